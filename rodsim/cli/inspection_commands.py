@@ -147,11 +147,11 @@ def _describe_scene(loaded: Loaded) -> str:
             one, many = _NAMED.get(key, (key[:-1], key))
             counts.append(f"{len(items)} {(one if len(items) == 1 else many).replace('_', ' ')}")
     run = scene.run
-    how = "equilibrium"
+    computation = "equilibrium"
     if run:
         steps = f"error = {run.error:g}" if run.dt is None else f"dt = {run.dt:g} s"
-        how = f"{run.integrator}, {steps} to t = {run.t_end:g} s"
-    return f"scene '{scene.name}': {', '.join(counts)}; {how}"
+        computation = f"{run.integrator}, {steps} to t = {run.t_end:g} s"
+    return f"scene '{scene.name}': {', '.join(counts)}; {computation}"
 
 
 _REQUIRED_PARTS = ("rods", "bodies", "joints", "springs", "loads")

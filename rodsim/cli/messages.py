@@ -41,9 +41,9 @@ def one_line_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         before, shown = warnings.showwarning, set()
 
-        def show(message: Warning | str, category: type[Warning], *where: Any, **options: Any) -> None:
+        def show(message: Warning | str, category: type[Warning], *location: Any, **options: Any) -> None:
             if not issubclass(category, _OURS):
-                before(message, category, *where, **options)
+                before(message, category, *location, **options)
             elif str(message) not in shown:
                 shown.add(str(message))
                 print(f"rodsim: {in_scene_terms(str(message))}", file=sys.stderr)

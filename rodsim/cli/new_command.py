@@ -44,8 +44,8 @@ def new_scene(options: argparse.Namespace) -> int:
     except FileExistsError:
         raise ModelError(f"'{path}' exists; give another name, or remove it first") from None
     print(f"wrote {path}: {templates.words()[template]}\nnext:")
-    for command, words in next_commands(file, result):
-        print(f"  {command}  # {words}")
+    for command, description in next_commands(file, result):
+        print(f"  {command}  # {description}")
     return OK
 
 
@@ -61,7 +61,7 @@ def next_commands(file: str, result: str) -> list[tuple[str, str]]:
         (f"rodsim show {result} -o {page}", "all of it on one web page"),
     )
     width = max(len(command) for command, _ in commands)
-    return [(f"{command:<{width}}", words) for command, words in commands]
+    return [(f"{command:<{width}}", description) for command, description in commands]
 
 
 def _template(name: str) -> str:
@@ -71,10 +71,10 @@ def _template(name: str) -> str:
     if name in templates.ORDER:
         return name
     # suggest a template that begins with the name, else a similar one
-    near = [known for known in templates.ORDER if name and known.startswith(name.lower())]
-    near = near or difflib.get_close_matches(name.lower(), templates.ORDER, 1, cutoff=0.5)
-    hint = f"did you mean '{near[0]}'?" if near else "choose one of:"
-    listed = "".join(f"\n  {known:<10} {words}" for known, words in templates.words().items())
+    suggestions = [known for known in templates.ORDER if name and known.startswith(name.lower())]
+    suggestions = suggestions or difflib.get_close_matches(name.lower(), templates.ORDER, 1, cutoff=0.5)
+    hint = f"did you mean '{suggestions[0]}'?" if suggestions else "choose one of:"
+    listed = "".join(f"\n  {known:<10} {description}" for known, description in templates.words().items())
     raise ModelError(f"no template '{name}'; {hint}{listed}")
 
 

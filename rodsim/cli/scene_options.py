@@ -52,14 +52,14 @@ def read_scene_with(path: str | Path, values: Sequence[str]) -> Source:
         return source
     replacements: dict[str, Any] = {}
     for text in values:
-        place, sign, value = text.partition("=")
-        if not sign or not place.strip():
+        key_path, sign, value = text.partition("=")
+        if not sign or not key_path.strip():
             raise ModelError(f"--set {text}: is not PATH=VALUE; write it as parameters.length=0.4")
-        replacements[place.strip()] = parse_yaml(f"value: {value}", f"--set {text}").data["value"]
+        replacements[key_path.strip()] = parse_yaml(f"value: {value}", f"--set {text}").data["value"]
     complete = check(source).model_dump()
     try:
-        placed = [(locate(complete, new_path(place)), value) for place, value in replacements.items()]
+        located = [(locate(complete, new_path(key_path)), value) for key_path, value in replacements.items()]
     except StudyError as error:
         raise StudyError(f"--set: {error}") from None
-    source = with_values(source, complete, placed)
+    source = with_values(source, complete, located)
     return replace(source, text=to_yaml(source.data))

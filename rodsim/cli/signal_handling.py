@@ -54,8 +54,8 @@ def report_stop(stop: KeyboardInterrupt, resume_command: Sequence[str] = (), sav
     code.
     """
     terminated = isinstance(stop, Terminated)
-    words = "terminated" if terminated else "interrupted"
-    words += f", {saved}" if saved else ""
-    words += f"; `{shlex.join(resume_command)}` continues it" if resume_command else ""
-    print(f"\nrodsim: {words}" if resume_command else f"rodsim: {words}", file=sys.stderr)
+    message = "terminated" if terminated else "interrupted"
+    message += f", {saved}" if saved else ""
+    message += f"; `{shlex.join(resume_command)}` continues it" if resume_command else ""
+    print(f"\nrodsim: {message}" if resume_command else f"rodsim: {message}", file=sys.stderr)
     return TERMINATED if terminated else INTERRUPTED

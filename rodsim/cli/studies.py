@@ -125,8 +125,8 @@ def sweep(options: argparse.Namespace) -> int:
         for path in written:
             print(f"wrote {path}")
     print(f"{len(result.outcomes)} cases, {len(result.failed)} failed")
-    for number, words in list(result.failed.items())[:5]:
-        print(f"rodsim: case {number}: {words}", file=sys.stderr)
+    for number, message in list(result.failed.items())[:5]:
+        print(f"rodsim: case {number}: {message}", file=sys.stderr)
     if len(result.failed) > 5:
         print(f"rodsim: and {len(result.failed) - 5} more, see the column error", file=sys.stderr)
     return NOT_CONVERGED if result.failed else OK

@@ -309,9 +309,9 @@ def compare(
     pairs = _points(both, chosen, notes)
     energies, forces = _energies(both), _forces(both)
     rows = both.rows
-    missed = [row for row in rows if row.interpolation > REPORTED_ERROR * row.scale]
-    if missed:
-        worst = max(missed, key=lambda row: row.interpolation / max(row.scale, 1e-300))
+    inaccurate = [row for row in rows if row.interpolation > REPORTED_ERROR * row.scale]
+    if inaccurate:
+        worst = max(inaccurate, key=lambda row: row.interpolation / max(row.scale, 1e-300))
         notes.append(
             "outputs are at other times: interpolated by cubic splines, whose own error, estimated from every second output, "
             f"is at most {worst.interpolation:.2g} {worst.unit} ({worst.quantity})"
@@ -333,12 +333,12 @@ def _short(name: str) -> str:
 def _name_of(result: Result, otherwise: str) -> str:
     """Return the name of a result: its file or model, with integrator and step."""
     run = result.description.get("run", {})
-    how = ", ".join(
+    method = ", ".join(
         f"{key} = {run[key]}" for key in ("integrator", "error" if "error" in run else "dt") if key in run
     )
-    how = f"rigid twin, {how}" if "rigid_twin" in result.description else how
-    where = str(result.path) if result.path else f"{result.layout.name} ({otherwise})"
-    return f"{where}: {how}" if how else where
+    method = f"rigid twin, {method}" if "rigid_twin" in result.description else method
+    location = str(result.path) if result.path else f"{result.layout.name} ({otherwise})"
+    return f"{location}: {method}" if method else location
 
 
 def _point_pairs(
@@ -355,9 +355,9 @@ def _point_pairs(
         raise ResultError(
             f"compare: no part is in both by the same name: {available}; give points, as 'part of A@1=part of B@1'"
         )
-    alone = set(parts_of(a)) ^ set(parts_of(b))
-    if alone:
-        notes.append(f"not in both: {', '.join(sorted(alone))}; {available}")
+    unmatched = set(parts_of(a)) ^ set(parts_of(b))
+    if unmatched:
+        notes.append(f"not in both: {', '.join(sorted(unmatched))}; {available}")
     return [(text, text) for text in defaults]
 
 

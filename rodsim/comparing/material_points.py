@@ -42,22 +42,22 @@ def motion(result: Result, file: str, text: str) -> Motion:
     For a body the position is X, Y, Z in m from its reference point in body axes; for a rod the fraction of its stress-free
     length; for a body that replaces a rod either. Without @: the reference point, or the middle of a rod.
     """
-    part, place = _part_and_position(result, file, text)
+    part, position = _part_and_position(result, file, text)
     if part in result.rods:
-        if len(place) not in (0, 1):
+        if len(position) not in (0, 1):
             raise ResultError(
                 f"compare: '{text}': '{part}' of {file} is a rod; give a fraction, as '{part}@0.5'"
             )
-        return _on_rod(result, text, part, place[0] if place else 0.5)
+        return _on_rod(result, text, part, position[0] if position else 0.5)
     nodes = _replaced_rod(result, part)
-    if nodes is not None and len(place) != 3:
-        return _on_rigid_twin(result, text, part, nodes, place[0] if place else 0.5)
-    if len(place) not in (0, 3):
+    if nodes is not None and len(position) != 3:
+        return _on_rigid_twin(result, text, part, nodes, position[0] if position else 0.5)
+    if len(position) not in (0, 3):
         raise ResultError(
             f"compare: '{text}': '{part}' of {file} is a body; give a point, as '{part}@0.1,0,0'"
         )
     body = result.body(part)
-    X = body.layout.reference + (np.array(place) if place else np.zeros(3))
+    X = body.layout.reference + (np.array(position) if position else np.zeros(3))
     return Motion(text, part, body.point(X), body.quat, False)
 
 
@@ -133,8 +133,8 @@ def _on_rod(result: Result, text: str, name: str, s: float) -> Motion:
 def _on_rigid_twin(result: Result, text: str, name: str, nodes: dict[str, Any], s: float) -> Motion:
     """Return the motion of the point at the fraction s of the rod that a body replaces."""
     body = result.body(name)
-    positions, turns = (np.array(nodes[what])[None] for what in ("r", "quat"))
-    X, _, inside = along(np.array(nodes["s"]), positions, turns, _fraction(text, s))
+    positions, quats = (np.array(nodes[what])[None] for what in ("r", "quat"))
+    X, _, inside = along(np.array(nodes["s"]), positions, quats, _fraction(text, s))
     return Motion(text, name, body.point(body.layout.reference + X[0]), body.quat, inside)
 
 

@@ -67,8 +67,8 @@ def common_times(a: Floats, b: Floats, names: tuple[str, str]) -> CommonTimes:
     t = base[within[fewer]]
     at = np.clip(np.searchsorted(other, t), 1, len(other) - 1)
     at -= np.abs(other[at - 1] - t) <= np.abs(other[at] - t)
-    hit = np.abs(other[at] - t) <= tolerance
-    indices = at if hit.all() else None
+    coincides = np.abs(other[at] - t) <= tolerance
+    indices = at if coincides.all() else None
     return CommonTimes(t, *((within[0], indices) if fewer == 0 else (indices, within[1])))
 
 

@@ -32,8 +32,8 @@ def _checked(name: str, look: Callable[[], list[Finding]]) -> list[Finding]:
     try:
         return look()
     except Exception as error:
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        at = f"{type(error).__name__}: {error} ({os.path.basename(where.filename)}:{where.lineno})"
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        at = f"{type(error).__name__}: {error} ({os.path.basename(frame.filename)}:{frame.lineno})"
         return [Finding(name, BROKEN, f"the check itself failed: {at}", "please report this")]
 
 
@@ -42,22 +42,22 @@ def _processor() -> Finding:
     cores = os.cpu_count() or 1
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else cores
     data: dict[str, object] = {"cores": cores, "usable": usable}
-    words = f"{usable} of {cores} cores usable; a run takes one"
+    description = f"{usable} of {cores} cores usable; a run takes one"
     if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         data["memory_bytes"] = memory
-        words += f", {memory / 2**30:.1f} GiB of memory"
+        description += f", {memory / 2**30:.1f} GiB of memory"
     names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_DISABLE_JIT")
     variables = {name: os.environ[name] for name in names if name in os.environ}
-    words += "".join(f", {name}={value}" for name, value in variables.items())
+    description += "".join(f", {name}={value}" for name, value in variables.items())
     if variables.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         return Finding(
             "processor",
             BROKEN,
-            words,
+            description,
             "unset NUMBA_DISABLE_JIT: nothing is compiled, runs take 1000 times longer",
         )
-    return Finding("processor", OK, words, data=data)
+    return Finding("processor", OK, description, data=data)
 
 
 def _libraries() -> Finding:
@@ -70,8 +70,10 @@ def _libraries() -> Finding:
         return Finding("libraries", BROKEN, f"to import them {answer['error']}", f"{REINSTALL} rodsim")
     faults: dict[str, str] = answer["faults"]
     if faults:
-        words = "; ".join(f"{name} cannot be imported, {why}" for name, why in faults.items())
-        return Finding("libraries", BROKEN, words, f"{REINSTALL} {' '.join(faults)}", {"faults": faults})
+        description = "; ".join(f"{name} cannot be imported, {why}" for name, why in faults.items())
+        return Finding(
+            "libraries", BROKEN, description, f"{REINSTALL} {' '.join(faults)}", {"faults": faults}
+        )
     return Finding("libraries", OK, "all can be imported")
 
 
@@ -82,21 +84,21 @@ def _cache() -> Finding:
         return Finding("cache", BROKEN, answer["error"], _remedy_for(answer["error"]))
     size = f"{answer['kernels']} kernels, {answer['bytes'] / 2**20:.0f} MiB"
     if answer["fault"]:
-        words = f"compiled code cannot be cached in {answer['folder']}: {answer['fault']}; {size}"
+        description = f"compiled code cannot be cached in {answer['folder']}: {answer['fault']}; {size}"
         cure = f"every start compiles again, which takes up to a minute. {answer['remedy']}"
-        return Finding("cache", BROKEN, words, cure, answer)
-    words = f"{answer['folder']}: {size}, "
-    words += "named by NUMBA_CACHE_DIR" if answer["given"] else "of this version"
-    words += (
+        return Finding("cache", BROKEN, description, cure, answer)
+    description = f"{answer['folder']}: {size}, "
+    description += "named by NUMBA_CACHE_DIR" if answer["given"] else "of this version"
+    description += (
         ""
         if answer["kernels"]
         else "; empty: a first run compiles what it needs, `rodsim compile` everything"
     )
     cure = ""
     if answer["older"]:
-        words += f"; caches of other versions next to it: {len(answer['older'])}, {answer['older_bytes'] / 2**20:.0f} MiB"
+        description += f"; caches of other versions next to it: {len(answer['older'])}, {answer['older_bytes'] / 2**20:.0f} MiB"
         cure = "those may be deleted" + ("" if answer["given"] else "; after 30 days without use they are")
-    return Finding("cache", OK, words, cure, answer)
+    return Finding("cache", OK, description, cure, answer)
 
 
 def _run() -> Finding:
@@ -109,14 +111,20 @@ def _run() -> Finding:
     first = (
         f"cold, {answer['compiled']} kernels were compiled" if answer["compiled"] else "warm, from the cache"
     )
-    words = f"{steps} steps of a rod of {elements} elements: first {answer['first']:.2f} s ({first}), "
-    words += f"again {answer['again'] * 1e3:.0f} ms: {rate / 1e3:.0f} thousand steps of an element a second; "
-    words += f"energy conserved to {answer['energy_balance']:.0e}"
+    description = f"{steps} steps of a rod of {elements} elements: first {answer['first']:.2f} s ({first}), "
+    description += (
+        f"again {answer['again'] * 1e3:.0f} ms: {rate / 1e3:.0f} thousand steps of an element a second; "
+    )
+    description += f"energy conserved to {answer['energy_balance']:.0e}"
     if not answer["energy_balance"] < 1e-10:
         return Finding(
-            "small run", BROKEN, words, "energy should be conserved to round-off; please report this", answer
+            "small run",
+            BROKEN,
+            description,
+            "energy should be conserved to round-off; please report this",
+            answer,
         )
-    return Finding("small run", OK, words, data=answer)
+    return Finding("small run", OK, description, data=answer)
 
 
 def _opengl() -> Finding:
@@ -128,12 +136,12 @@ def _opengl() -> Finding:
     if "error" in answer:
         cure = INSTALL if "ModuleNotFoundError" in answer["error"] else _opengl_remedy()
         return Finding("OpenGL", ABSENT, f"VTK: {answer['error']}; {painted}", cure, answer)
-    words = f"draws off screen with {answer['window']} on {answer['renderer'] or 'an unnamed renderer'}"
+    description = f"draws off screen with {answer['window']} on {answer['renderer'] or 'an unnamed renderer'}"
     if not answer["red"]:
         return Finding(
-            "OpenGL", ABSENT, f"{words}, but its picture is empty; {painted}", _opengl_remedy(), answer
+            "OpenGL", ABSENT, f"{description}, but its picture is empty; {painted}", _opengl_remedy(), answer
         )
-    return Finding("OpenGL", OK, words, data=answer)
+    return Finding("OpenGL", OK, description, data=answer)
 
 
 def _remedy_for(error: str) -> str:
@@ -167,5 +175,5 @@ def _ffmpeg() -> Finding:
         return Finding(
             "movies", BROKEN, f"no .mp4: {why}", f"{REINSTALL} imageio-ffmpeg; .gif works without", answer
         )
-    words = f"ffmpeg {answer['version']} with {answer['encoder']}, {answer['program']}"
-    return Finding("movies", OK, words, data=answer)
+    description = f"ffmpeg {answer['version']} with {answer['encoder']}, {answer['program']}"
+    return Finding("movies", OK, description, data=answer)

@@ -21,7 +21,7 @@ _REQUIREMENT = re.compile(
 def program() -> Finding:
     """Return the finding on version and location of the program and of Python."""
     folder = Path(rodsim.__file__).parent
-    words = f"{rodsim.__version__} in {folder}, Python {platform.python_version()} ({sys.executable}), {platform.platform()}"
+    text = f"{rodsim.__version__} in {folder}, Python {platform.python_version()} ({sys.executable}), {platform.platform()}"
     data = {
         "version": rodsim.__version__,
         "python": platform.python_version(),
@@ -29,8 +29,8 @@ def program() -> Finding:
     }
     data |= {"executable": sys.executable, "folder": str(folder)}
     if sys.platform == "win32":
-        return Finding(PROGRAM, BROKEN, words, "Windows is not supported: install it in WSL", data)
-    return Finding(PROGRAM, OK, words, data=data)
+        return Finding(PROGRAM, BROKEN, text, "Windows is not supported: install it in WSL", data)
+    return Finding(PROGRAM, OK, text, data=data)
 
 
 def packages() -> list[Finding]:
@@ -68,11 +68,11 @@ def _bounds_by_extra(lines: list[str]) -> dict[str, dict[str, str]]:
 def _core(required: dict[str, str]) -> Finding:
     """Return the finding on the required packages."""
     versions, missing = _versions(required)
-    words = ", ".join(f"{name} {version}" for name, version in versions.items())
+    description = ", ".join(f"{name} {version}" for name, version in versions.items())
     if missing:
         cure = "pip install " + " ".join(f"'{name}{required[name]}'" for name in missing)
-        return Finding("packages", BROKEN, f"{_list(missing)}; {words}", cure, {"versions": versions})
-    return Finding("packages", OK, words, data={"versions": versions})
+        return Finding("packages", BROKEN, f"{_list(missing)}; {description}", cure, {"versions": versions})
+    return Finding("packages", OK, description, data={"versions": versions})
 
 
 def _extra(extra: str, required: dict[str, str]) -> Finding:

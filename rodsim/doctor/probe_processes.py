@@ -16,8 +16,10 @@ _PROBES = "rodsim.doctor.probes"
 
 def ask(probe: str, *arguments: str, limit: float = 60.0) -> dict[str, Any]:
     """Run a probe and return its result; {"error": ...} if it failed, crashed or took longer than `limit` (s)."""
-    where = str(Path(rodsim.__file__).parent.parent)  # import the same copy of the program
-    start = f"import sys; sys.path.insert(0, {where!r}); from {_PROBES} import main; main(sys.argv[1:])"
+    source_folder = str(Path(rodsim.__file__).parent.parent)  # import the same copy of the program
+    start = (
+        f"import sys; sys.path.insert(0, {source_folder!r}); from {_PROBES} import main; main(sys.argv[1:])"
+    )
     try:
         process = subprocess.run(
             [sys.executable, "-c", start, probe, *arguments],

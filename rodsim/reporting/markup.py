@@ -28,10 +28,10 @@ def join(pieces: Iterable[object], between: str = "") -> Safe:
 
 def tag(name: str, content: object, **attributes: object) -> Safe:
     """Return <name attributes>content</name>; the argument `class_` becomes class, `data_x` becomes data-x."""
-    words = "".join(
+    attributes_text = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(str(value))}"' for key, value in attributes.items()
     )
-    return Safe(f"<{name}{words}>{text(content)}</{name}>")
+    return Safe(f"<{name}{attributes_text}>{text(content)}</{name}>")
 
 
 def section(key: str, title: str, *content: object) -> Safe:
@@ -118,8 +118,8 @@ def _cell(value: object) -> Safe:
         return tag("td", number(float(value)), class_="number")
     if isinstance(value, int | np.integer):
         return tag("td", f"{value:,}", class_="number")
-    words = str(value)
-    first = words.lstrip("(-−")[:1]
+    content = str(value)
+    first = content.lstrip("(-−")[:1]
     if first.isdigit():
         return tag("td", value, class_="number")
-    return tag("td", value, class_="short") if len(words) <= SHORT else tag("td", value)
+    return tag("td", value, class_="short") if len(content) <= SHORT else tag("td", value)

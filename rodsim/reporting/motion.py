@@ -287,9 +287,9 @@ def _layout(drawn: Motion, view: Floats, up: Floats, parts: int) -> dict[str, An
         for axis in "xyz"
     }  # fmt: skip
     right = np.cross(up, view) / np.linalg.norm(np.cross(up, view))
-    over = np.cross(view, right)
+    upward = np.cross(view, right)
     corners = (UNIT_CORNERS - 0.5) * ratio
-    across = np.maximum(np.abs(corners @ over), np.abs(corners @ right) / ASPECT)
+    across = np.maximum(np.abs(corners @ upward), np.abs(corners @ right) / ASPECT)
     away = float(
         (corners @ view + across / (FILLED_FRACTION * np.tan(ANGLE / 2))).max()
     )  # as near as all corners of the box allow
@@ -332,15 +332,15 @@ def _fields(fields: dict[str, Floats]) -> dict[str, Any]:
         if name in fields:
             largest[kind] = max(largest[kind], float(np.nanmax(np.abs(fields[name]), initial=0.0)))
     offered = {}
-    for name, kind, _, words, unit in COMPONENTS:
+    for name, kind, _, description, unit in COMPONENTS:
         if name in fields and np.nanmax(np.abs(fields[name]), initial=0.0) > NEGLIGIBLE * largest[kind] > 0:
-            offered[name] = _field(fields[name], words, unit)
+            offered[name] = _field(fields[name], description, unit)
     if "speed" in fields and np.nanmax(fields["speed"], initial=0.0) > 0:
         offered["speed"] = _field(fields["speed"], "speed", "m/s")
     return offered
 
 
-def _field(values: Floats, words: str, unit: str) -> dict[str, Any]:
+def _field(values: Floats, description: str, unit: str) -> dict[str, Any]:
     """Return the data of a field for the page: values, description, unit and limits."""
     known = values[np.isfinite(values)]
     low, high = float(known.min()), float(known.max())
@@ -352,7 +352,7 @@ def _field(values: Floats, words: str, unit: str) -> dict[str, Any]:
         low = 0.0
     else:
         high = 0.0
-    symbol = words.split(" ")[-1] + (f" ({unit})" if unit else "")
+    symbol = description.split(" ")[-1] + (f" ({unit})" if unit else "")
     bar = {
         "title": {"text": symbol, "side": "top", "font": {"size": 12}}, "thickness": 14, "len": 0.85, "x": 0.99,
         "xanchor": "right", "tickfont": {"size": 10}, "exponentformat": "power", "bgcolor": "rgba(255,255,255,0.75)",
@@ -360,7 +360,7 @@ def _field(values: Floats, words: str, unit: str) -> dict[str, Any]:
     scale = BOTH_SIGNS if both else "Viridis"
     axis = {"cmin": low, "cmax": high if high > low else low + 1, "colorscale": scale, "colorbar": bar}
     return {
-        "words": words,
+        "words": description,
         "unit": unit,
         "low": low,
         "high": high,

@@ -221,8 +221,8 @@ def _span(parts: _Parts) -> str:
         )
     run = parts.result.description.get("run", {})
     h = f"error = {run['error']:g}" if "error" in run else f"h = {run.get('dt', 0.0):g} s"
-    how = f", {run['integrator']} with {h}" if "dt" in run and "integrator" in run else ""
-    return f"Simulated from t = {t[0]:g} to {t[-1]:g} s{how}; {n:,} outputs."
+    method = f", {run['integrator']} with {h}" if "dt" in run and "integrator" in run else ""
+    return f"Simulated from t = {t[0]:g} to {t[-1]:g} s{method}; {n:,} outputs."
 
 
 def labels(result: Result, kind: str, drawn: Motion) -> list[str]:
@@ -311,8 +311,8 @@ def _motion_section(parts: _Parts, data: dict[str, Any], thinned: str) -> Safe:
     """Return the section with the animated motion, its choice of colours, and notes."""
     options = [tag("option", "parts", value="")]
     for name, field in data["fields"].items():
-        words = f"{field['words']} ({field['unit']})" if field["unit"] else field["words"]
-        options.append(tag("option", words, value=name))
+        label = f"{field['words']} ({field['unit']})" if field["unit"] else field["words"]
+        options.append(tag("option", label, value=name))
     chosen = _first_color(parts, data)
     options = [Safe(o.replace(f'value="{chosen}"', f'value="{chosen}" selected=""')) for o in options]
     notes = [thinned]

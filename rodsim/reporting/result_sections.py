@@ -79,9 +79,9 @@ def joints_table(joints: list[JointLoads], outputs: int, of: int) -> Safe:
         ]
         for joint in joints
     ]
-    where = "all outputs" if outputs == of else f"{outputs:,} of {of:,} outputs"
+    evaluated = "all outputs" if outputs == of else f"{outputs:,} of {of:,} outputs"
     columns = ["joint", "kind", "largest |force| (N)", "largest |moment| (N m)"]
-    return table(columns, rows, f"Largest forces and moments at {where}", "joints")
+    return table(columns, rows, f"Largest forces and moments at {evaluated}", "joints")
 
 
 def contacts_table(contacts: list[ContactCurves], outputs: int, of: int) -> Safe:
@@ -104,7 +104,7 @@ def contacts_table(contacts: list[ContactCurves], outputs: int, of: int) -> Safe
         ]
         for contact in contacts
     ]
-    where = "all outputs" if outputs == of else f"{outputs:,} of {of:,} outputs"
+    evaluated = "all outputs" if outputs == of else f"{outputs:,} of {of:,} outputs"
     columns = [
         "contact",
         "outputs at which it touches",
@@ -114,7 +114,7 @@ def contacts_table(contacts: list[ContactCurves], outputs: int, of: int) -> Safe
         "depth (m)",
     ]
     columns += ["energy stored (J)", "rate of loss (W)"]
-    return table(columns, rows, f"The largest at {where}", "contacts")
+    return table(columns, rows, f"The largest at {evaluated}", "contacts")
 
 
 def modes_table(described: dict[str, Any]) -> Safe:
@@ -151,21 +151,21 @@ def thinning_table(rows: list[tuple[str, int, int]], notes: list[str]) -> Safe:
         ),
     ]
     thinned = [row for row in rows if row[2] < row[1]]
-    words = (
+    summary = (
         "Pictures and curves of this page are thinned; the audit and the extremes of strains use everything."
         if thinned
         else "Nothing was thinned: every output and every node is in this page."
     )
-    return join([tag("p", words), *content, *(tag("p", line, class_="note") for line in notes)])
+    return join([tag("p", summary), *content, *(tag("p", line, class_="note") for line in notes)])
 
 
 def describe_thinning(rows: list[tuple[str, int, int]]) -> str:
     """Return the thinning in one line; empty if nothing was thinned."""
-    left = [(what, total, drawn) for what, total, drawn in rows if drawn < total]
-    if not left:
+    thinned = [(what, total, drawn) for what, total, drawn in rows if drawn < total]
+    if not thinned:
         return ""
-    shown = "; ".join(f"{what}: {drawn:,} of {total:,}" for what, total, drawn in left[:4])
-    suffix = f"; and {len(left) - 4} more" if len(left) > 4 else ""
+    shown = "; ".join(f"{what}: {drawn:,} of {total:,}" for what, total, drawn in thinned[:4])
+    suffix = f"; and {len(thinned) - 4} more" if len(thinned) > 4 else ""
     return f"Thinned for this page: {shown}{suffix}."
 
 

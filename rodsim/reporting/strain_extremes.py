@@ -57,13 +57,13 @@ def extremes(result: Result) -> list[Extremes]:
     rows = []
     for k, rod in enumerate(layout.rods):
         low, high = best[k, 0], best[k, 1]
-        for _, array, component, words, unit in COMPONENTS:
+        for _, array, component, description, unit in COMPONENTS:
             column = _COLUMNS[array] + component
             kind = slice(_COLUMNS[array], _COLUMNS[array] + 3)
             size = max(np.abs(low[0][kind]).max(), np.abs(high[0][kind]).max())
             if max(abs(low[0][column]), abs(high[0][column])) > 1e-9 * size:
                 ends = (Extreme(*(float(row[column]) for row in end)) for end in (low, high))
-                rows.append(Extremes(rod.name, words, unit, *ends))
+                rows.append(Extremes(rod.name, description, unit, *ends))
     return rows
 
 

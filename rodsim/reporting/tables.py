@@ -277,8 +277,8 @@ def _contacts(described: dict[str, Any]) -> list[list[object]]:
 
 def _sum(terms: list[tuple[float, str]]) -> str:
     """Return a sum of factors times names as text."""
-    words = " + ".join(f"{number(factor)} × {what}" for factor, what in terms)
-    return words.replace("+ -", "− ")
+    terms_text = " + ".join(f"{number(factor)} × {what}" for factor, what in terms)
+    return terms_text.replace("+ -", "− ")
 
 
 def _loads(described: dict[str, Any]) -> list[list[object]]:

@@ -188,9 +188,9 @@ def recompute(result: Result) -> Recomputation:
     n_steps = int(steps[-1] - steps[0])
     h = float(result.t[-1] - result.t[0]) / n_steps if n_steps else 0.0
     mass = float(system.frames.mass[system.frames.fixed == 0].sum())
-    missed = RESIDUAL_LEVELS * np.sqrt(n_steps) + newton_tolerance(result) / EPS * n_steps
-    of_energy = 2 * evaluation + missed * abs(h) * power + gap * largest_multipliers
-    misses = max(RESIDUAL_LEVELS, newton_tolerance(result) / EPS)
+    accumulated_residuals = RESIDUAL_LEVELS * np.sqrt(n_steps) + newton_tolerance(result) / EPS * n_steps
+    of_energy = 2 * evaluation + accumulated_residuals * abs(h) * power + gap * largest_multipliers
+    residual_factor = max(RESIDUAL_LEVELS, newton_tolerance(result) / EPS)
     return Recomputation(
         all_columns,
         collector.differences(),
@@ -198,7 +198,7 @@ def recompute(result: Result) -> Recomputation:
         mass,
         inertia,
         float(of_energy),
-        misses * EPS * (4.0 * speed + 4e-2 * reach / h) if h else 0.0,
+        residual_factor * EPS * (4.0 * speed + 4e-2 * reach / h) if h else 0.0,
         speed,
         of_scheme,
         unread,
@@ -258,9 +258,9 @@ def noise_power(system: System, state: State, noise: Floats | None = None) -> Fl
         add(force, points.frames[:, side], of_element)
         add(moment, points.frames[:, side], about)
     acts = rows_of(system.others) == 0  # the rounding of constraints is that of their rows
-    which, place = np.nonzero((system.others.frames >= 0) & acts[:, None])
-    add(force, system.others.frames[which, place], EPS * system.others.size[which, 0])
-    add(moment, system.others.frames[which, place], EPS * system.others.size[which, 1])
+    row, column = np.nonzero((system.others.frames >= 0) & acts[:, None])
+    add(force, system.others.frames[row, column], EPS * system.others.size[row, 0])
+    add(moment, system.others.frames[row, column], EPS * system.others.size[row, 1])
     v, Omega = (np.sum(rate**2, axis=-1) for rate in (state.v, state.Omega))
     moving = system.frames.fixed == 0
     return np.sqrt((v * force**2 + Omega * moment**2) @ moving)

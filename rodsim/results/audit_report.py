@@ -92,13 +92,13 @@ class Audit:
 
     def text(self) -> str:
         """Return the audit as text, with one line for each law."""
-        words = {True: "kept", False: "NOT KEPT", None: "-"}
+        labels = {True: "kept", False: "NOT KEPT", None: "-"}
         width = max(len(verdict.law) for verdict in self.verdicts)
         lines = [
             f"audit of '{self.model}': {self.n_outputs} outputs, t = {self.t_start:g} to {self.t_end:g} s, "
             f"{self.n_steps} steps"
         ]
-        lines += [f"  {v.law:<{width}}  {words[v.kept]:<8}  {v.measured}" for v in self.verdicts]
+        lines += [f"  {v.law:<{width}}  {labels[v.kept]:<8}  {v.measured}" for v in self.verdicts]
         lines.append(
             f"  Newton, as the run counted: {self.newton_mean:.2f} iterations a step, at most {self.newton_max}; "
             f"{self.halvings} steps halved"

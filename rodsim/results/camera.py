@@ -141,13 +141,13 @@ def side_front(up: Floats) -> tuple[Floats, Floats]:
 
 def fit(points: Floats, direction: ArrayLike, up: ArrayLike, aspect: float) -> Camera:
     """Return the nearest camera, in `direction` from the scene, that sees all points (n, 3); `aspect`: width/height."""
-    back = np.asarray(direction, float)
-    back = back / np.linalg.norm(back)
-    right = np.cross(np.asarray(up, float), back)
+    towards_viewer = np.asarray(direction, float)
+    towards_viewer = towards_viewer / np.linalg.norm(towards_viewer)
+    right = np.cross(np.asarray(up, float), towards_viewer)
     if np.linalg.norm(right) < 1e-9:
         raise ResultError(f"camera: looks along 'up' = {np.asarray(up)}; give another view or another up")
     right /= np.linalg.norm(right)
-    axes = np.stack([right, np.cross(back, right), back], axis=1)
+    axes = np.stack([right, np.cross(towards_viewer, right), towards_viewer], axis=1)
     seen = points @ axes
     low, high = seen.min(axis=0), seen.max(axis=0)
     middle = (low + high) / 2
@@ -160,4 +160,4 @@ def fit(points: Floats, direction: ArrayLike, up: ArrayLike, aspect: float) -> C
         middle[:2] += (scaled.min(axis=0) + scaled.max(axis=0)) / 2 * distance * 0.9
     size = float((high - low).max())
     distance = max(distance, 1e-3 * size, 1e-12)
-    return Camera(position=axes @ middle + distance * back, axes=axes, distance=distance)
+    return Camera(position=axes @ middle + distance * towards_viewer, axes=axes, distance=distance)

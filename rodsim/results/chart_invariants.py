@@ -123,11 +123,13 @@ class ChartReader:
                 r[:, f], v[:, f] = q[:, at : at + 3], rate[:, at : at + 3]
             if to < 0:
                 continue
-            orientation, turning = (x[:, to : to + offsets.size] for x in (q, rate))
+            orientation, orientation_rate = (x[:, to : to + offsets.size] for x in (q, rate))
             if of_quaternions:
-                Omega[:, f] = 2.0 * quaternions.multiply(quaternions.conjugate(orientation), turning)[:, 1:]
+                Omega[:, f] = (
+                    2.0 * quaternions.multiply(quaternions.conjugate(orientation), orientation_rate)[:, 1:]
+                )
             else:
-                R, dR = (x.reshape(-1, 3, 3).transpose(0, 2, 1) for x in (orientation, turning))
+                R, dR = (x.reshape(-1, 3, 3).transpose(0, 2, 1) for x in (orientation, orientation_rate))
                 spin = np.einsum("tji,tjk->tik", R, dR)
                 Omega[:, f] = 0.5 * (spin - spin.transpose(0, 2, 1))[:, (2, 0, 1), (1, 2, 0)]
                 orientation = quaternions.from_matrix(R)

@@ -128,8 +128,8 @@ class ConstraintHistory:
     def point(self, constraints: Constraints, side: int, outputs: slice) -> Floats:
         """Return the point X (T or 1, 3), m, of the first of the constraints on a (`side` 0) or b (`side` 1)."""
         X = (constraints.Xa, constraints.Xb)[side][0]
-        place = self._ground_motion(int(constraints.joint[0]), int(constraints.frames[0, side]), outputs)
-        return X[None] if place is None else place.point(X)
+        placement = self._ground_motion(int(constraints.joint[0]), int(constraints.frames[0, side]), outputs)
+        return X[None] if placement is None else placement.point(X)
 
     def sides(self, joint: JointLayout, outputs: slice) -> Sides:
         """Return the markers of a joint at these outputs; if nothing moves them, once for all outputs."""
@@ -137,10 +137,10 @@ class ConstraintHistory:
             return Sides(joint.points[:, None], joint.axes[:, None])
         points, axes = [], []
         for frame, X, E in zip(joint.frames, joint.points, joint.axes, strict=True):
-            place = self._ground_motion(self.motions[joint.name].joint, frame, outputs)
+            placement = self._ground_motion(self.motions[joint.name].joint, frame, outputs)
             count = len(self.motions[joint.name].d[outputs])
-            points.append(np.tile(X, (count, 1)) if place is None else place.point(X))
-            axes.append(np.tile(E, (count, 1, 1)) if place is None else place.direction(E))
+            points.append(np.tile(X, (count, 1)) if placement is None else placement.point(X))
+            axes.append(np.tile(E, (count, 1, 1)) if placement is None else placement.direction(E))
         return Sides(np.array(points), np.array(axes))
 
     def move(self, index: int, name: str, constraints: Constraints, layout: Layout) -> None:

@@ -151,7 +151,7 @@ def compute_patch_forces(laws: ContactLaws, bristles: BristleParameters, state: 
         for side in (1, -1)
     )
     height = laws.heights(state, n, (np.sum(n * one, axis=-1), np.sum(n * other, axis=-1)))
-    place = touches[..., None] * (on_line + (height - np.sum(n * on_line, axis=-1))[..., None] * n)
+    contact_point = touches[..., None] * (on_line + (height - np.sum(n * on_line, axis=-1))[..., None] * n)
     # restitution and damping along the normal
     power = _sum_over_patches(-np.sum(force * v + torque * omega, axis=(-2, -1)), of, w)
     b, c, rest_speed = (laws.loss[:, i] for i in (B, C, REST))
@@ -161,7 +161,9 @@ def compute_patch_forces(laws: ContactLaws, bristles: BristleParameters, state: 
     normal = laws.sign * size * (1.0 + phi) * touches
     # friction, rolling and drilling
     # each side carries the contact point by one lever arm, from the mean position of its frames
-    arms = np.where(of_part, (place - one)[..., of, None, :], (place - other)[..., of, None, :])
+    arms = np.where(
+        of_part, (contact_point - one)[..., of, None, :], (contact_point - other)[..., of, None, :]
+    )
     moves = v + np.cross(omega, arms)
     slip = _perpendicular_part(_sum_over_patches(np.sum(weights[..., None] * moves, axis=-2), of, w, 1), n)
     spin = _sum_over_patches(np.sum(weights[..., None] * omega, axis=-2), of, w, 1)
@@ -176,7 +178,7 @@ def compute_patch_forces(laws: ContactLaws, bristles: BristleParameters, state: 
     acts = np.any(force, axis=(-2, -1))
     on_part = (1.0 + phi)[..., None] * F - T
     slides = (bristles.sliding > 0.5) & (normal > 0.0)
-    return PatchForces(on_frames, acts, on_part, energy, normal, T, slip, place, lost, slides)
+    return PatchForces(on_frames, acts, on_part, energy, normal, T, slip, contact_point, lost, slides)
 
 
 def _forces_of_laws(laws: ContactLaws, state: State) -> tuple[Floats, Floats]:
@@ -195,8 +197,8 @@ def _bristle_force(
 ) -> tuple[Floats, Floats]:
     """Return the force T (..., w, 3) of the bristles and their dampers, N, and the part of it whose work the bristles store."""
     u = _perpendicular_part(quaternions.rotate(state.quat[..., laws.first, :], bristles.zeta), n)
-    length, left = (np.linalg.norm(x, axis=-1) for x in (bristles.zeta, u))
-    u = (length / np.where(left > 0.0, left, 1.0))[..., None] * u
+    length, projected_length = (np.linalg.norm(x, axis=-1) for x in (bristles.zeta, u))
+    u = (length / np.where(projected_length > 0.0, projected_length, 1.0))[..., None] * u
     directions = _friction_directions(laws, state, n)
     of_bristle = bristles.stiffness[..., None] * _scale_by_power(u, directions, u, -0.5)
     rest_speed = CREEP * laws.loss[:, REST]
@@ -222,11 +224,13 @@ def _friction_directions(laws: ContactLaws, state: State, n: Floats) -> tuple[Fl
     """
     along = state.r[..., laws.part[:, 1], :] - state.r[..., laws.part[:, 0], :]
     e = _perpendicular_part(along, n)
-    length, left = np.linalg.norm(along, axis=-1), np.linalg.norm(e, axis=-1)
-    tangential_part = (left / np.where(length > 0.0, length, 1.0))[..., None] ** 2
+    length, projected_length = np.linalg.norm(along, axis=-1), np.linalg.norm(e, axis=-1)
+    tangential_part = (projected_length / np.where(length > 0.0, length, 1.0))[..., None] ** 2
     factors = np.where(length[..., None] > 0.0, laws.loss[:, (FORWARD, BACKWARD, SIDEWAYS)], 1.0)
     side = factors[..., 2:]
-    return e / np.where(left > 0.0, left, 1.0)[..., None], side + tangential_part * (factors - side)
+    return e / np.where(projected_length > 0.0, projected_length, 1.0)[..., None], side + tangential_part * (
+        factors - side
+    )
 
 
 def _scale_by_power(x: Floats, directions: tuple[Floats, Floats], of: Floats, power: float) -> Floats:
@@ -360,16 +364,16 @@ class PairContacts:
             iter(range(1, 1 + len(lossy_patches))),
             {patch.pair for patch in lossy_patches},
         )
-        place = {}
+        patch_of_ends = {}
         for k, patch in enumerate(windows):
             row = patch.row if len(patch.row) > 1 else 2 * patch.row
             for ends in pairwise(row):
-                place[patch.pair, patch.side, patch.part[0], *ends] = k
+                patch_of_ends[patch.pair, patch.side, patch.part[0], *ends] = k
         keys = np.column_stack([listed.pair, listed.side, listed.ends[:, [0, 2, 3]]]).tolist()
         return cls(
             system,
             listed,
-            np.array([place[tuple(key)] for key in keys], ints),
+            np.array([patch_of_ends[tuple(key)] for key in keys], ints),
             np.array([patch.pair for patch in windows], ints),
             np.array([patch.side for patch in windows], ints),
             np.array(
@@ -419,8 +423,8 @@ class PairContacts:
         """Return the bristles in a state, or in many."""
         rows, w = part(self.system, state, "bristle"), len(self.pair)
         bristles, stiffness = np.zeros((*rows.shape[:-2], w, OWN)), np.zeros((*rows.shape[:-2], w))
-        for *which, k in np.argwhere(rows[..., 0] > 0.0).tolist():
-            row, one = rows[(*which, k)], tuple(which)
+        for *state_index, k in np.argwhere(rows[..., 0] > 0.0).tolist():
+            row, one = rows[(*state_index, k)], tuple(state_index)
             at = np.flatnonzero(self.number == int(row[0]))
             bristles[one][at], stiffness[one][at] = row[1 : 1 + OWN], row[1 + OWN]
         return BristleParameters(stiffness, bristles[..., :3], bristles[..., 3])
@@ -474,9 +478,9 @@ class PairContacts:
         flat = np.ascontiguousarray(points.reshape(-1, *points.shape[-2:]))
         radii = contacts.radius[self._surfaces].sum(axis=1)
         distances = np.array([gaps(contacts, self.listed, tracked) + radii for tracked in flat])
-        apart = np.full((len(self.pair), len(flat)), np.inf)
-        np.minimum.at(apart, self.patch, distances.T)
-        return apart.T.reshape(*points.shape[:-2], len(self.pair))
+        least = np.full((len(self.pair), len(flat)), np.inf)
+        np.minimum.at(least, self.patch, distances.T)
+        return least.T.reshape(*points.shape[:-2], len(self.pair))
 
 
 def _support(core: Floats, n: Floats) -> Floats:

@@ -142,8 +142,8 @@ class ContactGaps:
         reach = float(self.entry.get("reach") or 0.0)
         if self._reference is not None:
             before, gap = self._reference
-            left = gap - 2.0 * float(np.linalg.norm(points - before, axis=-1).max())
-            if left > reach:
-                return left
+            bound = gap - 2.0 * float(np.linalg.norm(points - before, axis=-1).max())
+            if bound > reach:
+                return bound
         self._reference = points.copy(), self._pairs.least(points)
         return self._reference[1]

@@ -49,15 +49,15 @@ def _planes(system: System, states: Sequence[State]) -> Iterator[tuple[int, Floa
 
     The rectangle is given by a corner (3,) and its sides (2, 3), m, frame axes.
     """
-    met: dict[tuple[int, bytes], list[tuple[int, Floats]]] = {}
+    points_of_plane: dict[tuple[int, bytes], list[tuple[int, Floats]]] = {}
     kinds = [INTERACTIONS.index(kind) for kind in PLANE_DISSIPATIONS]
     for group in groups_of(system.others, np.flatnonzero(np.isin(system.others.kind, kinds))):
         for frames, numbers in zip(group.frames, group.numbers, strict=True):
             X = np.zeros(3) if group.kind is PLANE_ROD else numbers[CENTRE : CENTRE + 3]
             reach = numbers[_RHO] + (numbers[RADIUS] if group.kind is PLANE_CIRCLE else 0.0)
-            of_plane = met.setdefault((int(frames[0]), numbers[N : N + 6].tobytes()), [])
+            of_plane = points_of_plane.setdefault((int(frames[0]), numbers[N : N + 6].tobytes()), [])
             of_plane += [(int(frame), np.append(X, reach)) for frame in frames[1:]]
-    for (frame, plane), partner_points in met.items():
+    for (frame, plane), partner_points in points_of_plane.items():
         normal, point = np.frombuffer(plane).reshape(2, 3)
         side = np.cross(np.eye(3)[np.argmin(np.abs(normal))], normal)
         side /= np.linalg.norm(side)
@@ -84,12 +84,12 @@ def _net(corner: Floats, sides: Floats, size: float) -> Iterator[tuple[Floats, I
     corner = corner - MARGIN * size * axes.sum(axis=0)
     pitch, width = lengths.max() / MESHES, BAR * size
     thick = width * np.cross(*axes)
-    for k, hand in ((0, 1.0), (1, -1.0)):
+    for k, sign in ((0, 1.0), (1, -1.0)):
         along, across = lengths[k] * axes[k], axes[1 - k]
         count = max(1, round(lengths[1 - k] / pitch))
         for at in np.linspace(0.0, lengths[1 - k], count + 1):
-            origin = corner + (at - 0.5 * width) * across - 0.5 * hand * thick
-            yield box(origin, np.array([along, width * across, hand * thick]))
+            origin = corner + (at - 0.5 * width) * across - 0.5 * sign * thick
+            yield box(origin, np.array([along, width * across, sign * thick]))
 
 
 def meshes(layout: Layout, planes: bool = True) -> Iterator[tuple[str, int, Floats, Ints]]:

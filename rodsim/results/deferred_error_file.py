@@ -91,9 +91,9 @@ class DeferredErrorFile(io.RawIOBase):
         self._file.seek(self._position)
         content = self._file.read(count) or b""
         view[: len(content)] = content
-        for place, data in self._unwritten:
-            first, last = max(place, self._position), min(place + len(data), self._position + count)
+        for offset, data in self._unwritten:
+            first, last = max(offset, self._position), min(offset + len(data), self._position + count)
             if first < last:
-                view[first - self._position : last - self._position] = data[first - place : last - place]
+                view[first - self._position : last - self._position] = data[first - offset : last - offset]
         self._position += count
         return count

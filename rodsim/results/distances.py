@@ -108,8 +108,8 @@ class Distance:
         )
         parts = [np.zeros((1, 2), np.int64) if surface.core else surface.ends for surface in (self.a, self.b)]
         i, k = np.indices((len(parts[0]), len(parts[1]))).reshape(2, -1)
-        behind = 4 if self.a.core else len(self.a.X) if self.a.between is None else 1
-        self._ends = np.ascontiguousarray(np.concatenate([parts[0][i], parts[1][k] + behind], axis=1))
+        n_points = 4 if self.a.core else len(self.a.X) if self.a.between is None else 1
+        self._ends = np.ascontiguousarray(np.concatenate([parts[0][i], parts[1][k] + n_points], axis=1))
         self._radii = self.a.radius[i] + self.b.radius[k]
 
     def __str__(self) -> str:
@@ -199,7 +199,7 @@ def surface_by_name(layout: Layout, text: str) -> Surface:
     if text in rods:
         return _rod(rods[text])
     point = parse_point(text, bodies)
-    name, place = point.part, point.position
+    name, position = point.part, point.position
     if name not in rods and name not in bodies:
         names = ", ".join(f"'{item}'" for item in (*known, *rods, *bodies)) or "none"
         raise UnknownName(f"distance: no surface, rod or body '{name}'; there are {names}")
@@ -207,10 +207,10 @@ def surface_by_name(layout: Layout, text: str) -> Surface:
         if point.fraction is None:
             raise ResultError(f"distance: '{text}': give a fraction of the rod's length, as '{name}@0.5'")
         return _rod_point(text, rods[name], point.fraction * rod_length(layout, rods[name]))
-    if place is None or len(place) not in (0, 3):
+    if position is None or len(position) not in (0, 3):
         raise ResultError(f"distance: '{text}': give a point in the body's axes, m, as '{name}@0.1,0,0'")
     body = bodies[name]
-    X = np.asarray(body.reference, float) + (np.array(place) if place else 0.0)
+    X = np.asarray(body.reference, float) + (np.array(position) if position else 0.0)
     return _point(f"point '{text}'", body.frame, X, 0.0)
 
 

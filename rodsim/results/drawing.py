@@ -140,8 +140,8 @@ class Drawing:
         }
         if self._touched is not None and layout.rods:
             lengths_of_nodes = [node_lengths(layout, rod) for rod in layout.rods]
-            behind = np.zeros(self.n_points - self.n_rod_points)
-            self.static_points["node_length"] = np.concatenate([*lengths_of_nodes, behind]).astype(np.float32)
+            zeros = np.zeros(self.n_points - self.n_rod_points)
+            self.static_points["node_length"] = np.concatenate([*lengths_of_nodes, zeros]).astype(np.float32)
         faces_each = [len(faces) for *_, faces in solid]
         n_rods = len(layout.rods)
         cell_owner = np.concatenate(

@@ -121,12 +121,12 @@ class DistanceBelow:
 Event: TypeAlias = ContactBegins | DistanceBelow
 
 
-def event_from(words: Mapping[str, Any]) -> Event:
-    """Return the event that `described` has converted to `words`."""
-    if words.get("distance_below") is not None:
-        a, b = words["distance_below"]
-        return DistanceBelow(a, b, words.get("distance", 0.0))
-    return ContactBegins(*(words.get("contact_begins") or ()))
+def event_from(data: Mapping[str, Any]) -> Event:
+    """Return the event that `described` has converted to `data`."""
+    if data.get("distance_below") is not None:
+        a, b = data["distance_below"]
+        return DistanceBelow(a, b, data.get("distance", 0.0))
+    return ContactBegins(*(data.get("contact_begins") or ()))
 
 
 def events_of_scene(run: Any) -> list[Event]:
@@ -158,8 +158,8 @@ class Watch:
 
     def first(self, states: State) -> int | None:
         """Return the index of the first of many states in which an event holds; None if there is none."""
-        met = np.flatnonzero(self._evaluate(states).any(axis=0))
-        return int(met[0]) if len(met) else None
+        holding = np.flatnonzero(self._evaluate(states).any(axis=0))
+        return int(holding[0]) if len(holding) else None
 
     def holding(self, state: State) -> tuple[Event, ...]:
         """Return the events that hold in a state."""

@@ -202,7 +202,7 @@ def _xdmf(
     times = result.t
     # XDMF readers accept only lines of two points: a rod is written as its segments
     cells, of_cell = _blocks(drawing)
-    cell_data = {name: [values[which] for which in of_cell] for name, values in drawing.cells.items()}
+    cell_data = {name: [values[cell_rows] for cell_rows in of_cell] for name, values in drawing.cells.items()}
     start = drawing.points(result.state(0))
     numbers = path.with_suffix(".h5")
     with (

@@ -75,9 +75,9 @@ def find_changes(file: h5py.File, outputs: slice, series: Sequence[Series]) -> l
     )
     all_outputs = outputs == slice(0, len(crc))
     if wrong or all_outputs:
-        which = [item for item in series if not _is_intact(file[item.path])]
-        changes += [Changed(item.path, wrong) for item in which]
-        if wrong and not which:
+        damaged = [item for item in series if not _is_intact(file[item.path])]
+        changes += [Changed(item.path, wrong) for item in damaged]
+        if wrong and not damaged:
             changes.append(Changed(ROOT, wrong))
     if all_outputs:
         changes += [Changed(path) for path in pictures if not _is_intact(file[path])]
@@ -165,7 +165,7 @@ def _group_checksum(group: h5py.Group, grown: set[str]) -> str:
     import h5py
 
     digest, group_name = hashlib.sha256(), str(group.name).strip("/")
-    apart = {
+    skipped = {
         *grown,
         CHECKSUMS,
         *(legacy_checksums.UNCHECKED if legacy_checksums.CHECKSUM_ROWS in group.file else ()),
@@ -183,7 +183,7 @@ def _group_checksum(group: h5py.Group, grown: set[str]) -> str:
                 digest.update(key.encode())
                 _add(digest, attributes[key])
         path = f"{group_name}/{text}"
-        if is_dataset and path not in apart:
+        if is_dataset and path not in skipped:
             is_text = h5py.check_string_dtype(item.dtype) is not None
             _add(digest, h5py.Dataset(item).asstr()[...] if is_text else dataset_values(item))
 

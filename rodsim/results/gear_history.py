@@ -55,9 +55,9 @@ class GearHistory(JointHistory):
 
     def table(self) -> dict[str, Floats]:
         """Return columns (T,) by name: the force or torque on each coordinate."""
-        words = {"angle": "torque", "displacement": "force"}
+        names = {"angle": "torque", "displacement": "force"}
         return {
-            f"{words[gear['of']]}_on_{gear['joint']}": self.on(gear["joint"], gear["of"])
+            f"{names[gear['of']]}_on_{gear['joint']}": self.on(gear["joint"], gear["of"])
             for gear in self.each
         }
 

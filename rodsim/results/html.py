@@ -36,18 +36,18 @@ def _words(source: Source) -> list[str]:
     """Return the lines of the summary: where the result is stored, the number of outputs, time or load span, and integrator."""
     description = source.layout.description
     run: dict[str, Any] = description.get("run", {})
-    words = ["in memory" if source.path is None else str(source.path)]
+    lines = ["in memory" if source.path is None else str(source.path)]
     if not source.n_outputs:
-        return [*words, "no output yet"]
+        return [*lines, "no output yet"]
     t = source.read(native_format.TIME)
     if "statics" in description:
         factors = description["statics"]["load_factor"]
-        words.append(f"{len(t)} equilibria, load factor {text(factors[0])} to {text(factors[-1])}")
+        lines.append(f"{len(t)} equilibria, load factor {text(factors[0])} to {text(factors[-1])}")
     else:
         dt = f"error = {text(run['error'])}" if "error" in run else f"dt = {text(run.get('dt', 0.0))} s"
         by = f", {run['integrator']}, {dt}" if {"integrator", "dt"} <= set(run) else ""
-        words.append(f"{len(t)} outputs, t = {text(t[0])} to {text(t[-1])} s{by}")
-    return words
+        lines.append(f"{len(t)} outputs, t = {text(t[0])} to {text(t[-1])} s{by}")
+    return lines
 
 
 def _energies(source: Source) -> str:
@@ -63,8 +63,8 @@ def _energies(source: Source) -> str:
 
 def audit_html(audit: Any) -> str:
     """Return an HTML table of an audit: for each law whether it was conserved, and the measured value."""
-    words = {True: "kept", False: "NOT KEPT", None: "-"}
-    rows = [(verdict.law, words[verdict.kept], verdict.measured) for verdict in audit.verdicts]
+    labels = {True: "kept", False: "NOT KEPT", None: "-"}
+    rows = [(verdict.law, labels[verdict.kept], verdict.measured) for verdict in audit.verdicts]
     summary = "all laws that can be judged were kept" if audit.ok else "a law was broken, see NOT KEPT"
     newton = f"Newton: {audit.newton_mean:.2f} iterations a step, at most {audit.newton_max}; {audit.halvings} steps halved"
     title = f"Audit of '{audit.model}': {summary}"

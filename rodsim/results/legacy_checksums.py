@@ -51,8 +51,8 @@ def row_checksums(rows: NDArray[Any]) -> NDArray[np.uint64]:
     """Return the checksums (1) of the rows (k, ...) of one array at k outputs, (k,)."""
     word = np.uint32 if rows.dtype.itemsize == 4 else np.uint64
     width = int(np.prod(rows.shape[1:], dtype=np.int64))
-    words = np.ascontiguousarray(rows).reshape(len(rows), width).view(word).astype(np.uint64)
-    z = words + np.arange(1, words.shape[1] + 1, dtype=np.uint64) * _GAMMA
+    integers = np.ascontiguousarray(rows).reshape(len(rows), width).view(word).astype(np.uint64)
+    z = integers + np.arange(1, integers.shape[1] + 1, dtype=np.uint64) * _GAMMA
     for shift, factor in _MIXING:
         z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
     return np.asarray((z ^ (z >> np.uint64(31))).sum(axis=1, dtype=np.uint64))

@@ -99,14 +99,14 @@ def _load_gradients(
 ) -> Floats:
     """Return the gradients (T, k, 1, 6) of the k loads on `frames`, from the values (T, l, 3) of all loads at T states."""
     use = np.isin(interaction.group.frames[:, 0], frames)
-    kind, which = interaction.group.kind, np.searchsorted(system.signals, interaction.use[use])
+    kind, load_numbers = interaction.group.kind, np.searchsorted(system.signals, interaction.use[use])
     times, n = states.r.shape[:2]
     numbers = np.tile(interaction.group.numbers[use], (times, 1, 1))
-    numbers[:, :, kind.signal : kind.signal + 3] = values[:, which]
+    numbers[:, :, kind.signal : kind.signal + 3] = values[:, load_numbers]
     copies = interaction.group.frames[use] + n * np.arange(times)[:, None, None]
     loads = group(kind, copies.ravel(), numbers.reshape(-1, numbers.shape[-1]), np.arange(copies.size))
     flat = flatten_states(states)
-    return evaluation.gradients([loads], flat.r, flat.quat).reshape(times, len(which), 1, 6)
+    return evaluation.gradients([loads], flat.r, flat.quat).reshape(times, len(load_numbers), 1, 6)
 
 
 def _at_states(system: System, state: State) -> Iterator[tuple[slice, InteractionGroup]]:

@@ -145,11 +145,11 @@ class Result:
         return Result(self._source.refreshed())
 
     def __repr__(self) -> str:
-        where = f"'{self.path}'" if self.path else "in memory"
+        location = f"'{self.path}'" if self.path else "in memory"
         parts = [
             f"{kind} {some(names)}" for kind, names in (("rods", self.rods), ("bodies", self.bodies)) if names
         ]
-        return f"<{type(self).__name__} {where}: {'; '.join([f'{self.n_outputs} outputs', *parts])}>"
+        return f"<{type(self).__name__} {location}: {'; '.join([f'{self.n_outputs} outputs', *parts])}>"
 
     @property
     def path(self) -> Path | None:
@@ -651,10 +651,10 @@ class Result:
         """Events of `simulate` that ended the run; empty if the run reached its `t_end`."""
         from rodsim.results.events import Watch, event_from
 
-        words = self.description.get("run", {}).get("events", ())
-        if not words or self.n_outputs == 0:
+        entries = self.description.get("run", {}).get("events", ())
+        if not entries or self.n_outputs == 0:
             return ()
-        return Watch([event_from(entry) for entry in words], self.layout).holding(self.state())
+        return Watch([event_from(entry) for entry in entries], self.layout).holding(self.state())
 
     @property
     def quat_norm_error(self) -> Floats:

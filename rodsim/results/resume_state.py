@@ -77,12 +77,12 @@ def describe_fault(arrays: Mapping[str, Floats]) -> str:
     """
     for name, array in arrays.items():
         if not np.all(np.isfinite(array)):
-            place = np.unravel_index(int(np.argmin(np.isfinite(array))), array.shape)
-            return f"'{name}{list(map(int, place))}' is {array[place]}"
-    miss = np.abs(np.linalg.norm(arrays["quat"], axis=-1) - 1.0)
-    if miss.max(initial=0.0) > _UNIT:
-        k = int(np.argmax(miss))
-        return f"'quat[{k}]' is not a unit quaternion (||q| - 1| = {miss[k]:.2g})"
+            position = np.unravel_index(int(np.argmin(np.isfinite(array))), array.shape)
+            return f"'{name}{list(map(int, position))}' is {array[position]}"
+    deviation = np.abs(np.linalg.norm(arrays["quat"], axis=-1) - 1.0)
+    if deviation.max(initial=0.0) > _UNIT:
+        k = int(np.argmax(deviation))
+        return f"'quat[{k}]' is not a unit quaternion (||q| - 1| = {deviation[k]:.2g})"
     return ""
 
 

@@ -117,8 +117,8 @@ def _box_fractions(S: Floats, nodes: Floats, around: float | None) -> scipy.spar
     of_node = np.arange(len(nodes))
     if around is not None:
         nodes, of_node = np.append(nodes, nodes + around), np.append(of_node, of_node)
-    before, behind = np.searchsorted(edges, nodes - near) - 1, np.searchsorted(edges, nodes + near) - 1
-    box, node = np.append(before, behind), np.append(of_node, of_node)
+    box_before, box_after = np.searchsorted(edges, nodes - near) - 1, np.searchsorted(edges, nodes + near) - 1
+    box, node = np.append(box_before, box_after), np.append(of_node, of_node)
     inside = (box >= 0) & (box < len(S) - 2)
     fraction = np.full(int(inside.sum()), 0.5)  # unless a node lies on an edge, both are the same box
     return scipy.sparse.csr_matrix(
@@ -147,11 +147,11 @@ def _densities(system: System, rod: RodLayout, p: int, weight: Floats) -> Floats
             f"rod '{rod.name}': its masses do not fit its lengths; 'rodsim audit' says whether the file was changed"
         ) from None
     for _ in range(2):
-        left = A.T @ (nodal - A @ density)
+        residual = A.T @ (nodal - A @ density)
         # the mean solves a uniform rod to rounding, which is not corrected
-        if np.abs(left).max() <= 1e-14 * np.abs(A.T @ nodal).max():
+        if np.abs(residual).max() <= 1e-14 * np.abs(A.T @ nodal).max():
             break
-        density += solve(left)
+        density += solve(residual)
     return np.asarray(density)
 
 

@@ -45,8 +45,8 @@ def interpolate_to(x: Floats, at: Floats, around: float | None = None) -> Linear
             np.concatenate([[m - 1], number, [0]]),
         )
     if len(x) < 2:  # one point: its value everywhere
-        alone = np.zeros(len(at), np.int64)
-        return LinearInterpolation(alone, alone, np.full(len(at), 0.5))
+        zeros = np.zeros(len(at), np.int64)
+        return LinearInterpolation(zeros, zeros, np.full(len(at), 0.5))
     k = np.clip(np.searchsorted(x, at, "right") - 1, 0, len(x) - 2)
     gap = x[k + 1] - x[k]
     part = np.where(gap > 0.0, (at - x[k]) / np.where(gap > 0.0, gap, 1.0), 0.5)

@@ -211,8 +211,8 @@ def body_surface(body: BodyLayout, pixel: float = 0.0, max_faces: int = 0) -> tu
     Vertices (n, 3) in frame axes, m, faces (m, 3), and the vertex of the body (n,) that is nearest to each.
     """
     # vertices with equal positions become one, or there would be an edge between their faces
-    vertices, place = np.unique(np.round(body.vertices, 12), axis=0, return_inverse=True)
-    faces = place.ravel()[body.faces]
+    vertices, unique_index = np.unique(np.round(body.vertices, 12), axis=0, return_inverse=True)
+    faces = unique_index.ravel()[body.faces]
     longest = float(np.linalg.norm(vertices[faces[:, 1]] - vertices[faces[:, 0]], axis=1).max(initial=0.0))
     if pixel > 0.0 and longest > 8 * pixel:
         times = min(

@@ -52,10 +52,10 @@ def split_state(state: State, layout: Layout, n: int, m: int) -> dict[str, Float
     arrays |= remembered
     views: dict[str, Floats] = {}
     for name, x in arrays.items():
-        at, words = _COLUMNS.get(name, ((), ("",)))
-        pieces = np.split(x, at, axis=-1) if at else [x]
+        boundaries, suffixes = _COLUMNS.get(name, ((), ("",)))
+        pieces = np.split(x, boundaries, axis=-1) if boundaries else [x]
         views |= {
-            f"{name}, {word}" if word else name: piece for word, piece in zip(words, pieces, strict=True)
+            f"{name}, {word}" if word else name: piece for word, piece in zip(suffixes, pieces, strict=True)
         }
     pieces = np.split(chart, np.cumsum([n, n, n, m])) if chart.size else []
     views |= {f"chart {name}": piece for name, piece in zip(_CHART, pieces, strict=False)}

@@ -198,8 +198,8 @@ class _StepRecomputer:
             if np.array_equal(values, new) or (fields and name.partition(",")[0] not in fields):
                 continue
             if not d:
-                rate, turning = (np.abs(acc).max() for acc in _accelerations(self._result.layout, start))
-                gained = rate + np.abs(run.system.gravity).max(), turning
+                rate, angular_rate = (np.abs(acc).max() for acc in _accelerations(self._result.layout, start))
+                gained = rate + np.abs(run.system.gravity).max(), angular_rate
                 free = np.asarray(run.system.frames.fixed == 0, float)
                 run.drive_perturbation = PERTURBATION
                 try:
@@ -219,9 +219,9 @@ class _StepRecomputer:
                 * self._tolerance_factor
                 * (d[name].max() / PERTURBATION + np.abs(new).max())
             )
-            off = np.nan_to_num(np.abs(values - new), nan=np.inf)
-            if off.max() > allowed:
-                worst = np.unravel_index(np.argmax(off), off.shape)
+            deviation = np.nan_to_num(np.abs(values - new), nan=np.inf)
+            if deviation.max() > allowed:
+                worst = np.unravel_index(np.argmax(deviation), deviation.shape)
                 numbers = float(values[worst]), float(new[worst])
                 yield Difference("steps", name, 1, i, float(self._t[i]), *numbers)
 
@@ -254,8 +254,8 @@ def _with_history_of(state: State, stored_layout: MemoryLayout, target_layout: M
 def _previous_state(layout: Layout, state: State, h: float) -> State:
     """Return the start of the step h (s) of `em` that ended in `state`, by (2) and (3)."""
     w1 = quaternions.rotate(state.quat, state.Omega)
-    rate, turning = _accelerations(layout, state)
-    v0, w0 = state.v - h * rate, w1 - h * turning
+    rate, angular_rate = _accelerations(layout, state)
+    v0, w0 = state.v - h * rate, w1 - h * angular_rate
     d = w0 - w1
     zero = np.zeros(len(d))
     hat = np.array([[zero, -d[:, 2], d[:, 1]], [d[:, 2], zero, -d[:, 0]], [-d[:, 1], d[:, 0], zero]])

@@ -68,10 +68,10 @@ def parts(layout: Layout, state: State) -> dict[str, NDArray[Any]]:
 
 def joined(layout: Layout, arrays: Mapping[str, NDArray[Any]]) -> State:
     """Join the named arrays of a file to a state, of one output or of several."""
-    variables, behind = np.split(arrays["own"], [layout.own.size], axis=-1)
-    lead = behind.shape[:-1]
+    variables, later_history = np.split(arrays["own"], [layout.own.size], axis=-1)
+    lead = later_history.shape[:-1]
     memory = layout.memory.joined(
-        lead, **{_LATER_HISTORY: behind.reshape(*lead, layout.n_memory, WIDTH), **arrays}
+        lead, **{_LATER_HISTORY: later_history.reshape(*lead, layout.n_memory, WIDTH), **arrays}
     )
     values = {"own": variables, "memory": memory}
     return State(**{name: values[name] if name in values else arrays[name] for name in State._fields})

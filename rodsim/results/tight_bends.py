@@ -65,11 +65,13 @@ def tight_bends(source: Source) -> list[TightBend]:
             outputs = slice(k, min(k + batch, T))
             tight = radius * curvatures(source.read("r", outputs)[:, rod.frames], rod.closed)
             tightest[outputs] = np.stack([tight.max(axis=1), tight.argmax(axis=1)], axis=1)
-        over, k = np.flatnonzero(tightest[:, 0] > 1.0), int(tightest[:, 0].argmax())
-        if len(over):
+        too_tight, k = np.flatnonzero(tightest[:, 0] > 1.0), int(tightest[:, 0].argmax())
+        if len(too_tight):
             node = int(tightest[k, 1]) + (not rod.closed)
             t = source.read(native_format.TIME)
-            bends.append(TightBend(rod.name, float(t[over[0]]), float(tightest[k, 0]), node, float(t[k])))
+            bends.append(
+                TightBend(rod.name, float(t[too_tight[0]]), float(tightest[k, 0]), node, float(t[k]))
+            )
     return bends
 
 

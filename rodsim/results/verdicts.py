@@ -36,8 +36,8 @@ def judge_equilibria(a: Audit, lines: list[tuple[str, str, bool | None]]) -> tup
 def _judge_energies(a: Audit) -> list[Verdict]:
     """Return the verdicts on the energy balance and on the energy while no work is done."""
     free, of = _free(a), _of(a)
-    missed = ROUND_OFF + a.tolerance * a.n_steps
-    allowed = missed * a.energy_scale + a.energy_rounding
+    bound = ROUND_OFF + a.tolerance * a.n_steps
+    allowed = bound * a.energy_scale + a.energy_rounding
 
     def judged(relative: float) -> bool:
         return _absolute(relative, a.energy_scale) < allowed or relative == 0.0
@@ -63,7 +63,7 @@ def _judge_energies(a: Audit) -> list[Verdict]:
 
 def _judge_momenta(a: Audit) -> list[Verdict]:
     """Return the verdicts on linear and angular momentum."""
-    free, missed = _free(a), ROUND_OFF + a.tolerance * a.n_steps
+    free, bound = _free(a), ROUND_OFF + a.tolerance * a.n_steps
     verdicts = []
     for name, drift, scale, unit in (
         ("linear momentum", a.linear_momentum_drift, a.linear_momentum_scale, "kg m/s"),
@@ -74,7 +74,7 @@ def _judge_momenta(a: Audit) -> list[Verdict]:
             if drift is None
             else f"{drift:.1e} of {scale:.4g} {unit}, {free} ({a.momentum_note})"
         )
-        verdicts.append(_promised(a, (name,), name, measured, None if drift is None else drift < missed))
+        verdicts.append(_promised(a, (name,), name, measured, None if drift is None else drift < bound))
     if a.of_velocities is not None:
         names = ("energy", "P", "L")
         drifts = [f"{name} {x:.1e}" for name, x in zip(names, a.of_velocities, strict=True) if x is not None]
@@ -139,8 +139,8 @@ def _start_remark(a: Audit) -> list[Verdict]:
     name, (v, omega) = max(a.initial_velocity_change.items(), key=lambda item: max(item[1]))
     n_others = len(a.initial_velocity_change) - 1
     suffix = f", and those of {n_others} more parts less" if n_others else ""
-    words = f"those of {name} changed by {v:.3g} m/s and {omega:.3g} rad/s to fit the joints{suffix}"
-    return [Verdict("initial velocities", words, None)]
+    remark = f"those of {name} changed by {v:.3g} m/s and {omega:.3g} rad/s to fit the joints{suffix}"
+    return [Verdict("initial velocities", remark, None)]
 
 
 def judge_file(a: Audit) -> list[Verdict]:
@@ -191,15 +191,15 @@ def _judge_steps(a: Audit) -> Verdict:
     if recomputed.failed or recomputed.differences:
         differences = recomputed.failed or str(recomputed.differences[0])
         n_more = len(recomputed.differences) - (0 if recomputed.failed else 1)
-        words = differences + (f"; {n_more} more differ" if n_more else "")
+        finding = differences + (f"; {n_more} more differ" if n_more else "")
         if recomputed.same_version:
-            return Verdict(law, words, False)
-        return Verdict(law, f"not judged, the file is of another version of rodsim: {words}", None)
+            return Verdict(law, finding, False)
+        return Verdict(law, f"not judged, the file is of another version of rodsim: {finding}", None)
     if not recomputed.steps:
         return Verdict(law, f"not judged: {recomputed.reason}; that leaves {STEP_QUANTITIES} unjudged", None)
     if recomputed.last:
-        words = f"the last one before {recomputed.steps} outputs leads to forces of joints, velocities and accelerations stored"
-        return Verdict(law, f"{words}; not judged: work, of too many steps between outputs", True)
+        finding = f"the last one before {recomputed.steps} outputs leads to forces of joints, velocities and accelerations stored"
+        return Verdict(law, f"{finding}; not judged: work, of too many steps between outputs", True)
     count = (
         f"{recomputed.steps} of {a.n_steps}" if recomputed.steps < a.n_steps else f"all {recomputed.steps}"
     )
@@ -210,8 +210,10 @@ def _judge_model(a: Audit) -> list[Verdict]:
     """Return the verdict on whether masses, stiffnesses and joints of the file are those that were built."""
     if a.model_fits is None or (not a.model_fits and not a.retaken.same_version):
         return []
-    words = "as they were built" if a.model_fits else "the file's masses, joints or stiffnesses were changed"
-    return [Verdict("numbers of the model", words, a.model_fits)]
+    finding = (
+        "as they were built" if a.model_fits else "the file's masses, joints or stiffnesses were changed"
+    )
+    return [Verdict("numbers of the model", finding, a.model_fits)]
 
 
 def _promised(

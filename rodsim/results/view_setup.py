@@ -75,8 +75,8 @@ class InterpolatedStates:
         b, h = self.at(i + 1).state, float(self._t[i + 1] - self._t[i])
         r = (1 + 2 * x) * (1 - x) ** 2 * a.r + x * (1 - x) ** 2 * h * a.v
         r = r + x**2 * (3 - 2 * x) * b.r + x**2 * (x - 1) * h * b.v
-        near = np.where(np.sum(a.quat * b.quat, axis=1, keepdims=True) < 0, -b.quat, b.quat)
-        return a._replace(r=r, quat=normalize((1 - x) * a.quat + x * near))
+        nearest_quat = np.where(np.sum(a.quat * b.quat, axis=1, keepdims=True) < 0, -b.quat, b.quat)
+        return a._replace(r=r, quat=normalize((1 - x) * a.quat + x * nearest_quat))
 
     def values_between(self, now: float) -> Floats:
         """Interpolate the values (n_points,) of the quantity shown by colour, linearly between outputs."""

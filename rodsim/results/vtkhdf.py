@@ -125,9 +125,9 @@ def create(file: h5py.File, blocks: list[Block], times: NDArray[Any]) -> None:
         group.attrs["Version"] = np.array(VERSION, dtype=np.int64)
         _kind(group, b"PolyData")
         group["NumberOfPoints"] = np.array([block.n], dtype=np.int64)
-        alone = [] if len(block.points) else [np.array([k]) for k in range(block.n)]
+        vertices = [] if len(block.points) else [np.array([k]) for k in range(block.n)]
         for kind, cells in (
-            ("Vertices", alone),
+            ("Vertices", vertices),
             ("Lines", block.lines),
             ("Polygons", list(block.triangles)),
             ("Strips", []),

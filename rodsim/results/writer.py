@@ -329,8 +329,8 @@ def recover(path: Path | str) -> Result:
     path = path.with_name(path.name.removesuffix(journal.SUFFIX))
     journal_path = journal_of(path)
     if not journal_path.is_file():
-        words = "it is a result file already" if path.is_file() else "there is no such run"
-        raise FileNotFoundError(f"'{path}': no journal '{journal_path.name}' to recover; {words}")
+        reason = "it is a result file already" if path.is_file() else "there is no such run"
+        raise FileNotFoundError(f"'{path}': no journal '{journal_path.name}' to recover; {reason}")
     with _locked(path) as lock:
         source = JournalSource(path)
         _convert(lambda: write_file(path, source), path)
@@ -345,8 +345,8 @@ def _convert(write: Callable[[], None], path: Path) -> None:
         write()
     except OSError as error:
         name = journal_of(path).name
-        words = f"{error.strerror or error}; all outputs are in '{name}'; free space and run `rodsim recover {path}`"
-        raise OSError(error.errno, words, str(path)) from error
+        message = f"{error.strerror or error}; all outputs are in '{name}'; free space and run `rodsim recover {path}`"
+        raise OSError(error.errno, message, str(path)) from error
 
 
 @contextlib.contextmanager

@@ -89,23 +89,23 @@ class NoCriticalPoint(Exception):
 
 
 def critical_point(
-    loaded: ProportionallyLoadedModel, lin: Linearised, factors: Floats, shapes: Floats, which: int
+    loaded: ProportionallyLoadedModel, lin: Linearised, factors: Floats, shapes: Floats, number: int
 ) -> CriticalPoint:
     """Return the critical point next to a factor of linear buckling.
 
-    `factors`, `shapes` (k, size): results of linear buckling, of which number `which` is used. `lin`: linear equations about
+    `factors`, `shapes` (k, size): results of linear buckling, of which number `number` is used. `lin`: linear equations about
     the equilibrium at factor zero. Raises NoCriticalPoint.
     """
     state, M, load = lin.state, fill_zero_diagonal(lin.M), loaded.rate(lin)
-    near = [
-        which,
-        *(k for k in range(len(factors)) if k != which and factors[k] <= CLUSTER_RATIO * factors[which]),
+    close_ones = [
+        number,
+        *(k for k in range(len(factors)) if k != number and factors[k] <= CLUSTER_RATIO * factors[number]),
     ]
-    unit = _orthonormal(shapes[near], M)
+    unit = _orthonormal(shapes[close_ones], M)
     # one step of inverse iteration, which removes the round-off of stiff motions
     first = loaded.with_fixed_shapes(state, 0.0, unit, M)
     tolerance = SAME_EIGENVALUE * float(np.abs(first.squares).max())
-    phi, factor = _along(unit[0], first, tolerance)[0], float(factors[which])
+    phi, factor = _along(unit[0], first, tolerance)[0], float(factors[number])
     size = extent(state.r)
     moves = factor * largest(lin.of_frames(first.saddle.solve(load)), size)
     if moves > MAX_LINEAR_MOTION * size:  # for instance a rod that is pulled to a multiple of its length

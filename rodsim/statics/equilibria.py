@@ -174,12 +174,14 @@ def equilibrium(
         raise ModelError(
             f"equilibrium: constant = {checks.shown(constant)} is not a list; give names of loads"
         )
-    how = method_of(method)
-    first_step = checks.number("equilibrium", "first_step", how.first_step, positive=True)
-    followed = isinstance(how, ArcLength)
-    checked = path_settings(model, monitors, how if isinstance(how, ArcLength) else ArcLength())
-    ends = stations(how.factors) if isinstance(how, Newton) else ()
-    relaxation = isinstance(how, Newton) and how.relaxation
+    path_method = method_of(method)
+    first_step = checks.number("equilibrium", "first_step", path_method.first_step, positive=True)
+    followed = isinstance(path_method, ArcLength)
+    checked = path_settings(
+        model, monitors, path_method if isinstance(path_method, ArcLength) else ArcLength()
+    )
+    ends = stations(path_method.factors) if isinstance(path_method, Newton) else ()
+    relaxation = isinstance(path_method, Newton) and path_method.relaxation
     if unstable not in UNSTABLE:
         raise ModelError(
             f"equilibrium: unstable = {checks.shown(unstable)} is not known; choose {', '.join(UNSTABLE)}"
@@ -267,12 +269,14 @@ def _max_rotation(model: Model) -> float:
 
     One side of a joint must rotate by less than half a turn relative to the other.
     """
-    turning = [
+    rotational_joints = [
         joint for joint in model.joints.values() if {"angle", "angles"} & set(JOINTS[joint.kind].coordinates)
     ]
-    if not turning:
+    if not rotational_joints:
         return np.inf
-    grounded = all(any(isinstance(part_of(side), Ground) for side in (joint.a, joint.b)) for joint in turning)
+    grounded = all(
+        any(isinstance(part_of(side), Ground) for side in (joint.a, joint.b)) for joint in rotational_joints
+    )
     return 3.0 if grounded else 1.5
 
 
@@ -284,11 +288,11 @@ def _continue_by_relaxation(
     reached: Callable[[PathPoint], None],
 ) -> NewtonOutcome | None:
     """Continue to load factor `end` by relaxation if load steps fail; return None, or the failure."""
-    left = _relax(statics, record, failure, end)
+    remaining_failure = _relax(statics, record, failure, end)
     return (
-        _relax_in_parts(statics, record, left, end, reached)
-        if left is not None and statics.loading.moves
-        else left
+        _relax_in_parts(statics, record, remaining_failure, end, reached)
+        if remaining_failure is not None and statics.loading.moves
+        else remaining_failure
     )
 
 
@@ -349,7 +353,7 @@ def _relax_in_parts(
 def raise_stopped(built: Built, stop: Unstable, record: Record, output: str | Path | None) -> NoReturn:
     """Raise a ConvergenceError that says at which unstable equilibrium the path was ended."""
     message = (
-        f"model '{built.layout.name}': the equilibrium at load factor {stop.factor:.6g} is unstable: {stop.ways}; "
+        f"model '{built.layout.name}': the equilibrium at load factor {stop.factor:.6g} is unstable: {stop.motions}; "
         "unstable='leave' continues to a stable one, unstable='keep' keeps it"
     )
     _raise(record, output, stop.factor, message)

@@ -56,30 +56,32 @@ def about_equilibrium(built: Built, statics: EquilibriumSystem) -> Linearised:
     matrices, full_system = tangent(statics), statics.system_for_linearisation
     system = full_system._replace(frames=statics.system.frames._replace(mass=built.system.frames.mass))
     state = relaxed_state(built.system, system, statics.state)
-    place = np.full(len(state.r), -1)
-    place[statics.frames] = np.arange(len(statics.frames))
+    equation_of_frame = np.full(len(state.r), -1)
+    equation_of_frame[statics.frames] = np.arange(len(statics.frames))
     mass, K, G = inertia.mass(system, state), matrices.K, matrices.G
     small = isinstance(K, np.ndarray)
     if statics.idle:
-        axis_rows = massless_axis_rows(state, place, statics.idle)
+        axis_rows = massless_axis_rows(state, equation_of_frame, statics.idle)
         G = (
             np.vstack([G, axis_rows.toarray()])
             if small
             else scipy.sparse.vstack([G, axis_rows], format="csr")
         )
-    left = statics.residual[statics.unknowns].ravel()
+    unbalanced_forces = statics.residual[statics.unknowns].ravel()
     skew, stiff = abs(K - K.T).max(), abs(K).max()
     return Linearised(
-        M=fill_zero_diagonal(mass.full(place) if small else sparse(mass.matrix(place))),
+        M=fill_zero_diagonal(
+            mass.full(equation_of_frame) if small else sparse(mass.matrix(equation_of_frame))
+        ),
         C=None,
         gyroscopic=None,
         K=0.5 * (K + K.T),
         G=G,
         lam=statics.state.lam,
-        force=left,
+        force=unbalanced_forces,
         frames=statics.frames,
-        place=place,
-        unsymmetric=("forces",) if skew > SKEW * stiff + 2.0 * np.abs(left).max() else (),
+        place=equation_of_frame,
+        unsymmetric=("forces",) if skew > SKEW * stiff + 2.0 * np.abs(unbalanced_forces).max() else (),
         system=system,
         state=state,
         motion=inertia.motion_at_rest(len(state.r)),
@@ -120,8 +122,8 @@ def unstable_motions(built: Built, statics: EquilibriumSystem) -> UnstableMotion
     if not down.any():
         return None
     shape = lin.of_frames(phi[np.argmin(mu)])
-    _, words = describe_shape(shape, statics.length, frame_names(built.layout))
-    return UnstableMotions(max(count - int(np.sum(zero)), int(down.sum())), words, shape)
+    _, description = describe_shape(shape, statics.length, frame_names(built.layout))
+    return UnstableMotions(max(count - int(np.sum(zero)), int(down.sum())), description, shape)
 
 
 def leave_unstable_equilibrium(built: Built, statics: EquilibriumSystem, record: Record) -> None:
@@ -149,9 +151,9 @@ def leave_unstable_equilibrium(built: Built, statics: EquilibriumSystem, record:
 class Unstable(Exception):
     """Signal that an unstable equilibrium was reached; `unstable="stop"` ends the path before it."""
 
-    def __init__(self, factor: float, ways: UnstableMotions) -> None:
+    def __init__(self, factor: float, motions: UnstableMotions) -> None:
         super().__init__(factor)
-        self.factor, self.ways = factor, ways
+        self.factor, self.motions = factor, motions
 
 
 def refuse_unstable(built: Built, statics: EquilibriumSystem) -> None:
@@ -176,13 +178,13 @@ def record_stability(built: Built, statics: EquilibriumSystem, record: Record, w
                 UnstableEquilibriumWarning,
             )
     statics.assemble(False)
-    left, load = unbalanced(statics), largest_load(statics)
-    if left > CLEAR * load > 0.0:
-        record.settings["unbalanced"] = left / load
+    unbalanced_force, load = unbalanced(statics), largest_load(statics)
+    if unbalanced_force > CLEAR * load > 0.0:
+        record.settings["unbalanced"] = unbalanced_force / load
         if warn:
             warn_user(
-                f"{model}: {left:.3g} N are left unbalanced, {left / load:.2g} of its loads together ({load:.3g} N): these are "
-                "so small against its stiffness that rounding hides them; displacements along what is soft are right, "
+                f"{model}: {unbalanced_force:.3g} N are left unbalanced, {unbalanced_force / load:.2g} of its loads together "
+                f"({load:.3g} N): these are so small against its stiffness that rounding hides them; displacements along what is soft are right, "
                 "forces along what is stiff are not: give such parts less stiffness, or join them by rigid bodies",
                 RoundedForcesWarning,
             )

@@ -194,13 +194,13 @@ def _refined(
     points: list[CriticalPoint] = []
     factors: list[float] = []
     M = fill_zero_diagonal(lin.M)
-    for which, factor in enumerate(linear):
+    for number, factor in enumerate(linear):
         if len(points) == n:
             break
         try:
-            point = critical_point(loaded, lin, linear, shapes, which)
+            point = critical_point(loaded, lin, linear, shapes, number)
         except NoCriticalPoint as why:
-            point = CriticalPoint(f"{LINEAR}: {why}", float(factor), lin.state, shapes[which])
+            point = CriticalPoint(f"{LINEAR}: {why}", float(factor), lin.state, shapes[number])
             warn_user(
                 f"model '{loaded.built.layout.name}': factor {factor:.6g} is that of linear buckling alone; {why}",
                 LinearFactorWarning,
@@ -258,9 +258,9 @@ def _refuse(built: Built, lin: Linearised) -> None:
     down = (mu < 0.0) & ~np.asarray(zero, bool)
     if not down.any():
         return
-    frame, words = describe_shape(lin.of_frames(phi[np.argmin(mu)]), size, names)
+    frame, description = describe_shape(lin.of_frames(phi[np.argmin(mu)]), size, names)
     raise ModelError(
-        f"model '{built.layout.name}' is unstable before its loads grow: {words} without them; begin where it is stable: "
+        f"model '{built.layout.name}' is unstable before its loads grow: {description} without them; begin where it is stable: "
         "support it, or remove what is `constant`",
         about=[part_at(built.layout, frame)],
     )
@@ -332,11 +332,11 @@ def _ratios(
     failed = f"model '{name}': no buckling factors found; linear ones are those of a model that is held, and stable without them"
     if free <= SMALL:
         Z = eigen.null_space(lin.G)
-        onto = -Z.T @ (change @ Z)
-        onto[np.abs(onto) <= ROUNDING * abs(change).max()] = 0.0
+        projected = -Z.T @ (change @ Z)
+        projected[np.abs(projected) <= ROUNDING * abs(change).max()] = 0.0
         try:
             with one_thread(free):
-                inverse, phi = scipy.linalg.eigh(onto, Z.T @ (lin.K @ Z))
+                inverse, phi = scipy.linalg.eigh(projected, Z.T @ (lin.K @ Z))
         except np.linalg.LinAlgError:
             _refuse(built, lin)
             raise ModelError(failed) from None

@@ -93,14 +93,14 @@ def _motion(
         return GroundMotion(number, lambda factor: (d(factor), rotation(factor)), center)
     moved = copied(unmoved)
     moved_points(unmoved, moved, number, rigid_placement(center, d(0.0), rotation(0.0)))
-    off = max(
+    distance = max(
         float(np.abs(getattr(moved, column)[rows] - getattr(constraints, column)[rows]).max())
         for column in _MOVED
     )
-    if off > POSITION_TOLERANCE * max(1.0, float(np.abs(center).max())):
+    if distance > POSITION_TOLERANCE * max(1.0, float(np.abs(center).max())):
         raise ModelError(
             f"{owner}: displacement(0) = {d(0.0)}, rotation(0) = {rotation(0.0)} must be zero, or where the result given as "
-            f"`start` has moved the joint; it is {off:.3g} m (or of a direction) from there"
+            f"`start` has moved the joint; it is {distance:.3g} m (or of a direction) from there"
         )
     return GroundMotion(number, _onward(center, d, rotation), center)
 
@@ -110,18 +110,18 @@ def _onward(
 ) -> Callable[[float], tuple[Floats, Floats]]:
     """Return the remaining motion after that at load factor 0: X -> c + R (X - c) + d after undoing (d0, R0)."""
     d0, turn0 = d(0.0), rotation(0.0)
-    back = quaternions.conjugate(quaternions.from_rotation_vector(turn0))
+    inverse = quaternions.conjugate(quaternions.from_rotation_vector(turn0))
 
     def path(factor: float) -> tuple[Floats, Floats]:
         total = rotation(factor)
-        on: Floats = np.zeros(3)
+        rotation_vector: Floats = np.zeros(3)
         if np.abs(np.cross(total, turn0)).max() <= 1e-12 * np.abs(total).max() * np.abs(turn0).max():
-            on = total - turn0  # about one axis: whole turns are preserved
+            rotation_vector = total - turn0  # about one axis: whole turns are preserved
         else:
-            relative = quaternions.multiply(quaternions.from_rotation_vector(total), back)
-            on = quaternions.to_rotation_vector(relative)
-        back_rotated = quaternions.rotate(quaternions.from_rotation_vector(on), d0)
-        return d(factor) - back_rotated, on
+            relative = quaternions.multiply(quaternions.from_rotation_vector(total), inverse)
+            rotation_vector = quaternions.to_rotation_vector(relative)
+        back_rotated = quaternions.rotate(quaternions.from_rotation_vector(rotation_vector), d0)
+        return d(factor) - back_rotated, rotation_vector
 
     return path
 

@@ -76,11 +76,11 @@ def _monitor(model: Model, name: str, monitor: Any) -> Callable[[State], float]:
     if name == LOAD_FACTOR or not isinstance(anchor, Anchor) or isinstance(anchor.part, Ground):
         raise ModelError(f"{owner}: give a name of its own and a point of a body or a rod")
     direction = checks.direction(owner, "direction", along)
-    placed = Placement(model).place(anchor)
+    point = Placement(model).place(anchor)
 
     def value(state: State) -> float:
-        at: Floats = state.r[placed.frame] + quaternions.rotate(state.quat[placed.frame], placed.X)
-        return float(np.dot(at - placed.world, direction))
+        at: Floats = state.r[point.frame] + quaternions.rotate(state.quat[point.frame], point.X)
+        return float(np.dot(at - point.world, direction))
 
     return value
 

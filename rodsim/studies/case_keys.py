@@ -54,11 +54,11 @@ def sources() -> Iterator[tuple[str, Path, Path]]:
         spec = importlib.util.find_spec(package)
         for folder in (spec.submodule_search_locations or []) if spec else []:
             for file in sorted(Path(folder).rglob("*.py")):
-                place = file.relative_to(folder)
-                first = place.parts[0]
-                if first in _ASIDE or (first in _PARTLY and place.stem not in _PARTLY[first].split()):
+                relative_path = file.relative_to(folder)
+                first = relative_path.parts[0]
+                if first in _ASIDE or (first in _PARTLY and relative_path.stem not in _PARTLY[first].split()):
                     continue
-                yield package, place, file
+                yield package, relative_path, file
 
 
 @functools.cache
@@ -67,8 +67,8 @@ def program() -> str:
     from rodsim import __version__
 
     digest = hashlib.sha256()
-    for _, place, file in sources():
-        digest.update(place.as_posix().encode() + b"\0" + file.read_bytes())
+    for _, relative_path, file in sources():
+        digest.update(relative_path.as_posix().encode() + b"\0" + file.read_bytes())
     return f"{__version__}+{digest.hexdigest()[:12]}"
 
 
@@ -160,8 +160,8 @@ class _PlainConverter:
         ]
         slot_values = {slot: getattr(value, slot) for slot in slots if hasattr(value, slot)}
         if hasattr(value, "__dict__"):
-            apart = getattr(type(value), "NOT_IN_KEYS", ())  # redundant attributes
-            attributes = {name: x for name, x in vars(value).items() if name not in apart}
+            excluded = getattr(type(value), "NOT_IN_KEYS", ())  # redundant attributes
+            attributes = {name: x for name, x in vars(value).items() if name not in excluded}
             return [kind, self.of({**slot_values, **attributes}, inside)]
         return [kind, self.of(slot_values, inside) if slot_values else repr(value)]
 
@@ -227,7 +227,11 @@ def installed(name: str) -> str | None:
     spec = getattr(module, "__spec__", None) or (_spec(top) if module is None else None)
     locations = [getattr(module, "__file__", None), getattr(spec, "origin", None)]
     locations += list(getattr(spec, "submodule_search_locations", None) or [])
-    files = [Path(place).resolve() for place in locations if place and place not in ("built-in", "frozen")]
+    files = [
+        Path(location).resolve()
+        for location in locations
+        if location and location not in ("built-in", "frozen")
+    ]
     if not any(file.is_relative_to(folder) for file in files for folder in _installed_in()):
         return None
     version = getattr(module, "__version__", "")
@@ -315,11 +319,11 @@ def _absolute(name: str, level: int, names: Any, package: str) -> list[str]:
 def _file(name: str) -> Path | None:
     """Return the source file, or the library, of a module; None if it has none."""
     module = sys.modules.get(name)
-    place = getattr(module, "__file__", None)
-    if place is None:
+    location = getattr(module, "__file__", None)
+    if location is None:
         spec = _spec(name)
-        place = spec.origin if spec is not None and spec.has_location else None
-    path = None if place is None else Path(place)
+        location = spec.origin if spec is not None and spec.has_location else None
+    path = None if location is None else Path(location)
     return path if path is not None and path.is_file() else None
 
 

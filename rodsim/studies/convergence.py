@@ -315,9 +315,9 @@ class Refinement:
         base, named = read_scene_target(scene, settings=settings), named_measures(measures)
         return cls(base, plan_of(base, levels, motion=not named), named, error)
 
-    def choice(self, how: dict[str, Any]) -> Convergence:
-        """Run both sequences and, if both converge, find the choice; `how`: keyword arguments of `run_with`."""
-        runs = self.run(self.plan.runs(), how)
+    def choice(self, run_options: dict[str, Any]) -> Convergence:
+        """Run both sequences and, if both converge, find the choice; `run_options`: keyword arguments of `run_with`."""
+        runs = self.run(self.plan.runs(), run_options)
         values, scales = self.values(runs)
         mesh, step = [], []
         first, factors = self.plan.first, 2.0 ** np.arange(self.plan.levels)
@@ -340,14 +340,14 @@ class Refinement:
             return replace(result, notes=notes)
 
         def run(rows: list[Run]) -> list[dict[str, Floats]]:
-            values, _ = self.values(self.run(rows, {**how, "progress": False}))
+            values, _ = self.values(self.run(rows, {**run_options, "progress": False}))
             return [{name: x[k] for name, x in values.items()} for k in range(len(rows))]
 
         of_meshes, of_steps = ({x.name: x for x in all_found} for all_found in (mesh, step))
         choice, notes = choose(self.plan, of_meshes, of_steps, scales, self.error, run)
         return replace(result, choice=choice, notes=notes, rate=min(self.rates))
 
-    def run(self, rows: list[Run], how: dict[str, Any]) -> Sweep:
+    def run(self, rows: list[Run], run_options: dict[str, Any]) -> Sweep:
         """Run a list of meshes and steps as a study; raise StudyError if a run failed."""
         target, first = self.base, self.plan.first
         entries: dict[str, list[Any]] = {
@@ -370,10 +370,10 @@ class Refinement:
         sampler = None if self.measures else MotionSamples(self.plan.times)
         design = schema.DesignEntry(type="list")
         study = Study("converge", base, parameters, design, self.measures, sampler=sampler)
-        sweep = run_with(study=study, **how)
-        for case, words in sweep.failed.items():
+        sweep = run_with(study=study, **run_options)
+        for case, message in sweep.failed.items():
             settings_of_case = ", ".join(f"{name} = {value}" for name, value in study.rows[case].items())
-            raise StudyError(f"converge: the run with {settings_of_case} failed: {words}")
+            raise StudyError(f"converge: the run with {settings_of_case} failed: {message}")
         self.rates += [run.seconds / row.work for row, run in zip(rows, sweep.outcomes, strict=True)]
         return sweep
 
@@ -500,7 +500,7 @@ class SchemeChoice:
         ]
         for name, convergence in self.found.items():
             lines.append(f"{name:{width}s}  {_row(convergence)}")
-        lines += [f"{name:{width}s}  {words}" for name, words in self.refused.items()]
+        lines += [f"{name:{width}s}  {reason}" for name, reason in self.refused.items()]
         return "\n".join([*lines, "", *self._verdict()])
 
     def _verdict(self) -> list[str]:
@@ -509,12 +509,16 @@ class SchemeChoice:
         if best is None:
             return [f"none meets an error of {self.error:g}: `rodsim converge --integrator` says why"]
         least = self.found[best].seconds
-        close = [
+        equally_fast = [
             name
             for name, convergence in self.found.items()
             if name != best and convergence.ok and convergence.seconds < EQUAL_TIME_RATIO * least
         ]
-        suffix = f"; {', '.join(close)} within {EQUAL_TIME_RATIO - 1:.0%} of its time" if close else ""
+        suffix = (
+            f"; {', '.join(equally_fast)} within {EQUAL_TIME_RATIO - 1:.0%} of its time"
+            if equally_fast
+            else ""
+        )
         return [f"cheapest: {best}, {least:.3g} s{suffix}"]
 
     def to_json(self) -> str:
@@ -654,9 +658,9 @@ def cheapest_scheme(
     with open_workers(scheduler, workers) as opened:
         for name in names:
             of_scheme = None if folder is None else Path(folder) / name
-            how = {"folder": of_scheme, "progress": progress, "workers": opened}
+            run_options = {"folder": of_scheme, "progress": progress, "workers": opened}
             try:
-                results[name] = refinements[name].choice(how)
+                results[name] = refinements[name].choice(run_options)
             except ModelError as words:  # the integrator cannot run this model, or not with so coarse a step
                 refused[name] = str(words)
     if not results:

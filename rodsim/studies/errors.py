@@ -19,8 +19,8 @@ class StudyStopped(RuntimeError):
 def near(word: str, known: Iterable[str], what: str = "it has") -> str:
     """Return advice for an unknown name: the most similar known name, or the list of known names preceded by `what`."""
     names = [str(name) for name in known]
-    close = difflib.get_close_matches(word, names, 1)
-    if close:
-        return f"did you mean {close[0]!r}?"
+    matches = difflib.get_close_matches(word, names, 1)
+    if matches:
+        return f"did you mean {matches[0]!r}?"
     listed = ", ".join(names[:20]) + (" ..." if len(names) > 20 else "")
     return f"{what} {listed}" if names else f"{what} none"

@@ -407,27 +407,27 @@ def _split_field(text: str, path: str, fields: dict[str, str]) -> tuple[str, str
 def _of_rod(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
     """Return the field of a quantity of a rod, and the text behind it."""
     name, path = _split_name(text, path, "rod", [rod.name for rod in layout.rods])
-    place, path = _place_on_rod(text, path)
-    fields = {**AT_NODE, **ON_ELEMENT} if place is None else {**AT_POINT, **AT_NODE, **ON_ELEMENT}
+    position, path = _place_on_rod(text, path)
+    fields = {**AT_NODE, **ON_ELEMENT} if position is None else {**AT_POINT, **AT_NODE, **ON_ELEMENT}
     word, ending = _split_field(text, path, fields)
-    if place is None:
+    if position is None:
         if ending:
             raise _fail(text, f"'{LARGEST}' is of the norm; remove {ending}")
         return _Field(fields[word], None, _largest_on(name, word)), ""
     length = 4 if word == "quat" else 3
     if word in AT_POINT:
-        return _Field(fields[word], length, _at_point(f"{name}@{place!r}", word)), ending
-    return _Field(fields[word], length, _between(name, word, place)), ending
+        return _Field(fields[word], length, _at_point(f"{name}@{position!r}", word)), ending
+    return _Field(fields[word], length, _between(name, word, position)), ending
 
 
 def _place_on_rod(text: str, path: str) -> tuple[float | None, str]:
     """Return the position as a fraction of the length (None: largest over the rod), and the text behind it."""
-    where, behind = leading_position(path)
-    if where:
-        place = Point("", where, parse_position(where)).fraction
-        if place is None:
-            raise _fail(text, f"'@{where}' is not a fraction of the length; give a number from 0 to 1")
-        return place, behind[1:]
+    position, remaining = leading_position(path)
+    if position:
+        fraction = Point("", position, parse_position(position)).fraction
+        if fraction is None:
+            raise _fail(text, f"'@{position}' is not a fraction of the length; give a number from 0 to 1")
+        return fraction, remaining[1:]
     word, _, path = path.removeprefix(".").partition(".")
     if word == LARGEST:
         return None, path
@@ -453,13 +453,13 @@ def _at_point(point: str, word: str) -> Read:
     return read
 
 
-def _between(name: str, word: str, place: float) -> Read:
+def _between(name: str, word: str, fraction: float) -> Read:
     """Return a reader that interpolates linearly: between nodes, or between elements as `RodHistory.along` does."""
 
     def read(result: Result) -> Floats:
         rod = result.rod(name)
         if word in ON_ELEMENT:
-            return rod.along(word, place)[:, 0]
+            return rod.along(word, fraction)[:, 0]
         values, at = getattr(rod, word), rod.arclength
         if rod.layout.closed:  # append the first node at the end
             values, at = (
@@ -467,8 +467,8 @@ def _between(name: str, word: str, place: float) -> Read:
                 np.append(at, rod_length(result.layout, rod.layout)),
             )
         at = at / at[-1]
-        k = min(int(np.searchsorted(at, place, "right")) - 1, len(at) - 2)
-        x = (place - at[k]) / (at[k + 1] - at[k])
+        k = min(int(np.searchsorted(at, fraction, "right")) - 1, len(at) - 2)
+        x = (fraction - at[k]) / (at[k + 1] - at[k])
         return (1.0 - x) * values[:, k] + x * values[:, k + 1]
 
     return read
@@ -508,14 +508,14 @@ def _distance(text: str, pair: re.Match[str] | None, layout: Layout) -> Read:
 def _of_body(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
     """Return the field of a quantity of a body or of one of its points, and the text behind it."""
     name, path = _split_name(text, path, "body", [body.name for body in layout.bodies])
-    where, behind = leading_position(path)
-    if path.startswith("@") and where.count(",") != 2:
+    position, remaining = leading_position(path)
+    if path.startswith("@") and position.count(",") != 2:
         raise _fail(text, f"give a point of the body as {name}@0.1,0,0")
-    fields = AT_POINT if where else OF_BODY
-    word, ending = _split_field(text, behind[1:], fields)
+    fields = AT_POINT if position else OF_BODY
+    word, ending = _split_field(text, remaining[1:], fields)
     length = 4 if word == "quat" else 3
-    if where:
-        return _Field(fields[word], length, _at_point(f"{name}@{where}", word)), ending
+    if position:
+        return _Field(fields[word], length, _at_point(f"{name}@{position}", word)), ending
     if word == "displacement":
         return _Field("m", 3, lambda result: result.body(name).r - result.body(name).r[0]), ending
     return _Field(fields[word], length, lambda result: getattr(result.body(name), word)), ending

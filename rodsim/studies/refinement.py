@@ -185,10 +185,10 @@ class Plan:
             return Run(elements, None, 1)
         # unit: steps of the first run that are divided again; end, samples and outputs are multiples of it
         same_outputs = not self.motion and steps >= 1.0
-        apart = every if same_outputs else self.between
-        unit = math.gcd(apart, self.n_steps)
+        spacing = every if same_outputs else self.between
+        unit = math.gcd(spacing, self.n_steps)
         n = max(1, math.ceil(unit * steps - 1e-9))
-        every_n = n * apart // unit if self.motion or same_outputs else 1
+        every_n = n * spacing // unit if self.motion or same_outputs else 1
         return Run(elements, dt * unit / n, every_n)
 
     def factors(self, run: Run) -> tuple[float, float]:
@@ -239,29 +239,29 @@ def choose(
     errors are divided, by measure.
     """
     meshes, steps, notes = dict(meshes), dict(steps), []
-    least, best, missed = 1.0 / COARSER, None, None
+    min_factor, best, best_missed = 1.0 / COARSER, None, None
     best_work = float("inf")
     tries = 0
     while tries < TRIES:
         factors = [cheapest(meshes.get(name), steps.get(name), AIM * error) for name in scales]
-        row = plan.finer(max(least, *(m for m, _ in factors)), max(least, *(s for _, s in factors)))
+        row = plan.finer(max(min_factor, *(m for m, _ in factors)), max(min_factor, *(s for _, s in factors)))
         if row.work >= 0.9 * best_work:
             break
         m, s = plan.factors(row)
         try:
             parts = _errors(row, meshes, steps, scales, run)
         except StudyError as failure:  # the choice is too coarse to be run
-            if least == 1.0 or (m >= 1.0 and s >= 1.0):
+            if min_factor == 1.0 or (m >= 1.0 and s >= 1.0):
                 raise
             notes.append(f"the choice did not run, the scene's own mesh and step are the coarsest: {failure}")
-            least = 1.0
+            min_factor = 1.0
             continue
         tries += 1
         expected = max(_at(meshes, name, m) + _at(steps, name, s) for name in scales)
         worst = max(parts, key=lambda name: sum(parts[name]))
         choice = Choice(row.elements, row.dt, expected, *parts[worst], sum(parts[worst]) <= error)
         if not choice.ok:
-            missed = choice
+            best_missed = choice
         else:
             best, best_work = choice, row.work
             if choice.checked >= COARSER_TRIAL * error:
@@ -271,7 +271,7 @@ def choose(
                 meshes[name] = meshes[name].through(m, of_mesh)
             if name in steps:
                 steps[name] = steps[name].through(s, of_step)
-    result = best or missed
+    result = best or best_missed
     assert result is not None  # the first choice is run, or raises
     return result, notes
 

@@ -58,9 +58,9 @@ def _entry(path: str, parsed: str, node: Any, number: int) -> tuple[Any, int]:
     return node[number], number % len(node)
 
 
-def _missing_entry_error(path: str, where: str) -> StudyError:
+def _missing_entry_error(path: str, location: str) -> StudyError:
     """Return the error for a path through an entry that the scene omits."""
-    return StudyError(f"path '{path}': the scene gives no {where}; give it there, then vary it")
+    return StudyError(f"path '{path}': the scene gives no {location}; give it there, then vary it")
 
 
 def _next_step(path: str, parsed: str, node: Any, remaining: str) -> tuple[Any, str | int, str]:
@@ -75,12 +75,12 @@ def _next_step(path: str, parsed: str, node: Any, remaining: str) -> tuple[Any, 
         word = max(fitting, key=len)
         return node[known[word]], known[word], word
     word = re.split(r"[.\[]", remaining, maxsplit=1)[0]
-    where = parsed or "the scene"
+    location = parsed or "the scene"
     if node is None:
-        raise _missing_entry_error(path, where)
+        raise _missing_entry_error(path, location)
     if not known:
-        raise StudyError(f"path '{path}': {where} has no parts; the path ends there")
-    raise StudyError(f"path '{path}': there is no '{word}' in {where}; {near(word, known)}")
+        raise StudyError(f"path '{path}': {location} has no parts; the path ends there")
+    raise StudyError(f"path '{path}': there is no '{word}' in {location}; {near(word, known)}")
 
 
 def _names(node: Any) -> dict[str, str | int]:

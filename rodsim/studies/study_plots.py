@@ -227,12 +227,12 @@ def draw_errors(title: str, error: float, panels: list[Panel], path: Path | str)
         _panel(ax, panel.series, error)
         if panel.chosen is not None:
             ax.axvline(panel.chosen, color="grey", linewidth=0.8, linestyle=":")
-            where: dict[str, Any] = {
+            layout_options: dict[str, Any] = {
                 "transform": ax.get_xaxis_transform(),
                 "fontsize": "small",
                 "color": "grey",
             }
-            ax.text(panel.chosen, 0.02, f" {panel.chosen:.4g}", **where)
+            ax.text(panel.chosen, 0.02, f" {panel.chosen:.4g}", **layout_options)
         ax.set_xlabel(panel.label)
     all_axes[0].set_ylabel("relative error")
     figure.suptitle(f"{title}: error and its order", fontsize="medium")

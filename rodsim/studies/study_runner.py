@@ -187,9 +187,9 @@ def _validated(kind: Callable[..., Any], owner: str, data: Mapping[str, Any]) ->
         return kind(**data)
     except ValidationError as error:
         item = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in item["loc"])
+        location = ".".join(str(part) for part in item["loc"])
         value = "" if item["type"] == "missing" else f" = {item['input']!r:.60}"
-        raise StudyError(f"{owner}:{f' {where}{value}' if where else ''}{complaint(item)}") from None
+        raise StudyError(f"{owner}:{f' {location}{value}' if location else ''}{complaint(item)}") from None
 
 
 # --- files
@@ -337,9 +337,9 @@ def _complete(
             (failed.add if outcome.error else failed.discard)(outcome.number)
             bar.set_postfix_str(f"{len(failed)} failed" if failed else "", refresh=False)
 
-        def notify(words: str) -> None:
+        def notify(message: str) -> None:
             if progress is not False:
-                bar.write(f"rodsim: {words}", file=sys.stderr)
+                bar.write(f"rodsim: {message}", file=sys.stderr)
 
         def run(cases: list[Case], saved: frozenset[int]) -> None:
             if cases:

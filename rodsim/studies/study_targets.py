@@ -78,12 +78,12 @@ class SceneTarget:
         data = self.data
         if self.settings:  # settings replace the scene's; parameters replace both
             data = {**data, "run": {**(data.get("run") or {}), **self.settings}}
-        placed = [
+        values_at_keys = [
             (keys, _times(values[name], factor))
             for name, paths in self.places.items()
             for keys, factor in paths
         ]
-        return with_values(Source(self.file, data, self.lines), self.whole, placed)
+        return with_values(Source(self.file, data, self.lines), self.whole, values_at_keys)
 
     def content(self, values: Values) -> Any:
         return ["scene", self.case(values), self.files]

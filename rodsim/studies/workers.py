@@ -407,8 +407,8 @@ class _Dispatch:
             self._deaths[case.number] += n_deaths
             n = self._deaths[case.number]
             if alone and n >= MAX_WORKER_DEATHS:
-                words = f"its worker died {n} times while it ran (killed, crashed, or out of memory)"
-                self._end(case, Outcome(case.number, case.key, {}, words, lost=True))
+                message = f"its worker died {n} times while it ran (killed, crashed, or out of memory)"
+                self._end(case, Outcome(case.number, case.key, {}, message, lost=True))
             else:
                 self._suspects.append(case)
                 self._ready.extend(self._waiting.pop(case.structure, ()))
