@@ -184,8 +184,9 @@ def record_stability(built: Built, statics: EquilibriumSystem, record: Record, w
         if warn:
             warn_user(
                 f"{model}: {unbalanced_force:.3g} N are left unbalanced, {unbalanced_force / load:.2g} of its loads together "
-                f"({load:.3g} N): these are so small against its stiffness that rounding hides them; displacements along what is soft are right, "
-                "forces along what is stiff are not: give such parts less stiffness, or join them by rigid bodies",
+                f"({load:.3g} N): these are so small against its stiffness that rounding hides them; displacements along what is "
+                "soft are right, forces along what is stiff are not: give such parts less stiffness, or join them by rigid "
+                "bodies",
                 RoundedForcesWarning,
             )
 
