@@ -148,16 +148,16 @@ def _settings(loaded: Loaded, options: argparse.Namespace) -> dict:
     # fixed or adaptive steps: an option for one of them replaces the scene's settings of the other
     dt = run_scene.dt if options.dt is None and options.error is None else options.dt
     error = run_scene.error if options.dt is None and options.error is None else options.error
-    of_dt, of_error = (None, run_scene.output_dt) if dt is None else (run_scene.output_every, None)
+    output_every, output_dt = (None, run_scene.output_dt) if dt is None else (run_scene.output_every, None)
     longest = run_scene.max_dt if dt is None else None
     return {
         "t_end": run_scene.t_end if options.t_end is None else options.t_end,
         "dt": dt,
         "error": error,
-        "output_dt": of_error if options.output_dt is None else options.output_dt,
+        "output_dt": output_dt if options.output_dt is None else options.output_dt,
         "max_dt": longest if options.max_dt is None else options.max_dt,
         "integrator": run_scene.integrator if options.integrator is None else options.integrator,
-        "output_every": of_dt if options.output_every is None else options.output_every,
+        "output_every": output_every if options.output_every is None else options.output_every,
         "chart": run_scene.chart if options.chart is None else options.chart,
         "tolerance": run_scene.tolerance if options.tolerance is None else options.tolerance,
         "solver": run_scene.solver if options.solver is None else options.solver,

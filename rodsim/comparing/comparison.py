@@ -383,7 +383,9 @@ class _Comparer(NamedTuple):
         """Return two histories, at the outputs of a and of b, at common times."""
         return aligned(Series(self.a.t, in_a), Series(self.b.t, in_b), self.files)
 
-    def add(self, kind: str, quantity: str, unit: str, scale: float, of_scale: str, aligned: Aligned) -> None:
+    def add(
+        self, kind: str, quantity: str, unit: str, scale: float, scale_description: str, aligned: Aligned
+    ) -> None:
         """Add the row of the difference of two aligned histories."""
         gap = (
             np.abs(aligned.a - aligned.b)
@@ -393,7 +395,7 @@ class _Comparer(NamedTuple):
         k, t = int(np.argmax(gap)), aligned.t
         rms = float(np.sqrt(np.diff(t) @ (gap[1:] ** 2 + gap[:-1] ** 2) / 2 / np.ptp(t)))
         measures = float(gap[k]), float(t[k]), float(gap[-1]), rms
-        self.rows.append(Row(kind, quantity, unit, scale, of_scale, *measures, aligned.rounding))
+        self.rows.append(Row(kind, quantity, unit, scale, scale_description, *measures, aligned.rounding))
 
 
 def _points(both: _Comparer, chosen: list[tuple[str, str]], notes: list[str]) -> list[Pair]:
@@ -401,23 +403,25 @@ def _points(both: _Comparer, chosen: list[tuple[str, str]], notes: list[str]) ->
     pairs, between, rotating = [], [], set()
     path_lengths: list[float] = []
     for texts in chosen:
-        of_a, of_b = (
+        motion_a, motion_b = (
             motion(result, file, text)
             for result, file, text in zip((both.a, both.b), both.files, texts, strict=True)
         )
         label = texts[0] if texts[0] == texts[1] else f"{texts[0]} = {texts[1]}"
         between += [
-            f"{x.label} of {f[0]}" for x, f in zip((of_a, of_b), both.files, strict=True) if x.between_nodes
+            f"{x.label} of {f[0]}"
+            for x, f in zip((motion_a, motion_b), both.files, strict=True)
+            if x.between_nodes
         ]
-        aligned = both.aligned(of_a.r, of_b.r)
+        aligned = both.aligned(motion_a.r, motion_b.r)
         path_lengths.append(float(np.linalg.norm(aligned.a - aligned.a[0], axis=1).max()))
         both.add("point", label, "m", 0.0, LARGEST_EXCURSION, aligned)
         pairs.append(aligned.pair(label))
         # a rigid body has one rotation, reported once for each body; rotations count from the start, regardless of the axes
-        of_bodies = of_a.part in both.a.bodies and of_b.part in both.b.bodies
-        if not of_bodies or (of_a.part, of_b.part) not in rotating:
-            rotating.add((of_a.part, of_b.part))
-            _add_rotation(both, label, of_a.quat, of_b.quat)
+        both_bodies = motion_a.part in both.a.bodies and motion_b.part in both.b.bodies
+        if not both_bodies or (motion_a.part, motion_b.part) not in rotating:
+            rotating.add((motion_a.part, motion_b.part))
+            _add_rotation(both, label, motion_a.quat, motion_b.quat)
     # one scale for all points: for a point that hardly moves every difference would be large relative to its path
     both.rows[:] = [
         row._replace(scale=max(path_lengths)) if row.kind == "point" else row for row in both.rows
@@ -456,10 +460,10 @@ def _energies(both: _Comparer) -> list[Pair]:
         word = name if name in ("work", "dissipation", ALGORITHMIC) else f"{name} energy"
         both.add("energy", word, *scale, aligned)
         pairs.append(aligned.pair(name))
-    of_a, of_b = energies_by_part(both.a), energies_by_part(both.b)
-    for part in of_a:
-        for kind in PartEnergy._fields if part in of_b else ():
-            in_a, in_b = getattr(of_a[part], kind), getattr(of_b[part], kind)
+    energies_a, energies_b = energies_by_part(both.a), energies_by_part(both.b)
+    for part in energies_a:
+        for kind in PartEnergy._fields if part in energies_b else ():
+            in_a, in_b = getattr(energies_a[part], kind), getattr(energies_b[part], kind)
             if np.any(in_a != 0) or np.any(in_b != 0):
                 both.add("part energy", f"{part}: {kind}", *scale, both.aligned(in_a, in_b))
     return pairs

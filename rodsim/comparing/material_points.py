@@ -65,10 +65,10 @@ def default_points(a: Result, b: Result) -> list[str]:
     """Return the points that both results have under the same name: reference points of bodies; start, middle and end of rods."""
     points = []
     for name in parts_of(a):
-        of_both = [has_fractions(result, name) for result in (a, b)]
-        if name not in parts_of(b) or of_both[0] != of_both[1]:
+        have_fractions = [has_fractions(result, name) for result in (a, b)]
+        if name not in parts_of(b) or have_fractions[0] != have_fractions[1]:
             continue
-        points += [f"{name}@{s:g}" for s in (0.0, 0.5, 1.0)] if of_both[0] else [name]
+        points += [f"{name}@{s:g}" for s in (0.0, 0.5, 1.0)] if have_fractions[0] else [name]
     return points
 
 

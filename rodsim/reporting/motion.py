@@ -112,15 +112,15 @@ def motion(result: Result, thin: Thinning) -> Motion:
     for i in thin.outputs.tolist():
         state = result.state(i)
         everything, arrays = drawing.arrays(state, result.strains(i), result.stresses(i))
-        points_of = [
+        extra_points = [
             _points(history, joints, i, state),
             _spring_ends(layout, state),
             _connecting_lines(history, i, state),
         ]
-        seen = np.concatenate([everything, state.r[bodies], *(ends.reshape(-1, 3) for ends in points_of)])
+        seen = np.concatenate([everything, state.r[bodies], *(ends.reshape(-1, 3) for ends in extra_points)])
         finite = np.isfinite(seen).all(axis=1)
         seen = seen[finite] if finite.any() else np.zeros((1, 3))
-        rows.append((state.r[frames], state.quat[frames], *points_of, seen.min(axis=0), seen.max(axis=0)))
+        rows.append((state.r[frames], state.quat[frames], *extra_points, seen.min(axis=0), seen.max(axis=0)))
         if layout.rods:
             for name, array, k, _, _ in COMPONENTS:
                 fields.setdefault(name, []).append(arrays[array][points, k])
@@ -158,8 +158,10 @@ def _shape(result: Result, thin: Thinning, drawing: Drawing) -> tuple[Shape, Int
     number[frames[::-1]] = np.arange(len(frames))[::-1]
     at = full_shape.place(states[0] if states else result.state(0))
     mesh = with_normals(np.nan_to_num(at), full_shape.faces, vertex=np.arange(len(at)))
-    of_vertex = mesh.point_data["vertex"]
-    split = {name: getattr(full_shape, name)[of_vertex] for name in ("station", "offset", "upright", "owner")}
+    original_vertex = mesh.point_data["vertex"]
+    split = {
+        name: getattr(full_shape, name)[original_vertex] for name in ("station", "offset", "upright", "owner")
+    }
     return full_shape._replace(
         a=number[full_shape.a], b=number[full_shape.b], faces=mesh.regular_faces, **split
     ), frames
@@ -245,9 +247,9 @@ def _meshes(layout: Layout, shape: Shape, light: Floats) -> list[dict[str, Any]]
         vertices = np.flatnonzero(np.isin(shape.owner, owners))
         if not len(vertices):
             continue
-        of_own = np.full(len(shape.owner), -1)
-        of_own[vertices] = np.arange(len(vertices))
-        faces = of_own[shape.faces[np.isin(shape.owner[shape.faces[:, 0]], owners)]].T
+        trace_vertex = np.full(len(shape.owner), -1)
+        trace_vertex[vertices] = np.arange(len(vertices))
+        faces = trace_vertex[shape.faces[np.isin(shape.owner[shape.faces[:, 0]], owners)]].T
         several = kind != "mark" and stems.count(stem) > 1
         name = f"{stem} ({stems.count(stem)})" if several else stem if kind == "mark" else names[owners[0]]
         name = escape(name, False)

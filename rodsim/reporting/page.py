@@ -164,8 +164,8 @@ def _sections(
     result, thin = parts.result, parts.thin
     rows = thin.words(result.layout, result.n_outputs)
     joint_curves = [key for key in figures if key in _JOINT_TITLES]
-    of_contacts = [key for key in figures if key in _CONTACT_TITLES]
-    elsewhere = {*joint_curves, *of_contacts}
+    contact_figures = [key for key in figures if key in _CONTACT_TITLES]
+    elsewhere = {*joint_curves, *contact_figures}
     drawn = _grid({key: _FIGURES.get(key, "Load factor") for key in figures if key not in elsewhere})
     sections: list[tuple[str, str, Safe]] = []
     if data is not None and parts.motion is not None:
@@ -191,7 +191,7 @@ def _sections(
         )
     if parts.contacts:
         table = result_sections.contacts_table(parts.contacts, len(thin.joint_outputs), result.n_outputs)
-        drawn = _grid({key: _CONTACT_TITLES[key] for key in of_contacts})
+        drawn = _grid({key: _CONTACT_TITLES[key] for key in contact_figures})
         sections.append(("contacts", "Contacts", join([drawn, table])))
     if result.layout.rods:
         pieces = [_strain_figures(result, data)] if data and data["fields"] else []

@@ -55,11 +55,11 @@ def thinning(layout: Layout, n_outputs: int) -> Thinning:
     marks = 9 * min(MOST_MARKS, len(layout.joints)) + 6 * min(MOST_MARKS, _springs(layout))
     a_frame = 4 * (POSE * (n_nodes + len(layout.bodies)) + FIELDS * n_nodes + marks)
     frames = max(2, min(MOST_FRAMES, MOTION_BYTES // max(a_frame, 1)))
-    of_joints = max(50, min(MOST_CURVE, MOST_JOINT_VALUES // max(1, len(layout.joints))))
+    n_joint_outputs = max(50, min(MOST_CURVE, MOST_JOINT_VALUES // max(1, len(layout.joints))))
     return Thinning(
         evenly_spaced(n_outputs, frames),
         evenly_spaced(n_outputs, MOST_CURVE),
-        evenly_spaced(n_outputs, of_joints),
+        evenly_spaced(n_outputs, n_joint_outputs),
         nodes,
     )
 

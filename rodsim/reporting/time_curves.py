@@ -114,5 +114,5 @@ def _legend_height(lines: list[Curve]) -> int:
     """Return the height of the legend, pixels, in the narrowest chart of the page."""
     if len(lines) < 2:
         return 0
-    wide = sum(50 + 7 * len(line.name) for line in lines)
-    return 14 + 20 * min(-(-wide // 350), 4)
+    text_width = sum(50 + 7 * len(line.name) for line in lines)
+    return 14 + 20 * min(-(-text_width // 350), 4)

@@ -146,7 +146,7 @@ def _measure(result: Result) -> Audit:
         )
 
     promises = _promises(result)
-    measured = of_velocities = laws(column("total"), P, L)
+    measured = frame_laws = laws(column("total"), P, L)
     energy_of, other = "", None
     of_scheme = recomputation.of_scheme
     if of_scheme:
@@ -201,9 +201,7 @@ def _measure(result: Result) -> Audit:
         rate="G W p" if ENERGY in of_scheme else "G v",
         energy=energy_of,
         other_energy_balance=other,
-        of_velocities=(of_velocities.balance, of_velocities.linear, of_velocities.angular)
-        if of_scheme
-        else None,
+        of_velocities=(frame_laws.balance, frame_laws.linear, frame_laws.angular) if of_scheme else None,
         velocity_scale=recomputation.speed,
         velocity_rounding=recomputation.rate_rounding,
         tolerance=newton_tolerance(result),

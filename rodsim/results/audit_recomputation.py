@@ -189,7 +189,7 @@ def recompute(result: Result) -> Recomputation:
     h = float(result.t[-1] - result.t[0]) / n_steps if n_steps else 0.0
     mass = float(system.frames.mass[system.frames.fixed == 0].sum())
     accumulated_residuals = RESIDUAL_LEVELS * np.sqrt(n_steps) + newton_tolerance(result) / EPS * n_steps
-    of_energy = 2 * evaluation + accumulated_residuals * abs(h) * power + gap * largest_multipliers
+    energy_rounding = 2 * evaluation + accumulated_residuals * abs(h) * power + gap * largest_multipliers
     residual_factor = max(RESIDUAL_LEVELS, newton_tolerance(result) / EPS)
     return Recomputation(
         all_columns,
@@ -197,7 +197,7 @@ def recompute(result: Result) -> Recomputation:
         drawn,
         mass,
         inertia,
-        float(of_energy),
+        float(energy_rounding),
         residual_factor * EPS * (4.0 * speed + 4e-2 * reach / h) if h else 0.0,
         speed,
         of_scheme,
@@ -243,19 +243,19 @@ def noise_power(system: System, state: State, noise: Floats | None = None) -> Fl
     points = system.rods.points
     force, moment = np.zeros((2, *state.r.shape[:-1]))
     C, length = np.abs(points.stiffness), points.weight / system.rods.order_at
-    of_element = EPS * C[:, :3, :3].max(axis=(1, 2), initial=0.0)
-    of_turns = EPS * C[:, 3:, 3:].max(axis=(1, 2), initial=0.0) / length
+    force_noise = EPS * C[:, :3, :3].max(axis=(1, 2), initial=0.0)
+    moment_noise = EPS * C[:, 3:, 3:].max(axis=(1, 2), initial=0.0) / length
     if noise is not None:
-        of_strains = np.einsum("mij,...mj->...mi", C, noise)
-        of_element, of_turns = of_strains[..., :3].max(axis=-1), of_strains[..., 3:].max(axis=-1)
-    about = of_element * length + of_turns
+        stress_noise = np.einsum("mij,...mj->...mi", C, noise)
+        force_noise, moment_noise = stress_noise[..., :3].max(axis=-1), stress_noise[..., 3:].max(axis=-1)
+    about = force_noise * length + moment_noise
 
     def add(to: Floats, frames: Ints, values: Floats) -> None:
         every: Any = (..., frames)
         np.add.at(to, every, values)
 
     for side in (0, 1):
-        add(force, points.frames[:, side], of_element)
+        add(force, points.frames[:, side], force_noise)
         add(moment, points.frames[:, side], about)
     acts = rows_of(system.others) == 0  # the rounding of constraints is that of their rows
     row, column = np.nonzero((system.others.frames >= 0) & acts[:, None])
@@ -299,10 +299,10 @@ def _energy_rounding(
     mass = system.frames.mass * moving
     reach, speed = np.linalg.norm(state.r, axis=-1), np.linalg.norm(state.v, axis=-1)
     spin = np.linalg.norm(np.einsum("nij,...nj->...ni", system.frames.inertia, state.Omega), axis=-1)
-    of_stress = np.sum(np.abs(stress) * noise + 0.5 * noise * stress_noise, axis=-1)
+    elastic_noise = np.sum(np.abs(stress) * noise + 0.5 * noise * stress_noise, axis=-1)
     rounding = {
         "kinetic": EPS * (speed**2 @ mass + np.abs(values["kinetic"])),
-        "elastic": of_stress @ system.rods.points.weight,
+        "elastic": elastic_noise @ system.rods.points.weight,
         "gravity": EPS * np.linalg.norm(system.gravity) * (reach @ mass),
         "spring": _spring_rounding(system, state, reach),
     }
@@ -398,13 +398,13 @@ class _Differences:
 
     def frames(self, outputs: slice, state: State, read: State) -> None:
         """Compare the frames and multipliers of `state` with those formed from its chart, `read`."""
-        of_poses = (state.r, read.r, EPS * np.abs(read.r)), (state.quat, read.quat, ROUNDING_FACTOR * EPS)
-        of_rates = (
+        pose_checks = (state.r, read.r, EPS * np.abs(read.r)), (state.quat, read.quat, ROUNDING_FACTOR * EPS)
+        rate_checks = (
             (x, y, ROUNDING_FACTOR * EPS * np.abs(y).max(initial=0.0))
             for x, y in ((state.v, read.v), (state.Omega, read.Omega))
         )
         for name, (stored, value, allowed) in zip(
-            ("r", "quat", "v", "Omega"), (*of_poses, *of_rates), strict=True
+            ("r", "quat", "v", "Omega"), (*pose_checks, *rate_checks), strict=True
         ):
             self._compare("chart", name, outputs, stored, value, allowed)
         first = max(outputs.start, 1)  # output 0 may hold the multipliers of another run

@@ -82,17 +82,17 @@ class ChartReader:
         n, m = system.n, system.m
         q, p, v, lam, _ = np.split(states.memory, np.cumsum([n, n, n, m]), axis=1)
         driven = drive_parameters_in(self._model, states)
-        own_v, own_p = v, p
+        scheme_v, scheme_p = v, p
         if len(self._driven):  # the mass of driven frames is not part of the model
             v, p = v * self._free_coordinates, p * self._free_coordinates
         columns = {GENERALISED: np.einsum("ij,ij->i", p, v) - mechanical_rows.kinetic_energies(system, q, v)}
-        w = own_v
+        w = scheme_v
         if not self._singular:
-            w = mechanical_rows.velocities(system, q, own_p)
+            w = mechanical_rows.velocities(system, q, scheme_p)
             columns[ENERGY] = 0.5 * np.einsum("ij,ij->i", p, w)
         # constraints of frames (orthonormal directors, unit quaternions) and of joints
         g = mechanical_rows.constraints(system, q, driven)
-        frames = self._frames(states, q, own_v if self._uses_scheme_velocity else w)
+        frames = self._frames(states, q, scheme_v if self._uses_scheme_velocity else w)
         table, rows = (
             int(counts.sum())
             for counts in (rows_of(self._model.constraints), interaction_table.rows_of(self._model.others))
@@ -104,10 +104,12 @@ class ChartReader:
         columns[RATE] = np.abs(mechanical_rows.rates(system, q, w, driven)).max(axis=1, initial=0.0)
         momenta = (momentum for momentum in system.symmetries if momentum.name in NAMES)
         columns |= {momentum.name: momentum(q, p) for momentum in momenta}
-        of_table = lam[:, system.info["places"].internal :][
+        table_multipliers = lam[:, system.info["places"].internal :][
             :, :table
         ]  # the multipliers of driven frames follow after these
-        return ChartInvariants(columns, frames._replace(lam=np.hstack([of_table, lam[:, m - rows :]])))
+        return ChartInvariants(
+            columns, frames._replace(lam=np.hstack([table_multipliers, lam[:, m - rows :]]))
+        )
 
     def _frames(self, states: State, q: Floats, rate: Floats) -> State:
         """Return the states with poses and velocities computed from coordinates q and rates `rate`, both (T, n).

@@ -83,10 +83,15 @@ class ConstraintHistory:
         longest, frames = float(arms.max(initial=0.0)), self.constraints.frames.ravel()
         if self.layout.system is not None:
             multipliers, table = multipliers_of(self.layout.system), self.layout.system.others
-            to_place, to_turn = table.size[multipliers.other].T
-            of_others = np.divide(to_turn, to_place, out=np.zeros(len(to_place)), where=to_place > 0.0)
+            translation_size, rotation_size = table.size[multipliers.other].T
+            interaction_levers = np.divide(
+                rotation_size,
+                translation_size,
+                out=np.zeros(len(translation_size)),
+                where=translation_size > 0.0,
+            )
             longest, frames = (
-                max(longest, float(of_others.max(initial=0.0))),
+                max(longest, float(interaction_levers.max(initial=0.0))),
                 multipliers.frames[multipliers.frames >= 0],
             )
         return longest, np.unique(frames)

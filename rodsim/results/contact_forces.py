@@ -130,8 +130,8 @@ def compute_patch_forces(laws: ContactLaws, bristles: BristleParameters, state: 
     force, torque = f[..., :3], f[..., 3:]
     r, v = state.r[..., laws.frames, :], state.v[..., laws.frames, :]
     omega = quaternions.rotate(state.quat[..., laws.frames, :], state.Omega[..., laws.frames, :])
-    of_part = (laws.side > 0)[..., None]
-    F = _sum_over_patches(np.sum(of_part * force, axis=-2), of, w, 1)
+    is_part = (laws.side > 0)[..., None]
+    F = _sum_over_patches(np.sum(is_part * force, axis=-2), of, w, 1)
     size = np.linalg.norm(F, axis=-1)
     touches = size > TINY
     per_Q = laws.sign * np.where(touches, 1.0 / np.where(touches, size, 1.0), 0.0)
@@ -141,7 +141,7 @@ def compute_patch_forces(laws: ContactLaws, bristles: BristleParameters, state: 
     start = state.r[..., laws.part[:, 0], :]
     moment = torque + np.cross(r - start[..., of, None, :], force)
     on_line = start + per_Q[..., None] * np.cross(
-        n, _sum_over_patches(np.sum(of_part * moment, axis=-2), of, w, 1)
+        n, _sum_over_patches(np.sum(is_part * moment, axis=-2), of, w, 1)
     )
     # weighted mean positions of the frames of both sides; the weights of a partner sum to -1
     one, other = (
@@ -162,7 +162,7 @@ def compute_patch_forces(laws: ContactLaws, bristles: BristleParameters, state: 
     # friction, rolling and drilling
     # each side carries the contact point by one lever arm, from the mean position of its frames
     arms = np.where(
-        of_part, (contact_point - one)[..., of, None, :], (contact_point - other)[..., of, None, :]
+        is_part, (contact_point - one)[..., of, None, :], (contact_point - other)[..., of, None, :]
     )
     moves = v + np.cross(omega, arms)
     slip = _perpendicular_part(_sum_over_patches(np.sum(weights[..., None] * moves, axis=-2), of, w, 1), n)
@@ -396,8 +396,8 @@ class PairContacts:
             np.concatenate([np.zeros(0, np.int64), *faces]),
         )
         patch = (np.cumsum(selected) - 1)[self.patch[use]]
-        of_patches = (self.pair[selected], self.side[selected], self.number[selected], self.part[selected])
-        return PairContacts(self.system, some, patch, *of_patches)
+        patch_columns = (self.pair[selected], self.side[selected], self.number[selected], self.part[selected])
+        return PairContacts(self.system, some, patch, *patch_columns)
 
     @cached_property
     def laws(self) -> ContactLaws:
@@ -406,14 +406,14 @@ class PairContacts:
         table, use = interactions_of(contacts, listed), np.arange(len(listed.pair))
         groups = _groups(table, use)
         frames = table.frames[:, : max((group.kind.arity for group in groups), default=2)]
-        of_part = (frames[:, :, None] == contacts.frames[listed.ends[:, None, :2]]).any(axis=2)
+        is_part = (frames[:, :, None] == contacts.frames[listed.ends[:, None, :2]]).any(axis=2)
         loss = contacts.loss[self.pair].copy()
         loss[:, [FORWARD, BACKWARD, SIDEWAYS]] += loss[:, [FORWARD, BACKWARD, SIDEWAYS]] == 0.0
         sign, first = np.ones(w), contacts.frames[self.part[:, 0]]
         sign[self.patch[(contacts.kind[self._surfaces] == CORNERS).all(axis=1)]] = -1.0
         # the bristle is in the axes of the first frame of an interaction, which may be that of the partner
         first[self.patch] = frames[:, 0]
-        side = np.where(frames < 0, 0, np.where(of_part, 1, -1))
+        side = np.where(frames < 0, 0, np.where(is_part, 1, -1))
         part = contacts.frames[self.part]
         return ContactLaws(
             groups, np.maximum(frames, 0), side, self.patch, sign, loss, first, part, self._heights

@@ -55,8 +55,8 @@ def _planes(system: System, states: Sequence[State]) -> Iterator[tuple[int, Floa
         for frames, numbers in zip(group.frames, group.numbers, strict=True):
             X = np.zeros(3) if group.kind is PLANE_ROD else numbers[CENTRE : CENTRE + 3]
             reach = numbers[_RHO] + (numbers[RADIUS] if group.kind is PLANE_CIRCLE else 0.0)
-            of_plane = points_of_plane.setdefault((int(frames[0]), numbers[N : N + 6].tobytes()), [])
-            of_plane += [(int(frame), np.append(X, reach)) for frame in frames[1:]]
+            partners_of_plane = points_of_plane.setdefault((int(frames[0]), numbers[N : N + 6].tobytes()), [])
+            partners_of_plane += [(int(frame), np.append(X, reach)) for frame in frames[1:]]
     for (frame, plane), partner_points in points_of_plane.items():
         normal, point = np.frombuffer(plane).reshape(2, 3)
         side = np.cross(np.eye(3)[np.argmin(np.abs(normal))], normal)

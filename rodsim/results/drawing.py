@@ -93,10 +93,10 @@ class Drawing:
         solid = [(item.frame, item.vertices, item.faces) for item in layout.bodies] + [
             item[1:] for item in surface_meshes
         ]
-        for of_frame, vertices, faces in solid:
+        for surface_frame, vertices, faces in solid:
             n = len(vertices)
             triangles.append(faces + start)
-            frame.append(np.full(n, of_frame))
+            frame.append(np.full(n, surface_frame))
             local.append(vertices)
             before.append(np.full(n, zero_row))
             after.append(np.full(n, zero_row))
@@ -118,12 +118,14 @@ class Drawing:
         self.names += [name for name, *_ in surface_meshes]
         self.triangles = np.concatenate(triangles)
         none = np.zeros(0, np.int64)
-        firsts = np.cumsum([0, *counts])
-        shapes = [(line - first, none) for line, first in zip(self.lines, firsts, strict=False)]
+        first_points = np.cumsum([0, *counts])
+        shapes = [(line - first, none) for line, first in zip(self.lines, first_points, strict=False)]
         shapes += [(none, faces) for *_, faces in solid]
         self.parts = [
             Part(name, int(first), count, line, np.reshape(faces, (-1, 3)))
-            for name, first, count, (line, faces) in zip(self.names, firsts[:-1], counts, shapes, strict=True)
+            for name, first, count, (line, faces) in zip(
+                self.names, first_points[:-1], counts, shapes, strict=True
+            )
         ]
         self._frame = np.concatenate([np.zeros(0, np.int64), *frame]).astype(np.int64)
         self._X = np.concatenate([np.zeros((0, 3)), *local])
@@ -140,8 +142,10 @@ class Drawing:
         }
         if self._touched is not None and layout.rods:
             lengths_of_nodes = [node_lengths(layout, rod) for rod in layout.rods]
-            zeros = np.zeros(self.n_points - self.n_rod_points)
-            self.static_points["node_length"] = np.concatenate([*lengths_of_nodes, zeros]).astype(np.float32)
+            zero_lengths = np.zeros(self.n_points - self.n_rod_points)
+            self.static_points["node_length"] = np.concatenate([*lengths_of_nodes, zero_lengths]).astype(
+                np.float32
+            )
         faces_each = [len(faces) for *_, faces in solid]
         n_rods = len(layout.rods)
         cell_owner = np.concatenate(
@@ -200,10 +204,10 @@ class Drawing:
                 name: np.ascontiguousarray(values[name], np.float32) for name in self.point_arrays
             }
 
-    def _at_nodes(self, of_elements: Floats) -> Floats:
+    def _at_nodes(self, element_values: Floats) -> Floats:
         """Interpolate values (..., n_elements, c) of elements to the points, (..., n_points, c)."""
-        none = np.zeros((*of_elements.shape[:-2], 1, of_elements.shape[-1]))
-        return self._lines.of(np.concatenate([of_elements, none], axis=-2))
+        none = np.zeros((*element_values.shape[:-2], 1, element_values.shape[-1]))
+        return self._lines.of(np.concatenate([element_values, none], axis=-2))
 
 
 def _rotate(R: Floats, x: Floats) -> Floats:

@@ -117,18 +117,20 @@ def unstructured_grid(result: Result, drawing: Drawing, index: int) -> pyvista.U
     import pyvista
 
     points, arrays = _arrays(result, drawing, index)
-    cells, of_cell = _blocks(drawing)
+    cells, cell_index = _blocks(drawing)
     data = pyvista.UnstructuredGrid({_VTK[kind]: nodes for kind, nodes in cells}, points)
-    of_cells = {name: numbers[np.concatenate(of_cell)] for name, numbers in drawing.cells.items()}
+    cell_data = {name: numbers[np.concatenate(cell_index)] for name, numbers in drawing.cells.items()}
     names = "".join(f"{name}\n" for name in drawing.names).encode()
-    _add_arrays(data, arrays, of_cells, np.frombuffer(names, np.uint8), result.t[index])
+    _add_arrays(data, arrays, cell_data, np.frombuffer(names, np.uint8), result.t[index])
     return data
 
 
-def _add_arrays(data: Any, of_points: dict[str, Any], of_cells: dict[str, Any], names: Any, t: float) -> None:
+def _add_arrays(
+    data: Any, point_data: dict[str, Any], cell_data: dict[str, Any], names: Any, t: float
+) -> None:
     """Add the arrays on points and cells, the names of the objects and the time, s, to a data set."""
-    data.point_data.update(of_points)
-    data.cell_data.update(of_cells)
+    data.point_data.update(point_data)
+    data.cell_data.update(cell_data)
     data.field_data.update({"object_names": names, "TimeValue": np.array([t])})
 
 
@@ -145,14 +147,14 @@ def _blocks(drawing: Drawing) -> tuple[list[tuple[str, Ints]], list[Ints]]:
     """Return the blocks of cells (segments of rods, triangles) that exist, and for each the cells of `drawing` they belong to."""
     segments = [np.stack([line[:-1], line[1:]], axis=1) for line in drawing.lines]
     n_rods = len(segments)
-    cells, of_cell = [], []
+    cells, cell_index = [], []
     if segments:
         cells.append(("line", np.concatenate(segments)))
-        of_cell.append(np.repeat(np.arange(n_rods), [len(s) for s in segments]))
+        cell_index.append(np.repeat(np.arange(n_rods), [len(s) for s in segments]))
     if len(drawing.triangles):
         cells.append(("triangle", drawing.triangles))
-        of_cell.append(n_rods + np.arange(len(drawing.triangles)))
-    return cells, of_cell
+        cell_index.append(n_rods + np.arange(len(drawing.triangles)))
+    return cells, cell_index
 
 
 def _series(
@@ -201,8 +203,10 @@ def _xdmf(
 
     times = result.t
     # XDMF readers accept only lines of two points: a rod is written as its segments
-    cells, of_cell = _blocks(drawing)
-    cell_data = {name: [values[cell_rows] for cell_rows in of_cell] for name, values in drawing.cells.items()}
+    cells, cell_index = _blocks(drawing)
+    cell_data = {
+        name: [values[cell_rows] for cell_rows in cell_index] for name, values in drawing.cells.items()
+    }
     start = drawing.points(result.state(0))
     numbers = path.with_suffix(".h5")
     with (

@@ -92,17 +92,17 @@ def _check_spans(name: str, spans: Spans, n: int) -> None:
     """Raise ValueError if the table of higher-order beam elements has wrong shapes, indices, lengths or laws."""
     m, g = len(spans.kind), len(spans.weight)
     _check_indices(name, "kind", spans.kind, len(BY_NUMBER))
-    of_spans = {"kind": (), "frames": (MOST + 1,), "length": (), "coupling": ()}
+    span_shapes = {"kind": (), "frames": (MOST + 1,), "length": (), "coupling": ()}
     most = max((len(LAWS[k].parameters) for k in set(spans.law.tolist()) if 0 <= k < len(LAWS)), default=0)
     for column, values in spans._asdict().items():
         if column == "expressions":
             _check_shape(name, column, values, (len(values),), _INTEGER_KINDS)
         elif column == "parameters":
-            wide = max(most, *values.shape[1:2], 0)
-            _check_shape(name, column, values, (g if wide else len(values), wide), "f")
-        elif column in of_spans:
+            width = max(most, *values.shape[1:2], 0)
+            _check_shape(name, column, values, (g if width else len(values), width), "f")
+        elif column in span_shapes:
             dtype_kind = _INTEGER_KINDS if column in ("kind", "frames") else "f"
-            _check_shape(name, column, values, (m, *of_spans[column]), dtype_kind)
+            _check_shape(name, column, values, (m, *span_shapes[column]), dtype_kind)
         else:
             tail, kind = _ROD_SHAPES.get(column, ((), "f"))
             _check_shape(name, column, values, (g, *tail), kind)

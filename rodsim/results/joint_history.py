@@ -252,10 +252,12 @@ class JointHistory:
         """
         every = self._source.layout.constraints
         assert every is not None
-        of_mine = mask[driven_rows(every)]
-        if not of_mine.any():
+        is_of_joint = mask[driven_rows(every)]
+        if not is_of_joint.any():
             return np.zeros((self._source.n_outputs, 0, NUMBERS))
-        return self._source.layout.own.part(self._source.read("own"), "drive")[:, : len(of_mine)][:, of_mine]
+        return self._source.layout.own.part(self._source.read("own"), "drive")[:, : len(is_of_joint)][
+            :, is_of_joint
+        ]
 
     def _constraint_mask(self) -> Any:
         """Return the mask (c,) of the constraints that belong to this joint."""

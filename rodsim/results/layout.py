@@ -217,9 +217,9 @@ class Layout:
         joints = [joint.name for joint in self.joints]
         for kind, names in (("rod", rods), ("body", bodies), ("joint", joints)):
             if len(set(names)) < len(names):
-                twice = [name for name, count in Counter(names).items() if count > 1]
+                repeated = [name for name, count in Counter(names).items() if count > 1]
                 raise ValueError(
-                    f"model '{self.name}': more than one {kind} is called '{twice[0]}'; rename one"
+                    f"model '{self.name}': more than one {kind} is called '{repeated[0]}'; rename one"
                 )
         for rod in self.rods:
             self._check(f"rod '{rod.name}'", "frame", rod.frames, self.n_frames)

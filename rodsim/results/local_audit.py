@@ -222,9 +222,9 @@ def _measured(result: Result, layout: Layout, system: System) -> LocalAudit:
         stored = _stored(system, t[outputs], result.states(outputs), loads, frames)
         for rod in chosen:
             terms = _terms(grids[rod.name], stored, layout)
-            of_half = _terms(grids[rod.name], stored, layout, 2) if len(stored.t) > 2 else None
+            half_terms = _terms(grids[rod.name], stored, layout, 2) if len(stored.t) > 2 else None
             for accumulator in sums[rod.name]:
-                accumulator.add(terms, np.diff(stored.t), of_half)
+                accumulator.add(terms, np.diff(stored.t), half_terms)
     rods = []
     for rod in chosen:
         middles, S = 0.5 * (t[1:] + t[:-1]), grids[rod.name].S[1:-1]
@@ -316,17 +316,17 @@ class _Sum:
             2
         )  # sum of squares of the residual between every second output, number of these intervals
 
-    def add(self, terms: LocalTerms, dt: Floats, of_half: LocalTerms | None) -> None:
+    def add(self, terms: LocalTerms, dt: Floats, half_terms: LocalTerms | None) -> None:
         """Add the boxes between outputs `dt` (k,), s, apart, and those between every second output."""
         term: Term = getattr(terms, self._law)
         shown = term.residual if term.residual.ndim == 2 else np.linalg.norm(term.residual, axis=2)
         self._values.append(np.where(self._left_out, np.nan, shown))
         self._squares += [self._square(x, dt) for x in (term.residual, *term)]
-        if of_half is not None:
+        if half_terms is not None:
             weights = np.ones(
-                len(of_half.t)
+                len(half_terms.t)
             )  # weights are equal: outputs are equidistant, except for the last
-            self._half += [self._square(getattr(of_half, self._law).residual, weights), len(weights)]
+            self._half += [self._square(getattr(half_terms, self._law).residual, weights), len(weights)]
 
     def _square(self, x: Floats, dt: Floats) -> float:
         """Return the sum of squares of x over the boxes that are not left out, weighted by width and duration `dt`."""

@@ -67,8 +67,8 @@ def acts_along(layout: Layout, rod: RodLayout, order: int) -> bool:
     """
     assert layout.system is not None
     nodes = len(rod.frames)
-    of_elements = order * np.arange(len(rod.elements) // order)[:, None] + np.arange(order + 1)
-    frames, loads = rod.frames[of_elements % nodes], node_loads(layout)
+    element_nodes = order * np.arange(len(rod.elements) // order)[:, None] + np.arange(order + 1)
+    frames, loads = rod.frames[element_nodes % nodes], node_loads(layout)
     frame_groups = [
         interaction.group.frames
         for interaction in known_interactions(layout.system)

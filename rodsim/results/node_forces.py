@@ -82,9 +82,9 @@ def sources(system: System, loads: list[NodeLoad], t: Floats, state: State, fram
             wrenches = _load_gradients(system, interaction, frames, values[outputs], states)
         else:
             wrenches = evaluation.gradients([among], states.r, states.quat)
-        of_frames = np.moveaxis(wrench[outputs], 1, 0)  # a view, so that `wrench` is changed in place
+        wrench_by_frame = np.moveaxis(wrench[outputs], 1, 0)  # a view, so that `wrench` is changed in place
         for k, column in enumerate(among.frames.T):
-            np.subtract.at(of_frames, column, np.moveaxis(wrenches[:, :, k], 1, 0))
+            np.subtract.at(wrench_by_frame, column, np.moveaxis(wrenches[:, :, k], 1, 0))
     force, torque = wrench[..., :3], wrench[..., 3:]
     omega = quaternions.rotate(state.quat, state.Omega)
     return Sources(

@@ -65,12 +65,12 @@ def _tributary_lengths(layout: Layout, line: dict[str, Any]) -> dict[int, float]
     rod = next(rod for rod in layout.rods if rod.name == line["rod"])
     assert layout.system is not None
     p, weight = order_of(layout.system, rod), layout.system.rods.points.weight
-    of_elements = weight[rod.elements].reshape(-1, p)
-    length = of_elements.sum(axis=1)
+    element_weights = weight[rod.elements].reshape(-1, p)
+    length = element_weights.sum(axis=1)
     middle = (np.cumsum(length) - 0.5 * length) / length.sum()
     lengths: dict[int, float] = {}
     for e in np.flatnonzero((middle > line["between"][0]) & (middle < line["between"][1])):
-        for a, x in enumerate(of_elements[e] @ VALUES[p, :p, : p + 1]):
+        for a, x in enumerate(element_weights[e] @ VALUES[p, :p, : p + 1]):
             frame = int(rod.frames[(p * e + a) % len(rod.frames)])
             lengths[frame] = lengths.get(frame, 0.0) + float(x)
     return {frame: lengths[frame] for frame in rod.frames.tolist() if frame in lengths}

@@ -180,19 +180,19 @@ class MultipliersAfter:
     def __call__(self, t: Floats, states: State) -> Floats:
         """Return the multipliers (k, m) after states (k, ...) at times t (k,), s; NaN where they are not known."""
         multipliers = np.full((len(t), len(states.lam[0])), np.nan)
-        ends, of_ends = [], []
+        ends, state_numbers = [], []
         for k, time in enumerate(t.tolist()):
             end = self._end(State(*(array[k] for array in states)), time)
             if end is not None:
                 multipliers[k] = end.lam
                 ends.append(end)
-                of_ends.append(k)
+                state_numbers.append(k)
         if ends and self._layout.description.get(CONTACTS):
-            before = _active_contacts(self._layout, State(*(array[of_ends] for array in states)))
+            before = _active_contacts(self._layout, State(*(array[state_numbers] for array in states)))
             after = _active_contacts(
                 self._layout, State(*(np.stack(arrays) for arrays in zip(*ends, strict=True)))
             )
-            multipliers[np.array(of_ends)[(before != after).any(axis=1)]] = np.nan
+            multipliers[np.array(state_numbers)[(before != after).any(axis=1)]] = np.nan
         return multipliers
 
     def _end(self, state: State, t: float) -> State | None:

@@ -180,12 +180,12 @@ class Replay:
             return values
         rows = len(driven_rows(self.system.constraints))
         size = np.abs(values)
-        of_rows, of_frames = size[:, : 3 * rows].reshape(len(times), rows, 3, 3), size[:, 3 * rows :]
-        of_rows[:, :, 2] += 1.0 / STEP  # dU/dt of a unit vector
-        of_rows[:, :, 1, 1] += of_rows[:, :, 1, 0] / STEP
-        of_frames = of_frames.reshape(len(times), -1, 5, 3)
-        of_frames[:, :, 1] += np.abs(of_frames[:, :, 0]).max(initial=0.0) / STEP
-        of_frames[:, :, 2] += 1.0 / STEP
+        row_sizes, frame_sizes = size[:, : 3 * rows].reshape(len(times), rows, 3, 3), size[:, 3 * rows :]
+        row_sizes[:, :, 2] += 1.0 / STEP  # dU/dt of a unit vector
+        row_sizes[:, :, 1, 1] += row_sizes[:, :, 1, 0] / STEP
+        frame_sizes = frame_sizes.reshape(len(times), -1, 5, 3)
+        frame_sizes[:, :, 1] += np.abs(frame_sizes[:, :, 0]).max(initial=0.0) / STEP
+        frame_sizes[:, :, 2] += 1.0 / STEP
         return values + self.drive_perturbation * size * np.random.default_rng(1).choice(
             [-1.0, 1.0], size.shape
         )

@@ -90,9 +90,11 @@ def _write(path: Path, source: JournalSource) -> None:
     layout, n, state_series = source.layout, source.n_outputs, native_format.series(source.layout)
     drawing = Drawing(layout, surfaces=True)
     parts = vtkhdf.blocks_of(drawing)
-    vectors = {name: list(arrays_of) for name, arrays_of in _vectors(source) if n}
+    vectors = {name: list(parts_of_vector) for name, parts_of_vector in _vectors(source) if n}
     vector_blocks = [
-        vtkhdf.vectors_at(name, len(arrays_of)) for name, arrays_of in vectors.items() if arrays_of
+        vtkhdf.vectors_at(name, len(parts_of_vector))
+        for name, parts_of_vector in vectors.items()
+        if parts_of_vector
     ]
     blocks = [*parts, *vector_blocks]
     series = [*state_series, *(item for block in blocks for item in block.series)]
@@ -119,7 +121,7 @@ def _write(path: Path, source: JournalSource) -> None:
             for block in vector_blocks:
                 for k, name in enumerate(("Points", "PointData/force", "PointData/moment")):
                     arrays[block.path(name)] = np.stack(
-                        [arrays_of[k][part] for arrays_of in vectors[block.name]], axis=1
+                        [parts_of_vector[k][part] for parts_of_vector in vectors[block.name]], axis=1
                     )
             for item in series:
                 _write_rows(file, item, part, arrays[item.path], digest[item.path])

@@ -58,10 +58,10 @@ class RodGrid(NamedTuple):
 
     def in_boxes(self, values: Floats) -> Floats:
         """Return loads or powers per length (T, n - 2, ...) in the boxes, from those (T, frames, ...) on all frames."""
-        of_nodes = np.moveaxis(values[:, self.nodes], 1, 0)
-        summed = self.shares @ of_nodes.reshape(len(self.nodes), -1)
+        node_values = np.moveaxis(values[:, self.nodes], 1, 0)
+        summed = self.shares @ node_values.reshape(len(self.nodes), -1)
         width = 0.5 * (self.S[2:] - self.S[:-2])
-        return np.moveaxis((summed / width[:, None]).reshape(-1, *of_nodes.shape[1:]), 0, 1)
+        return np.moveaxis((summed / width[:, None]).reshape(-1, *node_values.shape[1:]), 0, 1)
 
     def boxes_of(self, frames: Ints) -> NDArray[np.bool_]:
         """Return a mask (n - 2,) of the boxes that contain a node with one of these frames."""
@@ -78,25 +78,27 @@ def rod_grid(system: System, rod: RodLayout, along: bool = False) -> RodGrid:
     density = _densities(system, rod, p, weight)
     free = every.strain0[rod.elements] * np.repeat([1.0, weight.sum()], 3)
     uniform = _even(density) and _even(every.stiffness[rod.elements]) and _even(free, 1.0)
-    of_spans = rod.elements - system.rods.first
+    span_points = rod.elements - system.rods.first
     relaxing = False
-    if of_spans[0] >= 0:
+    if span_points[0] >= 0:
         spans = system.spans
         columns = (spans.law[:, None], spans.parameters)
-        uniform = uniform and all(_even(column[of_spans].astype(float)) for column in columns if column.size)
-        relaxing = bool(np.any(spans.relaxation[of_spans] > 0.0))
-    of_intervals = weight.reshape(-1, step)
-    mean = np.einsum("ks,ksi->ki", of_intervals, density.reshape(-1, step, 10))
-    mean /= of_intervals.sum(axis=1)[:, None]
+        uniform = uniform and all(
+            _even(column[span_points].astype(float)) for column in columns if column.size
+        )
+        relaxing = bool(np.any(spans.relaxation[span_points] > 0.0))
+    interval_weights = weight.reshape(-1, step)
+    mean = np.einsum("ks,ksi->ki", interval_weights, density.reshape(-1, step, 10))
+    mean /= interval_weights.sum(axis=1)[:, None]
     frames, S = rod.frames[::step], rod.arclength[::step]
     if rod.closed:
         frames, S = np.append(frames, frames[:2]), np.append(S, S[:2] + weight.sum())
-    of_each = np.arange(len(S) - 1) % len(mean)
+    interval_index = np.arange(len(S) - 1) % len(mean)
     return RodGrid(
         frames,
         S,
-        mean[of_each, 0],
-        mean[of_each, 1:].reshape(-1, 3, 3),
+        mean[interval_index, 0],
+        mean[interval_index, 1:].reshape(-1, 3, 3),
         rod.elements.reshape(n_elements, p),
         scipy.interpolate.BarycentricInterpolator(points(p)[0], np.eye(p))((np.arange(parts) + 0.5) / parts),
         uniform,
@@ -114,15 +116,15 @@ def _box_fractions(S: Floats, nodes: Floats, around: float | None) -> scipy.spar
     """
     edges = 0.5 * (S[1:] + S[:-1])
     near = 1e-9 * (S[-1] - S[0])
-    of_node = np.arange(len(nodes))
+    node_number = np.arange(len(nodes))
     if around is not None:
-        nodes, of_node = np.append(nodes, nodes + around), np.append(of_node, of_node)
+        nodes, node_number = np.append(nodes, nodes + around), np.append(node_number, node_number)
     box_before, box_after = np.searchsorted(edges, nodes - near) - 1, np.searchsorted(edges, nodes + near) - 1
-    box, node = np.append(box_before, box_after), np.append(of_node, of_node)
+    box, node = np.append(box_before, box_after), np.append(node_number, node_number)
     inside = (box >= 0) & (box < len(S) - 2)
     fraction = np.full(int(inside.sum()), 0.5)  # unless a node lies on an edge, both are the same box
     return scipy.sparse.csr_matrix(
-        (fraction, (box[inside], node[inside])), shape=(len(S) - 2, int(of_node.max()) + 1)
+        (fraction, (box[inside], node[inside])), shape=(len(S) - 2, int(node_number.max()) + 1)
     )
 
 

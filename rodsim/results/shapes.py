@@ -158,8 +158,10 @@ def rod_shape(rod: RodLayout, first_point: int, owner: int, size: float, pixel: 
     a, b, c, d = ring + edge, ring + following, opposite + following, opposite + edge
     faces = [np.stack([a, b, c, a, c, d], axis=-1).reshape(-1, 3)]
     lids = [] if rod.closed else [0, rings - 1]
-    for lid, of_ring in enumerate(lids):
-        fan = np.stack([k * of_ring + edge, k * of_ring + following, np.full(k, rings * k + lid)], axis=1)
+    for lid, ring_index in enumerate(lids):
+        fan = np.stack(
+            [k * ring_index + edge, k * ring_index + following, np.full(k, rings * k + lid)], axis=1
+        )
         faces.append(fan if lid else fan[:, ::-1])
     station = np.append(np.repeat(np.arange(rings), k), lids).astype(np.int64)
     offset = np.zeros((len(station), 3))

@@ -61,8 +61,8 @@ def split_state(state: State, layout: Layout, n: int, m: int) -> dict[str, Float
     views |= {f"chart {name}": piece for name, piece in zip(_CHART, pieces, strict=False)}
     if second.size:
         frames = len(state.r)
-        *of_frames, multipliers = np.split(second, np.cumsum([3, 4, 3, 3]) * frames)
-        pieces = [*(piece.reshape(frames, -1) for piece in of_frames), multipliers]
+        *frame_pieces, multipliers = np.split(second, np.cumsum([3, 4, 3, 3]) * frames)
+        pieces = [*(piece.reshape(frames, -1) for piece in frame_pieces), multipliers]
         views |= {f"second {name}": piece for name, piece in zip(_SECOND_SOLUTION, pieces, strict=True)}
     return {name: x for name, x in views.items() if x.size}
 

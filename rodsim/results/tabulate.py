@@ -34,12 +34,12 @@ def tabulate(
     `newton`: (k, 3) rows as returned by `newton_columns`. `history`: constraints at all outputs of a result, if ground points
     of joints move; the states must then be those of all outputs. None: the constraints of the system are used.
     """
-    strains, stresses = of_elements = element_states(system, states)
+    strains, stresses = strains_and_stresses = element_states(system, states)
     if history is None:
         g, rate = constraint_residual(system, states), velocity_residual(system, states)
     else:
         g, rate = history.residual(slice(None), states), history.rate(states)
-    columns = state_columns(states, g, rate) | energy_columns(system, states, of_elements)
+    columns = state_columns(states, g, rate) | energy_columns(system, states, strains_and_stresses)
     columns |= dict(zip(("newton_mean", "newton_max", "halvings"), newton.T, strict=True))
     audit = np.stack([columns[name] for name in COLUMNS], axis=1)
     return Outputs(steps * dt, steps, states, strains, stresses, audit)
@@ -60,9 +60,11 @@ def state_columns(states: State, g: Floats | None, rate: Floats | None) -> dict[
     return columns
 
 
-def energy_columns(system: System, states: State, of_elements: tuple[Floats, Floats]) -> dict[str, Floats]:
-    """Return the energies and momenta (T,) of the audit table; `of_elements`: strains and stresses of all elements."""
-    energy, (P, L) = energies(system, states, of_elements), momenta(system, states)
+def energy_columns(
+    system: System, states: State, strains_and_stresses: tuple[Floats, Floats]
+) -> dict[str, Floats]:
+    """Return the energies and momenta (T,) of the audit table; `strains_and_stresses`: strains and stresses of all elements."""
+    energy, (P, L) = energies(system, states, strains_and_stresses), momenta(system, states)
     columns = {**energy._asdict(), "total": energy.total}
     for names, vectors in ((LINEAR_MOMENTUM, P), (ANGULAR_MOMENTUM, L)):
         columns |= dict(zip(names, vectors.T, strict=True))

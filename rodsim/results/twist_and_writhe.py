@@ -36,8 +36,8 @@ def writhe(r: ArrayLike, ends: ArrayLike | None = None) -> Floats:
         points = np.concatenate([points, points[..., :1, :]], axis=-2)
         finite = np.ones(points.shape[-2])
     else:
-        far = np.asarray(ends, float)
-        points = np.concatenate([-far[..., :1, :], points, far[..., 1:, :]], axis=-2)
+        directions = np.asarray(ends, float)
+        points = np.concatenate([-directions[..., :1, :], points, directions[..., 1:, :]], axis=-2)
         finite = np.ones(points.shape[-2])
         finite[[0, -1]] = 0.0
     # neighbours are left out; the first and last segment of a closed polygon also share a point: their angle is zero

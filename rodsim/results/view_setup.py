@@ -228,17 +228,17 @@ class ViewSetup:
 
         `age`: 1 for the first, 0 for the last of several times; `overlaid`: True if several times are drawn.
         """
-        colors, of_parts = self._palette[self.shape.owner], self.shape.owner < self._parts
+        colors, part_colored = self._palette[self.shape.owner], self.shape.owner < self._parts
         if self.scale is not None:
             _, limits, shades = self.scale
             valued = self.shape.before >= 0
             values = self.shape.spread(self.states.values_between(now))
             colors[valued] = color_fields.colors(values[valued], *limits, shades)
-            of_parts = of_parts & ~valued  # bodies without a surface
+            part_colored = part_colored & ~valued  # bodies without a surface
         if overlaid and self._is_single_part:
-            colors[of_parts] = time_colors(np.array([1 - age]))
+            colors[part_colored] = time_colors(np.array([1 - age]))
         else:
-            colors[of_parts] += (1 - colors[of_parts]) * FIRST_WHITE * age**0.8
+            colors[part_colored] += (1 - colors[part_colored]) * FIRST_WHITE * age**0.8
         return colors
 
     def label(self, canvas: Canvas, times: Floats) -> None:

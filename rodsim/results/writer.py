@@ -85,8 +85,8 @@ class MemoryWriter:
 
     def _keep(self, outputs: Outputs, values: Mapping[str, NDArray[Any]]) -> None:
         """Store copies of the arrays `values` of these outputs."""
-        for name, of_outputs in values.items():
-            self._batches[name].append(np.array(of_outputs, copy=True))
+        for name, rows in values.items():
+            self._batches[name].append(np.array(rows, copy=True))
         self.n_outputs += len(outputs.t)
 
     def close(self) -> None:

@@ -45,9 +45,9 @@ class MovingMeshWriter(meshio.xdmf.TimeSeriesWriter):
 
     def cells(self, cells: Sequence[tuple[str, NDArray[np.int64]]], grid: ElementTree.Element) -> None:
         """Write a mixed topology: (2, 2, a, b) for a line, (4, a, b, c) for a triangle."""
-        heads = {"line": [POLYLINE, 2], "triangle": [TRIANGLE]}
+        cell_headers = {"line": [POLYLINE, 2], "triangle": [TRIANGLE]}
         rows = [
-            np.concatenate([np.tile(heads[kind], (len(nodes), 1)), nodes], axis=1).ravel()
+            np.concatenate([np.tile(cell_headers[kind], (len(nodes), 1)), nodes], axis=1).ravel()
             for kind, nodes in cells
         ]
         n_cells = sum(len(nodes) for _, nodes in cells)

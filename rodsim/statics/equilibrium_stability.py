@@ -68,7 +68,7 @@ def about_equilibrium(built: Built, statics: EquilibriumSystem) -> Linearised:
             else scipy.sparse.vstack([G, axis_rows], format="csr")
         )
     unbalanced_forces = statics.residual[statics.unknowns].ravel()
-    skew, stiff = abs(K - K.T).max(), abs(K).max()
+    asymmetry, largest = abs(K - K.T).max(), abs(K).max()
     return Linearised(
         M=fill_zero_diagonal(
             mass.full(equation_of_frame) if small else sparse(mass.matrix(equation_of_frame))
@@ -81,7 +81,7 @@ def about_equilibrium(built: Built, statics: EquilibriumSystem) -> Linearised:
         force=unbalanced_forces,
         frames=statics.frames,
         place=equation_of_frame,
-        unsymmetric=("forces",) if skew > SKEW * stiff + 2.0 * np.abs(unbalanced_forces).max() else (),
+        unsymmetric=("forces",) if asymmetry > SKEW * largest + 2.0 * np.abs(unbalanced_forces).max() else (),
         system=system,
         state=state,
         motion=inertia.motion_at_rest(len(state.r)),

@@ -181,7 +181,7 @@ def is_last(change: float, before: float, size: float) -> bool:
 
 def work_scale(shapes: Floats, load: Floats) -> Floats:
     """Return a scale (k,) for the work of a load (size,) in shapes (k, size): as if it acted along the largest motions."""
-    of_shapes, of_load = (
+    shape_parts, load_parts = (
         np.linalg.norm(part.reshape(-1, part.shape[-1] // 6, 2, 3), axis=-1) for part in (shapes, load)
     )
-    return np.asarray(np.sum(of_shapes.max(axis=1) * of_load.sum(axis=1), axis=1))
+    return np.asarray(np.sum(shape_parts.max(axis=1) * load_parts.sum(axis=1), axis=1))

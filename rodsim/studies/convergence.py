@@ -343,8 +343,8 @@ class Refinement:
             values, _ = self.values(self.run(rows, {**run_options, "progress": False}))
             return [{name: x[k] for name, x in values.items()} for k in range(len(rows))]
 
-        of_meshes, of_steps = ({x.name: x for x in all_found} for all_found in (mesh, step))
-        choice, notes = choose(self.plan, of_meshes, of_steps, scales, self.error, run)
+        mesh_series, step_series = ({x.name: x for x in all_found} for all_found in (mesh, step))
+        choice, notes = choose(self.plan, mesh_series, step_series, scales, self.error, run)
         return replace(result, choice=choice, notes=notes, rate=min(self.rates))
 
     def run(self, rows: list[Run], run_options: dict[str, Any]) -> Sweep:

@@ -193,9 +193,9 @@ class Plan:
 
     def factors(self, run: Run) -> tuple[float, float]:
         """Return the factors (mesh, steps) by which a run is finer than the first; the mesh by its least refined rod."""
-        of_rods = [run.elements[name] / n for name, n in self.first.elements.items()]
+        mesh_factors = [run.elements[name] / n for name, n in self.first.elements.items()]
         steps = 1.0 if run.dt is None or self.first.dt is None else self.first.dt / run.dt
-        return min(of_rods, default=1.0), steps
+        return min(mesh_factors, default=1.0), steps
 
 
 # --- choices
@@ -266,11 +266,11 @@ def choose(
             best, best_work = choice, row.work
             if choice.checked >= COARSER_TRIAL * error:
                 break
-        for name, (of_mesh, of_step) in parts.items():
+        for name, (mesh_error, step_error) in parts.items():
             if name in meshes:
-                meshes[name] = meshes[name].through(m, of_mesh)
+                meshes[name] = meshes[name].through(m, mesh_error)
             if name in steps:
-                steps[name] = steps[name].through(s, of_step)
+                steps[name] = steps[name].through(s, step_error)
     result = best or best_missed
     assert result is not None  # the first choice is run, or raises
     return result, notes

@@ -122,10 +122,10 @@ def sweep(
     if isinstance(entry.get("seeds"), range | tuple):
         entry["seeds"] = list(entry["seeds"])
     drawn = [SEED] if entry.get("seeds") is not None else []
-    of_base = _base(base, checked, drawn, settings)
+    target = _base(base, checked, drawn, settings)
     study = Study(
         getattr(base, "__name__", "study") if callable(base) else "study",
-        of_base,
+        target,
         checked,
         _validated(schema.DesignEntry, "design", entry),
         named_measures(measures),
@@ -142,16 +142,16 @@ def _base(
     from rodsim.model import Model
 
     if isinstance(base, Model):
-        of_model = ModelTarget(base, dict(settings))
-        of_model.check(list(checked))
-        return of_model
+        model_target = ModelTarget(base, dict(settings))
+        model_target.check(list(checked))
+        return model_target
     if isinstance(base, str | Path | Mapping):
         paths = {name: parameter.places for name, parameter in checked.items()}
         return read_scene_target(base, paths, settings)
     if callable(base):
-        of_function = FunctionTarget(base, dict(settings))
-        of_function.check([*checked, *drawn])
-        return of_function
+        function_target = FunctionTarget(base, dict(settings))
+        function_target.check([*checked, *drawn])
+        return function_target
     raise StudyError(f"sweep: {base!r:.60} is not a scene, a model or a function")
 
 
