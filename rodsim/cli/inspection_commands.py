@@ -78,7 +78,7 @@ def _add_compare(commands: Any) -> None:
         "--within",
         type=float,
         metavar="TOL",
-        help="exit code 4 unless all points stay together to this part of their ways, and turns to so many rad",
+        help="exit code 4 unless points agree to this fraction of their paths, and rotations to this angle (rad)",
     )
     parser.set_defaults(act=compare)
 
@@ -203,9 +203,7 @@ def _describe_result(result: Result) -> list[str]:
             f"  initial velocities of {part} were changed by {v:.3g} m/s and {omega:.3g} rad/s to fit the joints"
         )
     for loop in description.get("undetermined", []):
-        lines.append(
-            f"  joints that repeat each other, forces and moments determined in part: {_first_names(loop)}"
-        )
+        lines.append(f"  redundant joints, forces and moments determined in part: {_first_names(loop)}")
     return lines
 
 

@@ -52,7 +52,7 @@ def add_parsers(commands: Any) -> None:
     parser.add_argument(
         "--solver",
         choices=["auto", "general"],
-        help="auto: bodies and rods on joints, and models that move in a plane, are solved as such; instead of the scene's",
+        help="auto: faster solvers for trees of bodies and rods, and for planar models; instead of the scene's",
     )
     parser.add_argument(
         "--snapshot",
@@ -60,7 +60,7 @@ def add_parsers(commands: Any) -> None:
         help='write the result file every N outputs, or every "30 s", during the run',
     )
     parser.add_argument(
-        "--threads", type=int, default=1, help="that work on each step of a large net of rods; em family only"
+        "--threads", type=int, default=1, help="for each step of a large net of rods; em family only"
     )
     parser.add_argument(
         "--resume", action="store_true", help="continue from the last output of the result file"

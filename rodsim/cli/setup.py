@@ -60,9 +60,9 @@ def _add_compile(commands: Any) -> None:
     parser = commands.add_parser(
         "compile",
         help="compile the kernels ahead, on all cores",
-        description="Compile the kernels of this version and keep them, so that the first run of each kind does not wait "
-        "for the compiler. Kernels that are kept already are not compiled again. Exit code 1 if a family fails or nothing "
-        "can be kept.",
+        description="Compile the kernels of this version and cache them, so that the first run of each kind does not wait "
+        "for the compiler. Kernels that are cached already are not compiled again. Exit code 1 if a family fails or nothing "
+        "can be cached.",
     )
     parser.add_argument(
         "families", nargs="*", metavar="FAMILY", help=f"{', '.join(FAMILIES_OF_KERNELS)}; default: all"

@@ -37,7 +37,7 @@ def add_parsers(commands: Any) -> None:
         "--limit",
         type=float,
         metavar="SECONDS",
-        help="that a case may take, compiling apart; then it has failed",
+        help="largest time of a case, without compilation; a case that takes longer fails",
     )
     parser.add_argument("--retry", action="store_true", help="run cases again that have failed before")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")

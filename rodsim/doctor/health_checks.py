@@ -42,7 +42,7 @@ def _processor() -> Finding:
     cores = os.cpu_count() or 1
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else cores
     data: dict[str, object] = {"cores": cores, "usable": usable}
-    description = f"{usable} of {cores} cores usable; a run takes one"
+    description = f"{usable} of {cores} cores usable; a run uses one"
     if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         data["memory_bytes"] = memory
@@ -64,10 +64,10 @@ def _libraries() -> Finding:
     """Return the finding on whether all required packages can be imported."""
     needed = installed_packages.needed()
     if not needed:
-        return Finding("libraries", ABSENT, "not tried: which are needed is not known", INSTALL)
+        return Finding("libraries", ABSENT, "not tried: the required packages are not known", INSTALL)
     answer = ask("libraries", *needed, limit=120.0)
     if "error" in answer:
-        return Finding("libraries", BROKEN, f"to import them {answer['error']}", f"{REINSTALL} rodsim")
+        return Finding("libraries", BROKEN, f"importing them {answer['error']}", f"{REINSTALL} rodsim")
     faults: dict[str, str] = answer["faults"]
     if faults:
         description = "; ".join(f"{name} cannot be imported, {why}" for name, why in faults.items())

@@ -258,7 +258,7 @@ def _figures(parts: _Parts) -> dict[str, Any]:
             for k, (name, values) in enumerate(statics.get("monitors", {}).items())
         }
         return {**figures, "energy": curves.over_time(result, energies(result), use, axis, "energy (J)")}
-    newton = Curve("mean since the output before", result.newton_iterations, COLORS[5])
+    newton = Curve("mean since the previous output", result.newton_iterations, COLORS[5])
     figures = {
         "energy": curves.over_time(result, energies(result), use, axis, "energy (J)"),
         "balance": curves.balance(result, use, axis, parts.audit.energy_scale),

@@ -45,9 +45,7 @@ def audit_section(audit: Audit) -> Safe:
         f"Newton: {audit.newton_mean:.2f} iterations a step, at most {audit.newton_max}; "
         f"{audit.halvings} steps halved."
     )
-    measured = (
-        f"Measured at all {audit.n_outputs:,} outputs of {audit.n_steps:,} steps, on what the states say. "
-    )
+    measured = f"Recomputed from the states at all {audit.n_outputs:,} outputs of {audit.n_steps:,} steps. "
     verdict_table = table(["law", "verdict", "measured"], rows, plural="laws")
     return join([verdict_table, tag("p", measured + newton, class_="note")])
 
@@ -70,9 +68,7 @@ def joints_table(joints: list[JointLoads], outputs: int, of: int) -> Safe:
     """Return the table of largest forces and moments of joints; `outputs` of `of` outputs were evaluated."""
     rows = [
         [
-            joint.name
-            if joint.determined
-            else f"{joint.name} (one of many possible: joints repeat each other)",
+            joint.name if joint.determined else f"{joint.name} (one of many solutions: redundant joints)",
             joint.kind,
             float(joint.force.max()),
             float(joint.moment.max()),

@@ -94,7 +94,7 @@ def model_tables(result: Result) -> Safe:
                     "viscous",
                 ],
                 _sections(layout),
-                "Sections: what a section resists stretch, shear, twist and bending with, section axes 1 along the rod",
+                "Section stiffnesses against stretch, shear, twist and bending; axis 1 is along the rod",
                 "rods",
             ),
             table(
@@ -114,7 +114,7 @@ def model_tables(result: Result) -> Safe:
                 _others(described),
                 "Bushings, laws, limits, drag, friction, pressure",
             ),
-            table(["gear", "stays what it is at t = 0"], _gears(described), "Gears", "gears"),
+            table(["gear", "constant sum"], _gears(described), "Gears", "gears"),
             table(
                 ["surface", "kind", "on", "numbers"], _surfaces(described), "Surfaces that touch", "surfaces"
             ),
@@ -332,4 +332,4 @@ def _drives(described: dict[str, Any]) -> list[list[object]]:
         ]
         for name, entry in described.get("drives", {}).items()
     ]
-    return rows + [[name, "a frame that is moved", None] for name in described.get("driven", {})]
+    return rows + [[name, "motion of the whole frame", None] for name in described.get("driven", {})]

@@ -74,9 +74,9 @@ _COLUMNS = {
     "constraint": ("constraint_residual", "1", "largest |g| of all joints"),
     "velocity_constraint": ("velocity_residual", "1", "largest |G v| of all joints"),
     "quat_norm": ("quat_norm_error", "1", "largest ||q| - 1| of all frames"),
-    "newton_mean": ("newton_iterations", "1", "Newton iterations a solve, mean since the output before"),
+    "newton_mean": ("newton_iterations", "1", "Newton iterations a solve, mean since the previous output"),
     "newton_max": ("newton_iterations_max", "1", "the same, largest"),
-    "halvings": ("halvings", "1", "step halvings since the output before"),
+    "halvings": ("halvings", "1", "step halvings since the previous output"),
 }
 
 

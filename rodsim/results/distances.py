@@ -81,7 +81,7 @@ class Distance:
         self.a, self.b = surface_by_name(layout, a), surface_by_name(layout, b)
         if self.a.label == self.b.label:
             raise ResultError(
-                f"distance: '{a}' and '{b}' are {self.a.label} both; give two, or take `contact(...).gap` of what meets itself"
+                f"distance: '{a}' and '{b}' are {self.a.label} both; give two, or use `contact(...).gap` for self-contact"
             )
         if self.b.normal is not None:
             self.a, self.b = self.b, self.a

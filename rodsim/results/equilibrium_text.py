@@ -56,7 +56,7 @@ def describe_origin(description: dict[str, Any]) -> list[str]:
             )
         if "relaxation" in statics:
             lines.append(
-                f"  load steps ended at {statics['relaxation']['from']:.6g}; what is beyond was found by relaxation"
+                f"  load steps ended at {statics['relaxation']['from']:.6g}; those beyond were found by relaxation"
             )
     if unstable := describe_instability(description):
         lines.append(f"  {unstable}")

@@ -170,7 +170,7 @@ class Watch:
         """Raise ModelError if an event holds before the first step."""
         for event in self.holding(state):
             raise ModelError(
-                f"simulate: events: {event}: this holds at t = 0 already; begin further apart, or name what is not in touch yet"
+                f"simulate: events: {event}: this holds at t = 0 already; begin further apart, or name surfaces without contact"
             )
 
 

@@ -208,7 +208,7 @@ def _measured(result: Result, layout: Layout, system: System) -> LocalAudit:
     }
     chosen = [rod for rod in layout.rods if len(grids[rod.name].S) > 2]
     notes = [
-        f"rod '{rod.name}': it has no node between two elements; give it more"
+        f"rod '{rod.name}': it has no node between two elements; give it more elements"
         for rod in layout.rods
         if rod not in chosen
     ]

@@ -99,6 +99,10 @@ def lines(result: Result) -> list[tuple[str, str, bool | None]]:
     relaxed = result.description["statics"].get("relaxation")
     if relaxed:
         rows.append(
-            ("relaxation", f"load steps ended at {relaxed['from']:.6g}: what is beyond was relaxed to", None)
+            (
+                "relaxation",
+                f"load steps ended at {relaxed['from']:.6g}: equilibria beyond were found by relaxation",
+                None,
+            )
         )
     return rows

@@ -32,10 +32,10 @@ class TightBend(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"rod '{self.rod}' meets itself and was bent tighter than its radius from t = {self.t:.4g} s on, curvature times "
-            f"radius {self.tightest:.3g} at t = {self.at:.4g} s at its node {self.node}: what is nearer along it than pi times "
-            "its radius does not touch, so that it may have gone through itself there unseen; compare its `link` with the turns "
-            "of its ends, make it stiffer in bending, load it less, or give its contact a smaller radius="
+            f"rod '{self.rod}' has self-contact and was bent tighter than its radius from t = {self.t:.4g} s on, curvature times "
+            f"radius {self.tightest:.3g} at t = {self.at:.4g} s at its node {self.node}: points nearer along it than pi times "
+            "its radius have no contact, so that it may have passed through itself there undetected; compare its `link` with "
+            "the turns of its ends, make it stiffer in bending, load it less, or give its contact a smaller radius="
         )
 
 

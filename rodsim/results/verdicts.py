@@ -175,11 +175,11 @@ def _judge_checksums(a: Audit) -> list[Verdict]:
     """Return the verdict on the checksums of the file."""
     law = "file as it was written"
     if a.changed is None:
-        reason = "not judged: the file has no digests (of an older version)"
+        reason = "not judged: the file has no checksums (of an older version)"
         return [Verdict(law, reason, None)] if a.in_file else []
     if not a.changed:
         return [
-            Verdict(law, f"the digests of the model, the picture and all {a.n_outputs} outputs fit", True)
+            Verdict(law, f"the checksums of the model, the picture and all {a.n_outputs} outputs fit", True)
         ]
     suffix = f"; {len(a.changed) - 1} more differ" if len(a.changed) > 1 else ""
     return [Verdict(law, f"{a.changed[0]} is not what was written{suffix}", False)]

@@ -115,7 +115,7 @@ class Convergence:
         str
             Errors and orders on each level, the choice with its error, and notes.
         """
-        lines = [f"{self.scene}: errors relative, {_describe_reference(self.mesh or self.step)}"]
+        lines = [f"{self.scene}: errors relative {_describe_reference(self.mesh or self.step)}"]
         for title, head, all_found in (
             (self._mesh_title(), "elements", self.mesh),
             (self._step_title(), "dt (s)", self.step),
@@ -210,8 +210,8 @@ def _of_parts(choice: Choice) -> str:
 def _describe_reference(all_found: list[Series]) -> str:
     """Return the reference of relative errors, in words."""
     if any(refined.name == MOTION for refined in all_found):
-        return "of the farthest that a point goes"
-    return "of the largest value on any level"
+        return "to the largest displacement of a point"
+    return "to the largest value on any level"
 
 
 def converge(
@@ -278,7 +278,7 @@ def converge(
     >>> scene = {"bodies": [{"name": "bob", "shape": box, "position": [1, 0, 0]}], "joints": [pin]}
     >>> scene |= {"gravity": [0, 0, -10], "run": {"t_end": 0.4, "dt": 0.02}}
     >>> print(converge(scene, levels=3, workers=0, progress=False).text())
-    <scene>: errors relative, of the farthest that a point goes
+    <scene>: errors relative to the largest displacement of a point
     <BLANKLINE>
     step, motion
         dt (s)      error  order

@@ -183,7 +183,7 @@ class ModelTarget:
         for name in names:
             if name not in known:
                 raise StudyError(
-                    f"parameter '{name}': the parts of a model are made; {near(name, known, 'it has')} "
+                    f"parameter '{name}': is not a setting or a changeable number of the model; {near(name, known, 'it has')} "
                     "Give a scene, or a function of the parameters that makes the model"
                 )
 
@@ -264,7 +264,7 @@ class FunctionTarget:
             if name not in accepted and name not in SETTINGS and name != "seed":
                 known = [*accepted, *SETTINGS]
                 raise StudyError(
-                    f"parameter '{name}': {_name(self.function)} takes no '{name}'; {near(name, known)}"
+                    f"parameter '{name}': {_name(self.function)} has no argument '{name}'; {near(name, known)}"
                 )
         needed = [n for n, p in accepted.items() if p.default is p.empty and n not in names]
         if needed:
