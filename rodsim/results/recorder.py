@@ -48,7 +48,7 @@ class Recorder:
         self.most = max(1, BATCH_BYTES // max(1, writer.output_bytes))  # outputs in a batch
 
     def add(self, steps: Sequence[int], states: State, reports: Sequence[Report | Sequence[Report]]) -> None:
-        """Add the states (k, ...) after `steps`, with reports of the steps since the output before each; see `look`."""
+        """Add the states (k, ...) after `steps`, with reports of the steps before each output; see `look`."""
         self._add(steps, states, newton_rows(reports))
 
     def _add(self, steps: Sequence[int], states: State, newton: Floats) -> None:

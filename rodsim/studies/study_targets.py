@@ -183,7 +183,7 @@ class ModelTarget:
         for name in names:
             if name not in known:
                 raise StudyError(
-                    f"parameter '{name}': is not a setting or a changeable number of the model; {near(name, known, 'it has')} "
+                    f"parameter '{name}' is not a setting or a changeable number of the model; {near(name, known, 'it has')} "
                     "Give a scene, or a function of the parameters that makes the model"
                 )
 
