@@ -14,7 +14,7 @@ _PREFIXES = {"simulate": "run", "equilibrium": "equilibrium"}
 Replacement = str | Callable[[re.Match[str]], str]
 
 
-def _list_of(match: re.Match[str]) -> str:
+def _scene_list_name(match: re.Match[str]) -> str:
     """Return the list of a scene to which a method `add_...` of `Model` adds."""
     from rodsim.components.base import COMPONENT_TYPES
 
@@ -41,7 +41,7 @@ _RULES: tuple[tuple[re.Pattern[str], Replacement], ...] = tuple(
         (r"model\.ground\.at\((point|\.\.\.)\)", "{ground: [x, y, z]}"),
         (r"`([^`]+)\.at\(\.\.\.\)`", r"`{body: \1, at: [x, y, z]}`"),
         (r"`(simulate|equilibrium|modes)`", lambda match: f"`{_FUNCTIONS[match[1]]}`"),
-        (r"\badd_(\w+)", _list_of),
+        (r"\badd_(\w+)", _scene_list_name),
         (r"`with_(law|centers|relaxation)`", r"`\1:`"),
         (r"\bSpringLaw\.table\(\.\.\.\)", "{type: table, x: [...], force: [...]}"),
         (r"(?<![\w-])(\w+)=\(([^()]*)\)", r"`\1: [\2]`"),

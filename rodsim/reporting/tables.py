@@ -111,7 +111,7 @@ def model_tables(result: Result) -> Safe:
             ),
             table(
                 ["element", "kind", "numbers"],
-                _others(described),
+                _interactions(described),
                 "Bushings, laws, limits, drag, friction, pressure",
             ),
             table(["gear", "constant sum"], _gears(described), "Gears", "gears"),
@@ -239,7 +239,7 @@ def _springs(system: System | None, described: dict[str, Any]) -> list[list[obje
     return rows
 
 
-def _others(described: dict[str, Any]) -> list[list[object]]:
+def _interactions(described: dict[str, Any]) -> list[list[object]]:
     """Return the rows of the table of other interactions: bushings, limits, drag, friction and so on."""
     return [
         [name, str(entry.get("kind", "")), _numbers({k: v for k, v in entry.items() if k != "kind"})]

@@ -16,7 +16,7 @@ def result_html(source: Source, kind: str) -> str:
     `kind`: name of the kind of result, shown in the title.
     """
     layout = source.layout
-    parts = [line(words) for words in _words(source)]
+    parts = [line(words) for words in _summary_lines(source)]
     if layout.rods:
         rows = ((rod.name, len(rod.frames), len(rod.elements), rod.arclength[-1]) for rod in layout.rods)
         parts.append(table(("rod", "nodes", "elements", "last node at (m)"), rows))
@@ -32,7 +32,7 @@ def result_html(source: Source, kind: str) -> str:
     return page(f"{kind} of '{layout.name}'", *parts)
 
 
-def _words(source: Source) -> list[str]:
+def _summary_lines(source: Source) -> list[str]:
     """Return the lines of the summary: where the result is stored, the number of outputs, time or load span, and integrator."""
     description = source.layout.description
     run: dict[str, Any] = description.get("run", {})

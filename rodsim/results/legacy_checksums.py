@@ -37,7 +37,7 @@ def find_changes(file: h5py.File, outputs: slice) -> list[Changed]:
     """Return the arrays that differ from what was written at some of these outputs."""
     changes = []
     for column, path in enumerate(checksummed_paths(file)):
-        item, wrong = _series_of(file, path), []
+        item, wrong = _series(file, path), []
         for part in blocks_of(outputs.stop, item.nbytes, outputs.start):
             rows = np.asarray(file[path][item.rows(part)]).reshape(part.stop - part.start, *item.shape)
             differ = row_checksums(rows) != file[CHECKSUM_ROWS][part.start : part.stop, column]
@@ -58,7 +58,7 @@ def row_checksums(rows: NDArray[Any]) -> NDArray[np.uint64]:
     return np.asarray((z ^ (z >> np.uint64(31))).sum(axis=1, dtype=np.uint64))
 
 
-def _series_of(file: h5py.File, path: str) -> Series:
+def _series(file: h5py.File, path: str) -> Series:
     """Return a dataset as a `Series`; those of VTKHDF have the rows of all outputs on one axis."""
     dataset = file[path]
     if not path.startswith("VTKHDF/"):

@@ -137,7 +137,7 @@ class LocalAudit:
         ]
         for rod in self.rods:
             lines.append(f"  rod '{rod.rod}': {rod.element}, {rod.n_nodes} nodes, {len(rod.S)} boxes")
-            lines += [f"    {_words(law)}" for law in rod.laws]
+            lines += [f"    {_describe_law(law)}" for law in rod.laws]
         lines += [f"not covered: {note}" for note in self.not_covered]
         lines.append(
             "no scheme conserves local laws exactly: their residuals fall with the square of outputs and elements together"
@@ -145,7 +145,7 @@ class LocalAudit:
         return "\n".join(lines)
 
 
-def _words(law: LawResidual) -> str:
+def _describe_law(law: LawResidual) -> str:
     """Return a line of text on the residual of one law."""
     summary = (
         f"{law.law.replace('_', ' '):<17}  {law.norm:.2e} {law.unit} of {law.size:.2e}, {law.relative:.1e}; "
@@ -308,7 +308,7 @@ class _Sum:
 
     def __init__(self, law: str, omitted: NDArray[np.bool_], width: Floats) -> None:
         """Prepare the sums; `omitted` (boxes,): True if a box is not covered, `width` (boxes,): width of each, m."""
-        self._law, self._left_out = law, omitted
+        self._law, self._omitted = law, omitted
         self._weight, self.covered = np.where(omitted, 0.0, width), float(width[~omitted].sum())  # m
         self._values: list[Floats] = []
         self._squares = np.zeros(4)  # sums of squares of residual, rate, flux, source
@@ -320,7 +320,7 @@ class _Sum:
         """Add the boxes between outputs `dt` (k,), s, apart, and those between every second output."""
         term: Term = getattr(terms, self._law)
         shown = term.residual if term.residual.ndim == 2 else np.linalg.norm(term.residual, axis=2)
-        self._values.append(np.where(self._left_out, np.nan, shown))
+        self._values.append(np.where(self._omitted, np.nan, shown))
         self._squares += [self._square(x, dt) for x in (term.residual, *term)]
         if half_terms is not None:
             weights = np.ones(
@@ -339,7 +339,7 @@ class _Sum:
         norms = np.sqrt(self._squares / (time * self.covered))
         sizes = np.where(np.isnan(values), -1.0, np.abs(values))
         if not np.isfinite(norms[0]):  # for diverged runs: find the first box that is not finite
-            sizes = np.where(self._left_out, -1.0, np.where(np.isfinite(values), 0.0, 1.0))
+            sizes = np.where(self._omitted, -1.0, np.where(np.isfinite(values), 0.0, 1.0))
         at = np.unravel_index(np.argmax(sizes), sizes.shape)
         square, count = self._half
         return LawResidual(

@@ -591,14 +591,14 @@ class Result:
 
         It is the sum of the energy that the integrator has dissipated and the small energy stored in its history variables.
         """
-        return self._of_memory().sum(axis=1)
+        return self._numerical_energies().sum(axis=1)
 
     @property
     def algorithmic_dissipation(self) -> Floats:
         """(T,) energy dissipated by the integrator since t = 0, J: the part of `algorithmic` that never decreases."""
-        return self._of_memory()[:, 1]
+        return self._numerical_energies()[:, 1]
 
-    def _of_memory(self) -> Floats:
+    def _numerical_energies(self) -> Floats:
         """Return the energy in the integrator's history variables and the energy it has dissipated (T, 2), J."""
         return self._source.read("algorithmic") if self.layout.n_memory else np.zeros((self.n_outputs, 2))
 
@@ -616,13 +616,13 @@ class Result:
         return self._momentum(ANGULAR_MOMENTUM)
 
     def _momentum(self, names: tuple[str, ...]) -> Floats:
-        of_scheme = self._momenta_of_scheme
+        of_scheme = self._chart_momenta
         return np.stack(
             [of_scheme[name] if name in of_scheme else self.audit_column(name) for name in names], axis=1
         )
 
     @cached_property
-    def _momenta_of_scheme(self) -> dict[str, Floats]:
+    def _chart_momenta(self) -> dict[str, Floats]:
         """Columns formed from the momenta of an integrator in a chart; {} for other integrators.
 
         The audit table holds the momenta formed from the velocities of the frames.

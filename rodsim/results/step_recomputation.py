@@ -130,7 +130,7 @@ class _StepRecomputer:
             np.linspace(len(self._steps) - 2, 0, min(MIN_STEPS, len(self._steps) - 1)).round().astype(int)
         )
         for k in outputs.tolist():
-            self._try(k, self._has_accelerations, 1)
+            self._try(k, self._compare_last_step, 1)
 
     def _try(self, k: int, differences: Callable[[int], Iterator[Difference]], count: int) -> None:
         """Record the differences at output k + 1 after `count` repeated steps, or why these cannot be taken."""
@@ -159,7 +159,7 @@ class _StepRecomputer:
 
         yield from self._compared(k + 1, self._result.state(k), stored, end)
 
-    def _has_accelerations(self, k: int) -> Iterator[Difference]:
+    def _compare_last_step(self, k: int) -> Iterator[Difference]:
         """Yield the differences at output k + 1, by repeating its last step, or substep."""
         assert self._run.scheme is not None
         stored = self._result.state(k + 1)
@@ -170,8 +170,8 @@ class _StepRecomputer:
         plain, stored_layout = stepper.sizes.memory, self._result.layout.memory
 
         def end(start: State) -> State:
-            start_state = State(*(x.copy() for x in _with_history_of(start, stored_layout, plain)))
-            return _with_history_of(
+            start_state = State(*(x.copy() for x in _convert_history(start, stored_layout, plain)))
+            return _convert_history(
                 stepper.march(start_state, h, np.array([self._t[k + 1] - h])).state, plain, stored_layout
             )
 
@@ -246,7 +246,7 @@ def _accelerations(layout: Layout, state: State) -> tuple[Floats, Floats]:
     return acc[:, :3], acc[:, 3:]
 
 
-def _with_history_of(state: State, stored_layout: MemoryLayout, target_layout: MemoryLayout) -> State:
+def _convert_history(state: State, stored_layout: MemoryLayout, target_layout: MemoryLayout) -> State:
     """Return the state with the history of another stepper of `em`, which holds only the accelerations."""
     return state._replace(memory=target_layout.joined(acc=stored_layout.parts(state.memory)["acc"]))
 

@@ -57,7 +57,7 @@ class MemoryWriter:
         if self._lazy is not None:
             raise ValueError("outputs after lazily computed ones; add these by `extend_lazily` as well")
         self.layout.check_state(outputs.state, len(outputs.t))
-        self._keep(outputs, _native_values(self.layout, outputs))
+        self._store(outputs, _native_values(self.layout, outputs))
 
     def extend_lazily(
         self,
@@ -81,9 +81,9 @@ class MemoryWriter:
         none = np.zeros((len(t), 0))
         outputs = Outputs(t, steps, states, none, none, none, after)
         values = _native_values(self.layout, outputs)
-        self._keep(outputs, {name: value for name, value in values.items() if name not in LATE})
+        self._store(outputs, {name: value for name, value in values.items() if name not in LATE})
 
-    def _keep(self, outputs: Outputs, values: Mapping[str, NDArray[Any]]) -> None:
+    def _store(self, outputs: Outputs, values: Mapping[str, NDArray[Any]]) -> None:
         """Store copies of the arrays `values` of these outputs."""
         for name, rows in values.items():
             self._batches[name].append(np.array(rows, copy=True))

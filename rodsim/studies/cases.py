@@ -136,7 +136,7 @@ def _run(recipe: Recipe, case: Case, keep: bool) -> Outcome:
         except SystemExit as stop:
             error = f"SystemExit: {stop.code}; a case ends by returning, or by an error: remove sys.exit"
         except Exception as failure:
-            error = _words(failure)
+            error = _one_line_message(failure)
     notes = tuple(dict.fromkeys(str(item.message) for item in caught))
     seconds = time.perf_counter() - start_time
     return Outcome(case.number, case.key, measures, error, False, seconds, notes, file, samples, stuck)
@@ -158,7 +158,7 @@ def _measured(recipe: Recipe, case: Case, keep: bool) -> Any:
         return measures, output.read_bytes() if output is not None and output.is_file() else None, samples
 
 
-def _words(failure: Exception) -> str:
+def _one_line_message(failure: Exception) -> str:
     """Return the message of an error on one line; an error from outside rodsim is preceded by its type."""
     from rigid.errors import ConvergenceError, ModelError
 

@@ -144,7 +144,7 @@ class Convergence:
         verdict = "kept" if c.ok else "MISSED"
         return [
             f"for an error of {self.error:g}: {'; '.join(parts)}",
-            f"expected {c.estimated:.2e}; refined against itself: {_of_parts(c)}{c.checked:.2e}, {verdict}",
+            f"expected {c.estimated:.2e}; refined against itself: {_describe_sum(c)}{c.checked:.2e}, {verdict}",
         ]
 
     def to_json(self) -> str:
@@ -200,7 +200,7 @@ class Convergence:
         return draw_errors(self.scene, self.error, [panel for panel in panels if panel.series], path)
 
 
-def _of_parts(choice: Choice) -> str:
+def _describe_sum(choice: Choice) -> str:
     """Return the errors of mesh and step as a sum in text; empty unless both are positive."""
     parts = [(choice.mesh_error, "mesh"), (choice.step_error, "step")]
     summands = [f"{word} {error:.2e}" for error, word in parts if error]

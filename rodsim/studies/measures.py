@@ -289,7 +289,7 @@ def quantity(text: str, layout: Layout) -> Quantity:
     if pair or text.startswith("distance("):
         return Quantity(text, "m", _distance(text, pair, layout))
     head, _, path = text.partition(".")
-    field, ending = _READERS[head](text, path, layout) if head in _READERS else _of_whole(text)
+    field, ending = _READERS[head](text, path, layout) if head in _READERS else _model_field(text)
     return Quantity(text, field.unit, _component(text, field, ending))
 
 
@@ -333,7 +333,7 @@ def _fail(text: str, why: str) -> StudyError:
 # --- quantities of the whole model
 
 
-def _of_whole(text: str) -> tuple[_Field, str]:
+def _model_field(text: str) -> tuple[_Field, str]:
     """Return the field of a quantity of the whole model, and the text behind its name."""
     from rodsim.results.audit_columns import ALGORITHMIC, COLUMNS, ENERGIES
 
@@ -404,23 +404,23 @@ def _split_field(text: str, path: str, fields: dict[str, str]) -> tuple[str, str
     return word, path[len(word) :]
 
 
-def _of_rod(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
+def _rod_field(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
     """Return the field of a quantity of a rod, and the text behind it."""
     name, path = _split_name(text, path, "rod", [rod.name for rod in layout.rods])
-    position, path = _place_on_rod(text, path)
+    position, path = _split_rod_position(text, path)
     fields = {**AT_NODE, **ON_ELEMENT} if position is None else {**AT_POINT, **AT_NODE, **ON_ELEMENT}
     word, ending = _split_field(text, path, fields)
     if position is None:
         if ending:
             raise _fail(text, f"'{LARGEST}' is of the norm; remove {ending}")
-        return _Field(fields[word], None, _largest_on(name, word)), ""
+        return _Field(fields[word], None, _largest_reader(name, word)), ""
     length = 4 if word == "quat" else 3
     if word in AT_POINT:
-        return _Field(fields[word], length, _at_point(f"{name}@{position!r}", word)), ending
-    return _Field(fields[word], length, _between(name, word, position)), ending
+        return _Field(fields[word], length, _point_reader(f"{name}@{position!r}", word)), ending
+    return _Field(fields[word], length, _interpolating_reader(name, word, position)), ending
 
 
-def _place_on_rod(text: str, path: str) -> tuple[float | None, str]:
+def _split_rod_position(text: str, path: str) -> tuple[float | None, str]:
     """Return the position as a fraction of the length (None: largest over the rod), and the text behind it."""
     position, remaining = leading_position(path)
     if position:
@@ -439,7 +439,7 @@ def _place_on_rod(text: str, path: str) -> tuple[float | None, str]:
     return PLACES[word], path
 
 
-def _at_point(point: str, word: str) -> Read:
+def _point_reader(point: str, word: str) -> Read:
     """Return a reader of position, displacement or quaternion of a point of a rod or body."""
 
     def read(result: Result) -> Floats:
@@ -453,7 +453,7 @@ def _at_point(point: str, word: str) -> Read:
     return read
 
 
-def _between(name: str, word: str, fraction: float) -> Read:
+def _interpolating_reader(name: str, word: str, fraction: float) -> Read:
     """Return a reader that interpolates linearly: between nodes, or between elements as `RodHistory.along` does."""
 
     def read(result: Result) -> Floats:
@@ -474,7 +474,7 @@ def _between(name: str, word: str, fraction: float) -> Read:
     return read
 
 
-def _largest_on(name: str, word: str) -> Read:
+def _largest_reader(name: str, word: str) -> Read:
     """Return a reader of the largest norm over the rod: at nodes, or on elements and at both ends."""
 
     def read(result: Result) -> Floats:
@@ -505,7 +505,7 @@ def _distance(text: str, pair: re.Match[str] | None, layout: Layout) -> Read:
     return lambda result: result.distance(a, b)
 
 
-def _of_body(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
+def _body_field(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
     """Return the field of a quantity of a body or of one of its points, and the text behind it."""
     name, path = _split_name(text, path, "body", [body.name for body in layout.bodies])
     position, remaining = leading_position(path)
@@ -515,13 +515,13 @@ def _of_body(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
     word, ending = _split_field(text, remaining[1:], fields)
     length = 4 if word == "quat" else 3
     if position:
-        return _Field(fields[word], length, _at_point(f"{name}@{position}", word)), ending
+        return _Field(fields[word], length, _point_reader(f"{name}@{position}", word)), ending
     if word == "displacement":
         return _Field("m", 3, lambda result: result.body(name).r - result.body(name).r[0]), ending
     return _Field(fields[word], length, lambda result: getattr(result.body(name), word)), ending
 
 
-def _of_joint(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
+def _joint_field(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
     """Return the field of a quantity of a joint, and the text behind it."""
     from rigid.joints import JOINTS
     from rodsim.results.gear_history import GEAR
@@ -539,14 +539,14 @@ def _of_joint(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
     return _Field(fields[word], length, lambda result: getattr(result.joint(name), word)), ending
 
 
-def _of_drive(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
+def _drive_field(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
     """Return the field of the work of a drive, and the text behind it."""
     name, path = _split_name(text, path, "drive", list(layout.drives))
     _, ending = _split_field(text, path.removeprefix("."), {"work": "J"})
     return _Field("J", None, lambda result: result.drive_work(name)), ending
 
 
-def _of_contact(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
+def _contact_field(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
     """Return the field of a quantity of a contact, and the text behind it."""
     name, path = _split_name(text, path, "contact", list(layout.description.get("contacts", {})))
     word, ending = _split_field(text, path.removeprefix("."), OF_CONTACT)
@@ -555,11 +555,11 @@ def _of_contact(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
 
 
 _READERS = {
-    "rods": _of_rod,
-    "bodies": _of_body,
-    "joints": _of_joint,
-    "drives": _of_drive,
-    "contacts": _of_contact,
+    "rods": _rod_field,
+    "bodies": _body_field,
+    "joints": _joint_field,
+    "drives": _drive_field,
+    "contacts": _contact_field,
 }
 
 

@@ -257,7 +257,7 @@ def choose(
             min_factor = 1.0
             continue
         tries += 1
-        expected = max(_at(meshes, name, m) + _at(steps, name, s) for name in scales)
+        expected = max(_error_at(meshes, name, m) + _error_at(steps, name, s) for name in scales)
         worst = max(parts, key=lambda name: sum(parts[name]))
         choice = Choice(row.elements, row.dt, expected, *parts[worst], sum(parts[worst]) <= error)
         if not choice.ok:
@@ -276,7 +276,7 @@ def choose(
     return result, notes
 
 
-def _at(all_found: Mapping[str, Series], name: str, factor: float) -> float:
+def _error_at(all_found: Mapping[str, Series], name: str, factor: float) -> float:
     return all_found[name].error_at(factor) if name in all_found else 0.0
 
 

@@ -129,7 +129,7 @@ def sweep(
         checked,
         _validated(schema.DesignEntry, "design", entry),
         named_measures(measures),
-        _keep(keep),
+        _validated_keep(keep),
         limit=limit,
     )
     return run_study(study, folder, scheduler=scheduler, workers=workers, progress=progress, retry=retry)
@@ -169,7 +169,7 @@ def _parameter(name: str, values: Any) -> Parameter:
     return made_parameter(name, entry)
 
 
-def _keep(option: str | Sequence[int] | Mapping[str, Any]) -> str | schema.ChosenEntry:
+def _validated_keep(option: str | Sequence[int] | Mapping[str, Any]) -> str | schema.ChosenEntry:
     """Return the choice of the results to save, validated unless it is text."""
     if isinstance(option, str):
         return option

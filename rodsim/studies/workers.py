@@ -194,7 +194,7 @@ class DaskWorkers:
     @property
     def places(self) -> int:
         """Return two batches for each thread of a worker: the next one is there when one is done."""
-        return 2 * max(1, sum(self._running().nthreads().values()))
+        return 2 * max(1, sum(self._checked_client().nthreads().values()))
 
     def start(self, most: int) -> None:
         """Connect to the scheduler, whose workers are started by the user; raise StudyStopped if there are none."""
@@ -228,10 +228,10 @@ class DaskWorkers:
 
     def submit(self, *call: Any) -> Future[Any]:
         """Send a function with its arguments to a worker."""
-        future: Future[Any] = self._running().get_executor(pure=False).submit(*call)
+        future: Future[Any] = self._checked_client().get_executor(pure=False).submit(*call)
         return future
 
-    def _running(self) -> Any:
+    def _checked_client(self) -> Any:
         """Return the client; raise OSError if its scheduler is lost."""
         if self._client.status != "running":
             raise OSError(f"the client of the study is {self._client.status}")
@@ -325,7 +325,7 @@ class _Dispatch:
             try:
                 self._send()
             except self._workers.losses:
-                self._send_again()
+                self._requeue()
             done, _ = concurrent.futures.wait(self._batches, POLL_INTERVAL, FIRST_COMPLETED)
             for future in done:
                 self._receive(future)
@@ -367,7 +367,7 @@ class _Dispatch:
             outcomes, usable = future.result()
         except CancelledError:
             self._ready.extend(cases)
-            self._send_again()
+            self._requeue()
             return
         except self._workers.deaths as error:
             self._workers.ended(future, usable=False)
@@ -380,19 +380,19 @@ class _Dispatch:
                 f"the workers cannot run the study: {type(error).__name__}: {error}; install the same rodsim there"
             ) from error
         self._workers.ended(future, usable)
-        self._learn(outcomes)
+        self._update_mean_time(outcomes)
         self._ready.extendleft(reversed(cases[len(outcomes) :]))  # behind a case that did not end
         for case, outcome in zip(cases, outcomes, strict=False):
-            self._end(case, outcome)
+            self._finish_case(case, outcome)
 
-    def _send_again(self) -> None:
+    def _requeue(self) -> None:
         """Put all cases that are under way back, because the scheduler was lost, and connect to the next one."""
         for cases in self._batches.values():
             self._ready.extend(cases)
         self._batches.clear()
         self._workers.reconnect()
 
-    def _end(self, case: Case, outcome: Outcome) -> None:
+    def _finish_case(self, case: Case, outcome: Outcome) -> None:
         """Hand on the outcome of a case, and release the cases that wait for the first of their structure."""
         self._ready.extend(self._waiting.pop(case.structure, ()))
         self._on_outcome(outcome)
@@ -408,12 +408,12 @@ class _Dispatch:
             n = self._deaths[case.number]
             if alone and n >= MAX_WORKER_DEATHS:
                 message = f"its worker died {n} times while it ran (killed, crashed, or out of memory)"
-                self._end(case, Outcome(case.number, case.key, {}, message, lost=True))
+                self._finish_case(case, Outcome(case.number, case.key, {}, message, lost=True))
             else:
                 self._suspects.append(case)
                 self._ready.extend(self._waiting.pop(case.structure, ()))
 
-    def _learn(self, outcomes: Sequence[Outcome]) -> None:
+    def _update_mean_time(self, outcomes: Sequence[Outcome]) -> None:
         """Update the mean time of a case; first cases of a structure do not count, as their times include compilation."""
         if outcomes and not any(self._waiting.values()):
             seconds = sum(outcome.seconds for outcome in outcomes) / len(outcomes)
