@@ -82,19 +82,19 @@ def arm(n_elements=2):
 def counts(*things):
     """How many hold each array of nested tuples, by its place; what other tests left to the collector is gone before."""
     gc.collect()
-    found = {}
+    references = {}
 
     def visit(thing, place):
         for name in getattr(thing, "_fields", ()):
             value = getattr(thing, name)
             if isinstance(value, np.ndarray):
-                found[f"{place}.{name}"] = sys.getrefcount(value)
+                references[f"{place}.{name}"] = sys.getrefcount(value)
             visit(value, f"{place}.{name}")
 
     for k, thing in enumerate(things):
         visit(thing, f"{k}")
-    assert len(found) > 20
-    return found
+    assert len(references) > 20
+    return references
 
 
 def test_a_sparse_solver_keeps_no_array():
@@ -129,13 +129,13 @@ def test_model_functions_retain_no_array(name, monkeypatch):
     what(model)  # what is loaded for it is there to stay, and not searched below
     gc.collect()
     gc.freeze()
-    held = []
+    references = []
     for _ in range(3):
         what(model)
         gc.collect()
-        held.append(counts(built.system, built.state))
-    assert held[1] == held[0]
-    assert held[2] == held[0]
+        references.append(counts(built.system, built.state))
+    assert references[1] == references[0]
+    assert references[2] == references[0]
 
 
 @allocating_kernel
@@ -145,9 +145,9 @@ def first_of(state, n):
 
 
 @allocating_kernel
-def first_of_kept(kept):
+def first_of_kept(pinned):
     """Of one that was handed over before."""
-    return dereferenced(kept).r[0, 0]
+    return dereferenced(pinned).r[0, 0]
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="numba's part")
@@ -158,19 +158,19 @@ def test_invalid_arguments_are_reported_and_not_cached():
     assert first_of(state, 1) == 0.0
     direct = first_of.overloads[first_of.signatures[0]].entry_point
     wrong = state._replace(quat="no array"), state._replace(memory=np.zeros(12, np.float32))
-    before = [counts_of_arrays(each) for each in wrong]
+    before = [counts_of_arrays(state_like) for state_like in wrong]
     for _ in range(3):
-        for each in wrong:
+        for state_like in wrong:
             with pytest.raises(TypeError, match="can't unbox array"):
-                direct(each, 1)
+                direct(state_like, 1)
         for no_state in (None, np.zeros(3), (), (0.0, 0.0)):
             with pytest.raises(TypeError, match="can't unbox array"):
                 direct(no_state, 1)
         with pytest.raises(TypeError):
             direct(state, None)  # what comes after the state
-    assert [counts_of_arrays(each) for each in wrong] == before
-    kept = PinnedTuple(state)
-    assert first_of_kept(kept) == 0.0
+    assert [counts_of_arrays(state_like) for state_like in wrong] == before
+    pinned = PinnedTuple(state)
+    assert first_of_kept(pinned) == 0.0
     direct = first_of_kept.overloads[first_of_kept.signatures[0]].entry_point
     for other in (state, None):
         with pytest.raises(AttributeError, match="address"):

@@ -43,12 +43,12 @@ def test_tangent_of_all_interactions_is_the_derivative_of_the_residual(band_limi
     assert (numbering.band < 0) == (band_limit == SPARSE)
     iterate(system, numbering, state, work, H, loads)
     K = dense(numbering, work.values)
-    kept = [array.copy() for array in (work.dr, work.psi, work.lam)]
+    saved = [array.copy() for array in (work.dr, work.psi, work.lam)]
     size, columns = 1e-6, []
     for j in range(numbering.size):
         residual = []
         for sign in (1, -1):
-            for array, value in zip((work.dr, work.psi, work.lam), kept, strict=True):
+            for array, value in zip((work.dr, work.psi, work.lam), saved, strict=True):
                 array[...] = value
             work.rhs[:] = 0.0
             work.rhs[j] = sign * size
@@ -83,12 +83,12 @@ def test_closed_forms_are_the_duals_pulled_back():
     for own in (work, generic_groups):
         iterate(system, numbering, state, own, H, loads)
     n = numbering.size
-    for expected, found in (
+    for expected, actual in (
         (work.residual[:n], generic_groups.residual[:n]),
         (dense(numbering, work.values), dense(numbering, generic_groups.values)),
         (work.noise[:n], generic_groups.noise[:n]),
     ):
-        assert np.abs(found - expected).max() < 1e-14 * np.abs(expected).max()
+        assert np.abs(actual - expected).max() < 1e-14 * np.abs(expected).max()
 
 
 @pytest.mark.parametrize("hidden", [False, True], ids=["em", "em-ggl"])
@@ -114,8 +114,8 @@ def test_motion_by_duals_equals_motion_by_closed_forms(monkeypatch, hidden):
     assert hidden or cost == cost_by_duals
     assert np.abs(one.r - start.r).max() > 0.1
     for name in ("r", "quat", "v", "Omega", "lam"):
-        expected, found = getattr(one, name), getattr(other, name)
-        assert np.abs(found - expected).max() < 1e-10 * (1 + np.abs(expected).max()), name
+        expected, actual = getattr(one, name), getattr(other, name)
+        assert np.abs(actual - expected).max() < 1e-10 * (1 + np.abs(expected).max()), name
 
 
 @pytest.mark.parametrize("kind", range(len(CONSTRAINTS)))
@@ -136,18 +136,18 @@ def test_rounding_of_an_impulse_reaches_moments_where_its_force_has_a_lever(kind
     assert (work.noise[at + 3].max() > 0.0) == (CONSTRAINTS[kind] is not COINCIDENT_POINTS)
 
 
-def hung(joint, **more):
+def hung(joint, **settings):
     """A rod on a ball joint, a body at its end."""
     model = Model("hung", gravity=(1.0, 2.0, -9.0))
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0.2, 0.1)], SOFT, 4)
     bob = model.add_body("bob", Box(0.2, 0.1, 0.1, density=100), position=(1, 0.2, 0.1))
     model.add_joint("pin", "spherical", model.ground.at((0, 0, 0)), rod.start)
-    model.add_joint("hinge", joint, rod.end, bob, **more)
+    model.add_joint("hinge", joint, rod.end, bob, **settings)
     return model
 
 
 def test_common_joints_have_bitwise_the_general_equations_and_solution():
-    found = []
+    equations = []
     for which, beyond in ((_bare_equations, None), (_common_equations, True)):
         built = hung("revolute", axis=(0.0, 1.0, 0.5)).build()
         system, numbering = built.system, number_unknowns(built.system)
@@ -157,11 +157,11 @@ def test_common_joints_have_bitwise_the_general_equations_and_solution():
         work.dr[1:], work.psi[1:] = 0.1 * rng.standard_normal((2, len(work.dr) - 1, 3))
         work.lam[:] = rng.standard_normal(len(work.lam))
         assert done(BEGIN | MOVE | ADD, system, numbering, built.state, work, H, which=which) == 0
-        found.append([work.residual.copy(), work.values.copy()])
+        equations.append([work.residual.copy(), work.values.copy()])
         assert factor_as(beyond, numbering, work) == 0
         work.rhs[:] = work.residual[: numbering.size]
         assert solve_as(beyond, numbering, work) == 0
-        found[-1] += [work.values, work.rhs]
-    for one, other in zip(*found, strict=True):
+        equations[-1] += [work.values, work.rhs]
+    for one, other in zip(*equations, strict=True):
         assert one.tobytes() == other.tobytes()
         assert one.any()

@@ -19,7 +19,7 @@ FEW, SOME = MAX_SIZE_OF_ONE_THREAD, MAX_SIZE_OF_ONE_THREAD + 1
 
 
 def threads():
-    return {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
 
 
 @pytest.fixture
@@ -68,8 +68,8 @@ def test_threads_are_restored_by_the_last_user_to_leave(two):
 def test_a_number_of_threads_that_is_set_meanwhile_stays(two):
     with one_thread(SOME):
         threadpool_limits(limits=3, user_api="blas")
-        others = threads()
-    assert threads() == others == {3}
+        inside = threads()
+    assert threads() == inside == {3}
 
 
 class PerThread:
@@ -151,32 +151,32 @@ WIDE = net(rows=8)  # its tangent has a half bandwidth of 100
 def test_small_systems_wake_no_thread_of_the_blas(two, compute):
     """Processor time of the process is that of the calling thread: threads that wait for each other take some, too."""
     compute()
-    process, own = time.process_time(), time.thread_time()
+    process, caller = time.process_time(), time.thread_time()
     compute()
-    process, own = time.process_time() - process, time.thread_time() - own
-    assert process - own < 0.02 * own + 1e-3  # a single shared product takes 4 ms of waiting
+    process, caller = time.process_time() - process, time.thread_time() - caller
+    assert process - caller < 0.02 * caller + 1e-3  # a single shared product takes 4 ms of waiting
 
 
 def test_runs_and_modes_in_threads_leave_numpy_in_another_thread_as_it_is(two):
     matrix = np.random.default_rng(1).standard_normal((120, 120))
-    errors, found, ended = [], [], threading.Event()
+    errors, frequencies, ended = [], [], threading.Event()
 
     def invert():
         while not ended.is_set():
             errors.append(np.abs(np.linalg.inv(matrix) @ matrix - np.eye(120)).max())
 
     def swing():
-        found.extend(modes(WIDE, 6, anyway=True).omega for _ in range(3))
+        frequencies.extend(modes(WIDE, 6, anyway=True).omega for _ in range(3))
 
     cases = [{"gravity": [0.0, 0.0, -float(k)]} for k in range(1, 7)]
     prepared = WIDE.prepare(t_end=2 * H, dt=H)
     alone = [prepared.run(case).rod("row0").r for case in cases]
-    third, others = threading.Thread(target=invert), [threading.Thread(target=swing) for _ in range(2)]
-    for thread in (third, *others):
+    third, workers = threading.Thread(target=invert), [threading.Thread(target=swing) for _ in range(2)]
+    for thread in (third, *workers):
         thread.start()
     try:
         many = simulate_many(prepared, cases, threads=2)
-        for thread in others:
+        for thread in workers:
             thread.join(60.0)
     finally:
         ended.set()
@@ -186,5 +186,5 @@ def test_runs_and_modes_in_threads_leave_numpy_in_another_thread_as_it_is(two):
     assert not many.failures
     for one, run in zip(alone, many, strict=True):
         assert np.array_equal(run.rod("row0").r, one)
-    assert len(found) == 6
-    assert all(np.array_equal(one, found[0]) for one in found)
+    assert len(frequencies) == 6
+    assert all(np.array_equal(one, frequencies[0]) for one in frequencies)

@@ -37,19 +37,19 @@ def vertices(weights, seed, size=1.0, softness=1.0):
     joints = [k for k in range(count) if weight[k] < FRAME]
     couples = [(k, k + 1) for k in range(count - 1)]
     couples += [(k - 1, k + 1) for k in joints if 0 < k < count - 1]
-    A, places = np.zeros((weight.sum(),) * 2), [start[k] + np.arange(weight[k]) for k in range(count)]
+    A, blocks = np.zeros((weight.sum(),) * 2), [start[k] + np.arange(weight[k]) for k in range(count)]
     for a, b in couples:
-        A[np.ix_(places[a], places[b])] = rng.standard_normal((weight[a], weight[b]))
-        A[np.ix_(places[b], places[a])] = rng.standard_normal((weight[b], weight[a]))
+        A[np.ix_(blocks[a], blocks[b])] = rng.standard_normal((weight[a], weight[b]))
+        A[np.ix_(blocks[b], blocks[a])] = rng.standard_normal((weight[b], weight[a]))
     scale = np.ones(len(A))
     for k in range(count):
         if k in joints:
-            scale[places[k]] = softness
+            scale[blocks[k]] = softness
         else:
-            A[np.ix_(places[k], places[k])] = rng.standard_normal((weight[k],) * 2) + 9.0 * np.eye(weight[k])
-            scale[places[k][3::6]] = scale[places[k][4::6]] = scale[places[k][5::6]] = size
-    each = np.arange(count)
-    pairs = np.array([*couples, *((b, a) for a, b in couples), *zip(each, each, strict=True)])
+            A[np.ix_(blocks[k], blocks[k])] = rng.standard_normal((weight[k],) * 2) + 9.0 * np.eye(weight[k])
+            scale[blocks[k][3::6]] = scale[blocks[k][4::6]] = scale[blocks[k][5::6]] = size
+    diagonal = np.arange(count)
+    pairs = np.array([*couples, *((b, a) for a, b in couples), *zip(diagonal, diagonal, strict=True)])
     return scale[:, None] * A * scale, start, weight, pairs
 
 
@@ -86,10 +86,10 @@ def solutions(A, done, factors):
     def by_blocks(values, n, band, pivots, first, x):
         solve_with_runs(values, n, band, done, pivots, first, x)
 
-    for solve, own in ((narrow_solve, A), (by_blocks, A), (narrow_solve_transposed, A.T)):
+    for solve, dense in ((narrow_solve, A), (by_blocks, A), (narrow_solve_transposed, A.T)):
         x = b.copy()
         solve(*factors, x)
-        yield x, np.linalg.solve(own, b)
+        yield x, np.linalg.solve(dense, b)
 
 
 def is_solved(A, done, factors):
@@ -143,13 +143,13 @@ def test_block_run_ends_at_its_limit(name):
 
 
 def test_runs_that_are_expected_are_found():
-    found = {
+    runs = {
         name: runs_of(*vertices(weights, 0)[1:], sum(weights)).tolist() for name, weights in MODELS.items()
     }
-    assert found["rod"] == [[0, 7]]
-    assert found["body, ball, rod"] == [[9, 6]]
-    assert found["rod, hinge, rod"] == [[0, 4], [35, 5]]
-    assert found["two hinges"] == [[0, 3], [29, 2], [52, 4]]
+    assert runs["rod"] == [[0, 7]]
+    assert runs["body, ball, rod"] == [[9, 6]]
+    assert runs["rod, hinge, rod"] == [[0, 4], [35, 5]]
+    assert runs["two hinges"] == [[0, 3], [29, 2], [52, 4]]
 
 
 def test_a_run_does_not_begin_where_something_reaches_into_its_second_block():
@@ -183,20 +183,20 @@ def block_tridiagonal(blocks, seed=0):
 @pytest.mark.parametrize("blocks", [1, 2, 3, 9])
 def test_solutions_are_those_of_the_dense_matrix(blocks):
     A = block_tridiagonal(blocks)
-    failed, found, done, factors = factored(A)
-    assert (failed, found) == (0, blocks)
+    failed, used_blocks, done, factors = factored(A)
+    assert (failed, used_blocks) == (0, blocks)
     for x, exact in solutions(A, done, factors):
         assert np.abs(x - exact).max() < 1e-14
 
 
 def test_factors_are_those_of_narrow_bands_to_the_bit():
     A = block_tridiagonal(7)
-    n, (wanted, band) = len(A), stored(A)
+    n, (expected, band) = len(A), stored(A)
     pivots, first = np.zeros((2, n), np.int32)
-    assert narrow_factor(wanted, n, band, pivots, first, np.zeros(narrow_scratch(band))) == 0
+    assert narrow_factor(expected, n, band, pivots, first, np.zeros(narrow_scratch(band))) == 0
     assert not pivots.any()
     used = n * (3 * band + 1)
-    assert np.array_equal(factored(A)[3][0][:used], wanted[:used])
+    assert np.array_equal(factored(A)[3][0][:used], expected[:used])
 
 
 @pytest.mark.parametrize("row", [0, 5, 13, 17, 35, 36, 41])
@@ -238,9 +238,9 @@ def test_row_exchanges_do_not_depend_on_the_unit_of_length(size):
     _, blocks, done, (values, n, band, pivots, first) = factored(A)
     assert blocks == 6
     b = np.random.default_rng(5).standard_normal(n)
-    x, wanted = b.copy(), in_other_units(np.linalg.inv(elastic(6)), 1.0 / size) @ b
+    x, expected = b.copy(), in_other_units(np.linalg.inv(elastic(6)), 1.0 / size) @ b
     solve_with_runs(values, n, band, done, pivots, first, x)
-    assert np.abs(x - wanted).max() < 1e-11 * np.abs(wanted).max()
+    assert np.abs(x - expected).max() < 1e-11 * np.abs(expected).max()
 
 
 PIVOTS = [(row, under) for row in (0, 1, 3, 4) for under in (2, 5, 6, 8, 9, 11) if under > row]

@@ -49,8 +49,8 @@ class Use:
             [sys.executable, "-c", code, *arguments], env=home, cwd=root, capture_output=True, text=True
         )
         assert done.returncode == 0, done.stderr
-        self.values, rest = done.stdout.splitlines()
-        compiled, self.folder = rest.split(" ", 1)
+        self.values, summary = done.stdout.splitlines()
+        compiled, self.folder = summary.split(" ", 1)
         self.compiled = int(compiled)
         self.said = done.stderr.strip().split("\n") if done.stderr else []
 
@@ -64,8 +64,8 @@ def warm(tmp_path_factory):
 
 
 def test_compiled_code_is_cached_silently(warm):
-    again = Use(XDG_CACHE_HOME=str(warm))
-    assert (again.values, again.compiled, again.said) == (VALUES, 0, [])
+    second = Use(XDG_CACHE_HOME=str(warm))
+    assert (second.values, second.compiled, second.said) == (VALUES, 0, [])
 
 
 def check_report(used, *parts):
@@ -109,15 +109,15 @@ def test_with_a_full_disk_everything_runs_and_says_once_why(tmp_path):
 @pytest.mark.skipif(os.getuid() == 0, reason="root can write everywhere")
 @pytest.mark.parametrize("mode", [0o500, 0o000])
 def test_a_folder_that_cannot_be_written_to_is_read_if_it_can_be(warm, mode):
-    folders = [each for each in (warm, *warm.rglob("*")) if each.is_dir()]
+    folders = [folder for folder in (warm, *warm.rglob("*")) if folder.is_dir()]
     try:
-        for each in reversed(folders):
-            each.chmod(mode)
+        for folder in reversed(folders):
+            folder.chmod(mode)
         readable = os.access(warm, os.R_OK | os.X_OK, effective_ids=True)
         used = Use(XDG_CACHE_HOME=str(warm))
     finally:
-        for each in folders:
-            each.chmod(0o700)
+        for folder in folders:
+            folder.chmod(0o700)
     assert used.values == VALUES
     assert readable or not mode
     if readable:
@@ -157,8 +157,8 @@ def test_cache_folders_are_private_under_every_umask(tmp_path):
     folder = Path(Use(code="import os; os.umask(0)\n" + USE, XDG_CACHE_HOME=str(tmp_path)).folder)
     assert folder.parent == tmp_path / "rodsim"
     made = [folder.parent, folder, folder / "systems"]
-    assert [each.stat().st_mode & 0o777 for each in made] == [0o700] * 3
-    assert [each.stat().st_mode & 0o777 for each in made[-1].glob("*.py")] == [0o600]
+    assert [path.stat().st_mode & 0o777 for path in made] == [0o700] * 3
+    assert [path.stat().st_mode & 0o777 for path in made[-1].glob("*.py")] == [0o600]
 
 
 SOURCES = """
@@ -175,13 +175,13 @@ def test_other_sources_of_kernels_have_another_folder(tmp_path):
         shutil.copytree(ROOT / package, root / package, ignore=shutil.ignore_patterns("__pycache__"))
 
     def folder():
-        found = Use(code=SOURCES, root=root, NUMBA_CACHE_DIR=str(tmp_path / "cache")).folder
-        assert found.startswith(str(tmp_path / "cache"))
-        return found
+        path = Use(code=SOURCES, root=root, NUMBA_CACHE_DIR=str(tmp_path / "cache")).folder
+        assert path.startswith(str(tmp_path / "cache"))
+        return path
 
     first = folder()
     assert folder() == first
-    found = {first}
+    folders = {first}
     for file in (
         "rigid/linear_algebra.py",  # helpers
         "discretization/integrator_memory.py",
@@ -189,15 +189,15 @@ def test_other_sources_of_kernels_have_another_folder(tmp_path):
     ):
         with open(root / file, "a") as source:
             source.write("# changed\n")
-        found.add(folder())
-    assert len(found) == 4
+        folders.add(folder())
+    assert len(folders) == 4
     checked = Use(
         code=SOURCES, root=root, NUMBA_CACHE_DIR=str(tmp_path / "cache"), NUMBA_BOUNDSCHECK="1"
     ).folder
-    assert checked not in found  # kernels that check each index
+    assert checked not in folders  # kernels that check each index
     with open(root / "rodsim/cli/main.py", "a") as source:  # no kernels
         source.write("# changed\n")
-    assert folder() in found
+    assert folder() in folders
 
 
 HOUR, DAY = 3600.0, 86400.0
@@ -224,15 +224,15 @@ def own(tmp_path):
     return folder
 
 
-def open_again(own, unused=2 * DAY):
+def open_again(cache, unused=2 * DAY):
     """Open the folder of this version some time (s) after its last use; None: as if it had never been used."""
     if unused is None:
-        (own / STAMP).unlink()
+        (cache / STAMP).unlink()
     else:
         then = time.time() - unused
-        os.utime(own / STAMP, (then, then))
-    used = Use(code=SOURCES, XDG_CACHE_HOME=str(own.parents[1]))
-    assert (used.folder, used.said) == (str(own), [])
+        os.utime(cache / STAMP, (then, then))
+    used = Use(code=SOURCES, XDG_CACHE_HOME=str(cache.parents[1]))
+    assert (used.folder, used.said) == (str(cache), [])
 
 
 def age(folder):
@@ -242,10 +242,10 @@ def age(folder):
 @pytest.mark.parametrize("stamp", [True, False])
 def test_folders_of_other_versions_go_after_thirty_days_without_use(own, stamp):
     """Without a stamp, which older versions did not leave, the time of the folder counts."""
-    kept = made(own.parent / f"{OTHER}1", 30 * DAY - HOUR, stamp)
+    recent = made(own.parent / f"{OTHER}1", 30 * DAY - HOUR, stamp)
     gone = made(own.parent / f"{OTHER}2", 30 * DAY + HOUR, stamp)
     open_again(own)
-    assert kept.is_dir()
+    assert recent.is_dir()
     assert not gone.exists()
     assert own.is_dir()
     assert age(own) < HOUR
@@ -263,7 +263,7 @@ def test_cleanup_removes_only_cache_folders(own, tmp_path):
     old = 400 * DAY
     elsewhere = made(tmp_path / "elsewhere" / f"{OTHER}1", old)
     names = (OTHER, f"{OTHER}12", f"{OTHER}g", f"{OTHER}A", "systems", f"systems/{OTHER}1")
-    kept = [elsewhere, *(made(own.parent / name, old) for name in names)]
+    retained = [elsewhere, *(made(own.parent / name, old) for name in names)]
     link = own.parent / f"{OTHER}3"
     link.symlink_to(elsewhere, target_is_directory=True)
     file = own.parent / f"{OTHER}4"
@@ -274,7 +274,7 @@ def test_cleanup_removes_only_cache_folders(own, tmp_path):
     assert not gone.exists()
     assert link.is_symlink()
     assert file.exists()
-    assert all((folder / "rigid" / "code.nbc").exists() for folder in kept)
+    assert all((folder / "rigid" / "code.nbc").exists() for folder in retained)
 
 
 @pytest.mark.parametrize(
@@ -289,12 +289,12 @@ def test_old_folders_are_looked_for_once_a_day(own, unused, removes):
 
 
 def test_cleanup_skips_a_folder_named_by_the_user(tmp_path):
-    given = {"NUMBA_CACHE_DIR": str(tmp_path)}
-    own = Path(Use(code=SOURCES, **given).folder)
-    kept = made(own.parent / f"{OTHER}1", 31 * DAY)
-    Use(code=SOURCES, **given)
-    assert kept.is_dir()
-    assert not (own / STAMP).exists()
+    environment = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    cache = Path(Use(code=SOURCES, **environment).folder)
+    retained = made(cache.parent / f"{OTHER}1", 31 * DAY)
+    Use(code=SOURCES, **environment)
+    assert retained.is_dir()
+    assert not (cache / STAMP).exists()
 
 
 def test_several_processes_may_remove_the_same_folders_at_once(own):
@@ -305,25 +305,25 @@ def test_several_processes_may_remove_the_same_folders_at_once(own):
     os.utime(own / STAMP, (0.0, 0.0))
     with ThreadPoolExecutor(3) as pool:
         used = [*pool.map(lambda _: Use(code=SOURCES, XDG_CACHE_HOME=str(own.parents[1])), range(3))]
-    assert [each.folder for each in used] == [str(own)] * 3
-    assert [each.said for each in used] == [[]] * 3
+    assert [process.folder for process in used] == [str(own)] * 3
+    assert [process.said for process in used] == [[]] * 3
     assert [*own.parent.iterdir()] == [own]
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root can write everywhere")
 def test_cleanup_ignores_folders_without_permission(own):
-    kept = made(own.parent / f"{OTHER}1", 31 * DAY)
+    retained = made(own.parent / f"{OTHER}1", 31 * DAY)
     os.utime(own / STAMP, (0.0, 0.0))
-    folders = (kept / "rigid", own / STAMP, own, own.parent)
+    folders = (retained / "rigid", own / STAMP, own, own.parent)
     try:
-        for each in folders:
-            each.chmod(0o500)
+        for path in folders:
+            path.chmod(0o500)
         used = Use(code=SOURCES, XDG_CACHE_HOME=str(own.parents[1]))
     finally:
-        for each in reversed(folders):
-            each.chmod(0o700)
+        for path in reversed(folders):
+            path.chmod(0o700)
     assert (used.folder, used.said) == (str(own), [])
-    assert (kept / "rigid" / "code.nbc").exists()
+    assert (retained / "rigid" / "code.nbc").exists()
 
 
 def test_an_updated_helper_is_compiled_again_where_the_user_names_the_folder(tmp_path):

@@ -74,9 +74,9 @@ def accumulate(outer, x):
 
 
 @allocating_kernel
-def pushed(kept, x):
+def pushed(pinned, x):
     """Move a state that was handed over before by x, with an array of its own; the sum of its places and first turns."""
-    state, step, s = dereferenced(kept), np.full(3, x), 0.0
+    state, step, s = dereferenced(pinned), np.full(3, x), 0.0
     for f in range(state.r.shape[0]):
         for i in range(3):
             state.r[f, i] += step[i]
@@ -193,7 +193,7 @@ def test_machine_code_is_kept_for_types_that_every_script_has():
     from rodsim.results.shapes import Shape
 
     ours, a_scripts = Shape(*[np.ones((1, 1))] * 10), Pair(*[np.ones((1, 1))] * 2)
-    assert [_of_all((numba.typeof(each),)) for each in (ours, a_scripts)] == [True, False]
+    assert [_of_all((numba.typeof(value),)) for value in (ours, a_scripts)] == [True, False]
 
 
 def beside(folder):
@@ -319,14 +319,14 @@ def test_long_kernel_is_linked_to_every_caller(tmp_path):
     (tmp_path / "calling.py").write_text(CALLING, "utf-8")
     (tmp_path / "kept").mkdir()
     # 2 (-1/2 + 2 - 3/2 + 2), the last from (1, 2), (3, 1), (2, -1)
-    told, called, taken_in = ["more", "than", "three", "4.0"], ["True"] * 2, ["False"] * 2
-    assert _calls(tmp_path, "for Python", "for C") == told + called + taken_in
+    results, called, taken_in = ["more", "than", "three", "4.0"], ["True"] * 2, ["False"] * 2
+    assert _calls(tmp_path, "for Python", "for C") == results + called + taken_in
     assert _calls(tmp_path, "for C") == called
     for lost in ("long_one", "outermost"):  # another process compiles it under another name of numba's
         for file in (tmp_path / "kept").rglob(f"calling.{lost}-*"):
             file.unlink()
-    assert _calls(tmp_path, "for Python") == told + called + taken_in
-    assert _calls(tmp_path, "for Python") == told + called
+    assert _calls(tmp_path, "for Python") == results + called + taken_in
+    assert _calls(tmp_path, "for Python") == results + called
     assert _calls(tmp_path, "for C") == called
 
 
@@ -344,12 +344,12 @@ def test_short_kernels_and_simd_kernels_are_inlined():
     assert _length(described(numba.types.UniTuple(LANES, 3))) == math.inf
 
 
-def _keep(folder, numbers, ready):
+def _keep(folder, numbers, barrier):
     """Keep something in the index of a kernel under each of the numbers, when the other process does so too."""
     from rigid.compilation.decorators import _CacheFile
 
     index = _CacheFile(str(folder), "kernel", "stamp")
-    ready.wait()
+    barrier.wait()
     for number in numbers:
         index.save((number,), number)
 
@@ -359,8 +359,8 @@ def test_processes_that_compile_at_once_lose_nothing_of_what_they_keep(tmp_path)
     from rigid.compilation.decorators import _CacheFile
 
     forking = multiprocessing.get_context("fork")
-    ready, parts = forking.Barrier(2), (range(80), range(80, 160))
-    processes = [forking.Process(target=_keep, args=(tmp_path, part, ready)) for part in parts]
+    barrier, parts = forking.Barrier(2), (range(80), range(80, 160))
+    processes = [forking.Process(target=_keep, args=(tmp_path, part, barrier)) for part in parts]
     for process in processes:
         process.start()
     for process in processes:
@@ -415,9 +415,9 @@ ANNOUNCEMENT = r"rodsim: compiling the (.*) kernels, about (\d+) s, once for thi
 def test_compile_notice_names_the_kernel_family(case, tmp_path):
     chains, families = ANNOUNCED[case]
     said = ended("-c", COMPILING, chains, NUMBA_CACHE_DIR=str(tmp_path)).stderr.splitlines()
-    told = [re.fullmatch(ANNOUNCEMENT, line) for line in said]
-    assert [match[1].replace(" ", "_") for match in told] == families.split()
-    assert all(int(match[2]) % 5 == 0 < int(match[2]) <= 60 for match in told)
+    announcements = [re.fullmatch(ANNOUNCEMENT, line) for line in said]
+    assert [match[1].replace(" ", "_") for match in announcements] == families.split()
+    assert all(int(match[2]) % 5 == 0 < int(match[2]) <= 60 for match in announcements)
 
 
 @compiled_only
@@ -481,10 +481,12 @@ def test_every_module_with_kernels_has_a_family_and_every_family_its_seconds():
         if "rigid.compilation.decorators import" in file.read_text("utf-8")
     ]
     assert len(with_kernels) > 100
-    given = {module: family for family, modules in OF_FAMILY.items() for module in modules.split()}
-    found, known = json.loads(ended("-c", OF_MODULES, *with_kernels, *given).stdout)
-    assert {module: found[module] for module in given} == given
-    assert {module for module in with_kernels if not found[module]} == {"discretization.time.time_loop"}
+    family_of = {module: family for family, modules in OF_FAMILY.items() for module in modules.split()}
+    compiled_kernels, known = json.loads(ended("-c", OF_MODULES, *with_kernels, *family_of).stdout)
+    assert {module: compiled_kernels[module] for module in family_of} == family_of
+    assert {module for module in with_kernels if not compiled_kernels[module]} == {
+        "discretization.time.time_loop"
+    }
     assert set(known) == set(OF_FAMILY) - {""}
 
 
@@ -542,14 +544,14 @@ def test_kernel_with_one_signature_is_compiled_for_it_by_every_first_call(first)
     def calling(function, x):
         return by_kernel(function, x)
 
-    called, whole = (
+    called, complete = (
         (by_python, by_python) if first == "python" else (by_kernel, named_kernel("calling", calling))
     )
     assert not called.nopython_signatures
-    assert whole(tripled, 2) == 18.0
+    assert complete(tripled, 2) == 18.0
     assert [x.args[1] for x in called.nopython_signatures] == [numba.types.float64]
     with pytest.raises((TypeError, numba.errors.TypingError)):
-        whole(tripled, "2")
+        complete(tripled, "2")
 
 
 def test_equations_are_found_by_the_kind_of_a_model_without_a_look_at_its_types(monkeypatch):
@@ -562,8 +564,8 @@ def test_equations_are_found_by_the_kind_of_a_model_without_a_look_at_its_types(
         bar = model.add_body("bar", Box(length, 0.1, 0.1, density=1000), position=(length / 2, 0, 0))
         model.add_joint("pin", "spherical", model.ground, bar, at=(0, 0, 0))
         built = model.build()
-        found = Stepper(built.system, 0.01, hidden=hidden)
-        return newton.equations_of(found.system, found.numbering, found._hidden, built.state, found.work)
+        result = Stepper(built.system, 0.01, hidden=hidden)
+        return newton.equations_of(result.system, result.numbering, result._hidden, built.state, result.work)
 
     first = stepper(1.0)
     monkeypatch.setattr(newton, "typeof", None)  # looking would raise
@@ -580,14 +582,14 @@ def some_state(n):
 
 
 def test_cached_pointer_keeps_its_model_alive():
-    kept, other = PinnedTuple(some_state(2)), PinnedTuple(some_state(3))
-    r, quat = kept.values.r, kept.values.quat
+    pinned, other = PinnedTuple(some_state(2)), PinnedTuple(some_state(3))
+    r, quat = pinned.values.r, pinned.values.quat
     for x in (1.0, 2.0):
         before = r.copy()
-        assert pushed(kept, x) == pytest.approx((before + x).sum() + 2.0)
+        assert pushed(pinned, x) == pytest.approx((before + x).sum() + 2.0)
         assert r == pytest.approx(before + x)
     quat[:] = 5.0  # changes are seen
-    assert pushed(kept, 0.0) == pytest.approx(r.sum() + 10.0)
+    assert pushed(pinned, 0.0) == pytest.approx(r.sum() + 10.0)
     assert pushed(other, 0.0) == 12.0
 
 
@@ -595,9 +597,9 @@ def test_cached_pointer_keeps_its_model_alive():
 def test_cached_model_grows_if_it_needs_more_memory(monkeypatch):
     monkeypatch.setattr("rigid.compilation.pinned_arguments.FIRST_BUFFER", 1)
     monkeypatch.setattr("rigid.compilation.pinned_arguments._WRITTEN", {})
-    kept = PinnedTuple(some_state(2))
-    assert kept._room.nbytes > 8
-    assert pushed(kept, 0.0) == 8.0
+    pinned = PinnedTuple(some_state(2))
+    assert pinned._room.nbytes > 8
+    assert pushed(pinned, 0.0) == 8.0
     assert pushed(PinnedTuple(some_state(3)), 0.0) == 12.0  # the next of its type is given as much
 
 
@@ -627,7 +629,7 @@ def test_our_kernels_compile_without_numbas_warning_of_experiments_and_those_of_
         assert not seen
         assert list(warnings.filters) == filters
         assert chosen_of(numba.njit)(2.0, True) == 3.0
-        assert [each.category for each in seen] == [numba.errors.NumbaExperimentalFeatureWarning]
+        assert [warning.category for warning in seen] == [numba.errors.NumbaExperimentalFeatureWarning]
     assert list(warnings.filters) == before
 
 

@@ -25,8 +25,8 @@ def parts() -> Model:
     """Two rods, one of them closed, a box with a sphere and a plane off their origins, and a plane on the ground."""
     model, section = Model("parts"), Section.circular(0.01, Material(E=1e6, nu=0.3, density=1000))
     model.add_rod("cord", [(0, 0, 0), (0.4, 0.1, 0.1), (0.8, 0, 0)], section, 6)
-    turn = np.linspace(0, 2 * np.pi, 9)[:-1]
-    ring = [(0.3 + 0.2 * np.cos(a), 0.5 + 0.2 * np.sin(a), 0.3) for a in turn]
+    angles = np.linspace(0, 2 * np.pi, 9)[:-1]
+    ring = [(0.3 + 0.2 * np.cos(a), 0.5 + 0.2 * np.sin(a), 0.3) for a in angles]
     model.add_rod("ring", [*ring, ring[0]], section, 8, closed=True)
     box = model.add_body("box", Box(0.1, 0.2, 0.3, density=500), position=(1, 0.3, 0.6))
     model.add_sphere("ball", box.at((1.05, 0.3, 0.7)), 0.03)
@@ -48,7 +48,7 @@ def moved(seed: int = 3):
 
 def along(layout, state, name: str, n: int = 400):
     """Points of the chords of a rod, close together."""
-    rod = next(own for own in layout.rods if own.name == name)
+    rod = next(candidate for candidate in layout.rods if candidate.name == name)
     nodes = state.r[rod.frames]
     ends = np.append(nodes, nodes[:1], axis=0) if rod.closed else nodes
     s = np.linspace(0, 1, n)[:, None, None]
@@ -80,9 +80,9 @@ def test_distances_are_the_least_of_many_points() -> None:
         ("ring@0.9999999", "ring@0"): 0.0,
     }
     for (a, b), value in expected.items():
-        found = Distance(layout, a, b).of(state)
-        assert found == pytest.approx(value, abs=2e-6), (a, b)
-        assert Distance(layout, b, a).of(state) == pytest.approx(float(found), abs=1e-14)
+        distance = Distance(layout, a, b).of(state)
+        assert distance == pytest.approx(value, abs=2e-6), (a, b)
+        assert Distance(layout, b, a).of(state) == pytest.approx(float(distance), abs=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -132,17 +132,17 @@ def test_spheres_that_meet_end_a_run_in_every_scheme(integrator: str) -> None:
 def test_resumed_run_after_an_event_is_bitwise_equal(tmp_path) -> None:
     path, touch = tmp_path / "run.vtkhdf", [ContactBegins()]
 
-    def to(**more) -> Result:
-        return simulate(dropped(), 0.1, H, output_every=10, progress=False, **more)
+    def to(**settings) -> Result:
+        return simulate(dropped(), 0.1, H, output_every=10, progress=False, **settings)
 
     ended = to(events=touch, output=path)
     assert ended.step[-1] == 51
-    again = to(events=touch, output=path, resume=True)
-    assert again.n_outputs == ended.n_outputs
-    went_on, whole = to(output=path, resume=True), to()
+    resumed = to(events=touch, output=path, resume=True)
+    assert resumed.n_outputs == ended.n_outputs
+    went_on, uninterrupted = to(output=path, resume=True), to()
     assert went_on.step[-1] == 100
-    assert (len(again.ended_by), went_on.ended_by) == (1, ())
-    for a, b in zip(went_on.state(), whole.state(), strict=True):
+    assert (len(resumed.ended_by), went_on.ended_by) == (1, ())
+    for a, b in zip(went_on.state(), uninterrupted.state(), strict=True):
         np.testing.assert_array_equal(a, b)
     assert Result.load(path).step.tolist() == [0, 10, 20, 30, 40, 50, 51, 60, 70, 80, 90, 100]
 
@@ -161,8 +161,10 @@ def test_impossible_event_is_rejected_before_a_file_is_created(tmp_path) -> None
 
 
 def test_slow_motion_skips_distance_computations(monkeypatch) -> None:
-    count, own = [], contact_gaps.MinimumGap.least
-    monkeypatch.setattr(contact_gaps.MinimumGap, "least", lambda *given: count.append(1) or own(*given))
+    count, original = [], contact_gaps.MinimumGap.least
+    monkeypatch.setattr(
+        contact_gaps.MinimumGap, "least", lambda *arguments: count.append(1) or original(*arguments)
+    )
     model = falling()
     state = simulate(model, 0.03, H, output_every=1, progress=False).states(slice(0, 31))
     count.clear()
@@ -173,9 +175,9 @@ def test_slow_motion_skips_distance_computations(monkeypatch) -> None:
 
 def test_measures_know_distances_and_contacts() -> None:
     result = simulate(dropped(), 0.08, H, output_every=1, progress=False)
-    found = measure(result, {"gap": "min distance(ball, floor)", "deep": "max contacts.on.depth"})
-    assert found["gap"] == pytest.approx(-found["deep"], abs=1e-15)
-    assert found["deep"] > 1e-3
+    measures = measure(result, {"gap": "min distance(ball, floor)", "deep": "max contacts.on.depth"})
+    assert measures["gap"] == pytest.approx(-measures["deep"], abs=1e-15)
+    assert measures["deep"] > 1e-3
     for text in ("distance(ball, floor)", "contacts.on.force.z"):
         check_possible(text)
     for text in ("distance(ball)", "contacts.on.colour"):

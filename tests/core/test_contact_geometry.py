@@ -122,17 +122,17 @@ def test_the_list_of_a_hundred_thousand_triangles_has_all_that_are_near_and_no_o
     balls = [Sphere(1 + k, (0, 0, 0), 0.02) for k in range(50)]
     pairs = [Pair(k, 50, (0.0, 1e3, 1.0, 0.0)) for k in range(50)]
     contacts = contacts_of([*balls, Mesh(0, vertices, triangles, 0.0)], pairs)
-    places = np.column_stack([rng.uniform(-1, 1, (50, 2)), rng.uniform(-0.1, 0.15, 50)])
-    listed = candidates(contacts, np.concatenate([places, contacts.X[50:]]), 0.01, prepare_search(contacts))
+    points = np.column_stack([rng.uniform(-1, 1, (50, 2)), rng.uniform(-0.1, 0.15, 50)])
+    listed = candidates(contacts, np.concatenate([points, contacts.X[50:]]), 0.01, prepare_search(contacts))
     corners, seen = vertices[triangles], 0
     for k in range(50):
-        near = np.flatnonzero(np.linalg.norm(corners.mean(axis=1) - places[k], axis=1) < 0.05)
+        near = np.flatnonzero(np.linalg.norm(corners.mean(axis=1) - points[k], axis=1) < 0.05)
         distances = np.empty(len(near))
-        from_triangles(places[[k, k]], np.ascontiguousarray(corners[near]), distances)
+        from_triangles(points[[k, k]], np.ascontiguousarray(corners[near]), distances)
         row = np.flatnonzero(listed.ends[:, 0] == k)
-        found = listed.faces[slice(*listed.first[row[0] : row[0] + 2])] if len(row) else np.zeros(0)
-        assert np.array_equal(found, near[distances < 0.03])
-        seen += len(found)
+        faces = listed.faces[slice(*listed.first[row[0] : row[0] + 2])] if len(row) else np.zeros(0)
+        assert np.array_equal(faces, near[distances < 0.03])
+        seen += len(faces)
     assert seen > 100
 
 
@@ -144,21 +144,21 @@ def test_facets_are_inside_of_a_cylinder_by_less_than_the_height_of_an_arc():
     rng, size = np.random.default_rng(3), 1e-6
     core = core_block(Round(0, np.zeros(3), CYLINDER, 0.0))
     point = core_block(Hull(0, size * SIGNS[[0, 3, 5, 6]], 0.0))
-    X, exact, found, most = np.concatenate([point, as_faceted_hull(core)]), np.zeros(1), np.zeros(1), 0.0
+    X, exact, distance, most = np.concatenate([point, as_faceted_hull(core)]), np.zeros(1), np.zeros(1), 0.0
     for _ in range(100):
         x = rng.normal(size=3)
         x *= rng.uniform(0.5, 1.0) / np.linalg.norm(x)
         points = np.concatenate([x + ORIGIN @ turned(rng, 1.0), ORIGIN @ turned(rng, rng.uniform(0.0, 3.0))])
-        between_cores(points, np.array([[0, 0, 4, 4]]), X, np.array([[0, len(point)]]), found)
+        between_cores(points, np.array([[0, 0, 4, 4]]), X, np.array([[0, len(point)]]), distance)
         from_cores(points, np.array([[0, 0, 4, 4]]), core, np.array([0]), exact)
-        assert -2.0 * size < found[0] - exact[0] < SHORT * CYLINDER[1, 0] + 2.0 * size
-        most = max(most, found[0] - exact[0])
+        assert -2.0 * size < distance[0] - exact[0] < SHORT * CYLINDER[1, 0] + 2.0 * size
+        most = max(most, distance[0] - exact[0])
     assert most > 0.5 * SHORT * CYLINDER[1, 0]
 
 
 def test_two_cylinders_side_by_side_are_too_far_apart_by_at_most_the_heights_of_two_arcs():
     """In all directions across their axes, however one is rotated."""
-    rng, found = np.random.default_rng(4), np.zeros(1)
+    rng, distance = np.random.default_rng(4), np.zeros(1)
     core = core_block(Round(0, np.zeros(3), CYLINDER, 0.0))
     first = as_faceted_hull(core, POLYTOPE)
     X, most, r = np.concatenate([first, as_faceted_hull(core)]), 0.0, CYLINDER[1, 0]
@@ -167,31 +167,31 @@ def test_two_cylinders_side_by_side_are_too_far_apart_by_at_most_the_heights_of_
         c, s = np.cos(angle), np.sin(angle)
         one = ORIGIN @ np.array([(c, s, 0), (-s, c, 0), (0, 0, 1)])
         points = np.concatenate([one, 0.8 * np.array([np.cos(way), np.sin(way), 0.0]) + ORIGIN])
-        between_cores(points, np.array([[0, 0, 4, 4]]), X, np.array([[0, len(first)]]), found)
-        assert -1e-12 < found[0] - (0.8 - 2.0 * r) < 2.0 * SHORT * r + 1e-12
-        most = max(most, found[0] - (0.8 - 2.0 * r))
+        between_cores(points, np.array([[0, 0, 4, 4]]), X, np.array([[0, len(first)]]), distance)
+        assert -1e-12 < distance[0] - (0.8 - 2.0 * r) < 2.0 * SHORT * r + 1e-12
+        most = max(most, distance[0] - (0.8 - 2.0 * r))
     assert most > SHORT * r
 
 
 @pytest.mark.parametrize(
     ("kind", "frame", "angle"),
     [(SPHERE_ROUND, 1, 2.0), (ROUND_ROD, 0, 2.0), (ROUND_HULLS, 1, 0.3), (ROUND_HULLS, 1, 2.0)],
-    ids=lambda own: getattr(own, "name", str(own)),
+    ids=lambda axis: getattr(axis, "name", str(axis)),
 )
 def test_the_force_on_a_body_of_revolution_does_not_depend_on_its_rotation_about_its_axis(kind, frame, angle):
     """However far it rotates in a step; facets do not rotate with it, and no moment acts about the axis."""
-    t, found = touch(kind), []
-    for each in (0.0, angle):
-        c, s = np.cos(each), np.sin(each)
+    t, forces = touch(kind), []
+    for rotation in (0.0, angle):
+        c, s = np.cos(rotation), np.sin(rotation)
         y1 = t.y1.copy()
         y1[frame, 1:] = np.array([(c, s, 0.0), (-s, c, 0.0), (0.0, 0.0, 1.0)]) @ y1[frame, 1:]
         y1[frame, 0] += np.array([0.1, -0.05]) @ (t.y1[frame, 1:3] - y1[frame, 1:3])  # about its own axis
-        found.append(dual(kind, t.y0, y1, t.X).real)
-    most = np.abs(found[0]).max()
+        forces.append(dual(kind, t.y0, y1, t.X).real)
+    most = np.abs(forces[0]).max()
     assert most > 1.0
-    assert np.abs(found[1][:, 0] - found[0][:, 0]).max() < (1e-12 if kind is ROUND_HULLS else 1e-13) * most
+    assert np.abs(forces[1][:, 0] - forces[0][:, 0]).max() < (1e-12 if kind is ROUND_HULLS else 1e-13) * most
     if kind is ROUND_HULLS:
-        assert np.abs(found[1][0] - found[0][0]).max() < 1e-12 * most
+        assert np.abs(forces[1][0] - forces[0][0]).max() < 1e-12 * most
 
 
 # --- edges, corners and shares of the stiffness
@@ -201,15 +201,15 @@ def test_hulls_of_the_corners_of_boxes_have_the_energy_and_forces_of_the_boxes()
     """Where an edge is across an edge and a corner near; all parts of the stiffness are a quarter."""
     for seed in range(4):
         box, hull = (touch(kind, seed=seed) for kind in (BOXES, HULLS))
-        energy, expected = (value(own.kind, own.y0, own.X).real for own in (hull, box))
+        energy, expected = (value(pair.kind, pair.y0, pair.X).real for pair in (hull, box))
         assert energy == pytest.approx(expected, rel=1e-13)
-        force, expected = (dual(own.kind, own.y0, own.y0, own.X).real for own in (hull, box))
+        force, expected = (dual(pair.kind, pair.y0, pair.y0, pair.X).real for pair in (hull, box))
         assert np.abs(force - expected).max() < 1e-12 * np.abs(expected).max()
 
 
-@pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
+@pytest.mark.parametrize("fraction", [0.2, 0.5, 0.9])
 @pytest.mark.parametrize("flat", [True, False])
-def test_friction_of_boxes_acts_where_their_surfaces_touch(flat, share):
+def test_friction_of_boxes_acts_where_their_surfaces_touch(flat, fraction):
     """The radius of the first is this share of the sum: so far from its core, for corners and for crossings."""
     half, other, rho, depth = np.array([0.2, 0.3, 0.1]), np.array([0.15, 0.1, 0.25]), 0.05, 0.002
     if not flat:  # laid across each other
@@ -219,13 +219,13 @@ def test_friction_of_boxes_acts_where_their_surfaces_touch(flat, share):
     y0[1, 0] = 0.02, 0.01, half[2] + other[2] + D
     y1 = y0.copy()
     y1[1, 0, :2] += (1e-3, 2e-3)
-    own = loss(mu=(0.5, 0.5), kt=1e4, rest=0.0)
-    X = np.concatenate([LINEAR, [rho], np.zeros(3), half, np.zeros(3), other, [share * rho], own])
+    friction = loss(mu=(0.5, 0.5), kt=1e4, rest=0.0)
+    X = np.concatenate([LINEAR, [rho], np.zeros(3), half, np.zeros(3), other, [fraction * rho], friction])
     f = dual(LOSSES["boxes"], y0, y1, X, 100.0).real
     N = LINEAR[1] * depth
     assert np.linalg.norm(f[1, 0, :2]) == pytest.approx(0.5 * N, rel=1e-9)
     assert f[1, 0, :2] @ (1e-3, 2e-3) > 0.0  # against the slip: duals are minus the forces
-    for k, height in ((0, half[2] + share * D), (1, -other[2] - (1.0 - share) * D)):
+    for k, height in ((0, half[2] + fraction * D), (1, -other[2] - (1.0 - fraction) * D)):
         moment = np.cross(y0[k, 1:], f[k, 1:]).sum(axis=0)
         assert moment[:2] == pytest.approx(np.cross((0, 0, height), f[k, 0])[:2], rel=1e-9)
 
@@ -250,10 +250,10 @@ def test_edges_and_vertices_of_triangles_count_by_how_far_they_are_bent(bend):
     """4 sin(theta/2), at most 1; flat ones do not count at all, borders do."""
     c, s = np.cos(bend), np.sin(bend)
     vertices = [(0, 0, 0), (1, 0, 0), (0.3, -1, 0), (0.6, c, -s)]
-    found = with_ridges(mesh_numbers(vertices, [(0, 1, 2), (1, 0, 3)]))
-    assert found[0] == 5 + 4
+    edges = with_ridges(mesh_numbers(vertices, [(0, 1, 2), (1, 0, 3)]))
+    assert edges[0] == 5 + 4
     inner = min(1.0, 4.0 * np.sin(0.5 * bend))
-    assert np.sort(found[1:6]) == pytest.approx(np.sort([inner, 1, 1, 1, 1]), abs=1e-12)
+    assert np.sort(edges[1:6]) == pytest.approx(np.sort([inner, 1, 1, 1, 1]), abs=1e-12)
     middle = with_ridges(mesh_numbers(*ground(2)))
     assert middle[0] == 16 + 9
     assert np.sort(middle[1:17]).tolist() == 8 * [0.0] + 8 * [1.0]
@@ -262,13 +262,13 @@ def test_edges_and_vertices_of_triangles_count_by_how_far_they_are_bent(bend):
 
 def test_vertices_of_a_body_of_triangles_have_the_shares_of_its_faces():
     """A third for each vertex of a triangle, a quarter for one of a rectangle; by area where they meet."""
-    found = MeshShape((WEDGE, FACES), mass=1.0).solid.features("it", 0.0)
-    assert len(found.points) == 6
-    assert np.all((found.shares > 0.25) & (found.shares < 1 / 3))
+    features = MeshShape((WEDGE, FACES), mass=1.0).solid.features("it", 0.0)
+    assert len(features.points) == 6
+    assert np.all((features.shares > 0.25) & (features.shares < 1 / 3))
     box = Box(1, 2, 3, mass=1)
-    found = MeshShape((box.vertices, box.faces), mass=1.0).solid.features("it", 0.0)
-    assert found.shares == pytest.approx(np.full(8, 0.25))
-    assert found.half == pytest.approx(0.5)
+    features = MeshShape((box.vertices, box.faces), mass=1.0).solid.features("it", 0.0)
+    assert features.shares == pytest.approx(np.full(8, 0.25))
+    assert features.half == pytest.approx(0.5)
     assert shares_of(ConvexHull(SIGNS)) == pytest.approx(np.full(8, 0.25))
 
 
@@ -290,6 +290,6 @@ def test_a_result_has_all_triangles_of_a_mesh():
     hills = model.add_mesh("hills", model.ground.at((0, 0, 0)), vertices=vertices, triangles=triangles)
     model.add_contact("c", add(model, "sphere", "ball", (0, 0, 1.0)), hills, 1e4)
     result = simulate(model, 1e-3, 1e-3, progress=False)
-    found = {name: own for name, *own in meshes(result.layout)}
-    frame, vertices, triangles = found["hills"]
+    surfaces = {name: geometry for name, *geometry in meshes(result.layout)}
+    frame, vertices, triangles = surfaces["hills"]
     assert (frame, len(vertices), len(triangles)) == (0, 625, 1152)

@@ -88,16 +88,18 @@ def test_first_director_is_the_tangent_and_neighbours_are_on_the_same_side(name)
 def test_frames_along_open_curves_do_not_spin_about_the_tangent(name):
     """The rate of twist is of the order of the distance between nodes, squared."""
     _, quat = frames_along(name, SHAPES[name], np.linspace(0, 1, 4001))
-    turn = quaternions.to_rotation_vector(quaternions.multiply(quaternions.conjugate(quat[:-1]), quat[1:]))
-    assert np.abs(turn[:, 0]).max() < 1e-5 * max(np.abs(turn).max(), 1e-3)
+    rotation = quaternions.to_rotation_vector(
+        quaternions.multiply(quaternions.conjugate(quat[:-1]), quat[1:])
+    )
+    assert np.abs(rotation[:, 0]).max() < 1e-5 * max(np.abs(rotation).max(), 1e-3)
 
 
 def test_a_closed_curve_closes_with_its_twist_spread_evenly():
     n = 2000
     _, quat = frames_along("closed", SHAPES["closed"], np.arange(n) / n)
     following = np.roll(quat, -1, axis=0)
-    turn = quaternions.to_rotation_vector(quaternions.multiply(quaternions.conjugate(quat), following))
-    assert np.ptp(turn[:, 0]) < 1e-5 * np.abs(turn).max()
+    rotation = quaternions.to_rotation_vector(quaternions.multiply(quaternions.conjugate(quat), following))
+    assert np.ptp(rotation[:, 0]) < 1e-5 * np.abs(rotation).max()
 
 
 def test_up_is_the_third_director_at_the_start():
@@ -153,15 +155,15 @@ def test_points_whose_distance_is_round_off_of_the_curve_are_named():
 
 def test_equal_curves_share_read_only_frames():
     points = np.array([(0.0, 0.0, 0.0), (1.0, 2.0, 0.5), (2.0, 0.0, 1.0), (3.0, 1.0, 0.0)])
-    one, given = curve_of("one", points), points.copy()
+    one, copied = curve_of("one", points), points.copy()
     assert curve_of("another", points.tolist()) is one
     assert curve_of("closed", points, closed=True) is not one
     points[1] += 1.0  # of its user
     assert curve_of("moved", points) is not one
-    anew = Curve("anew", given)
+    anew = Curve("anew", copied)
     for _ in range(2):
         for settings in ({}, {"twist": 0.3}, {"up": (0.0, 1.0, 1.0)}):
-            found = frames_along("rod", one, FRACTIONS, **settings)
-            for own, other in zip(found, frames_along("rod", anew, FRACTIONS, **settings), strict=True):
-                assert own.tobytes() == other.tobytes()
-                own[:] = 7.0
+            frames = frames_along("rod", one, FRACTIONS, **settings)
+            for array, other in zip(frames, frames_along("rod", anew, FRACTIONS, **settings), strict=True):
+                assert array.tobytes() == other.tobytes()
+                array[:] = 7.0

@@ -40,8 +40,8 @@ def some(kind, rng):
 
 
 def moved(state, h, v, omega):
-    turn = quaternions.from_rotation_vector(h * omega)
-    return state.r + h * v, quaternions.multiply(turn, state.quat)
+    rotation = quaternions.from_rotation_vector(h * omega)
+    return state.r + h * v, quaternions.multiply(rotation, state.quat)
 
 
 @pytest.mark.parametrize("kind", FREE, ids=names)
@@ -60,7 +60,7 @@ def test_gradients_are_forces_and_spatial_torques_of_each_frame(kind):
     """One frame at a time along one axis at a time."""
     rng = np.random.default_rng(2)
     state, groups, h = states(rng, 1), some(kind, rng), 1e-6
-    found = evaluation.gradients(groups, state.r, state.quat)[0]
+    actual = evaluation.gradients(groups, state.r, state.quat)[0]
     rows = max(kind.rows, 1)
     for place in np.ndindex(N, 6):
         unit = np.zeros((1, N, 6))
@@ -69,10 +69,12 @@ def test_gradients_are_forces_and_spatial_torques_of_each_frame(kind):
             evaluation.values(groups, *moved(state, s, unit[..., :3], unit[..., 3:])) for s in (h, -h)
         )
         expected, f = ((ahead - behind) / (2 * h))[0], place[0]
-        own = np.zeros(2 * rows)
+        gradient = np.zeros(2 * rows)
         for which, a in np.argwhere(groups[0].frames == f):
-            own[which * rows : (which + 1) * rows] = found[which * rows : (which + 1) * rows, a, place[1]]
-        assert own == pytest.approx(expected, rel=1e-7, abs=1e-7)
+            gradient[which * rows : (which + 1) * rows] = actual[
+                which * rows : (which + 1) * rows, a, place[1]
+            ]
+        assert gradient == pytest.approx(expected, rel=1e-7, abs=1e-7)
 
 
 @pytest.mark.parametrize("kind", FREE, ids=names)
@@ -119,8 +121,8 @@ def test_rows_of_different_kinds_follow_the_constraint_order():
     assert list(rows_of(together)) == [1, 3, 1, 3, 1]
     for c, (first, rows) in enumerate(zip(first_rows(together), rows_of(together), strict=True)):
         one = groups_of(Constraints(*(array[c : c + 1] for array in together)))
-        own = evaluation.values(one, state.r, state.quat)
-        assert np.array_equal(g[:, first : first + rows], own)
+        single = evaluation.values(one, state.r, state.quat)
+        assert np.array_equal(g[:, first : first + rows], single)
 
 
 @pytest.mark.parametrize("many", [1, 1 + MAX_CACHED // 4])
@@ -130,37 +132,39 @@ def test_residuals_of_constraints_are_the_values_of_their_groups_to_the_bit(many
     state, kinds = states(rng), np.tile([DISTANCE, COINCIDENT, PERPENDICULAR, ALONG], many)
     c = len(kinds)
 
-    def some_of(kind, frames, **more):
+    def some_of(kind, frames, **settings):
         columns = *rng.standard_normal((4, len(kind), 3)), rng.standard_normal(len(kind))
-        return Constraints(kind, frames, *columns, np.arange(len(kind)), **more)
+        return Constraints(kind, frames, *columns, np.arange(len(kind)), **settings)
 
     frames = np.stack([np.arange(c) % N, (1 + np.arange(c)) % N], axis=1)
     screw, crossed = number_of(SCREWED_POINTS), number_of(CROSSED_DIRECTIONS)
     second = {"Wa": rng.standard_normal((c, 3)), "Wb": rng.standard_normal((c, 3))}
-    asked = [some_of(kinds, frames), some_of(kinds, frames), some_of(kinds, frames[:, ::-1].copy())]
-    asked += [
+    tables = [some_of(kinds, frames), some_of(kinds, frames), some_of(kinds, frames[:, ::-1].copy())]
+    tables += [
         some_of(np.roll(kinds, 1), frames),
         some_of(kinds[1:], frames[1:]),
         some_of(kinds[:0], frames[:0]),
     ]
-    asked += [some_of(np.where(kinds == ALONG, own, kinds), frames, **second) for own in (screw, crossed)]
-    for own in (*asked, *asked):
-        expected = evaluation.values(groups_of(own), state.r, state.quat)
-        assert residuals(own, state.r, state.quat).tobytes() == expected.tobytes()
-        assert residuals(own, state.r[1], state.quat[1]).tobytes() == expected[1].tobytes()
+    tables += [
+        some_of(np.where(kinds == ALONG, table, kinds), frames, **second) for table in (screw, crossed)
+    ]
+    for table in (*tables, *tables):
+        expected = evaluation.values(groups_of(table), state.r, state.quat)
+        assert residuals(table, state.r, state.quat).tobytes() == expected.tobytes()
+        assert residuals(table, state.r[1], state.quat[1]).tobytes() == expected[1].tobytes()
 
 
 def test_a_kind_that_took_the_place_of_another_has_its_residuals(monkeypatch):
     rng = np.random.default_rng(9)
     state = states(rng)
     one = np.array([DISTANCE]), np.array([[0, 1]]), *rng.standard_normal((4, 1, 3)), np.array([0.3])
-    own = Constraints(*one, np.zeros(1, np.int64))
-    before = residuals(own, state.r, state.quat)
-    others = KindRegistry(CONSTRAINTS)
-    others[DISTANCE] = CONSTRAINTS[ALONG]._replace(name="another")
-    monkeypatch.setattr("rigid.interactions.constraints.CONSTRAINTS", others)
-    after = residuals(own, state.r, state.quat)
-    assert np.array_equal(after, evaluation.values(groups_of(own), state.r, state.quat))
+    table = Constraints(*one, np.zeros(1, np.int64))
+    before = residuals(table, state.r, state.quat)
+    replaced = KindRegistry(CONSTRAINTS)
+    replaced[DISTANCE] = CONSTRAINTS[ALONG]._replace(name="another")
+    monkeypatch.setattr("rigid.interactions.constraints.CONSTRAINTS", replaced)
+    after = residuals(table, state.r, state.quat)
+    assert np.array_equal(after, evaluation.values(groups_of(table), state.r, state.quat))
     assert not np.array_equal(after, before)
 
 
@@ -177,8 +181,8 @@ def test_successive_user_kinds_are_distinct():
     kind = FREE[0]
     X = numbers(kind, np.random.default_rng(7))[None]
     for signal in range(200):
-        own = group(kind._replace(signal=signal), np.arange(kind.arity)[None], X)
-        assert pack_groups([own]).kinds[0].signal == signal
+        element = group(kind._replace(signal=signal), np.arange(kind.arity)[None], X)
+        assert pack_groups([element]).kinds[0].signal == signal
 
 
 def test_numbers_of_constraints_in_files_do_not_move():

@@ -36,17 +36,17 @@ def load(source=SOURCE):
 def test_a_file_of_another_text_is_rewritten_and_not_run(cache, text):
     _, path = load()
     path.write_text(text, encoding="latin-1")
-    module, again = load()
+    module, rewritten = load()
     assert module.value == 1
-    assert again == path
+    assert rewritten == path
     assert path.read_text() == SOURCE
 
 
 def test_a_file_of_the_same_text_is_kept_for_numba(cache):
     _, path = load()
     before = path.stat()
-    _, again = load()
-    assert (again.stat().st_ino, again.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    _, reloaded = load()
+    assert (reloaded.stat().st_ino, reloaded.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
 def test_a_link_in_place_of_the_file_is_replaced_and_its_target_left_alone(cache, tmp_path):
@@ -101,16 +101,16 @@ def test_a_module_that_fails_is_not_kept(cache):
 
 def test_only_the_newest_generated_modules_are_kept(cache, monkeypatch, tmp_path):
     monkeypatch.setattr(generated_modules, "_KEPT_FILES", 3)
-    others = cache.parent / "systems_1"
-    others.mkdir(parents=True)
+    other_systems = cache.parent / "systems_1"
+    other_systems.mkdir(parents=True)
     cache.mkdir(parents=True)
     for k in range(6):
         source = cache / f"rodsim_system_{k}.py"
         source.touch()
-        (others / f"rodsim_system_{k}.mass-5.py311.nbi").touch()
+        (other_systems / f"rodsim_system_{k}.mass-5.py311.nbi").touch()
         os.utime(source, (k, k))
     (cache / "notes.py").touch()
-    (others / "other.mass.nbi").touch()
+    (other_systems / "other.mass.nbi").touch()
     new = Path(generated_modules.load_module(f"# {tmp_path}").__file__)
     assert {x.name for x in cache.glob("*.py")} == {
         "notes.py",
@@ -118,7 +118,11 @@ def test_only_the_newest_generated_modules_are_kept(cache, monkeypatch, tmp_path
         "rodsim_system_5.py",
         new.name,
     }
-    assert {x.name.split(".")[0] for x in others.iterdir()} == {"other", "rodsim_system_4", "rodsim_system_5"}
+    assert {x.name.split(".")[0] for x in other_systems.iterdir()} == {
+        "other",
+        "rodsim_system_4",
+        "rodsim_system_5",
+    }
 
 
 def test_an_error_in_a_module_without_a_file_shows_its_line(cache, monkeypatch):

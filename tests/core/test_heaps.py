@@ -68,21 +68,21 @@ class Coupled:
 
 @pytest.mark.parametrize("strength", [0.0, 0.3, 3.0])
 def test_far_blocks_are_solved_with_their_band(strength: float) -> None:
-    own = Coupled(strength)
+    coupled = Coupled(strength)
     acts = 4 if strength else 0
-    assert own.acting[2].tolist() == [acts, acts]  # those that are zero do not count
+    assert coupled.acting[2].tolist() == [acts, acts]  # those that are zero do not count
     for rhs in np.random.default_rng(1).normal(size=(2, 48)):
-        left = (own.full @ own.solved(rhs) - rhs) / own.noise
-        assert np.linalg.norm(left) < 1.01 * band_gmres.RELATIVE * np.linalg.norm(rhs / own.noise)
-    assert own.acting[2][0] == acts  # by the iteration
+        left = (coupled.full @ coupled.solved(rhs) - rhs) / coupled.noise
+        assert np.linalg.norm(left) < 1.01 * band_gmres.RELATIVE * np.linalg.norm(rhs / coupled.noise)
+    assert coupled.acting[2][0] == acts  # by the iteration
 
 
 def test_failed_gmres_iteration_falls_back_to_a_full_factorisation() -> None:
-    own = Coupled(30.0, 240, MANY)
+    coupled = Coupled(30.0, 240, MANY)
     try:
         for rhs in np.random.default_rng(1).normal(size=(2, 240)):
-            assert np.abs(own.full @ own.solved(rhs) - rhs).max() < 1e-11
-            assert own.acting[2][0] == band_gmres.FULL_MATRIX
+            assert np.abs(coupled.full @ coupled.solved(rhs) - rhs).max() < 1e-11
+            assert coupled.acting[2][0] == band_gmres.FULL_MATRIX
     finally:
         sparse_release(-7)
 
@@ -101,12 +101,12 @@ def test_the_matrix_of_rods_on_each_other_and_on_planes_is_the_derivative_of_the
     model.add_contact("across", low, high, stiffness=1e8, stations=4)
     built, numbering = listed(model, H)
     work = iterating(built, numbering, H, np.random.default_rng(3), 1e-4)
-    matrix, kept = dense(numbering, work.values), (work.dr.copy(), work.psi.copy())
+    matrix, saved = dense(numbering, work.values), (work.dr.copy(), work.psi.copy())
     columns = []
     for j in range(numbering.size):
         ends = []
         for sign in (1.0, -1.0):
-            work.dr[:], work.psi[:] = kept
+            work.dr[:], work.psi[:] = saved
             work.rhs[:] = 0.0
             work.rhs[j] = sign * 1e-8
             correct(built.system, numbering, work)
@@ -120,7 +120,7 @@ def marched(steps: int, rho: float | None = None) -> tuple[ContactStepper, list]
     """rho: of `em-d`."""
     model = lattice()
     system, state = model.build().system, model.build().state
-    stepper = ContactStepper(system, H, lambda each: Stepper(each, H, rho=rho))
+    stepper = ContactStepper(system, H, lambda subsystem: Stepper(subsystem, H, rho=rho))
     states = [stepper.start(state)]
     for k in range(steps):
         states.append(stepper.advance(states[-1], k, 1)[0])
@@ -130,9 +130,9 @@ def marched(steps: int, rho: float | None = None) -> tuple[ContactStepper, list]
 def test_rods_that_meet_by_an_iteration_keep_energy_and_momenta_and_miss_no_pair() -> None:
     stepper, states = marched(60)
     system, contacts = stepper.system, stepper.contacts
-    found = [energies(system, state) for state in states]
-    assert max(each.spring for each in found) > 0.1 * found[0].total
-    total = np.array([each.total for each in found])
+    energy = [energies(system, state) for state in states]
+    assert max(value.spring for value in energy) > 0.1 * energy[0].total
+    total = np.array([value.total for value in energy])
     assert np.abs(total - total[0]).max() < 2e-13 * total[0]
     P, L = (np.array([momenta(system, state)[i] for state in states]) for i in (0, 1))
     assert np.abs(P - P[0]).max() < 1e-13 * np.abs(P).max()
@@ -175,7 +175,7 @@ def test_contacts_leave_the_band_if_they_widen_it_not_if_many_parts_meet(shape: 
         model.add_sphere(f"of {i} {j} {k}", ball, 0.05)
     model.add_contact("all", list(model.spheres.values()), stiffness=1e4)
     built = model.build()
-    stepper = ContactStepper(built.system, H, lambda each: Stepper(each, H))
+    stepper = ContactStepper(built.system, H, lambda subsystem: Stepper(subsystem, H))
     of_list = stepper._list_of(stepper.start(built.state)).stepper
     assert count_contacting_parts(of_list.system) == np.prod(shape)
     assert (len(of_list.numbering.far.row) == 0) == (shape != (4, 4, 4))
@@ -185,7 +185,7 @@ def test_resumed_run_with_far_blocks_is_bitwise_equal() -> None:
     stepper, states = marched(40)
     lists = {state.memory.tobytes() for state in states}
     for k in (17, 30):
-        later = ContactStepper(stepper.system, H, lambda each: Stepper(each, H))
+        later = ContactStepper(stepper.system, H, lambda subsystem: Stepper(subsystem, H))
         begun = later.start(states[k])
         assert len(later._list_of(begun).stepper.numbering.far.row) > 0
         end, _ = later.advance(begun, k, 40 - k)
@@ -204,14 +204,14 @@ def test_factors_serve_again_where_two_corrections_more_end_the_iteration() -> N
 
 def test_falling_heap_resumes_bitwise_from_its_file(tmp_path: Path) -> None:
     def lines(file: Path, *steps: int) -> list[Settling]:
-        own = heap(10, 3, rubbing=True, h=1e-3)
-        return [now for each in steps for _, now in settling(own, each, 10, file)]
+        stirred = heap(10, 3, rubbing=True, h=1e-3)
+        return [now for count in steps for _, now in settling(stirred, count, 10, file)]
 
-    whole, parts = lines(tmp_path / "one.npz", 30), lines(tmp_path / "two.npz", 20, 30)
+    uninterrupted, parts = lines(tmp_path / "one.npz", 30), lines(tmp_path / "two.npz", 20, 30)
     assert len(parts) == 3
-    assert [now._replace(step=0.0) for now in parts] == [now._replace(step=0.0) for now in whole]
-    assert whole[-1].lost > 0.0
-    assert not whole[-1].at_rest
+    assert [now._replace(step=0.0) for now in parts] == [now._replace(step=0.0) for now in uninterrupted]
+    assert uninterrupted[-1].lost > 0.0
+    assert not uninterrupted[-1].at_rest
 
 
 @pytest.mark.parametrize("rubbing", [False, True])
@@ -229,16 +229,16 @@ def test_heap_in_a_box_conserves_the_energy_balance(rubbing: bool) -> None:
 def test_every_pair_of_balls_that_is_near_acts() -> None:
     """Balls of all sizes bounce off each other; their energy is that of all pairs, listed or not."""
     way, k, n = np.random.default_rng(3), 1e4, 100
-    radii, places, spheres = np.geomspace(0.01, 0.25, n), np.zeros((n, 3)), []
+    radii, centers, spheres = np.geomspace(0.01, 0.25, n), np.zeros((n, 3)), []
     model = Model("balls")
     i, j = np.triu_indices(n, 1)
     for b in range(n):
         while True:
-            places[b] = way.uniform(-1, 1, 3)
-            apart = np.linalg.norm(places[:b] - places[b], axis=1) - radii[:b] - radii[b]
+            centers[b] = way.uniform(-1, 1, 3)
+            apart = np.linalg.norm(centers[:b] - centers[b], axis=1) - radii[:b] - radii[b]
             if apart.min(initial=1.0) > 0.0:
                 break
-        body = model.add_body(f"{b}", Ball(radii[b], mass=1.0), places[b], velocity=way.normal(size=3))
+        body = model.add_body(f"{b}", Ball(radii[b], mass=1.0), centers[b], velocity=way.normal(size=3))
         spheres.append(model.add_sphere(f"{b}", body, radii[b]))
     model.add_contact("all", spheres, stiffness=k)
     result = simulate(model, 0.3, 2e-3, output_every=5, progress=False)

@@ -99,7 +99,7 @@ if __name__ == "__main__":
 def test_machine_code_that_is_there_is_loaded_without_the_compiler_and_new_code_is_still_compiled(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(KERNEL)
-    found = []
+    printed = []
     for text in (
         KERNEL,
         KERNEL.replace(
@@ -109,9 +109,9 @@ def test_machine_code_that_is_there_is_loaded_without_the_compiler_and_new_code_
         (tmp_path / "main.py").write_text(
             "from script import *\n" + text[text.index("first =") :].replace("\n    ", "\n")
         )
-        found.append(said("main.py", cwd=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache")))
+        printed.append(said("main.py", cwd=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache")))
     values = "[1.0, 3.0, 5.0] {} [[2.0, 3.0], [6.0, 11.0]] [1, 3, 5]"
-    assert found == [values.format(True), values.format(False)]
+    assert printed == [values.format(True), values.format(False)]
 
 
 GARBAGE = """

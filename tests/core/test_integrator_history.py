@@ -27,8 +27,8 @@ def swing() -> Model:
     return model
 
 
-def run(integrator: str, t_end: float = 10 * H, **more) -> Result:
-    return simulate(swing(), t_end, H, integrator, output_every=5, progress=False, **more)
+def run(integrator: str, t_end: float = 10 * H, **settings) -> Result:
+    return simulate(swing(), t_end, H, integrator, output_every=5, progress=False, **settings)
 
 
 @pytest.mark.parametrize("memory", [MemoryLayout(3, 5), MemoryLayout(3, 0, 17), MemoryLayout(3, history=4)])
@@ -37,8 +37,8 @@ def test_integrator_history_starts_with_em_accelerations_or_empty(memory):
     begun = memory.parts(memory.begun(em))
     assert {name for name, x in begun.items() if x.any()} == ({"acc"} & set(memory.shapes()))
     assert np.array_equal(begun.get("acc", em).ravel(), em)
-    own = np.arange(1.0, 1 + memory.size)
-    assert memory.begun(own) is own
+    history = np.arange(1.0, 1 + memory.size)
+    assert memory.begun(history) is history
     assert not memory.begun(np.ones(memory.size + 1)).any()
 
 
@@ -63,15 +63,15 @@ def test_parts_are_views_that_join_to_the_memory(memory: MemoryLayout) -> None:
 def test_histories_of_other_sizes_are_joined_by_name() -> None:
     """What has the same name and shape is taken, the rest is zero."""
     other, memory = MemoryLayout(3, history=12), MemoryLayout(3, history=18)
-    taken = memory.parts(memory.joined(**other.parts(1.0 + np.arange(other.size))))
-    assert np.array_equal(taken["acc"].ravel(), 1.0 + np.arange(18))
-    assert not taken["history"].any()
-    assert taken["record"].all()
+    restored = memory.parts(memory.joined(**other.parts(1.0 + np.arange(other.size))))
+    assert np.array_equal(restored["acc"].ravel(), 1.0 + np.arange(18))
+    assert not restored["history"].any()
+    assert restored["record"].all()
 
 
-def doors(tmp_path, n_steps: int, **more) -> Result:
+def doors(tmp_path, n_steps: int, **settings) -> Result:
     path = tmp_path / "doors.vtkhdf"
-    return simulate(swung(), n_steps * H, H, "em", output=path, progress=False, **more)
+    return simulate(swung(), n_steps * H, H, "em", output=path, progress=False, **settings)
 
 
 COUNT = 24  # velocities of three bodies and of the ground
@@ -108,9 +108,9 @@ def test_runs_of_older_versions_are_audited_and_resumed(attribute, tmp_path) -> 
     make_older(path, attribute)
     result = Result.load(path)
     assert {name for name, _ in result.layout.older} == set(OLDER[attribute])
-    found = audit(result)
-    assert "the last one before" in found.text()
-    assert found.ok, found.text()
+    report = audit(result)
+    assert "the last one before" in report.text()
+    assert report.ok, report.text()
     with h5py.File(path) as file:
         before = {name: file["rodsim"][name][:11] for name in OLDER[attribute]}
     started = simulate(swung(), 5 * H, H, "em", start=result, progress=False).body("bar 2").r[-1]
@@ -120,9 +120,9 @@ def test_runs_of_older_versions_are_audited_and_resumed(attribute, tmp_path) -> 
         for name, values in before.items():
             assert np.array_equal(file["rodsim"][name][:11], values)
             assert not file["rodsim"][name][11:21].any()
-    whole = doors(tmp_path, 20, overwrite=True)
-    assert started == pytest.approx(whole.body("bar 2").r[15], abs=1e-12)
-    assert resumed.body("bar 2").r == pytest.approx(whole.body("bar 2").r, abs=1e-12)
+    uninterrupted = doors(tmp_path, 20, overwrite=True)
+    assert started == pytest.approx(uninterrupted.body("bar 2").r[15], abs=1e-12)
+    assert resumed.body("bar 2").r == pytest.approx(uninterrupted.body("bar 2").r, abs=1e-12)
 
 
 def test_accelerations_are_remembered_of_the_last_step() -> None:
@@ -147,7 +147,7 @@ def test_files_store_the_history_by_name(integrator: str, tmp_path) -> None:
 
 def test_file_of_a_chart_with_accelerations_is_resumed(tmp_path) -> None:
     """Older versions kept them beside the chart, which did not read them."""
-    whole, path = run("EML-kappa", 20 * H, output=tmp_path / "whole.vtkhdf"), tmp_path / "old.vtkhdf"
+    uninterrupted, path = run("EML-kappa", 20 * H, output=tmp_path / "whole.vtkhdf"), tmp_path / "old.vtkhdf"
     n = run("EML-kappa", output=path).layout.n_frames
     with h5py.File(path, "r+", libver=("earliest", "v108"), locking=False) as file:
         without_digests(file)
@@ -155,9 +155,9 @@ def test_file_of_a_chart_with_accelerations_is_resumed(tmp_path) -> None:
         root["acc"] = np.zeros((len(root["chart"]), n, 6))
     assert audit(Result.load(path)).ok
     run("EML-kappa", 20 * H, output=path, resume=True)
-    found = Result.load(path)
-    assert found.changed() == []
-    for one, other in zip(found.states(slice(None)), whole.states(slice(None)), strict=True):
+    loaded = Result.load(path)
+    assert loaded.changed() == []
+    for one, other in zip(loaded.states(slice(None)), uninterrupted.states(slice(None)), strict=True):
         assert np.array_equal(one, other)
 
 

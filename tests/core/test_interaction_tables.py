@@ -27,25 +27,28 @@ def same(one, other):
 
 
 def test_a_table_is_what_its_loads_springs_and_torsion_springs_say():
-    own = table()
-    parts = springs_of(own), torsions_of(own), loads_of(own)
+    original = table()
+    parts = springs_of(original), torsions_of(original), loads_of(original)
     assert [len(part[-1]) for part in parts] == [1, 1, 4]
-    again = insert_file_tables(without_file_tables(own), *parts)
-    order = np.lexsort((own.frames[:, 0], own.kind)), np.lexsort((again.frames[:, 0], again.kind))
-    assert np.array_equal(own.kind[order[0]], again.kind[order[1]])
-    assert np.array_equal(own.frames[order[0]], again.frames[order[1]])  # none behind those that count
-    for each in (own, again):
-        arity = np.array([INTERACTIONS[k].arity for k in each.kind])
-        assert ((each.frames >= 0) == (np.arange(FRAMES) < arity[:, None])).all()
+    rebuilt = insert_file_tables(without_file_tables(original), *parts)
+    order = (
+        np.lexsort((original.frames[:, 0], original.kind)),
+        np.lexsort((rebuilt.frames[:, 0], rebuilt.kind)),
+    )
+    assert np.array_equal(original.kind[order[0]], rebuilt.kind[order[1]])
+    assert np.array_equal(original.frames[order[0]], rebuilt.frames[order[1]])  # none behind those that count
+    for interactions in (original, rebuilt):
+        arity = np.array([INTERACTIONS[k].arity for k in interactions.kind])
+        assert ((interactions.frames >= 0) == (np.arange(FRAMES) < arity[:, None])).all()
 
 
 def test_tables_of_other_widths_are_joined_with_none_in_what_they_lack():
-    own = table()
-    wide = own._replace(frames=np.pad(own.frames, ((0, 0), (0, 3)), constant_values=-1))
-    for one, other in ((own, wide), (wide, own)):
+    original = table()
+    wide = original._replace(frames=np.pad(original.frames, ((0, 0), (0, 3)), constant_values=-1))
+    for one, other in ((original, wide), (wide, original)):
         both = joined(one, other)
-        assert both.frames.shape == (2 * len(own.kind), FRAMES + 3)
-        assert np.array_equal(np.unique(pairs_of(both), axis=0), np.unique(pairs_of(own), axis=0))
-        half = np.arange(len(both.kind)) < len(own.kind)
+        assert both.frames.shape == (2 * len(original.kind), FRAMES + 3)
+        assert np.array_equal(np.unique(pairs_of(both), axis=0), np.unique(pairs_of(original), axis=0))
+        half = np.arange(len(both.kind)) < len(original.kind)
         assert same(chosen(both, half), wide)
         assert same(chosen(both, ~half), wide)

@@ -77,9 +77,9 @@ def test_blocks_with_interior_unknowns(seed):
     matrix, block = ring(rng)
     failed, panels, factors, scale = condensed_factors(matrix, block, rng.permutation(len(WIDTHS)))
     assert failed == 0
-    for solves, own in 2 * [(condensed_solve, matrix), (condensed_solve_transposed, matrix.T)]:
+    for solves, dense in 2 * [(condensed_solve, matrix), (condensed_solve_transposed, matrix.T)]:
         x = rng.normal(size=len(block))
-        rhs = own @ x
+        rhs = dense @ x
         solves(panels, factors, scale, rhs)
         assert np.abs(rhs - x).max() < 1e-14 * np.linalg.cond(matrix)
 
@@ -91,21 +91,21 @@ def test_fronts(seed, exchanged):
     rng = np.random.default_rng(seed)
     stored, group, leads, full = random_matrix(rng)
     if exchanged:
-        own = np.flatnonzero((group == 7) & ~leads)
-        full[np.ix_(own, own)] = 10.0 * np.eye(3)[[1, 2, 0]]
+        dense = np.flatnonzero((group == 7) & ~leads)
+        full[np.ix_(dense, dense)] = 10.0 * np.eye(3)[[1, 2, 0]]
     fronts, panels, pivots, scratch, status = front_factors(stored, group, leads, full)
     assert status == 0
     assert pivots.any() or not exchanged
     assert sum(fronts.inner) == len(full)
     ends = np.zeros(fronts.first[-1])
-    for way, own in 2 * [(None, full), (fronts_solve_transposed, full.T)]:
+    for way, dense in 2 * [(None, full), (fronts_solve_transposed, full.T)]:
         rhs = rng.normal(size=len(full))
         x = rhs.copy()
         if way is None:
             fronts_solve(fronts, panels, pivots, x, ends, scratch)
         else:
             way(fronts, panels, pivots, x, scratch)
-        assert np.abs(own @ x - rhs).max() < 1e-11 * np.abs(full).max() * np.abs(x).max()
+        assert np.abs(dense @ x - rhs).max() < 1e-11 * np.abs(full).max() * np.abs(x).max()
 
 
 def anything(band_limit):

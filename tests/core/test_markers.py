@@ -28,10 +28,10 @@ def test_rotation_of_no_vectors_is_empty():
 def test_bodies_of_one_shape_are_drawn_by_the_same_arrays_each_on_its_frame():
     model = Model("boxes")
     shape, other = Box(1, 0.2, 0.3, density=10), Box(1, 0.2, 0.4, density=10)
-    for k, own in enumerate((shape, other, shape)):
-        model.add_body(f"body {k}", own, (2.0 * k, 0, 0))
+    for k, part in enumerate((shape, other, shape)):
+        model.add_body(f"body {k}", part, (2.0 * k, 0, 0))
     a, b, c = model.build().layout.bodies
-    assert [(own.name, own.frame) for own in (a, b, c)] == [("body 0", 1), ("body 1", 2), ("body 2", 3)]
+    assert [(part.name, part.frame) for part in (a, b, c)] == [("body 0", 1), ("body 1", 2), ("body 2", 3)]
     assert a.vertices is c.vertices
     assert np.array_equal(a.vertices, shape.vertices - shape.center)
     assert not np.array_equal(a.vertices, b.vertices)

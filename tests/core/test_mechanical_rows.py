@@ -49,7 +49,7 @@ def test_rows_are_the_function_state_by_state(kind, name, monkeypatch):
     q = system.q0 + 0.1 * rng.standard_normal((7, system.n))
     x = rng.standard_normal((7, system.n))
     arguments = (q,) if name in ("potentials", "constraints") else (q, x)
-    found = getattr(mechanical_rows, name)(system, *arguments)
+    actual = getattr(mechanical_rows, name)(system, *arguments)
     alone = np.array([SINGLE[name](system, a, b) for a, b in zip(q, x, strict=True)])
-    assert np.abs(found - alone).max() <= 1e-13 * np.abs(alone).max()
+    assert np.abs(actual - alone).max() <= 1e-13 * np.abs(alone).max()
     assert np.ptp(alone, axis=0).max() > 0.0

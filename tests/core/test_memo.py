@@ -28,7 +28,9 @@ from tests.support.mechanisms import arms, branched, looped
 def asked(facts_of, copies=False, result=lambda count: count):
     """A function of a system that counts how often it is really asked."""
     calls = []
-    return memoized(facts_of, copies)(lambda system, *more: calls.append(more) or result(len(calls))), calls
+    return memoized(facts_of, copies)(
+        lambda system, *arguments: calls.append(arguments) or result(len(calls))
+    ), calls
 
 
 def heavier(system):
@@ -39,10 +41,10 @@ def test_facts_of_the_same_structure_are_found_once():
     system, (fact, calls) = arms().build().system, asked(per_structure)
     assert [fact(system), fact(heavier(system)), fact(arms().build().system)] == [1, 1, 1]
     frames = system.frames
-    held = system._replace(frames=frames._replace(fixed=np.ones_like(frames.fixed)))
-    assert fact(held) == 2
-    held.frames.mass[:] = 7.0  # real numbers are nobody's business
-    assert [fact(held), fact(system), len(calls)] == [2, 1, 2]
+    all_fixed = system._replace(frames=frames._replace(fixed=np.ones_like(frames.fixed)))
+    assert fact(all_fixed) == 2
+    all_fixed.frames.mass[:] = 7.0  # real numbers are nobody's business
+    assert [fact(all_fixed), fact(system), len(calls)] == [2, 1, 2]
     assert [fact(system, x) for x in (1, 2, 1)] == [3, 4, 3]
 
 
@@ -80,10 +82,10 @@ def told(built, system, **settings):
     """Everything that a stepper of the system has before its first step."""
     symmetry = Symmetry(built.state, built.load_directions)
     values = {"load_values": built.load_values, "drive_values": built.drive_values}
-    own = vars(select_stepper(system, 0.01, symmetry=symmetry, **values, **settings))
+    attributes = vars(select_stepper(system, 0.01, symmetry=symmetry, **values, **settings))
     return {
         name: list(arrays(x._replace(handle=0) if name == "numbering" else x))
-        for name, x in own.items()
+        for name, x in attributes.items()
         if isinstance(x, tuple) and name != "_told"
     }
 
@@ -106,10 +108,10 @@ def test_writable_arrays_are_not_shared():
     system = arms().build().system
     fact, calls = asked(per_structure, copies=True, result=lambda count: (np.arange(3.0), (1, "word")))
     for _ in range(3):
-        found, rest = fact(system)
-        assert found.tolist() == [0.0, 1.0, 2.0]
-        assert rest == (1, "word")
-        found[:] = 7.0
+        array, remaining = fact(system)
+        assert array.tolist() == [0.0, 1.0, 2.0]
+        assert remaining == (1, "word")
+        array[:] = 7.0
     assert len(calls) == 1
 
 
@@ -151,7 +153,7 @@ def test_large_systems_and_those_with_contacts_keep_what_is_small_themselves(whi
 def test_every_number_counts():
     built = arms().build()
     things = {**built.system.frames._asdict(), **built.system.constraints._asdict(), **built.state._asdict()}
-    found = {content_key(tuple(things.values()))}
+    keys = {content_key(tuple(things.values()))}
     changed = 0
     for name, array in things.items():
         if array.size:
@@ -159,17 +161,17 @@ def test_every_number_counts():
             other.flat[-1] = (
                 np.nextafter(other.flat[-1], 9.0) if other.dtype.kind == "f" else other.flat[-1] + 1
             )
-            found.add(content_key(tuple({**things, name: other}.values())))
-            found.add(content_key(tuple({**things, name: array[None]}.values())))
+            keys.add(content_key(tuple({**things, name: other}.values())))
+            keys.add(content_key(tuple({**things, name: array[None]}.values())))
             changed += 2
-    assert len(found) == changed + 1
+    assert len(keys) == changed + 1
 
 
 def test_a_kind_that_took_the_place_of_another_is_noticed(monkeypatch):
     system, (fact, calls) = arms().build().system, asked(per_structure)
     number = int(system.others.kind[0])
-    others = [kind._replace(name="another") if k == number else kind for k, kind in enumerate(INTERACTIONS)]
-    for count, kinds in ((1, INTERACTIONS), (2, others), (2, INTERACTIONS)):
+    replaced = [kind._replace(name="another") if k == number else kind for k, kind in enumerate(INTERACTIONS)]
+    for count, kinds in ((1, INTERACTIONS), (2, replaced), (2, INTERACTIONS)):
         monkeypatch.setattr("discretization.system.INTERACTIONS", kinds)
         for _ in range(2):
             fact(system._replace())

@@ -48,8 +48,8 @@ def test_where_a_pivot_is_too_small_the_sparse_solver_takes_over():
     a = numbering.frame[2]
     rows = numbering.indices
     columns = np.repeat(np.arange(numbering.size), np.diff(numbering.indptr))
-    own = (columns == a) & (rows >= a) & (rows < a + 6)
-    work.values[: len(rows)][own] = 0.0
+    block = (columns == a) & (rows >= a) & (rows < a + 6)
+    work.values[: len(rows)][block] = 0.0
     matrix[a : a + 6, a] = 0.0
     rhs = np.random.default_rng(5).normal(size=numbering.size)
     work.rhs[:] = rhs
@@ -74,10 +74,10 @@ def test_operations_grow_with_the_length_of_a_frame():
 def test_a_march_in_parts_is_that_in_one():
     """To the bit: nothing of a step's matrix goes to the next."""
     built = net().build()
-    whole, _ = Stepper(built.system, H, load_values=built.load_values).advance(built.state, 0, 6)
+    uninterrupted, _ = Stepper(built.system, H, load_values=built.load_values).advance(built.state, 0, 6)
     half, _ = Stepper(built.system, H, load_values=built.load_values).advance(built.state, 0, 3)
     parts, _ = Stepper(built.system, H, load_values=built.load_values).advance(half, 3, 3)
-    for one, other in zip(whole, parts, strict=True):
+    for one, other in zip(uninterrupted, parts, strict=True):
         assert np.array_equal(one, other)
 
 
@@ -125,8 +125,8 @@ def test_a_hinge_and_its_motor_are_solved_in_one_front(drives):
 
 def test_joints_of_the_same_frames_go_together_up_to_six_rows():
     """A hinge and its motor, another joint at one of its frames, and two more joints that the first front has no room for."""
-    held = [(1, 2), (1, 2), (1, 3), (1, 2), (1, 2)]
-    edges = np.array([(joint, frame) for joint, frames in enumerate(held) for frame in frames]).T
+    pairs = [(1, 2), (1, 2), (1, 3), (1, 2), (1, 2)]
+    edges = np.array([(joint, frame) for joint, frames in enumerate(pairs) for frame in frames]).T
     numbers = multifrontal_selection._together(edges, np.array([5, 1, 3, 1, 3]))
     assert numbers.tolist() == [0, 0, 1, 2, 2]
 
@@ -148,12 +148,12 @@ def test_the_motion_is_that_of_the_band(drives, options, monkeypatch):
 
     fronts, state, report = ended()
     monkeypatch.setattr(stepper, "number_for_solver", number_unknowns)
-    band, expected, others = ended()
+    band, expected, other_report = ended()
     assert fronts.fronts.inner.size > 0
     assert band.band > 0
     assert np.abs(state.r - expected.r).max() < 1e-11
     assert np.abs(state.v - expected.v).max() < 1e-9
-    assert report == others
+    assert report == other_report
 
 
 def without_inertia(system):
@@ -183,8 +183,10 @@ def test_a_frame_has_inertia_where_all_its_moments_count(moment, has, turned):
     model = Model("box")
     model.add_body("box", Box(1.0, 0.5, 0.2, density=1.0))
     system = model.build().system
-    own = np.diag([0.2, moment, 0.4])
+    principal = np.diag([0.2, moment, 0.4])
     R = quaternions.to_matrix(quaternions.normalize(np.array([1.0, 0.3, -0.2, 0.5])))
-    inertia = np.array([np.zeros((3, 3)), R @ own @ R.T if turned else own])  # the ground needs none
+    inertia = np.array(
+        [np.zeros((3, 3)), R @ principal @ R.T if turned else principal]
+    )  # the ground needs none
     assert has_inertia(system._replace(frames=system.frames._replace(inertia=inertia))) == has
     assert not has_inertia(system._replace(frames=system.frames._replace(inertia=inertia, mass=np.zeros(2))))

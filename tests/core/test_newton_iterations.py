@@ -26,13 +26,13 @@ def chain(bars, chart):
 
 @pytest.mark.parametrize(("integrator", "chart"), SCHEMES)
 def test_the_pattern_of_newtons_matrix_is_the_same_for_every_bar(integrator, chart):
-    found = []
+    sizes = []
     for bars in (8, 16, 24):
         solver, _ = solver_for(parse(integrator), chain(bars, chart))
         of = solver.pattern
         grow = len(of.rows), of.panels.size, of.panels.start[-1]
-        found.append((len(of.colours.start), of.band, *grow))
-    short, middle, long = np.array(found)
+        sizes.append((len(of.colours.start), of.band, *grow))
+    short, middle, long = np.array(sizes)
     assert np.array_equal(short[:2], long[:2])
     assert np.array_equal(middle - short, long - middle)
 

@@ -21,9 +21,9 @@ def test_coupling_within_a_block_does_not_widen_the_band():
 def test_factors_keep_no_zeros_and_every_row_of_them_its_diagonal():
     matrix, block = ring(np.random.default_rng(0))
     _, panels, factors, _ = factored(matrix, block, np.arange(len(WIDTHS)))
-    kept = factors.panels[: factors.first[-1]]
-    assert 0 < len(kept) < panels.start[-1]
-    assert np.all(kept != 0.0)
+    stored = factors.panels[: factors.first[-1]]
+    assert 0 < len(stored) < panels.start[-1]
+    assert np.all(stored != 0.0)
     for b, inner in enumerate(panels.interior):
         first, at = panels.first_row[b], panels.first_column[b]
         diagonals = factors.where[factors.upper[first : first + inner]]
@@ -33,8 +33,8 @@ def test_factors_keep_no_zeros_and_every_row_of_them_its_diagonal():
 @pytest.mark.parametrize("inner", [True, False])
 def test_singular_matrix_is_reported(inner):
     matrix, block = ring(np.random.default_rng(1))
-    own = np.flatnonzero(block == (3 if inner else 5))
-    matrix[:, own[-1]] = matrix[:, own[-2]]  # of a block with interior columns, of one without
+    columns = np.flatnonzero(block == (3 if inner else 5))
+    matrix[:, columns[-1]] = matrix[:, columns[-2]]  # of a block with interior columns, of one without
     assert factored(matrix, block, np.arange(len(WIDTHS)))[0] == 1
 
 
@@ -62,9 +62,9 @@ def test_second_derivatives_of_energies_are_those_of_the_gradient(chart, between
     rows, columns = energy_entries(system)
     out = np.zeros(len(rows))
     fill_energy_tangents(q0, q1, between, system.data, np.ones(system.n, complex), out)
-    found = np.zeros((system.n, system.n))
-    np.add.at(found, (rows, columns), out)
-    exact = np.zeros_like(found)
+    hessian = np.zeros((system.n, system.n))
+    np.add.at(hessian, (rows, columns), out)
+    exact = np.zeros_like(hessian)
     for j in range(system.n):
         moved, column = q1.copy(), np.zeros(system.n, complex)
         moved[j] += 1e-60j
@@ -74,5 +74,5 @@ def test_second_derivatives_of_energies_are_those_of_the_gradient(chart, between
             call(system.functions.gradient, (moved, system.data, column))
         exact[:, j] = column.imag / 1e-60
     assert np.abs(exact).max() > 10.0
-    assert np.abs(found - exact).max() < 1e-13 * np.abs(exact).max()
+    assert np.abs(hessian - exact).max() < 1e-13 * np.abs(exact).max()
     assert not np.any(q1.imag)

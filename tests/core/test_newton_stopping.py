@@ -33,16 +33,16 @@ def test_newton_reuses_the_jacobian_if_the_next_correction_is_negligible():
     square of what this one did, but not to less than so much times its turn.
     """
     size, ten = 1e-6, 10  # curved by 1
-    for expected, kept in ((1.5e-5, True), (3e-5, False)):  # their product with size^2
-        assert can_reuse_tangent(size, after(size, np.sqrt(expected)), NEGLIGIBLE_CORRECTION, ten) == kept
-    for bodies, size, kept in (
+    for expected, reuses in ((1.5e-5, True), (3e-5, False)):  # their product with size^2
+        assert can_reuse_tangent(size, after(size, np.sqrt(expected)), NEGLIGIBLE_CORRECTION, ten) == reuses
+    for bodies, size, reuses in (
         (10, 2.6e-6, True),
         (10, 2.8e-6, False),
         (100, 1.1e-6, True),
         (100, 1.2e-6, False),
     ):
-        assert can_reuse_tangent(size, 0.0, NEGLIGIBLE_CORRECTION, bodies) == kept
-        assert can_reuse_tangent(size, after(size, 1e-7), NEGLIGIBLE_CORRECTION, bodies) == kept
+        assert can_reuse_tangent(size, 0.0, NEGLIGIBLE_CORRECTION, bodies) == reuses
+        assert can_reuse_tangent(size, after(size, 1e-7), NEGLIGIBLE_CORRECTION, bodies) == reuses
     assert can_reuse_tangent(1.05e-6, 0.0, NEGLIGIBLE_CORRECTION, 10_000)
 
 

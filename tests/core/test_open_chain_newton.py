@@ -14,11 +14,11 @@ from tests.support.open_chains import branched, stepper_of
 def hanging():
     """Bars that hang down."""
     model = Model("hanging", gravity=(0.0, 0.0, -9.81))
-    held = model.ground.at((0.0, 0.0, 0.0))
+    support = model.ground.at((0.0, 0.0, 0.0))
     for k in range(4):
         bar = model.add_body(f"bar {k}", Box(0.1, 0.1, 1.0, density=1000.0), (0.0, 0.0, -0.5 - k))
-        model.add_joint(f"joint {k}", "revolute", held, bar.at((0.0, 0.0, 0.5)), axis=(0.0, 1.0, 0.0))
-        held = bar.at((0.0, 0.0, -0.5))
+        model.add_joint(f"joint {k}", "revolute", support, bar.at((0.0, 0.0, 0.5)), axis=(0.0, 1.0, 0.0))
+        support = bar.at((0.0, 0.0, -0.5))
     return model
 
 
@@ -57,19 +57,19 @@ def test_newton_error_is_small_compared_with_the_rotation(order, h, n):
     assert abs(energy["total"][-1] - energy["total"][0]) < 5e-14 * energy["kinetic"][-1]
 
 
-def ends(left, turn, solved):
+def ends(left, rotation, solved):
     """Whether the iteration does where so much would be left, rad, behind a correction that shrank as fast as this says."""
     size = 1e-12
-    return is_chain_converged(size, size * np.sqrt(size / left), 1, solved, False, turn)
+    return is_chain_converged(size, size * np.sqrt(size / left), 1, solved, False, rotation)
 
 
-@pytest.mark.parametrize("turn", [1e-3, 0.3])
-def test_newton_error_scales_with_the_rotation_of_a_step(turn):
+@pytest.mark.parametrize("rotation", [1e-3, 0.3])
+def test_newton_error_scales_with_the_rotation_of_a_step(rotation):
     """A tenth of its round-off; a hundredth of what the equations are to be solved to, where that is more."""
-    assert ends(1e-17 * turn, turn, 4.0)
-    assert not ends(3e-17 * turn, turn, 4.0)
-    assert ends(0.9 * 0.01 * 1000.0 * EPS * turn, turn, 1000.0)
-    assert not ends(1.1 * 0.01 * 1000.0 * EPS * turn, turn, 1000.0)
+    assert ends(1e-17 * rotation, rotation, 4.0)
+    assert not ends(3e-17 * rotation, rotation, 4.0)
+    assert ends(0.9 * 0.01 * 1000.0 * EPS * rotation, rotation, 1000.0)
+    assert not ends(1.1 * 0.01 * 1000.0 * EPS * rotation, rotation, 1000.0)
 
 
 @pytest.mark.parametrize("body", range(4))
@@ -85,12 +85,12 @@ def test_newton_detects_nan_corrections_of_every_body(body):
 
 def falling(side, bars=3):
     """Bars on hinges that all fall to one side."""
-    model, held = Model("falling", gravity=(0.0, 0.0, -9.81)), None
+    model, previous = Model("falling", gravity=(0.0, 0.0, -9.81)), None
     for k in range(bars):
         bar = model.add_body(f"bar {k}", Box(1.0, 0.1, 0.1, density=1000.0), (side * (0.5 + k), 0.0, 0.0))
-        joint = model.ground if held is None else held, bar
+        joint = model.ground if previous is None else previous, bar
         model.add_joint(f"joint {k}", "revolute", *joint, at=(side * k, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
-        held = bar
+        previous = bar
     return model.build()
 
 

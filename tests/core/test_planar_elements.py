@@ -63,8 +63,8 @@ def _evaluated(x, h, out):
         (_at(x, 6), _at(x, 7), _at(x, 11), _at(x, 12), _at(x, 13)),
         (e0[0] + d[0], e0[1] + d[1]),
     )
-    status, F, E1, more = forces(start, a, b, e1, L)
-    K = tangent(L, more)
+    status, F, E1, linearised = forces(start, a, b, e1, L)
+    K = tangent(L, linearised)
     for i in range(3):
         store(E[i], out, WIDTH * i)
         store(E1[i], out, WIDTH * (3 + i))
@@ -89,8 +89,8 @@ class Eight:
             np.stack([np.cos(self.at_a), np.sin(self.at_a)]) + 0.3 * rng.standard_normal((2, 8))
         )
         self.d = size * self.L * rng.standard_normal((2, 8))
-        own = [rng.standard_normal((8, 3, 3)) for _ in range(2)]
-        self.C, self.D = (np.einsum("nij,nkj->nik", x, x) + np.eye(3) for x in own)
+        factors = [rng.standard_normal((8, 3, 3)) for _ in range(2)]
+        self.C, self.D = (np.einsum("nij,nkj->nik", x, x) + np.eye(3) for x in factors)
         self.strain0 = 0.2 * rng.standard_normal((8, 3))
 
     def found(self, angles=None, d=None):
@@ -124,86 +124,86 @@ class Eight:
 
 @pytest.mark.parametrize("name", TURNS)
 def test_strains_are_those_of_the_formulas(name):
-    own = Eight(name)
-    E0, E1, _, _, status = own.found()
+    eight = Eight(name)
+    E0, E1, _, _, status = eight.found()
     assert status == 0
-    assert np.abs(E0 - own.strains(np.zeros((2, 8)), own.e0)).max() < 1e-14 * 40
-    assert np.abs(E1 - own.strains(own.angles, own.e0 + own.d)).max() < 1e-14 * 40
+    assert np.abs(E0 - eight.strains(np.zeros((2, 8)), eight.e0)).max() < 1e-14 * 40
+    assert np.abs(E1 - eight.strains(eight.angles, eight.e0 + eight.d)).max() < 1e-14 * 40
 
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", TURNS)
 def test_forces_do_the_work_of_energy_and_dissipation(name, seed):
-    own = Eight(name, seed)
-    E0, E1, (n1, n2, ta, tb), _, _ = own.found()
-    psi = 2.0 * np.tan(own.angles / 2)
-    work = n1 * own.d[0] + n2 * own.d[1] + ta * psi[0] + tb * psi[1]
+    eight = Eight(name, seed)
+    E0, E1, (n1, n2, ta, tb), _, _ = eight.found()
+    psi = 2.0 * np.tan(eight.angles / 2)
+    work = n1 * eight.d[0] + n2 * eight.d[1] + ta * psi[0] + tb * psi[1]
     change = E1 - E0
-    lost = own.L / H * np.einsum("in,nij,jn->n", change, own.D, change)
-    size = own.energy(E0) + own.energy(E1) + lost
-    assert np.abs((work - (own.energy(E1) - own.energy(E0)) - lost) / size).max() < 5e-14
+    lost = eight.L / H * np.einsum("in,nij,jn->n", change, eight.D, change)
+    size = eight.energy(E0) + eight.energy(E1) + lost
+    assert np.abs((work - (eight.energy(E1) - eight.energy(E0)) - lost) / size).max() < 5e-14
 
 
 @pytest.mark.parametrize("name", TURNS)
 def test_forces_balance_each_other(name):
     """The moment of the forces in the mean, about any point."""
-    own = Eight(name)
-    _, _, (n1, n2, ta, tb), _, _ = own.found()
-    e = own.e0 + 0.5 * own.d
+    eight = Eight(name)
+    _, _, (n1, n2, ta, tb), _, _ = eight.found()
+    e = eight.e0 + 0.5 * eight.d
     moment = e[0] * n2 - e[1] * n1 + ta + tb
     assert np.abs(moment).max() < 1e-13 * np.abs([n1, n2, ta, tb]).max()
 
 
 @pytest.mark.parametrize("name", TURNS)
 def test_the_tangent_is_the_derivative_of_the_forces(name):
-    own, step = Eight(name), 1e-6
-    K = own.found()[3]
+    eight, step = Eight(name), 1e-6
+    K = eight.found()[3]
     for column in range(4):
         both = []
         for sign in (1.0, -1.0):
-            angles, d = own.angles.copy(), own.d.copy()
+            angles, d = eight.angles.copy(), eight.d.copy()
             if column < 2:
                 d[column] += sign * step
             else:
                 angles[column - 2] += sign * step
-            both.append(own.found(angles, d)[2])
+            both.append(eight.found(angles, d)[2])
         slope = (both[0] - both[1]) / (2 * step)
         assert np.abs(K[:, column] - slope).max() < 2e-7 * np.abs(K).max()
 
 
 def test_relative_rotation_beyond_pi_is_reported():
-    own = Eight("fine")
-    angles = own.angles.copy()
+    eight = Eight("fine")
+    angles = eight.angles.copy()
     angles[0, 5], angles[1, 5] = -1.6, 1.6
-    assert own.found(angles)[4] == 1
+    assert eight.found(angles)[4] == 1
     angles[0, 5], angles[1, 5] = -1.5, 1.5
-    assert own.found(angles)[4] == 0
+    assert eight.found(angles)[4] == 0
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_accumulated_relative_rotation_beyond_pi_is_reported(sign):
-    own = Eight("none")
-    own.at_b[2] += 2.8 * sign
-    angles = own.angles.copy()
+    eight = Eight("none")
+    eight.at_b[2] += 2.8 * sign
+    angles = eight.angles.copy()
     for further, status in ((0.33, 0), (0.35, 1), (-2.8, 0)):
         angles[1, 2] = further * sign
-        assert own.found(angles)[4] == status
+        assert eight.found(angles)[4] == status
 
 
 @pytest.mark.parametrize("m", [1, 7, 8, 9, 16])
 def test_padding_of_a_group_is_written_to_a_discarded_row(m):
     ends = np.stack([np.arange(m) + 1, np.arange(m)], axis=1)
     ends[::2] = ends[::2, ::-1]
-    places = places_of(np.arange(m + 2), ends, np.arange(m), m + 1)
-    assert places.shape[1] == WIDTH * -(-m // WIDTH)
-    assert places[ITEM, :m].tolist() == list(range(m))
-    assert set(places[ITEM, m:]) <= {m - 1}
+    rows = places_of(np.arange(m + 2), ends, np.arange(m), m + 1)
+    assert rows.shape[1] == WIDTH * -(-m // WIDTH)
+    assert rows[ITEM, :m].tolist() == list(range(m))
+    assert set(rows[ITEM, m:]) <= {m - 1}
     ground = places_of(np.arange(m + 2), np.full((1, 2), m + 1), np.zeros(1, int), m + 1)
     for row in (FORCES_A, FORCES_B, NOISE_A, NOISE_B):
-        assert set(places[row, m:]) <= {ground[row, 0]}
-        assert ground[row, 0] not in places[row, :m]
-    assert set(places[AB : BA + 1, m:].ravel()) <= {2 * (m + 1)}
+        assert set(rows[row, m:]) <= {ground[row, 0]}
+        assert ground[row, 0] not in rows[row, :m]
+    assert set(rows[AB : BA + 1, m:].ravel()) <= {2 * (m + 1)}
     # rows of the later place and columns of the earlier one are the first of both kinds
-    later = places[AB, :m] - np.arange(m)
+    later = rows[AB, :m] - np.arange(m)
     assert (later == np.where(ends[:, 0] < ends[:, 1], m + 1, 0)).all()
-    assert (places[BA, :m] - np.arange(m) == m + 1 - later).all()
+    assert (rows[BA, :m] - np.arange(m) == m + 1 - later).all()

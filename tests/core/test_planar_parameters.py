@@ -51,12 +51,12 @@ def test_planar_bodies_have_the_masses_and_inertias_of_their_frames(rng, across)
     frame, mass = np.array([2, 5, 1, 0]), rng.uniform(1, 2, 6)  # the last place is the ground's
     root = rng.standard_normal((6, 3, 3))
     inertia = root @ root.transpose(0, 2, 1)
-    found = np.empty((3, 3))
-    frame_parameters(frame, mass, inertia, across, *found)
-    own, normal = frame[:3], across[:3, 2]
-    about = np.einsum("ni,nij,nj->n", normal, inertia[own], normal)
-    gyration = np.sqrt(np.trace(inertia[own], axis1=1, axis2=2) / mass[own])
-    np.testing.assert_allclose(found, [mass[own], about, gyration], **CLOSE)
+    parameters = np.empty((3, 3))
+    frame_parameters(frame, mass, inertia, across, *parameters)
+    frames, normal = frame[:3], across[:3, 2]
+    about = np.einsum("ni,nij,nj->n", normal, inertia[frames], normal)
+    gyration = np.sqrt(np.trace(inertia[frames], axis1=1, axis2=2) / mass[frames])
+    np.testing.assert_allclose(parameters, [mass[frames], about, gyration], **CLOSE)
 
 
 def test_levers_are_of_the_frame_first_whichever_side_it_is(rng):
@@ -80,22 +80,22 @@ def test_a_single_number_that_is_no_sign_keeps_a_plane_from_being_aligned(which,
 
 def test_an_axis_is_across_a_plane_only_where_vectors_fix_one(rng):
     for axis in range(3):
-        beside = np.delete(np.eye(3), axis, axis=0)
+        perpendicular = np.delete(np.eye(3), axis, axis=0)
         gram = np.zeros((3, 3))
         assert common_normal(np.zeros((2, 3)), gram) == UNDECIDED
-        line = np.outer([1.0, -2.0], beside[0] + 0.3 * beside[1])
+        line = np.outer([1.0, -2.0], perpendicular[0] + 0.3 * perpendicular[1])
         assert common_normal(line, gram) == UNDECIDED
         assert common_normal(1e-9 * line, gram) == UNDECIDED
-        assert common_normal(beside[1:], gram) == axis  # with those before
+        assert common_normal(perpendicular[1:], gram) == axis  # with those before
         assert common_normal(np.eye(3)[axis : axis + 1], gram) == NO_AXIS
     assert common_normal(rng.standard_normal((3, 3)), np.zeros((3, 3))) == NO_AXIS
 
 
 def test_a_second_direction_counts_whatever_the_unit_of_the_vectors():
     for unit in (1e-6, 1.0, 1e6):
-        for aside, found in ((1e-4, 2), (1e-6, UNDECIDED)):
+        for aside, expected in ((1e-4, 2), (1e-6, UNDECIDED)):
             vectors = unit * np.array([[1.0, 1.0, 0.0], [1.0, 1.0 + aside, 0.0]])
-            assert common_normal(vectors, np.zeros((3, 3))) == found
+            assert common_normal(vectors, np.zeros((3, 3))) == expected
 
 
 def test_a_model_is_as_large_as_its_frames_are_apart_and_as_far_as_they_are_from_the_origin():
@@ -116,15 +116,15 @@ def test_plane_detection_checks_positions_then_gravity_then_velocities(moved, re
     model.add_body("a", Box(1, 0.2, 0.3, density=10), angular_velocity=(0, 3.0, 0))
     model.add_body("b", Box(1, 0.2, 0.3, density=10), **{"position": (2.0, 0.0, 1.0), **moved})
     built = model.build()
-    asked = Symmetry(built.state, built.load_directions, np.array([0.0, 1.0, 0.0]))
-    assert find_symmetry_plane(built.system, asked) == reason
+    candidate = Symmetry(built.state, built.load_directions, np.array([0.0, 1.0, 0.0]))
+    assert find_symmetry_plane(built.system, candidate) == reason
 
 
-def hinged(kind, **told):
+def hinged(kind, **settings):
     """A bar of the plane y = 0 on the ground."""
     model = Model("hinged", gravity=(0.0, 0.0, -9.81))
     bar = model.add_body("bar", Box(1, 0.2, 0.3, density=10), (0.5, 0.0, 0.0))
-    model.add_joint("joint", kind, bar, model.ground, at=(0.0, 0.0, 0.0), **told)
+    model.add_joint("joint", kind, bar, model.ground, at=(0.0, 0.0, 0.0), **settings)
     return model.build()
 
 
@@ -133,10 +133,10 @@ def asked(built, system=None):
     return find_symmetry_plane(built.system if system is None else system, symmetry)
 
 
-@pytest.mark.parametrize("beside", ["rx", "rz"])
-def test_an_axis_across_the_plane_brings_no_row_and_one_in_it_its_own(beside):
+@pytest.mark.parametrize("other_axis", ["rx", "rz"])
+def test_an_axis_across_the_plane_brings_no_row_and_one_in_it_its_own(other_axis):
     """Of a joint that locks turns about y, the normal, and about an axis beside it."""
-    plane = asked(hinged("generic", locked=("x", "y", "z", "ry", beside)))
+    plane = asked(hinged("generic", locked=("x", "y", "z", "ry", other_axis)))
     assert [row.sort for row in plane.rows].count(ANGLE) == 1
     assert not any(row.sort == ANGLE for row in asked(hinged("revolute", axis=(0, 1, 0))).rows)
 
@@ -156,7 +156,7 @@ def test_rows_of_one_joint_are_looked_at_each_by_itself():
     model.add_joint("hinge", "revolute", bar, model.ground, at=(0.0, 0.0, 0.0), axis=(0, 1, 0))
     model.add_joint("stop", "generic", bar, model.ground, at=(0.0, 0.0, 0.0), locked=("rx", "ry"))
     built = model.build()
-    own = built.system.constraints
-    together = built.system._replace(constraints=own._replace(joint=np.zeros_like(own.joint)))
+    constraints = built.system.constraints
+    together = built.system._replace(constraints=constraints._replace(joint=np.zeros_like(constraints.joint)))
     for system in (built.system, together):
         assert [row.sort for row in asked(built, system).rows].count(ANGLE) == 1

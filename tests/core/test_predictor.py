@@ -35,11 +35,11 @@ COMPOSITIONS = [
 ]
 
 
-def predict(memory, weights, substeps, k, velocities, found):
-    known, n, stage = count_known_means(weights, memory, substeps, k), found.shape[0], k % substeps.shape[0]
+def predict(memory, weights, substeps, k, velocities, means):
+    known, n, stage = count_known_means(weights, memory, substeps, k), means.shape[0], k % substeps.shape[0]
     by = factors_of(memory, known, weights_at(weights, known, stage))
     for i in range(n):
-        found[i] = predicted_number(memory, n + i, n, velocities[i], memory[i], substeps[stage], by)
+        means[i] = predicted_number(memory, n + i, n, velocities[i], memory[i], substeps[stage], by)
     return known
 
 
@@ -61,13 +61,13 @@ class March:
 
     def substep(self, mean, h, k):
         """Return the predicted mean velocity, and the number of known means."""
-        substeps, found = h * self.fractions, np.zeros(COUNT)
-        known = predict(self.memory, self.weights, substeps, k, self.velocities, found)
+        substeps, means = h * self.fractions, np.zeros(COUNT)
+        known = predict(self.memory, self.weights, substeps, k, self.velocities, means)
         own = substeps[k % len(substeps)]
         self.memory[:COUNT] = 2 / own * (mean - self.velocities)
         self.velocities += own * self.memory[:COUNT]
         remember(self.memory, self.weights, substeps, k, mean)
-        return found, known
+        return means, known
 
     @property
     def record(self):
@@ -99,7 +99,7 @@ def exact_terms(fractions, stage):
 def test_motions_of_compositions_are_predicted_exactly(fractions):
     """From the second step on, as far as the substeps before can tell; a constant from the second substep on."""
     random, h, steps = np.random.default_rng(3), 0.3, 2 + 2 * MEANS // len(fractions)
-    own, k0 = terms(fractions, steps, h), -(-MEANS // len(fractions)) * len(fractions)
+    columns, k0 = terms(fractions, steps, h), -(-MEANS // len(fractions)) * len(fractions)
     exact = [exact_terms(fractions, stage) for stage in range(len(fractions))]
     assert min(exact) >= 3
     assert np.mean(np.array(exact) == 5) > 0.7
@@ -108,8 +108,8 @@ def test_motions_of_compositions_are_predicted_exactly(fractions):
         march = March(fractions)
         for k in range(steps * len(fractions)):
             long = march.record[MISSED] > march.record[MISSED_BY_LAST]
-            found, _ = march.substep(C @ own[:count, k], h, k)
-            missed = np.abs(found - C @ own[:count, k]).max()
+            predicted, _ = march.substep(C @ columns[:count, k], h, k)
+            missed = np.abs(predicted - C @ columns[:count, k]).max()
             if count == 1 and k > 0:
                 assert missed < 1e-12
             if k >= k0 and exact[k % len(fractions)] >= count and not long:
@@ -144,10 +144,10 @@ def test_a_new_step_length_starts_a_new_history():
     counts = [march.substep(np.full(COUNT, 1.0 + k), 0.1, k)[1] for k in range(2 * n)]
     assert counts == [min(k, MEANS) for k in range(2 * n)]
     begin, rates = march.velocities.copy(), march.memory[:COUNT].copy()
-    found, known = march.substep(np.ones(COUNT), 0.2, 0)
+    predicted, known = march.substep(np.ones(COUNT), 0.2, 0)
     assert known == 0
-    assert np.allclose(found, begin + 0.5 * 0.2 * fractions[0] * rates, rtol=0, atol=1e-12)
-    assert np.abs(found - 1.0).min() > 0.1
+    assert np.allclose(predicted, begin + 0.5 * 0.2 * fractions[0] * rates, rtol=0, atol=1e-12)
+    assert np.abs(predicted - 1.0).min() > 0.1
     assert march.record[KNOWN] == 1.0
     assert march.record[MISSED] == 0.0  # nothing was predicted by means
     counts = [march.substep(np.ones(COUNT), 0.2, k)[1] for k in range(1, n)]
@@ -162,18 +162,18 @@ def test_the_last_mean_is_used_if_steps_are_too_long(fractions):
     rough = random.normal(size=(3 * n, COUNT))
     for k in range(3 * n):
         long = k > 0 and march.record[MISSED] > march.record[MISSED_BY_LAST]
-        found, _ = march.substep(rough[k], 0.1, k)
+        predicted, _ = march.substep(rough[k], 0.1, k)
         if long:
-            assert np.allclose(found, rough[k - 1], rtol=0, atol=1e-12)
+            assert np.allclose(predicted, rough[k - 1], rtol=0, atol=1e-12)
         if k > 0:
             missed = np.abs(rough[k] - rough[k - 1]).max()
             assert march.record[MISSED_BY_LAST] == pytest.approx(missed, rel=1e-9)
     assert march.record[MISSED] > march.record[MISSED_BY_LAST] > 0.0
     t = terms(fractions, 3 * n, 0.1)[1]
     for k in range(3 * n):
-        found, _ = march.substep(np.full(COUNT, t[k]), 0.1, k)
+        predicted, _ = march.substep(np.full(COUNT, t[k]), 0.1, k)
     assert march.record[MISSED] < march.record[MISSED_BY_LAST]
-    assert np.allclose(found, t[3 * n - 1], rtol=0, atol=1e-12)
+    assert np.allclose(predicted, t[3 * n - 1], rtol=0, atol=1e-12)
 
 
 def five():
@@ -185,13 +185,13 @@ def nine():
     return branched(("revolute",) * 9)
 
 
-def stepper_of(model, planar, order, h, **more):
+def stepper_of(model, planar, order, h, **settings):
     """A stepper of a tree, in space or in its plane, and its first state."""
     built = model.build()
     symmetry = Symmetry(built.state, built.load_directions) if planar else None
-    stepper = select_stepper(built.system, h, order, built.load_values, symmetry=symmetry, **more)
+    stepper = select_stepper(built.system, h, order, built.load_values, symmetry=symmetry, **settings)
     assert (stepper.solver == "planar") == planar
-    assert (stepper.sizes.memory.history > 0) == more.get("earlier", True)
+    assert (stepper.sizes.memory.history > 0) == settings.get("earlier", True)
     return stepper, stepper.start(built.state)
 
 
@@ -249,10 +249,10 @@ def test_energy_does_not_drift_if_the_first_correction_is_the_last(make, planar,
 @pytest.mark.parametrize("order", [2, 4, 6])
 def test_divided_runs_have_the_same_bits(make, order):
     stepper, begin = stepper_of(make(), make is hinges, order, 0.02)
-    whole, _ = stepper.advance(begin, 0, 7)
+    uninterrupted, _ = stepper.advance(begin, 0, 7)
     first, _ = stepper.advance(begin, 0, 3)
-    again, _ = stepper_of(make(), make is hinges, order, 0.02)[0].advance(first, 3, 4)
-    for one, other in zip(whole, again, strict=True):
+    restarted, _ = stepper_of(make(), make is hinges, order, 0.02)[0].advance(first, 3, 4)
+    for one, other in zip(uninterrupted, restarted, strict=True):
         assert one.tobytes() == other.tobytes()
 
 
@@ -289,8 +289,8 @@ def test_the_record_has_the_largest_errors_of_all_frames(make, order, side):
 def test_resumed_results_continue_their_history(tmp_path):
     for scheme in ("em", "em4"):
         path = tmp_path / f"{scheme}.vtkhdf"
-        whole = simulate(swung(), 0.4, 0.02, scheme, progress=False)
+        uninterrupted = simulate(swung(), 0.4, 0.02, scheme, progress=False)
         simulate(swung(), 0.2, 0.02, scheme, output=path, progress=False)
-        more = simulate(swung(), 0.4, 0.02, scheme, output=path, resume=True, progress=False)
-        for one, other in zip(whole.state(-1), more.state(-1), strict=True):
+        resumed = simulate(swung(), 0.4, 0.02, scheme, output=path, resume=True, progress=False)
+        for one, other in zip(uninterrupted.state(-1), resumed.state(-1), strict=True):
             assert one.tobytes() == other.tobytes()

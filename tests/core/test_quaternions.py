@@ -64,8 +64,8 @@ def test_inverse_tangent_is_the_derivative_of_the_cayley_vector():
     psi, eta, step = np.array([0.7, -0.4, 1.1]), np.array([0.3, 0.9, -0.2]), 1e-6
 
     def cayley_vector(t):
-        turn = quaternions.from_rotation_vector(t * eta)
-        q = quaternions.multiply(turn, cayley_rotation(tuple(psi), (1.0, 0.0, 0.0, 0.0)))
+        rotation = quaternions.from_rotation_vector(t * eta)
+        q = quaternions.multiply(rotation, cayley_rotation(tuple(psi), (1.0, 0.0, 0.0, 0.0)))
         return 2 * q[1:] / q[0]
 
     difference = (cayley_vector(step) - cayley_vector(-step)) / (2 * step)

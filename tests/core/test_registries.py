@@ -59,39 +59,45 @@ def said_by_file() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """What each file lists in one tuple, list, set, dict or `Literal`: members of a registry, and kinds by their variables."""
     assert registered_kinds()  # all are imported
     ours = [module for name, module in sys.modules.items() if name.startswith(("rigid.", "discretization."))]
-    kinds = {name for module in ours for name, own in vars(module).items() if isinstance(own, Kind)}
+    kinds = {name for module in ours for name, value in vars(module).items() if isinstance(value, Kind)}
     names: dict[str, list[str]] = {}
     variables: dict[str, list[str]] = {}
     for path, text in sources().items():
         if "/papers/" in path:  # which schemes a paper compares
             continue
-        if not (has_two(text, kinds) or any(has_two(text, own) for own in REGISTRIES.values())):
+        if not (has_two(text, kinds) or any(has_two(text, value) for value in REGISTRIES.values())):
             continue
         for node in ast.walk(parsed(path)):
-            each = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", None)
-            if not each:
+            entries = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", None)
+            if not entries:
                 continue
             texts = {
-                own.value for own in each if isinstance(own, ast.Constant) and isinstance(own.value, str)
+                value.value
+                for value in entries
+                if isinstance(value, ast.Constant) and isinstance(value.value, str)
             }
             for registry in REGISTRIES.values():
-                if len(found := sorted(texts & registry)) > 1:
-                    names[path] = found
+                if len(matches := sorted(texts & registry)) > 1:
+                    names[path] = matches
             if (
-                len(found := sorted(own.id for own in each if isinstance(own, ast.Name) and own.id in kinds))
+                len(
+                    matches := sorted(
+                        value.id for value in entries if isinstance(value, ast.Name) and value.id in kinds
+                    )
+                )
                 > 1
             ):
-                variables[path] = found
+                variables[path] = matches
     return names, variables
 
 
 def test_every_table_of_a_system_has_rows_by_which_it_is_known_to_be_filled() -> None:
-    tables = {name for name, own in get_type_hints(System).items() if hasattr(own, "_fields")}
+    tables = {name for name, annotation in get_type_hints(System).items() if hasattr(annotation, "_fields")}
     assert ROWS.keys() == tables - {"frames"}
     assert all(column in get_type_hints(System)[name]._fields for name, column in ROWS.items())
 
 
-@pytest.mark.parametrize(("found", "allowed"), [(0, SAID), (1, KINDS_SAID)], ids=["names", "kinds"])
-def test_no_manual_list_repeats_a_registry(found, allowed):
+@pytest.mark.parametrize(("lists", "allowed"), [(0, SAID), (1, KINDS_SAID)], ids=["names", "kinds"])
+def test_no_manual_list_repeats_a_registry(lists, allowed):
     """A fact of some of them is declared at each; a list of names forgets the next."""
-    assert said_by_file()[found].keys() == allowed.keys(), said_by_file()[found]
+    assert said_by_file()[lists].keys() == allowed.keys(), said_by_file()[lists]

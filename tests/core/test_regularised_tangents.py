@@ -54,9 +54,9 @@ def test_a_contact_comes_to_rest_from_any_rate_in_few_iterations() -> None:
     """Where a correction by the tangent goes past rest and back, for ever."""
     starts = [s * 10.0**p for s in (-1, 1) for p in range(-4, 2)]
     loads = (-0.9, -0.3, 0.0, 0.5, 0.99)
-    found = [iterations_to_rest(load, start, True) for load in loads for start in starts]
+    iterations = [iterations_to_rest(load, start, True) for load in loads for start in starts]
     plain = [iterations_to_rest(load, start, False) for load in loads for start in starts]
-    assert max(found) <= 18
+    assert max(iterations) <= 18
     assert np.mean(np.array(plain) == MOST) > 0.3
 
 
@@ -87,11 +87,11 @@ def test_newton_converges_in_few_iterations_from_slip_to_stick() -> None:
     way = np.random.default_rng(5)
     loads, starts = way.normal(size=(40, 3)), 10.0 ** way.uniform(-4, 1, (40, 1)) * way.normal(size=(40, 3))
     loads *= way.uniform(0.1, 3.0, (40, 1)) / np.linalg.norm(loads, axis=1, keepdims=True)
-    found = [iterations_to_stick(*pair, True) for pair in zip(loads, starts, strict=True)]
+    iterations = [iterations_to_stick(*pair, True) for pair in zip(loads, starts, strict=True)]
     plain = [iterations_to_stick(*pair, False) for pair in zip(loads, starts, strict=True)]
-    assert max(found) <= 20
-    assert sum(found) < sum(plain)
-    assert max(plain) > 2 * max(found)
+    assert max(iterations) <= 20
+    assert sum(iterations) < sum(plain)
+    assert max(plain) > 2 * max(iterations)
 
 
 def iterations_to_lie(load: np.ndarray, start: np.ndarray, expecting: bool, which: int) -> int:
@@ -144,9 +144,9 @@ def test_regularised_tangents_equal_the_derivatives_at_the_expected_state(kind, 
         P, limit = lam[HOLDING : HOLDING + 3].real, lam[LIMIT].real
         regularise_force(np.zeros(WITH_SEEN), lam)
         assert np.abs(dual(1j * EPS, lam).imag / EPS - exact).max() < 1e-9 * np.abs(exact).max()
-        told = lam.copy()
+        saved = lam.copy()
         for first, count in ((EXPECTED, 1), (EXPECTED + 1, 3), (MOMENTS, 3), (MOMENTS + 3, 3)):
-            lam[:] = told
+            lam[:] = saved
             lam[first : first + count] *= -1.0  # the sign has turned
             if first != EXPECTED + 1 or np.linalg.norm(P) > limit:
                 assert np.array_equal(dual(0.0, lam), force)
@@ -193,9 +193,9 @@ def test_a_coarse_heap_of_rods_that_rub_needs_few_iterations_in_each_step(rollin
     """30, and a halved step, where the tangent is that of the sign; where rods resist rolling, too, 10 of the last are halved,
     up to 18 times, and the run fails a little later.
     """
-    own = heap(20, 4, True, h=1e-3, rolling=rolling)
-    stepper = own.stepper()
-    state, most = stepper.start(own.state), 0
+    rod_heap = heap(20, 4, True, h=1e-3, rolling=rolling)
+    stepper = rod_heap.stepper()
+    state, most = stepper.start(rod_heap.state), 0
     for k in range(steps):
         state, report = stepper.advance(state, k, 1)
         most = max(most, report.most_iterations)

@@ -41,9 +41,9 @@ def test_repeated_or_rebuilt_model_gives_the_same_result():
 def test_models_of_one_structure_do_not_depend_on_earlier_runs():
     """Twice here in turn, and in a process of its own in the opposite order."""
     backwards = json.loads(said("-m", "tests.support.similar_models", "backwards"))
-    found = digests(list(similar_models.MODELS))
-    assert len(set(found.values())) == len(found)
-    assert found == digests(list(similar_models.MODELS)) == backwards
+    digest = digests(list(similar_models.MODELS))
+    assert len(set(digest.values())) == len(digest)
+    assert digest == digests(list(similar_models.MODELS)) == backwards
 
 
 def test_in_place_changes_are_detected():
@@ -56,12 +56,12 @@ def test_in_place_changes_are_detected():
 
 
 def test_every_digit_of_what_a_model_is_made_of_counts():
-    found = set()
+    results = set()
     for push, stiffness in ((1.0, 1.0), (1.0 + 1e-12, 1.0), (1.0, 1.0 + 1e-12)):
         model = swing((0.0, push, 0.0))
         model.add_spring("string", model.ground.at((1, 0, 1)), model.rods["rod"].end, stiffness)
-        found.add(repr(_run(model)))
-    assert len(found) == 3
+        results.add(repr(_run(model)))
+    assert len(results) == 3
 
 
 def test_a_load_that_is_a_function_is_asked_in_each_run():
@@ -104,8 +104,8 @@ def test_builds_share_no_writable_arrays():
     model = swing()
     before = _run(model)
     built = model.build()
-    for own in (built.state, *(table for table in built.system if isinstance(table, tuple)), built.held):
-        for array in own:
+    for arrays in (built.state, *(table for table in built.system if isinstance(table, tuple)), built.held):
+        for array in arrays:
             if hasattr(array, "flags") and array.flags.writeable and array.dtype.kind == "f":
                 array[...] = 7.0
     built.layout.description.clear()
@@ -144,9 +144,9 @@ def test_a_run_from_where_an_equilibrium_moved_a_joint_leaves_the_model_as_it_wa
     moved = equilibrium(model, motions={"clamp": way})
     run = simulate(model, 0.01, 0.01, start=moved)
     assert [joint.points.tolist() for joint in run.layout.joints] != place
-    again = simulate(model, 0.01, 0.01)
-    assert _all_of(again) == before
-    assert [joint.points.tolist() for joint in again.layout.joints] == place
+    repeated = simulate(model, 0.01, 0.01)
+    assert _all_of(repeated) == before
+    assert [joint.points.tolist() for joint in repeated.layout.joints] == place
     assert _all_of(equilibrium(model)) == at_rest
 
 

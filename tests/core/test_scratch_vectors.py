@@ -76,12 +76,12 @@ def asked_below(kernel):
 
 
 def kernels_of(module):
-    own = vars(import_module(f"discretization.time.{module}"))
-    functions = {name: source(thing) for name, thing in own.items()}
+    namespace = vars(import_module(f"discretization.time.{module}"))
+    functions = {name: source(thing) for name, thing in namespace.items()}
     return {
         name: f
         for name, f in functions.items()
-        if isinstance(f, FunctionType) and f.__module__ == own["__name__"]
+        if isinstance(f, FunctionType) and f.__module__ == namespace["__name__"]
     }
 
 

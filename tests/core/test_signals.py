@@ -60,8 +60,8 @@ def test_a_model_is_imported_without_splines():
 @pytest.mark.parametrize("make", [signals.Table, signals.SmoothTable])
 @pytest.mark.parametrize("changed", [0, 1], ids=["times", "values"])
 def test_a_table_keeps_its_numbers_when_the_arrays_it_was_made_of_change(make, changed):
-    given = np.array([0.0, 1.0, 2.0]), np.array([0.0, 4.0, 1.0])
-    table, t = make(*given), np.linspace(0.0, 2.0, 9)
-    before = make(*(each.copy() for each in given))(t)
-    given[changed][1:] += 0.5
+    arrays = np.array([0.0, 1.0, 2.0]), np.array([0.0, 4.0, 1.0])
+    table, t = make(*arrays), np.linspace(0.0, 2.0, 9)
+    before = make(*(array.copy() for array in arrays))(t)
+    arrays[changed][1:] += 0.5
     assert np.array_equal(table(t), before)

@@ -49,8 +49,8 @@ def stirred(n):
 
 def with_axes(kind):
     """What a joint of this kind is told of directions."""
-    told = {"universal": ("axis", "second_axis"), "revolute": ("axis",), "prismatic": ("axis",)}
-    return {name: AXES[name] for name in told.get(kind, ())}
+    arguments = {"universal": ("axis", "second_axis"), "revolute": ("axis",), "prismatic": ("axis",)}
+    return {name: AXES[name] for name in arguments.get(kind, ())}
 
 
 def chain(kinds, far=0, loaded=True):
@@ -58,11 +58,13 @@ def chain(kinds, far=0, loaded=True):
     model = Model("chain", gravity=(1.0, 2.0, -9.0))
     last = model.ground
     for k, kind in enumerate(kinds):
-        shape, turn = (
+        shape, orientation = (
             Box(0.5 + 0.05 * k, 0.3, 0.2, density=100.0),
             (np.cos(0.2 * k), np.sin(0.2 * k), 0.0, 0.0),
         )
-        body = model.add_body(f"body {k}", shape, position=(0.5 * k + 0.3, 0.1 * k, 0.0), orientation=turn)
+        body = model.add_body(
+            f"body {k}", shape, position=(0.5 * k + 0.3, 0.1 * k, 0.0), orientation=orientation
+        )
         ends = (body, last) if k >= len(kinds) - far else (last, body)
         model.add_joint(f"joint {k}", kind, *ends, at=(0.5 * k, 0.1 * k, 0.05 * (k % 2)), **with_axes(kind))
         last = body
@@ -87,8 +89,8 @@ def bodies_marched(built, groups, order=2):
         stepper.work = workspace_of(system, tree, stepper.numbering, 0.0, alone)
         stepper.arrays = tree_arrays(system, tree, alone)
         stepper.lanes = body_lanes(stepper.arrays, together, len(system.elements.length) > 0)
-        found = set(zip(stepper.lanes.kind, stepper.lanes.side, strict=True))
-        assert len(found) == (0 if fewest == ALONE else groups)
+        groups_found = set(zip(stepper.lanes.kind, stepper.lanes.side, strict=True))
+        assert len(groups_found) == (0 if fewest == ALONE else groups)
         state, report = stepper.advance(stepper.start(built.state), 0, STEPS)
         assert report.solves == STEPS * len(stepper.fractions)
         return state
@@ -129,8 +131,8 @@ def test_bodies_in_simd_lanes_are_bitwise_those_of_single_bodies(name):
     fewest, make = CASES[name]
     marched = make()
     together, alone = marched(fewest), marched(ALONE)
-    for field, own, other in zip(together._fields, together, alone, strict=True):
-        assert own.tobytes() == other.tobytes(), field
+    for field, lane, other in zip(together._fields, together, alone, strict=True):
+        assert lane.tobytes() == other.tobytes(), field
     assert np.abs(together.v).max() > 0.1
     assert np.abs(together.Omega).max() > 0.1 * ("prismatic" not in name)
 
@@ -140,11 +142,11 @@ def test_rod_nodes_in_simd_lanes_move_as_single_nodes(n):
     """To round-off: alone the last correction turns a rotation matrix, side by side a quaternion."""
     marched = bodies_marched(stirred(n), 2)
     together, alone = marched(1), marched(ALONE)
-    for field, own, other in zip(together._fields, together, alone, strict=True):
+    for field, lane, other in zip(together._fields, together, alone, strict=True):
         if field != "memory":
-            assert np.abs(own - other).max(initial=0.0) <= 1e-11 * max(1.0, np.abs(other).max(initial=0.0)), (
-                field
-            )
+            assert np.abs(lane - other).max(initial=0.0) <= 1e-11 * max(
+                1.0, np.abs(other).max(initial=0.0)
+            ), field
     assert np.abs(together.Omega).max() > 0.1
 
 
@@ -168,11 +170,11 @@ def test_frames_are_predicted_and_corrected():
     system, state = built.system, built.state
     numbering = number_unknowns(system)
     n, moving = len(state.r), np.flatnonzero(system.frames.fixed == 0)
-    turn = np.linspace(0.2, 3.5, n)
+    angles = np.linspace(0.2, 3.5, n)
     axis = rng.standard_normal((n, 3))
     axis /= np.linalg.norm(axis, axis=1)[:, None]
     state = Stepper(system, h, 2, built.load_values).start(state)
-    spin = rotate(conjugate(state.quat), axis) * (turn / h)[:, None]
+    spin = rotate(conjugate(state.quat), axis) * (angles / h)[:, None]
     state = state._replace(Omega=spin, v=rng.standard_normal((n, 3)), r=state.r + np.array([0.0, 0.0, 5.0]))
     work = workspace(system, numbering)
     work.rhs[:] = 0.01 * rng.standard_normal(numbering.size)
@@ -180,26 +182,26 @@ def test_frames_are_predicted_and_corrected():
     work.rhs[at[4] + 3 : at[4] + 6] = (0.0, 3.0, 0.0)
     prediction(system, numbering, state, work, h)
     dr, psi = work.dr[moving].copy(), work.psi[moving].copy()
-    share = corrected(system, numbering, work)
-    assert share == 0.5
+    damping_factor = corrected(system, numbering, work)
+    assert damping_factor == 0.5
     np.testing.assert_allclose(dr, h * state.v[moving], rtol=1e-13)
-    np.testing.assert_allclose(psi, (turn[:, None] * axis)[moving], rtol=1e-11, atol=1e-11)
-    more = share * work.rhs[at[:, None] + np.arange(6)]
+    np.testing.assert_allclose(psi, (angles[:, None] * axis)[moving], rtol=1e-11, atol=1e-11)
+    corrections = damping_factor * work.rhs[at[:, None] + np.arange(6)]
     inverse = np.eye(3) + psi[:, :, None] * psi[:, None] / 4 - np.cross(np.eye(3), psi[:, None]) / 2
-    np.testing.assert_allclose(work.dr[moving] - dr, more[:, :3], atol=1e-14)
-    turned = np.einsum("fij,fj->fi", inverse, more[:, 3:])
+    np.testing.assert_allclose(work.dr[moving] - dr, corrections[:, :3], atol=1e-14)
+    turned = np.einsum("fij,fj->fi", inverse, corrections[:, 3:])
     np.testing.assert_allclose(work.psi[moving] - psi, turned, atol=1e-13 * np.abs(psi).max() ** 2)
 
 
 def test_predictor_extrapolates_the_accelerations_of_a_step():
     """Whatever they are: a step that has the accelerations of the last one needs no iteration."""
     h, random = 0.03, np.random.default_rng(1)
-    for turn in (1e-3, 0.4, 3.0, 20.0):
+    for angle in (1e-3, 0.4, 3.0, 20.0):
         R0 = rotation_matrix(tuple(normalize(random.normal(size=4))))
         psi, dr, v0 = (random.normal(size=3) for _ in range(3))
-        psi *= turn / np.linalg.norm(psi)
+        psi *= angle / np.linalg.norm(psi)
         R1 = rotate_matrix(tuple(psi), R0)
-        Omega0 = random.normal(size=3) * turn / h
+        Omega0 = random.normal(size=3) * angle / h
         M0, M1 = (np.array(R).reshape(3, 3) for R in (R0, R1))
         Omega1 = 2.0 / h * M0.T @ psi - Omega0
         assert np.allclose(Omega1, 2.0 / h * M1.T @ psi - Omega0, rtol=1e-13)
@@ -208,28 +210,28 @@ def test_predictor_extrapolates_the_accelerations_of_a_step():
         r0 = random.normal(size=3)
         w0 = M0 @ Omega0
         mean, turning = tuple(v0 + h / 2 * np.array(a)), tuple(w0 + h / 2 * np.array(alpha))
-        found = predict_increments(tuple(w0), mean, turning, h)
-        np.testing.assert_allclose(found[0], dr, rtol=0, atol=1e-15)
-        placed = round_displacement(tuple(r0), found[0])
+        increments = predict_increments(tuple(w0), mean, turning, h)
+        np.testing.assert_allclose(increments[0], dr, rtol=0, atol=1e-15)
+        placed = round_displacement(tuple(r0), increments[0])
         assert np.array_equal(r0 + placed - r0, placed)
         np.testing.assert_allclose(placed, dr, rtol=0, atol=1e-15)
-        np.testing.assert_allclose(found[1], psi, rtol=0, atol=3e-14 * turn)
+        np.testing.assert_allclose(increments[1], psi, rtol=0, atol=3e-14 * angle)
 
 
 @kernel
-def two_corrections(system, tree, state, work, h, others):
+def two_corrections(system, tree, state, work, h, other_joints):
     """Of the bodies as they are in work: by the elimination into work.noise, with its tangents again into work.rhs."""
     begin_fixed_frames(tree, state, work)
     begin_tree(system, tree, state, work)
     assemble_bodies(system, tree, state, work, h)
-    eliminate(tree, work, False, others)
-    back_substitute(tree, work, others)
+    eliminate(tree, work, False, other_joints)
+    back_substitute(tree, work, other_joints)
     for i in range(work.rhs.shape[0]):
         work.noise[i] = work.rhs[i]
         work.rhs[i] = 0.0
     assemble_residuals(system, tree, state, work, h)
     reeliminate(tree, work)
-    back_substitute(tree, work, others)
+    back_substitute(tree, work, other_joints)
 
 
 def test_a_correction_with_the_same_tangents_is_the_same_where_no_body_has_moved():
@@ -248,10 +250,10 @@ def test_a_correction_with_the_same_tangents_is_the_same_where_no_body_has_moved
         0.3 * random.normal(size=work.dr.shape),
         0.3 * random.normal(size=work.psi.shape),
     )
-    others = compiled(types.float64(types.int64, typeof(arrays), typeof(work), types.int64, types.boolean))(
-        no_general_joint
-    )
-    two_corrections(built.system, arrays, stepper.start(built.state), work, 0.01, others)
+    other_joints = compiled(
+        types.float64(types.int64, typeof(arrays), typeof(work), types.int64, types.boolean)
+    )(no_general_joint)
+    two_corrections(built.system, arrays, stepper.start(built.state), work, 0.01, other_joints)
     n = 6 * len(arrays.frame)
     assert np.abs(work.noise[:n]).min() > 1e-4
     assert np.allclose(work.rhs[:n], work.noise[:n], rtol=1e-9, atol=1e-11)

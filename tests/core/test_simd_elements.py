@@ -13,7 +13,7 @@ from tests.support.element_lanes import SECTION
 from tests.support.simd_steps import H, assembled, begun, in_a_step
 
 
-def stirred(n, element="se3", full=False, viscous=False, consistent=False, turn=0.05, held=False):
+def stirred(n, element="se3", full=False, viscous=False, consistent=False, size=0.05, with_fixed=False):
     """System, numbering, state and workspace of rods of n and 2 elements or spans, in the middle of a step."""
     rng = np.random.default_rng(n)
     model = Model("stirred", gravity=(0, 0, -9.81))
@@ -32,11 +32,11 @@ def stirred(n, element="se3", full=False, viscous=False, consistent=False, turn=
         some = (np.arange(len(table.stiffness)) >= order)[:, None, None]
         table = table._replace(damping=0.01 * some * table.stiffness)
     table = table._replace(strain0=0.1 * rng.standard_normal(table.strain0.shape))
-    if held:  # a fixed frame has no place in the matrix
-        own = np.arange(len(frames.fixed)) == table.frames[0, 0]
-        frames = frames._replace(fixed=np.where(own, 1, frames.fixed))
+    if with_fixed:  # a fixed frame has no place in the matrix
+        first_frame = np.arange(len(frames.fixed)) == table.frames[0, 0]
+        frames = frames._replace(fixed=np.where(first_frame, 1, frames.fixed))
     system = built.system._replace(frames=frames, **{name: table})
-    return in_a_step(system, built.state, turn, rng)
+    return in_a_step(system, built.state, size, rng)
 
 
 def of_elements(system, numbering, state, work):
@@ -51,9 +51,9 @@ def of_elements(system, numbering, state, work):
         empty, numbering, state, work._replace(elements=work.elements._replace(couples=False))
     )
     begun(system, numbering, state, work)
-    found = assembled(system, numbering, state, work)
-    assert (found[2], without[2], work.elements.couples) == (0, 0, couples)
-    return found[0] - without[0], found[1] - without[1]
+    assembled_values = assembled(system, numbering, state, work)
+    assert (assembled_values[2], without[2], work.elements.couples) == (0, 0, couples)
+    return assembled_values[0] - without[0], assembled_values[1] - without[1]
 
 
 def one_by_one(system, numbering, state, work):
@@ -82,11 +82,11 @@ def one_by_one(system, numbering, state, work):
         spread = np.zeros((12, 9))
         spread[0:3, 0:3], spread[6:9, 0:3] = -np.eye(3), np.eye(3)
         spread[3:6, 3:6] = spread[9:12, 6:9] = np.eye(3)
-        places = np.concatenate([numbering.frame[a] + np.arange(6), numbering.frame[b] + np.arange(6)])
-        moving = places < n
+        rows = np.concatenate([numbering.frame[a] + np.arange(6), numbering.frame[b] + np.arange(6)])
+        moving = rows < n
         forces, tangent = H * spread @ np.concatenate([f, torque_a, torque_b]), H * spread @ K @ spread.T
-        residual[places[moving]] += forces[moving]
-        matrix[np.ix_(places[moving], places[moving])] += tangent[np.ix_(moving, moving)]
+        residual[rows[moving]] += forces[moving]
+        matrix[np.ix_(rows[moving], rows[moving])] += tangent[np.ix_(moving, moving)]
         changes.append(strain1 - start[E0 : E0 + 6])
     return residual, matrix, np.array(changes)
 
@@ -103,25 +103,25 @@ def one_by_one(system, numbering, state, work):
 )
 def test_elements_eight_at_a_time_are_the_same_as_one_by_one(n, how):
     system, numbering, state, work = stirred(n, **how)
-    found, entries = of_elements(system, numbering, state, work)
+    forces, entries = of_elements(system, numbering, state, work)
     residual, matrix, changes = one_by_one(system, numbering, state, work)
-    assert np.abs(found - residual).max() < 1e-14 * np.abs(work.residual).max()
+    assert np.abs(forces - residual).max() < 1e-14 * np.abs(work.residual).max()
     found_matrix = dense(numbering, entries)
     assert np.abs(found_matrix - matrix).max() < 1e-14 * np.abs(work.values).max()
     # nothing stands where the matrix has no entries
     assert np.count_nonzero(entries) == np.count_nonzero(found_matrix)
-    own = work.elements
-    strains = own.strain1 - own.start[:, element_lanes.E0 : element_lanes.E0 + 6]
+    elements = work.elements
+    strains = elements.strain1 - elements.start[:, element_lanes.E0 : element_lanes.E0 + 6]
     strains = strains.swapaxes(1, 2).reshape(-1, 6)
     assert np.abs(strains[: len(changes)] - changes).max() < 1e-14
 
 
 def test_round_off_of_forces_is_that_of_the_stiffness():
     system, numbering, state, work = stirred(9)
-    own = work.elements
-    without = own._replace(scale=np.zeros_like(own.scale))
-    wanted, found = np.zeros((2, *work.noise.shape))
-    for noise, elements in ((found, own), (wanted, without)):
+    stored = work.elements
+    without = stored._replace(scale=np.zeros_like(stored.scale))
+    expected, found = np.zeros((2, *work.noise.shape))
+    for noise, elements in ((found, stored), (expected, without)):
         begun(system, numbering, state, work._replace(elements=elements))
         noise[:] = work.noise
     epsilon = np.finfo(float).eps
@@ -131,9 +131,9 @@ def test_round_off_of_forces_is_that_of_the_stiffness():
         force = H * epsilon * C[:3].max()
         moment = force * L + H * epsilon * C[3:].max() / L
         for f in (a, b):
-            wanted[numbering.frame[f] + np.arange(6)] += np.repeat([force, moment], 3)
+            expected[numbering.frame[f] + np.arange(6)] += np.repeat([force, moment], 3)
     n = numbering.size
-    assert np.allclose(found[:n], wanted[:n], rtol=1e-13)
+    assert np.allclose(found[:n], expected[:n], rtol=1e-13)
 
 
 def alone(system, numbering, work):
@@ -159,9 +159,9 @@ def test_spans_eight_at_a_time_are_the_same_as_one_by_one(n, how):
     assert len(work.spans.lanes.order) == -(-(n + 2) // 8)
     assert len(work.spans.alone) == len(one_by_one.spans.lanes.order) == 0
     residual, matrix, status = assembled(system, numbering, state, one_by_one)
-    found, entries, status_of_eight = assembled(*model)
+    forces, entries, status_of_eight = assembled(*model)
     assert status == status_of_eight == 0
-    assert np.abs(found - residual).max() < 1e-14 * np.abs(residual).max()
+    assert np.abs(forces - residual).max() < 1e-14 * np.abs(residual).max()
     assert np.abs(entries - matrix).max() < 1e-14 * np.abs(matrix).max()
     assert np.array_equal(entries != 0.0, matrix != 0.0)  # nothing stands where the matrix has no entries
 
@@ -172,11 +172,11 @@ def test_strains_of_both_ends_of_a_step_are_those_of_the_span_alone(n, how):
     poses = state.r, work.dr, work.R0, work.R1
     both = []
     for spans in (work.spans, alone(system, numbering, work).spans):
-        found = {}
+        strains = {}
         for m in spans.sequence:
             strains_over_step(system.spans, spans, poses, m, 1.0 / H)
-            found[m] = spans.K[STRAINS_START : STRAINS_END + 1, : 6 * spans.order[m]].copy()
-        both.append([found[m] for m in range(len(found))])
+            strains[m] = spans.K[STRAINS_START : STRAINS_END + 1, : 6 * spans.order[m]].copy()
+        both.append([strains[m] for m in range(len(strains))])
     assert np.abs(np.array(both[0]) - np.array(both[1])).max() < 1e-13
 
 
@@ -188,17 +188,17 @@ def test_numbers_that_change_are_seen():
         one_by_one = alone(system, numbering, work)
         one_by_one.spans.numbers[:], one_by_one.spans.viscosity[:] = numbers, viscosity
         residual, _, _ = assembled(system, numbering, state, one_by_one)
-        found, _, _ = assembled(system, numbering, state, work)
-        assert np.abs(found - residual).max() < 1e-14 * np.abs(residual).max()
+        forces, _, _ = assembled(system, numbering, state, work)
+        assert np.abs(forces - residual).max() < 1e-14 * np.abs(residual).max()
 
 
 def test_scattered_blocks_are_addressed():
     model = stirred(9)
-    places = model[3].elements.rows
-    assert places.any()
-    _, beside, _ = assembled(*model)
-    places[:] = element_lanes.APART
-    assert np.array_equal(assembled(*model)[1], beside)
+    rows = model[3].elements.rows
+    assert rows.any()
+    _, entries, _ = assembled(*model)
+    rows[:] = element_lanes.APART
+    assert np.array_equal(assembled(*model)[1], entries)
 
 
 @pytest.mark.parametrize("which", [0, 7, 8, 10])

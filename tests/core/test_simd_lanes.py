@@ -73,8 +73,8 @@ def arithmetic(compiled, kind):
 def test_formulas_of_lanes_are_packed_instructions():
     """A number by itself would be computed eight times. Both are compiled anew, as what is kept has no text to look at."""
     lanes_anew, anew = (
-        named_kernel(f"{own.__name__}_anew", FunctionType(own.py_func.__code__, globals()))
-        for own in (formula_of_lanes, formula)
+        named_kernel(f"{kernel.__name__}_anew", FunctionType(kernel.py_func.__code__, globals()))
+        for kernel in (formula_of_lanes, formula)
     )
     lanes_anew(np.ones((3, WIDTH)), np.zeros(WIDTH))
     packed, single = arithmetic(lanes_anew, numba.float64[:, ::1])
@@ -138,16 +138,16 @@ def gather(a, items, first, three, nine, many):
 def test_rows_of_items_in_any_order_are_read():
     items = np.array([7, 7, 0, 3, 19, 4, 4, 1, 2, 5, 6, 8, 9])
     a = numbers(20, 36)
-    found = np.zeros((3, 2, WIDTH))
-    gather(a, items, 3, *found)
-    for width, (first, last), got in zip((3, 9, 36), ((0, 2), (3, 8), (0, 35)), found, strict=True):
-        own = a.reshape(-1, width)[items[3 : 3 + WIDTH]]
-        assert np.array_equal(got, own[:, [first, last]].T)
+    gathered = np.zeros((3, 2, WIDTH))
+    gather(a, items, 3, *gathered)
+    for width, (first, last), got in zip((3, 9, 36), ((0, 2), (3, 8), (0, 35)), gathered, strict=True):
+        rows = a.reshape(-1, width)[items[3 : 3 + WIDTH]]
+        assert np.array_equal(got, rows[:, [first, last]].T)
 
 
 @kernel
-def scatter2(x, out, places, strides, first, second, column):
-    add_rows2((load(x, 0), load(x, 8)), out, places, strides, first, second, column)
+def scatter2(x, out, offsets, strides, first, second, column):
+    add_rows2((load(x, 0), load(x, 8)), out, offsets, strides, first, second, column)
 
 
 @inline_kernel
@@ -156,46 +156,46 @@ def six(x, i):
 
 
 @kernel
-def scatter6(x, out, places, strides, first, second, column):
-    add_rows6(six(x, 0), out, places, strides, first, second, column)
+def scatter6(x, out, offsets, strides, first, second, column):
+    add_rows6(six(x, 0), out, offsets, strides, first, second, column)
 
 
 @kernel
-def scatter12(x, out, places, strides, first, second, column):
-    add_rows12((*six(x, 0), *six(x, 48)), out, places, strides, first, second, column)
+def scatter12(x, out, offsets, strides, first, second, column):
+    add_rows12((*six(x, 0), *six(x, 48)), out, offsets, strides, first, second, column)
 
 
 @pytest.mark.parametrize(("width", "add"), [(2, scatter2), (6, scatter6), (12, scatter12)])
 def test_rows_are_added_where_they_belong_and_nowhere_else(width, add):
     x = numbers(12, WIDTH)
-    places, strides = np.array([0, 200, 20, 60, 60, 90, 7, 120, 140]), np.arange(9) % 3
+    offsets, strides = np.array([0, 200, 20, 60, 60, 90, 7, 120, 140]), np.arange(9) % 3
     out = numbers(230, seed=2)
-    wanted = out.copy()
+    expected = out.copy()
     for lane in range(WIDTH):
-        at = places[1 + lane] + 4 * strides[lane]
-        wanted[at : at + width] += x[:width, lane]
-    add(x, out, places, strides, 1, 0, 4)
-    assert np.array_equal(out, wanted)
+        at = offsets[1 + lane] + 4 * strides[lane]
+        expected[at : at + width] += x[:width, lane]
+    add(x, out, offsets, strides, 1, 0, 4)
+    assert np.array_equal(out, expected)
 
 
 @kernel
-def copy_rows(a, places, first, offset, items, out):
+def copy_rows(a, offsets, first, offset, items, out):
     """Rows of four and of eight numbers, the ninth to twelfth from one of two and 0 and 1, to the rows `items` of `out`."""
-    w = numbers4(a, places, first, offset)
-    x = numbers7(a, places, first, offset)
-    y = numbers2(a, places, first, offset + 1)
+    w = numbers4(a, offsets, first, offset)
+    x = numbers7(a, offsets, first, offset)
+    y = numbers2(a, offsets, first, offset + 1)
     put_rows12((*w, *x[1:], y[0], y[1]), out, items, first)
 
 
 def test_numbers_from_any_places_go_to_rows():
-    a, places = numbers(60), np.array([5, 7, 0, 40, 11, 40, 30, 2, 19, 23])
+    a, offsets = numbers(60), np.array([5, 7, 0, 40, 11, 40, 30, 2, 19, 23])
     items, out = np.array([9, 3, 1, 0, 8, 5, 6, 2, 11, 10]), numbers(14, 12, seed=1)
-    wanted = out.copy()
+    expected = out.copy()
     for lane in range(WIDTH):
-        at = places[1 + lane] + 2
-        wanted[items[1 + lane]] = [*a[at : at + 4], *a[at + 1 : at + 7], *a[at + 1 : at + 3]]
-    copy_rows(a, places, 1, 2, items, out)
-    assert np.array_equal(out, wanted)
+        at = offsets[1 + lane] + 2
+        expected[items[1 + lane]] = [*a[at : at + 4], *a[at + 1 : at + 7], *a[at + 1 : at + 3]]
+    copy_rows(a, offsets, 1, 2, items, out)
+    assert np.array_equal(out, expected)
 
 
 @kernel

@@ -32,17 +32,17 @@ def numbered_vectors(source):
 
 
 def test_no_function_takes_more_than_ten_arguments_by_position():
-    found = {
+    violations = {
         (str(path.relative_to(ROOT)), name) for path in FILES for name in long_functions(path.read_text())
     }
-    assert not found
+    assert not violations
 
 
 def test_scratch_vectors_have_names():
-    own = ROOT / "discretization/time/scratch_vectors.py"
-    assert numbered_vectors(own.read_text())
+    definitions = ROOT / "discretization/time/scratch_vectors.py"
+    assert numbered_vectors(definitions.read_text())
     assert not {
-        path: lines for path in FILES if path != own and (lines := numbered_vectors(path.read_text()))
+        path: lines for path in FILES if path != definitions and (lines := numbered_vectors(path.read_text()))
     }
 
 

@@ -54,14 +54,16 @@ def changed(state, change, size):
     return state._replace(v=state.v + size * change.v, Omega=state.Omega + size * change.Omega)
 
 
-def difference(more, less):
-    turn = quaternions.to_rotation_vector(quaternions.multiply(more.quat, quaternions.conjugate(less.quat)))
-    both = StateChange(more.r - less.r, turn, more.v - less.v, more.Omega - less.Omega)
-    return [x / (2 * EPS) for x in (*both, more.lam - less.lam)]
+def difference(plus, less):
+    rotation = quaternions.to_rotation_vector(
+        quaternions.multiply(plus.quat, quaternions.conjugate(less.quat))
+    )
+    both = StateChange(plus.r - less.r, rotation, plus.v - less.v, plus.Omega - less.Omega)
+    return [x / (2 * EPS) for x in (*both, plus.lam - less.lam)]
 
 
-def agree(found, expected):
-    for one, other in zip((*found[0], found[1]), expected, strict=True):
+def agree(actual, expected):
+    for one, other in zip((*actual[0], actual[1]), expected, strict=True):
         assert np.abs(one - other).max() < 1e-7 * max(1.0, np.abs(other).max())
 
 
@@ -115,29 +117,29 @@ def test_the_end_of_a_step_moves_with_a_number_as_said(kind, field, column, plac
     numbers[k, place] = 1.0
     residual = own.of_parameters(acting, numbers)
     if kind == "spring" and place == 3:  # the damper beside it has this point too
-        (beside,) = [a for a in groups_of(built.system, start) if a.group.kind.name == "damper"]
-        also = np.zeros_like(beside.group.numbers)
+        (damper,) = [a for a in groups_of(built.system, start) if a.group.kind.name == "damper"]
+        also = np.zeros_like(damper.group.numbers)
         also[k, place] = 1.0
-        residual += own.of_parameters(beside, also)
+        residual += own.of_parameters(damper, also)
     ends = (
         step(built, start, with_numbers(built.system, field, column, acting.use[k], s * EPS)) for s in (1, -1)
     )
     none = StateChange(*np.zeros((4, len(start.r), 3)))
-    found = own.forward(none, residual)
-    assert max(np.abs(x).max() for x in found[0]) > 1e-9
-    agree(found, difference(*ends))
+    changes = own.forward(none, residual)
+    assert max(np.abs(x).max() for x in changes[0]) > 1e-9
+    agree(changes, difference(*ends))
 
 
 def test_backward_is_forward_transposed():
     """g . (D x) = (D^T g) . x, of any number of parameters with one solution."""
     built, start = swinging()
-    own, n = derivative(built, start), len(start.r)
+    step, n = derivative(built, start), len(start.r)
     gradient, change = random_change(n, 5), random_change(n, 6)
-    to_start, w = own.backward(gradient)
+    to_start, w = step.backward(gradient)
     for acting in groups_of(built.system, start, Role.ENERGY, Role.CONSTRAINT):
         numbers = np.random.default_rng(7).normal(size=acting.group.numbers.shape)
-        residual = own.of_parameters(acting, numbers)
-        end, _ = own.forward(change, residual)
+        residual = step.of_parameters(acting, numbers)
+        end, _ = step.forward(change, residual)
         forth = sum(np.sum(a * b) for a, b in zip(gradient, end, strict=True))
         back = sum(np.sum(a * b) for a, b in zip(to_start, change, strict=True)) + w @ residual
         assert abs(w @ residual) > 1e-12

@@ -34,11 +34,11 @@ def test_divided_differences_do_not_cancel(u0, u1):
     result = strain_function_differences(u0, u1)
     for F, F1, exact in ((result[3], result[4], f_exact), (result[8], result[9], p_exact)):
         a, b = mpmath.mpf(u0) + mpmath.mpf(10) ** -40, mpmath.mpf(u1)
-        wanted = (exact(b) - exact(a)) / (b - a) if u0 != u1 else mpmath.diff(exact, b)
-        assert abs(float((F - wanted) / wanted)) < 3e-15
+        expected = (exact(b) - exact(a)) / (b - a) if u0 != u1 else mpmath.diff(exact, b)
+        assert abs(float((F - expected) / expected)) < 3e-15
         if u0 != u1:
             slope = mpmath.diff(exact, b)
-            second = (slope - wanted) / (b - a)
+            second = (slope - expected) / (b - a)
             assert abs(float((F1 - second) / second)) < 1e-14
 
 

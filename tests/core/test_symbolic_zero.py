@@ -20,7 +20,7 @@ compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="looks at wh
 
 def run(function, *arguments):
     """A kernel's result as numbers."""
-    return np.array([float(each) for each in np.atleast_1d(np.array(function(*arguments), object))])
+    return np.array([float(value) for value in np.atleast_1d(np.array(function(*arguments), object))])
 
 
 @kernel
@@ -111,8 +111,8 @@ def of_space(x, y, c, s):
 def test_the_plane_has_the_numbers_of_space_to_the_bit():
     rng = np.random.default_rng(2)
     for x, y, angle in rng.standard_normal((200, 3)):
-        given = x, y, np.cos(angle), np.sin(angle)
-        assert of_plane(*given) == of_space(*given)
+        arguments = x, y, np.cos(angle), np.sin(angle)
+        assert of_plane(*arguments) == of_space(*arguments)
 
 
 def multiplications(function):

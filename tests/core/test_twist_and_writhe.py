@@ -47,9 +47,9 @@ def test_any_frame_of_any_closed_polygon_has_a_whole_link():
     tilted = (
         np.roll(r, -1, axis=1) - np.roll(r, 1, axis=1) + 0.1 * random.normal(size=r.shape)
     )  # sections shear
-    found = twist(r, quaternions(tilted, aside), closed=True) + writhe(r)
-    assert np.abs(found - np.round(found)).max() < 1e-11
-    assert len(set(np.round(found))) > 2
+    link = twist(r, quaternions(tilted, aside), closed=True) + writhe(r)
+    assert np.abs(link - np.round(link)).max() < 1e-11
+    assert len(set(np.round(link))) > 2
 
 
 def test_writhe_is_the_integral_of_gauss():

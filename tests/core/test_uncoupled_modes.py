@@ -31,19 +31,19 @@ def test_uncoupled_sets_are_the_connected_components(seed):
     K, M = coupled(seed)
     sets = uncoupled_sets(K, M)
     _, label = scipy.sparse.csgraph.connected_components((K != 0) | (M != 0))
-    found = {frozenset(own.unknowns.tolist()) for own in sets}
-    assert found == {frozenset(np.flatnonzero(label == k).tolist()) for k in range(label.max() + 1)}
-    assert sorted(np.concatenate([own.unknowns for own in sets])) == list(range(len(K)))
-    for own in sets:
-        among = np.ix_(own.unknowns, own.unknowns)
-        assert (K[among] == own.A).all()
-        assert (M[among] == own.B).all()
+    components = {frozenset(block.unknowns.tolist()) for block in sets}
+    assert components == {frozenset(np.flatnonzero(label == k).tolist()) for k in range(label.max() + 1)}
+    assert sorted(np.concatenate([block.unknowns for block in sets])) == list(range(len(K)))
+    for block in sets:
+        among = np.ix_(block.unknowns, block.unknowns)
+        assert (K[among] == block.A).all()
+        assert (M[among] == block.B).all()
 
 
-def beam(turn, n):
+def beam(rotation, n):
     """A clamped rod, turned; its section has no equal stiffnesses."""
     model = Model("beam")
-    along, up = turn.apply([[2.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    along, up = rotation.apply([[2.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     rod = model.add_rod("rod", [(0, 0, 0), along], SECTION, n_elements=n, up=up, mass="lumped")
     model.add_joint("clamp", "clamp", rod.start)
     return model
@@ -51,15 +51,15 @@ def beam(turn, n):
 
 @pytest.mark.parametrize("n", [4, 12, 30])
 def test_a_rod_has_the_frequencies_and_the_shapes_of_the_same_one_along_an_axis(n):
-    turn = Rotation.from_rotvec([0.3, -0.8, 0.5])
-    straight, tilted = modes(beam(Rotation.identity(), n), 10), modes(beam(turn, n), 10)
-    parts = [eigen._reduced(found.linear) for found in (straight, tilted)]
-    assert [len(uncoupled_sets(own.K, own.M)) for own in parts] == [
+    rotation = Rotation.from_rotvec([0.3, -0.8, 0.5])
+    straight, tilted = modes(beam(Rotation.identity(), n), 10), modes(beam(rotation, n), 10)
+    parts = [eigen._reduced(result.linear) for result in (straight, tilted)]
+    assert [len(uncoupled_sets(reduced.K, reduced.M)) for reduced in parts] == [
         4,
         1,
     ]  # stretches, twists, bends in two planes
     assert straight.omega == pytest.approx(tilted.omega, rel=1e-11)
-    back = turn.inv().apply(tilted.shapes.reshape(-1, 3)).reshape(straight.shapes.shape)
+    back = rotation.inv().apply(tilted.shapes.reshape(-1, 3)).reshape(straight.shapes.shape)
     sign = np.sign(np.sum(back * straight.shapes, axis=(1, 2)))
     assert np.abs(sign[:, None, None] * back - straight.shapes).max() < 1e-7 * np.abs(back).max()
 

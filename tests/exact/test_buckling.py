@@ -26,12 +26,12 @@ STIFFNESS = [(3e7, 3e7), (3e8, 40.0), (200.0, 60.0), (400.0, 4e5)]
 def test_columns_buckle_at_the_exact_load(EA, GA, end, half_waves):
     if end == "guided" and EA == 200.0:
         EA, GA = 800.0, 240.0
-    wanted = critical(EA, GA, half_waves * np.pi / LENGTH)
-    found = buckling(column(EA, GA, end))
-    assert found.factors[0] == pytest.approx(wanted, rel=1e-6)
+    expected = critical(EA, GA, half_waves * np.pi / LENGTH)
+    result = buckling(column(EA, GA, end))
+    assert result.factors[0] == pytest.approx(expected, rel=1e-6)
     if EA == GA:
-        assert wanted == pytest.approx((half_waves * np.pi / LENGTH) ** 2 * 3.0, rel=1e-6)  # Euler's
-        assert found.linear[0] == pytest.approx(wanted, rel=5e-6)  # EA is 1e7 EI/L^2
+        assert expected == pytest.approx((half_waves * np.pi / LENGTH) ** 2 * 3.0, rel=1e-6)  # Euler's
+        assert result.linear[0] == pytest.approx(expected, rel=5e-6)  # EA is 1e7 EI/L^2
 
 
 def test_a_buckling_load_does_not_depend_on_masses():
@@ -45,21 +45,21 @@ def test_a_buckling_load_does_not_depend_on_masses():
 
 def test_linear_buckling_leaves_out_what_the_load_did_before():
     """K(0) + f K' misses the shortening: it is off by about P/EA; shear is in it."""
-    found = buckling(column(200.0, 3e5))
+    result = buckling(column(200.0, 3e5))
     P = (np.pi / 2 / LENGTH) ** 2 * 3.0
-    assert found.linear[0] == pytest.approx(P, rel=1e-4)
+    assert result.linear[0] == pytest.approx(P, rel=1e-4)
     sheared = buckling(column(3e8, 40.0), nonlinear=False).linear[0]
     assert sheared == pytest.approx(critical(3e8, 40.0, np.pi / 2 / LENGTH), rel=1e-3)
-    assert found.factors[0] == pytest.approx(critical(200.0, 3e5, np.pi / 2 / LENGTH), rel=1e-6)
-    assert abs(found.linear[0] / found.factors[0] - 1) == pytest.approx(P / 200.0, rel=0.1)
+    assert result.factors[0] == pytest.approx(critical(200.0, 3e5, np.pi / 2 / LENGTH), rel=1e-6)
+    assert abs(result.linear[0] / result.factors[0] - 1) == pytest.approx(P / 200.0, rel=0.1)
 
 
 def test_the_states_of_a_column_are_those_of_the_compressed_one():
-    found = buckling(column(200.0, 60.0))
-    tip = found.states[0].r[-1]
-    assert tip == pytest.approx([LENGTH * (1 - found.factors[0] / 200.0), 0, 0], abs=1e-6)
-    shape = found.shapes[0][1:, 1:3]
-    x = found.states[0].r[1:, 0] / tip[0]
+    result = buckling(column(200.0, 60.0))
+    tip = result.states[0].r[-1]
+    assert tip == pytest.approx([LENGTH * (1 - result.factors[0] / 200.0), 0, 0], abs=1e-6)
+    shape = result.shapes[0][1:, 1:3]
+    x = result.states[0].r[1:, 0] / tip[0]
     wave = np.linalg.norm(shape, axis=1) / np.linalg.norm(shape[-1])
     assert wave == pytest.approx(1 - np.cos(np.pi / 2 * x), abs=1e-6)
 
@@ -69,26 +69,26 @@ def test_the_states_of_a_column_are_those_of_the_compressed_one():
     [("se3", 2, (8, 16, 32)), ("relative(2)", 4, (4, 8, 16)), ("lagrange(3)", 6, (3, 6, 9))],
 )
 def test_buckling_loads_have_the_order_of_the_element(element, order, numbers):
-    wanted = critical(200.0, 60.0, np.pi / 2 / LENGTH)
-    found = [buckling(column(200.0, 60.0, n=n, element=element)) for n in numbers]
-    errors = [abs(each.factors[0] - wanted) for each in found]
+    expected = critical(200.0, 60.0, np.pi / 2 / LENGTH)
+    results = [buckling(column(200.0, 60.0, n=n, element=element)) for n in numbers]
+    errors = [abs(result.factors[0] - expected) for result in results]
     assert observed_order([1 / n for n in numbers], errors) == pytest.approx(order, abs=0.3)
-    assert found[-1].linear[0] == pytest.approx(wanted, rel=0.02)
+    assert results[-1].linear[0] == pytest.approx(expected, rel=0.02)
 
 
 def test_a_column_buckles_under_its_own_weight_at_greenhills_load():
     """m g L^3/EI = (9/4) j^2, j the first zero of the Bessel function of order -1/3 (Greenhill 1881)."""
     j = brentq(lambda x: jv(-1 / 3, x), 1.0, 2.5, xtol=1e-14)
-    wanted = 9 / 4 * j * j * 3.0 / (1.5 * LENGTH**3)
-    assert wanted == pytest.approx(7.8373474 * 3.0 / (1.5 * LENGTH**3), rel=1e-7)
+    expected = 9 / 4 * j * j * 3.0 / (1.5 * LENGTH**3)
+    assert expected == pytest.approx(7.8373474 * 3.0 / (1.5 * LENGTH**3), rel=1e-7)
     # lumped weights of order 8 in the mesh
-    assert buckling(column(3e7, 3e7, load=0.0, gravity=1.0)).factors[0] == pytest.approx(wanted, rel=2e-6)
+    assert buckling(column(3e7, 3e7, load=0.0, gravity=1.0)).factors[0] == pytest.approx(expected, rel=2e-6)
     alone = buckling(column(3e7, 3e7)).factors[0]
     pressed = buckling(column(3e7, 3e7, load=0.5 * alone, gravity=1.0), constant=["press"]).factors[0]
-    assert 0.4 * wanted < pressed < 0.55 * wanted
+    assert 0.4 * expected < pressed < 0.55 * expected
     # the same pair of loads, the weight being held
-    again = buckling(column(3e7, 3e7, gravity=pressed), constant="gravity").factors[0]
-    assert again == pytest.approx(0.5 * alone, rel=1e-6)
+    factor = buckling(column(3e7, 3e7, gravity=pressed), constant="gravity").factors[0]
+    assert factor == pytest.approx(0.5 * alone, rel=1e-6)
 
 
 def strip(n, element="relative(4)"):
@@ -135,9 +135,9 @@ def test_rigid_links_on_springs_buckle_at_the_closed_form(n):
     """P = 4 k/L sin^2(pi/(2 (2n + 1)) (2j - 1)): joints alone carry the load, and one link has one freedom."""
     many = min(n, 2)
     exact = [16.0 * np.sin(np.pi * (2 * j - 1) / (2 * (2 * n + 1))) ** 2 for j in range(1, many + 1)]
-    found = buckling(links(n), many)
-    assert found.linear == pytest.approx(exact, rel=1e-9)
-    assert found.factors == pytest.approx(exact, rel=1e-9)
+    result = buckling(links(n), many)
+    assert result.linear == pytest.approx(exact, rel=1e-9)
+    assert result.factors == pytest.approx(exact, rel=1e-9)
 
 
 def loosely(kind):
@@ -212,10 +212,12 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("nonlinear", [True, False])
-@pytest.mark.parametrize(("model", "given", "words"), REFUSED, ids=range(len(REFUSED)))
-def test_what_cannot_buckle_as_it_stands_is_told_with_the_part_and_the_cure(model, given, words, nonlinear):
+@pytest.mark.parametrize(("model", "settings", "words"), REFUSED, ids=range(len(REFUSED)))
+def test_what_cannot_buckle_as_it_stands_is_told_with_the_part_and_the_cure(
+    model, settings, words, nonlinear
+):
     with pytest.raises(ModelError, match=words):
-        buckling(model(), **{"constant": ["gravity"], **given}, nonlinear=nonlinear)
+        buckling(model(), **{"constant": ["gravity"], **settings}, nonlinear=nonlinear)
 
 
 def test_a_factor_far_beyond_what_the_linear_path_tells_is_not_looked_for(monkeypatch):
@@ -246,8 +248,8 @@ def test_the_fill_of_buckling_grows_with_the_number_of_elements(monkeypatch):
     monkeypatch.setattr(saddle_point, "sparse_lu", counting)
     for n in (60, 240):
         fill.clear()
-        found = buckling(column(200.0, 60.0, n=n, element="se3"))
-        assert found.factors[0] == pytest.approx(critical(200.0, 60.0, np.pi / 2 / LENGTH), rel=1.0 / n**2)
+        result = buckling(column(200.0, 60.0, n=n, element="se3"))
+        assert result.factors[0] == pytest.approx(critical(200.0, 60.0, np.pi / 2 / LENGTH), rel=1.0 / n**2)
         most.append(max(fill))
     assert most[1] < 5.0 * most[0]
 
@@ -266,8 +268,8 @@ def of_a_law_for_large_strains(strain=0.2, before=0.0, element="se3"):
         EA=16.0, GA=1e4, GJ=2.0, EI=3.0, mass_per_length=1.5, inertia_per_length=0.01
     )
     model = Model("soft column")
-    own = section.with_law("stiffening", strain=strain)
-    rod = model.add_rod("rod", [(0, 0, 0), (LENGTH, 0, 0)], own, 12, element=element)
+    nonlinear_section = section.with_law("stiffening", strain=strain)
+    rod = model.add_rod("rod", [(0, 0, 0), (LENGTH, 0, 0)], nonlinear_section, 12, element=element)
     model.add_joint("foot", "clamp", rod.start)
     model.add_force("press", rod.end, (-1.0, 0, 0))
     if before:
@@ -279,9 +281,9 @@ def of_a_law_for_large_strains(strain=0.2, before=0.0, element="se3"):
 def test_linear_factors_take_the_tangent_of_a_law_where_the_rod_stands(element):
     """Near Euler's load, where the law is four times as stiff along the rod as without strain."""
     model = of_a_law_for_large_strains(0.05, 1.6, element)
-    found = buckling(model, constant=["before"])
-    assert 1.8 < 1.6 + found.factors[0] < 2.2
-    assert found.linear[0] == pytest.approx(found.factors[0], rel=0.1)
+    result = buckling(model, constant=["before"])
+    assert 1.8 < 1.6 + result.factors[0] < 2.2
+    assert result.linear[0] == pytest.approx(result.factors[0], rel=0.1)
 
 
 def half_pressed_before():
@@ -317,10 +319,10 @@ DOUBTS = {
 @pytest.mark.parametrize("name", DOUBTS)
 def test_buckling_factors_with_large_strains_warn(name):
     model, arguments, least, words = DOUBTS[name]
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert buckling(model(), **arguments).factors[0] > least
-    said = [str(own.message) for own in told if own.category is DoubtfulModelWarning]
+    said = [str(warning.message) for warning in caught if warning.category is DoubtfulModelWarning]
     assert len(said) == bool(words), said
     assert not words or re.search(words, said[0])
     assert words is not PULLED or "stretch and shear come to" not in said[0] or "5 %" not in name

@@ -48,19 +48,21 @@ def lifted(n: int) -> Found:
     model.add_contact("lie", rod, floor, stiffness=k, stations=4)
     path = {"displacement": lambda factor: end(LIFTED * factor) - [LENGTH, 0, 0]}
     method = Newton(relaxation=False, first_step=0.05)
-    found = equilibrium(model, method=method, constant=["gravity"], motions={"lift": path})
-    anchor, force = (found.joint(name).force[-1] for name in ("anchor", "lift"))
-    lying = found.contact("lie").normal_force[-1] - anchor[2]  # beside the anchor it has no contact
-    z = found.rod("cable").r[-1, :, 2] + W / k
+    statics = equilibrium(model, method=method, constant=["gravity"], motions={"lift": path})
+    anchor, force = (statics.joint(name).force[-1] for name in ("anchor", "lift"))
+    lying = statics.contact("lie").normal_force[-1] - anchor[2]  # beside the anchor it has no contact
+    z = statics.rod("cable").r[-1, :, 2] + W / k
     above = z > 0.05
     begins = np.linspace(0, LENGTH, n + 1)[above] - np.sqrt((z[above] + A) ** 2 - A**2)
     return Found(anchor[0], np.linalg.norm(force), lying / W, begins.mean(), np.ptp(begins))
 
 
 def errors(n: int) -> np.ndarray:
-    own = lifted(n)
+    solution = lifted(n)
     tension, lying = H + W * end(LIFTED)[2], LENGTH - LIFTED
-    return np.array([own.H - H, own.tension - tension, own.lying - lying, own.begins - lying])
+    return np.array(
+        [solution.H - H, solution.tension - tension, solution.lying - lying, solution.begins - lying]
+    )
 
 
 def test_a_cable_lifted_from_a_floor_is_a_catenary():

@@ -51,7 +51,7 @@ def test_a_rope_holds_on_a_drum_below_the_ratio_and_slides_above_it():
 def test_only_the_stations_of_the_rope_are_looked_at():
     """Whichever is named first; of rods as thick as each other those of both."""
     for thin, thick, side in ((0.01, 0.1, [0, 1]), (0.01, 0.02, [2, 2])):
-        found = []
+        sides = []
         for order in (1, -1):
             model = Model()
             material = Material(E=1e6, nu=0.3, density=1000.0)
@@ -61,13 +61,13 @@ def test_only_the_stations_of_the_rope_are_looked_at():
                 section = Section.circular(radius, material)
                 rods.append(model.add_rod(f"rod at {y}", [(-1, y, 0), (1, y, 0)], section, 2))
             model.add_contact("touch", *rods[::order], stiffness=1e4)
-            found.append(int(model.build().system.contacts.side[0]))
-        assert found == side
+            sides.append(int(model.build().system.contacts.side[0]))
+        assert sides == side
 
 
 def test_a_flange_keeps_what_is_pulled_askew_on_its_drum():
     """An axle that leans by 0.2 rad: the rope's surface comes as far as the lower flange, or off the drum without one."""
     runs = (pulley.run(0.2, flanges, t_end=0.13, progress=False) for flanges in (True, False))
-    kept, left = map(pulley.aside, runs)
-    assert 1.0 < kept < 1.0 + 1e-4 / (0.5 * pulley.GROOVE)  # as deep as friction and weight press it
+    inside, left = map(pulley.aside, runs)
+    assert 1.0 < inside < 1.0 + 1e-4 / (0.5 * pulley.GROOVE)  # as deep as friction and weight press it
     assert left > 1.0 + pulley.ROPE / (0.5 * pulley.GROOVE)  # its axis is beyond the edge

@@ -55,28 +55,28 @@ def test_a_ball_on_a_law_as_a_text_comes_as_deep_and_bounces_as_long_as_its_ener
     lasts = 2 * quad(slowness, 0, np.pi / 2 * (1 - 1e-9))[0]
     dt = lasts / 200
     result = simulate(model, 260 * dt, dt, output_every=1, output=file, progress=False)
-    found, body = result.contact("on"), result.body("ball")
-    assert found.depth.max() == pytest.approx(deepest, rel=2e-4)
+    contact, body = result.contact("on"), result.body("ball")
+    assert contact.depth.max() == pytest.approx(deepest, rel=2e-4)
     assert body.v[-1, 2] == pytest.approx(speed, rel=1e-12)
     # on both ways beside the floor with the speed: a bounce takes what is left of the time
     way = 0.0005 + body.r[-1, 2] - 0.05
     assert result.t[-1] - way / speed == pytest.approx(lasts, rel=1e-4)
     assert np.ptp(result.energy["total"]) < 1e-13
-    assert found.energy == pytest.approx(energy(np.maximum(found.depth, 0)), rel=1e-10, abs=1e-15)
-    again = Result.load(file)
-    assert np.array_equal(again.contact("on").normal_force, found.normal_force)
-    assert audit(again).ok
+    assert contact.energy == pytest.approx(energy(np.maximum(contact.depth, 0)), rel=1e-10, abs=1e-15)
+    loaded = Result.load(file)
+    assert np.array_equal(loaded.contact("on").normal_force, contact.normal_force)
+    assert audit(loaded).ok
 
 
 def test_an_impact_of_steel_is_that_of_hertz_with_the_order_of_the_step():
     """Contact time to second order, the largest force, where all is energy, to fourth."""
-    found = np.array([contacts.steel_spheres(n) for n in (20, 40, 80, 160)])
-    errors = np.abs(found[:, :2] - 1.0)
+    ratios = np.array([contacts.steel_spheres(n) for n in (20, 40, 80, 160)])
+    errors = np.abs(ratios[:, :2] - 1.0)
     assert np.all(errors[-1] < 1e-4)
     orders = np.log2(errors[:-1] / errors[1:])
     assert orders[:, 0] == pytest.approx(2.0, abs=0.1)
     assert np.all(orders[:, 1] > 3.5)
-    assert found[:, 2] == pytest.approx(1.0, abs=1e-11)  # the one that was at rest has all of the velocity
+    assert ratios[:, 2] == pytest.approx(1.0, abs=1e-11)  # the one that was at rest has all of the velocity
 
 
 def thrown_bar(n: int, mass: str, stiffness: float, every: int = 1):
@@ -96,11 +96,11 @@ def test_a_bar_that_hits_a_wall_leaves_when_the_wave_is_back():
     """
     lasts = []
     for n in (20, 40, 80):
-        run, kept = thrown_bar(n, "lumped", 0.5 * n * 1e7 * contacts.AREA)
+        run, ratio = thrown_bar(n, "lumped", 0.5 * n * 1e7 * contacts.AREA)
         force = run.contact("hit").force[:, 0]
         assert force[n : 3 * n].mean() == pytest.approx(contacts.PLATEAU, rel=2e-3)
         lasts.append(np.count_nonzero(force) / (4.0 * n) - 1.0)
-        assert abs(kept) > 0.995
+        assert abs(ratio) > 0.995
         assert spread(run.energy["total"]) < 1e-11
     assert lasts[-1] < 0.03
     assert np.log2(np.array(lasts[:-1]) / lasts[1:]) == pytest.approx(1.0, abs=0.3)
@@ -115,8 +115,8 @@ def test_a_bar_leaves_a_wall_with_what_its_give_leaves_of_the_speed():
     lacks = 1.0 + x - 2.0 * (1.0 - np.exp(-x)) - 2.0 * (1.0 - np.exp(-x) * (1.0 + x))
     exact = lacks * contacts.DELAY * contacts.WAVE / contacts.LENGTH
     stiffness = 1e7 * contacts.AREA / (contacts.WAVE * contacts.DELAY)
-    kept = np.array([thrown_bar(n, "consistent", stiffness, 6 * n)[1] for n in (20, 40, 80)])
-    errors = (1.0 - kept) / exact - 1.0
+    ratios = np.array([thrown_bar(n, "consistent", stiffness, 6 * n)[1] for n in (20, 40, 80)])
+    errors = (1.0 - ratios) / exact - 1.0
     assert exact == pytest.approx(0.005171, rel=1e-4)
     assert abs(errors[-1]) < 0.04
     assert np.log2(errors[:-1] / errors[1:]) == pytest.approx(1.9, abs=0.1)

@@ -85,9 +85,9 @@ def test_products_and_rotations_are_those_of_the_house(sample):
     ],
 )
 def test_a_material_that_makes_no_sense_is_refused(change, word):
-    given = {"rho_A": 1.0, "J_rho": [1, 1, 1], "C_N": [1, 1, 1], "C_M": [1, 1, 1], **change}
+    parameters = {"rho_A": 1.0, "J_rho": [1, 1, 1], "C_N": [1, 1, 1], "C_M": [1, 1, 1], **change}
     with pytest.raises(ModelError, match=word):
-        material(**given)
+        material(**parameters)
 
 
 def test_inertia_and_stiffness_are_extended_by_their_own_free_numbers():
@@ -117,19 +117,19 @@ def test_momenta_and_stresses_are_derivatives_of_the_lagrangian_on_and_off_the_s
     q = off * sample.q.value
     p_phi, p = lagrangian.momenta(ROD, q, sample.phi.t, sample.q.t)
     v_phi, v = lagrangian.stresses(ROD, q, sample.phi.S, sample.q.S)
-    found = {
-        name: gradient(lambda x, name=name: lagrangian_of(sample, q=q, **{name: x}), given)
-        for name, given in (
+    derivatives = {
+        name: gradient(lambda x, name=name: lagrangian_of(sample, q=q, **{name: x}), value)
+        for name, value in (
             ("phi_t", sample.phi.t),
             ("q_t", sample.q.t),
             ("phi_S", sample.phi.S),
             ("q_S", sample.q.S),
         )
     }
-    assert close(p_phi, found["phi_t"])
-    assert close(p, found["q_t"])
-    assert close(v_phi, found["phi_S"])
-    assert close(v, found["q_S"])
+    assert close(p_phi, derivatives["phi_t"])
+    assert close(p, derivatives["q_t"])
+    assert close(v_phi, derivatives["phi_S"])
+    assert close(v, derivatives["q_S"])
 
 
 # --- Hamiltonian ---
@@ -155,8 +155,8 @@ def test_partial_derivatives_of_the_density(sample):
     q, phi_S, q_S = sample.q.value, sample.phi.S, sample.q.S
     assert close(hamiltonian.dh_dphi_S(ROD, q, phi_S), gradient(lambda x: density_of(sample, phi_S=x), phi_S))
     assert close(hamiltonian.dh_dq_S(ROD, q, q_S), gradient(lambda x: density_of(sample, q_S=x), q_S))
-    found = gradient(lambda x: density_of(sample, q=x), q)
-    assert close(hamiltonian.dh_dq(ROD, q, sample.p, phi_S, q_S, sample.lam), found)
+    gradient_q = gradient(lambda x: density_of(sample, q=x), q)
+    assert close(hamiltonian.dh_dq(ROD, q, sample.p, phi_S, q_S, sample.lam), gradient_q)
 
 
 def test_equations_of_motion_are_the_balances_of_simo_and_reissner(sample):
@@ -198,8 +198,8 @@ def test_gradient_of_S_is_exact_for_every_z():
 
 def test_hessian_of_S_is_the_symmetric_derivative_of_its_gradient():
     z = np.random.default_rng(1).standard_normal((20, 22))
-    found, h = multisymplectic.hessian_S(ROD, z), 1e-6
-    assert close(found, found.swapaxes(-1, -2))
+    hessian, h = multisymplectic.hessian_S(ROD, z), 1e-6
+    assert close(hessian, hessian.swapaxes(-1, -2))
     d = np.random.default_rng(2).standard_normal(22)
     change = multisymplectic.grad_S(ROD, z + h * d) - multisymplectic.grad_S(ROD, z - h * d)
-    assert close(apply(found, d), change / (2 * h), 1e-8)
+    assert close(apply(hessian, d), change / (2 * h), 1e-8)

@@ -109,11 +109,11 @@ def test_a_strut_of_two_springs_buckles_at_one_load_whatever_they_are(halves):
 
 def test_a_strut_buckles_at_the_load_under_which_it_is_so_short():
     """P = k_side (L - P/k), up to (P/k)^2/100, what the side spring pulls."""
-    found = buckling(strut([half_spring, half_law]))
-    assert found.factors[0] == pytest.approx(SIDE * HIGH / (1 + SIDE * HIGH / STIFF), rel=1e-4)
-    assert found.linear[0] == pytest.approx(SIDE * HIGH, rel=1e-9)
+    result = buckling(strut([half_spring, half_law]))
+    assert result.factors[0] == pytest.approx(SIDE * HIGH / (1 + SIDE * HIGH / STIFF), rel=1e-4)
+    assert result.linear[0] == pytest.approx(SIDE * HIGH, rel=1e-9)
     # pulled aside it follows its shape: what would have to be held there is no equilibrium of its own
-    assert found.kinds == ("limit point",)
+    assert result.kinds == ("limit point",)
 
 
 @pytest.mark.parametrize("halves", pairs(ABOUT), ids=named)
@@ -124,9 +124,9 @@ def test_the_joint_of_a_crank_carries_what_its_springs_leave_whatever_they_are(h
 
 def test_struts_and_cranks_have_all_kinds_of_energies_of_strains():
     kinds = {
-        own.group.kind.name
+        element.group.kind.name
         for model in (strut(ALONG), crank(ABOUT))
-        for own in groups_of(model.build().system, None, Role.ENERGY)
+        for element in groups_of(model.build().system, None, Role.ENERGY)
     }
     every = [
         kind
@@ -173,15 +173,15 @@ def truss(high, stiffness=1e4, bar=half_spring):
 )
 def test_a_truss_snaps_through_at_the_exact_limit_load(high, bar):
     """P = 2 k z (l0/l - 1), dP/dz = 0 where l^3 = l0 (von Mises 1923); linear buckling is off by a factor of five and more."""
-    found = buckling(truss(high, bar=bar))
+    result = buckling(truss(high, bar=bar))
     l0 = np.hypot(1.0, high)
     z = np.sqrt(l0 ** (2 / 3) - 1.0)
-    assert found.kinds == ("limit point",)
+    assert result.kinds == ("limit point",)
     # bars of 1 m are as long as round-off says: 1e-16 over the change of their length, high^2/2
-    assert found.factors[0] == pytest.approx(2e4 * z * (l0 ** (2 / 3) - 1.0), rel=1e-10)
-    assert found.states[0].r[1, 2] == pytest.approx(z, rel=1e-7)  # the load is flat there: root of round-off
-    assert found.linear[0] > 5 * found.factors[0]
-    assert found.linear[0] == pytest.approx(2e4 * high**3, rel=1e-8)  # of bars that keep their direction
+    assert result.factors[0] == pytest.approx(2e4 * z * (l0 ** (2 / 3) - 1.0), rel=1e-10)
+    assert result.states[0].r[1, 2] == pytest.approx(z, rel=1e-7)  # the load is flat there: root of round-off
+    assert result.linear[0] > 5 * result.factors[0]
+    assert result.linear[0] == pytest.approx(2e4 * high**3, rel=1e-8)  # of bars that keep their direction
 
 
 def test_two_linear_factors_that_lead_to_one_point_are_told_once():
@@ -213,10 +213,10 @@ def test_double_bifurcations_are_reported_twice_with_two_shapes(axis, EA, GA):
     )
     model.add_joint("foot", "clamp", rod.start)
     model.add_force("press", rod.end, -axis)
-    found = buckling(model, 2)
-    assert found.kinds == ("bifurcation", "bifurcation")
-    assert found.factors == pytest.approx(2 * [critical(EA, GA, np.pi / 2 / LENGTH)], rel=1e-6)
-    tips = found.shapes[:, -1, :3] / np.linalg.norm(found.shapes[:, -1, :3], axis=1)[:, None]
+    result = buckling(model, 2)
+    assert result.kinds == ("bifurcation", "bifurcation")
+    assert result.factors == pytest.approx(2 * [critical(EA, GA, np.pi / 2 / LENGTH)], rel=1e-6)
+    tips = result.shapes[:, -1, :3] / np.linalg.norm(result.shapes[:, -1, :3], axis=1)[:, None]
     assert abs(tips[0] @ tips[1]) < 0.1
     assert np.abs(tips @ axis).max() < 1e-3
 
@@ -225,13 +225,13 @@ def test_the_frame_buckles_at_one_load_however_its_initial_state_is_rounded():
     """At the factors the path is singular: a plain iteration there goes where round-off points."""
     from rodsim.validation import buckling_loads as stability
 
-    wanted = frame(0)
+    expected = frame(0)
     model = {}
 
-    def kept(given, n):
-        built = given.build()
+    def kept(built_model, n):
+        built = built_model.build()
         noise = 1.0 + 1e-15 * np.random.default_rng(len(model)).standard_normal(built.state.r.shape)
-        model[given.name, len(model)] = buckling(
+        model[built_model.name, len(model)] = buckling(
             built._replace(state=built.state._replace(r=built.state.r * noise)), n
         )
         return list(model.values())[-1]
@@ -239,8 +239,8 @@ def test_the_frame_buckles_at_one_load_however_its_initial_state_is_rounded():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stability, "buckling", kept)
         for _ in range(2):
-            assert frame(0) == pytest.approx(wanted, rel=1e-7)  # EA/EI = 3e7/L^2
-    assert list(wanted.values()) == pytest.approx(list(FRAME.values()), rel=5e-4)  # of second order
+            assert frame(0) == pytest.approx(expected, rel=1e-7)  # EA/EI = 3e7/L^2
+    assert list(expected.values()) == pytest.approx(list(FRAME.values()), rel=5e-4)  # of second order
 
 
 def test_where_there_is_no_critical_point_the_linear_factor_comes_with_a_word():
@@ -248,11 +248,11 @@ def test_where_there_is_no_critical_point_the_linear_factor_comes_with_a_word():
     model = links(2)
     model.add_force("side", model.bodies["bar 1"].at((0, 0, 0)), (0, 0.5, 0))
     with pytest.warns(LinearFactorWarning, match="is that of linear buckling alone; on the path"):
-        found = buckling(model, 2)
+        result = buckling(model, 2)
     exact = [16.0 * np.sin(np.pi * (2 * j - 1) / 10) ** 2 for j in (1, 2)]
-    assert found.linear == pytest.approx(exact, rel=1e-9)
-    assert found.factors[0] == found.linear[0]
-    assert found.kinds[0].startswith("linear: on the path from load factor zero no critical point was found")
+    assert result.linear == pytest.approx(exact, rel=1e-9)
+    assert result.factors[0] == result.linear[0]
+    assert result.kinds[0].startswith("linear: on the path from load factor zero no critical point was found")
 
 
 def test_distributed_loads_grow_too():

@@ -23,12 +23,12 @@ def test_a_free_body_slows_down_as_the_closed_form():
     """m dv/dt = -rate m v, d(R J Omega)/dt = -rate R J Omega: both momenta fall as exp(-rate t), L along itself."""
     errors = []
     for h in (0.02, 0.01):
-        found = simulate(tumbling(), 1.0, h, output_every=10, progress=False)
+        result = simulate(tumbling(), 1.0, h, output_every=10, progress=False)
         P, L = (
-            found.linear_momentum,
-            found.angular_momentum - np.cross(found.body("body").center_of_mass, found.linear_momentum),
+            result.linear_momentum,
+            result.angular_momentum - np.cross(result.body("body").center_of_mass, result.linear_momentum),
         )
-        fall = np.exp(-RATE * found.t)[:, None]
+        fall = np.exp(-RATE * result.t)[:, None]
         errors.append(max(np.abs(P - fall * P[0]).max(), np.abs(L - fall * L[0]).max()))
     assert errors[1] < 1e-3
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
@@ -52,14 +52,14 @@ def with_friction(kind):
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
 @pytest.mark.parametrize("kind", ["revolute", "spherical", "prismatic"])
 def test_friction_keeps_both_momenta_and_loses_what_the_energy_misses(kind, integrator):
-    found = simulate(with_friction(kind), 0.5, 0.01, integrator, progress=False)
-    E, lost = found.audit_column("total"), found.audit_column("dissipation")
+    result = simulate(with_friction(kind), 0.5, 0.01, integrator, progress=False)
+    E, lost = result.audit_column("total"), result.audit_column("dissipation")
     assert np.abs(E + lost - E[0]).max() < 1e-12 * E[0]
     assert np.all(np.diff(lost) > 0.0)
     assert lost[-1] > 0.01 * E[0]
     for name in ("Px", "Py", "Pz", "Lx", "Ly", "Lz"):
-        assert np.ptp(found.audit_column(name)) < 1e-11
-    assert audit(found).ok
+        assert np.ptp(result.audit_column(name)) < 1e-11
+    assert audit(result).ok
 
 
 def test_a_hinged_body_slows_down_as_the_closed_form():
@@ -70,23 +70,23 @@ def test_a_hinged_body_slows_down_as_the_closed_form():
     )
     hinge = model.add_joint("hinge", "revolute", model.ground, wheel, at=(0, 0, 0), axis=(0, 0, 1))
     model.add_joint_damping("bearing", hinge, turning=0.2)
-    found = simulate(model, 1.0, 0.005, output_every=20, progress=False)
-    w = found.angular_momentum[:, 2] / 0.5
-    assert np.abs(w - 4.0 * np.exp(-0.4 * found.t)).max() < 1e-3
-    assert np.ptp(found.audit_column("total") + found.dissipation) < 1e-12 * found.energy["total"][0]
+    result = simulate(model, 1.0, 0.005, output_every=20, progress=False)
+    w = result.angular_momentum[:, 2] / 0.5
+    assert np.abs(w - 4.0 * np.exp(-0.4 * result.t)).max() < 1e-3
+    assert np.ptp(result.audit_column("total") + result.dissipation) < 1e-12 * result.energy["total"][0]
 
 
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
 def test_what_a_damped_rod_loses_is_what_its_energy_misses(element):
     model = free_rod(element)
     model.add_mass_damping("air", model.rods["rod"], RATE, rotation=0.5)
-    found = simulate(model, 0.3, 0.01, progress=False)
-    E, lost = found.audit_column("total"), found.audit_column("dissipation")
+    result = simulate(model, 0.3, 0.01, progress=False)
+    E, lost = result.audit_column("total"), result.audit_column("dissipation")
     assert np.abs(E + lost - E[0]).max() < 1e-12 * E[0]
     assert np.all(np.diff(lost) > 0.0)
-    P = found.linear_momentum
-    assert pytest.approx(np.exp(-RATE * found.t)[:, None] * P[0], abs=2e-3 * np.abs(P[0]).max()) == P
-    assert audit(found).ok
+    P = result.linear_momentum
+    assert pytest.approx(np.exp(-RATE * result.t)[:, None] * P[0], abs=2e-3 * np.abs(P[0]).max()) == P
+    assert audit(result).ok
 
 
 def viscous_arm(element, gravity, curve=((0, 0, 0), (0.5, 0, 0))):
@@ -106,9 +106,9 @@ def test_a_viscous_rod_takes_as_few_iterations_as_an_elastic_one_and_keeps_its_b
     """Its round-off is where Newton's method ends, and what is lost is counted where the step ends. The one in a plane has a
     solver of its own.
     """
-    found = simulate(viscous_arm(element, gravity), 0.4, 1e-3, output_every=20, progress=False)
-    E, lost = found.audit_column("total"), found.audit_column("dissipation")
-    assert found.newton_iterations[1:].mean() < 2.3  # 3.3 else
+    result = simulate(viscous_arm(element, gravity), 0.4, 1e-3, output_every=20, progress=False)
+    E, lost = result.audit_column("total"), result.audit_column("dissipation")
+    assert result.newton_iterations[1:].mean() < 2.3  # 3.3 else
     assert np.abs(E + lost - E[0]).max() < 1e-13 * lost[-1]
 
 
@@ -116,8 +116,8 @@ def test_a_viscous_rod_takes_as_few_iterations_as_an_elastic_one_and_keeps_its_b
 def test_what_a_viscous_rod_loses_is_counted_where_its_steps_end(element):
     """With the last correction of Newton's method; without it energy and losses change by ten times as much, 3e-14."""
     bent = (0, 0, 0), (0.25, 0.1, 0.1), (0.5, 0, 0.15)
-    found = simulate(viscous_arm(element, (0.3, 5, -9.81), bent), 1.6, 4e-3, output_every=20, progress=False)
-    E, lost = found.audit_column("total"), found.audit_column("dissipation")
+    result = simulate(viscous_arm(element, (0.3, 5, -9.81), bent), 1.6, 4e-3, output_every=20, progress=False)
+    E, lost = result.audit_column("total"), result.audit_column("dissipation")
     assert np.abs(E + lost - E[0]).max() < 2e-14 * lost[-1]
 
 
@@ -126,12 +126,12 @@ def test_charts_take_external_damping_and_friction(integrator, chart):
     def end(integrator, h, chart=None):
         model = with_friction("revolute")
         model.add_mass_damping("air", model.bodies["a"], RATE)
-        found = simulate(model, 0.1, h, integrator, chart=chart, output_every=1, progress=False)
-        return np.concatenate([found.body(x).center_of_mass[-1] for x in "ab"]), found
+        result = simulate(model, 0.1, h, integrator, chart=chart, output_every=1, progress=False)
+        return np.concatenate([result.body(x).center_of_mass[-1] for x in "ab"]), result
 
     exact = end("em", 0.0005)[0]
-    found, run = end(integrator, 0.005, chart)
-    assert np.abs(found - exact).max() < 2e-5
+    final, run = end(integrator, 0.005, chart)
+    assert np.abs(final - exact).max() < 2e-5
     assert np.all(np.diff(run.dissipation) > 0.0)
 
 
@@ -158,7 +158,7 @@ def test_scenes_have_damping_and_friction(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("joint", "given", "words"),
+    ("joint", "settings", "words"),
     [
         (
             "joint",
@@ -169,9 +169,9 @@ def test_scenes_have_damping_and_friction(tmp_path):
         ("joint", {}, "resists nothing; give turning= or sliding="),
     ],
 )
-def test_a_joint_that_cannot_be_damped_is_refused_with_its_cure(joint, given, words):
+def test_a_joint_that_cannot_be_damped_is_refused_with_its_cure(joint, settings, words):
     with pytest.raises(ModelError, match=words):
-        with_friction("revolute").add_joint_damping("more", joint, **given)
+        with_friction("revolute").add_joint_damping("more", joint, **settings)
 
 
 def test_a_part_that_cannot_be_damped_is_refused_with_its_cure():

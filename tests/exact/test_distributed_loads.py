@@ -47,8 +47,8 @@ def test_nodal_forces_do_the_work_of_the_load_on_what_the_element_can_do(element
     )
     built = model.build()
     order = {"se3": 1, "lagrange(2)": 2, "relative(4)": 4}[element]
-    own = loads_of(built.system.others)
-    x = built.state.r[own.frame, 0]  # along a rod of length 2: s = x/2
+    loads = loads_of(built.system.others)
+    x = built.state.r[loads.frame, 0]  # along a rod of length 2: s = x/2
     values = built.load_values(np.array([0.5]))[0]
     s, w = np.polynomial.legendre.leggauss(8)
     s, w = 0.5 + 0.25 * s, 0.5 * w  # from 0.25 to 0.75, dx = 2 ds
@@ -84,10 +84,10 @@ def test_the_work_of_a_distributed_load_is_counted_exactly(integrator, following
     model.add_distributed_load("shake", rod, Sine(2.0, 1.0).along((0, 1, 0)))
     model.add_force("tip", rod.end, (0.3, 0, 0))
     result = simulate(model, 0.6, 0.01, integrator)
-    found = audit(result)
-    assert found.ok
-    assert found.energy_balance < 1e-11
-    assert np.ptp(result.work) > 0.1 * found.energy_scale
+    report = audit(result)
+    assert report.ok
+    assert report.energy_balance < 1e-11
+    assert np.ptp(result.work) > 0.1 * report.energy_scale
     assert result.drive_work().max() == 0.0
 
 
@@ -151,10 +151,10 @@ def test_a_load_may_fill_the_same_list_or_array_at_each_call():
     """What it holds then counts, not what it holds later; tuples are looked at all together."""
     fillers = [0.0] * 3, np.zeros(3)
 
-    def filled(kept):
+    def filled(buffer):
         def load(s, t):
-            kept[1] = s + t
-            return kept
+            buffer[1] = s + t
+            return buffer
 
         return load
 
@@ -184,14 +184,14 @@ def test_a_field_of_arrays_loads_as_the_function_of_numbers():
 
 
 def test_invalid_field_values_are_rejected_by_name():
-    for given, words in (
+    for points, words in (
         (lambda s, t: (0.0, s), "2 components of shapes"),
         (lambda s, t: np.zeros((2, 3)), "ndarray of shape"),
         (lambda s, t: (s, t, s[:2]), "broadcasts"),
         (lambda s, t: (s, t, s / 0.0), r"\[0, 0, 2\]"),
     ):
         model, rod = held()
-        model.add_distributed_load("wave", rod, signals.Field(given))
+        model.add_distributed_load("wave", rod, signals.Field(points))
         with np.errstate(all="ignore"), pytest.raises(ModelError, match=f"load 'wave'.*{words}"):
             simulate(model, 0.1, 0.01)
     model, rod = held()
@@ -231,9 +231,9 @@ def test_a_field_has_its_total_and_its_moment_however_narrow_it_is(element, orde
     times = TIMES if part > 0.1 else np.array([1.25])
     times = times[np.abs(0.5 + 0.4 * times - 1.0) < 1.0 - 5 * part * 0.25 * order]
     assert len(times)
-    found = values(times)[:, :, 1]
-    assert found.sum(axis=1) == pytest.approx(np.full(len(times), 8.0), rel=1e-3)
-    assert found @ x == pytest.approx(8.0 * (0.5 + 0.4 * times), rel=1e-3)
+    forces = values(times)[:, :, 1]
+    assert forces.sum(axis=1) == pytest.approx(np.full(len(times), 8.0), rel=1e-3)
+    assert forces @ x == pytest.approx(8.0 * (0.5 + 0.4 * times), rel=1e-3)
 
 
 def test_fields_are_integrated_at_each_time_by_itself():

@@ -18,17 +18,17 @@ def test_a_scene_keeps_its_balance(name):
     loaded = load(SCENES / f"{name}.yaml")
     run = loaded.scene.run
     result = simulate(loaded.model, 1.0, run.dt, run.integrator)
-    found = audit(result)
-    assert found.ok, found.text()
-    assert found.energy_balance < 1e-11
-    assert found.dissipation > 1e-3 * found.energy_scale
-    assert np.ptp(result.drive_work()) > 0.1 * found.energy_scale
+    report = audit(result)
+    assert report.ok, report.text()
+    assert report.energy_balance < 1e-11
+    assert report.dissipation > 1e-3 * report.energy_scale
+    assert np.ptp(result.drive_work()) > 0.1 * report.energy_scale
 
 
 def test_the_spin_up_beam_lags_and_is_stretched_as_known():
     run = spin_up(t_end=18.0)
-    found = audit(run.result)
-    assert found.energy_balance < 1e-11
+    report = audit(run.result)
+    assert report.energy_balance < 1e-11
     assert pytest.approx(5.14e-4, abs=5e-7) == STRETCH
     # Simo & Vu-Quoc's figure: the tip is behind by some 0.6 m in the middle of the spin-up, ahead of nothing after it
     assert 0.5 < -run.across.min() < 0.65

@@ -15,10 +15,10 @@ from tests.support.statics_models import cantilever, section
 AXIS = np.array([0.0, 0.0, 1.0])
 
 
-def turned(degrees: Any, **more: Any):  # type: ignore[no-untyped-def]
+def turned(degrees: Any, **settings: Any):  # type: ignore[no-untyped-def]
     """The loaded cantilever with its clamp turned about e3 by an angle, or by one that is a function of the load factor."""
-    turn = (lambda f: np.radians(degrees(f)) * AXIS) if callable(degrees) else np.radians(degrees) * AXIS
-    return equilibrium(loaded(), motions={"clamp": {"rotation": turn}}, **more)
+    rotation = (lambda f: np.radians(degrees(f)) * AXIS) if callable(degrees) else np.radians(degrees) * AXIS
+    return equilibrium(loaded(), motions={"clamp": {"rotation": rotation}}, **settings)
 
 
 def built_at(degrees: float) -> Model:
@@ -34,14 +34,14 @@ def built_at(degrees: float) -> Model:
 
 def test_an_equilibrium_goes_on_to_60_degrees_from_one_at_30() -> None:
     """By 30 degrees more, and along a path that goes from 30 to 60 where the model has the joint at 0."""
-    at_30, wanted = turned(30), turned(60).state().r
-    assert turned(30, start=at_30).state().r == pytest.approx(wanted, abs=1e-10)
-    whole = turned(lambda f: 30 + 30 * f, start=at_30)
-    assert whole.state().r == pytest.approx(wanted, abs=1e-10)
-    assert whole.constraint_residual.max() < 1e-12
-    assert audit(whole).ok
+    at_30, expected = turned(30), turned(60).state().r
+    assert turned(30, start=at_30).state().r == pytest.approx(expected, abs=1e-10)
+    full_path = turned(lambda f: 30 + 30 * f, start=at_30)
+    assert full_path.state().r == pytest.approx(expected, abs=1e-10)
+    assert full_path.constraint_residual.max() < 1e-12
+    assert audit(full_path).ok
     # and on from there, all the way round
-    assert turned(lambda f: 60 + 360 * f, start=whole).state().r == pytest.approx(wanted, abs=1e-9)
+    assert turned(lambda f: 60 + 360 * f, start=full_path).state().r == pytest.approx(expected, abs=1e-9)
 
 
 def test_a_path_goes_on_with_shifts_and_another_axis() -> None:
@@ -55,8 +55,8 @@ def test_a_path_goes_on_with_shifts_and_another_axis() -> None:
     begun = equilibrium(loaded(), motions=to(first))
     path = [lambda f, k=k: first[k] + f * (second - first)[k] for k in range(2)]
     result = equilibrium(loaded(), motions=to(path), start=begun)
-    wanted = equilibrium(loaded(), motions=to(second))
-    assert result.state().r == pytest.approx(wanted.state().r, abs=1e-10)
+    expected = equilibrium(loaded(), motions=to(second))
+    assert result.state().r == pytest.approx(expected.state().r, abs=1e-10)
     assert audit(result).ok
 
 
@@ -95,15 +95,15 @@ def test_a_list_that_is_none_of_load_factors_is_refused(factors: Any) -> None:
         turned(30, factors=factors)
 
 
-def column(**more: Any):  # type: ignore[no-untyped-def]
+def column(**settings: Any):  # type: ignore[no-untyped-def]
     """It passes bifurcations at 2.467 and 4.934 N of 6."""
     model, _, end = cantilever(section(EA=1e6, GA=1e6, GJ=1.0, EI=[1.0, 2.0]), 1.0, 8)
     model.add_force("press", end, (-6.0, 0.0, 0.0))
-    return equilibrium(model, method="arc-length", monitors={"down": (end, (-1, 0, 0))}, **more)
+    return equilibrium(model, method="arc-length", monitors={"down": (end, (-1, 0, 0))}, **settings)
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("settings", "words"),
     [
         ({"branch": 7}, r"branch = 7, but the path has 2 bifurcations up to load factor 1, .*at most 2"),
         (
@@ -122,10 +122,10 @@ def column(**more: Any):  # type: ignore[no-untyped-def]
     ],
 )
 def test_unreached_load_factor_is_rejected_without_a_file(
-    given: dict[str, Any], words: str, tmp_path: Any
+    settings: dict[str, Any], words: str, tmp_path: Any
 ) -> None:
     with pytest.raises(ModelError, match=words):
-        column(**given, output=tmp_path / "file.vtkhdf")
+        column(**settings, output=tmp_path / "file.vtkhdf")
     assert not list(tmp_path.iterdir())
 
 

@@ -71,6 +71,6 @@ def test_centre_of_the_heavy_top_moves_on_the_exact_circle_to_1e_10(method):
 
 
 def test_free_body_of_the_study_is_that_of_the_exact_solution():
-    own = free_body.free_body()
-    assert own.q0 == pytest.approx(turning("singular").q0)
-    assert own.v0 == pytest.approx(turning("singular").v0)
+    body = free_body.free_body()
+    assert body.q0 == pytest.approx(turning("singular").q0)
+    assert body.v0 == pytest.approx(turning("singular").v0)

@@ -26,8 +26,8 @@ def column(
 ) -> tuple[Model, Any]:
     """A column of length 1 along x with a side force at the tip, or between its hinges at half its length."""
     model = Model("column")
-    own = section(EA=EA, GA=EA, GJ=1.0, EI=1.0)
-    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], own, n)
+    cross_section = section(EA=EA, GA=EA, GJ=1.0, EI=1.0)
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], cross_section, n)
     if support == "clamped":
         model.add_joint("foot", "clamp", rod.start)
     else:
@@ -85,9 +85,9 @@ def test_a_perfect_column_has_its_bifurcations_and_stays_straight() -> None:
     """However it lies in space: round-off is no imperfection."""
     Q = quaternions.to_matrix(quaternions.from_rotation_vector([0.3, -1.1, 0.7]))
     model = Model("column")
-    own = section(EA=1e9, GA=1e9, GJ=1.0, EI=[1.0, 2.0])
+    cross_section = section(EA=1e9, GA=1e9, GJ=1.0, EI=[1.0, 2.0])
     ends = [Q @ (0, 0, 0), Q @ (1, 0, 0)]
-    rod = model.add_rod("rod", ends, own, 32, element="relative(2)", up=Q @ (0, 0, 1))
+    rod = model.add_rod("rod", ends, cross_section, 32, element="relative(2)", up=Q @ (0, 0, 1))
     model.add_joint("foot", "clamp", rod.start)
     model.add_force("press", rod.end, Q @ (-20.0, 0, 0))
     result = equilibrium(model, method="arc-length")
@@ -100,8 +100,8 @@ def test_a_perfect_column_has_its_bifurcations_and_stays_straight() -> None:
 
 def test_arc_length_with_a_pressure_alone_has_nothing_to_grow(tmp_path) -> None:  # type: ignore[no-untyped-def]
     model = Model("ring")
-    turn = lambda s: (np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0.0)  # noqa: E731
-    rod = model.add_rod("ring", turn, section(EA=1e4, GA=1e4, GJ=1.0, EI=1.0), 8)
+    circle = lambda s: (np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0.0)  # noqa: E731
+    rod = model.add_rod("ring", circle, section(EA=1e4, GA=1e4, GJ=1.0, EI=1.0), 8)
     model.add_joint("foot", "clamp", rod.start)
     model.add_pressure("water", rod, 1.0, (0, 0, 1))
     with pytest.raises(ModelError, match="nothing to grow"):

@@ -76,9 +76,9 @@ def test_a_file_in_single_precision_has_the_moments_of_its_vertices_to_round_off
     ending, how, place, tmp_path
 ):
     """A box, turned so that no inertia is zero: what is asserted is the surface in the file, in double precision."""
-    box, turn = Box(0.1, 0.2, 0.15, density=700), np.array([0.6, 0.36, -0.48, 0.528])
-    turn = turn / np.linalg.norm(turn)
-    vertices = (rotate(turn, box.vertices) + AWAY[place]).astype(np.float32)
+    box, rotation = Box(0.1, 0.2, 0.15, density=700), np.array([0.6, 0.36, -0.48, 0.528])
+    rotation = rotation / np.linalg.norm(rotation)
+    vertices = (rotate(rotation, box.vertices) + AWAY[place]).astype(np.float32)
     file = tmp_path / f"box.{ending}"
     meshio.Mesh(vertices, [("triangle", box.faces.astype(np.int32))]).write(file, **how)
     mesh, exact = Mesh(file, density=700), Mesh((vertices.astype(float), box.faces), density=700)

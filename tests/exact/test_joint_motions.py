@@ -36,8 +36,8 @@ def chain(name):
         "b", Box(0.8, 0.2, 0.4, density=120), (1.4, 0.1, 0.1), turned, (0.3, -0.5, 0.3), (-1, 1.5, 1)
     )
     c = model.add_body("c", Box(0.6, 0.5, 0.2, density=80), (2, 0.4, 0.3), angular_velocity=(2, -0.5, 1))
-    (first, given), (second, also) = PAIRS[name]
-    model.add_joint("one", first, a, b, at=(1, 0.1, 0.1), **given)
+    (first, settings), (second, also) = PAIRS[name]
+    model.add_joint("one", first, a, b, at=(1, 0.1, 0.1), **settings)
     model.add_joint("two", second, b, c, at=(1.8, 0.3, 0.1), **also)
     built = model.build()
     return built.system, project_velocities(built.system, built.state)[0]
@@ -198,14 +198,14 @@ def test_a_file_keeps_the_axes_of_joints(tmp_path):
     model = Model("door", gravity=(0, -9.81, 0))
     leaf = model.add_body("leaf", Box(1, 0.2, 0.3, mass=1), (0.5, 0, 0))
     model.add_joint("hinge", "revolute", model.ground, leaf, at=(0, 0, 0), axis=(0, 0, 1))
-    there, here = (simulate(model, 0.1, 0.01, output=out) for out in (tmp_path / "door.vtkhdf", None))
-    for name, column in there.joint("hinge").table().items():
+    from_file, here = (simulate(model, 0.1, 0.01, output=out) for out in (tmp_path / "door.vtkhdf", None))
+    for name, column in from_file.joint("hinge").table().items():
         assert np.array_equal(column, here.joint("hinge").table()[name])
-    assert there.joint("hinge").angle[-1] < -0.01
+    assert from_file.joint("hinge").angle[-1] < -0.01
 
 
 @pytest.mark.parametrize(
-    ("kind", "given", "message"),
+    ("kind", "settings", "message"),
     [
         ("universal", AXES, "turns about two axes; give `second_axis=`"),
         (
@@ -227,11 +227,11 @@ def test_a_file_keeps_the_axes_of_joints(tmp_path):
         ("planar", AXES | {"locked": ("x",)}, "has no locked"),
     ],
 )
-def test_what_a_joint_does_not_take_is_refused_with_the_cure(kind, given, message):
+def test_what_a_joint_does_not_take_is_refused_with_the_cure(kind, settings, message):
     model = Model("refused")
     body = model.add_body("body", Box(1, 1, 1, mass=1))
     with pytest.raises(ModelError, match=rf"{kind} joint 'it': .*{message}|{kind} joint 'it'.*{message}"):
-        model.add_joint("it", kind, model.ground, body, at=(0, 0, 0), **given)
+        model.add_joint("it", kind, model.ground, body, at=(0, 0, 0), **settings)
 
 
 SCENE = """

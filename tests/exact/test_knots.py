@@ -19,9 +19,9 @@ def found_braid():
 
 def test_a_braid_has_the_published_factor_of_friction():
     """0.492 by Audoly, Clauvelin and Neukirch, 2007."""
-    found = found_braid()
-    assert found.sigma == pytest.approx(0.492, abs=2e-3)
-    assert found.slope == pytest.approx(1.477, abs=0.01)
+    braid = found_braid()
+    assert braid.sigma == pytest.approx(0.492, abs=2e-3)
+    assert braid.slope == pytest.approx(1.477, abs=0.01)
 
 
 def test_a_loose_knot_pulls_by_the_law_of_a_circle_and_its_next_term():
@@ -39,6 +39,6 @@ def test_a_loose_knot_pulls_by_the_law_of_a_circle_and_its_next_term():
 
 def test_a_knot_that_is_pulled_without_friction_pulls_as_much_beyond_its_braid():
     """To 5 percent of the force, from elements of 1.5 radii; with friction of 0.1 it is 40 percent (gallery)."""
-    found = example.pull(example.run(friction=0.0, t_end=0.4, progress=False))
-    assert np.abs(found.end / found.loop - 1.0).max() < 0.08
-    assert found.epsilon[-1] > found.epsilon[0]
+    pulled = example.pull(example.run(friction=0.0, t_end=0.4, progress=False))
+    assert np.abs(pulled.end / pulled.loop - 1.0).max() < 0.08
+    assert pulled.epsilon[-1] > pulled.epsilon[0]

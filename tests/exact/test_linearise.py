@@ -55,8 +55,8 @@ def test_full_matrices_and_sparse_ones_are_the_same(monkeypatch):
     close(small.changed(K=small.symmetric_stiffness).K, 0.5 * (large.K + large.K.T), 1e-13)
 
 
-def close(found, wanted, tolerance=1e-8):
-    assert np.abs(found - wanted).max() <= tolerance * np.abs(wanted).max()
+def close(actual, expected, tolerance=1e-8):
+    assert np.abs(actual - expected).max() <= tolerance * np.abs(expected).max()
 
 
 @pytest.mark.parametrize("element", ["se3", "lagrange(2)", "relative(2)", "lagrange(3)"])
@@ -95,8 +95,8 @@ def test_forces_are_the_gradient_of_the_energies_and_of_the_joints():
     coil = 7.0 * 0.5 * slope(lambda x: _angle(built, x) ** 2, state, system)
     of_joints = slope(lambda x: lam @ constraint_residual(system, x), state, system)
     free = np.repeat(system.frames.fixed == 0, 6)
-    found = tangents.forces(energies_of(system, state), state, np.zeros(0)).ravel()
-    close(found[free], (energy + coil)[0][free])
+    forces = tangents.forces(energies_of(system, state), state, np.zeros(0)).ravel()
+    close(forces[free], (energy + coil)[0][free])
     close(tangents.forces(constraints_of(system, state), state, lam).ravel()[free], of_joints[0][free])
 
 
@@ -156,8 +156,8 @@ def spinning_momenta(system, state, x, rate, motion, t):
         """Inertial positions and rotations dt later; the frames' own spin turns them beneath x."""
         y = x + dt * rate
         axes = Rotation.from_rotvec(W * (t + dt))
-        own = Rotation.from_rotvec(motion.spin * (t + dt))
-        R = axes * Rotation.from_rotvec(y[:, 3:]) * own * Rotation.from_quat(np.roll(state.quat, -1, axis=1))
+        spin = Rotation.from_rotvec(motion.spin * (t + dt))
+        R = axes * Rotation.from_rotvec(y[:, 3:]) * spin * Rotation.from_quat(np.roll(state.quat, -1, axis=1))
         return axes.apply(state.r - motion.center + y[:, :3]), R
 
     (r0, R0), (r1, R1), (_, Rm) = pose(-h), pose(h), pose(0.0)
@@ -180,8 +180,8 @@ def test_inertia_in_turning_axes_is_the_change_of_momenta():
     W = np.array([0.4, -0.7, 1.1])
     round_one = np.diag([3.0, 3.0, 1.0])
     system = system._replace(frames=system.frames._replace(inertia=np.tile(round_one, (n, 1, 1))))
-    own = 2.0 * quaternions.rotate(state.quat, np.array([0.0, 0.0, 1.0]))
-    motion = inertia.SteadyMotion(W, np.array([0.1, 0.2, -0.3]), own, True)
+    spin = 2.0 * quaternions.rotate(state.quat, np.array([0.0, 0.0, 1.0]))
+    motion = inertia.SteadyMotion(W, np.array([0.1, 0.2, -0.3]), spin, True)
     x, u, a = rng.standard_normal((3, n, 6))
     place = np.arange(n)
     M, D, K = (
@@ -204,9 +204,9 @@ def test_inertia_in_turning_axes_is_the_change_of_momenta():
         return np.concatenate([(at[1][k] - at[0][k]) / (2 * h) for k in (0, 1)], axis=1)
 
     eps = 1e-4
-    found = (balance(eps) - balance(-eps)) / (2 * eps)
-    wanted = (M @ a.ravel() + D @ u.ravel() + K @ x.ravel()).reshape(n, 6)
-    assert np.abs(found - wanted).max() < 1e-4 * np.abs(wanted).max()  # differences of differences
-    rest = inertia.steady_inertia_forces(system, state, motion)
+    change = (balance(eps) - balance(-eps)) / (2 * eps)
+    expected = (M @ a.ravel() + D @ u.ravel() + K @ x.ravel()).reshape(n, 6)
+    assert np.abs(change - expected).max() < 1e-4 * np.abs(expected).max()  # differences of differences
+    steady = inertia.steady_inertia_forces(system, state, motion)
     free = system.frames.fixed == 0
-    assert np.abs(balance(0.0) - rest)[free].max() < 1e-5 * np.abs(rest).max()
+    assert np.abs(balance(0.0) - steady)[free].max() < 1e-5 * np.abs(steady).max()

@@ -12,11 +12,11 @@ pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWa
 
 
 def test_each_link_of_a_chain_carries_the_weight_of_all_below():
-    found = equilibrium(link_chain.model(3))
+    statics = equilibrium(link_chain.model(3))
     for k in (1, 2):
         below = (3 - k) * link_chain.MASS * link_chain.G
-        assert found.contact(f"link {k}").force[-1] == pytest.approx([0.0, 0.0, -below], abs=1e-8)
-        assert found.body(f"link {k}").r[-1, :2] == pytest.approx(0.0, abs=1e-9)
+        assert statics.contact(f"link {k}").force[-1] == pytest.approx([0.0, 0.0, -below], abs=1e-8)
+        assert statics.body(f"link {k}").r[-1, :2] == pytest.approx(0.0, abs=1e-9)
 
 
 def test_a_chain_that_swings_keeps_its_energy_and_its_links():

@@ -41,8 +41,8 @@ def test_a_loaded_rotor_is_found_from_its_initial_shape_and_from_its_equilibrium
     # all forces balance in the axes
     lin = linearise(model, state, spin=SPIN)
     assert np.abs(lin.force).max() < 1e-6 * 36.4
-    again = steady_rotation(model, SPIN, start=equilibrium(model))
-    assert again.r == pytest.approx(state.r, abs=1e-9)
+    restarted = steady_rotation(model, SPIN, start=equilibrium(model))
+    assert restarted.r == pytest.approx(state.r, abs=1e-9)
     # from one spin to the next
     faster = steady_rotation(model, (0, 0, 3.3), start=state)
     assert faster.r == pytest.approx(steady_rotation(model, (0, 0, 3.3)).r, abs=1e-9)
@@ -63,9 +63,9 @@ def test_failed_rotation_reports_the_fraction_reached(monkeypatch: pytest.Monkey
     monkeypatch.setattr("rodsim.small_motions.steady_rotations.SHORTEST", 0.1)
     with pytest.raises(
         ConvergenceError, match=r"model 'rotor': no shape found .* under 0.125 of its loads.*give `start=`"
-    ) as told:
+    ) as error_info:
         steady_rotation(rotor(4), SPIN)
-    assert told.value.t == 0.125
+    assert error_info.value.t == 0.125
 
 
 def test_unsupported_rotating_model_is_rejected_at_once() -> None:
@@ -83,9 +83,9 @@ def test_unsupported_rotating_model_is_rejected_at_once() -> None:
 def ring(n: int = 16) -> Model:
     """A free ring of radius 1 about the axis."""
     model = Model("ring")
-    own = Section.circular(0.05, Material(E=1e8, nu=0.3, density=1000))
+    section = Section.circular(0.05, Material(E=1e8, nu=0.3, density=1000))
     rod = model.add_rod(
-        "ring", lambda s: (np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0), own, n, up=(0, 0, 1)
+        "ring", lambda s: (np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0), section, n, up=(0, 0, 1)
     )
     model.add_joint("close", "weld", rod.start, rod.end)
     return model
@@ -104,14 +104,14 @@ def test_a_free_ring_widens_and_stays_where_it_is_on_its_own_turn() -> None:
 
 def shaft(EA: float, inertia: float = 5e-4, load: float = 0.0) -> Model:
     """Between two pins, spinning about its line, without shear and stretch; the load presses it where it may slide."""
-    own = Section.from_stiffness(
+    section = Section.from_stiffness(
         EA=EA, GA=EA, GJ=50, EI=80.0, mass_per_length=2.0, inertia_per_length=(2 * inertia, inertia, inertia)
     )
     model = Model("shaft")
     rod = model.add_rod(
         "rod",
         [(0, 0, 0), (2, 0, 0)],
-        own,
+        section,
         12,
         element="relative(2)",
         angular_velocity=(12.0, 0, 0),
@@ -127,21 +127,21 @@ def shaft(EA: float, inertia: float = 5e-4, load: float = 0.0) -> Model:
 def test_a_shaft_as_stiff_as_rounding_allows_whirls_as_one_without_shear() -> None:
     """w = k^2 sqrt(EI/rho A), forth and back alike but for rotary inertia; its turn alone is rigid and nothing grows."""
     assert modes(shaft(6e13, inertia=0.5), 8).stable
-    found = modes(shaft(6e13), 8)
-    assert found.kinds.count("rigid") == 1
-    assert "grows" not in found.kinds
-    wanted = (np.pi / 2) ** 2 * np.sqrt(80.0 / 2.0)
+    result = modes(shaft(6e13), 8)
+    assert result.kinds.count("rigid") == 1
+    assert "grows" not in result.kinds
+    expected = (np.pi / 2) ** 2 * np.sqrt(80.0 / 2.0)
     # the rigid one is known to eps EA/EI: it may bend a little
-    bent = [w for w, kind in zip(found.omega, found.kinds, strict=True) if kind != "rigid"]
-    assert bent[:2] == pytest.approx([wanted, wanted], rel=6e-3)
+    bent = [w for w, kind in zip(result.omega, result.kinds, strict=True) if kind != "rigid"]
+    assert bent[:2] == pytest.approx([expected, expected], rel=6e-3)
 
 
 @pytest.mark.parametrize("EA", [1e5, 1e9, 6e13])
 def test_a_nearly_critical_equilibrium_is_one(EA: float) -> None:
     """What rounding leaves of its forces would move it far: it is no reason to refuse it."""
     model = Model("column")
-    own = section(EA=EA, GA=EA, GJ=1.0, EI=1.0)
-    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], own, 8, element="relative(2)")
+    cross_section = section(EA=EA, GA=EA, GJ=1.0, EI=1.0)
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], cross_section, 8, element="relative(2)")
     model.add_joint("clamp", "clamp", rod.start)
     model.add_force("load", rod.end, (-(np.pi**2) / 4 * (1 - 1e-6), 0, 0))
     assert modes(model, 3, equilibrium(model).state()).stable
@@ -151,8 +151,8 @@ def test_a_nearly_critical_equilibrium_is_one(EA: float) -> None:
 def test_nearly_critical_spinning_shaft_is_an_equilibrium(EA: float) -> None:
     model = shaft(EA, load=80.0 * np.pi**2 / 4 * (1 - 1e-3))
     state = equilibrium(model).state()
-    found = modes(model, 6, state._replace(Omega=model.build().state.Omega.copy()))
-    assert found.stable
+    result = modes(model, 6, state._replace(Omega=model.build().state.Omega.copy()))
+    assert result.stable
 
 
 def pair() -> Built:

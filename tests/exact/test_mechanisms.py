@@ -136,20 +136,20 @@ def test_mechanisms_move_as_known_with_the_order_of_the_integrator(
     name, t_end, integrator, steps, order, off, bound
 ):
     """Through singular positions too, where a long step of em4-ggl through one of 12 four-bars may have to be halved."""
-    model, exact, places, joints, energy = MECHANISMS[name]
+    model, exact, positions, joints, energy = MECHANISMS[name]
     errors = []
     for n in steps:
         result = simulate(model(), t_end, t_end / n, integrator, output_every=1)
         at = [t for t in exact if t <= t_end and t in np.round(result.t, 12)]
-        errors.append([np.abs(places(result, result.index_at(t)) - exact[t]).max() for t in at])
+        errors.append([np.abs(positions(result, result.index_at(t)) - exact[t]).max() for t in at])
         if n == steps[0]:
             report = audit(result)
             assert report.constraint < joints
             assert report.energy_balance < energy
         assert result.halvings.sum() <= (name == "12 four-bars")
-    found, error = order_of([max(each) for each in errors], 0.0)
+    observed, error = order_of([max(of_run) for of_run in errors], 0.0)
     assert error < bound
-    assert found == pytest.approx(order, abs=off)
+    assert observed == pytest.approx(order, abs=off)
 
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
@@ -248,6 +248,6 @@ def test_flexible_parts_take_the_order_once_their_waves_are_resolved(
     end, integrator, steps, least, most, bound, finest
 ):
     """A swinging rubber rod, a shaft that passes its critical speed, the coupler of a slider-crank; 4 or 8 elements."""
-    found, error = order_of([end(k, integrator) for k in steps], end(*finest))
+    observed, error = order_of([end(k, integrator) for k in steps], end(*finest))
     assert error < bound
-    assert least < found < most
+    assert least < observed < most

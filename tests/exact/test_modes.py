@@ -24,8 +24,8 @@ from rodsim.linear import mode_shapes
 
 @pytest.mark.parametrize(("thickness", "ends"), EXACT)
 def test_beams_have_timoshenkos_frequencies(thickness, ends):
-    found = frequencies(steel(thickness), ends, "relative(4)", "lumped", 64, 5)
-    assert found == pytest.approx(EXACT[thickness, ends], rel=1e-7)  # of order 8, at most 5 half waves
+    omega = frequencies(steel(thickness), ends, "relative(4)", "lumped", 64, 5)
+    assert omega == pytest.approx(EXACT[thickness, ends], rel=1e-7)  # of order 8, at most 5 half waves
 
 
 @pytest.mark.parametrize(
@@ -33,21 +33,21 @@ def test_beams_have_timoshenkos_frequencies(thickness, ends):
 )
 @pytest.mark.parametrize("ends", ["CF", "FF", "PP", "CC"])
 def test_beams_without_shear_and_rotary_inertia_have_the_frequencies_of_their_theories(theory, table, ends):
-    found = frequencies(steel(0.1, theory), ends, "relative(4)", "consistent", 48, 5)
-    assert found == pytest.approx(table[0.1, ends], rel=1e-5)  # so much of shear and inertia is left
+    omega = frequencies(steel(0.1, theory), ends, "relative(4)", "consistent", 48, 5)
+    assert omega == pytest.approx(table[0.1, ends], rel=1e-5)  # so much of shear and inertia is left
 
 
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_beams_of_the_dynamics_benchmarks_have_timoshenkos_frequencies(name):
     beam = BENCHMARKS[name]
-    found = frequencies(section_of(beam), beam.ends, "relative(4)", "lumped", 64, 5, length=10.0)
-    assert found == pytest.approx(beam.exact, rel=1e-7)
+    omega = frequencies(section_of(beam), beam.ends, "relative(4)", "lumped", 64, 5, length=10.0)
+    assert omega == pytest.approx(beam.exact, rel=1e-7)
 
 
 @pytest.mark.parametrize(("element", "mass", "numbers"), ELEMENTS)
 def test_frequencies_have_twice_the_order_of_the_element(element, mass, numbers):
-    wanted = 2 * order_of(element)
-    assert order(element, mass, numbers) == pytest.approx(wanted, abs=0.3)
+    expected = 2 * order_of(element)
+    assert order(element, mass, numbers) == pytest.approx(expected, abs=0.3)
 
 
 @pytest.mark.parametrize("ends", ["FF", "PP", "CC"])
@@ -67,22 +67,22 @@ def test_a_free_model_has_six_rigid_motions_and_a_chain_those_of_its_joints_too(
     rods = [model.add_rod(f"rod {k}", [(k, 0, 0), (k + 1, 0, 0)], section, 10) for k in range(3)]
     for k in range(2):
         model.add_joint(f"joint {k}", "spherical", rods[k].end, rods[k + 1].start)
-    wanted = ("rigid",) * 12 + ("oscillates",) * 2
-    assert modes(model, 14).kinds == wanted
+    expected = ("rigid",) * 12 + ("oscillates",) * 2
+    assert modes(model, 14).kinds == expected
     # of an eigenvalue that is there twelve times one start finds as many copies as rounding brings in
     built = model.build()
     for seed in range(15):
         r = built.state.r * (1.0 + 1e-15 * np.random.default_rng(seed).standard_normal(built.state.r.shape))
-        assert modes(built._replace(state=built.state._replace(r=r)), 14).kinds == wanted
+        assert modes(built._replace(state=built.state._replace(r=r)), 14).kinds == expected
 
 
 @pytest.mark.parametrize(("ends", "n"), [("CF", 4), ("FF", 3), ("CF", 40), ("FF", 40)])
 def test_every_motion_costs_what_its_own_frequency_says(ends, n):
     """Of small and of large models, held and free: each has a solver of its own."""
-    found = modes(beam_model(steel(0.1), ends, "se3", "mean", n), 8)
-    lin = found.linear
-    phi = found.shapes[:, lin.frames].reshape(8, -1)
-    squares = found.omega**2
+    result = modes(beam_model(steel(0.1), ends, "se3", "mean", n), 8)
+    lin = result.linear
+    phi = result.shapes[:, lin.frames].reshape(8, -1)
+    squares = result.omega**2
     assert phi @ (lin.K @ phi.T) == pytest.approx(np.diag(squares), abs=1e-8 * squares[-1])
     assert phi @ (lin.M @ phi.T) == pytest.approx(np.eye(8), abs=1e-7)
 
@@ -114,12 +114,12 @@ def test_a_pendulum_on_two_hinges_swings_as_on_one():
 
 
 def test_motions_satisfy_the_joints_and_are_orthogonal_in_the_mass():
-    found = modes(beam_model(steel(0.1), "PP", "lagrange(2)", "consistent", 24), 6)
-    lin = found.linear
-    phi = found.shapes[:, lin.frames].reshape(6, -1)
+    result = modes(beam_model(steel(0.1), "PP", "lagrange(2)", "consistent", 24), 6)
+    lin = result.linear
+    phi = result.shapes[:, lin.frames].reshape(6, -1)
     assert np.abs(lin.G @ phi.T).max() < 1e-10 * np.abs(phi).max()
     assert phi @ (lin.M @ phi.T) == pytest.approx(np.eye(6), abs=1e-8)
-    residual = lin.K @ phi.T - (lin.M @ phi.T) * found.omega**2
+    residual = lin.K @ phi.T - (lin.M @ phi.T) * result.omega**2
     # what is left are reactions of the joints
     reactions = lin.G.T @ np.linalg.lstsq(lin.G.toarray().T, residual, rcond=None)[0]
     assert np.abs(residual - reactions).max() < 1e-6 * np.abs(lin.K @ phi.T).max()
@@ -155,10 +155,10 @@ def test_joint_forces_stiffen_a_conical_pendulum_chain():
     one, two = model.add_body("one", tiny, (0, 0, -1)), model.add_body("two", tiny, (0, 0, -2))
     model.add_joint("a", "distance", model.ground.at((0, 0, 0)), one)
     model.add_joint("b", "distance", one, two)
-    found = modes(model, 10)
-    swing = found.omega[np.array(found.kinds) == "oscillates"]
-    wanted = np.sqrt([2 - np.sqrt(2), 2 - np.sqrt(2), 2 + np.sqrt(2), 2 + np.sqrt(2)])
-    assert swing == pytest.approx(wanted, rel=1e-9)
+    result = modes(model, 10)
+    swing = result.omega[np.array(result.kinds) == "oscillates"]
+    expected = np.sqrt([2 - np.sqrt(2), 2 - np.sqrt(2), 2 + np.sqrt(2), 2 + np.sqrt(2)])
+    assert swing == pytest.approx(expected, rel=1e-9)
 
 
 def test_viscous_and_oscillating_eigenvalues_are_those_of_a_damped_oscillator():
@@ -167,11 +167,11 @@ def test_viscous_and_oscillating_eigenvalues_are_those_of_a_damped_oscillator():
         mass = model.add_body("mass", MassProperties(2.0, np.eye(3)), position=(1, 0, 0))
         model.add_joint("rail", "prismatic", model.ground, mass, at=(0, 0, 0), axis=(1, 0, 0))
         model.add_spring("spring", model.ground.at((0, 0, 0)), mass, 50.0, damping=damping)
-        found = modes(model, 2)
-        wanted = np.roots([2.0, damping, 50.0])
-        wanted = wanted[wanted.imag >= 0]
-        assert found.kinds == kinds
-        assert sorted(found.values, key=abs) == pytest.approx(sorted(wanted, key=abs), rel=1e-12)
+        result = modes(model, 2)
+        expected = np.roots([2.0, damping, 50.0])
+        expected = expected[expected.imag >= 0]
+        assert result.kinds == kinds
+        assert sorted(result.values, key=abs) == pytest.approx(sorted(expected, key=abs), rel=1e-12)
         assert modes(model, 2, undamped=True).omega == pytest.approx([5.0], rel=1e-12)
 
 
@@ -184,9 +184,9 @@ def test_damped_modes_of_many_elements_are_those_of_the_damping_in_the_stiffness
     )
     for n in (4, 40):
         w = modes(beam_model(section, "CF", "se3", "mean", n), 6).omega
-        found = modes(beam_model(viscous, "CF", "se3", "mean", n), 6)
-        wanted = -tau * w**2 / 2 + 1j * w * np.sqrt(1 - (tau * w / 2) ** 2)
-        assert found.values == pytest.approx(wanted, rel=1e-6)
+        result = modes(beam_model(viscous, "CF", "se3", "mean", n), 6)
+        expected = -tau * w**2 / 2 + 1j * w * np.sqrt(1 - (tau * w / 2) ** 2)
+        assert result.values == pytest.approx(expected, rel=1e-6)
 
 
 def test_a_follower_force_makes_the_stiffness_unsymmetric_and_flutters_at_becks_load():
@@ -208,9 +208,9 @@ def test_a_follower_force_makes_the_stiffness_unsymmetric_and_flutters_at_becks_
         )
         model.add_joint("clamp", "clamp", rod.start)
         model.add_force("jet", rod.end, (-load, 0, 0), following=True)
-        found = modes(model, 4)
-        assert found.linear.unsymmetric == ("load 'jet'",)
-        return found.stable
+        result = modes(model, 4)
+        assert result.linear.unsymmetric == ("load 'jet'",)
+        return result.stable
 
     assert stable(20.0509 * (1 - 2e-3))
     assert not stable(20.0509 * (1 + 2e-3))
@@ -225,11 +225,11 @@ def test_modes_of_a_fixed_model_are_rejected():
 
 
 def test_shapes_are_a_result_with_the_phase_as_time(tmp_path):
-    found = modes(beam_model(steel(0.1), "CF", "se3", "mean", 10), 3)
-    result = mode_shapes(found, tmp_path / "modes.vtkhdf", amplitude=0.2, phases=8)
-    again = Result.load(tmp_path / "modes.vtkhdf")
-    assert again.t == pytest.approx(np.concatenate([k + np.arange(8) / 8 for k in (1, 2, 3)]))
-    assert again.description["modes"][0]["Hz"] == pytest.approx(found.frequency[0])
+    eigenmodes = modes(beam_model(steel(0.1), "CF", "se3", "mean", 10), 3)
+    result = mode_shapes(eigenmodes, tmp_path / "modes.vtkhdf", amplitude=0.2, phases=8)
+    loaded = Result.load(tmp_path / "modes.vtkhdf")
+    assert loaded.t == pytest.approx(np.concatenate([k + np.arange(8) / 8 for k in (1, 2, 3)]))
+    assert loaded.description["modes"][0]["Hz"] == pytest.approx(eigenmodes.frequency[0])
     tip = result.rod("rod").r[:, -1] - (1.0, 0, 0)
     for k in range(2):
         swing = tip[8 * k : 8 * k + 8]
@@ -240,10 +240,10 @@ def test_shapes_are_a_result_with_the_phase_as_time(tmp_path):
 
 def test_of_what_moves_as_much_but_for_rounding_the_first_is_named():
     """Two half waves between pins, of eight elements: nodes 2 and 6 move the most, however they are rounded."""
-    found = modes(beam_model(steel(0.1), "PP", "se3", "mean", 8), 5)
+    result = modes(beam_model(steel(0.1), "PP", "se3", "mean", 8), 5)
     for node in (3, 7):  # frames, behind the ground
-        more = found.shapes.copy()
-        more[:, node] *= 1.0 + 1e-12
-        assert replace(found, shapes=more).most(4) == "rod 'rod', node 2"
-    more[:, 7] *= 1.01
-    assert replace(found, shapes=more).most(4) == "rod 'rod', node 6"
+        shapes = result.shapes.copy()
+        shapes[:, node] *= 1.0 + 1e-12
+        assert replace(result, shapes=shapes).most(4) == "rod 'rod', node 2"
+    shapes[:, 7] *= 1.01
+    assert replace(result, shapes=shapes).most(4) == "rod 'rod', node 6"

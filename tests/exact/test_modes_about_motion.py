@@ -32,14 +32,14 @@ def pinned(T, n=32, element="relative(4)"):
 def test_a_stretched_rod_sounds_higher_and_a_pressed_one_lower_as_reissners_waves_do(T):
     """With a = 1 + T/EA, Q = GA (w' - a theta): rho w'' = Q' + T theta', rho I theta'' = EI theta'' + (a - T/GA) Q."""
     a = 1 + T / EA
-    wanted = []
+    expected = []
     for k in np.pi / LENGTH * np.arange(1, 4):
         c = k * (a * GA - T)
         K = np.array([[GA * k * k, -c], [-c, EI * k * k + a * (a * GA - T)]])
-        wanted.append(np.sqrt(np.linalg.eigvals(np.diag([1 / RHO, 1 / INERTIA[2]]) @ K).min()))
-    found = modes(pinned(T), 24)
-    for w in wanted:  # in both planes
-        assert np.sum(np.abs(found.omega / w - 1) < 1e-6) == 2
+        expected.append(np.sqrt(np.linalg.eigvals(np.diag([1 / RHO, 1 / INERTIA[2]]) @ K).min()))
+    result = modes(pinned(T), 24)
+    for w in expected:  # in both planes
+        assert np.sum(np.abs(result.omega / w - 1) < 1e-6) == 2
 
 
 def flapping(e=0.3, speed=7.0, extra=None, origin=(0, 0, 0)):
@@ -66,12 +66,12 @@ def test_a_hinged_blade_flaps_faster_than_it_turns_by_the_offset_of_its_hinge(or
         """Between points of the axis: it may be tied to the ground."""
         model.add_spring("stay", model.ground.at(np.add(origin, (0, 0, 2))), hub.at((0, 0, 0.1)), 30.0)
 
-    found = modes(flapping(e, W, stay, origin), 3)
-    flap = found.omega[np.array(found.kinds) == "oscillates"]
-    wanted = W * np.sqrt((0.11 - 0.01 + m * l * l + m * e * l) / (0.1 + m * l * l))
-    assert flap == pytest.approx([wanted], rel=1e-9)
-    assert pytest.approx([0, 0, W]) == found.linear.motion.W
-    assert found.kinds.count("rigid") == 1  # the hub may turn a little further
+    result = modes(flapping(e, W, stay, origin), 3)
+    flap = result.omega[np.array(result.kinds) == "oscillates"]
+    expected = W * np.sqrt((0.11 - 0.01 + m * l * l + m * e * l) / (0.1 + m * l * l))
+    assert flap == pytest.approx([expected], rel=1e-9)
+    assert pytest.approx([0, 0, W]) == result.linear.motion.W
+    assert result.kinds.count("rigid") == 1  # the hub may turn a little further
 
 
 def test_a_spring_to_the_ground_beside_the_axis_has_no_steady_rotation():
@@ -109,7 +109,7 @@ def test_a_top_nods_about_its_steady_precession_with_the_frequency_of_its_effect
         angular_velocity=omega,
     )
     model.add_joint("tip", "spherical", model.ground, body, at=(0, 0, 0))
-    found = modes(model, 3, spin=(0, 0, W))
+    result = modes(model, 3, spin=(0, 0, W))
     p_psi = C * speed
     p_phi = A0 * W * np.sin(tilt) ** 2 + p_psi * np.cos(tilt)
 
@@ -118,9 +118,9 @@ def test_a_top_nods_about_its_steady_precession_with_the_frequency_of_its_effect
 
     h = 1e-3
     curvature = np.polyfit(np.arange(-3, 4) * h, [potential(tilt + k * h) for k in range(-3, 4)], 4)[2] * 2
-    nods = found.omega[np.array(found.kinds) == "oscillates"]
+    nods = result.omega[np.array(result.kinds) == "oscillates"]
     assert np.abs(nods / np.sqrt(curvature / A0) - 1).min() < 1e-6
-    assert found.stable
+    assert result.stable
 
 
 def test_velocities_that_axes_do_not_carry_are_named():
@@ -149,15 +149,15 @@ def hanging(element):
 def test_a_run_of_em_from_a_mode_of_a_jointed_heavy_model_is_that_mode(element, mode):
     """x = size phi sin(w t): em's midpoint rule turns a linear oscillation by 2 atan(w h/2) a step."""
     built = hanging(element)
-    rest = steady_rotation(built, (0, 0, 0)).state
-    found = modes(built, 8, rest)
-    assert found.kinds == ("rigid",) + 7 * ("oscillates",)  # the ball may turn about its bar
-    w, phi, size, steps = found.omega[mode], found.shapes[mode], 1e-6, 24
+    reference = steady_rotation(built, (0, 0, 0)).state
+    result = modes(built, 8, reference)
+    assert result.kinds == ("rigid",) + 7 * ("oscillates",)  # the ball may turn about its bar
+    w, phi, size, steps = result.omega[mode], result.shapes[mode], 1e-6, 24
     h = 2 * np.tan(np.pi / steps) / w
-    turning = quaternions.rotate(quaternions.conjugate(rest.quat), size * w * phi[:, 3:])
-    state = rest._replace(v=size * w * phi[:, :3], Omega=turning, lam=found.linear.lam.copy())
+    turning = quaternions.rotate(quaternions.conjugate(reference.quat), size * w * phi[:, 3:])
+    state = reference._replace(v=size * w * phi[:, :3], Omega=turning, lam=result.linear.lam.copy())
     stepper = Stepper(built.system, h, 2, built.load_values)
     for k in range(1, steps + 1):
         state, _ = stepper.advance(state, k - 1, 1)
-        wanted = size * phi[:, :3] * np.sin(2 * np.pi * k / steps)
-        assert np.abs(state.r - rest.r - wanted).max() < 1e-4 * size * np.abs(phi[:, :3]).max()
+        expected = size * phi[:, :3] * np.sin(2 * np.pi * k / steps)
+        assert np.abs(state.r - reference.r - expected).max() < 1e-4 * size * np.abs(phi[:, :3]).max()

@@ -8,17 +8,17 @@ from rodsim import Box, MassProperties, Model, Section, modes
 from rodsim.linear import Probe, Push, state_space
 
 
-def four_bars(turn=None, gravity=0.0, loops=1):
+def four_bars(rotation=None, gravity=0.0, loops=1):
     """Parallelograms of parallel hinges in a row, turned: of each three equations repeat others; gravity: along its cranks."""
-    turn = Rotation.identity() if turn is None else turn
-    model, axis = Model("four bars", gravity=turn.apply((0, gravity, 0))), turn.apply((0, 0, 1))
+    rotation = Rotation.identity() if rotation is None else rotation
+    model, axis = Model("four bars", gravity=rotation.apply((0, gravity, 0))), rotation.apply((0, 0, 1))
 
     def bar(name, start, end):
-        middle = turn.apply(0.5 * np.add(start, end))
-        return model.add_body(name, Box(1, 0.1, 0.1, mass=1.0), middle, turn.as_quat(scalar_first=True))
+        middle = rotation.apply(0.5 * np.add(start, end))
+        return model.add_body(name, Box(1, 0.1, 0.1, mass=1.0), middle, rotation.as_quat(scalar_first=True))
 
     def hinge(k, corner, *bars):
-        model.add_joint(f"hinge {k}", "revolute", *bars, at=turn.apply(corner), axis=axis)
+        model.add_joint(f"hinge {k}", "revolute", *bars, at=rotation.apply(corner), axis=axis)
 
     cranks = [bar(f"crank {k}", (1.5 * k, 0, 0), (1.5 * k, 1, 0)) for k in range(loops + 1)]
     for k, crank in enumerate(cranks):
@@ -49,11 +49,11 @@ def test_joints_that_repeat_others_take_no_freedom():
 @pytest.mark.parametrize("seed", [None, 0, 1, 2])
 def test_four_bars_that_hang_swing_the_same_however_they_are_turned(seed, loops):
     """Their joints carry weight, which is what stiffens them; the equations for that are singular, or only nearly so."""
-    turn = None if seed is None else Rotation.random(random_state=seed)
-    found = modes(four_bars(turn, 9.81, loops), 5)
+    rotation = None if seed is None else Rotation.random(random_state=seed)
+    result = modes(four_bars(rotation, 9.81, loops), 5)
     inertia = (loops + 1) * ((1 + 0.01) / 12 + 0.25) + loops
-    assert found.omega == pytest.approx([np.sqrt((1.5 * loops + 0.5) * 9.81 / inertia)], rel=1e-8)
-    assert np.abs(found.linear.lam).max() < 40.0  # N, of weights of 9.81 a bar
+    assert result.omega == pytest.approx([np.sqrt((1.5 * loops + 0.5) * 9.81 / inertia)], rel=1e-8)
+    assert np.abs(result.linear.lam).max() < 40.0  # N, of weights of 9.81 a bar
 
 
 def test_turns_that_cost_nothing_are_rigid_beside_springs_that_only_turn():
@@ -63,9 +63,9 @@ def test_turns_that_cost_nothing_are_rigid_beside_springs_that_only_turn():
         "pin", "universal", model.ground, arm, at=(0, 0, 0), axis=(0, 1, 0), second_axis=(0, 0, 1)
     )
     model.add_spring("spring", model.ground, arm, 10.0, along="rotation", axis=(0, 1, 0))
-    found = modes(model, 5)
-    assert found.kinds == ("rigid", "oscillates")
-    assert found.omega[1] == pytest.approx(np.sqrt(10.0 / (1.01 / 12 + 0.25)), rel=1e-12)
+    result = modes(model, 5)
+    assert result.kinds == ("rigid", "oscillates")
+    assert result.omega[1] == pytest.approx(np.sqrt(10.0 / (1.01 / 12 + 0.25)), rel=1e-12)
 
 
 @pytest.mark.parametrize("speed", [0.0, 100.0, 300.0])
@@ -85,12 +85,12 @@ def test_a_disc_on_a_shaft_of_next_to_no_mass_whirls_at_the_closed_form(speed):
     )
     model.add_joint("bearing", "revolute", model.ground, shaft.start, axis=(1, 0, 0))
     model.add_joint("seat", "weld", shaft.end, disc)
-    found = modes(model, 5)
+    result = modes(model, 5)
     stiffness = EI * np.array([[12 / length**3, -6 / length**2], [-6 / length**2, 4 / length]])
     A = np.zeros((4, 4), complex)
     A[:2, 2:] = np.eye(2)
     inverse = np.diag([1 / mass, 1 / J])
     A[2:, :2], A[2:, 2:] = -inverse @ stiffness, 1j * speed * inverse @ np.diag([0.0, polar])
     exact = np.sort(np.abs(np.linalg.eigvals(A).imag))
-    assert found.kinds[0] == "rigid"
-    assert np.sort(found.omega[1:]) == pytest.approx(exact, rel=1e-4)  # the shaft gives way to shear
+    assert result.kinds[0] == "rigid"
+    assert np.sort(result.omega[1:]) == pytest.approx(exact, rel=1e-4)  # the shaft gives way to shear

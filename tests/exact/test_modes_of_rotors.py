@@ -10,9 +10,9 @@ from benchmarks.modes import WRIGHT, beam_model, steel, turning_modes
 from rodsim import Box, MassProperties, Model, ModelError, Section, linearise, modes, steady_rotation
 
 
-def free_body(moments, spin, **more):
+def free_body(moments, spin, **settings):
     model = Model("body")
-    model.add_body("racket", MassProperties(1.5, np.diag(moments)), angular_velocity=spin, **more)
+    model.add_body("racket", MassProperties(1.5, np.diag(moments)), angular_velocity=spin, **settings)
     return model
 
 
@@ -23,14 +23,16 @@ def test_a_body_spins_stably_about_its_outer_axes_and_leaves_the_middle_one_at_t
     spin = speed * np.eye(3)[axis]
     I, (j, k) = np.array(moments), [a for a in range(3) if a != axis]
     square = speed**2 * (I[axis] - I[j]) * (I[axis] - I[k]) / (I[j] * I[k])
-    found = modes(free_body(moments, spin, position=(1, 2, 3), velocity=3 * spin), 7)
+    result = modes(free_body(moments, spin, position=(1, 2, 3), velocity=3 * spin), 7)
     if axis == 1:
-        assert found.growth[np.array(found.kinds) == "grows"] == pytest.approx([np.sqrt(-square)], rel=1e-9)
-        assert found.growth[np.array(found.kinds) == "decays"] == pytest.approx([-np.sqrt(-square)], rel=1e-9)
+        assert result.growth[np.array(result.kinds) == "grows"] == pytest.approx([np.sqrt(-square)], rel=1e-9)
+        assert result.growth[np.array(result.kinds) == "decays"] == pytest.approx(
+            [-np.sqrt(-square)], rel=1e-9
+        )
     else:
-        assert found.stable
+        assert result.stable
         # uniform motions, and an axis that is tilted, turn with the speed of the axes
-        assert sorted(found.omega[np.array(found.kinds) != "rigid"]) == pytest.approx(
+        assert sorted(result.omega[np.array(result.kinds) != "rigid"]) == pytest.approx(
             sorted([np.sqrt(square), speed, speed, speed]), rel=1e-6
         )
 
@@ -42,11 +44,11 @@ def test_a_rotor_whirls_forth_and_back_at_the_exact_frequencies():
     for k, z in enumerate((-a, b)):
         for l, (x, y) in enumerate(((1, 0), (0, 1), (-1, 0), (0, -1))):
             model.add_spring(f"bearing {k}{l}", model.ground.at((x, y, z)), disc.at((0, 0, z)), c)
-    found = modes(model, 6)
+    result = modes(model, 6)
     # complex displacement u = x + i y and tilt phi: two opposite springs make 2 c along their line
     K = 2 * c * np.array([[2.0, b - a], [b - a, a * a + b * b]])
     roots = np.roots(np.polysub(np.polymul([m, 0, -K[0, 0]], [Jd, -Jp * speed, -K[1, 1]]), [K[0, 1] ** 2]))
-    swing = found.omega[np.array(found.kinds) == "oscillates"]
+    swing = result.omega[np.array(result.kinds) == "oscillates"]
     assert np.sort(swing) == pytest.approx(np.sort(np.abs(roots)), rel=1e-9)
 
 
@@ -72,15 +74,15 @@ def shaft(n, speed, element="relative(2)", EI=80.0):
 def test_a_shaft_whirls_as_timoshenkos_spinning_beam():
     """(GA k^2 - rho A w^2)(EI k^2 + GA - rho I w^2 + rho Jp W w) = (GA k)^2 for the waves between pins."""
     GA, EI, A, I, Jp, speed = 2e3, 80.0, 2.0, 0.5, 1.0, 12.0
-    found = modes(shaft(32, speed), 12)
-    wanted = []
+    result = modes(shaft(32, speed), 12)
+    expected = []
     for k in np.pi / 2 * np.arange(1, 4):
         left = np.polymul([-A, 0, GA * k * k], [-I, Jp * speed, EI * k * k + GA])
-        wanted += list(np.abs(np.roots(np.polysub(left, [(GA * k) ** 2]))))
-    omega = found.omega[np.array(found.kinds) == "oscillates"]
-    for w in np.sort(wanted)[:4]:
+        expected += list(np.abs(np.roots(np.polysub(left, [(GA * k) ** 2]))))
+    omega = result.omega[np.array(result.kinds) == "oscillates"]
+    for w in np.sort(expected)[:4]:
         assert np.abs(omega / w - 1).min() < 1e-5, w
-    assert found.stable
+    assert result.stable
 
 
 def test_axes_that_turn_show_the_same_whirl_shifted_by_the_speed():
@@ -176,9 +178,9 @@ def test_a_turning_blade_flaps_with_the_published_frequencies_and_swings_in_its_
 @pytest.mark.parametrize(("speed", "hub"), [(3.0, 0.0), (5.0, 1.0), (10.0, 0.5)])
 def test_flap_frequencies_are_those_of_the_classical_equation_with_a_hub(speed, hub):
     flap, lag = turning_modes(speed, hub)
-    wanted = [flap_frequency(speed, hub, w) for w in flap]
-    assert flap == pytest.approx(wanted, rel=2e-5)  # what is left of stretch, shear and rotary inertia
-    assert lag**2 == pytest.approx(np.square(wanted) - speed**2, rel=1e-4)
+    expected = [flap_frequency(speed, hub, w) for w in flap]
+    assert flap == pytest.approx(expected, rel=2e-5)  # what is left of stretch, shear and rotary inertia
+    assert lag**2 == pytest.approx(np.square(expected) - speed**2, rel=1e-4)
 
 
 def test_a_free_rod_turns_about_its_centre_and_is_stretched():

@@ -44,8 +44,8 @@ def muscular_snake():
         "body", [(0, 0, 0), (1, 0, 0)], of_muscles(R, 1000.0, E), 100, up=(0, 0, 1), mass="lumped"
     )
     slows = 4e-3 / (2000 * np.pi * 0.003**2)
-    own = slows + 4e-3 / (1000 * np.pi * R**2)
-    model.add_mass_damping("body slows", body, own, rotation=4 * own / R**2)
+    damping = slows + 4e-3 / (1000 * np.pi * R**2)
+    model.add_mass_damping("body slows", body, damping, rotation=4 * damping / R**2)
     tendon, belly = of_muscles(0.003, 2000.0, 1e4, 5e4), of_muscles(0.006, 2000.0, 1e4)
     starts = (4, 33, 23, 61)
     for i in range(8):
@@ -69,10 +69,12 @@ def muscular_snake():
             at = ((first + k) / 100, side * R, 0)
             stiffness = (glue[k],) * 3 + (0.0,) * 3
             model.add_bushing(f"glue {i} {k}", body.at(at[0]), rod.at(k / n), stiffness, at=at)
-        told = {"force": pulls[pair] / 2 / (R + 0.003), "side": -side, "clock": 0.0}
-        told["delay"] = starts[3 - pair] / 101.76
+        parameters = {"force": pulls[pair] / 2 / (R + 0.003), "side": -side, "clock": 0.0}
+        parameters["delay"] = starts[3 - pair] / 101.76
         for k in (12, 17, 22):
-            model.add_interaction(f"pull {i} {k}", muscle, *(rod.at(j / n) for j in range(k, k + 6)), **told)
+            model.add_interaction(
+                f"pull {i} {k}", muscle, *(rod.at(j / n) for j in range(k, k + 6)), **parameters
+            )
     return model
 
 

@@ -98,8 +98,8 @@ def reported(monkeypatch, holds, reason):
 def test_a_difference_counts_as_unexplained_without_a_reason(
     monkeypatch, holds, reason, unexplained, verdict
 ):
-    found, text = reported(monkeypatch, holds, reason)
-    assert found == unexplained
+    count, text = reported(monkeypatch, holds, reason)
+    assert count == unexplained
     assert verdict in text
     assert ("reason: why" in text) == (bool(reason) and not holds)  # what holds has nothing to explain
 
@@ -125,12 +125,12 @@ def test_trajectories_are_those_of_the_papers_program(run, printed, error):
 
 
 def test_gonzalez_derivatives_in_coordinates_break_a_cyclic_momentum_and_midpoints_do_not():
-    broken, kept = (spring_pendulum.run(name) for name in ("EML", "MPL"))
+    broken, conserving = (spring_pendulum.run(name) for name in ("EML", "MPL"))
     (symmetry,) = broken.system.symmetries
     losses = [drift(broken.momentum(symmetry))]
     losses += [drift(spring_pendulum.run(h=h).momentum(symmetry)) for h in (0.005, 0.0025)]
     assert observed_order([4, 2, 1], losses) == pytest.approx(2, abs=0.1)
-    assert drift(kept.momentum(symmetry)) < 1e-14
+    assert drift(conserving.momentum(symmetry)) < 1e-14
 
 
 # --- 5.3 free body ---
@@ -165,8 +165,8 @@ def test_moments_about_the_tip_give_the_published_spin_rate():
 
 def test_violation_of_angular_momentum_by_eml_is_of_second_order():
     steps = [0.1, 0.05, 0.025]
-    found = [closed_loop.angular_drift(closed_loop.run("EML", h, 2.0)).max() for h in steps]
-    assert observed_order(steps, found) == pytest.approx(2, abs=0.02)
+    drifts = [closed_loop.angular_drift(closed_loop.run("EML", h, 2.0)).max() for h in steps]
+    assert observed_order(steps, drifts) == pytest.approx(2, abs=0.02)
 
 
 def test_exact_motion_of_the_loop_is_that_of_a_scheme_of_order_6():

@@ -59,10 +59,10 @@ def test_box_has_the_moments_of_its_edges():
 def test_rational_kinetic_energy_is_kept_ever_better_with_more_points():
     """A point adds two powers of h: with h = 0.05 and rates of about 5, more than a factor of 100."""
     system = box_runs.rational(box_runs.spinning_box())
-    found = [
+    drifts = [
         box_runs.energy_drift(integrate(system, "mG", 0.05, 5.0, k=1, gauss=points)) for points in (2, 3, 4)
     ]
-    assert found[0] > 100 * found[1] > 1e4 * found[2] > 1e4 * box_runs.EXACT_ZERO
+    assert drifts[0] > 100 * drifts[1] > 1e4 * drifts[2] > 1e4 * box_runs.EXACT_ZERO
 
 
 @pytest.mark.parametrize("t", box_runs.EXACT)

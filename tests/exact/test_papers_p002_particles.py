@@ -66,7 +66,7 @@ def swing():
 
 def _by_forces():
     """The same system with its springs as forces, which GGL-EM takes at the mean of q0 and q1."""
-    own = four_particles.four_particles()
+    particles = four_particles.four_particles()
     q = sp.symbols("q1:13")
     points = [sp.Matrix(q[3 * i : 3 * i + 3]) for i in range(4)]
 
@@ -77,8 +77,8 @@ def _by_forces():
     return symbolic_system(
         "springs as forces",
         q,
-        own.q0,
-        own.v0,
+        particles.q0,
+        particles.v0,
         M=np.diag(np.repeat(four_particles.MASSES, 3)),
         g=[(squared(0, 1) - 1) / 2, (squared(2, 3) - 1) / 2],
         forces=[-sp.diff(V, x) for x in q],
@@ -95,15 +95,15 @@ def test_particles_follow_the_trajectory_of_the_papers_program(swing, step):
 
 def test_the_first_step_of_the_papers_program_changes_the_energy(swing):
     """By 2.3e-6, once; the scheme as published keeps it."""
-    first, rest = swing
-    system = rest.system
+    first, later = swing
+    system = later.system
     before = system.hamiltonian(first.q[0], first.p[0])
     assert abs(system.hamiltonian(first.q[1], first.p[1]) - before) == pytest.approx(
         2.3e-6, rel=0.05
     )  # the figure of docs/evidence/papers.md
-    own = integrate(system, "GGL-EM", 0.01, 1.0)
-    assert drift(own.energy()) < 1e-12
-    assert drift(rest.energy()) < 1e-12
+    run = integrate(system, "GGL-EM", 0.01, 1.0)
+    assert drift(run.energy()) < 1e-12
+    assert drift(later.energy()) < 1e-12
 
 
 @pytest.mark.slow

@@ -25,16 +25,16 @@ KNOWN = {
 @pytest.fixture(scope="module", autouse=True)
 def coarse_scans():
     """Fewer sizes of step than the study has, over the same range, and 20 steps of each: which claims hold is the same."""
-    kept = (tops.mean_iterations, tops.largest_stable_step)
+    cached = (tops.mean_iterations, tops.largest_stable_step)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tops, "GROWTH", tops.GROWTH**2)
         patch.setattr(tops, "STEPS", 20)
         patch.setattr(tops, "ITERATION_STEPS", tops.ITERATION_STEPS[::2])
-        for found in kept:
-            found.cache_clear()
+        for function in cached:
+            function.cache_clear()
         yield
-    for found in kept:
-        found.cache_clear()
+    for function in cached:
+        function.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +109,7 @@ def test_midpoint_spark_runs_with_larger_steps_on_alpha_than_on_gamma():
 @pytest.mark.parametrize("inertia", tops.TYPES)
 @pytest.mark.parametrize("method", tops.METHODS[:2])
 def test_scan_of_stability_ends_where_a_run_does_and_not_at_a_ceiling(method, inertia, factor):
-    found = tops.largest_stable_step(method, inertia, factor)
-    assert found.end in ("fails", "blows up")
-    assert tops.outcome(method, inertia, factor, found.h) == "stable"
-    assert tops.outcome(method, inertia, factor, tops.GROWTH * found.h) == found.end
+    limit = tops.largest_stable_step(method, inertia, factor)
+    assert limit.end in ("fails", "blows up")
+    assert tops.outcome(method, inertia, factor, limit.h) == "stable"
+    assert tops.outcome(method, inertia, factor, tops.GROWTH * limit.h) == limit.end

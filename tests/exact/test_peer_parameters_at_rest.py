@@ -20,9 +20,9 @@ def section(EA, GA, GJ, EI, mass=1.0):
     return Section.from_stiffness(EA=EA, GA=GA, GJ=GJ, EI=EI, mass_per_length=mass, inertia_per_length=1e-3)
 
 
-def cantilever(own, length, n, element="se3", **more):
+def cantilever(cross_section, length, n, element="se3", **settings):
     model = Model("cantilever")
-    rod = model.add_rod("rod", [(0, 0, 0), (length, 0, 0)], own, n, element=element, **more)
+    rod = model.add_rod("rod", [(0, 0, 0), (length, 0, 0)], cross_section, n, element=element, **settings)
     model.add_joint("clamp", "clamp", rod.start)
     return model, rod
 
@@ -90,9 +90,9 @@ def test_gxbeam_curved_bends_as_published():
 
 def test_beamdyn_isotropic_rollup_is_exact():
     """BD/bd_isotropic_rollup: its nine digits."""
-    own = section(1e4, 1e4, 200.0, 100.0)
+    cross_section = section(1e4, 1e4, 200.0, 100.0)
     model = Model("rollup")
-    rod = model.add_rod("rod", [(0, 0, 0), (0, 0, 10)], own, 10, up=(0, 1, 0))
+    rod = model.add_rod("rod", [(0, 0, 0), (0, 0, 10)], cross_section, 10, up=(0, 1, 0))
     model.add_joint("clamp", "clamp", rod.start)
     model.add_moment("moment", rod.end, (-12.5664, 0, 0))
     moved = end_of(equilibrium(model)) - (0, 0, 10)
@@ -101,12 +101,14 @@ def test_beamdyn_isotropic_rollup_is_exact():
 
 def test_beamdyn_twisted_blade_bends_as_its_own_result():
     """BD/bd_static_twisted_with_k1: 10 m, twisted by 90 degrees, 4 MN across its end; d2 is BeamDyn's x, d3 its y."""
-    own = section(2.5e10, 8.2604167e9, 0.141872656e9, [0.520833e9, 0.130208333e9])
+    cross_section = section(2.5e10, 8.2604167e9, 0.141872656e9, [0.520833e9, 0.130208333e9])
     moved = []
     for n in (20, 40):
         model = Model("blade")
         points = [(0, 0, 0), (0, 0, 10)]
-        rod = model.add_rod("rod", points, own, n, up=(0, 1, 0), twist=-np.pi / 2, element="relative(2)")
+        rod = model.add_rod(
+            "rod", points, cross_section, n, up=(0, 1, 0), twist=-np.pi / 2, element="relative(2)"
+        )
         model.add_joint("clamp", "clamp", rod.start)
         model.add_force("force", rod.end, (0, -4e6, 0))
         moved.append(end_of(equilibrium(model)) - (0, 0, 10))
@@ -136,9 +138,9 @@ def catenary(EA, GA, EI, weight, length, span):
     s = 0.25 * length * (1 - np.cos(np.linspace(0, np.pi, 400)))
     sag = 0.4 * span
     guess = np.array([s, -sag * np.sin(np.pi * s / length), -np.cos(np.pi * s / length), np.zeros_like(s)])
-    found = solve_bvp(rates, ends, s, guess, p=[0.3 * weight], tol=1e-9, max_nodes=100_000)
-    assert found.success, found.message
-    return found.y[1, -1]
+    solution = solve_bvp(rates, ends, s, guess, p=[0.3 * weight], tol=1e-9, max_nodes=100_000)
+    assert solution.success, solution.message
+    return solution.y[1, -1]
 
 
 def test_pyelastica_catenary_hangs_as_the_rod_that_it_is():
@@ -150,8 +152,8 @@ def test_pyelastica_catenary_hangs_as_the_rod_that_it_is():
     errors = []
     for n in (100, 200):
         model = Model("catenary", gravity=(0, 0, -g))
-        own = section(EA, GA, 2 * G * inertia, EI, mass)
-        rod = model.add_rod("rod", [(0, 0, 0), (length, 0, 0)], own, n)
+        cross_section = section(EA, GA, 2 * G * inertia, EI, mass)
+        rod = model.add_rod("rod", [(0, 0, 0), (length, 0, 0)], cross_section, n)
         model.add_joint("left", "clamp", rod.start)
         model.add_joint("right", "clamp", rod.end)
         result = equilibrium(model)
@@ -165,13 +167,15 @@ def test_cardillo_ring_is_deployed_to_three_coils():
     """CA/Herrmann2025/04: radius 20, 1/3 x 1 of E = 2.1e7, clamped at one point, the opposite one turned by a whole turn."""
     radius, width, height, E = 20.0, 1 / 3, 1.0, 2.1e7
     G, A = E / 2.6, width * height
-    own = section(E * A, G * A, G * 9.753e-3, [E * width * height**3 / 12, E * height * width**3 / 12])
+    cross_section = section(
+        E * A, G * A, G * 9.753e-3, [E * width * height**3 / 12, E * height * width**3 / 12]
+    )
     model = Model("ring")
 
     def half(s):
         return radius * np.array([1 - np.cos(np.pi * s), np.sin(np.pi * s), 0])
 
-    rod = model.add_rod("ring", half, own, 40, up=(0, 0, 1))
+    rod = model.add_rod("ring", half, cross_section, 40, up=(0, 0, 1))
     model.add_joint("held", "clamp", rod.start)
     slide = model.add_body("slide", Box(1, 1, 1, density=1.0), position=half(1.0))
     model.add_joint("hold", "weld", rod.end, slide)
@@ -231,10 +235,12 @@ def joined_wing(n, element, following):
         EA, GA2, GA3, GJ, EI2, EI3 = 1 / np.array(compliance)
         along = np.subtract(end, start) / np.linalg.norm(np.subtract(end, start))
         level = np.cross((0, 0, 1), along)  # GXBeam's second axis
-        own = section(EA, [GA2, GA3], GJ, [EI2, EI3])
+        cross_section = section(EA, [GA2, GA3], GJ, [EI2, EI3])
         count = 4 * n if k == 4 else n
         parts.append(
-            model.add_rod(f"{k}", [start, end], own, count, up=np.cross(along, level), element=element)
+            model.add_rod(
+                f"{k}", [start, end], cross_section, count, up=np.cross(along, level), element=element
+            )
         )
         if k:
             model.add_joint(f"weld {k}", "weld", parts[k - 1].end, parts[k].start)

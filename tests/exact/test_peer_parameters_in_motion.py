@@ -57,11 +57,11 @@ def joined_wing(n):
     """Two beams in a V, their joint pulled along x, y (a ramp) and z (half a cosine); 10 ms."""
     compliance = 2.93944738387698e-10, 8.42991725049126e-10, 3.38313996669689e-08
     compliance += 4.69246721094557e-08, 6.79584100559513e-08, 1.37068861370898e-09
-    own = diagonal(compliance, 4.86e-2, (1.0632465e-2, 2.10195e-4, 1.042227e-2))
+    section = diagonal(compliance, 4.86e-2, (1.0632465e-2, 2.10195e-4, 1.042227e-2))
     model = Model("wing")
     left, right = (-7.1726, -12, -3.21539), (7.1726, -12, 3.21539)
-    a = model.add_rod("a", [left, (0, 0, 0)], own, n, up=(0.0, 0.258819, -0.965926))
-    b = model.add_rod("b", [(0, 0, 0), right], own, n, up=(0.0, 0.258819, 0.965926))
+    a = model.add_rod("a", [left, (0, 0, 0)], section, n, up=(0.0, 0.258819, -0.965926))
+    b = model.add_rod("b", [(0, 0, 0), right], section, n, up=(0.0, 0.258819, 0.965926))
     model.add_joint("left", "clamp", a.start)
     model.add_joint("right", "clamp", b.end)
     model.add_joint("top", "weld", a.end, b.start)
@@ -85,10 +85,10 @@ def blade(n):
         C[i, i:] = C[i:, i] = row
     mass, x2, x3 = 258.053, 71.6871 / 258.053, 7.07839 / 258.053
     J2, J3 = 2.172 - mass * x3**2, 46.418 - mass * x2**2
-    own = Section.from_stiffness(C=C, mass_per_length=mass, inertia_per_length=[J2 + J3, J2, J3])
+    section = Section.from_stiffness(C=C, mass_per_length=mass, inertia_per_length=[J2 + J3, J2, J3])
     model = Model("blade")
-    own = own.with_centers(mass=(x2, x3), product_of_inertia=mass * x2 * x3)
-    rod = model.add_rod("a", [(0, 0, 0), (60, 0, 0)], own, n, up=(0, 0, 1))
+    section = section.with_centers(mass=(x2, x3), product_of_inertia=mass * x2 * x3)
+    rod = model.add_rod("a", [(0, 0, 0), (60, 0, 0)], section, n, up=(0, 0, 1))
     model.add_joint("root", "clamp", rod.start)
     model.add_force("tip", rod.end, signals.Sine(1e5, 10 / np.pi).along((0, 0, 1)))
     return model, "a"
@@ -97,15 +97,15 @@ def blade(n):
 @pytest.mark.parametrize(("made", "t_end", "coarse"), [(joined_wing, 0.01, 4), (blade, 0.1, 5)])
 def test_gxbeam_motions_converge_and_keep_their_balance(made, t_end, coarse):
     """The joint, or the tip, at the end; meshes from that of the example on, 25 steps and more."""
-    places = []
+    deflections = []
     for part in (1, 2, 4):
         model, rod = made(coarse * part * 2)
         result = simulate(model, t_end, t_end / 50 / part, progress=False)
         assert audit(result).ok
-        places.append(result.rod(rod).r[-1, -1] - result.rod(rod).r[0, -1])
-    first, second = (np.linalg.norm(b - a) for a, b in pairwise(places))
+        deflections.append(result.rod(rod).r[-1, -1] - result.rod(rod).r[0, -1])
+    first, second = (np.linalg.norm(b - a) for a, b in pairwise(deflections))
     assert 3.0 < first / second < 5.5
-    assert second < 0.1 * np.linalg.norm(places[-1])
+    assert second < 0.1 * np.linalg.norm(deflections[-1])
 
 
 # --- GX/rotating
@@ -126,24 +126,24 @@ def swept_flaps(sweep):
     G, A, I2, I3 = E / 2 / (1 + nu), w * h, w * h**3 / 12, w**3 * h / 12
     compliance = 1 / (E * A), 1.2000001839588001 / (G * A), 14.625127919304001 / (G * A)
     compliance += 65.85255016982444 / (G * (I2 + I3)), 1 / (E * I2), 1 / (E * I3)
-    own = diagonal(compliance, density * A, density * np.array([I2 + I3, I2, I3]))
+    section = diagonal(compliance, density * A, density * np.array([I2 + I3, I2, I3]))
     model = Model("blade")
     bend = np.array([34.0, 0, 0])
     tip = bend + 6 * np.array([np.cos(sweep), -np.sin(sweep), 0])
-    inner = model.add_rod("inner", [(2.5, 0, 0), bend], own, 8, up=(0, 0, 1), element="relative(2)")
-    outer = model.add_rod("outer", [bend, tip], own, 2, up=(0, 0, 1), element="relative(2)")
+    inner = model.add_rod("inner", [(2.5, 0, 0), bend], section, 8, up=(0, 0, 1), element="relative(2)")
+    outer = model.add_rod("outer", [bend, tip], section, 2, up=(0, 0, 1), element="relative(2)")
     model.add_joint("root", "clamp", inner.start)
     model.add_joint("bend", "weld", inner.end, outer.start)
     built = model.build()
-    found = []
+    frequencies = []
     for rpm in (0, 500, 750):
         spin = (0, 0, rpm * np.pi / 30)
         state = steady_rotation(built, spin) if rpm else None
         own_modes = modes(built, 8, state, spin=spin if rpm else None)
         moves = np.abs(own_modes.shapes).max(axis=1)
         flaps = moves[:, 2] > np.maximum(moves[:, 0], moves[:, 1])
-        found.append(own_modes.omega[flaps][:3] / (2 * np.pi))
-    return np.array(found).T
+        frequencies.append(own_modes.omega[flaps][:3] / (2 * np.pi))
+    return np.array(frequencies).T
 
 
 @pytest.mark.parametrize("sweep", MEASURED)
@@ -155,13 +155,13 @@ def test_gxbeam_swept_blade_has_the_measured_flap_frequencies(sweep):
 # --- CH/demo_FEA_beams_rotor, CH/demo_FEA_modal_analysis
 
 
-def turning_blade(own, root, length, speed, pull):
+def turning_blade(section, root, length, speed, pull):
     """End (radius, height) of a rod that turns with `speed` about z under a force along z, by collocation.
 
     n_r' = -rho A speed^2 r, n_z' = 0, m' = dz n_r - dr n_z + rho I speed^2 sin a cos a, a the slope.
     """
-    EA, GA, _, _, EI, _ = np.diag(own.stiffness)[[0, 2, 3, 3, 4, 5]]
-    mass, rotary = own.mass_per_length, own.inertia_per_length[1]
+    EA, GA, _, _, EI, _ = np.diag(section.stiffness)[[0, 2, 3, 3, 4, 5]]
+    mass, rotary = section.mass_per_length, section.inertia_per_length[1]
 
     def rates(s, y):
         r, _, a, m, n = y
@@ -179,27 +179,27 @@ def turning_blade(own, root, length, speed, pull):
     y = np.array([root + s, zero, zero, zero, mass * speed**2 * (length - s) * (root + length)])
     full = pull
     for pull in np.linspace(0, full, 9)[1:]:  # noqa: B007, which `rates` reads
-        found = solve_bvp(rates, ends, s, y, tol=1e-8, max_nodes=50_000)
-        assert found.success, found.message
-        s, y = found.x, found.y
+        solution = solve_bvp(rates, ends, s, y, tol=1e-8, max_nodes=50_000)
+        assert solution.success, solution.message
+        s, y = solution.x, solution.y
     return y[:2, -1]
 
 
 def test_chrono_rotor_coned_by_its_tip_force():
     """CH/demo_FEA_beams_rotor: 0.2 to 6.2 m, 20 x 300 mm of E = 1e8, 400 kg/m3, 3 rad/s, -36.4 N along the axis."""
-    own = rectangle(1e8, 1e8 / 2.62, 0.3, 0.02, 400.0)
-    wanted = turning_blade(own, 0.2, 6.0, 3.0, -36.4)
+    section = rectangle(1e8, 1e8 / 2.62, 0.3, 0.02, 400.0)
+    expected = turning_blade(section, 0.2, 6.0, 3.0, -36.4)
     errors = []
     for n in (24, 48):
         state = None
         for part in np.linspace(0, 1, 6):
             model = Model("rotor")
-            rod = model.add_rod("blade", [(0.2, 0, 0), (6.2, 0, 0)], own, n, up=(0, 0, 1))
+            rod = model.add_rod("blade", [(0.2, 0, 0), (6.2, 0, 0)], section, n, up=(0, 0, 1))
             model.add_joint("root", "clamp", rod.start)
             model.add_force("tip", rod.end, (0, 0, -36.4 * part))
             state = steady_rotation(model, (0, 0, 3.0), steps=1, start=state)
-        errors.append(np.linalg.norm(state.r[-1][[0, 2]] - wanted))
-    assert wanted == pytest.approx((6.028, -1.123), abs=2e-3)
+        errors.append(np.linalg.norm(state.r[-1][[0, 2]] - expected))
+    assert expected == pytest.approx((6.028, -1.123), abs=2e-3)
     assert errors[1] < 5e-3
     assert errors[0] / errors[1] == pytest.approx(4.0, abs=0.6)
 
@@ -207,12 +207,12 @@ def test_chrono_rotor_coned_by_its_tip_force():
 def test_chrono_cantilever_has_the_frequencies_of_its_beam():
     """CH/demo_FEA_modal_analysis: 6 m, 50 x 300 mm of E = 1e8, 500 kg/m3; bending both ways, as Euler-Bernoulli's beam."""
     E, density, length, thin, wide = 100e6, 500.0, 6.0, 0.05, 0.3
-    own = rectangle(E, E / 2.62, thin, wide, density, torsion=0.2983 * wide * thin**3)
+    section = rectangle(E, E / 2.62, thin, wide, density, torsion=0.2983 * wide * thin**3)
     model = Model("beam")
-    rod = model.add_rod("rod", [(0, 0, 0), (length, 0, 0)], own, 24, up=(0, 0, 1), element="relative(4)")
+    rod = model.add_rod("rod", [(0, 0, 0), (length, 0, 0)], section, 24, up=(0, 0, 1), element="relative(4)")
     model.add_joint("root", "clamp", rod.start)
-    found = modes(model, 8)
-    omega = found.omega[np.array(found.kinds) == "oscillates"]
+    result = modes(model, 8)
+    omega = result.omega[np.array(result.kinds) == "oscillates"]
     first = 1.875104**2 / length**2 * np.sqrt(E * thin**2 / 12 / density)
     assert np.abs(omega / first - 1).min() < 1e-3
     assert np.abs(omega / (wide / thin * first) - 1).min() < 5e-3  # shear makes the wide way softer
@@ -225,7 +225,7 @@ def governor():
     """Shaft, slider and two arms with masses, held by bushings, from 0.16 turns a second."""
     speed, tilt = 0.16 * 2 * np.pi, np.deg2rad(30)
     density, kj, dj = 3000.0, 2e4, 1e3
-    turn, damp = 0.05 * kj, 0.05 * dj
+    rotational, damp = 0.05 * kj, 0.05 * dj
     model = Model("governor", gravity=(0, 0, -9.81))
 
     def moving(r):
@@ -245,11 +245,13 @@ def governor():
         "foot",
         model.ground,
         shaft,
-        np.diag([kj, kj, kj, turn, turn, 0]),
+        np.diag([kj, kj, kj, rotational, rotational, 0]),
         np.diag([dj, dj, dj, damp, damp, 0]),
         at=(0, 0, 0),
     )
-    model.add_bushing("guide", shaft, slider, np.diag([kj, kj, 0, turn, turn, turn]), at=(0, 0, 0.5))
+    model.add_bushing(
+        "guide", shaft, slider, np.diag([kj, kj, 0, rotational, rotational, rotational]), at=(0, 0, 0.5)
+    )
     for name, side in (("right", 1), ("left", -1)):
         along = np.array([side * np.cos(tilt), 0, -np.sin(tilt)])
         pin = np.array([side * 0.05, 0, 1])
@@ -259,7 +261,9 @@ def governor():
         body = model.add_body(
             name, MassProperties(arm + ball, inertia), position=r, orientation=quat, **moving(r)
         )
-        model.add_bushing(f"{name} pin", shaft, body, np.diag([kj, kj, kj, turn, 0, turn]), at=pin)
+        model.add_bushing(
+            f"{name} pin", shaft, body, np.diag([kj, kj, kj, rotational, 0, rotational]), at=pin
+        )
         middle, edge = pin + 0.5 * along, (side * 0.05, 0, 0.5)
         model.add_spring(
             f"{name} spring", slider.at_world(edge), body.at_world(middle), 4e3, 0.5, damping=200.0
@@ -269,10 +273,10 @@ def governor():
 
 def test_exudyn_compliant_governor_has_the_velocity_of_its_own_test():
     """EX/stiffFlyballGovernor: y velocity of an arm after 1 ms, which its test suite states."""
-    found = [simulate(governor(), 1e-3, h, progress=False).body("right").v[-1, 1] for h in (2e-5, 1e-5)]
-    limit = found[1] + (found[1] - found[0]) / 3
+    velocities = [simulate(governor(), 1e-3, h, progress=False).body("right").v[-1, 1] for h in (2e-5, 1e-5)]
+    limit = velocities[1] + (velocities[1] - velocities[0]) / 3
     assert limit == pytest.approx(0.8962488779114738, abs=1e-7)
-    assert abs(found[1] - limit) < 1e-6
+    assert abs(velocities[1] - limit) < 1e-6
 
 
 # --- PE/HelicalBucklingCase
@@ -300,14 +304,14 @@ LENGTH, TURNS, SLACK, EI, GJ = 100.0, 27.0, 3.0, 1.345, 0.789
 
 def steepest_of_a_writhed_rod(n):
     """Angle of the tangent with the axis, at rest again after the ends have turned and come nearer."""
-    own = Section.from_stiffness(
+    section = Section.from_stiffness(
         EA=1e5, GA=1e5, GJ=GJ, EI=EI, mass_per_length=1.0, inertia_per_length=[0.0613, 0.0306, 0.0306]
     )
     model = Model("rod")
     rod = model.add_rod(
         "rod",
         [(0, 0, 0), (0, 0, LENGTH)],
-        own,
+        section,
         n,
         up=(0, 1, 0),
         velocity=lambda s: (0.0, 1e-6 * (abs(s - 0.5) < 0.006), 0.0),
@@ -362,11 +366,11 @@ def hanging_points(stiffness):
 
 def test_cardillo_elastic_chain_moves_as_one_of_fixed_lengths():
     """CA/elastic_chain_pendulum: springs of 1e8 N/m, its step of 10 ms."""
-    found = [simulate(hanging_points(k), 2.0, 0.01, progress=False) for k in (1e8, None)]
-    assert audit(found[0]).ok
-    places = [result.body("19").r for result in found]
-    assert np.ptp(places[1][:, 2]) > 5.0
-    assert np.abs(places[0] - places[1]).max() < 1e-3  # of 20 m
+    results = [simulate(hanging_points(k), 2.0, 0.01, progress=False) for k in (1e8, None)]
+    assert audit(results[0]).ok
+    positions = [result.body("19").r for result in results]
+    assert np.ptp(positions[1][:, 2]) > 5.0
+    assert np.abs(positions[0] - positions[1]).max() < 1e-3  # of 20 m
 
 
 # --- EX/computeODE2AEeigenvaluesTest
@@ -391,16 +395,16 @@ def test_exudyn_bar_on_a_hinge_and_a_spring_has_the_exact_frequency():
 
 def test_exudyn_two_bars_have_the_frequency_of_its_own_test():
     """EX/computeODE2AEeigenvaluesTest, its second model: a hinge, a universal joint, a spring each way; 38.8117 Hz there."""
-    turn = quaternions.multiply(
+    rotation = quaternions.multiply(
         (np.cos(np.pi / 8), 0, 0, -np.sin(np.pi / 8)), (np.cos(np.pi / 8), 0, np.sin(np.pi / 8), 0)
     )
-    along, second = quaternions.rotate(turn, np.eye(3)[0]), quaternions.rotate(turn, np.eye(3)[1])
+    along, second = quaternions.rotate(rotation, np.eye(3)[0]), quaternions.rotate(rotation, np.eye(3)[1])
     model = Model("bars")
     first = flat_bar(model, "first", (0.05, 0, 0))
-    other = flat_bar(model, "other", np.array([0.1, 0, 0]) + 0.05 * along, turn)
+    other = flat_bar(model, "other", np.array([0.1, 0, 0]) + 0.05 * along, rotation)
     model.add_joint("hinge", "revolute", model.ground, first, at=(0, 0, 0), axis=(0, 0, 1))
     model.add_joint("cross", "universal", first, other, at=(0.1, 0, 0), axis=(0, 0, 1), second_axis=second)
     tip = np.array([0.1, 0, 0]) + 0.1 * along
     model.add_bushing("spring", model.ground, other, np.diag([1e3, 1e3, 1e3, 0, 0, 0]), at=tip)
-    found = modes(model, 3).omega / (2 * np.pi)
-    assert found[0] == pytest.approx(38.811732950413347, rel=1e-6)
+    frequencies = modes(model, 3).omega / (2 * np.pi)
+    assert frequencies[0] == pytest.approx(38.811732950413347, rel=1e-6)

@@ -17,14 +17,16 @@ STIFF = 1e4  # N, of stretch and shear where an example has none
 
 def chains(part):
     """Six chains of a cable, a box, a cable, a box; 8 elements times `part` of them, bent by their weight and 0.2 N."""
-    own = round_section(0.0075, 1000, 1e7, 1e7 / 2, shear=1)
+    section = round_section(0.0075, 1000, 1e7, 1e7 / 2, shear=1)
     box = Box(0.2, 0.04, 0.04, density=1000.0)
     model = Model("chains", gravity=(0, 0, -9.81))
     for j in range(6):
         y, x, before = -0.1 * j, 0.0, None
         for k, n in enumerate((1 + j, 7 - j)):
             length = 0.1 * (1 + j) if before is None else 0.1 * (6 - j)
-            rod = model.add_rod(f"cable {j}{k}", [(x, y, 0), (x + length, y, 0)], own, n * part, up=(0, 0, 1))
+            rod = model.add_rod(
+                f"cable {j}{k}", [(x, y, 0), (x + length, y, 0)], section, n * part, up=(0, 0, 1)
+            )
             if before is None:
                 model.add_joint(f"hinge {j}", "spherical", model.ground, rod.start)
                 model.add_force(f"force {j}", rod.end, (0, 0, -0.2))
@@ -38,29 +40,29 @@ def chains(part):
 
 def test_chrono_cables_fall_with_their_boxes():
     """Mesh and steps halved together."""
-    places = []
+    positions = []
     for part in (1, 2, 4):
         result = simulate(chains(part), 0.06, 0.004 / part, progress=False)
         assert audit(result).ok
-        places.append(np.array([result.body(f"box {j}1").r[-1] for j in range(6)]))
-    first, second = (np.abs(b - a).max() for a, b in pairwise(places))
+        positions.append(np.array([result.body(f"box {j}1").r[-1] for j in range(6)]))
+    first, second = (np.abs(b - a).max() for a, b in pairwise(positions))
     assert first / second > 3.0
     assert second < 1e-4
-    assert places[-1][:, 2].max() < -0.01
-    assert np.abs(places[-1][:, 1] + 0.1 * np.arange(6)).max() < 1e-10
+    assert positions[-1][:, 2].max() < -0.01
+    assert np.abs(positions[-1][:, 1] + 0.1 * np.arange(6)).max() < 1e-10
 
 
 # --- SO/CosseratBeamFallingUnderTheEffectOfGravity
 
 
-def heavy(n, **more):
+def heavy(n, **settings):
     """1 m, 1 kg, held level at its start; EI = 0.7854, GJ = 1.5708 N m2; it bends and twists alone."""
     model = Model("beam", gravity=(0, -9.81, 0))
     numbers = {"EA": 1e6, "GA": 1e6, "EI": 0.7854, "GJ": 1.5708}
-    own = Section.from_stiffness(
-        **numbers, mass_per_length=1.0, inertia_per_length=(5e-5, 2.5e-5, 2.5e-5), **more
+    section = Section.from_stiffness(
+        **numbers, mass_per_length=1.0, inertia_per_length=(5e-5, 2.5e-5, 2.5e-5), **settings
     )
-    rod = model.add_rod("beam", [(0, 0, 0), (1, 0, 0)], own, n, up=(0, 0, 1))
+    rod = model.add_rod("beam", [(0, 0, 0), (1, 0, 0)], section, n, up=(0, 0, 1))
     model.add_joint("held", "clamp", rod.start)
     return model, rod
 
@@ -82,9 +84,11 @@ def heavy_elastica(EI, weight, rod, slides=False):
         return np.array([a[0], a[1], a[2], b[3], b[1]][: 4 + slides])
 
     guess = np.array([r[:, 0], r[:, 1] + r[:, 2], angle, np.gradient(angle, s)])
-    found = solve_bvp(rates, ends, s, guess, p=[0.5 * weight] if slides else None, tol=1e-8, max_nodes=20_000)
-    assert found.success, found.message
-    return found.y[0, -1], found.y[1, -1], found.y[1].min()
+    solution = solve_bvp(
+        rates, ends, s, guess, p=[0.5 * weight] if slides else None, tol=1e-8, max_nodes=20_000
+    )
+    assert solution.success, solution.message
+    return solution.y[0, -1], solution.y[1, -1], solution.y[1].min()
 
 
 def test_sofa_beam_hangs_as_the_heavy_elastica():
@@ -129,8 +133,8 @@ def test_mujoco_cable_hangs_from_its_rail():
     weight, hanging = 9810 * np.pi * 0.005**2 * mass, []
     for n in (40, 80, 160):
         model = Model("cable", gravity=(0, 0, -9.81))
-        own = round_section(0.005, 1000 * mass, 4e6, 1e7, EA=STIFF, GA=STIFF)
-        rod = model.add_rod("cable", [(-0.3, 0, 0.6), (0.7, 0, 0.6)], own, n, up=(0, 1, 0))
+        section = round_section(0.005, 1000 * mass, 4e6, 1e7, EA=STIFF, GA=STIFF)
+        rod = model.add_rod("cable", [(-0.3, 0, 0.6), (0.7, 0, 0.6)], section, n, up=(0, 1, 0))
         model.add_joint("held", "clamp", rod.start)
         on_a_slider(model, rod, (1, 0, 0), (0.7, 0, 0.6))
         hanging.append(equilibrium(model).rod("cable"))
@@ -143,8 +147,8 @@ def test_mujoco_cable_hangs_from_its_rail():
 
 def test_mujoco_coil_is_pulled_by_its_actuator():
     """Four turns of E = 1.5e9, G = 5e8, held below; a slider above whose actuator pulls 100 N/m times 1 m less its way."""
-    turn = np.hypot(0.2 * np.sin(np.pi / 10), 0.0062831853)
-    own = round_section(0.005, 1000 * capsules(0.005, turn), 1.5e9, 5e8, shear=1)
+    turn_length = np.hypot(0.2 * np.sin(np.pi / 10), 0.0062831853)
+    section = round_section(0.005, 1000 * capsules(0.005, turn_length), 1.5e9, 5e8, shear=1)
     top = np.array([0.1, 0.0, 0.251327412])
     ways = []
 
@@ -153,7 +157,7 @@ def test_mujoco_coil_is_pulled_by_its_actuator():
 
     for n in (40, 80, 160):
         model = Model("coil", gravity=(0, 0, -9.81))
-        rod = model.add_rod("coil", helix, own, n)
+        rod = model.add_rod("coil", helix, section, n)
         model.add_joint("held", "clamp", rod.start)
         slider = on_a_slider(model, rod, (0, 0, 1), top)
         model.add_bushing("actuator", model.ground, slider, (0, 0, 100.0, 0, 0, 0), at=top)

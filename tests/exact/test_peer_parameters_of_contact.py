@@ -146,8 +146,8 @@ def energies_of(model, t_end, dt=1e-3):
     result = simulate(model, t_end, dt, progress=False)
     assert audit(result).ok
     rod = result.rod("rod")
-    v, turn = rod.v[-1].mean(axis=0), rod.Omega[-1, :, 0].mean()
-    return v @ v / 2, 0.025**2 / 2 * turn**2 / 2, result
+    v, spin = rod.v[-1].mean(axis=0), rod.Omega[-1, :, 0].mean()
+    return v @ v / 2, 0.025**2 / 2 * spin**2 / 2, result
 
 
 @pytest.mark.parametrize("force", [9.0, -9.0, 6.0, -3.0])
@@ -161,12 +161,12 @@ def test_pyelastica_axial_friction_holds_or_lets_slide(force):
     slides = abs(force) > (0.8 * G if force > 0 else 0.4 * G)
     pull = np.array([0, 0, force])
     model.add_distributed_load("pull", rod, pull if slides else signals.Ramp(1.0, 0.0, 0.1).along(pull))
-    found, turning, _ = energies_of(model, 0.25)
+    translation, turning, _ = energies_of(model, 0.25)
     kinetic = 0.4 * G if force > 0 else 0.2 * G
     if slides:
-        assert found == pytest.approx(0.25**2 / 2 * (abs(force) - kinetic) ** 2, rel=0.01)
+        assert translation == pytest.approx(0.25**2 / 2 * (abs(force) - kinetic) ** 2, rel=0.01)
     else:
-        assert found < 1e-9
+        assert translation < 1e-9
     assert turning < 1e-12
 
 
@@ -175,13 +175,13 @@ def test_pyelastica_rod_rolls_or_slides_down_a_plane(part):
     """Inclined by 0.15 pi it rolls, by 0.3 pi the friction is too little for that."""
     slope, t = part * np.pi, 0.5
     model, _ = on_the_ground(4, slope=slope, friction=(0.4, 0.2))
-    found, turning, _ = energies_of(model, t)
+    translation, turning, _ = energies_of(model, t)
     down, across = G * np.sin(slope), G * np.cos(slope)
     if part == 0.15:
-        assert found == pytest.approx(2 * (down * t) ** 2 / 9, rel=2e-3)
+        assert translation == pytest.approx(2 * (down * t) ** 2 / 9, rel=2e-3)
         assert turning == pytest.approx((down * t) ** 2 / 9, rel=2e-3)
     else:
-        assert found == pytest.approx(((down - 0.2 * across) * t) ** 2 / 2, rel=2e-3)
+        assert translation == pytest.approx(((down - 0.2 * across) * t) ** 2 / 2, rel=2e-3)
         assert turning == pytest.approx((0.2 * across * t) ** 2, rel=1e-2)
 
 
@@ -189,13 +189,13 @@ def test_pyelastica_rod_rolls_or_slides_down_a_plane(part):
 def test_pyelastica_rod_is_rolled_by_a_couple_or_spins(couple):
     model, rod = on_the_ground(4, friction=(0.4, 0.2))
     model.add_distributed_load("couple", rod, signals.Ramp(couple, 0.0, 0.1).along((0, 0, 1)), kind="moment")
-    found, turning, _ = energies_of(model, 1.0)
+    translation, turning, _ = energies_of(model, 1.0)
     if couple == 0.1:
-        assert found == pytest.approx(2 * (0.95 * couple / 0.075) ** 2, rel=5e-3)
+        assert translation == pytest.approx(2 * (0.95 * couple / 0.075) ** 2, rel=5e-3)
         assert turning == pytest.approx((0.95 * couple / 0.075) ** 2, rel=5e-3)
         return
     slides = 0.1 * 0.4 * G * 0.0375 / couple  # from when 2 C/(3 r) is the static limit
-    assert found == pytest.approx((0.2 * G * (1 - slides) + 0.2 * G * slides) ** 2 / 2, rel=0.02)
+    assert translation == pytest.approx((0.2 * G * (1 - slides) + 0.2 * G * slides) ** 2 / 2, rel=0.02)
     assert turning == pytest.approx((0.95 * couple / 0.025 - 0.2 * G) ** 2, rel=0.02)
 
 
@@ -204,13 +204,13 @@ def test_pyelastica_rod_that_slides_comes_to_roll(factor):
     """Its moments of inertia times a factor; 1 m/s aside at first. What then rolls also rings on its bristles: means of 0.3 s."""
     model, _ = on_the_ground(4, inertia=factor, speed=1.0, friction=(0.4, 0.2))
     _, _, result = energies_of(model, 2.0)
-    rod, share, late = result.rod("rod"), factor / 2, result.t > 1.7
-    v, turn = rod.v[..., 0].mean(axis=1), rod.Omega[..., 0].mean(axis=1)
-    assert v[late].mean() == pytest.approx(1 / (1 + share), rel=1e-3)
-    assert 0.025 * turn[late].mean() == pytest.approx(-1 / (1 + share), rel=1e-3)
-    about_the_line = v - 0.025 * share * turn
+    rod, ratio, late = result.rod("rod"), factor / 2, result.t > 1.7
+    v, spin = rod.v[..., 0].mean(axis=1), rod.Omega[..., 0].mean(axis=1)
+    assert v[late].mean() == pytest.approx(1 / (1 + ratio), rel=1e-3)
+    assert 0.025 * spin[late].mean() == pytest.approx(-1 / (1 + ratio), rel=1e-3)
+    about_the_line = v - 0.025 * ratio * spin
     assert np.abs(about_the_line - 1.0).max() < 4e-4  # the lever is shorter by the depth
-    assert result.dissipation[-1] == pytest.approx(0.5 * share / (1 + share), rel=1e-3)
+    assert result.dissipation[-1] == pytest.approx(0.5 * ratio / (1 + ratio), rel=1e-3)
 
 
 # --- EX/generalContactFrictionTests
@@ -235,11 +235,11 @@ def test_exudyn_sphere_is_turned_on_another_by_more_than_friction_holds():
     J, lever = 0.4 * mass * radius**2, 0.99  # both surfaces meet half a millimetre inside
     slips = 0.1 * lever
     fastest = limit / J * (5 * (0.3**2 - slips**2) - lever * (0.3 - slips))
-    turn = result.body("ball").omega[:, 0]
-    assert turn.max() == pytest.approx(fastest, rel=5e-3)
-    stands = 0.3 + fastest * J / (limit * lever)
-    assert np.interp(0.5 * (0.3 + stands), result.t, turn) == pytest.approx(fastest / 2, rel=1e-2)
-    assert np.abs(turn[result.t > stands + 0.01]).max() < 0.05 * fastest
+    spin = result.body("ball").omega[:, 0]
+    assert spin.max() == pytest.approx(fastest, rel=5e-3)
+    stop_time = 0.3 + fastest * J / (limit * lever)
+    assert np.interp(0.5 * (0.3 + stop_time), result.t, spin) == pytest.approx(fastest / 2, rel=1e-2)
+    assert np.abs(spin[result.t > stop_time + 0.01]).max() < 0.05 * fastest
 
 
 # --- EX/ANCFgeneralContactCircle

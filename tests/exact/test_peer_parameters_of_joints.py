@@ -26,10 +26,10 @@ def turning_force(t):
 
 def two_rods(joint, n):
     """The first held at its start, the second on a joint at its end, pushed at its own."""
-    own = round_section(0.007, 1750.0, 3e7)
+    section = round_section(0.007, 1750.0, 3e7)
     model = Model(joint)
-    first = model.add_rod("first", [(0, 0, 0), (0, 0, LENGTH)], own, n, up=(0, 1, 0))
-    second = model.add_rod("second", [(0, 0, LENGTH), (0, 0, 2 * LENGTH)], own, n, up=(0, 1, 0))
+    first = model.add_rod("first", [(0, 0, 0), (0, 0, LENGTH)], section, n, up=(0, 1, 0))
+    second = model.add_rod("second", [(0, 0, LENGTH), (0, 0, 2 * LENGTH)], section, n, up=(0, 1, 0))
     model.add_joint("clamp", "clamp", first.start)
     axis = {"axis": (1, 0, 0)} if joint == "revolute" else {}
     model.add_joint("between", joint, first.end, second.start, **axis)
@@ -53,9 +53,9 @@ def test_pyelastica_rods_on_joints_move_by_what_is_free(joint, reach):
 
 def test_pyelastica_rod_that_may_only_yaw_turns_about_its_axis():
     """PE/BoundaryConditionsCases/general_constraint_allow_yaw: 1 N each way at the end, 1 mN m along it, damped."""
-    own = round_section(0.007, 1750.0, 3e7)
+    section = round_section(0.007, 1750.0, 3e7)
     model = Model("yaw")
-    rod = model.add_rod("rod", [(0, 0, 0), (0, 0, LENGTH)], own, 10, up=(0, 1, 0))
+    rod = model.add_rod("rod", [(0, 0, 0), (0, 0, LENGTH)], section, 10, up=(0, 1, 0))
     model.add_joint("held", "generic", model.ground, rod.start, locked=("x", "y", "z", "rx", "ry"))
     model.add_force("pull", rod.end, lambda t: min(t / 0.5, 1.0) * np.ones(3))
     model.add_distributed_load("torque", rod, (0, 0, 1e-3 / LENGTH), kind="moment")
@@ -221,8 +221,8 @@ def test_cardillo_rod_on_a_moving_axis_is_where_lagranges_equations_say(joint):
         place, frame = axis_at(t_end)
         rod = result.body("rod")
         arm = frame.inv().apply(rod.r[-1] - place)
-        found = np.array([arm[2], np.arctan2(arm[1], arm[0])])
-        gap = found - exact
+        pose = np.array([arm[2], np.arctan2(arm[1], arm[0])])
+        gap = pose - exact
         errors.append(np.abs([gap[0], np.angle(np.exp(1j * gap[1]))]).max())
         assert np.hypot(*arm[:2]) == pytest.approx(0.5 * ROD, abs=1e-9)
     assert errors[1] < 1e-2

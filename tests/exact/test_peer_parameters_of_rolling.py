@@ -42,32 +42,32 @@ def test_exudyn_ball_rolls_over_the_edge_of_its_stairs_and_down():
     step, to the floor.
     """
     wide, high, radius, mass, k, g = 0.075, 0.025, 0.025, 0.025, 1e3, 10.0
-    model, each = Model("stairs", gravity=(0, 0, -g)), []
+    model, steps = Model("stairs", gravity=(0, 0, -g)), []
     for i in range(3):
         place = (0.5 - wide * (3 - i), 0.5 - wide, (i + 0.5) * high)
         step = model.add_body(f"step {i}", Box(wide, wide, high, mass=1.0), place)
         model.add_joint(f"held {i}", "clamp", step.at((0, 0, 0)))
-        each.append(model.add_solid(f"step {i}", step))
-    each.append(model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1)))
+        steps.append(model.add_solid(f"step {i}", step))
+    steps.append(model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1)))
     omega = np.array([-0.05, -5.0, 0.0])
     place = (0.5 - 1.45 * wide, 0.5 - 1.2 * wide, 3 * high + radius - 2 * mass * g / k)
     v = -np.cross((0, 0, radius), omega)
     body = model.add_body("ball", Sphere(radius, mass=mass), place, velocity=v, angular_velocity=omega)
     ball = model.add_sphere("ball", body, radius)
-    model.add_contact("rolls", ball, each, stiffness=k / 2, friction=0.8, rest_speed=1e-3, damping=2.0)
+    model.add_contact("rolls", ball, steps, stiffness=k / 2, friction=0.8, rest_speed=1e-3, damping=2.0)
     result = simulate(model, 0.8, 1e-3, progress=False)
     assert audit(result).ok
-    found, stored = result.body("ball"), result.contact("rolls").energy
-    leans = np.arctan2(0.5 - 1.5 * wide - found.r[:, 0], found.r[:, 2] - 3 * high)
+    motion, stored = result.body("ball"), result.contact("rolls").energy
+    leans = np.arctan2(0.5 - 1.5 * wide - motion.r[:, 0], motion.r[:, 2] - 3 * high)
     for angle in (0.4, 0.6, 0.8):  # rolling about the edge: 7/10 m v^2 of what falls and springs back
         i = int(np.argmax(leans > angle))
-        fallen = g * (found.r[0, 2] - found.r[i, 2]) + (stored[0] - stored[i]) / mass
-        square = found.v[i] @ found.v[i]
+        fallen = g * (motion.r[0, 2] - motion.r[i, 2]) + (stored[0] - stored[i]) / mass
+        square = motion.v[i] @ motion.v[i]
         assert square == pytest.approx(v @ v + 10.0 / 7.0 * fallen, rel=1e-2)
-        assert -found.omega[i, 1] * radius == pytest.approx(square**0.5, rel=2e-2)
+        assert -motion.omega[i, 1] * radius == pytest.approx(square**0.5, rel=2e-2)
         assert result.dissipation[i] < 5e-4 * mass * g * radius
-    assert found.r[-1, 2] == pytest.approx(radius, abs=2e-3)  # on the floor
-    assert found.v[-1, 0] < -0.3
+    assert motion.r[-1, 2] == pytest.approx(radius, abs=2e-3)  # on the floor
+    assert motion.v[-1, 0] < -0.3
 
 
 def test_exudyn_cube_slides_by_what_presses_it():

@@ -23,7 +23,7 @@ def tumbling(n):
     """10 m, 10 kg; its square section has been given other stiffness and inertia than it has."""
     E = 1e7
     G = E / 3
-    own = Section.from_stiffness(
+    section = Section.from_stiffness(
         EA=100 * E * 1e-4,
         GA=27 / 28 * G * 1e-4,
         GJ=G * 2e-3,
@@ -32,7 +32,7 @@ def tumbling(n):
         inertia_per_length=(20.0, 10.0, 10.0),
     )
     model = Model("tumbling")
-    rod = model.add_rod("rod", [(0, 0, 8), (6, 0, 0)], own, n, up=(0, 1, 0))
+    rod = model.add_rod("rod", [(0, 0, 8), (6, 0, 0)], section, n, up=(0, 1, 0))
     model.add_force("push", rod.end, lambda t: (20 * ramp(t), 0, 0))
     # on its sections' axes (normal, tangent x normal, tangent): (0, 200, -100)
     model.add_moment("turn", rod.end, lambda t: (-100 * ramp(t), -200 * ramp(t), 0.0), following=True)
@@ -88,9 +88,9 @@ def muscle(window, s, t, slope=False):
 def arm(n):
     """1 m hanging along -y, 5 cm thick, bent about -x; a couple's jump at the edge of a window is one there."""
     E, radius = 1e7, 0.025
-    own = round_section(radius, 1000, E, shear=4 / 3)
+    section = round_section(radius, 1000, E, shear=4 / 3)
     model = Model("arm")
-    rod = model.add_rod("arm", [(0, 0, 0), (0, -1, 0)], own, n, up=(0, 0, 1))
+    rod = model.add_rod("arm", [(0, 0, 0), (0, -1, 0)], section, n, up=(0, 0, 1))
     model.add_joint("base", "clamp", rod.start)
     for k, window in enumerate(LEVELS):
         a, b = window
@@ -103,8 +103,8 @@ def arm(n):
         )
         model.add_moment(f"begin {k}", rod.at(a), lambda t, w=window: (muscle(w, w[0], t), 0, 0))
         model.add_moment(f"finish {k}", rod.at(b), lambda t, w=window: (-muscle(w, w[1], t), 0, 0))
-    model.add_mass_damping("nu", rod, 5.0 / own.mass_per_length)
-    return model, own.stiffness[4, 4]
+    model.add_mass_damping("nu", rod, 5.0 / section.mass_per_length)
+    return model, section.stiffness[4, 4]
 
 
 def test_pyelastica_arm_is_bent_by_its_muscles_to_the_exact_curvature():
@@ -153,7 +153,7 @@ def slender_drag():
 def flagellum(n):
     """1 m along z, E = 1e7; a wave of couples with 5 coefficients of a spline runs along it, in honey of 1e4 Pa s."""
     E, radius, length = 1e7, 0.025, 1.0
-    own = round_section(radius, 1000, E)
+    section = round_section(radius, 1000, E)
     knots = np.concatenate([[0.0] * 3, np.linspace(0, 1, 4), [1.0] * 3])
     size = BSpline(knots, [0, 17.4, 48.5, 5.4, 14.7, 0], 3)
     slope, wave = size.derivative(), 2 * np.pi / 0.38
@@ -163,12 +163,12 @@ def flagellum(n):
         return 0.0, min(t, 1.0) * (slope(x) * np.sin(phase) - wave * size(x) * np.cos(phase)), 0.0
 
     model = Model("flagellum")
-    rod = model.add_rod("flagellum", [(0, 0, 0), (0, 0, length)], own, n, up=(0, 1, 0))
+    rod = model.add_rod("flagellum", [(0, 0, 0), (0, 0, length)], section, n, up=(0, 1, 0))
     model.add_distributed_load("muscles", rod, couple, "moment")
     drag, across = slender_drag(), 4 * np.pi * 1e4 / np.log(length / radius)
     for k in range(n + 1):
-        share = length / n * (0.5 if k in (0, n) else 1.0)
-        model.add_interaction(f"drag {k}", drag, rod.at(k / n), c=across * share)
+        length_share = length / n * (0.5 if k in (0, n) else 1.0)
+        model.add_interaction(f"drag {k}", drag, rod.at(k / n), c=across * length_share)
     model.add_mass_damping("damping", rod, 0.625)
     return model
 

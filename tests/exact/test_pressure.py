@@ -39,13 +39,13 @@ def test_a_ring_under_pressure_stays_a_circle_of_known_radius():
     for n in (8, 32):
         model = ring(n, EA, 50.0, p)
         model.add_bushing("centre", model.ground.at((R, 0, 0)), model.rods["ring"].at(0.0), 1e-3)
-        rest = equilibrium(model)
-        nodes = rest.state().r[1:]
+        statics = equilibrium(model)
+        nodes = statics.state().r[1:]
         radius = np.linalg.norm(nodes - nodes.mean(axis=0), axis=1)
         theta = 2 * np.pi / n
-        wanted = R / (1.0 + p * R / EA * np.sin(theta) / theta)
-        assert radius == pytest.approx(wanted, rel=1e-9)
-    assert wanted == pytest.approx(R / (1.0 + p * R / EA), rel=1e-3)
+        expected = R / (1.0 + p * R / EA * np.sin(theta) / theta)
+        assert radius == pytest.approx(expected, rel=1e-9)
+    assert expected == pytest.approx(R / (1.0 + p * R / EA), rel=1e-3)
 
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
@@ -70,12 +70,12 @@ def buckling_pressure(n, EI):
     for p in pressures:
         model = ring(n, 1e6, EI, p)
         model.add_bushing("hold", model.ground.at((R, 0, 0)), model.rods["ring"].at(0.0), 1e-4)
-        found = modes(model, 14, equilibrium(model).state())
-        assert not found.linear.unsymmetric
+        result = modes(model, 14, equilibrium(model).state())
+        assert not result.linear.unsymmetric
         # motions in the plane that are neither a common displacement nor a turn
         waves = [
-            (found.values[k] ** 2).real
-            for k, shape in enumerate(found.shapes[:, 1:])
+            (result.values[k] ** 2).real
+            for k, shape in enumerate(result.shapes[:, 1:])
             if np.abs(shape[:, 2]).max() < 1e-6
             and np.linalg.norm(shape[:, :2].mean(axis=0)) < 0.2 * np.abs(shape[:, :2]).max()
             and abs(shape[:, 5].mean()) < 0.2 * np.abs(shape[:, 5]).max()
@@ -146,9 +146,9 @@ KEEPING = [
 def test_schemes_that_keep_energy_count_the_work_of_a_pressure(integrator, chart, closed):
     """To round-off; in a ring it is the pressure times the change of the area."""
     result = simulate(soft(closed), 0.1, 0.01, integrator, chart=chart, output_every=1, progress=False)
-    found = audit(result)
-    assert found.ok, found.text()
-    assert found.energy_balance < 1e-12
+    report = audit(result)
+    assert report.ok, report.text()
+    assert report.energy_balance < 1e-12
     assert abs(result.work[-1]) > 1e-3
     if closed:
         gained = [4.0 * (area(result, k) - area(result, 0)) for k in range(result.n_outputs)]
@@ -177,9 +177,9 @@ def fine():
 )
 def test_a_rod_under_pressure_moves_as_in_em_to_the_order_of_the_scheme(integrator, chart, order):
     """Its work too; a pressure without a potential goes backwards in the substeps of compositions as forwards."""
-    places, work = fine()
+    positions, work = fine()
     errors = []
     for h in (0.01, 0.005):
         result = simulate(soft(False), 0.08, h, integrator, chart=chart, output_every=1, progress=False)
-        errors.append([np.abs(result.state().r - places).max(), abs(result.work[-1] - work)])
+        errors.append([np.abs(result.state().r - positions).max(), abs(result.work[-1] - work)])
     assert np.log2(np.divide(*errors)) == pytest.approx(np.full(2, order), abs=0.3)

@@ -15,13 +15,13 @@ def test_the_force_of_a_held_bar_relaxes_as_the_closed_form(element, n_elements)
     strain, errors = 0.01, []
     for h in (0.02, 0.01):
         model, _ = bar(1 + strain, True, element=element, n_elements=n_elements)
-        found = simulate(model, 0.4, h, output_every=1, progress=False)
-        N = found.rod("rod").N[:, 0, 0]
-        exact = 1e3 * strain * (1 + FRACTION * np.exp(-found.t / TAU))
+        result = simulate(model, 0.4, h, output_every=1, progress=False)
+        N = result.rod("rod").N[:, 0, 0]
+        exact = 1e3 * strain * (1 + FRACTION * np.exp(-result.t / TAU))
         errors.append(np.abs(N - exact).max())
         # the midpoint rule of the branch, to round-off
         a = h / (2 * TAU)
-        steps = np.arange(len(found.t))
+        steps = np.arange(len(result.t))
         assert pytest.approx(1e3 * strain * (1 + FRACTION * ((1 - a) / (1 + a)) ** steps), rel=1e-12) == N
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.05)
 
@@ -31,18 +31,18 @@ def test_a_loaded_bar_creeps_as_the_closed_form():
     F, EA = 5.0, 1e3
     model, rod = bar(1 + F / (EA * (1 + FRACTION)), False, mass=1e-7)
     model.add_force("load", rod.end, (F, 0, 0))
-    found = simulate(model, 0.4, 0.004, output_every=1, progress=False)
+    result = simulate(model, 0.4, 0.004, output_every=1, progress=False)
     creep = TAU * (1 + FRACTION)
-    exact = F / EA * (1 - FRACTION / (1 + FRACTION) * np.exp(-found.t / creep))
-    assert np.abs(found.rod("rod").r[:, -1, 0] - 1 - exact).max() < 2e-4 * F / EA
+    exact = F / EA * (1 - FRACTION / (1 + FRACTION) * np.exp(-result.t / creep))
+    assert np.abs(result.rod("rod").r[:, -1, 0] - 1 - exact).max() < 2e-4 * F / EA
 
 
 @pytest.mark.parametrize("h", [0.005, 0.03])
 def test_a_vibrating_bar_has_the_complex_modulus(h):
     """m s^2 + EA (1 + fraction s tau/(1 + s tau)) = 0; the midpoint rule sees s = 2/h (z - 1)/(z + 1)."""
     model, _ = bar(1.02, False)
-    found = simulate(model, 40 * h, h, output_every=1, progress=False)
-    x = found.rod("rod").r[:, -1, 0] - 1
+    result = simulate(model, 40 * h, h, output_every=1, progress=False)
+    x = result.rod("rod").r[:, -1, 0] - 1
     m, EA = 1.0, 1e3
     s = np.roots([m * TAU, m, EA * TAU * (1 + FRACTION), EA])
     z = (1 + s * h / 2) / (1 - s * h / 2)
@@ -58,13 +58,13 @@ def test_what_a_relaxing_rod_loses_is_what_its_energy_misses(element, integrator
     """Bent from its stress-free shape, coupled stiffness, viscous as well."""
     section = soft(0.002).with_relaxation(0.05, stiffness=0.01 * full_section(False).stiffness)
     model = free_rod(element, section=section, stress_free=[(0, 0, 0), (1.2, 0, 0)])
-    found = simulate(model, 0.3, 0.01, integrator, progress=False)
-    E, lost = found.audit_column("total"), found.audit_column("dissipation")
+    result = simulate(model, 0.3, 0.01, integrator, progress=False)
+    E, lost = result.audit_column("total"), result.audit_column("dissipation")
     assert np.abs(E + lost - E[0]).max() < 1e-12 * E[0]
     assert np.all(np.diff(lost) > 0.0)
     assert lost[-1] > 0.05 * E[0]
     for name in ("Px", "Py", "Pz", "Lx", "Ly", "Lz"):
-        assert np.ptp(found.audit_column(name)) < 1e-11
+        assert np.ptp(result.audit_column(name)) < 1e-11
 
 
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
@@ -105,11 +105,11 @@ def test_a_stored_run_goes_on_to_the_bit_and_is_audited(tmp_path):
             "se3", section=soft().with_relaxation(0.05, fraction=0.5), stress_free=[(0, 0, 0), (1.2, 0, 0)]
         )
 
-    whole, parts = tmp_path / "whole.vtkhdf", tmp_path / "parts.vtkhdf"
-    simulate(model(), 0.2, H, output=whole, output_every=5, progress=False)
+    single, parts = tmp_path / "whole.vtkhdf", tmp_path / "parts.vtkhdf"
+    simulate(model(), 0.2, H, output=single, output_every=5, progress=False)
     simulate(model(), 0.1, H, output=parts, output_every=5, progress=False)
     simulate(model(), 0.2, H, output=parts, resume=True, progress=False)
-    one, other = Result.load(whole), Result.load(parts)
+    one, other = Result.load(single), Result.load(parts)
     assert np.array_equal(one.state().own, other.state().own)
     assert np.array_equal(one.state().r, other.state().r)
     assert one.layout.own.branch == 8

@@ -17,11 +17,11 @@ from rodsim.waves import resonances
 
 def turned(fractions, x):
     """(..., 2, 2) The step of the midpoint rule of an oscillator with omega h = x, composed."""
-    whole = np.eye(2)
+    product = np.eye(2)
     for c in fractions:
         A = 0.5 * c * np.multiply.outer(x, np.array([[0.0, 1.0], [-1.0, 0.0]]))
-        whole = np.linalg.solve(np.eye(2) - A, np.eye(2) + A) @ whole
-    return whole
+        product = np.linalg.solve(np.eye(2) - A, np.eye(2) + A) @ product
+    return product
 
 
 @pytest.mark.parametrize(
@@ -38,11 +38,11 @@ def turned(fractions, x):
 )
 def test_a_step_at_a_resonance_leaves_an_oscillator_where_it_was(integrator, joined, count):
     fractions = substep_fractions(int(integrator[2]), joined and not integrator.endswith("ggl"))
-    found = resonances(integrator, joined)
-    assert len(found) == count
-    assert np.abs(turned(fractions, found) - np.eye(2)).max() < 1e-9
+    resonant = resonances(integrator, joined)
+    assert len(resonant) == count
+    assert np.abs(turned(fractions, resonant) - np.eye(2)).max() < 1e-9
     between = np.linspace(1.0, 60.0, 5000)
-    away = between[np.abs(between[:, None] / found - 1.0).min(axis=1) > 0.02]
+    away = between[np.abs(between[:, None] / resonant - 1.0).min(axis=1) > 0.02]
     assert np.abs(turned(fractions, away) - np.eye(2)).max(axis=(1, 2)).min() > 0.01
 
 
@@ -68,14 +68,16 @@ def end_of(integrator, steps):
 
 
 @pytest.mark.parametrize(
-    ("integrator", "at", "beside"), [("em4-ggl", 319, (290, 350)), ("em4", 460, (420, 510))]
+    ("integrator", "at", "neighbours"), [("em4-ggl", 319, (290, 350)), ("em4", 460, (420, 510))]
 )
-def test_a_beam_whose_stretch_is_turned_by_whole_turns_loses_what_steps_beside_keep(integrator, at, beside):
+def test_a_beam_whose_stretch_is_turned_by_whole_turns_loses_what_steps_beside_keep(
+    integrator, at, neighbours
+):
     exact = end_of("em6-ggl", 2000)
-    resonant, *others = (np.abs(end_of(integrator, steps) - exact).max() for steps in (at, *beside))
-    assert resonant > 30 * max(others)
+    resonant, *regular = (np.abs(end_of(integrator, steps) - exact).max() for steps in (at, *neighbours))
+    assert resonant > 30 * max(regular)
     assert resonant_steps(beam(), integrator, 4.0 / at)
-    assert not any(resonant_steps(beam(), integrator, 4.0 / steps) for steps in beside)
+    assert not any(resonant_steps(beam(), integrator, 4.0 / steps) for steps in neighbours)
 
 
 @pytest.mark.parametrize(("ends", "waves"), [((), 0.5), (("start",), 0.25), (("start", "end"), 0.5)])
@@ -87,9 +89,9 @@ def test_the_vibration_is_the_rods_own(ends, waves):
         model.add_joint(end, "clamp", getattr(rod, end))
     omega = 2 * np.pi * waves * np.sqrt(2.8e7 / 1.2) / LENGTH
     step = resonances("em4-ggl")[0] / omega
-    (told,) = resonant_steps(model, "em4-ggl", step)
-    assert f"rod 'rod': its lengthwise vibration of some {omega:.3g} rad/s" in told
-    assert f"keep dt off {step:.3g} s" in told
+    (warning,) = resonant_steps(model, "em4-ggl", step)
+    assert f"rod 'rod': its lengthwise vibration of some {omega:.3g} rad/s" in warning
+    assert f"keep dt off {step:.3g} s" in warning
     assert np.abs(modes(model, 90).omega / omega - 1.0).min() < 1e-3
     assert resonant_steps(model, "em-ggl", step) == []
     assert resonant_steps(model, "GGL-EM", step) == []
@@ -104,11 +106,11 @@ run: {t_end: 0.5, dt: DT, integrator: em4-ggl}
 """
 
 
-@pytest.mark.parametrize(("dt", "told"), [("0.0125", True), ("0.01", False)])
-def test_the_check_of_a_scene_names_the_rod_and_the_step(dt, told, tmp_path, capsys):
+@pytest.mark.parametrize(("dt", "warns"), [("0.0125", True), ("0.01", False)])
+def test_the_check_of_a_scene_names_the_rod_and_the_step(dt, warns, tmp_path, capsys):
     scene = tmp_path / "beam.yaml"
     scene.write_text(SCENE.replace("DT", dt))
     assert main(["check", str(scene)]) == 0
     said = capsys.readouterr().out
-    assert ("advice: rod 'beam'" in said) == told
-    assert ("keep dt off 0.0125 s by 5% and more" in said) == told
+    assert ("advice: rod 'beam'" in said) == warns
+    assert ("keep dt off 0.0125 s by 5% and more" in said) == warns

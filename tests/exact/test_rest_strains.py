@@ -10,9 +10,9 @@ SECTION = Section.from_stiffness(
 )
 
 
-def built(section=SECTION, **more):
+def built(section=SECTION, **settings):
     model = Model("rod")
-    model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 6, up=(0, 0, 1), **more)
+    model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 6, up=(0, 0, 1), **settings)
     return model.build().system
 
 

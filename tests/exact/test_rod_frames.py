@@ -253,9 +253,9 @@ run: {{t_end: 1, dt: 0.1}}
 """
 
 
-def scene(tmp_path, more):
+def scene(tmp_path, lines):
     file = tmp_path / "ring.yaml"
-    file.write_text(SCENE.format(more=more))
+    file.write_text(SCENE.format(more=lines))
     return load(file).model.build()
 
 
@@ -263,10 +263,10 @@ STRAIGHT = "stress_free: [[0, 0, 0], [6.283185307179586, 0, 0]]\n    stress_free
 
 
 @pytest.mark.parametrize(
-    "more", ["stress_free_twist_deg: -500", "stress_free_twist_deg: [[0, 10], [0.5, -240], [1, -490]]"]
+    "lines", ["stress_free_twist_deg: -500", "stress_free_twist_deg: [[0, 10], [0.5, -240], [1, -490]]"]
 )
-def test_a_scene_winds_a_ring(tmp_path, more):
-    made = scene(tmp_path, STRAIGHT + more)
+def test_a_scene_winds_a_ring(tmp_path, lines):
+    made = scene(tmp_path, STRAIGHT + lines)
     assert energies(made.system, made.state).elastic == pytest.approx(ring_energy(np.radians(500)), rel=1e-9)
 
 
@@ -284,7 +284,7 @@ def test_a_scene_gives_directions_along_a_rod(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("more", "words"),
+    ("lines", "words"),
     [
         ("twist_deg: 90", "1.5708 rad"),
         ("twist_deg: [[0, 0], [0.9, 360]]", "twist_deg .*end with 1"),
@@ -295,9 +295,9 @@ def test_a_scene_gives_directions_along_a_rod(tmp_path):
         ("twist: 3", "'twist' is not known.*twist_deg"),
     ],
 )
-def test_a_scene_with_frames_that_do_not_fit_names_its_line(tmp_path, more, words):
+def test_a_scene_with_frames_that_do_not_fit_names_its_line(tmp_path, lines, words):
     with pytest.raises(SceneError, match=rf"ring.yaml:\d+: rod 'rod': .*{words}"):
-        scene(tmp_path, more)
+        scene(tmp_path, lines)
 
 
 def test_results_describe_the_frames():

@@ -19,12 +19,12 @@ METHODS = [
 ]
 
 
-def straight(n, element, ends, mass="mean", shape=None, **more):
+def straight(n, element, ends, mass="mean", shape=None, **settings):
     """A rod along x, of which `shape` says where the sections are at the start; ends: of C and F."""
     model = Model("rod")
     line = {"stress_free": lambda s: (L * s, 0, 0)} if shape else {}
     curve = shape or [(0, 0, 0), (L, 0, 0)]
-    rod = model.add_rod("rod", curve, SECTION, n, element=element, mass=mass, **line, **more)
+    rod = model.add_rod("rod", curve, SECTION, n, element=element, mass=mass, **line, **settings)
     for name, anchor, end in (("start", rod.start, ends[0]), ("end", rod.end, ends[1])):
         if end == "C":
             model.add_joint(name, "clamp", anchor)
@@ -105,8 +105,8 @@ def test_a_pulse_travels_unchanged(of, element, integrator, order, numbers):
 
     def error(n):
         x, r, quat = end_of(straight(n, element, "FF", **begun), t, n // 2, integrator)
-        found = r[:, 0] - x if of == "stretch" else turned(quat) - turned(first)
-        return np.abs(found - pulse(x - c * t)[0]).max()
+        shift = r[:, 0] - x if of == "stretch" else turned(quat) - turned(first)
+        return np.abs(shift - pulse(x - c * t)[0]).max()
 
     assert order_of(error, numbers) > order - 0.5
     assert of == "twist" or error(numbers[-1]) < 0.05 * 0.4
@@ -159,8 +159,8 @@ def test_a_breathing_ring_is_exact_with_lumped_masses_on_any_mesh(n):
     steps, h = 40, t / 40
     phase = steps * 2 * np.arctan(0.5 * w * h)
     _, r, _ = end_of(ring(n, r0, (v, 0.0)), t, steps, "em")
-    wanted = R + (r0 - R) * np.cos(phase) + v / w * np.sin(phase)
-    assert np.linalg.norm(r[0, :2]) == pytest.approx(wanted, rel=1e-10)
+    expected = R + (r0 - R) * np.cos(phase) + v / w * np.sin(phase)
+    assert np.linalg.norm(r[0, :2]) == pytest.approx(expected, rel=1e-10)
     assert order_of(error, (40, 80, 160)) == pytest.approx(2.0, abs=0.1)
 
 
@@ -215,10 +215,10 @@ def test_a_turning_rod_keeps_the_exact_stretch(element, integrator, order, numbe
         return np.abs(r - right).max()
 
     def unbalanced(n):
-        found = linearise(model(n))
-        assert pytest.approx([0, 0, W]) == found.motion.W
+        linear = linearise(model(n))
+        assert pytest.approx([0, 0, W]) == linear.motion.W
         # per length, in the middle of the rod: at its ends half an element counts
-        return np.abs(found.of_frames(found.force)[3:-2, 0]).max() * n
+        return np.abs(linear.of_frames(linear.force)[3:-2, 0]).max() * n
 
     assert order_of(error, numbers) > order - 0.4
     assert unbalanced(numbers[-1]) < 0.5 * unbalanced(numbers[0])

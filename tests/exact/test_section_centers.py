@@ -18,9 +18,9 @@ PLAIN = Section.from_stiffness(
 C = np.array([0.0, 0.07, -0.04])
 
 
-def held(section, curve, **more):
+def held(section, curve, **settings):
     model = Model("rod", gravity=(0, 2.0, -9.81))
-    rod = model.add_rod("rod", curve, section, 6, up=(0, 0, 1), **more)
+    rod = model.add_rod("rod", curve, section, 6, up=(0, 0, 1), **settings)
     model.add_joint("clamp", "clamp", rod.start)
     return model, rod
 
@@ -74,10 +74,10 @@ def test_an_inertia_with_product_is_one_in_turned_axes():
     """Round stiffness, so that turned sections differ in nothing but their inertia."""
 
     def section(moments, J23=None):
-        own = Section.from_stiffness(
+        result = Section.from_stiffness(
             EA=3e3, GA=2e3, GJ=5, EI=7, mass_per_length=2.0, inertia_per_length=moments
         )
-        return own if J23 is None else own.with_centers(product_of_inertia=J23)
+        return result if J23 is None else result.with_centers(product_of_inertia=J23)
 
     angle = 0.4
     c, s = np.cos(angle), np.sin(angle)

@@ -59,11 +59,11 @@ def test_shear_modulus_comes_from_poissons_ratio_or_as_given():
 
 def test_one_number_stands_for_both_axes():
     one = Section.from_stiffness(EA=1, GA=2, GJ=3, EI=4, mass_per_length=1, inertia_per_length=5)
-    each = Section.from_stiffness(
+    two = Section.from_stiffness(
         EA=1, GA=(2, 2), GJ=3, EI=(4, 4), mass_per_length=1, inertia_per_length=(5, 5, 5)
     )
-    assert np.array_equal(one.stiffness, each.stiffness)
-    assert np.array_equal(one.inertia_per_length, each.inertia_per_length)
+    assert np.array_equal(one.stiffness, two.stiffness)
+    assert np.array_equal(one.inertia_per_length, two.inertia_per_length)
 
 
 def given(**changes):

@@ -27,19 +27,19 @@ def test_an_oscillator_has_its_transfer_function():
         [Probe(mass.at((0, 0, 0)), (2, 0, 0), w) for w in ("position", "velocity")],
     )
     omega = np.array([0.0, 1.0, 5.0, 20.0])
-    wanted = 1 / (STIFFNESS + 1j * omega * DAMPING - MASS * omega**2)
-    found = frequency_response(model, [push], probes, omega)
-    assert found[:, 0, 0] == pytest.approx(wanted, rel=1e-12)
-    assert found[:, 1, 0] == pytest.approx(1j * omega * wanted, rel=1e-12)
+    expected = 1 / (STIFFNESS + 1j * omega * DAMPING - MASS * omega**2)
+    response = frequency_response(model, [push], probes, omega)
+    assert response[:, 0, 0] == pytest.approx(expected, rel=1e-12)
+    assert response[:, 1, 0] == pytest.approx(1j * omega * expected, rel=1e-12)
     name = mass.name
     named = [Push(f"{name}@0,0.3,0", (1, 0, 0))], [Probe(name, (2, 0, 0)), Probe(mass, (2, 0, 0), "velocity")]
-    assert np.array_equal(frequency_response(model, *named, omega), found)
+    assert np.array_equal(frequency_response(model, *named, omega), response)
     system = state_space(model, [push], probes)
     assert system.A.shape == (2, 2)  # five of the six freedoms are gone
     assert np.sort_complex(np.linalg.eigvals(system.A)) == pytest.approx(
         np.sort_complex(np.roots([MASS, DAMPING, STIFFNESS])), rel=1e-12
     )
-    assert _transfer(system, omega)[:, :, 0] == pytest.approx(found[:, :, 0], rel=1e-10)
+    assert _transfer(system, omega)[:, :, 0] == pytest.approx(response[:, :, 0], rel=1e-10)
 
 
 def _transfer(system, omega):
@@ -66,13 +66,13 @@ def test_the_force_of_a_hinge_is_that_of_the_pendulum(flipped):
     ]
     omega = np.array([0.0, 1.0, 3.0, 20.0])
     theta = ARM / (MASS * G * ARM - (J + MASS * ARM**2) * omega**2)
-    wanted = (-MASS * ARM * omega**2 * theta - 1.0) * (-1.0 if flipped else 1.0)
-    found = frequency_response(model, [push], outputs, omega)
-    assert found[:, 0, 0] == pytest.approx(wanted, rel=1e-11)
-    assert np.abs(found[:, 1:, 0]).max() < 1e-11
+    expected = (-MASS * ARM * omega**2 * theta - 1.0) * (-1.0 if flipped else 1.0)
+    response = frequency_response(model, [push], outputs, omega)
+    assert response[:, 0, 0] == pytest.approx(expected, rel=1e-11)
+    assert np.abs(response[:, 1:, 0]).max() < 1e-11
     system = state_space(model, [push], outputs)
     assert _transfer(system, omega)[:, :, 0] + system.D[:, 0] == pytest.approx(
-        found[:, :, 0], rel=1e-10, abs=1e-10
+        response[:, :, 0], rel=1e-10, abs=1e-10
     )
 
 
@@ -82,11 +82,11 @@ def test_the_pull_of_a_strut_turns_with_it():
     bob = model.add_body("bob", MassProperties(MASS, np.eye(3)), position=(0, -ARM, 0))
     model.add_joint("strut", "distance", model.ground.at((0, 0, 0)), bob.at((0, 0, 0)))
     omega = np.array([0.5, 2.0])
-    found = frequency_response(
+    response = frequency_response(
         model, [Push(bob.at((0, 0, 0)), (1, 0, 0))], [Reaction("strut", (1, 0, 0))], omega
     )
     stiffness = MASS * G / ARM
-    assert found[:, 0, 0] == pytest.approx(-stiffness / (stiffness - MASS * omega**2), rel=1e-11)
+    assert response[:, 0, 0] == pytest.approx(-stiffness / (stiffness - MASS * omega**2), rel=1e-11)
 
 
 def test_the_moment_of_a_rail_counts_about_its_point_on_b():
@@ -97,11 +97,11 @@ def test_the_moment_of_a_rail_counts_about_its_point_on_b():
     push, output = Push(mass.at((0, 0.3, 0)), (1, 0, 0)), Reaction("rail", (0, 0, 1), moment=True)
     omega = np.array([0.0, 4.0])
     x = 1.0 / (STIFFNESS + 1j * omega * DAMPING - MASS * omega**2)
-    wanted = -0.3 - MASS * G * x  # on the ground: the weight has moved out
-    found = frequency_response(model, [push], [output], omega)[:, 0, 0]
-    assert found == pytest.approx(wanted, rel=1e-11)
+    expected = -0.3 - MASS * G * x  # on the ground: the weight has moved out
+    response = frequency_response(model, [push], [output], omega)[:, 0, 0]
+    assert response == pytest.approx(expected, rel=1e-11)
     system = state_space(model, [push], [output])
-    assert (_transfer(system, omega) + system.D)[:, 0, 0] == pytest.approx(wanted, rel=1e-10)
+    assert (_transfer(system, omega) + system.D)[:, 0, 0] == pytest.approx(expected, rel=1e-10)
 
 
 def test_reactions_that_are_not_there_or_not_determined_are_refused():
@@ -148,15 +148,15 @@ def test_a_beam_has_the_same_response_by_matrices_and_by_solves_and_the_exact_st
 def test_a_force_beside_the_axis_turns_and_a_point_there_moves_by_the_turn():
     model, rod = viscous_beam(4)
     arm = 0.2
-    beside = frequency_response(
+    off_axis = frequency_response(
         model, [Push(rod.at(1.0, (0, arm, 0)), (0, 0, 1))], [Probe(rod.end, (1, 0, 0), "turn")], [0.0]
     )
     GJ = rod.section.stiffness[3, 3]
-    assert beside[0, 0, 0] == pytest.approx(arm / GJ, rel=1e-9)
+    assert off_axis[0, 0, 0] == pytest.approx(arm / GJ, rel=1e-9)
     back = frequency_response(
         model, [Push(rod.end, (1, 0, 0), moment=True)], [Probe(rod.at(1.0, (0, arm, 0)), (0, 0, 1))], [0.0]
     )
-    assert back[0, 0, 0] == pytest.approx(beside[0, 0, 0], rel=1e-12)  # Maxwell and Betti
+    assert back[0, 0, 0] == pytest.approx(off_axis[0, 0, 0], rel=1e-12)  # Maxwell and Betti
 
 
 def test_few_modes_are_enough_near_the_lowest_resonance():

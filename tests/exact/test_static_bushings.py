@@ -29,8 +29,8 @@ def test_a_body_swings_on_its_bushing_in_six_directions():
     model = on_a_bushing()
     inertia = np.diag(model.bodies["body"].properties.inertia)
     exact = np.sqrt(np.concatenate([K * np.array([1, 2, 3]) / MASS, K_TURN * np.array([1, 2, 3]) / inertia]))
-    found = modes(model, 6)
-    assert np.sort(found.omega) == pytest.approx(np.sort(exact), rel=1e-9)
+    result = modes(model, 6)
+    assert np.sort(result.omega) == pytest.approx(np.sort(exact), rel=1e-9)
 
 
 def test_a_spring_with_a_law_hangs_where_its_force_is_the_weight():
@@ -77,12 +77,14 @@ def test_a_bushing_is_an_elastic_rod_without_mass_of_one_se3_element():
             model.add_joint("wall", "clamp", arm.start)
             model.add_joint("glue", "weld", arm.end, body)
         else:
-            rest = (length, 0, 0, 0, 0, 0)
-            model.add_bushing("arm", model.ground.at((0, 0, 0)), body.at((0, 0, 0)), C / length, rest=rest)
+            reference = (length, 0, 0, 0, 0, 0)
+            model.add_bushing(
+                "arm", model.ground.at((0, 0, 0)), body.at((0, 0, 0)), C / length, rest=reference
+            )
         model.add_force("pull", body, (3.0, -4.0, 6.0))
         model.add_moment("turn", body, (0.5, -0.3, 0.2))
-        found = equilibrium(model).body("body")
-        return np.concatenate([found.r[-1], found.quat[-1]])
+        statics = equilibrium(model).body("body")
+        return np.concatenate([statics.r[-1], statics.quat[-1]])
 
     as_rod = loaded(rod=True)
     assert abs(as_rod[1]) > 0.02
@@ -91,16 +93,16 @@ def test_a_bushing_is_an_elastic_rod_without_mass_of_one_se3_element():
 
 def test_nothing_dissipates_at_rest():
     """What does is left out with its numbers; where nothing does, the rest is the table itself."""
-    own = forces().build().system.others
-    found = at_rest(own)
-    kept = [not is_dissipation(INTERACTIONS[k]) for k in own.kind.tolist()]
-    assert 0 < sum(kept) < len(kept)
-    assert found.kind.tolist() == own.kind[kept].tolist()
-    springs = springs_of(own)
+    interactions = forces().build().system.others
+    conservative = at_rest(interactions)
+    selected = [not is_dissipation(INTERACTIONS[k]) for k in interactions.kind.tolist()]
+    assert 0 < sum(selected) < len(selected)
+    assert conservative.kind.tolist() == interactions.kind[selected].tolist()
+    springs = springs_of(interactions)
     assert springs.damping.any()
-    assert not springs_of(found).damping.any()
-    assert np.array_equal(springs_of(found).stiffness, springs.stiffness)
-    assert at_rest(chosen(own, np.zeros(len(kept), bool))).first.tolist() == [0]
+    assert not springs_of(conservative).damping.any()
+    assert np.array_equal(springs_of(conservative).stiffness, springs.stiffness)
+    assert at_rest(chosen(interactions, np.zeros(len(selected), bool))).first.tolist() == [0]
     damped = pressed().build().system.others  # by what stands beside no spring
     assert any(is_dissipation(INTERACTIONS[k]) for k in damped.kind)
     assert not any(is_dissipation(INTERACTIONS[k]) for k in at_rest(damped).kind)

@@ -111,23 +111,23 @@ LAWS = {
 
 @pytest.mark.parametrize(("law", "force"), LAWS.values(), ids=LAWS)
 def test_a_ball_lies_where_its_law_resists_as_much_as_its_weight_presses(law, force):
-    found = equilibrium(ball_on_floor(0.07 if "reach" in law else 0.06, g=G, **law))
-    assert force(found.state().r[1, 2] - R) == pytest.approx(M * G, rel=1e-9 if "reach" in law else 1e-10)
-    assert audit(found).ok
+    statics = equilibrium(ball_on_floor(0.07 if "reach" in law else 0.06, g=G, **law))
+    assert force(statics.state().r[1, 2] - R) == pytest.approx(M * G, rel=1e-9 if "reach" in law else 1e-10)
+    assert audit(statics).ok
 
 
 def test_each_ball_of_a_stack_carries_those_above():
-    found = equilibrium(stack())
+    statics = equilibrium(stack())
     carried = M * G / K * np.array([3.0, 2.0, 1.0])
     expected = R + 2 * R * np.arange(3) - np.cumsum(carried)
-    assert found.state().r[1:, 2] == pytest.approx(expected, abs=1e-14)
-    assert audit(found).ok
+    assert statics.state().r[1:, 2] == pytest.approx(expected, abs=1e-14)
+    assert audit(statics).ok
 
 
 def test_a_rod_lies_flat_as_deep_as_its_weight_per_length_presses_it():
-    found = equilibrium(lying())
+    statics = equilibrium(lying())
     depth = 1000.0 * np.pi * 0.01**2 * G / 1e4
-    assert found.state().r[1:, 2] == pytest.approx(0.01 - depth, abs=1e-12)
+    assert statics.state().r[1:, 2] == pytest.approx(0.01 - depth, abs=1e-12)
 
 
 def test_a_ball_lies_on_the_middle_of_a_rod_that_bends_under_it():
@@ -165,7 +165,7 @@ def test_crossing_rods_press_as_the_integral_of_the_law_over_their_overlap(stati
 EI, Q, LIFT, K_FLOOR = 0.5, 0.8, 0.01, 1e4
 
 
-def heavy(length: float, z: float, n: int, k: float, stations: int, **given) -> Model:
+def heavy(length: float, z: float, n: int, k: float, stations: int, **settings) -> Model:
     """A rod of the bending stiffness EI and the weight Q per length at this height above a floor."""
     section = Section.from_stiffness(
         EA=1e5, GA=1e5, GJ=1.0, EI=EI, mass_per_length=Q / G, inertia_per_length=1e-6
@@ -173,7 +173,7 @@ def heavy(length: float, z: float, n: int, k: float, stations: int, **given) -> 
     model = Model("heavy", gravity=(0, 0, -G))
     rod = model.add_rod("rod", [(0, 0, z + 0.01), (length, 0, z + 0.01)], section, n)
     floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
-    model.add_contact("on", rod, floor, stiffness=k, stations=stations, radius=0.01, **given)
+    model.add_contact("on", rod, floor, stiffness=k, stations=stations, radius=0.01, **settings)
     return model
 
 
@@ -181,10 +181,10 @@ def lifted(n: int, k: float = K_FLOOR) -> tuple[float, float]:
     """Force at the end of a rod lifted off a floor, N, and how much of it is off the floor, m."""
     model = heavy(2.0, 0.0, n, k, 16)
     model.add_joint("end", "revolute", model.ground, model.rods["rod"].end, at=(2, 0, 0.01), axis=(0, 1, 0))
-    found = equilibrium(model, motions={"end": {"displacement": (0, 0, LIFT)}}, constant=["gravity"])
-    assert audit(found).ok
-    assert "unstable" not in found.statics
-    state = found.state()
+    statics = equilibrium(model, motions={"end": {"displacement": (0, 0, LIFT)}}, constant=["gravity"])
+    assert audit(statics).ok
+    assert "unstable" not in statics.statics
+    state = statics.state()
     last = np.flatnonzero(state.r[1:, 2] < 0.01)[-1] + 1  # node
     z0, z1 = state.r[last, 2] - 0.01, state.r[last + 1, 2] - 0.01
     place = (last - 1 + z0 / (z0 - z1)) * 2.0 / n
@@ -242,10 +242,10 @@ def test_a_rod_does_not_pass_through_another_in_a_load_step():
     free = landing(force=0.015)
     free.contacts.clear()
     below = equilibrium(free).state().r[13]  # next to the low rod
-    found = equilibrium(landing(force=0.015))
+    statics = equilibrium(landing(force=0.015))
     assert below[2] < -0.002
-    assert found.state().r[13, 2] > 0.001
-    assert audit(found).ok
+    assert statics.state().r[13, 2] > 0.001
+    assert audit(statics).ok
 
 
 def test_what_is_too_soft_for_its_load_is_named_with_how_deep_it_is_and_the_cure():
@@ -283,10 +283,10 @@ def test_a_free_rod_does_not_fall_through_others():
     """Relaxation would move it by more than a diameter in a step."""
     model = across(radius=0.002)
     model.gravity = np.array([0.0, 0.0, -0.05])
-    rest = equilibrium(model)
-    assert "relaxation" in rest.statics
-    assert rest.state().r[13:, 2].min() > 0.0
-    assert audit(rest).ok
+    statics = equilibrium(model)
+    assert "relaxation" in statics.statics
+    assert statics.state().r[13:, 2].min() > 0.0
+    assert audit(statics).ok
 
 
 def test_arc_length_is_refused_by_name():
@@ -308,8 +308,8 @@ def test_parts_without_contact_are_not_held():
     ("make", "springs"), [(table, [[1]]), (stack, [[2, -1, 0], [-1, 2, -1], [0, -1, 1]])]
 )
 def test_balls_on_a_table_oscillate_as_a_chain_of_masses(make, springs):
-    found = modes(make(), 6 if make is table else 3, equilibrium(make()).state()).omega[-len(springs) :]
-    assert found == pytest.approx(np.sqrt(K / M * np.linalg.eigvalsh(springs)), rel=1e-9)
+    omega = modes(make(), 6 if make is table else 3, equilibrium(make()).state()).omega[-len(springs) :]
+    assert omega == pytest.approx(np.sqrt(K / M * np.linalg.eigvalsh(springs)), rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -342,11 +342,11 @@ def test_a_bar_across_two_balls_slides_off_at_the_rate_of_its_tilt():
     balls = [model.add_sphere(f"{x:+}", model.ground.at((x, 0, 0)), 0.02) for x in (-a, a)]
     high = model.add_rod("bar", [(-half, 0, z), (half, 0, z)], section, 2)
     model.add_contact("lies", balls, high, stiffness=k)
-    found = modes(model, 4, equilibrium(model).state()).growth
+    rates = modes(model, 4, equilibrium(model).state()).growth
     mass, inertia = weight / G, weight / G * half**2 / 3.0
     slide = np.roots([mass * inertia, mass * (2.0 * k * a * a + weight * z), -(weight**2)])
-    assert found[2] == pytest.approx(np.sqrt(slide.max()), rel=2e-4)
-    assert found[1] == pytest.approx(np.sqrt(G / z), rel=1e-5)
+    assert rates[2] == pytest.approx(np.sqrt(slide.max()), rel=2e-4)
+    assert rates[1] == pytest.approx(np.sqrt(G / z), rel=1e-5)
 
 
 def test_a_rod_across_two_others_slides_the_slower_the_more_stations_look():
@@ -363,10 +363,10 @@ def test_a_column_between_two_stops_buckles_where_they_give_way():
     model, h, H = Model("column"), 0.6, 1.0
     column = model.add_body("column", Box(0.05, 0.05, 1.0, density=100.0), (0, 0, 0.5))
     model.add_joint("pin", "revolute", model.ground, column, at=(0, 0, 0), axis=(0, 1, 0))
-    own = model.add_sphere("own", column.at((0, 0, h - 0.5)), R)
+    sphere = model.add_sphere("own", column.at((0, 0, h - 0.5)), R)
     for k, side in enumerate((-1, 1)):
         stop = model.add_sphere(f"stop {k}", model.ground.at((side * 1.99 * R, 0, h)), R)
-        model.add_contact(f"between {k}", own, stop, stiffness=K)
+        model.add_contact(f"between {k}", sphere, stop, stiffness=K)
     model.add_force("load", column.at((0, 0, H - 0.5)), (0, 0, -1.0))
     factor = 2 * K * h**2 / H
     for nonlinear in (False, True):
@@ -378,9 +378,9 @@ STAYS = [(table, 1e-14), (lying, 1e-13), (stack, 1e-14), (across, 1e-11)]
 
 @pytest.mark.parametrize(("make", "tolerance"), STAYS)
 def test_resting_bodies_stay_at_rest(make, tolerance):
-    rest = equilibrium(make())
-    then = simulate(make(), 0.02, 0.001, start=rest, progress=False)
-    assert np.abs(then.states(slice(None)).r - rest.state().r).max() < tolerance
+    statics = equilibrium(make())
+    then = simulate(make(), 0.02, 0.001, start=statics, progress=False)
+    assert np.abs(then.states(slice(None)).r - statics.state().r).max() < tolerance
     assert audit(then).ok
 
 

@@ -40,8 +40,8 @@ def displacement(result: Result) -> np.ndarray:
 def everything(element: str) -> Model:
     """Every interaction at once, turned and strained: body, joints, springs, dead and following loads, weights."""
     model = Model("everything", gravity=(0.3, -0.2, -9.81))
-    own = section(EA=900.0, GA=700.0, GJ=30.0, EI=40.0)
-    rod = model.add_rod("rod", [(0, 0, 0), (1, 0.3, 0), (2, 0.0, 0.4)], own, 8, element=element)
+    cross_section = section(EA=900.0, GA=700.0, GJ=30.0, EI=40.0)
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0.3, 0), (2, 0.0, 0.4)], cross_section, 8, element=element)
     body = model.add_body("body", Box(0.4, 0.2, 0.3, density=50.0), position=(2.5, 0.1, 0.4))
     model.add_joint("clamp", "clamp", rod.start)
     model.add_joint("hinge", "revolute", rod.end, body, at=(2.0, 0.0, 0.4), axis=(0.1, 1.0, 0.2))
@@ -58,33 +58,33 @@ def everything(element: str) -> Model:
 def strained(element: str) -> EquilibriumSystem:
     built = everything(element).build()
     values = built.load_values(np.zeros(1))[0]
-    rest = EquilibriumSystem(
+    statics = EquilibriumSystem(
         built.system, built.state, Loading(np.zeros_like(values), values, np.zeros(3), built.system.gravity)
     )
-    rest.load_at(0.7)
+    statics.load_at(0.7)
     random = np.random.default_rng(3)
-    rest.advance(0.1 * random.standard_normal(rest.size))
-    rest.state.lam[:] = random.standard_normal(len(rest.state.lam))
-    return rest
+    statics.advance(0.1 * random.standard_normal(statics.size))
+    statics.state.lam[:] = random.standard_normal(len(statics.state.lam))
+    return statics
 
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_matrices_of_columns_are_the_full_one_and_its_symmetric_half(sparse: bool) -> None:
-    rest = strained("se3")
-    rest.assemble(True)
+    statics = strained("se3")
+    statics.assemble(True)
     if sparse:
-        full, rest.numbering = rest.dense(), rest.numbering._replace(band=-1)
-        found = scipy.sparse.csc_matrix(full)
-        rest.work.values[: found.nnz] = found.data
-        rest.numbering = rest.numbering._replace(
-            n_values=found.nnz, indices=found.indices, indptr=found.indptr
+        full, statics.numbering = statics.dense(), statics.numbering._replace(band=-1)
+        matrix = scipy.sparse.csc_matrix(full)
+        statics.work.values[: matrix.nnz] = matrix.data
+        statics.numbering = statics.numbering._replace(
+            n_values=matrix.nnz, indices=matrix.indices, indptr=matrix.indptr
         )
-    full = rest.dense()
+    full = statics.dense()
     assert np.abs(full - full.T).max() > 1.0  # under following loads
-    assert (rest.matrix().toarray() == full).all()
-    found = rest.symmetric()
-    assert (found.toarray() == 0.5 * (full + full.T)).all()
-    assert found.has_canonical_format
+    assert (statics.matrix().toarray() == full).all()
+    matrix = statics.symmetric()
+    assert (matrix.toarray() == 0.5 * (full + full.T)).all()
+    assert matrix.has_canonical_format
 
 
 @pytest.mark.parametrize("small", [250, 0])
@@ -103,25 +103,27 @@ def test_small_motions_about_an_equilibrium_are_those_of_its_linear_equations(
     values = built.load_values(np.zeros(1))[0]
     if closed:
         values[1:] = 0.0
-    rest = EquilibriumSystem(
+    statics = EquilibriumSystem(
         built.system,
         built.state,
         Loading(np.zeros_like(values), values, np.zeros(3), built.system.gravity),
         idle=built.idle,
     )
-    assert follow_load_steps(rest, 0.0, 1.0, 1.0, lambda _: None).failure is None
-    rest.assemble(True)
-    found, wanted = about_equilibrium(built, rest), at_rest(built, rest)
-    assert scipy.sparse.issparse(found.given("K")) == (small == 0)
-    assert bool(found.unsymmetric) == bool(wanted.unsymmetric) == (not closed)
+    assert follow_load_steps(statics, 0.0, 1.0, 1.0, lambda _: None).failure is None
+    statics.assemble(True)
+    linear, expected = about_equilibrium(built, statics), at_rest(built, statics)
+    assert scipy.sparse.issparse(linear.given("K")) == (small == 0)
+    assert bool(linear.unsymmetric) == bool(expected.unsymmetric) == (not closed)
     for name in ("M", "G"):
-        np.testing.assert_allclose(found.full(name), wanted.full(name), atol=1e-13)
+        np.testing.assert_allclose(linear.full(name), expected.full(name), atol=1e-13)
     if closed:
-        Z = null_space(wanted.full("G"))  # about axes that G holds something stands in for a stiffness
-        stiff, full = (Z.T @ lin.full("K") @ Z for lin in (found, wanted))
+        Z = null_space(expected.full("G"))  # about axes that G holds something stands in for a stiffness
+        stiff, full = (Z.T @ lin.full("K") @ Z for lin in (linear, expected))
         np.testing.assert_allclose(stiff, full, atol=1e-11 * np.abs(full).max())
-    np.testing.assert_allclose(found.lam, wanted.lam[: len(found.lam)], atol=1e-9 * np.abs(wanted.lam).max())
-    assert found.free == wanted.free
+    np.testing.assert_allclose(
+        linear.lam, expected.lam[: len(linear.lam)], atol=1e-9 * np.abs(expected.lam).max()
+    )
+    assert linear.free == expected.free
 
 
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
@@ -159,23 +161,23 @@ ELASTICA = (
 )
 
 
-def deflected(own: Section, load: float, n: int, element: str) -> tuple[np.ndarray, float]:
+def deflected(cross_section: Section, load: float, n: int, element: str) -> tuple[np.ndarray, float]:
     """Tip and tip angle of a cantilever of length 1 under a dead load."""
-    model, _, end = cantilever(own, 1.0, n, element)
+    model, _, end = cantilever(cross_section, 1.0, n, element)
     model.add_force("load", end, (0.0, load, 0.0))
     state = equilibrium(model).state()
-    turn = quaternions.rotate(
+    rotation = quaternions.rotate(
         state.quat[-1], quaternions.rotate(quaternions.conjugate(state.quat[1]), [1.0, 0, 0])
     )
-    return state.r[-1], float(np.arctan2(turn[1], turn[0]))
+    return state.r[-1], float(np.arctan2(rotation[1], rotation[0]))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("load", "x", "y", "angle"), ELASTICA)
 def test_elastica(load: float, x: float, y: float, angle: float) -> None:
-    own = section(EA=1e10, GA=1e10, GJ=1.0, EI=1.0)
-    found, turned = deflected(own, load, 32, "relative(4)")
-    np.testing.assert_allclose([*found[:2], turned], [x, y, angle], atol=3e-8)
+    cross_section = section(EA=1e10, GA=1e10, GJ=1.0, EI=1.0)
+    tip, turned = deflected(cross_section, load, 32, "relative(4)")
+    np.testing.assert_allclose([*tip[:2], turned], [x, y, angle], atol=3e-8)
 
 
 # EI, EA, GA, load, tip of a rod that stretches and shears, exact
@@ -191,11 +193,11 @@ REISSNER = (
 def test_reissner_beam_converges(
     EI: float, EA: float, GA: float, load: float, x: float, y: float, angle: float
 ) -> None:
-    own = section(EA=EA, GA=GA, GJ=EI, EI=EI)
+    cross_section = section(EA=EA, GA=GA, GJ=EI, EI=EI)
     errors = []
     for n in (16, 32):
-        found, turned = deflected(own, load, n, "se3")
-        errors.append(np.linalg.norm(np.array([*found[:2], turned]) - [x, y, angle]))
+        tip, turned = deflected(cross_section, load, n, "se3")
+        errors.append(np.linalg.norm(np.array([*tip[:2], turned]) - [x, y, angle]))
     assert errors[1] < 3e-3
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
 

@@ -38,8 +38,8 @@ def deep_arch(element: str, n: int) -> tuple[Model, Any]:
     def arc(s: float) -> np.ndarray:
         return 100.0 * np.array([np.sin(half * (2 * s - 1)), np.cos(half * (2 * s - 1)), 0.0])
 
-    own = section(EA=1e8, GA=1e10, GJ=1e9, EI=1e6)
-    rod = model.add_rod("arch", arc, own, n, element=element, up=(0, 0, 1))
+    cross_section = section(EA=1e8, GA=1e10, GJ=1e9, EI=1e6)
+    rod = model.add_rod("arch", arc, cross_section, n, element=element, up=(0, 0, 1))
     model.add_joint("clamp", "clamp", rod.start)
     model.add_joint("hinge", "revolute", rod.end, model.ground, axis=(0, 0, 1))
     model.add_force("load", rod.at(0.5), (0, -1000.0, 0))
@@ -61,10 +61,12 @@ def right_angle_frame(element: str, n: int) -> tuple[Model, Any]:
     """Cantilever frame of two thin legs, loaded in its plane at the end of the second."""
     E, nu, h, t, L = 71240.0, 0.31, 30.0, 0.6, 240.0
     G = E / 2 / (1 + nu)
-    own = section(EA=E * h * t, GA=G * h * t, GJ=G * h * t**3 / 3, EI=[E * t * h**3 / 12, E * h * t**3 / 12])
+    cross_section = section(
+        EA=E * h * t, GA=G * h * t, GJ=G * h * t**3 / 3, EI=[E * t * h**3 / 12, E * h * t**3 / 12]
+    )
     model = Model("frame")
-    a = model.add_rod("a", [(0, 0, 0), (L, 0, 0)], own, n, element=element, up=(0, 1, 0))
-    b = model.add_rod("b", [(L, 0, 0), (L, -L, 0)], own, n, element=element, up=(1, 0, 0))
+    a = model.add_rod("a", [(0, 0, 0), (L, 0, 0)], cross_section, n, element=element, up=(0, 1, 0))
+    b = model.add_rod("b", [(L, 0, 0), (L, -L, 0)], cross_section, n, element=element, up=(1, 0, 0))
     model.add_joint("clamp", "clamp", a.start)
     model.add_joint("corner", "weld", a.end, b.start)
     model.add_force("load", b.end, (2.0, 0, 0))

@@ -16,15 +16,15 @@ def spun(top: Top, t_end: float, h: float):
     run = tippe_top.run(top, t_end, h, progress=False)
     assert np.ptp(run.energy["total"] + run.dissipation) < 1e-12 * run.energy["total"][0]
     assert np.diff(run.dissipation).min() >= 0.0
-    kept, ends = tippe_top.jellett(run, top), tippe_top.axis(run)[-1, 2]
-    return run, np.ptp(kept) / kept[0], np.arccos(ends) - np.arccos(tippe_top.rests(top))
+    jellett, ends = tippe_top.jellett(run, top), tippe_top.axis(run)[-1, 2]
+    return run, np.ptp(jellett) / jellett[0], np.arccos(ends) - np.arccos(tippe_top.rests(top))
 
 
 def test_jellett_integral_is_kept_to_the_second_order_of_the_step():
     """Of a top that turns over: 2.4e-4, 6.1e-5."""
-    found = [spun(Top(), 2.0, h)[1] for h in (4e-4, 2e-4)]
-    assert found[1] < 8e-5
-    assert np.log2(found[0] / found[1]) == pytest.approx(2.0, abs=0.1)
+    drifts = [spun(Top(), 2.0, h)[1] for h in (4e-4, 2e-4)]
+    assert drifts[1] < 8e-5
+    assert np.log2(drifts[0] / drifts[1]) == pytest.approx(2.0, abs=0.1)
 
 
 def test_a_top_on_a_small_tip_rises_and_hops_with_the_same_jellett_integral():
@@ -75,8 +75,8 @@ def test_the_borders_of_spin_and_of_inertia_are_the_known_ones():
     over = np.sqrt(weight * C**2 * (R + a) ** 4 / (R * C * a)) / (C * (R - a))
     assert over == pytest.approx(63.0, abs=0.05)
     for spin, least in ((0.99 * tips, 1.0), (1.01 * tips, None), (0.99 * over, None), (1.01 * over, -1.0)):
-        found = tippe_top.rests(Top(spin=spin, tilt=0.05))
-        assert found == least if least else -1.0 < found < 1.0
+        cosine = tippe_top.rests(Top(spin=spin, tilt=0.05))
+        assert cosine == least if least else -1.0 < cosine < 1.0
     for ratio, least in ((0.79, 1.0), (0.81, -1.0), (1.19, -1.0), (1.21, None)):
-        found = tippe_top.rests(Top(spin=3000.0, ratio=ratio, tilt=0.05))
-        assert found == least if least else -1.0 < found < 1.0
+        cosine = tippe_top.rests(Top(spin=3000.0, ratio=ratio, tilt=0.05))
+        assert cosine == least if least else -1.0 < cosine < 1.0

@@ -34,11 +34,11 @@ def short(monkeypatch):
 @pytest.mark.parametrize("case", ALL)
 def test_numbers_known_from_elsewhere_are_found(case, short):
     case = short(case)
-    found = outcomes(case)
-    assert [outcome.quantity for outcome in found] == list(case.known)
-    assert not [f"{o.quantity}: {o.error:.2e} > {o.tolerance:.2e}" for o in found if not o.ok]
+    results = outcomes(case)
+    assert [outcome.quantity for outcome in results] == list(case.known)
+    assert not [f"{o.quantity}: {o.error:.2e} > {o.tolerance:.2e}" for o in results if not o.ok]
     # a tolerance says something: where the mesh is too coarse to tell, `limit` would be all that is tested
-    assert all(outcome.tolerance < case.meshes.limit for outcome in found)
+    assert all(outcome.tolerance < case.meshes.limit for outcome in results)
 
 
 def method(limit, order=2, wiggle=0.0):
@@ -51,8 +51,8 @@ def method(limit, order=2, wiggle=0.0):
     return run
 
 
-def case(run, known=1.0, **more):
-    meshes = Meshes("coarse", "fine", 2, **more)
+def case(run, known=1.0, **settings):
+    meshes = Meshes("coarse", "fine", 2, **settings)
     return Case(
         "made",
         "Made up",
@@ -82,9 +82,9 @@ def test_an_error_that_passes_through_zero_is_judged_by_those_before():
 
 
 def test_a_mesh_too_coarse_to_tell_does_not_pass():
-    found = outcomes(case(method(1.0), limit=1e-3))
-    assert found[0].tolerance == 1e-3
-    assert not found[0].ok
+    results = outcomes(case(method(1.0), limit=1e-3))
+    assert results[0].tolerance == 1e-3
+    assert not results[0].ok
 
 
 def test_runs_of_the_same_steps_are_judged_by_the_digits_of_the_source():
@@ -99,15 +99,15 @@ def test_the_table_says_what_failed(capsys):
     def broken(level):
         raise ModelError("no such thing <here>")
 
-    found = validate([case(method(1.0)), case(broken), case(method(1.5))], sys.stdout)
-    told = capsys.readouterr().out
-    assert [outcome.ok for outcome in found] == [True, True, False, False, False, False]
-    assert told.count("PASS") == 2
-    assert told.count("  FAIL") == 4
-    assert "2 of 6 quantities" in told
-    assert "no such thing &lt;here&gt;" in as_html(found)
-    assert as_html(found).count("<tr>") == 7
-    assert "expected" in as_text(found)
+    results = validate([case(method(1.0)), case(broken), case(method(1.5))], sys.stdout)
+    printed = capsys.readouterr().out
+    assert [outcome.ok for outcome in results] == [True, True, False, False, False, False]
+    assert printed.count("PASS") == 2
+    assert printed.count("  FAIL") == 4
+    assert "2 of 6 quantities" in printed
+    assert "no such thing &lt;here&gt;" in as_html(results)
+    assert as_html(results).count("<tr>") == 7
+    assert "expected" in as_text(results)
 
 
 def test_the_command_lists_runs_writes_and_judges(tmp_path, capsys, monkeypatch):

@@ -218,9 +218,9 @@ def test_the_frame_under_moments_may_leave_its_plane_at_the_moment_given(name: s
         M2 = f2 * np.cos(k * L) + b / k * f1 * np.sin(k * L)
         return float(d1 * (M2 - d2) + d2 * (d1 - M1)) / m
 
-    found = brentq(turn_about_y, 600.0, 650.0, xtol=1e-11)
-    assert found == pytest.approx(stability.FRAME_MOMENTS[name], rel=1e-11)
-    assert found == pytest.approx(np.pi * np.sqrt(weak * GJ) / L, rel=3e-5)
+    moment = brentq(turn_about_y, 600.0, 650.0, xtol=1e-11)
+    assert moment == pytest.approx(stability.FRAME_MOMENTS[name], rel=1e-11)
+    assert moment == pytest.approx(np.pi * np.sqrt(weak * GJ) / L, rel=3e-5)
 
 
 def test_the_disc_on_its_shaft_moves_by_jeffcotts_equation() -> None:
@@ -245,10 +245,10 @@ def test_the_slider_is_where_a_quadrature_says() -> None:
 
     def inertia(phi: float) -> float:
         s = a / b * np.sin(phi)  # the rod is turned by -arcsin s
-        turn = -a / b * np.cos(phi) / np.sqrt(1 - s * s)  # by that of the crank
-        middle = (-a * np.sin(phi) + 0.5 * b * s * turn, 0.5 * a * np.cos(phi))
-        slide = -a * np.sin(phi) + b * s * turn
-        of_rod = middle[0] ** 2 + middle[1] ** 2 + b * b / 12 * turn**2
+        ratio = -a / b * np.cos(phi) / np.sqrt(1 - s * s)  # by that of the crank
+        middle = (-a * np.sin(phi) + 0.5 * b * s * ratio, 0.5 * a * np.cos(phi))
+        slide = -a * np.sin(phi) + b * s * ratio
+        of_rod = middle[0] ** 2 + middle[1] ** 2 + b * b / 12 * ratio**2
         return drives.CRANK_MASS * a * a / 3 + drives.ROD_MASS * of_rod + drives.SLIDER_MASS * slide**2
 
     def rate(t: float, phi: np.ndarray) -> float:
@@ -256,5 +256,5 @@ def test_the_slider_is_where_a_quadrature_says() -> None:
 
     times = list(drives.SLIDER)
     phi = solve_ivp(rate, (0, times[-1]), [0.0], "DOP853", times, rtol=1e-13, atol=1e-14).y[0]
-    found = a * np.cos(phi) + np.sqrt(b * b - (a * np.sin(phi)) ** 2)
-    assert found == pytest.approx(np.array(list(drives.SLIDER.values())), abs=2e-12)
+    slider = a * np.cos(phi) + np.sqrt(b * b - (a * np.sin(phi)) ** 2)
+    assert slider == pytest.approx(np.array(list(drives.SLIDER.values())), abs=2e-12)

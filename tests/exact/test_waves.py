@@ -33,9 +33,11 @@ MASSES = ("mean", "lumped", "consistent")
 K = 2.0  # rad/m
 
 
-def free_rod(element, mass, n_elements, length=2.0, section=SECTION, **more):
+def free_rod(element, mass, n_elements, length=2.0, section=SECTION, **settings):
     model = Model("free")
-    model.add_rod("rod", [(0, 0, 0), (length, 0, 0)], section, n_elements, mass=mass, element=element, **more)
+    model.add_rod(
+        "rod", [(0, 0, 0), (length, 0, 0)], section, n_elements, mass=mass, element=element, **settings
+    )
     return model
 
 
@@ -45,14 +47,14 @@ def assembled(built):
     return lin.full("K"), lin.full("M")
 
 
-def modes(element, mass, n_elements, places):
-    """Frequencies and motions (n, places) of a free rod where only `places` move, fractions of the nodes."""
+def modes(element, mass, n_elements, columns):
+    """Frequencies and motions (n, places) of a free rod where only `columns` move, fractions of the nodes."""
     built = free_rod(element, mass, n_elements).build()
     n = len(built.layout.rods[0].frames)
-    use = (6 * np.arange(n)[:, None] + np.array(places)).ravel()
+    use = (6 * np.arange(n)[:, None] + np.array(columns)).ravel()
     square, motions = eigh(*(A[np.ix_(use, use)] for A in assembled(built)))
     s = built.layout.rods[0].arclength / 2.0
-    return np.sqrt(np.maximum(square, 0.0)), motions.T.reshape(-1, n, len(places)), s
+    return np.sqrt(np.maximum(square, 0.0)), motions.T.reshape(-1, n, len(columns)), s
 
 
 def test_exact_waves_have_the_speeds_of_theory():
@@ -105,8 +107,8 @@ def test_frequencies_have_twice_the_order_of_the_element(element, mass, branch):
     errors = [abs(frequency_error(SECTION, element, mass, branch, K, n)) for n in nodes]
     # errors of the two masses of se3 along the rod cancel in their mean
     better = p == 1 and mass == "mean" and branch == LONGITUDINAL
-    wanted = 4 if better else 2 * p
-    assert observed_order([1 / n for n in nodes], errors) == pytest.approx(wanted, abs=0.2)
+    expected = 4 if better else 2 * p
+    assert observed_order([1 / n for n in nodes], errors) == pytest.approx(expected, abs=0.2)
 
 
 @pytest.mark.parametrize("element", ["lagrange(4)", "relative(4)"])
@@ -128,13 +130,13 @@ def test_a_lumped_and_a_consistent_rod_have_the_closed_forms_of_the_chain():
 @pytest.mark.parametrize("p", [1, 2, 4])
 def test_elements_of_one_order_have_the_same_waves_on_a_straight_rod(p):
     words = [word for word in WORDS if order_of(word) == p]
-    found = [
+    curves = [
         [Cell(SECTION, word, "mean", 0.4).wave(k, branch).omega for branch in BRANCHES for k in (1.0, 2.0)]
         for word in words
     ]
-    assert len(found) > 1
-    for other in found[1:]:
-        assert other == pytest.approx(found[0], rel=1e-9)
+    assert len(curves) > 1
+    for other in curves[1:]:
+        assert other == pytest.approx(curves[0], rel=1e-9)
 
 
 @pytest.mark.parametrize("mass", MASSES)
@@ -143,12 +145,12 @@ def test_elements_of_one_order_have_the_same_waves_on_a_straight_rod(p):
 def test_blochs_frequencies_are_those_of_the_assembled_free_rod(element, mass, branch, place):
     """Along a free rod of length l the waves k = m pi/l stand, on it as on a ring of twice its length."""
     n = 6 * order_of(element)
-    found, _, _ = modes(element, mass, n, (place,))
+    omega, _, _ = modes(element, mass, n, (place,))
     cell = Cell(SECTION, element, mass, 2.0 / 6)
     # at the borders of a band, m a multiple of 6, a free end chooses one of two standing waves
     inside = [m for m in range(1, n) if m % 6]
     bloch = [cell.wave(m * np.pi / 2.0, branch).omega for m in inside]
-    assert bloch == pytest.approx(found[inside], rel=1e-8)
+    assert bloch == pytest.approx(omega[inside], rel=1e-8)
 
 
 @pytest.mark.parametrize("element", ["se3", "relative(2)", "lagrange(3)"])
@@ -178,7 +180,7 @@ def test_blochs_frequencies_of_bending_and_shear_are_those_of_an_assembled_perio
 
 
 @pytest.mark.parametrize(
-    ("element", "mass", "places", "mode", "integrator"),
+    ("element", "mass", "columns", "mode", "integrator"),
     [
         ("se3", "mean", (0,), 3, "em"),
         ("se3", "lumped", (3,), 2, "em"),
@@ -187,30 +189,30 @@ def test_blochs_frequencies_of_bending_and_shear_are_those_of_an_assembled_perio
         ("relative(2)", "lumped", (1, 5), 3, "em4"),
     ],
 )
-def test_standing_waves_of_runs_have_the_predicted_frequencies(element, mass, places, mode, integrator):
+def test_standing_waves_of_runs_have_the_predicted_frequencies(element, mass, columns, mode, integrator):
     """Free modes start at their full speed; the frequency is that of x(t + h) + x(t - h) = 2 cos(omega h) x(t)."""
     n, small = 8, 1e-5
-    frequencies, motions, s = modes(element, mass, n, places)
-    still = len(places)  # rigid motions
+    frequencies, motions, s = modes(element, mass, n, columns)
+    still = len(columns)  # rigid motions
     omega, shape = frequencies[still - 1 + mode], motions[still - 1 + mode]
     h = 0.3 / omega
     size = small * omega / np.abs(shape).max()
 
     def rates(place):
-        if place not in places:
+        if place not in columns:
             return np.zeros(len(s))
-        return size * shape[:, places.index(place)]
+        return size * shape[:, columns.index(place)]
 
     v, w = ([rates(i + first) for i in range(3)] for first in (0, 3))
     model = free_rod(
         element,
         mass,
         n,
-        velocity=lambda x: [np.interp(x, s, each) for each in v],
-        angular_velocity=lambda x: [np.interp(x, s, each) for each in w],
+        velocity=lambda x: [np.interp(x, s, values) for values in v],
+        angular_velocity=lambda x: [np.interp(x, s, values) for values in w],
     )
     rod = simulate(model, 40 * h, h, output_every=1, integrator=integrator, progress=False).rod("rod")
-    x = np.concatenate([rod.r - rod.r[:1], 2 * rod.quat[..., 1:]], axis=2)[:, :, places]
+    x = np.concatenate([rod.r - rod.r[:1], 2 * rod.quat[..., 1:]], axis=2)[:, :, columns]
     q = np.einsum("tni,ni->t", x, shape)
     cosine = q[1:-1] @ (q[2:] + q[:-2]) / (2 * q[1:-1] @ q[1:-1])
     measured = np.arccos(cosine) / h
@@ -242,11 +244,11 @@ def test_em_needs_so_many_steps_a_period():
 
 def test_nodes_needed_are_those_with_the_error_asked_for():
     for element, mass in (("se3", "lumped"), ("lagrange(2)", "consistent")):
-        found = nodes_needed(SECTION, element, mass, LONGITUDINAL, K, 1e-3)
-        assert abs(frequency_error(SECTION, element, mass, LONGITUDINAL, K, found)) == pytest.approx(
+        n = nodes_needed(SECTION, element, mass, LONGITUDINAL, K, 1e-3)
+        assert abs(frequency_error(SECTION, element, mass, LONGITUDINAL, K, n)) == pytest.approx(
             1e-3, rel=1e-3
         )
-        assert abs(frequency_error(SECTION, element, mass, LONGITUDINAL, K, 1.5 * found)) < 1e-3
+        assert abs(frequency_error(SECTION, element, mass, LONGITUDINAL, K, 1.5 * n)) < 1e-3
 
 
 def test_unsolvable_wave_queries_are_rejected():
@@ -268,18 +270,18 @@ def test_unsolvable_wave_queries_are_rejected():
 def test_the_documentation_says_the_nodes_that_the_benchmark_prints(element, mass):
     lines = (Path(__file__).parents[2] / "docs" / "evidence" / "waves.md").read_text().splitlines()
     row = next(line for line in lines if line.startswith(f"| {element}, {mass} |"))
-    told = [[float(x) for x in cell.split(",")] for cell in row.split("|")[2:6]]
-    assert told == [pytest.approx(nodes(element, mass, branch), abs=0.051) for branch in BRANCHES]
+    documented = [[float(x) for x in cell.split(",")] for cell in row.split("|")[2:6]]
+    assert documented == [pytest.approx(nodes(element, mass, branch), abs=0.051) for branch in BRANCHES]
 
 
 def test_the_example_draws_branches_that_part_at_short_waves(tmp_path):
     curves = example.curves("relative(2)", "mean", points=9)
     for branch in BRANCHES:
-        x, exact, found = curves[branch]
-        assert found[0] == pytest.approx(exact[0], rel=1e-3)
-        assert abs(found[-1] / exact[-1] - 1) > 0.01
+        x, exact, numerical = curves[branch]
+        assert numerical[0] == pytest.approx(exact[0], rel=1e-3)
+        assert abs(numerical[-1] / exact[-1] - 1) > 0.01
         assert x[-1] == pytest.approx(1.0)
-    _, exact, found = example.curves("se3", "lumped", points=3)[LONGITUDINAL]
-    assert found[-1] / exact[-1] == pytest.approx(2 / np.pi, rel=1e-12)
+    _, exact, numerical = example.curves("se3", "lumped", points=3)[LONGITUDINAL]
+    assert numerical[-1] / exact[-1] == pytest.approx(2 / np.pi, rel=1e-12)
     path = example.picture(tmp_path / "waves.png", points=5)
     assert path.stat().st_size > 10_000
