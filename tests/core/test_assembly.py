@@ -80,8 +80,8 @@ def test_closed_forms_are_the_duals_pulled_back():
     closed = {k for k, kind in enumerate(CONSTRAINTS) if has_closed_forms(kind) and not kind.driven}
     assert set(system.constraints.kind) == closed  # every kind that goes by them is there
     generic_groups.dr[:], generic_groups.psi[:], generic_groups.lam[:] = work.dr, work.psi, work.lam
-    for own in (work, generic_groups):
-        iterate(system, numbering, state, own, H, loads)
+    for variant in (work, generic_groups):
+        iterate(system, numbering, state, variant, H, loads)
     n = numbering.size
     for expected, actual in (
         (work.residual[:n], generic_groups.residual[:n]),

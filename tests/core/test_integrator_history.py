@@ -138,9 +138,9 @@ def test_accelerations_are_remembered_of_the_last_step() -> None:
 @pytest.mark.parametrize("integrator", SCHEMES)
 def test_files_store_the_history_by_name(integrator: str, tmp_path) -> None:
     stored = run(integrator, output=tmp_path / "run.vtkhdf")
-    there = {"em": {"acc"}, "em-d(0.5)": {"acc", "algorithmic"}, "EML-kappa": {"chart"}}[integrator]
+    names = {"em": {"acc"}, "em-d(0.5)": {"acc", "algorithmic"}, "EML-kappa": {"chart"}}[integrator]
     with h5py.File(stored.path) as file:
-        assert {"acc", "algorithmic", "chart"} & set(file["rodsim"]) == there
+        assert {"acc", "algorithmic", "chart"} & set(file["rodsim"]) == names
     for one, other in zip(stored.states(slice(None)), run(integrator).states(slice(None)), strict=True):
         assert np.array_equal(one, other)
 

@@ -77,9 +77,9 @@ def test_blocks_with_interior_unknowns(seed):
     matrix, block = ring(rng)
     failed, panels, factors, scale = condensed_factors(matrix, block, rng.permutation(len(WIDTHS)))
     assert failed == 0
-    for solves, dense in 2 * [(condensed_solve, matrix), (condensed_solve_transposed, matrix.T)]:
+    for solves, full in 2 * [(condensed_solve, matrix), (condensed_solve_transposed, matrix.T)]:
         x = rng.normal(size=len(block))
-        rhs = dense @ x
+        rhs = full @ x
         solves(panels, factors, scale, rhs)
         assert np.abs(rhs - x).max() < 1e-14 * np.linalg.cond(matrix)
 
@@ -164,9 +164,9 @@ def test_solutions_of_a_step_are_those_of_the_dense_matrix_and_of_its_transpose(
     matrix, rhs = dense(numbering, work.values), np.random.default_rng(5).normal(size=numbering.size)
     assert factor(numbering, work) == 0
     assert work.integers[0] == 1 or not name.startswith("fronts")
-    for way, own in ((solve_transposed, matrix.T), (solve, matrix), (solve_transposed, matrix.T)):
+    for way, A in ((solve_transposed, matrix.T), (solve, matrix), (solve_transposed, matrix.T)):
         work.rhs[:] = rhs
         way(numbering, work)
-        exact = np.linalg.solve(own, rhs)
+        exact = np.linalg.solve(A, rhs)
         assert np.abs(work.rhs - exact).max() < 1e-9 * np.abs(exact).max()
     assert work.counts[1] > 1 or "far blocks" not in name  # parts that met

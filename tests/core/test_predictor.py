@@ -63,9 +63,9 @@ class March:
         """Return the predicted mean velocity, and the number of known means."""
         substeps, means = h * self.fractions, np.zeros(COUNT)
         known = predict(self.memory, self.weights, substeps, k, self.velocities, means)
-        own = substeps[k % len(substeps)]
-        self.memory[:COUNT] = 2 / own * (mean - self.velocities)
-        self.velocities += own * self.memory[:COUNT]
+        length = substeps[k % len(substeps)]
+        self.memory[:COUNT] = 2 / length * (mean - self.velocities)
+        self.velocities += length * self.memory[:COUNT]
         remember(self.memory, self.weights, substeps, k, mean)
         return means, known
 

@@ -120,8 +120,8 @@ def test_round_off_of_forces_is_that_of_the_stiffness():
     system, numbering, state, work = stirred(9)
     stored = work.elements
     without = stored._replace(scale=np.zeros_like(stored.scale))
-    expected, found = np.zeros((2, *work.noise.shape))
-    for noise, elements in ((found, stored), (expected, without)):
+    expected, actual = np.zeros((2, *work.noise.shape))
+    for noise, elements in ((actual, stored), (expected, without)):
         begun(system, numbering, state, work._replace(elements=elements))
         noise[:] = work.noise
     epsilon = np.finfo(float).eps
@@ -133,7 +133,7 @@ def test_round_off_of_forces_is_that_of_the_stiffness():
         for f in (a, b):
             expected[numbering.frame[f] + np.arange(6)] += np.repeat([force, moment], 3)
     n = numbering.size
-    assert np.allclose(found[:n], expected[:n], rtol=1e-13)
+    assert np.allclose(actual[:n], expected[:n], rtol=1e-13)
 
 
 def alone(system, numbering, work):
@@ -218,6 +218,6 @@ def test_few_or_nonlinear_spans_use_the_scalar_path():
     assert work.spans.alone.size == 0
     spans = system.spans._replace(law=np.where(np.arange(len(system.spans.weight)) < 2, 0, -1))
     spans = spans._replace(parameters=np.full((len(spans.weight), 2), 2.0))
-    found = span_work(system._replace(spans=spans), numbering)
-    assert found.alone.tolist() == [0]
-    assert found.lane.tolist() == [-1, *range(10)]
+    groups = span_work(system._replace(spans=spans), numbering)
+    assert groups.alone.tolist() == [0]
+    assert groups.lane.tolist() == [-1, *range(10)]

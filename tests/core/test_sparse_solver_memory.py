@@ -14,7 +14,7 @@ from tests.support.solvers import solver_of
 @pytest.mark.parametrize("kind", ["Stepper", "Rest"])
 def test_factors_are_forgotten_with_their_solver(kind):
     solver, other = solver_of(kind), solver_of(kind)
-    handles = [each.numbering.handle for each in (solver, other)]
+    handles = [owner.numbering.handle for owner in (solver, other)]
     for handle in handles:
         sparse._factors[handle] = object()
     del solver

@@ -78,11 +78,11 @@ def random_change(n, seed):
 )
 def test_step_derivative_to_the_start_matches_differences(element, mass):
     built, start = swinging(element, mass)
-    own = derivative(built, start)
+    linear_step = derivative(built, start)
     for seed in range(3):
         change = random_change(len(start.r), seed)
         ends = (step(built, changed(start, change, s * EPS)) for s in (1, -1))
-        agree(own.forward(change), difference(*ends))
+        agree(linear_step.forward(change), difference(*ends))
 
 
 def with_numbers(system, field, column, k, size):
@@ -111,21 +111,21 @@ def with_numbers(system, field, column, k, size):
 )
 def test_the_end_of_a_step_moves_with_a_number_as_said(kind, field, column, place):
     built, start = swinging()
-    own, k = derivative(built, start), 0
+    linear_step, k = derivative(built, start), 0
     (acting,) = [a for a in groups_of(built.system, start) if a.group.kind.name == kind]
     numbers = np.zeros_like(acting.group.numbers)
     numbers[k, place] = 1.0
-    residual = own.of_parameters(acting, numbers)
+    residual = linear_step.of_parameters(acting, numbers)
     if kind == "spring" and place == 3:  # the damper beside it has this point too
         (damper,) = [a for a in groups_of(built.system, start) if a.group.kind.name == "damper"]
         also = np.zeros_like(damper.group.numbers)
         also[k, place] = 1.0
-        residual += own.of_parameters(damper, also)
+        residual += linear_step.of_parameters(damper, also)
     ends = (
         step(built, start, with_numbers(built.system, field, column, acting.use[k], s * EPS)) for s in (1, -1)
     )
     none = StateChange(*np.zeros((4, len(start.r), 3)))
-    changes = own.forward(none, residual)
+    changes = linear_step.forward(none, residual)
     assert max(np.abs(x).max() for x in changes[0]) > 1e-9
     agree(changes, difference(*ends))
 

@@ -29,10 +29,10 @@ def test_a_loose_knot_pulls_by_the_law_of_a_circle_and_its_next_term():
     wide = equilibrium(knot(along(example.path(40 * example.RADIUS, tail=7.0)), example.RADIUS, 3.0, 7.0))
     narrow = equilibrium(knot(curve_of(wide), 0.4 * example.RADIUS, 4.0, 5.5))
     two = measured(wide, example.RADIUS), measured(narrow, 0.4 * example.RADIUS)
-    for each in two:
-        assert each.pull == pytest.approx(each.inside, rel=0.015)
-    slopes = [(each.inside - 1.0) / each.epsilon for each in two]
-    at = [each.epsilon for each in two]
+    for example_knot in two:
+        assert example_knot.pull == pytest.approx(example_knot.inside, rel=0.015)
+    slopes = [(example_knot.inside - 1.0) / example_knot.epsilon for example_knot in two]
+    at = [example_knot.epsilon for example_knot in two]
     limit = slopes[1] - at[1] * (slopes[0] - slopes[1]) / (at[0] - at[1])
     assert limit == pytest.approx(4.0 * found_braid().slope / np.pi, rel=0.12)
 

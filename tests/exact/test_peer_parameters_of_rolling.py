@@ -26,10 +26,10 @@ def test_exudyn_coin_rolls_by_friction_to_where_its_rolling_joint_takes_it():
     model.add_contact("rolls", coin, floor, k, friction=1.0, rest_speed=1e-3, damping=100.0)
     result = simulate(model, 0.5, 1e-4, output_every=100, progress=False)
     assert audit(result).ok
-    found = result.body("coin")
-    axis = quaternions.rotate(found.quat[-1], np.array([0.0, 0.0, 1.0]))
+    motion = result.body("coin")
+    axis = quaternions.rotate(motion.quat[-1], np.array([0.0, 0.0, 1.0]))
     down = axis * axis[2] - (0, 0, 1)
-    touched = found.r[-1] + radius * down / np.linalg.norm(down)
+    touched = motion.r[-1] + radius * down / np.linalg.norm(down)
     assert touched[0] == pytest.approx(2.0041e-3, rel=1e-3)
     assert result.dissipation[-1] < 1e-4 * 9.81 * radius  # it does not slide
 
@@ -85,8 +85,8 @@ def test_exudyn_cube_slides_by_what_presses_it():
     model.add_contact("rubs", cube, [floor, wall], 9 * k / 2, friction=mu, rest_speed=1e-3, damping=0.5)
     result = simulate(model, 0.8, 1e-3, progress=False)
     assert audit(result).ok
-    found = result.body("cube")
-    wall_at = int(np.argmax(found.r[:, 0] < -0.4))
-    slower = mu * (g * result.t + found.v[:, 2])
-    assert (2.0 + found.v[:, 0])[:wall_at] == pytest.approx(slower[:wall_at], abs=5e-3)
-    assert 0.1 < found.v[-1, 0] < -found.v[wall_at, 0]  # thrown back by it
+    motion = result.body("cube")
+    wall_at = int(np.argmax(motion.r[:, 0] < -0.4))
+    slower = mu * (g * result.t + motion.v[:, 2])
+    assert (2.0 + motion.v[:, 0])[:wall_at] == pytest.approx(slower[:wall_at], abs=5e-3)
+    assert 0.1 < motion.v[-1, 0] < -motion.v[wall_at, 0]  # thrown back by it

@@ -104,8 +104,8 @@ def test_the_pressure_on_an_open_rod_has_no_potential_and_its_work_is_counted():
     assert total - energies(result.layout.system, result.state(0)).total == pytest.approx(
         result.work[-1], rel=1e-11
     )
-    found = modes(model, 3, anyway=True)
-    assert found.linear.unsymmetric == ("a pressure along an open rod",)
+    eigenmodes = modes(model, 3, anyway=True)
+    assert eigenmodes.linear.unsymmetric == ("a pressure along an open rod",)
 
 
 def soft(closed):

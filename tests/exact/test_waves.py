@@ -164,17 +164,17 @@ def test_blochs_frequencies_of_bending_and_shear_are_those_of_an_assembled_perio
     wrap[size:, :6] = np.eye(6)
     use = (6 * np.arange(n * p)[:, None] + np.array([1, 5])).ravel()
     square = eigh(*((wrap.T @ A @ wrap)[np.ix_(use, use)] for A in (K_free, M_free)), eigvals_only=True)
-    found = np.sqrt(np.maximum(square, 0.0))
+    frequencies = np.sqrt(np.maximum(square, 0.0))
     cell = Cell(SECTION, element, "mean", 2.0 / n)
     for branch in (BENDING, SHEAR):
         for m in range(1, n // 2):
             omega = cell.wave(2 * np.pi * m / 2.0, branch).omega
-            close = np.abs(found - omega) < 1e-8 * omega
+            close = np.abs(frequencies - omega) < 1e-8 * omega
             assert close.sum() == 2  # one each way
     # and all that the nodes show, each once: but for k a multiple of pi/L, where two waves stand
     inside = [m for m in range(1, n * p // 2) if 2 * m % n]
     every = [cell.wave(np.pi * m, branch).omega for m in inside for branch in (BENDING, SHEAR)]
-    close = np.abs(np.subtract.outer(np.array(every), found)) < 1e-8 * max(every)
+    close = np.abs(np.subtract.outer(np.array(every), frequencies)) < 1e-8 * max(every)
     assert np.all(close.sum(axis=1) == 2)
     assert close.any(axis=0).sum() == 2 * len(every)
 
