@@ -15,7 +15,7 @@ def test_an_accelerator_has_code_and_cases(name):
     assert {accelerator.typical, accelerator.best} <= CASES.keys()
 
 
-def test_docstrings_comments_and_blank_lines_are_no_code(tmp_path, monkeypatch):
+def test_code_lines_exclude_docstrings_comments_and_blank_lines(tmp_path, monkeypatch):
     text = '"""Module."""\n\nimport os  # why\n\n\ndef f(x):\n    """Return x."""\n    # text\n    return g(\n        x\n    )\n'
     (tmp_path / "module.py").write_text(text)
     monkeypatch.setattr("benchmarks.ablation.ROOT", tmp_path)

@@ -72,7 +72,7 @@ def x(*rows):
     return np.array(rows, dtype=float)
 
 
-def test_closed_forms_are_the_duals_pulled_back():
+def test_closed_forms_equal_the_assembled_duals():
     """Every kind of constraint by its closed forms and by its dual with complex steps: one residual, one matrix."""
     system, numbering, state, work, loads = stirred(BAND)
     generic_groups = workspace(system, numbering, closed=False)
@@ -119,7 +119,7 @@ def test_motion_by_duals_equals_motion_by_closed_forms(monkeypatch, hidden):
 
 
 @pytest.mark.parametrize("kind", range(len(CONSTRAINTS)))
-def test_rounding_of_an_impulse_reaches_moments_where_its_force_has_a_lever(kind):
+def test_impulse_round_off_reaches_moments_through_the_lever(kind):
     """Two points at the centres of their bodies: only where they coincide has the force no moment."""
     none = np.zeros((1, 3))
     one = Constraints(

@@ -41,7 +41,7 @@ def test_blas_threads_are_one_inside_and_restored_after(two):
         assert threads() == {2}
 
 
-def test_an_error_inside_leaves_as_many_as_before(two):
+def test_blas_threads_are_restored_after_an_error(two):
     with pytest.raises(ValueError), one_thread(SOME):
         raise ValueError
     assert threads() == {2}
@@ -65,7 +65,7 @@ def test_threads_are_restored_by_the_last_user_to_leave(two):
     assert threads() == {2}
 
 
-def test_a_number_of_threads_that_is_set_meanwhile_stays(two):
+def test_thread_number_set_inside_is_not_overwritten(two):
     with one_thread(SOME):
         threadpool_limits(limits=3, user_api="blas")
         inside = threads()
@@ -87,7 +87,7 @@ class PerThread:
         self._own.threads = threads
 
 
-def test_libraries_with_a_number_for_each_thread_are_limited_in_each(monkeypatch):
+def test_per_thread_blas_limits_are_set_in_each_thread(monkeypatch):
     def other():
         with one_thread(SOME):
             entered.set()
@@ -127,7 +127,7 @@ class Controlled:
         self.controls = None
 
 
-def test_a_library_that_one_thread_controls_is_limited_and_left_to_all(monkeypatch):
+def test_library_controlled_by_one_thread_is_limited_and_released(monkeypatch):
     library = Controlled()
     monkeypatch.setattr(guard, "_libraries", lambda: [library])
     with one_thread(SOME):
@@ -148,7 +148,7 @@ WIDE = net(rows=8)  # its tangent has a half bandwidth of 100
     ],
     ids=["equilibrium", "modes", "buckling", "larger buckling"],
 )
-def test_small_systems_wake_no_thread_of_the_blas(two, compute):
+def test_small_systems_start_no_blas_threads(two, compute):
     """Processor time of the process is that of the calling thread: threads that wait for each other take some, too."""
     compute()
     process, caller = time.process_time(), time.thread_time()
@@ -157,7 +157,7 @@ def test_small_systems_wake_no_thread_of_the_blas(two, compute):
     assert process - caller < 0.02 * caller + 1e-3  # a single shared product takes 4 ms of waiting
 
 
-def test_runs_and_modes_in_threads_leave_numpy_in_another_thread_as_it_is(two):
+def test_runs_and_modes_in_threads_do_not_change_numpy_in_another_thread(two):
     matrix = np.random.default_rng(1).standard_normal((120, 120))
     errors, frequencies, ended = [], [], threading.Event()
 

@@ -99,7 +99,7 @@ def is_solved(A, done, factors):
 
 @pytest.mark.parametrize(("size", "softness"), [(1.0, 1.0), (1e-4, 1.0), (1.0, 1e-4), (1e3, 1e3)])
 @pytest.mark.parametrize("name", MODELS)
-def test_solutions_of_runs_are_those_of_the_dense_matrix(name, size, softness):
+def test_block_run_solutions_equal_dense_solutions(name, size, softness):
     for seed in range(4):
         A, start, weight, pairs = vertices(MODELS[name], seed, size, softness)
         runs = runs_of(start, weight, pairs, len(A))
@@ -111,7 +111,7 @@ def test_solutions_of_runs_are_those_of_the_dense_matrix(name, size, softness):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_blocks_of_runs_are_eliminated_as_such(name):
+def test_block_runs_are_eliminated_by_blocks(name):
     A, start, weight, pairs = vertices(MODELS[name], 0)
     runs = runs_of(start, weight, pairs, len(A))
     assert factored(A, runs)[1] >= 0.6 * runs[:, 1].sum()
@@ -142,7 +142,7 @@ def test_block_run_ends_at_its_limit(name):
         assert behind == 0 or behind >= SIZE
 
 
-def test_runs_that_are_expected_are_found():
+def test_block_runs_are_detected():
     runs = {
         name: runs_of(*vertices(weights, 0)[1:], sum(weights)).tolist() for name, weights in MODELS.items()
     }
@@ -152,7 +152,7 @@ def test_runs_that_are_expected_are_found():
     assert runs["two hinges"] == [[0, 3], [29, 2], [52, 4]]
 
 
-def test_a_run_does_not_begin_where_something_reaches_into_its_second_block():
+def test_block_run_does_not_start_at_a_coupled_second_block():
     """A spring from the third frame to the fifth: rows that were exchanged in the third end with the sixth."""
     _, start, weight, pairs = vertices([FRAME] * 8, 0)
     spring = np.array([(2, 4), (4, 2)])
@@ -160,7 +160,7 @@ def test_a_run_does_not_begin_where_something_reaches_into_its_second_block():
 
 
 @pytest.mark.parametrize(("part", "exchanged"), [(5e-6, True), (2e-5, False)])
-def test_between_runs_rows_are_exchanged_for_less_than_five_digits(part, exchanged):
+def test_rows_between_runs_are_exchanged_for_pivots_below_1e_5(part, exchanged):
     A, start, weight, pairs = vertices(MODELS["wide ones between"], 0)
     A[24:] = 0.0
     A[:, 24:] = 0.0
@@ -181,7 +181,7 @@ def block_tridiagonal(blocks, seed=0):
 
 
 @pytest.mark.parametrize("blocks", [1, 2, 3, 9])
-def test_solutions_are_those_of_the_dense_matrix(blocks):
+def test_solutions_equal_dense_solutions(blocks):
     A = block_tridiagonal(blocks)
     failed, used_blocks, done, factors = factored(A)
     assert (failed, used_blocks) == (0, blocks)
@@ -189,7 +189,7 @@ def test_solutions_are_those_of_the_dense_matrix(blocks):
         assert np.abs(x - exact).max() < 1e-14
 
 
-def test_factors_are_those_of_narrow_bands_to_the_bit():
+def test_factors_are_bitwise_those_of_narrow_bands():
     A = block_tridiagonal(7)
     n, (expected, band) = len(A), stored(A)
     pivots, first = np.zeros((2, n), np.int32)
@@ -201,7 +201,7 @@ def test_factors_are_those_of_narrow_bands_to_the_bit():
 
 @pytest.mark.parametrize("row", [0, 5, 13, 17, 35, 36, 41])
 @pytest.mark.parametrize("size", [0.0, 1e-5])
-def test_where_a_pivot_is_small_rows_of_its_block_are_exchanged(row, size):
+def test_small_pivots_exchange_rows_within_their_block(row, size):
     A = block_tridiagonal(7, seed=3)
     # the pivot that elimination leaves in this row
     before = np.linalg.solve(A[:row, :row], A[:row, row]) if row else np.zeros(0)
@@ -274,7 +274,7 @@ def test_pivots_of_blocks_of_several_sizes_are_scaled_by_their_block(block, part
 
 
 @pytest.mark.parametrize(("part", "exchanged"), [(600.0, False), (1200.0, True)])
-def test_a_block_without_diagonal_is_compared_as_the_one_before_it(part, exchanged):
+def test_pivots_of_a_block_without_diagonal_use_the_previous_scale(part, exchanged):
     for row, under in PIVOTS:
         A = of_sizes((1e3, 1e3), row, under, part)
         A[SIZE:, SIZE:] = 0.0

@@ -77,7 +77,7 @@ def check_report(used, *parts):
 
 
 @pytest.mark.parametrize("variable", ["NUMBA_CACHE_DIR", "HOME"])
-def test_without_a_folder_everything_runs_and_says_once_why(tmp_path, variable):
+def test_missing_cache_folder_warns_once(tmp_path, variable):
     file = tmp_path / "file"
     file.touch()
     used = Use(**{variable: str(file)})
@@ -97,7 +97,7 @@ def test_missing_home_writes_nothing_to_the_working_folder(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_with_a_full_disk_everything_runs_and_says_once_why(tmp_path):
+def test_full_disk_warns_once(tmp_path):
     used = Use("full", XDG_CACHE_HOME=str(tmp_path))
     assert used.values == VALUES
     check_report(used, tmp_path, "File too large")
@@ -108,7 +108,7 @@ def test_with_a_full_disk_everything_runs_and_says_once_why(tmp_path):
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root can write everywhere")
 @pytest.mark.parametrize("mode", [0o500, 0o000])
-def test_a_folder_that_cannot_be_written_to_is_read_if_it_can_be(warm, mode):
+def test_read_only_cache_folder_is_read(warm, mode):
     folders = [folder for folder in (warm, *warm.rglob("*")) if folder.is_dir()]
     try:
         for folder in reversed(folders):
@@ -127,7 +127,7 @@ def test_a_folder_that_cannot_be_written_to_is_read_if_it_can_be(warm, mode):
 
 
 @pytest.mark.parametrize(("mode", "place"), [(0o702, "."), (0o720, ".."), (0o1777, "systems")])
-def test_nothing_is_run_from_a_folder_that_others_can_write_to(warm, mode, place):
+def test_code_in_a_folder_writable_by_others_is_not_run(warm, mode, place):
     """Neither of kernels nor of generated modules."""
     folder = (next((warm / "rodsim").iterdir()) / place).resolve()
     folder.chmod(mode)
@@ -141,7 +141,7 @@ def test_nothing_is_run_from_a_folder_that_others_can_write_to(warm, mode, place
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")
-def test_nothing_is_run_from_a_folder_of_another_user(warm):
+def test_code_in_a_folder_of_another_user_is_not_run(warm):
     folder = next((warm / "rodsim").iterdir())
     os.chown(folder, 65534, -1)
     try:
@@ -168,7 +168,7 @@ print(0, cache_folder.CACHE_DIRECTORY)
 """
 
 
-def test_other_sources_of_kernels_have_another_folder(tmp_path):
+def test_changed_kernel_sources_use_another_folder(tmp_path):
     """numba watches the file of a kernel, not the helpers that it calls: after an update it would run old machine code."""
     root = tmp_path / "clone"
     for package in ("rigid", "discretization", "rodsim"):
@@ -240,7 +240,7 @@ def age(folder):
 
 
 @pytest.mark.parametrize("stamp", [True, False])
-def test_folders_of_other_versions_go_after_thirty_days_without_use(own, stamp):
+def test_cache_folders_of_other_versions_expire_after_thirty_days(own, stamp):
     """Without a stamp, which older versions did not leave, the time of the folder counts."""
     recent = made(own.parent / f"{OTHER}1", 30 * DAY - HOUR, stamp)
     gone = made(own.parent / f"{OTHER}2", 30 * DAY + HOUR, stamp)
@@ -251,7 +251,7 @@ def test_folders_of_other_versions_go_after_thirty_days_without_use(own, stamp):
     assert age(own) < HOUR
 
 
-def test_the_stamp_counts_and_not_the_folder(own):
+def test_last_use_is_the_time_of_the_stamp_file(own):
     folder = made(own.parent / f"{OTHER}1", HOUR)
     os.utime(folder, (0.0, 0.0))
     open_again(own)
@@ -280,7 +280,7 @@ def test_cleanup_removes_only_cache_folders(own, tmp_path):
 @pytest.mark.parametrize(
     ("unused", "removes"), [(DAY - HOUR, False), (DAY + HOUR, True), (None, True), (-HOUR, True)]
 )
-def test_old_folders_are_looked_for_once_a_day(own, unused, removes):
+def test_cache_cleanup_runs_once_a_day(own, unused, removes):
     """A last use that lies ahead, by a wrong clock, is none."""
     gone = made(own.parent / f"{OTHER}1", 31 * DAY)
     open_again(own, unused)
@@ -297,7 +297,7 @@ def test_cleanup_skips_a_folder_named_by_the_user(tmp_path):
     assert not (cache / STAMP).exists()
 
 
-def test_several_processes_may_remove_the_same_folders_at_once(own):
+def test_concurrent_processes_may_remove_the_same_folders(own):
     gone = [made(own.parent / f"{OTHER}{k}", 31 * DAY) for k in range(10)]
     for folder in gone:
         for k in range(200):
@@ -326,7 +326,7 @@ def test_cleanup_ignores_folders_without_permission(own):
     assert (retained / "rigid" / "code.nbc").exists()
 
 
-def test_an_updated_helper_is_compiled_again_where_the_user_names_the_folder(tmp_path):
+def test_updated_helper_is_recompiled_in_a_folder_named_by_the_user(tmp_path):
     root = tmp_path / "clone"
     for package in ("rigid", "discretization"):
         shutil.copytree(ROOT / package, root / package, ignore=shutil.ignore_patterns("__pycache__"))

@@ -94,18 +94,18 @@ def total_of_many(weights, matrix, n):
     return s
 
 
-def test_fields_are_read_through_references_as_from_the_tuple():
+def test_fields_read_by_reference_equal_those_of_the_tuple():
     assert total(OUTER) == pytest.approx(0.5 * (3 + 8 + 15) + 1.0)
 
 
-def test_arrays_behind_references_are_the_callers():
+def test_referenced_arrays_are_those_of_the_caller():
     outer = Outer(Inner(np.zeros(3), 3), 2.0, np.zeros((2, 3)), Pair(np.ones(2), np.zeros(2)))
     accumulate(outer, 1.5)
     assert np.all(outer.inner.weights == 1.5)
     assert np.all(outer.matrix[0] == 3.0)
 
 
-def test_tuples_made_in_a_loop_do_not_see_each_other():
+def test_tuples_made_in_a_loop_are_independent():
     weights, matrix = np.array([1.0, 2.0, 4.0]), np.ones((2, 3))
     expected = sum((1.0 + k) * weights[:k].sum() + 1.0 + 2.0 for k in range(4))
     assert total_of_many(weights, matrix, 4) == pytest.approx(expected)
@@ -118,7 +118,7 @@ def with_other_scale(outer, scale):
     return total(other) - total(outer)
 
 
-def test_a_copy_with_another_field_leaves_the_tuple_alone():
+def test_replacing_a_field_in_a_copy_leaves_the_tuple_unchanged():
     assert with_other_scale(OUTER, 1.5) == pytest.approx(1.0 * (3 + 8 + 15))
     assert total(OUTER) == pytest.approx(0.5 * (3 + 8 + 15) + 1.0)
 
@@ -144,7 +144,7 @@ def test_kernels_without_an_entry_point_are_called_by_kernels_and_by_python():
 
 
 @compiled_only
-def test_no_machine_code_is_made_of_kernels_that_only_kernels_call():
+def test_inlined_kernels_have_no_machine_code_of_their_own():
     """numba's parts behind `rigid.compilation.inlined_kernels` still do what they are there for."""
     signature = (numba.typeof(OUTER), numba.types.float64)
     for function, has_code in ((product, False), (product_and_total, True)):
@@ -174,7 +174,7 @@ def test_kernels_count_no_references():
 
 
 @compiled_only
-def test_importing_compiles_nothing_and_leaves_the_cache_of_other_peoples_functions_alone(tmp_path):
+def test_import_compiles_nothing_and_leaves_the_numba_cache_setting_unchanged(tmp_path):
     """Whoever needs one scheme does not wait for those of another."""
     code = (
         "import numba; from numba.core import event; before = numba.config.CACHE_DIR\n"
@@ -187,7 +187,7 @@ def test_importing_compiles_nothing_and_leaves_the_cache_of_other_peoples_functi
 
 
 @compiled_only
-def test_machine_code_is_kept_for_types_that_every_script_has():
+def test_machine_code_is_cached_for_types_defined_outside_scripts():
     """Of all parts of the program, or its pictures would be compiled in each process; of those of a script it is not."""
     from rigid.compilation.decorators import _of_all
     from rodsim.results.shapes import Shape
@@ -355,7 +355,7 @@ def _keep(folder, numbers, barrier):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="files are not locked there")
-def test_processes_that_compile_at_once_lose_nothing_of_what_they_keep(tmp_path):
+def test_concurrent_compilation_loses_no_cache_entry(tmp_path):
     from rigid.compilation.decorators import _CacheFile
 
     forking = multiprocessing.get_context("fork")
@@ -421,7 +421,7 @@ def test_compile_notice_names_the_kernel_family(case, tmp_path):
 
 
 @compiled_only
-def test_on_a_terminal_the_sentence_takes_the_place_of_a_progress_line(tmp_path):
+def test_compile_notice_replaces_the_progress_line(tmp_path):
     ours, theirs = os.openpty()
     environment = os.environ | {"PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(tmp_path)}
     subprocess.run(
@@ -473,7 +473,7 @@ OF_FAMILY = {
 }  # fmt: skip
 
 
-def test_every_module_with_kernels_has_a_family_and_every_family_its_seconds():
+def test_every_kernel_module_has_a_family_and_every_family_a_compile_time():
     files = [file for name in ("rigid", "discretization", "rodsim") for file in (ROOT / name).rglob("*.py")]
     with_kernels = [
         ".".join(file.relative_to(ROOT).with_suffix("").parts)
@@ -554,7 +554,7 @@ def test_kernel_with_one_signature_is_compiled_for_it_by_every_first_call(first)
         complete(tripled, "2")
 
 
-def test_equations_are_found_by_the_kind_of_a_model_without_a_look_at_its_types(monkeypatch):
+def test_equations_are_selected_by_model_kind_without_type_lookup(monkeypatch):
     from discretization.time import newton
     from discretization.time.stepper import Stepper
     from rodsim import Box, Model
@@ -604,7 +604,7 @@ def test_cached_model_grows_if_it_needs_more_memory(monkeypatch):
 
 
 @compiled_only
-def test_our_kernels_compile_without_numbas_warning_of_experiments_and_those_of_others_with_it():
+def test_experimental_feature_warning_is_silenced_for_own_kernels_only():
     def chosen_of(decorate):
         @decorate
         def one(x):

@@ -55,7 +55,7 @@ def along(layout, state, name: str, n: int = 400):
     return ((1 - s) * ends[:-1] + s * ends[1:]).reshape(-1, 3)
 
 
-def test_distances_are_the_least_of_many_points() -> None:
+def test_distance_is_the_minimum_over_sampled_points() -> None:
     layout, state = moved()
     box = layout.bodies[0].frame
     R = quaternions.to_matrix(state.quat[box])
@@ -105,7 +105,7 @@ def dropped() -> Model:
     return ball_on_floor(0.0625, g=G)
 
 
-def test_a_run_ends_with_the_step_of_the_first_touch_and_its_time_is_between() -> None:
+def test_run_ends_with_the_step_of_first_contact_and_interpolates_its_time() -> None:
     result = simulate(dropped(), 1.0, H, events=[ContactBegins("on")], output_every=20, progress=False)
     exact = np.sqrt(2 * 0.0125 / G)  # .05048 s
     assert np.all(np.diff(result.step)[:-2] == 20)
@@ -117,7 +117,7 @@ def test_a_run_ends_with_the_step_of_the_first_touch_and_its_time_is_between() -
 
 
 @pytest.mark.parametrize("integrator", ["em", "EML-kappa"])
-def test_spheres_that_meet_end_a_run_in_every_scheme(integrator: str) -> None:
+def test_contact_of_spheres_ends_a_run_in_every_scheme(integrator: str) -> None:
     touch = [ContactBegins()]
     result = simulate(falling(), 0.1, H, integrator, events=touch, output_every=50, progress=False)
     assert result.step.tolist() == [0, 38, 39]
@@ -187,7 +187,7 @@ def test_measures_know_distances_and_contacts() -> None:
         measure(result, {"gap": "min distance(ball, roof)"})
 
 
-def test_a_scene_says_what_ends_it(tmp_path, capsys) -> None:
+def test_scene_declares_its_end_events(tmp_path, capsys) -> None:
     scene = tmp_path / "drop.yaml"
     text = """
 gravity: [0, 0, -9.81]

@@ -115,7 +115,7 @@ def test_the_distance_of_a_cube_from_a_triangle_is_that_of_its_nearest_feature()
     assert out == pytest.approx([0.5, 1.0, -0.3, 0.0], abs=1e-15)
 
 
-def test_the_list_of_a_hundred_thousand_triangles_has_all_that_are_near_and_no_other():
+def test_candidate_list_of_100000_triangles_is_complete_and_minimal():
     rng = np.random.default_rng(5)
     vertices, triangles = ground(224, lambda x, y: 0.1 * np.sin(5 * x) * np.cos(4 * y))
     assert len(triangles) > 1e5
@@ -139,7 +139,7 @@ def test_the_list_of_a_hundred_thousand_triangles_has_all_that_are_near_and_no_o
 # --- facets of cylinders and cones
 
 
-def test_facets_are_inside_of_a_cylinder_by_less_than_the_height_of_an_arc():
+def test_facets_lie_inside_a_cylinder_by_less_than_the_sagitta():
     """As seen by a tetrahedron of next to no size, in all directions."""
     rng, size = np.random.default_rng(3), 1e-6
     core = core_block(Round(0, np.zeros(3), CYLINDER, 0.0))
@@ -156,7 +156,7 @@ def test_facets_are_inside_of_a_cylinder_by_less_than_the_height_of_an_arc():
     assert most > 0.5 * SHORT * CYLINDER[1, 0]
 
 
-def test_two_cylinders_side_by_side_are_too_far_apart_by_at_most_the_heights_of_two_arcs():
+def test_distance_of_parallel_cylinders_is_too_large_by_at_most_two_sagittas():
     """In all directions across their axes, however one is rotated."""
     rng, distance = np.random.default_rng(4), np.zeros(1)
     core = core_block(Round(0, np.zeros(3), CYLINDER, 0.0))
@@ -197,7 +197,7 @@ def test_the_force_on_a_body_of_revolution_does_not_depend_on_its_rotation_about
 # --- edges, corners and shares of the stiffness
 
 
-def test_hulls_of_the_corners_of_boxes_have_the_energy_and_forces_of_the_boxes():
+def test_hulls_of_box_corners_have_the_energy_and_forces_of_boxes():
     """Where an edge is across an edge and a corner near; all parts of the stiffness are a quarter."""
     for seed in range(4):
         box, hull = (touch(kind, seed=seed) for kind in (BOXES, HULLS))
@@ -230,7 +230,7 @@ def test_friction_of_boxes_acts_where_their_surfaces_touch(flat, fraction):
         assert moment[:2] == pytest.approx(np.cross((0, 0, height), f[k, 0])[:2], rel=1e-9)
 
 
-def test_the_share_of_a_corner_follows_from_flat_parts_by_their_area():
+def test_corner_stiffness_fraction_is_averaged_over_faces_by_area():
     """One over the number of corners of a flat part: of a sheet, of bent triangles, of a disc."""
     sheet, hills = (find_mesh_features(*MESHES[name]) for name in ("sheet", "hills"))
     assert len(sheet.corners) == 4
@@ -246,7 +246,7 @@ def test_the_share_of_a_corner_follows_from_flat_parts_by_their_area():
 
 
 @pytest.mark.parametrize("bend", [0.0, 0.1, 0.4, 2.0])
-def test_edges_and_vertices_of_triangles_count_by_how_far_they_are_bent(bend):
+def test_edge_weights_grow_with_the_bending_angle(bend):
     """4 sin(theta/2), at most 1; flat ones do not count at all, borders do."""
     c, s = np.cos(bend), np.sin(bend)
     vertices = [(0, 0, 0), (1, 0, 0), (0.3, -1, 0), (0.6, c, -s)]
@@ -260,7 +260,7 @@ def test_edges_and_vertices_of_triangles_count_by_how_far_they_are_bent(bend):
     assert np.sort(middle[17:26]).tolist() == [0.0] + 8 * [1.0]
 
 
-def test_vertices_of_a_body_of_triangles_have_the_shares_of_its_faces():
+def test_mesh_vertices_have_the_stiffness_fractions_of_their_faces():
     """A third for each vertex of a triangle, a quarter for one of a rectangle; by area where they meet."""
     features = MeshShape((WEDGE, FACES), mass=1.0).solid.features("it", 0.0)
     assert len(features.points) == 6

@@ -34,7 +34,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("turns", [0.25, 5, 50, 500])
-def test_length_of_a_helix_however_many_turns(turns):
+def test_length_of_a_helix_of_many_turns(turns):
     curve, length = helix(turns)
     assert Curve("helix", curve).length == pytest.approx(length, rel=1e-10)
 
@@ -117,7 +117,7 @@ def test_curve_with_a_corner_is_sampled_next_to_it():
     assert np.abs(r - [(0, 0.5, 0), (0.25, 0.25, 0), (0.75, 0.25, 0), (1, 0.5, 0)]).max() < 1e-4
 
 
-def test_noise_in_a_callable_is_not_taken_for_a_curve_that_winds():
+def test_single_precision_noise_of_a_callable_is_not_taken_for_windings():
     """Values of single precision: 32 elements on an arc of 1 rad and 1 m."""
     arc = Curve("arc", lambda s: np.array([np.sin(s), np.cos(s), 0], dtype=np.float32))
     r, _ = frames_along("arc", arc, np.linspace(0, 1, 33))
@@ -141,12 +141,12 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("words", REFUSED)
-def test_curves_without_length_or_tangent_are_refused_with_the_cure(words):
+def test_curves_without_length_or_tangent_are_rejected(words):
     with pytest.raises(ModelError, match=f"rod 'a'.*{words}"):
         REFUSED[words]()
 
 
-def test_points_whose_distance_is_round_off_of_the_curve_are_named():
+def test_points_closer_than_round_off_of_the_curve_are_named():
     with pytest.raises(
         ModelError, match=r"points 1 and 2 of the curve are 1 m apart, which is nothing beside"
     ):

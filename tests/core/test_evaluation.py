@@ -126,7 +126,7 @@ def test_rows_of_different_kinds_follow_the_constraint_order():
 
 
 @pytest.mark.parametrize("many", [1, 1 + MAX_CACHED // 4])
-def test_residuals_of_constraints_are_the_values_of_their_groups_to_the_bit(many):
+def test_constraint_residuals_are_bitwise_the_group_values(many):
     """Of other numbers, of other frames, of one kind more or with second directions, one after the other."""
     rng = np.random.default_rng(8)
     state, kinds = states(rng), np.tile([DISTANCE, COINCIDENT, PERPENDICULAR, ALONG], many)
@@ -154,7 +154,7 @@ def test_residuals_of_constraints_are_the_values_of_their_groups_to_the_bit(many
         assert residuals(table, state.r[1], state.quat[1]).tobytes() == expected[1].tobytes()
 
 
-def test_a_kind_that_took_the_place_of_another_has_its_residuals(monkeypatch):
+def test_replaced_kind_has_its_residuals(monkeypatch):
     rng = np.random.default_rng(9)
     state = states(rng)
     one = np.array([DISTANCE]), np.array([[0, 1]]), *rng.standard_normal((4, 1, 3)), np.array([0.3])
@@ -168,7 +168,7 @@ def test_a_kind_that_took_the_place_of_another_has_its_residuals(monkeypatch):
     assert not np.array_equal(after, before)
 
 
-def test_residuals_at_too_few_frames_are_refused():
+def test_residuals_at_too_few_frames_are_rejected():
     rng = np.random.default_rng(10)
     state = states(rng)
     columns = *rng.standard_normal((4, 1, 3)), np.zeros(1), np.zeros(1, np.int64)
@@ -185,7 +185,7 @@ def test_successive_user_kinds_are_distinct():
         assert pack_groups([element]).kinds[0].signal == signal
 
 
-def test_numbers_of_constraints_in_files_do_not_move():
+def test_constraint_numbers_in_files_are_stable():
     named = [CONSTRAINTS[number].name for number in (COINCIDENT, PERPENDICULAR, ALONG, DISTANCE)]
     assert named == [
         "coincident points",

@@ -33,7 +33,7 @@ def load(source=SOURCE):
 
 
 @pytest.mark.parametrize("text", [PLANTED, SOURCE[:-3], "", SOURCE + PLANTED, "\xff"])
-def test_a_file_of_another_text_is_rewritten_and_not_run(cache, text):
+def test_file_with_other_content_is_rewritten_and_not_run(cache, text):
     _, path = load()
     path.write_text(text, encoding="latin-1")
     module, rewritten = load()
@@ -42,14 +42,14 @@ def test_a_file_of_another_text_is_rewritten_and_not_run(cache, text):
     assert path.read_text() == SOURCE
 
 
-def test_a_file_of_the_same_text_is_kept_for_numba(cache):
+def test_file_with_equal_content_is_not_rewritten(cache):
     _, path = load()
     before = path.stat()
     _, reloaded = load()
     assert (reloaded.stat().st_ino, reloaded.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
-def test_a_link_in_place_of_the_file_is_replaced_and_its_target_left_alone(cache, tmp_path):
+def test_symbolic_link_is_replaced_and_its_target_unchanged(cache, tmp_path):
     _, path = load()
     target = tmp_path / "target.py"
     target.write_text(PLANTED)
@@ -60,7 +60,7 @@ def test_a_link_in_place_of_the_file_is_replaced_and_its_target_left_alone(cache
     assert target.read_text() == PLANTED
 
 
-def test_compiled_code_left_beside_the_file_is_not_run(cache):
+def test_stale_bytecode_is_not_run(cache):
     """Python would take it for that of the source: same time, same size."""
     _, path = load()
     planted = path.with_name("planted.py")
@@ -77,7 +77,7 @@ def test_compiled_code_left_beside_the_file_is_not_run(cache):
     assert load()[0].value == 1
 
 
-def test_a_file_that_cannot_be_written_whole_leaves_nothing_and_the_module_runs(cache, monkeypatch, capsys):
+def test_incomplete_write_leaves_no_file_and_the_module_runs(cache, monkeypatch, capsys):
     _, path = load()
     path.write_text(PLANTED)
 
@@ -91,7 +91,7 @@ def test_a_file_that_cannot_be_written_whole_leaves_nothing_and_the_module_runs(
     assert capsys.readouterr().err.count("No space left on device") == 1
 
 
-def test_a_module_that_fails_is_not_kept(cache):
+def test_failing_module_is_not_saved(cache):
     source = "raise OSError('disk')"
     for _ in range(2):
         with pytest.raises(OSError, match="disk"):

@@ -87,7 +87,7 @@ def test_failed_gmres_iteration_falls_back_to_a_full_factorisation() -> None:
         sparse_release(-7)
 
 
-def test_the_matrix_of_rods_on_each_other_and_on_planes_is_the_derivative_of_the_residual() -> None:
+def test_matrix_of_rods_in_contact_is_the_derivative_of_the_residual() -> None:
     """One plane is fixed, another one is of a body."""
     model, section = Model("crossing"), Section.circular(RADIUS, Material(E=1e6, nu=0.3, density=1000.0))
     table = model.add_body("table", Ball(0.1, density=1000.0), position=(0.0, 0.0, -0.5))
@@ -127,7 +127,7 @@ def marched(steps: int, rho: float | None = None) -> tuple[ContactStepper, list]
     return stepper, states
 
 
-def test_rods_that_meet_by_an_iteration_keep_energy_and_momenta_and_miss_no_pair() -> None:
+def test_rods_with_far_blocks_conserve_energy_and_momenta_and_miss_no_pair() -> None:
     stepper, states = marched(60)
     system, contacts = stepper.system, stepper.contacts
     energy = [energies(system, state) for state in states]
@@ -167,7 +167,7 @@ def test_bands_and_columns_give_the_same_motion(rho: float | None, monkeypatch: 
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 12), (3, 1, 4), (4, 4, 4)], ids=str)
-def test_contacts_leave_the_band_if_they_widen_it_not_if_many_parts_meet(shape: tuple[int, int, int]) -> None:
+def test_contacts_leave_the_band_only_if_they_widen_it(shape: tuple[int, int, int]) -> None:
     """Balls that touch: a stack and a wall are narrow bands, a heap is a wide one."""
     model = Model("balls")
     for i, j, k in np.ndindex(shape):
@@ -193,7 +193,7 @@ def test_resumed_run_with_far_blocks_is_bitwise_equal() -> None:
     assert len(lists) > 1
 
 
-def test_factors_serve_again_where_two_corrections_more_end_the_iteration() -> None:
+def test_factors_are_reused_if_two_more_corrections_converge() -> None:
     """By the contraction of the last one alone, 60 steps take 152: what is left then are a few contacts that open or close."""
     stepper, states = marched(0)
     assert stepper.advance(states[0], 0, 60)[1].iterations <= 125
@@ -226,7 +226,7 @@ def test_heap_in_a_box_conserves_the_energy_balance(rubbing: bool) -> None:
 # --- lists of pairs
 
 
-def test_every_pair_of_balls_that_is_near_acts() -> None:
+def test_every_near_pair_of_balls_interacts() -> None:
     """Balls of all sizes bounce off each other; their energy is that of all pairs, listed or not."""
     way, k, n = np.random.default_rng(3), 1e4, 100
     radii, centers, spheres = np.geomspace(0.01, 0.25, n), np.zeros((n, 3)), []

@@ -53,7 +53,7 @@ HEAVY = {
 STEPS = ["import rodsim", "from rodsim import *", "build", "simulate", "equilibrium"]
 
 
-def test_a_script_loads_no_heavy_module_that_it_does_not_use():
+def test_scripts_load_no_unused_heavy_modules():
     loaded, compiled = json.loads(said("-c", SCRIPT % list(HEAVY)))
     assert list(loaded) == STEPS
     for k, step in enumerate(STEPS):
@@ -96,7 +96,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
-def test_machine_code_that_is_there_is_loaded_without_the_compiler_and_new_code_is_still_compiled(tmp_path):
+def test_cached_machine_code_loads_without_the_compiler_and_new_code_is_compiled(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(KERNEL)
     printed = []
@@ -130,11 +130,11 @@ print(before == after, gone() is None)
 """
 
 
-def test_an_import_leaves_the_garbage_collector_and_objects_of_the_user_alone():
+def test_import_leaves_the_garbage_collector_and_user_objects_unchanged():
     assert said("-c", GARBAGE) == "True True"
 
 
-def test_a_straight_line_is_the_spline_of_degree_one_to_the_bit():
+def test_straight_line_is_bitwise_the_spline_of_degree_one():
     generator = np.random.default_rng(1)
     for k in range(300):
         points = generator.normal(size=(2, 3)) * 10.0 ** generator.integers(-5, 5)

@@ -51,7 +51,7 @@ def test_integrator_history_starts_with_em_accelerations_or_empty(memory):
         MemoryLayout(3, history=18),
     ],
 )
-def test_parts_are_views_that_join_to_the_memory(memory: MemoryLayout) -> None:
+def test_history_parts_are_views_that_join_to_the_memory(memory: MemoryLayout) -> None:
     some = np.arange(2.0 * memory.size).reshape(2, -1)
     parts = memory.parts(some)
     assert {name: x.shape[1:] for name, x in parts.items()} == memory.shapes()
@@ -125,7 +125,7 @@ def test_runs_of_older_versions_are_audited_and_resumed(attribute, tmp_path) -> 
     assert resumed.body("bar 2").r == pytest.approx(uninterrupted.body("bar 2").r, abs=1e-12)
 
 
-def test_accelerations_are_remembered_of_the_last_step() -> None:
+def test_history_stores_the_accelerations_of_the_last_step() -> None:
     built = swing().build()
     memory = sizes_of(built.system).memory
     state, _ = Stepper(built.system, H).advance(built.state, 0, 3)
@@ -163,7 +163,7 @@ def test_file_of_a_chart_with_accelerations_is_resumed(tmp_path) -> None:
 
 @pytest.mark.parametrize("before", SCHEMES)
 @pytest.mark.parametrize("integrator", SCHEMES)
-def test_a_run_begins_from_one_of_any_scheme(before: str, integrator: str) -> None:
+def test_run_starts_from_the_state_of_every_scheme(before: str, integrator: str) -> None:
     first = run(before)
     then = run(integrator, start=first)
     memory = then.layout.memory.parts(then.state(0).memory)

@@ -26,7 +26,7 @@ def same(one, other):
     return all(np.array_equal(*both) for both in zip(one, other, strict=True))
 
 
-def test_a_table_is_what_its_loads_springs_and_torsion_springs_say():
+def test_table_is_rebuilt_from_its_loads_springs_and_torsion_springs():
     original = table()
     parts = springs_of(original), torsions_of(original), loads_of(original)
     assert [len(part[-1]) for part in parts] == [1, 1, 4]
@@ -42,7 +42,7 @@ def test_a_table_is_what_its_loads_springs_and_torsion_springs_say():
         assert ((interactions.frames >= 0) == (np.arange(FRAMES) < arity[:, None])).all()
 
 
-def test_tables_of_other_widths_are_joined_with_none_in_what_they_lack():
+def test_tables_of_different_widths_are_padded_when_joined():
     original = table()
     wide = original._replace(frames=np.pad(original.frames, ((0, 0), (0, 3)), constant_values=-1))
     for one, other in ((original, wide), (wide, original)):

@@ -159,7 +159,7 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_solutions_of_a_step_are_those_of_the_dense_matrix_and_of_its_transpose(name):
+def test_step_solutions_equal_dense_and_transposed_solutions(name):
     numbering, work = LAYOUTS[name]()
     matrix, rhs = dense(numbering, work.values), np.random.default_rng(5).normal(size=numbering.size)
     assert factor(numbering, work) == 0

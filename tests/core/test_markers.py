@@ -7,7 +7,7 @@ from rodsim import Box, Model
 from rodsim.building.joint_markers import markers
 
 
-def test_markers_are_points_and_axes_turned_back_to_the_bit():
+def test_markers_are_bitwise_points_and_axes_in_body_frames():
     rng = np.random.default_rng(3)
     r, quat = rng.standard_normal((4, 3)), quaternions.normalize(rng.standard_normal((4, 4)))
     frames, points = np.array([2, 0, 3, 3, 1]), rng.standard_normal((5, 3))
@@ -25,7 +25,7 @@ def test_rotation_of_no_vectors_is_empty():
     assert none.shape == (0, 3)
 
 
-def test_bodies_of_one_shape_are_drawn_by_the_same_arrays_each_on_its_frame():
+def test_bodies_of_one_shape_share_drawing_arrays():
     model = Model("boxes")
     shape, other = Box(1, 0.2, 0.3, density=10), Box(1, 0.2, 0.4, density=10)
     for k, part in enumerate((shape, other, shape)):

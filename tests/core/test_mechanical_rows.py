@@ -42,7 +42,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("kind", "name"), CASES)
-def test_rows_are_the_function_state_by_state(kind, name, monkeypatch):
+def test_batch_rows_equal_single_state_evaluations(kind, name, monkeypatch):
     system = SYSTEMS[kind]()
     monkeypatch.setattr(mechanical_rows, "_BLOCK", 3)  # several blocks, the last one not full
     rng = np.random.default_rng(1)

@@ -37,7 +37,7 @@ def heavier(system):
     return system._replace(frames=system.frames._replace(mass=2.0 * system.frames.mass))
 
 
-def test_facts_of_the_same_structure_are_found_once():
+def test_facts_of_equal_structures_are_computed_once():
     system, (fact, calls) = arms().build().system, asked(per_structure)
     assert [fact(system), fact(heavier(system)), fact(arms().build().system)] == [1, 1, 1]
     frames = system.frames
@@ -139,7 +139,7 @@ def test_memoised_results_are_released():
 
 
 @pytest.mark.parametrize("which", ["large", "touching"])
-def test_large_systems_and_those_with_contacts_keep_what_is_small_themselves(which):
+def test_large_systems_and_contacts_cache_small_results(which):
     system, (fact, _) = arms().build().system, asked(per_structure)
     if which == "large":
         of_frames = (np.zeros((MAX_KEY_SIZE + 1, *x.shape[1:]), x.dtype) for x in system.frames)
@@ -150,7 +150,7 @@ def test_large_systems_and_those_with_contacts_keep_what_is_small_themselves(whi
     assert [fact(system, 1.0), fact(system, 1.0)] == [3, 4]
 
 
-def test_every_number_counts():
+def test_content_key_depends_on_every_number():
     built = arms().build()
     things = {**built.system.frames._asdict(), **built.system.constraints._asdict(), **built.state._asdict()}
     keys = {content_key(tuple(things.values()))}
@@ -167,7 +167,7 @@ def test_every_number_counts():
     assert len(keys) == changed + 1
 
 
-def test_a_kind_that_took_the_place_of_another_is_noticed(monkeypatch):
+def test_memoisation_detects_a_replaced_kind(monkeypatch):
     system, (fact, calls) = arms().build().system, asked(per_structure)
     number = int(system.others.kind[0])
     replaced = [kind._replace(name="another") if k == number else kind for k, kind in enumerate(INTERACTIONS)]

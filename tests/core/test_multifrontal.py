@@ -19,7 +19,7 @@ from tests.support.newton_iterations import iterating
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-10, 1e-6])
-def test_a_pivot_far_below_the_entries_under_it_is_reported(size):
+def test_pivot_far_below_its_column_is_reported(size):
     full = np.array([[size, 1.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.0, 1.0]])  # a chain: its end goes alone
     assert factored(
         csc_matrix(np.eye(3) + np.eye(3, k=1) + np.eye(3, k=-1)), np.arange(3), np.zeros(3, bool), full
@@ -40,7 +40,7 @@ def test_unconnected_parts_are_solved():
     assert full @ x == pytest.approx(rhs, abs=1e-11)
 
 
-def test_where_a_pivot_is_too_small_the_sparse_solver_takes_over():
+def test_small_pivots_fall_back_to_the_sparse_solver():
     built = net().build()
     numbering = number_for_solver(built.system)
     work = iterating(built, numbering, H, np.random.default_rng(4), 0.02)
@@ -71,7 +71,7 @@ def test_operations_grow_with_the_length_of_a_frame():
     assert 3.0 < long / short < 6.0
 
 
-def test_a_march_in_parts_is_that_in_one():
+def test_split_march_equals_a_single_march():
     """To the bit: nothing of a step's matrix goes to the next."""
     built = net().build()
     uninterrupted, _ = Stepper(built.system, H, load_values=built.load_values).advance(built.state, 0, 6)
@@ -93,7 +93,7 @@ def chain(n):
 
 
 @pytest.mark.parametrize("hidden", [False, True])
-def test_chains_and_rods_keep_the_band(hidden):
+def test_chains_and_rods_use_the_band_solver(hidden):
     rod = Model("rod")
     rod.add_rod("rod", [[0, 0, 0], [1, 0, 0]], SECTION, n_elements=40)
     for model in (chain(30), rod):
@@ -123,7 +123,7 @@ def test_a_hinge_and_its_motor_are_solved_in_one_front(drives):
     assert numbering.fronts.flops < 1.1 * number_for_solver(free.system).fronts.flops
 
 
-def test_joints_of_the_same_frames_go_together_up_to_six_rows():
+def test_joints_of_the_same_frames_share_a_front_of_up_to_six_rows():
     """A hinge and its motor, another joint at one of its frames, and two more joints that the first front has no room for."""
     pairs = [(1, 2), (1, 2), (1, 3), (1, 2), (1, 2)]
     edges = np.array([(joint, frame) for joint, frames in enumerate(pairs) for frame in frames]).T
@@ -136,7 +136,7 @@ def test_joints_of_the_same_frames_go_together_up_to_six_rows():
     [(0, {}), (0, {"hidden": True}), (0, {"rho": 0.8}), (3, {})],
     ids=["em", "em-ggl", "em-d", "driven"],
 )
-def test_the_motion_is_that_of_the_band(drives, options, monkeypatch):
+def test_motion_equals_that_of_the_band_solver(drives, options, monkeypatch):
     built = turned(drives) if drives else net().build()
 
     def ended():
@@ -179,7 +179,7 @@ def test_systems_without_local_pivots_use_the_band_solver(without):
 
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize(("moment", "has"), [(0.3, True), (0.0, False), (1e-12, False)])
-def test_a_frame_has_inertia_where_all_its_moments_count(moment, has, turned):
+def test_frame_has_inertia_if_all_its_moments_are_significant(moment, has, turned):
     model = Model("box")
     model.add_body("box", Box(1.0, 0.5, 0.2, density=1.0))
     system = model.build().system

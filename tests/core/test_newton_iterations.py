@@ -25,7 +25,7 @@ def chain(bars, chart):
 
 
 @pytest.mark.parametrize(("integrator", "chart"), SCHEMES)
-def test_the_pattern_of_newtons_matrix_is_the_same_for_every_bar(integrator, chart):
+def test_newton_matrix_pattern_repeats_for_every_bar(integrator, chart):
     sizes = []
     for bars in (8, 16, 24):
         solver, _ = solver_for(parse(integrator), chain(bars, chart))
@@ -39,7 +39,7 @@ def test_the_pattern_of_newtons_matrix_is_the_same_for_every_bar(integrator, cha
 
 @pytest.mark.parametrize("bars", [4, 48])
 @pytest.mark.parametrize(("integrator", "chart"), SCHEMES)
-def test_a_step_makes_one_matrix_however_long_the_chain(integrator, chart, bars):
+def test_step_assembles_one_matrix_for_any_chain_length(integrator, chart, bars):
     """From the guess of the multipliers on, which the first steps from rest have not; then two do."""
     system = chain(bars, chart)
     march, start = March(system, parse(integrator)), initial(system)
@@ -52,14 +52,14 @@ def test_a_step_makes_one_matrix_however_long_the_chain(integrator, chart, bars)
         start = run.at(-1)
 
 
-def test_with_a_tolerance_every_iteration_makes_its_matrix():
+def test_every_iteration_with_a_tolerance_assembles_a_matrix():
     system = chain(4, "quaternion")
     march = March(system, parse("EML-kappa"), tolerance=1e-8)
     run, _ = march.run(H, H * np.arange(4), initial(system))
     assert march.matrices == run.iterations.sum() > 3
 
 
-def test_hidden_constraints_of_directors_change_as_their_discrete_derivatives_say():
+def test_hidden_constraints_of_directors_match_their_discrete_derivatives():
     """gam . (g_v(q1, p1) - g_v(q0, p0)) = A_q . (q1 - q0) + A_p . (p1 - p0) at any states."""
     rng = np.random.default_rng(4)
     system = chain(2, "director")

@@ -18,7 +18,7 @@ def test_coupling_within_a_block_does_not_widen_the_band():
     assert panels.interior.sum() == len(block) - panels.size
 
 
-def test_factors_keep_no_zeros_and_every_row_of_them_its_diagonal():
+def test_factors_store_no_zeros_and_every_diagonal():
     matrix, block = ring(np.random.default_rng(0))
     _, panels, factors, _ = factored(matrix, block, np.arange(len(WIDTHS)))
     stored = factors.panels[: factors.first[-1]]

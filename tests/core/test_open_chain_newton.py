@@ -94,7 +94,7 @@ def falling(side, bars=3):
     return model.build()
 
 
-def test_a_motion_and_its_mirror_image_take_as_many_iterations():
+def test_mirrored_motion_takes_equal_iterations():
     counts = []
     for side in (1.0, -1.0):
         built = falling(side)

@@ -59,7 +59,7 @@ def test_planar_bodies_have_the_masses_and_inertias_of_their_frames(rng, across)
     np.testing.assert_allclose(parameters, [mass[frames], about, gyration], **CLOSE)
 
 
-def test_levers_are_of_the_frame_first_whichever_side_it_is(rng):
+def test_levers_are_ordered_by_frame(rng):
     X = rng.standard_normal((4, 3, 2))
     sign, lever = np.full(4, 7.0), np.full((4, 4), 7.0)
     hinge_levers((np.array([0, 3]), np.array([2, 1]), np.array([True, False])), X, sign, lever)
@@ -71,14 +71,14 @@ def test_levers_are_of_the_frame_first_whichever_side_it_is(rng):
 
 @pytest.mark.parametrize("which", range(4))
 @pytest.mark.parametrize("odd", [0.5, -2.0, np.nextafter(1.0, 2.0)])
-def test_a_single_number_that_is_no_sign_keeps_a_plane_from_being_aligned(which, odd):
+def test_single_number_other_than_a_sign_prevents_alignment(which, odd):
     numbers = [-np.eye(3), np.zeros((2, 8)), np.ones((2, 3, 3)), np.ones((1, 3))]
     assert aligned(*numbers)
     numbers[which].flat[-1] = odd
     assert not aligned(*numbers)
 
 
-def test_an_axis_is_across_a_plane_only_where_vectors_fix_one(rng):
+def test_common_normal_is_found_only_if_vectors_determine_it(rng):
     for axis in range(3):
         perpendicular = np.delete(np.eye(3), axis, axis=0)
         gram = np.zeros((3, 3))
@@ -91,14 +91,14 @@ def test_an_axis_is_across_a_plane_only_where_vectors_fix_one(rng):
     assert common_normal(rng.standard_normal((3, 3)), np.zeros((3, 3))) == NO_AXIS
 
 
-def test_a_second_direction_counts_whatever_the_unit_of_the_vectors():
+def test_second_direction_is_detected_in_any_unit():
     for unit in (1e-6, 1.0, 1e6):
         for aside, expected in ((1e-4, 2), (1e-6, UNDECIDED)):
             vectors = unit * np.array([[1.0, 1.0, 0.0], [1.0, 1.0 + aside, 0.0]])
             assert common_normal(vectors, np.zeros((3, 3))) == expected
 
 
-def test_a_model_is_as_large_as_its_frames_are_apart_and_as_far_as_they_are_from_the_origin():
+def test_model_extents_are_size_and_distance_from_the_origin():
     r = np.array([[90.0, 0, 0], [1.0, 2.0, -3.0], [0.0, 6.0, -3.0], [1.0, 2.0, -2.5]])
     assert model_extents(r, np.array([1, 2, 3])) == (4.0, 6.0)
 
@@ -134,14 +134,14 @@ def asked(built, system=None):
 
 
 @pytest.mark.parametrize("other_axis", ["rx", "rz"])
-def test_an_axis_across_the_plane_brings_no_row_and_one_in_it_its_own(other_axis):
+def test_locked_rotation_about_the_normal_and_another_axis_is_one_angle_row(other_axis):
     """Of a joint that locks turns about y, the normal, and about an axis beside it."""
     plane = asked(hinged("generic", locked=("x", "y", "z", "ry", other_axis)))
     assert [row.sort for row in plane.rows].count(ANGLE) == 1
     assert not any(row.sort == ANGLE for row in asked(hinged("revolute", axis=(0, 1, 0))).rows)
 
 
-def test_a_hinge_that_holds_an_angle_to_the_plane_has_none():
+def test_hinge_oblique_to_the_plane_prevents_symmetry():
     built = hinged("revolute", axis=(0, 1, 0))
     value = np.where(built.system.constraints.kind == built.system.constraints.kind[-1], 0.1, 0.0)
     oblique = built.system._replace(constraints=built.system.constraints._replace(value=value))
@@ -149,7 +149,7 @@ def test_a_hinge_that_holds_an_angle_to_the_plane_has_none():
 
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
-def test_rows_of_one_joint_are_looked_at_each_by_itself():
+def test_rows_of_one_joint_are_examined_individually():
     """Of a hinge and of what stops it, as if both were one joint: the rows of the former go, one of the latter stays."""
     model = Model("stopped", gravity=(0.0, 0.0, -9.81))
     bar = model.add_body("bar", Box(1, 0.2, 0.3, density=10), (0.5, 0.0, 0.0))

@@ -247,7 +247,7 @@ def test_energy_does_not_drift_if_the_first_correction_is_the_last(make, planar,
 
 @pytest.mark.parametrize("make", [hinges, nine])
 @pytest.mark.parametrize("order", [2, 4, 6])
-def test_divided_runs_have_the_same_bits(make, order):
+def test_split_runs_are_bitwise_equal(make, order):
     stepper, begin = stepper_of(make(), make is hinges, order, 0.02)
     uninterrupted, _ = stepper.advance(begin, 0, 7)
     first, _ = stepper.advance(begin, 0, 3)

@@ -47,7 +47,7 @@ def test_exponential_and_logarithm_are_inverse_at_every_size(angle):
 
 
 @pytest.mark.parametrize("size", ANGLES)
-def test_cayley_turn_is_the_rotation_by_two_arctan_half(size):
+def test_cayley_rotation_has_the_angle_two_arctan_half(size):
     psi = size * np.array([2.0, -1.0, 2.0]) / 3
     w = psi / size * 2 * np.arctan(size / 2)
     turned = cayley_rotation(tuple(psi), (1.0, 0.0, 0.0, 0.0))
@@ -79,7 +79,7 @@ def test_products_of_tuples_are_matrix_products():
     assert np.allclose(np.reshape(C, (3, 3)), A @ B, atol=1e-15)
 
 
-def test_single_vectors_are_turned_and_multiplied_as_many_are_to_the_bit():
+def test_single_vector_operations_are_bitwise_those_of_arrays():
     generator = np.random.default_rng(2)
     q, a, b = (generator.normal(size=(200, n)) * (generator.random((200, n)) < 0.8) for n in (4, 3, 3))
     for k in range(200):

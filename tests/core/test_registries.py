@@ -91,7 +91,7 @@ def said_by_file() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     return names, variables
 
 
-def test_every_table_of_a_system_has_rows_by_which_it_is_known_to_be_filled() -> None:
+def test_every_table_of_a_system_has_a_row_field() -> None:
     tables = {name for name, annotation in get_type_hints(System).items() if hasattr(annotation, "_fields")}
     assert ROWS.keys() == tables - {"frames"}
     assert all(column in get_type_hints(System)[name]._fields for name, column in ROWS.items())

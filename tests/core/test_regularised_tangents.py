@@ -50,7 +50,7 @@ def iterations_to_rest(load: float, start: float, expecting: bool, a: float = 1e
     return MOST
 
 
-def test_a_contact_comes_to_rest_from_any_rate_in_few_iterations() -> None:
+def test_newton_converges_in_few_iterations_if_a_contact_comes_to_rest() -> None:
     """Where a correction by the tangent goes past rest and back, for ever."""
     starts = [s * 10.0**p for s in (-1, 1) for p in range(-4, 2)]
     loads = (-0.9, -0.3, 0.0, 0.5, 0.99)
@@ -180,7 +180,7 @@ def balance(result: Result) -> float:
 
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
-def test_a_pile_of_spheres_that_falls_needs_few_iterations_in_each_step() -> None:
+def test_falling_pile_of_spheres_needs_few_iterations_per_step() -> None:
     """22 at most, where the tangent is that of the sign and corrections are halved."""
     result = simulate(pile(), 0.02, 5e-4, progress=False, output_every=1)
     assert result.halvings.sum() == 0
@@ -189,7 +189,7 @@ def test_a_pile_of_spheres_that_falls_needs_few_iterations_in_each_step() -> Non
 
 
 @pytest.mark.parametrize(("rolling", "steps"), [(0.0, 50), (2e-4, 75)])
-def test_a_coarse_heap_of_rods_that_rub_needs_few_iterations_in_each_step(rolling: float, steps: int) -> None:
+def test_heap_of_rods_with_friction_needs_few_iterations_per_step(rolling: float, steps: int) -> None:
     """30, and a halved step, where the tangent is that of the sign; where rods resist rolling, too, 10 of the last are halved,
     up to 18 times, and the run fails a little later.
     """

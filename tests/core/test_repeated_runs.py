@@ -55,7 +55,7 @@ def test_in_place_changes_are_detected():
     assert len({repr(before), repr(after), repr(_run(model))}) == 3
 
 
-def test_every_digit_of_what_a_model_is_made_of_counts():
+def test_results_depend_on_every_digit_of_a_model():
     results = set()
     for push, stiffness in ((1.0, 1.0), (1.0 + 1e-12, 1.0), (1.0, 1.0 + 1e-12)):
         model = swing((0.0, push, 0.0))
@@ -64,7 +64,7 @@ def test_every_digit_of_what_a_model_is_made_of_counts():
     assert len(results) == 3
 
 
-def test_a_load_that_is_a_function_is_asked_in_each_run():
+def test_load_function_is_evaluated_in_each_run():
     size = [1.0]
     model = swing(lambda t: (0.0, size[0], 0.0))
     before = _run(model)
@@ -90,7 +90,7 @@ def _contents(system):
 @pytest.mark.parametrize(
     ("name", "integrator"), [("joints", "em"), ("joints", "EML-kappa"), ("rods", "em"), ("rods", "em-d(0.5)")]
 )
-def test_no_run_writes_to_the_system_that_runs_of_a_prepared_model_share(name, integrator):
+def test_runs_do_not_write_to_the_shared_system_of_a_prepared_model(name, integrator):
     prepared = MODELS[name]().prepare(t_end=DT, dt=DT, integrator=integrator)
     system = prepared.run().layout.system
     before = _contents(system)
@@ -137,7 +137,7 @@ def test_memory_does_not_grow_with_the_number_of_models_that_were_run():
     assert used[1] - used[0] < 1e7, used  # if all were kept: 4e7
 
 
-def test_a_run_from_where_an_equilibrium_moved_a_joint_leaves_the_model_as_it_was():
+def test_run_from_an_equilibrium_with_a_moved_joint_leaves_the_model_unchanged():
     model, way = _beam(), {"displacement": (0.0, 0.01, 0.0)}
     place = [joint.points.tolist() for joint in simulate(model, 0.01, 0.01).layout.joints]
     before, at_rest = _all_of(simulate(model, 0.01, 0.01)), _all_of(equilibrium(model))
@@ -150,7 +150,7 @@ def test_a_run_from_where_an_equilibrium_moved_a_joint_leaves_the_model_as_it_wa
     assert _all_of(equilibrium(model)) == at_rest
 
 
-def test_a_copy_of_a_layout_has_a_description_of_its_own_and_no_functions_of_a_run():
+def test_copied_layout_has_its_own_description_and_no_functions():
     layout = simulate(swing(), 0.01, 0.01, progress=False).layout
     assert layout.functions is not None
     other = layout.copied()

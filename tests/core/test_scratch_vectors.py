@@ -40,7 +40,7 @@ def fill(W, D):
     b.many[0, :], b.many[1, :] = 3.0, 4.0
 
 
-def test_vectors_are_views_of_as_many_rows_as_are_declared():
+def test_vectors_are_views_of_the_declared_rows():
     W = new_work(3, 2, matrices=False)
     fill(W, Data(3, 2, 0))
     expected = [[1, 1, 1], [2, 2, 0], [3, 3, 3], [4, 4, 4], [5, 5, 0]]
@@ -117,13 +117,13 @@ def beside(W, D):
     return apart(W, D)
 
 
-def test_rows_in_common_are_noticed():
+def test_shared_rows_are_detected():
     assert (asked(above), asked_below(above)) == ({High}, {Low})
     assert overlaps(above) == []
     assert overlaps(beside) == [("Apart", "Low")]
 
 
-def test_every_residual_asks_for_vectors():
+def test_every_residual_requests_vectors():
     """So that the law above looks at something."""
     assert {"livens", "ggl", "galerkin", "spark", "hamiltonian_schemes", "bubnov_elements", "forcing"} <= set(
         MODULES

@@ -24,7 +24,7 @@ def test_signal_has_its_values_at_the_corners_and_beyond(signal, times, values):
 
 
 @pytest.mark.parametrize(("signal", "times", "values"), VALUES)
-def test_a_signal_along_a_direction_is_that_many_times_the_direction(signal, times, values):
+def test_signal_along_a_direction_scales_the_direction(signal, times, values):
     assert signal.along((1, 0, -2))(np.array(times)) == pytest.approx(np.outer(values, (1, 0, -2)), abs=1e-13)
 
 
@@ -47,7 +47,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("words", "make"), REFUSED)
-def test_impossible_signals_are_refused_with_the_cure(words, make):
+def test_impossible_signals_are_rejected(words, make):
     with pytest.raises(ModelError, match=words):
         make()
 
@@ -59,7 +59,7 @@ def test_a_model_is_imported_without_splines():
 
 @pytest.mark.parametrize("make", [signals.Table, signals.SmoothTable])
 @pytest.mark.parametrize("changed", [0, 1], ids=["times", "values"])
-def test_a_table_keeps_its_numbers_when_the_arrays_it_was_made_of_change(make, changed):
+def test_tables_copy_their_arrays(make, changed):
     arrays = np.array([0.0, 1.0, 2.0]), np.array([0.0, 4.0, 1.0])
     table, t = make(*arrays), np.linspace(0.0, 2.0, 9)
     before = make(*(array.copy() for array in arrays))(t)

@@ -234,7 +234,7 @@ def two_corrections(system, tree, state, work, h, other_joints):
     back_substitute(tree, work, other_joints)
 
 
-def test_a_correction_with_the_same_tangents_is_the_same_where_no_body_has_moved():
+def test_reused_jacobian_gives_the_same_correction_if_no_body_has_moved():
     """Of all joints of closed form, from both ends, far from where they hold: gaps, tilts and moments are large."""
     built = branched(
         ("revolute", "spherical", "universal", "weld", "weld", "universal", "spherical", "revolute")

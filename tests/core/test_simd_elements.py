@@ -101,7 +101,7 @@ def one_by_one(system, numbering, state, work):
         (14, {"turn": 0.3}),
     ],
 )
-def test_elements_eight_at_a_time_are_the_same_as_one_by_one(n, how):
+def test_elements_in_simd_lanes_equal_single_elements(n, how):
     system, numbering, state, work = stirred(n, **how)
     forces, entries = of_elements(system, numbering, state, work)
     residual, matrix, changes = one_by_one(system, numbering, state, work)
@@ -152,7 +152,7 @@ SPANS = [
 
 
 @pytest.mark.parametrize(("n", "how"), SPANS)
-def test_spans_eight_at_a_time_are_the_same_as_one_by_one(n, how):
+def test_spans_in_simd_lanes_equal_single_spans(n, how):
     model = stirred(n, **{"element": "relative(2)"} | how)
     system, numbering, state, work = model
     one_by_one = alone(system, numbering, work)
@@ -167,7 +167,7 @@ def test_spans_eight_at_a_time_are_the_same_as_one_by_one(n, how):
 
 
 @pytest.mark.parametrize(("n", "how"), [SPANS[3], SPANS[5]])
-def test_strains_of_both_ends_of_a_step_are_those_of_the_span_alone(n, how):
+def test_strains_of_both_ends_of_a_step_equal_those_of_single_spans(n, how):
     system, numbering, state, work = stirred(n, **{"element": "relative(2)"} | how)
     poses = state.r, work.dr, work.R0, work.R1
     both = []
@@ -180,7 +180,7 @@ def test_strains_of_both_ends_of_a_step_are_those_of_the_span_alone(n, how):
     assert np.abs(np.array(both[0]) - np.array(both[1])).max() < 1e-13
 
 
-def test_numbers_that_change_are_seen():
+def test_changed_parameters_are_used():
     system, numbering, state, work = stirred(6, "relative(2)", viscous=True)
     numbers, viscosity = work.spans.numbers, work.spans.viscosity
     for k in range(2):

@@ -104,7 +104,7 @@ def chosen(x, y, out):
     return lanes.largest(a), lanes.lane(b, 6)
 
 
-def test_lanes_are_compared_chosen_and_spread():
+def test_lanes_are_compared_selected_and_broadcast():
     x, y, out = numbers(WIDTH), numbers(WIDTH, seed=1), np.zeros((3, WIDTH))
     largest, one = chosen(x, y, out)
     assert (largest, one) == (x.max(), y[6])
@@ -135,7 +135,7 @@ def gather(a, items, first, three, nine, many):
     store(z[35], many, WIDTH)
 
 
-def test_rows_of_items_in_any_order_are_read():
+def test_rows_are_gathered_in_any_order():
     items = np.array([7, 7, 0, 3, 19, 4, 4, 1, 2, 5, 6, 8, 9])
     a = numbers(20, 36)
     gathered = np.zeros((3, 2, WIDTH))
@@ -166,7 +166,7 @@ def scatter12(x, out, offsets, strides, first, second, column):
 
 
 @pytest.mark.parametrize(("width", "add"), [(2, scatter2), (6, scatter6), (12, scatter12)])
-def test_rows_are_added_where_they_belong_and_nowhere_else(width, add):
+def test_rows_are_scattered_to_their_offsets_only(width, add):
     x = numbers(12, WIDTH)
     offsets, strides = np.array([0, 200, 20, 60, 60, 90, 7, 120, 140]), np.arange(9) % 3
     out = numbers(230, seed=2)
@@ -187,7 +187,7 @@ def copy_rows(a, offsets, first, offset, items, out):
     put_rows12((*w, *x[1:], y[0], y[1]), out, items, first)
 
 
-def test_numbers_from_any_places_go_to_rows():
+def test_numbers_from_any_offsets_are_copied_to_rows():
     a, offsets = numbers(60), np.array([5, 7, 0, 40, 11, 40, 30, 2, 19, 23])
     items, out = np.array([9, 3, 1, 0, 8, 5, 6, 2, 11, 10]), numbers(14, 12, seed=1)
     expected = out.copy()
@@ -204,7 +204,7 @@ def copied_without_their_neighbours(x, out, other):
     store6(load6(x, 3), other, 1)
 
 
-def test_four_and_six_numbers_go_without_their_neighbours():
+def test_four_and_six_numbers_are_copied_without_their_neighbours():
     x, out, other = numbers(9), np.zeros(7), np.zeros(9)
     copied_without_their_neighbours(x, out, other)
     assert np.array_equal(out, [0, *x[3:7], 0, 0])
@@ -212,6 +212,6 @@ def test_four_and_six_numbers_go_without_their_neighbours():
 
 
 @compiled_only
-def test_with_checks_of_indices_no_place_outside_an_array_is_read_or_written():
+def test_bounds_checks_find_no_access_outside_arrays():
     """In a process of its own: the switch is read when numba is imported."""
     assert said("-m", "tests.support.bounds_checks", NUMBA_BOUNDSCHECK="1") == "[]"

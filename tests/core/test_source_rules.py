@@ -31,7 +31,7 @@ def numbered_vectors(source):
     ]
 
 
-def test_no_function_takes_more_than_ten_arguments_by_position():
+def test_functions_have_at_most_ten_positional_parameters():
     violations = {
         (str(path.relative_to(ROOT)), name) for path in FILES for name in long_functions(path.read_text())
     }
@@ -47,7 +47,7 @@ def test_scratch_vectors_have_names():
 
 
 @pytest.mark.parametrize(("count", "long"), [(MOST, False), (MOST + 1, True)])
-def test_parameters_by_keyword_do_not_count(count, long):
+def test_keyword_only_parameters_are_not_counted(count, long):
     names = ", ".join(f"a{i}" for i in range(count))
     assert bool(long_functions(f"def f({names}, *more, b, c=1): pass")) == long
     assert bool(long_functions(f"f = lambda {names}: 0")) == long

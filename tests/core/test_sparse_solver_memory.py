@@ -12,7 +12,7 @@ from tests.support.solvers import solver_of
 
 
 @pytest.mark.parametrize("kind", ["Stepper", "Rest"])
-def test_factors_are_forgotten_with_their_solver(kind):
+def test_factors_are_released_with_their_solver(kind):
     solver, other = solver_of(kind), solver_of(kind)
     handles = [owner.numbering.handle for owner in (solver, other)]
     for handle in handles:
@@ -42,7 +42,7 @@ def test_solvers_print_nothing_at_interpreter_exit():
 
 
 @pytest.mark.parametrize("lines", ["row", "column"])
-def test_a_matrix_with_a_line_of_zeros_is_refused_before_superlu(lines, monkeypatch):
+def test_matrix_with_a_zero_line_is_rejected_before_superlu(lines, monkeypatch):
     """SuperLU can pass wrong sizes to the BLAS then, which prints to stdout."""
     dense = np.eye(4) + 1.0
     matrix = scipy.sparse.csc_matrix(dense)

@@ -21,7 +21,7 @@ def place(y, X):
 
 
 @pytest.mark.parametrize("angles", ANGLES)
-def test_the_force_of_a_spring_is_that_of_its_dual(angles):
+def test_spring_force_equals_its_dual(angles):
     rng = np.random.default_rng(1)
     X = numbers(SPRING, rng)[:8]
     y0, y1 = (poses(rng, angle)[0] for angle in angles)
@@ -33,7 +33,7 @@ def test_the_force_of_a_spring_is_that_of_its_dual(angles):
 
 
 @pytest.mark.parametrize("angles", ANGLES)
-def test_the_torque_of_a_torsion_spring_is_that_of_its_dual(angles):
+def test_torsion_spring_torque_equals_its_dual(angles):
     rng = np.random.default_rng(2)
     X = numbers(TORSION_SPRING, rng)
     y0, y1 = (poses(rng, angle)[0] for angle in angles)
@@ -53,7 +53,7 @@ def test_the_torque_of_a_torsion_spring_is_that_of_its_dual(angles):
 @pytest.mark.parametrize(
     "how", [{"along": "distance"}, {"along": "rotation", "axis": (0.0, 0.6, 0.8)}], ids=str
 )
-def test_springs_of_both_kinds_keep_the_energy_balance(how, damping):
+def test_springs_conserve_the_energy_balance(how, damping):
     model = Model("two")
     a = model.add_body(
         "a", Box(1.0, 0.5, 0.3, density=20.0), velocity=(0.3, 0, 0), angular_velocity=(1.0, 2.0, 14.0)
@@ -72,7 +72,7 @@ def first_of(a, b):
     return a[0]
 
 
-def test_a_form_is_chosen_by_its_number():
+def test_closed_form_is_selected_by_its_number():
     a, b = (1.0, 2.0, 3.0), (0.5, -1.0, 4.0)
     choose = dispatch_by_number("tested", [dot, None, first_of])
     assert choose(0, a, b) == 10.5

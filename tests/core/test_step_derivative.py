@@ -109,7 +109,7 @@ def with_numbers(system, field, column, k, size):
         ("viscous SE(3) rod element", "elements", "damping", 1),
     ],
 )
-def test_the_end_of_a_step_moves_with_a_number_as_said(kind, field, column, place):
+def test_parameter_derivative_of_a_step_matches_differences(kind, field, column, place):
     built, start = swinging()
     linear_step, k = derivative(built, start), 0
     (acting,) = [a for a in groups_of(built.system, start) if a.group.kind.name == kind]
@@ -146,7 +146,7 @@ def test_backward_is_forward_transposed():
         assert forth == pytest.approx(back, rel=1e-9)
 
 
-def test_models_whose_steps_keep_more_are_refused():
+def test_step_derivative_rejects_models_with_history():
     model = Model("coil")
     body = model.add_body("body", Box(0.1, 0.2, 0.1, density=500))
     model.add_spring("coil", model.ground, body, 3.0, along="rotation", axis=(0, 0, 1))

@@ -59,7 +59,7 @@ def passed_on(x, y):
     return x, x + y
 
 
-def test_zero_goes_into_a_kernel_and_comes_out_as_a_number():
+def test_symbolic_zero_leaves_a_kernel_as_a_number():
     assert run(passed_on, ZERO, X).tolist() == [0.0, X]
 
 
@@ -70,7 +70,7 @@ def test_a_sum_with_zero_is_the_other_term_and_a_product_is_zero(x):
     assert run(in_place, x).tolist() == [x, x, 1.0]
 
 
-def test_where_branches_differ_the_result_is_a_number():
+def test_zero_becomes_a_number_if_branches_differ():
     assert branched(-X) + 1.0 == 1.0
     assert branched(X) == X
     assert in_a_vector(X, Y) == X + Y
@@ -108,7 +108,7 @@ def of_space(x, y, c, s):
     return Ra[0], Ra[1], moment[2], RR[0], RR[1], dot(Ra, b)
 
 
-def test_the_plane_has_the_numbers_of_space_to_the_bit():
+def test_planar_results_are_bitwise_those_in_space():
     rng = np.random.default_rng(2)
     for x, y, angle in rng.standard_normal((200, 3)):
         arguments = x, y, np.cos(angle), np.sin(angle)
@@ -123,14 +123,14 @@ def multiplications(function):
 
 
 @compiled_only
-def test_no_multiplication_by_zero_is_left():
+def test_compiled_code_has_no_multiplication_by_zero():
     """R a: 4; R R: 4 of two numbers; a x b: 2; a . b: 2. In space there are those of all nine and three numbers."""
     assert multiplications(of_plane) <= 12
     assert multiplications(of_space) > multiplications(of_plane)
 
 
 @pytest.mark.parametrize("name", ["add", "sub", "mul"])
-def test_outside_of_compiled_code_the_rules_are_the_same(name):
+def test_rules_of_zero_hold_in_interpreted_code(name):
     function = getattr(operator, name)
     expected = function(0.0, X), function(X, 0.0)
     assert (float(function(ZERO, X)), float(function(X, ZERO))) == expected

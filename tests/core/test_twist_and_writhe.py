@@ -38,7 +38,7 @@ def test_link_of_a_knot_is_that_of_its_frame_on_the_torus(n, p, q):
     assert twist(r @ across, quaternions(d1, d2), closed=True) + writhe(r @ across) == pytest.approx(-p * q)
 
 
-def test_any_frame_of_any_closed_polygon_has_a_whole_link():
+def test_link_of_every_frame_of_a_closed_polygon_is_an_integer():
     random = np.random.default_rng(3)
     t = 2 * np.pi * np.arange(60) / 60
     waves = np.array([np.cos(t), np.sin(t), np.cos(2 * t), np.sin(2 * t), np.cos(3 * t), np.sin(3 * t)])
@@ -81,7 +81,7 @@ def test_writhe_is_the_integral_of_gauss():
     assert writhe(r, ends) == pytest.approx(gauss / (2 * np.pi), abs=1e-4)
 
 
-def test_a_helix_has_the_twist_of_its_torsion_and_lacks_the_rest_of_its_turns():
+def test_helix_has_the_twist_of_its_torsion_and_the_writhe_of_its_turns():
     """Three turns of slope c about z, d2 to the axis: twist 3 c, so that with ends along z writhe is 3 (1 - c)."""
     t = np.linspace(0, 6 * np.pi, 301)
     pitch = 0.5

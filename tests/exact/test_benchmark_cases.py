@@ -21,7 +21,7 @@ from benchmarks.rodsim_cases import run
 from benchmarks.sweeps import SWEEPS
 
 
-def test_bars_in_their_plane_are_where_the_equations_of_pendulums_have_them():
+def test_planar_bars_follow_the_pendulum_equations():
     """Angles and a Runge-Kutta method of order 8 beside quaternions, joints and em6."""
     pendulums = by_angles(CASES["B3-5"])
     assert pendulums == pytest.approx(np.array(PATHS["B3-5"]["end"]), abs=2e-9)
@@ -72,7 +72,7 @@ def test_the_error_is_the_largest_of_all_instants():
     assert rod.error(start + np.array([0.0, 2.0, 0.0]), end) == pytest.approx(2 / rod.length)
 
 
-def test_steps_that_miss_an_instant_are_refused():
+def test_steps_that_miss_an_instant_are_rejected():
     assert steps_a_part(2.0, 0.04, 5) == 10
     with pytest.raises(
         ValueError, match=r"5 equal parts of 2.0 s are no multiples of h = 0.03; use h = 0.0307692"
@@ -86,7 +86,7 @@ def test_steps_that_miss_an_instant_are_refused():
                     steps_a_part(case.t_end, h, case.instants)
 
 
-def test_what_a_peer_does_best_is_in_its_line(capsys):
+def test_summary_line_reports_the_best_run_of_a_peer(capsys):
     """Models of a program count together, loops and whole calls each; below 1 where the peer is faster."""
     case = CASES["B3-5"]
     mine, _ = measure(case, ["none"], repeats=1, quick=True)
@@ -102,7 +102,7 @@ def test_what_a_peer_does_best_is_in_its_line(capsys):
     assert "whole at equal error: rodsim is 0.3 times as fast as Peer" in said
 
 
-def test_a_picture_shows_the_front_of_each_program_in_each_case_that_two_of_them_ran(tmp_path):
+def test_picture_shows_program_fronts_of_cases_run_by_two_programs(tmp_path):
     def ran(program, case, time, error):
         return Measurement(program, case, 4, 0.1, 10, time, error, 0.0, 2.0 * time)
 
@@ -127,7 +127,7 @@ def test_a_picture_shows_the_front_of_each_program_in_each_case_that_two_of_them
         picture.draw(runs[:3], target)
 
 
-def test_each_measured_call_has_a_number_that_no_call_before_had(monkeypatch):
+def test_every_measured_call_uses_a_different_case(monkeypatch):
     """A program that remembers its last models must not be timed on one that it knows."""
     seen = []
 

@@ -43,7 +43,7 @@ def test_a_buckling_load_does_not_depend_on_masses():
     assert buckling(model).factors[0] == pytest.approx(buckling(column(3e7, 3e7)).factors[0], rel=1e-6)
 
 
-def test_linear_buckling_leaves_out_what_the_load_did_before():
+def test_linear_buckling_neglects_the_shortening_before():
     """K(0) + f K' misses the shortening: it is off by about P/EA; shear is in it."""
     result = buckling(column(200.0, 3e5))
     P = (np.pi / 2 / LENGTH) ** 2 * 3.0
@@ -54,7 +54,7 @@ def test_linear_buckling_leaves_out_what_the_load_did_before():
     assert abs(result.linear[0] / result.factors[0] - 1) == pytest.approx(P / 200.0, rel=0.1)
 
 
-def test_the_states_of_a_column_are_those_of_the_compressed_one():
+def test_critical_states_are_those_of_the_compressed_column():
     result = buckling(column(200.0, 60.0))
     tip = result.states[0].r[-1]
     assert tip == pytest.approx([LENGTH * (1 - result.factors[0] / 200.0), 0, 0], abs=1e-6)
@@ -103,12 +103,12 @@ def strip(n, element="relative(4)"):
     return model
 
 
-def test_a_narrow_cantilever_tips_over_at_prandtls_load():
+def test_narrow_cantilever_buckles_laterally_at_prandtls_load():
     """4.0126 sqrt(EI GJ)/L^2 (Prandtl 1899)."""
     assert buckling(strip(24)).factors[0] == pytest.approx(4.0126 * np.sqrt(6.0) / LENGTH**2, rel=5e-5)
 
 
-def test_modes_grow_beyond_the_buckling_load_and_swing_before():
+def test_modes_oscillate_below_the_buckling_load_and_grow_above():
     EA, GA = 200.0, 60.0
     factor = buckling(column(EA, GA)).factors[0]
 
@@ -125,7 +125,7 @@ def test_modes_grow_beyond_the_buckling_load_and_swing_before():
     assert low[0] / low[1] == pytest.approx(2.0, rel=0.02)
 
 
-def test_a_rod_that_is_pulled_buckles_where_shear_does_at_once():
+def test_rod_in_tension_buckles_by_shear():
     """Reissner's rod in tension: not below GA, where the shear of a turned section outweighs its stiffness."""
     assert buckling(column(2e3, 600.0, load=-1.0), nonlinear=False).factors[0] > 600.0
 
@@ -213,14 +213,12 @@ REFUSED = [
 
 @pytest.mark.parametrize("nonlinear", [True, False])
 @pytest.mark.parametrize(("model", "settings", "words"), REFUSED, ids=range(len(REFUSED)))
-def test_what_cannot_buckle_as_it_stands_is_told_with_the_part_and_the_cure(
-    model, settings, words, nonlinear
-):
+def test_models_that_cannot_buckle_are_rejected_with_part_and_advice(model, settings, words, nonlinear):
     with pytest.raises(ModelError, match=words):
         buckling(model(), **{"constant": ["gravity"], **settings}, nonlinear=nonlinear)
 
 
-def test_a_factor_far_beyond_what_the_linear_path_tells_is_not_looked_for(monkeypatch):
+def test_factors_far_beyond_the_linear_path_are_not_searched(monkeypatch):
     """A rod that is pulled and has much shear that could give way."""
     linearised, linear = [], ProportionallyLoadedModel.linear
     monkeypatch.setattr(
@@ -235,7 +233,7 @@ def test_a_factor_far_beyond_what_the_linear_path_tells_is_not_looked_for(monkey
     assert len(linearised) < 10
 
 
-def test_the_fill_of_buckling_grows_with_the_number_of_elements(monkeypatch):
+def test_buckling_fill_in_is_proportional_to_the_number_of_elements(monkeypatch):
     """Shapes that are held have full rows; as pivots these would fill the factors: 16 times at 4 times the elements."""
     fill = []
 
@@ -278,7 +276,7 @@ def of_a_law_for_large_strains(strain=0.2, before=0.0, element="se3"):
 
 
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
-def test_linear_factors_take_the_tangent_of_a_law_where_the_rod_stands(element):
+def test_linear_factors_use_the_tangent_at_the_current_strain(element):
     """Near Euler's load, where the law is four times as stiff along the rod as without strain."""
     model = of_a_law_for_large_strains(0.05, 1.6, element)
     result = buckling(model, constant=["before"])
@@ -328,7 +326,7 @@ def test_buckling_factors_with_large_strains_warn(name):
     assert words is not PULLED or "stretch and shear come to" not in said[0] or "5 %" not in name
 
 
-def test_equations_whose_full_rows_leave_a_motion_free_are_refused():
+def test_equations_with_a_free_motion_are_rejected():
     """K does not resist motion 0, and the row is of motion 1."""
     K = scipy.sparse.diags_array(np.arange(6.0)).tocsr()
     row, motion = np.eye(6)[[1]], np.eye(6)[[0]]

@@ -18,7 +18,7 @@ def missing(*of: float) -> float:
     return 1.0 - capstan.ratio(found(*of)) / capstan.limit(0.5)
 
 
-def test_the_ratio_of_a_capstan_comes_near_its_limit_with_the_elements():
+def test_capstan_ratio_converges_to_its_limit():
     """Of order 1.5 between 15, 30 and 60 elements: 0.042, 0.014, 0.005."""
     assert 0.0 < missing(30) < 0.4 * missing(15) < 0.02
 
@@ -28,7 +28,7 @@ def test_bending_lowers_the_ratio_of_a_capstan():
     assert 0.005 < missing(30, 4e-3) - missing(30) < 0.03
 
 
-def test_what_slides_on_a_drum_takes_the_work_of_the_axle():
+def test_sliding_on_a_drum_dissipates_the_work_of_the_axle():
     """Friction dissipates the torque times the turn; the energy balance is exact."""
     run = found(30)
     assert np.ptp(run.energy["total"] + run.dissipation - run.work) < 1e-12 * run.work[-1]
@@ -38,7 +38,7 @@ def test_what_slides_on_a_drum_takes_the_work_of_the_axle():
     assert abs(power / (0.4 * torque) - 1.0) < 2e-3
 
 
-def test_a_rope_holds_on_a_drum_below_the_ratio_and_slides_above_it():
+def test_rope_sticks_below_the_capstan_ratio_and_slides_above():
     """Speed of the pulled end, m/s: bristles hold four times the load; what is above the limit works against the air."""
     moved = []
     for holding in (4.0, 6.0):
@@ -48,7 +48,7 @@ def test_a_rope_holds_on_a_drum_below_the_ratio_and_slides_above_it():
     assert moved[0] < 1e-3 < 4e-2 < moved[1]
 
 
-def test_only_the_stations_of_the_rope_are_looked_at():
+def test_contact_stations_are_those_of_the_rope():
     """Whichever is named first; of rods as thick as each other those of both."""
     for thin, thick, side in ((0.01, 0.1, [0, 1]), (0.01, 0.02, [2, 2])):
         sides = []
@@ -65,7 +65,7 @@ def test_only_the_stations_of_the_rope_are_looked_at():
         assert sides == side
 
 
-def test_a_flange_keeps_what_is_pulled_askew_on_its_drum():
+def test_flange_keeps_a_skew_rope_on_its_drum():
     """An axle that leans by 0.2 rad: the rope's surface comes as far as the lower flange, or off the drum without one."""
     runs = (pulley.run(0.2, flanges, t_end=0.13, progress=False) for flanges in (True, False))
     inside, left = map(pulley.aside, runs)

@@ -22,7 +22,7 @@ def spread(values) -> float:
 
 
 @pytest.mark.parametrize("h", [4e-3, 2e-3])
-def test_a_ball_keeps_its_energy_over_a_thousand_bounces(h):
+def test_bouncing_ball_conserves_energy_over_1000_bounces(h):
     """Each lasts 2 v/g in flight and the time of a touch. The energy walks at random, with one rounding a step."""
     steps = round(1000.0 * (2.0 * contacts.SPEED / G + contacts.TOUCHES) / h)
     run = contacts.bouncing(h, steps * h, 1.0, 1.0, output_every=500)
@@ -36,7 +36,7 @@ def test_a_ball_keeps_its_energy_over_a_thousand_bounces(h):
     assert np.count_nonzero(flies) > 0.9 * len(flies)
 
 
-def test_a_ball_on_a_law_as_a_text_comes_as_deep_and_bounces_as_long_as_its_energy_has_it(tmp_path):
+def test_ball_on_an_expression_law_has_the_exact_depth_and_contact_time(tmp_path):
     """2 integral dx/sqrt(v^2 - 2 V/m), with x = depth sin(a); second order in the step; the file tells it again, and audits."""
     terms, speed, file = {1: 1e4, 2: -2e6, 3: 2e9}, 1.5, tmp_path / "ball.vtkhdf"
     model = ball_on_floor(
@@ -68,7 +68,7 @@ def test_a_ball_on_a_law_as_a_text_comes_as_deep_and_bounces_as_long_as_its_ener
     assert audit(loaded).ok
 
 
-def test_an_impact_of_steel_is_that_of_hertz_with_the_order_of_the_step():
+def test_steel_impact_converges_to_hertz_with_the_order():
     """Contact time to second order, the largest force, where all is energy, to fourth."""
     ratios = np.array([contacts.steel_spheres(n) for n in (20, 40, 80, 160)])
     errors = np.abs(ratios[:, :2] - 1.0)
@@ -90,7 +90,7 @@ def thrown_bar(n: int, mass: str, stiffness: float, every: int = 1):
     return run, run.linear_momentum[-1, 0] / (contacts.BAR.mass_per_length * contacts.HIT)
 
 
-def test_a_bar_that_hits_a_wall_leaves_when_the_wave_is_back():
+def test_impacting_bar_leaves_the_wall_when_the_wave_returns():
     """The force EA v/c lasts 2 L/c; then all comes back but what the front, a jump, has spread into short waves, the
     least by a tip of half the stiffness of an element. How a wall that gives way takes speed: below.
     """
@@ -106,7 +106,7 @@ def test_a_bar_that_hits_a_wall_leaves_when_the_wave_is_back():
     assert np.log2(np.array(lasts[:-1]) / lasts[1:]) == pytest.approx(1.0, abs=0.3)
 
 
-def test_a_bar_leaves_a_wall_with_what_its_give_leaves_of_the_speed():
+def test_impacting_bar_leaves_an_elastic_wall_at_the_exact_speed():
     """On a wall that gives way within the time tau the force is 1 - exp(-t/tau) of EA v/c; from T = 2 L/c on, with
     x = (t - T)/tau, it is exp(-x) (2 + 2 x) - 1 until exp(x) = 2 + 2 x. The impulse lacks 0.0517 tau EA v/c.
     Order 2 in mesh and step together.
@@ -126,7 +126,7 @@ def test_a_bar_leaves_a_wall_with_what_its_give_leaves_of_the_speed():
     ("e", "mass", "speed", "k", "t_end"),
     [(0.7, 1.6, 10.0, 1e6, 0.1), (0.2, 0.3, 1.0, 1e4, 2.0), (1.0, 1.0, 2.0, 1e5, 0.3)],
 )
-def test_a_ball_between_two_spheres_loses_by_restitution(e, mass, speed, k, t_end):
+def test_ball_between_two_spheres_loses_energy_by_restitution(e, mass, speed, k, t_end):
     """As 10, 7, 4.9, 3.43 m/s; what the first impact takes is m v^2 (1 - e^2)/2."""
     model, h = Model("between"), t_end / round(t_end / (0.005 * np.sqrt(mass / k)))
     body = model.add_body("ball", MassProperties(mass, np.full(3, 1e-3)), velocity=(speed, 0.0, 0.0))
@@ -172,7 +172,7 @@ def nodes_passed(ball) -> int:
 @pytest.mark.parametrize(
     ("speed", "h", "t_end"), [(1.037, 2e-3, 0.4), (1.037, 1e-3, 0.4), (20.0, 2.5e-4, 0.03)], ids=str
 )
-def test_a_ball_rides_along_a_rod_as_if_it_had_no_nodes(speed, h, t_end):
+def test_ball_moves_along_a_rod_without_node_effects(speed, h, t_end):
     """Also in steps of 5 mm, which end behind a node."""
     ball = rail(h, t_end=t_end, speed=speed).body("ball")
     assert nodes_passed(ball) >= 4
@@ -181,7 +181,7 @@ def test_a_ball_rides_along_a_rod_as_if_it_had_no_nodes(speed, h, t_end):
 
 
 @pytest.mark.parametrize("bend", [0.2, -0.2])
-def test_a_ball_keeps_its_energy_where_a_rod_bends(bend):
+def test_ball_conserves_energy_along_a_bent_rod(bend):
     run = rail(1e-3, bend)
     total = run.energy["total"] - run.work
     assert np.abs(total - total[0]).max() < 1e-13 * run.energy["kinetic"][0] * 10
@@ -189,7 +189,7 @@ def test_a_ball_keeps_its_energy_where_a_rod_bends(bend):
 
 
 @pytest.mark.parametrize(("speed", "t_end"), [(2.0, 0.08), (20.0, 0.03)])
-def test_friction_is_the_same_along_a_rod_whether_there_is_a_node(speed, t_end):
+def test_friction_along_a_rod_does_not_depend_on_nodes(speed, t_end):
     """mu times the force that presses, while it slides; also in steps past nodes."""
     ball = rail(2.5e-4, friction=0.02, t_end=t_end, speed=speed).body("ball")
     mass = 3000.0 * 4.0 / 3.0 * np.pi * 0.02**3
@@ -199,7 +199,7 @@ def test_friction_is_the_same_along_a_rod_whether_there_is_a_node(speed, t_end):
     assert np.ptp(ball.r[:, 2]) < 1e-14
 
 
-def test_a_ball_that_slides_along_a_rod_is_slowed_evenly_until_it_rolls():
+def test_sliding_ball_on_a_rod_decelerates_uniformly_until_it_rolls():
     """m dv/dt = -mu F; it rolls from the speed on that the moment of momentum about the line of contact leaves."""
     speed, mu = 0.5, 0.1
     run = rail(5e-4, friction=mu, speed=speed, t_end=0.2)

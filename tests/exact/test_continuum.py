@@ -61,7 +61,7 @@ def test_derivatives_of_the_fields_are_exact(sample, name):
 # --- quaternions ---
 
 
-def test_products_and_rotations_are_those_of_the_house(sample):
+def test_products_and_rotations_equal_those_of_the_package(sample):
     a, b = sample.q.value, sample.q.S
     assert close(product(a, b), multiply(a, b))
     assert close(apply(quat.R(b), a), multiply(a, b))
@@ -84,13 +84,13 @@ def test_products_and_rotations_are_those_of_the_house(sample):
         ({"J_rho": [1.0, np.nan, 1.0]}, "J_rho"),
     ],
 )
-def test_a_material_that_makes_no_sense_is_refused(change, word):
+def test_invalid_materials_are_rejected(change, word):
     parameters = {"rho_A": 1.0, "J_rho": [1, 1, 1], "C_N": [1, 1, 1], "C_M": [1, 1, 1], **change}
     with pytest.raises(ModelError, match=word):
         material(**parameters)
 
 
-def test_inertia_and_stiffness_are_extended_by_their_own_free_numbers():
+def test_inertia_and_stiffness_are_extended_by_free_parameters():
     rod = material(1.0, [1, 2, 3], [1, 1, 1], [4, 5, 6], alpha=7.0, alpha_M=8.0)
     assert np.array_equal(rod.J4, np.diag([7.0, 1, 2, 3]))
     assert np.array_equal(rod.C4, np.diag([8.0, 4, 5, 6]))

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWa
 
 
 @pytest.mark.parametrize("lifted", [1, 3])
-def test_as_many_swing_out_as_swing_in_and_as_far(lifted):
+def test_as_many_cradle_balls_swing_out_as_swing_in(lifted):
     """The others move by the gaps between them, each some 0.005 rad."""
     run = cradle.run(lifted, 0.42, 2e-4, progress=False)
     rise = cradle.angles(run).max(axis=1)
@@ -38,7 +38,7 @@ def row(came: int, apart: float, h: float, n: int = 5, t_end: float = 0.03):
 
 
 @pytest.mark.parametrize("came", [1, 2, 4])
-def test_as_many_leave_a_row_with_gaps_as_came(came):
+def test_as_many_balls_leave_a_row_with_gaps_as_hit_it(came):
     """Equal masses exchange their velocities, also when an impact takes few steps."""
     leaves = (np.arange(5) >= 5 - came).astype(float)
     assert row(came, 1.5e-3, 1e-4) == pytest.approx(leaves, abs=1e-11)
@@ -65,7 +65,7 @@ def touching_three() -> list[float]:
     return [first, mean - 0.5 * apart, mean + 0.5 * apart]
 
 
-def test_three_balls_that_touch_share_the_speed_of_the_first():
+def test_three_touching_balls_share_the_speed_of_the_first():
     """-0.1303, 0.1502, 0.9800 of it, to the second order of the step."""
     exact = touching_three()
     assert np.sum(exact) == pytest.approx(1.0, abs=1e-14)

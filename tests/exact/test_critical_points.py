@@ -102,12 +102,12 @@ def named(value):
 @pytest.mark.parametrize(
     "halves", [*pairs(ALONG), (of_kind, half_spring), (of_kind, of_kind), (of_kind, of_text)], ids=named
 )
-def test_a_strut_of_two_springs_buckles_at_one_load_whatever_they_are(halves):
+def test_strut_of_two_springs_buckles_at_one_load_for_all_kinds(halves):
     """P = k_side L."""
     assert buckling(strut(halves), nonlinear=False).linear[0] == pytest.approx(SIDE * HIGH, rel=1e-9)
 
 
-def test_a_strut_buckles_at_the_load_under_which_it_is_so_short():
+def test_strut_buckles_at_the_load_of_its_shortened_length():
     """P = k_side (L - P/k), up to (P/k)^2/100, what the side spring pulls."""
     result = buckling(strut([half_spring, half_law]))
     assert result.factors[0] == pytest.approx(SIDE * HIGH / (1 + SIDE * HIGH / STIFF), rel=1e-4)
@@ -117,12 +117,12 @@ def test_a_strut_buckles_at_the_load_under_which_it_is_so_short():
 
 
 @pytest.mark.parametrize("halves", pairs(ABOUT), ids=named)
-def test_the_joint_of_a_crank_carries_what_its_springs_leave_whatever_they_are(halves):
+def test_crank_joint_carries_the_load_left_by_springs_of_all_kinds(halves):
     """K(f) = k - 0.8 f L; a spring whose stress is forgotten leaves a moment to the joint, and K' is another."""
     assert buckling(crank(halves), nonlinear=False).linear[0] == pytest.approx(STIFF / 0.8, rel=1e-9)
 
 
-def test_struts_and_cranks_have_all_kinds_of_energies_of_strains():
+def test_struts_and_cranks_cover_all_strain_energies():
     kinds = {
         element.group.kind.name
         for model in (strut(ALONG), crank(ABOUT))
@@ -136,7 +136,7 @@ def test_struts_and_cranks_have_all_kinds_of_energies_of_strains():
     assert kinds == {kind.name for kind in every}
 
 
-def test_a_limit_that_nothing_has_reached_carries_nothing():
+def test_inactive_limit_carries_no_load():
     model = strut([half_spring, half_spring])
     parts = model.bodies["foot"].at((0, 0, 0)), model.bodies["head"].at((0, 0, 0))
     model.add_limit("stop", *parts, stiffness=1e7, width=1e-3, lower=0.5, of="length")
@@ -184,7 +184,7 @@ def test_a_truss_snaps_through_at_the_exact_limit_load(high, bar):
     assert result.linear[0] == pytest.approx(2e4 * high**3, rel=1e-8)  # of bars that keep their direction
 
 
-def test_two_linear_factors_that_lead_to_one_point_are_told_once():
+def test_two_linear_factors_to_one_point_are_reported_once():
     from rodsim.statics import linear_buckling as stability
 
     built = truss(0.2).build()
@@ -221,7 +221,7 @@ def test_double_bifurcations_are_reported_twice_with_two_shapes(axis, EA, GA):
     assert np.abs(tips @ axis).max() < 1e-3
 
 
-def test_the_frame_buckles_at_one_load_however_its_initial_state_is_rounded():
+def test_buckling_load_of_a_frame_does_not_depend_on_round_off():
     """At the factors the path is singular: a plain iteration there goes where round-off points."""
     from rodsim.validation import buckling_loads as stability
 
@@ -243,7 +243,7 @@ def test_the_frame_buckles_at_one_load_however_its_initial_state_is_rounded():
     assert list(expected.values()) == pytest.approx(list(FRAME.values()), rel=5e-4)  # of second order
 
 
-def test_where_there_is_no_critical_point_the_linear_factor_comes_with_a_word():
+def test_linear_factor_is_reported_if_there_is_no_critical_point():
     """A column that is pushed from the side bends from the start on: its links go on to carry more and more."""
     model = links(2)
     model.add_force("side", model.bodies["bar 1"].at((0, 0, 0)), (0, 0.5, 0))
@@ -255,7 +255,7 @@ def test_where_there_is_no_critical_point_the_linear_factor_comes_with_a_word():
     assert result.kinds[0].startswith("linear: on the path from load factor zero no critical point was found")
 
 
-def test_distributed_loads_grow_too():
+def test_distributed_loads_grow_with_the_load_factor():
     """Greenhill's column, 7.8373474 EI/(q L^3), of second order."""
     section = Section.from_stiffness(
         EA=1e5, GA=1e5, GJ=1.0, EI=1.0, mass_per_length=1.0, inertia_per_length=1.0
@@ -267,7 +267,7 @@ def test_distributed_loads_grow_too():
     assert buckling(model).factors[0] == pytest.approx(7.8373474 / 8, rel=1e-3)
 
 
-def test_rows_that_repeat_each_other_change_no_solution():
+def test_redundant_rows_do_not_change_the_solution():
     rng = np.random.default_rng(4)
     A = rng.standard_normal((12, 12))
     A, G = csr_matrix(A @ A.T + np.eye(12)), csr_matrix(rng.standard_normal((3, 12)))

@@ -19,7 +19,7 @@ def tumbling():
     return model
 
 
-def test_a_free_body_slows_down_as_the_closed_form():
+def test_damped_free_body_follows_the_closed_form():
     """m dv/dt = -rate m v, d(R J Omega)/dt = -rate R J Omega: both momenta fall as exp(-rate t), L along itself."""
     errors = []
     for h in (0.02, 0.01):
@@ -51,7 +51,7 @@ def with_friction(kind):
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
 @pytest.mark.parametrize("kind", ["revolute", "spherical", "prismatic"])
-def test_friction_keeps_both_momenta_and_loses_what_the_energy_misses(kind, integrator):
+def test_joint_friction_conserves_momenta_and_balances_energy(kind, integrator):
     result = simulate(with_friction(kind), 0.5, 0.01, integrator, progress=False)
     E, lost = result.audit_column("total"), result.audit_column("dissipation")
     assert np.abs(E + lost - E[0]).max() < 1e-12 * E[0]
@@ -62,7 +62,7 @@ def test_friction_keeps_both_momenta_and_loses_what_the_energy_misses(kind, inte
     assert audit(result).ok
 
 
-def test_a_hinged_body_slows_down_as_the_closed_form():
+def test_damped_hinged_body_follows_the_closed_form():
     """J dw/dt = -c w about a fixed axis through the centre."""
     model = Model("wheel")
     wheel = model.add_body(
@@ -77,7 +77,7 @@ def test_a_hinged_body_slows_down_as_the_closed_form():
 
 
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
-def test_what_a_damped_rod_loses_is_what_its_energy_misses(element):
+def test_damped_rod_balances_energy(element):
     model = free_rod(element)
     model.add_mass_damping("air", model.rods["rod"], RATE, rotation=0.5)
     result = simulate(model, 0.3, 0.01, progress=False)
@@ -102,7 +102,7 @@ def viscous_arm(element, gravity, curve=((0, 0, 0), (0.5, 0, 0))):
     ("element", "gravity"),
     [("se3", (0.3, 1.0, -9.81)), ("se3", (0.0, 0.0, -9.81)), ("relative(2)", (0, 0, -9.81))],
 )
-def test_a_viscous_rod_takes_as_few_iterations_as_an_elastic_one_and_keeps_its_balance(element, gravity):
+def test_viscous_rod_needs_as_few_iterations_as_an_elastic_one(element, gravity):
     """Its round-off is where Newton's method ends, and what is lost is counted where the step ends. The one in a plane has a
     solver of its own.
     """
@@ -113,7 +113,7 @@ def test_a_viscous_rod_takes_as_few_iterations_as_an_elastic_one_and_keeps_its_b
 
 
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
-def test_what_a_viscous_rod_loses_is_counted_where_its_steps_end(element):
+def test_viscous_losses_include_the_last_newton_correction(element):
     """With the last correction of Newton's method; without it energy and losses change by ten times as much, 3e-14."""
     bent = (0, 0, 0), (0.25, 0.1, 0.1), (0.5, 0, 0.15)
     result = simulate(viscous_arm(element, (0.3, 5, -9.81), bent), 1.6, 4e-3, output_every=20, progress=False)
@@ -169,12 +169,12 @@ def test_scenes_have_damping_and_friction(tmp_path):
         ("joint", {}, "resists nothing; give turning= or sliding="),
     ],
 )
-def test_a_joint_that_cannot_be_damped_is_refused_with_its_cure(joint, settings, words):
+def test_joints_that_cannot_be_damped_are_rejected_with_advice(joint, settings, words):
     with pytest.raises(ModelError, match=words):
         with_friction("revolute").add_joint_damping("more", joint, **settings)
 
 
-def test_a_part_that_cannot_be_damped_is_refused_with_its_cure():
+def test_parts_that_cannot_be_damped_are_rejected_with_advice():
     model = with_friction("revolute")
     with pytest.raises(ModelError, match="is neither a body nor a rod; give one"):
         model.add_mass_damping("more", model.ground, 1.0)

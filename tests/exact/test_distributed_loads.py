@@ -25,7 +25,7 @@ def held(
 
 
 @pytest.mark.parametrize("element", ELEMENTS)
-def test_a_dead_load_like_its_weight_moves_a_rod_as_gravity_does(element):
+def test_dead_load_equal_to_the_weight_acts_as_gravity(element):
     g = np.array([0.0, 2.0, -9.81])
     falling, _ = held(element, g)
     loaded, rod = held(element)
@@ -39,7 +39,7 @@ def test_a_dead_load_like_its_weight_moves_a_rod_as_gravity_does(element):
 
 
 @pytest.mark.parametrize("element", ELEMENTS)
-def test_nodal_forces_do_the_work_of_the_load_on_what_the_element_can_do(element):
+def test_nodal_forces_are_work_equivalent_to_the_load(element):
     """Of a load and a displacement that are polynomials along the rod, and the load times whole between its ends."""
     model, rod = held(element, curve=((0, 0, 0), (2, 0, 0)))
     load = model.add_distributed_load(
@@ -91,7 +91,7 @@ def test_the_work_of_a_distributed_load_is_counted_exactly(integrator, following
     assert result.drive_work().max() == 0.0
 
 
-def test_a_following_load_turns_with_the_sections():
+def test_following_load_rotates_with_the_sections():
     """A moment per length along a rod that is free: its spin about its own axis, whichever way that points."""
     direction = np.array([0.6, 0.0, 0.8])
     model, rod = held(curve=[(0, 0, 0), tuple(direction)])
@@ -102,7 +102,7 @@ def test_a_following_load_turns_with_the_sections():
 
 
 @pytest.mark.parametrize("n", [20, 40])
-def test_couples_along_an_arm_bend_it_as_much_as_all_beyond_a_place(n):
+def test_distributed_couples_bend_an_arm_to_the_exact_curvature(n):
     """Muscles of PyElastica's arm: couples -tau'(s) per length leave the moment tau(s), so the curvature is tau/EI."""
 
     def tau(s):
@@ -133,21 +133,21 @@ def test_couples_along_an_arm_bend_it_as_much_as_all_beyond_a_place(n):
         ({"value": (1, 2, 3), "kind": "pressure"}, r"choose one of force, moment"),
     ],
 )
-def test_a_load_that_is_none_is_refused(arguments, message):
+def test_invalid_distributed_loads_are_rejected(arguments, message):
     model, rod = held()
     with pytest.raises(ModelError, match=message):
         model.add_distributed_load("q", rod, **arguments)
 
 
 @pytest.mark.parametrize("bad", [(0.0, np.nan, 0.0), (0.0, 1e60, 0.0), (0.0, 1.0), (0.0, "1", 0.0), 1.0])
-def test_a_value_that_is_no_load_is_told_with_its_place_and_time(bad):
+def test_invalid_load_value_is_reported_with_place_and_time(bad):
     model, rod = held()
     model.add_distributed_load("wind", rod, lambda s, t: bad if s > 0.9 and t > 0.04 else (0.0, 1.0, 0.0))
     with pytest.raises(ModelError, match=r"'wind': value at s = 0\.9\d*, t = 0\.0\d*"):
         simulate(model, 0.1, 0.01)
 
 
-def test_a_load_may_fill_the_same_list_or_array_at_each_call():
+def test_load_function_may_reuse_its_list_or_array():
     """What it holds then counts, not what it holds later; tuples are looked at all together."""
     fillers = [0.0] * 3, np.zeros(3)
 
@@ -167,7 +167,7 @@ def test_a_load_may_fill_the_same_list_or_array_at_each_call():
     assert np.array_equal(ends[0], ends[2])
 
 
-def test_a_field_of_arrays_loads_as_the_function_of_numbers():
+def test_array_field_equals_the_scalar_load_function():
     """Also where components are numbers, and where a part of the rod is loaded."""
 
     def wave(s, t):
@@ -224,7 +224,7 @@ def carried(field, element="se3", n_elements=8):
 
 @pytest.mark.parametrize(("element", "order"), [("se3", 1), ("relative(2)", 2), ("lagrange(4)", 4)])
 @pytest.mark.parametrize("part", [0.15, 1 / 16, 1 / 30])
-def test_a_field_has_its_total_and_its_moment_however_narrow_it_is(element, order, part):
+def test_narrow_fields_have_their_total_and_moment(element, order, part):
     """Of the length of an element: interpolation of order 1 at least takes x to x. All of the load is on the rod."""
     shape = passing(part * 0.25 * order)
     values, x = carried(Field(lambda s, t: (0, shape(s, t), 0)), element)
@@ -236,7 +236,7 @@ def test_a_field_has_its_total_and_its_moment_however_narrow_it_is(element, orde
     assert forces @ x == pytest.approx(8.0 * (0.5 + 0.4 * times), rel=1e-3)
 
 
-def test_fields_are_integrated_at_each_time_by_itself():
+def test_fields_are_integrated_at_each_time_independently():
     """Or a run that goes on would have other loads than one that went through: here of a load that grows."""
     shape = passing(0.02)
     values, _ = carried(Field(lambda s, t: (0, 10.0 ** (4 * t) * shape(s, t), 0)))
@@ -252,13 +252,13 @@ def test_a_field_at_many_times_is_computed_in_parts(monkeypatch):
     assert np.array_equal(values(TIMES), expected)
 
 
-def test_a_field_that_is_wide_is_that_of_its_points_alone():
+def test_wide_field_equals_its_function_at_the_nodes():
     wide = lambda s, t: (0.0, 3.0 * np.sin(s + t), 1.0 + s)  # noqa: E731
     field, function = (carried(x)[0](TIMES) for x in (Field(wide), wide))
     assert np.array_equal(field, function)
 
 
-def test_a_function_that_is_narrow_against_an_element_is_reported():
+def test_load_narrower_than_an_element_is_reported():
     shape = passing(0.02)
     values, _ = carried(lambda s, t: (0, shape(s, t), 0))
     with pytest.warns(
@@ -268,7 +268,7 @@ def test_a_function_that_is_narrow_against_an_element_is_reported():
         values(TIMES)
 
 
-def test_a_function_that_is_wide_is_not_reported(recwarn):
+def test_wide_load_is_not_reported(recwarn):
     values, _ = carried(lambda s, t: (0.0, 3.0 * np.sin(s + t), 1.0 + s))
     values(TIMES)
     assert not recwarn.list

@@ -14,7 +14,7 @@ SCENES = Path(__file__).parents[2] / "examples" / "scenes"
 
 
 @pytest.mark.parametrize("name", ["slider_crank", "shaken_chain", "planetary_gear"])
-def test_a_scene_keeps_its_balance(name):
+def test_driven_scene_balances_energy(name):
     loaded = load(SCENES / f"{name}.yaml")
     run = loaded.scene.run
     result = simulate(loaded.model, 1.0, run.dt, run.integrator)
@@ -25,7 +25,7 @@ def test_a_scene_keeps_its_balance(name):
     assert np.ptp(result.drive_work()) > 0.1 * report.energy_scale
 
 
-def test_the_spin_up_beam_lags_and_is_stretched_as_known():
+def test_spin_up_beam_has_the_reference_lag_and_stretch():
     run = spin_up(t_end=18.0)
     report = audit(run.result)
     assert report.energy_balance < 1e-11
@@ -41,7 +41,7 @@ def test_the_spin_up_beam_lags_and_is_stretched_as_known():
 
 
 @pytest.mark.parametrize(("n", "h"), [(10, 0.05), (20, 0.025)])
-def test_the_work_of_the_spin_up_is_the_energy_of_what_turns_in_steps(n, h):
+def test_spin_up_work_is_the_kinetic_energy_of_discrete_rotation(n, h):
     """Velocities whose mean is the chord of a step are larger by tan(x)/x, x = speed h/2; lumped masses have 1 + 1/(2 n^2)
     of the rod's inertia. So the work is too large by 2 % with the example's ten elements and h = 0.05, and by a quarter of
     that with twice as many of both.

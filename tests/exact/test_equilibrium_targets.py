@@ -32,7 +32,7 @@ def built_at(degrees: float) -> Model:
     return model
 
 
-def test_an_equilibrium_goes_on_to_60_degrees_from_one_at_30() -> None:
+def test_equilibrium_at_60_degrees_continues_from_30() -> None:
     """By 30 degrees more, and along a path that goes from 30 to 60 where the model has the joint at 0."""
     at_30, expected = turned(30), turned(60).state().r
     assert turned(30, start=at_30).state().r == pytest.approx(expected, abs=1e-10)
@@ -44,7 +44,7 @@ def test_an_equilibrium_goes_on_to_60_degrees_from_one_at_30() -> None:
     assert turned(lambda f: 60 + 360 * f, start=full_path).state().r == pytest.approx(expected, abs=1e-9)
 
 
-def test_a_path_goes_on_with_shifts_and_another_axis() -> None:
+def test_path_continues_with_displacements_and_another_axis() -> None:
     first, second = (
         np.array(v) for v in (((0.2, -0.1, 0.3), (0.3, 0.4, -0.2)), ((0.1, 0.2, 0), (-0.1, 0.5, 0.6)))
     )
@@ -60,14 +60,14 @@ def test_a_path_goes_on_with_shifts_and_another_axis() -> None:
     assert audit(result).ok
 
 
-def test_a_path_that_begins_elsewhere_than_the_joint_is_refused() -> None:
+def test_path_that_does_not_start_at_the_joint_is_rejected() -> None:
     with pytest.raises(
         ModelError, match=r"motion of joint 'clamp': .*rotation\(0\) .* where the result given as `start`"
     ):
         turned(lambda f: 40 + 20 * f, start=turned(30))
 
 
-def test_joints_of_a_model_that_stand_elsewhere_now_are_closed_with_the_load_factor() -> None:
+def test_moved_joints_are_closed_with_the_load_factor() -> None:
     result = equilibrium(built_at(60), start=equilibrium(built_at(30)))
     assert result.state().r == pytest.approx(equilibrium(built_at(60)).state().r, abs=1e-9)
     assert result.constraint_residual[0] == pytest.approx(0.5, abs=1e-9)  # sin 30
@@ -90,7 +90,7 @@ def test_a_list_of_load_factors_has_an_equilibrium_at_each() -> None:
 
 
 @pytest.mark.parametrize("factors", [[], [0.0, 1.0], [0.5, 0.2], [0.5, 1.5], [0.5, 0.5], [[0.5]], "half"])
-def test_a_list_that_is_none_of_load_factors_is_refused(factors: Any) -> None:
+def test_invalid_load_factor_lists_are_rejected(factors: Any) -> None:
     with pytest.raises(ModelError, match="factors"):
         turned(30, factors=factors)
 
@@ -129,14 +129,14 @@ def test_unreached_load_factor_is_rejected_without_a_file(
     assert not list(tmp_path.iterdir())
 
 
-def test_the_last_branch_before_a_stop_is_left() -> None:
+def test_bifurcation_in_the_step_of_a_stop_is_followed() -> None:
     """The bifurcation lies in the step in which the stop is met."""
     stop = {"load_factor": (-1.0, 0.415), "down": (-1.0, 0.1)}  # the first is at 0.412
     assert column(branch=1, stop=stop).monitor("down")[-1] > 1e-3
 
 
 @pytest.mark.parametrize("at", [99.0, -0.1, 1.001])
-def test_a_start_at_a_time_that_the_result_does_not_have_is_refused(at: float) -> None:
+def test_start_at_a_time_without_output_is_rejected(at: float) -> None:
     model, _, _ = cantilever(section(EA=1e3, GA=1e3, GJ=1.0, EI=1.0), 1.0, 4)
     before = equilibrium(model)
     words = f"start_time = {at:g} is not within the times of 'cantilever', 0 to 1"

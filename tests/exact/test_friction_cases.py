@@ -31,7 +31,7 @@ def block(force, t_end: float, static: float = 0.8, kinetic: float = 0.4):
 
 
 @pytest.mark.parametrize("part", [0.5, 0.99])
-def test_what_is_pulled_by_less_than_the_static_limit_stays(part):
+def test_block_pulled_below_the_static_limit_sticks(part):
     """Where the bristle has it, for ever: also what it stands on does not creep."""
     run = block(signals.SmoothStep(part * 0.8 * G, 0.0, 0.1).along((1, 0, 0)), 1.0)
     x = run.body("block").r[:, 0]
@@ -39,7 +39,7 @@ def test_what_is_pulled_by_less_than_the_static_limit_stays(part):
     assert np.ptp(x[-500:]) < 1e-12
 
 
-def test_what_is_pulled_by_more_slides_with_the_kinetic_one():
+def test_block_pulled_above_the_static_limit_slides_kinetically():
     run = block(signals.SmoothStep(1.01 * 0.8 * G, 0.0, 0.1).along((1, 0, 0)), 0.3)
     v = run.body("block").v[:, 0]
     assert np.diff(v[-150:]) / 1e-3 == pytest.approx((1.01 * 0.8 - 0.4) * G, rel=1e-9)
@@ -60,7 +60,7 @@ def cylinder(slope: float = 0.0, v: float = 0.0, t_end: float = 0.3):
     return simulate(model, t_end, 1e-3, output_every=1, progress=False)
 
 
-def test_a_cylinder_that_slides_comes_to_roll():
+def test_sliding_cylinder_starts_to_roll():
     """2/3 m/s: of 1/2 J it keeps 2/9 J and 1/9 J of rotation, and rolls from v/(3 mu g) on; L about its line is kept."""
     run = cylinder(v=1.0, t_end=0.6)
     v = run.rod("rod").v[:, :, 0].mean(axis=1)
@@ -102,7 +102,7 @@ def resisted(t_end: float, velocity=(0.0, 0.0, 0.0), spin=(0.0, 0.0, 0.0), **los
     return simulate(model, t_end, 1e-3, output_every=1, progress=False), arm
 
 
-def test_a_ball_that_rolls_with_resistance_stops_where_it_should():
+def test_rolling_resistance_stops_a_ball_at_the_exact_distance():
     """Its moment N l about the line of contact makes m (1 + 2/5 r^2/a^2) a dv/dt = -N l, a the arm; it slips nowhere."""
     length, v = 0.005, 0.5
     arm = 0.05 - G / 1e6
@@ -117,7 +117,7 @@ def test_a_ball_that_rolls_with_resistance_stops_where_it_should():
     assert balance(run) < 1e-13
 
 
-def test_a_ball_that_spins_on_the_spot_stops_when_it_should():
+def test_drilling_friction_stops_a_ball_at_the_exact_time():
     """I omega/(N l)."""
     length, spin = 0.005, 20.0
     run, _ = resisted(0.45, spin=(0, 0, spin), friction=Friction(0.3, drilling=length))
@@ -141,7 +141,7 @@ def spinning(shape, height: float, **friction):
 
 
 @pytest.mark.parametrize(("drilling", "length"), [("friction", 2.0 / 3.0 * 0.3 * 0.1), (0.01, 0.01)])
-def test_a_disc_that_spins_on_its_face_is_braked_by_friction(drilling, length):
+def test_disc_spinning_on_its_face_is_braked_by_friction(drilling, length):
     """alpha = m g l/(m R^2/2); even pressure under a face of radius R has l = 2/3 mu R, with the kinetic mu."""
     run = spinning(Cylinder(0.1, 0.06, mass=1.0), 0.03 - G / 1e6, static=0.4, drilling=drilling)
     exact = 10.0 - 2.0 * G * length / 0.1**2 * run.t
@@ -149,13 +149,13 @@ def test_a_disc_that_spins_on_its_face_is_braked_by_friction(drilling, length):
     assert balance(run) < 1e-13
 
 
-def test_a_cone_that_spins_on_its_tip_is_not_braked_by_the_friction_of_its_rim():
+def test_cone_spinning_on_its_tip_is_not_braked_by_friction():
     """A tip touches in a point: where `drilling` follows from friction it has none."""
     run = spinning(Cone(0.05, 0.1, mass=1.0), -G / 5e5, drilling="friction")
     assert run.body("it").Omega[20, 2] == pytest.approx(10.0, rel=1e-12)
 
 
-def test_stick_and_slip_on_a_belt_have_their_times():
+def test_stick_slip_on_a_belt_has_the_exact_times():
     """From falling to rising through half the velocity of the belt, and on to falling. Order 1: whether it slides is known at the
     end of a step.
     """

@@ -98,7 +98,7 @@ def test_a_perfect_column_has_its_bifurcations_and_stays_straight() -> None:
     assert np.abs(result.rod("rod").r[-1] @ Q[:, 1:]).max() < 1e-12
 
 
-def test_arc_length_with_a_pressure_alone_has_nothing_to_grow(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_arc_length_rejects_a_model_with_pressure_alone(tmp_path) -> None:  # type: ignore[no-untyped-def]
     model = Model("ring")
     circle = lambda s: (np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0.0)  # noqa: E731
     rod = model.add_rod("ring", circle, section(EA=1e4, GA=1e4, GJ=1.0, EI=1.0), 8)
@@ -109,7 +109,7 @@ def test_arc_length_with_a_pressure_alone_has_nothing_to_grow(tmp_path) -> None:
     assert not (tmp_path / "ring.vtkhdf").exists()
 
 
-def test_a_jump_that_no_arc_avoids_ends_the_path(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_unavoidable_jump_ends_the_path(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     """The result up to there is kept, and the error says why."""
     monkeypatch.setattr("discretization.statics.continuation.SMALLEST_STEP", 0.02)
     monkeypatch.setattr("discretization.statics.continuation.LEAST_LOOSE", 0.02)
@@ -129,7 +129,7 @@ def test_a_cantilever_under_a_following_push_has_no_other_equilibrium(n: int) ->
     assert np.abs(result.rod("rod").r[-1][:, 1:]).max() < 1e-9
 
 
-def test_a_path_that_ends_at_a_folded_element_is_not_said_to_jump() -> None:
+def test_path_ended_by_a_folded_element_is_not_reported_as_a_jump() -> None:
     """A cantilever of two elements under a moment: each turns by pi before the moment is 2 pi EI/L."""
     model = Model("cantilever")
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section(EA=1e4, GA=1e4, GJ=1.0, EI=1.0), 2)

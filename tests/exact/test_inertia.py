@@ -39,7 +39,7 @@ def test_inertia_of_a_mesh_does_not_lose_digits_far_from_the_origin():
 
 @pytest.mark.parametrize(("surface", "near"), [("coarse", 0.15), ("fine", 0.01)])
 @pytest.mark.parametrize("make", [Sphere, partial(Cylinder, height=2), partial(Cone, height=2)])
-def test_surfaces_drawn_for_round_shapes_are_closed_and_nearly_as_heavy(make, surface, near):
+def test_surfaces_of_round_shapes_are_closed_and_of_nearly_equal_mass(make, surface, near):
     shape = make(1, density=1, surface=surface)
     mesh = Mesh((shape.vertices, shape.faces), density=1)
     assert mesh.mass == pytest.approx(shape.mass, rel=near)
@@ -72,9 +72,7 @@ AWAY = {"at the origin": (0.0, 0.0, 0.0), "off it": (0.37, -1.21, 5.83), "far fr
     ("ending", "how"),
     [("stl", {"binary": True}), ("stl", {"binary": False}), ("ply", {"binary": True}), ("vtk", {})],
 )
-def test_a_file_in_single_precision_has_the_moments_of_its_vertices_to_round_off(
-    ending, how, place, tmp_path
-):
+def test_single_precision_file_has_the_exact_moments_of_its_vertices(ending, how, place, tmp_path):
     """A box, turned so that no inertia is zero: what is asserted is the surface in the file, in double precision."""
     box, rotation = Box(0.1, 0.2, 0.15, density=700), np.array([0.6, 0.36, -0.48, 0.528])
     rotation = rotation / np.linalg.norm(rotation)
@@ -94,7 +92,7 @@ def test_a_file_in_single_precision_has_the_moments_of_its_vertices_to_round_off
     )
 
 
-def test_bodies_of_many_binary_files_are_taken(tmp_path):
+def test_binary_files_of_any_size_and_place_are_accepted(tmp_path):
     """Of any size and place; with moments in single precision 38 of 40 were refused as not symmetric."""
     way = np.random.default_rng(5)
     for k in range(40):
@@ -139,7 +137,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("words", REFUSED)
-def test_impossible_bodies_are_refused_with_the_cure(words):
+def test_impossible_bodies_are_rejected_with_advice(words):
     with pytest.raises(ModelError, match=words):
         REFUSED[words]()
 
@@ -147,7 +145,7 @@ def test_impossible_bodies_are_refused_with_the_cure(words):
 @pytest.mark.parametrize(
     ("words", "vertices"), [("", 42), (", surface: coarse", 42), (", surface: fine", 642)]
 )
-def test_a_scene_says_how_finely_a_sphere_is_drawn(tmp_path, words, vertices):
+def test_scene_sets_the_drawing_resolution_of_a_sphere(tmp_path, words, vertices):
     scene = tmp_path / "a.yaml"
     shape = f"{{type: sphere, radius: 1, mass: 1{words}}}"
     scene.write_text(f"bodies: [{{name: a, shape: {shape}}}]\nrun: {{t_end: 1, dt: 1}}\n")

@@ -88,7 +88,7 @@ def shafts(kind, bend, t_end=2.0):
 
 
 @pytest.mark.parametrize("bend", [0.3, 1.0])
-def test_a_universal_joint_drives_with_its_two_lobes(bend):
+def test_universal_joint_has_the_exact_transmission(bend):
     """tan of the driven angle = tan of the driving one/cos(bend); the cross begins in the plane of the shafts."""
     result, driving, driven = shafts("universal", bend)
     assert driving[-1] > 2 * np.pi
@@ -101,7 +101,7 @@ def test_a_universal_joint_drives_with_its_two_lobes(bend):
 
 
 @pytest.mark.parametrize("bend", [0.0, 0.3, 1.0])
-def test_shafts_of_constant_velocity_turn_alike(bend):
+def test_constant_velocity_joint_rotates_both_shafts_equally(bend):
     _, driving, driven = shafts("constant_velocity", bend)
     assert driving[-1] > 2 * np.pi
     assert driven == pytest.approx(driving, abs=1e-11)
@@ -126,7 +126,7 @@ def test_a_nut_runs_down_its_screw(integrator, bound, pitch):
         assert joint.angle_rate * p == pytest.approx(joint.displacement_rate, abs=1e-11)
 
 
-def test_a_body_on_a_plane_flies_in_it():
+def test_body_on_a_planar_joint_follows_a_parabola():
     """A parabola along the plane, an even turn about its normal."""
     n = np.array([1.0, 2, 2]) / 3
     g, v, t_end = np.array([0, 0, -9.0]), np.cross(n, (1, 0, 0)), 0.6
@@ -194,7 +194,7 @@ def test_joint_forces_are_reported_in_joint_axes():
         _ = joint.displacement
 
 
-def test_a_file_keeps_the_axes_of_joints(tmp_path):
+def test_result_file_stores_joint_axes(tmp_path):
     model = Model("door", gravity=(0, -9.81, 0))
     leaf = model.add_body("leaf", Box(1, 0.2, 0.3, mass=1), (0.5, 0, 0))
     model.add_joint("hinge", "revolute", model.ground, leaf, at=(0, 0, 0), axis=(0, 0, 1))
@@ -227,7 +227,7 @@ def test_a_file_keeps_the_axes_of_joints(tmp_path):
         ("planar", AXES | {"locked": ("x",)}, "has no locked"),
     ],
 )
-def test_what_a_joint_does_not_take_is_refused_with_the_cure(kind, settings, message):
+def test_invalid_joint_arguments_are_rejected_with_advice(kind, settings, message):
     model = Model("refused")
     body = model.add_body("body", Box(1, 1, 1, mass=1))
     with pytest.raises(ModelError, match=rf"{kind} joint 'it': .*{message}|{kind} joint 'it'.*{message}"):

@@ -24,7 +24,7 @@ def test_a_braid_has_the_published_factor_of_friction():
     assert braid.slope == pytest.approx(1.477, abs=0.01)
 
 
-def test_a_loose_knot_pulls_by_the_law_of_a_circle_and_its_next_term():
+def test_loose_knot_tension_follows_the_circle_law_and_its_next_term():
     """T/(B/(2 R^2)) - 1 over epsilon, from two knots to the limit: 4 a/pi, 1.88; and the same beyond the braid as at the end."""
     wide = equilibrium(knot(along(example.path(40 * example.RADIUS, tail=7.0)), example.RADIUS, 3.0, 7.0))
     narrow = equilibrium(knot(curve_of(wide), 0.4 * example.RADIUS, 4.0, 5.5))
@@ -37,7 +37,7 @@ def test_a_loose_knot_pulls_by_the_law_of_a_circle_and_its_next_term():
     assert limit == pytest.approx(4.0 * found_braid().slope / np.pi, rel=0.12)
 
 
-def test_a_knot_that_is_pulled_without_friction_pulls_as_much_beyond_its_braid():
+def test_frictionless_knot_has_equal_tension_beyond_its_braid():
     """To 5 percent of the force, from elements of 1.5 radii; with friction of 0.1 it is 40 percent (gallery)."""
     pulled = example.pull(example.run(friction=0.0, t_end=0.4, progress=False))
     assert np.abs(pulled.end / pulled.loop - 1.0).max() < 0.08

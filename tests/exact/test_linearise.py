@@ -39,7 +39,7 @@ def slope(function, state, system, h=1e-5):
     return np.array(columns).T
 
 
-def test_full_matrices_and_sparse_ones_are_the_same(monkeypatch):
+def test_dense_and_sparse_matrices_are_equal(monkeypatch):
     model = everything()
     small = linearise(model)
     assert not issparse(small.given("K"))
@@ -109,7 +109,7 @@ def _angle(built, state):
     return np.arctan2(Ra @ t.Wa[0] @ along, Ra @ t.Ua[0] @ along) - 0.3
 
 
-def test_damping_is_what_resists_a_motion():
+def test_damping_matrix_gives_the_dissipated_power():
     built = everything().build()
     system, state = built.system, shaken(built)
     n = len(state.r)
@@ -171,7 +171,7 @@ def spinning_momenta(system, state, x, rate, motion, t):
     return p, spins
 
 
-def test_inertia_in_turning_axes_is_the_change_of_momenta():
+def test_inertia_in_rotating_axes_is_the_rate_of_momenta():
     """Coriolis, gyroscopic and centrifugal terms against rates of inertial momenta of moved frames."""
     built = everything().build()
     system, state = built.system, shaken(built)

@@ -19,7 +19,7 @@ def test_each_link_of_a_chain_carries_the_weight_of_all_below():
         assert statics.body(f"link {k}").r[-1, :2] == pytest.approx(0.0, abs=1e-9)
 
 
-def test_a_chain_that_swings_keeps_its_energy_and_its_links():
+def test_swinging_chain_conserves_energy_and_loses_no_link():
     """They knock: some are free of the one above for a while, and none comes off."""
     run = link_chain.run(3, 1.0, 0.12, 2e-4, progress=False)
     assert np.ptp(run.energy["total"]) < 1e-12 * run.energy["kinetic"].max()

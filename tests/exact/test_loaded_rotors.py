@@ -91,7 +91,7 @@ def ring(n: int = 16) -> Model:
     return model
 
 
-def test_a_free_ring_widens_and_stays_where_it_is_on_its_own_turn() -> None:
+def test_spinning_free_ring_widens_without_rigid_motion() -> None:
     """By rho W^2 R^3/E, without turning about the axis or sliding along it: both cost nothing."""
     model = ring()
     begun, state = model.build().state, steady_rotation(model, (0, 0, 20.0))
@@ -124,7 +124,7 @@ def shaft(EA: float, inertia: float = 5e-4, load: float = 0.0) -> Model:
     return model
 
 
-def test_a_shaft_as_stiff_as_rounding_allows_whirls_as_one_without_shear() -> None:
+def test_shaft_of_extreme_stiffness_whirls_as_one_without_shear() -> None:
     """w = k^2 sqrt(EI/rho A), forth and back alike but for rotary inertia; its turn alone is rigid and nothing grows."""
     assert modes(shaft(6e13, inertia=0.5), 8).stable
     result = modes(shaft(6e13), 8)
@@ -137,7 +137,7 @@ def test_a_shaft_as_stiff_as_rounding_allows_whirls_as_one_without_shear() -> No
 
 
 @pytest.mark.parametrize("EA", [1e5, 1e9, 6e13])
-def test_a_nearly_critical_equilibrium_is_one(EA: float) -> None:
+def test_nearly_critical_equilibrium_is_accepted(EA: float) -> None:
     """What rounding leaves of its forces would move it far: it is no reason to refuse it."""
     model = Model("column")
     cross_section = section(EA=EA, GA=EA, GJ=1.0, EI=1.0)

@@ -132,7 +132,7 @@ def order_of(runs, exact):
         ("slider-crank", 1.0, "em4-ggl", (50, 100, 200), 4, 0.05, 7e-9),
     ],
 )
-def test_mechanisms_move_as_known_with_the_order_of_the_integrator(
+def test_mechanisms_converge_to_reference_motions_with_the_order(
     name, t_end, integrator, steps, order, off, bound
 ):
     """Through singular positions too, where a long step of em4-ggl through one of 12 four-bars may have to be halved."""
@@ -153,7 +153,7 @@ def test_mechanisms_move_as_known_with_the_order_of_the_integrator(
 
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
-def test_the_governor_keeps_its_angular_momentum_and_has_the_known_rate(integrator):
+def test_governor_conserves_angular_momentum_and_has_the_reference_rate(integrator):
     result = simulate(governor(), 1.0, 0.002, integrator)
     rate, L = result.joint("bearing").rate, result.angular_momentum[:, 2]
     for t, (_, exact) in GOVERNOR.items():
@@ -161,7 +161,7 @@ def test_the_governor_keeps_its_angular_momentum_and_has_the_known_rate(integrat
     assert pytest.approx(53.868998658418434, rel=1e-12) == L
 
 
-def test_the_squeezer_begins_where_the_test_set_has_it():
+def test_squeezer_starts_at_the_test_set_configuration():
     with pytest.warns(match="9 equations of the joints"):
         result = simulate(squeezer(), 1e-5, 1e-5)
     assert points(result, 0)["F"] == pytest.approx((0.00698667411545, -0.000431723064569), abs=1e-13)
@@ -181,7 +181,7 @@ def test_the_squeezer_begins_where_the_test_set_has_it():
         pytest.param("mG(2)", "quaternion-alpha", marks=pytest.mark.slow),
     ],
 )
-def test_bricards_mechanism_moves_in_every_chart_with_its_one_equation_too_many(integrator, chart):
+def test_bricard_mechanism_with_its_redundant_equation_moves_in_every_chart(integrator, chart):
     """The multiplier that nothing determines stays what it was: it is of no size of its own, and moves nothing."""
     errors, order = [], 4 if integrator == "mG(2)" else 2
     for k in (10, 20) if order == 4 else (20, 40):
@@ -195,7 +195,7 @@ def test_bricards_mechanism_moves_in_every_chart_with_its_one_equation_too_many(
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.1)
 
 
-def test_one_equation_of_bricards_mechanism_is_too_many():
+def test_bricard_mechanism_has_one_redundant_equation():
     with pytest.warns(match=r"1 equation of the joints 'P0', 'P1', 'P2', 'P3', 'P4', 'P5'"):
         result = simulate(bricard(), 0.02, 0.02)
     assert result.energy["total"] == pytest.approx(-29.43, abs=1e-11)
@@ -244,7 +244,7 @@ SOFT, STIFF = partial(coupler, 1e8, 0.1), partial(coupler, 8e9, 0.4)
         (SOFT, "em4-ggl", (250, 500), 3.65, 4.35, 2e-9, (1000, "em6-ggl")),
     ],
 )
-def test_flexible_parts_take_the_order_once_their_waves_are_resolved(
+def test_flexible_mechanisms_reach_the_order_if_waves_are_resolved(
     end, integrator, steps, least, most, bound, finest
 ):
     """A swinging rubber rod, a shaft that passes its critical speed, the coupler of a slider-crank; 4 or 8 elements."""

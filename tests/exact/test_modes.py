@@ -59,7 +59,7 @@ def free_rod(n=40):
     return beam_model(steel(0.1), "FF", "se3", "mean", n)
 
 
-def test_a_free_model_has_six_rigid_motions_and_a_chain_those_of_its_joints_too():
+def test_free_models_have_the_rigid_motions_of_bodies_and_joints():
     for n in (3, 40):
         assert modes(free_rod(n), 8).kinds == ("rigid",) * 6 + ("oscillates",) * 2
     model = Model("chain")
@@ -77,7 +77,7 @@ def test_a_free_model_has_six_rigid_motions_and_a_chain_those_of_its_joints_too(
 
 
 @pytest.mark.parametrize(("ends", "n"), [("CF", 4), ("FF", 3), ("CF", 40), ("FF", 40)])
-def test_every_motion_costs_what_its_own_frequency_says(ends, n):
+def test_modal_stiffnesses_are_squared_frequencies(ends, n):
     """Of small and of large models, held and free: each has a solver of its own."""
     result = modes(beam_model(steel(0.1), ends, "se3", "mean", n), 8)
     lin = result.linear
@@ -87,7 +87,7 @@ def test_every_motion_costs_what_its_own_frequency_says(ends, n):
     assert phi @ (lin.M @ phi.T) == pytest.approx(np.eye(8), abs=1e-7)
 
 
-def test_nearest_to_zero_is_told_by_size_and_what_grows_comes_first():
+def test_modes_are_sorted_by_eigenvalue_size_then_growth():
     """A short pendulum that stands on its head grows fast, a long one that hangs swings slowly."""
     model, rates = Model("two", gravity=(0, 0, -9.81)), {}
     for name, l, x in (("standing", 0.1, 0.0), ("hanging", -5.0, 1.0)):
@@ -101,7 +101,7 @@ def test_nearest_to_zero_is_told_by_size_and_what_grows_comes_first():
 
 
 @pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
-def test_a_pendulum_on_two_hinges_swings_as_on_one():
+def test_pendulum_on_two_hinges_has_the_frequency_of_one():
     def swing(hinges):
         model = Model("flap", gravity=(0, 0, -9.81))
         body = model.add_body("flap", Box(0.4, 0.3, 0.5, density=10.0), position=(0, 0, -0.25))
@@ -125,7 +125,7 @@ def test_motions_satisfy_the_joints_and_are_orthogonal_in_the_mass():
     assert np.abs(residual - reactions).max() < 1e-6 * np.abs(lin.K @ phi.T).max()
 
 
-def test_a_pendulum_swings_as_it_must_and_stands_on_its_head_with_the_rate_of_its_fall():
+def test_hanging_and_inverted_pendulums_have_exact_eigenvalues():
     m, J, l, g = 2.0, 0.3, 0.7, 9.81
 
     def pendulum(angle):
@@ -175,7 +175,7 @@ def test_viscous_and_oscillating_eigenvalues_are_those_of_a_damped_oscillator():
         assert modes(model, 2, undamped=True).omega == pytest.approx([5.0], rel=1e-12)
 
 
-def test_damped_modes_of_many_elements_are_those_of_the_damping_in_the_stiffness():
+def test_damped_modes_have_the_kelvin_voigt_eigenvalues():
     """Kelvin-Voigt: lambda^2 + tau w^2 lambda + w^2 = 0, mode by mode; by shift and invert and densely."""
     tau = 1e-4
     section = steel(0.1)
@@ -238,7 +238,7 @@ def test_shapes_are_a_result_with_the_phase_as_time(tmp_path):
         assert np.abs(swing[2]).max() < 1e-12
 
 
-def test_of_what_moves_as_much_but_for_rounding_the_first_is_named():
+def test_first_of_equal_largest_motions_is_named():
     """Two half waves between pins, of eight elements: nodes 2 and 6 move the most, however they are rounded."""
     result = modes(beam_model(steel(0.1), "PP", "se3", "mean", 8), 5)
     for node in (3, 7):  # frames, behind the ground

@@ -29,7 +29,7 @@ def pinned(T, n=32, element="relative(4)"):
 
 
 @pytest.mark.parametrize("T", [0.0, 300.0, 1500.0, -80.0])
-def test_a_stretched_rod_sounds_higher_and_a_pressed_one_lower_as_reissners_waves_do(T):
+def test_axial_force_shifts_frequencies_as_in_reissners_theory(T):
     """With a = 1 + T/EA, Q = GA (w' - a theta): rho w'' = Q' + T theta', rho I theta'' = EI theta'' + (a - T/GA) Q."""
     a = 1 + T / EA
     expected = []
@@ -58,7 +58,7 @@ def flapping(e=0.3, speed=7.0, extra=None, origin=(0, 0, 0)):
 
 
 @pytest.mark.parametrize("origin", [(0, 0, 0), (1, 2, 3)])
-def test_a_hinged_blade_flaps_faster_than_it_turns_by_the_offset_of_its_hinge(origin):
+def test_flap_frequency_exceeds_the_spin_by_the_hinge_offset(origin):
     """w^2 = W^2 ((J_lag - J_axial + m l^2 + m e l)/(J_flap + m l^2)): centrifugal moments of body and hinge, no spring."""
     m, l, e, W = 1.2, 0.5, 0.3, 7.0
 
@@ -74,7 +74,7 @@ def test_a_hinged_blade_flaps_faster_than_it_turns_by_the_offset_of_its_hinge(or
     assert result.kinds.count("rigid") == 1  # the hub may turn a little further
 
 
-def test_a_spring_to_the_ground_beside_the_axis_has_no_steady_rotation():
+def test_spring_to_the_ground_off_the_axis_has_no_steady_rotation():
     def tie(model, hub, blade):
         model.add_spring("tie", model.ground.at((0, 2, 0)), blade.at((0, 0, 0)), 30.0)
 
@@ -82,7 +82,7 @@ def test_a_spring_to_the_ground_beside_the_axis_has_no_steady_rotation():
         linearise(flapping(extra=tie))
 
 
-def test_gravity_across_the_axis_of_a_rotation_is_refused():
+def test_gravity_across_the_axis_of_a_rotation_is_rejected():
     model = flapping()
     model.gravity[:] = (0, -9.81, 0)
     with pytest.raises(ModelError, match="gravity is not along the axis"):
@@ -90,7 +90,7 @@ def test_gravity_across_the_axis_of_a_rotation_is_refused():
 
 
 @pytest.mark.parametrize("tilt", [0.4, 1.2, 2.0])
-def test_a_top_nods_about_its_steady_precession_with_the_frequency_of_its_effective_potential(tilt):
+def test_top_nutates_at_the_frequency_of_its_effective_potential(tilt):
     """V_eff = (p_phi - p_psi cos)^2/(2 A sin^2) + m g l cos; axes turn with the precession, the top spins in them."""
     m, g, l, A, C, speed = 1.0, 9.81, 0.3, 0.03, 0.05, 60.0  # A about the centre of mass
     A0 = A + m * l * l
@@ -123,7 +123,7 @@ def test_a_top_nods_about_its_steady_precession_with_the_frequency_of_its_effect
     assert result.stable
 
 
-def test_velocities_that_axes_do_not_carry_are_named():
+def test_velocities_relative_to_the_rotating_axes_are_named():
     with pytest.raises(ModelError, match=r"body 'blade' moves with .* m/s against axes"):
         linearise(flapping(speed=7.0), spin=(0, 0, 3.0))
 
@@ -146,7 +146,7 @@ def hanging(element):
 
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
 @pytest.mark.parametrize("mode", [1, 3, 7])
-def test_a_run_of_em_from_a_mode_of_a_jointed_heavy_model_is_that_mode(element, mode):
+def test_em_run_started_in_a_mode_follows_it(element, mode):
     """x = size phi sin(w t): em's midpoint rule turns a linear oscillation by 2 atan(w h/2) a step."""
     built = hanging(element)
     reference = steady_rotation(built, (0, 0, 0)).state

@@ -31,7 +31,7 @@ def four_bars(rotation=None, gravity=0.0, loops=1):
 
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
-def test_joints_that_repeat_others_take_no_freedom():
+def test_redundant_joints_remove_no_freedom():
     """The one motion of a planar four-bar is there with hinges; and with a spring it swings as without the repetitions."""
     model = four_bars()
     assert modes(model, 5).kinds == ("rigid",)
@@ -47,7 +47,7 @@ def test_joints_that_repeat_others_take_no_freedom():
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 @pytest.mark.parametrize("loops", [1, 25])
 @pytest.mark.parametrize("seed", [None, 0, 1, 2])
-def test_four_bars_that_hang_swing_the_same_however_they_are_turned(seed, loops):
+def test_hanging_four_bars_have_equal_frequencies_in_any_orientation(seed, loops):
     """Their joints carry weight, which is what stiffens them; the equations for that are singular, or only nearly so."""
     rotation = None if seed is None else Rotation.random(random_state=seed)
     result = modes(four_bars(rotation, 9.81, loops), 5)
@@ -56,7 +56,7 @@ def test_four_bars_that_hang_swing_the_same_however_they_are_turned(seed, loops)
     assert np.abs(result.linear.lam).max() < 40.0  # N, of weights of 9.81 a bar
 
 
-def test_turns_that_cost_nothing_are_rigid_beside_springs_that_only_turn():
+def test_free_rotations_are_rigid_modes_next_to_torsion_springs():
     model = Model("arm")
     arm = model.add_body("arm", Box(1, 0.1, 0.1, mass=1.0), position=(0.5, 0, 0))
     model.add_joint(
@@ -69,7 +69,7 @@ def test_turns_that_cost_nothing_are_rigid_beside_springs_that_only_turn():
 
 
 @pytest.mark.parametrize("speed", [0.0, 100.0, 300.0])
-def test_a_disc_on_a_shaft_of_next_to_no_mass_whirls_at_the_closed_form(speed):
+def test_disc_on_a_nearly_massless_shaft_whirls_at_the_closed_form(speed):
     """Overhung, free to spin: frequencies of 2 x 2 matrices, though the shaft's own are 1e7 times higher and more."""
     length, EI, mass, J, polar = 0.5, 2000.0, 10.0, 0.1, 0.18
     section = Section.from_stiffness(

@@ -18,7 +18,7 @@ def free_body(moments, spin, **settings):
 
 @pytest.mark.parametrize("moments", [(1.0, 2.0, 3.0), (0.9, 1.0, 1.7)])
 @pytest.mark.parametrize("axis", [0, 1, 2])
-def test_a_body_spins_stably_about_its_outer_axes_and_leaves_the_middle_one_at_the_exact_rate(moments, axis):
+def test_spin_is_stable_about_extreme_axes_and_grows_exactly_about_the_middle_one(moments, axis):
     speed = 5.0
     spin = speed * np.eye(3)[axis]
     I, (j, k) = np.array(moments), [a for a in range(3) if a != axis]
@@ -37,7 +37,7 @@ def test_a_body_spins_stably_about_its_outer_axes_and_leaves_the_middle_one_at_t
         )
 
 
-def test_a_rotor_whirls_forth_and_back_at_the_exact_frequencies():
+def test_rotor_has_exact_forward_and_backward_whirl():
     m, Jd, Jp, c, a, b, speed = 2.0, 0.5, 0.8, 100.0, 0.5, 0.7, 40.0
     model = Model("rotor")
     disc = model.add_body("disc", MassProperties(m, np.diag([Jd, Jd, Jp])), angular_velocity=(0, 0, speed))
@@ -85,7 +85,7 @@ def test_a_shaft_whirls_as_timoshenkos_spinning_beam():
     assert result.stable
 
 
-def test_axes_that_turn_show_the_same_whirl_shifted_by_the_speed():
+def test_rotating_axes_shift_the_whirl_by_the_speed():
     """In axes that turn with a round shaft a forward whirl is slower by the speed, a backward one faster."""
     speed = 3.0
     still, turning = modes(shaft(12, speed), 10), modes(shaft(12, 0.0), 30, spin=(speed, 0, 0))
@@ -96,7 +96,7 @@ def test_axes_that_turn_show_the_same_whirl_shifted_by_the_speed():
         assert np.abs(of_axes - abs(w + shift)).min() < 1e-6 * w
 
 
-def test_inner_damping_drives_the_whirl_of_a_shaft_above_its_critical_speed():
+def test_internal_damping_destabilises_whirl_above_the_critical_speed():
     def stable(speed):
         model = shaft(8, speed, "se3")
         section = Section.from_stiffness(
@@ -117,13 +117,13 @@ def test_inner_damping_drives_the_whirl_of_a_shaft_above_its_critical_speed():
     assert not stable(1.1 * critical)
 
 
-def test_a_shaft_that_is_not_round_has_no_constant_coefficients_unless_axes_turn_with_it():
+def test_unsymmetric_shaft_has_constant_coefficients_only_in_rotating_axes():
     with pytest.raises(ModelError, match=r"stiffness changes while the motion goes on.*give `spin=`"):
         linearise(shaft(4, 3.0, "se3", EI=(80.0, 60.0)))
     assert linearise(shaft(4, 3.0, "se3", EI=(80.0, 60.0)), spin=(3.0, 0, 0)).gyroscopic.nnz
 
 
-def test_velocities_that_are_no_steady_motion_are_named():
+def test_unsteady_velocities_are_named():
     model = free_body((1, 2, 3), (0, 0, 1.0))
     model.add_body("other", Box(1, 1, 1, density=1.0), position=(2, 0, 0), velocity=(0, 5, 0))
     with pytest.raises(ModelError, match=r"body '(racket|other)' .*no steady rotation"):
@@ -163,12 +163,12 @@ def ritz_flap_frequencies(speed, n=16):
 
 
 @pytest.mark.parametrize("speed", WRIGHT)
-def test_the_table_of_wright_is_that_of_a_ritz_solution(speed):
+def test_table_of_wright_equals_a_ritz_solution(speed):
     assert pytest.approx(ritz_flap_frequencies(speed), abs=5.01e-5) == WRIGHT[speed]
 
 
 @pytest.mark.parametrize("speed", WRIGHT)
-def test_a_turning_blade_flaps_with_the_published_frequencies_and_swings_in_its_plane_below_them(speed):
+def test_rotating_blade_has_the_published_flap_and_lag_frequencies(speed):
     flap, lag = turning_modes(speed)
     assert flap == pytest.approx(WRIGHT[speed], abs=1e-4)  # to the digits of the table
     # in the plane of rotation the centrifugal force also pulls outwards
@@ -183,7 +183,7 @@ def test_flap_frequencies_are_those_of_the_classical_equation_with_a_hub(speed, 
     assert lag**2 == pytest.approx(np.square(expected) - speed**2, rel=1e-4)
 
 
-def test_a_free_rod_turns_about_its_centre_and_is_stretched():
+def test_free_spinning_rod_has_the_exact_stretch():
     """r(s) = sin(k s)/(k cos(k L)) from the middle, k = W sqrt(rho/E), L half the length: L + k^2 L^3/3 at its ends."""
     r = steady_rotation(beam_model(steel(0.1), "FF", "se3", "mean", 16), (0, 0, 30.0)).r[1:]
     assert r.sum(axis=0) == pytest.approx(0.0, abs=1e-12)

@@ -33,7 +33,7 @@ def study_of():
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_every_claim_holds_but_the_known_ones(study_of, name):
+def test_every_claim_holds_except_known_differences(study_of, name):
     assert differing(study_of(name)) == KNOWN[name]
 
 

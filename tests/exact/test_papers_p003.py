@@ -33,7 +33,7 @@ def study():
     return rod_pde.study()
 
 
-def test_every_claim_of_the_rod_holds_but_the_known_ones(study):
+def test_every_claim_of_the_rod_holds_except_known_differences(study):
     assert differing(study) == KNOWN
     assert all(claim.reason for claim in study.claims if not claim.holds)
 
@@ -42,7 +42,7 @@ def test_the_picture_of_the_rod_is_drawn(study, tmp_path):
     assert is_drawn(study, tmp_path / "picture.png")
 
 
-def test_what_differs_differs_by_far_more_than_rounding(study):
+def test_differences_exceed_round_off_by_far(study):
     """A misprint is no matter of tolerance: what holds is below 1e-13, what does not above 1e-2."""
     figures = {claim.holds: [] for claim in study.claims}
     for claim in study.claims:

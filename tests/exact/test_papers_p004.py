@@ -53,7 +53,7 @@ def scan():
 
 
 @pytest.mark.slow
-def test_every_claim_of_the_tops_holds_but_the_known_ones(study):
+def test_every_claim_of_the_tops_holds_except_known_differences(study):
     assert differing(study) == KNOWN
 
 
@@ -108,7 +108,7 @@ def test_midpoint_spark_runs_with_larger_steps_on_alpha_than_on_gamma():
 @pytest.mark.parametrize("factor", tops.COARSE_SCAN)
 @pytest.mark.parametrize("inertia", tops.TYPES)
 @pytest.mark.parametrize("method", tops.METHODS[:2])
-def test_scan_of_stability_ends_where_a_run_does_and_not_at_a_ceiling(method, inertia, factor):
+def test_stability_scan_ends_at_the_first_failing_step(method, inertia, factor):
     limit = tops.largest_stable_step(method, inertia, factor)
     assert limit.end in ("fails", "blows up")
     assert tops.outcome(method, inertia, factor, limit.h) == "stable"

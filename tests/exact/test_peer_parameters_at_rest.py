@@ -143,7 +143,7 @@ def catenary(EA, GA, EI, weight, length, span):
     return solution.y[1, -1]
 
 
-def test_pyelastica_catenary_hangs_as_the_rod_that_it_is():
+def test_pyelastica_catenary_has_the_exact_sag_of_its_rod():
     """PE/CatenaryCase: 1 m, 10 mm, 0.2 kg of E = 1e4, clamped over its own length: it is stretched by half."""
     length, radius, mass, E, g = 1.0, 0.01, 0.2, 1e4, 9.80665
     A, inertia, G = np.pi * radius**2, np.pi * radius**4 / 4, E / 1.5

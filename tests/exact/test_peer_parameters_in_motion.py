@@ -95,7 +95,7 @@ def blade(n):
 
 
 @pytest.mark.parametrize(("made", "t_end", "coarse"), [(joined_wing, 0.01, 4), (blade, 0.1, 5)])
-def test_gxbeam_motions_converge_and_keep_their_balance(made, t_end, coarse):
+def test_gxbeam_motions_converge_and_balance_energy(made, t_end, coarse):
     """The joint, or the tip, at the end; meshes from that of the example on, 25 steps and more."""
     deflections = []
     for part in (1, 2, 4):

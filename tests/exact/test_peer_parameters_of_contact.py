@@ -93,7 +93,7 @@ def test_pyelastica_parallel_cylinders_exchange_their_velocities():
         assert np.abs(result.body(name).v[-1] - (v, 0, 0)).max() < 1e-12
 
 
-def test_pyelastica_rod_stops_at_a_cylinder_which_goes_on():
+def test_pyelastica_rod_stops_at_a_cylinder_that_moves_on():
     """Parallel, with its damper of the rod: 0.19219 m/s there, -2.13662 m after 10 s, the rod at -0.7996 m."""
     result = simulate(rod_at_cylinder(), 10.0, 5e-3, progress=False)
     assert audit(result).ok
@@ -121,7 +121,7 @@ def pressed_sphere(n, dt):
     return simulate(model, 0.1, dt, progress=False)
 
 
-def test_pyelastica_sphere_is_thrown_off_by_a_rod():
+def test_pyelastica_sphere_is_ejected_by_a_rod():
     """0.1898, 0.1774, 0.1718 m/s there with 50, 100, 200 elements: 0.166 where that ends.
 
     Of the force at one point, where there it is spread over 5.6 cm of a rod that shears, it is somewhat less.
@@ -200,7 +200,7 @@ def test_pyelastica_rod_is_rolled_by_a_couple_or_spins(couple):
 
 
 @pytest.mark.parametrize("factor", [0.4, 1.9])
-def test_pyelastica_rod_that_slides_comes_to_roll(factor):
+def test_pyelastica_sliding_rod_starts_to_roll(factor):
     """Its moments of inertia times a factor; 1 m/s aside at first. What then rolls also rings on its bristles: means of 0.3 s."""
     model, _ = on_the_ground(4, inertia=factor, speed=1.0, friction=(0.4, 0.2))
     _, _, result = energies_of(model, 2.0)
@@ -216,7 +216,7 @@ def test_pyelastica_rod_that_slides_comes_to_roll(factor):
 # --- EX/generalContactFrictionTests
 
 
-def test_exudyn_sphere_is_turned_on_another_by_more_than_friction_holds():
+def test_exudyn_sphere_slips_on_another_above_the_friction_limit():
     """Both of 5 cm and 1 kN/m, 1 mm inside of each other, centres held; a torque grows to three times that of friction in 0.3 s.
 
     It slips at the third part, is at its fastest when the torque ends, and stands still again.
@@ -280,7 +280,7 @@ def belt_drive(n, R=0.5, apart=2.0, thick=0.05):
     return model
 
 
-def test_exudyn_belt_takes_its_second_wheel_along():
+def test_exudyn_belt_drives_its_second_wheel():
     """As one body of both inertias and the belt, which the brake slows; its first node is 2 mm behind that of its own test,
     0.0923 m aside, where friction is as viscous up to 1 m/s as Coulomb's is here from the first on.
     """
@@ -313,7 +313,7 @@ def test_a_rod_twisted_by_107_hundredths_of_a_turn_buckles():
 
 
 @pytest.mark.slow
-def test_pyelastica_plectoneme_lies_on_itself_and_keeps_its_turns():
+def test_pyelastica_plectoneme_touches_itself_and_conserves_its_turns():
     """The first 2 of its 10 turns: straight for 8 s, then it throws a loop, whose strands lie on each other.
 
     Twist and writhe add up to the turns of the end, which would change by 2 if strands came through each other.
@@ -332,7 +332,7 @@ def test_pyelastica_plectoneme_lies_on_itself_and_keeps_its_turns():
 # --- PE/ContinuumSnakeCase
 
 
-def test_pyelastica_snake_crawls_as_fast_as_there():
+def test_pyelastica_snake_crawls_at_the_reference_speed():
     """Its second period: 27.04 mm/s there with 25 elements, 27.18 with 50, 27.2 refined where a damper keeps it on the ground."""
     coarse, fine = (snake.speed(snake.run(2, 0.02, n, 1e-6, progress=False)) for n in (20, 40))
     assert fine == pytest.approx(27.2e-3, rel=0.015)

@@ -40,7 +40,7 @@ def two_rods(joint, n):
 
 
 @pytest.mark.parametrize(("joint", "reach"), [("weld", 0.002), ("revolute", 0.1), ("spherical", 0.2)])
-def test_pyelastica_rods_on_joints_move_by_what_is_free(joint, reach):
+def test_pyelastica_rods_on_joints_move_in_their_free_directions(joint, reach):
     """PE/JointCases: 10 elements each, 5 s; joints at round-off, energy as the force's work; halves change little."""
     runs = [simulate(two_rods(joint, n), 5.0, dt, progress=False) for n, dt in ((10, 0.01), (20, 0.005))]
     assert audit(runs[0]).ok
@@ -212,7 +212,7 @@ def moving_axis_reference(joint, t_end):
 
 
 @pytest.mark.parametrize("joint", ["cylindrical", "prismatic"])
-def test_cardillo_rod_on_a_moving_axis_is_where_lagranges_equations_say(joint):
+def test_cardillo_rod_on_a_moving_axis_follows_lagranges_equations(joint):
     t_end, errors = 0.6, []
     exact = moving_axis_reference(joint, t_end)
     for dt in (0.01, 0.005):

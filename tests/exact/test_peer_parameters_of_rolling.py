@@ -11,7 +11,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWa
 # --- EX/rollingCoinTest
 
 
-def test_exudyn_coin_rolls_by_friction_to_where_its_rolling_joint_takes_it():
+def test_exudyn_coin_rolling_by_friction_follows_its_rolling_joint():
     """A disc of 1 cm, a degree off the vertical, set on a plane at five turns a second about it; in the limit of a hard plane,
     which is 0.07 percent further: the place of contact after 0.5 s is that of its own test, 2.0041 mm.
     """
@@ -70,7 +70,7 @@ def test_exudyn_ball_rolls_over_the_edge_of_its_stairs_and_down():
     assert motion.v[-1, 0] < -0.3
 
 
-def test_exudyn_cube_slides_by_what_presses_it():
+def test_exudyn_cube_slides_by_friction_of_its_normal_force():
     """Of 150 x 100 x 50 mm, rounded by the spheres of its mesh, with the springs of the nine under its face: it falls 19 mm with
     2 m/s, bounces, and is as slow as the sum of all normal forces says.
     """

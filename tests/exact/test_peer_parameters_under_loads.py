@@ -173,7 +173,7 @@ def flagellum(n):
     return model
 
 
-def test_pyelastica_flagellum_swims_as_fast_as_there():
+def test_pyelastica_flagellum_swims_at_the_reference_speed():
     """A period from t = 2 s on: 13.416 mm with its own 50 elements and steps of 0.1 ms."""
     n = 50
     result = simulate(flagellum(n), 3.0, 0.02, progress=False, output_every=50)

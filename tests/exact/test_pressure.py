@@ -49,7 +49,7 @@ def test_a_ring_under_pressure_stays_a_circle_of_known_radius():
 
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
-def test_the_work_of_a_pressure_is_that_on_the_area(integrator):
+def test_pressure_work_is_pressure_times_change_of_area(integrator):
     model = ring(16, pressure=30.0, radii=(R, 0.7 * R))
     result = simulate(model, t_end=0.5, dt=0.005, integrator=integrator)
     work = result.work
@@ -85,14 +85,14 @@ def buckling_pressure(n, EI):
     return pressures[0] - squares[0] * np.diff(pressures)[0] / (squares[1] - squares[0])
 
 
-def test_a_ring_buckles_under_three_times_its_bending_stiffness_over_the_cube_of_its_radius():
+def test_ring_buckles_at_levys_pressure():
     """Levy: a hydrostatic pressure 3 EI/R^3 makes it an ellipse; chords of n nodes meet it with order 2."""
     coarse, fine = (buckling_pressure(n, 1.0) for n in (24, 48))
     assert fine == pytest.approx(3.0 / R**3, rel=6e-3)
     assert (4.0 * fine - coarse) / 3.0 == pytest.approx(3.0 / R**3, rel=5e-4)
 
 
-def test_the_pressure_on_an_open_rod_has_no_potential_and_its_work_is_counted():
+def test_pressure_on_an_open_rod_has_no_potential_and_its_work_is_counted():
     section = Section.from_stiffness(EA=500, GA=500, GJ=1, EI=1, mass_per_length=1, inertia_per_length=1e-3)
     model = Model("flap")
     rod = model.add_rod("flap", [(0, 0, 0), (1, 0, 0)], section, 6)
@@ -143,7 +143,7 @@ KEEPING = [
 
 @pytest.mark.parametrize("closed", [False, True])
 @pytest.mark.parametrize(("integrator", "chart"), KEEPING)
-def test_schemes_that_keep_energy_count_the_work_of_a_pressure(integrator, chart, closed):
+def test_energy_conserving_schemes_count_the_work_of_a_pressure(integrator, chart, closed):
     """To round-off; in a ring it is the pressure times the change of the area."""
     result = simulate(soft(closed), 0.1, 0.01, integrator, chart=chart, output_every=1, progress=False)
     report = audit(result)
@@ -175,7 +175,7 @@ def fine():
         ("GL-SPARK(2)", "quaternion-gamma", 4),
     ],
 )
-def test_a_rod_under_pressure_moves_as_in_em_to_the_order_of_the_scheme(integrator, chart, order):
+def test_rod_under_pressure_converges_to_em_with_the_order_of_the_scheme(integrator, chart, order):
     """Its work too; a pressure without a potential goes backwards in the substeps of compositions as forwards."""
     positions, work = fine()
     errors = []

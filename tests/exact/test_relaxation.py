@@ -11,7 +11,7 @@ from tests.support.rods import free_rod, soft
 
 
 @pytest.mark.parametrize(("element", "n_elements"), [("se3", 1), ("relative(2)", 2), ("midpoint", 1)])
-def test_the_force_of_a_held_bar_relaxes_as_the_closed_form(element, n_elements):
+def test_force_of_a_fixed_bar_relaxes_by_the_closed_form(element, n_elements):
     strain, errors = 0.01, []
     for h in (0.02, 0.01):
         model, _ = bar(1 + strain, True, element=element, n_elements=n_elements)
@@ -26,7 +26,7 @@ def test_the_force_of_a_held_bar_relaxes_as_the_closed_form(element, n_elements)
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.05)
 
 
-def test_a_loaded_bar_creeps_as_the_closed_form():
+def test_loaded_bar_creeps_by_the_closed_form():
     """So light that its inertia counts for nothing; it begins with the strain of both stiffnesses."""
     F, EA = 5.0, 1e3
     model, rod = bar(1 + F / (EA * (1 + FRACTION)), False, mass=1e-7)
@@ -54,7 +54,7 @@ def test_a_vibrating_bar_has_the_complex_modulus(h):
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
 @pytest.mark.parametrize("element", ["se3", "lagrange(2)", "relative(2)", "midpoint"])
-def test_what_a_relaxing_rod_loses_is_what_its_energy_misses(element, integrator):
+def test_relaxing_rod_balances_energy(element, integrator):
     """Bent from its stress-free shape, coupled stiffness, viscous as well."""
     section = soft(0.002).with_relaxation(0.05, stiffness=0.01 * full_section(False).stiffness)
     model = free_rod(element, section=section, stress_free=[(0, 0, 0), (1.2, 0, 0)])
@@ -83,7 +83,7 @@ def test_em_has_its_order_with_a_relaxing_branch(element):
         assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
 
 
-def test_branches_that_relax_at_once_or_never_are_a_viscosity_or_a_stiffness():
+def test_fast_and_slow_branches_act_as_viscosity_and_stiffness():
     plain = soft()
     limits = (
         (plain.with_relaxation(1e-8, fraction=1e6), soft(0.01)),
@@ -99,7 +99,7 @@ def test_branches_that_relax_at_once_or_never_are_a_viscosity_or_a_stiffness():
         assert np.abs(one - other).max() < 1e-6
 
 
-def test_a_stored_run_goes_on_to_the_bit_and_is_audited(tmp_path):
+def test_stored_run_resumes_bitwise_and_is_audited(tmp_path):
     def model():
         return free_rod(
             "se3", section=soft().with_relaxation(0.05, fraction=0.5), stress_free=[(0, 0, 0), (1.2, 0, 0)]
@@ -118,7 +118,7 @@ def test_a_stored_run_goes_on_to_the_bit_and_is_audited(tmp_path):
     assert report.energy_balance < 1e-12
 
 
-def test_what_a_relaxing_branch_cannot_do_is_refused_with_its_cure():
+def test_unsupported_uses_of_relaxation_are_rejected_with_advice():
     model = free_rod("se3", section=soft().with_relaxation(0.05, fraction=0.5))
     with pytest.raises(ModelError, match="negative substeps, which a rod with a branch that relaxes"):
         simulate(model, 0.1, 0.01, "em4", progress=False)

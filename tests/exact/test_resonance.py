@@ -36,7 +36,7 @@ def turned(fractions, x):
         ("em8", True, 6),
     ],
 )
-def test_a_step_at_a_resonance_leaves_an_oscillator_where_it_was(integrator, joined, count):
+def test_resonant_step_maps_an_oscillator_to_itself(integrator, joined, count):
     fractions = substep_fractions(int(integrator[2]), joined and not integrator.endswith("ggl"))
     resonant = resonances(integrator, joined)
     assert len(resonant) == count
@@ -46,7 +46,7 @@ def test_a_step_at_a_resonance_leaves_an_oscillator_where_it_was(integrator, joi
     assert np.abs(turned(fractions, away) - np.eye(2)).max(axis=(1, 2)).min() > 0.01
 
 
-def test_single_steps_have_none_and_other_integrators_are_refused():
+def test_single_steps_have_no_resonance_and_other_integrators_are_rejected():
     assert len(resonances("em")) == len(resonances("em-ggl")) == 0
     for integrator in ("GGL-EM", "em-d(0.8)"):
         with pytest.raises(ModelError, match="give em, em4"):
@@ -70,9 +70,7 @@ def end_of(integrator, steps):
 @pytest.mark.parametrize(
     ("integrator", "at", "neighbours"), [("em4-ggl", 319, (290, 350)), ("em4", 460, (420, 510))]
 )
-def test_a_beam_whose_stretch_is_turned_by_whole_turns_loses_what_steps_beside_keep(
-    integrator, at, neighbours
-):
+def test_resonant_steps_lose_accuracy_compared_with_neighbouring_steps(integrator, at, neighbours):
     exact = end_of("em6-ggl", 2000)
     resonant, *regular = (np.abs(end_of(integrator, steps) - exact).max() for steps in (at, *neighbours))
     assert resonant > 30 * max(regular)
@@ -81,7 +79,7 @@ def test_a_beam_whose_stretch_is_turned_by_whole_turns_loses_what_steps_beside_k
 
 
 @pytest.mark.parametrize(("ends", "waves"), [((), 0.5), (("start",), 0.25), (("start", "end"), 0.5)])
-def test_the_vibration_is_the_rods_own(ends, waves):
+def test_reported_vibration_is_a_mode_of_the_rod(ends, waves):
     """Half or a quarter of a wave; among the frequencies of the model."""
     model = Model("rod")
     rod = model.add_rod("rod", [(0, 0, 0), (LENGTH, 0, 0)], SECTION, 40, mass="lumped")
@@ -107,7 +105,7 @@ run: {t_end: 0.5, dt: DT, integrator: em4-ggl}
 
 
 @pytest.mark.parametrize(("dt", "warns"), [("0.0125", True), ("0.01", False)])
-def test_the_check_of_a_scene_names_the_rod_and_the_step(dt, warns, tmp_path, capsys):
+def test_scene_check_names_the_resonant_rod_and_step(dt, warns, tmp_path, capsys):
     scene = tmp_path / "beam.yaml"
     scene.write_text(SCENE.replace("DT", dt))
     assert main(["check", str(scene)]) == 0

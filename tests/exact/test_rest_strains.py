@@ -42,6 +42,6 @@ def test_strains_at_rest_may_change_along_the_rod(element):
     assert s.mean() == pytest.approx(0.5)
 
 
-def test_strains_that_are_none_are_refused():
+def test_invalid_rest_strains_are_rejected():
     with pytest.raises(ModelError, match=r"rod 'rod': rest_strains = .* is not a list of 6"):
         built(rest_strains=(1, 2, 3))

@@ -38,7 +38,7 @@ def error(element, inertia, n):
     ],
 )
 @pytest.mark.parametrize("inertia", [SLENDER, ROUND], ids=["twisting slowly", "twisting as it bends"])
-def test_the_motion_of_the_right_angle_is_found_to_order_2p(element, order, n, bound, inertia):
+def test_right_angle_motion_converges_with_order_2p(element, order, n, bound, inertia):
     coarse, fine = (error(element, inertia, k) for k in (n, 2 * n))
     assert coarse < bound
     assert fine < max(coarse / 2 ** (2 * order - 1), DIGITS)

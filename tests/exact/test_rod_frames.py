@@ -63,7 +63,7 @@ def test_twist_turns_the_sections_about_the_tangent_by_the_right_hand():
 @pytest.mark.parametrize(
     "options", [{"twist": 1.5}, {"up": lambda s: (0, -np.sin(1.5 * s), np.cos(1.5 * s))}]
 )
-def test_a_blade_made_with_a_twist_has_no_stress(options):
+def test_pretwisted_blade_has_no_stress(options):
     made = built(LINE, 5, **options)
     assert directors(made)[-1][:, 2] == pytest.approx([0, -np.sin(1.5), np.cos(1.5)], abs=1e-14)
     assert made.system.elements.strain0[:, 3] == pytest.approx(1.5 / 2, rel=1e-13)
@@ -126,7 +126,7 @@ def test_a_ring_wound_by_whole_turns_sees_them_in_its_closing_element(turns):
     assert errors[1] < errors[0] / 3.5
 
 
-def test_a_ring_made_wound_has_no_stress():
+def test_ring_built_with_twist_has_no_stress():
     for options in ({"twist": TURN}, {"stress_free": circle, "twist": -TURN}, {"up": circle}):
         assert elastic(circle, 12, closed=True, **options) < 1e-20
 
@@ -234,7 +234,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("words", REFUSED)
-def test_frames_that_do_not_fit_are_refused_with_the_cure(words):
+def test_incompatible_frames_are_rejected_with_advice(words):
     with pytest.raises(ModelError, match=f"rod 'rod'.*{words}"):
         REFUSED[words]()
 
@@ -295,7 +295,7 @@ def test_a_scene_gives_directions_along_a_rod(tmp_path):
         ("twist: 3", "'twist' is not known.*twist_deg"),
     ],
 )
-def test_a_scene_with_frames_that_do_not_fit_names_its_line(tmp_path, lines, words):
+def test_scene_error_for_incompatible_frames_names_its_line(tmp_path, lines, words):
     with pytest.raises(SceneError, match=rf"ring.yaml:\d+: rod 'rod': .*{words}"):
         scene(tmp_path, lines)
 
@@ -308,7 +308,7 @@ def test_results_describe_the_frames():
     assert rod["stress_free"]["twist"] == 0.5
 
 
-def test_a_run_goes_on_only_with_the_twist_it_began_with(tmp_path):
+def test_run_resumes_only_with_its_initial_twist(tmp_path):
     def run(twist, t_end, resume):
         model = Model("rod")
         model.add_rod("rod", LINE, SECTION, 3, twist=twist, stress_free_twist=0.0)
@@ -320,7 +320,7 @@ def test_a_run_goes_on_only_with_the_twist_it_began_with(tmp_path):
     run(1.0, 0.04, True)
 
 
-def test_frames_of_a_wound_curve_are_those_of_the_curve_turned():
+def test_frames_of_a_wound_curve_are_rotated_frames_of_the_curve():
     curve = Curve("curve", lambda s: (np.cos(3 * s), np.sin(2 * s), s**2))
     s = np.linspace(0, 1, 31)
     plain, wound = (

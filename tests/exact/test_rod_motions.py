@@ -164,7 +164,7 @@ def test_a_breathing_ring_is_exact_with_lumped_masses_on_any_mesh(n):
     assert order_of(error, (40, 80, 160)) == pytest.approx(2.0, abs=0.1)
 
 
-def test_a_turning_ring_keeps_the_exact_radius():
+def test_spinning_ring_has_the_exact_radius():
     """r = R/(1 - rho A R^2 W^2/EA), whatever bending resists."""
     W = 0.5 * np.sqrt(EA / RHO) / R
     radius = R / (1 - RHO * R * R * W * W / EA)
@@ -185,7 +185,7 @@ def test_a_turning_ring_keeps_the_exact_radius():
 
 
 @pytest.mark.parametrize(("element", "integrator", "order", "numbers"), METHODS)
-def test_a_turning_rod_keeps_the_exact_stretch(element, integrator, order, numbers):
+def test_spinning_rod_has_the_exact_stretch(element, integrator, order, numbers):
     """Free, about its middle: x = sin(k s)/(k cos(k l)), k = W sqrt(rho A/EA), s from the middle, l half the length."""
     W = 8.0
     k, half = W / C, 0.5 * L
@@ -224,7 +224,7 @@ def test_a_turning_rod_keeps_the_exact_stretch(element, integrator, order, numbe
     assert unbalanced(numbers[-1]) < 0.5 * unbalanced(numbers[0])
 
 
-def test_a_bar_pulled_at_once_swings_between_zero_and_twice_the_static_stretch():
+def test_suddenly_loaded_bar_oscillates_between_zero_and_twice_the_static_stretch():
     """Tip: a triangle between 0 and 2 F L/EA of period 4 L/c; the clamp's force steps between 0 and 2 F."""
     F, static = 300.0, 300.0 * L / EA
     t = 6.0 * L / C

@@ -26,7 +26,7 @@ def held(section, curve, **settings):
 
 
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
-def test_both_centers_off_the_curve_are_a_curve_that_is_moved(element):
+def test_both_centers_off_the_curve_equal_a_shifted_curve(element):
     """Anchors and start velocities stay those of the curve."""
     d2, d3 = np.array([0, 1.0, 0]), np.array([0, 0, 1.0])
     shift = C[1] * d2 + C[2] * d3
@@ -64,13 +64,13 @@ def test_a_pull_off_the_center_of_stiffness_bends():
     assert strain[:, 0] - 0.1 * strain[:, 5] == pytest.approx(np.full(4, 0.02 / 3e3), rel=1e-2)
 
 
-def test_damping_is_of_the_line_of_the_stiffness():
+def test_damping_is_proportional_to_the_shifted_stiffness():
     section = PLAIN.with_centers(stiffness=C[1:])
     assert np.abs(section.stiffness[0, 4:]).min() > 10.0
     assert section.damping == pytest.approx(1e-3 * section.stiffness, rel=1e-12)
 
 
-def test_an_inertia_with_product_is_one_in_turned_axes():
+def test_product_of_inertia_equals_principal_axes_rotated():
     """Round stiffness, so that turned sections differ in nothing but their inertia."""
 
     def section(moments, J23=None):
@@ -106,7 +106,7 @@ def test_velocities_of_a_rod_are_those_of_its_curve():
     assert state.v[1:] == pytest.approx(np.cross(omega, state.r[1:]), abs=1e-14)
 
 
-def test_centers_that_cannot_be_are_refused():
+def test_impossible_centers_are_rejected():
     with pytest.raises(
         ModelError, match=r"product_of_inertia = 0.03 is too large for the moments 0.03 and 0.02"
     ):

@@ -57,7 +57,7 @@ def test_shear_modulus_comes_from_poissons_ratio_or_as_given():
     assert Material(E=2.6, G=5, density=1).shear_modulus == 5
 
 
-def test_one_number_stands_for_both_axes():
+def test_single_number_applies_to_both_axes():
     one = Section.from_stiffness(EA=1, GA=2, GJ=3, EI=4, mass_per_length=1, inertia_per_length=5)
     two = Section.from_stiffness(
         EA=1, GA=(2, 2), GJ=3, EI=(4, 4), mass_per_length=1, inertia_per_length=(5, 5, 5)
@@ -97,7 +97,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("words", "make"), REFUSED)
-def test_impossible_sections_are_refused_with_the_cure(words, make):
+def test_impossible_sections_are_rejected_with_advice(words, make):
     with pytest.raises(ModelError, match=words):
         make()
 

@@ -51,7 +51,7 @@ G, ARM = 9.81, 0.7
 
 
 @pytest.mark.parametrize("flipped", [False, True])
-def test_the_force_of_a_hinge_is_that_of_the_pendulum(flipped):
+def test_hinge_force_response_is_that_of_a_pendulum(flipped):
     """m l theta'' - u sideways, of b on which it acts; (J + m l^2) theta'' + m g l theta = l u."""
     J = 0.4
     model = Model("pendulum", gravity=(0, -G, 0))
@@ -76,7 +76,7 @@ def test_the_force_of_a_hinge_is_that_of_the_pendulum(flipped):
     )
 
 
-def test_the_pull_of_a_strut_turns_with_it():
+def test_strut_force_rotates_with_the_strut():
     """The force in a pendulum's rod changes by its direction: -m g x/l."""
     model = Model("strut", gravity=(0, -G, 0))
     bob = model.add_body("bob", MassProperties(MASS, np.eye(3)), position=(0, -ARM, 0))
@@ -89,7 +89,7 @@ def test_the_pull_of_a_strut_turns_with_it():
     assert response[:, 0, 0] == pytest.approx(-stiffness / (stiffness - MASS * omega**2), rel=1e-11)
 
 
-def test_the_moment_of_a_rail_counts_about_its_point_on_b():
+def test_rail_moment_is_taken_about_its_point_on_b():
     model = Model("rail", gravity=(0, -G, 0))
     mass = model.add_body("mass", MassProperties(MASS, np.eye(3)), position=(1, 0, 0))
     model.add_joint("rail", "prismatic", mass, model.ground, at=(0, 0, 0), axis=(1, 0, 0))
@@ -104,7 +104,7 @@ def test_the_moment_of_a_rail_counts_about_its_point_on_b():
     assert (_transfer(system, omega) + system.D)[:, 0, 0] == pytest.approx(expected, rel=1e-10)
 
 
-def test_reactions_that_are_not_there_or_not_determined_are_refused():
+def test_missing_or_undetermined_reactions_are_rejected():
     model, mass = oscillator()
     push = Push(mass.at((0, 0, 0)), (1, 0, 0))
     with pytest.raises(ModelError, match="output 0: there is no joint 'rale'; the joints are rail"):
@@ -145,7 +145,7 @@ def test_a_beam_has_the_same_response_by_matrices_and_by_solves_and_the_exact_st
     assert solved[0, 0, 1] == pytest.approx(0.5 / EI * (1 - 0.25), rel=1e-9)
 
 
-def test_a_force_beside_the_axis_turns_and_a_point_there_moves_by_the_turn():
+def test_force_off_the_axis_twists_and_the_twist_moves_points_off_the_axis():
     model, rod = viscous_beam(4)
     arm = 0.2
     off_axis = frequency_response(

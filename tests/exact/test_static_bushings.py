@@ -20,7 +20,7 @@ def on_a_bushing(force=(0.0, 0.0, 0.0)):
     return model
 
 
-def test_a_bushing_gives_way_by_force_over_stiffness():
+def test_bushing_deflection_is_force_over_stiffness():
     r = equilibrium(on_a_bushing((8.0, 0.0, 0.0))).body("body").r[-1]
     assert r == pytest.approx((8.0 / K, 0.0, 0.0), abs=1e-12)
 
@@ -33,7 +33,7 @@ def test_a_body_swings_on_its_bushing_in_six_directions():
     assert np.sort(result.omega) == pytest.approx(np.sort(exact), rel=1e-9)
 
 
-def test_a_spring_with_a_law_hangs_where_its_force_is_the_weight():
+def test_nonlinear_spring_force_balances_the_weight():
     """F = k x + b x^3."""
     k, b = 100.0, 4e4
     model = Model("hanger", gravity=(0, 0, -9.81))
@@ -45,7 +45,7 @@ def test_a_spring_with_a_law_hangs_where_its_force_is_the_weight():
     assert k * z + b * z**3 == pytest.approx(MASS * 9.81, rel=1e-6)
 
 
-def test_a_driven_model_stands_where_its_drive_begins():
+def test_driven_model_rests_at_the_start_of_its_drive():
     """A crank held by its drive: the weight's moment is the drive's."""
     model = Model("crank", gravity=(0, 0, -9.81))
     bar = model.add_body("bar", Box(1.0, 0.1, 0.1, mass=MASS), position=(0.5, 0, 0))
@@ -91,7 +91,7 @@ def test_a_bushing_is_an_elastic_rod_without_mass_of_one_se3_element():
     assert loaded(rod=False) == pytest.approx(as_rod, abs=1e-10)
 
 
-def test_nothing_dissipates_at_rest():
+def test_interactions_at_rest_exclude_dissipation():
     """What does is left out with its numbers; where nothing does, the rest is the table itself."""
     interactions = forces().build().system.others
     conservative = at_rest(interactions)

@@ -110,7 +110,7 @@ LAWS = {
 
 
 @pytest.mark.parametrize(("law", "force"), LAWS.values(), ids=LAWS)
-def test_a_ball_lies_where_its_law_resists_as_much_as_its_weight_presses(law, force):
+def test_ball_rests_where_the_contact_law_balances_its_weight(law, force):
     statics = equilibrium(ball_on_floor(0.07 if "reach" in law else 0.06, g=G, **law))
     assert force(statics.state().r[1, 2] - R) == pytest.approx(M * G, rel=1e-9 if "reach" in law else 1e-10)
     assert audit(statics).ok
@@ -124,7 +124,7 @@ def test_each_ball_of_a_stack_carries_those_above():
     assert audit(statics).ok
 
 
-def test_a_rod_lies_flat_as_deep_as_its_weight_per_length_presses_it():
+def test_rod_on_a_floor_has_the_exact_penetration():
     statics = equilibrium(lying())
     depth = 1000.0 * np.pi * 0.01**2 * G / 1e4
     assert statics.state().r[1:, 2] == pytest.approx(0.01 - depth, abs=1e-12)
@@ -145,7 +145,7 @@ def test_a_ball_lies_on_the_middle_of_a_rod_that_bends_under_it():
 
 
 @pytest.mark.parametrize(("stations", "tolerance"), [(64, 5e-3), (400, 2e-4)])
-def test_crossing_rods_press_as_the_integral_of_the_law_over_their_overlap(stations, tolerance):
+def test_crossing_rods_have_the_contact_force_integrated_over_their_overlap(stations, tolerance):
     """F = 2 k g (rho arsinh(s/g) - s) for s = (rho^2 - g^2)^(1/2), g the distance of the lines."""
     model = Model("crossing")
     low = model.add_rod("low", [(-0.05, 0, 0), (0.05, 0, 0)], bar(1e12), 1)
@@ -211,7 +211,7 @@ def lifted_by_hand(k: float = K_FLOOR) -> tuple[float, float]:
     return Q * a - EI * coefficients(a)[2], a
 
 
-def test_a_rod_comes_off_a_floor_as_a_beam_does():
+def test_lifted_rod_equals_a_beam_on_an_elastic_foundation():
     force, a = lifted(80)
     assert (force, a) == pytest.approx(lifted_by_hand(), rel=1e-3)
     # on a floor that gives way by nothing
@@ -248,7 +248,7 @@ def test_a_rod_does_not_pass_through_another_in_a_load_step():
     assert audit(statics).ok
 
 
-def test_what_is_too_soft_for_its_load_is_named_with_how_deep_it_is_and_the_cure():
+def test_contacts_too_soft_for_their_load_are_named_with_depth_and_advice():
     words = (
         r"contact 'hit': rod 'low', node 3, and rod 'high', node 5 are 0\.0032 m deep in each other there, whose axes are "
         r"0\.004 m apart .*; give the contact a larger `stiffness`, or smaller loads"
@@ -258,7 +258,7 @@ def test_what_is_too_soft_for_its_load_is_named_with_how_deep_it_is_and_the_cure
     assert 0.2 < failed.value.t < 0.3  # of the load
 
 
-def test_what_is_held_at_the_start_is_let_go_through_all_lists():
+def test_initial_imbalance_is_released_through_all_contact_lists():
     """From a stored state under another load: what it does not balance fades, through lists with other numberings."""
     first = equilibrium(landing(gap=0.03, force=0.04))
     then = equilibrium(landing(gap=0.03, force=0.0), start=first)
@@ -267,7 +267,7 @@ def test_what_is_held_at_the_start_is_let_go_through_all_lists():
     assert back.state().r == pytest.approx(first.state().r, abs=1e-9)
 
 
-def test_what_is_held_and_what_moves_goes_evenly_with_the_load_through_all_lists():
+def test_imbalance_and_motion_are_linear_in_the_load_through_all_contact_lists():
     """Far from a touch, where all is linear: a list that is made anew on the way changes no force."""
     model = landing(gap=0.1, force=0.004)
     first = equilibrium(model, motions={"clamp of high": {"displacement": (0, 0, -0.08)}})
@@ -315,7 +315,7 @@ def test_balls_on_a_table_oscillate_as_a_chain_of_masses(make, springs):
 @pytest.mark.parametrize(
     "losses", [{"friction": 0.5}, {"restitution": 0.9}, {"friction": 0.3, "restitution": 0.5}]
 )
-def test_losses_of_a_contact_change_no_frequency_about_an_equilibrium(losses):
+def test_contact_losses_do_not_change_frequencies_about_an_equilibrium(losses):
     """Bristles are relaxed there, and what a rate costs is found from both ends of a step."""
 
     def pressed(**losses: float) -> Model:
@@ -349,7 +349,7 @@ def test_a_bar_across_two_balls_slides_off_at_the_rate_of_its_tilt():
     assert rates[1] == pytest.approx(np.sqrt(G / z), rel=1e-5)
 
 
-def test_a_rod_across_two_others_slides_the_slower_the_more_stations_look():
+def test_sliding_caused_by_stations_falls_with_their_number():
     """What stations make of it falls with their spacing."""
     grows = []
     for stations in (32, 128):
@@ -358,7 +358,7 @@ def test_a_rod_across_two_others_slides_the_slower_the_more_stations_look():
     assert grows[1] < 0.6 * grows[0]
 
 
-def test_a_column_between_two_stops_buckles_where_they_give_way():
+def test_column_between_elastic_stops_buckles_at_the_exact_load():
     """P H = 2 k h^2: a bar on a pin, with a ball at h that two others hold, under a load P at H."""
     model, h, H = Model("column"), 0.6, 1.0
     column = model.add_body("column", Box(0.05, 0.05, 1.0, density=100.0), (0, 0, 0.5))

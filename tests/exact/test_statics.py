@@ -69,7 +69,7 @@ def strained(element: str) -> EquilibriumSystem:
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_matrices_of_columns_are_the_full_one_and_its_symmetric_half(sparse: bool) -> None:
+def test_column_matrices_equal_the_dense_one_and_its_symmetric_part(sparse: bool) -> None:
     statics = strained("se3")
     statics.assemble(True)
     if sparse:
@@ -137,7 +137,7 @@ def test_an_equilibrium_balances_all_forces_and_is_found_by_newtons_method(eleme
     assert result.constraint_residual.max() < 1e-12
 
 
-def test_roll_up_by_a_turned_clamp_needs_the_moment_of_the_circle() -> None:
+def test_roll_up_by_a_rotated_clamp_needs_the_moment_of_the_circle() -> None:
     model = Model("strip")
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section(EA=1e4, GA=5e3, GJ=2.0, EI=2.0), 10)
     model.add_joint("left", "clamp", rod.start)
@@ -225,7 +225,7 @@ def test_a_prestressed_rod_relaxes_to_its_own_shape() -> None:
     assert result.energy["elastic"][0] < 1e-20
 
 
-def test_a_part_that_nothing_holds_is_named_with_its_load() -> None:
+def test_unsupported_part_is_named_with_its_load() -> None:
     model = Model("free")
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], square(0.1), 4)
     model.add_force("push", rod.end, (1.0, 0.0, 0.0))
@@ -233,7 +233,7 @@ def test_a_part_that_nothing_holds_is_named_with_its_load() -> None:
         equilibrium(model)
 
 
-def test_a_mechanism_that_runs_away_says_the_load_factor_and_keeps_what_it_has() -> None:
+def test_failed_mechanism_reports_its_load_factor_and_partial_result() -> None:
     model = Model("slider")
     body = model.add_body("block", Box(1, 1, 1, density=1.0))
     model.add_joint("rail", "prismatic", body, model.ground, at=(0, 0, 0), axis=(1, 0, 0))
@@ -244,7 +244,7 @@ def test_a_mechanism_that_runs_away_says_the_load_factor_and_keeps_what_it_has()
     assert caught.value.t == 0.0
 
 
-def test_unknown_names_are_refused() -> None:
+def test_unknown_names_are_rejected() -> None:
     model, _, end = cantilever(square(0.1), 1.0, 4)
     model.add_force("load", end, (0, 1, 0))
     with pytest.raises(ModelError, match="no load 'lod'; the loads are load"):
@@ -256,7 +256,7 @@ def test_unknown_names_are_refused() -> None:
 
 
 @pytest.mark.parametrize("n", [1, 4])
-def test_a_slack_chain_is_relaxed_and_the_result_says_so(n: int) -> None:
+def test_slack_chain_is_relaxed_and_reported(n: int) -> None:
     model, before = Model("chain", gravity=(0, 0, -9.81)), None
     for k in range(n):
         body = model.add_body(f"bar {k}", Box(1.0, 0.1, 0.1, density=1000.0), position=(k + 0.5, 0, 0))
@@ -272,7 +272,7 @@ def test_a_slack_chain_is_relaxed_and_the_result_says_so(n: int) -> None:
 
 
 @pytest.mark.parametrize("off", [1e-6, 0.02, 0.3])
-def test_a_bar_that_stands_nearly_upright_is_relaxed_to_where_it_hangs(off: float) -> None:
+def test_nearly_upright_bar_relaxes_to_the_hanging_state(off: float) -> None:
     """Upright it is in equilibrium as well, and nearer: but the way there climbs."""
     model = Model("bar", gravity=(0, 0, -9.81))
     quat = quaternions.from_rotation_vector([0.0, off - np.pi / 2, 0.0])
@@ -296,7 +296,7 @@ def test_a_run_from_an_equilibrium_stays_there() -> None:
     assert run.description["start"]["changes"] == []
 
 
-def test_a_restart_says_what_changed() -> None:
+def test_restart_reports_changes() -> None:
     def model(load: float, gravity: float, E: float) -> Model:
         made, _, end = cantilever(square(0.05, E=E), 1.0, 6)
         made.gravity[2] = gravity
@@ -317,7 +317,7 @@ def test_a_restart_says_what_changed() -> None:
     np.testing.assert_allclose(second.state(0).r, first.state().r, atol=0.0)
 
 
-def test_a_restart_refuses_other_parts() -> None:
+def test_restart_rejects_other_parts() -> None:
     first = equilibrium(cantilever(square(0.05), 1.0, 6)[0])
     with pytest.raises(ModelError, match="has rods"):
         simulate(cantilever(square(0.05), 1.0, 7)[0], 0.02, 0.01, start=first)

@@ -108,7 +108,7 @@ equilibrium:
 """
 
 
-def test_a_scene_goes_through_the_static_command_and_all_that_read_results(tmp_path, capsys) -> None:  # type: ignore[no-untyped-def]
+def test_static_command_and_result_readers_accept_a_scene(tmp_path, capsys) -> None:  # type: ignore[no-untyped-def]
     scene, out = tmp_path / "arch.yaml", tmp_path / "arch.vtkhdf"
     scene.write_text(SCENE)
     assert main(["check", str(scene)]) == 0
@@ -124,7 +124,7 @@ def test_a_scene_goes_through_the_static_command_and_all_that_read_results(tmp_p
     assert "has no `run`" in capsys.readouterr().err
 
 
-def test_an_equilibrium_and_a_run_of_one_scene_have_files_of_their_own(tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_equilibrium_and_run_of_one_scene_use_separate_files(tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     """What `--overwrite` of one command replaces is not what the other has written."""
     monkeypatch.chdir(tmp_path)
     scene = tmp_path / "arch.yaml"
@@ -137,7 +137,7 @@ def test_an_equilibrium_and_a_run_of_one_scene_have_files_of_their_own(tmp_path,
     assert "statics" in Result.load(tmp_path / "arch-equilibrium.vtkhdf").description
 
 
-def test_the_audit_notices_an_equilibrium_that_is_none() -> None:
+def test_audit_detects_a_false_equilibrium() -> None:
     model, rod = deep_arch("se3", 12)
     model.loads.pop("load")
     model.add_force("load", rod.at(0.5), (0, -300.0, 0))
@@ -149,7 +149,7 @@ def test_the_audit_notices_an_equilibrium_that_is_none() -> None:
     assert "equilibrium, forces" in next(v.law for v in report.verdicts if v.kept is False)
 
 
-def test_moved_joints_are_audited_where_they_were_moved_to() -> None:
+def test_moved_joints_are_audited_at_their_new_positions() -> None:
     model = Model("strip")
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section(EA=1e4, GA=5e3, GJ=2.0, EI=2.0), 8)
     model.add_joint("left", "clamp", rod.start)
@@ -163,13 +163,13 @@ def test_moved_joints_are_audited_where_they_were_moved_to() -> None:
     assert "joints, positions" in {v.law for v in audit(Result(result._source)).verdicts if v.kept is False}
 
 
-def test_an_unknown_method_is_refused() -> None:
+def test_unknown_static_method_is_rejected() -> None:
     with pytest.raises(ModelError, match="'arclength' is not known"):
         equilibrium(deep_arch("se3", 12)[0], method="arclength")
 
 
 @pytest.mark.parametrize("stiffness", [1.0, 1.0 + 1e-10, 1.0 + 1e-8, 1.001])
-def test_modes_that_become_critical_together_are_found_wherever_steps_end(stiffness: float) -> None:
+def test_simultaneously_critical_modes_are_found_for_any_step_ends(stiffness: float) -> None:
     """A straight rod, bent to a ring, is twisted: two modes out of its plane pass zero, the determinant keeps its sign. A step
     that ends between both has one more negative eigenvalue, or two, as rounding has it.
     """

@@ -14,7 +14,7 @@ from rodsim.warnings import InitialVelocityWarning
 RUBBER = Material(E=2e6, nu=0.45, density=1100)
 
 
-def test_spaghetti_keeps_energy_and_momenta_for_1000_steps_after_the_load():
+def test_spaghetti_conserves_energy_and_momenta_for_1000_steps_after_the_load():
     report = audit(flying_spaghetti.run())
     assert report.free_from == pytest.approx(5.0)
     assert report.energy_drift < 1e-12
@@ -97,7 +97,7 @@ def closed_ring_with_a_slider():
 @pytest.mark.parametrize(
     "make", [mixed_chain, rod_welded_to_a_body, body_on_the_middle_of_a_rod, closed_ring_with_a_slider]
 )
-def test_mixed_systems_keep_energy_momenta_and_joints(make):
+def test_mixed_systems_conserve_energy_momenta_and_joints(make):
     result = simulate(make(), 2.0, 5e-3)
     report = audit(result)
     assert report.energy_balance < 1e-11

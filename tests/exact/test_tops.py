@@ -20,14 +20,14 @@ def spun(top: Top, t_end: float, h: float):
     return run, np.ptp(jellett) / jellett[0], np.arccos(ends) - np.arccos(tippe_top.rests(top))
 
 
-def test_jellett_integral_is_kept_to_the_second_order_of_the_step():
+def test_jellett_integral_is_conserved_to_second_order():
     """Of a top that turns over: 2.4e-4, 6.1e-5."""
     drifts = [spun(Top(), 2.0, h)[1] for h in (4e-4, 2e-4)]
     assert drifts[1] < 8e-5
     assert np.log2(drifts[0] / drifts[1]) == pytest.approx(2.0, abs=0.1)
 
 
-def test_a_top_on_a_small_tip_rises_and_hops_with_the_same_jellett_integral():
+def test_rising_top_on_a_small_tip_conserves_the_jellett_integral():
     """Its centre of mass is above that of its tip, by twice its radius. 1.8e-5, of the depths between outputs."""
     top = Top(off=2.0, ratio=0.5, spin=500.0, tilt=np.pi - 0.3)
     run, changed, short = spun(top, 1.0, 1e-4)
@@ -45,7 +45,7 @@ TOPS = {  # top, s, where its energy falls to, how far from there it may roll, r
 
 
 @pytest.mark.parametrize("name", TOPS)
-def test_a_tippe_top_goes_where_its_energy_falls_to(name):
+def test_tippe_top_approaches_its_energy_minimum(name):
     """Border of spin 28 rad/s; of A/C 0.8 and 1.2. Where it rolls it stays: the less friction, the nearer to the end."""
     top, t_end, ends, rolls = TOPS[name]
     assert tippe_top.rests(top) == pytest.approx(ends, abs=1e-3)
@@ -54,7 +54,7 @@ def test_a_tippe_top_goes_where_its_energy_falls_to(name):
     assert changed < 5e-4
 
 
-def test_less_friction_lets_a_top_go_nearer_to_its_end():
+def test_less_friction_brings_a_top_closer_to_its_rest_angle():
     """One that is too flat to turn over: its energy is least at cos(theta) = -0.5542, it rolls 0.18 and 0.11 rad before that."""
     nearer = []
     for mu in (0.2, 0.1):
@@ -64,7 +64,7 @@ def test_less_friction_lets_a_top_go_nearer_to_its_end():
     assert nearer[1] < 0.7 * nearer[0] < 0.15
 
 
-def test_the_borders_of_spin_and_of_inertia_are_the_known_ones():
+def test_tippe_top_limits_of_spin_and_inertia_are_exact():
     """Upright is no minimum from w^2 = m g a (R - a)^2/(R (A R - C (R - a))) on; on its head one from
     lambda^2 = m g a C^2 (R + a)^4/(R (C (R + a) - A R)) on.
     """

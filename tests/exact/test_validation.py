@@ -32,7 +32,7 @@ def short(monkeypatch):
 
 
 @pytest.mark.parametrize("case", ALL)
-def test_numbers_known_from_elsewhere_are_found(case, short):
+def test_reference_values_are_reproduced(case, short):
     case = short(case)
     results = outcomes(case)
     assert [outcome.quantity for outcome in results] == list(case.known)
@@ -72,16 +72,16 @@ def test_error_and_tolerance_are_those_of_the_order():
 
 
 @pytest.mark.parametrize("limit", [1.01, 0.99, np.nan])
-def test_what_converges_to_something_else_fails(limit):
+def test_convergence_to_a_wrong_value_fails(limit):
     assert not any(outcome.ok for outcome in outcomes(case(method(limit))))
 
 
-def test_an_error_that_passes_through_zero_is_judged_by_those_before():
+def test_error_passing_through_zero_is_judged_by_earlier_errors():
     assert outcomes(case(method(1.0, wiggle=0.5)))[1].tolerance == pytest.approx(0.005)
     assert outcomes(case(method(1.0, wiggle=2.0)))[1].tolerance == pytest.approx(0.01)
 
 
-def test_a_mesh_too_coarse_to_tell_does_not_pass():
+def test_too_coarse_mesh_does_not_pass():
     results = outcomes(case(method(1.0), limit=1e-3))
     assert results[0].tolerance == 1e-3
     assert not results[0].ok
@@ -93,7 +93,7 @@ def test_runs_of_the_same_steps_are_judged_by_the_digits_of_the_source():
     assert not outcomes(Case("other", "", "", known, lambda level: {"x": 1.0 + 1.1e-9}, meshes))[0].ok
 
 
-def test_the_table_says_what_failed(capsys):
+def test_validation_table_reports_failures(capsys):
     import sys
 
     def broken(level):

@@ -80,7 +80,7 @@ FEET = (
 
 
 @pytest.mark.parametrize("k", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 6))])
-def test_lees_frame_turns_where_shooting_says(k: int) -> None:
+def test_turning_points_of_lees_frame_are_those_of_shooting(k: int) -> None:
     kind, load, u, v = equilibria.LEE[k]
     spans = [planar(4.32e7, 4.32e12, 1.44e7, length) for length in (120.0, 24.0, 96.0)]
 
@@ -153,7 +153,7 @@ def test_the_l_frame_is_that_of_shooting() -> None:
 @pytest.mark.parametrize(
     ("load", "guess"), [("dead", (2.67, -3.09, -2.83, 0.897)), ("following", (3.30, -3.10, -3.02, 0.886))]
 )
-def test_deep_arches_have_their_limit_where_shooting_says(load: str, guess: tuple[float, ...]) -> None:
+def test_deep_arch_limits_are_those_of_shooting(load: str, guess: tuple[float, ...]) -> None:
     """At the sinking of the crown that is given the load is the one given, and does not change with the sinking."""
     P, v = stability.ARCH[load]
     half, radius = np.deg2rad(215.0) / 2, 100.0
@@ -177,7 +177,7 @@ def test_deep_arches_have_their_limit_where_shooting_says(load: str, guess: tupl
 
 
 @pytest.mark.parametrize(("name", "sign"), [("pull", 1.0), ("push", -1.0)])
-def test_the_right_angle_frame_may_leave_its_plane_at_the_load_given(name: str, sign: float) -> None:
+def test_right_angle_frame_buckles_at_the_published_load(name: str, sign: float) -> None:
     """There the determinant of what happens out of the plane changes its sign."""
     L, E, h, t = stability.LEG, stability.YOUNG, stability.HIGH, stability.THICK
     G = E / 2 / (1 + stability.POISSON)
@@ -196,7 +196,7 @@ def test_the_right_angle_frame_may_leave_its_plane_at_the_load_given(name: str, 
 
 
 @pytest.mark.parametrize(("name", "sign"), [("closing", -1.0), ("opening", 1.0)])
-def test_the_frame_under_moments_may_leave_its_plane_at_the_moment_given(name: str, sign: float) -> None:
+def test_frame_under_moments_buckles_at_the_published_moment(name: str, sign: float) -> None:
     """No force, so each leg is a top: sections turn with K = C^-1 M, M' = M x K, about a moment fixed in space.
 
     From M = (0, 0, m) in sections bent by kappa = m/EI3: dM1' = -a dM2, dM2' = b dM1, a = m (1/EI2 - 1/EI3),
@@ -239,7 +239,7 @@ def test_the_disc_on_its_shaft_moves_by_jeffcotts_equation() -> None:
     )
 
 
-def test_the_slider_is_where_a_quadrature_says() -> None:
+def test_slider_position_is_that_of_a_quadrature() -> None:
     """1/2 I(phi) phi'^2 stays, so t = int (I(phi)/2E)^1/2 dphi."""
     a, b = drives.CRANK, drives.ROD
 

@@ -70,7 +70,7 @@ def test_exact_waves_have_the_speeds_of_theory():
         assert exact_wave(SECTION, short, branch).omega / short == pytest.approx(speed, rel=1e-5)
 
 
-def test_waves_of_both_directions_have_one_frequency_and_those_of_no_length_are_rigid_motions_and_shear():
+def test_frequencies_are_even_in_the_wavenumber_and_rigid_or_shear_at_zero():
     for branch in BRANCHES:
         forth, back = (exact_wave(SECTION, k, branch) for k in (K, -K))
         assert back.omega == pytest.approx(forth.omega, rel=1e-12)
@@ -229,7 +229,7 @@ def test_frequencies_in_time_have_the_order_of_the_integrator(integrator, order)
     assert observed_order(h, errors) == pytest.approx(order, abs=0.1)
 
 
-def test_em_needs_so_many_steps_a_period():
+def test_steps_per_period_have_the_requested_error():
     for error in (1e-2, 1e-3):
         steps = steps_needed(error)
         x = np.pi / steps
@@ -242,7 +242,7 @@ def test_em_needs_so_many_steps_a_period():
     )
 
 
-def test_nodes_needed_are_those_with_the_error_asked_for():
+def test_nodes_needed_have_the_requested_error():
     for element, mass in (("se3", "lumped"), ("lagrange(2)", "consistent")):
         n = nodes_needed(SECTION, element, mass, LONGITUDINAL, K, 1e-3)
         assert abs(frequency_error(SECTION, element, mass, LONGITUDINAL, K, n)) == pytest.approx(
@@ -267,14 +267,14 @@ def test_unsolvable_wave_queries_are_rejected():
 
 
 @pytest.mark.parametrize(("element", "mass"), [("se3", "lumped"), ("lagrange(2)", "mean")])
-def test_the_documentation_says_the_nodes_that_the_benchmark_prints(element, mass):
+def test_documentation_states_the_nodes_of_the_benchmark(element, mass):
     lines = (Path(__file__).parents[2] / "docs" / "evidence" / "waves.md").read_text().splitlines()
     row = next(line for line in lines if line.startswith(f"| {element}, {mass} |"))
     documented = [[float(x) for x in cell.split(",")] for cell in row.split("|")[2:6]]
     assert documented == [pytest.approx(nodes(element, mass, branch), abs=0.051) for branch in BRANCHES]
 
 
-def test_the_example_draws_branches_that_part_at_short_waves(tmp_path):
+def test_example_draws_branches_that_diverge_at_short_waves(tmp_path):
     curves = example.curves("relative(2)", "mean", points=9)
     for branch in BRANCHES:
         x, exact, numerical = curves[branch]
