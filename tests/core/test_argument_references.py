@@ -26,20 +26,20 @@ def first_numbers(one, other):
     return one.r[0, 0] + 10.0 * other.quat[0]
 
 
-class Turned(NamedTuple):
+class Rotated(NamedTuple):
     """Of another type."""
 
     quat: Any
-    more: Any
+    extra: Any
 
 
-by_reference(Turned)
+by_reference(Rotated)
 
 
 def test_frozen_tuple_equals_the_tuple_in_kernels():
     """As its arrays are when the kernel runs; types are told apart, and a copy has arrays of its own."""
     state = State(*(np.full((2, 3), float(k)) for k in range(len(State._fields))))
-    turned = Turned(np.full(4, 7.0), np.zeros((2, 2), np.int64))
+    turned = Rotated(np.full(4, 7.0), np.zeros((2, 2), np.int64))
     one, other = bind_tuple(state), bind_tuple(turned)
     assert first_numbers(one, other) == first_numbers(state, turned) == state.r[0, 0] + 70.0
     apart = copy.deepcopy(other)
@@ -145,7 +145,7 @@ def first_of(state, n):
 
 
 @allocating_kernel
-def first_of_kept(pinned):
+def first_of_pinned(pinned):
     """Of one that was handed over before."""
     return dereferenced(pinned).r[0, 0]
 
@@ -170,8 +170,8 @@ def test_invalid_arguments_are_reported_and_not_cached():
             direct(state, None)  # what comes after the state
     assert [counts_of_arrays(state_like) for state_like in wrong] == before
     pinned = PinnedTuple(state)
-    assert first_of_kept(pinned) == 0.0
-    direct = first_of_kept.overloads[first_of_kept.signatures[0]].entry_point
+    assert first_of_pinned(pinned) == 0.0
+    direct = first_of_pinned.overloads[first_of_pinned.signatures[0]].entry_point
     for other in (state, None):
         with pytest.raises(AttributeError, match="address"):
             direct(other)
@@ -182,7 +182,7 @@ def counts_of_arrays(state):
     return [sys.getrefcount(x) for x in state if isinstance(x, np.ndarray)]
 
 
-def grown(action, times):
+def memory_growth(action, times):
     """MiB that the process has grown by over so many calls, after a tenth as many to begin with."""
     for _ in range(max(1, times // 10)):
         action()
@@ -208,7 +208,7 @@ def test_memory_does_not_grow_with_the_number_of_runs():
         stepper = Stepper(built.system, H, load_values=built.load_values)
         stepper.march(copy_state(built.state), H, np.zeros(1))
 
-    assert grown(run, 250) < 8.0
+    assert memory_growth(run, 250) < 8.0
 
 
 @pytest.mark.skipif(not RESIDENT.exists(), reason="reads the size of the process from Linux")
@@ -222,4 +222,4 @@ def test_memory_does_not_grow_with_the_number_of_outputs():
         nonlocal state
         state, _ = stepper.advance(state, 0, 1)
 
-    assert grown(output, 2000) < 8.0
+    assert memory_growth(output, 2000) < 8.0

@@ -23,14 +23,14 @@ def threads():
 
 
 @pytest.fixture
-def two():
+def two_threads():
     with threadpool_limits(limits=2, user_api="blas"):
         if threads() != {2}:
             pytest.skip("this BLAS has one thread")
         yield
 
 
-def test_blas_threads_are_one_inside_and_restored_after(two):
+def test_blas_threads_are_one_inside_and_restored_after(two_threads):
     with one_thread(SOME):
         assert threads() == {1}
         with one_thread(SOME):
@@ -41,13 +41,13 @@ def test_blas_threads_are_one_inside_and_restored_after(two):
         assert threads() == {2}
 
 
-def test_blas_threads_are_restored_after_an_error(two):
+def test_blas_threads_are_restored_after_an_error(two_threads):
     with pytest.raises(ValueError), one_thread(SOME):
         raise ValueError
     assert threads() == {2}
 
 
-def test_threads_are_restored_by_the_last_user_to_leave(two):
+def test_threads_are_restored_by_the_last_user_to_leave(two_threads):
     def other():
         with one_thread(SOME):
             entered.set()
@@ -65,7 +65,7 @@ def test_threads_are_restored_by_the_last_user_to_leave(two):
     assert threads() == {2}
 
 
-def test_thread_number_set_inside_is_not_overwritten(two):
+def test_thread_number_set_inside_is_not_overwritten(two_threads):
     with one_thread(SOME):
         threadpool_limits(limits=3, user_api="blas")
         inside = threads()
@@ -148,7 +148,7 @@ WIDE = net(rows=8)  # its tangent has a half bandwidth of 100
     ],
     ids=["equilibrium", "modes", "buckling", "larger buckling"],
 )
-def test_small_systems_start_no_blas_threads(two, compute):
+def test_small_systems_start_no_blas_threads(two_threads, compute):
     """Processor time of the process is that of the calling thread: threads that wait for each other take some, too."""
     compute()
     process, caller = time.process_time(), time.thread_time()
@@ -157,7 +157,7 @@ def test_small_systems_start_no_blas_threads(two, compute):
     assert process - caller < 0.02 * caller + 1e-3  # a single shared product takes 4 ms of waiting
 
 
-def test_runs_and_modes_in_threads_do_not_change_numpy_in_another_thread(two):
+def test_runs_and_modes_in_threads_do_not_change_numpy_in_another_thread(two_threads):
     matrix = np.random.default_rng(1).standard_normal((120, 120))
     errors, frequencies, ended = [], [], threading.Event()
 

@@ -156,9 +156,9 @@ def test_code_in_a_folder_of_another_user_is_not_run(warm):
 def test_cache_folders_are_private_under_every_umask(tmp_path):
     folder = Path(Use(code="import os; os.umask(0)\n" + USE, XDG_CACHE_HOME=str(tmp_path)).folder)
     assert folder.parent == tmp_path / "rodsim"
-    made = [folder.parent, folder, folder / "systems"]
-    assert [path.stat().st_mode & 0o777 for path in made] == [0o700] * 3
-    assert [path.stat().st_mode & 0o777 for path in made[-1].glob("*.py")] == [0o600]
+    folders = [folder.parent, folder, folder / "systems"]
+    assert [path.stat().st_mode & 0o777 for path in folders] == [0o700] * 3
+    assert [path.stat().st_mode & 0o777 for path in folders[-1].glob("*.py")] == [0o600]
 
 
 SOURCES = """
@@ -205,7 +205,7 @@ STAMP = "used"
 OTHER = "0123456789abcde"  # and a digit
 
 
-def made(folder, unused, stamp=True):
+def make_unused_folder(folder, unused, stamp=True):
     """A folder with something in it that was not used for some time, s."""
     (folder / "rigid").mkdir(parents=True)
     (folder / "rigid" / "code.nbc").touch()
@@ -217,14 +217,14 @@ def made(folder, unused, stamp=True):
 
 
 @pytest.fixture
-def own(tmp_path):
+def version_folder(tmp_path):
     """The folder of this version in the cache of a user."""
     folder = Path(Use(code=SOURCES, XDG_CACHE_HOME=str(tmp_path)).folder)
     assert folder.parent == tmp_path / "rodsim"
     return folder
 
 
-def open_again(cache, unused=2 * DAY):
+def reopen(cache, unused=2 * DAY):
     """Open the folder of this version some time (s) after its last use; None: as if it had never been used."""
     if unused is None:
         (cache / STAMP).unlink()
@@ -240,37 +240,37 @@ def age(folder):
 
 
 @pytest.mark.parametrize("stamp", [True, False])
-def test_cache_folders_of_other_versions_expire_after_thirty_days(own, stamp):
+def test_cache_folders_of_other_versions_expire_after_thirty_days(version_folder, stamp):
     """Without a stamp, which older versions did not leave, the time of the folder counts."""
-    recent = made(own.parent / f"{OTHER}1", 30 * DAY - HOUR, stamp)
-    gone = made(own.parent / f"{OTHER}2", 30 * DAY + HOUR, stamp)
-    open_again(own)
+    recent = make_unused_folder(version_folder.parent / f"{OTHER}1", 30 * DAY - HOUR, stamp)
+    gone = make_unused_folder(version_folder.parent / f"{OTHER}2", 30 * DAY + HOUR, stamp)
+    reopen(version_folder)
     assert recent.is_dir()
     assert not gone.exists()
-    assert own.is_dir()
-    assert age(own) < HOUR
+    assert version_folder.is_dir()
+    assert age(version_folder) < HOUR
 
 
-def test_last_use_is_the_time_of_the_stamp_file(own):
-    folder = made(own.parent / f"{OTHER}1", HOUR)
+def test_last_use_is_the_time_of_the_stamp_file(version_folder):
+    folder = make_unused_folder(version_folder.parent / f"{OTHER}1", HOUR)
     os.utime(folder, (0.0, 0.0))
-    open_again(own)
+    reopen(version_folder)
     assert folder.is_dir()
 
 
-def test_cleanup_removes_only_cache_folders(own, tmp_path):
+def test_cleanup_removes_only_cache_folders(version_folder, tmp_path):
     """Only folders, no links, named as we name them and beside our own."""
     old = 400 * DAY
-    elsewhere = made(tmp_path / "elsewhere" / f"{OTHER}1", old)
+    elsewhere = make_unused_folder(tmp_path / "elsewhere" / f"{OTHER}1", old)
     names = (OTHER, f"{OTHER}12", f"{OTHER}g", f"{OTHER}A", "systems", f"systems/{OTHER}1")
-    retained = [elsewhere, *(made(own.parent / name, old) for name in names)]
-    link = own.parent / f"{OTHER}3"
+    retained = [elsewhere, *(make_unused_folder(version_folder.parent / name, old) for name in names)]
+    link = version_folder.parent / f"{OTHER}3"
     link.symlink_to(elsewhere, target_is_directory=True)
-    file = own.parent / f"{OTHER}4"
+    file = version_folder.parent / f"{OTHER}4"
     file.touch()
     os.utime(file, (0.0, 0.0))
-    gone = made(own.parent / f"{OTHER}5", old)
-    open_again(own)
+    gone = make_unused_folder(version_folder.parent / f"{OTHER}5", old)
+    reopen(version_folder)
     assert not gone.exists()
     assert link.is_symlink()
     assert file.exists()
@@ -280,49 +280,51 @@ def test_cleanup_removes_only_cache_folders(own, tmp_path):
 @pytest.mark.parametrize(
     ("unused", "removes"), [(DAY - HOUR, False), (DAY + HOUR, True), (None, True), (-HOUR, True)]
 )
-def test_cache_cleanup_runs_once_a_day(own, unused, removes):
+def test_cache_cleanup_runs_once_a_day(version_folder, unused, removes):
     """A last use that lies ahead, by a wrong clock, is none."""
-    gone = made(own.parent / f"{OTHER}1", 31 * DAY)
-    open_again(own, unused)
+    gone = make_unused_folder(version_folder.parent / f"{OTHER}1", 31 * DAY)
+    reopen(version_folder, unused)
     assert gone.exists() != removes
-    assert (abs(age(own)) < HOUR / 2) == removes
+    assert (abs(age(version_folder)) < HOUR / 2) == removes
 
 
 def test_cleanup_skips_a_folder_named_by_the_user(tmp_path):
     environment = {"NUMBA_CACHE_DIR": str(tmp_path)}
     cache = Path(Use(code=SOURCES, **environment).folder)
-    retained = made(cache.parent / f"{OTHER}1", 31 * DAY)
+    retained = make_unused_folder(cache.parent / f"{OTHER}1", 31 * DAY)
     Use(code=SOURCES, **environment)
     assert retained.is_dir()
     assert not (cache / STAMP).exists()
 
 
-def test_concurrent_processes_may_remove_the_same_folders(own):
-    gone = [made(own.parent / f"{OTHER}{k}", 31 * DAY) for k in range(10)]
+def test_concurrent_processes_may_remove_the_same_folders(version_folder):
+    gone = [make_unused_folder(version_folder.parent / f"{OTHER}{k}", 31 * DAY) for k in range(10)]
     for folder in gone:
         for k in range(200):
             (folder / "rigid" / f"{k}.nbc").touch()
-    os.utime(own / STAMP, (0.0, 0.0))
+    os.utime(version_folder / STAMP, (0.0, 0.0))
     with ThreadPoolExecutor(3) as pool:
-        used = [*pool.map(lambda _: Use(code=SOURCES, XDG_CACHE_HOME=str(own.parents[1])), range(3))]
-    assert [process.folder for process in used] == [str(own)] * 3
+        used = [
+            *pool.map(lambda _: Use(code=SOURCES, XDG_CACHE_HOME=str(version_folder.parents[1])), range(3))
+        ]
+    assert [process.folder for process in used] == [str(version_folder)] * 3
     assert [process.said for process in used] == [[]] * 3
-    assert [*own.parent.iterdir()] == [own]
+    assert [*version_folder.parent.iterdir()] == [version_folder]
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root can write everywhere")
-def test_cleanup_ignores_folders_without_permission(own):
-    retained = made(own.parent / f"{OTHER}1", 31 * DAY)
-    os.utime(own / STAMP, (0.0, 0.0))
-    folders = (retained / "rigid", own / STAMP, own, own.parent)
+def test_cleanup_ignores_folders_without_permission(version_folder):
+    retained = make_unused_folder(version_folder.parent / f"{OTHER}1", 31 * DAY)
+    os.utime(version_folder / STAMP, (0.0, 0.0))
+    folders = (retained / "rigid", version_folder / STAMP, version_folder, version_folder.parent)
     try:
         for path in folders:
             path.chmod(0o500)
-        used = Use(code=SOURCES, XDG_CACHE_HOME=str(own.parents[1]))
+        used = Use(code=SOURCES, XDG_CACHE_HOME=str(version_folder.parents[1]))
     finally:
         for path in reversed(folders):
             path.chmod(0o700)
-    assert (used.folder, used.said) == (str(own), [])
+    assert (used.folder, used.said) == (str(version_folder), [])
     assert (retained / "rigid" / "code.nbc").exists()
 
 

@@ -196,7 +196,7 @@ def test_machine_code_is_cached_for_types_defined_outside_scripts():
     assert [_of_all((numba.typeof(value),)) for value in (ours, a_scripts)] == [True, False]
 
 
-def beside(folder):
+def search_path(folder):
     """Where modules are looked for: in this folder, too."""
     return os.pathsep.join([str(folder), str(ROOT)])
 
@@ -232,7 +232,7 @@ def test_recompiled_kernel_links_cached_kernels_that_call_python(tmp_path):
     cache.mkdir()
     for _ in range(2):
         code = "from asking_python import outermost; print(outermost(20))"
-        assert said("-c", code, NUMBA_CACHE_DIR=str(cache), PYTHONPATH=beside(tmp_path)) == "43"
+        assert said("-c", code, NUMBA_CACHE_DIR=str(cache), PYTHONPATH=search_path(tmp_path)) == "43"
         assert list(cache.rglob("asking_python.between*.nbc"))
         for file in cache.rglob("asking_python.outermost*"):
             file.unlink()
@@ -309,7 +309,7 @@ for name in ("long_one", "with_tuples", "between", "other"):
 
 
 def _calls(tmp_path, *arguments):
-    where = {"NUMBA_CACHE_DIR": str(tmp_path / "kept"), "PYTHONPATH": beside(tmp_path)}
+    where = {"NUMBA_CACHE_DIR": str(tmp_path / "kept"), "PYTHONPATH": search_path(tmp_path)}
     return said("-c", CALLS, *arguments, **where).split()
 
 

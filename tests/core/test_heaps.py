@@ -116,7 +116,7 @@ def test_matrix_of_rods_in_contact_is_the_derivative_of_the_residual() -> None:
     assert np.abs(matrix - np.array(columns).T).max() < 1e-6 * np.abs(matrix).max()
 
 
-def marched(steps: int, rho: float | None = None) -> tuple[ContactStepper, list]:
+def run_heap(steps: int, rho: float | None = None) -> tuple[ContactStepper, list]:
     """rho: of `em-d`."""
     model = lattice()
     system, state = model.build().system, model.build().state
@@ -128,7 +128,7 @@ def marched(steps: int, rho: float | None = None) -> tuple[ContactStepper, list]
 
 
 def test_rods_with_far_blocks_conserve_energy_and_momenta_and_miss_no_pair() -> None:
-    stepper, states = marched(60)
+    stepper, states = run_heap(60)
     system, contacts = stepper.system, stepper.contacts
     energy = [energies(system, state) for state in states]
     assert max(value.spring for value in energy) > 0.1 * energy[0].total
@@ -155,12 +155,12 @@ def test_rods_with_far_blocks_conserve_energy_and_momenta_and_miss_no_pair() -> 
 
 @pytest.mark.parametrize("rho", [None, 0.5])
 def test_bands_and_columns_give_the_same_motion(rho: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    stepper, states = marched(40, rho)
+    stepper, states = run_heap(40, rho)
     inner = stepper._list_of(states[-1]).stepper
     assert len(inner.numbering.far.row) > 0
     assert inner.numbering.band == HALF  # that of the rods
     monkeypatch.setattr(multifrontal_selection, "_PARTS", 9)
-    other, directly = marched(40, rho)
+    other, directly = run_heap(40, rho)
     assert len(other._list_of(directly[-1]).stepper.numbering.far.row) == 0
     assert states[-1].r == pytest.approx(directly[-1].r, abs=1e-13)
     assert states[-1].v == pytest.approx(directly[-1].v, abs=1e-10)
@@ -182,7 +182,7 @@ def test_contacts_leave_the_band_only_if_they_widen_it(shape: tuple[int, int, in
 
 
 def test_resumed_run_with_far_blocks_is_bitwise_equal() -> None:
-    stepper, states = marched(40)
+    stepper, states = run_heap(40)
     lists = {state.memory.tobytes() for state in states}
     for k in (17, 30):
         later = ContactStepper(stepper.system, H, lambda subsystem: Stepper(subsystem, H))
@@ -195,7 +195,7 @@ def test_resumed_run_with_far_blocks_is_bitwise_equal() -> None:
 
 def test_factors_are_reused_if_two_more_corrections_converge() -> None:
     """By the contraction of the last one alone, 60 steps take 152: what is left then are a few contacts that open or close."""
-    stepper, states = marched(0)
+    stepper, states = run_heap(0)
     assert stepper.advance(states[0], 0, 60)[1].iterations <= 125
     assert may_reuse_factors(1e4, 1e8, 4.0)
     assert not may_reuse_factors(1e8, 1e11, 4.0)

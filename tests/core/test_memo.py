@@ -25,7 +25,7 @@ from tests.support.completeness import drives, forces, geared, joints, loaded, r
 from tests.support.mechanisms import arms, branched, looped
 
 
-def asked(facts_of, copies=False, result=lambda count: count):
+def counted_memo(facts_of, copies=False, result=lambda count: count):
     """A function of a system that counts how often it is really asked."""
     calls = []
     return memoized(facts_of, copies)(
@@ -38,7 +38,7 @@ def heavier(system):
 
 
 def test_facts_of_equal_structures_are_computed_once():
-    system, (fact, calls) = arms().build().system, asked(per_structure)
+    system, (fact, calls) = arms().build().system, counted_memo(per_structure)
     assert [fact(system), fact(heavier(system)), fact(arms().build().system)] == [1, 1, 1]
     frames = system.frames
     all_fixed = system._replace(frames=frames._replace(fixed=np.ones_like(frames.fixed)))
@@ -78,7 +78,7 @@ def arrays(things):
             )
 
 
-def told(built, system, **settings):
+def stepper_attributes(built, system, **settings):
     """Everything that a stepper of the system has before its first step."""
     symmetry = Symmetry(built.state, built.load_directions)
     values = {"load_values": built.load_values, "drive_values": built.drive_values}
@@ -98,15 +98,15 @@ MADE = [arms, branched, looped, joints, forces, relaxing, drives, geared, loaded
 def test_memoised_results_do_not_depend_on_earlier_systems(make, general, monkeypatch):
     built = make().build()
     other, settings = others_of(built.system), {"shortcut": not general}
-    told(built, built.system, **settings)
-    after = told(built, other, **settings)
+    stepper_attributes(built, built.system, **settings)
+    after = stepper_attributes(built, other, **settings)
     monkeypatch.setattr("discretization.memoization._structures", OrderedDict())
-    assert told(built, other._replace(), **settings) == after
+    assert stepper_attributes(built, other._replace(), **settings) == after
 
 
 def test_writable_arrays_are_not_shared():
     system = arms().build().system
-    fact, calls = asked(per_structure, copies=True, result=lambda count: (np.arange(3.0), (1, "word")))
+    fact, calls = counted_memo(per_structure, copies=True, result=lambda count: (np.arange(3.0), (1, "word")))
     for _ in range(3):
         array, remaining = fact(system)
         assert array.tolist() == [0.0, 1.0, 2.0]
@@ -116,7 +116,7 @@ def test_writable_arrays_are_not_shared():
 
 
 def test_results_by_content_are_cached_with_the_tables_for_every_gravity():
-    system, (fact, calls) = arms().build().system, asked(per_tables)
+    system, (fact, calls) = arms().build().system, counted_memo(per_tables)
     assert [fact(system), fact(system)] == [1, 2]
     keep_tables(system)
     lighter = with_gravity(system, 0.5 * system.gravity)
@@ -127,7 +127,7 @@ def test_results_by_content_are_cached_with_the_tables_for_every_gravity():
 
 def test_memoised_results_are_released():
     """Forget old results of a function, by its arguments, and those of structures that others have displaced."""
-    system, (fact, calls) = arms().build().system, asked(per_structure)
+    system, (fact, calls) = arms().build().system, counted_memo(per_structure)
     assert [fact(system, x) for x in range(MOST_RESULTS + 1)] == list(range(1, MOST_RESULTS + 2))
     assert fact(system, 0) == MOST_RESULTS + 2
     fact(system)
@@ -140,7 +140,7 @@ def test_memoised_results_are_released():
 
 @pytest.mark.parametrize("which", ["large", "touching"])
 def test_large_systems_and_contacts_cache_small_results(which):
-    system, (fact, _) = arms().build().system, asked(per_structure)
+    system, (fact, _) = arms().build().system, counted_memo(per_structure)
     if which == "large":
         of_frames = (np.zeros((MAX_KEY_SIZE + 1, *x.shape[1:]), x.dtype) for x in system.frames)
         system = system._replace(frames=type(system.frames)(*of_frames))
@@ -168,7 +168,7 @@ def test_content_key_depends_on_every_number():
 
 
 def test_memoisation_detects_a_replaced_kind(monkeypatch):
-    system, (fact, calls) = arms().build().system, asked(per_structure)
+    system, (fact, calls) = arms().build().system, counted_memo(per_structure)
     number = int(system.others.kind[0])
     replaced = [kind._replace(name="another") if k == number else kind for k, kind in enumerate(INTERACTIONS)]
     for count, kinds in ((1, INTERACTIONS), (2, replaced), (2, INTERACTIONS)):
@@ -179,7 +179,7 @@ def test_memoisation_detects_a_replaced_kind(monkeypatch):
 
 
 def test_copies_of_a_system_in_other_processes_have_no_results():
-    system, (fact, calls) = arms().build().system, asked(per_structure)
+    system, (fact, calls) = arms().build().system, counted_memo(per_structure)
     fact(system)
     other = pickle.loads(pickle.dumps(system))
     assert vars(system)

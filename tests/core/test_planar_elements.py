@@ -93,7 +93,7 @@ class Eight:
         self.C, self.D = (np.einsum("nij,nkj->nik", x, x) + np.eye(3) for x in factors)
         self.strain0 = 0.2 * rng.standard_normal((8, 3))
 
-    def found(self, angles=None, d=None):
+    def evaluate(self, angles=None, d=None):
         """Strains at both ends, forces, tangent, status."""
         angles = self.angles if angles is None else angles
         d = self.d if d is None else d
@@ -125,7 +125,7 @@ class Eight:
 @pytest.mark.parametrize("name", TURNS)
 def test_strains_are_those_of_the_formulas(name):
     eight = Eight(name)
-    E0, E1, _, _, status = eight.found()
+    E0, E1, _, _, status = eight.evaluate()
     assert status == 0
     assert np.abs(E0 - eight.strains(np.zeros((2, 8)), eight.e0)).max() < 1e-14 * 40
     assert np.abs(E1 - eight.strains(eight.angles, eight.e0 + eight.d)).max() < 1e-14 * 40
@@ -135,7 +135,7 @@ def test_strains_are_those_of_the_formulas(name):
 @pytest.mark.parametrize("name", TURNS)
 def test_forces_do_the_work_of_energy_and_dissipation(name, seed):
     eight = Eight(name, seed)
-    E0, E1, (n1, n2, ta, tb), _, _ = eight.found()
+    E0, E1, (n1, n2, ta, tb), _, _ = eight.evaluate()
     psi = 2.0 * np.tan(eight.angles / 2)
     work = n1 * eight.d[0] + n2 * eight.d[1] + ta * psi[0] + tb * psi[1]
     change = E1 - E0
@@ -148,7 +148,7 @@ def test_forces_do_the_work_of_energy_and_dissipation(name, seed):
 def test_forces_balance_each_other(name):
     """The moment of the forces in the mean, about any point."""
     eight = Eight(name)
-    _, _, (n1, n2, ta, tb), _, _ = eight.found()
+    _, _, (n1, n2, ta, tb), _, _ = eight.evaluate()
     e = eight.e0 + 0.5 * eight.d
     moment = e[0] * n2 - e[1] * n1 + ta + tb
     assert np.abs(moment).max() < 1e-13 * np.abs([n1, n2, ta, tb]).max()
@@ -157,7 +157,7 @@ def test_forces_balance_each_other(name):
 @pytest.mark.parametrize("name", TURNS)
 def test_the_tangent_is_the_derivative_of_the_forces(name):
     eight, step = Eight(name), 1e-6
-    K = eight.found()[3]
+    K = eight.evaluate()[3]
     for column in range(4):
         both = []
         for sign in (1.0, -1.0):
@@ -166,7 +166,7 @@ def test_the_tangent_is_the_derivative_of_the_forces(name):
                 d[column] += sign * step
             else:
                 angles[column - 2] += sign * step
-            both.append(eight.found(angles, d)[2])
+            both.append(eight.evaluate(angles, d)[2])
         slope = (both[0] - both[1]) / (2 * step)
         assert np.abs(K[:, column] - slope).max() < 2e-7 * np.abs(K).max()
 
@@ -175,9 +175,9 @@ def test_relative_rotation_beyond_pi_is_reported():
     eight = Eight("fine")
     angles = eight.angles.copy()
     angles[0, 5], angles[1, 5] = -1.6, 1.6
-    assert eight.found(angles)[4] == 1
+    assert eight.evaluate(angles)[4] == 1
     angles[0, 5], angles[1, 5] = -1.5, 1.5
-    assert eight.found(angles)[4] == 0
+    assert eight.evaluate(angles)[4] == 0
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -187,7 +187,7 @@ def test_accumulated_relative_rotation_beyond_pi_is_reported(sign):
     angles = eight.angles.copy()
     for further, status in ((0.33, 0), (0.35, 1), (-2.8, 0)):
         angles[1, 2] = further * sign
-        assert eight.found(angles)[4] == status
+        assert eight.evaluate(angles)[4] == status
 
 
 @pytest.mark.parametrize("m", [1, 7, 8, 9, 16])

@@ -128,7 +128,7 @@ def hinged(kind, **settings):
     return model.build()
 
 
-def asked(built, system=None):
+def find_plane(built, system=None):
     symmetry = Symmetry(built.state, built.load_directions, np.array([0.0, 1.0, 0.0]))
     return find_symmetry_plane(built.system if system is None else system, symmetry)
 
@@ -136,16 +136,16 @@ def asked(built, system=None):
 @pytest.mark.parametrize("other_axis", ["rx", "rz"])
 def test_locked_rotation_about_the_normal_and_another_axis_is_one_angle_row(other_axis):
     """Of a joint that locks turns about y, the normal, and about an axis beside it."""
-    plane = asked(hinged("generic", locked=("x", "y", "z", "ry", other_axis)))
+    plane = find_plane(hinged("generic", locked=("x", "y", "z", "ry", other_axis)))
     assert [row.sort for row in plane.rows].count(ANGLE) == 1
-    assert not any(row.sort == ANGLE for row in asked(hinged("revolute", axis=(0, 1, 0))).rows)
+    assert not any(row.sort == ANGLE for row in find_plane(hinged("revolute", axis=(0, 1, 0))).rows)
 
 
 def test_hinge_oblique_to_the_plane_prevents_symmetry():
     built = hinged("revolute", axis=(0, 1, 0))
     value = np.where(built.system.constraints.kind == built.system.constraints.kind[-1], 0.1, 0.0)
     oblique = built.system._replace(constraints=built.system.constraints._replace(value=value))
-    assert "at an angle to the plane" in asked(built, oblique)
+    assert "at an angle to the plane" in find_plane(built, oblique)
 
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
@@ -159,4 +159,4 @@ def test_rows_of_one_joint_are_examined_individually():
     constraints = built.system.constraints
     together = built.system._replace(constraints=constraints._replace(joint=np.zeros_like(constraints.joint)))
     for system in (built.system, together):
-        assert [row.sort for row in asked(built, system).rows].count(ANGLE) == 1
+        assert [row.sort for row in find_plane(built, system).rows].count(ANGLE) == 1

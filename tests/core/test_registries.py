@@ -24,11 +24,11 @@ ROOT = Path(__file__).parents[2]
 
 
 REGISTRIES = {"integrators": {*EM_FAMILY, *FAMILIES}, "joints": {*JOINTS}, "rod elements": {*WORDS}}
-SAID = {  # files that name several members of a registry, and why
+ALLOWED_NAMES = {  # files that name several members of a registry, and why
     "discretization/time/families.py": "the registry of integrators, and what the schemes of a family share",
     "rodsim/components/argument_types.py": "Literal types must be written out; tests/api/test_argument_types.py compares",
 }
-KINDS_SAID = {  # the same of kinds of interactions
+ALLOWED_KINDS = {  # the same of kinds of interactions
     "rigid/interactions/constraints.py": "the registry of constraints",
     "discretization/interaction_kinds.py": "the registry of all others",
     "discretization/contact/fixed_planes.py": "a circle has no point of a surface",
@@ -55,7 +55,7 @@ def has_two(text: str, names: set[str]) -> bool:
 
 
 @functools.cache
-def said_by_file() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+def listed_by_file() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """What each file lists in one tuple, list, set, dict or `Literal`: members of a registry, and kinds by their variables."""
     assert registered_kinds()  # all are imported
     ours = [module for name, module in sys.modules.items() if name.startswith(("rigid.", "discretization."))]
@@ -97,7 +97,9 @@ def test_every_table_of_a_system_has_a_row_field() -> None:
     assert all(column in get_type_hints(System)[name]._fields for name, column in ROWS.items())
 
 
-@pytest.mark.parametrize(("lists", "allowed"), [(0, SAID), (1, KINDS_SAID)], ids=["names", "kinds"])
+@pytest.mark.parametrize(
+    ("lists", "allowed"), [(0, ALLOWED_NAMES), (1, ALLOWED_KINDS)], ids=["names", "kinds"]
+)
 def test_no_manual_list_repeats_a_registry(lists, allowed):
     """A fact of some of them is declared at each; a list of names forgets the next."""
-    assert said_by_file()[lists].keys() == allowed.keys(), said_by_file()[lists]
+    assert listed_by_file()[lists].keys() == allowed.keys(), listed_by_file()[lists]

@@ -60,18 +60,18 @@ def named_in(kernel):
     return [function.__globals__[name] for name in function.__code__.co_names if name in function.__globals__]
 
 
-def asked(kernel):
+def declarations_of(kernel):
     """Declarations whose vectors a kernel asks for."""
     return {thing.names for thing in named_in(kernel) if isinstance(getattr(thing, "names", None), type)}
 
 
 @cache
-def asked_below(kernel):
+def declarations_of_callees(kernel):
     """Those of all kernels that it calls."""
     below = set()
     for called in named_in(kernel):
         if isinstance(source(called), FunctionType) and called is not kernel:
-            below |= asked(called) | asked_below(called)
+            below |= declarations_of(called) | declarations_of_callees(called)
     return below
 
 
@@ -89,8 +89,8 @@ def overlaps(kernel):
     """Pairs of declarations, of a kernel and of those it calls, that have rows in common."""
     return [
         (mine.__name__, theirs.__name__)
-        for mine in asked(kernel)
-        for theirs in asked_below(kernel) - {mine}
+        for mine in declarations_of(kernel)
+        for theirs in declarations_of_callees(kernel) - {mine}
         if set(rows_of(mine)) & set(rows_of(theirs))
     ]
 
@@ -112,15 +112,15 @@ def above(W, D):
 apart = scratch(Apart := NamedTuple("Apart", [("q", PerCoordinate)]))
 
 
-def beside(W, D):
+def overlapping(W, D):
     beneath(W, D)
     return apart(W, D)
 
 
 def test_shared_rows_are_detected():
-    assert (asked(above), asked_below(above)) == ({High}, {Low})
+    assert (declarations_of(above), declarations_of_callees(above)) == ({High}, {Low})
     assert overlaps(above) == []
-    assert overlaps(beside) == [("Apart", "Low")]
+    assert overlaps(overlapping) == [("Apart", "Low")]
 
 
 def test_every_residual_requests_vectors():
@@ -135,4 +135,4 @@ def test_every_residual_requests_vectors():
         if name.endswith("_residual")
     ]
     assert len(residuals) >= 13
-    assert all(asked(kernel) for kernel in residuals)
+    assert all(declarations_of(kernel) for kernel in residuals)

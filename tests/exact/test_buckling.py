@@ -140,7 +140,7 @@ def test_rigid_links_on_springs_buckle_at_the_closed_form(n):
     assert result.factors == pytest.approx(exact, rel=1e-9)
 
 
-def loosely(kind):
+def unsupported(kind):
     """Models that have no equilibrium from which their loads could make them buckle."""
     model = Model(kind, gravity=(0, 0, -9.81 * (kind == "upright")))
     if kind in ("hanging loose", "adrift"):
@@ -161,7 +161,7 @@ def loosely(kind):
     return model
 
 
-def under(model, part, force, following=False):
+def with_single_load(model, part, force, following=False):
     """The model with this load alone, on a rod's end or in the middle of a body."""
     model.loads.clear()
     on = model.rods[part].end if part in model.rods else model.bodies[part].at((0, 0, 0))
@@ -172,28 +172,32 @@ def under(model, part, force, following=False):
 # model, other arguments than `constant=["gravity"]`, what is said
 REFUSED = [
     (lambda: column(200.0, 60.0, load=0.0), {}, "no load grows"),
-    (lambda: under(column(200.0, 60.0), "rod", (-1.0, 0, 0), True), {}, "load 'load' has no potential"),
+    (
+        lambda: with_single_load(column(200.0, 60.0), "rod", (-1.0, 0, 0), True),
+        {},
+        "load 'load' has no potential",
+    ),
     (lambda: column(200.0, 60.0), {"constant": ["pull"]}, "there is no load 'pull'"),
     # along the hinge
-    (lambda: under(links(1), "bar 0", (0, 0, -1.0)), {}, "its loads change no stiffness"),
+    (lambda: with_single_load(links(1), "bar 0", (0, 0, -1.0)), {}, "its loads change no stiffness"),
     (lambda: links(1), {"n": 2}, "n = 2 of a model with 1 freedoms; give at most 1"),
     (
-        lambda: loosely("rail"),
+        lambda: unsupported("rail"),
         {},
         r"no stiffness holds: body 'block' moves along \(1, 0, 0\); hold it by a joint, a spring or a drive",
     ),
     (
-        lambda: loosely("hanging loose"),
+        lambda: unsupported("hanging loose"),
         {},
         r"there are 3 motions that no joint and no stiffness holds: of rod 'rod', node .*; hold it by",
     ),
     (
-        lambda: loosely("adrift"),
+        lambda: unsupported("adrift"),
         {},
         r"rod 'rod': nothing joins it to the ground, and load 'press' acts on it.*; hold it by a joint",
     ),
     (
-        lambda: loosely("upright"),
+        lambda: unsupported("upright"),
         {},
         r"unstable before its loads grow: body 'bar' turns about \(0, 1, 0\).*leave out what is `constant`",
     ),
@@ -204,7 +208,7 @@ REFUSED = [
     ),
     # links have no shear that could give way
     (
-        lambda: under(links(3), "bar 2", (1.0, 0, 0)),
+        lambda: with_single_load(links(3), "bar 2", (1.0, 0, 0)),
         {},
         "load 'load' do not make it buckle, only minus these might: they pull; turn",
     ),
@@ -261,7 +265,7 @@ def pressed_and_pulled():
     return model
 
 
-def of_a_law_for_large_strains(strain=0.2, before=0.0, element="se3"):
+def nonlinear_column(strain=0.2, before=0.0, element="se3"):
     section = Section.from_stiffness(
         EA=16.0, GA=1e4, GJ=2.0, EI=3.0, mass_per_length=1.5, inertia_per_length=0.01
     )
@@ -278,7 +282,7 @@ def of_a_law_for_large_strains(strain=0.2, before=0.0, element="se3"):
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
 def test_linear_factors_use_the_tangent_at_the_current_strain(element):
     """Near Euler's load, where the law is four times as stiff along the rod as without strain."""
-    model = of_a_law_for_large_strains(0.05, 1.6, element)
+    model = nonlinear_column(0.05, 1.6, element)
     result = buckling(model, constant=["before"])
     assert 1.8 < 1.6 + result.factors[0] < 2.2
     assert result.linear[0] == pytest.approx(result.factors[0], rel=0.1)
@@ -307,7 +311,7 @@ DOUBTS = {
     "pressed by 12 %": (lambda: column(16.0, 1e4, n=12), {}, 0, STRAINED),
     "pressed by 12 %, linear": (lambda: column(16.0, 1e4, n=12), LINEAR, 0, STRAINED),
     "higher factors": (lambda: column(25.0, 1e4, n=12), {"n": 5, **LINEAR}, 0, "at the factor 16.6"),
-    "law": (of_a_law_for_large_strains, LINEAR, 1.6, None),
+    "law": (nonlinear_column, LINEAR, 1.6, None),
     "constant": (half_pressed_before, {"constant": ["before"], **LINEAR}, 0, STRAINED),
     # its load bends it; along it there is tension only where it is bent already
     "strip": (lambda: strip(8, "se3"), {}, 0, None),

@@ -25,7 +25,7 @@ def end(s: float) -> np.ndarray:
     return np.array([LENGTH - s + A * np.arcsinh(s / A), 0.0, np.hypot(A, s) - A])
 
 
-class Found(NamedTuple):
+class LiftedCable(NamedTuple):
     H: float  # N, at the anchor
     tension: float  # N, at the support
     lying: float  # m, what the floor carries over w
@@ -34,7 +34,7 @@ class Found(NamedTuple):
 
 
 @cache
-def lifted(n: int) -> Found:
+def lifted(n: int) -> LiftedCable:
     """By steps of the lifted arc, from the cable that lies straight."""
     EI, k = 0.4 / n**2, 4e2 * n**2 / 64
     model = Model("cable", gravity=(0, 0, -10.0))
@@ -54,7 +54,7 @@ def lifted(n: int) -> Found:
     z = statics.rod("cable").r[-1, :, 2] + W / k
     above = z > 0.05
     begins = np.linspace(0, LENGTH, n + 1)[above] - np.sqrt((z[above] + A) ** 2 - A**2)
-    return Found(anchor[0], np.linalg.norm(force), lying / W, begins.mean(), np.ptp(begins))
+    return LiftedCable(anchor[0], np.linalg.norm(force), lying / W, begins.mean(), np.ptp(begins))
 
 
 def errors(n: int) -> np.ndarray:

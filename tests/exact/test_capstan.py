@@ -9,28 +9,28 @@ from rodsim import Material, Model, Section, simulate
 
 
 @cache
-def found(n_elements: int, EI: float = 1e-5):
+def run_of(n_elements: int, EI: float = 1e-5):
     return capstan.run(n_elements=n_elements, t_end=0.15, EI=EI, progress=False)
 
 
-def missing(*of: float) -> float:
+def deficit(*of: float) -> float:
     """Of the limit."""
-    return 1.0 - capstan.ratio(found(*of)) / capstan.limit(0.5)
+    return 1.0 - capstan.ratio(run_of(*of)) / capstan.limit(0.5)
 
 
 def test_capstan_ratio_converges_to_its_limit():
     """Of order 1.5 between 15, 30 and 60 elements: 0.042, 0.014, 0.005."""
-    assert 0.0 < missing(30) < 0.4 * missing(15) < 0.02
+    assert 0.0 < deficit(30) < 0.4 * deficit(15) < 0.02
 
 
 def test_bending_lowers_the_ratio_of_a_capstan():
     """By the order of EI/(T R^2), 0.06 here; measured 0.014."""
-    assert 0.005 < missing(30, 4e-3) - missing(30) < 0.03
+    assert 0.005 < deficit(30, 4e-3) - deficit(30) < 0.03
 
 
 def test_sliding_on_a_drum_dissipates_the_work_of_the_axle():
     """Friction dissipates the torque times the turn; the energy balance is exact."""
-    run = found(30)
+    run = run_of(30)
     assert np.ptp(run.energy["total"] + run.dissipation - run.work) < 1e-12 * run.work[-1]
     torque = (capstan.ratio(run) - 1.0) * capstan.REACH
     late = run.t > 0.1

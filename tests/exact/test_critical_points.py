@@ -21,12 +21,12 @@ def half_spring(model, name, a, b, k=STIFF / 2, l0=HIGH):
     model.add_spring(name, a, b, k, l0)
 
 
-def of_kind(model, name, a, b, k=STIFF / 2, l0=HIGH):
+def user_kind_spring(model, name, a, b, k=STIFF / 2, l0=HIGH):
     """As a kind of a script has it: its value and dual alone are known."""
     model.add_interaction(name, Spring, a, b, k=k, l0=l0)
 
 
-def of_text(model, name, a, b, k=STIFF / 2, l0=HIGH):
+def expression_spring(model, name, a, b, k=STIFF / 2, l0=HIGH):
     model.add_energy(name, "k*(l - l0)**2/2", {"l": measures.distance(a, b)}, k=k, l0=l0)
 
 
@@ -100,7 +100,14 @@ def named(value):
 
 
 @pytest.mark.parametrize(
-    "halves", [*pairs(ALONG), (of_kind, half_spring), (of_kind, of_kind), (of_kind, of_text)], ids=named
+    "halves",
+    [
+        *pairs(ALONG),
+        (user_kind_spring, half_spring),
+        (user_kind_spring, user_kind_spring),
+        (user_kind_spring, expression_spring),
+    ],
+    ids=named,
 )
 def test_strut_of_two_springs_buckles_at_one_load_for_all_kinds(halves):
     """P = k_side L."""
@@ -169,7 +176,8 @@ def truss(high, stiffness=1e4, bar=half_spring):
 
 
 @pytest.mark.parametrize(
-    ("high", "bar"), [*((high, half_spring) for high in (0.01, 0.2, 1.5)), (0.2, of_kind), (0.2, of_text)]
+    ("high", "bar"),
+    [*((high, half_spring) for high in (0.01, 0.2, 1.5)), (0.2, user_kind_spring), (0.2, expression_spring)],
 )
 def test_a_truss_snaps_through_at_the_exact_limit_load(high, bar):
     """P = 2 k z (l0/l - 1), dP/dz = 0 where l^3 = l0 (von Mises 1923); linear buckling is off by a factor of five and more."""
@@ -228,7 +236,7 @@ def test_buckling_load_of_a_frame_does_not_depend_on_round_off():
     expected = frame(0)
     model = {}
 
-    def kept(built_model, n):
+    def perturbed_buckling(built_model, n):
         built = built_model.build()
         noise = 1.0 + 1e-15 * np.random.default_rng(len(model)).standard_normal(built.state.r.shape)
         model[built_model.name, len(model)] = buckling(
@@ -237,7 +245,7 @@ def test_buckling_load_of_a_frame_does_not_depend_on_round_off():
         return list(model.values())[-1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stability, "buckling", kept)
+        patch.setattr(stability, "buckling", perturbed_buckling)
         for _ in range(2):
             assert frame(0) == pytest.approx(expected, rel=1e-7)  # EA/EI = 3e7/L^2
     assert list(expected.values()) == pytest.approx(list(FRAME.values()), rel=5e-4)  # of second order

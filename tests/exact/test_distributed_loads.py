@@ -14,7 +14,7 @@ SECTION = Section.from_stiffness(
 )
 
 
-def held(
+def clamped_rod(
     element="se3", gravity=(0.0, 0.0, 0.0), curve=((0, 0, 0), (1, 0.2, 0.1)), n_elements=8, closed=False
 ):
     model = Model("rod", gravity=gravity)
@@ -27,8 +27,8 @@ def held(
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_dead_load_equal_to_the_weight_acts_as_gravity(element):
     g = np.array([0.0, 2.0, -9.81])
-    falling, _ = held(element, g)
-    loaded, rod = held(element)
+    falling, _ = clamped_rod(element, g)
+    loaded, rod = clamped_rod(element)
     loaded.add_distributed_load("weight", rod, 2.0 * g)
     one, other = (simulate(model, 0.3, 0.01) for model in (falling, loaded))
     assert np.abs(one.rod("rod").r - other.rod("rod").r).max() < 1e-10
@@ -41,7 +41,7 @@ def test_dead_load_equal_to_the_weight_acts_as_gravity(element):
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_nodal_forces_are_work_equivalent_to_the_load(element):
     """Of a load and a displacement that are polynomials along the rod, and the load times whole between its ends."""
-    model, rod = held(element, curve=((0, 0, 0), (2, 0, 0)))
+    model, rod = clamped_rod(element, curve=((0, 0, 0), (2, 0, 0)))
     load = model.add_distributed_load(
         "load", rod, lambda s, t: ((1 + t) * (3 * s - 1), s, 1.0), between=(0.25, 0.75)
     )
@@ -63,7 +63,7 @@ def test_nodal_forces_are_work_equivalent_to_the_load(element):
 def test_a_closed_rod_is_loaded_all_around():
     t = np.linspace(0, 2 * np.pi, 13)[:-1]
     ring = np.stack([np.cos(t), np.sin(t), 0 * t], axis=1)
-    model, rod = held(curve=[tuple(p) for p in ring], closed=True, n_elements=10)
+    model, rod = clamped_rod(curve=[tuple(p) for p in ring], closed=True, n_elements=10)
     model.add_distributed_load("wind", rod, (0, 0, 3.0))
     values = model.build().load_values(np.zeros(1))[0]
     assert values.shape == (10, 3)
@@ -77,7 +77,7 @@ def test_a_closed_rod_is_loaded_all_around():
 @pytest.mark.parametrize("following", [False, True])
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
 def test_the_work_of_a_distributed_load_is_counted_exactly(integrator, following, kind):
-    model, rod = held()
+    model, rod = clamped_rod()
     model.add_distributed_load(
         "load", rod, lambda s, t: (0, 3 * np.sin(5 * t) * s, 2.0), kind, following, between=(0.5, 1.0)
     )
@@ -94,7 +94,7 @@ def test_the_work_of_a_distributed_load_is_counted_exactly(integrator, following
 def test_following_load_rotates_with_the_sections():
     """A moment per length along a rod that is free: its spin about its own axis, whichever way that points."""
     direction = np.array([0.6, 0.0, 0.8])
-    model, rod = held(curve=[(0, 0, 0), tuple(direction)])
+    model, rod = clamped_rod(curve=[(0, 0, 0), tuple(direction)])
     model.joints.clear()
     model.add_distributed_load("twist", rod, (0.7, 0, 0), "moment", following=True)
     result = simulate(model, 0.5, 0.01)
@@ -134,14 +134,14 @@ def test_distributed_couples_bend_an_arm_to_the_exact_curvature(n):
     ],
 )
 def test_invalid_distributed_loads_are_rejected(arguments, message):
-    model, rod = held()
+    model, rod = clamped_rod()
     with pytest.raises(ModelError, match=message):
         model.add_distributed_load("q", rod, **arguments)
 
 
 @pytest.mark.parametrize("bad", [(0.0, np.nan, 0.0), (0.0, 1e60, 0.0), (0.0, 1.0), (0.0, "1", 0.0), 1.0])
 def test_invalid_load_value_is_reported_with_place_and_time(bad):
-    model, rod = held()
+    model, rod = clamped_rod()
     model.add_distributed_load("wind", rod, lambda s, t: bad if s > 0.9 and t > 0.04 else (0.0, 1.0, 0.0))
     with pytest.raises(ModelError, match=r"'wind': value at s = 0\.9\d*, t = 0\.0\d*"):
         simulate(model, 0.1, 0.01)
@@ -160,7 +160,7 @@ def test_load_function_may_reuse_its_list_or_array():
 
     ends = []
     for load in (lambda s, t: (0.0, s + t, 0.0), *map(filled, fillers)):
-        model, rod = held()
+        model, rod = clamped_rod()
         model.add_distributed_load("wind", rod, load)
         ends.append(simulate(model, 0.05, 0.01).rod("rod").r[-1])
     assert np.array_equal(ends[0], ends[1])
@@ -173,7 +173,7 @@ def test_array_field_equals_the_scalar_load_function():
     def wave(s, t):
         return np.sin(3 * s - 2 * t), 0.5, s * t
 
-    model, rod = held()
+    model, rod = clamped_rod()
     plain = model.add_distributed_load("plain", rod, wave, between=(0.25, 0.75))
     field = model.add_distributed_load("field", rod, signals.Field(wave), between=(0.25, 0.75))
     assert field.value(0.3, 0.7) == pytest.approx(np.array(wave(0.3, 0.7)), rel=1e-15)
@@ -190,11 +190,11 @@ def test_invalid_field_values_are_rejected_by_name():
         (lambda s, t: (s, t, s[:2]), "broadcasts"),
         (lambda s, t: (s, t, s / 0.0), r"\[0, 0, 2\]"),
     ):
-        model, rod = held()
+        model, rod = clamped_rod()
         model.add_distributed_load("wave", rod, signals.Field(points))
         with np.errstate(all="ignore"), pytest.raises(ModelError, match=f"load 'wave'.*{words}"):
             simulate(model, 0.1, 0.01)
-    model, rod = held()
+    model, rod = clamped_rod()
     with pytest.raises(ModelError, match="load 'push': Field is of places along a rod"):
         model.add_force("push", rod.end, signals.Field(lambda s, t: (s, t, s)))
 
@@ -216,7 +216,7 @@ TIMES = np.linspace(0.0, 2.0, 41)
 
 def carried(field, element="se3", n_elements=8):
     """Loads (t, k, 3) of nodes at x (k,) of a rod of 2 m."""
-    model, rod = held(element=element, curve=((0, 0, 0), (2, 0, 0)), n_elements=n_elements)
+    model, rod = clamped_rod(element=element, curve=((0, 0, 0), (2, 0, 0)), n_elements=n_elements)
     model.add_distributed_load("load", rod, field)
     built = model.build()
     return built.load_values, built.state.r[loads_of(built.system.others).frame, 0]

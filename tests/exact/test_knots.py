@@ -13,13 +13,13 @@ pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWa
 
 
 @cache
-def found_braid():
+def computed_braid():
     return braid(200)
 
 
 def test_a_braid_has_the_published_factor_of_friction():
     """0.492 by Audoly, Clauvelin and Neukirch, 2007."""
-    braid = found_braid()
+    braid = computed_braid()
     assert braid.sigma == pytest.approx(0.492, abs=2e-3)
     assert braid.slope == pytest.approx(1.477, abs=0.01)
 
@@ -34,7 +34,7 @@ def test_loose_knot_tension_follows_the_circle_law_and_its_next_term():
     slopes = [(example_knot.inside - 1.0) / example_knot.epsilon for example_knot in two]
     at = [example_knot.epsilon for example_knot in two]
     limit = slopes[1] - at[1] * (slopes[0] - slopes[1]) / (at[0] - at[1])
-    assert limit == pytest.approx(4.0 * found_braid().slope / np.pi, rel=0.12)
+    assert limit == pytest.approx(4.0 * computed_braid().slope / np.pi, rel=0.12)
 
 
 def test_frictionless_knot_has_equal_tension_beyond_its_braid():

@@ -68,7 +68,7 @@ class Mechanism(NamedTuple):
 
     model: Callable[[], Model]
     exact: Mapping[float, tuple[float, ...]]
-    places: Callable[[Result, int], np.ndarray]
+    positions: Callable[[Result, int], np.ndarray]
     joints: float
     energy: float
 

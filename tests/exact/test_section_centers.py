@@ -18,7 +18,7 @@ PLAIN = Section.from_stiffness(
 C = np.array([0.0, 0.07, -0.04])
 
 
-def held(section, curve, **settings):
+def clamped_rod(section, curve, **settings):
     model = Model("rod", gravity=(0, 2.0, -9.81))
     rod = model.add_rod("rod", curve, section, 6, up=(0, 0, 1), **settings)
     model.add_joint("clamp", "clamp", rod.start)
@@ -30,9 +30,9 @@ def test_both_centers_off_the_curve_equal_a_shifted_curve(element):
     """Anchors and start velocities stay those of the curve."""
     d2, d3 = np.array([0, 1.0, 0]), np.array([0, 0, 1.0])
     shift = C[1] * d2 + C[2] * d3
-    off, rod = held(PLAIN.with_centers(C[1:], C[1:]), [(0, 0, 0), (1, 0, 0)], element=element)
+    off, rod = clamped_rod(PLAIN.with_centers(C[1:], C[1:]), [(0, 0, 0), (1, 0, 0)], element=element)
     off.add_force("pull", rod.at(1.0, (0.01, 0.02, 0.03)), (0, 0, 4.0))
-    moved, other = held(PLAIN, [tuple(shift), (1, *shift[1:])], element=element)
+    moved, other = clamped_rod(PLAIN, [tuple(shift), (1, *shift[1:])], element=element)
     moved.add_force("pull", other.at(1.0, (0.01, 0.02 - C[1], 0.03 - C[2])), (0, 0, 4.0))
     one, two = (simulate(model, 0.3, 0.01) for model in (off, moved))
     assert np.abs(one.rod("rod").r - two.rod("rod").r).max() < 1e-10
@@ -82,9 +82,9 @@ def test_product_of_inertia_equals_principal_axes_rotated():
     angle = 0.4
     c, s = np.cos(angle), np.sin(angle)
     J = np.array([[c, -s], [s, c]]) @ np.diag([0.3, 0.1]) @ np.array([[c, s], [-s, c]])
-    one, _ = held(section((0.4, J[0, 0], J[1, 1]), J[0, 1]), [(0, 0, 0), (1, 0.2, 0)])
-    other, _ = held(section((0.4, 0.3, 0.1)), [(0, 0, 0), (1, 0.2, 0)], twist=lambda x: angle)
-    plain, _ = held(section((0.4, J[0, 0], J[1, 1])), [(0, 0, 0), (1, 0.2, 0)])
+    one, _ = clamped_rod(section((0.4, J[0, 0], J[1, 1]), J[0, 1]), [(0, 0, 0), (1, 0.2, 0)])
+    other, _ = clamped_rod(section((0.4, 0.3, 0.1)), [(0, 0, 0), (1, 0.2, 0)], twist=lambda x: angle)
+    plain, _ = clamped_rod(section((0.4, J[0, 0], J[1, 1])), [(0, 0, 0), (1, 0.2, 0)])
     ends = [simulate(model, 0.4, 0.01).rod("rod").r[-1] for model in (one, other, plain)]
     assert np.abs(ends[0] - ends[1]).max() < 1e-10 < 1e-6 < np.abs(ends[0] - ends[2]).max()
 

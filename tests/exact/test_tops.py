@@ -11,7 +11,7 @@ from examples.contact.tippe_top import Top
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 
 
-def spun(top: Top, t_end: float, h: float):
+def spin_top(top: Top, t_end: float, h: float):
     """The run, the change of Jellett's integral over itself, and by how much it goes in theta past or short of where it rests."""
     run = tippe_top.run(top, t_end, h, progress=False)
     assert np.ptp(run.energy["total"] + run.dissipation) < 1e-12 * run.energy["total"][0]
@@ -22,7 +22,7 @@ def spun(top: Top, t_end: float, h: float):
 
 def test_jellett_integral_is_conserved_to_second_order():
     """Of a top that turns over: 2.4e-4, 6.1e-5."""
-    drifts = [spun(Top(), 2.0, h)[1] for h in (4e-4, 2e-4)]
+    drifts = [spin_top(Top(), 2.0, h)[1] for h in (4e-4, 2e-4)]
     assert drifts[1] < 8e-5
     assert np.log2(drifts[0] / drifts[1]) == pytest.approx(2.0, abs=0.1)
 
@@ -30,7 +30,7 @@ def test_jellett_integral_is_conserved_to_second_order():
 def test_rising_top_on_a_small_tip_conserves_the_jellett_integral():
     """Its centre of mass is above that of its tip, by twice its radius. 1.8e-5, of the depths between outputs."""
     top = Top(off=2.0, ratio=0.5, spin=500.0, tilt=np.pi - 0.3)
-    run, changed, short = spun(top, 1.0, 1e-4)
+    run, changed, short = spin_top(top, 1.0, 1e-4)
     assert changed < 5e-5
     assert run.contact("slides").depth.min() == 0.0
     assert tippe_top.rests(top) == -1.0
@@ -49,7 +49,7 @@ def test_tippe_top_approaches_its_energy_minimum(name):
     """Border of spin 28 rad/s; of A/C 0.8 and 1.2. Where it rolls it stays: the less friction, the nearer to the end."""
     top, t_end, ends, rolls = TOPS[name]
     assert tippe_top.rests(top) == pytest.approx(ends, abs=1e-3)
-    _, changed, short = spun(top, t_end, 5e-4)
+    _, changed, short = spin_top(top, t_end, 5e-4)
     assert abs(short) < rolls
     assert changed < 5e-4
 
@@ -60,7 +60,7 @@ def test_less_friction_brings_a_top_closer_to_its_rest_angle():
     for mu in (0.2, 0.1):
         top = Top(ratio=1.3, friction=mu)
         assert tippe_top.rests(top) == pytest.approx(-0.5542, abs=1e-3)
-        nearer.append(abs(spun(top, 3.0, 5e-4)[2]))
+        nearer.append(abs(spin_top(top, 3.0, 5e-4)[2]))
     assert nearer[1] < 0.7 * nearer[0] < 0.15
 
 
