@@ -42,12 +42,12 @@ def test_frozen_tuple_equals_the_tuple_in_kernels():
     turned = Rotated(np.full(4, 7.0), np.zeros((2, 2), np.int64))
     one, other = bind_tuple(state), bind_tuple(turned)
     assert first_numbers(one, other) == first_numbers(state, turned) == state.r[0, 0] + 70.0
-    apart = copy.deepcopy(other)
+    copied = copy.deepcopy(other)
     turned.quat[:] = 8.0
     state.r[:] = 3.0
-    for mine in (one, state):
-        assert first_numbers(mine, other) == first_numbers(mine, turned) == 83.0
-        assert first_numbers(mine, apart) == 73.0
+    for reference in (one, state):
+        assert first_numbers(reference, other) == first_numbers(reference, turned) == 83.0
+        assert first_numbers(reference, copied) == 73.0
     with pytest.raises((AttributeError, numba.TypingError)):
         first_numbers(other, one)
 
@@ -79,20 +79,20 @@ def arm(n_elements=2):
     return model
 
 
-def counts(*things):
+def counts(*tuples):
     """How many hold each array of nested tuples, by its place; what other tests left to the collector is gone before."""
     gc.collect()
     references = {}
 
-    def visit(thing, place):
-        for name in getattr(thing, "_fields", ()):
-            value = getattr(thing, name)
+    def visit(value_tuple, place):
+        for name in getattr(value_tuple, "_fields", ()):
+            value = getattr(value_tuple, name)
             if isinstance(value, np.ndarray):
                 references[f"{place}.{name}"] = sys.getrefcount(value)
             visit(value, f"{place}.{name}")
 
-    for k, thing in enumerate(things):
-        visit(thing, f"{k}")
+    for k, value_tuple in enumerate(tuples):
+        visit(value_tuple, f"{k}")
     assert len(references) > 20
     return references
 
@@ -123,15 +123,15 @@ ASKED = {
 
 @pytest.mark.parametrize("name", ASKED)
 def test_model_functions_retain_no_array(name, monkeypatch):
-    model, what = arm(), ASKED[name]
+    model, function = arm(), ASKED[name]
     built = model.build()
     monkeypatch.setattr(Model, "build", lambda self: built)
-    what(model)  # what is loaded for it is there to stay, and not searched below
+    function(model)  # what is loaded for it is there to stay, and not searched below
     gc.collect()
     gc.freeze()
     references = []
     for _ in range(3):
-        what(model)
+        function(model)
         gc.collect()
         references.append(counts(built.system, built.state))
     assert references[1] == references[0]
@@ -157,10 +157,10 @@ def test_invalid_arguments_are_reported_and_not_cached():
     state = State(z, np.zeros((2, 4)), z, z, np.zeros(0), np.zeros(0), np.zeros(12), np.zeros(2))
     assert first_of(state, 1) == 0.0
     direct = first_of.overloads[first_of.signatures[0]].entry_point
-    wrong = state._replace(quat="no array"), state._replace(memory=np.zeros(12, np.float32))
-    before = [counts_of_arrays(state_like) for state_like in wrong]
+    invalid = state._replace(quat="no array"), state._replace(memory=np.zeros(12, np.float32))
+    before = [counts_of_arrays(state_like) for state_like in invalid]
     for _ in range(3):
-        for state_like in wrong:
+        for state_like in invalid:
             with pytest.raises(TypeError, match="can't unbox array"):
                 direct(state_like, 1)
         for no_state in (None, np.zeros(3), (), (0.0, 0.0)):
@@ -168,7 +168,7 @@ def test_invalid_arguments_are_reported_and_not_cached():
                 direct(no_state, 1)
         with pytest.raises(TypeError):
             direct(state, None)  # what comes after the state
-    assert [counts_of_arrays(state_like) for state_like in wrong] == before
+    assert [counts_of_arrays(state_like) for state_like in invalid] == before
     pinned = PinnedTuple(state)
     assert first_of_pinned(pinned) == 0.0
     direct = first_of_pinned.overloads[first_of_pinned.signatures[0]].entry_point

@@ -148,7 +148,7 @@ def hung(joint, **settings):
 
 def test_common_joints_have_bitwise_the_general_equations_and_solution():
     equations = []
-    for which, beyond in ((_bare_equations, None), (_common_equations, True)):
+    for equations_kind, beyond in ((_bare_equations, None), (_common_equations, True)):
         built = hung("revolute", axis=(0.0, 1.0, 0.5)).build()
         system, numbering = built.system, number_unknowns(built.system)
         assert has_only_common_constraints(system)
@@ -156,7 +156,7 @@ def test_common_joints_have_bitwise_the_general_equations_and_solution():
         work, rng = workspace(system, numbering), np.random.default_rng(3)
         work.dr[1:], work.psi[1:] = 0.1 * rng.standard_normal((2, len(work.dr) - 1, 3))
         work.lam[:] = rng.standard_normal(len(work.lam))
-        assert done(BEGIN | MOVE | ADD, system, numbering, built.state, work, H, which=which) == 0
+        assert done(BEGIN | MOVE | ADD, system, numbering, built.state, work, H, which=equations_kind) == 0
         equations.append([work.residual.copy(), work.values.copy()])
         assert factor_as(beyond, numbering, work) == 0
         work.rhs[:] = work.residual[: numbering.size]

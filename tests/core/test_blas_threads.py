@@ -51,17 +51,17 @@ def test_threads_are_restored_by_the_last_user_to_leave(two_threads):
     def other():
         with one_thread(SOME):
             entered.set()
-            left.wait(10.0)
-            seen.append(threads())
+            leave.wait(10.0)
+            counts.append(threads())
 
-    entered, left, seen, thread = threading.Event(), threading.Event(), [], threading.Thread(target=other)
+    entered, leave, counts, thread = threading.Event(), threading.Event(), [], threading.Thread(target=other)
     with one_thread(SOME):
         thread.start()
         assert entered.wait(10.0)
     assert threads() == {1}  # the first user has left, the other one has not
-    left.set()
+    leave.set()
     thread.join(10.0)
-    assert seen == [{1}]
+    assert counts == [{1}]
     assert threads() == {2}
 
 
@@ -91,21 +91,21 @@ def test_per_thread_blas_limits_are_set_in_each_thread(monkeypatch):
     def other():
         with one_thread(SOME):
             entered.set()
-            left.wait(10.0)
-            seen.append(library.get_num_threads())
-        seen.append(library.get_num_threads())
+            leave.wait(10.0)
+            counts.append(library.get_num_threads())
+        counts.append(library.get_num_threads())
 
     library = PerThread()
     monkeypatch.setattr(guard, "_libraries", lambda: [library])
-    entered, left, seen, thread = threading.Event(), threading.Event(), [], threading.Thread(target=other)
+    entered, leave, counts, thread = threading.Event(), threading.Event(), [], threading.Thread(target=other)
     with one_thread(SOME):
         thread.start()
         assert entered.wait(10.0)
         assert library.get_num_threads() == 1
     assert library.get_num_threads() == 4
-    left.set()
+    leave.set()
     thread.join(10.0)
-    assert seen == [1, 4]
+    assert counts == [1, 4]
 
 
 class Controlled:
@@ -170,12 +170,12 @@ def test_runs_and_modes_in_threads_do_not_change_numpy_in_another_thread(two_thr
 
     cases = [{"gravity": [0.0, 0.0, -float(k)]} for k in range(1, 7)]
     prepared = WIDE.prepare(t_end=2 * H, dt=H)
-    alone = [prepared.run(case).rod("row0").r for case in cases]
+    expected = [prepared.run(case).rod("row0").r for case in cases]
     third, workers = threading.Thread(target=invert), [threading.Thread(target=swing) for _ in range(2)]
     for thread in (third, *workers):
         thread.start()
     try:
-        many = simulate_many(prepared, cases, threads=2)
+        results = simulate_many(prepared, cases, threads=2)
         for thread in workers:
             thread.join(60.0)
     finally:
@@ -183,8 +183,8 @@ def test_runs_and_modes_in_threads_do_not_change_numpy_in_another_thread(two_thr
         third.join(10.0)
     assert threads() == {2}
     assert max(errors) < 1e-10  # condition 1e3
-    assert not many.failures
-    for one, run in zip(alone, many, strict=True):
+    assert not results.failures
+    for one, run in zip(expected, results, strict=True):
         assert np.array_equal(run.rod("row0").r, one)
     assert len(frequencies) == 6
     assert all(np.array_equal(one, frequencies[0]) for one in frequencies)

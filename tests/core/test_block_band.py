@@ -70,21 +70,21 @@ def factored(A, runs=None):
     n, (values, band) = len(A), stored(A)
     runs = np.array([[0, n // SIZE]]) if runs is None else runs
     pivots, first = np.zeros((2, n), np.int32)
-    done, scratch = np.full(runs.shape, -1), np.zeros(narrow_scratch(band))
-    failed, blocks = factor_with_runs(values, n, band, runs, done, pivots, first, scratch)
-    return failed, blocks, done, (values, n, band, pivots, first)
+    completed, scratch = np.full(runs.shape, -1), np.zeros(narrow_scratch(band))
+    failed, blocks = factor_with_runs(values, n, band, runs, completed, pivots, first, scratch)
+    return failed, blocks, completed, (values, n, band, pivots, first)
 
 
 def blocks_done(A):
     return factored(A)[1]
 
 
-def solutions(A, done, factors):
+def solutions(A, completed, factors):
     """By columns, by columns and blocks, and with the transposed matrix, with those of the dense matrix."""
     b = np.random.default_rng(7).standard_normal(len(A))
 
     def by_blocks(values, n, band, pivots, first, x):
-        solve_with_runs(values, n, band, done, pivots, first, x)
+        solve_with_runs(values, n, band, completed, pivots, first, x)
 
     for solve, dense in ((narrow_solve, A), (by_blocks, A), (narrow_solve_transposed, A.T)):
         x = b.copy()
@@ -92,8 +92,8 @@ def solutions(A, done, factors):
         yield x, np.linalg.solve(dense, b)
 
 
-def is_solved(A, done, factors):
-    for x, exact in solutions(A, done, factors):
+def is_solved(A, completed, factors):
+    for x, exact in solutions(A, completed, factors):
         assert np.abs((x - exact) / np.maximum(np.abs(exact), 1e-3 * np.abs(exact).max())).max() < 1e-8
 
 
@@ -104,10 +104,10 @@ def test_block_run_solutions_equal_dense_solutions(name, size, softness):
         A, start, weight, pairs = vertices(MODELS[name], seed, size, softness)
         runs = runs_of(start, weight, pairs, len(A))
         assert len(runs)
-        failed, blocks, done, factors = factored(A, runs)
+        failed, blocks, completed, factors = factored(A, runs)
         assert failed == 0
-        assert done[:, 1].sum() <= blocks <= runs[:, 1].sum()
-        is_solved(A, done, factors)
+        assert completed[:, 1].sum() <= blocks <= runs[:, 1].sum()
+        is_solved(A, completed, factors)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -122,11 +122,11 @@ def test_block_run_continues_after_a_row_exchange(block):
     A, start, weight, pairs = vertices(MODELS["rod"], 3)
     row = SIZE * block
     A[row, row] = A[row, :row] @ np.linalg.solve(A[:row, :row], A[:row, row]) + 1e-6
-    _, blocks, done, factors = factored(A, runs_of(start, weight, pairs, len(A)))
+    _, blocks, completed, factors = factored(A, runs_of(start, weight, pairs, len(A)))
     assert blocks == 6
     # the longest stretch is that before the block or that behind it
-    assert done.tolist() == [[0, block] if block >= 6 - block else [row + SIZE, 6 - block]]
-    is_solved(A, done, factors)
+    assert completed.tolist() == [[0, block] if block >= 6 - block else [row + SIZE, 6 - block]]
+    is_solved(A, completed, factors)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -166,9 +166,9 @@ def test_rows_between_runs_are_exchanged_for_pivots_below_1e_5(part, exchanged):
     A[:, 24:] = 0.0
     A[24:, 24:] = np.eye(len(A) - 24)
     A[24, 24], A[26, 24], A[24, 26] = part, 1.0, 1.0
-    _, _, done, factors = factored(A, runs_of(start, weight, pairs, len(A)))
+    _, _, completed, factors = factored(A, runs_of(start, weight, pairs, len(A)))
     assert bool(factors[3].any()) == exchanged
-    is_solved(A, done, factors)
+    is_solved(A, completed, factors)
 
 
 def block_tridiagonal(blocks, seed=0):
@@ -183,9 +183,9 @@ def block_tridiagonal(blocks, seed=0):
 @pytest.mark.parametrize("blocks", [1, 2, 3, 9])
 def test_solutions_equal_dense_solutions(blocks):
     A = block_tridiagonal(blocks)
-    failed, used_blocks, done, factors = factored(A)
+    failed, used_blocks, completed, factors = factored(A)
     assert (failed, used_blocks) == (0, blocks)
-    for x, exact in solutions(A, done, factors):
+    for x, exact in solutions(A, completed, factors):
         assert np.abs(x - exact).max() < 1e-14
 
 
@@ -209,10 +209,10 @@ def test_small_pivots_exchange_rows_within_their_block(row, size):
     has_others = row < len(A) - 1  # under it; the last one stands alone
     if not has_others and size == 0.0:
         return
-    failed, blocks, done, factors = factored(A)
+    failed, blocks, completed, factors = factored(A)
     # but for its own block all others are eliminated as blocks; where the first one asks for it, four are not
     assert (failed, blocks) == (0, 7 if not has_others else 6 if row >= SIZE else 3)
-    for x, exact in solutions(A, done, factors):
+    for x, exact in solutions(A, completed, factors):
         assert np.abs(x - exact).max() < 1e-9 * np.abs(exact).max()
 
 
@@ -235,11 +235,11 @@ def elastic(blocks):
 @pytest.mark.parametrize("size", [1e-6, 1e-3, 1.0, 1e3, 1e6])
 def test_row_exchanges_do_not_depend_on_the_unit_of_length(size):
     A = in_other_units(elastic(6), size)
-    _, blocks, done, (values, n, band, pivots, first) = factored(A)
+    _, blocks, completed, (values, n, band, pivots, first) = factored(A)
     assert blocks == 6
     b = np.random.default_rng(5).standard_normal(n)
     x, expected = b.copy(), in_other_units(np.linalg.inv(elastic(6)), 1.0 / size) @ b
-    solve_with_runs(values, n, band, done, pivots, first, x)
+    solve_with_runs(values, n, band, completed, pivots, first, x)
     assert np.abs(x - expected).max() < 1e-11 * np.abs(expected).max()
 
 

@@ -45,14 +45,14 @@ class Use:
             "PYTHONPATH": str(root),
             "PYTHONDONTWRITEBYTECODE": "1",
         } | environment
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", code, *arguments], env=home, cwd=root, capture_output=True, text=True
         )
-        assert done.returncode == 0, done.stderr
-        self.values, summary = done.stdout.splitlines()
+        assert process.returncode == 0, process.stderr
+        self.values, summary = process.stdout.splitlines()
         compiled, self.folder = summary.split(" ", 1)
         self.compiled = int(compiled)
-        self.said = done.stderr.strip().split("\n") if done.stderr else []
+        self.said = process.stderr.strip().split("\n") if process.stderr else []
 
 
 @pytest.fixture(scope="module")
@@ -211,8 +211,8 @@ def make_unused_folder(folder, unused, stamp=True):
     (folder / "rigid" / "code.nbc").touch()
     if stamp:
         (folder / STAMP).touch()
-    then = time.time() - unused
-    os.utime(folder / STAMP if stamp else folder, (then, then))
+    last_use = time.time() - unused
+    os.utime(folder / STAMP if stamp else folder, (last_use, last_use))
     return folder
 
 
@@ -229,8 +229,8 @@ def reopen(cache, unused=2 * DAY):
     if unused is None:
         (cache / STAMP).unlink()
     else:
-        then = time.time() - unused
-        os.utime(cache / STAMP, (then, then))
+        last_use = time.time() - unused
+        os.utime(cache / STAMP, (last_use, last_use))
     used = Use(code=SOURCES, XDG_CACHE_HOME=str(cache.parents[1]))
     assert (used.folder, used.said) == (str(cache), [])
 
@@ -243,10 +243,10 @@ def age(folder):
 def test_cache_folders_of_other_versions_expire_after_thirty_days(version_folder, stamp):
     """Without a stamp, which older versions did not leave, the time of the folder counts."""
     recent = make_unused_folder(version_folder.parent / f"{OTHER}1", 30 * DAY - HOUR, stamp)
-    gone = make_unused_folder(version_folder.parent / f"{OTHER}2", 30 * DAY + HOUR, stamp)
+    removed = make_unused_folder(version_folder.parent / f"{OTHER}2", 30 * DAY + HOUR, stamp)
     reopen(version_folder)
     assert recent.is_dir()
-    assert not gone.exists()
+    assert not removed.exists()
     assert version_folder.is_dir()
     assert age(version_folder) < HOUR
 
@@ -269,9 +269,9 @@ def test_cleanup_removes_only_cache_folders(version_folder, tmp_path):
     file = version_folder.parent / f"{OTHER}4"
     file.touch()
     os.utime(file, (0.0, 0.0))
-    gone = make_unused_folder(version_folder.parent / f"{OTHER}5", old)
+    removed = make_unused_folder(version_folder.parent / f"{OTHER}5", old)
     reopen(version_folder)
-    assert not gone.exists()
+    assert not removed.exists()
     assert link.is_symlink()
     assert file.exists()
     assert all((folder / "rigid" / "code.nbc").exists() for folder in retained)
@@ -282,9 +282,9 @@ def test_cleanup_removes_only_cache_folders(version_folder, tmp_path):
 )
 def test_cache_cleanup_runs_once_a_day(version_folder, unused, removes):
     """A last use that lies ahead, by a wrong clock, is none."""
-    gone = make_unused_folder(version_folder.parent / f"{OTHER}1", 31 * DAY)
+    old = make_unused_folder(version_folder.parent / f"{OTHER}1", 31 * DAY)
     reopen(version_folder, unused)
-    assert gone.exists() != removes
+    assert old.exists() != removes
     assert (abs(age(version_folder)) < HOUR / 2) == removes
 
 
@@ -298,8 +298,8 @@ def test_cleanup_skips_a_folder_named_by_the_user(tmp_path):
 
 
 def test_concurrent_processes_may_remove_the_same_folders(version_folder):
-    gone = [make_unused_folder(version_folder.parent / f"{OTHER}{k}", 31 * DAY) for k in range(10)]
-    for folder in gone:
+    removed = [make_unused_folder(version_folder.parent / f"{OTHER}{k}", 31 * DAY) for k in range(10)]
+    for folder in removed:
         for k in range(200):
             (folder / "rigid" / f"{k}.nbc").touch()
     os.utime(version_folder / STAMP, (0.0, 0.0))

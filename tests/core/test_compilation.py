@@ -149,8 +149,8 @@ def test_inlined_kernels_have_no_machine_code_of_their_own():
     signature = (numba.typeof(OUTER), numba.types.float64)
     for function, has_code in ((product, False), (product_and_total, True)):
         function.compile(signature)
-        made = function.overloads[signature]
-        assert bool(made.library.get_pointer_to_function(made.fndesc.llvm_func_name)) == has_code
+        overload = function.overloads[signature]
+        assert bool(overload.library.get_pointer_to_function(overload.fndesc.llvm_func_name)) == has_code
 
 
 @compiled_only
@@ -322,8 +322,8 @@ def test_long_kernel_is_linked_to_every_caller(tmp_path):
     results, called, taken_in = ["more", "than", "three", "4.0"], ["True"] * 2, ["False"] * 2
     assert _calls(tmp_path, "for Python", "for C") == results + called + taken_in
     assert _calls(tmp_path, "for C") == called
-    for lost in ("long_one", "outermost"):  # another process compiles it under another name of numba's
-        for file in (tmp_path / "kept").rglob(f"calling.{lost}-*"):
+    for name in ("long_one", "outermost"):  # another process compiles it under another name of numba's
+        for file in (tmp_path / "kept").rglob(f"calling.{name}-*"):
             file.unlink()
     assert _calls(tmp_path, "for Python") == results + called + taken_in
     assert _calls(tmp_path, "for Python") == results + called
@@ -414,29 +414,29 @@ ANNOUNCEMENT = r"rodsim: compiling the (.*) kernels, about (\d+) s, once for thi
 @pytest.mark.parametrize("case", ANNOUNCED)
 def test_compile_notice_names_the_kernel_family(case, tmp_path):
     chains, families = ANNOUNCED[case]
-    said = ended("-c", COMPILING, chains, NUMBA_CACHE_DIR=str(tmp_path)).stderr.splitlines()
-    announcements = [re.fullmatch(ANNOUNCEMENT, line) for line in said]
+    lines = ended("-c", COMPILING, chains, NUMBA_CACHE_DIR=str(tmp_path)).stderr.splitlines()
+    announcements = [re.fullmatch(ANNOUNCEMENT, line) for line in lines]
     assert [match[1].replace(" ", "_") for match in announcements] == families.split()
     assert all(int(match[2]) % 5 == 0 < int(match[2]) <= 60 for match in announcements)
 
 
 @compiled_only
 def test_compile_notice_replaces_the_progress_line(tmp_path):
-    ours, theirs = os.openpty()
+    reader, writer = os.openpty()
     environment = os.environ | {"PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(tmp_path)}
     subprocess.run(
-        [sys.executable, "-c", COMPILING, "rigid.stiffness_rows"], stderr=theirs, env=environment, check=True
+        [sys.executable, "-c", COMPILING, "rigid.stiffness_rows"], stderr=writer, env=environment, check=True
     )
-    assert os.read(ours, 1000).startswith(b"\r\x1b[Krodsim: compiling the model kernels, ")
-    os.close(ours)
-    os.close(theirs)
+    assert os.read(reader, 1000).startswith(b"\r\x1b[Krodsim: compiling the model kernels, ")
+    os.close(reader)
+    os.close(writer)
 
 
 @compiled_only
 def test_compile_notice_for_uncacheable_code_differs(tmp_path):
     (tmp_path / "file").touch()
-    said = ended("-c", COMPILING, "rigid.stiffness_rows", NUMBA_CACHE_DIR=str(tmp_path / "file")).stderr
-    assert re.search(r"^rodsim: compiling the model kernels, about \d+ s \.\.\.$", said, re.MULTILINE)
+    printed = ended("-c", COMPILING, "rigid.stiffness_rows", NUMBA_CACHE_DIR=str(tmp_path / "file")).stderr
+    assert re.search(r"^rodsim: compiling the model kernels, about \d+ s \.\.\.$", printed, re.MULTILINE)
 
 
 @compiled_only
@@ -446,8 +446,8 @@ def test_cached_code_prints_no_compile_notice(tmp_path):
         "announce()\nfor unit in (1.0, 1):\n    cayley_rotation((0.1, 0.2, 0.3), (unit, 0.0, 0.0, 0.0))\n"
     )
     for count in (1, 0):
-        said = ended("-c", code, NUMBA_CACHE_DIR=str(tmp_path / "cache")).stderr
-        assert said.count("compiling the model kernels") == said.count("compiling") == count
+        printed = ended("-c", code, NUMBA_CACHE_DIR=str(tmp_path / "cache")).stderr
+        assert printed.count("compiling the model kernels") == printed.count("compiling") == count
 
 
 OF_MODULES = """
@@ -622,14 +622,14 @@ def test_experimental_feature_warning_is_silenced_for_own_kernels_only():
         return chosen
 
     before = list(warnings.filters)
-    with warnings.catch_warnings(record=True) as seen:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         filters = list(warnings.filters)
         assert chosen_of(kernel)(2.0, True) == 3.0
-        assert not seen
+        assert not caught
         assert list(warnings.filters) == filters
         assert chosen_of(numba.njit)(2.0, True) == 3.0
-        assert [warning.category for warning in seen] == [numba.errors.NumbaExperimentalFeatureWarning]
+        assert [warning.category for warning in caught] == [numba.errors.NumbaExperimentalFeatureWarning]
     assert list(warnings.filters) == before
 
 
@@ -637,11 +637,11 @@ def test_experimental_feature_warning_is_silenced_for_own_kernels_only():
 @pytest.mark.parametrize("threshold", [700, 0])
 def test_garbage_is_collected_less_often_while_kernels_are_compiled(threshold):
     """Also if the compilation fails, the threshold is as before afterwards; garbage collection that is off stays off."""
-    seen, before = [], gc.get_threshold()
+    thresholds, before = [], gc.get_threshold()
 
     class Looking(event.Listener):
         def on_start(self, started):
-            seen.append(gc.get_threshold()[0])
+            thresholds.append(gc.get_threshold()[0])
 
         on_end = on_start
 
@@ -656,4 +656,4 @@ def test_garbage_is_collected_less_often_while_kernels_are_compiled(threshold):
         assert gc.get_threshold()[0] == threshold
     finally:
         gc.set_threshold(*before)
-    assert (seen[0] > 1e5) == (threshold > 0)
+    assert (thresholds[0] > 1e5) == (threshold > 0)

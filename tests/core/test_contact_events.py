@@ -122,10 +122,10 @@ def test_contact_of_spheres_ends_a_run_in_every_scheme(integrator: str) -> None:
     result = simulate(falling(), 0.1, H, integrator, events=touch, output_every=50, progress=False)
     assert result.step.tolist() == [0, 38, 39]
     events = [ContactBegins(), DistanceBelow("one", "other", 0.01)]
-    near = simulate(falling(), 0.1, H, integrator, events=events, progress=False)
-    apart = near.distance("one", "other")
-    assert apart[-2] >= 0.01 > apart[-1]
-    assert near.ended_by == (events[1],)
+    run = simulate(falling(), 0.1, H, integrator, events=events, progress=False)
+    distance = run.distance("one", "other")
+    assert distance[-2] >= 0.01 > distance[-1]
+    assert run.ended_by == (events[1],)
     assert result.ended_by == (events[0],)
 
 

@@ -123,17 +123,23 @@ def test_candidate_list_of_100000_triangles_is_complete_and_minimal():
     pairs = [Pair(k, 50, (0.0, 1e3, 1.0, 0.0)) for k in range(50)]
     contacts = contacts_of([*balls, Mesh(0, vertices, triangles, 0.0)], pairs)
     points = np.column_stack([rng.uniform(-1, 1, (50, 2)), rng.uniform(-0.1, 0.15, 50)])
-    listed = candidates(contacts, np.concatenate([points, contacts.X[50:]]), 0.01, prepare_search(contacts))
-    corners, seen = vertices[triangles], 0
+    candidate_list = candidates(
+        contacts, np.concatenate([points, contacts.X[50:]]), 0.01, prepare_search(contacts)
+    )
+    corners, n_faces = vertices[triangles], 0
     for k in range(50):
         near = np.flatnonzero(np.linalg.norm(corners.mean(axis=1) - points[k], axis=1) < 0.05)
         distances = np.empty(len(near))
         from_triangles(points[[k, k]], np.ascontiguousarray(corners[near]), distances)
-        row = np.flatnonzero(listed.ends[:, 0] == k)
-        faces = listed.faces[slice(*listed.first[row[0] : row[0] + 2])] if len(row) else np.zeros(0)
+        row = np.flatnonzero(candidate_list.ends[:, 0] == k)
+        faces = (
+            candidate_list.faces[slice(*candidate_list.first[row[0] : row[0] + 2])]
+            if len(row)
+            else np.zeros(0)
+        )
         assert np.array_equal(faces, near[distances < 0.03])
-        seen += len(faces)
-    assert seen > 100
+        n_faces += len(faces)
+    assert n_faces > 100
 
 
 # --- facets of cylinders and cones
@@ -144,7 +150,12 @@ def test_facets_lie_inside_a_cylinder_by_less_than_the_sagitta():
     rng, size = np.random.default_rng(3), 1e-6
     core = core_block(Round(0, np.zeros(3), CYLINDER, 0.0))
     point = core_block(Hull(0, size * SIGNS[[0, 3, 5, 6]], 0.0))
-    X, exact, distance, most = np.concatenate([point, as_faceted_hull(core)]), np.zeros(1), np.zeros(1), 0.0
+    X, exact, distance, largest = (
+        np.concatenate([point, as_faceted_hull(core)]),
+        np.zeros(1),
+        np.zeros(1),
+        0.0,
+    )
     for _ in range(100):
         x = rng.normal(size=3)
         x *= rng.uniform(0.5, 1.0) / np.linalg.norm(x)
@@ -152,8 +163,8 @@ def test_facets_lie_inside_a_cylinder_by_less_than_the_sagitta():
         between_cores(points, np.array([[0, 0, 4, 4]]), X, np.array([[0, len(point)]]), distance)
         from_cores(points, np.array([[0, 0, 4, 4]]), core, np.array([0]), exact)
         assert -2.0 * size < distance[0] - exact[0] < SHORT * CYLINDER[1, 0] + 2.0 * size
-        most = max(most, distance[0] - exact[0])
-    assert most > 0.5 * SHORT * CYLINDER[1, 0]
+        largest = max(largest, distance[0] - exact[0])
+    assert largest > 0.5 * SHORT * CYLINDER[1, 0]
 
 
 def test_distance_of_parallel_cylinders_is_too_large_by_at_most_two_sagittas():
@@ -161,16 +172,16 @@ def test_distance_of_parallel_cylinders_is_too_large_by_at_most_two_sagittas():
     rng, distance = np.random.default_rng(4), np.zeros(1)
     core = core_block(Round(0, np.zeros(3), CYLINDER, 0.0))
     first = as_faceted_hull(core, POLYTOPE)
-    X, most, r = np.concatenate([first, as_faceted_hull(core)]), 0.0, CYLINDER[1, 0]
+    X, largest, r = np.concatenate([first, as_faceted_hull(core)]), 0.0, CYLINDER[1, 0]
     for _ in range(50):
-        way, angle = rng.uniform(0.0, 2.0 * np.pi, 2)
+        direction, angle = rng.uniform(0.0, 2.0 * np.pi, 2)
         c, s = np.cos(angle), np.sin(angle)
         one = ORIGIN @ np.array([(c, s, 0), (-s, c, 0), (0, 0, 1)])
-        points = np.concatenate([one, 0.8 * np.array([np.cos(way), np.sin(way), 0.0]) + ORIGIN])
+        points = np.concatenate([one, 0.8 * np.array([np.cos(direction), np.sin(direction), 0.0]) + ORIGIN])
         between_cores(points, np.array([[0, 0, 4, 4]]), X, np.array([[0, len(first)]]), distance)
         assert -1e-12 < distance[0] - (0.8 - 2.0 * r) < 2.0 * SHORT * r + 1e-12
-        most = max(most, distance[0] - (0.8 - 2.0 * r))
-    assert most > SHORT * r
+        largest = max(largest, distance[0] - (0.8 - 2.0 * r))
+    assert largest > SHORT * r
 
 
 @pytest.mark.parametrize(
@@ -187,11 +198,13 @@ def test_the_force_on_a_body_of_revolution_does_not_depend_on_its_rotation_about
         y1[frame, 1:] = np.array([(c, s, 0.0), (-s, c, 0.0), (0.0, 0.0, 1.0)]) @ y1[frame, 1:]
         y1[frame, 0] += np.array([0.1, -0.05]) @ (t.y1[frame, 1:3] - y1[frame, 1:3])  # about its own axis
         forces.append(dual(kind, t.y0, y1, t.X).real)
-    most = np.abs(forces[0]).max()
-    assert most > 1.0
-    assert np.abs(forces[1][:, 0] - forces[0][:, 0]).max() < (1e-12 if kind is ROUND_HULLS else 1e-13) * most
+    largest = np.abs(forces[0]).max()
+    assert largest > 1.0
+    assert (
+        np.abs(forces[1][:, 0] - forces[0][:, 0]).max() < (1e-12 if kind is ROUND_HULLS else 1e-13) * largest
+    )
     if kind is ROUND_HULLS:
-        assert np.abs(forces[1][0] - forces[0][0]).max() < 1e-12 * most
+        assert np.abs(forces[1][0] - forces[0][0]).max() < 1e-12 * largest
 
 
 # --- edges, corners and shares of the stiffness

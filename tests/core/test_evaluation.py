@@ -70,10 +70,8 @@ def test_gradients_are_forces_and_spatial_torques_of_each_frame(kind):
         )
         expected, f = ((ahead - behind) / (2 * h))[0], place[0]
         gradient = np.zeros(2 * rows)
-        for which, a in np.argwhere(groups[0].frames == f):
-            gradient[which * rows : (which + 1) * rows] = actual[
-                which * rows : (which + 1) * rows, a, place[1]
-            ]
+        for row, a in np.argwhere(groups[0].frames == f):
+            gradient[row * rows : (row + 1) * rows] = actual[row * rows : (row + 1) * rows, a, place[1]]
         assert gradient == pytest.approx(expected, rel=1e-7, abs=1e-7)
 
 
@@ -85,12 +83,12 @@ def test_no_digits_are_lost_far_from_the_origin(kind):
     near = state._replace(r=np.round(state.r * 2.0**20) / 2.0**20)
     far = near._replace(r=near.r + 2.0**30, v=np.round(near.v * 2.0**20) / 2.0**20 + 2.0**30)
     near = near._replace(v=far.v - 2.0**30)
-    for of in (
+    for evaluate in (
         lambda s: evaluation.values(groups, s.r, s.quat),
         lambda s: evaluation.gradients(groups, s.r, s.quat),
         lambda s: evaluation.rates(groups, s),
     ):
-        assert np.array_equal(of(near), of(far))
+        assert np.array_equal(evaluate(near), evaluate(far))
 
 
 @pytest.mark.parametrize("kind", FREE, ids=names)
@@ -98,8 +96,8 @@ def test_batch_evaluation_is_bitwise_that_of_single_states(kind):
     rng = np.random.default_rng(4)
     state, groups = states(rng), some(kind, rng)
     together = evaluation.rates(groups, state)
-    alone = [evaluation.rates(groups, State(*(array[k] for array in state[:8]))) for k in range(3)]
-    assert np.array_equal(together, np.stack(alone))
+    single = [evaluation.rates(groups, State(*(array[k] for array in state[:8]))) for k in range(3)]
+    assert np.array_equal(together, np.stack(single))
 
 
 def test_evaluation_of_no_interactions_is_empty():
@@ -125,11 +123,11 @@ def test_rows_of_different_kinds_follow_the_constraint_order():
         assert np.array_equal(g[:, first : first + rows], single)
 
 
-@pytest.mark.parametrize("many", [1, 1 + MAX_CACHED // 4])
-def test_constraint_residuals_are_bitwise_the_group_values(many):
+@pytest.mark.parametrize("repeats", [1, 1 + MAX_CACHED // 4])
+def test_constraint_residuals_are_bitwise_the_group_values(repeats):
     """Of other numbers, of other frames, of one kind more or with second directions, one after the other."""
     rng = np.random.default_rng(8)
-    state, kinds = states(rng), np.tile([DISTANCE, COINCIDENT, PERPENDICULAR, ALONG], many)
+    state, kinds = states(rng), np.tile([DISTANCE, COINCIDENT, PERPENDICULAR, ALONG], repeats)
     c = len(kinds)
 
     def some_of(kind, frames, **settings):
@@ -186,8 +184,8 @@ def test_successive_user_kinds_are_distinct():
 
 
 def test_constraint_numbers_in_files_are_stable():
-    named = [CONSTRAINTS[number].name for number in (COINCIDENT, PERPENDICULAR, ALONG, DISTANCE)]
-    assert named == [
+    names = [CONSTRAINTS[number].name for number in (COINCIDENT, PERPENDICULAR, ALONG, DISTANCE)]
+    assert names == [
         "coincident points",
         "perpendicular directions",
         "point along direction",

@@ -65,15 +65,15 @@ def test_stale_bytecode_is_not_run(cache):
     _, path = load()
     planted = path.with_name("planted.py")
     planted.write_text(PLANTED)
-    made = Path(importlib.util.cache_from_source(str(path)))
-    made.parent.mkdir(exist_ok=True)
+    bytecode = Path(importlib.util.cache_from_source(str(path)))
+    bytecode.parent.mkdir(exist_ok=True)
     header = (
         importlib.util.MAGIC_NUMBER
         + bytes(4)
         + int(path.stat().st_mtime).to_bytes(4, "little")
         + len(SOURCE).to_bytes(4, "little")
     )
-    made.write_bytes(header + marshal.dumps(compile(PLANTED, str(path), "exec")))
+    bytecode.write_bytes(header + marshal.dumps(compile(PLANTED, str(path), "exec")))
     assert load()[0].value == 1
 
 

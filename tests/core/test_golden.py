@@ -14,8 +14,8 @@ OLD = {
 OTHER = OLD | {"energy potential": OLD["energy potential"] + 1e-10}  # with gravity changed by one ulp
 
 
-def changed(name, by):
-    return OLD | {name: OLD[name] + by}
+def changed(name, change):
+    return OLD | {name: OLD[name] + change}
 
 
 @pytest.mark.parametrize(

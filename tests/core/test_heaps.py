@@ -36,9 +36,9 @@ class Coupled:
     """A band with pairs of far blocks, the second of which is zero."""
 
     def __init__(self, strength: float, n: int = 48, joined: tuple[tuple[int, int], ...] = FEW):
-        way, width = np.random.default_rng(4), 3 * HALF + 1
+        rng, width = np.random.default_rng(4), 3 * HALF + 1
         i, j = np.indices((n, n))
-        self.full = np.where(np.abs(i // 6 - j // 6) <= 1, way.normal(size=(n, n)), 0.0) + 12.0 * np.eye(n)
+        self.full = np.where(np.abs(i // 6 - j // 6) <= 1, rng.normal(size=(n, n)), 0.0) + 12.0 * np.eye(n)
         columns = np.zeros((n, width))
         for column in range(n):
             rows = np.arange(max(0, column - HALF), min(n, column + HALF + 1))
@@ -47,7 +47,7 @@ class Coupled:
         self.far, entries = far_blocks(pairs[:, 0], pairs[:, 1], columns.size, width - 1)
         self.values = np.concatenate([columns.ravel(), np.zeros(entries), np.full(64, np.nan)])
         for (row, column), place in zip(pairs, self.far.place, strict=True):
-            block = strength * way.normal(size=(6, 6)) * ({row, column} != set(joined[1]))
+            block = strength * rng.normal(size=(6, 6)) * ({row, column} != set(joined[1]))
             self.full[row : row + 6, column : column + 6] = block
             self.values[place + np.arange(6)[:, None] + (width - 1) * np.arange(6)] = block
         self.band = self.values[: columns.size].copy()
@@ -57,7 +57,7 @@ class Coupled:
         self.pivots, self.first = np.zeros(n, np.int32), np.zeros(n, np.int32)
         scratch = np.zeros(narrow_scratch(HALF))
         assert narrow_factor(self.values, n, HALF, self.pivots, self.first, scratch) == 0
-        self.noise = way.uniform(1e-14, 1e-12, n)
+        self.noise = rng.uniform(1e-14, 1e-12, n)
 
     def solved(self, rhs: np.ndarray, handle: int = -7) -> np.ndarray:
         x = rhs.copy()
@@ -72,8 +72,8 @@ def test_far_blocks_are_solved_with_their_band(strength: float) -> None:
     acts = 4 if strength else 0
     assert coupled.acting[2].tolist() == [acts, acts]  # those that are zero do not count
     for rhs in np.random.default_rng(1).normal(size=(2, 48)):
-        left = (coupled.full @ coupled.solved(rhs) - rhs) / coupled.noise
-        assert np.linalg.norm(left) < 1.01 * band_gmres.RELATIVE * np.linalg.norm(rhs / coupled.noise)
+        residual = (coupled.full @ coupled.solved(rhs) - rhs) / coupled.noise
+        assert np.linalg.norm(residual) < 1.01 * band_gmres.RELATIVE * np.linalg.norm(rhs / coupled.noise)
     assert coupled.acting[2][0] == acts  # by the iteration
 
 
@@ -139,16 +139,16 @@ def test_rods_with_far_blocks_conserve_energy_and_momenta_and_miss_no_pair() -> 
     assert np.abs(L - L[0]).max() < 1e-13 * np.abs(L).max()
     first = np.arange(len(contacts.frames))[contacts.length > 0.0]
     u, v = np.array([pair for pair in combinations(first, 2) if pair[0] // 3 != pair[1] // 3]).T
-    every = np.stack([u, u + 1, v, v + 1], axis=1)
+    pairs = np.stack([u, u + 1, v, v + 1], axis=1)
     touched = 0
     for state in states:
-        points, apart = points_of(contacts, state.r, state.quat), np.empty(len(every))
-        distances(points, every, apart)
-        listed = {tuple(ends) for ends in np.sort(stepper._list_of(state).ends[:, [0, 2]]).tolist()}
-        near = every[apart < 2.0 * RADIUS][:, [0, 2]]
-        assert {tuple(ends) for ends in near.tolist()} <= listed
+        points, distance = points_of(contacts, state.r, state.quat), np.empty(len(pairs))
+        distances(points, pairs, distance)
+        candidate_pairs = {tuple(ends) for ends in np.sort(stepper._list_of(state).ends[:, [0, 2]]).tolist()}
+        near = pairs[distance < 2.0 * RADIUS][:, [0, 2]]
+        assert {tuple(ends) for ends in near.tolist()} <= candidate_pairs
         touched += len(near)
-        assert apart.min() > 1.2 * RADIUS  # and nothing passed
+        assert distance.min() > 1.2 * RADIUS  # and nothing passed
         assert len(candidates(contacts, points, 0.0).pair) == 2 * len(near)
     assert touched > 50
 
@@ -186,9 +186,9 @@ def test_resumed_run_with_far_blocks_is_bitwise_equal() -> None:
     lists = {state.memory.tobytes() for state in states}
     for k in (17, 30):
         later = ContactStepper(stepper.system, H, lambda subsystem: Stepper(subsystem, H))
-        begun = later.start(states[k])
-        assert len(later._list_of(begun).stepper.numbering.far.row) > 0
-        end, _ = later.advance(begun, k, 40 - k)
+        first_state = later.start(states[k])
+        assert len(later._list_of(first_state).stepper.numbering.far.row) > 0
+        end, _ = later.advance(first_state, k, 40 - k)
         assert all(np.array_equal(one, other) for one, other in zip(end, states[-1], strict=True))
     assert len(lists) > 1
 
@@ -205,11 +205,13 @@ def test_factors_are_reused_if_two_more_corrections_converge() -> None:
 def test_falling_heap_resumes_bitwise_from_its_file(tmp_path: Path) -> None:
     def lines(file: Path, *steps: int) -> list[Settling]:
         stirred = heap(10, 3, rubbing=True, h=1e-3)
-        return [now for count in steps for _, now in settling(stirred, count, 10, file)]
+        return [report for count in steps for _, report in settling(stirred, count, 10, file)]
 
     uninterrupted, parts = lines(tmp_path / "one.npz", 30), lines(tmp_path / "two.npz", 20, 30)
     assert len(parts) == 3
-    assert [now._replace(step=0.0) for now in parts] == [now._replace(step=0.0) for now in uninterrupted]
+    assert [report._replace(step=0.0) for report in parts] == [
+        report._replace(step=0.0) for report in uninterrupted
+    ]
     assert uninterrupted[-1].lost > 0.0
     assert not uninterrupted[-1].at_rest
 
@@ -228,17 +230,17 @@ def test_heap_in_a_box_conserves_the_energy_balance(rubbing: bool) -> None:
 
 def test_every_near_pair_of_balls_interacts() -> None:
     """Balls of all sizes bounce off each other; their energy is that of all pairs, listed or not."""
-    way, k, n = np.random.default_rng(3), 1e4, 100
+    rng, k, n = np.random.default_rng(3), 1e4, 100
     radii, centers, spheres = np.geomspace(0.01, 0.25, n), np.zeros((n, 3)), []
     model = Model("balls")
     i, j = np.triu_indices(n, 1)
     for b in range(n):
         while True:
-            centers[b] = way.uniform(-1, 1, 3)
-            apart = np.linalg.norm(centers[:b] - centers[b], axis=1) - radii[:b] - radii[b]
-            if apart.min(initial=1.0) > 0.0:
+            centers[b] = rng.uniform(-1, 1, 3)
+            gaps = np.linalg.norm(centers[:b] - centers[b], axis=1) - radii[:b] - radii[b]
+            if gaps.min(initial=1.0) > 0.0:
                 break
-        body = model.add_body(f"{b}", Ball(radii[b], mass=1.0), centers[b], velocity=way.normal(size=3))
+        body = model.add_body(f"{b}", Ball(radii[b], mass=1.0), centers[b], velocity=rng.normal(size=3))
         spheres.append(model.add_sphere(f"{b}", body, radii[b]))
     model.add_contact("all", spheres, stiffness=k)
     result = simulate(model, 0.3, 2e-3, output_every=5, progress=False)
@@ -255,7 +257,7 @@ def test_every_near_pair_of_balls_interacts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("by", "passed"),
+    ("displacement", "passed"),
     [
         ((0.0, 0.0, -0.6), True),  # through
         ((0.0, 0.0, -0.3), True),  # into the other
@@ -266,11 +268,11 @@ def test_every_near_pair_of_balls_interacts() -> None:
         ((0.0, 0.25, -0.14), False),
     ],
 )
-def test_possible_penetration_is_detected(by: tuple[float, float, float], passed: bool) -> None:
+def test_possible_penetration_is_detected(displacement: tuple[float, float, float], passed: bool) -> None:
     """Crossing segments, one of which moves from 0.3 above the other; they touch at 0.2."""
     one = np.array([[-1.0, 0, 0.3], [1.0, 0, 0.3]])
     other = np.array([[0.0, -1.0, 0], [0.0, 1.0, 0]])
-    points = np.stack([np.vstack([one + shift, other]) for shift in (np.zeros(3), np.array(by))])
+    points = np.stack([np.vstack([one + shift, other]) for shift in (np.zeros(3), np.array(displacement))])
     for ends in ([[0, 1, 2, 3]], [[2, 3, 0, 1]]):
         for order in (1, -1):  # in time
             out = np.zeros(1, np.uint8)

@@ -34,9 +34,9 @@ def run(integrator: str, t_end: float = 10 * H, **settings) -> Result:
 @pytest.mark.parametrize("memory", [MemoryLayout(3, 5), MemoryLayout(3, 0, 17), MemoryLayout(3, history=4)])
 def test_integrator_history_starts_with_em_accelerations_or_empty(memory):
     em = np.arange(1.0, 1 + MemoryLayout(3).size)
-    begun = memory.parts(memory.begun(em))
-    assert {name for name, x in begun.items() if x.any()} == ({"acc"} & set(memory.shapes()))
-    assert np.array_equal(begun.get("acc", em).ravel(), em)
+    initial = memory.parts(memory.begun(em))
+    assert {name for name, x in initial.items() if x.any()} == ({"acc"} & set(memory.shapes()))
+    assert np.array_equal(initial.get("acc", em).ravel(), em)
     history = np.arange(1.0, 1 + memory.size)
     assert memory.begun(history) is history
     assert not memory.begun(np.ones(memory.size + 1)).any()
@@ -165,9 +165,9 @@ def test_file_of_a_chart_with_accelerations_is_resumed(tmp_path) -> None:
 @pytest.mark.parametrize("integrator", SCHEMES)
 def test_run_starts_from_the_state_of_every_scheme(before: str, integrator: str) -> None:
     first = run(before)
-    then = run(integrator, start=first)
-    memory = then.layout.memory.parts(then.state(0).memory)
-    assert np.array_equal(then.state(0).r, first.state(-1).r)
+    second = run(integrator, start=first)
+    memory = second.layout.memory.parts(second.state(0).memory)
+    assert np.array_equal(second.state(0).r, first.state(-1).r)
     if integrator != "EML-kappa":
         acc = first.layout.memory.parts(first.state(-1).memory).get("acc", 0.0)
         assert np.array_equal(memory.pop("acc"), np.broadcast_to(acc, (2, 6)))

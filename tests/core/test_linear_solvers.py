@@ -64,11 +64,11 @@ def test_narrow_bands(size, band):
     assert pivots.any()
     for _ in range(2):  # the factors serve again, both ways
         rhs = rng.normal(size=size)
-        x, forth = rhs.copy(), rhs.copy()
+        x, forward = rhs.copy(), rhs.copy()
         narrow_solve_transposed(values, size, band, pivots, first, x)
         is_solved(full, x, rhs)
-        narrow_solve(values, size, band, pivots, first, forth)
-        is_solved(full.T, forth, rhs)
+        narrow_solve(values, size, band, pivots, first, forward)
+        is_solved(full.T, forward, rhs)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -98,13 +98,13 @@ def test_fronts(seed, exchanged):
     assert pivots.any() or not exchanged
     assert sum(fronts.inner) == len(full)
     ends = np.zeros(fronts.first[-1])
-    for way, dense in 2 * [(None, full), (fronts_solve_transposed, full.T)]:
+    for solve, dense in 2 * [(None, full), (fronts_solve_transposed, full.T)]:
         rhs = rng.normal(size=len(full))
         x = rhs.copy()
-        if way is None:
+        if solve is None:
             fronts_solve(fronts, panels, pivots, x, ends, scratch)
         else:
-            way(fronts, panels, pivots, x, scratch)
+            solve(fronts, panels, pivots, x, scratch)
         assert np.abs(dense @ x - rhs).max() < 1e-11 * np.abs(full).max() * np.abs(x).max()
 
 
@@ -164,9 +164,9 @@ def test_step_solutions_equal_dense_and_transposed_solutions(name):
     matrix, rhs = dense(numbering, work.values), np.random.default_rng(5).normal(size=numbering.size)
     assert factor(numbering, work) == 0
     assert work.integers[0] == 1 or not name.startswith("fronts")
-    for way, A in ((solve_transposed, matrix.T), (solve, matrix), (solve_transposed, matrix.T)):
+    for solver, A in ((solve_transposed, matrix.T), (solve, matrix), (solve_transposed, matrix.T)):
         work.rhs[:] = rhs
-        way(numbering, work)
+        solver(numbering, work)
         exact = np.linalg.solve(A, rhs)
         assert np.abs(work.rhs - exact).max() < 1e-9 * np.abs(exact).max()
     assert work.counts[1] > 1 or "far blocks" not in name  # parts that met

@@ -14,9 +14,9 @@ def test_markers_are_bitwise_points_and_axes_in_body_frames():
     triads = quaternions.to_matrix(quaternions.normalize(rng.standard_normal((5, 4))))
     X, axes = np.empty((5, 3)), np.empty((5, 3, 3))
     markers(frames, points, triads, (r, quat), X, axes)
-    back = quaternions.conjugate(quat[frames])
-    assert np.array_equal(X, quaternions.rotate(back, points - r[frames]))
-    turned = quaternions.rotate(back[:, None], triads.transpose(0, 2, 1)).transpose(0, 2, 1)
+    inverse = quaternions.conjugate(quat[frames])
+    assert np.array_equal(X, quaternions.rotate(inverse, points - r[frames]))
+    turned = quaternions.rotate(inverse[:, None], triads.transpose(0, 2, 1)).transpose(0, 2, 1)
     assert np.array_equal(axes, turned)
 
 

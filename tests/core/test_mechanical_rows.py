@@ -50,6 +50,6 @@ def test_batch_rows_equal_single_state_evaluations(kind, name, monkeypatch):
     x = rng.standard_normal((7, system.n))
     arguments = (q,) if name in ("potentials", "constraints") else (q, x)
     actual = getattr(mechanical_rows, name)(system, *arguments)
-    alone = np.array([SINGLE[name](system, a, b) for a, b in zip(q, x, strict=True)])
-    assert np.abs(actual - alone).max() <= 1e-13 * np.abs(alone).max()
-    assert np.ptp(alone, axis=0).max() > 0.0
+    single = np.array([SINGLE[name](system, a, b) for a, b in zip(q, x, strict=True)])
+    assert np.abs(actual - single).max() <= 1e-13 * np.abs(single).max()
+    assert np.ptp(single, axis=0).max() > 0.0

@@ -66,15 +66,15 @@ def others_of(system):
     )
 
 
-def arrays(things):
+def arrays(values):
     """All in nested tuples, and all else that stands there."""
-    for thing in things if isinstance(things, tuple) else (things,):
-        if isinstance(thing, tuple):
-            yield type(thing)
-            yield from arrays(thing)
+    for value in values if isinstance(values, tuple) else (values,):
+        if isinstance(value, tuple):
+            yield type(value)
+            yield from arrays(value)
         else:
             yield (
-                (thing.dtype.str, thing.shape, thing.tobytes()) if isinstance(thing, np.ndarray) else thing
+                (value.dtype.str, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
             )
 
 
@@ -138,10 +138,10 @@ def test_memoised_results_are_released():
     assert len(calls) == before + MAX_STRUCTURES + 1
 
 
-@pytest.mark.parametrize("which", ["large", "touching"])
-def test_large_systems_and_contacts_cache_small_results(which):
+@pytest.mark.parametrize("kind", ["large", "touching"])
+def test_large_systems_and_contacts_cache_small_results(kind):
     system, (fact, _) = arms().build().system, counted_memo(per_structure)
-    if which == "large":
+    if kind == "large":
         of_frames = (np.zeros((MAX_KEY_SIZE + 1, *x.shape[1:]), x.dtype) for x in system.frames)
         system = system._replace(frames=type(system.frames)(*of_frames))
     else:
@@ -152,19 +152,23 @@ def test_large_systems_and_contacts_cache_small_results(which):
 
 def test_content_key_depends_on_every_number():
     built = arms().build()
-    things = {**built.system.frames._asdict(), **built.system.constraints._asdict(), **built.state._asdict()}
-    keys = {content_key(tuple(things.values()))}
-    changed = 0
-    for name, array in things.items():
+    arrays_by_name = {
+        **built.system.frames._asdict(),
+        **built.system.constraints._asdict(),
+        **built.state._asdict(),
+    }
+    keys = {content_key(tuple(arrays_by_name.values()))}
+    n_changes = 0
+    for name, array in arrays_by_name.items():
         if array.size:
             other = array.copy()
             other.flat[-1] = (
                 np.nextafter(other.flat[-1], 9.0) if other.dtype.kind == "f" else other.flat[-1] + 1
             )
-            keys.add(content_key(tuple({**things, name: other}.values())))
-            keys.add(content_key(tuple({**things, name: array[None]}.values())))
-            changed += 2
-    assert len(keys) == changed + 1
+            keys.add(content_key(tuple({**arrays_by_name, name: other}.values())))
+            keys.add(content_key(tuple({**arrays_by_name, name: array[None]}.values())))
+            n_changes += 2
+    assert len(keys) == n_changes + 1
 
 
 def test_memoisation_detects_a_replaced_kind(monkeypatch):

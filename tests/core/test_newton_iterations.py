@@ -29,9 +29,9 @@ def test_newton_matrix_pattern_repeats_for_every_bar(integrator, chart):
     sizes = []
     for bars in (8, 16, 24):
         solver, _ = solver_for(parse(integrator), chain(bars, chart))
-        of = solver.pattern
-        grow = len(of.rows), of.panels.size, of.panels.start[-1]
-        sizes.append((len(of.colours.start), of.band, *grow))
+        pattern = solver.pattern
+        grow = len(pattern.rows), pattern.panels.size, pattern.panels.start[-1]
+        sizes.append((len(pattern.colours.start), pattern.band, *grow))
     short, middle, long = np.array(sizes)
     assert np.array_equal(short[:2], long[:2])
     assert np.array_equal(middle - short, long - middle)
@@ -43,11 +43,11 @@ def test_step_assembles_one_matrix_for_any_chain_length(integrator, chart, bars)
     """From the guess of the multipliers on, which the first steps from rest have not; then two do."""
     system = chain(bars, chart)
     march, start = March(system, parse(integrator)), initial(system)
-    for first, steps, most in ((0, 5, 2), (5, 10, 1)):
+    for first, steps, limit in ((0, 5, 2), (5, 10, 1)):
         before = march.matrices
         run, failure = march.run(H, H * np.arange(first, first + steps + 1), start)
         assert failure is None
-        assert march.matrices - before <= most * steps
+        assert march.matrices - before <= limit * steps
         assert run.iterations[1:].max() <= 12
         start = run.at(-1)
 

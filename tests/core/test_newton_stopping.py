@@ -20,9 +20,9 @@ def test_newton_stops_after_the_first_correction_if_its_square_is_negligible(ite
 
 
 def test_newton_with_an_old_jacobian_assumes_an_error_of_half_the_rotation():
-    for size, before in ((1e-12, 1e-4), (1e-11, 1e-5)):  # it shrank to less
-        assert not is_converged_after(size, before, 2, SOLVED, True, NEGLIGIBLE_CORRECTION)
-        assert is_converged_after(0.3 * size, before, 2, SOLVED, True, NEGLIGIBLE_CORRECTION)
+    for size, previous in ((1e-12, 1e-4), (1e-11, 1e-5)):  # it shrank to less
+        assert not is_converged_after(size, previous, 2, SOLVED, True, NEGLIGIBLE_CORRECTION)
+        assert is_converged_after(0.3 * size, previous, 2, SOLVED, True, NEGLIGIBLE_CORRECTION)
     assert not is_converged_after(
         1e-12, after(1e-12, 1e-3), 2, SOLVED, True, NEGLIGIBLE_CORRECTION
     )  # it shrank to more

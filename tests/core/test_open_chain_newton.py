@@ -25,10 +25,10 @@ def hanging():
 def test_hanging_equilibrium_stays_bitwise_constant():
     built = hanging().build()
     stepper = stepper_of(built)
-    begin = stepper.start(built.state)
-    end, _ = stepper.advance(begin, 0, 100)
-    assert np.array_equal(end.r, begin.r)
-    assert np.array_equal(end.quat, begin.quat)
+    start = stepper.start(built.state)
+    end, _ = stepper.advance(start, 0, 100)
+    assert np.array_equal(end.r, start.r)
+    assert np.array_equal(end.quat, start.quat)
     assert not end.v.any()
     assert not end.Omega.any()
 
@@ -57,10 +57,10 @@ def test_newton_error_is_small_compared_with_the_rotation(order, h, n):
     assert abs(energy["total"][-1] - energy["total"][0]) < 5e-14 * energy["kinetic"][-1]
 
 
-def ends(left, rotation, solved):
+def ends(error, rotation, solved):
     """Whether the iteration does where so much would be left, rad, behind a correction that shrank as fast as this says."""
     size = 1e-12
-    return is_chain_converged(size, size * np.sqrt(size / left), 1, solved, False, rotation)
+    return is_chain_converged(size, size * np.sqrt(size / error), 1, solved, False, rotation)
 
 
 @pytest.mark.parametrize("rotation", [1e-3, 0.3])

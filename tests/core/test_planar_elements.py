@@ -139,9 +139,9 @@ def test_forces_do_the_work_of_energy_and_dissipation(name, seed):
     psi = 2.0 * np.tan(eight.angles / 2)
     work = n1 * eight.d[0] + n2 * eight.d[1] + ta * psi[0] + tb * psi[1]
     change = E1 - E0
-    lost = eight.L / H * np.einsum("in,nij,jn->n", change, eight.D, change)
-    size = eight.energy(E0) + eight.energy(E1) + lost
-    assert np.abs((work - (eight.energy(E1) - eight.energy(E0)) - lost) / size).max() < 5e-14
+    dissipated = eight.L / H * np.einsum("in,nij,jn->n", change, eight.D, change)
+    size = eight.energy(E0) + eight.energy(E1) + dissipated
+    assert np.abs((work - (eight.energy(E1) - eight.energy(E0)) - dissipated) / size).max() < 5e-14
 
 
 @pytest.mark.parametrize("name", TURNS)

@@ -32,12 +32,12 @@ def across(rng):
 
 def test_rows_have_the_components_and_lengths_of_their_vectors(rng, across):
     joined, constraint = np.array([[0, 3], [2, 1], [1, 0]]), np.array([4, 0, 2])
-    sort = np.array([COINCIDENT, DISTANCE, ANGLE])
+    row_kinds = np.array([COINCIDENT, DISTANCE, ANGLE])
     Xa, Xb, Ua, Ub = (rng.standard_normal((n, 3)) for n in (5, 5, 3, 3))
     Xa[2] = Xb[2] = 0.0  # points in the origins of their frames
     values = np.array([1.0, 2.0, 3.0, 4.0, -2.0])
     X, lengths = np.empty((4, 3, 2)), np.empty((3, 3))
-    row_parameters((constraint, sort, joined), (Xa, Xb), (Ua, Ub), values, across, X, lengths)
+    row_parameters((constraint, row_kinds, joined), (Xa, Xb), (Ua, Ub), values, across, X, lengths)
     for row, vectors, side in zip(X, (Xa[constraint], Xb[constraint], Ua, Ub), (0, 1, 0, 1), strict=True):
         expected = np.einsum("jab,jb->ja", across[joined[:, side], :2], vectors)
         np.testing.assert_allclose(row, expected, **CLOSE)
@@ -69,12 +69,12 @@ def test_levers_are_ordered_by_frame(rng):
     np.testing.assert_array_equal(lever, expected)
 
 
-@pytest.mark.parametrize("which", range(4))
-@pytest.mark.parametrize("odd", [0.5, -2.0, np.nextafter(1.0, 2.0)])
-def test_single_number_other_than_a_sign_prevents_alignment(which, odd):
+@pytest.mark.parametrize("index", range(4))
+@pytest.mark.parametrize("number", [0.5, -2.0, np.nextafter(1.0, 2.0)])
+def test_single_number_other_than_a_sign_prevents_alignment(index, number):
     numbers = [-np.eye(3), np.zeros((2, 8)), np.ones((2, 3, 3)), np.ones((1, 3))]
     assert aligned(*numbers)
-    numbers[which].flat[-1] = odd
+    numbers[index].flat[-1] = number
     assert not aligned(*numbers)
 
 
@@ -93,8 +93,8 @@ def test_common_normal_is_found_only_if_vectors_determine_it(rng):
 
 def test_second_direction_is_detected_in_any_unit():
     for unit in (1e-6, 1.0, 1e6):
-        for aside, expected in ((1e-4, 2), (1e-6, UNDECIDED)):
-            vectors = unit * np.array([[1.0, 1.0, 0.0], [1.0, 1.0 + aside, 0.0]])
+        for offset, expected in ((1e-4, 2), (1e-6, UNDECIDED)):
+            vectors = unit * np.array([[1.0, 1.0, 0.0], [1.0, 1.0 + offset, 0.0]])
             assert common_normal(vectors, np.zeros((3, 3))) == expected
 
 

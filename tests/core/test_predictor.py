@@ -37,18 +37,18 @@ COMPOSITIONS = [
 
 def predict(memory, weights, substeps, k, velocities, means):
     known, n, stage = count_known_means(weights, memory, substeps, k), means.shape[0], k % substeps.shape[0]
-    by = factors_of(memory, known, weights_at(weights, known, stage))
+    factors = factors_of(memory, known, weights_at(weights, known, stage))
     for i in range(n):
-        means[i] = predicted_number(memory, n + i, n, velocities[i], memory[i], substeps[stage], by)
+        means[i] = predicted_number(memory, n + i, n, velocities[i], memory[i], substeps[stage], factors)
     return known
 
 
 def remember(memory, weights, substeps, k, means):
     known, n, stage = count_known_means(weights, memory, substeps, k), means.shape[0], k % substeps.shape[0]
-    w, missed = weights_at(weights, known, stage), (0.0, 0.0)
+    w, errors = weights_at(weights, known, stage), (0.0, 0.0)
     for i in range(n):
-        missed = store_mean(memory, n + i, n, means[i], w, missed)
-    update_record(memory, substeps[stage], known, missed)
+        errors = store_mean(memory, n + i, n, means[i], w, errors)
+    update_record(memory, substeps[stage], known, errors)
 
 
 class March:
@@ -91,8 +91,8 @@ def exact_terms(fractions, stage):
     t = t - t[i]
     A = np.stack([np.ones_like(t), t, t**2, t**3, g**2])
     w = weights_of(fractions)[MEANS + stage]
-    off = np.abs(A[:, before] @ w - A[:, i])
-    return int(np.argmax(np.append(off > 1e-9, True)))
+    errors = np.abs(A[:, before] @ w - A[:, i])
+    return int(np.argmax(np.append(errors > 1e-9, True)))
 
 
 @pytest.mark.parametrize("fractions", COMPOSITIONS)
@@ -109,11 +109,11 @@ def test_motions_of_compositions_are_predicted_exactly(fractions):
         for k in range(steps * len(fractions)):
             long = march.record[MISSED] > march.record[MISSED_BY_LAST]
             predicted, _ = march.substep(C @ columns[:count, k], h, k)
-            missed = np.abs(predicted - C @ columns[:count, k]).max()
+            error = np.abs(predicted - C @ columns[:count, k]).max()
             if count == 1 and k > 0:
-                assert missed < 1e-12
+                assert error < 1e-12
             if k >= k0 and exact[k % len(fractions)] >= count and not long:
-                assert missed < 1e-9
+                assert error < 1e-9
 
 
 @pytest.mark.parametrize("fractions", COMPOSITIONS)
@@ -143,10 +143,10 @@ def test_a_new_step_length_starts_a_new_history():
     march, n = March(fractions), len(fractions)
     counts = [march.substep(np.full(COUNT, 1.0 + k), 0.1, k)[1] for k in range(2 * n)]
     assert counts == [min(k, MEANS) for k in range(2 * n)]
-    begin, rates = march.velocities.copy(), march.memory[:COUNT].copy()
+    start, rates = march.velocities.copy(), march.memory[:COUNT].copy()
     predicted, known = march.substep(np.ones(COUNT), 0.2, 0)
     assert known == 0
-    assert np.allclose(predicted, begin + 0.5 * 0.2 * fractions[0] * rates, rtol=0, atol=1e-12)
+    assert np.allclose(predicted, start + 0.5 * 0.2 * fractions[0] * rates, rtol=0, atol=1e-12)
     assert np.abs(predicted - 1.0).min() > 0.1
     assert march.record[KNOWN] == 1.0
     assert march.record[MISSED] == 0.0  # nothing was predicted by means
@@ -166,8 +166,8 @@ def test_the_last_mean_is_used_if_steps_are_too_long(fractions):
         if long:
             assert np.allclose(predicted, rough[k - 1], rtol=0, atol=1e-12)
         if k > 0:
-            missed = np.abs(rough[k] - rough[k - 1]).max()
-            assert march.record[MISSED_BY_LAST] == pytest.approx(missed, rel=1e-9)
+            error = np.abs(rough[k] - rough[k - 1]).max()
+            assert march.record[MISSED_BY_LAST] == pytest.approx(error, rel=1e-9)
     assert march.record[MISSED] > march.record[MISSED_BY_LAST] > 0.0
     t = terms(fractions, 3 * n, 0.1)[1]
     for k in range(3 * n):
@@ -213,8 +213,8 @@ def test_the_history_saves_iterations_and_leaves_states_unchanged(make, planar, 
     """Compared with the prediction from the last step alone."""
     counts, ends = [], []
     for earlier in (True, False):
-        stepper, begin = stepper_of(make(), planar, order, h, earlier=earlier)
-        end, report = stepper.advance(begin, 0, steps)
+        stepper, start = stepper_of(make(), planar, order, h, earlier=earlier)
+        end, report = stepper.advance(start, 0, steps)
         counts.append(report.iterations / report.solves)
         ends.append(of_last_step(end))
     assert counts[0] < counts[1] - fewer, counts
@@ -235,12 +235,12 @@ def test_energy_does_not_drift_if_the_first_correction_is_the_last(make, planar,
     worst = []
     for h in lengths:
         stepper, state = stepper_of(make(), planar, 2, h)
-        total, moving, off, count = energies(stepper.system, state).total, 0.0, 0.0, 0
+        total, moving, drift, count = energies(stepper.system, state).total, 0.0, 0.0, 0
         for k in range(20):
             state, report = stepper.advance(state, 400 * k, 400)
-            now, count = energies(stepper.system, state), count + report.iterations
-            moving, off = max(moving, now.kinetic), max(off, abs(now.total - total))
-        worst.append(off / moving)
+            energy, count = energies(stepper.system, state), count + report.iterations
+            moving, drift = max(moving, energy.kinetic), max(drift, abs(energy.total - total))
+        worst.append(drift / moving)
         assert count < 8000 * (0.9 if planar else 1.5), count
     assert sum(worst) < (1e-13 if planar else 1.2e-13)
 
@@ -248,9 +248,9 @@ def test_energy_does_not_drift_if_the_first_correction_is_the_last(make, planar,
 @pytest.mark.parametrize("make", [hinges, nine])
 @pytest.mark.parametrize("order", [2, 4, 6])
 def test_split_runs_are_bitwise_equal(make, order):
-    stepper, begin = stepper_of(make(), make is hinges, order, 0.02)
-    uninterrupted, _ = stepper.advance(begin, 0, 7)
-    first, _ = stepper.advance(begin, 0, 3)
+    stepper, start = stepper_of(make(), make is hinges, order, 0.02)
+    uninterrupted, _ = stepper.advance(start, 0, 7)
+    first, _ = stepper.advance(start, 0, 3)
     restarted, _ = stepper_of(make(), make is hinges, order, 0.02)[0].advance(first, 3, 4)
     for one, other in zip(uninterrupted, restarted, strict=True):
         assert one.tobytes() == other.tobytes()
@@ -260,12 +260,12 @@ def test_split_runs_are_bitwise_equal(make, order):
 @pytest.mark.parametrize("order", [2, 4, 6])
 def test_a_wrong_history_is_not_used_twice(make, order):
     """Means of which all but the last are nonsense, after a step that was missed by them."""
-    stepper, begin = stepper_of(make(), make is hinges, order, 0.02)
-    begun, _ = stepper.advance(begin, 0, 8)
-    parts = stepper.sizes.memory.parts(begun.memory)
+    stepper, start = stepper_of(make(), make is hinges, order, 0.02)
+    state, _ = stepper.advance(start, 0, 8)
+    parts = stepper.sizes.memory.parts(state.memory)
     parts["history"][1:] += 1e4
     parts["record"][MISSED], parts["record"][MISSED_BY_LAST] = 1.0, 0.5
-    end, report = stepper.advance(begun, 8, 8)
+    end, report = stepper.advance(state, 8, 8)
     assert (report.halvings, report.most_iterations <= 4, report.solves > MEANS) == (0, True, True)
     assert stepper.sizes.memory.parts(end.memory)["record"][MISSED] < 10.0  # all six are new
 
@@ -275,14 +275,14 @@ def test_a_wrong_history_is_not_used_twice(make, order):
 @pytest.mark.parametrize("make", [hinges, nine])
 def test_the_record_has_the_largest_errors_of_all_frames(make, order, side):
     """Of frames in SIMD lanes and of the others; a history that is off in one number is missed by that much."""
-    stepper, begin = stepper_of(make(), make is hinges, order, 0.02)
+    stepper, start = stepper_of(make(), make is hinges, order, 0.02)
     memory = stepper.sizes.memory
-    begun, _ = stepper.advance(begin, 0, 8)
-    moving = np.flatnonzero(np.abs(memory.parts(begun.memory)["history"]).max(axis=0))
+    state, _ = stepper.advance(start, 0, 8)
+    moving = np.flatnonzero(np.abs(memory.parts(state.memory)["history"]).max(axis=0))
     for i in moving[:: max(1, len(moving) // 12)]:
-        changed = begun._replace(memory=begun.memory.copy())
-        memory.parts(changed.memory)["history"][0, i] += side
-        end = stepper.end_of_first_substep(changed, 0.16, 0.02) or stepper.advance(changed, 8, 1)[0]
+        perturbed = state._replace(memory=state.memory.copy())
+        memory.parts(perturbed.memory)["history"][0, i] += side
+        end = stepper.end_of_first_substep(perturbed, 0.16, 0.02) or stepper.advance(perturbed, 8, 1)[0]
         assert memory.parts(end.memory)["record"][MISSED_BY_LAST] == pytest.approx(1.0, abs=0.3)
 
 

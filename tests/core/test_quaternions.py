@@ -21,8 +21,8 @@ def test_rotation_of_a_product_is_the_product_of_rotations():
 
 
 def test_matrix_and_quaternion_are_inverse_to_each_other():
-    back = quaternions.from_matrix(quaternions.to_matrix(P))
-    assert np.abs(np.abs(np.sum(back * P, axis=1)) - 1).max() < 1e-15
+    recovered = quaternions.from_matrix(quaternions.to_matrix(P))
+    assert np.abs(np.abs(np.sum(recovered * P, axis=1)) - 1).max() < 1e-15
 
 
 @pytest.mark.parametrize("axis", [(1, 0, 0), (0, 1, 0), (0, 0, 1)])

@@ -38,13 +38,13 @@ def iterations_to_rest(load: float, start: float, expecting: bool, a: float = 1e
     row, w = np.zeros(WITH_SEEN), start
     for k in range(MOST):
         size = np.hypot(w, v)
-        left = a * w + w / size - load
-        if abs(left) < 1e-12:
+        residual = a * w + w / size - load
+        if abs(residual) < 1e-12:
             return k
         lam = seen(w, v, np.zeros(3), 1.0)
         regularise_force(row, lam)
         s = lam[EXPECTED].real if expecting else w / size
-        w -= left / (a + (1.0 - s * w / size) / size)
+        w -= residual / (a + (1.0 - s * w / size) / size)
         if not abs(w) < 1e12:
             return MOST
     return MOST
@@ -69,24 +69,24 @@ def iterations_to_stick(load: np.ndarray, start: np.ndarray, expecting: bool, k:
     a, row, s = np.array([[0.1, 0.03, 0.0], [0.0, 0.05, 0.02], [0.01, 0.0, 0.2]]), np.zeros(WITH_SEEN), start
     for j in range(MOST):
         P = k * s
-        left = a @ s + friction(P, 1.0) - load
-        if np.abs(left).max() < 1e-10:
+        residual = a @ s + friction(P, 1.0) - load
+        if np.abs(residual).max() < 1e-10:
             return j
         lam, size = seen(0.0, 1.0, P, 1.0), np.linalg.norm(P)
         regularise_force(row, lam)
-        way = P / max(size, 1e-300)
-        T = lam[EXPECTED + 1 : MOMENTS].real if expecting else way
-        tangent = k * np.eye(3) if size <= 1.0 else k / size * (np.eye(3) - np.outer(T, way))
-        s = s - np.linalg.solve(a + tangent, left)
+        direction = P / max(size, 1e-300)
+        T = lam[EXPECTED + 1 : MOMENTS].real if expecting else direction
+        tangent = k * np.eye(3) if size <= 1.0 else k / size * (np.eye(3) - np.outer(T, direction))
+        s = s - np.linalg.solve(a + tangent, residual)
         if not np.abs(s).max() < 1e12:
             return MOST
     return MOST
 
 
 def test_newton_converges_in_few_iterations_from_slip_to_stick() -> None:
-    way = np.random.default_rng(5)
-    loads, starts = way.normal(size=(40, 3)), 10.0 ** way.uniform(-4, 1, (40, 1)) * way.normal(size=(40, 3))
-    loads *= way.uniform(0.1, 3.0, (40, 1)) / np.linalg.norm(loads, axis=1, keepdims=True)
+    rng = np.random.default_rng(5)
+    loads, starts = rng.normal(size=(40, 3)), 10.0 ** rng.uniform(-4, 1, (40, 1)) * rng.normal(size=(40, 3))
+    loads *= rng.uniform(0.1, 3.0, (40, 1)) / np.linalg.norm(loads, axis=1, keepdims=True)
     iterations = [iterations_to_stick(*pair, True) for pair in zip(loads, starts, strict=True)]
     plain = [iterations_to_stick(*pair, False) for pair in zip(loads, starts, strict=True)]
     assert max(iterations) <= 20
@@ -94,31 +94,31 @@ def test_newton_converges_in_few_iterations_from_slip_to_stick() -> None:
     assert max(plain) > 2 * max(iterations)
 
 
-def iterations_to_lie(load: np.ndarray, start: np.ndarray, expecting: bool, which: int) -> int:
+def iterations_to_lie(load: np.ndarray, start: np.ndarray, expecting: bool, offset: int) -> int:
     """Of a w + w/sqrt(1 + |w|^2) = load, w over the rest rate; which: of drilling or of rolling."""
     a, row, w = np.diag([3e-3, 1e-3, 2e-3]), np.zeros(WITH_SEEN), start
     for k in range(MOST):
         over = 1.0 / np.sqrt(1.0 + w @ w)
-        left = a @ w + over * w - load
-        if np.abs(left).max() < 1e-12:
+        residual = a @ w + over * w - load
+        if np.abs(residual).max() < 1e-12:
             return k
         lam = seen(0.0, 1.0, np.zeros(3), 1.0)
-        lam[TURNING + which : TURNING + which + 3] = w
+        lam[TURNING + offset : TURNING + offset + 3] = w
         regularise_force(row, lam)
-        T = lam[MOMENTS + which : MOMENTS + which + 3].real if expecting else over * w
-        w = w - np.linalg.solve(a + over * (np.eye(3) - np.outer(T, over * w)), left)
+        T = lam[MOMENTS + offset : MOMENTS + offset + 3].real if expecting else over * w
+        w = w - np.linalg.solve(a + over * (np.eye(3) - np.outer(T, over * w)), residual)
         if not np.abs(w).max() < 1e12:
             return MOST
     return MOST
 
 
 def test_newton_converges_in_few_iterations_if_rolling_or_drilling_ends() -> None:
-    way = np.random.default_rng(7)
-    loads, starts = way.normal(size=(30, 3)), 10.0 ** way.uniform(-2, 4, (30, 1)) * way.normal(size=(30, 3))
-    loads *= way.uniform(0.1, 1.5, (30, 1)) / np.linalg.norm(loads, axis=1, keepdims=True)
+    rng = np.random.default_rng(7)
+    loads, starts = rng.normal(size=(30, 3)), 10.0 ** rng.uniform(-2, 4, (30, 1)) * rng.normal(size=(30, 3))
+    loads *= rng.uniform(0.1, 1.5, (30, 1)) / np.linalg.norm(loads, axis=1, keepdims=True)
     pairs = list(zip(loads, starts, strict=True))
-    for which in (0, 3):
-        assert max(iterations_to_lie(*pair, True, which) for pair in pairs) <= 20
+    for offset in (0, 3):
+        assert max(iterations_to_lie(*pair, True, offset) for pair in pairs) <= 20
     plain = [iterations_to_lie(*pair, False, 0) for pair in pairs]
     assert np.mean(np.array(plain) == MOST) > 0.3
 
@@ -127,10 +127,10 @@ def test_newton_converges_in_few_iterations_if_rolling_or_drilling_ends() -> Non
 @pytest.mark.parametrize("sliding", [0.0, 1.0])
 def test_regularised_tangents_equal_the_derivatives_at_the_expected_state(kind, sliding) -> None:
     """And the force is the same whatever is expected."""
-    way = np.random.default_rng(8)
+    rng = np.random.default_rng(8)
     for step in (1e-4, 0.02):
         t, _ = lossy(kind, "hertz", 1, step, **ALL | {"own": (0.01, -0.02, 0.015, sliding)})
-        d = way.normal(size=t.y0.shape)
+        d = rng.normal(size=t.y0.shape)
 
         def dual(s, lam, t=t, d=d):
             out = np.zeros((MAX_FRAMES, 4, 3), complex)
@@ -155,14 +155,14 @@ def test_regularised_tangents_equal_the_derivatives_at_the_expected_state(kind, 
 
 def pile() -> Model:
     """27 spheres fall at 2 m/s on each other in a box, which closes their contacts in all directions at once."""
-    model, way = Model("pile", gravity=(0, 0, -9.81)), np.random.default_rng(3)
+    model, rng = Model("pile", gravity=(0, 0, -9.81)), np.random.default_rng(3)
     planes = [model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))]
     for name, x, y in (("left", -1, 0), ("right", 1, 0), ("front", 0, -1), ("back", 0, 1)):
         planes.append(model.add_plane(name, model.ground.at((0.16 * x, 0.16 * y, 0)), (-x, -y, 0)))
     spheres = []
     for k in range(27):
         place = np.array([0.101 * (k % 3 - 1), 0.101 * (k // 3 % 3 - 1), 0.05 + 0.11 * (k // 9)])
-        place += way.uniform(-5e-4, 5e-4, 3)
+        place += rng.uniform(-5e-4, 5e-4, 3)
         place[2] = max(place[2], 0.0505)
         ball = model.add_body(
             f"ball {k}", Ball(0.05, density=1000), position=tuple(place), velocity=(0, 0, -2)
@@ -195,9 +195,9 @@ def test_heap_of_rods_with_friction_needs_few_iterations_per_step(rolling: float
     """
     rod_heap = heap(20, 4, True, h=1e-3, rolling=rolling)
     stepper = rod_heap.stepper()
-    state, most = stepper.start(rod_heap.state), 0
+    state, most_iterations = stepper.start(rod_heap.state), 0
     for k in range(steps):
         state, report = stepper.advance(state, k, 1)
-        most = max(most, report.most_iterations)
+        most_iterations = max(most_iterations, report.most_iterations)
         assert report.halvings == 0
-    assert 4 <= most <= 14
+    assert 4 <= most_iterations <= 14

@@ -138,10 +138,10 @@ def test_memory_does_not_grow_with_the_number_of_models_that_were_run():
 
 
 def test_run_from_an_equilibrium_with_a_moved_joint_leaves_the_model_unchanged():
-    model, way = _beam(), {"displacement": (0.0, 0.01, 0.0)}
+    model, path = _beam(), {"displacement": (0.0, 0.01, 0.0)}
     place = [joint.points.tolist() for joint in simulate(model, 0.01, 0.01).layout.joints]
     before, at_rest = _all_of(simulate(model, 0.01, 0.01)), _all_of(equilibrium(model))
-    moved = equilibrium(model, motions={"clamp": way})
+    moved = equilibrium(model, motions={"clamp": path})
     run = simulate(model, 0.01, 0.01, start=moved)
     assert [joint.points.tolist() for joint in run.layout.joints] != place
     repeated = simulate(model, 0.01, 0.01)

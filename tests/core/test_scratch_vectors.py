@@ -62,7 +62,7 @@ def named_in(kernel):
 
 def declarations_of(kernel):
     """Declarations whose vectors a kernel asks for."""
-    return {thing.names for thing in named_in(kernel) if isinstance(getattr(thing, "names", None), type)}
+    return {value.names for value in named_in(kernel) if isinstance(getattr(value, "names", None), type)}
 
 
 @cache
@@ -77,7 +77,7 @@ def declarations_of_callees(kernel):
 
 def kernels_of(module):
     namespace = vars(import_module(f"discretization.time.{module}"))
-    functions = {name: source(thing) for name, thing in namespace.items()}
+    functions = {name: source(value) for name, value in namespace.items()}
     return {
         name: f
         for name, f in functions.items()
@@ -88,10 +88,10 @@ def kernels_of(module):
 def overlaps(kernel):
     """Pairs of declarations, of a kernel and of those it calls, that have rows in common."""
     return [
-        (mine.__name__, theirs.__name__)
-        for mine in declarations_of(kernel)
-        for theirs in declarations_of_callees(kernel) - {mine}
-        if set(rows_of(mine)) & set(rows_of(theirs))
+        (declared.__name__, used_below.__name__)
+        for declared in declarations_of(kernel)
+        for used_below in declarations_of_callees(kernel) - {declared}
+        if set(rows_of(declared)) & set(rows_of(used_below))
     ]
 
 

@@ -58,10 +58,10 @@ def test_a_model_is_imported_without_splines():
 
 
 @pytest.mark.parametrize("make", [signals.Table, signals.SmoothTable])
-@pytest.mark.parametrize("changed", [0, 1], ids=["times", "values"])
-def test_tables_copy_their_arrays(make, changed):
+@pytest.mark.parametrize("index", [0, 1], ids=["times", "values"])
+def test_tables_copy_their_arrays(make, index):
     arrays = np.array([0.0, 1.0, 2.0]), np.array([0.0, 4.0, 1.0])
     table, t = make(*arrays), np.linspace(0.0, 2.0, 9)
     before = make(*(array.copy() for array in arrays))(t)
-    arrays[changed][1:] += 0.5
+    arrays[index][1:] += 0.5
     assert np.array_equal(table(t), before)

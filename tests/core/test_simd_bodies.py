@@ -130,8 +130,8 @@ CASES = {
 def test_bodies_in_simd_lanes_are_bitwise_those_of_single_bodies(name):
     fewest, make = CASES[name]
     marched = make()
-    together, alone = marched(fewest), marched(ALONE)
-    for field, lane, other in zip(together._fields, together, alone, strict=True):
+    together, single = marched(fewest), marched(ALONE)
+    for field, lane, other in zip(together._fields, together, single, strict=True):
         assert lane.tobytes() == other.tobytes(), field
     assert np.abs(together.v).max() > 0.1
     assert np.abs(together.Omega).max() > 0.1 * ("prismatic" not in name)
@@ -141,8 +141,8 @@ def test_bodies_in_simd_lanes_are_bitwise_those_of_single_bodies(name):
 def test_rod_nodes_in_simd_lanes_move_as_single_nodes(n):
     """To round-off: alone the last correction turns a rotation matrix, side by side a quaternion."""
     marched = bodies_marched(stirred(n), 2)
-    together, alone = marched(1), marched(ALONE)
-    for field, lane, other in zip(together._fields, together, alone, strict=True):
+    together, single = marched(1), marched(ALONE)
+    for field, lane, other in zip(together._fields, together, single, strict=True):
         if field != "memory":
             assert np.abs(lane - other).max(initial=0.0) <= 1e-11 * max(
                 1.0, np.abs(other).max(initial=0.0)

@@ -201,14 +201,14 @@ def test_scattered_blocks_are_addressed():
     assert np.array_equal(assembled(*model)[1], entries)
 
 
-@pytest.mark.parametrize("which", [0, 7, 8, 10])
+@pytest.mark.parametrize("row", [0, 7, 8, 10])
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
-def test_folded_element_is_reported(element, which):
+def test_folded_element_is_reported(element, row):
     system, numbering, state, work = stirred(9, element)
     assert assembled(system, numbering, state, work)[2] == 0
-    end = 1 if element == "se3" else 2 if which != 8 else 0  # frame 0 is that of the neighbour too
+    end = 1 if element == "se3" else 2 if row != 8 else 0  # frame 0 is that of the neighbour too
     table = system.elements if element == "se3" else system.spans
-    work.q1[table.frames[which, end]] *= -1.0  # the other of both quaternions of a turn: half + pi
+    work.q1[table.frames[row, end]] *= -1.0  # the other of both quaternions of a turn: half + pi
     assert assembled(system, numbering, state, work)[2] == 1
 
 

@@ -58,8 +58,8 @@ def test_simd_formula_is_bitwise_that_of_single_items():
     x = np.abs(numbers(3, WIDTH))
     out = np.zeros(WIDTH)
     formula_of_lanes(x, out)
-    alone = [((formula(a, b, c) + 1.5) * a - 2) / b for a, b, c in x.T]
-    assert out.tolist() == alone
+    single = [((formula(a, b, c) + 1.5) * a - 2) / b for a, b, c in x.T]
+    assert out.tolist() == single
 
 
 def arithmetic(compiled, kind):
@@ -140,9 +140,9 @@ def test_rows_are_gathered_in_any_order():
     a = numbers(20, 36)
     gathered = np.zeros((3, 2, WIDTH))
     gather(a, items, 3, *gathered)
-    for width, (first, last), got in zip((3, 9, 36), ((0, 2), (3, 8), (0, 35)), gathered, strict=True):
+    for width, (first, last), columns in zip((3, 9, 36), ((0, 2), (3, 8), (0, 35)), gathered, strict=True):
         rows = a.reshape(-1, width)[items[3 : 3 + WIDTH]]
-        assert np.array_equal(got, rows[:, [first, last]].T)
+        assert np.array_equal(columns, rows[:, [first, last]].T)
 
 
 @kernel

@@ -43,10 +43,10 @@ def test_torsion_spring_torque_equals_its_dual(angles):
     _, dissipated, torque, _, _ = torque_of_step((X[9], 0.0, X[10]), 0.1, start, *at)
     assert dissipated == 0.0
     f = dual(TORSION_SPRING, y0, y1, X, [1.0]).real
-    on = np.cross((y0 + y1)[:, 1:] / 2, f[:, 1:]).sum(axis=1)
-    size = np.abs(on).max()
-    assert np.array(torque) == pytest.approx(on[0], abs=1e-14 * (1 + size))
-    assert np.array(torque) == pytest.approx(-on[1], abs=1e-14 * (1 + size))
+    torques = np.cross((y0 + y1)[:, 1:] / 2, f[:, 1:]).sum(axis=1)
+    size = np.abs(torques).max()
+    assert np.array(torque) == pytest.approx(torques[0], abs=1e-14 * (1 + size))
+    assert np.array(torque) == pytest.approx(-torques[1], abs=1e-14 * (1 + size))
 
 
 @pytest.mark.parametrize("damping", [0.0, 0.4])

@@ -13,9 +13,9 @@ from tests.support.processes import ended
 
 def test_validation_rejects_wrong_shapes_at_every_entry_point():
     """In a process of its own, which a kernel that reads or writes past an array may end."""
-    done = ended("-m", "tests.support.invalid_states")
-    assert done.stderr.strip() == ""
-    assert int(done.stdout) > 1500
+    process = ended("-m", "tests.support.invalid_states")
+    assert process.stderr.strip() == ""
+    assert int(process.stdout) > 1500
 
 
 @pytest.mark.parametrize("model", [rich, bars])
@@ -38,8 +38,8 @@ def test_state_that_may_not_be_written_is_advanced_but_not_marched():
         stepper.march(built.state, H, np.zeros(1))
 
 
-@pytest.mark.parametrize("what", ["a State", None, State._fields])
-def test_validation_rejects_non_states(what):
+@pytest.mark.parametrize("value", ["a State", None, State._fields])
+def test_validation_rejects_non_states(value):
     built = rich().build()
     stepper = Stepper(built.system, H, load_values=built.load_values, drive_values=built.drive_values)
     for door in (
@@ -48,4 +48,4 @@ def test_validation_rejects_non_states(what):
         lambda s: stepper.march(s, H, np.zeros(1)),
     ):
         with pytest.raises(ModelError, match="is no state"):
-            door(what)
+            door(value)

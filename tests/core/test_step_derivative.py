@@ -49,8 +49,8 @@ def derivative(built, start):
 
 
 def changed(state, change, size):
-    way = size * np.column_stack([change.r, change.turn])
-    state = moved(state, way)
+    increments = size * np.column_stack([change.r, change.turn])
+    state = moved(state, increments)
     return state._replace(v=state.v + size * change.v, Omega=state.Omega + size * change.Omega)
 
 
@@ -118,9 +118,9 @@ def test_parameter_derivative_of_a_step_matches_differences(kind, field, column,
     residual = linear_step.of_parameters(acting, numbers)
     if kind == "spring" and place == 3:  # the damper beside it has this point too
         (damper,) = [a for a in groups_of(built.system, start) if a.group.kind.name == "damper"]
-        also = np.zeros_like(damper.group.numbers)
-        also[k, place] = 1.0
-        residual += linear_step.of_parameters(damper, also)
+        direction = np.zeros_like(damper.group.numbers)
+        direction[k, place] = 1.0
+        residual += linear_step.of_parameters(damper, direction)
     ends = (
         step(built, start, with_numbers(built.system, field, column, acting.use[k], s * EPS)) for s in (1, -1)
     )
@@ -140,10 +140,10 @@ def test_backward_is_forward_transposed():
         numbers = np.random.default_rng(7).normal(size=acting.group.numbers.shape)
         residual = step.of_parameters(acting, numbers)
         end, _ = step.forward(change, residual)
-        forth = sum(np.sum(a * b) for a, b in zip(gradient, end, strict=True))
-        back = sum(np.sum(a * b) for a, b in zip(to_start, change, strict=True)) + w @ residual
+        forward_product = sum(np.sum(a * b) for a, b in zip(gradient, end, strict=True))
+        backward_product = sum(np.sum(a * b) for a, b in zip(to_start, change, strict=True)) + w @ residual
         assert abs(w @ residual) > 1e-12
-        assert forth == pytest.approx(back, rel=1e-9)
+        assert forward_product == pytest.approx(backward_product, rel=1e-9)
 
 
 def test_step_derivative_rejects_models_with_history():

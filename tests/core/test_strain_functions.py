@@ -45,7 +45,9 @@ def test_divided_differences_do_not_cancel(u0, u1):
 def test_second_differences_are_the_slopes_of_the_first():
     for u0, u1 in ((0.01, 0.03), (0.4, 0.43), (0.4, 0.9), (20.0, 20.5)):
         step = 1e-6 * u1
-        up, down = (strain_function_differences(u0, u1 + s) for s in (step, -step))
-        here = strain_function_differences(u0, u1)
+        plus, minus = (strain_function_differences(u0, u1 + s) for s in (step, -step))
+        middle = strain_function_differences(u0, u1)
         for first, second in ((3, 4), (8, 9)):
-            assert abs((up[first] - down[first]) / (2 * step) - here[second]) < 1e-7 * np.abs(here[second])
+            assert abs((plus[first] - minus[first]) / (2 * step) - middle[second]) < 1e-7 * np.abs(
+                middle[second]
+            )

@@ -43,11 +43,11 @@ def test_link_of_every_frame_of_a_closed_polygon_is_an_integer():
     t = 2 * np.pi * np.arange(60) / 60
     waves = np.array([np.cos(t), np.sin(t), np.cos(2 * t), np.sin(2 * t), np.cos(3 * t), np.sin(3 * t)])
     r = np.einsum("mcw,wn->mnc", random.normal(size=(20, 3, 6)), waves)
-    aside = np.einsum("mcw,wn->mnc", random.normal(size=(20, 3, 6)), waves)
+    directors = np.einsum("mcw,wn->mnc", random.normal(size=(20, 3, 6)), waves)
     tilted = (
         np.roll(r, -1, axis=1) - np.roll(r, 1, axis=1) + 0.1 * random.normal(size=r.shape)
     )  # sections shear
-    link = twist(r, quaternions(tilted, aside), closed=True) + writhe(r)
+    link = twist(r, quaternions(tilted, directors), closed=True) + writhe(r)
     assert np.abs(link - np.round(link)).max() < 1e-11
     assert len(set(np.round(link))) > 2
 

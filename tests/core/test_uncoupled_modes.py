@@ -59,19 +59,19 @@ def test_frequencies_and_shapes_of_a_rod_do_not_depend_on_its_direction(n):
         1,
     ]  # stretches, twists, bends in two planes
     assert straight.omega == pytest.approx(tilted.omega, rel=1e-11)
-    back = rotation.inv().apply(tilted.shapes.reshape(-1, 3)).reshape(straight.shapes.shape)
-    sign = np.sign(np.sum(back * straight.shapes, axis=(1, 2)))
-    assert np.abs(sign[:, None, None] * back - straight.shapes).max() < 1e-7 * np.abs(back).max()
+    rotated = rotation.inv().apply(tilted.shapes.reshape(-1, 3)).reshape(straight.shapes.shape)
+    sign = np.sign(np.sum(rotated * straight.shapes, axis=(1, 2)))
+    assert np.abs(sign[:, None, None] * rotated - straight.shapes).max() < 1e-7 * np.abs(rotated).max()
 
 
 @pytest.mark.parametrize("count", [1, 3, 10, 24])
 def test_requested_modes_are_the_lowest_of_all_sets(count):
     lin = linearise(beam(Rotation.identity(), 4))
-    every = np.sort(scipy.linalg.eigh(*(eigen._reduced(lin)[k] for k in (2, 1)), eigvals_only=True))
+    eigenvalues = np.sort(scipy.linalg.eigh(*(eigen._reduced(lin)[k] for k in (2, 1)), eigvals_only=True))
     mu, phi, zero = eigen.conservative(lin, count)
-    assert mu == pytest.approx(every[:count], rel=1e-9)
+    assert mu == pytest.approx(eigenvalues[:count], rel=1e-9)
     assert not zero.any()
     M, K, allowed = lin.full("M"), lin.full("K"), eigen.null_space(lin.full("G"))
     assert phi @ M @ phi.T == pytest.approx(np.eye(count), abs=1e-11)
-    left = allowed.T @ (K @ phi.T - M @ phi.T * mu)
-    assert np.abs(left).max() < 1e-10 * np.abs(K @ phi.T).max()
+    residual = allowed.T @ (K @ phi.T - M @ phi.T * mu)
+    assert np.abs(residual).max() < 1e-10 * np.abs(K @ phi.T).max()

@@ -63,11 +63,11 @@ def test_the_error_is_the_largest_of_all_instants():
     path = np.array(case.tip)
     assert case.error(path) == 0.0
     for k in range(case.instants):
-        off = path.copy()
-        off[k] += np.array([0.0, 0.3, 0.4])
-        assert case.error(off) == pytest.approx(0.5 / case.bar_length)
+        shifted = path.copy()
+        shifted[k] += np.array([0.0, 0.3, 0.4])
+        assert case.error(shifted) == pytest.approx(0.5 / case.bar_length)
     rod = CASES["B1"]
-    start, end = (np.array(rod.path[which]) for which in ("start", "end"))
+    start, end = (np.array(rod.path[name]) for name in ("start", "end"))
     assert rod.error(start, end + np.array([0.0, 0.0, 1.0])) == pytest.approx(1 / rod.length)
     assert rod.error(start + np.array([0.0, 2.0, 0.0]), end) == pytest.approx(2 / rod.length)
 
@@ -89,17 +89,17 @@ def test_steps_that_miss_an_instant_are_rejected():
 def test_summary_line_reports_the_best_run_of_a_peer(capsys):
     """Models of a program count together, loops and whole calls each; below 1 where the peer is faster."""
     case = CASES["B3-5"]
-    mine, _ = measure(case, ["none"], repeats=1, quick=True)
-    mine = [replace(m, wall_s=0.02, whole_s=0.1) for m in mine if m.program == "rodsim"]
-    error = mine[0].error
+    own_runs, _ = measure(case, ["none"], repeats=1, quick=True)
+    own_runs = [replace(m, wall_s=0.02, whole_s=0.1) for m in own_runs if m.program == "rodsim"]
+    error = own_runs[0].error
     peers = [
-        replace(mine[0], program="Peer", wall_s=0.2, whole_s=0.25, error=error),
-        replace(mine[0], program="Peer hinges", wall_s=0.01, whole_s=0.03, error=error),
+        replace(own_runs[0], program="Peer", wall_s=0.2, whole_s=0.25, error=error),
+        replace(own_runs[0], program="Peer hinges", wall_s=0.01, whole_s=0.03, error=error),
     ]
-    table(case, [*mine, *peers], [])
-    said = capsys.readouterr().out
-    assert "time at equal error: rodsim is 0.5 times as fast as Peer" in said
-    assert "whole at equal error: rodsim is 0.3 times as fast as Peer" in said
+    table(case, [*own_runs, *peers], [])
+    printed = capsys.readouterr().out
+    assert "time at equal error: rodsim is 0.5 times as fast as Peer" in printed
+    assert "whole at equal error: rodsim is 0.3 times as fast as Peer" in printed
 
 
 def test_picture_shows_program_fronts_of_cases_run_by_two_programs(tmp_path):
@@ -129,19 +129,19 @@ def test_picture_shows_program_fronts_of_cases_run_by_two_programs(tmp_path):
 
 def test_every_measured_call_uses_a_different_case(monkeypatch):
     """A program that remembers its last models must not be timed on one that it knows."""
-    seen = []
+    measured = []
 
     def run(case, resolution, h, **options):
-        seen.append(case)
+        measured.append(case)
         return Measurement("rodsim", case.name, resolution, h, 1, 1.0, 0.0, 0.0)
 
     monkeypatch.setattr(Program, "runner", lambda self, case, module=None: run)
     for name, case in CASES.items():
-        seen.clear()
+        measured.clear()
         measure(case, ["none"], repeats=2, quick=True)
-        assert len(seen) >= 3
-        assert all(a != b for a, b in combinations(seen, 2)), name
-        assert all(replace(case, **_differences(case, other)) == other for other in seen)
+        assert len(measured) >= 3
+        assert all(a != b for a, b in combinations(measured, 2)), name
+        assert all(replace(case, **_differences(case, other)) == other for other in measured)
 
 
 def _differences(case, other):

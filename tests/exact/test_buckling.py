@@ -83,12 +83,14 @@ def test_a_column_buckles_under_its_own_weight_at_greenhills_load():
     assert expected == pytest.approx(7.8373474 * 3.0 / (1.5 * LENGTH**3), rel=1e-7)
     # lumped weights of order 8 in the mesh
     assert buckling(column(3e7, 3e7, load=0.0, gravity=1.0)).factors[0] == pytest.approx(expected, rel=2e-6)
-    alone = buckling(column(3e7, 3e7)).factors[0]
-    pressed = buckling(column(3e7, 3e7, load=0.5 * alone, gravity=1.0), constant=["press"]).factors[0]
-    assert 0.4 * expected < pressed < 0.55 * expected
+    load_factor = buckling(column(3e7, 3e7)).factors[0]
+    weight_factor = buckling(
+        column(3e7, 3e7, load=0.5 * load_factor, gravity=1.0), constant=["press"]
+    ).factors[0]
+    assert 0.4 * expected < weight_factor < 0.55 * expected
     # the same pair of loads, the weight being held
-    factor = buckling(column(3e7, 3e7, gravity=pressed), constant="gravity").factors[0]
-    assert factor == pytest.approx(0.5 * alone, rel=1e-6)
+    factor = buckling(column(3e7, 3e7, gravity=weight_factor), constant="gravity").factors[0]
+    assert factor == pytest.approx(0.5 * load_factor, rel=1e-6)
 
 
 def strip(n, element="relative(4)"):
@@ -133,9 +135,9 @@ def test_rod_in_tension_buckles_by_shear():
 @pytest.mark.parametrize("n", [1, 2, 40])
 def test_rigid_links_on_springs_buckle_at_the_closed_form(n):
     """P = 4 k/L sin^2(pi/(2 (2n + 1)) (2j - 1)): joints alone carry the load, and one link has one freedom."""
-    many = min(n, 2)
-    exact = [16.0 * np.sin(np.pi * (2 * j - 1) / (2 * (2 * n + 1))) ** 2 for j in range(1, many + 1)]
-    result = buckling(links(n), many)
+    n_factors = min(n, 2)
+    exact = [16.0 * np.sin(np.pi * (2 * j - 1) / (2 * (2 * n + 1))) ** 2 for j in range(1, n_factors + 1)]
+    result = buckling(links(n), n_factors)
     assert result.linear == pytest.approx(exact, rel=1e-9)
     assert result.factors == pytest.approx(exact, rel=1e-9)
 
@@ -164,8 +166,8 @@ def unsupported(kind):
 def with_single_load(model, part, force, following=False):
     """The model with this load alone, on a rod's end or in the middle of a body."""
     model.loads.clear()
-    on = model.rods[part].end if part in model.rods else model.bodies[part].at((0, 0, 0))
-    model.add_force("load", on, force, following=following)
+    point = model.rods[part].end if part in model.rods else model.bodies[part].at((0, 0, 0))
+    model.add_force("load", point, force, following=following)
     return model
 
 
@@ -246,14 +248,14 @@ def test_buckling_fill_in_is_proportional_to_the_number_of_elements(monkeypatch)
         fill.append(factors.nnz)
         return factors
 
-    sparse_lu, most = saddle_point.sparse_lu, []
+    sparse_lu, largest = saddle_point.sparse_lu, []
     monkeypatch.setattr(saddle_point, "sparse_lu", counting)
     for n in (60, 240):
         fill.clear()
         result = buckling(column(200.0, 60.0, n=n, element="se3"))
         assert result.factors[0] == pytest.approx(critical(200.0, 60.0, np.pi / 2 / LENGTH), rel=1.0 / n**2)
-        most.append(max(fill))
-    assert most[1] < 5.0 * most[0]
+        largest.append(max(fill))
+    assert largest[1] < 5.0 * largest[0]
 
 
 def pressed_and_pulled():
@@ -324,10 +326,10 @@ def test_buckling_factors_with_large_strains_warn(name):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert buckling(model(), **arguments).factors[0] > least
-    said = [str(warning.message) for warning in caught if warning.category is DoubtfulModelWarning]
-    assert len(said) == bool(words), said
-    assert not words or re.search(words, said[0])
-    assert words is not PULLED or "stretch and shear come to" not in said[0] or "5 %" not in name
+    messages = [str(warning.message) for warning in caught if warning.category is DoubtfulModelWarning]
+    assert len(messages) == bool(words), messages
+    assert not words or re.search(words, messages[0])
+    assert words is not PULLED or "stretch and shear come to" not in messages[0] or "5 %" not in name
 
 
 def test_equations_with_a_free_motion_are_rejected():

@@ -70,7 +70,7 @@ def test_a_cable_lifted_from_a_floor_is_a_catenary():
     assert lifted(40).spread < 1e-3
 
 
-@pytest.mark.parametrize("what", range(4), ids=["H", "tension", "lying", "begins"])
-def test_the_catenary_is_of_second_order(what):
-    order = np.log2(np.abs(errors(40)[what] / errors(80)[what]))
+@pytest.mark.parametrize("quantity", range(4), ids=["H", "tension", "lying", "begins"])
+def test_the_catenary_is_of_second_order(quantity):
+    order = np.log2(np.abs(errors(40)[quantity] / errors(80)[quantity]))
     assert order == pytest.approx(2.0, abs=0.15)

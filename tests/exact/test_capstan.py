@@ -13,9 +13,9 @@ def run_of(n_elements: int, EI: float = 1e-5):
     return capstan.run(n_elements=n_elements, t_end=0.15, EI=EI, progress=False)
 
 
-def deficit(*of: float) -> float:
+def deficit(*arguments: float) -> float:
     """Of the limit."""
-    return 1.0 - capstan.ratio(run_of(*of)) / capstan.limit(0.5)
+    return 1.0 - capstan.ratio(run_of(*arguments)) / capstan.limit(0.5)
 
 
 def test_capstan_ratio_converges_to_its_limit():
@@ -68,6 +68,6 @@ def test_contact_stations_are_those_of_the_rope():
 def test_flange_keeps_a_skew_rope_on_its_drum():
     """An axle that leans by 0.2 rad: the rope's surface comes as far as the lower flange, or off the drum without one."""
     runs = (pulley.run(0.2, flanges, t_end=0.13, progress=False) for flanges in (True, False))
-    inside, left = map(pulley.aside, runs)
+    inside, outside = map(pulley.aside, runs)
     assert 1.0 < inside < 1.0 + 1e-4 / (0.5 * pulley.GROOVE)  # as deep as friction and weight press it
-    assert left > 1.0 + pulley.ROPE / (0.5 * pulley.GROOVE)  # its axis is beyond the edge
+    assert outside > 1.0 + pulley.ROPE / (0.5 * pulley.GROOVE)  # its axis is beyond the edge

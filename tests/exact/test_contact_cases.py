@@ -59,8 +59,8 @@ def test_ball_on_an_expression_law_has_the_exact_depth_and_contact_time(tmp_path
     assert contact.depth.max() == pytest.approx(deepest, rel=2e-4)
     assert body.v[-1, 2] == pytest.approx(speed, rel=1e-12)
     # on both ways beside the floor with the speed: a bounce takes what is left of the time
-    way = 0.0005 + body.r[-1, 2] - 0.05
-    assert result.t[-1] - way / speed == pytest.approx(lasts, rel=1e-4)
+    distance = 0.0005 + body.r[-1, 2] - 0.05
+    assert result.t[-1] - distance / speed == pytest.approx(lasts, rel=1e-4)
     assert np.ptp(result.energy["total"]) < 1e-13
     assert contact.energy == pytest.approx(energy(np.maximum(contact.depth, 0)), rel=1e-10, abs=1e-15)
     loaded = Result.load(file)
@@ -79,14 +79,14 @@ def test_steel_impact_converges_to_hertz_with_the_order():
     assert ratios[:, 2] == pytest.approx(1.0, abs=1e-11)  # the one that was at rest has all of the velocity
 
 
-def thrown_bar(n: int, mass: str, stiffness: float, every: int = 1):
+def thrown_bar(n: int, mass: str, stiffness: float, output_every: int = 1):
     """Of n elements on a wall, in steps of half the time of a wave through one; run, and part of the speed that it keeps."""
     model, h = Model("bar"), 0.5 * contacts.LENGTH / contacts.WAVE / n
     velocity = (-contacts.HIT, 0, 0)
     bar = model.add_rod("bar", [(0, 0, 0), (1, 0, 0)], contacts.BAR, n, velocity=velocity, mass=mass)
     wall = model.add_plane("wall", model.ground.at((0.0, 0.0, 0.0)), (1.0, 0.0, 0.0))
     model.add_contact("hit", model.add_sphere("tip", bar.start, 0.0), wall, stiffness)
-    run = simulate(model, 6 * n * h, h, output_every=every, progress=False)
+    run = simulate(model, 6 * n * h, h, output_every=output_every, progress=False)
     return run, run.linear_momentum[-1, 0] / (contacts.BAR.mass_per_length * contacts.HIT)
 
 
@@ -135,14 +135,14 @@ def test_ball_between_two_spheres_loses_energy_by_restitution(e, mass, speed, k,
     model.add_contact("walls", ball, walls, k, restitution=e, rest_speed=1e-5 * speed)
     run = simulate(model, t_end, h, output_every=1, progress=False)
     free = np.abs(run.body("ball").r[:, 0]) < 0.1
-    v, lost = run.body("ball").v[:, 0][free], run.dissipation
+    v, dissipated = run.body("ball").v[:, 0][free], run.dissipation
     turns = np.append(True, np.diff(np.sign(v)) != 0)
     assert np.abs(v)[turns] == pytest.approx(speed * e ** np.arange(turns.sum()), rel=2e-4)
     assert turns.sum() == (3 if e == 0.2 else 4)
     first = np.flatnonzero(v < 0.0)[0]
-    assert lost[free][first] == pytest.approx(0.5 * mass * speed**2 * (1.0 - e**2), rel=2e-4, abs=1e-12)
-    assert np.diff(lost).min() >= 0.0
-    assert spread(run.energy["total"] + lost) < 1e-12
+    assert dissipated[free][first] == pytest.approx(0.5 * mass * speed**2 * (1.0 - e**2), rel=2e-4, abs=1e-12)
+    assert np.diff(dissipated).min() >= 0.0
+    assert spread(run.energy["total"] + dissipated) < 1e-12
 
 
 def rail(

@@ -112,9 +112,9 @@ def lagrangian_of(sample, **change):
     return lagrangian.lagrangian(ROD, *x.values(), sample.lam)
 
 
-@pytest.mark.parametrize("off", [1.0, 1.2])
-def test_momenta_and_stresses_are_derivatives_of_the_lagrangian_on_and_off_the_sphere(sample, off):
-    q = off * sample.q.value
+@pytest.mark.parametrize("factor", [1.0, 1.2])
+def test_momenta_and_stresses_are_derivatives_of_the_lagrangian_on_and_off_the_sphere(sample, factor):
+    q = factor * sample.q.value
     p_phi, p = lagrangian.momenta(ROD, q, sample.phi.t, sample.q.t)
     v_phi, v = lagrangian.stresses(ROD, q, sample.phi.S, sample.q.S)
     derivatives = {
@@ -146,9 +146,9 @@ def test_velocities_are_derivatives_of_the_density_for_any_momentum(sample):
     phi_t, q_t = hamiltonian.velocities(ROD, sample.q.value, sample.p_phi, p)
     assert close(phi_t, gradient(lambda x: density_of(sample, p=p, p_phi=x), sample.p_phi))
     assert close(q_t, gradient(lambda x: density_of(sample, p=x), p))
-    back = hamiltonian.velocities(ROD, sample.q.value, sample.p_phi, sample.p)
-    assert close(back[0], sample.phi.t)
-    assert close(back[1], sample.q.t)
+    velocities = hamiltonian.velocities(ROD, sample.q.value, sample.p_phi, sample.p)
+    assert close(velocities[0], sample.phi.t)
+    assert close(velocities[1], sample.q.t)
 
 
 def test_partial_derivatives_of_the_density(sample):

@@ -23,11 +23,11 @@ def test_as_many_cradle_balls_swing_out_as_swing_in(lifted):
     assert np.ptp(run.energy["total"]) < 1e-12 * np.ptp(run.energy["kinetic"])  # weights are 40 times as much
 
 
-def row(came: int, apart: float, h: float, n: int = 5, t_end: float = 0.03):
+def row(came: int, gap: float, h: float, n: int = 5, t_end: float = 0.03):
     """Velocities of n free balls of 0.1 kg, of which so many come in with 1 m/s; k/m is 1e7 1/s^2."""
     model, balls = Model("row"), []
     for k in range(n):
-        place = ((0.04 + apart) * k - 1e-3 * (k < came), 0.0, 0.0)
+        place = ((0.04 + gap) * k - 1e-3 * (k < came), 0.0, 0.0)
         body = model.add_body(f"{k}", Sphere(0.02, mass=0.1), place, velocity=(1.0 * (k < came), 0, 0))
         balls.append(model.add_sphere(f"{k}", body, 0.02))
     model.add_contact("row", balls, stiffness=1e6)
@@ -60,9 +60,9 @@ def touching_three() -> list[float]:
     T = brentq(u, 1.5, 3.0)
     first, last = 1.0 - quad(u, 0.0, T)[0], quad(w, 0.0, T)[0]
     middle = 1.0 - first - last
-    apart = np.hypot(middle - last, np.sqrt(2.0) * w(T))
+    difference = np.hypot(middle - last, np.sqrt(2.0) * w(T))
     mean = 0.5 * (middle + last)
-    return [first, mean - 0.5 * apart, mean + 0.5 * apart]
+    return [first, mean - 0.5 * difference, mean + 0.5 * difference]
 
 
 def test_three_touching_balls_share_the_speed_of_the_first():

@@ -41,9 +41,9 @@ def half_displacement(model, name, a, b):
 
 
 def half_bushing(model, name, a, b):
-    along, far = np.zeros(6), np.zeros(6)
-    along[2], far[2] = STIFF / 2, HIGH
-    model.add_bushing(name, a, b, stiffness=along, rest=far)
+    along, rest = np.zeros(6), np.zeros(6)
+    along[2], rest[2] = STIFF / 2, HIGH
+    model.add_bushing(name, a, b, stiffness=along, rest=rest)
 
 
 def half_coil(model, name, a, b):
@@ -135,12 +135,12 @@ def test_struts_and_cranks_cover_all_strain_energies():
         for model in (strut(ALONG), crank(ABOUT))
         for element in groups_of(model.build().system, None, Role.ENERGY)
     }
-    every = [
+    energies = [
         kind
         for kind in registered_kinds()["others"]
         if not (is_dissipation(kind) or kind.works or kind.one_sided)
     ]
-    assert kinds == {kind.name for kind in every}
+    assert kinds == {kind.name for kind in energies}
 
 
 def test_inactive_limit_carries_no_load():

@@ -52,9 +52,9 @@ def test_path_continues_with_displacements_and_another_axis() -> None:
     def to(place: Any) -> dict[str, Any]:
         return {"clamp": {"displacement": place[0], "rotation": place[1], "about": (0, 1, 0)}}
 
-    begun = equilibrium(loaded(), motions=to(first))
+    first_result = equilibrium(loaded(), motions=to(first))
     path = [lambda f, k=k: first[k] + f * (second - first)[k] for k in range(2)]
-    result = equilibrium(loaded(), motions=to(path), start=begun)
+    result = equilibrium(loaded(), motions=to(path), start=first_result)
     expected = equilibrium(loaded(), motions=to(second))
     assert result.state().r == pytest.approx(expected.state().r, abs=1e-10)
     assert audit(result).ok

@@ -37,14 +37,14 @@ def test_inertia_of_a_mesh_does_not_lose_digits_far_from_the_origin():
     assert np.abs(mesh.inertia - box.inertia).max() < 1e-9 * box.inertia.max()
 
 
-@pytest.mark.parametrize(("surface", "near"), [("coarse", 0.15), ("fine", 0.01)])
+@pytest.mark.parametrize(("surface", "tolerance"), [("coarse", 0.15), ("fine", 0.01)])
 @pytest.mark.parametrize("make", [Sphere, partial(Cylinder, height=2), partial(Cone, height=2)])
-def test_surfaces_of_round_shapes_are_closed_and_of_nearly_equal_mass(make, surface, near):
+def test_surfaces_of_round_shapes_are_closed_and_of_nearly_equal_mass(make, surface, tolerance):
     shape = make(1, density=1, surface=surface)
     mesh = Mesh((shape.vertices, shape.faces), density=1)
-    assert mesh.mass == pytest.approx(shape.mass, rel=near)
+    assert mesh.mass == pytest.approx(shape.mass, rel=tolerance)
     assert np.abs(mesh.center - shape.center).max() < 1e-2
-    assert np.abs(mesh.inertia - shape.inertia).max() < 2 * near * shape.inertia.max()
+    assert np.abs(mesh.inertia - shape.inertia).max() < 2 * tolerance * shape.inertia.max()
 
 
 @pytest.mark.parametrize("surface", ["coarse", "fine"])
@@ -94,9 +94,9 @@ def test_single_precision_file_has_the_exact_moments_of_its_vertices(ending, how
 
 def test_binary_files_of_any_size_and_place_are_accepted(tmp_path):
     """Of any size and place; with moments in single precision 38 of 40 were refused as not symmetric."""
-    way = np.random.default_rng(5)
+    rng = np.random.default_rng(5)
     for k in range(40):
-        size, place = way.uniform(0.01, 2.0, 3), way.uniform(-5.0, 5.0, 3)
+        size, place = rng.uniform(0.01, 2.0, 3), rng.uniform(-5.0, 5.0, 3)
         box = Box(*size, density=1000)
         file = tmp_path / ("box.stl", "box.ply")[k % 2]
         meshio.Mesh(

@@ -36,9 +36,9 @@ def chain(name):
         "b", Box(0.8, 0.2, 0.4, density=120), (1.4, 0.1, 0.1), turned, (0.3, -0.5, 0.3), (-1, 1.5, 1)
     )
     c = model.add_body("c", Box(0.6, 0.5, 0.2, density=80), (2, 0.4, 0.3), angular_velocity=(2, -0.5, 1))
-    (first, settings), (second, also) = PAIRS[name]
+    (first, settings), (second, second_settings) = PAIRS[name]
     model.add_joint("one", first, a, b, at=(1, 0.1, 0.1), **settings)
-    model.add_joint("two", second, b, c, at=(1.8, 0.3, 0.1), **also)
+    model.add_joint("two", second, b, c, at=(1.8, 0.3, 0.1), **second_settings)
     built = model.build()
     return built.system, project_velocities(built.system, built.state)[0]
 
@@ -198,9 +198,11 @@ def test_result_file_stores_joint_axes(tmp_path):
     model = Model("door", gravity=(0, -9.81, 0))
     leaf = model.add_body("leaf", Box(1, 0.2, 0.3, mass=1), (0.5, 0, 0))
     model.add_joint("hinge", "revolute", model.ground, leaf, at=(0, 0, 0), axis=(0, 0, 1))
-    from_file, here = (simulate(model, 0.1, 0.01, output=out) for out in (tmp_path / "door.vtkhdf", None))
+    from_file, in_memory = (
+        simulate(model, 0.1, 0.01, output=out) for out in (tmp_path / "door.vtkhdf", None)
+    )
     for name, column in from_file.joint("hinge").table().items():
-        assert np.array_equal(column, here.joint("hinge").table()[name])
+        assert np.array_equal(column, in_memory.joint("hinge").table()[name])
     assert from_file.joint("hinge").angle[-1] < -0.01
 
 

@@ -121,8 +121,8 @@ def test_damping_matrix_gives_the_dissipated_power():
     rate = np.random.default_rng(2).standard_normal((n, 6)) * (system.frames.fixed[:, None] == 0)
     h = 1e-6
     ends = [moved(state, k * h * rate, system) for k in (-0.5, 0.5)]
-    lost = _lost(built, ends, h)
-    assert rate.ravel() @ C @ rate.ravel() == pytest.approx(lost, rel=1e-7)
+    power = _lost(built, ends, h)
+    assert rate.ravel() @ C @ rate.ravel() == pytest.approx(power, rel=1e-7)
 
 
 def _lost(built, ends, h):

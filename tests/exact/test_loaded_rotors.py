@@ -94,10 +94,10 @@ def ring(n: int = 16) -> Model:
 def test_spinning_free_ring_widens_without_rigid_motion() -> None:
     """By rho W^2 R^3/E, without turning about the axis or sliding along it: both cost nothing."""
     model = ring()
-    begun, state = model.build().state, steady_rotation(model, (0, 0, 20.0))
+    initial, state = model.build().state, steady_rotation(model, (0, 0, 20.0))
     radius = np.linalg.norm(state.r[1:, :2], axis=1)
     assert radius - 1.0 == pytest.approx(1000 * 400 / 1e8, rel=2e-2)
-    angle = np.arctan2(state.r[1:, 1], state.r[1:, 0]) - np.arctan2(begun.r[1:, 1], begun.r[1:, 0])
+    angle = np.arctan2(state.r[1:, 1], state.r[1:, 0]) - np.arctan2(initial.r[1:, 1], initial.r[1:, 0])
     assert np.abs(angle[np.abs(angle) < 3]).max() < 1e-12
     assert np.abs(state.r[:, 2]).max() < 1e-12
 
@@ -132,8 +132,8 @@ def test_shaft_of_extreme_stiffness_whirls_as_one_without_shear() -> None:
     assert "grows" not in result.kinds
     expected = (np.pi / 2) ** 2 * np.sqrt(80.0 / 2.0)
     # the rigid one is known to eps EA/EI: it may bend a little
-    bent = [w for w, kind in zip(result.omega, result.kinds, strict=True) if kind != "rigid"]
-    assert bent[:2] == pytest.approx([expected, expected], rel=6e-3)
+    bending = [w for w, kind in zip(result.omega, result.kinds, strict=True) if kind != "rigid"]
+    assert bending[:2] == pytest.approx([expected, expected], rel=6e-3)
 
 
 @pytest.mark.parametrize("EA", [1e5, 1e9, 6e13])
@@ -163,19 +163,19 @@ def pair() -> Built:
     return model.build()
 
 
-@pytest.mark.parametrize(("off", "steady"), [(1e-11, True), (3e-8, False)])
-def test_velocities_are_of_one_motion_to_1e_9(off: float, steady: bool) -> None:
+@pytest.mark.parametrize(("error", "steady"), [(1e-11, True), (3e-8, False)])
+def test_velocities_are_of_one_motion_to_1e_9(error: float, steady: bool) -> None:
     built, W = pair(), np.array([0, 0, 3.0])
     v, Omega = np.cross(W, built.state.r), np.where(built.system.frames.fixed[:, None] == 0, W, 0.0)
     faster = Omega.copy()
-    faster[1] *= 1 + off
-    faster[1, 0] += 3.0 * off  # about an axis it is not round about
-    away = v.copy()
-    away[1, 1] += off * 3.0 * 4.0
+    faster[1] *= 1 + error
+    faster[1, 0] += 3.0 * error  # about an axis it is not round about
+    perturbed = v.copy()
+    perturbed[1, 1] += error * 3.0 * 4.0
     for velocity, spins, words, spin in (
         (v, faster, "faster or slower", None),
-        (away, Omega, "moves with", None),
-        (away, Omega, "moves with", W),
+        (perturbed, Omega, "moves with", None),
+        (perturbed, Omega, "moves with", W),
         (v, faster, "is not round", W),
     ):
         if steady:
@@ -185,12 +185,12 @@ def test_velocities_are_of_one_motion_to_1e_9(off: float, steady: bool) -> None:
                 linearise(built, built.state._replace(v=velocity, Omega=spins), spin=spin)
 
 
-@pytest.mark.parametrize(("off", "in_place"), [(1e-11, True), (3e-8, False)])
-def test_rotors_spin_in_their_places_to_1e_9(off: float, in_place: bool) -> None:
+@pytest.mark.parametrize(("error", "in_place"), [(1e-11, True), (3e-8, False)])
+def test_rotors_spin_in_their_places_to_1e_9(error: float, in_place: bool) -> None:
     built = pair()
     Omega = np.where(built.system.frames.fixed[:, None] == 0, [0, 0, 3.0], 0.0)
     v = np.zeros_like(Omega)
-    v[1:] = (0, 0, off * 3.0 * 2.0)  # along the axis: as of a rotation that slides
+    v[1:] = (0, 0, error * 3.0 * 2.0)  # along the axis: as of a rotation that slides
     state = built.state._replace(v=v, Omega=Omega)
     if in_place:
         assert linearise(built, state).motion.ground

@@ -113,7 +113,7 @@ def order_of(runs, exact):
 
 
 @pytest.mark.parametrize(
-    ("name", "t_end", "integrator", "steps", "order", "off", "bound"),
+    ("name", "t_end", "integrator", "steps", "order", "tolerance", "bound"),
     [
         ("1 four-bars", 2.0, "em", (200, 400), 2, 0.25, 2e-4),
         ("40 four-bars", 1.0, "em", (100, 200), 2, 0.25, 2e-4),
@@ -133,7 +133,7 @@ def order_of(runs, exact):
     ],
 )
 def test_mechanisms_converge_to_reference_motions_with_the_order(
-    name, t_end, integrator, steps, order, off, bound
+    name, t_end, integrator, steps, order, tolerance, bound
 ):
     """Through singular positions too, where a long step of em4-ggl through one of 12 four-bars may have to be halved."""
     model, exact, positions, joints, energy = MECHANISMS[name]
@@ -149,7 +149,7 @@ def test_mechanisms_converge_to_reference_motions_with_the_order(
         assert result.halvings.sum() <= (name == "12 four-bars")
     observed, error = order_of([max(of_run) for of_run in errors], 0.0)
     assert error < bound
-    assert observed == pytest.approx(order, abs=off)
+    assert observed == pytest.approx(order, abs=tolerance)
 
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])

@@ -197,10 +197,10 @@ def test_a_follower_force_makes_the_stiffness_unsymmetric_and_flutters_at_becks_
 
     def stable(load):
         model = Model("Beck")
-        short = 1.0 - load / 1e6  # compressed already, so that it is in equilibrium
+        length = 1.0 - load / 1e6  # compressed already, so that it is in equilibrium
         rod = model.add_rod(
             "rod",
-            [(0, 0, 0), (short, 0, 0)],
+            [(0, 0, 0), (length, 0, 0)],
             section,
             16,
             element="relative(4)",

@@ -77,8 +77,8 @@ def test_a_shaft_whirls_as_timoshenkos_spinning_beam():
     result = modes(shaft(32, speed), 12)
     expected = []
     for k in np.pi / 2 * np.arange(1, 4):
-        left = np.polymul([-A, 0, GA * k * k], [-I, Jp * speed, EI * k * k + GA])
-        expected += list(np.abs(np.roots(np.polysub(left, [(GA * k) ** 2]))))
+        polynomial = np.polymul([-A, 0, GA * k * k], [-I, Jp * speed, EI * k * k + GA])
+        expected += list(np.abs(np.roots(np.polysub(polynomial, [(GA * k) ** 2]))))
     omega = result.omega[np.array(result.kinds) == "oscillates"]
     for w in np.sort(expected)[:4]:
         assert np.abs(omega / w - 1).min() < 1e-5, w
@@ -130,7 +130,7 @@ def test_unsteady_velocities_are_named():
         linearise(model)
 
 
-def flap_frequency(speed, hub, near):
+def flap_frequency(speed, hub, guess):
     """Of the classical equation w'''' - (N w')' = w^2 w, N = W^2 (hub (1 - x) + (1 - x^2)/2), by integration from the root."""
 
     def ends(omega):
@@ -144,7 +144,7 @@ def flap_frequency(speed, hub, near):
         ]
         return np.linalg.det(np.array(both))
 
-    return brentq(ends, near * (1 - 2e-3), near * (1 + 2e-3), xtol=1e-9)
+    return brentq(ends, guess * (1 - 2e-3), guess * (1 + 2e-3), xtol=1e-9)
 
 
 def ritz_flap_frequencies(speed, n=16):

@@ -23,9 +23,9 @@ def muscle_kind():
             force = 0.5 * X[0] * ramp * (X[1] * real.sin(2 * np.pi * t) + 1.0)
             for k in range(5):
                 a, b = minus(y0[k + 1, 0], y0[k, 0]), minus(y1[k + 1, 0], y1[k, 0])
-                on = times(2.0 * force / (norm(a) + norm(b)), average(a, b))
-                push(out, k + 1, on)
-                push(out, k, times(-1.0, on))
+                force_on_next = times(2.0 * force / (norm(a) + norm(b)), average(a, b))
+                push(out, k + 1, force_on_next)
+                push(out, k, times(-1.0, force_on_next))
 
     return Muscle
 
@@ -82,5 +82,5 @@ def test_muscles_glued_to_a_snake_bend_it_as_in_pyelastica():
     """Nodes 0, 50, 100 are aside by -3.169, 1.760, -12.011 mm after 0.2 s there, with steps of 5 us."""
     result = simulate(muscular_snake(), 0.2, 0.01, progress=False)
     assert audit(result).ok
-    aside = result.rod("body").r[-1, [0, 50, 100], 1]
-    assert aside == pytest.approx([-3.169e-3, 1.760e-3, -12.011e-3], rel=0.02)
+    deflections = result.rod("body").r[-1, [0, 50, 100], 1]
+    assert deflections == pytest.approx([-3.169e-3, 1.760e-3, -12.011e-3], rel=0.02)

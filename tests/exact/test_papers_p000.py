@@ -82,8 +82,8 @@ def reported(monkeypatch, holds, reason):
     result = Study("sample", "Sample", "nowhere")
     result.claim("nowhere: it holds", "measured", holds, reason)
     monkeypatch.setattr(report, "run_study", lambda name: result)
-    to = io.StringIO()
-    return report.reproduce(["mass-spring"], None, to), to.getvalue()
+    stream = io.StringIO()
+    return report.reproduce(["mass-spring"], None, stream), stream.getvalue()
 
 
 @pytest.mark.parametrize(

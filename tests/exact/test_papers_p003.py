@@ -68,8 +68,8 @@ def test_the_standing_waves_are_exact_solutions():
         assert np.abs(multisymplectic.residual(rod, z, z_t, z_S)).max() < 1e-13
         assert np.abs(z[[0, -1], 14] if ends == "free" else z_t[[0, -1], 0]).max() < 1e-14
         step = rod_pde_multisymplectic.standing_wave(rod, ends, s, 0.3 + 1e-6)[0]
-        back = rod_pde_multisymplectic.standing_wave(rod, ends, s, 0.3 - 1e-6)[0]
-        assert np.abs((step - back) / 2e-6 - z_t).max() < 1e-7
+        earlier = rod_pde_multisymplectic.standing_wave(rod, ends, s, 0.3 - 1e-6)[0]
+        assert np.abs((step - earlier) / 2e-6 - z_t).max() < 1e-7
 
 
 # --- the discrete Hamiltonian ---
@@ -85,12 +85,12 @@ def test_gradients_of_the_discrete_hamiltonian_are_exact(state):
     rod, d, u, P = state
     du, dP = semi_discrete_rod.gradients(rod, d, u, P)
 
-    def of(which):
+    def of(index):
         return gradient(
             lambda x: semi_discrete_rod.energy(
-                rod, d, *((x.reshape(-1, 4, 7), P) if which == 0 else (u, x.reshape(-1, 4, 7)))
+                rod, d, *((x.reshape(-1, 4, 7), P) if index == 0 else (u, x.reshape(-1, 4, 7)))
             ),
-            (u, P)[which].reshape(1, -1),
+            (u, P)[index].reshape(1, -1),
         ).reshape(4, 7)
 
     assert du == pytest.approx(of(0), abs=1e-11 * np.abs(du).max())

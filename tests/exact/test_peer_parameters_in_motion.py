@@ -94,12 +94,12 @@ def blade(n):
     return model, "a"
 
 
-@pytest.mark.parametrize(("made", "t_end", "coarse"), [(joined_wing, 0.01, 4), (blade, 0.1, 5)])
-def test_gxbeam_motions_converge_and_balance_energy(made, t_end, coarse):
+@pytest.mark.parametrize(("build", "t_end", "coarse"), [(joined_wing, 0.01, 4), (blade, 0.1, 5)])
+def test_gxbeam_motions_converge_and_balance_energy(build, t_end, coarse):
     """The joint, or the tip, at the end; meshes from that of the example on, 25 steps and more."""
     deflections = []
     for part in (1, 2, 4):
-        model, rod = made(coarse * part * 2)
+        model, rod = build(coarse * part * 2)
         result = simulate(model, t_end, t_end / 50 / part, progress=False)
         assert audit(result).ok
         deflections.append(result.rod(rod).r[-1, -1] - result.rod(rod).r[0, -1])

@@ -245,23 +245,23 @@ def test_exudyn_sphere_slips_on_another_above_the_friction_limit():
 # --- EX/ANCFgeneralContactCircle
 
 
-def along_belt(s, R=0.5, apart=2.0):
+def along_belt(s, R=0.5, spacing=2.0):
     """Place at the part s of a belt on two wheels, from the lowest point of the first on, clockwise."""
-    x = s * (2 * np.pi * R + 2 * apart)
+    x = s * (2 * np.pi * R + 2 * spacing)
     on_wheel = np.pi * R
     if x < on_wheel:
         return -R * np.sin(x / R), -R * np.cos(x / R), 0.0
-    if x < on_wheel + apart:
+    if x < on_wheel + spacing:
         return x - on_wheel, R, 0.0
-    if x < 2 * on_wheel + apart:
-        angle = (x - on_wheel - apart) / R
-        return apart + R * np.sin(angle), R * np.cos(angle), 0.0
-    return 2 * on_wheel + 2 * apart - x, -R, 0.0
+    if x < 2 * on_wheel + spacing:
+        angle = (x - on_wheel - spacing) / R
+        return spacing + R * np.sin(angle), R * np.cos(angle), 0.0
+    return 2 * on_wheel + 2 * spacing - x, -R, 0.0
 
 
-def belt_drive(n, R=0.5, apart=2.0, thick=0.05):
+def belt_drive(n, R=0.5, spacing=2.0, thick=0.05):
     """Its axis at R, with a radius that the sagitta of its chords is small against; both wheels have the inertia of theirs."""
-    model, length = Model("belt", gravity=(0, -9.81, 0)), 2 * np.pi * R + 2 * apart
+    model, length = Model("belt", gravity=(0, -9.81, 0)), 2 * np.pi * R + 2 * spacing
     EI = 1e10 * 0.002**4 / 12
     inertia = {"mass_per_length": 4e-3, "inertia_per_length": 1e-9}
     section = Section.from_stiffness(EA=4e4, GA=1e4, GJ=EI, EI=EI, damping_time=1e-2, radius=thick, **inertia)
@@ -270,7 +270,7 @@ def belt_drive(n, R=0.5, apart=2.0, thick=0.05):
     belt = model.add_rod("belt", along_belt, section, n, closed=True, **free)
     wheels = []
     for k in range(2):
-        at, inside = (apart * k, 0, 0), R - thick
+        at, inside = (spacing * k, 0, 0), R - thick
         wheel = model.add_body(f"wheel {k}", Cylinder(inside, 0.05, mass=2.0 * (R / inside) ** 2), at)
         model.add_joint(f"axle {k}", "revolute", model.ground, wheel, at=at, axis=(0, 0, 1))
         wheels.append(model.add_solid(f"wheel {k}", wheel))

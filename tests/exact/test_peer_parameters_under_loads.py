@@ -50,8 +50,8 @@ def test_pyelastica_tumbling_rod_has_the_exact_momentum_and_converges():
         early = np.abs(
             t - 0.2
         ).argmin()  # the moment has hardly turned: it is (100, 0, 200) along the world's axes
-        spun = result.angular_momentum[early] / (t[early] ** 2 / 5)
-        assert spun == pytest.approx((100, 0, 200), abs=4.0)
+        spin = result.angular_momentum[early] / (t[early] ** 2 / 5)
+        assert spin == pytest.approx((100, 0, 200), abs=4.0)
         ends.append(result.rod("rod").r[-1, -1])
     first, second = (np.linalg.norm(b - a) for a, b in pairwise(ends))
     assert 3.5 < first / second < 5.0
@@ -79,9 +79,9 @@ def muscle(window, s, t, slope=False):
     total = 0.0
     for level, (width, size, start) in enumerate(LEVELS[window]):
         for k in range(3**level):
-            away = (x - (k + 0.5) / 3**level) / width
-            bell = size * np.exp(-(away**2)) * activation(t - start)
-            total += bell * (-2 * away / width / (b - a) if slope else 1.0)
+            scaled = (x - (k + 0.5) / 3**level) / width
+            bell = size * np.exp(-(scaled**2)) * activation(t - start)
+            total += bell * (-2 * scaled / width / (b - a) if slope else 1.0)
     return total
 
 
@@ -138,9 +138,9 @@ def slender_drag():
     @rodsim.interaction("drag of a slender body", frames=1, numbers=("c",), free=False)
     class SlenderDrag:
         def step_dual(y0, y1, h, X, out):
-            tangent, way = average(y0[0, 1], y1[0, 1]), minus(y1[0, 0], y0[0, 0])
-            along = 0.5 * dot(tangent, way) / dot(tangent, tangent)
-            push(out, 0, times(X[0] / h, minus(way, times(along, tangent))))
+            tangent, displacement = average(y0[0, 1], y1[0, 1]), minus(y1[0, 0], y0[0, 0])
+            along = 0.5 * dot(tangent, displacement) / dot(tangent, tangent)
+            push(out, 0, times(X[0] / h, minus(displacement, times(along, tangent))))
 
         def rate_dual(y, z, X, out):
             tangent, v = y[0, 1], z[0, 0]

@@ -47,8 +47,8 @@ def test_a_vibrating_bar_has_the_complex_modulus(h):
     s = np.roots([m * TAU, m, EA * TAU * (1 + FRACTION), EA])
     z = (1 + s * h / 2) / (1 - s * h / 2)
     recurrence = np.poly(z).real
-    left = sum(c * x[k : len(x) - 3 + k] for k, c in enumerate(recurrence[::-1]))
-    assert np.abs(left).max() < 1e-12 * np.abs(recurrence).max()
+    residual = sum(c * x[k : len(x) - 3 + k] for k, c in enumerate(recurrence[::-1]))
+    assert np.abs(residual).max() < 1e-12 * np.abs(recurrence).max()
     assert np.abs(x).max() == pytest.approx(0.02, rel=1e-6)
 
 
@@ -59,10 +59,10 @@ def test_relaxing_rod_balances_energy(element, integrator):
     section = soft(0.002).with_relaxation(0.05, stiffness=0.01 * full_section(False).stiffness)
     model = free_rod(element, section=section, stress_free=[(0, 0, 0), (1.2, 0, 0)])
     result = simulate(model, 0.3, 0.01, integrator, progress=False)
-    E, lost = result.audit_column("total"), result.audit_column("dissipation")
-    assert np.abs(E + lost - E[0]).max() < 1e-12 * E[0]
-    assert np.all(np.diff(lost) > 0.0)
-    assert lost[-1] > 0.05 * E[0]
+    E, dissipated = result.audit_column("total"), result.audit_column("dissipation")
+    assert np.abs(E + dissipated - E[0]).max() < 1e-12 * E[0]
+    assert np.all(np.diff(dissipated) > 0.0)
+    assert dissipated[-1] > 0.05 * E[0]
     for name in ("Px", "Py", "Pz", "Lx", "Ly", "Lz"):
         assert np.ptp(result.audit_column(name)) < 1e-11
 
@@ -78,8 +78,8 @@ def test_em_has_its_order_with_a_relaxing_branch(element):
         return Stepper(built.system, h).advance(built.state, 0, round(0.4 / h))[0]
 
     exact = end(1 / 3200)
-    for what in ("r", "own"):
-        errors = [np.abs(getattr(end(h), what) - getattr(exact, what)).max() for h in (1 / 200, 1 / 400)]
+    for field in ("r", "own"):
+        errors = [np.abs(getattr(end(h), field) - getattr(exact, field)).max() for h in (1 / 200, 1 / 400)]
         assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
 
 

@@ -41,9 +41,9 @@ def test_resonant_step_maps_an_oscillator_to_itself(integrator, joined, count):
     resonant = resonances(integrator, joined)
     assert len(resonant) == count
     assert np.abs(turned(fractions, resonant) - np.eye(2)).max() < 1e-9
-    between = np.linspace(1.0, 60.0, 5000)
-    away = between[np.abs(between[:, None] / resonant - 1.0).min(axis=1) > 0.02]
-    assert np.abs(turned(fractions, away) - np.eye(2)).max(axis=(1, 2)).min() > 0.01
+    samples = np.linspace(1.0, 60.0, 5000)
+    regular = samples[np.abs(samples[:, None] / resonant - 1.0).min(axis=1) > 0.02]
+    assert np.abs(turned(fractions, regular) - np.eye(2)).max(axis=(1, 2)).min() > 0.01
 
 
 def test_single_steps_have_no_resonance_and_other_integrators_are_rejected():
@@ -109,6 +109,6 @@ def test_scene_check_names_the_resonant_rod_and_step(dt, warns, tmp_path, capsys
     scene = tmp_path / "beam.yaml"
     scene.write_text(SCENE.replace("DT", dt))
     assert main(["check", str(scene)]) == 0
-    said = capsys.readouterr().out
-    assert ("advice: rod 'beam'" in said) == warns
-    assert ("keep dt off 0.0125 s by 5% and more" in said) == warns
+    printed = capsys.readouterr().out
+    assert ("advice: rod 'beam'" in printed) == warns
+    assert ("keep dt off 0.0125 s by 5% and more" in printed) == warns

@@ -20,8 +20,8 @@ def error(element, inertia, n):
     """Greater distance of elbow and tip from their places, over the length; n intervals a leg."""
     model = right_angle(n, "mean", element, inertia)
     r = simulate(model, T_END, 0.04, "em4", output_every=100, progress=False).rod("rod").r
-    away = (r[-1] - r[0])[[0, -1]] - EXACT[inertia]
-    return np.sqrt(np.nansum(away**2, axis=1)).max() / LENGTH
+    deviations = (r[-1] - r[0])[[0, -1]] - EXACT[inertia]
+    return np.sqrt(np.nansum(deviations**2, axis=1)).max() / LENGTH
 
 
 @pytest.mark.parametrize(

@@ -32,13 +32,13 @@ def built(curve, n_elements=7, **options):
 
 
 def elastic(*args, **options):
-    made = built(*args, **options)
-    return energies(made.system, made.state).elastic
+    model = built(*args, **options)
+    return energies(model.system, model.state).elastic
 
 
-def directors(made):
+def directors(model):
     """Columns d1, d2, d3 of all nodes, (n, 3, 3)."""
-    return quaternions.to_matrix(made.state.quat[1:])
+    return quaternions.to_matrix(model.state.quat[1:])
 
 
 # --- straight rods
@@ -64,10 +64,10 @@ def test_twist_turns_the_sections_about_the_tangent_by_the_right_hand():
     "options", [{"twist": 1.5}, {"up": lambda s: (0, -np.sin(1.5 * s), np.cos(1.5 * s))}]
 )
 def test_pretwisted_blade_has_no_stress(options):
-    made = built(LINE, 5, **options)
-    assert directors(made)[-1][:, 2] == pytest.approx([0, -np.sin(1.5), np.cos(1.5)], abs=1e-14)
-    assert made.system.elements.strain0[:, 3] == pytest.approx(1.5 / 2, rel=1e-13)
-    assert energies(made.system, made.state).elastic < 1e-23  # rounding squared
+    model = built(LINE, 5, **options)
+    assert directors(model)[-1][:, 2] == pytest.approx([0, -np.sin(1.5), np.cos(1.5)], abs=1e-14)
+    assert model.system.elements.strain0[:, 3] == pytest.approx(1.5 / 2, rel=1e-13)
+    assert energies(model.system, model.state).elastic < 1e-23  # rounding squared
 
 
 def test_the_stress_free_shape_has_an_up_of_its_own():
@@ -118,11 +118,11 @@ def test_a_ring_wound_by_whole_turns_sees_them_in_its_closing_element(turns):
     """Odd numbers of turns end with the opposite quaternion. Sections that turn on the circle: order 2."""
     errors = []
     for n in (40, 80):
-        made = built(circle, n, closed=True, **OPEN_LINE, twist=turns * TURN, stress_free_twist=0.0)
-        strain, _ = element_states(made.system, made.state)
+        model = built(circle, n, closed=True, **OPEN_LINE, twist=turns * TURN, stress_free_twist=0.0)
+        strain, _ = element_states(model.system, model.state)
         assert np.ptp(np.linalg.norm(strain[:, 3:], axis=1)) < 1e-8
         assert strain[:, 3] == pytest.approx(turns, rel=1e-2)
-        errors.append(abs(energies(made.system, made.state).elastic / ring_energy(turns * TURN) - 1))
+        errors.append(abs(energies(model.system, model.state).elastic / ring_energy(turns * TURN) - 1))
     assert errors[1] < errors[0] / 3.5
 
 
@@ -135,8 +135,8 @@ def test_a_closed_rod_bent_from_a_part_of_a_circle():
     """Three quarters of a circle of the same length: curvature 1 from 3/4, in all elements."""
     radius = 4 / 3
     arc = lambda s: (radius * np.cos(0.75 * TURN * s), radius * np.sin(0.75 * TURN * s), 0)  # noqa: E731
-    made = built(circle, 9, closed=True, stress_free=arc, stress_free_closed=False)
-    strain, _ = element_states(made.system, made.state)
+    model = built(circle, 9, closed=True, stress_free=arc, stress_free_closed=False)
+    strain, _ = element_states(model.system, model.state)
     assert np.abs(strain[:, 3:]) == pytest.approx(np.tile([0, 0, 0.25], (9, 1)), abs=1e-8)
 
 
@@ -156,8 +156,8 @@ def test_michells_ring_leaves_its_plane_beyond_the_critical_twist(part, stable):
         stress_free_twist=-part * critical,
         velocity=lambda s: (0, 0, 1e-4 * np.cos(2 * TURN * s)),
     )
-    away = np.abs(simulate(model, 16.0, 0.05, output_every=10).rod("ring").r[:, :, 2]).max()
-    assert away < 1e-4 if stable else away > 0.1
+    deflection = np.abs(simulate(model, 16.0, 0.05, output_every=10).rod("ring").r[:, :, 2]).max()
+    assert deflection < 1e-4 if stable else deflection > 0.1
 
 
 # --- stretch
@@ -179,20 +179,20 @@ def test_an_initial_stretch_is_what_the_callable_says(n_elements):
 def test_the_same_s_of_two_callables_is_the_same_place_on_the_rod():
     """However unevenly s measures it, and in other shapes too."""
     assert elastic(uneven, stress_free=uneven) < 1e-18
-    bent = lambda s: (np.sin(uneven(s)[0]), 1 - np.cos(uneven(s)[0]), 0)  # noqa: E731
-    assert elastic(bent, stress_free=uneven) == pytest.approx(EI / 2 * 2, rel=1e-8)
+    arc = lambda s: (np.sin(uneven(s)[0]), 1 - np.cos(uneven(s)[0]), 0)  # noqa: E731
+    assert elastic(arc, stress_free=uneven) == pytest.approx(EI / 2 * 2, rel=1e-8)
 
 
 def test_a_curve_alone_fixes_no_stretch():
     """It is the stress-free shape too, and nodes are as far apart as the elements are long."""
-    made = built(uneven, 8)
-    assert np.diff(made.state.r[1:, 0]) == pytest.approx(2 / 8, rel=1e-9)
-    assert energies(made.system, made.state).elastic < 1e-20
+    model = built(uneven, 8)
+    assert np.diff(model.state.r[1:, 0]) == pytest.approx(2 / 8, rel=1e-9)
+    assert energies(model.system, model.state).elastic < 1e-20
 
 
 def test_callables_for_an_angular_velocity_spin_each_section():
-    made = built(LINE, 4, angular_velocity=lambda s: (s, 0, 3))
-    assert quaternions.rotate(made.state.quat[1:], made.state.Omega[1:]) == pytest.approx(
+    model = built(LINE, 4, angular_velocity=lambda s: (s, 0, 3))
+    assert quaternions.rotate(model.state.quat[1:], model.state.Omega[1:]) == pytest.approx(
         np.array([(s, 0, 3) for s in np.linspace(0, 1, 5)]), abs=1e-14
     )
 
@@ -266,19 +266,21 @@ STRAIGHT = "stress_free: [[0, 0, 0], [6.283185307179586, 0, 0]]\n    stress_free
     "lines", ["stress_free_twist_deg: -500", "stress_free_twist_deg: [[0, 10], [0.5, -240], [1, -490]]"]
 )
 def test_a_scene_winds_a_ring(tmp_path, lines):
-    made = scene(tmp_path, STRAIGHT + lines)
-    assert energies(made.system, made.state).elastic == pytest.approx(ring_energy(np.radians(500)), rel=1e-9)
+    model = scene(tmp_path, STRAIGHT + lines)
+    assert energies(model.system, model.state).elastic == pytest.approx(
+        ring_energy(np.radians(500)), rel=1e-9
+    )
 
 
 def test_a_scene_gives_whole_turns_in_degrees(tmp_path):
-    made = scene(tmp_path, "twist_deg: 720")
-    assert np.ptp(made.system.elements.strain0[:, 3]) < 1e-8
-    assert np.linalg.norm(made.system.elements.strain0[:, 3:], axis=1) == pytest.approx(np.sqrt(5), rel=2e-2)
+    model = scene(tmp_path, "twist_deg: 720")
+    assert np.ptp(model.system.elements.strain0[:, 3]) < 1e-8
+    assert np.linalg.norm(model.system.elements.strain0[:, 3:], axis=1) == pytest.approx(np.sqrt(5), rel=2e-2)
 
 
 def test_a_scene_gives_directions_along_a_rod(tmp_path):
-    made = scene(tmp_path, "up: [[0, 0, 0, 1], [0.5, 0, 1, 1], [1, 0, 0, 1]]")
-    d1, _, d3 = directors(made)[3].T
+    model = scene(tmp_path, "up: [[0, 0, 0, 1], [0.5, 0, 1, 1], [1, 0, 0, 1]]")
+    d1, _, d3 = directors(model)[3].T
     across = np.array([0, 0.5, 1]) - d1[1] * 0.5 * d1
     assert d3 == pytest.approx(across / np.linalg.norm(across), abs=1e-9)
 
@@ -301,8 +303,8 @@ def test_scene_error_for_incompatible_frames_names_its_line(tmp_path, lines, wor
 
 
 def test_results_describe_the_frames():
-    made = built(LINE, twist=lambda s: s**2, up=lambda s: (0, 0, 2), stress_free_twist=0.5)
-    rod = json.loads(json.dumps(made.layout.description))["rods"]["rod"]
+    model = built(LINE, twist=lambda s: s**2, up=lambda s: (0, 0, 2), stress_free_twist=0.5)
+    rod = json.loads(json.dumps(model.layout.description))["rods"]["rod"]
     assert rod["initial"]["twist"] == pytest.approx(np.linspace(0, 1, 11) ** 2)
     assert rod["initial"]["up"] == [[0, 0, 1]] * 11
     assert rod["stress_free"]["twist"] == 0.5

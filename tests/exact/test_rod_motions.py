@@ -57,15 +57,15 @@ def turned(quat):
 
 @pytest.mark.parametrize(("element", "integrator", "order", "numbers"), METHODS)
 @pytest.mark.parametrize(
-    ("of", "ends", "halves"),
+    ("motion", "ends", "halves"),
     [*(("stretch", *wave) for wave in WAVES), *(("twist", *wave) for wave in WAVES[:3])],
 )
 def test_standing_waves_of_any_size_are_exact_to_the_order(
-    of, ends, halves, element, integrator, order, numbers
+    motion, ends, halves, element, integrator, order, numbers
 ):
     """A X(x) sin(w t), w = c k: the linear laws N = EA Gamma and M = GJ K have no other terms while the rod is straight."""
     speed_of_sound, A, rate = {"stretch": (C, 0.8, "velocity"), "twist": (TWIST_C, 2.0, "angular_velocity")}[
-        of
+        motion
     ]
     w = speed_of_sound * halves * np.pi / L
     t = 0.7 * np.pi / w
@@ -74,13 +74,13 @@ def test_standing_waves_of_any_size_are_exact_to_the_order(
         speed = lambda s: (A * w * shape_of(ends, halves, L * s), 0, 0)  # noqa: E731
         x, r, quat = end_of(straight(n, element, ends, **{rate: speed}), t, n, integrator)
         exact = A * shape_of(ends, halves, x) * np.sin(w * t)
-        if of == "stretch":
+        if motion == "stretch":
             return np.abs(r[:, 0] - x - exact).max()
         assert np.abs(r - x[:, None] * [1.0, 0, 0]).max() < 1e-9  # twist alone
         return np.abs((turned(quat) - exact + np.pi) % (2 * np.pi) - np.pi).max()
 
     assert order_of(error, numbers) > order - 0.3
-    assert of == "twist" or error(numbers[-1]) < 0.03 * A
+    assert motion == "twist" or error(numbers[-1]) < 0.03 * A
 
 
 def pulse(x):
@@ -92,24 +92,24 @@ def pulse(x):
 @pytest.mark.parametrize(
     ("element", "integrator", "order", "numbers"), [(*METHODS[0][:3], (64, 128)), (*METHODS[1][:3], (32, 64))]
 )
-@pytest.mark.parametrize("of", ["stretch", "twist"])
-def test_a_pulse_travels_unchanged(of, element, integrator, order, numbers):
+@pytest.mark.parametrize("motion", ["stretch", "twist"])
+def test_a_pulse_travels_unchanged(motion, element, integrator, order, numbers):
     """f(x - c t): all of it moves one way."""
-    c = C if of == "stretch" else TWIST_C
+    c = C if motion == "stretch" else TWIST_C
     t = 0.3 * L / c
     rate = lambda s: (-c * pulse(L * s)[1], 0, 0)  # noqa: E731
-    begun = {"velocity": rate, "shape": lambda s: (L * s + pulse(L * s)[0], 0, 0)}
-    if of == "twist":
-        begun = {"angular_velocity": rate, "twist": lambda s: pulse(L * s)[0], "stress_free_twist": 0.0}
+    initial = {"velocity": rate, "shape": lambda s: (L * s + pulse(L * s)[0], 0, 0)}
+    if motion == "twist":
+        initial = {"angular_velocity": rate, "twist": lambda s: pulse(L * s)[0], "stress_free_twist": 0.0}
     first = straight(2, element, "FF").build().state.quat[[1]]
 
     def error(n):
-        x, r, quat = end_of(straight(n, element, "FF", **begun), t, n // 2, integrator)
-        shift = r[:, 0] - x if of == "stretch" else turned(quat) - turned(first)
+        x, r, quat = end_of(straight(n, element, "FF", **initial), t, n // 2, integrator)
+        shift = r[:, 0] - x if motion == "stretch" else turned(quat) - turned(first)
         return np.abs(shift - pulse(x - c * t)[0]).max()
 
     assert order_of(error, numbers) > order - 0.5
-    assert of == "twist" or error(numbers[-1]) < 0.05 * 0.4
+    assert motion == "twist" or error(numbers[-1]) < 0.05 * 0.4
 
 
 R = 2.0
@@ -180,8 +180,8 @@ def test_spinning_ring_has_the_exact_radius():
 
     assert order_of(error, (80, 160, 320)) == pytest.approx(2.0, abs=0.1)
     still = linearise(ring(12, radius, (0.0, W * radius)))
-    off = linearise(ring(12, 1.01 * radius, (0.0, W * 1.01 * radius)))
-    assert np.abs(still.force).max() < 1e-9 * np.abs(off.force).max()
+    perturbed = linearise(ring(12, 1.01 * radius, (0.0, W * 1.01 * radius)))
+    assert np.abs(still.force).max() < 1e-9 * np.abs(perturbed.force).max()
 
 
 @pytest.mark.parametrize(("element", "integrator", "order", "numbers"), METHODS)
@@ -211,8 +211,8 @@ def test_spinning_rod_has_the_exact_stretch(element, integrator, order, numbers)
 
     def error(n):
         x, r, _ = end_of(model(n), t, 2 * n, integrator)
-        right = place(x / L)[:, None] * [np.cos(W * t), np.sin(W * t), 0.0]
-        return np.abs(r - right).max()
+        expected = place(x / L)[:, None] * [np.cos(W * t), np.sin(W * t), 0.0]
+        return np.abs(r - expected).max()
 
     def unbalanced(n):
         linear = linearise(model(n))
@@ -245,6 +245,6 @@ def test_suddenly_loaded_bar_oscillates_between_zero_and_twice_the_static_stretc
     assert order_of(error, (20, 40, 80)) > 0.9
     assert error(80) < 0.005 * static
     time, _, clamp = history(80)
-    for begin, end, level in ((0.2, 0.8, 0.0), (1.2, 2.8, 2.0), (3.2, 4.8, 0.0), (5.2, 5.8, 2.0)):
-        mean = np.abs(clamp[(time > begin * L / C) & (time < end * L / C)].mean())
+    for start, end, level in ((0.2, 0.8, 0.0), (1.2, 2.8, 2.0), (3.2, 4.8, 0.0), (5.2, 5.8, 2.0)):
+        mean = np.abs(clamp[(time > start * L / C) & (time < end * L / C)].mean())
         assert mean == pytest.approx(level * F, abs=0.03 * F)

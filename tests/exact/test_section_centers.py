@@ -30,11 +30,11 @@ def test_both_centers_off_the_curve_equal_a_shifted_curve(element):
     """Anchors and start velocities stay those of the curve."""
     d2, d3 = np.array([0, 1.0, 0]), np.array([0, 0, 1.0])
     shift = C[1] * d2 + C[2] * d3
-    off, rod = clamped_rod(PLAIN.with_centers(C[1:], C[1:]), [(0, 0, 0), (1, 0, 0)], element=element)
-    off.add_force("pull", rod.at(1.0, (0.01, 0.02, 0.03)), (0, 0, 4.0))
+    off_center, rod = clamped_rod(PLAIN.with_centers(C[1:], C[1:]), [(0, 0, 0), (1, 0, 0)], element=element)
+    off_center.add_force("pull", rod.at(1.0, (0.01, 0.02, 0.03)), (0, 0, 4.0))
     moved, other = clamped_rod(PLAIN, [tuple(shift), (1, *shift[1:])], element=element)
     moved.add_force("pull", other.at(1.0, (0.01, 0.02 - C[1], 0.03 - C[2])), (0, 0, 4.0))
-    one, two = (simulate(model, 0.3, 0.01) for model in (off, moved))
+    one, two = (simulate(model, 0.3, 0.01) for model in (off_center, moved))
     assert np.abs(one.rod("rod").r - two.rod("rod").r).max() < 1e-10
     assert np.ptp(one.rod("rod").r[:, -1], axis=0).max() > 0.1
     assert audit(one).energy_balance < 1e-11

@@ -32,8 +32,11 @@ def test_an_oscillator_has_its_transfer_function():
     assert response[:, 0, 0] == pytest.approx(expected, rel=1e-12)
     assert response[:, 1, 0] == pytest.approx(1j * omega * expected, rel=1e-12)
     name = mass.name
-    named = [Push(f"{name}@0,0.3,0", (1, 0, 0))], [Probe(name, (2, 0, 0)), Probe(mass, (2, 0, 0), "velocity")]
-    assert np.array_equal(frequency_response(model, *named, omega), response)
+    by_name = (
+        [Push(f"{name}@0,0.3,0", (1, 0, 0))],
+        [Probe(name, (2, 0, 0)), Probe(mass, (2, 0, 0), "velocity")],
+    )
+    assert np.array_equal(frequency_response(model, *by_name, omega), response)
     system = state_space(model, [push], probes)
     assert system.A.shape == (2, 2)  # five of the six freedoms are gone
     assert np.sort_complex(np.linalg.eigvals(system.A)) == pytest.approx(
@@ -153,20 +156,20 @@ def test_force_off_the_axis_twists_and_the_twist_moves_points_off_the_axis():
     )
     GJ = rod.section.stiffness[3, 3]
     assert off_axis[0, 0, 0] == pytest.approx(arm / GJ, rel=1e-9)
-    back = frequency_response(
+    reciprocal = frequency_response(
         model, [Push(rod.end, (1, 0, 0), moment=True)], [Probe(rod.at(1.0, (0, arm, 0)), (0, 0, 1))], [0.0]
     )
-    assert back[0, 0, 0] == pytest.approx(off_axis[0, 0, 0], rel=1e-12)  # Maxwell and Betti
+    assert reciprocal[0, 0, 0] == pytest.approx(off_axis[0, 0, 0], rel=1e-12)  # Maxwell and Betti
 
 
 def test_few_modes_are_enough_near_the_lowest_resonance():
     model, rod = viscous_beam()
     push, probe = [Push(rod.end, (0, 1, 0))], [Probe(rod.end, (0, 1, 0))]
     w = modes(model, 1, undamped=True).omega[0]
-    few = state_space(model, push, probe, n_modes=8)
-    assert few.A.shape == (16, 16)
-    near = np.array([w * 0.99, w])
-    assert _transfer(few, near) == pytest.approx(frequency_response(model, push, probe, near), rel=2e-3)
+    reduced = state_space(model, push, probe, n_modes=8)
+    assert reduced.A.shape == (16, 16)
+    omega = np.array([w * 0.99, w])
+    assert _transfer(reduced, omega) == pytest.approx(frequency_response(model, push, probe, omega), rel=2e-3)
 
 
 def test_the_linear_response_to_a_small_load_is_that_of_a_run():

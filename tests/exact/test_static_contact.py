@@ -261,10 +261,12 @@ def test_contacts_too_soft_for_their_load_are_named_with_depth_and_advice():
 def test_initial_imbalance_is_released_through_all_contact_lists():
     """From a stored state under another load: what it does not balance fades, through lists with other numberings."""
     first = equilibrium(landing(gap=0.03, force=0.04))
-    then = equilibrium(landing(gap=0.03, force=0.0), start=first)
-    assert then.state().r == pytest.approx(then.state(0).r * 0 + landing(gap=0.03).build().state.r, abs=1e-9)
-    back = equilibrium(landing(gap=0.03, force=0.04), start=then)
-    assert back.state().r == pytest.approx(first.state().r, abs=1e-9)
+    unloaded = equilibrium(landing(gap=0.03, force=0.0), start=first)
+    assert unloaded.state().r == pytest.approx(
+        unloaded.state(0).r * 0 + landing(gap=0.03).build().state.r, abs=1e-9
+    )
+    reloaded = equilibrium(landing(gap=0.03, force=0.04), start=unloaded)
+    assert reloaded.state().r == pytest.approx(first.state().r, abs=1e-9)
 
 
 def test_imbalance_and_motion_are_linear_in_the_load_through_all_contact_lists():
@@ -272,8 +274,10 @@ def test_imbalance_and_motion_are_linear_in_the_load_through_all_contact_lists()
     model = landing(gap=0.1, force=0.004)
     first = equilibrium(model, motions={"clamp of high": {"displacement": (0, 0, -0.08)}})
     rise = {"clamp of high": {"displacement": (0, 0, 0.06)}}
-    then = equilibrium(landing(gap=0.1, force=0.0), method=Newton(first_step=0.05), start=first, motions=rise)
-    z, part = then.rod("high").r[:, :, 2], then.t[:, None]
+    moved = equilibrium(
+        landing(gap=0.1, force=0.0), method=Newton(first_step=0.05), start=first, motions=rise
+    )
+    z, part = moved.rod("high").r[:, :, 2], moved.t[:, None]
     assert len(part) > 4
     assert z == pytest.approx((1.0 - part) * z[0] + part * z[-1], abs=1e-5)
     assert z[-1] == pytest.approx(0.084, abs=1e-5)
@@ -379,9 +383,9 @@ STAYS = [(table, 1e-14), (lying, 1e-13), (stack, 1e-14), (across, 1e-11)]
 @pytest.mark.parametrize(("make", "tolerance"), STAYS)
 def test_resting_bodies_stay_at_rest(make, tolerance):
     statics = equilibrium(make())
-    then = simulate(make(), 0.02, 0.001, start=statics, progress=False)
-    assert np.abs(then.states(slice(None)).r - statics.state().r).max() < tolerance
-    assert audit(then).ok
+    run = simulate(make(), 0.02, 0.001, start=statics, progress=False)
+    assert np.abs(run.states(slice(None)).r - statics.state().r).max() < tolerance
+    assert audit(run).ok
 
 
 def test_statics_warns_about_friction() -> None:

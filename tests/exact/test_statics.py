@@ -260,8 +260,8 @@ def test_slack_chain_is_relaxed_and_reported(n: int) -> None:
     model, before = Model("chain", gravity=(0, 0, -9.81)), None
     for k in range(n):
         body = model.add_body(f"bar {k}", Box(1.0, 0.1, 0.1, density=1000.0), position=(k + 0.5, 0, 0))
-        left = body.at((-0.5, 0, 0))
-        model.add_joint(f"joint {k}", "spherical", left, model.ground if before is None else before)
+        start = body.at((-0.5, 0, 0))
+        model.add_joint(f"joint {k}", "spherical", start, model.ground if before is None else before)
         before = body.at((0.5, 0, 0))
     result = equilibrium(model)
     assert result.statics["relaxation"]["from"] == 0.0
@@ -271,12 +271,12 @@ def test_slack_chain_is_relaxed_and_reported(n: int) -> None:
     )  # on the ground
 
 
-@pytest.mark.parametrize("off", [1e-6, 0.02, 0.3])
-def test_nearly_upright_bar_relaxes_to_the_hanging_state(off: float) -> None:
+@pytest.mark.parametrize("tilt", [1e-6, 0.02, 0.3])
+def test_nearly_upright_bar_relaxes_to_the_hanging_state(tilt: float) -> None:
     """Upright it is in equilibrium as well, and nearer: but the way there climbs."""
     model = Model("bar", gravity=(0, 0, -9.81))
-    quat = quaternions.from_rotation_vector([0.0, off - np.pi / 2, 0.0])
-    centre = 0.5 * np.array([np.sin(off), 0.0, np.cos(off)])
+    quat = quaternions.from_rotation_vector([0.0, tilt - np.pi / 2, 0.0])
+    centre = 0.5 * np.array([np.sin(tilt), 0.0, np.cos(tilt)])
     body = model.add_body("bar", Box(1.0, 0.1, 0.1, density=1000.0), centre, quat)
     model.add_joint("hinge", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 1, 0))
     result = equilibrium(model)
@@ -298,22 +298,22 @@ def test_a_run_from_an_equilibrium_stays_there() -> None:
 
 def test_restart_reports_changes() -> None:
     def model(load: float, gravity: float, E: float) -> Model:
-        made, _, end = cantilever(square(0.05, E=E), 1.0, 6)
-        made.gravity[2] = gravity
-        made.add_force("load", end, (0, load, 0))
-        made.add_distributed_load("wind", made.rods["rod"], (0, load, 0))
-        return made
+        beam, _, end = cantilever(square(0.05, E=E), 1.0, 6)
+        beam.gravity[2] = gravity
+        beam.add_force("load", end, (0, load, 0))
+        beam.add_distributed_load("wind", beam.rods["rod"], (0, load, 0))
+        return beam
 
     first = equilibrium(model(0.2, -9.81, 1e6))
     run = simulate(model(0.4, 0.0, 2e6), 0.02, 0.01, start=first)
-    said = " ".join(run.description["start"]["changes"])
-    assert "gravity [0.0, 0.0, -9.81] -> [0.0, 0.0, 0.0]" in said
-    assert "load 'load': value [0.0, 0.2, 0.0] -> [0.0, 0.4, 0.0]" in said
-    assert "line load 'wind': value [0.0, 0.2, 0.0] -> [0.0, 0.4, 0.0]" in said
-    assert "rod 'rod': other stiffness" in said
+    changes = " ".join(run.description["start"]["changes"])
+    assert "gravity [0.0, 0.0, -9.81] -> [0.0, 0.0, 0.0]" in changes
+    assert "load 'load': value [0.0, 0.2, 0.0] -> [0.0, 0.4, 0.0]" in changes
+    assert "line load 'wind': value [0.0, 0.2, 0.0] -> [0.0, 0.4, 0.0]" in changes
+    assert "rod 'rod': other stiffness" in changes
     second = equilibrium(model(0.4, 0.0, 2e6), start=first)
-    alone = equilibrium(model(0.4, 0.0, 2e6))
-    np.testing.assert_allclose(tip(second), tip(alone), atol=1e-10)
+    direct = equilibrium(model(0.4, 0.0, 2e6))
+    np.testing.assert_allclose(tip(second), tip(direct), atol=1e-10)
     np.testing.assert_allclose(second.state(0).r, first.state().r, atol=0.0)
 
 

@@ -113,10 +113,10 @@ def test_static_command_and_result_readers_accept_a_scene(tmp_path, capsys) -> N
     scene.write_text(SCENE)
     assert main(["check", str(scene)]) == 0
     assert main(["equilibrium", str(scene), "-o", str(out)]) == 0
-    said = capsys.readouterr().out
-    assert "limit at load factor" in said
-    assert "equilibrium, forces  " in said
-    assert "NOT KEPT" not in said
+    printed = capsys.readouterr().out
+    assert "limit at load factor" in printed
+    assert "equilibrium, forces  " in printed
+    assert "NOT KEPT" not in printed
     for command in (["info"], ["audit"], ["plot", "--what", "load", "-o", str(tmp_path / "load.png")]):
         assert main([command[0], str(out), *command[1:]]) == 0
     assert main(["equilibrium", str(scene), "-o", str(out)]) == 2  # not overwritten unasked

@@ -30,11 +30,11 @@ def test_jellett_integral_is_conserved_to_second_order():
 def test_rising_top_on_a_small_tip_conserves_the_jellett_integral():
     """Its centre of mass is above that of its tip, by twice its radius. 1.8e-5, of the depths between outputs."""
     top = Top(off=2.0, ratio=0.5, spin=500.0, tilt=np.pi - 0.3)
-    run, changed, short = spin_top(top, 1.0, 1e-4)
-    assert changed < 5e-5
+    run, drift, shortfall = spin_top(top, 1.0, 1e-4)
+    assert drift < 5e-5
     assert run.contact("slides").depth.min() == 0.0
     assert tippe_top.rests(top) == -1.0
-    assert abs(short) < 0.1
+    assert abs(shortfall) < 0.1
 
 
 TOPS = {  # top, s, where its energy falls to, how far from there it may roll, rad
@@ -49,9 +49,9 @@ def test_tippe_top_approaches_its_energy_minimum(name):
     """Border of spin 28 rad/s; of A/C 0.8 and 1.2. Where it rolls it stays: the less friction, the nearer to the end."""
     top, t_end, ends, rolls = TOPS[name]
     assert tippe_top.rests(top) == pytest.approx(ends, abs=1e-3)
-    _, changed, short = spin_top(top, t_end, 5e-4)
-    assert abs(short) < rolls
-    assert changed < 5e-4
+    _, drift, shortfall = spin_top(top, t_end, 5e-4)
+    assert abs(shortfall) < rolls
+    assert drift < 5e-4
 
 
 def test_less_friction_brings_a_top_closer_to_its_rest_angle():

@@ -115,11 +115,11 @@ def test_the_command_lists_runs_writes_and_judges(tmp_path, capsys, monkeypatch)
     assert len(capsys.readouterr().out.splitlines()) == len(CASES)
     assert main(["validate", "nutating-top", "-o", str(tmp_path / "out")]) == 0
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"validation.txt", "validation.html"}
-    wrong = {
+    wrong_values = {
         name: known._replace(value=2 * np.array(known.value))
         for name, known in CASES["nutating-top"].known.items()
     }
-    monkeypatch.setitem(CASES, "nutating-top", replace(CASES["nutating-top"], known=wrong))
+    monkeypatch.setitem(CASES, "nutating-top", replace(CASES["nutating-top"], known=wrong_values))
     assert main(["validate", "nutating-top"]) == 4
     assert main(["validate", "nutating-tops"]) == 2
     assert "did you mean 'nutating-top'?" in capsys.readouterr().err

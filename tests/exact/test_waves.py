@@ -72,12 +72,12 @@ def test_exact_waves_have_the_speeds_of_theory():
 
 def test_frequencies_are_even_in_the_wavenumber_and_rigid_or_shear_at_zero():
     for branch in BRANCHES:
-        forth, back = (exact_wave(SECTION, k, branch) for k in (K, -K))
-        assert back.omega == pytest.approx(forth.omega, rel=1e-12)
-        mass = np.array([RHO, J3] if len(forth.motion) > 1 else [1.0])
-        like = [abs(np.vdot(x, mass * back.motion)) for x in (forth.motion.conj(), forth.motion)]
-        assert like[0] == pytest.approx(np.vdot(forth.motion, mass * forth.motion).real, rel=1e-12)
-        assert len(mass) == 1 or like[1] < 0.99 * like[0]
+        forward, backward = (exact_wave(SECTION, k, branch) for k in (K, -K))
+        assert backward.omega == pytest.approx(forward.omega, rel=1e-12)
+        mass = np.array([RHO, J3] if len(forward.motion) > 1 else [1.0])
+        overlaps = [abs(np.vdot(x, mass * backward.motion)) for x in (forward.motion.conj(), forward.motion)]
+        assert overlaps[0] == pytest.approx(np.vdot(forward.motion, mass * forward.motion).real, rel=1e-12)
+        assert len(mass) == 1 or overlaps[1] < 0.99 * overlaps[0]
     still = [exact_wave(SECTION, 0.0, branch).omega for branch in BRANCHES]
     assert still == pytest.approx([0.0, 0.0, 0.0, np.sqrt(GA / J3)], abs=1e-7)
 
@@ -85,8 +85,8 @@ def test_frequencies_are_even_in_the_wavenumber_and_rigid_or_shear_at_zero():
 def test_timoshenkos_equation_has_the_exact_frequencies():
     for branch in (BENDING, SHEAR):
         w2 = exact_wave(SECTION, K, branch).omega ** 2
-        left = (GA * K**2 - RHO * w2) * (EI * K**2 + GA - J3 * w2)
-        assert left == pytest.approx((GA * K) ** 2, rel=1e-11)
+        product = (GA * K**2 - RHO * w2) * (EI * K**2 + GA - J3 * w2)
+        assert product == pytest.approx((GA * K) ** 2, rel=1e-11)
 
 
 @pytest.mark.parametrize("mass", MASSES)
@@ -123,8 +123,8 @@ def test_a_lumped_and_a_consistent_rod_have_the_closed_forms_of_the_chain():
         x = k * L / 2
         lumped, consistent = (Cell(SECTION, "se3", mass, L) for mass in ("lumped", "consistent"))
         assert lumped.wave(k, LONGITUDINAL).omega == pytest.approx(2 * c / L * np.sin(x), rel=1e-12)
-        right = 2 * c / L * np.sin(x) / np.sqrt(1 - 2 / 3 * np.sin(x) ** 2)
-        assert consistent.wave(k, LONGITUDINAL).omega == pytest.approx(right, rel=1e-12)
+        exact_omega = 2 * c / L * np.sin(x) / np.sqrt(1 - 2 / 3 * np.sin(x) ** 2)
+        assert consistent.wave(k, LONGITUDINAL).omega == pytest.approx(exact_omega, rel=1e-12)
 
 
 @pytest.mark.parametrize("p", [1, 2, 4])
@@ -173,10 +173,10 @@ def test_blochs_frequencies_of_bending_and_shear_are_those_of_an_assembled_perio
             assert close.sum() == 2  # one each way
     # and all that the nodes show, each once: but for k a multiple of pi/L, where two waves stand
     inside = [m for m in range(1, n * p // 2) if 2 * m % n]
-    every = [cell.wave(np.pi * m, branch).omega for m in inside for branch in (BENDING, SHEAR)]
-    close = np.abs(np.subtract.outer(np.array(every), frequencies)) < 1e-8 * max(every)
+    bloch = [cell.wave(np.pi * m, branch).omega for m in inside for branch in (BENDING, SHEAR)]
+    close = np.abs(np.subtract.outer(np.array(bloch), frequencies)) < 1e-8 * max(bloch)
     assert np.all(close.sum(axis=1) == 2)
-    assert close.any(axis=0).sum() == 2 * len(every)
+    assert close.any(axis=0).sum() == 2 * len(bloch)
 
 
 @pytest.mark.parametrize(
