@@ -98,13 +98,13 @@ def test_fronts(seed, exchanged):
     assert pivots.any() or not exchanged
     assert sum(fronts.inner) == len(full)
     ends = np.zeros(fronts.first[-1])
-    for solve, dense in 2 * [(None, full), (fronts_solve_transposed, full.T)]:
+    for solver, dense in 2 * [(None, full), (fronts_solve_transposed, full.T)]:
         rhs = rng.normal(size=len(full))
         x = rhs.copy()
-        if solve is None:
+        if solver is None:
             fronts_solve(fronts, panels, pivots, x, ends, scratch)
         else:
-            solve(fronts, panels, pivots, x, scratch)
+            solver(fronts, panels, pivots, x, scratch)
         assert np.abs(dense @ x - rhs).max() < 1e-11 * np.abs(full).max() * np.abs(x).max()
 
 
