@@ -1,4 +1,4 @@
-"""Compiled code gives back every array it is handed: no run keeps the arrays of its model, and memory does not grow."""
+"""Compiled code releases every array it receives: no run retains the arrays of its model, and memory does not grow."""
 
 import copy
 import gc
@@ -27,7 +27,7 @@ def first_numbers(one, other):
 
 
 class Rotated(NamedTuple):
-    """Of another type."""
+    """A named tuple of another type."""
 
     quat: Any
     extra: Any
@@ -37,7 +37,7 @@ by_reference(Rotated)
 
 
 def test_frozen_tuple_equals_the_tuple_in_kernels():
-    """As its arrays are when the kernel runs; types are told apart, and a copy has arrays of its own."""
+    """Kernels read the current values of a bound tuple, distinguish its type, and a copy has its own arrays."""
     state = State(*(np.full((2, 3), float(k)) for k in range(len(State._fields))))
     turned = Rotated(np.full(4, 7.0), np.zeros((2, 2), np.int64))
     one, other = bind_tuple(state), bind_tuple(turned)
@@ -54,7 +54,7 @@ def test_frozen_tuple_equals_the_tuple_in_kernels():
 
 @pytest.fixture(autouse=True)
 def _searched_from_here():
-    """Garbage is looked for among what the test makes: to go through all that the compiler left to others takes a second."""
+    """Limit garbage collection to objects of the test: collecting those left by the compiler takes a second."""
     gc.collect()
     gc.freeze()
 
@@ -65,7 +65,7 @@ MIB = 2.0**20
 
 
 def arm(n_elements=2):
-    """A rod, a body on a hinge, a spring, a load: a model that has a bit of everything and an equilibrium."""
+    """A rod, a hinged body, a spring and a load: a model with most parts and an equilibrium."""
     model = Model("arm", gravity=(0, 0, -9.81))
     section = Section.from_stiffness(
         EA=3e3, GA=2e3, GJ=50, EI=(80, 60), mass_per_length=2.0, inertia_per_length=(0.5, 0.6, 0.7)
@@ -80,7 +80,7 @@ def arm(n_elements=2):
 
 
 def counts(*tuples):
-    """How many hold each array of nested tuples, by its place; what other tests left to the collector is gone before."""
+    """Count the references to each array of nested tuples, by its path, after a garbage collection."""
     gc.collect()
     references = {}
 
@@ -98,7 +98,7 @@ def counts(*tuples):
 
 
 def test_a_sparse_solver_keeps_no_array():
-    """Its matrix goes to Python and its solution comes from there."""
+    """The sparse solver passes its matrix to Python and receives its solution from there."""
     built = arm(4).build()
     stepper = Stepper(built.system, H, load_values=built.load_values, band_limit=0)
     assert stepper.numbering.band < 0
@@ -126,7 +126,7 @@ def test_model_functions_retain_no_array(name, monkeypatch):
     model, function = arm(), ASKED[name]
     built = model.build()
     monkeypatch.setattr(Model, "build", lambda self: built)
-    function(model)  # what is loaded for it is there to stay, and not searched below
+    function(model)  # modules loaded here stay loaded and are not searched below
     gc.collect()
     gc.freeze()
     references = []
@@ -140,19 +140,19 @@ def test_model_functions_retain_no_array(name, monkeypatch):
 
 @allocating_kernel
 def first_of(state, n):
-    """Reads a state by reference, and allocates."""
+    """Read a state by reference, and allocate."""
     return state.r[0, 0] + np.zeros(n)[0]
 
 
 @allocating_kernel
 def first_of_pinned(pinned):
-    """Of one that was handed over before."""
+    """Read a state that was pinned before."""
     return dereferenced(pinned).r[0, 0]
 
 
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="numba's part")
 def test_invalid_arguments_are_reported_and_not_cached():
-    """Where the machine code is called as it is: it is made for one type, what it is given may be another."""
+    """Call the machine code directly: it is compiled for one type and may receive another."""
     z = np.zeros((2, 3))
     state = State(z, np.zeros((2, 4)), z, z, np.zeros(0), np.zeros(0), np.zeros(12), np.zeros(2))
     assert first_of(state, 1) == 0.0
@@ -167,7 +167,7 @@ def test_invalid_arguments_are_reported_and_not_cached():
             with pytest.raises(TypeError, match="can't unbox array"):
                 direct(no_state, 1)
         with pytest.raises(TypeError):
-            direct(state, None)  # what comes after the state
+            direct(state, None)  # the argument after the state
     assert [counts_of_arrays(state_like) for state_like in invalid] == before
     pinned = PinnedTuple(state)
     assert first_of_pinned(pinned) == 0.0
@@ -178,12 +178,12 @@ def test_invalid_arguments_are_reported_and_not_cached():
 
 
 def counts_of_arrays(state):
-    """How many hold each array of a state."""
+    """Count the references to each array of a state."""
     return [sys.getrefcount(x) for x in state if isinstance(x, np.ndarray)]
 
 
 def memory_growth(action, times):
-    """MiB that the process has grown by over so many calls, after a tenth as many to begin with."""
+    """Growth of the process memory (MiB) in so many calls, after a tenth as many warm-up calls."""
     for _ in range(max(1, times // 10)):
         action()
     gc.collect()
@@ -195,13 +195,13 @@ def memory_growth(action, times):
 
 
 def resident():
-    """MiB of this process that are in memory."""
+    """Resident memory of this process, MiB."""
     return int(RESIDENT.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / MIB
 
 
 @pytest.mark.skipif(not RESIDENT.exists(), reason="reads the size of the process from Linux")
 def test_memory_does_not_grow_with_the_number_of_runs():
-    """A run of this model has 0.3 MiB of arrays: kept, 250 would be 75."""
+    """A run of this model has 0.3 MiB of arrays: if they were retained, 250 runs would take 75 MiB."""
     built = arm(20).build()
 
     def run():
@@ -213,7 +213,7 @@ def test_memory_does_not_grow_with_the_number_of_runs():
 
 @pytest.mark.skipif(not RESIDENT.exists(), reason="reads the size of the process from Linux")
 def test_memory_does_not_grow_with_the_number_of_outputs():
-    """What numba remembers of the references of one call are 75 kB: kept, 2000 would be 140 MiB."""
+    """The references of one call take 75 kB in numba: if they were retained, 2000 calls would take 140 MiB."""
     built = arm().build()
     stepper = Stepper(built.system, H, load_values=built.load_values)
     state = stepper.start(copy_state(built.state))

@@ -73,12 +73,12 @@ def x(*rows):
 
 
 def test_closed_forms_equal_the_assembled_duals():
-    """Every kind of constraint by its closed forms and by its dual with complex steps: one residual, one matrix."""
+    """Closed forms and duals with complex steps give one residual and one matrix, for every kind of constraint."""
     system, numbering, state, work, loads = stirred(BAND)
     generic_groups = workspace(system, numbering, closed=False)
     assert len(work.facts.closed) == len(system.constraints.kind) > len(generic_groups.facts.closed)
     closed = {k for k, kind in enumerate(CONSTRAINTS) if has_closed_forms(kind) and not kind.driven}
-    assert set(system.constraints.kind) == closed  # every kind that goes by them is there
+    assert set(system.constraints.kind) == closed  # every kind with closed forms is present
     generic_groups.dr[:], generic_groups.psi[:], generic_groups.lam[:] = work.dr, work.psi, work.lam
     for variant in (work, generic_groups):
         iterate(system, numbering, state, variant, H, loads)
@@ -93,7 +93,7 @@ def test_closed_forms_equal_the_assembled_duals():
 
 @pytest.mark.parametrize("hidden", [False, True], ids=["em", "em-ggl"])
 def test_motion_by_duals_equals_motion_by_closed_forms(monkeypatch, hidden):
-    """Bodies on a slider, a hinge and a rod without mass: what a new kind of constraint gets before it has closed forms."""
+    """Bodies on a slider, a hinge and a massless rod, as with a new kind of constraint that has no closed forms yet."""
     model = Model("all", gravity=(0.5, 0.2, -9.81))
     a = model.add_body("a", Box(1, 0.3, 0.2, density=100), (0.5, 0, 0), angular_velocity=(0.3, 0, 0.4))
     b = model.add_body("b", Box(0.8, 0.2, 0.4, density=120), (1.4, 0.1, 0.1))
@@ -120,7 +120,7 @@ def test_motion_by_duals_equals_motion_by_closed_forms(monkeypatch, hidden):
 
 @pytest.mark.parametrize("kind", range(len(CONSTRAINTS)))
 def test_impulse_round_off_reaches_moments_through_the_lever(kind):
-    """Two points at the centres of their bodies: only where they coincide has the force no moment."""
+    """Two points at the centres of their bodies: the force has no moment only if they coincide."""
     none = np.zeros((1, 3))
     one = Constraints(
         np.array([kind]), np.array([[1, 2]]), none, none, x([1, 0, 0]), x([0, 1, 0]), np.array([0.5]), np.zeros(1, np.int64),
@@ -137,7 +137,7 @@ def test_impulse_round_off_reaches_moments_through_the_lever(kind):
 
 
 def hung(joint, **settings):
-    """A rod on a ball joint, a body at its end."""
+    """A rod on a ball joint, with a body at its end."""
     model = Model("hung", gravity=(1.0, 2.0, -9.0))
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0.2, 0.1)], SOFT, 4)
     bob = model.add_body("bob", Box(0.2, 0.1, 0.1, density=100), position=(1, 0.2, 0.1))

@@ -1,4 +1,4 @@
-"""Small linear algebra runs on one BLAS thread, and the number of threads before is restored."""
+"""Small linear algebra runs on one BLAS thread, and the previous number of threads is restored."""
 
 from __future__ import annotations
 
@@ -109,7 +109,9 @@ def test_per_thread_blas_limits_are_set_in_each_thread(monkeypatch):
 
 
 class Controlled:
-    """As of threadpoolctl 3.8: only the thread that has set the number may change it, until that is cleared."""
+    """A library as in threadpoolctl 3.8: only the thread that set the number may change it, until the control
+    is cleared.
+    """
 
     controls, threads = -1, 4  # another thread has set it
 
@@ -149,7 +151,9 @@ WIDE = net(rows=8)  # its tangent has a half bandwidth of 100
     ids=["equilibrium", "modes", "buckling", "larger buckling"],
 )
 def test_small_systems_start_no_blas_threads(two_threads, compute):
-    """Processor time of the process is that of the calling thread: threads that wait for each other take some, too."""
+    """The process uses no more processor time than the calling thread: threads that wait for each other would
+    add to it.
+    """
     compute()
     process, caller = time.process_time(), time.thread_time()
     compute()

@@ -1,4 +1,6 @@
-"""Bands with runs of blocks: what is eliminated by blocks and what by columns is one factorisation, whatever stands between."""
+"""Bands with runs of blocks: elimination by blocks and by columns gives one factorisation, for any structure
+between the runs.
+"""
 
 import numpy as np
 import pytest
@@ -28,9 +30,11 @@ MODELS = {
 
 
 def vertices(weights, seed, size=1.0, softness=1.0):
-    """Matrix, starts and pairs of vertices in a row; those beside a joint share a block, whose own diagonal is zero.
+    """Return matrix, starts, sizes and pairs of vertices in a row; vertices next to a joint couple through
+    it.
 
-    size: unit of the turns of frames; softness: of the joints' unknowns.
+    The diagonal block of a joint is zero. size: unit of the rotations of frames; softness: scale of the
+    joints' unknowns.
     """
     rng, weight = np.random.default_rng(seed), np.array(weights)
     start, count = np.cumsum(weight) - weight, len(weight)
@@ -54,7 +58,7 @@ def vertices(weights, seed, size=1.0, softness=1.0):
 
 
 def stored(A):
-    """In the storage of `narrow_factor`, with slack behind, and the band."""
+    """Return the matrix in the storage of `narrow_factor`, with slack behind it, and the half bandwidth."""
     n, (i, j) = len(A), np.nonzero(A)
     band = max(int(np.abs(i - j).max()), BAND)
     width = 3 * band + 1
@@ -64,8 +68,10 @@ def stored(A):
 
 
 def factored(A, runs=None):
-    """Whether it is singular, the number of blocks eliminated as such, their stretches, what solutions by columns ask for; runs:
-    else one of all blocks.
+    """Factor by runs of blocks (default: one run of all blocks).
+
+    Return the failure flag, the number of blocks eliminated as blocks, the completed runs and the arguments
+    of column solves.
     """
     n, (values, band) = len(A), stored(A)
     runs = np.array([[0, n // SIZE]]) if runs is None else runs
@@ -80,7 +86,9 @@ def blocks_done(A):
 
 
 def solutions(A, completed, factors):
-    """By columns, by columns and blocks, and with the transposed matrix, with those of the dense matrix."""
+    """Yield solutions by columns, by columns and blocks, and with the transposed matrix, each with the dense
+    solution.
+    """
     b = np.random.default_rng(7).standard_normal(len(A))
 
     def by_blocks(values, n, band, pivots, first, x):
@@ -124,14 +132,17 @@ def test_block_run_continues_after_a_row_exchange(block):
     A[row, row] = A[row, :row] @ np.linalg.solve(A[:row, :row], A[:row, row]) + 1e-6
     _, blocks, completed, factors = factored(A, runs_of(start, weight, pairs, len(A)))
     assert blocks == 6
-    # the longest stretch is that before the block or that behind it
+    # the longest run is before or after the block
     assert completed.tolist() == [[0, block] if block >= 6 - block else [row + SIZE, 6 - block]]
     is_solved(A, completed, factors)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_block_run_ends_at_its_limit(name):
-    """Nothing before it beyond its first block, no block of it beyond the next six columns; behind it are six or none."""
+    """A run is coupled to the rows before it only in its first block.
+
+    No block of a run reaches beyond the next six columns; six or more unknowns follow a run, or none.
+    """
     A, start, weight, pairs = vertices(MODELS[name], 0)
     reach = np.array([np.flatnonzero(A[k]).max() for k in range(len(A))])
     for first, count in runs_of(start, weight, pairs, len(A)):
@@ -153,7 +164,7 @@ def test_block_runs_are_detected():
 
 
 def test_block_run_does_not_start_at_a_coupled_second_block():
-    """A spring from the third frame to the fifth: rows that were exchanged in the third end with the sixth."""
+    """With a spring from the third to the fifth frame, rows exchanged in the third reach the end of the sixth."""
     _, start, weight, pairs = vertices([FRAME] * 8, 0)
     spring = np.array([(2, 4), (4, 2)])
     assert runs_of(start, weight, np.concatenate([pairs, spring]), 48).tolist() == [[0, 2], [24, 4]]
@@ -172,7 +183,7 @@ def test_rows_between_runs_are_exchanged_for_pivots_below_1e_5(part, exchanged):
 
 
 def block_tridiagonal(blocks, seed=0):
-    """A matrix with large diagonal blocks."""
+    """A block-tridiagonal matrix with large diagonal blocks."""
     rng, n = np.random.default_rng(seed), SIZE * blocks
     A = rng.standard_normal((n, n)) + 8.0 * np.eye(n)
     block = np.arange(n) // SIZE
@@ -206,24 +217,24 @@ def test_small_pivots_exchange_rows_within_their_block(row, size):
     # the pivot that elimination leaves in this row
     before = np.linalg.solve(A[:row, :row], A[:row, row]) if row else np.zeros(0)
     A[row, row] = A[row, :row] @ before + size
-    has_others = row < len(A) - 1  # under it; the last one stands alone
+    has_others = row < len(A) - 1  # rows under it; the last row has none
     if not has_others and size == 0.0:
         return
     failed, blocks, completed, factors = factored(A)
-    # but for its own block all others are eliminated as blocks; where the first one asks for it, four are not
+    # all blocks but its own are eliminated as blocks; an exchange in the first one excludes four
     assert (failed, blocks) == (0, 7 if not has_others else 6 if row >= SIZE else 3)
     for x, exact in solutions(A, completed, factors):
         assert np.abs(x - exact).max() < 1e-9 * np.abs(exact).max()
 
 
 def in_other_units(A, size):
-    """With lengths of another unit: moments and turns are the fourth to sixth unknowns of a block."""
+    """Scale lengths to another unit: moments and rotations are the fourth to sixth unknowns of a block."""
     s = np.tile([1.0, 1.0, 1.0, size, size, size], len(A) // SIZE)
     return s[:, None] * A * s
 
 
 def elastic(blocks):
-    """A chain of blocks that hold each other, as elements do, symmetric and positive."""
+    """A symmetric positive definite chain of blocks that are coupled as elements couple nodes."""
     rng, A = np.random.default_rng(4), 0.1 * np.eye(SIZE * blocks)
     for k in range(blocks - 1):
         D = rng.standard_normal((SIZE, 2 * SIZE))
@@ -249,7 +260,7 @@ PIVOTS = [(row, under) for row in (0, 1, 3, 4) for under in (2, 5, 6, 8, 9, 11) 
 @pytest.mark.parametrize("size", [1e-4, 1.0, 1e4])
 @pytest.mark.parametrize(("row", "under"), PIVOTS)
 def test_small_pivots_are_detected_in_every_row_and_unit(row, under, size):
-    """Of what stands under it less than a thousandth, and more: the first exchanges rows, the second does not."""
+    """A pivot below a thousandth of the entries under it exchanges rows, a larger one does not."""
     for part, exchanged in ((1200.0, True), (600.0, False)):
         A = np.eye(2 * SIZE)
         A[under, row] = part
@@ -257,7 +268,7 @@ def test_small_pivots_are_detected_in_every_row_and_unit(row, under, size):
 
 
 def of_sizes(sizes, row, under, part):
-    """A unit matrix with one number under the diagonal, in blocks with lengths of these units."""
+    """A unit matrix with one entry under the diagonal, in blocks with length units of these sizes."""
     A = np.eye(SIZE * len(sizes))
     A[under, row] = part
     s = np.concatenate([[1.0, 1.0, 1.0, size, size, size] for size in sizes])
@@ -267,7 +278,7 @@ def of_sizes(sizes, row, under, part):
 @pytest.mark.parametrize("block", [0, 1])
 @pytest.mark.parametrize(("part", "exchanged"), [(600.0, False), (1200.0, True)])
 def test_pivots_of_blocks_of_several_sizes_are_scaled_by_their_block(block, part, exchanged):
-    """What is small in the first block is not in the next one, and multipliers below go by both."""
+    """A pivot that is small in the first block is not small in the next; multipliers are scaled by both blocks."""
     for row, under in PIVOTS:
         A = of_sizes((1e-3, 1e2, 1e-1), SIZE * block + row, SIZE * block + under, part)
         assert blocks_done(A) == (2 * block if exchanged else 3)
@@ -278,7 +289,7 @@ def test_pivots_of_a_block_without_diagonal_use_the_previous_scale(part, exchang
     for row, under in PIVOTS:
         A = of_sizes((1e3, 1e3), row, under, part)
         A[SIZE:, SIZE:] = 0.0
-        assert blocks_done(A) == (0 if exchanged else 1)  # its own first pivot is zero
+        assert blocks_done(A) == (0 if exchanged else 1)  # its first pivot is zero
 
 
 @pytest.mark.parametrize("value", [0.0, np.nan])

@@ -1,4 +1,6 @@
-"""Compiled code is kept in a private folder named by a hash of the sources; without a folder everything runs all the same."""
+"""Compiled code is cached in a private folder named by a hash of the sources; without a folder everything
+still runs.
+"""
 
 import os
 import shutil
@@ -36,7 +38,7 @@ VALUES = "14.0 1.4"
 
 
 class Use:
-    """Values, number of compiled kernels, folder, and what is said on stderr."""
+    """Run code in a process: its values, number of compiled kernels, cache folder and lines on stderr."""
 
     def __init__(self, *arguments, code=USE, root=ROOT, **environment):
         # a full disk must not cut off Python's own files in this folder
@@ -57,7 +59,7 @@ class Use:
 
 @pytest.fixture(scope="module")
 def warm(tmp_path_factory):
-    """A cache with what `USE` needs."""
+    """A cache that contains the kernels of `USE`."""
     folder = tmp_path_factory.mktemp("warm")
     assert Use(XDG_CACHE_HOME=str(folder)).compiled > 0
     return folder
@@ -69,7 +71,7 @@ def test_compiled_code_is_cached_silently(warm):
 
 
 def check_report(used, *parts):
-    """That it says once that nothing is kept: folder, reason and remedy."""
+    """Check that one message reports that nothing can be cached: folder, reason and remedy."""
     reports = [line for line in used.said if "cannot be kept" in line]
     assert len(reports) == 1
     for part in (*parts, "NUMBA_CACHE_DIR"):
@@ -102,7 +104,7 @@ def test_full_disk_warns_once(tmp_path):
     assert used.values == VALUES
     check_report(used, tmp_path, "File too large")
     assert not list(tmp_path.rglob("*.tmp*"))
-    later = Use(XDG_CACHE_HOME=str(tmp_path))  # what is left of it does not disturb
+    later = Use(XDG_CACHE_HOME=str(tmp_path))  # the incomplete files do no harm
     assert (later.values, later.said[1:]) == (VALUES, [])
 
 
@@ -128,7 +130,7 @@ def test_read_only_cache_folder_is_read(warm, mode):
 
 @pytest.mark.parametrize(("mode", "place"), [(0o702, "."), (0o720, ".."), (0o1777, "systems")])
 def test_code_in_a_folder_writable_by_others_is_not_run(warm, mode, place):
-    """Neither of kernels nor of generated modules."""
+    """Neither kernels nor generated modules are loaded from it."""
     folder = (next((warm / "rodsim").iterdir()) / place).resolve()
     folder.chmod(mode)
     try:
@@ -169,7 +171,7 @@ print(0, cache_folder.CACHE_DIRECTORY)
 
 
 def test_changed_kernel_sources_use_another_folder(tmp_path):
-    """numba watches the file of a kernel, not the helpers that it calls: after an update it would run old machine code."""
+    """numba tracks the file of a kernel, not the helpers it calls: after an update it would run stale machine code."""
     root = tmp_path / "clone"
     for package in ("rigid", "discretization", "rodsim"):
         shutil.copytree(ROOT / package, root / package, ignore=shutil.ignore_patterns("__pycache__"))
@@ -206,7 +208,7 @@ OTHER = "0123456789abcde"  # and a digit
 
 
 def make_unused_folder(folder, unused, stamp=True):
-    """A folder with something in it that was not used for some time, s."""
+    """Make a folder with a file in it that was last used this long ago, s."""
     (folder / "rigid").mkdir(parents=True)
     (folder / "rigid" / "code.nbc").touch()
     if stamp:
@@ -218,14 +220,14 @@ def make_unused_folder(folder, unused, stamp=True):
 
 @pytest.fixture
 def version_folder(tmp_path):
-    """The folder of this version in the cache of a user."""
+    """The cache folder of this version in the cache of a user."""
     folder = Path(Use(code=SOURCES, XDG_CACHE_HOME=str(tmp_path)).folder)
     assert folder.parent == tmp_path / "rodsim"
     return folder
 
 
 def reopen(cache, unused=2 * DAY):
-    """Open the folder of this version some time (s) after its last use; None: as if it had never been used."""
+    """Open the folder of this version this long (s) after its last use; None: never used before."""
     if unused is None:
         (cache / STAMP).unlink()
     else:
@@ -241,7 +243,7 @@ def age(folder):
 
 @pytest.mark.parametrize("stamp", [True, False])
 def test_cache_folders_of_other_versions_expire_after_thirty_days(version_folder, stamp):
-    """Without a stamp, which older versions did not leave, the time of the folder counts."""
+    """Without a stamp, which older versions did not write, the time of the folder is used."""
     recent = make_unused_folder(version_folder.parent / f"{OTHER}1", 30 * DAY - HOUR, stamp)
     removed = make_unused_folder(version_folder.parent / f"{OTHER}2", 30 * DAY + HOUR, stamp)
     reopen(version_folder)
@@ -259,7 +261,7 @@ def test_last_use_is_the_time_of_the_stamp_file(version_folder):
 
 
 def test_cleanup_removes_only_cache_folders(version_folder, tmp_path):
-    """Only folders, no links, named as we name them and beside our own."""
+    """It removes folders only, no links, whose names have the pattern and which are next to the current folder."""
     old = 400 * DAY
     elsewhere = make_unused_folder(tmp_path / "elsewhere" / f"{OTHER}1", old)
     names = (OTHER, f"{OTHER}12", f"{OTHER}g", f"{OTHER}A", "systems", f"systems/{OTHER}1")
@@ -281,7 +283,7 @@ def test_cleanup_removes_only_cache_folders(version_folder, tmp_path):
     ("unused", "removes"), [(DAY - HOUR, False), (DAY + HOUR, True), (None, True), (-HOUR, True)]
 )
 def test_cache_cleanup_runs_once_a_day(version_folder, unused, removes):
-    """A last use that lies ahead, by a wrong clock, is none."""
+    """A last use in the future, by a wrong clock, is ignored."""
     old = make_unused_folder(version_folder.parent / f"{OTHER}1", 31 * DAY)
     reopen(version_folder, unused)
     assert old.exists() != removes

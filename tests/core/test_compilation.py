@@ -1,4 +1,4 @@
-"""How kernels are compiled: by reference, without counting, into a cache of their own, and not in silence."""
+"""Compilation of kernels: arguments by reference, no reference counting, a separate cache, a notice on the terminal."""
 
 import gc
 import json
@@ -58,7 +58,7 @@ OUTER = Outer(
 
 @kernel
 def total(outer):
-    """Sum over fields of all depths."""
+    """Sum over fields at all depths."""
     inner, s = outer.inner, 0.0
     for i in range(inner.count):
         s += outer.scale * inner.weights[i] * outer.matrix[1, i]
@@ -75,7 +75,9 @@ def accumulate(outer, x):
 
 @allocating_kernel
 def pushed(pinned, x):
-    """Move a state that was handed over before by x, with an array of its own; the sum of its places and first turns."""
+    """Move a pinned state by x, with an allocated array, and return the sum of its positions and first
+    quaternion components.
+    """
     state, step, s = dereferenced(pinned), np.full(3, x), 0.0
     for f in range(state.r.shape[0]):
         for i in range(3):
@@ -87,7 +89,7 @@ def pushed(pinned, x):
 
 @kernel
 def total_of_many(weights, matrix, n):
-    """A new tuple in each turn of a loop: its place is the same, what stands there is not."""
+    """Reference a new tuple in each iteration of a loop: the address is the same, the content differs."""
     s = 0.0
     for k in range(n):
         s += total(reference_to(Outer(Inner(weights, k), 1.0 + k, matrix, Pair(weights, weights))))
@@ -113,7 +115,7 @@ def test_tuples_made_in_a_loop_are_independent():
 
 @kernel
 def with_other_scale(outer, scale):
-    """Of a copy with another number; the tuple itself stays as it is."""
+    """Replace a field in a copy; the tuple itself is unchanged."""
     other = with_field(outer, "scale", scale)
     return total(other) - total(outer)
 
@@ -125,13 +127,13 @@ def test_replacing_a_field_in_a_copy_leaves_the_tuple_unchanged():
 
 @internal_kernel
 def product(outer, x):
-    """Read through the reference, without a face for Python."""
+    """Read through the reference in a kernel without an entry point for Python."""
     return outer.scale * x
 
 
 @kernel
 def product_and_total(outer, x):
-    """Calls one with a face and one without."""
+    """Call a kernel with an entry point and one without."""
     return product(outer, x) + total(outer)
 
 
@@ -139,13 +141,13 @@ def test_kernels_without_an_entry_point_are_called_by_kernels_and_by_python():
     expected = 0.5 * 3.0
     assert product_and_total(OUTER, 3.0) == expected + total(
         OUTER
-    )  # first: now the faceless one is in the cache
+    )  # first, so that the kernel without an entry point is in the cache
     assert product(OUTER, 3.0) == expected
 
 
 @compiled_only
 def test_inlined_kernels_have_no_machine_code_of_their_own():
-    """numba's parts behind `rigid.compilation.inlined_kernels` still do what they are there for."""
+    """The internals of numba used by `rigid.compilation.inlined_kernels` still have their effect."""
     signature = (numba.typeof(OUTER), numba.types.float64)
     for function, has_code in ((product, False), (product_and_total, True)):
         function.compile(signature)
@@ -163,7 +165,7 @@ def test_a_marked_class_is_one_pointer():
 
 @compiled_only
 def test_kernels_count_no_references():
-    """numba's private switch still does what it is there for: a kernel that allocates is refused."""
+    """The private switch of numba still has its effect: a kernel that allocates is rejected."""
 
     @kernel
     def allocates(n):
@@ -175,7 +177,7 @@ def test_kernels_count_no_references():
 
 @compiled_only
 def test_import_compiles_nothing_and_leaves_the_numba_cache_setting_unchanged(tmp_path):
-    """Whoever needs one scheme does not wait for those of another."""
+    """A user of one scheme does not wait for the kernels of another."""
     code = (
         "import numba; from numba.core import event; before = numba.config.CACHE_DIR\n"
         "with event.install_recorder('numba:compile') as found:\n"
@@ -188,7 +190,7 @@ def test_import_compiles_nothing_and_leaves_the_numba_cache_setting_unchanged(tm
 
 @compiled_only
 def test_machine_code_is_cached_for_types_defined_outside_scripts():
-    """Of all parts of the program, or its pictures would be compiled in each process; of those of a script it is not."""
+    """Types of the package are cached, or plots would compile in each process; types of a script are not."""
     from rigid.compilation.decorators import _of_all
     from rodsim.results.shapes import Shape
 
@@ -197,7 +199,7 @@ def test_machine_code_is_cached_for_types_defined_outside_scripts():
 
 
 def search_path(folder):
-    """Where modules are looked for: in this folder, too."""
+    """Python path with this folder and the repository."""
     return os.pathsep.join([str(folder), str(ROOT)])
 
 
@@ -226,7 +228,7 @@ def outermost(x):
 
 @compiled_only
 def test_recompiled_kernel_links_cached_kernels_that_call_python(tmp_path):
-    """As the march of another sort of model does with the sparse solver: what it needs to call Python is there."""
+    """The time loop of another model type does so with the sparse solver: the link to Python must exist."""
     (tmp_path / "asking_python.py").write_text(ASKING_PYTHON, "utf-8")
     cache = tmp_path / "kept"
     cache.mkdir()
@@ -315,7 +317,7 @@ def _calls(tmp_path, *arguments):
 
 @compiled_only
 def test_long_kernel_is_linked_to_every_caller(tmp_path):
-    """Its machine code is there before theirs, in each process and whoever compiled it, and what it raises arrives."""
+    """Its machine code is loaded before that of its callers, in each process, and its exceptions propagate."""
     (tmp_path / "calling.py").write_text(CALLING, "utf-8")
     (tmp_path / "kept").mkdir()
     # 2 (-1/2 + 2 - 3/2 + 2), the last from (1, 2), (3, 1), (2, -1)
@@ -345,7 +347,7 @@ def test_short_kernels_and_simd_kernels_are_inlined():
 
 
 def _keep(folder, numbers, barrier):
-    """Keep something in the index of a kernel under each of the numbers, when the other process does so too."""
+    """Save an entry for each number in the index of a kernel while another process does so too."""
     from rigid.compilation.decorators import _CacheFile
 
     index = _CacheFile(str(folder), "kernel", "stamp")
@@ -369,7 +371,7 @@ def test_concurrent_compilation_loses_no_cache_entry(tmp_path):
     assert [index.load((number,)) for number in range(160)] == list(range(160))
 
 
-# kernels as of these modules, each compiled in turn, with one that it calls; then the sentences that are expected
+# kernels of these modules, each compiled in turn with one that it calls; then the expected notices
 ANNOUNCED = {
     "each family once": (
         "rigid.stiffness_rows rigid.poses discretization.statics.forces rodsim.building.joint_markers "
@@ -455,7 +457,7 @@ import json, sys
 from rigid.compilation.compile_notices import SECONDS, family_of
 print(json.dumps([{name: family_of(name) for name in sys.argv[1:]}, sorted(SECONDS)]))
 """
-# a module of each place with kernels
+# a module of each package with kernels
 OF_FAMILY = {
     "model": "rigid.stiffness_rows rigid.interactions.spring rigid.kinematics.poses rigid.bound_arguments "
     "rodsim.building.joint_markers "
@@ -513,7 +515,7 @@ print(out[0])
 
 @compiled_only
 def test_cached_kernel_with_constants_loads_during_a_compilation(tmp_path):
-    """The numbers define operators; numba would not find those again that it has just typed."""
+    """The constants define operators, which numba would not find again while it types them."""
     ended("-c", KEPT, NUMBA_CACHE_DIR=str(tmp_path))
     assert ended("-c", LATER, NUMBA_CACHE_DIR=str(tmp_path)).stdout.strip() == "(-2-1j)"
 
@@ -532,14 +534,14 @@ by_python, by_kernel = of_one_signature(twice), of_one_signature(twice)
 
 @compiled(DOUBLE)
 def tripled(x):
-    """A function that is handed over."""
+    """A function that is passed as an argument."""
     return 3.0 * x
 
 
 @compiled_only
 @pytest.mark.parametrize("first", ["python", "kernel"])
 def test_kernel_with_one_signature_is_compiled_for_it_by_every_first_call(first):
-    """An integer is taken for the number that the signature says, from Python and from a kernel."""
+    """An integer is converted to the number of the signature, from Python and from a kernel."""
 
     def calling(function, x):
         return by_kernel(function, x)
@@ -568,7 +570,7 @@ def test_equations_are_selected_by_model_kind_without_type_lookup(monkeypatch):
         return newton.equations_of(result.system, result.numbering, result._hidden, built.state, result.work)
 
     first = stepper(1.0)
-    monkeypatch.setattr(newton, "typeof", None)  # looking would raise
+    monkeypatch.setattr(newton, "typeof", None)  # a type lookup would raise
     assert stepper(2.0) is first
     monkeypatch.undo()
     assert stepper(1.0, hidden=True) is not first
@@ -600,7 +602,7 @@ def test_cached_model_grows_if_it_needs_more_memory(monkeypatch):
     pinned = PinnedTuple(some_state(2))
     assert pinned._room.nbytes > 8
     assert pushed(pinned, 0.0) == 8.0
-    assert pushed(PinnedTuple(some_state(3)), 0.0) == 12.0  # the next of its type is given as much
+    assert pushed(PinnedTuple(some_state(3)), 0.0) == 12.0  # the next one of its type gets as much
 
 
 @compiled_only
@@ -636,7 +638,7 @@ def test_experimental_feature_warning_is_silenced_for_own_kernels_only():
 @compiled_only
 @pytest.mark.parametrize("threshold", [700, 0])
 def test_garbage_is_collected_less_often_while_kernels_are_compiled(threshold):
-    """Also if the compilation fails, the threshold is as before afterwards; garbage collection that is off stays off."""
+    """The threshold is restored, also if the compilation fails; disabled garbage collection stays disabled."""
     thresholds, before = [], gc.get_threshold()
 
     class Looking(event.Listener):

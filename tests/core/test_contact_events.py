@@ -1,4 +1,4 @@
-"""Distances of surfaces and points, and runs that end where something touches."""
+"""Distances of surfaces and points, and runs that end at a contact."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def parts() -> Model:
 
 
 def moved(seed: int = 3):
-    """Layout and state, all frames but the ground somewhere else."""
+    """Layout and state with all frames displaced but the ground."""
     built, rng = parts().build(), np.random.default_rng(seed)
     state, free = built.state, built.system.frames.fixed == 0
     r, quat = state.r.copy(), state.quat.copy()
@@ -47,7 +47,7 @@ def moved(seed: int = 3):
 
 
 def along(layout, state, name: str, n: int = 400):
-    """Points of the chords of a rod, close together."""
+    """Closely spaced points on the chords of a rod."""
     rod = next(candidate for candidate in layout.rods if candidate.name == name)
     nodes = state.r[rod.frames]
     ends = np.append(nodes, nodes[:1], axis=0) if rod.closed else nodes
@@ -101,7 +101,7 @@ def test_events_reject_non_surfaces(a: str, b: str, words: str) -> None:
 
 
 def dropped() -> Model:
-    """A ball that falls by 12.5 mm on a floor."""
+    """A ball that falls by 12.5 mm onto a floor."""
     return ball_on_floor(0.0625, g=G)
 
 

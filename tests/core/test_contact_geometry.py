@@ -1,8 +1,8 @@
 """Distances, facets and features behind contact of shapes, against brute force and closed forms.
 
 These functions have no public name: distances of segments and cores from boxes, hulls, bodies of revolution
-and triangles; the facets that stand for a rim; the corners and ridges of a mesh.
-What they are for is asserted in tests/laws/test_contact_*.py.
+and triangles; the facets that approximate a rim; the corners and ridges of a mesh.
+Their use is asserted in tests/laws/test_contact_*.py.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from tests.support.contacts import (
 )
 from tests.support.solids import FACES, MESHES, WEDGE, add
 
-SHORT = 1.0 - np.cos(np.pi / RIM_POINTS)  # part of the radius that a rim lacks between two of its points
+SHORT = 1.0 - np.cos(np.pi / RIM_POINTS)  # fraction of the radius that a rim lacks between two of its points
 ORIGIN = np.concatenate([np.zeros((1, 3)), np.eye(3)])  # a pose
 
 
@@ -68,13 +68,13 @@ def test_the_distance_of_a_segment_from_a_box_is_that_of_its_nearest_point():
         signs.add(bool(out[0] > 0.0))
         if least > 0.0:
             assert out[0] == pytest.approx(least, abs=2e-3)
-        else:  # out of the core by no less than its deepest point is below a face
+        else:  # out of the core by at least the depth of its deepest point below a face
             assert out[0] <= -(half - np.abs(x)).min(axis=1).max() + 1e-12
     assert signs == {True, False}
 
 
 def test_the_distance_of_a_segment_from_a_prism_or_cone_is_that_of_its_nearest_point():
-    """Of the prism against its planes, of the cone against rings of points on it."""
+    """Compare the prism with its planes, the cone with rings of points on it."""
     rng, fine = np.random.default_rng(2), np.linspace(0.0, 1.0, 101)[:, None]
     turns = np.linspace(0.0, 2.0 * np.pi, 181)[:, None, None]
     sides = [p + fine * (q - p) for p, q in pairwise(CONE[1:])]
@@ -105,7 +105,7 @@ def test_the_distance_of_a_cube_from_a_triangle_is_that_of_its_nearest_feature()
     triangles = np.array(
         [
             [(0, 0, 1.5), (5, 1, 3), (5, -1, 3)],  # a corner above the cube
-            [(2, -5, 0.0), (2, 5, 0.0), (5, 0, 5)],  # an edge beside it
+            [(2, -5, 0.0), (2, 5, 0.0), (5, 0, 5)],  # an edge next to it
             [(0, 0, 0.7), (5, 1, 3), (5, -1, 3)],  # a corner inside
             [(-5, -0.01, 0), (5, 0, 0), (-5, 0.01, 0)],  # cuts it between its corners
         ],
@@ -146,7 +146,7 @@ def test_candidate_list_of_100000_triangles_is_complete_and_minimal():
 
 
 def test_facets_lie_inside_a_cylinder_by_less_than_the_sagitta():
-    """As seen by a tetrahedron of next to no size, in all directions."""
+    """Measured by a tetrahedron of nearly zero size, in all directions."""
     rng, size = np.random.default_rng(3), 1e-6
     core = core_block(Round(0, np.zeros(3), CYLINDER, 0.0))
     point = core_block(Hull(0, size * SIGNS[[0, 3, 5, 6]], 0.0))
@@ -168,7 +168,7 @@ def test_facets_lie_inside_a_cylinder_by_less_than_the_sagitta():
 
 
 def test_distance_of_parallel_cylinders_is_too_large_by_at_most_two_sagittas():
-    """In all directions across their axes, however one is rotated."""
+    """In all directions across their axes, for any rotation of either cylinder."""
     rng, distance = np.random.default_rng(4), np.zeros(1)
     core = core_block(Round(0, np.zeros(3), CYLINDER, 0.0))
     first = as_faceted_hull(core, POLYTOPE)
@@ -190,7 +190,7 @@ def test_distance_of_parallel_cylinders_is_too_large_by_at_most_two_sagittas():
     ids=lambda axis: getattr(axis, "name", str(axis)),
 )
 def test_the_force_on_a_body_of_revolution_does_not_depend_on_its_rotation_about_its_axis(kind, frame, angle):
-    """However far it rotates in a step; facets do not rotate with it, and no moment acts about the axis."""
+    """For any rotation in a step: facets do not rotate with the body, and no moment acts about the axis."""
     t, forces = touch(kind), []
     for rotation in (0.0, angle):
         c, s = np.cos(rotation), np.sin(rotation)
@@ -207,11 +207,11 @@ def test_the_force_on_a_body_of_revolution_does_not_depend_on_its_rotation_about
         assert np.abs(forces[1][0] - forces[0][0]).max() < 1e-12 * largest
 
 
-# --- edges, corners and shares of the stiffness
+# --- edges, corners and stiffness fractions
 
 
 def test_hulls_of_box_corners_have_the_energy_and_forces_of_boxes():
-    """Where an edge is across an edge and a corner near; all parts of the stiffness are a quarter."""
+    """With crossing edges and a corner nearby; all stiffness fractions are a quarter."""
     for seed in range(4):
         box, hull = (touch(kind, seed=seed) for kind in (BOXES, HULLS))
         energy, expected = (value(pair.kind, pair.y0, pair.X).real for pair in (hull, box))
@@ -223,7 +223,9 @@ def test_hulls_of_box_corners_have_the_energy_and_forces_of_boxes():
 @pytest.mark.parametrize("fraction", [0.2, 0.5, 0.9])
 @pytest.mark.parametrize("flat", [True, False])
 def test_friction_of_boxes_acts_where_their_surfaces_touch(flat, fraction):
-    """The radius of the first is this share of the sum: so far from its core, for corners and for crossings."""
+    """The radius of the first box is this fraction of the sum: the distance of the contact from its core, for
+    corners and crossings.
+    """
     half, other, rho, depth = np.array([0.2, 0.3, 0.1]), np.array([0.15, 0.1, 0.25]), 0.05, 0.002
     if not flat:  # laid across each other
         half, other = np.array([0.3, 0.1, 0.1]), np.array([0.1, 0.3, 0.25])
@@ -244,7 +246,7 @@ def test_friction_of_boxes_acts_where_their_surfaces_touch(flat, fraction):
 
 
 def test_corner_stiffness_fraction_is_averaged_over_faces_by_area():
-    """One over the number of corners of a flat part: of a sheet, of bent triangles, of a disc."""
+    """One over the number of corners of a flat face: of a sheet, of bent triangles, of a disc."""
     sheet, hills = (find_mesh_features(*MESHES[name]) for name in ("sheet", "hills"))
     assert len(sheet.corners) == 4
     assert sheet.share == pytest.approx(0.25, abs=1e-12)
@@ -260,7 +262,7 @@ def test_corner_stiffness_fraction_is_averaged_over_faces_by_area():
 
 @pytest.mark.parametrize("bend", [0.0, 0.1, 0.4, 2.0])
 def test_edge_weights_grow_with_the_bending_angle(bend):
-    """4 sin(theta/2), at most 1; flat ones do not count at all, borders do."""
+    """The weight is 4 sin(theta/2), at most 1; flat edges have none, borders have 1."""
     c, s = np.cos(bend), np.sin(bend)
     vertices = [(0, 0, 0), (1, 0, 0), (0.3, -1, 0), (0.6, c, -s)]
     edges = with_ridges(mesh_numbers(vertices, [(0, 1, 2), (1, 0, 3)]))
@@ -274,7 +276,7 @@ def test_edge_weights_grow_with_the_bending_angle(bend):
 
 
 def test_mesh_vertices_have_the_stiffness_fractions_of_their_faces():
-    """A third for each vertex of a triangle, a quarter for one of a rectangle; by area where they meet."""
+    """A third for each vertex of a triangle, a quarter for one of a rectangle; averaged by area if faces meet."""
     features = MeshShape((WEDGE, FACES), mass=1.0).solid.features("it", 0.0)
     assert len(features.points) == 6
     assert np.all((features.shares > 0.25) & (features.shares < 1 / 3))
@@ -286,7 +288,7 @@ def test_mesh_vertices_have_the_stiffness_fractions_of_their_faces():
 
 
 def test_a_rounded_shape_keeps_its_size():
-    """Its lowest point is as low as that of the sharp one where a face is down."""
+    """Its lowest point is as low as that of the sharp shape if a face is down."""
     box = Cuboid(np.array([1.0, 2.0, 3.0])).features("it", 0.1)
     assert np.abs(box.points).max(axis=0) + 0.1 == pytest.approx([0.5, 1.0, 1.5])
     cone = Revolved(np.array([0.0, 3.0, 0.0]), np.array([0.0, 4.0, 4.0])).features("it", 0.5)

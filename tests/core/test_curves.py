@@ -1,4 +1,4 @@
-"""Curves: arc length, frames along them, callables that wind finely, refusals."""
+"""Curves: arc length, frames along them, finely winding callables, rejected input."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def helix(turns, radius=1.0, rise=0.1):
 
 
 def wave(s):
-    """A closed curve in space that is not plane."""
+    """A closed non-planar curve."""
     a = 2 * np.pi * s
     return np.cos(a), np.sin(a), 0.3 * np.sin(2 * a)
 
@@ -48,7 +48,7 @@ def test_length_of_an_ellipse_is_the_elliptic_integral():
 
 
 def test_length_of_a_spline_through_few_points_is_that_of_fine_chords():
-    """Chords are short by order 2; extrapolated from two subdivisions, by order 4."""
+    """The sum of chords is too short with order 2; extrapolated from two subdivisions, with order 4."""
     curve = SHAPES["points"]
 
     def chords(n):
@@ -71,7 +71,7 @@ def test_fractions_are_those_of_the_arc_length(name):
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_first_director_is_the_tangent_and_neighbours_are_on_the_same_side(name):
-    """Central differences of the positions come nearer to it with order 2."""
+    """Central differences of the positions converge to it with order 2."""
     distance = []
     for n in (4000, 8000):
         r, quat = frames_along(name, SHAPES[name], np.linspace(0, 1, n + 1))
@@ -110,7 +110,7 @@ def test_up_is_the_third_director_at_the_start():
 
 
 def test_curve_with_a_corner_is_sampled_next_to_it():
-    """The corner is rounded off over the distance of some samples, of which there are 1000s."""
+    """The corner is rounded over the distance of some samples, of which there are thousands."""
     corner = Curve("corner", lambda s: (s, abs(s - 0.5), 0))
     r, _ = frames_along("corner", corner, np.array([0.0, 0.25, 0.75, 1.0]))
     assert corner.length == pytest.approx(np.sqrt(2), rel=1e-4)

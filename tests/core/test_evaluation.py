@@ -1,4 +1,4 @@
-"""Interactions of stored states: rates and gradients against differences of values, digits far from the origin."""
+"""Interactions of stored states: rates and gradients against differences of values, precision far from the origin."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ N = 4  # frames
 
 
 def states(rng, count=3):
-    """Many states of N frames, their directions not far apart."""
+    """Many states of N frames with similar orientations."""
     quat = quaternions.normalize(np.array([1.0, 0, 0, 0]) + 0.4 * rng.standard_normal((count, N, 4)))
     r, v, Omega = rng.standard_normal((3, count, N, 3))
     return State(r, quat, v, Omega, *(np.zeros((count, 0)),) * 3, np.zeros((count, 2)))
@@ -51,13 +51,13 @@ def test_rates_are_the_changes_of_values_along_the_motion(kind):
     omega = quaternions.rotate(state.quat, state.Omega)
     ahead, behind = (evaluation.values(groups, *moved(state, s, state.v, omega)) for s in (h, -h))
     slope = (ahead - behind) / (2 * h)
-    assert np.abs(slope).min() > 1e-3  # nothing is tested by zeros
+    assert np.abs(slope).min() > 1e-3  # zeros would test nothing
     assert evaluation.rates(groups, state) == pytest.approx(slope, rel=1e-6, abs=1e-7)  # of the difference
 
 
 @pytest.mark.parametrize("kind", FREE, ids=names)
 def test_gradients_are_forces_and_spatial_torques_of_each_frame(kind):
-    """One frame at a time along one axis at a time."""
+    """Move one frame at a time along one axis at a time."""
     rng = np.random.default_rng(2)
     state, groups, h = states(rng, 1), some(kind, rng), 1e-6
     actual = evaluation.gradients(groups, state.r, state.quat)[0]
@@ -77,7 +77,7 @@ def test_gradients_are_forces_and_spatial_torques_of_each_frame(kind):
 
 @pytest.mark.parametrize("kind", FREE, ids=names)
 def test_no_digits_are_lost_far_from_the_origin(kind):
-    """A shift by a power of two that rounds no position: the same numbers to the bit."""
+    """A shift by a power of two that rounds no position leaves the values bit-identical."""
     rng = np.random.default_rng(3)
     state, groups = states(rng), some(kind, rng)
     near = state._replace(r=np.round(state.r * 2.0**20) / 2.0**20)
@@ -107,7 +107,7 @@ def test_evaluation_of_no_interactions_is_empty():
 
 
 def test_rows_of_different_kinds_follow_the_constraint_order():
-    """Each alone gives its own rows of all together."""
+    """A constraint alone gives its own rows of the joint evaluation."""
     rng = np.random.default_rng(6)
     kinds = np.array([DISTANCE, COINCIDENT, ALONG, COINCIDENT, PERPENDICULAR])
     frames = np.array([[0, 1], [1, 2], [2, 3], [3, 0], [1, 3]])
@@ -125,7 +125,7 @@ def test_rows_of_different_kinds_follow_the_constraint_order():
 
 @pytest.mark.parametrize("repeats", [1, 1 + MAX_CACHED // 4])
 def test_constraint_residuals_are_bitwise_the_group_values(repeats):
-    """Of other numbers, of other frames, of one kind more or with second directions, one after the other."""
+    """Tables of other numbers, other frames, one kind more or second directions, one after the other."""
     rng = np.random.default_rng(8)
     state, kinds = states(rng), np.tile([DISTANCE, COINCIDENT, PERPENDICULAR, ALONG], repeats)
     c = len(kinds)
@@ -143,9 +143,7 @@ def test_constraint_residuals_are_bitwise_the_group_values(repeats):
         some_of(kinds[1:], frames[1:]),
         some_of(kinds[:0], frames[:0]),
     ]
-    tables += [
-        some_of(np.where(kinds == ALONG, table, kinds), frames, **second) for table in (screw, crossed)
-    ]
+    tables += [some_of(np.where(kinds == ALONG, kind, kinds), frames, **second) for kind in (screw, crossed)]
     for table in (*tables, *tables):
         expected = evaluation.values(groups_of(table), state.r, state.quat)
         assert residuals(table, state.r, state.quat).tobytes() == expected.tobytes()
@@ -175,7 +173,7 @@ def test_residuals_at_too_few_frames_are_rejected():
 
 
 def test_successive_user_kinds_are_distinct():
-    """Those that are gone leave their places in memory to the next."""
+    """A new kind may have the memory address of a deleted one."""
     kind = FREE[0]
     X = numbers(kind, np.random.default_rng(7))[None]
     for signal in range(200):

@@ -1,4 +1,4 @@
-"""Generated modules: what is run is what was generated, whatever lies in the cache folder."""
+"""Generated modules: only generated code is run, for any content of the cache folder."""
 
 import importlib.util
 import marshal
@@ -16,7 +16,7 @@ PLANTED = "value = 666\n"
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """A cache folder of the test's own, and no module left in the process."""
+    """An empty cache folder of the test, with no module left in the process."""
     monkeypatch.setattr(cache_folder, "CACHE_DIRECTORY", str(tmp_path / "rodsim"))
     known = set(sys.modules)
     yield tmp_path / "rodsim" / "systems"
@@ -26,7 +26,7 @@ def cache(tmp_path, monkeypatch):
 
 
 def load(source=SOURCE):
-    """The module and its file, as a new process finds them."""
+    """Load the module and its file as a new process does."""
     module = generated_modules.load_module(source)
     del sys.modules[module.__name__]
     return module, Path(module.__file__)

@@ -1,4 +1,4 @@
-"""What `tests.support.golden` stores is found again, and each of its rules notices what it forbids."""
+"""Values stored by `tests.support.golden` are read again, and each of its rules detects a violation."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Many rods or balls that touch: bands with far blocks, what a heap keeps, and that nothing is missed or passed."""
+"""Many rods or balls in contact: bands with far blocks, conservation in a heap, and no missed or crossed pair."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.support.heaps import HALF, RADIUS, H, lattice, listed
 from tests.support.newton_iterations import iterate, iterating
 
 FEW = (0, 24), (6, 42), (12, 36)  # first unknowns
-MANY = tuple((6 * k, 6 * k + 120) for k in range(20))  # of more rows than the iteration has steps
+MANY = tuple((6 * k, 6 * k + 120) for k in range(20))  # more rows than the iteration has steps
 
 
 class Coupled:
@@ -70,7 +70,7 @@ class Coupled:
 def test_far_blocks_are_solved_with_their_band(strength: float) -> None:
     coupled = Coupled(strength)
     acts = 4 if strength else 0
-    assert coupled.acting[2].tolist() == [acts, acts]  # those that are zero do not count
+    assert coupled.acting[2].tolist() == [acts, acts]  # zero blocks do not count
     for rhs in np.random.default_rng(1).normal(size=(2, 48)):
         residual = (coupled.full @ coupled.solved(rhs) - rhs) / coupled.noise
         assert np.linalg.norm(residual) < 1.01 * band_gmres.RELATIVE * np.linalg.norm(rhs / coupled.noise)
@@ -88,7 +88,7 @@ def test_failed_gmres_iteration_falls_back_to_a_full_factorisation() -> None:
 
 
 def test_matrix_of_rods_in_contact_is_the_derivative_of_the_residual() -> None:
-    """One plane is fixed, another one is of a body."""
+    """One plane is fixed, another belongs to a body."""
     model, section = Model("crossing"), Section.circular(RADIUS, Material(E=1e6, nu=0.3, density=1000.0))
     table = model.add_body("table", Ball(0.1, density=1000.0), position=(0.0, 0.0, -0.5))
     low = model.add_rod("low", [(-0.1, 0.0, 0.0), (0.1, 0.0, 0.0)], section, 2)
@@ -117,7 +117,7 @@ def test_matrix_of_rods_in_contact_is_the_derivative_of_the_residual() -> None:
 
 
 def run_heap(steps: int, rho: float | None = None) -> tuple[ContactStepper, list]:
-    """rho: of `em-d`."""
+    """rho: that of `em-d`."""
     model = lattice()
     system, state = model.build().system, model.build().state
     stepper = ContactStepper(system, H, lambda subsystem: Stepper(subsystem, H, rho=rho))
@@ -168,7 +168,7 @@ def test_bands_and_columns_give_the_same_motion(rho: float | None, monkeypatch: 
 
 @pytest.mark.parametrize("shape", [(1, 1, 12), (3, 1, 4), (4, 4, 4)], ids=str)
 def test_contacts_leave_the_band_only_if_they_widen_it(shape: tuple[int, int, int]) -> None:
-    """Balls that touch: a stack and a wall are narrow bands, a heap is a wide one."""
+    """Balls in contact: a stack and a wall are narrow bands, a heap is a wide one."""
     model = Model("balls")
     for i, j, k in np.ndindex(shape):
         ball = model.add_body(f"{i} {j} {k}", Ball(0.05, mass=1.0), position=0.0999 * np.array([i, j, k]))
@@ -194,7 +194,10 @@ def test_resumed_run_with_far_blocks_is_bitwise_equal() -> None:
 
 
 def test_factors_are_reused_if_two_more_corrections_converge() -> None:
-    """By the contraction of the last one alone, 60 steps take 152: what is left then are a few contacts that open or close."""
+    """With the contraction of the last correction alone, 60 steps take 152 iterations.
+
+    The remaining residual comes from a few contacts that open or close.
+    """
     stepper, states = run_heap(0)
     assert stepper.advance(states[0], 0, 60)[1].iterations <= 125
     assert may_reuse_factors(1e4, 1e8, 4.0)
@@ -218,7 +221,7 @@ def test_falling_heap_resumes_bitwise_from_its_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rubbing", [False, True])
 def test_heap_in_a_box_conserves_the_energy_balance(rubbing: bool) -> None:
-    """Planes beside every element, most of which touch none."""
+    """Planes are checked against every element, most of which touch none."""
     change, least = balance(200, rubbing, count=10, elements=3)
     assert change < 2e-13
     assert least >= 0.0
@@ -264,7 +267,7 @@ def test_every_near_pair_of_balls_interacts() -> None:
         ((0.0, 0.0, -0.2), False),  # nearer
         ((0.0, 0.0, 0.3), False),  # away
         ((3.0, 0.0, 0.0), False),  # along
-        ((0.0, 0.35, -0.18), True),  # along the other that it touches, further than they are apart
+        ((0.0, 0.35, -0.18), True),  # along the other that it touches, by more than their distance
         ((0.0, 0.25, -0.14), False),
     ],
 )

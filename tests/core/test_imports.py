@@ -1,4 +1,4 @@
-"""What a script loads: no heavy module that it does not use, and machine code without numba's compiler."""
+"""Modules loaded by a script: no unused heavy module, and cached machine code without numba's compiler."""
 
 import json
 
@@ -38,7 +38,7 @@ equilibrium(model)
 note("equilibrium")
 print(json.dumps([loaded, Compiled.n]))
 """
-# module -> after which of these steps it may be there
+# module -> after which of these steps it may be loaded
 HEAVY = {
     **dict.fromkeys(["numpy", "numba"], "from rodsim import *"),
     "scipy": "from rodsim import *",
@@ -47,7 +47,7 @@ HEAVY = {
     **dict.fromkeys(["scipy.spatial", "scipy.optimize", "scipy.special", "scipy.interpolate", "scipy.signal"], None),
     **dict.fromkeys(["scipy.stats", "scipy.integrate", "scipy.ndimage", "scipy.fft", "dask", "distributed"], None),
     **dict.fromkeys(["rodsim.scenes.schema", "jsonschema", "tqdm", "IPython", "PIL", "trame", "pyvista"], None),
-    "numba.np.arraymath": None,  # of numba's compiler; unless it has to compile
+    "numba.np.arraymath": None,  # modules of numba's compiler, unless code is compiled
     "numba.np.arrayobj": "equilibrium",  # whose kernel makes arrays
 }  # fmt: skip
 STEPS = ["import rodsim", "from rodsim import *", "build", "simulate", "equilibrium"]

@@ -1,4 +1,4 @@
-"""What schemes remember: one array of a state, whose parts files keep by name."""
+"""The history of an integrator: one array of a state, whose parts are saved by name in files."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_history_parts_are_views_that_join_to_the_memory(memory: MemoryLayout) -
 
 
 def test_histories_of_other_sizes_are_joined_by_name() -> None:
-    """What has the same name and shape is taken, the rest is zero."""
+    """Parts with equal name and shape are copied, the rest is zero."""
     other, memory = MemoryLayout(3, history=12), MemoryLayout(3, history=18)
     restored = memory.parts(memory.joined(**other.parts(1.0 + np.arange(other.size))))
     assert np.array_equal(restored["acc"].ravel(), 1.0 + np.arange(18))
@@ -83,7 +83,7 @@ OLDER = {
 
 
 def make_older(path, attribute: str) -> None:
-    """Give the file the arrays of a predictor of an older version, whose numbers mean nothing here."""
+    """Give the file the arrays of a predictor of an older version, whose numbers are meaningless to this one."""
     with h5py.File(path, "r+") as file:
         root = file["rodsim"]
         n = len(root["time"])
@@ -102,7 +102,7 @@ def make_older(path, attribute: str) -> None:
 
 @pytest.mark.parametrize("attribute", list(OLDER))
 def test_runs_of_older_versions_are_audited_and_resumed(attribute, tmp_path) -> None:
-    """Without their history: the same states to round-off."""
+    """Without their history they give the same states to round-off."""
     doors(tmp_path, 10)
     path = tmp_path / "doors.vtkhdf"
     make_older(path, attribute)
@@ -146,7 +146,7 @@ def test_files_store_the_history_by_name(integrator: str, tmp_path) -> None:
 
 
 def test_file_of_a_chart_with_accelerations_is_resumed(tmp_path) -> None:
-    """Older versions kept them beside the chart, which did not read them."""
+    """Older versions stored them with the chart, which did not read them."""
     uninterrupted, path = run("EML-kappa", 20 * H, output=tmp_path / "whole.vtkhdf"), tmp_path / "old.vtkhdf"
     n = run("EML-kappa", output=path).layout.n_frames
     with h5py.File(path, "r+", libver=("earliest", "v108"), locking=False) as file:

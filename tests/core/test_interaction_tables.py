@@ -1,4 +1,4 @@
-"""The table of interactions: put together from parts, or from the tables that files have, it is the one that was taken apart."""
+"""The table of interactions is the same if it is split and joined again, by parts or by the tables of files."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from tests.support.linearise import everything
 
 
 def table():
-    """Of loads, springs and torsion springs on bodies and on a rod."""
+    """A table of loads, springs and torsion springs on bodies and on a rod."""
     return everything().build().system.others
 
 
@@ -36,7 +36,9 @@ def test_table_is_rebuilt_from_its_loads_springs_and_torsion_springs():
         np.lexsort((rebuilt.frames[:, 0], rebuilt.kind)),
     )
     assert np.array_equal(original.kind[order[0]], rebuilt.kind[order[1]])
-    assert np.array_equal(original.frames[order[0]], rebuilt.frames[order[1]])  # none behind those that count
+    assert np.array_equal(
+        original.frames[order[0]], rebuilt.frames[order[1]]
+    )  # no frame after the frames in use
     for interactions in (original, rebuilt):
         arity = np.array([INTERACTIONS[k].arity for k in interactions.kind])
         assert ((interactions.frames >= 0) == (np.arange(FRAMES) < arity[:, None])).all()

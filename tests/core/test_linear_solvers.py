@@ -1,4 +1,4 @@
-"""Linear solvers solve with a matrix and, by the same factors, with its transpose, in every layout that the numbering makes."""
+"""Linear solvers solve with a matrix and, by the same factors, with its transpose, in every layout of the numbering."""
 
 from functools import partial
 
@@ -30,7 +30,7 @@ WIDE = 64  # half bandwidth above which a threaded LAPACK would share its work a
 
 
 def is_solved(full, x, rhs):
-    """full^T x = rhs to round-off, and not by chance also full x = rhs."""
+    """Check full^T x = rhs to round-off, and that full x = rhs does not hold by chance."""
     size = np.abs(full).sum(axis=0).max() * np.abs(x).max() + np.abs(rhs).max()
     assert np.abs(full.T @ x - rhs).max() < 1e-13 * size
     assert np.abs(full @ x - rhs).max() > 1e-6 * np.abs(rhs).max()
@@ -62,7 +62,7 @@ def test_narrow_bands(size, band):
     )
     assert narrow_factor(values, size, band, pivots, first, scratch) == 0
     assert pivots.any()
-    for _ in range(2):  # the factors serve again, both ways
+    for _ in range(2):  # the factors are reused, in both directions
         rhs = rng.normal(size=size)
         x, forward = rhs.copy(), rhs.copy()
         narrow_solve_transposed(values, size, band, pivots, first, x)
@@ -87,25 +87,25 @@ def test_blocks_with_interior_unknowns(seed):
 @pytest.mark.parametrize("exchanged", [False, True])
 @pytest.mark.parametrize("seed", range(5))
 def test_fronts(seed, exchanged):
-    """Rows are exchanged inside of one where its pivots are zero."""
+    """Rows are exchanged inside a front if its pivots are zero."""
     rng = np.random.default_rng(seed)
     stored, group, leads, full = random_matrix(rng)
     if exchanged:
-        dense = np.flatnonzero((group == 7) & ~leads)
-        full[np.ix_(dense, dense)] = 10.0 * np.eye(3)[[1, 2, 0]]
+        inner = np.flatnonzero((group == 7) & ~leads)
+        full[np.ix_(inner, inner)] = 10.0 * np.eye(3)[[1, 2, 0]]
     fronts, panels, pivots, scratch, status = front_factors(stored, group, leads, full)
     assert status == 0
     assert pivots.any() or not exchanged
     assert sum(fronts.inner) == len(full)
     ends = np.zeros(fronts.first[-1])
-    for solver, dense in 2 * [(None, full), (fronts_solve_transposed, full.T)]:
+    for solver, A in 2 * [(None, full), (fronts_solve_transposed, full.T)]:
         rhs = rng.normal(size=len(full))
         x = rhs.copy()
         if solver is None:
             fronts_solve(fronts, panels, pivots, x, ends, scratch)
         else:
             solver(fronts, panels, pivots, x, scratch)
-        assert np.abs(dense @ x - rhs).max() < 1e-11 * np.abs(full).max() * np.abs(x).max()
+        assert np.abs(A @ x - rhs).max() < 1e-11 * np.abs(full).max() * np.abs(x).max()
 
 
 def anything(band_limit):

@@ -1,4 +1,4 @@
-"""Markers of joints, all at once, are what quaternions make of each; bodies of one shape are drawn by the same arrays."""
+"""Markers of all joints equal those computed by quaternions one by one; bodies of one shape share drawing arrays."""
 
 import numpy as np
 
@@ -28,8 +28,8 @@ def test_rotation_of_no_vectors_is_empty():
 def test_bodies_of_one_shape_share_drawing_arrays():
     model = Model("boxes")
     shape, other = Box(1, 0.2, 0.3, density=10), Box(1, 0.2, 0.4, density=10)
-    for k, part in enumerate((shape, other, shape)):
-        model.add_body(f"body {k}", part, (2.0 * k, 0, 0))
+    for k, body_shape in enumerate((shape, other, shape)):
+        model.add_body(f"body {k}", body_shape, (2.0 * k, 0, 0))
     a, b, c = model.build().layout.bodies
     assert [(part.name, part.frame) for part in (a, b, c)] == [("body 0", 1), ("body 1", 2), ("body 2", 3)]
     assert a.vertices is c.vertices

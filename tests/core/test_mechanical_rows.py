@@ -1,4 +1,4 @@
-"""Functions of a mechanical system at many states are those at one state, in every kind of system."""
+"""Functions of a mechanical system at many states equal those at one state, in every kind of system."""
 
 import numpy as np
 import pytest

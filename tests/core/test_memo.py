@@ -26,7 +26,7 @@ from tests.support.mechanisms import arms, branched, looped
 
 
 def counted_memo(facts_of, copies=False, result=lambda count: count):
-    """A function of a system that counts how often it is really asked."""
+    """Memoise a function of a system and count its evaluations."""
     calls = []
     return memoized(facts_of, copies)(
         lambda system, *arguments: calls.append(arguments) or result(len(calls))
@@ -43,7 +43,7 @@ def test_facts_of_equal_structures_are_computed_once():
     frames = system.frames
     all_fixed = system._replace(frames=frames._replace(fixed=np.ones_like(frames.fixed)))
     assert fact(all_fixed) == 2
-    all_fixed.frames.mass[:] = 7.0  # real numbers are nobody's business
+    all_fixed.frames.mass[:] = 7.0  # real numbers are not part of the structure
     assert [fact(all_fixed), fact(system), len(calls)] == [2, 1, 2]
     assert [fact(system, x) for x in (1, 2, 1)] == [3, 4, 3]
 
@@ -67,7 +67,7 @@ def others_of(system):
 
 
 def arrays(values):
-    """All in nested tuples, and all else that stands there."""
+    """Yield the bytes of all arrays in nested tuples, and all other values."""
     for value in values if isinstance(values, tuple) else (values,):
         if isinstance(value, tuple):
             yield type(value)
@@ -79,7 +79,7 @@ def arrays(values):
 
 
 def stepper_attributes(built, system, **settings):
-    """Everything that a stepper of the system has before its first step."""
+    """All attributes of a stepper of the system before its first step."""
     symmetry = Symmetry(built.state, built.load_directions)
     values = {"load_values": built.load_values, "drive_values": built.drive_values}
     attributes = vars(select_stepper(system, 0.01, symmetry=symmetry, **values, **settings))
@@ -126,7 +126,7 @@ def test_results_by_content_are_cached_with_the_tables_for_every_gravity():
 
 
 def test_memoised_results_are_released():
-    """Forget old results of a function, by its arguments, and those of structures that others have displaced."""
+    """Old results of a function are released by its arguments, and those of structures displaced by others."""
     system, (fact, calls) = arms().build().system, counted_memo(per_structure)
     assert [fact(system, x) for x in range(MOST_RESULTS + 1)] == list(range(1, MOST_RESULTS + 2))
     assert fact(system, 0) == MOST_RESULTS + 2

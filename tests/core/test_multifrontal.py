@@ -1,4 +1,4 @@
-"""Multifrontal elimination: the same solution and motion as by a band, in fewer operations, where the band would be wide."""
+"""Multifrontal elimination: the solution and motion of a band, in fewer operations if the band would be wide."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,9 @@ from tests.support.newton_iterations import iterating
 
 @pytest.mark.parametrize("size", [0.0, 1e-10, 1e-6])
 def test_pivot_far_below_its_column_is_reported(size):
-    full = np.array([[size, 1.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.0, 1.0]])  # a chain: its end goes alone
+    full = np.array(
+        [[size, 1.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.0, 1.0]]
+    )  # a chain: its end is eliminated alone
     assert factored(
         csc_matrix(np.eye(3) + np.eye(3, k=1) + np.eye(3, k=-1)), np.arange(3), np.zeros(3, bool), full
     )[-1] == (size < 1e-8)
@@ -66,13 +68,13 @@ def test_fronts_take_a_fraction_of_the_operations_of_the_band():
 
 
 def test_operations_grow_with_the_length_of_a_frame():
-    """Separators are as high as it is wide."""
+    """They are proportional to it, because separators have the size of its width."""
     short, long = (number_for_solver(net(fields=n).build().system).fronts.flops for n in (12, 48))
     assert 3.0 < long / short < 6.0
 
 
 def test_split_march_equals_a_single_march():
-    """To the bit: nothing of a step's matrix goes to the next."""
+    """Bit-identical: no part of the matrix of a step is used in the next."""
     built = net().build()
     uninterrupted, _ = Stepper(built.system, H, load_values=built.load_values).advance(built.state, 0, 6)
     half, _ = Stepper(built.system, H, load_values=built.load_values).advance(built.state, 0, 3)
@@ -103,7 +105,7 @@ def test_chains_and_rods_use_the_band_solver(hidden):
 
 
 def turned(drives=0):
-    """The net with wheels on its posts; some are driven: hinge and motor hold the same frames."""
+    """The net with wheels on its posts; some are driven: hinge and motor join the same frames."""
     model = net()
     for j in range(3):
         wheel = model.add_body(f"wheel{j}", Box(0.1, 0.1, 0.1, density=1000.0), position=(4.0, j + 0.5, 0))
@@ -124,7 +126,9 @@ def test_a_hinge_and_its_motor_are_solved_in_one_front(drives):
 
 
 def test_joints_of_the_same_frames_share_a_front_of_up_to_six_rows():
-    """A hinge and its motor, another joint at one of its frames, and two more joints that the first front has no room for."""
+    """A hinge and its motor, another joint at one of its frames, and two more joints beyond the size of the
+    first front.
+    """
     pairs = [(1, 2), (1, 2), (1, 3), (1, 2), (1, 2)]
     edges = np.array([(joint, frame) for joint, frames in enumerate(pairs) for frame in frames]).T
     numbers = multifrontal_selection._together(edges, np.array([5, 1, 3, 1, 3]))

@@ -1,4 +1,4 @@
-"""Newton's method of the integrators on chains of bars: matrices, pattern, and what ends a step."""
+"""Newton's method of the integrators on chains of bars: matrices, sparsity pattern and convergence."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ SCHEMES = [("EML-kappa", "quaternion"), ("GGL-EM", "director"), ("GL-SPARK(2)", 
 
 
 def chain(bars, chart):
-    """Bars in a row on spherical joints, held at the first one."""
+    """Bars in a row on spherical joints, fixed at the first one."""
     model = Model("chain", gravity=(0, 0, -9.81))
     last = model.ground.at((0, 0, 0))
     for i in range(bars):
@@ -40,7 +40,7 @@ def test_newton_matrix_pattern_repeats_for_every_bar(integrator, chart):
 @pytest.mark.parametrize("bars", [4, 48])
 @pytest.mark.parametrize(("integrator", "chart"), SCHEMES)
 def test_step_assembles_one_matrix_for_any_chain_length(integrator, chart, bars):
-    """From the guess of the multipliers on, which the first steps from rest have not; then two do."""
+    """One matrix per step once multipliers are predicted; the first steps from rest, without prediction, take two."""
     system = chain(bars, chart)
     march, start = March(system, parse(integrator)), initial(system)
     for first, steps, limit in ((0, 5, 2), (5, 10, 1)):

@@ -34,12 +34,12 @@ def test_factors_store_no_zeros_and_every_diagonal():
 def test_singular_matrix_is_reported(inner):
     matrix, block = ring(np.random.default_rng(1))
     columns = np.flatnonzero(block == (3 if inner else 5))
-    matrix[:, columns[-1]] = matrix[:, columns[-2]]  # of a block with interior columns, of one without
+    matrix[:, columns[-1]] = matrix[:, columns[-2]]  # a block with interior columns, one without
     assert factored(matrix, block, np.arange(len(WIDTHS)))[0] == 1
 
 
 def swing():
-    """A rod and a body with springs of both kinds and weight."""
+    """A heavy rod and a body with springs of both kinds."""
     model = Model("swing", gravity=(0, 1, -9.81))
     section = Section.from_stiffness(
         EA=30, GA=20, GJ=5, EI=(8, 6), mass_per_length=2.0, inertia_per_length=(0.5, 0.6, 0.7)
@@ -55,7 +55,9 @@ def swing():
 @pytest.mark.parametrize("chart", ["quaternion", "director"])
 @pytest.mark.parametrize("between", [True, False])
 def test_second_derivatives_of_energies_are_those_of_the_gradient(chart, between):
-    """Of the discrete derivative with its second argument, and of the gradient, column by column."""
+    """Compare, column by column, with derivatives of the discrete derivative (by its second argument) and of
+    the gradient.
+    """
     rng = np.random.default_rng(3)
     system = swing().mechanical_system(chart)
     q0, q1 = (system.q0 + 0.1 * rng.normal(size=(2, system.n))).astype(complex)

@@ -1,15 +1,15 @@
-"""Newton's corrections as turns: the last two tell what the next one would be, where tangents are new and where they are not."""
+"""Newton's corrections as rotations: the last two predict the next one, for new and reused tangents."""
 
 import numpy as np
 import pytest
 
 from discretization.time.newton_stopping import NEGLIGIBLE_CORRECTION, can_reuse_tangent, is_converged_after
 
-SOLVED = 4.0  # residual/noise that counts as solved: less than NOTHING
+SOLVED = 4.0  # residual/noise below which the equations are solved: smaller than any estimate
 
 
 def after(size, shrunk):
-    """The correction before one of this size that shrank so."""
+    """Size of the previous correction, given the present size and its contraction."""
     return size / shrunk
 
 
@@ -29,8 +29,10 @@ def test_newton_with_an_old_jacobian_assumes_an_error_of_half_the_rotation():
 
 
 def test_newton_reuses_the_jacobian_if_the_next_correction_is_negligible():
-    """The next one is expected to be the square of this one times what chains of so many bodies are curved, and to shrink by the
-    square of what this one did, but not to less than so much times its turn.
+    """The next correction is estimated as c size^2, with c the curvature of chains of so many bodies.
+
+    With reused tangents it errs by max(contraction^2, c size) of itself, contraction being that of the
+    present one.
     """
     size, ten = 1e-6, 10  # curved by 1
     for expected, reuses in ((1.5e-5, True), (3e-5, False)):  # their product with size^2

@@ -1,4 +1,6 @@
-"""Functions that numbers name: found by compiled code, also in a table that has grown, of real and of complex numbers."""
+"""Functions identified by numbers: found by compiled code, also in a table that has grown, for real and
+complex numbers.
+"""
 
 import numba
 import numpy as np
@@ -33,7 +35,7 @@ def test_functions_are_found_by_their_numbers():
     X = np.array([3.0])
     TABLE.put(1, first=once, second=twice)
     assert both(1, 1j, X) == (3.0 + 1j, 6.0 + 1j)
-    TABLE.put(1, first=twice, second=twice)  # what has a number keeps it
+    TABLE.put(1, first=twice, second=twice)  # numbers do not change
     TABLE.put(700, first=twice, second=once)  # the table grows
     for number, expected in ((1, (3.0, 6.0)), (700, (6.0, 3.0))):
         assert both(number, 0j, X) == expected

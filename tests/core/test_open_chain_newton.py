@@ -1,4 +1,4 @@
-"""Bodies that all hang on hinges in their plane: rest, what cannot be solved, and when corrections come to an end."""
+"""Open chains of hinges in a plane: rest, unsolvable steps, and convergence of corrections."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_hanging_equilibrium_stays_bitwise_constant():
 
 
 def test_newton_reports_excessive_loads():
-    """Of bodies that move, when the force begins."""
+    """The bodies already move when the force starts."""
     built, h = branched().build(), 0.01
     stepper, values = stepper_of(built, h), built.load_values
     state, _ = stepper.advance(stepper.start(built.state), 0, 5)
@@ -48,7 +48,10 @@ def test_newton_reports_excessive_loads():
 
 @pytest.mark.parametrize(("order", "h", "n"), [(6, 0.02, 50), (6, 5e-3, 200), (8, 5e-3, 200)])
 def test_newton_error_is_small_compared_with_the_rotation(order, h, n):
-    """A door swings: in hundreds of substeps that turn it by a thousandth, nothing adds up. With 5e-18 rad as nothing: 6e-13."""
+    """A door swings: errors of hundreds of substeps that rotate it by a thousandth do not accumulate.
+
+    With an absolute tolerance of 5e-18 rad they reach 6e-13.
+    """
     model = Model("door", gravity=(0.0, 0.0, -9.81))
     box = model.add_body("box", Box(10.0, 1.0, 1.0, density=10.0), position=(5.0, 0.0, 0.0))
     model.add_joint("hinge", "revolute", model.ground, box, at=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
@@ -58,14 +61,14 @@ def test_newton_error_is_small_compared_with_the_rotation(order, h, n):
 
 
 def ends(error, rotation, solved):
-    """Whether the iteration does where so much would be left, rad, behind a correction that shrank as fast as this says."""
+    """Whether Newton's method stops at this expected remaining error, rad, after a correction of 1e-12 rad."""
     size = 1e-12
     return is_chain_converged(size, size * np.sqrt(size / error), 1, solved, False, rotation)
 
 
 @pytest.mark.parametrize("rotation", [1e-3, 0.3])
 def test_newton_error_scales_with_the_rotation_of_a_step(rotation):
-    """A tenth of its round-off; a hundredth of what the equations are to be solved to, where that is more."""
+    """The tolerance is a tenth of its round-off, or a hundredth of the residual tolerance if that is larger."""
     assert ends(1e-17 * rotation, rotation, 4.0)
     assert not ends(3e-17 * rotation, rotation, 4.0)
     assert ends(0.9 * 0.01 * 1000.0 * EPS * rotation, rotation, 1000.0)
@@ -106,7 +109,7 @@ def test_mirrored_motion_takes_equal_iterations():
 
 
 def test_a_short_step_from_rest_takes_one_iteration():
-    """As nothing is foretold to turn, what counts is what it would turn in the least."""
+    """No rotation is predicted at rest, so the tolerance is relative to `MIN_ROTATION`."""
     built = falling(1.0)
     stepper = stepper_of(built, 1e-4)
     end, report = stepper.advance(stepper.start(built.state), 0, 1)

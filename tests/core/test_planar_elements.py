@@ -1,4 +1,6 @@
-"""The planar rod element, eight at a time: strains, forces and tangent of small and large turns, side by side in any order."""
+"""The planar rod element, eight per vector: strains, forces and tangent of small and large rotations, mixed
+in any order.
+"""
 
 import numpy as np
 import pytest
@@ -24,7 +26,7 @@ from rigid.compilation.decorators import inline_kernel, kernel
 from rigid.lanes import WIDTH, load, store
 
 H = 0.01
-# relative turn at the start, and turns of a step: of a mesh that is fine, coarse, of a bow, of all of these side by side
+# relative rotation at the start, and rotations of a step: of a fine mesh, a coarse one, a bow, and all of these mixed
 TURNS = {
     "none": (np.zeros(8), 0.0),
     "fine": (1e-3 * np.linspace(-1.0, 1.0, 8), 1e-3),
@@ -50,7 +52,11 @@ def _nine(x, i):
 
 @kernel
 def _evaluated(x, h, out):
-    """Of x (40, 8): w, z, c, s of a and of b at the start, c, s, psi of both at the end, e, its change, L, C, D, strain0."""
+    """Evaluate eight elements of x (40, 8).
+
+    Rows of x: w, z, c, s of a and of b at the start; c, s, psi of both at the end; e, its change, L, C, D,
+    strain0.
+    """
     e0, d, L = (_at(x, 14), _at(x, 15)), (_at(x, 16), _at(x, 17)), _at(x, 18)
     y, tau, E = start_of_step(
         (_at(x, 0), _at(x, 1), _at(x, 2), _at(x, 3)), (_at(x, 4), _at(x, 5), _at(x, 6), _at(x, 7)), e0, L
@@ -76,7 +82,7 @@ def _evaluated(x, h, out):
 
 
 class Eight:
-    """Elements with any numbers, in a step of any size."""
+    """Elements with random parameters, in a step of any size."""
 
     def __init__(self, name, seed=0):
         rng = np.random.default_rng(seed)
@@ -94,7 +100,7 @@ class Eight:
         self.strain0 = 0.2 * rng.standard_normal((8, 3))
 
     def evaluate(self, angles=None, d=None):
-        """Strains at both ends, forces, tangent, status."""
+        """Strains at both ends of the step, forces, tangent, status."""
         angles = self.angles if angles is None else angles
         d = self.d if d is None else d
         half = np.array([self.at_a, self.at_b]) / 2
@@ -109,7 +115,7 @@ class Eight:
         return out[:3], out[3:6], out[6:10], out[10:].reshape(4, 4, 8), status
 
     def strains(self, angles, e):
-        """As (1) says."""
+        """Strains by equation (1)."""
         a, b = self.at_a + angles[0], self.at_b + angles[1]
         theta = b - a
         g = np.where(theta == 0.0, 1.0, theta / np.where(theta == 0.0, 1.0, np.sin(theta)))
@@ -146,7 +152,7 @@ def test_forces_do_the_work_of_energy_and_dissipation(name, seed):
 
 @pytest.mark.parametrize("name", TURNS)
 def test_forces_balance_each_other(name):
-    """The moment of the forces in the mean, about any point."""
+    """The mean forces have no moment about any point."""
     eight = Eight(name)
     _, _, (n1, n2, ta, tb), _, _ = eight.evaluate()
     e = eight.e0 + 0.5 * eight.d
@@ -203,7 +209,7 @@ def test_padding_of_a_group_is_written_to_a_discarded_row(m):
         assert set(rows[row, m:]) <= {ground[row, 0]}
         assert ground[row, 0] not in rows[row, :m]
     assert set(rows[AB : BA + 1, m:].ravel()) <= {2 * (m + 1)}
-    # rows of the later place and columns of the earlier one are the first of both kinds
+    # the first of both kinds are the rows of the later position and the columns of the earlier one
     later = rows[AB, :m] - np.arange(m)
     assert (later == np.where(ends[:, 0] < ends[:, 1], m + 1, 0)).all()
     assert (rows[BA, :m] - np.arange(m) == m + 1 - later).all()

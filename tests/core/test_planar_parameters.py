@@ -1,4 +1,4 @@
-"""Compiled numbers of planar models are what NumPy makes of them, vector by vector; the mirror's first questions."""
+"""Compiled parameters of planar models equal those of NumPy, vector by vector; first checks of the mirror symmetry."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def rng():
 
 @pytest.fixture
 def across(rng):
-    """Of four places."""
+    """Rotations of four positions."""
     return quaternions.to_matrix(quaternions.normalize(rng.standard_normal((4, 4))))
 
 
@@ -48,7 +48,7 @@ def test_rows_have_the_components_and_lengths_of_their_vectors(rng, across):
 
 
 def test_planar_bodies_have_the_masses_and_inertias_of_their_frames(rng, across):
-    frame, mass = np.array([2, 5, 1, 0]), rng.uniform(1, 2, 6)  # the last place is the ground's
+    frame, mass = np.array([2, 5, 1, 0]), rng.uniform(1, 2, 6)  # the last row is the ground's
     root = rng.standard_normal((6, 3, 3))
     inertia = root @ root.transpose(0, 2, 1)
     parameters = np.empty((3, 3))
@@ -86,7 +86,7 @@ def test_common_normal_is_found_only_if_vectors_determine_it(rng):
         line = np.outer([1.0, -2.0], perpendicular[0] + 0.3 * perpendicular[1])
         assert common_normal(line, gram) == UNDECIDED
         assert common_normal(1e-9 * line, gram) == UNDECIDED
-        assert common_normal(perpendicular[1:], gram) == axis  # with those before
+        assert common_normal(perpendicular[1:], gram) == axis  # with the previous vectors
         assert common_normal(np.eye(3)[axis : axis + 1], gram) == NO_AXIS
     assert common_normal(rng.standard_normal((3, 3)), np.zeros((3, 3))) == NO_AXIS
 
@@ -121,7 +121,7 @@ def test_plane_detection_checks_positions_then_gravity_then_velocities(moved, re
 
 
 def hinged(kind, **settings):
-    """A bar of the plane y = 0 on the ground."""
+    """A bar in the plane y = 0 on the ground."""
     model = Model("hinged", gravity=(0.0, 0.0, -9.81))
     bar = model.add_body("bar", Box(1, 0.2, 0.3, density=10), (0.5, 0.0, 0.0))
     model.add_joint("joint", kind, bar, model.ground, at=(0.0, 0.0, 0.0), **settings)
@@ -135,7 +135,7 @@ def find_plane(built, system=None):
 
 @pytest.mark.parametrize("other_axis", ["rx", "rz"])
 def test_locked_rotation_about_the_normal_and_another_axis_is_one_angle_row(other_axis):
-    """Of a joint that locks turns about y, the normal, and about an axis beside it."""
+    """A joint that locks rotations about y, the normal, and about an axis in the plane has one angle row."""
     plane = find_plane(hinged("generic", locked=("x", "y", "z", "ry", other_axis)))
     assert [row.sort for row in plane.rows].count(ANGLE) == 1
     assert not any(row.sort == ANGLE for row in find_plane(hinged("revolute", axis=(0, 1, 0))).rows)
@@ -150,7 +150,9 @@ def test_hinge_oblique_to_the_plane_prevents_symmetry():
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 def test_rows_of_one_joint_are_examined_individually():
-    """Of a hinge and of what stops it, as if both were one joint: the rows of the former go, one of the latter stays."""
+    """A hinge and its stop, also treated as one joint: the rows of the hinge are dropped, one row of the stop
+    remains.
+    """
     model = Model("stopped", gravity=(0.0, 0.0, -9.81))
     bar = model.add_body("bar", Box(1, 0.2, 0.3, density=10), (0.5, 0.0, 0.0))
     model.add_joint("hinge", "revolute", bar, model.ground, at=(0.0, 0.0, 0.0), axis=(0, 1, 0))

@@ -1,4 +1,6 @@
-"""The predictor of Newton's method: mean velocities of steps, extrapolated by weights that are exact for what compositions do."""
+"""The predictor of Newton's method: mean velocities of steps, extrapolated by weights that are exact for
+compositions.
+"""
 
 import numpy as np
 import pytest
@@ -52,7 +54,7 @@ def remember(memory, weights, substeps, k, means):
 
 
 class March:
-    """Substeps whose mean velocities are given; velocities at their ends alternate about these."""
+    """Substeps with given mean velocities; velocities at their ends alternate about these."""
 
     def __init__(self, fractions):
         self.fractions, self.weights = fractions, weights_of(fractions)
@@ -82,7 +84,7 @@ def terms(fractions, steps, h):
 
 
 def exact_terms(fractions, stage):
-    """The number of the first terms for which the weights of this substep are exact."""
+    """The number of leading terms for which the weights of this substep are exact."""
     k, steps = len(fractions), 2 + MEANS // len(fractions)
     g = np.tile(fractions, steps + 1)
     t = np.cumsum(g) - g / 2
@@ -97,7 +99,7 @@ def exact_terms(fractions, stage):
 
 @pytest.mark.parametrize("fractions", COMPOSITIONS)
 def test_motions_of_compositions_are_predicted_exactly(fractions):
-    """From the second step on, as far as the substeps before can tell; a constant from the second substep on."""
+    """Exact for its terms once enough substeps are known; a constant from the second substep on."""
     random, h, steps = np.random.default_rng(3), 0.3, 2 + 2 * MEANS // len(fractions)
     columns, k0 = terms(fractions, steps, h), -(-MEANS // len(fractions)) * len(fractions)
     exact = [exact_terms(fractions, stage) for stage in range(len(fractions))]
@@ -118,8 +120,9 @@ def test_motions_of_compositions_are_predicted_exactly(fractions):
 
 @pytest.mark.parametrize("fractions", COMPOSITIONS)
 def test_weights_miss_the_next_terms_least_among_the_exact_ones(fractions):
-    """The quartic, three times the sum of cubes and three times t g^2, and a hundredth of themselves: no change that leaves them
-    exact makes this sum of squares smaller.
+    """Weights minimise the errors of t^4, 3 sum of cubes and 3 t g^2, with 1e-2 of the weights themselves.
+
+    No change that leaves them exact makes this sum of squares smaller.
     """
     k = len(fractions)
     steps = 2 + MEANS // k
@@ -138,7 +141,7 @@ def test_weights_miss_the_next_terms_least_among_the_exact_ones(fractions):
 
 
 def test_a_new_step_length_starts_a_new_history():
-    """With the accelerations of the last substep."""
+    """Prediction then uses the accelerations of the last substep."""
     fractions = COMPOSITIONS[0]
     march, n = March(fractions), len(fractions)
     counts = [march.substep(np.full(COUNT, 1.0 + k), 0.1, k)[1] for k in range(2 * n)]
@@ -149,14 +152,14 @@ def test_a_new_step_length_starts_a_new_history():
     assert np.allclose(predicted, start + 0.5 * 0.2 * fractions[0] * rates, rtol=0, atol=1e-12)
     assert np.abs(predicted - 1.0).min() > 0.1
     assert march.record[KNOWN] == 1.0
-    assert march.record[MISSED] == 0.0  # nothing was predicted by means
+    assert march.record[MISSED] == 0.0  # no prediction used means
     counts = [march.substep(np.ones(COUNT), 0.2, k)[1] for k in range(1, n)]
     assert counts == [min(k, MEANS) for k in range(1, n)]
 
 
 @pytest.mark.parametrize("fractions", [COMPOSITIONS[0], COMPOSITIONS[-1]])
 def test_the_last_mean_is_used_if_steps_are_too_long(fractions):
-    """A mean that jumps is missed by more than by the last one; what is smooth again is predicted as before."""
+    """The last mean predicts a jump better; once means are smooth again, all are used as before."""
     random, n = np.random.default_rng(1), max(len(fractions), 2 * MEANS)
     march = March(fractions)
     rough = random.normal(size=(3 * n, COUNT))
@@ -181,7 +184,7 @@ def five():
 
 
 def nine():
-    """Eight bodies in SIMD lanes, and one beside them."""
+    """Eight bodies in SIMD lanes, and one more."""
     return branched(("revolute",) * 9)
 
 
@@ -231,7 +234,10 @@ def test_the_history_saves_iterations_and_leaves_states_unchanged(make, planar, 
     ids=["in space", "in a plane"],
 )
 def test_energy_does_not_drift_if_the_first_correction_is_the_last(make, planar, lengths):
-    """In 8000 steps of each length by no more than with two corrections: the rounding of positions is in the equations."""
+    """In 8000 steps of each length the drift is no larger than with two corrections.
+
+    The rounding of positions is part of the equations.
+    """
     worst = []
     for h in lengths:
         stepper, state = stepper_of(make(), planar, 2, h)
@@ -259,7 +265,7 @@ def test_split_runs_are_bitwise_equal(make, order):
 @pytest.mark.parametrize("make", [hinges, nine])
 @pytest.mark.parametrize("order", [2, 4, 6])
 def test_a_wrong_history_is_not_used_twice(make, order):
-    """Means of which all but the last are nonsense, after a step that was missed by them."""
+    """All means but the last are wrong, and the record says that they missed the last step."""
     stepper, start = stepper_of(make(), make is hinges, order, 0.02)
     state, _ = stepper.advance(start, 0, 8)
     parts = stepper.sizes.memory.parts(state.memory)
@@ -274,7 +280,7 @@ def test_a_wrong_history_is_not_used_twice(make, order):
 @pytest.mark.parametrize("side", [1.0, -1.0])
 @pytest.mark.parametrize("make", [hinges, nine])
 def test_the_record_has_the_largest_errors_of_all_frames(make, order, side):
-    """Of frames in SIMD lanes and of the others; a history that is off in one number is missed by that much."""
+    """For frames in SIMD lanes and for others: an error in one number of the history is recorded with its size."""
     stepper, start = stepper_of(make(), make is hinges, order, 0.02)
     memory = stepper.sizes.memory
     state, _ = stepper.advance(start, 0, 8)

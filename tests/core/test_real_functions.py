@@ -1,4 +1,4 @@
-"""Real functions by complex steps: exact values and slopes in the domain, no numbers outside of it."""
+"""Real functions by complex steps: exact values and slopes in the domain, NaN outside it."""
 
 import math
 

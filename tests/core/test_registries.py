@@ -1,5 +1,6 @@
-"""Schemes, joints, elements of rods and kinds are listed once: whoever needs to know something of them finds it at each of them,
-where the next one declares it, too.
+"""Schemes, joints, rod elements and kinds are registered once.
+
+Facts about them are declared at each registered entry, so that a new entry has to declare them, too.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ ROOT = Path(__file__).parents[2]
 
 
 REGISTRIES = {"integrators": {*EM_FAMILY, *FAMILIES}, "joints": {*JOINTS}, "rod elements": {*WORDS}}
-ALLOWED_NAMES = {  # files that name several members of a registry, and why
+ALLOWED_NAMES = {  # files allowed to list several members of a registry, and why
     "discretization/time/families.py": "the registry of integrators, and what the schemes of a family share",
     "rodsim/components/argument_types.py": "Literal types must be written out; tests/api/test_argument_types.py compares",
 }
-ALLOWED_KINDS = {  # the same of kinds of interactions
+ALLOWED_KINDS = {  # the same for kinds of interactions
     "rigid/interactions/constraints.py": "the registry of constraints",
     "discretization/interaction_kinds.py": "the registry of all others",
     "discretization/contact/fixed_planes.py": "a circle has no point of a surface",
@@ -39,14 +40,14 @@ ALLOWED_KINDS = {  # the same of kinds of interactions
 
 @functools.cache
 def sources() -> dict[str, str]:
-    """All of them, by path."""
+    """Text of all sources, by path."""
     paths = [path for top in ("rigid", "discretization", "rodsim") for path in ROOT.glob(f"{top}/**/*.py")]
     return {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in sorted(paths)}
 
 
 @functools.cache
 def parsed(path: str) -> ast.Module:
-    """A source; asked for only where what is looked for can be in its text."""
+    """Syntax tree of a source; called only if its text can contain a match."""
     return ast.parse(sources()[path])
 
 
@@ -56,14 +57,14 @@ def has_two(text: str, names: set[str]) -> bool:
 
 @functools.cache
 def listed_by_file() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """What each file lists in one tuple, list, set, dict or `Literal`: members of a registry, and kinds by their variables."""
+    """Registry members and kinds that each file lists in one tuple, list, set, dict or `Literal`."""
     assert registered_kinds()  # all are imported
     ours = [module for name, module in sys.modules.items() if name.startswith(("rigid.", "discretization."))]
     kinds = {name for module in ours for name, value in vars(module).items() if isinstance(value, Kind)}
     names: dict[str, list[str]] = {}
     variables: dict[str, list[str]] = {}
     for path, text in sources().items():
-        if "/papers/" in path:  # which schemes a paper compares
+        if "/papers/" in path:  # lists of schemes that a paper compares
             continue
         if not (has_two(text, kinds) or any(has_two(text, value) for value in REGISTRIES.values())):
             continue
@@ -72,9 +73,9 @@ def listed_by_file() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
             if not entries:
                 continue
             texts = {
-                value.value
-                for value in entries
-                if isinstance(value, ast.Constant) and isinstance(value.value, str)
+                entry.value
+                for entry in entries
+                if isinstance(entry, ast.Constant) and isinstance(entry.value, str)
             }
             for registry in REGISTRIES.values():
                 if len(matches := sorted(texts & registry)) > 1:
@@ -82,7 +83,7 @@ def listed_by_file() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
             if (
                 len(
                     matches := sorted(
-                        value.id for value in entries if isinstance(value, ast.Name) and value.id in kinds
+                        entry.id for entry in entries if isinstance(entry, ast.Name) and entry.id in kinds
                     )
                 )
                 > 1
@@ -101,5 +102,5 @@ def test_every_table_of_a_system_has_a_row_field() -> None:
     ("lists", "allowed"), [(0, ALLOWED_NAMES), (1, ALLOWED_KINDS)], ids=["names", "kinds"]
 )
 def test_no_manual_list_repeats_a_registry(lists, allowed):
-    """A fact of some of them is declared at each; a list of names forgets the next."""
+    """Facts are declared at each entry of a registry; a list of names would omit the next entry."""
     assert listed_by_file()[lists].keys() == allowed.keys(), listed_by_file()[lists]

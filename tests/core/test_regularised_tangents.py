@@ -1,4 +1,4 @@
-"""Forces that are nearly a sign: what Newton's method expects of them, so that it does not go past rest and back."""
+"""Forces that are nearly a sign function: their regularised tangents keep Newton's method from cycling across rest."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST = 200  # iterations
 
 
 def seen(w: float, v: float, P: np.ndarray, limit: float) -> np.ndarray:
-    """What a dual writes."""
+    """Internal values that a dual writes."""
     lam, size = np.zeros(WITH_SEEN, complex), np.hypot(w, v)
     lam[RATE], lam[WAY], lam[OVER] = w, w / size, 1.0 / size
     lam[HOLDING : HOLDING + 3], lam[LIMIT] = P, limit
@@ -34,7 +34,7 @@ def seen(w: float, v: float, P: np.ndarray, limit: float) -> np.ndarray:
 
 
 def iterations_to_rest(load: float, start: float, expecting: bool, a: float = 1e-2, v: float = 1e-3) -> int:
-    """Of a w + w/sqrt(w^2 + v^2) = load."""
+    """Newton iterations for a w + w/sqrt(w^2 + v^2) = load."""
     row, w = np.zeros(WITH_SEEN), start
     for k in range(MOST):
         size = np.hypot(w, v)
@@ -51,7 +51,7 @@ def iterations_to_rest(load: float, start: float, expecting: bool, a: float = 1e
 
 
 def test_newton_converges_in_few_iterations_if_a_contact_comes_to_rest() -> None:
-    """Where a correction by the tangent goes past rest and back, for ever."""
+    """With the plain tangent the corrections would cycle across rest for ever."""
     starts = [s * 10.0**p for s in (-1, 1) for p in range(-4, 2)]
     loads = (-0.9, -0.3, 0.0, 0.5, 0.99)
     iterations = [iterations_to_rest(load, start, True) for load in loads for start in starts]
@@ -65,7 +65,7 @@ def friction(P: np.ndarray, limit: float) -> np.ndarray:
 
 
 def iterations_to_stick(load: np.ndarray, start: np.ndarray, expecting: bool, k: float = 1e4) -> int:
-    """Of a s + T(k s) = load, T at most 1, a a matrix."""
+    """Newton iterations for a s + T(k s) = load, |T| at most 1, with a matrix a."""
     a, row, s = np.array([[0.1, 0.03, 0.0], [0.0, 0.05, 0.02], [0.01, 0.0, 0.2]]), np.zeros(WITH_SEEN), start
     for j in range(MOST):
         P = k * s
@@ -95,7 +95,10 @@ def test_newton_converges_in_few_iterations_from_slip_to_stick() -> None:
 
 
 def iterations_to_lie(load: np.ndarray, start: np.ndarray, expecting: bool, offset: int) -> int:
-    """Of a w + w/sqrt(1 + |w|^2) = load, w over the rest rate; which: of drilling or of rolling."""
+    """Newton iterations for a w + w/sqrt(1 + |w|^2) = load, with w over the rest rate.
+
+    offset: 0 or 3, that of drilling or of rolling.
+    """
     a, row, w = np.diag([3e-3, 1e-3, 2e-3]), np.zeros(WITH_SEEN), start
     for k in range(MOST):
         over = 1.0 / np.sqrt(1.0 + w @ w)
@@ -126,7 +129,7 @@ def test_newton_converges_in_few_iterations_if_rolling_or_drilling_ends() -> Non
 @KINDS
 @pytest.mark.parametrize("sliding", [0.0, 1.0])
 def test_regularised_tangents_equal_the_derivatives_at_the_expected_state(kind, sliding) -> None:
-    """And the force is the same whatever is expected."""
+    """The force does not depend on the expected state."""
     rng = np.random.default_rng(8)
     for step in (1e-4, 0.02):
         t, _ = lossy(kind, "hertz", 1, step, **ALL | {"own": (0.01, -0.02, 0.015, sliding)})
@@ -147,7 +150,7 @@ def test_regularised_tangents_equal_the_derivatives_at_the_expected_state(kind, 
         saved = lam.copy()
         for first, count in ((EXPECTED, 1), (EXPECTED + 1, 3), (MOMENTS, 3), (MOMENTS + 3, 3)):
             lam[:] = saved
-            lam[first : first + count] *= -1.0  # the sign has turned
+            lam[first : first + count] *= -1.0  # the sign has changed
             if first != EXPECTED + 1 or np.linalg.norm(P) > limit:
                 assert np.array_equal(dual(0.0, lam), force)
                 assert np.abs(dual(1j * EPS, lam).imag / EPS - exact).max() > 1e-5 * np.abs(exact).max()
@@ -181,7 +184,7 @@ def balance(result: Result) -> float:
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 def test_falling_pile_of_spheres_needs_few_iterations_per_step() -> None:
-    """22 at most, where the tangent is that of the sign and corrections are halved."""
+    """With the plain tangent it takes up to 22 iterations, with halved corrections."""
     result = simulate(pile(), 0.02, 5e-4, progress=False, output_every=1)
     assert result.halvings.sum() == 0
     assert result.newton_iterations.max() <= 14
@@ -190,8 +193,10 @@ def test_falling_pile_of_spheres_needs_few_iterations_per_step() -> None:
 
 @pytest.mark.parametrize(("rolling", "steps"), [(0.0, 50), (2e-4, 75)])
 def test_heap_of_rods_with_friction_needs_few_iterations_per_step(rolling: float, steps: int) -> None:
-    """30, and a halved step, where the tangent is that of the sign; where rods resist rolling, too, 10 of the last are halved,
-    up to 18 times, and the run fails a little later.
+    """With the plain tangent it takes 30 iterations and a halved step.
+
+    With rolling resistance, 10 of the last steps are then halved, up to 18 times, and the run fails a little
+    later.
     """
     rod_heap = heap(20, 4, True, h=1e-3, rolling=rolling)
     stepper = rod_heap.stepper()

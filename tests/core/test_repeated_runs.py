@@ -1,4 +1,6 @@
-"""Whatever was run before: a model gives what it gives in a process of its own, and nobody writes to what others have."""
+"""Results do not depend on earlier runs: a model gives what it gives in a new process, and no run writes to
+shared arrays.
+"""
 
 import gc
 import json
@@ -39,7 +41,7 @@ def test_repeated_or_rebuilt_model_gives_the_same_result():
 
 
 def test_models_of_one_structure_do_not_depend_on_earlier_runs():
-    """Twice here in turn, and in a process of its own in the opposite order."""
+    """Run twice here, and in another process in the opposite order."""
     backwards = json.loads(said("-m", "tests.support.similar_models", "backwards"))
     digest = digests(list(similar_models.MODELS))
     assert len(set(digest.values())) == len(digest)
@@ -134,7 +136,7 @@ def test_memory_does_not_grow_with_the_number_of_models_that_were_run():
             gc.collect()
             used.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
-    assert used[1] - used[0] < 1e7, used  # if all were kept: 4e7
+    assert used[1] - used[0] < 1e7, used  # if all were cached: 4e7
 
 
 def test_run_from_an_equilibrium_with_a_moved_joint_leaves_the_model_unchanged():

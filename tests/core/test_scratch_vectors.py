@@ -1,4 +1,4 @@
-"""Named scratch vectors of residuals: views of the rows they were given, which nobody they call has as well."""
+"""Named scratch vectors of residuals are views of declared rows, which no called kernel shares."""
 
 from functools import cache
 from importlib import import_module
@@ -34,7 +34,7 @@ high = scratch(High, above=(Low,))
 
 @internal_kernel
 def fill(W, D):
-    """Every vector with a number of its own."""
+    """Fill every vector with a number of its own."""
     a, b = low(W, D), high(W, D)
     a.q[:], a.g[:], b.lam[:] = 1.0, 2.0, 5.0
     b.many[0, :], b.many[1, :] = 3.0, 4.0
@@ -61,13 +61,13 @@ def named_in(kernel):
 
 
 def declarations_of(kernel):
-    """Declarations whose vectors a kernel asks for."""
+    """Declarations whose vectors a kernel requests."""
     return {value.names for value in named_in(kernel) if isinstance(getattr(value, "names", None), type)}
 
 
 @cache
 def declarations_of_callees(kernel):
-    """Those of all kernels that it calls."""
+    """Declarations requested by all kernels that it calls."""
     below = set()
     for called in named_in(kernel):
         if isinstance(source(called), FunctionType) and called is not kernel:
@@ -86,7 +86,7 @@ def kernels_of(module):
 
 
 def overlaps(kernel):
-    """Pairs of declarations, of a kernel and of those it calls, that have rows in common."""
+    """Pairs of declarations, of a kernel and of its callees, that share rows."""
     return [
         (declared.__name__, used_below.__name__)
         for declared in declarations_of(kernel)
@@ -124,7 +124,7 @@ def test_shared_rows_are_detected():
 
 
 def test_every_residual_requests_vectors():
-    """So that the law above looks at something."""
+    """Otherwise the test above would check nothing."""
     assert {"livens", "ggl", "galerkin", "spark", "hamiltonian_schemes", "bubnov_elements", "forcing"} <= set(
         MODULES
     )

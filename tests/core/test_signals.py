@@ -1,4 +1,4 @@
-"""Functions of time: their values at the corners, vectors of them, refusals."""
+"""Functions of time: values at corners, vector values, rejected input."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ def test_impossible_signals_are_rejected(words, make):
 
 
 def test_a_model_is_imported_without_splines():
-    """They take a sixth of its time, and few models have any."""
+    """Importing splines takes a sixth of the time, and few models use any."""
     ended("-c", "import sys, rodsim.model; sys.exit('scipy.interpolate' in sys.modules)")
 
 

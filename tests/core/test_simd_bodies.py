@@ -1,4 +1,4 @@
-"""Bodies of trees in lanes: each has to the bit what it has alone."""
+"""Bodies of trees in SIMD lanes: each is bit-identical to a single body."""
 
 import numpy as np
 import pytest
@@ -32,11 +32,13 @@ from tests.support.mechanisms import branched
 
 STEPS = 12
 AXES = {"axis": (0.0, 0.6, 0.8), "second_axis": (1.0, 0.0, 0.0)}
-ALONE = WIDTH + 1  # no group is as large
+ALONE = WIDTH + 1  # larger than any group
 
 
 def stirred(n):
-    """A rod of n elements of an unsymmetric section, thrown about, and a body that turns by a third of a turn a step."""
+    """A rod of n elements with an unsymmetric section in motion, and a body that rotates by a third of a turn
+    per step.
+    """
     model = Model("stirred", gravity=(1.0, 2.0, -9.0))
     rod = model.add_rod("rod", [(0, 0, 0), (0.1 * n, 0.02 * n, 0)], SECTION, n_elements=n)
     model.add_joint("clamp", "clamp", rod.start)
@@ -48,13 +50,16 @@ def stirred(n):
 
 
 def with_axes(kind):
-    """What a joint of this kind is told of directions."""
+    """Axis arguments of a joint of this kind."""
     arguments = {"universal": ("axis", "second_axis"), "revolute": ("axis",), "prismatic": ("axis",)}
     return {name: AXES[name] for name in arguments.get(kind, ())}
 
 
 def chain(kinds, far=0, loaded=True):
-    """Bodies of different shapes and turns on joints beside them, `far` of them named from the other end; loads, a spring."""
+    """Bodies of different shapes and rotations on off-centre joints; loads, a spring.
+
+    far: number of joints whose bodies are given in the opposite order.
+    """
     model = Model("chain", gravity=(1.0, 2.0, -9.0))
     last = model.ground
     for k, kind in enumerate(kinds):
@@ -75,12 +80,15 @@ def chain(kinds, far=0, loaded=True):
 
 
 def of_one_kind(kind, n):
-    """2 n bodies, half of them named from the other end; what is welded hangs on a hinge."""
+    """2 n bodies, half of the joints given in the opposite order; welded bodies hang on a hinge."""
     return chain(["revolute" if kind == "weld" else kind, *(2 * n - 1) * [kind]], far=n)
 
 
 def bodies_marched(built, groups, order=2):
-    """States after some steps of a tree, by the fewest bodies of a group; groups: how many kinds and sides these are of."""
+    """Return a function: states after some steps of a tree, by the smallest size of a SIMD group.
+
+    groups: expected number of combinations of joint kind and side.
+    """
     system, tree = built.system, find_kinematic_tree(built.system)
 
     def marched(fewest):
@@ -109,7 +117,7 @@ CASES = {
         for kind in GROUPS
         for n in (3, 9)
     },
-    # second corrections have the tangents of the first ones then
+    # then second corrections use the tangents of the first ones
     **{
         f"18 bodies on which nothing acts, {kind}, order {order}": (
             1,
@@ -139,7 +147,7 @@ def test_bodies_in_simd_lanes_are_bitwise_those_of_single_bodies(name):
 
 @pytest.mark.parametrize("n", [2, 4, 8, 10, 18])
 def test_rod_nodes_in_simd_lanes_move_as_single_nodes(n):
-    """To round-off: alone the last correction turns a rotation matrix, side by side a quaternion."""
+    """Equal to round-off: the last correction rotates a matrix for single nodes, a quaternion in lanes."""
     marched = bodies_marched(stirred(n), 2)
     together, single = marched(1), marched(ALONE)
     for field, lane, other in zip(together._fields, together, single, strict=True):
@@ -163,8 +171,10 @@ def corrected(system, numbering, work):
 
 
 def test_frames_are_predicted_and_corrected():
-    """A frame that turns steadily gets the Cayley vector h times its angular velocity, as in a step without moments; corrections
-    are reduced so that they turn no frame by more than 1.5.
+    """A steadily rotating frame gets the Cayley vector h times its angular velocity, as in a step without
+    moments.
+
+    Corrections are reduced so that they rotate no frame by more than 1.5 rad.
     """
     built, h, rng = stirred(9), 0.01, np.random.default_rng(3)
     system, state = built.system, built.state
@@ -194,7 +204,7 @@ def test_frames_are_predicted_and_corrected():
 
 
 def test_predictor_extrapolates_the_accelerations_of_a_step():
-    """Whatever they are: a step that has the accelerations of the last one needs no iteration."""
+    """For any accelerations: a step with those of the previous one needs no iteration."""
     h, random = 0.03, np.random.default_rng(1)
     for angle in (1e-3, 0.4, 3.0, 20.0):
         R0 = rotation_matrix(tuple(normalize(random.normal(size=4))))
@@ -220,7 +230,7 @@ def test_predictor_extrapolates_the_accelerations_of_a_step():
 
 @kernel
 def two_corrections(system, tree, state, work, h, other_joints):
-    """Of the bodies as they are in work: by the elimination into work.noise, with its tangents again into work.rhs."""
+    """Write the correction by elimination to work.noise, and that with the same tangents to work.rhs."""
     begin_fixed_frames(tree, state, work)
     begin_tree(system, tree, state, work)
     assemble_bodies(system, tree, state, work, h)
@@ -235,7 +245,9 @@ def two_corrections(system, tree, state, work, h, other_joints):
 
 
 def test_reused_jacobian_gives_the_same_correction_if_no_body_has_moved():
-    """Of all joints of closed form, from both ends, far from where they hold: gaps, tilts and moments are large."""
+    """All joints with closed forms, in both orders of bodies, far from their constraints: large gaps, tilts
+    and moments.
+    """
     built = branched(
         ("revolute", "spherical", "universal", "weld", "weld", "universal", "spherical", "revolute")
     ).build()

@@ -1,4 +1,4 @@
-"""Rod elements and spans in lanes: each has the forces, tangent and strains that the formulas of one give."""
+"""Rod elements and spans in SIMD lanes have the forces, tangent and strains of single ones."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def stirred(n, element="se3", full=False, viscous=False, consistent=False, size=
         some = (np.arange(len(table.stiffness)) >= order)[:, None, None]
         table = table._replace(damping=0.01 * some * table.stiffness)
     table = table._replace(strain0=0.1 * rng.standard_normal(table.strain0.shape))
-    if with_fixed:  # a fixed frame has no place in the matrix
+    if with_fixed:  # a fixed frame has no unknowns in the matrix
         first_frame = np.arange(len(frames.fixed)) == table.frames[0, 0]
         frames = frames._replace(fixed=np.where(first_frame, 1, frames.fixed))
     system = built.system._replace(frames=frames, **{name: table})
@@ -40,7 +40,7 @@ def stirred(n, element="se3", full=False, viscous=False, consistent=False, size=
 
 
 def of_elements(system, numbering, state, work):
-    """What of residual and matrix is the elements'."""
+    """Contribution of the elements to residual and matrix."""
     none = system.elements._replace(
         stiffness=np.zeros_like(system.elements.stiffness),
         damping=np.zeros_like(system.elements.damping),
@@ -108,7 +108,7 @@ def test_elements_in_simd_lanes_equal_single_elements(n, how):
     assert np.abs(forces - residual).max() < 1e-14 * np.abs(work.residual).max()
     found_matrix = dense(numbering, entries)
     assert np.abs(found_matrix - matrix).max() < 1e-14 * np.abs(work.values).max()
-    # nothing stands where the matrix has no entries
+    # no values outside the pattern of the matrix
     assert np.count_nonzero(entries) == np.count_nonzero(found_matrix)
     elements = work.elements
     strains = elements.strain1 - elements.start[:, element_lanes.E0 : element_lanes.E0 + 6]
@@ -137,7 +137,7 @@ def test_round_off_of_forces_is_that_of_the_stiffness():
 
 
 def alone(system, numbering, work):
-    """The same workspace, whose spans go one by one."""
+    """The same workspace with spans evaluated one by one."""
     return work._replace(spans=span_work(system, numbering, eight=False))
 
 
@@ -163,7 +163,7 @@ def test_spans_in_simd_lanes_equal_single_spans(n, how):
     assert status == status_of_eight == 0
     assert np.abs(forces - residual).max() < 1e-14 * np.abs(residual).max()
     assert np.abs(entries - matrix).max() < 1e-14 * np.abs(matrix).max()
-    assert np.array_equal(entries != 0.0, matrix != 0.0)  # nothing stands where the matrix has no entries
+    assert np.array_equal(entries != 0.0, matrix != 0.0)  # no values outside the pattern of the matrix
 
 
 @pytest.mark.parametrize(("n", "how"), [SPANS[3], SPANS[5]])
@@ -206,9 +206,9 @@ def test_scattered_blocks_are_addressed():
 def test_folded_element_is_reported(element, row):
     system, numbering, state, work = stirred(9, element)
     assert assembled(system, numbering, state, work)[2] == 0
-    end = 1 if element == "se3" else 2 if row != 8 else 0  # frame 0 is that of the neighbour too
+    end = 1 if element == "se3" else 2 if row != 8 else 0  # frame 0 also belongs to the neighbour
     table = system.elements if element == "se3" else system.spans
-    work.q1[table.frames[row, end]] *= -1.0  # the other of both quaternions of a turn: half + pi
+    work.q1[table.frames[row, end]] *= -1.0  # the opposite quaternion of the same rotation: half angle + pi
     assert assembled(system, numbering, state, work)[2] == 1
 
 

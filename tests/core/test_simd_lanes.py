@@ -1,4 +1,4 @@
-"""Eight numbers side by side: each lane has the bits of its item alone, and no other number is touched."""
+"""Eight numbers per vector: each lane is bit-identical to its item alone, and no other number is touched."""
 
 import platform
 import re
@@ -63,7 +63,7 @@ def test_simd_formula_is_bitwise_that_of_single_items():
 
 
 def arithmetic(compiled, kind):
-    """How many instructions of x86 compute with several numbers, and how many with one; kind: of the first argument."""
+    """Count the packed and the scalar arithmetic instructions of x86; kind: type of the first argument."""
     text = next(text for kinds, text in compiled.inspect_asm().items() if kinds[0] == kind)
     return tuple(len(re.findall(rf"\bv?(?:add|sub|mul|div|sqrt){kind}\b", text)) for kind in ("pd", "sd"))
 
@@ -71,7 +71,10 @@ def arithmetic(compiled, kind):
 @compiled_only
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="of other processors")
 def test_formulas_of_lanes_are_packed_instructions():
-    """A number by itself would be computed eight times. Both are compiled anew, as what is kept has no text to look at."""
+    """A scalar formula would be computed eight times.
+
+    Both kernels are compiled again, because cached ones have no assembly text.
+    """
     lanes_anew, anew = (
         named_kernel(f"{kernel.__name__}_anew", FunctionType(kernel.py_func.__code__, globals()))
         for kernel in (formula_of_lanes, formula)
@@ -180,7 +183,9 @@ def test_rows_are_scattered_to_their_offsets_only(width, add):
 
 @kernel
 def copy_rows(a, offsets, first, offset, items, out):
-    """Rows of four and of eight numbers, the ninth to twelfth from one of two and 0 and 1, to the rows `items` of `out`."""
+    """Copy rows of four and of eight numbers, the ninth to twelfth from two numbers and 0 and 1, to the rows
+    `items` of `out`.
+    """
     w = numbers4(a, offsets, first, offset)
     x = numbers7(a, offsets, first, offset)
     y = numbers2(a, offsets, first, offset + 1)
@@ -213,5 +218,5 @@ def test_four_and_six_numbers_are_copied_without_their_neighbours():
 
 @compiled_only
 def test_bounds_checks_find_no_access_outside_arrays():
-    """In a process of its own: the switch is read when numba is imported."""
+    """In another process: the switch is read when numba is imported."""
     assert said("-m", "tests.support.bounds_checks", NUMBA_BOUNDSCHECK="1") == "[]"

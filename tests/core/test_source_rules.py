@@ -1,4 +1,4 @@
-"""Laws of the sources of rigid and discretization themselves: what keeps kernels readable."""
+"""Rules for the sources of rigid and discretization that keep kernels readable."""
 
 import ast
 from pathlib import Path
@@ -11,7 +11,7 @@ MOST = 10
 
 
 def long_functions(source):
-    """Names of functions with more than `MOST` parameters that can be given by position."""
+    """Names of functions with more than `MOST` positional parameters."""
     kinds = ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda
     return {
         getattr(node, "name", "lambda")
@@ -21,7 +21,7 @@ def long_functions(source):
 
 
 def numbered_vectors(source):
-    """Lines where a scratch vector is asked for by its number: a subscript of something's `vector`."""
+    """Lines that address a scratch vector by its number: a subscript of an attribute `vector`."""
     return [
         node.lineno
         for node in ast.walk(ast.parse(source))

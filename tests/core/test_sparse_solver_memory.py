@@ -1,4 +1,4 @@
-"""Sparse factors live as long as what solves with them."""
+"""Sparse factors live as long as their solver."""
 
 import gc
 
@@ -43,11 +43,11 @@ def test_solvers_print_nothing_at_interpreter_exit():
 
 @pytest.mark.parametrize("lines", ["row", "column"])
 def test_matrix_with_a_zero_line_is_rejected_before_superlu(lines, monkeypatch):
-    """SuperLU can pass wrong sizes to the BLAS then, which prints to stdout."""
+    """SuperLU can otherwise pass wrong sizes to the BLAS, which prints to stdout."""
     dense = np.eye(4) + 1.0
     matrix = scipy.sparse.csc_matrix(dense)
     dense[(1, slice(None)) if lines == "row" else (slice(None), 1)] = 0.0
-    matrix.data[:] = dense.T.ravel()  # zeros that are stored
+    matrix.data[:] = dense.T.ravel()  # stored zeros
     monkeypatch.setattr(scipy.sparse.linalg, "splu", None)
     with pytest.raises(RuntimeError, match="singular"):
         sparse.sparse_lu(matrix)

@@ -1,4 +1,4 @@
-"""Closed forms that `em` uses beside the duals: springs against their duals, the choice of a form by number."""
+"""Closed forms that `em` uses next to the duals: springs against their duals, selection of a form by number."""
 
 import numpy as np
 import pytest
@@ -81,10 +81,10 @@ def test_closed_form_is_selected_by_its_number():
 
 @pytest.mark.parametrize("kind", list(filter(has_closed_forms, CONSTRAINTS)), ids=names)
 def test_constraints_satisfy_their_declared_properties(kind):
-    """Directions alone put no force on points; a quadratic one pulls with d; no moment is left over anywhere."""
+    """Directions alone exert no force on points; a quadratic constraint pulls along d; no resultant moment remains."""
     d = (
         (0.0, 0.0, 0.0) if kind.constant else (1.0, 1.5, -0.5)
-    )  # forces at two points: in line only where these coincide
+    )  # forces at two points: collinear only if these coincide
     pair = (1.0, 2.0, 3.0), (0.5, -1.0, 4.0), (0.3, 0.1, 0.2), (0.7, -0.2, 0.4), d
     force, torque_a, torque_b = kind.closed.pull((1.0, 0.0, 0.0), pair)
     assert (np.abs(force).max() == 0.0) == kind.turns

@@ -1,4 +1,4 @@
-"""Nothing enters compiled code unchecked: it would write past the end of what it is given."""
+"""Compiled code receives only validated arguments: otherwise it would write past the end of arrays."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from tests.support.processes import ended
 
 
 def test_validation_rejects_wrong_shapes_at_every_entry_point():
-    """In a process of its own, which a kernel that reads or writes past an array may end."""
+    """In another process, which an out-of-bounds access of a kernel may terminate."""
     process = ended("-m", "tests.support.invalid_states")
     assert process.stderr.strip() == ""
     assert int(process.stdout) > 1500

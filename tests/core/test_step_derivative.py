@@ -1,4 +1,4 @@
-"""The derivative of a step of `em` to its start and to numbers of what acts, forward and backward, against differences."""
+"""The derivative of a step of `em` by its start and by parameters, forward and backward, against differences."""
 
 import numpy as np
 import pytest
@@ -116,7 +116,7 @@ def test_parameter_derivative_of_a_step_matches_differences(kind, field, column,
     numbers = np.zeros_like(acting.group.numbers)
     numbers[k, place] = 1.0
     residual = linear_step.of_parameters(acting, numbers)
-    if kind == "spring" and place == 3:  # the damper beside it has this point too
+    if kind == "spring" and place == 3:  # the damper of the spring has this point too
         (damper,) = [a for a in groups_of(built.system, start) if a.group.kind.name == "damper"]
         direction = np.zeros_like(damper.group.numbers)
         direction[k, place] = 1.0
@@ -131,7 +131,7 @@ def test_parameter_derivative_of_a_step_matches_differences(kind, field, column,
 
 
 def test_backward_is_forward_transposed():
-    """g . (D x) = (D^T g) . x, of any number of parameters with one solution."""
+    """g . (D x) = (D^T g) . x, for any number of parameters with one solution."""
     built, start = swinging()
     step, n = derivative(built, start), len(start.r)
     gradient, change = random_change(n, 5), random_change(n, 6)

@@ -1,4 +1,4 @@
-"""f, g, p of the SE(3) strains and their divided differences keep their digits at every angle."""
+"""f, g, p of the SE(3) strains and their divided differences are accurate at every angle."""
 
 import mpmath
 import numpy as np

@@ -1,5 +1,5 @@
-"""ZERO of `rigid.structural_zero`: its rules, and that formulas of space on it are formulas of the plane, with nothing left
-over.
+"""ZERO of `rigid.structural_zero`: its rules; with it, spatial formulas reduce to planar ones without extra
+operations.
 """
 
 import operator
@@ -19,7 +19,7 @@ compiled_only = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="looks at wh
 
 
 def run(function, *arguments):
-    """A kernel's result as numbers."""
+    """Result of a kernel as floats."""
     return np.array([float(value) for value in np.atleast_1d(np.array(function(*arguments), object))])
 
 
@@ -49,7 +49,7 @@ def branched(x):
 
 @kernel
 def in_a_vector(x, y):
-    """A tuple of numbers and ZERO may stand where one of numbers does."""
+    """Return a tuple that mixes numbers and ZERO where numbers are expected."""
     a = (x, y, ZERO) if x > 0.0 else (y, x, 2.0)
     return dot(a, (1.0, 1.0, 1.0))
 
@@ -89,7 +89,7 @@ def test_nothing_is_divided_by_zero():
 
 @kernel
 def of_plane(x, y, c, s):
-    """What space's vector algebra makes of vectors and turns of a plane."""
+    """Results of spatial vector algebra for vectors and rotations of a plane."""
     R = (c, -s, ZERO, s, c, ZERO, ZERO, ZERO, 1.0)
     a, b = (x, y, ZERO), (y, x, ZERO)
     Ra = apply(R, a)
@@ -116,7 +116,7 @@ def test_planar_results_are_bitwise_those_in_space():
 
 
 def multiplications(function):
-    """In the machine code of a kernel, by the compiler's text of it."""
+    """Count the multiplications in the assembly text of a kernel."""
     function(X, Y, np.cos(X), np.sin(X))
     [text] = function.inspect_llvm().values()
     return len(re.findall(r" fmul ", text))
@@ -124,7 +124,7 @@ def multiplications(function):
 
 @compiled_only
 def test_compiled_code_has_no_multiplication_by_zero():
-    """R a: 4; R R: 4 of two numbers; a x b: 2; a . b: 2. In space there are those of all nine and three numbers."""
+    """R a: 4; R R: 4 of two numbers; a x b: 2; a . b: 2. In space all nine and three numbers are multiplied."""
     assert multiplications(of_plane) <= 12
     assert multiplications(of_space) > multiplications(of_plane)
 

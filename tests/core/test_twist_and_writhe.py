@@ -9,7 +9,7 @@ from rodsim.results.twist_and_writhe import ends_of, twist, writhe
 
 
 def quaternions(d1, d2):
-    """(n, 4) of section axes: d1, and d2 without its part along d1."""
+    """Section axes (n, 4): d1, and d2 without its component along d1."""
     from scipy.spatial.transform import Rotation
 
     d1 = d1 / np.linalg.norm(d1, axis=-1, keepdims=True)
@@ -30,7 +30,9 @@ def torus_knot(n, p=2, q=3):
 @pytest.mark.parametrize(("p", "q"), [(2, 3), (3, 2), (2, 5)])
 @pytest.mark.parametrize("n", [40, 97])
 def test_link_of_a_knot_is_that_of_its_frame_on_the_torus(n, p, q):
-    """p q times its edge winds about it, to round-off on a coarse polygon; mirrored: as often the other way."""
+    """The edge winds about the knot p q times, to round-off on a coarse polygon; with opposite sign for the
+    mirror image.
+    """
     r, quat = torus_knot(n, p, q)
     assert twist(r, quat, closed=True) + writhe(r) == pytest.approx(p * q, abs=1e-12)
     across = np.diag([1.0, 1.0, -1.0])
@@ -59,7 +61,9 @@ def test_writhe_is_the_integral_of_gauss():
     x, w = 0.5 * (x + 1), 0.5 * w
 
     def integral(a, b, c, d, rays=(False, False)):
-        """From a to b and from c to d; a ray goes on from its second point, or from its first backwards."""
+        """Gauss integral from a to b and from c to d; a ray extends from its second point, or backwards from
+        its first.
+        """
 
         def place(p, q, ray):
             at = (x / (1 - x) if ray else x)[:, None]
@@ -98,7 +102,7 @@ def test_helix_has_the_twist_of_its_torsion_and_the_writhe_of_its_turns():
 
 
 def test_buckled_twisted_rod_conserves_its_linking_number():
-    """On a coarse mesh, at every output: what one end has been turned, while a part of it becomes writhe."""
+    """On a coarse mesh, at every output: link is the applied end rotation, while a part of it becomes writhe."""
     section = Section.circular(0.01, Material(E=1e8, nu=0.5, density=1000.0))
     model = Model("twisted")
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 8)

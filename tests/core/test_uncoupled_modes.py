@@ -1,4 +1,4 @@
-"""Eigenproblems that fall into smaller ones: nothing is between the sets, and all find what one does."""
+"""Decoupled eigenproblems: no coupling between the sets, and together they give the modes of the full problem."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ SECTION = Section.from_stiffness(
 
 
 def coupled(seed, n=23):
-    """Two symmetric matrices that couple few of n unknowns, each of them others."""
+    """Two symmetric matrices, each coupling a few of n unknowns, not the same ones."""
     rng = np.random.default_rng(seed)
     K, M = np.diag(rng.uniform(1.0, 2.0, n)), np.diag(rng.uniform(1.0, 2.0, n))
     for A, pairs in ((K, 9), (M, 5)):
@@ -41,7 +41,7 @@ def test_uncoupled_sets_are_the_connected_components(seed):
 
 
 def beam(rotation, n):
-    """A clamped rod, turned; its section has no equal stiffnesses."""
+    """A clamped rod in any direction, without equal stiffnesses."""
     model = Model("beam")
     along, up = rotation.apply([[2.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     rod = model.add_rod("rod", [(0, 0, 0), along], SECTION, n_elements=n, up=up, mass="lumped")
