@@ -261,7 +261,7 @@ def test_last_use_is_the_time_of_the_stamp_file(version_folder):
 
 
 def test_cleanup_removes_only_cache_folders(version_folder, tmp_path):
-    """It removes folders only, no links, whose names have the pattern and which are next to the current folder."""
+    """Cleanup removes folders only, no links, whose names have the pattern and which are next to the current folder."""
     old = 400 * DAY
     elsewhere = make_unused_folder(tmp_path / "elsewhere" / f"{OTHER}1", old)
     names = (OTHER, f"{OTHER}12", f"{OTHER}g", f"{OTHER}A", "systems", f"systems/{OTHER}1")

@@ -317,7 +317,7 @@ def _calls(tmp_path, *arguments):
 
 @compiled_only
 def test_long_kernel_is_linked_to_every_caller(tmp_path):
-    """Its machine code is loaded before that of its callers, in each process, and its exceptions propagate."""
+    """The machine code is loaded before that of its callers, in each process, and its exceptions propagate."""
     (tmp_path / "calling.py").write_text(CALLING, "utf-8")
     (tmp_path / "kept").mkdir()
     # 2 (-1/2 + 2 - 3/2 + 2), the last from (1, 2), (3, 1), (2, -1)

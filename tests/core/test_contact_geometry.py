@@ -288,7 +288,7 @@ def test_mesh_vertices_have_the_stiffness_fractions_of_their_faces():
 
 
 def test_a_rounded_shape_keeps_its_size():
-    """Its lowest point is as low as that of the sharp shape if a face is down."""
+    """The lowest point is as low as that of the sharp shape if a face is down."""
     box = Cuboid(np.array([1.0, 2.0, 3.0])).features("it", 0.1)
     assert np.abs(box.points).max(axis=0) + 0.1 == pytest.approx([0.5, 1.0, 1.5])
     cone = Revolved(np.array([0.0, 3.0, 0.0]), np.array([0.0, 4.0, 4.0])).features("it", 0.5)

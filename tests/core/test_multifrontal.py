@@ -68,7 +68,7 @@ def test_fronts_take_a_fraction_of_the_operations_of_the_band():
 
 
 def test_operations_grow_with_the_length_of_a_frame():
-    """They are proportional to it, because separators have the size of its width."""
+    """Operations are proportional to the length, because separators have the size of the width."""
     short, long = (number_for_solver(net(fields=n).build().system).fronts.flops for n in (12, 48))
     assert 3.0 < long / short < 6.0
 

@@ -137,7 +137,7 @@ def test_round_off_of_forces_is_that_of_the_stiffness():
 
 
 def alone(system, numbering, work):
-    """The same workspace with spans evaluated one by one."""
+    """Workspace with spans evaluated one by one."""
     return work._replace(spans=span_work(system, numbering, eight=False))
 
 

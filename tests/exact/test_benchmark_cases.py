@@ -1,4 +1,6 @@
-"""The benchmarks' own cases: converged places that others find too, errors over the run, motions that leave the plane."""
+"""The cases of the benchmarks: reference positions confirmed by other methods, errors over the run, non-
+planar motions.
+"""
 
 import json
 import re
@@ -22,7 +24,7 @@ from benchmarks.sweeps import SWEEPS
 
 
 def test_planar_bars_follow_the_pendulum_equations():
-    """Angles and a Runge-Kutta method of order 8 beside quaternions, joints and em6."""
+    """Angles and a Runge-Kutta method of order 8 against quaternions, joints and em6."""
     pendulums = by_angles(CASES["B3-5"])
     assert pendulums == pytest.approx(np.array(PATHS["B3-5"]["end"]), abs=2e-9)
     assert by_steps(CASES["B3-5"], 5, 0.004, 6)[0] == pytest.approx(pendulums, abs=1e-9)
@@ -87,7 +89,9 @@ def test_steps_that_miss_an_instant_are_rejected():
 
 
 def test_summary_line_reports_the_best_run_of_a_peer(capsys):
-    """Models of a program count together, loops and whole calls each; below 1 where the peer is faster."""
+    """All models of a program are compared together, loops and whole calls separately; below 1 if the peer is
+    faster.
+    """
     case = CASES["B3-5"]
     own_runs, _ = measure(case, ["none"], repeats=1, quick=True)
     own_runs = [replace(m, wall_s=0.02, whole_s=0.1) for m in own_runs if m.program == "rodsim"]
@@ -109,7 +113,7 @@ def test_picture_shows_program_fronts_of_cases_run_by_two_programs(tmp_path):
     runs = [
         *(ran("rodsim", "B1", t, 0.1 / t) for t in (1.0, 2.0, 4.0)),
         *(ran("Exudyn beam", "B1", t, 1.0 / t) for t in (2.0, 8.0)),
-        ran("rodsim", "B2", 1.0, 0.1),  # nobody else
+        ran("rodsim", "B2", 1.0, 0.1),  # no other program
         ran("rodsim em4", "B4", 1.0, 1e-3),
         ran("MuJoCo", "B4", 1.0, 1e-2),
         ran("Exudyn", "B4", 1.0, float("nan")),  # diverged
@@ -128,7 +132,7 @@ def test_picture_shows_program_fronts_of_cases_run_by_two_programs(tmp_path):
 
 
 def test_every_measured_call_uses_a_different_case(monkeypatch):
-    """A program that remembers its last models must not be timed on one that it knows."""
+    """A program that caches its last models must not be timed on one of them."""
     measured = []
 
     def run(case, resolution, h, **options):

@@ -1,4 +1,4 @@
-"""Buckling loads against Euler's, Engesser's and Greenhill's, and what modes say of the same loads."""
+"""Buckling loads against Euler's, Engesser's and Greenhill's, and modes at these loads."""
 
 import re
 import warnings
@@ -35,7 +35,7 @@ def test_columns_buckle_at_the_exact_load(EA, GA, end, half_waves):
 
 
 def test_a_buckling_load_does_not_depend_on_masses():
-    """Not even of a column that swings as slowly as once in three minutes."""
+    """Not even for a column that oscillates as slowly as once in three minutes."""
     model = column(3e7, 3e7)
     mass = model.add_body("mass", Box(0.01, 0.01, 0.01, mass=1e3), position=(LENGTH, 0, 0))
     model.add_joint("weld", "weld", model.rods["rod"].end, mass)
@@ -44,7 +44,7 @@ def test_a_buckling_load_does_not_depend_on_masses():
 
 
 def test_linear_buckling_neglects_the_shortening_before():
-    """K(0) + f K' misses the shortening: it is off by about P/EA; shear is in it."""
+    """K(0) + f K' neglects the shortening: its error is about P/EA; shear is included."""
     result = buckling(column(200.0, 3e5))
     P = (np.pi / 2 / LENGTH) ** 2 * 3.0
     assert result.linear[0] == pytest.approx(P, rel=1e-4)
@@ -94,7 +94,7 @@ def test_a_column_buckles_under_its_own_weight_at_greenhills_load():
 
 
 def strip(n, element="relative(4)"):
-    """A cantilever with a load across it, whose bending in the plane of the load costs much more."""
+    """A cantilever with a transverse load in its stiff bending plane."""
     section = Section.from_stiffness(
         EA=1e7, GA=1e7, GJ=2.0, EI=(1e6, 3.0), mass_per_length=1.0, inertia_per_length=0.01
     )
@@ -128,13 +128,15 @@ def test_modes_oscillate_below_the_buckling_load_and_grow_above():
 
 
 def test_rod_in_tension_buckles_by_shear():
-    """Reissner's rod in tension: not below GA, where the shear of a turned section outweighs its stiffness."""
+    """Reissner's rod in tension: not below GA, where the shear of a rotated section outweighs its stiffness."""
     assert buckling(column(2e3, 600.0, load=-1.0), nonlinear=False).factors[0] > 600.0
 
 
 @pytest.mark.parametrize("n", [1, 2, 40])
 def test_rigid_links_on_springs_buckle_at_the_closed_form(n):
-    """P = 4 k/L sin^2(pi/(2 (2n + 1)) (2j - 1)): joints alone carry the load, and one link has one freedom."""
+    """P = 4 k/L sin^2(pi/(2 (2n + 1)) (2j - 1)): joints alone carry the load, and one link has one degree of
+    freedom.
+    """
     n_factors = min(n, 2)
     exact = [16.0 * np.sin(np.pi * (2 * j - 1) / (2 * (2 * n + 1))) ** 2 for j in range(1, n_factors + 1)]
     result = buckling(links(n), n_factors)
@@ -143,7 +145,7 @@ def test_rigid_links_on_springs_buckle_at_the_closed_form(n):
 
 
 def unsupported(kind):
-    """Models that have no equilibrium from which their loads could make them buckle."""
+    """Models without an equilibrium from which their loads could make them buckle."""
     model = Model(kind, gravity=(0, 0, -9.81 * (kind == "upright")))
     if kind in ("hanging loose", "adrift"):
         model = column(2e3, 600.0, n=8)
@@ -164,14 +166,14 @@ def unsupported(kind):
 
 
 def with_single_load(model, part, force, following=False):
-    """The model with this load alone, on a rod's end or in the middle of a body."""
+    """The model with this load alone, on the end of a rod or in the middle of a body."""
     model.loads.clear()
     point = model.rods[part].end if part in model.rods else model.bodies[part].at((0, 0, 0))
     model.add_force("load", point, force, following=following)
     return model
 
 
-# model, other arguments than `constant=["gravity"]`, what is said
+# model, arguments in addition to `constant=["gravity"]`, message
 REFUSED = [
     (lambda: column(200.0, 60.0, load=0.0), {}, "no load grows"),
     (
@@ -208,7 +210,7 @@ REFUSED = [
         {},
         r"model 'column' is unstable before its loads grow: rod 'rod', node \d+ .*hold it there",
     ),
-    # links have no shear that could give way
+    # links have no shear deformation
     (
         lambda: with_single_load(links(3), "bar 2", (1.0, 0, 0)),
         {},
@@ -225,7 +227,7 @@ def test_models_that_cannot_buckle_are_rejected_with_part_and_advice(model, sett
 
 
 def test_factors_far_beyond_the_linear_path_are_not_searched(monkeypatch):
-    """A rod that is pulled and has much shear that could give way."""
+    """A rod in tension with high shear stiffness."""
     linearised, linear = [], ProportionallyLoadedModel.linear
     monkeypatch.setattr(
         ProportionallyLoadedModel, "linear", lambda self, *at: linearised.append(at) or linear(self, *at)
@@ -240,7 +242,7 @@ def test_factors_far_beyond_the_linear_path_are_not_searched(monkeypatch):
 
 
 def test_buckling_fill_in_is_proportional_to_the_number_of_elements(monkeypatch):
-    """Shapes that are held have full rows; as pivots these would fill the factors: 16 times at 4 times the elements."""
+    """Constraints on shapes are full rows; as pivots they would fill the factors: 16 times at 4 times the elements."""
     fill = []
 
     def counting(matrix, **options):
@@ -283,7 +285,7 @@ def nonlinear_column(strain=0.2, before=0.0, element="se3"):
 
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
 def test_linear_factors_use_the_tangent_at_the_current_strain(element):
-    """Near Euler's load, where the law is four times as stiff along the rod as without strain."""
+    """Near Euler's load the law is four times as stiff along the rod as without strain."""
     model = nonlinear_column(0.05, 1.6, element)
     result = buckling(model, constant=["before"])
     assert 1.8 < 1.6 + result.factors[0] < 2.2
@@ -291,7 +293,7 @@ def test_linear_factors_use_the_tangent_at_the_current_strain(element):
 
 
 def half_pressed_before():
-    """By half of Euler's load: of 11.6 % at the factor it adds 5.8 %."""
+    """Half of Euler's load acts before: of 11.6 % strain at the factor the growing load adds 5.8 %."""
     model = column(16.0, 1e4, n=12)
     model.add_force("before", model.rods["rod"].end, (-0.925, 0, 0))
     return model
@@ -300,11 +302,11 @@ def half_pressed_before():
 STRAINED = "at the factor .* stretch and shear come to 0.1"
 PULLED = "the loads stretch its rods: the factor .* near GA"
 LINEAR = {"nonlinear": False}
-# model, arguments, least first factor, what is said of strains
+# model, arguments, least first factor, warning about strains
 DOUBTS = {
     "pulled": (lambda: column(2e4, 1e4, load=-1.0, n=8, element="se3"), {}, 1e4, PULLED),
     "pulled, linear": (lambda: column(2e4, 1e4, load=-1.0, n=8, element="se3"), LINEAR, 1e4, PULLED),
-    # GA is a twentieth of EA: 5 % are no doubt of their own
+    # GA is a twentieth of EA: 5 % alone cause no warning
     "pulled by 5 %": (lambda: column(2e5, 1e4, load=-1.0, n=8, element="se3"), LINEAR, 0, PULLED),
     "pressed and pulled": (pressed_and_pulled, {}, 0, None),
     # Euler's load of this column is 1.85, the next ones are 16.6 and 46.3, in either plane; compressed by 7.4 %, 11.6 %
@@ -315,7 +317,7 @@ DOUBTS = {
     "higher factors": (lambda: column(25.0, 1e4, n=12), {"n": 5, **LINEAR}, 0, "at the factor 16.6"),
     "law": (nonlinear_column, LINEAR, 1.6, None),
     "constant": (half_pressed_before, {"constant": ["before"], **LINEAR}, 0, STRAINED),
-    # its load bends it; along it there is tension only where it is bent already
+    # its load bends it; there is axial tension only where it is already bent
     "strip": (lambda: strip(8, "se3"), {}, 0, None),
 }
 

@@ -1,8 +1,12 @@
-"""A cable that is lifted from a floor without friction: the catenary that begins where it leaves the floor.
+"""A cable that is lifted from a frictionless floor: the catenary that begins where it leaves the floor.
 
-With the horizontal tension H, the weight w per length and a = H/w, from where it begins to rise: x = a asinh(s/a) and
-z = (a^2 + s^2)^(1/2) - a of the arc s, the tension H + w z. A little bending is smeared over lengths (EI/H)^(1/2) and, on a
-floor of stiffness k per length, (4 EI/k)^(1/4): both get shorter with the elements, so that all of it is of second order.
+With the horizontal tension H, the weight w per length and a = H/w, from where it begins to rise: x = a
+asinh(s/a) and
+z = (a^2 + s^2)^(1/2) - a of the arc s, the tension H + w z. Bending stiffness smooths the touch-down over
+lengths
+(EI/H)^(1/2) and, on a floor of stiffness k per length, (4 EI/k)^(1/4): both get shorter with the elements, so
+that the error
+is of second order.
 """
 
 from __future__ import annotations
@@ -21,21 +25,21 @@ A = H / W
 
 
 def end(s: float) -> np.ndarray:
-    """Of the cable with the arc s above the floor, under the tension H."""
+    """Position (3,) of the end of the cable with the arc s above the floor, under the horizontal tension H, m."""
     return np.array([LENGTH - s + A * np.arcsinh(s / A), 0.0, np.hypot(A, s) - A])
 
 
 class LiftedCable(NamedTuple):
     H: float  # N, at the anchor
     tension: float  # N, at the support
-    lying: float  # m, what the floor carries over w
-    begins: float  # m, where the catenary through the nodes above the floor begins, and how unlike they are
+    lying: float  # m, load on the floor over w
+    begins: float  # m, mean of where catenaries through the nodes above the floor begin, and their spread
     spread: float
 
 
 @cache
 def lifted(n: int) -> LiftedCable:
-    """By steps of the lifted arc, from the cable that lies straight."""
+    """Lift the cable in load steps from the floor, on which it lies straight."""
     EI, k = 0.4 / n**2, 4e2 * n**2 / 64
     model = Model("cable", gravity=(0, 0, -10.0))
     section = Section.from_stiffness(
@@ -50,7 +54,7 @@ def lifted(n: int) -> LiftedCable:
     method = Newton(relaxation=False, first_step=0.05)
     statics = equilibrium(model, method=method, constant=["gravity"], motions={"lift": path})
     anchor, force = (statics.joint(name).force[-1] for name in ("anchor", "lift"))
-    lying = statics.contact("lie").normal_force[-1] - anchor[2]  # beside the anchor it has no contact
+    lying = statics.contact("lie").normal_force[-1] - anchor[2]  # next to the anchor it has no contact
     z = statics.rod("cable").r[-1, :, 2] + W / k
     above = z > 0.05
     begins = np.linspace(0, LENGTH, n + 1)[above] - np.sqrt((z[above] + A) ** 2 - A**2)

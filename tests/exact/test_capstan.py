@@ -1,4 +1,4 @@
-"""A rope on a drum that turns: the ratio of its forces, and how far from the limit of a rope that does not resist bending."""
+"""A rope on a rotating drum: the ratio of its forces, compared with the limit of a rope without bending stiffness."""
 
 from functools import cache
 
@@ -14,12 +14,12 @@ def run_of(n_elements: int, EI: float = 1e-5):
 
 
 def deficit(*arguments: float) -> float:
-    """Of the limit."""
+    """Relative deficit of the ratio from its limit."""
     return 1.0 - capstan.ratio(run_of(*arguments)) / capstan.limit(0.5)
 
 
 def test_capstan_ratio_converges_to_its_limit():
-    """Of order 1.5 between 15, 30 and 60 elements: 0.042, 0.014, 0.005."""
+    """With order 1.5 between 15, 30 and 60 elements: 0.042, 0.014, 0.005."""
     assert 0.0 < deficit(30) < 0.4 * deficit(15) < 0.02
 
 
@@ -29,7 +29,7 @@ def test_bending_lowers_the_ratio_of_a_capstan():
 
 
 def test_sliding_on_a_drum_dissipates_the_work_of_the_axle():
-    """Friction dissipates the torque times the turn; the energy balance is exact."""
+    """Friction dissipates the torque times the rotation; the energy balance is exact."""
     run = run_of(30)
     assert np.ptp(run.energy["total"] + run.dissipation - run.work) < 1e-12 * run.work[-1]
     torque = (capstan.ratio(run) - 1.0) * capstan.REACH
@@ -39,7 +39,9 @@ def test_sliding_on_a_drum_dissipates_the_work_of_the_axle():
 
 
 def test_rope_sticks_below_the_capstan_ratio_and_slides_above():
-    """Speed of the pulled end, m/s: bristles hold four times the load; what is above the limit works against the air."""
+    """Speed of the pulled end, m/s: bristles hold four times the load; the excess above the limit works
+    against air drag.
+    """
     moved = []
     for holding in (4.0, 6.0):
         model = capstan.model(n_elements=15, holding=holding, speed=0.0)
@@ -49,7 +51,7 @@ def test_rope_sticks_below_the_capstan_ratio_and_slides_above():
 
 
 def test_contact_stations_are_those_of_the_rope():
-    """Whichever is named first; of rods as thick as each other those of both."""
+    """For any order of the pair; for two rods of equal thickness the stations of both are used."""
     for thin, thick, side in ((0.01, 0.1, [0, 1]), (0.01, 0.02, [2, 2])):
         sides = []
         for order in (1, -1):
@@ -66,7 +68,9 @@ def test_contact_stations_are_those_of_the_rope():
 
 
 def test_flange_keeps_a_skew_rope_on_its_drum():
-    """An axle that leans by 0.2 rad: the rope's surface comes as far as the lower flange, or off the drum without one."""
+    """The axle is tilted by 0.2 rad: the rope's surface comes as far as the lower flange, or off the drum
+    without one.
+    """
     runs = (pulley.run(0.2, flanges, t_end=0.13, progress=False) for flanges in (True, False))
     inside, outside = map(pulley.aside, runs)
     assert 1.0 < inside < 1.0 + 1e-4 / (0.5 * pulley.GROOVE)  # as deep as friction and weight press it

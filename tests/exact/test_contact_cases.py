@@ -1,4 +1,4 @@
-"""Impacts, and balls that roll and slide along rods: what closed forms say, refined in the step and in the mesh."""
+"""Impacts, and balls that roll and slide along rods, against closed forms, refined in step and mesh."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ G = contacts.G
 
 
 def spread(values) -> float:
-    """Largest distance from the first, of the first's size."""
+    """Largest deviation from the first value, relative to its size."""
     values = np.asarray(values)
     return float(np.abs(values - values[0]).max() / np.abs(values[0]).max())
 
 
 @pytest.mark.parametrize("h", [4e-3, 2e-3])
 def test_bouncing_ball_conserves_energy_over_1000_bounces(h):
-    """Each lasts 2 v/g in flight and the time of a touch. The energy walks at random, with one rounding a step."""
+    """A bounce lasts 2 v/g in flight and the contact time. The energy error is a random walk of one rounding
+    per step.
+    """
     steps = round(1000.0 * (2.0 * contacts.SPEED / G + contacts.TOUCHES) / h)
     run = contacts.bouncing(h, steps * h, 1.0, 1.0, output_every=500)
     ball = run.body("ball")
@@ -37,7 +39,10 @@ def test_bouncing_ball_conserves_energy_over_1000_bounces(h):
 
 
 def test_ball_on_an_expression_law_has_the_exact_depth_and_contact_time(tmp_path):
-    """2 integral dx/sqrt(v^2 - 2 V/m), with x = depth sin(a); second order in the step; the file tells it again, and audits."""
+    """Contact time 2 integral dx/sqrt(v^2 - 2 V/m), with x = depth sin(a); second order in the step.
+
+    The loaded result has the same forces and passes the audit.
+    """
     terms, speed, file = {1: 1e4, 2: -2e6, 3: 2e9}, 1.5, tmp_path / "ball.vtkhdf"
     model = ball_on_floor(
         0.0505, (0, 0, -speed), 0.0, law="1e4*depth + 2e9*depth**3 - 2e6*depth**2", stiffness=None
@@ -58,7 +63,7 @@ def test_ball_on_an_expression_law_has_the_exact_depth_and_contact_time(tmp_path
     contact, body = result.contact("on"), result.body("ball")
     assert contact.depth.max() == pytest.approx(deepest, rel=2e-4)
     assert body.v[-1, 2] == pytest.approx(speed, rel=1e-12)
-    # on both ways beside the floor with the speed: a bounce takes what is left of the time
+    # flight before and after contact at constant speed: the rest of the time is the bounce
     distance = 0.0005 + body.r[-1, 2] - 0.05
     assert result.t[-1] - distance / speed == pytest.approx(lasts, rel=1e-4)
     assert np.ptp(result.energy["total"]) < 1e-13
@@ -69,18 +74,21 @@ def test_ball_on_an_expression_law_has_the_exact_depth_and_contact_time(tmp_path
 
 
 def test_steel_impact_converges_to_hertz_with_the_order():
-    """Contact time to second order, the largest force, where all is energy, to fourth."""
+    """Contact time to second order; the largest force, where all energy is elastic, to fourth."""
     ratios = np.array([contacts.steel_spheres(n) for n in (20, 40, 80, 160)])
     errors = np.abs(ratios[:, :2] - 1.0)
     assert np.all(errors[-1] < 1e-4)
     orders = np.log2(errors[:-1] / errors[1:])
     assert orders[:, 0] == pytest.approx(2.0, abs=0.1)
     assert np.all(orders[:, 1] > 3.5)
-    assert ratios[:, 2] == pytest.approx(1.0, abs=1e-11)  # the one that was at rest has all of the velocity
+    assert ratios[:, 2] == pytest.approx(1.0, abs=1e-11)  # the ball that was at rest has all of the velocity
 
 
 def thrown_bar(n: int, mass: str, stiffness: float, output_every: int = 1):
-    """Of n elements on a wall, in steps of half the time of a wave through one; run, and part of the speed that it keeps."""
+    """A bar of n elements thrown at a wall, in steps of half the time of a wave through an element.
+
+    Return the run and the ratio of its final to its initial speed.
+    """
     model, h = Model("bar"), 0.5 * contacts.LENGTH / contacts.WAVE / n
     velocity = (-contacts.HIT, 0, 0)
     bar = model.add_rod("bar", [(0, 0, 0), (1, 0, 0)], contacts.BAR, n, velocity=velocity, mass=mass)
@@ -91,8 +99,11 @@ def thrown_bar(n: int, mass: str, stiffness: float, output_every: int = 1):
 
 
 def test_impacting_bar_leaves_the_wall_when_the_wave_returns():
-    """The force EA v/c lasts 2 L/c; then all comes back but what the front, a jump, has spread into short waves, the
-    least by a tip of half the stiffness of an element. How a wall that gives way takes speed: below.
+    """The force EA v/c lasts 2 L/c; then all speed returns but that of the front, a jump, which has dispersed
+    into short waves.
+
+    The loss is least with a tip of half the stiffness of an element. An elastic wall, which takes speed, is
+    tested below.
     """
     lasts = []
     for n in (20, 40, 80):
@@ -107,9 +118,10 @@ def test_impacting_bar_leaves_the_wall_when_the_wave_returns():
 
 
 def test_impacting_bar_leaves_an_elastic_wall_at_the_exact_speed():
-    """On a wall that gives way within the time tau the force is 1 - exp(-t/tau) of EA v/c; from T = 2 L/c on, with
-    x = (t - T)/tau, it is exp(-x) (2 + 2 x) - 1 until exp(x) = 2 + 2 x. The impulse lacks 0.0517 tau EA v/c.
-    Order 2 in mesh and step together.
+    """On a wall with the time constant tau the force is 1 - exp(-t/tau) of EA v/c.
+
+    From T = 2 L/c on, with x = (t - T)/tau, it is exp(-x) (2 + 2 x) - 1 until exp(x) = 2 + 2 x.
+    The impulse lacks 0.0517 tau EA v/c. Order 2 in mesh and step together.
     """
     x = brentq(lambda x: np.exp(x) - 2.0 - 2.0 * x, 1.0, 3.0)
     lacks = 1.0 + x - 2.0 * (1.0 - np.exp(-x)) - 2.0 * (1.0 - np.exp(-x) * (1.0 + x))
@@ -127,7 +139,7 @@ def test_impacting_bar_leaves_an_elastic_wall_at_the_exact_speed():
     [(0.7, 1.6, 10.0, 1e6, 0.1), (0.2, 0.3, 1.0, 1e4, 2.0), (1.0, 1.0, 2.0, 1e5, 0.3)],
 )
 def test_ball_between_two_spheres_loses_energy_by_restitution(e, mass, speed, k, t_end):
-    """As 10, 7, 4.9, 3.43 m/s; what the first impact takes is m v^2 (1 - e^2)/2."""
+    """As 10, 7, 4.9, 3.43 m/s; the first impact dissipates m v^2 (1 - e^2)/2."""
     model, h = Model("between"), t_end / round(t_end / (0.005 * np.sqrt(mass / k)))
     body = model.add_body("ball", MassProperties(mass, np.full(3, 1e-3)), velocity=(speed, 0.0, 0.0))
     walls = [model.add_sphere(f"{x:+}", model.ground.at((x, 0.0, 0.0)), 0.05) for x in (-0.2, 0.2)]
@@ -148,7 +160,9 @@ def test_ball_between_two_spheres_loses_energy_by_restitution(e, mass, speed, k,
 def rail(
     h: float, bend: float = 0.0, friction: float = 0.0, t_end: float = 0.4, speed: float = 1.037, n: int = 10
 ):
-    """A ball that is pressed on a rod, held at all nodes, and moves along it; behind its middle the rod goes up by `bend`."""
+    """A ball that is pressed on a rod, fixed at all nodes, and moves along it; after its middle the rod rises
+    with slope `bend`.
+    """
     model, force, stiffness = Model("rail"), 5.0, 1e4
     angle = bend * (np.arange(n) >= n // 2)
     steps = np.column_stack([np.cos(angle), np.zeros(n), np.sin(angle)]) / n
@@ -173,7 +187,7 @@ def nodes_passed(ball) -> int:
     ("speed", "h", "t_end"), [(1.037, 2e-3, 0.4), (1.037, 1e-3, 0.4), (20.0, 2.5e-4, 0.03)], ids=str
 )
 def test_ball_moves_along_a_rod_without_node_effects(speed, h, t_end):
-    """Also in steps of 5 mm, which end behind a node."""
+    """Also in steps of 5 mm, which end after a node."""
     ball = rail(h, t_end=t_end, speed=speed).body("ball")
     assert nodes_passed(ball) >= 4
     assert ball.v[:, 0] == pytest.approx(speed, abs=1e-10)
@@ -190,24 +204,24 @@ def test_ball_conserves_energy_along_a_bent_rod(bend):
 
 @pytest.mark.parametrize(("speed", "t_end"), [(2.0, 0.08), (20.0, 0.03)])
 def test_friction_along_a_rod_does_not_depend_on_nodes(speed, t_end):
-    """mu times the force that presses, while it slides; also in steps past nodes."""
+    """mu times the normal force while the ball slides; also in steps across nodes."""
     ball = rail(2.5e-4, friction=0.02, t_end=t_end, speed=speed).body("ball")
     mass = 3000.0 * 4.0 / 3.0 * np.pi * 0.02**3
-    late = np.arange(len(ball.v) - 1) * 2.5e-4 > 0.01  # the bristle is as long as it will be
+    late = np.arange(len(ball.v) - 1) * 2.5e-4 > 0.01  # the bristle has its final length
     assert mass * np.diff(ball.v[:, 0])[late] / 2.5e-4 == pytest.approx(-0.02 * 5.0, rel=1e-9)
     assert nodes_passed(ball) >= 1
     assert np.ptp(ball.r[:, 2]) < 1e-14
 
 
 def test_sliding_ball_on_a_rod_decelerates_uniformly_until_it_rolls():
-    """m dv/dt = -mu F; it rolls from the speed on that the moment of momentum about the line of contact leaves."""
+    """m dv/dt = -mu F until it rolls at the speed given by the angular momentum about the line of contact."""
     speed, mu = 0.5, 0.1
     run = rail(5e-4, friction=mu, speed=speed, t_end=0.2)
     ball, mass = run.body("ball"), 3000.0 * 4.0 / 3.0 * np.pi * 0.02**3
     inertia, arm = (
         0.4 * mass * 0.02**2,
         (0.03 - 5e-4) * 0.02 / 0.03,
-    )  # to what divides the axes as the radii do
+    )  # to the point that divides the line of the axes as the radii do
     rolling = speed * mass * arm**2 / (mass * arm**2 + inertia)
     until = (speed - rolling) * mass / (mu * 5.0)
     slides = (run.t > 5e-3) & (run.t < 0.9 * until)

@@ -1,6 +1,8 @@
-"""The Hamiltonian and multisymplectic formulas of the rod (003) against complex steps of the densities, on random motions.
+"""The Hamiltonian and multisymplectic formulas of the rod (003) against complex steps of the densities, on
+random motions.
 
-The fields are of size 1 and solve nothing; every identity holds to round-off, |q| = 1 where it is needed.
+The fields are of size 1 and satisfy no equation of motion; every identity holds to round-off, with |q| = 1 if
+needed.
 """
 
 import numpy as np
@@ -142,7 +144,7 @@ def density_of(sample, **change):
 
 
 def test_velocities_are_derivatives_of_the_density_for_any_momentum(sample):
-    p = sample.p + sample.q.value  # off the hidden constraint too
+    p = sample.p + sample.q.value  # also off the hidden constraint
     phi_t, q_t = hamiltonian.velocities(ROD, sample.q.value, sample.p_phi, p)
     assert close(phi_t, gradient(lambda x: density_of(sample, p=p, p_phi=x), sample.p_phi))
     assert close(q_t, gradient(lambda x: density_of(sample, p=x), p))
@@ -172,7 +174,7 @@ def test_equations_of_motion_are_the_balances_of_simo_and_reissner(sample):
     assert close(defect, pure(balance))
     balance = balances.linear_balance(ROD, q.value, phi.S, q.S, phi.SS, phi.tt)
     assert close(ROD.rho_A * phi.tt - rates[0], balance)
-    assert np.abs(balance).max() > 1  # the fields do not solve it: the identity is not 0 = 0
+    assert np.abs(balance).max() > 1  # the fields do not solve it: the identity is not trivial
 
 
 def test_the_hidden_constraint_is_the_rate_of_the_constraint_for_any_momentum(sample):

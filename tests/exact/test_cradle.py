@@ -1,4 +1,4 @@
-"""Balls in a row: which leave, with gaps and without."""
+"""Balls in a row: which ones leave, with and without gaps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWa
 
 @pytest.mark.parametrize("lifted", [1, 3])
 def test_as_many_cradle_balls_swing_out_as_swing_in(lifted):
-    """The others move by the gaps between them, each some 0.005 rad."""
+    """The others move by the gaps between them, each about 0.005 rad."""
     run = cradle.run(lifted, 0.42, 2e-4, progress=False)
     rise = cradle.angles(run).max(axis=1)
     assert rise[-lifted:] == pytest.approx(cradle.LIFT, rel=1e-3)
@@ -24,7 +24,7 @@ def test_as_many_cradle_balls_swing_out_as_swing_in(lifted):
 
 
 def row(came: int, gap: float, h: float, n: int = 5, t_end: float = 0.03):
-    """Velocities of n free balls of 0.1 kg, of which so many come in with 1 m/s; k/m is 1e7 1/s^2."""
+    """Velocities of n free balls of 0.1 kg, of which so many arrive at 1 m/s; k/m is 1e7 1/s^2."""
     model, balls = Model("row"), []
     for k in range(n):
         place = ((0.04 + gap) * k - 1e-3 * (k < came), 0.0, 0.0)
@@ -39,16 +39,17 @@ def row(came: int, gap: float, h: float, n: int = 5, t_end: float = 0.03):
 
 @pytest.mark.parametrize("came", [1, 2, 4])
 def test_as_many_balls_leave_a_row_with_gaps_as_hit_it(came):
-    """Equal masses exchange their velocities, also when an impact takes few steps."""
+    """Equal masses exchange their velocities, also if an impact takes few steps."""
     leaves = (np.arange(5) >= 5 - came).astype(float)
     assert row(came, 1.5e-3, 1e-4) == pytest.approx(leaves, abs=1e-11)
 
 
 def touching_three() -> list[float]:
-    """Velocities of three balls that touch, hit by the first with 1, each on linear springs, in times of (m/k)^(1/2).
+    """Velocities of three touching balls on linear springs, hit by the first at speed 1; time in (m/k)^(1/2).
 
-    Depths u, w of both: u'' = w - 2 u, w'' = u - 2 w, so that u + w = sin(t), u - w = sin(3^(1/2) t)/3^(1/2), until u is zero at
-    T; then w'' = -2 w until it is, too.
+    Depths u, w of both: u'' = w - 2 u, w'' = u - 2 w, so that u + w = sin(t), u - w = sin(3^(1/2) t)/3^(1/2),
+    until u is zero at
+    T; then w'' = -2 w until w is zero, too.
     """
 
     def u(t: float) -> float:
@@ -66,7 +67,7 @@ def touching_three() -> list[float]:
 
 
 def test_three_touching_balls_share_the_speed_of_the_first():
-    """-0.1303, 0.1502, 0.9800 of it, to the second order of the step."""
+    """-0.1303, 0.1502, 0.9800 of it, to second order in the step."""
     exact = touching_three()
     assert np.sum(exact) == pytest.approx(1.0, abs=1e-14)
     assert np.sum(np.square(exact)) == pytest.approx(1.0, abs=1e-14)

@@ -1,4 +1,6 @@
-"""Bifurcations and limit points by state, factor and shape together; whatever carries a load brings its stress along."""
+"""Bifurcations and limit points: state, factor and shape are consistent; every part that carries a load
+contributes its stress.
+"""
 
 import numpy as np
 import pytest
@@ -22,7 +24,7 @@ def half_spring(model, name, a, b, k=STIFF / 2, l0=HIGH):
 
 
 def user_kind_spring(model, name, a, b, k=STIFF / 2, l0=HIGH):
-    """As a kind of a script has it: its value and dual alone are known."""
+    """A spring as a user-defined kind: only its value and dual are known."""
     model.add_interaction(name, Spring, a, b, k=k, l0=l0)
 
 
@@ -67,7 +69,10 @@ ABOUT = (half_coil, half_angle, half_turning_bushing)
 
 
 def strut(halves):
-    """Two parts that slide in each other, upright on a hinge, held at the top from the side and pressed; halves: between them."""
+    """Two parts that slide in each other, upright on a hinge, with a side spring and the load at the top.
+
+    halves: functions that add the two springs between the parts.
+    """
     model = Model("strut")
     foot = model.add_body("foot", Box(0.1, 0.1, 0.1, mass=1.0), position=(0, 0, 0))
     head = model.add_body("head", Box(0.1, 0.1, 0.1, mass=1.0), position=(0, 0, HIGH))
@@ -81,7 +86,9 @@ def strut(halves):
 
 
 def crank(halves):
-    """A bar on a hinge with springs against its turn; the load at its end is oblique, so that they carry part of it at once."""
+    """A bar on a hinge with springs against its rotation; the load at its end is oblique, so that they carry
+    part of it.
+    """
     model = Model("crank")
     bar = model.add_body("bar", Box(1.0, 0.1, 0.1, mass=1.0), position=(0.5, 0, 0))
     model.add_joint("hinge", "revolute", model.ground, bar, at=(0, 0, 0), axis=(0, 1, 0))
@@ -115,17 +122,17 @@ def test_strut_of_two_springs_buckles_at_one_load_for_all_kinds(halves):
 
 
 def test_strut_buckles_at_the_load_of_its_shortened_length():
-    """P = k_side (L - P/k), up to (P/k)^2/100, what the side spring pulls."""
+    """P = k_side (L - P/k), up to (P/k)^2/100, which is due to the pull of the side spring."""
     result = buckling(strut([half_spring, half_law]))
     assert result.factors[0] == pytest.approx(SIDE * HIGH / (1 + SIDE * HIGH / STIFF), rel=1e-4)
     assert result.linear[0] == pytest.approx(SIDE * HIGH, rel=1e-9)
-    # pulled aside it follows its shape: what would have to be held there is no equilibrium of its own
+    # the side spring pulls it along the critical shape: the straight state is not an equilibrium, so there is no bifurcation
     assert result.kinds == ("limit point",)
 
 
 @pytest.mark.parametrize("halves", pairs(ABOUT), ids=named)
 def test_crank_joint_carries_the_load_left_by_springs_of_all_kinds(halves):
-    """K(f) = k - 0.8 f L; a spring whose stress is forgotten leaves a moment to the joint, and K' is another."""
+    """K(f) = k - 0.8 f L; if the stress of a spring is neglected, the joint carries its moment, and K' is wrong."""
     assert buckling(crank(halves), nonlinear=False).linear[0] == pytest.approx(STIFF / 0.8, rel=1e-9)
 
 
@@ -152,7 +159,7 @@ def test_inactive_limit_carries_no_load():
 
 @pytest.mark.parametrize("halves", [*pairs(ALONG[1:])[::3], *pairs(ABOUT[1:])], ids=named)
 def test_the_stress_of_an_energy_follows_from_its_dual(halves, monkeypatch):
-    """Of our kinds, were they silent about their strains: on the strut, or with a joint that carries what they leave."""
+    """Kinds of the package without their declared strains: on the strut, or with a joint that carries the rest."""
     from discretization import interaction_table
 
     make, expected = (strut, SIDE * HIGH) if halves[0] in ALONG else (crank, STIFF / 0.8)
@@ -180,7 +187,9 @@ def truss(high, stiffness=1e4, bar=half_spring):
     [*((high, half_spring) for high in (0.01, 0.2, 1.5)), (0.2, user_kind_spring), (0.2, expression_spring)],
 )
 def test_a_truss_snaps_through_at_the_exact_limit_load(high, bar):
-    """P = 2 k z (l0/l - 1), dP/dz = 0 where l^3 = l0 (von Mises 1923); linear buckling is off by a factor of five and more."""
+    """P = 2 k z (l0/l - 1), dP/dz = 0 where l^3 = l0 (von Mises 1923); linear buckling errs by a factor of
+    five or more.
+    """
     result = buckling(truss(high, bar=bar))
     l0 = np.hypot(1.0, high)
     z = np.sqrt(l0 ** (2 / 3) - 1.0)
@@ -189,7 +198,7 @@ def test_a_truss_snaps_through_at_the_exact_limit_load(high, bar):
     assert result.factors[0] == pytest.approx(2e4 * z * (l0 ** (2 / 3) - 1.0), rel=1e-10)
     assert result.states[0].r[1, 2] == pytest.approx(z, rel=1e-7)  # the load is flat there: root of round-off
     assert result.linear[0] > 5 * result.factors[0]
-    assert result.linear[0] == pytest.approx(2e4 * high**3, rel=1e-8)  # of bars that keep their direction
+    assert result.linear[0] == pytest.approx(2e4 * high**3, rel=1e-8)  # bars of constant direction
 
 
 def test_two_linear_factors_to_one_point_are_reported_once():
@@ -210,7 +219,7 @@ def test_two_linear_factors_to_one_point_are_reported_once():
 @pytest.mark.parametrize("axis", [(1, 0, 0), (0.3, 0.5, -0.7)])
 @pytest.mark.parametrize(("EA", "GA"), [(3e6, 3e6), (200.0, 60.0)])
 def test_double_bifurcations_are_reported_twice_with_two_shapes(axis, EA, GA):
-    """In an oblique one round-off of EA pushes along both shapes at once."""
+    """In an oblique column round-off of EA excites both shapes at once."""
     axis, foot = np.array(axis) / np.linalg.norm(axis), np.array([3.0, -2.0, 1.0])
     section = Section.from_stiffness(
         EA=EA, GA=GA, GJ=2.0, EI=3.0, mass_per_length=1.5, inertia_per_length=(0.02, 0.01, 0.01)
@@ -230,7 +239,7 @@ def test_double_bifurcations_are_reported_twice_with_two_shapes(axis, EA, GA):
 
 
 def test_buckling_load_of_a_frame_does_not_depend_on_round_off():
-    """At the factors the path is singular: a plain iteration there goes where round-off points."""
+    """At the factors the path is singular: a plain iteration there would follow round-off."""
     from rodsim.validation import buckling_loads as stability
 
     expected = frame(0)
@@ -252,7 +261,7 @@ def test_buckling_load_of_a_frame_does_not_depend_on_round_off():
 
 
 def test_linear_factor_is_reported_if_there_is_no_critical_point():
-    """A column that is pushed from the side bends from the start on: its links go on to carry more and more."""
+    """A column under a side load bends from the start: its links carry more and more load."""
     model = links(2)
     model.add_force("side", model.bodies["bar 1"].at((0, 0, 0)), (0, 0.5, 0))
     with pytest.warns(LinearFactorWarning, match="is that of linear buckling alone; on the path"):

@@ -1,4 +1,6 @@
-"""External damping and joint friction of models: closed forms, their balance, in `em` and in the charts, in scenes."""
+"""External damping and joint friction of models: closed forms and energy balance, in `em`, in the charts and
+in scenes.
+"""
 
 import numpy as np
 import pytest
@@ -20,7 +22,9 @@ def tumbling():
 
 
 def test_damped_free_body_follows_the_closed_form():
-    """m dv/dt = -rate m v, d(R J Omega)/dt = -rate R J Omega: both momenta fall as exp(-rate t), L along itself."""
+    """m dv/dt = -rate m v, d(R J Omega)/dt = -rate R J Omega: both momenta decay as exp(-rate t), L with
+    constant direction.
+    """
     errors = []
     for h in (0.02, 0.01):
         result = simulate(tumbling(), 1.0, h, output_every=10, progress=False)
@@ -35,7 +39,7 @@ def test_damped_free_body_follows_the_closed_form():
 
 
 def with_friction(kind):
-    """Two bodies in free flight, joined, of which the first is slowed from outside too."""
+    """Two jointed bodies in free flight, the first of which is also damped externally."""
     model = Model(kind)
     a = model.add_body("a", Box(0.4, 0.3, 0.2, density=100), velocity=(0.3, 0, 0), angular_velocity=(1, 2, 3))
     b = model.add_body("b", Box(0.2, 0.4, 0.3, density=80), position=(0.5, 0.1, 0))
@@ -103,18 +107,20 @@ def viscous_arm(element, gravity, curve=((0, 0, 0), (0.5, 0, 0))):
     [("se3", (0.3, 1.0, -9.81)), ("se3", (0.0, 0.0, -9.81)), ("relative(2)", (0, 0, -9.81))],
 )
 def test_viscous_rod_needs_as_few_iterations_as_an_elastic_one(element, gravity):
-    """Its round-off is where Newton's method ends, and what is lost is counted where the step ends. The one in a plane has a
-    solver of its own.
+    """Newton's method stops at round-off of the viscous forces, and losses are evaluated at the end of the
+    step.
+
+    The planar rod uses the planar solver.
     """
     result = simulate(viscous_arm(element, gravity), 0.4, 1e-3, output_every=20, progress=False)
     E, dissipated = result.audit_column("total"), result.audit_column("dissipation")
-    assert result.newton_iterations[1:].mean() < 2.3  # 3.3 else
+    assert result.newton_iterations[1:].mean() < 2.3  # 3.3 otherwise
     assert np.abs(E + dissipated - E[0]).max() < 1e-13 * dissipated[-1]
 
 
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
 def test_viscous_losses_include_the_last_newton_correction(element):
-    """With the last correction of Newton's method; without it energy and losses change by ten times as much, 3e-14."""
+    """Without it the errors of energy and losses are ten times larger, 3e-14."""
     curve = (0, 0, 0), (0.25, 0.1, 0.1), (0.5, 0, 0.15)
     result = simulate(
         viscous_arm(element, (0.3, 5, -9.81), curve), 1.6, 4e-3, output_every=20, progress=False

@@ -1,4 +1,4 @@
-"""Loads along rods: what they are at the nodes, and the work they do."""
+"""Loads along rods: their nodal forces and their work."""
 
 import numpy as np
 import pytest
@@ -33,14 +33,14 @@ def test_dead_load_equal_to_the_weight_acts_as_gravity(element):
     one, other = (simulate(model, 0.3, 0.01) for model in (falling, loaded))
     assert np.abs(one.rod("rod").r - other.rod("rod").r).max() < 1e-10
     assert np.ptp(one.rod("rod").r[:, -1], axis=0).max() > 0.1
-    # what gravity loses the load gives
+    # the work of the load replaces the energy of gravity
     assert other.work == pytest.approx(one.energy["gravity"][0] - one.energy["gravity"], abs=1e-10)
     assert audit(other).energy_balance < 1e-11
 
 
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_nodal_forces_are_work_equivalent_to_the_load(element):
-    """Of a load and a displacement that are polynomials along the rod, and the load times whole between its ends."""
+    """Load and displacement are polynomials along the rod; also with the load on a part of the rod."""
     model, rod = clamped_rod(element, curve=((0, 0, 0), (2, 0, 0)))
     load = model.add_distributed_load(
         "load", rod, lambda s, t: ((1 + t) * (3 * s - 1), s, 1.0), between=(0.25, 0.75)
@@ -92,7 +92,7 @@ def test_the_work_of_a_distributed_load_is_counted_exactly(integrator, following
 
 
 def test_following_load_rotates_with_the_sections():
-    """A moment per length along a rod that is free: its spin about its own axis, whichever way that points."""
+    """A moment per length along a free rod: it spins about its own axis, in any direction."""
     direction = np.array([0.6, 0.0, 0.8])
     model, rod = clamped_rod(curve=[(0, 0, 0), tuple(direction)])
     model.joints.clear()
@@ -103,7 +103,7 @@ def test_following_load_rotates_with_the_sections():
 
 @pytest.mark.parametrize("n", [20, 40])
 def test_distributed_couples_bend_an_arm_to_the_exact_curvature(n):
-    """Muscles of PyElastica's arm: couples -tau'(s) per length leave the moment tau(s), so the curvature is tau/EI."""
+    """Muscles of PyElastica's arm: couples -tau'(s) per length give the moment tau(s), so the curvature is tau/EI."""
 
     def tau(s):
         return 2.0 * np.exp(-(((s - 0.5) / 0.12) ** 2))
@@ -148,7 +148,7 @@ def test_invalid_load_value_is_reported_with_place_and_time(bad):
 
 
 def test_load_function_may_reuse_its_list_or_array():
-    """What it holds then counts, not what it holds later; tuples are looked at all together."""
+    """The values at the time of the call are used, not later ones; tuples are converted all together."""
     fillers = [0.0] * 3, np.zeros(3)
 
     def filled(buffer):
@@ -168,7 +168,7 @@ def test_load_function_may_reuse_its_list_or_array():
 
 
 def test_array_field_equals_the_scalar_load_function():
-    """Also where components are numbers, and where a part of the rod is loaded."""
+    """Also if components are numbers, and if a part of the rod is loaded."""
 
     def wave(s, t):
         return np.sin(3 * s - 2 * t), 0.5, s * t
@@ -199,11 +199,11 @@ def test_invalid_field_values_are_rejected_by_name():
         model.add_force("push", rod.end, signals.Field(lambda s, t: (s, t, s)))
 
 
-# -- loads that are narrow against an element --------------------------------------------------------------------------
+# -- loads that are narrow compared with an element ---------------------------------------------------------------------
 
 
 def passing(width, speed=0.4):
-    """8 N along y, as a Gauss curve of this width (m, its standard deviation) that moves along the rod of 2 m from 0.5 m on."""
+    """8 N along y, as a Gaussian of this standard deviation (m) that moves along the rod of 2 m from 0.5 m on."""
 
     def shape(s, t):
         return 8.0 / (width * np.sqrt(2 * np.pi)) * np.exp(-0.5 * ((2 * s - 0.5 - speed * t) / width) ** 2)
@@ -225,7 +225,7 @@ def carried(field, element="se3", n_elements=8):
 @pytest.mark.parametrize(("element", "order"), [("se3", 1), ("relative(2)", 2), ("lagrange(4)", 4)])
 @pytest.mark.parametrize("part", [0.15, 1 / 16, 1 / 30])
 def test_narrow_fields_have_their_total_and_moment(element, order, part):
-    """Of the length of an element: interpolation of order 1 at least takes x to x. All of the load is on the rod."""
+    """Interpolation of order 1 or more reproduces x, so the moment is exact. All of the load is on the rod."""
     shape = passing(part * 0.25 * order)
     values, x = carried(Field(lambda s, t: (0, shape(s, t), 0)), element)
     times = TIMES if part > 0.1 else np.array([1.25])
@@ -237,7 +237,7 @@ def test_narrow_fields_have_their_total_and_moment(element, order, part):
 
 
 def test_fields_are_integrated_at_each_time_independently():
-    """Or a run that goes on would have other loads than one that went through: here of a load that grows."""
+    """Otherwise a resumed run would have other loads than an uninterrupted one: here of a load that grows."""
     shape = passing(0.02)
     values, _ = carried(Field(lambda s, t: (0, 10.0 ** (4 * t) * shape(s, t), 0)))
     assert np.array_equal(

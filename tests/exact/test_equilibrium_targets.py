@@ -1,4 +1,6 @@
-"""Where an equilibrium is asked for: lists of load factors, joints that are elsewhere than before, what cannot be reached."""
+"""Targets of equilibria: lists of load factors, joints that have moved since the start, targets that cannot
+be reached.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,15 @@ AXIS = np.array([0.0, 0.0, 1.0])
 
 
 def turned(degrees: Any, **settings: Any):  # type: ignore[no-untyped-def]
-    """The loaded cantilever with its clamp turned about e3 by an angle, or by one that is a function of the load factor."""
+    """The loaded cantilever with its clamp rotated about e3 by an angle in degrees, or by a function of the
+    load factor.
+    """
     rotation = (lambda f: np.radians(degrees(f)) * AXIS) if callable(degrees) else np.radians(degrees) * AXIS
     return equilibrium(loaded(), motions={"clamp": {"rotation": rotation}}, **settings)
 
 
 def built_at(degrees: float) -> Model:
-    """The same, built turned by the angle, under loads that do not turn."""
+    """The cantilever built rotated by the angle, under loads that do not rotate."""
     model, a = Model("cantilever"), np.radians(degrees)
     start = np.array([0.3, 0.1, 0.0])
     rod = model.add_rod("rod", [start, start + np.array([np.cos(a), np.sin(a), 0])], section(**STRONG), 4)
@@ -33,14 +37,14 @@ def built_at(degrees: float) -> Model:
 
 
 def test_equilibrium_at_60_degrees_continues_from_30() -> None:
-    """By 30 degrees more, and along a path that goes from 30 to 60 where the model has the joint at 0."""
+    """By 30 degrees more, and along a path from 30 to 60 degrees relative to the joint at 0 in the model."""
     at_30, expected = turned(30), turned(60).state().r
     assert turned(30, start=at_30).state().r == pytest.approx(expected, abs=1e-10)
     full_path = turned(lambda f: 30 + 30 * f, start=at_30)
     assert full_path.state().r == pytest.approx(expected, abs=1e-10)
     assert full_path.constraint_residual.max() < 1e-12
     assert audit(full_path).ok
-    # and on from there, all the way round
+    # and on from there by a full turn
     assert turned(lambda f: 60 + 360 * f, start=full_path).state().r == pytest.approx(expected, abs=1e-9)
 
 
@@ -96,7 +100,7 @@ def test_invalid_load_factor_lists_are_rejected(factors: Any) -> None:
 
 
 def column(**settings: Any):  # type: ignore[no-untyped-def]
-    """It passes bifurcations at 2.467 and 4.934 N of 6."""
+    """A column that passes bifurcations at 2.467 and 4.934 N of 6 N."""
     model, _, end = cantilever(section(EA=1e6, GA=1e6, GJ=1.0, EI=[1.0, 2.0]), 1.0, 8)
     model.add_force("press", end, (-6.0, 0.0, 0.0))
     return equilibrium(model, method="arc-length", monitors={"down": (end, (-1, 0, 0))}, **settings)
@@ -130,7 +134,7 @@ def test_unreached_load_factor_is_rejected_without_a_file(
 
 
 def test_bifurcation_in_the_step_of_a_stop_is_followed() -> None:
-    """The bifurcation lies in the step in which the stop is met."""
+    """The bifurcation lies in the step in which the stop is reached."""
     stop = {"load_factor": (-1.0, 0.415), "down": (-1.0, 0.1)}  # the first is at 0.412
     assert column(branch=1, stop=stop).monitor("down")[-1] > 1e-3
 

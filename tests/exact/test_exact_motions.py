@@ -15,7 +15,7 @@ FREE_BODY = {
     1.0: (0.98246243303855346, 0.067504764125571854, 0.15270460806474528, 0.083017932786291950),
     2.0: (0.93054500301645729, 0.14095475300691028, 0.29825094072933890, 0.15894694498456642),
 }
-# method, chart, order; steps a second with which it is just good for 1e-10 at t = 2: with half as many it is not
+# method, chart, order; steps per second that just give 1e-10 at t = 2: half as many do not
 METHODS = [
     ("mG(3)", "alpha", 6, 400),
     ("mG(4)", "director", 8, 200),

@@ -1,4 +1,4 @@
-"""Dry friction: sticking, sliding, rolling, and what comes of it, against closed forms."""
+"""Dry friction: sticking, sliding, rolling and their consequences, against closed forms."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ G = contacts.G
 
 
 def balance(run) -> float:
-    """Energy, what was lost, and work."""
+    """Energy, dissipation and work."""
     total = run.energy["total"] + run.dissipation - run.work
     return float(np.abs(total - total[0]).max())
 
 
 def block(force, t_end: float, static: float = 0.8, kinetic: float = 0.4):
-    """1 kg on a floor, pulled where friction acts."""
+    """1 kg on a floor, pulled at the height of the friction force."""
     model, depth = Model("block", gravity=(0.0, 0.0, -G)), G / 1e5
     body = model.add_body("block", MassProperties(1.0, np.ones(3)))
     foot = model.add_sphere("foot", body.at((0.0, 0.0, 0.05 - depth)), 0.05)
@@ -32,7 +32,7 @@ def block(force, t_end: float, static: float = 0.8, kinetic: float = 0.4):
 
 @pytest.mark.parametrize("part", [0.5, 0.99])
 def test_block_pulled_below_the_static_limit_sticks(part):
-    """Where the bristle has it, for ever: also what it stands on does not creep."""
+    """At the equilibrium of its bristle, without creep, for any time."""
     run = block(signals.SmoothStep(part * 0.8 * G, 0.0, 0.1).along((1, 0, 0)), 1.0)
     x = run.body("block").r[:, 0]
     assert x[-1] == pytest.approx(part * 0.8 * G / 1e6, rel=1e-6)
@@ -47,7 +47,7 @@ def test_block_pulled_above_the_static_limit_slides_kinetically():
 
 
 def cylinder(slope: float = 0.0, v: float = 0.0, t_end: float = 0.3):
-    """A rod of 10 cm, 1 kg and 5 cm as a cylinder, mu = 0.2; where it rolls gravity is turned by `slope`."""
+    """A rod of 10 cm, 1 kg and 5 cm as a cylinder, mu = 0.2; gravity is rotated by `slope`."""
     radius, length = 0.05, 0.1
     z = radius - G * np.cos(slope) / (1e7 * length)
     model = Model("cylinder", gravity=(G * np.sin(slope), 0.0, -G * np.cos(slope)))
@@ -61,7 +61,10 @@ def cylinder(slope: float = 0.0, v: float = 0.0, t_end: float = 0.3):
 
 
 def test_sliding_cylinder_starts_to_roll():
-    """2/3 m/s: of 1/2 J it keeps 2/9 J and 1/9 J of rotation, and rolls from v/(3 mu g) on; L about its line is kept."""
+    """2/3 m/s: of 1/2 J it keeps 2/9 J and 1/9 J of rotation, and rolls from v/(3 mu g) on.
+
+    The angular momentum about its contact line is conserved.
+    """
     run = cylinder(v=1.0, t_end=0.6)
     v = run.rod("rod").v[:, :, 0].mean(axis=1)
     spin = np.abs(run.rod("rod").Omega[-1, :, 0])
@@ -103,7 +106,9 @@ def resisted(t_end: float, velocity=(0.0, 0.0, 0.0), spin=(0.0, 0.0, 0.0), **los
 
 
 def test_rolling_resistance_stops_a_ball_at_the_exact_distance():
-    """Its moment N l about the line of contact makes m (1 + 2/5 r^2/a^2) a dv/dt = -N l, a the arm; it slips nowhere."""
+    """The moment N l about the line of contact gives m (1 + 2/5 r^2/a^2) a dv/dt = -N l, a the arm; the ball
+    never slips.
+    """
     length, v = 0.005, 0.5
     arm = 0.05 - G / 1e6
     run, _ = resisted(0.85, (v, 0, 0), (0, v / arm, 0), friction=Friction(0.3, rolling=length))
@@ -132,7 +137,7 @@ def test_drilling_friction_stops_a_ball_at_the_exact_time():
 
 
 def spinning(shape, height: float, **friction):
-    """At 10 rad/s on a floor, as deep as its weight presses it."""
+    """A body at 10 rad/s on a floor, as deep as its weight presses it."""
     model = Model("spins", gravity=(0.0, 0.0, -G))
     body = model.add_body("it", shape, (0.0, 0.0, height), angular_velocity=(0.0, 0.0, 10.0))
     floor = model.add_plane("floor", model.ground.at((0.0, 0.0, 0.0)), (0.0, 0.0, 1.0))
@@ -150,14 +155,15 @@ def test_disc_spinning_on_its_face_is_braked_by_friction(drilling, length):
 
 
 def test_cone_spinning_on_its_tip_is_not_braked_by_friction():
-    """A tip touches in a point: where `drilling` follows from friction it has none."""
+    """A tip touches in a point: if `drilling` follows from friction it is zero."""
     run = spinning(Cone(0.05, 0.1, mass=1.0), -G / 5e5, drilling="friction")
     assert run.body("it").Omega[20, 2] == pytest.approx(10.0, rel=1e-12)
 
 
 def test_stick_slip_on_a_belt_has_the_exact_times():
-    """From falling to rising through half the velocity of the belt, and on to falling. Order 1: whether it slides is known at the
-    end of a step.
+    """Periods from falling to rising through half the velocity of the belt, and on to falling.
+
+    Order 1: sliding is detected at the end of a step.
     """
     half, errors = 0.5 * contacts.BELT, []
     largest = np.hypot(contacts.BELT, (contacts.BREAKS - contacts.RESTS) * contacts.W)

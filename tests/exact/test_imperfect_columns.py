@@ -1,7 +1,9 @@
-"""Arc-length on imperfect columns: the path bends at Euler's load, however small the imperfection.
+"""Arc-length on imperfect columns: the path bends at Euler's load, for any small imperfection.
 
-Reference: the elastica at a shortening of half the length, extensible and shearable, by shooting (DOP853, 1e-10); EI = L = 1.
-A cantilever carries P = 3.3296, a column on hinges 13.3185 at EA = GA = 1e7; at 1e3 3.3216 and 13.1922. The side force changes
+Reference: the elastica at a shortening of half the length, extensible and shearable, by shooting (DOP853,
+1e-10); EI = L = 1.
+A cantilever carries P = 3.3296, a column on hinges 13.3185 at EA = GA = 1e7; at 1e3 3.3216 and 13.1922. The
+side force changes
 these by less than 2e-3. 16 elements of order 2 are within 0.4 %.
 """
 
@@ -73,7 +75,9 @@ def test_an_imperfect_column_follows_the_elastica(support: str, EA: float, load:
 
 
 def test_a_following_load_bends_a_pinned_column_to_the_elastica() -> None:
-    """Its part along the line of the hinges is P cos(slope); the slope at the head is nearly a right angle there."""
+    """The component along the line of the hinges is P cos(slope); the slope at the head is nearly a right
+    angle there.
+    """
     model, rod = column("pinned", 1e4, 300.0, 1e-5, n=48, following=True)
     monitors = {"down": (rod.end, (-1, 0, 0))}
     result = equilibrium(model, method=ArcLength(SHORTENED), monitors=monitors)
@@ -82,7 +86,7 @@ def test_a_following_load_bends_a_pinned_column_to_the_elastica() -> None:
 
 
 def test_a_perfect_column_has_its_bifurcations_and_stays_straight() -> None:
-    """However it lies in space: round-off is no imperfection."""
+    """In any orientation: round-off does not act as an imperfection."""
     Q = quaternions.to_matrix(quaternions.from_rotation_vector([0.3, -1.1, 0.7]))
     model = Model("column")
     cross_section = section(EA=1e9, GA=1e9, GJ=1.0, EI=[1.0, 2.0])
@@ -110,7 +114,7 @@ def test_arc_length_rejects_a_model_with_pressure_alone(tmp_path) -> None:  # ty
 
 
 def test_unavoidable_jump_ends_the_path(monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    """The result up to there is kept, and the error says why."""
+    """The result so far is stored, and the error gives the reason."""
     monkeypatch.setattr("discretization.statics.continuation.SMALLEST_STEP", 0.02)
     monkeypatch.setattr("discretization.statics.continuation.LEAST_LOOSE", 0.02)
     model = column("clamped", 1e4, 30.0, 1e-6)[0]
@@ -130,7 +134,7 @@ def test_a_cantilever_under_a_following_push_has_no_other_equilibrium(n: int) ->
 
 
 def test_path_ended_by_a_folded_element_is_not_reported_as_a_jump() -> None:
-    """A cantilever of two elements under a moment: each turns by pi before the moment is 2 pi EI/L."""
+    """A cantilever of two elements under a moment: each rotates by pi before the moment is 2 pi EI/L."""
     model = Model("cantilever")
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section(EA=1e4, GA=1e4, GJ=1.0, EI=1.0), 2)
     model.add_joint("foot", "clamp", rod.start)

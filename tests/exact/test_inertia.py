@@ -1,4 +1,4 @@
-"""Mass properties: closed forms, the divergence theorem on meshes, refusals."""
+"""Mass properties: closed forms, the divergence theorem on meshes, rejected input."""
 
 from functools import partial
 
@@ -73,7 +73,7 @@ AWAY = {"at the origin": (0.0, 0.0, 0.0), "off it": (0.37, -1.21, 5.83), "far fr
     [("stl", {"binary": True}), ("stl", {"binary": False}), ("ply", {"binary": True}), ("vtk", {})],
 )
 def test_single_precision_file_has_the_exact_moments_of_its_vertices(ending, how, place, tmp_path):
-    """A box, turned so that no inertia is zero: what is asserted is the surface in the file, in double precision."""
+    """A box, rotated so that no inertia is zero: the surface in the file is integrated in double precision."""
     box, rotation = Box(0.1, 0.2, 0.15, density=700), np.array([0.6, 0.36, -0.48, 0.528])
     rotation = rotation / np.linalg.norm(rotation)
     vertices = (rotate(rotation, box.vertices) + AWAY[place]).astype(np.float32)
@@ -93,7 +93,7 @@ def test_single_precision_file_has_the_exact_moments_of_its_vertices(ending, how
 
 
 def test_binary_files_of_any_size_and_place_are_accepted(tmp_path):
-    """Of any size and place; with moments in single precision 38 of 40 were refused as not symmetric."""
+    """With moments in single precision 38 of 40 were rejected as not symmetric."""
     rng = np.random.default_rng(5)
     for k in range(40):
         size, place = rng.uniform(0.01, 2.0, 3), rng.uniform(-5.0, 5.0, 3)

@@ -1,4 +1,4 @@
-"""What the joints are for: closed forms of the motions they transmit, order with joints of every kind, bad input."""
+"""Joints: closed forms of the motions they transmit, order with joints of every kind, rejected input."""
 
 from functools import cache
 
@@ -75,7 +75,7 @@ def shafts(kind, bend, t_end=2.0):
         for k in (0, 1)
     ]
     model.add_joint("bearing", "revolute", model.ground, bars[0], at=middles[0], axis=ways[0])
-    # with the joint at the other end that is bearing enough
+    # with the joint at the other end this bearing is sufficient
     model.add_joint("far bearing", "point_on_line", model.ground, bars[1], at=2 * ways[1], axis=ways[1])
     axis, second = ((1, 0, 0), (0, 1, 0)) if kind == "universal" else ways
     model.add_joint("joint", kind, *bars, at=(0, 0, 0), axis=axis, second_axis=second)
@@ -110,7 +110,7 @@ def test_constant_velocity_joint_rotates_both_shafts_equally(bend):
 @pytest.mark.parametrize(("integrator", "bound"), [("em", 2e-2), ("em-ggl", 2e-2), ("em4-ggl", 1e-3)])
 @pytest.mark.parametrize("pitch", [0.4, -1.5])
 def test_a_nut_runs_down_its_screw(integrator, bound, pitch):
-    """z = -g t^2/2/(1 + J/(m p^2)), p = pitch/2 pi: constant acceleration, through several turns."""
+    """z = -g t^2/2/(1 + J/(m p^2)), p = pitch/2 pi: constant acceleration, through several revolutions."""
     model = Model("screw", gravity=(0, 0, -9.81))
     shape = Box(0.2, 0.3, 0.1, mass=2.0)
     nut = model.add_body("nut", shape, (0.0, 0.0, 0.0))
@@ -127,7 +127,7 @@ def test_a_nut_runs_down_its_screw(integrator, bound, pitch):
 
 
 def test_body_on_a_planar_joint_follows_a_parabola():
-    """A parabola along the plane, an even turn about its normal."""
+    """A parabola along the plane, a uniform rotation about its normal."""
     n = np.array([1.0, 2, 2]) / 3
     g, v, t_end = np.array([0, 0, -9.0]), np.cross(n, (1, 0, 0)), 0.6
     model = Model("planar", gravity=g)
@@ -142,7 +142,9 @@ def test_body_on_a_planar_joint_follows_a_parabola():
 
 
 def test_coordinates_of_a_joint_are_those_of_its_parts():
-    """A cylinder that turns and slides evenly, its first part moving: angle and displacement, rates, named axes."""
+    """A cylinder that rotates and slides uniformly, its first part moving: angle and displacement, rates,
+    named axes.
+    """
     axis = np.array([2.0, -1, 2]) / 3
     spin, slide, drift = 5.0, 0.7, np.array([0.3, 0.2, -0.4])
     model = Model("piston")
@@ -175,7 +177,7 @@ def test_coordinates_of_a_joint_are_those_of_its_parts():
 
 
 def test_joint_forces_are_reported_in_joint_axes():
-    """A hinge whose axis is tilted holds a weight: m g along its own e3 and across it, moments only across."""
+    """A hinge with a tilted axis carries a weight: m g along its own e3 and across it, moments only across."""
     axis, mass = np.array([0.6, 0, 0.8]), 3.0
     model = Model("gate", gravity=(3.0, 0, -10.0))
     leaf = model.add_body("leaf", Box(1, 0.2, 0.3, mass=mass), (0.5, 0, 0))

@@ -1,4 +1,4 @@
-"""An overhand knot: the constants of its braid, the pull of its loop, and what surfaces without friction leave the same."""
+"""An overhand knot: the constants of its braid, the tension of its loop, and equal tensions without friction."""
 
 from functools import cache
 
@@ -25,7 +25,9 @@ def test_a_braid_has_the_published_factor_of_friction():
 
 
 def test_loose_knot_tension_follows_the_circle_law_and_its_next_term():
-    """T/(B/(2 R^2)) - 1 over epsilon, from two knots to the limit: 4 a/pi, 1.88; and the same beyond the braid as at the end."""
+    """T/(B/(2 R^2)) - 1 over epsilon, extrapolated from two knots: 4 a/pi, 1.88; equal beyond the braid and
+    at the end.
+    """
     wide = equilibrium(knot(along(example.path(40 * example.RADIUS, tail=7.0)), example.RADIUS, 3.0, 7.0))
     narrow = equilibrium(knot(curve_of(wide), 0.4 * example.RADIUS, 4.0, 5.5))
     two = measured(wide, example.RADIUS), measured(narrow, 0.4 * example.RADIUS)

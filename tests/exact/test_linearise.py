@@ -15,20 +15,20 @@ from tests.support.linearise import everything
 
 
 def shaken(built, seed=3, size=0.05):
-    """A state some way off, with stress everywhere."""
+    """A state far from the initial one, with stress everywhere."""
     rng = np.random.default_rng(seed)
     return moved(built.state, size * rng.standard_normal((len(built.state.r), 6)), built.system)
 
 
 def moved(state, x, system):
-    """The state with every moving frame displaced and turned by x (n, 6)."""
+    """The state with every moving frame displaced and rotated by x (n, 6)."""
     x = np.where(system.frames.fixed[:, None] != 0, 0.0, x)
     quat = quaternions.multiply(quaternions.from_rotation_vector(x[:, 3:]), state.quat)
     return state._replace(r=state.r + x[:, :3], quat=quat)
 
 
 def slope(function, state, system, h=1e-5):
-    """Derivatives of an array to (dr, turn) of all frames, (values, 6 n), of fourth order in h."""
+    """Derivatives of an array by (dr, rotation) of all frames, (values, 6 n), of fourth order in h."""
     n = 6 * len(state.r)
     columns = []
     for j in range(n):
@@ -101,7 +101,7 @@ def test_forces_are_the_gradient_of_the_energies_and_of_the_joints():
 
 
 def _angle(built, state):
-    """Of the torsion spring, less the unstressed one; it turns by less than half a turn."""
+    """Angle of the torsion spring minus its unstressed one, less than half a turn."""
     t = torsions_of(built.system.others)
     a, b = t.frames[0]
     Ra, Rb = (quaternions.to_matrix(state.quat[k]) for k in (a, b))
@@ -116,8 +116,8 @@ def test_damping_matrix_gives_the_dissipated_power():
     _, C, K = tangents.damping(dissipations_of(system), state, np.zeros((n, 3)))
     C = C.matrix(np.arange(n)).toarray()
     close(C, C.T, 1e-12)
-    assert np.abs(K.values).max() == 0.0  # at rest nothing resists, wherever the frames are
-    # a viscous rod of this section resists as its stiffness does, in the time given
+    assert np.abs(K.values).max() == 0.0  # at rest there is no damping force, for any positions
+    # the damping of a viscous section is its stiffness times the given time
     rate = np.random.default_rng(2).standard_normal((n, 6)) * (system.frames.fixed[:, None] == 0)
     h = 1e-6
     ends = [moved(state, k * h * rate, system) for k in (-0.5, 0.5)]
@@ -126,7 +126,7 @@ def test_damping_matrix_gives_the_dissipated_power():
 
 
 def _lost(built, ends, h):
-    """Power that the rod, the spring's and the coil's dampers lose between two states, W."""
+    """Power dissipated by the rod and the dampers of the spring and the coil between two states, W."""
     from discretization.state_measures import element_states
 
     system = built.system
@@ -148,12 +148,12 @@ def _lost(built, ends, h):
 
 
 def spinning_momenta(system, state, x, rate, motion, t):
-    """Momenta (n, 6) in axes that turn with W, of frames displaced by x (n, 6) there, whose x changes by rate."""
+    """Momenta (n, 6) in axes that rotate with W, of frames displaced by x (n, 6) there, whose x changes by rate."""
     W, n = motion.W, len(state.r)
     h = 1e-5
 
     def pose(dt):
-        """Inertial positions and rotations dt later; the frames' own spin turns them beneath x."""
+        """Inertial positions and rotations dt later; the frames' own spin rotates them relative to x."""
         y = x + dt * rate
         axes = Rotation.from_rotvec(W * (t + dt))
         spin = Rotation.from_rotvec(motion.spin * (t + dt))

@@ -1,4 +1,4 @@
-"""A chain of rings that hang in each other by contact alone."""
+"""A chain of rings that are linked by contact alone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_each_link_of_a_chain_carries_the_weight_of_all_below():
 
 
 def test_swinging_chain_conserves_energy_and_loses_no_link():
-    """They knock: some are free of the one above for a while, and none comes off."""
+    """The links collide: some are free of the one above for a while, and none comes off."""
     run = link_chain.run(3, 1.0, 0.12, 2e-4, progress=False)
     assert np.ptp(run.energy["total"]) < 1e-12 * run.energy["kinetic"].max()
     assert run.energy["spring"].max() > 0.1 * run.energy["kinetic"].max()

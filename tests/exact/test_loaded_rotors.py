@@ -1,4 +1,4 @@
-"""Shapes that turn: rotors under loads, rings that may turn on, and velocities that are those of no steady motion."""
+"""Rotating shapes: rotors under loads, rings that are free to rotate, and velocities that are not a steady motion."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_loaded_rotor_is_found_from_its_initial_shape_and_from_its_equilibrium
 
 
 def test_loads_grow_with_the_square_of_the_spin_from_the_initial_shape() -> None:
-    """Without load the way is the spin's alone: a straight rod, r'' = -W^2 rho/E r: stretched as tan(k L)/k."""
+    """Without load only the spin grows: a straight rod, r'' = -W^2 rho/E r, is stretched as tan(k L)/k."""
     model = rotor(8, load=0.0)
     k = 3.0 * np.sqrt(400 / 1e8)
     # from the hub at a: r = a cos(k s) + sin(k s) (1 + a k sin(k L))/(k cos(k L))
@@ -92,7 +92,7 @@ def ring(n: int = 16) -> Model:
 
 
 def test_spinning_free_ring_widens_without_rigid_motion() -> None:
-    """By rho W^2 R^3/E, without turning about the axis or sliding along it: both cost nothing."""
+    """By rho W^2 R^3/E, without rotating about the axis or sliding along it, which cost no energy."""
     model = ring()
     initial, state = model.build().state, steady_rotation(model, (0, 0, 20.0))
     radius = np.linalg.norm(state.r[1:, :2], axis=1)
@@ -103,7 +103,10 @@ def test_spinning_free_ring_widens_without_rigid_motion() -> None:
 
 
 def shaft(EA: float, inertia: float = 5e-4, load: float = 0.0) -> Model:
-    """Between two pins, spinning about its line, without shear and stretch; the load presses it where it may slide."""
+    """A shaft between two pins that spins about its line, nearly without shear and stretch.
+
+    The load presses it at the sliding pin.
+    """
     section = Section.from_stiffness(
         EA=EA, GA=EA, GJ=50, EI=80.0, mass_per_length=2.0, inertia_per_length=(2 * inertia, inertia, inertia)
     )
@@ -125,20 +128,23 @@ def shaft(EA: float, inertia: float = 5e-4, load: float = 0.0) -> Model:
 
 
 def test_shaft_of_extreme_stiffness_whirls_as_one_without_shear() -> None:
-    """w = k^2 sqrt(EI/rho A), forth and back alike but for rotary inertia; its turn alone is rigid and nothing grows."""
+    """w = k^2 sqrt(EI/rho A), forward and backward alike but for rotary inertia.
+
+    Only its own rotation is rigid and nothing grows.
+    """
     assert modes(shaft(6e13, inertia=0.5), 8).stable
     result = modes(shaft(6e13), 8)
     assert result.kinds.count("rigid") == 1
     assert "grows" not in result.kinds
     expected = (np.pi / 2) ** 2 * np.sqrt(80.0 / 2.0)
-    # the rigid one is known to eps EA/EI: it may bend a little
+    # the rigid motion is known to eps EA/EI: it may include a little bending
     bending = [w for w, kind in zip(result.omega, result.kinds, strict=True) if kind != "rigid"]
     assert bending[:2] == pytest.approx([expected, expected], rel=6e-3)
 
 
 @pytest.mark.parametrize("EA", [1e5, 1e9, 6e13])
 def test_nearly_critical_equilibrium_is_accepted(EA: float) -> None:
-    """What rounding leaves of its forces would move it far: it is no reason to refuse it."""
+    """The round-off of its forces would move it far, which is not a reason to reject it."""
     model = Model("column")
     cross_section = section(EA=EA, GA=EA, GJ=1.0, EI=1.0)
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], cross_section, 8, element="relative(2)")
@@ -169,7 +175,7 @@ def test_velocities_are_of_one_motion_to_1e_9(error: float, steady: bool) -> Non
     v, Omega = np.cross(W, built.state.r), np.where(built.system.frames.fixed[:, None] == 0, W, 0.0)
     faster = Omega.copy()
     faster[1] *= 1 + error
-    faster[1, 0] += 3.0 * error  # about an axis it is not round about
+    faster[1, 0] += 3.0 * error  # about an axis of which it is not a body of revolution
     perturbed = v.copy()
     perturbed[1, 1] += error * 3.0 * 4.0
     for velocity, spins, words, spin in (
@@ -190,7 +196,7 @@ def test_rotors_spin_in_their_places_to_1e_9(error: float, in_place: bool) -> No
     built = pair()
     Omega = np.where(built.system.frames.fixed[:, None] == 0, [0, 0, 3.0], 0.0)
     v = np.zeros_like(Omega)
-    v[1:] = (0, 0, error * 3.0 * 2.0)  # along the axis: as of a rotation that slides
+    v[1:] = (0, 0, error * 3.0 * 2.0)  # along the axis: as in a screw motion
     state = built.state._replace(v=v, Omega=Omega)
     if in_place:
         assert linearise(built, state).motion.ground

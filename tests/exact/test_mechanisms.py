@@ -1,4 +1,4 @@
-"""Mechanisms of the IFToMM benchmarks against their exact or converged motions; joints that repeat each other in all but one."""
+"""Mechanisms of the IFToMM benchmarks against their exact or converged motions; all but one have redundant joints."""
 
 from collections.abc import Callable, Mapping
 from functools import cache, partial
@@ -19,7 +19,7 @@ from rodsim.validation.rods import rubber_model
 
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 
-# An audit takes every step of a run again: what it finds round-off is so for every step, the longest is judged.
+# An audit repeats every step of a run, so round-off is asserted for every step; the longest steps are audited.
 
 # end of the first crank: N, t -> x, y, exact
 FOUR_BARS = {
@@ -37,7 +37,7 @@ FOUR_BARS = {
 
 
 def crank_end(n, t):
-    """The same of any N: of the pendulum of the same inertia, phi'' = m g l/J sin(phi)."""
+    """End of the first crank for any N: a pendulum of equal inertia, phi'' = m g l/J sin(phi)."""
     inertia, weight = (n + 1) / 3 + n, 9.81 * ((n + 1) / 2 + n)
     swing = lambda _, y: (y[1], weight / inertia * np.sin(y[0]))  # noqa: E731
     phi = solve_ivp(swing, (0.0, t), (0.0, 1.0), method="DOP853", rtol=1e-13, atol=1e-13).y[0, -1]
@@ -64,7 +64,7 @@ GOVERNOR[1.0] = 0.50142092237956, 6.2711257418766  # height of the slider, rate 
 
 
 class Mechanism(NamedTuple):
-    """What is known of a mechanism: places, m, by time; round-off of its joints and of its energy."""
+    """Reference of a mechanism: positions, m, by time; round-off of its joints and of its energy."""
 
     model: Callable[[], Model]
     exact: Mapping[float, tuple[float, ...]]
@@ -95,7 +95,7 @@ MECHANISMS = {
         1e-12,
         1e-11,
     ),
-    # three equations too many; of a crank of 0.1 m
+    # three redundant equations; a crank of 0.1 m
     "slider-crank": Mechanism(
         slider_crank_model,
         {t: (x,) for t, x in SLIDER.items()},
@@ -107,7 +107,7 @@ MECHANISMS = {
 
 
 def order_of(runs, exact):
-    """The mean order from the first step to the last, each half of the one before, and the last error; runs (k, ...)."""
+    """Mean order from the first step to the last, each half of the previous one, and the last error; runs (k, ...)."""
     errors = [np.abs(np.asarray(run) - exact).max() for run in runs]
     return np.log2(errors[0] / errors[-1]) / (len(errors) - 1), errors[-1]
 
@@ -135,7 +135,7 @@ def order_of(runs, exact):
 def test_mechanisms_converge_to_reference_motions_with_the_order(
     name, t_end, integrator, steps, order, tolerance, bound
 ):
-    """Through singular positions too, where a long step of em4-ggl through one of 12 four-bars may have to be halved."""
+    """Also through singular positions, where em4-ggl may have to halve a long step with 12 four-bars."""
     model, exact, positions, joints, energy = MECHANISMS[name]
     errors = []
     for n in steps:
@@ -182,14 +182,14 @@ def test_squeezer_starts_at_the_test_set_configuration():
     ],
 )
 def test_bricard_mechanism_with_its_redundant_equation_moves_in_every_chart(integrator, chart):
-    """The multiplier that nothing determines stays what it was: it is of no size of its own, and moves nothing."""
+    """The undetermined multiplier keeps its value: it has no influence on the motion."""
     errors, order = [], 4 if integrator == "mG(2)" else 2
     for k in (10, 20) if order == 4 else (20, 40):
         result = simulate(bricard(), 0.5, 0.5 / k, integrator, chart=chart, output_every=1)
         errors.append(np.abs(corner(result)[-1] - BRICARD[0.5]).max())
         assert result.constraint_residual.max() < 1e-13
         assert np.abs(result.states(slice(0, None)).lam).max() < 40.0  # N; 30 carry the bars
-        # 7 to 9 of order 4, by the rounding of the factors: it decides what the multiplier without an equation is
+        # 7 to 9 with order 4, depending on the rounding of the factors, which determines the redundant multiplier
         assert result.newton_iterations[1:].mean() < (10.0 if order == 4 else 6.0)
     assert errors[-1] < (1e-8 if order == 4 else 3e-5)
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.1)
@@ -213,15 +213,13 @@ def rubber_end(k, integrator):
 def sway(k, integrator):
     result = simulate(shaft_model(8), 2.5, 2.5 / k, integrator, output_every=k // 5)
     if k <= 250:
-        assert (
-            audit(result).energy_balance < 1e-9
-        )  # of 3 J: round-off of 1e7 N/m, the stiffness of its elements
+        assert audit(result).energy_balance < 1e-9  # of 3 J: round-off of the element stiffness 1e7 N/m
     return np.array([result.body("disc").r[result.index_at(t), 1:] for t in (1.0, 1.5, 2.0, 2.5)])
 
 
 @cache
 def coupler(E, t_end, k, integrator):
-    """The slider's place; from rest by a moment that begins at once, which excites all waves of the coupler."""
+    """Position of the slider; from rest by a moment that starts suddenly, which excites all waves of the coupler."""
     result = simulate(slider_crank.model(E, 4), t_end, t_end / k, integrator)
     if k in (40, 250):
         assert audit(result).energy_balance < 1e-11

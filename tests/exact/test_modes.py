@@ -1,4 +1,6 @@
-"""Modes against exact frequencies: beams of all theories and ends, damping, mechanisms; spinning ones in test_modes_of_rotors."""
+"""Modes against exact frequencies: beams of all theories and ends, damping, mechanisms. Spinning ones:
+test_modes_of_rotors.
+"""
 
 from dataclasses import replace
 
@@ -34,7 +36,7 @@ def test_beams_have_timoshenkos_frequencies(thickness, ends):
 @pytest.mark.parametrize("ends", ["CF", "FF", "PP", "CC"])
 def test_beams_without_shear_and_rotary_inertia_have_the_frequencies_of_their_theories(theory, table, ends):
     omega = frequencies(steel(0.1, theory), ends, "relative(4)", "consistent", 48, 5)
-    assert omega == pytest.approx(table[0.1, ends], rel=1e-5)  # so much of shear and inertia is left
+    assert omega == pytest.approx(table[0.1, ends], rel=1e-5)  # remaining effect of shear and inertia
 
 
 @pytest.mark.parametrize("name", BENCHMARKS)
@@ -69,7 +71,7 @@ def test_free_models_have_the_rigid_motions_of_bodies_and_joints():
         model.add_joint(f"joint {k}", "spherical", rods[k].end, rods[k + 1].start)
     expected = ("rigid",) * 12 + ("oscillates",) * 2
     assert modes(model, 14).kinds == expected
-    # of an eigenvalue that is there twelve times one start finds as many copies as rounding brings in
+    # of an eigenvalue of multiplicity twelve, one start vector finds as many copies as round-off introduces
     built = model.build()
     for seed in range(15):
         r = built.state.r * (1.0 + 1e-15 * np.random.default_rng(seed).standard_normal(built.state.r.shape))
@@ -78,7 +80,7 @@ def test_free_models_have_the_rigid_motions_of_bodies_and_joints():
 
 @pytest.mark.parametrize(("ends", "n"), [("CF", 4), ("FF", 3), ("CF", 40), ("FF", 40)])
 def test_modal_stiffnesses_are_squared_frequencies(ends, n):
-    """Of small and of large models, held and free: each has a solver of its own."""
+    """Small and large models, fixed and free: each has a solver of its own."""
     result = modes(beam_model(steel(0.1), ends, "se3", "mean", n), 8)
     lin = result.linear
     phi = result.shapes[:, lin.frames].reshape(8, -1)
@@ -88,7 +90,7 @@ def test_modal_stiffnesses_are_squared_frequencies(ends, n):
 
 
 def test_modes_are_sorted_by_eigenvalue_size_then_growth():
-    """A short pendulum that stands on its head grows fast, a long one that hangs swings slowly."""
+    """A short inverted pendulum grows fast, a long hanging one swings slowly."""
     model, rates = Model("two", gravity=(0, 0, -9.81)), {}
     for name, l, x in (("standing", 0.1, 0.0), ("hanging", -5.0, 1.0)):
         body = model.add_body(name, MassProperties(1.0, 1e-3 * np.eye(3)), position=(x, 0, l))
@@ -120,7 +122,7 @@ def test_motions_satisfy_the_joints_and_are_orthogonal_in_the_mass():
     assert np.abs(lin.G @ phi.T).max() < 1e-10 * np.abs(phi).max()
     assert phi @ (lin.M @ phi.T) == pytest.approx(np.eye(6), abs=1e-8)
     residual = lin.K @ phi.T - (lin.M @ phi.T) * result.omega**2
-    # what is left are reactions of the joints
+    # the rest are reactions of the joints
     reactions = lin.G.T @ np.linalg.lstsq(lin.G.toarray().T, residual, rcond=None)[0]
     assert np.abs(residual - reactions).max() < 1e-6 * np.abs(lin.K @ phi.T).max()
 
@@ -176,7 +178,7 @@ def test_viscous_and_oscillating_eigenvalues_are_those_of_a_damped_oscillator():
 
 
 def test_damped_modes_have_the_kelvin_voigt_eigenvalues():
-    """Kelvin-Voigt: lambda^2 + tau w^2 lambda + w^2 = 0, mode by mode; by shift and invert and densely."""
+    """Kelvin-Voigt: lambda^2 + tau w^2 lambda + w^2 = 0 for each mode; by shift and invert and densely."""
     tau = 1e-4
     section = steel(0.1)
     viscous = Section(
@@ -239,9 +241,9 @@ def test_shapes_are_a_result_with_the_phase_as_time(tmp_path):
 
 
 def test_first_of_equal_largest_motions_is_named():
-    """Two half waves between pins, of eight elements: nodes 2 and 6 move the most, however they are rounded."""
+    """Two half waves between pins, of eight elements: nodes 2 and 6 move the most, independent of rounding."""
     result = modes(beam_model(steel(0.1), "PP", "se3", "mean", 8), 5)
-    for node in (3, 7):  # frames, behind the ground
+    for node in (3, 7):  # frames, after the ground
         shapes = result.shapes.copy()
         shapes[:, node] *= 1.0 + 1e-12
         assert replace(result, shapes=shapes).most(4) == "rod 'rod', node 2"

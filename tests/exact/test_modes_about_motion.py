@@ -43,7 +43,7 @@ def test_axial_force_shifts_frequencies_as_in_reissners_theory(T):
 
 
 def flapping(e=0.3, speed=7.0, extra=None, origin=(0, 0, 0)):
-    """A hub that turns freely about z, and a rigid blade on a flap hinge at the distance e."""
+    """A hub that rotates freely about z, and a rigid blade on a flap hinge at the distance e."""
     model = Model("rotor")
     spin = (0, 0, speed)
     hub = model.add_body("hub", MassProperties(3.0, np.diag([3.0, 3.0, 5.0])), origin, angular_velocity=spin)
@@ -63,7 +63,7 @@ def test_flap_frequency_exceeds_the_spin_by_the_hinge_offset(origin):
     m, l, e, W = 1.2, 0.5, 0.3, 7.0
 
     def stay(model, hub, blade):
-        """Between points of the axis: it may be tied to the ground."""
+        """Add a spring between two points of the axis, one of them on the ground."""
         model.add_spring("stay", model.ground.at(np.add(origin, (0, 0, 2))), hub.at((0, 0, 0.1)), 30.0)
 
     result = modes(flapping(e, W, stay, origin), 3)
@@ -71,7 +71,7 @@ def test_flap_frequency_exceeds_the_spin_by_the_hinge_offset(origin):
     expected = W * np.sqrt((0.11 - 0.01 + m * l * l + m * e * l) / (0.1 + m * l * l))
     assert flap == pytest.approx([expected], rel=1e-9)
     assert pytest.approx([0, 0, W]) == result.linear.motion.W
-    assert result.kinds.count("rigid") == 1  # the hub may turn a little further
+    assert result.kinds.count("rigid") == 1  # rotation of the hub
 
 
 def test_spring_to_the_ground_off_the_axis_has_no_steady_rotation():
@@ -91,7 +91,7 @@ def test_gravity_across_the_axis_of_a_rotation_is_rejected():
 
 @pytest.mark.parametrize("tilt", [0.4, 1.2, 2.0])
 def test_top_nutates_at_the_frequency_of_its_effective_potential(tilt):
-    """V_eff = (p_phi - p_psi cos)^2/(2 A sin^2) + m g l cos; axes turn with the precession, the top spins in them."""
+    """V_eff = (p_phi - p_psi cos)^2/(2 A sin^2) + m g l cos; axes rotate with the precession, the top spins in them."""
     m, g, l, A, C, speed = 1.0, 9.81, 0.3, 0.03, 0.05, 60.0  # A about the centre of mass
     A0 = A + m * l * l
     # steady: A0 W^2 cos - C w3 W + m g l = 0
@@ -129,7 +129,7 @@ def test_velocities_relative_to_the_rotating_axes_are_named():
 
 
 def hanging(element):
-    """A heavy rod on a body on a hinge, with a slider, a bar, a spring and a coil: joints, weight and stress everywhere."""
+    """A heavy rod on a hinged body, with a slider, a bar, a spring and a coil: joints, weight and stress everywhere."""
     model = Model("hanging", gravity=(0.2, 0.1, -9.81))
     arm = model.add_body("arm", MassProperties(3.0, np.diag([0.3, 0.25, 0.1])), position=(0.1, 0, -0.5))
     model.add_joint("hinge", "revolute", model.ground, arm, at=(0, 0, 0), axis=(0.2, 1, 0))
@@ -147,11 +147,11 @@ def hanging(element):
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
 @pytest.mark.parametrize("mode", [1, 3, 7])
 def test_em_run_started_in_a_mode_follows_it(element, mode):
-    """x = size phi sin(w t): em's midpoint rule turns a linear oscillation by 2 atan(w h/2) a step."""
+    """x = size phi sin(w t): the midpoint rule of em rotates a linear oscillation by 2 atan(w h/2) per step."""
     built = hanging(element)
     reference = steady_rotation(built, (0, 0, 0)).state
     result = modes(built, 8, reference)
-    assert result.kinds == ("rigid",) + 7 * ("oscillates",)  # the ball may turn about its bar
+    assert result.kinds == ("rigid",) + 7 * ("oscillates",)  # rotation of the ball about its bar
     w, phi, size, steps = result.omega[mode], result.shapes[mode], 1e-6, 24
     h = 2 * np.tan(np.pi / steps) / w
     turning = quaternions.rotate(quaternions.conjugate(reference.quat), size * w * phi[:, 3:])

@@ -1,4 +1,4 @@
-"""Modes of mechanisms: joints that repeat others, springs that only turn, parts of next to no mass."""
+"""Modes of mechanisms: redundant joints, torsion springs, parts of nearly zero mass."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,9 @@ from rodsim.linear import Probe, Push, state_space
 
 
 def four_bars(rotation=None, gravity=0.0, loops=1):
-    """Parallelograms of parallel hinges in a row, turned: of each three equations repeat others; gravity: along its cranks."""
+    """Parallelograms of parallel hinges in a row, rotated: each has three redundant equations; gravity: along
+    its cranks.
+    """
     rotation = Rotation.identity() if rotation is None else rotation
     model, axis = Model("four bars", gravity=rotation.apply((0, gravity, 0))), rotation.apply((0, 0, 1))
 
@@ -32,13 +34,13 @@ def four_bars(rotation=None, gravity=0.0, loops=1):
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 def test_redundant_joints_remove_no_freedom():
-    """The one motion of a planar four-bar is there with hinges; and with a spring it swings as without the repetitions."""
+    """The one motion of a planar four-bar exists with hinges; with a spring it oscillates as without redundancy."""
     model = four_bars()
     assert modes(model, 5).kinds == ("rigid",)
     model.add_spring("spring", model.ground, model.bodies["crank 0"], 7.0, along="rotation", axis=(0, 0, 1))
     push = [Push(model.bodies["coupler 0"].at((0, 0, 0)), (1, 0, 0))]
     probe = [Probe(model.bodies["crank 0"].at((0, 0, 0)), (0, 0, 1), "turn")]
-    cranks = 2 * ((1 + 0.01) / 12 + 0.25)  # about their hinges; the coupler goes in a circle of radius 1
+    cranks = 2 * ((1 + 0.01) / 12 + 0.25)  # about their hinges; the coupler moves in a circle of radius 1
     assert modes(model, 5).omega == pytest.approx([np.sqrt(7.0 / (cranks + 1.0))], rel=1e-12)
     A = state_space(model, push, probe).A
     assert np.abs(np.linalg.eigvals(A).imag) == pytest.approx([np.sqrt(7.0 / (cranks + 1.0))] * 2, rel=1e-9)
@@ -48,12 +50,12 @@ def test_redundant_joints_remove_no_freedom():
 @pytest.mark.parametrize("loops", [1, 25])
 @pytest.mark.parametrize("seed", [None, 0, 1, 2])
 def test_hanging_four_bars_have_equal_frequencies_in_any_orientation(seed, loops):
-    """Their joints carry weight, which is what stiffens them; the equations for that are singular, or only nearly so."""
+    """Joints carry weight, which stiffens them; the equations for these forces are singular, or nearly so."""
     rotation = None if seed is None else Rotation.random(random_state=seed)
     result = modes(four_bars(rotation, 9.81, loops), 5)
     inertia = (loops + 1) * ((1 + 0.01) / 12 + 0.25) + loops
     assert result.omega == pytest.approx([np.sqrt((1.5 * loops + 0.5) * 9.81 / inertia)], rel=1e-8)
-    assert np.abs(result.linear.lam).max() < 40.0  # N, of weights of 9.81 a bar
+    assert np.abs(result.linear.lam).max() < 40.0  # N, for a weight of 9.81 N per bar
 
 
 def test_free_rotations_are_rigid_modes_next_to_torsion_springs():
@@ -70,7 +72,9 @@ def test_free_rotations_are_rigid_modes_next_to_torsion_springs():
 
 @pytest.mark.parametrize("speed", [0.0, 100.0, 300.0])
 def test_disc_on_a_nearly_massless_shaft_whirls_at_the_closed_form(speed):
-    """Overhung, free to spin: frequencies of 2 x 2 matrices, though the shaft's own are 1e7 times higher and more."""
+    """Overhung, free to spin: frequencies of 2 x 2 matrices, though those of the shaft are at least 1e7 times
+    higher.
+    """
     length, EI, mass, J, polar = 0.5, 2000.0, 10.0, 0.1, 0.18
     section = Section.from_stiffness(
         EA=1e9, GA=1e9, GJ=1e7, EI=EI, mass_per_length=1e-5, inertia_per_length=1e-9
@@ -93,4 +97,4 @@ def test_disc_on_a_nearly_massless_shaft_whirls_at_the_closed_form(speed):
     A[2:, :2], A[2:, 2:] = -inverse @ stiffness, 1j * speed * inverse @ np.diag([0.0, polar])
     exact = np.sort(np.abs(np.linalg.eigvals(A).imag))
     assert result.kinds[0] == "rigid"
-    assert np.sort(result.omega[1:]) == pytest.approx(exact, rel=1e-4)  # the shaft gives way to shear
+    assert np.sort(result.omega[1:]) == pytest.approx(exact, rel=1e-4)  # effect of shear of the shaft

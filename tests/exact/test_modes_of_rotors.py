@@ -1,4 +1,4 @@
-"""Modes of what turns: bodies and rotors that spin, shafts that whirl, blades in steady rotation."""
+"""Modes of rotating systems: spinning bodies and rotors, whirling shafts, blades in steady rotation."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def test_spin_is_stable_about_extreme_axes_and_grows_exactly_about_the_middle_on
         )
     else:
         assert result.stable
-        # uniform motions, and an axis that is tilted, turn with the speed of the axes
+        # uniform motions, and a tilt of the axis, rotate with the speed of the axes
         assert sorted(result.omega[np.array(result.kinds) != "rigid"]) == pytest.approx(
             sorted([np.sqrt(square), speed, speed, speed]), rel=1e-6
         )
@@ -86,7 +86,7 @@ def test_a_shaft_whirls_as_timoshenkos_spinning_beam():
 
 
 def test_rotating_axes_shift_the_whirl_by_the_speed():
-    """In axes that turn with a round shaft a forward whirl is slower by the speed, a backward one faster."""
+    """In axes that rotate with a round shaft a forward whirl is slower by the speed, a backward one faster."""
     speed = 3.0
     still, turning = modes(shaft(12, speed), 10), modes(shaft(12, 0.0), 30, spin=(speed, 0, 0))
     of_axes = turning.omega[np.array(turning.kinds) == "oscillates"]
@@ -131,7 +131,10 @@ def test_unsteady_velocities_are_named():
 
 
 def flap_frequency(speed, hub, guess):
-    """Of the classical equation w'''' - (N w')' = w^2 w, N = W^2 (hub (1 - x) + (1 - x^2)/2), by integration from the root."""
+    """Frequency of the classical equation w'''' - (N w')' = w^2 w, N = W^2 (hub (1 - x) + (1 - x^2)/2).
+
+    By integration from the root.
+    """
 
     def ends(omega):
         def rates(x, y):
@@ -179,7 +182,7 @@ def test_rotating_blade_has_the_published_flap_and_lag_frequencies(speed):
 def test_flap_frequencies_are_those_of_the_classical_equation_with_a_hub(speed, hub):
     flap, lag = turning_modes(speed, hub)
     expected = [flap_frequency(speed, hub, w) for w in flap]
-    assert flap == pytest.approx(expected, rel=2e-5)  # what is left of stretch, shear and rotary inertia
+    assert flap == pytest.approx(expected, rel=2e-5)  # remaining effect of stretch, shear and rotary inertia
     assert lag**2 == pytest.approx(np.square(expected) - speed**2, rel=1e-4)
 
 

@@ -10,7 +10,9 @@ from tests.support.sections import round_section
 
 
 def muscle_kind():
-    """Five elements in a row pull their nodes together: force ramp(t) (side sin(2 pi t) + 1)/2, its clock a state."""
+    """Five elements in a row pull their nodes together: force ramp(t) (side sin(2 pi t) + 1)/2, with a clock
+    as state.
+    """
 
     @rodsim.interaction("muscle of five elements", 6, ("force", "side", "delay"), states=("clock",))
     class Muscle:
@@ -31,13 +33,17 @@ def muscle_kind():
 
 
 def of_muscles(radius, density, E, stiffened=1.0):
-    """Its round sections, with a shear modulus of 3/4 E; tendons resist stretch and shear 50000 times as much."""
+    """Round sections of the file, with a shear modulus of 3/4 E; tendons resist stretch and shear 50000 times
+    as much.
+    """
     EA = stiffened * E * np.pi * radius**2
     return round_section(radius, density, E, 0.75 * E, EA=EA, GA=27 / 28 * 0.75 * EA)
 
 
 def muscular_snake():
-    """1 m of 100 elements, 5 cm thick; eight rods of as long elements beside it, glued on by springs at all nodes."""
+    """1 m of 100 elements, 5 cm thick; eight rods of equally long elements next to it, glued by springs at
+    all nodes.
+    """
     R, E, pulls, muscle = 0.025, 1e7, (13.7, 9.51, 20.95, 22.96), muscle_kind()
     model = Model("muscular snake")
     body = model.add_rod(
@@ -79,7 +85,7 @@ def muscular_snake():
 
 
 def test_muscles_glued_to_a_snake_bend_it_as_in_pyelastica():
-    """Nodes 0, 50, 100 are aside by -3.169, 1.760, -12.011 mm after 0.2 s there, with steps of 5 us."""
+    """There nodes 0, 50, 100 deflect by -3.169, 1.760, -12.011 mm after 0.2 s, with steps of 5 us."""
     result = simulate(muscular_snake(), 0.2, 0.01, progress=False)
     assert audit(result).ok
     deflections = result.rod("body").r[-1, [0, 50, 100], 1]

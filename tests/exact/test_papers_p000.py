@@ -14,7 +14,7 @@ from tests.support.studies import differing, is_drawn
 
 STUDIES = ("mass_spring", "spring_pendulum", "free_body", "heavy_top", "closed_loop")
 
-# What does not hold, each with its reason in the report.
+# Claims that do not hold, each with its reason in the report.
 KNOWN = {
     ("000 remark 4.5", "the integrator keeps the momentum maps of the system's symmetries"),
     ("rodsim", "EML runs to t = 10 with h = 0.05, the step of the run to t = 2"),
@@ -22,7 +22,7 @@ KNOWN = {
     ("000 Fig. 16", "EML keeps the total angular momentum exactly after the load has ended"),
     ("rodsim", "EML and EML-kappa stay near the motion to t = 10: T, which it keeps, moves with order 2"),
 }
-# Held by a measured time, which a busy machine can spoil.
+# Claims about measured times, which a busy machine can distort.
 TIMED = {"REML reduces the effort of EML by nearly 50 %", "Null-EML is notably cheaper again"}
 
 # Trajectories of the paper's own program: step -> (q, p, v, lambda).
@@ -78,7 +78,7 @@ def test_every_study_draws_its_picture(studies, name, tmp_path):
 
 
 def reported(monkeypatch, holds, reason):
-    """What `reproduce` says of a study of one claim: its number of unexplained differences, and its text."""
+    """Number of unexplained differences and text that `reproduce` reports of a study of one claim."""
     result = Study("sample", "Sample", "nowhere")
     result.claim("nowhere: it holds", "measured", holds, reason)
     monkeypatch.setattr(report, "run_study", lambda name: result)
@@ -101,7 +101,7 @@ def test_a_difference_counts_as_unexplained_without_a_reason(
     count, text = reported(monkeypatch, holds, reason)
     assert count == unexplained
     assert verdict in text
-    assert ("reason: why" in text) == (bool(reason) and not holds)  # what holds has nothing to explain
+    assert ("reason: why" in text) == (bool(reason) and not holds)  # a claim that holds needs no explanation
 
 
 # --- 5.1 mass-spring ---

@@ -11,7 +11,7 @@ from tests.support.studies import differing, is_drawn
 
 STUDIES = ("spinning_box", "physical_pendulum")
 
-# What does not hold, each with its reason in the report.
+# Claims that do not hold, each with its reason in the report.
 KNOWN = {
     ("001 sec. 5.1", "energy conservation of mG(1) requires four Gauss points"),
     ("001 sec. 5.1", "the condition of mG(k) grows as h^-2"),
@@ -19,8 +19,8 @@ KNOWN = {
 }
 
 
-T_ORDERS = 2.0  # of the studies of convergence, with the same steps: orders show as well as at t = 5
-T_GLOBAL = 1.0  # and of the pendulum by BG(k): they show better than at t = 2
+T_ORDERS = 2.0  # end time of the convergence studies, with the same steps: orders are as clear as at t = 5
+T_GLOBAL = 1.0  # that of the pendulum by BG(k): orders are clearer than at t = 2
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from tests.support.studies import differing, is_drawn
 
 STUDIES = ("pendulum", "gyroscopic_top")
 
-# What does not hold, each with its reason in the report.
+# Claims that do not hold, each with its reason in the report.
 KNOWN = {
     "pendulum": {
         ("002 Fig. 14", "VI-B keeps the secondary constraint (94) on momenta"),

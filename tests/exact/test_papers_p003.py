@@ -1,4 +1,4 @@
-"""The rod as a partial differential equation: the claims of 003, and what stands behind them."""
+"""The rod as a partial differential equation: the claims of 003, and the figures behind them."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from rodsim.papers.claims import Study
 from rodsim.papers.smooth_fields import gradient, random_material
 from tests.support.studies import differing, is_drawn
 
-# Misprints, and what is said of ends; each with its reason in the report.
+# Misprints, and statements about ends; each with its reason in the report.
 KNOWN = {
     ("003 sec. 2.3", "the free body: p_t = L(p) J4 L(q^c) q_t/4"),
     ("003 (63)", "dH/dphi = [hat(omega), D_N] gamma + D_N gamma_S"),
@@ -43,7 +43,7 @@ def test_the_picture_of_the_rod_is_drawn(study, tmp_path):
 
 
 def test_differences_exceed_round_off_by_far(study):
-    """A misprint is no matter of tolerance: what holds is below 1e-13, what does not above 1e-2."""
+    """A misprint is not a matter of tolerance: identities hold below 1e-13, misprints differ by more than 1e-2."""
     figures = {claim.holds: [] for claim in study.claims}
     for claim in study.claims:
         words = claim.measured.split("points ")

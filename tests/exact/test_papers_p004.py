@@ -6,7 +6,7 @@ from rodsim.papers import symmetrical_top
 from rodsim.papers import top_measures as tops
 from tests.support.studies import differing, is_drawn
 
-# What does not hold, each with its reason in the report.
+# Claims that do not hold, each with its reason in the report.
 KNOWN = {
     ("004 abstract", "the types differ entirely in their numerical features (Lobatto IIIA-B)"),
     ("004 abstract", "gamma-type integrations are superior to alpha-type: EMS"),
@@ -24,7 +24,7 @@ KNOWN = {
 
 @pytest.fixture(scope="module", autouse=True)
 def coarse_scans():
-    """Fewer sizes of step than the study has, over the same range, and 20 steps of each: which claims hold is the same."""
+    """Fewer step sizes than in the study, over the same range, and 20 steps of each: the same claims hold."""
     cached = (tops.mean_iterations, tops.largest_stable_step)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tops, "GROWTH", tops.GROWTH**2)

@@ -1,4 +1,5 @@
-"""Equilibria of other programs' examples with the parameters of their files, beside exact, published or their own numbers.
+"""Equilibria of other programs' examples with the parameters of their files, against exact, published or
+their own numbers.
 
 GX: GXBeam's documentation, BD: BeamDyn's regression tests, PE: PyElastica's examples, CA: cardillo's,
 EX: Exudyn's test models.
@@ -13,7 +14,7 @@ from scipy.special import ellipe, ellipeinc, ellipk, ellipkinc
 from rigid import quaternions
 from rodsim import ArcLength, Box, Model, Section, equilibrium
 
-STIFF = 1e12  # where an example leaves a compliance out
+STIFF = 1e12  # for a compliance that an example omits
 
 
 def section(EA, GA, GJ, EI, mass=1.0):
@@ -89,7 +90,7 @@ def test_gxbeam_curved_bends_as_published():
 
 
 def test_beamdyn_isotropic_rollup_is_exact():
-    """BD/bd_isotropic_rollup: its nine digits."""
+    """BD/bd_isotropic_rollup: all of its nine digits."""
     cross_section = section(1e4, 1e4, 200.0, 100.0)
     model = Model("rollup")
     rod = model.add_rod("rod", [(0, 0, 0), (0, 0, 10)], cross_section, 10, up=(0, 1, 0))
@@ -113,14 +114,16 @@ def test_beamdyn_twisted_blade_bends_as_its_own_result():
         model.add_force("force", rod.end, (0, -4e6, 0))
         moved.append(end_of(equilibrium(model)) - (0, 0, 10))
     assert moved[1] == pytest.approx(moved[0], abs=1e-4)
-    # its single element of order 7 is off by 2e-4
+    # the error of its single element of order 7 is 2e-4
     assert moved[1] == pytest.approx((1.71810805, -3.59245231, -1.14114462), abs=1e-3)
 
 
 def catenary(EA, GA, EI, weight, length, span):
-    """Lowest point of a planar rod clamped level at both ends, by collocation: half of it, symmetric.
+    """Lowest point of a planar rod clamped level at both ends, by collocation of one symmetric half.
 
-    x' = (1 + N/EA) cos a - Q/GA sin a, z' = (1 + N/EA) sin a + Q/GA cos a, a' = m/EI, m' = x' V - z' H with H constant,
+    x' = (1 + N/EA) cos a - Q/GA sin a.
+    z' = (1 + N/EA) sin a + Q/GA cos a.
+    a' = m/EI, m' = x' V - z' H with H constant.
     V = weight (s - length/2), N = H cos a + V sin a, Q = V cos a - H sin a.
     """
 
@@ -164,7 +167,9 @@ def test_pyelastica_catenary_has_the_exact_sag_of_its_rod():
 
 
 def test_cardillo_ring_is_deployed_to_three_coils():
-    """CA/Herrmann2025/04: radius 20, 1/3 x 1 of E = 2.1e7, clamped at one point, the opposite one turned by a whole turn."""
+    """CA/Herrmann2025/04: radius 20, 1/3 x 1 of E = 2.1e7, clamped at one point, the opposite one rotated by
+    a full turn.
+    """
     radius, width, height, E = 20.0, 1 / 3, 1.0, 2.1e7
     G, A = E / 2.6, width * height
     cross_section = section(
@@ -228,7 +233,7 @@ WING = (  # from, to, compliances: four parts of the left wing, then the right o
 
 
 def joined_wing(n, element, following):
-    """n elements in each part of the left wing, four times as many in the right one; 70 kN up at the joint."""
+    """n elements in each part of the left wing, four times as many in the right one; 70 kN upwards at the joint."""
     model = Model("wing")
     parts = []
     for k, (start, end, compliance) in enumerate(WING):
@@ -257,7 +262,9 @@ def joined_wing(n, element, following):
 
 @pytest.mark.parametrize("following", [False, True])
 def test_gxbeam_joined_wing_is_one_equilibrium_of_two_elements(following):
-    """GX/static-joined-wing: dead and following lift of 70 kN; the usual element, refined, goes to that of order 4."""
+    """GX/static-joined-wing: dead and following lift of 70 kN; the default element, refined, converges to
+    that of order 4.
+    """
     fine = equilibrium(joined_wing(8, "relative(2)", following)).rod("4").r[-1, 0]
     errors = [
         np.linalg.norm(equilibrium(joined_wing(n, "se3", following)).rod("4").r[-1, 0] - fine)
@@ -269,9 +276,10 @@ def test_gxbeam_joined_wing_is_one_equilibrium_of_two_elements(following):
 
 @pytest.mark.filterwarnings("ignore::rigid.errors.UnstableEquilibriumWarning")
 def test_exudyn_cable_lies_on_two_circles_as_its_own_refined():
-    """EX/ANCFcontactCircleTest: its tip by the same file with 64 elements of 2 segments; with its 8 it is 18 mm lower.
+    """EX/ANCFcontactCircleTest: its tip by the same file with 64 elements of 2 segments; with its 8 it is 18
+    mm lower.
 
-    A plane problem: from the balls that stand for circles it could roll off sideways.
+    The problem is planar: the cable could roll sideways off the balls that represent the circles.
     """
     E, side, density, length = 2.07e11, 1e-3, 7800.0, 2.0
     A, EI = side**2, E * side**4 / 12

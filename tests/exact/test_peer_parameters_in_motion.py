@@ -121,7 +121,9 @@ MEASURED = {  # Epps and Chandra: sweep in degrees -> first three flap frequenci
 
 @cache
 def swept_flaps(sweep):
-    """Three flap frequencies, Hz, at 0, 500, 750 rpm: modes whose largest motion is across the plane of rotation."""
+    """Three flap frequencies, Hz, at 0, 500, 750 rpm: modes with their largest motion normal to the plane of
+    rotation.
+    """
     E, nu, density, w, h = 1.06e7, 0.325, 2.51e-4, 1.0, 0.063
     G, A, I2, I3 = E / 2 / (1 + nu), w * h, w * h**3 / 12, w**3 * h / 12
     compliance = 1 / (E * A), 1.2000001839588001 / (G * A), 14.625127919304001 / (G * A)
@@ -156,7 +158,7 @@ def test_gxbeam_swept_blade_has_the_measured_flap_frequencies(sweep):
 
 
 def turning_blade(section, root, length, speed, pull):
-    """End (radius, height) of a rod that turns with `speed` about z under a force along z, by collocation.
+    """End (radius, height) of a rod that rotates with `speed` about z under a force along z, by collocation.
 
     n_r' = -rho A speed^2 r, n_z' = 0, m' = dz n_r - dr n_z + rho I speed^2 sin a cos a, a the slope.
     """
@@ -215,14 +217,16 @@ def test_chrono_cantilever_has_the_frequencies_of_its_beam():
     omega = result.omega[np.array(result.kinds) == "oscillates"]
     first = 1.875104**2 / length**2 * np.sqrt(E * thin**2 / 12 / density)
     assert np.abs(omega / first - 1).min() < 1e-3
-    assert np.abs(omega / (wide / thin * first) - 1).min() < 5e-3  # shear makes the wide way softer
+    assert (
+        np.abs(omega / (wide / thin * first) - 1).min() < 5e-3
+    )  # shear lowers the stiffness in the wide direction
 
 
 # --- EX/stiffFlyballGovernor
 
 
 def governor():
-    """Shaft, slider and two arms with masses, held by bushings, from 0.16 turns a second."""
+    """Shaft, slider and two arms with masses, on bushings, starting at 0.16 revolutions per second."""
     speed, tilt = 0.16 * 2 * np.pi, np.deg2rad(30)
     density, kj, dj = 3000.0, 2e4, 1e3
     rotational, damp = 0.05 * kj, 0.05 * dj
@@ -238,7 +242,7 @@ def governor():
         "slider", Box(0.1, 0.1, 0.1, density=density), position=(0, 0, 0.5), **moving((0, 0, 0.5))
     )
     arm, ball = 0.3, 5.0
-    shift = ball * 0.5 / (arm + ball)  # of the centre of mass from the middle of the arm
+    shift = ball * 0.5 / (arm + ball)  # distance of the centre of mass from the middle of the arm
     across = arm / 12 * (1 + 1e-4) + arm * shift**2 + ball * (0.5 - shift) ** 2
     inertia = np.diag([arm / 12 * 2e-4, across, across])
     model.add_bushing(
@@ -284,26 +288,28 @@ def test_exudyn_compliant_governor_has_the_velocity_of_its_own_test():
 
 @pytest.mark.slow
 def test_pyelastica_helical_buckling_localises_as_known():
-    """PE/HelicalBucklingCase: 100 m, 27 turns and 3 m of slack in 500 s, EI 1.345, GJ 0.789; van der Heijden and Thompson.
+    """PE/HelicalBucklingCase: 100 m, 27 turns and 3 m of slack in 500 s, EI 1.345, GJ 0.789; van der Heijden
+    and Thompson.
 
-    The greatest angle of the tangent with the axis is arccos(m^2/(2 t) - 1), with the end moment m and tension t (over EI/L and
+    The largest angle of the tangent with the axis is arccos(m^2/(2 t) - 1), with the end moment m and tension
+    t (over EI/L and
     EI/L^2) of a rod of these turns and this slack. On the 100 elements of the example it is 0.71.
     """
     m, t = end_loads(SLACK / LENGTH, 2 * np.pi * TURNS, GJ / EI)
-    assert (m, t) == pytest.approx(
-        (98.541496171190744, 2.900993205792131e3), rel=1e-9
-    )  # as its files have them
+    assert (m, t) == pytest.approx((98.541496171190744, 2.900993205792131e3), rel=1e-9)  # values of its files
     coarse, fine = (np.arccos(m * m / (2 * t) - 1) - steepest_of_a_writhed_rod(n) for n in (80, 120))
     assert 0.0 < fine < 0.1
     assert coarse / fine == pytest.approx(1.5**2, rel=0.15)
-    assert abs(fine - (coarse - fine) / (1.5**2 - 1)) < 0.03  # by the order, of elements without end
+    assert (
+        abs(fine - (coarse - fine) / (1.5**2 - 1)) < 0.03
+    )  # extrapolated by the order to infinitely many elements
 
 
 LENGTH, TURNS, SLACK, EI, GJ = 100.0, 27.0, 3.0, 1.345, 0.789
 
 
 def steepest_of_a_writhed_rod(n):
-    """Angle of the tangent with the axis, at rest again after the ends have turned and come nearer."""
+    """Angle of the tangent with the axis, at rest again after the ends have rotated and approached each other."""
     section = Section.from_stiffness(
         EA=1e5, GA=1e5, GJ=GJ, EI=EI, mass_per_length=1.0, inertia_per_length=[0.0613, 0.0306, 0.0306]
     )

@@ -9,14 +9,14 @@ from scipy.integrate import solve_bvp
 from rodsim import Box, Model, Section, Sphere, audit, equilibrium, simulate
 from tests.support.sections import round_section
 
-STIFF = 1e4  # N, of stretch and shear where an example has none
+STIFF = 1e4  # N, stretch and shear stiffness for an example without these
 
 
 # --- CH/demo_FEA_cables
 
 
 def chains(part):
-    """Six chains of a cable, a box, a cable, a box; 8 elements times `part` of them, bent by their weight and 0.2 N."""
+    """Six chains of a cable, a box, a cable, a box; 8 elements times `part` per cable, bent by weight and 0.2 N."""
     section = round_section(0.0075, 1000, 1e7, 1e7 / 2, shear=1)
     box = Box(0.2, 0.04, 0.04, density=1000.0)
     model = Model("chains", gravity=(0, 0, -9.81))
@@ -39,7 +39,7 @@ def chains(part):
 
 
 def test_chrono_cables_fall_with_their_boxes():
-    """Mesh and steps halved together."""
+    """Mesh and steps are halved together."""
     positions = []
     for part in (1, 2, 4):
         result = simulate(chains(part), 0.06, 0.004 / part, progress=False)
@@ -56,7 +56,7 @@ def test_chrono_cables_fall_with_their_boxes():
 
 
 def heavy(n, **settings):
-    """1 m, 1 kg, held level at its start; EI = 0.7854, GJ = 1.5708 N m2; it bends and twists alone."""
+    """1 m, 1 kg, fixed level at its start; EI = 0.7854, GJ = 1.5708 N m2; only bending and torsion."""
     model = Model("beam", gravity=(0, -9.81, 0))
     numbers = {"EA": 1e6, "GA": 1e6, "EI": 0.7854, "GJ": 1.5708}
     section = Section.from_stiffness(
@@ -68,9 +68,11 @@ def heavy(n, **settings):
 
 
 def heavy_elastica(EI, weight, rod, slides=False):
-    """(x, z) of the end and lowest z of a level cantilever of 1 m under its weight, N/m, by collocation from a solution of ours.
+    """(x, z) of the end and lowest z of a level cantilever of 1 m under its weight, N/m.
 
-    Its other end is free, or at z = 0 on a rail without friction along it.
+    By collocation that starts from a solution of this package. Its other end is free, or slides without
+    friction on a rail
+    along z = 0.
     """
     r = rod.r[-1] - rod.r[-1, 0]
     s = np.linspace(0, 1, len(r))
@@ -101,7 +103,7 @@ def test_sofa_beam_hangs_as_the_heavy_elastica():
 
 
 def test_sofa_beam_falls_and_comes_to_hang():
-    """The damping of its solver: 0.1/s of the mass and 0.2 s of the stiffness."""
+    """Damping of its solver: 0.1/s of the mass and 0.2 s of the stiffness."""
     model, rod = heavy(20, damping_time=0.2)
     model.add_mass_damping("mass", rod, 0.1)
     fallen = simulate(model, 14.0, 0.05, progress=False)
@@ -115,7 +117,7 @@ def test_sofa_beam_falls_and_comes_to_hang():
 
 
 def capsules(radius, length):
-    """Mass of a chain of capsules, whose round ends count twice, over that of a wire."""
+    """Mass of a chain of capsules, whose round ends count twice, relative to that of a wire."""
     return 1 + 4 / 3 * radius / length
 
 
@@ -128,7 +130,7 @@ def on_a_slider(model, rod, axis, at):
 
 
 def test_mujoco_cable_hangs_from_its_rail():
-    """E = 4e6, G = 1e7, 1 m, 5 mm, 40 capsules; its motor at rest, the other end held."""
+    """E = 4e6, G = 1e7, 1 m, 5 mm, 40 capsules; its motor at rest, the other end fixed."""
     mass = capsules(0.005, 1 / 40)
     weight, hanging = 9810 * np.pi * 0.005**2 * mass, []
     for n in (40, 80, 160):
@@ -146,7 +148,10 @@ def test_mujoco_cable_hangs_from_its_rail():
 
 
 def test_mujoco_coil_is_pulled_by_its_actuator():
-    """Four turns of E = 1.5e9, G = 5e8, held below; a slider above whose actuator pulls 100 N/m times 1 m less its way."""
+    """Four turns of E = 1.5e9, G = 5e8, fixed below.
+
+    Above, a slider whose actuator pulls with 100 N/m times (1 m minus its displacement).
+    """
     turn_length = np.hypot(0.2 * np.sin(np.pi / 10), 0.0062831853)
     section = round_section(0.005, 1000 * capsules(0.005, turn_length), 1.5e9, 5e8, shear=1)
     top = np.array([0.1, 0.0, 0.251327412])

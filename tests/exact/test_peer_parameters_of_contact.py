@@ -1,7 +1,9 @@
-"""Contact and friction of other programs' examples with the parameters of their files. PE: PyElastica's examples.
+"""Contact and friction of other programs' examples with the parameters of their files. PE: PyElastica's
+examples.
 
-Stiffnesses there are of a pair of elements (N/m); here those of lines are per length, so that they are divided by the length of
-such an element: k/l for each of the elements that see each other.
+Stiffnesses there are per pair of elements (N/m); here those of lines are per length, so they are divided by
+the length of
+such an element: k/l for each of the elements in contact.
 """
 
 import numpy as np
@@ -36,7 +38,7 @@ def test_pyelastica_bouncing_sphere_rises_to_the_height_of_its_energy():
         result = bouncing(steps)
         assert audit(result).ok
         energy = result.energy["total"]
-        assert np.ptp(energy) < 1e-11 * energy[0]  # rounding of free fall, whatever meets
+        assert np.ptp(energy) < 1e-11 * energy[0]  # round-off of free fall, for any contact
         y = result.body("ball").r[:, 1]
         exact = np.array([bounce(t) for t in result.t])
         errors.append(np.abs(y - exact).max())
@@ -48,7 +50,7 @@ def test_pyelastica_bouncing_sphere_rises_to_the_height_of_its_energy():
 
 
 def test_pyelastica_parallel_rods_exchange_their_velocities():
-    """A collision of two lines: 3n - 2 = 148 pairs of 1 kN/m of its n = 50 elements see each other."""
+    """A collision of two lines: 3n - 2 = 148 pairs of 1 kN/m of its n = 50 elements interact."""
     k = 148e3 / 0.5
     model = two_rods(10, 0.0, 0.18, k)
     result = simulate(model, 10.0, 0.01, progress=False)
@@ -60,9 +62,11 @@ def test_pyelastica_parallel_rods_exchange_their_velocities():
 
 
 def test_pyelastica_inclined_rods_meet_with_their_ends_and_again():
-    """They touch with their ends, 30 degrees apart; what the second has got 1.6 s later PyElastica finds as it refines.
+    """The ends touch, 30 degrees apart; velocities of the second rod after 1.6 s are those of refined
+    PyElastica.
 
-    Elements of 1, 0.5 cm there: 10.3, 11.35 mm/s down and 4.04, 4.16 mm/s along. A pair of elements of 1 cm: 1 kN/m.
+    Elements of 1, 0.5 cm there: 10.3, 11.35 mm/s down and 4.04, 4.16 mm/s along. A pair of elements of 1 cm:
+    1 kN/m.
     """
     result = simulate(two_rods(25, 30.0, 0.01, 1e5), 1.6, 2e-3, progress=False)
     assert audit(result).ok
@@ -76,11 +80,13 @@ def test_pyelastica_inclined_rods_meet_with_their_ends_and_again():
     assert mean[1] == pytest.approx(4.0e-3, rel=0.06)
 
 
-# --- PE/RigidBodyRigidBodyContact, PE/RodRigidBodyContact: cylinders, which touch there by the segments of their axes
+# --- PE/RigidBodyRigidBodyContact, PE/RodRigidBodyContact: cylinders, whose contact there is that of their axis segments
 
 
 def test_pyelastica_parallel_cylinders_exchange_their_velocities():
-    """Where both ends of both are next to each other their stiffness is twice that of a pair: 1 kN/m for half a period."""
+    """If both ends of both are next to each other, their stiffness is twice that of a pair: 1 kN/m for half a
+    period.
+    """
     model = Model("cylinders", gravity=(0, 0, 0))
     one = add_cylinder(model, "one", (0, 0, 0.25), (-0.2, 0, 0))
     two = add_cylinder(model, "two", (-1, 0, 0.25))
@@ -106,9 +112,10 @@ def test_pyelastica_rod_stops_at_a_cylinder_that_moves_on():
 
 
 def pressed_sphere(n, dt):
-    """A ball that begins 2 mm inside of a thick rod, clamped at both ends; what it has after 0.1 s.
+    """Motion after 0.1 s of a ball that starts 2 mm inside a thick rod, clamped at both ends.
 
-    Forces k gamma of elements of length l, along a crossing of the depth d: k/l (4/3) sqrt(2 rho) d^(3/2), rho both radii.
+    Forces k gamma of elements of length l, along a crossing of the depth d: k/l (4/3) sqrt(2 rho) d^(3/2),
+    rho both radii.
     """
     model = Model("pressed")
     rod = model.add_rod("rod", [(0, 0, 0), (0, 0.5, 0)], elastic(0.1, 1000.0, 3e5, 1e5), n, mass="lumped")
@@ -122,9 +129,10 @@ def pressed_sphere(n, dt):
 
 
 def test_pyelastica_sphere_is_ejected_by_a_rod():
-    """0.1898, 0.1774, 0.1718 m/s there with 50, 100, 200 elements: 0.166 where that ends.
+    """0.1898, 0.1774, 0.1718 m/s there with 50, 100, 200 elements: 0.166 in the limit.
 
-    Of the force at one point, where there it is spread over 5.6 cm of a rod that shears, it is somewhat less.
+    Here the force acts at one point, there on 5.6 cm of a rod that shears, so the speed is somewhat lower
+    here.
     """
     speeds = []
     for n in (10, 20):
@@ -132,7 +140,7 @@ def test_pyelastica_sphere_is_ejected_by_a_rod():
         assert audit(result).ok
         assert result.body("ball").r[-1, 0] > 0.2
         v = result.body("ball").v[-1]
-        assert np.abs(v[1:]).max() < 1e-9  # round-off says on which side of the node it touches
+        assert np.abs(v[1:]).max() < 1e-9  # round-off determines on which side of the node it touches
         speeds.append(v[0])
     assert speeds[1] == pytest.approx(speeds[0], rel=0.05)
     assert speeds[1] == pytest.approx(0.166, rel=0.08)
@@ -142,7 +150,7 @@ def test_pyelastica_sphere_is_ejected_by_a_rod():
 
 
 def energies_of(model, t_end, dt=1e-3):
-    """Of translation and of rotation about the axis, of 1 kg."""
+    """Energy of translation and of rotation about the axis, of 1 kg."""
     result = simulate(model, t_end, dt, progress=False)
     assert audit(result).ok
     rod = result.rod("rod")
@@ -152,9 +160,10 @@ def energies_of(model, t_end, dt=1e-3):
 
 @pytest.mark.parametrize("force", [9.0, -9.0, 6.0, -3.0])
 def test_pyelastica_axial_friction_holds_or_lets_slide(force):
-    """Static 0.8 and kinetic 0.4 forth, half of it back.
+    """Static 0.8 and kinetic 0.4 forwards, half of it backwards.
 
-    What is held is pulled with a force that grows for 0.1 s: one that jumps makes a bristle overshoot, to twice as much.
+    The static case is pulled with a force that grows for 0.1 s: a sudden one would make a bristle overshoot
+    to twice the force.
     """
     contact = {"stiffness": 1e4, "damping": 20.0, "friction": (0.8, 0.4), "anisotropy": (1.0, 0.5, 0.5)}
     model, rod = on_the_ground(10, E=1e5, bristle=1e7, **contact)
@@ -172,7 +181,7 @@ def test_pyelastica_axial_friction_holds_or_lets_slide(force):
 
 @pytest.mark.parametrize("part", [0.15, 0.3])
 def test_pyelastica_rod_rolls_or_slides_down_a_plane(part):
-    """Inclined by 0.15 pi it rolls, by 0.3 pi the friction is too little for that."""
+    """At 0.15 pi it rolls, at 0.3 pi friction is too small for rolling."""
     slope, t = part * np.pi, 0.5
     model, _ = on_the_ground(4, slope=slope, friction=(0.4, 0.2))
     translation, turning, _ = energies_of(model, t)
@@ -201,7 +210,10 @@ def test_pyelastica_rod_is_rolled_by_a_couple_or_spins(couple):
 
 @pytest.mark.parametrize("factor", [0.4, 1.9])
 def test_pyelastica_sliding_rod_starts_to_roll(factor):
-    """Its moments of inertia times a factor; 1 m/s aside at first. What then rolls also rings on its bristles: means of 0.3 s."""
+    """Moments of inertia times a factor; 1 m/s sideways at first.
+
+    The rolling rod also vibrates on its bristles: means of 0.3 s are compared.
+    """
     model, _ = on_the_ground(4, inertia=factor, speed=1.0, friction=(0.4, 0.2))
     _, _, result = energies_of(model, 2.0)
     rod, ratio, late = result.rod("rod"), factor / 2, result.t > 1.7
@@ -217,9 +229,11 @@ def test_pyelastica_sliding_rod_starts_to_roll(factor):
 
 
 def test_exudyn_sphere_slips_on_another_above_the_friction_limit():
-    """Both of 5 cm and 1 kN/m, 1 mm inside of each other, centres held; a torque grows to three times that of friction in 0.3 s.
+    """Two spheres of 5 cm and 1 kN/m, 1 mm inside each other, centres fixed.
 
-    It slips at the third part, is at its fastest when the torque ends, and stands still again.
+    A torque grows to three times that of friction in 0.3 s. The sphere slips from a third of it on, is
+    fastest when the torque
+    ends, and comes to rest again.
     """
     radius, mass, k, mu = 0.05, 0.025, 1e3, 0.8
     model = Model("spheres")
@@ -246,7 +260,7 @@ def test_exudyn_sphere_slips_on_another_above_the_friction_limit():
 
 
 def along_belt(s, R=0.5, spacing=2.0):
-    """Place at the part s of a belt on two wheels, from the lowest point of the first on, clockwise."""
+    """Position at the arc length s of a belt on two wheels, from the lowest point of the first on, clockwise."""
     x = s * (2 * np.pi * R + 2 * spacing)
     on_wheel = np.pi * R
     if x < on_wheel:
@@ -260,7 +274,9 @@ def along_belt(s, R=0.5, spacing=2.0):
 
 
 def belt_drive(n, R=0.5, spacing=2.0, thick=0.05):
-    """Its axis at R, with a radius that the sagitta of its chords is small against; both wheels have the inertia of theirs."""
+    """A belt whose axis is at R, with a radius much larger than the sagitta of its chords; both wheels have
+    the inertia of the file.
+    """
     model, length = Model("belt", gravity=(0, -9.81, 0)), 2 * np.pi * R + 2 * spacing
     EI = 1e10 * 0.002**4 / 12
     inertia = {"mass_per_length": 4e-3, "inertia_per_length": 1e-9}
@@ -281,8 +297,11 @@ def belt_drive(n, R=0.5, spacing=2.0, thick=0.05):
 
 
 def test_exudyn_belt_drives_its_second_wheel():
-    """As one body of both inertias and the belt, which the brake slows; its first node is 2 mm behind that of its own test,
-    0.0923 m aside, where friction is as viscous up to 1 m/s as Coulomb's is here from the first on.
+    """The motion is that of one body of both inertias and the belt, decelerated by the brake.
+
+    The first node is 2 mm behind that of its own test, 0.0923 m aside, where friction is viscous up to 1 m/s;
+    here it is
+    Coulomb's from the start.
     """
     result = simulate(belt_drive(54), 0.1, 5e-3, progress=False)
     assert audit(result).ok
@@ -297,7 +316,7 @@ def test_exudyn_belt_drives_its_second_wheel():
 
 
 def test_a_rod_twisted_by_107_hundredths_of_a_turn_buckles():
-    """As Greenhill's, both ends held in direction: 8.987 EI/(2 pi GJ) turns, where its lowest frequency is zero."""
+    """Greenhill's rod, both ends fixed in direction: 8.987 EI/(2 pi GJ) turns, where its lowest frequency is zero."""
 
     def lowest(turns):
         model = Model("twisted")
@@ -314,9 +333,10 @@ def test_a_rod_twisted_by_107_hundredths_of_a_turn_buckles():
 
 @pytest.mark.slow
 def test_pyelastica_plectoneme_touches_itself_and_conserves_its_turns():
-    """The first 2 of its 10 turns: straight for 8 s, then it throws a loop, whose strands lie on each other.
+    """The first 2 of its 10 turns: straight for 8 s, then it throws a loop, whose strands touch each other.
 
-    Twist and writhe add up to the turns of the end, which would change by 2 if strands came through each other.
+    Twist and writhe add up to the turns of the end, which would change by 2 if strands passed through each
+    other.
     """
     result = plectoneme.run(2.0, 20, progress=False)
     assert audit(result).ok
@@ -333,7 +353,10 @@ def test_pyelastica_plectoneme_touches_itself_and_conserves_its_turns():
 
 
 def test_pyelastica_snake_crawls_at_the_reference_speed():
-    """Its second period: 27.04 mm/s there with 25 elements, 27.18 with 50, 27.2 refined where a damper keeps it on the ground."""
+    """Second period: 27.04 mm/s there with 25 elements, 27.18 with 50.
+
+    The refined value is 27.2, where a damper keeps it on the ground.
+    """
     coarse, fine = (snake.speed(snake.run(2, 0.02, n, 1e-6, progress=False)) for n in (20, 40))
     assert fine == pytest.approx(27.2e-3, rel=0.015)
     assert fine + (fine - coarse) / 3 == pytest.approx(27.2e-3, rel=0.005)

@@ -1,5 +1,7 @@
-"""PyElastica's examples of joints, constraints, rigid bodies, a free and a closed rod with the parameters of their files,
-and cardillo's joints on a moving axis.
+"""PyElastica's examples of joints, constraints, rigid bodies, free and closed rods with the parameters of
+their files.
+
+Also cardillo's joints on a moving axis.
 """
 
 from itertools import pairwise
@@ -17,7 +19,7 @@ LENGTH = 0.2  # m, of the rods on joints
 
 
 def turning_force(t):
-    """5 mN: along -y for 0.2 s, doubled, then round in the plane across the rods, once in 4 s."""
+    """5 mN: along -y for 0.2 s, doubled, then rotating in the plane across the rods, once in 4 s."""
     if t < 0.2:
         return np.array([0.0, -1e-2, 0.0])
     angle = 0.5 * np.pi * (t - 0.2)
@@ -25,7 +27,7 @@ def turning_force(t):
 
 
 def two_rods(joint, n):
-    """The first held at its start, the second on a joint at its end, pushed at its own."""
+    """The first is clamped at its start, the second is on a joint at its end; each is pushed at its free end."""
     section = round_section(0.007, 1750.0, 3e7)
     model = Model(joint)
     first = model.add_rod("first", [(0, 0, 0), (0, 0, LENGTH)], section, n, up=(0, 1, 0))
@@ -41,12 +43,14 @@ def two_rods(joint, n):
 
 @pytest.mark.parametrize(("joint", "reach"), [("weld", 0.002), ("revolute", 0.1), ("spherical", 0.2)])
 def test_pyelastica_rods_on_joints_move_in_their_free_directions(joint, reach):
-    """PE/JointCases: 10 elements each, 5 s; joints at round-off, energy as the force's work; halves change little."""
+    """PE/JointCases: 10 elements each, 5 s; joints at round-off, energy equals the force's work; half steps
+    change little.
+    """
     runs = [simulate(two_rods(joint, n), 5.0, dt, progress=False) for n, dt in ((10, 0.01), (20, 0.005))]
     assert audit(runs[0]).ok
     ends = [run.rod("second").r[:: len(run.t) // 10, -1] for run in runs]
     assert np.ptp(ends[0], axis=0)[:2].max() > reach
-    if joint != "spherical":  # stays with the first rod out of the plane of its hinge
+    if joint != "spherical":  # moves with the first rod out of the plane of its hinge
         assert np.abs(ends[0][:, 0]).max() < 0.01
     assert np.abs(ends[0] - ends[1]).max() < 0.1 * max(reach, np.ptp(ends[0], axis=0).max())
 
@@ -71,7 +75,7 @@ def test_pyelastica_rod_that_may_only_yaw_turns_about_its_axis():
 
 @pytest.mark.parametrize("size", [-10.1, 0.5, 10.5])
 def test_pyelastica_rigid_cylinder_has_the_energy_of_its_push(size):
-    """PE/RigidBodyCases: 1 m, 5 cm, 1000 kg/m3, pushed or turned for 0.25 s."""
+    """PE/RigidBodyCases: 1 m, 5 cm, 1000 kg/m3, pushed or rotated for 0.25 s."""
     t_end, mass = 0.25, np.pi * 0.05**2 * 1000.0
     cylinder = Cylinder(radius=0.05, height=1.0, density=1000.0)
     pushed, turned = Model("pushed"), Model("turned")
@@ -83,7 +87,7 @@ def test_pyelastica_rigid_cylinder_has_the_energy_of_its_push(size):
 
 
 def test_pyelastica_butterfly_flaps_symmetrically_with_its_energy():
-    """PE/ButterflyCase: a bar of 3 m bent to a roof on 4 elements, let go; 40 s."""
+    """PE/ButterflyCase: a bar of 3 m bent to a roof on 4 elements, released; 40 s."""
     h = 1.5 * np.sqrt(0.5)
     model = Model("butterfly")
     model.add_rod(
@@ -104,7 +108,9 @@ def test_pyelastica_butterfly_flaps_symmetrically_with_its_energy():
 
 
 def test_pyelastica_ring_falls_symmetrically_about_its_clamp():
-    """PE/RingRodCase: 0.35 m of a straight rod, 3.85 mm thick, E = 2e5, closed to a level ring, held at one section."""
+    """PE/RingRodCase: 0.35 m of a straight rod, 3.85 mm thick, E = 2e5, closed to a level ring, clamped at
+    one section.
+    """
     length, radius = 0.35, 0.35 * 0.011
     around = length / (2 * np.pi)
 
@@ -142,12 +148,14 @@ STIFFNESS = DAMPING = 10.0
 
 
 def axis_at(t):
-    """Its frame: shaken by 1 m once a second, turned by the rotation vector cos(t/2) TURNED."""
+    """Frame of the axis: shaken by 1 m once a second, rotated by the rotation vector cos(t/2) TURNED."""
     return np.cos(2 * np.pi * t) * SHAKEN, Rotation.from_rotvec(np.cos(0.5 * t) * TURNED)
 
 
 def on_a_moving_axis(joint):
-    """A rod of 10 m across the moving axis, on a spring and a damper along it; it may turn about it with 2 rad/s at first."""
+    """A rod of 10 m across the moving axis, on a spring and a damper along it; it may rotate about it at 2
+    rad/s at first.
+    """
     place, frame = axis_at(0.0)
     R, spin = frame.as_matrix(), 2.0 * (joint == "cylindrical")
     model = Model(joint, gravity=(0, 0, -WEIGHT))
@@ -173,11 +181,16 @@ def on_a_moving_axis(joint):
 
 
 def moving_axis_reference(joint, t_end):
-    """(way along the axis, angle) at the end: Lagrange's equations with differences of the frame's motion in time."""
+    """(displacement along the axis, angle) at the end: Lagrange's equations with time differences of the
+    frame's motion.
+    """
     h = 1e-3
 
     def acceleration(t, z, alpha, dz, da):
-        """Of the centre and of the rotation where both coordinates go on uniformly, and their slopes."""
+        """Acceleration of the centre, angular velocity and its rate at constant rates of both coordinates.
+
+        Then the rotation matrix of the axis and the angle alpha.
+        """
 
         def pose(tau):
             place, frame = axis_at(t + tau)

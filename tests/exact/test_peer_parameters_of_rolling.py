@@ -1,4 +1,4 @@
-"""What rolls and slides in Exudyn's test models, with the parameters of their files."""
+"""Rolling and sliding in Exudyn's test models, with the parameters of their files."""
 
 import numpy as np
 import pytest
@@ -12,8 +12,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWa
 
 
 def test_exudyn_coin_rolling_by_friction_follows_its_rolling_joint():
-    """A disc of 1 cm, a degree off the vertical, set on a plane at five turns a second about it; in the limit of a hard plane,
-    which is 0.07 percent further: the place of contact after 0.5 s is that of its own test, 2.0041 mm.
+    """A disc of 1 cm, a degree off the vertical, set on a plane at five turns a second about it.
+
+    The contact point after 0.5 s is that of its own test, 2.0041 mm, in the limit of a hard plane, which is
+    0.07 percent further.
     """
     radius, lean, k = 0.01, np.radians(1.0), 1e7
     model = Model("coin", gravity=(0, 0, -9.81))
@@ -34,12 +36,14 @@ def test_exudyn_coin_rolling_by_friction_follows_its_rolling_joint():
     assert result.dissipation[-1] < 1e-4 * 9.81 * radius  # it does not slide
 
 
-# --- EX/generalContactFrictionTests, beside the sphere of `test_peer_parameters_of_contact`
+# --- EX/generalContactFrictionTests; its sphere is in `test_peer_parameters_of_contact`
 
 
 def test_exudyn_ball_rolls_over_the_edge_of_its_stairs_and_down():
-    """Three steps, boxes in the place of its triangles: 5 rad/s on the highest, over its edge without a loss, then from step to
-    step, to the floor.
+    """Three steps, with boxes in place of its triangles: 5 rad/s on the highest, over its edge without
+    losses.
+
+    Then from step to step to the floor.
     """
     wide, high, radius, mass, k, g = 0.075, 0.025, 0.025, 0.025, 1e3, 10.0
     model, steps = Model("stairs", gravity=(0, 0, -g)), []
@@ -59,7 +63,11 @@ def test_exudyn_ball_rolls_over_the_edge_of_its_stairs_and_down():
     assert audit(result).ok
     motion, stored = result.body("ball"), result.contact("rolls").energy
     leans = np.arctan2(0.5 - 1.5 * wide - motion.r[:, 0], motion.r[:, 2] - 3 * high)
-    for angle in (0.4, 0.6, 0.8):  # rolling about the edge: 7/10 m v^2 of what falls and springs back
+    for angle in (
+        0.4,
+        0.6,
+        0.8,
+    ):  # rolling about the edge: 7/10 m v^2 of the released potential and elastic energy
         i = int(np.argmax(leans > angle))
         fallen = g * (motion.r[0, 2] - motion.r[i, 2]) + (stored[0] - stored[i]) / mass
         square = motion.v[i] @ motion.v[i]
@@ -71,8 +79,9 @@ def test_exudyn_ball_rolls_over_the_edge_of_its_stairs_and_down():
 
 
 def test_exudyn_cube_slides_by_friction_of_its_normal_force():
-    """Of 150 x 100 x 50 mm, rounded by the spheres of its mesh, with the springs of the nine under its face: it falls 19 mm with
-    2 m/s, bounces, and is as slow as the sum of all normal forces says.
+    """150 x 100 x 50 mm, rounded by the spheres of its mesh, with the springs of the nine under its face.
+
+    It falls by 19 mm at 2 m/s, bounces, and is slowed as the sum of all normal forces predicts.
     """
     r, mass, k, g, mu = 0.05, 0.025, 1e3, 10.0, 0.2  # of both materials
     around = 0.25 * r

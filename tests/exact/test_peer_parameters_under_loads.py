@@ -1,4 +1,6 @@
-"""PyElastica's rods under loads of time and place with the parameters of their files: thrown, bent by muscles, swimming."""
+"""PyElastica's rods under loads that vary in time and along them, with the parameters of their files: thrown,
+muscular, swimming.
+"""
 
 from itertools import pairwise
 
@@ -20,7 +22,7 @@ def ramp(t):
 
 
 def tumbling(n):
-    """10 m, 10 kg; its square section has been given other stiffness and inertia than it has."""
+    """10 m, 10 kg; stiffness and inertia of the file differ from those of its square section."""
     E = 1e7
     G = E / 3
     section = Section.from_stiffness(
@@ -49,7 +51,7 @@ def test_pyelastica_tumbling_rod_has_the_exact_momentum_and_converges():
         assert np.abs(result.linear_momentum - np.stack([impulse, 0 * t, 0 * t], -1)).max() < 1e-11
         early = np.abs(
             t - 0.2
-        ).argmin()  # the moment has hardly turned: it is (100, 0, 200) along the world's axes
+        ).argmin()  # the moment has hardly rotated: it is (100, 0, 200) along the world axes
         spin = result.angular_momentum[early] / (t[early] ** 2 / 5)
         assert spin == pytest.approx((100, 0, 200), abs=4.0)
         ends.append(result.rod("rod").r[-1, -1])
@@ -86,7 +88,9 @@ def muscle(window, s, t, slope=False):
 
 
 def arm(n):
-    """1 m hanging along -y, 5 cm thick, bent about -x; a couple's jump at the edge of a window is one there."""
+    """1 m hanging along -y, 5 cm thick, bent about -x; a jump of the couple at the edge of a window is a
+    concentrated couple.
+    """
     E, radius = 1e7, 0.025
     section = round_section(radius, 1000, E, shear=4 / 3)
     model = Model("arm")
@@ -133,7 +137,7 @@ def test_pyelastica_arm_curls_as_its_muscles_are_switched_on():
 
 
 def slender_drag():
-    """Its drag as a kind of the user's: c across the rod, half of it along."""
+    """Slender-body drag as a user-defined kind: c across the rod, half of it along."""
 
     @rodsim.interaction("drag of a slender body", frames=1, numbers=("c",), free=False)
     class SlenderDrag:
@@ -151,7 +155,7 @@ def slender_drag():
 
 
 def flagellum(n):
-    """1 m along z, E = 1e7; a wave of couples with 5 coefficients of a spline runs along it, in honey of 1e4 Pa s."""
+    """1 m along z, E = 1e7, in honey of 1e4 Pa s; a wave of couples with 5 spline coefficients travels along it."""
     E, radius, length = 1e7, 0.025, 1.0
     section = round_section(radius, 1000, E)
     knots = np.concatenate([[0.0] * 3, np.linspace(0, 1, 4), [1.0] * 3])

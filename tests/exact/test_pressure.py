@@ -1,4 +1,4 @@
-"""Pressure along rods: rings and arcs against closed forms, its work as that on the area, the buckling of rings."""
+"""Pressure along rods: rings and arcs against closed forms, work as pressure times area, buckling of rings."""
 
 from functools import cache
 
@@ -58,13 +58,13 @@ def test_pressure_work_is_pressure_times_change_of_area(integrator):
     assert np.abs(work - change).max() < 1e-11 * np.abs(work).max()
     total = result.energy["total"]
     assert np.abs(total - total[0] - work).max() < 1e-11 * np.abs(work).max()
-    # a pressure on all sides pushes nowhere, and turns nothing about its normal
+    # a pressure on all sides has no resultant force, and no moment about its normal
     assert np.abs(result.linear_momentum).max() < 1e-11
     assert np.abs(result.angular_momentum[:, 2]).max() < 1e-11
 
 
 def buckling_pressure(n, EI):
-    """Where the square of the frequency of two waves in the plane goes through zero, on a line through two values."""
+    """Pressure where the squared frequency of two in-plane waves is zero, by linear interpolation of two values."""
     critical = 3.0 * EI / R**3
     squares, pressures = [], np.array([0.9, 1.1]) * critical
     for p in pressures:
@@ -72,7 +72,7 @@ def buckling_pressure(n, EI):
         model.add_bushing("hold", model.ground.at((R, 0, 0)), model.rods["ring"].at(0.0), 1e-4)
         result = modes(model, 14, equilibrium(model).state())
         assert not result.linear.unsymmetric
-        # motions in the plane that are neither a common displacement nor a turn
+        # in-plane motions that are neither a translation nor a rotation
         waves = [
             (result.values[k] ** 2).real
             for k, shape in enumerate(result.shapes[:, 1:])
@@ -86,7 +86,7 @@ def buckling_pressure(n, EI):
 
 
 def test_ring_buckles_at_levys_pressure():
-    """Levy: a hydrostatic pressure 3 EI/R^3 makes it an ellipse; chords of n nodes meet it with order 2."""
+    """Levy: a hydrostatic pressure 3 EI/R^3 makes it an ellipse; chords of n nodes converge to it with order 2."""
     coarse, fine = (buckling_pressure(n, 1.0) for n in (24, 48))
     assert fine == pytest.approx(3.0 / R**3, rel=6e-3)
     assert (4.0 * fine - coarse) / 3.0 == pytest.approx(3.0 / R**3, rel=5e-4)
@@ -144,7 +144,7 @@ KEEPING = [
 @pytest.mark.parametrize("closed", [False, True])
 @pytest.mark.parametrize(("integrator", "chart"), KEEPING)
 def test_energy_conserving_schemes_count_the_work_of_a_pressure(integrator, chart, closed):
-    """To round-off; in a ring it is the pressure times the change of the area."""
+    """To round-off; in a ring the work is the pressure times the change of the area."""
     result = simulate(soft(closed), 0.1, 0.01, integrator, chart=chart, output_every=1, progress=False)
     report = audit(result)
     assert report.ok, report.text()
@@ -176,7 +176,7 @@ def fine():
     ],
 )
 def test_rod_under_pressure_converges_to_em_with_the_order_of_the_scheme(integrator, chart, order):
-    """Its work too; a pressure without a potential goes backwards in the substeps of compositions as forwards."""
+    """Positions and work converge; a pressure without a potential acts in backward substeps as in forward ones."""
     positions, work = fine()
     errors = []
     for h in (0.01, 0.005):

@@ -1,4 +1,6 @@
-"""The standard linear solid: relaxation, creep and vibration against closed forms, its balance, its place in states and files."""
+"""The standard linear solid: relaxation, creep and vibration against closed forms, energy balance, storage in
+states and files.
+"""
 
 import numpy as np
 import pytest
@@ -27,7 +29,7 @@ def test_force_of_a_fixed_bar_relaxes_by_the_closed_form(element, n_elements):
 
 
 def test_loaded_bar_creeps_by_the_closed_form():
-    """So light that its inertia counts for nothing; it begins with the strain of both stiffnesses."""
+    """So light that its inertia is negligible; it begins with the strain of both stiffnesses."""
     F, EA = 5.0, 1e3
     model, rod = bar(1 + F / (EA * (1 + FRACTION)), False, mass=1e-7)
     model.add_force("load", rod.end, (F, 0, 0))
@@ -55,7 +57,7 @@ def test_a_vibrating_bar_has_the_complex_modulus(h):
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
 @pytest.mark.parametrize("element", ["se3", "lagrange(2)", "relative(2)", "midpoint"])
 def test_relaxing_rod_balances_energy(element, integrator):
-    """Bent from its stress-free shape, coupled stiffness, viscous as well."""
+    """Bent from its stress-free shape, with coupled stiffness, and viscous as well."""
     section = soft(0.002).with_relaxation(0.05, stiffness=0.01 * full_section(False).stiffness)
     model = free_rod(element, section=section, stress_free=[(0, 0, 0), (1.2, 0, 0)])
     result = simulate(model, 0.3, 0.01, integrator, progress=False)

@@ -1,4 +1,4 @@
-"""Steps of compositions that turn a vibration by whole turns: where they are, what they do, who is told."""
+"""Steps of compositions that rotate the phase of a vibration by full turns: their lengths, effects and warnings."""
 
 from functools import cache
 
@@ -16,7 +16,7 @@ from rodsim.waves import resonances
 
 
 def turned(fractions, x):
-    """(..., 2, 2) The step of the midpoint rule of an oscillator with omega h = x, composed."""
+    """(..., 2, 2) Matrix of the composed midpoint steps of an oscillator with omega h = x."""
     product = np.eye(2)
     for c in fractions:
         A = 0.5 * c * np.multiply.outer(x, np.array([[0.0, 1.0], [-1.0, 0.0]]))
@@ -80,7 +80,7 @@ def test_resonant_steps_lose_accuracy_compared_with_neighbouring_steps(integrato
 
 @pytest.mark.parametrize(("ends", "waves"), [((), 0.5), (("start",), 0.25), (("start", "end"), 0.5)])
 def test_reported_vibration_is_a_mode_of_the_rod(ends, waves):
-    """Half or a quarter of a wave; among the frequencies of the model."""
+    """Half or a quarter of a wave; it is one of the frequencies of the model."""
     model = Model("rod")
     rod = model.add_rod("rod", [(0, 0, 0), (LENGTH, 0, 0)], SECTION, 40, mass="lumped")
     for end in ends:

@@ -1,4 +1,4 @@
-"""Strains that a rod has without stress."""
+"""Stress-free strains of rods."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def built(section=SECTION, **settings):
 
 @pytest.mark.parametrize("center", [(0.0, 0.0), (0.1, -0.05)])
 def test_a_curvature_at_rest_is_that_of_an_arc(center):
-    """Of a rod that is straight at first, also where its centre of mass is off its curve."""
+    """A rod that is straight at first, also with its centre of mass off its curve."""
     section = SECTION.with_centers(center, center)
     R = 0.8
 

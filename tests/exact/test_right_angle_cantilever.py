@@ -6,7 +6,7 @@ import pytest
 from benchmarks.elements import right_angle
 from rodsim import simulate
 
-LENGTH, DIGITS = 20.0, 1.5e-7  # of both legs; of the reference, over the length
+LENGTH, DIGITS = 20.0, 1.5e-7  # length of each leg; accuracy of the reference, over the length
 T_END = 4.0
 # displacements of elbow and tip at t = 4 by two elements of order 16 a leg; of the second only z is known
 SLENDER, ROUND = (20.0, 10.0, 10.0), (10.0, 10.0, 10.0)
@@ -17,7 +17,7 @@ EXACT = {
 
 
 def error(element, inertia, n):
-    """Greater distance of elbow and tip from their places, over the length; n intervals a leg."""
+    """Larger deviation of elbow and tip from their reference positions, over the length; n intervals per leg."""
     model = right_angle(n, "mean", element, inertia)
     r = simulate(model, T_END, 0.04, "em4", output_every=100, progress=False).rod("rod").r
     deviations = (r[-1] - r[0])[[0, -1]] - EXACT[inertia]

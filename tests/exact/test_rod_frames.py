@@ -1,4 +1,4 @@
-"""Frames along rods: `up`, `twist` and the stress-free shape, initial stretch, rings that are wound and closed."""
+"""Frames along rods: `up`, `twist` and the stress-free shape, initial stretch, wound and closed rings."""
 
 import json
 
@@ -71,7 +71,7 @@ def test_pretwisted_blade_has_no_stress(options):
 
 
 def test_the_stress_free_shape_has_an_up_of_its_own():
-    """Turned by one angle at all places, sections have no strain; turned by more and more, they have."""
+    """Sections rotated by one angle everywhere have no strain; rotated by a varying angle they have."""
     assert elastic(LINE, up=(0, 0, 1), stress_free_up=(0, 1, 1)) < 1e-23
     turning = elastic(LINE, up=(0, 0, 1), stress_free_up=lambda s: (0, np.sin(s), np.cos(s)))
     assert turning == pytest.approx(GJ / (2 * 2), rel=1e-12)
@@ -103,7 +103,7 @@ def test_up_along_the_axis_of_a_helix_gives_its_curvature_and_torsion():
 
 
 def ring_energy(angle):
-    """Bent from a straight rod and wound by `angle`."""
+    """Energy of a ring bent from a straight rod and wound by `angle`."""
     return EI * TURN**2 / (2 * TURN) + GJ * angle**2 / (2 * TURN)
 
 
@@ -115,7 +115,7 @@ def test_a_ring_wound_by_any_angle_before_it_was_closed(angle):
 
 @pytest.mark.parametrize("turns", [1, 2, -3])
 def test_a_ring_wound_by_whole_turns_sees_them_in_its_closing_element(turns):
-    """Odd numbers of turns end with the opposite quaternion. Sections that turn on the circle: order 2."""
+    """Odd numbers of turns end with the opposite quaternion. Sections that rotate along the circle: order 2."""
     errors = []
     for n in (40, 80):
         model = built(circle, n, closed=True, **OPEN_LINE, twist=turns * TURN, stress_free_twist=0.0)
@@ -142,8 +142,11 @@ def test_a_closed_rod_bent_from_a_part_of_a_circle():
 
 @pytest.mark.parametrize(("part", "stable"), [(0.95, True), (1.05, False)])
 def test_michells_ring_leaves_its_plane_beyond_the_critical_twist(part, stable):
-    """An elastic ring of circular section, bent from a straight rod and wound, is stable up to the angle
-    2 pi sqrt(3) EI/GJ (Michell 1889): mode 2 out of the plane, kicked, swings or grows."""
+    """An elastic ring of circular section, bent from a straight rod and wound, is stable up to a critical
+    angle.
+
+    The angle is 2 pi sqrt(3) EI/GJ (Michell 1889): mode 2 out of the plane, perturbed, oscillates or grows.
+    """
     critical = TURN * np.sqrt(3) * EI / GJ
     model = Model("ring")
     model.add_rod(
@@ -164,27 +167,27 @@ def test_michells_ring_leaves_its_plane_beyond_the_critical_twist(part, stable):
 
 
 def uneven(s, part=0.3):
-    """A straight line of 2 m whose material is stretched by part cos(2 pi s)."""
+    """A straight line of 2 m whose material is stretched by the fraction cos(2 pi s)."""
     return 2 * (s + part * np.sin(TURN * s) / TURN), 0.0, 0.0
 
 
 @pytest.mark.parametrize("n_elements", [5, 40])
 def test_an_initial_stretch_is_what_the_callable_says(n_elements):
-    """EA/2 times the integral of (r' - 1)^2; an element sees the mean of its stretch, sinc(1/n) of it."""
+    """EA/2 times the integral of (r' - 1)^2; an element has the mean of its stretch, sinc(1/n) of it."""
     exact = EA / 2 * 0.3**2 / 2 * 2
     energy = elastic(uneven, n_elements, stress_free=LINE)
     assert energy == pytest.approx(exact * np.sinc(1 / n_elements) ** 2, rel=1e-9)
 
 
 def test_the_same_s_of_two_callables_is_the_same_place_on_the_rod():
-    """However unevenly s measures it, and in other shapes too."""
+    """For any parametrisation by s, and in other shapes too."""
     assert elastic(uneven, stress_free=uneven) < 1e-18
     arc = lambda s: (np.sin(uneven(s)[0]), 1 - np.cos(uneven(s)[0]), 0)  # noqa: E731
     assert elastic(arc, stress_free=uneven) == pytest.approx(EI / 2 * 2, rel=1e-8)
 
 
 def test_a_curve_alone_fixes_no_stretch():
-    """It is the stress-free shape too, and nodes are as far apart as the elements are long."""
+    """The curve is also the stress-free shape, and the distances of nodes are the element lengths."""
     model = built(uneven, 8)
     assert np.diff(model.state.r[1:, 0]) == pytest.approx(2 / 8, rel=1e-9)
     assert energies(model.system, model.state).elastic < 1e-20

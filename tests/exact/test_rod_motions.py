@@ -1,4 +1,6 @@
-"""Exact motions of rods at finite amplitude: standing and travelling waves, breathing and turning rings, a turning rod."""
+"""Exact motions of rods at finite amplitude: standing and travelling waves, breathing and spinning rings, a
+spinning rod.
+"""
 
 import numpy as np
 import pytest
@@ -20,7 +22,7 @@ METHODS = [
 
 
 def straight(n, element, ends, mass="mean", shape=None, **settings):
-    """A rod along x, of which `shape` says where the sections are at the start; ends: of C and F."""
+    """A rod along x with sections displaced by `shape` at the start; ends: letters C (clamped) and F (free)."""
     model = Model("rod")
     line = {"stress_free": lambda s: (L * s, 0, 0)} if shape else {}
     curve = shape or [(0, 0, 0), (L, 0, 0)]
@@ -45,7 +47,7 @@ WAVES = [("CF", 0.5), ("CF", 1.5), ("FF", 1.0), ("CC", 2.0)]
 
 
 def shape_of(ends, halves, x):
-    """Of a standing wave with so many half waves."""
+    """Shape of a standing wave with so many half waves."""
     k = halves * np.pi / L
     return np.cos(k * x) if ends == "FF" else np.sin(k * x)
 
@@ -94,7 +96,7 @@ def pulse(x):
 )
 @pytest.mark.parametrize("motion", ["stretch", "twist"])
 def test_a_pulse_travels_unchanged(motion, element, integrator, order, numbers):
-    """f(x - c t): all of it moves one way."""
+    """f(x - c t): a wave in one direction."""
     c = C if motion == "stretch" else TWIST_C
     t = 0.3 * L / c
     rate = lambda s: (-c * pulse(L * s)[1], 0, 0)  # noqa: E731
@@ -145,7 +147,7 @@ def ring(n, radius, speed, element="se3"):
 
 @pytest.mark.parametrize("n", [8, 24])
 def test_a_breathing_ring_is_exact_with_lumped_masses_on_any_mesh(n):
-    """r = R + (r0 - R) cos(w t) + v/w sin(w t), w^2 = EA/(rho A R^2), at any amplitude: bending stays as it is."""
+    """r = R + (r0 - R) cos(w t) + v/w sin(w t), w^2 = EA/(rho A R^2), at any amplitude: bending does not change."""
     w, r0, v = np.sqrt(EA / (RHO * R * R)), 1.3 * R, 30.0
     t = 0.8 * 2 * np.pi / w
 
@@ -155,7 +157,7 @@ def test_a_breathing_ring_is_exact_with_lumped_masses_on_any_mesh(n):
         assert np.ptp(radius) < 1e-9
         return abs(radius[0] - R - (r0 - R) * np.cos(w * t) - v / w * np.sin(w * t))
 
-    # of em alone: the midpoint rule turns by 2 atan(w h/2) a step, to the last digits
+    # em alone: the midpoint rule rotates the phase by 2 atan(w h/2) per step, to the last digits
     steps, h = 40, t / 40
     phase = steps * 2 * np.arctan(0.5 * w * h)
     _, r, _ = end_of(ring(n, r0, (v, 0.0)), t, steps, "em")
@@ -165,7 +167,7 @@ def test_a_breathing_ring_is_exact_with_lumped_masses_on_any_mesh(n):
 
 
 def test_spinning_ring_has_the_exact_radius():
-    """r = R/(1 - rho A R^2 W^2/EA), whatever bending resists."""
+    """r = R/(1 - rho A R^2 W^2/EA), for any bending stiffness."""
     W = 0.5 * np.sqrt(EA / RHO) / R
     radius = R / (1 - RHO * R * R * W * W / EA)
     t = 0.6 * 2 * np.pi / W
@@ -174,7 +176,7 @@ def test_spinning_ring_has_the_exact_radius():
         _, r, _ = end_of(ring(12, radius, (0.0, W * radius)), t, steps, "em")
         assert np.linalg.norm(r[:, :2], axis=1) == pytest.approx(
             radius, rel=1e-12
-        )  # em keeps it to round-off
+        )  # em conserves it to round-off
         angle = np.arctan2(r[0, 1], r[0, 0]) - W * t
         return abs((angle + np.pi) % (2 * np.pi) - np.pi)
 

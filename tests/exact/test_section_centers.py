@@ -1,4 +1,4 @@
-"""Sections whose centres of mass and of stiffness are not on the rod's curve, and whose inertia is turned."""
+"""Sections with centres of mass and stiffness off the rod's curve, and with rotated inertia."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def clamped_rod(section, curve, **settings):
 
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
 def test_both_centers_off_the_curve_equal_a_shifted_curve(element):
-    """Anchors and start velocities stay those of the curve."""
+    """Anchors and start velocities remain those of the curve."""
     d2, d3 = np.array([0, 1.0, 0]), np.array([0, 0, 1.0])
     shift = C[1] * d2 + C[2] * d3
     off_center, rod = clamped_rod(PLAIN.with_centers(C[1:], C[1:]), [(0, 0, 0), (1, 0, 0)], element=element)
@@ -41,7 +41,7 @@ def test_both_centers_off_the_curve_equal_a_shifted_curve(element):
 
 
 def test_a_pull_off_the_center_of_stiffness_bends():
-    """By F e/EI per length, held still by damping."""
+    """By F e/EI per length; damping brings it to rest."""
     stiff = Section.from_stiffness(
         EA=3e3,
         GA=2e3,
@@ -59,8 +59,10 @@ def test_a_pull_off_the_center_of_stiffness_bends():
     model.add_force("pull", rod.end, (0.02, 0, 0))
     result = simulate(model, 20.0, 0.05)
     strain = element_states(model.build().system, result.state())[0]
-    assert strain[:, 5] == pytest.approx(np.full(4, 0.02 * 0.1 / 6), rel=3e-3)  # to the side of the stiffness
-    # the line of the stiffness is stretched by F/EA
+    assert strain[:, 5] == pytest.approx(
+        np.full(4, 0.02 * 0.1 / 6), rel=3e-3
+    )  # towards the axis of stiffness
+    # the axis of stiffness is stretched by F/EA
     assert strain[:, 0] - 0.1 * strain[:, 5] == pytest.approx(np.full(4, 0.02 / 3e3), rel=1e-2)
 
 
@@ -71,7 +73,7 @@ def test_damping_is_proportional_to_the_shifted_stiffness():
 
 
 def test_product_of_inertia_equals_principal_axes_rotated():
-    """Round stiffness, so that turned sections differ in nothing but their inertia."""
+    """Round stiffness, so that rotated sections differ in their inertia alone."""
 
     def section(moments, J23=None):
         result = Section.from_stiffness(

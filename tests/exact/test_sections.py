@@ -1,4 +1,4 @@
-"""Sections and materials: closed forms, limits, refusals."""
+"""Sections and materials: closed forms, limits, rejected input."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def test_a_circle_is_a_tube_and_its_core():
 
 
 def test_a_rectangle_is_stiffer_across_its_height():
-    """Width 1 along d2, height 3 along d3: bending about d2 lifts the material 3 high."""
+    """Width 1 along d2, height 3 along d3: bending about d2 displaces material at height 3."""
     values = properties(Section.rectangle(1, 3, Material(E=12.0, G=1.0, density=12.0)))
     assert values[[0, 4, 5]] == pytest.approx([36, 27, 3])
 
@@ -103,7 +103,7 @@ def test_impossible_sections_are_rejected_with_advice(words, make):
 
 
 def test_sides_of_a_rectangle_reach_the_layout_that_is_drawn():
-    """Width along d2, height along d3; where two sections meet the larger is drawn; round ones have no sides."""
+    """Width along d2, height along d3; if two sections meet the larger is drawn; round ones have no sides."""
     flat, thin = Section.rectangle(0.3, 0.1, STEEL), Section.rectangle(0.2, 0.05, STEEL)
     model = Model()
     model.add_rod("beam", [(0, 0, 0), (1, 0, 0)], lambda s: thin if s < 0.5 else flat, n_elements=4)

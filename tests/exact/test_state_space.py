@@ -38,7 +38,7 @@ def test_an_oscillator_has_its_transfer_function():
     )
     assert np.array_equal(frequency_response(model, *by_name, omega), response)
     system = state_space(model, [push], probes)
-    assert system.A.shape == (2, 2)  # five of the six freedoms are gone
+    assert system.A.shape == (2, 2)  # five of the six degrees of freedom are eliminated
     assert np.sort_complex(np.linalg.eigvals(system.A)) == pytest.approx(
         np.sort_complex(np.roots([MASS, DAMPING, STIFFNESS])), rel=1e-12
     )
@@ -55,7 +55,7 @@ G, ARM = 9.81, 0.7
 
 @pytest.mark.parametrize("flipped", [False, True])
 def test_hinge_force_response_is_that_of_a_pendulum(flipped):
-    """m l theta'' - u sideways, of b on which it acts; (J + m l^2) theta'' + m g l theta = l u."""
+    """Sideways force on b: m l theta'' - u; (J + m l^2) theta'' + m g l theta = l u."""
     J = 0.4
     model = Model("pendulum", gravity=(0, -G, 0))
     bob = model.add_body("bob", MassProperties(MASS, (J, J, J)), position=(0, -ARM, 0))
@@ -100,7 +100,7 @@ def test_rail_moment_is_taken_about_its_point_on_b():
     push, output = Push(mass.at((0, 0.3, 0)), (1, 0, 0)), Reaction("rail", (0, 0, 1), moment=True)
     omega = np.array([0.0, 4.0])
     x = 1.0 / (STIFFNESS + 1j * omega * DAMPING - MASS * omega**2)
-    expected = -0.3 - MASS * G * x  # on the ground: the weight has moved out
+    expected = -0.3 - MASS * G * x  # on the ground: the weight has moved outwards
     response = frequency_response(model, [push], [output], omega)[:, 0, 0]
     assert response == pytest.approx(expected, rel=1e-11)
     system = state_space(model, [push], [output])

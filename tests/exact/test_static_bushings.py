@@ -46,7 +46,7 @@ def test_nonlinear_spring_force_balances_the_weight():
 
 
 def test_driven_model_rests_at_the_start_of_its_drive():
-    """A crank held by its drive: the weight's moment is the drive's."""
+    """A crank held by its drive: the drive carries the moment of the weight."""
     model = Model("crank", gravity=(0, 0, -9.81))
     bar = model.add_body("bar", Box(1.0, 0.1, 0.1, mass=MASS), position=(0.5, 0, 0))
     hinge = model.add_joint("hinge", "revolute", model.ground, bar, at=(0, 0, 0), axis=(0, 1, 0))
@@ -57,7 +57,7 @@ def test_driven_model_rests_at_the_start_of_its_drive():
 
 
 def test_a_bushing_is_an_elastic_rod_without_mass_of_one_se3_element():
-    """Stiffness C/L from end to end, at rest where they are L apart: both measure the screw motion between the ends."""
+    """Stiffness C/L from end to end, unstressed at the distance L: both measure the screw motion between the ends."""
     length = 0.5
     C = np.array([800.0, 300.0, 400.0, 2.0, 3.0, 5.0])
 
@@ -92,7 +92,7 @@ def test_a_bushing_is_an_elastic_rod_without_mass_of_one_se3_element():
 
 
 def test_interactions_at_rest_exclude_dissipation():
-    """What does is left out with its numbers; where nothing does, the rest is the table itself."""
+    """Dissipative interactions are removed with their parameters; without any, the table itself is returned."""
     interactions = forces().build().system.others
     conservative = at_rest(interactions)
     selected = [not is_dissipation(INTERACTIONS[k]) for k in interactions.kind.tolist()]
@@ -103,7 +103,7 @@ def test_interactions_at_rest_exclude_dissipation():
     assert not springs_of(conservative).damping.any()
     assert np.array_equal(springs_of(conservative).stiffness, springs.stiffness)
     assert at_rest(chosen(interactions, np.zeros(len(selected), bool))).first.tolist() == [0]
-    damped = pressed().build().system.others  # by what stands beside no spring
+    damped = pressed().build().system.others  # by dampers without a spring
     assert any(is_dissipation(INTERACTIONS[k]) for k in damped.kind)
     assert not any(is_dissipation(INTERACTIONS[k]) for k in at_rest(damped).kind)
     still = loaded().build().system.others

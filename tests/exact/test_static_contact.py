@@ -1,4 +1,6 @@
-"""Equilibria of what lies on planes and on each other: depths and forces by hand, lists of pairs that follow, runs that stay."""
+"""Equilibria of parts on planes and on each other: analytic depths and forces, updated pair lists, runs that
+stay at rest.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ M = 1000.0 * 4 / 3 * np.pi * R**3
 K = 1e4
 pytestmark = [
     pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning"),
-    # of what slides without friction
+    # sliding without friction
     pytest.mark.filterwarnings("ignore::rigid.errors.UnstableEquilibriumWarning"),
 ]
 
@@ -83,7 +85,7 @@ def across(gap: float = 0.005, radius: float = 0.01, stations: int = 32) -> Mode
 def landing(
     radius: float = 0.002, gap: float = 0.01, force: float = 0.01, n: int = 6, stiffness: float = 1e4
 ) -> Model:
-    """A cantilever that a force bends far down, but for another that it meets."""
+    """A cantilever that a force would bend far down if it did not meet another one."""
     model = Model("landing")
     for name, ends in (
         ("low", [(0.3, -0.1, 0), (0.3, 0.1, 0)]),
@@ -139,7 +141,7 @@ def test_a_ball_lies_on_the_middle_of_a_rod_that_bends_under_it():
     model.add_joint("guide", "prismatic", model.ground, ball, at=(0, 0, 0.07), axis=(0, 0, 1))
     model.add_contact("on", model.add_sphere("ball", ball, R), rod, stiffness=K)
     r = equilibrium(model).state().r
-    middle = 0.5 * (r[4, 2] + r[5, 2])  # of the segment in the middle, which is level; the body is frame 1
+    middle = 0.5 * (r[4, 2] + r[5, 2])  # the middle segment, which is level; the body is frame 1
     assert middle < -1e-3
     assert R + 0.01 - (r[1, 2] - middle) == pytest.approx(M * G / K, rel=1e-9)
 
@@ -166,7 +168,7 @@ EI, Q, LIFT, K_FLOOR = 0.5, 0.8, 0.01, 1e4
 
 
 def heavy(length: float, z: float, n: int, k: float, stations: int, **settings) -> Model:
-    """A rod of the bending stiffness EI and the weight Q per length at this height above a floor."""
+    """A rod of the bending stiffness EI and the weight Q per length at height z above a floor."""
     section = Section.from_stiffness(
         EA=1e5, GA=1e5, GJ=1.0, EI=EI, mass_per_length=Q / G, inertia_per_length=1e-6
     )
@@ -178,7 +180,7 @@ def heavy(length: float, z: float, n: int, k: float, stations: int, **settings) 
 
 
 def lifted(n: int, k: float = K_FLOOR) -> tuple[float, float]:
-    """Force at the end of a rod lifted off a floor, N, and how much of it is off the floor, m."""
+    """Force at the end of a rod lifted off a floor, N, and the lifted length, m."""
     model = heavy(2.0, 0.0, n, k, 16)
     model.add_joint("end", "revolute", model.ground, model.rods["rod"].end, at=(2, 0, 0.01), axis=(0, 1, 0))
     statics = equilibrium(model, motions={"end": {"displacement": (0, 0, LIFT)}}, constant=["gravity"])
@@ -192,8 +194,9 @@ def lifted(n: int, k: float = K_FLOOR) -> tuple[float, float]:
 
 
 def lifted_by_hand(k: float = K_FLOOR) -> tuple[float, float]:
-    """The same of a beam: w = -q/k + e^(b x) (A cos b x + B sin b x) on the floor, x < 0, and
-    w = c1 x + c2 x^2/2 + c3 x^3/6 - q x^4/(24 EI) off it, w''(a) = 0, w(a) = lift; the force is -EI w'''(a).
+    """Force and lifted length of a beam: w = -q/k + e^(b x) (A cos b x + B sin b x) on the floor, x < 0.
+
+    Off it, w = c1 x + c2 x^2/2 + c3 x^3/6 - q x^4/(24 EI), w''(a) = 0, w(a) = lift; the force is -EI w'''(a).
     """
     b = (k / (4 * EI)) ** 0.25
     A = Q / k  # w(0) = 0
@@ -214,7 +217,7 @@ def lifted_by_hand(k: float = K_FLOOR) -> tuple[float, float]:
 def test_lifted_rod_equals_a_beam_on_an_elastic_foundation():
     force, a = lifted(80)
     assert (force, a) == pytest.approx(lifted_by_hand(), rel=1e-3)
-    # on a floor that gives way by nothing
+    # on a rigid floor
     stiff = (24 * EI * LIFT / Q) ** 0.25
     assert lifted_by_hand(1e14) == pytest.approx((Q * stiff / 2, stiff), rel=2e-3)
 
@@ -226,7 +229,9 @@ def test_the_force_that_lifts_a_rod_is_of_second_order():
 
 
 def test_a_cantilever_that_falls_on_a_floor_lies_down():
-    """A length a = (72 EI h/q)^(1/4) is in the air, of whose weight the clamp has 2/3: no moment at the touch-down."""
+    """A length a = (72 EI h/q)^(1/4) is in the air; the clamp carries 2/3 of its weight: no moment at the
+    touch-down.
+    """
     h = 0.1
     model = heavy(3.0, h, 40, 1e6, 8)
     model.add_joint("clamp", "clamp", model.rods["rod"].start)
@@ -238,7 +243,7 @@ def test_a_cantilever_that_falls_on_a_floor_lies_down():
 
 
 def test_a_rod_does_not_pass_through_another_in_a_load_step():
-    """Without the other it would be bent down below it, by less than pairs are listed ahead."""
+    """Without the other rod it would bend below it, by less than the search distance of the pairs."""
     free = landing(force=0.015)
     free.contacts.clear()
     below = equilibrium(free).state().r[13]  # next to the low rod
@@ -259,7 +264,7 @@ def test_contacts_too_soft_for_their_load_are_named_with_depth_and_advice():
 
 
 def test_initial_imbalance_is_released_through_all_contact_lists():
-    """From a stored state under another load: what it does not balance fades, through lists with other numberings."""
+    """From a stored state under another load: its imbalance fades, through lists with other numberings."""
     first = equilibrium(landing(gap=0.03, force=0.04))
     unloaded = equilibrium(landing(gap=0.03, force=0.0), start=first)
     assert unloaded.state().r == pytest.approx(
@@ -270,7 +275,7 @@ def test_initial_imbalance_is_released_through_all_contact_lists():
 
 
 def test_imbalance_and_motion_are_linear_in_the_load_through_all_contact_lists():
-    """Far from a touch, where all is linear: a list that is made anew on the way changes no force."""
+    """Far from contact, where all is linear: a list that is rebuilt on the way changes no force."""
     model = landing(gap=0.1, force=0.004)
     first = equilibrium(model, motions={"clamp of high": {"displacement": (0, 0, -0.08)}})
     rise = {"clamp of high": {"displacement": (0, 0, 0.06)}}
@@ -320,7 +325,7 @@ def test_balls_on_a_table_oscillate_as_a_chain_of_masses(make, springs):
     "losses", [{"friction": 0.5}, {"restitution": 0.9}, {"friction": 0.3, "restitution": 0.5}]
 )
 def test_contact_losses_do_not_change_frequencies_about_an_equilibrium(losses):
-    """Bristles are relaxed there, and what a rate costs is found from both ends of a step."""
+    """Bristles are relaxed there, and rate-dependent losses use both ends of a step."""
 
     def pressed(**losses: float) -> Model:
         model = Model("pressed", gravity=(1.0, 2.0, -G))
@@ -336,8 +341,10 @@ def test_contact_losses_do_not_change_frequencies_about_an_equilibrium(losses):
 
 
 def test_a_bar_across_two_balls_slides_off_at_the_rate_of_its_tilt():
-    """Truly unstable without friction: a bar that slides by x presses one ball deeper and tilts,
-    V = -W x tilt + (2 k a^2 + W z) tilt^2/2; and from the crest of the balls it comes down sideways, as from a hill of radius z.
+    """The equilibrium is unstable without friction: a bar that slides by x presses one ball deeper and tilts.
+
+    V = -W x tilt + (2 k a^2 + W z) tilt^2/2. It also slides sideways down the crest of the balls, as from a
+    hill of radius z.
     """
     k, a, radius, half = 2e3, 0.15, 0.01, 0.2
     model, section = Model("bar", gravity=(0, 0, -G)), bar(1e12, radius)
@@ -354,7 +361,7 @@ def test_a_bar_across_two_balls_slides_off_at_the_rate_of_its_tilt():
 
 
 def test_sliding_caused_by_stations_falls_with_their_number():
-    """What stations make of it falls with their spacing."""
+    """The instability caused by stations decreases with their spacing."""
     grows = []
     for stations in (32, 128):
         model = across(stations=stations)
@@ -363,7 +370,7 @@ def test_sliding_caused_by_stations_falls_with_their_number():
 
 
 def test_column_between_elastic_stops_buckles_at_the_exact_load():
-    """P H = 2 k h^2: a bar on a pin, with a ball at h that two others hold, under a load P at H."""
+    """P H = 2 k h^2: a bar on a pin, with a ball at h between two others, under a load P at H."""
     model, h, H = Model("column"), 0.6, 1.0
     column = model.add_body("column", Box(0.05, 0.05, 1.0, density=100.0), (0, 0, 0.5))
     model.add_joint("pin", "revolute", model.ground, column, at=(0, 0, 0), axis=(0, 1, 0))
@@ -389,7 +396,7 @@ def test_resting_bodies_stay_at_rest(make, tolerance):
 
 
 def test_statics_warns_about_friction() -> None:
-    """It follows from the way: contact has no equilibrium for it."""
+    """Friction depends on the path: the contact has no equilibrium value for it."""
     model = heavy(2.0, -Q / 1e4, 4, 1e4, 3, friction=0.4)
     model.add_joint("held", "clamp", model.rods["rod"].start)
     with pytest.warns(DoubtfulModelWarning, match="contact 'on' has friction, .*run `simulate`"):

@@ -38,7 +38,7 @@ def displacement(result: Result) -> np.ndarray:
 
 
 def everything(element: str) -> Model:
-    """Every interaction at once, turned and strained: body, joints, springs, dead and following loads, weights."""
+    """All interactions at once, rotated and strained: body, joints, springs, dead and following loads, weights."""
     model = Model("everything", gravity=(0.3, -0.2, -9.81))
     cross_section = section(EA=900.0, GA=700.0, GJ=30.0, EI=40.0)
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0.3, 0), (2, 0.0, 0.4)], cross_section, 8, element=element)
@@ -92,7 +92,7 @@ def test_column_matrices_equal_the_dense_one_and_its_symmetric_part(sparse: bool
 def test_small_motions_about_an_equilibrium_are_those_of_its_linear_equations(
     closed: bool, small: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """closed: without what has no potential."""
+    """closed: without forces that have no potential."""
     for module in (statics_tangent, equations):
         monkeypatch.setattr(module, "SMALL", small)
     model = everything("se3")
@@ -117,7 +117,9 @@ def test_small_motions_about_an_equilibrium_are_those_of_its_linear_equations(
     for name in ("M", "G"):
         np.testing.assert_allclose(linear.full(name), expected.full(name), atol=1e-13)
     if closed:
-        Z = null_space(expected.full("G"))  # about axes that G holds something stands in for a stiffness
+        Z = null_space(
+            expected.full("G")
+        )  # about axes that are fixed by G a substitute replaces the stiffness
         stiff, full = (Z.T @ lin.full("K") @ Z for lin in (linear, expected))
         np.testing.assert_allclose(stiff, full, atol=1e-11 * np.abs(full).max())
     np.testing.assert_allclose(
@@ -128,7 +130,7 @@ def test_small_motions_about_an_equilibrium_are_those_of_its_linear_equations(
 
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
 def test_an_equilibrium_balances_all_forces_and_is_found_by_newtons_method(element: str) -> None:
-    """Five steps: that many are enough only where the tangent of every interaction is right."""
+    """Five steps suffice only if the tangent of every interaction is right."""
     result = equilibrium(everything(element))
     assert result.t[-1] == 1.0
     assert result.newton_iterations.sum() <= 5
@@ -203,7 +205,7 @@ def test_reissner_beam_converges(
 
 
 def test_a_prestressed_rod_relaxes_to_its_own_shape() -> None:
-    """A straight rod whose stress-free shape is an arc takes that shape where nothing but a clamp holds it."""
+    """A straight rod whose stress-free shape is an arc takes that shape if only a clamp holds it."""
     model = Model("bow")
 
     def arc(s: float) -> np.ndarray:
@@ -220,7 +222,7 @@ def test_a_prestressed_rod_relaxes_to_its_own_shape() -> None:
     )
     model.add_joint("clamp", "clamp", rod.start)
     result = equilibrium(model)
-    # its own arc is a chord of the polygon of nodes: the last one lies on the circle
+    # the polygon of nodes consists of chords of its own arc: the last node lies on the circle
     np.testing.assert_allclose(tip(result), arc(1.0), atol=1e-9)
     assert result.energy["elastic"][0] < 1e-20
 
@@ -273,7 +275,7 @@ def test_slack_chain_is_relaxed_and_reported(n: int) -> None:
 
 @pytest.mark.parametrize("tilt", [1e-6, 0.02, 0.3])
 def test_nearly_upright_bar_relaxes_to_the_hanging_state(tilt: float) -> None:
-    """Upright it is in equilibrium as well, and nearer: but the way there climbs."""
+    """The upright equilibrium is nearer, but the way there climbs."""
     model = Model("bar", gravity=(0, 0, -9.81))
     quat = quaternions.from_rotation_vector([0.0, tilt - np.pi / 2, 0.0])
     centre = 0.5 * np.array([np.sin(tilt), 0.0, np.cos(tilt)])

@@ -119,13 +119,13 @@ def test_static_command_and_result_readers_accept_a_scene(tmp_path, capsys) -> N
     assert "NOT KEPT" not in printed
     for command in (["info"], ["audit"], ["plot", "--what", "load", "-o", str(tmp_path / "load.png")]):
         assert main([command[0], str(out), *command[1:]]) == 0
-    assert main(["equilibrium", str(scene), "-o", str(out)]) == 2  # not overwritten unasked
+    assert main(["equilibrium", str(scene), "-o", str(out)]) == 2  # not overwritten without the option
     assert main(["run", str(scene), "-o", str(tmp_path / "run.vtkhdf")]) == 2
     assert "has no `run`" in capsys.readouterr().err
 
 
 def test_equilibrium_and_run_of_one_scene_use_separate_files(tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    """What `--overwrite` of one command replaces is not what the other has written."""
+    """`--overwrite` of one command does not replace the file of the other."""
     monkeypatch.chdir(tmp_path)
     scene = tmp_path / "arch.yaml"
     scene.write_text(SCENE + "run: {t_end: 0.002, dt: 0.001}\n")
@@ -170,8 +170,10 @@ def test_unknown_static_method_is_rejected() -> None:
 
 @pytest.mark.parametrize("stiffness", [1.0, 1.0 + 1e-10, 1.0 + 1e-8, 1.001])
 def test_simultaneously_critical_modes_are_found_for_any_step_ends(stiffness: float) -> None:
-    """A straight rod, bent to a ring, is twisted: two modes out of its plane pass zero, the determinant keeps its sign. A step
-    that ends between both has one more negative eigenvalue, or two, as rounding has it.
+    """A straight rod, bent to a ring, is twisted: two modes out of its plane pass zero, the determinant keeps
+    its sign.
+
+    A step that ends between both has one more negative eigenvalue, or two, depending on round-off.
     """
     model, twist = Model("twisted ring"), 14.0
     ring = model.add_rod(

@@ -152,7 +152,7 @@ def test_helix_and_circle_have_constant_curvature_and_frames_without_shear():
         model.add_rod("rod", curve, section, 8, closed=closed)
         strain = model.build().system.elements.strain0
         assert np.ptp(np.linalg.norm(strain[:, 3:], axis=1)) < 1e-8
-        # the untwisted frame turns against the helix, so there an element sees second-order shear; on a circle none
+        # the untwisted frame rotates relative to the helix, so an element has second-order shear; on a circle none
         assert np.abs(strain[:, :3]).max() < (1e-8 if closed else 0.02)
 
 
@@ -167,7 +167,7 @@ def test_30000_elements_build_and_march():
 
 
 def broken_models():
-    """(words of the message, what the user does)."""
+    """Pairs (words of the message, function with the user's mistake)."""
     section = Section.circular(0.02, RUBBER)
 
     def with_rod(model):

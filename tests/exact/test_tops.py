@@ -1,4 +1,4 @@
-"""Tops that slide on a table by friction: what is kept whatever the friction is, and where they go."""
+"""Tops that slide on a table with friction: Jellett's integral, conserved for any friction, and their rest angles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWa
 
 
 def spin_top(top: Top, t_end: float, h: float):
-    """The run, the change of Jellett's integral over itself, and by how much it goes in theta past or short of where it rests."""
+    """Return the run, the relative change of Jellett's integral, and the final angle theta minus the rest angle."""
     run = tippe_top.run(top, t_end, h, progress=False)
     assert np.ptp(run.energy["total"] + run.dissipation) < 1e-12 * run.energy["total"][0]
     assert np.diff(run.dissipation).min() >= 0.0
@@ -21,14 +21,16 @@ def spin_top(top: Top, t_end: float, h: float):
 
 
 def test_jellett_integral_is_conserved_to_second_order():
-    """Of a top that turns over: 2.4e-4, 6.1e-5."""
+    """Errors of a top that turns over: 2.4e-4, 6.1e-5."""
     drifts = [spin_top(Top(), 2.0, h)[1] for h in (4e-4, 2e-4)]
     assert drifts[1] < 8e-5
     assert np.log2(drifts[0] / drifts[1]) == pytest.approx(2.0, abs=0.1)
 
 
 def test_rising_top_on_a_small_tip_conserves_the_jellett_integral():
-    """Its centre of mass is above that of its tip, by twice its radius. 1.8e-5, of the depths between outputs."""
+    """The centre of mass is above that of the tip, by twice its radius. Error 1.8e-5, from the contact depths
+    between outputs.
+    """
     top = Top(off=2.0, ratio=0.5, spin=500.0, tilt=np.pi - 0.3)
     run, drift, shortfall = spin_top(top, 1.0, 1e-4)
     assert drift < 5e-5
@@ -37,7 +39,7 @@ def test_rising_top_on_a_small_tip_conserves_the_jellett_integral():
     assert abs(shortfall) < 0.1
 
 
-TOPS = {  # top, s, where its energy falls to, how far from there it may roll, rad
+TOPS = {  # top, end time s, cos(theta) of least energy, distance from it at which it may roll, rad
     "too slow": (Top(spin=20.0, friction=0.05), 2.0, 1.0, 0.25),
     "too slim": (Top(ratio=0.7, tilt=0.5, friction=0.05), 2.0, 1.0, 0.1),
     "turns over": (Top(friction=0.1), 4.0, -1.0, 0.15),
@@ -46,7 +48,9 @@ TOPS = {  # top, s, where its energy falls to, how far from there it may roll, r
 
 @pytest.mark.parametrize("name", TOPS)
 def test_tippe_top_approaches_its_energy_minimum(name):
-    """Border of spin 28 rad/s; of A/C 0.8 and 1.2. Where it rolls it stays: the less friction, the nearer to the end."""
+    """Limit of the spin 28 rad/s; of A/C 0.8 and 1.2. A rolling top stays: the less friction, the closer to
+    the rest angle.
+    """
     top, t_end, ends, rolls = TOPS[name]
     assert tippe_top.rests(top) == pytest.approx(ends, abs=1e-3)
     _, drift, shortfall = spin_top(top, t_end, 5e-4)
@@ -55,7 +59,9 @@ def test_tippe_top_approaches_its_energy_minimum(name):
 
 
 def test_less_friction_brings_a_top_closer_to_its_rest_angle():
-    """One that is too flat to turn over: its energy is least at cos(theta) = -0.5542, it rolls 0.18 and 0.11 rad before that."""
+    """A top too flat to turn over: its energy is least at cos(theta) = -0.5542, and it rolls 0.18 and 0.11
+    rad before that.
+    """
     nearer = []
     for mu in (0.2, 0.1):
         top = Top(ratio=1.3, friction=mu)
@@ -65,8 +71,9 @@ def test_less_friction_brings_a_top_closer_to_its_rest_angle():
 
 
 def test_tippe_top_limits_of_spin_and_inertia_are_exact():
-    """Upright is no minimum from w^2 = m g a (R - a)^2/(R (A R - C (R - a))) on; on its head one from
-    lambda^2 = m g a C^2 (R + a)^4/(R (C (R + a) - A R)) on.
+    """Upright is not a minimum from w^2 = m g a (R - a)^2/(R (A R - C (R - a))) on.
+
+    Inverted is one from lambda^2 = m g a C^2 (R + a)^4/(R (C (R + a) - A R)) on.
     """
     R, a, C = tippe_top.RADIUS, 0.2 * tippe_top.RADIUS, tippe_top.AXIAL
     weight = tippe_top.MASS * tippe_top.G * a

@@ -1,4 +1,4 @@
-"""Exact and published numbers are found again; and what is not there, or wrong, shows as failed."""
+"""Exact and published numbers are reproduced; missing or wrong ones are reported as failed."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ ALL = [
 
 @pytest.fixture
 def short(monkeypatch):
-    """Cases whose last numbers repeat what those before them tell: 40 four-bars pass a singular position before t = 0.5."""
+    """Cases whose last numbers add nothing are shortened: 40 four-bars pass a singular position before t = 0.5."""
 
     def cut(case):
         if case.name != "four-bars-40":
@@ -37,7 +37,7 @@ def test_reference_values_are_reproduced(case, short):
     results = outcomes(case)
     assert [outcome.quantity for outcome in results] == list(case.known)
     assert not [f"{o.quantity}: {o.error:.2e} > {o.tolerance:.2e}" for o in results if not o.ok]
-    # a tolerance says something: where the mesh is too coarse to tell, `limit` would be all that is tested
+    # the tolerance is meaningful: with too coarse a mesh only `limit` would be tested
     assert all(outcome.tolerance < case.meshes.limit for outcome in results)
 
 

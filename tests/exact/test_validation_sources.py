@@ -1,4 +1,4 @@
-"""Numbers of `rodsim validate` whose source is shooting, or a closed form not in a book, are found again without rodsim."""
+"""Numbers of `rodsim validate` from shooting, or from a closed form not in a book, are recomputed without rodsim."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.shooting import Place, Span, along, back, linearised, solved,
 
 
 def turned(at: Place, about_z: float) -> Place:
-    """Across a corner: the axes of the next rod are turned about z."""
+    """Cross a corner: the axes of the next rod are rotated about z."""
     c, s = np.cos(about_z), np.sin(about_z)
     return at._replace(
         R=np.einsum("ijc,jk->ikc", at.R, np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]))
@@ -46,7 +46,7 @@ def test_reissner_cantilevers_are_the_exact_ones(name: str) -> None:
 
 @pytest.mark.parametrize("force", equilibria.FOLLOWER)
 def test_follower_cantilevers_are_those_of_an_initial_value_problem(force: float) -> None:
-    """In axes of the loaded end force and moment are known there: seen from the root afterwards."""
+    """In the axes of the loaded end force and moment are known; the result is transformed to the root."""
     span = planar(4.2e10, 1.61538e10, 3.5e7, -100.0)
     end = start(1)
     end = end._replace(m=0 * end.m, n=rows(0, force, 0, like=end.n))
@@ -68,7 +68,7 @@ def test_the_bend_of_45_degrees_is_that_of_shooting() -> None:
     assert end(moment[:, None] + 0j).r[:, 0].real - unloaded == pytest.approx(known, abs=1e-8)
 
 
-# Lee's frame: angle of the column's foot, force on it, where the load has its limits and its place its turning points
+# Lee's frame: angle of the column's foot and force on it at the limits of the load and at the turning points of its position
 FEET = (
     (2.2251, 3515.0, 14209.0),
     (1.6190, 8968.0, 12376.0),
@@ -85,7 +85,7 @@ def test_turning_points_of_lees_frame_are_those_of_shooting(k: int) -> None:
     spans = [planar(4.32e7, 4.32e12, 1.44e7, length) for length in (120.0, 24.0, 96.0)]
 
     def watched(x: np.ndarray) -> tuple[Place, Place]:
-        """x: foot's angle, force on the foot (its pull on the column is the opposite), load; /1e4 N."""
+        """x: angle of the foot, force on the foot (opposite to its pull on the column), load; /1e4 N."""
         c, s, zero = np.cos(x[0]), np.sin(x[0]), 0 * x[0]
         R = np.stack([[c, -s, zero], [s, c, zero], [zero, zero, zero + 1]])
         foot = start(x.shape[1])._replace(R=R, n=-1e4 * rows(x[1], x[2], 0, like=x))
@@ -109,7 +109,7 @@ def test_turning_points_of_lees_frame_are_those_of_shooting(k: int) -> None:
     mid, _ = watched(x[:, None] + 0j)
     assert 1e4 * x[3] == pytest.approx(load, abs=2e-4)
     assert [mid.r[0, 0].real - 24, mid.r[1, 0].real - 120] == pytest.approx([u, v], abs=2e-7)
-    # along the path, by what is held: the rate of the load, or of the other coordinate, is zero here
+    # along the path: the rate of the load, or of the other coordinate, is zero here
     rates = np.linalg.solve(linearised(gaps, x)[1], np.array([0.0, 0.0, 0.0, 1.0]))
 
     def place(y: np.ndarray) -> np.ndarray:
@@ -154,7 +154,7 @@ def test_the_l_frame_is_that_of_shooting() -> None:
     ("load", "guess"), [("dead", (2.67, -3.09, -2.83, 0.897)), ("following", (3.30, -3.10, -3.02, 0.886))]
 )
 def test_deep_arch_limits_are_those_of_shooting(load: str, guess: tuple[float, ...]) -> None:
-    """At the sinking of the crown that is given the load is the one given, and does not change with the sinking."""
+    """At the given sinking of the crown the load is the given one, and stationary."""
     P, v = stability.ARCH[load]
     half, radius = np.deg2rad(215.0) / 2, 100.0
     span = planar(1e8, 1e8, 1e6, half * radius, -1 / radius)
@@ -178,7 +178,7 @@ def test_deep_arch_limits_are_those_of_shooting(load: str, guess: tuple[float, .
 
 @pytest.mark.parametrize(("name", "sign"), [("pull", 1.0), ("push", -1.0)])
 def test_right_angle_frame_buckles_at_the_published_load(name: str, sign: float) -> None:
-    """There the determinant of what happens out of the plane changes its sign."""
+    """There the determinant of the out-of-plane equations changes its sign."""
     L, E, h, t = stability.LEG, stability.YOUNG, stability.HIGH, stability.THICK
     G = E / 2 / (1 + stability.POISSON)
     leg = Span(L, (E * h * t, G * h * t, G * h * t), (G * h * t**3 / 3, E * h * t**3 / 12, E * t * h**3 / 12))
@@ -197,11 +197,14 @@ def test_right_angle_frame_buckles_at_the_published_load(name: str, sign: float)
 
 @pytest.mark.parametrize(("name", "sign"), [("closing", -1.0), ("opening", 1.0)])
 def test_frame_under_moments_buckles_at_the_published_moment(name: str, sign: float) -> None:
-    """No force, so each leg is a top: sections turn with K = C^-1 M, M' = M x K, about a moment fixed in space.
+    """No force, so each leg is a top: sections rotate with K = C^-1 M, M' = M x K, about a moment fixed in
+    space.
 
     From M = (0, 0, m) in sections bent by kappa = m/EI3: dM1' = -a dM2, dM2' = b dM1, a = m (1/EI2 - 1/EI3),
-    b = m (1/GJ - 1/EI3); the turns are th1 = (dM2 - dm2)/m, th2 = (dm1 - dM1)/m, dm the change of the moment in space. At the
-    foot th = 0; on the plane of symmetry nothing turns about its axis y, no moment acts about x: dm = e_y.
+    b = m (1/GJ - 1/EI3). The rotations are th1 = (dM2 - dm2)/m, th2 = (dm1 - dM1)/m, dm the change of the
+    moment in space. At the
+    foot th = 0; on the plane of symmetry there is no rotation about its axis y and no moment about x: dm =
+    e_y.
     """
     L, E, h, t = stability.LEG, stability.YOUNG, stability.HIGH, stability.THICK
     GJ, weak, strong = E / 2 / (1 + stability.POISSON) * h * t**3 / 3, E * h * t**3 / 12, E * t * h**3 / 12
@@ -240,12 +243,12 @@ def test_the_disc_on_its_shaft_moves_by_jeffcotts_equation() -> None:
 
 
 def test_slider_position_is_that_of_a_quadrature() -> None:
-    """1/2 I(phi) phi'^2 stays, so t = int (I(phi)/2E)^1/2 dphi."""
+    """1/2 I(phi) phi'^2 is constant, so t = int (I(phi)/2E)^1/2 dphi."""
     a, b = drives.CRANK, drives.ROD
 
     def inertia(phi: float) -> float:
-        s = a / b * np.sin(phi)  # the rod is turned by -arcsin s
-        ratio = -a / b * np.cos(phi) / np.sqrt(1 - s * s)  # by that of the crank
+        s = a / b * np.sin(phi)  # the rod is rotated by -arcsin s
+        ratio = -a / b * np.cos(phi) / np.sqrt(1 - s * s)  # derivative by the crank angle
         middle = (-a * np.sin(phi) + 0.5 * b * s * ratio, 0.5 * a * np.cos(phi))
         slide = -a * np.sin(phi) + b * s * ratio
         of_rod = middle[0] ** 2 + middle[1] ** 2 + b * b / 12 * ratio**2

@@ -48,7 +48,9 @@ def assembled(built):
 
 
 def modes(element, mass, n_elements, columns):
-    """Frequencies and motions (n, places) of a free rod where only `columns` move, fractions of the nodes."""
+    """Frequencies and motions (n, columns) of a free rod in which only `columns` of the nodes move, and node
+    positions as fractions.
+    """
     built = free_rod(element, mass, n_elements).build()
     n = len(built.layout.rods[0].frames)
     use = (6 * np.arange(n)[:, None] + np.array(columns)).ravel()
@@ -143,11 +145,11 @@ def test_elements_of_one_order_have_the_same_waves_on_a_straight_rod(p):
 @pytest.mark.parametrize("element", ["se3", "lagrange(2)", "relative(2)", "lagrange(3)", "lagrange(4)"])
 @pytest.mark.parametrize(("branch", "place"), [(LONGITUDINAL, 0), (TORSIONAL, 3)])
 def test_blochs_frequencies_are_those_of_the_assembled_free_rod(element, mass, branch, place):
-    """Along a free rod of length l the waves k = m pi/l stand, on it as on a ring of twice its length."""
+    """On a free rod of length l the waves k = m pi/l stand, as on a ring of twice its length."""
     n = 6 * order_of(element)
     omega, _, _ = modes(element, mass, n, (place,))
     cell = Cell(SECTION, element, mass, 2.0 / 6)
-    # at the borders of a band, m a multiple of 6, a free end chooses one of two standing waves
+    # at the borders of a band, m a multiple of 6, a free end selects one of two standing waves
     inside = [m for m in range(1, n) if m % 6]
     bloch = [cell.wave(m * np.pi / 2.0, branch).omega for m in inside]
     assert bloch == pytest.approx(omega[inside], rel=1e-8)
@@ -171,7 +173,7 @@ def test_blochs_frequencies_of_bending_and_shear_are_those_of_an_assembled_perio
             omega = cell.wave(2 * np.pi * m / 2.0, branch).omega
             close = np.abs(frequencies - omega) < 1e-8 * omega
             assert close.sum() == 2  # one each way
-    # and all that the nodes show, each once: but for k a multiple of pi/L, where two waves stand
+    # and all others of the nodes, each once, except for k a multiple of pi/L, where there are two standing waves
     inside = [m for m in range(1, n * p // 2) if 2 * m % n]
     bloch = [cell.wave(np.pi * m, branch).omega for m in inside for branch in (BENDING, SHEAR)]
     close = np.abs(np.subtract.outer(np.array(bloch), frequencies)) < 1e-8 * max(bloch)
@@ -219,7 +221,7 @@ def test_standing_waves_of_runs_have_the_predicted_frequencies(element, mass, co
     predicted = float(frequency_in_time(omega, h, integrator))
     assert measured == pytest.approx(predicted, rel=1e-7)
     if integrator == "em":
-        assert abs(measured / omega - 1) > 1e-3  # the step is seen
+        assert abs(measured / omega - 1) > 1e-3  # the effect of the step is visible
 
 
 @pytest.mark.parametrize(("integrator", "order"), [("em", 2), ("em4", 4), ("em6", 6), ("em8", 8)])
