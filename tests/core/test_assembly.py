@@ -136,7 +136,7 @@ def test_impulse_round_off_reaches_moments_through_the_lever(kind):
     assert (work.noise[at + 3].max() > 0.0) == (CONSTRAINTS[kind] is not COINCIDENT_POINTS)
 
 
-def hung(joint, **settings):
+def hanging_body(joint, **settings):
     """A rod on a ball joint, with a body at its end."""
     model = Model("hung", gravity=(1.0, 2.0, -9.0))
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0.2, 0.1)], SOFT, 4)
@@ -149,7 +149,7 @@ def hung(joint, **settings):
 def test_common_joints_have_bitwise_the_general_equations_and_solution():
     equations = []
     for equations_kind, beyond in ((_bare_equations, None), (_common_equations, True)):
-        built = hung("revolute", axis=(0.0, 1.0, 0.5)).build()
+        built = hanging_body("revolute", axis=(0.0, 1.0, 0.5)).build()
         system, numbering = built.system, number_unknowns(built.system)
         assert has_only_common_constraints(system)
         assert has_blocks_beyond_band(numbering) is None

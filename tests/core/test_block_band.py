@@ -57,7 +57,7 @@ def vertices(weights, seed, size=1.0, softness=1.0):
     return scale[:, None] * A * scale, start, weight, pairs
 
 
-def stored(A):
+def band_storage(A):
     """Return the matrix in the storage of `narrow_factor`, with slack behind it, and the half bandwidth."""
     n, (i, j) = len(A), np.nonzero(A)
     band = max(int(np.abs(i - j).max()), BAND)
@@ -73,7 +73,7 @@ def factored(A, runs=None):
     Return the failure flag, the number of blocks eliminated as blocks, the completed runs and the arguments
     of column solves.
     """
-    n, (values, band) = len(A), stored(A)
+    n, (values, band) = len(A), band_storage(A)
     runs = np.array([[0, n // SIZE]]) if runs is None else runs
     pivots, first = np.zeros((2, n), np.int32)
     completed, scratch = np.full(runs.shape, -1), np.zeros(narrow_scratch(band))
@@ -202,7 +202,7 @@ def test_solutions_equal_dense_solutions(blocks):
 
 def test_factors_are_bitwise_those_of_narrow_bands():
     A = block_tridiagonal(7)
-    n, (expected, band) = len(A), stored(A)
+    n, (expected, band) = len(A), band_storage(A)
     pivots, first = np.zeros((2, n), np.int32)
     assert narrow_factor(expected, n, band, pivots, first, np.zeros(narrow_scratch(band))) == 0
     assert not pivots.any()
@@ -267,7 +267,7 @@ def test_small_pivots_are_detected_in_every_row_and_unit(row, under, size):
         assert blocks_done(in_other_units(A, size)) == (0 if exchanged else 2)
 
 
-def of_sizes(sizes, row, under, part):
+def unit_blocks_with_entry(sizes, row, under, part):
     """A unit matrix with one entry under the diagonal, in blocks with length units of these sizes."""
     A = np.eye(SIZE * len(sizes))
     A[under, row] = part
@@ -280,14 +280,14 @@ def of_sizes(sizes, row, under, part):
 def test_pivots_of_blocks_of_several_sizes_are_scaled_by_their_block(block, part, exchanged):
     """A pivot that is small in the first block is not small in the next; multipliers are scaled by both blocks."""
     for row, under in PIVOTS:
-        A = of_sizes((1e-3, 1e2, 1e-1), SIZE * block + row, SIZE * block + under, part)
+        A = unit_blocks_with_entry((1e-3, 1e2, 1e-1), SIZE * block + row, SIZE * block + under, part)
         assert blocks_done(A) == (2 * block if exchanged else 3)
 
 
 @pytest.mark.parametrize(("part", "exchanged"), [(600.0, False), (1200.0, True)])
 def test_pivots_of_a_block_without_diagonal_use_the_previous_scale(part, exchanged):
     for row, under in PIVOTS:
-        A = of_sizes((1e3, 1e3), row, under, part)
+        A = unit_blocks_with_entry((1e3, 1e3), row, under, part)
         A[SIZE:, SIZE:] = 0.0
         assert blocks_done(A) == (0 if exchanged else 1)  # its first pivot is zero
 

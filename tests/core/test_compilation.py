@@ -74,7 +74,7 @@ def accumulate(outer, x):
 
 
 @allocating_kernel
-def pushed(pinned, x):
+def push_state(pinned, x):
     """Move a pinned state by x, with an allocated array, and return the sum of its positions and first
     quaternion components.
     """
@@ -588,11 +588,11 @@ def test_cached_pointer_keeps_its_model_alive():
     r, quat = pinned.values.r, pinned.values.quat
     for x in (1.0, 2.0):
         before = r.copy()
-        assert pushed(pinned, x) == pytest.approx((before + x).sum() + 2.0)
+        assert push_state(pinned, x) == pytest.approx((before + x).sum() + 2.0)
         assert r == pytest.approx(before + x)
     quat[:] = 5.0  # changes are seen
-    assert pushed(pinned, 0.0) == pytest.approx(r.sum() + 10.0)
-    assert pushed(other, 0.0) == 12.0
+    assert push_state(pinned, 0.0) == pytest.approx(r.sum() + 10.0)
+    assert push_state(other, 0.0) == 12.0
 
 
 @compiled_only
@@ -601,8 +601,8 @@ def test_cached_model_grows_if_it_needs_more_memory(monkeypatch):
     monkeypatch.setattr("rigid.compilation.pinned_arguments._WRITTEN", {})
     pinned = PinnedTuple(some_state(2))
     assert pinned._room.nbytes > 8
-    assert pushed(pinned, 0.0) == 8.0
-    assert pushed(PinnedTuple(some_state(3)), 0.0) == 12.0  # the next one of its type gets as much
+    assert push_state(pinned, 0.0) == 8.0
+    assert push_state(PinnedTuple(some_state(3)), 0.0) == 12.0  # the next one of its type gets as much
 
 
 @compiled_only

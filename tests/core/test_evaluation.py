@@ -33,7 +33,7 @@ def states(rng, count=3):
     return State(r, quat, v, Omega, *(np.zeros((count, 0)),) * 3, np.zeros((count, 2)))
 
 
-def some(kind, rng):
+def two_interactions(kind, rng):
     """Two interactions of this kind."""
     X = np.stack([numbers(kind, rng) for _ in range(2)])
     return [group(kind, np.array([[0, 2], [3, 1]]), X, max(kind.rows, 1) * np.arange(2))]
@@ -47,7 +47,7 @@ def moved(state, h, v, omega):
 @pytest.mark.parametrize("kind", FREE, ids=names)
 def test_rates_are_the_changes_of_values_along_the_motion(kind):
     rng = np.random.default_rng(1)
-    state, groups, h = states(rng), some(kind, rng), 1e-6
+    state, groups, h = states(rng), two_interactions(kind, rng), 1e-6
     omega = quaternions.rotate(state.quat, state.Omega)
     ahead, behind = (evaluation.values(groups, *moved(state, s, state.v, omega)) for s in (h, -h))
     slope = (ahead - behind) / (2 * h)
@@ -59,7 +59,7 @@ def test_rates_are_the_changes_of_values_along_the_motion(kind):
 def test_gradients_are_forces_and_spatial_torques_of_each_frame(kind):
     """Move one frame at a time along one axis at a time."""
     rng = np.random.default_rng(2)
-    state, groups, h = states(rng, 1), some(kind, rng), 1e-6
+    state, groups, h = states(rng, 1), two_interactions(kind, rng), 1e-6
     actual = evaluation.gradients(groups, state.r, state.quat)[0]
     rows = max(kind.rows, 1)
     for place in np.ndindex(N, 6):
@@ -79,7 +79,7 @@ def test_gradients_are_forces_and_spatial_torques_of_each_frame(kind):
 def test_no_digits_are_lost_far_from_the_origin(kind):
     """A shift by a power of two that rounds no position leaves the values bit-identical."""
     rng = np.random.default_rng(3)
-    state, groups = states(rng), some(kind, rng)
+    state, groups = states(rng), two_interactions(kind, rng)
     near = state._replace(r=np.round(state.r * 2.0**20) / 2.0**20)
     far = near._replace(r=near.r + 2.0**30, v=np.round(near.v * 2.0**20) / 2.0**20 + 2.0**30)
     near = near._replace(v=far.v - 2.0**30)
@@ -94,7 +94,7 @@ def test_no_digits_are_lost_far_from_the_origin(kind):
 @pytest.mark.parametrize("kind", FREE, ids=names)
 def test_batch_evaluation_is_bitwise_that_of_single_states(kind):
     rng = np.random.default_rng(4)
-    state, groups = states(rng), some(kind, rng)
+    state, groups = states(rng), two_interactions(kind, rng)
     together = evaluation.rates(groups, state)
     single = [evaluation.rates(groups, State(*(array[k] for array in state[:8]))) for k in range(3)]
     assert np.array_equal(together, np.stack(single))

@@ -82,7 +82,7 @@ OLDER = {
 }
 
 
-def make_older(path, attribute: str) -> None:
+def make_older_file(path, attribute: str) -> None:
     """Give the file the arrays of a predictor of an older version, whose numbers are meaningless to this one."""
     with h5py.File(path, "r+") as file:
         root = file["rodsim"]
@@ -105,7 +105,7 @@ def test_runs_of_older_versions_are_audited_and_resumed(attribute, tmp_path) -> 
     """Without their history they give the same states to round-off."""
     doors(tmp_path, 10)
     path = tmp_path / "doors.vtkhdf"
-    make_older(path, attribute)
+    make_older_file(path, attribute)
     result = Result.load(path)
     assert {name for name, _ in result.layout.older} == set(OLDER[attribute])
     report = audit(result)

@@ -108,7 +108,7 @@ def test_fronts(seed, exchanged):
         assert np.abs(A @ x - rhs).max() < 1e-11 * np.abs(full).max() * np.abs(x).max()
 
 
-def anything(band_limit):
+def all_interactions(band_limit):
     """All interactions in a step, with bands up to this width."""
     system, numbering, state, work, loads = stirred(band_limit)
     assert (numbering.band < 0) == (band_limit < BAND)
@@ -146,9 +146,9 @@ def of_spans(element, hidden):
 
 
 LAYOUTS = {
-    "a band": lambda: anything(BAND),
-    "the sparse solver, as the band is wider than 10": lambda: anything(10),
-    "the sparse solver": lambda: anything(SPARSE),
+    "a band": lambda: all_interactions(BAND),
+    "the sparse solver, as the band is wider than 10": lambda: all_interactions(10),
+    "the sparse solver": lambda: all_interactions(SPARSE),
     "fronts": lambda: by_fronts(False),
     "fronts, hidden constraints": lambda: by_fronts(True),
     "a wide band": wide,

@@ -48,7 +48,7 @@ def test_facts_of_equal_structures_are_computed_once():
     assert [fact(system, x) for x in (1, 2, 1)] == [3, 4, 3]
 
 
-def others_of(system):
+def similar_system(system):
     """A system of the same structure with other real numbers, none of them zero."""
 
     def changed(table):
@@ -66,12 +66,12 @@ def others_of(system):
     )
 
 
-def arrays(values):
+def flattened(values):
     """Yield the bytes of all arrays in nested tuples, and all other values."""
     for value in values if isinstance(values, tuple) else (values,):
         if isinstance(value, tuple):
             yield type(value)
-            yield from arrays(value)
+            yield from flattened(value)
         else:
             yield (
                 (value.dtype.str, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
@@ -84,7 +84,7 @@ def stepper_attributes(built, system, **settings):
     values = {"load_values": built.load_values, "drive_values": built.drive_values}
     attributes = vars(select_stepper(system, 0.01, symmetry=symmetry, **values, **settings))
     return {
-        name: list(arrays(x._replace(handle=0) if name == "numbering" else x))
+        name: list(flattened(x._replace(handle=0) if name == "numbering" else x))
         for name, x in attributes.items()
         if isinstance(x, tuple) and name != "_told"
     }
@@ -97,7 +97,7 @@ MADE = [arms, branched, looped, joints, forces, relaxing, drives, geared, loaded
 @pytest.mark.parametrize("make", MADE, ids=lambda make: make.__name__)
 def test_memoised_results_do_not_depend_on_earlier_systems(make, general, monkeypatch):
     built = make().build()
-    other, settings = others_of(built.system), {"shortcut": not general}
+    other, settings = similar_system(built.system), {"shortcut": not general}
     stepper_attributes(built, built.system, **settings)
     after = stepper_attributes(built, other, **settings)
     monkeypatch.setattr("discretization.memoization._structures", OrderedDict())
@@ -188,5 +188,5 @@ def test_copies_of_a_system_in_other_processes_have_no_results():
     other = pickle.loads(pickle.dumps(system))
     assert vars(system)
     assert not vars(other)
-    assert list(arrays(other)) == list(arrays(system))
+    assert list(flattened(other)) == list(flattened(system))
     assert [fact(other), len(calls)] == [1, 1]

@@ -8,7 +8,7 @@ from discretization.time.newton_stopping import NEGLIGIBLE_CORRECTION, can_reuse
 SOLVED = 4.0  # residual/noise below which the equations are solved: smaller than any estimate
 
 
-def after(size, shrunk):
+def previous_size(size, shrunk):
     """Size of the previous correction, given the present size and its contraction."""
     return size / shrunk
 
@@ -24,7 +24,7 @@ def test_newton_with_an_old_jacobian_assumes_an_error_of_half_the_rotation():
         assert not is_converged_after(size, previous, 2, SOLVED, True, NEGLIGIBLE_CORRECTION)
         assert is_converged_after(0.3 * size, previous, 2, SOLVED, True, NEGLIGIBLE_CORRECTION)
     assert not is_converged_after(
-        1e-12, after(1e-12, 1e-3), 2, SOLVED, True, NEGLIGIBLE_CORRECTION
+        1e-12, previous_size(1e-12, 1e-3), 2, SOLVED, True, NEGLIGIBLE_CORRECTION
     )  # it shrank to more
 
 
@@ -36,7 +36,10 @@ def test_newton_reuses_the_jacobian_if_the_next_correction_is_negligible():
     """
     size, ten = 1e-6, 10  # curved by 1
     for expected, reuses in ((1.5e-5, True), (3e-5, False)):  # their product with size^2
-        assert can_reuse_tangent(size, after(size, np.sqrt(expected)), NEGLIGIBLE_CORRECTION, ten) == reuses
+        assert (
+            can_reuse_tangent(size, previous_size(size, np.sqrt(expected)), NEGLIGIBLE_CORRECTION, ten)
+            == reuses
+        )
     for bodies, size, reuses in (
         (10, 2.6e-6, True),
         (10, 2.8e-6, False),
@@ -44,13 +47,15 @@ def test_newton_reuses_the_jacobian_if_the_next_correction_is_negligible():
         (100, 1.2e-6, False),
     ):
         assert can_reuse_tangent(size, 0.0, NEGLIGIBLE_CORRECTION, bodies) == reuses
-        assert can_reuse_tangent(size, after(size, 1e-7), NEGLIGIBLE_CORRECTION, bodies) == reuses
+        assert can_reuse_tangent(size, previous_size(size, 1e-7), NEGLIGIBLE_CORRECTION, bodies) == reuses
     assert can_reuse_tangent(1.05e-6, 0.0, NEGLIGIBLE_CORRECTION, 10_000)
 
 
 def test_newton_stops_on_stagnation_at_round_off():
     def stalls(size, shrunk, iteration=4):
-        return is_converged_after(size, after(size, shrunk), iteration, SOLVED, False, NEGLIGIBLE_CORRECTION)
+        return is_converged_after(
+            size, previous_size(size, shrunk), iteration, SOLVED, False, NEGLIGIBLE_CORRECTION
+        )
 
     assert stalls(0.9e-7, 0.35)
     assert stalls(1e-9, 2.0)

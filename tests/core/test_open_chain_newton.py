@@ -60,7 +60,7 @@ def test_newton_error_is_small_compared_with_the_rotation(order, h, n):
     assert abs(energy["total"][-1] - energy["total"][0]) < 5e-14 * energy["kinetic"][-1]
 
 
-def ends(error, rotation, solved):
+def stops_at(error, rotation, solved):
     """Whether Newton's method stops at this expected remaining error, rad, after a correction of 1e-12 rad."""
     size = 1e-12
     return is_chain_converged(size, size * np.sqrt(size / error), 1, solved, False, rotation)
@@ -69,10 +69,10 @@ def ends(error, rotation, solved):
 @pytest.mark.parametrize("rotation", [1e-3, 0.3])
 def test_newton_error_scales_with_the_rotation_of_a_step(rotation):
     """The tolerance is a tenth of its round-off, or a hundredth of the residual tolerance if that is larger."""
-    assert ends(1e-17 * rotation, rotation, 4.0)
-    assert not ends(3e-17 * rotation, rotation, 4.0)
-    assert ends(0.9 * 0.01 * 1000.0 * EPS * rotation, rotation, 1000.0)
-    assert not ends(1.1 * 0.01 * 1000.0 * EPS * rotation, rotation, 1000.0)
+    assert stops_at(1e-17 * rotation, rotation, 4.0)
+    assert not stops_at(3e-17 * rotation, rotation, 4.0)
+    assert stops_at(0.9 * 0.01 * 1000.0 * EPS * rotation, rotation, 1000.0)
+    assert not stops_at(1.1 * 0.01 * 1000.0 * EPS * rotation, rotation, 1000.0)
 
 
 @pytest.mark.parametrize("body", range(4))

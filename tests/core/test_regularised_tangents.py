@@ -25,7 +25,7 @@ from tests.support.contacts import EPS, all_poses
 MOST = 200  # iterations
 
 
-def seen(w: float, v: float, P: np.ndarray, limit: float) -> np.ndarray:
+def dual_values(w: float, v: float, P: np.ndarray, limit: float) -> np.ndarray:
     """Internal values that a dual writes."""
     lam, size = np.zeros(WITH_SEEN, complex), np.hypot(w, v)
     lam[RATE], lam[WAY], lam[OVER] = w, w / size, 1.0 / size
@@ -41,7 +41,7 @@ def iterations_to_rest(load: float, start: float, expecting: bool, a: float = 1e
         residual = a * w + w / size - load
         if abs(residual) < 1e-12:
             return k
-        lam = seen(w, v, np.zeros(3), 1.0)
+        lam = dual_values(w, v, np.zeros(3), 1.0)
         regularise_force(row, lam)
         s = lam[EXPECTED].real if expecting else w / size
         w -= residual / (a + (1.0 - s * w / size) / size)
@@ -72,7 +72,7 @@ def iterations_to_stick(load: np.ndarray, start: np.ndarray, expecting: bool, k:
         residual = a @ s + friction(P, 1.0) - load
         if np.abs(residual).max() < 1e-10:
             return j
-        lam, size = seen(0.0, 1.0, P, 1.0), np.linalg.norm(P)
+        lam, size = dual_values(0.0, 1.0, P, 1.0), np.linalg.norm(P)
         regularise_force(row, lam)
         direction = P / max(size, 1e-300)
         T = lam[EXPECTED + 1 : MOMENTS].real if expecting else direction
@@ -105,7 +105,7 @@ def iterations_to_lie(load: np.ndarray, start: np.ndarray, expecting: bool, offs
         residual = a @ w + over * w - load
         if np.abs(residual).max() < 1e-12:
             return k
-        lam = seen(0.0, 1.0, np.zeros(3), 1.0)
+        lam = dual_values(0.0, 1.0, np.zeros(3), 1.0)
         lam[TURNING + offset : TURNING + offset + 3] = w
         regularise_force(row, lam)
         T = lam[MOMENTS + offset : MOMENTS + offset + 3].real if expecting else over * w

@@ -54,7 +54,7 @@ def source(kernel):
     return getattr(kernel, "py_func", getattr(kernel, "__wrapped__", kernel))
 
 
-def named_in(kernel):
+def named_objects(kernel):
     """Objects that the code of a kernel names."""
     function = source(kernel)
     return [function.__globals__[name] for name in function.__code__.co_names if name in function.__globals__]
@@ -62,14 +62,14 @@ def named_in(kernel):
 
 def declarations_of(kernel):
     """Declarations whose vectors a kernel requests."""
-    return {value.names for value in named_in(kernel) if isinstance(getattr(value, "names", None), type)}
+    return {value.names for value in named_objects(kernel) if isinstance(getattr(value, "names", None), type)}
 
 
 @cache
 def declarations_of_callees(kernel):
     """Declarations requested by all kernels that it calls."""
     below = set()
-    for called in named_in(kernel):
+    for called in named_objects(kernel):
         if isinstance(source(called), FunctionType) and called is not kernel:
             below |= declarations_of(called) | declarations_of_callees(called)
     return below

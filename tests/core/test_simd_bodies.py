@@ -79,12 +79,12 @@ def chain(kinds, far=0, loaded=True):
     return model.build()
 
 
-def of_one_kind(kind, n):
+def equal_bodies(kind, n):
     """2 n bodies, half of the joints given in the opposite order; welded bodies hang on a hinge."""
     return chain(["revolute" if kind == "weld" else kind, *(2 * n - 1) * [kind]], far=n)
 
 
-def bodies_marched(built, groups, order=2):
+def march_of(built, groups, order=2):
     """Return a function: states after some steps of a tree, by the smallest size of a SIMD group.
 
     groups: expected number of combinations of joint kind and side.
@@ -112,7 +112,7 @@ CASES = {
     **{
         f"{2 * n} bodies, {kind}": (
             1,
-            lambda kind=kind, n=n: bodies_marched(of_one_kind(kind, n), GROUPS[kind]),
+            lambda kind=kind, n=n: march_of(equal_bodies(kind, n), GROUPS[kind]),
         )
         for kind in GROUPS
         for n in (3, 9)
@@ -121,7 +121,7 @@ CASES = {
     **{
         f"18 bodies on which nothing acts, {kind}, order {order}": (
             1,
-            lambda kind=kind, order=order: bodies_marched(
+            lambda kind=kind, order=order: march_of(
                 chain(["revolute" if kind == "weld" else kind, *17 * [kind]], 9, loaded=False),
                 GROUPS[kind],
                 order,
@@ -130,7 +130,7 @@ CASES = {
         for kind in ("spherical", "revolute", "universal", "weld")
         for order in (2, 4)
     },
-    "groups that hang on bodies of others and on one alone": (3, lambda: bodies_marched(chain(MIXED), 2)),
+    "groups that hang on bodies of others and on one alone": (3, lambda: march_of(chain(MIXED), 2)),
 }
 
 
@@ -148,7 +148,7 @@ def test_bodies_in_simd_lanes_are_bitwise_those_of_single_bodies(name):
 @pytest.mark.parametrize("n", [2, 4, 8, 10, 18])
 def test_rod_nodes_in_simd_lanes_move_as_single_nodes(n):
     """Equal to round-off: the last correction rotates a matrix for single nodes, a quaternion in lanes."""
-    marched = bodies_marched(stirred(n), 2)
+    marched = march_of(stirred(n), 2)
     together, single = marched(1), marched(ALONE)
     for field, lane, other in zip(together._fields, together, single, strict=True):
         if field != "memory":

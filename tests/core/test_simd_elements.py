@@ -39,7 +39,7 @@ def stirred(n, element="se3", full=False, viscous=False, consistent=False, size=
     return in_a_step(system, built.state, size, rng)
 
 
-def of_elements(system, numbering, state, work):
+def element_contributions(system, numbering, state, work):
     """Contribution of the elements to residual and matrix."""
     none = system.elements._replace(
         stiffness=np.zeros_like(system.elements.stiffness),
@@ -103,7 +103,7 @@ def one_by_one(system, numbering, state, work):
 )
 def test_elements_in_simd_lanes_equal_single_elements(n, how):
     system, numbering, state, work = stirred(n, **how)
-    forces, entries = of_elements(system, numbering, state, work)
+    forces, entries = element_contributions(system, numbering, state, work)
     residual, matrix, changes = one_by_one(system, numbering, state, work)
     assert np.abs(forces - residual).max() < 1e-14 * np.abs(work.residual).max()
     found_matrix = dense(numbering, entries)

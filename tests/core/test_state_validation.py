@@ -19,7 +19,7 @@ def test_validation_rejects_wrong_shapes_at_every_entry_point():
 
 
 @pytest.mark.parametrize("model", [rich, bars])
-def test_state_shapes_are_those_of_built_models_and_files(model):
+def test_shapes_of_states_are_those_of_built_models_and_files(model):
     built = model().build()
     shapes = state_shapes(sizes_of(built.system))
     assert tuple(shapes) == State._fields

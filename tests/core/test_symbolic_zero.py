@@ -88,7 +88,7 @@ def test_nothing_is_divided_by_zero():
 
 
 @kernel
-def of_plane(x, y, c, s):
+def planar_results(x, y, c, s):
     """Results of spatial vector algebra for vectors and rotations of a plane."""
     R = (c, -s, ZERO, s, c, ZERO, ZERO, ZERO, 1.0)
     a, b = (x, y, ZERO), (y, x, ZERO)
@@ -99,7 +99,7 @@ def of_plane(x, y, c, s):
 
 
 @kernel
-def of_space(x, y, c, s):
+def spatial_results(x, y, c, s):
     R = (c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0)
     a, b = (x, y, 0.0), (y, x, 0.0)
     Ra = apply(R, a)
@@ -112,7 +112,7 @@ def test_planar_results_are_bitwise_those_in_space():
     rng = np.random.default_rng(2)
     for x, y, angle in rng.standard_normal((200, 3)):
         arguments = x, y, np.cos(angle), np.sin(angle)
-        assert of_plane(*arguments) == of_space(*arguments)
+        assert planar_results(*arguments) == spatial_results(*arguments)
 
 
 def multiplications(function):
@@ -125,8 +125,8 @@ def multiplications(function):
 @compiled_only
 def test_compiled_code_has_no_multiplication_by_zero():
     """R a: 4; R R: 4 of two numbers; a x b: 2; a . b: 2. In space all nine and three numbers are multiplied."""
-    assert multiplications(of_plane) <= 12
-    assert multiplications(of_space) > multiplications(of_plane)
+    assert multiplications(planar_results) <= 12
+    assert multiplications(spatial_results) > multiplications(planar_results)
 
 
 @pytest.mark.parametrize("name", ["add", "sub", "mul"])

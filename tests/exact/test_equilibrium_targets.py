@@ -17,7 +17,7 @@ from tests.support.statics_models import cantilever, section
 AXIS = np.array([0.0, 0.0, 1.0])
 
 
-def turned(degrees: Any, **settings: Any):  # type: ignore[no-untyped-def]
+def rotated_equilibrium(degrees: Any, **settings: Any):  # type: ignore[no-untyped-def]
     """The loaded cantilever with its clamp rotated about e3 by an angle in degrees, or by a function of the
     load factor.
     """
@@ -38,14 +38,16 @@ def built_at(degrees: float) -> Model:
 
 def test_equilibrium_at_60_degrees_continues_from_30() -> None:
     """By 30 degrees more, and along a path from 30 to 60 degrees relative to the joint at 0 in the model."""
-    at_30, expected = turned(30), turned(60).state().r
-    assert turned(30, start=at_30).state().r == pytest.approx(expected, abs=1e-10)
-    full_path = turned(lambda f: 30 + 30 * f, start=at_30)
+    at_30, expected = rotated_equilibrium(30), rotated_equilibrium(60).state().r
+    assert rotated_equilibrium(30, start=at_30).state().r == pytest.approx(expected, abs=1e-10)
+    full_path = rotated_equilibrium(lambda f: 30 + 30 * f, start=at_30)
     assert full_path.state().r == pytest.approx(expected, abs=1e-10)
     assert full_path.constraint_residual.max() < 1e-12
     assert audit(full_path).ok
     # and on from there by a full turn
-    assert turned(lambda f: 60 + 360 * f, start=full_path).state().r == pytest.approx(expected, abs=1e-9)
+    assert rotated_equilibrium(lambda f: 60 + 360 * f, start=full_path).state().r == pytest.approx(
+        expected, abs=1e-9
+    )
 
 
 def test_path_continues_with_displacements_and_another_axis() -> None:
@@ -68,7 +70,7 @@ def test_path_that_does_not_start_at_the_joint_is_rejected() -> None:
     with pytest.raises(
         ModelError, match=r"motion of joint 'clamp': .*rotation\(0\) .* where the result given as `start`"
     ):
-        turned(lambda f: 40 + 20 * f, start=turned(30))
+        rotated_equilibrium(lambda f: 40 + 20 * f, start=rotated_equilibrium(30))
 
 
 def test_moved_joints_are_closed_with_the_load_factor() -> None:
@@ -84,7 +86,7 @@ def test_moved_joints_are_closed_with_the_load_factor() -> None:
 
 
 def test_a_list_of_load_factors_has_an_equilibrium_at_each() -> None:
-    result = turned(90, factors=[1 / 3, 2 / 3, 0.9])
+    result = rotated_equilibrium(90, factors=[1 / 3, 2 / 3, 0.9])
     assert {1 / 3, 2 / 3, 0.9} <= set(result.t)
     assert result.t[-1] == 0.9
     at = list(result.t).index(2 / 3)
@@ -96,7 +98,7 @@ def test_a_list_of_load_factors_has_an_equilibrium_at_each() -> None:
 @pytest.mark.parametrize("factors", [[], [0.0, 1.0], [0.5, 0.2], [0.5, 1.5], [0.5, 0.5], [[0.5]], "half"])
 def test_invalid_load_factor_lists_are_rejected(factors: Any) -> None:
     with pytest.raises(ModelError, match="factors"):
-        turned(30, factors=factors)
+        rotated_equilibrium(30, factors=factors)
 
 
 def column(**settings: Any):  # type: ignore[no-untyped-def]

@@ -95,7 +95,7 @@ def test_a_cylinder_on_an_incline_rolls_up_to_three_times_mu(part):
     assert balance(run) < 1e-12
 
 
-def resisted(t_end: float, velocity=(0.0, 0.0, 0.0), spin=(0.0, 0.0, 0.0), **loses):
+def rolling_ball(t_end: float, velocity=(0.0, 0.0, 0.0), spin=(0.0, 0.0, 0.0), **loses):
     """A ball of 1 kg and 5 cm on a floor, and the arm about which it rolls."""
     model, arm = Model("ball", gravity=(0.0, 0.0, -G)), 0.05 - G / 1e6
     ball = MassProperties(1.0, np.full(3, 0.4 * 0.05**2))
@@ -111,7 +111,7 @@ def test_rolling_resistance_stops_a_ball_at_the_exact_distance():
     """
     length, v = 0.005, 0.5
     arm = 0.05 - G / 1e6
-    run, _ = resisted(0.85, (v, 0, 0), (0, v / arm, 0), friction=Friction(0.3, rolling=length))
+    run, _ = rolling_ball(0.85, (v, 0, 0), (0, v / arm, 0), friction=Friction(0.3, rolling=length))
     slows = G * length / (arm * (1.0 + 0.4 * 0.05**2 / arm**2))
     x, speed = run.body("ball").r[:, 0], run.body("ball").v[:, 0]
     k = len(x) // 2
@@ -125,7 +125,7 @@ def test_rolling_resistance_stops_a_ball_at_the_exact_distance():
 def test_drilling_friction_stops_a_ball_at_the_exact_time():
     """I omega/(N l)."""
     length, spin = 0.005, 20.0
-    run, _ = resisted(0.45, spin=(0, 0, spin), friction=Friction(0.3, drilling=length))
+    run, _ = rolling_ball(0.45, spin=(0, 0, spin), friction=Friction(0.3, drilling=length))
     stops = 0.4 * 0.05**2 * spin / (G * length)
     rate = run.body("ball").Omega[:, 2]
     turns = run.t < 0.99 * stops

@@ -14,7 +14,7 @@ from rodsim import linearise
 from tests.support.linearise import everything
 
 
-def shaken(built, seed=3, size=0.05):
+def perturbed_state(built, seed=3, size=0.05):
     """A state far from the initial one, with stress everywhere."""
     rng = np.random.default_rng(seed)
     return moved(built.state, size * rng.standard_normal((len(built.state.r), 6)), built.system)
@@ -62,7 +62,7 @@ def close(actual, expected, tolerance=1e-8):
 @pytest.mark.parametrize("element", ["se3", "lagrange(2)", "relative(2)", "lagrange(3)"])
 def test_stiffness_is_the_derivative_of_all_forces(element):
     built = everything(element).build()
-    system, state = built.system, shaken(built)
+    system, state = built.system, perturbed_state(built)
     lam = np.random.default_rng(1).standard_normal(len(state.lam))
     loads = built.load_values(np.zeros(1))[0]
 
@@ -89,7 +89,7 @@ def test_stiffness_is_the_derivative_of_all_forces(element):
 
 def test_forces_are_the_gradient_of_the_energies_and_of_the_joints():
     built = everything().build()
-    system, state = built.system, shaken(built)
+    system, state = built.system, perturbed_state(built)
     lam = np.random.default_rng(1).standard_normal(len(state.lam))
     energy = slope(lambda x: energies(system, x).elastic + energies(system, x).spring, state, system)
     coil = 7.0 * 0.5 * slope(lambda x: _angle(built, x) ** 2, state, system)
@@ -111,7 +111,7 @@ def _angle(built, state):
 
 def test_damping_matrix_gives_the_dissipated_power():
     built = everything().build()
-    system, state = built.system, shaken(built)
+    system, state = built.system, perturbed_state(built)
     n = len(state.r)
     _, C, K = tangents.damping(dissipations_of(system), state, np.zeros((n, 3)))
     C = C.matrix(np.arange(n)).toarray()
@@ -121,11 +121,11 @@ def test_damping_matrix_gives_the_dissipated_power():
     rate = np.random.default_rng(2).standard_normal((n, 6)) * (system.frames.fixed[:, None] == 0)
     h = 1e-6
     ends = [moved(state, k * h * rate, system) for k in (-0.5, 0.5)]
-    power = _lost(built, ends, h)
+    power = _dissipated_power(built, ends, h)
     assert rate.ravel() @ C @ rate.ravel() == pytest.approx(power, rel=1e-7)
 
 
-def _lost(built, ends, h):
+def _dissipated_power(built, ends, h):
     """Power dissipated by the rod and the dampers of the spring and the coil between two states, W."""
     from discretization.state_measures import element_states
 
@@ -174,7 +174,7 @@ def spinning_momenta(system, state, x, rate, motion, t):
 def test_inertia_in_rotating_axes_is_the_rate_of_momenta():
     """Coriolis, gyroscopic and centrifugal terms against rates of inertial momenta of moved frames."""
     built = everything().build()
-    system, state = built.system, shaken(built)
+    system, state = built.system, perturbed_state(built)
     rng = np.random.default_rng(5)
     n = len(state.r)
     W = np.array([0.4, -0.7, 1.1])

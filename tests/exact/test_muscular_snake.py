@@ -32,7 +32,7 @@ def muscle_kind():
     return Muscle
 
 
-def of_muscles(radius, density, E, stiffened=1.0):
+def muscle_sections(radius, density, E, stiffened=1.0):
     """Round sections of the file, with a shear modulus of 3/4 E; tendons resist stretch and shear 50000 times
     as much.
     """
@@ -47,12 +47,12 @@ def muscular_snake():
     R, E, pulls, muscle = 0.025, 1e7, (13.7, 9.51, 20.95, 22.96), muscle_kind()
     model = Model("muscular snake")
     body = model.add_rod(
-        "body", [(0, 0, 0), (1, 0, 0)], of_muscles(R, 1000.0, E), 100, up=(0, 0, 1), mass="lumped"
+        "body", [(0, 0, 0), (1, 0, 0)], muscle_sections(R, 1000.0, E), 100, up=(0, 0, 1), mass="lumped"
     )
     slows = 4e-3 / (2000 * np.pi * 0.003**2)
     damping = slows + 4e-3 / (1000 * np.pi * R**2)
     model.add_mass_damping("body slows", body, damping, rotation=4 * damping / R**2)
-    tendon, belly = of_muscles(0.003, 2000.0, 1e4, 5e4), of_muscles(0.006, 2000.0, 1e4)
+    tendon, belly = muscle_sections(0.003, 2000.0, 1e4, 5e4), muscle_sections(0.006, 2000.0, 1e4)
     starts = (4, 33, 23, 61)
     for i in range(8):
         pair, side, n = i // 2, (-1, 1)[i % 2], 39 if i < 4 else 33

@@ -77,7 +77,7 @@ def test_every_study_draws_its_picture(studies, name, tmp_path):
 # --- the report ---
 
 
-def reported(monkeypatch, holds, reason):
+def report_of(monkeypatch, holds, reason):
     """Number of unexplained differences and text that `reproduce` reports of a study of one claim."""
     result = Study("sample", "Sample", "nowhere")
     result.claim("nowhere: it holds", "measured", holds, reason)
@@ -98,7 +98,7 @@ def reported(monkeypatch, holds, reason):
 def test_a_difference_counts_as_unexplained_without_a_reason(
     monkeypatch, holds, reason, unexplained, verdict
 ):
-    count, text = reported(monkeypatch, holds, reason)
+    count, text = report_of(monkeypatch, holds, reason)
     assert count == unexplained
     assert verdict in text
     assert ("reason: why" in text) == (bool(reason) and not holds)  # a claim that holds needs no explanation

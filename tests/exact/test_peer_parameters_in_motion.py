@@ -297,7 +297,7 @@ def test_pyelastica_helical_buckling_localises_as_known():
     """
     m, t = end_loads(SLACK / LENGTH, 2 * np.pi * TURNS, GJ / EI)
     assert (m, t) == pytest.approx((98.541496171190744, 2.900993205792131e3), rel=1e-9)  # values of its files
-    coarse, fine = (np.arccos(m * m / (2 * t) - 1) - steepest_of_a_writhed_rod(n) for n in (80, 120))
+    coarse, fine = (np.arccos(m * m / (2 * t) - 1) - largest_tangent_angle(n) for n in (80, 120))
     assert 0.0 < fine < 0.1
     assert coarse / fine == pytest.approx(1.5**2, rel=0.15)
     assert (
@@ -308,7 +308,7 @@ def test_pyelastica_helical_buckling_localises_as_known():
 LENGTH, TURNS, SLACK, EI, GJ = 100.0, 27.0, 3.0, 1.345, 0.789
 
 
-def steepest_of_a_writhed_rod(n):
+def largest_tangent_angle(n):
     """Angle of the tangent with the axis, at rest again after the ends have rotated and approached each other."""
     section = Section.from_stiffness(
         EA=1e5, GA=1e5, GJ=GJ, EI=EI, mass_per_length=1.0, inertia_per_length=[0.0613, 0.0306, 0.0306]

@@ -193,7 +193,7 @@ def lifted(n: int, k: float = K_FLOOR) -> tuple[float, float]:
     return -float(state.lam[2]), 2.0 - place
 
 
-def lifted_by_hand(k: float = K_FLOOR) -> tuple[float, float]:
+def lifted_beam(k: float = K_FLOOR) -> tuple[float, float]:
     """Force and lifted length of a beam: w = -q/k + e^(b x) (A cos b x + B sin b x) on the floor, x < 0.
 
     Off it, w = c1 x + c2 x^2/2 + c3 x^3/6 - q x^4/(24 EI), w''(a) = 0, w(a) = lift; the force is -EI w'''(a).
@@ -216,10 +216,10 @@ def lifted_by_hand(k: float = K_FLOOR) -> tuple[float, float]:
 
 def test_lifted_rod_equals_a_beam_on_an_elastic_foundation():
     force, a = lifted(80)
-    assert (force, a) == pytest.approx(lifted_by_hand(), rel=1e-3)
+    assert (force, a) == pytest.approx(lifted_beam(), rel=1e-3)
     # on a rigid floor
     stiff = (24 * EI * LIFT / Q) ** 0.25
-    assert lifted_by_hand(1e14) == pytest.approx((Q * stiff / 2, stiff), rel=2e-3)
+    assert lifted_beam(1e14) == pytest.approx((Q * stiff / 2, stiff), rel=2e-3)
 
 
 def test_the_force_that_lifts_a_rod_is_of_second_order():
