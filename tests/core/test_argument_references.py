@@ -97,7 +97,7 @@ def counts(*tuples):
     return references
 
 
-def test_a_sparse_solver_keeps_no_array():
+def test_sparse_solver_retains_no_array():
     """The sparse solver passes its matrix to Python and receives its solution from there."""
     built = arm(4).build()
     stepper = Stepper(built.system, H, load_values=built.load_values, band_limit=0)

@@ -54,7 +54,7 @@ class Use:
         self.values, summary = process.stdout.splitlines()
         compiled, self.folder = summary.split(" ", 1)
         self.compiled = int(compiled)
-        self.said = process.stderr.strip().split("\n") if process.stderr else []
+        self.stderr_lines = process.stderr.strip().split("\n") if process.stderr else []
 
 
 @pytest.fixture(scope="module")
@@ -67,12 +67,12 @@ def warm(tmp_path_factory):
 
 def test_compiled_code_is_cached_silently(warm):
     second = Use(XDG_CACHE_HOME=str(warm))
-    assert (second.values, second.compiled, second.said) == (VALUES, 0, [])
+    assert (second.values, second.compiled, second.stderr_lines) == (VALUES, 0, [])
 
 
 def check_report(used, *parts):
     """Check that one message reports that nothing can be cached: folder, reason and remedy."""
-    reports = [line for line in used.said if "cannot be kept" in line]
+    reports = [line for line in used.stderr_lines if "cannot be kept" in line]
     assert len(reports) == 1
     for part in (*parts, "NUMBA_CACHE_DIR"):
         assert str(part) in reports[0]
@@ -87,7 +87,7 @@ def test_missing_cache_folder_warns_once(tmp_path, variable):
     assert used.compiled > 0
     assert used.folder == ""
     check_report(used, file, "Not a directory")
-    assert not any("once for this version" in line for line in used.said)
+    assert not any("once for this version" in line for line in used.stderr_lines)
 
 
 def test_missing_home_writes_nothing_to_the_working_folder(tmp_path):
@@ -105,7 +105,7 @@ def test_full_disk_warns_once(tmp_path):
     check_report(used, tmp_path, "File too large")
     assert not list(tmp_path.rglob("*.tmp*"))
     later = Use(XDG_CACHE_HOME=str(tmp_path))  # the incomplete files do no harm
-    assert (later.values, later.said[1:]) == (VALUES, [])
+    assert (later.values, later.stderr_lines[1:]) == (VALUES, [])
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root can write everywhere")
@@ -123,7 +123,7 @@ def test_read_only_cache_folder_is_read(warm, mode):
     assert used.values == VALUES
     assert readable or not mode
     if readable:
-        assert (used.compiled, used.said) == (0, [])
+        assert (used.compiled, used.stderr_lines) == (0, [])
     else:
         check_report(used, warm, "Permission denied")
 
@@ -234,7 +234,7 @@ def reopen(cache, unused=2 * DAY):
         last_use = time.time() - unused
         os.utime(cache / STAMP, (last_use, last_use))
     used = Use(code=SOURCES, XDG_CACHE_HOME=str(cache.parents[1]))
-    assert (used.folder, used.said) == (str(cache), [])
+    assert (used.folder, used.stderr_lines) == (str(cache), [])
 
 
 def age(folder):
@@ -310,7 +310,7 @@ def test_concurrent_processes_may_remove_the_same_folders(version_folder):
             *pool.map(lambda _: Use(code=SOURCES, XDG_CACHE_HOME=str(version_folder.parents[1])), range(3))
         ]
     assert [process.folder for process in used] == [str(version_folder)] * 3
-    assert [process.said for process in used] == [[]] * 3
+    assert [process.stderr_lines for process in used] == [[]] * 3
     assert [*version_folder.parent.iterdir()] == [version_folder]
 
 
@@ -326,7 +326,7 @@ def test_cleanup_ignores_folders_without_permission(version_folder):
     finally:
         for path in reversed(folders):
             path.chmod(0o700)
-    assert (used.folder, used.said) == (str(version_folder), [])
+    assert (used.folder, used.stderr_lines) == (str(version_folder), [])
     assert (retained / "rigid" / "code.nbc").exists()
 
 

@@ -28,7 +28,7 @@ def test_signal_along_a_direction_scales_the_direction(signal, times, values):
     assert signal.along((1, 0, -2))(np.array(times)) == pytest.approx(np.outer(values, (1, 0, -2)), abs=1e-13)
 
 
-def test_a_constant_a_signal_and_a_callable_are_the_same_load():
+def test_constant_signal_and_callable_are_equal_loads():
     times = np.array([0.0, 0.7])
     forms = [(1, 2, 3), signals.Constant(1.0).along((1, 2, 3)), lambda t: (1, 2, 3)]
     assert all(np.array_equal(vector_function("load 'f'", form)(times), [(1, 2, 3)] * 2) for form in forms)

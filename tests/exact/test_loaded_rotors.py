@@ -192,7 +192,7 @@ def test_velocities_are_of_one_motion_to_1e_9(error: float, steady: bool) -> Non
 
 
 @pytest.mark.parametrize(("error", "in_place"), [(1e-11, True), (3e-8, False)])
-def test_rotors_spin_in_their_places_to_1e_9(error: float, in_place: bool) -> None:
+def test_rotors_spin_in_place_to_1e_9(error: float, in_place: bool) -> None:
     built = pair()
     Omega = np.where(built.system.frames.fixed[:, None] == 0, [0, 0, 3.0], 0.0)
     v = np.zeros_like(Omega)

@@ -47,7 +47,7 @@ def crank_end(n, t):
 FOUR_BARS[12] = {t: crank_end(12, t) for t in (0.5, 1.0)}
 
 
-def test_four_bars_are_a_pendulum():
+def test_four_bars_move_as_a_pendulum():
     for n in (1, 40):
         for t, exact in FOUR_BARS[n].items():
             assert crank_end(n, t) == pytest.approx(exact, abs=1e-10)

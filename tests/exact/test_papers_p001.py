@@ -84,7 +84,7 @@ def test_condition_of_mg_grows_as_1_over_h_and_by_one_power_more_with_rows_times
 
 @pytest.mark.parametrize("chart", physical_pendulum.CHARTS)
 @pytest.mark.parametrize("k", [1, 2, 3])
-def test_pendulum_keeps_hamiltonian_constraints_and_their_rates_with_2k_points(chart, k):
+def test_pendulum_conserves_hamiltonian_constraints_and_their_rates_with_2k_points(chart, k):
     run = physical_pendulum.march(chart, k)
     assert physical_pendulum.energy_drift(run) < 3e-14
     for part in (*physical_pendulum.constraints(run), *physical_pendulum.rates(run)):

@@ -52,7 +52,7 @@ def test_a_twisted_rod_holds_half_GJ_angle_squared_over_its_length(n_elements, s
     assert energy == pytest.approx(GJ * 1.9**2 / (2 * 2), rel=1e-12)
 
 
-def test_twist_turns_the_sections_about_the_tangent_by_the_right_hand():
+def test_twist_rotates_sections_about_the_tangent_right_handed():
     d = directors(built(LINE, 4, up=(0, 0, 1), twist=np.pi / 2))
     c = np.sqrt(0.5)
     start, middle, end = np.eye(3), [[1, 0, 0], [0, c, c], [0, -c, c]], [[1, 0, 0], [0, 0, 1], [0, -1, 0]]
@@ -70,7 +70,7 @@ def test_pretwisted_blade_has_no_stress(options):
     assert energies(model.system, model.state).elastic < 1e-23  # rounding squared
 
 
-def test_the_stress_free_shape_has_an_up_of_its_own():
+def test_stress_free_shape_has_its_own_up():
     """Sections rotated by one angle everywhere have no strain; rotated by a varying angle they have."""
     assert elastic(LINE, up=(0, 0, 1), stress_free_up=(0, 1, 1)) < 1e-23
     turning = elastic(LINE, up=(0, 0, 1), stress_free_up=lambda s: (0, np.sin(s), np.cos(s)))
@@ -114,7 +114,7 @@ def test_a_ring_wound_by_any_angle_before_it_was_closed(angle):
 
 
 @pytest.mark.parametrize("turns", [1, 2, -3])
-def test_a_ring_wound_by_whole_turns_sees_them_in_its_closing_element(turns):
+def test_full_turns_of_a_wound_ring_are_in_its_closing_element(turns):
     """Odd numbers of turns end with the opposite quaternion. Sections that rotate along the circle: order 2."""
     errors = []
     for n in (40, 80):
@@ -172,7 +172,7 @@ def uneven(s, part=0.3):
 
 
 @pytest.mark.parametrize("n_elements", [5, 40])
-def test_an_initial_stretch_is_what_the_callable_says(n_elements):
+def test_initial_stretch_is_that_of_the_callable(n_elements):
     """EA/2 times the integral of (r' - 1)^2; an element has the mean of its stretch, sinc(1/n) of it."""
     exact = EA / 2 * 0.3**2 / 2 * 2
     energy = elastic(uneven, n_elements, stress_free=LINE)
@@ -268,7 +268,7 @@ STRAIGHT = "stress_free: [[0, 0, 0], [6.283185307179586, 0, 0]]\n    stress_free
 @pytest.mark.parametrize(
     "lines", ["stress_free_twist_deg: -500", "stress_free_twist_deg: [[0, 10], [0.5, -240], [1, -490]]"]
 )
-def test_a_scene_winds_a_ring(tmp_path, lines):
+def test_scene_defines_a_wound_ring(tmp_path, lines):
     model = scene(tmp_path, STRAIGHT + lines)
     assert energies(model.system, model.state).elastic == pytest.approx(
         ring_energy(np.radians(500)), rel=1e-9

@@ -25,7 +25,7 @@ def test_bushing_deflection_is_force_over_stiffness():
     assert r == pytest.approx((8.0 / K, 0.0, 0.0), abs=1e-12)
 
 
-def test_a_body_swings_on_its_bushing_in_six_directions():
+def test_body_on_a_bushing_has_six_exact_frequencies():
     model = on_a_bushing()
     inertia = np.diag(model.bodies["body"].properties.inertia)
     exact = np.sqrt(np.concatenate([K * np.array([1, 2, 3]) / MASS, K_TURN * np.array([1, 2, 3]) / inertia]))
@@ -56,7 +56,7 @@ def test_driven_model_rests_at_the_start_of_its_drive():
     assert abs(result.joint("motor").moment[-1, 1]) == pytest.approx(MASS * 9.81 * 0.5, rel=1e-9)
 
 
-def test_a_bushing_is_an_elastic_rod_without_mass_of_one_se3_element():
+def test_bushing_equals_a_massless_rod_of_one_se3_element():
     """Stiffness C/L from end to end, unstressed at the distance L: both measure the screw motion between the ends."""
     length = 0.5
     C = np.array([800.0, 300.0, 400.0, 2.0, 3.0, 5.0])

@@ -298,7 +298,7 @@ def test_a_free_rod_does_not_fall_through_others():
     assert audit(statics).ok
 
 
-def test_arc_length_is_refused_by_name():
+def test_arc_length_is_rejected_by_name():
     with pytest.raises(ModelError, match="method 'arc-length', does not know contacts between surfaces"):
         equilibrium(landing(), method="arc-length")
 

@@ -286,7 +286,7 @@ def test_nearly_upright_bar_relaxes_to_the_hanging_state(tilt: float) -> None:
     np.testing.assert_allclose(result.state().r[1], [0.0, 0.0, -0.5], atol=1e-9)
 
 
-def test_a_run_from_an_equilibrium_stays_there() -> None:
+def test_run_from_an_equilibrium_stays_at_rest() -> None:
     model, _, end = cantilever(square(0.05, E=1e6, G=5e5), 1.0, 10)
     model.gravity[:] = (0, 0, -9.81)
     model.add_force("load", end, (0, 0.2, 0.1))

@@ -121,7 +121,7 @@ def test_turning_points_of_lees_frame_are_those_of_shooting(k: int) -> None:
 
 
 @pytest.mark.parametrize("degrees", [30, 45, 75])
-def test_princeton_beams_are_those_of_shooting(degrees: int) -> None:
+def test_princeton_beams_equal_those_of_shooting(degrees: int) -> None:
     E, G = cantilevers.E, cantilevers.E / 2 / (1 + cantilevers.NU)
     h, w = cantilevers.WIDE, cantilevers.THIN
     weak, strong, a = h * w**3 / 12, w * h**3 / 12, np.deg2rad(degrees)
