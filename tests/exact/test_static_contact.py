@@ -303,7 +303,7 @@ def test_arc_length_is_rejected_by_name():
         equilibrium(landing(), method="arc-length")
 
 
-def test_parts_without_contact_are_not_held():
+def test_part_without_contact_is_reported_as_unsupported():
     model = across()
     model.add_body("lost", Sphere(R, density=1000.0), (0, 1, 0))
     with pytest.raises(ModelError, match="body 'lost': nothing joins it to the ground"):
