@@ -45,8 +45,8 @@ def sleep_arguments() -> Ints:
     if not _COMPILED:
         return np.array([address_of(_python_sleep), _MICROSECONDS])
     if os.name == "nt":  # the shortest sleep of Windows gives up the rest of the time slice
-        own: Any = vars(ctypes)["windll"].kernel32.Sleep
-        return np.array([ctypes.cast(own, ctypes.c_void_p).value, 0])
+        sleep_function: Any = vars(ctypes)["windll"].kernel32.Sleep
+        return np.array([ctypes.cast(sleep_function, ctypes.c_void_p).value, 0])
     return np.array([ctypes.cast(ctypes.CDLL(None).usleep, ctypes.c_void_p).value, _MICROSECONDS])
 
 
@@ -60,8 +60,8 @@ def _load_flag(typing: Any, words: Any, place: Any) -> Any:
     """Generate `load_flag`: an atomic load with acquire semantics."""
 
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-        there = _place(context, builder, called.args[0], *arguments)
-        return builder.load_atomic(there, "acquire", 8)
+        pointer = _place(context, builder, called.args[0], *arguments)
+        return builder.load_atomic(pointer, "acquire", 8)
 
     return (types.int64(words, types.intp), generate) if words == _WORDS else None
 
@@ -71,8 +71,8 @@ def _store_flag(typing: Any, words: Any, place: Any, value: Any) -> Any:
     """Generate `store_flag`: an atomic store with release semantics."""
 
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-        there = _place(context, builder, called.args[0], *arguments[:2])
-        builder.store_atomic(arguments[2], there, "release", 8)
+        pointer = _place(context, builder, called.args[0], *arguments[:2])
+        builder.store_atomic(arguments[2], pointer, "release", 8)
         return context.get_dummy_value()
 
     return (types.void(words, types.intp, types.int64), generate) if words == _WORDS else None
@@ -115,14 +115,14 @@ _sleep_at: Any = function_at(_SLEEP)
 
 
 @internal_kernel
-def wait_for(words, place, least, others, where, end, sleep):
+def wait_for(words, place, least, end_words, where, end, sleep):
     """Wait until words[place] >= `least`, then return 0; return 1 as soon as others[where] >= `end` while the value is missing.
 
     `sleep`: (2,) result of `sleep_arguments()`.
     """
     looks = 0
     while load_flag(words, place) < least:
-        if load_flag(others, where) >= end:
+        if load_flag(end_words, where) >= end:
             return 1
         looks += 1
         if looks < _SPINS:

@@ -36,7 +36,7 @@ class _Written(NamedTuple):
     """Class, size and write function of bound tuples of one type."""
 
     face: type[BoundTuple]  # subclass for this type, since numba distinguishes arguments by their classes
-    room: int  # size of the fields in words of 8 bytes
+    n_words: int  # size of the fields in words of 8 bytes
     write: Any  # machine code that writes the fields, called directly: a kernel call would look up the type of each field again
 
 
@@ -53,8 +53,8 @@ def bind_tuple(values: Any, type_keys: Any = None) -> Any:
     words = type(values), *(map(type_key, values) if type_keys is None else type_keys)
     if words not in _known:
         _known[words] = _written_of(values)
-    face, room, write = _known[words]
-    fields = np.zeros(room, np.int64)
+    face, n_words, write = _known[words]
+    fields = np.zeros(n_words, np.int64)
     write(values, fields)
     made = face((int(fields.ctypes.data),))
     made.values, made.fields = values, fields
@@ -66,9 +66,9 @@ def _written_of(values: Any) -> _Written:
     kind, none = numba.typeof(values), np.zeros(0, np.int64)
     face = type("BoundTupleOfType", (BoundTuple,), {"kind": kind})
     typeof_impl.register(face)(lambda value, context: value.kind)
-    room: Any = _written(values, none)
+    n_words: Any = _written(values, none)
     compiled: Any = _written
-    return _Written(face, room, compiled.overloads[kind, numba.typeof(none)].entry_point)
+    return _Written(face, n_words, compiled.overloads[kind, numba.typeof(none)].entry_point)
 
 
 def type_key(field: Any) -> Any:

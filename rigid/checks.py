@@ -104,29 +104,31 @@ def array(owner: str, what: str, value: object, shape: tuple[int | None, ...]) -
 
     Raise ModelError if the value has another shape or an entry is not a number, not finite or too large.
     """
-    found = numbers(value)
-    if found is not None and found.size and found.ndim == len(shape) and np.abs(found).max() <= LARGEST:
-        known = tuple(m if n is None else n for n, m in zip(shape, found.shape, strict=True))
-        if known == found.shape:  # the usual case
-            return found
-    wanted = " x ".join("n" if n is None else str(n) for n in shape)
-    if found is None:
-        raise ModelError(f"{owner}: {what} = {shown(value)} holds what is no number; give {wanted} numbers")
-    if found.size == 0 and shape[0] is None:  # the length of the rows is unknown if the list is empty
+    result = numbers(value)
+    if result is not None and result.size and result.ndim == len(shape) and np.abs(result).max() <= LARGEST:
+        known = tuple(m if n is None else n for n, m in zip(shape, result.shape, strict=True))
+        if known == result.shape:  # the usual case
+            return result
+    expected = " x ".join("n" if n is None else str(n) for n in shape)
+    if result is None:
+        raise ModelError(f"{owner}: {what} = {shown(value)} holds what is no number; give {expected} numbers")
+    if result.size == 0 and shape[0] is None:  # the length of the rows is unknown if the list is empty
         return np.zeros([n or 0 for n in shape])
-    if found.ndim != len(shape) or any(
-        n is not None and n != m for n, m in zip(shape, found.shape, strict=True)
+    if result.ndim != len(shape) or any(
+        n is not None and n != m for n, m in zip(shape, result.shape, strict=True)
     ):
-        raise ModelError(f"{owner}: {what} has shape {found.shape}; give {wanted} numbers")
-    bad = ~(np.abs(found) <= LARGEST)
+        raise ModelError(f"{owner}: {what} has shape {result.shape}; give {expected} numbers")
+    bad = ~(np.abs(result) <= LARGEST)
     if bad.any():
         where = tuple(int(k) for k in np.argwhere(bad)[0])
-        x, place = found[where], ", ".join(map(str, where))
+        x, place = result[where], ", ".join(map(str, where))
         why = (
-            "too large; choose other units" if np.isfinite(x) else f"not finite; give {wanted} finite numbers"
+            "too large; choose other units"
+            if np.isfinite(x)
+            else f"not finite; give {expected} finite numbers"
         )
         raise ModelError(f"{owner}: {what}[{place}] = {x:g} is {why}")
-    return found
+    return result
 
 
 def vector(owner: str, what: str, value: ArrayLike, length: int = 3) -> Floats:
@@ -134,12 +136,12 @@ def vector(owner: str, what: str, value: ArrayLike, length: int = 3) -> Floats:
     plain = isinstance(value, tuple | list) and len(value) == length and _PLAIN.issuperset(map(type, value))
     if plain and all(-LARGEST <= x <= LARGEST for x in value):  # type: ignore[union-attr, operator]
         return np.array(value, dtype=float)  # the usual case
-    found = numbers(value)
-    if found is None or found.shape != (length,) or not all(map(math.isfinite, each := found.tolist())):
+    result = numbers(value)
+    if result is None or result.shape != (length,) or not all(map(math.isfinite, entries := result.tolist())):
         raise ModelError(f"{owner}: {what} = {shown(value)} is not a list of {length} finite numbers")
-    if max(map(abs, each), default=0.0) > LARGEST:
+    if max(map(abs, entries), default=0.0) > LARGEST:
         array(owner, what, value, (length,))  # raises the error that names the entry
-    return found
+    return result
 
 
 def vectors(owner: str, values: Iterable[ArrayLike], what: Callable[[int], str], length: int = 3) -> Floats:
@@ -147,27 +149,27 @@ def vectors(owner: str, values: Iterable[ArrayLike], what: Callable[[int], str],
 
     `what(k)` names value k in messages. Tuples of numbers, as callables return them, are checked all at once.
     """
-    kept = [
-        own if type(own) is tuple else vector(owner, what(k), own, length) for k, own in enumerate(values)
+    items = [
+        item if type(item) is tuple else vector(owner, what(k), item, length) for k, item in enumerate(values)
     ]
     try:
-        found = np.array(kept, dtype=float)
-        plain = all(type(own) is not tuple or _PLAIN.issuperset(map(type, own)) for own in kept)
-        if plain and found.shape == (len(kept), length) and bool(np.all(np.abs(found) <= LARGEST)):
-            return found
+        result = np.array(items, dtype=float)
+        plain = all(type(item) is not tuple or _PLAIN.issuperset(map(type, item)) for item in items)
+        if plain and result.shape == (len(items), length) and bool(np.all(np.abs(result) <= LARGEST)):
+            return result
     except (ValueError, TypeError, OverflowError):
         pass  # one of them is not valid: check them one by one
-    return np.reshape([vector(owner, what(k), own, length) for k, own in enumerate(kept)], (-1, length))
+    return np.reshape([vector(owner, what(k), item, length) for k, item in enumerate(items)], (-1, length))
 
 
 def direction(owner: str, what: str, value: ArrayLike) -> Floats:
     """Return `value` scaled to a unit vector, (3,). Raise ModelError if it is zero."""
-    found = vector(owner, what, value)
-    largest = max(map(abs, found.tolist()))
+    result = vector(owner, what, value)
+    largest = max(map(abs, result.tolist()))
     if largest == 0.0:
         raise ModelError(f"{owner}: {what} = {shown(value)} has no direction; give a vector that is not zero")
-    found = found / largest  # the squares of small numbers would underflow
-    return found / norm(found)
+    result = result / largest  # the squares of small numbers would underflow
+    return result / norm(result)
 
 
 def unit_quaternion(owner: str, what: str, value: ArrayLike) -> Floats:

@@ -51,6 +51,6 @@ def shares_of(hull: scipy.spatial.ConvexHull) -> Floats:
     corners = np.unique(np.column_stack([np.repeat(face, 3), hull.simplices.ravel()]), axis=0)
     count = np.bincount(corners[:, 0])
     n, (of, vertex) = len(hull.points), corners.T
-    whole = np.bincount(vertex, area[of], n)
-    found: Floats = np.bincount(vertex, (area / count)[of], n) / np.where(whole > 0.0, whole, 1.0)
-    return found
+    total_area = np.bincount(vertex, area[of], n)
+    shares: Floats = np.bincount(vertex, (area / count)[of], n) / np.where(total_area > 0.0, total_area, 1.0)
+    return shares

@@ -88,12 +88,12 @@ class MassProperties:
     def __post_init__(self) -> None:
         self.mass = positive_mass("mass properties", self.mass)
         self.center = vector("mass properties", "center", self.center)
-        given = numbers(self.inertia)
-        if given is None or given.shape not in ((3,), (3, 3)):
+        entries = numbers(self.inertia)
+        if entries is None or entries.shape not in ((3,), (3, 3)):
             raise ModelError(
                 f"mass properties: inertia = {shown(self.inertia)}; give 3 moments or a symmetric 3 x 3 matrix"
             )
-        J = array("mass properties", "inertia", self.inertia, given.shape)
+        J = array("mass properties", "inertia", self.inertia, entries.shape)
         principal: Sequence[float] | Floats
         if J.ndim == 1:
             principal, moments, J = sorted(J.tolist()), J, np.zeros((3, 3))
@@ -163,14 +163,14 @@ def vertex_numbers(owner: str, faces: ArrayLike, n_vertices: int) -> Ints:
         and (not len(faces) or faces.view(np.uint64).max() < n_vertices)
     ):
         return faces.copy()
-    found = array(owner, "faces", faces, (None, 3))
+    values = array(owner, "faces", faces, (None, 3))
     # check before the conversion to integers, which would truncate 0.5
-    if found.size and (np.any(found != np.round(found)) or found.min() < 0 or found.max() >= n_vertices):
+    if values.size and (np.any(values != np.round(values)) or values.min() < 0 or values.max() >= n_vertices):
         raise ModelError(
-            f"{owner}: vertex numbers from {found.min():g} to {found.max():g}; "
+            f"{owner}: vertex numbers from {values.min():g} to {values.max():g}; "
             f"give whole numbers from 0 to {n_vertices - 1}"
         )
-    return found.astype(np.int64)
+    return values.astype(np.int64)
 
 
 def positive_mass(owner: str, mass: float) -> float:

@@ -55,8 +55,8 @@ def _value_in_lanes(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
     if isinstance(kind, types.BaseTuple):
         fields = [
-            _value_in_lanes(context, builder, own, builder.extract_value(value, k))
-            for k, own in enumerate(_fields(kind))
+            _value_in_lanes(context, builder, item, builder.extract_value(value, k))
+            for k, item in enumerate(_fields(kind))
         ]
         return context.make_tuple(builder, _type_in_lanes(kind), fields)
     if _type_in_lanes(kind) is kind:
@@ -66,7 +66,7 @@ def _value_in_lanes(context: Any, builder: Any, kind: Any, value: Any) -> Any:
         context.make_array(kind)(context, builder, value),
         context.make_array(of)(context, builder),
     )
-    shape, strides = (cgutils.unpack_tuple(builder, own)[:-1] for own in (array.shape, array.strides))
+    shape, strides = (cgutils.unpack_tuple(builder, item)[:-1] for item in (array.shape, array.strides))
     data = vector_pointer(builder, array.data)
     populate_array(lanes, data, shape, strides, _BYTES, array.meminfo, array.parent)
     return lanes._getvalue()
@@ -115,11 +115,11 @@ def stack_lanes(of: Sequence[Any]) -> Any:
     """
     first = of[0]
     if isinstance(first, tuple):
-        fields = [stack_lanes(own) for own in zip(*of, strict=True)]
+        fields = [stack_lanes(item) for item in zip(*of, strict=True)]
         return type(first)(*fields) if hasattr(first, "_fields") else tuple(fields)
     if isinstance(first, np.ndarray) and first.dtype == np.float64:
         lanes = zeros_in_lanes(*first.shape)
-        if all(own is first for own in of):  # a frequent case
+        if all(item is first for item in of):  # a frequent case
             lanes[...] = first[..., None]
         else:
             np.stack(of, axis=-1, out=lanes)
@@ -132,7 +132,7 @@ def stacking_key(value: Any) -> tuple[Any, ...]:
     shapes of these.
     """
     if isinstance(value, tuple):
-        return tuple(stacking_key(own) for own in value)
+        return tuple(stacking_key(item) for item in value)
     if not isinstance(value, np.ndarray):
         return (value,)
     return (value.shape,) if value.dtype == np.float64 else (value.shape, value.tobytes())

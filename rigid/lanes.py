@@ -86,7 +86,7 @@ def _operation(function: Any, instruction: str) -> None:
     @infer_global(function)
     class _(AbstractTemplate):
         def generic(self, arguments: Any, named: Any) -> Any:
-            known = all(isinstance(each, Lanes | types.Float | types.Integer) for each in arguments)
+            known = all(isinstance(argument, Lanes | types.Float | types.Integer) for argument in arguments)
             if known and len(arguments) == 2 and LANES in arguments:
                 return signature(LANES, *arguments)
             return None
@@ -96,7 +96,11 @@ def _operation(function: Any, instruction: str) -> None:
         return getattr(builder, instruction)(*both)
 
     numbers = (types.Float, types.Integer)
-    for of in ((Lanes, Lanes), *((Lanes, own) for own in numbers), *((own, Lanes) for own in numbers)):
+    for of in (
+        (Lanes, Lanes),
+        *((Lanes, number) for number in numbers),
+        *((number, Lanes) for number in numbers),
+    ):
         lower_builtin(function, *of)(lower)
 
 
@@ -148,7 +152,8 @@ def _most(typing: Any, x: Any, y: Any) -> Any:
 
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         first, second = (
-            context.cast(builder, own, kind, of) for own, kind in zip(arguments, called.args, strict=True)
+            context.cast(builder, argument, kind, of)
+            for argument, kind in zip(arguments, called.args, strict=True)
         )
         return builder.select(builder.fcmp_ordered("<", first, second), second, first)
 
@@ -178,8 +183,8 @@ def _largest(typing: Any, x: Any) -> Any:
             return vector
         for half in (4, 2, 1):
             low, high = (_part(builder, vector, first, half, half) for first in (0, half))
-            kept = builder.select(builder.fcmp_unordered("uno", high, high), low, high)
-            vector = builder.select(builder.fcmp_ordered(">", low, high), low, kept)
+            not_nan = builder.select(builder.fcmp_unordered("uno", high, high), low, high)
+            vector = builder.select(builder.fcmp_ordered(">", low, high), low, not_nan)
         return builder.extract_element(vector, _I32(0))
 
     return types.float64(x), generate
@@ -257,9 +262,9 @@ def _where_less(typing: Any, x: Any, y: Any, then: Any, otherwise: Any) -> Any:
 
 def _pointer(context: Any, builder: Any, of: Any, array: Any, place: Any, kind: Any) -> Any:
     """Return a pointer to `kind` at an offset of an array, counted through all of its axes."""
-    found = context.make_array(of)(context, builder, array)
-    check_place(context, builder, found, place, getattr(kind, "count", 1))
-    return builder.bitcast(builder.gep(found.data, [place]), kind.as_pointer())
+    struct = context.make_array(of)(context, builder, array)
+    check_place(context, builder, struct, place, getattr(kind, "count", 1))
+    return builder.bitcast(builder.gep(struct.data, [place]), kind.as_pointer())
 
 
 def check_place(context: Any, builder: Any, array: Any, place: Any, count: int) -> None:
@@ -283,7 +288,7 @@ def vector_pointer(builder: Any, data: Any) -> Any:
 
 def _is_plain(*arrays: Any) -> bool:
     """Return True if all types are those of C-contiguous arrays."""
-    return all(isinstance(each, types.Array) and each.layout == "C" for each in arrays)
+    return all(isinstance(array, types.Array) and array.layout == "C" for array in arrays)
 
 
 @intrinsic
@@ -422,7 +427,7 @@ def _gathered(
     context: Any, builder: Any, called: Any, array: Any, firsts: list[Any], width: int
 ) -> list[Any]:
     """Load `width` numbers of an array from each of eight offsets; return them as `width` vectors of lanes."""
-    found: list[Any] = []
+    vectors: list[Any] = []
     for at in range(0, width, 8):
         count = min(8, width - at)
         halves = [(k, min(4, count - k)) for k in range(0, count, 4)]
@@ -437,14 +442,14 @@ def _gathered(
             vector = _UNDEFINED
             for lane, x in enumerate(rows[0]):
                 vector = builder.insert_element(vector, x, _I32(lane))
-            found.append(vector)
+            vectors.append(vector)
         elif count <= 4:
             full = [_part(builder, x, 0, count, 8) for x in rows[0]]
-            found += _transposed(builder, full, (1, 2, 4))[:count]
+            vectors += _transposed(builder, full, (1, 2, 4))[:count]
         else:
-            both = [each for own in rows for each in _upon_each_other(builder, own)]
-            found += _transposed(builder, both)[:count]
-    return found
+            both = [part for row in rows for part in _upon_each_other(builder, row)]
+            vectors += _transposed(builder, both)[:count]
+    return vectors
 
 
 def _rows(width: int) -> Any:
@@ -455,10 +460,10 @@ def _rows(width: int) -> Any:
         def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
             array, items, first = arguments
             which = _integers(context, builder, called.args[1], items, first)
-            each = (builder.extract_element(which, _I32(lane)) for lane in range(8))
-            firsts = [builder.mul(item, _I64(width)) for item in each]
-            found = _gathered(context, builder, called, array, firsts, width)
-            return context.make_tuple(builder, called.return_type, found)
+            indices = (builder.extract_element(which, _I32(lane)) for lane in range(8))
+            firsts = [builder.mul(item, _I64(width)) for item in indices]
+            vectors = _gathered(context, builder, called, array, firsts, width)
+            return context.make_tuple(builder, called.return_type, vectors)
 
         if not _is_plain(array, items):
             return None
@@ -471,18 +476,18 @@ def _numbers(width: int) -> Any:
     """Make the intrinsic that loads array[places[first + l] + offset + k] into lane l, k < width."""
 
     @intrinsic
-    def numbers(typing: Any, array: Any, places: Any, first: Any, offset: Any) -> Any:
+    def numbers(typing: Any, array: Any, offsets: Any, first: Any, offset: Any) -> Any:
         def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-            array, places, first, offset = arguments
-            which = _integers(context, builder, called.args[1], places, first)
-            each = (builder.extract_element(which, _I32(lane)) for lane in range(8))
-            firsts = [builder.add(place, offset) for place in each]
-            found = _gathered(context, builder, called, array, firsts, width)
-            return context.make_tuple(builder, called.return_type, found)
+            array, offsets, first, offset = arguments
+            which = _integers(context, builder, called.args[1], offsets, first)
+            indices = (builder.extract_element(which, _I32(lane)) for lane in range(8))
+            firsts = [builder.add(place, offset) for place in indices]
+            vectors = _gathered(context, builder, called, array, firsts, width)
+            return context.make_tuple(builder, called.return_type, vectors)
 
-        if not _is_plain(array, places):
+        if not _is_plain(array, offsets):
             return None
-        return types.UniTuple(LANES, width)(array, places, types.intp, types.intp), generate
+        return types.UniTuple(LANES, width)(array, offsets, types.intp, types.intp), generate
 
     return numbers
 
@@ -502,12 +507,12 @@ def _rows_of_lanes(context: Any, builder: Any, of: Any, x: Any) -> list[list[Any
     numbers = [spread(context, builder, builder.extract_value(x, k), kind) for k, kind in enumerate(of.types)]
     count = len(numbers)
     numbers += [_UNDEFINED] * (-count % 8)
-    found = []
+    groups = []
     for at in range(0, len(numbers), 8):
         vectors = _transposed(builder, numbers[at : at + 8])
         for four in (vectors[:4], vectors[4:]):
-            found.append([_part(builder, own, first, 4, 4) for first in (0, 4) for own in four])
-    return found
+            groups.append([_part(builder, vector, first, 4, 4) for first in (0, 4) for vector in four])
+    return groups
 
 
 def _add_rows(width: int) -> Any:
@@ -515,11 +520,11 @@ def _add_rows(width: int) -> Any:
 
     @intrinsic
     def add(
-        typing: Any, x: Any, array: Any, places: Any, strides: Any, first: Any, second: Any, column: Any
+        typing: Any, x: Any, array: Any, offsets: Any, strides: Any, first: Any, second: Any, column: Any
     ) -> Any:
         def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-            x, array, places, strides, first, second, column = arguments
-            base = _integers(context, builder, called.args[2], places, first)
+            x, array, offsets, strides, first, second, column = arguments
+            base = _integers(context, builder, called.args[2], offsets, first)
             stride = _integers(context, builder, called.args[3], strides, second)
             rows = _rows_of_lanes(context, builder, called.args[0], x)
             for lane in range(8):
@@ -529,15 +534,15 @@ def _add_rows(width: int) -> Any:
                 )
                 for at, count in _parts(width):
                     kind = ir.VectorType(_DOUBLE, count)
-                    there = builder.add(place, _I64(at))
-                    pointer = _pointer(context, builder, called.args[1], array, there, kind)
-                    more = _part(builder, rows[at // 4][lane], at % 4, count, count)
-                    builder.store(builder.fadd(builder.load(pointer, align=8), more), pointer, align=8)
+                    position = builder.add(place, _I64(at))
+                    pointer = _pointer(context, builder, called.args[1], array, position, kind)
+                    addend = _part(builder, rows[at // 4][lane], at % 4, count, count)
+                    builder.store(builder.fadd(builder.load(pointer, align=8), addend), pointer, align=8)
             return context.get_dummy_value()
 
-        if not _is_plain(array, places, strides):
+        if not _is_plain(array, offsets, strides):
             return None
-        return types.void(x, array, places, strides, types.intp, types.intp, types.intp), generate
+        return types.void(x, array, offsets, strides, types.intp, types.intp, types.intp), generate
 
     return add
 
@@ -550,10 +555,10 @@ def _put(width: int, by_row: bool) -> Any:
     """
 
     @intrinsic
-    def put(typing: Any, x: Any, array: Any, places: Any, first: Any) -> Any:
+    def put(typing: Any, x: Any, array: Any, offsets: Any, first: Any) -> Any:
         def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-            x, array, places, first = arguments
-            base = _integers(context, builder, called.args[2], places, first)
+            x, array, offsets, first = arguments
+            base = _integers(context, builder, called.args[2], offsets, first)
             rows = _rows_of_lanes(context, builder, called.args[0], x)
             for lane in range(8):
                 place = builder.extract_element(base, _I32(lane))
@@ -561,15 +566,15 @@ def _put(width: int, by_row: bool) -> Any:
                     place = builder.mul(place, _I64(width))
                 for at, count in _parts(width):
                     kind = ir.VectorType(_DOUBLE, count)
-                    there = builder.add(place, _I64(at))
-                    pointer = _pointer(context, builder, called.args[1], array, there, kind)
+                    position = builder.add(place, _I64(at))
+                    pointer = _pointer(context, builder, called.args[1], array, position, kind)
                     part = _part(builder, rows[at // 4][lane], at % 4, count, count)
                     builder.store(part, pointer, align=8)
             return context.get_dummy_value()
 
-        if not _is_plain(array, places):
+        if not _is_plain(array, offsets):
             return None
-        return types.void(x, array, places, types.intp), generate
+        return types.void(x, array, offsets, types.intp), generate
 
     return put
 
@@ -586,8 +591,8 @@ def _store_array(x: Any, array: Any, place: int) -> None:
 
 
 def _most_array(x: Any, y: Any) -> Any:
-    found: Any = np.where(x < y, y, x)
-    return found[()]
+    result: Any = np.where(x < y, y, x)
+    return result[()]
 
 
 def _load4_array(array: Any, place: int) -> Any:
@@ -623,8 +628,8 @@ def _rows_of_array(width: int) -> Callable[..., Any]:
 def _numbers_of_array(width: int) -> Callable[..., Any]:
     """Make the version of `_numbers` for arrays of numpy."""
 
-    def numbers(array: Any, places: Any, first: int, offset: int) -> Any:
-        at = places.reshape(-1)[first : first + WIDTH, None] + offset + np.arange(width)
+    def numbers(array: Any, offsets: Any, first: int, offset: int) -> Any:
+        at = offsets.reshape(-1)[first : first + WIDTH, None] + offset + np.arange(width)
         return tuple(array.reshape(-1)[at].T.astype(float))
 
     return numbers
@@ -633,9 +638,9 @@ def _numbers_of_array(width: int) -> Callable[..., Any]:
 def _add_rows_of_array(width: int) -> Callable[..., Any]:
     """Make the version of `_add_rows` for arrays of numpy."""
 
-    def add(x: Any, array: Any, places: Any, strides: Any, first: int, second: int, column: int) -> None:
+    def add(x: Any, array: Any, offsets: Any, strides: Any, first: int, second: int, column: int) -> None:
         for number in range(WIDTH):
-            place = places.reshape(-1)[first + number] + column * strides.reshape(-1)[second + number]
+            place = offsets.reshape(-1)[first + number] + column * strides.reshape(-1)[second + number]
             array.reshape(-1)[place : place + width] += [float(np.broadcast_to(k, WIDTH)[number]) for k in x]
 
     return add
@@ -644,9 +649,9 @@ def _add_rows_of_array(width: int) -> Callable[..., Any]:
 def _put_of_array(width: int, by_row: bool) -> Callable[..., Any]:
     """Make the version of `_put` for arrays of numpy."""
 
-    def put(x: Any, array: Any, places: Any, first: int) -> None:
+    def put(x: Any, array: Any, offsets: Any, first: int) -> None:
         for number in range(WIDTH):
-            place = places.reshape(-1)[first + number] * (width if by_row else 1)
+            place = offsets.reshape(-1)[first + number] * (width if by_row else 1)
             array.reshape(-1)[place : place + width] = [float(np.broadcast_to(k, WIDTH)[number]) for k in x]
 
     return put

@@ -61,30 +61,30 @@ def _differences(value: Function) -> Function:
     return rate
 
 
-def _of_callables(given: Any, sampled: Callable[[Any, str], Function]) -> Motion:
+def _of_callables(source: Any, sampled: Callable[[Any, str], Function]) -> Motion:
     """Return the motion of a user's function, or of a pair of a function and its rate."""
-    if isinstance(given, tuple):
-        return Motion(sampled(given[0], "value"), sampled(given[1], "rate"), given)
-    value = sampled(given, "value")
-    return Motion(value, _differences(value), given)
+    if isinstance(source, tuple):
+        return Motion(sampled(source[0], "value"), sampled(source[1], "rate"), source)
+    value = sampled(source, "value")
+    return Motion(value, _differences(value), source)
 
 
-def _functions(given: Any) -> bool:
+def _functions(source: Any) -> bool:
     """Return True if the input is a function or a pair of functions."""
-    return callable(given) or (isinstance(given, tuple) and len(given) == 2 and all(map(callable, given)))
+    return callable(source) or (isinstance(source, tuple) and len(source) == 2 and all(map(callable, source)))
 
 
-def scalar_motion(owner: str, given: Any) -> Motion:
+def scalar_motion(owner: str, source: Any) -> Motion:
     """Return the motion of a coordinate: of a smooth signal, a function t -> number, or a pair (function, rate).
 
     Raise ModelError if the input is none of these, or the signal has kinks or jumps.
     """
-    if isinstance(given, Signal):
-        _check_smooth(owner, given)
-        return Motion(given, given.rate, given)
-    if not _functions(given):
+    if isinstance(source, Signal):
+        _check_smooth(owner, source)
+        return Motion(source, source.rate, source)
+    if not _functions(source):
         raise ModelError(
-            f"{owner}: {shown(given)} is no function of time; give a signal or a function t -> number"
+            f"{owner}: {shown(source)} is no function of time; give a signal or a function t -> number"
         )
 
     def sampled(function: Any, what: str) -> Function:
@@ -92,33 +92,33 @@ def scalar_motion(owner: str, given: Any) -> Motion:
             [number(owner, f"{what} at t = {t:g}", function(float(t))) for t in times]
         )
 
-    return _of_callables(given, sampled)
+    return _of_callables(source, sampled)
 
 
-def vector_motion(owner: str, given: Any) -> Motion:
+def vector_motion(owner: str, source: Any) -> Motion:
     """Return the motion of a point, m: of signals along directions, a function t -> (3,), or a pair (function, rate).
 
     A list of signals is added up; None is no motion. Raise ModelError if the input is none of these, or a signal has kinks or
     jumps.
     """
-    if given is None:
+    if source is None:
         return Motion(lambda t: np.zeros((len(t), 3)), lambda t: np.zeros((len(t), 3)), None)
-    if isinstance(given, Signal):
+    if isinstance(source, Signal):
         raise ModelError(
-            f"{owner}: {type(given).__name__} is a scalar; say which way with `.along(direction)`"
+            f"{owner}: {type(source).__name__} is a scalar; say which way with `.along(direction)`"
         )
-    several = list(given) if isinstance(given, list | tuple) and not _functions(given) else [given]
+    several = list(source) if isinstance(source, list | tuple) and not _functions(source) else [source]
     if all(isinstance(one, VectorSignal) for one in several) and several:
         for one in several:
             _check_smooth(owner, one.scalar)
         return Motion(
             lambda t: np.sum([one(t) for one in several], axis=0),
             lambda t: np.sum([one.rate(t) for one in several], axis=0),
-            given,
+            source,
         )
-    if not _functions(given):
+    if not _functions(source):
         raise ModelError(
-            f"{owner}: {shown(given)} is no function of time; give signals along directions or a function t -> (3,)"
+            f"{owner}: {shown(source)} is no function of time; give signals along directions or a function t -> (3,)"
         )
 
     def sampled(function: Any, what: str) -> Function:
@@ -126,7 +126,7 @@ def vector_motion(owner: str, given: Any) -> Motion:
             [vector(owner, f"{what} at t = {t:g}", function(float(t))) for t in times]
         ).reshape(-1, 3)
 
-    return _of_callables(given, sampled)
+    return _of_callables(source, sampled)
 
 
 def _check_smooth(owner: str, signal: Signal) -> None:
@@ -180,12 +180,12 @@ class FrameMotion:
             return r, quat, v, Omega
         if self.axis is None:
             return r, np.tile(self.orientation, (len(t), 1)), v, np.zeros((len(t), 3))
-        turn = quaternions.from_rotation_vector(self.angle.value(t)[:, None] * self.axis)
-        quat = quaternions.multiply(turn, self.orientation)
-        own = quaternions.rotate(
+        rotation = quaternions.from_rotation_vector(self.angle.value(t)[:, None] * self.axis)
+        quat = quaternions.multiply(rotation, self.orientation)
+        body_axis = quaternions.rotate(
             quaternions.conjugate(self.orientation), self.axis
         )  # the axis has the same components in the rotated frame
-        return r, quat, v, self.angle.rate(t)[:, None] * own
+        return r, quat, v, self.angle.rate(t)[:, None] * body_axis
 
     def _attitude(self, times: Floats) -> Floats:
         """Evaluate the user's function of attitude at times (k,), s; return unit quaternions (k, 4)."""

@@ -84,7 +84,7 @@ def rotate(q: ArrayLike, x: ArrayLike) -> Floats:
     if q.ndim == 2 and x.ndim == 2 and len(q) == len(x) <= FEW:
         if not len(x):
             return x.copy()
-        return np.array([_rotated(*each) for each in zip(q.tolist(), x.tolist(), strict=True)])
+        return np.array([_rotated(*pair) for pair in zip(q.tolist(), x.tolist(), strict=True)])
     t = 2 * cross(q[..., 1:], x)
     return x + q[..., :1] * t + cross(q[..., 1:], t)
 

@@ -157,8 +157,8 @@ class Field:
     @property
     def corners(self) -> Sequence[float]:
         """Return the times (s) of corners that the function declares (see `corners_of`)."""
-        found: Sequence[float] = getattr(self.function, "corners", ())
-        return found
+        declared: Sequence[float] = getattr(self.function, "corners", ())
+        return declared
 
     def __call__(self, s: float, t: float) -> Floats:
         """Return the vector at one position and time, (3,)."""
@@ -185,22 +185,22 @@ class Field:
         ModelError
             If the function does not return three components of such shapes, or one is not finite.
         """
-        found, shape = self.function(s, t[:, None]), (len(t), len(s))
+        values, shape = self.function(s, t[:, None]), (len(t), len(s))
         try:
-            x, y, z = (np.broadcast_to(np.asarray(own, float), shape) for own in found)
+            x, y, z = (np.broadcast_to(np.asarray(component, float), shape) for component in values)
         except (ValueError, TypeError):
             raise ModelError(
-                f"{owner}: Field of {len(s)} places and {len(t)} times gives {_shapes(found)}; give three components, each a "
+                f"{owner}: Field of {len(s)} places and {len(t)} times gives {_shapes(values)}; give three components, each a "
                 f"number or of a shape that broadcasts to {shape}"
             ) from None
         return array(owner, "Field[time, place, component]", np.stack([x, y, z], axis=-1), (*shape, 3))
 
 
-def _shapes(found: Any) -> str:
+def _shapes(values: Any) -> str:
     """Describe the shapes that a function returned, for messages."""
-    if isinstance(found, tuple | list):
-        return f"{len(found)} components of shapes {', '.join(str(np.shape(own)) for own in found)}"
-    return f"{type(found).__name__} of shape {np.shape(found)}"
+    if isinstance(values, tuple | list):
+        return f"{len(values)} components of shapes {', '.join(str(np.shape(component)) for component in values)}"
+    return f"{type(values).__name__} of shape {np.shape(values)}"
 
 
 @dataclass(frozen=True)
@@ -266,8 +266,8 @@ class Table(Signal):
 
     def __post_init__(self) -> None:
         times, values = (
-            array("Table", what, given, (None,))
-            for what, given in (("times", self.times), ("values", self.values))
+            array("Table", what, value, (None,))
+            for what, value in (("times", self.times), ("values", self.values))
         )
         if values.shape != times.shape or len(times) == 0:
             raise ModelError(

@@ -38,7 +38,7 @@ def _each_of_two(instruction: str) -> Any:
     @intrinsic
     def both(typing: Any, x: Any, y: Any) -> Any:
         def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-            pairs = zip(*(_numbers_of(builder, x, own) for own in arguments), strict=True)
+            pairs = zip(*(_numbers_of(builder, x, argument) for argument in arguments), strict=True)
             return _row_from(context, builder, x, [getattr(builder, instruction)(*pair) for pair in pairs])
 
         return (x(x, y), generate) if x in _ROWS and x == y else None
@@ -52,8 +52,8 @@ def _times(typing: Any, s: Any, x: Any) -> Any:
 
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         factor = spread(context, builder, arguments[0], called.args[0])
-        found = [builder.fmul(factor, own) for own in _numbers_of(builder, x, arguments[1])]
-        return _row_from(context, builder, x, found)
+        products = [builder.fmul(factor, number) for number in _numbers_of(builder, x, arguments[1])]
+        return _row_from(context, builder, x, products)
 
     return (x(s, x), generate) if x in _ROWS else None
 
@@ -73,10 +73,12 @@ def _of_vectors(typing: Any, y: Any, e: Any) -> Any:
             return _row_from(
                 context, builder, _SIX, [spread(context, builder, x, kind) for x, kind in numbers]
             )
-        found = ir.Constant(VECTOR, [0.0] * 8)
+        vector = ir.Constant(VECTOR, [0.0] * 8)
         for place, (x, kind) in zip(_PLACES, numbers, strict=True):
-            found = builder.insert_element(found, context.cast(builder, x, kind, types.float64), _I32(place))
-        return found
+            vector = builder.insert_element(
+                vector, context.cast(builder, x, kind, types.float64), _I32(place)
+            )
+        return vector
 
     return (_SIX if of_eight else LANES)(y, e), generate
 
@@ -86,20 +88,20 @@ def _moved(typing: Any, x: Any, arm: Any) -> Any:
     """Generate `row_moved`. `arm`: (arm, arm) as a row."""
 
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-        own, arms = (_numbers_of(builder, x, each) for each in arguments)
+        row, arms = (_numbers_of(builder, x, argument) for argument in arguments)
         if x is _SIX:
-            pairs = [(builder.fmul(own[i], arms[j]), builder.fmul(own[j], arms[i])) for i, j in _PAIRS]
-            turns = [builder.fsub(e, builder.fsub(*pair)) for e, pair in zip(own[3:], pairs, strict=True)]
-            return _row_from(context, builder, x, own[:3] + turns)
+            pairs = [(builder.fmul(row[i], arms[j]), builder.fmul(row[j], arms[i])) for i, j in _PAIRS]
+            turns = [builder.fsub(e, builder.fsub(*pair)) for e, pair in zip(row[3:], pairs, strict=True)]
+            return _row_from(context, builder, x, row[:3] + turns)
         none = ir.Constant(VECTOR, ir.Undefined)
 
         def part(of: Any, lanes: list[int]) -> Any:
             return builder.shuffle_vector(of, none, ir.Constant(ir.VectorType(_I32, 8), lanes))
 
         # first - second is y x arm in lanes 4 to 6, and 0 in the others
-        first = builder.fmul(part(own[0], [1, 1, 1, 1, 1, 2, 0, 0]), part(arms[0], [2, 2, 2, 2, 2, 0, 1, 0]))
-        second = builder.fmul(part(own[0], [1, 1, 1, 1, 2, 0, 1, 0]), part(arms[0], [2, 2, 2, 2, 1, 2, 0, 0]))
-        return builder.fsub(own[0], builder.fsub(first, second))
+        first = builder.fmul(part(row[0], [1, 1, 1, 1, 1, 2, 0, 0]), part(arms[0], [2, 2, 2, 2, 2, 0, 1, 0]))
+        second = builder.fmul(part(row[0], [1, 1, 1, 1, 2, 0, 1, 0]), part(arms[0], [2, 2, 2, 2, 1, 2, 0, 0]))
+        return builder.fsub(row[0], builder.fsub(first, second))
 
     return (x(x, arm), generate) if x in _ROWS and x == arm else None
 
@@ -116,9 +118,9 @@ def _kind_in(array: Any) -> Any:
 
 def _pointer(context: Any, builder: Any, of: Any, array: Any, at: Any, k: int) -> Any:
     """Return a pointer to the register of a row at offset `at` + k of an array."""
-    found, place = context.make_array(of)(context, builder, array), builder.add(at, _I64(k))
-    check_place(context, builder, found, place, 1 if of.dtype is LANES else 8)
-    return builder.bitcast(builder.gep(found.data, [place]), VECTOR.as_pointer())
+    struct, place = context.make_array(of)(context, builder, array), builder.add(at, _I64(k))
+    check_place(context, builder, struct, place, 1 if of.dtype is LANES else 8)
+    return builder.bitcast(builder.gep(struct.data, [place]), VECTOR.as_pointer())
 
 
 def _places_in(array: Any) -> tuple[int, ...]:
@@ -129,15 +131,15 @@ def _places_in(array: Any) -> tuple[int, ...]:
 @intrinsic
 def _at(typing: Any, array: Any, place: Any) -> Any:
     """Generate `row_at`."""
-    found = _kind_in(array)
+    kind = _kind_in(array)
 
     def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
         pointers = [
             _pointer(context, builder, array, arguments[0], arguments[1], k) for k in _places_in(array)
         ]
-        return _row_from(context, builder, found, [builder.load(each, align=8) for each in pointers])
+        return _row_from(context, builder, kind, [builder.load(pointer, align=8) for pointer in pointers])
 
-    return (found(array, types.intp), generate) if found else None
+    return (kind(array, types.intp), generate) if kind else None
 
 
 @intrinsic
@@ -161,8 +163,8 @@ def _put_numbers(row: Any, array: Any, place: int) -> None:
 
 def _moved_numbers(row: Any, arm: Any) -> Any:
     """Return the row of a displaced point, in place of `_moved` if the compiler is off."""
-    turn = [row[3 + k] - (row[i] * arm[j] - row[j] * arm[i]) for k, (i, j) in enumerate(_PAIRS)]
-    return (*row[:3], *turn)
+    rotational = [row[3 + k] - (row[i] * arm[j] - row[j] * arm[i]) for k, (i, j) in enumerate(_PAIRS)]
+    return (*row[:3], *rotational)
 
 
 def _either(compiled: Any, function: Any) -> Any:

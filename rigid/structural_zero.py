@@ -124,7 +124,9 @@ def _result_type(is_product: bool, a: Any, b: Any) -> Any:
     """Return the type of an operation on ZERO and a number or ZERO; None if neither is ZERO or one is neither ZERO nor
     a number.
     """
-    if _TYPE not in (a, b) or not all(each is _TYPE or isinstance(each, _NUMBERS) for each in (a, b)):
+    if _TYPE not in (a, b) or not all(
+        operand is _TYPE or isinstance(operand, _NUMBERS) for operand in (a, b)
+    ):
         return None
     if is_product:
         return _TYPE

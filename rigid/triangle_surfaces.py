@@ -73,10 +73,10 @@ def is_inside(vertices: Floats, faces: Ints, points: Floats) -> NDArray[np.bool_
     """Return True for each of the points (k, 3) inside a closed surface, (k,). Triangles may be oriented outwards or
     inwards, but alike.
     """
-    found, each = np.zeros(len(points)), max(1, BLOCK_SIZE // max(len(faces), 1))
-    for k in range(0, len(points), each):
-        a, b, c = (vertices[faces[:, i]] - points[k : k + each, None] for i in range(3))
-        x, y, z = (np.linalg.norm(own, axis=-1) for own in (a, b, c))
+    solid_angles, block = np.zeros(len(points)), max(1, BLOCK_SIZE // max(len(faces), 1))
+    for k in range(0, len(points), block):
+        a, b, c = (vertices[faces[:, i]] - points[k : k + block, None] for i in range(3))
+        x, y, z = (np.linalg.norm(vectors, axis=-1) for vectors in (a, b, c))
         below = x * y * z + np.sum(a * b, -1) * z + np.sum(b * c, -1) * x + np.sum(c * a, -1) * y
-        found[k : k + each] = np.arctan2(np.sum(a * np.cross(b, c), -1), below).sum(axis=1)
-    return np.abs(found) > np.pi
+        solid_angles[k : k + block] = np.arctan2(np.sum(a * np.cross(b, c), -1), below).sum(axis=1)
+    return np.abs(solid_angles) > np.pi

@@ -56,20 +56,20 @@ class _Pointer(models.PrimitiveModel):
 def by_reference(named_tuple: C) -> C:
     """Decorate a class of named tuples so that numba passes its instances by reference."""
 
-    found: dict[tuple[int, ...], tuple[list[Any], Reference]] = {}
+    known_types: dict[tuple[int, ...], tuple[list[Any], Reference]] = {}
 
     @typeof_impl.register(named_tuple)
     def type_of(value: Any, context: Any) -> Reference:
         fields = [_type_of(field, context) for field in value]
         # numba has one object for each type, and the entry keeps the types of the fields alive
         key = tuple(map(id, fields))
-        if type(value) is not named_tuple or key not in found:
+        if type(value) is not named_tuple or key not in known_types:
             plain = [field.pointee if isinstance(field, Reference) else field for field in fields]
             made = Reference(types.BaseTuple.from_types(plain, type(value)))
             if type(value) is not named_tuple:
                 return made
-            found[key] = fields, made
-        return found[key][1]
+            known_types[key] = fields, made
+        return known_types[key][1]
 
     return named_tuple
 
@@ -84,7 +84,7 @@ def _type_of(field: Any, context: Any) -> Any:
     """
     kind = type(field)
     if issubclass(kind, tuple) and typeof_impl.dispatch(kind) is typeof_impl.dispatch(tuple):
-        fields = [_type_of(own, context) for own in field]
+        fields = [_type_of(item, context) for item in field]
         place = (kind, *map(id, fields))
         if place not in _TUPLES:
             _TUPLES[place] = fields, typeof_impl(field, context)
@@ -108,19 +108,19 @@ def _from_python(reference: Reference, argument: Any, c: Any) -> NativeValue:
     uncounted = c.context.subtarget(enable_nrt=False).get_python_api(c.builder)
     builder, pointer = c.builder, c.context.get_value_type(reference)
     place = cgutils.alloca_once(builder, pointer.pointee)
-    found, failed = cgutils.alloca_once_value(builder, place), cgutils.alloca_once_value(builder, _RIGHT)
+    slot, failed = cgutils.alloca_once_value(builder, place), cgutils.alloca_once_value(builder, _RIGHT)
     count = uncounted.tuple_size(argument)
-    settled = builder.icmp_signed("==", count, count.type(-1 if len(reference.pointee) == 1 else 1))
-    with builder.if_else(settled) as (then, otherwise):
+    is_bound = builder.icmp_signed("==", count, count.type(-1 if len(reference.pointee) == 1 else 1))
+    with builder.if_else(is_bound) as (then, otherwise):
         with then:
             known = uncounted.long_as_longlong(uncounted.tuple_getitem(argument, 0))
-            builder.store(builder.inttoptr(known, pointer), found)
+            builder.store(builder.inttoptr(known, pointer), slot)
         with otherwise:
             builder.store(_write_to(place, reference.pointee, argument, uncounted), failed)
     wrong = builder.load(failed)
     with builder.if_then(wrong, likely=False):
         c.pyapi.err_set_string("PyExc_TypeError", f"can't unbox arrays: no {reference.name}")
-    return NativeValue(_written(builder, builder.load(found)), is_error=wrong)
+    return NativeValue(_written(builder, builder.load(slot)), is_error=wrong)
 
 
 _RIGHT = ir.Constant(ir.IntType(1), 0)
@@ -139,8 +139,10 @@ def _write_to(place: Any, kind: Any, argument: Any, api: Any) -> Any:
         with builder.if_then(builder.icmp_signed("==", count, count.type(len(fields))), likely=True):
             wrong = cgutils.false_bit
             for i, field in enumerate(fields):
-                own = _write_to(_inside(builder, place, i), field, api.tuple_getitem(argument, i), api)
-                wrong = builder.or_(wrong, own)
+                field_failed = _write_to(
+                    _inside(builder, place, i), field, api.tuple_getitem(argument, i), api
+                )
+                wrong = builder.or_(wrong, field_failed)
             builder.store(wrong, failed)
         return builder.load(failed)
     if isinstance(kind, types.Array):

@@ -19,8 +19,8 @@ def norm(a: Floats) -> float:
 
 def lengths(a: Floats) -> Floats:
     """Return |a| of vectors (k, 3), (k,)."""
-    found: Floats = np.sqrt(np.add.reduce(a * a, axis=-1))
-    return found
+    result: Floats = np.sqrt(np.add.reduce(a * a, axis=-1))
+    return result
 
 
 def cross(a: ArrayLike, b: ArrayLike) -> Floats:
@@ -30,9 +30,12 @@ def cross(a: ArrayLike, b: ArrayLike) -> Floats:
         (a1, a2, a3), (b1, b2, b3) = a.tolist(), b.tolist()
         return np.array([a2 * b3 - a3 * b2, a3 * b1 - a1 * b3, a1 * b2 - a2 * b1])
     if a.ndim == 2 and a.shape == b.shape and 0 < len(a) <= FEW:
-        each = zip(a.tolist(), b.tolist(), strict=True)
+        pairs = zip(a.tolist(), b.tolist(), strict=True)
         return np.array(
-            [(a2 * b3 - a3 * b2, a3 * b1 - a1 * b3, a1 * b2 - a2 * b1) for (a1, a2, a3), (b1, b2, b3) in each]
+            [
+                (a2 * b3 - a3 * b2, a3 * b1 - a1 * b3, a1 * b2 - a2 * b1)
+                for (a1, a2, a3), (b1, b2, b3) in pairs
+            ]
         )
     first = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
     out = np.empty((*first.shape, 3))

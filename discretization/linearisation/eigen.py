@@ -88,16 +88,16 @@ def _lowest(lin: Linearised, n: int, size: int) -> tuple[Floats, Floats, NDArray
     for _ in range(3):
         mu, phi = _lanczos(lin, -shift, min(n + 1, size - 2))
         zero = np.abs(mu) <= noise(lin, phi)
-        others = np.abs(mu[~zero])
-        wanted = 0.5 * float(others.min()) if len(others) else 0.0
-        if not zero.any() or not len(others) or 0.25 * shift <= wanted <= 4.0 * shift:
+        nonzero = np.abs(mu[~zero])
+        best_shift = 0.5 * float(nonzero.min()) if len(nonzero) else 0.0
+        if not zero.any() or not len(nonzero) or 0.25 * shift <= best_shift <= 4.0 * shift:
             break
-        shift = wanted
+        shift = best_shift
     while zero.any():  # copies of a multiple eigenvalue appear only by rounding: search for another one
-        one, beside = _lanczos(lin, -shift, 1, phi)
-        if not np.abs(one) <= noise(lin, beside):
+        one, mode = _lanczos(lin, -shift, 1, phi)
+        if not np.abs(one) <= noise(lin, mode):
             break
-        mu, phi, zero = np.append(mu, one), np.concatenate([phi, beside]), np.append(zero, True)
+        mu, phi, zero = np.append(mu, one), np.concatenate([phi, mode]), np.append(zero, True)
     order = np.argsort(np.abs(mu))[:n]
     order = order[np.argsort(np.where(zero[order], 0.0, mu[order]), kind="stable")]
     return mu[order], phi[order], zero[order]
@@ -140,8 +140,8 @@ def noise(lin: Linearised, phi: Floats) -> Floats:
     state.
     """
     # use displacements only, as rotations may have almost no inertia
-    each = squared_frequencies(lin).reshape(-1, 6)
-    highest = float(each[:, :3].max(initial=0.0)) or float(each.max(initial=0.0))
+    squares = squared_frequencies(lin).reshape(-1, 6)
+    highest = float(squares[:, :3].max(initial=0.0)) or float(squares.max(initial=0.0))
     return np.maximum(NOISE * EPS * _shares(lin, phi), EPS * highest) + _of_places(lin, phi)
 
 
@@ -150,9 +150,9 @@ def _most_noise(lin: Linearised, x: Floats) -> float:
 
     It uses |K| instead of squares and signs, and |phi_a|^2 + |phi_b|^2 in (3).
     """
-    entries, each = np.abs(lin.full("K")), np.abs(x)
-    shares, sums = float(each @ entries @ each), entries.sum(axis=1).reshape(-1, 3).sum(axis=1)
-    of_places = 2.0 * float((each * each).reshape(-1, 3).sum(axis=1) @ sums)
+    entries, sizes = np.abs(lin.full("K")), np.abs(x)
+    shares, sums = float(sizes @ entries @ sizes), entries.sum(axis=1).reshape(-1, 3).sum(axis=1)
+    of_places = 2.0 * float((sizes * sizes).reshape(-1, 3).sum(axis=1) @ sums)
     return EPS * (
         max(NOISE * shares, float(squared_frequencies(lin).max(initial=0.0))) + POSE_ROUNDOFF * of_places
     )
@@ -171,10 +171,10 @@ def _of_places(lin: Linearised, phi: NDArray) -> Floats:
     out = np.zeros(len(phi))
     for kind, (a, b, s) in enumerate(_sizes(lin)):
         x, n = phi.reshape(len(phi), -1, 2, 3)[:, :, kind], lin.size // 6
-        beside = a != b
-        own = np.bincount(a[~beside], s[~beside], n)
-        a, b, s = a[beside], b[beside], s[beside]
-        beyond = np.maximum(own - np.bincount(a, s, n), 0.0)
+        off_diagonal = a != b
+        diagonal = np.bincount(a[~off_diagonal], s[~off_diagonal], n)
+        a, b, s = a[off_diagonal], b[off_diagonal], s[off_diagonal]
+        beyond = np.maximum(diagonal - np.bincount(a, s, n), 0.0)
         out += 0.5 * (np.abs(x[:, a] - x[:, b]) ** 2).sum(axis=2) @ s + (np.abs(x) ** 2).sum(axis=2) @ beyond
     return POSE_ROUNDOFF * EPS * out
 
@@ -182,8 +182,8 @@ def _of_places(lin: Linearised, phi: NDArray) -> Floats:
 def _sizes(lin: Linearised) -> Iterator[tuple[Ints, Ints, Floats]]:
     """Yield, for displacements and then for rotations, both frames and the largest entry of each nonzero block (3, 3) of K."""
     if lin.size <= SMALL:
-        entries, places = np.abs(lin.full("K")), range(3)
-        sizes = np.maximum.reduce([entries[i::3, j::3] for i in places for j in places])
+        entries, axes = np.abs(lin.full("K")), range(3)
+        sizes = np.maximum.reduce([entries[i::3, j::3] for i in axes for j in axes])
     else:
         blocks = lin.K.tobsr((3, 3))
         of_blocks = np.abs(blocks.data).max(axis=(1, 2))
@@ -191,13 +191,13 @@ def _sizes(lin: Linearised) -> Iterator[tuple[Ints, Ints, Floats]]:
             (of_blocks, blocks.indices, blocks.indptr), (blocks.shape[0] // 3,) * 2
         )
     for kind in (0, 1):
-        own = sizes[kind::2, kind::2]
-        if isinstance(own, np.ndarray):
-            a, b = np.nonzero(own)
-            yield a, b, own[a, b]
+        of_kind = sizes[kind::2, kind::2]
+        if isinstance(of_kind, np.ndarray):
+            a, b = np.nonzero(of_kind)
+            yield a, b, of_kind[a, b]
         else:
-            found = own.tocoo()
-            yield found.row, found.col, found.data
+            entries_of_kind = of_kind.tocoo()
+            yield entries_of_kind.row, entries_of_kind.col, entries_of_kind.data
 
 
 def _shares(lin: Linearised, phi: Floats) -> Floats:
@@ -280,11 +280,11 @@ def _largest(A: Floats, B: Floats, n: int) -> tuple[Floats, Floats]:
     Raises LinAlgError if B is not positive definite.
     """
     sets = uncoupled_sets(A, B)
-    found = [_of_one_set(own.A, own.B, n) for own in sets]
-    every = np.concatenate([nu for nu, _ in found])
+    solutions = [_of_one_set(subset.A, subset.B, n) for subset in sets]
+    every = np.concatenate([nu for nu, _ in solutions])
     y, at = np.zeros((len(A), len(every))), 0
-    for own, (_, part) in zip(sets, found, strict=True):
-        y[own.unknowns, at : at + part.shape[1]] = part
+    for subset, (_, part) in zip(sets, solutions, strict=True):
+        y[subset.unknowns, at : at + part.shape[1]] = part
         at += part.shape[1]
     use = np.argsort(-every, kind="stable")[:n]
     return every[use], y[:, use]
@@ -327,9 +327,9 @@ class MotionBasis(NamedTuple):
         of_alone = A[among][:, among]
         if not self.along.shape[1]:
             return np.asarray(of_alone)
-        beside = A[np.ix_(self.alone, self.others)] @ self.along
+        coupling = A[np.ix_(self.alone, self.others)] @ self.along
         of_others = self.along.T @ (A[np.ix_(self.others, self.others)] @ self.along)
-        return np.block([[of_alone, beside], [beside.T, of_others]])
+        return np.block([[of_alone, coupling], [coupling.T, of_others]])
 
     @property
     def matrix(self) -> Floats:
@@ -337,21 +337,21 @@ class MotionBasis(NamedTuple):
         return self.of(np.eye(len(self.alone) + self.along.shape[1]))
 
 
-def _range(places: Ints) -> Any:
-    """Return the indices `places` as a slice if they are contiguous, which is faster; else unchanged."""
-    first, count = (int(places[0]), len(places)) if len(places) else (0, 0)
-    follow = count == 0 or places[-1] - first + 1 == count
-    return slice(first, first + count) if follow else places
+def _range(indices: Ints) -> Any:
+    """Return the indices `indices` as a slice if they are contiguous, which is faster; else unchanged."""
+    first, count = (int(indices[0]), len(indices)) if len(indices) else (0, 0)
+    follow = count == 0 or indices[-1] - first + 1 == count
+    return slice(first, first + count) if follow else indices
 
 
 def allowed_motions(G: Any) -> MotionBasis:
     """Return orthonormal motions that the joints allow: the null space of G (m, size), full or sparse."""
     rows = array(G)
     known = rows.any(axis=0)  # True for unknowns that a joint constrains
-    alone, others = np.flatnonzero(~known), np.flatnonzero(known)
-    _, values, directions = np.linalg.svd(rows[:, others], full_matrices=True)
+    alone, constrained = np.flatnonzero(~known), np.flatnonzero(known)
+    _, values, directions = np.linalg.svd(rows[:, constrained], full_matrices=True)
     rank = int((values > RANK * values.max(initial=0.0)).sum())
-    return MotionBasis(rows.shape[1], alone, others, directions[rank:].T)
+    return MotionBasis(rows.shape[1], alone, constrained, directions[rank:].T)
 
 
 def null_space(G: Any) -> Floats:
@@ -366,8 +366,8 @@ def massless_unknowns(lin: Linearised) -> Ints:
 
 def _diagonal(lin: Linearised, name: str) -> Floats:
     """Return the diagonal (size,) of one of the matrices."""
-    found: Floats = (lin.full(name) if lin.size <= SMALL else getattr(lin, name)).diagonal()
-    return found
+    diagonal: Floats = (lin.full(name) if lin.size <= SMALL else getattr(lin, name)).diagonal()
+    return diagonal
 
 
 def squared_frequencies(lin: Linearised) -> Floats:
@@ -381,9 +381,9 @@ def count_finite_eigenvalues(lin: Linearised) -> int:
     light = massless_unknowns(lin)
     if not len(light):
         return lin.free
-    held = lin.G[:, light]
-    held = held[np.diff(held.indptr) > 0].toarray()
-    rank = np.linalg.matrix_rank(held, tol=RANK * np.abs(held).max()) if held.size else 0
+    light_rows = lin.G[:, light]
+    light_rows = light_rows[np.diff(light_rows.indptr) > 0].toarray()
+    rank = np.linalg.matrix_rank(light_rows, tol=RANK * np.abs(light_rows).max()) if light_rows.size else 0
     return lin.free - len(light) + int(rank)
 
 
@@ -393,12 +393,12 @@ def slow_motions(lin: Linearised) -> MotionBasis:
     With N the motions of massless unknowns alone and R those orthogonal to N: T = R - N (N^T K N)^-1 N^T K R, so that
     N^T K T = 0.
     """
-    found, light = allowed_motions(lin.full("G")), massless_unknowns(lin)
+    basis, light = allowed_motions(lin.full("G")), massless_unknowns(lin)
     if not len(light):
-        return found
-    Z, own = found.matrix, null_space(lin.full("G")[:, light])
-    N = np.zeros((lin.size, own.shape[1]))
-    N[light] = own
+        return basis
+    Z, of_light = basis.matrix, null_space(lin.full("G")[:, light])
+    N = np.zeros((lin.size, of_light.shape[1]))
+    N[light] = of_light
     R = Z @ null_space(N.T @ Z)
     stiff = N.T @ (lin.K @ N)
     _, directions = np.linalg.eigh(0.5 * (stiff + stiff.T))
@@ -433,12 +433,16 @@ def general_spectrum(lin: Linearised, n: int) -> Spectrum:
             "modes: a rod without mass is viscous or damped; give it mass, or leave the damping out (`undamped`)"
         )
     free, sigma = count_finite_eigenvalues(lin), _general_shift(lin)
-    own = lin.states
-    if own is not None and len(light) and (own.H[light].nnz or own.Ly[:, light].nnz or own.Lz[:, light].nnz):
+    internal = lin.states
+    if (
+        internal is not None
+        and len(light)
+        and (internal.H[light].nnz or internal.Ly[:, light].nnz or internal.Lz[:, light].nnz)
+    ):
         raise ModelError(
             "modes: something with states of its own, or a section that relaxes, acts on a rod without mass; give it mass"
         )
-    count = 0 if own is None else len(own.L)
+    count = 0 if internal is None else len(internal.L)
     if 2 * free + count <= 4 * DENSE:
         with one_thread(2 * free + count):
             values, vectors = _dense_general(lin, D, sigma)
@@ -451,11 +455,11 @@ def general_spectrum(lin: Linearised, n: int) -> Spectrum:
     upper = ~zero & (values.imag > -1e-9 * np.abs(values))
     order = np.argsort(np.abs(values), kind="stable")
     order = order[upper[order]]
-    rest = _independent(vectors[zero], lin.M)
-    values = np.concatenate([np.zeros(len(rest)), values[order]])[:n]
-    vectors = np.concatenate([rest, vectors[order]])[:n]
+    zero_modes = _independent(vectors[zero], lin.M)
+    values = np.concatenate([np.zeros(len(zero_modes)), values[order]])[:n]
+    vectors = np.concatenate([zero_modes, vectors[order]])[:n]
     known = _noise_general(lin, vectors, sigma)
-    return Spectrum(values, vectors, np.arange(len(values)) < len(rest), known)
+    return Spectrum(values, vectors, np.arange(len(values)) < len(zero_modes), known)
 
 
 def _independent(vectors: NDArray, M: scipy.sparse.csr_matrix) -> Floats:
@@ -528,19 +532,19 @@ def _arnoldi(lin: Linearised, D: scipy.sparse.csr_matrix, n: int, sigma: float) 
 
 def with_states(lin: Linearised, D: Any) -> tuple[Any, Any, Any, Any]:
     """Return M, D, K, G of (4), sparse; those of (2) if there are no internal states."""
-    own = lin.states
-    if own is None:
+    internal = lin.states
+    if internal is None:
         return lin.M, D, lin.K, lin.G
-    m = len(own.L)
+    m = len(internal.L)
     none, one = scipy.sparse.csr_matrix((m, m)), scipy.sparse.identity(m)
     side = scipy.sparse.csr_matrix((lin.size, m))
     blocks = (
         [[lin.M, side], [side.T, none]],
-        [[D, side], [own.Lz, one]],
-        [[lin.K, own.H], [own.Ly, scipy.sparse.csr_matrix(own.L)]],
+        [[D, side], [internal.Lz, one]],
+        [[lin.K, internal.H], [internal.Ly, scipy.sparse.csr_matrix(internal.L)]],
         [[lin.G, scipy.sparse.csr_matrix((lin.G.shape[0], m))]],
     )
-    M, D, K, G = (scipy.sparse.bmat(each, format="csr") for each in blocks)
+    M, D, K, G = (scipy.sparse.bmat(block_rows, format="csr") for block_rows in blocks)
     return M, D, K, G
 
 
@@ -548,9 +552,9 @@ def _general_shift(lin: Linearised) -> float:
     """Return a real shift, 1/s, a tenth of the lowest frequency that is not zero."""
     symmetric = lin.changed(K=lin.symmetric_stiffness, unsymmetric=(), states=None)
     mu, _, zero = conservative(symmetric, 8)
-    others = np.abs(mu[~zero])
+    nonzero = np.abs(mu[~zero])
     speed = max(float(np.abs(lin.motion.W).max()), float(np.abs(lin.motion.spin).max(initial=0.0)))
-    scale = float(np.sqrt(others.min())) if len(others) else max(speed, 1.0)
+    scale = float(np.sqrt(nonzero.min())) if len(nonzero) else max(speed, 1.0)
     return 0.1 * scale
 
 
@@ -561,5 +565,5 @@ def _noise_general(lin: Linearised, vectors: NDArray, sigma: float) -> Floats:
     """
     mass = np.array([np.vdot(x, lin.M @ x).real for x in vectors])
     of_real = [np.abs(x) for x in vectors]
-    own = NOISE * EPS * _shares(lin, np.array(of_real)) + _of_places(lin, vectors)
-    return np.asarray(own / np.maximum(mass, 1e-300) + (DOUBLE * sigma) ** 2)
+    roundoff = NOISE * EPS * _shares(lin, np.array(of_real)) + _of_places(lin, vectors)
+    return np.asarray(roundoff / np.maximum(mass, 1e-300) + (DOUBLE * sigma) ** 2)

@@ -120,7 +120,7 @@ class Linearised:
 
     def changed(self, **fields_of: Any) -> Linearised:
         """Return a copy with other fields, as `dataclasses.replace`; the other matrices stay full or sparse."""
-        return Linearised(**({each.name: vars(self)[each.name] for each in fields(self)} | fields_of))
+        return Linearised(**({field.name: vars(self)[field.name] for field in fields(self)} | fields_of))
 
     @property
     def size(self) -> int:
@@ -190,10 +190,12 @@ def linearise(
     evolves, turns = has_evolution_equations(system), motion.turns
     state = with_determined_states(system, state) if evolves else state
     acting = groups_of(system, state)
-    pushing = [own.group for own in acting if own.role in (Role.ENERGY, Role.WORK)]
-    holding = [own.group for own in acting if own.role is Role.CONSTRAINT]
+    pushing = [interaction.group for interaction in acting if interaction.role in (Role.ENERGY, Role.WORK)]
+    holding = [interaction.group for interaction in acting if interaction.role is Role.CONSTRAINT]
     resisting = [
-        own.group for own in acting if own.role is Role.DISSIPATION and own.group.kind.state_equations is None
+        interaction.group
+        for interaction in acting
+        if interaction.role is Role.DISSIPATION and interaction.group.kind.state_equations is None
     ]
     spins = turns and bool(np.any(motion.spin))
     changes = spins or not motion.ground
@@ -204,42 +206,42 @@ def linearise(
         """Return the blocks as a matrix of moving frames, full if the model is small."""
         return blocks.full(place) if small else sparse(blocks.matrix(place))
 
-    rest = tangents.groups_at_state([*pushing, *holding], state)
-    force = rest.forces(np.zeros(len(state.lam))) - load_stiffness.weight(system)
+    posed = tangents.groups_at_state([*pushing, *holding], state)
+    force = posed.forces(np.zeros(len(state.lam))) - load_stiffness.weight(system)
     if turns:
         force += inertia.steady_inertia_forces(turning, state, motion)
     resistance, C, circulating = tangents.damping(resisting, state, motion.spin)
     force += resistance
-    own = linearise_states(acting, system, state) if evolves else None
-    if own is not None:
+    internal = linearise_states(acting, system, state) if evolves else None
+    if internal is not None:
         _check_still(motion)
-        force += own.force
-        C = joined([C, own.C])
+        force += internal.force
+        C = joined([C, internal.C])
     if small:
-        joints = rest.jacobian(len(state.lam), place)
+        joints = posed.jacobian(len(state.lam), place)
         G = np.vstack([joints, array(massless_axis_rows(state, place, idle))]) if idle else joints
     else:
         joints = constraint_jacobian(system, state).tocsc()[:, use]
         G = scipy.sparse.vstack([joints, massless_axis_rows(state, place, idle)], format="csc")
-    M = matrix(inertia.mass(system, state, rest.R))
+    M = matrix(inertia.mass(system, state, posed.R))
     repeated = count_redundant(system, state)
     lam = multipliers(fill_zero_diagonal(M), G, force.ravel()[use], repeated)
-    forces_of_rest = rest.stiffness(lam[: joints.shape[0]])
-    parts = [forces_of_rest] if own is None else [forces_of_rest, own.K]
+    posed_stiffness = posed.stiffness(lam[: joints.shape[0]])
+    parts = [posed_stiffness] if internal is None else [posed_stiffness, internal.K]
     if turns:
         parts.append(inertia.centrifugal(turning, state, motion))
         _check_directions(system, loads, motion)
     if spins:
         parts.append(circulating)
     if changes:
-        now = (forces_of_rest.matrix(place), M, joints, place)
+        now = (posed_stiffness.matrix(place), M, joints, place)
         _check_constant(system, state, motion, names, now, idle)
     reasons = [f"load {k}" for k in load_stiffness.loads_without_potential(system, loads)]
     if load_stiffness.has_open_pressure_edges(system):
         reasons.append("a pressure along an open rod")
     if spins and resisting:
         reasons.append("damping of what spins")
-    K = matrix(joined(parts) if len(parts) > 1 else forces_of_rest)
+    K = matrix(joined(parts) if len(parts) > 1 else posed_stiffness)
     left = force.ravel()[use] + G.T @ lam
     reasons += _of_no_potential(acting, K, left)
     return Linearised(
@@ -258,7 +260,7 @@ def linearise(
         motion=motion,
         loads=loads,
         repeated=repeated,
-        states=None if own is None else _of_moving(own, use),
+        states=None if internal is None else _of_moving(internal, use),
     )
 
 
@@ -271,9 +273,11 @@ def _check_still(motion: SteadyMotion) -> None:
         )
 
 
-def _of_moving(own: LinearisedStates, use: Ints) -> InternalStates:
+def _of_moving(internal: LinearisedStates, use: Ints) -> InternalStates:
     """Return the internal states in the unknowns `use` of moving frames."""
-    return InternalStates(own.H[use], own.L, own.Ly[:, use], own.Lz[:, use], own.branches)
+    return InternalStates(
+        internal.H[use], internal.L, internal.Ly[:, use], internal.Lz[:, use], internal.branches
+    )
 
 
 def _of_no_potential(acting: Sequence[InteractionGroup], K: Any, left: Floats) -> list[str]:
@@ -281,7 +285,11 @@ def _of_no_potential(acting: Sequence[InteractionGroup], K: Any, left: Floats) -
 
     Away from equilibrium the residual forces `left` alone cause a skew part. An empty list means that K is symmetric otherwise.
     """
-    kinds = {own.group.kind.name: own.group.kind for own in acting if own.role is not Role.CONSTRAINT}
+    kinds = {
+        interaction.group.kind.name: interaction.group.kind
+        for interaction in acting
+        if interaction.role is not Role.CONSTRAINT
+    }
     names = [
         name
         for name, kind in kinds.items()
@@ -295,9 +303,9 @@ def _of_no_potential(acting: Sequence[InteractionGroup], K: Any, left: Floats) -
 
 def with_determined_states(system: System, state: State) -> State:
     """Return the state with internal states at their equilibrium values; those that rest does not determine are unchanged."""
-    there = with_stationary_states(system, state)
-    own = np.where(np.isfinite(there.own), there.own, state.own)
-    return there._replace(own=own)
+    determined = with_stationary_states(system, state)
+    internal = np.where(np.isfinite(determined.own), determined.own, state.own)
+    return determined._replace(own=internal)
 
 
 def without_fictitious_inertia(system: System, idle: Mapping[int, Floats]) -> System:
@@ -313,9 +321,9 @@ def massless_axis_rows(state: State, place: Ints, idle: Mapping[int, Floats]) ->
     size = 6 * (int(place.max()) + 1)
     rows = []
     for frame, axes in idle.items():
-        moments, own = np.linalg.eigh(axes)
-        held = quaternions.rotate(state.quat[frame], own.T[moments > 0.5])
-        for axis in held:
+        moments, directions = np.linalg.eigh(axes)
+        fixed_axes = quaternions.rotate(state.quat[frame], directions.T[moments > 0.5])
+        for axis in fixed_axes:
             row = np.zeros(size)
             row[6 * place[frame] + 3 : 6 * place[frame] + 6] = axis
             rows.append(scipy.sparse.csr_matrix(row))
@@ -373,16 +381,16 @@ def _solved_sparse(M: Any, G: Any, force: Floats, delta: float) -> Floats:
     """Return lam (m,) with  M a + force + G^T lam = 0,  G a = delta lam, by sparse matrices."""
     soft = -delta * scipy.sparse.identity(G.shape[0]) if delta else None
     saddle = scipy.sparse.bmat([[M, G.T], [G, soft]], format="csc")
-    found = sparse_lu(saddle).solve(np.concatenate([-force, np.zeros(G.shape[0])]))
-    return np.asarray(found[len(force) :])
+    solution = sparse_lu(saddle).solve(np.concatenate([-force, np.zeros(G.shape[0])]))
+    return np.asarray(solution[len(force) :])
 
 
 def _check_directions(system: System, loads: Floats, motion: SteadyMotion) -> None:
     """Raise ModelError if gravity or a dead load rotates as seen from the axes of the motion."""
     kinds = kinds_of_signals(system.others)
-    dead = [k for k, kind in enumerate(kinds) if any(kind is own for own in DEAD)]
-    given = [("gravity", system.gravity), *((f"load {k}", loads[k]) for k in dead)]
-    for what, F in given:
+    dead = [k for k, kind in enumerate(kinds) if any(kind is dead_kind for dead_kind in DEAD)]
+    vectors = [("gravity", system.gravity), *((f"load {k}", loads[k]) for k in dead)]
+    for what, F in vectors:
         if np.abs(np.cross(motion.W, F)).max() > 1e-9 * np.abs(motion.W).max() * np.abs(F).max():
             raise ModelError(
                 f"linearise: {what} is not along the axis {motion.W} of the rotation, and turns in its axes; "
@@ -406,10 +414,12 @@ def _check_constant(
         (tangents.forces(energies_of(system, x), x, np.zeros(0)) - load_stiffness.weight(system)).ravel()[use]
         for x in (state, then)
     )
-    rest = inertia.steady_inertia_forces(without_fictitious_inertia(system, idle), state, motion).ravel()[use]
+    inertia_forces = inertia.steady_inertia_forces(
+        without_fictitious_inertia(system, idle), state, motion
+    ).ravel()[use]
     G1 = constraint_jacobian(system, then).tocsc()[:, use]
     G = scipy.sparse.vstack([G1, massless_axis_rows(then, place, idle)], format="csc")
-    lam = multipliers(M, G, after + rest, count_redundant(system, then))
+    lam = multipliers(M, G, after + inertia_forces, count_redundant(system, then))
     K1 = _stiffness(system, then, lam[: G1.shape[0]]).matrix(place)
     stiff = float(np.abs(K.data).max(initial=0.0))
     for what, change, size in (
@@ -434,8 +444,8 @@ def _check_constant(
 
 def _turned_rows(system: System, G: scipy.sparse.csc_matrix, G1: scipy.sparse.csc_matrix) -> Floats:
     """Return, for each unknown, the largest part of later joint rows G1 that is no combination of the joint's rows G now."""
-    held = multipliers_of(system)
-    joint = held.joint[held.per_row]
+    table = multipliers_of(system)
+    joint = table.joint[table.per_row]
     out = np.zeros(G.shape[1])
     G, G1 = scipy.sparse.csr_matrix(G), scipy.sparse.csr_matrix(G1)
     for j in np.unique(joint):

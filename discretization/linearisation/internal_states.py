@@ -101,11 +101,11 @@ def _poses(state: State, frames: Ints) -> tuple[Any, Any]:
     return y, z.reshape(6 * a, a, 4, 3)
 
 
-def slopes_of(own: Group, k: int, state: State) -> Slopes:
+def slopes_of(group: Group, k: int, state: State) -> Slopes:
     """Return the coefficients of (1) of interaction k of a group with internal states, the last of its parameters."""
-    state_equations, a, s = own.kind.state_equations, own.kind.arity, own.kind.n_internal
+    state_equations, a, s = group.kind.state_equations, group.kind.arity, group.kind.n_internal
     assert state_equations is not None
-    frames, X = own.frames[k], own.numbers[k]
+    frames, X = group.frames[k], group.numbers[k]
     y, z = _poses(state, frames)
     step = 1j * COMPLEX_STEP
     many = 1 + 12 * a + 2 * s
@@ -140,9 +140,9 @@ def slopes_of(own: Group, k: int, state: State) -> Slopes:
     )
 
 
-def undetermined_states(own: Group, k: int, state: State) -> Ints:
+def undetermined_states(group: Group, k: int, state: State) -> Ints:
     """Return the indices of internal states of interaction k that rest does not determine: components in null vectors of A."""
-    A = slopes_of(own, k, state).A
+    A = slopes_of(group, k, state).A
     _, sizes, directions = np.linalg.svd(A)
     free = directions[sizes <= RANK * max(float(sizes.max()), 1e-300)]
     return np.flatnonzero(np.abs(free).max(axis=0, initial=0.0) > 1e-6)
@@ -166,12 +166,12 @@ def condense_states(of: Slopes, name: str) -> CondensedStates:
     """
     U, sizes, V = np.linalg.svd(of.E)
     scale = float(max(sizes.max(initial=0.0), np.abs(of.A).max(initial=0.0)))
-    goes = sizes > RANK * scale
-    a, b = V[goes].T, V[~goes].T
-    rows, at_once = U[:, goes].T, U[:, ~goes].T
+    differential = sizes > RANK * scale
+    a, b = V[differential].T, V[~differential].T
+    rows, at_once = U[:, differential].T, U[:, ~differential].T
     Fx, Fw, K, C = of.Fx, of.Fw, of.Fy, of.Fz
-    own = at_once @ of.A @ b
-    if own.size and np.linalg.cond(own) > 1.0 / RANK:
+    algebraic = at_once @ of.A @ b
+    if algebraic.size and np.linalg.cond(algebraic) > 1.0 / RANK:
         raise ModelError(
             f"interaction of kind '{name}': no row of `evolve` tells how its states go on, x1, or where they are; let as many "
             "rows depend on x1 as there are states"
@@ -182,7 +182,7 @@ def condense_states(of: Slopes, name: str) -> CondensedStates:
             "accelerations; small motions do not take that: let the force go by the state, or by rates of the poses"
         )
     # b = -(own)^-1 (at_once A a + at_once Ay y + at_once Az z)
-    inverse = np.linalg.inv(own)
+    inverse = np.linalg.inv(algebraic)
     ba, by, bz = (-inverse @ at_once @ part for part in (of.A @ a, of.Ay, of.Az))
     E = np.linalg.inv(rows @ of.E @ a)
     L = E @ rows @ of.A @ (a + b @ ba)
@@ -201,39 +201,43 @@ def linearise_states(acting: Sequence[InteractionGroup], system: System, state: 
     force, L = np.zeros((n, 6)), list[Floats]()
     to: dict[str, list[tuple[Floats, Ints, Ints]]] = {"H": [], "Ly": [], "Lz": []}
 
-    def put(name: str, values: Floats, places: Ints, first: int) -> None:
-        """Add entries values (6 a, s) of unknowns `places` and states from `first` on to the matrix `name`."""
-        own = first + np.arange(values.shape[1])
-        to[name].append((values.ravel(), np.repeat(places, len(own)), np.tile(own, len(places))))
+    def put(name: str, values: Floats, unknowns: Ints, first: int) -> None:
+        """Add entries values (6 a, s) of unknowns `unknowns` and states from `first` on to the matrix `name`."""
+        states = first + np.arange(values.shape[1])
+        to[name].append((values.ravel(), np.repeat(unknowns, len(states)), np.tile(states, len(unknowns))))
 
-    for own in (each.group for each in acting if each.group.kind.state_equations is not None):
-        for k, frames in enumerate(own.frames):
-            of = slopes_of(own, k, state)
-            found, arity = condense_states(of, own.kind.name), len(frames)
-            places = (6 * frames[:, None] + np.arange(6)).ravel()
-            put("H", found.H, places, at)
-            put("Ly", found.Ly.T, places, at)
-            put("Lz", found.Lz.T, places, at)
+    for group in (
+        interaction.group for interaction in acting if interaction.group.kind.state_equations is not None
+    ):
+        for k, frames in enumerate(group.frames):
+            of = slopes_of(group, k, state)
+            condensed, arity = condense_states(of, group.kind.name), len(frames)
+            unknowns = (6 * frames[:, None] + np.arange(6)).ravel()
+            put("H", condensed.H, unknowns, at)
+            put("Ly", condensed.Ly.T, unknowns, at)
+            put("Lz", condensed.Lz.T, unknowns, at)
             pairs.append(np.stack([np.repeat(frames, arity), np.tile(frames, arity)]))
-            for blocks, whole in ((K, found.K), (C, found.C)):
-                parts = whole.reshape(arity, 6, arity, 6).swapaxes(1, 2)
+            for blocks, full in ((K, condensed.K), (C, condensed.C)):
+                parts = full.reshape(arity, 6, arity, 6).swapaxes(1, 2)
                 blocks.append(parts.reshape(-1, 6, 6))
             np.add.at(force, frames, of.force.reshape(-1, 6))
-            L.append(found.L)
-            at += len(found.L)
+            L.append(condensed.L)
+            at += len(condensed.L)
     of_interactions = at
-    for places, B, C1, tau, weight in _branches(system, state):
-        put("H", weight * B.T @ C1, places, at)
-        put("Lz", -B.T, places, at)
+    for unknowns, B, C1, tau, weight in _branches(system, state):
+        put("H", weight * B.T @ C1, unknowns, at)
+        put("Lz", -B.T, unknowns, at)
         L.append(np.eye(6) / tau)
         at += 6
 
     def matrix(name: str) -> Any:
         """Return one of the matrices (6 n, m), sparse."""
-        values, places, own = (
-            np.concatenate([each[i] for each in to[name]] or [np.zeros(0)]) for i in range(3)
+        values, row_indices, column_indices = (
+            np.concatenate([entry[i] for entry in to[name]] or [np.zeros(0)]) for i in range(3)
         )
-        return scipy.sparse.csr_matrix((values, (places.astype(int), own.astype(int))), shape=(6 * n, at))
+        return scipy.sparse.csr_matrix(
+            (values, (row_indices.astype(int), column_indices.astype(int))), shape=(6 * n, at)
+        )
 
     a, b = np.concatenate(pairs, axis=1)
     return LinearisedStates(
@@ -250,21 +254,21 @@ def linearise_states(acting: Sequence[InteractionGroup], system: System, state: 
 
 def _branches(system: System, state: State) -> list[tuple[Ints, Floats, Floats, float, float]]:
     """Return, for each branch, indices of its frames' unknowns, B (6, 6 a), C1 (6, 6), tau, s, and the weight of its point."""
-    own, found = system.spans, []
-    if not np.any(own.relaxation > 0.0):
+    span_table, branches = system.spans, []
+    if not np.any(span_table.relaxation > 0.0):
         return []
-    for group in spans.strains_of(own):
+    for group in spans.strains_of(span_table):
         points = np.asarray(group.row)[:, None] // 6 + np.arange(group.kind.rows // 6)
         for k, frames in enumerate(group.frames):
-            if not np.any(own.relaxation[points[k]] > 0.0):
+            if not np.any(span_table.relaxation[points[k]] > 0.0):
                 continue
-            places = (6 * frames[:, None] + np.arange(6)).ravel()
+            unknowns = (6 * frames[:, None] + np.arange(6)).ravel()
             y, z = _poses(state, frames)
             strains = np.zeros((len(z), group.kind.rows), complex)
             _values(address_of(group.kind.value), y + 1j * COMPLEX_STEP * z, group.numbers[k].copy(), strains)
             B = strains.imag.T.reshape(-1, 6, len(z)) / COMPLEX_STEP
             for g, point in enumerate(points[k]):
-                if own.relaxation[point] > 0.0:
-                    tau, weight = float(own.relaxation[point]), float(own.weight[point])
-                    found.append((places, B[g], own.branch[point], tau, weight))
-    return found
+                if span_table.relaxation[point] > 0.0:
+                    tau, weight = float(span_table.relaxation[point]), float(span_table.weight[point])
+                    branches.append((unknowns, B[g], span_table.branch[point], tau, weight))
+    return branches

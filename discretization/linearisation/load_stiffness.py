@@ -30,7 +30,9 @@ def weight(system: System) -> Floats:
 def load_groups(system: System, state: State, values: Floats) -> list[Group]:
     """Return the groups of loads with these values (l, 3)."""
     return [
-        own.group for own in groups_of(with_load_values(system, values), state, Role.WORK) if is_load(own)
+        interaction.group
+        for interaction in groups_of(with_load_values(system, values), state, Role.WORK)
+        if is_load(interaction)
     ]
 
 
@@ -57,13 +59,16 @@ def has_open_pressure_edges(system: System) -> bool:
 
     That is so if only one edge ends at a node, or if the pressures on both sides of a node differ.
     """
-    own = system.others
-    if not len(own.kind):
+    interactions = system.others
+    if not len(interactions.kind):
         return False
-    use = np.flatnonzero(own.kind == INTERACTIONS.index(PRESSED_EDGE))
+    use = np.flatnonzero(interactions.kind == INTERACTIONS.index(PRESSED_EDGE))
     if not len(use):
         return False
-    frames, P = own.frames[use, :2], own.numbers[own.first[use][:, None] + np.arange(3)]
+    frames, P = (
+        interactions.frames[use, :2],
+        interactions.numbers[interactions.first[use][:, None] + np.arange(3)],
+    )
     left = np.zeros((len(system.frames.mass), 3))
     np.add.at(left, frames[:, 0], P)
     np.subtract.at(left, frames[:, 1], P)

@@ -33,30 +33,30 @@ class _SparseField:
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def __set__(self, owner: Any, given: Any) -> None:
-        vars(owner)[self._name] = given
+    def __set__(self, owner: Any, value: Any) -> None:
+        vars(owner)[self._name] = value
 
     def __get__(self, owner: Any, kind: type) -> Any:
         if owner is None:
             return self
-        given = vars(owner)[self._name]
-        if scipy.sparse.issparse(given):
-            return given
-        return _kept(owner, f"sparse {self._name}", lambda: sparse(_or_zero(given, owner.size)))
+        stored = vars(owner)[self._name]
+        if scipy.sparse.issparse(stored):
+            return stored
+        return _kept(owner, f"sparse {self._name}", lambda: sparse(_or_zero(stored, owner.size)))
 
 
 def full(owner: Any, name: str) -> Floats:
     """Return the field `name` of `owner`, which has a `size`, as an array, which must not be changed."""
-    given = vars(owner)[name]
-    if isinstance(given, np.ndarray):
-        return given
-    found: Floats = _kept(owner, f"full {name}", lambda: array(_or_zero(given, owner.size)))
-    return found
+    stored = vars(owner)[name]
+    if isinstance(stored, np.ndarray):
+        return stored
+    matrix: Floats = _kept(owner, f"full {name}", lambda: array(_or_zero(stored, owner.size)))
+    return matrix
 
 
-def _or_zero(given: Any, size: int) -> Any:
+def _or_zero(matrix: Any, size: int) -> Any:
     """Return the matrix, or a sparse zero matrix (size, size) if it is None."""
-    return scipy.sparse.csr_matrix((size, size)) if given is None else given
+    return scipy.sparse.csr_matrix((size, size)) if matrix is None else matrix
 
 
 def _kept(owner: Any, name: str, make: Callable[[], Any]) -> Any:

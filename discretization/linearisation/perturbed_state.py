@@ -13,11 +13,11 @@ from rigid.system import Floats, State
 def perturb_state(system: System, state: State, x: Floats) -> State:
     """Return the state with every frame displaced and rotated by x (n, 6), m and rad; counted angles are updated."""
     quat = quaternions.multiply(quaternions.from_rotation_vector(x[:, 3:]), state.quat)
-    there = state._replace(r=state.r + x[:, :3], quat=quaternions.normalize(quat))
-    own = interaction_table.with_counted_variables(system.others, part(system, there, "angle"))
+    moved = state._replace(r=state.r + x[:, :3], quat=quaternions.normalize(quat))
+    interactions = interaction_table.with_counted_variables(system.others, part(system, moved, "angle"))
     return with_part(
         system,
-        there,
+        moved,
         "angle",
-        evaluation.values(interaction_table.counted_variable_groups(own), there.r, there.quat),
+        evaluation.values(interaction_table.counted_variable_groups(interactions), moved.r, moved.quat),
     )

@@ -56,16 +56,16 @@ def prestressed_energies(system: System, state: State, direction: Floats, f: flo
 
     Strains are computed by differences at +-f and +-2f times the direction.
     """
-    beside, silent = _beside(system, state, direction, f), []
-    before, after = (rods_of(of) for of in _rods(system, state, beside))
-    for own in groups_of(system, state, Role.ENERGY):
-        if own.table in ("spans", "elements"):
+    nearby, silent = _beside(system, state, direction, f), []
+    before, after = (rods_of(of) for of in _rods(system, state, nearby))
+    for interaction in groups_of(system, state, Role.ENERGY):
+        if interaction.table in ("spans", "elements"):
             continue
-        if own.group.kind.strain_energy is None:
-            silent.append(own.group)
+        if interaction.group.kind.strain_energy is None:
+            silent.append(interaction.group)
             continue
-        before.append(own.group)
-        after.append(_prestressed(own.group, own.group.kind.strain_energy, state, beside))
+        before.append(interaction.group)
+        after.append(_prestressed(interaction.group, interaction.group.kind.strain_energy, state, nearby))
     return PrestressedEnergies(before, after, silent)
 
 
@@ -93,8 +93,8 @@ def change(
         tangents.stiffness(constraints_of(system, state), state, lam[: len(state.lam)]),
         load_stiffness.stiffness(system, state, loads),
     ]
-    found = scipy.sparse.csr_matrix(joined(parts).matrix(lin.place))
-    return scipy.sparse.csr_matrix(0.5 * (found + found.T))
+    matrix = scipy.sparse.csr_matrix(joined(parts).matrix(lin.place))
+    return scipy.sparse.csr_matrix(0.5 * (matrix + matrix.T))
 
 
 Beside = Sequence[tuple[float, State]]  # weights of a difference, and perturbed states
@@ -112,10 +112,10 @@ def _along(
     system, state, none = lin.system, lin.state, np.zeros(0)
     blocks, forces = [], np.zeros_like(direction)
     reach = float(np.ptp(state.r, axis=0).max()) or 1.0  # length that scales rotations, m
-    for own in groups:
-        for k in range(len(own.frames)):
-            one = [own._replace(frames=own.frames[[k]], numbers=own.numbers[[k]], row=own.row[[k]])]
-            moving, place = own.frames[k][lin.place[own.frames[k]] >= 0], np.full(len(lin.place), -1)
+    for group in groups:
+        for k in range(len(group.frames)):
+            one = [group._replace(frames=group.frames[[k]], numbers=group.numbers[[k]], row=group.row[[k]])]
+            moving, place = group.frames[k][lin.place[group.frames[k]] >= 0], np.full(len(lin.place), -1)
             place[moving] = np.arange(len(moving))
             scale = np.tile(np.repeat([1.0, 1.0 / reach], 3), len(moving))
             K = scale[:, None] * tangents.stiffness(one, state, none).full(place) * scale
@@ -124,17 +124,17 @@ def _along(
             part = np.zeros_like(direction)
             x = resisted @ (resisted.T @ (direction[moving].ravel() / scale))
             part[moving] = (scale * x).reshape(-1, 6)
-            for weight, there in _beside(system, state, part, f):
-                slopes = tangents.stiffness(one, there, none)
+            for weight, shifted in _beside(system, state, part, f):
+                slopes = tangents.stiffness(one, shifted, none)
                 blocks.append(slopes._replace(values=weight * slopes.values))
-                forces += weight * tangents.forces(one, there, none)
+                forces += weight * tangents.forces(one, shifted, none)
     return blocks, forces
 
 
-def _rods(system: System, state: State, beside: Beside) -> tuple[System, System]:
+def _rods(system: System, state: State, nearby: Beside) -> tuple[System, System]:
     """Return two systems with rods linearised in `state`: without change, and with rest strains reduced by de."""
     strain, rods = (
-        np.sum([weight * element_states(system, there)[0] for weight, there in beside], axis=0),
+        np.sum([weight * element_states(system, shifted)[0] for weight, shifted in nearby], axis=0),
         system.rods,
     )
     if not rods.linear.all():
@@ -143,16 +143,16 @@ def _rods(system: System, state: State, beside: Beside) -> tuple[System, System]
     return system.with_rods(rods), system.with_rods(rods.strained(strain))
 
 
-def _prestressed(own: Group, strain_energy: StrainEnergy, state: State, beside: Beside) -> Group:
+def _prestressed(group: Group, strain_energy: StrainEnergy, state: State, nearby: Beside) -> Group:
     """Return the group with the stresses of its strain changes de added, with unchanged stiffness."""
-    kind = own.kind._replace(value=strain_energy.strains, rows=strain_energy.count, strain_energy=None)
-    strains = own._replace(kind=kind, row=strain_energy.count * np.arange(len(own.frames)))
+    kind = group.kind._replace(value=strain_energy.strains, rows=strain_energy.count, strain_energy=None)
+    strains = group._replace(kind=kind, row=strain_energy.count * np.arange(len(group.frames)))
 
-    def measured(there: State) -> Floats:
-        return evaluation.values([strains], there.r, there.quat).reshape(-1, strain_energy.count)
+    def measured(shifted: State) -> Floats:
+        return evaluation.values([strains], shifted.r, shifted.quat).reshape(-1, strain_energy.count)
 
-    de = np.sum([weight * measured(there) for weight, there in beside], axis=0)
-    return own._replace(numbers=strain_energy.prestressed(own.numbers, measured(state), de))
+    de = np.sum([weight * measured(shifted) for weight, shifted in nearby], axis=0)
+    return group._replace(numbers=strain_energy.prestressed(group.numbers, measured(state), de))
 
 
 def _without_laws(spans: Spans, strain: Floats) -> Spans:

@@ -54,8 +54,8 @@ class SaddlePointSolver:
         full[: self.size] = b
         if below is not None:
             full[self.size :] = self._scale * below
-        found = np.asarray(self._factors.solve(full))
-        return found[: self.size], self._scale * found[self.size :]
+        solution = np.asarray(self._factors.solve(full))
+        return solution[: self.size], self._scale * solution[self.size :]
 
     def solve(self, b: NDArray, below: NDArray | None = None) -> NDArray:
         """Return x of A x + G^T y = b, G x = below, for b (n,) or (n, columns); `below` is zero by default."""

@@ -113,7 +113,7 @@ def rotated_state(system: System, state: State, motion: SteadyMotion) -> State:
     ground = np.zeros(3) if motion.ground else -motion.W
     spin = np.where(fixed, ground, motion.spin)
     fastest = float(np.abs(spin).max()) or 1.0  # 1.0 if nothing spins
-    turn = quaternions.from_rotation_vector(spin * LATER_ANGLE / fastest)
+    rotation = quaternions.from_rotation_vector(spin * LATER_ANGLE / fastest)
     arm = state.r - motion.center
-    r = np.where(fixed, motion.center + quaternions.rotate(turn, arm), state.r)
-    return state._replace(r=r, quat=quaternions.multiply(turn, state.quat))
+    r = np.where(fixed, motion.center + quaternions.rotate(rotation, arm), state.r)
+    return state._replace(r=r, quat=quaternions.multiply(rotation, state.quat))

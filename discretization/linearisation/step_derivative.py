@@ -49,11 +49,11 @@ class StepDerivative:
     """
 
     def __init__(self, system: System, start: State, end: State, h: float, load_values: Floats | None = None):
-        own = internal_variables(system)
-        if own.size or np.any(system.frames.fixed > 1):
-            kept = [name for name, rows in zip(own._fields, own, strict=True) if rows] or ["drive"]
+        internal = internal_variables(system)
+        if internal.size or np.any(system.frames.fixed > 1):
+            names = [name for name, rows in zip(internal._fields, internal, strict=True) if rows] or ["drive"]
             raise ModelError(
-                f"the model has own variables or prescribed motion ({', '.join(kept)}), of which derivatives of a step know "
+                f"the model has own variables or prescribed motion ({', '.join(names)}), of which derivatives of a step know "
                 "nothing; take differences of runs"
             )
         self.system, self.h, self._start, self._end = system, h, start, end
@@ -91,15 +91,15 @@ class StepDerivative:
         rhs += self._packed(2.0 * self._M @ v, np.einsum("kij,kj->ki", self._spin, Omega))
         if residual is not None:
             rhs -= residual
-        found = self._factors.solve(rhs)
-        r, turn = self._unpacked(found)
-        own = StateChange(
+        unknowns = self._factors.solve(rhs)
+        r, rotation = self._unpacked(unknowns)
+        result = StateChange(
             r,
-            turn,
+            rotation,
             2.0 / self.h * r - v,
-            np.einsum("kij,kj->ki", self._C, turn) - Omega,
+            np.einsum("kij,kj->ki", self._C, rotation) - Omega,
         )
-        return self._at_rest_where_fixed(own), self._lam(found)
+        return self._at_rest_where_fixed(result), self._lam(unknowns)
 
     def backward(self, gradient: StateChange) -> tuple[StateChange, Floats]:
         """Return the derivatives of a quantity with respect to the initial state, and the adjoint w (N,).
@@ -112,28 +112,28 @@ class StepDerivative:
         force, moment = self._unpacked(w)
         v = -2.0 * self._M @ force - gradient.v  # B^T w - ...
         Omega = -np.einsum("kji,kj->ki", self._spin, moment) - gradient.Omega
-        held = w.copy()
-        held[self._constraint_rows()] = 0.0
-        r, turn = self._unpacked(-(self.K0.T @ held))
-        own = StateChange(
+        without_constraints = w.copy()
+        without_constraints[self._constraint_rows()] = 0.0
+        r, rotation = self._unpacked(-(self.K0.T @ without_constraints))
+        result = StateChange(
             r + 2.0 / self.h * v,
-            turn + np.einsum("kji,kj->ki", self._C, Omega),
+            rotation + np.einsum("kji,kj->ki", self._C, Omega),
             v,
             Omega,
         )
-        return self._at_rest_where_fixed(own), w
+        return self._at_rest_where_fixed(result), w
 
     def of_parameters(self, acting: InteractionGroup, numbers: Floats) -> Floats:
         """Return dR/dp dp (N,) for a change `numbers` (k, w) of the parameters of a group of
         `discretization.interaction_groups`.
         """
-        own, h, out = acting.group, self.h, np.zeros(len(self._work.residual))
-        rows, lam = own.kind.rows, 1.0 / h if acting.role is Role.DISSIPATION else 1.0
-        each = self._end.lam[own.row[:, None] + np.arange(rows)] if rows else lam
-        forces = np.einsum("kaiw,kw->kai", number_blocks(own, self._start, self._end, each), numbers)
-        np.add.at(out, self._numbering.frame[own.frames][..., None] + np.arange(6), h * forces)
+        group, h, out = acting.group, self.h, np.zeros(len(self._work.residual))
+        rows, lam = group.kind.rows, 1.0 / h if acting.role is Role.DISSIPATION else 1.0
+        multipliers = self._end.lam[group.row[:, None] + np.arange(rows)] if rows else lam
+        forces = np.einsum("kaiw,kw->kai", number_blocks(group, self._start, self._end, multipliers), numbers)
+        np.add.at(out, self._numbering.frame[group.frames][..., None] + np.arange(6), h * forces)
         if rows:
-            g = np.einsum("kiw,kw->ki", value_numbers(own, self._end), numbers)
+            g = np.einsum("kiw,kw->ki", value_numbers(group, self._end), numbers)
             at = self._numbering.row[acting.use][:, None] + np.arange(rows)
             np.add.at(out, at, self._work.scale[acting.use][:, None] * g)
         return out[: self.size]
@@ -167,23 +167,23 @@ class StepDerivative:
         parts = [first + np.arange(k) for first, k in zip(numbering.row, numbering.rows, strict=True)]
         return np.concatenate([np.zeros(0, np.int64), *parts])
 
-    def _lam(self, found: Floats) -> Floats:
-        """Return the change of `State.lam` (m,) for the unknowns `found` (N,)."""
+    def _lam(self, unknowns: Floats) -> Floats:
+        """Return the change of `State.lam` (m,) for the unknowns `unknowns` (N,)."""
         numbering, out = self._numbering, np.zeros(len(self._end.lam))
         for c, rows in enumerate(numbering.rows):
             first, at = numbering.lam[c], numbering.row[c]
-            out[first : first + rows] = self._work.scale[c] / self.h * found[at : at + rows]
+            out[first : first + rows] = self._work.scale[c] / self.h * unknowns[at : at + rows]
         return out
 
-    def _at_rest_where_fixed(self, own: StateChange) -> StateChange:
+    def _at_rest_where_fixed(self, change: StateChange) -> StateChange:
         """Return the change with zeros for frames that do not move."""
         moves = self.system.frames.fixed[:, None] == 0
-        return StateChange(*(np.where(moves, array, 0.0) for array in own))
+        return StateChange(*(np.where(moves, array, 0.0) for array in change))
 
-    def _packed(self, r: Floats, turn: Floats) -> Floats:
+    def _packed(self, r: Floats, rotation: Floats) -> Floats:
         """Return r and turn (n, 3) of moving frames as unknowns (N,)."""
         out = np.zeros(self.size)
-        out[self._place] = np.column_stack([r, turn])[self._moving]
+        out[self._place] = np.column_stack([r, rotation])[self._moving]
         return out
 
     def _unpacked(self, x: Floats) -> tuple[Floats, Floats]:

@@ -127,8 +127,8 @@ def groups_at_state(groups: Sequence[Group], state: State) -> PosedGroups:
     R = np.empty((len(r), 3, 3))
     _put_rotations(quat, R)
     check_frames(groups, len(r))
-    holding = [own for own in groups if own.kind.rows and len(own.row)]
-    rows = max((int(own.row.max()) + own.kind.rows for own in holding), default=0)
+    holding = [group for group in groups if group.kind.rows and len(group.row)]
+    rows = max((int(group.row.max()) + group.kind.rows for group in holding), default=0)
     return PosedGroups(groups, pack_groups(groups), r, R, rows)
 
 
@@ -159,9 +159,9 @@ def damping(
 def _room(groups: Sequence[Group]) -> StiffnessBlocks:
     """Return zero blocks for all pairs of frames of every interaction."""
     rows, columns = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for own in groups:
-        rows.append(own.frames.repeat(own.kind.arity, axis=1).ravel())
-        columns.append(own.frames[:, None].repeat(own.kind.arity, axis=1).ravel())
+    for group in groups:
+        rows.append(group.frames.repeat(group.kind.arity, axis=1).ravel())
+        columns.append(group.frames[:, None].repeat(group.kind.arity, axis=1).ravel())
     both = np.concatenate(rows), np.concatenate(columns)
     return StiffnessBlocks(*both, np.zeros((len(both[0]), 6, 6)))
 
@@ -188,11 +188,11 @@ def _put_rotations(quat, out):
 
 
 @inline_kernel
-def _put(r, R, own, arity, y):
+def _put(r, R, entry, arity, y):
     """Store the poses of the frames of an interaction, relative to the position of the first, in y."""
-    origin = load3(r[own.frames[0]])
+    origin = load3(r[entry.frames[0]])
     for k in range(arity):
-        put_pose(r, R, own.frames[k], origin, y, k)
+        put_pose(r, R, entry.frames[k], origin, y, k)
 
 
 @inline_kernel
@@ -207,11 +207,11 @@ def _put_spin(spin, f, y, z, k):
 
 
 @inline_kernel
-def _multipliers(kind, own, all_of_them, lam):
+def _multipliers(kind, entry, all_of_them, lam):
     """Copy the multipliers of an interaction to lam; 1 for an energy."""
     lam[0] = 1.0
     for k in range(kind.rows):
-        lam[k] = all_of_them[own.row + k]
+        lam[k] = all_of_them[entry.row + k]
 
 
 @inline_kernel
@@ -243,10 +243,10 @@ def _most_rows(I):
 
 
 @inline_kernel
-def _add(dual, y, own, arity, out):
+def _add(dual, y, entry, arity, out):
     """Add the forces and torques (1) of an interaction to the rows of its frames in out (n, 6)."""
     for a in range(arity):
-        _add_to(dual, y, a, out[own.frames[a]])
+        _add_to(dual, y, a, out[entry.frames[a]])
 
 
 @inline_kernel
@@ -268,13 +268,13 @@ def _differentiate(I, r, R, multipliers, out):
         kind = I.kinds[which]
         function, arity = dual_at(kind.dual), kind.arity
         for e in range(kind.first, kind.last):
-            own = I.each[e]
-            X = I.numbers[own.first : own.last]
-            _multipliers(kind, own, multipliers, lam)
+            entry = I.each[e]
+            X = I.numbers[entry.first : entry.last]
+            _multipliers(kind, entry, multipliers, lam)
             if not lam[: max(kind.rows, 1)].any():  # a constraint without multipliers contributes nothing
                 at += arity * arity
                 continue
-            _put(r, R, own, arity, y)
+            _put(r, R, entry, arity, y)
             for b in range(arity):
                 for j in range(6):
                     move_along(y, b, j)
@@ -293,11 +293,11 @@ def _add_forces(I, r, R, multipliers, out):
         kind = I.kinds[which]
         function = dual_at(kind.dual)
         for e in range(kind.first, kind.last):
-            own = I.each[e]
-            _put(r, R, own, kind.arity, y)
-            _multipliers(kind, own, multipliers, lam)
-            function(y, y, I.numbers[own.first : own.last], lam, dual)
-            _add(dual, y, own, kind.arity, out)
+            entry = I.each[e]
+            _put(r, R, entry, kind.arity, y)
+            _multipliers(kind, entry, multipliers, lam)
+            function(y, y, I.numbers[entry.first : entry.last], lam, dual)
+            _add(dual, y, entry, kind.arity, out)
 
 
 @allocating_kernel
@@ -309,16 +309,16 @@ def _put_gradients(I, r, R, place, out):
         kind = I.kinds[which]
         function = dual_at(kind.dual)
         for e in range(kind.first, kind.last if kind.rows else kind.first):
-            own = I.each[e]
-            _put(r, R, own, kind.arity, y)
+            entry = I.each[e]
+            _put(r, R, entry, kind.arity, y)
             for k in range(kind.rows):
                 lam[:] = 0.0
                 lam[k] = 1.0
-                function(y, y, I.numbers[own.first : own.last], lam, dual)
+                function(y, y, I.numbers[entry.first : entry.last], lam, dual)
                 for a in range(kind.arity):
-                    at = 6 * place[own.frames[a]]
+                    at = 6 * place[entry.frames[a]]
                     if at >= 0:
-                        _add_to(dual, y, a, out[own.row + k, at : at + 6])
+                        _add_to(dual, y, a, out[entry.row + k, at : at + 6])
 
 
 @allocating_kernel
@@ -331,9 +331,9 @@ def _resist(I, r, R, spin, out, C, K):
         function, arity = dual_at(kind.bend), kind.arity
         rates = y if kind.slides != 0 else z
         for e in range(kind.first, kind.last):
-            own = I.each[e]
-            X = I.numbers[own.first : own.last]
-            _put(r, R, own, arity, y)
+            entry = I.each[e]
+            X = I.numbers[entry.first : entry.last]
+            _put(r, R, entry, arity, y)
             z[:arity] = 0.0
             for b in range(arity):
                 for j in range(6):
@@ -347,9 +347,9 @@ def _resist(I, r, R, spin, out, C, K):
                         _store(dual, y, at, arity, b, j, 1.0, False, C)
                     z[b] = 0.0
             for k in range(arity):
-                _put_spin(spin, own.frames[k], y, z, k)
+                _put_spin(spin, entry.frames[k], y, z, k)
             function(y, rates, X, lam, dual)
-            _add(dual, y, own, arity, out)
+            _add(dual, y, entry, arity, out)
             for b in range(arity):
                 for j in range(6):
                     move_along(y, b, j)

@@ -27,12 +27,12 @@ def uncoupled_sets(A: Floats, B: Floats) -> list[UncoupledSet]:
     """Return the smallest uncoupled sets of unknowns of two symmetric matrices (n, n)."""
     order, ends = np.empty(len(A), np.int64), np.zeros(len(A) + 1, np.int64)
     blocks = np.empty((2, A.size))
-    found, first, at = [], 0, 0
+    sets, first, at = [], 0, 0
     for last in ends[1 : 1 + _collect(A, B, order, ends, blocks)].tolist():
         m = last - first
-        found.append(UncoupledSet(order[first:last], *blocks[:, at : at + m * m].reshape(2, m, m)))
+        sets.append(UncoupledSet(order[first:last], *blocks[:, at : at + m * m].reshape(2, m, m)))
         first, at = last, at + m * m
-    return found
+    return sets
 
 
 @allocating_kernel

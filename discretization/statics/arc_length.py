@@ -103,22 +103,22 @@ SavedPoint = tuple[SavedEquilibrium, Tangent]  # an equilibrium of the path that
 class ArcLengthPath:
     """Arc-length stepper that follows the path of `rest` from an equilibrium of it."""
 
-    def __init__(self, rest: EquilibriumSystem, monitors: Mapping[str, Monitor], forward: bool = True):
-        self.rest, self.monitors = rest, dict(monitors)
+    def __init__(self, statics: EquilibriumSystem, monitors: Mapping[str, Monitor], forward: bool = True):
+        self.rest, self.monitors = statics, dict(monitors)
         random = np.random.default_rng(0)  # any fixed vector
-        self._probe = np.zeros(len(rest.work.residual))
-        self._probe[rest.unknowns] = random.standard_normal(rest.unknowns.shape) * np.sqrt(
-            rest.weight[rest.unknowns]
+        self._probe = np.zeros(len(statics.work.residual))
+        self._probe[statics.unknowns] = random.standard_normal(statics.unknowns.shape) * np.sqrt(
+            statics.weight[statics.unknowns]
         )
         self._weight, self._range, self._noise, self._down = 0.0, 0.0, 0.0, -1
         self._has_potential = not loads_without_potential(
-            rest.system_for_linearisation, rest.loading.values(1.0)
+            statics.system_for_linearisation, statics.loading.values(1.0)
         )
         self.located = 0.0  # step length found by the last `locate`
         self.loose = False  # True if paths nearer to each other than LOOSE count as one
-        self.factor = rest.factor  # load factor at which `locate` found zero
+        self.factor = statics.factor  # load factor at which `locate` found zero
         x = self._rate()
-        self._lightest = LOAD_WEIGHT * max(rest.norm(x) ** 2, 1e-12)
+        self._lightest = LOAD_WEIGHT * max(statics.norm(x) ** 2, 1e-12)
         self._weight = max(self._lightest, LEAST_LOAD_WEIGHT)
         self.tangent = self._tangent(x, None, 1.0 if forward else -1.0)
 
@@ -136,36 +136,36 @@ class ArcLengthPath:
 
     def _rate(self) -> Floats:
         """Return x_f at the present equilibrium; its tangent is assembled and factorised."""
-        rest = self.rest
-        rest.assemble(True)
-        self._diagonal = rest.stiffness_diagonal()
+        statics = self.rest
+        statics.assemble(True)
+        self._diagonal = statics.stiffness_diagonal()
         if self._has_potential:
-            self._down = negative_count(rest, self._noise)
-        if not rest.factorise():
+            self._down = negative_count(statics, self._noise)
+        if not statics.factorise():
             raise SingularTangent
         if not self._has_potential:
-            self._range = self._range or RANGE * smallest_stiffness(rest).size
-            self._down = negative_real_count(rest, self._noise, self._range)
-        x = rest.solve(rest.load_rate())
-        if not np.isfinite(rest.norm(x)):
+            self._range = self._range or RANGE * smallest_stiffness(statics).size
+            self._down = negative_real_count(statics, self._noise, self._range)
+        x = statics.solve(statics.load_rate())
+        if not np.isfinite(statics.norm(x)):
             raise SingularTangent
         return x
 
     def _tangent(self, x: Floats, before: Tangent | None, sign: float) -> Tangent:
-        rest = self.rest
-        rate = sign / np.sqrt(rest.norm(x) ** 2 + self._weight)
+        statics = self.rest
+        rate = sign / np.sqrt(statics.norm(x) ** 2 + self._weight)
         if before is not None:
-            along = np.dot(rest.weight * before.x, x) + self._weight * before.factor
+            along = np.dot(statics.weight * before.x, x) + self._weight * before.factor
             rate = np.copysign(abs(rate), along)
         direction = rate * x
-        smallest = smallest_stiffness(rest)
-        frames = smallest.motion[rest.unknowns]
+        smallest = smallest_stiffness(statics)
+        frames = smallest.motion[statics.unknowns]
         self._noise = ROUNDED * EPS * float(np.sum(self._diagonal * frames**2))
         rates = {name: self._monitor_rate(monitor, direction) for name, monitor in self.monitors.items()}
         return Tangent(
             x=direction,
             factor=float(rate),
-            sign=rest.determinant_sign(),
+            sign=statics.determinant_sign(),
             down=self._down,
             stiffness=smallest.size,
             noise=self._noise,
@@ -174,11 +174,11 @@ class ArcLengthPath:
 
     def _monitor_rate(self, monitor: Monitor, x: Floats) -> float:
         small = 1e-5 / max(self.rest.norm(x), 1e-300)
-        kept, ends = self.rest.keep(), []
+        saved, ends = self.rest.keep(), []
         for t in (small, -small):
             self.rest.advance(x, t)
             ends.append(monitor(self.rest.state))
-            self.rest.restore_saved(kept)
+            self.rest.restore_saved(saved)
         return (ends[0] - ends[1]) / (2.0 * small)
 
     def monitor_values(self) -> dict[str, float]:
@@ -187,24 +187,24 @@ class ArcLengthPath:
 
     def longest(self) -> float:
         """Return the longest step whose predictor rotates no frame too far."""
-        turn = self.rest.largest_rotation(self.tangent.x)
-        return min(LARGEST_STEP, TURN / max(turn, 1e-300))
+        angle = self.rest.largest_rotation(self.tangent.x)
+        return min(LARGEST_STEP, TURN / max(angle, 1e-300))
 
     def step(self, ds: float) -> NewtonOutcome:
         """Take one step of (2) from the present equilibrium and update the tangent. On failure nothing has moved."""
-        kept, before = self.rest.keep(), self.tangent
-        found = self._corrected(ds)
-        if found.status == SOLVED:
+        saved, before = self.rest.keep(), self.tangent
+        outcome = self._corrected(ds)
+        if outcome.status == SOLVED:
             try:
                 self.tangent = self._tangent(self._rate(), before, 1.0)
             except SingularTangent:
-                found = found._replace(status=SINGULAR)
-        if found.status == SOLVED and not self._smooth(kept, before):
-            found = found._replace(status=NOT_CONVERGED)
-        if found.status != SOLVED:
-            self.rest.restore_saved(kept)
+                outcome = outcome._replace(status=SINGULAR)
+        if outcome.status == SOLVED and not self._smooth(saved, before):
+            outcome = outcome._replace(status=NOT_CONVERGED)
+        if outcome.status != SOLVED:
+            self.rest.restore_saved(saved)
             self.tangent = before
-        return found
+        return outcome
 
     def _smooth(self, start: SavedEquilibrium, before: Tangent) -> bool:
         """Return True if the step from `start` stays on one path: its tangents and its chord are nearly parallel."""
@@ -215,7 +215,7 @@ class ArcLengthPath:
             (start, before), self.current_equilibrium(), 1.0, LOOSE if self.loose else NOISE
         )
 
-    def _connected(self, a: SavedPoint, b: SavedPoint, share: float, noise: float) -> bool:
+    def _connected(self, a: SavedPoint, b: SavedPoint, fraction: float, noise: float) -> bool:
         """Return True if the chord between two equilibria is a combination of their tangents.
 
         This holds on a path with or without a kink.
@@ -223,19 +223,21 @@ class ArcLengthPath:
         share: fraction of a whole step; on a smooth path the remainder is of higher order in it. noise: round-off of the chord.
         """
         x, change = self._chord(a[0], b[0])
-        (x0, f0), (x1, f1) = ((own.x, own.factor) for own in (a[1], b[1]))
+        (x0, f0), (x1, f1) = ((tangent.x, tangent.factor) for tangent in (a[1], b[1]))
         length = np.sqrt(self._product(x, change, x, change))
         if length <= noise:
             return True  # round-off may reverse it
         mean, rate = 0.5 * (x0 + x1), 0.5 * (f0 + f1)
         along = self._product(x, change, mean, rate) / self._product(mean, rate, mean, rate)
         x, change = x - along * mean, change - along * rate
-        bend, turn = along * (x1 - x0), along * (f1 - f0)
-        square = self._product(bend, turn, bend, turn)
-        part = np.clip(self._product(x, change, bend, turn) / square, -0.5, 0.5) if square > 0.0 else 0.0
-        x, change = x - part * bend, change - part * turn
+        bend, bend_factor = along * (x1 - x0), along * (f1 - f0)
+        square = self._product(bend, bend_factor, bend, bend_factor)
+        part = (
+            np.clip(self._product(x, change, bend, bend_factor) / square, -0.5, 0.5) if square > 0.0 else 0.0
+        )
+        x, change = x - part * bend, change - part * bend_factor
         left = np.sqrt(self._product(x, change, x, change))
-        return bool(along > 0.0 and left <= BRANCH_OFFSET * share * length + noise)
+        return bool(along > 0.0 and left <= BRANCH_OFFSET * fraction * length + noise)
 
     def _product(self, x: Floats, f: float, y: Floats, g: float) -> float:
         """Return the product of two directions (x, f) and (y, g)."""
@@ -246,12 +248,14 @@ class ArcLengthPath:
 
         It consists of displacements and rotations (size,), m and rad, and the change of the load factor.
         """
-        rest = self.rest
-        here, there = rest.state_of(a), rest.state_of(b)
-        turns = quaternions.multiply(there.quat[rest.frames], quaternions.conjugate(here.quat[rest.frames]))
-        x = np.zeros(rest.size)
-        x[rest.unknowns[:, :3]] = there.r[rest.frames] - here.r[rest.frames]
-        x[rest.unknowns[:, 3:]] = quaternions.to_rotation_vector(turns)
+        statics = self.rest
+        state_a, state_b = statics.state_of(a), statics.state_of(b)
+        turns = quaternions.multiply(
+            state_b.quat[statics.frames], quaternions.conjugate(state_a.quat[statics.frames])
+        )
+        x = np.zeros(statics.size)
+        x[statics.unknowns[:, :3]] = state_b.r[statics.frames] - state_a.r[statics.frames]
+        x[statics.unknowns[:, 3:]] = quaternions.to_rotation_vector(turns)
         return x, b[1] - a[1]
 
     def _corrected(self, ds: float, from_bifurcation: bool = False) -> NewtonOutcome:
@@ -260,33 +264,33 @@ class ArcLengthPath:
         At a bifurcation (2) is singular, because dr/df has no part along the null vector t. The first correction keeps the load
         factor constant; a force along t, which the next correction removes, enforces the plane normal to t.
         """
-        rest, t, rate = self.rest, self.tangent.x, self.tangent.factor
-        status = apply_correction(rest, ds * t)
+        statics, t, rate = self.rest, self.tangent.x, self.tangent.factor
+        status = apply_correction(statics, ds * t)
         if status != SOLVED:
             return NewtonOutcome(status, 0, -1.0)
-        rest.load_at(rest.factor + ds * rate)
+        statics.load_at(statics.factor + ds * rate)
         smallest, worse, before = float("inf"), 0, float("inf")
         for iteration in range(MOST):
-            level = rest.assemble(False)
+            level = statics.assemble(False)
             if level < 0.0:
                 return NewtonOutcome(NOT_CONVERGED, iteration, level)
-            if level <= rest.convergence_level() and iteration:
+            if level <= statics.convergence_level() and iteration:
                 return NewtonOutcome(SOLVED, iteration, level)
-            rest.assemble_predicted_tangent()
-            if not rest.factorise():
+            statics.assemble_predicted_tangent()
+            if not statics.factorise():
                 return NewtonOutcome(SINGULAR, iteration, level)
-            residual = rest.residual.copy()
-            free = rest.solve(residual)
+            residual = statics.residual.copy()
+            free = statics.solve(residual)
             if from_bifurcation and not iteration:
-                held = rest.solve(self._force_along(t))
+                response = statics.solve(self._force_along(t))
                 change = 0.0
-                x = free - np.dot(rest.weight * t, free) / np.dot(rest.weight * t, held) * held
+                x = free - np.dot(statics.weight * t, free) / np.dot(statics.weight * t, response) * response
             else:
-                of_load = rest.solve(rest.load_rate())
-                across = np.dot(rest.weight * t, of_load) + self._weight * rate
-                change = -np.dot(rest.weight * t, free) / across
+                of_load = statics.solve(statics.load_rate())
+                across = np.dot(statics.weight * t, of_load) + self._weight * rate
+                change = -np.dot(statics.weight * t, free) / across
                 x = free + change * of_load
-            size = np.hypot(rest.norm(x), np.sqrt(self._weight) * change)
+            size = np.hypot(statics.norm(x), np.sqrt(self._weight) * change)
             if not size < 1e6:
                 return NewtonOutcome(NOT_CONVERGED, iteration, level)
             if (
@@ -299,10 +303,10 @@ class ArcLengthPath:
             if worse > WORSE or size > 3.0 * abs(ds) + 1e-12:
                 return NewtonOutcome(NOT_CONVERGED, iteration, level)
             smallest, before = min(smallest, size), level
-            status = apply_correction(rest, x)
+            status = apply_correction(statics, x)
             if status != SOLVED:
                 return NewtonOutcome(status, iteration, level)
-            rest.load_at(rest.factor + change)
+            statics.load_at(statics.factor + change)
         return NewtonOutcome(NOT_CONVERGED, MOST, level)
 
     def locate(self, start: SavedPoint, ds: float, value: Callable[[], float]) -> Search:
@@ -321,9 +325,11 @@ class ArcLengthPath:
             return Search.NOT_FOUND
         side, failed = 0, 0
         for _ in range(60):
-            share = abs((high - low) / ds)
+            fraction = abs((high - low) / ds)
             ends = (low_end, high_end) if low < high else (high_end, low_end)
-            if not self._connected(*ends, share, LOOSE if self.loose else JUMP if share < FINE else NOISE):
+            if not self._connected(
+                *ends, fraction, LOOSE if self.loose else JUMP if fraction < FINE else NOISE
+            ):
                 return Search.JUMPED
             middle = (low * at_high - high * at_low) / (at_high - at_low)
             if failed or not min(low, high) < middle < max(low, high):
@@ -369,25 +375,25 @@ class ArcLengthPath:
 
         along: tangent of the path next to the bifurcation; at it, round-off over an eigenvalue of zero makes (1) the null vector.
         """
-        rest = self.rest
-        rest.assemble(True)
-        rest.factorise()
+        statics = self.rest
+        statics.assemble(True)
+        statics.factorise()
         residual: Floats = self._probe.copy()
-        x: Floats = np.zeros(rest.size)
+        x: Floats = np.zeros(statics.size)
         for _ in range(4):
-            x = rest.solve(-residual)
-            x /= rest.norm(x)
-            t = along.x / max(rest.norm(along.x), 1e-300)
-            x = x - np.dot(rest.weight * t, x) * t
-            x /= rest.norm(x)
+            x = statics.solve(-residual)
+            x /= statics.norm(x)
+            t = along.x / max(statics.norm(along.x), 1e-300)
+            x = x - np.dot(statics.weight * t, x) * t
+            x /= statics.norm(x)
             residual = self._force_along(x)
         return x
 
     def _force_along(self, x: Floats) -> Floats:
         """Return a residual (N + 6,) that pulls every frame along x; the rows of joints are zero."""
-        rest = self.rest
-        residual = np.zeros(len(rest.work.residual))
-        residual[: rest.size] = np.where(rest.is_row, 0.0, rest.weight * x)
+        statics = self.rest
+        residual = np.zeros(len(statics.work.residual))
+        residual[: statics.size] = np.where(statics.is_row, 0.0, statics.weight * x)
         return residual
 
     def switch(self, along: Tangent, sign: float = 1.0) -> bool:

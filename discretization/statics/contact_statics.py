@@ -79,11 +79,11 @@ class ContactEquilibriumSystem(EquilibriumSystem):
         self._of_model, self._of_loading, self._band_limit = system, loading, band_limit
         sizes = sizes_of(system)
         self._of_states = state_shapes(sizes)
-        own = state.own.copy()
+        internal = state.own.copy()
         # bristles are released, as other bristles at rest
-        part(system, state._replace(own=own), "bristle")[...] = 0.0
+        part(system, state._replace(own=internal), "bristle")[...] = 0.0
         # the history of an integrator is not needed
-        begun = state._replace(own=own, memory=np.zeros(sizes.memory.size))
+        begun = state._replace(own=internal, memory=np.zeros(sizes.memory.size))
         self._list(begun, idle)
 
     def _list(self, state: State, idle: Mapping[int, Floats] | None) -> None:
@@ -100,23 +100,23 @@ class ContactEquilibriumSystem(EquilibriumSystem):
         self._lines = np.ascontiguousarray(pairs.ends[lines])
         self._pairs = pairs.pair[lines]
         self._reaches = search_distances(contacts)[self._pairs]
-        others = joined(system.others, interactions_of(contacts, pairs))
-        listed = unshared(system._replace(others=others, contacts=contacts_of()))
+        interactions = joined(system.others, interactions_of(contacts, pairs))
+        listed = unshared(system._replace(others=interactions, contacts=contacts_of()))
         super().__init__(listed, state, self._of_loading, self._band_limit, idle, self._of_states)
         self.most_shift = 0.25 * self._skin
 
     def _renew(self) -> None:
         """Make a new list at the present state; loads, holding forces and settings are unchanged."""
-        held, offset = self._by_frame(self.held), self._by_frame(self.offset)
+        held_forces, offset = self._by_frame(self.held), self._by_frame(self.offset)
         values, gravity, factor = self.values.copy(), self.system.gravity.copy(), self.factor
-        most_turn, found = self.most_turn, self.n_factorisations
+        most_turn, n_before = self.most_turn, self.n_factorisations
         self._forget()
         self._list(self.state, self.idle)
-        self.most_turn, self.n_factorisations = most_turn, found + self.n_factorisations
+        self.most_turn, self.n_factorisations = most_turn, n_before + self.n_factorisations
         self.load_at(factor)
         self.values[:], self.system.gravity[:] = values, gravity
         super()._do(FORCES)  # the rows have their scale from there
-        self.held = self._in_order(held)
+        self.held = self._in_order(held_forces)
         self.offset[:] = self._in_order(offset)
 
     def _by_frame(self, vector: Floats | None) -> tuple[Floats, Floats] | None:
@@ -181,7 +181,7 @@ class ContactEquilibriumSystem(EquilibriumSystem):
         frames = self._of_model.contacts.frames[self._lines[worst]].reshape(2, 2)
         ends = points[self._lines[worst]].reshape(2, 2, 3)
         middle = ends.mean(axis=(0, 1))
-        one, other = (int(np.argmin(np.linalg.norm(own - middle, axis=1))) for own in ends)
+        one, other = (int(np.argmin(np.linalg.norm(end_points - middle, axis=1))) for end_points in ends)
         both = int(frames[0, one]), int(frames[1, other])
         return DeepestPenetration(
             both, int(self._pairs[worst]), float(apart[worst]), float(self._reaches[worst])
@@ -206,15 +206,15 @@ class ContactEquilibriumSystem(EquilibriumSystem):
         """Correct the state by x as `EquilibriumSystem.take`; the state is unchanged if the list does not cover the motion on
         the way.
         """
-        start, kept = self._points(), self._all.copy()
+        start, saved = self._points(), self._all.copy()
         status = super().take(x)
         if status == SOLVED and not self._followed(start):
-            self._all[:] = kept
+            self._all[:] = saved
             return NOT_CONVERGED
         return status
 
     @property
     def system_for_linearisation(self) -> System:
         """Return the system with the contacts of the model in place of those of a list."""
-        whole = relaxed_system(self._of_model)
-        return self.system._replace(others=at_rest(whole.others), contacts=whole.contacts)
+        full = relaxed_system(self._of_model)
+        return self.system._replace(others=at_rest(full.others), contacts=full.contacts)

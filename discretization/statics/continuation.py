@@ -59,10 +59,10 @@ def follow_path(
     stops: Mapping[str, tuple[float, float]],
     most_points: int,
     first: float,
-    found: Callable[[int], None],
+    report: Callable[[int], None],
     branch: tuple[int, float] | None = None,
 ) -> PathOutcome:
-    """Follow the path until a stop is met; call `found` at every equilibrium, including events.
+    """Follow the path until a stop is met; call `report` at every equilibrium, including events.
 
     stops: load_factor or a monitor -> bounds at which the path ends. most_points: largest number of equilibria. first: length of
     the first step. branch: number of the bifurcation, from 1, at which to leave the path, and to which side.
@@ -110,10 +110,10 @@ def follow_path(
         events += passed.events
         for place in passed.places:
             arc.restore(place)
-            found(moved.iterations)
-        again = [place for place in passed.places if left is not None and _same(arc, left, place[0])]
-        if again:
-            arc.restore(again[0])
+            report(moved.iterations)
+        repeated = [place for place in passed.places if left is not None and _same(arc, left, place[0])]
+        if repeated:
+            arc.restore(repeated[0])
             return PathOutcome(events, "closed", None, crossed, branch is not None)
         if passed.bifurcation is not None:
             crossed += 1
@@ -122,11 +122,11 @@ def follow_path(
                 left = arc.rest.keep()
                 if not arc.switch(start[1], branch[1]):
                     return PathOutcome(events, "", moved, crossed, False)
-                found(moved.iterations)
+                report(moved.iterations)
                 points, ds, branch = points + 1, 0.1 * ds, None
                 continue
         arc.restore(end)
-        found(moved.iterations)
+        report(moved.iterations)
         if stop:
             return PathOutcome(events, stop, None, crossed, branch is not None)
         points += 1
@@ -137,9 +137,9 @@ def follow_path(
 def _same(arc: ArcLengthPath, a: SavedEquilibrium, b: SavedEquilibrium) -> bool:
     """Return True if two equilibria are the same."""
     frames = arc.rest.frames
-    here, there = arc.rest.state_of(a), arc.rest.state_of(b)
-    moved = np.abs(here.r[frames] - there.r[frames]).max() / arc.rest.length
-    cosines = np.abs((here.quat[frames] * there.quat[frames]).sum(axis=1))  # cosines of half angles
+    state_a, state_b = arc.rest.state_of(a), arc.rest.state_of(b)
+    moved = np.abs(state_a.r[frames] - state_b.r[frames]).max() / arc.rest.length
+    cosines = np.abs((state_a.quat[frames] * state_b.quat[frames]).sum(axis=1))  # cosines of half angles
     turned = np.sqrt(8.0 * max(1.0 - cosines.min(), 0.0))
     near = max(moved, turned) < NEAR_POSE
     return bool(near and abs(a[1] - b[1]) < NEAR_FACTOR * max(1.0, abs(a[1])))
@@ -194,7 +194,7 @@ def _events(arc: ArcLengthPath, start: SavedPoint, ds: float, end: SavedPoint) -
     """Return the events between two equilibria of the path; `arc` is at `end` afterwards."""
     before, after = start[1], end[1]
     events: list[Event] = []
-    places: list[SavedPoint] = []
+    points: list[SavedPoint] = []
     turned = before.factor * after.factor < 0.0
     complete = True
 
@@ -205,7 +205,7 @@ def _events(arc: ArcLengthPath, start: SavedPoint, ds: float, end: SavedPoint) -
         place = arc.current_equilibrium() if search == Search.FOUND else None
         if place is not None:
             events.append(Event(kind, arc.factor, arc.monitor_values()))
-            places.append(place)
+            points.append(place)
         elif certain or search == Search.JUMPED:
             complete = False
         arc.restore(end)
@@ -246,4 +246,4 @@ def _events(arc: ArcLengthPath, start: SavedPoint, ds: float, end: SavedPoint) -
         place = note(BIFURCATION, lambda: size() * np.sign(sign * arc.tangent.sign * arc.tangent.factor))
     elif several:
         place = note(BIFURCATION, lambda: size() * (1.0 if arc.tangent.down == before.down else -1.0))
-    return StepEvents(events, places, place, complete)
+    return StepEvents(events, points, place, complete)

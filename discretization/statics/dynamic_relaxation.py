@@ -32,37 +32,37 @@ TURN, FAR = 0.3, 0.15  # rad; fraction of the model's length: largest motion of 
 GROWTH, CUT = 2.0, 0.25
 
 
-def relax(rest: EquilibriumSystem, most: int = MOST, every_way: bool = False) -> NewtonOutcome:
-    """Move `rest` to an equilibrium at its load factor by (1).
+def relax(statics: EquilibriumSystem, most: int = MOST, every_way: bool = False) -> NewtonOutcome:
+    """Move `statics` to an equilibrium at its load factor by (1).
 
     most: largest number of steps. every_way: True to prevent steps that climb along any motion, at the cost of factors that count
     the negative pivots for each step.
     """
-    level = rest.assemble(True)
+    level = statics.assemble(True)
     if level < 0.0:
         return NewtonOutcome(NOT_CONVERGED, 0, level)
-    delta = _first(rest)
+    delta = _first(statics)
     shortest = 1e-12 * delta
-    rest.add_mass(1.0 / shortest)
-    if not rest.factorise():
+    statics.add_mass(1.0 / shortest)
+    if not statics.factorise():
         return NewtonOutcome(NOT_CONVERGED, 0, level)
-    sign = rest.determinant_sign()
+    sign = statics.determinant_sign()
     before, step = float("inf"), 0
-    rest.excess[:] = 0.0
+    statics.excess[:] = 0.0
     while step < most:
         step += 1
-        if level <= rest.convergence_level():
+        if level <= statics.convergence_level():
             return NewtonOutcome(SOLVED, step, level)
-        rest.assemble_predicted_tangent()
-        rest.add_mass(1.0 / delta)
-        climbs = every_way and negative_count(rest) > 0
-        if climbs or not rest.factorise() or rest.determinant_sign() != sign:
+        statics.assemble_predicted_tangent()
+        statics.add_mass(1.0 / delta)
+        climbs = every_way and negative_count(statics) > 0
+        if climbs or not statics.factorise() or statics.determinant_sign() != sign:
             delta *= CUT
             if delta < shortest:
                 break
             continue
-        x = rest.solve(rest.residual)
-        size = rest.norm(x)
+        x = statics.solve(statics.residual)
+        size = statics.norm(x)
         if (
             level <= SAFE
             and ((size < STALLED and level > 0.3 * before) or size < 1e-13)
@@ -70,40 +70,41 @@ def relax(rest: EquilibriumSystem, most: int = MOST, every_way: bool = False) ->
         ):
             return NewtonOutcome(SOLVED, step, level)
         moved = max(
-            rest.largest_rotation(x) / TURN, _largest_shift(rest, x) / min(FAR * rest.length, rest.most_shift)
+            statics.largest_rotation(x) / TURN,
+            _largest_shift(statics, x) / min(FAR * statics.length, statics.most_shift),
         )
         if not moved < 1.0:
             delta *= max(CUT, 0.5 / moved) if np.isfinite(moved) else CUT
             if delta < shortest:
                 break
             continue
-        kept = rest.keep()
-        excess = rest.excess.copy()
-        status = apply_correction(rest, x)
-        before, level = level, rest.assemble(False) if status == SOLVED else -1.0
+        saved = statics.keep()
+        excess = statics.excess.copy()
+        status = apply_correction(statics, x)
+        before, level = level, statics.assemble(False) if status == SOLVED else -1.0
         if level < 0.0:
-            rest.restore_saved(kept)
-            rest.excess[:] = excess
-            level = rest.assemble(False)
+            statics.restore_saved(saved)
+            statics.excess[:] = excess
+            level = statics.assemble(False)
             delta *= CUT
             continue
         delta *= GROWTH
     return NewtonOutcome(NOT_CONVERGED, step, level)
 
 
-def _largest_shift(rest: EquilibriumSystem, x: np.ndarray) -> float:
-    return float(np.sqrt((x[rest.unknowns[:, :3]] ** 2).sum(axis=1).max(initial=0.0)))
+def _largest_shift(statics: EquilibriumSystem, x: np.ndarray) -> float:
+    return float(np.sqrt((x[statics.unknowns[:, :3]] ** 2).sum(axis=1).max(initial=0.0)))
 
 
-def _first(rest: EquilibriumSystem) -> float:
+def _first(statics: EquilibriumSystem) -> float:
     """Return the first step length: by the forces alone no frame would move or rotate more than a step may."""
-    forces = rest.residual[rest.unknowns]
-    frames = rest.system.frames
-    mass = frames.mass[rest.frames]
-    inertia = np.linalg.eigvalsh(frames.inertia[rest.frames])[:, 0]
+    forces = statics.residual[statics.unknowns]
+    frames = statics.system.frames
+    mass = frames.mass[statics.frames]
+    inertia = np.linalg.eigvalsh(frames.inertia[statics.frames])[:, 0]
     # massless frames follow the other frames
     slow = np.where(mass > NOTHING, mass, np.inf)
-    fastest = np.linalg.norm(forces[:, :3], axis=1) / slow / (FAR * rest.length)
+    fastest = np.linalg.norm(forces[:, :3], axis=1) / slow / (FAR * statics.length)
     turning = (
         np.linalg.norm(forces[:, 3:], axis=1)
         / np.where(mass > NOTHING, np.maximum(inertia, 1e-300), np.inf)

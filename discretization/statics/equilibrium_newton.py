@@ -60,67 +60,67 @@ class NewtonOutcome(NamedTuple):
     level: float  # largest residual over its round-off
 
 
-def newton(rest: EquilibriumSystem) -> NewtonOutcome:
-    """Move `rest` to the equilibrium at its load factor. On failure its state is undefined: restore a saved one."""
-    return NewtonOutcome(*rest.newton())
+def newton(statics: EquilibriumSystem) -> NewtonOutcome:
+    """Move `statics` to the equilibrium at its load factor. On failure its state is undefined: restore a saved one."""
+    return NewtonOutcome(*statics.newton())
 
 
-def apply_correction(rest: EquilibriumSystem, x: Floats) -> int:
+def apply_correction(statics: EquilibriumSystem, x: Floats) -> int:
     """Correct the state by x, shortened so that no frame rotates too far; return SOLVED or the reason of the failure.
 
     The next tangent has the stresses that x predicted.
     """
-    return rest.take(x)
+    return statics.take(x)
 
 
-def largest_load(rest: EquilibriumSystem) -> float:
+def largest_load(statics: EquilibriumSystem) -> float:
     """Return the largest of: all forces, all moments over the model's size, all weights at this load factor, N."""
-    size, frames = np.linalg.norm(rest.values, axis=1), rest.system.frames
-    forces = np.array([not kind.torque for kind in kinds_of_signals(rest.system.others)], bool)
-    weight = frames.mass[rest.frames].sum() * np.linalg.norm(rest.system.gravity)
-    return float(max(size[forces].sum(), size[~forces].sum() / rest.length, weight))
+    size, frames = np.linalg.norm(statics.values, axis=1), statics.system.frames
+    forces = np.array([not kind.torque for kind in kinds_of_signals(statics.system.others)], bool)
+    weight = frames.mass[statics.frames].sum() * np.linalg.norm(statics.system.gravity)
+    return float(max(size[forces].sum(), size[~forces].sum() / statics.length, weight))
 
 
-def unbalanced(rest: EquilibriumSystem) -> float:
+def unbalanced(statics: EquilibriumSystem) -> float:
     """Return the largest residual force, or moment over the model's size, at the last `assemble`, N."""
-    return _largest(rest, rest.residual)
+    return _largest(statics, statics.residual)
 
 
-def _largest(rest: EquilibriumSystem, forces: Floats) -> float:
-    own = np.abs(forces[rest.unknowns])
-    return float(max(own[:, :3].max(initial=0.0), own[:, 3:].max(initial=0.0) / rest.length))
+def _largest(statics: EquilibriumSystem, forces: Floats) -> float:
+    components = np.abs(forces[statics.unknowns])
+    return float(max(components[:, :3].max(initial=0.0), components[:, 3:].max(initial=0.0) / statics.length))
 
 
-def loads_below_roundoff(rest: EquilibriumSystem) -> bool:
+def loads_below_roundoff(statics: EquilibriumSystem) -> bool:
     """Return True if loads act and the round-off of the forces is no small part of them."""
-    load = largest_load(rest)
-    return 0.0 < CLEAR * load < NOISE_FACTOR * _largest(rest, rest.work.noise)
+    load = largest_load(statics)
+    return 0.0 < CLEAR * load < NOISE_FACTOR * _largest(statics, statics.work.noise)
 
 
-def solve_by_load_direction(rest: EquilibriumSystem, before: Floats) -> NewtonOutcome:
-    """Move `rest` by (2) to the equilibrium under its loads; return the outcome.
+def solve_by_load_direction(statics: EquilibriumSystem, before: Floats) -> NewtonOutcome:
+    """Move `statics` by (2) to the equilibrium under its loads; return the outcome.
 
     before: residual (N + 6,) in this state under the loads that it balances.
     """
-    rest.assemble(True)
-    change = rest.residual - before
-    if not rest.factorise():
-        return newton(rest)
-    x = rest.solve(change)
-    if _is_rounding(rest, x, change):
-        return newton(rest)
-    if not rest.largest_rotation(x) < LARGEST_TURN:
+    statics.assemble(True)
+    change = statics.residual - before
+    if not statics.factorise():
+        return newton(statics)
+    x = statics.solve(change)
+    if _is_rounding(statics, x, change):
+        return newton(statics)
+    if not statics.largest_rotation(x) < LARGEST_TURN:
         return NewtonOutcome(NOT_CONVERGED, 1, -1.0)
-    status = apply_correction(rest, x)
+    status = apply_correction(statics, x)
     if status != SOLVED:
         return NewtonOutcome(status, 1, -1.0)
-    found = newton(rest)
-    return found._replace(iterations=found.iterations + 1)
+    outcome = newton(statics)
+    return outcome._replace(iterations=outcome.iterations + 1)
 
 
-def _is_rounding(rest: EquilibriumSystem, x: Floats, change: Floats) -> bool:
+def _is_rounding(statics: EquilibriumSystem, x: Floats, change: Floats) -> bool:
     """Return True if (3) holds: the loads require a motion that costs nothing."""
-    own = rest.unknowns
-    known = rest.work.noise[own] * x[own] ** 2
-    known[:, :3] /= rest.length
-    return bool(abs(x[own].ravel() @ change[own].ravel()) < known.sum())
+    unknowns = statics.unknowns
+    known = statics.work.noise[unknowns] * x[unknowns] ** 2
+    known[:, :3] /= statics.length
+    return bool(abs(x[unknowns].ravel() @ change[unknowns].ravel()) < known.sum())

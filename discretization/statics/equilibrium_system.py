@@ -98,17 +98,17 @@ def _moving(system: System) -> System:
 @memoized(per_tables, copies=True)
 def _arrays(system: System, band_limit: int) -> tuple[System, Numbering, Workspace]:
     """Return the system without dampers and shared masses, its numbering and its work arrays."""
-    own = _resting(system)
-    numbering = number_unknowns(own, band_limit)
-    return own, numbering, workspace(own, numbering)
+    resting = _resting(system)
+    numbering = number_unknowns(resting, band_limit)
+    return resting, numbering, workspace(resting, numbering)
 
 
 def _resting(system: System) -> System:
     frames = system.frames
     if not frames.mass.min() >= NOTHING:
         frames = frames._replace(mass=np.maximum(frames.mass, NOTHING))
-    others = interaction_table.at_rest(system.others)
-    return system.with_rods(system.rods.lumped().undamped())._replace(others=others, frames=frames)
+    interactions = interaction_table.at_rest(system.others)
+    return system.with_rods(system.rods.lumped().undamped())._replace(others=interactions, frames=frames)
 
 
 class EquilibriumSystem:
@@ -135,10 +135,10 @@ class EquilibriumSystem:
             )
         self.shapes = state_shapes(sizes_of(system)) if shapes is None else shapes
         self._moving = system
-        there = _as_in(check_arrays(state, self.shapes, *OF_SYSTEMS), system)
+        placed = _as_in(check_arrays(state, self.shapes, *OF_SYSTEMS), system)
         # determinant and matrix comprise all unknowns
-        found, numbering, self.work = _arrays(there, band_limit)
-        self.system = _moving(found._replace(gravity=there.gravity))
+        resting, numbering, self.work = _arrays(placed, band_limit)
+        self.system = _moving(resting._replace(gravity=placed.gravity))
         self.loading = loading.of(self.system)
         self.numbering = numbering._replace(handle=new_handle())
         self._forget = sparse.release_with(self, self.numbering.handle)
@@ -152,8 +152,8 @@ class EquilibriumSystem:
         self.size = self.numbering.size
         self.is_row = np.zeros(self.size, dtype=np.bool_)
         if len(self.numbering.row):
-            own = [np.arange(i, i + k) for i, k in zip(self.numbering.row, self.numbering.rows, strict=True)]
-            self.is_row[np.concatenate(own)] = True
+            rows = [np.arange(i, i + k) for i, k in zip(self.numbering.row, self.numbering.rows, strict=True)]
+            self.is_row[np.concatenate(rows)] = True
         moving = self.system.frames.fixed == 0
         self.unknowns = self.numbering.frame[moving][:, None] + np.arange(6)  # (moving frames, 6) unknowns
         self.frames = np.flatnonzero(moving)
@@ -225,9 +225,9 @@ class EquilibriumSystem:
 
     def _levers(self) -> float:
         """Return the size of a model whose frames are all in one place, m: that of the lever arms of its joints and springs."""
-        levers, others = [self.system.constraints.Xa, self.system.constraints.Xb], self.system.others
-        if len(others.kind):
-            springs = interaction_table.springs_of(others)
+        levers, interactions = [self.system.constraints.Xa, self.system.constraints.Xb], self.system.others
+        if len(interactions.kind):
+            springs = interaction_table.springs_of(interactions)
             levers += springs.Xa, springs.Xb
         return max((float(np.abs(X).max(initial=0.0)) for X in levers), default=0.0) or 1.0
 
@@ -254,8 +254,8 @@ class EquilibriumSystem:
         diagonal = np.zeros((len(self.system.frames.mass), 6))
         diagonal[self.frames] = self.stiffness_diagonal()
         stiffness = np.stack([diagonal[:, :3].max(axis=1), diagonal[:, 3:].max(axis=1)], axis=1)
-        held = np.where(frames >= 0, stiffness[frames, turns[:, None].astype(int)], 0.0)
-        size = held.max(axis=1, initial=0.0)
+        stiffness_of_frames = np.where(frames >= 0, stiffness[frames, turns[:, None].astype(int)], 0.0)
+        size = stiffness_of_frames.max(axis=1, initial=0.0)
         load = np.abs(self.loading.values(1.0)).max(initial=0.0) / self.length
         usual = max(median(size[size > 0.0]) if (size > 0.0).any() else 0.0, load)
         size = 0.5 * np.where(size > 0.0, size, usual or 1.0)
@@ -311,9 +311,9 @@ class EquilibriumSystem:
 
     def newton(self) -> tuple[int, int, float]:
         """Solve for the equilibrium by Newton's method; return status, iterations, residual over its round-off."""
-        status, found = self._do(NEWTON), self._iterating.found
-        self.n_factorisations += int(found[FACTORISATIONS])
-        return int(status), int(found[ITERATIONS]), float(found[LEVEL])
+        status, statistics = self._do(NEWTON), self._iterating.found
+        self.n_factorisations += int(statistics[FACTORISATIONS])
+        return int(status), int(statistics[ITERATIONS]), float(statistics[LEVEL])
 
     @property
     def turned(self) -> float:
@@ -393,20 +393,20 @@ class EquilibriumSystem:
         """Return the state and load factor, so that they can be restored by `restore_saved`."""
         return self._all.copy(), self.factor
 
-    def state_of(self, kept: SavedEquilibrium) -> State:
+    def state_of(self, saved: SavedEquilibrium) -> State:
         """Return the state saved by `keep`, not copied."""
-        return _views(kept[0], self.state)
+        return _views(saved[0], self.state)
 
-    def restore_saved(self, kept: SavedEquilibrium) -> None:
+    def restore_saved(self, saved: SavedEquilibrium) -> None:
         """Restore the state and load factor saved by `keep`."""
-        self._all[:] = kept[0]
-        self.load_at(kept[1])
+        self._all[:] = saved[0]
+        self.load_at(saved[1])
 
     def set_equilibrium(self, state: State, factor: float) -> None:
         """Set a state and a load factor that come from another source."""
         check_arrays(state, self.shapes, *OF_SYSTEMS)
-        for own, new in zip(self.state, state, strict=True):
-            own[...] = new
+        for array, new in zip(self.state, state, strict=True):
+            array[...] = new
         self.load_at(factor)
 
     def determinant_sign(self) -> int:
@@ -433,8 +433,8 @@ class EquilibriumSystem:
         """Return half of the sum of `matrix` and its transpose."""
         numbering, band = self.numbering, self.numbering.band
         if band < 0:
-            found = self.matrix()
-            return 0.5 * (found + found.T)
+            matrix = self.matrix()
+            return 0.5 * (matrix + matrix.T)
         table = self.work.values[: numbering.n_values].reshape(self.size, 3 * band + 1)[:, band:]
         # column j has row j + d in position band + d; the transposed entry is in column j + d, in position band - d
         d = np.arange(-band, band + 1)
@@ -447,15 +447,15 @@ class EquilibriumSystem:
         """Return the assembled [K/2 G^T; G 0] as a full matrix (N, N)."""
         numbering, values = self.numbering, self.work.values
         if numbering.band < 0:
-            found: Floats = self.matrix().toarray()
-            return found
+            matrix: Floats = self.matrix().toarray()
+            return matrix
         band, width = numbering.band, 3 * numbering.band + 1
         # columns one after the other, each one position further on
-        room = np.zeros((self.size, self.size + width))
-        along, across = room.strides
-        columns: Floats = np.ndarray((self.size, width), float, room, 0, (along + across, across))
+        buffer = np.zeros((self.size, self.size + width))
+        along, across = buffer.strides
+        columns: Floats = np.ndarray((self.size, width), float, buffer, 0, (along + across, across))
         columns[:] = values[: numbering.n_values].reshape(self.size, width)
-        return room[:, 2 * band : 2 * band + self.size].T
+        return buffer[:, 2 * band : 2 * band + self.size].T
 
     def convergence_level(self) -> float:
         """Return the residual over round-off that counts as solved."""
@@ -473,15 +473,15 @@ def _of_columns(table: Floats, diagonal: int) -> scipy.sparse.csc_matrix:
 
 def _side_by_side(state: State) -> tuple[Floats, State]:
     """Copy a state into one contiguous array, so that it is saved and restored as a whole; return the array and the state."""
-    room = np.concatenate([array.ravel() for array in state])
-    return room, _views(room, state)
+    buffer = np.concatenate([array.ravel() for array in state])
+    return buffer, _views(buffer, state)
 
 
-def _views(room: Floats, like: State) -> State:
+def _views(buffer: Floats, like: State) -> State:
     parts, first = [], 0
-    for own in like:
-        parts.append(room[first : first + own.size].reshape(own.shape))
-        first += own.size
+    for array in like:
+        parts.append(buffer[first : first + array.size].reshape(array.shape))
+        first += array.size
     return State(*parts)
 
 

@@ -209,14 +209,14 @@ def advance_state(system, numbering, state, work, x, factor):
         if frames.fixed[f] != 0:
             continue
         at = numbering.frame[f]
-        turn = times(factor, load3(x[at + 3 : at + 6]))
-        angle = np.sqrt(dot(turn, turn))
+        rotation = times(factor, load3(x[at + 3 : at + 6]))
+        angle = np.sqrt(dot(rotation, rotation))
         if not angle < 3.0:
             return NOT_FINITE
         if angle > 1e-8:
-            turn = times(2.0 * np.tan(0.5 * angle) / angle, turn)
+            rotation = times(2.0 * np.tan(0.5 * angle) / angle, rotation)
         store3(times(factor, load3(x[at : at + 3])), work.dr[f])
-        store3(turn, work.psi[f])
+        store3(rotation, work.psi[f])
     move(system, state, work)
     if _passed_pi(system, state, work):
         return FOLDED

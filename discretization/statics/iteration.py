@@ -81,7 +81,7 @@ class EquilibriumData(NamedTuple):
 
 
 @internal_kernel
-def residual_at_rest(system, numbering, state, work, load_values, tangent, forces, own):
+def residual_at_rest(system, numbering, state, work, load_values, tangent, forces, data):
     """Compute the residual of `forces_at_rest` minus the forces that hold the model, and the tangent if requested.
 
     forces: pointer to `forces_at_rest`. Return the largest residual over its round-off; -1: not finite, -2: folded.
@@ -90,86 +90,86 @@ def residual_at_rest(system, numbering, state, work, load_values, tangent, force
     if not level >= 0.0:
         return -2.0 if level == -2.0 else -1.0  # NaN: it raised an exception
     if tangent:
-        _hold_idle(numbering, work, own)
+        _hold_idle(numbering, work, data)
     for i in range(work.residual.shape[0]):
-        work.residual[i] -= own.offset[i]
+        work.residual[i] -= data.offset[i]
     return residual_over_roundoff(numbering, work)
 
 
 @internal_kernel
-def _hold_idle(numbering, work, own):
+def _hold_idle(numbering, work, data):
     """Add a stiffness about the idle axes to the tangent, which would be singular without it."""
-    for k in range(own.idle.shape[0]):
-        f = own.idle[k]
+    for k in range(data.idle.shape[0]):
+        f = data.idle[k]
         R = rotation_of(work.R0, f)
-        stiffness = product_transposed(product(R, load9(own.massless_axis_stiffness[k])), R)
+        stiffness = product_transposed(product(R, load9(data.massless_axis_stiffness[k])), R)
         add_at(work.values, numbering.frame_base[f], numbering.frame_stride[f], 1, 1, 1.0, stiffness)
 
 
 @internal_kernel
-def assemble_predicted_tangent(system, numbering, state, work, load_values, forces, own):
+def assemble_predicted_tangent(system, numbering, state, work, load_values, forces, data):
     """Assemble the tangent alone, with the predicted stresses; the residual is not changed."""
     for i in range(work.residual.shape[0]):
-        own.residual[i] = work.residual[i]
-    shift_reference_strains(system, work, own.strains, 1.0)
+        data.residual[i] = work.residual[i]
+    shift_reference_strains(system, work, data.strains, 1.0)
     forces(system, numbering, state, work, load_values, True)
-    _hold_idle(numbering, work, own)
-    shift_reference_strains(system, work, own.strains, 0.0)
+    _hold_idle(numbering, work, data)
+    shift_reference_strains(system, work, data.strains, 0.0)
     for i in range(work.residual.shape[0]):
-        work.residual[i] = own.residual[i]
+        work.residual[i] = data.residual[i]
 
 
 @internal_kernel
-def apply_correction(system, numbering, state, work, own):
+def apply_correction(system, numbering, state, work, data):
     """Correct the state by own.x, shortened so that no frame rotates too far; return SOLVED or the reason of the failure.
 
     Store the excess of the strains over their linear prediction.
     """
     largest = 0.0
-    for k in range(own.turns.shape[0]):
-        turn = 0.0
+    for k in range(data.turns.shape[0]):
+        square = 0.0
         for i in range(3):
-            turn += own.x[own.turns[k, i]] ** 2
-        largest = max(largest, turn)
-    share = min(1.0, LARGEST_TURN / np.sqrt(largest)) if largest > 0.0 else 1.0
-    own.found[TURNED] += share * np.sqrt(largest)
-    if own.strains.excess.shape[0] == 0:
-        return advance_state(system, numbering, state, work, own.x, share)
-    predict_strains(system, numbering, state, work, own.strains, own.x)
+            square += data.x[data.turns[k, i]] ** 2
+        largest = max(largest, square)
+    fraction = min(1.0, LARGEST_TURN / np.sqrt(largest)) if largest > 0.0 else 1.0
+    data.found[TURNED] += fraction * np.sqrt(largest)
+    if data.strains.excess.shape[0] == 0:
+        return advance_state(system, numbering, state, work, data.x, fraction)
+    predict_strains(system, numbering, state, work, data.strains, data.x)
     status = FOLDED
-    while share >= SMALLEST and status != SOLVED:
-        status = advance_state(system, numbering, state, work, own.x, share)
+    while fraction >= SMALLEST and status != SOLVED:
+        status = advance_state(system, numbering, state, work, data.x, fraction)
         if status == SOLVED:
-            strain_excess(system, numbering, state, work, own.strains, own.x, share)
-        share *= 0.5
+            strain_excess(system, numbering, state, work, data.strains, data.x, fraction)
+        fraction *= 0.5
     return status
 
 
 @allocating_internal_kernel
-def newton(system, numbering, state, work, load_values, forces, beyond, own):
+def newton(system, numbering, state, work, load_values, forces, beyond, data):
     """Move the state to the equilibrium under these loads and return the status.
 
     own.found receives iterations, level, factorisations, and the sum of the largest rotations of the corrections: no frame has
     rotated further, rad. beyond: `has_blocks_beyond_band`.
     """
-    found = own.found
-    found[FACTORISATIONS] = found[TURNED] = 0.0
-    level = residual_at_rest(system, numbering, state, work, load_values, True, forces, own)
+    statistics = data.found
+    statistics[FACTORISATIONS] = statistics[TURNED] = 0.0
+    level = residual_at_rest(system, numbering, state, work, load_values, True, forces, data)
     before, smallest, worse, renewed = np.inf, np.inf, 0, True
     for iteration in range(MOST):
-        found[ITERATIONS], found[LEVEL] = iteration, level
+        statistics[ITERATIONS], statistics[LEVEL] = iteration, level
         if level < 0.0:
             return FOLDED if level == -2.0 else NOT_FINITE
         if level <= NOISE_FACTOR:
             return SOLVED
         if renewed:
-            found[FACTORISATIONS] += 1.0
+            statistics[FACTORISATIONS] += 1.0
             if factor_at_rest(beyond, numbering, work) != SOLVED:
                 return SINGULAR
-        solve_at_rest(beyond, numbering, work, own.is_row, work.residual, own.x)
+        solve_at_rest(beyond, numbering, work, data.is_row, work.residual, data.x)
         size = 0.0
         for i in range(numbering.size):
-            size += own.weight[i] * own.x[i] ** 2
+            size += data.weight[i] * data.x[i] ** 2
         size = np.sqrt(size)
         if not size < 1e6:
             return SINGULAR
@@ -179,15 +179,15 @@ def newton(system, numbering, state, work, load_values, forces, beyond, own):
         if worse > WORSE:
             return NOT_CONVERGED
         before, smallest = level, min(size, smallest)
-        status = apply_correction(system, numbering, state, work, own)
+        status = apply_correction(system, numbering, state, work, data)
         if status != SOLVED:
             return status
-        level = residual_at_rest(system, numbering, state, work, load_values, False, forces, own)
+        level = residual_at_rest(system, numbering, state, work, load_values, False, forces, data)
         # the present factors also remove what is left of such a small residual
         renewed = level > SAFE or level > FULL_TANGENT * before
         if level > NOISE_FACTOR and renewed:
-            assemble_predicted_tangent(system, numbering, state, work, load_values, forces, own)
-    found[ITERATIONS], found[LEVEL] = MOST, level
+            assemble_predicted_tangent(system, numbering, state, work, load_values, forces, data)
+    statistics[ITERATIONS], statistics[LEVEL] = MOST, level
     return NOT_CONVERGED
 
 
@@ -202,7 +202,7 @@ def load_at(model, factor):
 
 
 @allocating_kernel
-def at_rest(kept, forces, beyond, task, factor):
+def at_rest(pinned, forces, beyond, task, factor):
     """Execute one of the tasks, all in one kernel, with `forces_of` and `has_blocks_beyond_band` of the model.
 
     FORCES, or with the tangent TANGENT: `residual_at_rest`. FORESEEN: `assemble_predicted_tangent`. NEWTON: status of `newton`.
@@ -211,27 +211,27 @@ def at_rest(kept, forces, beyond, task, factor):
     factor M to the matrix.
     LOADS: set the loads at a load factor. RATES: rates of loads and weights, in own.residual.
     """
-    model = dereferenced(kept)
+    model = dereferenced(pinned)
     system, numbering, state, work = model.system, model.numbering, model.state, model.work
-    values, own = model.values, model.own
+    values, data = model.values, model.own
     if task == FORESEEN:
-        assemble_predicted_tangent(system, numbering, state, work, values, forces, own)
+        assemble_predicted_tangent(system, numbering, state, work, values, forces, data)
     elif task == NEWTON:
-        return float(newton(system, numbering, state, work, values, forces, beyond, own))
+        return float(newton(system, numbering, state, work, values, forces, beyond, data))
     elif task == TAKE:
-        return float(apply_correction(system, numbering, state, work, own))
+        return float(apply_correction(system, numbering, state, work, data))
     elif task == ADVANCE:
-        return float(advance_state(system, numbering, state, work, own.x, factor))
+        return float(advance_state(system, numbering, state, work, data.x, factor))
     elif task == FACTOR:
         return float(factor_at_rest(beyond, numbering, work))
     elif task == SOLVE:
-        solve_at_rest(beyond, numbering, work, own.is_row, own.residual, own.x)
+        solve_at_rest(beyond, numbering, work, data.is_row, data.residual, data.x)
     elif task == MASS:
         add_mass(system, numbering, work, factor)
     elif task == LOADS:
         load_at(model, factor)
     elif task == RATES:
-        external_forces(system, numbering, state, work, model.rates, model.gravity_rate, own.residual)
+        external_forces(system, numbering, state, work, model.rates, model.gravity_rate, data.residual)
     else:
-        return residual_at_rest(system, numbering, state, work, values, task == TANGENT, forces, own)
+        return residual_at_rest(system, numbering, state, work, values, task == TANGENT, forces, data)
     return 0.0

@@ -40,90 +40,95 @@ class LoadStepOutcome(NamedTuple):
 
 
 def follow_load_steps(
-    rest: EquilibriumSystem,
+    statics: EquilibriumSystem,
     start: float,
     end: float,
     first: float,
-    found: Callable[[PathPoint], None],
+    report: Callable[[PathPoint], None],
 ) -> LoadStepOutcome:
-    """Move `rest` from the equilibrium at factor `start` to `end`; call `found` at every equilibrium.
+    """Move `statics` from the equilibrium at factor `start` to `end`; call `report` at every equilibrium.
 
-    first: longest first step, as a fraction of the way; moved ground points make every step shorter. On failure `rest` is at
+    first: longest first step, as a fraction of the way; moved ground points make every step shorter. On failure `statics` is at
     the last equilibrium.
     """
     way = end - start
-    longest = min(1.0, rest.loading.longest_step(rest.length) / abs(way))
+    longest = min(1.0, statics.loading.longest_step(statics.length) / abs(way))
     step, done = min(longest, first), 0.0
     iterations = 0
     while done < 1.0:
         step = min(step, 1.0 - done)
         if 1.0 - done - step < 1e-9:
             step = 1.0 - done
-        kept = rest.keep()
+        saved = statics.keep()
         to = end if step == 1.0 - done else start + way * (done + step)
-        rest.load_at(to)
-        found_one = newton(rest)
-        if found_one.status == SOLVED and found_one.iterations == 0 and loads_below_roundoff(rest):
-            rest.restore_saved(kept)
-            rest.assemble(False)
-            before = rest.residual.copy()
-            rest.load_at(to)
-            found_one = solve_by_load_direction(rest, before)
-        iterations += found_one.iterations
-        if found_one.status != SOLVED:
-            rest.restore_saved(kept)
+        statics.load_at(to)
+        outcome = newton(statics)
+        if outcome.status == SOLVED and outcome.iterations == 0 and loads_below_roundoff(statics):
+            statics.restore_saved(saved)
+            statics.assemble(False)
+            before = statics.residual.copy()
+            statics.load_at(to)
+            outcome = solve_by_load_direction(statics, before)
+        iterations += outcome.iterations
+        if outcome.status != SOLVED:
+            statics.restore_saved(saved)
             step *= 0.25
             if step < SMALLEST_STEP:
-                return LoadStepOutcome(rest.factor, found_one)
+                return LoadStepOutcome(statics.factor, outcome)
             continue
-        if rest.turned > rest.most_turn and step > LONG_STEP:
-            rest.restore_saved(kept)  # angles are counted from one equilibrium to the next
+        if statics.turned > statics.most_turn and step > LONG_STEP:
+            statics.restore_saved(saved)  # angles are counted from one equilibrium to the next
             step *= 0.5
             continue
         done = 1.0 if step == 1.0 - done else done + step
-        found(PathPoint(rest.factor, iterations, found_one.iterations))
+        report(PathPoint(statics.factor, iterations, outcome.iterations))
         iterations = 0
-        step = min(longest, step * min(GROWTH, max(0.5, 2.0 ** ((WANTED - found_one.iterations) / 2.0))))
-    return LoadStepOutcome(rest.factor, None)
+        step = min(longest, step * min(GROWTH, max(0.5, 2.0 ** ((WANTED - outcome.iterations) / 2.0))))
+    return LoadStepOutcome(statics.factor, None)
 
 
-def find_equilibrium(rest: EquilibriumSystem) -> NewtonOutcome | None:
-    """Move `rest` from any state to the equilibrium at its load factor; return None, or the failure.
+def find_equilibrium(statics: EquilibriumSystem) -> NewtonOutcome | None:
+    """Move `statics` from any state to the equilibrium at its load factor; return None, or the failure.
 
     The forces that hold the initial state, minus its residual, are removed in small steps if necessary: prestress and constant
     loads then act as the loads of a `follow_load_steps`.
     """
-    level = rest.assemble(False)
+    level = statics.assemble(False)
     if level < 0.0:
-        return newton(rest)
-    kept, held = rest.keep(), rest.residual.copy()
-    found = newton(rest) if level > rest.convergence_level() else NewtonOutcome(SOLVED, 0, level)
-    if found.status == SOLVED and found.iterations == 0 and rest.held is None and loads_below_roundoff(rest):
-        rest.restore_saved(kept)
-        rest.values[:], rest.system.gravity[:] = 0.0, 0.0
-        rest.assemble(False)
-        before = rest.residual.copy()
-        rest.load_at(kept[1])
-        found = solve_by_load_direction(rest, before)
-    if found.status == SOLVED:
+        return newton(statics)
+    saved, held_forces = statics.keep(), statics.residual.copy()
+    outcome = newton(statics) if level > statics.convergence_level() else NewtonOutcome(SOLVED, 0, level)
+    if (
+        outcome.status == SOLVED
+        and outcome.iterations == 0
+        and statics.held is None
+        and loads_below_roundoff(statics)
+    ):
+        statics.restore_saved(saved)
+        statics.values[:], statics.system.gravity[:] = 0.0, 0.0
+        statics.assemble(False)
+        before = statics.residual.copy()
+        statics.load_at(saved[1])
+        outcome = solve_by_load_direction(statics, before)
+    if outcome.status == SOLVED:
         return None
-    rest.restore_saved(kept)
-    of_start, rest.held = rest.held, held
+    statics.restore_saved(saved)
+    of_start, statics.held = statics.held, held_forces
     step, done, failure = 0.25, 0.0, None
     while done < 1.0:
         step = min(step, 1.0 - done)
-        kept = rest.keep()
-        rest.offset[:] = (1.0 - done - step) * rest.held if done + step < 1.0 else 0.0
-        found = newton(rest)
-        if found.status == SOLVED:
+        saved = statics.keep()
+        statics.offset[:] = (1.0 - done - step) * statics.held if done + step < 1.0 else 0.0
+        outcome = newton(statics)
+        if outcome.status == SOLVED:
             done = 1.0 if step == 1.0 - done else done + step
             step *= 2.0
         else:
-            rest.restore_saved(kept)
+            statics.restore_saved(saved)
             step *= 0.25
             if step < SMALLEST_STEP:
-                failure = found
+                failure = outcome
                 break
-    rest.held = of_start
-    rest.offset[:] = 0.0
+    statics.held = of_start
+    statics.offset[:] = 0.0
     return failure

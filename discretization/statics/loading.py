@@ -60,14 +60,14 @@ class Loading:
                     f"Loading.{what} has shape {np.shape(array)}, this system needs {shape}; give those of its loads"
                 )
         columns: Any = [column.copy() for column in system.constraints]
-        kept = Constraints(*columns)
+        reference = Constraints(*columns)
         return Loading(
             self.constant_values,
             self.varying_values,
             self.constant_gravity,
             self.varying_gravity,
             self.motions,
-            kept,
+            reference,
         )
 
     @property
@@ -105,17 +105,24 @@ class Loading:
         if not self.motions:
             return
         assert self._rest is not None
-        own, rest = system.constraints, self._rest
+        constraints, reference = system.constraints, self._rest
         for motion in self.motions:
-            moved_points(rest, own, motion.joint, rigid_placement(motion.center, *motion.path(factor)))
+            moved_points(
+                reference, constraints, motion.joint, rigid_placement(motion.center, *motion.path(factor))
+            )
         if len(work.generic_groups.interacting.each):
             closed = work.facts.closed
             if self._by_duals is None or self._by_duals[0] is not closed:
-                which = np.ones(len(own.kind), bool)
+                which = np.ones(len(constraints.kind), bool)
                 which[closed] = False
-                self._by_duals = closed, [(group.kind, group.row) for group in table_groups(own, which)]
-            each = [group_from_columns(kind, own, use).numbers.ravel() for kind, use in self._by_duals[1]]
-            moved = np.concatenate([np.zeros(0), *each])
+                self._by_duals = (
+                    closed,
+                    [(group.kind, group.row) for group in table_groups(constraints, which)],
+                )
+            numbers_of_groups = [
+                group_from_columns(kind, constraints, use).numbers.ravel() for kind, use in self._by_duals[1]
+            ]
+            moved = np.concatenate([np.zeros(0), *numbers_of_groups])
             for numbers in (work.generic_groups.interacting.numbers, work.generic_groups.at_end):
                 numbers[: len(moved)] = moved
 
@@ -137,19 +144,19 @@ class RigidPlacement(NamedTuple):
         return turned
 
 
-def rigid_placement(center: ArrayLike, d: ArrayLike, turn: ArrayLike) -> RigidPlacement:
-    """Return the placing of a displacement `d`, m, and a rotation vector `turn`, rad, about `center`, both (..., 3)."""
-    R = quaternions.to_matrix(quaternions.from_rotation_vector(turn))
+def rigid_placement(center: ArrayLike, d: ArrayLike, rotation: ArrayLike) -> RigidPlacement:
+    """Return the placing of a displacement `d`, m, and a rotation vector `rotation`, rad, about `center`, both (..., 3)."""
+    R = quaternions.to_matrix(quaternions.from_rotation_vector(rotation))
     return RigidPlacement(np.asarray(center, float), np.asarray(d, float), R)
 
 
-def moved_points(rest: Constraints, own: Constraints, joint: int, place: RigidPlacement) -> None:
-    """Store the moved ground points and directions of a joint in `own`, whose columns are (..., c, 3).
+def moved_points(reference: Constraints, constraints: Constraints, joint: int, place: RigidPlacement) -> None:
+    """Store the moved ground points and directions of a joint in `constraints`, whose columns are (..., c, 3).
 
     rest: constraints at load factor 0.
     """
-    for k in np.flatnonzero(rest.joint == joint):
+    for k in np.flatnonzero(reference.joint == joint):
         for side, X, U in ((0, "Xa", "Ua"), (1, "Xb", "Ub")):
-            if rest.frames[k, side] == 0:
-                getattr(own, X)[..., k, :] = place.point(getattr(rest, X)[k])
-                getattr(own, U)[..., k, :] = place.direction(getattr(rest, U)[k])
+            if reference.frames[k, side] == 0:
+                getattr(constraints, X)[..., k, :] = place.point(getattr(reference, X)[k])
+                getattr(constraints, U)[..., k, :] = place.direction(getattr(reference, U)[k])

@@ -37,20 +37,20 @@ class Smallest(NamedTuple):
     motion: Floats  # (size,) eigenvector of norm 1
 
 
-def negative_count(rest: EquilibriumSystem, noise: float = 0.0) -> int:
+def negative_count(statics: EquilibriumSystem, noise: float = 0.0) -> int:
     """Count the negative eigenvalues of the assembled tangent, before it is factorised; -1: they cannot be counted.
 
     noise: eigenvalues above -noise, in the weights of `EquilibriumSystem`, are not counted.
     """
-    if rest.size > SMALL:
-        matrix = rest.symmetric()
+    if statics.size > SMALL:
+        matrix = statics.symmetric()
         if noise:
-            matrix = (matrix + scipy.sparse.diags(noise * rest.weight)).tocsc()
+            matrix = (matrix + scipy.sparse.diags(noise * statics.weight)).tocsc()
     else:
-        matrix = rest.dense()
+        matrix = statics.dense()
         matrix = 0.5 * (matrix + matrix.T)
-        matrix[np.diag_indices(rest.size)] += noise * rest.weight
-    return negative_pivots(matrix, rest.is_row)
+        matrix[np.diag_indices(statics.size)] += noise * statics.weight
+    return negative_pivots(matrix, statics.is_row)
 
 
 def negative_pivots(matrix: scipy.sparse.csc_matrix | Floats, is_row: NDArray[np.bool_]) -> int:
@@ -91,22 +91,22 @@ def _negative_of_dense(matrix: Floats) -> int:
     return int(np.count_nonzero(factors.diagonal()[~pairs] < 0.0)) + int(pairs.sum()) // 2
 
 
-def negative_real_count(rest: EquilibriumSystem, noise: float, most: float) -> int:
+def negative_real_count(statics: EquilibriumSystem, noise: float, most: float) -> int:
     """Count the real eigenvalues between -most and -noise of K on the motions allowed, in the weights of `EquilibriumSystem`.
 
     K may be unsymmetric and must be factorised. For large models the `FEW` eigenvalues nearest to zero are examined.
     """
-    size, residual = rest.size, np.zeros(len(rest.work.residual))
+    size, residual = statics.size, np.zeros(len(statics.work.residual))
 
     def inverse(x: Floats) -> Floats:
-        residual[:size] = -rest.weight * x
-        return rest.solve(residual)
+        residual[:size] = -statics.weight * x
+        return statics.solve(residual)
 
     if size <= FULL:
         inverses = np.linalg.eigvals(np.stack([inverse(x) for x in np.eye(size)], axis=1))
     else:
         operator = scipy.sparse.linalg.LinearOperator((size, size), matvec=inverse, dtype=float)
-        start = np.where(rest.is_row, 0.0, np.random.default_rng(0).standard_normal(size))
+        start = np.where(statics.is_row, 0.0, np.random.default_rng(0).standard_normal(size))
         try:
             inverses = scipy.sparse.linalg.eigs(
                 operator, FEW, which="LM", v0=start, return_eigenvectors=False
@@ -118,14 +118,14 @@ def negative_real_count(rest: EquilibriumSystem, noise: float, most: float) -> i
     return int(np.count_nonzero(real & known))
 
 
-def smallest_stiffness(rest: EquilibriumSystem) -> Smallest:
+def smallest_stiffness(statics: EquilibriumSystem) -> Smallest:
     """Compute the eigenvalue nearest to zero of K on the motions allowed by inverse iteration; K must be factorised."""
-    x = np.where(rest.is_row, 0.0, np.random.default_rng(0).standard_normal(rest.size))
-    x /= rest.norm(x)
-    residual, grown = np.zeros(len(rest.work.residual)), 1.0
+    x = np.where(statics.is_row, 0.0, np.random.default_rng(0).standard_normal(statics.size))
+    x /= statics.norm(x)
+    residual, grown = np.zeros(len(statics.work.residual)), 1.0
     for _ in range(4):
-        residual[: rest.size] = -rest.weight * x
-        x = rest.solve(residual)
-        grown = rest.norm(x)
+        residual[: statics.size] = -statics.weight * x
+        x = statics.solve(residual)
+        grown = statics.norm(x)
         x /= grown
     return Smallest(1.0 / grown, x)

@@ -60,21 +60,21 @@ class Prediction(NamedTuple):
 
 def prediction(system: System, work: Workspace) -> Prediction:
     """Allocate the strains of `system`, with its stress-free strains e0."""
-    spans, own = system.spans, work.spans
-    places = np.zeros((0, 6), np.int64)
+    spans, span_work = system.spans, work.spans
+    offsets = np.zeros((0, 6), np.int64)
     if len(spans.kind):
-        span = np.repeat(np.arange(len(spans.kind)), np.diff(own.first))
-        local = np.arange(len(spans.weight)) - np.repeat(own.first[:-1], np.diff(own.first))
-        places = (own.at[span] + FIRST + POINT * local + STRAIN0)[:, None] + np.arange(6)
-    n, points = len(system.frames.mass), len(system.elements.length) + len(places)
+        span = np.repeat(np.arange(len(spans.kind)), np.diff(span_work.first))
+        local = np.arange(len(spans.weight)) - np.repeat(span_work.first[:-1], np.diff(span_work.first))
+        offsets = (span_work.at[span] + FIRST + POINT * local + STRAIN0)[:, None] + np.arange(6)
+    n, points = len(system.frames.mass), len(system.elements.length) + len(offsets)
     return Prediction(
         Poses(np.zeros((n, 3)), np.zeros((n, 4)), np.zeros((n, 3, 3)), np.zeros((n, 3))),
         np.zeros((points, 6)),
         np.zeros((points, 6)),
         np.zeros((points, 6)),
         system.elements.strain0.copy(),
-        own.numbers[places],
-        places,
+        span_work.numbers[offsets],
+        offsets,
     )
 
 
@@ -110,50 +110,52 @@ def strains_along(system, numbering, state, work, poses, x, factor, out):
         Gamma, K = strains_of(y, k, s, u, g, p, L)
         store3(Gamma, out[m, 0:3])
         store3(K, out[m, 3:6])
-    spans, own = system.spans, work.spans
+    spans, span_work = system.spans, work.spans
     first = elements.length.shape[0]
-    for which in range(own.sequence.size):
-        m = own.sequence[which]
+    for which in range(span_work.sequence.size):
+        m = span_work.sequence[which]
         if (
-            own.forces[m] == 0
+            span_work.forces[m] == 0
         ):  # no closed form: its stresses are not predicted, it is solved by Newton's method with the plain tangent
-            for g in range(own.first[m], own.first[m + 1]):
+            for g in range(span_work.first[m], span_work.first[m + 1]):
                 for i in range(6):
                     out[first + g, i] = 0.0
             continue
-        strains_over_step(spans, own, (poses.r, poses.dr, poses.R, poses.R), m, 0.0)
-        for g in range(own.first[m + 1] - own.first[m]):
+        strains_over_step(spans, span_work, (poses.r, poses.dr, poses.R, poses.R), m, 0.0)
+        for g in range(span_work.first[m + 1] - span_work.first[m]):
             for i in range(6):
-                out[first + own.first[m] + g, i] = own.K[STRAINS_END, 6 * g + i]
+                out[first + span_work.first[m] + g, i] = span_work.K[STRAINS_END, 6 * g + i]
 
 
 @internal_kernel
-def predict_strains(system, numbering, state, work, own, x):
+def predict_strains(system, numbering, state, work, predicted, x):
     """Compute the strains at the state in own.start, and their linear change along x in own.linear."""
-    strains_along(system, numbering, state, work, own.poses, x, -_SMALL, own.start)
-    strains_along(system, numbering, state, work, own.poses, x, _SMALL, own.linear)
-    for k in range(own.linear.shape[0]):
+    strains_along(system, numbering, state, work, predicted.poses, x, -_SMALL, predicted.start)
+    strains_along(system, numbering, state, work, predicted.poses, x, _SMALL, predicted.linear)
+    for k in range(predicted.linear.shape[0]):
         for i in range(6):
-            own.linear[k, i] = (own.linear[k, i] - own.start[k, i]) / (2.0 * _SMALL)
-    strains_along(system, numbering, state, work, own.poses, x, 0.0, own.start)
+            predicted.linear[k, i] = (predicted.linear[k, i] - predicted.start[k, i]) / (2.0 * _SMALL)
+    strains_along(system, numbering, state, work, predicted.poses, x, 0.0, predicted.start)
 
 
 @internal_kernel
-def strain_excess(system, numbering, state, work, own, x, share):
+def strain_excess(system, numbering, state, work, predicted, x, fraction):
     """Compute own.excess, the strains minus their prediction, after the state was moved by share x."""
-    strains_along(system, numbering, state, work, own.poses, x, 0.0, own.excess)
-    for k in range(own.excess.shape[0]):
+    strains_along(system, numbering, state, work, predicted.poses, x, 0.0, predicted.excess)
+    for k in range(predicted.excess.shape[0]):
         for i in range(6):
-            own.excess[k, i] -= own.start[k, i] + share * own.linear[k, i]
+            predicted.excess[k, i] -= predicted.start[k, i] + fraction * predicted.linear[k, i]
 
 
 @internal_kernel
-def shift_reference_strains(system, work, own, factor):
+def shift_reference_strains(system, work, predicted, factor):
     """Set the stress-free strains of the system, in place, to e0 plus factor times the excess."""
-    m = own.of_elements.shape[0]
+    m = predicted.of_elements.shape[0]
     for k in range(m):
         for i in range(6):
-            system.elements.strain0[k, i] = own.of_elements[k, i] + factor * own.excess[k, i]
-    for k in range(own.places.shape[0]):
+            system.elements.strain0[k, i] = predicted.of_elements[k, i] + factor * predicted.excess[k, i]
+    for k in range(predicted.places.shape[0]):
         for i in range(6):
-            work.spans.numbers[own.places[k, i]] = own.of_spans[k, i] + factor * own.excess[m + k, i]
+            work.spans.numbers[predicted.places[k, i]] = (
+                predicted.of_spans[k, i] + factor * predicted.excess[m + k, i]
+            )

@@ -27,21 +27,21 @@ class RestTangent(NamedTuple):
     frames: Ints  # (k,) numbers of the moving frames
 
 
-def tangent(rest: EquilibriumSystem) -> RestTangent:
-    """Return the matrices (1) at the state and the load factor of `rest`, as last assembled."""
-    numbering = rest.numbering
-    order = rest.unknowns.ravel()
+def tangent(statics: EquilibriumSystem) -> RestTangent:
+    """Return the matrices (1) at the state and the load factor of `statics`, as last assembled."""
+    numbering = statics.numbering
+    order = statics.unknowns.ravel()
     row, scale = np.zeros((2, int(numbering.rows.sum())))
     for c in range(len(numbering.row)):
         place = numbering.lam[c] + np.arange(numbering.rows[c])
         row[place] = numbering.row[c] + np.arange(numbering.rows[c])
-        scale[place] = rest.work.scale[c]
+        scale[place] = statics.work.scale[c]
     rows = row.astype(int)
-    if rest.size <= SMALL:
-        full = rest.dense()
+    if statics.size <= SMALL:
+        full = statics.dense()
         return RestTangent(
-            2.0 * full[np.ix_(order, order)], full[np.ix_(rows, order)] / scale[:, None], rest.frames
+            2.0 * full[np.ix_(order, order)], full[np.ix_(rows, order)] / scale[:, None], statics.frames
         )
-    matrix = rest.matrix().tocsr()
+    matrix = statics.matrix().tocsr()
     G = scipy.sparse.diags(1.0 / scale) @ matrix[rows][:, order]
-    return RestTangent(2.0 * matrix[order][:, order], scipy.sparse.csr_matrix(G), rest.frames)
+    return RestTangent(2.0 * matrix[order][:, order], scipy.sparse.csr_matrix(G), statics.frames)

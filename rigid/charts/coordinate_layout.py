@@ -19,8 +19,8 @@ class CoordinateLayout:
     an orientation; `n`: all coordinates; `internal`: internal constraints.
     """
 
-    def __init__(self, frames: Frames, chart: str, held: Sequence[int]):
-        """Assign offsets to the frames that are not fixed; those in `held` have an orientation only."""
+    def __init__(self, frames: Frames, chart: str, orientation_only: Sequence[int]):
+        """Assign offsets to the frames that are not fixed; those in `orientation_only` have an orientation only."""
         self.size = 4 if chart == "quaternion" else 9
         self.position = np.full(len(frames.mass), -1, np.int64)
         self.orientation = np.full(len(frames.mass), -1, np.int64)
@@ -28,7 +28,7 @@ class CoordinateLayout:
         for f, fixed in enumerate(frames.fixed):
             if fixed:
                 continue
-            if f not in held:
+            if f not in orientation_only:
                 self.position[f] = self.n
                 self.n += 3
             self.orientation[f] = self.n
@@ -42,8 +42,8 @@ class CoordinateLayout:
             if at >= 0:
                 q[at : at + 3] = r[f]
             if to >= 0:
-                own = quat[f] if chart == "quaternion" else quaternions.to_matrix(quat[f]).T.ravel()
-                q[to : to + self.size] = own
+                values = quat[f] if chart == "quaternion" else quaternions.to_matrix(quat[f]).T.ravel()
+                q[to : to + self.size] = values
         return q
 
     def velocities(self, quat: Floats, v: Floats, Omega: Floats, chart: str) -> Floats:
@@ -68,8 +68,10 @@ class CoordinateLayout:
             if at >= 0:
                 names[at : at + 3] = [f"r{f}{axis}" for axis in "xyz"]
             if to >= 0:
-                own = "wxyz" if chart == "quaternion" else [f"d{k}{axis}" for k in "123" for axis in "xyz"]
-                names[to : to + self.size] = [f"q{f}{part}" for part in own]
+                suffixes = (
+                    "wxyz" if chart == "quaternion" else [f"d{k}{axis}" for k in "123" for axis in "xyz"]
+                )
+                names[to : to + self.size] = [f"q{f}{part}" for part in suffixes]
         return tuple(names)
 
     def symmetries(self, chart: str, r: Floats) -> tuple[Symmetry, ...]:
@@ -97,13 +99,17 @@ class CoordinateLayout:
 def _on_diagonal(n: int, blocks: Sequence[tuple[Ints, Floats]]) -> scipy.sparse.csr_array:
     """Return a sparse (n, n) matrix with each block (k, k) repeated at its offsets on the diagonal."""
     entries: list[tuple[Ints, Ints, Floats]] = []
-    for places, block in blocks:
+    for offsets, block in blocks:
         i, j = np.nonzero(block)
         entries += [
-            ((places[:, None] + i).ravel(), (places[:, None] + j).ravel(), np.tile(block[i, j], len(places)))
+            (
+                (offsets[:, None] + i).ravel(),
+                (offsets[:, None] + j).ravel(),
+                np.tile(block[i, j], len(offsets)),
+            )
         ]
-    rows, columns, values = (np.concatenate(each) for each in zip(*entries, strict=True))
+    rows, columns, values = (np.concatenate(column) for column in zip(*entries, strict=True))
     at = rows.astype(np.int32), columns.astype(np.int32)
-    found = scipy.sparse.csr_array((values, at), shape=(n, n))
-    found.sort_indices()
-    return found
+    matrix = scipy.sparse.csr_array((values, at), shape=(n, n))
+    matrix.sort_indices()
+    return matrix

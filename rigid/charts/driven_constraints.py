@@ -23,10 +23,10 @@ def place_sum(D, a, first, b, second, at):
     """
     G, X = D.driven, D.interaction_arrays.numbers
     for k in range(G.rows.size):
-        own, here = G.rows[k], G.signal + DRIVE_NUMBERS * k + at
+        driven, here = G.rows[k], G.signal + DRIVE_NUMBERS * k + at
         for i in range(3):
-            X[own.direction + i] = a * first[here + i] + b * second[here + i]
-        X[own.value] = a * first[here + 3] + b * second[here + 3]
+            X[driven.direction + i] = a * first[here + i] + b * second[here + i]
+        X[driven.value] = a * first[here + 3] + b * second[here + 3]
 
 
 @internal_kernel
@@ -46,22 +46,22 @@ def place_weighted_rates(D, weights, at, signals):
     """Set U and value of every driven constraint to sum_j weights[at + j] times the rates in row j of the signals."""
     G, X = D.driven, D.interaction_arrays.numbers
     for k in range(G.rows.size):
-        own, here = G.rows[k], G.signal + DRIVE_NUMBERS * k + 4
+        driven, here = G.rows[k], G.signal + DRIVE_NUMBERS * k + 4
         for i in range(4):
             total = 0.0
             for j in range(signals.shape[0]):
                 total += weights[at + j] * signals[j, here + i]
             if i < 3:
-                X[own.direction + i] = total
+                X[driven.direction + i] = total
             else:
-                X[own.value] = total
+                X[driven.value] = total
 
 
 @internal_kernel
-def value_of(D, own, q):
-    """Return g at q of the driven constraint `own`, with its present parameters."""
+def value_of(D, driven, q):
+    """Return g at q of the driven constraint `driven`, with its present parameters."""
     S, I = D.scratch, D.interaction_arrays
-    kind, entry = I.kinds[own.kind], I.each[own.entry]
+    kind, entry = I.kinds[driven.kind], I.each[driven.entry]
     put_poses(q, D, entry, kind.arity, S[START])
     value = value_at(kind.value)
     value(S[START], I.numbers[entry.first : entry.last], S[ROWS, 0, 0])
@@ -72,8 +72,8 @@ def value_of(D, own, q):
 def add_values(D, q, factor, out):
     """Add factor times g(q) to the driven rows of out (m,)."""
     for k in range(D.driven.rows.size):
-        own = D.driven.rows[k]
-        out[own.row] += factor * value_of(D, own, q)
+        driven = D.driven.rows[k]
+        out[driven.row] += factor * value_of(D, driven, q)
 
 
 @internal_kernel
@@ -83,8 +83,8 @@ def add_works(D, q, factor, lam, works):
     The parameters of the driven constraints must have been replaced by their changes.
     """
     for k in range(D.driven.rows.size):
-        own = D.driven.rows[k]
-        works[own.drive] += factor * lam[own.row] * value_of(D, own, q)
+        driven = D.driven.rows[k]
+        works[driven.drive] += factor * lam[driven.row] * value_of(D, driven, q)
 
 
 @internal_kernel
@@ -92,10 +92,10 @@ def add_driven_pull(D, q, factor, lam, out):
     """Add factor times the gradient of lam . g of the driven rows alone to out (n,)."""
     S, I = D.scratch, D.interaction_arrays
     for k in range(D.driven.rows.size):
-        own = D.driven.rows[k]
-        kind, entry = I.kinds[own.kind], I.each[own.entry]
+        driven = D.driven.rows[k]
+        kind, entry = I.kinds[driven.kind], I.each[driven.entry]
         put_poses(q, D, entry, kind.arity, S[START])
-        S[ROWS, 0, 0, 0] = factor * lam[own.row]
+        S[ROWS, 0, 0, 0] = factor * lam[driven.row]
         dual = dual_at(kind.dual)
         dual(S[START], S[START], I.numbers[entry.first : entry.last], S[ROWS, 0, 0], S[DUAL])
         for a in range(kind.arity):

@@ -52,20 +52,20 @@ def fill_loads(q0, q1, signal, D, out):
     for which in range(I.kinds.size):
         kind = I.kinds[which]
         for e in range(kind.first, kind.last):
-            own = I.each[e]
+            entry = I.each[e]
             for i in range(3 if kind.signal >= 0 else 0):
-                I.numbers[own.first + kind.signal + i] = signal[3 * own.row + i]
+                I.numbers[entry.first + kind.signal + i] = signal[3 * entry.row + i]
             against[0] = -1.0
             if kind.torque == 0:
                 add_duals_of(I, D, kind, e, q0, q1, against, out)
                 continue
             dual = dual_at(kind.dual)
-            put_poses(q0, D, own, kind.arity, S[START])
-            put_poses(q1, D, own, kind.arity, S[END])
-            dual(S[START], S[END], I.numbers[own.first : own.last], against, S[DUAL])
+            put_poses(q0, D, entry, kind.arity, S[START])
+            put_poses(q1, D, entry, kind.arity, S[END])
+            dual(S[START], S[END], I.numbers[entry.first : entry.last], against, S[DUAL])
             for k in range(kind.arity):
                 y = mean_pose(frame(S[START], k), frame(S[END], k))
-                add_moment(torque_of(frame(S[DUAL], k), y), y, q0, q1, F, own.frames[k], out)
+                add_moment(torque_of(frame(S[DUAL], k), y), y, q0, q1, F, entry.frames[k], out)
 
 
 @system_function("force")
@@ -97,18 +97,18 @@ def resistance(q, w, D, out):
         over_step = kind.update_internal != 0 and S[STEP, 0, 0, 0] != 0.0
         dual = dual_at(kind.dual if over_step else kind.bend)
         for e in range(kind.first, kind.last):
-            own = I.each[e]
+            entry = I.each[e]
             S[ROWS, 0, 0, 0] = 1.0
-            put_poses(q, D, own, kind.arity, S[START])
-            put_rates(q, w, D, own, kind.arity, S[END])
+            put_poses(q, D, entry, kind.arity, S[START])
+            put_rates(q, w, D, entry, kind.arity, S[END])
             if over_step:
                 spread(kind.arity, 0.5 / S[STEP, 0, 0, 0], S)
                 S[ROWS, 0, 0, 0] = S[STEP, 0, 0, 0]
             holds = kind.slides != 0 and not over_step
             end = S[START] if holds else S[END]
-            dual(S[START], end, I.numbers[own.first : own.last], S[ROWS, 0, 0], S[DUAL])
+            dual(S[START], end, I.numbers[entry.first : entry.last], S[ROWS, 0, 0], S[DUAL])
             for k in range(kind.arity):
-                add_pulled(frame(S[DUAL], k), q, D.frames, own.frames[k], 1.0, out)
+                add_pulled(frame(S[DUAL], k), q, D.frames, entry.frames[k], 1.0, out)
 
 
 @system_function("discrete_resistance")

@@ -91,19 +91,19 @@ def add_hidden_of(kind, e, ends, gam, D, out):
     """Add the discrete derivative of gam . dg/dt of interaction e, (3) of `rigid.interactions.hidden_rates`, to `out`."""
     q0, p0, q1, p1 = ends
     I, S = D.interaction_arrays, D.scratch
-    own = I.each[e]
-    put_poses(q0, D, own, kind.arity, S[FRAMES_START])
-    put_poses(q1, D, own, kind.arity, S[FRAMES_END])
+    entry = I.each[e]
+    put_poses(q0, D, entry, kind.arity, S[FRAMES_START])
+    put_poses(q1, D, entry, kind.arity, S[FRAMES_END])
     for k in range(kind.arity):
-        v0, w0 = rates_of(q0, p0, D, own.frames[k])
-        v1, w1 = rates_of(q1, p1, D, own.frames[k])
+        v0, w0 = rates_of(q0, p0, D, entry.frames[k])
+        v1, w1 = rates_of(q1, p1, D, entry.frames[k])
         store((v0, w0, ZERO, ZERO), S[MOVING_START], k)
         store((v1, w1, ZERO, ZERO), S[MOVING_END], k)
-    put_discrete_rates(kind, I.numbers[own.first : own.last], gam[own.row : own.row + kind.rows], S)
+    put_discrete_rates(kind, I.numbers[entry.first : entry.last], gam[entry.row : entry.row + kind.rows], S)
     for k in range(kind.arity):
         moving = frame(S[ON_MOVING], k)
-        add_by_momenta(moving[0], moving[1], ends, D, own.frames[k], out)
-        add_mean_pulled(frame(S[ON_FRAMES], k), q0, q1, D.frames, own.frames[k], out.poses)
+        add_by_momenta(moving[0], moving[1], ends, D, entry.frames[k], out)
+        add_mean_pulled(frame(S[ON_FRAMES], k), q0, q1, D.frames, entry.frames[k], out.poses)
 
 
 @internal_kernel
@@ -126,7 +126,7 @@ def add_discrete_hidden(ends, gam, D, out):
 @internal_kernel
 def copy_bilinear(gam, D, out):
     """Copy gam to out, with zeros for constraints that are more than quadratic in poses; return True if there are any."""
-    found = False
+    any_zeroed = False
     for row in range(D.m):
         out[row] = gam[row]
     I = D.interaction_arrays
@@ -135,8 +135,8 @@ def copy_bilinear(gam, D, out):
         for e in range(kind.first, kind.last if kind.hidden != 0 or kind.steep != 0 else kind.first):
             for k in range(kind.rows):
                 out[I.each[e].row + k] = 0.0
-                found = True
-    return found
+                any_zeroed = True
+    return any_zeroed
 
 
 @internal_kernel
@@ -149,21 +149,21 @@ def add_discrete_derivative_in_directors(q0, v0, q1, v1, gam, D, out_q, out_v):
     for which in range(I.kinds.size):
         kind = I.kinds[which]
         for e in range(kind.first, kind.last if kind.hidden != 0 or kind.steep != 0 else kind.first):
-            own = I.each[e]
-            numbers, own_gam = I.numbers[own.first : own.last], gam[own.row : own.row + kind.rows]
+            entry = I.each[e]
+            numbers, own_gam = I.numbers[entry.first : entry.last], gam[entry.row : entry.row + kind.rows]
             if kind.hidden != 0:
-                put_poses(q0, D, own, kind.arity, S[POSES_START])
-                put_rates(q0, v0, D, own, kind.arity, S[RATES_START])
-                put_poses(q1, D, own, kind.arity, S[POSES_END])
-                put_rates(q1, v1, D, own, kind.arity, S[RATES_END])
+                put_poses(q0, D, entry, kind.arity, S[POSES_START])
+                put_rates(q0, v0, D, entry, kind.arity, S[RATES_START])
+                put_poses(q1, D, entry, kind.arity, S[POSES_END])
+                put_rates(q1, v1, D, entry, kind.arity, S[RATES_END])
                 put_discrete_derivative(kind, numbers, own_gam, S)
             else:
-                put_poses(q0, D, own, kind.arity, S[FRAMES_START])
-                put_rates(q0, v0, D, own, kind.arity, S[MOVING_START])
-                put_poses(q1, D, own, kind.arity, S[FRAMES_END])
-                put_rates(q1, v1, D, own, kind.arity, S[MOVING_END])
+                put_poses(q0, D, entry, kind.arity, S[FRAMES_START])
+                put_rates(q0, v0, D, entry, kind.arity, S[MOVING_START])
+                put_poses(q1, D, entry, kind.arity, S[FRAMES_END])
+                put_rates(q1, v1, D, entry, kind.arity, S[MOVING_END])
                 put_discrete_rates_of_directors(kind, numbers, own_gam, S)
             on_pose, on_rate = (ROWS, DUAL) if kind.hidden != 0 else (ON_FRAMES, ON_MOVING)
             for k in range(kind.arity):
-                add_pulled(frame(S[on_pose], k), q1, D.frames, own.frames[k], 1.0, out_q)
-                add_pulled(frame(S[on_rate], k), q1, D.frames, own.frames[k], 1.0, out_v)
+                add_pulled(frame(S[on_pose], k), q1, D.frames, entry.frames[k], 1.0, out_q)
+                add_pulled(frame(S[on_rate], k), q1, D.frames, entry.frames[k], 1.0, out_v)

@@ -352,13 +352,13 @@ def mass_solve(q, p, D, out):
         if to < 0:
             continue
         K, beta, gamma = inertia_split(D, f)
-        quat, own = load_quat(q, to), load_quat(p, to)
+        quat, momentum = load_quat(q, to), load_quat(p, to)
         square = quat_dot(quat, quat)
         g = gamma / square
         K = inverse3((K[0] + g, K[1], K[2], K[3], K[4] + g, K[5], K[6], K[7], K[8] + g))
         scale = 0.25 / (square * square)
-        add_quat(scale, G_transposed(quat, apply(K, G(quat, own))), to, out)
-        add_quat(scale / (beta + g) * quat_dot(quat, own), quat, to, out)
+        add_quat(scale, G_transposed(quat, apply(K, G(quat, momentum))), to, out)
+        add_quat(scale / (beta + g) * quat_dot(quat, momentum), quat, to, out)
 
 
 @system_function("inverse_mass_rate")
@@ -373,8 +373,8 @@ def inverse_mass_rate(q, z, p, D, out):
             continue
         form = form_of(D, f, True)
         s, K, beta = form.scale, form.K, form.beta
-        a, b, own = load_quat(q, to), load_quat(z, to), load_quat(p, to)
-        add_quat(s, G_transposed(b, apply(K, G(a, own))), to, out)
-        add_quat(s, G_transposed(a, apply(K, G(b, own))), to, out)
-        add_quat(s * beta * quat_dot(a, own), b, to, out)
-        add_quat(s * beta * quat_dot(b, own), a, to, out)
+        a, b, momentum = load_quat(q, to), load_quat(z, to), load_quat(p, to)
+        add_quat(s, G_transposed(b, apply(K, G(a, momentum))), to, out)
+        add_quat(s, G_transposed(a, apply(K, G(b, momentum))), to, out)
+        add_quat(s * beta * quat_dot(a, momentum), b, to, out)
+        add_quat(s * beta * quat_dot(b, momentum), a, to, out)

@@ -35,17 +35,17 @@ def pair_of(k):
 
 
 @internal_kernel
-def put_poses(q, D, own, arity, out):
+def put_poses(q, D, entry, arity, out):
     """Store the poses at q of the frames of one interaction in out."""
     for k in range(arity):
-        store(pose(q, D.frames, own.frames[k]), out, k)
+        store(pose(q, D.frames, entry.frames[k]), out, k)
 
 
 @internal_kernel
-def put_rates(q, v, D, own, arity, out):
+def put_rates(q, v, D, entry, arity, out):
     """Store the rates of the poses of the frames of one interaction in out, at q with velocities v."""
     for k in range(arity):
-        store(rate(q, v, D.frames, own.frames[k]), out, k)
+        store(rate(q, v, D.frames, entry.frames[k]), out, k)
 
 
 @internal_kernel
@@ -65,14 +65,14 @@ def add_duals(D, kind, e, q0, q1, lam, out):
 def add_duals_of(I, D, kind, e, q0, q1, lam, out):
     """Add the pulled-back dual, for multipliers lam, of interaction e of `I` between q0 and q1 to out (n,)."""
     S = D.scratch
-    own = I.each[e]
+    entry = I.each[e]
     if kind.constant == 0:
-        put_poses(q0, D, own, kind.arity, S[START])
-        put_poses(q1, D, own, kind.arity, S[END])
+        put_poses(q0, D, entry, kind.arity, S[START])
+        put_poses(q1, D, entry, kind.arity, S[END])
     dual = dual_at(kind.dual)
-    dual(S[START], S[END], I.numbers[own.first : own.last], lam, S[DUAL])
+    dual(S[START], S[END], I.numbers[entry.first : entry.last], lam, S[DUAL])
     for k in range(kind.arity):
-        add_mean_pulled(frame(S[DUAL], k), q0, q1, D.frames, own.frames[k], out)
+        add_mean_pulled(frame(S[DUAL], k), q0, q1, D.frames, entry.frames[k], out)
 
 
 @internal_kernel
@@ -100,9 +100,9 @@ def potential(q, D, out):
         if kind.rows == 0:
             value = value_at(kind.value)
             for e in range(kind.first, kind.last):
-                own = I.each[e]
-                put_poses(q, D, own, kind.arity, S[START])
-                value(S[START], I.numbers[own.first : own.last], S[ROWS, 0, 0])
+                entry = I.each[e]
+                put_poses(q, D, entry, kind.arity, S[START])
+                value(S[START], I.numbers[entry.first : entry.last], S[ROWS, 0, 0])
                 V += S[ROWS, 0, 0, 0]
     out[0] = V
 
@@ -143,9 +143,9 @@ def constraints(q, D, out):
         kind = I.kinds[which]
         value = value_at(kind.value)
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
-            own = I.each[e]
-            put_poses(q, D, own, kind.arity, S[START])
-            value(S[START], I.numbers[own.first : own.last], S[ROWS, 0, 0])
+            entry = I.each[e]
+            put_poses(q, D, entry, kind.arity, S[START])
+            value(S[START], I.numbers[entry.first : entry.last], S[ROWS, 0, 0])
             for k in range(kind.rows):
                 out[I.each[e].row + k] = S[ROWS, 0, 0, k]
 
@@ -229,13 +229,13 @@ def fill_pull(q0, q1, lam, D, out):
     """Set out (n,) to (discrete derivative of g between q0 and q1)^T lam."""
     clear(out)
     add_internal_pull(q0, q1, lam, D, out)
-    own = D.scratch[ROWS, 0, 0]
+    multipliers = D.scratch[ROWS, 0, 0]
     I = D.interaction_arrays
     for which in range(I.kinds.size):
         kind = I.kinds[which]
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
-            take_multipliers(lam, I, kind, e, own)
-            add_duals(D, kind, e, q0, q1, own, out)
+            take_multipliers(lam, I, kind, e, multipliers)
+            add_duals(D, kind, e, q0, q1, multipliers, out)
 
 
 @system_function("pull")
@@ -291,10 +291,10 @@ def constraint_rate(q, w, D, out):
         kind = I.kinds[which]
         dual = dual_at(kind.dual)
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
-            own = I.each[e]
-            numbers = I.numbers[own.first : own.last]
-            put_poses(q, D, own, kind.arity, S[START])
-            put_rates(q, w, D, own, kind.arity, S[END])
+            entry = I.each[e]
+            numbers = I.numbers[entry.first : entry.last]
+            put_poses(q, D, entry, kind.arity, S[START])
+            put_rates(q, w, D, entry, kind.arity, S[END])
             for k in range(kind.rows):
                 choose_row(k, kind.rows, S[ROWS, 0, 0])
                 dual(S[START], S[START], numbers, S[ROWS, 0, 0], S[DUAL])
@@ -317,19 +317,19 @@ def second(q, w, z, D, out):
         kind = I.kinds[which]
         dual, bend = dual_at(kind.dual), dual_at(kind.bend)
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
-            own = I.each[e]
-            numbers = I.numbers[own.first : own.last]
+            entry = I.each[e]
+            numbers = I.numbers[entry.first : entry.last]
             for k in range(kind.rows):
                 choose_row(k, kind.rows, S[ROWS, 0, 0])
-                put_poses(q, D, own, kind.arity, S[START])
-                put_rates(q, w, D, own, kind.arity, S[END])
+                put_poses(q, D, entry, kind.arity, S[START])
+                put_rates(q, w, D, entry, kind.arity, S[END])
                 bend(S[START], S[END], numbers, S[ROWS, 0, 0], S[DUAL])
-                put_rates(q, z, D, own, kind.arity, S[END])
+                put_rates(q, z, D, entry, kind.arity, S[END])
                 value = work_of(S[DUAL], S[END], kind.arity)
                 if D.frames.chart == QUATERNION:  # directors are quadratic in quaternions
                     dual(S[START], S[START], numbers, S[ROWS, 0, 0], S[DUAL])
                     for a in range(kind.arity):
-                        store(bent_pose(w, z, D, own.frames[a]), S[END], a)
+                        store(bent_pose(w, z, D, entry.frames[a]), S[END], a)
                     value += work_of(S[DUAL], S[END], kind.arity)
                 out[I.each[e].row + k] = value
 
@@ -345,17 +345,17 @@ def curvature(q, w, lam, D, out):
         kind = I.kinds[which]
         dual, bend = dual_at(kind.dual), dual_at(kind.bend)
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
-            own = I.each[e]
-            numbers = I.numbers[own.first : own.last]
+            entry = I.each[e]
+            numbers = I.numbers[entry.first : entry.last]
             take_multipliers(lam, I, kind, e, S[ROWS, 0, 0])
-            put_poses(q, D, own, kind.arity, S[START])
-            put_rates(q, w, D, own, kind.arity, S[END])
+            put_poses(q, D, entry, kind.arity, S[START])
+            put_rates(q, w, D, entry, kind.arity, S[END])
             bend(S[START], S[END], numbers, S[ROWS, 0, 0], S[DUAL])
             for k in range(kind.arity):
-                add_pulled(frame(S[DUAL], k), q, D.frames, own.frames[k], 1.0, out)
+                add_pulled(frame(S[DUAL], k), q, D.frames, entry.frames[k], 1.0, out)
             if D.frames.chart == QUATERNION:  # the pull-back itself changes along w
                 dual(S[START], S[START], numbers, S[ROWS, 0, 0], S[DUAL])
                 for k in range(kind.arity):
-                    to = D.frames.each[own.frames[k]].orientation
+                    to = D.frames.each[entry.frames[k]].orientation
                     if to >= 0:
                         add_quaternion_part(frame(S[DUAL], k), load_quat(w, to), to, 1.0, out)

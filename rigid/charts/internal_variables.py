@@ -28,24 +28,24 @@ def begin_internal_steps(D, h, books):
 
     Return the energy stored in internal variables that depend on strains alone, J. Those with `update_internal` are not counted.
     """
-    I, at, kept = D.dissipating, 2 + D.driven.drives, 0.0
+    I, at, energy = D.dissipating, 2 + D.driven.drives, 0.0
     D.scratch[STEP, 0, 0, 0] = 1.0 / h
     for which in range(I.kinds.size):
         kind = I.kinds[which]
         for e in range(kind.first, kind.last if kind.n_internal > 0 else kind.first):
-            own = books[at : at + kind.n_internal]
+            internal = books[at : at + kind.n_internal]
             if kind.update_internal != 0:
-                load_internal_variables(I, kind, I.each[e], own)
+                load_internal_variables(I, kind, I.each[e], internal)
             else:
-                kept += begin_internal_step(I, kind, I.each[e], h, own, D.scratch[ROWS])
+                energy += begin_internal_step(I, kind, I.each[e], h, internal, D.scratch[ROWS])
             at += kind.n_internal
-    return kept
+    return energy
 
 
 @internal_kernel
 def bristle_energy(D, q):
     """Return the energy at q stored in internal variables with `update_internal`, J, read from the parameters."""
-    I, S, kept = D.dissipating, D.scratch, 0.0
+    I, S, total = D.dissipating, D.scratch, 0.0
     energy = S[ROWS].reshape(S[ROWS].size)[0:1]
     for which in range(I.kinds.size):
         kind = I.kinds[which]
@@ -53,8 +53,8 @@ def bristle_energy(D, q):
             entry, kept_of_kind = I.each[e], value_at(kind.stored_energy)
             put_poses(q, D, entry, kind.arity, S[START])
             kept_of_kind(S[START], I.numbers[entry.first : entry.last], energy)
-            kept += energy[0].real
-    return kept
+            total += energy[0].real
+    return total
 
 
 @internal_kernel
@@ -79,14 +79,14 @@ def _change_of(arity, S):
 @internal_kernel
 def _taken(D, kind, entry, ends):
     """Return the energy that one dissipation takes from the motion between both ends of the step, J."""
-    S, I, taken = D.scratch, D.dissipating, 0.0
+    S, I, work = D.scratch, D.dissipating, 0.0
     dual_of_kind = dual_at(kind.dual)
     dual_of_kind(ends[0], ends[1], I.numbers[entry.first : entry.last], S[STEP, 0, 0], S[DUAL])
     for k in range(kind.arity):
         for i in range(4):
             for j in range(3):
-                taken += (S[DUAL, k, i, j] * (ends[1][k, i, j] - ends[0][k, i, j])).real
-    return taken
+                work += (S[DUAL, k, i, j] * (ends[1][k, i, j] - ends[0][k, i, j])).real
+    return work
 
 
 @internal_kernel
@@ -99,7 +99,7 @@ def end_internal_steps(D, q0, q1, along, books):
     for which in range(I.kinds.size):
         kind = I.kinds[which]
         for e in range(kind.first, kind.last if kind.n_internal > 0 else kind.first):
-            entry, own = I.each[e], books[at : at + kind.n_internal]
+            entry, internal = I.each[e], books[at : at + kind.n_internal]
             put_poses(q0, D, entry, kind.arity, S[START])
             put_poses(q1, D, entry, kind.arity, S[END])
             ends = S[START], S[END]
@@ -107,15 +107,15 @@ def end_internal_steps(D, q0, q1, along, books):
                 if along:
                     _change_of(kind.arity, S)
                     spread(kind.arity, 0.5, S)
-                taken = _taken(D, kind, entry, ends) if kind.works != 0 else 0.0
-                gained = update_internal_variables(I, kind, entry, ends, S[STEP, 0, 0], own, S[ROWS])
-                if kind.works != 0:  # `taken` was added to the dissipation with all other dissipations
-                    books[DISSIPATED] -= taken
-                    books[WORK_DONE] += gained - taken
+                dissipated = _taken(D, kind, entry, ends) if kind.works != 0 else 0.0
+                gained = update_internal_variables(I, kind, entry, ends, S[STEP, 0, 0], internal, S[ROWS])
+                if kind.works != 0:  # `dissipated` was added to the dissipation with all other dissipations
+                    books[DISSIPATED] -= dissipated
+                    books[WORK_DONE] += gained - dissipated
                 else:
                     books[DISSIPATED] -= gained
             else:
-                books[DISSIPATED] -= end_internal_step(I, kind, entry, ends, along, own, S[ROWS])
+                books[DISSIPATED] -= end_internal_step(I, kind, entry, ends, along, internal, S[ROWS])
             at += kind.n_internal
 
 
@@ -135,7 +135,7 @@ def stored_energies(system: MechanicalSystem, books: Floats, q: Floats, h: float
     """
     out = np.zeros(len(books))
     if system.has(CONDENSED):
-        kept = system.data.dissipating.numbers[system.condensed]
+        saved = system.data.dissipating.numbers[system.condensed]
         _begin_rows(system.data, h, np.ascontiguousarray(books), np.ascontiguousarray(q, complex), out)
-        system.data.dissipating.numbers[system.condensed] = kept
+        system.data.dissipating.numbers[system.condensed] = saved
     return out

@@ -89,7 +89,7 @@ def multibody_system(
     chart: str = "quaternion",
     inertia: str = "singular",
     parameter: float | None = None,
-    held: Sequence[int] = (),
+    orientation_only: Sequence[int] = (),
 ) -> MechanicalSystem:
     """Make a mechanical system of frames and interactions in a chart.
 
@@ -133,26 +133,27 @@ def multibody_system(
     """
     _check(name, interactions, chart, inertia, parameter)
     _check_inertia(name, frames)
-    places = CoordinateLayout(frames, chart, held)
+    layout = CoordinateLayout(frames, chart, orientation_only)
     is_quaternion = chart == "quaternion"
     constraints = interactions.constraints
     n_joint_rows = 0 if constraints is None else int(rows_of(constraints).sum())
-    n_joint_rows += sum(own.kind.rows * len(own.frames) for own in interactions.holding)
-    groups = _groups(interactions, places.internal)
+    n_joint_rows += sum(group.kind.rows * len(group.frames) for group in interactions.holding)
+    groups = _groups(interactions, layout.internal)
     flags = (
         mechanical_system.DISCRETE_POTENTIAL
         | mechanical_system.DISCRETE_CONSTRAINTS
         | mechanical_system.DISCRETE_KINETIC
     )
     flags |= mechanical_system.PRODUCTS | mechanical_system.DISCRETE_FORCE
-    dissipating = [own for own in interactions.dissipating if len(own.frames)]
+    dissipating = [group for group in interactions.dissipating if len(group.frames)]
     if dissipating:
         flags |= mechanical_system.VISCOUS
     if all(
-        own.kind.state_equations is not None and own.kind.state_equations.conserves for own in dissipating
+        group.kind.state_equations is not None and group.kind.state_equations.conserves
+        for group in dissipating
     ):
         flags |= mechanical_system.LOSSLESS
-    if any(own.kind.n_internal for own in dissipating):
+    if any(group.kind.n_internal for group in dissipating):
         flags |= mechanical_system.CONDENSED
     flat = any(_is_flat(J) for J in frames.inertia[frames.fixed == 0])
     if not is_quaternion:
@@ -165,13 +166,13 @@ def multibody_system(
         flags |= mechanical_system.QUATERNIONS | mechanical_system.INVERSE_MASS
     if np.any(interactions.coupling):
         flags = (flags | mechanical_system.SHARED_MASS) & ~mechanical_system.INVERSE_MASS
-    chart_frames = _chart_frames(frames, r, quat, interactions, places, chart, inertia, parameter)
-    working = [own for own in interactions.working if len(own.frames)]
-    loads = sum(len(own.frames) for own in working if own.kind.signal >= 0)
+    chart_frames = _chart_frames(frames, r, quat, interactions, layout, chart, inertia, parameter)
+    working = [group for group in interactions.working if len(group.frames)]
+    loads = sum(len(group.frames) for group in working if group.kind.signal >= 0)
     interaction_arrays, motion = pack_groups(groups), interactions.motion
     data = Data(
-        places.n,
-        places.internal + n_joint_rows,
+        layout.n,
+        layout.internal + n_joint_rows,
         flags,
         chart_frames,
         interaction_arrays,
@@ -180,19 +181,19 @@ def multibody_system(
         pack_groups(working),
         no_drives()
         if motion is None
-        else offsets_of_motion(motion, interactions.constraints, interaction_arrays, places, 3 * loads),
+        else offsets_of_motion(motion, interactions.constraints, interaction_arrays, layout, 3 * loads),
     )
     system = MechanicalSystem(
         name,
         functions(),
         data,
-        places.coordinates(r, quat, chart),
-        places.velocities(quat, v, Omega, chart),
-        names=places.names(chart),
-        symmetries=places.symmetries(chart, r),
+        layout.coordinates(r, quat, chart),
+        layout.velocities(quat, v, Omega, chart),
+        names=layout.names(chart),
+        symmetries=layout.symmetries(chart, r),
         info={
             "chart": chart,
-            "places": places,
+            "places": layout,
             "counting": _counting(groups, interaction_arrays),
             "r": r.copy(),
             "quat": quat.copy(),
@@ -215,12 +216,16 @@ def _signal(
 
     def signal(t: float) -> Floats:
         """Return the values of the loads and the parameters of driven constraints at time t, s."""
-        found = np.zeros((count, 3)) if values is None else np.ascontiguousarray(values(t), float)
-        if found.size != 3 * count:
+        load_values = np.zeros((count, 3)) if values is None else np.ascontiguousarray(values(t), float)
+        if load_values.size != 3 * count:
             raise ModelError(
-                f"system '{system.name}': signal at t = {t:g} s has shape {found.shape}; of {count} loads give {(count, 3)}"
+                f"system '{system.name}': signal at t = {t:g} s has shape {load_values.shape}; of {count} loads give {(count, 3)}"
             )
-        return found.ravel() if driven is None else np.concatenate([found.ravel(), driven(t).ravel()])
+        return (
+            load_values.ravel()
+            if driven is None
+            else np.concatenate([load_values.ravel(), driven(t).ravel()])
+        )
 
     return signal
 
@@ -238,26 +243,31 @@ class CountedVariables(NamedTuple):
 
 def _counting(groups: list[Group], interaction_arrays: InteractionArrays) -> CountedVariables:
     """Collect the counted internal variables of all groups."""
-    found: list[Group] = []
-    places: list[Ints] = [np.zeros(0, np.int64)]
+    counted_groups: list[Group] = []
+    offsets: list[Ints] = [np.zeros(0, np.int64)]
     names: list[str] = []
-    for own, kind in zip(groups, interaction_arrays.kinds, strict=True):
-        if own.kind.n_internal:
+    for members, kind in zip(groups, interaction_arrays.kinds, strict=True):
+        if members.kind.n_internal:
             last = interaction_arrays.each.last[kind.first : kind.last, None]
-            row = len(names) + own.kind.n_internal * np.arange(len(last))
-            found.append(
-                own._replace(kind=own.kind._replace(value=own.kind.count, rows=own.kind.n_internal), row=row)
+            row = len(names) + members.kind.n_internal * np.arange(len(last))
+            counted_groups.append(
+                members._replace(
+                    kind=members.kind._replace(value=members.kind.count, rows=members.kind.n_internal),
+                    row=row,
+                )
             )
-            places.append((last + np.arange(-own.kind.n_internal, 0)).ravel())
-            names += [f"{own.kind.name} {k}" for k in range(len(last)) for _ in range(own.kind.n_internal)]
-    return CountedVariables(found, np.concatenate(places), names)
+            offsets.append((last + np.arange(-members.kind.n_internal, 0)).ravel())
+            names += [
+                f"{members.kind.name} {k}" for k in range(len(last)) for _ in range(members.kind.n_internal)
+            ]
+    return CountedVariables(counted_groups, np.concatenate(offsets), names)
 
 
 def branches(system: MechanicalSystem) -> Floats:
     """Return the reference values (k,) of counted variables, rad; potentials know angles within half a revolution of these."""
-    own = system.info.get("counting")  # systems that are not made by a chart have none
-    found: Floats = system.data.interaction_arrays.numbers[own.places] if own else np.zeros(0)
-    return found
+    counting = system.info.get("counting")  # systems that are not made by a chart have none
+    references: Floats = system.data.interaction_arrays.numbers[counting.places] if counting else np.zeros(0)
+    return references
 
 
 def counted(system: MechanicalSystem, q: Floats) -> Floats:
@@ -265,17 +275,17 @@ def counted(system: MechanicalSystem, q: Floats) -> Floats:
 
     The first row is unwrapped to be closest to `branches`, every other row to be closest to the row before it.
     """
-    groups, places = system.info["counting"].groups, system.info["places"]
+    groups, layout = system.info["counting"].groups, system.info["places"]
     r, quat = (np.tile(system.info[name], (len(q), 1, 1)) for name in ("r", "quat"))
-    for f in np.unique(np.concatenate([own.frames.ravel() for own in groups])):
-        if places.position[f] >= 0:
-            r[:, f] = q[:, places.position[f] : places.position[f] + 3]
+    for f in np.unique(np.concatenate([members.frames.ravel() for members in groups])):
+        if layout.position[f] >= 0:
+            r[:, f] = q[:, layout.position[f] : layout.position[f] + 3]
         quat[:, f] = quaternions.from_matrix(rotations(system, q, f))
     turned = evaluation.values(groups, r, quat)
     on = np.unwrap(np.concatenate([branches(system)[None], turned]), axis=0)[1:]
     # add whole revolutions to the angles of the poses: bit-identical however a motion is divided
-    whole: Floats = turned + 2 * np.pi * np.round((on - turned) / (2 * np.pi))
-    return whole
+    unwrapped: Floats = turned + 2 * np.pi * np.round((on - turned) / (2 * np.pi))
+    return unwrapped
 
 
 def rotations(system: MechanicalSystem, q: Floats, frame: int) -> Floats:
@@ -353,7 +363,7 @@ def rotating_body(
         chart=chart,
         inertia=inertia,
         parameter=parameter,
-        held=(0,),
+        orientation_only=(0,),
     )
 
 
@@ -427,25 +437,25 @@ def _chart_frames(
     r: Floats,
     quat: Floats,
     interactions: Interactions,
-    places: CoordinateLayout,
+    layout: CoordinateLayout,
     chart: str,
     inertia: str,
     parameter: float | None,
 ) -> ChartFrames:
     """Make the table of frames of a chart: offsets, masses, inertias and initial poses."""
     J = np.ascontiguousarray(frames.inertia, float)
-    own = np.trace(J, axis1=1, axis2=2) / (2 if inertia == "alpha" else 3)
+    parameters = np.trace(J, axis1=1, axis2=2) / (2 if inertia == "alpha" else 3)
     if parameter is not None:
-        own = np.full(len(J), float(parameter))
-    each = table(FRAME, len(J))
-    each.position, each.orientation = places.position, places.orientation
-    each.mass, each.inertia, each.parameter = frames.mass, J.reshape(-1, 9), own
-    each.r, each.directors = r, np.swapaxes(quaternions.to_matrix(quat), 1, 2).reshape(-1, 9)
+        parameters = np.full(len(J), float(parameter))
+    frame_table = table(FRAME, len(J))
+    frame_table.position, frame_table.orientation = layout.position, layout.orientation
+    frame_table.mass, frame_table.inertia, frame_table.parameter = frames.mass, J.reshape(-1, 9), parameters
+    frame_table.r, frame_table.directors = r, np.swapaxes(quaternions.to_matrix(quat), 1, 2).reshape(-1, 9)
     use = interactions.coupling != 0.0
     shared = table(SHARED, int(use.sum()))
     shared.a, shared.b = interactions.shared[use].T
     shared.coupling = interactions.coupling[use]
-    return ChartFrames(CHARTS[chart], INERTIAS[inertia], 0, each, shared)
+    return ChartFrames(CHARTS[chart], INERTIAS[inertia], 0, frame_table, shared)
 
 
 def _groups(interactions: Interactions, first_row: int) -> list[Group]:
@@ -456,5 +466,8 @@ def _groups(interactions: Interactions, first_row: int) -> list[Group]:
         frames = np.array([weight.frame for weight in weights])
         groups.append(group(WEIGHT, frames, np.array([[*weight.X, *weight.force] for weight in weights])))
     groups += interactions.more
-    groups += [own._replace(row=first_row + own.row) for own in interactions.holding]
-    return [own for own in groups if len(own.frames)]
+    groups += [
+        interaction_group._replace(row=first_row + interaction_group.row)
+        for interaction_group in interactions.holding
+    ]
+    return [interaction_group for interaction_group in groups if len(interaction_group.frames)]

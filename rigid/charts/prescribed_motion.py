@@ -38,7 +38,7 @@ def offsets_of_motion(
     motion: Motion,
     constraints: Constraints | None,
     interaction_arrays: InteractionArrays,
-    places: CoordinateLayout,
+    layout: CoordinateLayout,
     signal: int,
 ) -> Driven:
     """Return the offsets of driven constraints and frames for compiled code.
@@ -46,7 +46,7 @@ def offsets_of_motion(
     `signal`: number of values of the loads, which precede the drives' parameters in a row of time signals.
     """
     assert constraints is not None
-    first, rows = places.internal + first_rows(constraints), table(DRIVEN_ROW, len(motion.rows))
+    first, rows = layout.internal + first_rows(constraints), table(DRIVEN_ROW, len(motion.rows))
     for k, c in enumerate(motion.rows):
         which, entry = _entry(interaction_arrays, first[c])
         at, here = interaction_arrays.each[entry].first, {}
@@ -56,7 +56,7 @@ def offsets_of_motion(
         rows[k] = first[c], which, entry, here["Ua"], here["value"], motion.drive[k]
     frames = table(DRIVEN_FRAME, len(motion.frames))
     for k, f in enumerate(motion.frames):
-        frames[k] = places.position[f], places.orientation[f] + places.size, motion.drive_of_frame[k]
+        frames[k] = layout.position[f], layout.orientation[f] + layout.size, motion.drive_of_frame[k]
     drives = int(max([*motion.drive, *motion.drive_of_frame], default=-1)) + 1
     return Driven(drives, signal, rows, frames)
 
@@ -65,7 +65,7 @@ def _entry(interaction_arrays: InteractionArrays, row: int) -> tuple[int, int]:
     """Return the indices of kind and interaction of the constraint that has this row of g."""
     for which, kind in enumerate(interaction_arrays.kinds):
         if kind.rows:
-            found = np.flatnonzero(interaction_arrays.each.row[kind.first : kind.last] == row)
-            if len(found):
-                return which, int(kind.first + found[0])
+            matches = np.flatnonzero(interaction_arrays.each.row[kind.first : kind.last] == row)
+            if len(matches):
+                return which, int(kind.first + matches[0])
     raise AssertionError(f"no constraint has row {row}")

@@ -37,30 +37,30 @@ def is_curved(kind, F):
 
 
 @internal_kernel
-def take_changes(D, own, arity, pulled, at, out):
+def take_changes(D, entry, arity, pulled, at, out):
     """Set out[at:] to the imaginary parts of `pulled` at the coordinates of the frames, divided by COMPLEX_STEP.
 
     These entries of `pulled` are set to 0. Return the offset behind the last entry written.
     """
     for a in range(arity):
         i = 0
-        place = coordinate(D.frames, own.frames[a], 0)
+        place = coordinate(D.frames, entry.frames[a], 0)
         while place >= 0:
             out[at] = pulled[place].imag / COMPLEX_STEP
             pulled[place] = 0.0
             at += 1
             i += 1
-            place = coordinate(D.frames, own.frames[a], i)
+            place = coordinate(D.frames, entry.frames[a], i)
     return at
 
 
 @internal_kernel
-def leave_out(D, own, arity, at, out):
+def leave_out(D, entry, arity, at, out):
     """Set out[at:] to 0 for all pairs of coordinates of the frames; return the offset of the next interaction."""
     count = 0
     for a in range(arity):
         i = 0
-        while coordinate(D.frames, own.frames[a], i) >= 0:
+        while coordinate(D.frames, entry.frames[a], i) >= 0:
             i += 1
         count += i
     for k in range(count * count):
@@ -84,35 +84,35 @@ def fill_energy_tangents(q0, q1, between, D, pulled, out):
             continue
         dual = dual_at(kind.dual)
         for e in range(kind.first, kind.last):
-            own = I.each[e]
-            numbers = I.numbers[own.first : own.last]
+            entry = I.each[e]
+            numbers = I.numbers[entry.first : entry.last]
             S[ROWS, 0, 0, 0] = 1.0
             for k in range(kind.arity):
-                store(pose(other, D.frames, own.frames[k]), S[START], k)
-                store(pose(q1, D.frames, own.frames[k]), S[END], k)
+                store(pose(other, D.frames, entry.frames[k]), S[START], k)
+                store(pose(q1, D.frames, entry.frames[k]), S[END], k)
             if kind.one_sided != 0:
                 dual(S[START], S[END], numbers, S[ROWS, 0, 0], S[DUAL])
                 if is_idle(kind, S[DUAL]):
-                    at = leave_out(D, own, kind.arity, at, out)
+                    at = leave_out(D, entry, kind.arity, at, out)
                     continue
             for b in range(kind.arity):
                 j = 0
-                place = coordinate(D.frames, own.frames[b], 0)
+                place = coordinate(D.frames, entry.frames[b], 0)
                 while place >= 0:
                     q1[place] += 1j * COMPLEX_STEP
-                    moved = pose(q1, D.frames, own.frames[b])
+                    moved = pose(q1, D.frames, entry.frames[b])
                     store(moved, S[END], b)
                     if not between:
                         store(moved, S[START], b)
                     dual(S[START], S[END], numbers, S[ROWS, 0, 0], S[DUAL])
                     for a in range(kind.arity):
-                        add_mean_pulled(frame(S[DUAL], a), other, q1, D.frames, own.frames[a], pulled)
+                        add_mean_pulled(frame(S[DUAL], a), other, q1, D.frames, entry.frames[a], pulled)
                     q1[place] = q1[place].real
-                    at = take_changes(D, own, kind.arity, pulled, at, out)
+                    at = take_changes(D, entry, kind.arity, pulled, at, out)
                     j += 1
-                    place = coordinate(D.frames, own.frames[b], j)
-                store(pose(q1, D.frames, own.frames[b]), S[END], b)
-                store(pose(other, D.frames, own.frames[b]), S[START], b)
+                    place = coordinate(D.frames, entry.frames[b], j)
+                store(pose(q1, D.frames, entry.frames[b]), S[END], b)
+                store(pose(other, D.frames, entry.frames[b]), S[START], b)
 
 
 def energy_entries(system: MechanicalSystem) -> tuple[Ints, Ints]:
@@ -121,10 +121,10 @@ def energy_entries(system: MechanicalSystem) -> tuple[Ints, Ints]:
     rows, columns = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     of_frame = [_coordinates(F, f) for f in range(len(F.each))]
     for kind in I.kinds:
-        for own in I.each[kind.first : kind.last] if is_curved(kind, F) else ():
-            places = np.concatenate([of_frame[f] for f in own.frames[: kind.arity]])
-            rows.append(np.tile(places, len(places)))
-            columns.append(np.repeat(places, len(places)))
+        for entry in I.each[kind.first : kind.last] if is_curved(kind, F) else ():
+            indices = np.concatenate([of_frame[f] for f in entry.frames[: kind.arity]])
+            rows.append(np.tile(indices, len(indices)))
+            columns.append(np.repeat(indices, len(indices)))
     return np.concatenate(rows), np.concatenate(columns)
 
 

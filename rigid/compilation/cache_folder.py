@@ -75,23 +75,23 @@ def is_version_folder(name: str) -> bool:
     return re.fullmatch("[0-9a-f]{16}", name) is not None
 
 
-def _remove_unused(own: Path) -> None:
+def _remove_unused(folder: Path) -> None:
     """Note that our folder is used and remove the folders beside it that were not used for 30 days, at most once a day.
 
     Errors are ignored: another process may remove the same folders, or nothing can be written.
     """
-    now, stamp = time.time(), own / STAMP
+    now, stamp = time.time(), folder / STAMP
     with contextlib.suppress(OSError):
         if 0.0 <= now - stamp.stat().st_mtime < DAY:
             return
     with contextlib.suppress(OSError):
         stamp.touch(mode=0o600)
-        for beside in [*os.scandir(own.parent)]:
-            ours = is_version_folder(beside.name) and beside.is_dir(follow_symlinks=False)
-            if ours and now - _last_used(Path(beside)) > UNUSED:
+        for sibling in [*os.scandir(folder.parent)]:
+            ours = is_version_folder(sibling.name) and sibling.is_dir(follow_symlinks=False)
+            if ours and now - _last_used(Path(sibling)) > UNUSED:
                 import shutil
 
-                shutil.rmtree(beside, ignore_errors=True)
+                shutil.rmtree(sibling, ignore_errors=True)
 
 
 def _last_used(folder: Path) -> float:

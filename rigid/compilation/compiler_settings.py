@@ -44,9 +44,9 @@ class WhileCompiling(event.Listener):
         self._depth -= 1
         if self._depth == 0:
             gc.set_threshold(*self._threshold)
-            for each in self._filters:
-                if each in warnings.filters:
-                    warnings.filters.remove(each)  # type: ignore[attr-defined]
+            for warning_filter in self._filters:
+                if warning_filter in warnings.filters:
+                    warnings.filters.remove(warning_filter)  # type: ignore[attr-defined]
 
 
 def _without_experimental() -> list[Any]:

@@ -94,8 +94,8 @@ def _without_literal_types(types_of: Any) -> Any:
     """
 
     def general_types_of(arguments: Any, named: Any) -> Any:
-        signature, found = types_of(arguments, named)
-        return signature, tuple(_without_literal(each) for each in found)
+        signature, argument_types = types_of(arguments, named)
+        return signature, tuple(_without_literal(kind) for kind in argument_types)
 
     return general_types_of
 
@@ -226,17 +226,19 @@ def _calling(inner: Any, function: Any) -> Any:
     """
     code, name = function.__code__, f"{function.__name__}_for_python"
     known, defaults = function.__globals__, function.__defaults__
-    taken = inspect.signature(function).parameters
-    plain = all(each.kind == inspect.Parameter.POSITIONAL_OR_KEYWORD for each in taken.values())
+    parameters = inspect.signature(function).parameters
+    plain = all(
+        parameter.kind == inspect.Parameter.POSITIONAL_OR_KEYWORD for parameter in parameters.values()
+    )
     if function.__closure__ is None and plain:
-        names = ", ".join(taken)
+        names = ", ".join(parameters)
         text = f"def {name}({names}):\n    return the_kernel({names})\n"
         known = {"the_kernel": inner, "__name__": function.__module__}
         made = compile(text, code.co_filename, "exec").co_consts[0]
         code = made.replace(co_firstlineno=code.co_firstlineno)
-    own = FunctionType(code, known, name, defaults, function.__closure__)
-    own.__module__, own.__qualname__ = function.__module__, name
-    return own
+    caller = FunctionType(code, known, name, defaults, function.__closure__)
+    caller.__module__, caller.__qualname__ = function.__module__, name
+    return caller
 
 
 def with_entry_point(inner: Any) -> Any:
@@ -257,7 +259,7 @@ def named_kernel(name: str, function: F) -> F:
 def named_internal_kernel(name: str, function: F) -> F:
     """Compile a helper that is made at run time and takes models; it is cached with its callers, not by itself."""
     return _with_separate_entry_point(
-        _named(name, function, _WITHOUT_ENTRY_POINT), lambda own: _named(name, own, {}), function
+        _named(name, function, _WITHOUT_ENTRY_POINT), lambda renamed: _named(name, renamed, {}), function
     )
 
 
@@ -396,8 +398,10 @@ def compiled(signature: Any) -> Callable[[Callable[..., Any]], Any]:
 
 def complex_signature(signature: Any) -> Any:
     """Return the signature with arrays of complex numbers in place of arrays of real numbers."""
-    real, own = types.float64[::1], types.complex128[::1]
-    return signature.return_type(*(own if argument == real else argument for argument in signature.args))
+    real_array, complex_array = types.float64[::1], types.complex128[::1]
+    return signature.return_type(
+        *(complex_array if argument == real_array else argument for argument in signature.args)
+    )
 
 
 @functools.cache

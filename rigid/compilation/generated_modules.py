@@ -49,8 +49,8 @@ def _written(name: str, source: str) -> str:
             path = make_private(Path(cache_folder.CACHE_DIRECTORY) / "systems") / f"{name}.py"
             if not _holds(path, source):
                 _write(path, source)
-                others = sorted(path.parent.glob(f"{_PREFIX}*.py"), key=_written_at, reverse=True)
-                _remove([x for x in others if x != path][_KEPT_FILES - 1 :])
+                files = sorted(path.parent.glob(f"{_PREFIX}*.py"), key=_written_at, reverse=True)
+                _remove([x for x in files if x != path][_KEPT_FILES - 1 :])
             return str(path)
     except OSError as error:
         cache_folder.report_not_cached(error)

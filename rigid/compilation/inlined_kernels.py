@@ -104,9 +104,9 @@ def _length(described: Any) -> float:
     It is infinite for kernels of lanes: arrays of lanes are eight times as long as tuples.
     """
     handed = [*described.argtypes, described.restype]
-    if any("Lanes" in str(each) for each in handed):
+    if any("Lanes" in str(kind) for kind in handed):
         return inf
-    return LONG_WITH_TUPLES if any(isinstance(each, types.BaseTuple) for each in handed) else LONG
+    return LONG_WITH_TUPLES if any(isinstance(kind, types.BaseTuple) for kind in handed) else LONG
 
 
 def _is_long(module: Any, length: float) -> bool:
@@ -198,8 +198,8 @@ def _machine_code_finds(environments: dict[str, Any]) -> None:
 
     def set_env(name: str, environment: Any) -> None:
         set_own(name, environment)
-        for each in [one for one in environments if codegen._engine.is_symbol_defined(one)]:
-            set_own(each, environments.pop(each))
+        for symbol in [one for one in environments if codegen._engine.is_symbol_defined(one)]:
+            set_own(symbol, environments.pop(symbol))
 
     codegen.set_env = set_env
 

@@ -103,9 +103,9 @@ class _Results(caching.CompileResultCacheImpl):
         """
         cres.library._ensure_finalized()
         needed = [*{*cres.reload_init, *cres.library._reload_init}]  # also those of inlined kernels
-        kept = super().reduce(cres._replace(type_annotation="", reload_init=needed))
-        if kept[0][1] != "object":
-            return kept, None
+        reduced = super().reduce(cres._replace(type_annotation="", reload_init=needed))
+        if reduced[0][1] != "object":
+            return reduced, None
         module = cres.library._get_module_for_linking()
         names = {
             one.name
@@ -113,7 +113,7 @@ class _Results(caching.CompileResultCacheImpl):
             for one in many
             if not one.is_declaration
         }
-        return kept, frozenset(names)
+        return reduced, frozenset(names)
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
         """Return the compiled kernel of its serialised form."""

@@ -35,8 +35,8 @@ class PinnedTupleType(types.Type):
 class _Address(models.PrimitiveModel):
     """Data model: an integer of 64 bits."""
 
-    def __init__(self, manager: Any, kept: PinnedTupleType):
-        super().__init__(manager, kept, ir.IntType(64))
+    def __init__(self, manager: Any, kind: PinnedTupleType):
+        super().__init__(manager, kind, ir.IntType(64))
 
 
 # types by their digests: determining the type of a model in Python takes milliseconds
@@ -66,10 +66,10 @@ class PinnedTuple:
         self.values = values
         if not _COMPILED:
             return
-        told = compute_fingerprint(values)
-        if told not in _WRITTEN:
-            _WRITTEN[told] = _written_of(values)
-        self._numba_type_, words, write = _WRITTEN[told]
+        fingerprint = compute_fingerprint(values)
+        if fingerprint not in _WRITTEN:
+            _WRITTEN[fingerprint] = _written_of(values)
+        self._numba_type_, words, write = _WRITTEN[fingerprint]
         self._room = np.zeros(words, np.int64)
         write(values, self._room)
         self.address = int(self._room.ctypes.data)
@@ -82,12 +82,12 @@ class PinnedTuple:
 
 def _written_of(values: Any) -> _Written:
     """Compile what stores named tuples of the type of `values`."""
-    room = np.zeros(FIRST_BUFFER, np.int64)
-    digest, size = _hand_over(values, room)
+    buffer = np.zeros(FIRST_BUFFER, np.int64)
+    digest, size = _hand_over(values, buffer)
     if digest not in _KINDS:
         _KINDS[digest] = PinnedTupleType(numba.typeof(values).pointee)
     compiled: Any = _hand_over
-    write = compiled.overloads[numba.typeof(values), numba.typeof(room)].entry_point
+    write = compiled.overloads[numba.typeof(values), numba.typeof(buffer)].entry_point
     return _Written(_KINDS[digest], size // 8 + 1, write)
 
 
@@ -116,7 +116,7 @@ def _type_facts(typing_context: Any, reference: Any) -> Any:
 
 
 @intrinsic
-def _store_in(typing_context: Any, reference: Any, room: Any) -> Any:
+def _store_in(typing_context: Any, reference: Any, buffer: Any) -> Any:
     """Generate the copy of the fields behind a reference to an array."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -125,7 +125,7 @@ def _store_in(typing_context: Any, reference: Any, room: Any) -> Any:
         cgutils.raw_memcpy(builder, array.data, arguments[0], ir.Constant(ir.IntType(64), size), 1)
         return context.get_dummy_value()
 
-    return types.none(reference, room), generate
+    return types.none(reference, buffer), generate
 
 
 type_facts: Any = _type_facts
@@ -134,28 +134,28 @@ store_in: Any = _store_in
 
 # a `kernel` counts no references: the stored fields hold no array, the Python object does
 @kernel
-def _hand_over(values, room):
-    """Store the fields in `room` if it is large enough; return the digest of their type and their size in bytes."""
+def _hand_over(values, buffer):
+    """Store the fields in `buffer` if it is large enough; return the digest of their type and their size in bytes."""
     digest, size = type_facts(values)
-    if size <= room.nbytes:
-        store_in(values, room)
+    if size <= buffer.nbytes:
+        store_in(values, buffer)
     return digest, size
 
 
 @intrinsic
-def _dereferenced(typing_context: Any, kept: Any) -> Any:
+def _dereferenced(typing_context: Any, pinned: Any) -> Any:
     """Generate the conversion of an address to a reference."""
-    reference = Reference(kept.pointee)
+    reference = Reference(pinned.pointee)
 
     def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
         return builder.inttoptr(arguments[0], context.get_value_type(reference))
 
-    return reference(kept), generate
+    return reference(pinned), generate
 
 
-def _values_of(kept: PinnedTuple) -> Any:
+def _values_of(pinned: PinnedTuple) -> Any:
     """Return the named tuple, in place of `_dereferenced` if the compiler is off."""
-    return kept.values
+    return pinned.values
 
 
 # (kept): reference to the named tuple of a `PinnedTuple`, in compiled code
@@ -166,10 +166,10 @@ def specialized(function: Any, *arguments: Any) -> Any:
     """Return the machine code of a kernel for arguments of these types: calling it skips the lookup by types."""
     if not _COMPILED:
         return function
-    asked = function, *map(_type_of, arguments)
-    if asked not in _SPECIALIZED:
-        _SPECIALIZED[asked] = function.compile(asked[1:])
-    return _SPECIALIZED[asked]
+    key = function, *map(_type_of, arguments)
+    if key not in _SPECIALIZED:
+        _SPECIALIZED[key] = function.compile(key[1:])
+    return _SPECIALIZED[key]
 
 
 def _type_of(argument: Any) -> Any:

@@ -35,7 +35,7 @@ def create_c_wrapper(context: Any, library: Any, described: Any, environment: An
     module = context.create_module("cfunc_wrapper")
     kind = context.call_conv.get_function_type(described.restype, described.argtypes)
     callee = ir.Function(module, kind, described.llvm_func_name)
-    handed = [context.get_value_type(each) for each in described.argtypes]
+    handed = [context.get_value_type(argument_type) for argument_type in described.argtypes]
     returned = context.get_value_type(described.restype)
     wrapper = ir.Function(module, ir.FunctionType(returned, handed), described.llvm_cfunc_wrapper_name)
     builder = ir.IRBuilder(wrapper.append_basic_block("entry"))
@@ -93,6 +93,6 @@ def _failed_result(context: Any, builder: Any, kind: Any, result: Any) -> Any:
         return context.get_constant(kind, RAISED)
     if isinstance(kind, types.BaseTuple):
         kinds: Any = kind  # iteration yields the types of the entries
-        parts = [_failed_result(context, builder, each, None) for each in kinds]
+        parts = [_failed_result(context, builder, item_kind, None) for item_kind in kinds]
         return context.make_tuple(builder, kind, parts)
     return result

@@ -19,11 +19,11 @@ def make_private(folder: Path) -> Path:
         if not folder.is_dir():
             raise
     if hasattr(os, "getuid"):  # Windows protects the folders of a user by other means
-        found = folder.stat()
-        if found.st_uid != os.getuid():
-            raise PermissionError(f"'{folder}' belongs to user {found.st_uid}, not to you ({os.getuid()})")
-        if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        status = folder.stat()
+        if status.st_uid != os.getuid():
+            raise PermissionError(f"'{folder}' belongs to user {status.st_uid}, not to you ({os.getuid()})")
+        if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             raise PermissionError(
-                f"others can write to '{folder}' (mode {stat.S_IMODE(found.st_mode):o}), so its code is not run"
+                f"others can write to '{folder}' (mode {stat.S_IMODE(status.st_mode):o}), so its code is not run"
             )
     return folder

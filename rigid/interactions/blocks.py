@@ -58,11 +58,11 @@ def blocks(group: Group, start: State, end: State, lam: Floats | float = 1.0) ->
     Parameters: `lam`: multipliers (k, rows) of constraints; of dissipations 1/h, 1/s; of energies 1. Of the states only the
     poses are read. Raises ModelError if they have fewer frames than the group.
     """
-    poses, each = _poses(group, start, end), _multipliers(group, lam)
+    poses, multipliers = _poses(group, start, end), _multipliers(group, lam)
     k, a = len(group.frames), group.kind.arity
     out = Blocks(np.zeros((k, a, 6)), np.zeros((k, a, 6, a, 6)), np.zeros((k, a, 6, a, 6)))
     if k:
-        _fill(pack_groups([group]), *poses, each, out.force, out.end, out.start)
+        _fill(pack_groups([group]), *poses, multipliers, out.force, out.end, out.start)
     return out
 
 
@@ -71,10 +71,10 @@ def number_blocks(group: Group, start: State, end: State, lam: Floats | float = 
 
     The arguments are those of `blocks`.
     """
-    poses, each = _poses(group, start, end), _multipliers(group, lam)
+    poses, multipliers = _poses(group, start, end), _multipliers(group, lam)
     out = np.zeros((len(group.frames), group.kind.arity, 6, group.numbers.shape[1]))
     if out.size:
-        _fill_numbers(pack_groups_for_complex_numbers([group], "dual"), *poses, each, out)
+        _fill_numbers(pack_groups_for_complex_numbers([group], "dual"), *poses, multipliers, out)
     return out
 
 
@@ -182,12 +182,12 @@ def is_idle(kind, dual):
 
 
 @inline_kernel
-def _put_ends(own, arity, r0, R0, r1, R1, y0, y1):
+def _put_ends(entry, arity, r0, R0, r1, R1, y0, y1):
     """Write the poses of all frames of one interaction at both ends, relative to the first frame at the start."""
-    origin = load3(r0[own.frames[0]])
+    origin = load3(r0[entry.frames[0]])
     for k in range(arity):
-        put_pose(r0, R0, own.frames[k], origin, y0, k)
-        put_pose(r1, R1, own.frames[k], origin, y1, k)
+        put_pose(r0, R0, entry.frames[k], origin, y0, k)
+        put_pose(r1, R1, entry.frames[k], origin, y1, k)
 
 
 @inline_kernel
@@ -207,9 +207,9 @@ def _fill(interaction_arrays, r0, R0, r1, R1, lam, force, end, start):
     dual, kind = np.zeros((MAX_FRAMES, 4, 3), np.complex128), interaction_arrays.kinds[0]
     function, arity = dual_at(kind.dual), kind.arity
     for e in range(force.shape[0]):
-        own = interaction_arrays.each[e]
-        X = interaction_arrays.numbers[own.first : own.last]
-        _put_ends(own, arity, r0, R0, r1, R1, y0, y1)
+        entry = interaction_arrays.each[e]
+        X = interaction_arrays.numbers[entry.first : entry.last]
+        _put_ends(entry, arity, r0, R0, r1, R1, y0, y1)
         function(y0, y1, X, lam[e], dual)
         for a in range(arity):
             f, torque = pulled(dual, y0, y1, a)
@@ -234,9 +234,9 @@ def _fill_numbers(interaction_arrays, r0, R0, r1, R1, lam, out):
     dual, kind = np.zeros((MAX_FRAMES, 4, 3), np.complex128), interaction_arrays.kinds[0]
     function = dual_of_complex_at(kind.dual)
     for e in range(out.shape[0]):
-        own = interaction_arrays.each[e]
-        X = interaction_arrays.numbers[own.first : own.last]
-        _put_ends(own, kind.arity, r0, R0, r1, R1, y0, y1)
+        entry = interaction_arrays.each[e]
+        X = interaction_arrays.numbers[entry.first : entry.last]
+        _put_ends(entry, kind.arity, r0, R0, r1, R1, y0, y1)
         for n in range(X.size):
             X[n] += COMPLEX_STEP * 1j
             function(y0, y1, X, lam[e], dual)
@@ -254,10 +254,10 @@ def _fill_values(interaction_arrays, r, R, value, out):
     y, kind = np.zeros((MAX_FRAMES, 4, 3), np.complex128), interaction_arrays.kinds[0]
     function = value_of_complex_at(kind.value)
     for e in range(out.shape[0]):
-        own = interaction_arrays.each[e]
-        X = interaction_arrays.numbers[own.first : own.last]
+        entry = interaction_arrays.each[e]
+        X = interaction_arrays.numbers[entry.first : entry.last]
         for k in range(kind.arity):
-            put_pose(r, R, own.frames[k], load3(r[own.frames[0]]), y, k)
+            put_pose(r, R, entry.frames[k], load3(r[entry.frames[0]]), y, k)
         for n in range(X.size):
             X[n] += COMPLEX_STEP * 1j
             function(y, X, value)

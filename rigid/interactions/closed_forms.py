@@ -15,9 +15,9 @@ def dispatch_by_number(name: str, functions: Sequence[Any]) -> Any:
     The kernel must not be called with a number whose function is None. It is a chain of branches that the compiler sees through,
     so that small functions are inlined; there is no table of addresses.
     """
-    there = [(number, function) for number, function in enumerate(functions) if function is not None]
-    chain = _last(name, there[-1][1])
-    for number, function in there[-2::-1]:
+    defined = [(number, function) for number, function in enumerate(functions) if function is not None]
+    chain = _last(name, defined[-1][1])
+    for number, function in defined[-2::-1]:
         chain = _link(name, number, function, chain)
     return chain
 
@@ -31,13 +31,13 @@ def _last(name: str, function: Any) -> Any:
     return named_kernel(f"{name}_else", choose)
 
 
-def _link(name: str, number: int, function: Any, others: Any) -> Any:
+def _link(name: str, number: int, function: Any, next_link: Any) -> Any:
     """Return a kernel that calls the function for this number, else the rest of the chain."""
 
     def choose(which: Any, *arguments: Any) -> Any:
         if which == number:
             return function(*arguments)
-        return others(which, *arguments)
+        return next_link(which, *arguments)
 
     return named_kernel(f"{name}_{number}", choose)
 

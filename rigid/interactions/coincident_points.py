@@ -74,16 +74,16 @@ def add_rows(scale, mean, end, block):
 
 
 @inline_kernel
-def hidden_value(places, end):
+def hidden_value(parameters, end):
     """Return the velocity-level constraint z (3,)."""
-    _, _, Xa, Xb = places[:4]
+    _, _, Xa, Xb = parameters[:4]
     return rate_of_points(Xa, Xb, end)
 
 
 @inline_kernel
-def hidden_derivative(gam, places, end0, end1):
+def hidden_derivative(gam, parameters, end0, end1):
     """Return the discrete derivative of gam . z."""
-    _, _, Xa, Xb = places[:4]
+    _, _, Xa, Xb = parameters[:4]
     return derivative_of_rate(gam, Xa, Xb, end0, end1)
 
 

@@ -46,12 +46,12 @@ def register(kind: Kind) -> Kind:
     return CONSTRAINTS.register(kind._replace(closed=None))
 
 
-def in_files(own: Constraints) -> Constraints:
+def in_files(constraints: Constraints) -> Constraints:
     """Return the constraints with the kind numbers of files instead of those of this process."""
-    return own._replace(kind=CONSTRAINTS.in_files(own.kind))
+    return constraints._replace(kind=CONSTRAINTS.in_files(constraints.kind))
 
 
-def from_files(own: Constraints, names: Sequence[str], rows: Ints) -> Constraints:
+def from_files(constraints: Constraints, names: Sequence[str], rows: Ints) -> Constraints:
     """Return constraints that `in_files` wrote, with the kind numbers of this process.
 
     `names`, `rows`: names and numbers of rows of the kinds that are not built in. A kind that is not registered here gets a
@@ -63,9 +63,9 @@ def from_files(own: Constraints, names: Sequence[str], rows: Ints) -> Constraint
         none = MissingFunction(name)
         return Kind(name, 2, counts[name], none, none, none, columns=("value",))
 
-    found = own._replace(kind=CONSTRAINTS.from_files("constraints", own.kind, names, absent))
+    result = constraints._replace(kind=CONSTRAINTS.from_files("constraints", constraints.kind, names, absent))
     _forget()
-    return found
+    return result
 
 
 def width_of(column: str) -> int:
@@ -127,8 +127,8 @@ def first_rows(constraints: Constraints) -> Ints:
 
 def groups_of(constraints: Constraints, first_row: int = 0) -> list[Group]:
     """Return the constraints grouped by kind; rows stay in the order of the constraints, from `first_row` on."""
-    each = _places_of(constraints.kind.tobytes(), len(CONSTRAINTS))
-    return [group_from_columns(CONSTRAINTS[k], constraints, use, first_row + row) for k, use, row in each]
+    members = _places_of(constraints.kind.tobytes(), len(CONSTRAINTS))
+    return [group_from_columns(CONSTRAINTS[k], constraints, use, first_row + row) for k, use, row in members]
 
 
 MAX_CACHED = 1000  # largest number of constraints whose layout is cached
@@ -175,11 +175,11 @@ def _gathering(kind: bytes, frames: bytes, kinds: _Kinds, second: bool) -> Packe
     count, widths = len(kind) // 8, (3, 3, 3, 3, 1, *((3, 3) if second else ()))
     all_columns = np.arange(float(count * sum(widths))).reshape(count, sum(widths))
     Xa, Xb, Ua, Ub, value, *W = np.split(all_columns, np.cumsum(widths)[:-1], axis=1)
-    own = np.frombuffer(kind, np.int64), np.frombuffer(frames, np.int64).reshape(-1, 2)
-    groups = groups_of(Constraints(*own, Xa, Xb, Ua, Ub, value[:, 0], own[0], *W))
+    columns = np.frombuffer(kind, np.int64), np.frombuffer(frames, np.int64).reshape(-1, 2)
+    groups = groups_of(Constraints(*columns, Xa, Xb, Ua, Ub, value[:, 0], columns[0], *W))
     interaction_arrays = pack_groups(groups)
-    places = interaction_arrays.numbers.astype(np.int64)
-    return PackedGroup(interaction_arrays._replace(numbers=np.zeros(0)), buffers_for(groups), places)
+    indices = interaction_arrays.numbers.astype(np.int64)
+    return PackedGroup(interaction_arrays._replace(numbers=np.zeros(0)), buffers_for(groups), indices)
 
 
 @functools.lru_cache(maxsize=32)

@@ -87,9 +87,9 @@ def add_tangent(lam, mean, end, block):
 
 
 @inline_kernel
-def hidden_value(places, end):
+def hidden_value(parameters, end):
     """Return the velocity-level constraint, (Omega_a x U_a) . B U_b + U_a . B (Omega_b x U_b), and two zeros."""
-    Ua, Ub, _, _ = places[:4]
+    Ua, Ub, _, _ = parameters[:4]
     _, _, Ra, Rb, Omega_a, Omega_b = end
     ua, ub = apply(Ra, Ua), apply(Rb, Ub)
     rate = dot(apply(Ra, cross(Omega_a, Ua)), ub) + dot(ua, apply(Rb, cross(Omega_b, Ub)))
@@ -97,12 +97,12 @@ def hidden_value(places, end):
 
 
 @inline_kernel
-def hidden_derivative(gam, places, end0, end1):
+def hidden_derivative(gam, parameters, end0, end1):
     """Return the discrete derivative of gam times the velocity-level constraint by the product rule.
 
     B is averaged, not Ra and Rb separately.
     """
-    Ua, Ub, _, _ = places[:4]
+    Ua, Ub, _, _ = parameters[:4]
     Omega_a, Omega_b = average(end0[4], end1[4]), average(end0[5], end1[5])
     Ra, Rb = matrix_average(end0[2], end1[2]), matrix_average(end0[3], end1[3])
     B = matrix_average(transposed_product(end0[2], end0[3]), transposed_product(end1[2], end1[3]))

@@ -102,16 +102,16 @@ def add_tangent(lam, mean, end, block):
 
 
 @inline_kernel
-def hidden_value(places, end):
+def hidden_value(parameters, end):
     """Return the velocity-level constraint y . z as the first of three components."""
-    _, _, Xa, Xb = places[:4]
+    _, _, Xa, Xb = parameters[:4]
     return dot(place_of_points(Xa, Xb, end), rate_of_points(Xa, Xb, end)), 0.0, 0.0
 
 
 @inline_kernel
-def hidden_derivative(gam, places, end0, end1):
+def hidden_derivative(gam, parameters, end0, end1):
     """Return the discrete derivative of gam times the velocity-level constraint by the product rule: y and z averaged."""
-    _, _, Xa, Xb = places[:4]
+    _, _, Xa, Xb = parameters[:4]
     on_z = times(gam[0], average(place_of_points(Xa, Xb, end0), place_of_points(Xa, Xb, end1)))
     on_y = times(gam[0], average(rate_of_points(Xa, Xb, end0), rate_of_points(Xa, Xb, end1)))
     D_v, D_Omega_a, D_Omega_b, _, torque_a, torque_b = derivative_of_rate(on_z, Xa, Xb, end0, end1)

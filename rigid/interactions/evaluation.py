@@ -39,19 +39,19 @@ from rigid.system import Floats, State
 
 
 @inline_kernel
-def _put_poses(r, quat, own, arity, y):
+def _put_poses(r, quat, entry, arity, y):
     """Write the poses y (arity, 4, 3) of the frames of one interaction, relative to the position of the first."""
     for k in range(arity):
-        f = own.frames[k]
+        f = entry.frames[k]
         R = rotation_matrix(load4(quat[f]))
         for i in range(3):
-            y[k, 0, i] = r[f, i] - r[own.frames[0], i]
+            y[k, 0, i] = r[f, i] - r[entry.frames[0], i]
             for j in range(3):
                 y[k, 1 + j, i] = R[3 * i + j]
 
 
 @inline_kernel
-def _row(kind, own, numbers, k, y, lam, dual):
+def _row(kind, entry, numbers, k, y, lam, dual):
     """Write the gradient of row k, or of an energy, into `dual`."""
     for i in range(lam.size):
         lam[i] = 1.0 if i == k else 0.0
@@ -66,36 +66,36 @@ def _real(x):
 
 
 @inline_kernel
-def _put_values(kind, own, numbers, y, value, out):
+def _put_values(kind, entry, numbers, y, value, out):
     """Add V or g to out (m, 1, 1)."""
     function = value_at(kind.value)
     function(y, numbers, value)
     for k in range(max(kind.rows, 1)):
-        out[own.row + k, 0, 0] += value[k].real
+        out[entry.row + k, 0, 0] += value[k].real
 
 
 @inline_kernel
-def _put_gradients(kind, own, numbers, y, lam, dual, out):
+def _put_gradients(kind, entry, numbers, y, lam, dual, out):
     """Write the forces and torques of the gradient into out (m, arity, 6)."""
     for k in range(max(kind.rows, 1)):
-        _row(kind, own, numbers, k, y, lam, dual)
+        _row(kind, entry, numbers, k, y, lam, dual)
         for a in range(kind.arity):
             f = frame(dual, a)
             force, torque = _real(f[0]), _real(torque_of(f, frame(y, a)))
             for i in range(3):
-                out[own.row + k, a, i] = force[i]
-                out[own.row + k, a, 3 + i] = torque[i]
+                out[entry.row + k, a, i] = force[i]
+                out[entry.row + k, a, 3 + i] = torque[i]
 
 
 @inline_kernel
-def _put_moving(own, arity, moving, y, z):
+def _put_moving(entry, arity, moving, y, z):
     """Write the rates z (arity, 4, 3) of the poses y.
 
     `moving`: orientations, velocities and angular velocities of all frames.
     """
     quat, v, Omega = moving
     for k in range(arity):
-        f = own.frames[k]
+        f = entry.frames[k]
         omega = apply(rotation_matrix(load4(quat[f])), load3(Omega[f]))
         for i in range(3):
             z[k, 0, i] = v[f, i]
@@ -106,7 +106,7 @@ def _put_moving(own, arity, moving, y, z):
 
 
 @inline_kernel
-def _put_resistances(kind, own, numbers, y, z, lam, dual, out):
+def _put_resistances(kind, entry, numbers, y, z, lam, dual, out):
     """Write the forces and torques that resist the rates z into out (m, arity, 6)."""
     for i in range(lam.size):
         lam[i] = 1.0 if i == 0 else 0.0
@@ -116,55 +116,55 @@ def _put_resistances(kind, own, numbers, y, z, lam, dual, out):
         f = frame(dual, a)
         force, torque = _real(f[0]), _real(torque_of(f, frame(y, a)))
         for i in range(3):
-            out[own.row, a, i] = force[i]
-            out[own.row, a, 3 + i] = torque[i]
+            out[entry.row, a, i] = force[i]
+            out[entry.row, a, 3 + i] = torque[i]
 
 
 @inline_kernel
-def _put_rates(kind, own, numbers, y, moving, lam, dual, out):
+def _put_rates(kind, entry, numbers, y, moving, lam, dual, out):
     """Add the rate (1) to out (m, 1, 1); `moving`: orientations, velocities and angular velocities of all frames."""
     quat, v, Omega = moving
-    v0 = load3(v[own.frames[0]])
+    v0 = load3(v[entry.frames[0]])
     for k in range(max(kind.rows, 1)):
-        _row(kind, own, numbers, k, y, lam, dual)
+        _row(kind, entry, numbers, k, y, lam, dual)
         rate = 0.0
         for a in range(kind.arity):
-            g = own.frames[a]
+            g = entry.frames[a]
             f = frame(dual, a)
             omega = apply(rotation_matrix(load4(quat[g])), load3(Omega[g]))
             rate += dot(_real(f[0]), minus(load3(v[g]), v0))  # (1)
             rate += dot(_real(torque_of(f, frame(y, a))), omega)
-        out[own.row + k, 0, 0] += rate
+        out[entry.row + k, 0, 0] += rate
 
 
 VALUES, GRADIENTS, RATES, RESISTANCES = range(4)
 
 
 @kernel
-def _evaluate(what, interaction_arrays, states, places, row, out):
+def _evaluate(what, interaction_arrays, states, scratch, row, out):
     """Evaluate `what` for all interactions at N states (r, quat, v, Omega) into out (N, m, ...).
 
-    `what`: VALUES, GRADIENTS, RATES or RESISTANCES; v and Omega are read for rates and resistances only. `places`
+    `what`: VALUES, GRADIENTS, RATES or RESISTANCES; v and Omega are read for rates and resistances only. `scratch`
     (3, MOST_FRAMES, 4, 3) and `row` (largest number of rows of a kind,), room for values or multipliers, are overwritten.
     """
     r, quat, v, Omega = states
-    y, z, dual = places[0], places[1], places[2]
+    y, z, dual = scratch[0], scratch[1], scratch[2]
     for t in range(out.shape[0]):
         for which in range(interaction_arrays.kinds.size):
             kind = interaction_arrays.kinds[which]
             for e in range(kind.first, kind.last):
-                own = interaction_arrays.each[e]
-                numbers = interaction_arrays.numbers[own.first : own.last]
-                _put_poses(r[t], quat[t], own, kind.arity, y)
+                entry = interaction_arrays.each[e]
+                numbers = interaction_arrays.numbers[entry.first : entry.last]
+                _put_poses(r[t], quat[t], entry, kind.arity, y)
                 if what == VALUES:
-                    _put_values(kind, own, numbers, y, row, out[t])
+                    _put_values(kind, entry, numbers, y, row, out[t])
                 elif what == GRADIENTS:
-                    _put_gradients(kind, own, numbers, y, row, dual, out[t])
+                    _put_gradients(kind, entry, numbers, y, row, dual, out[t])
                 elif what == RATES:
-                    _put_rates(kind, own, numbers, y, (quat[t], v[t], Omega[t]), row, dual, out[t])
+                    _put_rates(kind, entry, numbers, y, (quat[t], v[t], Omega[t]), row, dual, out[t])
                 else:
-                    _put_moving(own, kind.arity, (quat[t], v[t], Omega[t]), y, z)
-                    _put_resistances(kind, own, numbers, y, z, row, dual, out[t])
+                    _put_moving(entry, kind.arity, (quat[t], v[t], Omega[t]), y, z)
+                    _put_resistances(kind, entry, numbers, y, z, row, dual, out[t])
 
 
 class EvaluationBuffers(NamedTuple):
@@ -177,13 +177,15 @@ class EvaluationBuffers(NamedTuple):
 
 def buffers_for(groups: Sequence[Group]) -> EvaluationBuffers:
     """Return the sizes that an evaluation of these groups requires."""
-    rows = max((int(own.row.max()) + max(own.kind.rows, 1) for own in groups if len(own.row)), default=0)
-    return EvaluationBuffers(rows, max([MAX_ROWS, *(own.kind.rows for own in groups)]), _last_of(groups))
+    rows = max(
+        (int(group.row.max()) + max(group.kind.rows, 1) for group in groups if len(group.row)), default=0
+    )
+    return EvaluationBuffers(rows, max([MAX_ROWS, *(group.kind.rows for group in groups)]), _last_of(groups))
 
 
 def _last_of(groups: Sequence[Group]) -> int:
     """Return the largest frame number of these groups, -1 if there is none."""
-    return max((int(own.frames.max()) for own in groups if own.frames.size), default=-1)
+    return max((int(group.frames.max()) for group in groups if group.frames.size), default=-1)
 
 
 def values(groups: Sequence[Group], r: Floats, quat: Floats) -> Floats:
@@ -192,10 +194,10 @@ def values(groups: Sequence[Group], r: Floats, quat: Floats) -> Floats:
 
 
 def values_of(
-    interaction_arrays: InteractionArrays, room: EvaluationBuffers, r: Floats, quat: Floats
+    interaction_arrays: InteractionArrays, buffers: EvaluationBuffers, r: Floats, quat: Floats
 ) -> Floats:
     """Return V (..., e) or g (..., m) of groups that are already gathered, at r (..., n, 3), quat (..., n, 4)."""
-    return _evaluated_by(lambda: interaction_arrays, room, VALUES, (r, quat, r, r))[..., 0, 0]
+    return _evaluated_by(lambda: interaction_arrays, buffers, VALUES, (r, quat, r, r))[..., 0, 0]
 
 
 def gradients(groups: Sequence[Group], r: Floats, quat: Floats) -> Floats:
@@ -203,7 +205,7 @@ def gradients(groups: Sequence[Group], r: Floats, quat: Floats) -> Floats:
 
     The groups must have the same arity, and rows that no other group uses.
     """
-    arity = max((own.kind.arity for own in groups), default=0)
+    arity = max((group.kind.arity for group in groups), default=0)
     return _evaluated(GRADIENTS, groups, (r, quat, r, r), (arity, 6))
 
 
@@ -212,7 +214,7 @@ def resistances(groups: Sequence[Group], state: State) -> Floats:
 
     They act on the frames with the opposite sign. The groups must have the same arity and separate rows, as in `gradients`.
     """
-    arity = max((own.kind.arity for own in groups), default=0)
+    arity = max((group.kind.arity for group in groups), default=0)
     return _evaluated(RESISTANCES, groups, (state.r, state.quat, state.v, state.Omega), (arity, 6))
 
 
@@ -235,18 +237,18 @@ def _check_last(last: int, n: int) -> None:
 
 
 def _evaluated(
-    what: int, groups: Sequence[Group], arrays: tuple[Floats, ...], each: tuple[int, int] = (1, 1)
+    what: int, groups: Sequence[Group], arrays: tuple[Floats, ...], shape: tuple[int, int] = (1, 1)
 ) -> Floats:
     """Return `what` (..., m, *each) of these groups at the states in `arrays` (r, quat, v, Omega)."""
-    return _evaluated_by(lambda: pack_groups(groups), buffers_for(groups), what, arrays, each)
+    return _evaluated_by(lambda: pack_groups(groups), buffers_for(groups), what, arrays, shape)
 
 
 def _evaluated_by(
     interaction_arrays: Callable[[], InteractionArrays],
-    room: EvaluationBuffers,
+    buffers: EvaluationBuffers,
     what: int,
     arrays: tuple[Floats, ...],
-    each: tuple[int, int] = (1, 1),
+    shape: tuple[int, int] = (1, 1),
 ) -> Floats:
     """Return `what` (..., m, *each) at the states in `arrays` (r, quat, v, Omega).
 
@@ -258,13 +260,13 @@ def _evaluated_by(
             raise ModelError(
                 f"State.{name} has shape {array.shape}; with r of {n} frames give {(*lead, n, width)}"
             )
-    _check_last(room.last, n)
+    _check_last(buffers.last, n)
     r, quat, v, Omega = (
         np.ascontiguousarray(array, float).reshape(-1, *array.shape[-2:]) for array in arrays
     )
-    out = np.zeros((len(r), room.rows, *each))
+    out = np.zeros((len(r), buffers.rows, *shape))
     if out.size:
-        places = np.zeros((3, MAX_FRAMES, 4, 3), complex)
-        row = np.zeros(room.most_rows, complex)
-        _evaluate(what, interaction_arrays(), (r, quat, v, Omega), places, row, out)
-    return out.reshape(*lead, room.rows, *each)
+        scratch = np.zeros((3, MAX_FRAMES, 4, 3), complex)
+        row = np.zeros(buffers.most_rows, complex)
+        _evaluate(what, interaction_arrays(), (r, quat, v, Omega), scratch, row, out)
+    return out.reshape(*lead, buffers.rows, *shape)

@@ -68,8 +68,8 @@ def gear(
     `coordinates`: those of the gear; `owner`: name for error messages. Raises ModelError if the coordinates have more frames, or
     more angles, than a gear may have.
     """
-    frames = list(dict.fromkeys(f for own in coordinates for f in own.frames))
-    angles = sum(own.sort == ANGLE for own in coordinates)
+    frames = list(dict.fromkeys(f for coordinate in coordinates for f in coordinate.frames))
+    angles = sum(coordinate.sort == ANGLE for coordinate in coordinates)
     if (len(frames), angles) not in GEARS:
         raise ModelError(
             f"{owner}: {angles} angles between {len(frames)} parts, ground included; a gear has at most "
@@ -77,15 +77,32 @@ def gear(
             f"{MAX_GEAR_COORDINATES}: make two of it, with a part between them"
         )
     rows = [
-        np.concatenate([[own.sort, *map(frames.index, own.frames)], own.Xa, own.Xb, own.Ua, own.Wa, own.Ub])
-        for own in coordinates
+        np.concatenate(
+            [
+                [coordinate.sort, *map(frames.index, coordinate.frames)],
+                coordinate.Xa,
+                coordinate.Xb,
+                coordinate.Ua,
+                coordinate.Wa,
+                coordinate.Ub,
+            ]
+        )
+        for coordinate in coordinates
     ]
-    place = turn = 0.0
-    for own in coordinates:
-        size, reach = np.linalg.norm(own.Ua), 1.0 + np.linalg.norm(own.Xa) + np.linalg.norm(own.Xb)
-        place = max(place, float(size if own.sort == DISPLACEMENT else 0.0))
-        turn = max(turn, float(size * (reach if own.sort == DISPLACEMENT else 1.0)))
-    return GEARS[len(frames), angles], frames, np.concatenate([*rows, np.zeros(angles)]), (place, turn)
+    position_size = rotation_size = 0.0
+    for coordinate in coordinates:
+        size, reach = (
+            np.linalg.norm(coordinate.Ua),
+            1.0 + np.linalg.norm(coordinate.Xa) + np.linalg.norm(coordinate.Xb),
+        )
+        position_size = max(position_size, float(size if coordinate.sort == DISPLACEMENT else 0.0))
+        rotation_size = max(rotation_size, float(size * (reach if coordinate.sort == DISPLACEMENT else 1.0)))
+    return (
+        GEARS[len(frames), angles],
+        frames,
+        np.concatenate([*rows, np.zeros(angles)]),
+        (position_size, rotation_size),
+    )
 
 
 def coordinates_of(frames: Sequence[int], numbers: Floats) -> list[Coordinate]:
@@ -135,9 +152,9 @@ def factors(y, X):
 
 
 @inline_kernel
-def add_rotation_dual(moment, found, X, V, out):
+def add_rotation_dual(moment, parts, X, V, out):
     """Add the duals of moment (c ds - s dc) on a and b to `out`."""
-    c, s, w, v, beta = found
+    c, s, w, v, beta = parts
     on_w, on_v = (
         on_direction(times(-moment * s, beta), vector(X, WA)),
         on_direction(times(moment * c, beta), V),
@@ -162,12 +179,12 @@ def value(y, X, out):
     n = X.shape[0] // SIZE
     at, total = SIZE * n, 0j
     for k in range(n):
-        own = X[SIZE * k : SIZE * (k + 1)]
-        if whole(own[0]) == ANGLE:
-            total += size_and_third(own)[0] * angle(y, own, X[at])
+        numbers = X[SIZE * k : SIZE * (k + 1)]
+        if whole(numbers[0]) == ANGLE:
+            total += size_and_third(numbers)[0] * angle(y, numbers, X[at])
             at += 1
         else:
-            u, d = factors(y, own)
+            u, d = factors(y, numbers)
             total += dot(u, d)
     out[0] = total
 
@@ -177,9 +194,9 @@ def count(y, X, out):
     """Write the angles of the gear, each nearest to the one among the numbers."""
     n, i = X.shape[0] // SIZE, 0
     for k in range(n):
-        own = X[SIZE * k : SIZE * (k + 1)]
-        if whole(own[0]) == ANGLE:
-            out[i] = angle(y, own, X[SIZE * n + i])
+        numbers = X[SIZE * k : SIZE * (k + 1)]
+        if whole(numbers[0]) == ANGLE:
+            out[i] = angle(y, numbers, X[SIZE * n + i])
             i += 1
 
 
@@ -188,15 +205,15 @@ def dual(y0, y1, X, lam, out):
     """Write the discrete derivative of lam . g: angles by their change, displacements with both factors averaged."""
     out[:] = 0.0
     for k in range(X.shape[0] // SIZE):
-        own = X[SIZE * k : SIZE * (k + 1)]
-        if whole(own[0]) == ANGLE:
-            size, V = size_and_third(own)
-            _, ratio, _, _, middle = rotation_over_step(turned(y0, own, V), turned(y1, own, V))
-            add_rotation_dual(lam[0] * size * ratio, middle, own, V, out)
+        numbers = X[SIZE * k : SIZE * (k + 1)]
+        if whole(numbers[0]) == ANGLE:
+            size, V = size_and_third(numbers)
+            _, ratio, _, _, middle = rotation_over_step(turned(y0, numbers, V), turned(y1, numbers, V))
+            add_rotation_dual(lam[0] * size * ratio, middle, numbers, V, out)
         else:
-            u0, d0 = factors(y0, own)
-            u1, d1 = factors(y1, own)
-            add_along(average(u0, u1), average(d0, d1), own, lam[0], out)
+            u0, d0 = factors(y0, numbers)
+            u1, d1 = factors(y1, numbers)
+            add_along(average(u0, u1), average(d0, d1), numbers, lam[0], out)
 
 
 @dual_function
@@ -208,20 +225,20 @@ def bend(y, z, X, lam, out):
     """
     out[:] = 0.0
     for k in range(X.shape[0] // SIZE):
-        own = X[SIZE * k : SIZE * (k + 1)]
-        if whole(own[0]) == ANGLE:
-            size, V = size_and_third(own)
-            c, s, w, v, beta = turned(y, own, V)
-            _, _, dw, dv, dbeta = turned(z, own, V)
+        numbers = X[SIZE * k : SIZE * (k + 1)]
+        if whole(numbers[0]) == ANGLE:
+            size, V = size_and_third(numbers)
+            c, s, w, v, beta = turned(y, numbers, V)
+            _, _, dw, dv, dbeta = turned(z, numbers, V)
             dc, ds = dot(dw, beta) + dot(w, dbeta), dot(dv, beta) + dot(v, dbeta)
             square, moment = c * c + s * s, size * lam[0]
             change = -2.0 * (c * dc + s * ds) / (square * square)
-            add_rotation_dual(moment / square, (dc, ds, w, v, beta), own, V, out)
-            add_rotation_dual(moment / square, (c, s, dw, dv, dbeta), own, V, out)
-            add_rotation_dual(moment * change, (c, s, w, v, beta), own, V, out)
+            add_rotation_dual(moment / square, (dc, ds, w, v, beta), numbers, V, out)
+            add_rotation_dual(moment / square, (c, s, dw, dv, dbeta), numbers, V, out)
+            add_rotation_dual(moment * change, (c, s, w, v, beta), numbers, V, out)
         else:
-            u, d = factors(z, own)
-            add_along(u, d, own, lam[0], out)
+            u, d = factors(z, numbers)
+            add_along(u, d, numbers, lam[0], out)
 
 
 def _kind(frames: int, angles: int) -> Kind:

@@ -74,11 +74,11 @@ def _put_relative_end(S, k, poses, moving, Y, Z):
     """Write (1) and (2) of frame k at one end; poses, moving, Y, Z: indices in the scratch S."""
     a, y = frame(S[poses], 0), frame(S[poses], k)
     u0, u = frame(S[moving], 0), frame(S[moving], k)
-    own = relative_pose(a, y)
+    relative = relative_pose(a, y)
     if k == 0:
-        own = (ZERO, AXES[0], AXES[1], AXES[2])
-    spin = spun(own, u[1])
-    store(own, S[Y], k)
+        relative = (ZERO, AXES[0], AXES[1], AXES[2])
+    spin = spun(relative, u[1])
+    store(relative, S[Y], k)
     store((in_directors(a, minus(u[0], u0[0])), spin[0], spin[1], spin[2]), S[Z], k)
 
 
@@ -245,15 +245,15 @@ def put_discrete_rates_of_directors(kind, numbers, gam, S):
         y = mean_pose(frame(S[FRAMES_START], k), frame(S[FRAMES_END], k))
         z = mean_pose(frame(S[MOVING_START], k), frame(S[MOVING_END], k))
         F, H = frame(S[DUAL], k), frame(S[ROWS], k)
-        places = minus(y[0], a[0]), y[1], y[2], y[3]
+        relative = minus(y[0], a[0]), y[1], y[2], y[3]
         speeds = minus(z[0], za[0]), z[1], z[2], z[3]
         on_rate = direction(a, F[0]), direction(a, F[1]), direction(a, F[2]), direction(a, F[3])
         on_pose = direction(a, H[0]), direction(a, H[1]), direction(a, H[2]), direction(a, H[3])
         on_a = (
             minus(on_a[0], on_pose[0]),
-            plus(on_a[1], plus(_times_all(0, H, places), _times_all(0, F, speeds))),
-            plus(on_a[2], plus(_times_all(1, H, places), _times_all(1, F, speeds))),
-            plus(on_a[3], plus(_times_all(2, H, places), _times_all(2, F, speeds))),
+            plus(on_a[1], plus(_times_all(0, H, relative), _times_all(0, F, speeds))),
+            plus(on_a[2], plus(_times_all(1, H, relative), _times_all(1, F, speeds))),
+            plus(on_a[3], plus(_times_all(2, H, relative), _times_all(2, F, speeds))),
         )
         rate_a = minus(rate_a[0], on_rate[0]), rate_a[1], rate_a[2], rate_a[3]
         store(on_pose, S[ON_FRAMES], k)

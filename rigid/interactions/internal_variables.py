@@ -5,14 +5,14 @@ from rigid.interactions.kinds import COMPLEX_STEP, dual_at, stress_at, value_at
 
 
 @internal_kernel
-def begin_internal_step(I, kind, entry, h, kept, scratch):
+def begin_internal_step(I, kind, entry, h, internal, scratch):
     """Write internal variables at the start of a step, and what `begin` derives from them, into the numbers.
 
-    Returns their energy. `kept`: the internal variables at the start; `h`: length of the step; `scratch`: overwritten.
+    Returns their energy. `internal`: the internal variables at the start; `h`: length of the step; `scratch`: overwritten.
     """
     flat, first = scratch.reshape(scratch.size), entry.last - kind.n_internal
     for i in range(kind.n_internal):
-        I.numbers[first + i] = kept[i].real
+        I.numbers[first + i] = internal[i].real
     flat[0] = h
     begin = stress_at(kind.begin)
     begin(flat[0:1], I.numbers[entry.first : entry.last], flat[1:2])
@@ -20,8 +20,8 @@ def begin_internal_step(I, kind, entry, h, kept, scratch):
 
 
 @internal_kernel
-def end_internal_step(I, kind, entry, ends, along, kept, scratch):
-    """Write the internal variables at the end of the step into `kept`; return the gain of their energy.
+def end_internal_step(I, kind, entry, ends, along, internal, scratch):
+    """Write the internal variables at the end of the step into `internal`; return the gain of their energy.
 
     `ends`: poses y0, y1 at both ends. `along`: True if they are y and y + i COMPLEX_STEP z; then the change of the strains is z
     times their gradient. `scratch`: overwritten.
@@ -36,23 +36,23 @@ def end_internal_step(I, kind, entry, ends, along, kept, scratch):
         flat[i] = change.imag / COMPLEX_STEP if along else change.real
     evolve(flat[0:n], X, flat[n : n + 1])
     for i in range(kind.n_internal):
-        kept[i] = I.numbers[first + i]
+        internal[i] = I.numbers[first + i]
     return flat[n].real
 
 
 @internal_kernel
-def load_internal_variables(I, kind, entry, own):
+def load_internal_variables(I, kind, entry, internal):
     """Write internal variables that have a `update_internal` function, as at the start of a step, into the numbers."""
     first = entry.last - kind.n_internal
     for i in range(kind.n_internal):
-        I.numbers[first + i] = own[i].real
+        I.numbers[first + i] = internal[i].real
 
 
 @internal_kernel
-def update_internal_variables(I, kind, entry, ends, frequency, own, scratch):
+def update_internal_variables(I, kind, entry, ends, frequency, internal, scratch):
     """Update internal variables that have a `update_internal` function at the end of a step; return the gain of their energy.
 
-    The step goes from y0 to y1 = ends; the new variables are written into `own` and the numbers. `frequency` (1,): 1/h;
+    The step goes from y0 to y1 = ends; the new variables are written into `internal` and the numbers. `frequency` (1,): 1/h;
     `scratch`: room for a dual.
     """
     flat, first, X = (
@@ -60,12 +60,12 @@ def update_internal_variables(I, kind, entry, ends, frequency, own, scratch):
         entry.last - kind.n_internal,
         I.numbers[entry.first : entry.last],
     )
-    kept, update_internal = value_at(kind.stored_energy), dual_at(kind.update_internal)
-    kept(ends[0], X, flat[0:1])
+    stored_energy, update_internal = value_at(kind.stored_energy), dual_at(kind.update_internal)
+    stored_energy(ends[0], X, flat[0:1])
     before = flat[0].real
     update_internal(ends[0], ends[1], X, frequency, scratch)
     for i in range(kind.n_internal):
-        own[i] = flat[i].real
+        internal[i] = flat[i].real
         I.numbers[first + i] = flat[i].real
-    kept(ends[1], X, flat[0:1])
+    stored_energy(ends[1], X, flat[0:1])
     return flat[0].real - before

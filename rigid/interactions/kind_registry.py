@@ -95,8 +95,8 @@ class KindRegistry(list[Kind]):
         if not len(numbers) or numbers.max() < self.ours:
             return numbers
         codes = [k if k < self.ours else code_of(kind.name) for k, kind in enumerate(self)]
-        found: Ints = np.array(codes, np.int64)[numbers]
-        return found
+        in_file: Ints = np.array(codes, np.int64)[numbers]
+        return in_file
 
     def from_files(
         self, table: str, numbers: Ints, names: Sequence[str], made: Callable[[str, Ints], Kind]
@@ -106,16 +106,16 @@ class KindRegistry(list[Kind]):
         `names`: names of the kinds without a fixed number; `made`: function that makes such a kind, if it is not registered here,
         from its name and the indices that have it. Raises ValueError if a number is that of no name.
         """
-        places: Ints = numbers.copy()
+        in_process: Ints = numbers.copy()
         known = numbers < self.ours
         for name in names:
             use = np.flatnonzero(numbers == code_of(name))
             if len(use):
-                places[use] = self._place(name, use, made)
+                in_process[use] = self._place(name, use, made)
                 known[use] = True
         if not known.all():
             raise ValueError(f"'{table}/kind' has the number {numbers[~known][0]}, which is that of no kind")
-        return places
+        return in_process
 
     def _place(self, name: str, use: Ints, made: Callable[[str, Ints], Kind]) -> int:
         """Return the position of a kind by its name; register what `made` returns if the kind is missing."""

@@ -451,12 +451,12 @@ _rows: OrderedDict[int, tuple[Kind, tuple[Any, ...]]] = OrderedDict()
 
 def _row_of(kind: Kind) -> tuple[Any, ...]:
     """Return the fields of KIND without `first` and `last`; those of recently used kinds are cached."""
-    there = _rows.get(id(kind))
-    if there is None:
-        _rows[id(kind)] = there = kind, _row_by(kind, lambda _, function: address_of(function))
+    cached = _rows.get(id(kind))
+    if cached is None:
+        _rows[id(kind)] = cached = kind, _row_by(kind, lambda _, function: address_of(function))
         while len(_rows) > MAX_CACHED_ROWS:
             _rows.popitem(last=False)
-    return there[1]
+    return cached[1]
 
 
 def _row_by(kind: Kind, address: Callable[[str, Any], int]) -> tuple[Any, ...]:
@@ -479,17 +479,17 @@ def _gathered(
 ) -> InteractionArrays:
     """Return the groups in the layout that compiled code reads, with numbers of type `dtype`; `row_of`: fields of a kind."""
     kinds = np.zeros(len(groups), _KINDS)
-    each = np.zeros(sum(len(own.row) for own in groups), _ENTRIES)
+    entries = np.zeros(sum(len(group.row) for group in groups), _ENTRIES)
     at = number = 0
-    for k, own in enumerate(groups):
-        count, width = own.numbers.shape
-        kinds[k] = (*row_of(own.kind), at, at + count)
-        here = each[at : at + count]
-        here["row"], here["frames"][:, : own.kind.arity] = own.row, own.frames
+    for k, group in enumerate(groups):
+        count, width = group.numbers.shape
+        kinds[k] = (*row_of(group.kind), at, at + count)
+        here = entries[at : at + count]
+        here["row"], here["frames"][:, : group.kind.arity] = group.row, group.frames
         here["first"] = number + width * np.arange(count)
         here["last"] = here["first"] + width
         at, number = at + count, number + count * width
-    numbers = np.concatenate([np.zeros(0), *(own.numbers.ravel() for own in groups)]).astype(
+    numbers = np.concatenate([np.zeros(0), *(group.numbers.ravel() for group in groups)]).astype(
         dtype, copy=False
     )
-    return InteractionArrays(kinds.view(np.recarray), each.view(np.recarray), numbers)
+    return InteractionArrays(kinds.view(np.recarray), entries.view(np.recarray), numbers)

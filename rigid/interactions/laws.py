@@ -129,10 +129,10 @@ def with_constant(X: Floats, at: int, force: Floats) -> Floats:
     """
     n = int(X[0, at])
     knots, V = X[:, at + 1 : at + 1 + n], X[:, at + 1 + n :].reshape(len(X), n + 1, 5)
-    more = np.zeros_like(V)
-    more[:, :, 0] = force[:, None] * np.column_stack([knots[:, 0], knots])
-    more[:, :, 1] = force[:, None]
-    return np.column_stack([X[:, : at + 1 + n], (V + more).reshape(len(X), -1)])
+    increment = np.zeros_like(V)
+    increment[:, :, 0] = force[:, None] * np.column_stack([knots[:, 0], knots])
+    increment[:, :, 1] = force[:, None]
+    return np.column_stack([X[:, : at + 1 + n], (V + increment).reshape(len(X), -1)])
 
 
 def steepest(numbers: Floats) -> float:

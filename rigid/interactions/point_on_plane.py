@@ -93,17 +93,17 @@ def add_tangent(lam, mean, end, block):
 
 
 @inline_kernel
-def hidden_value(places, end):
+def hidden_value(parameters, end):
     """Return the velocity-level constraint (Omega_a x U_a) . y + U_a . z as the first of three components."""
-    Ua, _, Xa, Xb = places[:4]
+    Ua, _, Xa, Xb = parameters[:4]
     y, z = place_of_points(Xa, Xb, end), rate_of_points(Xa, Xb, end)
     return dot(cross(end[4], Ua), y) + dot(Ua, z), 0.0, 0.0
 
 
 @inline_kernel
-def hidden_derivative(gam, places, end0, end1):
+def hidden_derivative(gam, parameters, end0, end1):
     """Return the discrete derivative of gam times the velocity-level constraint by the product rule: y and z averaged."""
-    Ua, _, Xa, Xb = places[:4]
+    Ua, _, Xa, Xb = parameters[:4]
     y = average(place_of_points(Xa, Xb, end0), place_of_points(Xa, Xb, end1))
     on_z = times(gam[0], Ua)
     on_y = times(gam[0], cross(average(end0[4], end1[4]), Ua))

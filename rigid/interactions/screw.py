@@ -83,8 +83,8 @@ def rotation_dual(moment, c, s, w, v, beta, X):
 def value(y, X, out):
     """Write the constraint u . d - p alpha."""
     u, d, (c, s, _, _, _) = parts(y, X)
-    turn = dot(u, d) / X[LEAD] - argument(c, s)
-    out[0] = X[LEAD] * (turn - 2.0 * math.pi * round(turn.real / (2.0 * math.pi)))
+    angle = dot(u, d) / X[LEAD] - argument(c, s)
+    out[0] = X[LEAD] * (angle - 2.0 * math.pi * round(angle.real / (2.0 * math.pi)))
 
 
 @dual_function
@@ -94,9 +94,9 @@ def dual(y0, y1, X, lam, out):
     u1, d1, end = parts(y1, X)
     _, ratio, _, _, (c, s, w, v, beta) = rotation_over_step(start, end)
     slide = sliding_dual(average(u0, u1), average(d0, d1), X, lam[0])
-    turn = rotation_dual(-X[LEAD] * lam[0] * ratio, c, s, w, v, beta, X)
-    store(add_duals(slide[0], turn[0]), out, 0)
-    store(add_duals(slide[1], turn[1]), out, 1)
+    rotation = rotation_dual(-X[LEAD] * lam[0] * ratio, c, s, w, v, beta, X)
+    store(add_duals(slide[0], rotation[0]), out, 0)
+    store(add_duals(slide[1], rotation[1]), out, 1)
 
 
 @dual_function
@@ -144,25 +144,25 @@ def hidden(y0, z0, y1, z1, X, lam, on_y, on_z):
     store(add_duals(slide[0], add_duals(first[0], second[0])), on_y, 0)
     store(add_duals(slide[1], add_duals(first[1], second[1])), on_y, 1)
     slide = sliding_dual(average(u0, u1), average(d0, d1), X, lam[0])
-    turn = rotation_dual(moment, c, s, w, v, beta, X)
-    store(add_duals(slide[0], turn[0]), on_z, 0)
-    store(add_duals(slide[1], turn[1]), on_z, 1)
+    rotation = rotation_dual(moment, c, s, w, v, beta, X)
+    store(add_duals(slide[0], rotation[0]), on_z, 0)
+    store(add_duals(slide[1], rotation[1]), on_z, 1)
 
 
 @inline_kernel
-def hidden_value(places, end):
+def hidden_value(parameters, end):
     """Return the velocity-level constraint (1) as the first of three components."""
-    Ua, lead = places[0], places[6]
-    slide = point_on_plane.hidden_value(places, end)[0]
+    Ua, lead = parameters[0], parameters[6]
+    slide = point_on_plane.hidden_value(parameters, end)[0]
     _, _, Ra, Rb, Omega_a, Omega_b = end
     return slide - lead * (dot(apply(Ra, Ua), apply(Rb, Omega_b)) - dot(Ua, Omega_a)), 0.0, 0.0
 
 
 @inline_kernel
-def hidden_derivative(gam, places, end0, end1):
+def hidden_derivative(gam, parameters, end0, end1):
     """Return the discrete derivative of gam times the velocity-level constraint by the product rule: B averaged."""
-    Ua, lead = places[0], places[6]
-    D_v, D_Omega_a, D_Omega_b, D_r, D_a, D_b = point_on_plane.hidden_derivative(gam, places, end0, end1)
+    Ua, lead = parameters[0], parameters[6]
+    D_v, D_Omega_a, D_Omega_b, D_r, D_a, D_b = point_on_plane.hidden_derivative(gam, parameters, end0, end1)
     B = matrix_average(transposed_product(end0[2], end0[3]), transposed_product(end1[2], end1[3]))
     Ra, Rb = matrix_average(end0[2], end1[2]), matrix_average(end0[3], end1[3])
     on_turn = times(-lead * gam[0], Ua)

@@ -70,8 +70,8 @@ def argument(c, s):
 @inline_kernel
 def angle_of(c, s, branch):
     """Return the angle of (c, s) that is nearest to the branch."""
-    turn = argument(c, s)
-    return turn + 2.0 * math.pi * round((branch.real - turn.real) / (2.0 * math.pi))
+    angle = argument(c, s)
+    return angle + 2.0 * math.pi * round((branch.real - angle.real) / (2.0 * math.pi))
 
 
 @value_function

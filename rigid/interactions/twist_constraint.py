@@ -64,26 +64,26 @@ def bend(y, z, X, lam, out):
 
 
 @inline_kernel
-def halves(places):
-    """Return the `places` of both products, u_a . w_b and w_a . u_b, as arguments of the functions of `perpendicular`."""
-    Ua, Ub, Xa, Xb, Wa, Wb, value = places
+def halves(parameters):
+    """Return the `parameters` of both products, u_a . w_b and w_a . u_b, as arguments of the functions of `perpendicular`."""
+    Ua, Ub, Xa, Xb, Wa, Wb, value = parameters
     return (Ua, Wb, Xa, Xb, Wa, Wb, value), (Wa, Ub, Xa, Xb, Wa, Wb, value)
 
 
 @inline_kernel
-def hidden_value(places, end):
+def hidden_value(parameters, end):
     """Return the velocity-level constraint: that of u_a . w_b less that of w_a . u_b."""
-    first, second = halves(places)
+    first, second = halves(parameters)
     return minus(direction_angle.hidden_value(first, end), direction_angle.hidden_value(second, end))
 
 
 @inline_kernel
-def hidden_derivative(gam, places, end0, end1):
+def hidden_derivative(gam, parameters, end0, end1):
     """Return the discrete derivative of gam times the velocity-level constraint.
 
     It is the derivative for u_a . w_b less that for w_a . u_b.
     """
-    first, second = halves(places)
+    first, second = halves(parameters)
     plus_first = direction_angle.hidden_derivative(gam, first, end0, end1)
     less_second = direction_angle.hidden_derivative(gam, second, end0, end1)
     return (

@@ -113,11 +113,11 @@ class Joint:
     rubbing: ClassVar[tuple[str, ...]] = ()  # a subset of "turning", "sliding"
 
     @classmethod
-    def count(cls, given: JointParameters) -> int:
+    def count(cls, parameters: JointParameters) -> int:
         """Return the number of scalar equations of the joint."""
         return cls.n_rows
 
     @staticmethod
-    def rows(a: Marker, b: Marker, given: JointParameters) -> list[Row]:
+    def rows(a: Marker, b: Marker, parameters: JointParameters) -> list[Row]:
         """Return the elementary constraints between the markers."""
         raise NotImplementedError

@@ -12,6 +12,6 @@ class ConstantVelocityJoint(Joint):
     kind, n_rows, free, axis, second_axis = "constant_velocity", 4, "2 rotations", True, "any"
 
     @staticmethod
-    def rows(a: Marker, b: Marker, given: JointParameters) -> list[Row]:
+    def rows(a: Marker, b: Marker, parameters: JointParameters) -> list[Row]:
         (e1a, e2a, _), (e1b, e2b, _) = a.axes.T, b.axes.T
         return [coincident(), Row(CROSSED_DIRECTIONS, e1a, e1b, Wa=e2a, Wb=e2b)]

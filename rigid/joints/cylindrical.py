@@ -12,5 +12,5 @@ class CylindricalJoint(Joint):
     driven, rubbing = coordinates, ("turning", "sliding")
 
     @staticmethod
-    def rows(a: Marker, b: Marker, given: JointParameters) -> list[Row]:
+    def rows(a: Marker, b: Marker, parameters: JointParameters) -> list[Row]:
         return [in_plane(a, 1), in_plane(a, 2), *parallel(a, b)]

@@ -11,5 +11,5 @@ class DistanceJoint(Joint):
     takes = ("length",)
 
     @staticmethod
-    def rows(a: Marker, b: Marker, given: JointParameters) -> list[Row]:
-        return [at_distance(given.length)]
+    def rows(a: Marker, b: Marker, parameters: JointParameters) -> list[Row]:
+        return [at_distance(parameters.length)]

@@ -27,13 +27,13 @@ class GenericJoint(Joint):
     kind, free, takes = "generic", "what is not locked", ("locked",)
 
     @staticmethod
-    def count(given: JointParameters) -> int:
-        return len(given.locked)
+    def count(parameters: JointParameters) -> int:
+        return len(parameters.locked)
 
     @staticmethod
-    def rows(a: Marker, b: Marker, given: JointParameters) -> list[Row]:
-        along = [i + 1 for i, name in enumerate(TRANSLATIONS) if name in given.locked]
-        about = [i + 1 for i, name in enumerate(ROTATIONS) if name in given.locked]
+    def rows(a: Marker, b: Marker, parameters: JointParameters) -> list[Row]:
+        along = [i + 1 for i, name in enumerate(TRANSLATIONS) if name in parameters.locked]
+        about = [i + 1 for i, name in enumerate(ROTATIONS) if name in parameters.locked]
         rows = [coincident()] if len(along) == 3 else [in_plane(a, i) for i in along]
         if len(about) == 3:
             return rows + aligned(a, b)

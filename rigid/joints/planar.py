@@ -11,5 +11,5 @@ class PlanarJoint(Joint):
     coordinates = ("angle",)
 
     @staticmethod
-    def rows(a: Marker, b: Marker, given: JointParameters) -> list[Row]:
+    def rows(a: Marker, b: Marker, parameters: JointParameters) -> list[Row]:
         return [in_plane(a, 3), *parallel(a, b)]

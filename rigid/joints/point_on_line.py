@@ -11,5 +11,5 @@ class PointOnLineJoint(Joint):
     coordinates = ("displacement",)
 
     @staticmethod
-    def rows(a: Marker, b: Marker, given: JointParameters) -> list[Row]:
+    def rows(a: Marker, b: Marker, parameters: JointParameters) -> list[Row]:
         return [in_plane(a, 1), in_plane(a, 2)]

@@ -10,5 +10,5 @@ class PointOnPlaneJoint(Joint):
     kind, n_rows, free, axis = "point_on_plane", 1, "2 translations, 3 rotations", True
 
     @staticmethod
-    def rows(a: Marker, b: Marker, given: JointParameters) -> list[Row]:
+    def rows(a: Marker, b: Marker, parameters: JointParameters) -> list[Row]:
         return [in_plane(a, 3)]

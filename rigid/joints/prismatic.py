@@ -12,5 +12,5 @@ class PrismaticJoint(Joint):
     driven, rubbing = coordinates, ("sliding",)
 
     @staticmethod
-    def rows(a: Marker, b: Marker, given: JointParameters) -> list[Row]:
+    def rows(a: Marker, b: Marker, parameters: JointParameters) -> list[Row]:
         return [in_plane(a, 1), in_plane(a, 2), *aligned(a, b)]

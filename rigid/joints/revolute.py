@@ -12,5 +12,5 @@ class RevoluteJoint(Joint):
     driven, rubbing = coordinates, ("turning",)
 
     @staticmethod
-    def rows(a: Marker, b: Marker, given: JointParameters) -> list[Row]:
+    def rows(a: Marker, b: Marker, parameters: JointParameters) -> list[Row]:
         return [coincident(), *parallel(a, b)]

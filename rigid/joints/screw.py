@@ -14,7 +14,7 @@ class ScrewJoint(Joint):
     coordinates = ("angle", "displacement")
 
     @staticmethod
-    def rows(a: Marker, b: Marker, given: JointParameters) -> list[Row]:
-        lead = given.pitch / (2.0 * math.pi)
-        turn = Row(SCREWED_POINTS, a.axes[:, 2], b.axes[:, 0], lead, Wa=a.axes[:, 0])
-        return [in_plane(a, 1), in_plane(a, 2), *parallel(a, b), turn]
+    def rows(a: Marker, b: Marker, parameters: JointParameters) -> list[Row]:
+        lead = parameters.pitch / (2.0 * math.pi)
+        screw_row = Row(SCREWED_POINTS, a.axes[:, 2], b.axes[:, 0], lead, Wa=a.axes[:, 0])
+        return [in_plane(a, 1), in_plane(a, 2), *parallel(a, b), screw_row]

@@ -11,5 +11,5 @@ class SphericalJoint(Joint):
     rubbing = ("turning",)
 
     @staticmethod
-    def rows(a: Marker, b: Marker, given: JointParameters) -> list[Row]:
+    def rows(a: Marker, b: Marker, parameters: JointParameters) -> list[Row]:
         return [coincident()]

@@ -12,5 +12,5 @@ class UniversalJoint(Joint):
     rubbing = ("turning",)
 
     @staticmethod
-    def rows(a: Marker, b: Marker, given: JointParameters) -> list[Row]:
+    def rows(a: Marker, b: Marker, parameters: JointParameters) -> list[Row]:
         return [coincident(), perpendicular(a, 3, b, 1)]

@@ -7,5 +7,5 @@ class WeldJoint(Joint):
     kind, n_rows, free = "weld", 6, "nothing"
 
     @staticmethod
-    def rows(a: Marker, b: Marker, given: JointParameters) -> list[Row]:
+    def rows(a: Marker, b: Marker, parameters: JointParameters) -> list[Row]:
         return [coincident(), *aligned(a, b)]

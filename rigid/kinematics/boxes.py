@@ -39,10 +39,10 @@ def excess(u, half):
 @inline_kernel
 def extent(n, box):
     """Return half of the extent of a box along the unit vector n."""
-    found = 0.0
+    half_extent = 0.0
     for i in range(3):
-        found += box[2][i] * abs(dot(n, box[1][i]))
-    return found
+        half_extent += box[2][i] * abs(dot(n, box[1][i]))
+    return half_extent
 
 
 @inline_kernel
@@ -52,7 +52,7 @@ def separation(one, other):
     If the gap is negative, the boxes overlap by that amount. Boxes that are apart are separated along a normal of a face or
     along a vector normal to two edges.
     """
-    w, most, found = minus(one[0], other[0]), -1e300, one[1][0]
+    w, most, normal = minus(one[0], other[0]), -1e300, one[1][0]
     for k in range(15):
         if k < 3:
             n = one[1][k]
@@ -67,8 +67,8 @@ def separation(one, other):
         along = dot(n, w)
         gap = abs(along) - extent(n, one) - extent(n, other)
         if gap > most:
-            most, found = gap, times(1.0 if along > 0.0 else -1.0, n)
-    return most, found
+            most, normal = gap, times(1.0 if along > 0.0 else -1.0, n)
+    return most, normal
 
 
 @inline_kernel

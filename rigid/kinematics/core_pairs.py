@@ -22,25 +22,25 @@ def seen_in(axes, x):
 
 
 @inline_kernel
-def place_of_vertex(own, X, at, k):
-    """Return the position of vertex k; `own`: centre and axes."""
-    return plus(own[0], turned(own[1], vertex(X, at, k)))
+def place_of_vertex(pose, X, at, k):
+    """Return the position of vertex k; `pose`: centre and axes."""
+    return plus(pose[0], turned(pose[1], vertex(X, at, k)))
 
 
 @inline_kernel
-def lowest(n, own, X, at):
+def lowest(n, pose, X, at):
     """Return the least n . x over the vertices of a polytope."""
-    u, least, first = seen_in(own[1], n), BEYOND, at + VERTICES
+    u, least, first = seen_in(pose[1], n), BEYOND, at + VERTICES
     for k in range(counts_of(X, at)[0]):
         i = first + 3 * k
         least = min(least, u[0] * X[i].real + u[1] * X[i + 1].real + u[2] * X[i + 2].real)
-    return dot(n, own[0]) + least
+    return dot(n, pose[0]) + least
 
 
 @inline_kernel
-def highest(n, own, X, at):
+def highest(n, pose, X, at):
     """Return the greatest n . x over the vertices of a polytope."""
-    return -lowest(times(-1.0, n), own, X, at)
+    return -lowest(times(-1.0, n), pose, X, at)
 
 
 @inline_kernel
@@ -75,16 +75,16 @@ def has_part_of(a, b, X, at):
 
 
 @inline_kernel
-def _edge(own, X, at, k):
+def _edge(pose, X, at, k):
     """Return both ends of edge k of a polytope."""
     i, j = ends_of_edge(X, at, k)
-    return place_of_vertex(own, X, at, i), place_of_vertex(own, X, at, j)
+    return place_of_vertex(pose, X, at, i), place_of_vertex(pose, X, at, j)
 
 
 @inline_kernel
 def nearest_edges(one, other, X, at, to):
     """Return the vector from the second to the first polytope between the nearest points of their edges, and its square."""
-    least, found = BEYOND, (0.0, 0.0, 0.0)
+    least, nearest = BEYOND, (0.0, 0.0, 0.0)
     for i in range(counts_of(X, at)[1]):
         a0, a1 = _edge(one, X, at, i)
         for k in range(counts_of(X, to)[1]):
@@ -93,22 +93,22 @@ def nearest_edges(one, other, X, at, to):
             d = between(a0, a1, b0, b1, s, t)
             square = dot(d, d)
             if square < least:
-                least, found = square, d
-    return found, least
+                least, nearest = square, d
+    return nearest, least
 
 
 @inline_kernel
-def _from_faces(own, X, at, other, to):
-    """Return the greatest gap along the normal of a face of the first polytope (`own`), and that normal."""
+def _from_faces(one, X, at, other, to):
+    """Return the greatest gap along the normal of a face of the first polytope (`one`), and that normal."""
     nv, ne, nf = counts_of(X, at)
-    most, found = -BEYOND, own[1][0]
+    most, normal = -BEYOND, one[1][0]
     for k in range(nf):
         i = at + VERTICES + 4 * nv + 2 * ne + 4 * k
-        n = turned(own[1], (X[i].real, X[i + 1].real, X[i + 2].real))
-        gap = lowest(n, other, X, to) - dot(n, own[0]) - X[i + 3].real
+        n = turned(one[1], (X[i].real, X[i + 1].real, X[i + 2].real))
+        gap = lowest(n, other, X, to) - dot(n, one[0]) - X[i + 3].real
         if gap > most:
-            most, found = gap, n
-    return most, found
+            most, normal = gap, n
+    return most, normal
 
 
 @inline_kernel

@@ -51,9 +51,9 @@ def _across(a, axis):
     """Return b1 and b2 of (2), their q, s + a, and 1 + s . a."""
     m, sign = axis
     s, e, f = _along(m, sign), _along(m + 1, 1.0), _along(m + 2, sign)
-    whole = 1.0 + dot(s, a)
-    q, u, both = dot(e, a) / whole, dot(f, a) / whole, plus(s, a)
-    return minus(e, times(q, both)), minus(f, times(u, both)), q, u, both, whole
+    denominator = 1.0 + dot(s, a)
+    q, u, both = dot(e, a) / denominator, dot(f, a) / denominator, plus(s, a)
+    return minus(e, times(q, both)), minus(f, times(u, both)), q, u, both, denominator
 
 
 @inline_kernel
@@ -71,9 +71,9 @@ def _cross(b1, b2):
 def _angle(c, s, near):
     """Return psi; of all values that differ by multiples of a right angle, the one nearest to `near`."""
     size = c.real * c.real + s.real * s.real
-    turn = (c.real * s.imag - s.real * c.imag) / size if size > 0.0 else 0.0
+    dpsi = (c.real * s.imag - s.real * c.imag) / size if size > 0.0 else 0.0
     psi = 0.25 * math.atan2(s.real, c.real)
-    return psi + QUARTER * math.floor((near - psi) / QUARTER + 0.5) + 0.25j * turn
+    return psi + QUARTER * math.floor((near - psi) / QUARTER + 0.5) + 0.25j * dpsi
 
 
 @inline_kernel
@@ -89,14 +89,14 @@ def facet_axes(a, axis, near):
 @inline_kernel
 def _slope(a, axis, near, k):
     """Return the derivatives of t1 and t2 with respect to a_k."""
-    b1, b2, q, u, both, whole = _across(a, axis)
+    b1, b2, q, u, both, denominator = _across(a, axis)
     m, sign = axis
     c, s = _cross(b1, b2)
     psi = _angle(c, s, near)
     x, y = cmath.cos(psi), cmath.sin(psi)
     along, towards = _along(k, 1.0), _along(m, sign)[k]
-    dq = (_along(m + 1, 1.0)[k] - q * towards) / whole
-    du = (_along(m + 2, sign)[k] - u * towards) / whole
+    dq = (_along(m + 1, 1.0)[k] - q * towards) / denominator
+    du = (_along(m + 2, sign)[k] - u * towards) / denominator
     d1, d2 = (
         times(-1.0, plus(times(dq, both), times(q, along))),
         times(-1.0, plus(times(du, both), times(u, along))),
@@ -108,10 +108,10 @@ def _slope(a, axis, near, k):
         dc += re * d1[j] - im * d2[j]
         ds += im * d1[j] + re * d2[j]
     size = c * c + s * s
-    turn = 0.25 * (c * ds - s * dc) / size if size.real > 0.0 else 0j
+    dpsi = 0.25 * (c * ds - s * dc) / size if size.real > 0.0 else 0j
     t1, t2 = plus(times(x, b1), times(y, b2)), minus(times(x, b2), times(y, b1))
-    first = plus(plus(times(x, d1), times(y, d2)), times(turn, t2))
-    return first, minus(minus(times(x, d2), times(y, d1)), times(turn, t1))
+    first = plus(plus(times(x, d1), times(y, d2)), times(dpsi, t2))
+    return first, minus(minus(times(x, d2), times(y, d1)), times(dpsi, t1))
 
 
 @inline_kernel

@@ -330,10 +330,12 @@ class MechanicalSystem:
     @property
     def condensed(self) -> Ints:
         """Offsets of condensed internal variables among the parameters of dissipations, interaction by interaction."""
-        own: InteractionArrays = self.data.dissipating
-        keeping = [kind for kind in own.kinds if kind.n_internal]
+        dissipating: InteractionArrays = self.data.dissipating
+        keeping = [kind for kind in dissipating.kinds if kind.n_internal]
         lasts = [
-            (last, kind.n_internal) for kind in keeping for last in own.each.last[kind.first : kind.last]
+            (last, kind.n_internal)
+            for kind in keeping
+            for last in dissipating.each.last[kind.first : kind.last]
         ]
         return np.concatenate([np.zeros(0, np.int64), *(np.arange(last - k, last) for last, k in lasts)])
 

@@ -64,26 +64,26 @@ _REWRITTEN: dict[str, Callable[[sp.Expr], sp.Expr]] = {
 }
 
 
-def expressions_of(name: str, what: str, given: Any) -> list[sp.Expr]:
-    """Return the checked expressions in the list `given`; `what` and `name` (of the system) are for messages."""
-    if isinstance(given, str | sp.Expr | Mapping) or not isinstance(given, Iterable):
+def expressions_of(name: str, what: str, value: Any) -> list[sp.Expr]:
+    """Return the checked expressions in the list `value`; `what` and `name` (of the system) are for messages."""
+    if isinstance(value, str | sp.Expr | Mapping) or not isinstance(value, Iterable):
         raise ModelError(
-            f"system '{name}': {what} = {given!r}; give a list of expressions, [{given}] if it is one"
+            f"system '{name}': {what} = {value!r}; give a list of expressions, [{value}] if it is one"
         )
-    return [expression_of(name, what, x) for x in given]
+    return [expression_of(name, what, x) for x in value]
 
 
-def expression_of(name: str, what: str, given: Any) -> sp.Expr:
-    """Return `given` as a sympy expression of analytic functions that kernels can evaluate, real for real arguments.
+def expression_of(name: str, what: str, value: Any) -> sp.Expr:
+    """Return `value` as a sympy expression of analytic functions that kernels can evaluate, real for real arguments.
 
     Raises ModelError if that is not possible.
     """
     try:
-        expression = sp.sympify(given, strict=True)
+        expression = sp.sympify(value, strict=True)
     except (sp.SympifyError, TypeError, ValueError):
         expression = None
     if not isinstance(expression, sp.Expr):
-        raise ModelError(f"system '{name}': {what} = {given!r} is no expression; write it with sympy")
+        raise ModelError(f"system '{name}': {what} = {value!r} is no expression; write it with sympy")
     return _rewritten(name, what, expression, {})
 
 

@@ -93,17 +93,17 @@ def gradient_of(f: sp.Expr, q: list[sp.Symbol]) -> sp.Matrix:
     return sp.Matrix([sp.diff(f, x) for x in q])
 
 
-def python_of(node: sp.Expr, places: Mapping[sp.Symbol, str]) -> str:
+def python_of(node: sp.Expr, sources: Mapping[sp.Symbol, str]) -> str:
     """Return Python source that evaluates the expression at complex arguments with the functions of `real_functions`.
 
-    `places`: source text of each symbol. Parentheses are added where they are needed.
+    `sources`: source text of each symbol. Parentheses are added where they are needed.
     """
-    if node in places:
-        return places[node]
+    if node in sources:
+        return sources[node]
     if node.is_number:
         value = number_of(node)
         return f"({value!r})" if value is not None else "math.nan"
-    texts = [python_of(x, places) for x in node.args]
+    texts = [python_of(x, sources) for x in node.args]
     if isinstance(node, sp.Add):
         return f"({' + '.join(texts)})"
     if isinstance(node, sp.Mul):
@@ -145,18 +145,18 @@ class Writer:
 
         `vectors`: symbols of each vector argument besides q.
         """
-        places = dict(self.places)
+        sources = dict(self.places)
         for vector, symbols in (vectors or {}).items():
-            places |= {x: f"{vector}[{i}]" for i, x in enumerate(symbols)}
+            sources |= {x: f"{vector}[{i}]" for i, x in enumerate(symbols)}
         common, (reduced,) = sp.cse([values], symbols=sp.numbered_symbols("common"))
-        places |= {symbol: str(symbol) for symbol, _ in common}
-        body = [f"    {symbol} = {python_of(value, places)}" for symbol, value in common]
+        sources |= {symbol: str(symbol) for symbol, _ in common}
+        body = [f"    {symbol} = {python_of(value, sources)}" for symbol, value in common]
         shape = reduced.shape
         vector_like = shape[1] == 1 and name not in ("mass", "inverse_mass", "jacobian", "discrete_jacobian")
         for i in range(shape[0]):
             for j in range(shape[1]):
                 place = f"out[{i}]" if vector_like else f"out[{i}, {j}]"
-                body.append(f"    {place} = {python_of(reduced[i, j], places)}")
+                body.append(f"    {place} = {python_of(reduced[i, j], sources)}")
         self._add(name, arguments, body)
 
     def _add(self, name: str, arguments: str, body: list[str]) -> None:
@@ -180,34 +180,34 @@ class Writer:
             middle = gradient_of(V, q).subs(half, simultaneous=True)
             self.function("discrete_gradient", "q, q1, D, out", middle, {"q1": mid})
             return
-        places = self.places | {x: f"q1[{i}]" for i, x in enumerate(mid)}
+        sources = self.places | {x: f"q1[{i}]" for i, x in enumerate(mid)}
         body: list[str] = []
         total = sp.zeros(len(q), 1)
         end = dict(zip(q, mid, strict=True))
         for k, part in enumerate(parts):
             a, b, slope = sp.symbols(f"start{k} end{k} slope{k}")
-            places |= {x: str(x) for x in (a, b, slope)}
-            body.append(f"    {a} = {python_of(part.pi, places)}")
-            body.append(f"    {b} = {python_of(part.pi.subs(end, simultaneous=True), places)}")
-            body += self._divided_difference(places, part, a, b, slope)
+            sources |= {x: str(x) for x in (a, b, slope)}
+            body.append(f"    {a} = {python_of(part.pi, sources)}")
+            body.append(f"    {b} = {python_of(part.pi.subs(end, simultaneous=True), sources)}")
+            body += self._divided_difference(sources, part, a, b, slope)
             total += slope * gradient_of(part.pi, q).subs(half, simultaneous=True)
-        body += [f"    out[{i}] = {python_of(total[i], places)}" for i in range(len(q))]
+        body += [f"    out[{i}] = {python_of(total[i], sources)}" for i in range(len(q))]
         self._add("discrete_gradient", "q, q1, D, out", body)
 
     @staticmethod
     def _divided_difference(
-        places: Mapping[sp.Symbol, str], part: Part, a: sp.Symbol, b: sp.Symbol, slope: sp.Symbol
+        sources: Mapping[sp.Symbol, str], part: Part, a: sp.Symbol, b: sp.Symbol, slope: sp.Symbol
     ) -> list[str]:
         """Return source lines for (V(b) - V(a))/(b - a): a polynomial if V is one, else with a series for a near b."""
         V, s = part.V, part.s
         if V.is_polynomial(s):
             quotient = sp.cancel(sp.expand(V.subs(s, b) - V.subs(s, a)) / (b - a))
-            return [f"    {slope} = {python_of(quotient, places)}"]
+            return [f"    {slope} = {python_of(quotient, sources)}"]
         middle, gap = (a + b) / 2, b - a
         series = sp.diff(V, s).subs(s, middle) + gap**2 / 24 * sp.diff(V, s, 3).subs(s, middle)
         plain = (V.subs(s, b) - V.subs(s, a)) / gap
         return [
-            f"    {slope} = {python_of(series, places)}",
-            f"    if abs(({python_of(gap, places)}).real) > 1e-4 * abs(({python_of(middle, places)}).real):",
-            f"        {slope} = {python_of(plain, places)}",
+            f"    {slope} = {python_of(series, sources)}",
+            f"    if abs(({python_of(gap, sources)}).real) > 1e-4 * abs(({python_of(middle, sources)}).real):",
+            f"        {slope} = {python_of(plain, sources)}",
         ]

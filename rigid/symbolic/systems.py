@@ -114,12 +114,12 @@ def symbolic_system(
     _check_symbols(name, symbols, real, t)
     at_start = of_expressions.values_at_start(name, symbols, starts["q0"], real, t)
     # rename symbols, as the user's names could coincide with generated ones
-    own = [sp.Symbol(f"q{i}") for i in range(n)]
-    renamed = dict(zip(symbols, own, strict=True)) | ({t: kernels.TIME} if t is not None else {})
-    writer = kernels.Writer(own)
+    coordinates = [sp.Symbol(f"q{i}") for i in range(n)]
+    renamed = dict(zip(symbols, coordinates, strict=True)) | ({t: kernels.TIME} if t is not None else {})
+    writer = kernels.Writer(coordinates)
     flags = kernels.write_kernels(
         writer,
-        own,
+        coordinates,
         matrix.xreplace(renamed),
         potential.xreplace(renamed),
         [
@@ -195,33 +195,35 @@ def system_of(thing: Any, n: int, q0: ArrayLike, v0: ArrayLike, name: str = "") 
         raise ModelError(f"system '{name}': n = {n!r}; give the number of coordinates")
     q, v, t = list(sp.symbols(f"q1:{n + 1}")), list(sp.symbols(f"v1:{n + 1}")), sp.Symbol("t")
     arguments = {"T": (q, v), "M": (q,), "V": (q,), "g": (q,), "forces": (q, t)}
-    own = [key for key in arguments if hasattr(thing, key)]
-    if "T" not in own and "M" not in own:
+    methods = [key for key in arguments if hasattr(thing, key)]
+    if "T" not in methods and "M" not in methods:
         raise ModelError(f"system '{name}': give a method T(q, v) or M(q)")
-    if "T" in own and "M" in own:
-        own.remove("M")
-    given: dict[str, Any] = {}
-    for key in own:
+    if "T" in methods and "M" in methods:
+        methods.remove("M")
+    expressions: dict[str, Any] = {}
+    for key in methods:
         try:
-            given[key] = getattr(thing, key)(*arguments[key])
+            expressions[key] = getattr(thing, key)(*arguments[key])
         except Exception as error:
             names = "q, v" if key == "T" else "q, t" if key == "forces" else "q"
             raise ModelError(
                 f"system '{name}': {key}({names}) failed with sympy symbols ({type(error).__name__}: {error}); write it "
                 f"as a method {key}(self, {names}) of sympy's functions, not numpy's"
             ) from error
-    return symbolic_system(name, q, q0, v0, **given, v=v, t=t, symmetries=getattr(thing, "symmetries", None))
+    return symbolic_system(
+        name, q, q0, v0, **expressions, v=v, t=t, symmetries=getattr(thing, "symmetries", None)
+    )
 
 
-def _symbols(name: str, what: str, given: Any) -> list[sp.Symbol]:
-    """Return `given` as a list of symbols; a single symbol becomes a list of one."""
+def _symbols(name: str, what: str, value: Any) -> list[sp.Symbol]:
+    """Return `value` as a list of symbols; a single symbol becomes a list of one."""
     try:
-        symbols = [given] if isinstance(given, sp.Symbol) else list(given)
+        symbols = [value] if isinstance(value, sp.Symbol) else list(value)
     except TypeError:
-        symbols = [given]
-    if isinstance(given, str) or not symbols or not all(isinstance(x, sp.Symbol) for x in symbols):
+        symbols = [value]
+    if isinstance(value, str) or not symbols or not all(isinstance(x, sp.Symbol) for x in symbols):
         raise ModelError(
-            f"system '{name}': {what} = {given!r}; give a list of sympy symbols, such as sympy.symbols('x y')"
+            f"system '{name}': {what} = {value!r}; give a list of sympy symbols, such as sympy.symbols('x y')"
         )
     return symbols
 
@@ -242,14 +244,14 @@ def _check_distinct(name: str, q: list[sp.Symbol], v: list[sp.Symbol], t: Any) -
         raise ModelError(f"system '{name}': {shared} in more than one of q, v and t; give different symbols")
 
 
-def _state(name: str, what: str, given: Any, n: int) -> Floats:
+def _state(name: str, what: str, entries: Any, n: int) -> Floats:
     """Return initial coordinates or velocities as an array (n,); raise ModelError if they are invalid."""
     try:
-        value = np.array(given, float)
+        value = np.array(entries, float)
     except (TypeError, ValueError):
         value = np.zeros(0)
     if value.shape != (n,) or not np.all(np.isfinite(value)):
-        raise ModelError(f"system '{name}': {what} = {given!r}; give a list of {n} finite numbers")
+        raise ModelError(f"system '{name}': {what} = {entries!r}; give a list of {n} finite numbers")
     return value
 
 
@@ -260,11 +262,11 @@ def _mass_matrix(name: str, q: list[sp.Symbol], T: Any, M: Any, v: list[sp.Symbo
         raise ModelError(f"system '{name}': give T or M, one of them")
     if T is None:
         try:
-            given = sp.Matrix(M)
+            entries = sp.Matrix(M)
         except (TypeError, ValueError, sp.SympifyError):
-            given = sp.zeros(0, 0)
-        if given.shape == (n, n):
-            matrix = sp.Matrix(n, n, [of_expressions.expression_of(name, "M", x) for x in given])
+            entries = sp.zeros(0, 0)
+        if entries.shape == (n, n):
+            matrix = sp.Matrix(n, n, [of_expressions.expression_of(name, "M", x) for x in entries])
             if all(of_expressions.are_equal(matrix[i, j], matrix[j, i]) for i in range(n) for j in range(i)):
                 return matrix
         raise ModelError(f"system '{name}': M is not a symmetric {n} x {n} matrix, but {M!r}; give one")
@@ -275,8 +277,8 @@ def _mass_matrix(name: str, q: list[sp.Symbol], T: Any, M: Any, v: list[sp.Symbo
     if matrix.has(*v):
         matrix = sp.simplify(matrix)
     at_rest = dict.fromkeys(v, 0)
-    rest = [energy.subs(at_rest), *(sp.diff(energy, x).subs(at_rest) for x in v)]
-    if matrix.has(*v) or any(sp.simplify(x) != 0 for x in rest):
+    lower_terms = [energy.subs(at_rest), *(sp.diff(energy, x).subs(at_rest) for x in v)]
+    if matrix.has(*v) or any(sp.simplify(x) != 0 for x in lower_terms):
         raise ModelError(f"system '{name}': T = {T} is not a quadratic form of the velocities {v}")
     return sp.simplify(matrix).applyfunc(lambda x: of_expressions.expression_of(name, "T", x))
 
@@ -286,15 +288,15 @@ def _parts(name: str, V: Any, q: list[sp.Symbol]) -> list[Part]:
     if not isinstance(V, list | tuple):
         return []
     parts: list[Part] = []
-    for given in V:
-        if not isinstance(given, list | tuple) or len(given) != 3 or not isinstance(given[1], sp.Symbol):
+    for term in V:
+        if not isinstance(term, list | tuple) or len(term) != 3 or not isinstance(term[1], sp.Symbol):
             raise ModelError(
-                f"system '{name}': V contains {given!r}; give an expression, or a list of Part(V, s, pi), s a symbol"
+                f"system '{name}': V contains {term!r}; give an expression, or a list of Part(V, s, pi), s a symbol"
             )
         part = Part(
-            of_expressions.expression_of(name, "V", given[0]),
-            given[1],
-            of_expressions.expression_of(name, "V", given[2]),
+            of_expressions.expression_of(name, "V", term[0]),
+            term[1],
+            of_expressions.expression_of(name, "V", term[2]),
         )
         if not kernels.degree_at_most(part.pi, q, 2):
             raise ModelError(f"system '{name}': the invariant {part.pi} is not quadratic in the coordinates")
@@ -324,13 +326,13 @@ def _check_symbols(
         raise ModelError(f"system '{name}': {what} contains {unknown}; {cure}")
 
 
-def _symmetries(name: str, given: Any, n: int) -> tuple[Symmetry, ...]:
+def _symmetries(name: str, symmetries: Any, n: int) -> tuple[Symmetry, ...]:
     """Return the momentum maps of a mapping name -> Xi, or name -> (Xi, tau)."""
-    if given is not None and not isinstance(given, Mapping):
+    if symmetries is not None and not isinstance(symmetries, Mapping):
         raise ModelError(
-            f"system '{name}': symmetries = {given!r}; give a dictionary name -> Xi, or (Xi, tau)"
+            f"system '{name}': symmetries = {symmetries!r}; give a dictionary name -> Xi, or (Xi, tau)"
         )
-    return tuple(_symmetry(name, key, value, n) for key, value in (given or {}).items())
+    return tuple(_symmetry(name, key, value, n) for key, value in (symmetries or {}).items())
 
 
 def _symmetry(name: str, key: str, value: Any, n: int) -> Symmetry:

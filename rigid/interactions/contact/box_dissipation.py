@@ -20,17 +20,17 @@ from rigid.kinematics.poses import ZERO
 
 
 @inline_kernel
-def dissipation_of_two(y0, y1, X, lam, found, out):
+def dissipation_of_two(y0, y1, X, lam, sums, out):
     """Add the dissipative duals of two bodies to `out` and return phi, the bristle and whether it slides (see
     `friction.write_dissipative_duals`).
 
-    `out`: on entry the duals of the potential, on return those of the dissipation. `found`: contact sums of `touching`, forces
+    `out`: on entry the duals of the potential, on return those of the dissipation. `sums`: contact sums of `touching`, forces
     on the first body.
     """
     one, other = frame(out, 0), frame(out, 1)
-    set_weight(out, 0, found[0])
-    set_weight(out, 1, -found[0])
-    end = write_dissipative_duals(y0, y1, X, lam, (1, 2), found, ZERO, out)
+    set_weight(out, 0, sums[0])
+    set_weight(out, 1, -sums[0])
+    end = write_dissipative_duals(y0, y1, X, lam, (1, 2), sums, ZERO, out)
     add_dual(scaled_dual(end[0], one), out, 0)
     add_dual(scaled_dual(end[0], other), out, 1)
     return end
@@ -40,26 +40,26 @@ def dissipation_of_two(y0, y1, X, lam, found, out):
 def _dissipation_of_boxes(y0, y1, X, lam, out):
     """Compute the dissipative duals of two boxes; return the result of `write_dissipative_duals`."""
     out[:] = 0.0
-    found = box_on_box(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
-    return dissipation_of_two(y0, y1, X, lam, found, out)
+    sums = box_on_box(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
+    return dissipation_of_two(y0, y1, X, lam, sums, out)
 
 
 @inline_kernel
 def _dissipation_of_sphere_on_box(y0, y1, X, lam, out):
     """Compute the dissipative duals of a sphere and a box; return the result of `write_dissipative_duals`."""
     out[:] = 0.0
-    found = sphere_on_box(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
-    return dissipation_of_two(y0, y1, X, lam, found, out)
+    sums = sphere_on_box(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
+    return dissipation_of_two(y0, y1, X, lam, sums, out)
 
 
 @inline_kernel
 def _dissipation_of_rod_on_box(y0, y1, X, lam, out):
     """Compute the dissipative duals of a box and an element of a rod; return the result of `write_dissipative_duals`."""
     out[:] = 0.0
-    found = rod_on_box(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
+    sums = rod_on_box(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
     on_box = frame(out, 0)
-    set_weight(out, 0, -found[0])
-    end = write_dissipative_duals(y0, y1, X, lam, (1, 3), found, chord_of(y0, y1, 1), out)
+    set_weight(out, 0, -sums[0])
+    end = write_dissipative_duals(y0, y1, X, lam, (1, 3), sums, chord_of(y0, y1, 1), out)
     add_dual(scaled_dual(end[0], on_box), out, 0)
     return end
 

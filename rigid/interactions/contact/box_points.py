@@ -88,11 +88,11 @@ def inside(x0, x1, box0, box1):
 
 
 @inline_kernel
-def push(x0, x1, boxes, at, j, X, weight, share, out):
+def push(x0, x1, boxes, at, j, X, weight, fraction, out):
     """Add the dual of the box of frame j in contact with a point; return the contribution (see `piece`), the force on the
     point.
 
-    x0, x1: the point at both ends of the step. `boxes`: the box at both ends. `share`: fraction of the distance from the point
+    x0, x1: the point at both ends of the step. `boxes`: the box at both ends. `fraction`: fraction of the distance from the point
     to the core at which both surfaces touch, measured from the point.
     """
     (box0, box1), far = boxes, reach_between(X)
@@ -116,12 +116,12 @@ def push(x0, x1, boxes, at, j, X, weight, share, out):
             slope += (e1[i] - e0[i]) / (u1[i] - u0[i])
         slope *= 0.5 * (e0[i] + e1[i])
         d = plus(d, times(slope, average(box0[1][i], box1[1][i])))
-        turn = times(-weight * scale * slope, w)
+        on_axis = times(-weight * scale * slope, w)
         for c in range(3):
-            out[j, 1 + i, c] += turn[c]
+            out[j, 1 + i, c] += on_axis[c]
     force = times(scale, d)
     add_dual(on_point(times(weight, force), vector(X, at)), out, j)
-    return piece(weight, Q, force, closed, minus(average(x0, x1), times(share, d)))
+    return piece(weight, Q, force, closed, minus(average(x0, x1), times(fraction, d)))
 
 
 # --- a sphere
@@ -134,7 +134,7 @@ def value_of_sphere_and_box(y, X, out):
 
 
 @inline_kernel
-def sphere_on_box(y0, y1, X, weight, share, out):
+def sphere_on_box(y0, y1, X, weight, fraction, out):
     """Add the duals of a sphere and a box to `out`, and nothing else; return the contact sums of `touching`."""
     local = vector(X, CENTRE)
     x0, x1 = point(frame(y0, 0), local), point(frame(y1, 0), local)
@@ -142,9 +142,9 @@ def sphere_on_box(y0, y1, X, weight, share, out):
     if inside(x0, x1, boxes[0], boxes[1]):
         mark_failed(out)
         return NOTHING
-    found = push(x0, x1, boxes, CORE, 1, X, weight, share, out)
-    add_dual(on_point(times(-1.0, found[1]), local), out, 0)
-    return found
+    sums = push(x0, x1, boxes, CORE, 1, X, weight, fraction, out)
+    add_dual(on_point(times(-1.0, sums[1]), local), out, 0)
+    return sums
 
 
 @dual_function
@@ -172,7 +172,7 @@ def _out_of_reach(y, X, box):
 
 
 @inline_kernel
-def rod_on_box(y0, y1, X, weight, share, out):
+def rod_on_box(y0, y1, X, weight, fraction, out):
     """Add the dual of the box, and forces and weights of the nodes of an element, to `out`; return the contact sums of
     `touching`.
     """
@@ -186,10 +186,10 @@ def rod_on_box(y0, y1, X, weight, share, out):
         if inside(x0, x1, boxes[0], boxes[1]):
             mark_failed(out)
             return NOTHING
-        found = push(x0, x1, boxes, CORE_OF_ROD, 0, X, weight * share_of(i, X, STATIONS), share, out)
-        if found[0] != 0.0:
-            add_on_station(out, 1, s, found)
-            total = add(total, found)
+        sums = push(x0, x1, boxes, CORE_OF_ROD, 0, X, weight * share_of(i, X, STATIONS), fraction, out)
+        if sums[0] != 0.0:
+            add_on_station(out, 1, s, sums)
+            total = add(total, sums)
     return total
 
 

@@ -119,7 +119,7 @@ def value_of_boxes(y, X, out):
 
 
 @inline_kernel
-def _meet(x0, x1, k, p0, p1, j, X, weight, share, out):
+def _meet(x0, x1, k, p0, p1, j, X, weight, fraction, out):
     """Add the duals of a corner k of the first box and a corner j of the second; return their contribution (see `piece`)."""
     d0, d1, far = real(minus(x0, p0)), real(minus(x1, p1)), reach_between(X)
     if dot(d0, d0) > far * far and dot(d1, d1) > far * far:
@@ -129,32 +129,34 @@ def _meet(x0, x1, k, p0, p1, j, X, weight, share, out):
         return NOTHING
     add_dual(on_point(times(-weight, force), _local(X, A, k)), out, 0)
     add_dual(on_point(times(weight, force), _local(X, B, j)), out, 1)
-    return piece(weight, Q, force, closed, minus(average(x0, x1), times(share, d)))
+    return piece(weight, Q, force, closed, minus(average(x0, x1), times(fraction, d)))
 
 
 @inline_kernel
-def _corners(k, ones, others, X, weight, share, out):
+def _corners(k, boxes_a, boxes_b, X, weight, fraction, out):
     """Add the duals of corner k of each box against the other box, minus corner k of the first against all corners of the
     second.
 
     Return the contact sums, forces on the first box.
     """
-    x0, x1 = corner(ones[0], k), corner(ones[1], k)
-    found = push(x0, x1, others, B, 1, X, weight, share, out)
-    add_dual(on_point(times(-1.0, found[1]), _local(X, A, k)), out, 0)
+    x0, x1 = corner(boxes_a[0], k), corner(boxes_a[1], k)
+    sums = push(x0, x1, boxes_b, B, 1, X, weight, fraction, out)
+    add_dual(on_point(times(-1.0, sums[1]), _local(X, A, k)), out, 0)
     for j in range(CORNERS):
-        p0, p1 = corner(others[0], j), corner(others[1], j)
-        found = add(found, _meet(x0, x1, k, p0, p1, j, X, -weight, share, out))
-    own = push(corner(others[0], k), corner(others[1], k), ones, A, 0, X, weight, 1.0 - share, out)
-    add_dual(on_point(times(-1.0, own[1]), _local(X, B, k)), out, 1)
-    return add(found, of_partner(own))
+        p0, p1 = corner(boxes_b[0], j), corner(boxes_b[1], j)
+        sums = add(sums, _meet(x0, x1, k, p0, p1, j, X, -weight, fraction, out))
+    contribution = push(
+        corner(boxes_b[0], k), corner(boxes_b[1], k), boxes_a, A, 0, X, weight, 1.0 - fraction, out
+    )
+    add_dual(on_point(times(-1.0, contribution[1]), _local(X, B, k)), out, 1)
+    return add(sums, of_partner(contribution))
 
 
 @inline_kernel
-def box_on_box(y0, y1, X, weight, share, out):
+def box_on_box(y0, y1, X, weight, fraction, out):
     """Add the duals of two boxes to `out`, and nothing else; return the contact sums of `touching`, forces on the first box.
 
-    `share`: fraction of the distance from the first core to the second at which both surfaces touch.
+    `fraction`: fraction of the distance from the first core to the second at which both surfaces touch.
     """
     one0, other0, one1, other1 = (
         box_of(y0, 0, X, A),
@@ -164,14 +166,14 @@ def box_on_box(y0, y1, X, weight, share, out):
     )
     gap0, n0, above0, below0 = _limits(one0, other0, X)
     gap1, n1, above1, below1 = _limits(one1, other1, X)
-    reach, found, weight = reach_between(X), NOTHING, SHARE * weight
+    reach, sums, weight = reach_between(X), NOTHING, SHARE * weight
     if gap0 > reach and gap1 > reach:
-        return found
+        return sums
     if gap0 <= 0.0 or gap1 <= 0.0:
         mark_failed(out)
-        return found
+        return sums
     for k in range(CORNERS):
-        found = add(found, _corners(k, (one0, one1), (other0, other1), X, weight, share, out))
+        sums = add(sums, _corners(k, (one0, one1), (other0, other1), X, weight, fraction, out))
     for i in range(EDGES):
         a0, a1 = _edge(one0, i), _edge(one1, i)
         if is_behind(a0, n0, above0, 1.0) and is_behind(a1, n1, above1, 1.0):
@@ -181,9 +183,9 @@ def box_on_box(y0, y1, X, weight, share, out):
             if is_behind(b0, n0, -below0, -1.0) and is_behind(b1, n1, -below1, -1.0):
                 continue
             if not (is_apart(a0, b0, reach) and is_apart(a1, b1, reach)):
-                places = _places(i, k, X)
-                found = add(found, cross_edges((a0, b0), (a1, b1), places, X, weight, share, out))
-    return found
+                local_ends = _places(i, k, X)
+                sums = add(sums, cross_edges((a0, b0), (a1, b1), local_ends, X, weight, fraction, out))
+    return sums
 
 
 @dual_function

@@ -16,8 +16,8 @@ from rigid.interactions.kinds import dual_function
 def _dissipation_of_capsules(y0, y1, X, lam, out):
     """Compute the dissipative duals of two capsules; return the result of `resist`."""
     out[:] = 0.0
-    found = capsule_on_capsule(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
-    return dissipation_of_two(y0, y1, X, lam, found, out)
+    sums = capsule_on_capsule(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
+    return dissipation_of_two(y0, y1, X, lam, sums, out)
 
 
 @dual_function

@@ -85,18 +85,18 @@ def _far(X, one, other):
 
 
 @inline_kernel
-def push_from_line(x0, x1, X, weight, line0, line1, of, share, out):
+def push_from_line(x0, x1, X, weight, line0, line1, of, fraction, out):
     """Add the dual of a capsule in contact with a point; return the contribution (see `piece`), the force on the point.
 
     x0, x1: the point at both ends of the step. line0, line1: ends of the axis at both ends of the step. `of`: offset of the
-    ends of the axis in X, and the capsule's frame. `share`: fraction of the distance from the point to the axis at which both
+    ends of the axis in X, and the capsule's frame. `fraction`: fraction of the distance from the point to the axis at which both
     surfaces touch, measured from the point.
     """
     at, k = of
     Q, force, closed, d, t = of_segment(X, x0, x1, line0[0], line0[1], line1[0], line1[1], 0.0, 1.0)
     if Q != 0.0:
         add_dual(on_point(times(weight, force), _middle(X, at, t)), out, k)
-    return piece(weight, Q, force, closed, minus(average(x0, x1), times(share, d)))
+    return piece(weight, Q, force, closed, minus(average(x0, x1), times(fraction, d)))
 
 
 # --- a sphere
@@ -245,7 +245,7 @@ def value_of_capsules(y, X, out):
 
 
 @inline_kernel
-def _cross(starts, ends, w, X, weight, share, out):
+def _cross(starts, ends, w, X, weight, fraction, out):
     """Add the duals of U(D), weighted by w; return the contribution (see `piece`) and the distances of the axes at both ends."""
     (one0, other0), (one1, other1) = starts, ends
     start, end = crossed(one0, other0), crossed(one1, other1)
@@ -262,15 +262,15 @@ def _cross(starts, ends, w, X, weight, share, out):
     x = average(
         plus(times(1.0 - s, one0[0]), times(s, one0[1])), plus(times(1.0 - s, one1[0]), times(s, one1[1]))
     )
-    return piece(weight, Q, force, closed, minus(x, times(share, d))), D0, D1
+    return piece(weight, Q, force, closed, minus(x, times(fraction, d))), D0, D1
 
 
 @inline_kernel
-def capsule_on_capsule(y0, y1, X, weight, share, out):
+def capsule_on_capsule(y0, y1, X, weight, fraction, out):
     """Add the duals of two capsules to `out`, and nothing else; return the contact sums of `touching`, forces on the first
     one.
 
-    `share`: fraction of the distance of both axes at which both surfaces touch, measured from the first axis.
+    `fraction`: fraction of the distance of both axes at which both surfaces touch, measured from the first axis.
     """
     one0, other0, one1, other1 = (
         _ends(y0, 0, X, A),
@@ -278,29 +278,29 @@ def capsule_on_capsule(y0, y1, X, weight, share, out):
         _ends(y1, 0, X, A),
         _ends(y1, 1, X, B),
     )
-    found = NOTHING
+    sums = NOTHING
     if _far(X, one0, other0) and _far(X, one1, other1):
-        return found
+        return sums
     (x0, size), (x1, _) = _cosine(one0, other0, X), _cosine(one1, other1, X)
     w = 0.5 * (_crossing(_lean(x0)) + _crossing(_lean(x1)))
     for i in range(2):
-        own = push_from_line(
-            one0[i], one1[i], X, 0.5 * weight * (1.0 - w), other0, other1, (B, 1), share, out
+        contribution = push_from_line(
+            one0[i], one1[i], X, 0.5 * weight * (1.0 - w), other0, other1, (B, 1), fraction, out
         )
-        add_dual(on_point(times(-1.0, own[1]), vector(X, A + 3 * i)), out, 0)
-        found = add(found, own)
+        add_dual(on_point(times(-1.0, contribution[1]), vector(X, A + 3 * i)), out, 0)
+        sums = add(sums, contribution)
     if w == 0.0:
-        return found
-    own, D0, D1 = _cross((one0, other0), (one1, other1), w, X, weight, share, out)
-    found = add(found, own)
+        return sums
+    contribution, D0, D1 = _cross((one0, other0), (one1, other1), w, X, weight, fraction, out)
+    sums = add(sums, contribution)
     crossing = 0.25 * (potential(X, D0 - X[RHO]) + potential(X, D1 - X[RHO]))
     ends = 0.5 * (_of_ends(X, one0, other0) + _of_ends(X, one1, other1))
-    turn = weight * (crossing - ends) * _crossing_slope(x0, x1)
+    torque = weight * (crossing - ends) * _crossing_slope(x0, x1)
     e, f = minus(one0[1], one0[0]), minus(other0[1], other0[0])
     e, f = average(e, minus(one1[1], one1[0])), average(f, minus(other1[1], other1[0]))
-    add_dual(on_direction(times(turn / size, f), minus(vector(X, A + 3), vector(X, A))), out, 0)
-    add_dual(on_direction(times(turn / size, e), minus(vector(X, B + 3), vector(X, B))), out, 1)
-    return found[0], found[1], found[2], found[3] + turn * (x1 - x0)
+    add_dual(on_direction(times(torque / size, f), minus(vector(X, A + 3), vector(X, A))), out, 0)
+    add_dual(on_direction(times(torque / size, e), minus(vector(X, B + 3), vector(X, B))), out, 1)
+    return sums[0], sums[1], sums[2], sums[3] + torque * (x1 - x0)
 
 
 @dual_function

@@ -76,7 +76,7 @@ def circle_on_plane(y0, y1, X, weight, out):
     n, a, d = average(n0, n1), average(a0, a1), average(d0, d1)
     to_lowest, square = times(R, _lowest(n, a)), dot(n, n)
     x = average(point(frame(y0, 1), vector(X, CENTRE)), point(frame(y1, 1), vector(X, CENTRE)))
-    found = NOTHING
+    sums = NOTHING
     leaning = 0j
     for i in range(2):
         sign = 1.0 - 2.0 * i
@@ -85,18 +85,18 @@ def circle_on_plane(y0, y1, X, weight, out):
         if Q != 0.0:
             arm = times(sign, to_lowest)
             c = plus(x, minus(arm, times(dot(n, plus(d, arm)) / square, n)))  # projected onto the plane
-            found = add(found, (Q, times(Q, n), times(Q, c), Q * (h0 - h1)))
+            sums = add(sums, (Q, times(Q, n), times(Q, c), Q * (h0 - h1)))
             leaning += 2.0 * sign * Q * R / (S0 + S1)
-    add_at_frame(out, 0, 1.0, -found[0], found[1])
+    add_at_frame(out, 0, 1.0, -sums[0], sums[1])
     u, A, B = (
         0.5 * (dot(n0, a0) + dot(n1, a1)),
         0.5 * (dot(a0, a0) + dot(a1, a1)),
         0.5 * (dot(n0, n0) + dot(n1, n1)),
     )
     for i in range(3):
-        out[0, 2, i] += leaning * (A * n[i] - u * a[i]) - found[0] * d[i]
+        out[0, 2, i] += leaning * (A * n[i] - u * a[i]) - sums[0] * d[i]
         out[1, 2, i] += leaning * (B * a[i] - u * n[i])
-    return found
+    return sums
 
 
 @inline_kernel
@@ -109,9 +109,9 @@ def on_circle(force, X, out):
 def dual_of_circle(y0, y1, X, lam, out):
     """Compute the discrete gradient of the potential of a plane and a circle."""
     out[:] = 0.0
-    found = circle_on_plane(y0, y1, X, lam[0], out)
+    sums = circle_on_plane(y0, y1, X, lam[0], out)
     store(on_plane(X, out), out, 0)
-    store(on_circle(found[1], X, out), out, 1)
+    store(on_circle(sums[1], X, out), out, 1)
 
 
 PLANE_CIRCLE = Kind(

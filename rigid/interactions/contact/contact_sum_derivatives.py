@@ -37,10 +37,10 @@ def piece_of(X, w, e, place, slopes):
     d0, d1, ebar = minus(w[0], times(t0, e[0])), minus(w[1], times(t1, e[1])), average(e[0], e[1])
     D0, D1 = dot(d0, d0) ** 0.5, dot(d1, d1) ** 0.5
     d, rho = minus(average(w[0], w[1]), times(t, ebar)), X[RHO].real
-    found = resistance(X, D0 - rho + 0j, D1 - rho + STEP)
-    if found.real == 0.0 or D1 == 0.0:
+    complex_Q = resistance(X, D0 - rho + 0j, D1 - rho + STEP)
+    if complex_Q.real == 0.0 or D1 == 0.0:
         return 0.0, 0.0, 0.0, 0.0, 0.0, d, ebar, HERE, t, t1, slopes
-    Q, by_D = found.real, A_STEP * found.imag
+    Q, by_D = complex_Q.real, A_STEP * complex_Q.imag
     f = 2.0 * Q / (D0 + D1)
     slope = (2.0 * by_D - f) / (D0 + D1)
     return Q, by_D, f, slope, D0 - D1, d, ebar, times(1.0 / D1, d1), t, t1, slopes
@@ -107,12 +107,12 @@ def add_forces(K, row, columns, station, weight, piece, dt, dforce):
     `columns`: first column of the station's first node, of the segment's first node, and columns from node to node. `station`:
     s.
     """
-    (of_station, of_segment, each), s, t, force = columns, station, piece[8], times(piece[2], piece[5])
+    (of_station, of_segment, to_next), s, t, force = columns, station, piece[8], times(piece[2], piece[5])
     for i in range(3):
         K[row, of_station + i] -= weight * (1.0 - s) * dforce[i]
-        K[row, of_station + each + i] -= weight * s * dforce[i]
+        K[row, of_station + to_next + i] -= weight * s * dforce[i]
         K[row, of_segment + i] += weight * ((1.0 - t) * dforce[i] - dt * force[i])
-        K[row, of_segment + each + i] += weight * (t * dforce[i] + dt * force[i])
+        K[row, of_segment + to_next + i] += weight * (t * dforce[i] + dt * force[i])
 
 
 # Layout of K for dissipative forces: row 6 k + m belongs to the axis m of node k. Until `finish_rows` completes them, the columns
@@ -131,7 +131,7 @@ def add_sums(K, row, weight, dQ, dforce, dplace, dpower):
 
 
 @inline_kernel
-def add_piece(K, j, s, weight, piece, c, share, out):
+def add_piece(K, j, s, weight, piece, c, fraction, out):
     """Add a contribution to forces and weights in `out`, and its changes to K; return its part of the contact sums.
 
     The station s is on frames 0 and 1, the segment on frames j and j + 1. c: contact point, x - share d.
@@ -140,18 +140,18 @@ def add_piece(K, j, s, weight, piece, c, share, out):
     force = times(piece[2], piece[5])
     for k in range(4 if Q != 0.0 else 0):
         frame = k if k < 2 else j + k - 2
-        own = 1.0 - s if k == 0 else (s if k == 1 else (1.0 - t if k == 2 else t))
+        node_weight = 1.0 - s if k == 0 else (s if k == 1 else (1.0 - t if k == 2 else t))
         sign = 1.0 if k < 2 else -1.0
         out[frame, 3, 0] = 1.0
-        out[frame, 1, 0] += sign * weight * own * Q
+        out[frame, 1, 0] += sign * weight * node_weight * Q
         for i in range(3):
-            out[frame, 0, i] -= sign * weight * own * force[i]
+            out[frame, 0, i] -= sign * weight * node_weight * force[i]
         on_w = 1.0 - s if k == 0 else (s if k == 1 else (-1.0 if k == 2 else 0.0))
         on_e = 1.0 if k == 3 else (-1.0 if k == 2 else 0.0)
         for m in range(3):
             row = 6 * frame + m
             dQ, dt, dD, dd, dforce = moved(piece, on_w, on_e, m)
-            dc = minus(along_axis(m, 0.5 * on_w if k < 2 else 0.0), times(share, dd))
+            dc = minus(along_axis(m, 0.5 * on_w if k < 2 else 0.0), times(fraction, dd))
             add_forces(K, row, (0, 6 * j, 6), s, weight, piece, dt, dforce)
             K[row, 3] += weight * (1.0 - s) * dQ
             K[row, 9] += weight * s * dQ
@@ -162,19 +162,19 @@ def add_piece(K, j, s, weight, piece, c, share, out):
 
 
 @inline_kernel
-def add_station(X, y0, y1, nodes, s, weight, share, K, out):
+def add_station(X, y0, y1, nodes, s, weight, fraction, K, out):
     """Add a station s of frames 0 and 1 against the polyline of the nodes behind them; return its part of the contact sums."""
     x = real(along(y0, 0, s)), real(along(y1, 0, s))
-    middle, found = average(x[0], x[1]), NO_SUMS
+    middle, sums = average(x[0], x[1]), NO_SUMS
     for j in range(2, nodes + 1):
         count, first, second = pieces(X, x, y0, y1, j, j < nodes)
         if count > 0:
-            c = minus(middle, times(share, first[5]))
-            found = add(found, add_piece(K, j, s, weight, first, c, share, out))
+            c = minus(middle, times(fraction, first[5]))
+            sums = add(sums, add_piece(K, j, s, weight, first, c, fraction, out))
         if count > 1:
-            c = minus(middle, times(share, second[5]))
-            found = add(found, add_piece(K, j, s, -weight, second, c, share, out))
-    return found
+            c = minus(middle, times(fraction, second[5]))
+            sums = add(sums, add_piece(K, j, s, -weight, second, c, fraction, out))
+    return sums
 
 
 @inline_kernel
@@ -187,19 +187,19 @@ def add_station_on_plane(X, y0, y1, s, weight, K, out):
     n0, n1 = real(direction(p, vector(X, N))), real(direction(q, vector(X, N)))
     d0, d1 = minus(x0, real(point(p, vector(X, P)))), minus(x1, real(point(q, vector(X, P))))
     g0, g1, n, d = dot(n0, d0) - X[RHO].real, dot(n1, d1) - X[RHO].real, average(n0, n1), average(d0, d1)
-    found = resistance(X, g0 + 0j, g1 + STEP)
-    Q, by_g, closed, across = found.real, A_STEP * found.imag, g0 - g1, 1.0 / dot(n, n)
+    complex_Q = resistance(X, g0 + 0j, g1 + STEP)
+    Q, by_g, closed, across = complex_Q.real, A_STEP * complex_Q.imag, g0 - g1, 1.0 / dot(n, n)
     c = minus(average(x0, x1), times(across * dot(n, d), n))
     for k in range(1, 3 if Q != 0.0 else 0):
-        own = 1.0 - s if k == 1 else s
+        node_weight = 1.0 - s if k == 1 else s
         out[k, 3, 0] = 1.0
-        out[k, 1, 0] += weight * own * Q
+        out[k, 1, 0] += weight * node_weight * Q
         for i in range(3):
-            out[k, 0, i] -= weight * own * Q * n[i]
+            out[k, 0, i] -= weight * node_weight * Q * n[i]
         for m in range(3):
-            row, dg = 6 * k + m, own * n1[m]
+            row, dg = 6 * k + m, node_weight * n1[m]
             dQ = by_g * dg
-            dc = minus(along_axis(m, 0.5 * own), times(0.5 * own * across * n[m], n))
+            dc = minus(along_axis(m, 0.5 * node_weight), times(0.5 * node_weight * across * n[m], n))
             K[row, 3] -= weight * dQ
             for l in range(1, 3):
                 part = weight * (1.0 - s if l == 1 else s) * dQ

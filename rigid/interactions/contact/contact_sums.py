@@ -34,14 +34,14 @@ def nothing(x):
 @inline_kernel
 def is_differentiated(y0, y1, X, lam, arity):
     """Return True if any argument has an imaginary part (a complex step); otherwise real arithmetic is sufficient."""
-    found = abs(lam[0].imag)
+    imaginary = abs(lam[0].imag)
     for i in range(X.shape[0]):
-        found += abs(X[i].imag)
+        imaginary += abs(X[i].imag)
     for k in range(arity):
         for i in range(4):
             for j in range(3):
-                found += abs(y0[k, i, j].imag) + abs(y1[k, i, j].imag)
-    return found != 0.0
+                imaginary += abs(y0[k, i, j].imag) + abs(y1[k, i, j].imag)
+    return imaginary != 0.0
 
 
 @inline_kernel
@@ -59,8 +59,8 @@ def along(y, k, s):
 @inline_kernel
 def share_of(i, X, m):
     """Return the length that station i represents; m: offset in X of the number of stations, which the length follows."""
-    each = X[m + 1] / whole(X[m])
-    return 0.5 * each if i == 0 or i == whole(X[m]) else each
+    length = X[m + 1] / whole(X[m])
+    return 0.5 * length if i == 0 or i == whole(X[m]) else length
 
 
 @inline_kernel
@@ -73,12 +73,12 @@ def add_at_frame(out, k, weight, Q, force):
 
 
 @inline_kernel
-def add_on_station(out, k, s, found):
-    """Add the forces and weights of a station s to the nodes k and k + 1; `found`: contact sums (1). V decreases along the
+def add_on_station(out, k, s, sums):
+    """Add the forces and weights of a station s to the nodes k and k + 1; `sums`: contact sums (1). V decreases along the
     force.
     """
-    add_at_frame(out, k, 1.0 - s, found[0], times(-1.0, found[1]))
-    add_at_frame(out, k + 1, s, found[0], times(-1.0, found[1]))
+    add_at_frame(out, k, 1.0 - s, sums[0], times(-1.0, sums[1]))
+    add_at_frame(out, k + 1, s, sums[0], times(-1.0, sums[1]))
 
 
 @inline_kernel
@@ -138,8 +138,8 @@ def add_line_contacts(y0, y1, X, line, station, out):
     the step, its weight, and the fraction of the distance to the segment that belongs to the station.
     """
     first, count, minus_last = line
-    x0, x1, weight, share = station
-    x, found, reach = average(x0, x1), nothing(x0), X[RHO].real + reach_of(X)
+    x0, x1, weight, fraction = station
+    x, sums, reach = average(x0, x1), nothing(x0), X[RHO].real + reach_of(X)
     for j in range(first, first + count - 1):
         a0, b0, a1, b1 = origin(y0, j), origin(y0, j + 1), origin(y1, j), origin(y1, j + 1)
         shared = j < first + count - 2 or minus_last
@@ -150,7 +150,7 @@ def add_line_contacts(y0, y1, X, line, station, out):
         if Q != 0.0:
             add_at_frame(out, j, weight * (1.0 - t), -Q, force)
             add_at_frame(out, j + 1, weight * t, -Q, force)
-            found = add(found, piece(weight, Q, force, closed, minus(x, times(share, d))))
+            sums = add(sums, piece(weight, Q, force, closed, minus(x, times(fraction, d))))
         if shared:
             t = made_of(1.0 + 0j, x0[0])
             if passes:
@@ -160,8 +160,8 @@ def add_line_contacts(y0, y1, X, line, station, out):
             if Q != 0.0:
                 add_at_frame(out, j, -weight * (1.0 - t), -Q, force)
                 add_at_frame(out, j + 1, -weight * t, -Q, force)
-                found = add(found, piece(-weight, Q, force, closed, minus(x, times(share, d))))
-    return found
+                sums = add(sums, piece(-weight, Q, force, closed, minus(x, times(fraction, d))))
+    return sums
 
 
 @inline_kernel

@@ -23,18 +23,18 @@ from rigid.interactions.kinds import add_dual, dual_function, frame
 def _dissipation_of_sphere(y0, y1, X, lam, out):
     """Compute the dissipative duals of a sphere and a core; return the result of `write_dissipative_duals`."""
     out[:] = 0.0
-    found = sphere_on_core(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
-    return dissipation_of_two(y0, y1, X, lam, found, out)
+    sums = sphere_on_core(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
+    return dissipation_of_two(y0, y1, X, lam, sums, out)
 
 
 @inline_kernel
 def _dissipation_of_rod(y0, y1, X, lam, out):
     """Compute the dissipative duals of a core and an element of a rod; return the result of `write_dissipative_duals`."""
     out[:] = 0.0
-    found = rod_on_core(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
+    sums = rod_on_core(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
     on_core = frame(out, 0)
-    set_weight(out, 0, -found[0])
-    end = write_dissipative_duals(y0, y1, X, lam, (1, 3), found, chord_of(y0, y1, 1), out)
+    set_weight(out, 0, -sums[0])
+    end = write_dissipative_duals(y0, y1, X, lam, (1, 3), sums, chord_of(y0, y1, 1), out)
     add_dual(scaled_dual(end[0], on_core), out, 0)
     return end
 
@@ -43,16 +43,16 @@ def _dissipation_of_rod(y0, y1, X, lam, out):
 def _dissipation_of_hulls(y0, y1, X, lam, out):
     """Compute the dissipative duals of two hulls; return the result of `write_dissipative_duals`."""
     out[:] = 0.0
-    found = hull_on_hull(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
-    return dissipation_of_two(y0, y1, X, lam, found, out)
+    sums = hull_on_hull(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
+    return dissipation_of_two(y0, y1, X, lam, sums, out)
 
 
 @inline_kernel
 def _dissipation_of_round(y0, y1, X, lam, out):
     """Compute the dissipative duals of a hull and a body of revolution; return the result of `write_dissipative_duals`."""
     out[:] = 0.0
-    found = round_on_hull(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
-    return dissipation_of_two(y0, y1, X, lam, found, out)
+    sums = round_on_hull(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
+    return dissipation_of_two(y0, y1, X, lam, sums, out)
 
 
 @dual_function

@@ -82,8 +82,8 @@ def of_point(x, pose, X, at):
 @inline_kernel
 def _across(d, w, q):
     """Return d . w, with a real part of 0 if it is below round-off; the derivative part of a complex step is kept."""
-    found, least = dot(d, w), ROUNDING * ROUNDING * dot(real(q), real(q)) * dot(real(d), real(d))
-    return found if found.real * found.real > least else found - found.real
+    product, least = dot(d, w), ROUNDING * ROUNDING * dot(real(q), real(q)) * dot(real(d), real(d))
+    return product if product.real * product.real > least else product - product.real
 
 
 @inline_kernel
@@ -99,11 +99,11 @@ def mean_offset(q0, q1, near0, near1):
 
 
 @inline_kernel
-def push_from_core(x0, x1, poses, at, j, X, weight, share, out):
+def push_from_core(x0, x1, poses, at, j, X, weight, fraction, out):
     """Add the dual of the core of frame j in contact with a point; return the contribution (see `piece`), the force on the
     point.
 
-    x0, x1: the point at both ends of the step. `poses`: poses of frame j at both ends. `share`: fraction of the distance from
+    x0, x1: the point at both ends of the step. `poses`: poses of frame j at both ends. `fraction`: fraction of the distance from
     the point to the core at which both surfaces touch, measured from the point.
     """
     (w0, q0), (w1, q1) = seen(x0, poses[0], X, at), seen(x1, poses[1], X, at)
@@ -130,12 +130,12 @@ def push_from_core(x0, x1, poses, at, j, X, weight, share, out):
         d = ZERO
         for i in range(3):
             d = plus(d, times(offset[i], average(poses[0][1 + i], poses[1][1 + i])))
-            turn = times(-weight * scale * offset[i], w)
+            on_axis = times(-weight * scale * offset[i], w)
             for c in range(3):
-                out[j, 1 + i, c] += turn[c]
+                out[j, 1 + i, c] += on_axis[c]
     force = times(scale, d)
     add_dual(on_point(times(weight, force), vector(X, at)), out, j)
-    return piece(weight, Q, force, closed, minus(average(x0, x1), times(share, d)))
+    return piece(weight, Q, force, closed, minus(average(x0, x1), times(fraction, d)))
 
 
 # --- a sphere
@@ -148,13 +148,13 @@ def value_of_sphere_and_core(y, X, out):
 
 
 @inline_kernel
-def sphere_on_core(y0, y1, X, weight, share, out):
+def sphere_on_core(y0, y1, X, weight, fraction, out):
     """Add the duals of a sphere and a core to `out`, and nothing else; return the contact sums of `touching`."""
     local = vector(X, CENTRE)
     x0, x1 = point(frame(y0, 0), local), point(frame(y1, 0), local)
-    found = push_from_core(x0, x1, (frame(y0, 1), frame(y1, 1)), CORE, 1, X, weight, share, out)
-    add_dual(on_point(times(-1.0, found[1]), local), out, 0)
-    return found
+    sums = push_from_core(x0, x1, (frame(y0, 1), frame(y1, 1)), CORE, 1, X, weight, fraction, out)
+    add_dual(on_point(times(-1.0, sums[1]), local), out, 0)
+    return sums
 
 
 @dual_function
@@ -176,7 +176,7 @@ def value_of_core_and_rod(y, X, out):
 
 
 @inline_kernel
-def rod_on_core(y0, y1, X, weight, share, out):
+def rod_on_core(y0, y1, X, weight, fraction, out):
     """Add the dual of the core, and forces and weights of the nodes of an element, to `out`; return the contact sums of
     `touching`.
     """
@@ -184,12 +184,12 @@ def rod_on_core(y0, y1, X, weight, share, out):
     for i in range(m + 1):
         s = i / m
         x0, x1 = along(y0, 1, s), along(y1, 1, s)
-        found = push_from_core(
-            x0, x1, poses, CORE_OF_ROD, 0, X, weight * share_of(i, X, STATIONS), share, out
+        sums = push_from_core(
+            x0, x1, poses, CORE_OF_ROD, 0, X, weight * share_of(i, X, STATIONS), fraction, out
         )
-        if found[0] != 0.0:
-            add_on_station(out, 1, s, found)
-            total = add(total, found)
+        if sums[0] != 0.0:
+            add_on_station(out, 1, s, sums)
+            total = add(total, sums)
     return total
 
 

@@ -134,13 +134,13 @@ def mean_slopes(U0, U1):
 
 
 @inline_kernel
-def _end(ends, i, lines, X, local, others, frames, weight, share, out):
+def _end(ends, i, lines, X, local, line_ends, frames, weight, fraction, out):
     """Add the duals of end i of an edge against another edge; return the contribution (see `piece`), the force on the end.
 
     `ends`, `lines`: the edge with that end, and the other edge, each at both ends of the step. `local`: the end in its frame.
-    `others`: both ends of the other edge in their frame. `frames`: frame of the end, and frame of the other edge.
+    `line_ends`: both ends of the other edge in their frame. `frames`: frame of the end, and frame of the other edge.
     """
-    (ends0, ends1), (line0, line1), (X0, X1), (at, to) = ends, lines, others, frames
+    (ends0, ends1), (line0, line1), (X0, X1), (at, to) = ends, lines, line_ends, frames
     Q, force, closed, d, t = of_segment(
         X, ends0[i], ends1[i], line0[0], line0[1], line1[0], line1[1], 0.0, 1.0
     )
@@ -148,21 +148,21 @@ def _end(ends, i, lines, X, local, others, frames, weight, share, out):
         return NOTHING
     add_dual(on_point(times(-weight, force), local), out, at)
     add_dual(on_point(times(weight, force), plus(times(1.0 - t, X0), times(t, X1))), out, to)
-    return piece(weight, Q, force, closed, minus(average(ends0[i], ends1[i]), times(share, d)))
+    return piece(weight, Q, force, closed, minus(average(ends0[i], ends1[i]), times(fraction, d)))
 
 
 @inline_kernel
-def of_partner(own):
+def of_partner(contribution):
     """Return a contribution (see `piece`) computed with the force on the second body as one with the force on the first body."""
-    return own[0], times(-1.0, own[1]), own[2], own[3]
+    return contribution[0], times(-1.0, contribution[1]), contribution[2], contribution[3]
 
 
 @inline_kernel
-def cross_edges(edges0, edges1, places, X, weight, share, out):
+def cross_edges(edges0, edges1, local_ends, X, weight, fraction, out):
     """Add the duals of an edge of the first core and one of the second; return the contact sums of `touching`, forces on the
     first.
 
-    edges0, edges1: both edges at the start and at the end of the step. `places`: their four ends in their frames. `share`:
+    edges0, edges1: both edges at the start and at the end of the step. `local_ends`: their four ends in their frames. `fraction`:
     fraction of the distance from the first edge to the second at which both surfaces touch.
     """
     (one0, other0), (one1, other1) = edges0, edges1
@@ -174,7 +174,7 @@ def cross_edges(edges0, edges1, places, X, weight, share, out):
     if U0[0] == 0.0 and U1[0] == 0.0:
         return NOTHING
     slopes = mean_slopes(U0, U1)
-    Xa, Xb, Xc, Xe = places
+    Xa, Xb, Xc, Xe = local_ends
     s, t = mean_place(one0, other0, one1, other1, start, end)
     d = average(
         between(one0[0], one0[1], other0[0], other0[1], s, t),
@@ -187,14 +187,16 @@ def cross_edges(edges0, edges1, places, X, weight, share, out):
     x = average(
         plus(times(1.0 - s, one0[0]), times(s, one0[1])), plus(times(1.0 - s, one1[0]), times(s, one1[1]))
     )
-    found, ones, others = (
-        piece(w, Q, force, closed, minus(x, times(share, d))),
+    sums, edge_a, edge_b = (
+        piece(w, Q, force, closed, minus(x, times(fraction, d))),
         (one0, one1),
         (other0, other1),
     )
     for j in range(2):
         w, local = weight * slopes[1 + j], Xa if j == 0 else Xb
-        found = add(found, _end(ones, j, others, X, local, (Xc, Xe), (0, 1), w, share, out))
+        sums = add(sums, _end(edge_a, j, edge_b, X, local, (Xc, Xe), (0, 1), w, fraction, out))
         w, local = weight * slopes[3 + j], Xc if j == 0 else Xe
-        found = add(found, of_partner(_end(others, j, ones, X, local, (Xa, Xb), (1, 0), w, 1.0 - share, out)))
-    return found
+        sums = add(
+            sums, of_partner(_end(edge_b, j, edge_a, X, local, (Xa, Xb), (1, 0), w, 1.0 - fraction, out))
+        )
+    return sums

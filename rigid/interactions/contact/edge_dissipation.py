@@ -15,8 +15,8 @@ from rigid.interactions.kinds import dual_function
 def _dissipation_of_edges(y0, y1, X, lam, out):
     """Compute the dissipative duals of two edges; return the result of `resist`."""
     out[:] = 0.0
-    found = edge_on_edge(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
-    return dissipation_of_two(y0, y1, X, lam, found, out)
+    sums = edge_on_edge(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
+    return dissipation_of_two(y0, y1, X, lam, sums, out)
 
 
 @dual_function

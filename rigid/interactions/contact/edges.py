@@ -39,10 +39,10 @@ def value_of_edges(y, X, out):
 
 
 @inline_kernel
-def edge_on_edge(y0, y1, X, weight, share, out):
+def edge_on_edge(y0, y1, X, weight, fraction, out):
     """Add the duals of two edges to `out`, and nothing else; return the contact sums of `touching`, forces on the first edge.
 
-    `share`: fraction of the distance from the first edge to the second at which both surfaces touch.
+    `fraction`: fraction of the distance from the first edge to the second at which both surfaces touch.
     """
     a0, a1, b0, b1 = _edge(y0, 0, X, A), _edge(y1, 0, X, A), _edge(y0, 1, X, B), _edge(y1, 1, X, B)
     reach = reach_between(X)
@@ -51,8 +51,8 @@ def edge_on_edge(y0, y1, X, weight, share, out):
     if have_passed((a0, b0), (a1, b1)):
         mark_failed(out)
         return NOTHING
-    places = vector(X, A), vector(X, A + 3), vector(X, B), vector(X, B + 3)
-    return cross_edges((a0, b0), (a1, b1), places, X, weight, share, out)
+    local_ends = vector(X, A), vector(X, A + 3), vector(X, B), vector(X, B + 3)
+    return cross_edges((a0, b0), (a1, b1), local_ends, X, weight, fraction, out)
 
 
 @dual_function

@@ -86,7 +86,7 @@ def normal_factor(X, at, w, lam):
     """Return phi of (1) for the rate w, with the predicted derivative of the sign if `lam` has one; write w for Newton's
     method.
     """
-    found = X[at + C] * w
+    phi = X[at + C] * w
     size = square_root(w * w + X[at + REST] * X[at + REST])
     if size.real > 0.0:
         way = w / size
@@ -94,16 +94,20 @@ def normal_factor(X, at, w, lam):
             lam[SEEN], lam[SEEN + 1], lam[SEEN + 2] = w.real, way.real, 1.0 / size.real
         if has_expected_values(lam):
             way = way.real + (1.0 - lam[EXPECTED].real * way.real) / size.real * (w - w.real)
-        found += X[at + B] * way
-    return found if found.real > -1.0 else 0.0 * found - 1.0
+        phi += X[at + B] * way
+    return phi if phi.real > -1.0 else 0.0 * phi - 1.0
 
 
 @inline_kernel
 def apply_inverse(a, b, c, x):
     """Return the coefficients of the vectors a, b, c in the linear combination that equals x."""
     u = cross(b, c)
-    each = 1.0 / dot(a, u)
-    return each * dot(x, u), each * dot(x, cross(c, a)), each * dot(x, cross(a, b))
+    inverse_determinant = 1.0 / dot(a, u)
+    return (
+        inverse_determinant * dot(x, u),
+        inverse_determinant * dot(x, cross(c, a)),
+        inverse_determinant * dot(x, cross(a, b)),
+    )
 
 
 @inline_kernel
@@ -211,8 +215,8 @@ def limit_bristle(P, size, limit, by_force, lam):
         return x
     on, factor = times(1.0 / size.real, real(P)), limit.real / size.real
     expected = lam[EXPECTED + 1].real, lam[EXPECTED + 2].real, lam[EXPECTED + 3].real
-    given = minus(step_of(P), by_force)
-    moved = plus(minus(given, times(dot(on, given), expected)), across(by_force, on))
+    dP_at_fixed_N = minus(step_of(P), by_force)
+    moved = plus(minus(dP_at_fixed_N, times(dot(on, dP_at_fixed_N), expected)), across(by_force, on))
     moved = plus(times(limit - limit.real, on), times(factor, moved))
     return plus(times(factor, real(P)), moved)
 
@@ -229,9 +233,9 @@ def bristle(y, X, at, n, s, N, way, lam):
         damps = lam[0] * X[at + STATIC] / (CREEP * X[at + REST])
     resists = 0.5 * k + damps * N
     u = across(direction(y, zeta), n)
-    kept, left = dot(zeta, zeta), dot(u, u)
-    if kept.real > 0.0 and left.real > 0.0:
-        u = times(square_root(kept / left), u)
+    square, reduced_square = dot(zeta, zeta), dot(u, u)
+    if square.real > 0.0 and reduced_square.real > 0.0:
+        u = times(square_root(square / reduced_square), u)
     z = scaled(u, way, u, -0.5)
     P = plus(times(k, z), times(resists, s))
     size, limit = size_of(P), N * X[at + STATIC]
@@ -258,9 +262,11 @@ def bristle(y, X, at, n, s, N, way, lam):
     if (
         lost.real < 0.0 and (dot(z, way[0]) * dot(end, way[0])).real < 0.0
     ):  # the direction has changed: forwards and backwards have different factors
-        kept = dot(ended, ended)
-        left = kept + 2.0 * lost / k
-        ended = times(square_root(left / kept), ended) if left.real > 0.0 else zero(ended)
+        square = dot(ended, ended)
+        reduced_square = square + 2.0 * lost / k
+        ended = (
+            times(square_root(reduced_square / square), ended) if reduced_square.real > 0.0 else zero(ended)
+        )
     return T, ended, slides
 
 
@@ -282,28 +288,28 @@ def smoothed_sign(theta, lam, which):
 
 
 @inline_kernel
-def arms(y0, y1, of_one, arity, found, out):
+def arms(y0, y1, of_one, arity, sums, out):
     """Return the lever arms of both sides: from the weighted mean of the positions of their frames to c."""
-    one, other, total, each = zero(found[2]), zero(found[2]), 0.0 * found[0], 1.0 / found[0]
+    one, other, total, inverse_Q = zero(sums[2]), zero(sums[2]), 0.0 * sums[0], 1.0 / sums[0]
     for k in range(arity):
-        weight = each * out[k, 1, 0]
+        weight = inverse_Q * out[k, 1, 0]
         if weight != 0.0:
             r = average(origin(y0, k), origin(y1, k))
             if k < of_one:
                 one, total = plus(one, times(weight, r)), total + weight
             else:
                 other = plus(other, times(weight, r))
-    c, total = times(each, found[2]), 1.0 / total
+    c, total = times(inverse_Q, sums[2]), 1.0 / total
     return minus(c, times(total, one)), plus(c, times(total, other))
 
 
 @inline_kernel
-def friction_forces(X, at, lam, first, found, s, theta, tangent):
+def friction_forces(X, at, lam, first, sums, s, theta, tangent):
     """Return phi, T, the moment, the bristle z1 at the end and whether the contact slides, for a slip s and a rotation theta.
 
-    `first`: mean pose of frame 0. `found`: contact sums of `touching`. `tangent`: tangent of the rod, or zero.
+    `first`: mean pose of frame 0. `sums`: contact sums of `touching`. `tangent`: tangent of the rod, or zero.
     """
-    Q, force, _, power = found
+    Q, force, _, power = sums
     size = size_of(force)
     w = lam[0] * power / Q
     phi = normal_factor(X, at, w, lam)
@@ -324,13 +330,13 @@ def resists_rotation(X, at):
 
 
 @inline_kernel
-def is_active(found):
+def is_active(sums):
     """Return True if the contact sums are large enough to divide by."""
-    return found[0].real > LEAST and size_of(found[1]).real > LEAST
+    return sums[0].real > LEAST and size_of(sums[1]).real > LEAST
 
 
 @inline_kernel
-def write_dissipative_duals(y0, y1, X, lam, sides, found, tangent, out):
+def write_dissipative_duals(y0, y1, X, lam, sides, sums, tangent, out):
     """Write all dissipative duals into `out`; return phi, the bristle at the end and whether the contact slides.
 
     On entry `out` holds the weights and forces of the frames as in `touching`. The bristle is returned in components of the
@@ -341,29 +347,29 @@ def write_dissipative_duals(y0, y1, X, lam, sides, found, tangent, out):
     rotations: otherwise each node would carry c on an arm along its element, which bends the element.
     """
     if is_differentiated(y0, y1, X, lam, sides[1]):
-        return write_dissipative_duals_in(y0, y1, X, lam, sides, found, tangent, out)
-    sums = found[0].real, real(found[1]), real(found[2]), found[3].real
+        return write_dissipative_duals_in(y0, y1, X, lam, sides, sums, tangent, out)
+    real_sums = sums[0].real, real(sums[1]), real(sums[2]), sums[3].real
     phi, zeta, slides = write_dissipative_duals_in(
-        y0.real, y1.real, X.real, lam.real, sides, sums, real(tangent), out.real
+        y0.real, y1.real, X.real, lam.real, sides, real_sums, real(tangent), out.real
     )
     return phi + 0j, plus((0j, 0j, 0j), zeta), slides
 
 
 @inline_kernel
-def write_dissipative_duals_in(y0, y1, X, lam, sides, found, tangent, out):
+def write_dissipative_duals_in(y0, y1, X, lam, sides, sums, tangent, out):
     """Compute the result of `write_dissipative_duals` in the arithmetic of the arguments, complex or real."""
     of_one, arity = sides
     at = X.shape[0] - SIZE
-    s, theta, one, other = zero(found[1]), zero(found[1]), zero(found[1]), zero(found[1])
-    if not is_active(found):
+    s, theta, one, other = zero(sums[1]), zero(sums[1]), zero(sums[1]), zero(sums[1])
+    if not is_active(sums):
         out[:] = 0.0
         return 0.0 * lam[0], s, False
-    turns, each = resists_rotation(X, at), 1.0 / found[0]
+    turns, inverse_Q = resists_rotation(X, at), 1.0 / sums[0]
     carries = X[at + STATIC].real > 0.0 or turns
     if carries:
-        one, other = arms(y0, y1, of_one, arity, found, out)
+        one, other = arms(y0, y1, of_one, arity, sums, out)
     for k in range(arity):
-        weight = each * out[k, 1, 0]
+        weight = inverse_Q * out[k, 1, 0]
         if weight != 0.0 and carries:
             y, z = mean(y0, y1, k), change(y0, y1, k)
             arm = one if k < of_one else other
@@ -371,9 +377,9 @@ def write_dissipative_duals_in(y0, y1, X, lam, sides, found, tangent, out):
             if turns:
                 theta = plus(theta, times(weight, rotation_by(y, z)))
     first = mean(y0, y1, 0)
-    phi, T, M, end, slides = friction_forces(X, at, lam, first, found, s, theta, tangent)
+    phi, T, M, end, slides = friction_forces(X, at, lam, first, sums, s, theta, tangent)
     for k in range(arity):
-        weight, normal = each * out[k, 1, 0], times(phi, frame(out, k)[0])
+        weight, normal = inverse_Q * out[k, 1, 0], times(phi, frame(out, k)[0])
         out[k] = 0.0
         for i in range(3):
             out[k, 0, i] = normal[i]
@@ -384,18 +390,18 @@ def write_dissipative_duals_in(y0, y1, X, lam, sides, found, tangent, out):
             if turns:
                 add_dual(on_rotation(y, times(weight, M)), out, k)
     zeta = apply_inverse(first[1], first[2], first[3], end)
-    kept, left = dot(end, end), dot(zeta, zeta)
-    if left.real > 0.0:
-        zeta = times(square_root(kept / left), zeta)
+    square, square_of_zeta = dot(end, end), dot(zeta, zeta)
+    if square_of_zeta.real > 0.0:
+        zeta = times(square_root(square / square_of_zeta), zeta)
     return phi, zeta, slides
 
 
 @inline_kernel
-def store_internal_variables(found, out):
-    """Store the internal variables at the end of a step in `out`; `found`: result of `write_dissipative_duals`."""
+def store_internal_variables(result, out):
+    """Store the internal variables at the end of a step in `out`; `result`: result of `write_dissipative_duals`."""
     for i in range(3):
-        out[0, 0, i] = found[1][i].real
-    out[0, 1, 0] = 1.0 if found[2] else 0.0
+        out[0, 0, i] = result[1][i].real
+    out[0, 1, 0] = 1.0 if result[2] else 0.0
 
 
 @value_function

@@ -121,9 +121,9 @@ def _held(X, at, lam, n, N, s, tangent, g):
     if X[at + REST] > 0.0:
         damps = lam[0].real * X[at + STATIC] / (CREEP * X[at + REST])
     zeta, u = vector(X, at + ZETA), across(g, n)
-    kept, left = dot(zeta, zeta), dot(u, u)
-    if kept > 0.0 and left > 0.0:
-        factor = math.sqrt(kept / left)
+    square, reduced_square = dot(zeta, zeta), dot(u, u)
+    if square > 0.0 and reduced_square > 0.0:
+        factor = math.sqrt(square / reduced_square)
     u, way, resists = times(factor, u), ways(tangent, n, X, at), 0.5 * k + damps * N
     P = plus(times(k, scaled(u, way, u, -0.5)), times(resists, s))
     limit = N * _limit_of(X, at)
@@ -131,9 +131,9 @@ def _held(X, at, lam, n, N, s, tangent, g):
 
 
 @inline_kernel
-def _force(X, at, N, held):
-    """Return T of (2) of `friction`; `held`: result of `_held`."""
-    way, P, slides = held[0], held[3], held[6]
+def _force(X, at, N, bristle):
+    """Return T of (2) of `friction`; `bristle`: result of `_held`."""
+    way, P, slides = bristle[0], bristle[3], bristle[6]
     if slides:
         P = times(N * _limit_of(X, at) / math.sqrt(dot(P, P)), P)
     return scaled(P, way, P, 1.0)
@@ -158,10 +158,10 @@ def _bristle_by(X, at, lam, base, by):
     if slides:
         size, mu = math.sqrt(dot(P, P)), _limit_of(X, at)
         on = times(1.0 / size, P)
-        expected, given = on, minus(dP, by_force)
+        expected, dP_at_fixed_N = on, minus(dP, by_force)
         if has_expected_values(lam):
             expected = lam[EXPECTED + 1].real, lam[EXPECTED + 2].real, lam[EXPECTED + 3].real
-        dP = plus(minus(given, times(dot(on, given), expected)), across(by_force, on))
+        dP = plus(minus(dP_at_fixed_N, times(dot(on, dP_at_fixed_N), expected)), across(by_force, on))
         dP = plus(times(mu * dN, on), times(mu * N / size, dP))
         P = times(mu * N / size, P)
     return _scaled_by(P, dP, way, dway, P, 1.0)
@@ -200,15 +200,15 @@ def _moment_by(X, at, lam, base, by):
 
 
 @inline_kernel
-def friction_force_derivatives(y0, y1, X, at, lam, found, slip, tangent, of_frame):
+def friction_force_derivatives(y0, y1, X, at, lam, sums, slip, tangent, of_frame):
     """Return `answer` as (phi, T, M), and its derivatives, which all rows of the tangent share.
 
     The derivatives are: (phi, T, M) with respect to the rate w; (T, M) with respect to the components of slip and rotation;
     (T, M) with respect to the sum of the forces; T with respect to the tangent; and, if `of_frame`, T with respect to a
-    rotation of the first frame at the end of the step, which carries the bristle. `found`, `slip` (s, theta) and `tangent` are
+    rotation of the first frame at the end of the step, which carries the bristle. `sums`, `slip` (s, theta) and `tangent` are
     real.
     """
-    Q, f, _, power = found
+    Q, f, _, power = sums
     size = math.sqrt(dot(f, f))
     n = times(1.0 / size, f)
     phi, phi_w = _normal(X, at, lam, lam[0].real * power / Q)
@@ -224,9 +224,9 @@ def friction_force_derivatives(y0, y1, X, at, lam, found, slip, tangent, of_fram
     if X[at + STATIC] > 0.0:
         zeta, s = vector(X, at + ZETA), across(slip[0], n)
         g, end = real(direction(mean(y0, y1, 0), zeta)), real(direction(frame(y1, 0), zeta))
-        held = _held(X, at, lam, n, N, s, tangent, g)
-        base = n, N, s, tangent, g, held
-        T = _force(X, at, N, held)
+        bristle = _held(X, at, lam, n, N, s, tangent, g)
+        base = n, N, s, tangent, g, bristle
+        T = _force(X, at, N, bristle)
         T_w = _bristle_by(X, at, lam, base, (STILL, size * phi_w, STILL, STILL, STILL))
         T_s = (
             _bristle_by(X, at, lam, base, (STILL, 0.0, across(axis(0), n), STILL, STILL)),

@@ -34,16 +34,16 @@ def _sum_of(by, x):
 
 
 @inline_kernel
-def carried_by(y0, y1, sides, found, out):
+def carried_by(y0, y1, sides, sums, out):
     """Return c, the arms, the weighted rotations of both sides, a sign, and (s, theta); in real arithmetic.
 
     The sign is 1 if the weights of the first side are positive and those of the second negative, else -1. s and theta belong
     to poses that rotate by the Cayley vectors of `write_rotations`.
     """
     of_one, arity = sides
-    one, other, turned, back, total, each = HERE, HERE, HERE, HERE, 0.0, 1.0 / found[0]
+    one, other, turned, back, total, inverse_Q = HERE, HERE, HERE, HERE, 0.0, 1.0 / sums[0]
     for k in range(arity):
-        weight = each * out[k, 1, 0].real
+        weight = inverse_Q * out[k, 1, 0].real
         if weight != 0.0:
             r, psi = average(real(origin(y0, k)), real(origin(y1, k))), real(frame(out, k)[2])
             if k < of_one:
@@ -51,47 +51,48 @@ def carried_by(y0, y1, sides, found, out):
                 total += weight
             else:
                 other, back = plus(other, times(weight, r)), plus(back, times(weight, psi))
-    c, sign = times(each, found[2]), 1.0 if total > 0.0 else -1.0
+    c, sign = times(inverse_Q, sums[2]), 1.0 if total > 0.0 else -1.0
     arm = minus(c, times(sign, one)), plus(c, times(sign, other))
     s = plus(cross(turned, arm[0]), cross(back, arm[1]))
     for k in range(arity):
-        s = plus(s, times(each * out[k, 1, 0].real, minus(real(origin(y1, k)), real(origin(y0, k)))))
+        s = plus(s, times(inverse_Q * out[k, 1, 0].real, minus(real(origin(y1, k)), real(origin(y0, k)))))
     return c, arm, (turned, back), sign, (s, plus(turned, back))
 
 
 @inline_kernel
-def finish_rows(y0, y1, lam, sides, found, sums, first, by, out, K):
+def finish_rows(y0, y1, lam, sides, sums, carried, first, by, out, K):
     """Complete the rows of K along the positions of all frames with a contribution: derivatives of forces and torques of
     `resist`.
 
-    The poses rotate as rigid frames. On entry K holds the changes of the sums (`touching_slopes`). `found`: real contact sums.
-    `sums`: result of `carried_by`. `first`: first frame of the rod at the stations. `by`: result of `friction_force_derivatives`.
+    The poses rotate as rigid frames. On entry K holds the changes of the sums (`touching_slopes`). `sums`: real contact sums.
+    `carried`: result of `carried_by`. `first`: first frame of the rod at the stations. `by`: result of
+    `friction_force_derivatives`.
     """
     for k in range(sides[1]):
         for m in range(3 if out[k, 3, 0] != 0.0 else 0):
-            _finish_row(y0, y1, lam, sides, found, sums, by, out, K, (k, m, first))
+            _finish_row(y0, y1, lam, sides, sums, carried, by, out, K, (k, m, first))
 
 
 @inline_kernel
-def _finish_row(y0, y1, lam, sides, found, sums, by, out, K, which):
+def _finish_row(y0, y1, lam, sides, sums, carried, by, out, K, which):
     """Complete one row of K, see `finish_rows`; `which`: frame, axis, and first frame of the rod at the stations."""
     of_one, arity = sides
-    c, arm, turned, sign, _ = sums
+    c, arm, turned, sign, _ = carried
     k, m, first = which
-    row, each = 6 * k + m, 1.0 / found[0]
+    row, inverse_Q = 6 * k + m, 1.0 / sums[0]
     dQ, df, dplace = K[row + 3, 0], load3(K[row + 3, 1:4]), load3(K[row + 3, 4:7])
-    dw = lam[0].real * each * (K[row + 3, 7] - found[3] * each * dQ)
+    dw = lam[0].real * inverse_Q * (K[row + 3, 7] - sums[3] * inverse_Q * dQ)
     for i in range(8):
         K[row + 3, i] = 0.0
-    own, slip = along_axis(m, 1.0), each * out[k, 1, 0].real
-    dc = times(each, minus(dplace, times(dQ, c)))
-    ds, dtheta, one, other = times(slip, own), HERE, HERE, HERE
+    unit, slip = along_axis(m, 1.0), inverse_Q * out[k, 1, 0].real
+    dc = times(inverse_Q, minus(dplace, times(dQ, c)))
+    ds, dtheta, one, other = times(slip, unit), HERE, HERE, HERE
     if k < of_one:
-        one = times(0.5 * slip, own)
+        one = times(0.5 * slip, unit)
     else:
-        other = times(0.5 * slip, own)
+        other = times(0.5 * slip, unit)
     for l in range(arity):
-        change = each * (K[row, 6 * l + 3] - each * out[l, 1, 0].real * dQ)
+        change = inverse_Q * (K[row, 6 * l + 3] - inverse_Q * out[l, 1, 0].real * dQ)
         K[row, 6 * l + 3] = change
         if change != 0.0:
             r0, r1, psi = real(origin(y0, l)), real(origin(y1, l)), real(frame(out, l)[2])
@@ -104,7 +105,7 @@ def _finish_row(y0, y1, lam, sides, found, sums, by, out, K, which):
                 other = plus(other, times(change, average(r0, r1)))
     one, other = minus(dc, times(sign, one)), plus(dc, times(sign, other))
     ds = plus(ds, plus(cross(turned[0], one), cross(turned[1], other)))
-    dt = times(0.5 if k == first + 1 else (-0.5 if k == first else 0.0), own)
+    dt = times(0.5 if k == first + 1 else (-0.5 if k == first else 0.0), unit)
     phi, T, M = by[0]
     dphi = dw * by[1][0]
     dT, dM = _followed(dw, ds, dtheta, df, dt, by)
@@ -113,7 +114,7 @@ def _finish_row(y0, y1, lam, sides, found, sums, by, out, K, which):
     by_other = plus(plus(cross(other, T), cross(arm[1], dT)), dM)
     for l in range(arity):
         if out[l, 3, 0] != 0.0:
-            weight, change, force = each * out[l, 1, 0].real, K[row, 6 * l + 3], real(origin(out, l))
+            weight, change, force = inverse_Q * out[l, 1, 0].real, K[row, 6 * l + 3], real(origin(out, l))
             on, moved = (on_one, by_one) if l < of_one else (on_other, by_other)
             for i in range(3):
                 K[row, 6 * l + i] = dphi * force[i] + phi * K[row, 6 * l + i] + change * T[i] + weight * dT[i]
@@ -148,8 +149,10 @@ def add_rotation_rows(sides, Q, arm, by, out, K):
                 T = plus(T, of_turn[j])
             on_one, on_other = plus(cross(one, T), M), plus(cross(other, T), M)
             for l in range(arity):
-                share = out[l, 1, 0].real / Q
-                if share != 0.0:
+                fraction = out[l, 1, 0].real / Q
+                if fraction != 0.0:
                     for i in range(3):
-                        K[6 * k + 3 + j, 6 * l + i] = share * T[i]
-                        K[6 * k + 3 + j, 6 * l + 3 + i] = share * (on_one[i] if l < of_one else on_other[i])
+                        K[6 * k + 3 + j, 6 * l + i] = fraction * T[i]
+                        K[6 * k + 3 + j, 6 * l + 3 + i] = fraction * (
+                            on_one[i] if l < of_one else on_other[i]
+                        )

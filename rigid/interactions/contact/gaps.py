@@ -35,8 +35,8 @@ ENDLESS = 1e300  # upper end of a half-line
 def root(z):
     """Return sqrt z, bit-identical to `cmath`, but faster if the imaginary part is that of a complex step."""
     if z.real > 0.0 and abs(z.imag) < 1e-20 * z.real:
-        found = math.sqrt(z.real)
-        return complex(found, 0.5 * z.imag / found)
+        real_root = math.sqrt(z.real)
+        return complex(real_root, 0.5 * z.imag / real_root)
     return cmath.sqrt(z)
 
 

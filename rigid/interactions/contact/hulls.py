@@ -131,10 +131,10 @@ def energy_of_cores(one, other, X):
     for i in range(counts_of(X, A)[0]):
         if _is_far(side, X, A, i):
             continue
-        x, share = point(one, local_vertex(X, A, i)), share_of_vertex(X, A, i)
-        V += share * of_point(x, other, X, to)
+        x, weight = point(one, local_vertex(X, A, i)), share_of_vertex(X, A, i)
+        V += weight * of_point(x, other, X, to)
         for k in range(counts_of(X, to)[0]):
-            both = lesser(share, share_of_vertex(X, to, k))
+            both = lesser(weight, share_of_vertex(X, to, k))
             V -= both * potential(X, size_of(minus(x, point(other, local_vertex(X, to, k)))) - X[RHO])
     for k in range(counts_of(X, to)[0]):
         if not _is_far(opposite, X, to, k):
@@ -149,8 +149,8 @@ def energy_of_cores(one, other, X):
                 continue
             b = edge_of(other, X, to, k)
             if not is_apart(a, b, reach_between(X)) and crosses(a, b):
-                share = _greater(share_of_edge(X, A, i), share_of_edge(X, to, k))
-                V += share * energy_of(crossing_of(a, b, size_of(crossed(a, b)[2]), X))
+                weight = _greater(share_of_edge(X, A, i), share_of_edge(X, to, k))
+                V += weight * energy_of(crossing_of(a, b, size_of(crossed(a, b)[2]), X))
     return V
 
 
@@ -161,7 +161,7 @@ def value_of_hulls(y, X, out):
 
 
 @inline_kernel
-def _meet(x0, x1, Xa, p0, p1, Xb, X, weight, share, out):
+def _meet(x0, x1, Xa, p0, p1, Xb, X, weight, fraction, out):
     """Add the duals of a vertex of the first hull and one of the second; return their contribution (see `piece`).
 
     x0, x1 and p0, p1: both vertices at both ends of the step. Xa, Xb: both vertices in their frames.
@@ -174,95 +174,97 @@ def _meet(x0, x1, Xa, p0, p1, Xb, X, weight, share, out):
         return NOTHING
     add_dual(on_point(times(-weight, force), Xa), out, 0)
     add_dual(on_point(times(weight, force), Xb), out, 1)
-    return piece(weight, Q, force, closed, minus(average(x0, x1), times(share, d)))
+    return piece(weight, Q, force, closed, minus(average(x0, x1), times(fraction, d)))
 
 
 @inline_kernel
-def _of_vertices(ones, others, limits, X, weight, share, out):
+def _of_vertices(poses_a, poses_b, limits, X, weight, fraction, out):
     """Add the duals of all vertices of each hull against the other core, minus those of vertices against vertices.
 
     Return the contact sums, forces on the first hull.
     """
-    to, found, ((side0, opposite0), (side1, opposite1)) = second(X), NOTHING, limits
+    to, sums, ((side0, opposite0), (side1, opposite1)) = second(X), NOTHING, limits
     for i in range(counts_of(X, A)[0]):
         if _is_far(side0, X, A, i) and _is_far(side1, X, A, i):
             continue
         Xa = local_vertex(X, A, i)
-        x0, x1 = point(ones[0], Xa), point(ones[1], Xa)
+        x0, x1 = point(poses_a[0], Xa), point(poses_a[1], Xa)
         part = share_of_vertex(X, A, i)
-        own = push_from_core(x0, x1, others, to, 1, X, weight * part, share, out)
-        add_dual(on_point(times(-1.0, own[1]), Xa), out, 0)
-        found = add(found, own)
+        contribution = push_from_core(x0, x1, poses_b, to, 1, X, weight * part, fraction, out)
+        add_dual(on_point(times(-1.0, contribution[1]), Xa), out, 0)
+        sums = add(sums, contribution)
         for k in range(counts_of(X, to)[0]):
             Xb, both = local_vertex(X, to, k), lesser(part, share_of_vertex(X, to, k))
-            p0, p1 = point(others[0], Xb), point(others[1], Xb)
-            found = add(found, _meet(x0, x1, Xa, p0, p1, Xb, X, -weight * both, share, out))
+            p0, p1 = point(poses_b[0], Xb), point(poses_b[1], Xb)
+            sums = add(sums, _meet(x0, x1, Xa, p0, p1, Xb, X, -weight * both, fraction, out))
     for k in range(counts_of(X, to)[0]):
         if _is_far(opposite0, X, to, k) and _is_far(opposite1, X, to, k):
             continue
         Xb = local_vertex(X, to, k)
-        x0, x1 = point(others[0], Xb), point(others[1], Xb)
-        own = push_from_core(x0, x1, ones, A, 0, X, weight * share_of_vertex(X, to, k), 1.0 - share, out)
-        add_dual(on_point(times(-1.0, own[1]), Xb), out, 1)
-        found = add(found, of_partner(own))
-    return found
+        x0, x1 = point(poses_b[0], Xb), point(poses_b[1], Xb)
+        contribution = push_from_core(
+            x0, x1, poses_a, A, 0, X, weight * share_of_vertex(X, to, k), 1.0 - fraction, out
+        )
+        add_dual(on_point(times(-1.0, contribution[1]), Xb), out, 1)
+        sums = add(sums, of_partner(contribution))
+    return sums
 
 
 @inline_kernel
-def _of_edges(ones, others, limits, X, weight, share, out):
+def _of_edges(poses_a, poses_b, limits, X, weight, fraction, out):
     """Add the duals of all pairs of edges that cross; return the contact sums, forces on the first hull."""
-    to, found, ((side0, opposite0), (side1, opposite1)) = second(X), NOTHING, limits
+    to, sums, ((side0, opposite0), (side1, opposite1)) = second(X), NOTHING, limits
     reach = reach_between(X)
     for i in range(counts_of(X, A)[1]):
         if _are_far(side0, X, A, i) and _are_far(side1, X, A, i):
             continue
-        a0, a1, (ia, ja) = edge_of(ones[0], X, A, i), edge_of(ones[1], X, A, i), ends_of_edge(X, A, i)
+        a0, a1, (ia, ja) = edge_of(poses_a[0], X, A, i), edge_of(poses_a[1], X, A, i), ends_of_edge(X, A, i)
         for k in range(counts_of(X, to)[1]):
             if _are_far(opposite0, X, to, k) and _are_far(opposite1, X, to, k):
                 continue
             b0, b1, (ib, jb) = (
-                edge_of(others[0], X, to, k),
-                edge_of(others[1], X, to, k),
+                edge_of(poses_b[0], X, to, k),
+                edge_of(poses_b[1], X, to, k),
                 ends_of_edge(X, to, k),
             )
             if is_apart(a0, b0, reach) and is_apart(a1, b1, reach):
                 continue
-            places = (
+            local_ends = (
                 local_vertex(X, A, ia),
                 local_vertex(X, A, ja),
                 local_vertex(X, to, ib),
                 local_vertex(X, to, jb),
             )
             part = weight * _greater(share_of_edge(X, A, i), share_of_edge(X, to, k))
-            found = add(found, cross_edges((a0, b0), (a1, b1), places, X, part, share, out))
-    return found
+            sums = add(sums, cross_edges((a0, b0), (a1, b1), local_ends, X, part, fraction, out))
+    return sums
 
 
 @inline_kernel
-def core_on_core(ones, others, X, weight, share, out):
+def core_on_core(poses_a, poses_b, X, weight, fraction, out):
     """Add the duals of two cores to `out`, and nothing else; return the contact sums of `touching`, forces on the first core.
 
-    `ones`, `others`: poses of both cores at both ends of the step. `share`: fraction of the distance from the first core to
-    the second at which both surfaces touch.
+    `poses_a`, `poses_b`: poses of both cores at both ends of the step.
+    `fraction`: fraction of the distance from the first core to the second at which both surfaces touch.
     """
     to = second(X)
-    gap0, side0, opposite0 = _limits(ones[0], others[0], X, to)
-    gap1, side1, opposite1 = _limits(ones[1], others[1], X, to)
+    gap0, side0, opposite0 = _limits(poses_a[0], poses_b[0], X, to)
+    gap1, side1, opposite1 = _limits(poses_a[1], poses_b[1], X, to)
     if gap0 > reach_between(X) and gap1 > reach_between(X):
         return NOTHING
     if gap0 <= 0.0 or gap1 <= 0.0:
         mark_failed(out)
         return NOTHING
     limits = (side0, opposite0), (side1, opposite1)
-    found = _of_vertices(ones, others, limits, X, weight, share, out)
-    return add(found, _of_edges(ones, others, limits, X, weight, share, out))
+    sums = _of_vertices(poses_a, poses_b, limits, X, weight, fraction, out)
+    return add(sums, _of_edges(poses_a, poses_b, limits, X, weight, fraction, out))
 
 
 @inline_kernel
-def hull_on_hull(y0, y1, X, weight, share, out):
+def hull_on_hull(y0, y1, X, weight, fraction, out):
     """Add the duals of two hulls, frames 0 and 1, to `out`; return the contact sums of `touching`, see `core_on_core`."""
-    ones, others = (frame(y0, 0), frame(y1, 0)), (frame(y0, 1), frame(y1, 1))
-    return core_on_core(ones, others, X, weight, share, out)
+    poses_a, poses_b = (frame(y0, 0), frame(y1, 0)), (frame(y0, 1), frame(y1, 1))
+    return core_on_core(poses_a, poses_b, X, weight, fraction, out)
 
 
 @dual_function

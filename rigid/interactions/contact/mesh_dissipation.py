@@ -24,18 +24,18 @@ from rigid.kinematics.poses import ZERO
 def _dissipation_of_sphere_on_mesh(y0, y1, X, lam, out):
     """Compute the dissipative duals of a sphere and a mesh; return the result of `write_dissipative_duals`."""
     out[:] = 0.0
-    found = sphere_on_mesh(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
-    return dissipation_of_two(y0, y1, X, lam, found, out)
+    sums = sphere_on_mesh(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
+    return dissipation_of_two(y0, y1, X, lam, sums, out)
 
 
 @inline_kernel
 def _dissipation_of_rod_on_mesh(y0, y1, X, lam, out):
     """Compute the dissipative duals of a mesh and an element of a rod; return the result of `write_dissipative_duals`."""
     out[:] = 0.0
-    found = rod_on_mesh(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
+    sums = rod_on_mesh(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
     on_mesh = frame(out, 0)
-    set_weight(out, 0, -found[0])
-    end = write_dissipative_duals(y0, y1, X, lam, (1, 3), found, chord_of(y0, y1, 1), out)
+    set_weight(out, 0, -sums[0])
+    end = write_dissipative_duals(y0, y1, X, lam, (1, 3), sums, chord_of(y0, y1, 1), out)
     add_dual(scaled_dual(end[0], on_mesh), out, 0)
     return end
 
@@ -44,30 +44,30 @@ def _dissipation_of_rod_on_mesh(y0, y1, X, lam, out):
 def _dissipation_of_hull_on_mesh(y0, y1, X, lam, out):
     """Compute the dissipative duals of a mesh and a hull; return the result of `write_dissipative_duals`."""
     out[:] = 0.0
-    ones, others = (frame(y0, 0), frame(y1, 0)), (frame(y0, 1), frame(y1, 1))
-    found = hull_on_mesh(ones, others, X, 1.0 + 0j, share_of_first(X), out)
-    return _dissipation_of_body(y0, y1, X, lam, found, out)
+    poses_a, poses_b = (frame(y0, 0), frame(y1, 0)), (frame(y0, 1), frame(y1, 1))
+    sums = hull_on_mesh(poses_a, poses_b, X, 1.0 + 0j, share_of_first(X), out)
+    return _dissipation_of_body(y0, y1, X, lam, sums, out)
 
 
 @inline_kernel
 def _dissipation_of_round_on_mesh(y0, y1, X, lam, out):
     """Compute the dissipative duals of a mesh and a body of revolution; return the result of `write_dissipative_duals`."""
     out[:] = 0.0
-    found = round_on_mesh(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
-    return _dissipation_of_body(y0, y1, X, lam, found, out)
+    sums = round_on_mesh(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
+    return _dissipation_of_body(y0, y1, X, lam, sums, out)
 
 
 @inline_kernel
-def _dissipation_of_body(y0, y1, X, lam, found, out):
+def _dissipation_of_body(y0, y1, X, lam, sums, out):
     """Add the dissipative duals of a mesh and a body to `out` and return the result of `write_dissipative_duals`.
 
-    `out`: on entry the duals of the potential, on return those of the dissipation. `found`: contact sums of `touching`, forces
+    `out`: on entry the duals of the potential, on return those of the dissipation. `sums`: contact sums of `touching`, forces
     on the body.
     """
     on_mesh, on_hull = frame(out, 0), frame(out, 1)
-    set_weight(out, 0, -found[0])
-    set_weight(out, 1, found[0])
-    end = write_dissipative_duals(y0, y1, X, lam, (1, 2), found, ZERO, out)
+    set_weight(out, 0, -sums[0])
+    set_weight(out, 1, sums[0])
+    end = write_dissipative_duals(y0, y1, X, lam, (1, 2), sums, ZERO, out)
     add_dual(scaled_dual(end[0], on_mesh), out, 0)
     add_dual(scaled_dual(end[0], on_hull), out, 1)
     return end

@@ -66,8 +66,8 @@ def mesh_vertex(X, first, k):
 
 
 @inline_kernel
-def _added(X, found, index, begin, end, d0, d1, mean):
-    """Return the sums `found` with the contribution (2) of a piece from `begin` to `end` added, see `pieces`.
+def _added(X, sums, index, begin, end, d0, d1, mean):
+    """Return the sums `sums` with the contribution (2) of a piece from `begin` to `end` added, see `pieces`.
 
     `index`: i of (2). d0, d1: vectors from the nearest point at both ends of the piece. `mean`: d in the middle of the step,
     whichever piece contains that, so that flat ground is touched where a plane would be.
@@ -76,16 +76,16 @@ def _added(X, found, index, begin, end, d0, d1, mean):
     rho = X[RHO]
     Q = index * resistance(X, D0 - rho, D1 - rho)
     if Q == 0.0 or (D0 + D1).real == 0.0:
-        return found
+        return sums
     weight, last = (end - begin) * Q, end.real >= 1.0 and is_active(X, D1 - rho)
     return (
-        found[0] + weight,
-        plus(found[1], times(weight / (D0 + D1), plus(d0, d1))),
-        plus(found[2], times(weight, mean)),
-        found[3] + Q * (D0 - D1),
-        found[4] + index * (end - begin) * potential(X, D0 - rho),
-        found[5] + (index if last else 0.0),
-        found[6] or last,
+        sums[0] + weight,
+        plus(sums[1], times(weight / (D0 + D1), plus(d0, d1))),
+        plus(sums[2], times(weight, mean)),
+        sums[3] + Q * (D0 - D1),
+        sums[4] + index * (end - begin) * potential(X, D0 - rho),
+        sums[5] + (index if last else 0.0),
+        sums[6] or last,
     )
 
 
@@ -96,8 +96,8 @@ def _on_path(path, s):
 
 
 @inline_kernel
-def _of_face(X, a, b, c, path, aside, found):
-    """Return the sums `found` with the contribution of a face added; the point is above it while it is between its sides.
+def _of_face(X, a, b, c, path, aside, sums):
+    """Return the sums `sums` with the contribution of a face added; the point is above it while it is between its sides.
 
     The sums become NaN (`PASSED`) if the path goes through the face.
     """
@@ -110,20 +110,20 @@ def _of_face(X, a, b, c, path, aside, found):
         s = _crossing(f0, f1)
         if s.real > 1.5:
             if f0.real >= 0.0:
-                return found
+                return sums
         elif f0.real < 0.0:
             high = s if s.real < high.real else high
         else:
             low = s if s.real > low.real else low
     if low.real >= high.real:
-        return found
+        return sums
     n = cross(minus(b, a), minus(c, a))
     n = times(1.0 / size_of((n[0] + 0j, n[1] + 0j, n[2] + 0j)), n)
     h0, h1 = dot(n, minus(_on_path(path, low), a)), dot(n, minus(_on_path(path, high), a))
     if h0.real * h1.real <= 0.0:
-        return PASSED, found[1], found[2], found[3], PASSED, found[5], found[6]
+        return PASSED, sums[1], sums[2], sums[3], PASSED, sums[5], sums[6]
     mean = times(dot(n, minus(average(path[0], path[1]), a)), n)
-    return _added(X, found, 1.0, low, high, times(h0, n), times(h1, n), mean)
+    return _added(X, sums, 1.0, low, high, times(h0, n), times(h1, n), mean)
 
 
 @inline_kernel
@@ -146,8 +146,8 @@ def _index_of_edge(x, p, q, m, k):
 
 
 @inline_kernel
-def _of_edge(X, p, q, m, k, path, aside, found):
-    """Return the sums `found` with the contribution of the edge p q with k faces added; m: see `_index_of_edge`."""
+def _of_edge(X, p, q, m, k, path, aside, sums):
+    """Return the sums `sums` with the contribution of the edge p q with k faces added; m: see `_index_of_edge`."""
     e, begin = minus(q, p), 0j
     while True:
         end = 1.0 + 0j
@@ -161,9 +161,9 @@ def _of_edge(X, p, q, m, k, path, aside, found):
         if index != 0.0:
             d0, d1 = _from_line(_on_path(path, begin), p, e), _from_line(_on_path(path, end), p, e)
             mean = _from_line(average(path[0], path[1]), p, e)
-            found = _added(X, found, index, begin, end, d0, d1, mean)
+            sums = _added(X, sums, index, begin, end, d0, d1, mean)
         if end.real >= 1.0:
-            return found
+            return sums
         begin = end
 
 
@@ -186,8 +186,8 @@ def _index_of_vertex(X, x, v, star, first):
 
 
 @inline_kernel
-def _of_vertex(X, v, star, first, path, aside, found):
-    """Return the sums `found` with the contribution of the vertex v added; `star`: offset of its star in X."""
+def _of_vertex(X, v, star, first, path, aside, sums):
+    """Return the sums `sums` with the contribution of the vertex v added; `star`: offset of its star in X."""
     begin = 0j
     while True:
         end = 1.0 + 0j
@@ -200,9 +200,9 @@ def _of_vertex(X, v, star, first, path, aside, found):
         index = _index_of_vertex(X, _on_path(aside, middle), v, star, first)
         if index != 0.0:
             d0, d1 = minus(_on_path(path, begin), v), minus(_on_path(path, end), v)
-            found = _added(X, found, index, begin, end, d0, d1, minus(average(path[0], path[1]), v))
+            sums = _added(X, sums, index, begin, end, d0, d1, minus(average(path[0], path[1]), v))
         if end.real >= 1.0:
-            return found
+            return sums
         begin = end
 
 
@@ -210,10 +210,10 @@ def _of_vertex(X, v, star, first, path, aside, found):
 def _outside(low, high, a, b, c):
     """Return True if the bounding box of three points is disjoint from the box with the corners low, high."""
     a, b, c = real(a), real(b), real(c)
-    beside = False
+    disjoint = False
     for i in range(3):
-        beside = beside or max(a[i], b[i], c[i]) < low[i] or min(a[i], b[i], c[i]) > high[i]
-    return beside
+        disjoint = disjoint or max(a[i], b[i], c[i]) < low[i] or min(a[i], b[i], c[i]) > high[i]
+    return disjoint
 
 
 @inline_kernel
@@ -248,7 +248,7 @@ def pieces(X, at, u0, u1):
     They are: the sum of Q, the force (2), the sum of Q d, the power, W of (1) if u0 = u1, the sum of the indices of all
     features touched at the end, and whether any is. Q is NaN if the step must fail.
     """
-    found, (low, high) = NO_PIECES, box_around(X, u0, u1)
+    sums, (low, high) = NO_PIECES, box_around(X, u0, u1)
     shift = times(X[RHO].real, ASIDE)
     path, aside = (u0, u1), (plus(u0, shift), plus(u1, shift))
     first = at + COUNTS
@@ -257,9 +257,9 @@ def pieces(X, at, u0, u1):
         a, b, c = mesh_vertex(X, first, k), mesh_vertex(X, first, k + 1), mesh_vertex(X, first, k + 2)
         k += 3
         if not _outside(low, high, a, b, c):
-            found = _of_face(X, a, b, c, path, aside, found)
-    if found[0].real != found[0].real:
-        return found
+            sums = _of_face(X, a, b, c, path, aside, sums)
+    if sums[0].real != sums[0].real:
+        return sums
     for _ in range(whole(X[at + 2])):
         p, q = mesh_vertex(X, first, k), mesh_vertex(X, first, k + 1)
         if not _outside(low, high, p, q, q):
@@ -268,13 +268,13 @@ def pieces(X, at, u0, u1):
                 mesh_vertex(X, first, k + 3), mesh_vertex(X, first, k + 4), mesh_vertex(X, first, k + 5)
             )
             count = 1 if whole(X[k + 2]) == whole(X[k + 5]) else 2
-            found = _of_edge(X, p, q, (one, two), count, path, aside, found)
+            sums = _of_edge(X, p, q, (one, two), count, path, aside, sums)
         k += OF_EDGE
     for _ in range(whole(X[at + 3])):
         v = mesh_vertex(X, first, k)
         if not _outside(low, high, v, v, v):
-            found = _of_vertex(X, v, k, first, path, aside, found)
+            sums = _of_vertex(X, v, k, first, path, aside, sums)
         k += 3 + 2 * (whole(X[k + 1]) + whole(X[k + 2]))
-    if found[6] and found[5] < 0.5:
-        return PASSED, found[1], found[2], found[3], found[4], found[5], True
-    return found
+    if sums[6] and sums[5] < 0.5:
+        return PASSED, sums[1], sums[2], sums[3], sums[4], sums[5], True
+    return sums

@@ -144,7 +144,7 @@ def energy_of_hull_on_mesh(one, other, X):
 
 
 @inline_kernel
-def _meet(places0, places1, locals_, X, weight, share, out):
+def _meet(places0, places1, locals_, X, weight, fraction, out):
     """Add the duals of a vertex of the mesh and one of the hull; return the contribution (see `piece`), the force on the hull.
 
     places0, places1: both vertices in space at the start and at the end of the step. `locals_`: both vertices in their frames.
@@ -158,63 +158,63 @@ def _meet(places0, places1, locals_, X, weight, share, out):
         return NOTHING
     add_dual(on_point(times(-weight, force), Xv), out, 1)
     add_dual(on_point(times(weight, force), Xp), out, 0)
-    return piece(weight, Q, force, closed, minus(average(x0, x1), times(share, d)))
+    return piece(weight, Q, force, closed, minus(average(x0, x1), times(fraction, d)))
 
 
 @inline_kernel
-def _of_vertices(ones, others, X, weight, share, out):
+def _of_vertices(poses_a, poses_b, X, weight, fraction, out):
     """Add the duals of all vertices of the hull against the mesh; return the contact sums, forces on the hull."""
-    found, mesh = NOTHING, weights_of(X)[1]
+    sums, mesh = NOTHING, weights_of(X)[1]
     for i in range(counts_of(X, A)[0]):
         Xv = local_vertex(X, A, i)
-        x0, x1 = point(others[0], Xv), point(others[1], Xv)
-        own = push(x0, x1, ones, 0, X, mesh, weight * share_of_vertex(X, A, i), share, out)
-        add_dual(on_point(times(-1.0, own[1]), Xv), out, 1)
-        found = add(found, own)
-    return found
+        x0, x1 = point(poses_b[0], Xv), point(poses_b[1], Xv)
+        contribution = push(x0, x1, poses_a, 0, X, mesh, weight * share_of_vertex(X, A, i), fraction, out)
+        add_dual(on_point(times(-1.0, contribution[1]), Xv), out, 1)
+        sums = add(sums, contribution)
+    return sums
 
 
 @inline_kernel
-def _of_corners(ones, others, X, weight, share, out):
+def _of_corners(poses_a, poses_b, X, weight, fraction, out):
     """Add the duals of all vertices of the mesh against the hull, minus those of vertices against vertices.
 
     Return the contact sums, forces on the hull.
     """
-    found, (w, mesh) = NOTHING, weights_of(X)
+    sums, (w, mesh) = NOTHING, weights_of(X)
     edges = whole(X[mesh + 2])
     for k in range(whole(X[mesh])):
         part = SHARE * X[w + edges + k]
         if part.real == 0.0:
             continue
         Xp = _corner(X, mesh, k)
-        if _is_far(ones[0], others[0], Xp, Xp, X) and _is_far(ones[1], others[1], Xp, Xp, X):
+        if _is_far(poses_a[0], poses_b[0], Xp, Xp, X) and _is_far(poses_a[1], poses_b[1], Xp, Xp, X):
             continue
-        p0, p1 = point(ones[0], Xp), point(ones[1], Xp)
-        own = push_from_core(p0, p1, others, A, 1, X, weight * part, 1.0 - share, out)
-        add_dual(on_point(times(-1.0, own[1]), Xp), out, 0)
-        found = add(found, of_partner(own))
+        p0, p1 = point(poses_a[0], Xp), point(poses_a[1], Xp)
+        contribution = push_from_core(p0, p1, poses_b, A, 1, X, weight * part, 1.0 - fraction, out)
+        add_dual(on_point(times(-1.0, contribution[1]), Xp), out, 0)
+        sums = add(sums, of_partner(contribution))
         for i in range(counts_of(X, A)[0]):
             Xv, both = local_vertex(X, A, i), lesser(part, share_of_vertex(X, A, i))
-            x0, x1 = point(others[0], Xv), point(others[1], Xv)
-            found = add(found, _meet((p0, x0), (p1, x1), (Xp, Xv), X, -weight * both, share, out))
-    return found
+            x0, x1 = point(poses_b[0], Xv), point(poses_b[1], Xv)
+            sums = add(sums, _meet((p0, x0), (p1, x1), (Xp, Xv), X, -weight * both, fraction, out))
+    return sums
 
 
 @inline_kernel
-def _of_edges(ones, others, X, weight, share, out):
+def _of_edges(poses_a, poses_b, X, weight, fraction, out):
     """Add the duals of all pairs of edges that cross; return the contact sums, forces on the hull."""
-    found, (w, mesh), reach = NOTHING, weights_of(X), reach_between(X)
+    sums, (w, mesh), reach = NOTHING, weights_of(X), reach_between(X)
     for k in range(whole(X[mesh + 2])):
         if X[w + k].real == 0.0:
             continue
         p, q = _ends(X, mesh, k)
-        if _is_far(ones[0], others[0], p, q, X) and _is_far(ones[1], others[1], p, q, X):
+        if _is_far(poses_a[0], poses_b[0], p, q, X) and _is_far(poses_a[1], poses_b[1], p, q, X):
             continue
-        a0, a1 = (point(ones[0], p), point(ones[0], q)), (point(ones[1], p), point(ones[1], q))
+        a0, a1 = (point(poses_a[0], p), point(poses_a[0], q)), (point(poses_a[1], p), point(poses_a[1], q))
         for i in range(counts_of(X, A)[1]):
             b0, b1, (first, last) = (
-                edge_of(others[0], X, A, i),
-                edge_of(others[1], X, A, i),
+                edge_of(poses_b[0], X, A, i),
+                edge_of(poses_b[1], X, A, i),
                 ends_of_edge(X, A, i),
             )
             if is_apart(a0, b0, reach) and is_apart(a1, b1, reach):
@@ -222,29 +222,29 @@ def _of_edges(ones, others, X, weight, share, out):
             if have_passed((a0, b0), (a1, b1)):
                 mark_failed(out)
                 return NOTHING
-            places = p, q, local_vertex(X, A, first), local_vertex(X, A, last)
+            local_ends = p, q, local_vertex(X, A, first), local_vertex(X, A, last)
             part = weight * X[w + k] * share_of_edge(X, A, i)
-            own = cross_edges((a0, b0), (a1, b1), places, X, part, 1.0 - share, out)
-            found = add(found, of_partner(own))
-    return found
+            contribution = cross_edges((a0, b0), (a1, b1), local_ends, X, part, 1.0 - fraction, out)
+            sums = add(sums, of_partner(contribution))
+    return sums
 
 
 @inline_kernel
-def hull_on_mesh(ones, others, X, weight, share, out):
+def hull_on_mesh(poses_a, poses_b, X, weight, fraction, out):
     """Add the duals of a mesh and a hull to `out`, and nothing else; return the contact sums of `touching`, forces on the
     hull.
 
-    `ones`, `others`: poses of the mesh and of the hull at both ends of the step. `share`: fraction of the distance from the
-    hull to the mesh at which both surfaces touch.
+    `poses_a`, `poses_b`: poses of the mesh and of the hull at both ends of the step.
+    `fraction`: fraction of the distance from the hull to the mesh at which both surfaces touch.
     """
     mesh = weights_of(X)[1]
-    found = _of_vertices(ones, others, X, weight, share, out)
-    found = add(found, _of_corners(ones, others, X, weight, share, out))
-    found = add(found, _of_edges(ones, others, X, weight, share, out))
-    if _is_cut(ones[0], others[0], X, mesh) or _is_cut(ones[1], others[1], X, mesh):
+    sums = _of_vertices(poses_a, poses_b, X, weight, fraction, out)
+    sums = add(sums, _of_corners(poses_a, poses_b, X, weight, fraction, out))
+    sums = add(sums, _of_edges(poses_a, poses_b, X, weight, fraction, out))
+    if _is_cut(poses_a[0], poses_b[0], X, mesh) or _is_cut(poses_a[1], poses_b[1], X, mesh):
         mark_failed(out)
         return NOTHING
-    return found
+    return sums
 
 
 @value_function
@@ -257,8 +257,8 @@ def value_of_hull_and_mesh(y, X, out):
 def dual_of_hull_and_mesh(y0, y1, X, lam, out):
     """Compute the discrete gradient of the potential of a mesh and a hull."""
     out[:] = 0.0
-    ones, others = (frame(y0, 0), frame(y1, 0)), (frame(y0, 1), frame(y1, 1))
-    hull_on_mesh(ones, others, X, lam[0], 0.5, out)
+    poses_a, poses_b = (frame(y0, 0), frame(y1, 0)), (frame(y0, 1), frame(y1, 1))
+    hull_on_mesh(poses_a, poses_b, X, lam[0], 0.5, out)
 
 
 MESH_HULL = Kind(

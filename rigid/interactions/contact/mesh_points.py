@@ -44,28 +44,28 @@ def _outside(y, f):
 
 
 @inline_kernel
-def push(x0, x1, poses, j, X, at, weight, share, out):
+def push(x0, x1, poses, j, X, at, weight, fraction, out):
     """Add the dual of the mesh of frame j in contact with a point; return the contact sums of `touching`, forces on the point.
 
-    `poses`: poses of frame j at both ends of the step. `at`: offset of the mesh in X. `share`: fraction of the distance from
+    `poses`: poses of frame j at both ends of the step. `at`: offset of the mesh in X. `fraction`: fraction of the distance from
     the point to the mesh at which both surfaces touch, measured from the point.
     """
     a, b = poses
-    found = pieces(X, at, inside(a, x0), inside(b, x1))
-    if found[0].real != found[0].real:
+    sums = pieces(X, at, inside(a, x0), inside(b, x1))
+    if sums[0].real != sums[0].real:
         mark_failed(out)
         return NOTHING
-    if found[0] == 0.0:
+    if sums[0] == 0.0:
         return NOTHING
     w = average(minus(x0, a[0]), minus(x1, b[0]))
     mean = average(a[0], b[0]), average(a[1], b[1]), average(a[2], b[2]), average(a[3], b[3])
-    force, f = _outside(mean, found[1]), times(weight, found[1])
+    force, f = _outside(mean, sums[1]), times(weight, sums[1])
     for i in range(3):
         out[j, 0, i] += weight * force[i]
         for k in range(3):
             out[j, 1 + k, i] -= f[k] * w[i]
-    place = minus(times(found[0], average(x0, x1)), times(share, _outside(mean, found[2])))
-    return weight * found[0], times(weight, force), times(weight, place), weight * found[3]
+    place = minus(times(sums[0], average(x0, x1)), times(fraction, _outside(mean, sums[2])))
+    return weight * sums[0], times(weight, force), times(weight, place), weight * sums[3]
 
 
 @inline_kernel
@@ -85,13 +85,13 @@ def value_of_sphere_and_mesh(y, X, out):
 
 
 @inline_kernel
-def sphere_on_mesh(y0, y1, X, weight, share, out):
+def sphere_on_mesh(y0, y1, X, weight, fraction, out):
     """Add the duals of a sphere and a mesh to `out`, and nothing else; return the contact sums of `touching`."""
     local = vector(X, CENTRE)
     x0, x1 = point(frame(y0, 0), local), point(frame(y1, 0), local)
-    found = push(x0, x1, (frame(y0, 1), frame(y1, 1)), 1, X, MESH, weight, share, out)
-    add_dual(on_point(times(-1.0, found[1]), local), out, 0)
-    return found
+    sums = push(x0, x1, (frame(y0, 1), frame(y1, 1)), 1, X, MESH, weight, fraction, out)
+    add_dual(on_point(times(-1.0, sums[1]), local), out, 0)
+    return sums
 
 
 @dual_function
@@ -121,7 +121,7 @@ def _out_of_reach(y, X):
 
 
 @inline_kernel
-def rod_on_mesh(y0, y1, X, weight, share, out):
+def rod_on_mesh(y0, y1, X, weight, fraction, out):
     """Add the dual of the mesh, and forces and weights of the nodes of an element, to `out`; return the contact sums of
     `touching`.
     """
@@ -129,11 +129,11 @@ def rod_on_mesh(y0, y1, X, weight, share, out):
         return NOTHING
     m, total, poses = whole(X[STATIONS]), NOTHING, (frame(y0, 0), frame(y1, 0))
     for i in range(m + 1):
-        s, each = i / m, weight * share_of(i, X, STATIONS)
-        found = push(along(y0, 1, s), along(y1, 1, s), poses, 0, X, MESH_OF_ROD, each, share, out)
-        if found[0] != 0.0:
-            add_on_station(out, 1, s, found)
-            total = add(total, found)
+        s, station_weight = i / m, weight * share_of(i, X, STATIONS)
+        sums = push(along(y0, 1, s), along(y1, 1, s), poses, 0, X, MESH_OF_ROD, station_weight, fraction, out)
+        if sums[0] != 0.0:
+            add_on_station(out, 1, s, sums)
+            total = add(total, sums)
     return total
 
 

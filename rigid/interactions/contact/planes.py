@@ -98,9 +98,9 @@ def sphere_on_plane(y0, y1, X, weight, out):
 def dual_of_sphere(y0, y1, X, lam, out):
     """Compute the discrete gradient of the potential of a plane and a sphere."""
     out[:] = 0.0
-    found = sphere_on_plane(y0, y1, X, lam[0], out)
+    sums = sphere_on_plane(y0, y1, X, lam[0], out)
     store(on_plane(X, out), out, 0)
-    store_on_centre(found[1], X, CENTRE, out, 1)
+    store_on_centre(sums[1], X, CENTRE, out, 1)
 
 
 @inline_kernel
@@ -134,10 +134,10 @@ def rod_on_plane(y0, y1, X, count, weight, out):
     for i in range(m + 1):
         s = i / m
         x0, x1 = along(y0, 1, s), along(y1, 1, s)
-        found = add_plane_contacts(X, plane, x0, x1, weight * share_on_plane(i, X, count), out)
-        if found[0] != 0.0:
-            add_on_station(out, 1, s, found)
-            total = add(total, found)
+        sums = add_plane_contacts(X, plane, x0, x1, weight * share_on_plane(i, X, count), out)
+        if sums[0] != 0.0:
+            add_on_station(out, 1, s, sums)
+            total = add(total, sums)
     return total
 
 

@@ -54,9 +54,9 @@ def facets_of(one, other, centre):
 
 
 @inline_kernel
-def facets_in_step(ones, others, centre):
+def facets_in_step(poses_a, poses_b, centre):
     """Return the poses of the faceted hull at both ends of a step, the means and the slopes that `hand_back` needs."""
-    (one0, one1), (other0, other1) = ones, others
+    (one0, one1), (other0, other1) = poses_a, poses_b
     w0, w1 = minus(point(other0, centre), one0[0]), minus(point(other1, centre), one1[0])
     a0, a1 = _seen(one0, other0[3]), _seen(one1, other1[3])
     axis = next_axis(plus(a0, a1))
@@ -68,7 +68,7 @@ def facets_in_step(ones, others, centre):
 
 
 @inline_kernel
-def hand_back(found, step, centre, out):
+def hand_back(sums, step, centre, out):
     """Transform contact sums from the axes of the first body to space, and the duals in `out` to those of both frames.
 
     On entry row 1 of `out` holds the dual of the pose of the faceted hull. `step`: result of `facets_in_step`.
@@ -95,14 +95,14 @@ def hand_back(found, step, centre, out):
         plus(times(f[2], w), times(g[2], a)),
     )
     add_dual((times(-1.0, force), turns[0], turns[1], turns[2]), out, 0)
-    place = plus(times(found[0], mean[0]), _outside(mean, found[2]))
-    return found[0], _outside(mean, found[1]), place, found[3]
+    place = plus(times(sums[0], mean[0]), _outside(mean, sums[2]))
+    return sums[0], _outside(mean, sums[1]), place, sums[3]
 
 
 @inline_kernel
-def acts_in(found, out):
+def acts_in(sums, out):
     """Return True if there are forces to transform, that is if a contact acts and the step has not failed."""
-    return found[0] != 0.0 and not has_failed(out)
+    return sums[0] != 0.0 and not has_failed(out)
 
 
 # --- a hull
@@ -115,16 +115,16 @@ def value_of_round(y, X, out):
 
 
 @inline_kernel
-def round_on_hull(y0, y1, X, weight, share, out):
+def round_on_hull(y0, y1, X, weight, fraction, out):
     """Add the duals of a hull and a body of revolution to `out`, which must be zero; return the contact sums of `touching`.
 
-    Forces act on the first body. Nothing but duals is written to `out`. `share`: fraction of the distance from the first core
+    Forces act on the first body. Nothing but duals is written to `out`. `fraction`: fraction of the distance from the first core
     to the second at which both surfaces touch.
     """
     centre = vector(X, second(X))
     step = facets_in_step((frame(y0, 0), frame(y1, 0)), (frame(y0, 1), frame(y1, 1)), centre)
-    found = core_on_core((AT_REST, AT_REST), step[0], X, weight, share, out)
-    return hand_back(found, step, centre, out) if acts_in(found, out) else NOTHING
+    sums = core_on_core((AT_REST, AT_REST), step[0], X, weight, fraction, out)
+    return hand_back(sums, step, centre, out) if acts_in(sums, out) else NOTHING
 
 
 @dual_function
@@ -144,16 +144,16 @@ def value_of_round_and_mesh(y, X, out):
 
 
 @inline_kernel
-def round_on_mesh(y0, y1, X, weight, share, out):
+def round_on_mesh(y0, y1, X, weight, fraction, out):
     """Add the duals of a mesh and a body of revolution to `out`, which must be zero; return the contact sums of `touching`.
 
-    Forces act on the round body. Nothing but duals is written to `out`. `share`: fraction of the distance from the round body
+    Forces act on the round body. Nothing but duals is written to `out`. `fraction`: fraction of the distance from the round body
     to the mesh at which both surfaces touch.
     """
     centre = vector(X, A)
     step = facets_in_step((frame(y0, 0), frame(y1, 0)), (frame(y0, 1), frame(y1, 1)), centre)
-    found = hull_on_mesh((AT_REST, AT_REST), step[0], X, weight, share, out)
-    return hand_back(found, step, centre, out) if acts_in(found, out) else NOTHING
+    sums = hull_on_mesh((AT_REST, AT_REST), step[0], X, weight, fraction, out)
+    return hand_back(sums, step, centre, out) if acts_in(sums, out) else NOTHING
 
 
 @dual_function

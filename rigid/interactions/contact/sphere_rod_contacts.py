@@ -90,12 +90,12 @@ def value_of_sphere(y, X, out):
 
 
 @inline_kernel
-def sphere_on_line(y0, y1, X, line, weight, share, out):
+def sphere_on_line(y0, y1, X, line, weight, fraction, out):
     """Add the duals of a sphere against a polyline to `out`; return the contact sums of `touching`; `line`: see
     `add_line_contacts`.
     """
     x0, x1 = point(frame(y0, 0), vector(X, XA)), point(frame(y1, 0), vector(X, XA))
-    return add_line_contacts(y0, y1, X, line, (x0, x1, weight, share), out)
+    return add_line_contacts(y0, y1, X, line, (x0, x1, weight, fraction), out)
 
 
 @dual_function
@@ -103,8 +103,8 @@ def dual_of_sphere(y0, y1, X, lam, out):
     """Compute the discrete gradient of the potential of a sphere and an element of a rod."""
     out[:] = 0.0
     line = (1, 2, whole(X[MINUS_OF_SPHERE]) == 1)
-    found = sphere_on_line(y0, y1, X, line, lam[0], 0.5, out)
-    store_on_centre(found[1], X, XA, out, 0)
+    sums = sphere_on_line(y0, y1, X, line, lam[0], 0.5, out)
+    store_on_centre(sums[1], X, XA, out, 0)
     for k in range(1, 3):
         store_on_node(out, k)
 
@@ -133,7 +133,7 @@ def _in_reach(y, X, line):
 
 
 @inline_kernel
-def rod_on_line(y0, y1, X, line, weight, share, out):
+def rod_on_line(y0, y1, X, line, weight, fraction, out):
     """Add the duals of an element against a polyline to `out`; return the contact sums of `touching`; `line`: see
     `add_line_contacts`.
 
@@ -144,10 +144,10 @@ def rod_on_line(y0, y1, X, line, weight, share, out):
     m, total = whole(X[STATIONS]), nothing(origin(y0, 0))
     for i in range(m + 1):
         s = i / m
-        station = along(y0, 0, s), along(y1, 0, s), weight * share_of(i, X, STATIONS), share
-        found = add_line_contacts(y0, y1, X, line, station, out)
-        add_on_station(out, 0, s, found)
-        total = add(total, found)
+        station = along(y0, 0, s), along(y1, 0, s), weight * share_of(i, X, STATIONS), fraction
+        sums = add_line_contacts(y0, y1, X, line, station, out)
+        add_on_station(out, 0, s, sums)
+        total = add(total, sums)
     return total
 
 

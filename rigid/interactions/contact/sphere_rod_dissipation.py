@@ -83,11 +83,11 @@ def chord_of(y0, y1, k):
 def dissipation_of_sphere_on_plane(y0, y1, X, lam, out):
     """Compute the dissipative duals of a plane and a sphere; return the result of `write_dissipative_duals`."""
     out[:] = 0.0
-    found = planes.sphere_on_plane(y0, y1, X, 1.0 + 0j, out)
-    on_plane, on_sphere = planes.on_plane(X, out), on_point(found[1], vector(X, planes.CENTRE))
-    set_weight(out, 0, -found[0])
-    set_weight(out, 1, found[0])
-    end = write_dissipative_duals(y0, y1, X, lam, (1, 2), found, ZERO, out)
+    sums = planes.sphere_on_plane(y0, y1, X, 1.0 + 0j, out)
+    on_plane, on_sphere = planes.on_plane(X, out), on_point(sums[1], vector(X, planes.CENTRE))
+    set_weight(out, 0, -sums[0])
+    set_weight(out, 1, sums[0])
+    end = write_dissipative_duals(y0, y1, X, lam, (1, 2), sums, ZERO, out)
     add_dual(scaled_dual(end[0], on_plane), out, 0)
     add_dual(scaled_dual(-end[0], on_sphere), out, 1)
     return end
@@ -97,11 +97,11 @@ def dissipation_of_sphere_on_plane(y0, y1, X, lam, out):
 def dissipation_of_circle_on_plane(y0, y1, X, lam, out):
     """Compute the dissipative duals of a plane and a circle; return the result of `write_dissipative_duals`."""
     out[:] = 0.0
-    found = circles.circle_on_plane(y0, y1, X, 1.0 + 0j, out)
-    on_plane, on_circle = planes.on_plane(X, out), circles.on_circle(found[1], X, out)
-    set_weight(out, 0, -found[0])
-    set_weight(out, 1, found[0])
-    end = write_dissipative_duals(y0, y1, X, lam, (1, 2), found, ZERO, out)
+    sums = circles.circle_on_plane(y0, y1, X, 1.0 + 0j, out)
+    on_plane, on_circle = planes.on_plane(X, out), circles.on_circle(sums[1], X, out)
+    set_weight(out, 0, -sums[0])
+    set_weight(out, 1, sums[0])
+    end = write_dissipative_duals(y0, y1, X, lam, (1, 2), sums, ZERO, out)
     add_dual(scaled_dual(end[0], on_plane), out, 0)
     add_dual(scaled_dual(end[0], on_circle), out, 1)
     return end
@@ -120,10 +120,10 @@ def dissipation_of_rod_on_plane(y0, y1, X, lam, out):
 @inline_kernel
 def _dissipation_of_rod_on_plane(y0, y1, X, lam, out):
     """Compute the result of `dissipation_of_rod_on_plane` in the arithmetic of the arguments, complex or real."""
-    found = planes.rod_on_plane(y0, y1, X, X.shape[0] - SIZE, 1.0, out)
+    sums = planes.rod_on_plane(y0, y1, X, X.shape[0] - SIZE, 1.0, out)
     on_plane = planes.on_plane(X, out)
-    set_weight(out, 0, -found[0])
-    end = write_dissipative_duals_in(y0, y1, X, lam, (1, 3), found, chord_of(y0, y1, 1), out)
+    set_weight(out, 0, -sums[0])
+    end = write_dissipative_duals_in(y0, y1, X, lam, (1, 3), sums, chord_of(y0, y1, 1), out)
     add_dual(scaled_dual(end[0], on_plane), out, 0)
     return end
 
@@ -133,10 +133,10 @@ def dissipation_of_spheres(y0, y1, X, lam, out):
     """Compute the dissipative duals of two spheres; return the result of `write_dissipative_duals`."""
     out[:] = 0.0
     Q, force, closed, d, x = sphere_rod_contacts.between_spheres(y0, y1, X)
-    found = piece(1.0 + 0j, Q, force, closed, minus(x, times(share_of_first(X), d)))
+    sums = piece(1.0 + 0j, Q, force, closed, minus(x, times(share_of_first(X), d)))
     set_weight(out, 0, Q)
     set_weight(out, 1, -Q)
-    end = write_dissipative_duals(y0, y1, X, lam, (1, 2), found, ZERO, out)
+    end = write_dissipative_duals(y0, y1, X, lam, (1, 2), sums, ZERO, out)
     add_dual(scaled_dual(-end[0], on_point(force, vector(X, sphere_rod_contacts.XA))), out, 0)
     add_dual(scaled_dual(end[0], on_point(force, vector(X, sphere_rod_contacts.XB))), out, 1)
     return end
@@ -153,10 +153,10 @@ def dissipation_of_sphere_on_line(y0, y1, X, lam, out):
     """Compute the dissipative duals of a sphere and a row of nodes; return the result of `write_dissipative_duals`."""
     out[:] = 0.0
     nodes = _nodes(X)
-    found = sphere_rod_contacts.sphere_on_line(y0, y1, X, (1, nodes, False), 1.0 + 0j, share_of_first(X), out)
-    set_weight(out, 0, found[0])
-    end = write_dissipative_duals(y0, y1, X, lam, (1, nodes + 1), found, ZERO, out)
-    add_dual(scaled_dual(-end[0], on_point(found[1], vector(X, sphere_rod_contacts.XA))), out, 0)
+    sums = sphere_rod_contacts.sphere_on_line(y0, y1, X, (1, nodes, False), 1.0 + 0j, share_of_first(X), out)
+    set_weight(out, 0, sums[0])
+    end = write_dissipative_duals(y0, y1, X, lam, (1, nodes + 1), sums, ZERO, out)
+    add_dual(scaled_dual(-end[0], on_point(sums[1], vector(X, sphere_rod_contacts.XA))), out, 0)
     return end
 
 
@@ -174,41 +174,41 @@ def dissipation_of_rod_on_line(y0, y1, X, lam, out):
 def _dissipation_of_rod_on_line(y0, y1, X, lam, out):
     """Compute the result of `dissipation_of_rod_on_line` in the arithmetic of the arguments, complex or real."""
     nodes = _nodes(X)
-    found = sphere_rod_contacts.rod_on_line(y0, y1, X, (2, nodes, False), 1.0, share_of_first(X), out)
-    return write_dissipative_duals_in(y0, y1, X, lam, (2, nodes + 2), found, chord_of(y0, y1, 0), out)
+    sums = sphere_rod_contacts.rod_on_line(y0, y1, X, (2, nodes, False), 1.0, share_of_first(X), out)
+    return write_dissipative_duals_in(y0, y1, X, lam, (2, nodes + 2), sums, chord_of(y0, y1, 0), out)
 
 
 @inline_kernel
-def _put_rows(y0, y1, X, lam, sides, found, first, out, K):
+def _put_rows(y0, y1, X, lam, sides, sums, first, out, K):
     """Complete the rows of K along positions and rotations; on entry K holds the changes of the contact sums.
 
     `first`: first frame of the rod at the stations.
     """
-    if not is_active(found):
+    if not is_active(sums):
         K[: 6 * sides[1], : 6 * sides[1]] = 0.0
         return
-    sums, way, of_frame = (
-        carried_by(y0, y1, sides, found, out),
+    carried, way, of_frame = (
+        carried_by(y0, y1, sides, sums, out),
         real(chord_of(y0, y1, first)),
         out[0, 3, 0] != 0.0,
     )
-    by = friction_force_derivatives(y0, y1, X, X.shape[0] - SIZE, lam, found, sums[4], way, of_frame)
-    finish_rows(y0, y1, lam, sides, found, sums, first, by, out, K)
-    add_rotation_rows(sides, found[0], sums[1], by, out, K)
+    by = friction_force_derivatives(y0, y1, X, X.shape[0] - SIZE, lam, sums, carried[4], way, of_frame)
+    finish_rows(y0, y1, lam, sides, sums, carried, first, by, out, K)
+    add_rotation_rows(sides, sums[0], carried[1], by, out, K)
 
 
 @tangent_function
 def tangent_of_rod_on_line(y0, y1, X, lam, out, K):
     """Compute the tangent matrix of an element and a row of nodes: positions contact by contact, rotations from the slip."""
-    nodes, m, found = _nodes(X), whole(X[sphere_rod_contacts.STATIONS]), NO_SUMS
-    sides, share = (2, nodes + 2), share_of_first(X)
+    nodes, m, sums = _nodes(X), whole(X[sphere_rod_contacts.STATIONS]), NO_SUMS
+    sides, fraction = (2, nodes + 2), share_of_first(X)
     K[: 6 * sides[1], : 6 * sides[1]] = 0.0
     out[:] = 0.0
     for i in range(m + 1):
         weight = share_of(i, X, sphere_rod_contacts.STATIONS)
-        found = add(found, add_station(X, y0, y1, nodes, i / m, weight, share, K, out))
+        sums = add(sums, add_station(X, y0, y1, nodes, i / m, weight, fraction, K, out))
     write_rotations(y0, y1, sides[1], out)
-    _put_rows(y0, y1, X, lam, sides, found, 0, out, K)
+    _put_rows(y0, y1, X, lam, sides, sums, 0, out, K)
 
 
 @tangent_function
@@ -228,16 +228,16 @@ def tangent_of_rod_on_plane(y0, y1, X, lam, out, K):
             out[k, 3, 0] = 1.0
         return
     out[:] = 0.0
-    m, found = whole(X[planes.STATIONS]), NO_SUMS
+    m, sums = whole(X[planes.STATIONS]), NO_SUMS
     for i in range(m + 1):
         weight = planes.share_on_plane(i, X, X.shape[0] - SIZE)
-        found = add(found, add_station_on_plane(X, y0, y1, i / m, weight, K, out))
+        sums = add(sums, add_station_on_plane(X, y0, y1, i / m, weight, K, out))
     write_rotations(y0, y1, 3, out)
     psi = rotation_by(mean(y0, y1, 0), change(y0, y1, 0))
-    set_weight(out, 0, -found[0])  # the whole contact acts on the plane
+    set_weight(out, 0, -sums[0])  # the whole contact acts on the plane
     for i in range(3):
         out[0, 2, i] = psi[i]
-    _put_rows(y0, y1, X, lam, (1, 3), found, 1, out, K)
+    _put_rows(y0, y1, X, lam, (1, 3), sums, 1, out, K)
 
 
 @dual_function
