@@ -312,13 +312,13 @@ class MotionBasis(NamedTuple):
 
     size: int
     alone: Ints  # (a,) unknowns that are motions alone
-    others: Ints  # (o,) other unknowns
+    constrained: Ints  # (o,) the other unknowns, which joints constrain
     along: Floats  # (o, k - a) components of the other unknowns in the other motions
 
     def of(self, y: Floats) -> Floats:
         """Return T y (size, ...) for coefficients y (k, ...)."""
         x = np.empty((self.size, *y.shape[1:]), y.dtype)
-        x[_range(self.alone)], x[self.others] = y[: len(self.alone)], self.along @ y[len(self.alone) :]
+        x[_range(self.alone)], x[self.constrained] = y[: len(self.alone)], self.along @ y[len(self.alone) :]
         return x
 
     def onto(self, A: Floats) -> Floats:
@@ -327,8 +327,8 @@ class MotionBasis(NamedTuple):
         of_alone = A[among][:, among]
         if not self.along.shape[1]:
             return np.asarray(of_alone)
-        coupling = A[np.ix_(self.alone, self.others)] @ self.along
-        of_others = self.along.T @ (A[np.ix_(self.others, self.others)] @ self.along)
+        coupling = A[np.ix_(self.alone, self.constrained)] @ self.along
+        of_others = self.along.T @ (A[np.ix_(self.constrained, self.constrained)] @ self.along)
         return np.block([[of_alone, coupling], [coupling.T, of_others]])
 
     @property

@@ -36,7 +36,7 @@ class StateChange(NamedTuple):
     """Change of a state of n frames, or derivative of a quantity with respect to a state; zero for frames that do not move."""
 
     r: Floats  # (n, 3) positions, m
-    turn: Floats  # (n, 3) rotations, spatial, rad
+    rotation: Floats  # (n, 3) rotations, spatial, rad
     v: Floats  # (n, 3) velocities, m/s
     Omega: Floats  # (n, 3) angular velocities, body-fixed as in the state, rad/s
 
@@ -84,9 +84,9 @@ class StepDerivative:
 
         `residual`: (N,) change of the equations as from `of_parameters`, by default zero.
         """
-        turned = np.einsum("kij,kj->ki", self._C, change.turn)
+        turned = np.einsum("kij,kj->ki", self._C, change.rotation)
         v, Omega = change.v + 2.0 / self.h * change.r, change.Omega + turned  # dv0 - du/dy0 dy0
-        rhs = self.K0 @ self._packed(change.r, change.turn)
+        rhs = self.K0 @ self._packed(change.r, change.rotation)
         rhs[self._constraint_rows()] = 0.0
         rhs += self._packed(2.0 * self._M @ v, np.einsum("kij,kj->ki", self._spin, Omega))
         if residual is not None:
@@ -108,7 +108,7 @@ class StepDerivative:
         w . residual, with `residual` from `of_parameters`.
         """
         on_v, on_Omega = 2.0 / self.h * gradient.v, np.einsum("kji,kj->ki", self._C, gradient.Omega)
-        w = -self._factors.solve(self._packed(gradient.r + on_v, gradient.turn + on_Omega), "T")
+        w = -self._factors.solve(self._packed(gradient.r + on_v, gradient.rotation + on_Omega), "T")
         force, moment = self._unpacked(w)
         v = -2.0 * self._M @ force - gradient.v  # B^T w - ...
         Omega = -np.einsum("kji,kj->ki", self._spin, moment) - gradient.Omega

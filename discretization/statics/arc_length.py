@@ -104,7 +104,7 @@ class ArcLengthPath:
     """Arc-length stepper that follows the path of `rest` from an equilibrium of it."""
 
     def __init__(self, statics: EquilibriumSystem, monitors: Mapping[str, Monitor], forward: bool = True):
-        self.rest, self.monitors = statics, dict(monitors)
+        self.statics, self.monitors = statics, dict(monitors)
         random = np.random.default_rng(0)  # any fixed vector
         self._probe = np.zeros(len(statics.work.residual))
         self._probe[statics.unknowns] = random.standard_normal(statics.unknowns.shape) * np.sqrt(
@@ -136,7 +136,7 @@ class ArcLengthPath:
 
     def _rate(self) -> Floats:
         """Return x_f at the present equilibrium; its tangent is assembled and factorised."""
-        statics = self.rest
+        statics = self.statics
         statics.assemble(True)
         self._diagonal = statics.stiffness_diagonal()
         if self._has_potential:
@@ -152,7 +152,7 @@ class ArcLengthPath:
         return x
 
     def _tangent(self, x: Floats, before: Tangent | None, sign: float) -> Tangent:
-        statics = self.rest
+        statics = self.statics
         rate = sign / np.sqrt(statics.norm(x) ** 2 + self._weight)
         if before is not None:
             along = np.dot(statics.weight * before.x, x) + self._weight * before.factor
@@ -173,26 +173,26 @@ class ArcLengthPath:
         )
 
     def _monitor_rate(self, monitor: Monitor, x: Floats) -> float:
-        small = 1e-5 / max(self.rest.norm(x), 1e-300)
-        saved, ends = self.rest.keep(), []
+        small = 1e-5 / max(self.statics.norm(x), 1e-300)
+        saved, ends = self.statics.keep(), []
         for t in (small, -small):
-            self.rest.advance(x, t)
-            ends.append(monitor(self.rest.state))
-            self.rest.restore_saved(saved)
+            self.statics.advance(x, t)
+            ends.append(monitor(self.statics.state))
+            self.statics.restore_saved(saved)
         return (ends[0] - ends[1]) / (2.0 * small)
 
     def monitor_values(self) -> dict[str, float]:
         """Return the values of the monitors at the present equilibrium."""
-        return {name: float(monitor(self.rest.state)) for name, monitor in self.monitors.items()}
+        return {name: float(monitor(self.statics.state)) for name, monitor in self.monitors.items()}
 
     def longest(self) -> float:
         """Return the longest step whose predictor rotates no frame too far."""
-        angle = self.rest.largest_rotation(self.tangent.x)
+        angle = self.statics.largest_rotation(self.tangent.x)
         return min(LARGEST_STEP, TURN / max(angle, 1e-300))
 
     def step(self, ds: float) -> NewtonOutcome:
         """Take one step of (2) from the present equilibrium and update the tangent. On failure nothing has moved."""
-        saved, before = self.rest.keep(), self.tangent
+        saved, before = self.statics.keep(), self.tangent
         outcome = self._corrected(ds)
         if outcome.status == SOLVED:
             try:
@@ -202,7 +202,7 @@ class ArcLengthPath:
         if outcome.status == SOLVED and not self._smooth(saved, before):
             outcome = outcome._replace(status=NOT_CONVERGED)
         if outcome.status != SOLVED:
-            self.rest.restore_saved(saved)
+            self.statics.restore_saved(saved)
             self.tangent = before
         return outcome
 
@@ -241,14 +241,14 @@ class ArcLengthPath:
 
     def _product(self, x: Floats, f: float, y: Floats, g: float) -> float:
         """Return the product of two directions (x, f) and (y, g)."""
-        return float(np.dot(self.rest.weight * x, y) + self._weight * f * g)
+        return float(np.dot(self.statics.weight * x, y) + self._weight * f * g)
 
     def _chord(self, a: SavedEquilibrium, b: SavedEquilibrium) -> tuple[Floats, float]:
         """Return the chord from equilibrium a to equilibrium b.
 
         It consists of displacements and rotations (size,), m and rad, and the change of the load factor.
         """
-        statics = self.rest
+        statics = self.statics
         state_a, state_b = statics.state_of(a), statics.state_of(b)
         turns = quaternions.multiply(
             state_b.quat[statics.frames], quaternions.conjugate(state_a.quat[statics.frames])
@@ -264,7 +264,7 @@ class ArcLengthPath:
         At a bifurcation (2) is singular, because dr/df has no part along the null vector t. The first correction keeps the load
         factor constant; a force along t, which the next correction removes, enforces the plane normal to t.
         """
-        statics, t, rate = self.rest, self.tangent.x, self.tangent.factor
+        statics, t, rate = self.statics, self.tangent.x, self.tangent.factor
         status = apply_correction(statics, ds * t)
         if status != SOLVED:
             return NewtonOutcome(status, 0, -1.0)
@@ -311,16 +311,16 @@ class ArcLengthPath:
 
     def locate(self, start: SavedPoint, ds: float, value: Callable[[], float]) -> Search:
         """Move to the point within the step ds from `start` at which value() passes zero."""
-        self.restore(start)
+        self.staticsore(start)
         low, at_low, low_end = 0.0, value(), start
-        measured = {low: (self.rest.factor, at_low)}  # load factor and value by step
-        self.located, self.factor = low, self.rest.factor
+        measured = {low: (self.statics.factor, at_low)}  # load factor and value by step
+        self.located, self.factor = low, self.statics.factor
         if at_low == 0.0:
             return Search.FOUND
         if self.step(ds).status != SOLVED:
             return Search.NOT_FOUND
         high, at_high, high_end = ds, value(), self.current_equilibrium()
-        measured[high] = self.rest.factor, at_high
+        measured[high] = self.statics.factor, at_high
         if at_low * at_high > 0.0:
             return Search.NOT_FOUND
         side, failed = 0, 0
@@ -335,18 +335,18 @@ class ArcLengthPath:
             if failed or not min(low, high) < middle < max(low, high):
                 # no step converges to a point with a singular tangent; steps to points next to it may
                 middle = low + (high - low) * (0.5, 0.25, 0.75)[failed % 3]
-            self.restore(start)
+            self.staticsore(start)
             if self.step(middle).status != SOLVED:
                 failed += 1
                 if failed == 3:
                     self.located, self.factor = low, _zero_between(*measured[low], *measured[high])
-                    self.restore(start)
+                    self.staticsore(start)
                     near = abs(high - low) < NEAR * abs(ds) and self.step(self.located).status == SOLVED
                     return Search.FOUND if near else Search.NOT_FOUND
                 continue
             self.located, failed = middle, 0
             at_middle = value()
-            measured[middle], self.factor = (self.rest.factor, at_middle), self.rest.factor
+            measured[middle], self.factor = (self.statics.factor, at_middle), self.statics.factor
             if at_middle == 0.0 or abs(high - low) < CLOSE * abs(ds):
                 return Search.FOUND
             if at_middle * at_high > 0.0:
@@ -363,11 +363,11 @@ class ArcLengthPath:
 
     def current_equilibrium(self) -> SavedPoint:
         """Return the present equilibrium, so that it can be restored by `restore`."""
-        return self.rest.keep(), self.tangent
+        return self.statics.keep(), self.tangent
 
     def restore(self, start: SavedPoint) -> None:
         """Restore the equilibrium returned by `here`."""
-        self.rest.restore_saved(start[0])
+        self.statics.restore_saved(start[0])
         self.tangent = start[1]
 
     def null_vector(self, along: Tangent) -> Floats:
@@ -375,7 +375,7 @@ class ArcLengthPath:
 
         along: tangent of the path next to the bifurcation; at it, round-off over an eigenvalue of zero makes (1) the null vector.
         """
-        statics = self.rest
+        statics = self.statics
         statics.assemble(True)
         statics.factorise()
         residual: Floats = self._probe.copy()
@@ -391,7 +391,7 @@ class ArcLengthPath:
 
     def _force_along(self, x: Floats) -> Floats:
         """Return a residual (N + 6,) that pulls every frame along x; the rows of joints are zero."""
-        statics = self.rest
+        statics = self.statics
         residual = np.zeros(len(statics.work.residual))
         residual[: statics.size] = np.where(statics.is_row, 0.0, statics.weight * x)
         return residual
@@ -403,7 +403,7 @@ class ArcLengthPath:
         """
         start = self.current_equilibrium()
         null = sign * self.null_vector(along)
-        ds = min(0.05, TURN / max(self.rest.largest_rotation(null), 1e-300))
+        ds = min(0.05, TURN / max(self.statics.largest_rotation(null), 1e-300))
         while ds > 1e-4:
             self.tangent = start[1]._replace(x=null, factor=0.0)
             moved = self._corrected(ds, from_bifurcation=True)
@@ -414,7 +414,7 @@ class ArcLengthPath:
                     return True
                 except SingularTangent:
                     pass
-            self.restore(start)
+            self.staticsore(start)
             ds *= 0.5
         return False
 

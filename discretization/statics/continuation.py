@@ -47,7 +47,7 @@ class StepEvents(NamedTuple):
     """Events within a step."""
 
     events: list[Event]
-    places: list[SavedPoint]  # equilibria of the events, and of some that count as one
+    points: list[SavedPoint]  # equilibria of the events, and of some that count as one
     bifurcation: SavedPoint | None  # equilibrium of the first bifurcation among them
     complete: (
         bool  # True if every change between the ends was located; if not, the end may be on another path
@@ -82,8 +82,8 @@ def follow_path(
             stop = _first_stop(arc, stops, start, ds)
             if stop:
                 if stop == LOAD_FACTOR:
-                    arc.rest.load_at(min(stops[stop], key=lambda bound: abs(bound - arc.rest.factor)))
-                    newton(arc.rest)
+                    arc.statics.load_at(min(stops[stop], key=lambda bound: abs(bound - arc.statics.factor)))
+                    newton(arc.statics)
                 end, length = arc.current_equilibrium(), arc.located
             end = _counted(start, end)
             passed = _events(arc, start, length, end)
@@ -108,10 +108,10 @@ def follow_path(
             anchor = None
         arc.loose = False
         events += passed.events
-        for place in passed.places:
+        for place in passed.points:
             arc.restore(place)
             report(moved.iterations)
-        repeated = [place for place in passed.places if left is not None and _same(arc, left, place[0])]
+        repeated = [place for place in passed.points if left is not None and _same(arc, left, place[0])]
         if repeated:
             arc.restore(repeated[0])
             return PathOutcome(events, "closed", None, crossed, branch is not None)
@@ -119,7 +119,7 @@ def follow_path(
             crossed += 1
             if branch is not None and crossed == branch[0]:
                 arc.restore(passed.bifurcation)
-                left = arc.rest.keep()
+                left = arc.statics.keep()
                 if not arc.switch(start[1], branch[1]):
                     return PathOutcome(events, "", moved, crossed, False)
                 report(moved.iterations)
@@ -136,9 +136,9 @@ def follow_path(
 
 def _same(arc: ArcLengthPath, a: SavedEquilibrium, b: SavedEquilibrium) -> bool:
     """Return True if two equilibria are the same."""
-    frames = arc.rest.frames
-    state_a, state_b = arc.rest.state_of(a), arc.rest.state_of(b)
-    moved = np.abs(state_a.r[frames] - state_b.r[frames]).max() / arc.rest.length
+    frames = arc.statics.frames
+    state_a, state_b = arc.statics.state_of(a), arc.statics.state_of(b)
+    moved = np.abs(state_a.r[frames] - state_b.r[frames]).max() / arc.statics.length
     cosines = np.abs((state_a.quat[frames] * state_b.quat[frames]).sum(axis=1))  # cosines of half angles
     turned = np.sqrt(8.0 * max(1.0 - cosines.min(), 0.0))
     near = max(moved, turned) < NEAR_POSE
@@ -155,7 +155,7 @@ def _longest(arc: ArcLengthPath, stops: Mapping[str, tuple[float, float]]) -> fl
 
 
 def _value(arc: ArcLengthPath, name: str) -> float:
-    return arc.rest.factor if name == LOAD_FACTOR else arc.monitor_values()[name]
+    return arc.statics.factor if name == LOAD_FACTOR else arc.monitor_values()[name]
 
 
 def _first_stop(
@@ -216,7 +216,7 @@ def _events(arc: ArcLengthPath, start: SavedPoint, ds: float, end: SavedPoint) -
     for name in arc.monitors:
         rates = before.rates[name], after.rates[name]
         # the rate of a monitor that does not move changes its sign by rounding
-        if complete and rates[0] * rates[1] < 0.0 and max(map(abs, rates)) > MOVES * arc.rest.length:
+        if complete and rates[0] * rates[1] < 0.0 and max(map(abs, rates)) > MOVES * arc.statics.length:
             note(f"turning {name}", lambda name=name: arc.tangent.rates[name], False)  # type: ignore[misc]
     # an eigenvalue that is zero but for round-off has neither a sign nor a reliable count
     blurred = min(before.stiffness - before.noise, after.stiffness - after.noise) < 0.0

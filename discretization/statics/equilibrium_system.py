@@ -168,7 +168,7 @@ class EquilibriumSystem:
             offset=np.zeros_like(self.work.residual),
             x=np.zeros(self.size),
             residual=np.zeros_like(self.work.residual),
-            found=np.zeros(4),
+            statistics=np.zeros(4),
             strains=prediction(self.system, self.work),
             idle=np.array(list(idle), np.int64) if idle else np.zeros(0, np.int64),
             massless_axis_stiffness=np.array(list(idle.values())) if idle else np.zeros((0, 3, 3)),
@@ -184,7 +184,7 @@ class EquilibriumSystem:
             rates=rates,
             gravity=self.loading.gravity(0.0),
             gravity_rate=gravity_rate,
-            own=self._iterating,
+            iteration_data=self._iterating,
         )
         self._kept = PinnedTuple(self._standing)
         self._forces = forces_of(*self._standing[:4], self._kept.kind)
@@ -311,14 +311,14 @@ class EquilibriumSystem:
 
     def newton(self) -> tuple[int, int, float]:
         """Solve for the equilibrium by Newton's method; return status, iterations, residual over its round-off."""
-        status, statistics = self._do(NEWTON), self._iterating.found
+        status, statistics = self._do(NEWTON), self._iterating.statistics
         self.n_factorisations += int(statistics[FACTORISATIONS])
         return int(status), int(statistics[ITERATIONS]), float(statistics[LEVEL])
 
     @property
     def turned(self) -> float:
         """Return the bound on the rotation of any frame in the last `newton`, rad."""
-        return float(self._iterating.found[TURNED])
+        return float(self._iterating.statistics[TURNED])
 
     def take(self, x: Floats) -> int:
         """Correct the state by x: see `discretization.statics.equilibrium_newton.apply_correction`."""

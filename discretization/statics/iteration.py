@@ -36,7 +36,7 @@ SMALLEST = 0.05  # smallest damping factor that is tried before an element is re
 WORSE = 3  # largest number of consecutive corrections that are no smaller than those before
 
 NOT_CONVERGED = 4
-ITERATIONS, LEVEL, FACTORISATIONS, TURNED = range(4)  # indices of `IterationData.found`
+ITERATIONS, LEVEL, FACTORISATIONS, TURNED = range(4)  # indices of `IterationData.statistics`
 FULL_TANGENT = 0.1  # contraction rate with reused factors above which they are computed again
 
 # tasks of `at_rest`
@@ -56,7 +56,7 @@ class IterationData(NamedTuple):
     offset: Floats  # (N + 6,) forces that hold the model in its state
     x: Floats  # (N,) correction
     residual: Floats  # (N + 6,) saved while the tangent is assembled; input of SOLVE, output of RATES
-    found: Floats  # (4,) ITERATIONS, LEVEL, FACTORISATIONS, TURNED
+    statistics: Floats  # (4,) ITERATIONS, LEVEL, FACTORISATIONS, TURNED
     strains: Prediction
     idle: Ints  # (k,) frames with axes without inertia, about which nothing acts
     massless_axis_stiffness: (
@@ -77,7 +77,7 @@ class EquilibriumData(NamedTuple):
     rates: Floats  # (l, 3) rates of the loads with the load factor
     gravity: Floats  # (3,) m/s^2, at load factor 0
     gravity_rate: Floats  # (3,) m/s^2, rate with the load factor
-    own: IterationData
+    iteration_data: IterationData
 
 
 @internal_kernel
@@ -132,7 +132,7 @@ def apply_correction(system, numbering, state, work, data):
             square += data.x[data.turns[k, i]] ** 2
         largest = max(largest, square)
     fraction = min(1.0, LARGEST_TURN / np.sqrt(largest)) if largest > 0.0 else 1.0
-    data.found[TURNED] += fraction * np.sqrt(largest)
+    data.statistics[TURNED] += fraction * np.sqrt(largest)
     if data.strains.excess.shape[0] == 0:
         return advance_state(system, numbering, state, work, data.x, fraction)
     predict_strains(system, numbering, state, work, data.strains, data.x)
@@ -149,10 +149,10 @@ def apply_correction(system, numbering, state, work, data):
 def newton(system, numbering, state, work, load_values, forces, beyond, data):
     """Move the state to the equilibrium under these loads and return the status.
 
-    own.found receives iterations, level, factorisations, and the sum of the largest rotations of the corrections: no frame has
+    `data.statistics` receives iterations, level, factorisations, and the sum of the largest rotations of the corrections: no frame has
     rotated further, rad. beyond: `has_blocks_beyond_band`.
     """
-    statistics = data.found
+    statistics = data.statistics
     statistics[FACTORISATIONS] = statistics[TURNED] = 0.0
     level = residual_at_rest(system, numbering, state, work, load_values, True, forces, data)
     before, smallest, worse, renewed = np.inf, np.inf, 0, True
@@ -213,7 +213,7 @@ def at_rest(pinned, forces, beyond, task, factor):
     """
     model = dereferenced(pinned)
     system, numbering, state, work = model.system, model.numbering, model.state, model.work
-    values, data = model.values, model.own
+    values, data = model.values, model.iteration_data
     if task == FORESEEN:
         assemble_predicted_tangent(system, numbering, state, work, values, forces, data)
     elif task == NEWTON:

@@ -55,7 +55,7 @@ class Prediction(NamedTuple):
     excess: Floats  # e(y) - e(y_before) - B dy
     of_elements: Floats  # (m, 6) stress-free strains e0
     of_spans: Floats  # (k, 6) stress-free strains e0 of the points of spans
-    places: Ints  # (k, 6) indices of these among the parameters of the spans
+    offsets: Ints  # (k, 6) indices of these among the parameters of the spans
 
 
 def prediction(system: System, work: Workspace) -> Prediction:
@@ -154,8 +154,8 @@ def shift_reference_strains(system, work, predicted, factor):
     for k in range(m):
         for i in range(6):
             system.elements.strain0[k, i] = predicted.of_elements[k, i] + factor * predicted.excess[k, i]
-    for k in range(predicted.places.shape[0]):
+    for k in range(predicted.offsets.shape[0]):
         for i in range(6):
-            work.spans.numbers[predicted.places[k, i]] = (
+            work.spans.numbers[predicted.offsets[k, i]] = (
                 predicted.of_spans[k, i] + factor * predicted.excess[m + k, i]
             )

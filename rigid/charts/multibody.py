@@ -237,7 +237,7 @@ class CountedVariables(NamedTuple):
     """
 
     groups: list[Group]  # kinds whose values are the counted variables; row: index of the first one
-    places: Ints  # (k,) offsets of the reference values among the parameters of the compiled data
+    offsets: Ints  # (k,) offsets of the reference values among the parameters of the compiled data
     names: list[str]  # (k,) names of the counting interactions
 
 
@@ -266,7 +266,7 @@ def _counting(groups: list[Group], interaction_arrays: InteractionArrays) -> Cou
 def branches(system: MechanicalSystem) -> Floats:
     """Return the reference values (k,) of counted variables, rad; potentials know angles within half a revolution of these."""
     counting = system.info.get("counting")  # systems that are not made by a chart have none
-    references: Floats = system.data.interaction_arrays.numbers[counting.places] if counting else np.zeros(0)
+    references: Floats = system.data.interaction_arrays.numbers[counting.offsets] if counting else np.zeros(0)
     return references
 
 

@@ -138,8 +138,8 @@ class PackedGroup(NamedTuple):
     """Layout by which compiled code reads constraints of these kinds on these frames, whatever their numbers are."""
 
     interaction_arrays: InteractionArrays  # without numbers
-    room: EvaluationBuffers
-    places: Ints  # offset of each number in the table of all columns, constraint by constraint
+    buffers: EvaluationBuffers
+    indices: Ints  # offset of each number in the table of all columns, constraint by constraint
 
 
 def residuals(constraints: Constraints, r: Floats, quat: Floats) -> Floats:
@@ -151,8 +151,8 @@ def residuals(constraints: Constraints, r: Floats, quat: Floats) -> Floats:
     known = _gathering(constraints.kind.tobytes(), constraints.frames.tobytes(), kinds, second)
     columns = [constraints.Xa, constraints.Xb, constraints.Ua, constraints.Ub, constraints.value[:, None]]
     columns += [constraints.Wa, constraints.Wb] if second else []
-    numbers = np.concatenate(columns, axis=1).ravel()[known.places]
-    return values_of(known.interaction_arrays._replace(numbers=numbers), known.room, r, quat)
+    numbers = np.concatenate(columns, axis=1).ravel()[known.indices]
+    return values_of(known.interaction_arrays._replace(numbers=numbers), known.buffers, r, quat)
 
 
 class _Kinds(tuple[Kind, ...]):
