@@ -2,7 +2,7 @@
 
 A thread that reads a word by `load_flag` sees everything that was written before `store_flag` wrote it (acquire and release of
 the memory model of C11). `wait_for` spins for some microseconds, then sleeps between checks, so that a long wait costs next to
-nothing; with more threads than processors waiting only takes longer. It returns early if another word tells that the awaited
+nothing; with more threads than processors waiting only takes longer. It returns early if another word shows that the awaited
 value will not come.
 
 Without the compiler (NUMBA_DISABLE_JIT) Python's interpreter lock has the same effect.
@@ -31,7 +31,7 @@ _MICROSECONDS = 50  # length of a sleep
 _COMPILED = not getattr(numba.config, "DISABLE_JIT", False)
 _SLEEP = types.int64(types.int64)  # C reads only the part of the register that its argument has
 _WORDS: Any = types.int64[::1]
-# instruction that tells the processor that it is in a spin loop: name and arguments of LLVM's intrinsic
+# instruction by which the processor knows that it is in a spin loop: name and arguments of LLVM's intrinsic
 _PAUSES: dict[str, tuple[str, list[int]]] = dict.fromkeys(("x86_64", "amd64"), ("llvm.x86.sse2.pause", []))
 _PAUSES |= dict.fromkeys(("aarch64", "arm64"), ("llvm.aarch64.hint", [1]))
 
@@ -50,79 +50,79 @@ def sleep_arguments() -> Ints:
     return np.array([ctypes.cast(ctypes.CDLL(None).usleep, ctypes.c_void_p).value, _MICROSECONDS])
 
 
-def _place(context: Any, builder: Any, of: Any, array: Any, place: Any) -> Any:
+def _place(context: Any, builder: Any, of: Any, array: Any, index: Any) -> Any:
     """Return a pointer to a word of an array."""
-    return builder.gep(context.make_array(of)(context, builder, array).data, [place])
+    return builder.gep(context.make_array(of)(context, builder, array).data, [index])
 
 
 @intrinsic
-def _load_flag(typing: Any, words: Any, place: Any) -> Any:
+def _load_flag(typing: Any, flags: Any, index: Any) -> Any:
     """Generate `load_flag`: an atomic load with acquire semantics."""
 
-    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-        pointer = _place(context, builder, called.args[0], *arguments)
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        pointer = _place(context, builder, sig.args[0], *arguments)
         return builder.load_atomic(pointer, "acquire", 8)
 
-    return (types.int64(words, types.intp), generate) if words == _WORDS else None
+    return (types.int64(flags, types.intp), generate) if flags == _WORDS else None
 
 
 @intrinsic
-def _store_flag(typing: Any, words: Any, place: Any, value: Any) -> Any:
+def _store_flag(typing: Any, flags: Any, index: Any, value: Any) -> Any:
     """Generate `store_flag`: an atomic store with release semantics."""
 
-    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-        pointer = _place(context, builder, called.args[0], *arguments[:2])
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        pointer = _place(context, builder, sig.args[0], *arguments[:2])
         builder.store_atomic(arguments[2], pointer, "release", 8)
         return context.get_dummy_value()
 
-    return (types.void(words, types.intp, types.int64), generate) if words == _WORDS else None
+    return (types.void(flags, types.intp, types.int64), generate) if flags == _WORDS else None
 
 
 @intrinsic
 def _pause(typing: Any) -> Any:
     """Generate the spin-loop instruction of this processor, or nothing if none is known."""
 
-    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         name, numbers = _PAUSES.get(platform.machine().lower(), ("", []))
         if name:
             integer = ir.IntType(32)
             of = ir.FunctionType(ir.VoidType(), [integer] * len(numbers))
-            known = builder.module.globals.get(name) or ir.Function(builder.module, of, name)
-            builder.call(known, [integer(number) for number in numbers])
+            pause = builder.module.globals.get(name) or ir.Function(builder.module, of, name)
+            builder.call(pause, [integer(number) for number in numbers])
         return context.get_dummy_value()
 
     return types.void(), generate
 
 
-def _load_flag_in_python(words: Ints, place: int) -> int:
-    return int(words[place])
+def _load_flag_in_python(flags: Ints, index: int) -> int:
+    return int(flags[index])
 
 
-def _store_flag_in_python(words: Ints, place: int, value: int) -> None:
-    words[place] = value
+def _store_flag_in_python(flags: Ints, index: int, value: int) -> None:
+    flags[index] = value
 
 
 def _pause_in_python() -> None:
     time.sleep(0.0)
 
 
-# (words, place): load a word; everything written before it is then visible too
+# (flags, index): load a flag; everything written before it is then visible too
 load_flag: Any = _load_flag if _COMPILED else _load_flag_in_python
-# (words, place, value): store a word, visible only after everything written before it
+# (flags, index, value): store a flag, visible only after everything written before it
 store_flag: Any = _store_flag if _COMPILED else _store_flag_in_python
 _rest: Any = _pause if _COMPILED else _pause_in_python
 _sleep_at: Any = function_at(_SLEEP)
 
 
 @internal_kernel
-def wait_for(words, place, least, end_words, where, end, sleep):
-    """Wait until words[place] >= `least`, then return 0; return 1 as soon as others[where] >= `end` while the value is missing.
+def wait_for(flags, index, least, end_words, end_index, end, sleep):
+    """Wait until flags[index] >= `least`, then return 0; return 1 if before that end_words[end_index] >= `end`.
 
     `sleep`: (2,) result of `sleep_arguments()`.
     """
     looks = 0
-    while load_flag(words, place) < least:
-        if load_flag(end_words, where) >= end:
+    while load_flag(flags, index) < least:
+        if load_flag(end_words, end_index) >= end:
             return 1
         looks += 1
         if looks < _SPINS:

@@ -40,7 +40,7 @@ class _Written(NamedTuple):
     write: Any  # machine code that writes the fields, called directly: a kernel call would look up the type of each field again
 
 
-_known: dict[Any, _Written] = {}
+_writers: dict[Any, _Written] = {}
 
 
 def bind_tuple(values: Any, type_keys: Any = None) -> Any:
@@ -50,24 +50,24 @@ def bind_tuple(values: Any, type_keys: Any = None) -> Any:
     """
     if not COMPILED:
         return values
-    words = type(values), *(map(type_key, values) if type_keys is None else type_keys)
-    if words not in _known:
-        _known[words] = _written_of(values)
-    face, n_words, write = _known[words]
+    key = type(values), *(map(type_key, values) if type_keys is None else type_keys)
+    if key not in _writers:
+        _writers[key] = _compile_writer(values)
+    face, n_words, write = _writers[key]
     fields = np.zeros(n_words, np.int64)
     write(values, fields)
-    made = face((int(fields.ctypes.data),))
-    made.values, made.fields = values, fields
-    return made
+    bound = face((int(fields.ctypes.data),))
+    bound.values, bound.fields = values, fields
+    return bound
 
 
-def _written_of(values: Any) -> _Written:
+def _compile_writer(values: Any) -> _Written:
     """Compile what binds tuples of the type of `values`."""
     kind, none = numba.typeof(values), np.zeros(0, np.int64)
     face = type("BoundTupleOfType", (BoundTuple,), {"kind": kind})
     typeof_impl.register(face)(lambda value, context: value.kind)
-    n_words: Any = _written(values, none)
-    compiled: Any = _written
+    n_words: Any = _write_fields(values, none)
+    compiled: Any = _write_fields
     return _Written(face, n_words, compiled.overloads[kind, numba.typeof(none)].entry_point)
 
 
@@ -107,7 +107,7 @@ _write: Any = _write_to
 
 
 @kernel
-def _written(values, fields):
+def _write_fields(values, fields):
     """Return the size of the fields in words of 8 bytes, and copy them to `fields` if it is large enough."""
     count = (_size(values) + 7) // 8
     if fields.shape[0] >= count:

@@ -81,10 +81,10 @@ def number(
     else:
         array = numbers(value)
         if array is None or array.ndim:
-            raise ModelError(f"{owner}: {what} = {shown(value)} is not a number; give one")
+            raise ModelError(f"{owner}: {what} = {shown(value)} is not a number; expected a number")
         x = float(array)
     if not math.isfinite(x):
-        raise ModelError(f"{owner}: {what} = {shown(value)} is not a finite number; give one")
+        raise ModelError(f"{owner}: {what} = {shown(value)} is not a finite number; expected a finite number")
     if positive and x <= 0.0:
         raise ModelError(f"{owner}: {what} = {shown(value)} is not positive; give a number above 0")
     if at_least is not None and x < at_least:
@@ -106,12 +106,14 @@ def array(owner: str, what: str, value: object, shape: tuple[int | None, ...]) -
     """
     result = numbers(value)
     if result is not None and result.size and result.ndim == len(shape) and np.abs(result).max() <= LARGEST:
-        known = tuple(m if n is None else n for n, m in zip(shape, result.shape, strict=True))
-        if known == result.shape:  # the usual case
+        filled_shape = tuple(m if n is None else n for n, m in zip(shape, result.shape, strict=True))
+        if filled_shape == result.shape:  # the usual case
             return result
     expected = " x ".join("n" if n is None else str(n) for n in shape)
     if result is None:
-        raise ModelError(f"{owner}: {what} = {shown(value)} holds what is no number; give {expected} numbers")
+        raise ModelError(
+            f"{owner}: {what} = {shown(value)} contains an entry that is not a number; expected {expected} numbers"
+        )
     if result.size == 0 and shape[0] is None:  # the length of the rows is unknown if the list is empty
         return np.zeros([n or 0 for n in shape])
     if result.ndim != len(shape) or any(
@@ -120,14 +122,14 @@ def array(owner: str, what: str, value: object, shape: tuple[int | None, ...]) -
         raise ModelError(f"{owner}: {what} has shape {result.shape}; give {expected} numbers")
     bad = ~(np.abs(result) <= LARGEST)
     if bad.any():
-        where = tuple(int(k) for k in np.argwhere(bad)[0])
-        x, place = result[where], ", ".join(map(str, where))
-        why = (
+        index = tuple(int(k) for k in np.argwhere(bad)[0])
+        x, index_text = result[index], ", ".join(map(str, index))
+        reason = (
             "too large; choose other units"
             if np.isfinite(x)
             else f"not finite; give {expected} finite numbers"
         )
-        raise ModelError(f"{owner}: {what}[{place}] = {x:g} is {why}")
+        raise ModelError(f"{owner}: {what}[{index_text}] = {x:g} is {reason}")
     return result
 
 
@@ -184,10 +186,10 @@ def unit_quaternion(owner: str, what: str, value: ArrayLike) -> Floats:
 
 
 def count(owner: str, what: str, value: object, at_least: int = 1, at_most: int | None = None) -> int:
-    """Return `value` as an integer. Raise ModelError if it is none, below `at_least` or above `at_most`."""
+    """Return `value` as an integer. Raise ModelError if it is not an integer, below `at_least` or above `at_most`."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool | np.timedelta64):
         raise ModelError(
-            f"{owner}: {what} = {shown(value)} is not a whole number; give one, at least {at_least}"
+            f"{owner}: {what} = {shown(value)} is not a whole number; expected at least {at_least}"
         )
     if value < at_least:
         raise ModelError(f"{owner}: {what} = {shown(value)} is too small; give at least {at_least}")
@@ -197,16 +199,18 @@ def count(owner: str, what: str, value: object, at_least: int = 1, at_most: int 
 
 
 def flag(owner: str, what: str, value: object) -> bool:
-    """Return `value` as a truth value. Raise ModelError if it is none."""
+    """Return `value` as a truth value. Raise ModelError if it is not one."""
     if not isinstance(value, bool | np.bool_):
-        raise ModelError(f"{owner}: {what} = {shown(value)} is neither True nor False; give one of them")
+        raise ModelError(
+            f"{owner}: {what} = {shown(value)} is neither True nor False; expected True or False"
+        )
     return bool(value)
 
 
-def word(owner: str, what: str, value: object, known: Any) -> str:
-    """Return `value`, which must be one of the texts in `known`. Raise ModelError if it is not."""
-    if not isinstance(value, str) or value not in known:
-        raise ModelError(f"{owner}: {what} = {shown(value)} is not known; choose one of {', '.join(known)}")
+def word(owner: str, what: str, value: object, choices: Any) -> str:
+    """Return `value`, which must be one of the texts in `choices`. Raise ModelError if it is not."""
+    if not isinstance(value, str) or value not in choices:
+        raise ModelError(f"{owner}: {what} = {shown(value)} is not known; choose one of {', '.join(choices)}")
     return value
 
 
@@ -228,11 +232,11 @@ def name_fault(value: object) -> str | None:
         return None
     # no file format holds all control characters, and NUL ends a text in HDF5
     if any(unicodedata.category(c) in ("Cc", "Cs", "Cn", "Zl", "Zp") for c in value):
-        return "contains a control character, which no file can hold; leave it out"
+        return "contains a control character, which files cannot store; remove it"
     return None
 
 
 def by_name(owner: str, what: str, value: object, example: str) -> None:
     """Raise ModelError unless `value` is None or a mapping. `example`: a valid mapping, for the message."""
     if value is not None and not isinstance(value, Mapping):
-        raise ModelError(f"{owner}: {what} = {shown(value)} goes by no names; give {example}")
+        raise ModelError(f"{owner}: {what} = {shown(value)} has no names; give {example}")

@@ -29,8 +29,8 @@ def faces_of(hull: scipy.spatial.ConvexHull) -> Faces:
     other = hull.neighbors[k, side]
     same = np.abs(planes[k] - planes[other]).max(axis=-1) < FLAT
     count = len(planes)
-    alike = scipy.sparse.coo_matrix((np.ones(same.sum()), (k[same], other[same])), (count, count))
-    faces, face = scipy.sparse.csgraph.connected_components(alike, directed=False)
+    same_plane = scipy.sparse.coo_matrix((np.ones(same.sum()), (k[same], other[same])), (count, count))
+    faces, face = scipy.sparse.csgraph.connected_components(same_plane, directed=False)
     first = np.unique(face, return_index=True)[1]
     # column i of `neighbors` is the neighbour across the edge opposite to corner i
     pairs = np.stack([np.delete(hull.simplices, i, axis=1) for i in range(3)], axis=1)

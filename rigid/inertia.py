@@ -118,9 +118,9 @@ class MassProperties:
         self.faces = vertex_numbers("mass properties", self.faces, len(self.vertices))
 
     def __repr__(self) -> str:
-        drawn = f", {len(self.faces)} triangles" if len(self.faces) else ""
+        triangles = f", {len(self.faces)} triangles" if len(self.faces) else ""
         moments = ", ".join(f"{J:.5g}" for J in self.principal_moments)
-        return f"<{type(self).__name__}: {self.mass:.5g} kg, principal moments {moments} kg m^2{drawn}>"
+        return f"<{type(self).__name__}: {self.mass:.5g} kg, principal moments {moments} kg m^2{triangles}>"
 
     @property
     def principal_moments(self) -> Floats:
@@ -142,7 +142,7 @@ def _filled(J: Floats, mass: float, principal: Sequence[float] | Floats) -> tupl
     never spins about them; for a line this holds because the other two moments are equal. The motion therefore does not depend
     on the numbers inserted.
     """
-    if principal[0] > 2.0 * _ZERO * principal[2]:  # clearly not zero, whatever the rounding
+    if principal[0] > 2.0 * _ZERO * principal[2]:  # clearly not zero, with any rounding
         return J, np.zeros((3, 3))
     moments, axes = np.linalg.eigh(J)
     if moments[2] == 0.0:
@@ -398,11 +398,11 @@ class Capsule(MassProperties):
         rod, balls = m * volumes / volumes.sum()
         # the centre of a half ball is 3/8 r beyond its face
         across = rod * (3 * r**2 + h**2) / 12 + balls * (0.4 * r**2 + h**2 / 4 + 3 / 8 * h * r)
-        around = _AROUND[_fineness("Capsule", surface)] // 2
-        rise = np.linspace(0.0, np.pi / 2, around // 4 + 1)
+        n_around = _AROUND[_fineness("Capsule", surface)] // 2
+        rise = np.linspace(0.0, np.pi / 2, n_around // 4 + 1)
         radii = r * np.concatenate([np.sin(rise), np.cos(rise)])
         heights = r * np.concatenate([-np.cos(rise), np.sin(rise)]) + np.repeat([-h / 2, h / 2], len(rise))
-        vertices, faces = _revolve(radii, heights, around)
+        vertices, faces = _revolve(radii, heights, n_around)
         inertia = np.array([across, across, rod * r**2 / 2 + balls * 0.4 * r**2])
         super().__init__(
             m, inertia, np.zeros(3), vertices, faces, solid=Stadium(r, h), density=density or 0.0
@@ -511,11 +511,14 @@ def _revolve(radii: ArrayLike, heights: ArrayLike, n: int) -> tuple[Floats, Ints
         for r, z in zip(radii, heights, strict=True)
     ][1:-1]
     vertices = np.concatenate([[[0, 0, heights[0]]], *rings, [[0, 0, heights[-1]]]])
-    k, nxt, last = np.arange(n), (np.arange(n) + 1) % n, len(vertices) - 1
-    faces = [np.stack([np.zeros(n, int), 1 + nxt, 1 + k], axis=1)]
+    k, following, last = np.arange(n), (np.arange(n) + 1) % n, len(vertices) - 1
+    faces = [np.stack([np.zeros(n, int), 1 + following, 1 + k], axis=1)]
     for ring in range(len(rings) - 1):
         a, b = 1 + ring * n, 1 + (ring + 1) * n
-        faces += [np.stack([a + k, a + nxt, b + nxt], axis=1), np.stack([a + k, b + nxt, b + k], axis=1)]
+        faces += [
+            np.stack([a + k, a + following, b + following], axis=1),
+            np.stack([a + k, b + following, b + k], axis=1),
+        ]
     top = 1 + (len(rings) - 1) * n
-    faces.append(np.stack([top + k, top + nxt, np.full(n, last)], axis=1))
+    faces.append(np.stack([top + k, top + following, np.full(n, last)], axis=1))
     return vertices, np.concatenate(faces)

@@ -86,13 +86,15 @@ def _operation(function: Any, instruction: str) -> None:
     @infer_global(function)
     class _(AbstractTemplate):
         def generic(self, arguments: Any, named: Any) -> Any:
-            known = all(isinstance(argument, Lanes | types.Float | types.Integer) for argument in arguments)
-            if known and len(arguments) == 2 and LANES in arguments:
+            are_numeric = all(
+                isinstance(argument, Lanes | types.Float | types.Integer) for argument in arguments
+            )
+            if are_numeric and len(arguments) == 2 and LANES in arguments:
                 return signature(LANES, *arguments)
             return None
 
-    def lower(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-        both = (spread(context, builder, x, of) for x, of in zip(arguments, called.args, strict=True))
+    def lower(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        both = (spread(context, builder, x, of) for x, of in zip(arguments, sig.args, strict=True))
         return getattr(builder, instruction)(*both)
 
     numbers = (types.Float, types.Integer)
@@ -124,7 +126,7 @@ class _Negative(AbstractTemplate):
 
 
 @lower_builtin(operator.neg, Lanes)
-def _negative(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+def _negative(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
     return builder.fneg(arguments[0])
 
 
@@ -135,7 +137,7 @@ class _Size(AbstractTemplate):
 
 
 @lower_builtin(abs, Lanes)
-def _size(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+def _size(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
     return _sizes(builder, arguments[0])
 
 
@@ -150,10 +152,10 @@ def _most(typing: Any, x: Any, y: Any) -> Any:
     """Generate `most`: the maximum of two numbers, or lane by lane."""
     of = LANES if LANES in (x, y) else types.float64
 
-    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         first, second = (
             context.cast(builder, argument, kind, of)
-            for argument, kind in zip(arguments, called.args, strict=True)
+            for argument, kind in zip(arguments, sig.args, strict=True)
         )
         return builder.select(builder.fcmp_ordered("<", first, second), second, first)
 
@@ -164,11 +166,13 @@ def _most(typing: Any, x: Any, y: Any) -> Any:
 def _root(typing: Any, x: Any) -> Any:
     """Generate `root`: the square root of a number or of lanes."""
 
-    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-        of = context.get_value_type(called.return_type)
-        name = "llvm.sqrt.v8f64" if isinstance(called.return_type, Lanes) else "llvm.sqrt.f64"
-        known = builder.module.globals.get(name)
-        return builder.call(known or ir.Function(builder.module, ir.FunctionType(of, [of]), name), arguments)
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        of = context.get_value_type(sig.return_type)
+        name = "llvm.sqrt.v8f64" if isinstance(sig.return_type, Lanes) else "llvm.sqrt.f64"
+        declared = builder.module.globals.get(name)
+        return builder.call(
+            declared or ir.Function(builder.module, ir.FunctionType(of, [of]), name), arguments
+        )
 
     return x(x), generate
 
@@ -177,9 +181,9 @@ def _root(typing: Any, x: Any) -> Any:
 def _largest(typing: Any, x: Any) -> Any:
     """Generate `largest`: the maximum over all lanes that are not nan."""
 
-    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         vector = arguments[0]
-        if not isinstance(called.args[0], Lanes):
+        if not isinstance(sig.args[0], Lanes):
             return vector
         for half in (4, 2, 1):
             low, high = (_part(builder, vector, first, half, half) for first in (0, half))
@@ -194,7 +198,7 @@ def _largest(typing: Any, x: Any) -> Any:
 def _spread_lane(typing: Any, x: Any, lane: Any) -> Any:
     """Generate `spread_lane`: broadcast one lane to all."""
 
-    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         one = builder.extract_element(arguments[0], builder.trunc(arguments[1], _I32))
         return spread(context, builder, one, types.float64)
 
@@ -205,7 +209,7 @@ def _spread_lane(typing: Any, x: Any, lane: Any) -> Any:
 def _lane(typing: Any, x: Any, lane: Any) -> Any:
     """Generate `lane`: the number of one lane."""
 
-    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return builder.extract_element(arguments[0], builder.trunc(arguments[1], _I32))
 
     return types.float64(x, types.intp), generate
@@ -215,9 +219,9 @@ def _lane(typing: Any, x: Any, lane: Any) -> Any:
 def _choose(typing: Any, inside: Any, outside: Any, first: Any, end: Any) -> Any:
     """Generate `choose`: select `inside` in lanes first .. end - 1, `outside` in the others."""
 
-    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         inside, outside = (
-            spread(context, builder, x, of) for x, of in zip(arguments[:2], called.args[:2], strict=True)
+            spread(context, builder, x, of) for x, of in zip(arguments[:2], sig.args[:2], strict=True)
         )
         number = ir.Constant(ir.VectorType(_I32, 8), list(range(8)))
         empty = ir.Constant(number.type, ir.Undefined)
@@ -239,8 +243,8 @@ def _choose(typing: Any, inside: Any, outside: Any, first: Any, end: Any) -> Any
 def _larger(typing: Any, x: Any, y: Any) -> Any:
     """Generate `larger`: the maximum of |x| and |y|, lane by lane."""
 
-    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-        x, y = (spread(context, builder, x, of) for x, of in zip(arguments, called.args, strict=True))
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        x, y = (spread(context, builder, x, of) for x, of in zip(arguments, sig.args, strict=True))
         x, y = _sizes(builder, x), _sizes(builder, y)
         return builder.select(builder.fcmp_ordered(">", x, y), x, y)
 
@@ -251,32 +255,32 @@ def _larger(typing: Any, x: Any, y: Any) -> Any:
 def _where_less(typing: Any, x: Any, y: Any, then: Any, otherwise: Any) -> Any:
     """Generate `where_less`: select `then` if x < y, else `otherwise`, lane by lane."""
 
-    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         x, y, then, otherwise = (
-            spread(context, builder, x, of) for x, of in zip(arguments, called.args, strict=True)
+            spread(context, builder, x, of) for x, of in zip(arguments, sig.args, strict=True)
         )
         return builder.select(builder.fcmp_ordered("<", x, y), then, otherwise)
 
     return LANES(x, y, then, otherwise), generate
 
 
-def _pointer(context: Any, builder: Any, of: Any, array: Any, place: Any, kind: Any) -> Any:
+def _pointer(context: Any, builder: Any, of: Any, array: Any, offset: Any, kind: Any) -> Any:
     """Return a pointer to `kind` at an offset of an array, counted through all of its axes."""
     struct = context.make_array(of)(context, builder, array)
-    check_place(context, builder, struct, place, getattr(kind, "count", 1))
-    return builder.bitcast(builder.gep(struct.data, [place]), kind.as_pointer())
+    check_place(context, builder, struct, offset, getattr(kind, "count", 1))
+    return builder.bitcast(builder.gep(struct.data, [offset]), kind.as_pointer())
 
 
-def check_place(context: Any, builder: Any, array: Any, place: Any, count: int) -> None:
+def check_place(context: Any, builder: Any, array: Any, offset: Any, count: int) -> None:
     """Generate a check that `count` numbers from an offset on lie in the array, which raises IndexError.
 
     No check is generated unless NUMBA_BOUNDSCHECK is set.
     """
     if not numba.config.BOUNDSCHECK:  # type: ignore[attr-defined]
         return
-    before = builder.icmp_signed("<", place, _I64(0))
-    behind = builder.icmp_signed(">", builder.add(place, _I64(count)), array.nitems)
-    with builder.if_then(builder.or_(before, behind), likely=False):
+    before = builder.icmp_signed("<", offset, _I64(0))
+    beyond = builder.icmp_signed(">", builder.add(offset, _I64(count)), array.nitems)
+    with builder.if_then(builder.or_(before, beyond), likely=False):
         message = f"{count} numbers side by side are not all in their array"
         context.call_conv.return_user_exc(builder, IndexError, (message,))
 
@@ -292,48 +296,48 @@ def _is_plain(*arrays: Any) -> bool:
 
 
 @intrinsic
-def _load(typing: Any, array: Any, place: Any) -> Any:
+def _load(typing: Any, array: Any, offset: Any) -> Any:
     """Generate `load`: eight numbers at an offset of an array."""
 
-    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-        array, place = arguments
-        return builder.load(_pointer(context, builder, called.args[0], array, place, VECTOR), align=8)
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        array, offset = arguments
+        return builder.load(_pointer(context, builder, sig.args[0], array, offset, VECTOR), align=8)
 
     return (LANES(array, types.intp), generate) if _is_plain(array) else None
 
 
 @intrinsic
-def _store(typing: Any, x: Any, array: Any, place: Any) -> Any:
+def _store(typing: Any, x: Any, array: Any, offset: Any) -> Any:
     """Generate `store`: lanes, or a number broadcast to all, to an offset of an array."""
 
-    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-        x, array, place = arguments
-        x = spread(context, builder, x, called.args[0])
-        builder.store(x, _pointer(context, builder, called.args[1], array, place, VECTOR), align=8)
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        x, array, offset = arguments
+        x = spread(context, builder, x, sig.args[0])
+        builder.store(x, _pointer(context, builder, sig.args[1], array, offset, VECTOR), align=8)
         return context.get_dummy_value()
 
     return (types.void(x, array, types.intp), generate) if _is_plain(array) else None
 
 
 @intrinsic
-def _load4(typing: Any, array: Any, place: Any) -> Any:
+def _load4(typing: Any, array: Any, offset: Any) -> Any:
     """Generate `load4`: four numbers of an array into the first four lanes."""
 
-    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-        array, place = arguments
-        x = _read(context, builder, called.args[0], array, place, 4)
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        array, offset = arguments
+        x = _read(context, builder, sig.args[0], array, offset, 4)
         return _part(builder, x, 0, 4, 8)
 
     return (LANES(array, types.intp), generate) if _is_plain(array) else None
 
 
 @intrinsic
-def _store4(typing: Any, x: Any, array: Any, place: Any) -> Any:
+def _store4(typing: Any, x: Any, array: Any, offset: Any) -> Any:
     """Generate `store4`: the first four lanes to an array."""
 
-    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-        x, array, place = arguments
-        pointer = _pointer(context, builder, called.args[1], array, place, ir.VectorType(_DOUBLE, 4))
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        x, array, offset = arguments
+        pointer = _pointer(context, builder, sig.args[1], array, offset, ir.VectorType(_DOUBLE, 4))
         builder.store(_part(builder, x, 0, 4, 4), pointer, align=8)
         return context.get_dummy_value()
 
@@ -341,15 +345,15 @@ def _store4(typing: Any, x: Any, array: Any, place: Any) -> Any:
 
 
 @intrinsic
-def _load6(typing: Any, array: Any, place: Any) -> Any:
+def _load6(typing: Any, array: Any, offset: Any) -> Any:
     """Generate `load6`: six numbers of an array into the first six lanes."""
 
-    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-        array, place = arguments
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        array, offset = arguments
         parts = []
         for at, count in ((0, 4), (4, 2)):
             kind = ir.VectorType(_DOUBLE, count)
-            pointer = _pointer(context, builder, called.args[0], array, builder.add(place, _I64(at)), kind)
+            pointer = _pointer(context, builder, sig.args[0], array, builder.add(offset, _I64(at)), kind)
             parts.append(_part(builder, builder.load(pointer, align=8), 0, count, 8))
         mask = ir.Constant(ir.VectorType(_I32, 8), [0, 1, 2, 3, 8, 9, 8, 9])
         return builder.shuffle_vector(*parts, mask)
@@ -358,14 +362,14 @@ def _load6(typing: Any, array: Any, place: Any) -> Any:
 
 
 @intrinsic
-def _store6(typing: Any, x: Any, array: Any, place: Any) -> Any:
+def _store6(typing: Any, x: Any, array: Any, offset: Any) -> Any:
     """Generate `store6`: the first six lanes to an array."""
 
-    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-        x, array, place = arguments
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        x, array, offset = arguments
         for at, count in ((0, 4), (4, 2)):
             kind = ir.VectorType(_DOUBLE, count)
-            pointer = _pointer(context, builder, called.args[1], array, builder.add(place, _I64(at)), kind)
+            pointer = _pointer(context, builder, sig.args[1], array, builder.add(offset, _I64(at)), kind)
             builder.store(_part(builder, x, at, count, count), pointer, align=8)
         return context.get_dummy_value()
 
@@ -393,7 +397,7 @@ def _transposed(builder: Any, vectors: list[Any], steps: tuple[int, ...] = (1, 2
     return vectors
 
 
-def _upon_each_other(builder: Any, rows: list[Any]) -> list[Any]:
+def _stack_halves(builder: Any, rows: list[Any]) -> list[Any]:
     """Combine the first four of eight rows with the last four: four vectors, each of rows i and i + 4 as its halves."""
     if not isinstance(rows[0].type, ir.VectorType):
         empty = ir.Constant(ir.VectorType(_DOUBLE, 2), ir.Undefined)
@@ -412,20 +416,18 @@ def _part(builder: Any, vector: Any, first: int, count: int, of: int) -> Any:
     )
 
 
-def _read(context: Any, builder: Any, of: Any, array: Any, place: Any, count: int) -> Any:
+def _read(context: Any, builder: Any, of: Any, array: Any, offset: Any, count: int) -> Any:
     """Load `count` numbers of an array."""
     kind = ir.VectorType(_DOUBLE, count) if count > 1 else _DOUBLE
-    return builder.load(_pointer(context, builder, of, array, place, kind), align=8)
+    return builder.load(_pointer(context, builder, of, array, offset, kind), align=8)
 
 
-def _integers(context: Any, builder: Any, of: Any, array: Any, place: Any) -> Any:
+def _integers(context: Any, builder: Any, of: Any, array: Any, offset: Any) -> Any:
     """Load eight integers of an array."""
-    return builder.load(_pointer(context, builder, of, array, place, ir.VectorType(_I64, 8)), align=8)
+    return builder.load(_pointer(context, builder, of, array, offset, ir.VectorType(_I64, 8)), align=8)
 
 
-def _gathered(
-    context: Any, builder: Any, called: Any, array: Any, firsts: list[Any], width: int
-) -> list[Any]:
+def _gather(context: Any, builder: Any, sig: Any, array: Any, firsts: list[Any], width: int) -> list[Any]:
     """Load `width` numbers of an array from each of eight offsets; return them as `width` vectors of lanes."""
     vectors: list[Any] = []
     for at in range(0, width, 8):
@@ -433,7 +435,7 @@ def _gathered(
         halves = [(k, min(4, count - k)) for k in range(0, count, 4)]
         rows = [
             [
-                _read(context, builder, called.args[0], array, builder.add(first, _I64(at + k)), n)
+                _read(context, builder, sig.args[0], array, builder.add(first, _I64(at + k)), n)
                 for first in firsts
             ]
             for k, n in halves
@@ -447,7 +449,7 @@ def _gathered(
             full = [_part(builder, x, 0, count, 8) for x in rows[0]]
             vectors += _transposed(builder, full, (1, 2, 4))[:count]
         else:
-            both = [part for row in rows for part in _upon_each_other(builder, row)]
+            both = [part for row in rows for part in _stack_halves(builder, row)]
             vectors += _transposed(builder, both)[:count]
     return vectors
 
@@ -457,13 +459,13 @@ def _rows(width: int) -> Any:
 
     @intrinsic
     def rows(typing: Any, array: Any, items: Any, first: Any) -> Any:
-        def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+        def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
             array, items, first = arguments
-            which = _integers(context, builder, called.args[1], items, first)
+            which = _integers(context, builder, sig.args[1], items, first)
             indices = (builder.extract_element(which, _I32(lane)) for lane in range(8))
             firsts = [builder.mul(item, _I64(width)) for item in indices]
-            vectors = _gathered(context, builder, called, array, firsts, width)
-            return context.make_tuple(builder, called.return_type, vectors)
+            vectors = _gather(context, builder, sig, array, firsts, width)
+            return context.make_tuple(builder, sig.return_type, vectors)
 
         if not _is_plain(array, items):
             return None
@@ -473,17 +475,17 @@ def _rows(width: int) -> Any:
 
 
 def _numbers(width: int) -> Any:
-    """Make the intrinsic that loads array[places[first + l] + offset + k] into lane l, k < width."""
+    """Make the intrinsic that loads array[offsets[first + l] + offset + k] into lane l, k < width."""
 
     @intrinsic
     def numbers(typing: Any, array: Any, offsets: Any, first: Any, offset: Any) -> Any:
-        def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+        def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
             array, offsets, first, offset = arguments
-            which = _integers(context, builder, called.args[1], offsets, first)
+            which = _integers(context, builder, sig.args[1], offsets, first)
             indices = (builder.extract_element(which, _I32(lane)) for lane in range(8))
-            firsts = [builder.add(place, offset) for place in indices]
-            vectors = _gathered(context, builder, called, array, firsts, width)
-            return context.make_tuple(builder, called.return_type, vectors)
+            firsts = [builder.add(base, offset) for base in indices]
+            vectors = _gather(context, builder, sig, array, firsts, width)
+            return context.make_tuple(builder, sig.return_type, vectors)
 
         if not _is_plain(array, offsets):
             return None
@@ -516,26 +518,26 @@ def _rows_of_lanes(context: Any, builder: Any, of: Any, x: Any) -> list[list[Any
 
 
 def _add_rows(width: int) -> Any:
-    """Make the intrinsic array[places[first + l] + column strides[second + l] + k] += x[k] of lane l, k < width."""
+    """Make the intrinsic array[offsets[first + l] + column strides[second + l] + k] += x[k] of lane l, k < width."""
 
     @intrinsic
     def add(
         typing: Any, x: Any, array: Any, offsets: Any, strides: Any, first: Any, second: Any, column: Any
     ) -> Any:
-        def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+        def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
             x, array, offsets, strides, first, second, column = arguments
-            base = _integers(context, builder, called.args[2], offsets, first)
-            stride = _integers(context, builder, called.args[3], strides, second)
-            rows = _rows_of_lanes(context, builder, called.args[0], x)
+            base = _integers(context, builder, sig.args[2], offsets, first)
+            stride = _integers(context, builder, sig.args[3], strides, second)
+            rows = _rows_of_lanes(context, builder, sig.args[0], x)
             for lane in range(8):
-                place = builder.add(
+                start = builder.add(
                     builder.extract_element(base, _I32(lane)),
                     builder.mul(builder.extract_element(stride, _I32(lane)), column),
                 )
                 for at, count in _parts(width):
                     kind = ir.VectorType(_DOUBLE, count)
-                    position = builder.add(place, _I64(at))
-                    pointer = _pointer(context, builder, called.args[1], array, position, kind)
+                    position = builder.add(start, _I64(at))
+                    pointer = _pointer(context, builder, sig.args[1], array, position, kind)
                     addend = _part(builder, rows[at // 4][lane], at % 4, count, count)
                     builder.store(builder.fadd(builder.load(pointer, align=8), addend), pointer, align=8)
             return context.get_dummy_value()
@@ -551,23 +553,23 @@ def _put(width: int, by_row: bool) -> Any:
     """Make the intrinsic that stores numbers of lanes.
 
     `by_row`: True to store to the rows items[first], items[first + 1], ... of an array with `width` numbers in a row; else to
-    array[places[first + l] + k] of lane l, k < width. If several lanes have the same offset the last one's numbers stay.
+    array[offsets[first + l] + k] of lane l, k < width. If several lanes have the same offset the last one's numbers stay.
     """
 
     @intrinsic
     def put(typing: Any, x: Any, array: Any, offsets: Any, first: Any) -> Any:
-        def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+        def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
             x, array, offsets, first = arguments
-            base = _integers(context, builder, called.args[2], offsets, first)
-            rows = _rows_of_lanes(context, builder, called.args[0], x)
+            base = _integers(context, builder, sig.args[2], offsets, first)
+            rows = _rows_of_lanes(context, builder, sig.args[0], x)
             for lane in range(8):
-                place = builder.extract_element(base, _I32(lane))
+                start = builder.extract_element(base, _I32(lane))
                 if by_row:
-                    place = builder.mul(place, _I64(width))
+                    start = builder.mul(start, _I64(width))
                 for at, count in _parts(width):
                     kind = ir.VectorType(_DOUBLE, count)
-                    position = builder.add(place, _I64(at))
-                    pointer = _pointer(context, builder, called.args[1], array, position, kind)
+                    position = builder.add(start, _I64(at))
+                    pointer = _pointer(context, builder, sig.args[1], array, position, kind)
                     part = _part(builder, rows[at // 4][lane], at % 4, count, count)
                     builder.store(part, pointer, align=8)
             return context.get_dummy_value()
@@ -582,12 +584,12 @@ def _put(width: int, by_row: bool) -> Any:
 # Without the compiler lanes are arrays of numpy.
 
 
-def _load_array(array: Any, place: int) -> Any:
-    return array.reshape(-1)[place : place + WIDTH].copy()
+def _load_array(array: Any, offset: int) -> Any:
+    return array.reshape(-1)[offset : offset + WIDTH].copy()
 
 
-def _store_array(x: Any, array: Any, place: int) -> None:
-    array.reshape(-1)[place : place + WIDTH] = x
+def _store_array(x: Any, array: Any, offset: int) -> None:
+    array.reshape(-1)[offset : offset + WIDTH] = x
 
 
 def _most_array(x: Any, y: Any) -> Any:
@@ -595,20 +597,22 @@ def _most_array(x: Any, y: Any) -> Any:
     return result[()]
 
 
-def _load4_array(array: Any, place: int) -> Any:
-    return np.resize(array.reshape(-1)[place : place + 4], WIDTH)
+def _load4_array(array: Any, offset: int) -> Any:
+    return np.resize(array.reshape(-1)[offset : offset + 4], WIDTH)
 
 
-def _store4_array(x: Any, array: Any, place: int) -> None:
-    array.reshape(-1)[place : place + 4] = x[:4]
+def _store4_array(x: Any, array: Any, offset: int) -> None:
+    array.reshape(-1)[offset : offset + 4] = x[:4]
 
 
-def _load6_array(array: Any, place: int) -> Any:
-    return np.concatenate([array.reshape(-1)[place : place + 6], array.reshape(-1)[place + 4 : place + 6]])
+def _load6_array(array: Any, offset: int) -> Any:
+    return np.concatenate(
+        [array.reshape(-1)[offset : offset + 6], array.reshape(-1)[offset + 4 : offset + 6]]
+    )
 
 
-def _store6_array(x: Any, array: Any, place: int) -> None:
-    array.reshape(-1)[place : place + 6] = x[:6]
+def _store6_array(x: Any, array: Any, offset: int) -> None:
+    array.reshape(-1)[offset : offset + 6] = x[:6]
 
 
 def _choose_array(inside: Any, outside: Any, first: int, end: int) -> Any:
@@ -640,8 +644,8 @@ def _add_rows_of_array(width: int) -> Callable[..., Any]:
 
     def add(x: Any, array: Any, offsets: Any, strides: Any, first: int, second: int, column: int) -> None:
         for number in range(WIDTH):
-            place = offsets.reshape(-1)[first + number] + column * strides.reshape(-1)[second + number]
-            array.reshape(-1)[place : place + width] += [float(np.broadcast_to(k, WIDTH)[number]) for k in x]
+            start = offsets.reshape(-1)[first + number] + column * strides.reshape(-1)[second + number]
+            array.reshape(-1)[start : start + width] += [float(np.broadcast_to(k, WIDTH)[number]) for k in x]
 
     return add
 
@@ -651,8 +655,8 @@ def _put_of_array(width: int, by_row: bool) -> Callable[..., Any]:
 
     def put(x: Any, array: Any, offsets: Any, first: int) -> None:
         for number in range(WIDTH):
-            place = offsets.reshape(-1)[first + number] * (width if by_row else 1)
-            array.reshape(-1)[place : place + width] = [float(np.broadcast_to(k, WIDTH)[number]) for k in x]
+            start = offsets.reshape(-1)[first + number] * (width if by_row else 1)
+            array.reshape(-1)[start : start + width] = [float(np.broadcast_to(k, WIDTH)[number]) for k in x]
 
     return put
 
@@ -662,7 +666,7 @@ def _either(compiled: Any, function: Any) -> Any:
     return compiled if COMPILED else function
 
 
-# (array, place), (x, array, place): load or store lanes side by side at an offset of an array, counted through all of its axes
+# (array, offset), (x, array, offset): load or store lanes side by side at an offset of an array, counted through all of its axes
 load, store = _either(_load, _load_array), _either(_store, _store_array)
 # load or store only the first four or six lanes; the values of the others are undefined after loading
 load4, store4 = _either(_load4, _load4_array), _either(_store4, _store4_array)
@@ -682,18 +686,18 @@ spread_lane = _either(_spread_lane, lambda x, k: np.full(WIDTH, x[k]))
 where_less = _either(_where_less, lambda x, y, then, otherwise: np.where(x < y, then, otherwise))
 # (inside, outside, first, end): select `inside` in lanes first .. end - 1, `outside` in the others
 choose = _either(_choose, _choose_array)
-# (array, items, i): load the rows items[i], items[i + 1], ... of an array; the name tells how many numbers a row has
+# (array, items, i): load the rows items[i], items[i + 1], ... of an array; the name ends with the number of numbers in a row
 _of_rows = _either(_rows, _rows_of_array)
 rows1, rows3, rows4, rows6, rows9, rows36 = (_of_rows(width) for width in (1, 3, 4, 6, 9, 36))
-# (array, places, i, offset): load the numbers from array[places[i + l] + offset] on into lane l
+# (array, offsets, i, offset): load the numbers from array[offsets[i + l] + offset] on into lane l
 numbers1, numbers2, numbers3, numbers4, numbers6, numbers7 = (
     _either(_numbers(width), _numbers_of_array(width)) for width in (1, 2, 3, 4, 6, 7)
 )
-# (x, array, places, strides, i, j, column): add, array[places[i + l] + column strides[j + l] + k] += x[k] of lane l
+# (x, array, offsets, strides, i, j, column): add, array[offsets[i + l] + column strides[j + l] + k] += x[k] of lane l
 _to_rows = _either(_add_rows, _add_rows_of_array)
 add_rows2, add_rows3, add_rows6, add_rows12 = (_to_rows(width) for width in (2, 3, 6, 12))
-# (x, array, items, i): `put_rows*` store to the rows items[i], items[i + 1], ... of an array; the name tells how many
-# numbers a row has; (x, array, places, i): `put*` store to array[places[i + l] + k] of lane l
+# (x, array, items, i): `put_rows*` store to the rows items[i], items[i + 1], ... of an array; the name ends with
+# the number of numbers in a row; (x, array, offsets, i): `put*` store to array[offsets[i + l] + k] of lane l
 put_rows3, put_rows4, put_rows6, put_rows9, put_rows12 = (
     _either(_put(width, True), _put_of_array(width, True)) for width in (3, 4, 6, 9, 12)
 )

@@ -60,8 +60,8 @@ class Mesh(MassProperties):
         )
         vertices = number(owner, "scale", scale, positive=True) * vertices
         if not np.all(np.isfinite(vertices)):
-            where = int(np.argmin(np.isfinite(vertices).all(axis=1)))
-            raise ModelError(f"{owner}: vertex {where} is {vertices[where]}; give finite coordinates")
+            index = int(np.argmin(np.isfinite(vertices).all(axis=1)))
+            raise ModelError(f"{owner}: vertex {index} is {vertices[index]}; give finite coordinates")
         vertices, faces = merge_vertices(vertices, faces)
         check_closed(owner, faces)
         # use a point inside the surface as origin: about a distant point the inertia of the body would be lost to round-off

@@ -54,8 +54,8 @@ def _differences(value: Function) -> Function:
     """Return the rate of a function by central differences of order 6."""
 
     def rate(t: Floats) -> Floats:
-        many = np.add.outer(STEP * _PLACES, t)
-        values = value(many.ravel()).reshape(*many.shape, *value(t[:1]).shape[1:])
+        samples = np.add.outer(STEP * _PLACES, t)
+        values = value(samples.ravel()).reshape(*samples.shape, *value(t[:1]).shape[1:])
         return np.tensordot(_WEIGHTS, values, axes=1) / STEP
 
     return rate
@@ -84,7 +84,7 @@ def scalar_motion(owner: str, source: Any) -> Motion:
         return Motion(source, source.rate, source)
     if not _functions(source):
         raise ModelError(
-            f"{owner}: {shown(source)} is no function of time; give a signal or a function t -> number"
+            f"{owner}: {shown(source)} is not a function of time; give a signal or a function t -> number"
         )
 
     def sampled(function: Any, what: str) -> Function:
@@ -98,7 +98,7 @@ def scalar_motion(owner: str, source: Any) -> Motion:
 def vector_motion(owner: str, source: Any) -> Motion:
     """Return the motion of a point, m: of signals along directions, a function t -> (3,), or a pair (function, rate).
 
-    A list of signals is added up; None is no motion. Raise ModelError if the input is none of these, or a signal has kinks or
+    A list of signals is added up; None means no motion. Raise ModelError if the input is none of these, or a signal has kinks or
     jumps.
     """
     if source is None:
@@ -118,7 +118,7 @@ def vector_motion(owner: str, source: Any) -> Motion:
         )
     if not _functions(source):
         raise ModelError(
-            f"{owner}: {shown(source)} is no function of time; give signals along directions or a function t -> (3,)"
+            f"{owner}: {shown(source)} is not a function of time; give signals along directions or a function t -> (3,)"
         )
 
     def sampled(function: Any, what: str) -> Function:
@@ -173,9 +173,9 @@ class FrameMotion:
         r, v = self.position + self.displacement.value(t), self.displacement.rate(t)
         if self.attitude is not None:
             quat = self._attitude(t)
-            many = self._attitude(np.add.outer(STEP * _PLACES, t).ravel()).reshape(6, -1, 4)
-            many = np.where(np.sum(many * quat, axis=2, keepdims=True) < 0.0, -many, many)
-            rate = np.tensordot(_WEIGHTS, many, axes=1) / STEP
+            samples = self._attitude(np.add.outer(STEP * _PLACES, t).ravel()).reshape(6, -1, 4)
+            samples = np.where(np.sum(samples * quat, axis=2, keepdims=True) < 0.0, -samples, samples)
+            rate = np.tensordot(_WEIGHTS, samples, axes=1) / STEP
             Omega = 2.0 * quaternions.multiply(quaternions.conjugate(quat), rate)[:, 1:]
             return r, quat, v, Omega
         if self.axis is None:

@@ -63,7 +63,7 @@ class Signal:
             If the signal has kinks or jumps.
         """
         raise ModelError(
-            f"{type(self).__name__}: has kinks or jumps, so that nothing can move with it; use SmoothStep, SmoothTable, "
+            f"{type(self).__name__}: has kinks or jumps, so that it cannot prescribe a motion; use SmoothStep, SmoothTable, "
             "SpinUp, Steady or Sine"
         )
 
@@ -190,7 +190,7 @@ class Field:
             x, y, z = (np.broadcast_to(np.asarray(component, float), shape) for component in values)
         except (ValueError, TypeError):
             raise ModelError(
-                f"{owner}: Field of {len(s)} places and {len(t)} times gives {_shapes(values)}; give three components, each a "
+                f"{owner}: Field at {len(s)} positions and {len(t)} times gives {_shapes(values)}; give three components, each a "
                 f"number or of a shape that broadcasts to {shape}"
             ) from None
         return array(owner, "Field[time, place, component]", np.stack([x, y, z], axis=-1), (*shape, 3))
@@ -222,7 +222,7 @@ class Constant(Signal):
     value: float
 
     def __post_init__(self) -> None:
-        _keep(self, "value")
+        _store_checked(self, "value")
 
     def __call__(self, t: ArrayLike) -> Floats:
         return np.full(np.shape(t), self.value)
@@ -274,8 +274,8 @@ class Table(Signal):
                 f"Table: {len(times)} times and {len(values)} values; give as many values as times"
             )
         if np.any(np.diff(times) <= 0):
-            where = int(np.argmax(np.diff(times) <= 0))
-            raise ModelError(f"Table: time {times[where + 1]} follows {times[where]}; times must increase")
+            index = int(np.argmax(np.diff(times) <= 0))
+            raise ModelError(f"Table: time {times[index + 1]} follows {times[index]}; times must increase")
         object.__setattr__(self, "times", times)
         object.__setattr__(self, "values", values)
 
@@ -284,7 +284,7 @@ class Table(Signal):
 
     @property
     def corners(self) -> Sequence[float]:
-        """Return the times (s) at which the slope changes; a point that continues a straight line is no corner."""
+        """Return the times (s) at which the slope changes; a point that continues a straight line is not a corner."""
         times, values = np.asarray(self.times), np.asarray(self.values)
         slopes = np.concatenate([[0.0], np.diff(values) / np.diff(times), [0.0]])
         size = np.abs(slopes).max(initial=0.0)
@@ -315,7 +315,7 @@ class Ramp(Signal):
     t_end: float
 
     def __post_init__(self) -> None:
-        _keep(self, "value", "t_start", "t_end")
+        _store_checked(self, "value", "t_start", "t_end")
         _increasing("Ramp", t_start=self.t_start, t_end=self.t_end)
 
     def __call__(self, t: ArrayLike) -> Floats:
@@ -352,7 +352,7 @@ class Triangle(Signal):
     t_start: float = 0.0
 
     def __post_init__(self) -> None:
-        _keep(self, "peak", "t_start", "t_peak", "t_end")
+        _store_checked(self, "peak", "t_start", "t_peak", "t_end")
         _increasing("Triangle", t_start=self.t_start, t_peak=self.t_peak, t_end=self.t_end)
 
     def __call__(self, t: ArrayLike) -> Floats:
@@ -393,7 +393,7 @@ class Sine(Signal):
     offset: float = 0.0
 
     def __post_init__(self) -> None:
-        _keep(self, "amplitude", "frequency", "phase", "offset")
+        _store_checked(self, "amplitude", "frequency", "phase", "offset")
 
     def __call__(self, t: ArrayLike) -> Floats:
         return self.amplitude * np.sin(2 * np.pi * self.frequency * np.asarray(t) + self.phase) + self.offset
@@ -438,7 +438,7 @@ class Pulse(Signal):
     t_end: float
 
     def __post_init__(self) -> None:
-        _keep(self, "value", "t_start", "t_end")
+        _store_checked(self, "value", "t_start", "t_end")
         _increasing("Pulse", t_start=self.t_start, t_end=self.t_end)
 
     def __call__(self, t: ArrayLike) -> Floats:
@@ -472,7 +472,7 @@ class Steady(Signal):
     offset: float = 0.0
 
     def __post_init__(self) -> None:
-        _keep(self, "slope", "offset")
+        _store_checked(self, "slope", "offset")
 
     def __call__(self, t: ArrayLike) -> Floats:
         return self.offset + self.slope * np.asarray(t, dtype=float)
@@ -516,7 +516,7 @@ class SmoothStep(Signal):
     t_end: float
 
     def __post_init__(self) -> None:
-        _keep(self, "value", "t_start", "t_end")
+        _store_checked(self, "value", "t_start", "t_end")
         _increasing("SmoothStep", t_start=self.t_start, t_end=self.t_end)
 
     def _fraction(self, t: ArrayLike) -> Floats:
@@ -572,7 +572,7 @@ class SpinUp(Signal):
     t_end: float
 
     def __post_init__(self) -> None:
-        _keep(self, "speed", "t_end")
+        _store_checked(self, "speed", "t_end")
         number("SpinUp", "t_end", self.t_end, positive=True)
 
     def __call__(self, t: ArrayLike) -> Floats:
@@ -667,7 +667,7 @@ class SmoothTable(Signal):
         return rate
 
 
-def _keep(signal: Signal, *names: str) -> None:
+def _store_checked(signal: Signal, *names: str) -> None:
     """Check the numbers of a signal and store them as floats."""
     for name in names:
         object.__setattr__(signal, name, number(type(signal).__name__, name, getattr(signal, name)))

@@ -50,7 +50,7 @@ class Ball:
         """Return the centre as the only point; the radius of the ball is the rounding radius. Raise ModelError if
         `radius` is given.
         """
-        _round_already(owner, radius)
+        _check_not_round(owner, radius)
         return Features(np.zeros((1, 3)), np.zeros((0, 7)), np.ones(1), self.radius, self.radius)
 
 
@@ -63,7 +63,7 @@ class Stadium:
 
     def features(self, owner: str, radius: float) -> Features:
         """Return the ends of the segment as points; the radius is the rounding radius. Raise ModelError if `radius` is given."""
-        _round_already(owner, radius)
+        _check_not_round(owner, radius)
         ends = np.array([[0.0, 0.0, -0.5 * self.length], [0.0, 0.0, 0.5 * self.length]])
         return Features(ends, np.zeros((0, 7)), np.full(2, 0.5), self.radius, self.radius)
 
@@ -101,7 +101,9 @@ class Revolved:
         half = 0.5 * min(float(np.ptp(self.heights)), 2.0 * float(self.radii.max()))
         rises = np.diff(np.concatenate([ends[:1], rims[:, 1], ends[1:]]))
         if rims[:, 0].min() <= 0.0 or rises.min() < -FLAT * half:
-            _too_round(owner, radius, f"the {half:.3g} m of half its least extent, less where it is pointed")
+            _raise_too_round(
+                owner, radius, f"the {half:.3g} m of half its least extent, less where it is pointed"
+            )
         pointed = np.array([self.heights[0] < self.heights[1], self.heights[-2] < self.heights[-1]])
         points = np.column_stack([np.zeros((2, 2)), ends])[pointed]
         circles = np.column_stack(
@@ -141,26 +143,26 @@ class Hull:
         the radius.
         """
         X = self.vertices
-        away = X - X.mean(axis=0)
-        extents = np.linalg.svd(away, compute_uv=False) / np.sqrt(len(X))
+        from_mean = X - X.mean(axis=0)
+        extents = np.linalg.svd(from_mean, compute_uv=False) / np.sqrt(len(X))
         if extents.size < 3 or extents[2] <= FLAT * extents[0]:  # a point, a line, a plate
             return X, np.full(len(X), 1.0 / len(X)), 0.0
-        hull = scipy.spatial.ConvexHull(away)
+        hull = scipy.spatial.ConvexHull(from_mean)
         return X[hull.vertices], shares_of(hull)[hull.vertices], float(-hull.equations[:, 3].max())
 
 
-def _round_already(owner: str, radius: float) -> None:
+def _check_not_round(owner: str, radius: float) -> None:
     """Raise ModelError if a rounding radius is given for a shape that is round."""
     if radius > 0.0:
-        raise ModelError(f"{owner}: radius = {radius:g}, but its shape is round; leave it out")
+        raise ModelError(f"{owner}: radius = {radius:g}, but its shape is round; remove radius")
 
 
 def _check_rounding(owner: str, radius: float, half: float) -> None:
     """Raise ModelError if the rounding radius is not less than half of the least extent."""
     if radius >= half:
-        _too_round(owner, radius, f"the {half:.3g} m of half its least extent")
+        _raise_too_round(owner, radius, f"the {half:.3g} m of half its least extent")
 
 
-def _too_round(owner: str, radius: float, most: str) -> None:
+def _raise_too_round(owner: str, radius: float, most: str) -> None:
     """Raise ModelError: the rounding radius is too large. `most`: the limit in words."""
     raise ModelError(f"{owner}: rounded with {radius:g} m, more than the shape has; give less than {most}")

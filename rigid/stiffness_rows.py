@@ -37,7 +37,7 @@ def _each_of_two(instruction: str) -> Any:
 
     @intrinsic
     def both(typing: Any, x: Any, y: Any) -> Any:
-        def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+        def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
             pairs = zip(*(_numbers_of(builder, x, argument) for argument in arguments), strict=True)
             return _row_from(context, builder, x, [getattr(builder, instruction)(*pair) for pair in pairs])
 
@@ -50,8 +50,8 @@ def _each_of_two(instruction: str) -> Any:
 def _times(typing: Any, s: Any, x: Any) -> Any:
     """Generate `row_times`."""
 
-    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-        factor = spread(context, builder, arguments[0], called.args[0])
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
+        factor = spread(context, builder, arguments[0], sig.args[0])
         products = [builder.fmul(factor, number) for number in _numbers_of(builder, x, arguments[1])]
         return _row_from(context, builder, x, products)
 
@@ -63,10 +63,10 @@ def _of_vectors(typing: Any, y: Any, e: Any) -> Any:
     """Generate `row_of`: a tuple of six lanes if one of the numbers is of lanes, else one register."""
     of_eight = LANES in [kind[k] for kind in (y, e) for k in range(3)]
 
-    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         numbers = [
             (builder.extract_value(x, k), kind[k])
-            for x, kind in zip(arguments, called.args, strict=True)
+            for x, kind in zip(arguments, sig.args, strict=True)
             for k in range(3)
         ]
         if of_eight:
@@ -74,10 +74,8 @@ def _of_vectors(typing: Any, y: Any, e: Any) -> Any:
                 context, builder, _SIX, [spread(context, builder, x, kind) for x, kind in numbers]
             )
         vector = ir.Constant(VECTOR, [0.0] * 8)
-        for place, (x, kind) in zip(_PLACES, numbers, strict=True):
-            vector = builder.insert_element(
-                vector, context.cast(builder, x, kind, types.float64), _I32(place)
-            )
+        for lane, (x, kind) in zip(_PLACES, numbers, strict=True):
+            vector = builder.insert_element(vector, context.cast(builder, x, kind, types.float64), _I32(lane))
         return vector
 
     return (_SIX if of_eight else LANES)(y, e), generate
@@ -87,7 +85,7 @@ def _of_vectors(typing: Any, y: Any, e: Any) -> Any:
 def _moved(typing: Any, x: Any, arm: Any) -> Any:
     """Generate `row_moved`. `arm`: (arm, arm) as a row."""
 
-    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         row, arms = (_numbers_of(builder, x, argument) for argument in arguments)
         if x is _SIX:
             pairs = [(builder.fmul(row[i], arms[j]), builder.fmul(row[j], arms[i])) for i, j in _PAIRS]
@@ -118,9 +116,9 @@ def _kind_in(array: Any) -> Any:
 
 def _pointer(context: Any, builder: Any, of: Any, array: Any, at: Any, k: int) -> Any:
     """Return a pointer to the register of a row at offset `at` + k of an array."""
-    struct, place = context.make_array(of)(context, builder, array), builder.add(at, _I64(k))
-    check_place(context, builder, struct, place, 1 if of.dtype is LANES else 8)
-    return builder.bitcast(builder.gep(struct.data, [place]), VECTOR.as_pointer())
+    struct, offset = context.make_array(of)(context, builder, array), builder.add(at, _I64(k))
+    check_place(context, builder, struct, offset, 1 if of.dtype is LANES else 8)
+    return builder.bitcast(builder.gep(struct.data, [offset]), VECTOR.as_pointer())
 
 
 def _places_in(array: Any) -> tuple[int, ...]:
@@ -129,11 +127,11 @@ def _places_in(array: Any) -> tuple[int, ...]:
 
 
 @intrinsic
-def _at(typing: Any, array: Any, place: Any) -> Any:
+def _at(typing: Any, array: Any, offset: Any) -> Any:
     """Generate `row_at`."""
     kind = _kind_in(array)
 
-    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         pointers = [
             _pointer(context, builder, array, arguments[0], arguments[1], k) for k in _places_in(array)
         ]
@@ -143,10 +141,10 @@ def _at(typing: Any, array: Any, place: Any) -> Any:
 
 
 @intrinsic
-def _put(typing: Any, row: Any, array: Any, place: Any) -> Any:
+def _put(typing: Any, row: Any, array: Any, offset: Any) -> Any:
     """Generate `put_row`."""
 
-    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
+    def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         for x, k in zip(_numbers_of(builder, row, arguments[0]), _places_in(array), strict=True):
             pointer = _pointer(context, builder, array, arguments[1], arguments[2], k)
             builder.store(x, pointer, align=8)
@@ -155,10 +153,10 @@ def _put(typing: Any, row: Any, array: Any, place: Any) -> Any:
     return (types.void(row, array, types.intp), generate) if _kind_in(array) is row else None
 
 
-def _put_numbers(row: Any, array: Any, place: int) -> None:
+def _put_numbers(row: Any, array: Any, offset: int) -> None:
     """Store a row in an array, in place of `_put` if the compiler is off."""
     for x, k in zip(row, _PLACES, strict=True):
-        array[place + k] = x
+        array[offset + k] = x
 
 
 def _moved_numbers(row: Any, arm: Any) -> Any:
@@ -172,7 +170,7 @@ def _either(compiled: Any, function: Any) -> Any:
     return compiled if COMPILED else function
 
 
-# (array, place): load a row from an offset of an array; (row, array, place): store a row at an offset
+# (array, offset): load a row from an offset of an array; (row, array, offset): store a row at an offset
 row_at = _either(_at, lambda array, place: tuple(array[place + k] for k in _PLACES))
 put_row = _either(_put, _put_numbers)
 # (y, e): row made of two vectors

@@ -146,14 +146,14 @@ def _operation(function: Callable[..., Any], is_product: bool, is_difference: bo
             result = _result_type(is_product, *arguments)
             return None if result is None else signature(result, *arguments)
 
-    def lower(context: Any, builder: Any, called: Any, values: Any) -> Any:
-        result = called.return_type
+    def lower(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        result = sig.return_type
         if result is _TYPE:
             return _NOTHING
-        left = called.args[0] is _TYPE
-        at = 1 if left else 0
-        x = context.cast(builder, values[at], called.args[at], result)
-        return builder.fneg(x) if left and is_difference else x
+        left_is_zero = sig.args[0] is _TYPE
+        at = 1 if left_is_zero else 0
+        x = context.cast(builder, values[at], sig.args[at], result)
+        return builder.fneg(x) if left_is_zero and is_difference else x
 
     for other in _NUMBERS:
         lower_builtin(function, Zero, other)(lower)
@@ -178,5 +178,5 @@ class _Negative(AbstractTemplate):
 
 
 @lower_builtin(operator.neg, Zero)
-def _negative(context: Any, builder: Any, called: Any, values: Any) -> Any:
+def _negative(context: Any, builder: Any, sig: Any, values: Any) -> Any:
     return _NOTHING

@@ -32,8 +32,8 @@ def triangle_surface(
     is_file = isinstance(source, str | Path)
     vertices, faces = read_triangles(owner, source) if is_file else triangles_of(owner, source)  # type: ignore[arg-type]
     if not np.all(np.isfinite(vertices)):
-        where = int(np.argmin(np.isfinite(vertices).all(axis=1)))
-        raise ModelError(f"{owner}: vertex {where} is {vertices[where]}; give finite coordinates")
+        index = int(np.argmin(np.isfinite(vertices).all(axis=1)))
+        raise ModelError(f"{owner}: vertex {index} is {vertices[index]}; give finite coordinates")
     if not is_file:
         _check_areas(owner, scale * vertices, faces)  # before merging, with the user's triangle numbers
     vertices, faces = merge_vertices(scale * vertices, faces)
@@ -43,7 +43,7 @@ def triangle_surface(
     _, count = np.unique(np.sort(faces, axis=1), axis=0, return_counts=True)
     if np.any(count > 1):
         raise ModelError(
-            f"{owner}: {int((count > 1).sum())} triangles stand there more than once; leave one of each"
+            f"{owner}: {int((count > 1).sum())} triangles are listed more than once; remove the repeated ones"
         )
     edges = np.sort(np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), axis=1)
     edges, count = np.unique(edges, axis=0, return_counts=True)
@@ -51,7 +51,7 @@ def triangle_surface(
         a, b = vertices[edges[np.argmax(count)]]
         raise ModelError(
             f"{owner}: {int((count > 2).sum())} edges belong to more than two triangles, one from {a} to {b} to {count.max()}; "
-            "make meshes of their own of what meets there"
+            "make a separate mesh of each surface that meets there"
         )
     return vertices, faces
 
@@ -65,7 +65,7 @@ def _check_areas(owner: str, vertices: Floats, faces: Ints) -> None:
         k = int(np.argmax(flat))
         raise ModelError(
             f"{owner}: {int(flat.sum())} triangles have no area, the first is number {k}, with the corners {a[k]}, {b[k]}, "
-            f"{c[k]}; leave them out"
+            f"{c[k]}; remove them"
         )
 
 

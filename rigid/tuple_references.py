@@ -85,10 +85,10 @@ def _type_of(field: Any, context: Any) -> Any:
     kind = type(field)
     if issubclass(kind, tuple) and typeof_impl.dispatch(kind) is typeof_impl.dispatch(tuple):
         fields = [_type_of(item, context) for item in field]
-        place = (kind, *map(id, fields))
-        if place not in _TUPLES:
-            _TUPLES[place] = fields, typeof_impl(field, context)
-        return _TUPLES[place][1]
+        tuple_key = (kind, *map(id, fields))
+        if tuple_key not in _TUPLES:
+            _TUPLES[tuple_key] = fields, typeof_impl(field, context)
+        return _TUPLES[tuple_key][1]
     if kind is not np.ndarray and kind is not np.recarray:
         return typeof_impl(field, context)
     flags = field.flags
@@ -107,16 +107,16 @@ def _from_python(reference: Reference, argument: Any, c: Any) -> NativeValue:
     """
     uncounted = c.context.subtarget(enable_nrt=False).get_python_api(c.builder)
     builder, pointer = c.builder, c.context.get_value_type(reference)
-    place = cgutils.alloca_once(builder, pointer.pointee)
-    slot, failed = cgutils.alloca_once_value(builder, place), cgutils.alloca_once_value(builder, _RIGHT)
+    storage = cgutils.alloca_once(builder, pointer.pointee)
+    slot, failed = cgutils.alloca_once_value(builder, storage), cgutils.alloca_once_value(builder, _RIGHT)
     count = uncounted.tuple_size(argument)
     is_bound = builder.icmp_signed("==", count, count.type(-1 if len(reference.pointee) == 1 else 1))
     with builder.if_else(is_bound) as (then, otherwise):
         with then:
-            known = uncounted.long_as_longlong(uncounted.tuple_getitem(argument, 0))
-            builder.store(builder.inttoptr(known, pointer), slot)
+            address = uncounted.long_as_longlong(uncounted.tuple_getitem(argument, 0))
+            builder.store(builder.inttoptr(address, pointer), slot)
         with otherwise:
-            builder.store(_write_to(place, reference.pointee, argument, uncounted), failed)
+            builder.store(_write_to(storage, reference.pointee, argument, uncounted), failed)
     wrong = builder.load(failed)
     with builder.if_then(wrong, likely=False):
         c.pyapi.err_set_string("PyExc_TypeError", f"can't unbox arrays: no {reference.name}")
@@ -126,8 +126,8 @@ def _from_python(reference: Reference, argument: Any, c: Any) -> NativeValue:
 _RIGHT = ir.Constant(ir.IntType(1), 0)
 
 
-def _write_to(place: Any, kind: Any, argument: Any, api: Any) -> Any:
-    """Write the values of a Python object to `place`, field by field; return whether that failed.
+def _write_to(target: Any, kind: Any, argument: Any, api: Any) -> Any:
+    """Write the values of a Python object to `target`, field by field; return whether that failed.
 
     numba makes one value of all fields, 300 numbers, and stores it: the compiler then took seconds for each kernel.
     """
@@ -140,19 +140,19 @@ def _write_to(place: Any, kind: Any, argument: Any, api: Any) -> Any:
             wrong = cgutils.false_bit
             for i, field in enumerate(fields):
                 field_failed = _write_to(
-                    _inside(builder, place, i), field, api.tuple_getitem(argument, i), api
+                    _inside(builder, target, i), field, api.tuple_getitem(argument, i), api
                 )
                 wrong = builder.or_(wrong, field_failed)
             builder.store(wrong, failed)
         return builder.load(failed)
     if isinstance(kind, types.Array):
-        status = api.numba_array_adaptor(argument, builder.bitcast(place, api.voidptr))
-        array = api.context.make_array(kind)(api.context, builder, ref=place)
+        status = api.numba_array_adaptor(argument, builder.bitcast(target, api.voidptr))
+        array = api.context.make_array(kind)(api.context, builder, ref=target)
         size = array.itemsize.type(as_dtype(kind.dtype).itemsize)
         different = builder.icmp_unsigned("!=", array.itemsize, size)
         return builder.or_(cgutils.is_not_null(builder, status), different)
     values = api.to_native_value(kind, argument)
-    builder.store(values.value, place)
+    builder.store(values.value, target)
     return values.is_error
 
 

@@ -44,7 +44,9 @@ from rigid.system import Floats, Ints
 EPS = 2.220446049250313e-16
 NOISE = 50.0  # multiple of the round-off of an entry's share below which eigenvalues are zero
 DENSE = 60  # largest number of degrees of freedom for which all eigenvalues are computed
-DROWNED_IN_NOISE = 1e-11  # largest accepted round-off of the highest eigenvalue, relative to the lowest one
+LARGEST_RELATIVE_NOISE = (
+    1e-11  # largest accepted round-off of the highest eigenvalue, relative to the lowest one
+)
 BLURRED = 10.0  # error of eigenvalues of a full matrix, as a multiple of the round-off of the highest
 RANK = 1e-10  # singular values below this part of the largest one are zero
 POSE_ROUNDOFF = 16.0  # multiple of eps: rounding of positions, rotations and the strains between them
@@ -74,7 +76,7 @@ def conservative(lin: Linearised, n: int) -> tuple[Floats, Floats, NDArray]:
     if size <= SMALL and lin.free <= 2 * SMALL:
         with one_thread(lin.size):
             reduced = _reduced(lin)
-            return _held(lin, n, reduced) or _dense(lin, n, reduced)
+            return _supported(lin, n, reduced) or _dense(lin, n, reduced)
     if n >= size - 1 or size <= DENSE:
         return _dense(lin, n, _reduced(lin))
     with one_thread():
@@ -103,16 +105,18 @@ def _lowest(lin: Linearised, n: int, size: int) -> tuple[Floats, Floats, NDArray
     return mu[order], phi[order], zero[order]
 
 
-def _lanczos(lin: Linearised, sigma: float, n: int, known: Floats | None = None) -> tuple[Floats, Floats]:
+def _lanczos(
+    lin: Linearised, sigma: float, n: int, known_modes: Floats | None = None
+) -> tuple[Floats, Floats]:
     """Return the n eigenvalues mu of (1) nearest to the shift `sigma`, 1/s^2, and their modes (n, size), by Lanczos.
 
-    `known`: modes (k, size) to which the iteration is kept orthogonal in M.
+    `known_modes`: modes (k, size) to which the iteration is kept orthogonal in M.
     """
     saddle = SaddlePointSolver(scipy.sparse.csr_matrix(lin.K - sigma * lin.M), lin.G)
 
     def solve(b: NDArray) -> NDArray:
         x = saddle.solve(np.ravel(b))
-        return x if known is None else x - (known @ (lin.M @ x)) @ known
+        return x if known_modes is None else x - (known_modes @ (lin.M @ x)) @ known_modes
 
     P = scipy.sparse.linalg.LinearOperator((lin.size, lin.size), matvec=solve, dtype=float)
     start = solve(np.random.default_rng(1).standard_normal(lin.size))
@@ -120,7 +124,7 @@ def _lanczos(lin: Linearised, sigma: float, n: int, known: Floats | None = None)
     if len(light):  # start with motions of these unknowns that follow unknowns with mass
         push = np.zeros(lin.size)
         push[light] = start[light]
-        _check_held(lin, saddle.solve(push)[None])
+        _check_stiffened(lin, saddle.solve(push)[None])
         start = solve(lin.M @ start)
     try:
         mu, phi = scipy.sparse.linalg.eigsh(
@@ -142,10 +146,10 @@ def noise(lin: Linearised, phi: Floats) -> Floats:
     # use displacements only, as rotations may have almost no inertia
     squares = squared_frequencies(lin).reshape(-1, 6)
     highest = float(squares[:, :3].max(initial=0.0)) or float(squares.max(initial=0.0))
-    return np.maximum(NOISE * EPS * _shares(lin, phi), EPS * highest) + _of_places(lin, phi)
+    return np.maximum(NOISE * EPS * _root_sum_squares(lin, phi), EPS * highest) + _pose_roundoff(lin, phi)
 
 
-def _most_noise(lin: Linearised, x: Floats) -> float:
+def _noise_bound(lin: Linearised, x: Floats) -> float:
     """Return an upper bound of `noise` for one mode x (size,), 1/s^2.
 
     It uses |K| instead of squares and signs, and |phi_a|^2 + |phi_b|^2 in (3).
@@ -158,7 +162,7 @@ def _most_noise(lin: Linearised, x: Floats) -> float:
     )
 
 
-def _of_places(lin: Linearised, phi: NDArray) -> Floats:
+def _pose_roundoff(lin: Linearised, phi: NDArray) -> Floats:
     """Return the round-off (k,) of phi K phi due to rounded poses.
 
     Poses are known to eps. Forces between frames are then known to eps times their stiffness s, and they contribute to K, so that
@@ -200,7 +204,7 @@ def _sizes(lin: Linearised) -> Iterator[tuple[Ints, Ints, Floats]]:
             yield entries_of_kind.row, entries_of_kind.col, entries_of_kind.data
 
 
-def _shares(lin: Linearised, phi: Floats) -> Floats:
+def _root_sum_squares(lin: Linearised, phi: Floats) -> Floats:
     """Return (k,) the root of the sum of squares of the entries' contributions to phi K phi."""
     squares = phi.T**2
     return np.asarray(np.sqrt(np.sum(squares * (stiffness_squares(lin) @ squares), axis=0)))
@@ -225,7 +229,7 @@ def _reduced(lin: Linearised) -> Reduced:
     return Reduced(Z, Z.onto(lin.full("M")), Z.onto(lin.full("K")))
 
 
-def _held(lin: Linearised, n: int, reduced: Reduced) -> tuple[Floats, Floats, NDArray] | None:
+def _supported(lin: Linearised, n: int, reduced: Reduced) -> tuple[Floats, Floats, NDArray] | None:
     """Return what `conservative` returns for a stably supported model, or None if K is not clearly positive.
 
     Solve M y = K y/mu on the null space of G for the largest 1/mu. These are exact to their own round-off; solutions of
@@ -241,7 +245,7 @@ def _held(lin: Linearised, n: int, reduced: Reduced) -> tuple[Floats, Floats, ND
     if len(inverse) < n or inverse[-1] <= 0.0:
         return None
     mu, phi = 1.0 / inverse, Z.of(y / np.sqrt(inverse)).T
-    if mu[0] <= CLEAR * _most_noise(lin, phi[0]) and mu[0] <= CLEAR * noise(lin, phi[:1])[0]:
+    if mu[0] <= CLEAR * _noise_bound(lin, phi[0]) and mu[0] <= CLEAR * noise(lin, phi[:1])[0]:
         return None
     return mu, phi, np.zeros(n, bool)
 
@@ -251,11 +255,11 @@ def _dense(lin: Linearised, n: int, reduced: Reduced) -> tuple[Floats, Floats, N
     Z, M, K = reduced
     mu, y = _largest(K, M, len(K))
     mu, phi = mu[::-1], Z.of(y).T[::-1]
-    known = noise(lin, phi)
-    # an eigenvalue that is zero up to rounding is no shift: the shifted inverse would be as singular as K
-    low = np.abs(mu) > np.maximum(known, BLURRED * EPS * np.abs(mu).max())
+    roundoff = noise(lin, phi)
+    # an eigenvalue that is zero up to rounding cannot be the shift: the shifted inverse would be as singular as K
+    low = np.abs(mu) > np.maximum(roundoff, BLURRED * EPS * np.abs(mu).max())
     if (
-        EPS * np.abs(mu).max() > DROWNED_IN_NOISE * np.abs(mu[low]).min(initial=np.inf)
+        EPS * np.abs(mu).max() > LARGEST_RELATIVE_NOISE * np.abs(mu[low]).min(initial=np.inf)
         and mu.min() > -np.abs(mu[low]).min()
     ):
         # the highest eigenvalue (almost no mass) spoils the lowest: compute these as the largest of the shifted inverse
@@ -264,12 +268,12 @@ def _dense(lin: Linearised, n: int, reduced: Reduced) -> tuple[Floats, Floats, N
             _, y = _largest(M, K + shift * M, len(K))
             y = y / np.sqrt(np.einsum("ij,ij->j", y, M @ y))
             mu, phi = np.einsum("ij,ij->j", y, K @ y), Z.of(y).T
-            known = noise(lin, phi)
+            roundoff = noise(lin, phi)
     order = np.sort(np.argsort(np.abs(mu))[:n])
     phi = phi[order]
     # errors of mu are as large as those of the highest one, huge for rotations without inertia; use the Rayleigh quotient
     mu = np.einsum("ki,ki->k", phi, (lin.full("K") @ phi.T).T)
-    zero = np.abs(mu) <= known[order]
+    zero = np.abs(mu) <= roundoff[order]
     order = np.argsort(np.where(zero, 0.0, mu), kind="stable")
     return mu[order], phi[order], zero[order]
 
@@ -280,7 +284,7 @@ def _largest(A: Floats, B: Floats, n: int) -> tuple[Floats, Floats]:
     Raises LinAlgError if B is not positive definite.
     """
     sets = uncoupled_sets(A, B)
-    solutions = [_of_one_set(subset.A, subset.B, n) for subset in sets]
+    solutions = [_largest_of_set(subset.A, subset.B, n) for subset in sets]
     every = np.concatenate([nu for nu, _ in solutions])
     y, at = np.zeros((len(A), len(every))), 0
     for subset, (_, part) in zip(sets, solutions, strict=True):
@@ -290,7 +294,7 @@ def _largest(A: Floats, B: Floats, n: int) -> tuple[Floats, Floats]:
     return every[use], y[:, use]
 
 
-def _of_one_set(A: Floats, B: Floats, n: int) -> tuple[Floats, Floats]:
+def _largest_of_set(A: Floats, B: Floats, n: int) -> tuple[Floats, Floats]:
     """Return the n largest (or all) nu of A y = nu B y in ascending order, and y, for one set of coupled unknowns."""
     size = len(A)
     # the LAPACK calls of scipy's `eigh` without its checks; both matrices are symmetric, LAPACK reads them by columns
@@ -323,8 +327,8 @@ class MotionBasis(NamedTuple):
 
     def onto(self, A: Floats) -> Floats:
         """Return T^T A T (k, k) for a symmetric A (size, size)."""
-        among = _range(self.alone)
-        of_alone = A[among][:, among]
+        alone = _range(self.alone)
+        of_alone = A[alone][:, alone]
         if not self.along.shape[1]:
             return np.asarray(of_alone)
         coupling = A[np.ix_(self.alone, self.constrained)] @ self.along
@@ -347,11 +351,11 @@ def _range(indices: Ints) -> Any:
 def allowed_motions(G: Any) -> MotionBasis:
     """Return orthonormal motions that the joints allow: the null space of G (m, size), full or sparse."""
     rows = array(G)
-    known = rows.any(axis=0)  # True for unknowns that a joint constrains
-    alone, constrained = np.flatnonzero(~known), np.flatnonzero(known)
+    is_constrained = rows.any(axis=0)  # True for unknowns that a joint constrains
+    free, constrained = np.flatnonzero(~is_constrained), np.flatnonzero(is_constrained)
     _, values, directions = np.linalg.svd(rows[:, constrained], full_matrices=True)
     rank = int((values > RANK * values.max(initial=0.0)).sum())
-    return MotionBasis(rows.shape[1], alone, constrained, directions[rank:].T)
+    return MotionBasis(rows.shape[1], free, constrained, directions[rank:].T)
 
 
 def null_space(G: Any) -> Floats:
@@ -402,15 +406,15 @@ def slow_motions(lin: Linearised) -> MotionBasis:
     R = Z @ null_space(N.T @ Z)
     stiff = N.T @ (lin.K @ N)
     _, directions = np.linalg.eigh(0.5 * (stiff + stiff.T))
-    _check_held(lin, (N @ directions).T)
+    _check_stiffened(lin, (N @ directions).T)
     T = np.asarray(R - N @ np.linalg.solve(stiff, N.T @ (lin.K @ R)))
     return MotionBasis(lin.size, np.zeros(0, np.int64), np.arange(lin.size), T)
 
 
-def _check_held(lin: Linearised, motions: Floats) -> None:
+def _check_stiffened(lin: Linearised, motions: Floats) -> None:
     """Raise `UnstiffenedMotionError` if one of these motions (k, size) of massless unknowns has no stiffness."""
     cost = np.abs(np.einsum("ki,ki->k", motions, (lin.K @ motions.T).T))
-    loose = cost <= NOISE * EPS * _shares(lin, motions)
+    loose = cost <= NOISE * EPS * _root_sum_squares(lin, motions)
     if loose.any():
         far = np.abs(lin.of_frames(motions[np.argmax(loose)])).max(axis=1)
         raise UnstiffenedMotionError(int(np.argmax(far)))
@@ -430,7 +434,7 @@ def general_spectrum(lin: Linearised, n: int) -> Spectrum:
     light = massless_unknowns(lin)
     if len(light) and np.any(D[light].data):
         raise ModelError(
-            "modes: a rod without mass is viscous or damped; give it mass, or leave the damping out (`undamped`)"
+            "modes: a rod without mass is viscous or damped; give it mass, or remove the damping (`undamped`)"
         )
     free, sigma = count_finite_eigenvalues(lin), _general_shift(lin)
     internal = lin.states
@@ -440,7 +444,7 @@ def general_spectrum(lin: Linearised, n: int) -> Spectrum:
         and (internal.H[light].nnz or internal.Ly[:, light].nnz or internal.Lz[:, light].nnz)
     ):
         raise ModelError(
-            "modes: something with states of its own, or a section that relaxes, acts on a rod without mass; give it mass"
+            "modes: an interaction with internal states, or a section that relaxes, acts on a rod without mass; give the rod mass"
         )
     count = 0 if internal is None else len(internal.L)
     if 2 * free + count <= 4 * DENSE:
@@ -458,8 +462,8 @@ def general_spectrum(lin: Linearised, n: int) -> Spectrum:
     zero_modes = _independent(vectors[zero], lin.M)
     values = np.concatenate([np.zeros(len(zero_modes)), values[order]])[:n]
     vectors = np.concatenate([zero_modes, vectors[order]])[:n]
-    known = _noise_general(lin, vectors, sigma)
-    return Spectrum(values, vectors, np.arange(len(values)) < len(zero_modes), known)
+    roundoff = _noise_general(lin, vectors, sigma)
+    return Spectrum(values, vectors, np.arange(len(values)) < len(zero_modes), roundoff)
 
 
 def _independent(vectors: NDArray, M: scipy.sparse.csr_matrix) -> Floats:
@@ -493,7 +497,7 @@ def _dense_general(lin: Linearised, D: scipy.sparse.csr_matrix, sigma: float) ->
         return values, (Z @ z[:k]).T
     A = np.block([[np.zeros((k, k)), np.eye(k)], [-inverse @ K, -inverse @ D0]])
     values, z = eig(A)
-    if EPS * np.abs(values).max() ** 2 > DROWNED_IN_NOISE * sigma**2:  # shift as in `_dense`, with (2)
+    if EPS * np.abs(values).max() ** 2 > LARGEST_RELATIVE_NOISE * sigma**2:  # shift as in `_dense`, with (2)
         S = np.linalg.inv(sigma * sigma * M + sigma * D0 + K)
         right, below = -S @ (D0 + sigma * M), -S @ M
         nu, z = eig(np.block([[right, below], [sigma * right + np.eye(k), sigma * below]]))
@@ -518,14 +522,14 @@ def _arnoldi(lin: Linearised, D: scipy.sparse.csr_matrix, n: int, sigma: float) 
         (2 * size, 2 * size), matvec=lambda z: step(np.ravel(z)), dtype=float
     )
     start = step(step(np.random.default_rng(1).standard_normal(2 * size)))
-    many = 2 * n + 12  # two per pair, and some for modes without stiffness
+    n_vectors = 2 * n + 12  # two per pair, and some for modes without stiffness
     try:
         nu, z = scipy.sparse.linalg.eigs(
-            operator, many, which="LM", v0=start, ncv=min(2 * many + 20, 2 * size)
+            operator, n_vectors, which="LM", v0=start, ncv=min(2 * n_vectors + 20, 2 * size)
         )
     except scipy.sparse.linalg.ArpackNoConvergence as few:
         raise ModelError(
-            f"modes: {len(few.eigenvalues)} of {many} eigenvalues converged; ask for fewer modes"
+            f"modes: {len(few.eigenvalues)} of {n_vectors} eigenvalues converged; ask for fewer modes"
         ) from None
     return sigma + 1.0 / nu, z[: lin.size].T
 
@@ -565,5 +569,5 @@ def _noise_general(lin: Linearised, vectors: NDArray, sigma: float) -> Floats:
     """
     mass = np.array([np.vdot(x, lin.M @ x).real for x in vectors])
     of_real = [np.abs(x) for x in vectors]
-    roundoff = NOISE * EPS * _shares(lin, np.array(of_real)) + _of_places(lin, vectors)
+    roundoff = NOISE * EPS * _root_sum_squares(lin, np.array(of_real)) + _pose_roundoff(lin, vectors)
     return np.asarray(roundoff / np.maximum(mass, 1e-300) + (DOUBLE * sigma) ** 2)

@@ -189,12 +189,16 @@ def linearise(
     system = with_load_values(system, loads)
     evolves, turns = has_evolution_equations(system), motion.turns
     state = with_determined_states(system, state) if evolves else state
-    acting = groups_of(system, state)
-    pushing = [interaction.group for interaction in acting if interaction.role in (Role.ENERGY, Role.WORK)]
-    holding = [interaction.group for interaction in acting if interaction.role is Role.CONSTRAINT]
+    interaction_groups = groups_of(system, state)
+    pushing = [
+        interaction.group
+        for interaction in interaction_groups
+        if interaction.role in (Role.ENERGY, Role.WORK)
+    ]
+    holding = [interaction.group for interaction in interaction_groups if interaction.role is Role.CONSTRAINT]
     resisting = [
         interaction.group
-        for interaction in acting
+        for interaction in interaction_groups
         if interaction.role is Role.DISSIPATION and interaction.group.kind.state_equations is None
     ]
     spins = turns and bool(np.any(motion.spin))
@@ -212,7 +216,7 @@ def linearise(
         force += inertia.steady_inertia_forces(turning, state, motion)
     resistance, C, circulating = tangents.damping(resisting, state, motion.spin)
     force += resistance
-    internal = linearise_states(acting, system, state) if evolves else None
+    internal = linearise_states(interaction_groups, system, state) if evolves else None
     if internal is not None:
         _check_still(motion)
         force += internal.force
@@ -234,16 +238,16 @@ def linearise(
     if spins:
         parts.append(circulating)
     if changes:
-        now = (posed_stiffness.matrix(place), M, joints, place)
-        _check_constant(system, state, motion, names, now, idle)
+        at_start = (posed_stiffness.matrix(place), M, joints, place)
+        _check_constant(system, state, motion, names, at_start, idle)
     reasons = [f"load {k}" for k in load_stiffness.loads_without_potential(system, loads)]
     if load_stiffness.has_open_pressure_edges(system):
         reasons.append("a pressure along an open rod")
     if spins and resisting:
         reasons.append("damping of what spins")
     K = matrix(joined(parts) if len(parts) > 1 else posed_stiffness)
-    left = force.ravel()[use] + G.T @ lam
-    reasons += _of_no_potential(acting, K, left)
+    residual = force.ravel()[use] + G.T @ lam
+    reasons += _kinds_without_potential(interaction_groups, K, residual)
     return Linearised(
         M=M,
         C=matrix(C) if len(C.values) else None,
@@ -251,7 +255,7 @@ def linearise(
         K=K if reasons else 0.5 * (K + K.T),
         G=G if small else sparse(G),
         lam=lam,
-        force=left,
+        force=residual,
         frames=frames,
         place=place,
         unsymmetric=tuple(reasons),
@@ -260,7 +264,7 @@ def linearise(
         motion=motion,
         loads=loads,
         repeated=repeated,
-        states=None if internal is None else _of_moving(internal, use),
+        states=None if internal is None else _states_of_moving_frames(internal, use),
     )
 
 
@@ -268,26 +272,29 @@ def _check_still(motion: SteadyMotion) -> None:
     """Raise ModelError if interactions or sections with internal states are part of a rotation."""
     if motion.turns or np.any(motion.spin):
         raise ModelError(
-            "linearise: states of interactions and sections that relax are taken about what stands still, not about a steady "
-            "rotation; leave them out, or simulate it"
+            "linearise: interactions with internal states and sections that relax can be linearised only about a state at "
+            "rest, not about a steady rotation; remove them, or simulate the model"
         )
 
 
-def _of_moving(internal: LinearisedStates, use: Ints) -> InternalStates:
+def _states_of_moving_frames(internal: LinearisedStates, use: Ints) -> InternalStates:
     """Return the internal states in the unknowns `use` of moving frames."""
     return InternalStates(
         internal.H[use], internal.L, internal.Ly[:, use], internal.Lz[:, use], internal.branches
     )
 
 
-def _of_no_potential(acting: Sequence[InteractionGroup], K: Any, left: Floats) -> list[str]:
-    """Return the names of user-defined kinds that do work or have internal states, if K is more unsymmetric than `left` explains.
+def _kinds_without_potential(
+    interaction_groups: Sequence[InteractionGroup], K: Any, residual: Floats
+) -> list[str]:
+    """Return the names of user-defined kinds that do work or have internal states, if K is too unsymmetric.
 
-    Away from equilibrium the residual forces `left` alone cause a skew part. An empty list means that K is symmetric otherwise.
+    Away from equilibrium the residual forces `residual` alone cause a skew part. An empty list means that K is not more
+    unsymmetric than these explain.
     """
     kinds = {
         interaction.group.kind.name: interaction.group.kind
-        for interaction in acting
+        for interaction in interaction_groups
         if interaction.role is not Role.CONSTRAINT
     }
     names = [
@@ -298,7 +305,7 @@ def _of_no_potential(acting: Sequence[InteractionGroup], K: Any, left: Floats) -
     if not names:
         return []
     skew = abs(K - K.T).max()
-    return names if skew > SKEW * abs(K).max() + 2.0 * np.abs(left).max(initial=0.0) else []
+    return names if skew > SKEW * abs(K).max() + 2.0 * np.abs(residual).max(initial=0.0) else []
 
 
 def with_determined_states(system: System, state: State) -> State:
@@ -393,8 +400,8 @@ def _check_directions(system: System, loads: Floats, motion: SteadyMotion) -> No
     for what, F in vectors:
         if np.abs(np.cross(motion.W, F)).max() > 1e-9 * np.abs(motion.W).max() * np.abs(F).max():
             raise ModelError(
-                f"linearise: {what} is not along the axis {motion.W} of the rotation, and turns in its axes; "
-                "let a load follow its part, or leave gravity out"
+                f"linearise: {what} is not along the axis {motion.W} of the rotation, so it rotates relative to its axes; "
+                "let a load follow its part, or set gravity to zero"
             )
 
 
@@ -403,27 +410,27 @@ def _check_constant(
     state: State,
     motion: SteadyMotion,
     names: Names,
-    now: tuple[scipy.sparse.csr_matrix, scipy.sparse.csr_matrix, scipy.sparse.csc_matrix, Ints],
+    matrices: tuple[scipy.sparse.csr_matrix, scipy.sparse.csr_matrix, scipy.sparse.csc_matrix, Ints],
     idle: Mapping[int, Floats],
 ) -> None:
     """Raise ModelError if stiffness, joints or forces change in the course of the motion."""
-    K, M, G, place = now
-    then = rotated_state(system, state, motion)
+    K, M, G, place = matrices
+    later = rotated_state(system, state, motion)
     use = (6 * np.flatnonzero(place >= 0)[:, None] + np.arange(6)).ravel()
     before, after = (
         (tangents.forces(energies_of(system, x), x, np.zeros(0)) - load_stiffness.weight(system)).ravel()[use]
-        for x in (state, then)
+        for x in (state, later)
     )
     inertia_forces = inertia.steady_inertia_forces(
         without_fictitious_inertia(system, idle), state, motion
     ).ravel()[use]
-    G1 = constraint_jacobian(system, then).tocsc()[:, use]
-    G = scipy.sparse.vstack([G1, massless_axis_rows(then, place, idle)], format="csc")
-    lam = multipliers(M, G, after + inertia_forces, count_redundant(system, then))
-    K1 = _stiffness(system, then, lam[: G1.shape[0]]).matrix(place)
+    G1 = constraint_jacobian(system, later).tocsc()[:, use]
+    G = scipy.sparse.vstack([G1, massless_axis_rows(later, place, idle)], format="csc")
+    lam = multipliers(M, G, after + inertia_forces, count_redundant(system, later))
+    K1 = _stiffness(system, later, lam[: G1.shape[0]]).matrix(place)
     stiff = float(np.abs(K.data).max(initial=0.0))
     for what, change, size in (
-        ("joints change", _turned_rows(system, G, G1), float(np.abs(G.data).max(initial=0.0))),
+        ("joints change", _changed_rows(system, G, G1), float(np.abs(G.data).max(initial=0.0))),
         ("forces change", np.abs(after - before), np.abs(before).max() + 1e-6 * stiff),
         (
             "stiffness changes",
@@ -436,22 +443,22 @@ def _check_constant(
         row = int(np.argmax(change))
         if change[row] > UNCHANGED * size:
             raise ModelError(
-                f"{names(int(np.flatnonzero(place >= 0)[row // 6]))}: its {what} while the motion goes on, so that the "
-                "linear equations have no constant coefficients; give `spin=` of axes in which they have (fixed parts "
-                "turn with them)"
+                f"{names(int(np.flatnonzero(place >= 0)[row // 6]))}: its {what} during the motion, so that the "
+                "linear equations have no constant coefficients; give `spin=` of axes in which these are constant (fixed "
+                "parts rotate with the axes)"
             )
 
 
-def _turned_rows(system: System, G: scipy.sparse.csc_matrix, G1: scipy.sparse.csc_matrix) -> Floats:
-    """Return, for each unknown, the largest part of later joint rows G1 that is no combination of the joint's rows G now."""
+def _changed_rows(system: System, G: scipy.sparse.csc_matrix, G1: scipy.sparse.csc_matrix) -> Floats:
+    """Return, for each unknown, the largest part of later joint rows G1 that is not a combination of the joint's rows G now."""
     table = multipliers_of(system)
     joint = table.joint[table.per_row]
     out = np.zeros(G.shape[1])
     G, G1 = scipy.sparse.csr_matrix(G), scipy.sparse.csr_matrix(G1)
     for j in np.unique(joint):
-        now, then = G[joint == j], G1[joint == j]
-        columns = np.unique(np.concatenate([now.indices, then.indices]))
-        basis = np.linalg.qr(now[:, columns].toarray().T)[0]
-        rows = then[:, columns].toarray()
+        initial, later = G[joint == j], G1[joint == j]
+        columns = np.unique(np.concatenate([initial.indices, later.indices]))
+        basis = np.linalg.qr(initial[:, columns].toarray().T)[0]
+        rows = later[:, columns].toarray()
         out[columns] = np.maximum(out[columns], np.abs(rows - rows @ basis @ basis.T).max(axis=0))
     return out

@@ -108,9 +108,9 @@ def slopes_of(group: Group, k: int, state: State) -> Slopes:
     frames, X = group.frames[k], group.numbers[k]
     y, z = _poses(state, frames)
     step = 1j * COMPLEX_STEP
-    many = 1 + 12 * a + 2 * s
-    y0, y1 = (np.broadcast_to(y, (many, a, 4, 3)).copy() for _ in range(2))
-    lam = np.zeros((many, 1 + 2 * s), complex)
+    n_changes = 1 + 12 * a + 2 * s
+    y0, y1 = (np.broadcast_to(y, (n_changes, a, 4, 3)).copy() for _ in range(2))
+    lam = np.zeros((n_changes, 1 + 2 * s), complex)
     lam[:, 0], lam[:, 1 : 1 + s], lam[:, 1 + s :] = SHORT, X[-s:], X[-s:]
     of_y, of_z = slice(1, 1 + 6 * a), slice(1 + 6 * a, 1 + 12 * a)
     of_x, of_w = np.arange(s) + 1 + 12 * a, np.arange(s) + 1 + 12 * a + s
@@ -120,11 +120,11 @@ def slopes_of(group: Group, k: int, state: State) -> Slopes:
     for first, sign in ((1, -0.5), (1 + s, 0.5)):
         lam[of_x, first + np.arange(s)] += step
         lam[of_w, first + np.arange(s)] += sign * SHORT * step
-    out = np.zeros((many, a + 1, 4, 3), complex)
+    out = np.zeros((n_changes, a + 1, 4, 3), complex)
     _steps(address_of(state_equations.step), y0, y1, X, lam, out)
-    f, r = out[:, :a], out[:, a].reshape(many, 12)[:, :s]
+    f, r = out[:, :a], out[:, a].reshape(n_changes, 12)[:, :s]
     torque = np.cross(0.5 * (y0 + y1)[:, :, 1:], f[:, :, 1:]).sum(axis=2)
-    force = np.concatenate([f[:, :, 0], torque], axis=2).reshape(many, 6 * a)
+    force = np.concatenate([f[:, :, 0], torque], axis=2).reshape(n_changes, 6 * a)
     of_force, of_rows = force.imag.T / COMPLEX_STEP, r.imag.T / COMPLEX_STEP
     return Slopes(
         force[0].real,
@@ -173,15 +173,15 @@ def condense_states(of: Slopes, name: str) -> CondensedStates:
     algebraic = at_once @ of.A @ b
     if algebraic.size and np.linalg.cond(algebraic) > 1.0 / RANK:
         raise ModelError(
-            f"interaction of kind '{name}': no row of `evolve` tells how its states go on, x1, or where they are; let as many "
+            f"interaction of kind '{name}': no row of `evolve` determines its states x1 at the end of a step; let as many "
             "rows depend on x1 as there are states"
         )
     if np.abs(Fw @ b).max(initial=0.0) > RANK * np.abs(Fw).max(initial=0.0):
         raise ModelError(
-            f"interaction of kind '{name}': its force goes by the rate of a state that follows at once, and so by "
-            "accelerations; small motions do not take that: let the force go by the state, or by rates of the poses"
+            f"interaction of kind '{name}': its force depends on the rate of a state without inertia, and so on "
+            "accelerations, which linearised models do not support; let the force depend on the state, or on rates of the poses"
         )
-    # b = -(own)^-1 (at_once A a + at_once Ay y + at_once Az z)
+    # b = -algebraic^-1 (at_once A a + at_once Ay y + at_once Az z)
     inverse = np.linalg.inv(algebraic)
     ba, by, bz = (-inverse @ at_once @ part for part in (of.A @ a, of.Ay, of.Az))
     E = np.linalg.inv(rows @ of.E @ a)
@@ -193,8 +193,10 @@ def condense_states(of: Slopes, name: str) -> CondensedStates:
     return CondensedStates(H - Fw @ L, L, Ly, Lz, K - Fw @ Ly, C - Fw @ Lz)
 
 
-def linearise_states(acting: Sequence[InteractionGroup], system: System, state: State) -> LinearisedStates:
-    """Return (2) for all interactions in `acting` with internal states, and for relaxing rods."""
+def linearise_states(
+    interaction_groups: Sequence[InteractionGroup], system: System, state: State
+) -> LinearisedStates:
+    """Return (2) for all interactions in `interaction_groups` with internal states, and for relaxing rods."""
     n, at = len(state.r), 0
     rows: list[Floats] = [np.zeros((0, 6, 6))]
     K, C, pairs = list(rows), list(rows), [np.zeros((2, 0), np.int64)]
@@ -207,7 +209,9 @@ def linearise_states(acting: Sequence[InteractionGroup], system: System, state: 
         to[name].append((values.ravel(), np.repeat(unknowns, len(states)), np.tile(states, len(unknowns))))
 
     for group in (
-        interaction.group for interaction in acting if interaction.group.kind.state_equations is not None
+        interaction.group
+        for interaction in interaction_groups
+        if interaction.group.kind.state_equations is not None
     ):
         for k, frames in enumerate(group.frames):
             of = slopes_of(group, k, state)

@@ -50,8 +50,8 @@ def loads_without_potential(system: System, values: Floats) -> list[int]:
     """Return the indices of loads that are not zero and have no potential."""
     if not np.any(values):
         return []
-    alone = np.array([not kind.constant for kind in kinds_of_signals(system.others)], bool)
-    return [int(k) for k in np.flatnonzero(alone & np.any(values != 0.0, axis=1))]
+    nonconstant = np.array([not kind.constant for kind in kinds_of_signals(system.others)], bool)
+    return [int(k) for k in np.flatnonzero(nonconstant & np.any(values != 0.0, axis=1))]
 
 
 def has_open_pressure_edges(system: System) -> bool:
@@ -69,7 +69,7 @@ def has_open_pressure_edges(system: System) -> bool:
         interactions.frames[use, :2],
         interactions.numbers[interactions.first[use][:, None] + np.arange(3)],
     )
-    left = np.zeros((len(system.frames.mass), 3))
-    np.add.at(left, frames[:, 0], P)
-    np.subtract.at(left, frames[:, 1], P)
-    return bool(np.abs(left).max() > 1e-9 * np.abs(P).max(initial=0.0))
+    sums = np.zeros((len(system.frames.mass), 3))
+    np.add.at(sums, frames[:, 0], P)
+    np.subtract.at(sums, frames[:, 1], P)
+    return bool(np.abs(sums).max() > 1e-9 * np.abs(P).max(initial=0.0))

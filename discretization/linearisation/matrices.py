@@ -42,7 +42,7 @@ class _SparseField:
         stored = vars(owner)[self._name]
         if scipy.sparse.issparse(stored):
             return stored
-        return _kept(owner, f"sparse {self._name}", lambda: sparse(_or_zero(stored, owner.size)))
+        return _cached(owner, f"sparse {self._name}", lambda: sparse(_or_zero(stored, owner.size)))
 
 
 def full(owner: Any, name: str) -> Floats:
@@ -50,7 +50,7 @@ def full(owner: Any, name: str) -> Floats:
     stored = vars(owner)[name]
     if isinstance(stored, np.ndarray):
         return stored
-    matrix: Floats = _kept(owner, f"full {name}", lambda: array(_or_zero(stored, owner.size)))
+    matrix: Floats = _cached(owner, f"full {name}", lambda: array(_or_zero(stored, owner.size)))
     return matrix
 
 
@@ -59,12 +59,12 @@ def _or_zero(matrix: Any, size: int) -> Any:
     return scipy.sparse.csr_matrix((size, size)) if matrix is None else matrix
 
 
-def _kept(owner: Any, name: str, make: Callable[[], Any]) -> Any:
+def _cached(owner: Any, name: str, make: Callable[[], Any]) -> Any:
     """Return the value cached in `owner` as `name`; make it at the first call."""
-    known = vars(owner)
-    if name not in known:
-        known[name] = make()
-    return known[name]
+    cache = vars(owner)
+    if name not in cache:
+        cache[name] = make()
+    return cache[name]
 
 
 def array(matrix: Any) -> Floats:

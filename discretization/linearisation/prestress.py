@@ -56,7 +56,7 @@ def prestressed_energies(system: System, state: State, direction: Floats, f: flo
 
     Strains are computed by differences at +-f and +-2f times the direction.
     """
-    nearby, silent = _beside(system, state, direction, f), []
+    nearby, silent = _nearby_states(system, state, direction, f), []
     before, after = (rods_of(of) for of in _rods(system, state, nearby))
     for interaction in groups_of(system, state, Role.ENERGY):
         if interaction.table in ("spans", "elements"):
@@ -83,8 +83,8 @@ def change(
     after, before = (tangents.groups_at_state(groups, state) for groups in (both.after, both.before))
     along, pulled = _along(lin, both.silent, direction, f)
     # change of the multipliers of the joints
-    left = after.forces(none) - before.forces(none) + pulled - forces
-    lam = multipliers(fill_zero_diagonal(lin.M), lin.G, left[lin.frames].ravel(), lin.repeated)
+    imbalance = after.forces(none) - before.forces(none) + pulled - forces
+    lam = multipliers(fill_zero_diagonal(lin.M), lin.G, imbalance[lin.frames].ravel(), lin.repeated)
     K, K0 = after.stiffness(none), before.stiffness(none)
     parts = [
         *along,
@@ -97,10 +97,10 @@ def change(
     return scipy.sparse.csr_matrix(0.5 * (matrix + matrix.T))
 
 
-Beside = Sequence[tuple[float, State]]  # weights of a difference, and perturbed states
+NearbyStates = Sequence[tuple[float, State]]  # weights of a difference, and perturbed states
 
 
-def _beside(system: System, state: State, direction: Floats, f: float) -> Beside:
+def _nearby_states(system: System, state: State, direction: Floats, f: float) -> NearbyStates:
     """Return weights, divided by f, and states of the central difference along `direction` (n, 6)."""
     return [(s / f, perturb_state(system, state, t * f * direction)) for s, t in CENTRAL]
 
@@ -124,14 +124,14 @@ def _along(
             part = np.zeros_like(direction)
             x = resisted @ (resisted.T @ (direction[moving].ravel() / scale))
             part[moving] = (scale * x).reshape(-1, 6)
-            for weight, shifted in _beside(system, state, part, f):
+            for weight, shifted in _nearby_states(system, state, part, f):
                 slopes = tangents.stiffness(one, shifted, none)
                 blocks.append(slopes._replace(values=weight * slopes.values))
                 forces += weight * tangents.forces(one, shifted, none)
     return blocks, forces
 
 
-def _rods(system: System, state: State, nearby: Beside) -> tuple[System, System]:
+def _rods(system: System, state: State, nearby: NearbyStates) -> tuple[System, System]:
     """Return two systems with rods linearised in `state`: without change, and with rest strains reduced by de."""
     strain, rods = (
         np.sum([weight * element_states(system, shifted)[0] for weight, shifted in nearby], axis=0),
@@ -143,7 +143,7 @@ def _rods(system: System, state: State, nearby: Beside) -> tuple[System, System]
     return system.with_rods(rods), system.with_rods(rods.strained(strain))
 
 
-def _prestressed(group: Group, strain_energy: StrainEnergy, state: State, nearby: Beside) -> Group:
+def _prestressed(group: Group, strain_energy: StrainEnergy, state: State, nearby: NearbyStates) -> Group:
     """Return the group with the stresses of its strain changes de added, with unchanged stiffness."""
     kind = group.kind._replace(value=strain_energy.strains, rows=strain_energy.count, strain_energy=None)
     strains = group._replace(kind=kind, row=strain_energy.count * np.arange(len(group.frames)))

@@ -66,9 +66,9 @@ def steady_motion(
     spins = np.abs(motion.spin).max(axis=1)
     if spins.max() > EQUAL_TOLERANCE * speed:
         raise ModelError(
-            f"{names(int(np.argmax(spins)))} turns {spins.max():.3g} rad/s faster or slower than the others on average, and "
-            "not everything stays in its place: this is no steady rotation; give `spin=`, the angular velocity of "
-            "axes that turn with the motion"
+            f"{names(int(np.argmax(spins)))} rotates {spins.max():.3g} rad/s faster or slower than the others on average, and "
+            "not all parts stay in their places: this is not a steady rotation; give `spin=`, the angular velocity of "
+            "axes that rotate with the motion"
         )
     _check_carried(motion, state, v - along, moving, size * speed, names)
     return motion._replace(spin=np.zeros((n, 3)))
@@ -83,8 +83,8 @@ def _check_carried(
     if off.max() > EQUAL_TOLERANCE * speed:
         worst = int(np.argmax(off))
         raise ModelError(
-            f"{names(worst)} moves with {off[worst]:.3g} m/s against axes that turn with {motion.W} rad/s: this is no "
-            "steady rotation; linearise about a state at rest, or give `spin=` and `about=` of the axes"
+            f"{names(worst)} moves with {off[worst]:.3g} m/s against axes that rotate with {motion.W} rad/s: this is not "
+            "a steady rotation; linearise about a state at rest, or give `spin=` and `about=` of the axes"
         )
 
 
@@ -102,8 +102,8 @@ def _check_round(system: System, state: State, motion: SteadyMotion, names: Name
     worst = _not_round(system, state, motion)
     if worst is not None:
         raise ModelError(
-            f"{names(worst)} is not round about the axis it spins about in axes that turn with {motion.W} rad/s: the linear "
-            "equations would change with time; give the `spin=` it turns with"
+            f"{names(worst)} is not round about the axis it spins about in axes that rotate with {motion.W} rad/s: the linear "
+            "equations would change with time; give its angular velocity as `spin=`"
         )
 
 

@@ -53,8 +53,8 @@ class StepDerivative:
         if internal.size or np.any(system.frames.fixed > 1):
             names = [name for name, rows in zip(internal._fields, internal, strict=True) if rows] or ["drive"]
             raise ModelError(
-                f"the model has own variables or prescribed motion ({', '.join(names)}), of which derivatives of a step know "
-                "nothing; take differences of runs"
+                f"the model has internal variables or prescribed motion ({', '.join(names)}), which derivatives of a step do not "
+                "support; take differences of runs"
             )
         self.system, self.h, self._start, self._end = system, h, start, end
         self._numbering = number_unknowns(system, 0)
@@ -62,16 +62,16 @@ class StepDerivative:
         loads = np.zeros((len(system.signals), 3)) if load_values is None else load_values
         write_load_values(self._work, loads)
         step = quaternions.multiply(end.quat, quaternions.conjugate(start.quat))
-        way = end.r - start.r, 2.0 * step[:, 1:] / step[:, :1]
-        self.K0 = self._matrix(end, -h, tuple(-x for x in way))
-        self.K1 = self._matrix(start, h, way)
+        displacement = end.r - start.r, 2.0 * step[:, 1:] / step[:, :1]
+        self.K0 = self._matrix(end, -h, tuple(-x for x in displacement))
+        self.K1 = self._matrix(start, h, displacement)
         self._factors = sparse_lu(self.K1)
         self._moving = np.flatnonzero(system.frames.fixed == 0)
-        self._place = self._numbering.frame[self._moving, None] + np.arange(6)  # unknowns (r, turn)
+        self._place = self._numbering.frame[self._moving, None] + np.arange(6)  # unknowns (r, rotation)
         self._M = _masses(system)
         R0, R1 = (quaternions.to_matrix(state.quat) for state in (start, end))
         self._spin = (R0 + R1) @ system.frames.inertia
-        c = np.einsum("kji,kj->ki", R0, way[1])
+        c = np.einsum("kji,kj->ki", R0, displacement[1])
         self._C = 2.0 / h * _inverse_tangents(c) @ np.swapaxes(R0, 1, 2)
 
     @property
@@ -84,8 +84,8 @@ class StepDerivative:
 
         `residual`: (N,) change of the equations as from `of_parameters`, by default zero.
         """
-        turned = np.einsum("kij,kj->ki", self._C, change.rotation)
-        v, Omega = change.v + 2.0 / self.h * change.r, change.Omega + turned  # dv0 - du/dy0 dy0
+        angular = np.einsum("kij,kj->ki", self._C, change.rotation)
+        v, Omega = change.v + 2.0 / self.h * change.r, change.Omega + angular  # dv0 - du/dy0 dy0
         rhs = self.K0 @ self._packed(change.r, change.rotation)
         rhs[self._constraint_rows()] = 0.0
         rhs += self._packed(2.0 * self._M @ v, np.einsum("kij,kj->ki", self._spin, Omega))
@@ -123,26 +123,26 @@ class StepDerivative:
         )
         return self._at_rest_where_fixed(result), w
 
-    def of_parameters(self, acting: InteractionGroup, numbers: Floats) -> Floats:
+    def of_parameters(self, interaction: InteractionGroup, numbers: Floats) -> Floats:
         """Return dR/dp dp (N,) for a change `numbers` (k, w) of the parameters of a group of
         `discretization.interaction_groups`.
         """
-        group, h, out = acting.group, self.h, np.zeros(len(self._work.residual))
-        rows, lam = group.kind.rows, 1.0 / h if acting.role is Role.DISSIPATION else 1.0
+        group, h, out = interaction.group, self.h, np.zeros(len(self._work.residual))
+        rows, lam = group.kind.rows, 1.0 / h if interaction.role is Role.DISSIPATION else 1.0
         multipliers = self._end.lam[group.row[:, None] + np.arange(rows)] if rows else lam
         forces = np.einsum("kaiw,kw->kai", number_blocks(group, self._start, self._end, multipliers), numbers)
         np.add.at(out, self._numbering.frame[group.frames][..., None] + np.arange(6), h * forces)
         if rows:
             g = np.einsum("kiw,kw->ki", value_numbers(group, self._end), numbers)
-            at = self._numbering.row[acting.use][:, None] + np.arange(rows)
-            np.add.at(out, at, self._work.scale[acting.use][:, None] * g)
+            at = self._numbering.row[interaction.use][:, None] + np.arange(rows)
+            np.add.at(out, at, self._work.scale[interaction.use][:, None] * g)
         return out[: self.size]
 
-    def _matrix(self, state: State, h: float, way: tuple[Any, ...]) -> scipy.sparse.csc_matrix:
-        """Return the matrix (N, N) of the step of length h from `state`; `way`: increments dr and psi."""
+    def _matrix(self, state: State, h: float, displacement: tuple[Any, ...]) -> scipy.sparse.csc_matrix:
+        """Return the matrix (N, N) of the step of length h from `state`; `displacement`: increments dr and psi."""
         numbering, work = self._numbering, self._work
         begin_step(self.system, numbering, state, work, h)
-        work.dr[:], work.psi[:] = way
+        work.dr[:], work.psi[:] = displacement
         work.lam[:] = h * self._end.lam / self._scales(work)
         move(self.system, state, work)
         if assemble(self.system, numbering, state, work, h, True) != 0:
@@ -181,13 +181,13 @@ class StepDerivative:
         return StateChange(*(np.where(moves, array, 0.0) for array in change))
 
     def _packed(self, r: Floats, rotation: Floats) -> Floats:
-        """Return r and turn (n, 3) of moving frames as unknowns (N,)."""
+        """Return r and rotation (n, 3) of moving frames as unknowns (N,)."""
         out = np.zeros(self.size)
         out[self._place] = np.column_stack([r, rotation])[self._moving]
         return out
 
     def _unpacked(self, x: Floats) -> tuple[Floats, Floats]:
-        """Return r and turn (n, 3) from unknowns (N,), zero for frames that do not move."""
+        """Return r and rotation (n, 3) from unknowns (N,), zero for frames that do not move."""
         out = np.zeros((len(self.system.frames.mass), 6))
         out[self._moving] = x[self._place]
         return out[:, :3].copy(), out[:, 3:].copy()

@@ -91,7 +91,7 @@ class PosedGroups(NamedTuple):
     def stiffness(self, lam: Floats) -> StiffnessBlocks:
         """Return the blocks (2) of energies, and of constraints times their multipliers lam (m,)."""
         self._check(lam)
-        out = _room(self.groups)
+        out = _zero_blocks(self.groups)
         _differentiate(self.interacting, self.r, self.R, lam, out.values)
         return out
 
@@ -146,17 +146,17 @@ def damping(
     groups: Sequence[Group], state: State, spin: Floats
 ) -> tuple[Floats, StiffnessBlocks, StiffnessBlocks]:
     """Return forces (n, 6), blocks (3) and blocks (4) of dissipations between frames that spin with `spin` (n, 3), rad/s."""
-    out, C, K = np.zeros((len(state.r), 6)), _room(groups), _room(groups)
+    out, C, K = np.zeros((len(state.r), 6)), _zero_blocks(groups), _zero_blocks(groups)
     if not groups:
         return out, C, K
-    here = groups_at_state(groups, state)
-    if np.shape(spin) != here.r.shape:
-        raise ModelError(f"spin has shape {np.shape(spin)}, of {len(here.r)} frames; give {here.r.shape}")
-    _resist(here.interacting, here.r, here.R, np.ascontiguousarray(spin), out, C.values, K.values)
+    posed = groups_at_state(groups, state)
+    if np.shape(spin) != posed.r.shape:
+        raise ModelError(f"spin has shape {np.shape(spin)}, of {len(posed.r)} frames; give {posed.r.shape}")
+    _resist(posed.interacting, posed.r, posed.R, np.ascontiguousarray(spin), out, C.values, K.values)
     return out, C, K
 
 
-def _room(groups: Sequence[Group]) -> StiffnessBlocks:
+def _zero_blocks(groups: Sequence[Group]) -> StiffnessBlocks:
     """Return zero blocks for all pairs of frames of every interaction."""
     rows, columns = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for group in groups:

@@ -9,7 +9,7 @@ The sign of (1) is that of the previous tangent; (2) stays in the plane normal t
 come from two solutions with the factors of J, whose stresses are predicted (`discretization.statics.strains`).
 
 Events: if f' changes its sign, the event is a limit of the load; if the rate of a monitor does, a turning point. If the
-tangent is singular although f' does not change its sign, it is a bifurcation: det J f' changes its sign (a simple
+tangent is singular although f' does not change its sign, it is a bifurcation. Then det J f' changes its sign (a simple
 bifurcation), or the number of negative eigenvalues changes by more than at a limit (also a double one,
 `discretization.statics.stability`). Each event is located on the path by regula falsi in ds.
 
@@ -46,9 +46,11 @@ from rigid.system import Floats, State
 TARGET_ITERATIONS = 6  # desired number of iterations per step
 SMALLEST_STEP = 1e-7
 LARGEST_STEP = 0.5  # largest step, in the norm of `EquilibriumSystem`
-TURN = 0.35  # rad, largest rotation of a frame in a predictor
+PREDICTOR_ROTATION = 0.35  # rad, largest rotation of a frame in a predictor
 STRAIGHT = 0.8  # least cosine between consecutive tangents
-BRANCH_OFFSET = 0.2  # largest part of a chord, relative, that is no combination of the tangents at its ends
+BRANCH_OFFSET = (
+    0.2  # largest part of a chord, relative, that is not a combination of the tangents at its ends
+)
 NOISE = 1e-7  # round-off of this part, in the norm of `EquilibriumSystem`
 FINE = 1e-5  # fraction of a step: between closer points near a bifurcation, round-off may reach JUMP
 JUMP = 1e-4  # round-off in that case, in the norm of `EquilibriumSystem`
@@ -101,7 +103,7 @@ SavedPoint = tuple[SavedEquilibrium, Tangent]  # an equilibrium of the path that
 
 
 class ArcLengthPath:
-    """Arc-length stepper that follows the path of `rest` from an equilibrium of it."""
+    """Arc-length stepper that follows the path of `statics` from an equilibrium of it."""
 
     def __init__(self, statics: EquilibriumSystem, monitors: Mapping[str, Monitor], forward: bool = True):
         self.statics, self.monitors = statics, dict(monitors)
@@ -188,12 +190,12 @@ class ArcLengthPath:
     def longest(self) -> float:
         """Return the longest step whose predictor rotates no frame too far."""
         angle = self.statics.largest_rotation(self.tangent.x)
-        return min(LARGEST_STEP, TURN / max(angle, 1e-300))
+        return min(LARGEST_STEP, PREDICTOR_ROTATION / max(angle, 1e-300))
 
     def step(self, ds: float) -> NewtonOutcome:
         """Take one step of (2) from the present equilibrium and update the tangent. On failure nothing has moved."""
         saved, before = self.statics.keep(), self.tangent
-        outcome = self._corrected(ds)
+        outcome = self._correct(ds)
         if outcome.status == SOLVED:
             try:
                 self.tangent = self._tangent(self._rate(), before, 1.0)
@@ -220,7 +222,8 @@ class ArcLengthPath:
 
         This holds on a path with or without a kink.
 
-        share: fraction of a whole step; on a smooth path the remainder is of higher order in it. noise: round-off of the chord.
+        fraction: length of the chord as a fraction of a whole step; on a smooth path the remainder is of higher order in it.
+        noise: round-off of the chord.
         """
         x, change = self._chord(a[0], b[0])
         (x0, f0), (x1, f1) = ((tangent.x, tangent.factor) for tangent in (a[1], b[1]))
@@ -236,8 +239,8 @@ class ArcLengthPath:
             np.clip(self._product(x, change, bend, bend_factor) / square, -0.5, 0.5) if square > 0.0 else 0.0
         )
         x, change = x - part * bend, change - part * bend_factor
-        left = np.sqrt(self._product(x, change, x, change))
-        return bool(along > 0.0 and left <= BRANCH_OFFSET * fraction * length + noise)
+        distance = np.sqrt(self._product(x, change, x, change))
+        return bool(along > 0.0 and distance <= BRANCH_OFFSET * fraction * length + noise)
 
     def _product(self, x: Floats, f: float, y: Floats, g: float) -> float:
         """Return the product of two directions (x, f) and (y, g)."""
@@ -258,7 +261,7 @@ class ArcLengthPath:
         x[statics.unknowns[:, 3:]] = quaternions.to_rotation_vector(turns)
         return x, b[1] - a[1]
 
-    def _corrected(self, ds: float, from_bifurcation: bool = False) -> NewtonOutcome:
+    def _correct(self, ds: float, from_bifurcation: bool = False) -> NewtonOutcome:
         """Take one step of (2) without a test of where it ends.
 
         At a bifurcation (2) is singular, because dr/df has no part along the null vector t. The first correction keeps the load
@@ -269,7 +272,7 @@ class ArcLengthPath:
         if status != SOLVED:
             return NewtonOutcome(status, 0, -1.0)
         statics.load_at(statics.factor + ds * rate)
-        smallest, worse, before = float("inf"), 0, float("inf")
+        smallest, n_worse, before = float("inf"), 0, float("inf")
         for iteration in range(MOST):
             level = statics.assemble(False)
             if level < 0.0:
@@ -299,8 +302,8 @@ class ArcLengthPath:
                 and ((size < STALLED and level > 0.3 * before) or size < 1e-13)
             ):
                 return NewtonOutcome(SOLVED, iteration, level)
-            worse = worse + 1 if size > 0.9 * smallest else 0
-            if worse > WORSE or size > 3.0 * abs(ds) + 1e-12:
+            n_worse = n_worse + 1 if size > 0.9 * smallest else 0
+            if n_worse > WORSE or size > 3.0 * abs(ds) + 1e-12:
                 return NewtonOutcome(NOT_CONVERGED, iteration, level)
             smallest, before = min(smallest, size), level
             status = apply_correction(statics, x)
@@ -366,7 +369,7 @@ class ArcLengthPath:
         return self.statics.keep(), self.tangent
 
     def restore(self, start: SavedPoint) -> None:
-        """Restore the equilibrium returned by `here`."""
+        """Restore the equilibrium returned by `current_equilibrium`."""
         self.statics.restore_saved(start[0])
         self.tangent = start[1]
 
@@ -403,10 +406,10 @@ class ArcLengthPath:
         """
         start = self.current_equilibrium()
         null = sign * self.null_vector(along)
-        ds = min(0.05, TURN / max(self.statics.largest_rotation(null), 1e-300))
+        ds = min(0.05, PREDICTOR_ROTATION / max(self.statics.largest_rotation(null), 1e-300))
         while ds > 1e-4:
             self.tangent = start[1]._replace(x=null, factor=0.0)
-            moved = self._corrected(ds, from_bifurcation=True)
+            moved = self._correct(ds, from_bifurcation=True)
             if moved.status == SOLVED:
                 try:
                     guess = start[1]._replace(x=null, factor=0.0)

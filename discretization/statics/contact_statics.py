@@ -2,9 +2,9 @@
 
 A list is made at the positions of the points of all surfaces. It contains all pairs nearer than their reach and a skin; until a
 point has moved by half the skin no other pair can act. If a point has moved by a quarter of it, a new list is made before forces
-are computed. A correction or a load step counts as failed if it ends beyond half the skin of its list, if a pair could have
-passed through itself on the way (`discretization.contact.closest_points`), or if it presses a pair together until its axes almost
-meet: there are equilibria in which surfaces are through each other though the axes have not met. Lists change the numbering,
+are computed. A correction or a load step counts as failed in three cases: it ends beyond half the skin of its list; a pair
+could have passed through itself (`discretization.contact.closest_points`); or it presses a pair together until its axes almost
+meet. There are equilibria in which surfaces are through each other though the axes have not met. Lists change the numbering,
 not the state. There is no friction at rest: sticking contacts are released.
 """
 
@@ -76,19 +76,19 @@ class ContactEquilibriumSystem(EquilibriumSystem):
         band_limit: int = BAND_LIMIT,
         idle: Mapping[int, Floats] | None = None,
     ):
-        self._of_model, self._of_loading, self._band_limit = system, loading, band_limit
+        self._model_system, self._model_loading, self._band_limit = system, loading, band_limit
         sizes = sizes_of(system)
-        self._of_states = state_shapes(sizes)
+        self._model_shapes = state_shapes(sizes)
         internal = state.own.copy()
         # bristles are released, as other bristles at rest
         part(system, state._replace(own=internal), "bristle")[...] = 0.0
         # the history of an integrator is not needed
-        begun = state._replace(own=internal, memory=np.zeros(sizes.memory.size))
-        self._list(begun, idle)
+        start = state._replace(own=internal, memory=np.zeros(sizes.memory.size))
+        self._build_list(start, idle)
 
-    def _list(self, state: State, idle: Mapping[int, Floats] | None) -> None:
+    def _build_list(self, state: State, idle: Mapping[int, Floats] | None) -> None:
         """Make a neighbour list at this state, and set up everything that depends on it."""
-        system, contacts = self._of_model, self._of_model.contacts
+        system, contacts = self._model_system, self._model_system.contacts
         self._reference = points_of(contacts, state.r, state.quat)
         length = float(np.ptp(state.r, axis=0).max(initial=0.0))
         reach = median_search_distance(search_distances(contacts))
@@ -102,20 +102,20 @@ class ContactEquilibriumSystem(EquilibriumSystem):
         self._reaches = search_distances(contacts)[self._pairs]
         interactions = joined(system.others, interactions_of(contacts, pairs))
         listed = unshared(system._replace(others=interactions, contacts=contacts_of()))
-        super().__init__(listed, state, self._of_loading, self._band_limit, idle, self._of_states)
+        super().__init__(listed, state, self._model_loading, self._band_limit, idle, self._model_shapes)
         self.most_shift = 0.25 * self._skin
 
-    def _renew(self) -> None:
+    def _rebuild_list(self) -> None:
         """Make a new list at the present state; loads, holding forces and settings are unchanged."""
         held_forces, offset = self._by_frame(self.held), self._by_frame(self.offset)
         values, gravity, factor = self.values.copy(), self.system.gravity.copy(), self.factor
         most_turn, n_before = self.most_turn, self.n_factorisations
         self._forget()
-        self._list(self.state, self.idle)
+        self._build_list(self.state, self.idle)
         self.most_turn, self.n_factorisations = most_turn, n_before + self.n_factorisations
         self.load_at(factor)
         self.values[:], self.system.gravity[:] = values, gravity
-        super()._do(FORCES)  # the rows have their scale from there
+        super()._execute(FORCES)  # the rows have their scale from there
         self.held = self._in_order(held_forces)
         self.offset[:] = self._in_order(offset)
 
@@ -141,13 +141,13 @@ class ContactEquilibriumSystem(EquilibriumSystem):
         total = int(numbering.rows.sum())
         row, scale = np.zeros(total, np.int64), np.ones(total)
         for c in range(len(numbering.row)):
-            place = numbering.lam[c] + np.arange(numbering.rows[c])
-            row[place] = numbering.row[c] + np.arange(numbering.rows[c])
-            scale[place] = self.work.scale[c]
+            indices = numbering.lam[c] + np.arange(numbering.rows[c])
+            row[indices] = numbering.row[c] + np.arange(numbering.rows[c])
+            scale[indices] = self.work.scale[c]
         return row, scale
 
     def _points(self) -> Floats:
-        return points_of(self._of_model.contacts, self.state.r, self.state.quat)
+        return points_of(self._model_system.contacts, self.state.r, self.state.quat)
 
     def _moved(self, points: Floats) -> float:
         """Return the largest displacement of a point since the list was made, as a fraction of the skin."""
@@ -178,7 +178,7 @@ class ContactEquilibriumSystem(EquilibriumSystem):
         points, apart = self._points(), np.empty(len(self._lines))
         distances(points, self._lines, apart)
         worst = int(np.argmin(apart / self._reaches))
-        frames = self._of_model.contacts.frames[self._lines[worst]].reshape(2, 2)
+        frames = self._model_system.contacts.frames[self._lines[worst]].reshape(2, 2)
         ends = points[self._lines[worst]].reshape(2, 2, 3)
         middle = ends.mean(axis=(0, 1))
         one, other = (int(np.argmin(np.linalg.norm(end_points - middle, axis=1))) for end_points in ends)
@@ -187,10 +187,10 @@ class ContactEquilibriumSystem(EquilibriumSystem):
             both, int(self._pairs[worst]), float(apart[worst]), float(self._reaches[worst])
         )
 
-    def _do(self, task: int, factor: float = 1.0) -> float:
+    def _execute(self, task: int, factor: float = 1.0) -> float:
         if task in (FORCES, TANGENT, NEWTON) and self._moved(self._points()) > 0.25:
-            self._renew()
-        return super()._do(task, factor)
+            self._rebuild_list()
+        return super()._execute(task, factor)
 
     def newton(self) -> tuple[int, int, float]:
         """Solve by Newton's method as `EquilibriumSystem.newton`; NOT_CONVERGED if the list does not cover the motion on the
@@ -216,5 +216,5 @@ class ContactEquilibriumSystem(EquilibriumSystem):
     @property
     def system_for_linearisation(self) -> System:
         """Return the system with the contacts of the model in place of those of a list."""
-        full = relaxed_system(self._of_model)
+        full = relaxed_system(self._model_system)
         return self.system._replace(others=at_rest(full.others), contacts=full.contacts)

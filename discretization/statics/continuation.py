@@ -27,7 +27,7 @@ PART = 0.1  # fraction of the range of a stop, largest part that one step covers
 # relative pose (model's size, rad) and load factor: a critical point as near as this to the start of a branch is the same point
 NEAR_POSE, NEAR_FACTOR = 1e-3, 1e-6
 CUT, HALF = 0.25, 0.5  # factors for a step that did not converge, and for one that left the path
-LEAST_LOOSE = 1e-3  # shortest step across paths that are nearly one, in the norm of `Rest`
+LEAST_LOOSE = 1e-3  # shortest step across paths that are nearly one, in the norm of `EquilibriumSystem`
 # times the round-off of the eigenvalue nearest to zero: below it, the count of negative eigenvalues may be wrong by one
 UNRELIABLE_COUNT = 1e3
 MOVES = 1e-6  # smallest rate of a monitor that counts, relative to the model's size
@@ -69,7 +69,7 @@ def follow_path(
 
     A branch that returns to its start ends there.
     """
-    left: SavedEquilibrium | None = None  # start of the branch
+    branch_start: SavedEquilibrium | None = None  # start of the branch
     events: list[Event] = []
     anchor: SavedPoint | None = None  # start of the first step that left the path, until steps are long again
     ds, points, crossed = first, 0, 0
@@ -85,7 +85,7 @@ def follow_path(
                     arc.statics.load_at(min(stops[stop], key=lambda bound: abs(bound - arc.statics.factor)))
                     newton(arc.statics)
                 end, length = arc.current_equilibrium(), arc.located
-            end = _counted(start, end)
+            end = _with_counts(start, end)
             passed = _events(arc, start, length, end)
         if passed is None or not passed.complete:
             arc.restore(start)
@@ -108,10 +108,14 @@ def follow_path(
             anchor = None
         arc.loose = False
         events += passed.events
-        for place in passed.points:
-            arc.restore(place)
+        for point in passed.points:
+            arc.restore(point)
             report(moved.iterations)
-        repeated = [place for place in passed.points if left is not None and _same(arc, left, place[0])]
+        repeated = [
+            point
+            for point in passed.points
+            if branch_start is not None and _same(arc, branch_start, point[0])
+        ]
         if repeated:
             arc.restore(repeated[0])
             return PathOutcome(events, "closed", None, crossed, branch is not None)
@@ -119,7 +123,7 @@ def follow_path(
             crossed += 1
             if branch is not None and crossed == branch[0]:
                 arc.restore(passed.bifurcation)
-                left = arc.statics.keep()
+                branch_start = arc.statics.keep()
                 if not arc.switch(start[1], branch[1]):
                     return PathOutcome(events, "", moved, crossed, False)
                 report(moved.iterations)
@@ -140,8 +144,8 @@ def _same(arc: ArcLengthPath, a: SavedEquilibrium, b: SavedEquilibrium) -> bool:
     state_a, state_b = arc.statics.state_of(a), arc.statics.state_of(b)
     moved = np.abs(state_a.r[frames] - state_b.r[frames]).max() / arc.statics.length
     cosines = np.abs((state_a.quat[frames] * state_b.quat[frames]).sum(axis=1))  # cosines of half angles
-    turned = np.sqrt(8.0 * max(1.0 - cosines.min(), 0.0))
-    near = max(moved, turned) < NEAR_POSE
+    rotation = np.sqrt(8.0 * max(1.0 - cosines.min(), 0.0))
+    near = max(moved, rotation) < NEAR_POSE
     return bool(near and abs(a[1] - b[1]) < NEAR_FACTOR * max(1.0, abs(a[1])))
 
 
@@ -177,15 +181,15 @@ def _first_stop(
     return ""
 
 
-def _counted(start: SavedPoint, end: SavedPoint) -> SavedPoint:
+def _with_counts(start: SavedPoint, end: SavedPoint) -> SavedPoint:
     """Return the end of a step, with the number of negative eigenvalues at its start if the number at its end is unreliable.
 
     It is unreliable if a change by one contradicts the determinant and the eigenvalue nearest to zero is too small to have a
     sign: if two eigenvalues pass zero together, one would be lost there.
     """
     before, after = start[1], end[1]
-    known = min(before.down, after.down) >= 0 and before.sign == after.sign
-    if known and (after.down - before.down) % 2 and after.stiffness < UNRELIABLE_COUNT * after.noise:
+    reliable = min(before.down, after.down) >= 0 and before.sign == after.sign
+    if reliable and (after.down - before.down) % 2 and after.stiffness < UNRELIABLE_COUNT * after.noise:
         return end[0], after._replace(down=before.down)
     return end
 
@@ -195,23 +199,23 @@ def _events(arc: ArcLengthPath, start: SavedPoint, ds: float, end: SavedPoint) -
     before, after = start[1], end[1]
     events: list[Event] = []
     points: list[SavedPoint] = []
-    turned = before.factor * after.factor < 0.0
+    passes_limit = before.factor * after.factor < 0.0
     complete = True
 
     def note(kind: str, value: Callable[[], float], certain: bool = True) -> SavedPoint | None:
         """Locate an event; certain: True to reject the step if there is none."""
         nonlocal complete
         search = arc.locate(start, ds, value)
-        place = arc.current_equilibrium() if search == Search.FOUND else None
-        if place is not None:
+        point = arc.current_equilibrium() if search == Search.FOUND else None
+        if point is not None:
             events.append(Event(kind, arc.factor, arc.monitor_values()))
-            points.append(place)
+            points.append(point)
         elif certain or search == Search.JUMPED:
             complete = False
         arc.restore(end)
-        return place
+        return point
 
-    if turned:
+    if passes_limit:
         note(LIMIT, lambda: arc.tangent.factor)
     for name in arc.monitors:
         rates = before.rates[name], after.rates[name]
@@ -223,27 +227,29 @@ def _events(arc: ArcLengthPath, start: SavedPoint, ds: float, end: SavedPoint) -
     simple = before.sign * before.factor * after.sign * after.factor < 0.0 and not blurred
     # a count that contradicts the determinant is rounding of an eigenvalue that is nearly zero
     crossed = abs(after.down - before.down) if min(before.down, after.down) >= 0 else 0
-    several = crossed > int(turned) and (blurred or crossed % 2 == int(before.sign != after.sign))
-    place = None
+    several = crossed > int(passes_limit) and (blurred or crossed % 2 == int(before.sign != after.sign))
+    bifurcation = None
     # the eigenvalue nearest to zero speeds up the search, but if the load turns in the same step it leads to the limit point
-    size = (lambda: 1.0) if turned or blurred else (lambda: arc.tangent.stiffness)
+    size = (lambda: 1.0) if passes_limit or blurred else (lambda: arc.tangent.stiffness)
     if not complete:
         pass
-    elif crossed > 1 and several and not turned:
+    elif crossed > 1 and several and not passes_limit:
         up = 1 if after.down > before.down else -1
         last = -np.inf
         for k in range(before.down, after.down, up):
             # the k-th bifurcation: on this side of it the count is still smaller
-            here = note(BIFURCATION, lambda k=k: -1.0 if up * (arc.tangent.down - k) > 0 else 1.0)  # type: ignore[misc]
-            if here is None:
+            crossing = note(BIFURCATION, lambda k=k: -1.0 if up * (arc.tangent.down - k) > 0 else 1.0)  # type: ignore[misc]
+            if crossing is None:
                 break
             if arc.located - last < DISTINCT * ds:
                 events.pop()  # two modes at one point
             last = arc.located
-            place = place or here
+            bifurcation = bifurcation or crossing
     elif simple:
         sign = before.sign * before.factor
-        place = note(BIFURCATION, lambda: size() * np.sign(sign * arc.tangent.sign * arc.tangent.factor))
+        bifurcation = note(
+            BIFURCATION, lambda: size() * np.sign(sign * arc.tangent.sign * arc.tangent.factor)
+        )
     elif several:
-        place = note(BIFURCATION, lambda: size() * (1.0 if arc.tangent.down == before.down else -1.0))
-    return StepEvents(events, points, place, complete)
+        bifurcation = note(BIFURCATION, lambda: size() * (1.0 if arc.tangent.down == before.down else -1.0))
+    return StepEvents(events, points, bifurcation, complete)

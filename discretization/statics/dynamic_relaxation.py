@@ -28,7 +28,7 @@ from discretization.statics.forces import SOLVED
 from discretization.statics.stability import negative_count
 
 MOST = 2000  # largest number of steps
-TURN, FAR = 0.3, 0.15  # rad; fraction of the model's length: largest motion of a frame in a step
+STEP_ROTATION, FAR = 0.3, 0.15  # rad; fraction of the model's length: largest motion of a frame in a step
 GROWTH, CUT = 2.0, 0.25
 
 
@@ -70,7 +70,7 @@ def relax(statics: EquilibriumSystem, most: int = MOST, every_way: bool = False)
         ):
             return NewtonOutcome(SOLVED, step, level)
         moved = max(
-            statics.largest_rotation(x) / TURN,
+            statics.largest_rotation(x) / STEP_ROTATION,
             _largest_shift(statics, x) / min(FAR * statics.length, statics.most_shift),
         )
         if not moved < 1.0:
@@ -108,7 +108,7 @@ def _first(statics: EquilibriumSystem) -> float:
     turning = (
         np.linalg.norm(forces[:, 3:], axis=1)
         / np.where(mass > NOTHING, np.maximum(inertia, 1e-300), np.inf)
-        / TURN
+        / STEP_ROTATION
     )
     largest = max(float(fastest.max(initial=0.0)), float(turning.max(initial=0.0)))
     return 1.0 / largest if largest > 0.0 else 1.0

@@ -2,9 +2,9 @@
 
     x = -J^-1 r(y),   J: the tangent at y with the stresses that x of the iteration before predicted         (1)
 
-see `discretization.statics.strains`. Progress is judged by the next correction, not by the residual: a
+see `discretization.statics.strains`. Progress is judged by the next correction, not by the residual. A
 slender rod that is rotated by a finite step is stretched at first, with forces EA/EI L^2 times those of its bending, and yet
-nearer to the solution. A correction is taken whole unless it rotates a frame by more than LARGEST_TURN. If corrections grow,
+nearer to the solution. A correction is taken whole unless it rotates a frame by more than LARGEST_ROTATION. If corrections grow,
 the iteration fails, and the load step is cut.
 
 Loads may be less than the round-off of the forces, eps EA: a state that is balanced to round-off is then no equilibrium under
@@ -13,7 +13,7 @@ the same:
 
     x = -J^-1 (r(y, new loads) - r(y, old loads))                                                            (2)
 
-is taken first. A motion that costs nothing is not disturbed by it, as it would be by a residual that is round-off; but the
+is taken first. A motion that costs nothing is not disturbed by it, as it would be by a residual that is round-off. But the
 tangent may be disturbed: if a rotation costs nothing, its stiffness is round-off, and so is x along it. The stiffness against
 a rotation of a frame is known to the round-off of its moment, e_i, against a displacement to that of its force over the
 model's size L, so that x is round-off if
@@ -31,7 +31,7 @@ from discretization.assembly.workspace import NOISE_FACTOR
 from discretization.interaction_table import kinds_of_signals
 from discretization.statics.equilibrium_system import EquilibriumSystem
 from discretization.statics.forces import SOLVED
-from discretization.statics.iteration import LARGEST_TURN, MOST, NOT_CONVERGED, SAFE, STALLED, WORSE
+from discretization.statics.iteration import LARGEST_ROTATION, MOST, NOT_CONVERGED, SAFE, STALLED, WORSE
 from rigid.system import Floats
 
 __all__ = [
@@ -92,7 +92,7 @@ def _largest(statics: EquilibriumSystem, forces: Floats) -> float:
 
 
 def loads_below_roundoff(statics: EquilibriumSystem) -> bool:
-    """Return True if loads act and the round-off of the forces is no small part of them."""
+    """Return True if loads act and the round-off of the forces is a considerable part of them."""
     load = largest_load(statics)
     return 0.0 < CLEAR * load < NOISE_FACTOR * _largest(statics, statics.work.noise)
 
@@ -109,7 +109,7 @@ def solve_by_load_direction(statics: EquilibriumSystem, before: Floats) -> Newto
     x = statics.solve(change)
     if _is_rounding(statics, x, change):
         return newton(statics)
-    if not statics.largest_rotation(x) < LARGEST_TURN:
+    if not statics.largest_rotation(x) < LARGEST_ROTATION:
         return NewtonOutcome(NOT_CONVERGED, 1, -1.0)
     status = apply_correction(statics, x)
     if status != SOLVED:
@@ -121,6 +121,6 @@ def solve_by_load_direction(statics: EquilibriumSystem, before: Floats) -> Newto
 def _is_rounding(statics: EquilibriumSystem, x: Floats, change: Floats) -> bool:
     """Return True if (3) holds: the loads require a motion that costs nothing."""
     unknowns = statics.unknowns
-    known = statics.work.noise[unknowns] * x[unknowns] ** 2
-    known[:, :3] /= statics.length
-    return bool(abs(x[unknowns].ravel() @ change[unknowns].ravel()) < known.sum())
+    noise_work = statics.work.noise[unknowns] * x[unknowns] ** 2
+    noise_work[:, :3] /= statics.length
+    return bool(abs(x[unknowns].ravel() @ change[unknowns].ravel()) < noise_work.sum())

@@ -25,12 +25,12 @@ from discretization.statics.iteration import (
     FACTOR,
     FACTORISATIONS,
     FORCES,
-    FORESEEN,
     ITERATIONS,
     LEVEL,
     LOADS,
     MASS,
     NEWTON,
+    PREDICTED_TANGENT,
     RATES,
     SOLVE,
     TAKE,
@@ -70,10 +70,10 @@ def static_system(system: System, state: State) -> System:
     It has no dampers and no shared masses; drives have their values in `state`, internal state equations are at rest, and
     viscoelastic branches are relaxed. Arrays that statics changes are copies.
     """
-    return _moving(_resting(_as_in(state, system)))
+    return _moving(_without_dampers(_with_values_of(state, system)))
 
 
-def _as_in(state: State, system: System) -> System:
+def _with_values_of(state: State, system: System) -> System:
     """Return the system with the drives and the internal states that it has in a state."""
     if not (count_drives(system) or has_evolution_equations(system)):
         return system
@@ -96,14 +96,14 @@ def _moving(system: System) -> System:
 
 
 @memoized(per_tables, copies=True)
-def _arrays(system: System, band_limit: int) -> tuple[System, Numbering, Workspace]:
+def _prepare(system: System, band_limit: int) -> tuple[System, Numbering, Workspace]:
     """Return the system without dampers and shared masses, its numbering and its work arrays."""
-    resting = _resting(system)
+    resting = _without_dampers(system)
     numbering = number_unknowns(resting, band_limit)
     return resting, numbering, workspace(resting, numbering)
 
 
-def _resting(system: System) -> System:
+def _without_dampers(system: System) -> System:
     frames = system.frames
     if not frames.mass.min() >= NOTHING:
         frames = frames._replace(mass=np.maximum(frames.mass, NOTHING))
@@ -116,6 +116,7 @@ class EquilibriumSystem:
 
     Vectors are in the order of `numbering`: 6 entries per moving frame (dr, spatial rotation), then or between them the
     multipliers.
+
     idle: frame -> projection (3, 3) on its axes without inertia, about which nothing acts on it; it does not rotate about them.
     shapes: shapes of the state arrays, if a state has more than the system requires.
     """
@@ -135,14 +136,14 @@ class EquilibriumSystem:
             )
         self.shapes = state_shapes(sizes_of(system)) if shapes is None else shapes
         self._moving = system
-        placed = _as_in(check_arrays(state, self.shapes, *OF_SYSTEMS), system)
+        placed = _with_values_of(check_arrays(state, self.shapes, *OF_SYSTEMS), system)
         # determinant and matrix comprise all unknowns
-        resting, numbering, self.work = _arrays(placed, band_limit)
+        resting, numbering, self.work = _prepare(placed, band_limit)
         self.system = _moving(resting._replace(gravity=placed.gravity))
         self.loading = loading.of(self.system)
         self.numbering = numbering._replace(handle=new_handle())
         self._forget = sparse.release_with(self, self.numbering.handle)
-        self._all, self.state = _side_by_side(state)
+        self._all, self.state = _contiguous_copy(state)
         self.state.v[:] = 0.0
         self.state.Omega[:] = 0.0
         self.state.memory[:] = 0.0
@@ -161,7 +162,7 @@ class EquilibriumSystem:
         weight = np.zeros(self.size)
         weight[self.unknowns] = np.array([self.length**-2] * 3 + [1.0] * 3) / max(1, len(self.frames))
         self.weight = weight
-        self._iterating = IterationData(
+        self._iteration_data = IterationData(
             is_row=self.is_row,
             turns=np.ascontiguousarray(self.unknowns[:, 3:]),
             weight=weight,
@@ -174,7 +175,7 @@ class EquilibriumSystem:
             massless_axis_stiffness=np.array(list(idle.values())) if idle else np.zeros((0, 3, 3)),
         )
         rates, gravity_rate = self.loading.rates()
-        self._standing = EquilibriumData(
+        self._data = EquilibriumData(
             self.system,
             self.numbering,
             self.state,
@@ -184,21 +185,23 @@ class EquilibriumSystem:
             rates=rates,
             gravity=self.loading.gravity(0.0),
             gravity_rate=gravity_rate,
-            iteration_data=self._iterating,
+            iteration_data=self._iteration_data,
         )
-        self._kept = PinnedTuple(self._standing)
-        self._forces = forces_of(*self._standing[:4], self._kept.kind)
+        self._pinned_data = PinnedTuple(self._data)
+        self._forces = forces_of(*self._data[:4], self._pinned_data.kind)
         self.idle = idle or {}
         self._beyond = has_blocks_beyond_band(self.numbering)
-        self._at_rest = specialized(at_rest, self._kept, self._forces, self._beyond, FORCES, 1.0)
-        self.held: Floats | None = None  # (1 - load factor) times this is the offset: see `hold`
+        self._at_rest = specialized(at_rest, self._pinned_data, self._forces, self._beyond, FORCES, 1.0)
+        self.held: Floats | None = (
+            None  # (1 - load factor) times this is the offset: see `hold_by_fading_forces`
+        )
         self.factor = 0.0
         self.n_factorisations = 0
         self.most_turn = np.inf  # rad, largest rotation of a frame in a load step
         self.most_shift = np.inf  # m, largest displacement of a frame in a step of relaxation
         self.load_at(0.0)
         self._hold_idle()
-        self._balance()
+        self._scale_rows()
 
     @property
     def state_for_motion(self) -> State:
@@ -214,14 +217,14 @@ class EquilibriumSystem:
     @property
     def offset(self) -> Floats:
         """Return the forces (N + 6,) that hold the model in its state."""
-        return self._iterating.offset
+        return self._iteration_data.offset
 
     def _hold_idle(self) -> None:
         """Scale the stiffness about idle axes to the resistance of the stiffest frame to a rotation of the model."""
         if self.idle:
             self.assemble(True)
             stiff = np.abs(self.matrix().diagonal()[self.unknowns[:, :3]]).max()
-            self._iterating.massless_axis_stiffness[:] *= self.length**2 * stiff if stiff > 0.0 else 1.0
+            self._iteration_data.massless_axis_stiffness[:] *= self.length**2 * stiff if stiff > 0.0 else 1.0
 
     def _levers(self) -> float:
         """Return the size of a model whose frames are all in one place, m: that of the lever arms of its joints and springs."""
@@ -240,7 +243,7 @@ class EquilibriumSystem:
         seen[0] = bool((self.numbering.row_frames == 0).any())
         return seen
 
-    def _balance(self) -> None:
+    def _scale_rows(self) -> None:
         """Scale the constraint rows by the stiffness of the frames they constrain, so that the pivots are of one size.
 
         Their rounding is that of positions in a model of this size.
@@ -264,8 +267,8 @@ class EquilibriumSystem:
     def stiffness_diagonal(self) -> Floats:
         """Return the absolute diagonal (moving frames, 6) of the assembled K/2, before it is factorised."""
         base, stride = self.numbering.frame_base[self.frames], self.numbering.frame_stride[self.frames]
-        place = base[:, None] + np.arange(6) * (1 + stride[:, None])
-        return np.abs(self.work.values[place])
+        indices = base[:, None] + np.arange(6) * (1 + stride[:, None])
+        return np.abs(self.work.values[indices])
 
     def load_at(self, factor: float) -> None:
         """Set loads, weights and moved ground points to those at this load factor."""
@@ -277,12 +280,12 @@ class EquilibriumSystem:
 
     def values_at(self, factor: float) -> None:
         """Set loads and weights alone to those at this load factor."""
-        self._do(LOADS, factor)
+        self._execute(LOADS, factor)
 
     @property
     def values(self) -> Floats:
         """Return the values (l, 3) of the loads at this load factor."""
-        return self._standing.values
+        return self._data.values
 
     def largest_force(self) -> float:
         """Return the largest force on a frame (load, weight, or joint force), N, or moment, N m."""
@@ -304,26 +307,26 @@ class EquilibriumSystem:
 
         Return the largest residual over its round-off; negative if an element is folded or a force is not finite.
         """
-        return self._do(TANGENT if tangent else FORCES)
+        return self._execute(TANGENT if tangent else FORCES)
 
-    def _do(self, task: int, factor: float = 1.0) -> float:
-        return float(self._at_rest(self._kept, self._forces, self._beyond, task, float(factor)))
+    def _execute(self, task: int, factor: float = 1.0) -> float:
+        return float(self._at_rest(self._pinned_data, self._forces, self._beyond, task, float(factor)))
 
     def newton(self) -> tuple[int, int, float]:
         """Solve for the equilibrium by Newton's method; return status, iterations, residual over its round-off."""
-        status, statistics = self._do(NEWTON), self._iterating.statistics
+        status, statistics = self._execute(NEWTON), self._iteration_data.statistics
         self.n_factorisations += int(statistics[FACTORISATIONS])
         return int(status), int(statistics[ITERATIONS]), float(statistics[LEVEL])
 
     @property
     def turned(self) -> float:
         """Return the bound on the rotation of any frame in the last `newton`, rad."""
-        return float(self._iterating.statistics[TURNED])
+        return float(self._iteration_data.statistics[TURNED])
 
     def take(self, x: Floats) -> int:
         """Correct the state by x: see `discretization.statics.equilibrium_newton.apply_correction`."""
-        self._iterating.x[:] = x
-        return int(self._do(TAKE))
+        self._iteration_data.x[:] = x
+        return int(self._execute(TAKE))
 
     @property
     def residual(self) -> Floats:
@@ -333,27 +336,27 @@ class EquilibriumSystem:
     def factorise(self) -> bool:
         """Factorise the assembled tangent (LU); return False if it is singular."""
         self.n_factorisations += 1
-        return self._do(FACTOR) == SOLVED
+        return self._execute(FACTOR) == SOLVED
 
     def solve(self, residual: Floats) -> Floats:
         """Return the correction (N,) that removes a residual (N + 6,)."""
-        self._iterating.residual[:] = residual
-        self._do(SOLVE)
-        return self._iterating.x.copy()
+        self._iteration_data.residual[:] = residual
+        self._execute(SOLVE)
+        return self._iteration_data.x.copy()
 
     def advance(self, x: Floats, factor: float = 1.0) -> int:
         """Move the state by factor x; return SOLVED, or the reason why the state is unchanged."""
-        self._iterating.x[:] = x
-        return int(self._do(ADVANCE, factor))
+        self._iteration_data.x[:] = x
+        return int(self._execute(ADVANCE, factor))
 
     def add_mass(self, factor: float) -> None:
         """Add factor M to the assembled tangent K, that is, half of it to K/2."""
-        self._do(MASS, 0.5 * factor)
+        self._execute(MASS, 0.5 * factor)
 
     def load_rate(self) -> Floats:
         """Return the derivative (N + 6,) of the residual with respect to the load factor, at the poses of the last `assemble`."""
-        self._do(RATES)
-        out = -self._iterating.residual
+        self._execute(RATES)
+        out = -self._iteration_data.residual
         if self.loading.moves:
             # moved ground points: by differences of the residual alone, which is left at its value for this factor
             change, factor = 1e-6, self.factor
@@ -372,12 +375,12 @@ class EquilibriumSystem:
 
     def assemble_predicted_tangent(self) -> None:
         """Assemble the tangent alone, with the stresses that the last `take` predicted; the residual is not changed."""
-        self._do(FORESEEN)
+        self._execute(PREDICTED_TANGENT)
 
     @property
     def excess(self) -> Floats:
         """Return the strains (points, 6) minus those that the last `take` predicted."""
-        return self._iterating.strains.excess
+        return self._iteration_data.strains.excess
 
     def largest_rotation(self, x: Floats) -> float:
         """Return the largest rotation of a frame in a correction, rad."""
@@ -464,14 +467,14 @@ class EquilibriumSystem:
 
 def _of_columns(table: Floats, diagonal: int) -> scipy.sparse.csc_matrix:
     """Return the matrix with the columns table[j], whose entries in position `diagonal` are in row j."""
-    column, place = np.nonzero(table)
+    column, position = np.nonzero(table)
     starts = np.searchsorted(column, np.arange(len(table) + 1))
     return scipy.sparse.csc_matrix(
-        (table[column, place], column + place - diagonal, starts), shape=(len(table), len(table))
+        (table[column, position], column + position - diagonal, starts), shape=(len(table), len(table))
     )
 
 
-def _side_by_side(state: State) -> tuple[Floats, State]:
+def _contiguous_copy(state: State) -> tuple[Floats, State]:
     """Copy a state into one contiguous array, so that it is saved and restored as a whole; return the array and the state."""
     buffer = np.concatenate([array.ravel() for array in state])
     return buffer, _views(buffer, state)

@@ -49,7 +49,7 @@ SOLVED, FOLDED, SINGULAR, NOT_FINITE = 0, 1, 2, 3
 
 
 @internal_kernel
-def _stand(system, numbering, state, work):
+def _set_step_at_rest(system, numbering, state, work):
     """Set both ends of the step to the state, and scale the multipliers as in the equations of `em`."""
     for f in range(system.frames.mass.shape[0]):
         store3((0.0, 0.0, 0.0), work.dr[f])
@@ -72,7 +72,7 @@ def forces_at_rest(system, numbering, state, work, load_values, tangent, general
     write_load_values(work, load_values)
     begin_step(system, numbering, state, work, 1.0)
     add_load_noise(numbering, work, 1.0)
-    _stand(system, numbering, state, work)
+    _set_step_at_rest(system, numbering, state, work)
     for i in range(work.residual.shape[0]):
         work.residual[i] = 0.0
     if tangent:
@@ -115,10 +115,10 @@ def forces_of(system: System, numbering: Any, state: State, work: Workspace, kin
     plain = _bare_forces if has_only_common_constraints(system) else _common_forces
     which, models = _forces if general else plain, (system, numbering, state, work)
     # fingerprints take a fraction of the time of types
-    known = which, kind or tuple(map(compute_fingerprint, models))
-    if known not in _known:
-        _known[known] = _compiled(which, *map(typeof, models))
-    return _known[known]
+    key = which, kind or tuple(map(compute_fingerprint, models))
+    if key not in _known:
+        _known[key] = _compiled(which, *map(typeof, models))
+    return _known[key]
 
 
 _known: dict[Any, Any] = {}

@@ -30,7 +30,7 @@ from rigid.system import Floats, Ints
 from rigid.tuple_references import by_reference
 
 SAFE = 1e5  # residual over round-off that is accepted if corrections have no more effect
-LARGEST_TURN = 0.7  # rad, largest rotation of a frame in one correction
+LARGEST_ROTATION = 0.7  # rad, largest rotation of a frame in one correction
 STALLED = 1e-9  # relative correction size; a smaller correction without progress is rounding
 SMALLEST = 0.05  # smallest damping factor that is tried before an element is reported as folded
 WORSE = 3  # largest number of consecutive corrections that are no smaller than those before
@@ -40,7 +40,7 @@ ITERATIONS, LEVEL, FACTORISATIONS, TURNED = range(4)  # indices of `IterationDat
 FULL_TANGENT = 0.1  # contraction rate with reused factors above which they are computed again
 
 # tasks of `at_rest`
-FORCES, TANGENT, FORESEEN, NEWTON, TAKE, ADVANCE, FACTOR, SOLVE, MASS, LOADS, RATES = range(11)
+FORCES, TANGENT, PREDICTED_TANGENT, NEWTON, TAKE, ADVANCE, FACTOR, SOLVE, MASS, LOADS, RATES = range(11)
 MOST = 25  # largest number of iterations
 
 
@@ -121,7 +121,7 @@ def assemble_predicted_tangent(system, numbering, state, work, load_values, forc
 
 @internal_kernel
 def apply_correction(system, numbering, state, work, data):
-    """Correct the state by own.x, shortened so that no frame rotates too far; return SOLVED or the reason of the failure.
+    """Correct the state by `data.x`, shortened so that no frame rotates too far; return SOLVED or the reason of the failure.
 
     Store the excess of the strains over their linear prediction.
     """
@@ -131,7 +131,7 @@ def apply_correction(system, numbering, state, work, data):
         for i in range(3):
             square += data.x[data.turns[k, i]] ** 2
         largest = max(largest, square)
-    fraction = min(1.0, LARGEST_TURN / np.sqrt(largest)) if largest > 0.0 else 1.0
+    fraction = min(1.0, LARGEST_ROTATION / np.sqrt(largest)) if largest > 0.0 else 1.0
     data.statistics[TURNED] += fraction * np.sqrt(largest)
     if data.strains.excess.shape[0] == 0:
         return advance_state(system, numbering, state, work, data.x, fraction)
@@ -149,13 +149,13 @@ def apply_correction(system, numbering, state, work, data):
 def newton(system, numbering, state, work, load_values, forces, beyond, data):
     """Move the state to the equilibrium under these loads and return the status.
 
-    `data.statistics` receives iterations, level, factorisations, and the sum of the largest rotations of the corrections: no frame has
-    rotated further, rad. beyond: `has_blocks_beyond_band`.
+    `data.statistics` receives iterations, level, factorisations, and the sum of the largest rotations of the corrections, rad: no
+    frame has rotated further. beyond: `has_blocks_beyond_band`.
     """
     statistics = data.statistics
     statistics[FACTORISATIONS] = statistics[TURNED] = 0.0
     level = residual_at_rest(system, numbering, state, work, load_values, True, forces, data)
-    before, smallest, worse, renewed = np.inf, np.inf, 0, True
+    before, smallest, n_worse, renewed = np.inf, np.inf, 0, True
     for iteration in range(MOST):
         statistics[ITERATIONS], statistics[LEVEL] = iteration, level
         if level < 0.0:
@@ -175,8 +175,8 @@ def newton(system, numbering, state, work, load_values, forces, beyond, data):
             return SINGULAR
         if level <= SAFE and iteration > 2 and ((size < STALLED and level > 0.3 * before) or size < 1e-13):
             return SOLVED
-        worse = worse + 1 if size > 0.9 * smallest else 0
-        if worse > WORSE:
+        n_worse = n_worse + 1 if size > 0.9 * smallest else 0
+        if n_worse > WORSE:
             return NOT_CONVERGED
         before, smallest = level, min(size, smallest)
         status = apply_correction(system, numbering, state, work, data)
@@ -205,16 +205,15 @@ def load_at(model, factor):
 def at_rest(pinned, forces, beyond, task, factor):
     """Execute one of the tasks, all in one kernel, with `forces_of` and `has_blocks_beyond_band` of the model.
 
-    FORCES, or with the tangent TANGENT: `residual_at_rest`. FORESEEN: `assemble_predicted_tangent`. NEWTON: status of `newton`.
-    TAKE, ADVANCE:
-    statuses of `apply_correction` and `advance_state`, by own.x. FACTOR: status. SOLVE: own.x from own.residual. MASS: add
-    factor M to the matrix.
-    LOADS: set the loads at a load factor. RATES: rates of loads and weights, in own.residual.
+    FORCES, or with the tangent TANGENT: `residual_at_rest`. PREDICTED_TANGENT: `assemble_predicted_tangent`. NEWTON: status of
+    `newton`. TAKE, ADVANCE: statuses of `apply_correction` and `advance_state`, by `data.x`. FACTOR: status. SOLVE: `data.x`
+    from `data.residual`. MASS: add factor M to the matrix. LOADS: set the loads at a load factor. RATES: rates of loads and
+    weights, in `data.residual`.
     """
     model = dereferenced(pinned)
     system, numbering, state, work = model.system, model.numbering, model.state, model.work
     values, data = model.values, model.iteration_data
-    if task == FORESEEN:
+    if task == PREDICTED_TANGENT:
         assemble_predicted_tangent(system, numbering, state, work, values, forces, data)
     elif task == NEWTON:
         return float(newton(system, numbering, state, work, values, forces, beyond, data))

@@ -1,6 +1,6 @@
 """Load steps: move from one load factor to another by equilibria, with steps as long as Newton's method allows.
 
-The first step is the whole way. If Newton's method fails, the step is cut to a quarter; if it succeeds, the next step is
+The first step is the whole load change. If Newton's method fails, the step is cut to a quarter; if it succeeds, the next step is
 longer the fewer iterations it took.
 """
 
@@ -18,8 +18,8 @@ from discretization.statics.equilibrium_newton import (
 from discretization.statics.equilibrium_system import EquilibriumSystem
 from discretization.statics.forces import SOLVED
 
-SMALLEST_STEP = 1e-5  # fraction of the way; a shorter step would not help
-LONG_STEP = 0.02  # fraction of the way; a step below this is not cut if it rotates far
+SMALLEST_STEP = 1e-5  # fraction of the load change; a shorter step would not help
+LONG_STEP = 0.02  # fraction of the load change; a step below this is not cut if it rotates far
 WANTED = 7  # desired number of iterations per step
 GROWTH = 4.0
 
@@ -48,11 +48,11 @@ def follow_load_steps(
 ) -> LoadStepOutcome:
     """Move `statics` from the equilibrium at factor `start` to `end`; call `report` at every equilibrium.
 
-    first: longest first step, as a fraction of the way; moved ground points make every step shorter. On failure `statics` is at
-    the last equilibrium.
+    first: longest first step, as a fraction of the load change; moved ground points make every step shorter. On failure
+    `statics` is at the last equilibrium.
     """
-    way = end - start
-    longest = min(1.0, statics.loading.longest_step(statics.length) / abs(way))
+    change = end - start
+    longest = min(1.0, statics.loading.longest_step(statics.length) / abs(change))
     step, done = min(longest, first), 0.0
     iterations = 0
     while done < 1.0:
@@ -60,7 +60,7 @@ def follow_load_steps(
         if 1.0 - done - step < 1e-9:
             step = 1.0 - done
         saved = statics.keep()
-        to = end if step == 1.0 - done else start + way * (done + step)
+        to = end if step == 1.0 - done else start + change * (done + step)
         statics.load_at(to)
         outcome = newton(statics)
         if outcome.status == SOLVED and outcome.iterations == 0 and loads_below_roundoff(statics):

@@ -150,13 +150,15 @@ def rigid_placement(center: ArrayLike, d: ArrayLike, rotation: ArrayLike) -> Rig
     return RigidPlacement(np.asarray(center, float), np.asarray(d, float), R)
 
 
-def moved_points(reference: Constraints, constraints: Constraints, joint: int, place: RigidPlacement) -> None:
+def moved_points(
+    reference: Constraints, constraints: Constraints, joint: int, placement: RigidPlacement
+) -> None:
     """Store the moved ground points and directions of a joint in `constraints`, whose columns are (..., c, 3).
 
-    rest: constraints at load factor 0.
+    reference: constraints at load factor 0.
     """
     for k in np.flatnonzero(reference.joint == joint):
         for side, X, U in ((0, "Xa", "Ua"), (1, "Xb", "Ub")):
             if reference.frames[k, side] == 0:
-                getattr(constraints, X)[..., k, :] = place.point(getattr(reference, X)[k])
-                getattr(constraints, U)[..., k, :] = place.direction(getattr(reference, U)[k])
+                getattr(constraints, X)[..., k, :] = placement.point(getattr(reference, X)[k])
+                getattr(constraints, U)[..., k, :] = placement.direction(getattr(reference, U)[k])

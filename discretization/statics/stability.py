@@ -114,8 +114,8 @@ def negative_real_count(statics: EquilibriumSystem, noise: float, most: float) -
         except scipy.sparse.linalg.ArpackNoConvergence as error:
             inverses = error.eigenvalues
     real = np.abs(inverses.imag) <= REAL * np.abs(inverses)
-    known = (inverses.real < -1.0 / most) & (noise * np.abs(inverses) < 1.0)
-    return int(np.count_nonzero(real & known))
+    counted = (inverses.real < -1.0 / most) & (noise * np.abs(inverses) < 1.0)
+    return int(np.count_nonzero(real & counted))
 
 
 def smallest_stiffness(statics: EquilibriumSystem) -> Smallest:

@@ -129,7 +129,7 @@ def strains_along(system, numbering, state, work, poses, x, factor, out):
 
 @internal_kernel
 def predict_strains(system, numbering, state, work, predicted, x):
-    """Compute the strains at the state in own.start, and their linear change along x in own.linear."""
+    """Compute the strains at the state in `predicted.start`, and their linear change along x in `predicted.linear`."""
     strains_along(system, numbering, state, work, predicted.poses, x, -_SMALL, predicted.start)
     strains_along(system, numbering, state, work, predicted.poses, x, _SMALL, predicted.linear)
     for k in range(predicted.linear.shape[0]):
@@ -140,7 +140,7 @@ def predict_strains(system, numbering, state, work, predicted, x):
 
 @internal_kernel
 def strain_excess(system, numbering, state, work, predicted, x, fraction):
-    """Compute own.excess, the strains minus their prediction, after the state was moved by share x."""
+    """Compute `predicted.excess`, the strains minus their prediction, after the state was moved by fraction times x."""
     strains_along(system, numbering, state, work, predicted.poses, x, 0.0, predicted.excess)
     for k in range(predicted.excess.shape[0]):
         for i in range(6):

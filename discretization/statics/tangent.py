@@ -33,9 +33,9 @@ def tangent(statics: EquilibriumSystem) -> RestTangent:
     order = statics.unknowns.ravel()
     row, scale = np.zeros((2, int(numbering.rows.sum())))
     for c in range(len(numbering.row)):
-        place = numbering.lam[c] + np.arange(numbering.rows[c])
-        row[place] = numbering.row[c] + np.arange(numbering.rows[c])
-        scale[place] = statics.work.scale[c]
+        indices = numbering.lam[c] + np.arange(numbering.rows[c])
+        row[indices] = numbering.row[c] + np.arange(numbering.rows[c])
+        scale[indices] = statics.work.scale[c]
     rows = row.astype(int)
     if statics.size <= SMALL:
         full = statics.dense()

@@ -77,11 +77,11 @@ class CoordinateLayout:
     def symmetries(self, chart: str, r: Floats) -> tuple[Symmetry, ...]:
         """Return the momentum maps of common translations and rotations; the model decides which of them are symmetries."""
         maps = []
-        placed, turned = self.position[self.position >= 0], self.orientation[self.orientation >= 0]
-        if len(placed):
+        positions, orientations = self.position[self.position >= 0], self.orientation[self.orientation >= 0]
+        if len(positions):
             for i, axis in enumerate("xyz"):
                 tau = np.zeros(self.n)
-                tau[placed + i] = 1.0
+                tau[positions + i] = 1.0
                 maps.append(Symmetry(f"P{axis}", scipy.sparse.csr_array((self.n, self.n)), tau))
         for i, axis in enumerate("xyz"):
             e = np.eye(3)[i]
@@ -89,9 +89,9 @@ class CoordinateLayout:
             if chart == "quaternion":
                 unit = np.concatenate([[0.0], e])
                 turns = np.stack([0.5 * quaternions.multiply(unit, basis) for basis in np.eye(4)], axis=1)
-                blocks = [(placed, spin), (turned, turns)]
+                blocks = [(positions, spin), (orientations, turns)]
             else:
-                blocks = [(placed, spin), *((turned + 3 * k, spin) for k in range(3))]
+                blocks = [(positions, spin), *((orientations + 3 * k, spin) for k in range(3))]
             maps.append(Symmetry(f"L{axis}", _on_diagonal(self.n, blocks), np.zeros(self.n)))
         return tuple(maps)
 

@@ -23,10 +23,10 @@ def place_sum(D, a, first, b, second, at):
     """
     G, X = D.driven, D.interaction_arrays.numbers
     for k in range(G.rows.size):
-        driven, here = G.rows[k], G.signal + DRIVE_NUMBERS * k + at
+        driven, offset = G.rows[k], G.signal + DRIVE_NUMBERS * k + at
         for i in range(3):
-            X[driven.direction + i] = a * first[here + i] + b * second[here + i]
-        X[driven.value] = a * first[here + 3] + b * second[here + 3]
+            X[driven.direction + i] = a * first[offset + i] + b * second[offset + i]
+        X[driven.value] = a * first[offset + 3] + b * second[offset + 3]
 
 
 @internal_kernel
@@ -46,11 +46,11 @@ def place_weighted_rates(D, weights, at, signals):
     """Set U and value of every driven constraint to sum_j weights[at + j] times the rates in row j of the signals."""
     G, X = D.driven, D.interaction_arrays.numbers
     for k in range(G.rows.size):
-        driven, here = G.rows[k], G.signal + DRIVE_NUMBERS * k + 4
+        driven, offset = G.rows[k], G.signal + DRIVE_NUMBERS * k + 4
         for i in range(4):
             total = 0.0
             for j in range(signals.shape[0]):
-                total += weights[at + j] * signals[j, here + i]
+                total += weights[at + j] * signals[j, offset + i]
             if i < 3:
                 X[driven.direction + i] = total
             else:

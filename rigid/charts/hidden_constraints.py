@@ -150,19 +150,19 @@ def add_discrete_derivative_in_directors(q0, v0, q1, v1, gam, D, out_q, out_v):
         kind = I.kinds[which]
         for e in range(kind.first, kind.last if kind.hidden != 0 or kind.steep != 0 else kind.first):
             entry = I.each[e]
-            numbers, own_gam = I.numbers[entry.first : entry.last], gam[entry.row : entry.row + kind.rows]
+            numbers, gam_of_rows = I.numbers[entry.first : entry.last], gam[entry.row : entry.row + kind.rows]
             if kind.hidden != 0:
                 put_poses(q0, D, entry, kind.arity, S[POSES_START])
                 put_rates(q0, v0, D, entry, kind.arity, S[RATES_START])
                 put_poses(q1, D, entry, kind.arity, S[POSES_END])
                 put_rates(q1, v1, D, entry, kind.arity, S[RATES_END])
-                put_discrete_derivative(kind, numbers, own_gam, S)
+                put_discrete_derivative(kind, numbers, gam_of_rows, S)
             else:
                 put_poses(q0, D, entry, kind.arity, S[FRAMES_START])
                 put_rates(q0, v0, D, entry, kind.arity, S[MOVING_START])
                 put_poses(q1, D, entry, kind.arity, S[FRAMES_END])
                 put_rates(q1, v1, D, entry, kind.arity, S[MOVING_END])
-                put_discrete_rates_of_directors(kind, numbers, own_gam, S)
+                put_discrete_rates_of_directors(kind, numbers, gam_of_rows, S)
             on_pose, on_rate = (ROWS, DUAL) if kind.hidden != 0 else (ON_FRAMES, ON_MOVING)
             for k in range(kind.arity):
                 add_pulled(frame(S[on_pose], k), q1, D.frames, entry.frames[k], 1.0, out_q)

@@ -1,4 +1,4 @@
-"""Update condensed internal variables (`own`) in a chart at the start and the end of a step; compiled.
+"""Update condensed internal variables in a chart at the start and the end of a step; compiled.
 
 The energy record of a time loop (`books`) stores them behind the works of the drives. They are copied from it to the parameters
 (`numbers`) of dissipations at the start of a step, and back to it at the end of the step.
@@ -50,9 +50,9 @@ def bristle_energy(D, q):
     for which in range(I.kinds.size):
         kind = I.kinds[which]
         for e in range(kind.first, kind.last if kind.update_internal != 0 else kind.first):
-            entry, kept_of_kind = I.each[e], value_at(kind.stored_energy)
+            entry, stored_energy = I.each[e], value_at(kind.stored_energy)
             put_poses(q, D, entry, kind.arity, S[START])
-            kept_of_kind(S[START], I.numbers[entry.first : entry.last], energy)
+            stored_energy(S[START], I.numbers[entry.first : entry.last], energy)
             total += energy[0].real
     return total
 
@@ -77,7 +77,7 @@ def _change_of(arity, S):
 
 
 @internal_kernel
-def _taken(D, kind, entry, ends):
+def _dissipated_energy(D, kind, entry, ends):
     """Return the energy that one dissipation takes from the motion between both ends of the step, J."""
     S, I, work = D.scratch, D.dissipating, 0.0
     dual_of_kind = dual_at(kind.dual)
@@ -107,7 +107,7 @@ def end_internal_steps(D, q0, q1, along, books):
                 if along:
                     _change_of(kind.arity, S)
                     spread(kind.arity, 0.5, S)
-                dissipated = _taken(D, kind, entry, ends) if kind.works != 0 else 0.0
+                dissipated = _dissipated_energy(D, kind, entry, ends) if kind.works != 0 else 0.0
                 gained = update_internal_variables(I, kind, entry, ends, S[STEP, 0, 0], internal, S[ROWS])
                 if kind.works != 0:  # `dissipated` was added to the dissipation with all other dissipations
                     books[DISSIPATED] -= dissipated

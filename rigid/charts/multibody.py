@@ -110,7 +110,7 @@ def multibody_system(
         Mass matrix of the quaternion chart.
     parameter : float, optional
         alpha or gamma for all frames, kg m^2. Default: half (alpha) or a third (gamma) of the sum of the principal moments.
-    held : sequence of int, default ()
+    orientation_only : sequence of int, default ()
         Frames whose position is fixed: they only rotate, and their inertia is about that point.
 
     Returns
@@ -194,7 +194,7 @@ def multibody_system(
         info={
             "chart": chart,
             "places": layout,
-            "counting": _counting(groups, interaction_arrays),
+            "counting": _counted_variables(groups, interaction_arrays),
             "r": r.copy(),
             "quat": quat.copy(),
             "flat": flat,
@@ -241,7 +241,7 @@ class CountedVariables(NamedTuple):
     names: list[str]  # (k,) names of the counting interactions
 
 
-def _counting(groups: list[Group], interaction_arrays: InteractionArrays) -> CountedVariables:
+def _counted_variables(groups: list[Group], interaction_arrays: InteractionArrays) -> CountedVariables:
     """Collect the counted internal variables of all groups."""
     counted_groups: list[Group] = []
     offsets: list[Ints] = [np.zeros(0, np.int64)]
@@ -281,10 +281,10 @@ def counted(system: MechanicalSystem, q: Floats) -> Floats:
         if layout.position[f] >= 0:
             r[:, f] = q[:, layout.position[f] : layout.position[f] + 3]
         quat[:, f] = quaternions.from_matrix(rotations(system, q, f))
-    turned = evaluation.values(groups, r, quat)
-    on = np.unwrap(np.concatenate([branches(system)[None], turned]), axis=0)[1:]
+    angles = evaluation.values(groups, r, quat)
+    on = np.unwrap(np.concatenate([branches(system)[None], angles]), axis=0)[1:]
     # add whole revolutions to the angles of the poses: bit-identical however a motion is divided
-    unwrapped: Floats = turned + 2 * np.pi * np.round((on - turned) / (2 * np.pi))
+    unwrapped: Floats = angles + 2 * np.pi * np.round((on - angles) / (2 * np.pi))
     return unwrapped
 
 

@@ -49,11 +49,11 @@ def offsets_of_motion(
     first, rows = layout.internal + first_rows(constraints), table(DRIVEN_ROW, len(motion.rows))
     for k, c in enumerate(motion.rows):
         which, entry = _entry(interaction_arrays, first[c])
-        at, here = interaction_arrays.each[entry].first, {}
+        at, column_offsets = interaction_arrays.each[entry].first, {}
         for name in CONSTRAINTS[constraints.kind[c]].columns:
-            here[name] = at
+            column_offsets[name] = at
             at += width_of(name)
-        rows[k] = first[c], which, entry, here["Ua"], here["value"], motion.drive[k]
+        rows[k] = first[c], which, entry, column_offsets["Ua"], column_offsets["value"], motion.drive[k]
     frames = table(DRIVEN_FRAME, len(motion.frames))
     for k, f in enumerate(motion.frames):
         frames[k] = layout.position[f], layout.orientation[f] + layout.size, motion.drive_of_frame[k]

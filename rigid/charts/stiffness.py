@@ -37,25 +37,25 @@ def is_curved(kind, F):
 
 
 @internal_kernel
-def take_changes(D, entry, arity, pulled, at, out):
+def store_derivatives(D, entry, arity, pulled, at, out):
     """Set out[at:] to the imaginary parts of `pulled` at the coordinates of the frames, divided by COMPLEX_STEP.
 
     These entries of `pulled` are set to 0. Return the offset behind the last entry written.
     """
     for a in range(arity):
         i = 0
-        place = coordinate(D.frames, entry.frames[a], 0)
-        while place >= 0:
-            out[at] = pulled[place].imag / COMPLEX_STEP
-            pulled[place] = 0.0
+        index = coordinate(D.frames, entry.frames[a], 0)
+        while index >= 0:
+            out[at] = pulled[index].imag / COMPLEX_STEP
+            pulled[index] = 0.0
             at += 1
             i += 1
-            place = coordinate(D.frames, entry.frames[a], i)
+            index = coordinate(D.frames, entry.frames[a], i)
     return at
 
 
 @internal_kernel
-def leave_out(D, entry, arity, at, out):
+def fill_zeros(D, entry, arity, at, out):
     """Set out[at:] to 0 for all pairs of coordinates of the frames; return the offset of the next interaction."""
     count = 0
     for a in range(arity):
@@ -93,13 +93,13 @@ def fill_energy_tangents(q0, q1, between, D, pulled, out):
             if kind.one_sided != 0:
                 dual(S[START], S[END], numbers, S[ROWS, 0, 0], S[DUAL])
                 if is_idle(kind, S[DUAL]):
-                    at = leave_out(D, entry, kind.arity, at, out)
+                    at = fill_zeros(D, entry, kind.arity, at, out)
                     continue
             for b in range(kind.arity):
                 j = 0
-                place = coordinate(D.frames, entry.frames[b], 0)
-                while place >= 0:
-                    q1[place] += 1j * COMPLEX_STEP
+                index = coordinate(D.frames, entry.frames[b], 0)
+                while index >= 0:
+                    q1[index] += 1j * COMPLEX_STEP
                     moved = pose(q1, D.frames, entry.frames[b])
                     store(moved, S[END], b)
                     if not between:
@@ -107,10 +107,10 @@ def fill_energy_tangents(q0, q1, between, D, pulled, out):
                     dual(S[START], S[END], numbers, S[ROWS, 0, 0], S[DUAL])
                     for a in range(kind.arity):
                         add_mean_pulled(frame(S[DUAL], a), other, q1, D.frames, entry.frames[a], pulled)
-                    q1[place] = q1[place].real
-                    at = take_changes(D, entry, kind.arity, pulled, at, out)
+                    q1[index] = q1[index].real
+                    at = store_derivatives(D, entry, kind.arity, pulled, at, out)
                     j += 1
-                    place = coordinate(D.frames, entry.frames[b], j)
+                    index = coordinate(D.frames, entry.frames[b], j)
                 store(pose(q1, D.frames, entry.frames[b]), S[END], b)
                 store(pose(other, D.frames, entry.frames[b]), S[START], b)
 

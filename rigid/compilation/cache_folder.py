@@ -50,24 +50,24 @@ def _hash_of_sources() -> str:
 
 def _make_folder() -> tuple[str, str, str]:
     """Make the folder; return its path, empty if there is none, the path that was tried, and why there is none."""
-    named, tried = os.environ.get("NUMBA_CACHE_DIR", ""), Path("~/.cache/rodsim")
+    named, folder = os.environ.get("NUMBA_CACHE_DIR", ""), Path("~/.cache/rodsim")
     try:
         if named:
-            tried = Path(named, "rodsim", _hash_of_sources()).absolute()
-            tried.mkdir(parents=True, exist_ok=True)
+            folder = Path(named, "rodsim", _hash_of_sources()).absolute()
+            folder.mkdir(parents=True, exist_ok=True)
         else:
-            home = Path(platformdirs.user_cache_dir("rodsim"))
-            if not home.is_absolute():  # older versions of platformdirs, if the user has no home folder
+            user_cache = Path(platformdirs.user_cache_dir("rodsim"))
+            if not user_cache.is_absolute():  # older versions of platformdirs, if the user has no home folder
                 raise FileNotFoundError("this user has no home folder")
-            tried = home / _hash_of_sources()
-            make_private(home)
-            make_private(tried)
-            _remove_unused(tried)
+            folder = user_cache / _hash_of_sources()
+            make_private(user_cache)
+            make_private(folder)
+            _remove_unused(folder)
     except OSError as error:
-        return "", str(tried), reason(error)
+        return "", str(folder), reason(error)
     except RuntimeError as error:  # raised by platformdirs if the user has no home folder
-        return "", str(tried), str(error)
-    return str(tried), str(tried), ""
+        return "", str(folder), str(error)
+    return str(folder), str(folder), ""
 
 
 def is_version_folder(name: str) -> bool:
@@ -125,10 +125,10 @@ def report_not_cached(error: OSError | str = "") -> None:
     `error`: the error or its text, by default that of the folder.
     """
     if not _reported:
-        why = reason(error) if isinstance(error, OSError) else error or FAULT
-        _reported.add(why)
+        cause = reason(error) if isinstance(error, OSError) else error or FAULT
+        _reported.add(cause)
         sys.stderr.write(
-            f"rodsim: compiled code cannot be kept in '{TRIED}': {why}. Every start compiles again, which takes up to "
+            f"rodsim: compiled code cannot be kept in '{TRIED}': {cause}. Every start compiles again, which takes up to "
             f"a minute. {REMEDY}.\n"
         )
         sys.stderr.flush()

@@ -40,7 +40,7 @@ _config: Any = numba.config
 
 
 @contextlib.contextmanager
-def _our_cache(folder: str = CACHE_DIRECTORY) -> Iterator[None]:
+def _configure_cache(folder: str = CACHE_DIRECTORY) -> Iterator[None]:
     """Set the folder and the writer of the cache, which numba reads when a function is decorated, while the context is active."""
     before, of_numba = _config.CACHE_DIR, caching.IndexDataCacheFile
     _config.CACHE_DIR, caching.IndexDataCacheFile = folder, _CacheFile  # type: ignore[misc]
@@ -63,7 +63,7 @@ def _njit(*signature: Any, **options: Any) -> Callable[[Any], Any]:
     """Return a decorator that compiles kernels with our settings and cache."""
 
     def decorate(function: Any) -> Any:
-        with _our_cache():
+        with _configure_cache():
             jit: Any = numba.njit
             return _set_up(jit(*signature, **_OPTIONS, **_NO_C, **options)(function))
 
@@ -135,7 +135,7 @@ def _of_all(signature: Any) -> bool:
 
 
 @contextlib.contextmanager
-def _alone_in(folder: str) -> Iterator[None]:
+def _lock_folder(folder: str) -> Iterator[None]:
     """Lock a folder against other processes while the context is active, if files can be locked, which they cannot on Windows."""
     with contextlib.ExitStack() as opened:
         with contextlib.suppress(ImportError, OSError):
@@ -151,7 +151,7 @@ class _CacheFile(caching.IndexDataCacheFile):
     def save(self, key: Any, data: Any) -> None:
         """Save an entry; its key begins with the signature."""
         if _of_all(key[0]):
-            with _alone_in(self._cache_path):
+            with _lock_folder(self._cache_path):
                 super().save(key, data)
 
 
@@ -207,7 +207,7 @@ def _with_separate_entry_point(inner: Any, decorate: Callable[[Any], Any], funct
 
     def twin(*_: Any, **__: Any) -> Any:
         if not twins:
-            twins.append(decorate(_calling(inner, function)))
+            twins.append(decorate(_python_caller(inner, function)))
         return twins[0]
 
     def add_overload(compiled: Any) -> None:
@@ -218,14 +218,14 @@ def _with_separate_entry_point(inner: Any, decorate: Callable[[Any], Any], funct
     return inner
 
 
-def _calling(inner: Any, function: Any) -> Any:
+def _python_caller(inner: Any, function: Any) -> Any:
     """Return a function that calls the kernel, under a name of its own, since the cache would otherwise find the kernel itself.
 
     Calling it avoids a second compilation. If the function has a closure, by which the cache distinguishes kernels of one name,
     or arguments that are not plain, the whole function is compiled again under the new name.
     """
     code, name = function.__code__, f"{function.__name__}_for_python"
-    known, defaults = function.__globals__, function.__defaults__
+    namespace, defaults = function.__globals__, function.__defaults__
     parameters = inspect.signature(function).parameters
     plain = all(
         parameter.kind == inspect.Parameter.POSITIONAL_OR_KEYWORD for parameter in parameters.values()
@@ -233,10 +233,10 @@ def _calling(inner: Any, function: Any) -> Any:
     if function.__closure__ is None and plain:
         names = ", ".join(parameters)
         text = f"def {name}({names}):\n    return the_kernel({names})\n"
-        known = {"the_kernel": inner, "__name__": function.__module__}
-        made = compile(text, code.co_filename, "exec").co_consts[0]
-        code = made.replace(co_firstlineno=code.co_firstlineno)
-    caller = FunctionType(code, known, name, defaults, function.__closure__)
+        namespace = {"the_kernel": inner, "__name__": function.__module__}
+        wrapper_code = compile(text, code.co_filename, "exec").co_consts[0]
+        code = wrapper_code.replace(co_firstlineno=code.co_firstlineno)
+    caller = FunctionType(code, namespace, name, defaults, function.__closure__)
     caller.__module__, caller.__qualname__ = function.__module__, name
     return caller
 
@@ -283,7 +283,7 @@ def internal_kernel_in_folder(function: F, folder: str = "") -> F:
 
     if _config.DISABLE_JIT:
         return function
-    with _our_cache(folder):
+    with _configure_cache(folder):
         inner = compiled_as(cache=bool(folder), **_NO_C, **_WITHOUT_ENTRY_POINT)(function)
     setattr(inner, OURS, True)
     return _with_separate_entry_point(inner, compiled_as(), function)
@@ -348,9 +348,9 @@ class CompiledFunction(types.WrapperAddressProtocol):
         reference counting.
         """
         if self._folder is not None:
-            with _our_cache(self._folder):
+            with _configure_cache(self._folder):
                 return _KernelForC.of(self._function, self._signature)
-        with _our_cache():
+        with _configure_cache():
             return _KernelForC.of(self._function, self._signature, **_UNCOUNTED)
 
     @functools.cached_property
@@ -472,11 +472,11 @@ def function_at(signature: Any) -> Any:
     @intrinsic
     def at(typing_context: Any, address: Any) -> Any:
         def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-            made = cgutils.create_struct_proxy(function_type)(context, builder)
+            function_struct = cgutils.create_struct_proxy(function_type)(context, builder)
             null = context.get_constant_null(types.voidptr)
-            made.c_addr = builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
-            made.py_addr, made.jit_addr = null, null
-            return made._getvalue()
+            function_struct.c_addr = builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
+            function_struct.py_addr, function_struct.jit_addr = null, null
+            return function_struct._getvalue()
 
         return function_type(types.int64), generate
 

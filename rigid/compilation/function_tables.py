@@ -93,17 +93,17 @@ class FunctionTable:
         def find(typing_context: Any, number: Any, X: Any) -> Any:
             of_complex = isinstance(X.dtype, types.Complex)
             function_type = types.FunctionType(complex_signature(signature) if of_complex else signature)
-            place = column + (len(names) if of_complex else 0)
+            address_column = column + (len(names) if of_complex else 0)
 
             def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
                 cell = builder.module.globals.get(symbol) or ir.GlobalVariable(builder.module, _WORD, symbol)
-                at = builder.add(builder.mul(arguments[0], _WORD(8 * width)), _WORD(8 * place))
+                at = builder.add(builder.mul(arguments[0], _WORD(8 * width)), _WORD(8 * address_column))
                 entry = builder.inttoptr(builder.add(builder.load(cell), at), _WORD.as_pointer())
-                made = cgutils.create_struct_proxy(function_type)(context, builder)
+                function_struct = cgutils.create_struct_proxy(function_type)(context, builder)
                 null = context.get_constant_null(types.voidptr)
-                made.c_addr = builder.inttoptr(builder.load(entry), ir.IntType(8).as_pointer())
-                made.py_addr, made.jit_addr = null, null
-                return made._getvalue()
+                function_struct.c_addr = builder.inttoptr(builder.load(entry), ir.IntType(8).as_pointer())
+                function_struct.py_addr, function_struct.jit_addr = null, null
+                return function_struct._getvalue()
 
             return function_type(types.int64, X), generate
 

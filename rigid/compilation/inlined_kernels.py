@@ -98,15 +98,15 @@ class InlinedLibrary(JITCodeLibrary):
         return super().serialize_using_object_code() if self.is_long else self.serialize_using_bitcode()
 
 
-def _length(described: Any) -> float:
+def _length(fndesc: Any) -> float:
     """Return the number of instructions from which on a kernel is long.
 
     It is infinite for kernels of lanes: arrays of lanes are eight times as long as tuples.
     """
-    handed = [*described.argtypes, described.restype]
-    if any("Lanes" in str(kind) for kind in handed):
+    argument_types = [*fndesc.argtypes, fndesc.restype]
+    if any("Lanes" in str(kind) for kind in argument_types):
         return inf
-    return LONG_WITH_TUPLES if any(isinstance(kind, types.BaseTuple) for kind in handed) else LONG
+    return LONG_WITH_TUPLES if any(isinstance(kind, types.BaseTuple) for kind in argument_types) else LONG
 
 
 def _is_long(module: Any, length: float) -> bool:
@@ -145,45 +145,45 @@ class _Called:
         self.kernel().compile(self.arguments)
 
 
-def _calling(called: _Called, described: Any) -> Any:
+def _call_generator(called: _Called, fndesc: Any) -> Any:
     """Return the code generator of calls of the kernel, as numba's `user_function` does, by its symbol and without inlining."""
 
     def call(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         context.active_code_library._reload_init.add(called)
         convention = context.call_conv
-        kind = convention.get_function_type(described.restype, described.argtypes)
+        kind = convention.get_function_type(fndesc.restype, fndesc.argtypes)
         function = cgutils.get_or_insert_function(builder.module, kind, called.symbol)
         status, result = convention.call_function(
-            builder, function, described.restype, described.argtypes, arguments
+            builder, function, fndesc.restype, fndesc.argtypes, arguments
         )
         with cgutils.if_unlikely(builder, status.is_error):
             convention.return_status_propagate(builder, status)
         result = imputils.fix_returning_optional(context, builder, signature, status, result)
-        return imputils.impl_ret_new_ref(context, builder, described.restype, result)
+        return imputils.impl_ret_new_ref(context, builder, fndesc.restype, result)
 
-    call.signature = described.argtypes  # type: ignore[attr-defined]
+    call.signature = fndesc.argtypes  # type: ignore[attr-defined]
     call.libs = ()  # type: ignore[attr-defined]
     return call
 
 
-def _executable(context: Any, library: Any, described: Any, environment: Any) -> Any:
+def _executable(context: Any, library: Any, fndesc: Any, environment: Any) -> Any:
     """Finish a library as numba's `get_executable` does, after setting from which length on its kernel is long."""
     if isinstance(library, InlinedLibrary):
-        library.length = _length(described)
-    return type(context).get_executable(context, library, described, environment)
+        library.length = _length(fndesc)
+    return type(context).get_executable(context, library, fndesc, environment)
 
 
-def _offer(context: Any, entry: Any, described: Any, libraries: Any = ()) -> None:
+def _register_call(context: Any, entry: Any, fndesc: Any, libraries: Any = ()) -> None:
     """Register how a compiled kernel is called, in place of `insert_user_function` of numba's target."""
     (library,) = libraries
-    place = library.get_pointer_to_function(described.llvm_func_name)
-    called = _Called(described.modname, described.qualname, tuple(described.argtypes))
+    address = library.get_pointer_to_function(fndesc.llvm_func_name)
+    called = _Called(fndesc.modname, fndesc.qualname, tuple(fndesc.argtypes))
     kernel = called.kernel()
-    if place == 0 or not isinstance(kernel, Dispatcher) or kernel.targetctx is not context:
-        made = imputils.user_function(described, libraries)
+    if address == 0 or not isinstance(kernel, Dispatcher) or kernel.targetctx is not context:
+        made = imputils.user_function(fndesc, libraries)
     else:
-        llvmlite.binding.add_symbol(called.symbol, place)
-        made = _calling(called, described)
+        llvmlite.binding.add_symbol(called.symbol, address)
+        made = _call_generator(called, fndesc)
     context._defns[entry].append(made, made.signature)
 
 
@@ -226,7 +226,7 @@ def _target_of_inlined() -> Target:
     # also keep environments of kernels that a cached kernel inlined: machine code made of it needs them
     target = _target_of(InlinedLibrary, set_env=_keep_environment)
     context = target.target_context
-    context.insert_user_function = functools.partial(_offer, context)
+    context.insert_user_function = functools.partial(_register_call, context)
     context.get_executable = functools.partial(_executable, context)
     return target
 

@@ -109,8 +109,8 @@ class _Results(caching.CompileResultCacheImpl):
         module = cres.library._get_module_for_linking()
         names = {
             one.name
-            for many in (module.functions, module.global_variables)
-            for one in many
+            for definitions in (module.functions, module.global_variables)
+            for one in definitions
             if not one.is_declaration
         }
         return reduced, frozenset(names)
@@ -140,7 +140,7 @@ def _calling_the_same(loaded: Any) -> Any:
 
 
 @functools.cache
-def _know_memory(target_context: Any) -> None:
+def _register_memory_functions(target_context: Any) -> None:
     """Register numba's functions for memory with LLVM, since machine code calls them by their names.
 
     The functions that numba compiles for this purpose are part of the machine code of each kernel that uses them: their
@@ -192,7 +192,7 @@ class KernelCache(caching.FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the cached kernel for this signature, or None."""
-        _know_memory(target_context)
+        _register_memory_functions(target_context)
         with contextlib.suppress(OSError):
             return self._load_overload(sig, target_context)
 

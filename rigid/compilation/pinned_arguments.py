@@ -47,7 +47,7 @@ class _Written(NamedTuple):
     """Type, size and store function of named tuples of one type."""
 
     kind: PinnedTupleType
-    words: int
+    n_words: int
     write: Any  # machine code that stores the tuple, called directly: a kernel call would look up the type of each array again
 
 
@@ -68,9 +68,9 @@ class PinnedTuple:
             return
         fingerprint = compute_fingerprint(values)
         if fingerprint not in _WRITTEN:
-            _WRITTEN[fingerprint] = _written_of(values)
-        self._numba_type_, words, write = _WRITTEN[fingerprint]
-        self._room = np.zeros(words, np.int64)
+            _WRITTEN[fingerprint] = _compile_writer(values)
+        self._numba_type_, n_words, write = _WRITTEN[fingerprint]
+        self._room = np.zeros(n_words, np.int64)
         write(values, self._room)
         self.address = int(self._room.ctypes.data)
 
@@ -80,13 +80,13 @@ class PinnedTuple:
         return getattr(self, "_numba_type_", None)
 
 
-def _written_of(values: Any) -> _Written:
+def _compile_writer(values: Any) -> _Written:
     """Compile what stores named tuples of the type of `values`."""
     buffer = np.zeros(FIRST_BUFFER, np.int64)
-    digest, size = _hand_over(values, buffer)
+    digest, size = _write_fields(values, buffer)
     if digest not in _KINDS:
         _KINDS[digest] = PinnedTupleType(numba.typeof(values).pointee)
-    compiled: Any = _hand_over
+    compiled: Any = _write_fields
     write = compiled.overloads[numba.typeof(values), numba.typeof(buffer)].entry_point
     return _Written(_KINDS[digest], size // 8 + 1, write)
 
@@ -134,7 +134,7 @@ store_in: Any = _store_in
 
 # a `kernel` counts no references: the stored fields hold no array, the Python object does
 @kernel
-def _hand_over(values, buffer):
+def _write_fields(values, buffer):
     """Store the fields in `buffer` if it is large enough; return the digest of their type and their size in bytes."""
     digest, size = type_facts(values)
     if size <= buffer.nbytes:
@@ -158,7 +158,7 @@ def _values_of(pinned: PinnedTuple) -> Any:
     return pinned.values
 
 
-# (kept): reference to the named tuple of a `PinnedTuple`, in compiled code
+# (pinned): reference to the named tuple of a `PinnedTuple`, in compiled code
 dereferenced: Any = _dereferenced if _COMPILED else _values_of
 
 
@@ -176,8 +176,8 @@ def _type_of(argument: Any) -> Any:
     """Return numba's type of an argument, from the argument itself if it has one."""
     if type(argument) in _NUMBERS:
         return _NUMBERS[type(argument)]
-    known = getattr(argument, "_numba_type_", None)
-    return numba.typeof(argument) if known is None else known
+    cached_type = getattr(argument, "_numba_type_", None)
+    return numba.typeof(argument) if cached_type is None else cached_type
 
 
 _NUMBERS: dict[type, Any] = {int: numba.typeof(0), float: numba.typeof(0.0)}

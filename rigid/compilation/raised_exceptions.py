@@ -1,9 +1,9 @@
 """Report an exception in a compiled function to the compiled code that called it.
 
 Compiled functions call each other through C pointers, which carry no exception: numba prints it and returns to the caller, which
-continues with whatever is in the results. A function of `compiled` that raises therefore returns results that no step accepts:
-NaN in its last array of floats or in the number that it returns, or the status `RAISED` if it returns an integer. The exception
-is still printed, by `sys.unraisablehook`, since the caller does not know what happened.
+continues with any values that the results contain. A function of `compiled` that raises therefore returns results that no step
+accepts: NaN in its last array of floats or in the number that it returns, or the status `RAISED` if it returns an integer. The
+exception is still printed, by `sys.unraisablehook`, since the caller does not know what happened.
 
 Divisions of real numbers follow IEEE and raise nothing (`rigid.compilation.decorators`), divisions of complex numbers raise
 ZeroDivisionError, and functions of users may raise anything.
@@ -19,7 +19,7 @@ from numba.core import cgutils, types
 RAISED = 5  # status returned by functions whose result is a status; 0 is success
 
 
-def create_c_wrapper(context: Any, library: Any, described: Any, environment: Any, call_helper: Any) -> None:
+def create_c_wrapper(context: Any, library: Any, fndesc: Any, environment: Any, call_helper: Any) -> None:
     """Add the function that C calls to the library, as numba's `CPUContext.create_cfunc_wrapper` does.
 
     Parameters
@@ -27,28 +27,28 @@ def create_c_wrapper(context: Any, library: Any, described: Any, environment: An
     context : numba.core.cpu.CPUContext
     library : numba.core.codegen.CodeLibrary
         Receives a module with the wrapper.
-    described : numba.core.funcdesc.FunctionDescriptor
+    fndesc : numba.core.funcdesc.FunctionDescriptor
         Descriptor of the compiled function.
     environment, call_helper
         Not used; numba passes them.
     """
     module = context.create_module("cfunc_wrapper")
-    kind = context.call_conv.get_function_type(described.restype, described.argtypes)
-    callee = ir.Function(module, kind, described.llvm_func_name)
-    handed = [context.get_value_type(argument_type) for argument_type in described.argtypes]
-    returned = context.get_value_type(described.restype)
-    wrapper = ir.Function(module, ir.FunctionType(returned, handed), described.llvm_cfunc_wrapper_name)
+    kind = context.call_conv.get_function_type(fndesc.restype, fndesc.argtypes)
+    callee = ir.Function(module, kind, fndesc.llvm_func_name)
+    argument_types = [context.get_value_type(argument_type) for argument_type in fndesc.argtypes]
+    returned = context.get_value_type(fndesc.restype)
+    wrapper = ir.Function(module, ir.FunctionType(returned, argument_types), fndesc.llvm_cfunc_wrapper_name)
     builder = ir.IRBuilder(wrapper.append_basic_block("entry"))
     status, result = context.call_conv.call_function(
-        builder, callee, described.restype, described.argtypes, wrapper.args, attrs=("noinline",)
+        builder, callee, fndesc.restype, fndesc.argtypes, wrapper.args, attrs=("noinline",)
     )
     with builder.if_then(status.is_error, likely=False):
-        _print_exception(context, builder, status, described.qualname)
-        for argument, value in reversed(list(zip(described.argtypes, wrapper.args, strict=True))):
+        _print_exception(context, builder, status, fndesc.qualname)
+        for argument, value in reversed(list(zip(fndesc.argtypes, wrapper.args, strict=True))):
             if _is_array_of_floats(argument):
                 _fill_with_nan(context, builder, argument, value)
                 break
-        builder.ret(_failed_result(context, builder, described.restype, result))
+        builder.ret(_failed_result(context, builder, fndesc.restype, result))
     builder.ret(result)
     library.add_ir_module(module)
 
@@ -59,9 +59,9 @@ def _print_exception(context: Any, builder: Any, status: Any, name: str) -> None
     lock = python.gil_ensure()
     context.call_conv.raise_error(builder, python, status)
     text = context.insert_const_string(builder.module, f"compiled function '{name}'; its step fails")
-    said = python.string_from_string(text)
-    python.err_write_unraisable(said)
-    python.decref(said)
+    message = python.string_from_string(text)
+    python.err_write_unraisable(message)
+    python.decref(message)
     python.gil_release(lock)
 
 
@@ -79,8 +79,8 @@ def _fill_with_nan(context: Any, builder: Any, kind: Any, value: Any) -> None:
     array = context.make_array(kind)(context, builder, value)
     nan = _failed_result(context, builder, kind.dtype, None)
     with cgutils.for_range(builder, array.nitems) as loop:
-        place = cgutils.gep(builder, array.data, loop.index)
-        builder.store(context.get_value_as_data(builder, kind.dtype, nan), place)
+        pointer = cgutils.gep(builder, array.data, loop.index)
+        builder.store(context.get_value_as_data(builder, kind.dtype, nan), pointer)
 
 
 def _failed_result(context: Any, builder: Any, kind: Any, result: Any) -> Any:

@@ -11,7 +11,7 @@ d_k -> d_k + eta x d_k, by complex steps:
 
 A discrete derivative is symmetric in its ends, f(y0, y1) = f(y1, y0), a dissipation is odd, f(y0, y1; 1/h) = f(y1, y0; -1/h): so
 `start` is `end` of the call with the ends exchanged, at -h. Two quantities of a step do not follow from the poses: the internal
-variables of a branch that relaxes, and the revolutions that an angle has counted; they are among the numbers, with their values
+variables of a branch that relaxes, and the revolutions that an angle has counted. They are among the numbers, with their values
 at the start of the step.
 """
 

@@ -23,7 +23,7 @@ def dispatch_by_number(name: str, functions: Sequence[Any]) -> Any:
 
 
 def _last(name: str, function: Any) -> Any:
-    """Return the end of the chain: a kernel that calls the function whatever the number is."""
+    """Return the end of the chain: a kernel that calls the function for every number."""
 
     def choose(which: Any, *arguments: Any) -> Any:
         return function(*arguments)

@@ -1,7 +1,7 @@
 """Registry of the kinds of constraints between two frames; the position of a kind in it is its number in `Constraints.kind`.
 
 A new kind is defined in the file of the joint that brings it (`rigid.joints.base`), or in a new file with one line at the end
-of the list: then its position is also its number in files, and its closed forms are compiled into `em`. Its columns are taken
+of the list. Then its position is also its number in files, and its closed forms are compiled into `em`. Its columns are taken
 from those of `rigid.system.Constraints`: a point and two directions on each of two frames, and a value.
 """
 
@@ -42,7 +42,7 @@ CONSTRAINTS = KindRegistry(
 
 def register(kind: Kind) -> Kind:
     """Register a kind that is not in the list; it is assembled from its duals, without closed forms."""
-    _forget()
+    _clear_caches()
     return CONSTRAINTS.register(kind._replace(closed=None))
 
 
@@ -64,7 +64,7 @@ def from_files(constraints: Constraints, names: Sequence[str], rows: Ints) -> Co
         return Kind(name, 2, counts[name], none, none, none, columns=("value",))
 
     result = constraints._replace(kind=CONSTRAINTS.from_files("constraints", constraints.kind, names, absent))
-    _forget()
+    _clear_caches()
     return result
 
 
@@ -75,13 +75,13 @@ def width_of(column: str) -> int:
 
 def numbers_of(kinds: Sequence[Kind]) -> Ints:
     """Return the kind numbers of kinds in the list; raise ModelError for a kind that is not in it."""
-    place = _by_name(len(CONSTRAINTS))
+    index_of = _by_name(len(CONSTRAINTS))
     for kind in kinds:
-        if kind.name not in place:
+        if kind.name not in index_of:
             raise ModelError(
                 f"constraint '{kind.name}': is not in the list; name it in `new_kinds` of the joint that has it"
             )
-    return np.array([place[kind.name] for kind in kinds], np.int64)
+    return np.array([index_of[kind.name] for kind in kinds], np.int64)
 
 
 def number_of(kind: Kind) -> int:
@@ -103,10 +103,10 @@ def _of_kinds(name: str, count: int) -> Any:
 @functools.cache
 def _by_name(count: int) -> dict[str, int]:
     """Return the position of each kind by its name; `count`: number of kinds, part of the cache key."""
-    return {kind.name: place for place, kind in enumerate(CONSTRAINTS)}
+    return {kind.name: index for index, kind in enumerate(CONSTRAINTS)}
 
 
-def _forget() -> None:
+def _clear_caches() -> None:
     """Clear the caches, after a kind was registered or replaced."""
     _of_kinds.cache_clear()
     _by_name.cache_clear()
@@ -127,7 +127,7 @@ def first_rows(constraints: Constraints) -> Ints:
 
 def groups_of(constraints: Constraints, first_row: int = 0) -> list[Group]:
     """Return the constraints grouped by kind; rows stay in the order of the constraints, from `first_row` on."""
-    members = _places_of(constraints.kind.tobytes(), len(CONSTRAINTS))
+    members = _indices_by_kind(constraints.kind.tobytes(), len(CONSTRAINTS))
     return [group_from_columns(CONSTRAINTS[k], constraints, use, first_row + row) for k, use, row in members]
 
 
@@ -135,7 +135,7 @@ MAX_CACHED = 1000  # largest number of constraints whose layout is cached
 
 
 class PackedGroup(NamedTuple):
-    """Layout by which compiled code reads constraints of these kinds on these frames, whatever their numbers are."""
+    """Layout by which compiled code reads constraints of these kinds on these frames, for any numbers."""
 
     interaction_arrays: InteractionArrays  # without numbers
     buffers: EvaluationBuffers
@@ -148,11 +148,11 @@ def residuals(constraints: Constraints, r: Floats, quat: Floats) -> Floats:
         return values(groups_of(constraints), r, quat)
     second = len(constraints.Wa) > 0
     kinds = _Kinds([CONSTRAINTS[k] for k in sorted(set(constraints.kind.tolist()))])
-    known = _gathering(constraints.kind.tobytes(), constraints.frames.tobytes(), kinds, second)
+    layout = _packed_layout(constraints.kind.tobytes(), constraints.frames.tobytes(), kinds, second)
     columns = [constraints.Xa, constraints.Xb, constraints.Ua, constraints.Ub, constraints.value[:, None]]
     columns += [constraints.Wa, constraints.Wb] if second else []
-    numbers = np.concatenate(columns, axis=1).ravel()[known.indices]
-    return values_of(known.interaction_arrays._replace(numbers=numbers), known.buffers, r, quat)
+    numbers = np.concatenate(columns, axis=1).ravel()[layout.indices]
+    return values_of(layout.interaction_arrays._replace(numbers=numbers), layout.buffers, r, quat)
 
 
 class _Kinds(tuple[Kind, ...]):
@@ -166,7 +166,7 @@ class _Kinds(tuple[Kind, ...]):
 
 
 @functools.lru_cache(maxsize=32)
-def _gathering(kind: bytes, frames: bytes, kinds: _Kinds, second: bool) -> PackedGroup:
+def _packed_layout(kind: bytes, frames: bytes, kinds: _Kinds, second: bool) -> PackedGroup:
     """Return the layout of constraints with these kind numbers and frames, as bytes.
 
     `kinds`: the kinds that the numbers mean, part of the cache key; `second`: True if there are second directions. The offset of
@@ -183,7 +183,7 @@ def _gathering(kind: bytes, frames: bytes, kinds: _Kinds, second: bool) -> Packe
 
 
 @functools.lru_cache(maxsize=32)
-def _places_of(kinds: bytes, count: int) -> list[tuple[int, Ints, Ints]]:
+def _indices_by_kind(kinds: bytes, count: int) -> list[tuple[int, Ints, Ints]]:
     """Return for each kind of constraint its number, the indices of its constraints, and their first rows.
 
     `kinds`: kind numbers as bytes; `count`: number of kinds, part of the cache key.

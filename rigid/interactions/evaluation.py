@@ -145,7 +145,7 @@ def _evaluate(what, interaction_arrays, states, scratch, row, out):
     """Evaluate `what` for all interactions at N states (r, quat, v, Omega) into out (N, m, ...).
 
     `what`: VALUES, GRADIENTS, RATES or RESISTANCES; v and Omega are read for rates and resistances only. `scratch`
-    (3, MOST_FRAMES, 4, 3) and `row` (largest number of rows of a kind,), room for values or multipliers, are overwritten.
+    (3, MAX_FRAMES, 4, 3) and `row` (largest number of rows of a kind,), buffer for values or multipliers, are overwritten.
     """
     r, quat, v, Omega = states
     y, z, dual = scratch[0], scratch[1], scratch[2]
@@ -190,14 +190,14 @@ def _last_of(groups: Sequence[Group]) -> int:
 
 def values(groups: Sequence[Group], r: Floats, quat: Floats) -> Floats:
     """Return V (..., e) of every energy, or g (..., m) of all rows, at r (..., n, 3), quat (..., n, 4)."""
-    return _evaluated(VALUES, groups, (r, quat, r, r))[..., 0, 0]
+    return _evaluate_groups(VALUES, groups, (r, quat, r, r))[..., 0, 0]
 
 
 def values_of(
     interaction_arrays: InteractionArrays, buffers: EvaluationBuffers, r: Floats, quat: Floats
 ) -> Floats:
     """Return V (..., e) or g (..., m) of groups that are already gathered, at r (..., n, 3), quat (..., n, 4)."""
-    return _evaluated_by(lambda: interaction_arrays, buffers, VALUES, (r, quat, r, r))[..., 0, 0]
+    return _evaluate_packed(lambda: interaction_arrays, buffers, VALUES, (r, quat, r, r))[..., 0, 0]
 
 
 def gradients(groups: Sequence[Group], r: Floats, quat: Floats) -> Floats:
@@ -206,7 +206,7 @@ def gradients(groups: Sequence[Group], r: Floats, quat: Floats) -> Floats:
     The groups must have the same arity, and rows that no other group uses.
     """
     arity = max((group.kind.arity for group in groups), default=0)
-    return _evaluated(GRADIENTS, groups, (r, quat, r, r), (arity, 6))
+    return _evaluate_groups(GRADIENTS, groups, (r, quat, r, r), (arity, 6))
 
 
 def resistances(groups: Sequence[Group], state: State) -> Floats:
@@ -215,12 +215,12 @@ def resistances(groups: Sequence[Group], state: State) -> Floats:
     They act on the frames with the opposite sign. The groups must have the same arity and separate rows, as in `gradients`.
     """
     arity = max((group.kind.arity for group in groups), default=0)
-    return _evaluated(RESISTANCES, groups, (state.r, state.quat, state.v, state.Omega), (arity, 6))
+    return _evaluate_groups(RESISTANCES, groups, (state.r, state.quat, state.v, state.Omega), (arity, 6))
 
 
 def rates(groups: Sequence[Group], state: State) -> Floats:
     """Return dg/dt or dV/dt (..., m) of all rows."""
-    return _evaluated(RATES, groups, (state.r, state.quat, state.v, state.Omega))[..., 0, 0]
+    return _evaluate_groups(RATES, groups, (state.r, state.quat, state.v, state.Omega))[..., 0, 0]
 
 
 def check_frames(groups: Sequence[Group], n: int) -> None:
@@ -236,14 +236,14 @@ def _check_last(last: int, n: int) -> None:
         )
 
 
-def _evaluated(
+def _evaluate_groups(
     what: int, groups: Sequence[Group], arrays: tuple[Floats, ...], shape: tuple[int, int] = (1, 1)
 ) -> Floats:
     """Return `what` (..., m, *each) of these groups at the states in `arrays` (r, quat, v, Omega)."""
-    return _evaluated_by(lambda: pack_groups(groups), buffers_for(groups), what, arrays, shape)
+    return _evaluate_packed(lambda: pack_groups(groups), buffers_for(groups), what, arrays, shape)
 
 
-def _evaluated_by(
+def _evaluate_packed(
     interaction_arrays: Callable[[], InteractionArrays],
     buffers: EvaluationBuffers,
     what: int,

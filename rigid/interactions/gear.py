@@ -74,7 +74,7 @@ def gear(
         raise ModelError(
             f"{owner}: {angles} angles between {len(frames)} parts, ground included; a gear has at most "
             f"{MAX_INTERNAL_VARIABLES} between "
-            f"{MAX_GEAR_COORDINATES}: make two of it, with a part between them"
+            f"{MAX_GEAR_COORDINATES}: divide it into two gears, with a part between them"
         )
     rows = [
         np.concatenate(

@@ -13,7 +13,7 @@ not products of means. Hence exactly
 
 and D of a common rigid motion vanishes. With equal ends it is the gradient.
 
-An end is the tuple (r_b - r_a, v_b - v_a, Ra, Rb, Omega_a, Omega_b); a derivative is the tuple (D_v of b, D_Omega of a,
+An end is the tuple (r_b - r_a, v_b - v_a, Ra, Rb, Omega_a, Omega_b). A derivative is the tuple (D_v of b, D_Omega of a,
 D_Omega of b, D_r of b, D_psi of a, D_psi of b), D_v and D_r of a being minus those of b.
 """
 

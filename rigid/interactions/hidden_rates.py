@@ -6,7 +6,7 @@ With the first frame a of an interaction as its basis, the poses and rates of it
     Z_k = (Ra^T (v_k - v_a), B_k hat(Omega_k)),        Z_a = (0, hat(Omega_a))                            (2)
 
 and A = gam . dg/dt = dual(Y; gam) . Z does not change with a common rigid motion. Constraints are at most quadratic in
-poses, hence A is bilinear in Y and Z, and these again in directors, differences of r and v, and Omega: by the product rule
+poses. Hence A is bilinear in Y and Z, and these again in directors, differences of r and v, and Omega. By the product rule
 (x y)1 - (x y)0 = xbar (y1 - y0) + ybar (x1 - x0) exactly
 
     A1 - A0 = sum of D_v . dv + D_Omega . dOmega + duals . (poses1 - poses0)                              (3)

@@ -28,7 +28,7 @@ class MissingFunction:
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def _refuse(self) -> NoReturn:
+    def _raise_unregistered(self) -> NoReturn:
         """Raise ModelError: the kind is not registered."""
         raise ModelError(
             f"interaction '{self._name}' is not registered in this process; import the script that registers it "
@@ -38,10 +38,10 @@ class MissingFunction:
     @property
     def address(self) -> int:
         """Raise ModelError if the address for compiled code is requested."""
-        self._refuse()
+        self._raise_unregistered()
 
     def __call__(self, *_: Any) -> None:
-        self._refuse()
+        self._raise_unregistered()
 
 
 def is_missing(kind: Kind) -> bool:
@@ -71,13 +71,13 @@ class KindRegistry(list[Kind]):
 
     def register(self, kind: Kind) -> Kind:
         """Add a kind; it replaces one with the same name, unless that is built in."""
-        for place, known in enumerate(self):
-            if known.name == kind.name:
-                if place < self.built_in:
+        for index, registered in enumerate(self):
+            if registered.name == kind.name:
+                if index < self.built_in:
                     raise ModelError(
-                        f"interaction '{kind.name}': is the name of one of ours; choose another name"
+                        f"interaction '{kind.name}': is the name of a built-in kind; choose another name"
                     )
-                self[place] = kind
+                self[index] = kind
                 return kind
         self.append(kind)
         return kind
@@ -99,27 +99,29 @@ class KindRegistry(list[Kind]):
         return in_file
 
     def from_files(
-        self, table: str, numbers: Ints, names: Sequence[str], made: Callable[[str, Ints], Kind]
+        self, table: str, numbers: Ints, names: Sequence[str], make_kind: Callable[[str, Ints], Kind]
     ) -> Ints:
         """Return the numbers of this process for these numbers of files.
 
-        `names`: names of the kinds without a fixed number; `made`: function that makes such a kind, if it is not registered here,
-        from its name and the indices that have it. Raises ValueError if a number is that of no name.
+        `names`: names of the kinds without a fixed number; `make_kind`: function that makes such a kind from
+        its name and the indices that have it, if it is not registered here. Raises ValueError if a number is that of no name.
         """
         in_process: Ints = numbers.copy()
-        known = numbers < self.ours
+        resolved = numbers < self.ours
         for name in names:
             use = np.flatnonzero(numbers == code_of(name))
             if len(use):
-                in_process[use] = self._place(name, use, made)
-                known[use] = True
-        if not known.all():
-            raise ValueError(f"'{table}/kind' has the number {numbers[~known][0]}, which is that of no kind")
+                in_process[use] = self._index_or_register(name, use, make_kind)
+                resolved[use] = True
+        if not resolved.all():
+            raise ValueError(
+                f"'{table}/kind' has the number {numbers[~resolved][0]}, which is that of no kind"
+            )
         return in_process
 
-    def _place(self, name: str, use: Ints, made: Callable[[str, Ints], Kind]) -> int:
-        """Return the position of a kind by its name; register what `made` returns if the kind is missing."""
-        for place, kind in enumerate(self):
-            if place >= self.ours and kind.name == name and not is_missing(kind):
-                return place
-        return self.index(self.register(made(name, use)))
+    def _index_or_register(self, name: str, use: Ints, make_kind: Callable[[str, Ints], Kind]) -> int:
+        """Return the position of a kind by its name; register what `make_kind` returns if the kind is missing."""
+        for index, kind in enumerate(self):
+            if index >= self.ours and kind.name == name and not is_missing(kind):
+                return index
+        return self.index(self.register(make_kind(name, use)))

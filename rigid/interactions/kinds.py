@@ -24,11 +24,12 @@ A dissipation (`dissipation`) has no value; its duals resist a motion:
 An energy V(e) of few scalar strains e(y) may declare them (`StrainEnergy`): code that computes prestress or the dissipation of a
 strain then needs no kind by name.
 
-Internal variables (`own`) are the last of the numbers of an interaction, with their values at the start of the step; a state
-stores them (`discretization.internal_variables`). Condensed ones (`Condensed`), such as the strain of a branch that relaxes,
-follow from the strains alone and are no unknowns of the step. Those with an update (`Condensed.update_internal`), such as a
-bristle of friction, are written at the end of a step that is accepted. Counted ones (`count`), such as an angle through several
-revolutions, are functions of the poses up to whole revolutions, and are recomputed at the end of a step.
+Internal variables (`Kind.n_internal`) are the last of the numbers of an interaction, with their values at the start of the
+step; a state stores them (`discretization.internal_variables`). Condensed ones (`Condensed`), such as the strain of a branch
+that relaxes, follow from the strains alone and are not unknowns of the step. Those with an update
+(`Condensed.update_internal`), such as a bristle of friction, are written at the end of a step that is accepted. Counted ones
+(`count`), such as an angle through several revolutions, are functions of the poses up to whole revolutions, and are recomputed
+at the end of a step.
 
 Poses and duals are arrays (arity, 4, 3) of complex numbers, so that Newton's matrix follows from complex steps; X are the numbers
 of one interaction; lam is (1,) and 1 for an energy. X are plain data and real, except where derivatives with respect to them are
@@ -97,8 +98,9 @@ class ClosedForms(NamedTuple):
         add_rows(scale, mean, end, block)  if there are many zeros: matrix += rows and columns of the multipliers of scale
                                          times the rows; block: values, base (the four above, a-lam, b-lam, lam-a,
                                          lam-b), strides of a, b and the multipliers. By default from `pull`
-        hidden_value(places, end), hidden_derivative(gam, places, end0, end1)
-                                         of `rigid.interactions.hidden_constraints`; places: U_a, U_b, X_a, X_b, W_a, W_b, value
+        hidden_value(parameters, end), hidden_derivative(gam, parameters, end0, end1)
+                                         of `rigid.interactions.hidden_constraints`; parameters: U_a, U_b, X_a, X_b, W_a, W_b,
+                                         value
 
     A kind without `value`, `pull` and `add_tangent` is assembled from its duals, and only `em-ggl` uses its hidden forms.
     """
@@ -183,18 +185,17 @@ class Condensed(NamedTuple):
 
     Internal variables with an update have no such equation: the dual reads them as they were at the start, and
 
-        settle(y0, y1, X, lam, out)   a dual function: these at the end of the step, out.ravel()[:own], of X and lam = 1/h as the
-                                      dual had them
-        stored_energy(y, X, out)              a value function: the energy that is stored in them, J
+        update_internal(y0, y1, X, lam, out)   a dual function: these at the end of the step, out.ravel()[:n_internal], of X and
+                                               lam = 1/h as the dual had them
+        stored_energy(y, X, out)               a value function: the energy that is stored in them, J
 
     Again dual . (y1 - y0) less the gain of `stored_energy` is lost, never negative. `bend` of such a kind is the force that it
-    holds at
-    the poses y; of a kind that slides this is the dual between y and y. Where a scheme evaluates forces at one instant of a step,
-    at y with the rates z, the dual is that between y - h z/2 and y + h z/2.
+    holds at the poses y; of a kind that slides this is the dual between y and y. Where a scheme evaluates forces at one instant
+    of a step, at y with the rates z, the dual is that between y - h z/2 and y + h z/2.
 
     `slides` declares forces that are nearly a sign. Then the dual writes into lam[SEEN:WITH_SEEN], if lam is that long, a rate w,
-    its smoothed sign and 1/sqrt(w^2 + v^2), the force (3) that would hold, and its limit, and, where it resists rotation, the
-    rates of drilling and of rolling (3 each) over the rest rate. The derivatives of these signs are taken at the expected values
+    its smoothed sign and 1/sqrt(w^2 + v^2), the force (3) that would hold, and its limit. If it resists rotation, the rates of
+    drilling and of rolling (3 each) over the rest rate follow. The derivatives of these signs are taken at the expected values
     in lam[EXPECTED:SEEN], 1 and 3, 3, 3 numbers, unless the first is UNKNOWN (`discretization.assembly.regularised_forces`).
     """
 
@@ -214,7 +215,7 @@ class InternalStateEquations(NamedTuple):
 
         at_rest   the interaction after a long rest, r(y, y, x, x) = 0: an energy, or a force that does work, without internal
                   variables; its numbers hold x at its usual position, from which the resting x is searched
-        states    a value function: this x (own,)
+        states    a value function: this x (n_internal,)
         step      a dual function of lam = (h, x0, x1): the dual over that step into out[:arity], r into out[arity:].ravel(),
                   evaluated at the given x1, solved or not
     """
@@ -428,7 +429,7 @@ def group_from_columns(kind: Kind, arrays: Any, use: Any = slice(None), row: Int
 
 def pack_groups(groups: Sequence[Group] = ()) -> InteractionArrays:
     """Return the groups in the layout that compiled code reads."""
-    return _gathered(groups, _row_of, np.float64)
+    return _pack(groups, _row_of, np.float64)
 
 
 def pack_groups_for_complex_numbers(groups: Sequence[Group], *functions: str) -> InteractionArrays:
@@ -442,7 +443,7 @@ def pack_groups_for_complex_numbers(groups: Sequence[Group], *functions: str) ->
     def address(name: str, function: Any) -> int:
         return address_of(with_complex_numbers(function)) if name in functions else 0
 
-    return _gathered(groups, lambda kind: _row_by(kind, address), np.complex128)
+    return _pack(groups, lambda kind: _row_by(kind, address), np.complex128)
 
 
 MAX_CACHED_ROWS = 64  # largest number of cached kinds
@@ -474,7 +475,7 @@ def _row_by(kind: Kind, address: Callable[[str, Any], int]) -> tuple[Any, ...]:
 _KINDS, _ENTRIES = (np.dtype((np.record, each)) for each in (KIND, ENTRY))
 
 
-def _gathered(
+def _pack(
     groups: Sequence[Group], row_of: Callable[[Kind], tuple[Any, ...]], dtype: Any
 ) -> InteractionArrays:
     """Return the groups in the layout that compiled code reads, with numbers of type `dtype`; `row_of`: fields of a kind."""
@@ -484,10 +485,10 @@ def _gathered(
     for k, group in enumerate(groups):
         count, width = group.numbers.shape
         kinds[k] = (*row_of(group.kind), at, at + count)
-        here = entries[at : at + count]
-        here["row"], here["frames"][:, : group.kind.arity] = group.row, group.frames
-        here["first"] = number + width * np.arange(count)
-        here["last"] = here["first"] + width
+        records = entries[at : at + count]
+        records["row"], records["frames"][:, : group.kind.arity] = group.row, group.frames
+        records["first"] = number + width * np.arange(count)
+        records["last"] = records["first"] + width
         at, number = at + count, number + count * width
     numbers = np.concatenate([np.zeros(0), *(group.numbers.ravel() for group in groups)]).astype(
         dtype, copy=False

@@ -1,9 +1,9 @@
 """Force laws of one scalar as data: piecewise polynomials, with their potential and divided difference.
 
 A law F(x), force (N, N m) against a length, displacement or angle x, or against its rate, is cubic between knots and continues in
-straight lines beyond them; its potential V is a quartic of u = x - origin on every piece. Over a step, exactly,
+straight lines beyond them. Its potential V is a quartic of u = x - origin on every piece. Over a step, exactly,
 
-    V(x1) - V(x0) = Q(x0, x1) (x1 - x0),   Q(x0, x1) = sum over pieces of their share of the way             (1)
+    V(x1) - V(x0) = Q(x0, x1) (x1 - x0),   Q(x0, x1) = sum over pieces of their part of the change           (1)
 
 where Q of one piece is the divided difference of a polynomial, written without a difference of values: no digits are
 lost however short the step is, and Q(x, x) = F(x). The numbers of a law, from the offset `at` on: the number of knots, the knots,
@@ -104,9 +104,9 @@ def law_numbers(owner: str, force: scipy.interpolate.PPoly) -> Floats:
     size = float(np.abs(c[0]).max(initial=0.0) + np.abs(ends).max(initial=0.0))
     jump = np.abs(ends[:-1] - c[0, 1:])
     if np.any(jump > 1e-9 * size):
-        where = int(np.argmax(jump))
+        index = int(np.argmax(jump))
         raise ModelError(
-            f"{owner}: its law jumps by {jump[where]:.3g} at {knots[where + 1]:.6g}; give one without jumps"
+            f"{owner}: its law jumps by {jump[index]:.3g} at {knots[index + 1]:.6g}; give a law without jumps"
         )
     V = np.zeros((n + 1, 5))
     last_slope = c[1, -1] + length[-1] * (2.0 * c[2, -1] + 3.0 * length[-1] * c[3, -1])

@@ -1,8 +1,8 @@
 """Pressure along a line: a force per current length, normal to it in a plane; each edge puts half of its force on both ends.
 
 With the normal of the plane times the pressure, P, an edge d = r_b - r_a carries P x d, half of it at a and half at b. Over a
-step d is averaged. Around a closed polygon the forces are then (r_{i+1} - r_{i-1})/2 at node i, rotated by P: those of P times
-the area that the polygon has in the plane, whose change is the work, exactly, since areas are bilinear.
+step d is averaged. Around a closed polygon the forces are then (r_{i+1} - r_{i-1})/2 at node i, rotated by P. These are the
+forces of P times the area that the polygon has in the plane. Its change is the work, exactly, since areas are bilinear.
 
 A single edge has no potential: its value is zero, and its work is counted as that of a load (`Kind.works`).
 """

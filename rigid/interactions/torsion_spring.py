@@ -132,7 +132,7 @@ def unwrapped_angle(y, X, out):
 
 @dual_function
 def rotation_angle_dual(y0, y1, X, lam, out):
-    """Write the dual of the moment lam on the angle, whatever its branch is."""
+    """Write the dual of the moment lam on the angle, for any branch."""
     _, ratio, _, _, middle = turning(y0, y1, X)
     spread(lam[0] * ratio, middle, X, out)
 

@@ -1,7 +1,7 @@
 """Constraint without rotation about the common axis of two shafts: g = u_a . w_b - w_a . u_b, u = R U, w = R W across them.
 
-g is twice the component along the shaft of the axial vector of Ra^T Rb, so that g = 0 if b is rotated against a about an
-axis across both: the angle is halved by the plane in which a joint of constant velocity transmits.
+g is twice the component along the shaft of the axial vector of Ra^T Rb. So g = 0 if b is rotated against a about an axis across
+both: the angle is halved by the plane in which a joint of constant velocity transmits.
 Bilinear: the discrete derivative has all four averaged over the step. Velocity level: that of `perpendicular`, twice.
 """
 

@@ -13,7 +13,7 @@ def value(y, X, out):
 
 @dual_function
 def dual(y0, y1, X, lam, out):
-    """Write the dual: -f on p, whatever the poses are."""
+    """Write the dual: -f on p, for all poses."""
     store(on_point(times(-lam[0], vector(X, 3)), vector(X, 0)), out, 0)
 
 

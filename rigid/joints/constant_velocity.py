@@ -6,7 +6,7 @@ class ConstantVelocityJoint(Joint):
     """Ball joint that transmits the rotation of one shaft to the other: p_b - p_a = 0, e1^a . e2^b - e2^a . e1^b = 0.
 
     Four multipliers; the shafts e3 bend against each other freely, both ways. Both rotate by the same angle about their own
-    axis, whatever the angle between them.
+    axis, for any angle between them.
     """
 
     kind, n_rows, free, axis, second_axis = "constant_velocity", 4, "2 rotations", True, "any"

@@ -82,7 +82,7 @@ def table(dtype: np.dtype, count: int = 0) -> Any:
 
 
 def no_frames() -> ChartFrames:
-    """Return empty tables for a system that is no chart of frames."""
+    """Return empty tables for a system that is not a chart of frames."""
     return ChartFrames(0, 0, 0, table(FRAME), table(SHARED))
 
 

@@ -115,7 +115,7 @@ def _slope(a, axis, near, k):
 
 
 @inline_kernel
-def _left(slopes, change, moved):
+def _missing_part(slopes, change, moved):
     """Return the part of the change `moved` that the slopes along `change` do not give."""
     return minus(
         moved,
@@ -145,7 +145,7 @@ def mean_slopes(a0, a1, axis, one, other):
     square = dot(change, change)
     if square.real < NEAR * NEAR:
         return of_first, of_second
-    left = _left(of_first, change, minus(other[0], one[0]))
+    left = _missing_part(of_first, change, minus(other[0], one[0]))
     of_first = _completed(of_first, change, left, square)
-    left = _left(of_second, change, minus(other[1], one[1]))
+    left = _missing_part(of_second, change, minus(other[1], one[1]))
     return of_first, _completed(of_second, change, left, square)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy  # submodules are loaded on first access
 from numba import types
-from numba.experimental import function_type  # noqa: F401  tells numba what the functions are that `call` is handed
+from numba.experimental import function_type  # noqa: F401  numba needs it for the function arguments of `call`
 from numba.extending import typeof_impl
 
 from rigid.compilation.decorators import allocating_kernel, compiled
@@ -304,7 +304,7 @@ class MechanicalSystem:
         if len(dependent):
             rows = ", ".join(f"g{k + 1}" for k in dependent)
             raise ModelError(
-                f"system '{self.name}': at q0 {rows} repeat what the other constraints say; leave them out"
+                f"system '{self.name}': at q0 {rows} are implied by the other constraints; remove them"
             )
 
     def _check_rate(self) -> None:
@@ -331,10 +331,10 @@ class MechanicalSystem:
     def condensed(self) -> Ints:
         """Offsets of condensed internal variables among the parameters of dissipations, interaction by interaction."""
         dissipating: InteractionArrays = self.data.dissipating
-        keeping = [kind for kind in dissipating.kinds if kind.n_internal]
+        condensed_kinds = [kind for kind in dissipating.kinds if kind.n_internal]
         lasts = [
             (last, kind.n_internal)
-            for kind in keeping
+            for kind in condensed_kinds
             for last in dissipating.each.last[kind.first : kind.last]
         ]
         return np.concatenate([np.zeros(0, np.int64), *(np.arange(last - k, last) for last, k in lasts)])

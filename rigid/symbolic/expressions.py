@@ -83,7 +83,7 @@ def expression_of(name: str, what: str, value: Any) -> sp.Expr:
     except (sp.SympifyError, TypeError, ValueError):
         expression = None
     if not isinstance(expression, sp.Expr):
-        raise ModelError(f"system '{name}': {what} = {value!r} is no expression; write it with sympy")
+        raise ModelError(f"system '{name}': {what} = {value!r} is not an expression; write it with sympy")
     return _rewritten(name, what, expression, {})
 
 
@@ -109,7 +109,7 @@ def _rewritten(name: str, what: str, node: sp.Expr, done: dict[sp.Expr, sp.Expr]
     else:
         raise ModelError(f"system '{name}': {what} contains {node}, which is not supported; {_USE}")
     if result.is_number and number_of(result) is None:
-        raise ModelError(f"system '{name}': {what} contains {shown(node)}, which is no finite real number")
+        raise ModelError(f"system '{name}': {what} contains {shown(node)}, which is not a finite real number")
     done[node] = result
     return result
 
@@ -137,11 +137,11 @@ def values_at_start(
 
     Raises ModelError if a value is not real and finite.
     """
-    known: dict[sp.Expr, float] = dict(zip(q, q0.tolist(), strict=True))
+    values: dict[sp.Expr, float] = dict(zip(q, q0.tolist(), strict=True))
     if t is not None:
-        known[t] = math.nan
+        values[t] = math.nan
     try:
-        return {what: [_value(x, known) for x in entries] for what, entries in expressions.items()}
+        return {what: [_value(x, values) for x in entries] for what, entries in expressions.items()}
     except _OutsideDomain as outside:
         node = outside.args[0]
         what = next(key for key, entries in expressions.items() if any(x.has(node) for x in entries))
@@ -155,13 +155,13 @@ class _OutsideDomain(Exception):
     """Raised with the first subexpression that is not real and finite."""
 
 
-def _value(node: sp.Expr, known: dict[sp.Expr, float]) -> float:
-    """Return the real value of an expression; `known`: cache of values, initially those of the symbols."""
-    if node not in known:
+def _value(node: sp.Expr, values: dict[sp.Expr, float]) -> float:
+    """Return the real value of an expression; `values`: cache of values, initially those of the symbols."""
+    if node not in values:
         if node.is_number:
-            known[node] = number_of(node) or 0.0
-            return known[node]
-        arguments = [_value(x, known) for x in node.args]
+            values[node] = number_of(node) or 0.0
+            return values[node]
+        arguments = [_value(x, values) for x in node.args]
         try:
             if isinstance(node, sp.Add):
                 value = sum(arguments)
@@ -179,5 +179,5 @@ def _value(node: sp.Expr, known: dict[sp.Expr, float]) -> float:
             raise _OutsideDomain(node) from None
         if math.isinf(value):
             raise _OutsideDomain(node)
-        known[node] = value
-    return known[node]
+        values[node] = value
+    return values[node]

@@ -155,8 +155,8 @@ class Writer:
         vector_like = shape[1] == 1 and name not in ("mass", "inverse_mass", "jacobian", "discrete_jacobian")
         for i in range(shape[0]):
             for j in range(shape[1]):
-                place = f"out[{i}]" if vector_like else f"out[{i}, {j}]"
-                body.append(f"    {place} = {python_of(reduced[i, j], sources)}")
+                target = f"out[{i}]" if vector_like else f"out[{i}, {j}]"
+                body.append(f"    {target} = {python_of(reduced[i, j], sources)}")
         self._add(name, arguments, body)
 
     def _add(self, name: str, arguments: str, body: list[str]) -> None:

@@ -104,7 +104,7 @@ def symbolic_system(
     constraints = of_expressions.expressions_of(name, "g", g)
     loads = of_expressions.expressions_of(name, "forces", forces) if forces is not None else None
     if loads is not None and len(loads) != n:
-        raise ModelError(f"system '{name}': {len(loads)} forces for {n} coordinates; give one for each")
+        raise ModelError(f"system '{name}': {len(loads)} forces for {n} coordinates; give {n} forces")
     potential = (
         sum((part.V.subs(part.s, part.pi) for part in parts), sp.Integer(0))
         if isinstance(V, list | tuple)
@@ -232,10 +232,10 @@ def _check_distinct(name: str, q: list[sp.Symbol], v: list[sp.Symbol], t: Any) -
     """Raise ModelError unless all coordinates, velocities and time are different symbols and names in q and in v are unique."""
     for what, symbols in (("q", q), ("v", v)):
         names = [str(x) for x in symbols]
-        twice = sorted({x for x in names if names.count(x) > 1})
-        if twice:
+        repeated = sorted({x for x in names if names.count(x) > 1})
+        if repeated:
             raise ModelError(
-                f"system '{name}': {what} contains {twice} more than once; give each symbol once"
+                f"system '{name}': {what} contains {repeated} more than once; give each symbol once"
             )
     if t is not None and not isinstance(t, sp.Symbol):
         raise ModelError(f"system '{name}': t = {t!r}; give the sympy symbol that stands for time")
@@ -269,7 +269,7 @@ def _mass_matrix(name: str, q: list[sp.Symbol], T: Any, M: Any, v: list[sp.Symbo
             matrix = sp.Matrix(n, n, [of_expressions.expression_of(name, "M", x) for x in entries])
             if all(of_expressions.are_equal(matrix[i, j], matrix[j, i]) for i in range(n) for j in range(i)):
                 return matrix
-        raise ModelError(f"system '{name}': M is not a symmetric {n} x {n} matrix, but {M!r}; give one")
+        raise ModelError(f"system '{name}': M is not a symmetric {n} x {n} matrix, but {M!r}")
     if len(v) != n:
         raise ModelError(f"system '{name}': T needs the velocity symbols; give v=, {n} of them")
     energy = of_expressions.expression_of(name, "T", T)
@@ -318,12 +318,12 @@ def _check_symbols(
         unknown = sorted({str(x) for entry in entries for x in entry.free_symbols - known})
         if not unknown:
             continue
-        cure = "substitute numbers for them"
+        advice = "substitute numbers for them"
         if set(unknown) & {str(x) for x in q}:
-            cure = "these are other symbols than those of q, with the same name but other assumptions; use those of q"
+            advice = "these are other symbols than those of q, with the same name but other assumptions; use those of q"
         elif what == "forces" and t is None:
-            cure += ", or give t= for the time"
-        raise ModelError(f"system '{name}': {what} contains {unknown}; {cure}")
+            advice += ", or give t= for the time"
+        raise ModelError(f"system '{name}': {what} contains {unknown}; {advice}")
 
 
 def _symmetries(name: str, symmetries: Any, n: int) -> tuple[Symmetry, ...]:

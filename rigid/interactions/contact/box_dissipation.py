@@ -24,7 +24,7 @@ def dissipation_of_two(y0, y1, X, lam, sums, out):
     """Add the dissipative duals of two bodies to `out` and return phi, the bristle and whether it slides (see
     `friction.write_dissipative_duals`).
 
-    `out`: on entry the duals of the potential, on return those of the dissipation. `sums`: contact sums of `touching`, forces
+    `out`: on entry the duals of the potential, on return those of the dissipation. `sums`: contact sums, forces
     on the first body.
     """
     one, other = frame(out, 0), frame(out, 1)

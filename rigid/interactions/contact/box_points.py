@@ -19,9 +19,9 @@ from rigid.interactions.contact.contact_sums import (
     add,
     add_on_station,
     along,
+    contact_contribution,
     mark_failed,
     origin,
-    piece,
     share_of,
 )
 from rigid.interactions.contact.gaps import RHO, pushed, size_of
@@ -89,7 +89,7 @@ def inside(x0, x1, box0, box1):
 
 @inline_kernel
 def push(x0, x1, boxes, at, j, X, weight, fraction, out):
-    """Add the dual of the box of frame j in contact with a point; return the contribution (see `piece`), the force on the
+    """Add the dual of the box of frame j in contact with a point; return the contact contribution, the force on the
     point.
 
     x0, x1: the point at both ends of the step. `boxes`: the box at both ends. `fraction`: fraction of the distance from the point
@@ -121,7 +121,7 @@ def push(x0, x1, boxes, at, j, X, weight, fraction, out):
             out[j, 1 + i, c] += on_axis[c]
     force = times(scale, d)
     add_dual(on_point(times(weight, force), vector(X, at)), out, j)
-    return piece(weight, Q, force, closed, minus(average(x0, x1), times(fraction, d)))
+    return contact_contribution(weight, Q, force, closed, minus(average(x0, x1), times(fraction, d)))
 
 
 # --- a sphere
@@ -135,7 +135,7 @@ def value_of_sphere_and_box(y, X, out):
 
 @inline_kernel
 def sphere_on_box(y0, y1, X, weight, fraction, out):
-    """Add the duals of a sphere and a box to `out`, and nothing else; return the contact sums of `touching`."""
+    """Add the duals of a sphere and a box to `out`, and nothing else; return the contact sums."""
     local = vector(X, CENTRE)
     x0, x1 = point(frame(y0, 0), local), point(frame(y1, 0), local)
     boxes = box_of(y0, 1, X, CORE), box_of(y1, 1, X, CORE)
@@ -173,9 +173,7 @@ def _out_of_reach(y, X, box):
 
 @inline_kernel
 def rod_on_box(y0, y1, X, weight, fraction, out):
-    """Add the dual of the box, and forces and weights of the nodes of an element, to `out`; return the contact sums of
-    `touching`.
-    """
+    """Add the dual of the box, and forces and weights of the nodes of an element, to `out`; return the contact sums."""
     boxes = box_of(y0, 0, X, CORE_OF_ROD), box_of(y1, 0, X, CORE_OF_ROD)
     if _out_of_reach(y0, X, boxes[0]) and _out_of_reach(y1, X, boxes[1]):
         return NOTHING

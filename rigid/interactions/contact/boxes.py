@@ -8,8 +8,8 @@ end of one edge from the other edge:
     V = U (1 - U_1/U)(1 - U_2/U)(1 - U_3/U)(1 - U_4/U)                                                                (2)
 
 If an end is the nearest point, or if the edges are parallel, V is 0: that contact is already represented by the corners. A
-pair for which this holds at both ends of a step is left out, because the nearest points of nearly parallel edges run from end
-to end, and with them the points of application of forces whose sum is zero. So a box that lies flat is supported at the
+pair for which this holds at both ends of a step is omitted: the nearest points of nearly parallel edges move from end to end,
+and with them the points of application of forces whose sum is zero. So a box that lies flat is supported at the
 corners of the common part of both faces: at corners of one box, at corners of the other, and where edges cross. A corner and a
 crossing have a quarter of the stiffness each. A corner next to a corner would be counted in both sums: U of their distance is
 subtracted, so that two equal faces that are shifted against each other keep their energy. Over a step
@@ -25,7 +25,7 @@ then. The forces of U and U_i are those of `capsules` and `gaps`. A step fails i
 from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.contact.box_points import box_of, in_reals, of_point, push, reach_between
 from rigid.interactions.contact.capsules import crossed
-from rigid.interactions.contact.contact_sums import NOTHING, add, mark_failed, piece
+from rigid.interactions.contact.contact_sums import NOTHING, add, contact_contribution, mark_failed
 from rigid.interactions.contact.edge_crossings import (
     cross_edges,
     crosses,
@@ -33,7 +33,7 @@ from rigid.interactions.contact.edge_crossings import (
     energy_of,
     is_apart,
     is_behind,
-    of_partner,
+    with_swapped_bodies,
 )
 from rigid.interactions.contact.gaps import RHO, of_points, size_of
 from rigid.interactions.contact.normal_laws import PASSED, potential
@@ -68,7 +68,7 @@ def _edge(box, k):
 
 
 @inline_kernel
-def _places(i, k, X):
+def _local_ends(i, k, X):
     """Return both ends of edge i of the first box and of edge k of the second, each in its frame."""
     (a, b), (c, e) = ends_of_edge(i), ends_of_edge(k)
     return _local(X, A, a), _local(X, A, b), _local(X, B, c), _local(X, B, e)
@@ -119,8 +119,8 @@ def value_of_boxes(y, X, out):
 
 
 @inline_kernel
-def _meet(x0, x1, k, p0, p1, j, X, weight, fraction, out):
-    """Add the duals of a corner k of the first box and a corner j of the second; return their contribution (see `piece`)."""
+def _add_vertex_pair(x0, x1, k, p0, p1, j, X, weight, fraction, out):
+    """Add the duals of a corner k of the first box and a corner j of the second; return their contact contribution."""
     d0, d1, far = real(minus(x0, p0)), real(minus(x1, p1)), reach_between(X)
     if dot(d0, d0) > far * far and dot(d1, d1) > far * far:
         return NOTHING
@@ -129,11 +129,11 @@ def _meet(x0, x1, k, p0, p1, j, X, weight, fraction, out):
         return NOTHING
     add_dual(on_point(times(-weight, force), _local(X, A, k)), out, 0)
     add_dual(on_point(times(weight, force), _local(X, B, j)), out, 1)
-    return piece(weight, Q, force, closed, minus(average(x0, x1), times(fraction, d)))
+    return contact_contribution(weight, Q, force, closed, minus(average(x0, x1), times(fraction, d)))
 
 
 @inline_kernel
-def _corners(k, boxes_a, boxes_b, X, weight, fraction, out):
+def _add_corners(k, boxes_a, boxes_b, X, weight, fraction, out):
     """Add the duals of corner k of each box against the other box, minus corner k of the first against all corners of the
     second.
 
@@ -144,17 +144,17 @@ def _corners(k, boxes_a, boxes_b, X, weight, fraction, out):
     add_dual(on_point(times(-1.0, sums[1]), _local(X, A, k)), out, 0)
     for j in range(CORNERS):
         p0, p1 = corner(boxes_b[0], j), corner(boxes_b[1], j)
-        sums = add(sums, _meet(x0, x1, k, p0, p1, j, X, -weight, fraction, out))
+        sums = add(sums, _add_vertex_pair(x0, x1, k, p0, p1, j, X, -weight, fraction, out))
     contribution = push(
         corner(boxes_b[0], k), corner(boxes_b[1], k), boxes_a, A, 0, X, weight, 1.0 - fraction, out
     )
     add_dual(on_point(times(-1.0, contribution[1]), _local(X, B, k)), out, 1)
-    return add(sums, of_partner(contribution))
+    return add(sums, with_swapped_bodies(contribution))
 
 
 @inline_kernel
 def box_on_box(y0, y1, X, weight, fraction, out):
-    """Add the duals of two boxes to `out`, and nothing else; return the contact sums of `touching`, forces on the first box.
+    """Add the duals of two boxes to `out`, and nothing else; return the contact sums, forces on the first box.
 
     `fraction`: fraction of the distance from the first core to the second at which both surfaces touch.
     """
@@ -173,7 +173,7 @@ def box_on_box(y0, y1, X, weight, fraction, out):
         mark_failed(out)
         return sums
     for k in range(CORNERS):
-        sums = add(sums, _corners(k, (one0, one1), (other0, other1), X, weight, fraction, out))
+        sums = add(sums, _add_corners(k, (one0, one1), (other0, other1), X, weight, fraction, out))
     for i in range(EDGES):
         a0, a1 = _edge(one0, i), _edge(one1, i)
         if is_behind(a0, n0, above0, 1.0) and is_behind(a1, n1, above1, 1.0):
@@ -183,7 +183,7 @@ def box_on_box(y0, y1, X, weight, fraction, out):
             if is_behind(b0, n0, -below0, -1.0) and is_behind(b1, n1, -below1, -1.0):
                 continue
             if not (is_apart(a0, b0, reach) and is_apart(a1, b1, reach)):
-                local_ends = _places(i, k, X)
+                local_ends = _local_ends(i, k, X)
                 sums = add(sums, cross_edges((a0, b0), (a1, b1), local_ends, X, weight, fraction, out))
     return sums
 

@@ -1,7 +1,7 @@
 """Compute the dissipative contact forces of two capsules: one force at one point for each of their two interactions.
 
 The laws are those of `friction`. In contact with spheres and rods a capsule is treated as a core, which is its axis:
-`core_losses`.
+`core_dissipation`.
 """
 
 from rigid.compilation.decorators import inline_kernel
@@ -14,7 +14,7 @@ from rigid.interactions.kinds import dual_function
 
 @inline_kernel
 def _dissipation_of_capsules(y0, y1, X, lam, out):
-    """Compute the dissipative duals of two capsules; return the result of `resist`."""
+    """Compute the dissipative duals of two capsules; return the result of `write_dissipative_duals`."""
     out[:] = 0.0
     sums = capsule_on_capsule(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
     return dissipation_of_two(y0, y1, X, lam, sums, out)

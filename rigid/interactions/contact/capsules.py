@@ -29,8 +29,8 @@ from rigid.interactions.contact.contact_sums import (
     add,
     add_on_station,
     along,
+    contact_contribution,
     origin,
-    piece,
     share_of,
 )
 from rigid.interactions.contact.gaps import RHO, nearest, of_segment, pushed, size_of
@@ -86,7 +86,7 @@ def _far(X, one, other):
 
 @inline_kernel
 def push_from_line(x0, x1, X, weight, line0, line1, of, fraction, out):
-    """Add the dual of a capsule in contact with a point; return the contribution (see `piece`), the force on the point.
+    """Add the dual of a capsule in contact with a point; return the contact contribution, the force on the point.
 
     x0, x1: the point at both ends of the step. line0, line1: ends of the axis at both ends of the step. `of`: offset of the
     ends of the axis in X, and the capsule's frame. `fraction`: fraction of the distance from the point to the axis at which both
@@ -96,7 +96,7 @@ def push_from_line(x0, x1, X, weight, line0, line1, of, fraction, out):
     Q, force, closed, d, t = of_segment(X, x0, x1, line0[0], line0[1], line1[0], line1[1], 0.0, 1.0)
     if Q != 0.0:
         add_dual(on_point(times(weight, force), _middle(X, at, t)), out, k)
-    return piece(weight, Q, force, closed, minus(average(x0, x1), times(fraction, d)))
+    return contact_contribution(weight, Q, force, closed, minus(average(x0, x1), times(fraction, d)))
 
 
 # --- a sphere
@@ -245,8 +245,8 @@ def value_of_capsules(y, X, out):
 
 
 @inline_kernel
-def _cross(starts, ends, w, X, weight, fraction, out):
-    """Add the duals of U(D), weighted by w; return the contribution (see `piece`) and the distances of the axes at both ends."""
+def _add_crossing(starts, ends, w, X, weight, fraction, out):
+    """Add the duals of U(D), weighted by w; return the contact contribution and the distances of the axes at both ends."""
     (one0, other0), (one1, other1) = starts, ends
     start, end = crossed(one0, other0), crossed(one1, other1)
     s, t = mean_place(one0, other0, one1, other1, start, end)
@@ -262,12 +262,12 @@ def _cross(starts, ends, w, X, weight, fraction, out):
     x = average(
         plus(times(1.0 - s, one0[0]), times(s, one0[1])), plus(times(1.0 - s, one1[0]), times(s, one1[1]))
     )
-    return piece(weight, Q, force, closed, minus(x, times(fraction, d))), D0, D1
+    return contact_contribution(weight, Q, force, closed, minus(x, times(fraction, d))), D0, D1
 
 
 @inline_kernel
 def capsule_on_capsule(y0, y1, X, weight, fraction, out):
-    """Add the duals of two capsules to `out`, and nothing else; return the contact sums of `touching`, forces on the first
+    """Add the duals of two capsules to `out`, and nothing else; return the contact sums, forces on the first
     one.
 
     `fraction`: fraction of the distance of both axes at which both surfaces touch, measured from the first axis.
@@ -291,7 +291,7 @@ def capsule_on_capsule(y0, y1, X, weight, fraction, out):
         sums = add(sums, contribution)
     if w == 0.0:
         return sums
-    contribution, D0, D1 = _cross((one0, other0), (one1, other1), w, X, weight, fraction, out)
+    contribution, D0, D1 = _add_crossing((one0, other0), (one1, other1), w, X, weight, fraction, out)
     sums = add(sums, contribution)
     crossing = 0.25 * (potential(X, D0 - X[RHO]) + potential(X, D1 - X[RHO]))
     ends = 0.5 * (_of_ends(X, one0, other0) + _of_ends(X, one1, other1))

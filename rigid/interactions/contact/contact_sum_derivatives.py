@@ -1,4 +1,4 @@
-"""Derivatives of the sums of `touching` with respect to the positions of all nodes at the end of a step, in real arithmetic.
+"""Derivatives of the `contact_sums` with respect to the positions of all nodes at the end of a step, in real arithmetic.
 
 The contribution of a station x and a segment from a to b depends on w1 = x1 - a1 and e1 = b1 - a1 alone at the end of the
 step. With the names of `gaps`, n = d1/D1, ebar the mean of e0 and e1, and the force f d, f = 2 Q/(D0 + D1),
@@ -28,12 +28,12 @@ NO_PIECE = 0.0, 0.0, 0.0, 0.0, 0.0, HERE, HERE, HERE, 0.0, 0.0, (HERE, HERE)
 
 
 @inline_kernel
-def piece_of(X, w, e, place, slopes):
+def piece_of(X, w, e, parameters, slopes):
     """Return the contribution Q, Q', f, f', closed distance, d, ebar, n, t, t1, (g_w, g_e) of a station and a segment.
 
-    w, e: their values at both ends of the step. `place`: t0, t1, t. `slopes`: (g_w, g_e).
+    w, e: their values at both ends of the step. `parameters`: t0, t1, t. `slopes`: (g_w, g_e).
     """
-    t0, t1, t = place
+    t0, t1, t = parameters
     d0, d1, ebar = minus(w[0], times(t0, e[0])), minus(w[1], times(t1, e[1])), average(e[0], e[1])
     D0, D1 = dot(d0, d0) ** 0.5, dot(d1, d1) ** 0.5
     d, rho = minus(average(w[0], w[1]), times(t, ebar)), X[RHO].real
@@ -116,8 +116,8 @@ def add_forces(K, row, columns, station, weight, piece, dt, dforce):
 
 
 # Layout of K for dissipative forces: row 6 k + m belongs to the axis m of node k. Until `finish_rows` completes them, the columns
-# 6 l .. of this row hold the changes of force and weight of frame l as in `out` (see `touching`), and row 6 k + 3 + m holds the
-# changes of the contact sums.
+# 6 l .. of this row hold the changes of force and weight of frame l as in `out` (see `contact_sums`), and row 6 k + 3 + m holds
+# the changes of the contact sums.
 
 
 @inline_kernel
@@ -134,7 +134,7 @@ def add_sums(K, row, weight, dQ, dforce, dplace, dpower):
 def add_piece(K, j, s, weight, piece, c, fraction, out):
     """Add a contribution to forces and weights in `out`, and its changes to K; return its part of the contact sums.
 
-    The station s is on frames 0 and 1, the segment on frames j and j + 1. c: contact point, x - share d.
+    The station s is on frames 0 and 1, the segment on frames j and j + 1. c: contact point, x - fraction d.
     """
     Q, _, _, _, closed, _, _, _, t, _, _ = piece
     force = times(piece[2], piece[5])

@@ -1,11 +1,11 @@
 """Sums of contact forces over stations and their partners, for potentials and for dissipation.
 
-For each frame, `out` receives the force of the gradient of V, `out[k, 0]`, and a weight `out[k, 1, 0]`: the part of the sum of
-all Q that acts on the frame, positive on the side of the stations, negative on that of their partner. `out[k, 3, 0]` is 1 if
-the frame has a contribution. A polyline is all its segments minus its inner vertices, which two of them share: a contact there
-counts once. If a station passes the vertex b of the segment a b in a step, both are extended to half-lines: the segment from a
-through b, and the vertex to all points behind b. Beyond b one cancels the other, so that no energy changes, and on a straight
-line the second half-line is what the next segment adds. The sums, with signs, are
+For each frame, `out` receives the force of the gradient of V, `out[k, 0]`, and a weight `out[k, 1, 0]`. The weight is the part
+of the sum of all Q that acts on the frame, positive on the side of the stations, negative on that of their partner. `out[k, 3,
+0]` is 1 if the frame has a contribution. A polyline is all its segments minus its inner vertices, which two of them share: a
+contact there counts once. If a station passes the vertex b of the segment a b in a step, both are extended to half-lines: the
+segment from a through b, and the vertex to all points behind b. Beyond b one cancels the other, so that no energy changes, and
+on a straight line the second half-line is what the next segment adds. The contact sums, with signs, are
 
     Q, force        sum of the resistances, of the forces on the stations                                             (1)
     place           sum of Q c, c the point between the axes that divides their distance as the radii do
@@ -100,7 +100,7 @@ def add(one, other):
 
 
 @inline_kernel
-def piece(weight, Q, force, closed, c):
+def contact_contribution(weight, Q, force, closed, c):
     """Return the contribution of one contact to the contact sums: (Q, force, place, power), all times `weight`.
 
     `closed`: distance by which the gap has closed. c: contact point.
@@ -109,12 +109,12 @@ def piece(weight, Q, force, closed, c):
 
 
 @inline_kernel
-def _is_far(x, a, b, reach, goes_on):
-    """Return True if x is farther than `reach` from the segment a b; `goes_on`: True if it is a half-line beyond b."""
+def _is_far(x, a, b, reach, continues):
+    """Return True if x is farther than `reach` from the segment a b; `continues`: True if it is a half-line beyond b."""
     x, a, b = real(x), real(a), real(b)
     e, w = minus(b, a), minus(x, a)
     t = max(dot(w, e) / dot(e, e), 0.0)
-    d = minus(w, times(t if goes_on or t < 1.0 else 1.0, e))
+    d = minus(w, times(t if continues or t < 1.0 else 1.0, e))
     return dot(d, d) > reach * reach * (1.0 + 1e-9)
 
 
@@ -150,7 +150,7 @@ def add_line_contacts(y0, y1, X, line, station, out):
         if Q != 0.0:
             add_at_frame(out, j, weight * (1.0 - t), -Q, force)
             add_at_frame(out, j + 1, weight * t, -Q, force)
-            sums = add(sums, piece(weight, Q, force, closed, minus(x, times(fraction, d))))
+            sums = add(sums, contact_contribution(weight, Q, force, closed, minus(x, times(fraction, d))))
         if shared:
             t = made_of(1.0 + 0j, x0[0])
             if passes:
@@ -160,7 +160,9 @@ def add_line_contacts(y0, y1, X, line, station, out):
             if Q != 0.0:
                 add_at_frame(out, j, -weight * (1.0 - t), -Q, force)
                 add_at_frame(out, j + 1, -weight * t, -Q, force)
-                sums = add(sums, piece(-weight, Q, force, closed, minus(x, times(fraction, d))))
+                sums = add(
+                    sums, contact_contribution(-weight, Q, force, closed, minus(x, times(fraction, d)))
+                )
     return sums
 
 
@@ -168,8 +170,8 @@ def add_line_contacts(y0, y1, X, line, station, out):
 def plane_of(y0, y1, X):
     """Return a point and the normal of the plane of frame 0, each at both ends of the step."""
     p, q = frame(y0, 0), frame(y1, 0)
-    place, normal = vector(X, P), vector(X, N)
-    return point(p, place), point(q, place), direction(p, normal), direction(q, normal)
+    position, normal = vector(X, P), vector(X, N)
+    return point(p, position), point(q, position), direction(p, normal), direction(q, normal)
 
 
 @inline_kernel
@@ -186,4 +188,4 @@ def add_plane_contacts(X, plane, x0, x1, weight, out):
     for i in range(3):
         out[0, 2, i] -= weight * Q * d[i]
     c = minus(average(x0, x1), times(dot(n, d) / dot(n, n), n))  # projected onto the plane
-    return piece(weight, Q, times(Q, n), closed, c)
+    return contact_contribution(weight, Q, times(Q, n), closed, c)

@@ -28,8 +28,8 @@ from rigid.interactions.contact.contact_sums import (
     add,
     add_on_station,
     along,
+    contact_contribution,
     mark_failed,
-    piece,
     share_of,
 )
 from rigid.interactions.contact.gaps import RHO, pushed, root, size_of
@@ -100,7 +100,7 @@ def mean_offset(q0, q1, near0, near1):
 
 @inline_kernel
 def push_from_core(x0, x1, poses, at, j, X, weight, fraction, out):
-    """Add the dual of the core of frame j in contact with a point; return the contribution (see `piece`), the force on the
+    """Add the dual of the core of frame j in contact with a point; return the contact contribution, the force on the
     point.
 
     x0, x1: the point at both ends of the step. `poses`: poses of frame j at both ends. `fraction`: fraction of the distance from
@@ -135,7 +135,7 @@ def push_from_core(x0, x1, poses, at, j, X, weight, fraction, out):
                 out[j, 1 + i, c] += on_axis[c]
     force = times(scale, d)
     add_dual(on_point(times(weight, force), vector(X, at)), out, j)
-    return piece(weight, Q, force, closed, minus(average(x0, x1), times(fraction, d)))
+    return contact_contribution(weight, Q, force, closed, minus(average(x0, x1), times(fraction, d)))
 
 
 # --- a sphere
@@ -149,7 +149,7 @@ def value_of_sphere_and_core(y, X, out):
 
 @inline_kernel
 def sphere_on_core(y0, y1, X, weight, fraction, out):
-    """Add the duals of a sphere and a core to `out`, and nothing else; return the contact sums of `touching`."""
+    """Add the duals of a sphere and a core to `out`, and nothing else; return the contact sums."""
     local = vector(X, CENTRE)
     x0, x1 = point(frame(y0, 0), local), point(frame(y1, 0), local)
     sums = push_from_core(x0, x1, (frame(y0, 1), frame(y1, 1)), CORE, 1, X, weight, fraction, out)
@@ -177,9 +177,7 @@ def value_of_core_and_rod(y, X, out):
 
 @inline_kernel
 def rod_on_core(y0, y1, X, weight, fraction, out):
-    """Add the dual of the core, and forces and weights of the nodes of an element, to `out`; return the contact sums of
-    `touching`.
-    """
+    """Add the dual of the core, and forces and weights of the nodes of an element, to `out`; return the contact sums."""
     m, total, poses = whole(X[STATIONS]), NOTHING, (frame(y0, 0), frame(y1, 0))
     for i in range(m + 1):
         s = i / m

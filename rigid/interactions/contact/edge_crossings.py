@@ -5,7 +5,7 @@ Nothing acts if an end is the nearest point, or if both edges are parallel.
 
 from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.contact.capsules import crossed, distance_of, mean_place
-from rigid.interactions.contact.contact_sums import NOTHING, add, piece
+from rigid.interactions.contact.contact_sums import NOTHING, add, contact_contribution
 from rigid.interactions.contact.gaps import RHO, of_segment, pushed, size_of
 from rigid.interactions.contact.normal_laws import potential
 from rigid.interactions.kinds import add_dual
@@ -115,15 +115,15 @@ def mean_slopes(U0, U1):
             mean[3] + w * c[3],
             mean[4] + w * c[4],
         )
-    left, square = energy_of(U1) - energy_of(U0), 0j
+    remainder, square = energy_of(U1) - energy_of(U0), 0j
     for i in range(5):
         d = U1[i] - U0[i]
-        left -= mean[i] * d
+        remainder -= mean[i] * d
         square += d * d
         size += abs(d.real)
     if size < NEAR * (U0[0] + U1[0]).real:
         return mean
-    f = left / square
+    f = remainder / square
     return (
         mean[0] + f * (U1[0] - U0[0]),
         mean[1] + f * (U1[1] - U0[1]),
@@ -134,8 +134,8 @@ def mean_slopes(U0, U1):
 
 
 @inline_kernel
-def _end(ends, i, lines, X, local, line_ends, frames, weight, fraction, out):
-    """Add the duals of end i of an edge against another edge; return the contribution (see `piece`), the force on the end.
+def _add_end(ends, i, lines, X, local, line_ends, frames, weight, fraction, out):
+    """Add the duals of end i of an edge against another edge; return the contact contribution, the force on the end.
 
     `ends`, `lines`: the edge with that end, and the other edge, each at both ends of the step. `local`: the end in its frame.
     `line_ends`: both ends of the other edge in their frame. `frames`: frame of the end, and frame of the other edge.
@@ -148,18 +148,20 @@ def _end(ends, i, lines, X, local, line_ends, frames, weight, fraction, out):
         return NOTHING
     add_dual(on_point(times(-weight, force), local), out, at)
     add_dual(on_point(times(weight, force), plus(times(1.0 - t, X0), times(t, X1))), out, to)
-    return piece(weight, Q, force, closed, minus(average(ends0[i], ends1[i]), times(fraction, d)))
+    return contact_contribution(
+        weight, Q, force, closed, minus(average(ends0[i], ends1[i]), times(fraction, d))
+    )
 
 
 @inline_kernel
-def of_partner(contribution):
-    """Return a contribution (see `piece`) computed with the force on the second body as one with the force on the first body."""
+def with_swapped_bodies(contribution):
+    """Return a contact contribution computed with the force on the second body as one with the force on the first body."""
     return contribution[0], times(-1.0, contribution[1]), contribution[2], contribution[3]
 
 
 @inline_kernel
 def cross_edges(edges0, edges1, local_ends, X, weight, fraction, out):
-    """Add the duals of an edge of the first core and one of the second; return the contact sums of `touching`, forces on the
+    """Add the duals of an edge of the first core and one of the second; return the contact sums, forces on the
     first.
 
     edges0, edges1: both edges at the start and at the end of the step. `local_ends`: their four ends in their frames. `fraction`:
@@ -188,15 +190,18 @@ def cross_edges(edges0, edges1, local_ends, X, weight, fraction, out):
         plus(times(1.0 - s, one0[0]), times(s, one0[1])), plus(times(1.0 - s, one1[0]), times(s, one1[1]))
     )
     sums, edge_a, edge_b = (
-        piece(w, Q, force, closed, minus(x, times(fraction, d))),
+        contact_contribution(w, Q, force, closed, minus(x, times(fraction, d))),
         (one0, one1),
         (other0, other1),
     )
     for j in range(2):
         w, local = weight * slopes[1 + j], Xa if j == 0 else Xb
-        sums = add(sums, _end(edge_a, j, edge_b, X, local, (Xc, Xe), (0, 1), w, fraction, out))
+        sums = add(sums, _add_end(edge_a, j, edge_b, X, local, (Xc, Xe), (0, 1), w, fraction, out))
         w, local = weight * slopes[3 + j], Xc if j == 0 else Xe
         sums = add(
-            sums, of_partner(_end(edge_b, j, edge_a, X, local, (Xa, Xb), (1, 0), w, 1.0 - fraction, out))
+            sums,
+            with_swapped_bodies(
+                _add_end(edge_b, j, edge_a, X, local, (Xa, Xb), (1, 0), w, 1.0 - fraction, out)
+            ),
         )
     return sums

@@ -13,7 +13,7 @@ from rigid.interactions.kinds import dual_function
 
 @inline_kernel
 def _dissipation_of_edges(y0, y1, X, lam, out):
-    """Compute the dissipative duals of two edges; return the result of `resist`."""
+    """Compute the dissipative duals of two edges; return the result of `write_dissipative_duals`."""
     out[:] = 0.0
     sums = edge_on_edge(y0, y1, X, 1.0 + 0j, share_of_first(X), out)
     return dissipation_of_two(y0, y1, X, lam, sums, out)

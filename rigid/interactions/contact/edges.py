@@ -40,7 +40,7 @@ def value_of_edges(y, X, out):
 
 @inline_kernel
 def edge_on_edge(y0, y1, X, weight, fraction, out):
-    """Add the duals of two edges to `out`, and nothing else; return the contact sums of `touching`, forces on the first edge.
+    """Add the duals of two edges to `out`, and nothing else; return the contact sums, forces on the first edge.
 
     `fraction`: fraction of the distance from the first edge to the second at which both surfaces touch.
     """

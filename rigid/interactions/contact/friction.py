@@ -2,11 +2,11 @@
 
 Each interaction has one force for all of its contact points.
 
-The inputs are the sums of `touching`: the mean normal n = force/|force|, the point c = place/Q, and the rate w = power/(h Q)
-at which the gap closes. The internal variables are the last parameters: a bristle zeta (3), in components of the first frame,
-and a flag that is 1 while the contact slides.
+The inputs are the contact sums (`contact_sums`). From these follow the mean normal n = force/|force|, the point c = place/Q, and
+the rate w = power/(h Q) at which the gap closes. The internal variables are the last parameters: a bristle zeta (3), in
+components of the first frame, and a flag that is 1 while the contact slides.
 
-Along the normal the gradient of V is added once more, multiplied by
+Along the normal the gradient of V is added again, multiplied by
 
     phi = b w/sqrt(w^2 + v^2) + C w, not below -1                                                                     (1)
 
@@ -89,12 +89,12 @@ def normal_factor(X, at, w, lam):
     phi = X[at + C] * w
     size = square_root(w * w + X[at + REST] * X[at + REST])
     if size.real > 0.0:
-        way = w / size
+        sign = w / size
         if lam.shape[0] > SEEN:
-            lam[SEEN], lam[SEEN + 1], lam[SEEN + 2] = w.real, way.real, 1.0 / size.real
+            lam[SEEN], lam[SEEN + 1], lam[SEEN + 2] = w.real, sign.real, 1.0 / size.real
         if has_expected_values(lam):
-            way = way.real + (1.0 - lam[EXPECTED].real * way.real) / size.real * (w - w.real)
-        phi += X[at + B] * way
+            sign = sign.real + (1.0 - lam[EXPECTED].real * sign.real) / size.real * (w - w.real)
+        phi += X[at + B] * sign
     return phi if phi.real > -1.0 else 0.0 * phi - 1.0
 
 
@@ -188,12 +188,12 @@ def ways(tangent, n, X, at):
 
 
 @inline_kernel
-def scaled(x, way, of, power):
+def scaled(x, anisotropy, of, power):
     """Return F^power x, where F is evaluated for the direction (forwards or backwards) of the vector `of`.
 
-    `way`: result of `ways`. `power`: 1.0, 0.5 or -0.5.
+    `anisotropy`: result of `ways`. `power`: 1.0, 0.5 or -0.5.
     """
-    e, (forth, back, side) = way
+    e, (forth, back, side) = anisotropy
     p, q = forth if dot(of, e).real > 0.0 else back, side
     if p == 1.0 and q == 1.0:
         return x
@@ -222,10 +222,10 @@ def limit_bristle(P, size, limit, by_force, lam):
 
 
 @inline_kernel
-def bristle(y, X, at, n, s, N, way, lam):
+def bristle(y, X, at, n, s, N, anisotropy, lam):
     """Return T of (2), the bristle at the end of the step, and whether the contact slides.
 
-    `y`: mean pose of the first frame. `n`: normal. `s`: slip across n. `N`: normal force. `way`: result of `ways`.
+    `y`: mean pose of the first frame. `n`: normal. `s`: slip across n. `N`: normal force. `anisotropy`: result of `ways`.
     """
     zeta, k = vector(X, at + ZETA), X[at + STIFFNESS]
     damps = 0.0 * lam[0]
@@ -236,7 +236,7 @@ def bristle(y, X, at, n, s, N, way, lam):
     square, reduced_square = dot(zeta, zeta), dot(u, u)
     if square.real > 0.0 and reduced_square.real > 0.0:
         u = times(square_root(square / reduced_square), u)
-    z = scaled(u, way, u, -0.5)
+    z = scaled(u, anisotropy, u, -0.5)
     P = plus(times(k, z), times(resists, s))
     size, limit = size_of(P), N * X[at + STATIC]
     if X[at + SLIDING].real > 0.5:
@@ -248,19 +248,19 @@ def bristle(y, X, at, n, s, N, way, lam):
         lam[SEEN + 6] = limit.real
     if slides:
         P = limit_bristle(P, size, limit, times(damps.real * (N - N.real), real(s)), lam)
-    T = scaled(P, way, P, 1.0)
+    T = scaled(P, anisotropy, P, 1.0)
     if lam.shape[0] > SEEN:  # Newton's method needs forces alone
         return T, zero(T), slides
     if slides:
         end = times(1.0 / k, P)
-    ended = scaled(end, way, end, 0.5)
+    ended = scaled(end, anisotropy, end, 0.5)
     lost = dot(T, s) - 0.5 * k * (dot(ended, ended) - dot(u, u))
     if slides and lost.real < 0.0:
         end = plus(z, times(1.0 / resists, minus(P, times(k, z))))
-        ended = scaled(end, way, end, 0.5)
+        ended = scaled(end, anisotropy, end, 0.5)
         lost = dot(T, s) - 0.5 * k * (dot(ended, ended) - dot(u, u))
     if (
-        lost.real < 0.0 and (dot(z, way[0]) * dot(end, way[0])).real < 0.0
+        lost.real < 0.0 and (dot(z, anisotropy[0]) * dot(end, anisotropy[0])).real < 0.0
     ):  # the direction has changed: forwards and backwards have different factors
         square = dot(ended, ended)
         reduced_square = square + 2.0 * lost / k
@@ -288,14 +288,14 @@ def smoothed_sign(theta, lam, which):
 
 
 @inline_kernel
-def arms(y0, y1, of_one, arity, sums, out):
+def arms(y0, y1, n_first, arity, sums, out):
     """Return the lever arms of both sides: from the weighted mean of the positions of their frames to c."""
     one, other, total, inverse_Q = zero(sums[2]), zero(sums[2]), 0.0 * sums[0], 1.0 / sums[0]
     for k in range(arity):
         weight = inverse_Q * out[k, 1, 0]
         if weight != 0.0:
             r = average(origin(y0, k), origin(y1, k))
-            if k < of_one:
+            if k < n_first:
                 one, total = plus(one, times(weight, r)), total + weight
             else:
                 other = plus(other, times(weight, r))
@@ -307,7 +307,7 @@ def arms(y0, y1, of_one, arity, sums, out):
 def friction_forces(X, at, lam, first, sums, s, theta, tangent):
     """Return phi, T, the moment, the bristle z1 at the end and whether the contact slides, for a slip s and a rotation theta.
 
-    `first`: mean pose of frame 0. `sums`: contact sums of `touching`. `tangent`: tangent of the rod, or zero.
+    `first`: mean pose of frame 0. `sums`: contact sums. `tangent`: tangent of the rod, or zero.
     """
     Q, force, _, power = sums
     size = size_of(force)
@@ -339,12 +339,12 @@ def is_active(sums):
 def write_dissipative_duals(y0, y1, X, lam, sides, sums, tangent, out):
     """Write all dissipative duals into `out`; return phi, the bristle at the end and whether the contact slides.
 
-    On entry `out` holds the weights and forces of the frames as in `touching`. The bristle is returned in components of the
+    On entry `out` holds the weights and forces of the frames as in `contact_sums`. The bristle is returned in components of the
     first frame. `sides`: number of frames of the first side, and number of all frames. `tangent`: tangent of the rod at the
     stations; zero if all directions of slip are equal.
 
     The point c is carried by the weighted mean of the positions of a side, and rotates about it by the weighted mean of its
-    rotations: otherwise each node would carry c on an arm along its element, which bends the element.
+    rotations. Otherwise each node would carry c on an arm along its element, which bends the element.
     """
     if is_differentiated(y0, y1, X, lam, sides[1]):
         return write_dissipative_duals_in(y0, y1, X, lam, sides, sums, tangent, out)
@@ -358,7 +358,7 @@ def write_dissipative_duals(y0, y1, X, lam, sides, sums, tangent, out):
 @inline_kernel
 def write_dissipative_duals_in(y0, y1, X, lam, sides, sums, tangent, out):
     """Compute the result of `write_dissipative_duals` in the arithmetic of the arguments, complex or real."""
-    of_one, arity = sides
+    n_first, arity = sides
     at = X.shape[0] - SIZE
     s, theta, one, other = zero(sums[1]), zero(sums[1]), zero(sums[1]), zero(sums[1])
     if not is_active(sums):
@@ -367,12 +367,12 @@ def write_dissipative_duals_in(y0, y1, X, lam, sides, sums, tangent, out):
     turns, inverse_Q = resists_rotation(X, at), 1.0 / sums[0]
     carries = X[at + STATIC].real > 0.0 or turns
     if carries:
-        one, other = arms(y0, y1, of_one, arity, sums, out)
+        one, other = arms(y0, y1, n_first, arity, sums, out)
     for k in range(arity):
         weight = inverse_Q * out[k, 1, 0]
         if weight != 0.0 and carries:
             y, z = mean(y0, y1, k), change(y0, y1, k)
-            arm = one if k < of_one else other
+            arm = one if k < n_first else other
             s = plus(s, times(weight, point(z, lever(y, plus(y[0], arm)))))
             if turns:
                 theta = plus(theta, times(weight, rotation_by(y, z)))
@@ -385,7 +385,7 @@ def write_dissipative_duals_in(y0, y1, X, lam, sides, sums, tangent, out):
             out[k, 0, i] = normal[i]
         if weight != 0.0 and carries:
             y = mean(y0, y1, k)
-            arm = one if k < of_one else other
+            arm = one if k < n_first else other
             add_dual(on_point(times(weight, T), lever(y, plus(y[0], arm))), out, k)
             if turns:
                 add_dual(on_rotation(y, times(weight, M)), out, k)

@@ -1,4 +1,4 @@
-"""Evaluate `friction.answer` and its derivatives in real arithmetic.
+"""Evaluate `friction_forces` and its derivatives in real arithmetic.
 
 The derivatives are with respect to the slip, the rotation, the sum of the forces, its rate, the tangent and the bristle.
 
@@ -66,19 +66,19 @@ def _normal(X, at, lam, w):
     phi, slope = X[at + C] * w, X[at + C]
     size = math.sqrt(w * w + X[at + REST] * X[at + REST])
     if size > 0.0:
-        way = w / size
-        phi += X[at + B] * way
-        slope += X[at + B] * (1.0 - (lam[EXPECTED].real if has_expected_values(lam) else way) * way) / size
+        sign = w / size
+        phi += X[at + B] * sign
+        slope += X[at + B] * (1.0 - (lam[EXPECTED].real if has_expected_values(lam) else sign) * sign) / size
     return (phi, slope) if phi > -1.0 else (-1.0, 0.0)
 
 
 @inline_kernel
-def _ways_by(X, at, tangent, n, way, dt, dn):
+def _changes_of_ways(X, at, tangent, n, anisotropy, dt, dn):
     """Return the changes of `ways`: of e, and of the factors forwards and backwards; dt, dn: changes of tangent and normal."""
     square, flat = dot(tangent, tangent), across(tangent, n)
     if square == 0.0 or not is_anisotropic(X, at):
         return UPRIGHT
-    e, left = way[0], dot(flat, flat)
+    e, left = anisotropy[0], dot(flat, flat)
     dflat = across_by(tangent, n, dt, dn)
     dlies = 2.0 * (dot(flat, dflat) - left / square * dot(tangent, dt)) / square
     de = times(1.0 / math.sqrt(left), minus(dflat, times(dot(e, dflat), e))) if left > 0.0 else STILL
@@ -92,11 +92,11 @@ def _root_of(x, power):
 
 
 @inline_kernel
-def _scaled_by(x, dx, way, dway, of, power):
+def _scaled_by(x, dx, anisotropy, dway, of, power):
     """Return the change of `friction.scaled` for the changes dx and dway."""
-    (e, (forth, back, side)), (de, (dforth, dback)) = way, dway
-    ahead = dot(of, e) > 0.0
-    factor, dfactor = (forth, dforth) if ahead else (back, dback)
+    (e, (forth, back, side)), (de, (dforth, dback)) = anisotropy, dway
+    forwards = dot(of, e) > 0.0
+    factor, dfactor = (forth, dforth) if forwards else (back, dback)
     if factor == 1.0 and side == 1.0 and dfactor == 0.0:
         return dx
     p, q = _root_of(factor, power), _root_of(side, power)
@@ -112,10 +112,10 @@ def _limit_of(X, at):
 
 
 @inline_kernel
-def _held(X, at, lam, n, N, s, tangent, g):
-    """Return the state of the bristle: way, u, factor, P before it is limited, damps, resists, and whether the contact slides.
+def _bristle_state(X, at, lam, n, N, s, tangent, g):
+    """Return the state of the bristle: anisotropy, u, factor, P before it is limited, damps, resists, and if the contact slides.
 
-    `way`: result of `ways`. `factor`: ratio by which g, projected across n, is lengthened to give u.
+    `anisotropy`: result of `ways`. `factor`: ratio by which g, projected across n, is lengthened to give u.
     """
     k, damps, factor = X[at + STIFFNESS], 0.0, 1.0
     if X[at + REST] > 0.0:
@@ -124,29 +124,33 @@ def _held(X, at, lam, n, N, s, tangent, g):
     square, reduced_square = dot(zeta, zeta), dot(u, u)
     if square > 0.0 and reduced_square > 0.0:
         factor = math.sqrt(square / reduced_square)
-    u, way, resists = times(factor, u), ways(tangent, n, X, at), 0.5 * k + damps * N
-    P = plus(times(k, scaled(u, way, u, -0.5)), times(resists, s))
+    u, anisotropy, resists = times(factor, u), ways(tangent, n, X, at), 0.5 * k + damps * N
+    P = plus(times(k, scaled(u, anisotropy, u, -0.5)), times(resists, s))
     limit = N * _limit_of(X, at)
-    return way, u, factor, P, damps, resists, dot(P, P) > limit * limit
+    return anisotropy, u, factor, P, damps, resists, dot(P, P) > limit * limit
 
 
 @inline_kernel
 def _force(X, at, N, bristle):
-    """Return T of (2) of `friction`; `bristle`: result of `_held`."""
-    way, P, slides = bristle[0], bristle[3], bristle[6]
+    """Return T of (2) of `friction`; `bristle`: result of `_bristle_state`."""
+    anisotropy, P, slides = bristle[0], bristle[3], bristle[6]
     if slides:
         P = times(N * _limit_of(X, at) / math.sqrt(dot(P, P)), P)
-    return scaled(P, way, P, 1.0)
+    return scaled(P, anisotropy, P, 1.0)
 
 
 @inline_kernel
 def _bristle_by(X, at, lam, base, by):
     """Return the change of T of (2) of `friction`.
 
-    `base`: n, N, s, tangent, g, result of `_held`. `by`: changes of the first five, with the change of s across n.
+    `base`: n, N, s, tangent, g, result of `_bristle_state`. `by`: changes of the first five, with the change of s across n.
     """
-    (n, N, s, tangent, g, (way, u, factor, P, damps, resists, slides)), (dn, dN, ds, dt, dg) = base, by
-    k, zeta, dway = X[at + STIFFNESS], vector(X, at + ZETA), _ways_by(X, at, tangent, n, way, dt, dn)
+    (n, N, s, tangent, g, (anisotropy, u, factor, P, damps, resists, slides)), (dn, dN, ds, dt, dg) = base, by
+    k, zeta, dway = (
+        X[at + STIFFNESS],
+        vector(X, at + ZETA),
+        _changes_of_ways(X, at, tangent, n, anisotropy, dt, dn),
+    )
     by_force = times(damps * dN, s)
     dP = plus(times(resists, ds), by_force)
     square = dot(u, u)
@@ -154,7 +158,7 @@ def _bristle_by(X, at, lam, base, by):
         du = times(factor, across_by(g, n, dg, dn))
         if dot(zeta, zeta) > 0.0:
             du = minus(du, times(dot(u, du) / square, u))
-        dP = plus(dP, times(k, _scaled_by(u, du, way, dway, u, -0.5)))
+        dP = plus(dP, times(k, _scaled_by(u, du, anisotropy, dway, u, -0.5)))
     if slides:
         size, mu = math.sqrt(dot(P, P)), _limit_of(X, at)
         on = times(1.0 / size, P)
@@ -164,7 +168,7 @@ def _bristle_by(X, at, lam, base, by):
         dP = plus(minus(dP_at_fixed_N, times(dot(on, dP_at_fixed_N), expected)), across(by_force, on))
         dP = plus(times(mu * dN, on), times(mu * N / size, dP))
         P = times(mu * N / size, P)
-    return _scaled_by(P, dP, way, dway, P, 1.0)
+    return _scaled_by(P, dP, anisotropy, dway, P, 1.0)
 
 
 @inline_kernel
@@ -201,12 +205,12 @@ def _moment_by(X, at, lam, base, by):
 
 @inline_kernel
 def friction_force_derivatives(y0, y1, X, at, lam, sums, slip, tangent, of_frame):
-    """Return `answer` as (phi, T, M), and its derivatives, which all rows of the tangent share.
+    """Return `friction_forces` as (phi, T, M), and its derivatives, which all rows of the tangent share.
 
-    The derivatives are: (phi, T, M) with respect to the rate w; (T, M) with respect to the components of slip and rotation;
-    (T, M) with respect to the sum of the forces; T with respect to the tangent; and, if `of_frame`, T with respect to a
-    rotation of the first frame at the end of the step, which carries the bristle. `sums`, `slip` (s, theta) and `tangent` are
-    real.
+    The derivatives are, in this order: of (phi, T, M) with respect to the rate w; of (T, M) with respect to the components of
+    slip and rotation; of (T, M) with respect to the sum of the forces; of T with respect to the tangent. The last one, if
+    `of_frame`, is that of T with respect to a rotation of the first frame at the end of the step, which carries the bristle.
+    `sums`, `slip` (s, theta) and `tangent` are real.
     """
     Q, f, _, power = sums
     size = math.sqrt(dot(f, f))
@@ -224,7 +228,7 @@ def friction_force_derivatives(y0, y1, X, at, lam, sums, slip, tangent, of_frame
     if X[at + STATIC] > 0.0:
         zeta, s = vector(X, at + ZETA), across(slip[0], n)
         g, end = real(direction(mean(y0, y1, 0), zeta)), real(direction(frame(y1, 0), zeta))
-        bristle = _held(X, at, lam, n, N, s, tangent, g)
+        bristle = _bristle_state(X, at, lam, n, N, s, tangent, g)
         base = n, N, s, tangent, g, bristle
         T = _force(X, at, N, bristle)
         T_w = _bristle_by(X, at, lam, base, (STILL, size * phi_w, STILL, STILL, STILL))
@@ -252,17 +256,17 @@ def friction_force_derivatives(y0, y1, X, at, lam, sums, slip, tangent, of_frame
             )
     if resists_rotation(X, at):
         drilled, rolled = _sign(lam, times(dot(theta, n), n), 0), _sign(lam, across(theta, n), 1)
-        turned = n, N, theta, drilled, rolled
+        rotation_terms = n, N, theta, drilled, rolled
         M = times(N, plus(times(X[at + DRILL], drilled[0]), times(X[at + ROLL], rolled[0])))
         M_w = times(size * phi_w / N if N > 0.0 else 0.0, M)
         M_theta = (
-            _moment_by(X, at, lam, turned, (STILL, 0.0, axis(0))),
-            _moment_by(X, at, lam, turned, (STILL, 0.0, axis(1))),
-            _moment_by(X, at, lam, turned, (STILL, 0.0, axis(2))),
+            _moment_by(X, at, lam, rotation_terms, (STILL, 0.0, axis(0))),
+            _moment_by(X, at, lam, rotation_terms, (STILL, 0.0, axis(1))),
+            _moment_by(X, at, lam, rotation_terms, (STILL, 0.0, axis(2))),
         )
         M_f = (
-            _moment_by(X, at, lam, turned, (dn[0], dN[0], STILL)),
-            _moment_by(X, at, lam, turned, (dn[1], dN[1], STILL)),
-            _moment_by(X, at, lam, turned, (dn[2], dN[2], STILL)),
+            _moment_by(X, at, lam, rotation_terms, (dn[0], dN[0], STILL)),
+            _moment_by(X, at, lam, rotation_terms, (dn[1], dN[1], STILL)),
+            _moment_by(X, at, lam, rotation_terms, (dn[2], dN[2], STILL)),
         )
     return (phi, T, M), (phi_w, T_w, M_w), (T_s, M_theta), (T_f, M_f), T_t, T_eta

@@ -1,9 +1,9 @@
 """Rows of the tangent matrix of dissipative contact forces (`friction`), along positions and rotations of all frames.
 
-phi, T and M depend on a slip s, a rotation theta, the sum f of the normal forces, the rate w, the tangent t of the rod (if mu
-depends on the direction), and the rotation eta of the bristle with the first frame. They are differentiated with respect to
-these once (`friction_slopes`); each row then follows from the changes of its own sums (`touching_slopes`). All is evaluated in
-real arithmetic:
+phi, T and M depend on a slip s, a rotation theta, the sum f of the normal forces, the rate w and the rotation eta of the bristle
+with the first frame. If mu depends on the direction, they also depend on the tangent t of the rod. They are differentiated with
+respect to these once (`friction_force_derivatives`). Each row then follows from the changes of its contact sums
+(`contact_sum_derivatives`). All is evaluated in real arithmetic:
 
     dT = T_s ds + T_f df + T_w dw + T_t dt + T_eta deta,   dM = M_theta dtheta + M_f df + M_w dw,   dphi = phi_w dw
 """
@@ -34,38 +34,38 @@ def _sum_of(by, x):
 
 
 @inline_kernel
-def carried_by(y0, y1, sides, sums, out):
+def slip_terms(y0, y1, sides, sums, out):
     """Return c, the arms, the weighted rotations of both sides, a sign, and (s, theta); in real arithmetic.
 
     The sign is 1 if the weights of the first side are positive and those of the second negative, else -1. s and theta belong
     to poses that rotate by the Cayley vectors of `write_rotations`.
     """
-    of_one, arity = sides
-    one, other, turned, back, total, inverse_Q = HERE, HERE, HERE, HERE, 0.0, 1.0 / sums[0]
+    n_first, arity = sides
+    one, other, psi_one, psi_other, total, inverse_Q = HERE, HERE, HERE, HERE, 0.0, 1.0 / sums[0]
     for k in range(arity):
         weight = inverse_Q * out[k, 1, 0].real
         if weight != 0.0:
             r, psi = average(real(origin(y0, k)), real(origin(y1, k))), real(frame(out, k)[2])
-            if k < of_one:
-                one, turned = plus(one, times(weight, r)), plus(turned, times(weight, psi))
+            if k < n_first:
+                one, psi_one = plus(one, times(weight, r)), plus(psi_one, times(weight, psi))
                 total += weight
             else:
-                other, back = plus(other, times(weight, r)), plus(back, times(weight, psi))
+                other, psi_other = plus(other, times(weight, r)), plus(psi_other, times(weight, psi))
     c, sign = times(inverse_Q, sums[2]), 1.0 if total > 0.0 else -1.0
     arm = minus(c, times(sign, one)), plus(c, times(sign, other))
-    s = plus(cross(turned, arm[0]), cross(back, arm[1]))
+    s = plus(cross(psi_one, arm[0]), cross(psi_other, arm[1]))
     for k in range(arity):
         s = plus(s, times(inverse_Q * out[k, 1, 0].real, minus(real(origin(y1, k)), real(origin(y0, k)))))
-    return c, arm, (turned, back), sign, (s, plus(turned, back))
+    return c, arm, (psi_one, psi_other), sign, (s, plus(psi_one, psi_other))
 
 
 @inline_kernel
 def finish_rows(y0, y1, lam, sides, sums, carried, first, by, out, K):
     """Complete the rows of K along the positions of all frames with a contribution: derivatives of forces and torques of
-    `resist`.
+    `write_dissipative_duals`.
 
-    The poses rotate as rigid frames. On entry K holds the changes of the sums (`touching_slopes`). `sums`: real contact sums.
-    `carried`: result of `carried_by`. `first`: first frame of the rod at the stations. `by`: result of
+    The poses rotate as rigid frames. On entry K holds the changes of the contact sums (`contact_sum_derivatives`).
+    `sums`: real contact sums. `carried`: result of `slip_terms`. `first`: first frame of the rod at the stations. `by`: result of
     `friction_force_derivatives`.
     """
     for k in range(sides[1]):
@@ -76,8 +76,8 @@ def finish_rows(y0, y1, lam, sides, sums, carried, first, by, out, K):
 @inline_kernel
 def _finish_row(y0, y1, lam, sides, sums, carried, by, out, K, which):
     """Complete one row of K, see `finish_rows`; `which`: frame, axis, and first frame of the rod at the stations."""
-    of_one, arity = sides
-    c, arm, turned, sign, _ = carried
+    n_first, arity = sides
+    c, arm, rotations, sign, _ = carried
     k, m, first = which
     row, inverse_Q = 6 * k + m, 1.0 / sums[0]
     dQ, df, dplace = K[row + 3, 0], load3(K[row + 3, 1:4]), load3(K[row + 3, 4:7])
@@ -87,7 +87,7 @@ def _finish_row(y0, y1, lam, sides, sums, carried, by, out, K, which):
     unit, slip = along_axis(m, 1.0), inverse_Q * out[k, 1, 0].real
     dc = times(inverse_Q, minus(dplace, times(dQ, c)))
     ds, dtheta, one, other = times(slip, unit), HERE, HERE, HERE
-    if k < of_one:
+    if k < n_first:
         one = times(0.5 * slip, unit)
     else:
         other = times(0.5 * slip, unit)
@@ -96,34 +96,34 @@ def _finish_row(y0, y1, lam, sides, sums, carried, by, out, K, which):
         K[row, 6 * l + 3] = change
         if change != 0.0:
             r0, r1, psi = real(origin(y0, l)), real(origin(y1, l)), real(frame(out, l)[2])
-            on = arm[0] if l < of_one else arm[1]
+            on = arm[0] if l < n_first else arm[1]
             ds = plus(ds, times(change, plus(minus(r1, r0), cross(psi, on))))
             dtheta = plus(dtheta, times(change, psi))
-            if l < of_one:
+            if l < n_first:
                 one = plus(one, times(change, average(r0, r1)))
             else:
                 other = plus(other, times(change, average(r0, r1)))
     one, other = minus(dc, times(sign, one)), plus(dc, times(sign, other))
-    ds = plus(ds, plus(cross(turned[0], one), cross(turned[1], other)))
+    ds = plus(ds, plus(cross(rotations[0], one), cross(rotations[1], other)))
     dt = times(0.5 if k == first + 1 else (-0.5 if k == first else 0.0), unit)
     phi, T, M = by[0]
     dphi = dw * by[1][0]
-    dT, dM = _followed(dw, ds, dtheta, df, dt, by)
+    dT, dM = _force_changes(dw, ds, dtheta, df, dt, by)
     on_one, on_other = plus(cross(arm[0], T), M), plus(cross(arm[1], T), M)
     by_one = plus(plus(cross(one, T), cross(arm[0], dT)), dM)
     by_other = plus(plus(cross(other, T), cross(arm[1], dT)), dM)
     for l in range(arity):
         if out[l, 3, 0] != 0.0:
             weight, change, force = inverse_Q * out[l, 1, 0].real, K[row, 6 * l + 3], real(origin(out, l))
-            on, moved = (on_one, by_one) if l < of_one else (on_other, by_other)
+            on, moved = (on_one, by_one) if l < n_first else (on_other, by_other)
             for i in range(3):
                 K[row, 6 * l + i] = dphi * force[i] + phi * K[row, 6 * l + i] + change * T[i] + weight * dT[i]
                 K[row, 6 * l + 3 + i] = change * on[i] + weight * moved[i]
 
 
 @inline_kernel
-def _followed(dw, ds, dtheta, df, dt, by):
-    """Return the changes of T and M from the derivatives of `answer` and the changes of its arguments."""
+def _force_changes(dw, ds, dtheta, df, dt, by):
+    """Return the changes of T and M from the derivatives of `friction_forces` and the changes of its arguments."""
     _, (_, T_w, M_w), (T_s, M_theta), (T_f, M_f), T_t, _ = by
     T = plus(plus(times(dw, T_w), _sum_of(T_s, ds)), plus(_sum_of(T_f, df), _sum_of(T_t, dt)))
     return T, plus(plus(times(dw, M_w), _sum_of(M_theta, dtheta)), _sum_of(M_f, df))
@@ -133,9 +133,9 @@ def _followed(dw, ds, dtheta, df, dt, by):
 def add_rotation_rows(sides, Q, arm, by, out, K):
     """Add the rows of K along the rotations of all frames with a contribution, which change s and theta.
 
-    A rotation of the first frame also rotates its bristle. `Q`: sum of the resistances. `arm`: arms of `carried_by`.
+    A rotation of the first frame also rotates its bristle. `Q`: sum of the resistances. `arm`: arms of `slip_terms`.
     """
-    (of_one, arity), (one, other), (by_s, by_theta), of_turn = sides, arm, by[2], by[5]
+    (n_first, arity), (one, other), (by_s, by_theta), of_turn = sides, arm, by[2], by[5]
     for k in range(arity):
         weight = out[k, 1, 0].real / Q
         if out[k, 3, 0] == 0.0 or (weight == 0.0 and k > 0):
@@ -144,7 +144,7 @@ def add_rotation_rows(sides, Q, arm, by, out, K):
         for j in range(3):
             e = weight if j == 0 else 0.0, weight if j == 1 else 0.0, weight if j == 2 else 0.0
             psi = apply(along, e)
-            T, M = _sum_of(by_s, cross(psi, one if k < of_one else other)), _sum_of(by_theta, psi)
+            T, M = _sum_of(by_s, cross(psi, one if k < n_first else other)), _sum_of(by_theta, psi)
             if k == 0:
                 T = plus(T, of_turn[j])
             on_one, on_other = plus(cross(one, T), M), plus(cross(other, T), M)
@@ -154,5 +154,5 @@ def add_rotation_rows(sides, Q, arm, by, out, K):
                     for i in range(3):
                         K[6 * k + 3 + j, 6 * l + i] = fraction * T[i]
                         K[6 * k + 3 + j, 6 * l + 3 + i] = fraction * (
-                            on_one[i] if l < of_one else on_other[i]
+                            on_one[i] if l < n_first else on_other[i]
                         )

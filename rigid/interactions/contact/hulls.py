@@ -12,7 +12,7 @@ A step fails if the cores overlap at one of its ends.
 from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.contact.box_points import reach_between
 from rigid.interactions.contact.capsules import crossed
-from rigid.interactions.contact.contact_sums import NOTHING, add, mark_failed, piece
+from rigid.interactions.contact.contact_sums import NOTHING, add, contact_contribution, mark_failed
 from rigid.interactions.contact.core_points import of_point, push_from_core
 from rigid.interactions.contact.edge_crossings import (
     cross_edges,
@@ -20,7 +20,7 @@ from rigid.interactions.contact.edge_crossings import (
     crossing_of,
     energy_of,
     is_apart,
-    of_partner,
+    with_swapped_bodies,
 )
 from rigid.interactions.contact.gaps import RHO, of_points, size_of
 from rigid.interactions.contact.normal_laws import PASSED, potential
@@ -65,7 +65,7 @@ def _limits(pose, other, X, to):
     """Return the gap of both cores, and for each core the data of `_is_far`; in real arithmetic.
 
     These data are: the height of its centre along the normal, the normal in its axes, the height beyond which it cannot reach
-    the other core, and the sign: 1.0 if that is an upper bound, -1.0 if it is a lower one.
+    the other core, and a sign. The sign is 1.0 if that height is an upper bound, -1.0 if it is a lower one.
     """
     a, b = _placed(pose, X, A), _placed(other, X, to)
     gap, n = separation_of_cores(a, b, X, A, to)
@@ -161,8 +161,8 @@ def value_of_hulls(y, X, out):
 
 
 @inline_kernel
-def _meet(x0, x1, Xa, p0, p1, Xb, X, weight, fraction, out):
-    """Add the duals of a vertex of the first hull and one of the second; return their contribution (see `piece`).
+def _add_vertex_pair(x0, x1, Xa, p0, p1, Xb, X, weight, fraction, out):
+    """Add the duals of a vertex of the first hull and one of the second; return their contact contribution.
 
     x0, x1 and p0, p1: both vertices at both ends of the step. Xa, Xb: both vertices in their frames.
     """
@@ -174,11 +174,11 @@ def _meet(x0, x1, Xa, p0, p1, Xb, X, weight, fraction, out):
         return NOTHING
     add_dual(on_point(times(-weight, force), Xa), out, 0)
     add_dual(on_point(times(weight, force), Xb), out, 1)
-    return piece(weight, Q, force, closed, minus(average(x0, x1), times(fraction, d)))
+    return contact_contribution(weight, Q, force, closed, minus(average(x0, x1), times(fraction, d)))
 
 
 @inline_kernel
-def _of_vertices(poses_a, poses_b, limits, X, weight, fraction, out):
+def _add_vertices(poses_a, poses_b, limits, X, weight, fraction, out):
     """Add the duals of all vertices of each hull against the other core, minus those of vertices against vertices.
 
     Return the contact sums, forces on the first hull.
@@ -196,7 +196,7 @@ def _of_vertices(poses_a, poses_b, limits, X, weight, fraction, out):
         for k in range(counts_of(X, to)[0]):
             Xb, both = local_vertex(X, to, k), lesser(part, share_of_vertex(X, to, k))
             p0, p1 = point(poses_b[0], Xb), point(poses_b[1], Xb)
-            sums = add(sums, _meet(x0, x1, Xa, p0, p1, Xb, X, -weight * both, fraction, out))
+            sums = add(sums, _add_vertex_pair(x0, x1, Xa, p0, p1, Xb, X, -weight * both, fraction, out))
     for k in range(counts_of(X, to)[0]):
         if _is_far(opposite0, X, to, k) and _is_far(opposite1, X, to, k):
             continue
@@ -206,12 +206,12 @@ def _of_vertices(poses_a, poses_b, limits, X, weight, fraction, out):
             x0, x1, poses_a, A, 0, X, weight * share_of_vertex(X, to, k), 1.0 - fraction, out
         )
         add_dual(on_point(times(-1.0, contribution[1]), Xb), out, 1)
-        sums = add(sums, of_partner(contribution))
+        sums = add(sums, with_swapped_bodies(contribution))
     return sums
 
 
 @inline_kernel
-def _of_edges(poses_a, poses_b, limits, X, weight, fraction, out):
+def _add_edges(poses_a, poses_b, limits, X, weight, fraction, out):
     """Add the duals of all pairs of edges that cross; return the contact sums, forces on the first hull."""
     to, sums, ((side0, opposite0), (side1, opposite1)) = second(X), NOTHING, limits
     reach = reach_between(X)
@@ -242,7 +242,7 @@ def _of_edges(poses_a, poses_b, limits, X, weight, fraction, out):
 
 @inline_kernel
 def core_on_core(poses_a, poses_b, X, weight, fraction, out):
-    """Add the duals of two cores to `out`, and nothing else; return the contact sums of `touching`, forces on the first core.
+    """Add the duals of two cores to `out`, and nothing else; return the contact sums, forces on the first core.
 
     `poses_a`, `poses_b`: poses of both cores at both ends of the step.
     `fraction`: fraction of the distance from the first core to the second at which both surfaces touch.
@@ -256,13 +256,13 @@ def core_on_core(poses_a, poses_b, X, weight, fraction, out):
         mark_failed(out)
         return NOTHING
     limits = (side0, opposite0), (side1, opposite1)
-    sums = _of_vertices(poses_a, poses_b, limits, X, weight, fraction, out)
-    return add(sums, _of_edges(poses_a, poses_b, limits, X, weight, fraction, out))
+    sums = _add_vertices(poses_a, poses_b, limits, X, weight, fraction, out)
+    return add(sums, _add_edges(poses_a, poses_b, limits, X, weight, fraction, out))
 
 
 @inline_kernel
 def hull_on_hull(y0, y1, X, weight, fraction, out):
-    """Add the duals of two hulls, frames 0 and 1, to `out`; return the contact sums of `touching`, see `core_on_core`."""
+    """Add the duals of two hulls, frames 0 and 1, to `out`; return the contact sums, see `core_on_core`."""
     poses_a, poses_b = (frame(y0, 0), frame(y1, 0)), (frame(y0, 1), frame(y1, 1))
     return core_on_core(poses_a, poses_b, X, weight, fraction, out)
 

@@ -61,7 +61,7 @@ def _dissipation_of_round_on_mesh(y0, y1, X, lam, out):
 def _dissipation_of_body(y0, y1, X, lam, sums, out):
     """Add the dissipative duals of a mesh and a body to `out` and return the result of `write_dissipative_duals`.
 
-    `out`: on entry the duals of the potential, on return those of the dissipation. `sums`: contact sums of `touching`, forces
+    `out`: on entry the duals of the potential, on return those of the dissipation. `sums`: contact sums, forces
     on the body.
     """
     on_mesh, on_hull = frame(out, 0), frame(out, 1)

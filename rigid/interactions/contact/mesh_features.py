@@ -23,16 +23,20 @@ same normal, and for any law their sum is the force of one plane.
 u_i = d_i . (x - r) is bilinear in the poses: by the product rule the work is exact, and both momenta are conserved.
 
 A step fails if a point goes through a face within it. The sum of the indices of all touched features is the Euler number of
-that part of the surface: 1 for a patch, 2 if two walls are touched, 0 for a ring, whose edges cancel the forces of its faces:
-an object too large for its funnel would fall through. So a step also fails if that sum is not positive at its end.
+that part of the surface: 1 for a patch, 2 if two walls are touched, 0 for a ring. The edges of a ring cancel the forces of its
+faces: an object too large for its funnel would fall through. So a step also fails if that sum is not positive at its end.
 
 If a path touches a plane exactly, as that of a ball above a vertex does, the round-off of one triangle could contradict that
 of its neighbour: indices are therefore evaluated at points shifted by ASIDE.
 
-Parameters, behind those of the pair: numbers of vertices, faces, edges and stars; coordinates of the vertices (3 each); three
-vertex numbers of each face; for each edge the vertex numbers p, q, c of a triangle with the side p q and those of the other
-triangle (the same again if there is only one); for each star a vertex, its numbers of edges and faces, then for each edge the
-other end and 1 minus its number of faces, and for each face both other corners.
+Parameters, behind those of the pair, in this order:
+- numbers of vertices, faces, edges and stars;
+- coordinates of the vertices (3 each);
+- three vertex numbers of each face;
+- for each edge the vertex numbers p, q, c of a triangle with the side p q and those of the other triangle (the same again if
+  there is only one);
+- for each star a vertex, its numbers of edges and faces; then for each edge the other end and 1 minus its number of faces, and
+  for each face both other corners.
 """
 
 from rigid.compilation.decorators import inline_kernel
@@ -66,11 +70,11 @@ def mesh_vertex(X, first, k):
 
 
 @inline_kernel
-def _added(X, sums, index, begin, end, d0, d1, mean):
+def _add_piece(X, sums, index, begin, end, d0, d1, mean):
     """Return the sums `sums` with the contribution (2) of a piece from `begin` to `end` added, see `pieces`.
 
     `index`: i of (2). d0, d1: vectors from the nearest point at both ends of the piece. `mean`: d in the middle of the step,
-    whichever piece contains that, so that flat ground is touched where a plane would be.
+    which may be in another piece, so that flat ground is touched where a plane would be.
     """
     D0, D1 = size_of(d0), size_of(d1)
     rho = X[RHO]
@@ -96,7 +100,7 @@ def _on_path(path, s):
 
 
 @inline_kernel
-def _of_face(X, a, b, c, path, aside, sums):
+def _add_face(X, a, b, c, path, aside, sums):
     """Return the sums `sums` with the contribution of a face added; the point is above it while it is between its sides.
 
     The sums become NaN (`PASSED`) if the path goes through the face.
@@ -123,7 +127,7 @@ def _of_face(X, a, b, c, path, aside, sums):
     if h0.real * h1.real <= 0.0:
         return PASSED, sums[1], sums[2], sums[3], PASSED, sums[5], sums[6]
     mean = times(dot(n, minus(average(path[0], path[1]), a)), n)
-    return _added(X, sums, 1.0, low, high, times(h0, n), times(h1, n), mean)
+    return _add_piece(X, sums, 1.0, low, high, times(h0, n), times(h1, n), mean)
 
 
 @inline_kernel
@@ -146,7 +150,7 @@ def _index_of_edge(x, p, q, m, k):
 
 
 @inline_kernel
-def _of_edge(X, p, q, m, k, path, aside, sums):
+def _add_edge(X, p, q, m, k, path, aside, sums):
     """Return the sums `sums` with the contribution of the edge p q with k faces added; m: see `_index_of_edge`."""
     e, begin = minus(q, p), 0j
     while True:
@@ -161,7 +165,7 @@ def _of_edge(X, p, q, m, k, path, aside, sums):
         if index != 0.0:
             d0, d1 = _from_line(_on_path(path, begin), p, e), _from_line(_on_path(path, end), p, e)
             mean = _from_line(average(path[0], path[1]), p, e)
-            sums = _added(X, sums, index, begin, end, d0, d1, mean)
+            sums = _add_piece(X, sums, index, begin, end, d0, d1, mean)
         if end.real >= 1.0:
             return sums
         begin = end
@@ -186,7 +190,7 @@ def _index_of_vertex(X, x, v, star, first):
 
 
 @inline_kernel
-def _of_vertex(X, v, star, first, path, aside, sums):
+def _add_vertex(X, v, star, first, path, aside, sums):
     """Return the sums `sums` with the contribution of the vertex v added; `star`: offset of its star in X."""
     begin = 0j
     while True:
@@ -200,7 +204,7 @@ def _of_vertex(X, v, star, first, path, aside, sums):
         index = _index_of_vertex(X, _on_path(aside, middle), v, star, first)
         if index != 0.0:
             d0, d1 = minus(_on_path(path, begin), v), minus(_on_path(path, end), v)
-            sums = _added(X, sums, index, begin, end, d0, d1, minus(average(path[0], path[1]), v))
+            sums = _add_piece(X, sums, index, begin, end, d0, d1, minus(average(path[0], path[1]), v))
         if end.real >= 1.0:
             return sums
         begin = end
@@ -257,7 +261,7 @@ def pieces(X, at, u0, u1):
         a, b, c = mesh_vertex(X, first, k), mesh_vertex(X, first, k + 1), mesh_vertex(X, first, k + 2)
         k += 3
         if not _outside(low, high, a, b, c):
-            sums = _of_face(X, a, b, c, path, aside, sums)
+            sums = _add_face(X, a, b, c, path, aside, sums)
     if sums[0].real != sums[0].real:
         return sums
     for _ in range(whole(X[at + 2])):
@@ -268,12 +272,12 @@ def pieces(X, at, u0, u1):
                 mesh_vertex(X, first, k + 3), mesh_vertex(X, first, k + 4), mesh_vertex(X, first, k + 5)
             )
             count = 1 if whole(X[k + 2]) == whole(X[k + 5]) else 2
-            sums = _of_edge(X, p, q, (one, two), count, path, aside, sums)
+            sums = _add_edge(X, p, q, (one, two), count, path, aside, sums)
         k += OF_EDGE
     for _ in range(whole(X[at + 3])):
         v = mesh_vertex(X, first, k)
         if not _outside(low, high, v, v, v):
-            sums = _of_vertex(X, v, k, first, path, aside, sums)
+            sums = _add_vertex(X, v, k, first, path, aside, sums)
         k += 3 + 2 * (whole(X[k + 1]) + whole(X[k + 2]))
     if sums[6] and sums[5] < 0.5:
         return PASSED, sums[1], sums[2], sums[3], sums[4], sums[5], True

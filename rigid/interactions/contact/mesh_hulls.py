@@ -21,7 +21,7 @@ through an edge.
 from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.contact.box_points import reach_between
 from rigid.interactions.contact.capsules import crossed
-from rigid.interactions.contact.contact_sums import NOTHING, add, mark_failed, piece
+from rigid.interactions.contact.contact_sums import NOTHING, add, contact_contribution, mark_failed
 from rigid.interactions.contact.core_points import of_point, push_from_core
 from rigid.interactions.contact.edge_crossings import (
     cross_edges,
@@ -30,7 +30,7 @@ from rigid.interactions.contact.edge_crossings import (
     energy_of,
     have_passed,
     is_apart,
-    of_partner,
+    with_swapped_bodies,
 )
 from rigid.interactions.contact.gaps import RHO, of_points, size_of
 from rigid.interactions.contact.hulls import A, edge_of, lesser, local_vertex, share_of_edge
@@ -144,8 +144,8 @@ def energy_of_hull_on_mesh(one, other, X):
 
 
 @inline_kernel
-def _meet(places0, places1, locals_, X, weight, fraction, out):
-    """Add the duals of a vertex of the mesh and one of the hull; return the contribution (see `piece`), the force on the hull.
+def _add_vertex_pair(places0, places1, locals_, X, weight, fraction, out):
+    """Add the duals of a vertex of the mesh and one of the hull; return the contact contribution, the force on the hull.
 
     places0, places1: both vertices in space at the start and at the end of the step. `locals_`: both vertices in their frames.
     """
@@ -158,11 +158,11 @@ def _meet(places0, places1, locals_, X, weight, fraction, out):
         return NOTHING
     add_dual(on_point(times(-weight, force), Xv), out, 1)
     add_dual(on_point(times(weight, force), Xp), out, 0)
-    return piece(weight, Q, force, closed, minus(average(x0, x1), times(fraction, d)))
+    return contact_contribution(weight, Q, force, closed, minus(average(x0, x1), times(fraction, d)))
 
 
 @inline_kernel
-def _of_vertices(poses_a, poses_b, X, weight, fraction, out):
+def _add_vertices(poses_a, poses_b, X, weight, fraction, out):
     """Add the duals of all vertices of the hull against the mesh; return the contact sums, forces on the hull."""
     sums, mesh = NOTHING, weights_of(X)[1]
     for i in range(counts_of(X, A)[0]):
@@ -175,7 +175,7 @@ def _of_vertices(poses_a, poses_b, X, weight, fraction, out):
 
 
 @inline_kernel
-def _of_corners(poses_a, poses_b, X, weight, fraction, out):
+def _add_mesh_vertices(poses_a, poses_b, X, weight, fraction, out):
     """Add the duals of all vertices of the mesh against the hull, minus those of vertices against vertices.
 
     Return the contact sums, forces on the hull.
@@ -192,16 +192,16 @@ def _of_corners(poses_a, poses_b, X, weight, fraction, out):
         p0, p1 = point(poses_a[0], Xp), point(poses_a[1], Xp)
         contribution = push_from_core(p0, p1, poses_b, A, 1, X, weight * part, 1.0 - fraction, out)
         add_dual(on_point(times(-1.0, contribution[1]), Xp), out, 0)
-        sums = add(sums, of_partner(contribution))
+        sums = add(sums, with_swapped_bodies(contribution))
         for i in range(counts_of(X, A)[0]):
             Xv, both = local_vertex(X, A, i), lesser(part, share_of_vertex(X, A, i))
             x0, x1 = point(poses_b[0], Xv), point(poses_b[1], Xv)
-            sums = add(sums, _meet((p0, x0), (p1, x1), (Xp, Xv), X, -weight * both, fraction, out))
+            sums = add(sums, _add_vertex_pair((p0, x0), (p1, x1), (Xp, Xv), X, -weight * both, fraction, out))
     return sums
 
 
 @inline_kernel
-def _of_edges(poses_a, poses_b, X, weight, fraction, out):
+def _add_edges(poses_a, poses_b, X, weight, fraction, out):
     """Add the duals of all pairs of edges that cross; return the contact sums, forces on the hull."""
     sums, (w, mesh), reach = NOTHING, weights_of(X), reach_between(X)
     for k in range(whole(X[mesh + 2])):
@@ -225,22 +225,22 @@ def _of_edges(poses_a, poses_b, X, weight, fraction, out):
             local_ends = p, q, local_vertex(X, A, first), local_vertex(X, A, last)
             part = weight * X[w + k] * share_of_edge(X, A, i)
             contribution = cross_edges((a0, b0), (a1, b1), local_ends, X, part, 1.0 - fraction, out)
-            sums = add(sums, of_partner(contribution))
+            sums = add(sums, with_swapped_bodies(contribution))
     return sums
 
 
 @inline_kernel
 def hull_on_mesh(poses_a, poses_b, X, weight, fraction, out):
-    """Add the duals of a mesh and a hull to `out`, and nothing else; return the contact sums of `touching`, forces on the
+    """Add the duals of a mesh and a hull to `out`, and nothing else; return the contact sums, forces on the
     hull.
 
     `poses_a`, `poses_b`: poses of the mesh and of the hull at both ends of the step.
     `fraction`: fraction of the distance from the hull to the mesh at which both surfaces touch.
     """
     mesh = weights_of(X)[1]
-    sums = _of_vertices(poses_a, poses_b, X, weight, fraction, out)
-    sums = add(sums, _of_corners(poses_a, poses_b, X, weight, fraction, out))
-    sums = add(sums, _of_edges(poses_a, poses_b, X, weight, fraction, out))
+    sums = _add_vertices(poses_a, poses_b, X, weight, fraction, out)
+    sums = add(sums, _add_mesh_vertices(poses_a, poses_b, X, weight, fraction, out))
+    sums = add(sums, _add_edges(poses_a, poses_b, X, weight, fraction, out))
     if _is_cut(poses_a[0], poses_b[0], X, mesh) or _is_cut(poses_a[1], poses_b[1], X, mesh):
         mark_failed(out)
         return NOTHING

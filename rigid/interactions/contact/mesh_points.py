@@ -45,7 +45,7 @@ def _outside(y, f):
 
 @inline_kernel
 def push(x0, x1, poses, j, X, at, weight, fraction, out):
-    """Add the dual of the mesh of frame j in contact with a point; return the contact sums of `touching`, forces on the point.
+    """Add the dual of the mesh of frame j in contact with a point; return the contact sums, forces on the point.
 
     `poses`: poses of frame j at both ends of the step. `at`: offset of the mesh in X. `fraction`: fraction of the distance from
     the point to the mesh at which both surfaces touch, measured from the point.
@@ -64,8 +64,8 @@ def push(x0, x1, poses, j, X, at, weight, fraction, out):
         out[j, 0, i] += weight * force[i]
         for k in range(3):
             out[j, 1 + k, i] -= f[k] * w[i]
-    place = minus(times(sums[0], average(x0, x1)), times(fraction, _outside(mean, sums[2])))
-    return weight * sums[0], times(weight, force), times(weight, place), weight * sums[3]
+    weighted_point = minus(times(sums[0], average(x0, x1)), times(fraction, _outside(mean, sums[2])))
+    return weight * sums[0], times(weight, force), times(weight, weighted_point), weight * sums[3]
 
 
 @inline_kernel
@@ -86,7 +86,7 @@ def value_of_sphere_and_mesh(y, X, out):
 
 @inline_kernel
 def sphere_on_mesh(y0, y1, X, weight, fraction, out):
-    """Add the duals of a sphere and a mesh to `out`, and nothing else; return the contact sums of `touching`."""
+    """Add the duals of a sphere and a mesh to `out`, and nothing else; return the contact sums."""
     local = vector(X, CENTRE)
     x0, x1 = point(frame(y0, 0), local), point(frame(y1, 0), local)
     sums = push(x0, x1, (frame(y0, 1), frame(y1, 1)), 1, X, MESH, weight, fraction, out)
@@ -122,9 +122,7 @@ def _out_of_reach(y, X):
 
 @inline_kernel
 def rod_on_mesh(y0, y1, X, weight, fraction, out):
-    """Add the dual of the mesh, and forces and weights of the nodes of an element, to `out`; return the contact sums of
-    `touching`.
-    """
+    """Add the dual of the mesh, and forces and weights of the nodes of an element, to `out`; return the contact sums."""
     if _out_of_reach(y0, X) and _out_of_reach(y1, X):
         return NOTHING
     m, total, poses = whole(X[STATIONS]), NOTHING, (frame(y0, 0), frame(y1, 0))

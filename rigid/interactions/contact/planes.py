@@ -88,7 +88,7 @@ def value_of_sphere(y, X, out):
 
 @inline_kernel
 def sphere_on_plane(y0, y1, X, weight, out):
-    """Add the duals of a plane and a sphere to `out`; return the contact sums of `touching`."""
+    """Add the duals of a plane and a sphere to `out`; return the contact sums."""
     centre = vector(X, CENTRE)
     x0, x1 = point(frame(y0, 1), centre), point(frame(y1, 1), centre)
     return add_plane_contacts(X, plane_of(y0, y1, X), x0, x1, weight, out)
@@ -126,7 +126,7 @@ def _in_reach(y, X):
 
 @inline_kernel
 def rod_on_plane(y0, y1, X, count, weight, out):
-    """Add the duals of a plane and an element to `out`; return the contact sums of `touching`; `count`: see `share_on_plane`."""
+    """Add the duals of a plane and an element to `out`; return the contact sums; `count`: see `share_on_plane`."""
     total = nothing(origin(y0, 1))
     if not (_in_reach(y0, X) or _in_reach(y1, X)):
         return total

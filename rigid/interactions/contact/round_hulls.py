@@ -9,9 +9,9 @@ axes d_k of the first body. With w from the origin of the first to a point of th
 
 determine all that matters of both poses. V is that of `hulls`, or of `mesh_hulls`, in the axes of the first body: of a hull,
 or a mesh, at rest there and a hull with the axes t1(a), t2(a) and a. V1 - V0 is the sum of its duals times the changes of u,
-t1, t2 and a. t1 and t2 change by their `mean_slopes` times the change of a, and (1) is bilinear: by the product rule the work
-is exact, momenta are conserved, and no moment acts about a. Of two bodies of revolution, the facets of the first rotate with
-it, and carry those of the second along.
+t1, t2 and a. The axes t1 and t2 change by their `mean_slopes` times the change of a. Since (1) is bilinear, by the product rule
+the work is exact, momenta are conserved, and no moment acts about a. Of two bodies of revolution, the facets of the first
+rotate with it, and carry those of the second along.
 """
 
 from rigid.compilation.decorators import inline_kernel
@@ -55,7 +55,7 @@ def facets_of(one, other, centre):
 
 @inline_kernel
 def facets_in_step(poses_a, poses_b, centre):
-    """Return the poses of the faceted hull at both ends of a step, the means and the slopes that `hand_back` needs."""
+    """Return the poses of the faceted hull at both ends of a step, the means and the slopes that `transform_to_space` needs."""
     (one0, one1), (other0, other1) = poses_a, poses_b
     w0, w1 = minus(point(other0, centre), one0[0]), minus(point(other1, centre), one1[0])
     a0, a1 = _seen(one0, other0[3]), _seen(one1, other1[3])
@@ -68,7 +68,7 @@ def facets_in_step(poses_a, poses_b, centre):
 
 
 @inline_kernel
-def hand_back(sums, step, centre, out):
+def transform_to_space(sums, step, centre, out):
     """Transform contact sums from the axes of the first body to space, and the duals in `out` to those of both frames.
 
     On entry row 1 of `out` holds the dual of the pose of the faceted hull. `step`: result of `facets_in_step`.
@@ -95,12 +95,12 @@ def hand_back(sums, step, centre, out):
         plus(times(f[2], w), times(g[2], a)),
     )
     add_dual((times(-1.0, force), turns[0], turns[1], turns[2]), out, 0)
-    place = plus(times(sums[0], mean[0]), _outside(mean, sums[2]))
-    return sums[0], _outside(mean, sums[1]), place, sums[3]
+    weighted_point = plus(times(sums[0], mean[0]), _outside(mean, sums[2]))
+    return sums[0], _outside(mean, sums[1]), weighted_point, sums[3]
 
 
 @inline_kernel
-def acts_in(sums, out):
+def has_contact(sums, out):
     """Return True if there are forces to transform, that is if a contact acts and the step has not failed."""
     return sums[0] != 0.0 and not has_failed(out)
 
@@ -116,7 +116,7 @@ def value_of_round(y, X, out):
 
 @inline_kernel
 def round_on_hull(y0, y1, X, weight, fraction, out):
-    """Add the duals of a hull and a body of revolution to `out`, which must be zero; return the contact sums of `touching`.
+    """Add the duals of a hull and a body of revolution to `out`, which must be zero; return the contact sums.
 
     Forces act on the first body. Nothing but duals is written to `out`. `fraction`: fraction of the distance from the first core
     to the second at which both surfaces touch.
@@ -124,7 +124,7 @@ def round_on_hull(y0, y1, X, weight, fraction, out):
     centre = vector(X, second(X))
     step = facets_in_step((frame(y0, 0), frame(y1, 0)), (frame(y0, 1), frame(y1, 1)), centre)
     sums = core_on_core((AT_REST, AT_REST), step[0], X, weight, fraction, out)
-    return hand_back(sums, step, centre, out) if acts_in(sums, out) else NOTHING
+    return transform_to_space(sums, step, centre, out) if has_contact(sums, out) else NOTHING
 
 
 @dual_function
@@ -145,7 +145,7 @@ def value_of_round_and_mesh(y, X, out):
 
 @inline_kernel
 def round_on_mesh(y0, y1, X, weight, fraction, out):
-    """Add the duals of a mesh and a body of revolution to `out`, which must be zero; return the contact sums of `touching`.
+    """Add the duals of a mesh and a body of revolution to `out`, which must be zero; return the contact sums.
 
     Forces act on the round body. Nothing but duals is written to `out`. `fraction`: fraction of the distance from the round body
     to the mesh at which both surfaces touch.
@@ -153,7 +153,7 @@ def round_on_mesh(y0, y1, X, weight, fraction, out):
     centre = vector(X, A)
     step = facets_in_step((frame(y0, 0), frame(y1, 0)), (frame(y0, 1), frame(y1, 1)), centre)
     sums = hull_on_mesh((AT_REST, AT_REST), step[0], X, weight, fraction, out)
-    return hand_back(sums, step, centre, out) if acts_in(sums, out) else NOTHING
+    return transform_to_space(sums, step, centre, out) if has_contact(sums, out) else NOTHING
 
 
 @dual_function

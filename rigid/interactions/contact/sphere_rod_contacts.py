@@ -91,7 +91,7 @@ def value_of_sphere(y, X, out):
 
 @inline_kernel
 def sphere_on_line(y0, y1, X, line, weight, fraction, out):
-    """Add the duals of a sphere against a polyline to `out`; return the contact sums of `touching`; `line`: see
+    """Add the duals of a sphere against a polyline to `out`; return the contact sums; `line`: see
     `add_line_contacts`.
     """
     x0, x1 = point(frame(y0, 0), vector(X, XA)), point(frame(y1, 0), vector(X, XA))
@@ -134,7 +134,7 @@ def _in_reach(y, X, line):
 
 @inline_kernel
 def rod_on_line(y0, y1, X, line, weight, fraction, out):
-    """Add the duals of an element against a polyline to `out`; return the contact sums of `touching`; `line`: see
+    """Add the duals of an element against a polyline to `out`; return the contact sums; `line`: see
     `add_line_contacts`.
 
     Most pairs of a list do not touch: these cost two evaluations of a distance.
@@ -171,7 +171,7 @@ def _put_dual_of_rods(y0, y1, X, lam, out):
 
 @inline_kernel
 def _add_piece(K, s, weight, piece):
-    """Add the contribution of a station s and a segment (`piece` of `touching_slopes`) to the tangent matrix of two rods."""
+    """Add the contribution of a station s and a segment (`piece_of`) to the tangent matrix of two rods."""
     for node in range(4 if piece[0] != 0.0 else 0):
         on_w = 1.0 - s if node == 0 else (s if node == 1 else (-1.0 if node == 2 else 0.0))
         on_e = 1.0 if node == 3 else (-1.0 if node == 2 else 0.0)

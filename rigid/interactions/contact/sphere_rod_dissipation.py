@@ -17,7 +17,13 @@ from rigid.interactions.contact.contact_sum_derivatives import (
     add_station,
     add_station_on_plane,
 )
-from rigid.interactions.contact.contact_sums import add, along, is_differentiated, piece, share_of
+from rigid.interactions.contact.contact_sums import (
+    add,
+    along,
+    contact_contribution,
+    is_differentiated,
+    share_of,
+)
 from rigid.interactions.contact.friction import (
     OWN,
     SIZE,
@@ -33,8 +39,8 @@ from rigid.interactions.contact.friction import (
 from rigid.interactions.contact.friction_derivatives import friction_force_derivatives
 from rigid.interactions.contact.friction_tangents import (
     add_rotation_rows,
-    carried_by,
     finish_rows,
+    slip_terms,
     write_rotations,
 )
 from rigid.interactions.contact.gaps import RHO
@@ -133,7 +139,7 @@ def dissipation_of_spheres(y0, y1, X, lam, out):
     """Compute the dissipative duals of two spheres; return the result of `write_dissipative_duals`."""
     out[:] = 0.0
     Q, force, closed, d, x = sphere_rod_contacts.between_spheres(y0, y1, X)
-    sums = piece(1.0 + 0j, Q, force, closed, minus(x, times(share_of_first(X), d)))
+    sums = contact_contribution(1.0 + 0j, Q, force, closed, minus(x, times(share_of_first(X), d)))
     set_weight(out, 0, Q)
     set_weight(out, 1, -Q)
     end = write_dissipative_duals(y0, y1, X, lam, (1, 2), sums, ZERO, out)
@@ -187,12 +193,12 @@ def _put_rows(y0, y1, X, lam, sides, sums, first, out, K):
     if not is_active(sums):
         K[: 6 * sides[1], : 6 * sides[1]] = 0.0
         return
-    carried, way, of_frame = (
-        carried_by(y0, y1, sides, sums, out),
+    carried, chord, of_frame = (
+        slip_terms(y0, y1, sides, sums, out),
         real(chord_of(y0, y1, first)),
         out[0, 3, 0] != 0.0,
     )
-    by = friction_force_derivatives(y0, y1, X, X.shape[0] - SIZE, lam, sums, carried[4], way, of_frame)
+    by = friction_force_derivatives(y0, y1, X, X.shape[0] - SIZE, lam, sums, carried[4], chord, of_frame)
     finish_rows(y0, y1, lam, sides, sums, carried, first, by, out, K)
     add_rotation_rows(sides, sums[0], carried[1], by, out, K)
 
