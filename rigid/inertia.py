@@ -489,9 +489,9 @@ def _icosphere(splits: int) -> tuple[Floats, Ints]:
     for _ in range(splits):
         a, b, c = faces.T
         edges = np.concatenate([np.stack(pair, axis=1) for pair in ((a, b), (b, c), (c, a))])
-        ends, which = np.unique(np.sort(edges, axis=1), axis=0, return_inverse=True)
+        ends, edge_of = np.unique(np.sort(edges, axis=1), axis=0, return_inverse=True)
         middles = vertices[ends].sum(axis=1)
-        ab, bc, ca = len(vertices) + which.reshape(3, -1)
+        ab, bc, ca = len(vertices) + edge_of.reshape(3, -1)
         vertices = np.concatenate([vertices, middles / np.linalg.norm(middles, axis=1, keepdims=True)])
         triangles = ((a, ab, ca), (b, bc, ab), (c, ca, bc), (ab, bc, ca))
         faces = np.concatenate([np.stack(triangle, axis=1) for triangle in triangles])

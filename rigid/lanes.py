@@ -461,8 +461,8 @@ def _rows(width: int) -> Any:
     def rows(typing: Any, array: Any, items: Any, first: Any) -> Any:
         def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
             array, items, first = arguments
-            which = _integers(context, builder, sig.args[1], items, first)
-            indices = (builder.extract_element(which, _I32(lane)) for lane in range(8))
+            index_vector = _integers(context, builder, sig.args[1], items, first)
+            indices = (builder.extract_element(index_vector, _I32(lane)) for lane in range(8))
             firsts = [builder.mul(item, _I64(width)) for item in indices]
             vectors = _gather(context, builder, sig, array, firsts, width)
             return context.make_tuple(builder, sig.return_type, vectors)
@@ -481,8 +481,8 @@ def _numbers(width: int) -> Any:
     def numbers(typing: Any, array: Any, offsets: Any, first: Any, offset: Any) -> Any:
         def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
             array, offsets, first, offset = arguments
-            which = _integers(context, builder, sig.args[1], offsets, first)
-            indices = (builder.extract_element(which, _I32(lane)) for lane in range(8))
+            index_vector = _integers(context, builder, sig.args[1], offsets, first)
+            indices = (builder.extract_element(index_vector, _I32(lane)) for lane in range(8))
             firsts = [builder.add(base, offset) for base in indices]
             vectors = _gather(context, builder, sig, array, firsts, width)
             return context.make_tuple(builder, sig.return_type, vectors)

@@ -2,7 +2,7 @@
 
 Conservative, M x'' + K x + G^T y = 0, G x = 0, x = exp(lambda t) phi, mu = -lambda^2:
 
-    K phi + G^T y = mu M phi:   Lanczos in the product of M on P M, P the inverse of K - sigma M with G (`saddle`)   (1)
+    K phi + G^T y = mu M phi:   Lanczos in the product of M on P M, P the inverse of K - sigma M with G (`saddle_point`)   (1)
 
 P maps into the null space of G, on whose complement P M has eigenvalue zero, so that an iteration started in the range of P
 stays in it. Unknowns without mass follow the others quasi-statically and add no eigenvalues. P includes them if the start is in

@@ -1,14 +1,14 @@
 """Linearise the equations of motion about a state: M, C, G, K in displacements and rotations of its moving frames.
 
-    M x'' + (C + Gyr) x' + K x + G^T dlam = B u,   G x = 0,   x = (dr, turn) of every moving frame            (1)
+    M x'' + (C + Gyr) x' + K x + G^T dlam = B u,   G x = 0,   x = (dr, eta) of every moving frame            (1)
 
-dr is in inertial axes and the rotation (`turn`) is spatial; if everything rotates, both are in co-rotating axes (`inertia`).
+dr is in inertial axes and the rotation eta is spatial; if everything rotates, both are in co-rotating axes (`inertia`).
 K includes energies, constraints times multipliers lam . g, loads, dissipation between spinning frames, and centrifugal terms:
 
     K = d/dx [forces of energies - loads + G^T lam + resistance] + centrifugal                                (2)
 
 In equilibrium, with a potential, (2) is symmetric. Away from equilibrium half the residual torques appear as a skew part, which
-is removed: the symmetric part is the Hessian along exp(turn).
+is removed: the symmetric part is the Hessian along exp(eta).
 
 Internal states of interactions and relaxing (Maxwell) branches add first-order equations to (1), see `evolving_interactions`
 (2). The equations are linearised about a fully relaxed model.

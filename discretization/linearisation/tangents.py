@@ -237,8 +237,8 @@ def _store(dual, y, at, arity, b, j, scale, imaginary, out):
 def _most_rows(I):
     """Return the largest number of rows of a kind, at least 1."""
     rows = 1
-    for which in range(I.kinds.size):
-        rows = max(rows, I.kinds[which].rows)
+    for kind_index in range(I.kinds.size):
+        rows = max(rows, I.kinds[kind_index].rows)
     return rows
 
 
@@ -264,8 +264,8 @@ def _differentiate(I, r, R, multipliers, out):
     """Set out to the blocks (2) of all interactions by complex steps."""
     y, dual = np.zeros((MAX_FRAMES, 4, 3), np.complex128), np.zeros((MAX_FRAMES, 4, 3), np.complex128)
     lam, at = np.zeros(_most_rows(I), np.complex128), 0
-    for which in range(I.kinds.size):
-        kind = I.kinds[which]
+    for kind_index in range(I.kinds.size):
+        kind = I.kinds[kind_index]
         function, arity = dual_at(kind.dual), kind.arity
         for e in range(kind.first, kind.last):
             entry = I.each[e]
@@ -289,8 +289,8 @@ def _add_forces(I, r, R, multipliers, out):
     """Add the forces and torques (1) of all interactions to out (n, 6)."""
     y, dual = np.zeros((MAX_FRAMES, 4, 3), np.complex128), np.zeros((MAX_FRAMES, 4, 3), np.complex128)
     lam = np.zeros(_most_rows(I), np.complex128)
-    for which in range(I.kinds.size):
-        kind = I.kinds[which]
+    for kind_index in range(I.kinds.size):
+        kind = I.kinds[kind_index]
         function = dual_at(kind.dual)
         for e in range(kind.first, kind.last):
             entry = I.each[e]
@@ -305,8 +305,8 @@ def _put_gradients(I, r, R, place, out):
     """Add the gradients of all constraint rows to out (rows, 6 k)."""
     y, dual = np.zeros((MAX_FRAMES, 4, 3), np.complex128), np.zeros((MAX_FRAMES, 4, 3), np.complex128)
     lam = np.zeros(_most_rows(I), np.complex128)
-    for which in range(I.kinds.size):
-        kind = I.kinds[which]
+    for kind_index in range(I.kinds.size):
+        kind = I.kinds[kind_index]
         function = dual_at(kind.dual)
         for e in range(kind.first, kind.last if kind.rows else kind.first):
             entry = I.each[e]
@@ -326,8 +326,8 @@ def _resist(I, r, R, spin, out, C, K):
     """Add the forces of dissipations to out (n, 6); set C to the blocks (3) and K to the blocks (4)."""
     y, z = np.zeros((MAX_FRAMES, 4, 3), np.complex128), np.zeros((MAX_FRAMES, 4, 3), np.complex128)
     dual, lam, at = np.zeros((MAX_FRAMES, 4, 3), np.complex128), np.ones(1, np.complex128), 0
-    for which in range(I.kinds.size):
-        kind = I.kinds[which]
+    for kind_index in range(I.kinds.size):
+        kind = I.kinds[kind_index]
         function, arity = dual_at(kind.bend), kind.arity
         rates = y if kind.slides != 0 else z
         for e in range(kind.first, kind.last):

@@ -29,7 +29,7 @@ import numpy as np
 
 from discretization.linearisation.load_stiffness import loads_without_potential
 from discretization.statics.equilibrium_newton import (
-    MOST,
+    MAX_ITERATIONS,
     NOT_CONVERGED,
     SAFE,
     STALLED,
@@ -253,12 +253,12 @@ class ArcLengthPath:
         """
         statics = self.statics
         state_a, state_b = statics.state_of(a), statics.state_of(b)
-        turns = quaternions.multiply(
+        rotations = quaternions.multiply(
             state_b.quat[statics.frames], quaternions.conjugate(state_a.quat[statics.frames])
         )
         x = np.zeros(statics.size)
         x[statics.unknowns[:, :3]] = state_b.r[statics.frames] - state_a.r[statics.frames]
-        x[statics.unknowns[:, 3:]] = quaternions.to_rotation_vector(turns)
+        x[statics.unknowns[:, 3:]] = quaternions.to_rotation_vector(rotations)
         return x, b[1] - a[1]
 
     def _correct(self, ds: float, from_bifurcation: bool = False) -> NewtonOutcome:
@@ -273,7 +273,7 @@ class ArcLengthPath:
             return NewtonOutcome(status, 0, -1.0)
         statics.load_at(statics.factor + ds * rate)
         smallest, n_worse, before = float("inf"), 0, float("inf")
-        for iteration in range(MOST):
+        for iteration in range(MAX_ITERATIONS):
             level = statics.assemble(False)
             if level < 0.0:
                 return NewtonOutcome(NOT_CONVERGED, iteration, level)
@@ -310,7 +310,7 @@ class ArcLengthPath:
             if status != SOLVED:
                 return NewtonOutcome(status, iteration, level)
             statics.load_at(statics.factor + change)
-        return NewtonOutcome(NOT_CONVERGED, MOST, level)
+        return NewtonOutcome(NOT_CONVERGED, MAX_ITERATIONS, level)
 
     def locate(self, start: SavedPoint, ds: float, value: Callable[[], float]) -> Search:
         """Move to the point within the step ds from `start` at which value() passes zero."""

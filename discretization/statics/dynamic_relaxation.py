@@ -27,12 +27,12 @@ from discretization.statics.equilibrium_system import NOTHING, EquilibriumSystem
 from discretization.statics.forces import SOLVED
 from discretization.statics.stability import negative_count
 
-MOST = 2000  # largest number of steps
+MAX_STEPS = 2000  # largest number of steps
 STEP_ROTATION, FAR = 0.3, 0.15  # rad; fraction of the model's length: largest motion of a frame in a step
 GROWTH, CUT = 2.0, 0.25
 
 
-def relax(statics: EquilibriumSystem, most: int = MOST, every_way: bool = False) -> NewtonOutcome:
+def relax(statics: EquilibriumSystem, max_steps: int = MAX_STEPS, every_way: bool = False) -> NewtonOutcome:
     """Move `statics` to an equilibrium at its load factor by (1).
 
     most: largest number of steps. every_way: True to prevent steps that climb along any motion, at the cost of factors that count
@@ -49,7 +49,7 @@ def relax(statics: EquilibriumSystem, most: int = MOST, every_way: bool = False)
     sign = statics.determinant_sign()
     before, step = float("inf"), 0
     statics.excess[:] = 0.0
-    while step < most:
+    while step < max_steps:
         step += 1
         if level <= statics.convergence_level():
             return NewtonOutcome(SOLVED, step, level)

@@ -7,7 +7,7 @@ slender rod that is rotated by a finite step is stretched at first, with forces 
 nearer to the solution. A correction is taken whole unless it rotates a frame by more than LARGEST_ROTATION. If corrections grow,
 the iteration fails, and the load step is cut.
 
-Loads may be less than the round-off of the forces, eps EA: a state that is balanced to round-off is then no equilibrium under
+Loads may be less than the round-off of the forces, eps EA: a state that is balanced to round-off is then not an equilibrium under
 them. Their part of the residual is known all the same, as the difference of two residuals at one pose, whose round-off is
 the same:
 
@@ -18,7 +18,7 @@ tangent may be disturbed: if a rotation costs nothing, its stiffness is round-of
 a rotation of a frame is known to the round-off of its moment, e_i, against a displacement to that of its force over the
 model's size L, so that x is round-off if
 
-    |x . (r(y, new loads) - r(y, old loads))| < sum_i e_i turn_i^2 + e_i dr_i^2/L                                          (3)
+    |x . (r(y, new loads) - r(y, old loads))| < sum_i e_i eta_i^2 + e_i dr_i^2/L                                          (3)
 """
 
 from __future__ import annotations
@@ -31,11 +31,18 @@ from discretization.assembly.workspace import NOISE_FACTOR
 from discretization.interaction_table import kinds_of_signals
 from discretization.statics.equilibrium_system import EquilibriumSystem
 from discretization.statics.forces import SOLVED
-from discretization.statics.iteration import LARGEST_ROTATION, MOST, NOT_CONVERGED, SAFE, STALLED, WORSE
+from discretization.statics.iteration import (
+    LARGEST_ROTATION,
+    MAX_ITERATIONS,
+    NOT_CONVERGED,
+    SAFE,
+    STALLED,
+    WORSE,
+)
 from rigid.system import Floats
 
 __all__ = [
-    "MOST",
+    "MAX_ITERATIONS",
     "NOT_CONVERGED",
     "SAFE",
     "STALLED",

@@ -41,7 +41,7 @@ FULL_TANGENT = 0.1  # contraction rate with reused factors above which they are 
 
 # tasks of `at_rest`
 FORCES, TANGENT, PREDICTED_TANGENT, NEWTON, TAKE, ADVANCE, FACTOR, SOLVE, MASS, LOADS, RATES = range(11)
-MOST = 25  # largest number of iterations
+MAX_ITERATIONS = 25  # largest number of iterations
 
 
 @by_reference
@@ -156,7 +156,7 @@ def newton(system, numbering, state, work, load_values, forces, beyond, data):
     statistics[FACTORISATIONS] = statistics[TURNED] = 0.0
     level = residual_at_rest(system, numbering, state, work, load_values, True, forces, data)
     before, smallest, n_worse, renewed = np.inf, np.inf, 0, True
-    for iteration in range(MOST):
+    for iteration in range(MAX_ITERATIONS):
         statistics[ITERATIONS], statistics[LEVEL] = iteration, level
         if level < 0.0:
             return FOLDED if level == -2.0 else NOT_FINITE
@@ -187,7 +187,7 @@ def newton(system, numbering, state, work, load_values, forces, beyond, data):
         renewed = level > SAFE or level > FULL_TANGENT * before
         if level > NOISE_FACTOR and renewed:
             assemble_predicted_tangent(system, numbering, state, work, load_values, forces, data)
-    statistics[ITERATIONS], statistics[LEVEL] = MOST, level
+    statistics[ITERATIONS], statistics[LEVEL] = MAX_ITERATIONS, level
     return NOT_CONVERGED
 
 

@@ -112,8 +112,8 @@ def strains_along(system, numbering, state, work, poses, x, factor, out):
         store3(K, out[m, 3:6])
     spans, span_work = system.spans, work.spans
     first = elements.length.shape[0]
-    for which in range(span_work.sequence.size):
-        m = span_work.sequence[which]
+    for position in range(span_work.sequence.size):
+        m = span_work.sequence[position]
         if (
             span_work.forces[m] == 0
         ):  # no closed form: its stresses are not predicted, it is solved by Newton's method with the plain tangent

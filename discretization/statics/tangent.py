@@ -1,8 +1,8 @@
 """Compute the tangent at rest as two matrices, for small motions about an equilibrium.
 
-    K = d(F + G^T lam)/d(dr, turn),   G = dg/d(dr, turn)                                                  (1)
+    K = d(F + G^T lam)/d(dr, eta),   G = dg/d(dr, eta)                                                  (1)
 
-turn is the spatial rotation. K is symmetric at an equilibrium under dead loads; it includes multipliers and weights, but no
+eta is the spatial rotation. K is symmetric at an equilibrium under dead loads; it includes multipliers and weights, but no
 dampers and masses.
 """
 

@@ -49,8 +49,8 @@ def fill_loads(q0, q1, signal, D, out):
     F, S, I = D.frames, D.scratch, D.working
     against = S[ROWS, 0, 0]
     clear(out)
-    for which in range(I.kinds.size):
-        kind = I.kinds[which]
+    for kind_index in range(I.kinds.size):
+        kind = I.kinds[kind_index]
         for e in range(kind.first, kind.last):
             entry = I.each[e]
             for i in range(3 if kind.signal >= 0 else 0):
@@ -92,8 +92,8 @@ def resistance(q, w, D, out):
     """
     S, I = D.scratch, D.dissipating
     clear(out)
-    for which in range(I.kinds.size):
-        kind = I.kinds[which]
+    for kind_index in range(I.kinds.size):
+        kind = I.kinds[kind_index]
         over_step = kind.update_internal != 0 and S[STEP, 0, 0, 0] != 0.0
         dual = dual_at(kind.dual if over_step else kind.bend)
         for e in range(kind.first, kind.last):
@@ -119,7 +119,7 @@ def discrete_resistance(q0, q1, frequency, D, out):
     """
     I = D.dissipating
     clear(out)
-    for which in range(I.kinds.size):
-        kind = I.kinds[which]
+    for kind_index in range(I.kinds.size):
+        kind = I.kinds[kind_index]
         for e in range(kind.first, kind.last):
             add_duals_of(I, D, kind, e, q0, q1, frequency, out)

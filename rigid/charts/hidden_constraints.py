@@ -117,8 +117,8 @@ def add_discrete_hidden(ends, gam, D, out):
             add_quat(gam[row], quat_mean(load_quat(ends.q0, to), load_quat(ends.q1, to)), to, out.p)
             row += 1
     I = D.interaction_arrays
-    for which in range(I.kinds.size):
-        kind = I.kinds[which]
+    for kind_index in range(I.kinds.size):
+        kind = I.kinds[kind_index]
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
             add_hidden_of(kind, e, ends, gam, D, out)
 
@@ -130,8 +130,8 @@ def copy_bilinear(gam, D, out):
     for row in range(D.m):
         out[row] = gam[row]
     I = D.interaction_arrays
-    for which in range(I.kinds.size):
-        kind = I.kinds[which]
+    for kind_index in range(I.kinds.size):
+        kind = I.kinds[kind_index]
         for e in range(kind.first, kind.last if kind.hidden != 0 or kind.steep != 0 else kind.first):
             for k in range(kind.rows):
                 out[I.each[e].row + k] = 0.0
@@ -146,8 +146,8 @@ def add_discrete_derivative_in_directors(q0, v0, q1, v1, gam, D, out_q, out_v):
     Only constraints that are more than quadratic in poses contribute. For the director chart, in which poses are linear.
     """
     I, S = D.interaction_arrays, D.scratch
-    for which in range(I.kinds.size):
-        kind = I.kinds[which]
+    for kind_index in range(I.kinds.size):
+        kind = I.kinds[kind_index]
         for e in range(kind.first, kind.last if kind.hidden != 0 or kind.steep != 0 else kind.first):
             entry = I.each[e]
             numbers, gam_of_rows = I.numbers[entry.first : entry.last], gam[entry.row : entry.row + kind.rows]

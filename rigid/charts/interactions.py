@@ -83,8 +83,8 @@ def fill_discrete_gradient(q0, q1, D, out):
         return
     lam = D.scratch[ROWS, 0, 0]
     I = D.interaction_arrays
-    for which in range(I.kinds.size):
-        kind = I.kinds[which]
+    for kind_index in range(I.kinds.size):
+        kind = I.kinds[kind_index]
         if kind.rows == 0:
             for e in range(kind.first, kind.last):
                 lam[0] = 1.0
@@ -95,8 +95,8 @@ def fill_discrete_gradient(q0, q1, D, out):
 def potential(q, D, out):
     """Compute the potential V(q), J."""
     V, S, I = 0j, D.scratch, D.interaction_arrays
-    for which in range(I.kinds.size):
-        kind = I.kinds[which]
+    for kind_index in range(I.kinds.size):
+        kind = I.kinds[kind_index]
         if kind.rows == 0:
             value = value_at(kind.value)
             for e in range(kind.first, kind.last):
@@ -139,8 +139,8 @@ def constraints(q, D, out):
                 out[row] = 0.5 * (product - 1.0) if i == j else product
                 row += 1
     I = D.interaction_arrays
-    for which in range(I.kinds.size):
-        kind = I.kinds[which]
+    for kind_index in range(I.kinds.size):
+        kind = I.kinds[kind_index]
         value = value_at(kind.value)
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
             entry = I.each[e]
@@ -172,8 +172,8 @@ def fill_jacobian(q0, q1, D, out):
                 row += 1
     lam = D.scratch[ROWS, 0, 0]
     I = D.interaction_arrays
-    for which in range(I.kinds.size):
-        kind = I.kinds[which]
+    for kind_index in range(I.kinds.size):
+        kind = I.kinds[kind_index]
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
             for k in range(kind.rows):
                 choose_row(k, kind.rows, lam)
@@ -231,8 +231,8 @@ def fill_pull(q0, q1, lam, D, out):
     add_internal_pull(q0, q1, lam, D, out)
     multipliers = D.scratch[ROWS, 0, 0]
     I = D.interaction_arrays
-    for which in range(I.kinds.size):
-        kind = I.kinds[which]
+    for kind_index in range(I.kinds.size):
+        kind = I.kinds[kind_index]
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
             take_multipliers(lam, I, kind, e, multipliers)
             add_duals(D, kind, e, q0, q1, multipliers, out)
@@ -287,8 +287,8 @@ def constraint_rate(q, w, D, out):
     S = D.scratch
     fill_internal_rate(q, w, D, out)
     I = D.interaction_arrays
-    for which in range(I.kinds.size):
-        kind = I.kinds[which]
+    for kind_index in range(I.kinds.size):
+        kind = I.kinds[kind_index]
         dual = dual_at(kind.dual)
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
             entry = I.each[e]
@@ -313,8 +313,8 @@ def second(q, w, z, D, out):
     """Compute the second derivative g''(q) (w, z) (m,): bend . Y'z + dual . Y''(w, z) for every row."""
     S, I = D.scratch, D.interaction_arrays
     fill_internal_rate(z, w, D, out)  # internal constraints are quadratic: G'(z) w
-    for which in range(I.kinds.size):
-        kind = I.kinds[which]
+    for kind_index in range(I.kinds.size):
+        kind = I.kinds[kind_index]
         dual, bend = dual_at(kind.dual), dual_at(kind.bend)
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
             entry = I.each[e]
@@ -341,8 +341,8 @@ def curvature(q, w, lam, D, out):
     clear(out)
     add_internal_pull(w, w, lam, D, out)
     I = D.interaction_arrays
-    for which in range(I.kinds.size):
-        kind = I.kinds[which]
+    for kind_index in range(I.kinds.size):
+        kind = I.kinds[kind_index]
         dual, bend = dual_at(kind.dual), dual_at(kind.bend)
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
             entry = I.each[e]

@@ -30,8 +30,8 @@ def begin_internal_steps(D, h, books):
     """
     I, at, energy = D.dissipating, 2 + D.driven.drives, 0.0
     D.scratch[STEP, 0, 0, 0] = 1.0 / h
-    for which in range(I.kinds.size):
-        kind = I.kinds[which]
+    for kind_index in range(I.kinds.size):
+        kind = I.kinds[kind_index]
         for e in range(kind.first, kind.last if kind.n_internal > 0 else kind.first):
             internal = books[at : at + kind.n_internal]
             if kind.update_internal != 0:
@@ -47,8 +47,8 @@ def bristle_energy(D, q):
     """Return the energy at q stored in internal variables with `update_internal`, J, read from the parameters."""
     I, S, total = D.dissipating, D.scratch, 0.0
     energy = S[ROWS].reshape(S[ROWS].size)[0:1]
-    for which in range(I.kinds.size):
-        kind = I.kinds[which]
+    for kind_index in range(I.kinds.size):
+        kind = I.kinds[kind_index]
         for e in range(kind.first, kind.last if kind.update_internal != 0 else kind.first):
             entry, stored_energy = I.each[e], value_at(kind.stored_energy)
             put_poses(q, D, entry, kind.arity, S[START])
@@ -96,8 +96,8 @@ def end_internal_steps(D, q0, q1, along, books):
     `along`: True if q1 = q0 + i COMPLEX_STEP z and the change along z counts, as in `end_internal_step`.
     """
     I, S, at = D.dissipating, D.scratch, 2 + D.driven.drives
-    for which in range(I.kinds.size):
-        kind = I.kinds[which]
+    for kind_index in range(I.kinds.size):
+        kind = I.kinds[kind_index]
         for e in range(kind.first, kind.last if kind.n_internal > 0 else kind.first):
             entry, internal = I.each[e], books[at : at + kind.n_internal]
             put_poses(q0, D, entry, kind.arity, S[START])

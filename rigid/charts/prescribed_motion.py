@@ -48,12 +48,12 @@ def offsets_of_motion(
     assert constraints is not None
     first, rows = layout.internal + first_rows(constraints), table(DRIVEN_ROW, len(motion.rows))
     for k, c in enumerate(motion.rows):
-        which, entry = _entry(interaction_arrays, first[c])
+        kind_index, entry = _entry(interaction_arrays, first[c])
         at, column_offsets = interaction_arrays.each[entry].first, {}
         for name in CONSTRAINTS[constraints.kind[c]].columns:
             column_offsets[name] = at
             at += width_of(name)
-        rows[k] = first[c], which, entry, column_offsets["Ua"], column_offsets["value"], motion.drive[k]
+        rows[k] = first[c], kind_index, entry, column_offsets["Ua"], column_offsets["value"], motion.drive[k]
     frames = table(DRIVEN_FRAME, len(motion.frames))
     for k, f in enumerate(motion.frames):
         frames[k] = layout.position[f], layout.orientation[f] + layout.size, motion.drive_of_frame[k]
@@ -63,9 +63,9 @@ def offsets_of_motion(
 
 def _entry(interaction_arrays: InteractionArrays, row: int) -> tuple[int, int]:
     """Return the indices of kind and interaction of the constraint that has this row of g."""
-    for which, kind in enumerate(interaction_arrays.kinds):
+    for kind_index, kind in enumerate(interaction_arrays.kinds):
         if kind.rows:
             matches = np.flatnonzero(interaction_arrays.each.row[kind.first : kind.last] == row)
             if len(matches):
-                return which, int(kind.first + matches[0])
+                return kind_index, int(kind.first + matches[0])
     raise AssertionError(f"no constraint has row {row}")

@@ -78,8 +78,8 @@ def fill_energy_tangents(q0, q1, between, D, pulled, out):
     other = q0 if between else q1
     pulled[:] = 0.0
     at = 0
-    for which in range(I.kinds.size):
-        kind = I.kinds[which]
+    for kind_index in range(I.kinds.size):
+        kind = I.kinds[kind_index]
         if not is_curved(kind, D.frames):
             continue
         dual = dual_at(kind.dual)

@@ -4,7 +4,7 @@ numba's file cache watches the file of a kernel, but neither the helpers that th
 the folder is therefore a hash of the sources of all kernels and of that switch, also if the user names its parent in
 NUMBA_CACHE_DIR.
 
-Files in the folder are executed. It is private (`private_folder`) unless the user names its parent; a folder that others can
+Files in the folder are executed. It is private (`user_only_folder`) unless the user names its parent; a folder that others can
 write to is not read.
 
 Folders of other versions that were not used for 30 days are removed, unless the user names their parent. The time of the last use

@@ -25,7 +25,7 @@ def dispatch_by_number(name: str, functions: Sequence[Any]) -> Any:
 def _last(name: str, function: Any) -> Any:
     """Return the end of the chain: a kernel that calls the function for every number."""
 
-    def choose(which: Any, *arguments: Any) -> Any:
+    def choose(kind_number: Any, *arguments: Any) -> Any:
         return function(*arguments)
 
     return named_kernel(f"{name}_else", choose)
@@ -34,10 +34,10 @@ def _last(name: str, function: Any) -> Any:
 def _link(name: str, number: int, function: Any, next_link: Any) -> Any:
     """Return a kernel that calls the function for this number, else the rest of the chain."""
 
-    def choose(which: Any, *arguments: Any) -> Any:
-        if which == number:
+    def choose(kind_number: Any, *arguments: Any) -> Any:
+        if kind_number == number:
             return function(*arguments)
-        return next_link(which, *arguments)
+        return next_link(kind_number, *arguments)
 
     return named_kernel(f"{name}_{number}", choose)
 

@@ -150,8 +150,8 @@ def _evaluate(what, interaction_arrays, states, scratch, row, out):
     r, quat, v, Omega = states
     y, z, dual = scratch[0], scratch[1], scratch[2]
     for t in range(out.shape[0]):
-        for which in range(interaction_arrays.kinds.size):
-            kind = interaction_arrays.kinds[which]
+        for kind_index in range(interaction_arrays.kinds.size):
+            kind = interaction_arrays.kinds[kind_index]
             for e in range(kind.first, kind.last):
                 entry = interaction_arrays.each[e]
                 numbers = interaction_arrays.numbers[entry.first : entry.last]

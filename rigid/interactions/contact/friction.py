@@ -177,14 +177,14 @@ def ways(tangent, n, X, at):
     if square.real == 0.0 or not is_anisotropic(X, at):
         one = 1.0 + 0.0 * square
         return zero(flat), (one, one, one)
-    left, side = dot(flat, flat), X[at + SIDEWAYS]
-    lies = left / square  # a rod that stands upright on its end has no direction
+    flat_square, side = dot(flat, flat), X[at + SIDEWAYS]
+    lies = flat_square / square  # a rod that stands upright on its end has no direction
     factors = (
         side + lies * (X[at + FORWARD] - side),
         side + lies * (X[at + BACKWARD] - side),
         side + 0.0 * lies,
     )
-    return (times(1.0 / square_root(left), flat) if left.real > 0.0 else zero(flat)), factors
+    return (times(1.0 / square_root(flat_square), flat) if flat_square.real > 0.0 else zero(flat)), factors
 
 
 @inline_kernel
@@ -271,11 +271,11 @@ def bristle(y, X, at, n, s, N, anisotropy, lam):
 
 
 @inline_kernel
-def smoothed_sign(theta, lam, which):
-    """Return f(theta) of (3), with the derivative that follows from the predicted sign; `which`: 0 for drilling, 1 for
+def smoothed_sign(theta, lam, sign_index):
+    """Return f(theta) of (3), with the derivative that follows from the predicted sign; `sign_index`: 0 for drilling, 1 for
     rolling.
     """
-    u, at = times(lam[0] / SLOWEST, theta), 3 * which
+    u, at = times(lam[0] / SLOWEST, theta), 3 * sign_index
     if lam.shape[0] > SEEN:
         for i in range(3):
             lam[SEEN + 7 + at + i] = u[i].real

@@ -78,10 +78,14 @@ def _changes_of_ways(X, at, tangent, n, anisotropy, dt, dn):
     square, flat = dot(tangent, tangent), across(tangent, n)
     if square == 0.0 or not is_anisotropic(X, at):
         return UPRIGHT
-    e, left = anisotropy[0], dot(flat, flat)
+    e, flat_square = anisotropy[0], dot(flat, flat)
     dflat = across_by(tangent, n, dt, dn)
-    dlies = 2.0 * (dot(flat, dflat) - left / square * dot(tangent, dt)) / square
-    de = times(1.0 / math.sqrt(left), minus(dflat, times(dot(e, dflat), e))) if left > 0.0 else STILL
+    dlies = 2.0 * (dot(flat, dflat) - flat_square / square * dot(tangent, dt)) / square
+    de = (
+        times(1.0 / math.sqrt(flat_square), minus(dflat, times(dot(e, dflat), e)))
+        if flat_square > 0.0
+        else STILL
+    )
     return de, (dlies * (X[at + FORWARD] - X[at + SIDEWAYS]), dlies * (X[at + BACKWARD] - X[at + SIDEWAYS]))
 
 
@@ -172,9 +176,9 @@ def _bristle_by(X, at, lam, base, by):
 
 
 @inline_kernel
-def _sign(lam, theta, which):
+def _sign(lam, theta, sign_index):
     """Return f of (3) of `friction`, the factor 1/sqrt in it, and the predicted sign."""
-    u, at = times(lam[0].real / SLOWEST, theta), EXPECTED + 4 + 3 * which
+    u, at = times(lam[0].real / SLOWEST, theta), EXPECTED + 4 + 3 * sign_index
     over = 1.0 / math.sqrt(1.0 + dot(u, u))
     f = times(over, u)
     if has_expected_values(lam):

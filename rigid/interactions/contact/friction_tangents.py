@@ -74,11 +74,11 @@ def finish_rows(y0, y1, lam, sides, sums, carried, first, by, out, K):
 
 
 @inline_kernel
-def _finish_row(y0, y1, lam, sides, sums, carried, by, out, K, which):
-    """Complete one row of K, see `finish_rows`; `which`: frame, axis, and first frame of the rod at the stations."""
+def _finish_row(y0, y1, lam, sides, sums, carried, by, out, K, indices):
+    """Complete one row of K, see `finish_rows`; `indices`: frame, axis, and first frame of the rod at the stations."""
     n_first, arity = sides
     c, arm, rotations, sign, _ = carried
-    k, m, first = which
+    k, m, first = indices
     row, inverse_Q = 6 * k + m, 1.0 / sums[0]
     dQ, df, dplace = K[row + 3, 0], load3(K[row + 3, 1:4]), load3(K[row + 3, 4:7])
     dw = lam[0].real * inverse_Q * (K[row + 3, 7] - sums[3] * inverse_Q * dQ)
