@@ -314,7 +314,7 @@ class ArcLengthPath:
 
     def locate(self, start: SavedPoint, ds: float, value: Callable[[], float]) -> Search:
         """Move to the point within the step ds from `start` at which value() passes zero."""
-        self.staticsore(start)
+        self.restore(start)
         low, at_low, low_end = 0.0, value(), start
         measured = {low: (self.statics.factor, at_low)}  # load factor and value by step
         self.located, self.factor = low, self.statics.factor
@@ -338,12 +338,12 @@ class ArcLengthPath:
             if failed or not min(low, high) < middle < max(low, high):
                 # no step converges to a point with a singular tangent; steps to points next to it may
                 middle = low + (high - low) * (0.5, 0.25, 0.75)[failed % 3]
-            self.staticsore(start)
+            self.restore(start)
             if self.step(middle).status != SOLVED:
                 failed += 1
                 if failed == 3:
                     self.located, self.factor = low, _zero_between(*measured[low], *measured[high])
-                    self.staticsore(start)
+                    self.restore(start)
                     near = abs(high - low) < NEAR * abs(ds) and self.step(self.located).status == SOLVED
                     return Search.FOUND if near else Search.NOT_FOUND
                 continue
@@ -417,7 +417,7 @@ class ArcLengthPath:
                     return True
                 except SingularTangent:
                     pass
-            self.staticsore(start)
+            self.restore(start)
             ds *= 0.5
         return False
 

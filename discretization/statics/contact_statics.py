@@ -103,11 +103,11 @@ class ContactEquilibriumSystem(EquilibriumSystem):
         interactions = joined(system.others, interactions_of(contacts, pairs))
         listed = unshared(system._replace(others=interactions, contacts=contacts_of()))
         super().__init__(listed, state, self._model_loading, self._band_limit, idle, self._model_shapes)
-        self.most_shift = 0.25 * self._skin
+        self.max_shift = 0.25 * self._skin
 
     def _rebuild_list(self) -> None:
         """Make a new list at the present state; loads, holding forces and settings are unchanged."""
-        held_forces, offset = self._by_frame(self.held), self._by_frame(self.offset)
+        held_forces, offset = self._by_frame(self.fading_forces), self._by_frame(self.offset)
         values, gravity, factor = self.values.copy(), self.system.gravity.copy(), self.factor
         most_turn, n_before = self.most_turn, self.n_factorisations
         self._forget()
@@ -116,7 +116,7 @@ class ContactEquilibriumSystem(EquilibriumSystem):
         self.load_at(factor)
         self.values[:], self.system.gravity[:] = values, gravity
         super()._execute(FORCES)  # the rows have their scale from there
-        self.held = self._in_order(held_forces)
+        self.fading_forces = self._in_order(held_forces)
         self.offset[:] = self._in_order(offset)
 
     def _by_frame(self, vector: Floats | None) -> tuple[Floats, Floats] | None:
@@ -202,12 +202,12 @@ class ContactEquilibriumSystem(EquilibriumSystem):
             status = NOT_CONVERGED
         return status, iterations, level
 
-    def take(self, x: Floats) -> int:
-        """Correct the state by x as `EquilibriumSystem.take`; the state is unchanged if the list does not cover the motion on
+    def correct(self, x: Floats) -> int:
+        """Correct the state by x as `EquilibriumSystem.correct`; the state is unchanged if the list does not cover the motion on
         the way.
         """
         start, saved = self._points(), self._all.copy()
-        status = super().take(x)
+        status = super().correct(x)
         if status == SOLVED and not self._followed(start):
             self._all[:] = saved
             return NOT_CONVERGED

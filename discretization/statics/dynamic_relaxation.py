@@ -71,7 +71,7 @@ def relax(statics: EquilibriumSystem, max_steps: int = MAX_STEPS, every_way: boo
             return NewtonOutcome(SOLVED, step, level)
         moved = max(
             statics.largest_rotation(x) / STEP_ROTATION,
-            _largest_shift(statics, x) / min(FAR * statics.length, statics.most_shift),
+            _largest_shift(statics, x) / min(FAR * statics.length, statics.max_shift),
         )
         if not moved < 1.0:
             delta *= max(CUT, 0.5 / moved) if np.isfinite(moved) else CUT

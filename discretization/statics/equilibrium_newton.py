@@ -77,7 +77,7 @@ def apply_correction(statics: EquilibriumSystem, x: Floats) -> int:
 
     The next tangent has the stresses that x predicted.
     """
-    return statics.take(x)
+    return statics.correct(x)
 
 
 def largest_load(statics: EquilibriumSystem) -> float:

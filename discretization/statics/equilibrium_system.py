@@ -22,6 +22,7 @@ from discretization.state_shapes import Shapes, sizes_of, state_shapes
 from discretization.statics.forces import FOLDED, NOT_FINITE, SINGULAR, SOLVED, forces_of
 from discretization.statics.iteration import (
     ADVANCE,
+    CORRECT,
     FACTOR,
     FACTORISATIONS,
     FORCES,
@@ -33,9 +34,8 @@ from discretization.statics.iteration import (
     PREDICTED_TANGENT,
     RATES,
     SOLVE,
-    TAKE,
+    SUMMED_ROTATION,
     TANGENT,
-    TURNED,
     EquilibriumData,
     IterationData,
     at_rest,
@@ -192,13 +192,13 @@ class EquilibriumSystem:
         self.idle = idle or {}
         self._beyond = has_blocks_beyond_band(self.numbering)
         self._at_rest = specialized(at_rest, self._pinned_data, self._forces, self._beyond, FORCES, 1.0)
-        self.held: Floats | None = (
+        self.fading_forces: Floats | None = (
             None  # (1 - load factor) times this is the offset: see `hold_by_fading_forces`
         )
         self.factor = 0.0
         self.n_factorisations = 0
         self.most_turn = np.inf  # rad, largest rotation of a frame in a load step
-        self.most_shift = np.inf  # m, largest displacement of a frame in a step of relaxation
+        self.max_shift = np.inf  # m, largest displacement of a frame in a step of relaxation
         self.load_at(0.0)
         self._hold_idle()
         self._scale_rows()
@@ -275,8 +275,8 @@ class EquilibriumSystem:
         self.factor = factor
         self.values_at(factor)
         self.loading.move(self.system, self.work, factor)
-        if self.held is not None:
-            self.offset[:] = (1.0 - factor) * self.held
+        if self.fading_forces is not None:
+            self.offset[:] = (1.0 - factor) * self.fading_forces
 
     def values_at(self, factor: float) -> None:
         """Set loads and weights alone to those at this load factor."""
@@ -299,7 +299,7 @@ class EquilibriumSystem:
         The loads that they balance thus act little by little.
         """
         self.assemble(False)
-        self.held = self.residual.copy()
+        self.fading_forces = self.residual.copy()
         self.load_at(self.factor)
 
     def assemble(self, tangent: bool = True) -> float:
@@ -319,14 +319,14 @@ class EquilibriumSystem:
         return int(status), int(statistics[ITERATIONS]), float(statistics[LEVEL])
 
     @property
-    def turned(self) -> float:
+    def summed_rotation(self) -> float:
         """Return the bound on the rotation of any frame in the last `newton`, rad."""
-        return float(self._iteration_data.statistics[TURNED])
+        return float(self._iteration_data.statistics[SUMMED_ROTATION])
 
-    def take(self, x: Floats) -> int:
+    def correct(self, x: Floats) -> int:
         """Correct the state by x: see `discretization.statics.equilibrium_newton.apply_correction`."""
         self._iteration_data.x[:] = x
-        return int(self._execute(TAKE))
+        return int(self._execute(CORRECT))
 
     @property
     def residual(self) -> Floats:
@@ -368,18 +368,18 @@ class EquilibriumSystem:
             self.loading.move(self.system, self.work, factor)
             self.assemble(False)
             out += (ends[0] - ends[1]) / (2.0 * change)
-        if self.held is not None:
-            out += self.held
+        if self.fading_forces is not None:
+            out += self.fading_forces
         out[self.size :] = 0.0
         return out
 
     def assemble_predicted_tangent(self) -> None:
-        """Assemble the tangent alone, with the stresses that the last `take` predicted; the residual is not changed."""
+        """Assemble the tangent alone, with the stresses that the last `correct` predicted; the residual is not changed."""
         self._execute(PREDICTED_TANGENT)
 
     @property
     def excess(self) -> Floats:
-        """Return the strains (points, 6) minus those that the last `take` predicted."""
+        """Return the strains (points, 6) minus those that the last `correct` predicted."""
         return self._iteration_data.strains.excess
 
     def largest_rotation(self, x: Floats) -> float:

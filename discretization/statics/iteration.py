@@ -36,11 +36,11 @@ SMALLEST = 0.05  # smallest damping factor that is tried before an element is re
 WORSE = 3  # largest number of consecutive corrections that are no smaller than those before
 
 NOT_CONVERGED = 4
-ITERATIONS, LEVEL, FACTORISATIONS, TURNED = range(4)  # indices of `IterationData.statistics`
+ITERATIONS, LEVEL, FACTORISATIONS, SUMMED_ROTATION = range(4)  # indices of `IterationData.statistics`
 FULL_TANGENT = 0.1  # contraction rate with reused factors above which they are computed again
 
 # tasks of `at_rest`
-FORCES, TANGENT, PREDICTED_TANGENT, NEWTON, TAKE, ADVANCE, FACTOR, SOLVE, MASS, LOADS, RATES = range(11)
+FORCES, TANGENT, PREDICTED_TANGENT, NEWTON, CORRECT, ADVANCE, FACTOR, SOLVE, MASS, LOADS, RATES = range(11)
 MAX_ITERATIONS = 25  # largest number of iterations
 
 
@@ -56,7 +56,7 @@ class IterationData(NamedTuple):
     offset: Floats  # (N + 6,) forces that hold the model in its state
     x: Floats  # (N,) correction
     residual: Floats  # (N + 6,) saved while the tangent is assembled; input of SOLVE, output of RATES
-    statistics: Floats  # (4,) ITERATIONS, LEVEL, FACTORISATIONS, TURNED
+    statistics: Floats  # (4,) ITERATIONS, LEVEL, FACTORISATIONS, SUMMED_ROTATION
     strains: Prediction
     idle: Ints  # (k,) frames with axes without inertia, about which nothing acts
     massless_axis_stiffness: (
@@ -132,7 +132,7 @@ def apply_correction(system, numbering, state, work, data):
             square += data.x[data.turns[k, i]] ** 2
         largest = max(largest, square)
     fraction = min(1.0, LARGEST_ROTATION / np.sqrt(largest)) if largest > 0.0 else 1.0
-    data.statistics[TURNED] += fraction * np.sqrt(largest)
+    data.statistics[SUMMED_ROTATION] += fraction * np.sqrt(largest)
     if data.strains.excess.shape[0] == 0:
         return advance_state(system, numbering, state, work, data.x, fraction)
     predict_strains(system, numbering, state, work, data.strains, data.x)
@@ -153,7 +153,7 @@ def newton(system, numbering, state, work, load_values, forces, beyond, data):
     frame has rotated further. beyond: `has_blocks_beyond_band`.
     """
     statistics = data.statistics
-    statistics[FACTORISATIONS] = statistics[TURNED] = 0.0
+    statistics[FACTORISATIONS] = statistics[SUMMED_ROTATION] = 0.0
     level = residual_at_rest(system, numbering, state, work, load_values, True, forces, data)
     before, smallest, n_worse, renewed = np.inf, np.inf, 0, True
     for iteration in range(MAX_ITERATIONS):
@@ -206,7 +206,7 @@ def at_rest(pinned, forces, beyond, task, factor):
     """Execute one of the tasks, all in one kernel, with `forces_of` and `has_blocks_beyond_band` of the model.
 
     FORCES, or with the tangent TANGENT: `residual_at_rest`. PREDICTED_TANGENT: `assemble_predicted_tangent`. NEWTON: status of
-    `newton`. TAKE, ADVANCE: statuses of `apply_correction` and `advance_state`, by `data.x`. FACTOR: status. SOLVE: `data.x`
+    `newton`. CORRECT, ADVANCE: statuses of `apply_correction` and `advance_state`, by `data.x`. FACTOR: status. SOLVE: `data.x`
     from `data.residual`. MASS: add factor M to the matrix. LOADS: set the loads at a load factor. RATES: rates of loads and
     weights, in `data.residual`.
     """
@@ -217,7 +217,7 @@ def at_rest(pinned, forces, beyond, task, factor):
         assemble_predicted_tangent(system, numbering, state, work, values, forces, data)
     elif task == NEWTON:
         return float(newton(system, numbering, state, work, values, forces, beyond, data))
-    elif task == TAKE:
+    elif task == CORRECT:
         return float(apply_correction(system, numbering, state, work, data))
     elif task == ADVANCE:
         return float(advance_state(system, numbering, state, work, data.x, factor))

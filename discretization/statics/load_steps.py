@@ -76,7 +76,7 @@ def follow_load_steps(
             if step < SMALLEST_STEP:
                 return LoadStepOutcome(statics.factor, outcome)
             continue
-        if statics.turned > statics.most_turn and step > LONG_STEP:
+        if statics.summed_rotation > statics.most_turn and step > LONG_STEP:
             statics.restore_saved(saved)  # angles are counted from one equilibrium to the next
             step *= 0.5
             continue
@@ -101,7 +101,7 @@ def find_equilibrium(statics: EquilibriumSystem) -> NewtonOutcome | None:
     if (
         outcome.status == SOLVED
         and outcome.iterations == 0
-        and statics.held is None
+        and statics.fading_forces is None
         and loads_below_roundoff(statics)
     ):
         statics.restore_saved(saved)
@@ -113,12 +113,12 @@ def find_equilibrium(statics: EquilibriumSystem) -> NewtonOutcome | None:
     if outcome.status == SOLVED:
         return None
     statics.restore_saved(saved)
-    of_start, statics.held = statics.held, held_forces
+    of_start, statics.fading_forces = statics.fading_forces, held_forces
     step, done, failure = 0.25, 0.0, None
     while done < 1.0:
         step = min(step, 1.0 - done)
         saved = statics.keep()
-        statics.offset[:] = (1.0 - done - step) * statics.held if done + step < 1.0 else 0.0
+        statics.offset[:] = (1.0 - done - step) * statics.fading_forces if done + step < 1.0 else 0.0
         outcome = newton(statics)
         if outcome.status == SOLVED:
             done = 1.0 if step == 1.0 - done else done + step
@@ -129,6 +129,6 @@ def find_equilibrium(statics: EquilibriumSystem) -> NewtonOutcome | None:
             if step < SMALLEST_STEP:
                 failure = outcome
                 break
-    statics.held = of_start
+    statics.fading_forces = of_start
     statics.offset[:] = 0.0
     return failure

@@ -405,7 +405,7 @@ def store_internal_variables(result, out):
 
 
 @value_function
-def kept(y, X, out):
+def stored_energy(y, X, out):
     """Compute the energy k |zeta|^2/2 that is stored in the bristle, J."""
     at = X.shape[0] - SIZE
     zeta = vector(X, at + ZETA)

@@ -29,10 +29,10 @@ from rigid.interactions.contact.friction import (
     SIZE,
     change,
     is_active,
-    kept,
     mean,
     rotation_by,
     store_internal_variables,
+    stored_energy,
     write_dissipative_duals,
     write_dissipative_duals_in,
 )
@@ -326,7 +326,7 @@ def dissipation_kind(name: str, arity: int, dual: object, update_internal: objec
     kind = dissipation(f"loss of contact of {name}", arity, dual, dual)
     return kind._replace(
         n_internal=OWN,
-        condensed=Condensed(update_internal=update_internal, stored_energy=kept, slides=True),
+        condensed=Condensed(update_internal=update_internal, stored_energy=stored_energy, slides=True),
         one_sided=True,
     )
 
