@@ -1,4 +1,4 @@
-"""A structural zero: a number whose type tells that it is zero, so that formulas of space reduce to those of the plane.
+"""A structural zero: a number whose type implies that it is zero, so that formulas of space reduce to those of the plane.
 
 `Zero` is a numba type without data:
 

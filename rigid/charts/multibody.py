@@ -64,7 +64,7 @@ class Interactions(NamedTuple):
     constraints: Constraints | None = None
     weights: tuple[Weight, ...] = ()
     signal: Callable[[float], Floats] | None = None  # t -> (l, 3) values of the loads
-    more: tuple[Group, ...] = ()  # groups of other energies
+    energies: tuple[Group, ...] = ()  # groups of other energies
     dissipating: tuple[Group, ...] = ()  # groups of dissipations, between frames of the above
     shared: Ints = np.zeros(
         (0, 2), np.int64
@@ -465,7 +465,7 @@ def _groups(interactions: Interactions, first_row: int) -> list[Group]:
     if weights:
         frames = np.array([weight.frame for weight in weights])
         groups.append(group(WEIGHT, frames, np.array([[*weight.X, *weight.force] for weight in weights])))
-    groups += interactions.more
+    groups += interactions.energies
     groups += [
         interaction_group._replace(row=first_row + interaction_group.row)
         for interaction_group in interactions.holding

@@ -472,7 +472,7 @@ def _row_by(kind: Kind, address: Callable[[str, Any], int]) -> tuple[Any, ...]:
 
 
 # types of records: arrays of these types are viewed as record arrays at less cost
-_KINDS, _ENTRIES = (np.dtype((np.record, each)) for each in (KIND, ENTRY))
+_KINDS, _ENTRIES = (np.dtype((np.record, fields)) for fields in (KIND, ENTRY))
 
 
 def _pack(

@@ -6,9 +6,10 @@ gaps of both points are
     g = n . (c - p) - rho -+ R S,   S^2 = w . w + e^2                                                                 (1)
 
 A cylinder that lies or leans touches with the lowest point. One that stands touches with both points, which support it in all
-directions in which it may tilt. e = 1e-8 rounds the edge at S = 0, where no point is the lowest; it changes the gap by e R at
-most. n . (c - p) and u = n . a are bilinear in the poses, w . w = (n . n) (a . a) - u^2, and S1 - S0 = (S1^2 - S0^2)/(S0 + S1),
-so that the work is exact by the product rule. All forces follow from scalars, so that the momenta are conserved exactly:
+directions in which it may tilt. The length e = 1e-8 rounds the edge at S = 0, where no point is the lowest. It changes the gap
+by e R at most. n . (c - p) and u = n . a are bilinear in the poses, w . w = (n . n) (a . a) - u^2, and S1 - S0 = (S1^2 -
+S0^2)/(S0 + S1), so that the work is exact by the product rule. All forces follow from scalars, so that the momenta are
+conserved exactly:
 
     dV = -(Q + Q') d(n . (c - p)) + (Q - Q') R 2/(S0 + S1) (A n . dn + B a . da - u (a . dn + n . da))               (2)
 

@@ -211,10 +211,10 @@ def _moment_by(X, at, lam, base, by):
 def friction_force_derivatives(y0, y1, X, at, lam, sums, slip, tangent, of_frame):
     """Return `friction_forces` as (phi, T, M), and its derivatives, which all rows of the tangent share.
 
-    The derivatives are, in this order: of (phi, T, M) with respect to the rate w; of (T, M) with respect to the components of
-    slip and rotation; of (T, M) with respect to the sum of the forces; of T with respect to the tangent. The last one, if
-    `of_frame`, is that of T with respect to a rotation of the first frame at the end of the step, which carries the bristle.
-    `sums`, `slip` (s, theta) and `tangent` are real.
+    The derivatives follow in this order. The first is that of (phi, T, M) with respect to the rate w. Two are those of (T, M)
+    with respect to the components of slip and rotation, and to the sum of the forces. The next is that of T with respect to the
+    tangent. The last one, if `of_frame`, is that of T with respect to a rotation of the first frame at the end of the step,
+    which carries the bristle. `sums`, `slip` (s, theta) and `tangent` are real.
     """
     Q, f, _, power = sums
     size = math.sqrt(dot(f, f))
