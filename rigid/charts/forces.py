@@ -4,7 +4,7 @@ The forces are duals of the interactions, pulled back to the coordinates of the 
 """
 
 from rigid.charts.interactions import add_duals_of, put_poses, put_rates
-from rigid.charts.internal_variables import spread
+from rigid.charts.internal_variables import move_to_step_ends
 from rigid.compilation.decorators import internal_kernel
 from rigid.interactions.kinds import dual_at, frame
 from rigid.kinematics.chart_frames import DUAL, END, QUATERNION, ROWS, START, STEP
@@ -102,7 +102,7 @@ def resistance(q, w, D, out):
             put_poses(q, D, entry, kind.arity, S[START])
             put_rates(q, w, D, entry, kind.arity, S[END])
             if over_step:
-                spread(kind.arity, 0.5 / S[STEP, 0, 0, 0], S)
+                move_to_step_ends(kind.arity, 0.5 / S[STEP, 0, 0, 0], S)
                 S[ROWS, 0, 0, 0] = S[STEP, 0, 0, 0]
             holds = kind.slides != 0 and not over_step
             end = S[START] if holds else S[END]

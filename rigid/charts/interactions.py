@@ -218,7 +218,7 @@ def add_internal_pull(q0, q1, lam, D, out):
 
 
 @internal_kernel
-def take_multipliers(lam, I, kind, e, out):
+def copy_multipliers(lam, I, kind, e, out):
     """Copy the multipliers of interaction e from lam (m,) to out (kind.rows,)."""
     for k in range(kind.rows):
         out[k] = lam[I.each[e].row + k]
@@ -234,7 +234,7 @@ def fill_pull(q0, q1, lam, D, out):
     for kind_index in range(I.kinds.size):
         kind = I.kinds[kind_index]
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
-            take_multipliers(lam, I, kind, e, multipliers)
+            copy_multipliers(lam, I, kind, e, multipliers)
             add_duals(D, kind, e, q0, q1, multipliers, out)
 
 
@@ -347,7 +347,7 @@ def curvature(q, w, lam, D, out):
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
             entry = I.each[e]
             numbers = I.numbers[entry.first : entry.last]
-            take_multipliers(lam, I, kind, e, S[ROWS, 0, 0])
+            copy_multipliers(lam, I, kind, e, S[ROWS, 0, 0])
             put_poses(q, D, entry, kind.arity, S[START])
             put_rates(q, w, D, entry, kind.arity, S[END])
             bend(S[START], S[END], numbers, S[ROWS, 0, 0], S[DUAL])

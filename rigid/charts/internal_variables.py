@@ -58,7 +58,7 @@ def bristle_energy(D, q):
 
 
 @internal_kernel
-def spread(arity, factor, S):
+def move_to_step_ends(arity, factor, S):
     """Replace poses y at START and their rates z at END by y - factor z and y + factor z."""
     for k in range(arity):
         for i in range(4):
@@ -106,7 +106,7 @@ def end_internal_steps(D, q0, q1, along, books):
             if kind.update_internal != 0:
                 if along:
                     _change_of(kind.arity, S)
-                    spread(kind.arity, 0.5, S)
+                    move_to_step_ends(kind.arity, 0.5, S)
                 dissipated = _dissipated_energy(D, kind, entry, ends) if kind.works != 0 else 0.0
                 gained = update_internal_variables(I, kind, entry, ends, S[STEP, 0, 0], internal, S[ROWS])
                 if kind.works != 0:  # `dissipated` was added to the dissipation with all other dissipations

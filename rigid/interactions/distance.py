@@ -6,10 +6,10 @@ Velocity level: y . z, with y, z of `rigid.interactions.hidden_constraints`.
 
 from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.hidden_constraints import (
-    derivative_of_place,
+    derivative_of_position,
     derivative_of_rate,
-    place_of_points,
     rate_of_points,
+    relative_position,
 )
 from rigid.interactions.kinds import (
     ClosedForms,
@@ -105,17 +105,17 @@ def add_tangent(lam, mean, end, block):
 def hidden_value(parameters, end):
     """Return the velocity-level constraint y . z as the first of three components."""
     _, _, Xa, Xb = parameters[:4]
-    return dot(place_of_points(Xa, Xb, end), rate_of_points(Xa, Xb, end)), 0.0, 0.0
+    return dot(relative_position(Xa, Xb, end), rate_of_points(Xa, Xb, end)), 0.0, 0.0
 
 
 @inline_kernel
 def hidden_derivative(gam, parameters, end0, end1):
     """Return the discrete derivative of gam times the velocity-level constraint by the product rule: y and z averaged."""
     _, _, Xa, Xb = parameters[:4]
-    on_z = times(gam[0], average(place_of_points(Xa, Xb, end0), place_of_points(Xa, Xb, end1)))
+    on_z = times(gam[0], average(relative_position(Xa, Xb, end0), relative_position(Xa, Xb, end1)))
     on_y = times(gam[0], average(rate_of_points(Xa, Xb, end0), rate_of_points(Xa, Xb, end1)))
     D_v, D_Omega_a, D_Omega_b, _, torque_a, torque_b = derivative_of_rate(on_z, Xa, Xb, end0, end1)
-    force, place_a, place_b = derivative_of_place(on_y, Xa, Xb, end0, end1)
+    force, place_a, place_b = derivative_of_position(on_y, Xa, Xb, end0, end1)
     return D_v, D_Omega_a, D_Omega_b, force, plus(torque_a, place_a), plus(torque_b, place_b)
 
 

@@ -121,7 +121,7 @@ def ends_of(y, X):
 
 
 @inline_kernel
-def size_and_third(X):
+def size_and_plane_direction(X):
     """Return |U| and u x W, which spans with W the plane of the rotation."""
     U = vector(X, UA)
     size = np.sqrt(dot(U, U))
@@ -129,7 +129,7 @@ def size_and_third(X):
 
 
 @inline_kernel
-def turned(y, X, V):
+def angle_parts(y, X, V):
     """Return c, s, w_a, v_a, u_b: cosine and sine of alpha, and the directions whose products they are."""
     a, b = ends_of(y, X)
     w, v, beta = direction(a, vector(X, WA)), direction(a, V), direction(b, vector(X, UB))
@@ -139,8 +139,8 @@ def turned(y, X, V):
 @inline_kernel
 def angle(y, X, at):
     """Return the value of alpha nearest to `at`."""
-    _, V = size_and_third(X)
-    c, s, _, _, _ = turned(y, X, V)
+    _, V = size_and_plane_direction(X)
+    c, s, _, _, _ = angle_parts(y, X, V)
     return angle_of(c, s, at)
 
 
@@ -181,7 +181,7 @@ def value(y, X, out):
     for k in range(n):
         numbers = X[SIZE * k : SIZE * (k + 1)]
         if whole(numbers[0]) == ANGLE:
-            total += size_and_third(numbers)[0] * angle(y, numbers, X[at])
+            total += size_and_plane_direction(numbers)[0] * angle(y, numbers, X[at])
             at += 1
         else:
             u, d = factors(y, numbers)
@@ -207,8 +207,10 @@ def dual(y0, y1, X, lam, out):
     for k in range(X.shape[0] // SIZE):
         numbers = X[SIZE * k : SIZE * (k + 1)]
         if whole(numbers[0]) == ANGLE:
-            size, V = size_and_third(numbers)
-            _, ratio, _, _, middle = rotation_over_step(turned(y0, numbers, V), turned(y1, numbers, V))
+            size, V = size_and_plane_direction(numbers)
+            _, ratio, _, _, middle = rotation_over_step(
+                angle_parts(y0, numbers, V), angle_parts(y1, numbers, V)
+            )
             add_rotation_dual(lam[0] * size * ratio, middle, numbers, V, out)
         else:
             u0, d0 = factors(y0, numbers)
@@ -227,9 +229,9 @@ def bend(y, z, X, lam, out):
     for k in range(X.shape[0] // SIZE):
         numbers = X[SIZE * k : SIZE * (k + 1)]
         if whole(numbers[0]) == ANGLE:
-            size, V = size_and_third(numbers)
-            c, s, w, v, beta = turned(y, numbers, V)
-            _, _, dw, dv, dbeta = turned(z, numbers, V)
+            size, V = size_and_plane_direction(numbers)
+            c, s, w, v, beta = angle_parts(y, numbers, V)
+            _, _, dw, dv, dbeta = angle_parts(z, numbers, V)
             dc, ds = dot(dw, beta) + dot(w, dbeta), dot(dv, beta) + dot(v, dbeta)
             square, moment = c * c + s * s, size * lam[0]
             change = -2.0 * (c * dc + s * ds) / (square * square)

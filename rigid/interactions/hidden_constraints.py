@@ -41,7 +41,7 @@ def points_apart(Xa, Xb, end):
 
 
 @inline_kernel
-def place_of_points(Xa, Xb, end):
+def relative_position(Xa, Xb, end):
     """Return y of (1): the relative position in the axes of frame a."""
     return apply_transposed(end[2], points_apart(Xa, Xb, end))
 
@@ -73,7 +73,7 @@ def derivative_of_rate(Gam, Xa, Xb, end0, end1):
 
 
 @inline_kernel
-def derivative_of_place(Gam, Xa, Xb, end0, end1):
+def derivative_of_position(Gam, Xa, Xb, end0, end1):
     """Return D_r of b, D_psi of a and of b of the discrete derivative of Gam . y, with Gam constant in frame a."""
     Ra, Rb = matrix_average(end0[2], end1[2]), matrix_average(end0[3], end1[3])
     force = apply(Ra, Gam)

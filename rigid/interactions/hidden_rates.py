@@ -60,7 +60,7 @@ def relative_pose(a, k):
 
 
 @inline_kernel
-def spun(y, Omega):
+def director_rates(y, Omega):
     """Return the columns of R hat(Omega)."""
     return (
         direction(y, cross(Omega, AXES[0])),
@@ -77,7 +77,7 @@ def _put_relative_end(S, k, poses, moving, Y, Z):
     relative = relative_pose(a, y)
     if k == 0:
         relative = (ZERO, AXES[0], AXES[1], AXES[2])
-    spin = spun(relative, u[1])
+    spin = director_rates(relative, u[1])
     store(relative, S[Y], k)
     store((in_directors(a, minus(u[0], u0[0])), spin[0], spin[1], spin[2]), S[Z], k)
 

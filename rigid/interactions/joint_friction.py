@@ -58,7 +58,7 @@ def step_dual(y0, y1, X, lam, out):
     u0, d0 = point_on_plane.factors(y0, X)
     u1, d1 = point_on_plane.factors(y1, X)
     slid = dot(u1, d1) - dot(u0, d0)
-    point_on_plane.spread(average(u0, u1), average(d0, d1), X, lam[0] * X[SLIDING] * slid, out)
+    point_on_plane.write_dual_of_product(average(u0, u1), average(d0, d1), X, lam[0] * X[SLIDING] * slid, out)
     a, b, da, db = _mean(y0, 0, y1), _mean(y0, 1, y1), _change(y0, 0, y1), _change(y0, 1, y1)
     _turn(a, b, da, db, X, lam[0], out)
 
@@ -68,7 +68,7 @@ def rate_dual(y, z, X, lam, out):
     """Write the dual to the rates z of the poses, lam = 1."""
     u, d = point_on_plane.factors(y, X)
     du, dd = point_on_plane.factors(z, X)
-    point_on_plane.spread(u, d, X, lam[0] * X[SLIDING] * (dot(du, d) + dot(u, dd)), out)
+    point_on_plane.write_dual_of_product(u, d, X, lam[0] * X[SLIDING] * (dot(du, d) + dot(u, dd)), out)
     _turn(frame(y, 0), frame(y, 1), frame(z, 0), frame(z, 1), X, lam[0], out)
 
 

@@ -108,7 +108,7 @@ def displacement_dual(y0, y1, X, lam, out):
     x0, u0, d0 = displacement(y0, X)
     x1, u1, d1 = displacement(y1, X)
     force = lam[0] * law_quotient(X, DISPLACEMENT_LAW, x0, x1)
-    point_on_plane.spread(average(u0, u1), average(d0, d1), X, force, out)
+    point_on_plane.write_dual_of_product(average(u0, u1), average(d0, d1), X, force, out)
 
 
 @dual_function
@@ -117,7 +117,7 @@ def displacement_step(y0, y1, X, lam, out):
     x0, u0, d0 = displacement(y0, X)
     x1, u1, d1 = displacement(y1, X)
     force = law_force(X, DISPLACEMENT_LAW, lam[0] * (x1 - x0))
-    point_on_plane.spread(average(u0, u1), average(d0, d1), X, force, out)
+    point_on_plane.write_dual_of_product(average(u0, u1), average(d0, d1), X, force, out)
 
 
 @dual_function
@@ -125,7 +125,9 @@ def displacement_rate(y, z, X, lam, out):
     """Write the dual of the damper: the force F(dx/dt) on x."""
     _, u, d = displacement(y, X)
     _, du, dd = displacement(z, X)
-    point_on_plane.spread(u, d, X, law_force(X, DISPLACEMENT_LAW, lam[0] * (dot(du, d) + dot(u, dd))), out)
+    point_on_plane.write_dual_of_product(
+        u, d, X, law_force(X, DISPLACEMENT_LAW, lam[0] * (dot(du, d) + dot(u, dd))), out
+    )
 
 
 @value_function
@@ -178,7 +180,7 @@ def displacement_strain_dual(y0, y1, X, lam, out):
     """Write the dual of the force lam on the bilinear x."""
     _, u0, d0 = displacement(y0, X)
     _, u1, d1 = displacement(y1, X)
-    point_on_plane.spread(average(u0, u1), average(d0, d1), X, lam[0], out)
+    point_on_plane.write_dual_of_product(average(u0, u1), average(d0, d1), X, lam[0], out)
 
 
 @stress_function

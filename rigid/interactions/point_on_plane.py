@@ -6,10 +6,10 @@ lam u_a x (p_b - r_a). Velocity level: (Omega_a x U_a) . y + U_a . z, with y, z 
 
 from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.hidden_constraints import (
-    derivative_of_place,
+    derivative_of_position,
     derivative_of_rate,
-    place_of_points,
     rate_of_points,
+    relative_position,
 )
 from rigid.interactions.kinds import (
     ClosedForms,
@@ -32,7 +32,7 @@ def factors(y, X):
 
 
 @inline_kernel
-def spread(u, d, X, lam, out):
+def write_dual_of_product(u, d, X, lam, out):
     """Write the dual of lam u . d: lam u on p_b, its opposite on p_a, lam d on u_a."""
     f = times(lam, u)
     store(on_point_and_direction(times(-1.0, f), vector(X, 0), times(lam, d), vector(X, 6)), out, 0)
@@ -51,14 +51,14 @@ def dual(y0, y1, X, lam, out):
     """Write the discrete derivative of lam . g: both factors averaged."""
     u0, d0 = factors(y0, X)
     u1, d1 = factors(y1, X)
-    spread(average(u0, u1), average(d0, d1), X, lam[0], out)
+    write_dual_of_product(average(u0, u1), average(d0, d1), X, lam[0], out)
 
 
 @dual_function
 def bend(y, z, X, lam, out):
     """Write the change of the gradient along z: the gradient is linear in the poses, so it is the gradient at z."""
     u, d = factors(z, X)
-    spread(u, d, X, lam[0], out)
+    write_dual_of_product(u, d, X, lam[0], out)
 
 
 @inline_kernel
@@ -96,7 +96,7 @@ def add_tangent(lam, mean, end, block):
 def hidden_value(parameters, end):
     """Return the velocity-level constraint (Omega_a x U_a) . y + U_a . z as the first of three components."""
     Ua, _, Xa, Xb = parameters[:4]
-    y, z = place_of_points(Xa, Xb, end), rate_of_points(Xa, Xb, end)
+    y, z = relative_position(Xa, Xb, end), rate_of_points(Xa, Xb, end)
     return dot(cross(end[4], Ua), y) + dot(Ua, z), 0.0, 0.0
 
 
@@ -104,11 +104,11 @@ def hidden_value(parameters, end):
 def hidden_derivative(gam, parameters, end0, end1):
     """Return the discrete derivative of gam times the velocity-level constraint by the product rule: y and z averaged."""
     Ua, _, Xa, Xb = parameters[:4]
-    y = average(place_of_points(Xa, Xb, end0), place_of_points(Xa, Xb, end1))
+    y = average(relative_position(Xa, Xb, end0), relative_position(Xa, Xb, end1))
     on_z = times(gam[0], Ua)
     on_y = times(gam[0], cross(average(end0[4], end1[4]), Ua))
     D_v, D_Omega_a, D_Omega_b, _, torque_a, torque_b = derivative_of_rate(on_z, Xa, Xb, end0, end1)
-    force, place_a, place_b = derivative_of_place(on_y, Xa, Xb, end0, end1)
+    force, place_a, place_b = derivative_of_position(on_y, Xa, Xb, end0, end1)
     D_Omega_a = plus(D_Omega_a, cross(on_z, y))
     return D_v, D_Omega_a, D_Omega_b, force, plus(torque_a, place_a), plus(torque_b, place_b)
 

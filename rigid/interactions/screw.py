@@ -48,7 +48,7 @@ LEAD = 15  # offset of the lead per radian among the numbers
 
 
 @inline_kernel
-def third(X):
+def plane_direction(X):
     """Return U x W, which spans with W the plane of the rotation, counted about U."""
     return cross(vector(X, 6), vector(X, 9))
 
@@ -57,7 +57,7 @@ def third(X):
 def parts(y, X):
     """Return u, d and (c, s, w_a, (u x w)_a, u_b): c and s are the cosine and sine of alpha."""
     a, b = frame(y, 0), frame(y, 1)
-    w, v, beta = direction(a, vector(X, 9)), direction(a, third(X)), direction(b, vector(X, 12))
+    w, v, beta = direction(a, vector(X, 9)), direction(a, plane_direction(X)), direction(b, vector(X, 12))
     d = minus(point(b, vector(X, 3)), point(a, vector(X, 0)))
     return direction(a, vector(X, 6)), d, (dot(w, beta), dot(v, beta), w, v, beta)
 
@@ -74,7 +74,7 @@ def sliding_dual(u, d, X, lam):
 def rotation_dual(moment, c, s, w, v, beta, X):
     """Return the duals of moment (c ds - s dc) on a and b."""
     on_w = on_direction(times(-moment * s, beta), vector(X, 9))
-    on_v = on_direction(times(moment * c, beta), third(X))
+    on_v = on_direction(times(moment * c, beta), plane_direction(X))
     on_b = on_direction(times(moment, minus(times(c, v), times(s, w))), vector(X, 12))
     return add_duals(on_w, on_v), on_b
 
@@ -116,7 +116,7 @@ def bend(y, z, X, lam, out):
 
 
 @inline_kernel
-def changed_with(y, z, X):
+def angle_rates(y, z, X):
     """Return c, s and their rates at one end with the poses y and rates z."""
     _, _, (c, s, w, v, beta) = parts(y, X)
     _, _, (_, _, dw, dv, dbeta) = parts(z, X)
@@ -130,8 +130,8 @@ def hidden(y0, z0, y1, z1, X, lam, on_y, on_z):
     u1, d1, (_, _, w1, v1, beta1) = parts(y1, X)
     du0, dd0, (_, _, dw0, dv0, dbeta0) = parts(z0, X)
     du1, dd1, (_, _, dw1, dv1, dbeta1) = parts(z1, X)
-    c0, s0, dc0, ds0 = changed_with(y0, z0, X)
-    c1, s1, dc1, ds1 = changed_with(y1, z1, X)
+    c0, s0, dc0, ds0 = angle_rates(y0, z0, X)
+    c1, s1, dc1, ds1 = angle_rates(y1, z1, X)
     c, s, dc, ds = 0.5 * (c0 + c1), 0.5 * (s0 + s1), 0.5 * (dc0 + dc1), 0.5 * (ds0 + ds1)
     w, v, beta = average(w0, w1), average(v0, v1), average(beta0, beta1)
     dw, dv, dbeta = average(dw0, dw1), average(dv0, dv1), average(dbeta0, dbeta1)

@@ -33,7 +33,7 @@ def across(y, X):
 
 
 @inline_kernel
-def spread(ua, wa, ub, wb, X, lam, out):
+def write_dual_of_products(ua, wa, ub, wb, X, lam, out):
     """Write the dual of lam g: lam w_b on u_a, -lam u_b on w_a, -lam w_a on u_b, lam u_a on w_b."""
     on_a = on_direction(times(lam, wb), vector(X, 0)), on_direction(times(-lam, ub), vector(X, 3))
     on_b = on_direction(times(-lam, wa), vector(X, 6)), on_direction(times(lam, ua), vector(X, 9))
@@ -53,14 +53,16 @@ def dual(y0, y1, X, lam, out):
     """Write the discrete derivative of lam . g: all four directions averaged."""
     ua0, wa0, ub0, wb0 = across(y0, X)
     ua1, wa1, ub1, wb1 = across(y1, X)
-    spread(average(ua0, ua1), average(wa0, wa1), average(ub0, ub1), average(wb0, wb1), X, lam[0], out)
+    write_dual_of_products(
+        average(ua0, ua1), average(wa0, wa1), average(ub0, ub1), average(wb0, wb1), X, lam[0], out
+    )
 
 
 @dual_function
 def bend(y, z, X, lam, out):
     """Write the change of the gradient along z: the gradient is linear in the poses, so it is the gradient at z."""
     ua, wa, ub, wb = across(z, X)
-    spread(ua, wa, ub, wb, X, lam[0], out)
+    write_dual_of_products(ua, wa, ub, wb, X, lam[0], out)
 
 
 @inline_kernel

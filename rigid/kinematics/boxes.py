@@ -91,7 +91,7 @@ def depth_of_point(x, box):
 
 
 @inline_kernel
-def is_aside(a, b, box, reach):
+def is_beyond_face(a, b, box, reach):
     """Return True if a segment lies farther than `reach` beyond one face of a box, which proves that it is at least that far
     away.
     """

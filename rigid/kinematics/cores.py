@@ -96,7 +96,7 @@ def _corner(X, at, k):
 
 
 @inline_kernel
-def beyond(q, X, at):
+def distance_bound(q, X, at):
     """Return a lower bound of the distance of q from the core, in real arithmetic; negative inside.
 
     It is the height above the plane of the face for which this height is greatest. For a segment it is 0.
@@ -201,7 +201,7 @@ def nearest_in_core(q, X, at):
 @inline_kernel
 def signed_distance(q, X, at):
     """Return the distance of q from the core in real arithmetic; inside, minus the depth below the nearest face."""
-    most = beyond(q, X, at)
+    most = distance_bound(q, X, at)
     if most < 0.0:
         return most
     d = nearest_in_core((q[0] + 0j, q[1] + 0j, q[2] + 0j), X, at)[1]

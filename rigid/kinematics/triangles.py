@@ -1,7 +1,7 @@
 """Distances of triangles from points and segments, in real arithmetic."""
 
 from rigid.compilation.decorators import inline_kernel
-from rigid.kinematics.segments import between, nearest_parameters, within
+from rigid.kinematics.segments import between, clip_to_unit, nearest_parameters
 from rigid.linear_algebra import cross, dot, minus, plus, times
 
 
@@ -31,7 +31,7 @@ def height_above(x, a, b, c):
 def _from_side(x, p, q):
     """Return the squared distance of a point from a segment."""
     e, w = minus(q, p), minus(x, p)
-    d = minus(w, times(within(dot(w, e) / dot(e, e)), e))
+    d = minus(w, times(clip_to_unit(dot(w, e) / dot(e, e)), e))
     return dot(d, d)
 
 

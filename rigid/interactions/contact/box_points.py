@@ -24,7 +24,7 @@ from rigid.interactions.contact.contact_sums import (
     origin,
     share_of,
 )
-from rigid.interactions.contact.gaps import RHO, pushed, size_of
+from rigid.interactions.contact.gaps import RHO, contact_force, size_of
 from rigid.interactions.contact.normal_laws import PASSED, potential, reach_of
 from rigid.interactions.contact.planes import store_on_node
 from rigid.interactions.kinds import (
@@ -37,7 +37,7 @@ from rigid.interactions.kinds import (
     vector,
     whole,
 )
-from rigid.kinematics.boxes import depth_of_point, distance_of_point, excess, is_aside
+from rigid.kinematics.boxes import depth_of_point, distance_of_point, excess, is_beyond_face
 from rigid.kinematics.poses import ZERO, on_point, point
 from rigid.linear_algebra import average, dot, minus, plus, real, times
 
@@ -88,7 +88,7 @@ def inside(x0, x1, box0, box1):
 
 
 @inline_kernel
-def push(x0, x1, boxes, at, j, X, weight, fraction, out):
+def push_from_box(x0, x1, boxes, at, j, X, weight, fraction, out):
     """Add the dual of the box of frame j in contact with a point; return the contact contribution, the force on the
     point.
 
@@ -103,7 +103,7 @@ def push(x0, x1, boxes, at, j, X, weight, fraction, out):
         return NOTHING
     (w0, u0, e0), (w1, u1, e1) = _beyond(x0, box0), _beyond(x1, box1)
     D0, D1 = size_of(e0), size_of(e1)
-    Q, _, closed = pushed(X, ZERO, D0, D1)
+    Q, _, closed = contact_force(X, ZERO, D0, D1)
     if Q == 0.0:
         return NOTHING
     d, w, scale = ZERO, average(w0, w1), 2.0 * Q / (D0 + D1)
@@ -142,7 +142,7 @@ def sphere_on_box(y0, y1, X, weight, fraction, out):
     if inside(x0, x1, boxes[0], boxes[1]):
         mark_failed(out)
         return NOTHING
-    sums = push(x0, x1, boxes, CORE, 1, X, weight, fraction, out)
+    sums = push_from_box(x0, x1, boxes, CORE, 1, X, weight, fraction, out)
     add_dual(on_point(times(-1.0, sums[1]), local), out, 0)
     return sums
 
@@ -168,7 +168,7 @@ def value_of_box_and_rod(y, X, out):
 @inline_kernel
 def _out_of_reach(y, X, box):
     """Return True if the element is beyond the reach of the law along one axis of the box; evaluated in real arithmetic."""
-    return is_aside(real(origin(y, 1)), real(origin(y, 2)), in_reals(box), reach_between(X))
+    return is_beyond_face(real(origin(y, 1)), real(origin(y, 2)), in_reals(box), reach_between(X))
 
 
 @inline_kernel
@@ -184,7 +184,9 @@ def rod_on_box(y0, y1, X, weight, fraction, out):
         if inside(x0, x1, boxes[0], boxes[1]):
             mark_failed(out)
             return NOTHING
-        sums = push(x0, x1, boxes, CORE_OF_ROD, 0, X, weight * share_of(i, X, STATIONS), fraction, out)
+        sums = push_from_box(
+            x0, x1, boxes, CORE_OF_ROD, 0, X, weight * share_of(i, X, STATIONS), fraction, out
+        )
         if sums[0] != 0.0:
             add_on_station(out, 1, s, sums)
             total = add(total, sums)

@@ -23,14 +23,14 @@ then. The forces of U and U_i are those of `capsules` and `gaps`. A step fails i
 """
 
 from rigid.compilation.decorators import inline_kernel
-from rigid.interactions.contact.box_points import box_of, in_reals, of_point, push, reach_between
-from rigid.interactions.contact.capsules import crossed
+from rigid.interactions.contact.box_points import box_of, in_reals, of_point, push_from_box, reach_between
+from rigid.interactions.contact.capsules import nearest_on_segments
 from rigid.interactions.contact.contact_sums import NOTHING, add, contact_contribution, mark_failed
 from rigid.interactions.contact.edge_crossings import (
     cross_edges,
-    crosses,
     crossing_of,
     energy_of,
+    has_inner_crossing,
     is_apart,
     is_behind,
     with_swapped_bodies,
@@ -114,8 +114,10 @@ def value_of_boxes(y, X, out):
             continue
         for k in range(EDGES):
             b = _edge(other, k)
-            if not (is_behind(b, n, -below, -1.0) or is_apart(a, b, reach_between(X))) and crosses(a, b):
-                out[0] += SHARE * energy_of(crossing_of(a, b, size_of(crossed(a, b)[2]), X))
+            if not (is_behind(b, n, -below, -1.0) or is_apart(a, b, reach_between(X))) and has_inner_crossing(
+                a, b
+            ):
+                out[0] += SHARE * energy_of(crossing_of(a, b, size_of(nearest_on_segments(a, b)[2]), X))
 
 
 @inline_kernel
@@ -140,12 +142,12 @@ def _add_corners(k, boxes_a, boxes_b, X, weight, fraction, out):
     Return the contact sums, forces on the first box.
     """
     x0, x1 = corner(boxes_a[0], k), corner(boxes_a[1], k)
-    sums = push(x0, x1, boxes_b, B, 1, X, weight, fraction, out)
+    sums = push_from_box(x0, x1, boxes_b, B, 1, X, weight, fraction, out)
     add_dual(on_point(times(-1.0, sums[1]), _local(X, A, k)), out, 0)
     for j in range(CORNERS):
         p0, p1 = corner(boxes_b[0], j), corner(boxes_b[1], j)
         sums = add(sums, _add_vertex_pair(x0, x1, k, p0, p1, j, X, -weight, fraction, out))
-    contribution = push(
+    contribution = push_from_box(
         corner(boxes_b[0], k), corner(boxes_b[1], k), boxes_a, A, 0, X, weight, 1.0 - fraction, out
     )
     add_dual(on_point(times(-1.0, contribution[1]), _local(X, B, k)), out, 1)

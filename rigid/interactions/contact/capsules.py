@@ -33,7 +33,7 @@ from rigid.interactions.contact.contact_sums import (
     origin,
     share_of,
 )
-from rigid.interactions.contact.gaps import RHO, nearest, of_segment, pushed, size_of
+from rigid.interactions.contact.gaps import RHO, contact_force, nearest, of_segment, size_of
 from rigid.interactions.contact.normal_laws import potential, reach_of
 from rigid.interactions.contact.planes import store_on_node
 from rigid.interactions.kinds import (
@@ -186,7 +186,7 @@ def _crossing_slope(x0, x1):
 
 
 @inline_kernel
-def crossed(one, other):
+def nearest_on_segments(one, other):
     """Return s, t of the nearest points of two segments, d between them, and d . e_a, -d . e_b, which vanish except at ends.
 
     Whether a nearest point is an end or an inner point is decided in real arithmetic.
@@ -211,7 +211,7 @@ def crossed(one, other):
 
 @inline_kernel
 def mean_place(one0, other0, one1, other1, start, end):
-    """Return s and t at the root of f, the mean contact point of the step; `start`, `end`: results of `crossed` at both ends
+    """Return s and t at the root of f, the mean contact point of the step; `start`, `end`: `nearest_on_segments` at both ends
     of it.
     """
     ds, dt = end[0] - start[0], end[1] - start[1]
@@ -241,21 +241,21 @@ def value_of_capsules(y, X, out):
     w = _crossing(_lean(_cosine(one, other, X)[0]))
     out[0] = (1.0 - w) * _of_ends(X, one, other)
     if w != 0.0:
-        out[0] += 0.5 * w * potential(X, size_of(crossed(one, other)[2]) - X[RHO])
+        out[0] += 0.5 * w * potential(X, size_of(nearest_on_segments(one, other)[2]) - X[RHO])
 
 
 @inline_kernel
 def _add_crossing(starts, ends, w, X, weight, fraction, out):
     """Add the duals of U(D), weighted by w; return the contact contribution and the distances of the axes at both ends."""
     (one0, other0), (one1, other1) = starts, ends
-    start, end = crossed(one0, other0), crossed(one1, other1)
+    start, end = nearest_on_segments(one0, other0), nearest_on_segments(one1, other1)
     s, t = mean_place(one0, other0, one1, other1, start, end)
     D0, D1 = size_of(start[2]), size_of(end[2])
     d = average(
         between(one0[0], one0[1], other0[0], other0[1], s, t),
         between(one1[0], one1[1], other1[0], other1[1], s, t),
     )
-    Q, force, closed = pushed(X, d, D0, D1)
+    Q, force, closed = contact_force(X, d, D0, D1)
     weight = 0.5 * weight * w
     add_dual(on_point(times(-weight, force), _middle(X, A, s)), out, 0)
     add_dual(on_point(times(weight, force), _middle(X, B, t)), out, 1)

@@ -14,7 +14,7 @@ functions. A vertex is the end of a segment with constant t = t1 = 1.
 
 from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.contact.contact_sums import N, P, add, along, origin, passing
-from rigid.interactions.contact.gaps import ENDLESS, RHO, nearest, touched
+from rigid.interactions.contact.gaps import ENDLESS, RHO, mean_contact_parameter, nearest
 from rigid.interactions.contact.normal_laws import reach_of, resistance
 from rigid.interactions.kinds import COMPLEX_STEP, frame, vector
 from rigid.kinematics.poses import direction, point
@@ -52,11 +52,11 @@ def segment_piece(X, w, e, low, high):
     (t0, _, c0), (t1, d1, c1) = nearest(w[0], HERE, e[0], low, high), nearest(w[1], HERE, e[1], low, high)
     t0, t1, c0, c1 = t0 + 0j, t1 + 0j, c0 + 0j, c1 + 0j
     E0, E1, d1 = dot(e[0], e[0]) + 0j, dot(e[1], e[1]) + 0j, real(d1)
-    by_E = touched(t0, t1, c0, c1, E0, E1 + STEP)
+    by_E = mean_contact_parameter(t0, t1, c0, c1, E0, E1 + STEP)
     if low < t1.real < high:
-        kappa = A_STEP * touched(t0, t1 + STEP, c0, c1, E0, E1).imag / E1.real
+        kappa = A_STEP * mean_contact_parameter(t0, t1 + STEP, c0, c1, E0, E1).imag / E1.real
     else:
-        kappa = A_STEP * touched(t0, t1, c0, c1 + STEP, E0, E1).imag
+        kappa = A_STEP * mean_contact_parameter(t0, t1, c0, c1 + STEP, E0, E1).imag
     by_e = plus(times(kappa, minus(d1, times(t1.real, e[1]))), times(2.0 * A_STEP * by_E.imag, e[1]))
     return piece_of(X, w, e, (t0.real, t1.real, by_E.real), (times(kappa, e[1]), by_e))
 

@@ -32,7 +32,7 @@ from rigid.interactions.contact.contact_sums import (
     mark_failed,
     share_of,
 )
-from rigid.interactions.contact.gaps import RHO, pushed, root, size_of
+from rigid.interactions.contact.gaps import RHO, contact_force, root, size_of
 from rigid.interactions.contact.normal_laws import PASSED, potential
 from rigid.interactions.contact.planes import store_on_node
 from rigid.interactions.kinds import (
@@ -45,7 +45,7 @@ from rigid.interactions.kinds import (
     vector,
     whole,
 )
-from rigid.kinematics.cores import AXIS, beyond, is_round, nearest_in_core
+from rigid.kinematics.cores import AXIS, distance_bound, is_round, nearest_in_core
 from rigid.kinematics.poses import ZERO, direction, on_direction, on_point, point
 from rigid.linear_algebra import average, dot, minus, plus, real, times
 
@@ -57,7 +57,7 @@ ROUNDING = 1e-15
 
 
 @inline_kernel
-def seen(x, pose, X, at):
+def in_core_axes(x, pose, X, at):
     """Return w = x - c and the position of x in the axes of a core; `at`: offset of the core in X."""
     w = minus(x, point(pose, vector(X, at)))
     if is_round(X, at):
@@ -70,8 +70,8 @@ def seen(x, pose, X, at):
 @inline_kernel
 def of_point(x, pose, X, at):
     """Return the potential V of a point x and a core; NaN if the point is inside the core."""
-    q = seen(x, pose, X, at)[1]
-    most = beyond(real(q), X, at)
+    q = in_core_axes(x, pose, X, at)[1]
+    most = distance_bound(real(q), X, at)
     if most < 0.0:
         return PASSED
     if most > reach_between(X):
@@ -106,8 +106,8 @@ def push_from_core(x0, x1, poses, at, j, X, weight, fraction, out):
     x0, x1: the point at both ends of the step. `poses`: poses of frame j at both ends. `fraction`: fraction of the distance from
     the point to the core at which both surfaces touch, measured from the point.
     """
-    (w0, q0), (w1, q1) = seen(x0, poses[0], X, at), seen(x1, poses[1], X, at)
-    far, out0, out1 = reach_between(X), beyond(real(q0), X, at), beyond(real(q1), X, at)
+    (w0, q0), (w1, q1) = in_core_axes(x0, poses[0], X, at), in_core_axes(x1, poses[1], X, at)
+    far, out0, out1 = reach_between(X), distance_bound(real(q0), X, at), distance_bound(real(q1), X, at)
     if out0 < 0.0 or out1 < 0.0:
         mark_failed(out)
         return NOTHING
@@ -115,7 +115,7 @@ def push_from_core(x0, x1, poses, at, j, X, weight, fraction, out):
         return NOTHING
     near0, near1 = nearest_in_core(q0, X, at), nearest_in_core(q1, X, at)
     D0, D1 = size_of(near0[1]), size_of(near1[1])
-    Q, _, closed = pushed(X, ZERO, D0, D1)
+    Q, _, closed = contact_force(X, ZERO, D0, D1)
     if Q == 0.0:
         return NOTHING
     w, scale, offset = average(w0, w1), 2.0 * Q / (D0 + D1), mean_offset(q0, q1, near0, near1)

@@ -4,9 +4,9 @@ Nothing acts if an end is the nearest point, or if both edges are parallel.
 """
 
 from rigid.compilation.decorators import inline_kernel
-from rigid.interactions.contact.capsules import crossed, distance_of, mean_place
+from rigid.interactions.contact.capsules import distance_of, mean_place, nearest_on_segments
 from rigid.interactions.contact.contact_sums import NOTHING, add, contact_contribution
-from rigid.interactions.contact.gaps import RHO, of_segment, pushed, size_of
+from rigid.interactions.contact.gaps import RHO, contact_force, of_segment, size_of
 from rigid.interactions.contact.normal_laws import potential
 from rigid.interactions.kinds import add_dual
 from rigid.kinematics.poses import on_point
@@ -38,7 +38,7 @@ def is_apart(one, other, reach):
 
 
 @inline_kernel
-def crosses(one, other):
+def has_inner_crossing(one, other):
     """Return True if two edges are not parallel and their nearest points are inner points of both; otherwise V is 0.
 
     The decision is made in real arithmetic.
@@ -53,9 +53,12 @@ def crosses(one, other):
 @inline_kernel
 def have_passed(start, end):
     """Return True if two edges that cross at both ends of a step have gone through each other; evaluated in real arithmetic."""
-    if not (crosses(start[0], start[1]) and crosses(end[0], end[1])):
+    if not (has_inner_crossing(start[0], start[1]) and has_inner_crossing(end[0], end[1])):
         return False
-    return dot(real(crossed(start[0], start[1])[2]), real(crossed(end[0], end[1])[2])) < 0.0
+    return (
+        dot(real(nearest_on_segments(start[0], start[1])[2]), real(nearest_on_segments(end[0], end[1])[2]))
+        < 0.0
+    )
 
 
 @inline_kernel
@@ -168,9 +171,9 @@ def cross_edges(edges0, edges1, local_ends, X, weight, fraction, out):
     fraction of the distance from the first edge to the second at which both surfaces touch.
     """
     (one0, other0), (one1, other1) = edges0, edges1
-    if not (crosses(one0, other0) or crosses(one1, other1)):
+    if not (has_inner_crossing(one0, other0) or has_inner_crossing(one1, other1)):
         return NOTHING
-    start, end = crossed(one0, other0), crossed(one1, other1)
+    start, end = nearest_on_segments(one0, other0), nearest_on_segments(one1, other1)
     D0, D1 = size_of(start[2]), size_of(end[2])
     U0, U1 = crossing_of(one0, other0, D0, X), crossing_of(one1, other1, D1, X)
     if U0[0] == 0.0 and U1[0] == 0.0:
@@ -182,7 +185,7 @@ def cross_edges(edges0, edges1, local_ends, X, weight, fraction, out):
         between(one0[0], one0[1], other0[0], other0[1], s, t),
         between(one1[0], one1[1], other1[0], other1[1], s, t),
     )
-    Q, force, closed = pushed(X, d, D0, D1)
+    Q, force, closed = contact_force(X, d, D0, D1)
     w = weight * slopes[0]
     add_dual(on_point(times(-w, force), plus(times(1.0 - s, Xa), times(s, Xb))), out, 0)
     add_dual(on_point(times(w, force), plus(times(1.0 - t, Xc), times(t, Xe))), out, 1)

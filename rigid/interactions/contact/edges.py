@@ -6,13 +6,13 @@ fails if one edge goes through the other within it.
 
 from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.contact.box_points import reach_between
-from rigid.interactions.contact.capsules import crossed
+from rigid.interactions.contact.capsules import nearest_on_segments
 from rigid.interactions.contact.contact_sums import NOTHING, mark_failed
 from rigid.interactions.contact.edge_crossings import (
     cross_edges,
-    crosses,
     crossing_of,
     energy_of,
+    has_inner_crossing,
     have_passed,
     is_apart,
 )
@@ -34,8 +34,8 @@ def value_of_edges(y, X, out):
     """Compute the potential of two crossing edges."""
     a, b = _edge(y, 0, X, A), _edge(y, 1, X, B)
     out[0] = 0.0
-    if not is_apart(a, b, reach_between(X)) and crosses(a, b):
-        out[0] = energy_of(crossing_of(a, b, size_of(crossed(a, b)[2]), X))
+    if not is_apart(a, b, reach_between(X)) and has_inner_crossing(a, b):
+        out[0] = energy_of(crossing_of(a, b, size_of(nearest_on_segments(a, b)[2]), X))
 
 
 @inline_kernel

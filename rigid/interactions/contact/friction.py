@@ -130,7 +130,7 @@ def lever(y, c):
 
 
 @inline_kernel
-def turning(y, x):
+def inverse_director_inertia(y, x):
     """Return J^-1 x, J = sum of |d|^2 I - d d^T: a moment x on a frame has the dual f_k = (J^-1 x) x d_k."""
     square = dot(y[1], y[1]) + dot(y[2], y[2]) + dot(y[3], y[3])
     return apply_inverse(_column(y, square, 0), _column(y, square, 1), _column(y, square, 2), x)
@@ -138,7 +138,7 @@ def turning(y, x):
 
 @inline_kernel
 def _column(y, square, i):
-    """Return column i of J of `turning`."""
+    """Return column i of J of `inverse_director_inertia`."""
     x = -(y[1][0] * y[1][i] + y[2][0] * y[2][i] + y[3][0] * y[3][i])
     u = -(y[1][1] * y[1][i] + y[2][1] * y[2][i] + y[3][1] * y[3][i])
     v = -(y[1][2] * y[1][i] + y[2][2] * y[2][i] + y[3][2] * y[3][i])
@@ -148,13 +148,13 @@ def _column(y, square, i):
 @inline_kernel
 def rotation_by(y, z):
     """Return the rotation (Cayley vector) of a step with mean pose y and change z: a moment M does the work M . rotation."""
-    return turning(y, plus(cross(y[1], z[1]), plus(cross(y[2], z[2]), cross(y[3], z[3]))))
+    return inverse_director_inertia(y, plus(cross(y[1], z[1]), plus(cross(y[2], z[2]), cross(y[3], z[3]))))
 
 
 @inline_kernel
 def on_rotation(y, M):
     """Return the dual of a moment M on a frame with the pose y."""
-    u = turning(y, M)
+    u = inverse_director_inertia(y, M)
     return zero(M), cross(u, y[1]), cross(u, y[2]), cross(u, y[3])
 
 
@@ -171,7 +171,7 @@ def is_anisotropic(X, at):
 
 
 @inline_kernel
-def ways(tangent, n, X, at):
+def direction_factors(tangent, n, X, at):
     """Return e, the unit tangent of the rod across n, and the factors of mu for slip along e, against it, and sideways."""
     square, flat = dot(tangent, tangent), across(tangent, n)
     if square.real == 0.0 or not is_anisotropic(X, at):
@@ -191,7 +191,7 @@ def ways(tangent, n, X, at):
 def scaled(x, anisotropy, of, power):
     """Return F^power x, where F is evaluated for the direction (forwards or backwards) of the vector `of`.
 
-    `anisotropy`: result of `ways`. `power`: 1.0, 0.5 or -0.5.
+    `anisotropy`: result of `direction_factors`. `power`: 1.0, 0.5 or -0.5.
     """
     e, (forth, back, side) = anisotropy
     p, q = forth if dot(of, e).real > 0.0 else back, side
@@ -225,7 +225,8 @@ def limit_bristle(P, size, limit, by_force, lam):
 def bristle(y, X, at, n, s, N, anisotropy, lam):
     """Return T of (2), the bristle at the end of the step, and whether the contact slides.
 
-    `y`: mean pose of the first frame. `n`: normal. `s`: slip across n. `N`: normal force. `anisotropy`: result of `ways`.
+    `y`: mean pose of the first frame. `n`: normal. `s`: slip across n. `N`: normal force. `anisotropy`: result of
+    `direction_factors`.
     """
     zeta, k = vector(X, at + ZETA), X[at + STIFFNESS]
     damps = 0.0 * lam[0]
@@ -316,7 +317,7 @@ def friction_forces(X, at, lam, first, sums, s, theta, tangent):
     n, N = times(1.0 / size, force), size * (1.0 + phi)
     T, end, slides, M = zero(s), zero(s), False, zero(s)
     if X[at + STATIC].real > 0.0:
-        T, end, slides = bristle(first, X, at, n, across(s, n), N, ways(tangent, n, X, at), lam)
+        T, end, slides = bristle(first, X, at, n, across(s, n), N, direction_factors(tangent, n, X, at), lam)
     if resists_rotation(X, at):
         M = times(N * X[at + DRILL], smoothed_sign(times(dot(theta, n), n), lam, 0))
         M = plus(M, times(N * X[at + ROLL], smoothed_sign(across(theta, n), lam, 1)))

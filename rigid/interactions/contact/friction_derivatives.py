@@ -32,12 +32,12 @@ from rigid.interactions.contact.friction import (
     B,
     C,
     across,
+    direction_factors,
     has_expected_values,
     is_anisotropic,
     mean,
     resists_rotation,
     scaled,
-    ways,
 )
 from rigid.interactions.kinds import EXPECTED, frame, vector
 from rigid.kinematics.poses import direction
@@ -73,8 +73,8 @@ def _normal(X, at, lam, w):
 
 
 @inline_kernel
-def _changes_of_ways(X, at, tangent, n, anisotropy, dt, dn):
-    """Return the changes of `ways`: of e, and of the factors forwards and backwards; dt, dn: changes of tangent and normal."""
+def _changes_of_direction_factors(X, at, tangent, n, anisotropy, dt, dn):
+    """Return the changes of `direction_factors`: of e and both factors along it; dt, dn: changes of tangent and normal."""
     square, flat = dot(tangent, tangent), across(tangent, n)
     if square == 0.0 or not is_anisotropic(X, at):
         return UPRIGHT
@@ -119,7 +119,7 @@ def _limit_of(X, at):
 def _bristle_state(X, at, lam, n, N, s, tangent, g):
     """Return the state of the bristle: anisotropy, u, factor, P before it is limited, damps, resists, and if the contact slides.
 
-    `anisotropy`: result of `ways`. `factor`: ratio by which g, projected across n, is lengthened to give u.
+    `anisotropy`: result of `direction_factors`. `factor`: ratio by which g, projected across n, is lengthened to give u.
     """
     k, damps, factor = X[at + STIFFNESS], 0.0, 1.0
     if X[at + REST] > 0.0:
@@ -128,7 +128,7 @@ def _bristle_state(X, at, lam, n, N, s, tangent, g):
     square, reduced_square = dot(zeta, zeta), dot(u, u)
     if square > 0.0 and reduced_square > 0.0:
         factor = math.sqrt(square / reduced_square)
-    u, anisotropy, resists = times(factor, u), ways(tangent, n, X, at), 0.5 * k + damps * N
+    u, anisotropy, resists = times(factor, u), direction_factors(tangent, n, X, at), 0.5 * k + damps * N
     P = plus(times(k, scaled(u, anisotropy, u, -0.5)), times(resists, s))
     limit = N * _limit_of(X, at)
     return anisotropy, u, factor, P, damps, resists, dot(P, P) > limit * limit
@@ -153,7 +153,7 @@ def _bristle_by(X, at, lam, base, by):
     k, zeta, dway = (
         X[at + STIFFNESS],
         vector(X, at + ZETA),
-        _changes_of_ways(X, at, tangent, n, anisotropy, dt, dn),
+        _changes_of_direction_factors(X, at, tangent, n, anisotropy, dt, dn),
     )
     by_force = times(damps * dN, s)
     dP = plus(times(resists, ds), by_force)

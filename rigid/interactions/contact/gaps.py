@@ -61,7 +61,7 @@ def nearest(x, a, e, low, high):
 
 
 @inline_kernel
-def touched(t0, t1, c0, c1, E0, E1):
+def mean_contact_parameter(t0, t1, c0, c1, E0, E1):
     """Return the mean contact point t of (2), between t0 and t1; E0, E1: |e|^2 at both ends of the step."""
     change = t1 - t0
     if abs(change.real) < 1e-100:
@@ -76,7 +76,7 @@ def touched(t0, t1, c0, c1, E0, E1):
 
 
 @inline_kernel
-def pushed(X, d, D0, D1):
+def contact_force(X, d, D0, D1):
     """Return Q, the force Q 2 d/(D0 + D1), and D0 - D1, by which the gap has closed."""
     rho = X[RHO]
     Q = resistance(X, D0 - rho, D1 - rho)
@@ -90,7 +90,7 @@ def of_points(X, x0, x1, p0, p1):
     """Return, for two points x and p, Q, the force on x, the distance by which the gap has closed, and the mean of x - p."""
     d0, d1 = minus(x0, p0), minus(x1, p1)
     d = average(d0, d1)
-    Q, force, closed = pushed(X, d, size_of(d0), size_of(d1))
+    Q, force, closed = contact_force(X, d, size_of(d0), size_of(d1))
     return Q, force, closed, d
 
 
@@ -110,9 +110,9 @@ def of_segment(X, x0, x1, a0, b0, a1, b1, low, high):
     e0, e1 = minus(b0, a0), minus(b1, a1)
     t0, d0, c0 = nearest(x0, a0, e0, low, high)
     t1, d1, c1 = nearest(x1, a1, e1, low, high)
-    t = touched(t0, t1, c0, c1, dot(e0, e0), dot(e1, e1))
+    t = mean_contact_parameter(t0, t1, c0, c1, dot(e0, e0), dot(e1, e1))
     d = average(minus(minus(x0, a0), times(t, e0)), minus(minus(x1, a1), times(t, e1)))
-    Q, force, closed = pushed(X, d, size_of(d0), size_of(d1))
+    Q, force, closed = contact_force(X, d, size_of(d0), size_of(d1))
     return Q, force, closed, d, t
 
 

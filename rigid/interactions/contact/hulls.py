@@ -11,14 +11,14 @@ A step fails if the cores overlap at one of its ends.
 
 from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.contact.box_points import reach_between
-from rigid.interactions.contact.capsules import crossed
+from rigid.interactions.contact.capsules import nearest_on_segments
 from rigid.interactions.contact.contact_sums import NOTHING, add, contact_contribution, mark_failed
 from rigid.interactions.contact.core_points import of_point, push_from_core
 from rigid.interactions.contact.edge_crossings import (
     cross_edges,
-    crosses,
     crossing_of,
     energy_of,
+    has_inner_crossing,
     is_apart,
     with_swapped_bodies,
 )
@@ -148,9 +148,9 @@ def energy_of_cores(one, other, X):
             if _are_far(opposite, X, to, k):
                 continue
             b = edge_of(other, X, to, k)
-            if not is_apart(a, b, reach_between(X)) and crosses(a, b):
+            if not is_apart(a, b, reach_between(X)) and has_inner_crossing(a, b):
                 weight = _greater(share_of_edge(X, A, i), share_of_edge(X, to, k))
-                V += weight * energy_of(crossing_of(a, b, size_of(crossed(a, b)[2]), X))
+                V += weight * energy_of(crossing_of(a, b, size_of(nearest_on_segments(a, b)[2]), X))
     return V
 
 

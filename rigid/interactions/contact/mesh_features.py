@@ -229,7 +229,7 @@ def box_around(X, one, other):
 
 
 @inline_kernel
-def is_beside(X, at, low, high):
+def is_clear_of_box(X, at, low, high):
     """Return True if no face of the mesh at offset `at` intersects the bounding box low, high."""
     first = at + COUNTS
     face = first + 3 * whole(X[at])

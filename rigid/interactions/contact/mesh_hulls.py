@@ -20,14 +20,14 @@ through an edge.
 
 from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.contact.box_points import reach_between
-from rigid.interactions.contact.capsules import crossed
+from rigid.interactions.contact.capsules import nearest_on_segments
 from rigid.interactions.contact.contact_sums import NOTHING, add, contact_contribution, mark_failed
 from rigid.interactions.contact.core_points import of_point, push_from_core
 from rigid.interactions.contact.edge_crossings import (
     cross_edges,
-    crosses,
     crossing_of,
     energy_of,
+    has_inner_crossing,
     have_passed,
     is_apart,
     with_swapped_bodies,
@@ -35,7 +35,7 @@ from rigid.interactions.contact.edge_crossings import (
 from rigid.interactions.contact.gaps import RHO, of_points, size_of
 from rigid.interactions.contact.hulls import A, edge_of, lesser, local_vertex, share_of_edge
 from rigid.interactions.contact.mesh_features import COUNTS, OF_EDGE, mesh_vertex, pieces
-from rigid.interactions.contact.mesh_points import inside, push
+from rigid.interactions.contact.mesh_points import inside, push_from_mesh
 from rigid.interactions.contact.normal_laws import PASSED, potential
 from rigid.interactions.kinds import (
     Kind,
@@ -137,9 +137,9 @@ def energy_of_hull_on_mesh(one, other, X):
         a = point(one, p), point(one, q)
         for i in range(counts_of(X, A)[1]):
             b = edge_of(other, X, A, i)
-            if not is_apart(a, b, reach) and crosses(a, b):
+            if not is_apart(a, b, reach) and has_inner_crossing(a, b):
                 part = X[w + k] * share_of_edge(X, A, i)
-                V += part * energy_of(crossing_of(a, b, size_of(crossed(a, b)[2]), X))
+                V += part * energy_of(crossing_of(a, b, size_of(nearest_on_segments(a, b)[2]), X))
     return V
 
 
@@ -168,7 +168,9 @@ def _add_vertices(poses_a, poses_b, X, weight, fraction, out):
     for i in range(counts_of(X, A)[0]):
         Xv = local_vertex(X, A, i)
         x0, x1 = point(poses_b[0], Xv), point(poses_b[1], Xv)
-        contribution = push(x0, x1, poses_a, 0, X, mesh, weight * share_of_vertex(X, A, i), fraction, out)
+        contribution = push_from_mesh(
+            x0, x1, poses_a, 0, X, mesh, weight * share_of_vertex(X, A, i), fraction, out
+        )
         add_dual(on_point(times(-1.0, contribution[1]), Xv), out, 1)
         sums = add(sums, contribution)
     return sums

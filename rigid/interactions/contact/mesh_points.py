@@ -10,7 +10,7 @@ from rigid.interactions.contact.contact_sums import (
     origin,
     share_of,
 )
-from rigid.interactions.contact.mesh_features import box_around, is_beside, pieces
+from rigid.interactions.contact.mesh_features import box_around, is_clear_of_box, pieces
 from rigid.interactions.contact.planes import store_on_node
 from rigid.interactions.kinds import (
     Kind,
@@ -44,7 +44,7 @@ def _outside(y, f):
 
 
 @inline_kernel
-def push(x0, x1, poses, j, X, at, weight, fraction, out):
+def push_from_mesh(x0, x1, poses, j, X, at, weight, fraction, out):
     """Add the dual of the mesh of frame j in contact with a point; return the contact sums, forces on the point.
 
     `poses`: poses of frame j at both ends of the step. `at`: offset of the mesh in X. `fraction`: fraction of the distance from
@@ -89,7 +89,7 @@ def sphere_on_mesh(y0, y1, X, weight, fraction, out):
     """Add the duals of a sphere and a mesh to `out`, and nothing else; return the contact sums."""
     local = vector(X, CENTRE)
     x0, x1 = point(frame(y0, 0), local), point(frame(y1, 0), local)
-    sums = push(x0, x1, (frame(y0, 1), frame(y1, 1)), 1, X, MESH, weight, fraction, out)
+    sums = push_from_mesh(x0, x1, (frame(y0, 1), frame(y1, 1)), 1, X, MESH, weight, fraction, out)
     add_dual(on_point(times(-1.0, sums[1]), local), out, 0)
     return sums
 
@@ -117,7 +117,7 @@ def _out_of_reach(y, X):
     """Return True if no face is within the reach of the element."""
     mesh = frame(y, 0)
     low, high = box_around(X, inside(mesh, origin(y, 1)), inside(mesh, origin(y, 2)))
-    return is_beside(X, MESH_OF_ROD, low, high)
+    return is_clear_of_box(X, MESH_OF_ROD, low, high)
 
 
 @inline_kernel
@@ -128,7 +128,9 @@ def rod_on_mesh(y0, y1, X, weight, fraction, out):
     m, total, poses = whole(X[STATIONS]), NOTHING, (frame(y0, 0), frame(y1, 0))
     for i in range(m + 1):
         s, station_weight = i / m, weight * share_of(i, X, STATIONS)
-        sums = push(along(y0, 1, s), along(y1, 1, s), poses, 0, X, MESH_OF_ROD, station_weight, fraction, out)
+        sums = push_from_mesh(
+            along(y0, 1, s), along(y1, 1, s), poses, 0, X, MESH_OF_ROD, station_weight, fraction, out
+        )
         if sums[0] != 0.0:
             add_on_station(out, 1, s, sums)
             total = add(total, sums)
