@@ -125,7 +125,7 @@ class Writer:
     """Source code of the kernels of one system: its `lines`, and the names of the kernels `written`."""
 
     def __init__(self, q: list[sp.Symbol]):
-        self.places = {x: f"q[{i}]" for i, x in enumerate(q)} | {TIME: "signal[0]"}
+        self.sources = {x: f"q[{i}]" for i, x in enumerate(q)} | {TIME: "signal[0]"}
         self.lines = [
             "import math",
             "from rigid.compilation import real_functions as real",
@@ -145,7 +145,7 @@ class Writer:
 
         `vectors`: symbols of each vector argument besides q.
         """
-        sources = dict(self.places)
+        sources = dict(self.sources)
         for vector, symbols in (vectors or {}).items():
             sources |= {x: f"{vector}[{i}]" for i, x in enumerate(symbols)}
         common, (reduced,) = sp.cse([values], symbols=sp.numbered_symbols("common"))
@@ -180,7 +180,7 @@ class Writer:
             middle = gradient_of(V, q).subs(half, simultaneous=True)
             self.function("discrete_gradient", "q, q1, D, out", middle, {"q1": mid})
             return
-        sources = self.places | {x: f"q1[{i}]" for i, x in enumerate(mid)}
+        sources = self.sources | {x: f"q1[{i}]" for i, x in enumerate(mid)}
         body: list[str] = []
         total = sp.zeros(len(q), 1)
         end = dict(zip(q, mid, strict=True))

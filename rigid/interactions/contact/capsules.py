@@ -210,7 +210,7 @@ def nearest_on_segments(one, other):
 
 
 @inline_kernel
-def mean_place(one0, other0, one1, other1, start, end):
+def mean_parameters(one0, other0, one1, other1, start, end):
     """Return s and t at the root of f, the mean contact point of the step; `start`, `end`: `nearest_on_segments` at both ends
     of it.
     """
@@ -249,7 +249,7 @@ def _add_crossing(starts, ends, w, X, weight, fraction, out):
     """Add the duals of U(D), weighted by w; return the contact contribution and the distances of the axes at both ends."""
     (one0, other0), (one1, other1) = starts, ends
     start, end = nearest_on_segments(one0, other0), nearest_on_segments(one1, other1)
-    s, t = mean_place(one0, other0, one1, other1, start, end)
+    s, t = mean_parameters(one0, other0, one1, other1, start, end)
     D0, D1 = size_of(start[2]), size_of(end[2])
     d = average(
         between(one0[0], one0[1], other0[0], other0[1], s, t),

@@ -4,7 +4,7 @@ Nothing acts if an end is the nearest point, or if both edges are parallel.
 """
 
 from rigid.compilation.decorators import inline_kernel
-from rigid.interactions.contact.capsules import distance_of, mean_place, nearest_on_segments
+from rigid.interactions.contact.capsules import distance_of, mean_parameters, nearest_on_segments
 from rigid.interactions.contact.contact_sums import NOTHING, add, contact_contribution
 from rigid.interactions.contact.gaps import RHO, contact_force, of_segment, size_of
 from rigid.interactions.contact.normal_laws import potential
@@ -180,7 +180,7 @@ def cross_edges(edges0, edges1, local_ends, X, weight, fraction, out):
         return NOTHING
     slopes = mean_slopes(U0, U1)
     Xa, Xb, Xc, Xe = local_ends
-    s, t = mean_place(one0, other0, one1, other1, start, end)
+    s, t = mean_parameters(one0, other0, one1, other1, start, end)
     d = average(
         between(one0[0], one0[1], other0[0], other0[1], s, t),
         between(one1[0], one1[1], other1[0], other1[1], s, t),
