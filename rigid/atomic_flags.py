@@ -120,12 +120,12 @@ def wait_for(flags, index, least, end_words, end_index, end, sleep):
 
     `sleep`: (2,) result of `sleep_arguments()`.
     """
-    looks = 0
+    checks = 0
     while load_flag(flags, index) < least:
         if load_flag(end_words, end_index) >= end:
             return 1
-        looks += 1
-        if looks < _SPINS:
+        checks += 1
+        if checks < _SPINS:
             _rest()
         else:
             _sleep_at(sleep[0])(sleep[1])

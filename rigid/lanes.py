@@ -385,9 +385,9 @@ def _transposed(builder: Any, vectors: list[Any], steps: tuple[int, ...] = (1, 2
     for step in steps:
         low, high = [], []
         for i in range(8):
-            odd = bool(i & step)
-            low.append(8 + i - step if odd else i)
-            high.append(8 + i if odd else i + step)
+            is_odd = bool(i & step)
+            low.append(8 + i - step if is_odd else i)
+            high.append(8 + i if is_odd else i + step)
         mixed = list(vectors)
         for i in (k for k in range(8) if not k & step):
             both = vectors[i], vectors[i | step]

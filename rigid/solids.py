@@ -99,8 +99,8 @@ class Revolved:
         """
         rims, ends = self._inset(radius)
         half = 0.5 * min(float(np.ptp(self.heights)), 2.0 * float(self.radii.max()))
-        rises = np.diff(np.concatenate([ends[:1], rims[:, 1], ends[1:]]))
-        if rims[:, 0].min() <= 0.0 or rises.min() < -FLAT * half:
+        height_steps = np.diff(np.concatenate([ends[:1], rims[:, 1], ends[1:]]))
+        if rims[:, 0].min() <= 0.0 or height_steps.min() < -FLAT * half:
             _raise_too_round(
                 owner, radius, f"the {half:.3g} m of half its least extent, less where it is pointed"
             )

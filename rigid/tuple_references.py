@@ -65,10 +65,10 @@ def by_reference(named_tuple: C) -> C:
         key = tuple(map(id, fields))
         if type(value) is not named_tuple or key not in known_types:
             plain = [field.pointee if isinstance(field, Reference) else field for field in fields]
-            made = Reference(types.BaseTuple.from_types(plain, type(value)))
+            reference = Reference(types.BaseTuple.from_types(plain, type(value)))
             if type(value) is not named_tuple:
-                return made
-            known_types[key] = fields, made
+                return reference
+            known_types[key] = fields, reference
         return known_types[key][1]
 
     return named_tuple
@@ -117,10 +117,10 @@ def _from_python(reference: Reference, argument: Any, c: Any) -> NativeValue:
             builder.store(builder.inttoptr(address, pointer), slot)
         with otherwise:
             builder.store(_write_to(storage, reference.pointee, argument, uncounted), failed)
-    wrong = builder.load(failed)
-    with builder.if_then(wrong, likely=False):
+    has_failed = builder.load(failed)
+    with builder.if_then(has_failed, likely=False):
         c.pyapi.err_set_string("PyExc_TypeError", f"can't unbox arrays: no {reference.name}")
-    return NativeValue(_written(builder, builder.load(slot)), is_error=wrong)
+    return NativeValue(_written(builder, builder.load(slot)), is_error=has_failed)
 
 
 _RIGHT = ir.Constant(ir.IntType(1), 0)
@@ -137,13 +137,13 @@ def _write_to(target: Any, kind: Any, argument: Any, api: Any) -> Any:
         failed = cgutils.alloca_once_value(builder, cgutils.true_bit)
         count = api.tuple_size(argument)
         with builder.if_then(builder.icmp_signed("==", count, count.type(len(fields))), likely=True):
-            wrong = cgutils.false_bit
+            has_failed = cgutils.false_bit
             for i, field in enumerate(fields):
                 field_failed = _write_to(
                     _inside(builder, target, i), field, api.tuple_getitem(argument, i), api
                 )
-                wrong = builder.or_(wrong, field_failed)
-            builder.store(wrong, failed)
+                has_failed = builder.or_(has_failed, field_failed)
+            builder.store(has_failed, failed)
         return builder.load(failed)
     if isinstance(kind, types.Array):
         status = api.numba_array_adaptor(argument, builder.bitcast(target, api.voidptr))
@@ -169,8 +169,8 @@ def _written(builder: Any, place: Any) -> Any:
     Loads from it may be moved past any store (see `fields_at`), but not before the stores that wrote the fields: the loads
     depend on the result of an instruction that the compiler cannot analyse.
     """
-    same = ir.FunctionType(place.type, [place.type])
-    return builder.asm(same, "", "=r,0,~{memory}", [place], side_effect=True)
+    identity_type = ir.FunctionType(place.type, [place.type])
+    return builder.asm(identity_type, "", "=r,0,~{memory}", [place], side_effect=True)
 
 
 def _inside(builder: Any, pointer: Any, index: int) -> Any:

@@ -120,11 +120,11 @@ def _lanczos(
 
     P = scipy.sparse.linalg.LinearOperator((lin.size, lin.size), matvec=solve, dtype=float)
     start = solve(np.random.default_rng(1).standard_normal(lin.size))
-    light = massless_unknowns(lin)
-    if len(light):  # start with motions of these unknowns that follow unknowns with mass
-        push = np.zeros(lin.size)
-        push[light] = start[light]
-        _check_stiffened(lin, saddle.solve(push)[None])
+    massless = massless_unknowns(lin)
+    if len(massless):  # start with motions of these unknowns that follow unknowns with mass
+        load = np.zeros(lin.size)
+        load[massless] = start[massless]
+        _check_stiffened(lin, saddle.solve(load)[None])
         start = solve(lin.M @ start)
     try:
         mu, phi = scipy.sparse.linalg.eigsh(
@@ -382,13 +382,13 @@ def squared_frequencies(lin: Linearised) -> Floats:
 
 def count_finite_eigenvalues(lin: Linearised) -> int:
     """Return the number of finite pairs of eigenvalues: degrees of freedom less motions of massless unknowns alone."""
-    light = massless_unknowns(lin)
-    if not len(light):
+    massless = massless_unknowns(lin)
+    if not len(massless):
         return lin.free
-    light_rows = lin.G[:, light]
+    light_rows = lin.G[:, massless]
     light_rows = light_rows[np.diff(light_rows.indptr) > 0].toarray()
     rank = np.linalg.matrix_rank(light_rows, tol=RANK * np.abs(light_rows).max()) if light_rows.size else 0
-    return lin.free - len(light) + int(rank)
+    return lin.free - len(massless) + int(rank)
 
 
 def slow_motions(lin: Linearised) -> MotionBasis:
@@ -397,12 +397,12 @@ def slow_motions(lin: Linearised) -> MotionBasis:
     With N the motions of massless unknowns alone and R those orthogonal to N: T = R - N (N^T K N)^-1 N^T K R, so that
     N^T K T = 0.
     """
-    basis, light = allowed_motions(lin.full("G")), massless_unknowns(lin)
-    if not len(light):
+    basis, massless = allowed_motions(lin.full("G")), massless_unknowns(lin)
+    if not len(massless):
         return basis
-    Z, of_light = basis.matrix, null_space(lin.full("G")[:, light])
+    Z, of_light = basis.matrix, null_space(lin.full("G")[:, massless])
     N = np.zeros((lin.size, of_light.shape[1]))
-    N[light] = of_light
+    N[massless] = of_light
     R = Z @ null_space(N.T @ Z)
     stiff = N.T @ (lin.K @ N)
     _, directions = np.linalg.eigh(0.5 * (stiff + stiff.T))
@@ -414,9 +414,9 @@ def slow_motions(lin: Linearised) -> MotionBasis:
 def _check_stiffened(lin: Linearised, motions: Floats) -> None:
     """Raise `UnstiffenedMotionError` if one of these motions (k, size) of massless unknowns has no stiffness."""
     cost = np.abs(np.einsum("ki,ki->k", motions, (lin.K @ motions.T).T))
-    loose = cost <= NOISE * EPS * _root_sum_squares(lin, motions)
-    if loose.any():
-        far = np.abs(lin.of_frames(motions[np.argmax(loose)])).max(axis=1)
+    unstiffened = cost <= NOISE * EPS * _root_sum_squares(lin, motions)
+    if unstiffened.any():
+        far = np.abs(lin.of_frames(motions[np.argmax(unstiffened)])).max(axis=1)
         raise UnstiffenedMotionError(int(np.argmax(far)))
 
 
@@ -431,8 +431,8 @@ class UnstiffenedMotionError(Exception):
 def general_spectrum(lin: Linearised, n: int) -> Spectrum:
     """Return the n eigenvalues of (2) nearest to zero with Im >= 0, one of each pair, and their modes."""
     D = scipy.sparse.csr_matrix(lin.C + lin.gyroscopic)
-    light = massless_unknowns(lin)
-    if len(light) and np.any(D[light].data):
+    massless = massless_unknowns(lin)
+    if len(massless) and np.any(D[massless].data):
         raise ModelError(
             "modes: a rod without mass is viscous or damped; give it mass, or remove the damping (`undamped`)"
         )
@@ -440,8 +440,8 @@ def general_spectrum(lin: Linearised, n: int) -> Spectrum:
     internal = lin.states
     if (
         internal is not None
-        and len(light)
-        and (internal.H[light].nnz or internal.Ly[:, light].nnz or internal.Lz[:, light].nnz)
+        and len(massless)
+        and (internal.H[massless].nnz or internal.Ly[:, massless].nnz or internal.Lz[:, massless].nnz)
     ):
         raise ModelError(
             "modes: an interaction with internal states, or a section that relaxes, acts on a rod without mass; give the rod mass"
@@ -499,8 +499,8 @@ def _dense_general(lin: Linearised, D: scipy.sparse.csr_matrix, sigma: float) ->
     values, z = eig(A)
     if EPS * np.abs(values).max() ** 2 > LARGEST_RELATIVE_NOISE * sigma**2:  # shift as in `_dense`, with (2)
         S = np.linalg.inv(sigma * sigma * M + sigma * D0 + K)
-        right, below = -S @ (D0 + sigma * M), -S @ M
-        nu, z = eig(np.block([[right, below], [sigma * right + np.eye(k), sigma * below]]))
+        coefficient, below = -S @ (D0 + sigma * M), -S @ M
+        nu, z = eig(np.block([[coefficient, below], [sigma * coefficient + np.eye(k), sigma * below]]))
         nu = np.where(np.abs(nu) > EPS * np.abs(nu).max(), nu, EPS * np.abs(nu).max())
         values = sigma + 1.0 / nu
     return values, (Z @ z[:k]).T
@@ -511,12 +511,12 @@ def _arnoldi(lin: Linearised, D: scipy.sparse.csr_matrix, n: int, sigma: float) 
     M, D, K, G = with_states(lin, D)
     size = M.shape[0]
     saddle = SaddlePointSolver(scipy.sparse.csr_matrix(sigma * sigma * M + sigma * D + K), G)
-    right = scipy.sparse.csr_matrix(D + sigma * M)
+    coefficient = scipy.sparse.csr_matrix(D + sigma * M)
 
     def step(z: NDArray) -> NDArray:
         x, v = z[:size], z[size:]
-        moved = -saddle.solve(M @ v + right @ x)
-        return np.concatenate([moved, sigma * moved + x])
+        increment = -saddle.solve(M @ v + coefficient @ x)
+        return np.concatenate([increment, sigma * increment + x])
 
     operator = scipy.sparse.linalg.LinearOperator(
         (2 * size, 2 * size), matvec=lambda z: step(np.ravel(z)), dtype=float

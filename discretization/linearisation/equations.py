@@ -181,7 +181,7 @@ def linearise(
     for messages; `idle`: frame -> projection (3, 3) on its axes without inertia.
     """
     check_arrays(state, state_shapes(sizes_of(system)), *OF_SYSTEMS)
-    turning = without_fictitious_inertia(system, idle)  # system with true inertias, for terms of the spin
+    true_inertia_system = without_fictitious_inertia(system, idle)  # for terms of the spin
     frames = np.flatnonzero(system.frames.fixed == 0)
     place = np.full(len(system.frames.fixed), -1)
     place[frames] = np.arange(len(frames))
@@ -190,13 +190,15 @@ def linearise(
     evolves, turns = has_evolution_equations(system), motion.turns
     state = with_determined_states(system, state) if evolves else state
     interaction_groups = groups_of(system, state)
-    pushing = [
+    force_groups = [
         interaction.group
         for interaction in interaction_groups
         if interaction.role in (Role.ENERGY, Role.WORK)
     ]
-    holding = [interaction.group for interaction in interaction_groups if interaction.role is Role.CONSTRAINT]
-    resisting = [
+    constraint_groups = [
+        interaction.group for interaction in interaction_groups if interaction.role is Role.CONSTRAINT
+    ]
+    dissipation_groups = [
         interaction.group
         for interaction in interaction_groups
         if interaction.role is Role.DISSIPATION and interaction.group.kind.state_equations is None
@@ -210,11 +212,11 @@ def linearise(
         """Return the blocks as a matrix of moving frames, full if the model is small."""
         return blocks.full(place) if small else sparse(blocks.matrix(place))
 
-    posed = tangents.groups_at_state([*pushing, *holding], state)
+    posed = tangents.groups_at_state([*force_groups, *constraint_groups], state)
     force = posed.forces(np.zeros(len(state.lam))) - load_stiffness.weight(system)
     if turns:
-        force += inertia.steady_inertia_forces(turning, state, motion)
-    resistance, C, circulating = tangents.damping(resisting, state, motion.spin)
+        force += inertia.steady_inertia_forces(true_inertia_system, state, motion)
+    resistance, C, circulating = tangents.damping(dissipation_groups, state, motion.spin)
     force += resistance
     internal = linearise_states(interaction_groups, system, state) if evolves else None
     if internal is not None:
@@ -233,7 +235,7 @@ def linearise(
     posed_stiffness = posed.stiffness(lam[: joints.shape[0]])
     parts = [posed_stiffness] if internal is None else [posed_stiffness, internal.K]
     if turns:
-        parts.append(inertia.centrifugal(turning, state, motion))
+        parts.append(inertia.centrifugal(true_inertia_system, state, motion))
         _check_directions(system, loads, motion)
     if spins:
         parts.append(circulating)
@@ -243,7 +245,7 @@ def linearise(
     reasons = [f"load {k}" for k in load_stiffness.loads_without_potential(system, loads)]
     if load_stiffness.has_open_pressure_edges(system):
         reasons.append("a pressure along an open rod")
-    if spins and resisting:
+    if spins and dissipation_groups:
         reasons.append("damping of what spins")
     K = matrix(joined(parts) if len(parts) > 1 else posed_stiffness)
     residual = force.ravel()[use] + G.T @ lam
@@ -251,7 +253,7 @@ def linearise(
     return Linearised(
         M=M,
         C=matrix(C) if len(C.values) else None,
-        gyroscopic=matrix(inertia.gyroscopic(turning, state, motion)) if turns else None,
+        gyroscopic=matrix(inertia.gyroscopic(true_inertia_system, state, motion)) if turns else None,
         K=K if reasons else 0.5 * (K + K.T),
         G=G if small else sparse(G),
         lam=lam,

@@ -70,14 +70,14 @@ def prestressed_energies(system: System, state: State, direction: Floats, f: flo
 
 
 def change(
-    lin: Linearised, grown: tuple[Floats, Floats], direction: Floats, f: float
+    lin: Linearised, increments: tuple[Floats, Floats], direction: Floats, f: float
 ) -> scipy.sparse.csr_matrix:
     """Return K' of (1), (size, size), about the state of `lin`.
 
-    `grown`: loads (l, 3), and forces and torques of loads and weight (n, 6), both at factor one less at factor zero.
+    `increments`: loads (l, 3), and forces and torques of loads and weight (n, 6), both at factor one less at factor zero.
     """
     system, state = lin.system, lin.state
-    loads, forces = grown
+    loads, forces = increments
     both = prestressed_energies(system, state, direction, f)
     none = np.zeros(0)
     after, before = (tangents.groups_at_state(groups, state) for groups in (both.after, both.before))

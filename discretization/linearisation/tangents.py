@@ -127,8 +127,8 @@ def groups_at_state(groups: Sequence[Group], state: State) -> PosedGroups:
     R = np.empty((len(r), 3, 3))
     _put_rotations(quat, R)
     check_frames(groups, len(r))
-    holding = [group for group in groups if group.kind.rows and len(group.row)]
-    rows = max((int(group.row.max()) + group.kind.rows for group in holding), default=0)
+    constraint_groups = [group for group in groups if group.kind.rows and len(group.row)]
+    rows = max((int(group.row.max()) + group.kind.rows for group in constraint_groups), default=0)
     return PosedGroups(groups, pack_groups(groups), r, R, rows)
 
 

@@ -42,18 +42,18 @@ def _collect(A, B, order, ends, blocks):
     `order`: (n,) unknowns, set after set; `ends`: offsets of the ends of the sets, from 0 on; `blocks`: entries of A and B for
     each set.
     """
-    seen, last, sets, at = np.zeros(len(A), np.bool_), 0, 0, 0
+    visited, last, sets, at = np.zeros(len(A), np.bool_), 0, 0, 0
     for start in range(len(A)):
-        if seen[start]:
+        if visited[start]:
             continue
         first, here = last, last
-        order[last], seen[start] = start, True
+        order[last], visited[start] = start, True
         last += 1
         while here < last:
             a = order[here]
             for b in range(len(A)):
-                if not seen[b] and (A[a, b] != 0.0 or B[a, b] != 0.0):
-                    order[last], seen[b] = b, True
+                if not visited[b] and (A[a, b] != 0.0 or B[a, b] != 0.0):
+                    order[last], visited[b] = b, True
                     last += 1
             here += 1
         for a in order[first:last]:

@@ -283,16 +283,21 @@ class ArcLengthPath:
             if not statics.factorise():
                 return NewtonOutcome(SINGULAR, iteration, level)
             residual = statics.residual.copy()
-            free = statics.solve(residual)
+            without_load = statics.solve(residual)
             if from_bifurcation and not iteration:
                 response = statics.solve(self._force_along(t))
                 change = 0.0
-                x = free - np.dot(statics.weight * t, free) / np.dot(statics.weight * t, response) * response
+                x = (
+                    without_load
+                    - np.dot(statics.weight * t, without_load)
+                    / np.dot(statics.weight * t, response)
+                    * response
+                )
             else:
                 of_load = statics.solve(statics.load_rate())
                 across = np.dot(statics.weight * t, of_load) + self._weight * rate
-                change = -np.dot(statics.weight * t, free) / across
-                x = free + change * of_load
+                change = -np.dot(statics.weight * t, without_load) / across
+                x = without_load + change * of_load
             size = np.hypot(statics.norm(x), np.sqrt(self._weight) * change)
             if not size < 1e6:
                 return NewtonOutcome(NOT_CONVERGED, iteration, level)
@@ -409,8 +414,8 @@ class ArcLengthPath:
         ds = min(0.05, PREDICTOR_ROTATION / max(self.statics.largest_rotation(null), 1e-300))
         while ds > 1e-4:
             self.tangent = start[1]._replace(x=null, factor=0.0)
-            moved = self._correct(ds, from_bifurcation=True)
-            if moved.status == SOLVED:
+            outcome = self._correct(ds, from_bifurcation=True)
+            if outcome.status == SOLVED:
                 try:
                     guess = start[1]._replace(x=null, factor=0.0)
                     self.tangent = self._tangent(self._rate(), guess, 1.0)

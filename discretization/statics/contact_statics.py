@@ -101,8 +101,10 @@ class ContactEquilibriumSystem(EquilibriumSystem):
         self._pairs = pairs.pair[lines]
         self._reaches = search_distances(contacts)[self._pairs]
         interactions = joined(system.others, interactions_of(contacts, pairs))
-        listed = unshared(system._replace(others=interactions, contacts=contacts_of()))
-        super().__init__(listed, state, self._model_loading, self._band_limit, idle, self._model_shapes)
+        with_contacts = unshared(system._replace(others=interactions, contacts=contacts_of()))
+        super().__init__(
+            with_contacts, state, self._model_loading, self._band_limit, idle, self._model_shapes
+        )
         self.max_shift = 0.25 * self._skin
 
     def _rebuild_list(self) -> None:
@@ -160,9 +162,9 @@ class ContactEquilibriumSystem(EquilibriumSystem):
         No other pair could act, none could pass through itself, and no axes were pressed together until they almost meet.
         """
         end = self._points()
-        passed = np.zeros(1, np.uint8)
-        mark_crossings(np.stack([start, end]), self._ends, np.zeros(len(self._ends)), passed)
-        return self._moved(end) <= 0.5 and not passed[0] and not self._pressed(start, end)
+        has_passed = np.zeros(1, np.uint8)
+        mark_crossings(np.stack([start, end]), self._ends, np.zeros(len(self._ends)), has_passed)
+        return self._moved(end) <= 0.5 and not has_passed[0] and not self._pressed(start, end)
 
     def _pressed(self, start: Floats, end: Floats) -> bool:
         """Return True if two axes that have come nearer to each other almost meet."""

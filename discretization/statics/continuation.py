@@ -72,12 +72,12 @@ def follow_path(
     branch_start: SavedEquilibrium | None = None  # start of the branch
     events: list[Event] = []
     anchor: SavedPoint | None = None  # start of the first step that left the path, until steps are long again
-    ds, points, crossed = first, 0, 0
+    ds, points, n_bifurcations = first, 0, 0
     while points < most_points:
         start, ds = arc.current_equilibrium(), min(ds, arc.longest(), _longest(arc, stops))
-        moved = arc.step(ds)
-        passed, stop = None, ""
-        if moved.status == SOLVED:
+        outcome = arc.step(ds)
+        step_events, stop = None, ""
+        if outcome.status == SOLVED:
             end, length = arc.current_equilibrium(), ds
             stop = _first_stop(arc, stops, start, ds)
             if stop:
@@ -86,20 +86,20 @@ def follow_path(
                     newton(arc.statics)
                 end, length = arc.current_equilibrium(), arc.located
             end = _with_counts(start, end)
-            passed = _events(arc, start, length, end)
-        if passed is None or not passed.complete:
+            step_events = _events(arc, start, length, end)
+        if step_events is None or not step_events.complete:
             arc.restore(start)
-            if passed is not None and anchor is None:
+            if step_events is not None and anchor is None:
                 anchor = start
-            ds *= CUT if passed is None else HALF
+            ds *= CUT if step_events is None else HALF
             if ds >= (LEAST_LOOSE if arc.loose else SMALLEST_STEP):
                 continue
-            if moved.status != SOLVED and arc.weigh_by_compliance():
+            if outcome.status != SOLVED and arc.weigh_by_compliance():
                 arc.loose, anchor, ds = False, None, first
                 continue
             if arc.loose or anchor is None:
-                failure = moved._replace(status=JUMP_STATUS) if moved.status == SOLVED else moved
-                return PathOutcome(events, "", failure, crossed, branch is not None)
+                failure = outcome._replace(status=JUMP_STATUS) if outcome.status == SOLVED else outcome
+                return PathOutcome(events, "", failure, n_bifurcations, branch is not None)
             # a structure that is perfect but for round-off: its two paths are nearer to each other than any arc
             arc.restore(anchor)
             arc.loose, ds = True, first
@@ -107,45 +107,45 @@ def follow_path(
         if arc.loose or ds > first:
             anchor = None
         arc.loose = False
-        events += passed.events
-        for point in passed.points:
+        events += step_events.events
+        for point in step_events.points:
             arc.restore(point)
-            report(moved.iterations)
+            report(outcome.iterations)
         repeated = [
             point
-            for point in passed.points
+            for point in step_events.points
             if branch_start is not None and _same(arc, branch_start, point[0])
         ]
         if repeated:
             arc.restore(repeated[0])
-            return PathOutcome(events, "closed", None, crossed, branch is not None)
-        if passed.bifurcation is not None:
-            crossed += 1
-            if branch is not None and crossed == branch[0]:
-                arc.restore(passed.bifurcation)
+            return PathOutcome(events, "closed", None, n_bifurcations, branch is not None)
+        if step_events.bifurcation is not None:
+            n_bifurcations += 1
+            if branch is not None and n_bifurcations == branch[0]:
+                arc.restore(step_events.bifurcation)
                 branch_start = arc.statics.keep()
                 if not arc.switch(start[1], branch[1]):
-                    return PathOutcome(events, "", moved, crossed, False)
-                report(moved.iterations)
+                    return PathOutcome(events, "", outcome, n_bifurcations, False)
+                report(outcome.iterations)
                 points, ds, branch = points + 1, 0.1 * ds, None
                 continue
         arc.restore(end)
-        report(moved.iterations)
+        report(outcome.iterations)
         if stop:
-            return PathOutcome(events, stop, None, crossed, branch is not None)
+            return PathOutcome(events, stop, None, n_bifurcations, branch is not None)
         points += 1
-        ds *= min(2.0, max(0.5, 2.0 ** (0.5 * (TARGET_ITERATIONS - moved.iterations))))
-    return PathOutcome(events, "points", None, crossed, branch is not None)
+        ds *= min(2.0, max(0.5, 2.0 ** (0.5 * (TARGET_ITERATIONS - outcome.iterations))))
+    return PathOutcome(events, "points", None, n_bifurcations, branch is not None)
 
 
 def _same(arc: ArcLengthPath, a: SavedEquilibrium, b: SavedEquilibrium) -> bool:
     """Return True if two equilibria are the same."""
     frames = arc.statics.frames
     state_a, state_b = arc.statics.state_of(a), arc.statics.state_of(b)
-    moved = np.abs(state_a.r[frames] - state_b.r[frames]).max() / arc.statics.length
+    displacement = np.abs(state_a.r[frames] - state_b.r[frames]).max() / arc.statics.length
     cosines = np.abs((state_a.quat[frames] * state_b.quat[frames]).sum(axis=1))  # cosines of half angles
     rotation = np.sqrt(8.0 * max(1.0 - cosines.min(), 0.0))
-    near = max(moved, rotation) < NEAR_POSE
+    near = max(displacement, rotation) < NEAR_POSE
     return bool(near and abs(a[1] - b[1]) < NEAR_FACTOR * max(1.0, abs(a[1])))
 
 
@@ -202,15 +202,15 @@ def _events(arc: ArcLengthPath, start: SavedPoint, ds: float, end: SavedPoint) -
     passes_limit = before.factor * after.factor < 0.0
     complete = True
 
-    def note(kind: str, value: Callable[[], float], certain: bool = True) -> SavedPoint | None:
-        """Locate an event; certain: True to reject the step if there is none."""
+    def note(kind: str, value: Callable[[], float], required: bool = True) -> SavedPoint | None:
+        """Locate an event; required: True to reject the step if there is none."""
         nonlocal complete
         search = arc.locate(start, ds, value)
         point = arc.current_equilibrium() if search == Search.FOUND else None
         if point is not None:
             events.append(Event(kind, arc.factor, arc.monitor_values()))
             points.append(point)
-        elif certain or search == Search.JUMPED:
+        elif required or search == Search.JUMPED:
             complete = False
         arc.restore(end)
         return point
@@ -223,17 +223,19 @@ def _events(arc: ArcLengthPath, start: SavedPoint, ds: float, end: SavedPoint) -
         if complete and rates[0] * rates[1] < 0.0 and max(map(abs, rates)) > MOVES * arc.statics.length:
             note(f"turning {name}", lambda name=name: arc.tangent.rates[name], False)  # type: ignore[misc]
     # an eigenvalue that is zero but for round-off has neither a sign nor a reliable count
-    blurred = min(before.stiffness - before.noise, after.stiffness - after.noise) < 0.0
-    simple = before.sign * before.factor * after.sign * after.factor < 0.0 and not blurred
+    is_uncertain = min(before.stiffness - before.noise, after.stiffness - after.noise) < 0.0
+    is_simple = before.sign * before.factor * after.sign * after.factor < 0.0 and not is_uncertain
     # a count that contradicts the determinant is rounding of an eigenvalue that is nearly zero
-    crossed = abs(after.down - before.down) if min(before.down, after.down) >= 0 else 0
-    several = crossed > int(passes_limit) and (blurred or crossed % 2 == int(before.sign != after.sign))
+    n_crossed = abs(after.down - before.down) if min(before.down, after.down) >= 0 else 0
+    has_several = n_crossed > int(passes_limit) and (
+        is_uncertain or n_crossed % 2 == int(before.sign != after.sign)
+    )
     bifurcation = None
     # the eigenvalue nearest to zero speeds up the search, but if the load turns in the same step it leads to the limit point
-    size = (lambda: 1.0) if passes_limit or blurred else (lambda: arc.tangent.stiffness)
+    size = (lambda: 1.0) if passes_limit or is_uncertain else (lambda: arc.tangent.stiffness)
     if not complete:
         pass
-    elif crossed > 1 and several and not passes_limit:
+    elif n_crossed > 1 and has_several and not passes_limit:
         up = 1 if after.down > before.down else -1
         last = -np.inf
         for k in range(before.down, after.down, up):
@@ -245,11 +247,11 @@ def _events(arc: ArcLengthPath, start: SavedPoint, ds: float, end: SavedPoint) -
                 events.pop()  # two modes at one point
             last = arc.located
             bifurcation = bifurcation or crossing
-    elif simple:
+    elif is_simple:
         sign = before.sign * before.factor
         bifurcation = note(
             BIFURCATION, lambda: size() * np.sign(sign * arc.tangent.sign * arc.tangent.factor)
         )
-    elif several:
+    elif has_several:
         bifurcation = note(BIFURCATION, lambda: size() * (1.0 if arc.tangent.down == before.down else -1.0))
     return StepEvents(events, points, bifurcation, complete)

@@ -69,12 +69,12 @@ def relax(statics: EquilibriumSystem, max_steps: int = MAX_STEPS, every_way: boo
             and delta > 1e3 * shortest
         ):
             return NewtonOutcome(SOLVED, step, level)
-        moved = max(
+        relative_motion = max(
             statics.largest_rotation(x) / STEP_ROTATION,
             _largest_shift(statics, x) / min(FAR * statics.length, statics.max_shift),
         )
-        if not moved < 1.0:
-            delta *= max(CUT, 0.5 / moved) if np.isfinite(moved) else CUT
+        if not relative_motion < 1.0:
+            delta *= max(CUT, 0.5 / relative_motion) if np.isfinite(relative_motion) else CUT
             if delta < shortest:
                 break
             continue
@@ -105,10 +105,10 @@ def _first(statics: EquilibriumSystem) -> float:
     # massless frames follow the other frames
     slow = np.where(mass > NOTHING, mass, np.inf)
     fastest = np.linalg.norm(forces[:, :3], axis=1) / slow / (FAR * statics.length)
-    turning = (
+    fastest_rotation = (
         np.linalg.norm(forces[:, 3:], axis=1)
         / np.where(mass > NOTHING, np.maximum(inertia, 1e-300), np.inf)
         / STEP_ROTATION
     )
-    largest = max(float(fastest.max(initial=0.0)), float(turning.max(initial=0.0)))
+    largest = max(float(fastest.max(initial=0.0)), float(fastest_rotation.max(initial=0.0)))
     return 1.0 / largest if largest > 0.0 else 1.0

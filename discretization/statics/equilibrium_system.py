@@ -239,9 +239,9 @@ class EquilibriumSystem:
 
         They are the moving frames, and the ground if something is constrained to it.
         """
-        seen = self.system.frames.fixed == 0
-        seen[0] = bool((self.numbering.row_frames == 0).any())
-        return seen
+        mask = self.system.frames.fixed == 0
+        mask[0] = bool((self.numbering.row_frames == 0).any())
+        return mask
 
     def _scale_rows(self) -> None:
         """Scale the constraint rows by the stiffness of the frames they constrain, so that the pivots are of one size.
@@ -260,8 +260,8 @@ class EquilibriumSystem:
         stiffness_of_frames = np.where(frames >= 0, stiffness[frames, turns[:, None].astype(int)], 0.0)
         size = stiffness_of_frames.max(axis=1, initial=0.0)
         load = np.abs(self.loading.values(1.0)).max(initial=0.0) / self.length
-        usual = max(median(size[size > 0.0]) if (size > 0.0).any() else 0.0, load)
-        size = 0.5 * np.where(size > 0.0, size, usual or 1.0)
+        typical = max(median(size[size > 0.0]) if (size > 0.0).any() else 0.0, load)
+        size = 0.5 * np.where(size > 0.0, size, typical or 1.0)
         self.work.facts.lightest[:] = scale_to_multipliers(self.system, size)
 
     def stiffness_diagonal(self) -> Floats:

@@ -122,9 +122,9 @@ class Loading:
             numbers_of_groups = [
                 group_from_columns(kind, constraints, use).numbers.ravel() for kind, use in self._by_duals[1]
             ]
-            moved = np.concatenate([np.zeros(0), *numbers_of_groups])
+            moved_numbers = np.concatenate([np.zeros(0), *numbers_of_groups])
             for numbers in (work.generic_groups.interacting.numbers, work.generic_groups.at_end):
-                numbers[: len(moved)] = moved
+                numbers[: len(moved_numbers)] = moved_numbers
 
 
 class RigidPlacement(NamedTuple):

@@ -122,10 +122,10 @@ def smallest_stiffness(statics: EquilibriumSystem) -> Smallest:
     """Compute the eigenvalue nearest to zero of K on the motions allowed by inverse iteration; K must be factorised."""
     x = np.where(statics.is_row, 0.0, np.random.default_rng(0).standard_normal(statics.size))
     x /= statics.norm(x)
-    residual, grown = np.zeros(len(statics.work.residual)), 1.0
+    residual, growth = np.zeros(len(statics.work.residual)), 1.0
     for _ in range(4):
         residual[: statics.size] = -statics.weight * x
         x = statics.solve(residual)
-        grown = statics.norm(x)
-        x /= grown
-    return Smallest(1.0 / grown, x)
+        growth = statics.norm(x)
+        x /= growth
+    return Smallest(1.0 / growth, x)

@@ -100,10 +100,10 @@ def fill_energy_tangents(q0, q1, between, D, pulled, out):
                 index = coordinate(D.frames, entry.frames[b], 0)
                 while index >= 0:
                     q1[index] += 1j * COMPLEX_STEP
-                    moved = pose(q1, D.frames, entry.frames[b])
-                    store(moved, S[END], b)
+                    moved_pose = pose(q1, D.frames, entry.frames[b])
+                    store(moved_pose, S[END], b)
                     if not between:
-                        store(moved, S[START], b)
+                        store(moved_pose, S[START], b)
                     dual(S[START], S[END], numbers, S[ROWS, 0, 0], S[DUAL])
                     for a in range(kind.arity):
                         add_mean_pulled(frame(S[DUAL], a), other, q1, D.frames, entry.frames[a], pulled)

@@ -203,12 +203,12 @@ def _with_separate_entry_point(inner: Any, decorate: Callable[[Any], Any], funct
     if _config.DISABLE_JIT:
         return inner
     inlined(inner)
-    twins: list[Any] = []
+    compiled_twin: list[Any] = []
 
     def twin(*_: Any, **__: Any) -> Any:
-        if not twins:
-            twins.append(decorate(_python_caller(inner, function)))
-        return twins[0]
+        if not compiled_twin:
+            compiled_twin.append(decorate(_python_caller(inner, function)))
+        return compiled_twin[0]
 
     def add_overload(compiled: Any) -> None:
         inner.overloads[tuple(compiled.signature.args)] = compiled
@@ -314,11 +314,11 @@ class _KernelForC(ccallback.CFunc):
     @classmethod
     def of(cls, function: Callable[..., Any], signature: Any, **options: Any) -> _KernelForC:
         """Compile a function for one signature."""
-        made: Any = cls(function, sigutils.normalize_signature(signature), {}, _ERRORS | options)
-        setattr(made, OURS, True)
-        made.enable_caching()
-        made.compile()
-        return made
+        kernel: Any = cls(function, sigutils.normalize_signature(signature), {}, _ERRORS | options)
+        setattr(kernel, OURS, True)
+        kernel.enable_caching()
+        kernel.compile()
+        return kernel
 
     @property
     def py_func(self) -> Callable[..., Any]:

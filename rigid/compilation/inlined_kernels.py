@@ -180,11 +180,11 @@ def _register_call(context: Any, entry: Any, fndesc: Any, libraries: Any = ()) -
     called = _Called(fndesc.modname, fndesc.qualname, tuple(fndesc.argtypes))
     kernel = called.kernel()
     if address == 0 or not isinstance(kernel, Dispatcher) or kernel.targetctx is not context:
-        made = imputils.user_function(fndesc, libraries)
+        generate_call = imputils.user_function(fndesc, libraries)
     else:
         llvmlite.binding.add_symbol(called.symbol, address)
-        made = _call_generator(called, fndesc)
-    context._defns[entry].append(made, made.signature)
+        generate_call = _call_generator(called, fndesc)
+    context._defns[entry].append(generate_call, generate_call.signature)
 
 
 # environments, which compiled code needs to call Python, by the names of kernels without machine code

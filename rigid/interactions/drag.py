@@ -64,12 +64,16 @@ def tangent(y0, y1, X, lam, out, K):
     dbar = average(real(a[1]), d[0]), average(real(a[2]), d[1]), average(real(a[3]), d[2])
     for j in range(3):
         e = 1.0 if j == 0 else 0.0, 1.0 if j == 1 else 0.0, 1.0 if j == 2 else 0.0
-        moved = cross(e, d[0]), cross(e, d[1]), cross(e, d[2])
+        directors = cross(e, d[0]), cross(e, d[1]), cross(e, d[2])
         torque = 0.0, 0.0, 0.0
         for k in range(3):
             i = TENSOR + 3 * k
-            pulls = plus(times(X[i], moved[0]), plus(times(X[i + 1], moved[1]), times(X[i + 2], moved[2])))
-            torque = plus(torque, plus(times(0.5, cross(moved[k], f[k])), times(rate, cross(dbar[k], pulls))))
+            pulls = plus(
+                times(X[i], directors[0]), plus(times(X[i + 1], directors[1]), times(X[i + 2], directors[2]))
+            )
+            torque = plus(
+                torque, plus(times(0.5, cross(directors[k], f[k])), times(rate, cross(dbar[k], pulls)))
+            )
         for i in range(3):
             K[j, i] = c if i == j else 0.0
             K[j, 3 + i] = K[3 + j, i] = 0.0

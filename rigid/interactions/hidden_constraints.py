@@ -59,9 +59,9 @@ def derivative_of_rate(Gam, Xa, Xb, end0, end1):
     """Return the discrete derivative of Gam . z, with Gam constant in frame a."""
     gam = apply(matrix_average(end0[2], end1[2]), Gam)
     dv = average(end0[1], end1[1])
-    turning = apply(matrix_average(end0[3], end1[3]), cross(average(end0[5], end1[5]), Xb))
+    rate_b = apply(matrix_average(end0[3], end1[3]), cross(average(end0[5], end1[5]), Xb))
     B = matrix_average(transposed_product(end0[2], end0[3]), transposed_product(end1[2], end1[3]))
-    torque = cross(gam, turning)
+    torque = cross(gam, rate_b)
     return (
         gam,
         cross(Gam, Xa),

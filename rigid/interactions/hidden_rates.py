@@ -123,7 +123,7 @@ def _work(S, dual, before, after, arity):
 @internal_kernel
 def _correct(kind, numbers, gam, S):
     """Add the remainder of (4) to ROWS; ON_FRAMES, whose content is computed later, serves as scratch."""
-    arity, missing, size = kind.arity, 0j, 0j
+    arity, remainder, size = kind.arity, 0j, 0j
     for k in range(arity):
         for j in range(4):
             for i in range(3):
@@ -138,12 +138,12 @@ def _correct(kind, numbers, gam, S):
         for k in range(arity):
             for j in range(4):
                 for i in range(3):
-                    missing += (1.0 if end == 1 else -1.0) * S[ON_FRAMES, k, j, i] * S[Z, k, j, i]
-    missing -= _work(S, ROWS, POSES_START, POSES_END, arity) + _work(S, DUAL, RATES_START, RATES_END, arity)
+                    remainder += (1.0 if end == 1 else -1.0) * S[ON_FRAMES, k, j, i] * S[Z, k, j, i]
+    remainder -= _work(S, ROWS, POSES_START, POSES_END, arity) + _work(S, DUAL, RATES_START, RATES_END, arity)
     for k in range(arity):
         for j in range(4):
             for i in range(3):
-                S[ROWS, k, j, i] += missing / size * (S[POSES_END, k, j, i] - S[POSES_START, k, j, i])
+                S[ROWS, k, j, i] += remainder / size * (S[POSES_END, k, j, i] - S[POSES_START, k, j, i])
 
 
 @internal_kernel

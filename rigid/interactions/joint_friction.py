@@ -57,8 +57,8 @@ def step_dual(y0, y1, X, lam, out):
     """Write the dual to the changes of s and B over a step, lam = 1/h."""
     u0, d0 = point_on_plane.factors(y0, X)
     u1, d1 = point_on_plane.factors(y1, X)
-    slid = dot(u1, d1) - dot(u0, d0)
-    point_on_plane.write_dual_of_product(average(u0, u1), average(d0, d1), X, lam[0] * X[SLIDING] * slid, out)
+    slip = dot(u1, d1) - dot(u0, d0)
+    point_on_plane.write_dual_of_product(average(u0, u1), average(d0, d1), X, lam[0] * X[SLIDING] * slip, out)
     a, b, da, db = _mean(y0, 0, y1), _mean(y0, 1, y1), _change(y0, 0, y1), _change(y0, 1, y1)
     _turn(a, b, da, db, X, lam[0], out)
 

@@ -462,8 +462,8 @@ def _row_of(kind: Kind) -> tuple[Any, ...]:
 
 def _row_by(kind: Kind, address: Callable[[str, Any], int]) -> tuple[Any, ...]:
     """Return the fields of KIND without `first` and `last`, with function addresses from `address`."""
-    named = "value", "dual", "bend", "hidden", "count", "tangent"
-    functions = {name: getattr(kind, name) for name in named}
+    function_names = "value", "dual", "bend", "hidden", "count", "tangent"
+    functions = {name: getattr(kind, name) for name in function_names}
     functions |= kind.condensed._asdict()
     strained, slides = functions.pop("count_of_strains"), functions.pop("slides")
     addresses = [0 if f is None else address(name, f) for name, f in functions.items()]

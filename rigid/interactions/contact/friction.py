@@ -178,11 +178,11 @@ def direction_factors(tangent, n, X, at):
         one = 1.0 + 0.0 * square
         return zero(flat), (one, one, one)
     flat_square, side = dot(flat, flat), X[at + SIDEWAYS]
-    lies = flat_square / square  # a rod that stands upright on its end has no direction
+    projection = flat_square / square  # a rod that stands upright on its end has no direction
     factors = (
-        side + lies * (X[at + FORWARD] - side),
-        side + lies * (X[at + BACKWARD] - side),
-        side + 0.0 * lies,
+        side + projection * (X[at + FORWARD] - side),
+        side + projection * (X[at + BACKWARD] - side),
+        side + 0.0 * projection,
     )
     return (times(1.0 / square_root(flat_square), flat) if flat_square.real > 0.0 else zero(flat)), factors
 
@@ -254,21 +254,23 @@ def bristle(y, X, at, n, s, N, anisotropy, lam):
         return T, zero(T), slides
     if slides:
         end = times(1.0 / k, P)
-    ended = scaled(end, anisotropy, end, 0.5)
-    lost = dot(T, s) - 0.5 * k * (dot(ended, ended) - dot(u, u))
-    if slides and lost.real < 0.0:
+    zeta_end = scaled(end, anisotropy, end, 0.5)
+    dissipated = dot(T, s) - 0.5 * k * (dot(zeta_end, zeta_end) - dot(u, u))
+    if slides and dissipated.real < 0.0:
         end = plus(z, times(1.0 / resists, minus(P, times(k, z))))
-        ended = scaled(end, anisotropy, end, 0.5)
-        lost = dot(T, s) - 0.5 * k * (dot(ended, ended) - dot(u, u))
+        zeta_end = scaled(end, anisotropy, end, 0.5)
+        dissipated = dot(T, s) - 0.5 * k * (dot(zeta_end, zeta_end) - dot(u, u))
     if (
-        lost.real < 0.0 and (dot(z, anisotropy[0]) * dot(end, anisotropy[0])).real < 0.0
+        dissipated.real < 0.0 and (dot(z, anisotropy[0]) * dot(end, anisotropy[0])).real < 0.0
     ):  # the direction has changed: forwards and backwards have different factors
-        square = dot(ended, ended)
-        reduced_square = square + 2.0 * lost / k
-        ended = (
-            times(square_root(reduced_square / square), ended) if reduced_square.real > 0.0 else zero(ended)
+        square = dot(zeta_end, zeta_end)
+        reduced_square = square + 2.0 * dissipated / k
+        zeta_end = (
+            times(square_root(reduced_square / square), zeta_end)
+            if reduced_square.real > 0.0
+            else zero(zeta_end)
         )
-    return T, ended, slides
+    return T, zeta_end, slides
 
 
 @inline_kernel

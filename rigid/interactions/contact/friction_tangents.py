@@ -115,10 +115,10 @@ def _finish_row(y0, y1, lam, sides, sums, carried, by, out, K, indices):
     for l in range(arity):
         if out[l, 3, 0] != 0.0:
             weight, change, force = inverse_Q * out[l, 1, 0].real, K[row, 6 * l + 3], real(origin(out, l))
-            on, moved = (on_one, by_one) if l < n_first else (on_other, by_other)
+            on, torque_change = (on_one, by_one) if l < n_first else (on_other, by_other)
             for i in range(3):
                 K[row, 6 * l + i] = dphi * force[i] + phi * K[row, 6 * l + i] + change * T[i] + weight * dT[i]
-                K[row, 6 * l + 3 + i] = change * on[i] + weight * moved[i]
+                K[row, 6 * l + 3 + i] = change * on[i] + weight * torque_change[i]
 
 
 @inline_kernel
