@@ -1,7 +1,7 @@
 """Compute the dissipative contact forces of boxes: one force at one point for all corners, crossings and stations of a pair.
 
 A pair has one bristle, at the weighted mean of its contact points: only `drilling` resists a rotation about the normal. The
-laws are those of `friction`; `_LOSS` kinds of a box with a sphere, a rod and a box are defined here.
+laws are those of `friction`; the `..._DISSIPATION` kinds of a box with a sphere, a rod and a box are defined here.
 """
 
 from rigid.compilation.decorators import inline_kernel
