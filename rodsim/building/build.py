@@ -91,7 +91,7 @@ def build(model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})
     elements, spans = concatenate_meshes(meshes, np.array(list(placement.first.values()), dtype=np.int64))
     constraints, joined_by, driven, gears = constraints_of(model, placement)
     lines = line_loads(model, placement)
-    others, interaction_names, of_a = _others(model, placement, gears, lines)
+    interactions, interaction_names, of_a = _others(model, placement, gears, lines)
     contacts, of_pairs = contact_table(model, placement)
     system = System(
         placement.frames,
@@ -99,7 +99,7 @@ def build(model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})
         constraints,
         model.gravity.copy(),
         spans,
-        others,
+        interactions,
         contacts,
     )
     shapes = state_shapes(sizes_of(system))
@@ -127,11 +127,11 @@ def build(model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})
     system, undetermined = soften_redundant_joints(model, system, state, interaction_names)
     layout = _layout(model, placement, system, joint_layouts(model, joined_by))
     layout.description["undetermined"] = undetermined
-    for name, told in layout.description.get("contacts", {}).items():
+    for name, contact in layout.description.get("contacts", {}).items():
         # interactions with planes, and pairs without planes: read by `rodsim.results.contact_history`
-        told["interactions"] = interaction_names.count(f"contact '{name}'")
-        told["planes_of_a"] = of_a.count(f"contact '{name}'")
-        told["pairs"] = of_pairs.count(f"contact '{name}'")
+        contact["interactions"] = interaction_names.count(f"contact '{name}'")
+        contact["planes_of_a"] = of_a.count(f"contact '{name}'")
+        contact["pairs"] = of_pairs.count(f"contact '{name}'")
     surfaces = describe_surfaces(model, placement)
     if surfaces:
         layout.description[SURFACES] = surfaces
@@ -191,11 +191,13 @@ def _torsions(model: ModelData, placement: Placement) -> TorsionSprings:
     entries: list[TorsionSpring] = list(model.torsions.values())
     if not entries:
         return _NO_TORSIONS
-    frames = np.array([[placement.frame_of(x) for x in (own.a, own.b)] for own in entries], dtype=np.int64)
-    each = [
+    frames = np.array(
+        [[placement.frame_of(x) for x in (spring.a, spring.b)] for spring in entries], dtype=np.int64
+    )
+    directions_of_springs = [
         angle_directions(placement, a, b, entry.axis) for (a, b), entry in zip(frames, entries, strict=True)
     ]
-    Ua, Wa, Ub = (np.array(directions) for directions in zip(*each, strict=True))
+    Ua, Wa, Ub = (np.array(directions) for directions in zip(*directions_of_springs, strict=True))
     return TorsionSprings(
         frames,
         Ua,
@@ -214,22 +216,24 @@ def _others(
 
     The last list has one name for each interaction with such a plane.
     """
-    each, names = [*gears], [f"gear '{name}'" for name in model.gears]
+    interactions, names = [*gears], [f"gear '{name}'" for name in model.gears]
     for entry in model.others.values():
         with ErrorContext(entry.kind, entry.name):
             made = entry.make_interactions(placement)
-        each += made
+        interactions += made
         names += [f"{entry.kind} '{entry.name}'"] * len(made)
     met, of_contacts, of_a = plane_contacts(model, placement)
-    each, names = each + met, names + of_contacts
+    interactions, names = interactions + met, names + of_contacts
     sprung = [
         f"{entry.word} '{name}'" for of in (model.springs, model.torsions) for name, entry in of.items()
     ]
     loads = load_arrays(model, placement, lines)
     loading = [f"load '{name}'" for name in load_names(model, lines)]
-    table = table_of(each) if each else _NO_OTHERS
-    own = insert_file_tables(table, _springs(model, placement), _torsions(model, placement), loads)
-    return own, (*loading, *sprung, *names), of_a
+    table = table_of(interactions) if interactions else _NO_OTHERS
+    all_interactions = insert_file_tables(
+        table, _springs(model, placement), _torsions(model, placement), loads
+    )
+    return all_interactions, (*loading, *sprung, *names), of_a
 
 
 def _check_assembled(
@@ -301,23 +305,25 @@ def _layout(model: ModelData, placement: Placement, system: System, joints: list
 def _body_layouts(model: ModelData, placement: Placement) -> list[BodyLayout]:
     """Return the layouts of the bodies; bodies of one shape share its arrays."""
     first: dict[int, BodyLayout] = {}
-    found = []
+    layouts = []
     for name, body in model.bodies.items():
-        own, frame = body.properties, placement.body_frame[name]
-        if id(own) not in first:
-            first[id(own)] = BodyLayout(name, frame, -own.center, own.vertices - own.center, own.faces)
-        found.append(first[id(own)].alike(name, frame))
-    return found
+        properties, frame = body.properties, placement.body_frame[name]
+        if id(properties) not in first:
+            first[id(properties)] = BodyLayout(
+                name, frame, -properties.center, properties.vertices - properties.center, properties.faces
+            )
+        layouts.append(first[id(properties)].alike(name, frame))
+    return layouts
 
 
 @memoized(per_structure)
 def _grounded(system: System) -> bool:
     """Return True if something outside holds the model: the ground, a prescribed motion, the air, a pressure."""
-    fixed, held = system.frames.fixed != 0, multipliers_of(system).frames
-    if fixed[held[held >= 0]].any():
+    fixed, multiplier_frames = system.frames.fixed != 0, multipliers_of(system).frames
+    if fixed[multiplier_frames[multiplier_frames >= 0]].any():
         return True
     if fixed[contact_frames(system.contacts)].any():
         return True
-    acting = [own for own in groups_of(system) if not is_load(own)]
-    holds = any(fixed[own.group.frames].any() or own.role is Role.WORK for own in acting)
+    acting = [group for group in groups_of(system) if not is_load(group)]
+    holds = any(fixed[group.group.frames].any() or group.role is Role.WORK for group in acting)
     return bool(holds or len(externally_supported_frames(acting)))

@@ -89,9 +89,9 @@ def estimate_contact(
     A barrier law has no depth. By weight, m is the lighter of both masses.
     """
     law = contact_law(entry, pair).tolist()
-    k, radius = law[1], sum(_radius(own, placed, entry.radius, _rounded(pair)) for own in pair)
+    k, radius = law[1], sum(_radius(surface, placed, entry.radius, _rounded(pair)) for surface in pair)
     terms = [(c, n + 1.0) for n, c in enumerate(law[1:]) if c != 0.0] if entry.coefficients else [(k, law[2])]
-    masses, v = zip(*(_motion(own, placed) for own in pair), strict=True)
+    masses, v = zip(*(_motion(surface, placed) for surface in pair), strict=True)
     speed, g = float(np.linalg.norm(v[1] - v[0])), float(np.linalg.norm(model.gravity))
     m, lightest = 1.0 / sum(1.0 / x for x in masses), min(masses)
     if entry.law == "barrier":
@@ -111,7 +111,7 @@ def estimate_contact(
         return found(terms)
     if isinstance(pair.a, PlaneSurface | MeshSurface):
         return found([(pair.b.stress_free.length * c, n) for c, n in terms])
-    length = min(_length(own, placed) for own in pair)
+    length = min(_length(surface, placed) for surface in pair)
     sine = _sine(pair.a, pair.b, placed) if isinstance(pair.a, Rod) and not square else 1.0
     if sine > 0.0:
         crossing = found(
@@ -126,12 +126,12 @@ def estimate_contact(
     return found([(c * length, n) for c, n in terms])
 
 
-def _length(own: Surface, placed: Placement) -> float:
+def _length(surface: Surface, placed: Placement) -> float:
     """Return the length of a rod, or the extent of a solid between its ends (of a capsule that of its axis), m."""
-    if isinstance(own, Rod):
-        return float(own.stress_free.length)
-    assert isinstance(own, SolidSurface)
-    features = own.features(placed.bodies)
+    if isinstance(surface, Rod):
+        return float(surface.stress_free.length)
+    assert isinstance(surface, SolidSurface)
+    features = surface.features(placed.bodies)
     rims = [x[:3] + sign * x[6] * np.ones(3) for x in features.circles for sign in (-1.0, 1.0)]
     return float(np.linalg.norm(np.ptp([*features.points, *rims], axis=0)))
 
@@ -153,34 +153,34 @@ def _sine(a: Rod, b: Rod, placed: Placement) -> float:
     """Return the sine of the angle between two rods at their closest chords at t = 0; 1 for a rod with itself."""
     if a is b:
         return 1.0
-    ends = [placed.r[segments_of(own, placed, 1.0).frames] for own in (a, b)]
-    middle = [own.mean(axis=1) for own in ends]
+    ends = [placed.r[segments_of(rod_ends, placed, 1.0).frames] for rod_ends in (a, b)]
+    middle = [rod_ends.mean(axis=1) for rod_ends in ends]
     i, k = np.unravel_index(
         np.argmin(np.linalg.norm(middle[0][:, None] - middle[1][None], axis=-1)),
         (len(middle[0]), len(middle[1])),
     )
-    x, y = (own[at, 1] - own[at, 0] for own, at in zip(ends, (i, k), strict=True))
+    x, y = (rod_ends[at, 1] - rod_ends[at, 0] for rod_ends, at in zip(ends, (i, k), strict=True))
     return float(np.linalg.norm(np.cross(x, y)) / (np.linalg.norm(x) * np.linalg.norm(y)))
 
 
 def _rounded(pair: Pair) -> bool:
     """Return True if a rounded core touches the other surface."""
-    return not pair.has_plane and any(has_core(own) for own in pair)
+    return not pair.has_plane and any(has_core(surface) for surface in pair)
 
 
-def _radius(own: Surface, placed: Placement, given: float | None, rounded: bool) -> float:
-    """Return the radius of a surface, m; `given`: radius for rods; `rounded`: True for the rounding radius of a solid."""
-    if isinstance(own, Rod):
-        return float(segments_of(own, placed, given).radius.max())
-    if isinstance(own, SolidSurface):
-        features = own.features(placed.bodies)
+def _radius(surface: Surface, placed: Placement, rod_radius: float | None, rounded: bool) -> float:
+    """Return the radius of a surface, m; `rod_radius`: radius for rods; `rounded`: True for the rounding radius of a solid."""
+    if isinstance(surface, Rod):
+        return float(segments_of(surface, placed, rod_radius).radius.max())
+    if isinstance(surface, SolidSurface):
+        features = surface.features(placed.bodies)
         return features.radius if rounded else features.half
-    return own.radius if isinstance(own, SphereSurface | MeshSurface) else 0.0
+    return surface.radius if isinstance(surface, SphereSurface | MeshSurface) else 0.0
 
 
-def _motion(own: Surface, placed: Placement) -> tuple[float, Floats]:
+def _motion(surface: Surface, placed: Placement) -> tuple[float, Floats]:
     """Return the mass (kg) of the part and the velocity (3,) of its centre of mass, m/s; an infinite mass for the ground."""
-    part = own if isinstance(own, Rod) else own.on.part
+    part = surface if isinstance(surface, Rod) else surface.on.part
     if not isinstance(part, Body | Rod):
         return np.inf, np.zeros(3)
     frames = placed.frames_of(part)
@@ -198,17 +198,17 @@ def check_depths(model: ModelData, placed: Placement) -> Iterator[str]:
                 f"{worst.measure}; give a greater stiffness than {_stiffness(worst)}"
             )
     yield from check_meshes(model, placed)
-    used = {own for entry in model.contacts.values() for own in entry.references}
-    for own in surfaces_on_parts(model):
-        if own not in used:
-            yield f"{own.word} '{own.name}' collides with nothing; name it in add_contact, or remove it"
+    used = {surface for entry in model.contacts.values() for surface in entry.references}
+    for surface in surfaces_on_parts(model):
+        if surface not in used:
+            yield f"{surface.word} '{surface.name}' collides with nothing; name it in add_contact, or remove it"
 
 
 def check_meshes(model: ModelData, placed: Placement) -> Iterator[str]:
     """Yield a message for each mesh that has very many triangles near the surface that touches it."""
     for entry in model.contacts.values():
         for pair in islice(entry.pairs, MOST):
-            mesh = next((own for own in pair if isinstance(own, MeshSurface)), None)
+            mesh = next((surface for surface in pair if isinstance(surface, MeshSurface)), None)
             other = pair.a if pair.b is mesh else pair.b
             if mesh is None or isinstance(other, MeshSurface | PlaneSurface):
                 continue
@@ -229,50 +229,56 @@ def _mean_area(mesh: MeshSurface) -> float:
     return float(0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).mean())
 
 
-def _stiffness(own: ContactEstimate) -> str:
+def _stiffness(estimate: ContactEstimate) -> str:
     """Return the stiffness, or the text of a law, for messages."""
-    return own.entry.law if own.entry.coefficients else f"{contact_law(own.entry, own.pair)[1]:.3g}"
+    return (
+        estimate.entry.law
+        if estimate.entry.coefficients
+        else f"{contact_law(estimate.entry, estimate.pair)[1]:.3g}"
+    )
 
 
 def _extreme(
     estimates: Iterable[ContactEstimate], measure: Callable[[ContactEstimate], float]
 ) -> list[ContactEstimate]:
     """Return the pair with the greatest measure of each contact."""
-    found: dict[str, ContactEstimate] = {}
-    for own in estimates:
-        before = found.get(own.entry.name)
-        if before is None or measure(own) > measure(before):
-            found[own.entry.name] = own
-    return list(found.values())
+    extremes: dict[str, ContactEstimate] = {}
+    for estimate in estimates:
+        before = extremes.get(estimate.entry.name)
+        if before is None or measure(estimate) > measure(before):
+            extremes[estimate.entry.name] = estimate
+    return list(extremes.values())
 
 
 def _deepest(estimates: Iterable[ContactEstimate]) -> list[ContactEstimate]:
     """Return the deepest pair of each contact."""
-    return _extreme(estimates, lambda own: own.depth)
+    return _extreme(estimates, lambda estimate: estimate.depth)
 
 
 def contact_advice(model: ModelData, placed: Placement, dt: float) -> list[str]:
     """Return advice on a scene: the expected depth of each contact, and contacts too fast for the step."""
-    told, estimates = [], list(estimate_contacts(model, placed))
-    for own in _deepest(estimates):
-        if own.entry.law == "barrier":
+    messages, estimates = [], list(estimate_contacts(model, placed))
+    for estimate in _deepest(estimates):
+        if estimate.entry.law == "barrier":
             continue
-        of_radius = f", {own.depth / own.radius:.2g} of {own.measure}" if own.radius > 0.0 else ""
-        told.append(
-            f"{own.label} come to a depth of some {own.depth_by_weight:.2g} m by weight and {own.depth_by_speed:.2g} "
+        of_radius = (
+            f", {estimate.depth / estimate.radius:.2g} of {estimate.measure}" if estimate.radius > 0.0 else ""
+        )
+        messages.append(
+            f"{estimate.label} come to a depth of some {estimate.depth_by_weight:.2g} m by weight and {estimate.depth_by_speed:.2g} "
             f"m by the velocities at "
             f"t = 0{of_radius}"
         )
-    return told + check_steps(estimates, dt) + check_stations(estimates, model, placed)
+    return messages + check_steps(estimates, dt) + check_stations(estimates, model, placed)
 
 
 def check_steps(estimates: Iterable[ContactEstimate], dt: float) -> list[str]:
     """Return a message for each contact whose shortest touch lasts only a few steps, with a step that is small enough."""
     return [
-        f"{own.label} touch for some {own.duration:.2g} s, {own.duration / dt:.2g} steps of dt = {dt:g} s; take "
-        f"dt = {_round_down(own.duration / STEPS):g} s, or a smaller stiffness"
-        for own in _extreme(estimates, lambda own: -own.duration)
-        if own.duration < STEPS * dt * (1.0 - 1e-9)
+        f"{estimate.label} touch for some {estimate.duration:.2g} s, {estimate.duration / dt:.2g} steps of dt = {dt:g} s; take "
+        f"dt = {_round_down(estimate.duration / STEPS):g} s, or a smaller stiffness"
+        for estimate in _extreme(estimates, lambda estimate: -estimate.duration)
+        if estimate.duration < STEPS * dt * (1.0 - 1e-9)
     ]
 
 
@@ -282,17 +288,19 @@ def check_stations(estimates: Iterable[ContactEstimate], model: ModelData, place
     Too few are fewer than `RIPPLES` on the contact width.
     """
     worst: dict[str, tuple[float, str]] = {}
-    for own in estimates:
-        if not np.isfinite(own.width) or own.width == 0.0:
+    for estimate in estimates:
+        if not np.isfinite(estimate.width) or estimate.width == 0.0:
             continue
-        longest = max(float(segments_of(x, placed, 1.0).length.max()) for x in own.pair if isinstance(x, Rod))
-        m = count_stations(own.entry, own.pair, longest, placed, model)
-        apart = longest / (m * own.width)
-        if apart * RIPPLES > 1.0 + 1e-9 and apart > worst.get(own.entry.name, (0.0, ""))[0]:
-            need = int(np.ceil(RIPPLES * longest / own.width))
-            worst[own.entry.name] = (
+        longest = max(
+            float(segments_of(x, placed, 1.0).length.max()) for x in estimate.pair if isinstance(x, Rod)
+        )
+        m = count_stations(estimate.entry, estimate.pair, longest, placed, model)
+        apart = longest / (m * estimate.width)
+        if apart * RIPPLES > 1.0 + 1e-9 and apart > worst.get(estimate.entry.name, (0.0, ""))[0]:
+            need = int(np.ceil(RIPPLES * longest / estimate.width))
+            worst[estimate.entry.name] = (
                 apart,
-                f"{own.label} touch over {own.width:.2g} m at the depth to expect, their stations are {longest / m:.2g} m apart: "
+                f"{estimate.label} touch over {estimate.width:.2g} m at the depth to expect, their stations are {longest / m:.2g} m apart: "
                 f"the force ripples where a crossing slides along; take stations={need}, or shorter elements",
             )
     return [line for _, line in worst.values()]
@@ -305,10 +313,10 @@ def count_stations(entry: Contact, pair: Pair, length: float, placed: Placement,
     contact with a mesh an interval is at most half of the radius long.
     """
     if isinstance(pair.a, MeshSurface):
-        radius = sum(_radius(own, placed, entry.radius, False) for own in pair)
+        radius = sum(_radius(estimate, placed, entry.radius, False) for estimate in pair)
         return entry.stations or int(np.clip(np.ceil(length / (ON_MESHES * radius) - 1e-9), 1, ON_RODS))
-    own = estimate_contact(entry, pair, placed, model, square=True)
-    return entry.stations or default_stations(length, own.radius, own.depth)
+    estimate = estimate_contact(entry, pair, placed, model, square=True)
+    return entry.stations or default_stations(length, estimate.radius, estimate.depth)
 
 
 def default_stations(length: float, radius: float, depth: float) -> int:

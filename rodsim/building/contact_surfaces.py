@@ -46,10 +46,10 @@ class Segments(NamedTuple):
         Along a closed rod distances are measured either way.
         """
         arc, around = s * rod.stress_free.length, rod.stress_free.length
-        found, reach = np.zeros(len(self.begin), bool), within + SAME_NODE * float(self.length.sum())
+        is_near, reach = np.zeros(len(self.begin), bool), within + SAME_NODE * float(self.length.sum())
         for place in (arc, arc - around, arc + around) if rod.closed else (arc,):
-            found |= (self.begin - reach <= place) & (place <= self.begin + self.length + reach)
-        return found
+            is_near |= (self.begin - reach <= place) & (place <= self.begin + self.length + reach)
+        return is_near
 
 
 def segments_of(rod: Rod, placed: Placement, radius: float | None) -> Segments:
@@ -80,29 +80,35 @@ def describe_surfaces(model: ModelData, placed: Placement) -> dict[str, dict[str
     Positions and directions are in the axes of their frames. A mesh has its number among the meshes of
     `discretization.contact.table`.
     """
-    found: dict[str, dict[str, Any]] = {}
-    for own in surfaces_on_parts(model):
-        at = placed.place(own.on)
-        told: dict[str, Any] = {
-            "kind": own.word,
+    descriptions: dict[str, dict[str, Any]] = {}
+    for surface in surfaces_on_parts(model):
+        at = placed.place(surface.on)
+        description: dict[str, Any] = {
+            "kind": surface.word,
             "frame": int(at.frame),
             "X": np.asarray(at.X, float).tolist(),
         }
-        if isinstance(own, PlaneSurface):
-            told["normal"] = np.asarray(placed.local(at.frame, own.normal), float).tolist()
-            told["sides"] = _sides(placed, at, own.normal)
-        elif isinstance(own, SolidSurface):
-            features = features_on(own, placed)
-            told["points"], told["circles"] = features.points.tolist(), features.circles.tolist()
-            told["radius"] = features.radius
-            if own.is_round:
-                told["profile"] = profile_of(features).tolist()
-        elif isinstance(own, MeshSurface):
-            told["mesh"], told["radius"] = list(model.meshes).index(own.name), own.radius
+        if isinstance(surface, PlaneSurface):
+            description["normal"] = np.asarray(placed.local(at.frame, surface.normal), float).tolist()
+            description["sides"] = _sides(placed, at, surface.normal)
+        elif isinstance(surface, SolidSurface):
+            features = features_on(surface, placed)
+            description["points"], description["circles"] = (
+                features.points.tolist(),
+                features.circles.tolist(),
+            )
+            description["radius"] = features.radius
+            if surface.is_round:
+                description["profile"] = profile_of(features).tolist()
+        elif isinstance(surface, MeshSurface):
+            description["mesh"], description["radius"] = (
+                list(model.meshes).index(surface.name),
+                surface.radius,
+            )
         else:
-            told["radius"] = own.radius
-        found[own.name] = told
-    return found
+            description["radius"] = surface.radius
+        descriptions[surface.name] = description
+    return descriptions
 
 
 def surfaces_on_parts(model: ModelData) -> Iterator[Any]:
@@ -111,15 +117,15 @@ def surfaces_on_parts(model: ModelData) -> Iterator[Any]:
         yield from getattr(model, kind.table).values()
 
 
-def features_on(own: SolidSurface | MeshSurface, placed: Placement) -> Features:
+def features_on(surface: SolidSurface | MeshSurface, placed: Placement) -> Features:
     """Return points and circles of a solid, from the origin of its frame; for a mesh those of its convex hull."""
-    X = placed.place(own.on).X
-    if isinstance(own, MeshSurface):
-        found = Hull(own.corners[0]).features(f"{own.word} '{own.name}'", own.radius)
+    X = placed.place(surface.on).X
+    if isinstance(surface, MeshSurface):
+        features = Hull(surface.corners[0]).features(f"{surface.word} '{surface.name}'", surface.radius)
     else:
-        found = own.features(placed.bodies)
-    circles = found.circles + np.concatenate([X, np.zeros(4)])
-    return found._replace(points=X + found.points, circles=circles)
+        features = surface.features(placed.bodies)
+    circles = features.circles + np.concatenate([X, np.zeros(4)])
+    return features._replace(points=X + features.points, circles=circles)
 
 
 def profile_of(features: Features) -> Floats:
@@ -147,8 +153,8 @@ def _sides(placed: Placement, at: Placed, normal: Floats) -> list[list[float]]:
     along = (placed.r[1:] - at.world) @ axes.T if len(placed.r) > 1 else np.zeros((1, 2))
     low, high = along.min(axis=0) - placed.size, along.max(axis=0) + placed.size
     corner = at.X + placed.local(at.frame, low @ axes)
-    each = [placed.local(at.frame, own * axis) for own, axis in zip(high - low, axes, strict=True)]
-    return [np.asarray(own, float).tolist() for own in (corner, *each)]
+    sides = [placed.local(at.frame, vector * axis) for vector, axis in zip(high - low, axes, strict=True)]
+    return [np.asarray(vector, float).tolist() for vector in (corner, *sides)]
 
 
 # --- parts that joints join
@@ -160,7 +166,9 @@ class JoinedParts:
     def __init__(self, model: ModelData) -> None:
         self._anchors: dict[frozenset[int], list[dict[int, Anchor | None]]] = {}
         for joint in model.joints.values():
-            ends = {id(_part(own)): own if isinstance(own, Anchor) else None for own in (joint.a, joint.b)}
+            ends = {
+                id(_part(side)): side if isinstance(side, Anchor) else None for side in (joint.a, joint.b)
+            }
             self._anchors.setdefault(frozenset(ends), []).append(ends)
         self._parts = {part for both in self._anchors for part in both}
 
@@ -172,9 +180,11 @@ class JoinedParts:
         return [(ends[one], ends[other]) for ends in self._anchors.get(frozenset((one, other)), [])]
 
 
-def _part(own: object) -> object:
+def _part(surface_or_anchor: object) -> object:
     """Return the part of a surface or of an anchor."""
-    return part_of(own.on if isinstance(own, SurfaceComponent) else own)
+    return part_of(
+        surface_or_anchor.on if isinstance(surface_or_anchor, SurfaceComponent) else surface_or_anchor
+    )
 
 
 def touching_pairs(entry: Contact, joined: JoinedParts) -> Iterator[Pair]:

@@ -76,20 +76,20 @@ def plane_contacts(model: ModelData, placed: Placement) -> tuple[list[Interactio
     """
     if not model.contacts:
         return [], [], []
-    found: list[Interaction] = []
+    interactions: list[Interaction] = []
     names: list[str] = []
     of_a: list[str] = []
     joined = JoinedParts(model)
     for entry in model.contacts.values():
         with ErrorContext(entry.word, entry.name):
-            pairs = [own for own in touching_pairs(entry, joined) if own.has_plane]
+            pairs = [touching for touching in touching_pairs(entry, joined) if touching.has_plane]
             for which in (True, False):
-                each = [own for own in pairs if (own.a in entry.a) == which]
-                made = [other for pair in each for other in _with_plane(entry, pair, placed, joined)]
-                found += made
+                pairs_of_side = [touching for touching in pairs if (touching.a in entry.a) == which]
+                made = [other for pair in pairs_of_side for other in _with_plane(entry, pair, placed, joined)]
+                interactions += made
                 names += [f"contact '{entry.name}'"] * len(made)
                 of_a += [f"contact '{entry.name}'"] * len(made) * which
-    return found, names, of_a
+    return interactions, names, of_a
 
 
 def _with_plane(entry: Contact, pair: Pair, placed: Placement, joined: JoinedParts) -> Iterator[Interaction]:
@@ -118,11 +118,13 @@ def _with_plane(entry: Contact, pair: Pair, placed: Placement, joined: JoinedPar
     segments = segments_of(rod, placed, entry.radius)
     gaps = (placed.r[segments.frames] - foot.world) @ plane.normal  # (e, 2)
     use = np.ones(len(gaps), bool)
-    for _, own in joined.at(plane, rod):
-        if own is not None:
-            held = segments.near(rod, own.s, 0.0)
-            if np.any(held & (gaps.min(axis=1) < segments.radius)):  # the joint is behind the plane or at it
-                use &= ~segments.near(rod, own.s, np.pi * float(segments.radius[held].max()))
+    for _, anchor in joined.at(plane, rod):
+        if anchor is not None:
+            at_joint = segments.near(rod, anchor.s, 0.0)
+            if np.any(
+                at_joint & (gaps.min(axis=1) < segments.radius)
+            ):  # the joint is behind the plane or at it
+                use &= ~segments.near(rod, anchor.s, np.pi * float(segments.radius[at_joint].max()))
     if not use.any():
         raise ModelError(
             f"contact '{entry.name}': no element of {rod} is further from its joint at {describe_surface(plane)} than "
@@ -167,25 +169,25 @@ def _of_solid(
     plane, solid = pair.a, pair.b
     assert isinstance(plane, PlaneSurface)
     assert isinstance(solid, SolidSurface | MeshSurface)
-    frame, own = placed.frame_of(solid.on), features_on(solid, placed)
+    frame, features_of_solid = placed.frame_of(solid.on), features_on(solid, placed)
     law, loss = contact_law(entry, pair), contact_losses(entry, pair)
     normal, quat = placed.local(frame, plane.normal), placed.quat[frame]
-    features = [(PLANE_SPHERE, x, 0.0) for x in own.points]
-    features += [(PLANE_CIRCLE, x, x[6] * _across(x[3:6], normal)) for x in own.circles]
+    features = [(PLANE_SPHERE, x, 0.0) for x in features_of_solid.points]
+    features += [(PLANE_CIRCLE, x, x[6] * _across(x[3:6], normal)) for x in features_of_solid.circles]
     lowest = [
         float((placed.r[frame] + quaternions.rotate(quat, x[:3]) - foot.world) @ plane.normal) - low
         for _, x, low in features
     ]
-    depth, barrier = own.radius - min(lowest), entry.law == "barrier"
-    _check_depth(entry, pair, depth, 0.0 if barrier else DEEP * (own.half or placed.size))
-    for (kind, x, _), share in zip(features, own.shares.tolist(), strict=True):
-        of_feature, of_loss = scale_law(law, share), loss.copy()
-        of_loss[K_T] *= share
+    depth, barrier = features_of_solid.radius - min(lowest), entry.law == "barrier"
+    _check_depth(entry, pair, depth, 0.0 if barrier else DEEP * (features_of_solid.half or placed.size))
+    for (kind, x, _), fraction in zip(features, features_of_solid.shares.tolist(), strict=True):
+        of_feature, of_loss = scale_law(law, fraction), loss.copy()
+        of_loss[K_T] *= fraction
         if kind is PLANE_CIRCLE:
             of_loss[DRILL] = entry.drilling_of_rim(x[6])
-        numbers = np.concatenate([of_feature, [own.radius], half_space, x])
+        numbers = np.concatenate([of_feature, [features_of_solid.radius], half_space, x])
         arm = float(np.linalg.norm(x[:3]) + x[6:].sum() + np.linalg.norm(foot.X))
-        size = _size(law_slope(of_feature, own.half or placed.size), arm)
+        size = _size(law_slope(of_feature, features_of_solid.half or placed.size), arm)
         yield from _interactions(entry, kind, [foot.frame, frame], numbers, size, of_loss)
 
 
@@ -212,8 +214,8 @@ def lengths_of_nodes(length: Floats, order: int) -> Floats:
     halves = shares(order).copy()
     halves[1:-1] *= 0.5
     of_element = np.stack([halves[:-1], halves[1:]], axis=1)  # (order, 2)
-    whole = length.reshape(-1, order).sum(axis=1)
-    return (whole[:, None, None] * of_element).reshape(-1, 2)
+    totals = length.reshape(-1, order).sum(axis=1)
+    return (totals[:, None, None] * of_element).reshape(-1, 2)
 
 
 def _size(slope: float, arm: float) -> tuple[float, float]:
@@ -272,34 +274,34 @@ def contact_table(model: ModelData, placed: Placement) -> tuple[Contacts, list[s
     """
     if not model.contacts:
         return _NOTHING, []
-    found, joined = _Pairs([], {}, [], [], [], {}, {}), JoinedParts(model)
+    listing, joined = _Pairs([], {}, [], [], [], {}, {}), JoinedParts(model)
     for mesh in model.meshes.values():  # the k-th mesh is the k-th surface of the table, in a contact or not
-        _number(found, mesh, None, placed)
+        _number(listing, mesh, None, placed)
     every = [(entry, list(touching_pairs(entry, joined))) for entry in model.contacts.values()]
-    each = [(entry, list(_in_order(entry, pairs))) for entry, pairs in every]
-    for entry, pairs in each:
+    entries = [(entry, list(_in_order(entry, pairs))) for entry, pairs in every]
+    for entry, pairs in entries:
         with ErrorContext(entry.word, entry.name):
             for ordered, _ in pairs:
-                for own in ordered:
-                    _number(found, own, entry.radius, placed)
-    for entry, pairs in each:
+                for surface in ordered:
+                    _number(listing, surface, entry.radius, placed)
+    for entry, pairs in entries:
         with ErrorContext(entry.word, entry.name):
             for ordered, pair in pairs:
-                _add(found, entry, ordered, pair, placed, model)
-    if not found.pairs and not any(isinstance(pair.b, MeshSurface) for _, pairs in every for pair in pairs):
+                _add(listing, entry, ordered, pair, placed, model)
+    if not listing.pairs and not any(isinstance(pair.b, MeshSurface) for _, pairs in every for pair in pairs):
         return _NOTHING, []
-    first = np.cumsum([0, *(len(own.points) for own in found.surfaces)])
-    for entry, pair in found.of:
+    first = np.cumsum([0, *(len(surface.points) for surface in listing.surfaces)])
+    for entry, pair in listing.of:
         if isinstance(pair.b, Rod):
             with ErrorContext(entry.word, entry.name):
-                found.apart.extend(_held(found, first, entry, pair, placed, joined))
-    made = contacts_of(found.surfaces, found.pairs, found.apart)
-    _check_start(made, found, list(model.meshes.values()), placed)
-    return made, [f"contact '{entry.name}'" for entry, _ in found.of]
+                listing.apart.extend(_held(listing, first, entry, pair, placed, joined))
+    made = contacts_of(listing.surfaces, listing.pairs, listing.apart)
+    _check_start(made, listing, list(model.meshes.values()), placed)
+    return made, [f"contact '{entry.name}'" for entry, _ in listing.of]
 
 
 def _add(
-    found: _Pairs,
+    listing: _Pairs,
     entry: Contact,
     ordered: tuple[Surface, Surface],
     pair: Pair,
@@ -307,72 +309,78 @@ def _add(
     model: ModelData,
 ) -> None:
     """Add a pair to the table; two meshes add several pairs (`_add_meshes`)."""
-    numbers = [_number(found, own, entry.radius, placed) for own in ordered]
-    if not any(found.surfaces[k].radius for k in numbers):
+    numbers = [_number(listing, surface, entry.radius, placed) for surface in ordered]
+    if not any(listing.surfaces[k].radius for k in numbers):
         raise ModelError(f"contact '{entry.name}': {pair} have no radius; give one of them a radius")
     m = 1
     if pair.is_per_length:
-        rods = [own for own in (found.surfaces[k] for k in numbers) if isinstance(own, table.Rod)]
-        longest = max(float(np.max(own.lengths)) for own in rods)
+        rods = [
+            surface for surface in (listing.surfaces[k] for k in numbers) if isinstance(surface, table.Rod)
+        ]
+        longest = max(float(np.max(surface.lengths)) for surface in rods)
         m = count_stations(entry, pair, longest, placed, model)
-    law, loss = _law_and_loss(found, entry, pair)
+    law, loss = _law_and_loss(listing, entry, pair)
     if isinstance(pair.a, MeshSurface) and isinstance(pair.b, MeshSurface):
-        _add_meshes(found, entry, pair, numbers, loss)
+        _add_meshes(listing, entry, pair, numbers, loss)
         return
-    side = _looking(*(found.surfaces[k].radius for k in numbers)) if pair.is_per_length else table.BOTH
-    found.pairs.append(table.Pair(numbers[0], numbers[1], law, loss, m, side))
-    found.of.append((entry, pair))
+    side = _looking(*(listing.surfaces[k].radius for k in numbers)) if pair.is_per_length else table.BOTH
+    listing.pairs.append(table.Pair(numbers[0], numbers[1], law, loss, m, side))
+    listing.of.append((entry, pair))
 
 
-def _law_and_loss(found: _Pairs, entry: Contact, pair: Pair) -> tuple[Floats, Floats]:
+def _law_and_loss(listing: _Pairs, entry: Contact, pair: Pair) -> tuple[Floats, Floats]:
     """Return law and losses of a pair: the same for all pairs of a contact, unless stiffnesses follow from materials."""
     of_all = entry.stiffness is not None or bool(entry.coefficients)
-    if not of_all or entry.name not in found.laws:
+    if not of_all or entry.name not in listing.laws:
         loss = contact_losses(entry, pair) if has_losses(entry) else np.zeros(table.LOSS)
-        found.laws[entry.name] = contact_law(entry, pair), loss
-    return found.laws[entry.name]
+        listing.laws[entry.name] = contact_law(entry, pair), loss
+    return listing.laws[entry.name]
 
 
 def _in_order(entry: Contact, pairs: list[Pair]) -> Iterator[tuple[tuple[Surface, Surface], Pair]]:
     """Yield both surfaces of each pair without a plane, the one of side `a` first, and the pair."""
-    first = {id(own) for own in entry.a}
+    first = {id(surface) for surface in entry.a}
     for pair in pairs:
         if not pair.has_plane:
             yield (pair.a, pair.b) if id(pair.a) in first else (pair.b, pair.a), pair
 
 
-def _add_meshes(found: _Pairs, entry: Contact, pair: Pair, numbers: list[int], loss: Floats) -> None:
+def _add_meshes(listing: _Pairs, entry: Contact, pair: Pair, numbers: list[int], loss: Floats) -> None:
     """Add the pairs of two meshes: vertices of each on the other, and feature edges across feature edges.
 
     Vertices near vertices would count twice; a pair of both sets of vertices with a negative share removes that.
     """
-    corners, ridges, shares = zip(*(_of_mesh(found, k) for k in numbers), strict=True)
+    corners, ridges, shares = zip(*(_of_mesh(listing, k) for k in numbers), strict=True)
     law, (one, other) = contact_law(entry, pair), numbers
-    for a, b, share, losing in (
+    for a, b, fraction, losing in (
         (corners[0], other, shares[0], True),
         (one, corners[1], shares[1], True),
         (corners[0], corners[1], -min(shares), False),
         (ridges[0], ridges[1], OF_RIDGES, True),
     ):
         of_loss = loss * losing
-        of_loss[K_T] *= abs(share)
-        found.pairs.append(table.Pair(a, b, scale_law(law, share), of_loss, 1, table.FIRST))
-        found.of.append((entry, pair))
+        of_loss[K_T] *= abs(fraction)
+        listing.pairs.append(table.Pair(a, b, scale_law(law, fraction), of_loss, 1, table.FIRST))
+        listing.of.append((entry, pair))
 
 
-def _of_mesh(found: _Pairs, mesh: int) -> tuple[int, int, float]:
+def _of_mesh(listing: _Pairs, mesh: int) -> tuple[int, int, float]:
     """Return the indices of the surfaces of a mesh's vertices and feature edges, and the share of the stiffness of a vertex.
 
     Both surfaces are appended after all others when they are first needed.
     """
-    own = found.surfaces[mesh]
-    assert isinstance(own, table.Mesh)
-    if mesh not in found.of_meshes:
-        features, first = find_mesh_features(own.vertices, own.triangles), len(found.surfaces)
-        found.of_meshes[mesh] = first, first + 1, features.share
-        found.surfaces.append(table.Corners(own.frame, own.vertices[features.corners], own.radius))
-        found.surfaces.append(table.Ridges(own.frame, own.vertices[features.ridges], own.radius))
-    return found.of_meshes[mesh]
+    surface = listing.surfaces[mesh]
+    assert isinstance(surface, table.Mesh)
+    if mesh not in listing.of_meshes:
+        features, first = find_mesh_features(surface.vertices, surface.triangles), len(listing.surfaces)
+        listing.of_meshes[mesh] = first, first + 1, features.share
+        listing.surfaces.append(
+            table.Corners(surface.frame, surface.vertices[features.corners], surface.radius)
+        )
+        listing.surfaces.append(
+            table.Ridges(surface.frame, surface.vertices[features.ridges], surface.radius)
+        )
+    return listing.of_meshes[mesh]
 
 
 def _looking(one: float, other: float) -> int:
@@ -385,55 +393,55 @@ def _looking(one: float, other: float) -> int:
     return table.FIRST if one < other else table.SECOND
 
 
-def _number(found: _Pairs, own: Surface, radius: float | None, placed: Placement) -> int:
+def _number(listing: _Pairs, surface: Surface, radius: float | None, placed: Placement) -> int:
     """Return the index of a surface in the table; add it if it is not there yet."""
-    key = (id(own), radius if isinstance(own, Rod) else None)
-    if key in found.numbers:
-        return found.numbers[key]
-    if isinstance(own, SphereSurface):
-        at = placed.place(own.on)
-        made: table.Surface = table.Sphere(at.frame, at.X, own.radius)
-    elif isinstance(own, SolidSurface):
-        made = _solid(own, placed)
-    elif isinstance(own, MeshSurface):
-        at = placed.place(own.on)
-        vertices, triangles = own.corners
-        made = table.Mesh(at.frame, at.X + vertices, triangles, own.radius)
+    key = (id(surface), radius if isinstance(surface, Rod) else None)
+    if key in listing.numbers:
+        return listing.numbers[key]
+    if isinstance(surface, SphereSurface):
+        at = placed.place(surface.on)
+        made: table.Surface = table.Sphere(at.frame, at.X, surface.radius)
+    elif isinstance(surface, SolidSurface):
+        made = _solid(surface, placed)
+    elif isinstance(surface, MeshSurface):
+        at = placed.place(surface.on)
+        vertices, triangles = surface.corners
+        made = table.Mesh(at.frame, at.X + vertices, triangles, surface.radius)
     else:
-        assert isinstance(own, Rod)
-        segments = segments_of(own, placed, radius)
+        assert isinstance(surface, Rod)
+        segments = segments_of(surface, placed, radius)
         thin, thick = float(segments.radius.min()), float(segments.radius.max())
         if thick - thin > 1e-9 * thick:
             raise ModelError(
-                f"{own}: its radius goes from {thin:.3g} to {thick:.3g} m along it, but contact of rods knows one; give "
+                f"{surface}: its radius goes from {thin:.3g} to {thick:.3g} m along it, but contact of rods knows one; give "
                 "radius="
             )
-        made = table.Rod(placed.frames_of(own), segments.length, thick)
-    found.surfaces.append(made)
-    found.numbers[key] = len(found.surfaces) - 1
-    return found.numbers[key]
+        made = table.Rod(placed.frames_of(surface), segments.length, thick)
+    listing.surfaces.append(made)
+    listing.numbers[key] = len(listing.surfaces) - 1
+    return listing.numbers[key]
 
 
-def _solid(own: SolidSurface, placed: Placement) -> table.Surface:
+def _solid(solid: SolidSurface, placed: Placement) -> table.Surface:
     """Return the surface of a solid: a box, a hull, a body of revolution or a capsule."""
-    features, frame = features_on(own, placed), placed.frame_of(own.on)
-    if own.is_box:
+    features, frame = features_on(solid, placed), placed.frame_of(solid.on)
+    if solid.is_box:
         low, high = features.points.min(axis=0), features.points.max(axis=0)
         return table.Box(frame, 0.5 * (low + high), 0.5 * (high - low), features.radius)
-    if own.is_hull:
+    if solid.is_hull:
         if len(features.points) > MOST_VERTICES:
             raise ModelError(
-                f"{describe_surface(own)}: its hull has {len(features.points)} vertices, and may have {MOST_VERTICES} "
+                f"{describe_surface(solid)}: its hull has {len(features.points)} vertices, and may have {MOST_VERTICES} "
                 f"where it touches "
                 "more than planes; give fewer points as vertices="
             )
         return table.Hull(frame, features.points, features.radius)
-    if own.is_round:
+    if solid.is_round:
         axis = features.circles[0, :3] * (1.0, 1.0, 0.0)
         return table.Round(frame, axis, profile_of(features), features.radius)
     if len(features.circles) or len(features.points) != 2:  # the shape of its body was changed afterwards
         raise ModelError(
-            f"{describe_surface(own)}: it has no shape any more that meets more than planes, but does; leave its shape"
+            f"{describe_surface(solid)}: it has no shape any more that meets more than planes, but does; leave its shape"
         )
     return table.Capsule(frame, features.points, features.radius)
 
@@ -445,31 +453,31 @@ def _check_sides(
     if all(mesh.side == SIDES[0] for mesh in meshes):
         return
     for (entry, pair), surfaces in zip(of, contacts.pairs.tolist(), strict=True):
-        own, other = surfaces if contacts.kind[surfaces[1]] == table.MESH else surfaces[::-1]
+        surface, other = surfaces if contacts.kind[surfaces[1]] == table.MESH else surfaces[::-1]
         if contacts.kind[other] != table.MESH:
             continue
         mesh = meshes[other]  # meshes are the first surfaces of the table
         if mesh.side == SIDES[0]:
             continue
-        first = contacts.first[own]
+        first = contacts.first[surface]
         # the centre of the core
-        last = first + 1 if contacts.kind[own] in table.WITH_CORES else contacts.first[own + 1]
-        there = points[first:last]
-        places = in_frame(contacts, other, points, there)
+        last = first + 1 if contacts.kind[surface] in table.WITH_CORES else contacts.first[surface + 1]
+        surface_points = points[first:last]
+        positions = in_frame(contacts, other, points, surface_points)
         triangles = contacts.triangles[contacts.meshed == other]
-        wrong = is_inside(contacts.vertices, triangles, places) != (mesh.side == SIDES[1])
+        wrong = is_inside(contacts.vertices, triangles, positions) != (mesh.side == SIDES[1])
         if wrong.any():
             which = pair.a if pair.b is mesh else pair.b
             with ErrorContext(entry.word, entry.name):
                 raise ModelError(
                     f"contact '{entry.name}': {describe_surface(which)} is not {mesh.side} of "
                     f"{describe_surface(mesh)} at t = 0, at "
-                    f"{there[int(np.argmax(wrong))]}; move it, or give another side"
+                    f"{surface_points[int(np.argmax(wrong))]}; move it, or give another side"
                 )
 
 
 def _held(
-    found: _Pairs, first: Ints, entry: Contact, pair: Pair, placed: Placement, joined: JoinedParts
+    listing: _Pairs, first: Ints, entry: Contact, pair: Pair, placed: Placement, joined: JoinedParts
 ) -> Iterator[tuple[int, int]]:
     """Yield pairs of points of both surfaces next to a joint between them, which do not collide.
 
@@ -477,30 +485,30 @@ def _held(
     """
     for anchors in joined.at(*pair):
         near = []
-        for own, anchor in zip(pair, anchors, strict=True):
-            at = first[found.numbers[id(own), entry.radius if isinstance(own, Rod) else None]]
-            if not isinstance(own, Rod):
+        for surface, anchor in zip(pair, anchors, strict=True):
+            at = first[listing.numbers[id(surface), entry.radius if isinstance(surface, Rod) else None]]
+            if not isinstance(surface, Rod):
                 near.append(np.array([at]))
             elif anchor is None:
                 near.append(np.zeros(0, np.int64))
             else:
-                segments = segments_of(own, placed, entry.radius)
+                segments = segments_of(surface, placed, entry.radius)
                 within = np.pi * float(segments.radius.max())
-                near.append(at + np.flatnonzero(segments.near(own, anchor.s, within)))
+                near.append(at + np.flatnonzero(segments.near(surface, anchor.s, within)))
         yield from ((int(x), int(y)) for x in near[0] for y in near[1])
 
 
-def _check_start(contacts: Contacts, found: _Pairs, meshes: list[MeshSurface], placed: Placement) -> None:
+def _check_start(contacts: Contacts, listing: _Pairs, meshes: list[MeshSurface], placed: Placement) -> None:
     """Raise ModelError if surfaces interpenetrate at t = 0."""
-    if not found.pairs:
+    if not listing.pairs:
         return
     points = np.ascontiguousarray(points_of(contacts, placed.r, placed.quat))
-    _check_sides(contacts, found.of, meshes, with_feature_points(contacts, points))
+    _check_sides(contacts, listing.of, meshes, with_feature_points(contacts, points))
     listed = candidates(contacts, points, 0.0)
     pair, depth = listed.pair, -gaps(contacts, listed, points)
-    of_ridges = _depths_of_ridges(contacts, found, points)
+    of_ridges = _depths_of_ridges(contacts, listing, points)
     pair = np.concatenate([pair, np.array([k for k, _ in of_ridges], np.int64)])
-    depth = np.concatenate([depth, [own for _, own in of_ridges]])
+    depth = np.concatenate([depth, [edge_depth for _, edge_depth in of_ridges]])
     radii = contacts.radius[contacts.pairs[pair]]
     thin = np.where(radii.min(axis=1) > 0.0, radii.min(axis=1), radii.max(axis=1))
     allowed = np.where(contacts.law[pair, 0] == BARRIER, 0.0, DEEP * thin)
@@ -508,32 +516,32 @@ def _check_start(contacts: Contacts, found: _Pairs, meshes: list[MeshSurface], p
     if not len(inside):
         return
     worst = int(inside[np.argmax((depth - allowed)[inside])])
-    entry, meet = found.of[pair[worst]]
+    entry, meet = listing.of[pair[worst]]
     cure = ""
     if worst < len(listed.pair):
-        cure = _finer_chords(contacts, found, listed, points, worst, float(allowed[worst]))
+        cure = _finer_chords(contacts, listing, listed, points, worst, float(allowed[worst]))
     with ErrorContext(entry.word, entry.name):
         _raise_interpenetration(entry, meet, float(depth[worst]), float(allowed[worst]), cure)
 
 
 def _finer_chords(
-    contacts: Contacts, found: _Pairs, listed: Candidates, points: Floats, worst: int, allowed: float
+    contacts: Contacts, listing: _Pairs, listed: Candidates, points: Floats, worst: int, allowed: float
 ) -> str:
     """Return a message on how many elements a rod needs if only its chord is too deep and both of its nodes are not; else "".
 
     The depth of a chord below the nodes of a curve is proportional to the square of its length.
     """
-    own = listed.ends[worst]
-    entry, meet = found.of[listed.pair[worst]]
+    chord_ends = listed.ends[worst]
+    entry, meet = listing.of[listed.pair[worst]]
     surfaces = contacts.pairs[listed.pair[worst], [listed.side[worst], 1 - listed.side[worst]]].tolist()
     depth = -gaps(contacts, listed, points)[worst]
     for rod in (x for x in meet if isinstance(x, Rod)):
-        number = found.numbers[id(rod), entry.radius]
+        number = listing.numbers[id(rod), entry.radius]
         for k in (0, 2):
-            if surfaces[k // 2] != number or own[k] == own[k + 1]:
+            if surfaces[k // 2] != number or chord_ends[k] == chord_ends[k + 1]:
                 continue
             of_nodes = []
-            for node in own[[k, k + 1]]:
+            for node in chord_ends[[k, k + 1]]:
                 ends = listed.ends.copy()
                 ends[worst, [k, k + 1]] = node
                 of_nodes.append(-gaps(contacts, listed._replace(ends=ends), points)[worst])
@@ -547,12 +555,12 @@ def _finer_chords(
     return ""
 
 
-def _depths_of_ridges(contacts: Contacts, found: _Pairs, points: Floats) -> list[tuple[int, float]]:
+def _depths_of_ridges(contacts: Contacts, listing: _Pairs, points: Floats) -> list[tuple[int, float]]:
     """Return pairs of feature edges of two meshes, and how deep the edges are in triangles of the other mesh, m.
 
     An edge may go through a face far from all vertices.
     """
-    below = {ridges: mesh for mesh, (_, ridges, _) in found.of_meshes.items()}
+    below = {ridges: mesh for mesh, (_, ridges, _) in listing.of_meshes.items()}
     depths = []
     for k in np.flatnonzero(np.isin(contacts.pairs, list(below)).all(axis=1)).tolist():
         one, other = contacts.pairs[k].tolist()

@@ -36,15 +36,15 @@ def discontinuities_of_model(model: ModelData) -> Discontinuities:
     ModelError
         If the declaration of a user's function is not a set of times.
     """
-    found = list(_functions_of(model))
-    if not found:
+    functions = list(_functions_of(model))
+    if not functions:
         return NO_DISCONTINUITIES
-    return Discontinuities(*(_times(found, what) for what in Discontinuities._fields))
+    return Discontinuities(*(_times(functions, what) for what in Discontinuities._fields))
 
 
-def _times(found: list[tuple[str, Any]], what: str) -> Floats:
+def _times(functions: list[tuple[str, Any]], what: str) -> Floats:
     """Return the positive times (k,), s, of all functions; `what`: "corners" or "knots"."""
-    times = np.unique([t for owner, function in found for t in corners_of(owner, function, what)])
+    times = np.unique([t for owner, function in functions for t in corners_of(owner, function, what)])
     return times[times > 0.0]
 
 

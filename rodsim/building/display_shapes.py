@@ -21,15 +21,21 @@ def add_contact_shapes(bodies: list[BodyLayout], surfaces: Iterable[dict[str, An
 
     `surfaces`: descriptions as returned by `contact_surfaces.describe_surfaces`.
     """
-    found: dict[int, list[tuple[Floats, Ints]]] = {}
-    for own in surfaces:
-        is_of_points = not ({"mesh", "sides"} & own.keys() or own.get("circles"))
-        shape = rounded_hull(np.array(own.get("points", [own["X"]])), own["radius"]) if is_of_points else None
+    shapes: dict[int, list[tuple[Floats, Ints]]] = {}
+    for surface in surfaces:
+        is_of_points = not ({"mesh", "sides"} & surface.keys() or surface.get("circles"))
+        shape = (
+            rounded_hull(np.array(surface.get("points", [surface["X"]])), surface["radius"])
+            if is_of_points
+            else None
+        )
         if shape is not None:
-            found.setdefault(own["frame"], []).append(shape)
+            shapes.setdefault(surface["frame"], []).append(shape)
     return [
-        replace(own, **_joined(found[own.frame])) if own.frame in found and not len(own.vertices) else own
-        for own in bodies
+        replace(surface, **_joined(shapes[surface.frame]))
+        if surface.frame in shapes and not len(surface.vertices)
+        else surface
+        for surface in bodies
     ]
 
 
@@ -54,5 +60,5 @@ def rounded_hull(points: Floats, radius: float) -> tuple[Floats, Ints] | None:
 def _joined(shapes: list[tuple[Floats, Ints]]) -> dict[str, Any]:
     """Join several shapes to one; return the fields `vertices` and `faces` of a `BodyLayout`."""
     starts = np.cumsum([0, *(len(vertices) for vertices, _ in shapes)])
-    faces = [own + start for (_, own), start in zip(shapes, starts, strict=False)]
-    return {"vertices": np.concatenate([own for own, _ in shapes]), "faces": np.concatenate(faces)}
+    faces = [part + start for (_, part), start in zip(shapes, starts, strict=False)]
+    return {"vertices": np.concatenate([part for part, _ in shapes]), "faces": np.concatenate(faces)}

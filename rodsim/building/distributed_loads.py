@@ -53,10 +53,10 @@ class LoadedElements(NamedTuple):
         x, w = 0.5 + 0.5 * xi, 0.5 * w
         x = ((np.arange(panels)[:, None] + x) / panels).ravel()
         w = np.tile(w / panels, panels)
-        own = nodes(order)
-        shape = np.stack([_lagrange(own, a, x) for a in range(order + 1)])  # (p + 1, points)
-        places = self.start[:, None] + self.length_fractions[:, None] * x
-        return QuadratureRule(places, self.lengths[:, None, None] * (w * shape), self.lengths[:, None] * w)
+        node_positions = nodes(order)
+        shape = np.stack([_lagrange(node_positions, a, x) for a in range(order + 1)])  # (p + 1, points)
+        fractions = self.start[:, None] + self.length_fractions[:, None] * x
+        return QuadratureRule(fractions, self.lengths[:, None, None] * (w * shape), self.lengths[:, None] * w)
 
     def chosen(self, which: Ints) -> LoadedElements:
         """Return a `LoadedElements` on the elements with these indices only."""
@@ -68,12 +68,12 @@ class LoadedElements(NamedTuple):
             self.nodes[which],
         )
 
-    def at_nodes(self, each: Floats) -> Floats:
+    def at_nodes(self, contributions: Floats) -> Floats:
         """Sum the contributions of elements (t, m, p + 1, c) at the nodes, (t, k, c)."""
-        found = np.zeros((len(each), len(self.frames), each.shape[-1]))
+        sums = np.zeros((len(contributions), len(self.frames), contributions.shape[-1]))
         for a in range(self.nodes.shape[1]):  # no two elements have the same node at the same position a
-            found[:, self.nodes[:, a]] += each[:, :, a]
-        return found
+            sums[:, self.nodes[:, a]] += contributions[:, :, a]
+        return sums
 
 
 class QuadratureRule(NamedTuple):
@@ -85,13 +85,13 @@ class QuadratureRule(NamedTuple):
 
     def integrals(self, q: Floats) -> Floats:
         """Integrate loads q (t, m, points, 3) to nodal contributions (t, m, p + 1, 3)."""
-        found: Floats = np.matmul(self.weights, q)
-        return found
+        contributions: Floats = np.matmul(self.weights, q)
+        return contributions
 
     def sizes(self, q: Floats) -> Floats:
         """Integrate |q| over each element, (t, m); q: (t, m, points, 3)."""
-        found: Floats = np.sum(self.measure * np.linalg.norm(q, axis=-1), axis=2)
-        return found
+        totals: Floats = np.sum(self.measure * np.linalg.norm(q, axis=-1), axis=2)
+        return totals
 
 
 def loaded_elements(entry: DistributedLoad, mesh: RodMesh) -> LoadedElements:
@@ -112,10 +112,10 @@ def loaded_elements(entry: DistributedLoad, mesh: RodMesh) -> LoadedElements:
     )
 
 
-def _lagrange(own: Floats, a: int, x: Floats) -> Floats:
-    """Evaluate the Lagrange polynomial of node a of the nodes `own` at x."""
-    others = np.delete(own, a)
-    value: Floats = np.prod((x[:, None] - others) / (own[a] - others), axis=1)
+def _lagrange(node_positions: Floats, a: int, x: Floats) -> Floats:
+    """Evaluate the Lagrange polynomial of node a of the nodes `node_positions` at x."""
+    other_nodes = np.delete(node_positions, a)
+    value: Floats = np.prod((x[:, None] - other_nodes) / (node_positions[a] - other_nodes), axis=1)
     return value
 
 
@@ -130,14 +130,14 @@ def nodal_values(owner: str, entry: DistributedLoad, spread: LoadedElements) -> 
             return lambda t: value(t)[:, None, :] * total
         return lambda t: np.tile(value * total, (len(t), 1, 1))
 
-    def at(places: Floats, times: Floats) -> Floats:
-        each = places.ravel().tolist()
+    def at(fractions: Floats, times: Floats) -> Floats:
+        fraction_list = fractions.ravel().tolist()
 
         def what(k: int) -> str:
-            return f"value at s = {each[k % len(each)]:g}, t = {times[k // len(each)]:g}"
+            return f"value at s = {fraction_list[k % len(fraction_list)]:g}, t = {times[k // len(fraction_list)]:g}"
 
-        q = vectors(owner, (value(s, t) for t in times.tolist() for s in each), what)
-        return q.reshape(len(times), *places.shape, 3)
+        q = vectors(owner, (value(s, t) for t in times.tolist() for s in fraction_list), what)
+        return q.reshape(len(times), *fractions.shape, 3)
 
     fine = spread.rule(4 * FIRST)
     looks = 0
@@ -145,19 +145,21 @@ def nodal_values(owner: str, entry: DistributedLoad, spread: LoadedElements) -> 
     def sampled(times: Floats) -> Floats:
         nonlocal looks
         q = at(rule.places, times)
-        found = rule.integrals(q)
+        contributions = rule.integrals(q)
         if looks < LOOKS and len(times):
             looks += 1
             k = len(times) // 2
             exact = at(fine.places, times[k : k + 1])
-            off = np.abs(fine.integrals(exact) - found[k]).max()
+            off = np.abs(fine.integrals(exact) - contributions[k]).max()
             if off > OFF * fine.sizes(exact).max(initial=0.0):
                 looks = LOOKS
-                length_fractions = found[k].sum(axis=(0, 1)) @ fine.integrals(exact)[0].sum(axis=(0, 1))
-                whole = np.sum(fine.integrals(exact)[0].sum(axis=(0, 1)) ** 2)
+                length_fractions = contributions[k].sum(axis=(0, 1)) @ fine.integrals(exact)[0].sum(
+                    axis=(0, 1)
+                )
+                square = np.sum(fine.integrals(exact)[0].sum(axis=(0, 1)) ** 2)
                 ratio = (
-                    f"{length_fractions / whole:.3g} times what it should be"
-                    if whole > 0.0
+                    f"{length_fractions / square:.3g} times what it should be"
+                    if square > 0.0
                     else "not zero, as it should be"
                 )
                 warn_user(
@@ -165,7 +167,7 @@ def nodal_values(owner: str, entry: DistributedLoad, spread: LoadedElements) -> 
                     "Give a `signals.Field`, which is integrated adaptively, or use more elements",
                     DoubtfulModelWarning,
                 )
-        return spread.at_nodes(found)
+        return spread.at_nodes(contributions)
 
     return sampled
 
@@ -181,21 +183,21 @@ def _adaptive(owner: str, field: Field, spread: LoadedElements) -> Callable[[Flo
         return field.sampled(owner, rule.places.ravel(), times).reshape(-1, *rule.places.shape, 3)
 
     def of_times(times: Floats) -> Floats:
-        found = one.integrals(at(one, times))
+        contributions = one.integrals(at(one, times))
         q = at(few, times)
         finer, most = few.integrals(q), few.sizes(q).max(axis=1, initial=0.0)
-        open_ = np.abs(finer - found).max(axis=(2, 3)) > CLOSE * most[:, None]  # (t, m)
+        open_ = np.abs(finer - contributions).max(axis=(2, 3)) > CLOSE * most[:, None]  # (t, m)
         panels = FIRST
         while open_.any():
-            found[open_] = finer[open_]
+            contributions[open_] = finer[open_]
             panels *= 2
             if panels > MOST_PANELS:
                 break
             rows, columns = np.flatnonzero(open_.any(axis=1)), np.flatnonzero(open_.any(axis=0))
             rule = spread.chosen(columns).rule(panels)
             finer[np.ix_(rows, columns)] = rule.integrals(at(rule, times[rows]))
-            open_ &= np.abs(finer - found).max(axis=(2, 3)) > CLOSE * most[:, None]
-        return spread.at_nodes(found)
+            open_ &= np.abs(finer - contributions).max(axis=(2, 3)) > CLOSE * most[:, None]
+        return spread.at_nodes(contributions)
 
     def values(times: Floats) -> Floats:
         block = max(1, _PLACES // max(1, few.places.size))

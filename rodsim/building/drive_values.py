@@ -111,8 +111,8 @@ class DriveValues:
         Raises ModelError if a motion is not finite at one of them.
         """
         pairs = zip(self.rows.items(), self.start, strict=True)
-        parts = {f"drive '{name}'": pack_constraint(*own.numbers(times, x)) for (name, own), x in pairs}
-        parts |= {f"driven '{name}'": pack_frame(*own.motion(times)) for name, own in self.driven.items()}
+        parts = {f"drive '{name}'": pack_constraint(*drive.numbers(times, x)) for (name, drive), x in pairs}
+        parts |= {f"driven '{name}'": pack_frame(*drive.motion(times)) for name, drive in self.driven.items()}
         for owner, part in parts.items():
             bad = ~np.isfinite(part).all(axis=(1, 2))
             if bad.any():
@@ -122,14 +122,14 @@ class DriveValues:
     def first(self) -> Floats:
         """Return the parameters of drives in `State.own` at t = 0, (d, NUMBERS)."""
         out = np.zeros((len(self.rows) + len(self.driven), NUMBERS))
-        for k, (own, start) in enumerate(zip(self.rows.values(), self.start, strict=True)):
-            U, value, dU, dvalue = own.numbers(np.zeros(1), start)
+        for k, (drive, start) in enumerate(zip(self.rows.values(), self.start, strict=True)):
+            U, value, dU, dvalue = drive.numbers(np.zeros(1), start)
             out[k, :8] = [*U[0], value[0], *dU[0], dvalue[0]]
         return out
 
     def starting_at(self, state: State) -> DriveValues:
         """Return these drive values for joints that begin at their coordinates in `state`."""
-        return replace(self, start=np.array([own.coordinate(state) for own in self.rows.values()]))
+        return replace(self, start=np.array([drive.coordinate(state) for drive in self.rows.values()]))
 
 
 def check_drives(model: ModelData, system: System, state: State) -> None:
@@ -149,17 +149,17 @@ def check_drives(model: ModelData, system: System, state: State) -> None:
     G = constraint_jacobian(loose, state).toarray()
     size = extent(state.r)
     G[:, np.arange(G.shape[1]) % 6 > 2] /= size
-    held = np.ones(G.shape[1], bool)
-    held[(6 * frames[:, None] + np.arange(6)).ravel()] = False
-    excess = _excess(G[:, held])
+    not_driven = np.ones(G.shape[1], bool)
+    not_driven[(6 * frames[:, None] + np.arange(6)).ravel()] = False
+    excess = _excess(G[:, not_driven])
     if excess == 0:
         return
     blamed = []
     for name, row in zip(model.drives, first_rows(system.constraints)[rows], strict=True):
-        if _excess(np.delete(G, row, axis=0)[:, held]) < excess:
+        if _excess(np.delete(G, row, axis=0)[:, not_driven]) < excess:
             blamed.append(f"drive '{name}' of joint '{model.drives[name].joint.name}'")
     for name, frame in zip(model.driven, frames, strict=True):
-        free = held.copy()
+        free = not_driven.copy()
         free[6 * frame : 6 * frame + 6] = True
         if _excess(G[:, free]) < excess:
             blamed.append(f"driven '{name}'")
@@ -167,14 +167,14 @@ def check_drives(model: ModelData, system: System, state: State) -> None:
         return
     when = ""
     if all(who.startswith("driven ") for who in blamed):
-        time = _disagreement(G, held, list(model.driven.values()), frames, size)
+        time = _disagreement(G, not_driven, list(model.driven.values()), frames, size)
         if time is None:
             return
         when = f", at t = {time:.3g} s"
-    names = [PartName("joint", own.joint.name) for own in model.drives.values()]
-    driven = {own.joint.name for own in model.drives.values()}
+    names = [PartName("joint", drive.joint.name) for drive in model.drives.values()]
+    driven = {drive.joint.name for drive in model.drives.values()}
     between = [
-        name for name, gear in model.gears.items() if any(own.joint.name in driven for own in gear.terms)
+        name for name, gear in model.gears.items() if any(drive.joint.name in driven for drive in gear.terms)
     ]
     coupled = f" (coupled by gear {' and '.join(map(repr, between))})" if between else ""
     fault, cure = "prescribes what joints fix already", "leave it out, or free the motion"
@@ -187,17 +187,17 @@ def check_drives(model: ModelData, system: System, state: State) -> None:
 
 
 def _disagreement(
-    G: Floats, held: NDArray[np.bool_], driven: Sequence[Driven], frames: Ints, size: float
+    G: Floats, not_driven: NDArray[np.bool_], driven: Sequence[Driven], frames: Ints, size: float
 ) -> float | None:
     """Return the first time (s) at which the motion of driven frames (d,) violates redundant constraints; None if there is none.
 
-    G (m, 6 n): constraint gradients, those with respect to rotations divided by `size` (m). `held` (6 n,): True for columns
+    G (m, 6 n): constraint gradients, those with respect to rotations divided by `size` (m). `not_driven` (6 n,): True for columns
     of frames that are not driven.
     """
-    lengths = np.linalg.norm(G[:, held], axis=1)
+    lengths = np.linalg.norm(G[:, not_driven], axis=1)
     used = lengths > 0.0
     unit = G[used] / lengths[used, None]
-    U, sizes, _ = np.linalg.svd(unit[:, held])
+    U, sizes, _ = np.linalg.svd(unit[:, not_driven])
     rank = int((sizes > DEPENDENT).sum())
     null = [U[:, rank:].T @ unit]  # (k, 6 n) rows that are zero except in columns of driven frames
     if not used.all():  # constraints between driven frames and the ground alone
@@ -227,10 +227,10 @@ def _times(driven: Sequence[Driven]) -> Floats:
     corners = np.array(sorted({t for part in driven for t in part.motion.knots if t > 0.0}))
     last = corners[-1] if len(corners) else LAST
     least = FIRST * (last if len(corners) else 1.0)
-    others = np.geomspace(least, 1.3 * last, OTHER_TIMES)
-    beside = BESIDE * np.diff([0.0, *corners]).min() if len(corners) else FIRST
-    near = np.concatenate([[0.0], corners])[:, None] + beside * np.array([-1.0, 0.0, 1.0])
-    return np.unique(np.maximum(0.0, np.concatenate([near.ravel(), others])))
+    spaced = np.geomspace(least, 1.3 * last, OTHER_TIMES)
+    distance = BESIDE * np.diff([0.0, *corners]).min() if len(corners) else FIRST
+    near = np.concatenate([[0.0], corners])[:, None] + distance * np.array([-1.0, 0.0, 1.0])
+    return np.unique(np.maximum(0.0, np.concatenate([near.ravel(), spaced])))
 
 
 def _excess(rows: Floats) -> int:

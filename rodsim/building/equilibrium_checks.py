@@ -50,15 +50,15 @@ def check_determined(built: Built) -> None:
     system, state = built.system, built.state
     if not len(evolving_interactions(system.others)):
         return
-    for own in groups_of(system, state, Role.DISSIPATION):
-        if own.group.kind.state_equations is None:
+    for item_group in groups_of(system, state, Role.DISSIPATION):
+        if item_group.group.kind.state_equations is None:
             continue
-        for k, item in enumerate(own.use):
-            if not len(free := undetermined_states(own.group, k, state)):
+        for k, item in enumerate(item_group.use):
+            if not len(free := undetermined_states(item_group.group, k, state)):
                 continue
-            widths = KINDS[own.group.kind.name].numbers if own.group.kind.name in KINDS else ()
+            widths = KINDS[item_group.group.kind.name].numbers if item_group.group.kind.name in KINDS else ()
             names = [name for name, width in widths for _ in range(max(width, 1))][
-                -own.group.kind.n_internal :
+                -item_group.group.kind.n_internal :
             ]
             said = " and ".join(dict.fromkeys(f"'{names[i]}'" if names else f"number {i}" for i in free))
             raise ModelError(

@@ -39,8 +39,8 @@ def fit_velocities(built: Built, warn: bool = True) -> FittedVelocities:
     layout = built.layout
     by_frame = prescribed_velocity_changes(built.held, built.state, state)
     size = extent(state.r)
-    speed, turn = (float(np.linalg.norm(x, axis=1).max()) for x in (built.state.v, built.state.Omega))
-    least = TOLD * np.array([speed + turn * size, turn + speed / size])
+    speed, rate = (float(np.linalg.norm(x, axis=1).max()) for x in (built.state.v, built.state.Omega))
+    least = TOLD * np.array([speed + rate * size, rate + speed / size])
     frames = {f"body '{body.name}'": np.array([body.frame]) for body in layout.bodies}
     frames |= {f"rod '{rod.name}'": rod.frames for rod in layout.rods}
     largest = {name: by_frame[of_part].max(axis=0) for name, of_part in frames.items()}
@@ -54,9 +54,9 @@ def fit_velocities(built: Built, warn: bool = True) -> FittedVelocities:
 def _words(model: str, parts: dict[str, tuple[float, float]]) -> str:
     """Return the text of the warning: the parts with the largest changes first."""
     ordered = sorted(parts.items(), key=lambda item: -max(item[1]))
-    told = [f"{name} by {v:.3g} m/s and {omega:.3g} rad/s" for name, (v, omega) in ordered[:5]]
-    more = f", and {len(ordered) - 5} parts more" if len(ordered) > 5 else ""
+    descriptions = [f"{name} by {v:.3g} m/s and {omega:.3g} rad/s" for name, (v, omega) in ordered[:5]]
+    remainder = f", and {len(ordered) - 5} parts more" if len(ordered) > 5 else ""
     return (
-        f"model '{model}': initial velocities do not fit the joints and were changed: {', '.join(told)}{more}; "
+        f"model '{model}': initial velocities do not fit the joints and were changed: {', '.join(descriptions)}{remainder}; "
         "leave out what should follow from the joints"
     )

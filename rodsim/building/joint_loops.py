@@ -55,28 +55,28 @@ def links_of(joints: Iterable[JointComponent]) -> list[Link]:
 
 def loop_closed_by(links: Iterable[Link], joint: str) -> Loop | None:
     """Find the shortest path through other joints from one part of `joint` to its other part; None if there is none."""
-    own, others = None, dict[str, list[tuple[str, str]]]()
+    link_of_joint, neighbours = None, dict[str, list[tuple[str, str]]]()
     for link in links:
         if link.joint == joint:
-            own = link
+            link_of_joint = link
             continue
-        others.setdefault(link.a, []).append((link.joint, link.b))
-        others.setdefault(link.b, []).append((link.joint, link.a))
-    if own is None:
+        neighbours.setdefault(link.a, []).append((link.joint, link.b))
+        neighbours.setdefault(link.b, []).append((link.joint, link.a))
+    if link_of_joint is None:
         return None
     came: dict[str, tuple[str, str]] = {}  # part -> the part before it on the path, and the joint between
-    waiting, seen = deque([own.b]), {own.b}
-    while waiting and own.a not in seen:
+    waiting, seen = deque([link_of_joint.b]), {link_of_joint.b}
+    while waiting and link_of_joint.a not in seen:
         here = waiting.popleft()
-        for name, there in others.get(here, ()):
-            if there not in seen:
-                seen.add(there)
-                came[there] = here, name
-                waiting.append(there)
-    if own.a not in seen:
+        for name, neighbour in neighbours.get(here, ()):
+            if neighbour not in seen:
+                seen.add(neighbour)
+                came[neighbour] = here, name
+                waiting.append(neighbour)
+    if link_of_joint.a not in seen:
         return None
-    joints, parts = [joint], [own.b, own.a]
-    while parts[-1] != own.b:
+    joints, parts = [joint], [link_of_joint.b, link_of_joint.a]
+    while parts[-1] != link_of_joint.b:
         before, name = came[parts[-1]]
         joints.append(name)
         parts.append(before)
@@ -106,8 +106,12 @@ def find_misalignment(joints: Sequence[JointComponent]) -> AxisMisalignment | No
         for entry in joints
         if entry.axis is not None and not JOINTS[entry.kind].second_axis
     ]
-    found = [_between(*pair) for pair in itertools.combinations(axes, 2)]
-    return max((own for own in found if FITS < own.angle < MEANT), key=lambda own: own.angle, default=None)
+    misalignments = [_between(*pair) for pair in itertools.combinations(axes, 2)]
+    return max(
+        (misalignment for misalignment in misalignments if FITS < misalignment.angle < MEANT),
+        key=lambda misalignment: misalignment.angle,
+        default=None,
+    )
 
 
 def _between(one: tuple[str, Floats], other: tuple[str, Floats]) -> AxisMisalignment:

@@ -62,15 +62,15 @@ def constraints_of(model: ModelData, placement: Placement) -> JointConstraints:
     joined = _joined(model, placement)
     of_joint: dict[str, JointMarkers] = dict(zip(model.joints, joined, strict=True))
     for number, entry in enumerate(model.joints.values()):
-        a, b, given = joined[number][:3]
+        a, b, parameters = joined[number][:3]
         with ErrorContext("joint", entry.name):
-            rows += [(number, a, b, row) for row in JOINTS[entry.kind].rows(a, b, given)]
+            rows += [(number, a, b, row) for row in JOINTS[entry.kind].rows(a, b, parameters)]
     driven = []
     for number, drive in enumerate(model.drives.values(), start=len(model.joints)):
-        own = of_joint[drive.joint.name]
-        joined.append(own)
-        driven.append(driven_row(drive, own.a, own.b))
-        rows.append((number, own.a, own.b, driven[-1].row))
+        of_drive = of_joint[drive.joint.name]
+        joined.append(of_drive)
+        driven.append(driven_row(drive, of_drive.a, of_drive.b))
+        rows.append((number, of_drive.a, of_drive.b, driven[-1].row))
     joined += [of_joint[entry.terms[0].joint.name] for entry in model.gears.values()]
     frames = np.array([(a.frame, b.frame) for _, a, b, _ in rows], dtype=np.int64).reshape(-1, 2)
 
@@ -98,15 +98,15 @@ def constraints_of(model: ModelData, placement: Placement) -> JointConstraints:
 
 def _gear(entry: Gear, of_joint: dict[str, JointMarkers]) -> Interaction:
     """Build the interaction of a gear; the length of the axis of each coordinate is its ratio."""
-    each, none = [], np.zeros(3)
+    terms, none = [], np.zeros(3)
     for part in entry.terms:
         a, b = of_joint[part.joint.name][:2]
         sort, W, U = ANGLE, a.axes[:, 0], b.axes[:, 0]
         if part.of != "angle":
             sort, W, U = DISPLACEMENT, none, none
-        each.append(Coordinate(sort, (a.frame, b.frame), a.X, b.X, part.ratio * a.axes[:, 2], W, U))
+        terms.append(Coordinate(sort, (a.frame, b.frame), a.X, b.X, part.ratio * a.axes[:, 2], W, U))
     with ErrorContext("gear", entry.name):
-        return Interaction(*gear(each, f"gear '{entry.name}'"))
+        return Interaction(*gear(terms, f"gear '{entry.name}'"))
 
 
 def joint_layouts(model: ModelData, joined: list[JointMarkers]) -> list[JointLayout]:
@@ -114,8 +114,8 @@ def joint_layouts(model: ModelData, joined: list[JointMarkers]) -> list[JointLay
     layouts, first = [], 0
     kinds = [(entry.name, entry.kind) for entry in model.joints.values()]
     kinds += [(name, DRIVE) for name in model.drives] + [(name, GEAR) for name in model.gears]
-    for (name, kind), (a, b, given, points, axes) in zip(kinds, joined, strict=True):
-        last = first + (1 if kind in (DRIVE, GEAR) else JOINTS[kind].count(given))
+    for (name, kind), (a, b, parameters, points, axes) in zip(kinds, joined, strict=True):
+        last = first + (1 if kind in (DRIVE, GEAR) else JOINTS[kind].count(parameters))
         layouts.append(JointLayout(name, kind, (first, last), (a.frame, b.frame), points, axes))
         first = last
     return layouts
@@ -132,24 +132,26 @@ class WorldMarkers(NamedTuple):
 
 def _joined(model: ModelData, placement: Placement) -> list[JointMarkers]:
     """Return the two markers of each joint and its given values, computed for all joints at once."""
-    entries, each = list(model.joints.values()), []
+    entries, world_markers = list(model.joints.values()), []
     if not entries:
         return []
-    held = [side for entry in entries for side in (entry.a, entry.b)]
-    found = iter(placement.placed([side for side in held if isinstance(side, Anchor)]))
-    placed = [next(found) if isinstance(side, Anchor) else None for side in held]
+    sides = [side for entry in entries for side in (entry.a, entry.b)]
+    positions = iter(placement.placed([side for side in sides if isinstance(side, Anchor)]))
+    placed = [next(positions) if isinstance(side, Anchor) else None for side in sides]
     for k, entry in enumerate(entries):
         with ErrorContext("joint", entry.name):
-            each.append(_world_markers(entry, placed[2 * k : 2 * k + 2], placement, model))
-    frames = np.array([own.frames for own in each]).ravel()
-    points = np.array([own.points for own in each]).reshape(-1, 3)
-    triads = np.array([own.axes for own in each]).reshape(-1, 3, 3)
-    X, axes = np.empty((len(each), 2, 3)), np.empty((len(each), 2, 3, 3))
+            world_markers.append(_world_markers(entry, placed[2 * k : 2 * k + 2], placement, model))
+    frames = np.array([world.frames for world in world_markers]).ravel()
+    points = np.array([world.points for world in world_markers]).reshape(-1, 3)
+    triads = np.array([world.axes for world in world_markers]).reshape(-1, 3, 3)
+    X, axes = np.empty((len(world_markers), 2, 3)), np.empty((len(world_markers), 2, 3, 3))
     poses = placement.r, placement.quat
     markers(frames, points, triads, poses, X.reshape(-1, 3), axes.reshape(-1, 3, 3))
     return [
-        JointMarkers(Marker(own.frames[0], x[0], e[0]), Marker(own.frames[1], x[1], e[1]), own.given, x, e)
-        for own, x, e in zip(each, X, axes, strict=True)
+        JointMarkers(
+            Marker(world.frames[0], x[0], e[0]), Marker(world.frames[1], x[1], e[1]), world.given, x, e
+        )
+        for world, x, e in zip(world_markers, X, axes, strict=True)
     ]
 
 
@@ -163,7 +165,7 @@ def _world_markers(
     owner = f"{entry.kind} joint '{entry.name}'"
     sides = entry.a, entry.b
     points: list[tuple[Any, Floats]] = [
-        (x, found.world) for x, found in zip(sides, placed, strict=True) if found is not None
+        (x, position.world) for x, position in zip(sides, placed, strict=True) if position is not None
     ]
     if entry.at is not None:
         points.insert(0, ("at", entry.at))
@@ -178,8 +180,8 @@ def _world_markers(
         if far and gap > ASSEMBLED * max(np.abs(point).max(), np.abs(points[0][1]).max()):
             raise ModelError(_not_met(owner, model, entry, points[0], (name, point)))
     a, b = (
-        placement.frame_of(x) if found is None else found.frame
-        for x, found in zip(sides, placed, strict=True)
+        placement.frame_of(x) if position is None else position.frame
+        for x, position in zip(sides, placed, strict=True)
     )
     if a == b:
         raise ModelError(
@@ -187,15 +189,15 @@ def _world_markers(
         )
     # both lever arms from one world point: the joint begins with g = 0 to round-off
     ends = (points[0][1], points[1][1] if apart else points[0][1])
-    given = JointParameters(length, entry.pitch or 0.0, entry.locked)
-    return WorldMarkers((a, b), ends, _triads(entry, placement.quat[a]), given)
+    parameters = JointParameters(length, entry.pitch or 0.0, entry.locked)
+    return WorldMarkers((a, b), ends, _triads(entry, placement.quat[a]), parameters)
 
 
 def _triads(entry: JointComponent, quat: Floats) -> tuple[Floats, Floats]:
     """Return the world axes e1, e2, e3 of both markers as columns (3, 3); `quat`: orientation of frame a."""
     if entry.axis is None:
-        own = quaternions.to_matrix(quat) if "locked" in JOINTS[entry.kind].takes else np.eye(3)
-        return own, own
+        triad = quaternions.to_matrix(quat) if "locked" in JOINTS[entry.kind].takes else np.eye(3)
+        return triad, triad
     e3 = entry.axis
     square = JOINTS[entry.kind].second_axis == "perpendicular"
     first = _triad(
@@ -204,10 +206,10 @@ def _triads(entry: JointComponent, quat: Floats) -> tuple[Floats, Floats]:
     if entry.second_axis is None or square:
         return first, first
     # the smallest rotation from one shaft to the other
-    turn = cross(e3, entry.second_axis)
-    sine = float(np.linalg.norm(turn))
+    axis = cross(e3, entry.second_axis)
+    sine = float(np.linalg.norm(axis))
     angle = np.arctan2(sine, float(e3 @ entry.second_axis))
-    bent = quaternions.from_rotation_vector(turn * (angle / sine if sine > 0.0 else 1.0))
+    bent = quaternions.from_rotation_vector(axis * (angle / sine if sine > 0.0 else 1.0))
     return first, quaternions.rotate(bent, first.T).T
 
 
@@ -245,17 +247,17 @@ def _length(owner: str, entry: JointComponent, d: Floats, size: float, model: Mo
 
     Raises ModelError if the points coincide or if the distance differs from the given `length`.
     """
-    found = float(np.linalg.norm(d))
-    if found <= ASSEMBLED * size:
+    distance = float(np.linalg.norm(d))
+    if distance <= ASSEMBLED * size:
         raise ModelError(f"{owner}: its points {entry.a} and {entry.b} are in one place; use 'spherical'")
-    if entry.length is not None and abs(found - entry.length) > ASSEMBLED * size:
+    if entry.length is not None and abs(distance - entry.length) > ASSEMBLED * size:
         loop = loop_closed_by(links_of(model.joints.values()), entry.name)
         closes = f"{loop} does not close; " if loop else ""
         raise ModelError(
-            f"{owner}: length = {entry.length:.6g} m, but {entry.a} and {entry.b} are {found:.6g} m apart at t = 0; "
+            f"{owner}: length = {entry.length:.6g} m, but {entry.a} and {entry.b} are {distance:.6g} m apart at t = 0; "
             f"{closes}move one of them or leave `length=` out"
         )
-    return found
+    return distance
 
 
 def names_of_constraints(names: Sequence[str], interaction_names: Sequence[str], system: System) -> list[str]:
@@ -272,9 +274,9 @@ def most_violated(system: System, residual: Floats, interaction_names: Sequence[
 
     The number is that in `MultiplierItems`; the name is "" for joints and drives, whose constraints come first.
     """
-    held = multipliers_of(system)
-    worst, first = int(held.per_row[int(np.argmax(np.abs(residual)))]), len(system.constraints.kind)
-    return worst, interaction_names[held.other[worst - first]] if worst >= first else ""
+    multipliers = multipliers_of(system)
+    worst, first = int(multipliers.per_row[int(np.argmax(np.abs(residual)))]), len(system.constraints.kind)
+    return worst, interaction_names[multipliers.other[worst - first]] if worst >= first else ""
 
 
 def soften_redundant_joints(
@@ -284,14 +286,18 @@ def soften_redundant_joints(
 
     Warns (RedundantJointsWarning) if there are any: not all of their forces and moments are determined.
     """
-    found = redundancy(system, state)
-    if found is None:
+    redundant = redundancy(system, state)
+    if redundant is None:
         return system, []
     names = names_of_constraints([name for _, name in model.constraint_names], interaction_names, system)
-    loops = [[names[joint] for joint in loop] for loop in found.loops]
-    many = "1 equation" if found.excess == 1 else f"{found.excess} equations"
+    loops = [[names[joint] for joint in loop] for loop in redundant.loops]
+    many = "1 equation" if redundant.excess == 1 else f"{redundant.excess} equations"
     of_loops = " and of ".join(quote_names(loop) for loop in loops[:3])
-    off = [own for own in (_misalignment_of(model, loop) for loop in loops) if own is not None]
+    off = [
+        misalignment
+        for misalignment in (_misalignment_of(model, loop) for loop in loops)
+        if misalignment is not None
+    ]
     jams = f"; {off[0]}, so that they jam or cannot follow each other: {_FIT}" if off else ""
     warn_user(
         f"model '{model.name}': {many} of the joints {of_loops}{' and of other loops' if len(loops) > 3 else ''} "
@@ -299,7 +305,7 @@ def soften_redundant_joints(
         f"part; leave some of them more motion (a spherical joint in place of a revolute one) to have them all{jams}",
         RedundantJointsWarning,
     )
-    return with_redundancy_marked(system, found), loops
+    return with_redundancy_marked(system, redundant), loops
 
 
 _FIT = "make them so, or give one of the joints of this loop more motion"

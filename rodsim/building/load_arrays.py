@@ -38,17 +38,17 @@ class LineLoad(NamedTuple):
 
 def line_loads(model: ModelData, placement: Placement) -> list[LineLoad]:
     """Return the nodal loads of distributed loads on the meshed rods, then of parts damped relative to a moving medium."""
-    found = []
+    loads = []
     for entry in model.line_loads.values():
         spread = loaded_elements(entry, placement.meshes[entry.on.name])
         values = nodal_values(f"load '{entry.name}'", entry, spread)
-        found.append(LineLoad(entry, placement.first[entry.on.name] + spread.frames, values, entry.value))
+        loads.append(LineLoad(entry, placement.first[entry.on.name] + spread.frames, values, entry.value))
     for other in model.others.values():
         if isinstance(other, MassDamping) and other.ambient is not None:
             frames = placement.frames_of(other.on)
             pushed = other.rate * placement.frames.mass[frames]
-            found.append(LineLoad(Wind(other.name), frames, _wind(other.ambient, pushed), other.ambient))
-    return found
+            loads.append(LineLoad(Wind(other.name), frames, _wind(other.ambient, pushed), other.ambient))
+    return loads
 
 
 def _wind(ambient: VectorFunction, pushed: Floats) -> Callable[[Floats], Floats]:
@@ -94,12 +94,14 @@ def load_directions(model: ModelData, lines: list[LineLoad]) -> Floats:
         return np.zeros((0, 3))
     values = [(1, entry.value) for entry in model.loads.values()]
     values += [(len(line.frames), getattr(line.entry, "value", None)) for line in lines]
-    found = [np.empty((0, 3))]
+    directions_of_loads = [np.empty((0, 3))]
     for count, value in values:
         known = value.direction if isinstance(value, VectorSignal) else value
         unknown = known is None or callable(known)
-        found.append(np.tile(np.full(3, np.nan) if unknown else np.asarray(known, float), (count, 1)))
-    directions = np.concatenate(found)
+        directions_of_loads.append(
+            np.tile(np.full(3, np.nan) if unknown else np.asarray(known, float), (count, 1))
+        )
+    directions = np.concatenate(directions_of_loads)
     size = np.linalg.norm(directions, axis=1, keepdims=True)
     unit = directions / np.where(size == 0.0, 1.0, size)
     return np.asarray(np.round(unit, _DIGITS))
@@ -122,12 +124,12 @@ class LoadValues:
 
     def __init__(self, functions: Sequence[LoadFunction]) -> None:
         self.functions = tuple(functions)
-        self.total = sum(own.n_loads for own in functions)
+        self.total = sum(function.n_loads for function in functions)
 
     @property
     def vary(self) -> bool:
         """Return True if one of the loads varies with time."""
-        return any(is_varying(own.given) for own in self.functions)
+        return any(is_varying(function.given) for function in self.functions)
 
     def __call__(self, times: Floats) -> Floats:
         out, k = np.empty((len(times), self.total, 3)), 0
@@ -144,9 +146,9 @@ class LoadValues:
         return out
 
 
-def is_varying(given: Any) -> bool:
+def is_varying(value: Any) -> bool:
     """Return True if value that the user gave for a load varies with time."""
-    return callable(given) and not isinstance(given, ConstantVector)
+    return callable(value) and not isinstance(value, ConstantVector)
 
 
 def load_values(model: ModelData, lines: list[LineLoad]) -> LoadValues:

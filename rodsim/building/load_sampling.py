@@ -26,11 +26,11 @@ class SampledLoads:
 
     def __call__(self, times: Floats) -> Floats:
         """Return the loads at times (k,), s, as an array (k, loads, 3), N or N m."""
-        found = self._values(times)
+        loads = self._values(times)
         if self._watching:
-            self._acted |= found.any(axis=(0, 2))
+            self._acted |= loads.any(axis=(0, 2))
             self._times += len(times)
-        return found
+        return loads
 
     def warn(self, owner: str, start: float, end: float) -> None:
         """Warn about functions of time that were zero at all steps of a run from `start` to `end`, s.

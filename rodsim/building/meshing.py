@@ -60,13 +60,13 @@ def node_fractions(n_elements: int, anchors: Iterable[float], closed: bool, orde
     stops = stops[np.concatenate([[True], np.diff(stops) > SAME_NODE])]
     stops[-1] = 1.0
     pieces = np.diff(stops)
-    wanted = -(-n_elements // order)
+    n_spans = -(-n_elements // order)
     if closed and order > 1:
-        wanted = max(wanted, 2)  # a single element would join a frame with itself
-    counts = np.maximum(1, np.floor(pieces * wanted + 1e-9).astype(int))
-    while counts.sum() < wanted:  # subdivide the longest elements until the number is reached
+        n_spans = max(n_spans, 2)  # a single element would join a frame with itself
+    counts = np.maximum(1, np.floor(pieces * n_spans + 1e-9).astype(int))
+    while counts.sum() < n_spans:  # subdivide the longest elements until the number is reached
         counts[np.argmax(pieces / counts)] += 1
-    while counts.sum() > wanted and counts.max() > 1:
+    while counts.sum() > n_spans and counts.max() > 1:
         counts[np.argmin(np.where(counts > 1, pieces / counts, np.inf))] -= 1
     parts = [a + (b - a) * np.arange(c) / c for a, b, c in zip(stops[:-1], stops[1:], counts, strict=True)]
     fractions = np.concatenate(parts)
@@ -202,9 +202,9 @@ def _spans(rod: Rod, number: int, ends: Ints, stops: Floats, r: Floats, quat: Fl
     first = np.arange(0, len(ends), order)
     length = (stops[first + order] - stops[first]) * rod.stress_free.length
     x, w = points(order)
-    places = (stops[first][:, None] * (1.0 - x) + stops[first + order][:, None] * x).ravel()
+    fractions = (stops[first][:, None] * (1.0 - x) + stops[first + order][:, None] * x).ravel()
     weight = (length[:, None] * w).ravel()
-    along = _Sections(rod, places)
+    along = _Sections(rod, fractions)
     of_span = first[:, None] + np.arange(order + 1)
     # spans between the frames of the stress-free shape, whose ends may be apart if the rod is closed
     frames = np.full((len(first), MOST_FRAMES), -1, dtype=np.int64)
@@ -228,15 +228,15 @@ def _spans(rod: Rod, number: int, ends: Ints, stops: Floats, r: Floats, quat: Fl
         along.column("branch"),
         along.column("relaxation").astype(float),
     )
-    strain0 = values(strains_of(free), r, quat).reshape(-1, 6) + _rest(rod, places)
+    strain0 = values(strains_of(free), r, quat).reshape(-1, 6) + _rest(rod, fractions)
     n = ends.max() + 1
     frames[:, : order + 1] = of_span % n
     # row sums of the consistent mass matrix: for a homogeneous rod the quadrature weights of the nodes
-    share = VALUES[order, :order, : order + 1]
+    weights_of_nodes = VALUES[order, :order, : order + 1]
     mass, inertia = np.zeros(n), np.zeros((n, 3, 3))
     for out, density in ((mass, along.per_length), (inertia, along.rotary)):
         of_points = (weight * density.T).T.reshape(len(first), order, -1)
-        of_nodes = np.einsum("mgk,ga->mak", of_points, share).reshape(-1, *density.shape[1:])
+        of_nodes = np.einsum("mgk,ga->mak", of_points, weights_of_nodes).reshape(-1, *density.shape[1:])
         np.add.at(out, (of_span % n).ravel(), of_nodes)
     massless = not np.any(along.per_length)
     if not massless and (mass.min() <= 0.0 or np.linalg.eigvalsh(inertia).min() < 0.0):
@@ -245,7 +245,7 @@ def _spans(rod: Rod, number: int, ends: Ints, stops: Floats, r: Floats, quat: Fl
             "or element='se3'"
         )
     shape = leading(order)
-    lumped = np.einsum("mg,ga->ma", (weight * along.per_length).reshape(-1, order), share)
+    lumped = np.einsum("mg,ga->ma", (weight * along.per_length).reshape(-1, order), weights_of_nodes)
     full = lumped[:, :, None] * np.eye(order + 1) - (coupling[:, None, None] * np.outer(shape, shape))
     if not massless and np.linalg.eigvalsh(full).min() <= 0.0:
         raise ModelError(
@@ -258,8 +258,8 @@ def _spans(rod: Rod, number: int, ends: Ints, stops: Floats, r: Floats, quat: Fl
 class _Sections:
     """Evaluate the properties of the sections at fractions (k,) of the length, arrays (k, ...)."""
 
-    def __init__(self, rod: Rod, places: Floats):
-        self._sections, self._places = _sections(rod, places), places
+    def __init__(self, rod: Rod, fractions: Floats):
+        self._sections, self._places = _sections(rod, fractions), fractions
         self.per_length, self.rotary = self.column("mass_per_length"), self.column("rotary_inertia")
         self.stiffness, self.damping = self.column("stiffness"), self.column("damping")
         self.radius, self.sides = self.column("radius"), self.column("sides")
@@ -283,15 +283,17 @@ class _Sections:
     def law(self) -> Ints:
         """Return the number of the law at each position (k,)."""
         numbers = {text: EXPRESSIONS + k for k, text in enumerate(self.expressions)}
-        given = [numbers.get(x.law_expression, x.law) for x in self._sections]
-        return np.repeat(np.array(given, np.int64), self._each)
+        law_numbers = [numbers.get(x.law_expression, x.law) for x in self._sections]
+        return np.repeat(np.array(law_numbers, np.int64), self._each)
 
     @property
     def parameters(self) -> Floats:
         """Return the parameters of the laws, (k, largest number of parameters), padded with zeros."""
         width = max(len(x.law_parameters) for x in self._sections)
-        given = [(*x.law_parameters, *(width - len(x.law_parameters)) * (0.0,)) for x in self._sections]
-        return np.repeat(np.array(given), self._each, axis=0)
+        law_parameters = [
+            (*x.law_parameters, *(width - len(x.law_parameters)) * (0.0,)) for x in self._sections
+        ]
+        return np.repeat(np.array(law_parameters), self._each, axis=0)
 
     @property
     def _each(self) -> int:
@@ -299,27 +301,29 @@ class _Sections:
         return len(self._places) if len(self._sections) == 1 else 1
 
 
-def _rest(rod: Rod, places: Floats) -> Floats:
+def _rest(rod: Rod, fractions: Floats) -> Floats:
     """Return the `rest_strains` (k, 6), which add to the strains of the stress-free shape, on the line of the frames."""
-    given = rod.rest_strains
-    if given is None:
-        return np.zeros((len(places), 6))
-    each = np.array(
+    rest_strains = rod.rest_strains
+    if rest_strains is None:
+        return np.zeros((len(fractions), 6))
+    strains = np.array(
         [
-            vector(str(rod), f"rest_strains at s = {s:g}", given(float(s)), 6) if callable(given) else given
-            for s in places
+            vector(str(rod), f"rest_strains at s = {s:g}", rest_strains(float(s)), 6)
+            if callable(rest_strains)
+            else rest_strains
+            for s in fractions
         ]
     )
-    center = _center(rod, places)
-    each[:, :3] += cross(each[:, 3:], center)
-    return each
+    center = _center(rod, fractions)
+    strains[:, :3] += cross(strains[:, 3:], center)
+    return strains
 
 
-def _center(rod: Rod, places: Floats) -> Floats:
+def _center(rod: Rod, fractions: Floats) -> Floats:
     """Return the position (0, x2, x3), m, of the centre of mass in the section; ModelError if it varies along the rod."""
     if isinstance(rod.section, Section):
         return np.array([0.0, *rod.section.center])
-    centers = np.array([section.center for section in _sections(rod, places)])
+    centers = np.array([section.center for section in _sections(rod, fractions)])
     if np.ptp(centers, axis=0).max() > 0.0:
         raise ModelError(
             f"{rod}: the centre of mass of its section is not in the same place all along; move the curve instead"
@@ -367,14 +371,14 @@ def _check_bend(owner: str, qa: Floats, qb: Floats, order: int) -> None:
     cosine = np.abs(np.add.reduce(qa * qb, axis=1))  # cosine of half the rotation angles
     if cosine.min() > _HARDLY_BENT and order <= 4:
         return
-    turn = 2 * np.arccos(np.minimum(1.0, cosine))
+    angles = 2 * np.arccos(np.minimum(1.0, cosine))
     # for an element of several intervals: rotation from its middle, at most the sum of the rotations of half of it
     if order % 2 == 0:
-        turn = turn.reshape(-1, 2, order // 2).sum(axis=2).max(axis=1)
-    if turn.max() > 2.5:
-        where, count = int(np.argmax(turn)), len(turn)
+        angles = angles.reshape(-1, 2, order // 2).sum(axis=2).max(axis=1)
+    if angles.max() > 2.5:
+        where, count = int(np.argmax(angles)), len(angles)
         raise ModelError(
-            f"{owner}: element {where} of {count} turns by {turn.max():.2f} rad at t = 0; give more elements (below 2.5 rad each)"
+            f"{owner}: element {where} of {count} turns by {angles.max():.2f} rad at t = 0; give more elements (below 2.5 rad each)"
         )
 
 
@@ -400,20 +404,28 @@ def concatenate_meshes(parts: list[RodMesh], first_frames: Ints) -> tuple[Elemen
     texts = tuple(sorted({text for part in parts for text in part.spans.texts}))
     width = max((part.spans.parameters.shape[1] for part in parts), default=0)
     for part, first in zip(parts, first_frames, strict=True):
-        own = part.spans
-        numbers = np.array([texts.index(text) for text in own.texts], np.int64)
-        law = own.law.copy()
-        law[own.law >= EXPRESSIONS] = EXPRESSIONS + numbers[own.law[own.law >= EXPRESSIONS] - EXPRESSIONS]
+        spans_of_part = part.spans
+        numbers = np.array([texts.index(text) for text in spans_of_part.texts], np.int64)
+        law = spans_of_part.law.copy()
+        law[spans_of_part.law >= EXPRESSIONS] = (
+            EXPRESSIONS + numbers[spans_of_part.law[spans_of_part.law >= EXPRESSIONS] - EXPRESSIONS]
+        )
         spans.append(
-            own._replace(
-                frames=np.where(own.frames < 0, -1, own.frames + first), ends=own.ends + first, law=law
+            spans_of_part._replace(
+                frames=np.where(spans_of_part.frames < 0, -1, spans_of_part.frames + first),
+                ends=spans_of_part.ends + first,
+                law=law,
             )
         )
     padded = [
-        own
-        if own.parameters.shape[1] == width
-        else own._replace(parameters=np.pad(own.parameters, ((0, 0), (0, width - own.parameters.shape[1]))))
-        for own in spans
+        spans_of_part
+        if spans_of_part.parameters.shape[1] == width
+        else spans_of_part._replace(
+            parameters=np.pad(
+                spans_of_part.parameters, ((0, 0), (0, width - spans_of_part.parameters.shape[1]))
+            )
+        )
+        for spans_of_part in spans
     ]
     return one, Spans(*map(_together, zip(*padded, strict=True)))._replace(expressions=as_bytes(texts))
 

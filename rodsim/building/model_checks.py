@@ -37,7 +37,7 @@ def warn_of_probable_mistakes(
     model: ModelData, placed: Placement, layout: Layout, system: System, state: State
 ) -> None:
     """Warn of all probable mistakes in one warning, which points at the call of `Model.build`."""
-    found = [
+    messages = [
         *_some(gaps(model, placed)),
         *_some(units(model.rods, placed.meshes)),
         *_some(densities(model)),
@@ -45,12 +45,12 @@ def warn_of_probable_mistakes(
         *_some(spins(model, placed, state)),
         *_some(check_depths(model, placed)),
     ]
-    bent = [own for own in layout.rods if _may_be_strained(model.rods[own.name])]
+    bent = [rod for rod in layout.rods if _may_be_strained(model.rods[rod.name])]
     if bent:
         strain = element_strains(system, state)
         cure = "is the stress-free shape as long as the rod, in the same unit?"
-        found += _some(strains(bent, strain, "at t = 0", cure))
-    warn_about_model(model.name, found)
+        messages += _some(strains(bent, strain, "at t = 0", cure))
+    warn_about_model(model.name, messages)
 
 
 def linear_rods(layout: Layout, system: System) -> list[RodLayout]:
@@ -80,8 +80,8 @@ def warn_of_stretched_starts(model: ModelData, layout: Layout, mass: Floats, v: 
 def _some(lines: Iterator[str]) -> list[str]:
     """Return the first lines of one kind, with the number of the others."""
     every = list(lines)
-    more = len(every) - _TOLD
-    return every if more <= 0 else [*every[:_TOLD], f"the same of {more} more"]
+    remainder = len(every) - _TOLD
+    return every if remainder <= 0 else [*every[:_TOLD], f"the same of {remainder} more"]
 
 
 # --- joints
@@ -101,18 +101,18 @@ def gaps(model: ModelData, placed: Placement) -> Iterator[str]:
         point = placed.place(anchor).world if entry.at is None and anchor is not None else entry.at
         if point is None:
             continue
-        for held in bodies:
-            low, high = held.properties.vertices.min(axis=0), held.properties.vertices.max(axis=0)
-            inside = quaternions.rotate(quaternions.conjugate(held.orientation), point - held.position)
+        for body in bodies:
+            low, high = body.properties.vertices.min(axis=0), body.properties.vertices.max(axis=0)
+            inside = quaternions.rotate(quaternions.conjugate(body.orientation), point - body.position)
             gap = float(np.linalg.norm(inside - np.clip(inside, low, high)))
             size = float((high - low).max())
             if gap > GAP * size:
                 where = f"the point of {anchor}" if anchor is not None else "its point"
                 cure = "joint.at" if anchor is None else "anchor.position"
                 yield (
-                    f"{entry.kind} joint '{entry.name}' holds {held} across a gap of {gap:.3g} m from {where}, where the "
+                    f"{entry.kind} joint '{entry.name}' holds {body} across a gap of {gap:.3g} m from {where}, where the "
                     f"body's size is {size:.3g} m; place it there (in a scene `position: {{at: ...}}`, in Python "
-                    f"`position={cure}`), or hold it by a point of its own, `{held.name}.at(...)`"
+                    f"`position={cure}`), or hold it by a point of its own, `{body.name}.at(...)`"
                 )
 
 
@@ -163,18 +163,24 @@ def _too_light(owner: str, density: float) -> Iterator[str]:
 
 def offsets(model: ModelData, meshes: Mapping[str, RodMesh]) -> Iterator[str]:
     """Yield a message for each point of a section that is far outside of its rod: its offset is probably in another unit."""
-    told = set()
+    reported = set()
     for entry in model.entries:
-        for own in entry.references:
-            if not isinstance(own, Anchor) or not isinstance(own.part, Rod):
+        for anchor in entry.references:
+            if not isinstance(anchor, Anchor) or not isinstance(anchor.part, Rod):
                 continue
-            away, radius = float(np.linalg.norm(own.X)), float(meshes[own.part.name].radius.max(initial=0.0))
-            length = own.part.stress_free.length
-            if (away > length or 0.0 < AWAY * radius < away) and (entry.name, own.part.name) not in told:
-                told.add((entry.name, own.part.name))
+            away, radius = (
+                float(np.linalg.norm(anchor.X)),
+                float(meshes[anchor.part.name].radius.max(initial=0.0)),
+            )
+            length = anchor.part.stress_free.length
+            if (away > length or 0.0 < AWAY * radius < away) and (
+                entry.name,
+                anchor.part.name,
+            ) not in reported:
+                reported.add((entry.name, anchor.part.name))
                 of = f"radius {radius:.3g} m and " if radius else ""
                 yield (
-                    f"{entry.word} '{entry.name}' acts {away:.3g} m from the axis of {own.part}, which has {of}length "
+                    f"{entry.word} '{entry.name}' acts {away:.3g} m from the axis of {anchor.part}, which has {of}length "
                     f"{length:.3g} m; give the offset in m"
                 )
 
@@ -196,8 +202,8 @@ def stretched_starts(model: ModelData, layout: Layout, mass: Floats, v: Floats) 
     callables with a common label. mass (n,), kg, and v (n, 3), m/s, are those of the frames.
     """
     gravity = float(np.linalg.norm(model.gravity))
-    for own in layout.rods:
-        rod = model.rods[own.name]
+    for rod_layout in layout.rods:
+        rod = model.rods[rod_layout.name]
         free = rod.stress_free.curve
         if rod.stress_free is rod.initial or rod.rest_strains is not None or free.by_callable:
             continue
@@ -214,14 +220,14 @@ def stretched_starts(model: ModelData, layout: Layout, mass: Floats, v: Floats) 
             continue
         section = section_at(rod, 0.5)
         EA, EI = section.stiffness[0, 0], max(section.stiffness[4, 4], section.stiffness[5, 5])
-        of_nodes = mass[own.frames]
-        others = (
+        of_nodes = mass[rod_layout.frames]
+        other_energies = (
             0.5 * EI * np.sum(np.diff(tangents, axis=0) ** 2) / step
             + gravity * of_nodes.sum() * np.ptp(r, axis=0).max()
-            + 0.5 * of_nodes @ np.sum(v[own.frames] ** 2, axis=1)
+            + 0.5 * of_nodes @ np.sum(v[rod_layout.frames] ** 2, axis=1)
         )
         energy = 0.5 * EA * size**2 * length
-        if energy <= others:
+        if energy <= other_energies:
             continue
         mean = float(stretch.mean())
         cure = f"draw it as long as its stress-free shape, {length:.4g} m (it is {length * (1.0 + mean):.4g} m long)"
@@ -231,7 +237,7 @@ def stretched_starts(model: ModelData, layout: Layout, mass: Floats, v: Floats) 
             )
         yield (
             f"{rod} is stretched at t = 0 by its drawn curve: by {mean:.2%} on average, from {stretch.min():.2%} to "
-            f"{stretch.max():.2%}, which is {energy:.3g} J, and {others:.3g} J are in its bending, weight and motion. If this is "
+            f"{stretch.max():.2%}, which is {energy:.3g} J, and {other_energies:.3g} J are in its bending, weight and motion. If this is "
             f"not meant, start from its `equilibrium`, or {cure}"
         )
 
@@ -265,10 +271,10 @@ def strains(
     strain without a message.
     """
     for rod in rods:
-        own = strain[rod.elements]
+        rod_strain = strain[rod.elements]
         for what, size in (
-            ("stretch and shear", lengths(own[:, :3]).max()),
-            ("bending and twist at the surface", surface_strains(rod, own[:, 3:]).max()),
+            ("stretch and shear", lengths(rod_strain[:, :3]).max()),
+            ("bending and twist at the surface", surface_strains(rod, rod_strain[:, 3:]).max()),
         ):
             if size > bearable:
                 yield f"rod '{rod.name}': {when} its {what} come to {size:.3g}, a strain that few solids bear; {cure}"

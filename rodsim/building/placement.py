@@ -45,10 +45,10 @@ class Placement:
         entries = list(model.entries) if model.rods else []
         for rod in model.rods.values():
             with ErrorContext("rod", rod.name):
-                there = meshed.get(rod.name)
+                ready_mesh = meshed.get(rod.name)
                 # fractions of the length that need a node
                 stops = (s for entry in entries for s in entry.required_nodes(rod))
-                self.meshes[rod.name] = mesh_rod(rod, stops) if there is None else there
+                self.meshes[rod.name] = mesh_rod(rod, stops) if ready_mesh is None else ready_mesh
             self.first[rod.name] = n
             n += len(self.meshes[rod.name].mass)
         driven = list(model.driven.values())
@@ -56,9 +56,9 @@ class Placement:
         n += len(driven)
         at_start = [[x[0] for x in part.motion(np.zeros(1))] for part in driven]
         meshes = list(self.meshes.values())
-        own = [body.properties for body in bodies]
+        properties = [body.properties for body in bodies]
         position, turned = _rows([b.position for b in bodies]), _rows([b.orientation for b in bodies], 4)
-        center = position + quaternions.rotate(turned, _rows([x.center for x in own]))
+        center = position + quaternions.rotate(turned, _rows([x.center for x in properties]))
         omega, arm = _rows([_given(b.angular_velocity) for b in bodies]), center - position
         spin = quaternions.rotate(quaternions.conjugate(turned), omega)
         at_center = _rows([_given(b.velocity) for b in bodies]) + cross(omega, arm)
@@ -68,15 +68,15 @@ class Placement:
         self.v = _stack(_ZERO, at_center, *(m.v for m in meshes), moved[2])
         self.Omega = _stack(_ZERO, spin, *(m.Omega for m in meshes), moved[3])
         unit = [np.eye(3)] * len(driven)
-        mass = _stack([1.0], [x.mass for x in own], *(m.mass for m in meshes), np.ones(len(driven)))
-        inertia = _stack([_AXES], [x.inertia for x in own], *(m.inertia for m in meshes), unit)
+        mass = _stack([1.0], [x.mass for x in properties], *(m.mass for m in meshes), np.ones(len(driven)))
+        inertia = _stack([_AXES], [x.inertia for x in properties], *(m.inertia for m in meshes), unit)
         fixed = np.zeros(n, dtype=np.uint8)
         fixed[0] = 1
         fixed[list(self.driven_frame.values())] = DRIVEN
         self.frames = Frames(mass, inertia, fixed)
-        left_out = [rod for rod in model.rods.values() if rod.velocity is None]
+        without_velocity = [rod for rod in model.rods.values() if rod.velocity is None]
         self.held = PrescribedVelocities(
-            np.ones(n, bool), np.ones(n, bool), np.zeros((n, 3)), tuple(map(self.frames_of, left_out))
+            np.ones(n, bool), np.ones(n, bool), np.zeros((n, 3)), tuple(map(self.frames_of, without_velocity))
         )
         for rod in model.rods.values():
             nodes = self.frames_of(rod)
@@ -140,9 +140,9 @@ def _given(value: Floats | None) -> Floats:
     return np.zeros(3) if value is None else value
 
 
-def _rows(each: Sequence[Floats], width: int = 3) -> Floats:
+def _rows(vectors: Sequence[Floats], width: int = 3) -> Floats:
     """Return the vectors as one array (k, width)."""
-    return np.concatenate(each).reshape(-1, width) if each else np.zeros((0, width))
+    return np.concatenate(vectors).reshape(-1, width) if vectors else np.zeros((0, width))
 
 
 def _stack(*parts: Any) -> Floats:

@@ -75,9 +75,9 @@ def _check_spin(body: Body) -> None:
     """Raise ModelError if the initial angular velocity of a body is about an axis without inertia."""
     if body.angular_velocity is None:
         return
-    own = quaternions.rotate(quaternions.conjugate(body.orientation), body.angular_velocity)
-    spin = np.linalg.norm(body.properties.without_inertia @ own)
-    if spin > 1e-12 * np.linalg.norm(own):
+    omega = quaternions.rotate(quaternions.conjugate(body.orientation), body.angular_velocity)
+    spin = np.linalg.norm(body.properties.without_inertia @ omega)
+    if spin > 1e-12 * np.linalg.norm(omega):
         raise ModelError(
             f"{body} has no moment of inertia{_about(body.properties.without_inertia)}, but spins about it at {spin:.3g} "
             "rad/s; leave this part of angular_velocity out",
@@ -121,24 +121,30 @@ def _constraints(model: ModelData, system: System) -> Iterator[Need]:
 
 def _others(model: ModelData, system: System, placement: Placement) -> Iterator[Need]:
     """Yield the points and directions of gears, user-defined interactions, bushings and springs with a law."""
-    own = without_file_tables(system.others)
+    table = without_file_tables(system.others)
     entries: list[Any] = [
         entry for entry in model.others.values() for _ in entry.make_interactions(placement)
     ]
     entries = [*model.gears.values(), *entries]
-    for e, (entry, number) in enumerate(zip(entries, own.kind, strict=True)):
-        X, name = own.numbers[own.first[e] : own.first[e + 1]], entry.name
+    for e, (entry, number) in enumerate(zip(entries, table.kind, strict=True)):
+        X, name = table.numbers[table.first[e] : table.first[e + 1]], entry.name
         if isinstance(entry, Gear):
-            for q in coordinates_of(own.frames[e], X):
+            for q in coordinates_of(table.frames[e], X):
                 points = ((0, q.Ua, 0.0), (1, q.Ub, 0.0), (0, q.Xa, 1.0), (1, q.Xb, 1.0))
                 for side, place, length in points if q.sort == DISPLACEMENT else points[:2]:
                     yield "gear", name, q.frames[side], place, length
             continue
         if isinstance(entry, AnchoredInteraction):
-            for frame, lever in zip(own.frames[e].tolist(), entry.levers(X), strict=False):
+            for frame, lever in zip(table.frames[e].tolist(), entry.levers(X), strict=False):
                 yield "interaction", name, frame, ALWAYS if lever is None else lever, 1.0
             continue
         lengths = INTERACTIONS[number] in (LENGTH_SPRING, LENGTH_DAMPER)
-        places = INTERACTIONS[number] in (DISPLACEMENT_SPRING, DISPLACEMENT_DAMPER)
-        yield "spring or bushing", name, int(own.frames[e, 0]), X[:3] if lengths else ALWAYS, 1.0
-        yield "spring or bushing", name, int(own.frames[e, 1]), X[3:6] if lengths or places else ALWAYS, 1.0
+        along_axis = INTERACTIONS[number] in (DISPLACEMENT_SPRING, DISPLACEMENT_DAMPER)
+        yield "spring or bushing", name, int(table.frames[e, 0]), X[:3] if lengths else ALWAYS, 1.0
+        yield (
+            "spring or bushing",
+            name,
+            int(table.frames[e, 1]),
+            X[3:6] if lengths or along_axis else ALWAYS,
+            1.0,
+        )

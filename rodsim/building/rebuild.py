@@ -34,7 +34,7 @@ def build_for_reuse(model: ModelData) -> ReusableBuild:
     return ReusableBuild(built, Placement(model), begin_fingerprint(built.system), model.rods)
 
 
-def rebuild(kept: ReusableBuild, model: ModelData, changed: Iterable[str]) -> Built:
+def rebuild(reusable: ReusableBuild, model: ModelData, changed: Iterable[str]) -> Built:
     """Return the same arrays as `build(model)`, bit-identical, for a model whose numbers at the paths `changed` differ.
 
     New loads, gravity and velocities of bodies are put into the existing arrays. Any other change builds the model again with
@@ -43,9 +43,9 @@ def rebuild(kept: ReusableBuild, model: ModelData, changed: Iterable[str]) -> Bu
     """
     paths = list(changed)
     if model.contacts or not all(_is_read_late(path) for path in paths):
-        meshes = kept.placement.meshes.items()
-        return build(model, {name: mesh for name, mesh in meshes if model.rods[name] is kept.rods[name]})
-    built, placement, fingerprint_begun, _ = kept
+        meshes = reusable.placement.meshes.items()
+        return build(model, {name: mesh for name, mesh in meshes if model.rods[name] is reusable.rods[name]})
+    built, placement, fingerprint_begun, _ = reusable
     moving = [path for path in paths if path.endswith(OF_BODIES[:2])]
     if moving:
         placement = Placement(model, placement.meshes)

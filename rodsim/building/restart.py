@@ -92,25 +92,25 @@ def apply_start(
     ModelError
         If the parts differ, or `start_time` is not within the times of `start`.
     """
-    given = starting_state(owner, built, start, start_time)
-    if given.rotation is not None and not at_rest:
-        given = given._replace(state=given.rotation.moving)
-    old, new, stored = given.layout, built.layout, given.state
+    source = starting_state(owner, built, start, start_time)
+    if source.rotation is not None and not at_rest:
+        source = source._replace(state=source.rotation.moving)
+    old, new, stored = source.layout, built.layout, source.state
     _check_same_parts(old, new)
     built = _with_own_ground(built)
-    state, said = _carried_over(built, given)
-    moved = _move_ground(built, given)
+    state, said = _carried_over(built, source)
+    moved = _move_ground(built, source)
     built, state = _driven(built, state)
     if at_rest:
         _check_turns(built, state)
     else:
         _check_joints(built, state)
-    if given.rotation is not None and not at_rest:
-        _check_rates(built, state, given.rotation)
+    if source.rotation is not None and not at_rest:
+        _check_rates(built, state, source.rotation)
     state, pushed = _fit_to_drives(built, state, _rates(built, state, stored))
-    origin = _origin(given, moved, _changes(old, new), [*said, *pushed])
-    if given.rotation is not None:
-        origin["spin"] = given.rotation.spin.tolist()
+    origin = _origin(source, moved, _changes(old, new), [*said, *pushed])
+    if source.rotation is not None:
+        origin["spin"] = source.rotation.spin.tolist()
     return Restart(built, state, origin)
 
 
@@ -124,34 +124,34 @@ def linearisation_point(
     ModelError
         If the parts differ, or `start_time` is not within the times of `start`.
     """
-    given = starting_state(owner, built, start, start_time)
-    if given.output is None and given.moved_ground is None:
-        return LinearisationPoint(built, given.state, given.rotation, None)
-    if given.output is not None:
-        _check_same_parts(given.layout, built.layout)
+    source = starting_state(owner, built, start, start_time)
+    if source.output is None and source.moved_ground is None:
+        return LinearisationPoint(built, source.state, source.rotation, None)
+    if source.output is not None:
+        _check_same_parts(source.layout, built.layout)
     built = _with_own_ground(built)
-    state = _carried_over(built, given)[0]
-    if given.layout.drives:
-        drives = given.layout.own.part(given.state.own, "drive")
+    state = _carried_over(built, source)[0]
+    if source.layout.drives:
+        drives = source.layout.own.part(source.state.own, "drive")
         state = with_part(built.system, state, "drive", drives)
-    if moved := _move_ground(built, given):
-        built.layout.description["start"] = _origin(given, moved)
+    if moved := _move_ground(built, source):
+        built.layout.description["start"] = _origin(source, moved)
     if at_rest:
         _check_turns(built, state)
-    elif given.rotation is None:
+    elif source.rotation is None:
         _check_joints(built, state)
-    return LinearisationPoint(built, state, given.rotation, given.moved_ground)
+    return LinearisationPoint(built, state, source.rotation, source.moved_ground)
 
 
 def _origin(
-    given: StartingState, moved: Sequence[str], before: Sequence[str] = (), after: Sequence[str] = ()
+    source: StartingState, moved: Sequence[str], before: Sequence[str] = (), after: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Return the record of a start for the description; `before`, `after`: changes around those of moved ground points."""
     stays = [f"the ground side of joint '{name}' stays where the equilibrium has moved it" for name in moved]
     return {
-        "model": given.layout.name,
-        "output": given.output,
-        "t": given.t,
+        "model": source.layout.name,
+        "output": source.output,
+        "t": source.t,
         "changes": [*before, *stays, *after],
         "moved": moved,
     }
@@ -169,16 +169,16 @@ def check_start(
     return start
 
 
-def _carried_over(built: Built, given: StartingState) -> tuple[State, list[str]]:
+def _carried_over(built: Built, source: StartingState) -> tuple[State, list[str]]:
     """Return the stored state as a state of the model, except for its drives, and messages on what was not carried over."""
-    old, new, stored = given.layout, built.layout, given.state
-    own, said = _own_variables(built, old, stored)
+    old, new, stored = source.layout, built.layout, source.state
+    variables, said = _own_variables(built, old, stored)
     memory = new.memory.joined()
-    if given.output is not None:
+    if source.output is not None:
         # only the parts of the integrator's memory that `em` uses are carried over
         points = old.memory.points if _same_contacts(built.system, old.system) else 0
         memory = new.memory._replace(points=points).joined(**old.memory.parts(stored.memory))
-    anew = {"own": own, "memory": memory, "totals": built.state.totals.copy()}
+    anew = {"own": variables, "memory": memory, "totals": built.state.totals.copy()}
     state = State(**{name: anew.get(name, array.copy()) for name, array in stored._asdict().items()})
     for before, body in zip(old.bodies, new.bodies, strict=True):
         # the reference point keeps its position, even if the centre of mass has changed
@@ -198,10 +198,10 @@ def _check_rates(built: Built, state: State, rotation: SteadyRotation) -> None:
     speed = float(np.linalg.norm(rotation.spin)) * max(extent(state.r), 1.0)
     if rates.max() <= _TURNS * speed:
         return
-    held, other = most_violated(built.system, rates, built.interaction_names)
+    row, other = most_violated(built.system, rates, built.interaction_names)
     worst = "a joint"
     if not other:
-        joint = built.layout.joints[int(built.system.constraints.joint[held])]
+        joint = built.layout.joints[int(built.system.constraints.joint[row])]
         worst = f"drive '{joint.name}'" if joint.kind == "drive" else f"{joint.kind} joint '{joint.name}'"
     raise ModelError(
         f"start: {worst} does not let the model rotate with {rotation.spin.tolist()} rad/s. Drive the joint with the same rate, "
@@ -211,12 +211,12 @@ def _check_rates(built: Built, state: State, rotation: SteadyRotation) -> None:
 
 def _with_own_ground(built: Built) -> Built:
     """Return `built` with copies of constraints and joints, which may be moved without effect on other runs of the model."""
-    own: Constraints = copied(built.system.constraints)
-    system = built.system._replace(constraints=own)
+    constraints: Constraints = copied(built.system.constraints)
+    system = built.system._replace(constraints=constraints)
     layout = copy.copy(built.layout)
     layout.description = dict(layout.description)
     layout.joints = [copy.copy(joint) for joint in layout.joints]
-    layout.system, layout.constraints = system, own
+    layout.system, layout.constraints = system, constraints
     return built._replace(system=system, layout=layout)
 
 
@@ -224,33 +224,33 @@ def _own_variables(built: Built, old: Layout, stored: State) -> tuple[Floats, li
     """Return `State.own` at the start of a run, except for its drives, and messages on what was not carried over."""
     system, said = built.system, []
     before, blocks = old.own, internal_variables(built.system)
-    own = np.zeros(blocks.size)
-    blocks.part(own, "angle")[...] = before.part(stored.own, "angle")
+    variables = np.zeros(blocks.size)
+    blocks.part(variables, "angle")[...] = before.part(stored.own, "angle")
     if blocks.branch:
         # a new branch begins as if strained at this moment, as at the start of a model
         first = system.rods.first
         relaxes = system.rods.relaxing[first:]
-        strain = element_states(system, stored._replace(own=own))[0][first:] * relaxes[:, None]
+        strain = element_states(system, stored._replace(own=variables))[0][first:] * relaxes[:, None]
         had = np.zeros(blocks.branch, bool)
         if before.branch:
             assert old.system is not None
             had = old.system.spans.relaxation > 0.0
             strain[had] = before.part(stored.own, "branch")[had]
-        blocks.part(own, "branch")[...] = strain
+        blocks.part(variables, "branch")[...] = strain
         if np.any(relaxes & ~had):
             said.append("branches that relax are new and strained as their rods are")
     elif before.branch:
         said.append("branches that relax are gone")
     if blocks.settled:
-        settled, new = _settled_at_start(system, old.system, before.part(stored.own, "settled"))
-        blocks.part(own, "settled")[...] = settled
+        history, new = _settled_at_start(system, old.system, before.part(stored.own, "settled"))
+        blocks.part(variables, "settled")[...] = history
         if new:
             said.append("what sticks and slides begins anew where it was not there yet")
     if blocks.bristle and _same_contacts(system, old.system):  # bristles belong to the list of contacts
-        blocks.part(own, "bristle")[...] = before.part(stored.own, "bristle")
+        blocks.part(variables, "bristle")[...] = before.part(stored.own, "bristle")
     elif blocks.bristle:
         said.append("what sticks between surfaces begins anew")
-    return own, said
+    return variables, said
 
 
 def _settled_at_start(system: System, old: System | None, stored: Floats) -> tuple[Floats, bool]:
@@ -265,26 +265,26 @@ def _settled_at_start(system: System, old: System | None, stored: Floats) -> tup
             known.setdefault(key, []).append(part)
     new = False
     for key, part in zip(_settling(system.others), _per_item(system.others, values), strict=True):
-        if found := known.get(key):
-            part[:] = found.pop(0)
+        if values_of_key := known.get(key):
+            part[:] = values_of_key.pop(0)
         else:
             new = True
     return values, new
 
 
-def _settling(own: InteractionTable) -> list[tuple[str, tuple[int, ...]]]:
+def _settling(table: InteractionTable) -> list[tuple[str, tuple[int, ...]]]:
     """Return kind and frames of each interaction with such internal variables."""
-    use = np.flatnonzero(history_variable_counts(own))
-    kinds = [INTERACTIONS[k] for k in own.kind[use]]
+    use = np.flatnonzero(history_variable_counts(table))
+    kinds = [INTERACTIONS[k] for k in table.kind[use]]
     return [
         (kind.name, tuple(frames[: kind.arity].tolist()))
-        for kind, frames in zip(kinds, own.frames[use], strict=True)
+        for kind, frames in zip(kinds, table.frames[use], strict=True)
     ]
 
 
-def _per_item(own: InteractionTable, values: Floats) -> list[Floats]:
+def _per_item(table: InteractionTable, values: Floats) -> list[Floats]:
     """Split the values (k,) into views, one for each interaction."""
-    count = history_variable_counts(own)
+    count = history_variable_counts(table)
     return np.split(values, np.cumsum(count[count > 0])[:-1]) if count.any() else []
 
 
@@ -309,10 +309,10 @@ def _driven(built: Built, state: State) -> tuple[Built, State]:
     names = layout.drives[len(layout.drives) - len(driven_frames(built.system.frames.fixed)) :]
     for name, f in zip(names, driven_frames(built.system.frames.fixed), strict=True):
         gap = float(np.linalg.norm(state.r[f] - initial.r[f]))
-        turn = 2.0 * float(np.arccos(min(abs(float(state.quat[f] @ initial.quat[f])), 1.0)))
-        if gap > _FITS * size or turn > 1e-6:
+        angle = 2.0 * float(np.arccos(min(abs(float(state.quat[f] @ initial.quat[f])), 1.0)))
+        if gap > _FITS * size or angle > 1e-6:
             raise ModelError(
-                f"driven '{name}': begins {gap:.3g} m and {np.degrees(turn):.3g} degrees from where the stored state has it; "
+                f"driven '{name}': begins {gap:.3g} m and {np.degrees(angle):.3g} degrees from where the stored state has it; "
                 f"give it position = {_words(state.r[f])} and orientation = {_words(state.quat[f])}, or another motion",
             )
         state.r[f], state.quat[f] = initial.r[f], initial.quat[f]
@@ -372,11 +372,11 @@ def _check_same_parts(old: Layout, new: Layout) -> None:
             )
 
 
-def _move_ground(built: Built, given: StartingState) -> list[str]:
+def _move_ground(built: Built, source: StartingState) -> list[str]:
     """Move the ground points of joints to where equilibria moved them; return the names of these joints."""
-    if given.moved_ground is None:
+    if source.moved_ground is None:
         return []
-    old, index = given.moved_ground
+    old, index = source.moved_ground
     _check_same_parts(old, built.layout)
     standing = ConstraintHistory(old)
     moved = list(dict.fromkeys([*standing.moved_at_start, *standing.motions]))
@@ -401,9 +401,9 @@ def _check_joints(built: Built, state: State) -> None:
         )
     joint = layout.joints[int(constraints.joint[worst])]
     links = [
-        Link(own.name, *(part_at(layout, frame).name for frame in own.frames or ()))
-        for own in layout.joints
-        if own.kind in JOINTS
+        Link(layout_of_joint.name, *(part_at(layout, frame).name for frame in layout_of_joint.frames or ()))
+        for layout_of_joint in layout.joints
+        if layout_of_joint.kind in JOINTS
     ]
     loop = loop_closed_by(links, joint.name)
     of_axes = bool(constraints.kind[worst] == PERPENDICULAR)
@@ -442,7 +442,7 @@ def _check_turns(built: Built, state: State) -> None:
 def _changes(old: Layout, new: Layout) -> list[str]:
     """Describe what has changed between two models, part by part, in words."""
     said: list[str] = []
-    told: set[str] = set()  # tables of `System` whose changes are described already
+    described_tables: set[str] = set()  # tables of `System` whose changes are described already
     a, b = old.description, new.description
     if a.get("gravity") != b.get("gravity"):
         said.append(f"gravity {a.get('gravity')} -> {b.get('gravity')}")
@@ -457,13 +457,13 @@ def _changes(old: Layout, new: Layout) -> list[str]:
                 said.append(f"{what} '{name}': {before[name]} -> {after[name]}")
                 continue
             # older files do not have all entries
-            keys = [key for key, own in after[name].items() if before[name].get(key, own) != own]
+            keys = [key for key, current in after[name].items() if before[name].get(key, current) != current]
             said += [f"{what} '{name}': {key} {before[name].get(key)} -> {after[name][key]}" for key in keys]
         if len(said) > many:
-            told.add(section.table)
+            described_tables.add(section.table)
     if old.system is not None and new.system is not None:
         said += _changed_parts(new, old.system, new.system)
-        said += _changed_numbers(old.system, new.system, told)
+        said += _changed_numbers(old.system, new.system, described_tables)
     return said
 
 
@@ -475,23 +475,23 @@ _TABLES = {
 }
 
 
-def _numbers_of(own: InteractionGroup) -> Floats:
+def _numbers_of(part: InteractionGroup) -> Floats:
     """Return the parameters of a group, without the damping of a parallel damper, which is a group of its own."""
-    numbers, beside = own.group.numbers, own.group.kind.beside
-    return np.delete(numbers, beside[1], axis=1) if beside else numbers
+    numbers, of_damper = part.group.numbers, part.group.kind.beside
+    return np.delete(numbers, of_damper[1], axis=1) if of_damper else numbers
 
 
-def _changed_numbers(a: System, b: System, told: set[str]) -> list[str]:
+def _changed_numbers(a: System, b: System, described_tables: set[str]) -> list[str]:
     """Describe kinds of interactions whose parameters have changed, unless changes of their table are described already."""
-    before = {(own.table, own.group.kind.name): _numbers_of(own) for own in groups_of(a)}
+    before = {(part.table, part.group.kind.name): _numbers_of(part) for part in groups_of(a)}
     said = []
-    for own in groups_of(b):
-        numbers = before.get((own.table, own.group.kind.name))
-        table, now = _TABLES.get(own.group.kind.name, own.table), _numbers_of(own)
-        if table in told | {"elements", "spans", "constraints"} or numbers is None:
+    for part in groups_of(b):
+        numbers = before.get((part.table, part.group.kind.name))
+        table, now = _TABLES.get(part.group.kind.name, part.table), _numbers_of(part)
+        if table in described_tables | {"elements", "spans", "constraints"} or numbers is None:
             continue
         if numbers.shape == now.shape and not np.array_equal(numbers, now):
-            said.append(f"{own.group.kind.name}: other numbers")
+            said.append(f"{part.group.kind.name}: other numbers")
     return said
 
 
@@ -509,8 +509,10 @@ def _changed_parts(layout: Layout, a: System, b: System) -> list[str]:
             total = [float(system.frames.mass[rod.frames].sum()) for system in (a, b)]
             said.append(f"rod '{rod.name}': mass {total[0]:.6g} -> {total[1]:.6g} kg")
         for what in ("stiffness", "damping", "strain0"):
-            own = [np.concatenate([getattr(x.elements, what), getattr(x.spans, what)]) for x in (a, b)]
-            if len(own[0]) == len(own[1]) and not np.array_equal(own[0][rod.elements], own[1][rod.elements]):
+            arrays = [np.concatenate([getattr(x.elements, what), getattr(x.spans, what)]) for x in (a, b)]
+            if len(arrays[0]) == len(arrays[1]) and not np.array_equal(
+                arrays[0][rod.elements], arrays[1][rod.elements]
+            ):
                 name = {"strain0": "stress-free shape"}.get(what, what)
                 said.append(f"rod '{rod.name}': other {name}")
     return said

@@ -63,9 +63,9 @@ def fill_twin(twin: ModelData, model: ModelData, built: Built, names: Iterable[s
         if layout.name in names:
             by_name[layout.name] = _body_of(model.rods[layout.name], built, state, layout.frames)
     twin.bodies.update(model.bodies)
-    twin.bodies.update({name: found.body for name, found in by_name.items()})
+    twin.bodies.update({name: replaced.body for name, replaced in by_name.items()})
     twin.rods.update({name: rod for name, rod in model.rods.items() if name not in by_name})
-    lost = [told for found in by_name.values() for told in found.lost]
+    lost = [message for replaced in by_name.values() for message in replaced.lost]
     mover = _TwinConverter(Placement(model), by_name, twin)
     twin.driven.update(model.driven)
     for what, entries in model.tables.items():
@@ -88,20 +88,20 @@ class _TwinConverter(NamedTuple):
     def moved(self, entry: Component) -> Any:
         """Return the entry with its anchors on bodies, or a text that says why this is not possible."""
         changed: dict[str, Any] = {}
-        held = []
+        rods_held = []
         for what, value in {field.name: getattr(entry, field.name) for field in fields(entry)}.items():
             several = value if isinstance(value, tuple) else (value,)
-            for joint in (own for own in several if isinstance(own, JointComponent)):
+            for joint in (item for item in several if isinstance(item, JointComponent)):
                 if joint.name not in self.to.joints:
                     return f"belongs to joint '{joint.name}', which is left out"
             if isinstance(value, Anchor) and self._is_twin(value.part):
                 changed[what] = self._anchor(value)
-                held.append(value.part.name)
+                rods_held.append(value.part.name)
             elif self._is_twin(value):
                 return f"acts along rod '{value.name}', which is a body here: left out"
             elif isinstance(entry, Contact) and what in ("a", "b", "ignore") and value is not None:
-                nested = [x for own in value for x in (own if isinstance(own, tuple) else (own,))]
-                rod = next((own for own in nested if self._is_twin(own)), None)
+                nested = [x for item in value for x in (item if isinstance(item, tuple) else (item,))]
+                rod = next((item for item in nested if self._is_twin(item)), None)
                 if rod is not None:
                     return f"is of the surface of rod '{rod.name}', which is a body here: left out"
                 changed[what] = tuple(map(self._surface, value))
@@ -115,18 +115,20 @@ class _TwinConverter(NamedTuple):
                         return f"joins two places of {part}, which are at rest to each other here: left out"
                 if on:
                     changed[what] = tuple(self._anchor(x) if x.part in on else x for x in value)
-            elif value is several and any(isinstance(own, JointComponent) for own in several):
-                changed[what] = tuple(self.to.joints[own.name] for own in several)
-        if len(held) == 2 and held[0] == held[1]:
-            return f"joins two places of rod '{held[0]}', which are at rest to each other here: left out"
-        found = entry.with_rigid_rods(changed, self._section) if changed else entry
-        return "is of places that are at rest to each other here: left out" if found is None else found
+            elif value is several and any(isinstance(item, JointComponent) for item in several):
+                changed[what] = tuple(self.to.joints[item.name] for item in several)
+        if len(rods_held) == 2 and rods_held[0] == rods_held[1]:
+            return f"joins two places of rod '{rods_held[0]}', which are at rest to each other here: left out"
+        converted = entry.with_rigid_rods(changed, self._section) if changed else entry
+        return (
+            "is of places that are at rest to each other here: left out" if converted is None else converted
+        )
 
-    def _surface(self, own: Any) -> Any:
+    def _surface(self, surface: Any) -> Any:
         """Return the surface of the twin with the same name, or a pair of surfaces for a pair."""
-        if isinstance(own, tuple):
-            return tuple(map(self._surface, own))
-        return own if isinstance(own, Rod) else getattr(self.to, own.table)[own.name]
+        if isinstance(surface, tuple):
+            return tuple(map(self._surface, surface))
+        return surface if isinstance(surface, Rod) else getattr(self.to, surface.table)[surface.name]
 
     def _section(self, anchor: Anchor) -> Floats:
         """Return the quaternion (4,) of the section at an anchor on a replaced rod."""
@@ -147,15 +149,15 @@ def _body_of(rod: Rod, built: Built, state: State, frames: Ints) -> _Twin:
     mass, center, inertia = mass_of(system, state, frames)
     r, quat = state.r[frames], state.quat[frames]
     velocity, omega, missed = _rigid_motion(system, state, frames, mass, center, inertia)
-    layout = next(found for found in built.layout.rods if found.name == rod.name)
+    layout = next(layout_of_rod for layout_of_rod in built.layout.rods if layout_of_rod.name == rod.name)
     fractions = layout.arclength / rod.stress_free.length
-    places = r - center
-    stands = ReplacedRod(fractions, places, quat)
+    offsets = r - center
+    replaced = ReplacedRod(fractions, offsets, quat)
     if rod.closed:
-        stands = ReplacedRod(
-            np.append(fractions, 1.0), np.append(places, places[:1], 0), np.append(quat, quat[:1], 0)
+        replaced = ReplacedRod(
+            np.append(fractions, 1.0), np.append(offsets, offsets[:1], 0), np.append(quat, quat[:1], 0)
         )
-    vertices, faces = _surface(places, quat, layout.radius, layout.sides, rod.closed)
+    vertices, faces = _surface(offsets, quat, layout.radius, layout.sides, rod.closed)
     try:
         properties = MassProperties(mass, inertia, np.zeros(3), vertices, faces)
     except ModelError as error:
@@ -170,7 +172,7 @@ def _body_of(rod: Rod, built: Built, state: State, frames: Ints) -> _Twin:
     speed = np.linalg.norm(state.v[frames], axis=1).max()
     if missed > SAME * max(speed, SLOW * np.ptp(r, axis=0).max()):
         lost.append(f"{rod}: up to {missed:.3g} m/s of its initial velocities, which no rigid body has")
-    body = Body(rod.name, properties, center, quaternions.IDENTITY.copy(), velocity, omega, stands)
+    body = Body(rod.name, properties, center, quaternions.IDENTITY.copy(), velocity, omega, replaced)
     return _Twin(body, quat, fractions, lost)
 
 
@@ -195,8 +197,8 @@ def _moving(state: State, frames: Ints, v: Floats, omega: Floats) -> State:
     """Return `state` with these velocities (n, 3), m/s and rad/s in world axes, at `frames` and zero elsewhere."""
     only = np.zeros((len(state.r), 1))
     only[frames] = 1.0
-    turn = quaternions.rotate(quaternions.conjugate(state.quat), omega)
-    return state._replace(v=only * v, Omega=only * turn)
+    spin = quaternions.rotate(quaternions.conjugate(state.quat), omega)
+    return state._replace(v=only * v, Omega=only * spin)
 
 
 def _rigid_motion(
@@ -208,8 +210,8 @@ def _rigid_motion(
     """
     only = np.zeros((len(state.r), 1))
     only[frames] = 1.0
-    own = state._replace(v=only * state.v, Omega=only * state.Omega)
-    P, L = momenta(system, own)
+    only_rod = state._replace(v=only * state.v, Omega=only * state.Omega)
+    P, L = momenta(system, only_rod)
     velocity = P / mass
     omega = np.linalg.solve(inertia, L - cross(center, P))
     gap = state.v[frames] - velocity - cross(omega, state.r[frames] - center)
@@ -223,22 +225,22 @@ def _damped(system: System, frames: Ints) -> bool:
 
 
 def _surface(
-    places: Floats, quat: Floats, radius: Floats, sides: Floats, closed: bool
+    positions: Floats, quat: Floats, radius: Floats, sides: Floats, closed: bool
 ) -> tuple[Floats, Ints]:
     """Return vertices (v, 3), m, and triangles (t, 3) of the drawn rod: a ring of corners at each node."""
     if np.all(sides > 0.0):
         corners = 0.5 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])[None] * sides[:, None]
     else:
-        shown = np.where(radius > 0.0, radius, np.ptp(places, axis=0).max() / THIN)
+        shown = np.where(radius > 0.0, radius, np.ptp(positions, axis=0).max() / THIN)
         angle = 2 * np.pi * np.arange(ROUND) / ROUND
         corners = shown[:, None, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     n, k = corners.shape[:2]
     offsets = np.concatenate([np.zeros((n, k, 1)), corners], axis=2)
-    vertices = places[:, None] + quaternions.rotate(quat[:, None], offsets)
+    vertices = positions[:, None] + quaternions.rotate(quat[:, None], offsets)
     ring = np.arange(n if closed else n - 1)[:, None]
-    here, there = k * ring, k * ((ring + 1) % n)
+    here, following = k * ring, k * ((ring + 1) % n)
     one, two = np.arange(k), (np.arange(k) + 1) % k
-    a, b, c, d = here + one, here + two, there + two, there + one
+    a, b, c, d = here + one, here + two, following + two, following + one
     walls = np.stack([a, b, c, a, c, d], axis=-1).reshape(-1, 3)
     lids = np.zeros((0, 3), np.int64)
     if not closed:

@@ -26,31 +26,31 @@ def turned_in_words(built: Built, state: State, folded: bool = False) -> str:
     return _bushing(built, most) if most.table == "others" else _element(built, most)
 
 
-def _element(built: Built, own: RelativeRotation) -> str:
+def _element(built: Built, rotation: RelativeRotation) -> str:
     """Describe a rod element that is bent or twisted too much."""
-    rod = next(rod for rod in built.layout.rods if own.frames[0] in rod.frames)
-    low, high = sorted(int(np.flatnonzero(rod.frames == f)[0]) for f in own.frames)
+    rod = next(rod for rod in built.layout.rods if rotation.frames[0] in rod.frames)
+    low, high = sorted(int(np.flatnonzero(rod.frames == f)[0]) for f in rotation.frames)
     n = len(rod.elements)
     closing = rod.closed and high - low > n // 2  # the element that joins the ends of the rod
     start = high if closing else low
     return (
         f"element {start + 1} of {n} of rod '{rod.name}' (from {rod.arclength[start]:.4g} m on) is bent or twisted by "
-        f"{own.angle:.3g} rad from one end to the other, and an element knows turns up to pi: give the rod about "
-        f"{int(np.ceil(n * own.angle / FINE))} elements, of which one would turn by {FINE} rad here, more if it bends more "
+        f"{rotation.angle:.3g} rad from one end to the other, and an element knows turns up to pi: give the rod about "
+        f"{int(np.ceil(n * rotation.angle / FINE))} elements, of which one would turn by {FINE} rad here, more if it bends more "
         "sharply then, or more stiffness or damping"
     )
 
 
-def _bushing(built: Built, own: RelativeRotation) -> str:
+def _bushing(built: Built, rotation: RelativeRotation) -> str:
     """Describe a bushing that is rotated too much."""
-    name = built.interaction_names[own.row]
-    if INTERACTIONS[built.system.others.kind[own.row]] is FREE_BUSHING:
+    name = built.interaction_names[rotation.row]
+    if INTERACTIONS[built.system.others.kind[rotation.row]] is FREE_BUSHING:
         return (
-            f"{name} is tilted by {own.angle:.3g} rad, and its free axis is known up to pi: hold the tilt by more stiffness or "
+            f"{name} is tilted by {rotation.angle:.3g} rad, and its free axis is known up to pi: hold the tilt by more stiffness or "
             "a limit"
         )
     return (
-        f"{name} is turned by {own.angle:.3g} rad, and a bushing that resists turns about all axes knows them up to pi: let "
+        f"{name} is turned by {rotation.angle:.3g} rad, and a bushing that resists turns about all axes knows them up to pi: let "
         "its stiffness about the axis that turns be 0, which is then free through any number of turns, and put a torsion "
         "spring beside it, which counts them"
     )

@@ -85,8 +85,8 @@ def starting_state(
         return StartingState(state, built.layout, moved_ground=start.moved_ground, rotation=start)
     if isinstance(start, State):
         return StartingState(_fitting(owner, built, start), built.layout)
-    more = ". Call its method state()" if callable(getattr(start, "state", None)) else ""
-    raise ModelError(f"{owner}: start = {checks.shown(start)}. {_EXPECTED}{more}.")
+    advice = ". Call its method state()" if callable(getattr(start, "state", None)) else ""
+    raise ModelError(f"{owner}: start = {checks.shown(start)}. {_EXPECTED}{advice}.")
 
 
 def check_start_time(owner: str, start: StartLike | None, start_time: float | None) -> None:
@@ -111,7 +111,11 @@ def _of_result(owner: str, start: Result, start_time: float | None) -> StartingS
 def _check_whole(owner: str, start: Result, index: int, stored: State) -> None:
     """Raise ModelError if a stored state was changed after it was written, or if no step can begin with it."""
     changed = start.changed(slice(index, index + 1)) or []
-    wrong = [f"{each} is not what was written" for each in changed if not each.of_picture]
+    wrong = [
+        f"{fault_of_part} is not what was written"
+        for fault_of_part in changed
+        if not fault_of_part.of_picture
+    ]
     fault = wrong[0] if wrong else describe_fault(stored_states.parts(start.layout, stored))
     if fault:
         where = f"'{start.path}'" if start.path else f"the result of '{start.layout.name}'"
@@ -122,16 +126,16 @@ def _check_whole(owner: str, start: Result, index: int, stored: State) -> None:
 
 def _index_at(owner: str, start: Result, start_time: float) -> int:
     """Return the number of the output nearest to a time (s); ModelError if the time is outside those of the result."""
-    wanted, t = checks.number(owner, "start_time", start_time), start.t
+    time, t = checks.number(owner, "start_time", start_time), start.t
     # a damaged time is reported when the run is continued from it
     low, high = float(np.nanmin(t)), float(np.nanmax(t))
     rounding = _TIMES * max(abs(low), abs(high))
-    if not low - rounding <= wanted <= high + rounding:
+    if not low - rounding <= time <= high + rounding:
         raise ModelError(
-            f"{owner}: start_time = {wanted:g} is not within the times of '{start.layout.name}', {low:g} to {high:g}; give "
+            f"{owner}: start_time = {time:g} is not within the times of '{start.layout.name}', {low:g} to {high:g}; give "
             "one of them, or remove it to use the last"
         )
-    return start.index_at(wanted)
+    return start.index_at(time)
 
 
 def _fitting(owner: str, built: Built, state: State) -> State:

@@ -79,8 +79,8 @@ def distinct_frames(poses: Poses, owner: str, a: Attachment, b: Attachment) -> l
 
 def perpendicular_to(axis: Floats) -> Floats:
     """Return a unit vector (3,) perpendicular to an axis (3,)."""
-    found: Floats = np.cross(np.eye(3)[np.argmin(np.abs(axis))], axis)
-    return found / np.linalg.norm(found)
+    normal: Floats = np.cross(np.eye(3)[np.argmin(np.abs(axis))], axis)
+    return normal / np.linalg.norm(normal)
 
 
 def angle_directions(poses: Poses, a: int, b: int, axis: Floats) -> tuple[Floats, Floats, Floats]:
@@ -108,66 +108,66 @@ class CheckContext(NamedTuple):
             raise ModelError(f"{self.owner}: {part} belongs to another model; use parts of this one")
 
 
-def anchor(asked: CheckContext, what: str, thing: Any) -> Anchor:
+def anchor(context: CheckContext, what: str, thing: Any) -> Anchor:
     """Return `thing` as a point of the model; a whole body or driven frame stands for its origin."""
     if isinstance(thing, Body | Driven):
         thing = thing.at((0.0, 0.0, 0.0))
     if isinstance(thing, Ground):
-        raise ModelError(f"{asked.owner}: {thing} alone is no point; give model.ground.at(point)")
+        raise ModelError(f"{context.owner}: {thing} alone is no point; give model.ground.at(point)")
     if not isinstance(thing, Anchor):
         known = thing if isinstance(thing, Rod) else shown(thing)
         raise ModelError(
-            f"{asked.owner}: {known} is not a point; use body.at(...), rod.at(s) or model.ground.at(...)"
+            f"{context.owner}: {known} is not a point; use body.at(...), rod.at(s) or model.ground.at(...)"
         )
-    asked.check_is_in_model(thing.part)
+    context.check_is_in_model(thing.part)
     return thing
 
 
-def _end(asked: CheckContext, what: str, thing: Any) -> Attachment:
+def _end(context: CheckContext, what: str, thing: Any) -> Attachment:
     """Check an end of an entry: a point, or a whole part if the kind of entry accepts one."""
-    if asked.kind.needs_points(asked.given):
-        return anchor(asked, what, thing)
+    if context.kind.needs_points(context.given):
+        return anchor(context, what, thing)
     if isinstance(thing, Rod):
-        raise ModelError(f"{asked.owner}: say where on rod '{thing.name}': rod.start, rod.end or rod.at(s)")
+        raise ModelError(f"{context.owner}: say where on rod '{thing.name}': rod.start, rod.end or rod.at(s)")
     if not isinstance(thing, Anchor | Ground | Body | Driven):
-        raise ModelError(f"{asked.owner}: {shown(thing)} is not a body, an anchor or the ground; give one")
-    asked.check_is_in_model(part_of(thing))
+        raise ModelError(f"{context.owner}: {shown(thing)} is not a body, an anchor or the ground; give one")
+    context.check_is_in_model(part_of(thing))
     return thing
 
 
-def _rod(asked: CheckContext, what: str, thing: Any) -> Rod:
+def _rod(context: CheckContext, what: str, thing: Any) -> Rod:
     """Check that `thing` is a rod of the model."""
     if not isinstance(thing, Rod):
-        raise ModelError(f"{asked.owner}: {shown(thing)} is no rod; give one, or use add_force at a point")
-    asked.check_is_in_model(thing)
+        raise ModelError(f"{context.owner}: {shown(thing)} is no rod; give one, or use add_force at a point")
+    context.check_is_in_model(thing)
     return thing
 
 
-def _part(asked: CheckContext, what: str, thing: Any) -> Body | Rod:
+def _part(context: CheckContext, what: str, thing: Any) -> Body | Rod:
     """Check that `thing` is a body or a rod of the model."""
     if not isinstance(thing, Body | Rod):
-        raise ModelError(f"{asked.owner}: {shown(thing)} is neither a body nor a rod; give one")
-    asked.check_is_in_model(thing)
+        raise ModelError(f"{context.owner}: {shown(thing)} is neither a body nor a rod; give one")
+    context.check_is_in_model(thing)
     return thing
 
 
-def find_joint(asked: CheckContext, what: str, given: Any) -> Any:
-    """Return the `JointComponent` of the model that `given` is or names; ModelError if there is none."""
-    joints = asked.model.joints
-    found = joints.get(given) if isinstance(given, str) else given
-    if not isinstance(found, Component) or joints.get(found.name) is not found:
-        raise ModelError(f"{asked.owner}: {shown(given)} is no joint of this model; give one, or its name")
-    return found
+def find_joint(context: CheckContext, what: str, value: Any) -> Any:
+    """Return the `JointComponent` of the model that `value` is or names; ModelError if there is none."""
+    joints = context.model.joints
+    joint = joints.get(value) if isinstance(value, str) else value
+    if not isinstance(joint, Component) or joints.get(joint.name) is not joint:
+        raise ModelError(f"{context.owner}: {shown(value)} is no joint of this model; give one, or its name")
+    return joint
 
 
-def _varying(asked: CheckContext, what: str, value: Any) -> Any:
+def _varying(context: CheckContext, what: str, value: Any) -> Any:
     """Check a vector that may vary with time: constant, components with formulas, a signal with a direction, or a function."""
-    value = vector_signal(f"{asked.owner}: {what}", value)
+    value = vector_signal(f"{context.owner}: {what}", value)
     if isinstance(value, Signal):
         raise ModelError(
-            f"{asked.owner}: {type(value).__name__} is a scalar; say which way with `.along(direction)`"
+            f"{context.owner}: {type(value).__name__} is a scalar; say which way with `.along(direction)`"
         )
-    return value if isinstance(value, VectorSignal) or callable(value) else vector(asked.owner, what, value)
+    return value if isinstance(value, VectorSignal) or callable(value) else vector(context.owner, what, value)
 
 
 # --- types of fields
@@ -189,12 +189,12 @@ def describe_time_function(value: Any) -> Any:
     if isinstance(value, Components):
         return {
             "signal": "Components",
-            "components": [describe_time_function(own) for own in value.components],
+            "components": [describe_time_function(item) for item in value.components],
         }
     if isinstance(value, VectorSignal):
         return describe_time_function(value.scalar) | {"direction": value.direction.tolist()}
     if isinstance(value, Signal):
-        numbers = {name: np.asarray(own).tolist() for name, own in vars(value).items()}
+        numbers = {name: np.asarray(item).tolist() for name, item in vars(value).items()}
         return {"signal": type(value).__name__, **numbers}
     if callable(value) or (isinstance(value, tuple) and callable(value[0])):  # function, or with rate
         return "callable"
@@ -216,9 +216,9 @@ class ParameterType(NamedTuple):
     by_name: Callable[[str, Any, Any], Any] = lambda owner, model, value: value  # replaces names by parts
 
 
-def adapt_check(check: Callable[..., Any], **more: Any) -> Callable[[CheckContext, str, Any], Any]:
+def adapt_check(check: Callable[..., Any], **limits: Any) -> Callable[[CheckContext, str, Any], Any]:
     """Adapt a check of `rigid.checks` to the signature of `ParameterType.check`."""
-    return lambda asked, what, value: check(asked.owner, what, value, **more)
+    return lambda context, what, value: check(context.owner, what, value, **limits)
 
 
 def choice(*words: str) -> ParameterType:
@@ -275,8 +275,8 @@ def parameter(
     result_key: str = "",
 ) -> Any:
     """Declare a field of an entry that the user gives; with the default None it is optional."""
-    own = ParameterSpec(value_type, words, key, default, result_key)
-    return dataclasses.field(default=default, metadata={"parameter": own})
+    spec = ParameterSpec(value_type, words, key, default, result_key)
+    return dataclasses.field(default=default, metadata={"parameter": spec})
 
 
 @dataclass_transform(
@@ -318,34 +318,34 @@ class Component:
     @cache
     def fields(cls) -> Mapping[str, ParameterSpec]:
         """Return the declarations of the fields that the user gives in addition to the name, by field, with their keys."""
-        found = {f.name: f.metadata.get("parameter") for f in dataclasses.fields(cls)}
+        specs = {f.name: f.metadata.get("parameter") for f in dataclasses.fields(cls)}
         return {
-            name: own._replace(key=own.key or name, result_key=own.result_key or own.key or name)
-            for name, own in found.items()
-            if own
+            name: spec._replace(key=spec.key or name, result_key=spec.result_key or spec.key or name)
+            for name, spec in specs.items()
+            if spec
         }
 
     @classmethod
-    def owner(cls, name: str, given: Mapping[str, Any]) -> str:
+    def owner(cls, name: str, arguments: Mapping[str, Any]) -> str:
         """Return the kind and name of the entry, for the start of a message."""
         return f"{cls.word} '{name}'"
 
     @classmethod
-    def canonical(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+    def canonical(cls, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments with each synonym of a choice replaced by that choice, which results and files use."""
-        found = dict(given)
-        for field, own in cls.fields().items():
-            if own.value_type.synonyms and isinstance(word := found.get(field), str):
-                found[field] = own.value_type.synonyms.get(word, word)
-        return found
+        canonical_arguments = dict(arguments)
+        for field, spec in cls.fields().items():
+            if spec.value_type.synonyms and isinstance(word := canonical_arguments.get(field), str):
+                canonical_arguments[field] = spec.value_type.synonyms.get(word, word)
+        return canonical_arguments
 
     @classmethod
-    def needs_points(cls, given: Mapping[str, Any]) -> bool:
+    def needs_points(cls, arguments: Mapping[str, Any]) -> bool:
         """Return True if `a` and `b` must be points, False if they may be whole parts."""
         return False
 
     @classmethod
-    def complete(cls, asked: CheckContext, values: dict[str, Any]) -> None:
+    def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
         """Check the values of the fields against each other and add values that follow from them, in place."""
 
     @property
@@ -369,18 +369,18 @@ class Component:
 
     def described(self) -> Any:
         """Return the entry as words and numbers that JSON can hold."""
-        given = {
-            own.result_key: own.value_type.describe(value)
-            for name, own in self.fields().items()
+        arguments = {
+            spec.result_key: spec.value_type.describe(value)
+            for name, spec in self.fields().items()
             if (value := getattr(self, name)) is not None
         }
-        return ({"kind": self.kind_described} if self.table == "others" else {}) | given
+        return ({"kind": self.kind_described} if self.table == "others" else {}) | arguments
 
     def __repr__(self) -> str:
-        held = ", ".join(
+        names = ", ".join(
             str(x) if not isinstance(x, Component) else f"{x.word} '{x.name}'" for x in self.references
         )
-        return f"<{self.word} '{self.name}' of {held}>"
+        return f"<{self.word} '{self.name}' of {names}>"
 
 
 _PARTS = Anchor, Body, Rod, Ground, Driven, Component
@@ -418,42 +418,45 @@ def register(*kinds: type[Component]) -> None:
             raise ModelError(f"there are already entries called '{kind.key}' in scenes; choose another key")
 
 
-def add(model: Any, kind: type[E], name: str, /, **given: Any) -> E:
-    """Make an entry from checked arguments (`given`, by field), store it in its table of the model, and return it."""
+def add(model: Any, kind: type[E], name: str, /, **arguments: Any) -> E:
+    """Make an entry from checked arguments (`arguments`, by field), store it in its table of the model, and return it."""
     checks.name(f"name of the {kind.word}", name)
     for table in (kind.table, *kind.tables_without_namesakes):
         if name in getattr(model, table):
             other = getattr(model, table)[name]
             raise ModelError(f"there is already a {other.word} '{name}'; choose another name")
-    made = make_component(model, kind, name, given)
+    made = make_component(model, kind, name, arguments)
     getattr(model, kind.table)[name] = made
     return made
 
 
-def make_component(model: Any, kind: type[E], name: str, given: Mapping[str, Any]) -> E:
-    """Make an entry from checked arguments without storing it in the model; its attribute `given` holds the arguments."""
+def make_component(model: Any, kind: type[E], name: str, arguments: Mapping[str, Any]) -> E:
+    """Make an entry from checked arguments without storing it in the model; its attribute `arguments` holds the arguments."""
     fields = kind.fields()
-    given = kind.canonical(
-        {field: given.get(field, None if own.required else own.default) for field, own in fields.items()}
+    arguments = kind.canonical(
+        {
+            field: arguments.get(field, None if spec.required else spec.default)
+            for field, spec in fields.items()
+        }
     )
-    owner = kind.owner(name, given)
-    given |= {
-        field: own.value_type.by_name(owner, model, given[field])
-        for field, own in fields.items()
-        if given[field] is not None
+    owner = kind.owner(name, arguments)
+    arguments |= {
+        field: spec.value_type.by_name(owner, model, arguments[field])
+        for field, spec in fields.items()
+        if arguments[field] is not None
     }
-    asked = CheckContext(model, owner, kind, given)
+    context = CheckContext(model, owner, kind, arguments)
     values: dict[str, Any] = {}
     # choices first, since the checks of other fields may depend on them
-    for field, own in sorted(fields.items(), key=lambda item: item[1].value_type.word != "choice"):
-        value = given[field]
-        left_out = value is None and own.default is None
-        values[field] = None if left_out else own.value_type.check(asked, own.key, value)
-    kind.complete(asked, values)
+    for field, spec in sorted(fields.items(), key=lambda item: item[1].value_type.word != "choice"):
+        value = arguments[field]
+        is_absent = value is None and spec.default is None
+        values[field] = None if is_absent else spec.value_type.check(context, spec.key, value)
+    kind.complete(context, values)
     if "a" in values and "b" in values:
-        _check_apart(asked.owner, values["a"], values["b"])
+        _check_apart(context.owner, values["a"], values["b"])
     made = kind(name=name, **values)
-    object.__setattr__(made, "given", given)
+    object.__setattr__(made, "given", arguments)
     return made
 
 

@@ -39,9 +39,9 @@ def law_text(owner: str, text: Any, words: Sequence[str]) -> str:
             f"{owner}: law = {shown(text)} is not known; choose one of {', '.join(words)}, or write the force as a polynomial of "
             f"{DEPTH}, as '1e4*depth + 2e6*depth**3'"
         )
-    found = canonical(owner, text, (DEPTH,))
-    coefficients_of(owner, found)
-    return found
+    canonical_text = canonical(owner, text, (DEPTH,))
+    coefficients_of(owner, canonical_text)
+    return canonical_text
 
 
 @cache
@@ -54,22 +54,22 @@ def coefficients_of(owner: str, text: str) -> tuple[float, float, float]:
     names = parameters_of(text, (DEPTH,))
     if names:
         raise ModelError(f"{owner}: law = {shown(text)} has {', '.join(names)}; write numbers for it")
-    found = _polynomial(f"{owner}: law = {shown(text)}", tree_of(text, (DEPTH,))).trim()
-    degree = len(found.coef) - 1
+    polynomial = _polynomial(f"{owner}: law = {shown(text)}", tree_of(text, (DEPTH,))).trim()
+    degree = len(polynomial.coef) - 1
     if degree > DEGREE:
         raise ModelError(f"{owner}: law = {shown(text)} is of degree {degree}, above {DEGREE}; {_CURE}")
-    constant, *others = (float(c) for c in (*found.coef, *(0.0,) * (DEGREE - degree)))
+    constant, *coefficients = (float(c) for c in (*polynomial.coef, *(0.0,) * (DEGREE - degree)))
     if constant != 0.0:
         raise ModelError(
             f"{owner}: law = {shown(text)} has a force of {constant:g} at depth 0, which would jump there; leave that term out"
         )
-    c1, c2, c3 = others
+    c1, c2, c3 = coefficients
     if min(c1, c3) < 0.0 or c2 < -math.sqrt(3.0 * c1) * math.sqrt(c3):
         raise ModelError(
             f"{owner}: law = {shown(text)} falls at some depth, where surfaces would give way; give {DEPTH} and {DEPTH}**3 "
             f"factors that are not negative, and {DEPTH}**2 one not below -sqrt(3 c1 c3) of these two"
         )
-    if max(others) == 0.0:
+    if max(coefficients) == 0.0:
         raise ModelError(
             f"{owner}: law = {shown(text)} has no force at all; give one, or leave the contact out"
         )
@@ -78,13 +78,13 @@ def coefficients_of(owner: str, text: str) -> tuple[float, float, float]:
 
 def _polynomial(whose: str, node: Node) -> Polynomial:
     """Return the polynomial of an expression tree whose only variable is the depth; `whose`: start of the messages."""
-    word, *given = node
+    word, *operands = node
     if word == "num":
-        return Polynomial([given[0]])
+        return Polynomial([operands[0]])
     if word == "strain":
         return Polynomial([0.0, 1.0])
     parts = (
-        [_polynomial(whose, own) for own in given]
+        [_polynomial(whose, operand) for operand in operands]
         if word in ("neg", "add", "sub", "mul", "div", "pow")
         else []
     )
@@ -95,20 +95,22 @@ def _polynomial(whose: str, node: Node) -> Polynomial:
     }
     if not parts or not fits.get(word, True):
         raise ModelError(f"{whose} is no polynomial of {DEPTH}; {_CURE}")
-    most = sum(len(own.coef) - 1 for own in parts) if word != "pow" else (len(parts[0].coef) - 1) * power
+    most = (
+        sum(len(operand.coef) - 1 for operand in parts) if word != "pow" else (len(parts[0].coef) - 1) * power
+    )
     if most > _LARGEST:
         raise ModelError(f"{whose} has parts of degree {most:g}; {_CURE}")
     if word == "pow":
-        found = parts[0] ** int(power)
+        result = parts[0] ** int(power)
     elif word == "neg":
-        found = -parts[0]
+        result = -parts[0]
     elif word == "div":
-        found = parts[0] / float(parts[1].coef[0])
+        result = parts[0] / float(parts[1].coef[0])
     else:
-        found = {"add": parts[0].__add__, "sub": parts[0].__sub__, "mul": parts[0].__mul__}[word](parts[1])
-    if not all(math.isfinite(c) for c in found.coef):
+        result = {"add": parts[0].__add__, "sub": parts[0].__sub__, "mul": parts[0].__mul__}[word](parts[1])
+    if not all(math.isfinite(c) for c in result.coef):
         raise ModelError(f"{whose} has a factor that is no finite number; give a smaller one")
-    return found
+    return result
 
 
 def check_text(owner: str, values: dict[str, Any], mixed: bool) -> bool:

@@ -51,9 +51,9 @@ _UNKNOWN = (
 )
 
 
-def has_core(own: Surface) -> bool:
+def has_core(surface: Surface) -> bool:
     """Return True if the surface is a box, hull or body of revolution, solids with a core that touch with their rounding."""
-    return isinstance(own, SolidSurface) and (own.is_box or own.is_hull or own.is_round)
+    return isinstance(surface, SolidSurface) and (surface.is_box or surface.is_hull or surface.is_round)
 
 
 class Pair(NamedTuple):
@@ -76,119 +76,119 @@ class Pair(NamedTuple):
         return f"{describe_surface(self.a)} and {describe_surface(self.b)}"
 
 
-def describe_surface(own: SurfaceComponent | Rod) -> str:
+def describe_surface(surface: SurfaceComponent | Rod) -> str:
     """Return the kind and name of a surface, for messages."""
-    return str(own) if isinstance(own, Rod) else f"{own.word} '{own.name}'"
+    return str(surface) if isinstance(surface, Rod) else f"{surface.word} '{surface.name}'"
 
 
 # --- checks of field values
 
 
-def _surface(asked: CheckContext, thing: Any) -> Surface:
+def _surface(context: CheckContext, thing: Any) -> Surface:
     """Return `thing` if it is a rod or surface of the model, else raise ModelError."""
     if isinstance(thing, Rod):
-        asked.check_is_in_model(thing)
+        context.check_is_in_model(thing)
     elif not isinstance(thing, SurfaceComponent):
         raise ModelError(
-            f"{asked.owner}: {shown(thing)} is no surface; give a rod, or what add_sphere, add_solid, add_plane and add_mesh "
+            f"{context.owner}: {shown(thing)} is no surface; give a rod, or what add_sphere, add_solid, add_plane and add_mesh "
             "return"
         )
-    elif getattr(asked.model, thing.table).get(thing.name) is not thing:
+    elif getattr(context.model, thing.table).get(thing.name) is not thing:
         raise ModelError(
-            f"{asked.owner}: {describe_surface(thing)} belongs to another model; use surfaces of this one"
+            f"{context.owner}: {describe_surface(thing)} belongs to another model; use surfaces of this one"
         )
     return thing
 
 
-def _surfaces(asked: CheckContext, what: str, value: Any) -> tuple[Surface, ...]:
+def _surfaces(context: CheckContext, what: str, value: Any) -> tuple[Surface, ...]:
     """Check one surface or a non-empty list of distinct surfaces and return them as a tuple."""
     several = tuple(value) if isinstance(value, list | tuple) else (value,)
     if not several:
         raise ModelError(
-            f"{asked.owner}: {what} is an empty list; give a sphere, a solid, a plane, a mesh, a rod or several"
+            f"{context.owner}: {what} is an empty list; give a sphere, a solid, a plane, a mesh, a rod or several"
         )
-    found = [_surface(asked, thing) for thing in several]
-    for k, own in enumerate(found):
-        if own in found[:k]:
+    surfaces = [_surface(context, thing) for thing in several]
+    for k, surface in enumerate(surfaces):
+        if surface in surfaces[:k]:
             raise ModelError(
-                f"{asked.owner}: {what} names {describe_surface(own)} twice; leave one of them out"
+                f"{context.owner}: {what} names {describe_surface(surface)} twice; leave one of them out"
             )
-    return tuple(found)
+    return tuple(surfaces)
 
 
-def _ignored(asked: CheckContext, what: str, value: Any) -> tuple[tuple[Surface, Surface], ...]:
+def _ignored(context: CheckContext, what: str, value: Any) -> tuple[tuple[Surface, Surface], ...]:
     """Check a list of pairs of surfaces that do not touch and return it as a tuple."""
     if not isinstance(value, list | tuple) or not all(
         isinstance(x, list | tuple) and len(x) == 2 for x in value
     ):
         raise ModelError(
-            f"{asked.owner}: {what} = {shown(value)}; give a list of pairs, as [(ball, floor), (ball, wall)]"
+            f"{context.owner}: {what} = {shown(value)}; give a list of pairs, as [(ball, floor), (ball, wall)]"
         )
-    return tuple((_surface(asked, x), _surface(asked, y)) for x, y in value)
+    return tuple((_surface(context, x), _surface(context, y)) for x, y in value)
 
 
-def _friction(asked: CheckContext, what: str, value: Any) -> tuple[float, float]:
+def _friction(context: CheckContext, what: str, value: Any) -> tuple[float, float]:
     """Check one coefficient or a pair and return (static, kinetic) coefficient of friction [1]."""
     both = tuple(value) if isinstance(value, list | tuple | np.ndarray) else (value, value)
     if len(both) != 2:
         raise ModelError(
-            f"{asked.owner}: {what} = {shown(value)}; give one coefficient, or (static, kinetic)"
+            f"{context.owner}: {what} = {shown(value)}; give one coefficient, or (static, kinetic)"
         )
-    static, kinetic = (number(asked.owner, what, x, at_least=0.0) for x in both)
+    static, kinetic = (number(context.owner, what, x, at_least=0.0) for x in both)
     if kinetic > static:
         raise ModelError(
-            f"{asked.owner}: {what}: the kinetic coefficient {kinetic:g} is above the static one, {static:g}; give "
+            f"{context.owner}: {what}: the kinetic coefficient {kinetic:g} is above the static one, {static:g}; give "
             "(static, kinetic), the kinetic one not above the other"
         )
     return static, kinetic
 
 
-def _drilling(asked: CheckContext, what: str, value: Any) -> float | str:
+def _drilling(context: CheckContext, what: str, value: Any) -> float | str:
     """Check a drilling resistance: a length (m) or the word `BY_FRICTION`."""
     if isinstance(value, str):
-        return word(asked.owner, what, value, (BY_FRICTION,))
-    return number(asked.owner, what, value, at_least=0.0)
+        return word(context.owner, what, value, (BY_FRICTION,))
+    return number(context.owner, what, value, at_least=0.0)
 
 
-def _factors(asked: CheckContext, what: str, value: Any) -> Floats:
+def _factors(context: CheckContext, what: str, value: Any) -> Floats:
     """Check the three positive factors of anisotropic friction."""
-    found = vector(asked.owner, what, value)
-    if found.min() <= 0.0:
+    factors = vector(context.owner, what, value)
+    if factors.min() <= 0.0:
         raise ModelError(
-            f"{asked.owner}: {what} = {shown(value)} has a factor that is not positive; give three above 0: forth, back, aside"
+            f"{context.owner}: {what} = {shown(value)} has a factor that is not positive; give three above 0: forth, back, aside"
         )
-    return found
+    return factors
 
 
-def _restitution(asked: CheckContext, what: str, value: Any) -> float:
+def _restitution(context: CheckContext, what: str, value: Any) -> float:
     """Check a coefficient of restitution, in (0, 1]."""
-    e = number(asked.owner, what, value)
+    e = number(context.owner, what, value)
     if not 0.0 < e <= 1.0:
         raise ModelError(
-            f"{asked.owner}: {what} = {e:g} is outside (0, 1]; give the speed after an impact over that before it, 1 where "
+            f"{context.owner}: {what} = {e:g} is outside (0, 1]; give the speed after an impact over that before it, 1 where "
             "nothing is lost"
         )
     return e
 
 
-def _law(asked: CheckContext, what: str, value: Any) -> str:
+def _law(context: CheckContext, what: str, value: Any) -> str:
     """Check a contact law: the name of a built-in law, or a polynomial of the depth as text."""
-    return value if value in LAWS else law_text(asked.owner, value, LAWS)
+    return value if value in LAWS else law_text(context.owner, value, LAWS)
 
 
-def _exponent(asked: CheckContext, what: str, value: Any) -> float:
+def _exponent(context: CheckContext, what: str, value: Any) -> float:
     """Check the exponent of a power law, at least 1."""
-    n = number(asked.owner, what, value)
+    n = number(context.owner, what, value)
     if n < 1.0:
         raise ModelError(
-            f"{asked.owner}: {what} = {n:g} is below 1, with a stiffness without bound at the touch; give 1 (linear), 1.5 "
+            f"{context.owner}: {what} = {n:g} is below 1, with a stiffness without bound at the touch; give 1 (linear), 1.5 "
             "(Hertz) or more"
         )
     return n
 
 
-def _names(each: Iterable[Surface]) -> list[str]:
-    return [own.name for own in each]
+def _names(surfaces: Iterable[Surface]) -> list[str]:
+    return [surface.name for surface in surfaces]
 
 
 def _by_name(owner: str, model: Any, value: Any) -> Any:
@@ -263,8 +263,8 @@ class Contact(Component):
     ignore: tuple[tuple[Surface, Surface], ...] = parameter(IGNORED, "pairs of names that do not meet", None)
 
     @classmethod
-    def complete(cls, asked: CheckContext, values: dict[str, Any]) -> None:
-        owner = asked.owner
+    def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
+        owner = context.owner
         a, b, ignore = values["a"], values["b"], values["ignore"] or ()
         values["ignore"] = ignore or None
         if len(a) == 1 and b is None:
@@ -282,7 +282,7 @@ class Contact(Component):
                     )
         pairs = _pairs(a, b, values["itself"], ignore)
         _check_used(owner, a, b, pairs, ignore)
-        for other in asked.model.contacts.values():
+        for other in context.model.contacts.values():
             known = set(other.pairs)
             twice = [own for own in pairs if own in known]
             if twice:
@@ -323,46 +323,46 @@ class Contact(Component):
         yield from dict.fromkeys((*self.a, *(self.b or ())))
 
     def with_rigid_rods(self, changed: dict[str, Any], section: Callable[[Anchor], Floats]) -> Any:
-        found = replace(self, **changed)
-        return found if found.pairs else None
+        contact = replace(self, **changed)
+        return contact if contact.pairs else None
 
 
 def _pairs(
     a: Sequence[Surface], b: Sequence[Surface] | None, itself: bool, ignore: Iterable[tuple[Surface, Surface]]
 ) -> list[Pair]:
     """Return all pairs of a contact that can touch, each once; `itself`: True if rods also touch themselves."""
-    each = (*a, *(b or ()))
-    ranks = {id(own): _rank(own) for own in each}
+    surfaces = (*a, *(b or ()))
+    ranks = {id(own): _rank(own) for own in surfaces}
     both = combinations(a, 2) if b is None else product(a, b)
-    found = [Pair(x, y) if ranks[id(x)] <= ranks[id(y)] else Pair(y, x) for x, y in both]
+    candidates = [Pair(x, y) if ranks[id(x)] <= ranks[id(y)] else Pair(y, x) for x, y in both]
     if itself:
-        found += [Pair(x, x) for x in each if isinstance(x, Rod)]
-    left_out, part = {_ordered(*own) for own in ignore}, {id(own): _free_part(own) for own in each}
-    kept = []
-    for own in dict.fromkeys(found):
+        candidates += [Pair(x, x) for x in surfaces if isinstance(x, Rod)]
+    excluded, part = {_ordered(*own) for own in ignore}, {id(own): _free_part(own) for own in surfaces}
+    touching = []
+    for own in dict.fromkeys(candidates):
         one, other = part[id(own.a)], part[id(own.b)]
         apart = one is not None and other is not None and one is not other
-        if own not in left_out and (apart or not _never(own, itself)):
-            kept.append(own)
-    return kept
+        if own not in excluded and (apart or not _never(own, itself)):
+            touching.append(own)
+    return touching
 
 
-def _free_part(own: Surface) -> Body | None:
+def _free_part(surface: Surface) -> Body | None:
     """Return the body that carries a surface if the surface can touch every surface of any other body, else None.
 
     Most pairs are of such surfaces, which need no further check.
     """
-    if isinstance(own, Rod | PlaneSurface) or (
-        isinstance(own, SolidSurface) and not (own.is_capsule or has_core(own))
+    if isinstance(surface, Rod | PlaneSurface) or (
+        isinstance(surface, SolidSurface) and not (surface.is_capsule or has_core(surface))
     ):
         return None
-    return own.on.part if isinstance(own.on.part, Body) else None
+    return surface.on.part if isinstance(surface.on.part, Body) else None
 
 
-def _rank(own: Surface) -> tuple[int, str]:
+def _rank(surface: Surface) -> tuple[int, str]:
     """Return the sort key of a surface within a pair: number of its kind, then its name."""
     order = (PlaneSurface, SphereSurface, SolidSurface, MeshSurface, Rod)
-    return next(k for k, kind in enumerate(order) if isinstance(own, kind)), own.name
+    return next(k for k, kind in enumerate(order) if isinstance(surface, kind)), surface.name
 
 
 def _ordered(x: Surface, y: Surface) -> Pair:
@@ -405,12 +405,12 @@ def _check_used(
     ignore: Iterable[tuple[Surface, Surface]],
 ) -> None:
     """Raise ModelError if a surface of the contact is in no pair."""
-    used = {x for own in pairs for x in own}
-    for side, others in ((a, a if b is None else b), (b or (), a)):
+    used = {x for pair in pairs for x in pair}
+    for side, partners in ((a, a if b is None else b), (b or (), a)):
         for x in side:
             if x in used:
                 continue
-            why = [_never(_ordered(x, y), False) for y in others if y is not x or len(others) == 1]
+            why = [_never(_ordered(x, y), False) for y in partners if y is not x or len(partners) == 1]
             words = next((word for word in why if word), "all that it meets is in ignore")
             raise ModelError(
                 f"{owner}: {describe_surface(x)} collides with nothing: {words}; give it a partner, or remove it"
@@ -482,13 +482,13 @@ def _check_law(owner: str, values: dict[str, Any], pairs: Sequence[Pair]) -> Non
         raise ModelError(f"{owner}: friction on a law that is not linear; give tangential_stiffness= besides")
 
 
-def _has_radius(own: Surface) -> bool:
+def _has_radius(surface: Surface) -> bool:
     """Return False if the radius or rounding of the surface is 0; two such surfaces cannot touch each other."""
-    if isinstance(own, Rod):
-        return any(section_at(own, s).radius > 0.0 for s in (0.0, 0.5, 1.0))
-    if isinstance(own, MeshSurface) or has_core(own):
-        return own.radius > 0.0  # type: ignore[union-attr]
-    return not isinstance(own, SphereSurface) or own.radius > 0.0
+    if isinstance(surface, Rod):
+        return any(section_at(surface, s).radius > 0.0 for s in (0.0, 0.5, 1.0))
+    if isinstance(surface, MeshSurface) or has_core(surface):
+        return surface.radius > 0.0  # type: ignore[union-attr]
+    return not isinstance(surface, SphereSurface) or surface.radius > 0.0
 
 
 def stiffness_of(pair: Pair) -> float:
@@ -499,5 +499,5 @@ def stiffness_of(pair: Pair) -> float:
     times the force of Hertz.
     Source: V. L. Popov, Contact Mechanics and Friction, 2nd ed., 2017, chapter 5.
     """
-    moduli = [section_at(own, 0.5).modulus for own in pair if isinstance(own, Rod)]
+    moduli = [section_at(rod, 0.5).modulus for rod in pair if isinstance(rod, Rod)]
     return 0.0 if 0.0 in moduli else float(0.25 * np.pi / sum(1.0 / E for E in moduli))

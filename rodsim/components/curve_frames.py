@@ -150,10 +150,10 @@ def _check_turn(owner: str, what: str, turned: Floats) -> None:
     """Raise ModelError if an angle `turned` (n,), rad, between neighbouring nodes exceeds pi."""
     if turned.max(initial=0.0) > np.pi:
         where, n = int(np.argmax(turned)), len(turned)
-        more = int(np.ceil(n * turned.max()))
+        enough = int(np.ceil(n * turned.max()))
         raise ModelError(
             f"{owner}: the {what} by {turned.max():.3g} rad along element {where} of {n}; "
-            f"give more elements, {more} make about 1 rad each"
+            f"give more elements, {enough} make about 1 rad each"
         )
 
 

@@ -63,39 +63,39 @@ from rodsim.components.spring_laws import SpringLaw, check_resists
 COORDINATES = ("length", "displacement", "angle")
 
 
-def _matrix(asked: CheckContext, what: str, given: ArrayLike) -> Floats:
+def _matrix(context: CheckContext, what: str, value: ArrayLike) -> Floats:
     """Return a symmetric positive semidefinite matrix (6, 6) from the matrix, its diagonal (6,), or one number."""
-    owner, found = asked.owner, np.asarray(given, dtype=object)
-    if found.ndim == 0:
-        matrix = np.diag(np.full(6, number(owner, what, given)))
-    elif found.ndim == 1:
-        matrix = np.diag(vector(owner, what, given, 6))
+    owner, given_shape = context.owner, np.asarray(value, dtype=object)
+    if given_shape.ndim == 0:
+        matrix = np.diag(np.full(6, number(owner, what, value)))
+    elif given_shape.ndim == 1:
+        matrix = np.diag(vector(owner, what, value, 6))
     else:
-        matrix = array(owner, what, given, (6, 6))
+        matrix = array(owner, what, value, (6, 6))
     lowest = lowest_eigenvalue(owner, what, matrix)
     if lowest < -1e-12 * np.abs(matrix).max():
         raise ModelError(f"{owner}: {what} has the eigenvalue {lowest:.3g}; it must not be negative")
     return 0.5 * (matrix + matrix.T)
 
 
-def _axes(asked: CheckContext, what: str, given: ArrayLike) -> Floats:
+def _axes(context: CheckContext, what: str, value: ArrayLike) -> Floats:
     """Return the rotation matrix (3, 3) nearest to the right-handed axes given; ModelError if they are none."""
-    axes = array(asked.owner, what, given, (3, 3))
+    axes = array(context.owner, what, value, (3, 3))
     if np.abs(axes.T @ axes - np.eye(3)).max() > 1e-6 or np.linalg.det(axes) < 0.0:
         raise ModelError(
-            f"{asked.owner}: {what} are no right-handed set of unit vectors; give one as columns"
+            f"{context.owner}: {what} are no right-handed set of unit vectors; give one as columns"
         )
     left, _, right = np.linalg.svd(axes)
     return left @ right
 
 
-def _law(asked: CheckContext, what: str, given: Any) -> SpringLaw:
+def _law(context: CheckContext, what: str, value: Any) -> SpringLaw:
     """Check that the value is a SpringLaw."""
-    if not isinstance(given, SpringLaw):
+    if not isinstance(value, SpringLaw):
         raise ModelError(
-            f"{asked.owner}: {what}: expected a SpringLaw, got {shown(given)}. Give SpringLaw.table(...) or another law."
+            f"{context.owner}: {what}: expected a SpringLaw, got {shown(value)}. Give SpringLaw.table(...) or another law."
         )
-    return given
+    return value
 
 
 MATRIX, LAW = ParameterType("matrix", _matrix), ParameterType("law", _law)
@@ -125,11 +125,11 @@ class Bushing(InteractionComponent):
     rest: Floats = parameter(SIX, "coordinates without force [m, rad]", (0.0,) * 6)
 
     @classmethod
-    def needs_points(cls, given: Mapping[str, Any]) -> bool:
-        return given["at"] is None
+    def needs_points(cls, arguments: Mapping[str, Any]) -> bool:
+        return arguments["at"] is None
 
     @classmethod
-    def complete(cls, asked: CheckContext, values: dict[str, Any]) -> None:
+    def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
         values["axes"] = np.eye(3) if values["axes"] is None else values["axes"]
 
     def make_interactions(self, poses: Poses) -> list[Interaction]:
@@ -150,22 +150,26 @@ class Bushing(InteractionComponent):
         moment = C[3:].max(initial=0.0) + force * arm
         both, size = np.concatenate(markers), (force, moment)
         if free is None:
-            found = [Interaction(BUSHING, frames, bushing_numbers(both, self.stiffness, self.rest), size)]
+            interactions = [
+                Interaction(BUSHING, frames, bushing_numbers(both, self.stiffness, self.rest), size)
+            ]
             if np.any(self.damping):
-                found.append(
+                interactions.append(
                     Interaction(BUSHING_DAMPER, frames, damper_numbers(both, self.damping), NEGLIGIBLE)
                 )
-            return found
-        stiffness, damping, rest = _turned(P, self.stiffness), _turned(P, self.damping), self.rest.copy()
+            return interactions
+        stiffness, damping, reference = _turned(P, self.stiffness), _turned(P, self.damping), self.rest.copy()
         stiffness[FREE], stiffness[:, FREE] = 0.0, 0.0  # zero up to rounding
-        rest[:3], rest[3:] = P.T @ rest[:3], P.T @ rest[3:]
-        rest[FREE] = 0.0
+        reference[:3], reference[3:] = P.T @ reference[:3], P.T @ reference[3:]
+        reference[FREE] = 0.0
         resisted = bool(np.any(stiffness[3:]) or np.any(damping[3:]))
-        found = [Interaction(FREE_BUSHING, frames, free_numbers(both, stiffness, rest, resisted), size)]
+        interactions = [
+            Interaction(FREE_BUSHING, frames, free_numbers(both, stiffness, reference, resisted), size)
+        ]
         if np.any(self.damping):
             numbers = free_numbers(both, damping, np.zeros(6), resisted)
-            found.append(Interaction(FREE_BUSHING_DAMPER, frames, numbers, NEGLIGIBLE))
-        return found
+            interactions.append(Interaction(FREE_BUSHING_DAMPER, frames, numbers, NEGLIGIBLE))
+        return interactions
 
 
 @component
@@ -182,15 +186,15 @@ class CoordinateForce(InteractionComponent):
     damping: SpringLaw | None
 
     @classmethod
-    def needs_points(cls, given: Mapping[str, Any]) -> bool:
-        return bool(given["of"] != "angle")
+    def needs_points(cls, arguments: Mapping[str, Any]) -> bool:
+        return bool(arguments["of"] != "angle")
 
     @classmethod
-    def complete(cls, asked: CheckContext, values: dict[str, Any]) -> None:
+    def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
         of, axis = values["of"], values["axis"]
         if (of == "length") != (axis is None):
             raise ModelError(
-                f"{asked.owner}: of = '{of}' {'has no axis; leave it out' if axis is not None else 'needs `axis=`'}"
+                f"{context.owner}: of = '{of}' {'has no axis; leave it out' if axis is not None else 'needs `axis=`'}"
             )
 
     def described(self) -> dict[str, Any]:
@@ -203,22 +207,24 @@ class CoordinateForce(InteractionComponent):
             head, reach, arm = self._angle(owner, poses, frames), 1.0, 1.0
             kinds = law_springs.ANGLE_SPRING, law_springs.ANGLE_DAMPER
         else:
-            places = [poses.place(cast(Anchor, x)) for x in (self.a, self.b)]
-            head = np.concatenate([place.X for place in places])
-            arm = float(sum(np.linalg.norm(place.X) for place in places))
-            reach = 1.0 + float(np.linalg.norm(places[1].world - places[0].world))
+            placed = [poses.place(cast(Anchor, x)) for x in (self.a, self.b)]
+            head = np.concatenate([place.X for place in placed])
+            arm = float(sum(np.linalg.norm(place.X) for place in placed))
+            reach = 1.0 + float(np.linalg.norm(placed[1].world - placed[0].world))
             kinds = law_springs.LENGTH_SPRING, law_springs.LENGTH_DAMPER
             if self.axis is not None:
                 head = np.concatenate([head, poses.local(frames[0], self.axis)])
                 kinds = law_springs.DISPLACEMENT_SPRING, law_springs.DISPLACEMENT_DAMPER
                 arm += reach
-        found = []
+        interactions = []
         for kind, law in zip(kinds, (self.law, self.damping), strict=True):
             if law is not None:
                 numbers = law_numbers(owner, law.pieces)
                 force = steepest(numbers) * reach
-                found.append(Interaction(kind, frames, np.concatenate([head, numbers]), (force, force * arm)))
-        return found
+                interactions.append(
+                    Interaction(kind, frames, np.concatenate([head, numbers]), (force, force * arm))
+                )
+        return interactions
 
     def _angle(self, owner: str, poses: Poses, frames: list[int]) -> Floats:
         """Return the parameters (10,) of an angle: unit vectors U_a, W_a, U_b in frame axes, and the middle angle (rad)."""
@@ -246,16 +252,16 @@ class NonlinearSpring(CoordinateForce):
     damping: SpringLaw | None = parameter(LAW, "force against dx/dt", None)
 
     @classmethod
-    def owner(cls, name: str, given: Mapping[str, Any]) -> str:
+    def owner(cls, name: str, arguments: Mapping[str, Any]) -> str:
         return f"spring '{name}'"
 
     @classmethod
-    def complete(cls, asked: CheckContext, values: dict[str, Any]) -> None:
-        super().complete(asked, values)
+    def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
+        super().complete(context, values)
         if values["law"] is None and values["damping"] is None:
-            raise ModelError(f"{asked.owner}: has neither law nor damping; give one of them")
+            raise ModelError(f"{context.owner}: has neither law nor damping; give one of them")
         if values["damping"] is not None:
-            check_resists(asked.owner, values["damping"])
+            check_resists(context.owner, values["damping"])
 
 
 @component
@@ -274,8 +280,8 @@ class Limit(CoordinateForce):
     damping: SpringLaw | None = None
 
     @classmethod
-    def complete(cls, asked: CheckContext, values: dict[str, Any]) -> None:
-        super().complete(asked, values)
+    def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
+        super().complete(context, values)
         values["law"] = SpringLaw.limit(*(values[name] for name in ("stiffness", "width", "lower", "upper")))
 
 
@@ -299,18 +305,18 @@ class MassDamping(InteractionComponent):
     )
 
     @classmethod
-    def complete(cls, asked: CheckContext, values: dict[str, Any]) -> None:
+    def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
         if values["rotation"] is None:
             values["rotation"] = values["rate"]
 
     def make_interactions(self, poses: Poses) -> list[Interaction]:
-        found = []
+        interactions = []
         for f in poses.frames_of(self.on):
             J = poses.frames.inertia[f]
             tensor = self.rotation * (0.5 * np.trace(J) * np.eye(3) - J)
             numbers = np.concatenate([[self.rate * poses.frames.mass[f]], tensor.ravel()])
-            found.append(Interaction(DRAG, [f], numbers, NEGLIGIBLE))
-        return found
+            interactions.append(Interaction(DRAG, [f], numbers, NEGLIGIBLE))
+        return interactions
 
 
 @component
@@ -343,17 +349,17 @@ class JointDamping(InteractionComponent):
     sliding: float = parameter(NOT_NEGATIVE, "force over sliding rate [N s/m]", 0.0)
 
     @classmethod
-    def complete(cls, asked: CheckContext, values: dict[str, Any]) -> None:
-        owner, joint = asked.owner, values["joint"]
-        turn, slide = values["turning"], values["sliding"]
-        for what, value in (("turning", turn), ("sliding", slide)):
+    def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
+        owner, joint = context.owner, values["joint"]
+        turning, slide = values["turning"], values["sliding"]
+        for what, value in (("turning", turning), ("sliding", slide)):
             if value > 0.0 and what not in JOINTS[joint.kind].rubbing:
-                kinds = [kind for kind, own in JOINTS.items() if what in own.rubbing]
+                kinds = [kind for kind, joint_kind in JOINTS.items() if what in joint_kind.rubbing]
                 raise ModelError(
                     f"{owner}: {what} = {value:g}, but the {joint.kind} joint '{joint.name}' leaves that motion no freedom; "
                     f"leave it out, or take a joint of {', '.join(kinds)}"
                 )
-        if turn == slide == 0.0:
+        if turning == slide == 0.0:
             raise ModelError(f"{owner}: resists nothing; give turning= or sliding=")
 
     def make_interactions(self, poses: Poses) -> list[Interaction]:
@@ -368,5 +374,5 @@ class JointDamping(InteractionComponent):
 def _turned(P: Floats, matrix: Floats) -> Floats:
     """Return a matrix (6, 6) of displacements and rotations, transformed to the axes P (3, 3)."""
     both = np.kron(np.eye(2), P)
-    found: Floats = both.T @ matrix @ both
-    return found
+    rotated: Floats = both.T @ matrix @ both
+    return rotated

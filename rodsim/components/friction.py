@@ -85,9 +85,9 @@ def friction_fields(value: Any) -> Mapping[str, Any]:
     """Return the fields of a contact entry for a coefficient, a pair of them or a Friction."""
     if not isinstance(value, Friction):
         return {"friction": value}
-    found = {own.name: getattr(value, own.name) for own in fields(value)}
-    coefficient, static = found.pop("coefficient"), found.pop("static")
-    return {"friction": coefficient if static is None else (static, coefficient), **found}
+    values = {field.name: getattr(value, field.name) for field in fields(value)}
+    coefficient, static = values.pop("coefficient"), values.pop("static")
+    return {"friction": coefficient if static is None else (static, coefficient), **values}
 
 
 def merged_friction(field: str, value: Any, friction: Any) -> Friction:

@@ -27,9 +27,9 @@ def model_html(model: Any) -> str:
     if model.joints:
         rows = ((joint.name, joint.kind, str(joint.a), str(joint.b)) for joint in _first(model.joints))
         parts.append(table(("joint", "kind", "a", "b"), rows, len(model.joints)))
-    others = _others(model)
-    if others:
-        parts.append(table(("besides", "", "called"), others))
+    rows_of_others = _others(model)
+    if rows_of_others:
+        parts.append(table(("besides", "", "called"), rows_of_others))
     if not (model.rods or model.bodies):
         parts.append(line("nothing in it yet: add_rod, add_body"))
     return page(f"Model '{model.name}'", *parts)
@@ -74,10 +74,10 @@ def rod_html(rod: Any) -> str:
 
 def body_html(body: Any) -> str:
     """Return the HTML table of one rigid body: mass, principal moments and pose."""
-    own = body.properties
+    properties = body.properties
     rows = [
-        ("mass", own.mass, "kg"),
-        ("principal moments", own.principal_moments, "kg m²"),
+        ("mass", properties.mass, "kg"),
+        ("principal moments", properties.principal_moments, "kg m²"),
         ("at", body.position, "m"),
         ("orientation (w, x, y, z)", body.orientation, ""),
         ("centre of mass", body.center, "m"),
@@ -87,8 +87,8 @@ def body_html(body: Any) -> str:
 
 def joint_html(joint: Any) -> str:
     """Return the HTML table of one joint: its two parts and its other arguments."""
-    given = {name: getattr(joint, name) for name in joint.fields() if name != "kind"}
-    rows = [(name, x) for name, x in given.items() if x is not None and len(np.atleast_1d(x))]
+    arguments = {name: getattr(joint, name) for name in joint.fields() if name != "kind"}
+    rows = [(name, x) for name, x in arguments.items() if x is not None and len(np.atleast_1d(x))]
     return page(f"Joint '{joint.name}', {joint.kind}", table(("", ""), rows))
 
 
@@ -107,8 +107,8 @@ def section_html(section: Any) -> str:
         rows.append(("product of inertia", section.product_of_inertia, "kg m"))
     if np.any(section.damping):
         times = np.unique(np.round(np.diag(section.damping) / np.diag(C), 12))
-        told = times[0] if len(times) == 1 else np.diag(section.damping) / np.diag(C)
-        rows.append(("damping time", told, "s"))
+        damping_times = times[0] if len(times) == 1 else np.diag(section.damping) / np.diag(C)
+        rows.append(("damping time", damping_times, "s"))
     if section.relaxation:
         rows.append(("relaxation time", section.relaxation, "s"))
     parts = [table(("", "", ""), rows, most=len(rows))]
@@ -122,10 +122,10 @@ def section_html(section: Any) -> str:
         from discretization.space.laws import LAWS
 
         law = LAWS[section.law]
-        given = ", ".join(
+        parameters = ", ".join(
             f"{k} = {text(v)}" for k, v in zip(law.parameters, section.law_parameters, strict=True)
         )
-        parts.append(line(f"law: {law.word} {given}"))
+        parts.append(line(f"law: {law.word} {parameters}"))
     return page("Section", *parts)
 
 

@@ -83,28 +83,28 @@ class JointComponent(Component):
     )
 
     @classmethod
-    def owner(cls, name: str, given: Mapping[str, Any]) -> str:
-        kind = given["kind"]
+    def owner(cls, name: str, arguments: Mapping[str, Any]) -> str:
+        kind = arguments["kind"]
         return f"{kind} joint '{name}'" if isinstance(kind, str) and kind in JOINTS else f"joint '{name}'"
 
     @classmethod
-    def canonical(cls, given: Mapping[str, Any]) -> dict[str, Any]:
-        found = super().canonical(given)
-        if given["kind"] == "fixed" and given.get("b") is None:
-            found["kind"] = "clamp"
-        return found
+    def canonical(cls, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        canonical_arguments = super().canonical(arguments)
+        if arguments["kind"] == "fixed" and arguments.get("b") is None:
+            canonical_arguments["kind"] = "clamp"
+        return canonical_arguments
 
     @classmethod
-    def needs_points(cls, given: Mapping[str, Any]) -> bool:
-        return JOINTS[given["kind"]].apart
+    def needs_points(cls, arguments: Mapping[str, Any]) -> bool:
+        return JOINTS[arguments["kind"]].apart
 
     @classmethod
-    def complete(cls, asked: CheckContext, values: dict[str, Any]) -> None:
-        owner, joint, b = asked.owner, JOINTS[values["kind"]], values["b"]
+    def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
+        owner, joint, b = context.owner, JOINTS[values["kind"]], values["b"]
         if b is None:
             if not joint.to_ground:
                 raise ModelError(f"{owner}: give the two parts it joins")
-            values["b"] = asked.model.ground
+            values["b"] = context.model.ground
         elif joint.to_ground and not isinstance(part_of(b), Ground):
             raise ModelError(
                 f"{owner}: a {values['kind']} holds a part to the ground; use 'weld' between two parts"
@@ -114,8 +114,8 @@ class JointComponent(Component):
         values["axis"], values["second_axis"] = check_axes(
             owner, joint, values["axis"], values["second_axis"]
         )
-        given = (values[word] for word in ("length", "pitch", "locked"))
-        values["length"], values["pitch"], values["locked"] = check_numbers(owner, joint, *given)
+        numbers = (values[word] for word in ("length", "pitch", "locked"))
+        values["length"], values["pitch"], values["locked"] = check_numbers(owner, joint, *numbers)
 
     def __repr__(self) -> str:
         return f"<{self.kind} joint '{self.name}' from {self.a} to {self.b}>"
@@ -148,10 +148,10 @@ class Drive(Component):
     )
 
     @classmethod
-    def complete(cls, asked: CheckContext, values: dict[str, Any]) -> None:
+    def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
         driven = lambda kind: JOINTS[kind].driven  # noqa: E731
         values["of"] = chosen_coordinate(
-            asked.owner, values["joint"], values["of"], "drive", driven, ", or a driven frame"
+            context.owner, values["joint"], values["of"], "drive", driven, ", or a driven frame"
         )
 
     def __repr__(self) -> str:
@@ -260,9 +260,9 @@ def _locked(owner: str, locked: Any) -> tuple[str, ...]:
     names = tuple(locked) if isinstance(locked, Iterable) and not isinstance(locked, str) else ()
     wrong = [name for name in names if not isinstance(name, str) or name not in known]
     if not names or wrong or len(set(names)) < len(names):
-        given = shown(wrong[0]) if wrong else shown(locked)
+        faulty = shown(wrong[0]) if wrong else shown(locked)
         raise ModelError(
-            f"{owner}: locked = {given}; name what it locks, each once, of {', '.join(known)} (axes of its first part)"
+            f"{owner}: locked = {faulty}; name what it locks, each once, of {', '.join(known)} (axes of its first part)"
         )
     return tuple(name for name in known if name in names)
 
@@ -298,21 +298,23 @@ class Gear(Component):
     )
 
     @classmethod
-    def complete(cls, asked: CheckContext, values: dict[str, Any]) -> None:
-        owner, joints = asked.owner, values["joints"]
+    def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
+        owner, joints = context.owner, values["joints"]
         if isinstance(joints, str) or not isinstance(joints, Sequence) or len(joints) < 2:
             raise ModelError(
                 f"{owner}: joints = {shown(joints)}; give two joints or more, to hold one use a drive"
             )
-        ratios, given = values["ratios"], values["of"]
-        given = [None] * len(joints) if given is None else given
-        for what, each in (("ratios", ratios), ("of", given)):
-            if isinstance(each, str) or np.shape(np.asarray(each, object)) != (len(joints),):
+        ratios, coordinates = values["ratios"], values["of"]
+        coordinates = [None] * len(joints) if coordinates is None else coordinates
+        for what, values_of_joints in (("ratios", ratios), ("of", coordinates)):
+            if isinstance(values_of_joints, str) or np.shape(np.asarray(values_of_joints, object)) != (
+                len(joints),
+            ):
                 raise ModelError(
-                    f"{owner}: {what} = {shown(each)} for {len(joints)} joints; give one of each"
+                    f"{owner}: {what} = {shown(values_of_joints)} for {len(joints)} joints; give one of each"
                 )
-        coupled = [_geared(asked, *own) for own in zip(joints, ratios, given, strict=True)]
-        _check_gear(owner, coupled, asked.model.gears.values())
+        coupled = [_geared(context, *term) for term in zip(joints, ratios, coordinates, strict=True)]
+        _check_gear(owner, coupled, context.model.gears.values())
         values["joints"], values["of"], values["ratios"] = zip(*coupled, strict=True)
 
     @property
@@ -321,13 +323,15 @@ class Gear(Component):
         return tuple(map(GearTerm, self.joints, self.of, self.ratios))
 
     def described(self) -> Any:
-        return [{"joint": own.joint.name, "of": own.of, "ratio": own.ratio} for own in self.terms]
+        return [{"joint": term.joint.name, "of": term.of, "ratio": term.ratio} for term in self.terms]
 
 
-def _geared(asked: CheckContext, joint: Any, ratio: Any, of: Any) -> GearTerm:
+def _geared(context: CheckContext, joint: Any, ratio: Any, of: Any) -> GearTerm:
     """Check one term of a gear; `of`: coordinate of the joint, None if the joint has only one."""
-    owner, component = asked.owner, find_joint(asked, "joint", joint)
-    known = lambda kind: [own for own in COORDINATES if own in JOINTS[kind].coordinates]  # noqa: E731
+    owner, component = context.owner, find_joint(context, "joint", joint)
+    known = lambda kind: [
+        coordinate_name for coordinate_name in COORDINATES if coordinate_name in JOINTS[kind].coordinates
+    ]  # noqa: E731
     coordinate = chosen_coordinate(owner, component, of, "couple", known)
     size = number(owner, f"ratio of '{component.name}'", ratio)
     if size == 0.0:
@@ -342,22 +346,22 @@ def _geared(asked: CheckContext, joint: Any, ratio: Any, of: Any) -> GearTerm:
     return GearTerm(component, coordinate, size)
 
 
-def _check_gear(owner: str, each: list[GearTerm], gears: Any) -> None:
+def _check_gear(owner: str, terms: list[GearTerm], gears: Any) -> None:
     """Raise ModelError if a coordinate occurs twice, a ratio is lost in rounding, or the gear repeats or contradicts another."""
-    coordinates = [(own.joint.name, own.of) for own in each]
+    coordinates = [(term.joint.name, term.of) for term in terms]
     for joint, of in coordinates:
         if coordinates.count((joint, of)) > 1:
             raise ModelError(f"{owner}: has the {of} of '{joint}' twice; add its ratios up")
-    sizes = [abs(own.ratio) for own in each]
-    least = each[sizes.index(min(sizes))]
+    sizes = [abs(term.ratio) for term in terms]
+    least = terms[sizes.index(min(sizes))]
     if max(sizes) > RATIOS[1] * abs(least.ratio):
         raise ModelError(
             f"{owner}: the ratio of '{least.joint.name}', {least.ratio:g}, couples nothing beside {max(sizes):g}: it is lost "
             "in rounding; leave it out, or give ratios of like size"
         )
-    mine = {key: own.ratio for key, own in zip(coordinates, each, strict=True)}
+    mine = {key: term.ratio for key, term in zip(coordinates, terms, strict=True)}
     for other in gears:
-        theirs = {(own.joint.name, own.of): own.ratio for own in other.terms}
+        theirs = {(term.joint.name, term.of): term.ratio for term in other.terms}
         if set(theirs) != set(mine):
             continue
         factors = np.array([mine[key] / theirs[key] for key in mine])

@@ -47,11 +47,11 @@ class Load(Component):
     function: VectorFunction  # times (k,), s -> values (k, 3), N or N m
 
     @classmethod
-    def complete(cls, asked: CheckContext, values: dict[str, Any]) -> None:
+    def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
         part = values["on"].part
         if isinstance(part, Ground | Driven):
-            raise ModelError(f"{asked.owner}: acts on {part}, which no force moves; give a body or a rod")
-        values["function"] = vector_function(asked.owner, values["value"])
+            raise ModelError(f"{context.owner}: acts on {part}, which no force moves; give a body or a rod")
+        values["function"] = vector_function(context.owner, values["value"])
 
     def with_rigid_rods(self, changed: dict[str, Any], section: Callable[[Anchor], Floats]) -> Any:
         """Return a copy for a model with rigid rods; components in section axes are rotated to the axes of the body."""
@@ -85,11 +85,11 @@ class DistributedLoad(Component):
     )
 
     @classmethod
-    def complete(cls, asked: CheckContext, values: dict[str, Any]) -> None:
-        a, b = (number(asked.owner, f"between[{k}]", x) for k, x in enumerate(values["between"]))
+    def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
+        a, b = (number(context.owner, f"between[{k}]", x) for k, x in enumerate(values["between"]))
         if not 0.0 <= a < b <= 1.0:
             raise ModelError(
-                f"{asked.owner}: between = {shown(asked.given['between'])}; give two fractions of the length, 0 <= a < b <= 1"
+                f"{context.owner}: between = {shown(context.given['between'])}; give two fractions of the length, 0 <= a < b <= 1"
             )
         values["between"] = (a, b)
 

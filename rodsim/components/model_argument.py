@@ -8,16 +8,16 @@ from rigid.checks import shown
 from rigid.errors import ModelError
 
 
-def model_argument_error(owner: str, given: object) -> ModelError:
-    """Return the ModelError of a function `owner` that expected a Model and got `given`."""
-    if isinstance(given, str | Path):
+def model_argument_error(owner: str, value: object) -> ModelError:
+    """Return the ModelError of a function `owner` that expected a Model and got `value`."""
+    if isinstance(value, str | Path):
         return ModelError(
-            f"{owner}: expected a Model, got {shown(str(given))}. Read a scene file with Model.load(path)."
+            f"{owner}: expected a Model, got {shown(str(value))}. Read a scene file with Model.load(path)."
         )
-    if isinstance(given, dict):
+    if isinstance(value, dict):
         return ModelError(
             f"{owner}: expected a Model, got a dict. Read the scene file with Model.load(path), which returns a Model."
         )
     return ModelError(
-        f"{owner}: expected a Model, got {shown(given)}. Make one with Model() or Model.load(path)."
+        f"{owner}: expected a Model, got {shown(value)}. Make one with Model() or Model.load(path)."
     )

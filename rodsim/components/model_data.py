@@ -40,7 +40,7 @@ class Spring(Component):
     damping: float = parameter(NOT_NEGATIVE, "force over rate of stretch [N s/m]", 0.0)
 
     @classmethod
-    def needs_points(cls, given: Any) -> bool:
+    def needs_points(cls, arguments: Any) -> bool:
         return True
 
 

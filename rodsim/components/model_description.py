@@ -83,7 +83,7 @@ def description(model: ModelData, system: System) -> dict[str, Any]:
 def describe_components(model: ModelData, keys: Iterable[str]) -> dict[str, Any]:
     """Return the descriptions of the entries under these keys of `ACTING`."""
     return {
-        key: _each(found)
+        key: _each(entries)
         for key in keys
-        if (found := getattr(model, ACTING[key].of_model)) or ACTING[key].always
+        if (entries := getattr(model, ACTING[key].of_model)) or ACTING[key].always
     }

@@ -337,23 +337,23 @@ def check_section(owner: str, section: Any) -> None:
         )
 
 
-def _stress_free(owner: str, given: ShapeArguments, initial: RodShape, closed: bool) -> RodShape:
+def _stress_free(owner: str, arguments: ShapeArguments, initial: RodShape, closed: bool) -> RodShape:
     """Return the stress-free shape; arguments that are not given are taken from the initial shape."""
     free_closed = closed
-    if given.closed is not None:
-        free_closed = flag(owner, "stress_free_closed", given.closed)
-    if given.curve is None and free_closed != closed:
+    if arguments.closed is not None:
+        free_closed = flag(owner, "stress_free_closed", arguments.closed)
+    if arguments.curve is None and free_closed != closed:
         raise ModelError(
             f"{owner}: stress_free_closed = {free_closed}, but the shape without stress is the initial one; give stress_free"
         )
-    if given.curve is None and given.up is None and given.twist is None:
+    if arguments.curve is None and arguments.up is None and arguments.twist is None:
         return initial
     of_free = f"{owner}, stress-free shape"
     return RodShape(
         of_free,
-        initial.curve if given.curve is None else curve_of(of_free, given.curve, free_closed),
-        initial.up if given.up is None else _vectors(owner, "stress_free_up", given.up),
-        initial.twist if given.twist is None else _angle(owner, "stress_free_twist", given.twist),
+        initial.curve if arguments.curve is None else curve_of(of_free, arguments.curve, free_closed),
+        initial.up if arguments.up is None else _vectors(owner, "stress_free_up", arguments.up),
+        initial.twist if arguments.twist is None else _angle(owner, "stress_free_twist", arguments.twist),
     )
 
 

@@ -28,20 +28,22 @@ def fields_of(kind: type[Component]) -> dict[str, str]:
     """Return the fields of a kind of entry whose numbers may change: key in paths -> field name."""
     if kind.key in _HELD:
         return {}
-    return {own.key: name for name, own in kind.fields().items() if own.value_type.word in _CHANGEABLE_TYPES}
+    return {
+        spec.key: name for name, spec in kind.fields().items() if spec.value_type.word in _CHANGEABLE_TYPES
+    }
 
 
 def changeable(model: ModelData) -> list[str]:
     """Return the paths of all numbers of a model that may change."""
-    found = [GRAVITY, *(f"{BODIES}.{name}.{key}" for name in model.bodies for key in OF_BODIES)]
+    paths = [GRAVITY, *(f"{BODIES}.{name}.{key}" for name in model.bodies for key in OF_BODIES)]
     for name, rod in model.rods.items():
         numbers = rod.section.numbers if isinstance(rod.section, Section) else ()
-        found += [_of_section(name), *(f"{_of_section(name)}.{number}" for number in numbers)]
+        paths += [_of_section(name), *(f"{_of_section(name)}.{number}" for number in numbers)]
     for key, kind in COMPONENT_TYPES.items():
         for name, entry in getattr(model, kind.table).items():
             if type(entry) is kind:
-                found += [f"{key}.{name}.{field}" for field in fields_of(kind)]
-    return found
+                paths += [f"{key}.{name}.{field}" for field in fields_of(kind)]
+    return paths
 
 
 def check_paths(owner: str, model: ModelData, paths: Iterable[str]) -> None:
@@ -67,10 +69,10 @@ def change(model: M, values: Mapping[str, Any]) -> M:
         if path == GRAVITY:
             model.gravity = vector(f"model '{model.name}'", GRAVITY, value)
             continue
-        key, rest = path.split(".", 1)
+        key, remaining = path.split(".", 1)
         if key == RODS:
             continue
-        name, field = rest.rsplit(".", 1)
+        name, field = remaining.rsplit(".", 1)
         if key == BODIES:
             bodies.setdefault(name, {})[field] = value
             continue
@@ -90,7 +92,7 @@ def _of_section(rod: str) -> str:
 
 def _change_sections(model: ModelData, values: Mapping[str, Any]) -> None:
     """Replace the rods whose section changes, and make all entries that refer to them again."""
-    others: dict[int, Any] = {}
+    replacements: dict[int, Any] = {}
     for name, rod in model.rods.items():
         path, section = _of_section(name), rod.section
         if path in values:
@@ -102,18 +104,18 @@ def _change_sections(model: ModelData, values: Mapping[str, Any]) -> None:
                 raise ModelError(f"{rod}: its section varies along it and has no numbers; give {path} alone")
             section = section.with_numbers(inside)
         if section is not rod.section:
-            others[id(rod)] = dataclasses.replace(rod, section=section)
-    if others:
-        model.rods = {name: others.get(id(rod), rod) for name, rod in model.rods.items()}
-        _ReferenceUpdater(model, others).update_all()
+            replacements[id(rod)] = dataclasses.replace(rod, section=section)
+    if replacements:
+        model.rods = {name: replacements.get(id(rod), rod) for name, rod in model.rods.items()}
+        _ReferenceUpdater(model, replacements).update_all()
 
 
 class _ReferenceUpdater:
     """Update entries that refer to replaced rods, directly or through other entries."""
 
-    def __init__(self, model: ModelData, others: dict[int, Any]):
-        """Store the model and the replacements; `others`: id of the old object -> new object."""
-        self._model, self._others = model, others
+    def __init__(self, model: ModelData, replacements: dict[int, Any]):
+        """Store the model and the replacements; `replacements`: id of the old object -> new object."""
+        self._model, self._others = model, replacements
 
     def update_all(self) -> None:
         """Replace every entry that refers to an old rod by one that refers to the new rod."""
@@ -129,27 +131,29 @@ class _ReferenceUpdater:
             part = self._of(thing.part)
             return thing if part is thing.part else dataclasses.replace(thing, part=part)
         if isinstance(thing, list | tuple):
-            found = [self._of(x) for x in thing]
-            return thing if all(x is y for x, y in zip(found, thing, strict=True)) else type(thing)(found)
+            items = [self._of(x) for x in thing]
+            return thing if all(x is y for x, y in zip(items, thing, strict=True)) else type(thing)(items)
         return self._remade(thing) if isinstance(thing, Component) else thing
 
     def _remade(self, entry: Component) -> Component:
         """Return an entry; make it again and store it in its table if an object that it refers to was replaced."""
-        given = _given(entry)
-        found = {field: self._of(value) for field, value in given.items()}
+        arguments = _given(entry)
+        updated = {field: self._of(value) for field, value in arguments.items()}
         # an argument given by name is an object in the field
-        held = [getattr(entry, field) for field in entry.fields()]
-        same = all(x is self._of(x) for x in held) and all(found[field] is x for field, x in given.items())
-        made = entry if same else _replaced(self._model, type(entry), entry.name, found)
+        references = [getattr(entry, field) for field in entry.fields()]
+        same = all(x is self._of(x) for x in references) and all(
+            updated[field] is x for field, x in arguments.items()
+        )
+        made = entry if same else _replaced(self._model, type(entry), entry.name, updated)
         self._others[id(entry)] = made
         return made
 
 
-def _replaced(model: ModelData, kind: type[Component], name: str, given: Mapping[str, Any]) -> Component:
-    """Make the entry of this name again from the arguments `given`, checked against the other entries of its table."""
+def _replaced(model: ModelData, kind: type[Component], name: str, arguments: Mapping[str, Any]) -> Component:
+    """Make the entry of this name again from the arguments `arguments`, checked against the other entries of its table."""
     table = getattr(model, kind.table)
     setattr(model, kind.table, {other: entry for other, entry in table.items() if other != name})
-    made = table[name] = make_component(model, kind, name, given)
+    made = table[name] = make_component(model, kind, name, arguments)
     setattr(model, kind.table, table)
     return made
 
@@ -159,7 +163,7 @@ def _given(entry: Component) -> dict[str, Any]:
     if entry.given:
         return dict(entry.given)
     fields = entry.fields().items()
-    words = {name: own.value_type.describe for name, own in fields if own.value_type.word == "choice"}
+    words = {name: spec.value_type.describe for name, spec in fields if spec.value_type.word == "choice"}
     return {name: words.get(name, lambda x: x)(getattr(entry, name)) for name, _ in fields}
 
 

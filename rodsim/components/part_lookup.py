@@ -63,8 +63,8 @@ def find_point(owner: str, model: Any, thing: Any) -> Any:
 
     A body or a driven frame denotes its reference point. Raises ModelError if a text names no part of the model.
     """
-    found = find_part_or_point(owner, model, thing) if isinstance(thing, str) else thing
-    return found.at((0.0, 0.0, 0.0)) if isinstance(found, Body | Driven) else found
+    point = find_part_or_point(owner, model, thing) if isinstance(thing, str) else thing
+    return point.at((0.0, 0.0, 0.0)) if isinstance(point, Body | Driven) else point
 
 
 def find_surface(owner: str, model: Any, text: str) -> Any:
@@ -76,21 +76,21 @@ def find_surface(owner: str, model: Any, text: str) -> Any:
         "mesh": model.meshes,
         "rod": model.rods,
     }
-    found = {word: table[text] for word, table in tables.items() if text in table}
-    if len(found) > 1:
+    matches = {word: table[text] for word, table in tables.items() if text in table}
+    if len(matches) > 1:
         raise ModelError(
-            f"{owner}: '{text}' is a {' and a '.join(found)}. Give the object, or rename one of them."
+            f"{owner}: '{text}' is a {' and a '.join(matches)}. Give the object, or rename one of them."
         )
-    if not found:
+    if not matches:
         known = [name for table in tables.values() for name in table]
         raise ModelError(f"{owner}: there is no surface '{text}'. {_advice(known)}", choices=known)
-    return next(iter(found.values()))
+    return next(iter(matches.values()))
 
 
 def quote_names(names: Sequence[str], most: int = 12) -> str:
     """Return the first names in quotes, and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(f"'{name}'" for name in names[:most]) + more
+    remainder = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(f"'{name}'" for name in names[:most]) + remainder
 
 
 def _advice(names: Sequence[str]) -> str:

@@ -45,5 +45,5 @@ def parse_position(where: str) -> tuple[float, ...] | None:
 
 def leading_position(text: str) -> tuple[str, str]:
     """Split "@0.1,0,0.r.z" into the position "0.1,0,0" and the rest ".r.z"; ("", text) if it does not begin with a position."""
-    found = _POSITION.match(text)
-    return (found[1], text[found.end() :]) if found else ("", text)
+    match = _POSITION.match(text)
+    return (match[1], text[match.end() :]) if match else ("", text)

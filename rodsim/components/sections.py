@@ -180,13 +180,13 @@ class Section:
             raise ModelError(f"Section: law = {shown(word)} is not known; choose one of {', '.join(words)}")
         law = LAWS[words[word]]
         if set(parameters) != set(law.parameters):
-            wanted = " and ".join(f"{name}=" for name in law.parameters) or "no parameters"
-            raise ModelError(f"Section: law '{word}' takes {wanted}; give these")
-        given = {name: number("Section", name, parameters[name], positive=True) for name in law.parameters}
+            required = " and ".join(f"{name}=" for name in law.parameters) or "no parameters"
+            raise ModelError(f"Section: law '{word}' takes {required}; give these")
+        values = {name: number("Section", name, parameters[name], positive=True) for name in law.parameters}
         if law.invariant == BENDING and np.any(self.stiffness[4:, :4] != 0.0) | (self.stiffness[4, 5] != 0.0):
             raise ModelError(f"Section: law '{word}' needs bending that is not coupled with other strains")
-        made = replace(self, law=words[word], law_parameters=tuple(given.values()), law_expression="")
-        return made._after(self, Call("with_law", (word,), given))
+        made = replace(self, law=words[word], law_parameters=tuple(values.values()), law_expression="")
+        return made._after(self, Call("with_law", (word,), values))
 
     def with_energy(self, W: str | sympy.Expr, /, **parameters: float) -> Section:
         """Return this section with the stored energy W per length, J/m, in place of its linear one.
@@ -342,14 +342,14 @@ class Section:
             For example "radius" (m) and "material.E" (Pa) for a circular section, "EI" (N m^2) for one from stiffnesses. Empty
             if the section was made by `Section(...)` or `dataclasses.replace`.
         """
-        found: dict[str, Any] = {}
+        numbers_by_path: dict[str, Any] = {}
         for name, value in self.given[0].named.items() if self.given else ():
             if isinstance(value, Material):
-                of_material = {own.name: getattr(value, own.name) for own in fields(value)}
-                found |= {f"{name}.{own}": x for own, x in of_material.items() if x is not None}
+                of_material = {field.name: getattr(value, field.name) for field in fields(value)}
+                numbers_by_path |= {f"{name}.{field}": x for field, x in of_material.items() if x is not None}
             elif value is not None:
-                found[name] = value
-        return found
+                numbers_by_path[name] = value
+        return numbers_by_path
 
     def with_numbers(self, changes: Mapping[str, ArrayLike]) -> Section:
         """Return the section with other numbers; laws, relaxation and centres are applied again as before.
@@ -384,11 +384,11 @@ class Section:
                 )
         if not changes:
             return self
-        first, *others = self.given
+        first, *later_calls = self.given
         made: Section = getattr(Section, first.method)(
             **{name: _changed(name, value, changes) for name, value in first.named.items()}
         )
-        for call in others:
+        for call in later_calls:
             made = getattr(made, call.method)(*call.unnamed, **call.named)
         return made
 
@@ -593,10 +593,10 @@ class Section:
         """
         scalars = (EA, GA, GJ, EI)
         owner = "Section.from_stiffness"
-        given = sum(value is not None for value in scalars)
-        if given != (4 if C is None else 0):
+        n_given = sum(value is not None for value in scalars)
+        if n_given != (4 if C is None else 0):
             raise ModelError(
-                f"{owner}: give EA, GA, GJ and EI, or C, not {given} of the four and {'no ' * (C is None)}C"
+                f"{owner}: give EA, GA, GJ and EI, or C, not {n_given} of the four and {'no ' * (C is None)}C"
             )
         if C is None:
             values = [EA, *_each(owner, "GA", GA, 2), GJ, *_each(owner, "EI", EI, 2)]
@@ -634,13 +634,13 @@ def _changed(name: str, value: Any, changes: Mapping[str, Any]) -> Any:
     """Return the argument `name` of a section with the changed numbers; `changes`: path -> value."""
     if not isinstance(value, Material):
         return changes.get(name, value)
-    own = {path.partition(".")[2]: x for path, x in changes.items() if path.startswith(f"{name}.")}
-    return replace(value, **own) if own else value
+    changed = {path.partition(".")[2]: x for path, x in changes.items() if path.startswith(f"{name}.")}
+    return replace(value, **changed) if changed else value
 
 
 def _each(owner: str, what: str, value: object, n: int) -> Floats:
     """Return n numbers (n,), from one number for all directions or from n numbers."""
-    found = numbers(value)
-    if found is not None and found.ndim == 0:
+    components = numbers(value)
+    if components is not None and components.ndim == 0:
         return np.full(n, number(owner, what, value))
     return vector(owner, what, value, n)  # type: ignore[arg-type]

@@ -121,16 +121,16 @@ class Curve:
 
     def parameter(self, fraction: Floats) -> Floats:
         """Return the spline parameters (n,) at fractions (n,) of the arc length, by Newton's method from a linear guess."""
-        wanted = np.asarray(fraction, float) * self.length
-        piece = np.clip(np.searchsorted(self._lengths, wanted, side="right") - 1, 0, len(self._breaks) - 2)
+        target = np.asarray(fraction, float) * self.length
+        piece = np.clip(np.searchsorted(self._lengths, target, side="right") - 1, 0, len(self._breaks) - 2)
         left, right = self._breaks[piece], self._breaks[piece + 1]
-        inside = (wanted - self._lengths[piece]) / np.diff(self._lengths)[piece]
+        inside = (target - self._lengths[piece]) / np.diff(self._lengths)[piece]
         u = left + inside * (right - left)
         for _ in range(8):
             half = (u - left) / 2
             nodes = left[:, None] + half[:, None] * (1 + _GAUSS_X)
             speed = self._speed(nodes.ravel()).reshape(nodes.shape)
-            excess = self._lengths[piece] + half * (speed @ _GAUSS_W) - wanted
+            excess = self._lengths[piece] + half * (speed @ _GAUSS_W) - target
             change = excess / self._speed(u)
             u = np.clip(u - change, left, right)
             if np.abs(change).max(initial=0.0) < 1e-14:
@@ -324,10 +324,10 @@ def _measured(
     stops, one application of the rule per piece is not accurate enough.
     """
     for _ in range(30):
-        whole = _piece_lengths(slope, breaks)
+        totals = _piece_lengths(slope, breaks)
         middle = (breaks[1:] + breaks[:-1]) / 2
         halves = _piece_lengths(slope, np.sort(np.append(breaks, middle))).reshape(-1, 2).sum(axis=1)
-        open_ = np.abs(halves - whole) > 1e-13 * whole.sum()
+        open_ = np.abs(halves - totals) > 1e-13 * totals.sum()
         if not open_.any():
             break
         breaks = np.sort(np.append(breaks, middle[open_]))

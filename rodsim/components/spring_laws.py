@@ -85,23 +85,23 @@ class SpringLaw:
         >>> float(SpringLaw.table([0, 1, 2], [0, 10, 40], "straight")(1.5))
         25.0
         """
-        places, values = array("SpringLaw", "x", x, (None,)), array("SpringLaw", "force", force, (None,))
+        x_values, values = array("SpringLaw", "x", x, (None,)), array("SpringLaw", "force", force, (None,))
         word("SpringLaw", "interpolation", interpolation, INTERPOLATIONS)
-        if len(places) < 2 or places.shape != values.shape:
+        if len(x_values) < 2 or x_values.shape != values.shape:
             raise ModelError(
-                f"SpringLaw: {len(places)} places and {len(values)} forces; give two or more, as many of both"
+                f"SpringLaw: {len(x_values)} places and {len(values)} forces; give two or more, as many of both"
             )
-        if np.any(np.diff(places) <= 0.0):
-            where = int(np.argmax(np.diff(places) <= 0.0))
+        if np.any(np.diff(x_values) <= 0.0):
+            where = int(np.argmax(np.diff(x_values) <= 0.0))
             raise ModelError(
-                f"SpringLaw: x = {places[where + 1]:g} follows {places[where]:g}; let x increase"
+                f"SpringLaw: x = {x_values[where + 1]:g} follows {x_values[where]:g}; let x increase"
             )
-        if interpolation == "straight" or len(places) == 2:
-            slopes = np.diff(values) / np.diff(places)
-            return cls(scipy.interpolate.PPoly(np.array([slopes, values[:-1]]), places))
+        if interpolation == "straight" or len(x_values) == 2:
+            slopes = np.diff(values) / np.diff(x_values)
+            return cls(scipy.interpolate.PPoly(np.array([slopes, values[:-1]]), x_values))
         if interpolation == "smooth":
-            return cls(_plain(scipy.interpolate.CubicSpline(places, values)))
-        return cls(_plain(scipy.interpolate.PchipInterpolator(places, values)))
+            return cls(_plain(scipy.interpolate.CubicSpline(x_values, values)))
+        return cls(_plain(scipy.interpolate.PchipInterpolator(x_values, values)))
 
     @classmethod
     def function(
@@ -139,15 +139,15 @@ class SpringLaw:
         if lower >= upper:
             raise ModelError(f"SpringLaw: lower = {lower:g} is not below upper = {upper:g}")
 
-        def sampled(places: Floats) -> Floats:
-            return np.array([number("SpringLaw", f"force at {x:g}", force(float(x))) for x in places])
+        def sampled(x_values: Floats) -> Floats:
+            return np.array([number("SpringLaw", f"force at {x:g}", force(float(x))) for x in x_values])
 
         n, error, size = 4, np.inf, 1.0
         while n <= MOST_PIECES:
-            places = np.linspace(lower, upper, n + 1)
-            values = sampled(places)
-            spline = scipy.interpolate.CubicSpline(places, values)
-            between = (places[:-1, None] + np.diff(places)[:, None] * np.array([0.21, 0.5, 0.83])).ravel()
+            x_values = np.linspace(lower, upper, n + 1)
+            values = sampled(x_values)
+            spline = scipy.interpolate.CubicSpline(x_values, values)
+            between = (x_values[:-1, None] + np.diff(x_values)[:, None] * np.array([0.21, 0.5, 0.83])).ravel()
             error = float(np.abs(spline(between) - sampled(between)).max())
             size = float(np.abs(values).max()) or 1.0
             if error <= tolerance * size:
@@ -272,15 +272,15 @@ class SpringLaw:
 def check_resists(owner: str, law: SpringLaw) -> None:
     """Raise ModelError unless a damper's force opposes every rate."""
     knots = law.pieces.x
-    places = np.unique(np.concatenate([np.linspace(a, b, 9) for a, b in pairwise(knots)]))
-    places = np.concatenate([[2 * places[0] - places[-1]], places, [2 * places[-1] - places[0]]])
-    force = law(places)
+    rates = np.unique(np.concatenate([np.linspace(a, b, 9) for a, b in pairwise(knots)]))
+    rates = np.concatenate([[2 * rates[0] - rates[-1]], rates, [2 * rates[-1] - rates[0]]])
+    force = law(rates)
     at_rest = float(law(0.0))
     if abs(at_rest) > 1e-9 * np.abs(force).max():
         raise ModelError(f"{owner}: its damper has the force {at_rest:.3g} at rest; let it be zero there")
-    wrong = places * force < -1e-12 * np.abs(places).max() * np.abs(force).max()
+    wrong = rates * force < -1e-12 * np.abs(rates).max() * np.abs(force).max()
     if wrong.any():
-        x = places[np.argmax(wrong)]
+        x = rates[np.argmax(wrong)]
         raise ModelError(
             f"{owner}: at the rate {x:.3g} its damper pushes along ({law(x):.3g}); it must resist"
         )

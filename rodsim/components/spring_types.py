@@ -36,13 +36,13 @@ class SpringArguments(NamedTuple):
 
 
 def choose_spring_type(
-    model: Any, name: str, given: SpringArguments
+    model: Any, name: str, arguments: SpringArguments
 ) -> tuple[type[Spring | TorsionSpring | NonlinearSpring], dict[str, Any]]:
     """Return the kind of entry of a spring and its fields; ModelError if the arguments do not fit together."""
     owner = f"spring '{name}'"
-    a, b, stiffness, length, damping, law, along, axis, angle = given
+    a, b, stiffness, length, damping, law, along, axis, angle = arguments
     word(owner, "along", along, COORDINATES)
-    _check(owner, given)
+    _check(owner, arguments)
     ends = {"a": a, "b": b}
     if law is None and not isinstance(damping, SpringLaw) and along != "axis":
         linear = {**ends, "stiffness": 0.0 if stiffness is None else stiffness, "damping": damping}
@@ -51,15 +51,17 @@ def choose_spring_type(
         return TorsionSpring, {**linear, "axis": axis, "angle": 0.0 if angle is None else angle}
     if law is None and stiffness is not None:  # along an axis, for which there is no linear entry
         k = number(owner, "stiffness", stiffness, at_least=0.0)
-        rest = _displacement(model, owner, a, b, axis) if length is None else number(owner, "length", length)
-        law = SpringLaw.polynomial((-k * rest, k))
+        reference = (
+            _displacement(model, owner, a, b, axis) if length is None else number(owner, "length", length)
+        )
+        law = SpringLaw.polynomial((-k * reference, k))
     of, damper = COORDINATES[along], _damper(owner, damping)
     return NonlinearSpring, {**ends, "law": law, "damping": damper, "of": of, "axis": axis}
 
 
-def _check(owner: str, given: SpringArguments) -> None:
+def _check(owner: str, arguments: SpringArguments) -> None:
     """Raise ModelError if the arguments of a spring do not fit together."""
-    _, _, stiffness, length, damping, law, along, axis, angle = given
+    _, _, stiffness, length, damping, law, along, axis, angle = arguments
 
     def fault(text: str) -> ModelError:
         return ModelError(f"{owner}: {text}")
@@ -96,8 +98,8 @@ def _damper(owner: str, damping: float | SpringLaw) -> SpringLaw | None:
 
 def _displacement(model: Any, owner: str, a: Any, b: Any, axis: ArrayLike | None) -> float:
     """Return the displacement of b from a along the axis at t = 0, m."""
-    asked = CheckContext(model, owner, NonlinearSpring, {})
+    context = CheckContext(model, owner, NonlinearSpring, {})
     ends = [find_part_or_point(owner, model, x) if isinstance(x, str) else x for x in (a, b)]
-    start, end = (anchor(asked, "", x).position for x in ends)
+    start, end = (anchor(context, "", x).position for x in ends)
     assert axis is not None
     return float((end - start) @ direction(owner, "axis", axis))

@@ -64,14 +64,14 @@ class PlaneSurface(SurfaceComponent):
     normal: Floats = parameter(DIRECTION, "out of the half-space, world direction at t = 0 [1]")
 
 
-def _vertices(asked: CheckContext, what: str, value: Any) -> Floats:
+def _vertices(context: CheckContext, what: str, value: Any) -> Floats:
     """Check points (n, 3), m, at least one."""
-    found = array(asked.owner, what, value, (None, 3))
-    if not len(found):
+    points = array(context.owner, what, value, (None, 3))
+    if not len(points):
         raise ModelError(
-            f"{asked.owner}: {what} is empty; give points (n, 3), or remove it to use the body's own shape"
+            f"{context.owner}: {what} is empty; give points (n, 3), or remove it to use the body's own shape"
         )
-    return found
+    return points
 
 
 @component
@@ -92,8 +92,8 @@ class SolidSurface(SurfaceComponent):
     )
 
     @classmethod
-    def complete(cls, asked: CheckContext, values: dict[str, Any]) -> None:
-        owner, on, vertices = asked.owner, values["on"], values["vertices"]
+    def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
+        owner, on, vertices = context.owner, values["on"], values["vertices"]
         if vertices is None:
             _check_shape(owner, on)
         _features_of(owner, on, vertices, values["radius"])
@@ -164,10 +164,12 @@ def _features_of(owner: str, on: Anchor, vertices: Floats | None, radius: float)
     return solid.features(owner, radius)
 
 
-def _file(asked: CheckContext, what: str, value: Any) -> str:
+def _file(context: CheckContext, what: str, value: Any) -> str:
     """Check the name of a mesh file and return it as text."""
     if not isinstance(value, str | Path):
-        raise ModelError(f"{asked.owner}: {what} = {shown(value)}; give the name of a file that meshio reads")
+        raise ModelError(
+            f"{context.owner}: {what} = {shown(value)}; give the name of a file that meshio reads"
+        )
     return str(value)
 
 
@@ -208,10 +210,10 @@ class MeshSurface(SurfaceComponent):
     )
 
     @classmethod
-    def complete(cls, asked: CheckContext, values: dict[str, Any]) -> None:
-        owner, file, arrays = asked.owner, values["file"], (values["vertices"], values["triangles"])
-        if (file is None) == any(own is None for own in arrays) or (
-            file is not None and any(own is not None for own in arrays)
+    def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
+        owner, file, arrays = context.owner, values["file"], (values["vertices"], values["triangles"])
+        if (file is None) == any(array is None for array in arrays) or (
+            file is not None and any(array is not None for array in arrays)
         ):
             raise ModelError(f"{owner}: give either a file, or vertices (v, 3) and triangles (t, 3)")
         source = file if file is not None else arrays

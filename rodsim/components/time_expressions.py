@@ -173,7 +173,9 @@ def vector_signals(owner: str, value: Any) -> Any:
         scalar_signal(owner, x) if isinstance(x, str) else Constant(number(owner, f"component {k}", x))
         for k, x in enumerate(value)
     ]
-    signals = [own.along(axis) for own, axis in zip(parts, np.eye(3), strict=True) if own != Constant(0.0)]
+    signals = [
+        signal.along(axis) for signal, axis in zip(parts, np.eye(3), strict=True) if signal != Constant(0.0)
+    ]
     return signals or [Constant(0.0).along(np.eye(3)[0])]
 
 
@@ -185,5 +187,5 @@ def vector_signal(owner: str, value: Any) -> Any:
     if len(signals) == 1:
         return signals[0]
     zero = Constant(0.0)
-    by_axis = {int(np.argmax(own.direction)): own.scalar for own in signals}
+    by_axis = {int(np.argmax(signal.direction)): signal.scalar for signal in signals}
     return Components([by_axis.get(k, zero) for k in range(3)])

@@ -45,39 +45,39 @@ from rodsim.interactions.text_energies import (
 )
 
 
-def _point(asked: CheckContext, thing: Any) -> Anchor:
+def _point(context: CheckContext, thing: Any) -> Anchor:
     """Return `thing` as an anchor of the model; the ground stands for its origin."""
-    return anchor(asked, "", thing.at((0.0, 0.0, 0.0)) if isinstance(thing, Ground) else thing)
+    return anchor(context, "", thing.at((0.0, 0.0, 0.0)) if isinstance(thing, Ground) else thing)
 
 
 def _check_apart(owner: str, anchors: Sequence[Anchor]) -> None:
     """Raise ModelError if two anchors are on the same body or at the same cross-section of a rod."""
-    places = [(x.part.name, x.s if isinstance(x.part, Rod) else 0.0) for x in anchors]
-    for place in places:
-        if places.count(place) > 1:
+    positions = [(x.part.name, x.s if isinstance(x.part, Rod) else 0.0) for x in anchors]
+    for place in positions:
+        if positions.count(place) > 1:
             raise ModelError(f"{owner}: has two anchors on {place[0]}; give points of different parts")
 
 
-def _text(asked: CheckContext, what: str, value: Any) -> str:
+def _text(context: CheckContext, what: str, value: Any) -> str:
     """Return an energy as text; a sympy expression is converted."""
-    return value if isinstance(value, str) else text_of(value, asked.owner)
+    return value if isinstance(value, str) else text_of(value, context.owner)
 
 
-def _measures(asked: CheckContext, what: str, value: Any) -> dict[str, Measure]:
+def _measures(context: CheckContext, what: str, value: Any) -> dict[str, Measure]:
     """Check a mapping of names to measures."""
     if not isinstance(value, Mapping) or not all(isinstance(m, Measure) for m in value.values()):
         raise ModelError(
-            f'{asked.owner}: measures = {shown(value)}; give {{"d": measures.distance(a, b)}}, of rodsim.measures'
+            f'{context.owner}: measures = {shown(value)}; give {{"d": measures.distance(a, b)}}, of rodsim.measures'
         )
     return {str(name): m for name, m in value.items()}
 
 
-def _parameters(asked: CheckContext, what: str, value: Any) -> dict[str, float]:
+def _parameters(context: CheckContext, what: str, value: Any) -> dict[str, float]:
     """Check that all parameters are numbers."""
-    return {key: checks.number(asked.owner, key, x) for key, x in value.items()}
+    return {key: checks.number(context.owner, key, x) for key, x in value.items()}
 
 
-def _copies(asked: CheckContext, what: str, value: Any) -> dict[str, Any]:
+def _copies(context: CheckContext, what: str, value: Any) -> dict[str, Any]:
     """Return the numbers with arrays copied."""
     return {key: np.array(x) if np.ndim(x) else x for key, x in value.items()}
 
@@ -91,14 +91,14 @@ def _measures_by_name(owner: str, model: Any, value: Any) -> Any:
     """Replace names of points in measures by points of the model."""
     if not isinstance(value, Mapping):
         return value
-    found = {}
+    measures = {}
     for word, m in value.items():
         ends = {end: getattr(m, end) for end in ("a", "b") if isinstance(getattr(m, end, None), str)}
         named = {
             end: find_part_or_point(f"{owner}, measure '{word}'", model, text) for end, text in ends.items()
         }
-        found[word] = replace(m, **named) if named else m
-    return found
+        measures[word] = replace(m, **named) if named else m
+    return measures
 
 
 TEXT, PARAMETERS = ParameterType("text", _text), ParameterType("parameters", _parameters)
@@ -140,30 +140,30 @@ class UserInteraction(AnchoredInteraction):
     axes: tuple[Floats, ...] = ()  # (4,) quaternion of each anchor relative to the axes of its part
 
     @classmethod
-    def complete(cls, asked: CheckContext, values: dict[str, Any]) -> None:
-        own, anchors = values["own"], values["anchors"]
-        if len(anchors) != own.kind.arity:
+    def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
+        user_kind, anchors = values["own"], values["anchors"]
+        if len(anchors) != user_kind.kind.arity:
             raise ModelError(
-                f"{asked.owner}: '{own.name}' is of {own.kind.arity} anchors; {len(anchors)} are given"
+                f"{context.owner}: '{user_kind.name}' is of {user_kind.kind.arity} anchors; {len(anchors)} are given"
             )
-        _check_apart(asked.owner, anchors)
-        own.packed(asked.owner, values["numbers"])
+        _check_apart(context.owner, anchors)
+        user_kind.packed(context.owner, values["numbers"])
         values["axes"] = (quaternions.IDENTITY,) * len(anchors)
 
     def with_rigid_rods(self, changed: dict[str, Any], section: Callable[[Anchor], Floats]) -> Any:
-        each = zip(self.anchors, changed["anchors"], self.axes, strict=True)
-        axes = tuple(axes if there is here else section(here) for here, there, axes in each)
+        sides = zip(self.anchors, changed["anchors"], self.axes, strict=True)
+        axes = tuple(axes if new_anchor is here else section(here) for here, new_anchor, axes in sides)
         return replace(self, **changed, axes=axes)
 
     def make_interactions(self, poses: Poses) -> list[Interaction]:
         owner = f"interaction '{self.name}'"
-        places = [poses.place(anchor) for anchor in self.anchors]
-        frames = [place.frame for place in places]
+        placed = [poses.place(anchor) for anchor in self.anchors]
+        frames = [place.frame for place in placed]
         if len(set(frames)) < len(frames):
             raise ModelError(f"{owner}: has two anchors at one node or body; give each its own")
         anchors = [
             np.concatenate([place.X, quaternions.to_matrix(axes).ravel()])
-            for place, axes in zip(places, self.axes, strict=True)
+            for place, axes in zip(placed, self.axes, strict=True)
         ]
         X = np.concatenate([*anchors, self.own.packed(owner, self.numbers)])
         kind = register_kind(self.own)
@@ -221,39 +221,39 @@ class EnergyInteraction(AnchoredInteraction):
     bound_measures: tuple[BoundMeasure, ...] = ()
 
     @classmethod
-    def complete(cls, asked: CheckContext, values: dict[str, Any]) -> None:
+    def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
         anchors: list[Anchor] = []
         bound_measures = []
         values["parameters"] = values["parameters"] or {}
         for word, m in values["measures"].items():
             ends = []
-            for thing in (asked.model.ground if m.a is None else m.a, m.b):
-                found = _point(asked, thing)
-                same = [k for k, x in enumerate(anchors) if x is found]
-                anchors += [] if same else [found]
+            for thing in (context.model.ground if m.a is None else m.a, m.b):
+                anchor = _point(context, thing)
+                same = [k for k, x in enumerate(anchors) if x is anchor]
+                anchors += [] if same else [anchor]
                 ends.append(same[0] if same else len(anchors) - 1)
-            _check_apart(f"{asked.owner}, measure '{word}'", (anchors[ends[0]], anchors[ends[1]]))
+            _check_apart(f"{context.owner}, measure '{word}'", (anchors[ends[0]], anchors[ends[1]]))
             bound_measures.append(BoundMeasure(word, m.word, ends[0], ends[1], m.directions, m.length))
-        own = parse_energy(
-            asked.owner, values["energy"], tuple(MeasureTerm(m.name, m.word, 0, 1) for m in bound_measures)
+        parsed = parse_energy(
+            context.owner, values["energy"], tuple(MeasureTerm(m.name, m.word, 0, 1) for m in bound_measures)
         )
-        for given in values["parameters"]:
-            if given not in own.parameters:
-                raise ModelError(f"{asked.owner}: does not contain the parameter '{given}'; leave it out")
-        for wanted in own.parameters:
-            if wanted not in values["parameters"]:
+        for name in values["parameters"]:
+            if name not in parsed.parameters:
+                raise ModelError(f"{context.owner}: does not contain the parameter '{name}'; leave it out")
+        for parameter_name in parsed.parameters:
+            if parameter_name not in values["parameters"]:
                 raise ModelError(
-                    f"{asked.owner}: contains '{wanted}', which is no measure and no parameter; give {wanted}="
+                    f"{context.owner}: contains '{parameter_name}', which is no measure and no parameter; give {parameter_name}="
                 )
-        values |= {"energy": own.text, "anchors": tuple(anchors), "bound_measures": tuple(bound_measures)}
+        values |= {"energy": parsed.text, "anchors": tuple(anchors), "bound_measures": tuple(bound_measures)}
 
     def make_interactions(self, poses: Poses) -> list[Interaction]:
         owner = f"energy '{self.name}'"
-        own, frames = self._written(owner, [poses.place(anchor).frame for anchor in self.anchors])
+        parsed, frames = self._written(owner, [poses.place(anchor).frame for anchor in self.anchors])
         X = energy_parameters(
-            own, [m.numbers(poses, self.anchors) for m in self.bound_measures], dict(self.parameters)
+            parsed, [m.numbers(poses, self.anchors) for m in self.bound_measures], dict(self.parameters)
         )
-        kind = energy_kind(own)
+        kind = energy_kind(parsed)
         return [Interaction(kind, frames, X, _size(owner, kind, poses, frames, X))]
 
     def _written(self, owner: str, of_anchors: list[int]) -> tuple[EnergyExpression, list[int]]:
@@ -272,15 +272,18 @@ class EnergyInteraction(AnchoredInteraction):
         return [(m.a, m.b) for m in self.bound_measures]
 
     def levers(self, X: Floats) -> list[Floats | None]:
-        found: dict[Any, list[Floats | None]] = {}
+        levers_by_frame: dict[Any, list[Floats | None]] = {}
         at = 0
         for m in self.bound_measures:
             for k, (number, turns) in enumerate(acts_on_axes(m).items()):
                 anchor = self.anchors[number]
                 lever = None if turns else X[at + 3 * k : at + 3 * k + 3]
-                found.setdefault((anchor.part.name, anchor.s), []).append(lever)
+                levers_by_frame.setdefault((anchor.part.name, anchor.s), []).append(lever)
             at += WIDTHS[m.word]
-        return [next((x for x in each if x is None or np.any(x)), each[0]) for each in found.values()]
+        return [
+            next((x for x in levers_of_frame if x is None or np.any(x)), levers_of_frame[0])
+            for levers_of_frame in levers_by_frame.values()
+        ]
 
     def described(self) -> dict[str, Any]:
         return {
@@ -310,5 +313,5 @@ def _size(owner: str, kind: Kind, poses: Poses, frames: list[int], X: Floats) ->
     forces = np.abs(at_start[1]).reshape(-1, 6)
     K = np.nan_to_num(np.abs(kernel_calls.stiffness(kind, y, X))).reshape(-1, 6, len(frames), 6)
     push = forces[:, :3].max() + K[:, :3, :, :3].max() * reach + K[:, 3:, :, :3].max()
-    turn = forces[:, 3:].max() + K[:, :3, :, 3:].max() * reach + K[:, 3:, :, 3:].max()
-    return float(push), float(turn)
+    moment = forces[:, 3:].max() + K[:, :3, :, 3:].max() * reach + K[:, 3:, :, 3:].max()
+    return float(push), float(moment)
