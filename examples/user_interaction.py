@@ -85,8 +85,8 @@ def flap(angle: float = 0.01, speed: float = 0.0) -> Model:
     turned = (np.cos(0.5 * angle), 0.0, np.sin(0.5 * angle), 0.0)
     body = model.add_body("flap", FLAP, (0, 0, 0), turned, angular_velocity=(0.0, speed, 0.0))
     model.add_joint("hinge", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 1, 0))
-    turn = measures.angle(model.ground, body, axis=(0, 1, 0))  # from where it stands at t = 0
-    model.add_energy("snap", "H*(((a + start)/W)**2 - 1)**2", {"a": turn}, H=H, W=W, start=angle)
+    rotation = measures.angle(model.ground, body, axis=(0, 1, 0))  # from where it stands at t = 0
+    model.add_energy("snap", "H*(((a + start)/W)**2 - 1)**2", {"a": rotation}, H=H, W=W, start=angle)
     return model
 
 
@@ -98,8 +98,8 @@ def run(model: Model, t_end: float, dt: float = 0.005) -> Result:
 def angles_of(result: Result, axis: int) -> NDArray[np.float64]:
     """(T, bodies) of each body about an axis of the world, rad."""
     quat = result.states(slice(None)).quat[:, 1:]
-    found: NDArray[np.float64] = 2.0 * np.arctan2(quat[..., 1 + axis], quat[..., 0])
-    return found
+    angle: NDArray[np.float64] = 2.0 * np.arctan2(quat[..., 1 + axis], quat[..., 0])
+    return angle
 
 
 def picture(path: Path) -> Path:

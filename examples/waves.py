@@ -33,8 +33,8 @@ def curves(element: str, mass: str, points: int = 60) -> dict[str, tuple[np.ndar
     return {
         branch: (
             x,
-            np.array([exact_wave(SECTION, each, branch).omega for each in k]),
-            np.array([cell.wave(each, branch).omega for each in k]),
+            np.array([exact_wave(SECTION, wave_number, branch).omega for wave_number in k]),
+            np.array([cell.wave(wave_number, branch).omega for wave_number in k]),
         )
         for branch in BRANCHES
     }
@@ -47,13 +47,13 @@ def picture(path: Path, points: int = 60) -> Path:
     figure = Figure(figsize=(10, 7.5), layout="constrained", dpi=130)
     panels = figure.subplots(2, 2)
     for (element, mass), color in zip(SHOWN, ("#e07a3f", "#c9a227", "#1f6f8b", "#5b8c5a"), strict=True):
-        for (branch, (x, exact, found)), ax in zip(
+        for (branch, (x, exact, computed)), ax in zip(
             curves(element, mass, points).items(), panels.flat, strict=True
         ):
             if (element, mass) == SHOWN[0]:
                 ax.plot(x, exact / 2e3 / np.pi, color="#999999", linewidth=4, label="exact")
                 ax.set_title(branch)
-            ax.plot(x, found / 2e3 / np.pi, color=color, linewidth=1.3, label=f"{element}, {mass}")
+            ax.plot(x, computed / 2e3 / np.pi, color=color, linewidth=1.3, label=f"{element}, {mass}")
     for ax in panels.flat:
         ax.set_xlabel("distance of nodes over half a wave length")
         ax.set_ylabel("frequency (kHz)")

@@ -221,10 +221,10 @@ def accept_old_arguments(function: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(function)
     def accepting(*args: P.args, **kwargs: P.kwargs) -> R:
         if not rows.keys().isdisjoint(kwargs):  # the new argument may be given by position
-            given = {name: value for name, value in zip(names, args, strict=False) if name in merged}
-            kwargs = new_arguments(where, {**given, **kwargs})  # type: ignore[assignment]
-            places = {name: kwargs.pop(name) for name in given}
-            args = tuple(places.get(name, value) for name, value in zip(names, args, strict=False))  # type: ignore[assignment]
+            by_position = {name: value for name, value in zip(names, args, strict=False) if name in merged}
+            kwargs = new_arguments(where, {**by_position, **kwargs})  # type: ignore[assignment]
+            renamed = {name: kwargs.pop(name) for name in by_position}
+            args = tuple(renamed.get(name, value) for name, value in zip(names, args, strict=False))  # type: ignore[assignment]
         return function(*args, **kwargs)
 
     return accepting
@@ -235,20 +235,20 @@ def new_arguments(where: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises ModelError if an argument is given by its old and by its new name.
     """
-    found, rows = dict(arguments), _renamed(where)
+    renamed, rows = dict(arguments), _renamed(where)
     for old in [name for name in rows if name in arguments]:  # in the order of the table
-        row, value = rows[old], found.pop(old)
+        row, value = rows[old], renamed.pop(old)
         if row.merge is not None:
             warn_of_old_name(f"{where}({old}=...)", f"{row.new}={row.owner}(..., {old}=...)")
-            found[row.new] = row.merge(value, found.get(row.new))
+            renamed[row.new] = row.merge(value, renamed.get(row.new))
             continue
-        if row.new in found:
+        if row.new in renamed:
             raise ModelError(
                 f"{where}: both {old}= and {row.new}= are given, which are the same; use {row.new}="
             )
         warn_of_old_name(f"{where}({old}=...)", f"{row.new}=")
-        found[row.new] = value if row.convert is None else row.convert(value)
-    return found
+        renamed[row.new] = value if row.convert is None else row.convert(value)
+    return renamed
 
 
 def accept_old_methods(kind: C) -> C:
@@ -267,8 +267,8 @@ def _old_member(row: OldName, member: Any) -> Any:
 
     def old(self: Any, *args: Any, **kwargs: Any) -> Any:
         warn_of_old_name(f"{row.where}.{row.old}", row.new)
-        found = getattr(self, row.new)
-        return found if isinstance(member, property | functools.cached_property) else found(*args, **kwargs)
+        value = getattr(self, row.new)
+        return value if isinstance(member, property | functools.cached_property) else value(*args, **kwargs)
 
     old.__name__, old.__doc__ = row.old, f"Old name of `{row.new}`."
     return property(old) if isinstance(member, property | functools.cached_property) else old
@@ -297,9 +297,9 @@ def old_attribute(module: str, name: str) -> Any:
 
 def new_command_line(arguments: Sequence[str]) -> list[str]:
     """Return the arguments of the command line with new words in place of old commands and options."""
-    rows, found = _renamed("command line"), list(arguments)
+    rows, renamed = _renamed("command line"), list(arguments)
     for place, word in enumerate(arguments):
         if word in rows and (place == 0 or word.startswith("--")):
-            found[place] = rows[word].new
-            warn_of_old_name(f"'{word}'", f"'{found[place]}'")
-    return found
+            renamed[place] = rows[word].new
+            warn_of_old_name(f"'{word}'", f"'{renamed[place]}'")
+    return renamed

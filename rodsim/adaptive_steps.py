@@ -96,11 +96,11 @@ STEP_KEYS = ("dt", *ADAPTIVE_KEYS)  # keys of scenes
 
 def with_adaptive(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments of `simulate` for the settings of a scene, in which the fields of `Adaptive` are keys next to dt."""
-    found = {name: value for name, value in settings.items() if name not in ADAPTIVE_KEYS}
+    arguments = {name: value for name, value in settings.items() if name not in ADAPTIVE_KEYS}
     for name in ADAPTIVE_KEYS:
         if settings.get(name) is not None:
-            found["dt"] = merged_adaptive(name, settings[name], found.get("dt"))
-    return found
+            arguments["dt"] = merged_adaptive(name, settings[name], arguments.get("dt"))
+    return arguments
 
 
 def merged_adaptive(field: str, value: Any, dt: float | Adaptive | None) -> float | Adaptive | None:
@@ -156,23 +156,27 @@ class StepRequest:
         """
         assert self.error is not None
         size = stored.get("error_size") or model_size(system, state)
-        told = {"error": self.error, "error_size": size, "error_time": stored.get("error_time", self.t_end)}
-        told |= {} if self.max_dt is None else {"max_dt": self.max_dt}
+        step_settings = {
+            "error": self.error,
+            "error_size": size,
+            "error_time": stored.get("error_time", self.t_end),
+        }
+        step_settings |= {} if self.max_dt is None else {"max_dt": self.max_dt}
         rules = {"error_growth": True} | ({"load_samples": POINTS} if vary else {})
-        return told | {name: value for name, value in rules.items() if not stored or name in stored}
+        return step_settings | {name: value for name, value in rules.items() if not stored or name in stored}
 
 
 def adaptive(
     inner: StepperBase, system: System, h: float, settings: Mapping[str, Any], load_values: LoadValues | None
 ) -> AdaptiveStepper:
     """Return an adaptive stepper around `inner` according to the settings of a run; `load_values` samples its loads."""
-    own = em_integrator(settings["integrator"])
-    assert own is not None
+    scheme = em_integrator(settings["integrator"])
+    assert scheme is not None
     return AdaptiveStepper(
         inner,
         system,
         h,
-        own.order,
+        scheme.order,
         settings["error"],
         settings["error_size"],
         settings["error_time"],
@@ -211,11 +215,11 @@ def steps_of(t_end: float, dt: float, output_every: int | None = None) -> tuple[
     return t_end / n_steps, n_steps
 
 
-def check_fit(dt: float, t_end: float, n_steps: int, given: float, name: str = "dt") -> None:
+def check_fit(dt: float, t_end: float, n_steps: int, requested: float, name: str = "dt") -> None:
     """Warn if the step dt differs from the given one; `name`: what the step is called in the message."""
-    if dt != given:
+    if dt != requested:
         warn_user(
-            f"simulate: t_end = {t_end:g} s is not a multiple of {name} = {given:g} s ({t_end / given:.4g} of them). The run "
+            f"simulate: t_end = {t_end:g} s is not a multiple of {name} = {requested:g} s ({t_end / requested:.4g} of them). The run "
             f"has {n_steps} of {name} = {dt:.10g} s.",
             StepWarning,
         )

@@ -91,21 +91,21 @@ MethodName = Literal["newton", "arc-length"]
 METHODS: dict[str, type[Newton] | type[ArcLength]] = {"newton": Newton, "arc-length": ArcLength}
 
 
-def method_of(given: Any) -> Newton | ArcLength:
+def method_of(method: Any) -> Newton | ArcLength:
     """Return the method for a name or a method; raise ModelError for anything else."""
-    if isinstance(given, Newton | ArcLength):
-        return given
-    if not isinstance(given, str) or given not in METHODS:
+    if isinstance(method, Newton | ArcLength):
+        return method
+    if not isinstance(method, str) or method not in METHODS:
         raise ModelError(
-            f"equilibrium: method = {checks.shown(given)} is not known; choose {' or '.join(METHODS)}"
+            f"equilibrium: method = {checks.shown(method)} is not known; choose {' or '.join(METHODS)}"
         )
-    return METHODS[given]()
+    return METHODS[method]()
 
 
-def merged_method(field: str, value: Any, given: Any) -> Newton | ArcLength:
+def merged_method(field: str, value: Any, current: Any) -> Newton | ArcLength:
     """Return a method with one field changed that was an argument of `equilibrium` before."""
-    method = method_of("newton" if given is None else given)
-    if field in {each.name for each in fields(method)}:
+    method = method_of("newton" if current is None else current)
+    if field in {field_of_method.name for field_of_method in fields(method)}:
         return replace(method, **{field: value})
     if field in ("stop", "branch") and (value is not None if field == "stop" else value):
         raise ModelError(
@@ -120,11 +120,11 @@ def merged_method(field: str, value: Any, given: Any) -> Newton | ArcLength:
 
 def with_method(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments of `equilibrium` for the settings of a scene, in which fields of methods are keys next to `method`."""
-    found = {name: value for name, value in settings.items() if name not in _FIELDS}
+    arguments = {name: value for name, value in settings.items() if name not in _FIELDS}
     for name in _FIELDS:
         if name in settings:
-            found["method"] = merged_method(name, settings[name], found.get("method"))
-    return found
+            arguments["method"] = merged_method(name, settings[name], arguments.get("method"))
+    return arguments
 
 
 _FIELDS = tuple(dict.fromkeys(each.name for kind in METHODS.values() for each in fields(kind)))

@@ -54,8 +54,8 @@ def _power(a: Any, b: Any) -> Any:
     """Return a**b; integers of limited size give an integer, other numbers a float, so that the result stays small."""
     if not (isinstance(a, int | float) and isinstance(b, int | float)):
         return a**b
-    whole = isinstance(a, int) and isinstance(b, int) and abs(a) <= _WHOLE and 0 <= b <= 64
-    return a**b if whole else float(a) ** float(b)
+    is_integer = isinstance(a, int) and isinstance(b, int) and abs(a) <= _WHOLE and 0 <= b <= 64
+    return a**b if is_integer else float(a) ** float(b)
 
 
 _OPERATORS: Mapping[type, Callable[[Any, Any], Any]] = {

@@ -29,25 +29,25 @@ def lazy_names(
     hidden : sequence of str, optional
         Names that can be imported but are not in `__all__`.
     """
-    places: dict[str, tuple[str, str]] = {}
+    sources: dict[str, tuple[str, str]] = {}
     for place, written in table.items():
         if written.endswith("="):
-            places[written.removesuffix("=").strip()] = (place, MODULE)
+            sources[written.removesuffix("=").strip()] = (place, MODULE)
         else:
-            places |= {name: (place, name) for name in written.split()}
-    exported = sorted(places.keys() - set(hidden))
+            sources |= {name: (place, name) for name in written.split()}
+    exported = sorted(sources.keys() - set(hidden))
 
     def get(name: str) -> object:
-        if name not in places:
+        if name not in sources:
             return old_attribute(module, name)
-        place, attribute = places[name]
-        found: object = importlib.import_module(place)
+        place, attribute = sources[name]
+        value: object = importlib.import_module(place)
         if attribute != MODULE:
-            found = getattr(found, attribute)
-        setattr(sys.modules[module], name, found)
-        return found
+            value = getattr(value, attribute)
+        setattr(sys.modules[module], name, value)
+        return value
 
     def list_names() -> list[str]:
-        return sorted({*vars(sys.modules[module]), *places})
+        return sorted({*vars(sys.modules[module]), *sources})
 
     return get, list_names, exported

@@ -215,23 +215,23 @@ def simulate_many(
         raise ModelError(
             f"simulate_many: {checks.shown(prepared)} is no prepared model; give model.prepare(...)"
         )
-    given = _checked_settings(prepared, settings)
+    run_settings = _checked_settings(prepared, settings)
     checks.flag("simulate_many", "progress", progress)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     workers = cores if threads is None else checks.count("simulate_many", "threads", threads, 1, MAX_THREADS)
     models = _checked_models(prepared, parameters)
     files = _checked_files(outputs, len(models))
-    check_arguments(models[0], _arguments(given))
-    if given.get("start") is not None or given.get("start_time") is not None:
-        start = given.get("start"), given.get("start_time")
-        given["start"] = check_start("simulate_many", models[0].build(), *start)
+    check_arguments(models[0], _arguments(run_settings))
+    if run_settings.get("start") is not None or run_settings.get("start_time") is not None:
+        start = run_settings.get("start"), run_settings.get("start_time")
+        run_settings["start"] = check_start("simulate_many", models[0].build(), *start)
     results: dict[int, Result] = {}
     failed: dict[int, Exception] = {}
     turns = ThreadTurns(workers)
     announce()
-    first = _set_up(models[0], given, alone=len(models) < LEAST)
+    first = _set_up(models[0], run_settings, alone=len(models) < LEAST)
     if first is not None:  # runs that are simulated alone issue the warning themselves
-        check_fit(first.plan.dt, float(given["t_end"]), first.plan.n_steps, first.plan.requested_dt)
+        check_fit(first.plan.dt, float(run_settings["t_end"]), first.plan.n_steps, first.plan.requested_dt)
 
     def run(numbers: range) -> range:
         """Simulate a group of runs in one thread, side by side if possible; store results and failures."""
@@ -246,7 +246,7 @@ def simulate_many(
                 for number in numbers:
                     with named(number, failed):
                         results[number] = simulate(
-                            models[number], **{**given, "output": files[number], "progress": False}
+                            models[number], **{**run_settings, "output": files[number], "progress": False}
                         )
         except StoppedError:
             pass
@@ -275,20 +275,22 @@ def simulate_many(
     return ManyResults([dict(entry) for entry in parameters], results, failures)
 
 
-def _set_up(model: Model, given: Mapping[str, Any], alone: bool) -> Run | None:
+def _set_up(model: Model, run_settings: Mapping[str, Any], alone: bool) -> Run | None:
     """Return the set-up that runs side by side share, None if they run one by one.
 
     In the latter case one step of one run is taken, so that kernels are compiled before several threads request them. Errors
     are suppressed here; each run reports its own.
     """
-    step = {name: given[name] for name in _OF_STEPS if name in given}
+    step = {name: run_settings[name] for name in _OF_STEPS if name in run_settings}
     with warnings.catch_warnings(), contextlib.suppress(Exception):
         warnings.simplefilter("ignore")
         first = (
-            None if alone else first_of_batch(model, plan_run(model, _arguments(given)._replace(output=None)))
+            None
+            if alone
+            else first_of_batch(model, plan_run(model, _arguments(run_settings)._replace(output=None)))
         )
         if first is None:
-            t_end = given["t_end"] if given.get("dt") is None else given["dt"]
+            t_end = run_settings["t_end"] if run_settings.get("dt") is None else run_settings["dt"]
             simulate(model, **step, t_end=t_end, progress=False)
         return first
     return None
@@ -298,24 +300,26 @@ def _groups(count: int, first: Run | None) -> list[range]:
     """Return the run numbers that one thread takes: groups of eight; the last runs one by one if they are few."""
     if first is None:
         return [range(number, number + 1) for number in range(count)]
-    whole = count if count % WIDTH >= LEAST else count - count % WIDTH
-    groups = [range(k, min(k + WIDTH, whole)) for k in range(0, whole, WIDTH)]
-    return groups + [range(number, number + 1) for number in range(whole, count)]
+    n_grouped = count if count % WIDTH >= LEAST else count - count % WIDTH
+    groups = [range(k, min(k + WIDTH, n_grouped)) for k in range(0, n_grouped, WIDTH)]
+    return groups + [range(number, number + 1) for number in range(n_grouped, count)]
 
 
 def _checked_settings(prepared: Prepared, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of `simulate` for all runs; raise ModelError for settings of a single run."""
-    given = {**prepared.settings(settings), "threads": 1}
+    run_settings = {**prepared.settings(settings), "threads": 1}
     for name, cure in _OURS.items():
-        if given.get(name):
-            raise ModelError(f"simulate_many: {name} = {checks.shown(given[name])} is of one run; {cure}")
-    return given
+        if run_settings.get(name):
+            raise ModelError(
+                f"simulate_many: {name} = {checks.shown(run_settings[name])} is of one run; {cure}"
+            )
+    return run_settings
 
 
-def _arguments(given: Mapping[str, Any]) -> Arguments:
+def _arguments(run_settings: Mapping[str, Any]) -> Arguments:
     """Return all arguments of `simulate`: the given ones, and the defaults of the others."""
     known = inspect.signature(simulate).parameters
-    return Arguments(**{name: given.get(name, known[name].default) for name in Arguments._fields})
+    return Arguments(**{name: run_settings.get(name, known[name].default) for name in Arguments._fields})
 
 
 def _checked_models(prepared: Prepared, parameters: Sequence[Mapping[str, Any]]) -> list[Model]:

@@ -390,8 +390,8 @@ class Model(ModelData):
         >>> model.add_joint("hinge", "revolute", "ground", door, at=(0, 0, 0), axis=(0, 0, 1))
         <revolute joint 'hinge' from the ground to body 'door'>
         """
-        given = {"length": length, "second_axis": second_axis, "pitch": pitch, "locked": locked}
-        return add(self, JointComponent, name, kind=kind, a=a, b=b, at=at, axis=axis, **given)
+        arguments = {"length": length, "second_axis": second_axis, "pitch": pitch, "locked": locked}
+        return add(self, JointComponent, name, kind=kind, a=a, b=b, at=at, axis=axis, **arguments)
 
     def add_spring(
         self,
@@ -457,8 +457,8 @@ class Model(ModelData):
         >>> model.add_spring("rail", "ground@0,0,0", block, law=hard, along="axis", axis=(1, 0, 0))
         <spring with a law 'rail' of the ground, body 'block'>
         """
-        given = SpringArguments(a, b, stiffness, length, damping, law, along, axis, angle)
-        kind, fields = choose_spring_type(self, name, given)
+        arguments = SpringArguments(a, b, stiffness, length, damping, law, along, axis, angle)
+        kind, fields = choose_spring_type(self, name, arguments)
         return add(self, kind, name, **fields)
 
     def add_torsion_spring(
@@ -614,8 +614,8 @@ class Model(ModelData):
         >>> model.add_distributed_load("snow", "beam", (0, 0, -5), between=(0.5, 1))
         <distributed load 'snow' of rod 'beam'>
         """
-        given = {"kind": kind, "value": value, "following": following, "between": between}
-        return add(self, DistributedLoad, name, on=on, **given)
+        arguments = {"kind": kind, "value": value, "following": following, "between": between}
+        return add(self, DistributedLoad, name, on=on, **arguments)
 
     def add_bushing(
         self,
@@ -673,8 +673,8 @@ class Model(ModelData):
         >>> model.add_bushing("mount", "ground", engine, [2e5, 2e5, 2e5, 1e3, 1e3, 1e3], damping=10.0, at=(0, 0, -0.15))
         <bushing 'mount' of the ground, body 'engine'>
         """
-        given = {"at": at, "axes": axes, "rest": rest}
-        return add(self, Bushing, name, a=a, b=b, stiffness=stiffness, damping=damping, **given)
+        arguments = {"at": at, "axes": axes, "rest": rest}
+        return add(self, Bushing, name, a=a, b=b, stiffness=stiffness, damping=damping, **arguments)
 
     def add_limit(
         self,
@@ -727,8 +727,8 @@ class Model(ModelData):
         >>> model.add_limit("stop", "ground", door, stiffness=500.0, width=0.05, upper=1.5, axis=(0, 0, 1))
         <limit 'stop' of the ground, body 'door'>
         """
-        given = {"stiffness": stiffness, "width": width, "lower": lower, "upper": upper}
-        return add(self, Limit, name, a=a, b=b, of=of, axis=axis, **given)
+        arguments = {"stiffness": stiffness, "width": width, "lower": lower, "upper": upper}
+        return add(self, Limit, name, a=a, b=b, of=of, axis=axis, **arguments)
 
     def add_driven(
         self,
@@ -956,8 +956,8 @@ class Model(ModelData):
         >>> model.add_mass_damping("air", "block", rate=0.5)
         <mass damping 'air' of body 'block'>
         """
-        given = {"rate": rate, "rotation": rotation, "ambient": ambient}
-        return add(self, MassDamping, name, on=on, **given)
+        arguments = {"rate": rate, "rotation": rotation, "ambient": ambient}
+        return add(self, MassDamping, name, on=on, **arguments)
 
     def add_joint_damping(
         self, name: str, joint: JointComponent | str, turning: float = 0.0, sliding: float = 0.0
@@ -1152,8 +1152,8 @@ class Model(ModelData):
         >>> Model().add_mesh("table", "ground@0,0,0", vertices=corners, triangles=triangles)
         <mesh 'table' of the ground>
         """
-        given = {"file": file, "vertices": vertices, "triangles": triangles}
-        return add(self, MeshSurface, name, on=on, scale=scale, radius=radius, side=side, **given)
+        arguments = {"file": file, "vertices": vertices, "triangles": triangles}
+        return add(self, MeshSurface, name, on=on, scale=scale, radius=radius, side=side, **arguments)
 
     @accept_old_arguments
     def add_contact(
@@ -1240,10 +1240,12 @@ class Model(ModelData):
         >>> model.add_contact("bounce", "skin", "floor", stiffness=1e5, restitution=0.8, friction=0.3)
         <contact 'bounce' of sphere 'skin', plane 'floor'>
         """
-        given = {"law": law, "exponent": exponent, "reach": reach, "restitution": restitution}
-        given |= {"damping": damping, "rest_speed": rest_speed, "radius": radius, "stations": stations}
-        given |= friction_fields(friction)
-        return add(self, Contact, name, a=a, b=b, stiffness=stiffness, itself=itself, ignore=ignore, **given)
+        arguments = {"law": law, "exponent": exponent, "reach": reach, "restitution": restitution}
+        arguments |= {"damping": damping, "rest_speed": rest_speed, "radius": radius, "stations": stations}
+        arguments |= friction_fields(friction)
+        return add(
+            self, Contact, name, a=a, b=b, stiffness=stiffness, itself=itself, ignore=ignore, **arguments
+        )
 
     def add_interaction(
         self, name: str, kind: UserKind | str, *on: PointLike, **numbers: ArrayLike

@@ -158,11 +158,11 @@ class Prepared:
         """
         others = new_arguments("simulate", others or {})
         _check_settings("prepared run", simulate, others)
-        given = {**self._settings, **others}
+        all_settings = {**self._settings, **others}
         for name in ("t_end", "dt"):
-            if name not in given:
+            if name not in all_settings:
                 raise ModelError(f"prepared run: {name} is missing; give it here or to `prepare`")
-        return given
+        return all_settings
 
     def run(self, changes: Mapping[str, Any] | None = None, **settings: Any) -> Result:
         """Simulate the model with other numbers.
@@ -192,8 +192,8 @@ class Prepared:
         >>> prepared = model.prepare(t_end=0.1, dt=0.01)
         >>> moon = prepared.run({"gravity": (0, 0, -1.62)})
         """
-        given = self.settings(settings)
-        return simulate(self.model(changes), **given)
+        all_settings = self.settings(settings)
+        return simulate(self.model(changes), **all_settings)
 
     def equilibrium(self, changes: Mapping[str, Any] | None = None, **settings: Any) -> Equilibrium:
         """Find the equilibrium of the model with other numbers.

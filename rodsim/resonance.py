@@ -49,11 +49,13 @@ def _lengthwise(model: Model, rod: Rod) -> float:
     if section.mass_per_length == 0.0:
         return 0.0
     speed = np.sqrt(section.stiffness[0, 0] / section.mass_per_length)
-    held = {
+    held_ends = {
         anchor.s
         for joint in model.joints.values()
         for anchor in (joint.a, joint.b)
         if isinstance(anchor, Anchor) and anchor.part is rod and anchor.s in (0.0, 1.0)
     }
-    waves = 1.0 if rod.closed else (0.25 if len(held) == 1 else 0.5)  # wavelengths in the length of the rod
+    waves = (
+        1.0 if rod.closed else (0.25 if len(held_ends) == 1 else 0.5)
+    )  # wavelengths in the length of the rod
     return float(2.0 * np.pi * waves * speed / rod.stress_free.length)

@@ -56,14 +56,14 @@ class Wave(NamedTuple):
 
 def exact_wave(section: Section, k: float, branch: str) -> Wave:
     """Return the exact wave (1) of a rod of this section; k: wave number, rad/m, negative for a wave that travels backwards."""
-    places, which = _branch(section, branch)
+    rows, which = _branch(section, branch)
     B = np.zeros((6, 6), complex)
     B[:3, :3] = B[3:, 3:] = 1j * number("wave", "k", k) * np.eye(3)
     B[:3, 3:] = _HAT_E1
     K = B.conj().T @ section.stiffness @ B
     M = np.diag([*[section.mass_per_length] * 3, *section.inertia_per_length])
     M[3:, 3:] = section.rotary_inertia
-    square, motions = scipy.linalg.eigh(K[np.ix_(places, places)], M[np.ix_(places, places)])
+    square, motions = scipy.linalg.eigh(K[np.ix_(rows, rows)], M[np.ix_(rows, rows)])
     return Wave(float(np.sqrt(max(square[which], 0.0))), motions[:, which])
 
 
@@ -91,12 +91,12 @@ class Cell:
 
         Shorter waves alias to longer ones at the nodes.
         """
-        places, _ = _branch(self.section, branch)
+        rows, _ = _branch(self.section, branch)
         most = np.pi * self.p / self.length
         if not 0 < k <= most * (1 + 1e-12):
             raise ModelError(f"wave: k = {k:g} rad/m; nodes of this rod show waves of k in (0, {most:g}]")
-        n, p = len(places), self.p
-        use = np.concatenate([6 * a + np.array(places) for a in range(p + 1)])
+        n, p = len(rows), self.p
+        use = np.concatenate([6 * a + np.array(rows) for a in range(p + 1)])
         P = np.zeros((n * (p + 1), n * p), complex)
         P[: n * p] = np.eye(n * p)
         P[n * p :, :n] = np.exp(1j * k * self.length) * np.eye(n)
@@ -153,8 +153,8 @@ def _substeps(owner: str, integrator: str, joined: bool) -> Floats:
 
     `joined`: True if the model has joints, for which `em` halves the substeps.
     """
-    own = em_integrator(integrator)
-    if own is None or not own.is_composition:
+    scheme = em_integrator(integrator)
+    if scheme is None or not scheme.is_composition:
         # integrators with parameters have different equations
         known = [
             name
@@ -163,7 +163,9 @@ def _substeps(owner: str, integrator: str, joined: bool) -> Floats:
         ]
         raise ModelError(f"{owner}: integrator '{integrator}'; give {', '.join(known)}")
     return (
-        np.array(own.fractions) if own.fractions else substep_fractions(own.order, joined and not own.hidden)
+        np.array(scheme.fractions)
+        if scheme.fractions
+        else substep_fractions(scheme.order, joined and not scheme.hidden)
     )
 
 
@@ -184,12 +186,12 @@ def resonances(integrator: str, joined: bool = True) -> Floats:
         return np.asarray(np.arctan(np.multiply.outer(x, 0.5 * fractions)).sum(axis=-1) / np.pi)
 
     tried = np.geomspace(1.0, 1e3, 4000)
-    found = [
+    roots = [
         scipy.optimize.brentq(lambda x, m=m: float(turns(x)) - m, tried[k], tried[k + 1])
         for m in range(1, len(fractions))
         for k in np.flatnonzero(np.diff(np.sign(turns(tried) - m)))
     ]
-    return np.sort(found)
+    return np.sort(roots)
 
 
 def frequency_error(section: Section, element: str, mass: str, branch: str, k: float, nodes: float) -> float:

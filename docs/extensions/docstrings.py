@@ -42,22 +42,22 @@ def items(text: str, names: Iterable[str]) -> list[tuple[str, str]]:
     mark = re.compile(
         rf"(?:^|(?<=[.;] )|(?<=\n))((?:{listed})(?:(?:, | and )(?:{listed}))*)(, [^:.;\n]{{1,24}})? ?: "
     )
-    found = list(mark.finditer(text))
-    said = [("", text[: found[0].start() if found else None])]
-    for k, match in enumerate(found):
-        end = found[k + 1].start() if k + 1 < len(found) else None
+    matches = list(mark.finditer(text))
+    said = [("", text[: matches[0].start() if matches else None])]
+    for k, match in enumerate(matches):
+        end = matches[k + 1].start() if k + 1 < len(matches) else None
         said.append((match.group(1) + (match.group(2) or ""), text[match.end() : end]))
     return [(name, re.sub(r"\s+", " ", words).strip(" ;")) for name, words in said if words.strip() or name]
 
 
 def split(lines: list[str]) -> list[tuple[str, str]]:
     """(section, paragraph); the text before the first section belongs to none. Formulas keep their lines."""
-    found: list[tuple[str, str]] = []
+    paragraphs: list[tuple[str, str]] = []
     section, block = "", []
 
     def close() -> None:
         if block:
-            found.append((section, "\n".join(block)))
+            paragraphs.append((section, "\n".join(block)))
             block.clear()
 
     for k, line in enumerate(lines):
@@ -71,7 +71,7 @@ def split(lines: list[str]) -> list[tuple[str, str]]:
         else:
             block.append(line.rstrip())
     close()
-    return found
+    return paragraphs
 
 
 def names_of(thing: Any) -> list[str]:
@@ -103,7 +103,9 @@ def formatted(lines: list[str], names: list[str]) -> list[str]:
                     raise ValueError(f"Raises: '{part}' does not begin with an error and a colon")
                 words = re.sub(r"\s+", " ", part[error.end() :])
                 fields += [
-                    line for each in error.group(1).split(", ") for line in field("raises", each, words)
+                    line
+                    for part_text in error.group(1).split(", ")
+                    for line in field("raises", part_text, words)
                 ]
         elif section in ("Returns", "Source"):
             fields += (
@@ -111,8 +113,8 @@ def formatted(lines: list[str], names: list[str]) -> list[str]:
             )
             said += [plain(paragraph), ""] if section == "Source" else []
         elif section in PARAMETERS and NUMPYDOC.match(paragraph):
-            for each in re.split(r"\n(?=\S)", paragraph):
-                head, _, words = each.partition("\n")
+            for part_text in re.split(r"\n(?=\S)", paragraph):
+                head, _, words = part_text.partition("\n")
                 names_given, _, kind = head.partition(" : ")
                 words = re.sub(r"\s+", " ", words).strip()
                 arguments.append(f"   * **{plain(names_given)}** ({plain(kind)}): {plain(words)}")
@@ -145,18 +147,18 @@ def fields_of(cls: type) -> list[str]:
         return []
     said = []
     for line in re.split(r"\n    (?:@|def )", source)[0].split("\n"):
-        found = FIELD.match(line)
-        if found and not found.group(1).startswith("_"):
-            words = f": {plain(found.group(3))}" if found.group(3) else ""
-            said.append(f"* ``{found.group(1)}`` ({plain(found.group(2).strip())}){words}")
+        match = FIELD.match(line)
+        if match and not match.group(1).startswith("_"):
+            words = f": {plain(match.group(3))}" if match.group(3) else ""
+            said.append(f"* ``{match.group(1)}`` ({plain(match.group(2).strip())}){words}")
     return ["Fields:", "", *said, ""] if said else []
 
 
 def process(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Called by autodoc for every docstring."""
     names = names_of(thing) if what in ("class", "exception", "function", "method") else []
-    more = fields_of(thing) if what == "class" else []
-    lines[:] = [*formatted(lines, names), *more]
+    field_lines = fields_of(thing) if what == "class" else []
+    lines[:] = [*formatted(lines, names), *field_lines]
 
 
 def skip(app: Sphinx, what: str, name: str, thing: Any, skipped: bool, options: Any) -> bool | None:

@@ -11,4 +11,4 @@ def between(page: str, mark: str, text: str) -> str:
     if page.count(begin) != 1 or page.count(end) != 1:
         raise ValueError(f"the page needs one line '{begin}' and one '{end}'")
     marked = re.compile(f"({re.escape(begin)}\n).*({re.escape(end)})", re.DOTALL)
-    return marked.sub(lambda found: f"{found.group(1)}\n{text.strip()}\n\n{found.group(2)}", page)
+    return marked.sub(lambda match: f"{match.group(1)}\n{text.strip()}\n\n{match.group(2)}", page)

@@ -31,16 +31,16 @@ def setup(app: Sphinx) -> dict[str, Any]:
     short: dict[str, Any] = {}
 
     def of_titles(app: Sphinx, name: str, template: str, context: dict[str, Any], page: Any) -> None:
-        whole, contents = context.get("toctree"), app.env.tocs
-        if whole is None:
+        make_toctree, contents = context.get("toctree"), app.env.tocs
+        if make_toctree is None:
             return
         if not short:
-            short.update((page, titles(own)) for page, own in contents.items())
+            short.update((page, titles(toc)) for page, toc in contents.items())
 
         def toctree(**options: Any) -> Any:
             app.env.tocs = short if options.get("titles_only") else contents
             try:
-                return whole(**options)
+                return make_toctree(**options)
             finally:
                 app.env.tocs = contents
 

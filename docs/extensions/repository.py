@@ -29,8 +29,8 @@ LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|mailto:|#)([^)#\s]+)(#[^)]*)?
 def resolved(text: str, folder: Path, page: Path) -> str:
     """`text` of the page `page` (a path in docs) that was written in `folder`, with links fit for the site."""
 
-    def link(found: re.Match[str]) -> str:
-        words, target, anchor = found.group(1), found.group(2), found.group(3) or ""
+    def link(match: re.Match[str]) -> str:
+        words, target, anchor = match.group(1), match.group(2), match.group(3) or ""
         path = (folder / target).resolve()
         if not path.exists() and path.suffix != ".html":
             LOGGER.warning("there is no '%s' to link to", target, location=str(page))
@@ -47,20 +47,20 @@ def resolved(text: str, folder: Path, page: Path) -> str:
     return LINK.sub(link, text)
 
 
-def listed(index: str, there: set[str]) -> str:
+def listed(index: str, existing: set[str]) -> str:
     """The index with the pages that are there in the place of lines `?name` and `?folder/*`; `?*` are those it names nowhere."""
     named = set(re.findall(r"^\??([\w/]+)$", index, re.MULTILINE))
 
-    def pages(found: re.Match[str]) -> str:
-        name = found.group(1)
+    def pages(match: re.Match[str]) -> str:
+        name = match.group(1)
         if name.endswith("*"):
             folder = name[:-1]
             fits = sorted(
-                page for page in there if page.startswith(folder) and "/" not in page[len(folder) :]
+                page for page in existing if page.startswith(folder) and "/" not in page[len(folder) :]
             )
             fits = [page for page in fits if page not in named and page != "index"]
         else:
-            fits = [name] if name in there else []
+            fits = [name] if name in existing else []
         return "".join(f"{page}\n" for page in fits)
 
     return re.sub(r"^\?([\w/]*\*?)\n", pages, index, flags=re.MULTILINE)

@@ -46,7 +46,7 @@ def shape(schema: Schema) -> str:
         return ", ".join(f"`{word}`" for word in schema["enum"])
     for several in ("anyOf", "oneOf"):
         if several in schema:
-            kinds = [shape(each) for each in schema[several] if each.get("type") != "null"]
+            kinds = [shape(option) for option in schema[several] if option.get("type") != "null"]
             return " or ".join(dict.fromkeys(kinds))
     kind = schema.get("type")
     if kind == "array":
@@ -108,16 +108,16 @@ def references(schema: Any) -> Iterator[str]:
 
 def reached(schema: Schema, definitions: dict[str, Schema]) -> list[str]:
     """All objects that a schema leads to, in the order in which they come up."""
-    found: list[str] = []
+    names: list[str] = []
 
     def visit(part: Any) -> None:
         for name in references(part):
-            if name not in found:
-                found.append(name)
+            if name not in names:
+                names.append(name)
                 visit(definitions[name])
 
     visit(schema)
-    return found
+    return names
 
 
 def table(schema: Schema) -> list[str]:
@@ -139,10 +139,10 @@ def pages(schema: Schema) -> str:
     shared = [name for name in definitions if len(users[name]) > 1]
     lines = ["## The scene", "", schema.get("description", ""), "", *table(schema)]
     for key, names in by_key.items():
-        own = [name for name in names if name not in shared]
-        if own:
+        own_names = [name for name in names if name not in shared]
+        if own_names:
             lines += [f"## {key}", ""]
-        for name in own:
+        for name in own_names:
             lines += one(name, definitions[name])
     lines += ["## Used by several", ""]
     for name in shared:

@@ -36,7 +36,9 @@ def thread(turns: float, radius: float, below: float) -> tuple[Floats, Ints]:
     lower = [(k, n + 1 + k, n + 2 + k), (k, n + 2 + k, k + 1)]
     k = np.arange(n - PIECES)  # the next turn of the root
     upper = [(n + 1 + k, k + PIECES, k + PIECES + 1), (n + 1 + k, k + PIECES + 1, n + 2 + k)]
-    return np.concatenate([root, crest]), np.concatenate([np.stack(own, axis=1) for own in lower + upper])
+    return np.concatenate([root, crest]), np.concatenate(
+        [np.stack(corners, axis=1) for corners in lower + upper]
+    )
 
 
 def model() -> Model:

@@ -31,8 +31,8 @@ def model(n_elements: int = 32, t_end: float = 0.4) -> Model:
         damping_time=1e-3,
         radius=RADIUS,
     )
-    turn = signals.SmoothStep(2.0 * np.pi * TURNS, 0.0, t_end)
-    motor = made.add_driven("motor", (LENGTH, 0, 0), turn=turn, axis=(1, 0, 0))
+    rotation = signals.SmoothStep(2.0 * np.pi * TURNS, 0.0, t_end)
+    motor = made.add_driven("motor", (LENGTH, 0, 0), turn=rotation, axis=(1, 0, 0))
     plate = made.add_body("plate", MassProperties(0.02, 1e-6 * np.eye(3)), (LENGTH, 0, 0))
     made.add_joint("turned", "prismatic", motor, plate, at=(LENGTH, 0, 0), axis=(1, 0, 0))
     yarns = []
@@ -61,8 +61,8 @@ def shorter(result: Result) -> float:
 
 def heavier(result: Result) -> float:
     """Of the moment of the motor to that by which the pull comes nearer; the rest bends yarns."""
-    turn = 2.0 * np.pi * TURNS
-    moment = PULL * REACH**2 * turn / np.sqrt(LENGTH**2 - (REACH * turn) ** 2)
+    angle = 2.0 * np.pi * TURNS
+    moment = PULL * REACH**2 * angle / np.sqrt(LENGTH**2 - (REACH * angle) ** 2)
     return float(abs(result.joint("turned").moment[-1, 0]) / moment)
 
 

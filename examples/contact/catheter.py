@@ -32,10 +32,10 @@ def axis(s: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float6
 def vessel() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Vertices and triangles."""
     middle, up = axis(np.linspace(0.0, ENTRANCE + BEND * ANGLE, ALONG + 1))
-    turn = 2.0 * np.pi * np.arange(AROUND) / AROUND
-    ring = np.cos(turn)[:, None] * up[:, None] + np.sin(turn)[:, None] * np.array([0.0, 1.0, 0.0])
+    angle = 2.0 * np.pi * np.arange(AROUND) / AROUND
+    ring = np.cos(angle)[:, None] * up[:, None] + np.sin(angle)[:, None] * np.array([0.0, 1.0, 0.0])
     vertices = (middle[:, None] + VESSEL * ring).reshape(-1, 3)
-    i, j = (own.ravel() for own in np.indices((ALONG, AROUND)))
+    i, j = (index.ravel() for index in np.indices((ALONG, AROUND)))
     a, b = i * AROUND + j, i * AROUND + (j + 1) % AROUND
     lower, upper = np.stack([a, b, b + AROUND], axis=1), np.stack([a, b + AROUND, a + AROUND], axis=1)
     return vertices, np.concatenate([lower, upper])
@@ -66,8 +66,8 @@ def run(
 def off_axis(result: Result) -> float:
     """m, the most that a node inside of the vessel is from its axis at the end."""
     s = np.linspace(0.0, ENTRANCE + BEND * ANGLE, 2000)
-    places, nodes = axis(s)[0], result.rod("wire").r[-1]
-    apart = np.linalg.norm(nodes[:, None] - places[None], axis=2)[nodes[:, 0] > 0.0]
+    positions, nodes = axis(s)[0], result.rod("wire").r[-1]
+    apart = np.linalg.norm(nodes[:, None] - positions[None], axis=2)[nodes[:, 0] > 0.0]
     return float(apart.min(axis=1).max())
 
 

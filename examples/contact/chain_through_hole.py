@@ -33,7 +33,7 @@ def plate(hole: float) -> tuple[Floats, Ints]:
     outer, inner = k, 4 + k
     sides = [(outer, np.roll(outer, -1), np.roll(inner, -1)), (outer, np.roll(inner, -1), inner)]
     return np.concatenate([PLATE * square, hole * square]), np.concatenate(
-        [np.stack(own, axis=1) for own in sides]
+        [np.stack(corners, axis=1) for corners in sides]
     )
 
 
@@ -46,8 +46,8 @@ def model(hole: float = HOLE) -> Model:
     corners, every = oval(), []
     for k in range(COUNT):
         z = ABOVE + THICK + WIRE + LONG + k * PITCH
-        turn = from_axis_angle((0, 0, 1), 0.5 * np.pi * (k % 2) + 0.1)
-        body = made.add_body(f"link {k}", MassProperties(MASS, inertia()), (ASIDE, 0.0, z), turn)
+        orientation = from_axis_angle((0, 0, 1), 0.5 * np.pi * (k % 2) + 0.1)
+        body = made.add_body(f"link {k}", MassProperties(MASS, inertia()), (ASIDE, 0.0, z), orientation)
         ring = [
             made.add_solid(f"side {k}.{i}", body.at((0, 0, 0)), [corners[i], corners[i - 1]], radius=WIRE)
             for i in range(SIDES)

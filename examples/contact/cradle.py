@@ -39,11 +39,11 @@ def run(
 
 def angles(result: Result, apart: float = APART) -> Floats:
     """(N, T) rad, of the pendulums from the vertical."""
-    found = []
+    angles_of_balls = []
     for k in range(N):
         r = result.body(f"ball {k}").r
-        found.append(np.arctan2(r[:, 0] - (2.0 * RADIUS + apart) * k, -r[:, 2]))
-    return np.array(found)
+        angles_of_balls.append(np.arctan2(r[:, 0] - (2.0 * RADIUS + apart) * k, -r[:, 2]))
+    return np.array(angles_of_balls)
 
 
 if __name__ == "__main__":

@@ -52,7 +52,8 @@ def tilts(result: Result) -> np.ndarray:
 def speed(result: Result) -> float:
     """m/s, of the wave, from the second domino to the last."""
     times = [
-        float(np.interp(FALLS, own[: np.argmax(own)], result.t[: np.argmax(own)])) for own in tilts(result)
+        float(np.interp(FALLS, angles[: np.argmax(angles)], result.t[: np.argmax(angles)]))
+        for angles in tilts(result)
     ]
     return APART * (N - 2) / (times[-1] - times[1])
 

@@ -21,9 +21,9 @@ def model() -> Model:
     made = Model("incline", gravity=(G * np.sin(TILT), 0.0, -G * np.cos(TILT)))
     floor = made.add_plane("floor", made.ground.at((0, 0, 0)), (0, 0, 1))
     side, half = (0.5**0.5, 0.5**0.5, 0.0, 0.0), np.arctan(0.5)
-    turn = 0.5 * (0.5 * np.pi - half)
+    angle = 0.5 * (0.5 * np.pi - half)
     swing = np.array([np.cos(0.4), 0.0, 0.0, np.sin(0.4)])  # of its line on the floor, 0.8 rad
-    lie = np.array([np.cos(turn), 0.0, np.sin(turn), 0.0])
+    lie = np.array([np.cos(angle), 0.0, np.sin(angle), 0.0])
     w, x, y, z = swing[0] * lie[0], -swing[3] * lie[2], swing[0] * lie[2], swing[3] * lie[0]
     bodies = [
         ("sticks", Box(0.1, 0.1, 0.05, mass=0.5), (0.0, 0.0, 0.025), (1.0, 0.0, 0.0, 0.0), 0.5),
@@ -52,8 +52,8 @@ def ways(result: Result) -> dict[str, tuple[float, float]]:
         "slides": 0.5 * (down - 0.2 * G * np.cos(TILT)) * t**2,
         "rolls": down * t**2 / 3.0,
     }
-    found = {name: result.body(name).r[:, 0] for name in by_hand}
-    return {name: (float(x[-1] - x[0]), by_hand[name]) for name, x in found.items()}
+    positions = {name: result.body(name).r[:, 0] for name in by_hand}
+    return {name: (float(x[-1] - x[0]), by_hand[name]) for name, x in positions.items()}
 
 
 if __name__ == "__main__":

@@ -37,9 +37,9 @@ def path(loop: float, tail: float = TAIL, wide: float = 2.5) -> Floats:
     """
     half, width = np.pi * loop, wide * np.sqrt(loop * RADIUS)
     s = np.linspace(-half - tail * loop, half + tail * loop, 4000)
-    turn = (np.clip(s, -half, half) + half) / loop
-    x = loop * np.sin(turn) + np.minimum(s + half, 0.0) + np.maximum(s - half, 0.0)
-    across = loop * (1.0 - np.cos(turn)) + 0j  # y + i z
+    along_loop = (np.clip(s, -half, half) + half) / loop
+    x = loop * np.sin(along_loop) + np.minimum(s + half, 0.0) + np.maximum(s - half, 0.0)
+    across = loop * (1.0 - np.cos(along_loop)) + 0j  # y + i z
     for way, at in ((0.5, s + half), (-0.5, s - half)):
         far = at**2 / (2.0 * loop)  # from strand to strand, if they lay in the plane
         away = far + 2.1 * RADIUS * np.exp(-((at / width) ** 2))
@@ -82,9 +82,9 @@ def run(
     progress: bool | None = None,
 ) -> Result:
     """Pull, from the equilibrium without friction."""
-    rest = equilibrium(model(loop, n_elements, friction))
+    start = equilibrium(model(loop, n_elements, friction))
     pulled = model(loop, n_elements, friction, speed)
-    return simulate(pulled, t_end, dt, output_every=2, start=rest, progress=progress)
+    return simulate(pulled, t_end, dt, output_every=2, start=start, progress=progress)
 
 
 class Pull(NamedTuple):
@@ -108,9 +108,9 @@ def pull(result: Result) -> Pull:
 
 def friction_over_pressing(result: Result) -> float:
     """The coefficient of friction by (2), mean over the second half."""
-    found = pull(result)
+    pulled = pull(result)
     late = slice(result.n_outputs // 2, None)
-    return float(np.mean(((found.end - found.loop) / found.pressing)[late]))
+    return float(np.mean(((pulled.end - pulled.loop) / pulled.pressing)[late]))
 
 
 if __name__ == "__main__":

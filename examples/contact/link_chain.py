@@ -64,8 +64,8 @@ def run(
 
 def apart(result: Result) -> Floats:
     """(count - 1, T) m, from the middle of each link to that of the next."""
-    places = np.array([result.body(name).r for name in result.bodies])
-    return np.linalg.norm(np.diff(places, axis=0), axis=2)
+    positions = np.array([result.body(name).r for name in result.bodies])
+    return np.linalg.norm(np.diff(positions, axis=0), axis=2)
 
 
 if __name__ == "__main__":

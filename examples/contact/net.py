@@ -33,9 +33,12 @@ def model(per_mesh: int = 4) -> Model:
             cords.append(cord)
     for i in range(CORDS):
         for j in range(CORDS):
-            there = (i + 1) / (CORDS + 1), (j + 1) / (CORDS + 1)
+            fractions = (i + 1) / (CORDS + 1), (j + 1) / (CORDS + 1)
             made.add_joint(
-                f"knot {i + 1} {j + 1}", "weld", cords[2 * j].at(there[0]), cords[2 * i + 1].at(there[1])
+                f"knot {i + 1} {j + 1}",
+                "weld",
+                cords[2 * j].at(fractions[0]),
+                cords[2 * i + 1].at(fractions[1]),
             )
     body = made.add_body("ball", Sphere(RADIUS, density=DENSITY), (0.01, 0.005, RADIUS + 0.003 + HEIGHT))
     ball = made.add_sphere("ball", body, RADIUS)

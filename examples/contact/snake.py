@@ -72,7 +72,7 @@ def model(n_elements: int = 20) -> Model:
         GJ=2 * shear * second,
         EI=E * second,
         mass_per_length=DENSITY * A,
-        inertia_per_length=[DENSITY * second * share for share in (2.0, 1.0, 1.0)],
+        inertia_per_length=[DENSITY * second * ratio for ratio in (2.0, 1.0, 1.0)],
         radius=RADIUS,
     )
     rod = made.add_rod("snake", [(0, 0, 0), (0, 0, LENGTH)], section, n_elements, mass="lumped")

@@ -43,8 +43,8 @@ def governor() -> Model:
             f"arm {k}", arm_with_ball(), middle, turned, np.cross(spin, middle), angular_velocity=spin
         )
         model.add_joint(f"hinge {k}", "revolute", shaft, arm, at=hinge, axis=(0, 1, 0))
-        held = slider.at((0.05 * side, 0, 0))
-        model.add_spring(f"spring {k}", held, arm.at((0, 0, 0)), stiffness=8e5, length=0.5, damping=4e4)
+        anchor = slider.at((0.05 * side, 0, 0))
+        model.add_spring(f"spring {k}", anchor, arm.at((0, 0, 0)), stiffness=8e5, length=0.5, damping=4e4)
     return model
 
 

@@ -35,11 +35,11 @@ def rigid_chain(n_bars: int) -> Model:
     """The same of rigid boxes."""
     chain = Model("chain", gravity=(0.0, 0.0, -9.81))
     half = np.array([LENGTH / n_bars / 2, 0.0, 0.0])
-    turn = (np.cos((np.pi / 2 - TILT) / 2), 0.0, np.sin((np.pi / 2 - TILT) / 2), 0.0)
+    orientation = (np.cos((np.pi / 2 - TILT) / 2), 0.0, np.sin((np.pi / 2 - TILT) / 2), 0.0)
     last = chain.ground.at((0, 0, 0))
     for k in range(n_bars):
         shape = Box(LENGTH / n_bars, SIDE, SIDE, density=DENSITY)
-        bar = chain.add_body(f"bar {k + 1}", shape, LENGTH * (k + 0.5) / n_bars * ALONG, turn)
+        bar = chain.add_body(f"bar {k + 1}", shape, LENGTH * (k + 0.5) / n_bars * ALONG, orientation)
         chain.add_joint(f"joint {k + 1}", "spherical", last, bar.at(-half))
         last = bar.at(half)
     return chain

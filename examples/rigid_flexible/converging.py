@@ -48,10 +48,10 @@ def converge(
     twin = simulate(model(stiffness[0]).rigidified(), t_end, dt)
     differences = []
     for k in stiffness:
-        found = compare(twin, simulate(model(k), t_end, dt), points, names=("rigid", f"stiffness {k:g}"))
-        differences.append(max(row.rms / row.scale for row in found.rows if row.kind == "point"))
+        comparison = compare(twin, simulate(model(k), t_end, dt), points, names=("rigid", f"stiffness {k:g}"))
+        differences.append(max(row.rms / row.scale for row in comparison.rows if row.kind == "point"))
     rate = -np.polyfit(np.log(stiffness), np.log(differences), 1)[0] if len(stiffness) > 1 else np.nan
-    return Study(stiffness, differences, float(rate), found)
+    return Study(stiffness, differences, float(rate), comparison)
 
 
 def show(title: str, study: Study, soft: Comparison | None = None) -> None:

@@ -32,9 +32,9 @@ def model(E: float, n_elements: int = 6) -> Model:
     linkage = Model("four-bar", gravity=(0.0, 0.0, -9.81))
     bars = []
     for name, a, b in (("crank", np.zeros(3), B), ("rocker", D, C)):
-        turn = from_axis_angle([0.0, 1.0, 0.0], -np.arctan2((b - a)[2], (b - a)[0]))
+        orientation = from_axis_angle([0.0, 1.0, 0.0], -np.arctan2((b - a)[2], (b - a)[0]))
         bar = Box(float(np.linalg.norm(b - a)), 0.03, 0.03, density=2000.0)
-        bars.append(linkage.add_body(name, bar, (a + b) / 2, turn))
+        bars.append(linkage.add_body(name, bar, (a + b) / 2, orientation))
     section = Section.circular(0.01, Material(E=E, nu=0.3, density=2000.0))
     rod = linkage.add_rod("coupler", [B, C], section, n_elements)
     linkage.add_joint("A", "revolute", linkage.ground, bars[0], at=(0, 0, 0), axis=(0, 1, 0))

@@ -265,9 +265,8 @@ def contact_advice(model: ModelData, placed: Placement, dt: float) -> list[str]:
             f", {estimate.depth / estimate.radius:.2g} of {estimate.measure}" if estimate.radius > 0.0 else ""
         )
         messages.append(
-            f"{estimate.label} come to a depth of some {estimate.depth_by_weight:.2g} m by weight and {estimate.depth_by_speed:.2g} "
-            f"m by the velocities at "
-            f"t = 0{of_radius}"
+            f"{estimate.label} come to a depth of some {estimate.depth_by_weight:.2g} m by weight and "
+            f"{estimate.depth_by_speed:.2g} m by the velocities at t = 0{of_radius}"
         )
     return messages + check_steps(estimates, dt) + check_stations(estimates, model, placed)
 

@@ -221,8 +221,8 @@ class _Process:
         answer = self._process.stdout.readline()
         if not answer:
             raise _ProcessDiedError(self._end())
-        found: dict[str, Any] = json.loads(answer)
-        return found
+        reply: dict[str, Any] = json.loads(answer)
+        return reply
 
     def _end(self) -> str:
         """Return how the process ended, with the last line that it printed."""

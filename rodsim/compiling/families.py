@@ -24,7 +24,7 @@ def schemes() -> None:
     from rodsim import ModelError, simulate
 
     for name, family in FAMILIES.items():
-        numbers = ", ".join("2" if whole else "0.5" for whole in family.parameters.values())
+        numbers = ", ".join("2" if is_integer else "0.5" for is_integer in family.parameters.values())
         with contextlib.suppress(ModelError):
             simulate(_arm(), T_END, DT, f"{name}({numbers})" if numbers else name, progress=False)
 

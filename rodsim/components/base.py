@@ -209,7 +209,7 @@ class ParameterType(NamedTuple):
     """Type of a field: its name in scenes, its check, and the description of its values for JSON."""
 
     word: str  # `rodsim.scenes.components.FIELD_TYPES` has its schema, and how it is read and written
-    check: Callable[[CheckContext, str, Any], Any] = lambda asked, what, value: value
+    check: Callable[[CheckContext, str, Any], Any] = lambda context, what, value: value
     describe: Callable[[Any], Any] = plain
     choices: tuple[str, ...] = ()
     synonyms: Mapping[str, str] = MappingProxyType({})  # accepted word -> choice that it stands for

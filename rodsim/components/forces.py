@@ -297,7 +297,7 @@ class MassDamping(InteractionComponent):
     ambient: VectorFunction | None = parameter(
         ParameterType(
             "vector",
-            lambda asked, what, value: vector_function(asked.owner, value),
+            lambda context, what, value: vector_function(context.owner, value),
             lambda wind: wind(np.zeros(1))[0].tolist(),
         ),
         "velocity of what is around [m/s]",
@@ -351,15 +351,15 @@ class JointDamping(InteractionComponent):
     @classmethod
     def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
         owner, joint = context.owner, values["joint"]
-        turning, slide = values["turning"], values["sliding"]
-        for what, value in (("turning", turning), ("sliding", slide)):
+        rotational, slide = values["turning"], values["sliding"]
+        for what, value in (("turning", rotational), ("sliding", slide)):
             if value > 0.0 and what not in JOINTS[joint.kind].rubbing:
                 kinds = [kind for kind, joint_kind in JOINTS.items() if what in joint_kind.rubbing]
                 raise ModelError(
                     f"{owner}: {what} = {value:g}, but the {joint.kind} joint '{joint.name}' leaves that motion no freedom; "
                     f"leave it out, or take a joint of {', '.join(kinds)}"
                 )
-        if turning == slide == 0.0:
+        if rotational == slide == 0.0:
             raise ModelError(f"{owner}: resists nothing; give turning= or sliding=")
 
     def make_interactions(self, poses: Poses) -> list[Interaction]:

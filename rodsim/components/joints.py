@@ -51,7 +51,7 @@ class JointComponent(Component):
     kind: str = parameter(
         ParameterType(
             "choice",
-            lambda asked, what, value: kind_of(asked.owner, value),
+            lambda context, what, value: kind_of(context.owner, value),
             choices=tuple(JOINTS),
             synonyms=SYNONYMS,
         ),
@@ -140,7 +140,7 @@ class Drive(Component):
     motion: Motion = parameter(
         ParameterType(
             "motion",
-            lambda asked, what, value: scalar_motion(asked.owner, scalar_signal(asked.owner, value)),
+            lambda context, what, value: scalar_motion(context.owner, scalar_signal(context.owner, value)),
             lambda motion: describe_time_function(motion.given),
         ),
         "function of time, counted from the coordinate's value at t = 0",
@@ -329,9 +329,7 @@ class Gear(Component):
 def _geared(context: CheckContext, joint: Any, ratio: Any, of: Any) -> GearTerm:
     """Check one term of a gear; `of`: coordinate of the joint, None if the joint has only one."""
     owner, component = context.owner, find_joint(context, "joint", joint)
-    known = lambda kind: [
-        coordinate_name for coordinate_name in COORDINATES if coordinate_name in JOINTS[kind].coordinates
-    ]  # noqa: E731
+    known = lambda kind: [name for name in COORDINATES if name in JOINTS[kind].coordinates]  # noqa: E731
     coordinate = chosen_coordinate(owner, component, of, "couple", known)
     size = number(owner, f"ratio of '{component.name}'", ratio)
     if size == 0.0:

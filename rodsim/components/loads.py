@@ -27,7 +27,7 @@ from rodsim.components.model_parts import Anchor, Driven, Ground, Rod
 KINDS = {"force": FORCE, "moment": MOMENT}
 KIND = ParameterType(  # stored as FORCE or MOMENT
     "choice",
-    lambda asked, what, value: KINDS[word(asked.owner, what, value, KINDS)],
+    lambda context, what, value: KINDS[word(context.owner, what, value, KINDS)],
     lambda value: next(name for name, own in KINDS.items() if own == value),
     tuple(KINDS),
     {"torque": "moment"},

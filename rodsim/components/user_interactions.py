@@ -103,9 +103,9 @@ def _measures_by_name(owner: str, model: Any, value: Any) -> Any:
 
 TEXT, PARAMETERS = ParameterType("text", _text), ParameterType("parameters", _parameters)
 MEASURES = ParameterType("measures", _measures, by_name=_measures_by_name)
-KIND = ParameterType("kind", lambda asked, what, value: find_user_kind(asked.owner, value))
+KIND = ParameterType("kind", lambda context, what, value: find_user_kind(context.owner, value))
 ANCHORS = ParameterType(
-    "anchors", lambda asked, what, value: tuple(_point(asked, x) for x in value), by_name=_points_by_name
+    "anchors", lambda context, what, value: tuple(_point(context, x) for x in value), by_name=_points_by_name
 )
 NUMBERS = ParameterType("numbers", _copies)
 

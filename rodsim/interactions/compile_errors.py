@@ -34,23 +34,23 @@ def explain(error: Exception) -> str:
 
 def _reason(text: str) -> str:
     """Return the cause of an error of numba in plain words."""
-    if found := re.search(r"NameError: (name '\w+' is not defined)", text):
-        return found[1]
-    if found := re.search(r"Untyped global name '(\w+)'", text):
-        return f"'{found[1]}' cannot be used in a compiled function"
-    if found := re.search(r"Unknown attribute '(\w+)' of type (.*)", text):
-        return f"{_plain(found[2])} has no '{found[1]}'"
-    if found := re.search(r"Can't unify return type from the following types: (.*)", text):
-        return f"it returns values of different types: {_plain(found[1])}"
-    if found := re.search(r"Cannot unify (.*) and (.*) for '([\w$]+)[.\d]*'", text):
-        name = "a value" if found[3].startswith("$") else f"'{found[3]}'"  # $: numba's name of an expression
-        return f"{name} is {_plain(found[1])} in one place and {_plain(found[2])} in another"
-    if found := re.search(r">>> setitem\(array\(complex128, 1d, C\), Literal\[int\]\(0\), (.*)\)", text):
-        return f"it returns {_plain(found[1])}, not a number"
-    if found := re.search(r">>> (\w+)\((.*)\)", text):
-        return _impossible(found[1], found[2])
-    if found := re.search(r"No definition for lowering <built-in function (\w+)>\((.*?)\) ->", text):
-        return _impossible(found[1], found[2])
+    if match := re.search(r"NameError: (name '\w+' is not defined)", text):
+        return match[1]
+    if match := re.search(r"Untyped global name '(\w+)'", text):
+        return f"'{match[1]}' cannot be used in a compiled function"
+    if match := re.search(r"Unknown attribute '(\w+)' of type (.*)", text):
+        return f"{_plain(match[2])} has no '{match[1]}'"
+    if match := re.search(r"Can't unify return type from the following types: (.*)", text):
+        return f"it returns values of different types: {_plain(match[1])}"
+    if match := re.search(r"Cannot unify (.*) and (.*) for '([\w$]+)[.\d]*'", text):
+        name = "a value" if match[3].startswith("$") else f"'{match[3]}'"  # $: numba's name of an expression
+        return f"{name} is {_plain(match[1])} in one place and {_plain(match[2])} in another"
+    if match := re.search(r">>> setitem\(array\(complex128, 1d, C\), Literal\[int\]\(0\), (.*)\)", text):
+        return f"it returns {_plain(match[1])}, not a number"
+    if match := re.search(r">>> (\w+)\((.*)\)", text):
+        return _impossible(match[1], match[2])
+    if match := re.search(r"No definition for lowering <built-in function (\w+)>\((.*?)\) ->", text):
+        return _impossible(match[1], match[2])
     lines = [line.strip() for line in text.splitlines()]
     return _plain(next((line for line in lines if line and not line.startswith("Failed in nopython")), text))
 
@@ -76,9 +76,9 @@ def _plain(types: str) -> str:
 
 def _place(text: str) -> str:
     """Return line, file and source of the first location in the user's code; "" if there is none."""
-    for found in re.finditer(r'File "([^"]+)", line (\d+):\s*\n((?:.*\n)*?)\s*\^', text):
-        path = Path(found[1]).resolve()
+    for match in re.finditer(r'File "([^"]+)", line (\d+):\s*\n((?:.*\n)*?)\s*\^', text):
+        path = Path(match[1]).resolve()
         if not str(path).startswith(_OURS):
-            source = found[3].strip().splitlines()[-1].strip()
-            return f" (line {found[2]} of {path.name}: {source})"
+            source = match[3].strip().splitlines()[-1].strip()
+            return f" (line {match[2]} of {path.name}: {source})"
     return ""

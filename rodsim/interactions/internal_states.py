@@ -98,12 +98,12 @@ def _solve(y0, y1, x0, start, h, X, x1):
             r[i] = 0.0
         EVOLVE(y0, y1, x0, x1, h, X, r)
         for j in range(n):
-            kept = x1[j]
-            x1[j] = kept + COMPLEX_STEP * 1j
+            unperturbed = x1[j]
+            x1[j] = unperturbed + COMPLEX_STEP * 1j
             for i in range(n):
                 s[i] = 0.0
             EVOLVE(y0, y1, x0, x1, h, X, s)
-            x1[j] = kept
+            x1[j] = unperturbed
             for i in range(n):
                 J[i, j] = (s[i] - r[i]).imag / COMPLEX_STEP
         if not _eliminate(J, r):
@@ -225,7 +225,7 @@ def kind_with_states(
     keeps = "value" in functions
     known: dict[FunctionType, Any] = {}
     of_user = {role: make_compilable(function, digest, known) for role, function in functions.items()}
-    own = {
+    namespace = {
         **globals(),
         "FRAMES": frames,
         "GIVEN": ANCHOR * frames,
@@ -234,10 +234,10 @@ def kind_with_states(
         "FORCES": of_user["step_dual"],
         "KEPT": of_user.get("value"),
     }
-    own["SOLVE"] = internal_kernel_in_folder(_with(_solve, own, digest), folder_of(digest))
+    namespace["SOLVE"] = internal_kernel_in_folder(_with(_solve, namespace, digest), folder_of(digest))
 
     def made(function: Any, signature: Any) -> Any:
-        return compiled_in_folder(signature, _with(function, own, digest), folder_of(digest))
+        return compiled_in_folder(signature, _with(function, namespace, digest), folder_of(digest))
 
     settles = Condensed(
         update_internal=made(_settle, DUAL), stored_energy=made(_kept if keeps else _keeps_nothing, VALUE)

@@ -44,10 +44,10 @@ def rate_dual(kind: Kind, y: Poses, z: Poses, X: Floats) -> Poses:
 
 def updated_states(kind: Kind, y0: Poses, y1: Poses, X: Floats, lam: float) -> Floats:
     """Evaluate the internal variables (own,) at the end of a step from y0 to y1 of length 1/lam, s."""
-    found: Floats = (
+    states: Floats = (
         _called(kind.condensed.update_internal, y0, y1, X, lam).ravel()[: kind.n_internal].real.copy()
     )
-    return found
+    return states
 
 
 def stored_energy(kind: Kind, y: Poses, X: Floats) -> complex:
@@ -86,5 +86,5 @@ def stiffness(kind: Kind, y: Poses, X: Floats) -> Floats:
     rows = [
         to_wrenches(dual(kind, y + step * z, y + step * z, X), y + step * z).imag for z in unit_motions(y)
     ]
-    found: Floats = np.array(rows) / COMPLEX_STEP
-    return found
+    derivatives: Floats = np.array(rows) / COMPLEX_STEP
+    return derivatives

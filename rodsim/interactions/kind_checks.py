@@ -43,8 +43,8 @@ def _samples(kind: Kind, count: int, X: Floats | None, length: float, seed: int 
             for _ in range(n)
         ]
         for near in _NEAR:
-            turn = np.concatenate([np.ones((n, 1)), near * 0.25 * rng.normal(size=(n, 3))], axis=1)
-            quat1 = quaternions.multiply(quaternions.normalize(turn), quat)
+            rotation = np.concatenate([np.ones((n, 1)), near * 0.25 * rng.normal(size=(n, 3))], axis=1)
+            quat1 = quaternions.multiply(quaternions.normalize(rotation), quat)
             r1 = r + near * length * 0.2 * rng.normal(size=(n, 3))
             yield complex_poses(r, quat), complex_poses(r1, quat1), np.concatenate([*levers, numbers])
 
@@ -52,8 +52,8 @@ def _samples(kind: Kind, count: int, X: Floats | None, length: float, seed: int 
 def _unit(rng: np.random.Generator) -> Floats:
     """Return a random unit vector (3,)."""
     x = rng.normal(size=3)
-    found: Floats = x / np.linalg.norm(x)
-    return found
+    unit_vector: Floats = x / np.linalg.norm(x)
+    return unit_vector
 
 
 def _axes(quat: Floats) -> Floats:
@@ -173,14 +173,14 @@ def check_evolving(owner: str, kind: Kind, count: int, X: Floats | None, length:
         _finite(owner, "step_dual", f)
         _check_analytic(owner, "step_dual", kind, numbers, (y0, y1), RATE)
         moved = (_moved(y0, length), _moved(y1, length), numbers, RATE)
-        for found, here in (
+        for changed, here in (
             (kernel_calls.dual(kind, *moved), f),
             (kernel_calls.updated_states(kind, *moved), x1),
         ):
             _judge(
                 owner,
                 "a common displacement leaves its dual and its states",
-                found - here,
+                changed - here,
                 max(_size(f), _size(x1)),
                 "let it depend on differences of places alone; one that is tied to the ground has an anchor there",
             )
@@ -199,9 +199,9 @@ def _lost(kind: Kind, y0: Any, y1: Any, X: Floats) -> tuple[float, float]:
     """Return the energy that a step dissipates, J, and its round-off; stored energy includes that of the internal states."""
     f, x1 = kernel_calls.dual(kind, y0, y1, X, RATE), kernel_calls.updated_states(kind, y0, y1, X, RATE)
     at_end = np.concatenate([X[: -kind.n_internal], x1])
-    kept = [kernel_calls.stored_energy(kind, y, own).real for y, own in ((y0, X), (y1, at_end))]
-    lost = float(np.sum(f * (y1 - y0)).real) - (kept[1] - kept[0])
-    return lost, EXACT * (_size(f) * _size(y1 - y0) + float(np.abs(kept).max()))
+    stored = [kernel_calls.stored_energy(kind, y, numbers).real for y, numbers in ((y0, X), (y1, at_end))]
+    lost = float(np.sum(f * (y1 - y0)).real) - (stored[1] - stored[0])
+    return lost, EXACT * (_size(f) * _size(y1 - y0) + float(np.abs(stored).max()))
 
 
 def with_step_properties(kind: Kind, count: int, X: Floats | None, length: float) -> Kind:
@@ -225,14 +225,14 @@ def with_step_properties(kind: Kind, count: int, X: Floats | None, length: float
 
 def frames_with_torque(kind: Kind, count: int, X: Floats | None, length: float) -> tuple[bool, ...]:
     """Return, for each frame, True if the kind exerts a torque on it even with the anchor at the frame's origin."""
-    found = np.zeros(kind.arity, bool)
+    has_torque = np.zeros(kind.arity, bool)
     for y0, y1, numbers in _samples(kind, count, X, length, seed=2):
         numbers = numbers.copy()
         for k in range(kind.arity):
             numbers[ANCHOR * k : ANCHOR * k + 3] = 0.0
         f = kernel_calls.dual(kind, y0, y1, numbers)
-        found |= np.abs(f[:, 1:]).max(axis=(1, 2)) > 0.0
-    return tuple(bool(x) for x in found)
+        has_torque |= np.abs(f[:, 1:]).max(axis=(1, 2)) > 0.0
+    return tuple(bool(x) for x in has_torque)
 
 
 def _moved(y: Any, length: float) -> Any:
@@ -275,15 +275,15 @@ def _check_gradient(owner: str, kind: Kind, y: Any, X: Floats, length: float) ->
     _finite(owner, "dual", f)
     z = kernel_calls.unit_motions(y)
     by_steps = (
-        np.array([kernel_calls.value(kind, y + 1j * COMPLEX_STEP * each, X).imag for each in z])
+        np.array([kernel_calls.value(kind, y + 1j * COMPLEX_STEP * motion, X).imag for motion in z])
         / COMPLEX_STEP
     )
-    found = np.array([np.sum(f * each).real for each in z])
-    size = max(_size(by_steps), _size(found))
+    gradient = np.array([np.sum(f * motion).real for motion in z])
+    size = max(_size(by_steps), _size(gradient))
     _judge(
         owner,
         "dual(y, y) is the gradient of value",
-        found - by_steps,
+        gradient - by_steps,
         size,
         "compare `dual` at equal ends with the derivatives of `value`, an analytic function (no abs, no norm of numpy)",
     )

@@ -60,19 +60,19 @@ class UserKind:
         """Return True if the kind is a dissipation, not an energy."""
         return self.kind.value is not None and self.kind.bend is not no_bend
 
-    def packed(self, owner: str, given: Mapping[str, Any]) -> Floats:
+    def packed(self, owner: str, arguments: Mapping[str, Any]) -> Floats:
         """Return the parameters X of one interaction from its arguments; ModelError if names or values are wrong."""
         known = dict(self.numbers)
-        for name in given:
+        for name in arguments:
             if name not in known:
                 raise ModelError(
                     f"{owner}: '{name}' is no number of '{self.name}'; it has {', '.join(known) or 'none'}"
                 )
         parts: list[Floats] = [np.zeros(0)]
         for name, count in self.numbers:
-            if name not in given:
+            if name not in arguments:
                 raise ModelError(f"{owner}: give {name}=, a number of '{self.name}'")
-            value = given[name]
+            value = arguments[name]
             parts.append(
                 checks.vector(owner, name, value, count)
                 if count
@@ -209,14 +209,14 @@ def interaction(
             else:
                 kind = dissipation(name, count, made["step_dual"], made["rate_dual"])
             check = check_energy if "value" in made else check_dissipation
-        own = UserKind(name, kind, widths, digest, (True,) * count)
-        X = None if sample is None else own.packed(f"{owner}, sample", sample)
+        user_kind = UserKind(name, kind, widths, digest, (True,) * count)
+        X = None if sample is None else user_kind.packed(f"{owner}, sample", sample)
         check(owner, kind, _count(widths), X, float(length), free)
         uses_axes = frames_with_torque(kind, _count(widths), X, float(length))
         kind = with_step_properties(kind, _count(widths), X, float(length))
-        KINDS[name] = found = replace(own, kind=kind, uses_axes=uses_axes)
-        register_kind(found)
-        return found
+        KINDS[name] = registered = replace(user_kind, kind=kind, uses_axes=uses_axes)
+        register_kind(registered)
+        return registered
 
     return decorate
 
@@ -225,10 +225,10 @@ KINDS: dict[str, UserKind] = {}  # kinds registered last in this process, by nam
 CODES: dict[str, str] = {}  # digests of the kinds in `INTERACTIONS`, which models may have restored
 
 
-def register_kind(own: UserKind) -> Kind:
+def register_kind(user_kind: UserKind) -> Kind:
     """Register the functions of a kind under its name, again if another kind of that name was registered since."""
-    CODES[own.name] = own.digest
-    return INTERACTIONS.register(own.kind)
+    CODES[user_kind.name] = user_kind.digest
+    return INTERACTIONS.register(user_kind.kind)
 
 
 def kinds_with_other_code(described: Mapping[str, Any], codes: Mapping[str, str] = CODES) -> dict[str, str]:
@@ -236,11 +236,12 @@ def kinds_with_other_code(described: Mapping[str, Any], codes: Mapping[str, str]
 
     `codes`: digests of the kinds in this process.
     """
-    others = described.get("others", {}).items()
+    interactions = described.get("others", {}).items()
     return {
-        own["kind"]: name
-        for name, own in others
-        if "code" in own and codes.get(own["kind"], own["code"]) != own["code"]
+        description["kind"]: name
+        for name, description in interactions
+        if "code" in description
+        and codes.get(description["kind"], description["code"]) != description["code"]
     }
 
 
@@ -290,7 +291,7 @@ def _functions(owner: str, described: Any, evolves: bool) -> dict[str, FunctionT
 
     `evolves`: True for a kind with internal states.
     """
-    found = {}
+    found_functions = {}
     how = _HOW_WITH_STATES if evolves else _HOW
     for role, arguments in (_WITH_STATES if evolves else _ARGUMENTS).items():
         thing = vars(described).get(role) if isinstance(described, type) else None
@@ -299,8 +300,8 @@ def _functions(owner: str, described: Any, evolves: bool) -> dict[str, FunctionT
             continue
         if not isinstance(function, FunctionType) or function.__code__.co_argcount != len(arguments):
             raise ModelError(f"{owner}: `{role}` is no function of {', '.join(arguments)}; write {how}")
-        found[role] = function
-    if tuple(found) not in (EVOLVING if evolves else (ENERGY, DISSIPATION)):
-        has = ", ".join(found) or "nothing"
+        found_functions[role] = function
+    if tuple(found_functions) not in (EVOLVING if evolves else (ENERGY, DISSIPATION)):
+        has = ", ".join(found_functions) or "nothing"
         raise ModelError(f"{owner}: says {has}; decorate a class with {how}")
-    return found
+    return found_functions

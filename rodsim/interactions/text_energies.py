@@ -90,44 +90,44 @@ def parse_energy(owner: str, text: str, measures: tuple[MeasureTerm, ...]) -> En
     for name in variables:
         if not name.isidentifier() or name in RESERVED:
             raise ModelError(f"{owner}: {shown(name)} cannot name a measure; choose another word")
-    found = EnergyExpression(canonical(owner, text, variables), measures)
-    used = set(re.findall(r"[^\W\d]\w*", found.text))
+    expression = EnergyExpression(canonical(owner, text, variables), measures)
+    used = set(re.findall(r"[^\W\d]\w*", expression.text))
     unused = [name for name in variables if name not in used]
     if unused:
         raise ModelError(
             f"{owner}: its energy {shown(text)} does not contain the measure '{unused[0]}'; leave it out"
         )
-    return found
+    return expression
 
 
 def from_name(name: str) -> Kind | None:
     """Return the kind of this name if it is an energy as a text, else None; ValueError if it only begins like one."""
     if not name.startswith(_PREFIX):
         return None
-    text, *rest = name.removeprefix(_PREFIX).split("; ")
-    parts = [_MEASURE.fullmatch(each) for each in rest]
+    text, *measure_texts = name.removeprefix(_PREFIX).split("; ")
+    parts = [_MEASURE.fullmatch(measure_text) for measure_text in measure_texts]
     measures = tuple(MeasureTerm(m[1], m[2], int(m[3]), int(m[4])) for m in parts if m is not None)
     fits = all(m.word in WIDTHS and max(m.a, m.b) < MAX_FRAMES and m.a != m.b for m in measures)
     try:
-        found = parse_energy("energy", text, measures) if fits and all(parts) else None
+        expression = parse_energy("energy", text, measures) if fits and all(parts) else None
     except ModelError as error:
         raise ValueError(str(error)) from None
-    if found is None or found.name != name:
+    if expression is None or expression.name != name:
         raise ValueError(f"{shown(name)} is no energy of measures")
-    return energy_kind(found)
+    return energy_kind(expression)
 
 
-def energy_kind(own: EnergyExpression) -> Kind:
+def energy_kind(energy: EnergyExpression) -> Kind:
     """Return the kind of an energy, registered."""
-    return INTERACTIONS.register(_kind(own))
+    return INTERACTIONS.register(_kind(energy))
 
 
 @functools.cache
-def _kind(own: EnergyExpression) -> Kind:
+def _kind(energy: EnergyExpression) -> Kind:
     """Load the generated module of an energy and return its kind."""
-    module = load_module(_source(own))
-    count, first = len(own.measures), own.first_parameter + len(own.parameters)
-    angles = all(m.word == "angle" for m in own.measures)
+    module = load_module(_source(energy))
+    count, first = len(energy.measures), energy.first_parameter + len(energy.parameters)
+    angles = all(m.word == "angle" for m in energy.measures)
     strain_energy = StrainEnergy(
         count,
         module.strains,
@@ -136,7 +136,9 @@ def _kind(own: EnergyExpression) -> Kind:
         functools.partial(_shifted, first),
         TURN if angles else 0.0,
     )
-    return Kind(own.name, own.frames, 0, module.value, module.dual, no_bend, strain_energy=strain_energy)
+    return Kind(
+        energy.name, energy.frames, 0, module.value, module.dual, no_bend, strain_energy=strain_energy
+    )
 
 
 def _shifted(first: int, X: Floats, de: Floats, dstress: Floats) -> Floats:
@@ -146,31 +148,31 @@ def _shifted(first: int, X: Floats, de: Floats, dstress: Floats) -> Floats:
 
 
 def energy_parameters(
-    own: EnergyExpression, of_measures: list[Floats], parameters: dict[str, float]
+    energy: EnergyExpression, of_measures: list[Floats], parameters: dict[str, float]
 ) -> Floats:
     """Return the numbers of one interaction, with constant stresses of zero."""
-    values = [parameters[name] for name in own.parameters]
-    return np.concatenate([*of_measures, values, np.zeros(len(own.measures))])
+    values = [parameters[name] for name in energy.parameters]
+    return np.concatenate([*of_measures, values, np.zeros(len(energy.measures))])
 
 
-def _source(own: EnergyExpression) -> str:
+def _source(energy: EnergyExpression) -> str:
     """Return the source text of the module with the functions of the kind."""
-    count, first = len(own.measures), own.first_parameter
-    constant = first + len(own.parameters)
-    places = np.cumsum([0, *(WIDTHS[m.word] for m in own.measures)])[:-1].tolist()
+    count, first = len(energy.measures), energy.first_parameter
+    constant = first + len(energy.parameters)
+    offsets = np.cumsum([0, *(WIDTHS[m.word] for m in energy.measures)])[:-1].tolist()
     strains = [
-        f"measures.{m.word}(y, {m.a}, {m.b}, X, {at})" for m, at in zip(own.measures, places, strict=True)
+        f"measures.{m.word}(y, {m.a}, {m.b}, X, {at})" for m, at in zip(energy.measures, offsets, strict=True)
     ]
     spread = [
         f"    measures.add_{m.word}(y0, y1, {m.a}, {m.b}, X, {at}, w[{k}], out)"
-        for k, (m, at) in enumerate(zip(own.measures, places, strict=True))
+        for k, (m, at) in enumerate(zip(energy.measures, offsets, strict=True))
     ]
     numbers = range(count)
-    more = "".join(f" + X[{constant + k}]*e[{k}]" for k in numbers)
+    constant_terms = "".join(f" + X[{constant + k}]*e[{k}]" for k in numbers)
     stresses = ", ".join(f"lam[0]*(s[{k}] + X[{constant + k}])" for k in numbers)
     return "\n".join(
         [
-            f"# {own.name!r}",
+            f"# {energy.name!r}",
             f"# {helpers()}",
             "from discretization.space.laws import slopes",
             "from discretization.space.laws.functions import PARAMETERS",
@@ -182,7 +184,7 @@ def _source(own: EnergyExpression) -> str:
             f"AT = {first} - PARAMETERS",
             "",
             "",
-            *functions_of(tree_of(own.text, own.variables), "inline_kernel", "inline_kernel"),
+            *functions_of(tree_of(energy.text, energy.variables), "inline_kernel", "inline_kernel"),
             "",
             "@inline_kernel",
             "def strains_of(y, X):",
@@ -191,14 +193,14 @@ def _source(own: EnergyExpression) -> str:
             "",
             "@inline_kernel",
             "def spread(y0, y1, X, w, out):",
-            f"    measures.clear_duals(out, {own.frames})",
+            f"    measures.clear_duals(out, {energy.frames})",
             *spread,
             "",
             "",
             "@value_function",
             "def value(y, X, out):",
             "    e = strains_of(y, X)",
-            f"    out[0] = density(e, X, AT){more}",
+            f"    out[0] = density(e, X, AT){constant_terms}",
             "",
             "",
             "@dual_function",

@@ -111,13 +111,13 @@ _ROLES: dict[str, tuple[Any, Any]] = {
 def compile_function(role: str, function: FunctionType, frames: int, digest: str) -> Any:
     """Return the compiled function of a kind (`rigid.interactions.kinds`) that calls the user's function of this role."""
     wrapper, signature = _ROLES[role]
-    own = {
+    namespace = {
         **wrapper.__globals__,
         "FRAMES": frames,
         "GIVEN": ANCHOR * frames,
         "USER": make_compilable(function, digest, {}),
     }
-    made = give_unique_name(FunctionType(wrapper.__code__, own), wrapper.__name__, digest)
+    made = give_unique_name(FunctionType(wrapper.__code__, namespace), wrapper.__name__, digest)
     made.__doc__ = function.__doc__
     return compiled_in_folder(signature, made, folder_of(digest))
 
@@ -151,10 +151,10 @@ def make_compilable(function: FunctionType, digest: str, known: dict[FunctionTyp
             CellType(inner.get(name, cell.cell_contents))
             for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         ]
-        own = FunctionType(
+        made = FunctionType(
             function.__code__, {**function.__globals__, **inner}, function.__name__, None, tuple(cells)
         )
-        known[function] = internal_kernel_in_folder(give_unique_name(own, function.__name__, digest))
+        known[function] = internal_kernel_in_folder(give_unique_name(made, function.__name__, digest))
     return known[function]
 
 
@@ -239,7 +239,7 @@ def folder_of(digest: str) -> str:
         return ""
     with contextlib.suppress(OSError):  # the disk may be read-only
         os.utime(folder)
-        by_age = sorted(parent.iterdir(), key=lambda each: each.stat().st_mtime_ns, reverse=True)
+        by_age = sorted(parent.iterdir(), key=lambda old_folder: old_folder.stat().st_mtime_ns, reverse=True)
         for old in by_age[_KEPT:]:
             shutil.rmtree(old, ignore_errors=True)
     return str(folder)

@@ -145,9 +145,9 @@ def bg_condition(k: int, multipliers: str, t_end: float = 0.25) -> Convergence:
 
     def condition(h: float) -> float:
         """Return the condition number with elements of length h."""
-        found = solve("quaternion", k, round(t_end / h), t_end, multipliers, condition=True).condition
-        assert found is not None
-        return found
+        number = solve("quaternion", k, round(t_end / h), t_end, multipliers, condition=True).condition
+        assert number is not None
+        return number
 
     return sweep(t_end / np.array([8, 16, 32]), condition)
 

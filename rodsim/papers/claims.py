@@ -132,10 +132,10 @@ class Convergence(NamedTuple):
         return Line(f"{label} ({self.order:.2f})", self.h, self.errors, style)
 
 
-def sweep(steps: ArrayLike, error: Callable[..., float], *more: Any) -> Convergence:
+def sweep(steps: ArrayLike, error: Callable[..., float], *arguments: Any) -> Convergence:
     """Evaluate `error` at every step h, as error(h, *more)."""
     h = np.asarray(steps, float)
-    errors = np.array([error(float(step), *more) for step in h])
+    errors = np.array([error(float(step), *arguments) for step in h])
     return Convergence(h, errors, observed_order(h, errors))
 
 

@@ -82,8 +82,8 @@ def run(name: str, h: float = H, t_end: float = T_END) -> Trajectory:
 
 def centres(run: Trajectory) -> Floats:
     """Return the centres of the bars (N + 1, 4, 3)."""
-    places = run.system.info["places"].position
-    return np.stack([run.q[:, at : at + 3] for at in places[places >= 0]], axis=1)
+    offsets = run.system.info["places"].position
+    return np.stack([run.q[:, at : at + 3] for at in offsets[offsets >= 0]], axis=1)
 
 
 def after_load(run: Trajectory) -> int:
@@ -144,19 +144,19 @@ def study() -> Study:
 
 def _angular_momentum(result: Study, runs: dict[str, Trajectory]) -> None:
     """Check conservation of the angular momentum, 000 Fig. 16, right; finer runs separate the error of the scheme's order."""
-    found = {name: angular_drift(run).max() for name, run in runs.items()}
+    drifts = {name: angular_drift(run).max() for name, run in runs.items()}
     finer = sweep(halved(H, range(1, 4)), lambda h: angular_drift(run("EML", h)).max())
     start = {name: momenta(runs[name])[1][after_load(runs[name])] for name in SCHEMES}
     result.claim(
         "000 Fig. 16: EML keeps the total angular momentum exactly after the load has ended",
-        f"it moves by {found['EML']:.2g} of {np.linalg.norm(start['EML']):.1f} with h = {H}, by {listed(finer.errors)} "
+        f"it moves by {drifts['EML']:.2g} of {np.linalg.norm(start['EML']):.1f} with h = {H}, by {listed(finer.errors)} "
         f"with h = {', '.join(map(str, finer.h))}: order {finer.order:.2f}",
-        found["EML"] < 1e-12 * 300,
+        drifts["EML"] < 1e-12 * 300,
         reason="joints pull on quaternions by midpoint gradients, which belong to another rotation of the step than the "
         "one by which material points move: a violation of order 2. With the coarsest step the growing alternating "
-        f"part of p - M v adds to it late in the run (MPL, without that growth: {found['MPL']:.1e}).",
+        f"part of p - M v adds to it late in the run (MPL, without that growth: {drifts['MPL']:.1e}).",
     )
-    moves = {"it moves by": found["EML-kappa"]}
+    moves = {"it moves by": drifts["EML-kappa"]}
     result.claim_below("rodsim: EML-kappa keeps it exactly", moves, 1e-12 * 300)
     missed = {name: largest(start[name] - ANGULAR_IMPULSE) for name in SCHEMES}
     result.claim(

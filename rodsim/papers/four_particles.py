@@ -156,25 +156,25 @@ def printed_alike(value: float, printed: str) -> bool:
 
 def _iterations(result: Study) -> None:
     """Compare the numbers of iterations with 002 Table 2, with the paper's tolerance."""
-    found = {name: [corrections(name, guess) for guess in GUESSES] for name in PUBLISHED_ITERATIONS}
+    counts = {name: [corrections(name, guess) for guess in GUESSES] for name in PUBLISHED_ITERATIONS}
     for name, printed in PUBLISHED_ITERATIONS.items():
-        residuals = [1.0 + x for x in found[name]]
-        rest = (
+        residuals = [1.0 + x for x in counts[name]]
+        remark = (
             ", the figures in print."
             if all(map(printed_alike, residuals, printed))
             else ", not the figures in print: what is left is not explained."
         )
         result.claim(
             f"002 Table 2: {name}: {printed[0]} iterations with the simple, {printed[1]} with the advanced guess",
-            f"{found[name][0]:.3f} and {found[name][1]:.3f} corrections to |r| < 1e-9",
-            all(map(printed_alike, found[name], printed)),
+            f"{counts[name][0]:.3f} and {counts[name][1]:.3f} corrections to |r| < 1e-9",
+            all(map(printed_alike, counts[name], printed)),
             reason="the program behind the paper counts residuals, the last of which already meets the tolerance and is "
-            f"corrected once more; ours evaluates {residuals[0]:.3f} and {residuals[1]:.3f} of them{rest}",
+            f"corrected once more; ours evaluates {residuals[0]:.3f} and {residuals[1]:.3f} of them{remark}",
         )
     result.claim(
         "002 sec. 6.3: an advanced initial guess decreases the necessary number of iterations",
-        "; ".join(f"{name} {a:.3f} -> {b:.3f}" for name, (a, b) in found.items()),
-        all(b < a for a, b in found.values()),
+        "; ".join(f"{name} {a:.3f} -> {b:.3f}" for name, (a, b) in counts.items()),
+        all(b < a for a, b in counts.values()),
     )
 
 
@@ -196,13 +196,13 @@ def relative_cost(repetitions: int = 3) -> dict[str, tuple[float, float]]:
 
 def _cost(result: Study) -> None:
     """Compare computing times with 002 Table 2."""
-    found = relative_cost()
-    faster = all(advanced < simple for simple, advanced in found.values())
-    most = all(found["GGL-EM"][k] >= times[k] for times in found.values() for k in (0, 1))
+    costs = relative_cost()
+    faster = all(advanced < simple for simple, advanced in costs.values())
+    most = all(costs["GGL-EM"][k] >= times[k] for times in costs.values() for k in (0, 1))
     times = [
         f"{name} {guess} {x:.2f} ({printed:.2f})"
-        for name in found
-        for guess, x, printed in zip(GUESSES, found[name], PUBLISHED_COST[name], strict=True)
+        for name in costs
+        for guess, x, printed in zip(GUESSES, costs[name], PUBLISHED_COST[name], strict=True)
     ]
     result.claim(
         f"002 Table 2: {COST_CLAIM}",
@@ -216,12 +216,14 @@ def _orders(result: Study) -> None:
     """Check the orders of q, p and lambda at t = 0.1 against mG(3): 002 Figs. 28-30."""
     quantities, lines = ("q", "p", "lambda"), []
     for name in ("GGL-EM", "EM-G"):
-        found = [
+        sweeps = [
             sweep(halved(0.1, range(3, 8)), lambda h, name, k: errors_at(0.1, h, name)[k], name, k)
             for k in range(len(quantities))
         ]
-        lines.append([errors.line(f"{what}: {name}") for what, errors in zip(quantities, found, strict=True)])
-        q, p, lam = (errors.order for errors in found)
+        lines.append(
+            [errors.line(f"{what}: {name}") for what, errors in zip(quantities, sweeps, strict=True)]
+        )
+        q, p, lam = (errors.order for errors in sweeps)
         result.claim(
             f"002 Figs. 28-30: {name}: order 2 in q and p, 1 in lambda",
             f"orders {q:.2f}, {p:.2f}, {lam:.2f}",
@@ -251,9 +253,9 @@ def _stability(result: Study) -> None:
         ("VI-A", 0.25, False),
         ("GGL-EM", 0.675, True),
     ):
-        found = is_stable(name, h, T_LARGE)
+        stable = is_stable(name, h, T_LARGE)
         result.claim(
             f"002 Figs. 32, 33: {name} {'is stable' if expected else 'blows up'} with h = {h}",
-            f"stable to T = {T_LARGE:g}" if found else "blows up",
-            found == expected,
+            f"stable to T = {T_LARGE:g}" if stable else "blows up",
+            stable == expected,
         )

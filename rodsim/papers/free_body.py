@@ -133,7 +133,7 @@ def study() -> Study:
 def _cost(result: Study) -> None:
     """Compare the cost of the reductions with 000 Fig. 9."""
     costs = [cost(h) for h in TIMED_STEPS]
-    times = {name: np.array([found[name] for found in costs]) for name in SCHEMES}
+    times = {name: np.array([costs_of_step[name] for costs_of_step in costs]) for name in SCHEMES}
     saved = 1.0 - float(np.exp(np.log(times["REML"] / times["EML"]).mean()))
     steps = ", ".join(f"{a:.0f} -> {b:.0f}" for a, b in zip(times["EML"], times["REML"], strict=True))
     result.claim(
@@ -143,11 +143,11 @@ def _cost(result: Study) -> None:
         reason="the reduction spares linear algebra and the columns of v; compiled, a step is mostly discrete derivatives, "
         "which EML and REML share",
     )
-    more = 1.0 - float(np.exp(np.log(times["Null-EML"] / times["REML"]).mean()))
+    saved_again = 1.0 - float(np.exp(np.log(times["Null-EML"] / times["REML"]).mean()))
     result.claim(
         "000 Fig. 9: Null-EML is notably cheaper again",
-        f"by {100 * more:.0f} % of REML: a step in {listed(times['Null-EML'], '.0f')} microseconds",
-        more > 0.1,
+        f"by {100 * saved_again:.0f} % of REML: a step in {listed(times['Null-EML'], '.0f')} microseconds",
+        saved_again > 0.1,
         reason="the time of a step depends on the machine and on what else runs on it.",
     )
     lines = [Line(name, TIMED_STEPS, values, "o-") for name, values in times.items()]
@@ -157,11 +157,11 @@ def _cost(result: Study) -> None:
 def _orders(result: Study) -> None:
     """Check order 2, and orders 4 and 6 of compositions, against the exact rotation."""
     steps = halved(0.1, range(4, 9))
-    found = {name: sweep(steps, angle_error, name) for name in SCHEMES}
-    orders = {name: errors.order for name, errors in found.items()}
+    sweeps = {name: sweep(steps, angle_error, name) for name in SCHEMES}
+    orders = {name: errors.order for name, errors in sweeps.items()}
     text = f"{named(orders, '.3f')} against the exact rotation"
     result.claim_orders("000 sec. 6: second-order accuracy", orders, 2, text)
-    lines = [found["EML"].line("EML")]
+    lines = [sweeps["EML"].line("EML")]
     for order in (4, 6):
         errors = sweep(halved(0.1, range(3, 6)), angle_error, f"EML(order={order})")
         lines.append(errors.line(f"EML, order {order}"))
@@ -176,22 +176,22 @@ def _long_run(result: Study) -> None:
     runs = {h: reached(h, t_end) for h in (H, H / 2, H / 5, H / 10)}
     ends = {h: float(run.t[-1]) for h, run in runs.items()}
     growth = {name: alternating(integrate(free_body(), name, 0.005, t_end)) for name in ("EML", "MPL")}
-    whole = [h for h, end in ends.items() if end > t_end - 1e-9]
+    complete = [h for h, end in ends.items() if end > t_end - 1e-9]
     factors = {name: float(part[-100:].max() / part[:100].max()) for name, part in growth.items()}
     measured = "; ".join(
-        f"h = {h}: {'' if h in whole else 'Newton fails after '}t = {ends[h]:.4g}, T moves by {drift(run.total_energy()):.3g}"
+        f"h = {h}: {'' if h in complete else 'Newton fails after '}t = {ends[h]:.4g}, T moves by {drift(run.total_energy()):.3g}"
         for h, run in runs.items()
     )
     result.claim(
         "000 sec. 5.3: for the runtimes the motion is simulated to t = 10 with different steps (the text does not name them)",
-        f"{len(whole)} of {len(runs)} steps reach it: {measured}",
-        len(whole) >= 2,
+        f"{len(complete)} of {len(runs)} steps reach it: {measured}",
+        len(complete) >= 2,
         reason="Newton's method fails before",
     )
     result.claim(
         f"rodsim: EML runs to t = 10 with h = {H}, the step of the run to t = {T_END:g}",
         f"it ends at t = {ends[H]:.4g}",
-        H in whole,
+        H in complete,
         reason="a part of p - M v that changes its sign with every step is excited at the start with order h^2 and grows "
         f"(h = 0.005: by a factor {factors['EML']:.1f} to t = 10, with MPL {factors['MPL']:.2f}); p . v - T is "
         "indefinite and does not bound it.",

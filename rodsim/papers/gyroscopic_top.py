@@ -230,7 +230,7 @@ def _orders(result: Study) -> None:
         result.claim(
             f"002 Figs. 18, 19: {name}: order {order} in height and momentum",
             f"orders {listed(orders[:2], '.2f')}{odd}",
-            max(abs(found - order) for found in orders) < 0.1,
+            max(abs(measured - order) for measured in orders) < 0.1,
         )
     for what, of_quantity in lines.items():
         result.panel(f"Error of the {what} at t = 0.001", "h", "relative error", of_quantity, "log")

@@ -164,9 +164,9 @@ def _path(result: Study, runs: dict[str, Trajectory]) -> None:
 def _convergence(result: Study) -> None:
     """Check convergence as in 000 Fig. 13, and compare EML-kappa with the four schemes."""
     steps = halved(0.1, range(5, 10))
-    found = {name: sweep(steps, lambda h, name: error(name, h), name) for name in (*INERTIAS, "EML-kappa")}
-    errors = {name: curve.errors for name, curve in found.items()}
-    orders = {name: found[name].order for name in INERTIAS}
+    curves = {name: sweep(steps, lambda h, name: error(name, h), name) for name in (*INERTIAS, "EML-kappa")}
+    errors = {name: curve.errors for name, curve in curves.items()}
+    orders = {name: curves[name].order for name in INERTIAS}
     result.claim_orders("000 Fig. 13: all four schemes converge with order 2", orders, 2)
     last = {name: errors[name][-1] for name in INERTIAS}
     hamiltonian = np.minimum(errors["EMH"], errors["MPH"])
@@ -180,11 +180,11 @@ def _convergence(result: Study) -> None:
         f"a factor {np.mean(errors['EML'] / errors['MPL']):.2f} below EML",
         all(bool(np.all(errors["MPL"] < errors[name])) for name in ("EML", "EMH", "MPH")),
     )
-    kappa, factor = found["EML-kappa"], float(np.mean(errors["EML"] / errors["EML-kappa"]))
+    kappa, factor = curves["EML-kappa"], float(np.mean(errors["EML"] / errors["EML-kappa"]))
     result.claim(
         "rodsim: EML-kappa, which turns bodies by the Cayley map, is more accurate still",
         f"error {kappa.errors[-1]:.2e}, a factor {factor:.0f} below EML, order {kappa.order:.3f}",
         bool(np.all(kappa.errors < errors["MPL"])),
     )
-    lines = [curve.line(name) for name, curve in found.items()]
+    lines = [curve.line(name) for name, curve in curves.items()]
     result.panel("Centre of mass at t = 0.1", "h", "relative error", lines, "log")

@@ -79,9 +79,9 @@ def chain(free: bool = False) -> Model:
             shape,
             position=(x, 0, 0),
             velocity=(0.3, 0, 1) if free and name == "first" else (0, 0, 0),
-            angular_velocity=turn,
+            angular_velocity=angular_velocity,
         )
-        for name, shape, x, turn in zip(
+        for name, shape, x, angular_velocity in zip(
             ("first", "second", "third"), shapes, (0.5, 1.4, 2.1), turns, strict=True
         )
     )

@@ -277,11 +277,11 @@ def _parameters(result: Study) -> None:
         reason="(79d) maps a violation of g at one end to -(1 - theta)/theta times it at the other, and (79c) one of "
         "the momentum constraint to -theta/(1 - theta) times it: one of the two grows unless theta = 1/2.",
     )
-    found = {theta: failure("VI-B", H / 10, theta=theta, vartheta=1.0) for theta in (0.0, 0.5, 1.0)}
+    failures = {theta: failure("VI-B", H / 10, theta=theta, vartheta=1.0) for theta in (0.0, 0.5, 1.0)}
     result.claim(
         "002 sec. 4.3.2: VI-B can be used for vartheta in (0, 1], vartheta = 1 included",
-        "vartheta = 1: " + ", ".join(f"theta = {x:g} {why}" for x, why in found.items()),
-        not any(found.values()),
+        "vartheta = 1: " + ", ".join(f"theta = {x:g} {why}" for x, why in failures.items()),
+        not any(failures.values()),
         reason="With (82b), (82c) reads M v = p0 + (1 - theta) h D1 L - h (1 - vartheta) G(q0)^T lambda - ...: "
         "with vartheta = 1 lambda acts neither on v nor on q1, and the equations are singular.",
     )

@@ -178,12 +178,12 @@ def _constraints(result: Study) -> None:
     """Check the position and velocity constraints of mG(1): 001 Fig. 11."""
     for chart in CHARTS:
         run = march(chart, 1, 4)
-        found = [largest(x) for x in (*constraints(run), *rates(run))]
+        sizes = [largest(x) for x in (*constraints(run), *rates(run))]
         result.claim(
             f"001 Fig. 11: mG(1) in {chart}s satisfies internal and external constraints at the ends of the steps, "
             "and their rates",
-            f"|g| {found[0]:.1e} and {found[1]:.1e}, |G W p| {found[2]:.1e} and {found[3]:.1e}",
-            max(found) < 1e-13,
+            f"|g| {sizes[0]:.1e} and {sizes[1]:.1e}, |G W p| {sizes[2]:.1e} and {sizes[3]:.1e}",
+            max(sizes) < 1e-13,
         )
     one = march("quaternion", 1, 1)
     inside, outside = map(largest, rates(one))
@@ -242,9 +242,11 @@ def _orders(result: Study) -> None:
     for chart, style in (("quaternion", "s--"), ("director", "o-")):
         orders = {}
         for name, t in times.items():
-            found = {k: angle_errors(name, chart, k, t) for k in DEGREES}
-            lines[name] += [errors.line(f"{name}({k}), {chart}s", style) for k, errors in found.items()]
-            orders[name] = [errors.order for errors in found.values()]
+            errors_by_degree = {k: angle_errors(name, chart, k, t) for k in DEGREES}
+            lines[name] += [
+                errors.line(f"{name}({k}), {chart}s", style) for k, errors in errors_by_degree.items()
+            ]
+            orders[name] = [errors.order for errors in errors_by_degree.values()]
         result.claim(
             f"001 sec. 5.1: mG(k) in {chart}s has order 2k with external constraints, too",
             f"orders {listed(orders['mG'], '.2f')} for k = 1, 2, 3 against the exact angle at t = {T_ORDERS:g}",

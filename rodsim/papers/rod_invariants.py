@@ -168,8 +168,8 @@ def velocities(run: Trajectory | Result) -> Floats:
     """
     if isinstance(run, Trajectory):
         model, at = run.system, run.system.info["places"].position
-        own = run.scheme.singular_mass or model.has(SINGULAR_MASS)
-        v = run.v[-1] if own else model.velocity(run.q[-1], run.p[-1])
+        from_scheme = run.scheme.singular_mass or model.has(SINGULAR_MASS)
+        v = run.v[-1] if from_scheme else model.velocity(run.q[-1], run.p[-1])
         return np.concatenate([v[k : k + 3] for k in at[at >= 0]])
     return run.state(-1).v[_moving(run)].ravel()
 
@@ -259,10 +259,10 @@ def measure(name: str, integrator: str, chart: str, steps: Sequence[float] = ())
 
     Energies are relative to the kinetic energy at the start, momenta to their size.
     """
-    found = _of_result(name, integrator) if chart == "cayley" else _of_trajectory(name, integrator, chart)
+    measured = _of_result(name, integrator) if chart == "cayley" else _of_trajectory(name, integrator, chart)
     order = observed_orders(name, integrator, chart, steps)[0] if steps else np.nan
     cost = cost_of(name, integrator, chart) if steps else np.nan
-    return Properties(integrator, chart, name, order=order, cost=cost, **found)
+    return Properties(integrator, chart, name, order=order, cost=cost, **measured)
 
 
 def measure_global(name: str, k: int, steps: Sequence[float] = _GLOBAL_STEPS) -> Properties:

@@ -55,12 +55,12 @@ def _model(result: Study, x: Sample) -> None:
         gamma, omega = y[..., :3], y[..., 3:]
         return 0.5 * (inner(gamma, apply(x.D_N, gamma)) + inner(omega, apply(x.D_M, omega)))
 
-    found = gradient(psi, np.concatenate([x.gamma, x.omega], axis=-1))
+    energy_gradient = gradient(psi, np.concatenate([x.gamma, x.omega], axis=-1))
     identity(
         result,
         "003 (7), (8): stress resultant and couple are the derivatives of the energy function Psi",
-        (found[..., :3], x.n),
-        (found[..., 3:], balances.moment(ROD, x.q.value, x.q.S)),
+        (energy_gradient[..., :3], x.n),
+        (energy_gradient[..., 3:], balances.moment(ROD, x.q.value, x.q.S)),
     )
 
 
@@ -286,11 +286,11 @@ def _motion(result: Study, x: Sample) -> None:
     )
     lam = hamiltonian.multiplier(ROD, q.value, phi.S, q.S)
     p_t = x.derivative(lambda q, phi: lagrangian.momenta(ROD, q.value, phi.t, q.t)[1], "t")
-    _, found = hamiltonian.momentum_rates(ROD, q.value, x.p, phi.S, q.S, phi.SS, q.SS, lam)
+    _, rate_of_p = hamiltonian.momentum_rates(ROD, q.value, x.p, phi.S, q.S, phi.SS, q.SS, lam)
     identity(
         result,
         "003 (39), (73): with lambda in (39) and R(q^c)/2 from the left one reproduces (10)",
-        (product(p_t - found, quat.conjugate(q.value)) / 2, pure(x.angular_balance)),
+        (product(p_t - rate_of_p, quat.conjugate(q.value)) / 2, pure(x.angular_balance)),
     )
     off = x.p + 0.3 * q.value
     g_t = 2 * inner(q.value, hamiltonian.velocities(ROD, q.value, x.p_phi, off)[1])
@@ -300,5 +300,5 @@ def _motion(result: Study, x: Sample) -> None:
         (printed.hidden_constraint(q.value, off), g_t),
         reason="it is <q, p>/(2 alpha): with alpha = 1 as printed; the constraint <q, p> = 0 is the same",
     )
-    hidden = inner(q.t, x.p) + inner(q.value, found)
+    hidden = inner(q.t, x.p) + inner(q.value, rate_of_p)
     identity(result, "003 (73): the multiplier keeps <q, p> = 0", (hidden, np.zeros_like(hidden)))

@@ -43,18 +43,18 @@ def multisymplectic_form(result: Study, x: Sample) -> None:
         "003 (47), (53): S is the Legendre transform in time and space",
         (multisymplectic.S(ROD, z), pairing - right),
     )
-    found = gradient(lambda y: multisymplectic.S(ROD, y), z)
+    gradient_of_S = gradient(lambda y: multisymplectic.S(ROD, y), z)
     identity(
         result,
         "003 (50), (51), (55), (56): dS/dp = u_t and dS/dv = u_S",
-        (found[..., multisymplectic.MOMENTUM], np.concatenate([phi.t, q.t], -1)),
-        (found[..., multisymplectic.STRESS], np.concatenate([phi.S, q.S], -1)),
+        (gradient_of_S[..., multisymplectic.MOMENTUM], np.concatenate([phi.t, q.t], -1)),
+        (gradient_of_S[..., multisymplectic.STRESS], np.concatenate([phi.S, q.S], -1)),
     )
     identity(
         result,
         "003 (58), (59): derivatives of S in phi and q",
-        (found[..., multisymplectic.PHI], np.zeros_like(phi.value)),
-        (printed.dS_dq(ROD, z), found[..., multisymplectic.Q]),
+        (gradient_of_S[..., multisymplectic.PHI], np.zeros_like(phi.value)),
+        (printed.dS_dq(ROD, z), gradient_of_S[..., multisymplectic.Q]),
     )
     z_t, z_S = (derivative(lambda s, t: z_of(ROD, x.motion, s, t), x.S, x.T, axis) for axis in "tS")
     r = multisymplectic.residual(ROD, z, z_t, z_S)
@@ -199,13 +199,13 @@ def _global(result: Study) -> None:
     rod = material(1.3, [0.4, 0.2, 0.2], [2.0, 1.5, 1.5], [0.8, 1.0, 1.0])
     times = np.linspace(0.0, 4.0, 33)
     # integrals of e and of h, the energy (12)
-    found = {ends: np.array([_integrals(rod, ends, t)[:2] for t in times]) for ends in ("free", "held")}
-    scale = float(found["free"][0, 1])
+    integrals = {ends: np.array([_integrals(rod, ends, t)[:2] for t in times]) for ends in ("free", "held")}
+    scale = float(integrals["free"][0, 1])
     for ends, text in (
         ("free", "003 (46): for suitable ends the integral of e is the energy (12), constant: free ends"),
         ("held", "003 sec. 2.1, (46): the same with displacements held at the ends, as sec. 2.1 assumes"),
     ):
-        e, h = found[ends].T / scale
+        e, h = integrals[ends].T / scale
         figures = np.ptp(e), np.ptp(h), largest(e - h)
         result.claim(
             text,
@@ -223,9 +223,9 @@ def _global(result: Study) -> None:
         reason="(46) itself has e and i",
     )
     lines = [
-        Line("integral of e, free ends", times, found["free"][:, 0]),
-        Line("integral of e, held ends", times, found["held"][:, 0]),
-        Line("energy (12), held ends", times, found["held"][:, 1], "--"),
+        Line("integral of e, free ends", times, integrals["free"][:, 0]),
+        Line("integral of e, held ends", times, integrals["held"][:, 0]),
+        Line("energy (12), held ends", times, integrals["held"][:, 1], "--"),
     ]
     result.panel("Standing wave of stretch", "t", "energy", lines)
 

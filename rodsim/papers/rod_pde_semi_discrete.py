@@ -29,28 +29,28 @@ def semi_discretisation(result: Study) -> None:
         f"-dH/du per length tends to -dH/du of (63), (71) with order {errors.order:.2f}: {listed(errors.errors)} "
         f"with {SIZES} elements",
     )
-    kept, lost = _two_form()
+    two_form, lost = _two_form()
     result.claim(
         "003 sec. 1: and leads to canonical Hamiltonian systems with constraints",
-        f"the rate of the sum of du . dP is {kept / lost:.1e} of that on variations that break the constraints",
-        kept < 1e-11 * lost,
+        f"the rate of the sum of du . dP is {two_form / lost:.1e} of that on variations that break the constraints",
+        two_form < 1e-11 * lost,
     )
     rates = {"rates of both at every node below": _hidden()}
     result.claim_below("003 (37), (72): of which |q|^2 = 1 and <q, p> = 0 stay", rates, 1e-12)
     waves = {1 / n: _waves(n) for n in SIZES}
-    found = {
+    curves = {
         name.replace("_", " "): sweep(spacing, lambda d, law: _norm(getattr(waves[d], law)), name)
         for name in LAWS
     }
     result.claim_orders(
         "003 sec. 1, (43): local conservation of energy and momentum besides global: on a grid of states of an exact motion",
-        {name: curve.order for name, curve in found.items()},
+        {name: curve.order for name, curve in curves.items()},
         2,
-        "; ".join(f"{name} order {curve.order:.2f}" for name, curve in found.items()),
+        "; ".join(f"{name} order {curve.order:.2f}" for name, curve in curves.items()),
     )
     line = Line(f"order {errors.order:.2f}", spacing, errors.errors, "o-")
     result.panel("Semi-discrete rod", "element length", "error of the rates", [line], "log")
-    lines = [Line(name, spacing, curve.errors, "o-") for name, curve in found.items()]
+    lines = [Line(name, spacing, curve.errors, "o-") for name, curve in curves.items()]
     result.panel(
         "Local laws on the grid, waves of stretch and twist", "element length", "residual", lines, "log"
     )
@@ -77,8 +77,8 @@ def _rate_error(n: int) -> float:
     p = P[:, 3:] / semi.node_weights(n + 1, d)[:, None]
     dH_dphi = hamiltonian.dH_dphi(ROD, q.value, phi.S, q.S, phi.SS)
     dH_dq = hamiltonian.dH_dq(ROD, q.value, p, phi.S, q.S, q.SS, zero)
-    found = semi.gradients(ROD, d, u, P)[0] / d
-    return largest((found - np.concatenate([dH_dphi, dH_dq], axis=-1))[1:-1])
+    discrete = semi.gradients(ROD, d, u, P)[0] / d
+    return largest((discrete - np.concatenate([dH_dphi, dH_dq], axis=-1))[1:-1])
 
 
 def _two_form(n: int = 4) -> tuple[float, float]:

@@ -59,8 +59,8 @@ class Properties(NamedTuple):
 
 def declared_order(integrator: str) -> int:
     """Return the declared order of the integrator."""
-    own = em_integrator(integrator)
-    return parse(integrator).order if own is None else own.order
+    scheme = em_integrator(integrator)
+    return parse(integrator).order if scheme is None else scheme.order
 
 
 def rows(
@@ -119,18 +119,18 @@ def energies_and_residuals(run: Trajectory, size: float) -> dict[str, float]:
     }
 
 
-def microseconds(run: Callable[[int], object], more: int, repetitions: int) -> float:
-    """Return the processor time of a step in microseconds, by runs of 1 and of 1 + `more` steps.
+def microseconds(run: Callable[[int], object], n_more: int, repetitions: int) -> float:
+    """Return the processor time of a step in microseconds, by runs of 1 and of 1 + `n_more` steps.
 
     The difference excludes the cost of starting a run; the best of some repetitions is taken.
     """
     seconds = np.full((2, repetitions), np.inf)
     for k in range(repetitions):
-        for which, steps in enumerate((1, 1 + more)):
+        for which, steps in enumerate((1, 1 + n_more)):
             began = time.process_time()  # processor time of this process alone, whatever else runs
             run(steps)
             seconds[which, k] = time.process_time() - began
-    return float(seconds[1].min() - seconds[0].min()) / more * 1e6
+    return float(seconds[1].min() - seconds[0].min()) / n_more * 1e6
 
 
 def table(measured: Sequence[Properties], timed: bool = False) -> str:
@@ -147,8 +147,8 @@ def table(measured: Sequence[Properties], timed: bool = False) -> str:
 
 def line(row: Properties, timed: bool = False) -> str:
     """Format one row of a table."""
-    kept = promised(row.integrator, row.chart)
-    cells = [cell(getattr(row, column), ".0e", promise in kept) for promise, column in COLUMNS.items()]
+    promises = promised(row.integrator, row.chart)
+    cells = [cell(getattr(row, column), ".0e", promise in promises) for promise, column in COLUMNS.items()]
     cells += [cell(row.velocity_constraint, ".0e"), cell(row.iterations, ".1f")]
     cells += [cell(row.cost, ".2g" if row.cost < 10 else ".0f")] if timed else []
     return f"| {row.integrator} | {row.chart} | {row.order:.2f} | {' | '.join(cells)} |"
@@ -162,16 +162,16 @@ def cell(value: float, form: str, bold: bool = False) -> str:
 
 def shown(measured: Iterable[_Row], line: Callable[[_Row], str]) -> list[_Row]:
     """Return the rows, and print the line of each as soon as it is measured."""
-    found = []
+    rows = []
     for row in measured:
         print(line(row), flush=True)
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows
 
 
 def write_between(path: str, name: str, lines: str) -> None:
     """Replace the text between the marks of a table of a page by `lines`."""
     page, begin, end = Path(path), f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    before, rest = page.read_text().split(begin)
-    _, after = rest.split(end)
+    before, remainder = page.read_text().split(begin)
+    _, after = remainder.split(end)
     page.write_text(f"{before}{begin}\n\n{lines}\n\n{end}{after}")

@@ -48,8 +48,8 @@ def gradients(rod: Material, d: float, u: Array, P: Array) -> tuple[Array, Array
     moves = 0.5 * np.multiply.outer([1.0, -1.0, 2.0, -2.0], np.eye(x.size))
     moved = (x.reshape(-1) + moves).reshape(-1, *x.shape)
     H = energy(rod, d, moved[:, 0], moved[:, 1]).reshape(4, x.size)
-    found = ((8 * (H[0] - H[1]) - (H[2] - H[3])) / 6).reshape(x.shape)
-    return found[0], found[1]
+    differences = ((8 * (H[0] - H[1]) - (H[2] - H[3])) / 6).reshape(x.shape)
+    return differences[0], differences[1]
 
 
 def flow(rod: Material, d: float, u: Array, P: Array) -> tuple[Array, Array]:

@@ -97,14 +97,14 @@ def _conservation_of_degrees(result: Study) -> None:
         f"with 2k points L2 of mG(2), mG(3) moves by {listed(lost)}",
         max(L + E) < box_runs.EXACT_ZERO,
     )
-    kept = [box_runs.momentum_drift(run) for run in few["quaternion"]]
+    momentum = [box_runs.momentum_drift(run) for run in few["quaternion"]]
     exact = [box_runs.energy_drift(run) for run in many["quaternion"]]
     result.claim(
         "rodsim: in quaternions mG(k) keeps angular momentum with k points and energy with 2k",
-        f"k = 1, 2, 3: relative drift of L2 {listed(kept)}, of the energy {listed(exact)}",
-        max(kept + exact) < box_runs.EXACT_ZERO,
+        f"k = 1, 2, 3: relative drift of L2 {listed(momentum)}, of the energy {listed(exact)}",
+        max(momentum + exact) < box_runs.EXACT_ZERO,
     )
-    short, whole = (
+    short, full = (
         [
             box_runs.energy_drift(box_runs.march("quaternion", k, 2 * k - fewer, 0.2, 2.0))
             for k in box_runs.DEGREES
@@ -113,8 +113,8 @@ def _conservation_of_degrees(result: Study) -> None:
     )
     result.claim(
         "rodsim: 2k - 1 points do not keep the energy in quaternions",
-        f"k = 1, 2, 3, h = 0.2: relative drift {listed(short)}; with 2k points {listed(whole)}",
-        min(short) > 1e-10 and max(whole) < box_runs.EXACT_ZERO,
+        f"k = 1, 2, 3, h = 0.2: relative drift {listed(short)}; with 2k points {listed(full)}",
+        min(short) > 1e-10 and max(full) < box_runs.EXACT_ZERO,
     )
 
 
@@ -139,12 +139,14 @@ def _convergence(result: Study) -> None:
     """Check convergence of mG(k), 001 Fig. 6, and compare with the exact orientations."""
     lines = []
     for chart in box_runs.CHARTS:
-        found = {k: box_runs.mg_errors(chart, k, T_ORDERS) for k in box_runs.DEGREES}
-        lines += [errors.line(f"mG({k}), {chart}s", CHART_STYLES[chart]) for k, errors in found.items()]
+        errors_by_degree = {k: box_runs.mg_errors(chart, k, T_ORDERS) for k in box_runs.DEGREES}
+        lines += [
+            errors.line(f"mG({k}), {chart}s", CHART_STYLES[chart]) for k, errors in errors_by_degree.items()
+        ]
         result.claim(
             f"001 Fig. 6: mG(k) in {chart}s converges with order 2k, k = 1, 2, 3",
-            f"orders {listed((errors.order for errors in found.values()), '.2f')} at t = {T_ORDERS:g}",
-            all(abs(errors.order - 2 * k) < 0.1 for k, errors in found.items()),
+            f"orders {listed((errors.order for errors in errors_by_degree.values()), '.2f')} at t = {T_ORDERS:g}",
+            all(abs(errors.order - 2 * k) < 0.1 for k, errors in errors_by_degree.items()),
         )
     result.panel(f"mG(k), t = {T_ORDERS:g}", "h", "relative error of q", lines, "log")
     worst = {}
@@ -162,17 +164,17 @@ def _convergence(result: Study) -> None:
 
 def _global_convergence(result: Study) -> None:
     """Check convergence of BG(k): 001 Fig. 7."""
-    found = {
+    errors_by_case = {
         (what, k): box_runs.bg_errors("quaternion", k, what, T_ORDERS, box_runs.elements_bg(k, T_ORDERS))
         for k in box_runs.DEGREES
         for what in box_runs.MULTIPLIERS
     }
     lines = [
         Line(f"BG({k}), {what}", at_end.h, at_end.errors, MULTIPLIER_STYLES[what])
-        for (what, k), (at_end, _) in found.items()
+        for (what, k), (at_end, _) in errors_by_case.items()
     ]
     result.panel(f"BG(k), quaternions, t = {T_ORDERS:g}", "h", "relative error of q", lines, "log")
-    orders = {key: over_run.order for key, (_, over_run) in found.items()}
+    orders = {key: over_run.order for key, (_, over_run) in errors_by_case.items()}
     shown = "; ".join(
         f"{what} {listed((orders[what, k] for k in box_runs.DEGREES), '.2f')}"
         for what in box_runs.MULTIPLIERS
@@ -180,7 +182,8 @@ def _global_convergence(result: Study) -> None:
     # compared at h = 0.025, which occurs for every k
     at = {k: box_runs.LENGTHS_BG[k].index(0.025) for k in box_runs.DEGREES}
     gain = min(
-        found[what, 1][0].errors[at[1]] / found[what, 3][0].errors[at[3]] for what in box_runs.MULTIPLIERS
+        errors_by_case[what, 1][0].errors[at[1]] / errors_by_case[what, 3][0].errors[at[3]]
+        for what in box_runs.MULTIPLIERS
     )
     mg = {
         k: box_runs.mg_errors("quaternion", k, T_ORDERS).errors[box_runs.STEPS_MG[k].index(0.025)]
@@ -199,7 +202,8 @@ def _global_convergence(result: Study) -> None:
     )
     at_end, factors = (
         [
-            found["continuous", k][which].errors[-1] / found["discontinuous", k][which].errors[-1]
+            errors_by_case["continuous", k][which].errors[-1]
+            / errors_by_case["discontinuous", k][which].errors[-1]
             for k in box_runs.DEGREES
         ]
         for which in (0, 1)
@@ -224,13 +228,15 @@ def _global_convergence(result: Study) -> None:
 
 def _charts(result: Study) -> None:
     """Compare BG(k) in both charts, to t = 1."""
-    found = {
+    errors_by_chart = {
         chart: [box_runs.bg_errors(chart, k, "discontinuous", 1.0, (20, 40))[1] for k in box_runs.DEGREES]
         for chart in box_runs.CHARTS
     }
-    pairs = list(zip(found["director"], found["quaternion"], strict=True))
+    pairs = list(zip(errors_by_chart["director"], errors_by_chart["quaternion"], strict=True))
     factors = [directors.errors[-1] / quaternions.errors[-1] for directors, quaternions in pairs]
-    orders = [f"{chart}s {listed((x.order for x in errors), '.2f')}" for chart, errors in found.items()]
+    orders = [
+        f"{chart}s {listed((x.order for x in errors), '.2f')}" for chart, errors in errors_by_chart.items()
+    ]
     result.claim(
         "001 Fig. 7: BG(k) converges with the same orders in quaternions and in directors",
         f"{'; '.join(orders)} for k = 1, 2, 3 to t = 1; errors in directors over those in quaternions {listed(factors, '.2f')}",
@@ -242,15 +248,15 @@ def _condition(result: Study) -> None:
     """Check the condition of Newton's matrix: 001 Fig. 8."""
     lines = []
     for what, power, source in (("continuous", 1, "001 Fig. 8"), ("discontinuous", 2, "rodsim")):
-        found = {k: box_runs.bg_condition(k, what) for k in box_runs.DEGREES}
-        lines += [curve.line(f"BG({k}), {what}", MULTIPLIER_STYLES[what]) for k, curve in found.items()]
-        slopes = [curve.order for curve in found.values()]
+        curves = {k: box_runs.bg_condition(k, what) for k in box_runs.DEGREES}
+        lines += [curve.line(f"BG({k}), {what}", MULTIPLIER_STYLES[what]) for k, curve in curves.items()]
+        slopes = [curve.order for curve in curves.values()]
         result.claim(
             f"{source}: the condition of BG(k) with {what} multipliers grows as h^-{power}",
             f"powers {listed(slopes, '.2f')} for k = 1, 2, 3 (quaternions)",
             max(abs(x + power) for x in slopes) < 0.1,
         )
-    slopes, others = (
+    slopes, undifferentiated_slopes = (
         [
             box_runs.mg_condition(chart, k, undifferentiated).order
             for chart in box_runs.CHARTS
@@ -264,7 +270,7 @@ def _condition(result: Study) -> None:
         max(abs(x + 2.0) for x in slopes) < 0.1,
         reason="the constraints stand differentiated, their rows G q' have no factor h, and the condition grows as h^-1. With "
         f"these rows multiplied by h, as undifferentiated constraints of index two have them, the powers are "
-        f"{listed(others, '.2f')}.",
+        f"{listed(undifferentiated_slopes, '.2f')}.",
     )
     result.panel("Condition of Newton's matrix", "h", "condition number", lines, "log")
 
@@ -273,7 +279,7 @@ def _inverse(result: Study) -> None:
     """Solve for the motion between orientations given at both ends: 001 sec. 6."""
     elements, lines = (16, 32), []
     for chart in box_runs.CHARTS:
-        found = [
+        sweeps = [
             sweep(
                 0.5 / np.array(elements), lambda h, *case: box_runs.recovered(*case, round(0.5 / h)), chart, k
             )
@@ -281,9 +287,9 @@ def _inverse(result: Study) -> None:
         ]
         lines += [
             errors.line(f"BG({k}), {chart}s", CHART_STYLES[chart])
-            for k, errors in zip(box_runs.DEGREES, found, strict=True)
+            for k, errors in zip(box_runs.DEGREES, sweeps, strict=True)
         ]
-        orders, best = [errors.order for errors in found], [errors.errors[-1] for errors in found]
+        orders, best = [errors.order for errors in sweeps], [errors.errors[-1] for errors in sweeps]
         result.claim(
             f"001 sec. 6: BG(k) in {chart}s solves inverse problems: the motion between the orientations at t = 0 and 0.5",
             f"p(0) with orders {listed(orders, '.2f')}, to {listed(best)} with 32 elements",

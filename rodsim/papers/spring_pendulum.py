@@ -96,15 +96,15 @@ def study() -> Study:
     _momentum(result, example)
     exact, steps, lines = reference(), halved(H, range(5)), []
     for name in ("EML", "MPL"):
-        found = sweep(
+        errors = sweep(
             steps, lambda h, name: float(np.linalg.norm(cartesian(run(name, h).q[-1]) - exact)), name
         )
-        lines.append(found.line(name))
+        lines.append(errors.line(name))
         result.claim_orders(
             f"000 sec. 6: {name}: second-order accuracy",
-            {name: found.order},
+            {name: errors.order},
             2,
-            f"order {found.order:.3f} against the motion in Cartesian coordinates, error {found.errors[0]:.1e} with h = {H}",
+            f"order {errors.order:.3f} against the motion in Cartesian coordinates, error {errors.errors[0]:.1e} with h = {H}",
         )
     order = observed_order(steps, [drift(run("EML", h).total_energy()) for h in steps])
     result.claim(
@@ -123,12 +123,12 @@ def study() -> Study:
 def _momentum(result: Study, example: Trajectory) -> None:
     """Check remark 4.5 of 000 for the cyclic coordinate phi."""
     (symmetry,) = example.system.symmetries
-    kept = {"EML": drift(example.momentum(symmetry)), "MPL": drift(run("MPL").momentum(symmetry))}
+    drifts = {"EML": drift(example.momentum(symmetry)), "MPL": drift(run("MPL").momentum(symmetry))}
     finer = drift(run("EML", H / 4).momentum(symmetry))
     result.claim(
         "000 remark 4.5: the integrator keeps the momentum maps of the system's symmetries",
-        f"p_phi moves by {kept['EML']:.1e} of {example.p[0, 2]:.3f} (h/4: {finer:.1e}); with MPL by {kept['MPL']:.1e}",
-        kept["EML"] < 1e-12,
+        f"p_phi moves by {drifts['EML']:.1e} of {example.p[0, 2]:.3f} (h/4: {finer:.1e}); with MPL by {drifts['MPL']:.1e}",
+        drifts["EML"] < 1e-12,
         reason="Gonzalez' derivative (71), (130) adds a term along the whole of q1 - q0, which has a component along "
         "the cyclic angle; only derivatives built from the invariants of the symmetry, as for quaternions in "
         "sec. 4.3, are orthogonal to it. The midpoint rule has no such term and keeps p_phi.",

@@ -133,10 +133,10 @@ def _equivalence(result: Study) -> None:
     )
 
 
-def by_type(methods: Sequence[str], x: Floats, found: Mapping[tuple[str, str], ArrayLike]) -> list[Line]:
+def by_type(methods: Sequence[str], x: Floats, values: Mapping[tuple[str, str], ArrayLike]) -> list[Line]:
     """Return the curves of a panel: one colour per method, dashed for alpha, solid for gamma."""
     return [
-        Line(f"{method}, {inertia}", x, found[inertia, method], f"C{k}{style}")
+        Line(f"{method}, {inertia}", x, values[inertia, method], f"C{k}{style}")
         for k, method in enumerate(methods)
         for inertia, style in (("alpha", "o--"), ("gamma", ".-"))
     ]
@@ -202,12 +202,12 @@ def _superior(result: Study) -> None:
         ("Lobatto IIIA-B", BY_LOBATTO, "Here the two types are one method, see above."),
     )
     for who, methods, reason in cases:
-        found = {method: _gains(method, np.min) for method in methods}
+        gains = {method: _gains(method, np.min) for method in methods}
         result.claim(
             f"004 abstract: gamma-type integrations are superior to alpha-type: {who}",
             "smallest error with alpha over smallest with gamma, nutating and fast top: "
-            + ", ".join(f"{method} {a:.3g}, {b:.3g}" for method, (a, b) in found.items()),
-            min(map(min, found.values())) > 1.1,
+            + ", ".join(f"{method} {a:.3g}, {b:.3g}" for method, (a, b) in gains.items()),
+            min(map(min, gains.values())) > 1.1,
             reason=reason,
         )
 
@@ -227,7 +227,7 @@ def _good_gamma(result: Study) -> None:
         all(map(_inside, (best[method] for method in with_optimum)))
         and min(min(_spread("gamma", method)) for method in with_optimum) > 2.0,
     )
-    others = {
+    ratios = {
         method: [
             float(errors.min() / errors[MIDDLE]) for errors in (scan_of(top)["gamma", method] for top in TOPS)
         ]
@@ -237,9 +237,9 @@ def _good_gamma(result: Study) -> None:
         "004 abstract: the same of EMS and of Lobatto IIIA-B with 3 stages",
         "; ".join(
             f"{k}: best at {best[k][0]:.2g}, {best[k][1]:.2g}, where the error is {a:.2f}, {b:.2f} of that at the mean"
-            for k, (a, b) in others.items()
+            for k, (a, b) in ratios.items()
         ),
-        all(_inside(best[method]) for method in others),
+        all(_inside(best[method]) for method in ratios),
         reason="Their errors fall with gamma through most of the scan or all of it; for Lobatto IIIA-B(3) it hardly "
         "matters below the mean moment.",
     )
@@ -253,12 +253,12 @@ def _good_gamma(result: Study) -> None:
     )
     fast = {method: scan_of(FAST)["gamma", method] for method in BY_GAUSS}
     worst = {method: float(errors[MIDDLE] / errors.min()) for method, errors in fast.items()}
-    beside = [x for pair in axial.values() for x in pair]
+    axial_factors = [x for pair in axial.values() for x in pair]
     result.claim(
         "Xu and Zhong 2016, as reported: the mean of the principal moments is near the best gamma, for the fast top too",
         f"error at the mean over the smallest of the scan: {named(worst, '.1f')}",
         max(worst.values()) < 1.5,
-        reason=f"The best gamma is {min(beside):.1f} to {max(beside):.1f} times the moment about the axis of the fast "
+        reason=f"The best gamma is {min(axial_factors):.1f} to {max(axial_factors):.1f} times the moment about the axis of the fast "
         "spin, for both tops. The mean is near that only where the moments are alike; here it is six times the axial moment.",
     )
 
@@ -295,12 +295,12 @@ def _convergence(result: Study) -> None:
 
 def _stability(result: Study) -> None:
     """Compare the largest stable steps with alpha and gamma."""
-    found = {
+    stability_by_case = {
         (inertia, method): [tops.largest_stable_step(method, inertia, x) for x in tops.COARSE_SCAN]
         for inertia in TYPES
         for method in METHODS
     }
-    steps = {key: [stability.h for stability in row] for key, row in found.items()}
+    steps = {key: [stability.h for stability in row] for key, row in stability_by_case.items()}
     cases: tuple[tuple[str, Sequence[str], str], ...] = (
         ("IMS", ("IMS",), "Newton's method fails sooner than with the best alpha."),
         (
@@ -324,7 +324,10 @@ def _stability(result: Study) -> None:
     for who, methods, reason in cases:
         pairs = {method: (max(steps["alpha", method]), max(steps["gamma", method])) for method in methods}
         ends = [
-            stability.end for method in methods for inertia in TYPES for stability in found[inertia, method]
+            stability.end
+            for method in methods
+            for inertia in TYPES
+            for stability in stability_by_case[inertia, method]
         ]
         best = [
             f"{k} {a:.2f}, {b:.2f} ({steps['gamma', k][tops.AT_MEAN]:.2f})" for k, (a, b) in pairs.items()

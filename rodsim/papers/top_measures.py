@@ -124,10 +124,10 @@ def angle_between(a: Floats, b: Floats) -> Floats:
 
 
 def run_of(
-    top: Top, method: str, inertia: str, factor: float, h: float, t_end: float, **more: Any
+    top: Top, method: str, inertia: str, factor: float, h: float, t_end: float, **options: Any
 ) -> Trajectory:
     """Integrate a top with alpha or gamma = `factor` times the mean moment."""
-    return integrate(top.system(inertia, factor * top.mean), method, h, t_end, **more)
+    return integrate(top.system(inertia, factor * top.mean), method, h, t_end, **options)
 
 
 @cache

@@ -51,11 +51,11 @@ class BatchedRun(Run):
     empty_marches = 0
     _alone: Any = None
 
-    def take(self, parts: RunParts, share: int) -> None:
-        """Store the parts that the run completed in a march with others; each part has `share` steps."""
+    def take(self, parts: RunParts, n_steps: int) -> None:
+        """Store the parts that the run completed in a march with others; each part has `n_steps` steps."""
         self.empty_marches = 0 if parts.reports else self.empty_marches + 1
         if parts.reports:
-            store_parts(self, parts.states, parts.reports, share, self.plan.n_steps)
+            store_parts(self, parts.states, parts.reports, n_steps, self.plan.n_steps)
 
     @property
     def ends(self) -> bool:
@@ -122,8 +122,8 @@ class Batch:
         try:
             for number, model in self._models.items():
                 with named(number, self.failures):
-                    own = plan._replace(given=plan.given._replace(output=self._files[number]))
-                    runs[number] = BatchedRun(model, own, self._first, self._consistent_velocities)
+                    own_plan = plan._replace(given=plan.given._replace(output=self._files[number]))
+                    runs[number] = BatchedRun(model, own_plan, self._first, self._consistent_velocities)
                     runs[number].open(show=False)
             going = {number: run for number, run in runs.items() if number not in self.failures}
             keys = [run.stepper.batch_key for run in going.values()]
@@ -151,23 +151,23 @@ class Batch:
                 return
             step = min(run.step for run in still.values())
             going = {n for n, run in still.items() if run.step == step}
-            began, (share, parts) = busy_time(), self._parts(step, line.chunk, still)
-            starts = dt * np.arange(step, step + parts * share)
-            whole = min(steps_before_corner(still[n].stepper.corners, dt, starts) for n in going)
-            if whole < share:  # a step is split at a corner: each run takes this part alone
+            began, (part_steps, parts) = busy_time(), self._parts(step, line.chunk, still)
+            starts = dt * np.arange(step, step + parts * part_steps)
+            available = min(steps_before_corner(still[n].stepper.corners, dt, starts) for n in going)
+            if available < part_steps:  # a step is split at a corner: each run takes this part alone
                 for number in going:
                     with named(number, self.failures):
-                        runs[number].catch_up(step + share)
+                        runs[number].catch_up(step + part_steps)
                 continue
-            parts, starts = whole // share, starts[: whole // share * share]
+            parts, starts = available // part_steps, starts[: available // part_steps * part_steps]
             states = [run.state if n in going else None for n, run in runs.items()]
             went = dict(zip(runs, group.march(states, starts, parts), strict=True))
-            line.moved(step, busy_time() - began, parts * share)
+            line.moved(step, busy_time() - began, parts * part_steps)
             for number in going:
                 with named(number, self.failures):
-                    runs[number].take(went[number], share)
-                    if runs[number].step < step + parts * share and not runs[number].ends:
-                        runs[number].catch_up(step + parts * share)
+                    runs[number].take(went[number], part_steps)
+                    if runs[number].step < step + parts * part_steps and not runs[number].ends:
+                        runs[number].catch_up(step + parts * part_steps)
 
     def _parts(self, step: int, chunk: int, runs: Mapping[int, BatchedRun]) -> tuple[int, int]:
         """Return the number of steps in a part of the next march, and the number of parts.
@@ -175,9 +175,9 @@ class Batch:
         A part is an interval between outputs, or a share of the steps to the next output.
         """
         every, left = self._first.plan.every, self._first.plan.n_steps - step
-        whole = min(chunk, left) // every
-        if whole and step % every == 0:
-            return every, min(whole, *(run.recorder.most for run in runs.values()))
+        n_intervals = min(chunk, left) // every
+        if n_intervals and step % every == 0:
+            return every, min(n_intervals, *(run.recorder.most for run in runs.values()))
         return min(chunk, every - step % every, left), 1
 
     def _consistent_velocities(self, built: Built) -> FittedVelocities:

@@ -81,12 +81,12 @@ class Progress:
         """Show the energy error and the Newton iterations of the last output."""
         rows = outputs.audit[[0, -1]]
         none = np.zeros((len(rows), 2))
-        taken = self._memory.parts(outputs.state.memory[[0, -1]]).get("algorithmic", none).sum(axis=-1)
+        algorithmic = self._memory.parts(outputs.state.memory[[0, -1]]).get("algorithmic", none).sum(axis=-1)
         first, audit = (dict(zip(COLUMNS, row.tolist(), strict=True)) for row in rows)
         if self._first is None:
-            self._first = _balance(first) + float(taken[0])
+            self._first = _balance(first) + float(algorithmic[0])
         scale = max(abs(audit["kinetic"]) + abs(audit["elastic"]) + abs(audit["spring"]), 1e-300)
-        error = (_balance(audit) + float(taken[-1]) - self._first) / scale
+        error = (_balance(audit) + float(algorithmic[-1]) - self._first) / scale
         self._bar.set_postfix_str(
             f"dE/E {error:+.1e}, Newton {audit['newton_mean']:.1f}, {self._every}", refresh=False
         )
@@ -107,26 +107,28 @@ def march(run: MarchingRun, stepper: StepperBase, end: int, line: Progress) -> N
     line.chunk = max(line.chunk, stepper.steps_of_first_march)
     while run.step < end:
         began, first = busy_time(), run.step
-        whole, share = min(line.chunk, end - first) // every, every
-        if isinstance(stepper, Stepper | ContactStepper) and whole > 1 and first % every == 0:
-            states, reports = stepper.record(run.state, first, every, min(whole, recorder.most))
+        n_intervals, part_steps = min(line.chunk, end - first) // every, every
+        if isinstance(stepper, Stepper | ContactStepper) and n_intervals > 1 and first % every == 0:
+            states, reports = stepper.record(run.state, first, every, min(n_intervals, recorder.most))
         else:
-            share = min(line.chunk, every - first % every, end - first)
-            state, report = stepper.advance(run.state, first, share)
+            part_steps = min(line.chunk, every - first % every, end - first)
+            state, report = stepper.advance(run.state, first, part_steps)
             states, reports = many(state), [report]
-        store_parts(run, states, reports, share, end)
+        store_parts(run, states, reports, part_steps, end)
         line.moved(run.step, busy_time() - began, run.step - first)
 
 
-def store_parts(run: MarchingRun, states: State, reports: Sequence[Report], share: int, end: int) -> None:
-    """Advance a run by parts of `share` steps, and store their states (k, ...) that are outputs.
+def store_parts(
+    run: MarchingRun, states: State, reports: Sequence[Report], part_steps: int, end: int
+) -> None:
+    """Advance a run by parts of `part_steps` steps, and store their states (k, ...) that are outputs.
 
     A part is an interval between outputs, or a share of the steps to the next output. The state after step `end` is an output.
     """
     every, first = run.plan.every, run.step
-    run.step += share * len(reports)
+    run.step += part_steps * len(reports)
     run.state = _state_at(states, -1)
-    if share == every:
+    if part_steps == every:
         run.recorder.add(range(first + every, run.step + 1, every), states, reports)
     else:
         run.recorder.took(reports[0])

@@ -117,7 +117,7 @@ class Plan(NamedTuple):
         return self.n_stored_outputs == 0 or name in self.stored
 
 
-def plan_run(model: object, given: Arguments) -> Plan:
+def plan_run(model: object, arguments: Arguments) -> Plan:
     """Check the arguments of a run and return its plan.
 
     Raises
@@ -127,23 +127,23 @@ def plan_run(model: object, given: Arguments) -> Plan:
     OSError
         If the result file exists, or another process writes it.
     """
-    scheme, asked, tolerance = check_arguments(model, given)
-    events = checked_events(() if given.events is None else given.events)
-    output = given.output
+    scheme, request, tolerance = check_arguments(model, arguments)
+    events = checked_events(() if arguments.events is None else arguments.events)
+    output = arguments.output
     if output is not None:
-        check_output(Path(output), given.resume, given.overwrite)
+        check_output(Path(output), arguments.resume, arguments.overwrite)
     # an earlier end may lie between the outputs of this run
     n_stored_outputs, last, stored = (
-        stored_outputs(output) if given.resume and output is not None else (0, -1, {})
+        stored_outputs(output) if arguments.resume and output is not None else (0, -1, {})
     )
-    requested_dt = float(asked.between(stored))
-    t_end = float(given.t_end)
+    requested_dt = float(request.between(stored))
+    t_end = float(arguments.t_end)
     if n_stored_outputs and requested_dt in (stored.get("dt"), stored.get("dt_given")):
         dt, n_steps = resumed_steps(t_end, float(stored["dt"]))
     else:
-        dt, n_steps = steps_of(t_end, requested_dt, given.output_every)
-        check_fit(dt, t_end, n_steps, requested_dt, "dt" if asked.error is None else "output_dt")
-    every = 1 if asked.error is not None else _output_every(given.output_every, stored, n_steps)
+        dt, n_steps = steps_of(t_end, requested_dt, arguments.output_every)
+        check_fit(dt, t_end, n_steps, requested_dt, "dt" if request.error is None else "output_dt")
+    every = 1 if request.error is not None else _output_every(arguments.output_every, stored, n_steps)
     most = n_stored_outputs + outputs_after(last, n_steps, every) + 2 * bool(events)
     if output is not None and most > MAX_OUTPUTS:
         raise ModelError(
@@ -151,29 +151,31 @@ def plan_run(model: object, given: Arguments) -> Plan:
             f"use output_every = {-(-n_steps // MAX_OUTPUTS)} or more"
         )
     return Plan(
-        given=given, scheme=scheme, asked=asked, tolerance=tolerance, events=tuple(events), dt=dt, requested_dt=requested_dt,
+        given=arguments, scheme=scheme, asked=request, tolerance=tolerance, events=tuple(events), dt=dt, requested_dt=requested_dt,
         n_steps=n_steps, every=every, n_stored_outputs=n_stored_outputs, stored=stored, most=most
     )  # fmt: skip
 
 
-def check_arguments(model: object, given: Arguments) -> CheckedArguments:
+def check_arguments(model: object, arguments: Arguments) -> CheckedArguments:
     """Check the arguments that do not depend on files; raise ModelError if one is invalid.
 
     The start and the events are checked against the built model.
     """
-    if given.dt is not None and not isinstance(given.dt, Adaptive):
-        steps_of(given.t_end, given.dt, given.output_every)
-    _check_options(model, given)
-    checks.word("simulate", "solver", given.solver, get_args(Solver))
-    scheme = check_integrator(given.integrator)
-    checks.count("simulate", "threads", given.threads, at_most=MAX_THREADS)
-    if given.threads > 1 and scheme is None:
+    if arguments.dt is not None and not isinstance(arguments.dt, Adaptive):
+        steps_of(arguments.t_end, arguments.dt, arguments.output_every)
+    _check_options(model, arguments)
+    checks.word("simulate", "solver", arguments.solver, get_args(Solver))
+    scheme = check_integrator(arguments.integrator)
+    checks.count("simulate", "threads", arguments.threads, at_most=MAX_THREADS)
+    if arguments.threads > 1 and scheme is None:
         raise ModelError(
-            f"integrator '{given.integrator}' takes its steps in one thread; leave threads = {given.threads} out, or use one "
+            f"integrator '{arguments.integrator}' takes its steps in one thread; leave threads = {arguments.threads} out, or use one "
             f"of {', '.join(EM_FAMILY)}"
         )
-    asked = requested_steps(given.t_end, given.dt, given.output_every, given.integrator, scheme)
-    return CheckedArguments(scheme, asked, _check_tolerance(given, scheme))
+    request = requested_steps(
+        arguments.t_end, arguments.dt, arguments.output_every, arguments.integrator, scheme
+    )
+    return CheckedArguments(scheme, request, _check_tolerance(arguments, scheme))
 
 
 def check_integrator(integrator: str) -> EmIntegrator | None:
@@ -213,42 +215,42 @@ def outputs_after(last: int, n_steps: int, every: int) -> int:
     return -(-n_steps // every) - last // every if last < n_steps else 0
 
 
-def _output_every(given: int | None, stored: Mapping[str, object], n_steps: int) -> int:
+def _output_every(requested: int | None, stored: Mapping[str, object], n_steps: int) -> int:
     """Return the steps between outputs: the given value, that of the resumed run, or one for about USUAL_OUTPUTS outputs."""
-    if given is None:
-        kept = stored.get("output_every")
-        return kept if isinstance(kept, int) else max(1, round(n_steps / DEFAULT_OUTPUTS))
-    return int(given)
+    if requested is None:
+        stored_every = stored.get("output_every")
+        return stored_every if isinstance(stored_every, int) else max(1, round(n_steps / DEFAULT_OUTPUTS))
+    return int(requested)
 
 
-def _check_tolerance(given: Arguments, scheme: EmIntegrator | None) -> float:
+def _check_tolerance(arguments: Arguments, scheme: EmIntegrator | None) -> float:
     """Return the tolerance as a number; raise ModelError if it is too large or the integrator does not support it."""
-    tolerance = checks.number("simulate", "tolerance", given.tolerance, at_least=0.0)
+    tolerance = checks.number("simulate", "tolerance", arguments.tolerance, at_least=0.0)
     if tolerance > MAX_TOLERANCE:
         raise ModelError(
             f"simulate: tolerance = {tolerance:g} leaves nothing of the laws; give 0 to {MAX_TOLERANCE:g}"
         )
     if tolerance > 0.0 and scheme is None:
         raise ModelError(
-            f"integrator '{given.integrator}' solves its steps to round-off; leave tolerance = {tolerance:g} out, or use one "
+            f"integrator '{arguments.integrator}' solves its steps to round-off; leave tolerance = {tolerance:g} out, or use one "
             f"of {', '.join(EM_FAMILY)}"
         )
     return tolerance
 
 
-def _check_options(model: object, given: Arguments) -> None:
+def _check_options(model: object, arguments: Arguments) -> None:
     """Raise ModelError if the model or an option of `simulate` has a wrong type."""
     if not isinstance(model, ModelData):
         raise model_argument_error("simulate", model)
-    output = given.output
+    output = arguments.output
     if output is not None and (not isinstance(output, str | Path) or not Path(output).name):
         raise ModelError(f"simulate: output = {checks.shown(output)} is no name of a file; give one or None")
     if output is not None and "\0" in str(output):
         raise ModelError(f"simulate: output = {checks.shown(output)} contains NUL; give another name")
-    Snapshots.of(given.snapshot)
-    checks.flag("simulate", "resume", given.resume)
-    checks.flag("simulate", "overwrite", given.overwrite)
-    if given.progress is not None:
-        checks.flag("simulate", "progress", given.progress)
-    if given.chart is not None and not isinstance(given.chart, str):
-        raise ModelError(f"simulate: chart = {checks.shown(given.chart)} is no name; give one or None")
+    Snapshots.of(arguments.snapshot)
+    checks.flag("simulate", "resume", arguments.resume)
+    checks.flag("simulate", "overwrite", arguments.overwrite)
+    if arguments.progress is not None:
+        checks.flag("simulate", "progress", arguments.progress)
+    if arguments.chart is not None and not isinstance(arguments.chart, str):
+        raise ModelError(f"simulate: chart = {checks.shown(arguments.chart)} is no name; give one or None")

@@ -114,10 +114,10 @@ class Run:
 
     def _initial_state(self, fit: Callable[[Built], FittedVelocities]) -> tuple[State, FittedVelocities]:
         """Return the initial state, and how its velocities were changed to fit the joints; record the origin of a start."""
-        plan, given = self.plan, self.plan.given
-        check_start_time("simulate", given.start, given.start_time)
-        if given.start is not None:
-            self.built, state, origin = apply_start(self.built, given.start, given.start_time)
+        plan, arguments = self.plan, self.plan.given
+        check_start_time("simulate", arguments.start, arguments.start_time)
+        if arguments.start is not None:
+            self.built, state, origin = apply_start(self.built, arguments.start, arguments.start_time)
             self.built.layout.description["start"] = origin
             return state, FittedVelocities(state, 0.0, {})
         fitted = fit(self.built)
@@ -133,7 +133,7 @@ class Run:
 
     def _stepper_maker(self) -> Callable[..., Stepper | MechanicalStepper]:
         """Return a function that makes steppers of the integrator for the system of the model, or for a variant of it."""
-        plan, given, built = self.plan, self.plan.given, self.built
+        plan, arguments, built = self.plan, self.plan.given, self.built
         scheme, loads, initial = plan.scheme, self._loads, self.state
         if scheme is None:
             # imported only here: its kernels take half a second to load
@@ -148,13 +148,13 @@ class Run:
                 )
                 values = loads, built.drive_values
                 return MechanicalStepper(
-                    self._model.name, system, begun, plan.dt, given.integrator, given.chart, *values
+                    self._model.name, system, begun, plan.dt, arguments.integrator, arguments.chart, *values
                 )
 
             return make
-        if given.chart is not None:
+        if arguments.chart is not None:
             raise ModelError(
-                f"integrator '{given.integrator}' has its own chart; leave chart = '{given.chart}' out"
+                f"integrator '{arguments.integrator}' has its own chart; leave chart = '{arguments.chart}' out"
             )
         symmetry = Symmetry(initial, built.load_directions) if plan.keeps("plane") else None
         torque_free_frames = list(built.idle)  # axes without inertia, which cannot take a torque
@@ -163,7 +163,7 @@ class Run:
         if self._first is not None:
             return partial(self._first._make, load_values=loads, symmetry=symmetry)
         joints = [joint.name for joint in built.layout.joints]
-        structured = given.solver == "auto" if plan.n_stored_outputs == 0 else "solver" in plan.stored
+        structured = arguments.solver == "auto" if plan.n_stored_outputs == 0 else "solver" in plan.stored
         return partial(
             select_stepper,
             h=plan.h,
@@ -174,7 +174,7 @@ class Run:
             joint_names=names_of_constraints(joints, built.interaction_names, built.system),
             torque_free_frames=torque_free_frames,
             loop_of=partial(describe_loop, self._model),
-            threads=int(given.threads),
+            threads=int(arguments.threads),
             shortcut=structured and not self._touching,
             earlier=plan.keeps("history"),
             symmetry=symmetry,

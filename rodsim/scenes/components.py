@@ -98,27 +98,27 @@ def _list_of(read: Callable[[PointReader, Path, Any], Any]) -> Callable[[PointRe
 
 def _measures(reader: PointReader, path: Path, value: dict[str, MeasureScene]) -> dict[str, Measure]:
     """Return measures by name."""
-    return {name: _measure(reader, (*path, name), given) for name, given in value.items()}
+    return {name: _measure(reader, (*path, name), measure) for name, measure in value.items()}
 
 
-def _measure(reader: PointReader, path: Path, given: MeasureScene) -> Measure:
+def _measure(reader: PointReader, path: Path, measure: MeasureScene) -> Measure:
     """Make a measure with the function of `rodsim.interactions.measures` that has its name."""
-    function: Callable[..., Measure] = getattr(measures, given.of)
+    function: Callable[..., Measure] = getattr(measures, measure.of)
     who = f"measure '{path[-1]}'"
     takes = signature(function).parameters
-    ends = {"a": given.a, "point" if given.of == "coordinate" else "b": given.b}
-    found: dict[str, Any] = {
+    ends = {"a": measure.a, "point" if measure.of == "coordinate" else "b": measure.b}
+    arguments: dict[str, Any] = {
         what: None if end is None else reader.end((*path, what), end) for what, end in ends.items()
     }
-    found |= {what: getattr(given, what) for what in ("axis", "direction_a", "direction_b", "length")}
-    found = {what: value for what, value in found.items() if value is not None}
-    for what in found:
+    arguments |= {what: getattr(measure, what) for what in ("axis", "direction_a", "direction_b", "length")}
+    arguments = {what: value for what, value in arguments.items() if value is not None}
+    for what in arguments:
         if what not in takes:
-            raise SceneProblem(path, f"{who}: '{given.of}' has no '{what}'; leave it out")
-    for what, own in takes.items():
-        if what not in found and own.default is own.empty:
-            raise SceneProblem(path, f"{who}: '{given.of}' lacks '{what}'; give it")
-    return function(**found)
+            raise SceneProblem(path, f"{who}: '{measure.of}' has no '{what}'; leave it out")
+    for what, argument in takes.items():
+        if what not in arguments and argument.default is argument.empty:
+            raise SceneProblem(path, f"{who}: '{measure.of}' lacks '{what}'; give it")
+    return function(**arguments)
 
 
 # --- writing of values: (owner, key, value) -> scene data
@@ -173,8 +173,8 @@ def _measure_data(measure: Measure) -> Data:
     """Return the scene data of a measure."""
     names = {"cosine": ("direction_a", "direction_b")}.get(measure.word, ("axis",))
     directions = {
-        name: invert_check("measure", name, direction, own)
-        for name, own in zip(names, measure.directions, strict=False)
+        name: invert_check("measure", name, direction, check)
+        for name, check in zip(names, measure.directions, strict=False)
     }
     return {
         "of": "coordinate" if measure.a is None else measure.word,
@@ -259,11 +259,11 @@ def schema_of(kind: type[Component]) -> type[Part]:
     """Return the schema of one kind of entry."""
     name = "".join(word.capitalize() for word in singular(kind.key).split("_")) + "Scene"
     fields: dict[str, tuple[Any, ...]] = {"name": (Name, f"by which the {kind.word} is known")}
-    for own in kind.fields().values():
-        default = list(own.default) if isinstance(own.default, tuple) else own.default
-        given = () if default is dataclasses.MISSING else (default,)
-        schema = field_type(own.value_type).schema
-        fields[own.key] = (schema | None if default is None else schema, own.words, *given)
+    for spec in kind.fields().values():
+        default = list(spec.default) if isinstance(spec.default, tuple) else spec.default
+        default_value = () if default is dataclasses.MISSING else (default,)
+        schema = field_type(spec.value_type).schema
+        fields[spec.key] = (schema | None if default is None else schema, spec.words, *default_value)
     return made(name, Part, kind.__doc__, fields)
 
 
@@ -272,14 +272,14 @@ def add_component(
 ) -> None:
     """Read the fields of an entry, each according to its type, and add the entry to the model."""
     fields = kind.fields()
-    arguments = kind.canonical({field: getattr(item, own.key) for field, own in fields.items()})
+    arguments = kind.canonical({field: getattr(item, spec.key) for field, spec in fields.items()})
     points = kind.needs_points(arguments)
-    for field, own in fields.items():
-        value, word = arguments[field], own.value_type.word
+    for field, spec in fields.items():
+        value, word = arguments[field], spec.value_type.word
         if value is not None:
-            read = PointReader.point if word == "end" and points else field_type(own.value_type).read
+            read = PointReader.point if word == "end" and points else field_type(spec.value_type).read
             value = str(folder / value) if word == "mesh file" else value
-            arguments[field] = read(reader, (*path, own.key), value)
+            arguments[field] = read(reader, (*path, spec.key), value)
     add(reader.model, kind, item.name, **arguments)
 
 
@@ -287,28 +287,32 @@ def component_data(entry: Component, folder: FilePath) -> Data:
     """Return the scene data of an entry, without fields that have their default."""
     owner = f"{entry.word} '{entry.name}'"
     data: Data = {"name": entry.name}
-    for field, own in entry.fields().items():
-        value = _argument(entry, field, own)
+    for field, spec in entry.fields().items():
+        value = _argument(entry, field, spec)
         if value is not None:
-            data[own.key] = field_type(own.value_type).write(owner, own.key, value)
-            if own.value_type.word == "mesh file":
-                data[own.key] = _relative(str(value), folder)
+            data[spec.key] = field_type(spec.value_type).write(owner, spec.key, value)
+            if spec.value_type.word == "mesh file":
+                data[spec.key] = _relative(str(value), folder)
     return data
 
 
-def _argument(entry: Component, field: str, own: ParameterSpec) -> Any:
+def _argument(entry: Component, field: str, spec: ParameterSpec) -> Any:
     """Return the argument of a field, of the checked field if it is not known; None if it has its default."""
-    if own.value_type.word in ("text", "contact law"):  # sympy expressions are stored as text in the field
+    if spec.value_type.word in ("text", "contact law"):  # sympy expressions are stored as text in the field
         value = getattr(entry, field)
-        return None if own.default is not None and value is own.default else value
+        return None if spec.default is not None and value is spec.default else value
     if field not in entry.given:
         value = getattr(entry, field)
-        return own.value_type.describe(value) if own.value_type.choices and value is not None else value
+        return spec.value_type.describe(value) if spec.value_type.choices and value is not None else value
     value = entry.given[field]
-    return None if own.default is not None and value is own.default else value
+    return None if spec.default is not None and value is spec.default else value
 
 
 def _relative(file: str, folder: FilePath) -> str:
     """Return the path of a mesh file relative to `folder` if it is in there, else the absolute path."""
-    whole, there = os.path.abspath(file), os.path.abspath(folder)
-    return os.path.relpath(whole, there) if whole.startswith(there + os.sep) else whole
+    absolute, absolute_folder = os.path.abspath(file), os.path.abspath(folder)
+    return (
+        os.path.relpath(absolute, absolute_folder)
+        if absolute.startswith(absolute_folder + os.sep)
+        else absolute
+    )

@@ -19,18 +19,18 @@ def with_new_keys(data: Any, lines: Mapping[Path, int], file: str) -> tuple[Any,
     Issues one DeprecationWarning per old key. Neither argument is changed. Raises SceneError if both the old and the new name of
     a key are given.
     """
-    found = dict(lines)
+    new_lines = dict(lines)
     for row in OLD_NAMES:
         if row.where == "scene":
             keys = row.old.split(".")
-            places: list[Path] = []
-            data = _renamed(data, keys, row, (), places, (found, file))
-            if places:
-                first = found.get(places[0])
+            old_paths: list[Path] = []
+            data = _renamed(data, keys, row, (), old_paths, (new_lines, file))
+            if old_paths:
+                first = new_lines.get(old_paths[0])
                 where = f"{file}, line {first}" if first else file
                 warn_of_old_name(f"{where}: the key {row.old}", row.new)
-                found = {_new_path(path, places, row): line for path, line in found.items()}
-    return data, found
+                new_lines = {_new_path(path, old_paths, row): line for path, line in new_lines.items()}
+    return data, new_lines
 
 
 def new_path(path: str) -> str:
@@ -56,20 +56,20 @@ def _renamed(
     keys: list[str],
     row: OldName,
     path: Path,
-    places: list[Path],
+    old_paths: list[Path],
     known: tuple[dict[Path, int], str],
 ) -> Any:
-    """Return the data with the key of a row renamed wherever it occurs; append the old paths to `places`.
+    """Return the data with the key of a row renamed wherever it occurs; append the old paths to `old_paths`.
 
     `keys`: rest of the old key below `data`. `known`: line numbers by path and name of the file, for errors.
     """
     if isinstance(data, list):
-        return [_renamed(x, keys, row, (*path, k), places, known) for k, x in enumerate(data)]
+        return [_renamed(x, keys, row, (*path, k), old_paths, known) for k, x in enumerate(data)]
     if not isinstance(data, dict) or keys[0] not in data:
         return data
     old, *inner = keys
     if inner:
-        inside = _renamed(data[old], inner, row, (*path, old), places, known)
+        inside = _renamed(data[old], inner, row, (*path, old), old_paths, known)
         return {key: inside if key == old else value for key, value in data.items()}
     new = row.new.split(".")[-1]
     if new in data:
@@ -78,16 +78,16 @@ def _renamed(
         raise SceneError(
             [(file, line, f"both {row.old} and {row.new} are given, which are the same; use {row.new}")]
         )
-    places.append((*path, old))
+    old_paths.append((*path, old))
     convert = row.convert or (lambda value: value)
     return {
         new if key == old else key: convert(value) if key == old else value for key, value in data.items()
     }
 
 
-def _new_path(path: Path, places: list[Path], row: OldName) -> Path:
+def _new_path(path: Path, old_paths: list[Path], row: OldName) -> Path:
     """Return a path with the new key if it leads through one of the renamed places."""
-    for place in places:
+    for place in old_paths:
         if path[: len(place)] == place:
             return (*place[:-1], row.new.split(".")[-1], *path[len(place) :])
     return path

@@ -16,23 +16,23 @@ def equilibrium_settings(
 
     `method`, `unstable`: replace the values of the scene; None: those of the scene.
     """
-    given = loaded.scene.equilibrium or EquilibriumScene()
+    section = loaded.scene.equilibrium or EquilibriumScene()
     settings: dict[str, Any] = {  # with the values that scenes use
-        **given.model_dump(include={"load_time", "constant", "relaxation", "most_points", "first_step"}),
-        "method": method or given.method,
-        "unstable": unstable or given.unstable,
+        **section.model_dump(include={"load_time", "constant", "relaxation", "most_points", "first_step"}),
+        "method": method or section.method,
+        "unstable": unstable or section.unstable,
         "motions": {
             item.joint: {
                 "displacement": item.displacement,
                 "rotation": item.rotation,
                 **({} if item.about is None else {"about": item.about}),
             }
-            for item in given.motions
+            for item in section.motions
         },
         "monitors": loaded.monitors,
     }
-    if given.stop:
-        settings["stop"] = {item.of: (item.lowest, item.highest) for item in given.stop}
-    if given.branch:
-        settings["branch"] = given.branch
+    if section.stop:
+        settings["stop"] = {item.of: (item.lowest, item.highest) for item in section.stop}
+    if section.branch:
+        settings["branch"] = section.branch
     return with_method(settings)

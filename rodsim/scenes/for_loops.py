@@ -90,28 +90,28 @@ class _Writer:
         if not isinstance(item, dict) or FOR not in item:
             yield variables
             return
-        given, where = item[FOR], (*path, FOR)
-        if not isinstance(given, dict) or not given:
+        loop_variables, where = item[FOR], (*path, FOR)
+        if not isinstance(loop_variables, dict) or not loop_variables:
             raise SceneProblem(
-                where, f"{FOR} = {shown(given)} does not name a variable; write it as {{i: 0 to 9}}"
+                where, f"{FOR} = {shown(loop_variables)} does not name a variable; write it as {{i: 0 to 9}}"
             )
-        for name in given:
+        for name in loop_variables:
             fault = name_fault(name)
             fault = fault or ("is a parameter too; choose another name" if name in self._parameters else None)
             if fault:
                 raise SceneProblem(
                     where, f"{FOR}: the variable {name!r} {fault} (a range with commas is put in quotes)"
                 )
-        ranges = [self._values(name, text, where, variables) for name, text in given.items()]
+        ranges = [self._values(name, text, where, variables) for name, text in loop_variables.items()]
         for values in product(*ranges):
-            yield {**variables, **dict(zip(given, values, strict=True))}
+            yield {**variables, **dict(zip(loop_variables, values, strict=True))}
 
-    def _values(self, name: str, given: Any, path: Path, variables: Mapping[str, Any]) -> list[Any]:
+    def _values(self, name: str, text_or_list: Any, path: Path, variables: Mapping[str, Any]) -> list[Any]:
         """Return the values of a variable: of a list, of `range(...)` as in Python, or of `a to b`, which includes b."""
-        what = f"{FOR}: {name} = {shown(given)}"
-        if isinstance(given, list) and all(isinstance(x, int | float | str) for x in given):
-            return [self._filled(x, path, variables) if isinstance(x, str) else x for x in given]
-        text = given.strip() if isinstance(given, str) else ""
+        what = f"{FOR}: {name} = {shown(text_or_list)}"
+        if isinstance(text_or_list, list) and all(isinstance(x, int | float | str) for x in text_or_list):
+            return [self._filled(x, path, variables) if isinstance(x, str) else x for x in text_or_list]
+        text = text_or_list.strip() if isinstance(text_or_list, str) else ""
         ends = _TO.fullmatch(text)
         try:
             call = parsed(text) if text.startswith("range(") else None
@@ -130,17 +130,17 @@ class _Writer:
                 raise SceneProblem(
                     path, f"{what}: {limit} is {number:g}; give a whole number up to {MOST_VALUES}"
                 )
-        whole = [round(number) for number in numbers]
-        return list(range(whole[0], whole[1] + 1) if ends else range(*whole))
+        integers = [round(number) for number in numbers]
+        return list(range(integers[0], integers[1] + 1) if ends else range(*integers))
 
     def _filled(self, text: str, path: Path, variables: Mapping[str, Any]) -> Any:
         """Return a text with values in place of the variables."""
         numbers = {name: x for name, x in variables.items() if not isinstance(x, str)}
         known = ChainMap(numbers, self._parameters)  # type: ignore[arg-type]  # both are only read
 
-        def value_of(found: re.Match[str]) -> str:
+        def value_of(match: re.Match[str]) -> str:
             """Return the text of the value of an expression in braces."""
-            name = found[1].strip()
+            name = match[1].strip()
             return str(variables[name]) if name in variables else str(number_of(name, known))
 
         try:

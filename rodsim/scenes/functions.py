@@ -181,53 +181,53 @@ else:
 # --- reading
 
 
-def value_of(given: Any) -> Any:
+def value_of(data: Any) -> Any:
     """Return the value of a load: numbers and formulas, or a function of time along its direction."""
-    return given if isinstance(given, list) else _signal(given).along(given.direction)
+    return data if isinstance(data, list) else _signal(data).along(data.direction)
 
 
-def motion_of(path: Path, given: Any) -> Any:
+def motion_of(path: Path, data: Any) -> Any:
     """Return the function of time of a joint coordinate or rotation; SceneProblem if it has a direction."""
-    if isinstance(given, str):
-        return given
-    if given.direction is not None:
+    if isinstance(data, str):
+        return data
+    if data.direction is not None:
         raise SceneProblem(path, "a turn and a coordinate of a joint have no direction; leave it out")
-    return _signal(given)
+    return _signal(data)
 
 
-def displacements_of(path: Path, given: list[Any]) -> list[Any] | None:
+def displacements_of(path: Path, data: list[Any]) -> list[Any] | None:
     """Return displacements as functions of time along their directions, or three components; None if there are none."""
-    if _are_components(given):
-        return given
-    for k, item in enumerate(given):
+    if _are_components(data):
+        return data
+    for k, item in enumerate(data):
         if item.direction is None:
             raise SceneProblem((*path, k), "a displacement needs a direction; give `direction: [x, y, z]`")
-    return [_signal(item).along(item.direction) for item in given] or None
+    return [_signal(item).along(item.direction) for item in data] or None
 
 
-def _signal(given: Any) -> TimeFunction:
+def _signal(data: Any) -> TimeFunction:
     """Return the scalar function of time that scene data describe."""
-    return SIGNALS[given.function](**given.model_dump(exclude={"function", "direction"}))
+    return SIGNALS[data.function](**data.model_dump(exclude={"function", "direction"}))
 
 
-def law_of(given: Any) -> SpringLaw:
+def law_of(data: Any) -> SpringLaw:
     """Return the law of a spring or a damper that scene data describe."""
-    return LAWS[given.type](**given.model_dump(exclude={"type"}))
+    return LAWS[data.type](**data.model_dump(exclude={"type"}))
 
 
 # --- writing
 
 
-def signal_data(owner: str, what: str, given: Any, known: Sequence[str]) -> Any:
+def signal_data(owner: str, what: str, function: Any, known: Sequence[str]) -> Any:
     """Return a function of time as scene data; ModelError if it is none of the functions in `known`."""
-    if isinstance(given, str):
-        return given
-    scalar = given.scalar if isinstance(given, VectorSignal) else given
+    if isinstance(function, str):
+        return function
+    scalar = function.scalar if isinstance(function, VectorSignal) else function
     words = {CLASSES[word]: word for word in known}
     if type(scalar) not in words:
         kind = type(scalar).__name__ if isinstance(scalar, TimeFunction) else "a Python function"
         raise_not_savable(owner, f"its {what} is {kind}")
-    along = {"direction": given.direction.tolist()} if isinstance(given, VectorSignal) else {}
+    along = {"direction": function.direction.tolist()} if isinstance(function, VectorSignal) else {}
     return {"function": words[type(scalar)], **plain(vars(scalar)), **along}
 
 

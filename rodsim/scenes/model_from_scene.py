@@ -102,13 +102,13 @@ class _Loader:
 
     def monitors(self) -> dict[str, tuple[Anchor, list[float]]]:
         """Return the points and directions of the monitors under `equilibrium`, by name."""
-        given = self._scene.equilibrium.monitors if self._scene.equilibrium else []
+        items = self._scene.equilibrium.monitors if self._scene.equilibrium else []
         return {
             item.name: (
                 self._points.point(("equilibrium", "monitors", k, "point"), item.point),
                 item.direction,
             )
-            for k, item in enumerate(given)
+            for k, item in enumerate(items)
         }
 
     def _unique_names(self) -> None:
@@ -116,7 +116,9 @@ class _Loader:
         tables = {
             frozenset((kind.table, *kind.tables_without_namesakes)) for kind in COMPONENT_TYPES.values()
         }
-        lists = [[head for head, kind in COMPONENT_TYPES.items() if kind.table in own] for own in tables]
+        lists = [
+            [head for head, kind in COMPONENT_TYPES.items() if kind.table in sharing] for sharing in tables
+        ]
         for heads in (["bodies", "rods", "driven"], *lists):
             seen: dict[str, tuple[str, Path]] = {}
             for head in heads:

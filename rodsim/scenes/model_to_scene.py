@@ -59,7 +59,7 @@ def scene_data(model: Model, folder: Path) -> Data:
             for entry in getattr(model, kind.table).values()
             if type(entry) is kind
         ]
-    others = [
+    names_in_lists = [
         item["name"] for key, kind in COMPONENT_TYPES.items() if kind.table == "others" for item in lists[key]
     ]
     order = list(model.others)
@@ -67,7 +67,7 @@ def scene_data(model: Model, folder: Path) -> Data:
         "name": model.name,
         "gravity": model.gravity.tolist(),
         **{key: plain(items) for key, items in lists.items() if items},
-        **({"order": order} if order != others else {}),
+        **({"order": order} if order != names_in_lists else {}),
         **_settings(model),
     }
 
@@ -79,9 +79,9 @@ def _settings(model: Model) -> Data:
     scene = check(parse(model.scene, "<scene>"))
     said = {what: getattr(scene, what) for what in ("equilibrium", "run")}
     return {
-        what: None if own is None else own.model_dump(exclude_none=True, exclude_unset=True)
-        for what, own in said.items()
-        if own is not None or what == "run"
+        what: None if section is None else section.model_dump(exclude_none=True, exclude_unset=True)
+        for what, section in said.items()
+        if section is not None or what == "run"
     }
 
 

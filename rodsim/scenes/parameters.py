@@ -24,8 +24,8 @@ class Parameters(Mapping[str, float]):
     """Parameters of a scene by name, evaluated on first access."""
 
     def __init__(self, data: Any) -> None:
-        given = data.get(PARAMETERS) if isinstance(data, dict) else None
-        self._given = given if isinstance(given, dict) else {}
+        data_of_parameters = data.get(PARAMETERS) if isinstance(data, dict) else None
+        self._given = data_of_parameters if isinstance(data_of_parameters, dict) else {}
         self._known: dict[str, float] = {}
         self._under_way: list[str] = []
 

@@ -179,39 +179,39 @@ class DrivenScene(Part):
 # --- reading
 
 
-def named_section(path: Path, given: Any, scene: Any) -> Section:
+def named_section(path: Path, data: Any, scene: Any) -> Section:
     """Return a section that is given by name or in place."""
-    if isinstance(given, str):
-        given = look_up(path, "section", given, scene.sections)
-    material = getattr(given, "material", None)
+    if isinstance(data, str):
+        data = look_up(path, "section", data, scene.sections)
+    material = getattr(data, "material", None)
     if isinstance(material, str):
         material = look_up(path, "material", material, scene.materials)
-    return section_of(given, material)
+    return section_of(data, material)
 
 
 def _add_rod(reader: PointReader, path: Path, item: RodScene, folder: FilePath) -> None:
     """Add a rod of the scene to the model."""
     owner = f"rod '{item.name}'"
 
-    def curve(given: Any) -> Any:
+    def curve(data: Any) -> Any:
         """Return a curve as points or as a callable."""
         where = (*path, "curve")
-        if isinstance(given, list):
-            return [reader.place((*where, k), point) for k, point in enumerate(given)]
-        return curve_of(owner, given, np.array(reader.place((*where, "center"), given.center), dtype=float))
+        if isinstance(data, list):
+            return [reader.place((*where, k), point) for k, point in enumerate(data)]
+        return curve_of(owner, data, np.array(reader.place((*where, "center"), data.center), dtype=float))
 
-    def along(what: str, given: Any) -> Any:
+    def along(what: str, data: Any) -> Any:
         """Return a value, or the piecewise linear function of rows of s and a value."""
-        rows = given is not None and isinstance(given[0], list)
-        return table_along(owner, what, given) if rows else given
+        rows = data is not None and isinstance(data[0], list)
+        return table_along(owner, what, data) if rows else data
 
-    def twist(what: str, given: Any) -> Any:
+    def twist(what: str, data: Any) -> Any:
         """Return a twist in radians, as a number or a function of s."""
-        if isinstance(given, AngleInRadians):
-            return given.rad
-        if not isinstance(given, list):
-            return None if given is None else np.radians(given)
-        return table_along(owner, what, [[s, np.radians(angle)] for s, angle in given], given)
+        if isinstance(data, AngleInRadians):
+            return data.rad
+        if not isinstance(data, list):
+            return None if data is None else np.radians(data)
+        return table_along(owner, what, [[s, np.radians(angle)] for s, angle in data], data)
 
     reader.model.add_rod(
         item.name,
@@ -246,8 +246,8 @@ def _add_driven(reader: PointReader, path: Path, item: DrivenScene, folder: File
     quat = reader.orientation(path, f"driven '{item.name}'", item.orientation)
     position = reader.place((*path, "position"), item.position)
     along = displacements_of((*path, "displacement"), item.displacement)
-    turn = None if item.turn is None else motion_of((*path, "turn"), item.turn)
-    reader.model.add_driven(item.name, position, quat, along, turn, item.axis)
+    rotation = None if item.turn is None else motion_of((*path, "turn"), item.turn)
+    reader.model.add_driven(item.name, position, quat, along, rotation, item.axis)
 
 
 def curve_of(owner: str, curve: CircleCurve | HelixCurve, center: Floats) -> Helix:
@@ -271,23 +271,23 @@ def curve_of(owner: str, curve: CircleCurve | HelixCurve, center: Floats) -> Hel
 class RowsAlong:
     """Piecewise linear function of s in [0, 1] through rows (s, value or values)."""
 
-    def __init__(self, table: Floats, given: list[list[float]]):
-        """Store the rows; `given`: rows as written in a scene, with angles in degrees."""
-        self.table, self.given = table, given
+    def __init__(self, table: Floats, written: list[list[float]]):
+        """Store the rows; `written`: rows as written in a scene, with angles in degrees."""
+        self.table, self.given = table, written
 
     def __call__(self, x: float) -> Any:
         """Return the value or the values (k,) at s = x."""
         s = self.table[:, 0]
-        each = np.array([np.interp(x, s, column) for column in self.table.T[1:]])
-        return each if len(each) > 1 else each[0]
+        values = np.array([np.interp(x, s, column) for column in self.table.T[1:]])
+        return values if len(values) > 1 else values[0]
 
 
 def table_along(
-    owner: str, what: str, rows: list[list[float]], given: list[list[float]] | None = None
+    owner: str, what: str, rows: list[list[float]], written: list[list[float]] | None = None
 ) -> RowsAlong:
     """Check that s increases from 0 to 1 and return the function of the rows.
 
-    `given`: rows as written in the scene; None if they are the same.
+    `written`: rows as written in the scene; None if they are the same.
     """
     table = np.array(rows, dtype=float)
     s = table[:, 0]
@@ -295,7 +295,7 @@ def table_along(
         raise ModelError(
             f"{owner}: {what} is given at s = {s.tolist()}; begin with 0, increase and end with 1"
         )
-    return RowsAlong(table, rows if given is None else given)
+    return RowsAlong(table, rows if written is None else written)
 
 
 # --- writing
@@ -321,9 +321,11 @@ def _driven_data(driven: Driven) -> Data:
     owner, motion = f"driven '{driven.name}'", driven.motion
     if motion.attitude is not None:
         raise_not_savable(owner, "its attitude is a Python function")
-    given = motion.displacement.given
-    several = given if isinstance(given, list | tuple) else [given]
-    displacement = [signal_data(owner, "displacement", own, MOTIONS) for own in several if given is not None]
+    displacements = motion.displacement.given
+    several = displacements if isinstance(displacements, list | tuple) else [displacements]
+    displacement = [
+        signal_data(owner, "displacement", signal, MOTIONS) for signal in several if displacements is not None
+    ]
     turns = motion.axis is not None
     return {
         "name": driven.name,
@@ -343,11 +345,14 @@ def _rod_data(rod: Rod) -> Data:
             raise_not_savable(owner, f"its {what} is a Python function")
     free: Data = {}
     if rod.stress_free is not rod.initial:
-        own = rod.stress_free
-        if own.curve is not rod.initial.curve:
-            free = {"stress_free": _curve_data(owner, own), "stress_free_closed": own.curve.closed}
-        free["stress_free_up"] = _along_data(owner, "stress_free_up", own.up)
-        free["stress_free_twist_deg"] = _twist_data(owner, "stress_free_twist", own.twist)
+        free_shape = rod.stress_free
+        if free_shape.curve is not rod.initial.curve:
+            free = {
+                "stress_free": _curve_data(owner, free_shape),
+                "stress_free_closed": free_shape.curve.closed,
+            }
+        free["stress_free_up"] = _along_data(owner, "stress_free_up", free_shape.up)
+        free["stress_free_twist_deg"] = _twist_data(owner, "stress_free_twist", free_shape.twist)
     return {
         "name": rod.name,
         "curve": _curve_data(owner, rod.initial),
@@ -367,12 +372,12 @@ def _rod_data(rod: Rod) -> Data:
 
 def _curve_data(owner: str, shape: RodShape) -> Any:
     """Return the scene data of the curve of a rod."""
-    given = shape.curve.given
-    if isinstance(given, Helix) and given.given is not None:
-        return given.given
-    if callable(given):
+    curve = shape.curve.given
+    if isinstance(curve, Helix) and curve.given is not None:
+        return curve.given
+    if callable(curve):
         raise_not_savable(owner, "its curve is a Python function")
-    return given
+    return curve
 
 
 def _along_data(owner: str, what: str, value: Any) -> Any:
@@ -386,11 +391,11 @@ def _along_data(owner: str, what: str, value: Any) -> Any:
 
 def _twist_data(owner: str, what: str, value: Any) -> Any:
     """Return a twist in degrees or rows of s and degrees; in radians if no number of degrees gives it exactly."""
-    given = _along_data(owner, what, value)
-    if isinstance(given, list):
-        return given
-    degrees = round(float(np.degrees(given)), 9)
-    return degrees if np.radians(degrees) == given else {"rad": float(given)}
+    radians = _along_data(owner, what, value)
+    if isinstance(radians, list):
+        return radians
+    degrees = round(float(np.degrees(radians)), 9)
+    return degrees if np.radians(degrees) == radians else {"rad": float(radians)}
 
 
 class PartKind(NamedTuple):

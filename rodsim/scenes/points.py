@@ -200,63 +200,66 @@ class PointReader:
 
     def named(self, path: Path, what: str, name: str, *heads: str) -> Any:
         """Return the part with a name of these lists of the scene; SceneProblem with the known names if there is none."""
-        look_up(path, what, name, {own: x for own, (where, x) in self._paths.items() if where[0] in heads})
+        look_up(
+            path,
+            what,
+            name,
+            {part_name: x for part_name, (where, x) in self._paths.items() if where[0] in heads},
+        )
         return self.part(name)
 
-    def place(self, path: Path, given: Any) -> Any:
+    def place(self, path: Path, data: Any) -> Any:
         """Return world coordinates (3,), m, given as numbers or as a point of another part."""
-        if not isinstance(given, PlaceScene):
-            return given
-        return self.point((*path, "at"), given.at).position + np.array(given.plus)
+        if not isinstance(data, PlaceScene):
+            return data
+        return self.point((*path, "at"), data.at).position + np.array(data.plus)
 
-    def orientation(self, path: Path, owner: str, given: Any) -> Any:
+    def orientation(self, path: Path, owner: str, data: Any) -> Any:
         """Return the quaternion (w, x, y, z) of an orientation in any of its forms."""
-        if isinstance(given, AxisAngle):
-            axis = direction(owner, "orientation.axis", given.axis)
-            return quaternions.from_axis_angle(axis, np.radians(given.angle_deg))
-        if isinstance(given, EulerAngles):
-            rotation = scipy.spatial.transform.Rotation.from_euler(
-                given.euler, given.angles_deg, degrees=True
-            )
+        if isinstance(data, AxisAngle):
+            axis = direction(owner, "orientation.axis", data.axis)
+            return quaternions.from_axis_angle(axis, np.radians(data.angle_deg))
+        if isinstance(data, EulerAngles):
+            rotation = scipy.spatial.transform.Rotation.from_euler(data.euler, data.angles_deg, degrees=True)
             return quaternion_of(owner, "orientation", rotation)
-        if isinstance(given, Aligned):
-            return align(given.align, getattr(given, "with"))
-        if not isinstance(given, OrientationOf):
-            return given
-        quat = self.point((*path, "orientation", "of"), given.of).orientation
-        if given.turned is None:
+        if isinstance(data, Aligned):
+            return align(data.align, getattr(data, "with"))
+        if not isinstance(data, OrientationOf):
+            return data
+        quat = self.point((*path, "orientation", "of"), data.of).orientation
+        if data.turned is None:
             return quat
-        turned = unit_quaternion(owner, "turned", self.orientation(path, owner, given.turned))
+        turned = unit_quaternion(owner, "turned", self.orientation(path, owner, data.turned))
         return quaternions.multiply(quat, turned)
 
-    def end(self, path: Path, given: Any) -> Point | Body | Ground | Driven:
+    def end(self, path: Path, data: Any) -> Point | Body | Ground | Driven:
         """Return the point, body, driven frame or ground that an anchor of the scene names."""
-        if isinstance(given, GroundAnchor):
-            return self.model.ground.at(self.place((*path, "ground"), given.ground))
-        if given == "ground":
+        if isinstance(data, GroundAnchor):
+            return self.model.ground.at(self.place((*path, "ground"), data.ground))
+        if data == "ground":
             return self.model.ground
-        if isinstance(given, RodAnchor):
-            return self.named(path, "rod", given.rod, "rods").at(given.s, given.offset)
-        name = given if isinstance(given, str) else given.body
-        if isinstance(given, str) and name in self._paths and self._paths[name][0][0] == "rods":
+        if isinstance(data, RodAnchor):
+            return self.named(path, "rod", data.rod, "rods").at(data.s, data.offset)
+        name = data if isinstance(data, str) else data.body
+        if isinstance(data, str) and name in self._paths and self._paths[name][0][0] == "rods":
             raise SceneProblem(
                 path,
                 f"'{name}' is a rod: say where on it, for example '{name}.end' or {{rod: {name}, s: 1.0}}",
             )
-        if isinstance(given, str) and (point := self._point_by_name(given, path)) is not None:
+        if isinstance(data, str) and (point := self._point_by_name(data, path)) is not None:
             return point
         body: Body | Driven = self.named(path, "body", name, "bodies", "driven")
-        if isinstance(given, str):
+        if isinstance(data, str):
             return body
-        if given.at is not None and given.at_world is not None:
+        if data.at is not None and data.at_world is not None:
             raise SceneProblem(path, f"body '{name}': both 'at' and 'at_world' are given; give one")
-        if given.at_world is not None:
-            return body.at_world(given.at_world)
-        return body if given.at is None else body.at(given.at)
+        if data.at_world is not None:
+            return body.at_world(data.at_world)
+        return body if data.at is None else body.at(data.at)
 
-    def point(self, path: Path, given: Any) -> Point:
+    def point(self, path: Path, data: Any) -> Point:
         """Return the point that an anchor of the scene names; a body or driven frame stands for its origin."""
-        thing = self.end(path, given)
+        thing = self.end(path, data)
         if isinstance(thing, Ground):
             who = f"{self._who(path)}: " if self._who(path) else ""
             raise SceneProblem(path, f"{who}'ground' alone is no point; give {{ground: [x, y, z]}}")
@@ -281,10 +284,10 @@ class PointReader:
         for name in known:
             self.part(name)
         try:
-            found = find_part_or_point(self._who(path) or "scene", self.model, text)
+            part = find_part_or_point(self._who(path) or "scene", self.model, text)
         except ModelError as error:
             raise SceneProblem(path, str(error)) from None
-        return found if isinstance(found, Point) else None
+        return part if isinstance(part, Point) else None
 
     def _who(self, path: Path) -> str:
         """Return kind and name of the object at a path, for the start of a message; an empty text if it has no name."""

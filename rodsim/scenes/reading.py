@@ -58,17 +58,22 @@ def _with_includes(source: Source, chain: tuple[str, ...], included: list[str]) 
     source = Source(source.file, data, lines, source.text)
     if INCLUDE not in data:
         return source
-    given = data[INCLUDE]
-    names = given if isinstance(given, list) else [given]
+    include = data[INCLUDE]
+    names = include if isinstance(include, list) else [include]
     parts = []
     for name in names:
         if not isinstance(name, str) or not name:
             raise source.error(
-                (INCLUDE,), f"include = {shown(given)} is not the name of a file; give one, or a list of them"
+                (INCLUDE,),
+                f"include = {shown(include)} is not the name of a file; give one, or a list of them",
             )
         folder = os.path.dirname(name)
         file = os.path.join(os.path.dirname(source.file), name)
-        same = [own for own in chain if os.path.realpath(own) == os.path.realpath(file)]
+        same = [
+            file_in_chain
+            for file_in_chain in chain
+            if os.path.realpath(file_in_chain) == os.path.realpath(file)
+        ]
         included.append(file)
         if len(included) > MOST_INCLUDED:
             raise source.error(
@@ -83,8 +88,8 @@ def _with_includes(source: Source, chain: tuple[str, ...], included: list[str]) 
             raise source.error((INCLUDE,), f"include = {name!r}: there is no file {file!r}; correct the name")
         part = _with_includes(read_yaml(file), (*chain, file), included)
         parts.append(Source(part.file, _relocated(part.data, folder), part.lines))
-    own = Source(source.file, {key: x for key, x in data.items() if key != INCLUDE}, lines)
-    return _merged([*parts, own], source)
+    file_in_chain = Source(source.file, {key: x for key, x in data.items() if key != INCLUDE}, lines)
+    return _merged([*parts, file_in_chain], source)
 
 
 def _relocated(value: Any, folder: str) -> Any:
@@ -99,17 +104,17 @@ def _relocated(value: Any, folder: str) -> Any:
     }
 
 
-def _merged(parts: list[Source], whole: Source) -> Source:
+def _merged(parts: list[Source], source: Source) -> Source:
     """Return several files as one scene: lists one after the other, tables of names together.
 
     Raises SceneError, with both files, if two of them give the same name in a table, or the same single value.
     """
-    own = parts[-1]
-    made = Source(whole.file, {}, {}, whole.text)
+    last = parts[-1]
+    made = Source(source.file, {}, {}, source.text)
     for part in parts:
         moved: dict[Path, Path] = {(): ()}  # where values of the part are in the whole, by their paths
         for key, value in part.data.items():
-            if key in OF_ONE_FILE and part is not own and key in own.data:
+            if key in OF_ONE_FILE and part is not last and key in last.data:
                 continue
             known = made.data.get(key)
             if isinstance(value, list) and isinstance(known, list) and key != GRAVITY:
@@ -159,15 +164,15 @@ def _with_tables(source: Source) -> Any:
                 return _table(value, path, os.path.dirname(source.file))
             except SceneProblem as problem:
                 raise source.located(problem) from None
-        found = {key: read_in(x, (*path, key)) for key, x in value.items()}
-        return found if any(found[key] is not value[key] for key in found) else value
+        items_by_key = {key: read_in(x, (*path, key)) for key, x in value.items()}
+        return items_by_key if any(items_by_key[key] is not value[key] for key in items_by_key) else value
 
     return read_in(source.data, ())
 
 
-def _table(given: dict[str, Any], path: Path, folder: str) -> dict[str, Any]:
+def _table(data: dict[str, Any], path: Path, folder: str) -> dict[str, Any]:
     """Return a function of time with the numbers of its CSV file, whose first row names the columns."""
-    name = given[FILE]
+    name = data[FILE]
     where = (*path, FILE)
     file = FilePath(folder, name)
     try:
@@ -194,8 +199,8 @@ def _table(given: dict[str, Any], path: Path, folder: str) -> dict[str, Any]:
             f"table '{name}': has {len(columns)} named columns; give a row of names, then rows of numbers",
         )
     keys = {"time": "times", "value": "values"}
-    chosen = {key: given.get(key, list(columns)[k]) for k, key in enumerate(keys)}
-    made = {key: x for key, x in given.items() if key not in (FILE, *keys)}
+    chosen = {key: data.get(key, list(columns)[k]) for k, key in enumerate(keys)}
+    made = {key: x for key, x in data.items() if key not in (FILE, *keys)}
     for key, column in chosen.items():
         if not isinstance(column, str):
             raise SceneProblem(

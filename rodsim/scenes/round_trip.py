@@ -42,13 +42,13 @@ def invert_check(owner: str, what: str, check: Callable[[str, str, Any], Any], v
 
 
 def first_identical(
-    owner: str, what: str, candidates: Iterable[Data], make: Callable[[Data], Any], given: Any
+    owner: str, what: str, candidates: Iterable[Data], make: Callable[[Data], Any], original: Any
 ) -> Data:
-    """Return the first candidate from which `make` makes an object bit-identical to `given`, apart from its field `given`."""
-    wanted = _bits(given)
+    """Return the first candidate from which `make` makes an object bit-identical to `original`, apart from its field `original`."""
+    bits = _bits(original)
     for candidate in candidates:
         try:
-            if _bits(make(candidate)) == wanted:
+            if _bits(make(candidate)) == bits:
                 return candidate
         except (ModelError, ValidationError):
             continue
@@ -62,7 +62,7 @@ def _bits(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return tuple(_bits(x) for x in value)
     if hasattr(value, "__dict__"):
-        return type(value), {name: _bits(own) for name, own in vars(value).items() if name != "given"}
+        return type(value), {name: _bits(item) for name, item in vars(value).items() if name != "given"}
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value).hex()
     return type(value), value

@@ -76,8 +76,14 @@ M = typing.TypeVar("M", bound=BaseModel)
 @cache
 def keys_of(kind: type[BaseModel]) -> Sequence[str]:
     """Return all keys that occur in a schema, sorted."""
-    found = kind.model_json_schema()
-    return sorted({key for own in (found, *found["$defs"].values()) for key in own.get("properties", {})})
+    schema = kind.model_json_schema()
+    return sorted(
+        {
+            key
+            for object_schema in (schema, *schema["$defs"].values())
+            for key in object_schema.get("properties", {})
+        }
+    )
 
 
 def check(source: Source) -> schema.Scene:
@@ -137,9 +143,9 @@ def _place(data: Any, loc: tuple[Any, ...]) -> tuple[Path, str | None]:
 
 
 def _text(
-    source: Source, path: Path, missing: str | None, item: typing.Mapping[str, Any], whole: type[BaseModel]
+    source: Source, path: Path, missing: str | None, item: typing.Mapping[str, Any], schema: type[BaseModel]
 ) -> str:
-    """Return the message for one error of pydantic: object, key, value and remedy; `whole`: schema of the file."""
+    """Return the message for one error of pydantic: object, key, value and remedy; `schema`: schema of the file."""
     who = name_object(source.data, path) if path else source.what
     depth = 2 if path and path[0] in objects() else 1
     what = ".".join(str(part) if str(part).isprintable() else repr(part) for part in path[depth:])
@@ -150,7 +156,7 @@ def _text(
         return f"{who}: '{missing}' is missing{inside}; give it"
     if kind == "extra_forbidden":
         key = str(path[-1])
-        known = keys_of(whole)
+        known = keys_of(schema)
         near = difflib.get_close_matches(key, known, 1)
         if _FOREIGN.get(key.lower()) in known:
             near = [_FOREIGN[key.lower()]]
@@ -159,9 +165,9 @@ def _text(
     if kind in ("union_tag_not_found", "union_tag_invalid"):
         key = str(item.get("ctx", {}).get("discriminator", "type")).strip("'")
         expected = item.get("ctx", {}).get("expected_tags")
-        found = value.get(key) if isinstance(value, dict) else value
+        tag = value.get(key) if isinstance(value, dict) else value
         cure = f"give one of {expected}" if expected else f"say which with '{key}:'"
-        return f"{who}: {what or 'value'}: {key} = {_short(found)} is not known; {cure}"
+        return f"{who}: {what or 'value'}: {key} = {_short(tag)} is not known; {cure}"
     if kind in ("float_type", "int_type") and isinstance(value, str) and is_expression(value):
         try:
             number_of(value[len(SIGN) :], Parameters(source.data))

@@ -47,27 +47,27 @@ def scene_of(data: Mapping[Any, Any]) -> dict[str, Any]:
 
     from rodsim.scenes import schema
 
-    found: dict[str, Any] = complete(Source("<scene>", _with_words(data, ()), {})).data
+    copied: dict[str, Any] = complete(Source("<scene>", _with_words(data, ()), {})).data
     try:
-        schema.Scene.model_validate(found)
+        schema.Scene.model_validate(copied)
     except ValidationError as error:
         for item in error.errors(include_url=False):
             if item["type"] == _NUMBER_MISSED and written_as_number(item["input"]):
-                _put_number(found, item["loc"], item["input"])
-    return found
+                _put_number(copied, item["loc"], item["input"])
+    return copied
 
 
 def _with_words(value: Any, path: Path) -> Any:
     """Copy data as dicts and lists, with the key True replaced by `on`; SceneError for a repeated key or one that is not text."""
     if isinstance(value, Mapping):
-        found: dict[str, Any] = {}
+        copied: dict[str, Any] = {}
         for key, inside in value.items():
             word = ON if key is True else key
-            if not isinstance(word, str) or word in found:
+            if not isinstance(word, str) or word in copied:
                 where = ".".join(map(str, path)) or "the scene"
                 raise SceneError([("<scene>", 1, f"{where}: the key {key!r} is no word, or stands twice")])
-            found[word] = _with_words(inside, (*path, word))
-        return found
+            copied[word] = _with_words(inside, (*path, word))
+        return copied
     if isinstance(value, list | tuple):
         return [_with_words(item, (*path, k)) for k, item in enumerate(value)]
     return value

@@ -83,9 +83,9 @@ def made(name: str, base: type[Part], doc: str | None, fields: Mapping[str, tupl
     body: dict[str, Any] = {
         "__module__": base.__module__,
         "__doc__": doc,
-        "__annotations__": {what: own[0] for what, own in fields.items()},
+        "__annotations__": {what: spec[0] for what, spec in fields.items()},
         "model_config": ConfigDict(use_attribute_docstrings=False),  # made without source code
-        **{what: Field(*own[2:], description=own[1]) for what, own in fields.items()},
+        **{what: Field(*spec[2:], description=spec[1]) for what, spec in fields.items()},
     }
     kind: type[Part] = types.new_class(name, (base,), exec_body=lambda names: names.update(body))
     return kind
@@ -117,10 +117,12 @@ def schemas(
     for word, make in makers.items():
         line = (make.__doc__ or "").partition("\n")[0].rstrip(".")
         fields: dict[str, tuple[Any, ...]] = {key: (Literal[word], _VERB.sub("", line))}
-        for name, own in signature(make).parameters.items():
+        for name, parameter in signature(make).parameters.items():
             kind, words, *default = arguments.get(f"{word}.{name}") or arguments[name]
-            if own.default is not own.empty:
-                default = [list(own.default) if isinstance(own.default, tuple) else own.default]
+            if parameter.default is not parameter.empty:
+                default = [
+                    list(parameter.default) if isinstance(parameter.default, tuple) else parameter.default
+                ]
             fields[name] = (kind | None if default == [None] else kind, words, *default)
         title = "".join(part.capitalize() for part in word.replace("-", " ").split()) + suffix
         made_of.append(made(title, base if isinstance(base, type) else base(word), None, fields))
@@ -144,8 +146,8 @@ def one_form(forms: Mapping[str, Any], expected: str) -> Any:
     def form_of(value: Any) -> str | None:
         """Return the tag of the form of a value; None if it has no known form."""
         if isinstance(value, str | list):
-            found = A_TEXT if isinstance(value, str) else A_LIST
-            return f"form {found}" if found in forms else None
+            form = A_TEXT if isinstance(value, str) else A_LIST
+            return f"form {form}" if form in forms else None
         keys = value if isinstance(value, dict) else getattr(value, "__dict__", {})
         return next((f"form {key}" for key in forms if key in keys), None)
 

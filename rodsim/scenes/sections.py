@@ -167,44 +167,44 @@ else:
     SectionScene = union("type", schemas("Section", "type", SECTIONS, ARGUMENTS, WithLaws))
 
 
-def section_of(given: Any, material: MaterialScene | None) -> Section:
+def section_of(data: Any, material: MaterialScene | None) -> Section:
     """Return the section that scene data describe; `material`: its material, None if it is given by stiffnesses."""
-    arguments = given.model_dump(exclude={"type", "material", "law", "relaxation", "centers"})
+    arguments = data.model_dump(exclude={"type", "material", "law", "relaxation", "centers"})
     if material is not None:
         arguments["material"] = Material(**material.model_dump())
-    section = SECTIONS[given.type](**arguments)
-    law = given.law
+    section = SECTIONS[data.type](**arguments)
+    law = data.law
     if isinstance(law, ExpressionLaw):
         section = section.with_energy(law.expression, **law.parameters)
     elif law is not None:
         section = section.with_law(law.type, **law.model_dump(exclude={"type"}))
-    if given.relaxation is not None:
-        section = section.with_relaxation(**given.relaxation.model_dump())
-    return section if given.centers is None else section.with_centers(**given.centers.model_dump())
+    if data.relaxation is not None:
+        section = section.with_relaxation(**data.relaxation.model_dump())
+    return section if data.centers is None else section.with_centers(**data.centers.model_dump())
 
 
 def section_data(owner: str, section: Any) -> Data:
     """Return the scene data that makes a section."""
 
     def make(candidate: Data) -> Section:
-        given = TypeAdapter(SectionScene).validate_python(candidate)
-        return section_of(given, getattr(given, "material", None))
+        scene = TypeAdapter(SectionScene).validate_python(candidate)
+        return section_of(scene, getattr(scene, "material", None))
 
     return first_identical(owner, "section", _candidates(section), make, section)
 
 
 def _candidates(section: Section) -> Iterator[Data]:
     """Iterate over candidates for the scene data of a section: the calls that made it, then its matrices."""
-    more: Data = {}
+    additions: Data = {}
     for call in section.given[1:]:
         if call.method == "with_law":
-            more["law"] = {"type": call.unnamed[0], **plain(call.named)}
+            additions["law"] = {"type": call.unnamed[0], **plain(call.named)}
         elif call.method == "with_energy":
-            more["law"] = {"expression": call.unnamed[0], "parameters": plain(call.named)}
+            additions["law"] = {"expression": call.unnamed[0], "parameters": plain(call.named)}
         elif call.method == "with_relaxation":
-            more["relaxation"] = plain(dict(zip(Relaxation.model_fields, call.unnamed, strict=True)))
+            additions["relaxation"] = plain(dict(zip(Relaxation.model_fields, call.unnamed, strict=True)))
         elif call.method == "with_centers":
-            more["centers"] = plain(dict(zip(Centers.model_fields, call.unnamed, strict=True)))
+            additions["centers"] = plain(dict(zip(Centers.model_fields, call.unnamed, strict=True)))
     if section.given:
         first = section.given[0]
         kind = "stiffness" if first.method == "from_stiffness" else first.method
@@ -214,7 +214,7 @@ def _candidates(section: Section) -> Iterator[Data]:
             else x
             for name, x in first.named.items()
         }
-        yield {"type": kind, **plain(named), **more}
+        yield {"type": kind, **plain(named), **additions}
     numbers = {
         "C": section.stiffness,
         "mass_per_length": section.mass_per_length,
@@ -222,4 +222,4 @@ def _candidates(section: Section) -> Iterator[Data]:
         "radius": section.radius,
         "D": section.damping if np.any(section.damping) else None,
     }
-    yield {"type": "stiffness", **plain(numbers), **more}
+    yield {"type": "stiffness", **plain(numbers), **additions}

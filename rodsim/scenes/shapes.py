@@ -26,8 +26,8 @@ class Massive(Part):
     @model_validator(mode="after")
     def _one_of_both(self) -> Massive:
         """Raise ValueError unless either density or mass is given."""
-        given = vars(self)
-        if (given["density"] is None) == (given["mass"] is None):
+        fields = vars(self)
+        if (fields["density"] is None) == (fields["mass"] is None):
             raise ValueError("give either density or mass")
         return self
 
@@ -110,12 +110,12 @@ else:
     Shape = union("type", schemas("Shape", "type", SHAPES, ARGUMENTS, _base))
 
 
-def shape_of(given: Any, folder: Path) -> MassProperties:
+def shape_of(data: Any, folder: Path) -> MassProperties:
     """Return the shape that scene data describe; a mesh file is searched in `folder`."""
-    numbers = given.model_dump(exclude={"type"})
+    numbers = data.model_dump(exclude={"type"})
     if numbers.get("file") is not None:
         numbers["file"] = folder / numbers["file"]
-    return SHAPES[given.type](**numbers)
+    return SHAPES[data.type](**numbers)
 
 
 def shape_data(owner: str, shape: MassProperties) -> Data:
@@ -127,10 +127,10 @@ def shape_data(owner: str, shape: MassProperties) -> Data:
     return first_identical(owner, "shape", _candidates(shape), make, shape)
 
 
-def _candidates(own: MassProperties) -> Iterator[Data]:
+def _candidates(properties: MassProperties) -> Iterator[Data]:
     """Iterate over scene data from which the shape may have been made, likely candidates first."""
-    heavy = {"density": own.density} if own.density else {"mass": own.mass}
-    solid = own.solid
+    heavy = {"density": properties.density} if properties.density else {"mass": properties.mass}
+    solid = properties.solid
     for surface in ({}, {"surface": "fine"}):
         if isinstance(solid, Cuboid):
             yield {"type": "box", "size": plain(solid.edges), **heavy}
@@ -142,17 +142,29 @@ def _candidates(own: MassProperties) -> Iterator[Data]:
             radius, top = solid.radii.tolist()[1], solid.heights.tolist()[-1]
             word, height = ("cylinder", 2 * top) if len(solid.radii) == 4 else ("cone", top)
             yield {"type": word, "radius": radius, "height": height, **heavy, **surface}
-    drawn = {"vertices": own.vertices.tolist(), "triangles": own.faces.tolist()} if len(own.faces) else {}
+    drawn = (
+        {"vertices": properties.vertices.tolist(), "triangles": properties.faces.tolist()}
+        if len(properties.faces)
+        else {}
+    )
     if drawn and solid is not None:
         yield {"type": "mesh", **drawn, **heavy}
-        yield {"type": "mesh", **drawn, "mass": own.mass}
-    numbers = {"mass": own.mass, "center": own.center.tolist(), **drawn}
-    none = own.without_inertia  # projector on the axes without inertia
+        yield {"type": "mesh", **drawn, "mass": properties.mass}
+    numbers = {"mass": properties.mass, "center": properties.center.tolist(), **drawn}
+    none = properties.without_inertia  # projector on the axes without inertia
     if np.array_equal(none, np.eye(3)):
-        if not (drawn or np.any(own.center)):
-            yield {"type": "point", "mass": own.mass}
+        if not (drawn or np.any(properties.center)):
+            yield {"type": "point", "mass": properties.mass}
         yield {"type": "given", "inertia": [0.0, 0.0, 0.0], **numbers}
     elif np.any(none):
-        yield {"type": "given", "inertia": np.where(np.abs(none) > 0.5, 0.0, own.inertia).tolist(), **numbers}
-        yield {"type": "given", "inertia": (own.inertia - none @ own.inertia @ none).tolist(), **numbers}
-    yield {"type": "given", "inertia": own.inertia.tolist(), **numbers}
+        yield {
+            "type": "given",
+            "inertia": np.where(np.abs(none) > 0.5, 0.0, properties.inertia).tolist(),
+            **numbers,
+        }
+        yield {
+            "type": "given",
+            "inertia": (properties.inertia - none @ properties.inertia @ none).tolist(),
+            **numbers,
+        }
+    yield {"type": "given", "inertia": properties.inertia.tolist(), **numbers}

@@ -65,8 +65,8 @@ class Source:
     def located(self, problem: SceneProblem) -> SceneError:
         """Return a `SceneError` with the file and line of a problem, and of what it collides with in another file."""
         (file, _), (other, line) = self.place(problem.path), self.place(problem.other or problem.path)
-        more = f" (the other is in '{other}', line {line})" if other != file else ""
-        return self.error(problem.path, f"{problem}{more}")
+        location = f" (the other is in '{other}', line {line})" if other != file else ""
+        return self.error(problem.path, f"{problem}{location}")
 
 
 def read_yaml(path: str | FilePath, what: str = "scene") -> Source:
@@ -166,12 +166,12 @@ class _Plain:
             if node not in sizes:
                 sizes[node] = MOST_VALUES  # until known: catches a node that contains itself
                 parts = [part for _, part in node.value] if isinstance(node, yaml.MappingNode) else node.value
-                found = 1
+                count = 1
                 for part in parts:
-                    found += size(part, depth + 1)
-                    if found > MOST_VALUES:
+                    count += size(part, depth + 1)
+                    if count > MOST_VALUES:
                         raise SceneError([(self._name, node.start_mark.line + 1, _TOO_MUCH)])
-                sizes[node] = found
+                sizes[node] = count
             return sizes[node]
 
         size(root, 0)

@@ -46,8 +46,8 @@ class BorderedMatrix:
             self._saddle = SaddlePointSolver(A, G)
             return
         with one_thread():
-            held = scipy.linalg.qr(motions, mode="r", pivoting=True)[1][:k]
-        E = scipy.sparse.csr_matrix((np.ones(k), (range(k), held)), shape=(k, n))
+            pivots = scipy.linalg.qr(motions, mode="r", pivoting=True)[1][:k]
+        E = scipy.sparse.csr_matrix((np.ones(k), (range(k), pivots)), shape=(k, n))
         self._saddle = SaddlePointSolver(A, scipy.sparse.vstack([G, E], format="csr"))
         # right-hand sides of (2): columns for z, then for s
         right, below = np.zeros((n, 2 * k)), np.zeros((m + k, 2 * k))
@@ -80,10 +80,10 @@ class BorderedMatrix:
             return self._saddle.reactions(b, below)
         rows = np.zeros((m + k, *b.shape[1:]), b.dtype) if below is None else below
         x, y = self._saddle.reactions(b, rows)
-        share = self._inverse @ np.concatenate([-y[m:] / self._stiffness, rows[m:] - self._B @ x])
-        share[:k] *= self._stiffness
-        x, y = x + self._x @ share, y + self._y @ share
-        y[m:] = share[:k]
+        coefficients = self._inverse @ np.concatenate([-y[m:] / self._stiffness, rows[m:] - self._B @ x])
+        coefficients[:k] *= self._stiffness
+        x, y = x + self._x @ coefficients, y + self._y @ coefficients
+        y[m:] = coefficients[:k]
         return x, y
 
     def refined(self, b: NDArray, below: NDArray) -> tuple[NDArray, NDArray]:
@@ -91,8 +91,8 @@ class BorderedMatrix:
         x, y = self.reactions(b, below)
         m = self._m
         left = b - self._A @ x - self._G.T @ y[:m] - self._B.T @ y[m:]
-        more = self.reactions(left, below - np.concatenate([self._G @ x, self._B @ x]))
-        return x + more[0], y + more[1]
+        correction = self.reactions(left, below - np.concatenate([self._G @ x, self._B @ x]))
+        return x + correction[0], y + correction[1]
 
     def solve(self, b: NDArray, below: NDArray | None = None) -> NDArray:
         """Solve (1) and return x (n, ...) only."""

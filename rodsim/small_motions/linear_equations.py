@@ -115,8 +115,8 @@ def linear_about(
     if start is None:
         state = fit_velocities(built).state
     else:
-        given = linearisation_point(owner, built, start, start_time)
-        built, state, rotation = given.built, given.state, given.rotation
+        point_of_start = linearisation_point(owner, built, start, start_time)
+        built, state, rotation = point_of_start.built, point_of_start.state, point_of_start.rotation
         if axis is None and rotation is not None and rotation.spin.any():
             axis, point = rotation.spin, rotation.about
     return built, under(built, state, given_loads(owner, built, load_time, loads), axis, point)
@@ -166,10 +166,10 @@ def frame_names(layout: Layout) -> Callable[[int], str]:
     return name
 
 
-def _with_names(found: Linearised, layout: Layout) -> Linearised:
+def _with_names(equations: Linearised, layout: Layout) -> Linearised:
     """Return the linear equations with load numbers in the reasons of asymmetry replaced by names."""
-    if not found.unsymmetric:
-        return found
+    if not equations.unsymmetric:
+        return equations
     names = list(layout.description["loads"])
 
     def describe_shape(reason: str) -> str:
@@ -178,5 +178,5 @@ def _with_names(found: Linearised, layout: Layout) -> Linearised:
         number = int(reason.split()[1])  # loads at points come first, then those at nodes
         return f"load '{names[number]}'" if number < len(names) else "a distributed load"
 
-    words = tuple(dict.fromkeys(map(describe_shape, found.unsymmetric)))
-    return found.changed(unsymmetric=words)
+    words = tuple(dict.fromkeys(map(describe_shape, equations.unsymmetric)))
+    return equations.changed(unsymmetric=words)

@@ -187,13 +187,13 @@ def state_space(
     Z = _motions(lin, n_modes)
     full_D = lin.C + lin.gyroscopic
     M, D, K = (Z.T @ (A @ Z) for A in (lin.M, full_D, lin.K))
-    k, own = Z.shape[1], lin.states
-    m = 0 if own is None else len(own.L)
-    H = np.zeros((k, 0)) if own is None else Z.T @ own.H
+    k, states = Z.shape[1], lin.states
+    m = 0 if states is None else len(states.L)
+    H = np.zeros((k, 0)) if states is None else Z.T @ states.H
     right = np.linalg.solve(M, np.concatenate([-K, -D, -H, Z.T @ B], axis=1))
     A = np.block([[np.zeros((k, k)), np.eye(k), np.zeros((k, m))], [right[:, : 2 * k + m]]])
-    if own is not None:
-        A = np.concatenate([A, np.concatenate([-(own.Ly @ Z), -(own.Lz @ Z), -own.L], axis=1)])
+    if states is not None:
+        A = np.concatenate([A, np.concatenate([-(states.Ly @ Z), -(states.Lz @ Z), -states.L], axis=1)])
     none = np.zeros((m, B.shape[1]))
     of_inputs = np.concatenate([np.zeros((k, B.shape[1])), right[:, 2 * k + m :], none])
     measured = C.T @ Z
@@ -206,7 +206,7 @@ def state_space(
         for j, row in carried.items():
             # dlam = L (B u - D x' - K x); L^T of_lam is the z of [M G^T; G 0] [z; .] = [0; of_lam]
             to_forces = saddle.solve(np.zeros(lin.size), below=row.multiplier_coefficients)
-            to_states = np.zeros(0) if own is None else -(to_forces @ own.H)
+            to_states = np.zeros(0) if states is None else -(to_forces @ states.H)
             motion_coefficients = row.motion_coefficients @ Z - to_forces @ (lin.K @ Z)
             of_states[j] = [*motion_coefficients, *(-(to_forces @ (full_D @ Z))), *to_states]
             direct[j] = to_forces @ B
@@ -289,7 +289,7 @@ def frequency_response(
     lin = linear_about("frequency_response", model, start, spin, about, load_time, loads, start_time)[1]
     B, C, rates, carried = _columns(model, lin, inputs, outputs)
     M, D, K, G = eigen.with_states(lin, lin.C + lin.gyroscopic)
-    found, size = [], lin.size
+    amplitudes, size = [], lin.size
     of_inputs = np.concatenate([B, np.zeros((M.shape[0] - size, B.shape[1]))])
     for w in np.atleast_1d(np.asarray(omega, float)):
         try:
@@ -304,8 +304,8 @@ def frequency_response(
         out = (C.T @ x) * np.where(rates, 1j * w, 1.0)[:, None]
         for j, row in carried.items():
             out[j] = row.multiplier_coefficients @ y + row.motion_coefficients @ x
-        found.append(out)
-    return np.array(found)
+        amplitudes.append(out)
+    return np.array(amplitudes)
 
 
 def _motions(lin: Linearised, n_modes: int | None) -> Floats:
@@ -362,9 +362,9 @@ def _put(
     if lin.place[placed.frame] < 0:
         raise ModelError(f"{owner}: {anchor} does not move; give a point of a body or a rod")
     direction = checks.direction(owner, "direction", at.direction)
-    own = column[lin.rows(placed.frame)]
+    column_of_frame = column[lin.rows(placed.frame)]
     if turns:
-        own[3:] = direction
+        column_of_frame[3:] = direction
         return
-    own[:3] = direction
-    own[3:] = np.cross(quaternions.rotate(lin.state.quat[placed.frame], placed.X), direction)
+    column_of_frame[:3] = direction
+    column_of_frame[3:] = np.cross(quaternions.rotate(lin.state.quat[placed.frame], placed.X), direction)

@@ -71,13 +71,13 @@ def reaction_row(model: Model, lin: Linearised, owner: str, reaction: Reaction) 
     Raises ModelError if there is no such joint, or the equations do not determine its force.
     """
     name = reaction.joint.name if isinstance(reaction.joint, JointComponent) else reaction.joint
-    names = [own for _, own in model.constraint_names]
+    names = [constraints_of_joint for _, constraints_of_joint in model.constraint_names]
     check_known(owner, "joint", name, list(model.joints))
     direction = checks.direction(owner, "direction", reaction.direction)
     system, state = lin.system, lin.state
-    found = redundancy(system, state)
+    redundant = redundancy(system, state)
     number = names.index(name)
-    if found is not None and number in found.joints:
+    if redundant is not None and number in redundant.joints:
         raise ModelError(
             f"{owner}: joint '{name}' repeats what other joints fix already, so that its forces are not determined; "
             "leave it, or them, more motion"
@@ -89,19 +89,19 @@ def reaction_row(model: Model, lin: Linearised, owner: str, reaction: Reaction) 
     rows = first_rows(constraints)[mine[0]] + np.arange(
         sum(int(g.kind.rows) * len(g.row) for g in groups_of(constraints.chosen(mine)))
     )
-    own = constraints.chosen(mine)
-    a, b = (int(f) for f in own.frames[0])
+    constraints_of_joint = constraints.chosen(mine)
+    a, b = (int(f) for f in constraints_of_joint.frames[0])
     moves = lin.place[b] >= 0
     frame, sign = (b, -1.0) if moves else (a, 1.0)
     at = lin.rows(frame)
-    groups = groups_of(own)
+    groups = groups_of(constraints_of_joint)
     lam = np.ascontiguousarray(lin.lam[rows])
     geometric = tangents.stiffness(groups, state, lam).matrix(lin.place).tocsr()[at].toarray()
     G = lin.G.tocsr()[rows].toarray()[:, at]  # (rows, 6)
     wrench = sign * tangents.forces(groups, state, lam)[frame]
     multiplier_coefficients, motion_coefficients = np.zeros((6, len(lin.lam))), sign * geometric
     multiplier_coefficients[:, rows] = sign * G.T
-    point = state.r[b] + quaternions.rotate(state.quat[b], own.Xb[0])
+    point = state.r[b] + quaternions.rotate(state.quat[b], constraints_of_joint.Xb[0])
     arm = point - state.r[frame]
     pick = direction
     if not reaction.moment:

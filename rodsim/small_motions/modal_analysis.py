@@ -92,9 +92,11 @@ class Modes:
         A rotation counts as a displacement of 0.1 times the model's size per rad. Of frames with equal motion up to round-off,
         the first is returned.
         """
-        move, turn = (np.linalg.norm(self.shapes[k][:, part], axis=1) for part in (slice(0, 3), slice(3, 6)))
+        move, rotations = (
+            np.linalg.norm(self.shapes[k][:, part], axis=1) for part in (slice(0, 3), slice(3, 6))
+        )
         size = extent(self.linear.state.r)
-        moves = np.maximum(move, 0.1 * size * turn)
+        moves = np.maximum(move, 0.1 * size * rotations)
         return frame_names(self.built.layout)(int(np.argmax(moves >= (1.0 - ALIKE) * moves.max())))
 
     def _repr_html_(self) -> str:
@@ -221,7 +223,9 @@ def modes(
             "stiffness holds it; hold it, or give it mass"
         ) from None
     values = np.where(zero, 0.0, values)
-    kinds = tuple(_kind(*each) for each in zip(values.tolist(), zero.tolist(), noise.tolist(), strict=True))
+    kinds = tuple(
+        _kind(*quantities) for quantities in zip(values.tolist(), zero.tolist(), noise.tolist(), strict=True)
+    )
     if not checks.flag("modes", "anyway", anyway):
         _check_equilibrium(lin, built, eigen.Spectrum(values, phi, zero, noise))
     return Modes(values, lin.of_frames(phi), kinds, lin, built)
@@ -240,8 +244,8 @@ def _kind(value: complex, zero: bool, noise: float) -> str:
 def rounding(lin: Linearised, shapes: NDArray) -> Floats:
     """Return the round-off (k,) of the work of forces in shapes (k, size): round-off of positions times K."""
     size = max(extent(lin.state.r), float(np.abs(lin.state.r).max()))
-    each = eigen.stiffness_squares(lin) @ np.ones(lin.size)
-    return np.asarray(NOISE * eigen.EPS * size * np.sqrt(np.abs(shapes) ** 2 @ each))
+    squares = eigen.stiffness_squares(lin) @ np.ones(lin.size)
+    return np.asarray(NOISE * eigen.EPS * size * np.sqrt(np.abs(shapes) ** 2 @ squares))
 
 
 def _check_equilibrium(lin: Linearised, built: Built, spectrum: eigen.Spectrum) -> None:
@@ -261,13 +265,13 @@ def _check_equilibrium(lin: Linearised, built: Built, spectrum: eigen.Spectrum) 
     shift = np.abs(lin.of_frames(phi * (push / squares)[:, None]))
     light = eigen.massless_unknowns(lin)
     if len(light):  # frames without mass move as far as their stiffness allows
-        own = np.zeros((1, lin.size))
-        held = lin.G[:, light]
-        held = scipy.sparse.csr_matrix(held[np.diff(held.indptr) > 0])
-        own[0, light] = SaddlePointSolver(scipy.sparse.csr_matrix(lin.K[light][:, light]), held).solve(
-            lin.force[light]
-        )
-        shift = np.concatenate([shift, np.abs(lin.of_frames(own))])
+        light_motion = np.zeros((1, lin.size))
+        constraint_rows = lin.G[:, light]
+        constraint_rows = scipy.sparse.csr_matrix(constraint_rows[np.diff(constraint_rows.indptr) > 0])
+        light_motion[0, light] = SaddlePointSolver(
+            scipy.sparse.csr_matrix(lin.K[light][:, light]), constraint_rows
+        ).solve(lin.force[light])
+        shift = np.concatenate([shift, np.abs(lin.of_frames(light_motion))])
     size = extent(lin.state.r)
     far = np.maximum(shift[..., :3].max(axis=2), size * shift[..., 3:].max(axis=2))
     if far.max() <= AWAY * size:
@@ -295,7 +299,7 @@ def _describe_unbalanced_force(lin: Linearised, built: Built, worst: int) -> str
     part = part_at(built.layout, worst)
     mine = [k for k, frame in enumerate(lin.frames) if part_at(built.layout, int(frame)) == part]
     left = lin.force.reshape(-1, 6)[mine]
-    force, moment = (np.linalg.norm(left[:, own].sum(axis=0)) for own in (slice(0, 3), slice(3, 6)))
+    force, moment = (np.linalg.norm(left[:, axes].sum(axis=0)) for axes in (slice(0, 3), slice(3, 6)))
     what = f"{force:.3g} N" if force * extent(lin.state.r) >= moment else f"{moment:.3g} N m"
     names = list(built.layout.description["loads"])
     acting = [f"load '{name}'" for name, value in zip(names, lin.loads, strict=False) if np.any(value)]

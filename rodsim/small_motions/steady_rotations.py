@@ -68,9 +68,9 @@ class RotatingModel(NamedTuple):
 
     def linear(self, state: State, part: float) -> Linearised:
         """Return the linear equations about a state, at the fraction `part` of the way."""
-        system, share = self.built.system, part if self.grows else 1.0
-        built = self.built._replace(system=system._replace(gravity=share * system.gravity))
-        return under(built, state, share * self.loads, np.sqrt(part) * self.spin, self.about)
+        system, fraction = self.built.system, part if self.grows else 1.0
+        built = self.built._replace(system=system._replace(gravity=fraction * system.gravity))
+        return under(built, state, fraction * self.loads, np.sqrt(part) * self.spin, self.about)
 
 
 @accept_old_arguments
@@ -138,19 +138,19 @@ def steady_rotation(
             "steady_rotation: states of interactions are not taken about a steady rotation; leave them out, or simulate it"
         )
     check_start_time("steady_rotation", start, start_time)
-    given, ground = built.state, None
+    initial, ground = built.state, None
     if start is not None:
         began = linearisation_point("steady_rotation", built, start, start_time, at_rest=True)
-        built, given, ground = began.built, began.state, began.moved_ground
+        built, initial, ground = began.built, began.state, began.moved_ground
     moving, built = built, at_rest(built)
 
-    def of_motion(found: State) -> SteadyRotation:
+    def of_motion(rotated: State) -> SteadyRotation:
         """Return the steady rotation for a resting state in the rotating axes."""
-        state = unrelaxed_state(moving.system, built.system, given, found)
+        state = unrelaxed_state(moving.system, built.system, initial, rotated)
         return SteadyRotation(built.layout.name, state, full, center, ground)
 
     values, center = built.load_values(np.zeros(1))[0], checks.vector("steady_rotation", "about", about)
-    here = relaxed_state(moving.system, built.system, given)
+    here = relaxed_state(moving.system, built.system, initial)
     still = np.zeros_like(here.v)
     here = here._replace(v=still, Omega=still)
     turning = RotatingModel(built, values, full, center, grows=False)
@@ -248,8 +248,8 @@ def _constraint_rows(turning: RotatingModel, lin: Linearised) -> tuple[Floats, F
         lin.M @ np.concatenate(both, axis=1).ravel()
         for both in ((np.cross(axis, arms), axes), (axes, 0.0 * axes))
     ]
-    turn, shift = (row / (np.linalg.norm(row) or 1.0) for row in rows)
-    return turn, shift
+    rotation, shift = (row / (np.linalg.norm(row) or 1.0) for row in rows)
+    return rotation, shift
 
 
 def _free_along(turning: RotatingModel, state: State) -> tuple[bool, bool]:
@@ -261,21 +261,21 @@ def _free_along(turning: RotatingModel, state: State) -> tuple[bool, bool]:
     axis, size, system = _axis(turning), extent(state.r), turning.built.system
     if not np.any(axis) or not np.any(system.frames.fixed == 0):
         return False, False
-    g, found = constraint_residual(system, state), []
-    for turn, shift in ((AWAY, 0.0), (0.0, AWAY * size)):
+    g, free_motions = constraint_residual(system, state), []
+    for rotation, shift in ((AWAY, 0.0), (0.0, AWAY * size)):
         w = np.zeros((len(state.r), 6))
-        w[:, 3:] = turn * axis
-        R = quaternions.to_matrix(quaternions.from_rotation_vector(turn * axis))
+        w[:, 3:] = rotation * axis
+        R = quaternions.to_matrix(quaternions.from_rotation_vector(rotation * axis))
         w[:, :3] = (state.r - turning.about) @ (R - np.eye(3)).T + shift * axis
         w[system.frames.fixed != 0] = 0.0
-        there = perturb_state(system, state, w)
-        gap = np.abs(constraint_residual(system, there) - g).max(initial=0.0)
+        displaced_state = perturb_state(system, state, w)
+        gap = np.abs(constraint_residual(system, displaced_state) - g).max(initial=0.0)
         if gap > eigen.EPS * ROUNDING * max(size, 1.0):
-            found.append(False)
+            free_motions.append(False)
             continue
         here = turning.linear(state, 1.0)
         force, rounding = here.force.reshape(-1, 2, 3), ROUNDING * eigen.EPS * float(abs(here.K).max()) * size
-        off = np.abs(turning.linear(there, 1.0).force.reshape(-1, 2, 3) - force @ R.T)
+        off = np.abs(turning.linear(displaced_state, 1.0).force.reshape(-1, 2, 3) - force @ R.T)
         free = bool(max(off[:, 0].max(), off[:, 1].max() / size) <= rounding)
         # internal forces and joints do no work in this motion
         axes = _constraint_rows(turning, replace(here, M=scipy.sparse.identity(here.size, format="csr")))
@@ -285,5 +285,5 @@ def _free_along(turning: RotatingModel, state: State) -> tuple[bool, bool]:
                 f"model '{turning.built.layout.name}': nothing keeps it from {'sliding along' if shift else 'turning about'} the "
                 "axis, and its loads push it there; hold it by a joint or a spring, or leave these loads out"
             )
-        found.append(free)
-    return found[0], found[1]
+        free_motions.append(free)
+    return free_motions[0], free_motions[1]

@@ -21,25 +21,25 @@ MOST = 6  # largest number of motions computed
 Names = Callable[[int], str]
 
 
-def at_rest(built: Built, rest: EquilibriumSystem) -> Linearised:
-    """Return the linear equations at the state and under the loads of `rest`.
+def at_rest(built: Built, statics: EquilibriumSystem) -> Linearised:
+    """Return the linear equations at the state and under the loads of `statics`.
 
     Frames without mass get a measure of their motions as mass matrix.
     """
     names = frame_names(built.layout)
-    system = rest.system_for_linearisation._replace(
-        frames=rest.system.frames._replace(mass=built.system.frames.mass)
+    system = statics.system_for_linearisation._replace(
+        frames=statics.system.frames._replace(mass=built.system.frames.mass)
     )
-    state = relaxed_state(built.system, system, rest.state)
+    state = relaxed_state(built.system, system, statics.state)
     motion = steady_motion(system, state, None, np.zeros(3), names)
-    lin = linearise(system, state, rest.values, motion, names, rest.idle)
+    lin = linearise(system, state, statics.values, motion, names, statics.idle)
     return lin.changed(M=fill_zero_diagonal(lin.given("M")))
 
 
-def describe_free_motions(built: Built, rest: EquilibriumSystem) -> str:
-    """Return a message about motions that neither joints nor stiffness hold at the state of `rest`; "" if there are none."""
+def describe_free_motions(built: Built, statics: EquilibriumSystem) -> str:
+    """Return a message about motions that neither joints nor stiffness hold at the state of `statics`; "" if there are none."""
     try:
-        return describe_loose_motions(at_rest(built, rest), rest.length, frame_names(built.layout))
+        return describe_loose_motions(at_rest(built, statics), statics.length, frame_names(built.layout))
     except ModelError:
         return ""
 
@@ -57,20 +57,22 @@ def describe_loose_motions(lin: Linearised, length: float, names: Names) -> str:
     if not np.any(zero):
         return ""
     shapes = lin.of_frames(phi[np.asarray(zero, bool)])
-    found = [describe_shape(shape, length, names) for shape in shapes]
-    frames = list(dict.fromkeys(frame for frame, _ in found))
-    what = "is a motion" if len(found) == 1 else f"are {len(found)} motions"
-    told = f"{found[0][1]}" if len(found) == 1 else f"of {' and of '.join(names(frame) for frame in frames)}"
-    return (
-        f"there {what} that no joint and no stiffness holds: {told}; hold it by a joint, a spring or a drive"
+    descriptions = [describe_shape(shape, length, names) for shape in shapes]
+    frames = list(dict.fromkeys(frame for frame, _ in descriptions))
+    what = "is a motion" if len(descriptions) == 1 else f"are {len(descriptions)} motions"
+    description = (
+        f"{descriptions[0][1]}"
+        if len(descriptions) == 1
+        else f"of {' and of '.join(names(frame) for frame in frames)}"
     )
+    return f"there {what} that no joint and no stiffness holds: {description}; hold it by a joint, a spring or a drive"
 
 
 def describe_shape(shape: Floats, length: float, names: Names) -> tuple[int, str]:
     """Return the frame that moves most in a shape (n, 6), displacements and rotations, and its motion in words."""
-    move, turn = np.linalg.norm(shape[:, :3], axis=1), length * np.linalg.norm(shape[:, 3:], axis=1)
-    frame = int(np.argmax(np.maximum(move, turn)))
-    turns = 2.0 * turn[frame] > move[frame]
+    move, rotations = np.linalg.norm(shape[:, :3], axis=1), length * np.linalg.norm(shape[:, 3:], axis=1)
+    frame = int(np.argmax(np.maximum(move, rotations)))
+    turns = 2.0 * rotations[frame] > move[frame]
     along = shape[frame, 3:] if turns else shape[frame, :3]
     along = along / np.linalg.norm(along)
     along = along * np.sign(along[np.argmax(np.abs(along))])

@@ -35,7 +35,7 @@ def first(run: Any, kind: str) -> Any:
 
 def arch(level: int) -> Values:
     """Load an arch at its crown to the limit, by a dead or a following force; one end is clamped, the other on a hinge."""
-    half, found = np.deg2rad(215.0) / 2, dict[str, Any]()
+    half, quantities = np.deg2rad(215.0) / 2, dict[str, Any]()
     for name in ARCH:
         model = Model("deep arch")
         rod = model.add_rod(
@@ -51,9 +51,9 @@ def arch(level: int) -> Values:
         monitors = {"v": (rod.at(0.5), (0, -1, 0))}
         run = equilibrium(model, method=ArcLength(stop={"v": (-1.0, 116.0)}), monitors=monitors)
         limit = first(run, "limit")
-        found[f"P({name})"] = 1000.0 * limit["load_factor"]
-        found[f"v({name})"] = limit["monitors"]["v"]
-    return found
+        quantities[f"P({name})"] = 1000.0 * limit["load_factor"]
+        quantities[f"v({name})"] = limit["monitors"]["v"]
+    return quantities
 
 
 def thin() -> Section:
@@ -66,7 +66,7 @@ def thin() -> Section:
 
 def frame(level: int) -> Values:
     """Compute the loads at which the frame buckles out of its plane."""
-    found = {}
+    quantities = {}
     for name, sign in (("pull", 1.0), ("push", -1.0)):
         model, n = Model("right-angle frame"), (20, 40)[level]
         a = model.add_rod("a", [(0, 0, 0), (LEG, 0, 0)], thin(), n, up=(0, 1, 0))
@@ -74,8 +74,8 @@ def frame(level: int) -> Values:
         model.add_joint("clamp", "clamp", a.start)
         model.add_joint("corner", "weld", a.end, b.start)
         model.add_force("load", b.end, (sign, 0.0, 0.0))
-        found[f"P({name})"] = buckling(model, 1).factors[0]
-    return found
+        quantities[f"P({name})"] = buckling(model, 1).factors[0]
+    return quantities
 
 
 def frame_moments(level: int) -> Values:
@@ -83,7 +83,7 @@ def frame_moments(level: int) -> Values:
 
     The foot slides along the base and rotates in the plane; the apex stays on the plane of symmetry.
     """
-    found, side, most = {}, np.sqrt(0.5) * LEG, 700.0
+    quantities, side, most = {}, np.sqrt(0.5) * LEG, 700.0
     for name, sign in (("closing", 1.0), ("opening", -1.0)):
         model = Model("right-angle frame, half")
         leg = model.add_rod("leg", [(-side, 0, 0), (0, side, 0)], thin(), (20, 40)[level], up=(1, -1, 0))
@@ -91,13 +91,13 @@ def frame_moments(level: int) -> Values:
         model.add_joint("apex", "generic", model.ground, leg.end, locked=("x", "ry", "rz"))
         model.add_moment("moment", leg.start, (0.0, 0.0, sign * most))
         run = equilibrium(model, method=ArcLength(stop={"load_factor": (0.0, 1.0)}))
-        found[f"M({name})"] = most * first(run, "bifurcation")["load_factor"]
-    return found
+        quantities[f"M({name})"] = most * first(run, "bifurcation")["load_factor"]
+    return quantities
 
 
 def twisted_rings(level: int) -> Values:
     """Bend a straight rod to a ring, rotate its end about its tangent, and return the rotation at which it leaves its plane."""
-    found = {}
+    quantities = {}
     for GJ in RING_STIFFNESS:
         model, twist = Model("twisted ring"), 14.0 / GJ
         ring = model.add_rod(
@@ -115,8 +115,8 @@ def twisted_rings(level: int) -> Values:
         model.add_spring("plane", ring.at(0.5), model.ground.at((0, 1 / np.pi, 50.0)), 1.0)
         motion = {"end": {"rotation": (-twist, 0, 0)}}
         run = equilibrium(model, motions=motion, method=ArcLength(stop={"load_factor": (0, 1)}))
-        found[f"twist(GJ = {GJ:g})"] = twist * first(run, "bifurcation")["load_factor"]
-    return found
+        quantities[f"twist(GJ = {GJ:g})"] = twist * first(run, "bifurcation")["load_factor"]
+    return quantities
 
 
 def deployed_ring(level: int) -> Values:

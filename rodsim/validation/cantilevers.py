@@ -87,12 +87,12 @@ def helix(level: int) -> Values:
 
     The moment rotates the section about m at the constant rate m/EI along the rod.
     """
-    found: dict[str, Any] = {}
+    quantities: dict[str, Any] = {}
     for n in (1, 3):
         model, rod = cantilever(section(1e4, 5e3, HELIX_EI), 1.0, n)
         model.add_moment("moment", rod.end, MOMENT)
-        found[f"tip({n})"] = equilibrium(model).rod("rod").r[-1, -1]
-    return found
+        quantities[f"tip({n})"] = equilibrium(model).rod("rod").r[-1, -1]
+    return quantities
 
 
 def corner(level: int) -> Values:

@@ -101,11 +101,11 @@ def outcomes(case: Case) -> list[Outcome]:
     began = time.perf_counter()
     mesh = case.meshes
     levels = (FINE,) if mesh.order is None else (COARSE, FINE)
-    found = [case.run(level) for level in levels]
+    results = [case.run(level) for level in levels]
     seconds = time.perf_counter() - began
     rows, largest = [], dict[str, float]()
     for quantity, known in case.known.items():
-        values = [np.atleast_1d(np.asarray(level[quantity], float)) for level in found]
+        values = [np.atleast_1d(np.asarray(level[quantity], float)) for level in results]
         reference, value = np.atleast_1d(np.asarray(known.value, float)), values[-1]
         error = float(np.linalg.norm(value - reference)) / known.scale
         tolerance, why = known.accuracy / known.scale, f"{mesh.fine}; digits of the source"

@@ -73,8 +73,8 @@ def shaft_model(n: int) -> Model:
     """Return the shaft with `n` elements; one end has a prescribed rotation, the other slides and rotates in its bearing."""
     model = Model("shaft through its critical speed")
     of = Section.from_stiffness(EA=1e6, GA=1e7, GJ=1e3, EI=1.0, mass_per_length=1e-6, inertia_per_length=1e-9)
-    turn = (lambda t: 0.5 * ACCELERATION * t * t, lambda t: ACCELERATION * t)
-    motor = model.add_driven("motor", turn=turn, axis=(1, 0, 0))
+    rotation = (lambda t: 0.5 * ACCELERATION * t * t, lambda t: ACCELERATION * t)
+    motor = model.add_driven("motor", turn=rotation, axis=(1, 0, 0))
     rod = model.add_rod("shaft", [(0, 0, 0), (1, 0, 0)], of, n, mass="lumped")
     disc = model.add_body(
         "disc", MassProperties(1.0, np.diag([1e-2, 5e-3, 5e-3])), position=(0.5, UNBALANCE, 0.0)

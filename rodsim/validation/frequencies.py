@@ -25,11 +25,11 @@ MODES = 16  # modes of both planes, and the stretching and twisting modes betwee
 
 def beams(level: int) -> Values:
     """Compute the frequencies of all beams of the table."""
-    found: dict[str, float] = {}
+    frequencies: dict[str, float] = {}
     for name, (side, ends, known) in TABLE.items():
         omega = bending(side, ends, (40, 80)[level])
-        found |= {f"{name}({k + 1})": omega[k] for k in range(len(known))}
-    return found
+        frequencies |= {f"{name}({k + 1})": omega[k] for k in range(len(known))}
+    return frequencies
 
 
 def bending(side: float, ends: str, n_elements: int) -> list[float]:
@@ -39,11 +39,11 @@ def bending(side: float, ends: str, n_elements: int) -> list[float]:
     for end, place in zip(ends, (rod.start, rod.end), strict=True):
         if end == "C":
             model.add_joint(f"wall {place.s:g}", "clamp", place)
-    found = modes(model, MODES + (6 if ends == "FF" else 0))
-    moved = np.abs(found.shapes).max(axis=1)  # (k, 6)
+    computed = modes(model, MODES + (6 if ends == "FF" else 0))
+    moved = np.abs(computed.shapes).max(axis=1)  # (k, 6)
     across = [
         omega
-        for omega, most, kind in zip(found.omega, moved, found.kinds, strict=True)
+        for omega, most, kind in zip(computed.omega, moved, computed.kinds, strict=True)
         if kind == "oscillates" and most[1:3].max() > 0.1 * max(most[0], side * most[3])
     ]
     return across[::2]

@@ -25,53 +25,51 @@ def validate(cases: Iterable[Case], to: TextIO) -> list[Outcome]:
     to.write(_line(COLUMNS) + "\n")
     for case in cases:
         try:
-            found = outcomes(case)
+            results = outcomes(case)
         except (ModelError, ConvergenceError) as error:
-            found = failed(case, error)
+            results = failed(case, error)
             to.write(f"{case.name}: {error}\n")
-        for k, outcome in enumerate(found):
+        for k, outcome in enumerate(results):
             to.write(_line(_cells(outcome, first=k == 0)) + "\n")
         to.flush()
-        everything += found
+        everything += results
     to.write(summary(everything) + "\n")
     return everything
 
 
-def summary(found: list[Outcome]) -> str:
+def summary(results: list[Outcome]) -> str:
     """Return one line with the numbers of quantities and cases, and the quantities that fail."""
-    bad = [outcome for outcome in found if not outcome.ok]
-    seconds = sum({outcome.case: outcome.seconds for outcome in found}.values())
-    cases = len({outcome.case for outcome in found})
+    bad = [outcome for outcome in results if not outcome.ok]
+    seconds = sum({outcome.case: outcome.seconds for outcome in results}.values())
+    cases = len({outcome.case for outcome in results})
     failing = f"; FAIL: {', '.join(f'{o.case} {o.quantity}' for o in bad)}" if bad else ""
-    return (
-        f"{len(found) - len(bad)} of {len(found)} quantities in {cases} cases pass, {seconds:.0f} s{failing}"
-    )
+    return f"{len(results) - len(bad)} of {len(results)} quantities in {cases} cases pass, {seconds:.0f} s{failing}"
 
 
-def write(found: list[Outcome], folder: Path) -> list[Path]:
+def write(results: list[Outcome], folder: Path) -> list[Path]:
     """Write validation.txt and validation.html to `folder`, which is created; return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for name, text in (("validation.txt", as_text(found)), ("validation.html", as_html(found))):
+    for name, text in (("validation.txt", as_text(results)), ("validation.html", as_html(results))):
         with atomic_file(folder / name) as file:
             file.write_text(text, encoding="utf-8")
         written.append(folder / name)
     return written
 
 
-def as_text(found: list[Outcome]) -> str:
+def as_text(results: list[Outcome]) -> str:
     """Format the table as text, with the source and the reason of each tolerance."""
     lines = [_line(COLUMNS)]
-    for outcome in found:
+    for outcome in results:
         lines += [_line(_cells(outcome)), f"    {outcome.source}; {outcome.why}"]
-    return "\n".join([*lines, summary(found)]) + "\n"
+    return "\n".join([*lines, summary(results)]) + "\n"
 
 
-def as_html(found: list[Outcome]) -> str:
+def as_html(results: list[Outcome]) -> str:
     """Format the table as a self-contained HTML page."""
     head = "".join(f"<th>{name}</th>" for name in (*COLUMNS, "source; why the tolerance"))
     rows = []
-    for outcome in found:
+    for outcome in results:
         cells = _cells(outcome)
         classes = ("", "", "number", "number", "number", "number", cells[6], "number", "")
         texts = map(html.escape, (*cells, f"{outcome.source}; {outcome.why}"))
@@ -79,7 +77,7 @@ def as_html(found: list[Outcome]) -> str:
         rows.append(f"<tr>{row}</tr>")
     return (
         f"<!doctype html><meta charset='utf-8'><title>Validation of rodsim</title><style>{_STYLE}</style>"
-        f"<h1>Validation of rodsim</h1><p>{html.escape(summary(found))}; {time.strftime('%Y-%m-%d')}</p>"
+        f"<h1>Validation of rodsim</h1><p>{html.escape(summary(results))}; {time.strftime('%Y-%m-%d')}</p>"
         f"<table><tr>{head}</tr>{''.join(rows)}</table>\n"
     )
 

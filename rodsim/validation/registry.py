@@ -33,10 +33,10 @@ CASES: dict[str, Case] = {
 
 def select_cases(names: Iterable[str]) -> list[Case]:
     """Return the cases called `names`, or all if there are no names; raise `ModelError` for an unknown name."""
-    wanted = list(names)
-    for name in wanted:
+    selected = list(names)
+    for name in selected:
         if name not in CASES:
             near = difflib.get_close_matches(name, CASES, 1)
             hint = f"did you mean '{near[0]}'?" if near else f"choose among {', '.join(CASES)}"
             raise ModelError(f"case '{name}' is not known; {hint}")
-    return [CASES[name] for name in wanted] if wanted else list(CASES.values())
+    return [CASES[name] for name in selected] if selected else list(CASES.values())

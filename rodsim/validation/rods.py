@@ -71,10 +71,10 @@ def spaghetti(level: int) -> Values:
     run = simulate(model, 10.0, (0.02, 0.01)[level], output_every=(5, 10)[level])
     r, energy = run.rod("rod").r, run.energy
     histories = (r[:, 0], r[:, -1], energy["kinetic"], energy["elastic"])
-    found: dict[str, Any] = {"T + V(10)": energy["total"][-1]}
+    quantities: dict[str, Any] = {"T + V(10)": energy["total"][-1]}
     for (what, _, _), history in zip(SPAGHETTI_COLUMNS, histories, strict=True):
-        found |= values_at(what, SPAGHETTI, run, history)
-    return found
+        quantities |= values_at(what, SPAGHETTI, run, history)
+    return quantities
 
 
 def plane_spaghetti(level: int) -> Values:
@@ -82,7 +82,7 @@ def plane_spaghetti(level: int) -> Values:
 
     The momentum is then (20, 0, 0); the centre moves to (3 + 0.4 t^2, 4) during the pull, and with 2 m/s afterwards.
     """
-    found: dict[str, Any] = {}
+    quantities: dict[str, Any] = {}
     for EI in PLANE:
         section = Section.from_stiffness(
             EA=1e4, GA=1e4, GJ=EI, EI=EI, mass_per_length=1.0, inertia_per_length=10.0
@@ -95,12 +95,12 @@ def plane_spaghetti(level: int) -> Values:
         run = simulate(model, 5.0, (0.02, 0.01)[level], output_every=(5, 10)[level])
         energy, r = run.energy["total"], run.rod("rod").r
         ends = 0.5 * (r[:, 1:] + r[:, :-1]).mean(axis=1)  # centres of intervals of equal mass
-        found[f"E({EI:g})"] = energy[-1]
-        found[f"P({EI:g})"] = run.linear_momentum[-1]
-        found[f"centre({EI:g})"] = ends[-1]
+        quantities[f"E({EI:g})"] = energy[-1]
+        quantities[f"P({EI:g})"] = run.linear_momentum[-1]
+        quantities[f"centre({EI:g})"] = ends[-1]
         after = energy[run.t > 2.55]
-        found[f"change of E({EI:g})"] = np.ptp(after) / after[0]
-    return found
+        quantities[f"change of E({EI:g})"] = np.ptp(after) / after[0]
+    return quantities
 
 
 def rubber_model(n: int) -> Model:

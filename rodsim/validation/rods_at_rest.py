@@ -77,39 +77,39 @@ def cantilever(of: Section, length: float, n_elements: int) -> tuple[Model, Any]
 
 def roll_up(level: int) -> Values:
     """Apply an end moment of 2 pi EI/L and of 4 pi EI/L: one and two whole turns."""
-    found: dict[str, Any] = {}
+    quantities: dict[str, Any] = {}
     for turns, length, EI in ((1, 10.0, 100.0), (2, 1.0, 2.0)):
         model, rod = cantilever(section(1e4, 1e4, EI), length, 10)
         model.add_moment("end", rod.end, (0.0, 0.0, 2 * np.pi * turns * EI / length))
         run = equilibrium(model)
-        found[f"tip({turns})"] = run.rod("rod").r[-1, -1]
-        found[f"energy({turns})"] = run.energy["elastic"][-1]
-    return found
+        quantities[f"tip({turns})"] = run.rod("rod").r[-1, -1]
+        quantities[f"energy({turns})"] = run.energy["elastic"][-1]
+    return quantities
 
 
 def reissner(level: int) -> Values:
     """Compute the tips of cantilevers with stretch and shear."""
-    found = {}
+    quantities = {}
     for name, (EA, GA, EI, P, _) in REISSNER.items():
         model, rod = cantilever(section(EA, GA, EI), 1.0, ELEMENTS[level])
         model.add_force("end", rod.end, (0.0, P, 0.0))
-        found[f"tip, {name}"] = equilibrium(model).rod("rod").r[-1, -1, :2]
-    return found
+        quantities[f"tip, {name}"] = equilibrium(model).rod("rod").r[-1, -1, :2]
+    return quantities
 
 
 def elastica(level: int) -> Values:
     """Compute the tips of cantilevers with negligible stretch and shear, a fraction 1e-7 of the bending."""
-    found = {}
+    quantities = {}
     for load in ELASTICA:
         model, rod = cantilever(section(1e7, 1e7, 1.0), 1.0, ELEMENTS[level])
         model.add_force("end", rod.end, (0.0, load, 0.0))
-        found[f"tip({load:g})"] = equilibrium(model).rod("rod").r[-1, -1, :2]
-    return found
+        quantities[f"tip({load:g})"] = equilibrium(model).rod("rod").r[-1, -1, :2]
+    return quantities
 
 
 def bend(level: int) -> Values:
     """Compute the 45-degree bend; its shape is equal for all slendernesses, and elements that lock would be too stiff."""
-    found = {}
+    quantities = {}
     for slenderness, (force, _) in BEND.items():
         w = 100.0 / slenderness
         I = w**4 / 12
@@ -123,19 +123,19 @@ def bend(level: int) -> Values:
         model.add_joint("wall", "clamp", rod.start)
         model.add_force("end", rod.end, (0.0, 0.0, force))
         r = equilibrium(model).rod("rod").r
-        found[f"u({slenderness})"] = r[-1, -1] - r[0, -1]
-    return found
+        quantities[f"u({slenderness})"] = r[-1, -1] - r[0, -1]
+    return quantities
 
 
 def follower(level: int) -> Values:
     """Compute a cantilever under an end load that rotates with the tip."""
-    found = {}
+    quantities = {}
     for force in FOLLOWER:
         model, rod = cantilever(section(4.2e10, 1.61538e10, 3.5e7), 100.0, ELEMENTS[level])
         model.add_force("end", rod.end, (0.0, 0.0, force), following=True)
         r = equilibrium(model).rod("rod").r
-        found[f"u({force:g})"] = (r[-1, -1] - r[0, -1])[[0, 2]]
-    return found
+        quantities[f"u({force:g})"] = (r[-1, -1] - r[0, -1])[[0, 2]]
+    return quantities
 
 
 def lee(level: int) -> Values:
@@ -153,15 +153,15 @@ def lee(level: int) -> Values:
     model.add_force("load", beam.at(0.2), (0.0, -LEE_LOAD, 0.0))
     monitors = {"u": (beam.at(0.2), (1, 0, 0)), "v": (beam.at(0.2), (0, 1, 0))}
     run = equilibrium(model, method=ArcLength(stop={"load_factor": (-1.0, 1.3)}), monitors=monitors)
-    wanted = [kind for kind, *_ in LEE]
-    events = [event for event in run.events if event["kind"] in wanted]
-    if [event["kind"] for event in events] != wanted:
-        raise ModelError(f"Lee's frame: the path has {[event['kind'] for event in events]}, not {wanted}")
-    found: dict[str, Any] = {}
+    kinds = [kind for kind, *_ in LEE]
+    events = [event for event in run.events if event["kind"] in kinds]
+    if [event["kind"] for event in events] != kinds:
+        raise ModelError(f"Lee's frame: the path has {[event['kind'] for event in events]}, not {kinds}")
+    quantities: dict[str, Any] = {}
     for k, event in enumerate(events):
-        found[f"P({k + 1})"] = event["load_factor"] * LEE_LOAD
-        found[f"(u, v)({k + 1})"] = [event["monitors"]["u"], event["monitors"]["v"]]
-    return found
+        quantities[f"P({k + 1})"] = event["load_factor"] * LEE_LOAD
+        quantities[f"(u, v)({k + 1})"] = [event["monitors"]["u"], event["monitors"]["v"]]
+    return quantities
 
 
 def _known_lee() -> dict[str, ReferenceValue]:

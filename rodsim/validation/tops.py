@@ -39,11 +39,11 @@ def free(shape: MassProperties, spin: tuple[float, ...], table: Table, level: in
     model = Model("free body")
     model.add_body("body", shape, angular_velocity=spin)
     run = simulate(model, 2.0, (0.005, 0.0025)[level], "em6", output_every=1)
-    found = values_at("q", table, run, run.body("body").quat)
+    quaternions = values_at("q", table, run, run.body("body").quat)
     # q and -q are one rotation
     return {
         k: np.sign(q @ np.array(exact)) * q
-        for (k, q), exact in zip(found.items(), table.values(), strict=True)
+        for (k, q), exact in zip(quaternions.items(), table.values(), strict=True)
     }
 
 
