@@ -127,4 +127,4 @@ def with_method(settings: Mapping[str, Any]) -> dict[str, Any]:
     return arguments
 
 
-_FIELDS = tuple(dict.fromkeys(each.name for kind in METHODS.values() for each in fields(kind)))
+_FIELDS = tuple(dict.fromkeys(field.name for kind in METHODS.values() for field in fields(kind)))

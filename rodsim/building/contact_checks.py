@@ -98,7 +98,7 @@ def estimate_contact(
         line = pair.b.stress_free.length if pair.is_per_length and isinstance(pair.b, Rod) else 1.0
         return ContactEstimate(entry, pair, radius, 0.0, 0.0, float(np.pi * np.sqrt(m / (6.0 * k * line))))
 
-    def found(forces: list[tuple[float, float]], sine: float = 0.0) -> ContactEstimate:
+    def estimate(forces: list[tuple[float, float]], sine: float = 0.0) -> ContactEstimate:
         depth_by_weight = _depth_of(forces, lightest * g)
         depth_by_speed = _depth_of([(C / (q + 1.0), q + 1.0) for C, q in forces], 0.5 * m * speed**2)
         depth = max(depth_by_weight, depth_by_speed)
@@ -108,13 +108,13 @@ def estimate_contact(
         return ContactEstimate(entry, pair, radius, depth_by_weight, depth_by_speed, duration, width)
 
     if not pair.is_per_length or not isinstance(pair.b, Rod):
-        return found(terms)
+        return estimate(terms)
     if isinstance(pair.a, PlaneSurface | MeshSurface):
-        return found([(pair.b.stress_free.length * c, n) for c, n in terms])
+        return estimate([(pair.b.stress_free.length * c, n) for c, n in terms])
     length = min(_length(surface, placed) for surface in pair)
     sine = _sine(pair.a, pair.b, placed) if isinstance(pair.a, Rod) and not square else 1.0
     if sine > 0.0:
-        crossing = found(
+        crossing = estimate(
             [
                 (c * np.sqrt(2.0 * radius) * scipy.special.beta(0.5, n + 1.0) / sine, n + 0.5)
                 for c, n in terms
@@ -123,7 +123,7 @@ def estimate_contact(
         )
         if square or crossing.width <= length:
             return crossing
-    return found([(c * length, n) for c, n in terms])
+    return estimate([(c * length, n) for c, n in terms])
 
 
 def _length(surface: Surface, placed: Placement) -> float:
@@ -299,7 +299,8 @@ def check_stations(estimates: Iterable[ContactEstimate], model: ModelData, place
             need = int(np.ceil(RIPPLES * longest / estimate.width))
             worst[estimate.entry.name] = (
                 apart,
-                f"{estimate.label} touch over {estimate.width:.2g} m at the depth to expect, their stations are {longest / m:.2g} m apart: "
+                f"{estimate.label} touch over {estimate.width:.2g} m at the depth to expect, "
+                f"their stations are {longest / m:.2g} m apart: "
                 f"the force ripples where a crossing slides along; take stations={need}, or shorter elements",
             )
     return [line for _, line in worst.values()]

@@ -79,7 +79,7 @@ class LoadedElements(NamedTuple):
 class QuadratureRule(NamedTuple):
     """Hold positions and weights of a quadrature of (1)."""
 
-    places: Floats  # (m, points) fractions of the rod's length
+    fractions: Floats  # (m, points) fractions of the rod's length
     weights: Floats  # (m, p + 1, points) weights of each element, node and point, m
     measure: Floats  # (m, points) weights of the length itself, m
 
@@ -125,7 +125,7 @@ def nodal_values(owner: str, entry: DistributedLoad, spread: LoadedElements) -> 
     if isinstance(value, Field):
         return _adaptive(owner, value, spread)
     if isinstance(value, VectorSignal) or not callable(value):
-        total = spread.at_nodes(rule.integrals(np.ones((1, *rule.places.shape, 1))))
+        total = spread.at_nodes(rule.integrals(np.ones((1, *rule.fractions.shape, 1))))
         if isinstance(value, VectorSignal):
             return lambda t: value(t)[:, None, :] * total
         return lambda t: np.tile(value * total, (len(t), 1, 1))
@@ -144,12 +144,12 @@ def nodal_values(owner: str, entry: DistributedLoad, spread: LoadedElements) -> 
 
     def sampled(times: Floats) -> Floats:
         nonlocal looks
-        q = at(rule.places, times)
+        q = at(rule.fractions, times)
         contributions = rule.integrals(q)
         if looks < LOOKS and len(times):
             looks += 1
             k = len(times) // 2
-            exact = at(fine.places, times[k : k + 1])
+            exact = at(fine.fractions, times[k : k + 1])
             off = np.abs(fine.integrals(exact) - contributions[k]).max()
             if off > OFF * fine.sizes(exact).max(initial=0.0):
                 looks = LOOKS
@@ -180,7 +180,7 @@ def _adaptive(owner: str, field: Field, spread: LoadedElements) -> Callable[[Flo
     one, few = spread.rule(), spread.rule(FIRST)
 
     def at(rule: QuadratureRule, times: Floats) -> Floats:
-        return field.sampled(owner, rule.places.ravel(), times).reshape(-1, *rule.places.shape, 3)
+        return field.sampled(owner, rule.fractions.ravel(), times).reshape(-1, *rule.fractions.shape, 3)
 
     def of_times(times: Floats) -> Floats:
         contributions = one.integrals(at(one, times))
@@ -200,7 +200,7 @@ def _adaptive(owner: str, field: Field, spread: LoadedElements) -> Callable[[Flo
         return spread.at_nodes(contributions)
 
     def values(times: Floats) -> Floats:
-        block = max(1, _PLACES // max(1, few.places.size))
+        block = max(1, _PLACES // max(1, few.fractions.size))
         parts = [of_times(times[k : k + block]) for k in range(0, len(times), block)]
         return np.concatenate(parts) if len(parts) != 1 else parts[0]
 

@@ -42,7 +42,7 @@ class JointMarkers(NamedTuple):
 
     a: Marker
     b: Marker
-    given: JointParameters  # length, pitch and locked state that the user gave
+    parameters: JointParameters  # length, pitch and locked state that the user gave
     points: Floats  # (2, 3) m, points of both markers, frame axes
     axes: Floats  # (2, 3, 3) triads of both markers, frame axes, columns e1, e2, e3
 
@@ -127,7 +127,7 @@ class WorldMarkers(NamedTuple):
     frames: tuple[int, int]
     points: tuple[Floats, Floats]  # (3,) m, in the world
     axes: tuple[Floats, Floats]  # (3, 3) in the world, columns e1, e2, e3
-    given: JointParameters
+    parameters: JointParameters
 
 
 def _joined(model: ModelData, placement: Placement) -> list[JointMarkers]:
@@ -149,7 +149,7 @@ def _joined(model: ModelData, placement: Placement) -> list[JointMarkers]:
     markers(frames, points, triads, poses, X.reshape(-1, 3), axes.reshape(-1, 3, 3))
     return [
         JointMarkers(
-            Marker(world.frames[0], x[0], e[0]), Marker(world.frames[1], x[1], e[1]), world.given, x, e
+            Marker(world.frames[0], x[0], e[0]), Marker(world.frames[1], x[1], e[1]), world.parameters, x, e
         )
         for world, x, e in zip(world_markers, X, axes, strict=True)
     ]

@@ -33,7 +33,7 @@ class LineLoad(NamedTuple):
     entry: DistributedLoad | Wind
     frames: Ints
     values: Callable[[Floats], Floats]
-    given: Any  # value from the user
+    user_value: Any  # value from the user
 
 
 def line_loads(model: ModelData, placement: Placement) -> list[LineLoad]:
@@ -113,7 +113,7 @@ class LoadFunction(NamedTuple):
     name: str
     n_loads: int  # number of nodal loads
     function: Callable[[Floats], Floats]  # times (k,), s -> (k, n_loads, 3), or (k, 3)
-    given: Any  # value from the user, or the function of an entry
+    user_value: Any  # value from the user, or the function of an entry
 
 
 class LoadValues:
@@ -129,7 +129,7 @@ class LoadValues:
     @property
     def vary(self) -> bool:
         """Return True if one of the loads varies with time."""
-        return any(is_varying(function.given) for function in self.functions)
+        return any(is_varying(function.user_value) for function in self.functions)
 
     def __call__(self, times: Floats) -> Floats:
         out, k = np.empty((len(times), self.total, 3)), 0
@@ -154,7 +154,9 @@ def is_varying(value: Any) -> bool:
 def load_values(model: ModelData, lines: list[LineLoad]) -> LoadValues:
     """Return the values of all loads of a model as a function of time."""
     functions = [LoadFunction(name, 1, entry.function, entry.value) for name, entry in model.loads.items()]
-    functions += [LoadFunction(line.entry.name, len(line.frames), line.values, line.given) for line in lines]
+    functions += [
+        LoadFunction(line.entry.name, len(line.frames), line.values, line.user_value) for line in lines
+    ]
     none = np.zeros(0)
     for other in model.others.values():
         if count := other.signals(none).shape[1]:

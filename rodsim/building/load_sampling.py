@@ -43,7 +43,7 @@ class SampledLoads:
         for load in self._values.functions:
             acted = self._acted[first : first + load.n_loads]
             first += load.n_loads
-            if load.n_loads and not acted.any() and is_varying(load.given):
+            if load.n_loads and not acted.any() and is_varying(load.user_value):
                 missed = _first_time_that_acts(load, start, end, self._times)
                 if missed is not None:
                     lines.append(f"'{load.name}', which acts at t = {missed:.6g} s")
@@ -63,7 +63,7 @@ class SampledLoads:
 
 def _declares(load: LoadFunction) -> bool:
     """Return True if the function of a load declares its corners, or is a signal, whose corners are known."""
-    return isinstance(load.given, VectorSignal) or bool(corners_of(load.name, load.given))
+    return isinstance(load.user_value, VectorSignal) or bool(corners_of(load.name, load.user_value))
 
 
 def _first_time_that_acts(load: LoadFunction, start: float, end: float, read: int) -> float | None:
@@ -72,7 +72,7 @@ def _first_time_that_acts(load: LoadFunction, start: float, end: float, read: in
     Return None if it is zero at all of them, or if its function fails. `read`: number of times at which steps read it.
     """
     count = min(SAMPLES * read, MOST)
-    knots = [t for t in corners_of(load.name, load.given, "knots") if start < t < end]
+    knots = [t for t in corners_of(load.name, load.user_value, "knots") if start < t < end]
     ends = np.unique([start, *knots, end])
     times = np.concatenate(
         [start + (end - start) * (np.arange(count) + 0.5) / count, 0.5 * (ends[1:] + ends[:-1])]

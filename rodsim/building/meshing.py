@@ -378,7 +378,8 @@ def _check_bend(owner: str, qa: Floats, qb: Floats, order: int) -> None:
     if angles.max() > 2.5:
         where, count = int(np.argmax(angles)), len(angles)
         raise ModelError(
-            f"{owner}: element {where} of {count} turns by {angles.max():.2f} rad at t = 0; give more elements (below 2.5 rad each)"
+            f"{owner}: element {where} of {count} turns by {angles.max():.2f} rad at t = 0; give more elements "
+            "(below 2.5 rad each)"
         )
 
 

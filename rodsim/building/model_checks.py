@@ -237,8 +237,8 @@ def stretched_starts(model: ModelData, layout: Layout, mass: Floats, v: Floats) 
             )
         yield (
             f"{rod} is stretched at t = 0 by its drawn curve: by {mean:.2%} on average, from {stretch.min():.2%} to "
-            f"{stretch.max():.2%}, which is {energy:.3g} J, and {other_energies:.3g} J are in its bending, weight and motion. If this is "
-            f"not meant, start from its `equilibrium`, or {cure}"
+            f"{stretch.max():.2%}, which is {energy:.3g} J, and {other_energies:.3g} J are in its bending, "
+            f"weight and motion. If this is not meant, start from its `equilibrium`, or {cure}"
         )
 
 

@@ -470,8 +470,12 @@ def _changes(old: Layout, new: Layout) -> list[str]:
 # table of the entries that make interactions of a kind, by the name of the kind
 _TABLES = {
     kind.name: table
-    for own, table in ((SPRING, "springs"), (TORSION_SPRING, "torsions"), *((own, "loads") for own in LOADS))
-    for kind in (own, *(own.beside or ())[:1])
+    for acting, table in (
+        (SPRING, "springs"),
+        (TORSION_SPRING, "torsions"),
+        *((load, "loads") for load in LOADS),
+    )
+    for kind in (acting, *(acting.beside or ())[:1])
 }
 
 

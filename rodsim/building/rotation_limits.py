@@ -46,8 +46,8 @@ def _bushing(built: Built, rotation: RelativeRotation) -> str:
     name = built.interaction_names[rotation.row]
     if INTERACTIONS[built.system.others.kind[rotation.row]] is FREE_BUSHING:
         return (
-            f"{name} is tilted by {rotation.angle:.3g} rad, and its free axis is known up to pi: hold the tilt by more stiffness or "
-            "a limit"
+            f"{name} is tilted by {rotation.angle:.3g} rad, and its free axis is known up to pi: "
+            "hold the tilt by more stiffness or a limit"
         )
     return (
         f"{name} is turned by {rotation.angle:.3g} rad, and a bushing that resists turns about all axes knows them up to pi: let "

@@ -98,7 +98,7 @@ class CheckContext(NamedTuple):
     model: Any  # `rodsim.components.model_data.ModelData`
     owner: str
     kind: type[Component]
-    given: Mapping[str, Any]
+    arguments: Mapping[str, Any]
 
     def check_is_in_model(self, part: Ground | Body | Rod | Driven) -> None:
         """Raise ModelError unless `part` is a part of the model."""
@@ -125,7 +125,7 @@ def anchor(context: CheckContext, what: str, thing: Any) -> Anchor:
 
 def _end(context: CheckContext, what: str, thing: Any) -> Attachment:
     """Check an end of an entry: a point, or a whole part if the kind of entry accepts one."""
-    if context.kind.needs_points(context.given):
+    if context.kind.needs_points(context.arguments):
         return anchor(context, what, thing)
     if isinstance(thing, Rod):
         raise ModelError(f"{context.owner}: say where on rod '{thing.name}': rod.start, rod.end or rod.at(s)")
@@ -301,11 +301,11 @@ class Component:
     tables_without_namesakes: ClassVar[tuple[str, ...]] = ()  # other tables that must not contain its name
     kind_described: ClassVar[str]  # kind in descriptions of result files, if it is not `word`
     plural: ClassVar[str]  # plural in texts, if it is not the key
-    given: ClassVar[
+    arguments: ClassVar[
         Mapping[str, Any]
     ] = {}  # arguments of the user by field; `make_component` stores them with each entry
     # left out of the keys of studies, since it determines the fields
-    NOT_IN_KEYS: ClassVar[tuple[str, ...]] = ("given",)
+    NOT_IN_KEYS: ClassVar[tuple[str, ...]] = ("arguments",)
     name: str
 
     def __init_subclass__(cls) -> None:
@@ -456,7 +456,7 @@ def make_component(model: Any, kind: type[E], name: str, arguments: Mapping[str,
     if "a" in values and "b" in values:
         _check_apart(context.owner, values["a"], values["b"])
     made = kind(name=name, **values)
-    object.__setattr__(made, "given", arguments)
+    object.__setattr__(made, "arguments", arguments)
     return made
 
 

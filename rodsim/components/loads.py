@@ -28,7 +28,7 @@ KINDS = {"force": FORCE, "moment": MOMENT}
 KIND = ParameterType(  # stored as FORCE or MOMENT
     "choice",
     lambda context, what, value: KINDS[word(context.owner, what, value, KINDS)],
-    lambda value: next(name for name, own in KINDS.items() if own == value),
+    lambda value: next(name for name, number in KINDS.items() if number == value),
     tuple(KINDS),
     {"torque": "moment"},
 )
@@ -89,7 +89,7 @@ class DistributedLoad(Component):
         a, b = (number(context.owner, f"between[{k}]", x) for k, x in enumerate(values["between"]))
         if not 0.0 <= a < b <= 1.0:
             raise ModelError(
-                f"{context.owner}: between = {shown(context.given['between'])}; give two fractions of the length, 0 <= a < b <= 1"
+                f"{context.owner}: between = {shown(context.arguments['between'])}; give two fractions of the length, 0 <= a < b <= 1"
             )
         values["between"] = (a, b)
 

@@ -28,7 +28,7 @@ ACTING: dict[str, Section] = {
     "line_loads": Section("line load", "line_loads", always=False),
     "drives": Section("drive", "drives", always=False),
     "gears": Section("gear", "gears", "others", always=False),
-    **{own.key: Section(own.word, own.table, always=False) for own in SURFACES_ON_PARTS},
+    **{surface.key: Section(surface.word, surface.table, always=False) for surface in SURFACES_ON_PARTS},
     "contacts": Section("contact", "contacts", "others", always=False),
     "driven": Section("driven", "driven", always=False),
     "loads": Section("load", "loads"),

@@ -21,7 +21,7 @@ GRAVITY, BODIES, RODS, SECTION = "gravity", "bodies", "rods", "section"
 OF_BODIES = ("velocity", "angular_velocity", "shape")
 # field types that may change; parts, positions, directions and choices may not, since they define what acts on what
 _CHANGEABLE_TYPES = ("number", "positive", "not negative", "varying", "matrix", "six", "law", "parameters")
-_HELD = ("joints", *(own.key for own in SURFACES_ON_PARTS))  # entries that other entries refer to
+_HELD = ("joints", *(surface.key for surface in SURFACES_ON_PARTS))  # entries that other entries refer to
 
 
 def fields_of(kind: type[Component]) -> dict[str, str]:
@@ -160,8 +160,8 @@ def _replaced(model: ModelData, kind: type[Component], name: str, arguments: Map
 
 def _given(entry: Component) -> dict[str, Any]:
     """Return the arguments an entry was made from; its fields if it belongs to a rigid twin and has no arguments."""
-    if entry.given:
-        return dict(entry.given)
+    if entry.arguments:
+        return dict(entry.arguments)
     fields = entry.fields().items()
     words = {name: spec.value_type.describe for name, spec in fields if spec.value_type.word == "choice"}
     return {name: words.get(name, lambda x: x)(getattr(entry, name)) for name, _ in fields}

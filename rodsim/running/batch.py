@@ -33,7 +33,7 @@ _FIRST = 1  # steps of the first march, in which trees at rest do not take part
 
 def first_of_batch(model: Model, plan: Plan) -> Run | None:
     """Return a run with the set-up that runs side by side share, None if runs of this sort cannot go side by side."""
-    if plan.given.resume or plan.given.start is not None or plan.events or plan.adaptive:
+    if plan.arguments.resume or plan.arguments.start is not None or plan.events or plan.adaptive:
         return None
     run = Run(model, plan)
     return run if isinstance(run.stepper, Stepper) and run.stepper.batch_key else None
@@ -122,7 +122,7 @@ class Batch:
         try:
             for number, model in self._models.items():
                 with named(number, self.failures):
-                    own_plan = plan._replace(given=plan.given._replace(output=self._files[number]))
+                    own_plan = plan._replace(arguments=plan.arguments._replace(output=self._files[number]))
                     runs[number] = BatchedRun(model, own_plan, self._first, self._consistent_velocities)
                     runs[number].open(show=False)
             going = {number: run for number, run in runs.items() if number not in self.failures}

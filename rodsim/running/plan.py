@@ -56,7 +56,7 @@ class CheckedArguments(NamedTuple):
     """Results of the checks of the arguments."""
 
     scheme: EmIntegrator | None  # None: an integrator of mechanical systems
-    asked: StepRequest  # requested steps
+    step_request: StepRequest  # requested steps
     tolerance: float
 
 
@@ -65,11 +65,11 @@ class Plan(NamedTuple):
 
     Attributes
     ----------
-    given : Arguments
+    arguments : Arguments
         Arguments of `simulate`.
     scheme : EmIntegrator or None
         Parameters of an integrator of the `em` family; None for an integrator of mechanical systems.
-    asked : Asked
+    step_request : StepRequest
         Requested steps.
     tolerance : float
         Relative tolerance of the equations of a step; 0 solves to round-off.
@@ -77,11 +77,11 @@ class Plan(NamedTuple):
         Events that end the run.
     dt : float
         Step, or with adaptive steps the time between outputs, s.
-    dt_given : float
+    requested_dt : float
         Step before it was shortened to fit the end, s.
     n_steps, every : int
         Number of steps to the end, and between outputs.
-    n_stored : int
+    n_stored_outputs : int
         Number of outputs in the file that is resumed; 0 for a new run.
     stored : dict
         Settings of the run that is resumed; empty for a new run.
@@ -89,9 +89,9 @@ class Plan(NamedTuple):
         Largest number of outputs.
     """
 
-    given: Arguments
+    arguments: Arguments
     scheme: EmIntegrator | None
-    asked: StepRequest
+    step_request: StepRequest
     tolerance: float
     events: tuple[Event, ...]
     dt: float
@@ -105,7 +105,7 @@ class Plan(NamedTuple):
     @property
     def adaptive(self) -> bool:
         """Whether steps are chosen by an error."""
-        return self.asked.error is not None
+        return self.step_request.error is not None
 
     @property
     def h(self) -> float:
@@ -151,7 +151,7 @@ def plan_run(model: object, arguments: Arguments) -> Plan:
             f"use output_every = {-(-n_steps // MAX_OUTPUTS)} or more"
         )
     return Plan(
-        given=arguments, scheme=scheme, asked=request, tolerance=tolerance, events=tuple(events), dt=dt, requested_dt=requested_dt,
+        arguments=arguments, scheme=scheme, step_request=request, tolerance=tolerance, events=tuple(events), dt=dt, requested_dt=requested_dt,
         n_steps=n_steps, every=every, n_stored_outputs=n_stored_outputs, stored=stored, most=most
     )  # fmt: skip
 

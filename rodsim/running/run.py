@@ -114,7 +114,7 @@ class Run:
 
     def _initial_state(self, fit: Callable[[Built], FittedVelocities]) -> tuple[State, FittedVelocities]:
         """Return the initial state, and how its velocities were changed to fit the joints; record the origin of a start."""
-        plan, arguments = self.plan, self.plan.given
+        plan, arguments = self.plan, self.plan.arguments
         check_start_time("simulate", arguments.start, arguments.start_time)
         if arguments.start is not None:
             self.built, state, origin = apply_start(self.built, arguments.start, arguments.start_time)
@@ -133,7 +133,7 @@ class Run:
 
     def _stepper_maker(self) -> Callable[..., Stepper | MechanicalStepper]:
         """Return a function that makes steppers of the integrator for the system of the model, or for a variant of it."""
-        plan, arguments, built = self.plan, self.plan.given, self.built
+        plan, arguments, built = self.plan, self.plan.arguments, self.built
         scheme, loads, initial = plan.scheme, self._loads, self.state
         if scheme is None:
             # imported only here: its kernels take half a second to load
@@ -196,9 +196,9 @@ class Run:
         plan, built, stored = self.plan, self.built, self.plan.stored
         settings: dict[str, Any] = {
             "dt": plan.dt,
-            "integrator": plan.given.integrator,
+            "integrator": plan.arguments.integrator,
             "output_every": plan.every,
-            "t_end": float(plan.given.t_end),
+            "t_end": float(plan.arguments.t_end),
         }
         if plan.dt != plan.requested_dt or "dt_given" in stored:
             settings["dt_given"] = plan.requested_dt if plan.dt != plan.requested_dt else stored["dt_given"]
@@ -207,14 +207,14 @@ class Run:
             settings |= built.corners.settings(plan.adaptive)
         if plan.adaptive and not isinstance(self.stepper, AdaptiveStepper):
             began = stored if plan.n_stored_outputs else {}
-            settings |= plan.asked.settings(built.system, self.state, built.load_values.vary, began)
+            settings |= plan.step_request.settings(built.system, self.state, built.load_values.vary, began)
             self.stepper = adaptive(self.stepper, built.system, plan.dt, settings, self._loads)
         else:
             self.stepper.corners = np.array(settings.get("corners", ()))
         self.state = self.stepper.start(self.state)
         built.layout.remembering(self.stepper.sizes.memory)
         self.stepper.turned_in_words = partial(turned_in_words, built)
-        if plan.given.threads > 1:
+        if plan.arguments.threads > 1:
             settings["threads"] = self.stepper.threads
         if plan.tolerance > 0.0:
             settings["tolerance"] = plan.tolerance
@@ -226,7 +226,7 @@ class Run:
         if not isinstance(self.stepper, Stepper) and self.stepper.chart is not None:
             settings["chart"] = self.stepper.chart
         if plan.keeps(MULTIPLIERS_STORED):  # files of older versions have none
-            built.layout.n_after = number_stored(self.stepper, plan.every, plan.given.integrator)
+            built.layout.n_after = number_stored(self.stepper, plan.every, plan.arguments.integrator)
         if built.layout.n_after:
             settings[MULTIPLIERS_STORED] = True
         return settings
@@ -237,14 +237,14 @@ class Run:
         if not plan.events:
             return None
         watch = Watch(plan.events, self.built.layout)
-        if not (plan.given.resume and plan.n_stored_outputs):
+        if not (plan.arguments.resume and plan.n_stored_outputs):
             watch.check_start(self.state)
         return watch
 
     def _describe(self, settings: dict[str, Any], changes: FittedVelocities) -> None:
         """Put what is known before the first step into the layout of the result."""
         built, plan = self.built, self.plan
-        if plan.given.output is not None:
+        if plan.arguments.output is not None:
             built.layout.lam_start = initial_multipliers(
                 built.system, self.state, built.load_values, built.drive_values, plan.dt
             )
@@ -260,17 +260,17 @@ class Run:
 
         `show`: whether the line is visible, None: if stderr is a terminal.
         """
-        plan, layout, output = self.plan, self.built.layout, self.plan.given.output
+        plan, layout, output = self.plan, self.built.layout, self.plan.arguments.output
         if output is None:
             self._writer = MemoryWriter(layout)
-        elif plan.given.resume:
+        elif plan.arguments.resume:
             self._writer, _, self.step, self.state = ResultWriter.resume(
-                output, layout, plan.most, plan.given.snapshot
+                output, layout, plan.most, plan.arguments.snapshot
             )
         else:
             if not plan.events:  # an event may end the run long before its last output
                 check_space(Path(output), layout, plan.most)
-            self._writer = ResultWriter.create(output, layout, plan.most, plan.given.snapshot)
+            self._writer = ResultWriter.create(output, layout, plan.most, plan.arguments.snapshot)
         self._begun = self.step
         self.line = Progress(plan.n_steps, self.step, plan.dt, plan.every, show, layout.memory)
         listener = self.line.audit if self.line.shown else None
@@ -278,7 +278,7 @@ class Run:
         if layout.n_after and (output is not None or plan.adaptive):
             after = MultipliersAfter(layout, self.separate_stepper, plan.dt)
         self.recorder = Recorder(self.built.system, plan.dt, self._writer, listener, after)
-        if output is None or not plan.given.resume:
+        if output is None or not plan.arguments.resume:
             self.recorder.add_last(0, self.state)
 
     def separate_stepper(self) -> Any:

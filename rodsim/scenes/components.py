@@ -301,10 +301,10 @@ def _argument(entry: Component, field: str, spec: ParameterSpec) -> Any:
     if spec.value_type.word in ("text", "contact law"):  # sympy expressions are stored as text in the field
         value = getattr(entry, field)
         return None if spec.default is not None and value is spec.default else value
-    if field not in entry.given:
+    if field not in entry.arguments:
         value = getattr(entry, field)
         return spec.value_type.describe(value) if spec.value_type.choices and value is not None else value
-    value = entry.given[field]
+    value = entry.arguments[field]
     return None if spec.default is not None and value is spec.default else value
 
 
