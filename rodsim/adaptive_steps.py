@@ -219,8 +219,8 @@ def check_fit(dt: float, t_end: float, n_steps: int, requested: float, name: str
     """Warn if the step dt differs from the given one; `name`: what the step is called in the message."""
     if dt != requested:
         warn_user(
-            f"simulate: t_end = {t_end:g} s is not a multiple of {name} = {requested:g} s ({t_end / requested:.4g} of them). The run "
-            f"has {n_steps} of {name} = {dt:.10g} s.",
+            f"simulate: t_end = {t_end:g} s is not a multiple of {name} = {requested:g} s ({t_end / requested:.4g} of "
+            f"them). The run has {n_steps} of {name} = {dt:.10g} s.",
             StepWarning,
         )
 

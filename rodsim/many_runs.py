@@ -30,14 +30,14 @@ from rodsim.running.plan import MAX_THREADS, Arguments, check_arguments, check_o
 from rodsim.running.run import Run
 from rodsim.simulation import simulate
 
-_OF_STEPS = (
+_STEP_SETTINGS = (
     "dt",
     "integrator",
     "chart",
     "tolerance",
     "solver",
 )  # settings that decide which kernels are compiled
-_OURS = {
+_SINGLE_RUN_SETTINGS = {
     "output": "give outputs = a folder, for a file of each run",
     "resume": "leave it out: runs begin anew",
     "overwrite": "leave it out: give outputs = a folder without files of runs",
@@ -53,7 +53,7 @@ class FailedRun(NamedTuple):
     result: Result | None  # outputs computed before the failure
 
     def __str__(self) -> str:
-        return f"run {self.run} ({_shown(self.changes)}): {self.error}"
+        return f"run {self.run} ({_changes_in_words(self.changes)}): {self.error}"
 
 
 class ManyResults(Sequence[Result]):
@@ -281,7 +281,7 @@ def _set_up(model: Model, run_settings: Mapping[str, Any], alone: bool) -> Run |
     In the latter case one step of one run is taken, so that kernels are compiled before several threads request them. Errors
     are suppressed here; each run reports its own.
     """
-    step = {name: run_settings[name] for name in _OF_STEPS if name in run_settings}
+    step = {name: run_settings[name] for name in _STEP_SETTINGS if name in run_settings}
     with warnings.catch_warnings(), contextlib.suppress(Exception):
         warnings.simplefilter("ignore")
         first = (
@@ -308,7 +308,7 @@ def _groups(count: int, first: Run | None) -> list[range]:
 def _checked_settings(prepared: Prepared, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of `simulate` for all runs; raise ModelError for settings of a single run."""
     run_settings = {**prepared.settings(settings), "threads": 1}
-    for name, cure in _OURS.items():
+    for name, cure in _SINGLE_RUN_SETTINGS.items():
         if run_settings.get(name):
             raise ModelError(
                 f"simulate_many: {name} = {checks.shown(run_settings[name])} is of one run; {cure}"
@@ -357,6 +357,6 @@ def _checked_files(outputs: str | Path | None, count: int) -> list[Path | None]:
     return files
 
 
-def _shown(changes: Mapping[str, Any]) -> str:
+def _changes_in_words(changes: Mapping[str, Any]) -> str:
     """Return the changed parameters of a run in words, for messages."""
     return ", ".join(f"{path} = {checks.shown(value)}" for path, value in changes.items()) or "as prepared"

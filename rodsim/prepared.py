@@ -70,7 +70,7 @@ class Prepared:
         settings = new_arguments("simulate", settings)
         _check_settings("prepare", simulate, settings)
         self._settings = dict(settings)
-        self._model = _own(model, Model)
+        self._model = _copied_model(model, Model)
         self._reusable_build = build_for_reuse(self._model)
 
     @property
@@ -88,7 +88,7 @@ class Prepared:
         return changeable(self._model)
 
     @functools.cached_property
-    def _known(self) -> frozenset[str]:
+    def _changeable_set(self) -> frozenset[str]:
         """Return `changeable` as a set; cached, because the parts do not change."""
         return frozenset(self.changeable)
 
@@ -123,9 +123,9 @@ class Prepared:
         """
         checks.by_name("prepared", "changes", changes, "{'springs.coil.stiffness': 20.0}")
         paths = tuple(changes or ())
-        if not self._known.issuperset(paths):
+        if not self._changeable_set.issuperset(paths):
             check_paths(f"prepared model '{self._model.name}'", self._model, paths)  # raises
-        made: ChangedModel = _own(self._model, ChangedModel)
+        made: ChangedModel = _copied_model(self._model, ChangedModel)
         made._reusable_build, made._paths = self._reusable_build, paths
         return change(made, changes or {})
 
@@ -264,7 +264,7 @@ def prepare(model: Model, **settings: Any) -> Prepared:
     return Prepared(model, settings)
 
 
-def _own(model: Model, kind: type[Any]) -> Any:
+def _copied_model(model: Model, kind: type[Any]) -> Any:
     """Return a model of class `kind` with the same parts in copied tables."""
     made: Any = object.__new__(kind)
     vars(made).update({name: dict(x) if isinstance(x, dict) else x for name, x in vars(model).items()})

@@ -91,7 +91,7 @@ def build(model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})
     elements, spans = concatenate_meshes(meshes, np.array(list(placement.first.values()), dtype=np.int64))
     constraints, joined_by, driven, gears = constraints_of(model, placement)
     lines = line_loads(model, placement)
-    interactions, interaction_names, of_a = _others(model, placement, gears, lines)
+    interactions, interaction_names, of_a = _interaction_table(model, placement, gears, lines)
     contacts, of_pairs = contact_table(model, placement)
     system = System(
         placement.frames,
@@ -209,7 +209,7 @@ def _torsions(model: ModelData, placement: Placement) -> TorsionSprings:
     )
 
 
-def _others(
+def _interaction_table(
     model: ModelData, placement: Placement, gears: list[Interaction], lines: list[LineLoad]
 ) -> tuple[InteractionTable, tuple[str, ...], list[str]]:
     """Return the table of all interactions, the name of each, and the names of contacts whose planes are on their side `a`.
@@ -297,7 +297,7 @@ def _layout(model: ModelData, placement: Placement, system: System, joints: list
         n_settled=sizes.own.settled,
         n_bristles=sizes.own.bristle,
         system=system,
-        grounded=_grounded(system),
+        grounded=_is_supported(system),
         drives=[*model.drives, *model.driven],
     )
 
@@ -317,7 +317,7 @@ def _body_layouts(model: ModelData, placement: Placement) -> list[BodyLayout]:
 
 
 @memoized(per_structure)
-def _grounded(system: System) -> bool:
+def _is_supported(system: System) -> bool:
     """Return True if something outside holds the model: the ground, a prescribed motion, the air, a pressure."""
     fixed, multiplier_frames = system.frames.fixed != 0, multipliers_of(system).frames
     if fixed[multiplier_frames[multiplier_frames >= 0]].any():

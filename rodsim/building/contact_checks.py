@@ -24,14 +24,14 @@ from rodsim.components.model_parts import Body, Rod
 from rodsim.components.model_warnings import warn_about_model
 from rodsim.components.surfaces import MeshSurface, PlaneSurface, SolidSurface, SphereSurface
 
-DEEP = 0.5  # depth as a fraction of the radius: deeper contacts are probably a mistake
-STEPS = 10  # steps that resolve a touch well
+DEEP_CONTACT = 0.5  # depth as a fraction of the radius: deeper contacts are probably a mistake
+RESOLVING_STEPS = 10  # steps that resolve a touch well
 ON_RODS = 32  # largest number of intervals of an element by default
-OF_WIDTH = 0.1  # length of an interval as a fraction of the contact width of two rods that cross
+INTERVAL_FRACTION = 0.1  # length of an interval as a fraction of the contact width of two rods that cross
 RIPPLES = 5.0  # contact points on the contact width; with these its energy ripples by about 1e-3
 ON_MESHES = 0.5  # length of an interval as a fraction of the radius, for contact with meshes
-FINE = 3000.0  # triangles near one surface; above this a mesh is finer than needed
-MOST = 200  # largest number of pairs of a contact that are checked
+MANY_TRIANGLES = 3000.0  # triangles near one surface; above this a mesh is finer than needed
+MAX_PAIRS = 200  # largest number of pairs of a contact that are checked
 
 
 class ContactEstimate(NamedTuple):
@@ -54,7 +54,7 @@ class ContactEstimate(NamedTuple):
     @property
     def measure(self) -> str:
         """Describe in words what `radius` is."""
-        if _rounded(self.pair):
+        if _has_rounded_core(self.pair):
             return "the radii that round them"
         return "half of its least extent" if isinstance(self.pair.b, SolidSurface) else "the radius"
 
@@ -65,12 +65,12 @@ class ContactEstimate(NamedTuple):
 
 
 def estimate_contacts(model: ModelData, placed: Placement) -> Iterator[ContactEstimate]:
-    """Yield the estimates of all pairs of all contacts, of each contact at most the first `MOST`."""
+    """Yield the estimates of all pairs of all contacts, of each contact at most the first `MAX_PAIRS`."""
     if not model.contacts:
         return
     joined = JoinedParts(model)
     for entry in model.contacts.values():
-        for pair in islice(touching_pairs(entry, joined), MOST):
+        for pair in islice(touching_pairs(entry, joined), MAX_PAIRS):
             yield estimate_contact(entry, pair, placed, model)
 
 
@@ -89,9 +89,12 @@ def estimate_contact(
     A barrier law has no depth. By weight, m is the lighter of both masses.
     """
     law = contact_law(entry, pair).tolist()
-    k, radius = law[1], sum(_radius(surface, placed, entry.radius, _rounded(pair)) for surface in pair)
+    k, radius = (
+        law[1],
+        sum(_radius(surface, placed, entry.radius, _has_rounded_core(pair)) for surface in pair),
+    )
     terms = [(c, n + 1.0) for n, c in enumerate(law[1:]) if c != 0.0] if entry.coefficients else [(k, law[2])]
-    masses, v = zip(*(_motion(surface, placed) for surface in pair), strict=True)
+    masses, v = zip(*(_mass_and_velocity(surface, placed) for surface in pair), strict=True)
     speed, g = float(np.linalg.norm(v[1] - v[0])), float(np.linalg.norm(model.gravity))
     m, lightest = 1.0 / sum(1.0 / x for x in masses), min(masses)
     if entry.law == "barrier":
@@ -163,7 +166,7 @@ def _sine(a: Rod, b: Rod, placed: Placement) -> float:
     return float(np.linalg.norm(np.cross(x, y)) / (np.linalg.norm(x) * np.linalg.norm(y)))
 
 
-def _rounded(pair: Pair) -> bool:
+def _has_rounded_core(pair: Pair) -> bool:
     """Return True if a rounded core touches the other surface."""
     return not pair.has_plane and any(has_core(surface) for surface in pair)
 
@@ -178,7 +181,7 @@ def _radius(surface: Surface, placed: Placement, rod_radius: float | None, round
     return surface.radius if isinstance(surface, SphereSurface | MeshSurface) else 0.0
 
 
-def _motion(surface: Surface, placed: Placement) -> tuple[float, Floats]:
+def _mass_and_velocity(surface: Surface, placed: Placement) -> tuple[float, Floats]:
     """Return the mass (kg) of the part and the velocity (3,) of its centre of mass, m/s; an infinite mass for the ground."""
     part = surface if isinstance(surface, Rod) else surface.on.part
     if not isinstance(part, Body | Rod):
@@ -191,8 +194,8 @@ def _motion(surface: Surface, placed: Placement) -> tuple[float, Floats]:
 
 def check_depths(model: ModelData, placed: Placement) -> Iterator[str]:
     """Yield messages about contacts that are too soft for their loads (the deepest pair), and surfaces without a contact."""
-    for worst in _deepest(estimate_contacts(model, placed)):
-        if worst.depth > DEEP * worst.radius > 0.0:
+    for worst in _deepest_estimates(estimate_contacts(model, placed)):
+        if worst.depth > DEEP_CONTACT * worst.radius > 0.0:
             yield (
                 f"{worst.label} come to a depth of some {worst.depth:.2g} m, {worst.depth / worst.radius:.2g} of "
                 f"{worst.measure}; give a greater stiffness than {_stiffness(worst)}"
@@ -207,14 +210,14 @@ def check_depths(model: ModelData, placed: Placement) -> Iterator[str]:
 def check_meshes(model: ModelData, placed: Placement) -> Iterator[str]:
     """Yield a message for each mesh that has very many triangles near the surface that touches it."""
     for entry in model.contacts.values():
-        for pair in islice(entry.pairs, MOST):
+        for pair in islice(entry.pairs, MAX_PAIRS):
             mesh = next((surface for surface in pair if isinstance(surface, MeshSurface)), None)
             other = pair.a if pair.b is mesh else pair.b
             if mesh is None or isinstance(other, MeshSurface | PlaneSurface):
                 continue
             size = _radius(other, placed, entry.radius, False)
             near = min(np.pi * size**2 / _mean_area(mesh), float(len(mesh.corners[1])))
-            if near > FINE:
+            if near > MANY_TRIANGLES:
                 yield (
                     f"contact '{entry.name}': {pair}: some {near:.2g} triangles are as near as "
                     f"{describe_surface(other)} is large, "
@@ -238,7 +241,7 @@ def _stiffness(estimate: ContactEstimate) -> str:
     )
 
 
-def _extreme(
+def _extreme_estimates(
     estimates: Iterable[ContactEstimate], measure: Callable[[ContactEstimate], float]
 ) -> list[ContactEstimate]:
     """Return the pair with the greatest measure of each contact."""
@@ -250,15 +253,15 @@ def _extreme(
     return list(extremes.values())
 
 
-def _deepest(estimates: Iterable[ContactEstimate]) -> list[ContactEstimate]:
+def _deepest_estimates(estimates: Iterable[ContactEstimate]) -> list[ContactEstimate]:
     """Return the deepest pair of each contact."""
-    return _extreme(estimates, lambda estimate: estimate.depth)
+    return _extreme_estimates(estimates, lambda estimate: estimate.depth)
 
 
 def contact_advice(model: ModelData, placed: Placement, dt: float) -> list[str]:
     """Return advice on a scene: the expected depth of each contact, and contacts too fast for the step."""
     messages, estimates = [], list(estimate_contacts(model, placed))
-    for estimate in _deepest(estimates):
+    for estimate in _deepest_estimates(estimates):
         if estimate.entry.law == "barrier":
             continue
         of_radius = (
@@ -275,9 +278,9 @@ def check_steps(estimates: Iterable[ContactEstimate], dt: float) -> list[str]:
     """Return a message for each contact whose shortest touch lasts only a few steps, with a step that is small enough."""
     return [
         f"{estimate.label} touch for some {estimate.duration:.2g} s, {estimate.duration / dt:.2g} steps of dt = {dt:g} s; take "
-        f"dt = {_round_down(estimate.duration / STEPS):g} s, or a smaller stiffness"
-        for estimate in _extreme(estimates, lambda estimate: -estimate.duration)
-        if estimate.duration < STEPS * dt * (1.0 - 1e-9)
+        f"dt = {_round_down(estimate.duration / RESOLVING_STEPS):g} s, or a smaller stiffness"
+        for estimate in _extreme_estimates(estimates, lambda estimate: -estimate.duration)
+        if estimate.duration < RESOLVING_STEPS * dt * (1.0 - 1e-9)
     ]
 
 
@@ -325,7 +328,9 @@ def default_stations(length: float, radius: float, depth: float) -> int:
     An interval is a tenth of the contact width 2 sqrt(2 rho depth) of two crossing rods, rho being the sum of their radii.
     """
     width = 2.0 * np.sqrt(2.0 * radius * depth)
-    return ON_RODS if width == 0.0 else int(np.clip(np.ceil(length / (OF_WIDTH * width)), 1, ON_RODS))
+    return (
+        ON_RODS if width == 0.0 else int(np.clip(np.ceil(length / (INTERVAL_FRACTION * width)), 1, ON_RODS))
+    )
 
 
 def _round_down(x: float) -> float:

@@ -90,7 +90,7 @@ def describe_surfaces(model: ModelData, placed: Placement) -> dict[str, dict[str
         }
         if isinstance(surface, PlaneSurface):
             description["normal"] = np.asarray(placed.local(at.frame, surface.normal), float).tolist()
-            description["sides"] = _sides(placed, at, surface.normal)
+            description["sides"] = _plane_rectangle(placed, at, surface.normal)
         elif isinstance(surface, SolidSurface):
             features = features_on(surface, placed)
             description["points"], description["circles"] = (
@@ -143,7 +143,7 @@ def profile_of(features: Features) -> Floats:
     return np.concatenate([low[None], rims, high[None]])
 
 
-def _sides(placed: Placement, at: Placed, normal: Floats) -> list[list[float]]:
+def _plane_rectangle(placed: Placement, at: Placed, normal: Floats) -> list[list[float]]:
     """Return the rectangle that represents a plane in files: its corner and both sides (3,), m, frame axes.
 
     The rectangle encloses the model at t = 0.

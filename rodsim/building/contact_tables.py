@@ -55,14 +55,14 @@ from rodsim.components.model_parts import Rod
 from rodsim.components.part_lookup import ErrorContext
 from rodsim.components.surfaces import SIDES, MeshSurface, PlaneSurface, SolidSurface, SphereSurface
 
-DEEP = 0.1  # largest penetration at t = 0 as a fraction of the radius
-ROOM = 1.05  # safety factor for the proposed number of elements: nodes come to lie elsewhere
-POINT_DEEP = 1e-3  # largest penetration of points at t = 0 as a fraction of the size of the model
+MAX_PENETRATION = 0.1  # largest penetration at t = 0 as a fraction of the radius
+ELEMENT_MARGIN = 1.05  # safety factor for the proposed number of elements: nodes come to lie elsewhere
+MAX_POINT_PENETRATION = 1e-3  # largest penetration of points at t = 0 as a fraction of the size of the model
 ON_PLANES = 8  # largest number of intervals of an element by default
 MUCH_THICKER = 4.0  # ratio of radii above which one rod is a drum on which the other is wound
-OWN = np.zeros(4)  # initial values of the bristle (3) and of the sliding flag
+INITIAL_BRISTLE = np.zeros(4)  # initial values of the bristle (3) and of the sliding flag
 MOST_VERTICES = 128  # largest number of vertices of a hull that meets more than planes
-OF_RIDGES = 0.25  # share of the stiffness for two feature edges that cross
+EDGE_STIFFNESS_FRACTION = 0.25  # share of the stiffness for two feature edges that cross
 K_T, DRILL = 5, 6  # indices of the tangential stiffness and of the drilling length among the losses
 
 
@@ -85,14 +85,20 @@ def plane_contacts(model: ModelData, placed: Placement) -> tuple[list[Interactio
             pairs = [touching for touching in touching_pairs(entry, joined) if touching.has_plane]
             for which in (True, False):
                 pairs_of_side = [touching for touching in pairs if (touching.a in entry.a) == which]
-                made = [other for pair in pairs_of_side for other in _with_plane(entry, pair, placed, joined)]
+                made = [
+                    other
+                    for pair in pairs_of_side
+                    for other in _interactions_with_plane(entry, pair, placed, joined)
+                ]
                 interactions += made
                 names += [f"contact '{entry.name}'"] * len(made)
                 of_a += [f"contact '{entry.name}'"] * len(made) * which
     return interactions, names, of_a
 
 
-def _with_plane(entry: Contact, pair: Pair, placed: Placement, joined: JoinedParts) -> Iterator[Interaction]:
+def _interactions_with_plane(
+    entry: Contact, pair: Pair, placed: Placement, joined: JoinedParts
+) -> Iterator[Interaction]:
     """Yield the interactions of a plane with a sphere, a solid, a mesh or the elements of a rod.
 
     Elements next to a joint of the rod at the plane are left out if the joint is behind the plane or at it.
@@ -108,10 +114,10 @@ def _with_plane(entry: Contact, pair: Pair, placed: Placement, joined: JoinedPar
         arm = float(np.linalg.norm(centre.X) + np.linalg.norm(foot.X))
         numbers = np.concatenate([law, [radius], half_space, centre.X])
         frames = [foot.frame, centre.frame]
-        yield from _interactions(entry, PLANE_SPHERE, frames, numbers, _size(slope, arm), loss)
+        yield from _interactions(entry, PLANE_SPHERE, frames, numbers, _force_scale(slope, arm), loss)
         return
     if isinstance(pair.b, SolidSurface | MeshSurface):
-        yield from _of_solid(entry, pair, placed, foot, half_space)
+        yield from _interactions_of_solid(entry, pair, placed, foot, half_space)
         return
     assert isinstance(pair.b, Rod)
     rod = pair.b
@@ -142,7 +148,7 @@ def _with_plane(entry: Contact, pair: Pair, placed: Placement, joined: JoinedPar
         slope = law_slope(law, radius or placed.size) * length
         numbers = np.concatenate([law, [radius], half_space, [m, length], *of_nodes[k : k + 1]])
         frames = [foot.frame, *segments.frames[k].tolist()]
-        yield from _interactions(entry, PLANE_ROD, frames, numbers, _size(slope, foot_arm), of_element)
+        yield from _interactions(entry, PLANE_ROD, frames, numbers, _force_scale(slope, foot_arm), of_element)
 
 
 def _interactions(
@@ -156,10 +162,12 @@ def _interactions(
     """Yield the interaction of a kind, and one of its losses if the contact dissipates energy."""
     yield Interaction(kind, frames, numbers, size)
     if has_losses(entry):
-        yield Interaction(PLANE_DISSIPATIONS[kind], frames, np.concatenate([numbers, loss, OWN]), NEGLIGIBLE)
+        yield Interaction(
+            PLANE_DISSIPATIONS[kind], frames, np.concatenate([numbers, loss, INITIAL_BRISTLE]), NEGLIGIBLE
+        )
 
 
-def _of_solid(
+def _interactions_of_solid(
     entry: Contact, pair: Pair, placed: Placement, foot: Placed, half_space: Floats
 ) -> Iterator[Interaction]:
     """Yield the interactions of a plane with each point and each circle of a solid, each with its share of the stiffness.
@@ -173,13 +181,15 @@ def _of_solid(
     law, loss = contact_law(entry, pair), contact_losses(entry, pair)
     normal, quat = placed.local(frame, plane.normal), placed.quat[frame]
     features = [(PLANE_SPHERE, x, 0.0) for x in features_of_solid.points]
-    features += [(PLANE_CIRCLE, x, x[6] * _across(x[3:6], normal)) for x in features_of_solid.circles]
+    features += [(PLANE_CIRCLE, x, x[6] * _sine_between(x[3:6], normal)) for x in features_of_solid.circles]
     lowest = [
         float((placed.r[frame] + quaternions.rotate(quat, x[:3]) - foot.world) @ plane.normal) - low
         for _, x, low in features
     ]
     depth, barrier = features_of_solid.radius - min(lowest), entry.law == "barrier"
-    _check_depth(entry, pair, depth, 0.0 if barrier else DEEP * (features_of_solid.half or placed.size))
+    _check_depth(
+        entry, pair, depth, 0.0 if barrier else MAX_PENETRATION * (features_of_solid.half or placed.size)
+    )
     for (kind, x, _), fraction in zip(features, features_of_solid.shares.tolist(), strict=True):
         of_feature, of_loss = scale_law(law, fraction), loss.copy()
         of_loss[K_T] *= fraction
@@ -187,11 +197,11 @@ def _of_solid(
             of_loss[DRILL] = entry.drilling_of_rim(x[6])
         numbers = np.concatenate([of_feature, [features_of_solid.radius], half_space, x])
         arm = float(np.linalg.norm(x[:3]) + x[6:].sum() + np.linalg.norm(foot.X))
-        size = _size(law_slope(of_feature, features_of_solid.half or placed.size), arm)
+        size = _force_scale(law_slope(of_feature, features_of_solid.half or placed.size), arm)
         yield from _interactions(entry, kind, [foot.frame, frame], numbers, size, of_loss)
 
 
-def _across(axis: Floats, normal: Floats) -> float:
+def _sine_between(axis: Floats, normal: Floats) -> float:
     """Return the sine of the angle between two unit directions (3,)."""
     return float(np.linalg.norm(np.cross(axis, normal)))
 
@@ -218,7 +228,7 @@ def lengths_of_nodes(length: Floats, order: int) -> Floats:
     return (totals[:, None, None] * of_element).reshape(-1, 2)
 
 
-def _size(slope: float, arm: float) -> tuple[float, float]:
+def _force_scale(slope: float, arm: float) -> tuple[float, float]:
     """Return the force and the moment that set the round-off scale of a contact."""
     return slope * (1.0 + arm), slope * (1.0 + arm) * arm
 
@@ -227,7 +237,10 @@ def _check_apart(entry: Contact, pair: Pair, radius: float, gap: float, size: fl
     """Raise ModelError if surfaces interpenetrate at t = 0; `gap`: distance (m) of the centre of a ball of this radius."""
     barrier = entry.law == "barrier"
     _check_depth(
-        entry, pair, radius - gap, 0.0 if barrier else (DEEP * radius if radius > 0.0 else POINT_DEEP * size)
+        entry,
+        pair,
+        radius - gap,
+        0.0 if barrier else (MAX_PENETRATION * radius if radius > 0.0 else MAX_POINT_PENETRATION * size),
     )
 
 
@@ -252,10 +265,10 @@ def _raise_interpenetration(entry: Contact, pair: Pair, depth: float, allowed: f
 
 # --- contacts without planes
 
-_NOTHING = contacts_of()
+_NO_CONTACTS = contacts_of()
 
 
-class _Pairs(NamedTuple):
+class _Listing(NamedTuple):
     """Collect the surfaces and pairs of a `Contacts` table, and the contact of each pair."""
 
     surfaces: list[table.Surface]
@@ -263,7 +276,7 @@ class _Pairs(NamedTuple):
     pairs: list[table.Pair]
     apart: list[tuple[int, int]]  # pairs of points of chords and spheres that joints hold together
     of: list[tuple[Contact, Pair]]  # contact and surfaces of each pair of the table
-    of_meshes: dict[int, tuple[int, int, float]]  # vertices and feature edges of meshes, see `_of_mesh`
+    of_meshes: dict[int, tuple[int, int, float]]  # vertices and feature edges of meshes, see `_mesh_features`
     laws: dict[str, tuple[Floats, Floats]]  # law and losses of each contact, by name
 
 
@@ -273,35 +286,35 @@ def contact_table(model: ModelData, placed: Placement) -> tuple[Contacts, list[s
     The first surface of a pair is on the side `a` of its contact.
     """
     if not model.contacts:
-        return _NOTHING, []
-    listing, joined = _Pairs([], {}, [], [], [], {}, {}), JoinedParts(model)
+        return _NO_CONTACTS, []
+    listing, joined = _Listing([], {}, [], [], [], {}, {}), JoinedParts(model)
     for mesh in model.meshes.values():  # the k-th mesh is the k-th surface of the table, in a contact or not
-        _number(listing, mesh, None, placed)
+        _surface_index(listing, mesh, None, placed)
     every = [(entry, list(touching_pairs(entry, joined))) for entry in model.contacts.values()]
-    entries = [(entry, list(_in_order(entry, pairs))) for entry, pairs in every]
+    entries = [(entry, list(_ordered_surfaces(entry, pairs))) for entry, pairs in every]
     for entry, pairs in entries:
         with ErrorContext(entry.word, entry.name):
             for ordered, _ in pairs:
                 for surface in ordered:
-                    _number(listing, surface, entry.radius, placed)
+                    _surface_index(listing, surface, entry.radius, placed)
     for entry, pairs in entries:
         with ErrorContext(entry.word, entry.name):
             for ordered, pair in pairs:
-                _add(listing, entry, ordered, pair, placed, model)
+                _add_pair(listing, entry, ordered, pair, placed, model)
     if not listing.pairs and not any(isinstance(pair.b, MeshSurface) for _, pairs in every for pair in pairs):
-        return _NOTHING, []
+        return _NO_CONTACTS, []
     first = np.cumsum([0, *(len(surface.points) for surface in listing.surfaces)])
     for entry, pair in listing.of:
         if isinstance(pair.b, Rod):
             with ErrorContext(entry.word, entry.name):
-                listing.apart.extend(_held(listing, first, entry, pair, placed, joined))
+                listing.apart.extend(_joined_points(listing, first, entry, pair, placed, joined))
     made = contacts_of(listing.surfaces, listing.pairs, listing.apart)
     _check_start(made, listing, list(model.meshes.values()), placed)
     return made, [f"contact '{entry.name}'" for entry, _ in listing.of]
 
 
-def _add(
-    listing: _Pairs,
+def _add_pair(
+    listing: _Listing,
     entry: Contact,
     ordered: tuple[Surface, Surface],
     pair: Pair,
@@ -309,7 +322,7 @@ def _add(
     model: ModelData,
 ) -> None:
     """Add a pair to the table; two meshes add several pairs (`_add_meshes`)."""
-    numbers = [_number(listing, surface, entry.radius, placed) for surface in ordered]
+    numbers = [_surface_index(listing, surface, entry.radius, placed) for surface in ordered]
     if not any(listing.surfaces[k].radius for k in numbers):
         raise ModelError(f"contact '{entry.name}': {pair} have no radius; give one of them a radius")
     m = 1
@@ -323,12 +336,14 @@ def _add(
     if isinstance(pair.a, MeshSurface) and isinstance(pair.b, MeshSurface):
         _add_meshes(listing, entry, pair, numbers, loss)
         return
-    side = _looking(*(listing.surfaces[k].radius for k in numbers)) if pair.is_per_length else table.BOTH
+    side = (
+        _evaluated_side(*(listing.surfaces[k].radius for k in numbers)) if pair.is_per_length else table.BOTH
+    )
     listing.pairs.append(table.Pair(numbers[0], numbers[1], law, loss, m, side))
     listing.of.append((entry, pair))
 
 
-def _law_and_loss(listing: _Pairs, entry: Contact, pair: Pair) -> tuple[Floats, Floats]:
+def _law_and_loss(listing: _Listing, entry: Contact, pair: Pair) -> tuple[Floats, Floats]:
     """Return law and losses of a pair: the same for all pairs of a contact, unless stiffnesses follow from materials."""
     of_all = entry.stiffness is not None or bool(entry.coefficients)
     if not of_all or entry.name not in listing.laws:
@@ -337,7 +352,7 @@ def _law_and_loss(listing: _Pairs, entry: Contact, pair: Pair) -> tuple[Floats, 
     return listing.laws[entry.name]
 
 
-def _in_order(entry: Contact, pairs: list[Pair]) -> Iterator[tuple[tuple[Surface, Surface], Pair]]:
+def _ordered_surfaces(entry: Contact, pairs: list[Pair]) -> Iterator[tuple[tuple[Surface, Surface], Pair]]:
     """Yield both surfaces of each pair without a plane, the one of side `a` first, and the pair."""
     first = {id(surface) for surface in entry.a}
     for pair in pairs:
@@ -345,18 +360,18 @@ def _in_order(entry: Contact, pairs: list[Pair]) -> Iterator[tuple[tuple[Surface
             yield (pair.a, pair.b) if id(pair.a) in first else (pair.b, pair.a), pair
 
 
-def _add_meshes(listing: _Pairs, entry: Contact, pair: Pair, numbers: list[int], loss: Floats) -> None:
+def _add_meshes(listing: _Listing, entry: Contact, pair: Pair, numbers: list[int], loss: Floats) -> None:
     """Add the pairs of two meshes: vertices of each on the other, and feature edges across feature edges.
 
     Vertices near vertices would count twice; a pair of both sets of vertices with a negative share removes that.
     """
-    corners, ridges, shares = zip(*(_of_mesh(listing, k) for k in numbers), strict=True)
+    corners, ridges, shares = zip(*(_mesh_features(listing, k) for k in numbers), strict=True)
     law, (one, other) = contact_law(entry, pair), numbers
     for a, b, fraction, losing in (
         (corners[0], other, shares[0], True),
         (one, corners[1], shares[1], True),
         (corners[0], corners[1], -min(shares), False),
-        (ridges[0], ridges[1], OF_RIDGES, True),
+        (ridges[0], ridges[1], EDGE_STIFFNESS_FRACTION, True),
     ):
         of_loss = loss * losing
         of_loss[K_T] *= abs(fraction)
@@ -364,7 +379,7 @@ def _add_meshes(listing: _Pairs, entry: Contact, pair: Pair, numbers: list[int],
         listing.of.append((entry, pair))
 
 
-def _of_mesh(listing: _Pairs, mesh: int) -> tuple[int, int, float]:
+def _mesh_features(listing: _Listing, mesh: int) -> tuple[int, int, float]:
     """Return the indices of the surfaces of a mesh's vertices and feature edges, and the share of the stiffness of a vertex.
 
     Both surfaces are appended after all others when they are first needed.
@@ -383,7 +398,7 @@ def _of_mesh(listing: _Pairs, mesh: int) -> tuple[int, int, float]:
     return listing.of_meshes[mesh]
 
 
-def _looking(one: float, other: float) -> int:
+def _evaluated_side(one: float, other: float) -> int:
     """Return whose contact points are evaluated, from the two radii.
 
     For a rope on a drum only those of the rope count, since all of the wound rope is equally far from the axis of the drum.
@@ -393,7 +408,7 @@ def _looking(one: float, other: float) -> int:
     return table.FIRST if one < other else table.SECOND
 
 
-def _number(listing: _Pairs, surface: Surface, radius: float | None, placed: Placement) -> int:
+def _surface_index(listing: _Listing, surface: Surface, radius: float | None, placed: Placement) -> int:
     """Return the index of a surface in the table; add it if it is not there yet."""
     key = (id(surface), radius if isinstance(surface, Rod) else None)
     if key in listing.numbers:
@@ -402,7 +417,7 @@ def _number(listing: _Pairs, surface: Surface, radius: float | None, placed: Pla
         at = placed.place(surface.on)
         made: table.Surface = table.Sphere(at.frame, at.X, surface.radius)
     elif isinstance(surface, SolidSurface):
-        made = _solid(surface, placed)
+        made = _solid_surface(surface, placed)
     elif isinstance(surface, MeshSurface):
         at = placed.place(surface.on)
         vertices, triangles = surface.corners
@@ -422,7 +437,7 @@ def _number(listing: _Pairs, surface: Surface, radius: float | None, placed: Pla
     return listing.numbers[key]
 
 
-def _solid(solid: SolidSurface, placed: Placement) -> table.Surface:
+def _solid_surface(solid: SolidSurface, placed: Placement) -> table.Surface:
     """Return the surface of a solid: a box, a hull, a body of revolution or a capsule."""
     features, frame = features_on(solid, placed), placed.frame_of(solid.on)
     if solid.is_box:
@@ -476,8 +491,8 @@ def _check_sides(
                 )
 
 
-def _held(
-    listing: _Pairs, first: Ints, entry: Contact, pair: Pair, placed: Placement, joined: JoinedParts
+def _joined_points(
+    listing: _Listing, first: Ints, entry: Contact, pair: Pair, placed: Placement, joined: JoinedParts
 ) -> Iterator[tuple[int, int]]:
     """Yield pairs of points of both surfaces next to a joint between them, which do not collide.
 
@@ -498,7 +513,7 @@ def _held(
         yield from ((int(x), int(y)) for x in near[0] for y in near[1])
 
 
-def _check_start(contacts: Contacts, listing: _Pairs, meshes: list[MeshSurface], placed: Placement) -> None:
+def _check_start(contacts: Contacts, listing: _Listing, meshes: list[MeshSurface], placed: Placement) -> None:
     """Raise ModelError if surfaces interpenetrate at t = 0."""
     if not listing.pairs:
         return
@@ -506,12 +521,12 @@ def _check_start(contacts: Contacts, listing: _Pairs, meshes: list[MeshSurface],
     _check_sides(contacts, listing.of, meshes, with_feature_points(contacts, points))
     listed = candidates(contacts, points, 0.0)
     pair, depth = listed.pair, -gaps(contacts, listed, points)
-    of_ridges = _depths_of_ridges(contacts, listing, points)
+    of_ridges = _feature_edge_depths(contacts, listing, points)
     pair = np.concatenate([pair, np.array([k for k, _ in of_ridges], np.int64)])
     depth = np.concatenate([depth, [edge_depth for _, edge_depth in of_ridges]])
     radii = contacts.radius[contacts.pairs[pair]]
     thin = np.where(radii.min(axis=1) > 0.0, radii.min(axis=1), radii.max(axis=1))
-    allowed = np.where(contacts.law[pair, 0] == BARRIER, 0.0, DEEP * thin)
+    allowed = np.where(contacts.law[pair, 0] == BARRIER, 0.0, MAX_PENETRATION * thin)
     inside = np.flatnonzero((depth > allowed) | ((allowed == 0.0) & (depth >= 0.0)))
     if not len(inside):
         return
@@ -519,13 +534,13 @@ def _check_start(contacts: Contacts, listing: _Pairs, meshes: list[MeshSurface],
     entry, meet = listing.of[pair[worst]]
     cure = ""
     if worst < len(listed.pair):
-        cure = _finer_chords(contacts, listing, listed, points, worst, float(allowed[worst]))
+        cure = _finer_mesh_advice(contacts, listing, listed, points, worst, float(allowed[worst]))
     with ErrorContext(entry.word, entry.name):
         _raise_interpenetration(entry, meet, float(depth[worst]), float(allowed[worst]), cure)
 
 
-def _finer_chords(
-    contacts: Contacts, listing: _Pairs, listed: Candidates, points: Floats, worst: int, allowed: float
+def _finer_mesh_advice(
+    contacts: Contacts, listing: _Listing, listed: Candidates, points: Floats, worst: int, allowed: float
 ) -> str:
     """Return a message on how many elements a rod needs if only its chord is too deep and both of its nodes are not; else "".
 
@@ -547,7 +562,7 @@ def _finer_chords(
                 of_nodes.append(-gaps(contacts, listed._replace(ends=ends), points)[worst])
             if max(of_nodes) < allowed:
                 factor = np.sqrt((depth - max(of_nodes)) / (allowed - max(of_nodes)))
-                n = int(np.ceil(ROOM * factor * rod.n_elements))
+                n = int(np.ceil(ELEMENT_MARGIN * factor * rod.n_elements))
                 return (
                     f"only chords between nodes of {rod} come so deep: give it n_elements = {n} instead of "
                     f"{rod.n_elements}"
@@ -555,7 +570,7 @@ def _finer_chords(
     return ""
 
 
-def _depths_of_ridges(contacts: Contacts, listing: _Pairs, points: Floats) -> list[tuple[int, float]]:
+def _feature_edge_depths(contacts: Contacts, listing: _Listing, points: Floats) -> list[tuple[int, float]]:
     """Return pairs of feature edges of two meshes, and how deep the edges are in triangles of the other mesh, m.
 
     An edge may go through a face far from all vertices.

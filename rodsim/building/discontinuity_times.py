@@ -39,10 +39,10 @@ def discontinuities_of_model(model: ModelData) -> Discontinuities:
     functions = list(_functions_of(model))
     if not functions:
         return NO_DISCONTINUITIES
-    return Discontinuities(*(_times(functions, what) for what in Discontinuities._fields))
+    return Discontinuities(*(_positive_times(functions, what) for what in Discontinuities._fields))
 
 
-def _times(functions: list[tuple[str, Any]], what: str) -> Floats:
+def _positive_times(functions: list[tuple[str, Any]], what: str) -> Floats:
     """Return the positive times (k,), s, of all functions; `what`: "corners" or "knots"."""
     times = np.unique([t for owner, function in functions for t in corners_of(owner, function, what)])
     return times[times > 0.0]

@@ -32,7 +32,7 @@ def add_contact_shapes(bodies: list[BodyLayout], surfaces: Iterable[dict[str, An
         if shape is not None:
             shapes.setdefault(surface["frame"], []).append(shape)
     return [
-        replace(surface, **_joined(shapes[surface.frame]))
+        replace(surface, **_merged_shape(shapes[surface.frame]))
         if surface.frame in shapes and not len(surface.vertices)
         else surface
         for surface in bodies
@@ -57,7 +57,7 @@ def rounded_hull(points: Floats, radius: float) -> tuple[Floats, Ints] | None:
     return cloud[hull.vertices], number[faces]
 
 
-def _joined(shapes: list[tuple[Floats, Ints]]) -> dict[str, Any]:
+def _merged_shape(shapes: list[tuple[Floats, Ints]]) -> dict[str, Any]:
     """Join several shapes to one; return the fields `vertices` and `faces` of a `BodyLayout`."""
     starts = np.cumsum([0, *(len(vertices) for vertices, _ in shapes)])
     faces = [part + start for (_, part), start in zip(shapes, starts, strict=False)]

@@ -30,10 +30,14 @@ from rodsim.components.loads import DistributedLoad
 from rodsim.components.model_warnings import DoubtfulModelWarning
 
 # first and largest number of panels of an element: detects a load 1/16 wide, integrates one 1/1000 wide
-FIRST, MOST_PANELS = 4, 512
-CLOSE = 1e-4  # integrals are equal within this fraction of the largest integral of |q| over an element
-OFF = 0.01  # error of a function's integrals that gives a warning, as a fraction of that integral of |q|
-LOOKS = 20  # calls in which that error is checked, each at one time
+FIRST_PANELS, MOST_PANELS = 4, 512
+INTEGRAL_TOLERANCE = (
+    1e-4  # integrals are equal within this fraction of the largest integral of |q| over an element
+)
+WARNING_ERROR = (
+    0.01  # error of a function's integrals that gives a warning, as a fraction of that integral of |q|
+)
+MAX_CHECKED_CALLS = 20  # calls in which that error is checked, each at one time
 _PLACES = 1_000_000  # largest number of times and positions evaluated at once
 
 
@@ -139,20 +143,20 @@ def nodal_values(owner: str, entry: DistributedLoad, spread: LoadedElements) -> 
         q = vectors(owner, (value(s, t) for t in times.tolist() for s in fraction_list), what)
         return q.reshape(len(times), *fractions.shape, 3)
 
-    fine = spread.rule(4 * FIRST)
+    fine = spread.rule(4 * FIRST_PANELS)
     looks = 0
 
     def sampled(times: Floats) -> Floats:
         nonlocal looks
         q = at(rule.fractions, times)
         contributions = rule.integrals(q)
-        if looks < LOOKS and len(times):
+        if looks < MAX_CHECKED_CALLS and len(times):
             looks += 1
             k = len(times) // 2
             exact = at(fine.fractions, times[k : k + 1])
             off = np.abs(fine.integrals(exact) - contributions[k]).max()
-            if off > OFF * fine.sizes(exact).max(initial=0.0):
-                looks = LOOKS
+            if off > WARNING_ERROR * fine.sizes(exact).max(initial=0.0):
+                looks = MAX_CHECKED_CALLS
                 length_fractions = contributions[k].sum(axis=(0, 1)) @ fine.integrals(exact)[0].sum(
                     axis=(0, 1)
                 )
@@ -177,7 +181,7 @@ def _adaptive(owner: str, field: Field, spread: LoadedElements) -> Callable[[Flo
 
     Each element has as many panels as it needs at each time.
     """
-    one, few = spread.rule(), spread.rule(FIRST)
+    one, few = spread.rule(), spread.rule(FIRST_PANELS)
 
     def at(rule: QuadratureRule, times: Floats) -> Floats:
         return field.sampled(owner, rule.fractions.ravel(), times).reshape(-1, *rule.fractions.shape, 3)
@@ -186,8 +190,8 @@ def _adaptive(owner: str, field: Field, spread: LoadedElements) -> Callable[[Flo
         contributions = one.integrals(at(one, times))
         q = at(few, times)
         finer, most = few.integrals(q), few.sizes(q).max(axis=1, initial=0.0)
-        open_ = np.abs(finer - contributions).max(axis=(2, 3)) > CLOSE * most[:, None]  # (t, m)
-        panels = FIRST
+        open_ = np.abs(finer - contributions).max(axis=(2, 3)) > INTEGRAL_TOLERANCE * most[:, None]  # (t, m)
+        panels = FIRST_PANELS
         while open_.any():
             contributions[open_] = finer[open_]
             panels *= 2
@@ -196,7 +200,7 @@ def _adaptive(owner: str, field: Field, spread: LoadedElements) -> Callable[[Flo
             rows, columns = np.flatnonzero(open_.any(axis=1)), np.flatnonzero(open_.any(axis=0))
             rule = spread.chosen(columns).rule(panels)
             finer[np.ix_(rows, columns)] = rule.integrals(at(rule, times[rows]))
-            open_ &= np.abs(finer - contributions).max(axis=(2, 3)) > CLOSE * most[:, None]
+            open_ &= np.abs(finer - contributions).max(axis=(2, 3)) > INTEGRAL_TOLERANCE * most[:, None]
         return spread.at_nodes(contributions)
 
     def values(times: Floats) -> Floats:

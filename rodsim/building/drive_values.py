@@ -31,13 +31,15 @@ from rodsim.components.joints import Drive
 from rodsim.components.model_data import ModelData
 from rodsim.components.model_parts import Driven
 
-_NONE = np.zeros(3)
+_ZERO = np.zeros(3)
 LARGEST_LOOP = 1500  # rows: with more the search by singular values would take longer than the run
-DEPENDENT = 1e-9  # largest singular value, of unit rows, that counts as zero: the row depends on others
-AGREES = 1e-7  # rates of redundant rows below this fraction of their terms are zero; rates of functions are differences
-OTHER_TIMES = 20  # number of times at which motions are checked, in addition to t = 0 and their corners
-FIRST, LAST = 1e-3, 1e3  # s, range of these times for motions without corners
-BESIDE = 0.01  # offset from a corner, as a fraction of the least time between corners: shows the acceleration
+RANK_TOLERANCE = 1e-9  # largest singular value, of unit rows, that counts as zero: the row depends on others
+RATE_TOLERANCE = 1e-7  # rates of redundant rows below this fraction of their terms are zero; rates of functions are differences
+N_SPACED_TIMES = 20  # number of times at which motions are checked, in addition to t = 0 and their corners
+FIRST_TIME, LAST_TIME = 1e-3, 1e3  # s, range of these times for motions without corners
+CORNER_OFFSET = (
+    0.01  # offset from a corner, as a fraction of the least time between corners: shows the acceleration
+)
 
 
 class DrivenRow(NamedTuple):
@@ -68,7 +70,7 @@ def driven_row(entry: Drive, a: Marker, b: Marker) -> DrivenRow:
             return U, np.zeros(len(t)), dU, np.zeros(len(t))
 
         def angle_in(state: State) -> float:
-            u, w, x = _turned(state, a, e1), _turned(state, a, e2), _turned(state, b, b.axes[:, 0])
+            u, w, x = _rotated(state, a, e1), _rotated(state, a, e2), _rotated(state, b, b.axes[:, 0])
             return float(np.arctan2(w @ x, u @ x))
 
         return DrivenRow(Row(DRIVEN_ANGLE, e2, b.axes[:, 0]), turning, angle_in)
@@ -79,13 +81,13 @@ def driven_row(entry: Drive, a: Marker, b: Marker) -> DrivenRow:
         return U, start + motion.value(t) - first, 0.0 * U, motion.rate(t)
 
     def place_in(state: State) -> float:
-        p, q = (state.r[x.frame] + _turned(state, x, x.X) for x in (a, b))
-        return float(_turned(state, a, axis) @ (q - p))
+        p, q = (state.r[x.frame] + _rotated(state, x, x.X) for x in (a, b))
+        return float(_rotated(state, a, axis) @ (q - p))
 
-    return DrivenRow(Row(DRIVEN_DISPLACEMENT, axis, _NONE), moving, place_in)
+    return DrivenRow(Row(DRIVEN_DISPLACEMENT, axis, _ZERO), moving, place_in)
 
 
-def _turned(state: State, marker: Marker, X: Floats) -> Floats:
+def _rotated(state: State, marker: Marker, X: Floats) -> Floats:
     """Rotate a vector X (3,) from the axes of the marker's frame to inertial axes."""
     return quaternions.rotate(state.quat[marker.frame], X)
 
@@ -138,7 +140,7 @@ def check_drives(model: ModelData, system: System, state: State) -> None:
     Degrees of freedom are counted at t = 0. A drive conflicts with others if constraints are dependent that are independent
     without its row, or with its frame free to move. Driven frames of this kind are accepted if they move so that these
     constraints agree (a planar linkage whose foot is driven in its plane): n . G_driven (v, omega) = 0 for all n with
-    n^T G = 0, G of the frames that are not driven, at the times of `_times`.
+    n^T G = 0, G of the frames that are not driven, at the times of `_comparison_times`.
     """
     rows, frames = driven_rows(system.constraints), driven_frames(system.frames.fixed)
     if not len(rows) + len(frames) or not 0 < len(state.lam) <= LARGEST_LOOP:
@@ -151,23 +153,23 @@ def check_drives(model: ModelData, system: System, state: State) -> None:
     G[:, np.arange(G.shape[1]) % 6 > 2] /= size
     not_driven = np.ones(G.shape[1], bool)
     not_driven[(6 * frames[:, None] + np.arange(6)).ravel()] = False
-    excess = _excess(G[:, not_driven])
+    excess = _count_dependent_rows(G[:, not_driven])
     if excess == 0:
         return
     blamed = []
     for name, row in zip(model.drives, first_rows(system.constraints)[rows], strict=True):
-        if _excess(np.delete(G, row, axis=0)[:, not_driven]) < excess:
+        if _count_dependent_rows(np.delete(G, row, axis=0)[:, not_driven]) < excess:
             blamed.append(f"drive '{name}' of joint '{model.drives[name].joint.name}'")
     for name, frame in zip(model.driven, frames, strict=True):
         free = not_driven.copy()
         free[6 * frame : 6 * frame + 6] = True
-        if _excess(G[:, free]) < excess:
+        if _count_dependent_rows(G[:, free]) < excess:
             blamed.append(f"driven '{name}'")
     if not blamed:
         return
     when = ""
     if all(who.startswith("driven ") for who in blamed):
-        time = _disagreement(G, not_driven, list(model.driven.values()), frames, size)
+        time = _first_conflict(G, not_driven, list(model.driven.values()), frames, size)
         if time is None:
             return
         when = f", at t = {time:.3g} s"
@@ -186,7 +188,7 @@ def check_drives(model: ModelData, system: System, state: State) -> None:
     )
 
 
-def _disagreement(
+def _first_conflict(
     G: Floats, not_driven: NDArray[np.bool_], driven: Sequence[Driven], frames: Ints, size: float
 ) -> float | None:
     """Return the first time (s) at which the motion of driven frames (d,) violates redundant constraints; None if there is none.
@@ -198,13 +200,13 @@ def _disagreement(
     used = lengths > 0.0
     unit = G[used] / lengths[used, None]
     U, sizes, _ = np.linalg.svd(unit[:, not_driven])
-    rank = int((sizes > DEPENDENT).sum())
+    rank = int((sizes > RANK_TOLERANCE).sum())
     null = [U[:, rank:].T @ unit]  # (k, 6 n) rows that are zero except in columns of driven frames
     if not used.all():  # constraints between driven frames and the ground alone
         null.append(G[~used] / np.maximum(np.linalg.norm(G[~used], axis=1), 1e-300)[:, None])
     columns = 6 * frames[:, None] + np.arange(6)
     rows = np.concatenate(null)[:, columns]  # (k, d, 6)
-    for t in _times(driven):
+    for t in _comparison_times(driven):
         w = np.zeros((len(driven), 6))
         try:
             for k, part in enumerate(driven):
@@ -213,28 +215,28 @@ def _disagreement(
         except (ModelError, ValueError, ArithmeticError):  # a function that is not defined at all times
             continue
         terms = np.abs(rows * w).sum(axis=(1, 2))
-        if np.any(np.abs((rows * w).sum(axis=(1, 2))) > AGREES * np.maximum(terms, np.abs(w).max())):
+        if np.any(np.abs((rows * w).sum(axis=(1, 2))) > RATE_TOLERANCE * np.maximum(terms, np.abs(w).max())):
             return float(t)
     return None
 
 
-def _times(driven: Sequence[Driven]) -> Floats:
+def _comparison_times(driven: Sequence[Driven]) -> Floats:
     """Return times (k,), s, at which motions are compared with constraints: t = 0, corners, just beside them, and others.
 
     The other times are spaced evenly on a logarithmic scale up to beyond the last corner; without corners from FIRST to
     1.3 LAST.
     """
     corners = np.array(sorted({t for part in driven for t in part.motion.knots if t > 0.0}))
-    last = corners[-1] if len(corners) else LAST
-    least = FIRST * (last if len(corners) else 1.0)
-    spaced = np.geomspace(least, 1.3 * last, OTHER_TIMES)
-    distance = BESIDE * np.diff([0.0, *corners]).min() if len(corners) else FIRST
+    last = corners[-1] if len(corners) else LAST_TIME
+    least = FIRST_TIME * (last if len(corners) else 1.0)
+    spaced = np.geomspace(least, 1.3 * last, N_SPACED_TIMES)
+    distance = CORNER_OFFSET * np.diff([0.0, *corners]).min() if len(corners) else FIRST_TIME
     near = np.concatenate([[0.0], corners])[:, None] + distance * np.array([-1.0, 0.0, 1.0])
     return np.unique(np.maximum(0.0, np.concatenate([near.ravel(), spaced])))
 
 
-def _excess(rows: Floats) -> int:
+def _count_dependent_rows(rows: Floats) -> int:
     """Return how many rows are linearly dependent on the others."""
     size = np.linalg.norm(rows, axis=1)
     rows = rows / np.where(size > 0.0, size, 1.0)[:, None]
-    return len(rows) - int((np.linalg.svd(rows, compute_uv=False) > DEPENDENT).sum())
+    return len(rows) - int((np.linalg.svd(rows, compute_uv=False) > RANK_TOLERANCE).sum())

@@ -16,7 +16,7 @@ from rigid.system import State
 from rigid.user_warnings import warn_user
 from rodsim.building.build import Built
 
-TOLD = 1e-9  # changes below this fraction of the model's speed are round-off
+REPORTED_CHANGE = 1e-9  # changes below this fraction of the model's speed are round-off
 
 
 class FittedVelocities(NamedTuple):
@@ -40,18 +40,18 @@ def fit_velocities(built: Built, warn: bool = True) -> FittedVelocities:
     by_frame = prescribed_velocity_changes(built.held, built.state, state)
     size = extent(state.r)
     speed, rate = (float(np.linalg.norm(x, axis=1).max()) for x in (built.state.v, built.state.Omega))
-    least = TOLD * np.array([speed + rate * size, rate + speed / size])
+    least = REPORTED_CHANGE * np.array([speed + rate * size, rate + speed / size])
     frames = {f"body '{body.name}'": np.array([body.frame]) for body in layout.bodies}
     frames |= {f"rod '{rod.name}'": rod.frames for rod in layout.rods}
     largest = {name: by_frame[of_part].max(axis=0) for name, of_part in frames.items()}
     parts = {name: (float(x[0]), float(x[1])) for name, x in largest.items() if (x > least).any()}
     if parts and warn:
         # the warning points at the call of `simulate`
-        warn_user(_words(layout.name, parts), InitialVelocityWarning)
+        warn_user(_warning_text(layout.name, parts), InitialVelocityWarning)
     return FittedVelocities(state, change, parts)
 
 
-def _words(model: str, parts: dict[str, tuple[float, float]]) -> str:
+def _warning_text(model: str, parts: dict[str, tuple[float, float]]) -> str:
     """Return the text of the warning: the parts with the largest changes first."""
     ordered = sorted(parts.items(), key=lambda item: -max(item[1]))
     descriptions = [f"{name} by {v:.3g} m/s and {omega:.3g} rad/s" for name, (v, omega) in ordered[:5]]

@@ -15,9 +15,9 @@ from rigid.vectors import cross
 from rodsim.components.joints import JointComponent
 from rodsim.components.model_parts import part_of
 
-FITS = 1e-11  # rad: deviations from parallel or perpendicular below this are round-off
-MEANT = 1e-2  # rad: deviations above this are intended
-_TOLD = 12  # largest number of joints in a message
+ALIGNED = 1e-11  # rad: deviations from parallel or perpendicular below this are round-off
+INTENDED = 1e-2  # rad: deviations above this are intended
+_MAX_NAMES = 12  # largest number of joints in a message
 
 
 class Link(NamedTuple):
@@ -35,17 +35,17 @@ class Loop(NamedTuple):
     parts: tuple[str, ...]
 
     def __str__(self) -> str:
-        joints = _shortened([f"'{name}'" for name in self.joints])
+        joints = _abbreviated([f"'{name}'" for name in self.joints])
         if len(self.joints) == 1:
             return f"the loop of joint {joints[0]} ({self.parts[0]} with itself)"
-        return f"the loop of joints {', '.join(joints)} ({' - '.join(_shortened(self.parts))})"
+        return f"the loop of joints {', '.join(joints)} ({' - '.join(_abbreviated(self.parts))})"
 
 
-def _shortened(names: Sequence[str]) -> list[str]:
+def _abbreviated(names: Sequence[str]) -> list[str]:
     """Keep both ends of a long list of names, with "..." between."""
-    if len(names) <= _TOLD:
+    if len(names) <= _MAX_NAMES:
         return list(names)
-    return [*names[: _TOLD // 2], "...", *names[-_TOLD // 2 :]]
+    return [*names[: _MAX_NAMES // 2], "...", *names[-_MAX_NAMES // 2 :]]
 
 
 def links_of(joints: Iterable[JointComponent]) -> list[Link]:
@@ -106,15 +106,15 @@ def find_misalignment(joints: Sequence[JointComponent]) -> AxisMisalignment | No
         for entry in joints
         if entry.axis is not None and not JOINTS[entry.kind].second_axis
     ]
-    misalignments = [_between(*pair) for pair in itertools.combinations(axes, 2)]
+    misalignments = [_misalignment(*pair) for pair in itertools.combinations(axes, 2)]
     return max(
-        (misalignment for misalignment in misalignments if FITS < misalignment.angle < MEANT),
+        (misalignment for misalignment in misalignments if ALIGNED < misalignment.angle < INTENDED),
         key=lambda misalignment: misalignment.angle,
         default=None,
     )
 
 
-def _between(one: tuple[str, Floats], other: tuple[str, Floats]) -> AxisMisalignment:
+def _misalignment(one: tuple[str, Floats], other: tuple[str, Floats]) -> AxisMisalignment:
     """Return the deviation of two unit axes from parallel or perpendicular, whichever is closer."""
     sine = float(np.linalg.norm(cross(one[1], other[1])))
     cosine = float(one[1] @ other[1])

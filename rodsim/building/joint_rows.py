@@ -59,7 +59,7 @@ class JointConstraints(NamedTuple):
 def constraints_of(model: ModelData, placement: Placement) -> JointConstraints:
     """Build the constraint rows of all joints and drives of a model, and the interactions of its gears."""
     rows: list[tuple[int, Marker, Marker, Row]] = []
-    joined = _joined(model, placement)
+    joined = _joint_markers(model, placement)
     of_joint: dict[str, JointMarkers] = dict(zip(model.joints, joined, strict=True))
     for number, entry in enumerate(model.joints.values()):
         a, b, parameters = joined[number][:3]
@@ -130,7 +130,7 @@ class WorldMarkers(NamedTuple):
     parameters: JointParameters
 
 
-def _joined(model: ModelData, placement: Placement) -> list[JointMarkers]:
+def _joint_markers(model: ModelData, placement: Placement) -> list[JointMarkers]:
     """Return the two markers of each joint and its given values, computed for all joints at once."""
     entries, world_markers = list(model.joints.values()), []
     if not entries:
@@ -178,7 +178,7 @@ def _world_markers(
         # a single body at the origin has no size here: compare with the distance of the points from the origin too
         far = gap > ASSEMBLED * placement.size
         if far and gap > ASSEMBLED * max(np.abs(point).max(), np.abs(points[0][1]).max()):
-            raise ModelError(_not_met(owner, model, entry, points[0], (name, point)))
+            raise ModelError(_describe_gap(owner, model, entry, points[0], (name, point)))
     a, b = (
         placement.frame_of(x) if position is None else position.frame
         for x, position in zip(sides, placed, strict=True)
@@ -226,7 +226,7 @@ def _triad(e3: bytes, e1: bytes) -> Floats:
     return triad
 
 
-def _not_met(
+def _describe_gap(
     owner: str, model: ModelData, entry: JointComponent, one: tuple[Any, Floats], other: tuple[Any, Floats]
 ) -> str:
     """Describe a joint whose points do not coincide: which points, how far apart, and the loop that does not close."""
@@ -298,7 +298,7 @@ def soften_redundant_joints(
         for misalignment in (_misalignment_of(model, loop) for loop in loops)
         if misalignment is not None
     ]
-    jams = f"; {off[0]}, so that they jam or cannot follow each other: {_FIT}" if off else ""
+    jams = f"; {off[0]}, so that they jam or cannot follow each other: {_ALIGNMENT_ADVICE}" if off else ""
     warn_user(
         f"model '{model.name}': {many} of the joints {of_loops}{' and of other loops' if len(loops) > 3 else ''} "
         "repeat what the others fix already: the motion is determined, the forces and moments of these joints only in "
@@ -308,7 +308,7 @@ def soften_redundant_joints(
     return with_redundancy_marked(system, redundant), loops
 
 
-_FIT = "make them so, or give one of the joints of this loop more motion"
+_ALIGNMENT_ADVICE = "make them so, or give one of the joints of this loop more motion"
 
 
 def _misalignment_of(model: ModelData, names: Sequence[str]) -> AxisMisalignment | None:
@@ -329,4 +329,4 @@ def describe_loop(model: ModelData, joint: str) -> str:
     if loop is None:
         return ""
     off = _misalignment_of(model, loop.joints)
-    return f"{loop}: {off}, {_FIT}" if off else str(loop)
+    return f"{loop}: {off}, {_ALIGNMENT_ADVICE}" if off else str(loop)

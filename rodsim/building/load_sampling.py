@@ -11,8 +11,8 @@ from rodsim.building.load_arrays import LoadFunction, LoadValues, is_varying
 from rodsim.components.model_warnings import StepWarning
 
 SAMPLES = 10  # samples for each time at which steps read a load
-MOST = 20_000  # largest number of samples of a load
-NAMED = 5  # largest number of loads named in a warning
+MAX_SAMPLES = 20_000  # largest number of samples of a load
+MAX_NAMED = 5  # largest number of loads named in a warning
 
 
 class SampledLoads:
@@ -44,14 +44,14 @@ class SampledLoads:
             acted = self._acted[first : first + load.n_loads]
             first += load.n_loads
             if load.n_loads and not acted.any() and is_varying(load.user_value):
-                missed = _first_time_that_acts(load, start, end, self._times)
+                missed = _first_time_of_action(load, start, end, self._times)
                 if missed is not None:
                     lines.append(f"'{load.name}', which acts at t = {missed:.6g} s")
-                elif not _declares(load):
+                elif not _has_known_corners(load):
                     lines.append(f"'{load.name}'")
         if lines:
-            named = ", ".join(lines[:NAMED]) + (
-                f" and {len(lines) - NAMED} more" if len(lines) > NAMED else ""
+            named = ", ".join(lines[:MAX_NAMED]) + (
+                f" and {len(lines) - MAX_NAMED} more" if len(lines) > MAX_NAMED else ""
             )
             warn_user(
                 f"{owner}: a load is zero at all {self._times} times at which steps read it: {named}. If it acts for less "
@@ -61,17 +61,17 @@ class SampledLoads:
             )
 
 
-def _declares(load: LoadFunction) -> bool:
+def _has_known_corners(load: LoadFunction) -> bool:
     """Return True if the function of a load declares its corners, or is a signal, whose corners are known."""
     return isinstance(load.user_value, VectorSignal) or bool(corners_of(load.name, load.user_value))
 
 
-def _first_time_that_acts(load: LoadFunction, start: float, end: float, read: int) -> float | None:
+def _first_time_of_action(load: LoadFunction, start: float, end: float, read: int) -> float | None:
     """Return the first of many sampled times (s) at which the load is not zero.
 
     Return None if it is zero at all of them, or if its function fails. `read`: number of times at which steps read it.
     """
-    count = min(SAMPLES * read, MOST)
+    count = min(SAMPLES * read, MAX_SAMPLES)
     knots = [t for t in corners_of(load.name, load.user_value, "knots") if start < t < end]
     ends = np.unique([start, *knots, end])
     times = np.concatenate(

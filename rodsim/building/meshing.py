@@ -25,7 +25,7 @@ from rodsim.components.model_parts import SAME_NODE, Rod
 from rodsim.components.sections import Section
 
 _HARDLY_BENT = 0.9  # cosine of half of .9 rad: even twice that rotation is far from the limit
-_CLOSES = 1e-6  # rad between the ends of a closed rod that count as round-off of the user's input
+_CLOSURE_TOLERANCE = 1e-6  # rad between the ends of a closed rod that count as round-off of the user's input
 
 
 class RodMesh(NamedTuple):
@@ -94,8 +94,8 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
     else:
         r_free, quat_free = rod.stress_free.frames(stops)
     center = _center(rod, (stops[1:] + stops[:-1]) / 2)
-    arm = _arms(quat, center)
-    r, r_free = r + arm, r_free + (arm if quat_free is quat else _arms(quat_free, center))
+    arm = _frame_offsets(quat, center)
+    r, r_free = r + arm, r_free + (arm if quat_free is quat else _frame_offsets(quat_free, center))
     a = np.arange(len(stops) - 1)
     ends = np.empty((len(a), 2), np.int64)
     ends[:, 0], ends[:, 1] = a, (a + 1) % n
@@ -107,10 +107,10 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
         discrete = _spans(rod, number, ends, stops, r_free, quat_free)
     r, quat = r[:n], quat[:n]
     radius, rectangle = np.zeros(n), np.zeros((n, 2))
-    for side in _sides(ends):
+    for side in _interval_ends(ends):
         radius[side] = np.maximum(radius[side], discrete.radius)
         rectangle[side] = np.maximum(rectangle[side], discrete.sides)
-    v, Omega = _moving(rod, fractions, r, quat, arm[:n], discrete.mass)
+    v, Omega = _initial_velocities(rod, fractions, r, quat, arm[:n], discrete.mass)
     return RodMesh(
         fractions,
         r,
@@ -128,7 +128,7 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
     )
 
 
-def _sides(ends: Ints) -> tuple[Any, Any]:
+def _interval_ends(ends: Ints) -> tuple[Any, Any]:
     """Return index expressions of the first and of the second nodes of consecutive intervals, each node once.
 
     The last interval of a closed rod ends at its first node.
@@ -137,14 +137,14 @@ def _sides(ends: Ints) -> tuple[Any, Any]:
     return (first, last) if ends[-1, 1] else (first, ends[:, 1])
 
 
-def _arms(quat: Floats, center: Floats) -> Floats:
+def _frame_offsets(quat: Floats, center: Floats) -> Floats:
     """Return the vectors (n, 3), m, from the rod's curve to its frames, inertial axes."""
     if not center.any():
         return np.zeros((len(quat), 3))
     return quaternions.rotate(quat, np.tile(center, (len(quat), 1)))
 
 
-def _moving(
+def _initial_velocities(
     rod: Rod, fractions: Floats, r: Floats, quat: Floats, arm: Floats, mass: Floats
 ) -> tuple[Floats, Floats]:
     """Return velocities (n, 3), m/s, and angular velocities (n, 3), rad/s, section axes, of the frames.
@@ -154,9 +154,9 @@ def _moving(
     """
     if rod.velocity is None and rod.angular_velocity is None:
         return np.zeros(arm.shape), np.zeros(arm.shape)
-    omega = _along(rod, "angular_velocity", rod.angular_velocity, fractions)
+    omega = _vectors_along(rod, "angular_velocity", rod.angular_velocity, fractions)
     if rod.velocity is not None:
-        v = _along(rod, "velocity", rod.velocity, fractions) + cross(omega, arm)
+        v = _vectors_along(rod, "velocity", rod.velocity, fractions) + cross(omega, arm)
     else:
         steps = cross(0.5 * (omega[1:] + omega[:-1]), r[1:] - r[:-1])
         v = np.concatenate([np.zeros((1, 3)), np.cumsum(steps, axis=0)])
@@ -185,10 +185,10 @@ def _elements(rod: Rod, ends: Ints, stops: Floats, r: Floats, quat: Floats) -> _
     if along.beyond_linear:
         return _spans(rod, SE3_SPAN, ends, stops, r, quat)
     length = (stops[1:] - stops[:-1]) * rod.stress_free.length
-    strain0 = strains_along(r, quat, length) + _rest(rod, middles)
+    strain0 = strains_along(r, quat, length) + _rest_strains_at(rod, middles)
     n = ends.max() + 1
     mass, inertia = np.zeros(n), np.zeros((n, 3, 3))
-    for side in _sides(ends):
+    for side in _interval_ends(ends):
         mass[side] += along.per_length * length / 2
         inertia[side] += along.rotary * length[:, None, None] / 2
     coupling = rod.consistency * along.per_length * length / 6
@@ -228,7 +228,7 @@ def _spans(rod: Rod, number: int, ends: Ints, stops: Floats, r: Floats, quat: Fl
         along.column("branch"),
         along.column("relaxation").astype(float),
     )
-    strain0 = values(strains_of(free), r, quat).reshape(-1, 6) + _rest(rod, fractions)
+    strain0 = values(strains_of(free), r, quat).reshape(-1, 6) + _rest_strains_at(rod, fractions)
     n = ends.max() + 1
     frames[:, : order + 1] = of_span % n
     # row sums of the consistent mass matrix: for a homogeneous rod the quadrature weights of the nodes
@@ -301,7 +301,7 @@ class _Sections:
         return len(self._places) if len(self._sections) == 1 else 1
 
 
-def _rest(rod: Rod, fractions: Floats) -> Floats:
+def _rest_strains_at(rod: Rod, fractions: Floats) -> Floats:
     """Return the `rest_strains` (k, 6), which add to the strains of the stress-free shape, on the line of the frames."""
     rest_strains = rod.rest_strains
     if rest_strains is None:
@@ -344,7 +344,7 @@ def _sections(rod: Rod, middles: Floats) -> list[Section]:
     return sections
 
 
-def _along(
+def _vectors_along(
     rod: Rod, what: str, value: Floats | Callable[[float], ArrayLike] | None, fractions: Floats
 ) -> Floats:
     """Return vectors (n, 3) at fractions of the length, from one vector or from a callable; zero if `value` is None."""
@@ -359,7 +359,7 @@ def _check_closing(owner: str, quat: Floats) -> None:
     """Raise ModelError if the first and the last frame of a closed rod, which are one section, have different orientations."""
     across = quaternions.multiply(quaternions.conjugate(quat[0]), quat[-1])
     angle = 2 * np.arctan2(np.linalg.norm(across[1:]), abs(across[0]))
-    if angle > _CLOSES:
+    if angle > _CLOSURE_TOLERANCE:
         raise ModelError(
             f"{owner}: closed, but the section at s = 1 is turned by {angle:.6g} rad against that at s = 0, which is the "
             "same; let twist make whole turns, and give stress_free_twist the rest with the opposite sign"
@@ -398,7 +398,7 @@ def concatenate_meshes(parts: list[RodMesh], first_frames: Ints) -> tuple[Elemen
     elements = [_NO_ELEMENTS]
     for part, first in zip(parts, first_frames, strict=True):
         elements.append(part.elements._replace(frames=part.elements.frames + first))
-    one = Elements(*map(_together, zip(*elements, strict=True))) if parts else _NO_ELEMENTS
+    one = Elements(*map(_concatenate, zip(*elements, strict=True))) if parts else _NO_ELEMENTS
     if not any(len(part.spans.kind) for part in parts):
         return one, no_spans()
     spans = [no_spans()]
@@ -428,9 +428,9 @@ def concatenate_meshes(parts: list[RodMesh], first_frames: Ints) -> tuple[Elemen
         )
         for spans_of_part in spans
     ]
-    return one, Spans(*map(_together, zip(*padded, strict=True)))._replace(expressions=as_bytes(texts))
+    return one, Spans(*map(_concatenate, zip(*padded, strict=True)))._replace(expressions=as_bytes(texts))
 
 
-def _together(columns: Iterable[Floats]) -> Any:
+def _concatenate(columns: Iterable[Floats]) -> Any:
     """Concatenate arrays along their first axis."""
     return np.ascontiguousarray(np.concatenate(list(columns)))

@@ -30,7 +30,7 @@ LARGE = 0.2  # strain above which a linear law is doubtful
 STRETCHED = 1e-3  # RMS stretch along a rod; less is the accuracy to which users draw curves
 SAMPLES = 200  # number of intervals along a rod in which its drawn curve is sampled
 _STRAIGHT = 1e-6  # rad, and fraction of a length: round-off of drawn curves
-_TOLD = 3  # largest number of lines of one kind in a message
+_MAX_LINES = 3  # largest number of lines of one kind in a message
 
 
 def warn_of_probable_mistakes(
@@ -38,18 +38,18 @@ def warn_of_probable_mistakes(
 ) -> None:
     """Warn of all probable mistakes in one warning, which points at the call of `Model.build`."""
     messages = [
-        *_some(gaps(model, placed)),
-        *_some(units(model.rods, placed.meshes)),
-        *_some(densities(model)),
-        *_some(offsets(model, placed.meshes)),
-        *_some(spins(model, placed, state)),
-        *_some(check_depths(model, placed)),
+        *_first_messages(gaps(model, placed)),
+        *_first_messages(units(model.rods, placed.meshes)),
+        *_first_messages(densities(model)),
+        *_first_messages(offsets(model, placed.meshes)),
+        *_first_messages(spins(model, placed, state)),
+        *_first_messages(check_depths(model, placed)),
     ]
     bent = [rod for rod in layout.rods if _may_be_strained(model.rods[rod.name])]
     if bent:
         strain = element_strains(system, state)
         cure = "is the stress-free shape as long as the rod, in the same unit?"
-        messages += _some(strains(bent, strain, "at t = 0", cure))
+        messages += _first_messages(strains(bent, strain, "at t = 0", cure))
     warn_about_model(model.name, messages)
 
 
@@ -66,7 +66,7 @@ def warn_of_strains(layout: Layout, system: System, state: State) -> None:
         return
     strain = element_strains(system, state)
     cure = "are E, sizes and loads in one system of units? If they are, give the section a law (`with_law`)"
-    warn_about_model(layout.name, _some(strains(rods, strain, "at rest", cure)))
+    warn_about_model(layout.name, _first_messages(strains(rods, strain, "at rest", cure)))
 
 
 def warn_of_stretched_starts(model: ModelData, layout: Layout, mass: Floats, v: Floats) -> None:
@@ -74,14 +74,14 @@ def warn_of_stretched_starts(model: ModelData, layout: Layout, mass: Floats, v: 
 
     mass (n,), kg, and v (n, 3), m/s, are those of the frames.
     """
-    warn_about_model(model.name, _some(stretched_starts(model, layout, mass, v)))
+    warn_about_model(model.name, _first_messages(stretched_starts(model, layout, mass, v)))
 
 
-def _some(lines: Iterator[str]) -> list[str]:
+def _first_messages(lines: Iterator[str]) -> list[str]:
     """Return the first lines of one kind, with the number of the others."""
     every = list(lines)
-    remainder = len(every) - _TOLD
-    return every if remainder <= 0 else [*every[:_TOLD], f"the same of {remainder} more"]
+    remainder = len(every) - _MAX_LINES
+    return every if remainder <= 0 else [*every[:_MAX_LINES], f"the same of {remainder} more"]
 
 
 # --- joints

@@ -19,7 +19,7 @@ from rodsim.components.model_data import ModelData
 from rodsim.components.model_parts import Anchor, Body, Driven, Ground, Rod
 from rodsim.components.part_lookup import ErrorContext
 
-_AXES, _ZERO, _UNTURNED = np.eye(3), np.zeros((1, 3)), quaternions.IDENTITY[None]
+_AXES, _ZERO, _IDENTITY = np.eye(3), np.zeros((1, 3)), quaternions.IDENTITY[None]
 
 
 class Placed(NamedTuple):
@@ -59,12 +59,12 @@ class Placement:
         properties = [body.properties for body in bodies]
         position, turned = _rows([b.position for b in bodies]), _rows([b.orientation for b in bodies], 4)
         center = position + quaternions.rotate(turned, _rows([x.center for x in properties]))
-        omega, arm = _rows([_given(b.angular_velocity) for b in bodies]), center - position
+        omega, arm = _rows([_vector_or_zero(b.angular_velocity) for b in bodies]), center - position
         spin = quaternions.rotate(quaternions.conjugate(turned), omega)
-        at_center = _rows([_given(b.velocity) for b in bodies]) + cross(omega, arm)
+        at_center = _rows([_vector_or_zero(b.velocity) for b in bodies]) + cross(omega, arm)
         moved = [[x[k] for x in at_start] for k in range(4)]
         self.r = _stack(_ZERO, center, *(m.r for m in meshes), moved[0])
-        self.quat = _stack(_UNTURNED, turned, *(m.quat for m in meshes), moved[1])
+        self.quat = _stack(_IDENTITY, turned, *(m.quat for m in meshes), moved[1])
         self.v = _stack(_ZERO, at_center, *(m.v for m in meshes), moved[2])
         self.Omega = _stack(_ZERO, spin, *(m.Omega for m in meshes), moved[3])
         unit = [np.eye(3)] * len(driven)
@@ -135,7 +135,7 @@ class Placement:
         return quaternions.rotate(quaternions.conjugate(self.quat[frame]), direction)
 
 
-def _given(value: Floats | None) -> Floats:
+def _vector_or_zero(value: Floats | None) -> Floats:
     """Return the vector (3,), zero if it was not given."""
     return np.zeros(3) if value is None else value
 

@@ -31,7 +31,7 @@ from rodsim.components.model_parts import Body
 from rodsim.components.user_interactions import AnchoredInteraction
 
 NEAR = 1e-9  # a point closer to the axis than this fraction of the model's size is on it
-ALWAYS = np.full(3, np.nan)  # marks an interaction that needs every rotation
+EVERY_ROTATION = np.full(3, np.nan)  # marks an interaction that needs every rotation
 
 
 def massless_axes(model: ModelData, placement: Placement) -> dict[int, Floats]:
@@ -48,7 +48,7 @@ def check_rotations(model: ModelData, system: System, placement: Placement) -> N
     thin, bodies = massless_axes(model, placement), list(model.bodies.values())
     for frame in thin:
         _check_spin(bodies[frame - 1])
-    for kind, name, frame, X, length in _needs(model, system, placement) if thin else ():
+    for kind, name, frame, X, length in _rotation_needs(model, system, placement) if thin else ():
         if frame not in thin:
             continue
         axes = thin[frame]
@@ -56,13 +56,13 @@ def check_rotations(model: ModelData, system: System, placement: Placement) -> N
         if moved > NEAR * (placement.size if length else 1.0):
             body = bodies[frame - 1]  # bodies have the first frames after the ground
             raise ModelError(
-                f"{body} has no moment of inertia{_about(axes)}, but {kind} '{name}' asks for its rotation; hold it "
+                f"{body} has no moment of inertia{_axis_in_words(axes)}, but {kind} '{name}' asks for its rotation; hold it "
                 "by its centre of mass with spherical or distance joints and springs, or give it an inertia",
                 about=[PartName("body", body.name)],
             )
 
 
-def _about(axes: Floats) -> str:
+def _axis_in_words(axes: Floats) -> str:
     """Name the axis without inertia, for messages; "" if there are several."""
     if np.trace(axes) > 2.0:
         return ""
@@ -79,7 +79,7 @@ def _check_spin(body: Body) -> None:
     spin = np.linalg.norm(body.properties.without_inertia @ omega)
     if spin > 1e-12 * np.linalg.norm(omega):
         raise ModelError(
-            f"{body} has no moment of inertia{_about(body.properties.without_inertia)}, but spins about it at {spin:.3g} "
+            f"{body} has no moment of inertia{_axis_in_words(body.properties.without_inertia)}, but spins about it at {spin:.3g} "
             "rad/s; leave this part of angular_velocity out",
             about=[PartName("body", body.name)],
         )
@@ -89,24 +89,24 @@ def _check_spin(body: Body) -> None:
 Need = tuple[str, str, int, Floats, float]
 
 
-def _needs(model: ModelData, system: System, placement: Placement) -> Iterator[Need]:
+def _rotation_needs(model: ModelData, system: System, placement: Placement) -> Iterator[Need]:
     """Yield the points and directions of all constraints, springs, loads and other interactions."""
-    yield from _constraints(model, system)
+    yield from _constraint_needs(model, system)
     springs, torsions = springs_of(system.others), torsions_of(system.others)
     for side, column in enumerate(("Xa", "Xb")):
         for name, frames, X in zip(model.springs, springs.frames, getattr(springs, column), strict=True):
             yield "spring", name, int(frames[side]), X, 1.0
         for name, frames in zip(model.torsions, torsions.frames, strict=True):
-            yield "torsion spring", name, int(frames[side]), ALWAYS, 0.0
+            yield "torsion spring", name, int(frames[side]), EVERY_ROTATION, 0.0
     loads = loads_of(system.others)
     names = [*model.loads, *[""] * (len(loads.kind) - len(model.loads))]
     for k, name in enumerate(names):
         turns = loads.kind[k] != FORCE or loads.following[k] != 0
-        yield "load", name, int(loads.frame[k]), ALWAYS if turns else loads.X[k], 1.0
-    yield from _others(model, system, placement)
+        yield "load", name, int(loads.frame[k]), EVERY_ROTATION if turns else loads.X[k], 1.0
+    yield from _interaction_needs(model, system, placement)
 
 
-def _constraints(model: ModelData, system: System) -> Iterator[Need]:
+def _constraint_needs(model: ModelData, system: System) -> Iterator[Need]:
     """Yield the points and directions of the constraint rows of joints and drives."""
     constraints = system.constraints
     names = model.constraint_names
@@ -119,7 +119,7 @@ def _constraints(model: ModelData, system: System) -> Iterator[Need]:
                     yield *names[constraints.joint[c]], int(constraints.frames[c, side]), value, length
 
 
-def _others(model: ModelData, system: System, placement: Placement) -> Iterator[Need]:
+def _interaction_needs(model: ModelData, system: System, placement: Placement) -> Iterator[Need]:
     """Yield the points and directions of gears, user-defined interactions, bushings and springs with a law."""
     table = without_file_tables(system.others)
     entries: list[Any] = [
@@ -136,15 +136,15 @@ def _others(model: ModelData, system: System, placement: Placement) -> Iterator[
             continue
         if isinstance(entry, AnchoredInteraction):
             for frame, lever in zip(table.frames[e].tolist(), entry.levers(X), strict=False):
-                yield "interaction", name, frame, ALWAYS if lever is None else lever, 1.0
+                yield "interaction", name, frame, EVERY_ROTATION if lever is None else lever, 1.0
             continue
         lengths = INTERACTIONS[number] in (LENGTH_SPRING, LENGTH_DAMPER)
         along_axis = INTERACTIONS[number] in (DISPLACEMENT_SPRING, DISPLACEMENT_DAMPER)
-        yield "spring or bushing", name, int(table.frames[e, 0]), X[:3] if lengths else ALWAYS, 1.0
+        yield "spring or bushing", name, int(table.frames[e, 0]), X[:3] if lengths else EVERY_ROTATION, 1.0
         yield (
             "spring or bushing",
             name,
             int(table.frames[e, 1]),
-            X[3:6] if lengths or along_axis else ALWAYS,
+            X[3:6] if lengths or along_axis else EVERY_ROTATION,
             1.0,
         )

@@ -42,10 +42,10 @@ from rodsim.results.layout import Layout
 from rodsim.results.result import Result
 from rodsim.results.steady_rotation import SteadyRotation
 
-_FITS = 1e-7  # largest constraint violation at the stored state, as a fraction of the model's size
-_JUMP = 1e-9  # changes of the rates of drives below this fraction of the model's speed are round-off
-_TURNS = 1e-6  # rates of joints below this fraction of the speed of a steady rotation are round-off
-_FARTHEST = 1.2  # rad: axes of joints that are further apart might close in the opposite direction
+_MAX_VIOLATION = 1e-7  # largest constraint violation at the stored state, as a fraction of the model's size
+_RATE_ROUNDOFF = 1e-9  # changes of the rates of drives below this fraction of the model's speed are round-off
+_SPIN_ROUNDOFF = 1e-6  # rates of joints below this fraction of the speed of a steady rotation are round-off
+_MAX_AXIS_ANGLE = 1.2  # rad: axes of joints that are further apart might close in the opposite direction
 
 
 class Restart(NamedTuple):
@@ -97,17 +97,17 @@ def apply_start(
         source = source._replace(state=source.rotation.moving)
     old, new, stored = source.layout, built.layout, source.state
     _check_same_parts(old, new)
-    built = _with_own_ground(built)
-    state, said = _carried_over(built, source)
+    built = _with_copied_constraints(built)
+    state, said = _transferred_state(built, source)
     moved = _move_ground(built, source)
-    built, state = _driven(built, state)
+    built, state = _with_drives(built, state)
     if at_rest:
         _check_turns(built, state)
     else:
         _check_joints(built, state)
     if source.rotation is not None and not at_rest:
         _check_rates(built, state, source.rotation)
-    state, pushed = _fit_to_drives(built, state, _rates(built, state, stored))
+    state, pushed = _fit_to_drives(built, state, _drive_rate_jump(built, state, stored))
     origin = _origin(source, moved, _changes(old, new), [*said, *pushed])
     if source.rotation is not None:
         origin["spin"] = source.rotation.spin.tolist()
@@ -129,8 +129,8 @@ def linearisation_point(
         return LinearisationPoint(built, source.state, source.rotation, None)
     if source.output is not None:
         _check_same_parts(source.layout, built.layout)
-    built = _with_own_ground(built)
-    state = _carried_over(built, source)[0]
+    built = _with_copied_constraints(built)
+    state = _transferred_state(built, source)[0]
     if source.layout.drives:
         drives = source.layout.own.part(source.state.own, "drive")
         state = with_part(built.system, state, "drive", drives)
@@ -169,10 +169,10 @@ def check_start(
     return start
 
 
-def _carried_over(built: Built, source: StartingState) -> tuple[State, list[str]]:
+def _transferred_state(built: Built, source: StartingState) -> tuple[State, list[str]]:
     """Return the stored state as a state of the model, except for its drives, and messages on what was not carried over."""
     old, new, stored = source.layout, built.layout, source.state
-    variables, said = _own_variables(built, old, stored)
+    variables, said = _internal_variables_at_start(built, old, stored)
     memory = new.memory.joined()
     if source.output is not None:
         # only the parts of the integrator's memory that `em` uses are carried over
@@ -196,7 +196,7 @@ def _check_rates(built: Built, state: State, rotation: SteadyRotation) -> None:
         return
     rates = np.abs(velocity_residual(built.system, state))
     speed = float(np.linalg.norm(rotation.spin)) * max(extent(state.r), 1.0)
-    if rates.max() <= _TURNS * speed:
+    if rates.max() <= _SPIN_ROUNDOFF * speed:
         return
     row, other = most_violated(built.system, rates, built.interaction_names)
     worst = "a joint"
@@ -209,7 +209,7 @@ def _check_rates(built: Built, state: State, rotation: SteadyRotation) -> None:
     )
 
 
-def _with_own_ground(built: Built) -> Built:
+def _with_copied_constraints(built: Built) -> Built:
     """Return `built` with copies of constraints and joints, which may be moved without effect on other runs of the model."""
     constraints: Constraints = copied(built.system.constraints)
     system = built.system._replace(constraints=constraints)
@@ -220,7 +220,7 @@ def _with_own_ground(built: Built) -> Built:
     return built._replace(system=system, layout=layout)
 
 
-def _own_variables(built: Built, old: Layout, stored: State) -> tuple[Floats, list[str]]:
+def _internal_variables_at_start(built: Built, old: Layout, stored: State) -> tuple[Floats, list[str]]:
     """Return `State.own` at the start of a run, except for its drives, and messages on what was not carried over."""
     system, said = built.system, []
     before, blocks = old.own, internal_variables(built.system)
@@ -242,7 +242,7 @@ def _own_variables(built: Built, old: Layout, stored: State) -> tuple[Floats, li
     elif before.branch:
         said.append("branches that relax are gone")
     if blocks.settled:
-        history, new = _settled_at_start(system, old.system, before.part(stored.own, "settled"))
+        history, new = _history_at_start(system, old.system, before.part(stored.own, "settled"))
         blocks.part(variables, "settled")[...] = history
         if new:
             said.append("what sticks and slides begins anew where it was not there yet")
@@ -253,7 +253,7 @@ def _own_variables(built: Built, old: Layout, stored: State) -> tuple[Floats, li
     return variables, said
 
 
-def _settled_at_start(system: System, old: System | None, stored: Floats) -> tuple[Floats, bool]:
+def _history_at_start(system: System, old: System | None, stored: Floats) -> tuple[Floats, bool]:
     """Return the internal variables (k,) that steps update, at the start of a run, and True if some interactions are new.
 
     An interaction keeps its stored values if one of the same kind acted between the same frames in the old system. Otherwise it
@@ -261,10 +261,14 @@ def _settled_at_start(system: System, old: System | None, stored: Floats) -> tup
     """
     values, known = history_variable_values(system.others), dict[Any, list[Floats]]()
     if old is not None:
-        for key, part in zip(_settling(old.others), _per_item(old.others, stored), strict=True):
+        for key, part in zip(
+            _history_keys(old.others), _split_by_interaction(old.others, stored), strict=True
+        ):
             known.setdefault(key, []).append(part)
     new = False
-    for key, part in zip(_settling(system.others), _per_item(system.others, values), strict=True):
+    for key, part in zip(
+        _history_keys(system.others), _split_by_interaction(system.others, values), strict=True
+    ):
         if values_of_key := known.get(key):
             part[:] = values_of_key.pop(0)
         else:
@@ -272,7 +276,7 @@ def _settled_at_start(system: System, old: System | None, stored: Floats) -> tup
     return values, new
 
 
-def _settling(table: InteractionTable) -> list[tuple[str, tuple[int, ...]]]:
+def _history_keys(table: InteractionTable) -> list[tuple[str, tuple[int, ...]]]:
     """Return kind and frames of each interaction with such internal variables."""
     use = np.flatnonzero(history_variable_counts(table))
     kinds = [INTERACTIONS[k] for k in table.kind[use]]
@@ -282,7 +286,7 @@ def _settling(table: InteractionTable) -> list[tuple[str, tuple[int, ...]]]:
     ]
 
 
-def _per_item(table: InteractionTable, values: Floats) -> list[Floats]:
+def _split_by_interaction(table: InteractionTable, values: Floats) -> list[Floats]:
     """Split the values (k,) into views, one for each interaction."""
     count = history_variable_counts(table)
     return np.split(values, np.cumsum(count[count > 0])[:-1]) if count.any() else []
@@ -295,7 +299,7 @@ def _same_contacts(system: System, old: System | None) -> bool:
     return all(map(np.array_equal, system.contacts, old.contacts))
 
 
-def _driven(built: Built, state: State) -> tuple[Built, State]:
+def _with_drives(built: Built, state: State) -> tuple[Built, State]:
     """Return the model with drives that continue from the coordinates of its joints, and the state with driven frames.
 
     Driven frames have the velocities of their motions. Raises ModelError if a driven frame is not where its motion begins.
@@ -310,10 +314,11 @@ def _driven(built: Built, state: State) -> tuple[Built, State]:
     for name, f in zip(names, driven_frames(built.system.frames.fixed), strict=True):
         gap = float(np.linalg.norm(state.r[f] - initial.r[f]))
         angle = 2.0 * float(np.arccos(min(abs(float(state.quat[f] @ initial.quat[f])), 1.0)))
-        if gap > _FITS * size or angle > 1e-6:
+        if gap > _MAX_VIOLATION * size or angle > 1e-6:
             raise ModelError(
                 f"driven '{name}': begins {gap:.3g} m and {np.degrees(angle):.3g} degrees from where the stored state has it; "
-                f"give it position = {_words(state.r[f])} and orientation = {_words(state.quat[f])}, or another motion",
+                f"give it position = {_format_numbers(state.r[f])} and orientation = {_format_numbers(state.quat[f])}, "
+                "or another motion",
             )
         state.r[f], state.quat[f] = initial.r[f], initial.quat[f]
         v[f], Omega[f] = initial.v[f], initial.Omega[f]
@@ -322,7 +327,7 @@ def _driven(built: Built, state: State) -> tuple[Built, State]:
     return built, state
 
 
-def _rates(built: Built, state: State, stored: State) -> Floats:
+def _drive_rate_jump(built: Built, state: State, stored: State) -> Floats:
     """Return the jump of the constraint rates (m,), m/s or rad/s, due to drives that begin with other rates than before."""
     if built.drive_values is None or not len(state.lam):
         return np.zeros(1)
@@ -341,7 +346,7 @@ def _fit_to_drives(built: Built, state: State, jump: Floats) -> tuple[State, lis
     speed = max(
         float(np.abs(state.v).max()), size * float(np.abs(state.Omega).max()), float(np.abs(jump).max())
     )
-    if np.abs(jump).max() <= _JUMP * speed:
+    if np.abs(jump).max() <= _RATE_ROUNDOFF * speed:
         return state, []
     fitted = fit_velocities(built._replace(state=state, held=prescribe_all_velocities(built.system)))
     return fitted.state, [
@@ -349,7 +354,7 @@ def _fit_to_drives(built: Built, state: State, jump: Floats) -> tuple[State, lis
     ]
 
 
-def _parts_of(layout: Layout) -> dict[str, Any]:
+def _fixed_structure(layout: Layout) -> dict[str, Any]:
     """Return what must not change from one run to the next: rods, bodies, joints, torsion springs, drives, number of frames."""
     return {
         "rods": [(rod.name, len(rod.frames)) for rod in layout.rods],
@@ -363,8 +368,8 @@ def _parts_of(layout: Layout) -> dict[str, Any]:
 
 def _check_same_parts(old: Layout, new: Layout) -> None:
     """Raise ModelError if two layouts differ in their parts."""
-    parts = _parts_of(new)
-    for what, before in _parts_of(old).items():
+    parts = _fixed_structure(new)
+    for what, before in _fixed_structure(old).items():
         if before != parts[what]:
             raise ModelError(
                 f"start: the result of '{old.name}' has {what} {before}, model '{new.name}' has {parts[what]}; a run goes on "
@@ -391,7 +396,7 @@ def _check_joints(built: Built, state: State) -> None:
     """Raise ModelError if a constraint is violated at the stored state."""
     constraints = built.system.constraints
     g = np.abs(constraint_residual(built.system, state))
-    if not len(g) or g.max() <= _FITS * max(extent(state.r), 1.0):
+    if not len(g) or g.max() <= _MAX_VIOLATION * max(extent(state.r), 1.0):
         return
     worst, whose = most_violated(built.system, g, built.interaction_names)
     layout = built.layout
@@ -431,7 +436,7 @@ def _check_turns(built: Built, state: State) -> None:
         )
         cosine = 0.5 * (np.trace(a.T @ b) - 1.0) if tied > 2 else a[:, 2] @ b[:, 2]
         apart = float(np.arccos(np.clip(cosine, -1.0, 1.0)))
-        if apart > _FARTHEST:
+        if apart > _MAX_AXIS_ANGLE:
             raise ModelError(
                 f"{joint.kind} joint '{joint.name}': its axes are {np.degrees(apart):.3g} degrees apart at the stored state, too "
                 "far to close in one go; go there by equilibria between, or move it by `motions`",
@@ -507,7 +512,7 @@ def _changed_parts(layout: Layout, a: System, b: System) -> list[str]:
         for what in ("mass", "inertia"):
             x, y = getattr(a.frames, what)[k], getattr(b.frames, what)[k]
             if not np.array_equal(x, y):
-                said.append(f"body '{body.name}': {what} {_words(x)} -> {_words(y)}")
+                said.append(f"body '{body.name}': {what} {_format_numbers(x)} -> {_format_numbers(y)}")
     for rod in layout.rods:
         if not np.array_equal(a.frames.mass[rod.frames], b.frames.mass[rod.frames]):
             total = [float(system.frames.mass[rod.frames].sum()) for system in (a, b)]
@@ -522,6 +527,6 @@ def _changed_parts(layout: Layout, a: System, b: System) -> list[str]:
     return said
 
 
-def _words(x: Floats) -> str:
+def _format_numbers(x: Floats) -> str:
     """Format a number or an array for a message."""
     return f"{float(x):.6g}" if np.ndim(x) == 0 else str(np.asarray(x).tolist())

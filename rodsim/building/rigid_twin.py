@@ -34,10 +34,10 @@ from rodsim.components.model_parts import Anchor, Body, ReplacedRod, Rod
 from rodsim.components.user_interactions import AnchoredInteraction
 from rodsim.results.part_energies import stored_energies
 
-ROUND = 12  # corners of a round section in drawings
-THIN = 200.0  # ratio of length to drawn radius for a rod without a radius
-SAME = 1e-9  # relative difference of equal numbers
-SLOW = 1e-6  # 1/s, speed over length: a slower rod is at rest
+N_CORNERS = 12  # corners of a round section in drawings
+DRAWN_SLENDERNESS = 200.0  # ratio of length to drawn radius for a rod without a radius
+RELATIVE_TOLERANCE = 1e-9  # relative difference of equal numbers
+REST_RATE = 1e-6  # 1/s, speed over length: a slower rod is at rest
 
 
 class _Twin(NamedTuple):
@@ -165,12 +165,12 @@ def _body_of(rod: Rod, built: Built, state: State, frames: Ints) -> _Twin:
     lost = [f"{rod}: strains, section law and elastic waves"]
     energy, first = stored_energies(system, state)
     stored = float(energy[np.isin(first, frames)].sum())
-    if stored > SAME * max(1.0, float(energies(system, state).kinetic)):
+    if stored > RELATIVE_TOLERANCE * max(1.0, float(energies(system, state).kinetic)):
         lost.append(f"{rod}: the elastic energy it begins with, {stored:.6g} J")
-    if _damped(system, frames):
+    if _has_viscosity(system, frames):
         lost.append(f"{rod}: its viscosity")
     speed = np.linalg.norm(state.v[frames], axis=1).max()
-    if missed > SAME * max(speed, SLOW * np.ptp(r, axis=0).max()):
+    if missed > RELATIVE_TOLERANCE * max(speed, REST_RATE * np.ptp(r, axis=0).max()):
         lost.append(f"{rod}: up to {missed:.3g} m/s of its initial velocities, which no rigid body has")
     body = Body(rod.name, properties, center, quaternions.IDENTITY.copy(), velocity, omega, replaced)
     return _Twin(body, quat, fractions, lost)
@@ -182,18 +182,20 @@ def mass_of(system: System, state: State, frames: Ints) -> tuple[float, Floats, 
     They are computed from the momenta of the discretised parts.
     """
     still = np.zeros(3)
-    push = [momenta(system, _moving(state, frames, axis + 0.0 * state.r, still)) for axis in np.eye(3)]
+    push = [
+        momenta(system, _with_velocities(state, frames, axis + 0.0 * state.r, still)) for axis in np.eye(3)
+    ]
     mass = push[0][0][0]
     # L = c x m e_k: for e_x (0, m c_z, -m c_y), for e_y (-m c_z, 0, m c_x)
     center = np.array([push[1][1][2], -push[0][1][2], push[0][1][1]]) / mass
     J = np.empty((3, 3))
     for k, axis in enumerate(np.eye(3)):
-        moved = _moving(state, frames, cross(axis, state.r - center), axis)
+        moved = _with_velocities(state, frames, cross(axis, state.r - center), axis)
         J[:, k] = momenta(system, moved)[1]  # P = 0: L is the same about any point
     return float(mass), center, 0.5 * (J + J.T)
 
 
-def _moving(state: State, frames: Ints, v: Floats, omega: Floats) -> State:
+def _with_velocities(state: State, frames: Ints, v: Floats, omega: Floats) -> State:
     """Return `state` with these velocities (n, 3), m/s and rad/s in world axes, at `frames` and zero elsewhere."""
     only = np.zeros((len(state.r), 1))
     only[frames] = 1.0
@@ -218,7 +220,7 @@ def _rigid_motion(
     return velocity, omega, float(np.linalg.norm(gap, axis=1).max())
 
 
-def _damped(system: System, frames: Ints) -> bool:
+def _has_viscosity(system: System, frames: Ints) -> bool:
     """Return True if the rod with these frames has viscosity."""
     points = system.rods.points
     return bool(np.any(points.damping[np.isin(points.frames[:, 0], frames)]))
@@ -231,8 +233,8 @@ def _surface(
     if np.all(sides > 0.0):
         corners = 0.5 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])[None] * sides[:, None]
     else:
-        shown = np.where(radius > 0.0, radius, np.ptp(positions, axis=0).max() / THIN)
-        angle = 2 * np.pi * np.arange(ROUND) / ROUND
+        shown = np.where(radius > 0.0, radius, np.ptp(positions, axis=0).max() / DRAWN_SLENDERNESS)
+        angle = 2 * np.pi * np.arange(N_CORNERS) / N_CORNERS
         corners = shown[:, None, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     n, k = corners.shape[:2]
     offsets = np.concatenate([np.zeros((n, k, 1)), corners], axis=2)

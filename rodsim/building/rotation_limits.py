@@ -10,8 +10,8 @@ from discretization.space.free_bushing import FREE_BUSHING
 from rigid.system import State
 from rodsim.building.build import Built
 
-WIDE = 2.0  # rad: a rotation above this may be the cause of a failed step
-FINE = 0.5  # rad, rotation from one end of an element to the other that resolves a bend
+LARGE_ROTATION = 2.0  # rad: a rotation above this may be the cause of a failed step
+RESOLVED_ROTATION = 0.5  # rad, rotation from one end of an element to the other that resolves a bend
 
 
 def turned_in_words(built: Built, state: State, folded: bool = False) -> str:
@@ -20,13 +20,13 @@ def turned_in_words(built: Built, state: State, folded: bool = False) -> str:
     `folded`: True if it is known that a rotation passed pi; then the largest one is described whatever its size.
     """
     turns = largest_relative_rotations(built.system, state)
-    if not turns or (turns[0].angle < WIDE and not folded):
+    if not turns or (turns[0].angle < LARGE_ROTATION and not folded):
         return ""
     most = turns[0]
-    return _bushing(built, most) if most.table == "others" else _element(built, most)
+    return _describe_bushing(built, most) if most.table == "others" else _describe_element(built, most)
 
 
-def _element(built: Built, rotation: RelativeRotation) -> str:
+def _describe_element(built: Built, rotation: RelativeRotation) -> str:
     """Describe a rod element that is bent or twisted too much."""
     rod = next(rod for rod in built.layout.rods if rotation.frames[0] in rod.frames)
     low, high = sorted(int(np.flatnonzero(rod.frames == f)[0]) for f in rotation.frames)
@@ -36,12 +36,12 @@ def _element(built: Built, rotation: RelativeRotation) -> str:
     return (
         f"element {start + 1} of {n} of rod '{rod.name}' (from {rod.arclength[start]:.4g} m on) is bent or twisted by "
         f"{rotation.angle:.3g} rad from one end to the other, and an element knows turns up to pi: give the rod about "
-        f"{int(np.ceil(n * rotation.angle / FINE))} elements, of which one would turn by {FINE} rad here, more if it bends more "
-        "sharply then, or more stiffness or damping"
+        f"{int(np.ceil(n * rotation.angle / RESOLVED_ROTATION))} elements, of which one would turn by "
+        f"{RESOLVED_ROTATION} rad here, more if it bends more sharply then, or more stiffness or damping"
     )
 
 
-def _bushing(built: Built, rotation: RelativeRotation) -> str:
+def _describe_bushing(built: Built, rotation: RelativeRotation) -> str:
     """Describe a bushing that is rotated too much."""
     name = built.interaction_names[rotation.row]
     if INTERACTIONS[built.system.others.kind[rotation.row]] is FREE_BUSHING:

@@ -20,7 +20,7 @@ from rodsim.results.steady_rotation import SteadyRotation
 
 StartLike = Result | SteadyRotation | State | str | Path
 
-_TIMES = 1e-9  # tolerance of times, as a fraction of the largest time of a result
+_TIME_TOLERANCE = 1e-9  # tolerance of times, as a fraction of the largest time of a result
 _EXPECTED = (
     "Expected a Result, an Equilibrium, the path of a result file, a State or what `steady_rotation` returns"
 )
@@ -81,10 +81,10 @@ def starting_state(
             "start_time out, or give the result as start."
         )
     if isinstance(start, SteadyRotation):
-        state = _fitting(owner, built, start.state)
+        state = _checked_state(owner, built, start.state)
         return StartingState(state, built.layout, moved_ground=start.moved_ground, rotation=start)
     if isinstance(start, State):
-        return StartingState(_fitting(owner, built, start), built.layout)
+        return StartingState(_checked_state(owner, built, start), built.layout)
     advice = ". Call its method state()" if callable(getattr(start, "state", None)) else ""
     raise ModelError(f"{owner}: start = {checks.shown(start)}. {_EXPECTED}{advice}.")
 
@@ -103,12 +103,12 @@ def _of_result(owner: str, start: Result, start_time: float | None) -> StartingS
         raise ModelError(f"{owner}: start: the result holds no output")
     index = start.n_outputs - 1 if start_time is None else _index_at(owner, start, start_time)
     stored = start.state(index)
-    _check_whole(owner, start, index, stored)
+    _check_undamaged(owner, start, index, stored)
     layout = start.layout
     return StartingState(stored, layout, index, float(start.t[index]), moved_ground=(layout, index))
 
 
-def _check_whole(owner: str, start: Result, index: int, stored: State) -> None:
+def _check_undamaged(owner: str, start: Result, index: int, stored: State) -> None:
     """Raise ModelError if a stored state was changed after it was written, or if no step can begin with it."""
     changed = start.changed(slice(index, index + 1)) or []
     wrong = [
@@ -129,7 +129,7 @@ def _index_at(owner: str, start: Result, start_time: float) -> int:
     time, t = checks.number(owner, "start_time", start_time), start.t
     # a damaged time is reported when the run is continued from it
     low, high = float(np.nanmin(t)), float(np.nanmax(t))
-    rounding = _TIMES * max(abs(low), abs(high))
+    rounding = _TIME_TOLERANCE * max(abs(low), abs(high))
     if not low - rounding <= time <= high + rounding:
         raise ModelError(
             f"{owner}: start_time = {time:g} is not within the times of '{start.layout.name}', {low:g} to {high:g}; give "
@@ -138,7 +138,7 @@ def _index_at(owner: str, start: Result, start_time: float) -> int:
     return start.index_at(time)
 
 
-def _fitting(owner: str, built: Built, state: State) -> State:
+def _checked_state(owner: str, built: Built, state: State) -> State:
     """Return the state with arrays of floats; ModelError unless it is one state of the model."""
     name = f"{owner}, model '{built.layout.name}': start:"
     try:

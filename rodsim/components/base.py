@@ -123,7 +123,7 @@ def anchor(context: CheckContext, what: str, thing: Any) -> Anchor:
     return thing
 
 
-def _end(context: CheckContext, what: str, thing: Any) -> Attachment:
+def _check_end(context: CheckContext, what: str, thing: Any) -> Attachment:
     """Check an end of an entry: a point, or a whole part if the kind of entry accepts one."""
     if context.kind.needs_points(context.arguments):
         return anchor(context, what, thing)
@@ -135,7 +135,7 @@ def _end(context: CheckContext, what: str, thing: Any) -> Attachment:
     return thing
 
 
-def _rod(context: CheckContext, what: str, thing: Any) -> Rod:
+def _check_rod(context: CheckContext, what: str, thing: Any) -> Rod:
     """Check that `thing` is a rod of the model."""
     if not isinstance(thing, Rod):
         raise ModelError(f"{context.owner}: {shown(thing)} is no rod; give one, or use add_force at a point")
@@ -143,7 +143,7 @@ def _rod(context: CheckContext, what: str, thing: Any) -> Rod:
     return thing
 
 
-def _part(context: CheckContext, what: str, thing: Any) -> Body | Rod:
+def _check_part(context: CheckContext, what: str, thing: Any) -> Body | Rod:
     """Check that `thing` is a body or a rod of the model."""
     if not isinstance(thing, Body | Rod):
         raise ModelError(f"{context.owner}: {shown(thing)} is neither a body nor a rod; give one")
@@ -160,7 +160,7 @@ def find_joint(context: CheckContext, what: str, value: Any) -> Any:
     return joint
 
 
-def _varying(context: CheckContext, what: str, value: Any) -> Any:
+def _check_varying(context: CheckContext, what: str, value: Any) -> Any:
     """Check a vector that may vary with time: constant, components with formulas, a signal with a direction, or a function."""
     value = vector_signal(f"{context.owner}: {what}", value)
     if isinstance(value, Signal):
@@ -226,15 +226,18 @@ def choice(*words: str) -> ParameterType:
     return ParameterType("choice", adapt_check(checks.word, known=words), choices=words)
 
 
-def _by_name(owner: str, model: Any, value: Any) -> Any:
+def _resolve_name(owner: str, model: Any, value: Any) -> Any:
     """Replace a name by the part or point of the model that it names; other values are unchanged."""
     return find_part_or_point(owner, model, value) if isinstance(value, str) else value
 
 
-END = ParameterType("end", _end, by_name=_by_name)  # `a` and `b`
-POINT, PART = ParameterType("point", anchor, by_name=_by_name), ParameterType("part", _part, by_name=_by_name)
+END = ParameterType("end", _check_end, by_name=_resolve_name)  # `a` and `b`
+POINT, PART = (
+    ParameterType("point", anchor, by_name=_resolve_name),
+    ParameterType("part", _check_part, by_name=_resolve_name),
+)
 ROD, JOINT = (
-    ParameterType("rod", _rod, _name_of, by_name=_by_name),
+    ParameterType("rod", _check_rod, _name_of, by_name=_resolve_name),
     ParameterType("joint", find_joint, _name_of),
 )
 NUMBER = ParameterType("number", adapt_check(checks.number))
@@ -249,7 +252,9 @@ PAIR, FLAG = (
     ParameterType("pair", adapt_check(vector, length=2)),
     ParameterType("flag", adapt_check(checks.flag)),
 )
-VARYING = ParameterType("varying", _varying, describe_time_function)  # vector, constant or a function of time
+VARYING = ParameterType(
+    "varying", _check_varying, describe_time_function
+)  # vector, constant or a function of time
 
 
 class ParameterSpec(NamedTuple):

@@ -84,7 +84,7 @@ def describe_surface(surface: SurfaceComponent | Rod) -> str:
 # --- checks of field values
 
 
-def _surface(context: CheckContext, thing: Any) -> Surface:
+def _check_surface(context: CheckContext, thing: Any) -> Surface:
     """Return `thing` if it is a rod or surface of the model, else raise ModelError."""
     if isinstance(thing, Rod):
         context.check_is_in_model(thing)
@@ -100,14 +100,14 @@ def _surface(context: CheckContext, thing: Any) -> Surface:
     return thing
 
 
-def _surfaces(context: CheckContext, what: str, value: Any) -> tuple[Surface, ...]:
+def _check_surfaces(context: CheckContext, what: str, value: Any) -> tuple[Surface, ...]:
     """Check one surface or a non-empty list of distinct surfaces and return them as a tuple."""
     several = tuple(value) if isinstance(value, list | tuple) else (value,)
     if not several:
         raise ModelError(
             f"{context.owner}: {what} is an empty list; give a sphere, a solid, a plane, a mesh, a rod or several"
         )
-    surfaces = [_surface(context, thing) for thing in several]
+    surfaces = [_check_surface(context, thing) for thing in several]
     for k, surface in enumerate(surfaces):
         if surface in surfaces[:k]:
             raise ModelError(
@@ -116,7 +116,7 @@ def _surfaces(context: CheckContext, what: str, value: Any) -> tuple[Surface, ..
     return tuple(surfaces)
 
 
-def _ignored(context: CheckContext, what: str, value: Any) -> tuple[tuple[Surface, Surface], ...]:
+def _check_ignored(context: CheckContext, what: str, value: Any) -> tuple[tuple[Surface, Surface], ...]:
     """Check a list of pairs of surfaces that do not touch and return it as a tuple."""
     if not isinstance(value, list | tuple) or not all(
         isinstance(x, list | tuple) and len(x) == 2 for x in value
@@ -124,10 +124,10 @@ def _ignored(context: CheckContext, what: str, value: Any) -> tuple[tuple[Surfac
         raise ModelError(
             f"{context.owner}: {what} = {shown(value)}; give a list of pairs, as [(ball, floor), (ball, wall)]"
         )
-    return tuple((_surface(context, x), _surface(context, y)) for x, y in value)
+    return tuple((_check_surface(context, x), _check_surface(context, y)) for x, y in value)
 
 
-def _friction(context: CheckContext, what: str, value: Any) -> tuple[float, float]:
+def _check_friction(context: CheckContext, what: str, value: Any) -> tuple[float, float]:
     """Check one coefficient or a pair and return (static, kinetic) coefficient of friction [1]."""
     both = tuple(value) if isinstance(value, list | tuple | np.ndarray) else (value, value)
     if len(both) != 2:
@@ -143,14 +143,14 @@ def _friction(context: CheckContext, what: str, value: Any) -> tuple[float, floa
     return static, kinetic
 
 
-def _drilling(context: CheckContext, what: str, value: Any) -> float | str:
+def _check_drilling(context: CheckContext, what: str, value: Any) -> float | str:
     """Check a drilling resistance: a length (m) or the word `BY_FRICTION`."""
     if isinstance(value, str):
         return word(context.owner, what, value, (BY_FRICTION,))
     return number(context.owner, what, value, at_least=0.0)
 
 
-def _factors(context: CheckContext, what: str, value: Any) -> Floats:
+def _check_factors(context: CheckContext, what: str, value: Any) -> Floats:
     """Check the three positive factors of anisotropic friction."""
     factors = vector(context.owner, what, value)
     if factors.min() <= 0.0:
@@ -160,7 +160,7 @@ def _factors(context: CheckContext, what: str, value: Any) -> Floats:
     return factors
 
 
-def _restitution(context: CheckContext, what: str, value: Any) -> float:
+def _check_restitution(context: CheckContext, what: str, value: Any) -> float:
     """Check a coefficient of restitution, in (0, 1]."""
     e = number(context.owner, what, value)
     if not 0.0 < e <= 1.0:
@@ -171,12 +171,12 @@ def _restitution(context: CheckContext, what: str, value: Any) -> float:
     return e
 
 
-def _law(context: CheckContext, what: str, value: Any) -> str:
+def _check_law_argument(context: CheckContext, what: str, value: Any) -> str:
     """Check a contact law: the name of a built-in law, or a polynomial of the depth as text."""
     return value if value in LAWS else law_text(context.owner, value, LAWS)
 
 
-def _exponent(context: CheckContext, what: str, value: Any) -> float:
+def _check_exponent(context: CheckContext, what: str, value: Any) -> float:
     """Check the exponent of a power law, at least 1."""
     n = number(context.owner, what, value)
     if n < 1.0:
@@ -191,21 +191,21 @@ def _names(surfaces: Iterable[Surface]) -> list[str]:
     return [surface.name for surface in surfaces]
 
 
-def _by_name(owner: str, model: Any, value: Any) -> Any:
+def _resolve_names(owner: str, model: Any, value: Any) -> Any:
     """Replace names by the surfaces of the model, in lists nested to any depth."""
     if isinstance(value, str):
         return find_surface(owner, model, value)
-    return [_by_name(owner, model, x) for x in value] if isinstance(value, list | tuple) else value
+    return [_resolve_names(owner, model, x) for x in value] if isinstance(value, list | tuple) else value
 
 
-SURFACES = ParameterType("surfaces", _surfaces, _names, by_name=_by_name)
+SURFACES = ParameterType("surfaces", _check_surfaces, _names, by_name=_resolve_names)
 IGNORED = ParameterType(
-    "surface pairs", _ignored, lambda value: [_names(pair) for pair in value], by_name=_by_name
+    "surface pairs", _check_ignored, lambda value: [_names(pair) for pair in value], by_name=_resolve_names
 )
-FRICTION, COUNT = ParameterType("friction", _friction), ParameterType("count", adapt_check(count))
+FRICTION, COUNT = ParameterType("friction", _check_friction), ParameterType("count", adapt_check(count))
 
 
-DRILLING = ParameterType("drilling", _drilling)
+DRILLING = ParameterType("drilling", _check_drilling)
 
 
 @component
@@ -223,16 +223,16 @@ class Contact(Component):
         POSITIVE, "k of the law; of rods, among themselves or on planes, per length [N/m^n, N/m^(n+1)]", None
     )
     law: str = parameter(
-        ParameterType("contact law", _law),
+        ParameterType("contact law", _check_law_argument),
         "power: k depth^n; barrier: V = -k (gap - reach)^2 log(gap/reach); or the force as a polynomial of depth",
         LAWS[0],
     )
     exponent: float = parameter(
-        ParameterType("number", _exponent), "n of a power: 1 linear, 1.5 Hertz [1]", 1.0
+        ParameterType("number", _check_exponent), "n of a power: 1 linear, 1.5 Hertz [1]", 1.0
     )
     reach: float = parameter(POSITIVE, "gap at which a barrier begins [m]", None)
     restitution: float = parameter(
-        ParameterType("number", _restitution), "speed after an impact over that before it [1]", 1.0
+        ParameterType("number", _check_restitution), "speed after an impact over that before it [1]", 1.0
     )
     damping: float = parameter(
         NOT_NEGATIVE, "c of a force c times rate of depth times normal force (Hunt-Crossley) [s/m]", 0.0
@@ -253,7 +253,7 @@ class Contact(Component):
         0.0,
     )
     anisotropy: Floats = parameter(
-        ParameterType("vector", _factors),
+        ParameterType("vector", _check_factors),
         "factors of friction on rods: forth along the rod, back, aside [1]",
         (1.0, 1.0, 1.0),
     )
@@ -337,17 +337,20 @@ def _pairs(
     candidates = [Pair(x, y) if ranks[id(x)] <= ranks[id(y)] else Pair(y, x) for x, y in both]
     if itself:
         candidates += [Pair(x, x) for x in surfaces if isinstance(x, Rod)]
-    excluded, part = {_ordered(*own) for own in ignore}, {id(own): _free_part(own) for own in surfaces}
+    excluded, part = (
+        {_canonical_pair(*own) for own in ignore},
+        {id(own): _unrestricted_body(own) for own in surfaces},
+    )
     touching = []
     for own in dict.fromkeys(candidates):
         one, other = part[id(own.a)], part[id(own.b)]
         apart = one is not None and other is not None and one is not other
-        if own not in excluded and (apart or not _never(own, itself)):
+        if own not in excluded and (apart or not _no_contact_reason(own, itself)):
             touching.append(own)
     return touching
 
 
-def _free_part(surface: Surface) -> Body | None:
+def _unrestricted_body(surface: Surface) -> Body | None:
     """Return the body that carries a surface if the surface can touch every surface of any other body, else None.
 
     Most pairs are of such surfaces, which need no further check.
@@ -365,19 +368,19 @@ def _rank(surface: Surface) -> tuple[int, str]:
     return next(k for k, kind in enumerate(order) if isinstance(surface, kind)), surface.name
 
 
-def _ordered(x: Surface, y: Surface) -> Pair:
+def _canonical_pair(x: Surface, y: Surface) -> Pair:
     """Return the pair in canonical order; surfaces of one kind are sorted by name, so that the order given does not matter."""
     return Pair(x, y) if _rank(x) <= _rank(y) else Pair(y, x)
 
 
-def _never(pair: Pair, itself: bool) -> str:
+def _no_contact_reason(pair: Pair, itself: bool) -> str:
     """Return the reason why two surfaces cannot touch; an empty text if they can."""
     a, b = pair
     if a is b:
         return "" if isinstance(a, Rod) and itself else f"{describe_surface(a)} is on both sides"
     if isinstance(b, PlaneSurface):
         return "planes do not meet planes"
-    if not isinstance(a, PlaneSurface) and not _known(pair):
+    if not isinstance(a, PlaneSurface) and not _touch_beyond_planes(pair):
         return f"{describe_surface(a)} and {describe_surface(b)}: {_UNKNOWN}"
     at = [x.on.part if isinstance(x, SurfaceComponent) else x for x in pair]
     if all(isinstance(part, Ground | Driven) for part in at):
@@ -392,7 +395,7 @@ def _never(pair: Pair, itself: bool) -> str:
     return ""
 
 
-def _known(pair: Pair) -> bool:
+def _touch_beyond_planes(pair: Pair) -> bool:
     """Return True if all solids of a pair can touch surfaces other than planes."""
     return all(x.is_capsule or has_core(x) for x in pair if isinstance(x, SolidSurface))
 
@@ -410,7 +413,11 @@ def _check_used(
         for x in side:
             if x in used:
                 continue
-            why = [_never(_ordered(x, y), False) for y in partners if y is not x or len(partners) == 1]
+            why = [
+                _no_contact_reason(_canonical_pair(x, y), False)
+                for y in partners
+                if y is not x or len(partners) == 1
+            ]
             words = next((word for word in why if word), "all that it meets is in ignore")
             raise ModelError(
                 f"{owner}: {describe_surface(x)} collides with nothing: {words}; give it a partner, or remove it"

@@ -30,8 +30,8 @@ Twist = float | Callable[[float], float]
 _STEP = 0.05
 # rotation of a callable `up` about the rod (rad) between two samples
 _UP_STEP = 0.5
-_MOST_PLACES = 32_000  # samples for a callable `up`; 4 per element if that is more
-_FEW = 300  # number of fractions up to which results are cached
+_MAX_SAMPLES = 32_000  # samples for a callable `up`; 4 per element if that is more
+_MAX_CACHED = 300  # number of fractions up to which results are cached
 
 
 def frames_along(
@@ -46,7 +46,7 @@ def frames_along(
 
     Results for curves by points, without user functions and with few fractions, are cached.
     """
-    if curve.by_callable or callable(up) or callable(twist) or len(fractions) > _FEW:
+    if curve.by_callable or callable(up) or callable(twist) or len(fractions) > _MAX_CACHED:
         return _frames_along(owner, curve, fractions, up, twist, parameter)
     words = np.asarray(fractions, float).tobytes(), None if up is None else np.asarray(up, float).tobytes()
     r, quat = _frames_of_points(owner, curve, *words, twist, parameter)
@@ -99,17 +99,17 @@ def _frames_along(
         r, t = curve.points(u), curve.tangents(u)
         d3 = np.empty_like(t)
         d3[0] = _first_normal(owner, t, up)
-        _carry(r, t, d3)
+        _transport_normals(r, t, d3)
         if not callable(up):
-            angle = _angles(t[-1:], d3[-1:], d3[:1]) * s if curve.closed else np.zeros(len(s))
+            angle = _angles_about(t[-1:], d3[-1:], d3[:1]) * s if curve.closed else np.zeros(len(s))
             break
-        angle = np.unwrap(_angles(t, d3, _across(owner, t, directions_at(owner, up, s), s)))
+        angle = np.unwrap(_angles_about(t, d3, _nearest_normals(owner, t, directions_at(owner, up, s), s)))
         steps = np.abs(np.diff(angle))
         # compared with half the samples: directions that make whole turns between two samples seem constant
         if steps.max(initial=0.0) <= _UP_STEP and np.abs(angle[::per] - before).max() < 1.0:
             break
         before = angle[::per]
-        if 2 * len(s) > max(_MOST_PLACES, 4 * len(stops)):
+        if 2 * len(s) > max(_MAX_SAMPLES, 4 * len(stops)):
             raise ModelError(
                 f"{owner}: up turns by {steps.max():.3g} rad at s = {s[np.argmax(steps)]:.3f} at once; let it turn steadily"
             )
@@ -143,7 +143,7 @@ def _first_normal(owner: str, t: Floats, up: Up | None) -> Floats:
         up = (0.0, 0.0, 1.0) if abs(t[0, 2]) < 0.9 else (1.0, 0.0, 0.0)
     start = np.zeros(1)
     wish = directions_at(owner, up, start) if callable(up) else direction(owner, "up", up)[None]
-    return _across(owner, t[:1], wish, start)[0]
+    return _nearest_normals(owner, t[:1], wish, start)[0]
 
 
 def _check_turn(owner: str, what: str, turned: Floats) -> None:
@@ -157,7 +157,7 @@ def _check_turn(owner: str, what: str, turned: Floats) -> None:
         )
 
 
-def _across(owner: str, t: Floats, wish: Floats, s: Floats) -> Floats:
+def _nearest_normals(owner: str, t: Floats, wish: Floats, s: Floats) -> Floats:
     """Return the unit vectors (n, 3) across the tangents that are nearest to `wish` (n, 3)."""
     across = wish - np.sum(wish * t, axis=1)[:, None] * t
     size = np.linalg.norm(across, axis=1)
@@ -169,13 +169,13 @@ def _across(owner: str, t: Floats, wish: Floats, s: Floats) -> Floats:
     return across / size[:, None]
 
 
-def _angles(t: Floats, a: Floats, b: Floats) -> Floats:
+def _angles_about(t: Floats, a: Floats, b: Floats) -> Floats:
     """Return the angles (n,) in [-pi, pi] of the rotations about t that take a to b, both across t."""
     return np.arctan2(np.sum(cross(a, b) * t, axis=1), np.sum(a * b, axis=1))
 
 
 @kernel
-def _carry(r, t, d3):
+def _transport_normals(r, t, d3):
     """Fill d3 (n, 3) in place from d3[0] by double reflection: d3 of node k + 1 follows from that of node k."""
     for k in range(r.shape[0] - 1):
         z = load3(t[k + 1])

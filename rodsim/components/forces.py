@@ -63,7 +63,7 @@ from rodsim.components.spring_laws import SpringLaw, check_resists
 COORDINATES = ("length", "displacement", "angle")
 
 
-def _matrix(context: CheckContext, what: str, value: ArrayLike) -> Floats:
+def _check_matrix(context: CheckContext, what: str, value: ArrayLike) -> Floats:
     """Return a symmetric positive semidefinite matrix (6, 6) from the matrix, its diagonal (6,), or one number."""
     owner, given_shape = context.owner, np.asarray(value, dtype=object)
     if given_shape.ndim == 0:
@@ -78,7 +78,7 @@ def _matrix(context: CheckContext, what: str, value: ArrayLike) -> Floats:
     return 0.5 * (matrix + matrix.T)
 
 
-def _axes(context: CheckContext, what: str, value: ArrayLike) -> Floats:
+def _check_rotation_axes(context: CheckContext, what: str, value: ArrayLike) -> Floats:
     """Return the rotation matrix (3, 3) nearest to the right-handed axes given; ModelError if they are none."""
     axes = array(context.owner, what, value, (3, 3))
     if np.abs(axes.T @ axes - np.eye(3)).max() > 1e-6 or np.linalg.det(axes) < 0.0:
@@ -89,7 +89,7 @@ def _axes(context: CheckContext, what: str, value: ArrayLike) -> Floats:
     return left @ right
 
 
-def _law(context: CheckContext, what: str, value: Any) -> SpringLaw:
+def _check_law(context: CheckContext, what: str, value: Any) -> SpringLaw:
     """Check that the value is a SpringLaw."""
     if not isinstance(value, SpringLaw):
         raise ModelError(
@@ -98,7 +98,7 @@ def _law(context: CheckContext, what: str, value: Any) -> SpringLaw:
     return value
 
 
-MATRIX, LAW = ParameterType("matrix", _matrix), ParameterType("law", _law)
+MATRIX, LAW = ParameterType("matrix", _check_matrix), ParameterType("law", _check_law)
 
 
 @component
@@ -118,7 +118,7 @@ class Bushing(InteractionComponent):
         None,
     )
     axes: Floats = parameter(
-        ParameterType("axes", _axes),
+        ParameterType("axes", _check_rotation_axes),
         "rows of a right-handed rotation matrix whose columns are the directions; left out: the world's [1]",
         None,
     )
@@ -158,7 +158,11 @@ class Bushing(InteractionComponent):
                     Interaction(BUSHING_DAMPER, frames, damper_numbers(both, self.damping), NEGLIGIBLE)
                 )
             return interactions
-        stiffness, damping, reference = _turned(P, self.stiffness), _turned(P, self.damping), self.rest.copy()
+        stiffness, damping, reference = (
+            _rotated(P, self.stiffness),
+            _rotated(P, self.damping),
+            self.rest.copy(),
+        )
         stiffness[FREE], stiffness[:, FREE] = 0.0, 0.0  # zero up to rounding
         reference[:3], reference[3:] = P.T @ reference[:3], P.T @ reference[3:]
         reference[FREE] = 0.0
@@ -371,7 +375,7 @@ class JointDamping(InteractionComponent):
         return [Interaction(JOINT_FRICTION, frames, numbers, NEGLIGIBLE)]
 
 
-def _turned(P: Floats, matrix: Floats) -> Floats:
+def _rotated(P: Floats, matrix: Floats) -> Floats:
     """Return a matrix (6, 6) of displacements and rotations, transformed to the axes P (3, 3)."""
     both = np.kron(np.eye(2), P)
     rotated: Floats = both.T @ matrix @ both

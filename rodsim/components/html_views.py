@@ -19,15 +19,17 @@ def model_html(model: Any) -> str:
     """Return the contents of a model as HTML tables, by name."""
     parts = [line(f"gravity {text(model.gravity)} m/s²" if model.gravity.any() else "no gravity")]
     if model.rods:
-        parts.append(table(_ROD, map(_rod, _first(model.rods)), len(model.rods)))
+        parts.append(table(_ROD, map(_rod, _first_items(model.rods)), len(model.rods)))
     if model.bodies:
         parts.append(
-            table(("body", "mass (kg)", "at (m)", ""), map(_body, _first(model.bodies)), len(model.bodies))
+            table(
+                ("body", "mass (kg)", "at (m)", ""), map(_body, _first_items(model.bodies)), len(model.bodies)
+            )
         )
     if model.joints:
-        rows = ((joint.name, joint.kind, str(joint.a), str(joint.b)) for joint in _first(model.joints))
+        rows = ((joint.name, joint.kind, str(joint.a), str(joint.b)) for joint in _first_items(model.joints))
         parts.append(table(("joint", "kind", "a", "b"), rows, len(model.joints)))
-    rows_of_others = _others(model)
+    rows_of_others = _other_rows(model)
     if rows_of_others:
         parts.append(table(("besides", "", "called"), rows_of_others))
     if not (model.rods or model.bodies):
@@ -35,7 +37,7 @@ def model_html(model: Any) -> str:
     return page(f"Model '{model.name}'", *parts)
 
 
-def _first(things: dict[str, Any]) -> Iterable[Any]:
+def _first_items(things: dict[str, Any]) -> Iterable[Any]:
     """Iterate over as many values as a table shows."""
     return islice(things.values(), MOST_ROWS)
 
@@ -50,7 +52,7 @@ def _body(body: Any) -> tuple[Any, ...]:
     return body.name, body.properties.mass, body.position, ", ".join(moves)
 
 
-def _others(model: Any) -> list[tuple[str, int, str]]:
+def _other_rows(model: Any) -> list[tuple[str, int, str]]:
     """Return kind, number and names of the entries other than joints, and of the driven frames."""
     kinds: dict[str, list[str]] = {}
     for entry in model.entries:

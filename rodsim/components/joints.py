@@ -37,7 +37,7 @@ COORDINATES = "angle", "displacement"
 
 SYNONYMS = {"hinge": "revolute", "ball": "spherical", "fixed": "weld"}  # names that other programs use
 
-SQUARE = 1e-9  # largest cosine of axes that count as perpendicular
+PERPENDICULAR_COSINE = 1e-9  # largest cosine of axes that count as perpendicular
 # smallest ratio; largest quotient of two ratios of a gear, beyond which the smaller one is lost in rounding
 RATIOS = 1e-50, 1e12
 
@@ -214,12 +214,14 @@ def check_axes(owner: str, joint: type[Joint], axis: Any, second: Any) -> tuple[
         return None, None
     first = direction(owner, "axis", axis)
     if joint.second_axis != "perpendicular":
-        return first, None if second is None else _bent(owner, first, direction(owner, "second_axis", second))
+        return first, None if second is None else _second_shaft(
+            owner, first, direction(owner, "second_axis", second)
+        )
     if second is None:
         raise ModelError(f"{owner}: turns about two axes; give `second_axis=`, that of its second part")
     other = direction(owner, "second_axis", second)
     cosine = float(first @ other)
-    if abs(cosine) > SQUARE:
+    if abs(cosine) > PERPENDICULAR_COSINE:
         raise ModelError(
             f"{owner}: axis and second_axis are at {np.degrees(np.arccos(cosine)):.6g} degrees; give two at 90"
         )
@@ -227,9 +229,9 @@ def check_axes(owner: str, joint: type[Joint], axis: Any, second: Any) -> tuple[
     return first, other / np.linalg.norm(other)
 
 
-def _bent(owner: str, first: Floats, other: Floats) -> Floats:
+def _second_shaft(owner: str, first: Floats, other: Floats) -> Floats:
     """Return the direction (3,) of the second shaft; ModelError if it points straight back along the first."""
-    if float(first @ other) < -1.0 + SQUARE:
+    if float(first @ other) < -1.0 + PERPENDICULAR_COSINE:
         raise ModelError(
             f"{owner}: second_axis goes straight back along axis; give that of the shaft going on"
         )
@@ -250,11 +252,11 @@ def check_numbers(
     return (
         None if length is None else number(owner, "length", length, positive=True),
         pitch,
-        _locked(owner, locked) if "locked" in joint.takes else (),
+        _check_locked(owner, locked) if "locked" in joint.takes else (),
     )
 
 
-def _locked(owner: str, locked: Any) -> tuple[str, ...]:
+def _check_locked(owner: str, locked: Any) -> tuple[str, ...]:
     """Check the locked coordinates of a generic joint and return them in canonical order."""
     known = (*TRANSLATIONS, *ROTATIONS)
     names = tuple(locked) if isinstance(locked, Iterable) and not isinstance(locked, str) else ()
@@ -313,7 +315,7 @@ class Gear(Component):
                 raise ModelError(
                     f"{owner}: {what} = {shown(values_of_joints)} for {len(joints)} joints; give one of each"
                 )
-        coupled = [_geared(context, *term) for term in zip(joints, ratios, coordinates, strict=True)]
+        coupled = [_gear_term(context, *term) for term in zip(joints, ratios, coordinates, strict=True)]
         _check_gear(owner, coupled, context.model.gears.values())
         values["joints"], values["of"], values["ratios"] = zip(*coupled, strict=True)
 
@@ -326,7 +328,7 @@ class Gear(Component):
         return [{"joint": term.joint.name, "of": term.of, "ratio": term.ratio} for term in self.terms]
 
 
-def _geared(context: CheckContext, joint: Any, ratio: Any, of: Any) -> GearTerm:
+def _gear_term(context: CheckContext, joint: Any, ratio: Any, of: Any) -> GearTerm:
     """Check one term of a gear; `of`: coordinate of the joint, None if the joint has only one."""
     owner, component = context.owner, find_joint(context, "joint", joint)
     known = lambda kind: [name for name in COORDINATES if name in JOINTS[kind].coordinates]  # noqa: E731

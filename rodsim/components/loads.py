@@ -89,7 +89,8 @@ class DistributedLoad(Component):
         a, b = (number(context.owner, f"between[{k}]", x) for k, x in enumerate(values["between"]))
         if not 0.0 <= a < b <= 1.0:
             raise ModelError(
-                f"{context.owner}: between = {shown(context.arguments['between'])}; give two fractions of the length, 0 <= a < b <= 1"
+                f"{context.owner}: between = {shown(context.arguments['between'])}; give two fractions "
+                "of the length, 0 <= a < b <= 1"
             )
         values["between"] = (a, b)
 

@@ -35,7 +35,7 @@ ACTING: dict[str, Section] = {
 }
 
 
-def _each(things: dict[str, Any]) -> dict[str, Any]:
+def _describe_each(things: dict[str, Any]) -> dict[str, Any]:
     return {name: thing.described() for name, thing in things.items()}
 
 
@@ -75,7 +75,7 @@ def description(model: ModelData, system: System) -> dict[str, Any]:
             }
             for name, rod in model.rods.items()
         },
-        "joints": _each(model.joints),
+        "joints": _describe_each(model.joints),
         **describe_components(model, ACTING),
     }
 
@@ -83,7 +83,7 @@ def description(model: ModelData, system: System) -> dict[str, Any]:
 def describe_components(model: ModelData, keys: Iterable[str]) -> dict[str, Any]:
     """Return the descriptions of the entries under these keys of `ACTING`."""
     return {
-        key: _each(entries)
+        key: _describe_each(entries)
         for key in keys
         if (entries := getattr(model, ACTING[key].of_model)) or ACTING[key].always
     }

@@ -21,12 +21,15 @@ GRAVITY, BODIES, RODS, SECTION = "gravity", "bodies", "rods", "section"
 OF_BODIES = ("velocity", "angular_velocity", "shape")
 # field types that may change; parts, positions, directions and choices may not, since they define what acts on what
 _CHANGEABLE_TYPES = ("number", "positive", "not negative", "varying", "matrix", "six", "law", "parameters")
-_HELD = ("joints", *(surface.key for surface in SURFACES_ON_PARTS))  # entries that other entries refer to
+_REFERENCED = (
+    "joints",
+    *(surface.key for surface in SURFACES_ON_PARTS),
+)  # entries that other entries refer to
 
 
 def fields_of(kind: type[Component]) -> dict[str, str]:
     """Return the fields of a kind of entry whose numbers may change: key in paths -> field name."""
-    if kind.key in _HELD:
+    if kind.key in _REFERENCED:
         return {}
     return {
         spec.key: name for name, spec in kind.fields().items() if spec.value_type.word in _CHANGEABLE_TYPES
@@ -38,7 +41,7 @@ def changeable(model: ModelData) -> list[str]:
     paths = [GRAVITY, *(f"{BODIES}.{name}.{key}" for name in model.bodies for key in OF_BODIES)]
     for name, rod in model.rods.items():
         numbers = rod.section.numbers if isinstance(rod.section, Section) else ()
-        paths += [_of_section(name), *(f"{_of_section(name)}.{number}" for number in numbers)]
+        paths += [_section_path(name), *(f"{_section_path(name)}.{number}" for number in numbers)]
     for key, kind in COMPONENT_TYPES.items():
         for name, entry in getattr(model, kind.table).items():
             if type(entry) is kind:
@@ -78,14 +81,14 @@ def change(model: M, values: Mapping[str, Any]) -> M:
             continue
         kind = COMPONENT_TYPES[key]
         table = getattr(model, kind.table)
-        _replaced(model, kind, name, {**_given(table[name]), fields_of(kind)[field]: value})
+        _make_again(model, kind, name, {**_arguments_of(table[name]), fields_of(kind)[field]: value})
     # checks compare the bodies that entries refer to with those in the model, so bodies are replaced last
     for name, changed in bodies.items():
         model.bodies[name] = _body(model.bodies[name], changed)
     return model
 
 
-def _of_section(rod: str) -> str:
+def _section_path(rod: str) -> str:
     """Return the path of the section of a rod."""
     return f"{RODS}.{rod}.{SECTION}"
 
@@ -94,7 +97,7 @@ def _change_sections(model: ModelData, values: Mapping[str, Any]) -> None:
     """Replace the rods whose section changes, and make all entries that refer to them again."""
     replacements: dict[int, Any] = {}
     for name, rod in model.rods.items():
-        path, section = _of_section(name), rod.section
+        path, section = _section_path(name), rod.section
         if path in values:
             section = values[path]
             check_section(str(rod), section)
@@ -137,19 +140,21 @@ class _ReferenceUpdater:
 
     def _remade(self, entry: Component) -> Component:
         """Return an entry; make it again and store it in its table if an object that it refers to was replaced."""
-        arguments = _given(entry)
+        arguments = _arguments_of(entry)
         updated = {field: self._of(value) for field, value in arguments.items()}
         # an argument given by name is an object in the field
         references = [getattr(entry, field) for field in entry.fields()]
         same = all(x is self._of(x) for x in references) and all(
             updated[field] is x for field, x in arguments.items()
         )
-        made = entry if same else _replaced(self._model, type(entry), entry.name, updated)
+        made = entry if same else _make_again(self._model, type(entry), entry.name, updated)
         self._others[id(entry)] = made
         return made
 
 
-def _replaced(model: ModelData, kind: type[Component], name: str, arguments: Mapping[str, Any]) -> Component:
+def _make_again(
+    model: ModelData, kind: type[Component], name: str, arguments: Mapping[str, Any]
+) -> Component:
     """Make the entry of this name again from the arguments `arguments`, checked against the other entries of its table."""
     table = getattr(model, kind.table)
     setattr(model, kind.table, {other: entry for other, entry in table.items() if other != name})
@@ -158,7 +163,7 @@ def _replaced(model: ModelData, kind: type[Component], name: str, arguments: Map
     return made
 
 
-def _given(entry: Component) -> dict[str, Any]:
+def _arguments_of(entry: Component) -> dict[str, Any]:
     """Return the arguments an entry was made from; its fields if it belongs to a rigid twin and has no arguments."""
     if entry.arguments:
         return dict(entry.arguments)

@@ -186,7 +186,7 @@ class Section:
         if law.invariant == BENDING and np.any(self.stiffness[4:, :4] != 0.0) | (self.stiffness[4, 5] != 0.0):
             raise ModelError(f"Section: law '{word}' needs bending that is not coupled with other strains")
         made = replace(self, law=words[word], law_parameters=tuple(values.values()), law_expression="")
-        return made._after(self, Call("with_law", (word,), values))
+        return made._record_call(self, Call("with_law", (word,), values))
 
     def with_energy(self, W: str | sympy.Expr, /, **parameters: float) -> Section:
         """Return this section with the stored energy W per length, J/m, in place of its linear one.
@@ -220,7 +220,7 @@ class Section:
         """
         text, values, stiffness = energy_law(self.stiffness, W, parameters)
         made = replace(self, stiffness=stiffness, law=-1, law_parameters=values, law_expression=text)
-        return made._after(self, Call("with_energy", (text,), parameters))
+        return made._record_call(self, Call("with_energy", (text,), parameters))
 
     def with_relaxation(
         self, time: float, fraction: float | None = None, stiffness: ArrayLike | None = None
@@ -270,7 +270,7 @@ class Section:
                     f"{owner}: stiffness has the eigenvalue {lowest:.3g}; give one that is positive in some strain"
                 )
         made = replace(self, branch=branch, relaxation=tau)
-        return made._after(self, Call("with_relaxation", (time, fraction, stiffness), {}))
+        return made._record_call(self, Call("with_relaxation", (time, fraction, stiffness), {}))
 
     @property
     def rotary_inertia(self) -> Floats:
@@ -330,7 +330,7 @@ class Section:
             center=(float(at[0]), float(at[1])),
             product_of_inertia=J23,
         )
-        return made._after(self, Call("with_centers", (mass, stiffness, product_of_inertia), {}))
+        return made._record_call(self, Call("with_centers", (mass, stiffness, product_of_inertia), {}))
 
     @property
     def numbers(self) -> dict[str, float | Floats]:
@@ -386,18 +386,18 @@ class Section:
             return self
         first, *later_calls = self.given
         made: Section = getattr(Section, first.method)(
-            **{name: _changed(name, value, changes) for name, value in first.named.items()}
+            **{name: _with_changes(name, value, changes) for name, value in first.named.items()}
         )
         for call in later_calls:
             made = getattr(made, call.method)(*call.unnamed, **call.named)
         return made
 
-    def _made_by(self, method: str, **arguments: Any) -> Section:
+    def _record_constructor(self, method: str, **arguments: Any) -> Section:
         """Record the class method that made this section and its arguments; return the section."""
         object.__setattr__(self, "given", (Call(method, (), arguments),))
         return self
 
-    def _after(self, before: Section, call: Call) -> Section:
+    def _record_call(self, before: Section, call: Call) -> Section:
         """Record that this section was made from the section `before` by the method call `call`; return the section."""
         if before.given:
             object.__setattr__(self, "given", (*before.given, call))
@@ -456,7 +456,7 @@ class Section:
         r = number("Section.circular", "radius", radius, positive=True)
         I = np.pi * r**4 / 4
         made = cls._solid(np.pi * r**2, I, I, 2 * I, material, r)
-        return made._made_by("circular", radius=radius, material=material)
+        return made._record_constructor("circular", radius=radius, material=material)
 
     @classmethod
     def tube(cls, outer_radius: float, inner_radius: float, material: Material) -> Section:
@@ -491,7 +491,9 @@ class Section:
             raise ModelError(f"Section.tube: inner_radius = {r} is not smaller than outer_radius = {R}")
         I = np.pi * (R**4 - r**4) / 4
         made = cls._solid(np.pi * (R**2 - r**2), I, I, 2 * I, material, R)
-        return made._made_by("tube", outer_radius=outer_radius, inner_radius=inner_radius, material=material)
+        return made._record_constructor(
+            "tube", outer_radius=outer_radius, inner_radius=inner_radius, material=material
+        )
 
     @classmethod
     def rectangle(cls, width: float, height: float, material: Material) -> Section:
@@ -531,7 +533,7 @@ class Section:
         )
         radius = float(np.sqrt(w * h / np.pi))  # circle of equal area, if no rectangle can be drawn
         made = cls._solid(w * h, w * h**3 / 12, h * w**3 / 12, float(torsion), material, radius, (w, h))
-        return made._made_by("rectangle", width=width, height=height, material=material)
+        return made._record_constructor("rectangle", width=width, height=height, material=material)
 
     @classmethod
     def from_stiffness(
@@ -599,7 +601,7 @@ class Section:
                 f"{owner}: give EA, GA, GJ and EI, or C, not {n_given} of the four and {'no ' * (C is None)}C"
             )
         if C is None:
-            values = [EA, *_each(owner, "GA", GA, 2), GJ, *_each(owner, "EI", EI, 2)]
+            values = [EA, *_one_or_n_numbers(owner, "GA", GA, 2), GJ, *_one_or_n_numbers(owner, "EI", EI, 2)]
             given_in_order = zip(STIFFNESSES, values, strict=True)
             C = np.diag([number(owner, name, value, positive=True) for name, value in given_in_order])
         stiffness = array(owner, "C", C, (6, 6))
@@ -607,9 +609,9 @@ class Section:
         if D is not None and time != 0.0:
             raise ModelError(f"{owner}: give either damping_time or D, not both")
         damping = array(owner, "D", D, (6, 6)) if D is not None else time * stiffness
-        inertia = _each(owner, "inertia_per_length", inertia_per_length, 3)
+        inertia = _one_or_n_numbers(owner, "inertia_per_length", inertia_per_length, 3)
         made = cls(stiffness, mass_per_length, inertia, damping, radius)
-        return made._made_by(
+        return made._record_constructor(
             "from_stiffness",
             **dict(zip(("EA", "GA", "GJ", "EI"), scalars, strict=True)),
             C=stiffness if EA is None else None,
@@ -630,7 +632,7 @@ def lowest_eigenvalue(owner: str, what: str, matrix: Floats) -> float:
     return float(np.linalg.eigvalsh(matrix)[0])
 
 
-def _changed(name: str, value: Any, changes: Mapping[str, Any]) -> Any:
+def _with_changes(name: str, value: Any, changes: Mapping[str, Any]) -> Any:
     """Return the argument `name` of a section with the changed numbers; `changes`: path -> value."""
     if not isinstance(value, Material):
         return changes.get(name, value)
@@ -638,7 +640,7 @@ def _changed(name: str, value: Any, changes: Mapping[str, Any]) -> Any:
     return replace(value, **changed) if changed else value
 
 
-def _each(owner: str, what: str, value: object, n: int) -> Floats:
+def _one_or_n_numbers(owner: str, what: str, value: object, n: int) -> Floats:
     """Return n numbers (n,), from one number for all directions or from n numbers."""
     components = numbers(value)
     if components is not None and components.ndim == 0:

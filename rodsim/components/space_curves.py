@@ -18,10 +18,12 @@ CurveLike = ArrayLike | Callable[[float], ArrayLike]
 
 _SAMPLES = 2000  # pieces of the first spline through a callable; doubled until the spline fits the callable
 _MOST_SAMPLES = 256_000
-_A_TURN = 16  # smallest number of samples per turn of a helix
+_SAMPLES_PER_TURN = 16  # smallest number of samples per turn of a helix
 _GOLDEN = (3 - np.sqrt(5)) / 2  # golden section, far from all simple fractions
-_FAR = 1e8  # largest distance from the origin over the extent of the curve; rounding dominates beyond it
-_FOLLOWS = 1e-10  # tolerance between spline and callable between samples, relative to the extent
+_MAX_DISTANCE = (
+    1e8  # largest distance from the origin over the extent of the curve; rounding dominates beyond it
+)
+_SPLINE_TOLERANCE = 1e-10  # tolerance between spline and callable between samples, relative to the extent
 _GAUSS_X, _GAUSS_W = np.polynomial.legendre.leggauss(8)
 
 
@@ -98,7 +100,7 @@ class Curve:
         self.given: Any = curve if points is None else points.copy()
         self._spline, breaks = _spline_of(owner, curve, closed)
         self._slope = self._spline.derivative()
-        self._breaks, pieces = _measured(self._slope, breaks)
+        self._breaks, pieces = _measure_lengths(self._slope, breaks)
         self._lengths = np.concatenate([[0.0], np.cumsum(pieces)])
         self.length = float(self._lengths[-1])
         if not (np.isfinite(self.length) and self.length > 0.0):
@@ -161,13 +163,13 @@ class Curve:
         return np.interp(u, self._places, self._turned)
 
 
-FEW = 100  # points of a curve that is cached
+MAX_CACHED_POINTS = 100  # points of a curve that is cached
 
 
 def curve_of(owner: str, curve: CurveLike, closed: bool = False) -> Curve:
     """Return the `Curve` of points or of a callable; curves through few points are cached, since they are immutable."""
     points = None if callable(curve) else numbers(curve)
-    if points is None or points.ndim != 2 or points.shape[1] != 3 or len(points) > FEW:
+    if points is None or points.ndim != 2 or points.shape[1] != 3 or len(points) > MAX_CACHED_POINTS:
         return Curve(owner, curve, closed)
     try:
         return _through_points(points.tobytes(), closed)
@@ -237,17 +239,17 @@ def _through_callable(
     points: Floats | None = None
     if isinstance(curve, Helix):  # too few samples would follow the axis of a steep helix
         turns = abs(curve.angle) / (2 * np.pi)
-        if turns * _A_TURN > _MOST_SAMPLES:
+        if turns * _SAMPLES_PER_TURN > _MOST_SAMPLES:
             raise ModelError(
                 f"{owner}: the curve winds too finely, with {turns:.4g} turns; give at most "
-                f"{_MOST_SAMPLES // _A_TURN}, or several rods"
+                f"{_MOST_SAMPLES // _SAMPLES_PER_TURN}, or several rods"
             )
-        n = max(n, int(turns * _A_TURN))
+        n = max(n, int(turns * _SAMPLES_PER_TURN))
     while True:
         s = np.linspace(0.0, 1.0, n + 1)
         known, points = points, np.empty((n + 1, 3))
-        points[::2] = _sampled(owner, curve, s[::2]) if known is None else known  # reuse every other sample
-        points[1::2] = _sampled(owner, curve, s[1::2])
+        points[::2] = _sample(owner, curve, s[::2]) if known is None else known  # reuse every other sample
+        points[1::2] = _sample(owner, curve, s[1::2])
         extent = np.ptp(points, axis=0).max()
         if extent == 0.0:
             raise ModelError(
@@ -263,12 +265,12 @@ def _through_callable(
         spline = scipy.interpolate.make_interp_spline(s, points, k=5, bc_type="periodic" if closed else None)
         # not at a simple fraction, at which a helix with some whole turns per sample would seem to fit
         between = s[:-1] + _GOLDEN * np.diff(s)
-        away = np.linalg.norm(spline(between) - _sampled(owner, curve, between), axis=1)
+        away = np.linalg.norm(spline(between) - _sample(owner, curve, between), axis=1)
         chord = np.linalg.norm(np.diff(points, axis=0), axis=1)
         # near corners the spline misses few samples, on a curve that winds too finely nearly all
         nearly = np.median(away) <= 1e-2 * np.median(chord)
         # doubling divides the error of a smooth curve by 64, by 4 where the curvature jumps, by 2 at corners
-        if away.max() <= _FOLLOWS * extent or (nearly and away.max() > before / 8):
+        if away.max() <= _SPLINE_TOLERANCE * extent or (nearly and away.max() > before / 8):
             return spline, s
         if 2 * n > _MOST_SAMPLES:
             if nearly:
@@ -279,7 +281,7 @@ def _through_callable(
         n, before = 2 * n, away.max()
 
 
-def _sampled(owner: str, curve: Callable[[float], ArrayLike], s: Floats) -> Floats:
+def _sample(owner: str, curve: Callable[[float], ArrayLike], s: Floats) -> Floats:
     """Return the points (k, 3), m, of a callable at s (k,)."""
     if isinstance(curve, Helix):
         return curve(s)
@@ -293,7 +295,7 @@ def _sampled(owner: str, curve: Callable[[float], ArrayLike], s: Floats) -> Floa
 def _check_near(owner: str, points: Floats) -> None:
     """Raise ModelError if the points are so far from the origin that rounding spoils their differences."""
     extent, far = np.ptp(points, axis=0).max(), np.abs(points).max()
-    if extent * _FAR < far:
+    if extent * _MAX_DISTANCE < far:
         raise ModelError(
             f"{owner}: the curve extends over {extent:.3g} m at {far:.3g} m from the origin, where rounding leaves "
             "too few digits; place the model nearer to the origin"
@@ -315,7 +317,7 @@ def _piece_lengths(
     return np.diff(breaks) / 2 * (speed @ _GAUSS_W)
 
 
-def _measured(
+def _measure_lengths(
     slope: scipy.interpolate.BSpline | scipy.interpolate.CubicSpline, breaks: Floats
 ) -> tuple[Floats, Floats]:
     """Return refined breaks (k + 1,) and the arc lengths (k,), m, between them.

@@ -64,7 +64,7 @@ class PlaneSurface(SurfaceComponent):
     normal: Floats = parameter(DIRECTION, "out of the half-space, world direction at t = 0 [1]")
 
 
-def _vertices(context: CheckContext, what: str, value: Any) -> Floats:
+def _check_vertices(context: CheckContext, what: str, value: Any) -> Floats:
     """Check points (n, 3), m, at least one."""
     points = array(context.owner, what, value, (None, 3))
     if not len(points):
@@ -83,7 +83,7 @@ class SolidSurface(SurfaceComponent):
     tables_without_namesakes = ("spheres", "planes", "meshes")
     on: Anchor = parameter(POINT, "the body whose shape it is; of vertices the point from which they count")
     vertices: Floats | None = parameter(
-        ParameterType("points", _vertices),
+        ParameterType("points", _check_vertices),
         "points whose convex hull it is, in the axes of its part; left out: the shape of the body [m]",
         None,
     )
@@ -164,7 +164,7 @@ def _features_of(owner: str, on: Anchor, vertices: Floats | None, radius: float)
     return solid.features(owner, radius)
 
 
-def _file(context: CheckContext, what: str, value: Any) -> str:
+def _check_file(context: CheckContext, what: str, value: Any) -> str:
     """Check the name of a mesh file and return it as text."""
     if not isinstance(value, str | Path):
         raise ModelError(
@@ -173,7 +173,7 @@ def _file(context: CheckContext, what: str, value: Any) -> str:
     return str(value)
 
 
-def _count(value: Any) -> int:
+def _check_count(value: Any) -> int:
     return len(value)
 
 
@@ -189,15 +189,17 @@ class MeshSurface(SurfaceComponent):
     tables_without_namesakes = ("spheres", "solids", "planes")
     on: Anchor = parameter(POINT, "where the origin of its coordinates is; its axes are those of the part")
     file: str | None = parameter(
-        ParameterType("mesh file", _file),
+        ParameterType("mesh file", _check_file),
         "relative to the scene; STL, OBJ, PLY, VTK and what else meshio reads",
         None,
     )
     vertices: Floats | None = parameter(
-        ParameterType("points", _vertices, _count), "in place of a file, in the axes of the part [m]", None
+        ParameterType("points", _check_vertices, _check_count),
+        "in place of a file, in the axes of the part [m]",
+        None,
     )
     triangles: Ints | None = parameter(
-        ParameterType("triangles", describe=_count),
+        ParameterType("triangles", describe=_check_count),
         "numbers of vertices, three for each triangle, from 0 on [1]",
         None,
     )

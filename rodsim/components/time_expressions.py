@@ -66,26 +66,26 @@ class Expression(Signal):
     def __post_init__(self) -> None:
         if not isinstance(self.text, str):
             raise ModelError(f"Expression: {shown(self.text)} is not a text; give one, as '50*sin(2*pi*3*t)'")
-        tree = self._guarded(lambda: bound(parsed(self.text), {}, [TIME]))
+        tree = self._with_owner(lambda: bound(parsed(self.text), {}, [TIME]))
         object.__setattr__(self, "text", ast.unparse(tree))
-        self._guarded(lambda: evaluated(tree, {TIME: 0.0}, FUNCTIONS))  # finds nodes that are not allowed
+        self._with_owner(lambda: evaluated(tree, {TIME: 0.0}, FUNCTIONS))  # finds nodes that are not allowed
 
-    def _guarded(self, action: Callable[[], Any]) -> Any:
+    def _with_owner(self, action: Callable[[], Any]) -> Any:
         """Return the result of `action`; convert an ExpressionError to a ModelError with the text."""
         try:
             return action()
         except ExpressionError as error:
             raise ModelError(f"Expression: text = {shown(self.text)}: {error}") from None
 
-    def _at(self, t: Any, functions: Mapping[str, Callable[..., Any]]) -> Any:
+    def _values_at(self, t: Any, functions: Mapping[str, Callable[..., Any]]) -> Any:
         """Return the values at real or complex times, of their shape."""
         tree = _tree(self.text)
         with np.errstate(all="ignore"):
-            return self._guarded(lambda: evaluated(tree, {TIME: t}, functions)) + np.zeros_like(t)
+            return self._with_owner(lambda: evaluated(tree, {TIME: t}, functions)) + np.zeros_like(t)
 
     def __call__(self, t: ArrayLike) -> Floats:
         times = np.asarray(t, dtype=float)
-        return self._finite(times, self._at(times, ARRAY_FUNCTIONS))
+        return self._check_finite(times, self._values_at(times, ARRAY_FUNCTIONS))
 
     def rate(self, t: ArrayLike) -> Floats:
         """Return the derivative ds/dt, exact to round-off.
@@ -116,9 +116,11 @@ class Expression(Signal):
                 f"{kinked[0]}"
             )
         times = np.asarray(t, dtype=float)
-        return self._finite(times, np.imag(self._at(times + 1j * _STEP, ARRAY_FUNCTIONS)) / _STEP)
+        return self._check_finite(
+            times, np.imag(self._values_at(times + 1j * _STEP, ARRAY_FUNCTIONS)) / _STEP
+        )
 
-    def _finite(self, times: Floats, values: Any) -> Floats:
+    def _check_finite(self, times: Floats, values: Any) -> Floats:
         """Return the values; ModelError with the first time at which one is not a finite number."""
         bad = ~np.isfinite(values)
         if np.any(bad):

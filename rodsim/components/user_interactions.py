@@ -45,7 +45,7 @@ from rodsim.interactions.text_energies import (
 )
 
 
-def _point(context: CheckContext, thing: Any) -> Anchor:
+def _as_anchor(context: CheckContext, thing: Any) -> Anchor:
     """Return `thing` as an anchor of the model; the ground stands for its origin."""
     return anchor(context, "", thing.at((0.0, 0.0, 0.0)) if isinstance(thing, Ground) else thing)
 
@@ -58,12 +58,12 @@ def _check_apart(owner: str, anchors: Sequence[Anchor]) -> None:
             raise ModelError(f"{owner}: has two anchors on {place[0]}; give points of different parts")
 
 
-def _text(context: CheckContext, what: str, value: Any) -> str:
+def _check_text(context: CheckContext, what: str, value: Any) -> str:
     """Return an energy as text; a sympy expression is converted."""
     return value if isinstance(value, str) else text_of(value, context.owner)
 
 
-def _measures(context: CheckContext, what: str, value: Any) -> dict[str, Measure]:
+def _check_measures(context: CheckContext, what: str, value: Any) -> dict[str, Measure]:
     """Check a mapping of names to measures."""
     if not isinstance(value, Mapping) or not all(isinstance(m, Measure) for m in value.values()):
         raise ModelError(
@@ -72,12 +72,12 @@ def _measures(context: CheckContext, what: str, value: Any) -> dict[str, Measure
     return {str(name): m for name, m in value.items()}
 
 
-def _parameters(context: CheckContext, what: str, value: Any) -> dict[str, float]:
+def _check_parameters(context: CheckContext, what: str, value: Any) -> dict[str, float]:
     """Check that all parameters are numbers."""
     return {key: checks.number(context.owner, key, x) for key, x in value.items()}
 
 
-def _copies(context: CheckContext, what: str, value: Any) -> dict[str, Any]:
+def _copy_numbers(context: CheckContext, what: str, value: Any) -> dict[str, Any]:
     """Return the numbers with arrays copied."""
     return {key: np.array(x) if np.ndim(x) else x for key, x in value.items()}
 
@@ -101,13 +101,15 @@ def _measures_by_name(owner: str, model: Any, value: Any) -> Any:
     return measures
 
 
-TEXT, PARAMETERS = ParameterType("text", _text), ParameterType("parameters", _parameters)
-MEASURES = ParameterType("measures", _measures, by_name=_measures_by_name)
+TEXT, PARAMETERS = ParameterType("text", _check_text), ParameterType("parameters", _check_parameters)
+MEASURES = ParameterType("measures", _check_measures, by_name=_measures_by_name)
 KIND = ParameterType("kind", lambda context, what, value: find_user_kind(context.owner, value))
 ANCHORS = ParameterType(
-    "anchors", lambda context, what, value: tuple(_point(context, x) for x in value), by_name=_points_by_name
+    "anchors",
+    lambda context, what, value: tuple(_as_anchor(context, x) for x in value),
+    by_name=_points_by_name,
 )
-NUMBERS = ParameterType("numbers", _copies)
+NUMBERS = ParameterType("numbers", _copy_numbers)
 
 
 @component
@@ -168,7 +170,7 @@ class UserInteraction(AnchoredInteraction):
         X = np.concatenate([*anchors, self.own.packed(owner, self.numbers)])
         kind = register_kind(self.own)
         loses = self.own.dissipates and not kind.state_equations
-        size = NEGLIGIBLE if loses else _size(owner, kind, poses, frames, X)
+        size = NEGLIGIBLE if loses else _force_scale(owner, kind, poses, frames, X)
         return [Interaction(kind, frames, X, size)]
 
     def anchor_pairs(self) -> list[tuple[int, int]]:
@@ -228,7 +230,7 @@ class EnergyInteraction(AnchoredInteraction):
         for word, m in values["measures"].items():
             ends = []
             for thing in (context.model.ground if m.a is None else m.a, m.b):
-                anchor = _point(context, thing)
+                anchor = _as_anchor(context, thing)
                 same = [k for k, x in enumerate(anchors) if x is anchor]
                 anchors += [] if same else [anchor]
                 ends.append(same[0] if same else len(anchors) - 1)
@@ -254,7 +256,7 @@ class EnergyInteraction(AnchoredInteraction):
             parsed, [m.numbers(poses, self.anchors) for m in self.bound_measures], dict(self.parameters)
         )
         kind = energy_kind(parsed)
-        return [Interaction(kind, frames, X, _size(owner, kind, poses, frames, X))]
+        return [Interaction(kind, frames, X, _force_scale(owner, kind, poses, frames, X))]
 
     def _written(self, owner: str, of_anchors: list[int]) -> tuple[EnergyExpression, list[int]]:
         """Return the energy with its measures numbered by frames of the interaction, and these frames."""
@@ -297,7 +299,7 @@ class EnergyInteraction(AnchoredInteraction):
         }
 
 
-def _size(owner: str, kind: Kind, poses: Poses, frames: list[int], X: Floats) -> tuple[float, float]:
+def _force_scale(owner: str, kind: Kind, poses: Poses, frames: list[int], X: Floats) -> tuple[float, float]:
     """Return the force (N) and moment (N m) that set the round-off level of the interaction.
 
     Both add the forces at t = 0 and their change over the distance of the frames, as the stiffness gives it.

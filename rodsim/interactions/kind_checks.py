@@ -18,8 +18,8 @@ from rodsim.interactions.user_functions import ANCHOR
 TRIES = 4  # number of random configurations
 RATE = 10.0  # 1/s, reciprocal of the length of a step
 # 1/s, reciprocal of the length of a very short step; relative change of a state in it that counts
-AT_ONCE, CHANGED = 1e9, 1e-4
-EXACT = 1e-11  # relative round-off of an identity
+FAST_RATE, RATE_STEP = 1e9, 1e-4
+ROUNDOFF = 1e-11  # relative round-off of an identity
 SLOPE = 1e-6  # relative error of a finite difference
 # sizes of the steps, relative to rotations of half a radian and displacements of a third of the length
 _NEAR = 1.0, 1e-3
@@ -94,14 +94,14 @@ def check_energy(owner: str, kind: Kind, count: int, X: Floats | None, length: f
         _finite(owner, "dual", f)
         size = abs(V0) + abs(V1) + _size(f) * length
         _check_gradient(owner, kind, y0, numbers, length)
-        _judge(
+        _check_law_holds(
             owner,
             "out . (y1 - y0) = value(y1) - value(y0)",
             np.sum(f * (y1 - y0)) - (V1 - V0),
             size,
             "let `dual` take products by averages over both ends, functions of one number by divided differences (`slopes`)",
         )
-        _judge(
+        _check_law_holds(
             owner,
             "dual(y1, y0) = dual(y0, y1)",
             kernel_calls.dual(kind, y1, y0, numbers) - f,
@@ -109,8 +109,8 @@ def check_energy(owner: str, kind: Kind, count: int, X: Floats | None, length: f
             "let both ends count alike in `dual`",
         )
         _check_analytic(owner, "dual", kind, numbers, (y0, y1))
-        moved = kernel_calls.value(kind, _moved(y0, length), numbers)
-        _judge(
+        moved = kernel_calls.value(kind, _displaced(y0, length), numbers)
+        _check_law_holds(
             owner,
             "a common displacement leaves its value",
             moved - V0,
@@ -132,12 +132,12 @@ def check_dissipation(
         _finite(owner, "step_dual", f)
         lost = float(np.sum(f * dy).real)
         size = _size(f) * _size(dy)
-        if lost < -EXACT * size:
+        if lost < -ROUNDOFF * size:
             raise ModelError(
                 f"{owner}: a step takes {lost:.3g} J away (law: out . (y1 - y0) >= 0); change the sign of `step_dual`, or let it "
                 "be linear in the change with a matrix that is not negative"
             )
-        _judge(
+        _check_law_holds(
             owner,
             "step_dual(y1, y0) = -step_dual(y0, y1)",
             kernel_calls.dual(kind, y1, y0, numbers, RATE) + f,
@@ -146,10 +146,10 @@ def check_dissipation(
         )
         _check_analytic(owner, "step_dual", kind, numbers, (y0, y1), RATE)
         _check_rate(owner, kind, y0, dy, numbers)
-        _judge(
+        _check_law_holds(
             owner,
             "a common displacement leaves its dual",
-            kernel_calls.dual(kind, _moved(y0, length), _moved(y1, length), numbers, RATE) - f,
+            kernel_calls.dual(kind, _displaced(y0, length), _displaced(y1, length), numbers, RATE) - f,
             _size(f),
             "let it depend on differences of places alone",
         )
@@ -172,12 +172,12 @@ def check_evolving(owner: str, kind: Kind, count: int, X: Floats | None, length:
             )
         _finite(owner, "step_dual", f)
         _check_analytic(owner, "step_dual", kind, numbers, (y0, y1), RATE)
-        moved = (_moved(y0, length), _moved(y1, length), numbers, RATE)
+        moved = (_displaced(y0, length), _displaced(y1, length), numbers, RATE)
         for changed, here in (
             (kernel_calls.dual(kind, *moved), f),
             (kernel_calls.updated_states(kind, *moved), x1),
         ):
-            _judge(
+            _check_law_holds(
                 owner,
                 "a common displacement leaves its dual and its states",
                 changed - here,
@@ -185,7 +185,7 @@ def check_evolving(owner: str, kind: Kind, count: int, X: Floats | None, length:
                 "let it depend on differences of places alone; one that is tied to the ground has an anchor there",
             )
         if not kind.works:
-            lost, rounding = _lost(kind, y0, y1, numbers)
+            lost, rounding = _dissipated_energy(kind, y0, y1, numbers)
             if lost < -rounding:
                 raise ModelError(
                     f"{owner}: a step takes {lost:.3g} J away (law: out . (y1 - y0) >= the change of value); let `step_dual` and "
@@ -195,13 +195,13 @@ def check_evolving(owner: str, kind: Kind, count: int, X: Floats | None, length:
             _check_momenta(owner, f, y0, y1, length)
 
 
-def _lost(kind: Kind, y0: Any, y1: Any, X: Floats) -> tuple[float, float]:
+def _dissipated_energy(kind: Kind, y0: Any, y1: Any, X: Floats) -> tuple[float, float]:
     """Return the energy that a step dissipates, J, and its round-off; stored energy includes that of the internal states."""
     f, x1 = kernel_calls.dual(kind, y0, y1, X, RATE), kernel_calls.updated_states(kind, y0, y1, X, RATE)
     at_end = np.concatenate([X[: -kind.n_internal], x1])
     stored = [kernel_calls.stored_energy(kind, y, numbers).real for y, numbers in ((y0, X), (y1, at_end))]
     lost = float(np.sum(f * (y1 - y0)).real) - (stored[1] - stored[0])
-    return lost, EXACT * (_size(f) * _size(y1 - y0) + float(np.abs(stored).max()))
+    return lost, ROUNDOFF * (_size(f) * _size(y1 - y0) + float(np.abs(stored).max()))
 
 
 def with_step_properties(kind: Kind, count: int, X: Floats | None, length: float) -> Kind:
@@ -214,10 +214,10 @@ def with_step_properties(kind: Kind, count: int, X: Floats | None, length: float
     conserves, reverses = not kind.works, False
     for y0, y1, numbers in _samples(kind, count, X, length):
         if conserves:
-            lost, rounding = _lost(kind, y0, y1, numbers)
+            lost, rounding = _dissipated_energy(kind, y0, y1, numbers)
             conserves = abs(lost) <= rounding
-        x0, x1 = numbers[-kind.n_internal :], kernel_calls.updated_states(kind, y0, y0, numbers, AT_ONCE)
-        reverses |= _size(x1 - x0) > CHANGED * _size(x0)
+        x0, x1 = numbers[-kind.n_internal :], kernel_calls.updated_states(kind, y0, y0, numbers, FAST_RATE)
+        reverses |= _size(x1 - x0) > RATE_STEP * _size(x0)
     return kind._replace(
         state_equations=kind.state_equations._replace(conserves=conserves, reverses=reverses)
     )
@@ -235,7 +235,7 @@ def frames_with_torque(kind: Kind, count: int, X: Floats | None, length: float) 
     return tuple(bool(x) for x in has_torque)
 
 
-def _moved(y: Any, length: float) -> Any:
+def _displaced(y: Any, length: float) -> Any:
     """Return the poses after a common displacement of about `length`, m."""
     moved = y.copy()
     moved[:, 0] += length * np.array([0.7, -0.4, 1.1])
@@ -259,7 +259,9 @@ def _check_compiles(owner: str, kind: Kind, fields: tuple[str, ...]) -> None:
             ) from error
 
 
-def _judge(owner: str, law: str, misses: Any, size: float, cure: str, tolerance: float = EXACT) -> None:
+def _check_law_holds(
+    owner: str, law: str, misses: Any, size: float, cure: str, tolerance: float = ROUNDOFF
+) -> None:
     """Raise ModelError if a law is violated by more than round-off; `misses`: violation, `size`: size of its terms."""
     missed = _size(np.asarray(misses))
     if not missed <= tolerance * max(size, 1e-300):
@@ -280,7 +282,7 @@ def _check_gradient(owner: str, kind: Kind, y: Any, X: Floats, length: float) ->
     )
     gradient = np.array([np.sum(f * motion).real for motion in z])
     size = max(_size(by_steps), _size(gradient))
-    _judge(
+    _check_law_holds(
         owner,
         "dual(y, y) is the gradient of value",
         gradient - by_steps,
@@ -306,7 +308,7 @@ def _check_analytic(
     size = max(_size(by_step), _size(by_difference), _size(function(y1)))
     law = f"a complex step of `{role}` is its derivative"
     cure = "let it be an analytic function: no abs, no .real, no conj, roots by `norm`"
-    _judge(owner, law, by_step - by_difference, size, cure, SLOPE)
+    _check_law_holds(owner, law, by_step - by_difference, size, cure, SLOPE)
 
 
 def _check_momenta(owner: str, f: Any, y0: Any, y1: Any, length: float) -> None:
@@ -316,16 +318,16 @@ def _check_momenta(owner: str, f: Any, y0: Any, y1: Any, length: float) -> None:
         "take averages over both ends in `dual`, and let a direction or a place that is used have its dual; or say free=False "
         "where it holds on to something that is no frame"
     )
-    _judge(owner, "the sum of its forces is zero", f[:, 0].sum(axis=0), _size(f), cure)
+    _check_law_holds(owner, "the sum of its forces is zero", f[:, 0].sum(axis=0), _size(f), cure)
     moment = np.cross(mean, f).sum(axis=(0, 1))
-    _judge(owner, "the sum of its moments is zero", moment, _size(f) * (1.0 + _size(mean)), cure)
+    _check_law_holds(owner, "the sum of its moments is zero", moment, _size(f) * (1.0 + _size(mean)), cure)
 
 
 def _check_rate(owner: str, kind: Kind, y: Any, z: Any, X: Floats) -> None:
     """Raise ModelError if `rate_dual` is not linear in the rates, or not the limit of `step_dual` for short steps."""
     f = kernel_calls.rate_dual(kind, y, z, X)
     _finite(owner, "rate_dual", f)
-    _judge(
+    _check_law_holds(
         owner,
         "rate_dual is linear in z",
         kernel_calls.rate_dual(kind, y, -2.0 * z, X) + 2.0 * f,
@@ -335,4 +337,4 @@ def _check_rate(owner: str, kind: Kind, y: Any, z: Any, X: Floats) -> None:
     h = 1e-4 / _size(z)  # a step of 1e-4: the error is its square, and 1e-12 by round-off
     short = kernel_calls.dual(kind, y - 0.5 * h * z, y + 0.5 * h * z, X, 1.0 / h)
     law = "step_dual(y, y + h z, h) is rate_dual(y, z) for short steps"
-    _judge(owner, law, short - f, max(_size(f), _size(short)), "divide the change by h", SLOPE)
+    _check_law_holds(owner, law, short - f, max(_size(f), _size(short)), "divide the change by h", SLOPE)

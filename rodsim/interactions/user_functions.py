@@ -34,7 +34,7 @@ from rigid.compilation.user_only_folder import make_private
 from rigid.interactions.kinds import DUAL, VALUE
 
 ANCHOR = 12  # number of parameters of an anchor: X, then Q row by row
-_FOLDER, _KEPT = "own_kinds", 200
+_FOLDER, _MAX_FOLDERS = "own_kinds", 200
 FRAMES, GIVEN, USER = (
     0,
     0,
@@ -240,6 +240,6 @@ def folder_of(digest: str) -> str:
     with contextlib.suppress(OSError):  # the disk may be read-only
         os.utime(folder)
         by_age = sorted(parent.iterdir(), key=lambda old_folder: old_folder.stat().st_mtime_ns, reverse=True)
-        for old in by_age[_KEPT:]:
+        for old in by_age[_MAX_FOLDERS:]:
             shutil.rmtree(old, ignore_errors=True)
     return str(folder)

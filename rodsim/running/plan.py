@@ -151,8 +151,8 @@ def plan_run(model: object, arguments: Arguments) -> Plan:
             f"use output_every = {-(-n_steps // MAX_OUTPUTS)} or more"
         )
     return Plan(
-        arguments=arguments, scheme=scheme, step_request=request, tolerance=tolerance, events=tuple(events), dt=dt, requested_dt=requested_dt,
-        n_steps=n_steps, every=every, n_stored_outputs=n_stored_outputs, stored=stored, most=most
+        arguments=arguments, scheme=scheme, step_request=request, tolerance=tolerance, events=tuple(events), dt=dt,
+        requested_dt=requested_dt, n_steps=n_steps, every=every, n_stored_outputs=n_stored_outputs, stored=stored, most=most
     )  # fmt: skip
 
 
@@ -169,8 +169,8 @@ def check_arguments(model: object, arguments: Arguments) -> CheckedArguments:
     checks.count("simulate", "threads", arguments.threads, at_most=MAX_THREADS)
     if arguments.threads > 1 and scheme is None:
         raise ModelError(
-            f"integrator '{arguments.integrator}' takes its steps in one thread; leave threads = {arguments.threads} out, or use one "
-            f"of {', '.join(EM_FAMILY)}"
+            f"integrator '{arguments.integrator}' takes its steps in one thread; "
+            f"leave threads = {arguments.threads} out, or use one of {', '.join(EM_FAMILY)}"
         )
     request = requested_steps(
         arguments.t_end, arguments.dt, arguments.output_every, arguments.integrator, scheme

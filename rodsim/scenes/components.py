@@ -71,12 +71,12 @@ class MeasureScene(Part):
 # --- reading of values: (reader, path, value) -> argument of the entry
 
 
-def _unchanged(reader: PointReader, path: Path, value: Any) -> Any:
+def _identity(reader: PointReader, path: Path, value: Any) -> Any:
     """Return a value that is an argument as it is."""
     return value
 
 
-def _object_in(word: str, *tables: str) -> Callable[[PointReader, Path, Any], Any]:
+def _object_reader(word: str, *tables: str) -> Callable[[PointReader, Path, Any], Any]:
     """Return a function that finds an object of the model by its name in these tables."""
 
     def read(reader: PointReader, path: Path, name: str) -> Any:
@@ -192,7 +192,7 @@ class FieldType(NamedTuple):
     """A type of fields: its schema, how a value is read, and how it is written."""
 
     schema: Any
-    read: Callable[[PointReader, Path, Any], Any] = _unchanged
+    read: Callable[[PointReader, Path, Any], Any] = _identity
     write: Callable[[str, str, Any], Any] = _numbers
 
 
@@ -203,10 +203,10 @@ _SURFACES = _list_of(PointReader.surface)
 FIELD_TYPES = {
     "end": FieldType(Anchor, PointReader.end, _point),
     "point": FieldType(Anchor, PointReader.point, _point),
-    "rod": FieldType(Name, _object_in("rod", "rods"), _name),
-    "part": FieldType(Name, _object_in("part", "bodies", "rods"), _name),
-    "joint": FieldType(Name, _object_in("joint", "joints"), _name),
-    "joints": FieldType(Annotated[list[Name], Field(min_length=2)], _list_of(_object_in("joint", "joints")), _name),
+    "rod": FieldType(Name, _object_reader("rod", "rods"), _name),
+    "part": FieldType(Name, _object_reader("part", "bodies", "rods"), _name),
+    "joint": FieldType(Name, _object_reader("joint", "joints"), _name),
+    "joints": FieldType(Annotated[list[Name], Field(min_length=2)], _list_of(_object_reader("joint", "joints")), _name),
     "number": FieldType(Number),
     "positive": FieldType(Positive),
     "not negative": FieldType(NotNegative),

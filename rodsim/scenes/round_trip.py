@@ -44,7 +44,7 @@ def invert_check(owner: str, what: str, check: Callable[[str, str, Any], Any], v
 def first_identical(
     owner: str, what: str, candidates: Iterable[Data], make: Callable[[Data], Any], original: Any
 ) -> Data:
-    """Return the first candidate from which `make` makes an object bit-identical to `original`, apart from its field `original`."""
+    """Return the first candidate from which `make` makes an object bit-identical to `original`, apart from its field `given`."""
     bits = _bits(original)
     for candidate in candidates:
         try:

@@ -26,7 +26,7 @@ from rodsim.scenes.schema_types import (
 from rodsim.scenes.sections import MaterialScene, SectionScene
 
 
-def _a_parameter(text: str) -> str:
+def _check_parameter_name(text: str) -> str:
     """Raise ValueError unless a text may be the name of a parameter."""
     fault = name_fault(text)
     if fault:
@@ -34,7 +34,7 @@ def _a_parameter(text: str) -> str:
     return text
 
 
-ParameterName = Annotated[Name, AfterValidator(_a_parameter)]
+ParameterName = Annotated[Name, AfterValidator(_check_parameter_name)]
 
 
 def _known_integrator(name: str) -> str:
@@ -127,7 +127,7 @@ class Parts(Part):
 
     @model_validator(mode="before")
     @classmethod
-    def _may_only_stand(cls, data: Any) -> Any:
+    def _without_run(cls, data: Any) -> Any:
         """Set `run` to None in a scene with `equilibrium` and without `run`."""
         if isinstance(data, dict) and data.get("equilibrium") is not None and "run" not in data:
             return {**data, "run": None}

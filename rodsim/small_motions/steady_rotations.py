@@ -42,13 +42,13 @@ from rodsim.results.steady_rotation import SteadyRotation
 from rodsim.small_motions.linear_equations import largest, under
 
 ITERATIONS = 25  # largest number of Newton iterations
-WORSE = 5  # consecutive corrections no smaller than the smallest, after which the step is halved
+MAX_GROWING = 5  # consecutive corrections no smaller than the smallest, after which the step is halved
 CONVERGED = 1e-11  # last correction relative to the model's size
-STALLED = 1e-9  # relative to the model's size: smaller corrections that do not halve are round-off
+STAGNATION = 1e-9  # relative to the model's size: smaller corrections that do not halve are round-off
 FREE = 1e-12  # relative to the square of the highest frequency: stiffness assigned to motions that cost no energy
 LARGEST = 0.5  # largest correction, rad or relative to the model's size
 SHORTEST = 1e-4  # shortest step, relative to the whole way
-LOOSE = 0.1  # shortest step relative to the longest one if nothing holds the model
+MIN_FRACTION_UNHELD = 0.1  # shortest step relative to the longest one if nothing holds the model
 AWAY = 0.4  # rad, and relative to the model's size: displacement at which forces are evaluated again
 ROUNDING = 1e3  # times eps times stiffness times size: smaller forces count as zero
 
@@ -160,7 +160,7 @@ def steady_rotation(
         with suppress(ConvergenceError, UnheldMotion):
             return of_motion(_continue_rotation(turning, here, held, steps, 1.0 / steps, ITERATIONS))
         turning = turning._replace(grows=True)
-    return of_motion(_continue_rotation(turning, here, held, steps, SHORTEST, WORSE))
+    return of_motion(_continue_rotation(turning, here, held, steps, SHORTEST, MAX_GROWING))
 
 
 def _continue_rotation(
@@ -178,7 +178,7 @@ def _continue_rotation(
             state = _steady_shape(turning, state, to, held, patience)
         except (ConvergenceError, UnheldMotion) as error:
             part *= 0.5
-            if part < (LOOSE * longest if isinstance(error, UnheldMotion) else shortest):
+            if part < (MIN_FRACTION_UNHELD * longest if isinstance(error, UnheldMotion) else shortest):
                 raise
         else:
             done, part = to, min(2.0 * part, longest)
@@ -192,7 +192,7 @@ def _steady_shape(
     size, change, smallest, worse = extent(state.r), np.inf, np.inf, 0
     for _ in range(ITERATIONS):
         before, (state, change) = change, _newton(turning, state, part, held)
-        if change <= CONVERGED * size or STALLED * size > change > 0.5 * before:
+        if change <= CONVERGED * size or STAGNATION * size > change > 0.5 * before:
             return state
         worse = worse + 1 if change >= smallest else 0
         smallest = min(smallest, change)
