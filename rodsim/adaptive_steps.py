@@ -112,7 +112,7 @@ def merged_adaptive(field: str, value: Any, dt: float | Adaptive | None) -> floa
     if field == "error":
         if dt is not None:
             raise ModelError(
-                f"simulate: dt = {checks.shown(dt)} and error = {checks.shown(value)} both say how long steps are; give one"
+                f"simulate: dt = {checks.shown(dt)} and error = {checks.shown(value)} both set the step; give only one of them"
             )
         return Adaptive(value)
     if field == "output_dt":

@@ -113,7 +113,7 @@ def merged_method(field: str, value: Any, current: Any) -> Newton | ArcLength:
         )
     if field == "factors" and list(value) != [1.0]:
         raise ModelError(
-            "equilibrium: factors belong to method='newton'; where a path by arc-length ends is said by `stop`"
+            "equilibrium: factors belong to method='newton'; the end of an arc-length path is set by `stop`"
         )
     return method  # the field has no effect on this method
 

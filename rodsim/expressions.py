@@ -74,7 +74,7 @@ class ExpressionError(ValueError):
 def name_fault(name: str) -> str | None:
     """Return the reason why a parameter cannot have this name; None if it can."""
     if not name.isidentifier() or keyword.iskeyword(name):
-        return "is no word that can stand in an expression; use letters, digits and _, as arm_length"
+        return "is not a name that can be used in an expression; use letters, digits and _, as arm_length"
     if name in FUNCTIONS or name in CONSTANTS:
         return "means something else in expressions; choose another name"
     return None
@@ -100,7 +100,7 @@ def number_of(text: str, values: Mapping[str, float]) -> float:
     """Evaluate a formula of named numbers; raise ExpressionError if it has no finite real value."""
     value = evaluated(parsed(text), values, FUNCTIONS)
     if isinstance(value, complex) or not _is_finite(value):
-        raise ExpressionError("is no finite real number; look at its powers and parameters")
+        raise ExpressionError("is not a finite real number; check its powers and parameters")
     return float(value) if isinstance(value, np.generic) else value
 
 
@@ -144,7 +144,7 @@ def evaluated(at: ast.expr, values: Mapping[str, Any], functions: Mapping[str, C
     except ExpressionError:
         raise
     except _NOT_EVALUATED as error:
-        raise ExpressionError(f"{shown(ast.unparse(at))} cannot be worked out: {error}") from None
+        raise ExpressionError(f"{shown(ast.unparse(at))} cannot be evaluated: {error}") from None
     raise ExpressionError(
         f"{shown(ast.unparse(at))} cannot stand in an expression; use numbers, parameters, pi, + - * / ** and "
         f"{', '.join(FUNCTIONS)}"

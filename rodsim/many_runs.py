@@ -213,7 +213,7 @@ def simulate_many(
     """
     if not isinstance(prepared, Prepared):
         raise ModelError(
-            f"simulate_many: {checks.shown(prepared)} is no prepared model; give model.prepare(...)"
+            f"simulate_many: {checks.shown(prepared)} is not a prepared model; give model.prepare(...)"
         )
     run_settings = _checked_settings(prepared, settings)
     checks.flag("simulate_many", "progress", progress)
@@ -311,7 +311,7 @@ def _checked_settings(prepared: Prepared, settings: Mapping[str, Any]) -> dict[s
     for name, cure in _SINGLE_RUN_SETTINGS.items():
         if run_settings.get(name):
             raise ModelError(
-                f"simulate_many: {name} = {checks.shown(run_settings[name])} is of one run; {cure}"
+                f"simulate_many: {name} = {checks.shown(run_settings[name])} belongs to a single run; {cure}"
             )
     return run_settings
 
@@ -326,7 +326,7 @@ def _checked_models(prepared: Prepared, parameters: Sequence[Mapping[str, Any]])
     """Return the model of each run; raise ModelError with the run number if its changes are invalid."""
     if isinstance(parameters, str | bytes | Mapping) or not isinstance(parameters, Sequence):
         raise ModelError(
-            f"simulate_many: parameters = {checks.shown(parameters)} is no sequence; give the changes of each run, such as "
+            f"simulate_many: parameters = {checks.shown(parameters)} is not a sequence; give the changes of each run, such as "
             "[{'springs.coil.stiffness': 20.0}, {'springs.coil.stiffness': 30.0}]"
         )
     if not len(parameters):
@@ -346,7 +346,7 @@ def _checked_files(outputs: str | Path | None, count: int) -> list[Path | None]:
         return [None] * count
     if not isinstance(outputs, str | Path) or "\0" in str(outputs) or not str(outputs):
         raise ModelError(
-            f"simulate_many: outputs = {checks.shown(outputs)} is no name of a folder; give one or None"
+            f"simulate_many: outputs = {checks.shown(outputs)} is not the name of a folder; give a folder or None"
         )
     folder, digits = Path(outputs), max(4, len(str(count - 1)))
     folder.mkdir(parents=True, exist_ok=True)

@@ -94,7 +94,7 @@ class Cell:
         rows, _ = _branch(self.section, branch)
         most = np.pi * self.p / self.length
         if not 0 < k <= most * (1 + 1e-12):
-            raise ModelError(f"wave: k = {k:g} rad/m; nodes of this rod show waves of k in (0, {most:g}]")
+            raise ModelError(f"wave: k = {k:g} rad/m; nodes of this rod resolve waves of k in (0, {most:g}]")
         n, p = len(rows), self.p
         use = np.concatenate([6 * a + np.array(rows) for a in range(p + 1)])
         P = np.zeros((n * (p + 1), n * p), complex)

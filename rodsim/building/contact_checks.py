@@ -219,9 +219,9 @@ def check_meshes(model: ModelData, placed: Placement) -> Iterator[str]:
             near = min(np.pi * size**2 / _mean_area(mesh), float(len(mesh.corners[1])))
             if near > MANY_TRIANGLES:
                 yield (
-                    f"contact '{entry.name}': {pair}: some {near:.2g} triangles are as near as "
+                    f"contact '{entry.name}': {pair}: some {near:.2g} triangles lie within the size of "
                     f"{describe_surface(other)} is large, "
-                    f"{size:.3g} m, and looked at in each step; give a mesh of larger triangles, some {0.2 * size:.2g} m wide"
+                    f"{size:.3g} m, and are checked in each step; use a mesh of larger triangles, some {0.2 * size:.2g} m wide"
                 )
 
 

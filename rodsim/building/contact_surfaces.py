@@ -60,7 +60,7 @@ def segments_of(rod: Rod, placed: Placement, radius: float | None) -> Segments:
     mesh, frames = placed.meshes[rod.name], placed.frames_of(rod)
     if np.any(mesh.center):
         raise ModelError(
-            f"{rod}: its sections have centres off its curve, which contact does not know; leave `with_centers` out",
+            f"{rod}: its sections have centres off its curve, which contact does not support; remove `with_centers`",
             about=[PartName("rod", rod.name)],
         )
     ends = mesh.arclength if not rod.closed else np.append(mesh.arclength, rod.stress_free.length)

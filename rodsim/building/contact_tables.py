@@ -135,7 +135,7 @@ def _interactions_with_plane(
         raise ModelError(
             f"contact '{entry.name}': no element of {rod} is further from its joint at {describe_surface(plane)} than "
             f"pi times its radius; "
-            "give the rod more elements, or leave the pair out"
+            "give the rod more elements, or exclude the pair with ignore="
         )
     worst = int(np.argmax(np.where(use, segments.radius - gaps.min(axis=1), -np.inf)))
     _check_apart(entry, pair, segments.radius[worst], float(gaps[worst].min()), placed.size)
@@ -428,8 +428,8 @@ def _surface_index(listing: _Listing, surface: Surface, radius: float | None, pl
         thin, thick = float(segments.radius.min()), float(segments.radius.max())
         if thick - thin > 1e-9 * thick:
             raise ModelError(
-                f"{surface}: its radius goes from {thin:.3g} to {thick:.3g} m along it, but contact of rods knows one; give "
-                "radius="
+                f"{surface}: its radius varies from {thin:.3g} to {thick:.3g} m along it, but contact of rods needs a "
+                "constant one; give radius="
             )
         made = table.Rod(placed.frames_of(surface), segments.length, thick)
     listing.surfaces.append(made)
@@ -456,7 +456,8 @@ def _solid_surface(solid: SolidSurface, placed: Placement) -> table.Surface:
         return table.Round(frame, axis, profile_of(features), features.radius)
     if len(features.circles) or len(features.points) != 2:  # the shape of its body was changed afterwards
         raise ModelError(
-            f"{describe_surface(solid)}: it has no shape any more that meets more than planes, but does; leave its shape"
+            f"{describe_surface(solid)}: its body was given another shape, which can touch only planes; "
+            "keep the shape of the body"
         )
     return table.Capsule(frame, features.points, features.radius)
 

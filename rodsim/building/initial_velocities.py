@@ -58,5 +58,5 @@ def _warning_text(model: str, parts: dict[str, tuple[float, float]]) -> str:
     remainder = f", and {len(ordered) - 5} parts more" if len(ordered) > 5 else ""
     return (
         f"model '{model}': initial velocities do not fit the joints and were changed: {', '.join(descriptions)}{remainder}; "
-        "leave out what should follow from the joints"
+        "remove those that should follow from the joints"
     )

@@ -170,7 +170,7 @@ def _world_markers(
     if entry.at is not None:
         points.insert(0, ("at", entry.at))
     if not points:
-        raise ModelError(f"{owner}: says not where it is; give `at=` or a point of a part")
+        raise ModelError(f"{owner}: has no point; give `at=` or a point of a part")
     apart = JOINTS[entry.kind].apart
     length = _length(owner, entry, points[1][1] - points[0][1], placement.size, model) if apart else 0.0
     for name, point in points[1:] if not apart else ():
@@ -249,13 +249,13 @@ def _length(owner: str, entry: JointComponent, d: Floats, size: float, model: Mo
     """
     distance = float(np.linalg.norm(d))
     if distance <= ASSEMBLED * size:
-        raise ModelError(f"{owner}: its points {entry.a} and {entry.b} are in one place; use 'spherical'")
+        raise ModelError(f"{owner}: its points {entry.a} and {entry.b} coincide; use 'spherical'")
     if entry.length is not None and abs(distance - entry.length) > ASSEMBLED * size:
         loop = loop_closed_by(links_of(model.joints.values()), entry.name)
         closes = f"{loop} does not close; " if loop else ""
         raise ModelError(
             f"{owner}: length = {entry.length:.6g} m, but {entry.a} and {entry.b} are {distance:.6g} m apart at t = 0; "
-            f"{closes}move one of them or leave `length=` out"
+            f"{closes}move one of them or remove `length=`"
         )
     return distance
 

@@ -361,7 +361,7 @@ def _check_closing(owner: str, quat: Floats) -> None:
     angle = 2 * np.arctan2(np.linalg.norm(across[1:]), abs(across[0]))
     if angle > _CLOSURE_TOLERANCE:
         raise ModelError(
-            f"{owner}: closed, but the section at s = 1 is turned by {angle:.6g} rad against that at s = 0, which is the "
+            f"{owner}: closed, but the section at s = 1 is rotated by {angle:.6g} rad relative to that at s = 0, which is the "
             "same; let twist make whole turns, and give stress_free_twist the rest with the opposite sign"
         )
 
@@ -378,7 +378,7 @@ def _check_bend(owner: str, qa: Floats, qb: Floats, order: int) -> None:
     if angles.max() > 2.5:
         where, count = int(np.argmax(angles)), len(angles)
         raise ModelError(
-            f"{owner}: element {where} of {count} turns by {angles.max():.2f} rad at t = 0; give more elements "
+            f"{owner}: element {where} of {count} rotates by {angles.max():.2f} rad at t = 0; give more elements "
             "(below 2.5 rad each)"
         )
 

@@ -128,7 +128,7 @@ def units(rods: Mapping[str, Rod], meshes: Mapping[str, RodMesh]) -> Iterator[st
             if known.max() > THICK * length:
                 yield (
                     f"{rod}: its radius, {known.max():.3g} m, is more than half of its length, {length:.3g} m; "
-                    "give both in m, or a rigid body for what is no rod"
+                    "give both in m, or use a rigid body"
                 )
             elif length > SLENDER * known.min():
                 yield (
@@ -191,7 +191,7 @@ def spins(model: ModelData, placed: Placement, state: State) -> Iterator[str]:
     for part in parts:
         rate = float(lengths(state.Omega[placed.frames_of(part)]).max())
         if rate > FASTEST:
-            yield f"{part} turns with {rate:.3g} rad/s at t = 0, faster than any machine; give rad/s, not turns a minute"
+            yield f"{part} turns with {rate:.3g} rad/s at t = 0, faster than any machine; give rad/s, not revolutions per minute"
 
 
 def stretched_starts(model: ModelData, layout: Layout, mass: Floats, v: Floats) -> Iterator[str]:

@@ -36,7 +36,7 @@ class Placement:
     def __init__(self, model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})):
         """Number the frames of `model` and place them; `meshed`: meshes of rods that exist already."""
         if not model.bodies and not model.rods:
-            raise ModelError(f"model '{model.name}': nothing that moves; add a body or a rod")
+            raise ModelError(f"model '{model.name}': has nothing that moves; add a body or a rod")
         bodies = list(model.bodies.values())
         self.body_frame = {body.name: k + 1 for k, body in enumerate(bodies)}
         self.meshes: dict[str, RodMesh] = {}

@@ -56,7 +56,7 @@ def check_rotations(model: ModelData, system: System, placement: Placement) -> N
         if moved > NEAR * (placement.size if length else 1.0):
             body = bodies[frame - 1]  # bodies have the first frames after the ground
             raise ModelError(
-                f"{body} has no moment of inertia{_axis_in_words(axes)}, but {kind} '{name}' asks for its rotation; hold it "
+                f"{body} has no moment of inertia{_axis_in_words(axes)}, but {kind} '{name}' needs its rotation; hold it "
                 "by its centre of mass with spherical or distance joints and springs, or give it an inertia",
                 about=[PartName("body", body.name)],
             )
@@ -80,7 +80,7 @@ def _check_spin(body: Body) -> None:
     if spin > 1e-12 * np.linalg.norm(omega):
         raise ModelError(
             f"{body} has no moment of inertia{_axis_in_words(body.properties.without_inertia)}, but spins about it at {spin:.3g} "
-            "rad/s; leave this part of angular_velocity out",
+            "rad/s; set this part of angular_velocity to zero",
             about=[PartName("body", body.name)],
         )
 

@@ -372,8 +372,8 @@ def _check_same_parts(old: Layout, new: Layout) -> None:
     for what, before in _fixed_structure(old).items():
         if before != parts[what]:
             raise ModelError(
-                f"start: the result of '{old.name}' has {what} {before}, model '{new.name}' has {parts[what]}; a run goes on "
-                "with the same parts, only loads, gravity and parameters may change"
+                f"start: the result of '{old.name}' has {what} {before}, model '{new.name}' has {parts[what]}; a run continues "
+                "with the same parts; only loads, gravity and parameters may change"
             )
 
 
@@ -439,7 +439,7 @@ def _check_turns(built: Built, state: State) -> None:
         if apart > _MAX_AXIS_ANGLE:
             raise ModelError(
                 f"{joint.kind} joint '{joint.name}': its axes are {np.degrees(apart):.3g} degrees apart at the stored state, too "
-                "far to close in one go; go there by equilibria between, or move it by `motions`",
+                "far to close in one step; compute equilibria in between, or move it by `motions`",
                 about=[PartName("joint", joint.name)],
             )
 

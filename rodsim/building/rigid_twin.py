@@ -103,7 +103,7 @@ class _TwinConverter(NamedTuple):
                 nested = [x for item in value for x in (item if isinstance(item, tuple) else (item,))]
                 rod = next((item for item in nested if self._is_twin(item)), None)
                 if rod is not None:
-                    return f"is of the surface of rod '{rod.name}', which is a body here: left out"
+                    return f"uses the surface of rod '{rod.name}', which is a body here: left out"
                 changed[what] = tuple(map(self._surface, value))
             elif isinstance(value, JointComponent):
                 changed[what] = self.to.joints[value.name]
@@ -112,16 +112,18 @@ class _TwinConverter(NamedTuple):
                 for a, b in entry.anchor_pairs():
                     part = value[a].part
                     if part is value[b].part and part in on:
-                        return f"joins two places of {part}, which are at rest to each other here: left out"
+                        return f"joins two points of {part}, which do not move relative to each other here: left out"
                 if on:
                     changed[what] = tuple(self._anchor(x) if x.part in on else x for x in value)
             elif value is several and any(isinstance(item, JointComponent) for item in several):
                 changed[what] = tuple(self.to.joints[item.name] for item in several)
         if len(rods_held) == 2 and rods_held[0] == rods_held[1]:
-            return f"joins two places of rod '{rods_held[0]}', which are at rest to each other here: left out"
+            return f"joins two points of rod '{rods_held[0]}', which do not move relative to each other here: left out"
         converted = entry.with_rigid_rods(changed, self._section) if changed else entry
         return (
-            "is of places that are at rest to each other here: left out" if converted is None else converted
+            "is between points that do not move relative to each other here: left out"
+            if converted is None
+            else converted
         )
 
     def _surface(self, surface: Any) -> Any:

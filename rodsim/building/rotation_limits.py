@@ -35,8 +35,8 @@ def _describe_element(built: Built, rotation: RelativeRotation) -> str:
     start = high if closing else low
     return (
         f"element {start + 1} of {n} of rod '{rod.name}' (from {rod.arclength[start]:.4g} m on) is bent or twisted by "
-        f"{rotation.angle:.3g} rad from one end to the other, and an element knows turns up to pi: give the rod about "
-        f"{int(np.ceil(n * rotation.angle / RESOLVED_ROTATION))} elements, of which one would turn by "
+        f"{rotation.angle:.3g} rad from one end to the other, and an element represents rotations "
+        f"below pi only: give the rod about {int(np.ceil(n * rotation.angle / RESOLVED_ROTATION))} elements, of which one would turn by "
         f"{RESOLVED_ROTATION} rad here, more if it bends more sharply then, or more stiffness or damping"
     )
 
@@ -46,11 +46,11 @@ def _describe_bushing(built: Built, rotation: RelativeRotation) -> str:
     name = built.interaction_names[rotation.row]
     if INTERACTIONS[built.system.others.kind[rotation.row]] is FREE_BUSHING:
         return (
-            f"{name} is tilted by {rotation.angle:.3g} rad, and its free axis is known up to pi: "
-            "hold the tilt by more stiffness or a limit"
+            f"{name} is tilted by {rotation.angle:.3g} rad, and its free axis is defined for a tilt below pi only: "
+            "reduce the tilt by more stiffness or a limit"
         )
     return (
-        f"{name} is turned by {rotation.angle:.3g} rad, and a bushing that resists turns about all axes knows them up to pi: let "
-        "its stiffness about the axis that turns be 0, which is then free through any number of turns, and put a torsion "
-        "spring beside it, which counts them"
+        f"{name} is turned by {rotation.angle:.3g} rad, and a bushing that resists rotation about all axes represents "
+        "rotations below pi only: let its stiffness about the axis of rotation be 0, which is then free through any number of turns, and add a torsion "
+        "spring, which counts them"
     )

@@ -113,7 +113,7 @@ def anchor(context: CheckContext, what: str, thing: Any) -> Anchor:
     if isinstance(thing, Body | Driven):
         thing = thing.at((0.0, 0.0, 0.0))
     if isinstance(thing, Ground):
-        raise ModelError(f"{context.owner}: {thing} alone is no point; give model.ground.at(point)")
+        raise ModelError(f"{context.owner}: {thing} alone is not a point; give model.ground.at(point)")
     if not isinstance(thing, Anchor):
         known = thing if isinstance(thing, Rod) else shown(thing)
         raise ModelError(
@@ -130,7 +130,7 @@ def _check_end(context: CheckContext, what: str, thing: Any) -> Attachment:
     if isinstance(thing, Rod):
         raise ModelError(f"{context.owner}: say where on rod '{thing.name}': rod.start, rod.end or rod.at(s)")
     if not isinstance(thing, Anchor | Ground | Body | Driven):
-        raise ModelError(f"{context.owner}: {shown(thing)} is not a body, an anchor or the ground; give one")
+        raise ModelError(f"{context.owner}: {shown(thing)} is not a body, a point or the ground")
     context.check_is_in_model(part_of(thing))
     return thing
 
@@ -138,7 +138,9 @@ def _check_end(context: CheckContext, what: str, thing: Any) -> Attachment:
 def _check_rod(context: CheckContext, what: str, thing: Any) -> Rod:
     """Check that `thing` is a rod of the model."""
     if not isinstance(thing, Rod):
-        raise ModelError(f"{context.owner}: {shown(thing)} is no rod; give one, or use add_force at a point")
+        raise ModelError(
+            f"{context.owner}: {shown(thing)} is not a rod; give a rod, or use add_force at a point"
+        )
     context.check_is_in_model(thing)
     return thing
 
@@ -146,7 +148,7 @@ def _check_rod(context: CheckContext, what: str, thing: Any) -> Rod:
 def _check_part(context: CheckContext, what: str, thing: Any) -> Body | Rod:
     """Check that `thing` is a body or a rod of the model."""
     if not isinstance(thing, Body | Rod):
-        raise ModelError(f"{context.owner}: {shown(thing)} is neither a body nor a rod; give one")
+        raise ModelError(f"{context.owner}: {shown(thing)} is neither a body nor a rod")
     context.check_is_in_model(thing)
     return thing
 
@@ -156,7 +158,9 @@ def find_joint(context: CheckContext, what: str, value: Any) -> Any:
     joints = context.model.joints
     joint = joints.get(value) if isinstance(value, str) else value
     if not isinstance(joint, Component) or joints.get(joint.name) is not joint:
-        raise ModelError(f"{context.owner}: {shown(value)} is no joint of this model; give one, or its name")
+        raise ModelError(
+            f"{context.owner}: {shown(value)} is not a joint of this model; give a joint or its name"
+        )
     return joint
 
 
@@ -165,7 +169,7 @@ def _check_varying(context: CheckContext, what: str, value: Any) -> Any:
     value = vector_signal(f"{context.owner}: {what}", value)
     if isinstance(value, Signal):
         raise ModelError(
-            f"{context.owner}: {type(value).__name__} is a scalar; say which way with `.along(direction)`"
+            f"{context.owner}: {type(value).__name__} is a scalar; give its direction with `.along(direction)`"
         )
     return value if isinstance(value, VectorSignal) or callable(value) else vector(context.owner, what, value)
 

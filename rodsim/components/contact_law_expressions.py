@@ -61,7 +61,7 @@ def coefficients_of(owner: str, text: str) -> tuple[float, float, float]:
     constant, *coefficients = (float(c) for c in (*polynomial.coef, *(0.0,) * (DEGREE - degree)))
     if constant != 0.0:
         raise ModelError(
-            f"{owner}: law = {shown(text)} has a force of {constant:g} at depth 0, which would jump there; leave that term out"
+            f"{owner}: law = {shown(text)} has a force of {constant:g} at depth 0, which would jump there; remove that term"
         )
     c1, c2, c3 = coefficients
     if min(c1, c3) < 0.0 or c2 < -math.sqrt(3.0 * c1) * math.sqrt(c3):
@@ -71,7 +71,7 @@ def coefficients_of(owner: str, text: str) -> tuple[float, float, float]:
         )
     if max(coefficients) == 0.0:
         raise ModelError(
-            f"{owner}: law = {shown(text)} has no force at all; give one, or leave the contact out"
+            f"{owner}: law = {shown(text)} is zero at all depths; write a force, or remove the contact"
         )
     return c1, c2, c3
 
@@ -94,7 +94,7 @@ def _polynomial(whose: str, node: Node) -> Polynomial:
         "div": word == "div" and len(parts[1].coef) == 1 and parts[1].coef[0] != 0.0,
     }
     if not parts or not fits.get(word, True):
-        raise ModelError(f"{whose} is no polynomial of {DEPTH}; {_CURE}")
+        raise ModelError(f"{whose} is not a polynomial of {DEPTH}; {_CURE}")
     most = (
         sum(len(operand.coef) - 1 for operand in parts) if word != "pow" else (len(parts[0].coef) - 1) * power
     )
@@ -109,7 +109,7 @@ def _polynomial(whose: str, node: Node) -> Polynomial:
     else:
         result = {"add": parts[0].__add__, "sub": parts[0].__sub__, "mul": parts[0].__mul__}[word](parts[1])
     if not all(math.isfinite(c) for c in result.coef):
-        raise ModelError(f"{whose} has a factor that is no finite number; give a smaller one")
+        raise ModelError(f"{whose} has a factor that is not a finite number; use a smaller one")
     return result
 
 
@@ -123,7 +123,7 @@ def check_text(owner: str, values: dict[str, Any], mixed: bool) -> bool:
     for what, default in (("stiffness", None), ("exponent", 1.0), ("reach", None)):
         if values[what] != default:
             raise ModelError(
-                f"{owner}: {what} = {values[what]:g} besides the law {text}, whose own numbers say it; leave it out"
+                f"{owner}: {what} = {values[what]:g} besides the law {text}, which contains its numbers; remove it"
             )
     if mixed:
         raise ModelError(

@@ -90,8 +90,8 @@ def _check_surface(context: CheckContext, thing: Any) -> Surface:
         context.check_is_in_model(thing)
     elif not isinstance(thing, SurfaceComponent):
         raise ModelError(
-            f"{context.owner}: {shown(thing)} is no surface; give a rod, or what add_sphere, add_solid, add_plane and add_mesh "
-            "return"
+            f"{context.owner}: {shown(thing)} is not a surface; give a rod, or the return value of "
+            "add_sphere, add_solid, add_plane or add_mesh"
         )
     elif getattr(context.model, thing.table).get(thing.name) is not thing:
         raise ModelError(
@@ -111,7 +111,7 @@ def _check_surfaces(context: CheckContext, what: str, value: Any) -> tuple[Surfa
     for k, surface in enumerate(surfaces):
         if surface in surfaces[:k]:
             raise ModelError(
-                f"{context.owner}: {what} names {describe_surface(surface)} twice; leave one of them out"
+                f"{context.owner}: {what} names {describe_surface(surface)} twice; remove one of them"
             )
     return tuple(surfaces)
 
@@ -181,7 +181,7 @@ def _check_exponent(context: CheckContext, what: str, value: Any) -> float:
     n = number(context.owner, what, value)
     if n < 1.0:
         raise ModelError(
-            f"{context.owner}: {what} = {n:g} is below 1, with a stiffness without bound at the touch; give 1 (linear), 1.5 "
+            f"{context.owner}: {what} = {n:g} is below 1, which makes the stiffness infinite at the touch; give 1 (linear), 1.5 "
             "(Hertz) or more"
         )
     return n
@@ -287,7 +287,7 @@ class Contact(Component):
             twice = [own for own in pairs if own in known]
             if twice:
                 raise ModelError(
-                    f"{owner}: {twice[0]} meet in contact '{other.name}' already; leave them out, or ignore=[...]"
+                    f"{owner}: {twice[0]} meet in contact '{other.name}' already; remove them, or give ignore=[...]"
                 )
         _check_law(owner, values, pairs)
 
@@ -384,7 +384,7 @@ def _no_contact_reason(pair: Pair, itself: bool) -> str:
         return f"{describe_surface(a)} and {describe_surface(b)}: {_UNKNOWN}"
     at = [x.on.part if isinstance(x, SurfaceComponent) else x for x in pair]
     if all(isinstance(part, Ground | Driven) for part in at):
-        return f"neither {describe_surface(a)} nor {describe_surface(b)} is on what moves freely"
+        return f"neither {describe_surface(a)} nor {describe_surface(b)} is on a part that moves freely"
     one_place = isinstance(b, Rod) or not isinstance(at[0], Rod) or a.on.s == b.on.s  # type: ignore[union-attr]
     if at[0] is at[1] and one_place:
         return (
@@ -433,10 +433,12 @@ def _check_law(owner: str, values: dict[str, Any], pairs: Sequence[Pair]) -> Non
         raise ModelError(f"{owner}: a barrier begins at a gap; give reach= (m)")
     if not barrier and values["reach"] is not None:
         raise ModelError(
-            f"{owner}: reach = {values['reach']:g}, but a power begins where surfaces meet; leave it out"
+            f"{owner}: reach = {values['reach']:g}, but a power law begins where surfaces meet; remove it"
         )
     if barrier and values["exponent"] != 1.0:
-        raise ModelError(f"{owner}: exponent = {values['exponent']:g}, which a barrier has not; leave it out")
+        raise ModelError(
+            f"{owner}: exponent = {values['exponent']:g}, but a barrier has no exponent; remove it"
+        )
     if len(sorts) == 2 and values["stiffness"] is not None:
         one = [next(own for own in pairs if own.is_per_length is kind) for kind in (True, False)]
         raise ModelError(
@@ -447,7 +449,7 @@ def _check_law(owner: str, values: dict[str, Any], pairs: Sequence[Pair]) -> Non
         if False in sorts:
             own = next(own for own in pairs if not own.is_per_length)
             raise ModelError(
-                f"{owner}: {own} have no material of which a stiffness follows; give stiffness= (N/m^n)"
+                f"{owner}: {own} have no material from which a stiffness follows; give stiffness= (N/m^n)"
             )
         if barrier or values["exponent"] != 1.0:
             raise ModelError(
@@ -456,7 +458,8 @@ def _check_law(owner: str, values: dict[str, Any], pairs: Sequence[Pair]) -> Non
         for rod in every:
             if isinstance(rod, Rod) and section_at(rod, 0.5).modulus == 0.0:
                 raise ModelError(
-                    f"{owner}: the section of {rod} has no Young's modulus of which a stiffness follows; give stiffness= (N/m^2)"
+                    f"{owner}: the section of {rod} has no Young's modulus from which a stiffness follows; "
+                    "give stiffness= (N/m^2)"
                 )
     thick = isinstance(values["radius"], float)
     thin = {own for own in every if not _has_radius(own) and not (thick and isinstance(own, Rod))}
@@ -464,17 +467,17 @@ def _check_law(owner: str, values: dict[str, Any], pairs: Sequence[Pair]) -> Non
         if not own.has_plane and thin.issuperset(own):
             if isinstance(own.b, SolidSurface):
                 raise ModelError(
-                    f"{owner}: {own} have no rounding, which is as deep as they may come into each other; give radius= to "
-                    "one of them, some hundredths of its least side"
+                    f"{owner}: {own} have no rounding, which limits how deep they may interpenetrate; give radius= to "
+                    "one of them, a few hundredths of its shortest side"
                 )
             raise ModelError(
-                f"{owner}: {own} have no radius, and points do not meet points; give one of them a radius"
+                f"{owner}: {own} have no radius, and points cannot touch points; give one of them a radius"
             )
     if np.ptp(values["anisotropy"]) > 0.0 and (
         values["friction"][0] == 0.0 or not any(isinstance(own.b, Rod) for own in pairs)
     ):
         raise ModelError(
-            f"{owner}: anisotropy is of the friction on rods, of which it has none; leave it out"
+            f"{owner}: anisotropy needs friction on rods, which this contact does not have; remove it"
         )
     if values["drilling"] == BY_FRICTION:
         if values["friction"][0] == 0.0:
@@ -482,11 +485,11 @@ def _check_law(owner: str, values: dict[str, Any], pairs: Sequence[Pair]) -> Non
         for own in pairs:
             if not any(isinstance(x, PlaneSurface) for x in own):
                 raise ModelError(
-                    f"{owner}: drilling = 'friction' is known on planes alone, and {own} has none; give a length (m): "
+                    f"{owner}: drilling = 'friction' is available for planes only, and {own} has none; give a length (m): "
                     "2/3 of friction times the radius of what touches"
                 )
     if values["friction"][0] > 0.0 and values["tangential_stiffness"] is None and not linear:
-        raise ModelError(f"{owner}: friction on a law that is not linear; give tangential_stiffness= besides")
+        raise ModelError(f"{owner}: friction with a law that is not linear needs tangential_stiffness=")
 
 
 def _has_radius(surface: Surface) -> bool:

@@ -111,7 +111,7 @@ def _frames_along(
         before = angle[::per]
         if 2 * len(s) > max(_MAX_SAMPLES, 4 * len(stops)):
             raise ModelError(
-                f"{owner}: up turns by {steps.max():.3g} rad at s = {s[np.argmax(steps)]:.3f} at once; let it turn steadily"
+                f"{owner}: up rotates by {steps.max():.3g} rad at s = {s[np.argmax(steps)]:.3f} at once; let it vary continuously"
             )
         per *= 2
     keep = slice(0, None, per)

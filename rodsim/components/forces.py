@@ -83,7 +83,7 @@ def _check_rotation_axes(context: CheckContext, what: str, value: ArrayLike) -> 
     axes = array(context.owner, what, value, (3, 3))
     if np.abs(axes.T @ axes - np.eye(3)).max() > 1e-6 or np.linalg.det(axes) < 0.0:
         raise ModelError(
-            f"{context.owner}: {what} are no right-handed set of unit vectors; give one as columns"
+            f"{context.owner}: {what} are not a right-handed set of unit vectors; give such a set as columns"
         )
     left, _, right = np.linalg.svd(axes)
     return left @ right
@@ -198,7 +198,7 @@ class CoordinateForce(InteractionComponent):
         of, axis = values["of"], values["axis"]
         if (of == "length") != (axis is None):
             raise ModelError(
-                f"{context.owner}: of = '{of}' {'has no axis; leave it out' if axis is not None else 'needs `axis=`'}"
+                f"{context.owner}: of = '{of}' {'has no axis; remove it' if axis is not None else 'needs `axis=`'}"
             )
 
     def described(self) -> dict[str, Any]:
@@ -360,8 +360,8 @@ class JointDamping(InteractionComponent):
             if value > 0.0 and what not in JOINTS[joint.kind].rubbing:
                 kinds = [kind for kind, joint_kind in JOINTS.items() if what in joint_kind.rubbing]
                 raise ModelError(
-                    f"{owner}: {what} = {value:g}, but the {joint.kind} joint '{joint.name}' leaves that motion no freedom; "
-                    f"leave it out, or take a joint of {', '.join(kinds)}"
+                    f"{owner}: {what} = {value:g}, but the {joint.kind} joint '{joint.name}' does not allow that motion; "
+                    f"remove it, or use a joint of kind {', '.join(kinds)}"
                 )
         if rotational == slide == 0.0:
             raise ModelError(f"{owner}: resists nothing; give turning= or sliding=")

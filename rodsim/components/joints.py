@@ -110,7 +110,7 @@ class JointComponent(Component):
                 f"{owner}: a {values['kind']} holds a part to the ground; use 'weld' between two parts"
             )
         if joint.apart and values["at"] is not None:
-            raise ModelError(f"{owner}: holds two points apart; name them as a and b, and leave `at=` out")
+            raise ModelError(f"{owner}: connects two points; give them as a and b, and remove `at=`")
         values["axis"], values["second_axis"] = check_axes(
             owner, joint, values["axis"], values["second_axis"]
         )
@@ -207,9 +207,9 @@ def check_axes(owner: str, joint: type[Joint], axis: Any, second: Any) -> tuple[
     if joint.axis and axis is None:
         raise ModelError(f"{owner}: needs a direction; give `axis=`")
     if not joint.axis and axis is not None:
-        raise ModelError(f"{owner}: has no axis; leave `axis=` out")
+        raise ModelError(f"{owner}: has no axis; remove `axis=`")
     if not joint.second_axis and second is not None:
-        raise ModelError(f"{owner}: has no second axis; leave `second_axis=` out")
+        raise ModelError(f"{owner}: has no second axis; remove `second_axis=`")
     if axis is None:
         return None, None
     first = direction(owner, "axis", axis)
@@ -218,7 +218,7 @@ def check_axes(owner: str, joint: type[Joint], axis: Any, second: Any) -> tuple[
             owner, first, direction(owner, "second_axis", second)
         )
     if second is None:
-        raise ModelError(f"{owner}: turns about two axes; give `second_axis=`, that of its second part")
+        raise ModelError(f"{owner}: rotates about two axes; give `second_axis=`, that of its second part")
     other = direction(owner, "second_axis", second)
     cosine = float(first @ other)
     if abs(cosine) > PERPENDICULAR_COSINE:
@@ -233,7 +233,7 @@ def _second_shaft(owner: str, first: Floats, other: Floats) -> Floats:
     """Return the direction (3,) of the second shaft; ModelError if it points straight back along the first."""
     if float(first @ other) < -1.0 + PERPENDICULAR_COSINE:
         raise ModelError(
-            f"{owner}: second_axis goes straight back along axis; give that of the shaft going on"
+            f"{owner}: second_axis is opposite to axis; give the direction in which the second shaft continues"
         )
     return other
 
@@ -244,10 +244,10 @@ def check_numbers(
     """Return checked length (m), pitch (m) and locked coordinates; ModelError for an argument that the kind does not accept."""
     for word, value in (("length", length), ("pitch", pitch), ("locked", locked)):
         if value is not None and word not in joint.takes:
-            raise ModelError(f"{owner}: has no {word}; leave `{word}=` out")
+            raise ModelError(f"{owner}: has no {word}; remove `{word}=`")
     if "pitch" in joint.takes:
         if pitch is None or number(owner, "pitch", pitch) == 0.0:
-            raise ModelError(f"{owner}: says not how far it moves in a turn; give `pitch=`, m, but not 0")
+            raise ModelError(f"{owner}: has no pitch; give `pitch=`, m per turn, not 0")
         pitch = number(owner, "pitch", pitch)
     return (
         None if length is None else number(owner, "length", length, positive=True),
@@ -313,7 +313,7 @@ class Gear(Component):
                 len(joints),
             ):
                 raise ModelError(
-                    f"{owner}: {what} = {shown(values_of_joints)} for {len(joints)} joints; give one of each"
+                    f"{owner}: {what} = {shown(values_of_joints)} for {len(joints)} joints; give one for each joint"
                 )
         coupled = [_gear_term(context, *term) for term in zip(joints, ratios, coordinates, strict=True)]
         _check_gear(owner, coupled, context.model.gears.values())
@@ -356,8 +356,8 @@ def _check_gear(owner: str, terms: list[GearTerm], gears: Any) -> None:
     least = terms[sizes.index(min(sizes))]
     if max(sizes) > RATIOS[1] * abs(least.ratio):
         raise ModelError(
-            f"{owner}: the ratio of '{least.joint.name}', {least.ratio:g}, couples nothing beside {max(sizes):g}: it is lost "
-            "in rounding; leave it out, or give ratios of like size"
+            f"{owner}: the ratio of '{least.joint.name}', {least.ratio:g}, is negligible compared with {max(sizes):g}: "
+            "it is lost in rounding; remove it, or give ratios of similar size"
         )
     mine = {key: term.ratio for key, term in zip(coordinates, terms, strict=True)}
     for other in gears:
@@ -366,9 +366,9 @@ def _check_gear(owner: str, terms: list[GearTerm], gears: Any) -> None:
             continue
         factors = np.array([mine[key] / theirs[key] for key in mine])
         if np.ptp(factors) <= 1e-9 * np.abs(factors).max():
-            raise ModelError(f"{owner}: repeats gear '{other.name}'; leave one of them out")
+            raise ModelError(f"{owner}: repeats gear '{other.name}'; remove one of them")
         if len(mine) == 2:
             raise ModelError(
                 f"{owner}: couples the same joints as gear '{other.name}' with other ratios, so that neither may move; "
-                "leave one of them out, or clamp the joints"
+                "remove one of them, or clamp the joints"
             )

@@ -333,7 +333,7 @@ def check_section(owner: str, section: Any) -> None:
     """Raise ModelError unless `section` is a Section or callable."""
     if not (isinstance(section, Section) or callable(section)):
         raise ModelError(
-            f"{owner}: section = {shown(section)} is neither a Section nor a callable s -> Section; give one"
+            f"{owner}: section = {shown(section)} is neither a Section nor a callable s -> Section"
         )
 
 
@@ -381,7 +381,7 @@ def make_body(
     owner = f"body '{name}'"
     if not isinstance(properties, MassProperties):
         raise ModelError(
-            f"{owner}: {shown(properties)} is no shape; give Box, Cylinder, Capsule, Sphere, Cone, Mesh or MassProperties"
+            f"{owner}: {shown(properties)} is not a shape; give Box, Cylinder, Capsule, Sphere, Cone, Mesh or MassProperties"
         )
     return Body(
         name,
@@ -409,7 +409,7 @@ def make_driven(
     if attitude is not None and turn is not None:
         raise ModelError(f"{owner}: has both turn and attitude; give one of them")
     if attitude is not None and not callable(attitude):
-        raise ModelError(f"{owner}: attitude = {shown(attitude)} is no function t -> quaternion; give one")
+        raise ModelError(f"{owner}: attitude = {shown(attitude)} is not a function t -> quaternion")
     motion = FrameMotion(
         owner,
         vector(owner, "position", position),

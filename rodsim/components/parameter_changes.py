@@ -56,7 +56,7 @@ def check_paths(owner: str, model: ModelData, paths: Iterable[str]) -> None:
         if path not in known:
             near = difflib.get_close_matches(str(path), known, 3, 0.0)
             raise ModelError(
-                f"{owner}: {shown(path)} is no number that may change; near it are {', '.join(near)}",
+                f"{owner}: {shown(path)} is not a number that may change; similar paths are {', '.join(near)}",
                 choices=known,
             )
 

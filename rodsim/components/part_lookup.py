@@ -48,12 +48,12 @@ def find_part_or_point(owner: str, model: Any, text: str) -> Anchor | Body | Rod
     if isinstance(part, Rod):
         if len(place) != 1:
             raise ModelError(
-                f"{owner}: '{text}' is no point of rod '{name}'. Give a fraction of its length, as '{name}@0.5'."
+                f"{owner}: '{text}' is not a point of rod '{name}'. Give a fraction of its length, as '{name}@0.5'."
             )
         return part.at(place[0])
     if len(place) != 3:
         raise ModelError(
-            f"{owner}: '{text}' is no point of {part}. Give x, y and z in m, as '{name}@0.1,0,0'."
+            f"{owner}: '{text}' is not a point of {part}. Give x, y and z in m, as '{name}@0.1,0,0'."
         )
     return part.at(place)
 

@@ -34,12 +34,12 @@ def energy_law(
         if name not in known:
             strains = ", ".join(expressions.STRAINS)
             raise ModelError(
-                f"{OWNER}: W contains '{name}', which is no strain ({strains}), no stiffness ({', '.join(STIFFNESSES)}) and no "
+                f"{OWNER}: W contains '{name}', which is not a strain ({strains}), a stiffness ({', '.join(STIFFNESSES)}) or a "
                 f"parameter; give {name}="
             )
     unused = sorted(set(parameters) - set(names))
     if unused:
-        raise ModelError(f"{OWNER}: W does not contain the parameter '{unused[0]}'; leave it out")
+        raise ModelError(f"{OWNER}: W does not contain the parameter '{unused[0]}'; remove it")
     values = tuple(number(OWNER, name, known[name]) for name in names)
     return text, values, _stiffness_at_rest(text, values)
 
@@ -59,7 +59,7 @@ def _stiffness_at_rest(text: str, values: tuple[float, ...]) -> Floats:
         worst = int(np.argmax(np.abs(stress)))
         raise ModelError(
             f"{OWNER}: W has the stress dW/d{expressions.STRAINS[worst]} = {stress[worst]:.3g} at rest; strains are those from "
-            "the stress-free shape: take its linear part away"
+            "the stress-free shape: subtract its linear part"
         )
     lowest = np.linalg.eigvalsh(0.5 * (C + C.T))[0]
     if lowest <= 1e-14 * size:
@@ -75,7 +75,7 @@ def text_of(W: Any, owner: str = OWNER) -> str:
     import sympy as sp
 
     if not isinstance(W, sp.Expr):
-        raise ModelError(f"{owner}: W = {shown(W)} is no expression; give a text, or one of sympy")
+        raise ModelError(f"{owner}: W = {shown(W)} is not an expression; give a text or a sympy expression")
 
     def written(node: Any) -> str:
         if isinstance(node, sp.Symbol):

@@ -111,7 +111,7 @@ class Section:
                 )
             if what == "damping" and lowest < -1e-12 * np.abs(matrix).max():
                 raise ModelError(
-                    f"Section: damping has the eigenvalue {lowest:.3g}; it must not feed energy in"
+                    f"Section: damping has the eigenvalue {lowest:.3g}; it must be positive semidefinite"
                 )
             object.__setattr__(self, what, matrix)
         mass = number("Section", "mass_per_length", self.mass_per_length, at_least=0.0)
@@ -417,7 +417,7 @@ class Section:
         """Make a section from area (m^2), second moments about d2 and d3 (m^4) and the torsion constant (m^4)."""
         if not isinstance(material, Material):
             raise ModelError(
-                f"Section: material = {shown(material)} is no Material; give Material(E=..., ...)"
+                f"Section: material = {shown(material)} is not a Material; give Material(E=..., ...)"
             )
         G = material.shear_modulus
         shear = material.shear_factor * G * area
@@ -444,7 +444,7 @@ class Section:
         Raises
         ------
         ModelError
-            If `radius` is not positive or `material` is no Material.
+            If `radius` is not positive or `material` is not a Material.
 
         Examples
         --------
@@ -476,7 +476,7 @@ class Section:
         Raises
         ------
         ModelError
-            If `inner_radius` is negative or not smaller than `outer_radius`, or `material` is no Material.
+            If `inner_radius` is negative or not smaller than `outer_radius`, or `material` is not a Material.
 
         Examples
         --------
@@ -515,7 +515,7 @@ class Section:
         Raises
         ------
         ModelError
-            If a side is not positive or `material` is no Material.
+            If a side is not positive or `material` is not a Material.
 
         Examples
         --------

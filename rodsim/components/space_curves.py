@@ -218,8 +218,8 @@ def _spline_of(
     if not np.all(np.diff(u) > 0.0):
         at = int(np.argmin(np.diff(u)))
         raise ModelError(
-            f"{owner}: points {at} and {at + 1} of the curve are {chords[at]:.3g} m apart, which is nothing beside the "
-            f"{u[-1]:.3g} m that it has; correct the one that lies too far away, or leave one of them out"
+            f"{owner}: points {at} and {at + 1} of the curve are {chords[at]:.3g} m apart, which is negligible compared with the "
+            f"{u[-1]:.3g} m that it has; correct the one that lies too far away, or remove one of them"
         )
     if len(points) == 2:
         return StraightLine(points[0], points[1], float(u[1])), u

@@ -89,7 +89,7 @@ class SpringLaw:
         word("SpringLaw", "interpolation", interpolation, INTERPOLATIONS)
         if len(x_values) < 2 or x_values.shape != values.shape:
             raise ModelError(
-                f"SpringLaw: {len(x_values)} places and {len(values)} forces; give two or more, as many of both"
+                f"SpringLaw: {len(x_values)} values of x and {len(values)} forces; give two or more, as many of both"
             )
         if np.any(np.diff(x_values) <= 0.0):
             where = int(np.argmax(np.diff(x_values) <= 0.0))

@@ -67,7 +67,7 @@ def _check(owner: str, arguments: SpringArguments) -> None:
         return ModelError(f"{owner}: {text}")
 
     if along == "distance" and axis is not None:
-        raise fault("a distance has no axis. Leave it out, or give along='axis' or along='rotation'.")
+        raise fault("a distance has no axis. Remove it, or give along='axis' or along='rotation'.")
     if along != "distance" and axis is None:
         raise fault(f"along='{along}' has no axis. Give axis=(x, y, z).")
     if along != "rotation" and angle is not None:
@@ -78,7 +78,7 @@ def _check(owner: str, arguments: SpringArguments) -> None:
         if stiffness is not None:
             raise fault("has both a stiffness and a law. Give one of them.")
         if length is not None or angle is not None:
-            raise fault("a law is a function of the coordinate itself. Leave length= and angle= out.")
+            raise fault("a law is a function of the coordinate itself. Remove length= and angle=.")
     elif isinstance(damping, SpringLaw):
         if stiffness is not None:
             raise fault(

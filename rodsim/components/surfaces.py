@@ -148,7 +148,7 @@ def _check_shape(owner: str, on: Anchor) -> None:
         )
     if np.any(on.X != 0.0):
         raise ModelError(
-            f"{owner}: the shape of {on.part} stands where it stands; give {on.part} itself and no point of it, or vertices="
+            f"{owner}: the shape of {on.part} cannot be moved to a point; give {on.part} itself, or vertices="
         )
 
 
@@ -158,7 +158,7 @@ def _features_of(owner: str, on: Anchor, vertices: Floats | None, radius: float)
     assert solid is not None
     if vertices is None and isinstance(solid, Hull) and radius > 0.0:
         raise ModelError(
-            f"{owner}: radius = {radius:g} on a mesh, which has no rounding; leave it out, or give vertices= and the radius "
+            f"{owner}: radius = {radius:g} on a mesh, which has no rounding; remove it, or give vertices= and the radius "
             "around them"
         )
     return solid.features(owner, radius)
@@ -224,7 +224,7 @@ class MeshSurface(SurfaceComponent):
             try:
                 check_closed(owner, values["triangles"])
             except ModelError as error:
-                raise ModelError(f"{error}, or leave side out: it is touched on both") from None
+                raise ModelError(f"{error}, or remove side: a mesh can be touched on both sides") from None
 
     @property
     def corners(self) -> tuple[Floats, Ints]:

@@ -65,7 +65,9 @@ class Expression(Signal):
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str):
-            raise ModelError(f"Expression: {shown(self.text)} is not a text; give one, as '50*sin(2*pi*3*t)'")
+            raise ModelError(
+                f"Expression: {shown(self.text)} is not a text; give an expression such as '50*sin(2*pi*3*t)'"
+            )
         tree = self._with_owner(lambda: bound(parsed(self.text), {}, [TIME]))
         object.__setattr__(self, "text", ast.unparse(tree))
         self._with_owner(lambda: evaluated(tree, {TIME: 0.0}, FUNCTIONS))  # finds nodes that are not allowed

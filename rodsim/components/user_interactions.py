@@ -146,7 +146,7 @@ class UserInteraction(AnchoredInteraction):
         user_kind, anchors = values["own"], values["anchors"]
         if len(anchors) != user_kind.kind.arity:
             raise ModelError(
-                f"{context.owner}: '{user_kind.name}' is of {user_kind.kind.arity} anchors; {len(anchors)} are given"
+                f"{context.owner}: '{user_kind.name}' is of {user_kind.kind.arity} anchors, got {len(anchors)}"
             )
         _check_apart(context.owner, anchors)
         user_kind.packed(context.owner, values["numbers"])
@@ -241,11 +241,12 @@ class EnergyInteraction(AnchoredInteraction):
         )
         for name in values["parameters"]:
             if name not in parsed.parameters:
-                raise ModelError(f"{context.owner}: does not contain the parameter '{name}'; leave it out")
+                raise ModelError(f"{context.owner}: does not contain the parameter '{name}'; remove it")
         for parameter_name in parsed.parameters:
             if parameter_name not in values["parameters"]:
                 raise ModelError(
-                    f"{context.owner}: contains '{parameter_name}', which is no measure and no parameter; give {parameter_name}="
+                    f"{context.owner}: contains '{parameter_name}', which is neither a measure nor a parameter; "
+                    f"give {parameter_name}="
                 )
         values |= {"energy": parsed.text, "anchors": tuple(anchors), "bound_measures": tuple(bound_measures)}
 

@@ -81,7 +81,7 @@ def _finite(owner: str, role: str, values: Any) -> None:
             "guard its divisions"
         )
     if np.abs(np.imag(values)).max(initial=0.0) > 0.0:
-        raise ModelError(f"{owner}: `{role}` of real poses is not real; leave complex constants out")
+        raise ModelError(f"{owner}: `{role}` of real poses is not real; remove complex constants")
 
 
 def check_energy(owner: str, kind: Kind, count: int, X: Floats | None, length: float, free: bool) -> None:

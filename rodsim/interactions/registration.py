@@ -66,7 +66,7 @@ class UserKind:
         for name in arguments:
             if name not in known:
                 raise ModelError(
-                    f"{owner}: '{name}' is no number of '{self.name}'; it has {', '.join(known) or 'none'}"
+                    f"{owner}: '{name}' is not a number of '{self.name}'; it has {', '.join(known) or 'none'}"
                 )
         parts: list[Floats] = [np.zeros(0)]
         for name, count in self.numbers:
@@ -182,7 +182,7 @@ def interaction(
     widths = _widths(owner, numbers)
     if checks.count(owner, "rows", rows, 0, 3):
         raise ModelError(
-            f"{owner}: rows = {rows}, but constraints of a script are not taken yet; give an energy"
+            f"{owner}: rows = {rows}, but constraints of a script are not supported; give an energy"
         )
     checks.flag(owner, "free", free)
     checks.number(owner, "length", length, positive=True)
@@ -253,8 +253,8 @@ def find_user_kind(owner: str, kind: Any) -> UserKind:
         return KINDS[kind]
     known = ", ".join(f"'{name}'" for name in KINDS) or "none"
     raise ModelError(
-        f"{owner}: {shown(kind)} is no registered interaction; there are {known}: register it by @rodsim.interaction, or import "
-        "the script that does"
+        f"{owner}: {shown(kind)} is not a registered interaction; registered are {known}: register it by @rodsim.interaction, "
+        "or import the script that does"
     )
 
 
@@ -299,7 +299,7 @@ def _functions(owner: str, described: Any, evolves: bool) -> dict[str, FunctionT
         if function is None:
             continue
         if not isinstance(function, FunctionType) or function.__code__.co_argcount != len(arguments):
-            raise ModelError(f"{owner}: `{role}` is no function of {', '.join(arguments)}; write {how}")
+            raise ModelError(f"{owner}: `{role}` is not a function of {', '.join(arguments)}; write {how}")
         found_functions[role] = function
     if tuple(found_functions) not in (EVOLVING if evolves else (ENERGY, DISSIPATION)):
         has = ", ".join(found_functions) or "nothing"

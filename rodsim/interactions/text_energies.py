@@ -95,7 +95,7 @@ def parse_energy(owner: str, text: str, measures: tuple[MeasureTerm, ...]) -> En
     unused = [name for name in variables if name not in used]
     if unused:
         raise ModelError(
-            f"{owner}: its energy {shown(text)} does not contain the measure '{unused[0]}'; leave it out"
+            f"{owner}: its energy {shown(text)} does not contain the measure '{unused[0]}'; remove it"
         )
     return expression
 
@@ -113,7 +113,7 @@ def from_name(name: str) -> Kind | None:
     except ModelError as error:
         raise ValueError(str(error)) from None
     if expression is None or expression.name != name:
-        raise ValueError(f"{shown(name)} is no energy of measures")
+        raise ValueError(f"{shown(name)} is not an energy of measures")
     return energy_kind(expression)
 
 

@@ -258,8 +258,8 @@ def _good_gamma(result: Study) -> None:
         "Xu and Zhong 2016, as reported: the mean of the principal moments is near the best gamma, for the fast top too",
         f"error at the mean over the smallest of the scan: {named(worst, '.1f')}",
         max(worst.values()) < 1.5,
-        reason=f"The best gamma is {min(axial_factors):.1f} to {max(axial_factors):.1f} times the moment about the axis of the "
-        "fast spin, for both tops. The mean is near that only where the moments are alike; here it is six times the axial moment.",
+        reason=f"The best gamma is {min(axial_factors):.1f} to {max(axial_factors):.1f} times the moment about the axis of "
+        "the fast spin, for both tops. The mean is near that only where the moments are alike; here it is six times the axial moment.",
     )
 
 

@@ -170,7 +170,7 @@ def check_arguments(model: object, arguments: Arguments) -> CheckedArguments:
     if arguments.threads > 1 and scheme is None:
         raise ModelError(
             f"integrator '{arguments.integrator}' takes its steps in one thread; "
-            f"leave threads = {arguments.threads} out, or use one of {', '.join(EM_FAMILY)}"
+            f"remove threads = {arguments.threads}, or use one of {', '.join(EM_FAMILY)}"
         )
     request = requested_steps(
         arguments.t_end, arguments.dt, arguments.output_every, arguments.integrator, scheme
@@ -202,7 +202,7 @@ def check_output(output: Path, resume: bool = False, overwrite: bool = False) ->
     """Raise unless a run may write `output`: other files, devices and links are never replaced, results only if requested."""
     if resume and overwrite:
         raise ModelError(
-            f"'{output}': a run cannot both go on with a file and overwrite it; give one of the two"
+            f"'{output}': a run cannot both resume a file and overwrite it; give either resume or overwrite"
         )
     check_target(output)
     check_locks(output)
@@ -228,11 +228,11 @@ def _check_tolerance(arguments: Arguments, scheme: EmIntegrator | None) -> float
     tolerance = checks.number("simulate", "tolerance", arguments.tolerance, at_least=0.0)
     if tolerance > MAX_TOLERANCE:
         raise ModelError(
-            f"simulate: tolerance = {tolerance:g} leaves nothing of the laws; give 0 to {MAX_TOLERANCE:g}"
+            f"simulate: tolerance = {tolerance:g} is too large to conserve anything; use a value from 0 to {MAX_TOLERANCE:g}"
         )
     if tolerance > 0.0 and scheme is None:
         raise ModelError(
-            f"integrator '{arguments.integrator}' solves its steps to round-off; leave tolerance = {tolerance:g} out, or use one "
+            f"integrator '{arguments.integrator}' solves its steps to round-off; remove tolerance = {tolerance:g}, or use one "
             f"of {', '.join(EM_FAMILY)}"
         )
     return tolerance
@@ -244,7 +244,9 @@ def _check_options(model: object, arguments: Arguments) -> None:
         raise model_argument_error("simulate", model)
     output = arguments.output
     if output is not None and (not isinstance(output, str | Path) or not Path(output).name):
-        raise ModelError(f"simulate: output = {checks.shown(output)} is no name of a file; give one or None")
+        raise ModelError(
+            f"simulate: output = {checks.shown(output)} is not the name of a file; give a file name or None"
+        )
     if output is not None and "\0" in str(output):
         raise ModelError(f"simulate: output = {checks.shown(output)} contains NUL; give another name")
     Snapshots.of(arguments.snapshot)
@@ -253,4 +255,6 @@ def _check_options(model: object, arguments: Arguments) -> None:
     if arguments.progress is not None:
         checks.flag("simulate", "progress", arguments.progress)
     if arguments.chart is not None and not isinstance(arguments.chart, str):
-        raise ModelError(f"simulate: chart = {checks.shown(arguments.chart)} is no name; give one or None")
+        raise ModelError(
+            f"simulate: chart = {checks.shown(arguments.chart)} is not a name; give the name of a chart or None"
+        )

@@ -154,7 +154,7 @@ class Run:
             return make
         if arguments.chart is not None:
             raise ModelError(
-                f"integrator '{arguments.integrator}' has its own chart; leave chart = '{arguments.chart}' out"
+                f"integrator '{arguments.integrator}' has its own chart; remove chart = '{arguments.chart}'"
             )
         symmetry = Symmetry(initial, built.load_directions) if plan.keeps("plane") else None
         torque_free_frames = list(built.idle)  # axes without inertia, which cannot take a torque

@@ -114,7 +114,7 @@ def _measure(reader: PointReader, path: Path, measure: MeasureScene) -> Measure:
     arguments = {what: value for what, value in arguments.items() if value is not None}
     for what in arguments:
         if what not in takes:
-            raise SceneProblem(path, f"{who}: '{measure.of}' has no '{what}'; leave it out")
+            raise SceneProblem(path, f"{who}: '{measure.of}' has no '{what}'; remove it")
     for what, argument in takes.items():
         if what not in arguments and argument.default is argument.empty:
             raise SceneProblem(path, f"{who}: '{measure.of}' lacks '{what}'; give it")

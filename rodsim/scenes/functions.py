@@ -191,7 +191,7 @@ def motion_of(path: Path, data: Any) -> Any:
     if isinstance(data, str):
         return data
     if data.direction is not None:
-        raise SceneProblem(path, "a turn and a coordinate of a joint have no direction; leave it out")
+        raise SceneProblem(path, "a rotation and a coordinate of a joint have no direction; remove it")
     return _signal(data)
 
 

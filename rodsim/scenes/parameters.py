@@ -36,7 +36,9 @@ class Parameters(Mapping[str, float]):
         if is_expression(value):
             if name in self._under_way:
                 way = [*self._under_way[self._under_way.index(name) :], name]
-                raise ValueError(f"parameters go round in a circle, {' -> '.join(way)}; give one a number")
+                raise ValueError(
+                    f"parameters depend on each other in a circle, {' -> '.join(way)}; give one of them a number"
+                )
             self._under_way.append(name)
             try:
                 value = self._known[name] = number_of(value[len(SIGN) :], self)
@@ -44,7 +46,7 @@ class Parameters(Mapping[str, float]):
             finally:
                 self._under_way.pop()
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ValueError(f"parameter '{name}' = {shown(value)} is no number; give one")
+            raise ValueError(f"parameter '{name}' = {shown(value)} is not a number")
         return value
 
     def __iter__(self) -> Iterator[str]:

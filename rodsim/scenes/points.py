@@ -42,7 +42,7 @@ def _axes_of_euler(text: str) -> str:
     repeated = any(a == b for a, b in pairwise(text))
     if len(text) != 3 or not set(text.lower()) <= set("xyz") or not one_case or repeated:
         raise ValueError(
-            "it is no order of axes; give three letters, as xyz (fixed axes) or ZXZ (axes that rotate with the part)"
+            "it is not an order of axes; give three letters, as xyz (fixed axes) or ZXZ (axes that rotate with the part)"
         )
     return text
 
@@ -252,7 +252,7 @@ class PointReader:
         if isinstance(data, str):
             return body
         if data.at is not None and data.at_world is not None:
-            raise SceneProblem(path, f"body '{name}': both 'at' and 'at_world' are given; give one")
+            raise SceneProblem(path, f"body '{name}': both 'at' and 'at_world' are given; give one of them")
         if data.at_world is not None:
             return body.at_world(data.at_world)
         return body if data.at is None else body.at(data.at)
@@ -262,7 +262,7 @@ class PointReader:
         thing = self.end(path, data)
         if isinstance(thing, Ground):
             who = f"{self._who(path)}: " if self._who(path) else ""
-            raise SceneProblem(path, f"{who}'ground' alone is no point; give {{ground: [x, y, z]}}")
+            raise SceneProblem(path, f"{who}'ground' alone is not a point; give {{ground: [x, y, z]}}")
         return thing.at((0.0, 0.0, 0.0)) if isinstance(thing, Body | Driven) else thing
 
     def surface(self, path: Path, name: str) -> Any:

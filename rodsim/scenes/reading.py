@@ -65,7 +65,7 @@ def _with_includes(source: Source, chain: tuple[str, ...], included: list[str]) 
         if not isinstance(name, str) or not name:
             raise source.error(
                 (INCLUDE,),
-                f"include = {shown(include)} is not the name of a file; give one, or a list of them",
+                f"include = {shown(include)} is not the name of a file; give a name or a list of names",
             )
         folder = os.path.dirname(name)
         file = os.path.join(os.path.dirname(source.file), name)
@@ -82,7 +82,7 @@ def _with_includes(source: Source, chain: tuple[str, ...], included: list[str]) 
         if same:
             way = " -> ".join([*chain[chain.index(same[0]) :], same[0]])
             raise source.error(
-                (INCLUDE,), f"include = {name!r}: files include each other, {way}; leave one of them out"
+                (INCLUDE,), f"include = {name!r}: files include each other, {way}; remove one of them"
             )
         if not FilePath(file).exists():
             raise source.error((INCLUDE,), f"include = {name!r}: there is no file {file!r}; correct the name")
@@ -140,7 +140,7 @@ def _check_new(made: Source, path: Path, known: bool, part: Source) -> None:
     if known:
         file, line = made.place(path)
         what = ".".join(map(str, path))
-        raise part.error(path, f"{what} is also given in '{file}', line {line}; leave one of them out")
+        raise part.error(path, f"{what} is also given in '{file}', line {line}; remove one of them")
 
 
 # --- tables of time from CSV files
@@ -204,7 +204,8 @@ def _table(data: dict[str, Any], path: Path, folder: str) -> dict[str, Any]:
     for key, column in chosen.items():
         if not isinstance(column, str):
             raise SceneProblem(
-                (*path, key), f"table '{name}': {key} = {shown(column)} is not the name of a column; give one"
+                (*path, key),
+                f"table '{name}': {key} = {shown(column)} is not the name of a column; correct it",
             )
         k = look_up((*path, key), f"column of '{name}' called", column, columns)
         made[keys[key]] = [_cell(where, name, line, row, k) for line, row in rows[1:]]

@@ -49,7 +49,7 @@ _FOREIGN = {
 _WORDS = {
     "bool_type": "is neither true nor false; give one of them",
     "dict_type": "is not a mapping; give one, as {{key: value}}",
-    "extra_forbidden": "is not known here; leave it out",
+    "extra_forbidden": "is not known here; remove it",
     "finite_number": "is not a finite number; give one",
     "float_type": "is not a number; give one",
     "greater_than": "is too small; give a number above {gt:.6g}",
@@ -160,7 +160,7 @@ def _text(
         near = difflib.get_close_matches(key, known, 1)
         if _FOREIGN.get(key.lower()) in known:
             near = [_FOREIGN[key.lower()]]
-        hint = f"did you mean {near[0]!r}?" if near and near[0] != key else "leave it out"
+        hint = f"did you mean {near[0]!r}?" if near and near[0] != key else "remove it"
         return f"{who}: the key {quoted(key)} is not known here; {hint}"
     if kind in ("union_tag_not_found", "union_tag_invalid"):
         key = str(item.get("ctx", {}).get("discriminator", "type")).strip("'")

@@ -65,7 +65,7 @@ def _with_words(value: Any, path: Path) -> Any:
             word = ON if key is True else key
             if not isinstance(word, str) or word in copied:
                 where = ".".join(map(str, path)) or "the scene"
-                raise SceneError([("<scene>", 1, f"{where}: the key {key!r} is no word, or stands twice")])
+                raise SceneError([("<scene>", 1, f"{where}: the key {key!r} is not a text, or occurs twice")])
             copied[word] = _with_words(inside, (*path, word))
         return copied
     if isinstance(value, list | tuple):

@@ -192,7 +192,7 @@ class _Plain:
                 key = key_node.value  # as written: YAML 1.1 would turn `on` into True
                 if key in out:
                     where = key_node.start_mark.line + 1
-                    raise SceneError([(self._name, where, f"the key {key!r} stands twice; keep one")])
+                    raise SceneError([(self._name, where, f"the key {key!r} occurs twice; keep one")])
                 out[key] = self.convert(value_node, (*path, key), depth + 1)
                 self._lines[(*path, key)] = key_node.start_mark.line + 1
             return out

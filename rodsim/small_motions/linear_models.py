@@ -296,8 +296,8 @@ def frequency_response(
             saddle = SaddlePointSolver(scipy.sparse.csr_matrix(-w * w * M + 1j * w * D + K), G)
         except ModelError:
             raise ModelError(
-                f"frequency_response: nothing resists a motion at omega = {w:g} rad/s, so that it has no amplitude; leave this "
-                "frequency out, hold the motion by a spring, or give it damping"
+                f"frequency_response: nothing resists a motion at omega = {w:g} rad/s, so that it has no amplitude; remove this "
+                "frequency, hold the motion by a spring, or give it damping"
             ) from None
         x, y = saddle.reactions(of_inputs.astype(complex))
         x = x[:size]
@@ -314,7 +314,7 @@ def _motions(lin: Linearised, n_modes: int | None) -> Floats:
     if n_modes is None:
         if free > MAX_DEGREES_OF_FREEDOM:
             raise ModelError(
-                f"state_space: the model has {free} freedoms, too many for full matrices; give n_modes="
+                f"state_space: the model has {free} degrees of freedom, too many for full matrices; give n_modes="
             )
         return eigen.null_space(lin.G)
     n = min(checks.count("state_space", "n_modes", n_modes), free)

@@ -135,7 +135,7 @@ def steady_rotation(
     steps = checks.count("steady_rotation", "steps", steps)
     if len(evolving_interactions(built.system.others)):
         raise ModelError(
-            "steady_rotation: states of interactions are not taken about a steady rotation; leave them out, or simulate it"
+            "steady_rotation: internal states of interactions are not supported; remove them, or simulate the model"
         )
     check_start_time("steady_rotation", start, start_time)
     initial, ground = built.state, None
@@ -204,7 +204,7 @@ def _steady_shape(
         iterations=ITERATIONS,
         residual=change,
         message=(
-            f"model '{turning.built.layout.name}': no shape found that turns with {np.sqrt(part) * turning.spin} rad/s"
+            f"model '{turning.built.layout.name}': no shape found that rotates with {np.sqrt(part) * turning.spin} rad/s"
             f"{f', under {part:.4g} of its loads' if turning.grows else ''}: the last correction was {change:.3g} m; there may "
             "be none near by: give `start=`, an equilibrium or a rotation with less spin"
         ),
@@ -283,7 +283,7 @@ def _free_along(turning: RotatingModel, state: State) -> tuple[bool, bool]:
         if free and push > rounding * len(force):
             raise UnheldMotion(
                 f"model '{turning.built.layout.name}': nothing keeps it from {'sliding along' if shift else 'turning about'} the "
-                "axis, and its loads push it there; hold it by a joint or a spring, or leave these loads out"
+                "axis, and its loads push it there; hold it by a joint or a spring, or remove these loads"
             )
         free_motions.append(free)
     return free_motions[0], free_motions[1]
