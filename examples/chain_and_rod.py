@@ -1,12 +1,11 @@
-"""Rigid or flexible? A chain of rigid bars falls from horizontal beside a hanging rod of the same length and
-mass.
+"""Compare a chain of rigid bars with a rod: both fall from the horizontal, with equal length and mass.
 
 Both are pinned at the wall and start at rest. The chain has ten bars with spherical joints, square section
-0.05, density 1000; the rod is a thin rubber cord (E = 5e5). For the first moments they fall alike; then the
-cord, which resists bending and stretches, lags behind the chain's whip. Energy of both stays at its initial
-value, to round-off.
+0.05 m, density 1000 kg/m^3; the rod is a thin rubber cord (E = 5e5 Pa). At first they fall alike; then the
+cord, which resists bending and stretches, lags behind the whip of the chain. The energy of each is conserved
+to round-off.
 
-The picture shows the two side by side at several times.
+The picture shows both side by side at several times.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ BETWEEN = 0.8  # m between the two
 
 
 def model(n_bars: int = 10, n_elements: int = 40) -> Model:
-    """Chain at y = 0, rod at y = BETWEEN."""
+    """Return the model: the chain at y = 0, the rod at y = BETWEEN."""
     pair = Model("chain and rod", gravity=(0.0, 0.0, -9.81))
     bar_length = LENGTH / n_bars
     bar = Box(bar_length, SIDE, SIDE, density=DENSITY)
@@ -52,7 +51,7 @@ def run(
 
 
 def tips(result: Result) -> tuple[np.ndarray, np.ndarray]:
-    """Paths (T, 3) of the free ends of the chain and of the rod, the rod's moved onto the chain's plane."""
+    """Return the paths (T, 3), m, of the free ends of chain and rod; that of the rod is shifted into the chain's plane."""
     last = result.body("bar 10")
     half = np.array([LENGTH / 20, 0.0, 0.0])
     from rigid import quaternions

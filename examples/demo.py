@@ -1,8 +1,8 @@
-"""The demo: two simulations, their result files, pictures and audits, under one folder.
+"""Run two simulations and write their result files, pictures and audits to one folder.
 
-Writes for each of the flying spaghetti and the pair of chain and rod: NAME.vtkhdf (open it in ParaView 5.13
-or later), NAME.png (several times in one picture), NAME_plots.png (energies, momenta, residuals),
-NAME_audit.txt; and a movie NAME.mp4 of the pair.
+For the flying spaghetti, and for the pair of chain and rod, it writes NAME.vtkhdf (for ParaView 5.13 or later), NAME.png
+(several times in one picture), NAME_plots.png (energies, momenta, residuals) and NAME_audit.txt. For the pair it also writes a
+movie, NAME.mp4.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A double pendulum written in sympy, under every integrator: what fits runs, what does not says why."""
+"""A double pendulum written in sympy, simulated by every integrator; those that do not support it report the reason."""
 
 import sympy as sp
 

@@ -1,13 +1,14 @@
-"""A free rod, kicked at one end, tumbles through space: the flying spaghetti of Simo and Vu-Quoc (1988).
+"""A free rod, loaded at one end, tumbles through space: the flying spaghetti of Simo and Vu-Quoc (1988).
 
 A straight rod of length 10 from (6, 0, 0) to (0, 8, 0) is loaded at its first end by a force f/10 e1 and a
-moment (0, -f/2, -f), f a triangle of 200 at t = 2.5 back to 0 at t = 5; EA = GA = 1e4, GJ = EI = 500, A_rho
-= 1, J_rho = diag(20, 10, 10). Afterwards it is free: energy, linear momentum (50, 0, 0) and angular momentum
-stay as they are.
+moment (0, -f/2, -f). f is a triangle with the peak 200 at t = 2.5, zero from t = 5 on. EA = GA = 1e4,
+GJ = EI = 500, A_rho = 1, J_rho = diag(20, 10, 10). After t = 5 the rod is free: energy, linear momentum
+(50, 0, 0) and angular momentum are conserved.
+
 Converged positions of the ends: t = 5 (19.213602, 1.6255553, -2.1272407) and (12.953001, 6.809428,
 3.0287719).
 
-The picture shows a rod that flies to the right while it winds and unwinds like a piece of cooked spaghetti.
+The picture shows the rod, which flies to the right while it winds and unwinds.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ CONVERGED = {
 
 
 def model(n_elements: int = 20) -> Model:
-    """The rod and its load."""
+    """Return the rod and its load."""
     spaghetti = Model("flying spaghetti")
     section = Section.from_stiffness(
         EA=1e4,
@@ -52,7 +53,7 @@ def run(
     output_every: int = 5,
     progress: bool | None = None,
 ) -> Result:
-    """Simulate: 1000 steps after the load has ended, by default."""
+    """Simulate the rod; by default 1000 steps after the end of the load."""
     return simulate(
         model(n_elements),
         t_end,
@@ -65,13 +66,13 @@ def run(
 
 
 def end_error(result: Result, t: float) -> float:
-    """Largest distance of an end of the rod from its converged position at t = 5 or 10."""
+    """Return the largest distance of an end of the rod from its converged position at t = 5 or 10."""
     ends = result.rod("spaghetti").r[result.index_at(t)][[0, -1]]
     return float(np.linalg.norm(ends - CONVERGED[t], axis=1).max())
 
 
 def convergence(pairs: list[tuple[int, float]]) -> list[tuple[int, float, float, float]]:
-    """Rows (elements, h, error at t = 5, error at t = 10)."""
+    """Return rows (elements, h, error at t = 5, error at t = 10)."""
     rows = []
     for n_elements, h in pairs:
         result = run(n_elements, h, 10.0, output_every=round(5.0 / h))

@@ -1,13 +1,13 @@
-"""The spin-up beam: a rod whose root is turned, faster and faster, then evenly.
+"""The spin-up beam: a rod whose root is rotated, first with increasing, then with constant angular velocity.
 
 Simo & Vu-Quoc, "On the dynamics of flexible beams under large overall motions", J. Appl. Mech. 53 (1986): L = 10, EA = 2.8e7,
-GA = 1e7, EI = 1.4e4, mass 1.2 and rotary inertia 6e-4 per length; root angle psi(t) = (6/15)(t^2/2 + (15/(2 pi))^2
-(cos(2 pi t/15) - 1)) to t = 15, then 6 t - 45. While it is sped up the tip lags behind; then it is stretched by its own
-centrifugal force, by tan(a L)/a - L with a^2 = 36 * 1.2/EA: 5.14e-4. Bending that the spin-up has left rings on.
+GA = 1e7, EI = 1.4e4, mass 1.2 and rotary inertia 6e-4 per length; root angle psi(t) = (6/15)(t^2/2 + (15/(2 pi))^2 (cos(2 pi
+t/15) - 1)) to t = 15, then 6 t - 45. During the acceleration the tip lags behind; afterwards the beam is stretched by its own
+centrifugal force, by tan(a L)/a - L with a^2 = 36 * 1.2/EA: 5.14e-4. Bending excited by the spin-up continues as a vibration.
 
-The drive's work goes to 7201.4 J, the energy of the stretched beam that turns. With ten elements and h = 0.05 it is 2 % more:
-velocities whose mean is the chord of a step are larger by tan(x)/x, x = 6 h/2 (1.5 % of the energy), and lumped masses have
-1 + 1/(2 n^2) of the beam's inertia (0.5 %). Both fall with the square of step and mesh.
+The drive's work tends to 7201.4 J, the energy of the stretched, rotating beam. With ten elements and h = 0.05 it is 2 %
+larger: velocities whose mean is the chord of a step are larger by tan(x)/x, x = 6 h/2 (1.5 % of the energy), and lumped masses
+have 1 + 1/(2 n^2) of the beam's inertia (0.5 %). Both errors are proportional to the square of step and element length.
 
     python -m examples.spin_up
 """
@@ -30,7 +30,7 @@ STRETCH = np.tan(SPEED * np.sqrt(MASS / EA) * LENGTH) / (SPEED * np.sqrt(MASS / 
 
 
 class SpunUp(NamedTuple):
-    """Histories (T,): the tip's place in axes that turn with the root, less that of the rigid beam."""
+    """Histories (T,): position of the tip in axes that rotate with the root, less that of the rigid beam."""
 
     t: NDArray[np.float64]
     along: NDArray[np.float64]  # m
@@ -39,7 +39,7 @@ class SpunUp(NamedTuple):
 
 
 def spin_up(t_end: float = 20.0, dt: float = 0.05, n_elements: int = 10) -> SpunUp:
-    """Turn the root as the paper says."""
+    """Rotate the root as in the paper."""
     model = Model("spin-up beam")
     hub = model.add_driven("hub", turn=SpinUp(SPEED, T), axis=(0, 0, 1))
     beam = model.add_rod("beam", [(0, 0, 0), (LENGTH, 0, 0)], SECTION, n_elements, mass="lumped")

@@ -1,16 +1,17 @@
-"""Two interactions of one's own: magnets, as a kind with value and dual, and a flap that snaps, as the text of an energy.
+"""Two user-defined interactions: magnets, as a kind with value and dual, and a snapping flap, as an energy given as text.
 
 Two compass needles stand on pins in a row, D = 0.1 m apart. With the dipoles m_a, m_b in their axes and d between them,
 
     V = C [(m_a . m_b)/d^3 - 3 (m_a . d)(m_b . d)/d^5],   C = mu_0/(4 pi)                                   (1)
 
-so that in line, where they rest, they swing against each other and together with
+so that about their rest position, in line, they oscillate against each other and together with
 
     omega^2 = C m^2/(D^3 J) (1, 3)                                                                          (2)
 
-A flap on a hinge has two rests, -W and W, with the hill H between them: V = H ((a/W)^2 - 1)^2. Let go from just beside the top it
-swings through one well for ever; with a push it goes over. The picture shows (1) over both angles of the needles with a run in
-it, and the flap's energy with its kinetic part on top, whose sum is level to round-off.
+A flap on a hinge has two stable angles, -W and W, with the energy barrier H between them: V = H ((a/W)^2 - 1)^2. Released just
+beside the top it swings through one well without end; with a push it passes the barrier. The picture shows (1) over both
+angles of the needles with the path of a run, and the flap's energy with its kinetic part on top, whose sum is constant to
+round-off.
 
     python -m examples.user_interaction
 """
@@ -34,7 +35,7 @@ FLAP = Box(0.2, 0.1, 0.01, density=1000.0)
 
 @rodsim.interaction("dipoles", frames=2, numbers={"strength": 0, "m_a": 3, "m_b": 3})
 class Dipoles:
-    """(1) of dipoles in the axes of their parts; strength: mu_0/(4 pi), N/A^2."""
+    """Interaction (1) of dipoles in the axes of their parts; `strength`: mu_0/(4 pi), N/A^2."""
 
     def value(y, X):
         u, w, d = along(y, 0, X[1:4]), along(y, 1, X[4:7]), minus(y[1, 0], y[0, 0])
@@ -61,7 +62,7 @@ class Dipoles:
 
 
 def needles(angles: tuple[float, float] = (0.0, 0.0)) -> Model:
-    """Both needles, turned by `angles` (rad) from their line."""
+    """Return both needles, rotated by `angles` (rad) from their line."""
     model = Model("needles")
     for k, angle in enumerate(angles):
         turned = (np.cos(0.5 * angle), 0.0, 0.0, np.sin(0.5 * angle))
@@ -74,13 +75,13 @@ def needles(angles: tuple[float, float] = (0.0, 0.0)) -> Model:
 
 
 def frequencies() -> NDArray[np.float64]:
-    """(2), rad/s."""
+    """Return the angular frequencies (2), rad/s."""
     omega: NDArray[np.float64] = np.sqrt(C * MOMENT**2 / (D**3 * NEEDLE.inertia[2, 2]) * np.array([1.0, 3.0]))
     return omega
 
 
 def flap(angle: float = 0.01, speed: float = 0.0) -> Model:
-    """The flap at an angle (rad) from the top of the hill, with a speed (rad/s)."""
+    """Return the flap at an angle (rad) from the top of the barrier, with an angular velocity (rad/s)."""
     model = Model("flap")
     turned = (np.cos(0.5 * angle), 0.0, np.sin(0.5 * angle), 0.0)
     body = model.add_body("flap", FLAP, (0, 0, 0), turned, angular_velocity=(0.0, speed, 0.0))
@@ -91,19 +92,19 @@ def flap(angle: float = 0.01, speed: float = 0.0) -> Model:
 
 
 def run(model: Model, t_end: float, dt: float = 0.005) -> Result:
-    """With `em`."""
+    """Simulate the model with `em`."""
     return simulate(model, t_end, dt, output_every=1, progress=False)
 
 
 def angles_of(result: Result, axis: int) -> NDArray[np.float64]:
-    """(T, bodies) of each body about an axis of the world, rad."""
+    """Return the angles (T, bodies), rad, of each body about a world axis."""
     quat = result.states(slice(None)).quat[:, 1:]
     angle: NDArray[np.float64] = 2.0 * np.arctan2(quat[..., 1 + axis], quat[..., 0])
     return angle
 
 
 def picture(path: Path) -> Path:
-    """The energy of the needles over their angles, with a run; that of the flap, with a run."""
+    """Draw the energy of the needles over their angles, and the energy of the flap, each with a run."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 4.2), layout="constrained", dpi=130)

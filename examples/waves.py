@@ -1,12 +1,13 @@
-"""Waves along a rod: what elements make of their frequencies, beside the exact ones.
+"""Waves along a rod: frequencies of the elements compared with the exact ones.
 
-A straight steel bar, round, of radius 1 cm, with 1 cm between its nodes in the mean. Waves along it, of twist, of bending and
-of shear (Timoshenko's lower and upper branch) have exact frequencies omega(k); a rod of elements has those of its matrices.
-Long waves agree; the shortest that the nodes can show, of two nodes a wave length (k = pi/distance), is slower by 36 %
-(2/pi of its frequency) along a rod of `se3` elements with lumped masses.
+A straight, round steel bar of radius 1 cm has a mean node distance of 1 cm. Waves along it, of stretch, twist, bending and
+shear (Timoshenko's lower and upper branch), have exact frequencies omega(k); the frequencies of a rod of elements follow from
+its matrices. Long waves agree; the shortest that the nodes resolve, with two nodes per wavelength (k = pi/distance), is slower
+by 36 % (2/pi of its frequency) along a rod of `se3` elements with lumped masses.
 
-The picture shows four branches, exact in grey. `se3` leaves them smoothly; elements of order p follow them further, and have a
-gap wherever half a wave length is a whole part of an element: between the frequencies of the two waves that stand there.
+The picture shows four branches, exact in grey. The branches of `se3` deviate smoothly. Elements of order p follow the exact
+ones further, and have a gap at each wavelength of which a multiple of the half is the length of an element: between the
+frequencies of the two standing waves.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ SHOWN = (("se3", "lumped"), ("se3", "mean"), ("relative(2)", "lumped"), ("relati
 
 
 def curves(element: str, mass: str, points: int = 60) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """By branch: k over the greatest that nodes can show, exact frequencies, those of the elements, rad/s."""
+    """Return, by branch, k over the largest that the nodes resolve, exact frequencies, and those of the elements, rad/s."""
     from discretization.space.rod_elements import order_of
 
     cell = Cell(SECTION, element, mass, BETWEEN * order_of(element))
@@ -41,7 +42,7 @@ def curves(element: str, mass: str, points: int = 60) -> dict[str, tuple[np.ndar
 
 
 def picture(path: Path, points: int = 60) -> Path:
-    """Four branches, exact and of the elements SHOWN."""
+    """Draw four branches, exact and of the elements SHOWN."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 7.5), layout="constrained", dpi=130)

@@ -1,7 +1,7 @@
-"""Docstrings of this code as they are written, for Sphinx.
+"""Convert the docstrings of rodsim to reStructuredText for Sphinx.
 
-They are plain text: `names` between single backticks, formulas as they stand, arguments as "name: what it is" at the beginning of
-a line or after a full stop or semicolon, and sections Parameters, Returns, Raises, Source, Examples.
+The docstrings are plain text: `names` between single backticks, formulas without markup, arguments as "name: description" at
+the beginning of a line or after a full stop or semicolon, and the sections Parameters, Returns, Raises, Source, Examples.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ NUMPYDOC = re.compile(r"^[\w*, ]+ : .{1,100}\n +[A-Z`\"]")  # name, type, and wo
 
 
 def plain(text: str) -> str:
-    """Prose as reStructuredText: backticks doubled, everything that has a meaning there taken literally."""
+    """Convert prose to reStructuredText: double the backticks and escape characters with a special meaning."""
     parts = CODE.split(text.replace("``", "`"))
     return "".join(f"``{part}``" if k % 2 else SPECIAL.sub(r"\\\1", part) for k, part in enumerate(parts))
 
 
 def items(text: str, names: Iterable[str]) -> list[tuple[str, str]]:
-    """Split prose at the arguments it explains: (names, words); what comes before the first has no name."""
+    """Split prose at the arguments that it explains: pairs (names, words); text before the first argument has no name."""
     known = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
     if not known:
         return [("", text)]
@@ -51,7 +51,7 @@ def items(text: str, names: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def split(lines: list[str]) -> list[tuple[str, str]]:
-    """(section, paragraph); the text before the first section belongs to none. Formulas keep their lines."""
+    """Split a docstring into pairs (section, paragraph); text before the first one has "". Formulas keep their lines."""
     paragraphs: list[tuple[str, str]] = []
     section, block = "", []
 
@@ -75,7 +75,7 @@ def split(lines: list[str]) -> list[tuple[str, str]]:
 
 
 def names_of(thing: Any) -> list[str]:
-    """The arguments of a callable, the fields of a class."""
+    """Return the arguments of a callable, or the fields of a class."""
     try:
         return [name for name in inspect.signature(thing).parameters if name not in ("self", "cls")]
     except (TypeError, ValueError):
@@ -83,12 +83,12 @@ def names_of(thing: Any) -> list[str]:
 
 
 def field(kind: str, name: str, words: str) -> list[str]:
-    """One field, on one line."""
+    """Return a field list entry, on one line."""
     return [f":{kind} {name}: {plain(words)}"]
 
 
 def formatted(lines: list[str], names: list[str]) -> list[str]:
-    """A docstring as reStructuredText."""
+    """Format a docstring as reStructuredText."""
     said: list[str] = []
     fields: list[str] = []
     arguments: list[str] = []
@@ -138,7 +138,7 @@ def formatted(lines: list[str], names: list[str]) -> list[str]:
 
 
 def fields_of(cls: type) -> list[str]:
-    """A list of the fields of a dataclass or a named tuple, with the comments that stand beside them in its source."""
+    """List the fields of a dataclass or named tuple, with the comments on their lines in the source."""
     if not (dataclasses.is_dataclass(cls) or hasattr(cls, "_fields")):
         return []
     try:
@@ -155,26 +155,26 @@ def fields_of(cls: type) -> list[str]:
 
 
 def process(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """Called by autodoc for every docstring."""
+    """Convert a docstring in place; autodoc calls it for every object."""
     names = names_of(thing) if what in ("class", "exception", "function", "method") else []
     field_lines = fields_of(thing) if what == "class" else []
     lines[:] = [*formatted(lines, names), *field_lines]
 
 
 def skip(app: Sphinx, what: str, name: str, thing: Any, skipped: bool, options: Any) -> bool | None:
-    """Fields of named tuples are listed with their class; old names are not shown."""
+    """Skip fields of named tuples, which are listed with their class, and old names."""
     words = str(getattr(thing, "__doc__", ""))
     return True if words.startswith(("Alias for field number", "Old name of ")) else None
 
 
 def without_backs(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
-    """Pages of sources do not link back: viewcode takes the module of one name for that of all."""
+    """Remove links from source pages back to the reference: viewcode uses the module of one name for all of them."""
     if page.startswith("_modules/") and "body" in context:
         context["body"] = re.sub(r'<a class="viewcode-back"[^>]*>\[docs\]</a>', "", context["body"])
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Read docstrings in our own way."""
+    """Register the conversion of docstrings."""
     app.connect("autodoc-process-docstring", process)
     app.connect("autodoc-skip-member", skip)
     app.connect("html-page-context", without_backs)

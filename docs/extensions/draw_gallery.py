@@ -1,4 +1,4 @@
-"""Draw the pictures of the gallery: `python docs/extensions/draw_gallery.py [PICTURE ...]` after an example has changed."""
+"""Draw the pictures of the gallery: run `python docs/extensions/draw_gallery.py [PICTURE ...]` after an example has changed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SIZE = (560, 380)  # pixels: below 100 kB
 
 
 def draw(entry: Entry) -> None:
-    """One picture: rendered at the entry's times, or drawn by its own Python."""
+    """Draw one picture: render it at the times of the entry, or run the Python code of the entry."""
     from matplotlib.figure import Figure
 
     from rodsim import render

@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers draw themselves: nothing is fetched, no script runs."""
+"""Render formulas as MathML, which browsers display without scripts or downloads."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from sphinx.util.math import get_node_equation_number
 
 
 def mathml(latex: str, block: bool) -> str:
-    """<math> of a formula; one that cannot be read raises, and the build says where."""
+    """Return a formula as a <math> element; raise an error, which the build reports with its place, if it cannot be parsed."""
     return convert(latex, display="block" if block else "inline")
 
 
 def inline(translator: Any, node: nodes.math) -> None:
-    """$...$"""
+    """Render an inline formula, $...$."""
     translator.body.append(mathml(node.astext(), False))
     raise nodes.SkipNode
 
 
 def display(translator: Any, node: nodes.math_block) -> None:
-    """$$...$$, with its number where it has one."""
+    """Render a display formula, $$...$$, with its number if it has one."""
     translator.body.append(translator.starttag(node, "div", CLASS="formula"))
     translator.body.append(mathml(node.astext(), True))
     if node["number"]:

@@ -1,4 +1,4 @@
-"""The part of a page between two marks, which a program writes."""
+"""Replace the part of a page between two marks, which a program writes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 
 def between(page: str, mark: str, text: str) -> str:
-    """`page` with `text` between <!-- mark --> and <!-- end of mark -->; ValueError where it has not both once."""
+    """Return `page` with `text` between <!-- mark --> and <!-- end of mark -->; ValueError unless it has both exactly once."""
     begin, end = f"<!-- {mark} -->", f"<!-- end of {mark} -->"
     if page.count(begin) != 1 or page.count(end) != 1:
         raise ValueError(f"the page needs one line '{begin}' and one '{end}'")

@@ -1,7 +1,7 @@
-"""The list of pages beside each page, of the titles alone.
+"""List the pages beside each page by their titles alone.
 
-Sphinx copies the contents of all pages, with everything that the reference documents, for each page of the site, and then leaves
-all but the titles away: a third of the time that the site takes. Here there are no more than titles to copy.
+Sphinx copies the contents of all pages, with all entries of the reference, for each page of the site, and then removes
+everything but the titles, which takes a third of the build time. Here only the titles are copied.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sphinx.application import Sphinx
 
 
 def titles(contents: nodes.Element) -> nodes.Element:
-    """Contents of a page as Sphinx leaves them where `titles_only` is asked for: its title, and lists of pages below it."""
+    """Return the contents of a page as Sphinx returns them for `titles_only`: its title, and the lists of pages below it."""
     short = contents.deepcopy()
     for item in short.children:
         if isinstance(item, nodes.Element) and len(item) > 1:
@@ -27,7 +27,7 @@ def titles(contents: nodes.Element) -> nodes.Element:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Before the theme asks for the list."""
+    """Connect the list before the theme requests it."""
     short: dict[str, Any] = {}
 
     def of_titles(app: Sphinx, name: str, template: str, context: dict[str, Any], page: Any) -> None:

@@ -1,7 +1,7 @@
-"""Links that leave the folder of the documentation.
+"""Resolve links from the documentation to files of the repository.
 
-Pages are read in the repository too, and there link to its files. In the site a link to a file that is itself a page leads to
-that page, any other shows the file's path. A path that is not there is an error of the build.
+Pages are also read in the repository, and link to its files. In the site a link to a file that is itself a page leads to
+that page; for any other file the path is shown. A path that does not exist is an error of the build.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!https?:|mailto:|#)([^)#\s]+)(#[^)]*)?
 
 
 def resolved(text: str, folder: Path, page: Path) -> str:
-    """`text` of the page `page` (a path in docs) that was written in `folder`, with links fit for the site."""
+    """Return `text`, written in `folder`, with links that work on the site page `page` (a path in docs)."""
 
     def link(match: re.Match[str]) -> str:
         words, target, anchor = match.group(1), match.group(2), match.group(3) or ""
@@ -48,7 +48,10 @@ def resolved(text: str, folder: Path, page: Path) -> str:
 
 
 def listed(index: str, existing: set[str]) -> str:
-    """The index with the pages that are there in the place of lines `?name` and `?folder/*`; `?*` are those it names nowhere."""
+    """Return the index with the `existing` pages in place of lines `?name` and `?folder/*`.
+
+    `?*` stands for the pages that are not named elsewhere.
+    """
     named = set(re.findall(r"^\??([\w/]+)$", index, re.MULTILINE))
 
     def pages(match: re.Match[str]) -> str:
@@ -67,7 +70,7 @@ def listed(index: str, existing: set[str]) -> str:
 
 
 def read(app: Sphinx, name: str, source: list[str]) -> None:
-    """Mend the links of a page; complete the index."""
+    """Resolve the links of a page, and complete the index."""
     page = DOCS / f"{name}.md"
     if name == "index":
         source[0] = listed(source[0], set(app.env.found_docs))
@@ -76,12 +79,12 @@ def read(app: Sphinx, name: str, source: list[str]) -> None:
 
 
 def included(app: Sphinx, path: Path, parent: str, text: list[str]) -> None:
-    """Mend the links of a file of the repository that a page includes."""
+    """Resolve the links of a file of the repository that a page includes."""
     text[0] = resolved(text[0], (app.srcdir / path).resolve().parent, DOCS / f"{parent}.md")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Look at every page before it is parsed."""
+    """Process every page before it is parsed."""
     app.connect("source-read", read)
     app.connect("include-read", included)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

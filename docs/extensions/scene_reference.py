@@ -1,6 +1,6 @@
-"""The reference of scenes: one table for each object of the JSON schema; `written.py` puts it into the repository.
+"""Write the reference of scenes: one table for each object of the JSON schema; `written.py` stores it in the repository.
 
-Descriptions end with their unit in brackets, [1] for numbers without one.
+Descriptions end with their unit in brackets, [1] for numbers without a unit.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ Schema = dict[str, Any]
 
 
 def title(name: str) -> str:
-    """`CircularSection` -> circular section, `RodScene` -> rod."""
+    """Return the title of an object: `CircularSection` -> circular section, `RodScene` -> rod."""
     return re.sub(r"(?<!^)(?=[A-Z])", " ", name.removesuffix("Scene") or name).lower()
 
 
 def label(name: str) -> str:
-    """Target of the table of an object."""
+    """Return the link target of the table of an object."""
     return f"scene-{name.lower()}"
 
 
 def words_and_unit(description: str) -> tuple[str, str]:
-    """(words, unit) of a description; "" where there is no unit."""
+    """Split a description into (words, unit); the unit is "" if there is none."""
     words = re.sub(r"\s+", " ", description)
     unit = UNIT.search(words)
     return (words[: unit.start()], unit.group(1)) if unit else (words, "")
 
 
 def shape(schema: Schema) -> str:
-    """The type of a value in words, with links to the tables of objects."""
+    """Describe the type of a value in words, with links to the tables of objects."""
     if "$ref" in schema:
         name = schema["$ref"].rsplit("/", 1)[-1]
         return f"[{title(name)}](#{label(name)})"
@@ -74,7 +74,7 @@ def shape(schema: Schema) -> str:
 
 
 def bounded(word: str, schema: Schema) -> str:
-    """With the bounds that say something; those of what a float can hold do not."""
+    """Return the word of a type with its bounds, except bounds that every float satisfies."""
     if schema.get("exclusiveMinimum") == 0:
         return f"{word} > 0"
     least, most = schema.get("minimum"), schema.get("maximum")
@@ -86,7 +86,7 @@ def bounded(word: str, schema: Schema) -> str:
 
 
 def default(name: str, schema: Schema, required: list[str]) -> str:
-    """As it is written in a scene."""
+    """Return the default as it is written in a scene."""
     if name in required:
         return "required"
     value = schema.get("default")
@@ -94,7 +94,7 @@ def default(name: str, schema: Schema, required: list[str]) -> str:
 
 
 def references(schema: Any) -> Iterator[str]:
-    """Objects named in a schema, in its order."""
+    """Return the names of the objects that a schema refers to, in its order."""
     if isinstance(schema, dict):
         for key, value in schema.items():
             if key == "$ref":
@@ -107,7 +107,7 @@ def references(schema: Any) -> Iterator[str]:
 
 
 def reached(schema: Schema, definitions: dict[str, Schema]) -> list[str]:
-    """All objects that a schema leads to, in the order in which they come up."""
+    """Return the names of all objects that a schema leads to, in the order of their first occurrence."""
     names: list[str] = []
 
     def visit(part: Any) -> None:
@@ -121,7 +121,7 @@ def reached(schema: Schema, definitions: dict[str, Schema]) -> list[str]:
 
 
 def table(schema: Schema) -> list[str]:
-    """Rows of one object."""
+    """Return the rows of the table of one object."""
     required = schema.get("required", [])
     rows = ["| key | type | unit | default | |", "|---|---|---|---|---|"]
     for name, part in schema.get("properties", {}).items():
@@ -132,7 +132,7 @@ def table(schema: Schema) -> list[str]:
 
 
 def pages(schema: Schema) -> str:
-    """The whole reference as Markdown: the scene, then a section for each of its keys, then what several of them use."""
+    """Return the whole reference as Markdown: the scene, a section for each key, and objects that several keys share."""
     definitions = schema["$defs"]
     by_key = {key: reached(part, definitions) for key, part in schema["properties"].items()}
     users = {name: [key for key, names in by_key.items() if name in names] for name in definitions}
@@ -151,31 +151,31 @@ def pages(schema: Schema) -> str:
 
 
 def one(name: str, schema: Schema) -> list[str]:
-    """One object: its title, what it is, its keys."""
+    """Return the section of one object: its title, description and keys."""
     words = re.sub(r"\s+", " ", schema.get("description", ""))
     return [f"({label(name)})=", f"### {title(name)}", "", words, "", *table(schema)]
 
 
 def plain(text: str) -> str:
-    """Without what only the site reads: targets become anchors, classes of tables go."""
+    """Remove the markup that only the site uses: targets become anchors, table classes are removed."""
     text = re.sub(r"^\(([\w-]+)\)=$", r'<a id="\1"></a>', text, flags=re.MULTILINE)
     return re.sub(r"^\{\.scene\}\n", "", text, flags=re.MULTILINE)
 
 
 def tables() -> str:
-    """Of the schema as it is."""
+    """Return the reference of the current schema."""
     from rodsim.scenes.schema import Scene
 
     return pages(Scene.model_json_schema())
 
 
 def in_repository(page: str) -> str:
-    """The page as it is read without the site."""
+    """Return the page for readers of the repository."""
     return between(page, MARK, plain(tables()))
 
 
 def read(app: Sphinx, name: str, source: list[str]) -> None:
-    """Put the tables in their place, in the form of the site."""
+    """Insert the tables into their page, in the form of the site."""
     if name == PAGE:
         source[0] = between(source[0], MARK, tables())
 

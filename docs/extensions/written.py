@@ -1,5 +1,7 @@
-"""Pages that are written from data, so that they can be read in the repository: `python docs/extensions/written.py` after a
-change of the scene schema or of `gallery.yaml`. The site puts its own form, with cards and columns, between the same marks.
+"""Write pages from data, so that they can be read in the repository.
+
+Run `python docs/extensions/written.py` after a change of the scene schema or of `gallery.yaml`. The site inserts its own form,
+with cards and columns, between the same marks.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ DOCS = Path(__file__).parents[1]
 
 
 def pages() -> dict[Path, str]:
-    """Path of each page -> its text as it should be."""
+    """Return the path of each page -> its complete text."""
     made = {gallery.PAGE: gallery.in_repository, scene_reference.PAGE: scene_reference.in_repository}
     return {
         DOCS / f"{name}.md": text((DOCS / f"{name}.md").read_text("utf-8")) for name, text in made.items()

@@ -1,1 +1,1 @@
-"""Things that touch, one file each: a function that makes the model, and what it should show."""
+"""Examples of contact. Each file has a function that makes the model, and states the expected result."""

@@ -1,9 +1,9 @@
-"""A bolt in a nut: turned by a motor it goes down by a pitch a turn, carried by nothing but the flanks of its thread.
+"""A bolt in a nut: a motor rotates it, and it descends by one pitch per turn, carried by the flanks of its thread alone.
 
-Both threads are helical meshes with flanks of 30 degrees: crests and roots on helices, of so many straight pieces a turn. The
-bolt may slide on the greased shaft of the motor; its weight presses it on the flanks of the nut. On facets it ripples by a few
-hundredths of the pitch; as many pieces of a turn later the same facets lie on each other, so much lower. The number is what it
-falls in the last half turn, over half of the pitch.
+Both threads are helical meshes with flanks of 30 degrees: crests and roots on helices, with PIECES straight pieces per turn.
+The bolt slides without friction on the shaft of the motor; its weight presses it on the flanks of the nut. Because of the
+facets its path ripples by a few hundredths of the pitch. After a whole number of pieces the same facets are in contact again,
+at a lower height. The number is the descent in the last half turn over half of the pitch.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ MASS, TURN, G = 0.02, 0.2, 9.81  # kg, s for a turn, m/s^2
 
 
 def thread(turns: float, radius: float, below: float) -> tuple[Floats, Ints]:
-    """Vertices and triangles: roots at a radius, crests outside of them, half a pitch higher; the first root is at `below`."""
+    """Return vertices (n, 3), m, and triangles of a thread.
+
+    The roots are at `radius`, the crests outside of them and half a pitch higher; the height of the first root is `below`.
+    """
     n = round(turns * PIECES)
     phi = 2.0 * np.pi * np.arange(n + 1) / PIECES
     rise = below + PITCH * phi / (2.0 * np.pi)
@@ -42,7 +45,7 @@ def thread(turns: float, radius: float, below: float) -> tuple[Floats, Ints]:
 
 
 def model() -> Model:
-    """The bolt a little above the flanks of the nut."""
+    """Return the model, with the bolt slightly above the flanks of the nut."""
     made = Model("bolt", gravity=(0.0, 0.0, -G))
     motor = made.add_driven("motor", turn=signals.Steady(-2.0 * np.pi / TURN), axis=(0, 0, 1))
     bolt = made.add_body("bolt", Cylinder(INNER, 6 * PITCH, mass=MASS))
@@ -59,12 +62,12 @@ def model() -> Model:
 
 
 def run(turns: float = 0.6, dt: float = 5e-4, progress: bool | None = None) -> Result:
-    """Turn it."""
+    """Rotate the bolt by `turns` turns."""
     return simulate(model(), turns * TURN, dt, output_every=5, progress=progress)
 
 
 def fallen(result: Result) -> float:
-    """By how much it goes down in the last half turn, over half of the pitch."""
+    """Return the descent in the last half turn over half of the pitch."""
     z, half = result.body("bolt").r[:, 2], round(0.5 * TURN / (result.t[1] - result.t[0]))
     return float((z[-1 - half] - z[-1]) / (0.5 * PITCH))
 

@@ -1,7 +1,7 @@
-"""Short rubber rods fall into a box of planes, onto each other, and come to rest there.
+"""Short rubber rods fall into a box of planes and onto each other, and come to rest there.
 
-Five planes are the floor and the walls. All rods meet each other and the planes, with restitution and friction. What is lost is
-counted: energy and loss stay together at the initial energy, to round-off, and no rod leaves the box.
+Five planes are the floor and the walls. All rods touch each other and the planes, with restitution and friction. The
+dissipated energy is recorded: the sum of energy and dissipation is the initial energy to round-off, and no rod leaves the box.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ RADIUS, LENGTH, SIDE = 0.015, 0.18, 0.26  # m; the box is SIDE wide
 
 
 def model(layers: int = 3) -> Model:
-    """Two rods a layer, every second layer across."""
+    """Return the model with `layers` layers of two rods each; every second layer lies across the others."""
     made = Model("box of rods", gravity=(0.0, 0.0, -9.81))
     section = Section.circular(RADIUS, Material(E=1e6, nu=0.45, density=1000.0))
     planes = [made.add_plane("floor", made.ground.at((0.0, 0.0, 0.0)), (0, 0, 1))]

@@ -1,9 +1,9 @@
-"""Three yarns side by side are twisted into a cord by a motor, against a pull: they lie round each other as helices.
+"""Three parallel yarns are twisted into a cord by a motor against a pull; they wind around each other as helices.
 
-Their ends are hinged to two plates, so that no yarn is twisted itself; alone they would be straight, and cross on the axis at
-half a turn. In touch all along, they are helices of the radius R = 2 r/sqrt(3). Yarns of the length l that are turned by theta
-reach sqrt(l^2 - (R theta)^2), and what turns them has, besides what bends them, the moment by which the pull P comes nearer,
-P R^2 theta/sqrt(l^2 - (R theta)^2).
+Their ends are hinged to two plates, so that no yarn is twisted itself; without contact they would stay straight, and cross on
+the axis at half a turn. In contact along their whole length, they are helices of the radius R = 2 r/sqrt(3). The distance of
+the ends of yarns of the length l that are rotated by theta is sqrt(l^2 - (R theta)^2). Apart from the part that bends the
+yarns, the moment is that by which the pull P approaches: P R^2 theta/sqrt(l^2 - (R theta)^2).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ REACH = 2.0 * RADIUS / np.sqrt(3.0)  # m, of their axes from that of the cord
 
 
 def model(n_elements: int = 32, t_end: float = 0.4) -> Model:
-    """n_elements of each yarn."""
+    """Return the model; `n_elements`: number of elements of each yarn."""
     made = Model("bundle")
     section = Section.from_stiffness(
         EA=1e4,
@@ -49,18 +49,18 @@ def model(n_elements: int = 32, t_end: float = 0.4) -> Model:
 
 
 def run(n_elements: int = 32, t_end: float = 0.4, dt: float = 1e-3, progress: bool | None = None) -> Result:
-    """Twist them."""
+    """Twist the yarns."""
     return simulate(model(n_elements, t_end), t_end, dt, output_every=10, progress=progress)
 
 
 def shorter(result: Result) -> float:
-    """By how much the cord is at last, over what helices are."""
+    """Return the final shortening of the cord over that of helices."""
     around = REACH * 2.0 * np.pi * TURNS
     return float((LENGTH - result.body("plate").r[-1, 0]) / (LENGTH - np.sqrt(LENGTH**2 - around**2)))
 
 
 def heavier(result: Result) -> float:
-    """Of the moment of the motor to that by which the pull comes nearer; the rest bends yarns."""
+    """Return the moment of the motor over that which moves the pull; the remainder bends the yarns."""
     angle = 2.0 * np.pi * TURNS
     moment = PULL * REACH**2 * angle / np.sqrt(LENGTH**2 - (REACH * angle) ** 2)
     return float(abs(result.joint("turned").moment[-1, 0]) / moment)

@@ -1,8 +1,8 @@
-"""A rope lies over a drum that turns, held at one end, with a load at the other: the capstan.
+"""A rope over a rotating drum, held at one end and loaded at the other: the capstan equation.
 
-The drum is a thick rod on a driven frame. It turns towards the load, so that friction pulls all along the rope, which stays where
-it is. What holds it has exp(mu phi) times the load in the limit of a rope that is thin and does not resist bending: 4.81 for mu
-0.5 and half a turn, 111.3 for one and a half. A rope of the radius r, whose axis is at R, has (1 - r/R) in this exponent, by the
+The drum is a thick rod on a driven frame. It rotates towards the load, so that friction acts along the whole rope, which does
+not move. For a thin rope without bending stiffness the holding force is exp(mu phi) times the load: 4.81 for mu = 0.5 and half
+a turn, 111.3 for one and a half. For a rope of the radius r, whose axis is at R, the exponent has the factor (1 - r/R), by the
 moments about the axis of the drum.
 """
 
@@ -23,7 +23,10 @@ REACH = DRUM + ROPE  # m, to the axis of the rope
 
 
 def path(turns: float, pitch: float, radius: float) -> tuple[Floats, Floats]:
-    """Points of a line that goes up, round the y axis with this pitch (m a turn), and down again, and its last direction."""
+    """Return the points of a line and its last direction.
+
+    The line goes up, around the y axis with this pitch (m per turn), and down.
+    """
     phi = np.linspace(0.0, 2.0 * np.pi * turns, 400)
     helix = np.transpose([-radius * np.cos(phi), pitch * phi / (2.0 * np.pi), radius * np.sin(phi)])
     slope = pitch / (2.0 * np.pi * radius)
@@ -40,7 +43,10 @@ def model(
     holding: float | None = None,
     speed: float = 0.4,
 ) -> Model:
-    """The drum turns with `speed`, rad/s. With `holding`, N, the other end has this load instead of a support."""
+    """Return the model.
+
+    `speed`: angular velocity of the drum, rad/s; `holding`: load on the other end, N, in place of a support.
+    """
     made = Model("capstan")
     segment = (2.0 * np.pi * REACH * turns + 2.0 * TAIL) / n_elements
     over = segment**2 / (8.0 * REACH)  # at first chords, not nodes, touch the drum
@@ -86,17 +92,20 @@ def run(
     EI: float = 1e-5,
     progress: bool | None = None,
 ) -> Result:
-    """Let the drum turn."""
+    """Rotate the drum."""
     return simulate(model(turns, n_elements, EI), t_end, dt, output_every=5, progress=progress)
 
 
 def limit(turns: float) -> float:
-    """Of a rope that does not resist bending: friction acts on its surface, nearer to the axis than its tension."""
+    """Return the ratio of a rope without bending stiffness.
+
+    Friction acts on its surface, nearer to the drum's axis than its tension.
+    """
     return float(np.exp(2.0 * np.pi * MU * turns * (1.0 - ROPE / REACH)))
 
 
 def ratio(result: Result) -> float:
-    """Of the force that holds to the load, of 1 N, mean over the last third."""
+    """Return the holding force over the load, 1 N: mean over the last third of the run."""
     force = np.linalg.norm(result.joint("held").force, axis=1)
     return float(force[-result.n_outputs // 3 :].mean())
 

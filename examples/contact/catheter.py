@@ -1,10 +1,10 @@
-"""A catheter is pushed through a bend of a vessel: a rod inside of a triangulated tube, which it touches by distance alone.
+"""A catheter is pushed through a bend of a vessel: a rod inside a triangulated tube.
 
-A model ten times as large as life: the vessel, of 40 mm radius, goes straight for 0.2 m and then turns by 90 degrees about an
-arc of 0.5 m, as a surface of 864 triangles. The catheter, of silicone, 10 mm in radius, lies in its entrance and is pushed in by
-0.6 m within 0.8 s, with a friction of 0.1. Its tip slides along the outer wall and is bent by it: at the end it is 28.6 mm off
-the axis, where there is room for 30 mm; on the way it is pressed into the wall by up to 3.4 mm. What pushing works
-goes into motion, bending and friction, to round-off.
+The model is ten times as large as life: the vessel, of 40 mm radius, is straight for 0.2 m and then bends by 90 degrees about
+an arc of 0.5 m, as a surface of 864 triangles. The catheter, of silicone, 10 mm in radius, lies in its entrance and is pushed
+in by 0.6 m within 0.8 s, with a friction coefficient of 0.1. Its tip slides along the outer wall, which bends it: at the end
+it is 28.6 mm off the axis, where 30 mm are free; on the way it is pressed into the wall by up to 3.4 mm. The work of pushing
+equals motion, bending and friction to round-off.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SILICONE = Section.circular(RADIUS, Material(E=1e6, nu=0.45, density=1100.0, dam
 
 
 def axis(s: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Places (..., 3) of the axis of the vessel at s, m, and unit vectors across it in the plane of the bend."""
+    """Return positions (..., 3) of the axis of the vessel at s, m, and unit normals in the plane of the bend."""
     phi = np.clip((s - ENTRANCE) / BEND, 0.0, ANGLE)
     straight = np.minimum(s, ENTRANCE)
     place = np.stack([straight + BEND * np.sin(phi), 0.0 * s, BEND * (1.0 - np.cos(phi))], axis=-1)
@@ -30,7 +30,7 @@ def axis(s: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float6
 
 
 def vessel() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Vertices and triangles."""
+    """Return the vertices (n, 3), m, and triangles of the vessel."""
     middle, up = axis(np.linspace(0.0, ENTRANCE + BEND * ANGLE, ALONG + 1))
     angle = 2.0 * np.pi * np.arange(AROUND) / AROUND
     ring = np.cos(angle)[:, None] * up[:, None] + np.sin(angle)[:, None] * np.array([0.0, 1.0, 0.0])
@@ -42,7 +42,7 @@ def vessel() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 
 
 def model(friction: float = 0.1, n_elements: int = 16) -> Model:
-    """The catheter straight, its tip 50 mm before the bend."""
+    """Return the model: the catheter straight, its tip 50 mm before the bend."""
     made = Model("catheter", gravity=(0.0, 0.0, 0.0))
     vertices, triangles = vessel()
     wall = made.add_mesh("wall", made.ground.at((0, 0, 0)), vertices=vertices, triangles=triangles)
@@ -59,12 +59,12 @@ def model(friction: float = 0.1, n_elements: int = 16) -> Model:
 def run(
     friction: float = 0.1, dt: float = 1e-3, n_elements: int = 16, progress: bool | None = None
 ) -> Result:
-    """Push it in."""
+    """Push the catheter in."""
     return simulate(model(friction, n_elements), TIME, dt, output_every=10, progress=progress)
 
 
 def off_axis(result: Result) -> float:
-    """m, the most that a node inside of the vessel is from its axis at the end."""
+    """Return the largest distance, m, of a node inside the vessel from the vessel's axis at the end."""
     s = np.linspace(0.0, ENTRANCE + BEND * ANGLE, 2000)
     positions, nodes = axis(s)[0], result.rod("wire").r[-1]
     apart = np.linalg.norm(nodes[:, None] - positions[None], axis=2)[nodes[:, 0] > 0.0]

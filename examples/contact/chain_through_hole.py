@@ -1,9 +1,9 @@
-"""A chain of real links falls through a hole: let go upright above a plate, off the middle, it knocks on the rim and goes on.
+"""A chain of links falls through a hole: released upright above a plate, off the middle, it hits the rim and falls through.
 
-Each link is a ring of capsules on a body of its own, a quarter turn from the one above it (`link_chain`); the plate is a mesh
-with a square hole, a fifth wider than a link is. Links that fall carry nothing: only where the rim turns or holds one do those
-behind it come down on it. Links and plate rub, and leave each other slower than they met. The number is how many links are below
-the plate at last: all of them; on a plate without a hole none is.
+Each link is a ring of capsules on its own body, rotated by a quarter turn relative to the one above it (`link_chain`); the
+plate is a mesh with a square hole, a fifth wider than a link. Falling links carry no load; links touch the ones below only
+where the rim rotates or stops a link. Links and plate have friction and restitution. The number is how many links are below
+the plate at the end: all of them. On a plate without a hole there are none.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HOLE, PLATE, THICK = (
 
 
 def plate(hole: float) -> tuple[Floats, Ints]:
-    """Vertices and triangles, at z = 0; without a hole one square."""
+    """Return the vertices and triangles of the plate, at z = 0; without a hole it is one square."""
     square = np.array([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)], float)
     if hole == 0.0:
         return PLATE * square, np.array([(0, 1, 2), (0, 2, 3)])
@@ -38,7 +38,7 @@ def plate(hole: float) -> tuple[Floats, Ints]:
 
 
 def model(hole: float = HOLE) -> Model:
-    """Upright, the lowest link just above the plate."""
+    """Return the model: the chain upright, its lowest link just above the plate."""
     made, below = Model("chain through a hole", gravity=(0.0, 0.0, -G)), []
     vertices, triangles = plate(hole)
     at = made.ground.at((0.0, 0.0, 0.0))
@@ -61,12 +61,12 @@ def model(hole: float = HOLE) -> Model:
 
 
 def run(hole: float = HOLE, t_end: float = 0.22, dt: float = 5e-4, progress: bool | None = None) -> Result:
-    """Let it go."""
+    """Release the chain."""
     return simulate(model(hole), t_end, dt, output_every=20, progress=progress)
 
 
 def through(result: Result) -> int:
-    """How many links are below the plate."""
+    """Return how many links are below the plate."""
     return sum(int(result.body(f"link {k}").r[-1, 2] < -WIDE) for k in range(COUNT))
 
 

@@ -1,11 +1,11 @@
-"""A rubber cord is let down onto a belt that runs: it lies down in coils, in meanders or straight, by the speed of the belt.
+"""A rubber cord is lowered onto a moving belt: the belt's speed decides whether it coils, meanders or stays straight.
 
-The cord hangs from a nozzle that comes down with the speed V, so that V of it reaches the belt a second. A belt that runs as fast
-takes it away straight; a slower one has more cord than way, and the cord lies down in meanders, on a slow belt in coils. Their
-size goes with the length at which bending resists weight, (EI/(rho A g))^(1/3).
+The cord hangs from a nozzle that descends with the speed V, so that a length V of it reaches the belt per second. A belt of
+the same speed carries it away straight. On a slower belt more cord than belt length arrives, and it forms meanders, on a slow
+belt coils. Their size scales with the length at which bending balances weight, (EI/(rho A g))^(1/3).
 
-Source: M. K. Jawed, F. Da, J. Joo, E. Grinspun, P. M. Reis, Coiling of elastic rods on rigid substrates, PNAS 111 (2014) 14663.
-The cord does not feel itself here: where it would lie on itself it goes through.
+Source: M. K. Jawed, F. Da, J. Joo, E. Grinspun, P. M. Reis, Coiling of elastic rods on rigid substrates, PNAS 111 (2014)
+14663. The cord has no contact with itself here: where it would lie on itself it passes through.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ BENDING_LENGTH = (RUBBER.E * RADIUS**2 / (4.0 * RUBBER.density * G)) ** (1 / 3) 
 
 
 def model(belt: float = 0.2, n_elements: int = 40) -> Model:
-    """belt: speed over that of the nozzle. For half a second the lower end is pushed aside, so that it knows where to fall."""
+    """Return the model; `belt`: speed of the belt over that of the nozzle.
+
+    For half a second the lower end is pushed sideways, to determine the direction in which the cord falls.
+    """
     made = Model("coiling", gravity=(0.0, 0.0, -G))
     foot, top = (0.0, 0.0, RADIUS + 0.002), (0.0, 0.0, RADIUS + 0.002 + LENGTH)
     cord = made.add_rod("cord", [foot, top], Section.circular(RADIUS, RUBBER), n_elements, up=(0, 1, 0))
@@ -42,30 +45,30 @@ def run(
     n_elements: int = 40,
     progress: bool | None = None,
 ) -> Result:
-    """Simulate until most of the cord is down."""
+    """Simulate until most of the cord lies on the belt."""
     return simulate(model(belt, n_elements), t_end, dt, output_every=10, progress=progress)
 
 
 def lying(result: Result, k: int = -1) -> Floats:
-    """(m, 2) m, the nodes that lie on the belt, from the first that did; without those that were pushed aside at first."""
+    """Return the positions (m, 2), m, of the nodes on the belt, without those that were pushed sideways at first."""
     r = result.rod("cord").r[k]
     up = np.flatnonzero(r[:, 2] > 1.5 * RADIUS)
     return np.asarray(r[3 : up[0] if len(up) else len(r), :2])
 
 
 def turns(result: Result, k: int = -1) -> float:
-    """By how much the direction of what lies turns round, the way there and the way back being different."""
+    """Return the total rotation of the direction of the cord on the belt; rotations in opposite directions cancel."""
     d = np.diff(lying(result, k), axis=0)
     bends = np.arctan2(d[:-1, 0] * d[1:, 1] - d[:-1, 1] * d[1:, 0], np.sum(d[:-1] * d[1:], axis=1))
     return float(np.ptp(np.concatenate([[0.0], np.cumsum(bends)])) / (2.0 * np.pi))
 
 
 def width(result: Result, k: int = -1) -> float:
-    """Of the pattern across the belt, over the length at which bending resists weight."""
+    """Return the width of the pattern across the belt over the length at which bending balances weight."""
     return float(np.ptp(lying(result, k)[:, 1]) / BENDING_LENGTH)
 
 
 if __name__ == "__main__":
     for ratio in (0.2, 0.6, 1.0):
-        found = run(ratio)
-        print(f"belt {ratio:.1f} V: {turns(found):.2f} turns, {width(found):.2f} lengths wide")
+        result = run(ratio)
+        print(f"belt {ratio:.1f} V: {turns(result):.2f} turns, {width(result):.2f} lengths wide")

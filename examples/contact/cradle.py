@@ -1,9 +1,9 @@
-"""Newton's cradle: as many balls swing out as swing in.
+"""Newton's cradle: as many balls swing out as were lifted.
 
-Five steel balls of 20 mm hang side by side as pendulums, half a millimetre apart, so that each impact is over before the next one
-begins; in each, two equal balls exchange their velocities, without loss. What was lifted by an angle comes down with all of its
-energy, and the last ones rise to the same angle, after half a swing. Balls that touch at rest do not do so: their impacts
-overlap, and all five move a little.
+Five steel balls of 20 mm hang side by side as pendulums, half a millimetre apart, so that each impact ends before the next
+begins. In each impact two equal balls exchange their velocities without loss. Balls lifted by an angle return with all of
+their energy, and the same number at the other end rises to the same angle after half a swing. Balls that touch at rest do not
+behave so: their impacts overlap, and all five move a little.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ STIFFNESS, G, N, LIFT = 2.6e6, 9.81, 5, 0.5  # N/m, m/s^2, balls, rad
 
 
 def model(lifted: int = 1, apart: float = APART) -> Model:
-    """So many of the first balls are lifted, together."""
+    """Return the model with the first `lifted` balls lifted together."""
     made, balls = Model("cradle", gravity=(0.0, 0.0, -G)), []
     for k in range(N):
         x, angle = (2.0 * RADIUS + apart) * k, LIFT * (k < lifted)
@@ -33,12 +33,12 @@ def model(lifted: int = 1, apart: float = APART) -> Model:
 def run(
     lifted: int = 1, t_end: float = 0.6, dt: float = 1e-4, apart: float = APART, progress: bool | None = None
 ) -> Result:
-    """Let them go."""
+    """Release the balls."""
     return simulate(model(lifted, apart), t_end, dt, output_every=10, progress=progress)
 
 
 def angles(result: Result, apart: float = APART) -> Floats:
-    """(N, T) rad, of the pendulums from the vertical."""
+    """Return the angles (N, T), rad, of the pendulums from the vertical."""
     angles_of_balls = []
     for k in range(N):
         r = result.body(f"ball {k}").r

@@ -1,9 +1,9 @@
 """A row of dominoes on a floor: the first is pushed over, and all fall.
 
-Six blocks of 8 x 24 x 48 mm and 10 g, three thicknesses from one to the next, stand on a floor with friction; without a push
-they stand for ever. The first gets the speed of tipping about its foot, falls against the second, and so on: corners meet
-faces, edges slide along them. Between each other they lose nothing, on the floor by friction and impact: energy and what is
-lost keep their sum to round-off. The wave runs at 0.75 m/s from a domino to the next.
+Six blocks of 8 x 24 x 48 mm and 10 g stand on a floor with friction, at distances of three thicknesses; without a push they
+stay at rest. The first block gets the velocity of tipping about its foot and falls against the second, and so on: corners
+touch faces, edges slide along them. Contact between blocks is without loss; on the floor friction and impacts dissipate:
+energy plus dissipation is constant to round-off. The wave runs at 0.75 m/s from one domino to the next.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FALLS = np.radians(12.0)  # a domino that leans so far has been hit
 
 
 def model(push: float = PUSH) -> Model:
-    """All of them, as deep as they stand at rest."""
+    """Return the model: all blocks standing, at the depth of contact of the state of rest."""
     made = Model("dominoes", gravity=(0.0, 0.0, -G))
     floor = made.add_plane("floor", made.ground.at((0, 0, 0)), (0, 0, 1))
     solids = []
@@ -39,18 +39,18 @@ def model(push: float = PUSH) -> Model:
 
 
 def run(push: float = PUSH, t_end: float = 0.4, dt: float = 2e-4, progress: bool | None = None) -> Result:
-    """Push the first."""
+    """Push the first block."""
     return simulate(model(push), t_end, dt, output_every=10, progress=progress)
 
 
 def tilts(result: Result) -> np.ndarray:
-    """(N, T) rad, of each from the vertical."""
+    """Return the angles (N, T), rad, of the blocks from the vertical."""
     quats = np.array([result.body(f"domino {k}").quat for k in range(N)])
     return np.arccos(np.clip(1.0 - 2.0 * (quats[..., 1] ** 2 + quats[..., 2] ** 2), -1.0, 1.0))
 
 
 def speed(result: Result) -> float:
-    """m/s, of the wave, from the second domino to the last."""
+    """Return the speed of the wave, m/s, from the second domino to the last."""
     times = [
         float(np.interp(FALLS, angles[: np.argmax(angles)], result.t[: np.argmax(angles)]))
         for angles in tilts(result)

@@ -1,10 +1,10 @@
-"""A chain of beads falls on a table, held upright and let go: the table carries three times what lies on it.
+"""A chain of beads, released upright above a table, falls on it: the table carries three times the weight of the part at rest.
 
-What has come down at the time t is lambda g t^2/2 heavy, lambda the mass per length. Each bead stops where it lands, which takes
-the momentum lambda v dt v of what lands meanwhile: twice that weight more. The number is the impulse of the table up to some
-time, from the momentum of the chain, over that of this force, lambda g^2 t^3/2.
+The part that has landed by the time t has the weight lambda g^2 t^2/2, lambda the mass per length. Each bead stops where it
+lands; the momentum lambda v dt v of the part that lands in dt adds twice that weight. The number is the impulse of the table
+up to some time, from the momentum of the chain, over that of this force, lambda g^2 t^3/2.
 
-The beads are joined by massless rods that they do not feel before they land; the lowest ones go aside to make room.
+The beads are joined by massless rods without force before they land; the lowest ones move aside to make room.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ G, LENGTH, MASS, RADIUS = 9.81, 0.5, 0.01, 0.004  # m/s^2, m, kg of a bead, m
 
 
 def model(beads: int = 30) -> Model:
-    """A chain that hangs over the table, a little bent so that it knows where to fall."""
+    """Return a chain above the table, slightly bent to determine the direction in which it falls."""
     made = Model("falling chain", gravity=(0.0, 0.0, -G))
     table = made.add_plane("table", made.ground.at((0.0, 0.0, 0.0)), (0, 0, 1))
     step, last, balls = LENGTH / beads, None, []
@@ -38,7 +38,7 @@ def run(t_end: float = 0.25, dt: float = 5e-4, progress: bool | None = None) -> 
 
 
 def carried(result: Result, k: int) -> float:
-    """Impulse of the table up to output k, over that of three times the weight of what lies there."""
+    """Return the impulse of the table up to output k, over that of three times the weight of the part at rest on it."""
     mass, t = MASS * len(result.layout.bodies), result.t[k]
     impulse = result.linear_momentum[k, 2] + mass * G * t
     return float(impulse / (mass / LENGTH * G**2 * t**3 / 2))

@@ -1,10 +1,10 @@
-"""Four soft fingers lift a box: they are bent by moments at their tips until they press it, and the hand goes up.
+"""Four soft fingers lift a box: moments at their tips bend them until they press on it, and the hand rises.
 
 Rubber rods of 120 mm hang from a hand, two on either side of a cube of 40 mm and 30 g that stands on a floor. Moments of up to
-0.04 N m at their tips curl them inwards, as pressure does in fingers of silicone; then the hand goes up by 80 mm. The cube is
-held by friction alone, one bristle to a finger, each pressed with 0.414 N: at rest by a friction above 0.178, its weight over the
-sum of that; while the hand gains speed, with up to 5.1 m/s^2, by one above 0.27. It rises by 0.58 mm as the fingers curl, and by
-the 80 mm of the hand. With a friction of 0.05 it stays where it is.
+0.04 N m at their tips curl them inwards, like pressure in fingers of silicone; then the hand rises by 80 mm. The cube is held
+by friction alone, with one bristle per finger, each pressed with 0.414 N. At rest this requires a friction coefficient above
+0.178, the weight over the sum of these forces; while the hand accelerates, with up to 5.1 m/s^2, one above 0.27. The cube
+rises by 0.58 mm as the fingers curl, and by the 80 mm of the hand. With a friction coefficient of 0.05 it stays on the floor.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ RUBBER = Section.circular(RADIUS, Material(E=1e7, nu=0.45, density=1100.0, dampi
 
 
 def model(friction: float = 0.8, n_elements: int = 8) -> Model:
-    """Fingers straight, the cube at rest on the floor."""
+    """Return the model: straight fingers, the cube at rest on the floor."""
     made = Model("gripper", gravity=(0.0, 0.0, -G))
     hand = made.add_driven("hand", displacement=signals.SmoothStep(LIFT, BEGINS, ENDS).along((0, 0, 1)))
     body = made.add_body("cube", Box(SIDE, SIDE, SIDE, mass=MASS), (0, 0, SIDE / 2 - MASS * G / 2e3))
@@ -48,20 +48,20 @@ def run(
     n_elements: int = 8,
     progress: bool | None = None,
 ) -> Result:
-    """Grip and lift."""
+    """Grip the cube and lift it."""
     return simulate(model(friction, n_elements), t_end, dt, output_every=10, progress=progress)
 
 
 def rise(result: Result) -> float:
-    """m, of the cube in the hand: as its fingers curl, less what it slips."""
+    """Return the rise of the cube relative to the hand, m: by the curling of the fingers, less its slip."""
     z = result.body("cube").r[:, 2]
     return float(z[-1] - z[0] - LIFT)
 
 
 if __name__ == "__main__":
     result = run()
-    found = result.contact("holds")
-    press = found.normal_force[-1] / 4
+    contact = result.contact("holds")
+    press = contact.normal_force[-1] / 4
     print(
         f"the cube rises by {1e3 * rise(result):.3f} mm in the hand, each finger presses with {press:.3f} N"
     )

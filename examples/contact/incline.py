@@ -1,9 +1,15 @@
-"""Five bodies on an incline of 20 degrees: what sticks, slides, tips, rolls.
+"""Five bodies on an incline of 20 degrees: sticking, sliding, tipping and rolling.
 
-On the same floor, side by side: a block that friction holds (mu 0.5, above tan 20 degrees = 0.364), one that slides (mu 0.2)
-by g (sin - mu cos) t^2/2, a slender one that tips, since its weight points beside its foot (width over height 0.3), a cylinder
-that rolls by g sin t^2/3, and a cone that rolls on its side and swings about the line of steepest descent, like a pendulum with
-phi'' = -5 g cos(beta) sin(alpha)/(h (1 + 5 cos(beta)^2)) sin(phi). Gravity is turned in place of the floor.
+They are side by side on one floor:
+
+- a block held by friction (mu = 0.5, above tan 20 degrees = 0.364);
+- a block that slides (mu = 0.2), by g (sin - mu cos) t^2/2;
+- a slender block that tips, since its weight acts beside its foot (width over height 0.3);
+- a cylinder that rolls by g sin t^2/3;
+- a cone that rolls on its side and swings about the line of steepest descent, like a pendulum with
+  phi'' = -5 g cos(beta) sin(alpha)/(h (1 + 5 cos(beta)^2)) sin(phi).
+
+Gravity is rotated instead of the floor.
 """
 
 from __future__ import annotations
@@ -17,7 +23,7 @@ K = 1.5e5  # N/m
 
 
 def model() -> Model:
-    """All of them, as deep as they lie at rest."""
+    """Return the model: all bodies at the depth of contact of the state of rest."""
     made = Model("incline", gravity=(G * np.sin(TILT), 0.0, -G * np.cos(TILT)))
     floor = made.add_plane("floor", made.ground.at((0, 0, 0)), (0, 0, 1))
     side, half = (0.5**0.5, 0.5**0.5, 0.0, 0.0), np.arctan(0.5)
@@ -40,12 +46,12 @@ def model() -> Model:
 
 
 def run(t_end: float = 0.7, dt: float = 5e-4, progress: bool | None = None) -> Result:
-    """Let go of them."""
+    """Release the bodies."""
     return simulate(model(), t_end, dt, output_every=10, progress=progress)
 
 
 def ways(result: Result) -> dict[str, tuple[float, float]]:
-    """How far each of those that go straight has come, and how far it comes by hand, m."""
+    """Return, for each body that moves straight, its computed and its exact displacement, m."""
     t, down = float(result.t[-1]), G * np.sin(TILT)
     by_hand = {
         "sticks": 0.0,
@@ -57,5 +63,5 @@ def ways(result: Result) -> dict[str, tuple[float, float]]:
 
 
 if __name__ == "__main__":
-    for name, (found, by_hand) in ways(run()).items():
-        print(f"{name}: {found:.4f} m, by hand {by_hand:.4f} m")
+    for name, (computed, by_hand) in ways(run()).items():
+        print(f"{name}: {computed:.4f} m, by hand {by_hand:.4f} m")

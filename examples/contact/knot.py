@@ -1,16 +1,17 @@
 """An overhand knot in a rubber rod is pulled tight: bending, and friction where its strands slide along each other.
 
-A loop of the radius R in a rod of the radius h and the bending stiffness B, its strands wound round each other by one and a half
-turns, pulls with
+A loop of the radius R in a rod of the radius h and the bending stiffness B, whose strands wind around each other by one and a
+half turns, has the tension
 
     T = B/(2 R^2) + mu sigma B/(h^(1/2) R^(3/2)),    sigma = 0.492                                            (1)
 
 in the limit epsilon = (h/R)^(1/2) -> 0: the bending of a circle, and mu times the total force P between the strands. Source:
-B. Audoly, N. Clauvelin, S. Neukirch, Elastic knots, Phys. Rev. Lett. 99, 164301, 2007. `benchmarks/knots.py` goes to this limit.
+B. Audoly, N. Clauvelin, S. Neukirch, Elastic knots, Phys. Rev. Lett. 99, 164301, 2007. `benchmarks/knots.py` computes this
+limit.
 
-In a tight knot both parts are measured. Surfaces without friction push across the axis of a rod, so that
-n . t + B kappa^2/2, of its force n and curvature kappa, is the same all along; friction takes mu P
-from it between an end and the far side of the loop:
+In a tight knot both parts are measured. Surfaces without friction push perpendicular to the axis of a rod. So n . t + B
+kappa^2/2, with the force n and the curvature kappa of the rod, is constant along it. Friction changes it by mu P between an
+end and the far side of the loop:
 
     T - (n . t + B kappa^2/2)(far side) = mu P                                                                (2)
 """
@@ -31,9 +32,9 @@ TAIL = 4.0  # length of the tails, in radii of the loop: what bends them decays 
 
 
 def path(loop: float, tail: float = TAIL, wide: float = 2.5) -> Floats:
-    """A circle of the radius `loop` (m) between straight tails along x; where it begins and ends the strands go round each other.
+    """Return points of a circle of the radius `loop` (m) between straight tails along x; strands wind around each other.
 
-    wide: of the braid, in lengths (h R)^(1/2), the measure of its length.
+    `wide`: width of the braid in units of (h R)^(1/2), which scales its length.
     """
     half, width = np.pi * loop, wide * np.sqrt(loop * RADIUS)
     s = np.linspace(-half - tail * loop, half + tail * loop, 4000)
@@ -49,7 +50,7 @@ def path(loop: float, tail: float = TAIL, wide: float = 2.5) -> Floats:
 
 
 def model(loop: float = 12.0, n_elements: int = 90, friction: float = 0.0, speed: float = 0.0) -> Model:
-    """A loop of so many radii of the rod; its ends move apart with `speed`, m/s."""
+    """Return a loop of `loop` radii of the rod, whose ends move apart with `speed`, m/s."""
     made = Model("knot")
     points = path(loop * RADIUS)
     length = float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
@@ -81,7 +82,7 @@ def run(
     n_elements: int = 90,
     progress: bool | None = None,
 ) -> Result:
-    """Pull, from the equilibrium without friction."""
+    """Pull the ends, starting from the equilibrium without friction."""
     start = equilibrium(model(loop, n_elements, friction))
     pulled = model(loop, n_elements, friction, speed)
     return simulate(pulled, t_end, dt, output_every=2, start=start, progress=progress)
@@ -97,7 +98,7 @@ class Pull(NamedTuple):
 
 
 def pull(result: Result) -> Pull:
-    """At the outputs, (k,) each."""
+    """Return the measured forces at all outputs, (k,) each."""
     rod = result.rod("rod")
     middle = slice(rod.K.shape[1] // 2 - 1, rod.K.shape[1] // 2 + 1)
     curvature = np.linalg.norm(rod.K[:, middle, 1:], axis=2).mean(axis=1)
@@ -107,7 +108,7 @@ def pull(result: Result) -> Pull:
 
 
 def friction_over_pressing(result: Result) -> float:
-    """The coefficient of friction by (2), mean over the second half."""
+    """Return the coefficient of friction by (2), mean over the second half of the run."""
     pulled = pull(result)
     late = slice(result.n_outputs // 2, None)
     return float(np.mean(((pulled.end - pulled.loop) / pulled.pressing)[late]))
@@ -116,8 +117,8 @@ def friction_over_pressing(result: Result) -> float:
 if __name__ == "__main__":
     for mu in (0.0, 0.1):
         result = run(mu)
-        found = pull(result)
+        pulled = pull(result)
         print(
-            f"mu {mu}: epsilon {found.epsilon[-1]:.3f}, pulled with {found.end[-1]:.4f} N, of these {found.loop[-1]:.4f} N "
+            f"mu {mu}: epsilon {pulled.epsilon[-1]:.3f}, pulled with {pulled.end[-1]:.4f} N, of these {pulled.loop[-1]:.4f} N "
             f"beyond the braid, {friction_over_pressing(result):.4f} of what presses is lost there"
         )

@@ -1,8 +1,9 @@
-"""A chain of real links: rings of capsules that hang in each other, held by nothing but their contact.
+"""A chain of links: interlocking rings of capsules, held together by contact alone.
 
-Each link is an oval ring of eight capsules on a rigid body of 30 g, a quarter turn from the one above it. The sides that meet are
-inclined, so that a link sits in the lowest place of the one that carries it, at four contacts. At rest the force between two
-links is the weight of all below; let go aside, the chain swings, links knock on each other, and the energy stays what it was.
+Each link is an oval ring of eight capsules on a rigid body of 30 g, rotated by a quarter turn relative to the one above it.
+The sides in contact are inclined, so that a link rests at the lowest point of the one that carries it, at four contacts. At
+rest the force between two links is the weight of all links below. Released from a tilted position, the chain swings, links
+collide, and the energy is conserved.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ MASS, STIFFNESS, G = 0.03, 1e5, 9.81
 
 
 def oval() -> Floats:
-    """(SIDES, 3) m, corners of a link along its z axis, in its yz plane."""
+    """Return the corners (SIDES, 3), m, of a link along its z axis, in its yz plane."""
     phi = 2.0 * np.pi * np.arange(SIDES) / SIDES
     return np.transpose([np.zeros(SIDES), WIDE * np.sin(phi), LONG * np.cos(phi)])
 
 
 def inertia() -> Floats:
-    """(3,) kg m^2, of a thin wire along the sides."""
+    """Return the moments of inertia (3,), kg m^2, of a thin wire along the sides."""
     a, b = oval(), np.roll(oval(), -1, axis=0)
     length = np.linalg.norm(b - a, axis=1)
     squares = ((a * a + a * b + b * b) / 3.0 * (length / length.sum())[:, None]).sum(axis=0)
@@ -34,7 +35,7 @@ def inertia() -> Floats:
 
 
 def model(count: int = 6, tilt: float = 0.0) -> Model:
-    """In a straight line, the first one held; `tilt`, rad, is that of the chain to the vertical."""
+    """Return a straight chain whose first link is held; `tilt`: angle of the chain to the vertical, rad."""
     made, above = Model("chain of links", gravity=(0.0, 0.0, -G)), []
     corners, down = oval(), np.array([np.sin(tilt), 0.0, -np.cos(tilt)])
     lean, quarter = from_axis_angle((0, 1, 0), -tilt), from_axis_angle((0, 0, 1), 0.5 * np.pi)
@@ -58,12 +59,12 @@ def model(count: int = 6, tilt: float = 0.0) -> Model:
 def run(
     count: int = 6, tilt: float = 1.0, t_end: float = 0.4, dt: float = 2e-4, progress: bool | None = None
 ) -> Result:
-    """Let it go."""
+    """Release the chain."""
     return simulate(model(count, tilt), t_end, dt, output_every=10, progress=progress)
 
 
 def apart(result: Result) -> Floats:
-    """(count - 1, T) m, from the middle of each link to that of the next."""
+    """Return the distances (count - 1, T), m, between the middles of consecutive links."""
     positions = np.array([result.body(name).r for name in result.bodies])
     return np.linalg.norm(np.diff(positions, axis=0), axis=2)
 

@@ -1,9 +1,9 @@
-"""A needle is pushed through an eyelet that it does not meet in the middle.
+"""A needle is pushed through an eyelet, off its middle.
 
-The eyelet is a closed rod of rubber, 30 mm wide and 6 mm thick, clamped at its foot. A needle of nylon, 150 mm long and 3 mm
-thick, held at its end, comes 13.5 mm above the middle, so that its round tip strikes the rubber from inside. It tilts the eyelet,
-is bent downwards, slides into the hole and goes through by 60 mm. The needle may not go through the rubber, and does not at any
-output: there are two surfaces between their axes.
+The eyelet is a closed rubber rod, 30 mm wide and 6 mm thick, clamped at its foot. A nylon needle, 150 mm long and 3 mm thick,
+held at its end, approaches 13.5 mm above the middle, so that its round tip hits the rubber from inside. It tilts the eyelet,
+is bent downwards, slides into the hole and passes through by 60 mm. The needle must not penetrate the rubber, and does not at
+any output: two surfaces separate their axes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NYLON = Section.circular(RADIUS, Material(E=2e9, nu=0.4, density=1150.0, damping
 
 
 def model(friction: float = 0.2, n_elements: int = 24) -> Model:
-    """The needle straight, its tip before the eyelet."""
+    """Return the model: the needle straight, its tip before the eyelet."""
 
     def circle(s: float) -> tuple[float, float, float]:
         phi = 2.0 * np.pi * s - 0.5 * np.pi
@@ -41,7 +41,7 @@ def model(friction: float = 0.2, n_elements: int = 24) -> Model:
 def run(
     friction: float = 0.2, dt: float = 5e-4, n_elements: int = 24, progress: bool | None = None
 ) -> Result:
-    """Push it in."""
+    """Push the needle in."""
     return simulate(model(friction, n_elements), TIME, dt, output_every=20, progress=progress)
 
 

@@ -1,8 +1,8 @@
 """A ball falls into a net of rubber cords, which throws it up again.
 
-Four cords each way, 0.1 m apart and welded to each other where they cross, are clamped in a frame of 0.5 m. A ball of 0.2 kg and
-160 mm falls between four of them, from 0.2 m above, a little off the middle. It slides on the cords without friction and nothing
-is viscous: what the ball loses the net has, to round-off, at every output.
+Four cords in each direction, 0.1 m apart and welded to each other at their crossings, are clamped in a frame of 0.5 m. A ball
+of 0.2 kg and 160 mm falls between four of them, from 0.2 m above, slightly off the middle. It slides on the cords without
+friction, and nothing is viscous: at every output the net has the energy that the ball has lost, to round-off.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CORD = Section.circular(0.003, Material(E=5e6, nu=0.45, density=1100.0))
 
 
 def model(per_mesh: int = 4) -> Model:
-    """per_mesh: elements from crossing to crossing."""
+    """Return the model; `per_mesh`: number of elements between two crossings."""
     made = Model("net", gravity=(0.0, 0.0, -9.81))
     n = per_mesh * (CORDS + 1)
     cords = []
@@ -47,12 +47,12 @@ def model(per_mesh: int = 4) -> Model:
 
 
 def run(t_end: float = 0.4, dt: float = 5e-4, per_mesh: int = 4, progress: bool | None = None) -> Result:
-    """Let it fall."""
+    """Release the ball."""
     return simulate(model(per_mesh), t_end, dt, output_every=5, progress=progress)
 
 
 def deepest(result: Result) -> float:
-    """m, of the ball's lowest point below the net at rest."""
+    """Return the depth of the lowest point of the ball below the net at rest, m."""
     return float(-(result.body("ball").r[:, 2].min() - RADIUS))
 
 

@@ -1,14 +1,14 @@
-"""A rod that is twisted throws a loop, whose strands lie on each other: a plectoneme, and its turns are all there.
+"""A twisted rod forms a plectoneme: a loop whose strands touch; the number of turns is conserved.
 
-A rubber rod of 1 m and 2.5 cm is held at one end; a motor turns the other one, which may come along its axis. It stays straight
-up to 8.987 B/(2 pi C) = 1.07 turns (Greenhill, both ends held in direction), B its stiffness against bending, C against twist.
-Then twist turns into writhe: the axis winds about itself, until the strands of the loop touch and hold each other apart. At every
-time
+A rubber rod of 1 m and 2.5 cm is held at one end; a motor rotates the other end, which is free to move along its axis. It
+stays straight up to 8.987 B/(2 pi C) = 1.07 turns (Greenhill, both ends with fixed directions), with the bending stiffness B
+and the torsional stiffness C. Then twist becomes writhe: the axis winds about itself, until the strands of the loop touch. At
+every time
 
     twist + writhe = link = turns of the motor                                                          (1)
 
-to round-off, on whatever mesh. A strand that went through another would change the link by two, so that (1) tells whether contact
-has held. The parameters are those of PyElastica's example of self-contact.
+to round-off, on any mesh. If a strand passed through another, the link would change by two: (1) shows whether contact has
+held. The parameters are those of PyElastica's example of self-contact.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SECTION = Section.from_stiffness(
 
 
 def model(n_elements: int = 20, rate: float = RATE) -> Model:
-    """Air slows what moves, a force of 1 mN says to which side the rod goes."""
+    """Return the model; drag slows the motion, and a force of 1 mN selects the side to which the rod buckles."""
     made = Model("plectoneme")
     rod = made.add_rod("rod", [(0, 0, 0), (0, 1, 0)], SECTION, n_elements, mass="lumped")
     made.add_joint("held", "clamp", rod.start)
@@ -47,12 +47,12 @@ def model(n_elements: int = 20, rate: float = RATE) -> Model:
 
 
 def run(turns: float = 2.0, n_elements: int = 20, dt: float = 0.02, progress: bool | None = None) -> Result:
-    """Turn the motor so often."""
+    """Rotate the motor by `turns` turns."""
     return simulate(model(n_elements), turns / RATE, dt, output_every=25, progress=progress)
 
 
 def strands(result: Result, at: int = -1) -> float:
-    """Least distance of the axes of strands over the diameter, by middles of elements."""
+    """Return the least distance of the axes of the strands over the diameter, between middles of elements."""
     r = result.rod("rod").r[at]
     middles: Floats = (r[1:] + r[:-1]) / 2.0
     i, j = np.triu_indices(len(middles), len(middles) // 5)

@@ -1,12 +1,12 @@
-"""Two loads hang on a rope over a pulley: Atwood's machine, with a groove between flanges that keep the rope where it is.
+"""Two loads hang on a rope over a pulley: Atwood's machine, with a groove between flanges that guide the rope.
 
-The pulley is a drum and two larger discs on a hinge. Friction, far from its limit exp(mu pi), takes the pulley along, and the
-heavier load falls as if everything were one mass: that of loads and rope, and the pulley's moment of inertia over the square of
-the radius at which the rope's axis is. As the rope has a weight, too, it goes faster and faster: its way is that of
-M x'' = (m1 - m2) g + 2 w g x, w its mass per length.
+The pulley is a drum and two larger discs on a hinge. Friction, far from its limit exp(mu pi), takes the pulley along. The
+heavier load falls as if all parts were one mass: that of loads and rope, plus the pulley's moment of inertia over the square
+of the radius of the rope's axis. As the rope has weight too, the motion accelerates: its displacement follows M x'' = (m1 -
+m2) g + 2 w g x, w the mass per length of the rope.
 
-Where the axle leans by 0.2 rad, which is gravity turned here, the loads pull the rope askew, and it goes down along its drum.
-There the lower flange stops it; without flanges it runs off.
+If the axle is inclined by 0.2 rad (here gravity is rotated), the loads pull the rope obliquely, and it slides down along the
+drum. The lower flange stops it; without flanges it slides off.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LENGTH = np.pi * REACH + 2.0 * TAIL
 
 
 def over(s: float) -> Floats:
-    """Place (3,) of the rope's axis, up on the left, over the drum and down; s from 0 to 1 along it."""
+    """Return the position (3,), m, of the rope's axis: up on the left, over the drum and down; s goes from 0 to 1 along it."""
     x = s * LENGTH - TAIL
     phi = min(max(x / REACH, 0.0), np.pi)
     hangs = max(-x, x - np.pi * REACH, 0.0)
@@ -37,7 +37,7 @@ def over(s: float) -> Floats:
 
 
 def model(lean: float = 0.0, flanges: bool = True, n_elements: int = 40) -> Model:
-    """lean: rad, of the axle."""
+    """Return the model; `lean`: inclination of the axle, rad."""
     made = Model("pulley", gravity=(0.0, G * np.sin(lean), -G * np.cos(lean)))
     lying = from_axis_angle((1, 0, 0), -0.5 * np.pi)
     drum = made.add_body("drum", Cylinder(DRUM, GROOVE, mass=WHEEL, surface="fine"), orientation=lying)
@@ -83,35 +83,35 @@ def run(
     dt: float = 1e-3,
     progress: bool | None = None,
 ) -> Result:
-    """Let the loads go."""
+    """Release the loads."""
     return simulate(model(lean, flanges), t_end, dt, output_every=5, progress=progress)
 
 
 def way(t: Floats) -> Floats:
-    """m, of both loads where nothing leans or stretches."""
+    """Return the displacement of both loads, m, with a horizontal axle and an inextensible rope."""
     turning = 0.5 * WHEEL * DRUM**2 + 2 * 0.5 * DISC * FLANGE**2
     mass = HEAVY + LIGHT + LINE * LENGTH + turning / REACH**2
     rate = np.sqrt(2.0 * LINE * G / mass)
     return (HEAVY - LIGHT) / (2.0 * LINE) * (np.cosh(rate * t) - 1.0)
 
 
-def found(result: Result) -> float:
-    """Of the way of both loads at last, their mean over that."""
+def displacement_ratio(result: Result) -> float:
+    """Return the mean final displacement of both loads over the exact one."""
     heavy, light = (result.body(name).r[-1, 2] + TAIL for name in ("heavy", "light"))
     return float(0.5 * (light - heavy) / way(result.t[-1]))
 
 
 def aside(result: Result) -> float:
-    """How far the rope's surface is aside of the middle, where it is on the upper half of the drum, over half of the groove."""
+    """Return the lateral displacement of the rope's surface on the upper half of the drum over half of the groove's width."""
     r = result.rod("rope").r
     return float((abs(r[..., 1][r[..., 2] > 0.5 * REACH]).max() + ROPE) / (0.5 * GROOVE))
 
 
 if __name__ == "__main__":
     result = run()
-    print(f"the loads go {found(result):.4f} of Atwood's way, level")
+    print(f"the loads go {displacement_ratio(result):.4f} of the exact displacement, axle horizontal")
     for flanges in (True, False):
         result = run(0.2, flanges, t_end=0.15)
         print(
-            f"aside of the middle, over half of the groove: {aside(result):.3f}{'' if flanges else ' without flanges'}"
+            f"lateral displacement over half of the groove: {aside(result):.3f}{'' if flanges else ' without flanges'}"
         )

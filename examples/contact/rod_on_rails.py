@@ -1,9 +1,9 @@
 """A rubber rod is dropped across two others, which are clamped at their ends.
 
-All three are of one section. The rod hits its rails after 0.11 s, bends over them, is thrown up again and slides. What
-restitution and friction take is counted: energy and what was lost stay together at the initial energy, to round-off.
+All three have the same section. The rod hits its rails after 0.11 s, bends over them, bounces and slides. The energy
+dissipated by restitution and friction is recorded: energy plus dissipation is the initial energy to round-off.
 
-The picture shows how far the rails give way.
+The picture shows how far the rails deflect.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ RADIUS, HEIGHT = 0.01, 0.06  # m; the height of the rod above the surfaces of it
 
 
 def model(n_elements: int = 8) -> Model:
-    """The rails lie along y, at a distance of 0.4 m."""
+    """Return the model; the rails lie along y, 0.4 m apart."""
     made = Model("rod on rails", gravity=(0.0, 0.0, -9.81))
     section = Section.circular(RADIUS, Material(E=1e6, nu=0.45, density=1000.0))
     rails = []

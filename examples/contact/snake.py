@@ -1,11 +1,11 @@
-"""A snake crawls on the ground: couples of its muscles go along it as a wave, friction aside is twice that forth.
+"""A snake crawls on the ground: muscle moments travel along it as a wave; lateral friction is twice the forward friction.
 
-Body, muscles and friction are those of PyElastica's ContinuumSnakeCase, after M. Gazzola, L. H. Dudte, A. G. McCormick,
-L. Mahadevan, Royal Society Open Science 5 (2018) 171628: an optimum, which goes forth by a twelfth of its length a second. The
-muscles pull with a couple beta(s) sin(2 pi (t/T - s)), beta a cubic spline, s from the head; friction acts along and across the
-body, each against its own part of the slip.
+Body, muscles and friction are those of PyElastica's ContinuumSnakeCase, after M. Gazzola, L. H. Dudte, A. G. McCormick, L.
+Mahadevan, Royal Society Open Science 5 (2018) 171628: an optimum, which advances a twelfth of its length per second. The
+muscles exert a moment beta(s) sin(2 pi (t/T - s)), beta a cubic spline, s counted from the head; friction acts along and
+across the body, each against its own component of the slip.
 
-The number is the speed of the mass centre over a period.
+The number is the speed of the centre of mass over a period.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ SLOPE = BETA.derivative()
 
 @cache
 def largest(s: float) -> float:
-    """N m, beta."""
+    """Return the amplitude beta of the muscle moment at s, N m."""
     return float(BETA(s))
 
 
 def couple(s: float, t: float) -> float:
-    """N m, of the muscles at s from the head; in the first period they begin."""
+    """Return the muscle moment at s from the head, N m; it grows during the first period."""
     return min(max(t / PERIOD, 0.0), 1.0) * largest(s) * sin(WAVE * (t / PERIOD - s))
 
 
 def change(s: Floats, t: Floats) -> Floats:
-    """N m/m, by which this couple is more a metre further back; of arrays that broadcast."""
+    """Return the derivative of this moment with respect to the arc length, N m/m, for arrays that broadcast."""
     phase = WAVE * (t / PERIOD - s)
     return (
         np.clip(t / PERIOD, 0.0, 1.0) * (SLOPE(s) * np.sin(phase) - WAVE * BETA(s) * np.cos(phase)) / LENGTH
@@ -54,7 +54,7 @@ def change(s: Floats, t: Floats) -> Floats:
 
 
 def muscles(model: Model, rod: Rod) -> None:
-    """Couples about the vertical: what a muscle couple is more behind a section than before it, and its ends."""
+    """Apply the muscle moments about the vertical: their derivative as a distributed moment, and moments at the ends."""
     along = signals.Field(lambda x, t: (0.0, change(1.0 - x, t), 0.0))
     model.add_distributed_load("muscles", rod, along, kind="moment")
     model.add_moment("tail", rod.start, lambda t: (0.0, -couple(1.0, t), 0.0))
@@ -62,7 +62,7 @@ def muscles(model: Model, rod: Rod) -> None:
 
 
 def model(n_elements: int = 20) -> Model:
-    """It lies along z, head first, on a ground into which its weight presses it by a hundredth of its radius."""
+    """Return the model: the snake lies along z, head first; its weight presses it into the ground by 1/100 of its radius."""
     made = Model("snake", gravity=(0.0, -G, 0.0))
     A, second = np.pi * RADIUS**2, np.pi / 4 * RADIUS**4
     shear = E / 1.5
@@ -100,15 +100,16 @@ def run(
     tolerance: float = 0.0,
     progress: bool | None = None,
 ) -> Result:
-    """Simulate whole periods; in the first one the muscles begin. With a tolerance of 1e-6 the equations of a step take one
-    iteration in the place of four.
+    """Simulate whole periods; the muscle moments grow during the first one.
+
+    With a tolerance of 1e-6 the equations of a step take one iteration instead of four.
     """
     end = periods * PERIOD
     return simulate(model(n_elements), end, dt, output_every=5, tolerance=tolerance, progress=progress)
 
 
 def speed(result: Result) -> float:
-    """m/s, of the mass centre forth in the last period."""
+    """Return the forward speed of the centre of mass in the last period, m/s."""
     weights = np.ones(result.rod("snake").r.shape[1])
     weights[[0, -1]] = 0.5
     z = result.rod("snake").r[..., 2] @ weights / weights.sum()

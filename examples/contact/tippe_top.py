@@ -1,17 +1,17 @@
-"""A tippe top turns over: a ball whose centre of mass is off its own centre, spun on a table with friction.
+"""A tippe top inverts: a ball whose centre of mass is off its own centre, spun on a table with friction.
 
-The ball has the radius R, its centre of mass lies a = R/5 below its centre, it slides on its lowest point, and friction lifts the
-centre of mass until the top stands on its head. Whatever the friction is, Jellett's integral
+The ball has the radius R; its centre of mass is a = R/5 below its centre. It slides on its lowest point, and friction raises
+the centre of mass until the top stands on its head. For any friction, Jellett's integral
 
     lambda = L . (R n - a e)                                                                           (1)
 
-is kept: L about the centre of mass, n the vertical, e the axis towards the centre of the ball. With C the moment of inertia about
-the axis and A that across it, the least energy that a given lambda leaves at the angle theta between n and e is
+is conserved, with L about the centre of mass, n the vertical, e the axis towards the centre of the ball. With the moments of
+inertia C about the axis and A across it, the least energy for a given lambda at the angle theta between n and e is
 
     V(theta) = lambda^2/(2 D) + m g (R - a cos theta),    D = C (a - R cos theta)^2 + A R^2 sin(theta)^2.  (2)
 
-Sliding loses energy, so that the top goes to where V is least: upright, on its head or between. It turns over for
-1 - a/R < A/C < 1 + a/R and enough spin. Friction that is Coulomb's can hold it some degrees before, where it rolls.
+Sliding dissipates energy, so that the top tends to the minimum of V: upright, inverted or in between. It inverts for
+1 - a/R < A/C < 1 + a/R and enough spin. Coulomb friction can stop it some degrees before, where it rolls.
 
 Source: the conditions are those of S. Ebenfeld, F. Scheck, Annals of Physics 243 (1995) 195.
 """
@@ -33,7 +33,7 @@ DEPTH = MASS * G / STIFFNESS  # m, at rest
 
 
 class Top(NamedTuple):
-    """What is spun, and how."""
+    """Dimensions, mass properties and spin of a top."""
 
     off: float = 0.2  # a/R
     ratio: float = 1.0  # A/C
@@ -43,7 +43,7 @@ class Top(NamedTuple):
 
     @property
     def inertia(self) -> Floats:
-        """(3,) kg m^2."""
+        """Return the moments of inertia (3,), kg m^2."""
         return AXIAL * np.array([self.ratio, self.ratio, 1.0])
 
 
@@ -51,7 +51,7 @@ TOP = Top()
 
 
 def model(top: Top) -> Model:
-    """On the table, as deep as it lies at rest."""
+    """Return the top on the table, at the depth of contact of the state of rest."""
     made = Model("tippe top", gravity=(0.0, 0.0, -G))
     table = made.add_plane("table", made.ground.at((0, 0, 0)), (0, 0, 1))
     a, half = top.off * RADIUS, 0.5 * top.tilt
@@ -69,19 +69,20 @@ def model(top: Top) -> Model:
 
 
 def run(top: Top = TOP, t_end: float = 2.0, dt: float = 2e-4, progress: bool | None = None) -> Result:
-    """Let it go."""
+    """Simulate the top."""
     return simulate(model(top), t_end, dt, output_every=max(1, round(t_end / dt / 500)), progress=progress)
 
 
 def axis(result: Result) -> Floats:
-    """(T, 3) of e."""
+    """Return the axis e, (T, 3)."""
     return quaternions.to_matrix(result.body("top").quat)[:, :, 2]
 
 
 def jellett(result: Result, top: Top) -> Floats:
-    """(T,) kg m^3/s, of (1) with the arm to the point that touches, R less the depth d, and with the integral of L . n by d.
+    """Return lambda (T,), kg m^3/s, by (1), with the lever arm to the contact point, R less the depth d.
 
-    The depth changes a little with what presses the top down; the change of (1) by it is L . n times that of d.
+    The depth changes slightly with the contact force. The rate of (1) due to it is L . n times that of d, so the integral of
+    L . n with respect to d is added.
     """
     turned = quaternions.to_matrix(result.body("top").quat)
     L = np.einsum("tij,tj->ti", turned, result.body("top").Omega * top.inertia)
@@ -91,7 +92,7 @@ def jellett(result: Result, top: Top) -> Floats:
 
 
 def rests(top: Top) -> float:
-    """cos(theta) to which (2) falls from the start, for the lambda of the start."""
+    """Return cos(theta) of the minimum of (2) that is reached downhill from the start, for the initial lambda."""
     a, start = top.off * RADIUS, np.cos(top.tilt)
     spun = start * (RADIUS * start - a) + top.ratio * RADIUS * (1.0 - start**2)  # lambda over C spin
 
@@ -110,14 +111,15 @@ def rests(top: Top) -> float:
 if __name__ == "__main__":
     top = TOP
     result = run(top)
-    kept = jellett(result, top)
+    integral = jellett(result, top)
     heights = 1e3 * result.body("top").r[[0, -1], 2]
     print(
         f"e . n from {axis(result)[0, 2]:.3f} to {axis(result)[-1, 2]:.3f}, where (2) falls to {rests(top):.3f}"
     )
     print(f"its centre of mass rises from {heights[0]:.2f} to {heights[1]:.2f} mm")
     print(
-        f"spin {top.spin:.1f} to {result.body('top').omega[-1, 2]:.1f} rad/s, Jellett's integral +-{np.ptp(kept) / kept[0]:.1e}"
+        f"spin {top.spin:.1f} to {result.body('top').omega[-1, 2]:.1f} rad/s, "
+        f"Jellett's integral +-{np.ptp(integral) / integral[0]:.1e}"
     )
     print(
         f"lost {result.dissipation[-1]:.4f} J, balance {np.ptp(result.energy['total'] + result.dissipation):.1e} J"

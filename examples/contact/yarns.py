@@ -1,9 +1,9 @@
-"""A yarn of .2 mm, shot at 10 m/s at three others that lie across it, is caught by them: none passes through another one.
+"""A yarn of 0.2 mm hits three others at 10 m/s, which lie across it, and is caught by them: none passes through another.
 
 In a step of 40 us it moves by twice the distance at which axes touch. A step in which surfaces could have passed each other is
-halved, and counted. The number is the least distance of the axes in the run, in units of that at which they touch: below 0 the
-yarn would be on the other side. Energy and momentum stay what they were. That so long a step does not resolve the impact is said
-when the run begins.
+halved, and counted. The number is the least distance of the axes in the run, in units of the distance at which they touch; a
+negative value would mean that the yarn is on the other side. Energy and momentum are conserved. A warning at the start of the
+run says that so long a step does not resolve the impact.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ASIDE = 0.0015  # m, from each of those that lie to the next
 
 
 def model(n: int = 6) -> Model:
-    """n elements a yarn."""
+    """Return the model with `n` elements per yarn."""
     made = Model("yarns")
     section = Section.circular(RADIUS, Material(E=1e9, nu=0.3, density=1000.0))
     half, rods = 0.5 * LENGTH, []
@@ -36,7 +36,7 @@ def run(t_end: float = 4e-4, dt: float = 4e-5, progress: bool | None = None) -> 
 
 
 def nearest(result: Result) -> float:
-    """Least height of the axis of the yarn that is shot above those that lie, over the distance at which they touch."""
+    """Return the least height of the moving yarn's axis above the others over the distance at which they touch."""
     shot = result.rod("shot").r
     least = np.inf
     for k in range(3):

@@ -1,1 +1,1 @@
-"""Mechanisms whose motion is known, one file each: a function that makes the model, and what it should show."""
+"""Mechanisms with known motions. Each file has a function that makes the model, and states the expected result."""

@@ -1,9 +1,9 @@
 """Bricard's mechanism (IFToMM benchmark A04): five bars of 1 m, closed by the ground, with six revolute joints at right angles.
 
-By its geometry alone it moves with one degree of freedom: counted by equations it should not move at all, one of them is too
-many. Bars of 1 kg with square sections of 0.1 m, from rest under gravity (0, -9.81, 0).
+Only its geometry gives it one degree of freedom: by a count of equations it should not move, since one of them is redundant.
+Bars of 1 kg with square sections of 0.1 m start at rest under gravity (0, -9.81, 0).
 
-The corner P3 passes (0.510501461, -1.649167599, 0.140123115) at t = 1 s; the energy stays at -29.43 J.
+The corner P3 is at (0.510501461, -1.649167599, 0.140123115) at t = 1 s; the energy stays at -29.43 J.
 """
 
 import itertools
@@ -17,7 +17,7 @@ AXES = np.eye(3)[[1, 2, 0, 1, 2, 0]]  # y, z, x, y, z, x
 
 
 def bricard() -> Model:
-    """Bars "bar 1" to "bar 5" between the corners, joints "P0" to "P5"."""
+    """Return the model: bars "bar 1" to "bar 5" between the corners, joints "P0" to "P5"."""
     model = Model("Bricard", gravity=(0, -9.81, 0))
     bars = []
     for k, (start, end) in enumerate(itertools.pairwise(CORNERS)):
@@ -30,7 +30,7 @@ def bricard() -> Model:
 
 
 def corner(result):
-    """P3 (T, 3), m: the end of the third bar."""
+    """Return the positions (T, 3), m, of P3, the end of the third bar."""
     return result.body("bar 3").point(np.array([0, 0, 0.5]))
 
 

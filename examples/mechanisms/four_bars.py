@@ -1,8 +1,8 @@
-"""N four-bars side by side (IFToMM benchmark A02): 2 N + 1 bars of 1 m and 1 kg, hinged to each other and to the ground.
+"""N four-bar linkages side by side (IFToMM benchmark A02): 2 N + 1 hinged bars of 1 m and 1 kg, hinged to the ground.
 
-All cranks stand upright and their ends begin with 1 m/s; gravity is 9.81 m/s^2. The bars pass through positions in which all
-of them lie in one line, and where the mechanism could branch off. Since all axes are parallel each loop of revolute joints
-has three equations more than it needs.
+All cranks are upright and their ends start with 1 m/s; gravity is 9.81 m/s^2. The bars pass through positions in which all
+of them are in one line, where the mechanism could branch off. Since all axes are parallel, each loop of revolute joints
+has three redundant equations.
 
 The crank's end is at (sin phi, cos phi); for t = 2 s that is (0.0770854718, 0.9970244882) with N = 1 and
 (0.0344663073, 0.9994058603) with N = 40, the motion of a pendulum of the same inertia.
@@ -21,7 +21,7 @@ UPRIGHT = quaternions.from_rotation_vector([0, 0, np.pi / 2])
 
 
 def four_bars(n: int) -> Model:
-    """`n` loops; "crank 0" is the first crank."""
+    """Return the model of `n` loops; "crank 0" is the first crank."""
     model = Model(f"{n} four-bars", gravity=(0, -9.81, 0))
     cranks = [
         model.add_body(

@@ -1,10 +1,10 @@
-"""Flyball governor (IFToMM benchmark A05): a shaft that spins freely, two arms with heavy ends, a slider held by stiff springs.
+"""Flyball governor (IFToMM benchmark A05): a free spinning shaft, two arms with heavy ends, and a slider held by stiff springs.
 
-Shaft and arms 1 x 0.01 x 0.01 m, slider a cube of 0.1 m, all of 3000 kg/m^3; 5 kg at the end of each arm; spring-dampers of
-8e5 N/m and 4e4 N s/m between the slider and the middle of each arm. The shaft begins with 2 pi rad/s, nothing drives it:
-its angular momentum stays, the damper takes energy.
+Shaft and arms measure 1 x 0.01 x 0.01 m, the slider is a cube of 0.1 m, all of 3000 kg/m^3. At the end of each arm is a mass
+of 5 kg. Spring-dampers of 8e5 N/m and 4e4 N s/m connect the slider and the middle of each arm. The shaft starts with 2 pi
+rad/s and is not driven: its angular momentum is conserved, the dampers dissipate energy.
 
-The slider is at 0.5014209224 m for t = 1 s, and the shaft turns with 6.2711257419 rad/s.
+The slider is at 0.5014209224 m for t = 1 s, and the shaft rotates with 6.2711257419 rad/s.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ ALPHA, RATE, ARM, BALL, DENSITY = np.pi / 6, 2 * np.pi, 1.0, 5.0, 3000.0
 
 
 def arm_with_ball() -> MassProperties:
-    """Along x from its middle, the ball a point at its end."""
+    """Return the mass properties of an arm along x from its middle, with the ball as a point mass at its end."""
     rod = Box(ARM, 0.01, 0.01, density=DENSITY)
     mass = rod.mass + BALL
     centre = np.array([BALL * ARM / 2 / mass, 0, 0])
@@ -26,7 +26,10 @@ def arm_with_ball() -> MassProperties:
 
 
 def governor() -> Model:
-    """Bodies "shaft", "slider", "arm 1", "arm 2"; joint "rail" between shaft and slider, "bearing" of the shaft."""
+    """Return the model.
+
+    Bodies: "shaft", "slider", "arm 1", "arm 2". Joints: "rail" (shaft to slider) and "bearing" (of the shaft).
+    """
     model = Model("governor", gravity=(0, 0, -9.81))
     spin = (0, 0, RATE)
     shaft = model.add_body("shaft", Box(0.01, 0.01, 1, density=DENSITY), (0, 0, 0.5), angular_velocity=spin)

@@ -1,6 +1,6 @@
 """Andrews' squeezer (IFToMM benchmark A03, Test Set for IVP Solvers): seven bodies in a plane, driven by a constant torque.
 
-Ten revolute joints, all about z, make three loops that have nine equations more than they need. The drive reaches 1000 rad/s
+Ten revolute joints, all about z, form three loops with nine redundant equations. The drive reaches 1000 rad/s
 within 0.03 s. The model is that of `rodsim validate squeezer`, in rodsim/validation/squeezer.py.
 
 At t = 0.03 s the point F is at (-6.96303942622e-3, -7.18388438694e-4) m and G at (-3.47152190499e-2, 1.77580938723e-2) m.
@@ -13,7 +13,7 @@ from rodsim.validation.squeezer import RA, RR, TA, TB, ZT, squeezer
 
 
 def points(result, index: int = -1) -> dict[str, np.ndarray]:
-    """F and G (2,), m, at one output."""
+    """Return the positions of F and G (2,), m, at one output."""
     at = {"F": result.body("K1").point(np.array([RR - RA, 0, 0]))}
     at["G"] = result.body("K5").point(np.array([ZT - TA, -TB, 0]))
     return {name: r[index, :2] for name, r in at.items()}

@@ -1,1 +1,1 @@
-"""Mechanisms with flexible parts, and their rigid twins: how fast one becomes the other as the parts get stiffer."""
+"""Mechanisms with flexible parts and their rigid twins: how the difference decreases as the parts become stiffer."""

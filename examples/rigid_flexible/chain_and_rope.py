@@ -1,8 +1,8 @@
-"""A chain of bars against a rope, and of flexible bars against rigid ones.
+"""Compare a chain of bars with a rope, and flexible bars with rigid ones.
 
-A rope without bending stiffness is what a chain becomes as its links get many. Released straight and tilted from its upper
-end both swing; with N links of length L/N, whose turning has the inertia m (L/N)^2/12 the rope does not have, they are apart
-by a part that tends to be proportional to 1/N^2. And the chain with elastic bars tends to the rigid one as 1/E.
+As the number of links grows, a chain tends to a rope without bending stiffness. Both are released straight, tilted about their
+upper end, and swing. With N links of length L/N the difference tends to be proportional to 1/N^2, because each link has the
+rotational inertia m (L/N)^2/12, which the rope does not have. The chain of elastic bars tends to the rigid one as 1/E.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ALONG = np.array([np.sin(TILT), 0.0, -np.cos(TILT)])
 
 
 def bars(E: float, n_bars: int = 2, n_elements: int = 4) -> Model:
-    """A chain of elastic bars with spherical joints."""
+    """Return a chain of elastic bars with spherical joints."""
     chain = Model("chain of bars", gravity=(0.0, 0.0, -9.81))
     section = Section.rectangle(SIDE, SIDE, Material(E=E, nu=0.3, density=DENSITY))
     last = None
@@ -32,7 +32,7 @@ def bars(E: float, n_bars: int = 2, n_elements: int = 4) -> Model:
 
 
 def rigid_chain(n_bars: int) -> Model:
-    """The same of rigid boxes."""
+    """Return the same chain of rigid boxes."""
     chain = Model("chain", gravity=(0.0, 0.0, -9.81))
     half = np.array([LENGTH / n_bars / 2, 0.0, 0.0])
     orientation = (np.cos((np.pi / 2 - TILT) / 2), 0.0, np.sin((np.pi / 2 - TILT) / 2), 0.0)
@@ -46,7 +46,7 @@ def rigid_chain(n_bars: int) -> Model:
 
 
 def rope(n_elements: int = 128) -> Model:
-    """A rod that stretches and bends as good as not and as good as freely."""
+    """Return a rod with a very high axial and a negligible bending stiffness."""
     model = Model("rope", gravity=(0.0, 0.0, -9.81))
     mass = DENSITY * SIDE**2
     section = Section.from_stiffness(
@@ -58,7 +58,7 @@ def rope(n_elements: int = 128) -> Model:
 
 
 def against_rope(n_bars: int, t_end: float = 0.4, dt: float = 2.5e-3, n_elements: int = 128) -> Comparison:
-    """Middle and tip of chain and rope."""
+    """Return the positions of middle and tip of chain and rope."""
     half = LENGTH / n_bars / 2
     points = [f"rope@{x / 2:g}=bar {round(x * n_bars / 2)}@{half!r},0,0" for x in (1, 2)]
     return compare(
@@ -70,15 +70,16 @@ def against_rope(n_bars: int, t_end: float = 0.4, dt: float = 2.5e-3, n_elements
 
 
 def study(stiffness: tuple[float, ...] = (1e8, 4e8, 1.6e9), t_end: float = 0.5, dt: float = 1e-3) -> Study:
-    """Elastic bars beside rigid ones."""
+    """Compare elastic with rigid bars."""
     return converge(bars, stiffness, t_end, dt)
 
 
 if __name__ == "__main__":
     show("Chain of bars", study())
     for n in (8, 16, 32):
-        found = against_rope(n)
+        comparison = against_rope(n)
         print(
-            f"  {n:2d} bars and a rope are apart by {max(row.rms / row.scale for row in found.rows if row.kind == 'point'):.2e}"
+            f"  {n:2d} bars and a rope are apart by "
+            f"{max(row.rms / row.scale for row in comparison.rows if row.kind == 'point'):.2e}"
         )
-    print(f"  picture: {found.plot(Path('out') / 'chain_and_rope.png')}")
+    print(f"  picture: {comparison.plot(Path('out') / 'chain_and_rope.png')}")

@@ -1,7 +1,7 @@
-"""Four flexible bars in a loop of spherical joints, pushed and turned for a second: 000 sec. 5.5 with elastic bars.
+"""Four flexible bars in a loop of spherical joints, loaded for one second: 000 sec. 5.5 with elastic bars.
 
-The rigid twin has the bars of the paper to the last digit: consistent masses of straight rods have the inertia of the
-continuous ones. So its centres at t = 2 are those known of the rigid loop (`EXACT`), and the elastic ones tend to them.
+The rigid twin has exactly the bars of the paper, since consistent masses of straight rods have the inertia of the continuous
+ones. So its centres at t = 2 are the known ones of the rigid loop (`EXACT`), and those of the elastic loop tend to them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ EXACT = np.array(
 
 
 def model(E: float, n_elements: int = 6) -> Model:
-    """Bars of length 10, section 1 x 1, density 1; the load acts on the middle of the first."""
+    """Return the loop of bars of length 10, section 1 x 1, density 1; the load acts on the middle of the first bar."""
     loop = Model("closed loop")
     section = Section.rectangle(1.0, 1.0, Material(E=E, nu=0.3, density=1.0))
     bars = [
@@ -42,12 +42,12 @@ def model(E: float, n_elements: int = 6) -> Model:
 
 
 def rigid(t_end: float = 2.0, dt: float = 0.01) -> Result:
-    """The loop of the paper."""
+    """Simulate the rigid loop of the paper."""
     return simulate(model(1e6).rigidified(), t_end, dt)
 
 
 def study(stiffness: tuple[float, ...] = (2e5, 8e5, 3.2e6), t_end: float = 2.0, dt: float = 5e-3) -> Study:
-    """All bars beside the rigid ones."""
+    """Compare all elastic bars with the rigid ones."""
     return converge(model, stiffness, t_end, dt)
 
 

@@ -1,12 +1,14 @@
-"""What all examples here do: the same mechanism with stiffer and stiffer parts beside its rigid twin.
+"""Run a mechanism with increasingly stiff parts and compare each run with the rigid twin; used by all examples of this folder.
 
-Why the difference falls as 1/E: a rod under the forces of the motion, f per length, and its own inertia follows
+The difference decreases as 1/E for the following reason. A rod under the forces of the motion, f per length, and its own
+inertia follows
 
     rho A w'' + E I w'''' = f(t),   first frequency omega_1^2 = c E I/(rho A L^4)                             (1)
 
-and starts unbent. Where f changes slowly against omega_1, w = w_s(t) - w_s(0) cos(omega_1 t) with the deflection at rest
-w_s ~ f L^4/(E I) ~ (f/rho A)/omega_1^2: an oscillation about a state that is itself a part 1/E away from the rigid one. What
-the bent rod changes in the slow motion is of the same order, so all differences are proportional to 1/E, or 1/omega_1^2.
+and starts unbent. If f changes slowly compared with omega_1, w = w_s(t) - w_s(0) cos(omega_1 t), with the static deflection
+w_s ~ f L^4/(E I) ~ (f/rho A)/omega_1^2. This is an oscillation about a state that itself differs from the rigid one by a part
+proportional to 1/E. The effect of the bent rod on the slow motion is of the same order. So all differences are proportional to
+1/E, or 1/omega_1^2.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from rodsim import Comparison, Model, compare, simulate
 
 
 class Study(NamedTuple):
-    """Differences from the rigid twin by stiffness, relative to how far the points go."""
+    """Differences from the rigid twin by stiffness, relative to the range of motion of the points."""
 
     stiffness: Sequence[float]
     differences: list[float]  # root of the mean square over time of the point that is farthest apart
@@ -29,7 +31,7 @@ class Study(NamedTuple):
     last: Comparison  # of the stiffest
 
     def text(self) -> str:
-        """One line for each stiffness."""
+        """Return one line for each stiffness."""
         lines = [
             f"  stiffness {k:9.3g}: apart by {gap:.3e} of the way"
             for k, gap in zip(self.stiffness, self.differences, strict=True)
@@ -44,7 +46,7 @@ def converge(
     dt: float,
     points: Sequence[str] | None = None,
 ) -> Study:
-    """Run the mechanism with each stiffness, and its twin once."""
+    """Run the mechanism with each stiffness, and its rigid twin once."""
     twin = simulate(model(stiffness[0]).rigidified(), t_end, dt)
     differences = []
     for k in stiffness:
@@ -55,7 +57,7 @@ def converge(
 
 
 def show(title: str, study: Study, soft: Comparison | None = None) -> None:
-    """Print the study and draw the comparison with the stiffest parts, or `soft` ones where more is seen."""
+    """Print the study and draw the comparison with the stiffest parts, or with `soft` ones, where differences are larger."""
     print(title)
     print(study.text())
     folder = Path("out")

@@ -1,7 +1,7 @@
-"""A four-bar linkage with a flexible coupler, from rest by its weight and a moment on the crank.
+"""A four-bar linkage with a flexible coupler, moved from rest by its weight and a moment on the crank.
 
-Crank 0.3, coupler 0.8, rocker 0.5, ground 0.9. The pins of the rocker are spherical, for the reason told in `slider_crank`;
-what is left free is the spin of the rocker about its own axis, which nothing excites.
+Crank 0.3, coupler 0.8, rocker 0.5, ground 0.9. The joints of the rocker are spherical, for the reason given in `slider_crank`;
+the remaining freedom is the spin of the rocker about its own axis, which is not excited.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ CRANK, COUPLER, ROCKER, GROUND = 0.3, 0.8, 0.5, 0.9  # m
 
 
 def corners(angle: float = 1.2) -> tuple[np.ndarray, np.ndarray]:
-    """Both ends of the coupler, in the x-z plane, with the crank at `angle` from x."""
+    """Return both ends of the coupler, in the x-z plane, with the crank at `angle` from x."""
     B = CRANK * np.array([np.cos(angle), 0.0, np.sin(angle)])
     to_D = np.array([GROUND, 0.0, 0.0]) - B
     d = np.linalg.norm(to_D)
@@ -26,7 +26,7 @@ def corners(angle: float = 1.2) -> tuple[np.ndarray, np.ndarray]:
 
 
 def model(E: float, n_elements: int = 6) -> Model:
-    """In the x-z plane, gravity along -z."""
+    """Return the linkage in the x-z plane, with gravity along -z."""
     B, C = corners()
     D = np.array([GROUND, 0.0, 0.0])
     linkage = Model("four-bar", gravity=(0.0, 0.0, -9.81))
@@ -48,7 +48,7 @@ def model(E: float, n_elements: int = 6) -> Model:
 def study(
     stiffness: tuple[float, ...] = (3.2e10, 1.28e11, 5.12e11), t_end: float = 0.5, dt: float = 1e-3
 ) -> Study:
-    """Coupler and bars beside the rigid ones."""
+    """Compare coupler and bars with the rigid ones."""
     return converge(model, stiffness, t_end, dt)
 
 

@@ -1,6 +1,6 @@
-"""A flyball governor with flexible arms: a shaft, two arms with balls hinged to it, a slider held to them by springs.
+"""A flyball governor with flexible arms: a shaft, two hinged arms with balls, and a slider held by springs.
 
-After IFToMM A05, with softer springs. The arms are round rods that turn with the shaft as one body at the start.
+It follows IFToMM A05, with softer springs. The arms are round rods, which start in rotation with the shaft as one body.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ RATE, DROP, ARM = 2 * np.pi, np.pi / 6, 1.0  # rad/s, rad below horizontal, m
 
 
 def model(E: float, n_elements: int = 6) -> Model:
-    """Shaft along z, hinges at height 1."""
+    """Return the governor with its shaft along z and the hinges at height 1."""
     governor = Model("flyball governor", gravity=(0.0, 0.0, -9.81))
     omega = np.array([0.0, 0.0, RATE])
     shaft = governor.add_body(
@@ -52,7 +52,7 @@ def model(E: float, n_elements: int = 6) -> Model:
 
 
 def study(stiffness: tuple[float, ...] = (2e10, 8e10, 3.2e11), t_end: float = 1.0, dt: float = 2e-3) -> Study:
-    """Arms, balls, slider and shaft beside the rigid ones."""
+    """Compare arms, balls, slider and shaft with the rigid ones."""
     return converge(model, stiffness, t_end, dt)
 
 

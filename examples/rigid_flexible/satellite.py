@@ -1,7 +1,7 @@
-"""A spinning satellite with four flexible booms, free of all forces, that also nods.
+"""A spinning satellite with four flexible booms, free of loads, with a nutation.
 
-The booms begin straight and turn with the hub as one body; centrifugal forces stretch them, nodding bends them. As they get
-stiffer the satellite turns as the free rigid body with the same moments of inertia.
+The booms start straight and rotate with the hub as one body; centrifugal forces stretch them, the nutation bends them. As they
+become stiffer the motion tends to that of a free rigid body with the same moments of inertia.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ OMEGA = np.array([0.2, 0.1, 1.0])  # rad/s: about the axis of most inertia, and 
 
 
 def model(E: float, n_elements: int = 5) -> Model:
-    """Booms along x and y, the spin about z."""
+    """Return the satellite with booms along x and y and the spin about z."""
     satellite = Model("satellite")
     hub = satellite.add_body(
         "hub", Box(HUB, HUB, HUB, density=300.0), angular_velocity=OMEGA, velocity=(0, 0, 0)
@@ -41,7 +41,7 @@ def model(E: float, n_elements: int = 5) -> Model:
 
 
 def study(stiffness: tuple[float, ...] = (1e9, 4e9, 1.6e10), t_end: float = 10.0, dt: float = 0.02) -> Study:
-    """Hub and booms beside the rigid satellite."""
+    """Compare hub and booms with the rigid satellite."""
     return converge(model, stiffness, t_end, dt)
 
 

@@ -1,8 +1,8 @@
-"""A slider-crank with a flexible coupler, from rest by a steady moment on the crank.
+"""A slider-crank with a flexible coupler, moved from rest by a constant moment on the crank.
 
-The coupler, a round steel-like rod 0.6 long, bends under its own inertia. It is held by spherical joints at both ends: in a
-mechanism of one plane revolute ones would fix twice what the plane fixes already. The slider's path differs from that of the
-rigid mechanism by a part proportional to 1/E.
+The coupler, a round steel-like rod of length 0.6, bends under its own inertia. It has spherical joints at both ends, because
+in a planar mechanism revolute joints would be redundant. The slider's path differs from that of the rigid mechanism by a part
+proportional to 1/E.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ CRANK, COUPLER = 0.2, 0.6  # m
 
 
 def model(E: float, n_elements: int = 6) -> Model:
-    """Crank along y at the start, the coupler down to the slider on the x axis."""
+    """Return the mechanism: the crank along y at the start, the coupler down to the slider on the x axis."""
     machine = Model("slider-crank")
     crank = machine.add_body("crank", Box(CRANK, 0.03, 0.03, density=2000.0), (0, CRANK / 2, 0), TURNED)
     reach = np.sqrt(COUPLER**2 - CRANK**2)
@@ -37,7 +37,7 @@ TURNED = (np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5))  # the crank's long axis along y
 def study(
     stiffness: tuple[float, ...] = (8e9, 3.2e10, 1.28e11), t_end: float = 0.4, dt: float = 1e-3
 ) -> Study:
-    """Coupler and slider beside the rigid ones."""
+    """Compare coupler and slider with the rigid ones."""
     return converge(model, stiffness, t_end, dt)
 
 

@@ -1,7 +1,7 @@
-"""A spinning disc at the end of a flexible rod that stands on its other end: a top whose axle bends.
+"""A spinning disc at the end of a flexible rod that stands on its other end: a top with a flexible axle.
 
-As the rod gets stiffer the disc precesses and nods as that of the rigid top. The rod begins straight and turns with the disc
-as one body.
+As the rod becomes stiffer, precession and nutation of the disc tend to those of the rigid top. The rod starts straight, in
+rotation with the disc as one body.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ LENGTH, TILT, SPIN, PRECESSION = 0.3, 0.6, 60.0, 2.0  # m, rad, rad/s
 
 
 def model(E: float, n_elements: int = 6) -> Model:
-    """Tip at the origin, the axis tilted in the x-z plane."""
+    """Return the top with its tip at the origin and its axis tilted in the x-z plane."""
     top = Model("top on a rod", gravity=(0.0, 0.0, -9.81))
     turned = from_axis_angle([0.0, 1.0, 0.0], TILT)
     axis = rotate(turned, [0.0, 0.0, 1.0])
@@ -44,7 +44,7 @@ def model(E: float, n_elements: int = 6) -> Model:
 
 
 def study(stiffness: tuple[float, ...] = (2e10, 8e10, 3.2e11), t_end: float = 1.0, dt: float = 1e-3) -> Study:
-    """Disc and axle beside the rigid top."""
+    """Compare disc and axle with the rigid top."""
     return converge(model, stiffness, t_end, dt)
 
 

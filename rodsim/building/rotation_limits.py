@@ -36,8 +36,9 @@ def _describe_element(built: Built, rotation: RelativeRotation) -> str:
     return (
         f"element {start + 1} of {n} of rod '{rod.name}' (from {rod.arclength[start]:.4g} m on) is bent or twisted by "
         f"{rotation.angle:.3g} rad from one end to the other, and an element represents rotations "
-        f"below pi only: give the rod about {int(np.ceil(n * rotation.angle / RESOLVED_ROTATION))} elements, of which one would turn by "
-        f"{RESOLVED_ROTATION} rad here, more if it bends more sharply then, or more stiffness or damping"
+        f"below pi only: give the rod about {int(np.ceil(n * rotation.angle / RESOLVED_ROTATION))} elements, "
+        f"of which one would turn by {RESOLVED_ROTATION} rad here, more if it bends more sharply "
+        "then, or more stiffness or damping"
     )
 
 
@@ -51,6 +52,6 @@ def _describe_bushing(built: Built, rotation: RelativeRotation) -> str:
         )
     return (
         f"{name} is turned by {rotation.angle:.3g} rad, and a bushing that resists rotation about all axes represents "
-        "rotations below pi only: let its stiffness about the axis of rotation be 0, which is then free through any number of turns, and add a torsion "
-        "spring, which counts them"
+        "rotations below pi only: let its stiffness about the axis of rotation be 0, which is then free through "
+        "any number of turns, and add a torsion spring, which counts them"
     )

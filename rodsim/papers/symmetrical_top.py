@@ -259,7 +259,8 @@ def _good_gamma(result: Study) -> None:
         f"error at the mean over the smallest of the scan: {named(worst, '.1f')}",
         max(worst.values()) < 1.5,
         reason=f"The best gamma is {min(axial_factors):.1f} to {max(axial_factors):.1f} times the moment about the axis of "
-        "the fast spin, for both tops. The mean is near that only where the moments are alike; here it is six times the axial moment.",
+        "the fast spin, for both tops. The mean is near that only where the moments are alike; "
+        "here it is six times the axial moment.",
     )
 
 
