@@ -32,14 +32,14 @@ def table(
 
     `many`: total number of rows, if `rows` are cut already.
     """
-    listed = list(rows)
-    count = len(listed) if many is None else many
+    all_rows = list(rows)
+    count = len(all_rows) if many is None else many
     head = "".join(f'<th style="{_LEFT}">{html.escape(x)}</th>' for x in header)
     body = "".join(
         "<tr>" + "".join(f'<td style="{_LEFT}">{html.escape(text(x))}</td>' for x in row) + "</tr>"
-        for row in listed[:most]
+        for row in all_rows[:most]
     )
-    left = count - min(len(listed), most)
+    left = count - min(len(all_rows), most)
     more = f'<tr><td style="{_LEFT}" colspan="{len(header)}">and {left} more</td></tr>' if left > 0 else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}{more}</tbody></table>"
 

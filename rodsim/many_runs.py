@@ -39,8 +39,8 @@ _STEP_SETTINGS = (
 )  # settings that decide which kernels are compiled
 _SINGLE_RUN_SETTINGS = {
     "output": "give outputs = a folder, for a file of each run",
-    "resume": "leave it out: runs begin anew",
-    "overwrite": "leave it out: give outputs = a folder without files of runs",
+    "resume": "remove it: all runs start from the beginning",
+    "overwrite": "remove it: give outputs = a folder without files of runs",
 }
 
 

@@ -89,9 +89,9 @@ class Model(ModelData):
     of every `add_...` method is the `name` by which results and messages refer to the object. Names of parts are unique, and
     so are names of joints, springs, loads and drives within their kind. Each method returns the object, to attach others to it.
 
-    Wherever a part or a point is expected, its name is accepted as well: "block" or "ground" for a whole part; "cord.start",
-    "cord.end" or "cord@0.3" (fraction of the stress-free length) for a point of a rod; "block@0.1,0,0" for a point in the axes
-    of a body or driven frame, m; "ground@0,0,2" for a point of the world, m.
+    Arguments that expect a part or a point accept its name as well. Whole part: "block" or "ground". Point of a rod:
+    "cord.start", "cord.end" or "cord@0.3" (fraction of the stress-free length). Point in the axes of a body or driven frame, m:
+    "block@0.1,0,0". Point of the world, m: "ground@0,0,2".
 
     Parameters
     ----------
@@ -284,9 +284,10 @@ class Model(ModelData):
             centre line rotates with the sections; with `velocity` alone they do not rotate, except if joints rotate them.
             Without both the rod rests, or follows as a rigid body.
         mass : {"mean", "lumped", "consistent"}, default "mean"
-            Translational mass: "lumped" at the nodes, best if a held rod falls or whips with large bends; "consistent"
-            (velocities linear between nodes: a straight element has its exact rotary inertia), best if a rod tumbles freely; or
-            the "mean" of both, best if a rod swings about a shape and never far from the best (docs/evidence/elements.md).
+            Translational mass. "lumped" at the nodes is best if a held rod falls or whips with large bends. "consistent" has
+            velocities linear between nodes, so that a straight element has its exact rotary inertia; it is best if a rod tumbles
+            freely. "mean" of both is best if a rod swings about a shape, and always close to the best
+            (docs/evidence/elements.md).
         twist : float or callable, default 0.0
             Angle, rad, by which the sections are rotated about the tangent at s = 1, growing linearly from s = 0; or a function
             s -> angle. On a closed rod it is a whole number of turns.
@@ -587,7 +588,7 @@ class Model(ModelData):
             Force (N/m) or moment (N m/m) per stress-free length of the rod: constant (3,), a signal `.along(direction)`, or
             a function (s, t) -> (3,), s the fraction of the length. A `signals.Field` of a function that takes arrays is called
             once for the whole rod and many steps, and is integrated adaptively along each element, down to a width of about
-            1/30 of it; a function that takes a single position is not, with a `DoubtfulModelWarning` if it is too narrow.
+            1/30 of it. A function of a single position is not; a `DoubtfulModelWarning` reports a load that is too narrow.
         kind : {"force", "moment"}, default "force"
             Kind of the load.
         following : bool, default False
@@ -634,9 +635,9 @@ class Model(ModelData):
         the screw motion from marker a to marker b, which without a rotation is the distance of the markers
         (`discretization.space.bushing`). Both have the same sign and magnitude seen from a and from b.
 
-        If `stiffness` resists no rotation about one direction, a free axis, that rotation is free through any number of turns:
-        rotations are then the smallest rotation that takes the free axis of a to that of b, and displacements those of marker b
-        from marker a, both in the axes of a, the housing of the bearing; `damping` may resist the rotation as well
+        If `stiffness` resists no rotation about one direction, a free axis, that rotation is free through any number of turns.
+        Rotations are then the smallest rotation that takes the free axis of a to that of b, and displacements those of marker b
+        from marker a, both in the axes of a, the housing of the bearing. `damping` may resist the rotation as well
         (`discretization.space.free_bushing`). This also holds if nothing resists any rotation.
 
         Parameters
@@ -1177,9 +1178,9 @@ class Model(ModelData):
         """Add contact between surfaces.
 
         Spheres of the same part never touch each other. If there are several pairs, pairs of two spheres, or of a sphere and a
-        plane, are left out if a joint joins their parts; a single pair is always used. If a rod is joined at a node to another
-        rod, to the body of the sphere, or to the part of a plane behind which the node is, its points within an arc length of
-        pi times the radius from this node are left out. The normal force never pulls.
+        plane, are left out if a joint joins their parts; a single pair is always used. A rod may be joined at a node to another
+        rod, to the body of the sphere, or to the part of a plane behind which the node is. Its points within an arc length of
+        pi times the radius from this node are then left out. The normal force never pulls.
 
         Parameters
         ----------

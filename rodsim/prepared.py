@@ -99,9 +99,9 @@ class Prepared:
         ----------
         changes : mapping, optional
             Path -> value: "gravity" (3,), "loads.push.value", "springs.coil.stiffness", "bodies.arm.velocity",
-            "bodies.arm.shape" (mass and inertia, with the same centre), "rods.cord.section" (a `Section`), the numbers from which
-            a section was made ("rods.cord.section.radius", "rods.cord.section.material.E"), and all other paths in
-            `changeable`.
+            "bodies.arm.shape" (mass and inertia, with the same centre) or "rods.cord.section" (a `Section`). Also the
+            numbers from which a section was made ("rods.cord.section.radius", "rods.cord.section.material.E"), and all
+            other paths in `changeable`.
 
         Returns
         -------

@@ -55,9 +55,9 @@ def simulate(
     dt : float or Adaptive
         Step, s, or an error by which steps are chosen.
     integrator : str, default "em"
-        "em" (order 2), "em4", "em6", "em8" (its compositions, for conservative models); "em-ggl", "em4-ggl", "em6-ggl",
-        "em8-ggl" (velocities satisfy the joints to round-off); "em-d(rho)" with rho from 0 to 1 (dissipates what a step does not
-        resolve, momenta exact; 1 dissipates nothing); or an integrator of mechanical systems: "EML", "EML-kappa",
+        "em" (order 2); "em4", "em6", "em8" (its compositions, for conservative models). "em-ggl", "em4-ggl", "em6-ggl",
+        "em8-ggl": velocities satisfy the joints to round-off. "em-d(rho)" with rho from 0 to 1: dissipates vibrations that a
+        step does not resolve, momenta exact; 1 dissipates nothing. Or an integrator of mechanical systems: "EML", "EML-kappa",
         "VI-A(0.5)", "GGL-EM", "mG(3)", "GL-SPARK(2)" ...
     output : str or Path, optional
         Result file, .vtkhdf, which ParaView opens. It is written when the run ends; until then its outputs are in a journal,
@@ -92,8 +92,8 @@ def simulate(
     Other Parameters
     ----------------
     solver : {"auto", "general"}, default "auto"
-        "auto" selects, for "em" and its compositions, the fastest solver for the structure of the model: one with three unknowns
-        per frame for models that are symmetric about a plane and move in it, one that eliminates joints for bodies and rods.
+        "auto" selects, for "em" and its compositions, the fastest solver for the structure of the model. Models that are
+        symmetric about a plane and move in it have three unknowns per frame; for bodies and rods joints are eliminated.
         Results agree to round-off. The description records under "run", "solver" which one was used. A resumed run continues
         with the solver with which it began.
     threads : int, default 1
@@ -101,7 +101,7 @@ def simulate(
         is bitwise the same for any number. Threads pay from some thousand elements on, if as many cores are idle; a tree
         uses one thread, and takes about as long as the general solver with two.
     snapshot : int or str, optional
-        Write the result file after every so many outputs, or seconds ("30 s"), for ParaView to look at while the run goes on. By
+        Write the result file after every so many outputs, or seconds ("30 s"), for ParaView to read during the run. By
         default it is written when the run ends; `Result.load` reads its outputs at any time.
 
     Returns

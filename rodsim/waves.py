@@ -114,14 +114,14 @@ class Cell:
         folded = k + zone * np.arange(-self.p, self.p + 1)
         half = 0.5 * zone * self.p
         # all wave numbers that the nodes can represent, as many as motions
-        every = folded[(folded > -half * (1 - 1e-9)) & (folded < half * (1 + 1e-9))]
+        wave_numbers = folded[(folded > -half * (1 - 1e-9)) & (folded < half * (1 + 1e-9))]
         if branch in (LONGITUDINAL, TORSIONAL):
-            return int(np.sum(np.abs(every) < abs(k) * (1 - 1e-9)))  # a chain's bands never cross
-        waves = [(other, x) for other in (BENDING, SHEAR) for x in every]
+            return int(np.sum(np.abs(wave_numbers) < abs(k) * (1 - 1e-9)))  # a chain's bands never cross
+        waves = [(other, x) for other in (BENDING, SHEAR) for x in wave_numbers]
         like = np.array([np.abs(self._sampled(x, other).conj() @ momenta) ** 2 for other, x in waves])
         of_wave, of_motion = scipy.optimize.linear_sum_assignment(-like)
-        mine = [other == branch and abs(x - k) < 1e-9 * half for other, x in waves]
-        return int(of_motion[np.flatnonzero(np.array(mine)[of_wave])[0]])
+        matches = [other == branch and abs(x - k) < 1e-9 * half for other, x in waves]
+        return int(of_motion[np.flatnonzero(np.array(matches)[of_wave])[0]])
 
     def _sampled(self, k: float, branch: str) -> Floats:
         """Return the exact wave of k, sampled at the nodes."""

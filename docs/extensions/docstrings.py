@@ -38,16 +38,16 @@ def items(text: str, names: Iterable[str]) -> list[tuple[str, str]]:
     known = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
     if not known:
         return [("", text)]
-    listed = rf"(?:{known})(?:,? \([^()]*\))?"
+    names_pattern = rf"(?:{known})(?:,? \([^()]*\))?"
     mark = re.compile(
-        rf"(?:^|(?<=[.;] )|(?<=\n))((?:{listed})(?:(?:, | and )(?:{listed}))*)(, [^:.;\n]{{1,24}})? ?: "
+        rf"(?:^|(?<=[.;] )|(?<=\n))((?:{names_pattern})(?:(?:, | and )(?:{names_pattern}))*)(, [^:.;\n]{{1,24}})? ?: "
     )
     matches = list(mark.finditer(text))
-    said = [("", text[: matches[0].start() if matches else None])]
+    parts = [("", text[: matches[0].start() if matches else None])]
     for k, match in enumerate(matches):
         end = matches[k + 1].start() if k + 1 < len(matches) else None
-        said.append((match.group(1) + (match.group(2) or ""), text[match.end() : end]))
-    return [(name, re.sub(r"\s+", " ", words).strip(" ;")) for name, words in said if words.strip() or name]
+        parts.append((match.group(1) + (match.group(2) or ""), text[match.end() : end]))
+    return [(name, re.sub(r"\s+", " ", words).strip(" ;")) for name, words in parts if words.strip() or name]
 
 
 def split(lines: list[str]) -> list[tuple[str, str]]:
@@ -89,7 +89,7 @@ def field(kind: str, name: str, words: str) -> list[str]:
 
 def formatted(lines: list[str], names: list[str]) -> list[str]:
     """Format a docstring as reStructuredText."""
-    said: list[str] = []
+    blocks: list[str] = []
     fields: list[str] = []
     arguments: list[str] = []
     examples: list[str] = []
@@ -111,7 +111,7 @@ def formatted(lines: list[str], names: list[str]) -> list[str]:
             fields += (
                 field(section.lower(), "", re.sub(r"\s+", " ", paragraph)) if section == "Returns" else []
             )
-            said += [plain(paragraph), ""] if section == "Source" else []
+            blocks += [plain(paragraph), ""] if section == "Source" else []
         elif section in PARAMETERS and NUMPYDOC.match(paragraph):
             for part_text in re.split(r"\n(?=\S)", paragraph):
                 head, _, words = part_text.partition("\n")
@@ -121,7 +121,7 @@ def formatted(lines: list[str], names: list[str]) -> list[str]:
         elif section == "Examples":
             examples += [*(f"   {line}" for line in paragraph.split("\n")), ""]
         elif paragraph.startswith("    "):
-            said += ["::", "", *(f"    {line}" for line in paragraph.split("\n")), ""]
+            blocks += ["::", "", *(f"    {line}" for line in paragraph.split("\n")), ""]
         else:
             for name, words in items(paragraph, names):
                 raised = RAISES.match(words) if not name else None
@@ -130,11 +130,11 @@ def formatted(lines: list[str], names: list[str]) -> list[str]:
                 elif name:
                     arguments.append(f"   * **{plain(name)}**: {plain(words)}")
                 else:
-                    said += [plain(words), ""]
+                    blocks += [plain(words), ""]
     if arguments:
         fields = [":Parameters:", *arguments, "", *fields]
     shown = [".. code-block:: pycon", "", *examples] if examples else []
-    return [*said, *fields, "", *shown]
+    return [*blocks, *fields, "", *shown]
 
 
 def fields_of(cls: type) -> list[str]:
@@ -145,13 +145,13 @@ def fields_of(cls: type) -> list[str]:
         source = inspect.getsource(cls)
     except (OSError, TypeError):
         return []
-    said = []
+    items_of_list = []
     for line in re.split(r"\n    (?:@|def )", source)[0].split("\n"):
         match = FIELD.match(line)
         if match and not match.group(1).startswith("_"):
             words = f": {plain(match.group(3))}" if match.group(3) else ""
-            said.append(f"* ``{match.group(1)}`` ({plain(match.group(2).strip())}){words}")
-    return ["Fields:", "", *said, ""] if said else []
+            items_of_list.append(f"* ``{match.group(1)}`` ({plain(match.group(2).strip())}){words}")
+    return ["Fields:", "", *items_of_list, ""] if items_of_list else []
 
 
 def process(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:

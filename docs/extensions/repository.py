@@ -39,8 +39,8 @@ def resolved(text: str, folder: Path, page: Path) -> str:
         if inside in PAGES:
             path = DOCS / PAGES[inside]
         if path.is_relative_to(DOCS):
-            way = Path(os.path.relpath(path, page.parent)).as_posix()
-            return f"[{words}]({way}{anchor})"
+            relative = Path(os.path.relpath(path, page.parent)).as_posix()
+            return f"[{words}]({relative}{anchor})"
         plain = words.replace("`", "")
         return f"`{inside}`" if plain.rstrip("/") in (inside, path.name) else f"{words} (`{inside}`)"
 

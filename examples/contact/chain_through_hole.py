@@ -43,7 +43,7 @@ def model(hole: float = HOLE) -> Model:
     vertices, triangles = plate(hole)
     at = made.ground.at((0.0, 0.0, 0.0))
     ground = made.add_mesh("plate", at, vertices=vertices, triangles=triangles, radius=THICK)
-    corners, every = oval(), []
+    corners, all_sides = oval(), []
     for k in range(COUNT):
         z = ABOVE + THICK + WIRE + LONG + k * PITCH
         orientation = from_axis_angle((0, 0, 1), 0.5 * np.pi * (k % 2) + 0.1)
@@ -55,8 +55,8 @@ def model(hole: float = HOLE) -> Model:
         if below:
             made.add_contact(f"links {k}", below, ring, stiffness=1e5, friction=0.2, restitution=0.5)
         below = ring
-        every += ring
-    made.add_contact("rim", every, ground, stiffness=1e5, friction=0.2, restitution=0.5)
+        all_sides += ring
+    made.add_contact("rim", all_sides, ground, stiffness=1e5, friction=0.2, restitution=0.5)
     return made
 
 

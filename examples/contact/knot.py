@@ -41,11 +41,11 @@ def path(loop: float, tail: float = TAIL, wide: float = 2.5) -> Floats:
     along_loop = (np.clip(s, -half, half) + half) / loop
     x = loop * np.sin(along_loop) + np.minimum(s + half, 0.0) + np.maximum(s - half, 0.0)
     across = loop * (1.0 - np.cos(along_loop)) + 0j  # y + i z
-    for way, at in ((0.5, s + half), (-0.5, s - half)):
+    for sign, at in ((0.5, s + half), (-0.5, s - half)):
         far = at**2 / (2.0 * loop)  # from strand to strand, if they lay in the plane
         away = far + 2.1 * RADIUS * np.exp(-((at / width) ** 2))
         angle = 1.5 * np.pi * (1.0 + np.tanh(at / width))
-        across += np.where(abs(at) < half, way * (-away * np.exp(1j * angle) - np.sign(at) * far), 0.0)
+        across += np.where(abs(at) < half, sign * (-away * np.exp(1j * angle) - np.sign(at) * far), 0.0)
     return np.transpose([x, across.real, across.imag])
 
 
@@ -61,12 +61,12 @@ def model(loop: float = 12.0, n_elements: int = 90, friction: float = 0.0, speed
         n_elements,
         stress_free=[(0, 0, 0), (length, 0, 0)],
     )
-    for name, kind, end, at, way in (
+    for name, kind, end, at, half_sign in (
         ("left", "weld", rod.start, points[0], -0.5),
         ("right", "spherical", rod.end, points[-1], 0.5),
     ):
         hand = made.add_driven(
-            f"{name} hand", at, displacement=signals.SpinUp(speed * way, 0.5).along((1, 0, 0))
+            f"{name} hand", at, displacement=signals.SpinUp(speed * half_sign, 0.5).along((1, 0, 0))
         )
         made.add_joint(name, kind, hand, end, at=at)
     made.add_contact("braid", rod, stiffness=3e5, stations=4, friction=friction)

@@ -39,9 +39,9 @@ def governor() -> Model:
     model.add_joint("rail", "prismatic", shaft, slider, at=(0, 0, 0.5), axis=(0, 0, 1))
     for k, side in enumerate((1, -1), start=1):
         hinge = np.array([0.05 * side, 0, 1])
-        way = np.array([side * np.cos(ALPHA), 0, -np.sin(ALPHA)])
+        direction = np.array([side * np.cos(ALPHA), 0, -np.sin(ALPHA)])
         turned = quaternions.from_rotation_vector((0, ALPHA if side > 0 else np.pi - ALPHA, 0))
-        middle = hinge + ARM / 2 * way
+        middle = hinge + ARM / 2 * direction
         arm = model.add_body(
             f"arm {k}", arm_with_ball(), middle, turned, np.cross(spin, middle), angular_velocity=spin
         )

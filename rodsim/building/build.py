@@ -222,8 +222,8 @@ def _interaction_table(
             made = entry.make_interactions(placement)
         interactions += made
         names += [f"{entry.kind} '{entry.name}'"] * len(made)
-    met, of_contacts, of_a = plane_contacts(model, placement)
-    interactions, names = interactions + met, names + of_contacts
+    with_planes, of_contacts, of_a = plane_contacts(model, placement)
+    interactions, names = interactions + with_planes, names + of_contacts
     sprung = [
         f"{entry.word} '{name}'" for of in (model.springs, model.torsions) for name, entry in of.items()
     ]

@@ -83,8 +83,8 @@ def estimate_contact(
 
         C depth^q = m g,    C depth^(q + 1)/(q + 1) = m v^2/2,    T = pi sqrt(m/(q C depth^(q - 1)))
 
-    In general q = n. For rods that cross at the angle a, q = n + 1/2 and C = k sqrt(2 rho) B(1/2, n + 1)/sin(a), which follows
-    from their shape, if the contact width 2 sqrt(2 rho depth)/sin(a) is at most the length of the shorter rod. Otherwise C is
+    In general q = n. For rods that cross at the angle a, q = n + 1/2 and C = k sqrt(2 rho) B(1/2, n + 1)/sin(a), from their
+    shape. This holds if the contact width 2 sqrt(2 rho depth)/sin(a) is at most the length of the shorter rod; otherwise C is
     k times that length. `square`: True to assume that rods cross at right angles. A polynomial law is a sum of such forces.
     A barrier law has no depth. By weight, m is the lighter of both masses.
     """

@@ -173,7 +173,7 @@ class JoinedParts:
         self._parts = {part for both in self._anchors for part in both}
 
     def at(self, x: Surface, y: Surface) -> list[tuple[Anchor | None, Anchor | None]]:
-        """Return, for each joint between the parts of two surfaces, its anchors on both; None if that side is no anchor."""
+        """Return, for each joint between the parts of two surfaces, its anchors on both; None if that side is not an anchor."""
         one, other = id(_part(x)), id(_part(y))
         if one not in self._parts or other not in self._parts:
             return []

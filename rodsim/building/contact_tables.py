@@ -252,14 +252,14 @@ def _check_depth(entry: Contact, pair: Pair, depth: float, allowed: float) -> No
 
 def _raise_interpenetration(entry: Contact, pair: Pair, depth: float, allowed: float, cure: str = "") -> None:
     """Raise the ModelError about a pair that interpenetrates at t = 0."""
-    why = (
+    reason = (
         f"more than {allowed:.3g} m, which would spring back" if allowed else "which a barrier does not allow"
     )
     one, other = pair if isinstance(pair.b, MeshSurface) else (pair.b, pair.a)
     inside = "itself" if one is other else describe_surface(other)
     cure = cure or "move one of them by that, give a smaller radius, or ignore the pair"
     raise ModelError(
-        f"contact '{entry.name}': {describe_surface(one)} is {depth:.3g} m inside of {inside} at t = 0, {why}; {cure}"
+        f"contact '{entry.name}': {describe_surface(one)} is {depth:.3g} m inside of {inside} at t = 0, {reason}; {cure}"
     )
 
 
@@ -290,8 +290,8 @@ def contact_table(model: ModelData, placed: Placement) -> tuple[Contacts, list[s
     listing, joined = _Listing([], {}, [], [], [], {}, {}), JoinedParts(model)
     for mesh in model.meshes.values():  # the k-th mesh is the k-th surface of the table, in a contact or not
         _surface_index(listing, mesh, None, placed)
-    every = [(entry, list(touching_pairs(entry, joined))) for entry in model.contacts.values()]
-    entries = [(entry, list(_ordered_surfaces(entry, pairs))) for entry, pairs in every]
+    entries_and_pairs = [(entry, list(touching_pairs(entry, joined))) for entry in model.contacts.values()]
+    entries = [(entry, list(_ordered_surfaces(entry, pairs))) for entry, pairs in entries_and_pairs]
     for entry, pairs in entries:
         with ErrorContext(entry.word, entry.name):
             for ordered, _ in pairs:
@@ -301,7 +301,9 @@ def contact_table(model: ModelData, placed: Placement) -> tuple[Contacts, list[s
         with ErrorContext(entry.word, entry.name):
             for ordered, pair in pairs:
                 _add_pair(listing, entry, ordered, pair, placed, model)
-    if not listing.pairs and not any(isinstance(pair.b, MeshSurface) for _, pairs in every for pair in pairs):
+    if not listing.pairs and not any(
+        isinstance(pair.b, MeshSurface) for _, pairs in entries_and_pairs for pair in pairs
+    ):
         return _NO_CONTACTS, []
     first = np.cumsum([0, *(len(surface.points) for surface in listing.surfaces)])
     for entry, pair in listing.of:
@@ -520,8 +522,8 @@ def _check_start(contacts: Contacts, listing: _Listing, meshes: list[MeshSurface
         return
     points = np.ascontiguousarray(points_of(contacts, placed.r, placed.quat))
     _check_sides(contacts, listing.of, meshes, with_feature_points(contacts, points))
-    listed = candidates(contacts, points, 0.0)
-    pair, depth = listed.pair, -gaps(contacts, listed, points)
+    candidate_pairs = candidates(contacts, points, 0.0)
+    pair, depth = candidate_pairs.pair, -gaps(contacts, candidate_pairs, points)
     of_ridges = _feature_edge_depths(contacts, listing, points)
     pair = np.concatenate([pair, np.array([k for k, _ in of_ridges], np.int64)])
     depth = np.concatenate([depth, [edge_depth for _, edge_depth in of_ridges]])
@@ -534,23 +536,30 @@ def _check_start(contacts: Contacts, listing: _Listing, meshes: list[MeshSurface
     worst = int(inside[np.argmax((depth - allowed)[inside])])
     entry, meet = listing.of[pair[worst]]
     cure = ""
-    if worst < len(listed.pair):
-        cure = _finer_mesh_advice(contacts, listing, listed, points, worst, float(allowed[worst]))
+    if worst < len(candidate_pairs.pair):
+        cure = _finer_mesh_advice(contacts, listing, candidate_pairs, points, worst, float(allowed[worst]))
     with ErrorContext(entry.word, entry.name):
         _raise_interpenetration(entry, meet, float(depth[worst]), float(allowed[worst]), cure)
 
 
 def _finer_mesh_advice(
-    contacts: Contacts, listing: _Listing, listed: Candidates, points: Floats, worst: int, allowed: float
+    contacts: Contacts,
+    listing: _Listing,
+    candidate_pairs: Candidates,
+    points: Floats,
+    worst: int,
+    allowed: float,
 ) -> str:
     """Return a message on how many elements a rod needs if only its chord is too deep and both of its nodes are not; else "".
 
     The depth of a chord below the nodes of a curve is proportional to the square of its length.
     """
-    chord_ends = listed.ends[worst]
-    entry, meet = listing.of[listed.pair[worst]]
-    surfaces = contacts.pairs[listed.pair[worst], [listed.side[worst], 1 - listed.side[worst]]].tolist()
-    depth = -gaps(contacts, listed, points)[worst]
+    chord_ends = candidate_pairs.ends[worst]
+    entry, meet = listing.of[candidate_pairs.pair[worst]]
+    surfaces = contacts.pairs[
+        candidate_pairs.pair[worst], [candidate_pairs.side[worst], 1 - candidate_pairs.side[worst]]
+    ].tolist()
+    depth = -gaps(contacts, candidate_pairs, points)[worst]
     for rod in (x for x in meet if isinstance(x, Rod)):
         number = listing.numbers[id(rod), entry.radius]
         for k in (0, 2):
@@ -558,9 +567,9 @@ def _finer_mesh_advice(
                 continue
             of_nodes = []
             for node in chord_ends[[k, k + 1]]:
-                ends = listed.ends.copy()
+                ends = candidate_pairs.ends.copy()
                 ends[worst, [k, k + 1]] = node
-                of_nodes.append(-gaps(contacts, listed._replace(ends=ends), points)[worst])
+                of_nodes.append(-gaps(contacts, candidate_pairs._replace(ends=ends), points)[worst])
             if max(of_nodes) < allowed:
                 factor = np.sqrt((depth - max(of_nodes)) / (allowed - max(of_nodes)))
                 n = int(np.ceil(ELEMENT_MARGIN * factor * rod.n_elements))

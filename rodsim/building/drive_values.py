@@ -179,10 +179,10 @@ def check_drives(model: ModelData, system: System, state: State) -> None:
         name for name, gear in model.gears.items() if any(drive.joint.name in driven for drive in gear.terms)
     ]
     coupled = f" (coupled by gear {' and '.join(map(repr, between))})" if between else ""
-    fault, cure = "prescribes what joints fix already", "leave it out, or free the motion"
+    fault, cure = "prescribes what joints fix already", "remove it, or free the motion"
     if len(blamed) > 1:
         fault = "drive against each other: they prescribe the same motion"
-        cure = "leave one of them out, or put a spring between"
+        cure = "remove one of them, or put a spring between"
     raise ModelError(
         f"model '{model.name}': {' and '.join(blamed)} {fault}{coupled}{when}; {cure}", about=names
     )

@@ -60,9 +60,11 @@ def check_determined(built: Built) -> None:
             names = [name for name, width in widths for _ in range(max(width, 1))][
                 -item_group.group.kind.n_internal :
             ]
-            said = " and ".join(dict.fromkeys(f"'{names[i]}'" if names else f"number {i}" for i in free))
+            state_names = " and ".join(
+                dict.fromkeys(f"'{names[i]}'" if names else f"number {i}" for i in free)
+            )
             raise ModelError(
-                f"{built.interaction_names[item]}: at rest its state {said} is not determined, `evolve` does not "
+                f"{built.interaction_names[item]}: at rest its state {state_names} is not determined, `evolve` does not "
                 f"depend on it there, "
                 "as that of an integrator; simulate the model until it rests, hold it by what has no integrator, or let the "
                 "state leak: x' = e - x/T"

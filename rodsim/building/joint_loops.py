@@ -64,20 +64,22 @@ def loop_closed_by(links: Iterable[Link], joint: str) -> Loop | None:
         neighbours.setdefault(link.b, []).append((link.joint, link.a))
     if link_of_joint is None:
         return None
-    came: dict[str, tuple[str, str]] = {}  # part -> the part before it on the path, and the joint between
+    predecessor: dict[
+        str, tuple[str, str]
+    ] = {}  # part -> the part before it on the path, and the joint between
     waiting, seen = deque([link_of_joint.b]), {link_of_joint.b}
     while waiting and link_of_joint.a not in seen:
         here = waiting.popleft()
         for name, neighbour in neighbours.get(here, ()):
             if neighbour not in seen:
                 seen.add(neighbour)
-                came[neighbour] = here, name
+                predecessor[neighbour] = here, name
                 waiting.append(neighbour)
     if link_of_joint.a not in seen:
         return None
     joints, parts = [joint], [link_of_joint.b, link_of_joint.a]
     while parts[-1] != link_of_joint.b:
-        before, name = came[parts[-1]]
+        before, name = predecessor[parts[-1]]
         joints.append(name)
         parts.append(before)
     return Loop(tuple(reversed(joints)), tuple(reversed(parts)))
@@ -92,8 +94,8 @@ class AxisMisalignment(NamedTuple):
 
     def __str__(self) -> str:
         a, b = self.joints
-        way = "a right angle" if self.square else "parallel"
-        return f"the axes of '{a}' and '{b}' are {np.degrees(self.angle):.3g} degrees off {way}"
+        relation = "a right angle" if self.square else "parallel"
+        return f"the axes of '{a}' and '{b}' are {np.degrees(self.angle):.3g} degrees off {relation}"
 
 
 def find_misalignment(joints: Sequence[JointComponent]) -> AxisMisalignment | None:
@@ -115,7 +117,7 @@ def find_misalignment(joints: Sequence[JointComponent]) -> AxisMisalignment | No
 
 
 def _misalignment(one: tuple[str, Floats], other: tuple[str, Floats]) -> AxisMisalignment:
-    """Return the deviation of two unit axes from parallel or perpendicular, whichever is closer."""
+    """Return the deviation of two unit axes from parallel or perpendicular, the closer of the two."""
     sine = float(np.linalg.norm(cross(one[1], other[1])))
     cosine = float(one[1] @ other[1])
     square = abs(cosine) < sine

@@ -235,9 +235,9 @@ def _describe_gap(
     loop = loop_closed_by(links_of(model.joints.values()), entry.name) if one[0] != "at" else None
     if loop is None:
         return f"{text}move one of them or name one point only"
-    way = ", ".join(f"{x:.6g}" for x in d)
+    difference = ", ".join(f"{x:.6g}" for x in d)
     return (
-        f"{text}{loop} does not close: from the one point to the other ({way}) m are missing; move one of them, place or "
+        f"{text}{loop} does not close: from the one point to the other ({difference}) m are missing; move one of them, place or "
         "size the parts between so that they meet, or name one point only"
     )
 

@@ -68,15 +68,15 @@ def load_arrays(model: ModelData, placement: Placement, lines: list[LineLoad]) -
     entries = list(model.loads.values())
     placed = [placement.place(entry.on) for entry in entries]
     counts = [1] * len(entries) + [len(line.frames) for line in lines]
-    every: list[Load | DistributedLoad | Wind] = [*entries, *(line.entry for line in lines)]
+    all_entries: list[Load | DistributedLoad | Wind] = [*entries, *(line.entry for line in lines)]
     frames = [np.array([p.frame for p in placed], dtype=np.int64), *(line.frames for line in lines)]
     X = np.zeros((sum(counts), 3))
     X[: len(placed)] = np.array([p.X for p in placed]).reshape(-1, 3)
     return Loads(
-        np.repeat(np.array([entry.kind for entry in every], dtype=np.int64), counts),
+        np.repeat(np.array([entry.kind for entry in all_entries], dtype=np.int64), counts),
         np.concatenate(frames),
         X,
-        np.repeat(np.array([entry.following for entry in every], dtype=np.uint8), counts),
+        np.repeat(np.array([entry.following for entry in all_entries], dtype=np.uint8), counts),
     )
 
 

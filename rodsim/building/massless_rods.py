@@ -1,8 +1,8 @@
 """Reject rods without mass in simulations.
 
 At rest, and in small motions, the stiffness of such a rod determines its shape; in a time step it does not. A step of `em`
-determines only the mean force on a node, which is zero if the node has no inertia: what it adds at the end of one step it takes
-away at the end of the next, without end. Eliminating the inner nodes would need the energy of the rod as a function of its
+determines only the mean force on a node, which is zero if the node has no inertia. The forces at the ends of steps then
+alternate without decay. Eliminating the inner nodes would need the energy of the rod as a function of its
 ends, minimal over all shapes between, and its discrete derivative. If the rod may buckle this energy has several values.
 """
 

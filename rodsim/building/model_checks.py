@@ -79,9 +79,9 @@ def warn_of_stretched_starts(model: ModelData, layout: Layout, mass: Floats, v: 
 
 def _first_messages(lines: Iterator[str]) -> list[str]:
     """Return the first lines of one kind, with the number of the others."""
-    every = list(lines)
-    remainder = len(every) - _MAX_LINES
-    return every if remainder <= 0 else [*every[:_MAX_LINES], f"the same of {remainder} more"]
+    messages = list(lines)
+    remainder = len(messages) - _MAX_LINES
+    return messages if remainder <= 0 else [*messages[:_MAX_LINES], f"the same of {remainder} more"]
 
 
 # --- joints
@@ -197,9 +197,9 @@ def spins(model: ModelData, placed: Placement, state: State) -> Iterator[str]:
 def stretched_starts(model: ModelData, layout: Layout, mass: Floats, v: Floats) -> Iterator[str]:
     """Yield a warning for each rod drawn as a curve whose stretch has more energy than its bending, weight and motion.
 
-    Such a rod is far from equilibrium: its axial energy becomes vibrations at once. A rod is skipped if its stretch is stated on
-    purpose: `rest_strains`, a straight rod (it may be pulled, or hold a longitudinal wave), a curved stress-free shape, or two
-    callables with a common label. mass (n,), kg, and v (n, 3), m/s, are those of the frames.
+    Such a rod is far from equilibrium: its axial energy becomes vibrations at once. A rod is skipped if its stretch is probably
+    intended: it has `rest_strains`, is straight (it may be pulled, or carry a longitudinal wave), has a curved stress-free
+    shape, or is given by two callables with a common label. mass (n,), kg, and v (n, 3), m/s, are those of the frames.
     """
     gravity = float(np.linalg.norm(model.gravity))
     for rod_layout in layout.rods:

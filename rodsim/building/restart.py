@@ -98,7 +98,7 @@ def apply_start(
     old, new, stored = source.layout, built.layout, source.state
     _check_same_parts(old, new)
     built = _with_copied_constraints(built)
-    state, said = _transferred_state(built, source)
+    state, changes = _transferred_state(built, source)
     moved = _move_ground(built, source)
     built, state = _with_drives(built, state)
     if at_rest:
@@ -108,7 +108,7 @@ def apply_start(
     if source.rotation is not None and not at_rest:
         _check_rates(built, state, source.rotation)
     state, pushed = _fit_to_drives(built, state, _drive_rate_jump(built, state, stored))
-    origin = _origin(source, moved, _changes(old, new), [*said, *pushed])
+    origin = _origin(source, moved, _changes(old, new), [*changes, *pushed])
     if source.rotation is not None:
         origin["spin"] = source.rotation.spin.tolist()
     return Restart(built, state, origin)
@@ -172,7 +172,7 @@ def check_start(
 def _transferred_state(built: Built, source: StartingState) -> tuple[State, list[str]]:
     """Return the stored state as a state of the model, except for its drives, and messages on what was not carried over."""
     old, new, stored = source.layout, built.layout, source.state
-    variables, said = _internal_variables_at_start(built, old, stored)
+    variables, changes = _internal_variables_at_start(built, old, stored)
     memory = new.memory.joined()
     if source.output is not None:
         # only the parts of the integrator's memory that `em` uses are carried over
@@ -187,7 +187,7 @@ def _transferred_state(built: Built, source: StartingState) -> tuple[State, list
             k = body.frame
             state.r[k] += quaternions.rotate(state.quat[k], shift)
             state.v[k] += quaternions.rotate(state.quat[k], np.cross(state.Omega[k], shift))
-    return state, said
+    return state, changes
 
 
 def _check_rates(built: Built, state: State, rotation: SteadyRotation) -> None:
@@ -222,7 +222,7 @@ def _with_copied_constraints(built: Built) -> Built:
 
 def _internal_variables_at_start(built: Built, old: Layout, stored: State) -> tuple[Floats, list[str]]:
     """Return `State.own` at the start of a run, except for its drives, and messages on what was not carried over."""
-    system, said = built.system, []
+    system, changes = built.system, []
     before, blocks = old.own, internal_variables(built.system)
     variables = np.zeros(blocks.size)
     blocks.part(variables, "angle")[...] = before.part(stored.own, "angle")
@@ -238,19 +238,19 @@ def _internal_variables_at_start(built: Built, old: Layout, stored: State) -> tu
             strain[had] = before.part(stored.own, "branch")[had]
         blocks.part(variables, "branch")[...] = strain
         if np.any(relaxes & ~had):
-            said.append("branches that relax are new and strained as their rods are")
+            changes.append("branches that relax are new and strained as their rods are")
     elif before.branch:
-        said.append("branches that relax are gone")
+        changes.append("branches that relax are gone")
     if blocks.settled:
         history, new = _history_at_start(system, old.system, before.part(stored.own, "settled"))
         blocks.part(variables, "settled")[...] = history
         if new:
-            said.append("what sticks and slides begins anew where it was not there yet")
+            changes.append("friction states of new interactions start from their initial values")
     if blocks.bristle and _same_contacts(system, old.system):  # bristles belong to the list of contacts
         blocks.part(variables, "bristle")[...] = before.part(stored.own, "bristle")
     elif blocks.bristle:
-        said.append("what sticks between surfaces begins anew")
-    return variables, said
+        changes.append("friction states of contacts start from their initial values")
+    return variables, changes
 
 
 def _history_at_start(system: System, old: System | None, stored: Floats) -> tuple[Floats, bool]:
@@ -446,30 +446,32 @@ def _check_turns(built: Built, state: State) -> None:
 
 def _changes(old: Layout, new: Layout) -> list[str]:
     """Describe what has changed between two models, part by part, in words."""
-    said: list[str] = []
+    changes: list[str] = []
     described_tables: set[str] = set()  # tables of `System` whose changes are described already
     a, b = old.description, new.description
     if a.get("gravity") != b.get("gravity"):
-        said.append(f"gravity {a.get('gravity')} -> {b.get('gravity')}")
+        changes.append(f"gravity {a.get('gravity')} -> {b.get('gravity')}")
     for key, section in ACTING.items():
         before, after, what = a.get(key, {}), b.get(key, {}), section.word
-        many = len(said)
-        said += [f"{what} '{name}' is new" for name in after if name not in before]
-        said += [f"{what} '{name}' is gone" for name in before if name not in after]
+        many = len(changes)
+        changes += [f"{what} '{name}' is new" for name in after if name not in before]
+        changes += [f"{what} '{name}' is gone" for name in before if name not in after]
         both = [name for name in after if name in before and before[name] != after[name]]
         for name in both:
             if not isinstance(after[name], dict):
-                said.append(f"{what} '{name}': {before[name]} -> {after[name]}")
+                changes.append(f"{what} '{name}': {before[name]} -> {after[name]}")
                 continue
             # older files do not have all entries
             keys = [key for key, current in after[name].items() if before[name].get(key, current) != current]
-            said += [f"{what} '{name}': {key} {before[name].get(key)} -> {after[name][key]}" for key in keys]
-        if len(said) > many:
+            changes += [
+                f"{what} '{name}': {key} {before[name].get(key)} -> {after[name][key]}" for key in keys
+            ]
+        if len(changes) > many:
             described_tables.add(section.table)
     if old.system is not None and new.system is not None:
-        said += _changed_parts(new, old.system, new.system)
-        said += _changed_numbers(old.system, new.system, described_tables)
-    return said
+        changes += _changed_parts(new, old.system, new.system)
+        changes += _changed_numbers(old.system, new.system, described_tables)
+    return changes
 
 
 # table of the entries that make interactions of a kind, by the name of the kind
@@ -493,38 +495,38 @@ def _numbers_of(part: InteractionGroup) -> Floats:
 def _changed_numbers(a: System, b: System, described_tables: set[str]) -> list[str]:
     """Describe kinds of interactions whose parameters have changed, unless changes of their table are described already."""
     before = {(part.table, part.group.kind.name): _numbers_of(part) for part in groups_of(a)}
-    said = []
+    changes = []
     for part in groups_of(b):
         numbers = before.get((part.table, part.group.kind.name))
         table, now = _TABLES.get(part.group.kind.name, part.table), _numbers_of(part)
         if table in described_tables | {"elements", "spans", "constraints"} or numbers is None:
             continue
         if numbers.shape == now.shape and not np.array_equal(numbers, now):
-            said.append(f"{part.group.kind.name}: other numbers")
-    return said
+            changes.append(f"{part.group.kind.name}: other numbers")
+    return changes
 
 
 def _changed_parts(layout: Layout, a: System, b: System) -> list[str]:
     """Describe changed masses and inertias of bodies, and changed masses, stiffnesses and shapes of rods."""
-    said = []
+    changes = []
     for body in layout.bodies:
         k = body.frame
         for what in ("mass", "inertia"):
             x, y = getattr(a.frames, what)[k], getattr(b.frames, what)[k]
             if not np.array_equal(x, y):
-                said.append(f"body '{body.name}': {what} {_format_numbers(x)} -> {_format_numbers(y)}")
+                changes.append(f"body '{body.name}': {what} {_format_numbers(x)} -> {_format_numbers(y)}")
     for rod in layout.rods:
         if not np.array_equal(a.frames.mass[rod.frames], b.frames.mass[rod.frames]):
             total = [float(system.frames.mass[rod.frames].sum()) for system in (a, b)]
-            said.append(f"rod '{rod.name}': mass {total[0]:.6g} -> {total[1]:.6g} kg")
+            changes.append(f"rod '{rod.name}': mass {total[0]:.6g} -> {total[1]:.6g} kg")
         for what in ("stiffness", "damping", "strain0"):
             arrays = [np.concatenate([getattr(x.elements, what), getattr(x.spans, what)]) for x in (a, b)]
             if len(arrays[0]) == len(arrays[1]) and not np.array_equal(
                 arrays[0][rod.elements], arrays[1][rod.elements]
             ):
                 name = {"strain0": "stress-free shape"}.get(what, what)
-                said.append(f"rod '{rod.name}': other {name}")
-    return said
+                changes.append(f"rod '{rod.name}': other {name}")
+    return changes
 
 
 def _format_numbers(x: Floats) -> str:

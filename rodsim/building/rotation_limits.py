@@ -17,7 +17,7 @@ RESOLVED_ROTATION = 0.5  # rad, rotation from one end of an element to the other
 def turned_in_words(built: Built, state: State, folded: bool = False) -> str:
     """Describe the rod element or bushing that is rotated most, by how much, and the remedy; "" if all rotations are small.
 
-    `folded`: True if it is known that a rotation passed pi; then the largest one is described whatever its size.
+    `folded`: True if it is known that a rotation passed pi; then the largest one is described regardless of its size.
     """
     turns = largest_relative_rotations(built.system, state)
     if not turns or (turns[0].angle < LARGE_ROTATION and not folded):

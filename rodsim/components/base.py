@@ -10,9 +10,10 @@
 
         def make_interactions(self, poses): ...
 
-From these fields follow the checks of `add`, the key `fans` in scenes with its schema and its page in the reference, the
-description in result files, the tables of notebooks, the nodes of rods where the entry attaches, names and the rigid twin. To add
-a kind of entry, write such a file, list its class in `register` of `rodsim.model`, and add a method for Python.
+These fields determine the checks of `add`, the key `fans` in scenes with its schema and its page in the reference, and
+the description in result files. They also determine the tables of notebooks, the nodes of rods where the entry attaches,
+names and the rigid twin. To add a kind of entry, write such a file, list its class in `register` of `rodsim.model`, and add a
+method for Python.
 """
 
 from __future__ import annotations

@@ -273,21 +273,21 @@ class Contact(Component):
                     f"{owner}: {describe_surface(a[0])} alone meets nothing; give what it meets as b"
                 )
             values["itself"] = True
-        every = a if b is None else (*a, *b)
+        surfaces = a if b is None else (*a, *b)
         for pair in ignore:
-            for own in pair:
-                if own not in every:
+            for surface in pair:
+                if surface not in surfaces:
                     raise ModelError(
-                        f"{owner}: ignore names {describe_surface(own)}, which is not in a or b; remove it"
+                        f"{owner}: ignore names {describe_surface(surface)}, which is not in a or b; remove it"
                     )
         pairs = _pairs(a, b, values["itself"], ignore)
         _check_used(owner, a, b, pairs, ignore)
         for other in context.model.contacts.values():
             known = set(other.pairs)
-            twice = [own for own in pairs if own in known]
-            if twice:
+            repeated = [pair for pair in pairs if pair in known]
+            if repeated:
                 raise ModelError(
-                    f"{owner}: {twice[0]} meet in contact '{other.name}' already; remove them, or give ignore=[...]"
+                    f"{owner}: {repeated[0]} meet in contact '{other.name}' already; remove them, or give ignore=[...]"
                 )
         _check_law(owner, values, pairs)
 
@@ -332,21 +332,21 @@ def _pairs(
 ) -> list[Pair]:
     """Return all pairs of a contact that can touch, each once; `itself`: True if rods also touch themselves."""
     surfaces = (*a, *(b or ()))
-    ranks = {id(own): _rank(own) for own in surfaces}
+    ranks = {id(surface): _rank(surface) for surface in surfaces}
     both = combinations(a, 2) if b is None else product(a, b)
     candidates = [Pair(x, y) if ranks[id(x)] <= ranks[id(y)] else Pair(y, x) for x, y in both]
     if itself:
         candidates += [Pair(x, x) for x in surfaces if isinstance(x, Rod)]
     excluded, part = (
-        {_canonical_pair(*own) for own in ignore},
-        {id(own): _unrestricted_body(own) for own in surfaces},
+        {_canonical_pair(*ignored) for ignored in ignore},
+        {id(surface): _unrestricted_body(surface) for surface in surfaces},
     )
     touching = []
-    for own in dict.fromkeys(candidates):
-        one, other = part[id(own.a)], part[id(own.b)]
+    for pair in dict.fromkeys(candidates):
+        one, other = part[id(pair.a)], part[id(pair.b)]
         apart = one is not None and other is not None and one is not other
-        if own not in excluded and (apart or not _no_contact_reason(own, itself)):
-            touching.append(own)
+        if pair not in excluded and (apart or not _no_contact_reason(pair, itself)):
+            touching.append(pair)
     return touching
 
 
@@ -413,12 +413,12 @@ def _check_used(
         for x in side:
             if x in used:
                 continue
-            why = [
+            reasons = [
                 _no_contact_reason(_canonical_pair(x, y), False)
                 for y in partners
                 if y is not x or len(partners) == 1
             ]
-            words = next((word for word in why if word), "all that it meets is in ignore")
+            words = next((word for word in reasons if word), "all that it meets is in ignore")
             raise ModelError(
                 f"{owner}: {describe_surface(x)} collides with nothing: {words}; give it a partner, or remove it"
             )
@@ -426,7 +426,7 @@ def _check_used(
 
 def _check_law(owner: str, values: dict[str, Any], pairs: Sequence[Pair]) -> None:
     """Raise ModelError if law, stiffness, radius, friction and drilling do not fit each other or the pairs."""
-    barrier, sorts = values["law"] == "barrier", {own.is_per_length for own in pairs}
+    barrier, sorts = values["law"] == "barrier", {pair.is_per_length for pair in pairs}
     text = values["law"] not in LAWS
     linear = check_text(owner, values, len(sorts) == 2) if text else not barrier and values["exponent"] == 1.0
     if barrier and values["reach"] is None:
@@ -440,41 +440,45 @@ def _check_law(owner: str, values: dict[str, Any], pairs: Sequence[Pair]) -> Non
             f"{owner}: exponent = {values['exponent']:g}, but a barrier has no exponent; remove it"
         )
     if len(sorts) == 2 and values["stiffness"] is not None:
-        one = [next(own for own in pairs if own.is_per_length is kind) for kind in (True, False)]
+        one = [next(pair for pair in pairs if pair.is_per_length is kind) for kind in (True, False)]
         raise ModelError(
             f"{owner}: stiffness = {values['stiffness']:g} is per length for {one[0]}, but not for {one[1]}; make two contacts"
         )
-    every = list(dict.fromkeys(x for own in pairs for x in own))
+    surfaces = list(dict.fromkeys(x for pair in pairs for x in pair))
     if values["stiffness"] is None and not text:
         if False in sorts:
-            own = next(own for own in pairs if not own.is_per_length)
+            pair = next(pair for pair in pairs if not pair.is_per_length)
             raise ModelError(
-                f"{owner}: {own} have no material from which a stiffness follows; give stiffness= (N/m^n)"
+                f"{owner}: {pair} have no material from which a stiffness follows; give stiffness= (N/m^n)"
             )
         if barrier or values["exponent"] != 1.0:
             raise ModelError(
                 f"{owner}: the stiffness that follows from materials is that of a linear law; give stiffness= (N/m^(n+1))"
             )
-        for rod in every:
+        for rod in surfaces:
             if isinstance(rod, Rod) and section_at(rod, 0.5).modulus == 0.0:
                 raise ModelError(
                     f"{owner}: the section of {rod} has no Young's modulus from which a stiffness follows; "
                     "give stiffness= (N/m^2)"
                 )
     thick = isinstance(values["radius"], float)
-    thin = {own for own in every if not _has_radius(own) and not (thick and isinstance(own, Rod))}
-    for own in pairs if thin else ():
-        if not own.has_plane and thin.issuperset(own):
-            if isinstance(own.b, SolidSurface):
+    thin = {
+        surface
+        for surface in surfaces
+        if not _has_radius(surface) and not (thick and isinstance(surface, Rod))
+    }
+    for pair in pairs if thin else ():
+        if not pair.has_plane and thin.issuperset(pair):
+            if isinstance(pair.b, SolidSurface):
                 raise ModelError(
-                    f"{owner}: {own} have no rounding, which limits how deep they may interpenetrate; give radius= to "
+                    f"{owner}: {pair} have no rounding, which limits how deep they may interpenetrate; give radius= to "
                     "one of them, a few hundredths of its shortest side"
                 )
             raise ModelError(
-                f"{owner}: {own} have no radius, and points cannot touch points; give one of them a radius"
+                f"{owner}: {pair} have no radius, and points cannot touch points; give one of them a radius"
             )
     if np.ptp(values["anisotropy"]) > 0.0 and (
-        values["friction"][0] == 0.0 or not any(isinstance(own.b, Rod) for own in pairs)
+        values["friction"][0] == 0.0 or not any(isinstance(pair.b, Rod) for pair in pairs)
     ):
         raise ModelError(
             f"{owner}: anisotropy needs friction on rods, which this contact does not have; remove it"
@@ -482,10 +486,10 @@ def _check_law(owner: str, values: dict[str, Any], pairs: Sequence[Pair]) -> Non
     if values["drilling"] == BY_FRICTION:
         if values["friction"][0] == 0.0:
             raise ModelError(f"{owner}: drilling = 'friction', but there is no friction; give friction=")
-        for own in pairs:
-            if not any(isinstance(x, PlaneSurface) for x in own):
+        for pair in pairs:
+            if not any(isinstance(x, PlaneSurface) for x in pair):
                 raise ModelError(
-                    f"{owner}: drilling = 'friction' is available for planes only, and {own} has none; give a length (m): "
+                    f"{owner}: drilling = 'friction' is available for planes only, and {pair} has none; give a length (m): "
                     "2/3 of friction times the radius of what touches"
                 )
     if values["friction"][0] > 0.0 and values["tangential_stiffness"] is None and not linear:

@@ -79,7 +79,7 @@ def _check_matrix(context: CheckContext, what: str, value: ArrayLike) -> Floats:
 
 
 def _check_rotation_axes(context: CheckContext, what: str, value: ArrayLike) -> Floats:
-    """Return the rotation matrix (3, 3) nearest to the right-handed axes given; ModelError if they are none."""
+    """Return the rotation matrix (3, 3) nearest to right-handed axes; ModelError if the axes are not right-handed."""
     axes = array(context.owner, what, value, (3, 3))
     if np.abs(axes.T @ axes - np.eye(3)).max() > 1e-6 or np.linalg.det(axes) < 0.0:
         raise ModelError(

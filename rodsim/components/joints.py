@@ -359,15 +359,15 @@ def _check_gear(owner: str, terms: list[GearTerm], gears: Any) -> None:
             f"{owner}: the ratio of '{least.joint.name}', {least.ratio:g}, is negligible compared with {max(sizes):g}: "
             "it is lost in rounding; remove it, or give ratios of similar size"
         )
-    mine = {key: term.ratio for key, term in zip(coordinates, terms, strict=True)}
+    ratios = {key: term.ratio for key, term in zip(coordinates, terms, strict=True)}
     for other in gears:
-        theirs = {(term.joint.name, term.of): term.ratio for term in other.terms}
-        if set(theirs) != set(mine):
+        other_ratios = {(term.joint.name, term.of): term.ratio for term in other.terms}
+        if set(other_ratios) != set(ratios):
             continue
-        factors = np.array([mine[key] / theirs[key] for key in mine])
+        factors = np.array([ratios[key] / other_ratios[key] for key in ratios])
         if np.ptp(factors) <= 1e-9 * np.abs(factors).max():
             raise ModelError(f"{owner}: repeats gear '{other.name}'; remove one of them")
-        if len(mine) == 2:
+        if len(ratios) == 2:
             raise ModelError(
                 f"{owner}: couples the same joints as gear '{other.name}' with other ratios, so that neither may move; "
                 "remove one of them, or clamp the joints"

@@ -21,9 +21,9 @@ def find_part_or_point(owner: str, model: Any, text: str) -> Anchor | Body | Rod
         Object that refers to it, for messages.
     model : Contents
     text : str
-        Name of a body, rod, driven frame or "ground" for the whole part; "cord.start", "cord.end" or "cord@0.3" (fraction of
-        the stress-free length) for a point of a rod; "block@0.1,0,0" for a point in the axes of a body or driven frame, m, or
-        of the world for "ground". A part whose name is the whole text takes precedence.
+        Name of a body, rod, driven frame or "ground" for the whole part. Point of a rod: "cord.start", "cord.end" or "cord@0.3"
+        (fraction of the stress-free length). Point of a body or driven frame in its axes, m, or of the world for "ground":
+        "block@0.1,0,0". A part whose name is the whole text takes precedence.
 
     Raises
     ------

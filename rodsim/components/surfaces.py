@@ -135,7 +135,7 @@ class SolidSurface(SurfaceComponent):
 
 
 def _solid_of(on: Anchor) -> Solid | None:
-    """Return the solid of the body that an anchor is on; None if it has none or the part is no body."""
+    """Return the solid of the body that an anchor is on; None if it has none or the part is not a body."""
     return on.part.properties.solid if isinstance(on.part, Body) else None
 
 

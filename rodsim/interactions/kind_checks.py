@@ -130,12 +130,12 @@ def check_dissipation(
         dy = y1 - y0
         f = kernel_calls.dual(kind, y0, y1, numbers, RATE)
         _finite(owner, "step_dual", f)
-        lost = float(np.sum(f * dy).real)
+        dissipated = float(np.sum(f * dy).real)
         size = _size(f) * _size(dy)
-        if lost < -ROUNDOFF * size:
+        if dissipated < -ROUNDOFF * size:
             raise ModelError(
-                f"{owner}: a step takes {lost:.3g} J away (law: out . (y1 - y0) >= 0); change the sign of `step_dual`, or let it "
-                "be linear in the change with a matrix that is not negative"
+                f"{owner}: a step takes {dissipated:.3g} J away (law: out . (y1 - y0) >= 0); "
+                "change the sign of `step_dual`, or let it be linear in the change with a matrix that is not negative"
             )
         _check_law_holds(
             owner,
@@ -185,11 +185,11 @@ def check_evolving(owner: str, kind: Kind, count: int, X: Floats | None, length:
                 "let it depend on differences of places alone; one that is tied to the ground has an anchor there",
             )
         if not kind.works:
-            lost, rounding = _dissipated_energy(kind, y0, y1, numbers)
-            if lost < -rounding:
+            dissipated, rounding = _dissipated_energy(kind, y0, y1, numbers)
+            if dissipated < -rounding:
                 raise ModelError(
-                    f"{owner}: a step takes {lost:.3g} J away (law: out . (y1 - y0) >= the change of value); let `step_dual` and "
-                    "`evolve` be its discrete derivatives, to the poses and to x, and what is lost not negative"
+                    f"{owner}: a step takes {dissipated:.3g} J away (law: out . (y1 - y0) >= the change of value); "
+                    "let `step_dual` and `evolve` be its discrete derivatives, to the poses and to x, and what is lost not negative"
                 )
         if free:
             _check_momenta(owner, f, y0, y1, length)
@@ -200,8 +200,8 @@ def _dissipated_energy(kind: Kind, y0: Any, y1: Any, X: Floats) -> tuple[float, 
     f, x1 = kernel_calls.dual(kind, y0, y1, X, RATE), kernel_calls.updated_states(kind, y0, y1, X, RATE)
     at_end = np.concatenate([X[: -kind.n_internal], x1])
     stored = [kernel_calls.stored_energy(kind, y, numbers).real for y, numbers in ((y0, X), (y1, at_end))]
-    lost = float(np.sum(f * (y1 - y0)).real) - (stored[1] - stored[0])
-    return lost, ROUNDOFF * (_size(f) * _size(y1 - y0) + float(np.abs(stored).max()))
+    dissipated = float(np.sum(f * (y1 - y0)).real) - (stored[1] - stored[0])
+    return dissipated, ROUNDOFF * (_size(f) * _size(y1 - y0) + float(np.abs(stored).max()))
 
 
 def with_step_properties(kind: Kind, count: int, X: Floats | None, length: float) -> Kind:
@@ -214,8 +214,8 @@ def with_step_properties(kind: Kind, count: int, X: Floats | None, length: float
     conserves, reverses = not kind.works, False
     for y0, y1, numbers in _samples(kind, count, X, length):
         if conserves:
-            lost, rounding = _dissipated_energy(kind, y0, y1, numbers)
-            conserves = abs(lost) <= rounding
+            dissipated, rounding = _dissipated_energy(kind, y0, y1, numbers)
+            conserves = abs(dissipated) <= rounding
         x0, x1 = numbers[-kind.n_internal :], kernel_calls.updated_states(kind, y0, y0, numbers, FAST_RATE)
         reverses |= _size(x1 - x0) > RATE_STEP * _size(x0)
     return kind._replace(

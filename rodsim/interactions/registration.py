@@ -191,8 +191,8 @@ def interaction(
     n_states = _count(own_states)
     if n_states > MAX_INTERNAL_VARIABLES:
         raise ModelError(f"{owner}: has {n_states} states; there may be {MAX_INTERNAL_VARIABLES}")
-    if twice := dict(widths).keys() & dict(own_states).keys():
-        raise ModelError(f"{owner}: '{min(twice)}' is a number and a state; choose another name for one")
+    if repeated := dict(widths).keys() & dict(own_states).keys():
+        raise ModelError(f"{owner}: '{min(repeated)}' is a number and a state; choose another name for one")
     widths += own_states
 
     def decorate(described: type) -> UserKind:
@@ -276,7 +276,7 @@ def _widths(owner: str, numbers: Any, what: str = "numbers") -> tuple[tuple[str,
 
 
 def _words(owner: str, numbers: Any, what: str) -> list[Any]:
-    """Return the names in a list; ModelError if it is no list or has a name twice."""
+    """Return the names in a list; ModelError if it is not a list or has a name twice."""
     if isinstance(numbers, str) or not isinstance(numbers, Sequence):
         raise ModelError(f'{owner}: {what} = {shown(numbers)}; give a list of names, or {{"name": length}}')
     words = list(numbers)

@@ -131,7 +131,7 @@ def distance_to_published(run: Trajectory) -> float:
         rows = [(run.q[k], q), (run.p[k], p), (np.append(run.lam[k], run.gam[k]), multipliers)]
         if v is not None:
             rows.append((run.v[k + 1], v))
-        worst = max(worst, *(largest(ours - np.array(theirs)) for ours, theirs in rows))
+        worst = max(worst, *(largest(ours - np.array(published)) for ours, published in rows))
     return worst
 
 

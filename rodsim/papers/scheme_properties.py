@@ -127,7 +127,7 @@ def microseconds(run: Callable[[int], object], n_more: int, repetitions: int) ->
     seconds = np.full((2, repetitions), np.inf)
     for k in range(repetitions):
         for which, steps in enumerate((1, 1 + n_more)):
-            began = time.process_time()  # processor time of this process alone, whatever else runs
+            began = time.process_time()  # processor time of this process, independent of other processes
             run(steps)
             seconds[which, k] = time.process_time() - began
     return float(seconds[1].min() - seconds[0].min()) / n_more * 1e6

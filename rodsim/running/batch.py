@@ -161,11 +161,11 @@ class Batch:
                 continue
             parts, starts = available // part_steps, starts[: available // part_steps * part_steps]
             states = [run.state if n in going else None for n, run in runs.items()]
-            went = dict(zip(runs, group.march(states, starts, parts), strict=True))
+            marched = dict(zip(runs, group.march(states, starts, parts), strict=True))
             line.moved(step, busy_time() - began, parts * part_steps)
             for number in going:
                 with named(number, self.failures):
-                    runs[number].take(went[number], part_steps)
+                    runs[number].take(marched[number], part_steps)
                     if runs[number].step < step + parts * part_steps and not runs[number].ends:
                         runs[number].catch_up(step + parts * part_steps)
 

@@ -1,6 +1,6 @@
 """Check the arguments of a run, and find its steps and outputs: `plan_run`.
 
-Nothing is built or written. A run that goes on with a result file keeps the step and the outputs of that file.
+Nothing is built or written. A run that resumes a result file keeps the step and the outputs of that file.
 """
 
 from __future__ import annotations

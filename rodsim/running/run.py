@@ -141,14 +141,20 @@ class Run:
 
             def make(system: System) -> MechanicalStepper:
                 """Return a stepper of an integrator of mechanical systems."""
-                begun = (
+                start_state = (
                     initial
                     if system is built.system
                     else without_neighbour_list(system, built.system, initial)
                 )
                 values = loads, built.drive_values
                 return MechanicalStepper(
-                    self._model.name, system, begun, plan.dt, arguments.integrator, arguments.chart, *values
+                    self._model.name,
+                    system,
+                    start_state,
+                    plan.dt,
+                    arguments.integrator,
+                    arguments.chart,
+                    *values,
                 )
 
             return make
@@ -206,8 +212,10 @@ class Run:
         if plan.keeps("corners"):  # an older version did not split the steps of this run
             settings |= built.corners.settings(plan.adaptive)
         if plan.adaptive and not isinstance(self.stepper, AdaptiveStepper):
-            began = stored if plan.n_stored_outputs else {}
-            settings |= plan.step_request.settings(built.system, self.state, built.load_values.vary, began)
+            stored_settings = stored if plan.n_stored_outputs else {}
+            settings |= plan.step_request.settings(
+                built.system, self.state, built.load_values.vary, stored_settings
+            )
             self.stepper = adaptive(self.stepper, built.system, plan.dt, settings, self._loads)
         else:
             self.stepper.corners = np.array(settings.get("corners", ()))

@@ -77,10 +77,10 @@ def _settings(model: Model) -> Data:
     if model.scene is None:
         return {"run": None}
     scene = check(parse(model.scene, "<scene>"))
-    said = {what: getattr(scene, what) for what in ("equilibrium", "run")}
+    sections = {what: getattr(scene, what) for what in ("equilibrium", "run")}
     return {
         what: None if section is None else section.model_dump(exclude_none=True, exclude_unset=True)
-        for what, section in said.items()
+        for what, section in sections.items()
         if section is not None or what == "run"
     }
 
@@ -89,12 +89,12 @@ def _check_same(model: Model, text: str, file: Path) -> None:
     """Raise ModelError unless reading the text gives a bit-identical model."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        mine = model.build()
+        original = model.build()
         try:
             other = loaded_from(parse(text, str(file)), file.parent).model.build()
         except SceneError as error:
             raise ModelError(f"model '{model.name}': cannot be saved as a scene: {error}") from None
-    for owner in differences(mine, other):
+    for owner in differences(original, other):
         raise ModelError(
             f"model '{model.name}': cannot be saved as a scene: {owner} would be read as something else. Keep the script that "
             "makes it."
@@ -105,10 +105,10 @@ def differences(a: Built, b: Built) -> Iterator[str]:
     """Iterate over the differences of two models, as text: in their descriptions, arrays of their states, or systems."""
     described, other = (_with_whole_paths(built.layout.description) for built in (a, b))
     for what in {**described, **other}:
-        mine, theirs = described.get(what), other.get(what)
-        if mine == theirs:
+        value, other_value = described.get(what), other.get(what)
+        if value == other_value:
             continue
-        both = (mine, theirs) if isinstance(mine, dict) and isinstance(theirs, dict) else ({}, {})
+        both = (value, other_value) if isinstance(value, dict) and isinstance(other_value, dict) else ({}, {})
         names = [name for name in both[0] if both[0][name] != both[1].get(name)]
         yield f"{what} {', '.join(map(repr, names[:5]))}".rstrip()
     for name, x, y in zip(a.state._fields, a.state, b.state, strict=True):

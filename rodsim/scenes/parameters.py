@@ -35,9 +35,9 @@ class Parameters(Mapping[str, float]):
         value = self._given[name]
         if is_expression(value):
             if name in self._under_way:
-                way = [*self._under_way[self._under_way.index(name) :], name]
+                circle = [*self._under_way[self._under_way.index(name) :], name]
                 raise ValueError(
-                    f"parameters depend on each other in a circle, {' -> '.join(way)}; give one of them a number"
+                    f"parameters depend on each other in a circle, {' -> '.join(circle)}; give one of them a number"
                 )
             self._under_way.append(name)
             try:

@@ -80,9 +80,9 @@ def _with_includes(source: Source, chain: tuple[str, ...], included: list[str]) 
                 (INCLUDE,), f"include = {name!r}: more than {MOST_INCLUDED} files; include fewer"
             )
         if same:
-            way = " -> ".join([*chain[chain.index(same[0]) :], same[0]])
+            circle = " -> ".join([*chain[chain.index(same[0]) :], same[0]])
             raise source.error(
-                (INCLUDE,), f"include = {name!r}: files include each other, {way}; remove one of them"
+                (INCLUDE,), f"include = {name!r}: files include each other, {circle}; remove one of them"
             )
         if not FilePath(file).exists():
             raise source.error((INCLUDE,), f"include = {name!r}: there is no file {file!r}; correct the name")

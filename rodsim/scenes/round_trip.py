@@ -15,10 +15,10 @@ Data = dict[str, Any]
 _SCALES = [1.0, *(1.0 + k * 2.0**-40 for k in range(1, 400))]
 
 
-def raise_not_savable(owner: str, why: str) -> NoReturn:
-    """Raise ModelError: `owner` cannot be saved as a scene, for the reason `why`."""
-    end = "" if why.endswith(".") else ", which a scene cannot say. Keep the script that makes it."
-    raise ModelError(f"{owner}: cannot be saved as a scene: {why}{end}")
+def raise_not_savable(owner: str, reason: str) -> NoReturn:
+    """Raise ModelError: `owner` cannot be saved as a scene, for the reason `reason`."""
+    end = "" if reason.endswith(".") else ", which a scene cannot say. Keep the script that makes it."
+    raise ModelError(f"{owner}: cannot be saved as a scene: {reason}{end}")
 
 
 def plain(value: Any) -> Any:

@@ -77,7 +77,7 @@ class RunScene(Part):
     dt: Positive | None = None
     """step; give it or error [s]"""
     error: Annotated[float, Field(ge=1e-12, le=0.1)] | None = None
-    """in place of dt: of the motion, relative to the size of the model; em and its kin choose their steps by it [1]"""
+    """in place of dt: of the motion, relative to the size of the model; the em family chooses its steps by it [1]"""
     output_dt: Positive | None = None
     """with error, time between outputs; left out: t_end/100, of em4 1/50, of em6 and em8 1/25 of it [s]"""
     max_dt: Positive | None = None

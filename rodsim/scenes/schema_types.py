@@ -138,7 +138,7 @@ A_TEXT, A_LIST = "a text", "a list"
 
 
 def one_form(forms: Mapping[str, Any], expected: str) -> Any:
-    """Return the union of several forms of a value, which are told apart by the key that they have.
+    """Return the union of several forms of a value, which are distinguished by their key.
 
     `forms`: schema by the key, or by `A_TEXT` or `A_LIST`. `expected`: message for a value in none of the forms.
     """

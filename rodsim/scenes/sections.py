@@ -122,7 +122,7 @@ class WithLaws(Part):
     off the curve."""
 
     law: Law | None = None
-    """what is added to the linear law, or stands in its place"""
+    """law that is added to the linear one, or used in its place"""
     relaxation: Relaxation | None = None
     """a spring and a dashpot in a row beside the stiffness"""
     centers: Centers | None = None

@@ -122,7 +122,7 @@ def state_space(
 ) -> scipy.signal.StateSpace:
     """Return the small motions of a model as matrices x' = A x + B u, y = C x + D u.
 
-    The joints are eliminated, so that the states are those of an ordinary differential equation: coordinates q of all
+    The joints are eliminated: the states are those of an ordinary differential equation. They are coordinates q of all
     motions that the joints allow, or of the lowest modes, their rates, and the internal states of interactions and of
     relaxing branches.
 

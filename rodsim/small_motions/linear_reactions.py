@@ -85,11 +85,11 @@ def reaction_row(model: Model, lin: Linearised, owner: str, reaction: Reaction) 
     constraints = system.constraints
     if has_driven_parameters(constraints):
         constraints, _ = at_states(constraints, state, part(system, state, "drive"))
-    mine = np.flatnonzero(constraints.joint == number)
-    rows = first_rows(constraints)[mine[0]] + np.arange(
-        sum(int(g.kind.rows) * len(g.row) for g in groups_of(constraints.chosen(mine)))
+    of_joint = np.flatnonzero(constraints.joint == number)
+    rows = first_rows(constraints)[of_joint[0]] + np.arange(
+        sum(int(g.kind.rows) * len(g.row) for g in groups_of(constraints.chosen(of_joint)))
     )
-    constraints_of_joint = constraints.chosen(mine)
+    constraints_of_joint = constraints.chosen(of_joint)
     a, b = (int(f) for f in constraints_of_joint.frames[0])
     moves = lin.place[b] >= 0
     frame, sign = (b, -1.0) if moves else (a, 1.0)

@@ -297,8 +297,8 @@ def _check_equilibrium(lin: Linearised, built: Built, spectrum: eigen.Spectrum) 
 def _describe_unbalanced_force(lin: Linearised, built: Built, worst: int) -> str:
     """Return in words the unbalanced force or moment on the part of frame `worst`, and the loads that act."""
     part = part_at(built.layout, worst)
-    mine = [k for k, frame in enumerate(lin.frames) if part_at(built.layout, int(frame)) == part]
-    left = lin.force.reshape(-1, 6)[mine]
+    of_part = [k for k, frame in enumerate(lin.frames) if part_at(built.layout, int(frame)) == part]
+    left = lin.force.reshape(-1, 6)[of_part]
     force, moment = (np.linalg.norm(left[:, axes].sum(axis=0)) for axes in (slice(0, 3), slice(3, 6)))
     what = f"{force:.3g} N" if force * extent(lin.state.r) >= moment else f"{moment:.3g} N m"
     names = list(built.layout.description["loads"])

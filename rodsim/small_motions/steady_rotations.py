@@ -140,8 +140,8 @@ def steady_rotation(
     check_start_time("steady_rotation", start, start_time)
     initial, ground = built.state, None
     if start is not None:
-        began = linearisation_point("steady_rotation", built, start, start_time, at_rest=True)
-        built, initial, ground = began.built, began.state, began.moved_ground
+        point = linearisation_point("steady_rotation", built, start, start_time, at_rest=True)
+        built, initial, ground = point.built, point.state, point.moved_ground
     moving, built = built, at_rest(built)
 
     def of_motion(rotated: State) -> SteadyRotation:

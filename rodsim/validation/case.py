@@ -108,16 +108,18 @@ def outcomes(case: Case) -> list[Outcome]:
         values = [np.atleast_1d(np.asarray(level[quantity], float)) for level in results]
         reference, value = np.atleast_1d(np.asarray(known.value, float)), values[-1]
         error = float(np.linalg.norm(value - reference)) / known.scale
-        tolerance, why = known.accuracy / known.scale, f"{mesh.fine}; digits of the source"
+        tolerance, reason = known.accuracy / known.scale, f"{mesh.fine}; digits of the source"
         if mesh.order is not None:
             kind, _, _ = quantity.partition("(")
             change = float(np.linalg.norm(value - values[0])) / known.scale
             largest[kind] = max(largest.get(kind, 0.0), change)
             expected = largest[kind] / (2**mesh.order - 1)
             tolerance = min(SAFETY * expected + tolerance + ROUNDING, mesh.limit)
-            why = f"{mesh.fine}: expected {expected:.1e} by the change from {mesh.coarse}, order {mesh.order}"
+            reason = (
+                f"{mesh.fine}: expected {expected:.1e} by the change from {mesh.coarse}, order {mesh.order}"
+            )
         rows.append(
-            Outcome(case.name, quantity, reference, case.source, value, error, tolerance, why, seconds)
+            Outcome(case.name, quantity, reference, case.source, value, error, tolerance, reason, seconds)
         )
     return rows
 

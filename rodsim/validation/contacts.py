@@ -183,8 +183,12 @@ def stick_slip(level: int) -> Values:
     t, x, v = run.t, run.body("block").r[:, 0], run.body("block").v[:, 0]
     i = np.flatnonzero((v[1:] <= 0.0) & (v[:-1] > 0.0))
     tops = t[i] + h * v[i] / (v[i] - v[i + 1])
-    lost = np.interp(tops, t, run.dissipation)
-    return {"period": tops[-1] - tops[-2], "top": x[len(x) // 4 :].max(), "lost": lost[-1] - lost[-2]}
+    dissipated = np.interp(tops, t, run.dissipation)
+    return {
+        "period": tops[-1] - tops[-2],
+        "top": x[len(x) // 4 :].max(),
+        "lost": dissipated[-1] - dissipated[-2],
+    }
 
 
 EXACT = "closed form"
