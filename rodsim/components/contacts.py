@@ -217,10 +217,10 @@ class Contact(Component):
         SURFACES, "name of a sphere, a solid, a plane, a mesh or a rod, or a list of them"
     )
     b: tuple[Surface, ...] = parameter(
-        SURFACES, "those that they meet; left out: all of a each other, one rod alone itself", None
+        SURFACES, "surfaces that they touch; default: all of a among each other, a single rod itself", None
     )
     stiffness: float = parameter(
-        POSITIVE, "k of the law; of rods, among themselves or on planes, per length [N/m^n, N/m^(n+1)]", None
+        POSITIVE, "k of the law; for rods, among themselves or on planes, per length [N/m^n, N/m^(n+1)]", None
     )
     law: str = parameter(
         ParameterType("contact law", _check_law_argument),
@@ -238,13 +238,15 @@ class Contact(Component):
         NOT_NEGATIVE, "c of a force c times rate of depth times normal force (Hunt-Crossley) [s/m]", 0.0
     )
     rest_speed: float = parameter(
-        POSITIVE, "impacts that are much slower lose nothing by restitution [m/s]", REST_SPEED
+        POSITIVE, "impact speed far below which restitution dissipates nothing [m/s]", REST_SPEED
     )
     friction: tuple[float, float] = parameter(
         FRICTION, "coefficient of Coulomb's friction, or static and kinetic [1]", 0.0
     )
     tangential_stiffness: float = parameter(
-        POSITIVE, "of what sticks, as stiffness; left out: the stiffness of a linear law [N/m, N/m^2]", None
+        POSITIVE,
+        "stiffness of sticking friction, in units of stiffness; default: the stiffness of a linear law [N/m, N/m^2]",
+        None,
     )
     rolling: float = parameter(NOT_NEGATIVE, "moment against rolling over normal force [m]", 0.0)
     drilling: float | str = parameter(
@@ -254,13 +256,17 @@ class Contact(Component):
     )
     anisotropy: Floats = parameter(
         ParameterType("vector", _check_factors),
-        "factors of friction on rods: forth along the rod, back, aside [1]",
+        "factors of friction on rods: forwards along the rod, backwards, sideways [1]",
         (1.0, 1.0, 1.0),
     )
-    radius: float = parameter(POSITIVE, "of the rods; left out: that of their sections [m]", None)
-    stations: int = parameter(COUNT, "places where an element of a rod is looked at, less one [1]", None)
-    itself: bool = parameter(FLAG, "whether rods meet themselves as well", False)
-    ignore: tuple[tuple[Surface, Surface], ...] = parameter(IGNORED, "pairs of names that do not meet", None)
+    radius: float = parameter(POSITIVE, "radius of the rods; default: that of their sections [m]", None)
+    stations: int = parameter(
+        COUNT,
+        "intervals into which an element of a rod is divided; contact is evaluated at their ends [1]",
+        None,
+    )
+    itself: bool = parameter(FLAG, "whether rods touch themselves as well", False)
+    ignore: tuple[tuple[Surface, Surface], ...] = parameter(IGNORED, "pairs of names without contact", None)
 
     @classmethod
     def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:

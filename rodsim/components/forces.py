@@ -111,15 +111,15 @@ class Bushing(InteractionComponent):
     stiffness: Floats = parameter(
         MATRIX, "one number, 6, or 6 x 6: three displacements, three rotations [N/m, N m/rad]"
     )
-    damping: Floats = parameter(MATRIX, "the same of the rates [N s/m, N m s/rad]", 0.0)
+    damping: Floats = parameter(MATRIX, "damping of their rates, in the same forms [N s/m, N m s/rad]", 0.0)
     at: Floats | None = parameter(
         PLACE,
-        "world point of both markers at t = 0, or {at: point of a part}; left out: each at its anchor [m]",
+        "world point of both markers at t = 0, or {at: point of a part}; default: each at its anchor [m]",
         None,
     )
     axes: Floats = parameter(
         ParameterType("axes", _check_rotation_axes),
-        "rows of a right-handed rotation matrix whose columns are the directions; left out: the world's [1]",
+        "rows of a right-handed rotation matrix whose columns are the directions; default: the world's [1]",
         None,
     )
     rest: Floats = parameter(SIX, "coordinates without force [m, rad]", (0.0,) * 6)
@@ -182,7 +182,7 @@ class CoordinateForce(InteractionComponent):
 
     a: Attachment = parameter(END, "first point or part")
     b: Attachment = parameter(END, "second point or part")
-    of: str = parameter(choice(*COORDINATES), "what x is")
+    of: str = parameter(choice(*COORDINATES), "the coordinate x")
     axis: Floats | None = parameter(
         DIRECTION, "world direction at t = 0 of a displacement or an angle, fixed to a [1]", None
     )
@@ -251,7 +251,7 @@ class NonlinearSpring(CoordinateForce):
 
     key, word, list_description = "law_springs", "spring with a law", "springs and dampers with laws"
     plural = "springs with laws"
-    of: str = parameter(choice(*COORDINATES), "what x is", "length")
+    of: str = parameter(choice(*COORDINATES), "the coordinate x", "length")
     law: SpringLaw | None = parameter(LAW, "force against x", None)
     damping: SpringLaw | None = parameter(LAW, "force against dx/dt", None)
 
@@ -270,16 +270,16 @@ class NonlinearSpring(CoordinateForce):
 
 @component
 class Limit(CoordinateForce):
-    """A stop at both ends or one of a length, a displacement or an angle."""
+    """A limit of a length, a displacement or an angle, at one or both ends."""
 
-    key, word, list_description = "limits", "limit", "stops"
-    of: str = parameter(choice(*COORDINATES), "what is limited", "angle")
-    stiffness: float = parameter(POSITIVE, "beyond the stop [N/m or N m/rad]")
+    key, word, list_description = "limits", "limit", "limits of lengths, displacements and angles"
+    of: str = parameter(choice(*COORDINATES), "limited coordinate", "angle")
+    stiffness: float = parameter(POSITIVE, "stiffness beyond the limit [N/m or N m/rad]")
     width: float = parameter(
         POSITIVE, "gap over which the force begins, as stiffness gap^2/(2 width) [m or rad]"
     )
-    lower: float | None = parameter(NUMBER, "lower stop [m or rad]", None)
-    upper: float | None = parameter(NUMBER, "upper stop [m or rad]", None)
+    lower: float | None = parameter(NUMBER, "lower limit [m or rad]", None)
+    upper: float | None = parameter(NUMBER, "upper limit [m or rad]", None)
     law: SpringLaw | None
     damping: SpringLaw | None = None
 
@@ -296,15 +296,17 @@ class MassDamping(InteractionComponent):
     key, word, list_description = "mass_dampings", "mass damping", "damping in proportion to mass"
     kind_described = "external damping"
     on: Body | Rod = parameter(PART, "name of a body or a rod", result_key="part")
-    rate: float = parameter(NOT_NEGATIVE, "force -rate m v [1/s]")
-    rotation: float = parameter(NOT_NEGATIVE, "moment -rotation J omega; left out: as rate [1/s]", None)
+    rate: float = parameter(NOT_NEGATIVE, "damping rate of the translation: force -rate m v [1/s]")
+    rotation: float = parameter(
+        NOT_NEGATIVE, "damping rate of the rotation: moment -rotation J omega; default: rate [1/s]", None
+    )
     ambient: VectorFunction | None = parameter(
         ParameterType(
             "vector",
             lambda context, what, value: vector_function(context.owner, value),
             lambda wind: wind(np.zeros(1))[0].tolist(),
         ),
-        "velocity of what is around [m/s]",
+        "velocity of the surrounding medium [m/s]",
         None,
     )
 
@@ -325,12 +327,12 @@ class MassDamping(InteractionComponent):
 
 @component
 class Pressure(InteractionComponent):
-    """A force per current length of a rod, across it in the plane with this normal."""
+    """A force per current length of a rod, perpendicular to it, in the plane with this normal."""
 
-    key, word, list_description = "pressures", "pressure", "pressures on what rods bound in a plane"
+    key, word, list_description = "pressures", "pressure", "pressures on rods in a plane"
     on: Rod = parameter(ROD, "name of the rod", result_key="rod")
     pressure: float = parameter(NUMBER, "force per current length, towards normal x tangent [N/m]")
-    normal: Floats = parameter(DIRECTION, "of the plane, in world axes [1]")
+    normal: Floats = parameter(DIRECTION, "normal of the plane, in world axes [1]")
 
     def make_interactions(self, poses: Poses) -> list[Interaction]:
         nodes = poses.frames_of(self.on)
@@ -344,12 +346,12 @@ class Pressure(InteractionComponent):
 
 @component
 class JointDamping(InteractionComponent):
-    """A moment against the relative turn of a joint, a force against its sliding."""
+    """A moment against the relative rotation of a joint, and a force against its sliding."""
 
     key, word, list_description = "joint_dampings", "joint damping", "viscous resistance in joints"
     kind_described = "joint friction"
     joint: JointComponent = parameter(JOINT, "name of a joint")
-    turning: float = parameter(NOT_NEGATIVE, "moment over relative turning rate [N m s]", 0.0)
+    turning: float = parameter(NOT_NEGATIVE, "moment over relative angular velocity [N m s]", 0.0)
     sliding: float = parameter(NOT_NEGATIVE, "force over sliding rate [N s/m]", 0.0)
 
     @classmethod

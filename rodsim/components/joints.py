@@ -46,7 +46,7 @@ RATIOS = 1e-50, 1e12
 class JointComponent(Component):
     """A joint; a name alone is a body or `ground`."""
 
-    key, word, list_description = "joints", "joint", "what holds parts together"
+    key, word, list_description = "joints", "joint", "joints between parts"
     table, tables_without_namesakes = "joints", ("drives", "gears")
     kind: str = parameter(
         ParameterType(
@@ -55,18 +55,18 @@ class JointComponent(Component):
             choices=tuple(JOINTS),
             synonyms=SYNONYMS,
         ),
-        "what it holds together, see the table of kinds; hinge: revolute, ball: spherical, fixed: weld, without b clamp",
+        "kind of the joint, see the table of kinds; hinge: revolute, ball: spherical, fixed: weld, without b clamp",
     )
     a: Attachment = parameter(END, "first point or part")
-    b: Attachment = parameter(END, "second point or part; a clamp needs none", None)
+    b: Attachment = parameter(END, "second point or part; not for a clamp", None)
     at: Floats | None = parameter(
         PLACE,
-        "world point of the joint at t = 0, or {at: point of a part}; left out: that of the anchors [m]",
+        "world point of the joint at t = 0, or {at: point of a part}; default: that of the anchors [m]",
         None,
     )
     axis: Floats | None = parameter(ParameterType("vector"), "world direction at t = 0, fixed to a [1]", None)
     length: float | None = parameter(
-        ParameterType("positive"), "of a distance joint at t = 0, as a check [m]", None
+        ParameterType("positive"), "length of a distance joint at t = 0, as a check [m]", None
     )
     second_axis: Floats | None = parameter(
         ParameterType("vector"),
@@ -74,11 +74,11 @@ class JointComponent(Component):
         None,
     )
     pitch: float | None = parameter(
-        ParameterType("number"), "of a screw: slide a turn, right-handed where positive [m]", None
+        ParameterType("number"), "pitch of a screw: displacement per turn, right-handed if positive [m]", None
     )
     locked: tuple[str, ...] = parameter(
         ParameterType("choices", choices=(*TRANSLATIONS, *ROTATIONS)),
-        "of a generic joint: what is held, in the axes of a",
+        "coordinates that a generic joint locks, in the axes of a",
         None,
     )
 
@@ -129,13 +129,13 @@ class JointComponent(Component):
 
 @component
 class Drive(Component):
-    """The coordinate of a joint as a function of time; it counts from its value at t = 0."""
+    """The coordinate of a joint as a function of time, counted from its value at t = 0."""
 
     key, word, list_description = "drives", "drive", "coordinates of joints as functions of time"
     table, tables_without_namesakes = "drives", ("joints", "gears")
     joint: JointComponent = parameter(JOINT, "name of a revolute, prismatic or cylindrical joint")
     of: str = parameter(
-        ParameterType("choice", choices=COORDINATES), "which coordinate, of a joint that has both", None
+        ParameterType("choice", choices=COORDINATES), "the driven coordinate, if the joint has two", None
     )
     motion: Motion = parameter(
         ParameterType(
@@ -282,20 +282,20 @@ class GearTerm(NamedTuple):
 
 @component
 class Gear(Component):
-    """Joints whose coordinates, each times its ratio, add up to what they are at t = 0."""
+    """Joints with coupled coordinates: their sum, each times its ratio, is constant."""
 
-    key, word, list_description = "gears", "gear", "joints whose coordinates run together"
+    key, word, list_description = "gears", "gear", "joints with coupled coordinates"
     table, tables_without_namesakes = "gears", ("joints", "drives")
     joints: tuple[JointComponent, ...] = parameter(
-        ParameterType("joints"), "names of those whose coordinates run together"
+        ParameterType("joints"), "names of the joints whose coordinates are coupled"
     )
     ratios: tuple[float, ...] = parameter(
         ParameterType("ratios"),
-        "one for each joint; of a rack the pinion's radius goes with the angle [1, m]",
+        "one for each joint; for a rack the radius of the pinion, with its angle [1, m]",
     )
     of: tuple[str, ...] = parameter(
         ParameterType("coordinates", choices=COORDINATES),
-        "which coordinate of each joint, where it has two",
+        "coordinate of each joint, if it has two",
         None,
     )
 

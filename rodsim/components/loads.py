@@ -77,11 +77,11 @@ class DistributedLoad(Component):
     kind: int = parameter(KIND, "force or moment", "force")
     value: Any = parameter(
         VARYING,
-        "a length of the stress-free rod: constant vector, or a function of time along a direction [N/m or N]",
+        "per length of the stress-free rod: constant vector, or a function of time along a direction [N/m or N]",
     )
     following: bool = parameter(FLAG, "components in section axes, not inertial", False)
     between: tuple[float, float] = parameter(
-        PAIR, "fractions of the length where it begins and ends [1]", (0.0, 1.0)
+        PAIR, "fractions of the length at which it begins and ends [1]", (0.0, 1.0)
     )
 
     @classmethod

@@ -36,7 +36,9 @@ class Spring(Component):
     a: Anchor = parameter(END, "first point")
     b: Anchor = parameter(END, "second point")
     stiffness: float = parameter(NOT_NEGATIVE, "force over stretch [N/m]")
-    length: float | None = parameter(NOT_NEGATIVE, "without force; left out: the initial distance [m]", None)
+    length: float | None = parameter(
+        NOT_NEGATIVE, "length without force; default: the initial distance [m]", None
+    )
     damping: float = parameter(NOT_NEGATIVE, "force over rate of stretch [N s/m]", 0.0)
 
     @classmethod
@@ -59,7 +61,7 @@ class TorsionSpring(Component):
     axis: Floats = parameter(DIRECTION, "world direction at t = 0 [1]")
     stiffness: float = parameter(NOT_NEGATIVE, "moment over angle [N m/rad]")
     damping: float = parameter(NOT_NEGATIVE, "moment over rate [N m s/rad]", 0.0)
-    angle: float = parameter(NUMBER, "at which it is free of moment, from the initial pose [rad]", 0.0)
+    angle: float = parameter(NUMBER, "angle without moment, relative to the initial pose [rad]", 0.0)
 
 
 class ModelData:

@@ -46,22 +46,22 @@ class SurfaceComponent(Component):
 
 @component
 class SphereSurface(SurfaceComponent):
-    """A sphere, or a point, that can touch others."""
+    """A sphere, or a point, that can touch other surfaces."""
 
     key, word, list_description, table = "spheres", "sphere", "spheres and points that can touch", "spheres"
     tables_without_namesakes = ("planes", "solids", "meshes")
-    on: Anchor = parameter(POINT, "its centre: a point of a body, a rod, a driven frame or the ground")
-    radius: float = parameter(NOT_NEGATIVE, "0: a point [m]")
+    on: Anchor = parameter(POINT, "centre: a point of a body, a rod, a driven frame or the ground")
+    radius: float = parameter(NOT_NEGATIVE, "radius; 0: a point [m]")
 
 
 @component
 class PlaneSurface(SurfaceComponent):
-    """A plane with all behind it: a half-space."""
+    """A plane that bounds a half-space."""
 
     key, word, list_description, table = "planes", "plane", "planes, each the face of a half-space", "planes"
     tables_without_namesakes = ("spheres", "solids", "meshes")
     on: Anchor = parameter(POINT, "a point of the plane, on the ground or the part that carries it")
-    normal: Floats = parameter(DIRECTION, "out of the half-space, world direction at t = 0 [1]")
+    normal: Floats = parameter(DIRECTION, "outward normal of the half-space, world direction at t = 0 [1]")
 
 
 def _check_vertices(context: CheckContext, what: str, value: Any) -> Floats:
@@ -81,14 +81,14 @@ class SolidSurface(SurfaceComponent):
     key, word, table = "solids", "solid", "solids"
     list_description = "convex bodies that can touch"
     tables_without_namesakes = ("spheres", "planes", "meshes")
-    on: Anchor = parameter(POINT, "the body whose shape it is; of vertices the point from which they count")
+    on: Anchor = parameter(POINT, "body whose shape is used; with vertices, their origin")
     vertices: Floats | None = parameter(
         ParameterType("points", _check_vertices),
-        "points whose convex hull it is, in the axes of its part; left out: the shape of the body [m]",
+        "points whose convex hull is used, in the axes of the part; default: the shape of the body [m]",
         None,
     )
     radius: float = parameter(
-        NOT_NEGATIVE, "of its rounding: a shape keeps its size, vertices are centres of balls [m]", 0.0
+        NOT_NEGATIVE, "rounding radius: a shape keeps its size, vertices are centres of balls [m]", 0.0
     )
 
     @classmethod
@@ -182,33 +182,35 @@ SIDES = ("both", "inside", "outside")
 
 @component
 class MeshSurface(SurfaceComponent):
-    """A rigid surface of triangles, touched on both of its sides by all other surfaces: terrain, a tube, a plate, a nut."""
+    """A rigid surface of triangles, which all other surfaces can touch from both sides: terrain, a tube, a plate, a nut."""
 
     key, word, table = "meshes", "mesh", "meshes"
     list_description = "triangulated surfaces that can touch"
     tables_without_namesakes = ("spheres", "solids", "planes")
-    on: Anchor = parameter(POINT, "where the origin of its coordinates is; its axes are those of the part")
+    on: Anchor = parameter(POINT, "origin of its coordinates; its axes are those of the part")
     file: str | None = parameter(
         ParameterType("mesh file", _check_file),
-        "relative to the scene; STL, OBJ, PLY, VTK and what else meshio reads",
+        "file, relative to the scene: STL, OBJ, PLY, VTK or another format of meshio",
         None,
     )
     vertices: Floats | None = parameter(
         ParameterType("points", _check_vertices, _check_count),
-        "in place of a file, in the axes of the part [m]",
+        "vertices in place of a file, in the axes of the part [m]",
         None,
     )
     triangles: Ints | None = parameter(
         ParameterType("triangles", describe=_check_count),
-        "numbers of vertices, three for each triangle, from 0 on [1]",
+        "three vertex numbers for each triangle, from 0 [1]",
         None,
     )
-    scale: float = parameter(POSITIVE, "multiplies coordinates, 0.001 for millimetres [1]", 1.0)
+    scale: float = parameter(POSITIVE, "factor of the coordinates, 0.001 for millimetres [1]", 1.0)
     radius: float = parameter(
-        NOT_NEGATIVE, "by which it is thicker than its triangles, on both sides [m]", 0.0
+        NOT_NEGATIVE, "distance by which the surface is offset from its triangles, on both sides [m]", 0.0
     )
     side: str = parameter(
-        choice(*SIDES), "on which all that touches it begins; inside and outside are of closed ones", SIDES[0]
+        choice(*SIDES),
+        "side on which all touching parts start; inside and outside need a closed surface",
+        SIDES[0],
     )
 
     @classmethod

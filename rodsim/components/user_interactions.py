@@ -137,8 +137,8 @@ class UserInteraction(AnchoredInteraction):
 
     word, plural = "interaction", "interactions of your own"
     own: UserKind = parameter(KIND, "a kind, or its name")
-    anchors: tuple[Anchor, ...] = parameter(ANCHORS, "as many as it has frames")
-    numbers: Mapping[str, Any] = parameter(NUMBERS, "those of its kind, by name [any]")
+    anchors: tuple[Anchor, ...] = parameter(ANCHORS, "anchors, one for each frame of the kind")
+    numbers: Mapping[str, Any] = parameter(NUMBERS, "numbers of its kind, by name [any]")
     axes: tuple[Floats, ...] = ()  # (4,) quaternion of each anchor relative to the axes of its part
 
     @classmethod
@@ -216,9 +216,13 @@ class EnergyInteraction(AnchoredInteraction):
 
     key, word, list_description = "energies", "energy", "energies as texts of named measures"
     plural = "energies of measures"
-    energy: str = parameter(TEXT, "function of the measures and parameters, such as k*(d - 1)**2/2 [J]")
-    measures: Mapping[str, Measure] = parameter(MEASURES, "what it is a function of, by name")
-    parameters: Mapping[str, float] = parameter(PARAMETERS, "numbers of all other names in it [any]", None)
+    energy: str = parameter(
+        TEXT, "energy as a function of the measures and parameters, such as k*(d - 1)**2/2 [J]"
+    )
+    measures: Mapping[str, Measure] = parameter(MEASURES, "measures of the energy, by name")
+    parameters: Mapping[str, float] = parameter(
+        PARAMETERS, "values of all other names in the energy [any]", None
+    )
     anchors: tuple[Anchor, ...] = ()
     bound_measures: tuple[BoundMeasure, ...] = ()
 

@@ -189,7 +189,8 @@ def check_evolving(owner: str, kind: Kind, count: int, X: Floats | None, length:
             if dissipated < -rounding:
                 raise ModelError(
                     f"{owner}: a step takes {dissipated:.3g} J away (law: out . (y1 - y0) >= the change of value); "
-                    "let `step_dual` and `evolve` be its discrete derivatives, to the poses and to x, and what is lost not negative"
+                    "let `step_dual` and `evolve` be "
+                    "its discrete derivatives, to the poses and to x, and what is lost not negative"
                 )
         if free:
             _check_momenta(owner, f, y0, y1, length)

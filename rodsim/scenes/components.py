@@ -53,19 +53,19 @@ class MeasureScene(Part):
     """Measure of which an energy is a function: of two points or parts, with directions given at t = 0."""
 
     of: Literal["distance", "strain", "displacement", "coordinate", "cosine", "angle"]
-    """which measure"""
+    """kind of measure"""
     a: Anchor | None = None
-    """first point or part; a coordinate has none"""
+    """first point or part; not for a coordinate"""
     b: Anchor
     """second point or part"""
     axis: Vector | None = None
-    """of a displacement, a coordinate or an angle, fixed to a [1]"""
+    """axis of a displacement, a coordinate or an angle, fixed to a [1]"""
     direction_a: Vector | None = None
-    """of a cosine, fixed to a [1]"""
+    """direction fixed to a, of a cosine [1]"""
     direction_b: Vector | None = None
-    """of a cosine, fixed to b [1]"""
+    """direction fixed to b, of a cosine [1]"""
     length: Positive | None = None
-    """without strain; left out: the initial distance [m]"""
+    """length without strain; default: the initial distance [m]"""
 
 
 # --- reading of values: (reader, path, value) -> argument of the entry

@@ -75,27 +75,27 @@ SIGNALS: dict[str, Callable[..., TimeFunction]] = {
     "smooth table": _of_table(signals.SmoothTable),
 }
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
-    "value": (Number, "the value, or that at t_end, or that of the pulse [?]"),
+    "value": (Number, "value; or value at t_end; or value of the pulse [?]"),
     "peak": (Number, "largest value [?]"),
-    "t_start": (Number, "begin [s]", 0.0),
+    "t_start": (Number, "start [s]", 0.0),
     "t_peak": (Number, "time of the peak [s]"),
     "t_end": (Number, "end [s]", 0.0),
     "spin-up.t_end": (Positive, "end of the rise [s]"),
-    "amplitude": (Number, "half of the whole swing [?]"),
-    "frequency": (Number, "periods a second [Hz]"),
-    "phase": (Number, "at t = 0 [rad]"),
+    "amplitude": (Number, "amplitude: half of the peak-to-peak value [?]"),
+    "frequency": (Number, "frequency [Hz]"),
+    "phase": (Number, "phase at t = 0 [rad]"),
     "offset": (Number, "mean value, or value at t = 0 [?]"),
     "slope": (Number, "rate [(?)/s]"),
     "speed": (Number, "final rate [(?)/s]"),
-    "times": (numbers(1), "increasing [s]"),
-    "smooth table.times": (numbers(2), "increasing [s]"),
-    "values": (numbers(1), "as many as times [?]"),
-    "smooth table.values": (numbers(2), "as many as times [?]"),
+    "times": (numbers(1), "increasing times [s]"),
+    "smooth table.times": (numbers(2), "increasing times [s]"),
+    "values": (numbers(1), "values at these times [?]"),
+    "smooth table.values": (numbers(2), "values at these times [?]"),
     "file": (Name, "CSV file in place of times and values, relative to the scene; its first row names the columns"),
-    "time": (Name, "name of the column of times; left out: the first"),
-    "table.value": (Name, "name of the column of values; left out: the second"),
-    "smooth table.value": (Name, "name of the column of values; left out: the second"),
-    "text": (Formula, "of t and parameters, as 50*sin(2*pi*3*t); abs, min, max, floor, ceil, round for loads only [?]"),
+    "time": (Name, "name of the column of times; default: the first"),
+    "table.value": (Name, "name of the column of values; default: the second"),
+    "smooth table.value": (Name, "name of the column of values; default: the second"),
+    "text": (Formula, "formula of t and parameters, as 50*sin(2*pi*3*t); abs, min, max, floor, ceil, round for loads only [?]"),
 }  # fmt: skip
 
 
@@ -118,18 +118,18 @@ LAWS: dict[str, Callable[..., SpringLaw]] = {
 _ROWS: Any = Annotated[list[list[Number]], Field(min_length=1, max_length=4)]
 _INTERPOLATION: Any = Literal.__getitem__(INTERPOLATIONS)
 OF_LAWS = {
-    "x": (numbers(2), "increasing; of a damper the rate [m, rad, m/s or rad/s]"),
-    "force": (numbers(2), "as many as x [N or N m]"),
+    "x": (numbers(2), "increasing coordinates; for a damper rates [m, rad, m/s or rad/s]"),
+    "force": (numbers(2), "forces at x [N or N m]"),
     "interpolation": (
         _INTERPOLATION,
         "monotone: rises and falls with the points only; smooth: continuous second derivative; straight: lines",
     ),
-    "polynomial.coefficients": (numbers(1, 4), "of 1, x, x^2, x^3 [N or N m over powers of x]"),
-    "reach": (Positive, "|x| beyond which it goes on straight [m, rad, m/s or rad/s]"),
-    "knots": (numbers(2), "increasing; of a damper the rate [m, rad, m/s or rad/s]"),
-    "pieces.coefficients": (_ROWS, "of powers of the distance from the knot before, the highest first: for each a number a piece "
-        "[N or N m over powers of x]"),
-    "error": (NotNegative, "of a function that it was made of, at most [N or N m]"),
+    "polynomial.coefficients": (numbers(1, 4), "coefficients of 1, x, x^2, x^3 [N or N m over powers of x]"),
+    "reach": (Positive, "|x| beyond which the law continues in a straight line [m, rad, m/s or rad/s]"),
+    "knots": (numbers(2), "increasing coordinates; for a damper rates [m, rad, m/s or rad/s]"),
+    "pieces.coefficients": (_ROWS, "one list for each power of the distance from the knot before, the highest first; one number "
+        "for each piece [N or N m over powers of x]"),
+    "error": (NotNegative, "largest error with respect to the function that it was made of [N or N m]"),
 }  # fmt: skip
 
 
@@ -137,14 +137,14 @@ class Directed(Part):
     """Base schema of a named function of time along a direction."""
 
     direction: Vector
-    """the vector that the function multiplies [1]"""
+    """vector by which the function is multiplied [1]"""
 
 
 class Moving(Part):
     """Base schema of a smooth function of time; `direction` is required if it is a displacement."""
 
     direction: Vector | None = None
-    """of a displacement; a turn or the coordinate of a joint has none [1]"""
+    """direction of a displacement; not for a rotation or the coordinate of a joint [1]"""
 
 
 def _are_components(value: Any) -> bool:

@@ -39,15 +39,15 @@ class CircleCurve(Part):
     type: Literal["circle"]
     """arc or full circle"""
     radius: Positive
-    """of the circle [m]"""
+    """radius of the circle [m]"""
     center: Place = [0.0, 0.0, 0.0]
-    """its centre [m]"""
+    """centre of the circle [m]"""
     normal: Vector = [0.0, 0.0, 1.0]
-    """direction it runs about, counter-clockwise [1]"""
+    """normal of the plane; the curve runs counter-clockwise about it [1]"""
     start: Vector = [1.0, 0.0, 0.0]
-    """direction from the centre in which it begins; its part along the normal is left out [1]"""
+    """direction from the centre to the first point; its component along the normal is ignored [1]"""
     angle_deg: Annotated[FiniteFloat, Field(gt=0, le=360)] = 360.0
-    """how far it goes [deg]"""
+    """angle of the arc [deg]"""
 
 
 class HelixCurve(Part):
@@ -60,15 +60,15 @@ class HelixCurve(Part):
     radius: Positive
     """distance from the axis [m]"""
     pitch: Number
-    """rise a turn [m]"""
+    """rise per turn [m]"""
     turns: Positive
-    """how many turns [1]"""
+    """number of turns [1]"""
     center: Place = [0.0, 0.0, 0.0]
-    """a point on the axis, where it begins [m]"""
+    """point of the axis at the start of the helix [m]"""
     axis: Vector = [0.0, 0.0, 1.0]
     """direction of the axis [1]"""
     start: Vector = [1.0, 0.0, 0.0]
-    """direction from the axis in which it begins [1]"""
+    """direction from the axis to the first point [1]"""
 
 
 Curve = (
@@ -101,39 +101,41 @@ class RodScene(Part):
     """A rod along points (two: straight) or a named curve."""
 
     name: Name
-    """by which the rod is known"""
+    """name of the rod"""
     curve: Curve
     """initial shape: two points (straight), more points (a smooth curve through them), or a named curve; a point may be
     {at: point of another part} [m]"""
     section: Name | SectionScene
-    """name of a section, or one written in place"""
+    """name of a section, or a section"""
     n_elements: Annotated[int, Field(ge=1, le=MOST_ELEMENTS)] = 20
     """intervals between nodes; rounded up to a multiple of the element's order [1]"""
     closed: bool = False
     """the last element joins the last node with the first"""
     up: Vector | DirectionRows | None = None
-    """direction of d3 at the start, carried along without twist; or rows [s, x, y, z] from s = 0 to 1. Left out: z, or x where
+    """direction of d3 at the start, transported without twist; or rows [s, x, y, z] from s = 0 to 1. Default: z, or x where
     the rod is vertical [1]"""
     twist_deg: Number | AngleRows | AngleInRadians = 0.0
-    """turn of the sections about the tangent at s = 1, evenly on the way; or rows [s, angle]; or {rad: angle} [deg]"""
+    """rotation of the sections about the tangent at s = 1, growing linearly from s = 0; or rows
+    [s, angle]; or {rad: angle} [deg]"""
     stress_free: Curve | None = None
-    """curve of the shape without stress; left out: the initial one [m]"""
+    """curve of the stress-free shape; default: the initial one [m]"""
     stress_free_up: Vector | DirectionRows | None = None
-    """`up` of the shape without stress; left out: that of the initial one [1]"""
+    """`up` of the stress-free shape; default: that of the initial one [1]"""
     stress_free_twist_deg: Number | AngleRows | AngleInRadians | None = None
-    """`twist_deg` of the shape without stress; left out: that of the initial one [deg]"""
+    """`twist_deg` of the stress-free shape; default: that of the initial one [deg]"""
     stress_free_closed: bool | None = None
-    """false: a closed rod is free of stress when it is open; left out: as `closed`"""
+    """false: the stress-free shape of a closed rod is open; default: as `closed`"""
     velocity: Vector | None = None
-    """of all nodes, inertial; left out: of a rigid body that turns with the next, or that rests or follows its joints [m/s]"""
+    """velocity of all nodes, inertial axes; default: that of a rigid body with
+    `angular_velocity`, or that follows its joints [m/s]"""
     angular_velocity: Vector | None = None
-    """of all sections, inertial; left out: zero, or with the velocity left out that of the rigid body [rad/s]"""
+    """angular velocity of all sections, inertial axes; default: zero, or without velocity that of the rigid body [rad/s]"""
     mass: RodMass = "mean"
     """translational mass of the elements: at the nodes, consistent, or the mean of both"""
     element: Element = "se3"
     """kind of element; the number is the order p of one that spans p intervals"""
     rest_strains: StrainRows | Strains | None = None
-    """strains without stress besides those of the stress-free shape: stretch, two shears, twist, two curvatures, or rows
+    """stress-free strains in addition to those of the stress-free shape: stretch, two shears, twist, two curvatures, or rows
     [s, six numbers] [1, 1/m]"""
 
 
@@ -144,36 +146,36 @@ class BodyScene(Part):
     """A rigid body placed in the world."""
 
     name: Name
-    """by which the body is known"""
+    """name of the body"""
     shape: Shape
-    """what it is: its mass, inertia and surface"""
+    """shape, which determines mass, inertia and surface"""
     position: Place = [0.0, 0.0, 0.0]
-    """of the reference point of the shape; or {at: point of another part} [m]"""
+    """position of the reference point of the shape; or {at: point of another part} [m]"""
     orientation: Orientation = [1.0, 0.0, 0.0, 0.0]
-    """of the shape's axes: unit quaternion [w, x, y, z], axis and angle, angles of Euler, {align, with} or {of: point of another
-    part} [1]"""
+    """orientation of the shape's axes: unit quaternion [w, x, y, z], axis and angle, angles of Euler, {align, with} or
+    {of: point of another part} [1]"""
     velocity: Vector | None = None
-    """of the reference point, inertial; left out: zero, or as if fixed to the parts that move it [m/s]"""
+    """velocity of the reference point, inertial axes; default: zero, or as if fixed to the parts that move it [m/s]"""
     angular_velocity: Vector | None = None
-    """inertial; left out: zero, or as if fixed to the parts that move it [rad/s]"""
+    """angular velocity, inertial axes; default: zero, or as if fixed to the parts that move it [rad/s]"""
 
 
 class DrivenScene(Part):
-    """A frame whose motion is given: displacements along directions, a turn about a world axis through it."""
+    """A frame with prescribed motion: displacements along directions, a rotation about a world axis through it."""
 
     name: Name
-    """by which the frame is known; joints, springs and rods attach to it like to a body"""
+    """name of the frame; joints, springs and rods attach to it like to a body"""
     position: Place = [0.0, 0.0, 0.0]
-    """from which it starts; or {at: point of another part} [m]"""
+    """position before the displacement; or {at: point of another part} [m]"""
     orientation: Orientation = [1.0, 0.0, 0.0, 0.0]
-    """from which it starts: unit quaternion [w, x, y, z], axis and angle, angles of Euler, {align, with} or {of: point of another
-    part} [1]"""
+    """orientation before the rotation: unit quaternion [w, x, y, z], axis and angle, angles of Euler, {align, with} or
+    {of: point of another part} [1]"""
     displacement: Displacement = []
     """three components, numbers or formulas of t, or functions of time with their directions, which are added up [m]"""
     turn: Motion | None = None
     """angle about `axis` as a function of time"""
     axis: Vector | None = None
-    """world direction of the turn, through the frame [1]"""
+    """world direction of the rotation axis, through the frame [1]"""
 
 
 # --- reading

@@ -98,7 +98,7 @@ class RodAnchor(Part):
     s: Annotated[FiniteFloat, Field(ge=0, le=1)]
     """fraction of its stress-free length, 0 to 1 [1]"""
     offset: Vector = [0.0, 0.0, 0.0]
-    """from the rod's curve, along d1, d2, d3 of the section [m]"""
+    """offset from the rod's curve, along d1, d2, d3 of the section [m]"""
 
 
 _ON_PARTS = {A_TEXT: Name, "body": BodyAnchor, "rod": RodAnchor}
@@ -115,21 +115,21 @@ else:
 
 
 class PlaceScene(Part):
-    """Position of a point of another part at t = 0, wherever that part has been put."""
+    """Position of a point of another part at t = 0."""
 
     at: PartAnchor
-    """the point; its part may stand later in the scene"""
+    """point of a part, which may be defined later in the scene"""
     plus: Vector = [0.0, 0.0, 0.0]
-    """from there, in world axes [m]"""
+    """offset from this point, world axes [m]"""
 
 
 class OrientationOf(Part):
-    """As another part is turned at t = 0: the axes of a body, of a section of a rod (d1 along it)."""
+    """Orientation of another part at t = 0: the axes of a body, or of a section of a rod (d1 along it)."""
 
     of: PartAnchor
-    """the point whose axes these are; its part may stand later in the scene"""
+    """point with these axes; its part may be defined later in the scene"""
     turned: Turned | None = None
-    """from there, in these axes: unit quaternion [w, x, y, z], axis and angle, angles of Euler, or {align, with} [1]"""
+    """rotation relative to these axes: unit quaternion [w, x, y, z], axis and angle, angles of Euler, or {align, with} [1]"""
 
 
 Place = Vector | PlaceScene

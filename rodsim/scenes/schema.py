@@ -52,10 +52,10 @@ Integrator = Annotated[str, AfterValidator(_known_integrator)]
 
 
 class EventScene(Part):
-    """An event that ends a run before its time: a contact that begins, or a distance."""
+    """An event that ends a run before t_end: the start of a contact, or a distance."""
 
     contact_begins: list[str] | None = None
-    """names of contacts of which one begins to act; [] is any of them"""
+    """names of contacts: the event is that one of them begins to act; []: any contact"""
     distance_below: Annotated[list[str], Field(min_length=2, max_length=2)] | None = None
     """instead: names of two spheres, solids, planes, rods or bodies, or points NAME@0.3 of a rod, NAME@X,Y,Z of a body"""
     distance: Annotated[float, Field(ge=0.0)] = 0.0
@@ -70,28 +70,28 @@ class EventScene(Part):
 
 
 class RunScene(Part):
-    """How to simulate."""
+    """Settings of the simulation."""
 
     t_end: Positive
-    """how long [s]"""
+    """end time [s]"""
     dt: Positive | None = None
     """step; give it or error [s]"""
     error: Annotated[float, Field(ge=1e-12, le=0.1)] | None = None
-    """in place of dt: of the motion, relative to the size of the model; the em family chooses its steps by it [1]"""
+    """in place of dt: error of the motion, relative to the size of the model, by which the em family chooses its steps [1]"""
     output_dt: Positive | None = None
-    """with error, time between outputs; left out: t_end/100, of em4 1/50, of em6 and em8 1/25 of it [s]"""
+    """with error, time between outputs; default: t_end/100, for em4 t_end/50, for em6 and em8 t_end/25 [s]"""
     max_dt: Positive | None = None
-    """with error, the longest step; left out: half of output_dt [s]"""
+    """with error, the longest step; default: half of output_dt [s]"""
     integrator: Integrator = "em"
     """em, em-ggl, their compositions, or any other by its name: EML-kappa, mG(3) ..."""
     output_every: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
-    """steps between outputs; left out: about 500 outputs [1]"""
+    """steps between outputs; default: about 500 outputs [1]"""
     chart: Literal["quaternion", "quaternion-alpha", "quaternion-gamma", "director"] | None = None
     """coordinates of integrators other than em"""
     tolerance: Annotated[float, Field(ge=0.0, le=1e-3)] = 0.0
-    """of the equations of a step, relative; 0: round-off [1]"""
+    """relative tolerance of the equations of a step; 0: round-off [1]"""
     solver: Literal["auto", "general"] = "auto"
-    """auto: em and its compositions use that a model is a tree of bodies, or moves in a plane; general: they do not"""
+    """auto: em and its compositions use a faster solver for trees of bodies and planar models; general: they do not"""
     events: list[EventScene] = []
     """the first of these ends the run before t_end"""
 
@@ -104,10 +104,10 @@ class RunScene(Part):
 
 
 class Parts(Part):
-    """A model and how to simulate it, or to find its equilibrium."""
+    """A model with the settings of its simulation, or of its equilibrium."""
 
     name: Name = "scene"
-    """of the model"""
+    """name of the model"""
     include: Name | list[Name] | None = None
     """other scene files, relative to this one, whose parts are added; this file's name, run and equilibrium replace theirs"""
     parameters: dict[ParameterName, Number] = {}
@@ -144,12 +144,12 @@ def _scene(entries: tuple[type[Component], ...]) -> type[Part]:
     ends: dict[str, tuple[Any, ...]] = {
         "order": (
             list[Name],
-            "names of bushings, springs with laws, dampings and others in the order in which they act; left out: that of the "
-            "lists, which is nearly always enough",
+            "names of bushings, springs with laws, dampings and others in the order in which they act; default: that of the "
+            "lists, which is nearly always sufficient",
             [],
         ),
-        "equilibrium": (EquilibriumScene | None, "how to find the equilibrium", None),
-        "run": (RunScene | None, "how to simulate; may be left out if equilibrium is given"),
+        "equilibrium": (EquilibriumScene | None, "settings of the equilibrium", None),
+        "run": (RunScene | None, "settings of the simulation; optional if equilibrium is given"),
     }
     return made("Scene", Parts, Parts.__doc__, {**lists, **ends})
 

@@ -11,25 +11,25 @@ from rodsim.scenes.schema_types import Name, Number, Part, Positive, Vector
 
 
 class MotionScene(Part):
-    """How the ground side of a joint has moved at load factor 1."""
+    """Motion of the ground side of a joint at load factor 1."""
 
     joint: Name
     """name of a joint to the ground"""
     displacement: Vector = [0.0, 0.0, 0.0]
-    """of its ground side at load factor 1 [m]"""
+    """displacement of the joint's ground side at load factor 1 [m]"""
     rotation: Vector = [0.0, 0.0, 0.0]
-    """rotation vector of its ground side at load factor 1, through several turns if need be [rad]"""
+    """rotation vector of the joint's ground side at load factor 1; several turns are allowed [rad]"""
     about: Vector | None = None
-    """point of the rotation; left out: the joint [m]"""
+    """centre of the rotation; default: the joint [m]"""
 
 
 class MonitorScene(Part):
     """The displacement of a point in a direction."""
 
     name: Name
-    """by which it is known"""
+    """name of the monitor"""
     point: Anchor
-    """what is watched"""
+    """point whose displacement is monitored"""
     direction: Vector
     """world direction of the displacement [1]"""
 
@@ -40,9 +40,9 @@ class StopScene(Part):
     of: Name = "load_factor"
     """load_factor, or a monitor"""
     lowest: Number
-    """the path ends there [1 or m]"""
+    """bound at which the path ends [1 or m]"""
     highest: Number
-    """the path ends there [1 or m]"""
+    """bound at which the path ends [1 or m]"""
 
 
 class EquilibriumScene(Part):
@@ -53,9 +53,9 @@ class EquilibriumScene(Part):
     load_time: Number = 0.0
     """time at which loads are evaluated [s]"""
     constant: list[Name] = []
-    """loads, or gravity, that act in full from the beginning"""
+    """loads, or gravity, that act fully from the start"""
     motions: list[MotionScene] = []
-    """how ground sides of joints move"""
+    """motions of the ground sides of joints"""
     monitors: list[MonitorScene] = []
     """displacements to follow"""
     stop: list[StopScene] = []
@@ -63,10 +63,10 @@ class EquilibriumScene(Part):
     branch: int = 0
     """leave the path at its k-th bifurcation; -k: to the other side [1]"""
     relaxation: bool = True
-    """follow a damped motion where load steps come to an end"""
+    """simulate a damped motion if load steps fail"""
     unstable: Literal["keep", "stop", "leave"] = "keep"
     """unstable equilibria: keep them, stop before the first, or leave the last one for a stable one"""
     most_points: Annotated[int, Field(ge=1, le=1_000_000)] = 500
-    """equilibria at most [1]"""
+    """largest number of equilibria [1]"""
     first_step: Positive = 1.0
     """longest first step: of the load factor, of the norm along a path [1]"""

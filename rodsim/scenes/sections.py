@@ -40,9 +40,9 @@ class MaterialScene(Part):
     G: Positive | None = None
     """shear modulus; give it or nu [Pa]"""
     density: NotNegative
-    """mass a volume; 0: of rods without mass, in equilibria and modes [kg/m^3]"""
+    """mass per volume; 0 for rods without mass, in equilibria and modes [kg/m^3]"""
     shear_factor: Positive = 5 / 6
-    """what multiplies G A in the shear stiffness [1]"""
+    """factor of G A in the shear stiffness [1]"""
     damping_time: NotNegative = 0.0
     """viscosity over stiffness (Kelvin-Voigt), D = damping_time C [s]"""
 
@@ -54,7 +54,7 @@ class StiffeningLaw(Part):
     type: Literal["stiffening"]
     """N1 = EA Gamma1 (1 + (Gamma1/strain)^2)"""
     strain: Positive
-    """at which the stress is twice the linear one [1]"""
+    """strain at which the stress is twice the linear one [1]"""
 
 
 class ThinningLaw(Part):
@@ -70,12 +70,12 @@ class SofteningLaw(Part):
 
 
 class ExpressionLaw(Part):
-    """The stored energy per length of Gamma1 to Gamma3 and K1 to K3, J/m, in the place of the linear one."""
+    """The stored energy per length of Gamma1 to Gamma3 and K1 to K3, J/m, in place of the linear one."""
 
     expression: Annotated[str, Field(min_length=1, max_length=4000)]
-    """stored energy a length as a text in Python's notation [J/m]"""
+    """stored energy per length as a text in Python's notation [J/m]"""
     parameters: dict[Name, Number] = {}
-    """its own names and their values [any]"""
+    """names in the expression and their values [any]"""
 
 
 if TYPE_CHECKING:
@@ -89,14 +89,14 @@ else:
 
 
 class Relaxation(Part):
-    """A spring and a dashpot in a row beside the section's stiffness: the standard linear solid."""
+    """A spring and a dashpot in series, parallel to the section's stiffness: the standard linear solid."""
 
     time: Positive
-    """in which the branch relaxes at a fixed strain [s]"""
+    """relaxation time of the branch at a fixed strain [s]"""
     fraction: Positive | None = None
     """stiffness of the branch over that of the section; give it or stiffness [1]"""
     stiffness: Matrix | None = None
-    """6 x 6 of the branch [N, N m, N m^2]"""
+    """stiffness matrix (6, 6) of the branch [N, N m, N m^2]"""
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Relaxation:
@@ -107,14 +107,14 @@ class Relaxation(Part):
 
 
 class Centers(Part):
-    """Centre of mass and the point that the stiffness belongs to, along d2 and d3 from the rod's curve; inertia J23."""
+    """Centre of mass and reference point of the stiffness, along d2 and d3 from the rod's curve; inertia J23."""
 
     mass: numbers(2, 2) = [0.0, 0.0]  # type: ignore[valid-type]
     """centre of mass, along d2 and d3 [m]"""
     stiffness: numbers(2, 2) = [0.0, 0.0]  # type: ignore[valid-type]
     """centre of stiffness, along d2 and d3 [m]"""
     product_of_inertia: Number | None = None
-    """J23 of a metre, about the centre of mass [kg m]"""
+    """J23 per length, about the centre of mass [kg m]"""
 
 
 class WithLaws(Part):
@@ -124,9 +124,9 @@ class WithLaws(Part):
     law: Law | None = None
     """law that is added to the linear one, or used in its place"""
     relaxation: Relaxation | None = None
-    """a spring and a dashpot in a row beside the stiffness"""
+    """spring and dashpot in series, parallel to the stiffness"""
     centers: Centers | None = None
-    """of mass and stiffness, where they are off the curve"""
+    """centres of mass and stiffness, if they are off the curve"""
 
 
 # --- sections
@@ -140,12 +140,12 @@ SECTIONS: dict[str, Callable[..., Section]] = {
 _TWO = Positive | Annotated[list[Positive], Field(min_length=2, max_length=2)]
 _THREE = NotNegative | Annotated[list[NotNegative], Field(min_length=3, max_length=3)]
 ARGUMENTS = {
-    "material": (Name | MaterialScene, "name of a material, or one written in place"),
-    "radius": (Positive, "of the circle [m]"),
-    "outer_radius": (Positive, "outside [m]"),
-    "inner_radius": (NotNegative, "inside, smaller than outer_radius [m]"),
-    "width": (Positive, "along d2 [m]"),
-    "height": (Positive, "along d3 [m]"),
+    "material": (Name | MaterialScene, "name of a material, or a material"),
+    "radius": (Positive, "radius of the circle [m]"),
+    "outer_radius": (Positive, "outer radius [m]"),
+    "inner_radius": (NotNegative, "inner radius, smaller than outer_radius [m]"),
+    "width": (Positive, "width along d2 [m]"),
+    "height": (Positive, "height along d3 [m]"),
     "EA": (Positive, "stretching stiffness [N]"),
     "GA": (_TWO, "shear stiffness along d2 and d3, or one for both [N]"),
     "GJ": (Positive, "torsional stiffness [N m^2]"),
@@ -154,11 +154,14 @@ ARGUMENTS = {
         Matrix,
         "symmetric, positive definite 6 x 6, rows Gamma1..3, K1..3, in place of the four [N, N m, N m^2]",
     ),
-    "mass_per_length": (NotNegative, "mass a length; 0: a rod without mass, in equilibria and modes [kg/m]"),
+    "mass_per_length": (
+        NotNegative,
+        "mass per length; 0 for a rod without mass, in equilibria and modes [kg/m]",
+    ),
     "inertia_per_length": (_THREE, "rotary inertia about d1, d2, d3, or one for all; 0 without mass [kg m]"),
     "damping_time": (NotNegative, "viscosity over stiffness, D = damping_time C [s]"),
     "D": (Matrix, "viscosity: symmetric 6 x 6 as C, in place of damping_time [N s, N m s, N m^2 s]"),
-    "stiffness.radius": (NotNegative, "for drawing; 0: a line [m]"),
+    "stiffness.radius": (NotNegative, "radius for drawing; 0: a line [m]"),
 }
 
 if TYPE_CHECKING:

@@ -84,17 +84,17 @@ _MOMENTS: Any = Annotated[list[NotNegative], Field(min_length=3, max_length=3)]
 _INERTIA: Any = Annotated[list[Vector], Field(min_length=3, max_length=3)]
 ARGUMENTS = {
     "size": (_EDGES, "edges along x, y, z [m]"),
-    "radius": (Positive, "of the cylinder, sphere or base; of a capsule that of its half balls, too [m]"),
-    "height": (Positive, "along z; of a cone from the apex at the origin to the base [m]"),
-    "length": (Positive, "of the cylinder, between the centres of the balls [m]"),
-    "density": (Positive, "mass a volume; give it or mass [kg/m^3]"),
-    "mass": (Positive, "of the body; of a homogeneous shape give it or density [kg]"),
-    "surface": (Literal["coarse", "fine"], "how finely it is drawn; a result file holds every vertex at every output"),
-    "file": (Name, "relative to the scene; STL, OBJ, PLY, VTK and what else meshio reads; or vertices and triangles"),
-    "vertices": (_POINTS, "of a surface, from the reference point; of a mesh in place of a file [m]"),
-    "triangles": (_TRIPLES, "of vertices: three numbers from 0 each, counter-clockwise from outside [1]"),
-    "scale": (Positive, "what multiplies its coordinates, 0.001 for millimetres [1]"),
-    "inertia": (_MOMENTS | _INERTIA, "about the centre of mass: 3 moments or 3 x 3 [kg m^2]"),
+    "radius": (Positive, "radius of the cylinder, sphere or base; for a capsule also of its half balls [m]"),
+    "height": (Positive, "height along z; for a cone from the apex at the origin to the base [m]"),
+    "length": (Positive, "length of the cylinder, between the centres of the balls [m]"),
+    "density": (Positive, "mass per volume; give it or mass [kg/m^3]"),
+    "mass": (Positive, "mass of the body; for a homogeneous shape give it or density [kg]"),
+    "surface": (Literal["coarse", "fine"], "resolution of the drawing; a result file stores every vertex at every output"),
+    "file": (Name, "file, relative to the scene: STL, OBJ, PLY, VTK or another format of meshio; or vertices and triangles"),
+    "vertices": (_POINTS, "vertices of a surface, from the reference point; for a mesh in place of a file [m]"),
+    "triangles": (_TRIPLES, "three vertex numbers for each triangle, from 0, counter-clockwise from outside [1]"),
+    "scale": (Positive, "factor of the coordinates, 0.001 for millimetres [1]"),
+    "inertia": (_MOMENTS | _INERTIA, "inertia about the centre of mass: 3 moments or 3 x 3 [kg m^2]"),
     "center": (Vector, "centre of mass from the reference point, body axes [m]"),
 }  # fmt: skip
 
