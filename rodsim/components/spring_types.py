@@ -51,10 +51,8 @@ def choose_spring_type(
         return TorsionSpring, {**linear, "axis": axis, "angle": 0.0 if angle is None else angle}
     if law is None and stiffness is not None:  # along an axis, for which there is no linear entry
         k = number(owner, "stiffness", stiffness, at_least=0.0)
-        reference = (
-            _displacement(model, owner, a, b, axis) if length is None else number(owner, "length", length)
-        )
-        law = SpringLaw.polynomial((-k * reference, k))
+        x0 = _displacement(model, owner, a, b, axis) if length is None else number(owner, "length", length)
+        law = SpringLaw.polynomial((-k * x0, k))
     of, damper = COORDINATES[along], _damper(owner, damping)
     return NonlinearSpring, {**ends, "law": law, "damping": damper, "of": of, "axis": axis}
 

@@ -216,7 +216,7 @@ def outputs_after(last: int, n_steps: int, every: int) -> int:
 
 
 def _output_every(requested: int | None, stored: Mapping[str, object], n_steps: int) -> int:
-    """Return the steps between outputs: the given value, that of the resumed run, or one for about USUAL_OUTPUTS outputs."""
+    """Return the steps between outputs: the given value, that of the resumed run, or one for about DEFAULT_OUTPUTS outputs."""
     if requested is None:
         stored_every = stored.get("output_every")
         return stored_every if isinstance(stored_every, int) else max(1, round(n_steps / DEFAULT_OUTPUTS))
