@@ -21,13 +21,13 @@ class SampledLoads:
     def __init__(self, values: LoadValues) -> None:
         self._values = values
         self._acted = np.zeros(values.total, bool)
-        self._watching = values.vary
+        self._is_watching = values.vary
         self._times = 0
 
     def __call__(self, times: Floats) -> Floats:
         """Return the loads at times (k,), s, as an array (k, loads, 3), N or N m."""
         loads = self._values(times)
-        if self._watching:
+        if self._is_watching:
             self._acted |= loads.any(axis=(0, 2))
             self._times += len(times)
         return loads

@@ -259,7 +259,7 @@ class _Sections:
     """Evaluate the properties of the sections at fractions (k,) of the length, arrays (k, ...)."""
 
     def __init__(self, rod: Rod, fractions: Floats):
-        self._sections, self._places = _sections(rod, fractions), fractions
+        self._sections, self._fractions = _sections(rod, fractions), fractions
         self.per_length, self.rotary = self.column("mass_per_length"), self.column("rotary_inertia")
         self.stiffness, self.damping = self.column("stiffness"), self.column("damping")
         self.radius, self.sides = self.column("radius"), self.column("sides")
@@ -270,7 +270,7 @@ class _Sections:
         if len(self._sections) > 1:
             return np.array([getattr(section, name) for section in self._sections])
         value = np.asarray(getattr(self._sections[0], name))
-        same: Floats = np.empty((len(self._places), *value.shape), value.dtype)
+        same: Floats = np.empty((len(self._fractions), *value.shape), value.dtype)
         same[:] = value
         return same
 
@@ -298,7 +298,7 @@ class _Sections:
     @property
     def _each(self) -> int:
         """Return the number of positions for each section."""
-        return len(self._places) if len(self._sections) == 1 else 1
+        return len(self._fractions) if len(self._sections) == 1 else 1
 
 
 def _rest_strains_at(rod: Rod, fractions: Floats) -> Floats:

@@ -118,7 +118,7 @@ class _ReferenceUpdater:
 
     def __init__(self, model: ModelData, replacements: dict[int, Any]):
         """Store the model and the replacements; `replacements`: id of the old object -> new object."""
-        self._model, self._others = model, replacements
+        self._model, self._replacements = model, replacements
 
     def update_all(self) -> None:
         """Replace every entry that refers to an old rod by one that refers to the new rod."""
@@ -128,8 +128,8 @@ class _ReferenceUpdater:
 
     def _of(self, thing: Any) -> Any:
         """Return the replacement of an object, or the object itself; anchors, lists and entries are searched as well."""
-        if id(thing) in self._others:
-            return self._others[id(thing)]
+        if id(thing) in self._replacements:
+            return self._replacements[id(thing)]
         if isinstance(thing, Anchor):
             part = self._of(thing.part)
             return thing if part is thing.part else dataclasses.replace(thing, part=part)
@@ -148,7 +148,7 @@ class _ReferenceUpdater:
             updated[field] is x for field, x in arguments.items()
         )
         made = entry if same else _make_again(self._model, type(entry), entry.name, updated)
-        self._others[id(entry)] = made
+        self._replacements[id(entry)] = made
         return made
 
 

@@ -279,7 +279,7 @@ class Run:
             if not plan.events:  # an event may end the run long before its last output
                 check_space(Path(output), layout, plan.most)
             self._writer = ResultWriter.create(output, layout, plan.most, plan.arguments.snapshot)
-        self._begun = self.step
+        self._start_step = self.step
         self.line = Progress(plan.n_steps, self.step, plan.dt, plan.every, show, layout.memory)
         listener = self.line.audit if self.line.shown else None
         after = None
@@ -315,7 +315,7 @@ class Run:
     def result(self) -> Result:
         """Return the result of the finished run; warn of loads that were zero whenever they were evaluated."""
         dt = self.plan.dt
-        self._loads.warn(f"model '{self.built.layout.name}'", self._begun * dt, self.recorder.last * dt)
+        self._loads.warn(f"model '{self.built.layout.name}'", self._start_step * dt, self.recorder.last * dt)
         return self._result()
 
     def partial_result(self, failed: ConvergenceError) -> Result:

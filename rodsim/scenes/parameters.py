@@ -24,36 +24,36 @@ class Parameters(Mapping[str, float]):
     """Parameters of a scene by name, evaluated on first access."""
 
     def __init__(self, data: Any) -> None:
-        data_of_parameters = data.get(PARAMETERS) if isinstance(data, dict) else None
-        self._given = data_of_parameters if isinstance(data_of_parameters, dict) else {}
-        self._known: dict[str, float] = {}
-        self._under_way: list[str] = []
+        values = data.get(PARAMETERS) if isinstance(data, dict) else None
+        self._values = values if isinstance(values, dict) else {}
+        self._evaluated: dict[str, float] = {}
+        self._in_progress: list[str] = []
 
     def __getitem__(self, name: str) -> float:
-        if name in self._known:
-            return self._known[name]
-        value = self._given[name]
+        if name in self._evaluated:
+            return self._evaluated[name]
+        value = self._values[name]
         if is_expression(value):
-            if name in self._under_way:
-                circle = [*self._under_way[self._under_way.index(name) :], name]
+            if name in self._in_progress:
+                circle = [*self._in_progress[self._in_progress.index(name) :], name]
                 raise ValueError(
                     f"parameters depend on each other in a circle, {' -> '.join(circle)}; give one of them a number"
                 )
-            self._under_way.append(name)
+            self._in_progress.append(name)
             try:
-                value = self._known[name] = number_of(value[len(SIGN) :], self)
+                value = self._evaluated[name] = number_of(value[len(SIGN) :], self)
                 return value
             finally:
-                self._under_way.pop()
+                self._in_progress.pop()
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise ValueError(f"parameter '{name}' = {shown(value)} is not a number")
         return value
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._given)
+        return iter(self._values)
 
     def __len__(self) -> int:
-        return len(self._given)
+        return len(self._values)
 
 
 def is_expression(value: Any) -> bool:
