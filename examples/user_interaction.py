@@ -86,7 +86,7 @@ def flap(angle: float = 0.01, speed: float = 0.0) -> Model:
     turned = (np.cos(0.5 * angle), 0.0, np.sin(0.5 * angle), 0.0)
     body = model.add_body("flap", FLAP, (0, 0, 0), turned, angular_velocity=(0.0, speed, 0.0))
     model.add_joint("hinge", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 1, 0))
-    rotation = measures.angle(model.ground, body, axis=(0, 1, 0))  # from where it stands at t = 0
+    rotation = measures.angle(model.ground, body, axis=(0, 1, 0))  # relative to the pose at t = 0
     model.add_energy("snap", "H*(((a + start)/W)**2 - 1)**2", {"a": rotation}, H=H, W=W, start=angle)
     return model
 

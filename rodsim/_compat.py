@@ -2,7 +2,7 @@
 
 `OLD_NAMES` lists every old name. Functions and methods whose arguments were renamed are decorated with `accept_old_arguments`,
 classes whose methods were renamed with `accept_old_methods`; the modules `rodsim` and `rodsim.signals` call `old_attribute`, and
-`rodsim.scenes.deprecated_keys` and `new_command_line` read scenes and command lines. All of it goes with 1.0.
+`rodsim.scenes.deprecated_keys` and `new_command_line` read scenes and command lines. All of it will be removed in 1.0.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ class OldNameWarning(DeprecationWarning):
 
 def warn_of_old_name(old: str, new: str) -> None:
     """Issue an OldNameWarning at the line of the user's code."""
-    warn_user(f"{old} is called {new} now; the old name goes with 1.0", OldNameWarning)
+    warn_user(f"{old} was renamed to {new}; the old name will be removed in 1.0", OldNameWarning)
 
 
 @functools.cache

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LEAST_ERROR, LARGEST_ERROR = 1e-12, 0.1
 UNRELIABLE = 10.0  # growth factor of errors above which their estimate is in doubt
-SAME_END = 1e-6  # relative to t_end: by how much a whole number of steps may miss it
+SAME_END = 1e-6  # relative tolerance of t_end as a multiple of the step
 MOST_STEPS_BETWEEN = 1_000_000_000  # steps between two outputs
 MOST_STEPS = 10**15  # numbers of steps are exact in double precision
 OUTPUTS = {2: 100, 4: 50, 6: 25, 8: 25}  # order -> default number of output intervals, of two steps or more

@@ -18,7 +18,7 @@ DRUM, ROPE, MU, TAIL = (
     0.0025,
     0.5,
     0.1,
-)  # radii m, coefficient of friction, length of what hangs freely m
+)  # radii m, coefficient of friction, length of the free ends m
 REACH = DRUM + ROPE  # m, to the axis of the rope
 
 

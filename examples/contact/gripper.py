@@ -13,8 +13,9 @@ import numpy as np
 
 from rodsim import Box, Material, Model, Result, Section, signals, simulate
 
-SIDE, MASS, G = 0.04, 0.03, 9.81  # of the cube, m, kg
-LENGTH, RADIUS, AWAY, BESIDE = 0.12, 0.006, 0.004, 0.012  # of fingers; from the faces, from the middle, m
+SIDE, MASS, G = 0.04, 0.03, 9.81  # cube: edge, m; mass, kg
+# fingers: length, radius, distances from the faces and from the middle, m
+LENGTH, RADIUS, AWAY, BESIDE = 0.12, 0.006, 0.004, 0.012
 LIFT, BEGINS, ENDS = 0.08, 0.2, 0.5  # m, s
 RUBBER = Section.circular(RADIUS, Material(E=1e7, nu=0.45, density=1100.0, damping_time=5e-3))
 

@@ -28,7 +28,8 @@ def model() -> Model:
     floor = made.add_plane("floor", made.ground.at((0, 0, 0)), (0, 0, 1))
     side, half = (0.5**0.5, 0.5**0.5, 0.0, 0.0), np.arctan(0.5)
     angle = 0.5 * (0.5 * np.pi - half)
-    swing = np.array([np.cos(0.4), 0.0, 0.0, np.sin(0.4)])  # of its line on the floor, 0.8 rad
+    # rotation by 0.8 rad of the line in which it touches the floor
+    swing = np.array([np.cos(0.4), 0.0, 0.0, np.sin(0.4)])
     lie = np.array([np.cos(angle), 0.0, np.sin(angle), 0.0])
     w, x, y, z = swing[0] * lie[0], -swing[3] * lie[2], swing[0] * lie[2], swing[3] * lie[0]
     bodies = [

@@ -28,7 +28,7 @@ from rodsim import Material, Model, Result, Section, equilibrium, signals, simul
 RADIUS = 0.005  # m
 RUBBER = Material(E=1e6, nu=0.45, density=1000.0, damping_time=0.01)
 B = RUBBER.E * 0.25 * np.pi * RADIUS**4  # N m^2
-TAIL = 4.0  # length of the tails, in radii of the loop: what bends them decays over sqrt(2) of these
+TAIL = 4.0  # length of the tails, in radii of the loop: their bending decays over sqrt(2) of these
 
 
 def path(loop: float, tail: float = TAIL, wide: float = 2.5) -> Floats:

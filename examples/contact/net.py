@@ -12,7 +12,7 @@ import numpy as np
 from rodsim import Material, Model, Result, Section, Sphere, simulate
 
 SIDE, APART, CORDS = 0.5, 0.1, 4  # m, of the frame, from cord to cord
-RADIUS, DENSITY, HEIGHT = 0.08, 93.25, 0.2  # of the ball, m, kg/m3; above the cords, m
+RADIUS, DENSITY, HEIGHT = 0.08, 93.25, 0.2  # ball: radius, m; density, kg/m3; height above the cords, m
 CORD = Section.circular(0.003, Material(E=5e6, nu=0.45, density=1100.0))
 
 
