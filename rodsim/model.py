@@ -1326,7 +1326,7 @@ class Model(ModelData):
     def __repr__(self) -> str:
         tables = (("rods", self.rods), ("bodies", self.bodies), ("joints", self.joints))
         parts = [f"{kind} {some(list(names))}" for kind, names in tables if names]
-        return f"<Model '{self.name}': {'; '.join(parts) or 'nothing in it yet'}>"
+        return f"<Model '{self.name}': {'; '.join(parts) or 'empty'}>"
 
     def _repr_html_(self) -> str:
         """Return an overview of the model as HTML, for notebooks."""

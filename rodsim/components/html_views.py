@@ -31,9 +31,9 @@ def model_html(model: Any) -> str:
         parts.append(table(("joint", "kind", "a", "b"), rows, len(model.joints)))
     rows_of_others = _other_rows(model)
     if rows_of_others:
-        parts.append(table(("besides", "", "called"), rows_of_others))
+        parts.append(table(("other entries", "", "names"), rows_of_others))
     if not (model.rods or model.bodies):
-        parts.append(line("nothing in it yet: add_rod, add_body"))
+        parts.append(line("empty: use add_rod, add_body"))
     return page(f"Model '{model.name}'", *parts)
 
 
