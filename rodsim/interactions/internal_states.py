@@ -50,10 +50,10 @@ from rodsim.interactions.user_functions import (
 
 # replaced for each kind: number of frames, number of parameters before the user's, number of states, the user's functions, and
 # the function that solves for x1
-FRAMES, GIVEN, STATES = 0, 0, 0
+FRAMES, FIRST_NUMBER, STATES = 0, 0, 0
 EVOLVE: Any = None
 FORCES: Any = None
-KEPT: Any = None
+STORED_ENERGY: Any = None
 SOLVE: Any = None
 _MOST = 30  # largest number of iterations
 _EPS = 2.220446049250313e-16
@@ -126,42 +126,42 @@ def _dual(y0, y1, X, lam, out):
     last, h = X.shape[0] - STATES, 1.0 / lam[0].real
     anchor_poses(y0, X, p0)
     anchor_poses(y1, X, p1)
-    SOLVE(p0, p1, X[last:], X[last:], h, X[GIVEN:last], x1)
-    FORCES(p0, p1, X[last:], x1, h, X[GIVEN:last], f)
+    SOLVE(p0, p1, X[last:], X[last:], h, X[FIRST_NUMBER:last], x1)
+    FORCES(p0, p1, X[last:], x1, h, X[FIRST_NUMBER:last], f)
     pull_back(f, X, 1.0, out)
 
 
-def _holds(y, z, X, lam, out):
+def _dual_at_fixed_states(y, z, X, lam, out):
     """Evaluate the dual at the poses y, with the states as they are."""
     p, f = np.empty((FRAMES, 4, 3), np.complex128), np.zeros((FRAMES, 4, 3), np.complex128)
     last, x1 = X.shape[0] - STATES, np.zeros(STATES, np.complex128)
     for i in range(STATES):
         x1[i] = X[last + i]
     anchor_poses(y, X, p)
-    FORCES(p, p, X[last:], x1, np.inf, X[GIVEN:last], f)
+    FORCES(p, p, X[last:], x1, np.inf, X[FIRST_NUMBER:last], f)
     pull_back(f, X, 1.0, out)
 
 
-def _settle(y0, y1, X, lam, out):
+def _updated_states(y0, y1, X, lam, out):
     """Compute the states x1 at the end of a step of length 1/lam, s."""
     p0, p1 = np.empty((FRAMES, 4, 3), np.complex128), np.empty((FRAMES, 4, 3), np.complex128)
     x1, last = np.zeros(STATES, np.complex128), X.shape[0] - STATES
     anchor_poses(y0, X, p0)
     anchor_poses(y1, X, p1)
-    SOLVE(p0, p1, X[last:], X[last:], 1.0 / lam[0].real, X[GIVEN:last], x1)
+    SOLVE(p0, p1, X[last:], X[last:], 1.0 / lam[0].real, X[FIRST_NUMBER:last], x1)
     flat = out.reshape(out.size)
     for i in range(STATES):
         flat[i] = x1[i].real
 
 
-def _kept(y, X, out):
+def _stored_energy(y, X, out):
     """Evaluate the stored energy at the poses y, with the states as they are."""
     p, last = np.empty((FRAMES, 4, 3), np.complex128), X.shape[0] - STATES
     anchor_poses(y, X, p)
-    out[0] = KEPT(p, X[last:], X[GIVEN:last])
+    out[0] = STORED_ENERGY(p, X[last:], X[FIRST_NUMBER:last])
 
 
-def _keeps_nothing(y, X, out):
+def _no_stored_energy(y, X, out):
     """Return zero, the stored energy of a kind without `value`."""
     out[0] = 0.0
 
@@ -177,8 +177,8 @@ def _dual_at_rest(y0, y1, X, lam, out):
         for j in range(4):
             for i in range(3):
                 p0[k, j, i] = 0.5 * (p0[k, j, i] + p1[k, j, i])
-    SOLVE(p0, p0, x, X[last:], 1.0, X[GIVEN:last], x)
-    FORCES(p0, p0, x, x, 1.0, X[GIVEN:last], f)
+    SOLVE(p0, p0, x, X[last:], 1.0, X[FIRST_NUMBER:last], x)
+    FORCES(p0, p0, x, x, 1.0, X[FIRST_NUMBER:last], f)
     pull_back(f, X, lam[0], out)
 
 
@@ -186,17 +186,17 @@ def _states_at_rest(y, X, out):
     """Compute the states (2) after a long rest at the poses y."""
     p, x, last = np.empty((FRAMES, 4, 3), np.complex128), np.zeros(STATES, np.complex128), X.shape[0] - STATES
     anchor_poses(y, X, p)
-    SOLVE(p, p, x, X[last:], 1.0, X[GIVEN:last], x)
+    SOLVE(p, p, x, X[last:], 1.0, X[FIRST_NUMBER:last], x)
     for i in range(STATES):
         out[i] = x[i]
 
 
-def _kept_at_rest(y, X, out):
+def _stored_energy_at_rest(y, X, out):
     """Evaluate the stored energy after a long rest at the poses y."""
     p, x, last = np.empty((FRAMES, 4, 3), np.complex128), np.zeros(STATES, np.complex128), X.shape[0] - STATES
     anchor_poses(y, X, p)
-    SOLVE(p, p, x, X[last:], 1.0, X[GIVEN:last], x)
-    out[0] = KEPT(p, x, X[GIVEN:last])
+    SOLVE(p, p, x, X[last:], 1.0, X[FIRST_NUMBER:last], x)
+    out[0] = STORED_ENERGY(p, x, X[FIRST_NUMBER:last])
 
 
 def _step(y0, y1, X, lam, out):
@@ -207,8 +207,8 @@ def _step(y0, y1, X, lam, out):
     anchor_poses(y0, X, p0)
     anchor_poses(y1, X, p1)
     x0, x1 = lam[1 : 1 + STATES], lam[1 + STATES : 1 + 2 * STATES]
-    EVOLVE(p0, p1, x0, x1, h, X[GIVEN:last], r)
-    FORCES(p0, p1, x0, x1, h, X[GIVEN:last], f)
+    EVOLVE(p0, p1, x0, x1, h, X[FIRST_NUMBER:last], r)
+    FORCES(p0, p1, x0, x1, h, X[FIRST_NUMBER:last], f)
     pull_back(f, X, 1.0, out)
     flat = out.reshape(out.size)
     for i in range(STATES):
@@ -222,32 +222,35 @@ def kind_with_states(
 
     Without `value` the work of the interaction is accounted for as external work.
     """
-    keeps = "value" in functions
+    has_energy = "value" in functions
     known: dict[FunctionType, Any] = {}
     of_user = {role: make_compilable(function, digest, known) for role, function in functions.items()}
     namespace = {
         **globals(),
         "FRAMES": frames,
-        "GIVEN": ANCHOR * frames,
+        "FIRST_NUMBER": ANCHOR * frames,
         "STATES": states,
         "EVOLVE": of_user["evolve"],
         "FORCES": of_user["step_dual"],
-        "KEPT": of_user.get("value"),
+        "STORED_ENERGY": of_user.get("value"),
     }
     namespace["SOLVE"] = internal_kernel_in_folder(_with(_solve, namespace, digest), folder_of(digest))
 
     def made(function: Any, signature: Any) -> Any:
         return compiled_in_folder(signature, _with(function, namespace, digest), folder_of(digest))
 
-    settles = Condensed(
-        update_internal=made(_settle, DUAL), stored_energy=made(_kept if keeps else _keeps_nothing, VALUE)
+    condensed = Condensed(
+        update_internal=made(_updated_states, DUAL),
+        stored_energy=made(_stored_energy if has_energy else _no_stored_energy, VALUE),
     )
-    kind = dissipation(name, frames, made(_dual, DUAL), made(_holds, DUAL))
-    value = made(_kept_at_rest, VALUE) if keeps else nothing
-    at_rest = Kind(f"{name}, at rest", frames, 0, value, made(_dual_at_rest, DUAL), no_bend, works=not keeps)
+    kind = dissipation(name, frames, made(_dual, DUAL), made(_dual_at_fixed_states, DUAL))
+    value = made(_stored_energy_at_rest, VALUE) if has_energy else nothing
+    at_rest = Kind(
+        f"{name}, at rest", frames, 0, value, made(_dual_at_rest, DUAL), no_bend, works=not has_energy
+    )
     state_equations = InternalStateEquations(at_rest, made(_states_at_rest, VALUE), made(_step, DUAL))
     return kind._replace(
-        n_internal=states, condensed=settles, works=not keeps, state_equations=state_equations
+        n_internal=states, condensed=condensed, works=not has_energy, state_equations=state_equations
     )
 
 

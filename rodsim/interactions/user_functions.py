@@ -35,7 +35,7 @@ from rigid.interactions.kinds import DUAL, VALUE
 
 ANCHOR = 12  # number of parameters of an anchor: X, then Q row by row
 _FOLDER, _MAX_FOLDERS = "own_kinds", 200
-FRAMES, GIVEN, USER = (
+FRAMES, FIRST_NUMBER, USER = (
     0,
     0,
     None,
@@ -77,7 +77,7 @@ def _value(y, X, out):
     """Evaluate the user's `value` at the poses of the anchors."""
     p = np.empty((FRAMES, 4, 3), np.complex128)
     anchor_poses(y, X, p)
-    out[0] = USER(p, X[GIVEN:])  # type: ignore[misc]
+    out[0] = USER(p, X[FIRST_NUMBER:])  # type: ignore[misc]
 
 
 def _dual(y0, y1, X, lam, out):
@@ -86,7 +86,7 @@ def _dual(y0, y1, X, lam, out):
     f = np.zeros((FRAMES, 4, 3), np.complex128)
     anchor_poses(y0, X, p0)
     anchor_poses(y1, X, p1)
-    USER(p0, p1, X[GIVEN:], f)  # type: ignore[misc]
+    USER(p0, p1, X[FIRST_NUMBER:], f)  # type: ignore[misc]
     pull_back(f, X, lam[0], out)
 
 
@@ -96,7 +96,7 @@ def _step_dual(y0, y1, X, lam, out):
     f = np.zeros((FRAMES, 4, 3), np.complex128)
     anchor_poses(y0, X, p0)
     anchor_poses(y1, X, p1)
-    USER(p0, p1, 1.0 / lam[0], X[GIVEN:], f)  # type: ignore[misc]
+    USER(p0, p1, 1.0 / lam[0], X[FIRST_NUMBER:], f)  # type: ignore[misc]
     pull_back(f, X, 1.0, out)
 
 
@@ -114,7 +114,7 @@ def compile_function(role: str, function: FunctionType, frames: int, digest: str
     namespace = {
         **wrapper.__globals__,
         "FRAMES": frames,
-        "GIVEN": ANCHOR * frames,
+        "FIRST_NUMBER": ANCHOR * frames,
         "USER": make_compilable(function, digest, {}),
     }
     made = give_unique_name(FunctionType(wrapper.__code__, namespace), wrapper.__name__, digest)
