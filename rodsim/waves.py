@@ -185,11 +185,11 @@ def resonances(integrator: str, joined: bool = True) -> Floats:
         """Return the number of turns by which a step advances a vibration with omega h = x."""
         return np.asarray(np.arctan(np.multiply.outer(x, 0.5 * fractions)).sum(axis=-1) / np.pi)
 
-    tried = np.geomspace(1.0, 1e3, 4000)
+    samples = np.geomspace(1.0, 1e3, 4000)
     roots = [
-        scipy.optimize.brentq(lambda x, m=m: float(turns(x)) - m, tried[k], tried[k + 1])
+        scipy.optimize.brentq(lambda x, m=m: float(turns(x)) - m, samples[k], samples[k + 1])
         for m in range(1, len(fractions))
-        for k in np.flatnonzero(np.diff(np.sign(turns(tried) - m)))
+        for k in np.flatnonzero(np.diff(np.sign(turns(samples) - m)))
     ]
     return np.sort(roots)
 
@@ -227,10 +227,10 @@ def steps_needed(error: float, integrator: str = "em") -> float:
     return _least(excess, np.geomspace(1.0, 1e5, 400), xtol=1e-6)
 
 
-def _least(excess: Callable[[float], float], tried: Floats, xtol: float) -> float:
-    """Return the least number from which on `excess` stays negative up to the last of `tried`, which ascend."""
-    enough = tried[-1]
-    for few in tried[-2::-1]:  # from many to few, because the error may change sign in between
+def _least(excess: Callable[[float], float], candidates: Floats, xtol: float) -> float:
+    """Return the least number from which on `excess` stays negative up to the last of `candidates`, which ascend."""
+    enough = candidates[-1]
+    for few in candidates[-2::-1]:  # from many to few, because the error may change sign in between
         if excess(few) > 0:
             return float(scipy.optimize.brentq(excess, few, enough, xtol=xtol))
         enough = few

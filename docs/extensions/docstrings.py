@@ -74,10 +74,10 @@ def split(lines: list[str]) -> list[tuple[str, str]]:
     return paragraphs
 
 
-def names_of(thing: Any) -> list[str]:
+def names_of(obj: Any) -> list[str]:
     """Return the arguments of a callable, or the fields of a class."""
     try:
-        return [name for name in inspect.signature(thing).parameters if name not in ("self", "cls")]
+        return [name for name in inspect.signature(obj).parameters if name not in ("self", "cls")]
     except (TypeError, ValueError):
         return []
 
@@ -154,16 +154,16 @@ def fields_of(cls: type) -> list[str]:
     return ["Fields:", "", *items_of_list, ""] if items_of_list else []
 
 
-def process(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+def process(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Convert a docstring in place; autodoc calls it for every object."""
-    names = names_of(thing) if what in ("class", "exception", "function", "method") else []
-    field_lines = fields_of(thing) if what == "class" else []
+    names = names_of(obj) if what in ("class", "exception", "function", "method") else []
+    field_lines = fields_of(obj) if what == "class" else []
     lines[:] = [*formatted(lines, names), *field_lines]
 
 
-def skip(app: Sphinx, what: str, name: str, thing: Any, skipped: bool, options: Any) -> bool | None:
+def skip(app: Sphinx, what: str, name: str, obj: Any, skipped: bool, options: Any) -> bool | None:
     """Skip fields of named tuples, which are listed with their class, and old names."""
-    words = str(getattr(thing, "__doc__", ""))
+    words = str(getattr(obj, "__doc__", ""))
     return True if words.startswith(("Alias for field number", "Old name of ")) else None
 
 

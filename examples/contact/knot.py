@@ -43,9 +43,9 @@ def path(loop: float, tail: float = TAIL, wide: float = 2.5) -> Floats:
     across = loop * (1.0 - np.cos(along_loop)) + 0j  # y + i z
     for sign, at in ((0.5, s + half), (-0.5, s - half)):
         far = at**2 / (2.0 * loop)  # from strand to strand, if they lay in the plane
-        away = far + 2.1 * RADIUS * np.exp(-((at / width) ** 2))
+        distance = far + 2.1 * RADIUS * np.exp(-((at / width) ** 2))
         angle = 1.5 * np.pi * (1.0 + np.tanh(at / width))
-        across += np.where(abs(at) < half, sign * (-away * np.exp(1j * angle) - np.sign(at) * far), 0.0)
+        across += np.where(abs(at) < half, sign * (-distance * np.exp(1j * angle) - np.sign(at) * far), 0.0)
     return np.transpose([x, across.real, across.imag])
 
 

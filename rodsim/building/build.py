@@ -243,10 +243,12 @@ def _check_assembled(
     g = np.abs(constraint_residual(system, state))
     if not len(g) or g.max() <= ASSEMBLED * max(placement.size, 1.0):
         return
-    worst, whose = most_violated(system, g, interaction_names)
+    worst, interaction_name = most_violated(system, g, interaction_names)
     number = int(multipliers_of(system).joint[worst])
     if number >= len(model.constraint_names):
-        raise ModelError(f"{whose}: |g| = {g.max():.3g} at t = 0; place its parts so that they fit it")
+        raise ModelError(
+            f"{interaction_name}: |g| = {g.max():.3g} at t = 0; place its parts so that they fit it"
+        )
     what, name = model.constraint_names[number]
     about = [PartName(what, name)]
     if what != "joint":

@@ -145,10 +145,10 @@ def check_drives(model: ModelData, system: System, state: State) -> None:
     rows, frames = driven_rows(system.constraints), driven_frames(system.frames.fixed)
     if not len(rows) + len(frames) or not 0 < len(state.lam) <= LARGEST_LOOP:
         return
-    loose = system._replace(
+    undriven = system._replace(
         frames=system.frames._replace(fixed=np.where(system.frames.fixed == DRIVEN, 0, system.frames.fixed))
     )
-    G = constraint_jacobian(loose, state).toarray()
+    G = constraint_jacobian(undriven, state).toarray()
     size = extent(state.r)
     G[:, np.arange(G.shape[1]) % 6 > 2] /= size
     not_driven = np.ones(G.shape[1], bool)
@@ -168,7 +168,7 @@ def check_drives(model: ModelData, system: System, state: State) -> None:
     if not blamed:
         return
     when = ""
-    if all(who.startswith("driven ") for who in blamed):
+    if all(name_of_drive.startswith("driven ") for name_of_drive in blamed):
         time = _first_conflict(G, not_driven, list(model.driven.values()), frames, size)
         if time is None:
             return

@@ -67,15 +67,15 @@ def loop_closed_by(links: Iterable[Link], joint: str) -> Loop | None:
     predecessor: dict[
         str, tuple[str, str]
     ] = {}  # part -> the part before it on the path, and the joint between
-    waiting, seen = deque([link_of_joint.b]), {link_of_joint.b}
-    while waiting and link_of_joint.a not in seen:
-        here = waiting.popleft()
+    queue, visited = deque([link_of_joint.b]), {link_of_joint.b}
+    while queue and link_of_joint.a not in visited:
+        here = queue.popleft()
         for name, neighbour in neighbours.get(here, ()):
-            if neighbour not in seen:
-                seen.add(neighbour)
+            if neighbour not in visited:
+                visited.add(neighbour)
                 predecessor[neighbour] = here, name
-                waiting.append(neighbour)
-    if link_of_joint.a not in seen:
+                queue.append(neighbour)
+    if link_of_joint.a not in visited:
         return None
     joints, parts = [joint], [link_of_joint.b, link_of_joint.a]
     while parts[-1] != link_of_joint.b:

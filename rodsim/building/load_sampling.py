@@ -44,9 +44,9 @@ class SampledLoads:
             acted = self._acted[first : first + load.n_loads]
             first += load.n_loads
             if load.n_loads and not acted.any() and is_varying(load.user_value):
-                missed = _first_time_of_action(load, start, end, self._times)
-                if missed is not None:
-                    lines.append(f"'{load.name}', which acts at t = {missed:.6g} s")
+                time = _first_time_of_action(load, start, end, self._times)
+                if time is not None:
+                    lines.append(f"'{load.name}', which acts at t = {time:.6g} s")
                 elif not _has_known_corners(load):
                     lines.append(f"'{load.name}'")
         if lines:

@@ -168,19 +168,19 @@ def offsets(model: ModelData, meshes: Mapping[str, RodMesh]) -> Iterator[str]:
         for anchor in entry.references:
             if not isinstance(anchor, Anchor) or not isinstance(anchor.part, Rod):
                 continue
-            away, radius = (
+            distance, radius = (
                 float(np.linalg.norm(anchor.X)),
                 float(meshes[anchor.part.name].radius.max(initial=0.0)),
             )
             length = anchor.part.stress_free.length
-            if (away > length or 0.0 < AWAY * radius < away) and (
+            if (distance > length or 0.0 < AWAY * radius < distance) and (
                 entry.name,
                 anchor.part.name,
             ) not in reported:
                 reported.add((entry.name, anchor.part.name))
                 of = f"radius {radius:.3g} m and " if radius else ""
                 yield (
-                    f"{entry.word} '{entry.name}' acts {away:.3g} m from the axis of {anchor.part}, which has {of}length "
+                    f"{entry.word} '{entry.name}' acts {distance:.3g} m from the axis of {anchor.part}, which has {of}length "
                     f"{length:.3g} m; give the offset in m"
                 )
 

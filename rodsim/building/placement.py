@@ -116,13 +116,13 @@ class Placement:
         world = self.r[frames] + quaternions.rotate(self.quat[frames], X)
         return [Placed(f, x, p if f else x) for f, x, p in zip(frames, X, world, strict=True)]
 
-    def frame_of(self, thing: Anchor | Body | Ground | Driven) -> int:
+    def frame_of(self, part: Anchor | Body | Ground | Driven) -> int:
         """Return the frame number of a side of a joint: an anchor, a body, the ground or a driven frame."""
-        if isinstance(thing, Anchor):
-            return self.place(thing).frame
-        if isinstance(thing, Driven):
-            return self.driven_frame[thing.name]
-        return self.body_frame[thing.name] if isinstance(thing, Body) else 0
+        if isinstance(part, Anchor):
+            return self.place(part).frame
+        if isinstance(part, Driven):
+            return self.driven_frame[part.name]
+        return self.body_frame[part.name] if isinstance(part, Body) else 0
 
     def frames_of(self, part: Body | Rod) -> Ints:
         """Return the numbers (k,) of all frames of a part."""

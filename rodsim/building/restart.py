@@ -178,8 +178,8 @@ def _transferred_state(built: Built, source: StartingState) -> tuple[State, list
         # only the parts of the integrator's memory that `em` uses are carried over
         points = old.memory.points if _same_contacts(built.system, old.system) else 0
         memory = new.memory._replace(points=points).joined(**old.memory.parts(stored.memory))
-    anew = {"own": variables, "memory": memory, "totals": built.state.totals.copy()}
-    state = State(**{name: anew.get(name, array.copy()) for name, array in stored._asdict().items()})
+    replaced = {"own": variables, "memory": memory, "totals": built.state.totals.copy()}
+    state = State(**{name: replaced.get(name, array.copy()) for name, array in stored._asdict().items()})
     for before, body in zip(old.bodies, new.bodies, strict=True):
         # the reference point keeps its position, even if the centre of mass has changed
         shift = before.reference - body.reference
@@ -398,11 +398,11 @@ def _check_joints(built: Built, state: State) -> None:
     g = np.abs(constraint_residual(built.system, state))
     if not len(g) or g.max() <= _MAX_VIOLATION * max(extent(state.r), 1.0):
         return
-    worst, whose = most_violated(built.system, g, built.interaction_names)
+    worst, interaction_name = most_violated(built.system, g, built.interaction_names)
     layout = built.layout
-    if whose:
+    if interaction_name:
         raise ModelError(
-            f"{whose}: |g| = {g.max():.3g} at the stored state; leave it as it was in the model of that result"
+            f"{interaction_name}: |g| = {g.max():.3g} at the stored state; leave it as it was in the model of that result"
         )
     joint = layout.joints[int(constraints.joint[worst])]
     links = [

@@ -150,7 +150,7 @@ def _body_of(rod: Rod, built: Built, state: State, frames: Ints) -> _Twin:
     system = built.system
     mass, center, inertia = mass_of(system, state, frames)
     r, quat = state.r[frames], state.quat[frames]
-    velocity, omega, missed = _rigid_motion(system, state, frames, mass, center, inertia)
+    velocity, omega, deviation = _rigid_motion(system, state, frames, mass, center, inertia)
     layout = next(layout_of_rod for layout_of_rod in built.layout.rods if layout_of_rod.name == rod.name)
     fractions = layout.arclength / rod.stress_free.length
     offsets = r - center
@@ -172,8 +172,8 @@ def _body_of(rod: Rod, built: Built, state: State, frames: Ints) -> _Twin:
     if _has_viscosity(system, frames):
         lost.append(f"{rod}: its viscosity")
     speed = np.linalg.norm(state.v[frames], axis=1).max()
-    if missed > RELATIVE_TOLERANCE * max(speed, REST_RATE * np.ptp(r, axis=0).max()):
-        lost.append(f"{rod}: up to {missed:.3g} m/s of its initial velocities, which no rigid body has")
+    if deviation > RELATIVE_TOLERANCE * max(speed, REST_RATE * np.ptp(r, axis=0).max()):
+        lost.append(f"{rod}: up to {deviation:.3g} m/s of its initial velocities, which no rigid body has")
     body = Body(rod.name, properties, center, quaternions.IDENTITY.copy(), velocity, omega, replaced)
     return _Twin(body, quat, fractions, lost)
 
@@ -183,9 +183,9 @@ def mass_of(system: System, state: State, frames: Ints) -> tuple[float, Floats, 
 
     They are computed from the momenta of the discretised parts.
     """
-    still = np.zeros(3)
+    zero = np.zeros(3)
     push = [
-        momenta(system, _with_velocities(state, frames, axis + 0.0 * state.r, still)) for axis in np.eye(3)
+        momenta(system, _with_velocities(state, frames, axis + 0.0 * state.r, zero)) for axis in np.eye(3)
     ]
     mass = push[0][0][0]
     # L = c x m e_k: for e_x (0, m c_z, -m c_y), for e_y (-m c_z, 0, m c_x)

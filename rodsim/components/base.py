@@ -65,7 +65,7 @@ class Poses(Protocol):
     frames: Frames
 
     def place(self, anchor: Anchor) -> Place: ...
-    def frame_of(self, thing: Attachment) -> int: ...
+    def frame_of(self, part: Attachment) -> int: ...
     def frames_of(self, part: Body | Rod) -> Ints: ...
     def local(self, frame: int, direction: Floats) -> Floats: ...
 
@@ -109,49 +109,49 @@ class CheckContext(NamedTuple):
             raise ModelError(f"{self.owner}: {part} belongs to another model; use parts of this one")
 
 
-def anchor(context: CheckContext, what: str, thing: Any) -> Anchor:
-    """Return `thing` as a point of the model; a whole body or driven frame stands for its origin."""
-    if isinstance(thing, Body | Driven):
-        thing = thing.at((0.0, 0.0, 0.0))
-    if isinstance(thing, Ground):
-        raise ModelError(f"{context.owner}: {thing} alone is not a point; give model.ground.at(point)")
-    if not isinstance(thing, Anchor):
-        known = thing if isinstance(thing, Rod) else shown(thing)
+def anchor(context: CheckContext, what: str, value: Any) -> Anchor:
+    """Return `value` as a point of the model; a whole body or driven frame stands for its origin."""
+    if isinstance(value, Body | Driven):
+        value = value.at((0.0, 0.0, 0.0))
+    if isinstance(value, Ground):
+        raise ModelError(f"{context.owner}: {value} alone is not a point; give model.ground.at(point)")
+    if not isinstance(value, Anchor):
+        known = value if isinstance(value, Rod) else shown(value)
         raise ModelError(
             f"{context.owner}: {known} is not a point; use body.at(...), rod.at(s) or model.ground.at(...)"
         )
-    context.check_is_in_model(thing.part)
-    return thing
+    context.check_is_in_model(value.part)
+    return value
 
 
-def _check_end(context: CheckContext, what: str, thing: Any) -> Attachment:
+def _check_end(context: CheckContext, what: str, value: Any) -> Attachment:
     """Check an end of an entry: a point, or a whole part if the kind of entry accepts one."""
     if context.kind.needs_points(context.arguments):
-        return anchor(context, what, thing)
-    if isinstance(thing, Rod):
-        raise ModelError(f"{context.owner}: say where on rod '{thing.name}': rod.start, rod.end or rod.at(s)")
-    if not isinstance(thing, Anchor | Ground | Body | Driven):
-        raise ModelError(f"{context.owner}: {shown(thing)} is not a body, a point or the ground")
-    context.check_is_in_model(part_of(thing))
-    return thing
+        return anchor(context, what, value)
+    if isinstance(value, Rod):
+        raise ModelError(f"{context.owner}: say where on rod '{value.name}': rod.start, rod.end or rod.at(s)")
+    if not isinstance(value, Anchor | Ground | Body | Driven):
+        raise ModelError(f"{context.owner}: {shown(value)} is not a body, a point or the ground")
+    context.check_is_in_model(part_of(value))
+    return value
 
 
-def _check_rod(context: CheckContext, what: str, thing: Any) -> Rod:
-    """Check that `thing` is a rod of the model."""
-    if not isinstance(thing, Rod):
+def _check_rod(context: CheckContext, what: str, value: Any) -> Rod:
+    """Check that `value` is a rod of the model."""
+    if not isinstance(value, Rod):
         raise ModelError(
-            f"{context.owner}: {shown(thing)} is not a rod; give a rod, or use add_force at a point"
+            f"{context.owner}: {shown(value)} is not a rod; give a rod, or use add_force at a point"
         )
-    context.check_is_in_model(thing)
-    return thing
+    context.check_is_in_model(value)
+    return value
 
 
-def _check_part(context: CheckContext, what: str, thing: Any) -> Body | Rod:
-    """Check that `thing` is a body or a rod of the model."""
-    if not isinstance(thing, Body | Rod):
-        raise ModelError(f"{context.owner}: {shown(thing)} is neither a body nor a rod")
-    context.check_is_in_model(thing)
-    return thing
+def _check_part(context: CheckContext, what: str, value: Any) -> Body | Rod:
+    """Check that `value` is a body or a rod of the model."""
+    if not isinstance(value, Body | Rod):
+        raise ModelError(f"{context.owner}: {shown(value)} is neither a body nor a rod")
+    context.check_is_in_model(value)
+    return value
 
 
 def find_joint(context: CheckContext, what: str, value: Any) -> Any:
@@ -206,8 +206,8 @@ def describe_time_function(value: Any) -> Any:
     return np.asarray(value, dtype=float).tolist()
 
 
-def _name_of(thing: Any) -> str:
-    return str(thing.name)
+def _name_of(obj: Any) -> str:
+    return str(obj.name)
 
 
 class ParameterType(NamedTuple):

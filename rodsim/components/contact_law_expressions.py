@@ -76,15 +76,15 @@ def coefficients_of(owner: str, text: str) -> tuple[float, float, float]:
     return c1, c2, c3
 
 
-def _polynomial(whose: str, node: Node) -> Polynomial:
-    """Return the polynomial of an expression tree whose only variable is the depth; `whose`: start of the messages."""
+def _polynomial(owner: str, node: Node) -> Polynomial:
+    """Return the polynomial of an expression tree whose only variable is the depth; `owner`: start of the messages."""
     word, *operands = node
     if word == "num":
         return Polynomial([operands[0]])
     if word == "strain":
         return Polynomial([0.0, 1.0])
     parts = (
-        [_polynomial(whose, operand) for operand in operands]
+        [_polynomial(owner, operand) for operand in operands]
         if word in ("neg", "add", "sub", "mul", "div", "pow")
         else []
     )
@@ -94,12 +94,12 @@ def _polynomial(whose: str, node: Node) -> Polynomial:
         "div": word == "div" and len(parts[1].coef) == 1 and parts[1].coef[0] != 0.0,
     }
     if not parts or not fits.get(word, True):
-        raise ModelError(f"{whose} is not a polynomial of {DEPTH}; {_CURE}")
+        raise ModelError(f"{owner} is not a polynomial of {DEPTH}; {_CURE}")
     most = (
         sum(len(operand.coef) - 1 for operand in parts) if word != "pow" else (len(parts[0].coef) - 1) * power
     )
     if most > _LARGEST:
-        raise ModelError(f"{whose} has parts of degree {most:g}; {_CURE}")
+        raise ModelError(f"{owner} has parts of degree {most:g}; {_CURE}")
     if word == "pow":
         result = parts[0] ** int(power)
     elif word == "neg":
@@ -109,7 +109,7 @@ def _polynomial(whose: str, node: Node) -> Polynomial:
     else:
         result = {"add": parts[0].__add__, "sub": parts[0].__sub__, "mul": parts[0].__mul__}[word](parts[1])
     if not all(math.isfinite(c) for c in result.coef):
-        raise ModelError(f"{whose} has a factor that is not a finite number; use a smaller one")
+        raise ModelError(f"{owner} has a factor that is not a finite number; use a smaller one")
     return result
 
 

@@ -84,20 +84,20 @@ def describe_surface(surface: SurfaceComponent | Rod) -> str:
 # --- checks of field values
 
 
-def _check_surface(context: CheckContext, thing: Any) -> Surface:
-    """Return `thing` if it is a rod or surface of the model, else raise ModelError."""
-    if isinstance(thing, Rod):
-        context.check_is_in_model(thing)
-    elif not isinstance(thing, SurfaceComponent):
+def _check_surface(context: CheckContext, value: Any) -> Surface:
+    """Return `value` if it is a rod or surface of the model, else raise ModelError."""
+    if isinstance(value, Rod):
+        context.check_is_in_model(value)
+    elif not isinstance(value, SurfaceComponent):
         raise ModelError(
-            f"{context.owner}: {shown(thing)} is not a surface; give a rod, or the return value of "
+            f"{context.owner}: {shown(value)} is not a surface; give a rod, or the return value of "
             "add_sphere, add_solid, add_plane or add_mesh"
         )
-    elif getattr(context.model, thing.table).get(thing.name) is not thing:
+    elif getattr(context.model, value.table).get(value.name) is not value:
         raise ModelError(
-            f"{context.owner}: {describe_surface(thing)} belongs to another model; use surfaces of this one"
+            f"{context.owner}: {describe_surface(value)} belongs to another model; use surfaces of this one"
         )
-    return thing
+    return value
 
 
 def _check_surfaces(context: CheckContext, what: str, value: Any) -> tuple[Surface, ...]:
@@ -107,7 +107,7 @@ def _check_surfaces(context: CheckContext, what: str, value: Any) -> tuple[Surfa
         raise ModelError(
             f"{context.owner}: {what} is an empty list; give a sphere, a solid, a plane, a mesh, a rod or several"
         )
-    surfaces = [_check_surface(context, thing) for thing in several]
+    surfaces = [_check_surface(context, item) for item in several]
     for k, surface in enumerate(surfaces):
         if surface in surfaces[:k]:
             raise ModelError(

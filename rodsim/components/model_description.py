@@ -36,7 +36,7 @@ ACTING: dict[str, Section] = {
 
 
 def _describe_each(things: dict[str, Any]) -> dict[str, Any]:
-    return {name: thing.described() for name, thing in things.items()}
+    return {name: part.described() for name, part in things.items()}
 
 
 def _rod_of(body: Body) -> dict[str, Any]:

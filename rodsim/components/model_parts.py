@@ -60,8 +60,8 @@ class _Frame:
 
     def at_world(self, point: ArrayLike) -> Anchor:
         """Return the material point that is at world coordinates `point` (3,), m, at t = 0."""
-        away = vector(str(self), "point", point) - self.position
-        return Anchor(self, quaternions.rotate(quaternions.conjugate(self.orientation), away))  # type: ignore[arg-type]
+        offset = vector(str(self), "point", point) - self.position
+        return Anchor(self, quaternions.rotate(quaternions.conjugate(self.orientation), offset))  # type: ignore[arg-type]
 
 
 class ReplacedRod(NamedTuple):
@@ -271,9 +271,9 @@ class Anchor:
         return f"{self.part}, s = {self.s:g}" if isinstance(self.part, Rod) else str(self.part)
 
 
-def part_of(thing: Any) -> Any:
+def part_of(attachment: Any) -> Any:
     """Return the part of an anchor; anything else is returned unchanged."""
-    return thing.part if isinstance(thing, Anchor) else thing
+    return attachment.part if isinstance(attachment, Anchor) else attachment
 
 
 class ShapeArguments(NamedTuple):

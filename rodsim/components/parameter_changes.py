@@ -126,17 +126,17 @@ class _ReferenceUpdater:
             for entry in list(getattr(self._model, table).values()):
                 self._of(entry)
 
-    def _of(self, thing: Any) -> Any:
+    def _of(self, obj: Any) -> Any:
         """Return the replacement of an object, or the object itself; anchors, lists and entries are searched as well."""
-        if id(thing) in self._replacements:
-            return self._replacements[id(thing)]
-        if isinstance(thing, Anchor):
-            part = self._of(thing.part)
-            return thing if part is thing.part else dataclasses.replace(thing, part=part)
-        if isinstance(thing, list | tuple):
-            items = [self._of(x) for x in thing]
-            return thing if all(x is y for x, y in zip(items, thing, strict=True)) else type(thing)(items)
-        return self._remade(thing) if isinstance(thing, Component) else thing
+        if id(obj) in self._replacements:
+            return self._replacements[id(obj)]
+        if isinstance(obj, Anchor):
+            part = self._of(obj.part)
+            return obj if part is obj.part else dataclasses.replace(obj, part=part)
+        if isinstance(obj, list | tuple):
+            items = [self._of(x) for x in obj]
+            return obj if all(x is y for x, y in zip(items, obj, strict=True)) else type(obj)(items)
+        return self._remade(obj) if isinstance(obj, Component) else obj
 
     def _remade(self, entry: Component) -> Component:
         """Return an entry; make it again and store it in its table if an object that it refers to was replaced."""

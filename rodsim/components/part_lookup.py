@@ -58,12 +58,12 @@ def find_part_or_point(owner: str, model: Any, text: str) -> Anchor | Body | Rod
     return part.at(place)
 
 
-def find_point(owner: str, model: Any, thing: Any) -> Any:
+def find_point(owner: str, model: Any, value: Any) -> Any:
     """Return the point that a text or a part denotes; anything else unchanged.
 
     A body or a driven frame denotes its reference point. Raises ModelError if a text names no part of the model.
     """
-    point = find_part_or_point(owner, model, thing) if isinstance(thing, str) else thing
+    point = find_part_or_point(owner, model, value) if isinstance(value, str) else value
     return point.at((0.0, 0.0, 0.0)) if isinstance(point, Body | Driven) else point
 
 

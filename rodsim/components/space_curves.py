@@ -265,12 +265,12 @@ def _through_callable(
         spline = scipy.interpolate.make_interp_spline(s, points, k=5, bc_type="periodic" if closed else None)
         # not at a simple fraction, at which a helix with some whole turns per sample would seem to fit
         between = s[:-1] + _GOLDEN * np.diff(s)
-        away = np.linalg.norm(spline(between) - _sample(owner, curve, between), axis=1)
+        errors = np.linalg.norm(spline(between) - _sample(owner, curve, between), axis=1)
         chord = np.linalg.norm(np.diff(points, axis=0), axis=1)
         # near corners the spline misses few samples, on a curve that winds too finely nearly all
-        nearly = np.median(away) <= 1e-2 * np.median(chord)
+        nearly = np.median(errors) <= 1e-2 * np.median(chord)
         # doubling divides the error of a smooth curve by 64, by 4 where the curvature jumps, by 2 at corners
-        if away.max() <= _SPLINE_TOLERANCE * extent or (nearly and away.max() > before / 8):
+        if errors.max() <= _SPLINE_TOLERANCE * extent or (nearly and errors.max() > before / 8):
             return spline, s
         if 2 * n > _MOST_SAMPLES:
             if nearly:
@@ -278,7 +278,7 @@ def _through_callable(
             raise ModelError(
                 f"{owner}: the curve winds too finely to be followed with {n} samples; give it in several rods"
             )
-        n, before = 2 * n, away.max()
+        n, before = 2 * n, errors.max()
 
 
 def _sample(owner: str, curve: Callable[[float], ArrayLike], s: Floats) -> Floats:

@@ -45,9 +45,9 @@ from rodsim.interactions.text_energies import (
 )
 
 
-def _as_anchor(context: CheckContext, thing: Any) -> Anchor:
-    """Return `thing` as an anchor of the model; the ground stands for its origin."""
-    return anchor(context, "", thing.at((0.0, 0.0, 0.0)) if isinstance(thing, Ground) else thing)
+def _as_anchor(context: CheckContext, value: Any) -> Anchor:
+    """Return `value` as an anchor of the model; the ground stands for its origin."""
+    return anchor(context, "", value.at((0.0, 0.0, 0.0)) if isinstance(value, Ground) else value)
 
 
 def _check_apart(owner: str, anchors: Sequence[Anchor]) -> None:
@@ -233,8 +233,8 @@ class EnergyInteraction(AnchoredInteraction):
         values["parameters"] = values["parameters"] or {}
         for word, m in values["measures"].items():
             ends = []
-            for thing in (context.model.ground if m.a is None else m.a, m.b):
-                anchor = _as_anchor(context, thing)
+            for end in (context.model.ground if m.a is None else m.a, m.b):
+                anchor = _as_anchor(context, end)
                 same = [k for k, x in enumerate(anchors) if x is anchor]
                 anchors += [] if same else [anchor]
                 ends.append(same[0] if same else len(anchors) - 1)

@@ -264,9 +264,9 @@ def _check_law_holds(
     owner: str, law: str, misses: Any, size: float, cure: str, tolerance: float = ROUNDOFF
 ) -> None:
     """Raise ModelError if a law is violated by more than round-off; `misses`: violation, `size`: size of its terms."""
-    missed = _size(np.asarray(misses))
-    if not missed <= tolerance * max(size, 1e-300):
-        raise ModelError(f"{owner}: misses a law by {missed:.3g} of {size:.3g} (law: {law}); {cure}")
+    violation = _size(np.asarray(misses))
+    if not violation <= tolerance * max(size, 1e-300):
+        raise ModelError(f"{owner}: misses a law by {violation:.3g} of {size:.3g} (law: {law}); {cure}")
 
 
 def _check_gradient(owner: str, kind: Kind, y: Any, X: Floats, length: float) -> None:

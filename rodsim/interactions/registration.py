@@ -294,8 +294,8 @@ def _functions(owner: str, described: Any, evolves: bool) -> dict[str, FunctionT
     found_functions = {}
     how = _HOW_WITH_STATES if evolves else _HOW
     for role, arguments in (_WITH_STATES if evolves else _ARGUMENTS).items():
-        thing = vars(described).get(role) if isinstance(described, type) else None
-        function = getattr(thing, "__func__", thing)
+        attribute = vars(described).get(role) if isinstance(described, type) else None
+        function = getattr(attribute, "__func__", attribute)
         if function is None:
             continue
         if not isinstance(function, FunctionType) or function.__code__.co_argcount != len(arguments):

@@ -178,27 +178,27 @@ def _names(code: CodeType) -> Iterator[str]:
 def digest_of(frames: int, functions: dict[str, FunctionType], states: int = 0) -> str:
     """Return the SHA-256 hash of the contents of functions, including everything of the script that they call and read."""
     digest = hashlib.sha256((f"{frames} with {states}" if states else f"{frames}").encode())
-    seen: set[int] = set()
+    visited: set[int] = set()
 
-    def add(word: str, thing: Any) -> None:
+    def add(word: str, value: Any) -> None:
         digest.update(word.encode())
-        if isinstance(thing, FunctionType):
-            if id(thing) not in seen:
-                seen.add(id(thing))
-                digest.update(_syntax_of(thing).encode())
-                for name, used in sorted(_referenced(thing), key=lambda pair: pair[0]):
+        if isinstance(value, FunctionType):
+            if id(value) not in visited:
+                visited.add(id(value))
+                digest.update(_syntax_of(value).encode())
+                for name, used in sorted(_referenced(value), key=lambda pair: pair[0]):
                     add(name, used)
-        elif isinstance(thing, np.ndarray):
+        elif isinstance(value, np.ndarray):
             digest.update(
-                repr((thing.shape, thing.dtype.str)).encode() + np.ascontiguousarray(thing).tobytes()
+                repr((value.shape, value.dtype.str)).encode() + np.ascontiguousarray(value).tobytes()
             )
-        elif isinstance(thing, bool | int | float | complex | str | tuple):
-            digest.update(repr(thing).encode())
-        elif isinstance(thing, ModuleType):
-            digest.update(thing.__name__.encode())
+        elif isinstance(value, bool | int | float | complex | str | tuple):
+            digest.update(repr(value).encode())
+        elif isinstance(value, ModuleType):
+            digest.update(value.__name__.encode())
         else:
             digest.update(
-                f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', type(thing))}".encode()
+                f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value))}".encode()
             )
 
     for role, function in sorted(functions.items()):

@@ -158,11 +158,11 @@ def _angular_momentum(result: Study, runs: dict[str, Trajectory]) -> None:
     )
     moves = {"it moves by": drifts["EML-kappa"]}
     result.claim_below("rodsim: EML-kappa keeps it exactly", moves, 1e-12 * 300)
-    missed = {name: largest(start[name] - ANGULAR_IMPULSE) for name in SCHEMES}
+    deviations = {name: largest(start[name] - ANGULAR_IMPULSE) for name in SCHEMES}
     result.claim(
         "rodsim: EML-kappa takes up the impulse of the moment exactly, EML to its order",
-        named({f"{name} off by": value for name, value in missed.items()}, unit=" of 300"),
-        missed["EML-kappa"] < 1e-12 * 300 < missed["EML"],
+        named({f"{name} off by": value for name, value in deviations.items()}, unit=" of 300"),
+        deviations["EML-kappa"] < 1e-12 * 300 < deviations["EML"],
     )
     lines = [Line(name, r.t[after_load(r) :], angular_drift(r) + 1e-15) for name, r in runs.items()]
     result.panel(f"Change of the total angular momentum, h = {H}", "t", "|L - L(1)|", lines, "semilog")

@@ -203,11 +203,11 @@ def _orders(result: Study) -> None:
     """Check the orders of height and momentum: 002 Figs. 18, 19, with the errors (113), (114)."""
     reference = momentum_of_centre(integrate(director_top(), "GGL-EM", 5e-7, T_ORDER))[-1]
     check = momentum_of_centre(integrate(director_top(), "mG", 1e-4, T_ORDER, k=3))[-1]
-    away = relative_distance(reference, check)
+    deviation = relative_distance(reference, check)
     result.claim(
         "002 (114): GGL-EM with h = 5e-7 gives a reference",
-        f"differs from mG(3), h = 1e-4, by {away:.1e}, relative",
-        away < 1e-10,
+        f"differs from mG(3), h = 1e-4, by {deviation:.1e}, relative",
+        deviation < 1e-10,
     )
     errors_of = {
         "height": lambda run: abs(height(run)[-1] - HEIGHT) / HEIGHT,

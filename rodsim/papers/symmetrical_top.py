@@ -119,7 +119,7 @@ def _equivalence(result: Study) -> None:
     factors = (0.1, 1.0, 10.0)
     systems = [NUTATING.system(inertia, factor * NUTATING.mean) for inertia in TYPES for factor in factors]
     exact = 0.5 * float(np.array(NUTATING.J) @ np.array(NUTATING.Omega) ** 2)
-    away = max(abs(system.kinetic(system.q0, system.v0) / exact - 1.0) for system in systems)
+    deviation = max(abs(system.kinetic(system.q0, system.v0) / exact - 1.0) for system in systems)
     end = exact_quaternion(*tops.EXACT[0][1:])
     runs = [
         run_of(NUTATING, ACCURATE, inertia, factor, 0.005, 1.0) for inertia in TYPES for factor in (0.5, 2.0)
@@ -127,9 +127,9 @@ def _equivalence(result: Study) -> None:
     spread = max(float(angle_between(run.q[-1], end)) for run in runs)
     result.claim(
         "004 abstract: the types and their parameters are equivalent where |q| = 1",
-        f"T differs by {away:.0e} for parameters of 0.1 to 10 times the mean; all tend to the exact motion: "
+        f"T differs by {deviation:.0e} for parameters of 0.1 to 10 times the mean; all tend to the exact motion: "
         f"GL-SPARK(3), h = 0.005, within {spread:.0e} rad",
-        away < 1e-14 and spread < 1e-12,
+        deviation < 1e-14 and spread < 1e-12,
     )
 
 
@@ -201,10 +201,10 @@ def _superior(result: Study) -> None:
         ),
         ("Lobatto IIIA-B", BY_LOBATTO, "Here the two types are one method, see above."),
     )
-    for who, methods, reason in cases:
+    for label, methods, reason in cases:
         gains = {method: _gains(method, np.min) for method in methods}
         result.claim(
-            f"004 abstract: gamma-type integrations are superior to alpha-type: {who}",
+            f"004 abstract: gamma-type integrations are superior to alpha-type: {label}",
             "smallest error with alpha over smallest with gamma, nutating and fast top: "
             + ", ".join(f"{method} {a:.3g}, {b:.3g}" for method, (a, b) in gains.items()),
             min(map(min, gains.values())) > 1.1,
@@ -322,7 +322,7 @@ def _stability(result: Study) -> None:
             "which it fails.",
         ),
     )
-    for who, methods, reason in cases:
+    for label, methods, reason in cases:
         pairs = {method: (max(steps["alpha", method]), max(steps["gamma", method])) for method in methods}
         ends = [
             stability.end
@@ -334,7 +334,7 @@ def _stability(result: Study) -> None:
             f"{k} {a:.2f}, {b:.2f} ({steps['gamma', k][tops.AT_MEAN]:.2f})" for k, (a, b) in pairs.items()
         ]
         result.claim(
-            f"004 abstract: a good gamma makes integrations more stable than any alpha: {who}",
+            f"004 abstract: a good gamma makes integrations more stable than any alpha: {label}",
             f"largest h of {tops.STEPS} steps of the nutating top, from {tops.FIRST_STEP} by factors of {tops.GROWTH}, "
             f"best alpha, best gamma (gamma = mean): {', '.join(best)}; beyond, Newton's method fails {ends.count('fails')} "
             f"times, {ends.count('blows up')} runs blow up",

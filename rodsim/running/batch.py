@@ -146,14 +146,14 @@ class Batch:
         line = Progress(plan.n_steps, 0, dt, plan.every, False, memory)
         line.chunk = _FIRST
         while True:
-            still = {n: run for n, run in runs.items() if n not in self.failures and not run.ends}
-            if len(still) < LEAST:
+            active = {n: run for n, run in runs.items() if n not in self.failures and not run.ends}
+            if len(active) < LEAST:
                 return
-            step = min(run.step for run in still.values())
-            going = {n for n, run in still.items() if run.step == step}
-            began, (part_steps, parts) = busy_time(), self._parts(step, line.chunk, still)
+            step = min(run.step for run in active.values())
+            going = {n for n, run in active.items() if run.step == step}
+            began, (part_steps, parts) = busy_time(), self._parts(step, line.chunk, active)
             starts = dt * np.arange(step, step + parts * part_steps)
-            available = min(steps_before_corner(still[n].stepper.corners, dt, starts) for n in going)
+            available = min(steps_before_corner(active[n].stepper.corners, dt, starts) for n in going)
             if available < part_steps:  # a step is split at a corner: each run takes this part alone
                 for number in going:
                     with named(number, self.failures):

@@ -104,7 +104,7 @@ def _measures(reader: PointReader, path: Path, value: dict[str, MeasureScene]) -
 def _measure(reader: PointReader, path: Path, measure: MeasureScene) -> Measure:
     """Make a measure with the function of `rodsim.interactions.measures` that has its name."""
     function: Callable[..., Measure] = getattr(measures, measure.of)
-    who = f"measure '{path[-1]}'"
+    owner = f"measure '{path[-1]}'"
     takes = signature(function).parameters
     ends = {"a": measure.a, "point" if measure.of == "coordinate" else "b": measure.b}
     arguments: dict[str, Any] = {
@@ -114,10 +114,10 @@ def _measure(reader: PointReader, path: Path, measure: MeasureScene) -> Measure:
     arguments = {what: value for what, value in arguments.items() if value is not None}
     for what in arguments:
         if what not in takes:
-            raise SceneProblem(path, f"{who}: '{measure.of}' has no '{what}'; remove it")
+            raise SceneProblem(path, f"{owner}: '{measure.of}' has no '{what}'; remove it")
     for what, argument in takes.items():
         if what not in arguments and argument.default is argument.empty:
-            raise SceneProblem(path, f"{who}: '{measure.of}' lacks '{what}'; give it")
+            raise SceneProblem(path, f"{owner}: '{measure.of}' lacks '{what}'; give it")
     return function(**arguments)
 
 

@@ -120,17 +120,17 @@ class _Loader:
             [head for head, kind in COMPONENT_TYPES.items() if kind.table in sharing] for sharing in tables
         ]
         for heads in (["bodies", "rods", "driven"], *lists):
-            seen: dict[str, tuple[str, Path]] = {}
+            known: dict[str, tuple[str, Path]] = {}
             for head in heads:
                 for k, item in enumerate(getattr(self._scene, head)):
-                    who = name_object({head: [{"name": item.name}]}, (head, 0))
-                    if item.name in seen:
+                    owner = name_object({head: [{"name": item.name}]}, (head, 0))
+                    if item.name in known:
                         raise SceneProblem(
                             (head, k, "name"),
-                            f"{who}: there is already a {seen[item.name][0]}; choose another name",
-                            seen[item.name][1],
+                            f"{owner}: there is already a {known[item.name][0]}; choose another name",
+                            known[item.name][1],
                         )
-                    seen[item.name] = who, (head, k, "name")
+                    known[item.name] = owner, (head, k, "name")
 
     @contextmanager
     def _errors_at(self, path: Path) -> Iterator[None]:
@@ -139,9 +139,9 @@ class _Loader:
             yield
         except ModelError as error:
             text = str(error)
-            who = name_object(self._plain(path), path)
-            name = who.split(" '")[-1].rstrip("'")
-            raise SceneProblem(path, text if name in text else f"{who}: {text}") from None
+            owner = name_object(self._plain(path), path)
+            name = owner.split(" '")[-1].rstrip("'")
+            raise SceneProblem(path, text if name in text else f"{owner}: {text}") from None
 
     def _plain(self, path: Path) -> dict[str, Any]:
         """Return the names under the first key of a path as plain data, for `name_object`."""

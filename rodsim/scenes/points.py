@@ -178,17 +178,17 @@ class PointReader:
         """Make all parts, each after those at which it is placed. Raises SceneProblem if parts are placed in a circle."""
         made: set[str] = set()
         for first in self._paths:
-            waiting = [first]
-            while waiting:
-                name = waiting[-1]
+            pending = [first]
+            while pending:
+                name = pending[-1]
                 try:
                     if name not in made:
                         self._make(*self._paths[name])
-                    made.add(waiting.pop())
+                    made.add(pending.pop())
                 except _NotMadeError as needed:
-                    waiting.append(str(needed))
-                    if waiting.count(str(needed)) > 1:
-                        circle = waiting[waiting.index(str(needed)) :]
+                    pending.append(str(needed))
+                    if pending.count(str(needed)) > 1:
+                        circle = pending[pending.index(str(needed)) :]
                         raise SceneProblem(
                             self._paths[circle[0]][0],
                             f"'{circle[0]}' is placed in a circle: {' at '.join(map(repr, circle))}; give one of them in numbers",
@@ -259,11 +259,11 @@ class PointReader:
 
     def point(self, path: Path, data: Any) -> Point:
         """Return the point that an anchor of the scene names; a body or driven frame stands for its origin."""
-        thing = self.end(path, data)
-        if isinstance(thing, Ground):
-            who = f"{self._who(path)}: " if self._who(path) else ""
-            raise SceneProblem(path, f"{who}'ground' alone is not a point; give {{ground: [x, y, z]}}")
-        return thing.at((0.0, 0.0, 0.0)) if isinstance(thing, Body | Driven) else thing
+        end = self.end(path, data)
+        if isinstance(end, Ground):
+            owner = f"{self._who(path)}: " if self._who(path) else ""
+            raise SceneProblem(path, f"{owner}'ground' alone is not a point; give {{ground: [x, y, z]}}")
+        return end.at((0.0, 0.0, 0.0)) if isinstance(end, Body | Driven) else end
 
     def surface(self, path: Path, name: str) -> Any:
         """Return the sphere, solid, plane, mesh or rod with this name; SceneProblem if there is none or two."""
@@ -300,16 +300,16 @@ class PointReader:
 # --- writing
 
 
-def point_data(thing: Any) -> Any:
+def point_data(attachment: Any) -> Any:
     """Return a point or part as the anchor of a scene."""
-    if isinstance(thing, Ground):
+    if isinstance(attachment, Ground):
         return "ground"
-    if isinstance(thing, Body | Driven):
-        return {"body": thing.name} if thing.name == "ground" else thing.name
-    assert isinstance(thing, Point)
-    if isinstance(thing.part, Ground):
-        return {"ground": thing.X.tolist()}
-    if isinstance(thing.part, Rod):
-        offset = {"offset": thing.X.tolist()} if np.any(thing.X) else {}
-        return {"rod": thing.part.name, "s": thing.s, **offset}
-    return {"body": thing.part.name, "at": thing.X.tolist()}
+    if isinstance(attachment, Body | Driven):
+        return {"body": attachment.name} if attachment.name == "ground" else attachment.name
+    assert isinstance(attachment, Point)
+    if isinstance(attachment.part, Ground):
+        return {"ground": attachment.X.tolist()}
+    if isinstance(attachment.part, Rod):
+        offset = {"offset": attachment.X.tolist()} if np.any(attachment.X) else {}
+        return {"rod": attachment.part.name, "s": attachment.s, **offset}
+    return {"body": attachment.part.name, "at": attachment.X.tolist()}

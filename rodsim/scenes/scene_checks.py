@@ -133,8 +133,8 @@ def _place(data: Any, loc: tuple[Any, ...]) -> tuple[Path, str | None]:
     missing: str | None = None
     for k, part in enumerate(loc):
         named = isinstance(here, dict) and isinstance(part, str) and part in here
-        counted = isinstance(here, list) and isinstance(part, int) and part < len(here)
-        if named or counted:
+        is_index = isinstance(here, list) and isinstance(part, int) and part < len(here)
+        if named or is_index:
             here = here[part]
             path.append(part)
         elif k == len(loc) - 1 and isinstance(part, str):
@@ -146,14 +146,14 @@ def _text(
     source: Source, path: Path, missing: str | None, item: typing.Mapping[str, Any], schema: type[BaseModel]
 ) -> str:
     """Return the message for one error of pydantic: object, key, value and remedy; `schema`: schema of the file."""
-    who = name_object(source.data, path) if path else source.what
+    owner = name_object(source.data, path) if path else source.what
     depth = 2 if path and path[0] in objects() else 1
     what = ".".join(str(part) if str(part).isprintable() else repr(part) for part in path[depth:])
     kind = item["type"]
     value = item.get("input")
     if kind == "missing":
         inside = f" in '{what}'" if what else ""
-        return f"{who}: '{missing}' is missing{inside}; give it"
+        return f"{owner}: '{missing}' is missing{inside}; give it"
     if kind == "extra_forbidden":
         key = str(path[-1])
         known = keys_of(schema)
@@ -161,19 +161,19 @@ def _text(
         if _FOREIGN.get(key.lower()) in known:
             near = [_FOREIGN[key.lower()]]
         hint = f"did you mean {near[0]!r}?" if near and near[0] != key else "remove it"
-        return f"{who}: the key {quoted(key)} is not known here; {hint}"
+        return f"{owner}: the key {quoted(key)} is not known here; {hint}"
     if kind in ("union_tag_not_found", "union_tag_invalid"):
         key = str(item.get("ctx", {}).get("discriminator", "type")).strip("'")
         expected = item.get("ctx", {}).get("expected_tags")
         tag = value.get(key) if isinstance(value, dict) else value
         cure = f"give one of {expected}" if expected else f"say which with '{key}:'"
-        return f"{who}: {what or 'value'}: {key} = {_short(tag)} is not known; {cure}"
+        return f"{owner}: {what or 'value'}: {key} = {_short(tag)} is not known; {cure}"
     if kind in ("float_type", "int_type") and isinstance(value, str) and is_expression(value):
         try:
             number_of(value[len(SIGN) :], Parameters(source.data))
         except ValueError as error:
-            return f"{who}: {what} = {_short(value)}: {error}"
-    return f"{who}: {what or 'value'} = {_short(value)}{complaint(item)}"
+            return f"{owner}: {what} = {_short(value)}: {error}"
+    return f"{owner}: {what or 'value'} = {_short(value)}{complaint(item)}"
 
 
 def complaint(item: typing.Mapping[str, Any]) -> str:

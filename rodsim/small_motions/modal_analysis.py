@@ -278,7 +278,7 @@ def _check_equilibrium(lin: Linearised, built: Built, spectrum: eigen.Spectrum) 
         return
     which, worst = np.unravel_index(int(np.argmax(far)), far.shape)
     names = frame_names(built.layout)
-    loose = which < len(zero) and bool(zero[which])
+    is_unheld = which < len(zero) and bool(zero[which])
     raise ModelError(
         f"model '{built.layout.name}' is not in equilibrium: {_describe_unbalanced_force(lin, built, int(worst))} "
         + (
@@ -286,7 +286,7 @@ def _check_equilibrium(lin: Linearised, built: Built, spectrum: eigen.Spectrum) 
             f"({describe_shape(lin.of_frames(phi[which].real), size, names)[1]}); "
             "begin with an equilibrium (start=equilibrium(model), --equilibrium), hold it by a joint or a spring, or "
             "anyway=True"
-            if loose
+            if is_unheld
             else f"and would {_describe_distance(float(far.max()), size)}; begin with an equilibrium "
             "(start=equilibrium(model), --equilibrium), or anyway=True"
         ),

@@ -99,5 +99,5 @@ def displaced(modes: Modes, k: int, phase: float, amplitude: float) -> State:
     largest = max(np.abs(shape[:, :3]).max(), 0.2 * size * np.abs(shape[:, 3:]).max())
     x = amplitude * size / largest * np.real(shape * np.exp(2j * np.pi * phase))
     displaced_state = perturb_state(modes.built.system, state, x)
-    still = np.zeros_like(state.v)
-    return displaced_state._replace(v=still, Omega=still, lam=np.zeros_like(state.lam), totals=np.zeros(2))
+    zero = np.zeros_like(state.v)
+    return displaced_state._replace(v=zero, Omega=zero, lam=np.zeros_like(state.lam), totals=np.zeros(2))

@@ -151,8 +151,8 @@ def steady_rotation(
 
     values, center = built.load_values(np.zeros(1))[0], checks.vector("steady_rotation", "about", about)
     here = relaxed_state(moving.system, built.system, initial)
-    still = np.zeros_like(here.v)
-    here = here._replace(v=still, Omega=still)
+    zero = np.zeros_like(here.v)
+    here = here._replace(v=zero, Omega=zero)
     turning = RotatingModel(built, values, full, center, grows=False)
     held = _free_along(turning, here)
     if start is None:
