@@ -228,7 +228,9 @@ def adapt_check(check: Callable[..., Any], **limits: Any) -> Callable[[CheckCont
 
 def choice(*words: str) -> ParameterType:
     """Return the field type of a choice among these words."""
-    return ParameterType("choice", adapt_check(checks.word, known=words), choices=words)
+    return ParameterType(
+        "choice", lambda context, what, value: checks.word(context.owner, what, value, words), choices=words
+    )
 
 
 def _resolve_name(owner: str, model: Any, value: Any) -> Any:
