@@ -58,7 +58,7 @@ def _without_history() -> None:
 
     _patch(
         "rodsim.running.run.select_stepper",
-        lambda *given, **more: select_stepper(*given, **more | {"earlier": False}),
+        lambda *arguments, **options: select_stepper(*arguments, **options | {"earlier": False}),
     )
 
 
@@ -185,7 +185,7 @@ def _lines(tree: ast.AST, function: str) -> set[int]:
         tree = next(
             node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == function
         )
-    found: set[int] = set()
+    line_numbers: set[int] = set()
     for node in ast.walk(tree):
         if (
             isinstance(node, ast.Expr)
@@ -194,13 +194,13 @@ def _lines(tree: ast.AST, function: str) -> set[int]:
         ):
             continue
         if isinstance(node, ast.stmt | ast.expr):
-            found |= {node.lineno, node.end_lineno or node.lineno}
+            line_numbers |= {node.lineno, node.end_lineno or node.lineno}
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
     for node in ast.walk(tree):
         if isinstance(node, documented) and ast.get_docstring(node) is not None:
             text = node.body[0]
-            found -= set(range(text.lineno, (text.end_lineno or text.lineno) + 1))
-    return found
+            line_numbers -= set(range(text.lineno, (text.end_lineno or text.lineno) + 1))
+    return line_numbers
 
 
 class _Worker:
@@ -293,13 +293,13 @@ def _ratio(name: str, case: str, pairs: int) -> float:
 
 def _cold_ratio(name: str, case: str) -> float:
     """Return the time of a first run with an empty cache without an accelerator over that with it."""
-    taken = []
+    times = []
     for off in (False, True):
         with tempfile.TemporaryDirectory() as cache:
             worker = _Worker(name, off, cache)
-            taken.append(worker.ask(case, 2))
+            times.append(worker.ask(case, 2))
             worker.end()
-    return taken[1] / taken[0]
+    return times[1] / times[0]
 
 
 def main() -> None:
@@ -312,14 +312,14 @@ def main() -> None:
     parser.add_argument("--cold", action="store_true")
     parser.add_argument("--worker", default="", help=argparse.SUPPRESS)
     parser.add_argument("--off", action="store_true", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.worker:
-        return _work(given.worker, given.off)
+    arguments = parser.parse_args()
+    if arguments.worker:
+        return _work(arguments.worker, arguments.off)
     print("| accelerator | lines | typical | best | cases |\n|---|---|---|---|---|")
     for name, accelerator in ACCELERATORS.items():
-        if given.only not in name or (accelerator.cold and not given.cold):
+        if arguments.only not in name or (accelerator.cold and not arguments.cold):
             continue
-        gains = [_ratio(name, case, given.pairs) for case in (accelerator.typical, accelerator.best)]
+        gains = [_ratio(name, case, arguments.pairs) for case in (accelerator.typical, accelerator.best)]
         cases = f"{accelerator.typical}, {accelerator.best}"
         print(
             f"| {name} | {lines_of(accelerator.code)} | {gains[0]:.2f} | {gains[1]:.2f} | {cases} |",

@@ -33,9 +33,9 @@ def of_rodsim(n: int, h: float) -> Found:
         begun = process_time()
         result = capstan.run(n_elements=n, t_end=t_end, dt=h, progress=False)
         seconds = (process_time() - begun) / t_end
-    held = np.linalg.norm(result.joint("held").force, axis=1)
-    quarter = len(held) // 4
-    late = held[-2 * quarter :]
+    force = np.linalg.norm(result.joint("held").force, axis=1)
+    quarter = len(force) // 4
+    late = force[-2 * quarter :]
     drift = late[quarter:].mean() / late[:quarter].mean() - 1.0
     return Found(float(late.mean()), float(late.std()), float(late.std()), float(drift), seconds)
 
@@ -44,16 +44,16 @@ def of_mujoco(n: int, h: float, **settings: object) -> Found:
     """With its best settings, but for those given."""
     from benchmarks.peers import mujoco_capstan
 
-    found = mujoco_capstan.run(n, h, T_END, mujoco_capstan.Settings(**settings))  # type: ignore[arg-type]
-    return Found(found.ratio, found.spread, found.smoothed, found.drift, found.seconds)
+    outcome = mujoco_capstan.run(n, h, T_END, mujoco_capstan.Settings(**settings))  # type: ignore[arg-type]
+    return Found(outcome.ratio, outcome.spread, outcome.smoothed, outcome.drift, outcome.seconds)
 
 
-def line(name: str, n: int, h: float, found: Found) -> str:
+def line(name: str, n: int, h: float, outcome: Found) -> str:
     """Of the table."""
-    missing = 100.0 * (found.mean / capstan.limit(0.5) - 1.0)
+    missing = 100.0 * (outcome.mean / capstan.limit(0.5) - 1.0)
     return (
-        f"{name:28s} {n:4d} {h:8.0e} {found.mean:8.3f} {missing:7.1f} % {found.spread:9.1e} {found.smoothed:9.1e}"
-        f" {100.0 * found.drift:6.1f} % {found.seconds:8.2f}"
+        f"{name:28s} {n:4d} {h:8.0e} {outcome.mean:8.3f} {missing:7.1f} % {outcome.spread:9.1e} {outcome.smoothed:9.1e}"
+        f" {100.0 * outcome.drift:6.1f} % {outcome.seconds:8.2f}"
     )
 
 
@@ -70,15 +70,15 @@ def main() -> None:
         return
     for n, h in ((30, 1e-3), (30, 2e-4), (15, 1e-4), (30, 1e-4), (60, 1e-4)):
         print(line("MuJoCo", n, h, of_mujoco(n, h)), flush=True)
-    for given in (
+    for settings in (
         {"cone": "pyramidal"},
         {"noslip": 10},
         {"time": 20.0},
         {"drum": "cylinder"},
         {"balls": True},
     ):
-        name = "MuJoCo, " + ", ".join(f"{key} {value}" for key, value in given.items())
-        print(line(name, 30, 1e-4, of_mujoco(30, 1e-4, **given)), flush=True)
+        name = "MuJoCo, " + ", ".join(f"{key} {value}" for key, value in settings.items())
+        print(line(name, 30, 1e-4, of_mujoco(30, 1e-4, **settings)), flush=True)
 
 
 if __name__ == "__main__":

@@ -28,9 +28,9 @@ def steps_a_part(t_end: float, h: float, parts: int) -> int:
     return steps
 
 
-def _apart(found: object, there: object) -> float:
+def _apart(actual: object, expected: object) -> float:
     """Largest distance of two histories (instants, 3)."""
-    difference = np.asarray(found) - np.asarray(there)
+    difference = np.asarray(actual) - np.asarray(expected)
     return float(np.linalg.norm(difference, axis=1).max())
 
 
@@ -94,8 +94,8 @@ class RodCase:
 
     def error(self, start: Floats, end: Floats) -> float:
         """Largest distance of an end (instants, 3) from its converged position at any of the instants, over the length."""
-        found = {"start": start, "end": end}
-        return max(_apart(found[k], there) for k, there in self.path.items()) / self.length
+        ends = {"start": start, "end": end}
+        return max(_apart(ends[k], positions) for k, positions in self.path.items()) / self.length
 
 
 @dataclass(frozen=True)

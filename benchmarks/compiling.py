@@ -66,9 +66,9 @@ def main(tasks: list[str]) -> None:
             environment = os.environ | {"NUMBA_CACHE_DIR": folder, "OPENBLAS_NUM_THREADS": "1"}
             command = [sys.executable, "-m", "benchmarks.compiling", "--in-this-process", task]
             done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-        found = json.loads(done.stdout)
+        times = json.loads(done.stdout)
         print(
-            f"{task:10} " + ", ".join(f"{name} {seconds:.1f}" for name, seconds in found.items()), flush=True
+            f"{task:10} " + ", ".join(f"{name} {seconds:.1f}" for name, seconds in times.items()), flush=True
         )
 
 

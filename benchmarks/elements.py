@@ -57,14 +57,14 @@ RODS = {**CASES, "right angle": MassCase("right-angle cantilever", right_angle, 
 def places(case: MassCase, element: str, n_elements: int, mass: str) -> Floats:
     """Positions (outputs, points, 3) of points that are ends of elements."""
     every = max(1, round(case.t_end / case.h) // _OUTPUTS)
-    found = (
+    positions = (
         simulate(
             case.model(n_elements, mass, element), case.t_end, case.h, output_every=every, progress=False
         )
         .rod("rod")
         .r
     )
-    return found[:, :: (found.shape[1] - found.shape[1] % 2) // _POINTS][:, : _POINTS + 1]
+    return positions[:, :: (positions.shape[1] - positions.shape[1] % 2) // _POINTS][:, : _POINTS + 1]
 
 
 def space(elements: Sequence[str], names: Sequence[str]) -> Iterator[str]:
@@ -132,7 +132,7 @@ def fronts(case: RodCase, elements: Sequence[str], repeats: int = 2) -> Iterator
         for n in MESHES[element]
         for h in steps
     ]
-    found: dict[tuple[str, str, int, float], list[float]] = {}
+    measured: dict[tuple[str, str, int, float], list[float]] = {}
     for _ in range(repeats):
         for run in runs:
             try:
@@ -140,17 +140,17 @@ def fronts(case: RodCase, elements: Sequence[str], repeats: int = 2) -> Iterator
             except ConvergenceError:
                 continue
             away = float(np.linalg.norm(r - exact, axis=1).max()) / case.length
-            before = found.get(run, [np.inf, np.inf])
-            found[run] = [away, min(before[1], seconds)]
-    yield f"| {case.name} | {' | '.join(f'{wanted:.0e}' for wanted in ERRORS)} |\n|---|{'---|' * len(ERRORS)}"
+            before = measured.get(run, [np.inf, np.inf])
+            measured[run] = [away, min(before[1], seconds)]
+    yield f"| {case.name} | {' | '.join(f'{bound:.0e}' for bound in ERRORS)} |\n|---|{'---|' * len(ERRORS)}"
     for element in elements:
         for scheme in STEPS[case.name]:
             cells = []
-            for wanted in ERRORS:
+            for bound in ERRORS:
                 good = [
                     (seconds, run[2], run[3])
-                    for run, (away, seconds) in found.items()
-                    if run[:2] == (element, scheme) and away <= wanted
+                    for run, (away, seconds) in measured.items()
+                    if run[:2] == (element, scheme) and away <= bound
                 ]
                 best = min(good, default=None)
                 cells.append(f"{1e3 * best[0]:.0f} ({best[1]}, {best[2]:g})" if best else "")
@@ -187,14 +187,14 @@ def orders(elements: Sequence[str]) -> Iterator[str]:
         before: tuple[float, float] | None = None
         for n in INTERVALS_AT_REST[order_of(element)]:
             r, stored = bent(n, element)
-            found = float(np.linalg.norm(r - tip)) / LENGTH, abs(stored / energy - 1.0)
+            errors = float(np.linalg.norm(r - tip)) / LENGTH, abs(stored / energy - 1.0)
             rates = (
                 ["", ""]
                 if before is None
-                else [f"{np.log2(b / f):.2f}" for b, f in zip(before, found, strict=True)]
+                else [f"{np.log2(b / f):.2f}" for b, f in zip(before, errors, strict=True)]
             )
-            yield f"| `{element}` | {n} | {found[0]:.1e} | {rates[0]} | {found[1]:.1e} | {rates[1]} |"
-            before = found
+            yield f"| `{element}` | {n} | {errors[0]:.1e} | {rates[0]} | {errors[1]:.1e} | {rates[1]} |"
+            before = errors
 
 
 def cost(elements: Sequence[str], n: int = 1000, rounds: int = 15, steps: int = 4) -> Iterator[str]:

@@ -33,8 +33,8 @@ def section_with(law: str, plain: Section) -> Section:
     """The section with this law; its parameters of the same name are those of `PARAMETERS`."""
     if law == LINEAR:
         return plain
-    wanted = next(known.parameters for known in LAWS if known.word == law)
-    return plain.with_law(law, **{name: PARAMETERS[name] for name in wanted})
+    names = next(known.parameters for known in LAWS if known.word == law)
+    return plain.with_law(law, **{name: PARAMETERS[name] for name in names})
 
 
 def changes(element: str, law: str, steps: int) -> list[tuple[int, float, float]]:
@@ -45,8 +45,8 @@ def changes(element: str, law: str, steps: int) -> list[tuple[int, float, float]
     loaded = round(CASE.t_energy / H)
     state, _ = stepper.advance(built.state, 0, loaded)
     E0, L0 = energies(built.system, state).total, momenta(built.system, state)[1]
-    energy = turn = 0.0
-    found, done, decade = [], 0, 100
+    energy = change_of_L = 0.0
+    rows, done, decade = [], 0, 100
     while done < steps:
         decade = min(10 * decade, steps)
         piece = max((decade - done) // PARTS, 1)
@@ -56,9 +56,9 @@ def changes(element: str, law: str, steps: int) -> list[tuple[int, float, float]
             done += count
             energy = max(energy, abs(energies(built.system, state).total / E0 - 1.0))
             L = momenta(built.system, state)[1]
-            turn = max(turn, float(np.linalg.norm(L - L0) / np.linalg.norm(L0)))
-        found.append((done, energy, turn))
-    return found
+            change_of_L = max(change_of_L, float(np.linalg.norm(L - L0) / np.linalg.norm(L0)))
+        rows.append((done, energy, change_of_L))
+    return rows
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -77,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             begin = process_time()
             rows = changes(element, law, arguments.steps)
             seconds = process_time() - begin
-            cells = "; ".join(f"{n:.0e}: {energy:.0e}, {turn:.0e}" for n, energy, turn in rows)
+            cells = "; ".join(f"{n:.0e}: {energy:.0e}, {momentum:.0e}" for n, energy, momentum in rows)
             print(f"| {element} | {law} | {cells} | {seconds:.0f} |", flush=True)
     return 0
 

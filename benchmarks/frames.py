@@ -52,9 +52,9 @@ class Frame:
         """Distance of the watched point, found at `r`, from where it is, over `scale`."""
         return float(np.linalg.norm(r - np.array(self.reached))) / self.scale
 
-    def error_of_frequencies(self, found: Floats) -> float:
-        """The greatest relative error of `found`, rad/s, as many as `frequencies`."""
-        return float(np.max(np.abs(found / np.array(self.frequencies) - 1.0)))
+    def error_of_frequencies(self, omega: Floats) -> float:
+        """The greatest relative error of `omega`, rad/s, as many as `frequencies`."""
+        return float(np.max(np.abs(omega / np.array(self.frequencies) - 1.0)))
 
 
 def rectangle(E: float, nu: float, height: float, width: float, shear: Triple) -> tuple[float, ...]:

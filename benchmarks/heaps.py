@@ -104,21 +104,21 @@ def packed(count: int, seed: int = 0) -> tuple[Floats, tuple[float, float]]:
     load = np.arange(layers)[::-1] * weight / crossings
     depth = (0.75 * load / (STIFFNESS * np.sqrt(4.0 * RADIUS))) ** (2.0 / 3.0)
     height = 0.999 * RADIUS + np.concatenate([[0.0], np.cumsum(2.0 * RADIUS - depth)])
-    ends, each = np.zeros((len(row), 2, 3)), np.arange(len(row))
+    ends, rods = np.zeros((len(row), 2, 3)), np.arange(len(row))
     for end, sign in enumerate((-0.5, 0.5)):
-        ends[each, end, along] = middle + sign * LENGTH * np.cos(angle)
-        ends[each, end, 1 - along] = aside + sign * LENGTH * np.sin(angle)
-        ends[each, end, 2] = height[layer]
+        ends[rods, end, along] = middle + sign * LENGTH * np.cos(angle)
+        ends[rods, end, 1 - along] = aside + sign * LENGTH * np.sin(angle)
+        ends[rods, end, 2] = height[layer]
     return ends[:count], (float(sides[0] * cell), float(sides[1] * cell))
 
 
 def _all_pairs(rods: Sequence[RodLayout], loss: tuple[float, ...], stations: int) -> Contacts:
     """Of the rods, each with each other."""
     surfaces = [Rod(rod.frames, np.diff(rod.arclength), RADIUS) for rod in rods]
-    found, n = contacts_of(surfaces), len(surfaces)
+    listed, n = contacts_of(surfaces), len(surfaces)
     one, other = np.triu_indices(n, 1)
     p = len(one)
-    return found._replace(
+    return listed._replace(
         pairs=np.stack([one, other], axis=1).astype(np.int64),
         law=np.tile([0.0, STIFFNESS, 1.0, 0.0], (p, 1)),
         loss=np.tile(loss, (p, 1)),
@@ -168,19 +168,19 @@ def heap(
     built = model.build()
     loss = (*LOSS[:DRILL], rolling, rolling, *LOSS[ROLL + 1 :]) if rubbing else (0.0,) * len(LOSS)
     system = built.system._replace(contacts=_all_pairs(built.layout.rods, loss, stations))
-    own = np.pad(built.state.own, (0, internal_variables(system).size - len(built.state.own)))
-    return Heap(system, built.state._replace(own=own), h)
+    variables = np.pad(built.state.own, (0, internal_variables(system).size - len(built.state.own)))
+    return Heap(system, built.state._replace(own=variables), h)
 
 
-def settled(own: Heap, steps: int, every: int = 5, factor: float = 0.9) -> Heap:
+def settled(pile: Heap, steps: int, every: int = 5, factor: float = 0.9) -> Heap:
     """After steps in which the velocities are reduced every now and then."""
-    stepper, state = own.stepper(), own.state
+    stepper, state = pile.stepper(), pile.state
     state = stepper.start(state)
     for k in range(0, steps, every):
         state, _ = stepper.advance(state, k, every)
         state.v[:] *= factor
         state.Omega[:] *= factor
-    return own._replace(state=state)
+    return pile._replace(state=state)
 
 
 def missed(stepper: ContactStepper, state: State) -> tuple[int, float]:
@@ -212,23 +212,23 @@ class Cost(NamedTuple):
     made: int  # lists
 
 
-def cost(own: Heap, steps: int = 20) -> tuple[Cost, State]:
+def cost(pile: Heap, steps: int = 20) -> tuple[Cost, State]:
     """Of steps of a heap, and its state at the end."""
-    stepper = own.stepper()
-    state, _ = stepper.advance(own.state, 0, 1)
+    stepper = pile.stepper()
+    state, _ = stepper.advance(pile.state, 0, 1)
     before, iterations, made, begun = _memory(), 0, 0, process_time()
     for k in range(steps):
         state, report = stepper.advance(state, 1 + k, 1)
         iterations += report.iterations
         made += report.list_rebuilds
-    each = (process_time() - begun) / steps
-    begun, fresh = process_time(), own.stepper()
+    step_s = (process_time() - begun) / steps
+    begun, fresh = process_time(), pile.stepper()
     listed = fresh._list_of(state)
     making = process_time() - begun
     blocks = int(stepper._list_of(state).stepper.work.counts[0])  # type: ignore[attr-defined]
     rods = len(stepper.contacts.kind)
     memory = _memory() - before
-    return Cost(len(listed.ends) / rods, blocks, each, making, iterations / steps, memory, made), state
+    return Cost(len(listed.ends) / rods, blocks, step_s, making, iterations / steps, memory, made), state
 
 
 class Split(NamedTuple):
@@ -240,16 +240,16 @@ class Split(NamedTuple):
     solution: float
 
 
-def split(own: Heap, state: State, times: int = 3) -> Split:
+def split(pile: Heap, state: State, times: int = 3) -> Split:
     """The least of some times, where a step begins."""
-    stepper = own.stepper()
+    stepper = pile.stepper()
     listed = stepper._list_of(state)
     inner = listed.stepper
     assert isinstance(inner, Stepper)
-    system, numbering, work, h = inner.system, inner.numbering, inner.work, own.h
+    system, numbering, work, h = inner.system, inner.numbering, inner.work, pile.h
     begun = state._replace(memory=state.memory[: stepper._inner], own=stepper._settled(state, listed))
     inner.march(copy_state(begun), h, np.zeros(1))
-    found = np.full(4, np.inf)
+    times_s = np.full(4, np.inf)
     rhs = -work.residual[: numbering.size]
 
     def assemble(tangent: bool) -> None:
@@ -266,8 +266,8 @@ def split(own: Heap, state: State, times: int = 3) -> Split:
         for k, part in enumerate((lambda: assemble(False), lambda: assemble(True), factors, solution)):
             now = process_time()
             part()
-            found[k] = min(found[k], process_time() - now)
-    return Split(*found.tolist())
+            times_s[k] = min(times_s[k], process_time() - now)
+    return Split(*times_s.tolist())
 
 
 def _memory() -> float:
@@ -279,14 +279,14 @@ def balance(
     steps: int, rubbing: bool, count: int = 20, elements: int = 4, E: float = SOFT
 ) -> tuple[float, float]:
     """Largest change of energy and what was lost together, over the energy at the start, and the least loss of 100 steps, J."""
-    own = heap(count, elements, rubbing, E=E)
-    stepper = own.stepper()
-    state = stepper.start(own.state)
-    total = [energies(own.system, state).total]
+    pile = heap(count, elements, rubbing, E=E)
+    stepper = pile.stepper()
+    state = stepper.start(pile.state)
+    total = [energies(pile.system, state).total]
     lost = [0.0]
     for k in range(0, steps, 100):
         state, _ = stepper.advance(state, k, 100)
-        total.append(energies(own.system, state).total)
+        total.append(energies(pile.system, state).total)
         lost.append(float(state.totals[1]))
     change = max(abs(E + D - total[0]) for E, D in zip(total, lost, strict=True)) / abs(total[0])
     return change, min(b - a for a, b in pairwise(lost))
@@ -333,28 +333,28 @@ def bristles(system: System, state: State) -> tuple[int, int]:
     rods = rows[rows[:, 0] > 0.0][:, 1 : 1 + OWN]
     settles = history_variable_counts(system.others) == OWN
     planes = state.own[first_history_variable(system)[settles][:, None] + np.arange(OWN)]
-    each = np.concatenate([rods, planes[planes.any(axis=1)]])
-    slides = int(np.sum(each[:, 3] > 0.5))
-    return len(each) - slides, slides
+    bristle_rows = np.concatenate([rods, planes[planes.any(axis=1)]])
+    slides = int(np.sum(bristle_rows[:, 3] > 0.5))
+    return len(bristle_rows) - slides, slides
 
 
 def settling(
-    own: Heap, steps: int, every: int, file: Path | None = None
+    pile: Heap, steps: int, every: int, file: Path | None = None
 ) -> Iterator[tuple[Course, Settling]]:
     """Nothing but losses slows it; file: has a `Course` of each line, and is gone on from."""
-    stepper = own.stepper()
-    state = stepper.start(own.state)
-    course = Course(state, 0, energies(own.system, state).total)
+    stepper = pile.stepper()
+    state = stepper.start(pile.state)
+    course = Course(state, 0, energies(pile.system, state).total)
     if file is not None and file.exists():
         course = _kept(file)
     while course.done < steps:
-        course, now = _line(own, stepper, course, every)
+        course, now = _line(pile, stepper, course, every)
         if file is not None:
             _keep(course, file)
         yield course, now
 
 
-def _line(own: Heap, stepper: ContactStepper, course: Course, every: int) -> tuple[Course, Settling]:
+def _line(pile: Heap, stepper: ContactStepper, course: Course, every: int) -> tuple[Course, Settling]:
     """Some steps further."""
     state, done, first, least, most, halvings, iterations, seconds = course
     begun, now = process_time(), 0
@@ -365,14 +365,14 @@ def _line(own: Heap, stepper: ContactStepper, course: Course, every: int) -> tup
         now += report.iterations
         halvings += report.halvings
         most = max(most, report.most_iterations)
-    taken, lost, parts = process_time() - begun, float(state.totals[1]), energies(own.system, state)
-    done, iterations, seconds = done + every, iterations + now, seconds + taken
+    elapsed, lost, parts = process_time() - begun, float(state.totals[1]), energies(pile.system, state)
+    done, iterations, seconds = done + every, iterations + now, seconds + elapsed
     course = Course(state, done, first, least, most, halvings, iterations, seconds)
     speed = float(np.sqrt(np.mean(np.sum(state.v**2, axis=1))))
-    change, t, each = abs(parts.total + lost - first) / lost, done * own.h, taken / every
-    held, slide = bristles(own.system, state)
+    change, t, step_s = abs(parts.total + lost - first) / lost, done * pile.h, elapsed / every
+    sticking, slide = bristles(pile.system, state)
     return course, Settling(
-        t, parts.kinetic, speed, lost, change, least, held, slide, now / every, most, halvings, each
+        t, parts.kinetic, speed, lost, change, least, sticking, slide, now / every, most, halvings, step_s
     )
 
 
@@ -387,8 +387,8 @@ def _kept(file: Path) -> Course:
     with np.load(file) as read:
         *state, numbers = (read[name] for name in read.files)
     done, first, least, most, halvings, iterations, seconds = numbers.tolist()
-    whole = int(done), first, least, int(most), int(halvings), int(iterations), seconds
-    return Course(State(*state), *whole)
+    counts = int(done), first, least, int(most), int(halvings), int(iterations), seconds
+    return Course(State(*state), *counts)
 
 
 class Resting(NamedTuple):
@@ -404,20 +404,22 @@ class Resting(NamedTuple):
     slid: int  # bristles that slide at the end
 
 
-def resting(own: Heap, state: State, steps: int) -> Resting:
+def resting(pile: Heap, state: State, steps: int) -> Resting:
     """From this state."""
-    stepper = own.stepper()
+    stepper = pile.stepper()
     state = begun = stepper.start(state)
     (lacking, least), pairs = missed(stepper, state), touching(stepper, state)
     most, moved, iterations = 0.0, 0.0, 0
     for k in range(steps):
         state, report = stepper.advance(state, k, 1)
         moved = max(moved, float(np.linalg.norm(state.r - begun.r, axis=1).max()))
-        most, iterations = max(most, energies(own.system, state).kinetic), iterations + report.iterations
+        most, iterations = max(most, energies(pile.system, state).kinetic), iterations + report.iterations
     count, lost = len(stepper.contacts.kind), float(state.totals[1] - begun.totals[1])
-    slid = bristles(own.system, state)[1]
-    each = iterations / max(steps, 1)
-    return Resting(2.0 * pairs / count, 1.0 - least / (2.0 * RADIUS), lacking, moved, most, lost, each, slid)
+    slid = bristles(pile.system, state)[1]
+    per_step = iterations / max(steps, 1)
+    return Resting(
+        2.0 * pairs / count, 1.0 - least / (2.0 * RADIUS), lacking, moved, most, lost, per_step, slid
+    )
 
 
 def touching(stepper: ContactStepper, state: State) -> int:
@@ -430,24 +432,24 @@ def touching(stepper: ContactStepper, state: State) -> int:
     return len(np.unique(np.sort(surfaces, axis=1), axis=0))
 
 
-def _come_to_rest(count: int, asked: argparse.Namespace) -> None:
+def _come_to_rest(count: int, arguments: argparse.Namespace) -> None:
     """Print lines until it rests, and what it does then."""
-    own = heap(
+    pile = heap(
         count,
-        asked.elements,
+        arguments.elements,
         rubbing=True,
         h=2.0 * STEP,
-        E=asked.modulus,
-        viscous=asked.viscous,
-        rolling=asked.rolling,
-        stations=asked.stations,
+        E=arguments.modulus,
+        viscous=arguments.viscous,
+        rolling=arguments.rolling,
+        stations=arguments.stations,
     )
     print(
         f"{count} rods: t/s  kinetic/J  mm/s  lost/J  change  least/J  hold  slide  iterations  most  halved  step/ms"
     )
-    found = None
-    for found in settling(own, asked.rest, round(0.1 / own.h), asked.file):
-        _, now = found
+    progress = None
+    for progress in settling(pile, arguments.rest, round(0.1 / pile.h), arguments.file):
+        _, now = progress
         print(
             f"{now.t:.1f} {now.kinetic:8.1e} {1e3 * now.speed:9.3g} {now.lost:8.3f} {now.change:8.1e} {now.least:8.1e}"
             f" {now.holding:6d} {now.sliding:5d} {now.iterations:6.1f} {now.most:4d} {now.halvings:4d} {1e3 * now.step:8.1f}",
@@ -455,20 +457,20 @@ def _come_to_rest(count: int, asked: argparse.Namespace) -> None:
         )
         if now.at_rest:
             break
-    if found is None:
+    if progress is None:
         return
-    course, _ = found
+    course, _ = progress
     print(f"{course.done} steps, {course.iterations} iterations, {course.seconds:.0f} s", flush=True)
-    then = resting(own, course.state, asked.after)
+    then = resting(pile, course.state, arguments.after)
     print(
         f"{then.coordination:.1f} rods touch each, at most {then.deepest:.3f} of 2r deep, {then.missed} missed; "
-        f"{asked.after} steps more: moved {then.moved:.1e} m, kinetic {then.kinetic:.1e} J, lost {then.lost:.1e} J, "
+        f"{arguments.after} steps more: moved {then.moved:.1e} m, kinetic {then.kinetic:.1e} J, lost {then.lost:.1e} J, "
         f"{then.iterations:.1f} iterations, {then.slid} slide",
         flush=True,
     )
 
 
-def main(given: Sequence[str] | None = None) -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rods", type=int, nargs="+", default=[50, 100, 200, 500, 1000])
@@ -495,38 +497,38 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--file", type=Path, help="(.npz) of the last line of such a run, which goes on there"
     )
-    asked = parser.parse_args(given)
-    if asked.rest:
-        for count in asked.rods:
-            _come_to_rest(count, asked)
+    arguments = parser.parse_args(argv)
+    if arguments.rest:
+        for count in arguments.rods:
+            _come_to_rest(count, arguments)
         return
-    if asked.balance:
+    if arguments.balance:
         for rubbing in (False, True):
-            change, least = balance(asked.balance, rubbing, E=asked.modulus)
+            change, least = balance(arguments.balance, rubbing, E=arguments.modulus)
             name = "friction" if rubbing else "frictionless"
             print(f"{name}: energy {change:.1e}, least loss of 100 steps {least:.1e} J", flush=True)
         return
     print("rods  pairs/rod  blocks  step/ms  exponent  list/ms  iterations  more/MB  missed  least/2r")
-    found: list[tuple[int, float]] = []
-    for count in asked.rods:
-        h = STEP if asked.layers else 2.0 * STEP
-        own = heap(count, rubbing=asked.rubbing, h=h, in_layers=asked.layers)
-        own = settled(own, asked.settle)
-        if asked.layers:
-            own = settled(own, REST, factor=0.5)
-        each, state = cost(own)
-        lacking, least = missed(own.stepper(), state)
-        slope = np.log(each.step / found[0][1]) / np.log(count / found[0][0]) if found else np.nan
-        found.append((count, each.step))
+    measured: list[tuple[int, float]] = []
+    for count in arguments.rods:
+        h = STEP if arguments.layers else 2.0 * STEP
+        pile = heap(count, rubbing=arguments.rubbing, h=h, in_layers=arguments.layers)
+        pile = settled(pile, arguments.settle)
+        if arguments.layers:
+            pile = settled(pile, REST, factor=0.5)
+        costs, state = cost(pile)
+        lacking, least = missed(pile.stepper(), state)
+        slope = np.log(costs.step / measured[0][1]) / np.log(count / measured[0][0]) if measured else np.nan
+        measured.append((count, costs.step))
         print(
-            f"{count:4d} {each.pairs:10.1f} {each.blocks:7d} {1e3 * each.step:8.1f} {slope:9.2f} {1e3 * each.lists:8.1f}"
-            f" {each.iterations:11.1f} {each.memory:8.1f} {lacking:7d} {least / (2.0 * RADIUS):9.3f}",
+            f"{count:4d} {costs.pairs:10.1f} {costs.blocks:7d} {1e3 * costs.step:8.1f} {slope:9.2f} {1e3 * costs.lists:8.1f}"
+            f" {costs.iterations:11.1f} {costs.memory:8.1f} {lacking:7d} {least / (2.0 * RADIUS):9.3f}",
             flush=True,
         )
-        if asked.layers:
-            parts = ", ".join(f"{name} {1e3 * s:.1f}" for name, s in split(own, state)._asdict().items())
+        if arguments.layers:
+            parts = ", ".join(f"{name} {1e3 * s:.1f}" for name, s in split(pile, state)._asdict().items())
             speed = np.sqrt(np.mean(np.sum(state.v**2, axis=1)))
-            print(f"     ms: {parts}; {1e3 * speed:.1f} mm/s, {each.made} lists in these steps", flush=True)
+            print(f"     ms: {parts}; {1e3 * speed:.1f} mm/s, {costs.made} lists in these steps", flush=True)
 
 
 if __name__ == "__main__":

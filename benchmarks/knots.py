@@ -141,10 +141,10 @@ def along(points: Floats, arc: Floats | None = None) -> CubicSpline:
     return CubicSpline(arc, points)
 
 
-def curve_of(found: Equilibrium) -> CubicSpline:
-    points, arc = [found.rod(PARTS[0]).r[-1, :1]], [np.zeros(1)]
+def curve_of(statics: Equilibrium) -> CubicSpline:
+    points, arc = [statics.rod(PARTS[0]).r[-1, :1]], [np.zeros(1)]
     for name in PARTS:
-        rod = found.rod(name)
+        rod = statics.rod(name)
         points.append(rod.r[-1, 1:])
         arc.append(arc[-1][-1] + np.asarray(rod.layout.arclength)[1:])
     return along(np.concatenate(points), np.concatenate(arc))
@@ -157,12 +157,12 @@ class Loose(NamedTuple):
     sigma: float  # P over B/(h^(1/2) R^(3/2)), with the R whose circle pulls with T
 
 
-def measured(found: Equilibrium, radius: float) -> Loose:
-    loop = found.rod("loop")
+def measured(statics: Equilibrium, radius: float) -> Loose:
+    loop = statics.rod("loop")
     middle = loop.K.shape[1] // 2
     curvature = float(np.linalg.norm(loop.K[-1, middle, 1:]))
-    circle, T = 0.5 * B * curvature**2, float(found.joint("right").force[-1, 0])
-    P = float(found.contact("braid").normal_force[-1])
+    circle, T = 0.5 * B * curvature**2, float(statics.joint("right").force[-1, 0])
+    P = float(statics.contact("braid").normal_force[-1])
     by_pull = np.sqrt(B / (2.0 * T))
     inside = 1.0 + float(loop.N[-1, middle, 0]) / circle
     return Loose(np.sqrt(radius * curvature), T / circle, inside, P * np.sqrt(radius) * by_pull**1.5 / B)
@@ -173,9 +173,9 @@ def loose(count: int = 7, per: float = 8.0, first: float = 40.0) -> list[Loose]:
     curve, out = along(path(first * RADIUS, tail=7.0)), []
     for k in range(-1, count):
         radius = RADIUS * THINNER ** max(k, 0)
-        found = equilibrium(knot(curve, radius, 4.0 if k < 0 else per, 7.0 if k < 0 else 5.0))
-        curve = curve_of(found)
-        out += [measured(found, radius)] * (k >= 0)
+        statics = equilibrium(knot(curve, radius, 4.0 if k < 0 else per, 7.0 if k < 0 else 5.0))
+        curve = curve_of(statics)
+        out += [measured(statics, radius)] * (k >= 0)
     return out
 
 

@@ -157,9 +157,9 @@ def places(case: MassCase, n_elements: int, mass: str) -> Floats:
     return rod.r[:, :: n_elements // _POINTS]
 
 
-def error(found: Floats, exact: Floats, length: float) -> float:
+def error(positions: Floats, exact: Floats, length: float) -> float:
     """See the top of the module."""
-    away = np.linalg.norm(found - exact, axis=2).max(axis=1)
+    away = np.linalg.norm(positions - exact, axis=2).max(axis=1)
     return float(np.sqrt(np.mean(away[1:] ** 2)) / length)
 
 
@@ -178,15 +178,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--case", action="append", choices=list(CASES), help="only this one")
     parser.add_argument("--json", type=Path, help="also write the numbers to this file")
     arguments = parser.parse_args(argv)
-    found = {}
+    results = {}
     print(f"error in % of the length with {', '.join(map(str, ELEMENTS))} elements\n")
     print(f"| rod | {' | '.join(MASSES)} |\n|---|{'---|' * len(MASSES)}")
     for name in arguments.case or CASES:
-        found[name] = errors(CASES[name])
-        columns = [", ".join(f"{100 * x:.2g}" for x in row) for row in found[name].values()]
+        results[name] = errors(CASES[name])
+        columns = [", ".join(f"{100 * x:.2g}" for x in row) for row in results[name].values()]
         print(f"| {CASES[name].title} | {' | '.join(columns)} |", flush=True)
     if arguments.json:
-        arguments.json.write_text(json.dumps(found, indent=1) + "\n")
+        arguments.json.write_text(json.dumps(results, indent=1) + "\n")
     return 0
 
 

@@ -31,10 +31,10 @@ def vary(case: Case, relative: float) -> Case:
     if isinstance(case, ChainCase | TopCase):
         return replace(case, density=factor * case.density)
     if isinstance(case, Mechanism):
-        first, *others = case.bodies
-        return replace(case, bodies=(replace(first, mass=factor * first.mass), *others))
-    EA, *others = case.stiffness
-    return replace(case, stiffness=(factor * EA, *others))
+        first, *remaining = case.bodies
+        return replace(case, bodies=(replace(first, mass=factor * first.mass), *remaining))
+    EA, *remaining = case.stiffness
+    return replace(case, stiffness=(factor * EA, *remaining))
 
 
 @dataclass
@@ -100,11 +100,11 @@ def _tasks(case: Case, only: Sequence[str] | None, quick: bool) -> tuple[list[_T
             )
             continue
         for n, h, options in sweep[:QUICK] if quick else sweep:
-            given = dict(options)
+            settings = dict(options)
             try:
-                runner = program.runner(case, given.pop("module", None))
+                runner = program.runner(case, settings.pop("module", None))
             except ImportError as error:
                 remarks.append(f"{program.name} is skipped, it does not import: {error}")
                 break
-            tasks.append(_Task(program.name, case, runner, n, h, given))
+            tasks.append(_Task(program.name, case, runner, n, h, settings))
     return tasks, remarks

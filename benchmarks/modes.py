@@ -139,13 +139,13 @@ def beam_model(section: Section, ends: str, element: str, mass: str, n: int, len
     return model
 
 
-def bending(found: Modes, count: int) -> np.ndarray:
+def bending(spectrum: Modes, count: int) -> np.ndarray:
     """Frequencies, rad/s, of the bending modes of a straight rod along x with equal stiffness in both planes."""
-    moves = np.abs(found.shapes) ** 2
+    moves = np.abs(spectrum.shapes) ** 2
     across = moves[..., [1, 2]].sum(axis=(1, 2))
     size = moves[..., [0, 1, 2]].sum(axis=(1, 2)) + (moves[..., 3] * 1e-2).sum(axis=1)
-    use = [k for k, kind in enumerate(found.kinds) if kind != "rigid" and across[k] > 0.5 * size[k]]
-    return np.asarray(found.omega[use][0 : 2 * count : 2])
+    use = [k for k, kind in enumerate(spectrum.kinds) if kind != "rigid" and across[k] > 0.5 * size[k]]
+    return np.asarray(spectrum.omega[use][0 : 2 * count : 2])
 
 
 def frequencies(
@@ -201,9 +201,9 @@ def turning_modes(speed: float, hub: float = 0.0) -> tuple[np.ndarray, np.ndarra
     )
     model.add_joint("root", "clamp", rod.start)
     built, spin = model.build(), (0, 0, speed)
-    found = modes(built, 14, steady_rotation(built, spin), spin=spin)
-    moves = np.abs(found.shapes).max(axis=1)
-    return found.omega[moves[:, 2] > 0.1][:3], found.omega[moves[:, 1] > 0.1][:3]
+    spectrum = modes(built, 14, steady_rotation(built, spin), spin=spin)
+    moves = np.abs(spectrum.shapes).max(axis=1)
+    return spectrum.omega[moves[:, 2] > 0.1][:3], spectrum.omega[moves[:, 1] > 0.1][:3]
 
 
 def main() -> None:
@@ -212,16 +212,16 @@ def main() -> None:
         "| element | mass | intervals: error of modes 1 to 3 (clamped-free, thickness 0.1) | order |\n|---|---|---|---|"
     )
     for element, mass, numbers in ELEMENTS:
-        found = errors(element, mass, numbers)
+        values = errors(element, mass, numbers)
         cells = "; ".join(
-            f"{n}: " + ", ".join(f"{e:.1e}" for e in row) for n, row in zip(numbers, found, strict=True)
+            f"{n}: " + ", ".join(f"{e:.1e}" for e in row) for n, row in zip(numbers, values, strict=True)
         )
-        slope = observed_order([1 / n for n in numbers], np.abs(found[:, 1]))
+        slope = observed_order([1 / n for n in numbers], np.abs(values[:, 1]))
         print(f"| {element} | {mass} | {cells} | {slope:.2f} |")
     print("\n| thickness | ends | largest error of modes 1 to 5 |\n|---|---|---|")
     for (thickness, ends), exact in EXACT.items():
-        found = frequencies(steel(thickness), ends, "relative(4)", "consistent", 64, 5)
-        print(f"| {thickness} | {ends} | {np.abs(found / np.array(exact) - 1).max():.1e} |")
+        values = frequencies(steel(thickness), ends, "relative(4)", "consistent", 64, 5)
+        print(f"| {thickness} | {ends} | {np.abs(values / np.array(exact) - 1).max():.1e} |")
     print("\n| speed | flap frequencies (published) | lag frequencies |\n|---|---|---|")
     for speed, published in WRIGHT.items():
         flap, lag = turning_modes(speed)

@@ -71,9 +71,9 @@ def bent(n: int, ends: tuple[str, str], angle: float = 0.6) -> Grid:
     """A bump with twist, in motion; at rest and straight at its ends."""
     s = np.linspace(0.0, 1.0, n + 1)
     bump = np.sin(np.pi * s) ** 2
-    turn, twist, none = angle * bump / 2, 0.2 * angle * bump, 0 * s
+    half_angle, twist, none = angle * bump / 2, 0.2 * angle * bump, 0 * s
     q = product(
-        np.stack([np.cos(turn), none, none, np.sin(turn)], -1),
+        np.stack([np.cos(half_angle), none, none, np.sin(half_angle)], -1),
         np.stack([np.cos(twist), np.sin(twist), none, none], -1),
     )
     fine = np.linspace(0.0, 1.0, 20 * n + 1)
@@ -197,12 +197,12 @@ def main() -> None:
                     flush=True,
                 )
     print("orders of the local laws (energy, momentum, angular, material), and norms with 32 elements")
-    places = by_em(128).rod("rod").r[-1]
+    positions = by_em(128).rod("rod").r[-1]
     for name in list(SCHEMES)[1:]:
         norms = [law_norms(name, n) for n in (8, 16, 32)]
         errors = [
             np.abs(
-                flown(name, n)[0].parts(flown(name, n)[1].states[-1])[0][:, :3] - places[:: 128 // n]
+                flown(name, n)[0].parts(flown(name, n)[1].states[-1])[0][:, :3] - positions[:: 128 // n]
             ).max()
             for n in (8, 16)
         ]
@@ -215,7 +215,7 @@ def main() -> None:
             np.log2(errors[0] / errors[1]).round(2),
             flush=True,
         )
-    print("em", [np.abs(by_em(n, "em").rod("rod").r[-1] - places[:: 128 // n]).max() for n in (8, 16)])
+    print("em", [np.abs(by_em(n, "em").rod("rod").r[-1] - positions[:: 128 // n]).max() for n in (8, 16)])
     for label in ("free, free", "clamped, free", "clamped, clamped", "pinned, pinned", "periodic"):
         print(label, [lasts(name, ENDS[label]) for name in list(SCHEMES)[:2]], flush=True)
 

@@ -27,9 +27,9 @@ def net(rods: int, elements: int) -> Model:
             ("along", [(0.0, k + 1.0, 0.0), (size, k + 1.0, 0.0)]),
             ("across", [(k + 1.0, 0.0, 0.0), (k + 1.0, size, 0.0)]),
         ):
-            own = model.add_rod(f"{name}{k}", ends, SECTION, n_elements=n, up=(0, 0, 1))
-            model.add_joint(f"start of {name}{k}", "clamp", own.start)
-            model.add_joint(f"end of {name}{k}", "clamp", own.end)
+            rod = model.add_rod(f"{name}{k}", ends, SECTION, n_elements=n, up=(0, 0, 1))
+            model.add_joint(f"start of {name}{k}", "clamp", rod.start)
+            model.add_joint(f"end of {name}{k}", "clamp", rod.end)
     for i in range(rods):
         for j in range(rods):
             one, other = model.rods[f"along{i}"], model.rods[f"across{j}"]
@@ -44,16 +44,16 @@ def times(rods: int, elements: int, threads: list[int], steps: int, rounds: int)
     """By threads, ms a step."""
     built = net(rods, elements).build()
     steppers = {n: Stepper(built.system, H, load_values=built.load_values, threads=n) for n in threads}
-    states = {n: own.advance(own.start(built.state), 0, 1)[0] for n, own in steppers.items()}
-    found: dict[int, Taken] = dict.fromkeys(threads, (np.inf, np.inf, np.inf))
+    states = {n: stepper.advance(stepper.start(built.state), 0, 1)[0] for n, stepper in steppers.items()}
+    least_times: dict[int, Taken] = dict.fromkeys(threads, (np.inf, np.inf, np.inf))
     for _ in range(rounds):
-        for n, own in steppers.items():
+        for n, stepper in steppers.items():
             wall, busy, first = perf_counter(), process_time(), thread_time()
-            own.advance(states[n], 1, steps)
-            taken = perf_counter() - wall, process_time() - busy, thread_time() - first
-            least = [min(x, y / steps * 1e3) for x, y in zip(found[n], taken, strict=True)]
-            found[n] = least[0], least[1], least[2]
-    return found
+            stepper.advance(states[n], 1, steps)
+            elapsed = perf_counter() - wall, process_time() - busy, thread_time() - first
+            least = [min(x, y / steps * 1e3) for x, y in zip(least_times[n], elapsed, strict=True)]
+            least_times[n] = least[0], least[1], least[2]
+    return least_times
 
 
 def main() -> None:
@@ -64,10 +64,12 @@ def main() -> None:
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--steps", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=8)
-    given = parser.parse_args()
-    found = times(given.rods, given.elements, given.threads, given.steps, given.rounds)
-    print(f"{2 * given.rods * (given.rods + 1) * given.elements} elements, ms a step")
-    for n, (wall, busy, first) in found.items():
+    arguments = parser.parse_args()
+    least_times = times(
+        arguments.rods, arguments.elements, arguments.threads, arguments.steps, arguments.rounds
+    )
+    print(f"{2 * arguments.rods * (arguments.rods + 1) * arguments.elements} elements, ms a step")
+    for n, (wall, busy, first) in least_times.items():
         print(
             f"{n} threads: {wall:.1f} by the clock, {busy:.1f} of processor time, {first:.1f} of the first thread's"
         )

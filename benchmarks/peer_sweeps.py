@@ -18,12 +18,12 @@ def _mechanism(
     em: tuple[int, ...],
     em4: tuple[int, ...],
     em6: tuple[int, ...],
-    own: int,
-    others: tuple[int, ...],
+    in_own_file: int,
+    further: tuple[int, ...],
 ) -> dict[str, list[Run]]:
     """Numbers of steps of `em` and its compositions, of Exudyn in its own file, and more of Exudyn."""
     mine = _steps(n, t_end, em) + _steps(n, t_end, em4, 4) + _steps(n, t_end, em6, 6)
-    return {"rodsim": mine, "Exudyn": _steps(n, t_end, (own, *others))}
+    return {"rodsim": mine, "Exudyn": _steps(n, t_end, (in_own_file, *further))}
 
 
 def _meshes(element: str, *meshes: int, h: float = 1.0) -> list[Run]:

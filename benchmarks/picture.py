@@ -75,9 +75,12 @@ def _families(runs: Iterable[Measurement], case: str) -> dict[str, None]:
 
 def _panel(ax: Axes, name: str, runs: Sequence[Measurement], looks: dict[str, dict[str, Any]]) -> None:
     for program in sorted(_families(runs, name), key=list(looks).index):
-        own = [m for m in runs if family(m) == program]
-        size = 5.0 if is_ours(own[0]) else 3.5
-        of_loop, of_call = front(own), front(replace(m, wall_s=m.whole_s) for m in own if m.whole_s > 0.0)
+        of_program = [m for m in runs if family(m) == program]
+        size = 5.0 if is_ours(of_program[0]) else 3.5
+        of_loop, of_call = (
+            front(of_program),
+            front(replace(m, wall_s=m.whole_s) for m in of_program if m.whole_s > 0.0),
+        )
         for best, line in ((of_loop, "-"), (of_call, ":")):
             where = [m.wall_s for m in best], [m.error for m in best]
             ax.loglog(*where, linestyle=line, linewidth=1.2, markersize=size, **looks[program])
@@ -97,9 +100,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     runs: dict[str, list[Measurement]] = {}
     for record in arguments.record:
-        found = [Measurement(**run) for run in json.loads(record.read_text())["runs"]]
-        runs |= {name: [m for m in found if m.case == name] for name in {m.case for m in found}}
-    print(f"written: {draw([m for own in runs.values() for m in own], arguments.output)}")
+        recorded = [Measurement(**run) for run in json.loads(record.read_text())["runs"]]
+        runs |= {name: [m for m in recorded if m.case == name] for name in {m.case for m in recorded}}
+    print(f"written: {draw([m for of_case in runs.values() for m in of_case], arguments.output)}")
     return 0
 
 

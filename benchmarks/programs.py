@@ -39,9 +39,9 @@ class Program:
 
 
 def _rodsim() -> dict[type, str]:
-    own = dict.fromkeys((RodCase, ChainCase, TopCase), "benchmarks.rodsim_cases")
+    modules = dict.fromkeys((RodCase, ChainCase, TopCase), "benchmarks.rodsim_cases")
     return {
-        **own,
+        **modules,
         Mechanism: "benchmarks.rodsim_mechanisms",
         Frame: "benchmarks.rodsim_frames",
         Slender: "benchmarks.rodsim_slender",

@@ -34,11 +34,11 @@ def by_steps(case: RodCase | ChainCase, n: int, h: float, order: int) -> Floats:
     """The watched points (points, instants, 3) by `em` of an order, rods of elements of order 4."""
     built = build(case, n, "relative(2)")
     stepper, state = Stepper(built.system, h, order, built.load_values), built.state
-    steps, found = steps_a_part(case.t_end, h, case.instants), []
+    steps, outputs = steps_a_part(case.t_end, h, case.instants), []
     for part in range(case.instants):
         state, _ = stepper.advance(state, part * steps, steps)
-        found.append(watched(case, state))
-    return np.array(found).transpose(1, 0, 2)
+        outputs.append(watched(case, state))
+    return np.array(outputs).transpose(1, 0, 2)
 
 
 def by_angles(case: ChainCase) -> Floats:
@@ -78,8 +78,8 @@ def main() -> None:
             ends = {"end": by_angles(case)}
         else:
             assert isinstance(case, RodCase | ChainCase)
-            found = by_steps(case, *MESHES[name])
-            ends = dict(zip(("start", "end"), found, strict=True)) if len(found) == 2 else {"end": found[0]}
+            paths = by_steps(case, *MESHES[name])
+            ends = dict(zip(("start", "end"), paths, strict=True)) if len(paths) == 2 else {"end": paths[0]}
             if isinstance(case, RodCase) and case.clamped:
                 del ends["start"]
         lines.append(f'    "{name}": {{')

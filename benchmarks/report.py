@@ -22,8 +22,8 @@ def kernels(rows: Iterable[tuple[str, float, str]]) -> None:
 
 def head(versions: dict[str, str | None]) -> None:
     """Versions of the programs; how to read what follows."""
-    there = ", ".join(f"{name} {version}" for name, version in versions.items() if version is not None)
-    print(f"{there}; Python {platform.python_version()}, one thread")
+    installed = ", ".join(f"{name} {version}" for name, version in versions.items() if version is not None)
+    print(f"{installed}; Python {platform.python_version()}, one thread")
     print("time: the time loop after warm-up; whole: the call of a user, with the model and its set-up")
     print("rodsim, faster: its time at the peer's error, and the ratio")
 

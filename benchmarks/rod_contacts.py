@@ -163,10 +163,10 @@ def exact(case: str, peer: bool = False) -> float:
     }[case]
 
 
-def error_of(case: str, found: float, peer: bool = False) -> float:
+def error_of(case: str, value: float, peer: bool = False) -> float:
     """Relative, of places in m."""
     should = exact(case, peer)
-    return abs(found - should) / (1.0 if case in PLACES else should)
+    return abs(value - should) / (1.0 if case in PLACES else should)
 
 
 def of_rodsim(case: str, make: Callable[[], Model], t_end: float, h: float) -> Found:
@@ -281,10 +281,10 @@ def main() -> None:
         of_pyelastica(case, n, h)
     print(f"{'case':16s} {'program':12s} elements      step      error        s")
     for case, rows in CASES.items():
-        found = [[run() for *_, run in rows] for _ in range(ROUNDS)]
+        rounds = [[run() for *_, run in rows] for _ in range(ROUNDS)]
         for k, (name, n, h, _) in enumerate(rows):
-            seconds = min(each[k].seconds for each in found)
-            print(f"{case:16s} {name:12s} {n:8d} {h:9.1e} {found[0][k].error:10.1e} {seconds:8.4f}")
+            seconds = min(outcomes[k].seconds for outcomes in rounds)
+            print(f"{case:16s} {name:12s} {n:8d} {h:9.1e} {rounds[0][k].error:10.1e} {seconds:8.4f}")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def run(case: Case, resolution: int, h: float, order: int = 2, element: str = SE
         output_every=round(case.t_end / h),
         progress=False,
     )
-    whole = process_time() - begin
+    whole_s = process_time() - begin
     built = build(case, resolution, element)
     system, state = built.system, built.state
     stepper = stepper_of(built, h, order)
@@ -56,7 +56,7 @@ def run(case: Case, resolution: int, h: float, order: int = 2, element: str = SE
     name += "" if element == SE3 else f" {element}"
     error = case.error(*np.array(ends).transpose(1, 0, 2))
     total = steps * case.instants
-    return Measurement(name, case.name, resolution, h, total, wall, error, drift, whole)
+    return Measurement(name, case.name, resolution, h, total, wall, error, drift, whole_s)
 
 
 def model_of(case: Case, resolution: int, element: str = SE3) -> Model:
@@ -116,11 +116,11 @@ def chain_model(case: ChainCase, n_bars: int) -> Model:
         r = ((i + 0.5) * case.bar_length, 0.0, 0.0)
         turning = {"velocity": (0.0, case.spin * r[0], 0.0), "angular_velocity": (0.0, 0.0, case.spin)}
         body = model.add_body(f"bar{i}", bar, position=r, **(turning if case.spin else {}))
-        held = last, body.at((-half, 0.0, 0.0))
+        parent = last, body.at((-half, 0.0, 0.0))
         if case.axes:
-            model.add_joint(f"joint{i}", "revolute", *held, axis=case.axes[i])
+            model.add_joint(f"joint{i}", "revolute", *parent, axis=case.axes[i])
         else:
-            model.add_joint(f"joint{i}", "spherical", *held)
+            model.add_joint(f"joint{i}", "spherical", *parent)
         last = body.at((half, 0.0, 0.0))
     return model
 

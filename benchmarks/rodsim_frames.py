@@ -27,28 +27,30 @@ def run(
     case: Frame, resolution: int, h: float, element: str = "se3", order: int = 2, mass: str = "mean"
 ) -> Measurement:
     """Frequencies, an equilibrium with load steps of h at most, or a motion by steps of h with `em` or its composition."""
-    whole = _called(case, resolution, h, element, order, mass)
+    whole_s = _called(case, resolution, h, element, order, mass)
     model = frame_model(case, resolution, element, mass)
     built = model.build()
     usual = (element, "se3"), (mass, "mean"), (f"em{order}", "em2")
-    name = " ".join([NAME, *(own for own, most in usual if own != most)])
+    name = " ".join([NAME, *(setting for setting, most in usual if setting != most)])
     if case.frequencies:
         begin = process_time()
         omega = modes(built, len(case.frequencies)).omega
         wall = process_time() - begin
         error = case.error_of_frequencies(omega)
-        return Measurement(name, case.name, resolution, h, 1, wall, error, float("nan"), whole)
+        return Measurement(name, case.name, resolution, h, 1, wall, error, float("nan"), whole_s)
     if case.t_end is None:
         wall, steps, state = at_rest(model, built, h)
         error = case.error(state.r[_node(built, case.watched)])
-        return Measurement(name, case.name, resolution, h, steps, wall, error, float("nan"), whole)
+        return Measurement(name, case.name, resolution, h, steps, wall, error, float("nan"), whole_s)
     stepper = stepper_of(built, h, order)
     steps = round(case.t_end / h)
     begin = process_time()
     state, _ = stepper.advance(built.state, 0, steps)
     wall = process_time() - begin
     error = case.error(state.r[_node(built, case.watched)])
-    return Measurement(name, case.name, resolution, h, steps, wall, error, _drift(case, built, state), whole)
+    return Measurement(
+        name, case.name, resolution, h, steps, wall, error, _drift(case, built, state), whole_s
+    )
 
 
 def _called(case: Frame, resolution: int, h: float, element: str, order: int, mass: str) -> float:
@@ -68,18 +70,18 @@ def _called(case: Frame, resolution: int, h: float, element: str, order: int, ma
 
 def at_rest(model: Model, built: Built, h: float) -> tuple[float, int, State]:
     """Seconds in the load steps, their number, and the equilibrium."""
-    rest = EquilibriumSystem(built.system, built.state, loading_of(model, built, None, (), 0.0, None))
+    statics = EquilibriumSystem(built.system, built.state, loading_of(model, built, None, (), 0.0, None))
     steps = [0]
 
     def reached(point: object) -> None:
         steps[0] += 1
 
     begin = process_time()
-    failure = find_equilibrium(rest) or follow_load_steps(rest, 0.0, 1.0, h, reached).failure
+    failure = find_equilibrium(statics) or follow_load_steps(statics, 0.0, 1.0, h, reached).failure
     wall = process_time() - begin
     if failure is not None:
-        raise RuntimeError(f"no equilibrium beyond load factor {rest.factor:.3g}")
-    return wall, steps[0], rest.state
+        raise RuntimeError(f"no equilibrium beyond load factor {statics.factor:.3g}")
+    return wall, steps[0], statics.state
 
 
 def frame_model(case: Frame, resolution: int, element: str, mass: str = "mean") -> Model:
@@ -98,10 +100,10 @@ def frame_model(case: Frame, resolution: int, element: str, mass: str = "mean") 
         curve = np.array([beam.start, beam.end])
         n = resolution * beam.elements
         rod = model.add_rod(f"beam{i}", curve, section, n_elements=n, up=case.up, element=element, mass=mass)
-        for k, (point, there) in enumerate(((beam.start, rod.start), (beam.end, rod.end))):
+        for k, (point, end) in enumerate(((beam.start, rod.start), (beam.end, rod.end))):
             other = _anchor(model, case, point, i)
             if other is not None:
-                model.add_joint(f"weld{i}-{k}", "weld", other, there)
+                model.add_joint(f"weld{i}-{k}", "weld", other, end)
     for i, point in enumerate(case.clamps):
         model.add_joint(f"clamp{i}", "clamp", _held(model, case, point))
     for what, add in ((case.forces, model.add_force), (case.moments, model.add_moment)):

@@ -28,7 +28,7 @@ def run(case: Mechanism, resolution: int, h: float, order: int = 2) -> Measureme
         simulate(
             mechanism_model(case), case.t_end, case.t_end / once, name, output_every=once, progress=False
         )
-        whole = process_time() - begin
+        whole_s = process_time() - begin
         built = mechanism_model(case).build()
     stepper = stepper_of(built, h, order)
     steps = round(case.t_end / h)
@@ -41,7 +41,7 @@ def run(case: Mechanism, resolution: int, h: float, order: int = 2) -> Measureme
     scale = sum(b.mass for b in case.bodies) * float(np.linalg.norm(case.gravity)) * case.scale
     drift = (energies(built.system, state).total - before) / scale
     name = NAME if order == 2 else f"{NAME} em{order}"
-    return Measurement(name, case.name, resolution, h, steps, wall, case.error(np.asarray(r)), drift, whole)
+    return Measurement(name, case.name, resolution, h, steps, wall, case.error(np.asarray(r)), drift, whole_s)
 
 
 def mechanism_model(case: Mechanism) -> Model:

@@ -22,14 +22,14 @@ def run(case: Slender, resolution: int, h: float, element: str = "se3", order: i
     else:
         named, known = "em" if order == 2 else f"em{order}", slender_model(case, resolution, element)
         simulate(known, case.t_end, case.t_end / once, named, output_every=once, progress=False)
-    whole = process_time() - first
+    whole_s = process_time() - first
     model = slender_model(case, resolution, element)
     built = model.build()
     name = " ".join([NAME, *([] if element == "se3" else [element]), *([] if order == 2 else [f"em{order}"])])
     if case.t_end is None:
         wall, steps, state = at_rest(model, built, h)
         error = case.error(state.r[-1])
-        return Measurement(name, case.name, resolution, h, steps, wall, error, float("nan"), whole)
+        return Measurement(name, case.name, resolution, h, steps, wall, error, float("nan"), whole_s)
     stepper = stepper_of(built, h, order)
     steps = round(case.t_end / h)
     before = energies(built.system, built.state).total
@@ -37,7 +37,7 @@ def run(case: Slender, resolution: int, h: float, element: str = "se3", order: i
     state, _ = stepper.advance(built.state, 0, steps)
     wall = process_time() - begin
     drift = (energies(built.system, state).total - before) / energy_scale(case, before)
-    return Measurement(name, case.name, resolution, h, steps, wall, case.error(state.r[-1]), drift, whole)
+    return Measurement(name, case.name, resolution, h, steps, wall, case.error(state.r[-1]), drift, whole_s)
 
 
 def energy_scale(case: Slender, before: float) -> float:

@@ -34,9 +34,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     runs: list[Measurement] = []
     remarks: list[str] = []
     for name in names:
-        found, said = measure(CASES[name], arguments.program, repeats, arguments.quick)
-        report.table(CASES[name], found, said)
-        runs += found
+        measurements, said = measure(CASES[name], arguments.program, repeats, arguments.quick)
+        report.table(CASES[name], measurements, said)
+        runs += measurements
         remarks += said
     if arguments.json:
         record = {

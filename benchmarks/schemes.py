@@ -107,12 +107,12 @@ def costs(case: str, size: int, schemes: Sequence[tuple[str, str]], repeats: int
     _, report = stepper.advance(here, FIRST + WARM, STEPS)
     em_iterations = report.iterations / STEPS
     em_us = 1e6 * median(em_times) / size
-    found = [Cost(case, size, "em", "", em_us, 1.0, em_iterations, em_iterations, 6, 0, 0, 0.0)]
+    rows = [Cost(case, size, "em", "", em_us, 1.0, em_iterations, em_iterations, 6, 0, 0, 0.0)]
     for k, (name, chart) in enumerate(schemes):
         done, matrices = runs[k].march()
         solver = runs[k].made._solver
         frames = int((charts[chart].data.frames.each.orientation >= 0).sum())
-        found.append(
+        rows.append(
             Cost(
                 case,
                 size,
@@ -128,7 +128,7 @@ def costs(case: str, size: int, schemes: Sequence[tuple[str, str]], repeats: int
                 _bytes(solver) / frames / 1024,
             )
         )
-    return found
+    return rows
 
 
 class Run:
@@ -184,12 +184,12 @@ def exponent(rows: Sequence[Cost], an_iteration: bool = False) -> float:
     return 1.0 + log(growth) / log(last.size / first.size)
 
 
-def table(found: Sequence[Cost]) -> str:
+def table(costs_measured: Sequence[Cost]) -> str:
     """Markdown: a row for each scheme; times for all sizes, the rest at the largest."""
-    sizes = sorted({c.size for c in found})
+    sizes = sorted({c.size for c in costs_measured})
     lines = []
-    for case in dict.fromkeys(c.case for c in found):
-        own = [c for c in found if c.case == case]
+    for case in dict.fromkeys(c.case for c in costs_measured):
+        of_case = [c for c in costs_measured if c.case == case]
         heads = "".join(f" {n} |" for n in sizes)
         heads += (
             " exponent | an iteration | to `em` | iterations | matrices | unknowns | colours | band | KiB |"
@@ -199,8 +199,8 @@ def table(found: Sequence[Cost]) -> str:
             "|---|" + "---|" * (len(sizes) + 9),
         ]
         key = lambda c: (c.scheme, c.chart)  # noqa: E731
-        order = {key(c): k for k, c in enumerate(own)}
-        for (scheme, chart), group in groupby(sorted(own, key=lambda c: (order[key(c)], c.size)), key):
+        order = {key(c): k for k, c in enumerate(of_case)}
+        for (scheme, chart), group in groupby(sorted(of_case, key=lambda c: (order[key(c)], c.size)), key):
             rows = list(group)
             last = rows[-1]
             times = "".join(f" {c.us:.3g} |" for c in rows)
@@ -224,13 +224,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", type=Path, help="also write the numbers to this file")
     arguments = parser.parse_args(argv)
     schemes = [row for row in SCHEMES if not arguments.scheme or row[0] in arguments.scheme]
-    found = []
+    rows = []
     for case in arguments.case or LENGTHS:
         for size in sorted(arguments.size or SIZES):
-            found += costs(case, size, schemes, arguments.repeats)
-    print(table(found))
+            rows += costs(case, size, schemes, arguments.repeats)
+    print(table(rows))
     if arguments.json:
-        arguments.json.write_text(json.dumps([asdict(c) for c in found], indent=1) + "\n")
+        arguments.json.write_text(json.dumps([asdict(c) for c in rows], indent=1) + "\n")
     return 0
 
 

@@ -64,17 +64,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     print("|---|---|---|---|")
     for element in ("se3", "relative(2)"):
         runs = {word: stepper(section, element, arguments.elements) for word, section in LAWS.items()}
-        first = {word: energies(own.system, state).total for word, (own, state) in runs.items()}
-        states = {word: own.advance(state, 0, 1)[0] for word, (own, state) in runs.items()}
+        first = {
+            word: energies(law_stepper.system, state).total for word, (law_stepper, state) in runs.items()
+        }
+        states = {word: law_stepper.advance(state, 0, 1)[0] for word, (law_stepper, state) in runs.items()}
         least, iterations = dict.fromkeys(LAWS, np.inf), dict.fromkeys(LAWS, 0)
         for k in range(arguments.rounds):
-            for word, (own, _) in runs.items():
+            for word, (law_stepper, _) in runs.items():
                 begin = perf_counter()
-                states[word], report = own.advance(states[word], 1 + k * arguments.steps, arguments.steps)
+                states[word], report = law_stepper.advance(
+                    states[word], 1 + k * arguments.steps, arguments.steps
+                )
                 least[word] = min(least[word], (perf_counter() - begin) / report.iterations)
                 iterations[word] += report.iterations
-        for word, (own, _) in runs.items():
-            left = energies(own.system, states[word]).total + states[word].totals[1] - first[word]
+        for word, (law_stepper, _) in runs.items():
+            left = energies(law_stepper.system, states[word]).total + states[word].totals[1] - first[word]
             mean = iterations[word] / (arguments.rounds * arguments.steps)
             ratio = least[word] / least["linear"]
             print(

@@ -32,19 +32,19 @@ def of_rodsim(n: int, h: float) -> Found:
     settings = {"t_end": 2 * snake.PERIOD, "dt": h, "output_every": 5, "tolerance": TOLERANCE}
     begin = process_time()
     result = simulate(snake.model(n), progress=False, **settings)  # type: ignore[arg-type]
-    whole = process_time() - begin
+    whole_s = process_time() - begin
     prepared = snake.model(n).prepare(progress=False, **settings)
     begin = process_time()
     prepared.run()
-    return Found(snake.speed(result), process_time() - begin, whole)
+    return Found(snake.speed(result), process_time() - begin, whole_s)
 
 
 def of_pyelastica(n: int, h: float) -> Found:
     """As its file has it but for n and h."""
     from benchmarks.peers import pyelastica_snake
 
-    found = pyelastica_snake.run(n, h)
-    return Found(found.speed, found.loop_s, found.whole_s)
+    outcome = pyelastica_snake.run(n, h)
+    return Found(outcome.speed, outcome.loop_s, outcome.whole_s)
 
 
 ROWS: dict[tuple[str, int, float], Callable[[int, float], Found]] = {
@@ -67,8 +67,8 @@ ROWS: dict[tuple[str, int, float], Callable[[int, float], Found]] = {
 def line(name: str, n: int, h: float, rounds: list[Found]) -> str:
     """Of the table."""
     speed = rounds[0].speed
-    loop, whole = min(own.loop_s for own in rounds), min(own.whole_s for own in rounds)
-    return f"{name:12s} {n:4d} {h:8.1e} {1e3 * speed:8.2f} {100 * (speed / LIMIT - 1):7.1f} % {loop:8.3f} {whole:8.3f}"
+    loop, whole_s = min(outcome.loop_s for outcome in rounds), min(outcome.whole_s for outcome in rounds)
+    return f"{name:12s} {n:4d} {h:8.1e} {1e3 * speed:8.2f} {100 * (speed / LIMIT - 1):7.1f} % {loop:8.3f} {whole_s:8.3f}"
 
 
 def main() -> None:
@@ -78,17 +78,17 @@ def main() -> None:
         import elastica  # noqa: F401
     except ImportError:
         print("PyElastica is not installed")
-        rows = {key: own for key, own in rows.items() if key[0] == "rodsim"}
-    found: dict[tuple[str, int, float], list[Found]] = {key: [] for key in rows}
-    for own, n, h in {
+        rows = {key: program for key, program in rows.items() if key[0] == "rodsim"}
+    outcomes: dict[tuple[str, int, float], list[Found]] = {key: [] for key in rows}
+    for program, n, h in {
         (run, 10, 1e-4 if name == "PyElastica" else 0.02) for (name, _, _), run in rows.items()
     }:
-        own(n, h)  # compiled
+        program(n, h)  # compiled
     for _ in range(ROUNDS):
-        for key, own in rows.items():
-            found[key].append(own(*key[1:]))
+        for key, program in rows.items():
+            outcomes[key].append(program(*key[1:]))
     print(f"{'':12s} elem.    step     mm/s     error     loop    whole")
-    for key, rounds in found.items():
+    for key, rounds in outcomes.items():
         print(line(*key, rounds))
 
 

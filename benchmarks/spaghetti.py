@@ -52,11 +52,11 @@ def fly(name: str, chart: str, n_elements: int, h: float, t_end: float, outputs:
     maps = {s.name: run.momentum(s)[loaded:] for s in system.symmetries}
     regular = name != "EML-kappa"
     at = system.data.frames.each.position
-    places = at[at >= 0][:, None] + np.arange(3)
+    columns = at[at >= 0][:, None] + np.arange(3)
     return Flight(
         name,
         seconds,
-        run.q[:: steps // outputs][:, places],
+        run.q[:: steps // outputs][:, columns],
         _change(run.energy()[loaded:, None]),
         _change(np.column_stack([maps[f"P{axis}"] for axis in "xyz"])),
         _change(np.column_stack([maps[f"L{axis}"] for axis in "xyz"])),
@@ -70,17 +70,17 @@ def _fly_em(n_elements: int, h: float, steps: int, loaded: int, outputs: int) ->
     stepper = Stepper(built.system, h, 2, built.load_values)
     stepper.advance(built.state, 0, 1)
     state, seconds = built.state, 0.0
-    r, kept = [state.r[1:].copy()], []
-    each = steps // outputs
-    for first in range(0, steps, each):
+    r, invariants = [state.r[1:].copy()], []
+    interval = steps // outputs
+    for first in range(0, steps, interval):
         begin = perf_counter()
-        state, _ = stepper.advance(state, first, each)
+        state, _ = stepper.advance(state, first, interval)
         seconds += perf_counter() - begin
         r.append(state.r[1:].copy())
-        if first + each >= loaded:
+        if first + interval >= loaded:
             P, L = momenta(built.system, state)
-            kept.append([energies(built.system, state).total, *P, *L])
-    values = np.array(kept)
+            invariants.append([energies(built.system, state).total, *P, *L])
+    values = np.array(invariants)
     changes = _change(values[:, :1]), _change(values[:, 1:4]), _change(values[:, 4:])
     unit = float(np.abs(np.linalg.norm(state.quat, axis=1) - 1.0).max())
     return Flight("em", seconds, np.array(r), *changes, unit, float("nan"))

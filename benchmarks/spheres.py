@@ -27,24 +27,26 @@ T_END = 0.1  # s
 def start() -> tuple[Floats, Floats]:
     """Places and velocities (n, 3): a cube with gaps, and one that comes askew."""
     grid = 2.03 * RADIUS * np.array(list(itertools.product(range(SIDE), repeat=3)), float)
-    own = np.array([[1.37, 1.61, -1.2]]) * 2.03 * RADIUS
+    last = np.array([[1.37, 1.61, -1.2]]) * 2.03 * RADIUS
     velocities = np.zeros((len(grid) + 1, 3))
     velocities[-1] = SPEED * np.array([0.1, 0.05, 1.0])
-    return np.concatenate([grid, own]), velocities
+    return np.concatenate([grid, last]), velocities
 
 
 def of_rodsim(steps: int) -> tuple[Floats, Floats, float]:
     """Places and velocities at the end, seconds."""
-    model, (places, velocities) = Model("spheres", gravity=(0, 0, 0)), start()
+    model, (positions, velocities) = Model("spheres", gravity=(0, 0, 0)), start()
     balls = []
-    for k, (x, v) in enumerate(zip(places, velocities, strict=True)):
+    for k, (x, v) in enumerate(zip(positions, velocities, strict=True)):
         body = model.add_body(f"{k}", Sphere(RADIUS, mass=MASS), tuple(x), velocity=tuple(v))
         balls.append(model.add_sphere(f"ball {k}", body, RADIUS))
     model.add_contact("all", balls, stiffness=STIFFNESS)
     begun = process_time()
     result = simulate(model, T_END, T_END / steps, output_every=steps, progress=False)
     seconds = process_time() - begun
-    ends = [np.array([getattr(result.body(name), own)[-1] for name in result.bodies]) for own in ("r", "v")]
+    ends = [
+        np.array([getattr(result.body(name), field)[-1] for name in result.bodies]) for field in ("r", "v")
+    ]
     return ends[0], ends[1], seconds
 
 
@@ -55,18 +57,18 @@ def of_exudyn(scheme: str, steps: int) -> tuple[Floats, Floats, float]:
     return exudyn_contact.run(*start(), RADIUS, MASS, STIFFNESS, scheme, T_END, steps)
 
 
-def energy(places: Floats, velocities: Floats) -> float:
+def energy(positions: Floats, velocities: Floats) -> float:
     """J, kinetic and of all springs."""
-    i, k = np.triu_indices(len(places), 1)
-    depth = np.maximum(2.0 * RADIUS - np.linalg.norm(places[i] - places[k], axis=1), 0.0)
+    i, k = np.triu_indices(len(positions), 1)
+    depth = np.maximum(2.0 * RADIUS - np.linalg.norm(positions[i] - positions[k], axis=1), 0.0)
     return float(0.5 * MASS * np.sum(velocities**2) + 0.5 * STIFFNESS * np.sum(depth**2))
 
 
-def line(name: str, steps: int, found: tuple[Floats, Floats, float], exact: Floats) -> str:
+def line(name: str, steps: int, ends: tuple[Floats, Floats, float], exact: Floats) -> str:
     """Of the table."""
-    error = np.linalg.norm(found[0] - exact, axis=1).max()
+    error = np.linalg.norm(ends[0] - exact, axis=1).max()
     first = energy(*start())
-    return f"{name:24s} {steps:7d} {error:9.1e} {energy(*found[:2]) / first - 1.0:10.1e} {found[2]:8.3f}"
+    return f"{name:24s} {steps:7d} {error:9.1e} {energy(*ends[:2]) / first - 1.0:10.1e} {ends[2]:8.3f}"
 
 
 def main() -> None:

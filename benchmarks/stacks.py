@@ -23,29 +23,29 @@ ANGLE, SWING = 0.8, 0.88  # rad; s, two periods
 
 def stack(n: int, size: tuple[float, float, float], tilt: float, mu: float) -> Model:
     """On a plane, as deep in each other as they lie at rest."""
-    model, z, each = Model("stack", gravity=(G * np.sin(tilt), 0, -G * np.cos(tilt))), 0.0, []
+    model, z, solids = Model("stack", gravity=(G * np.sin(tilt), 0, -G * np.cos(tilt))), 0.0, []
     floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
     for k in range(n):
         z += 0.5 * size[2] - (n - k) * G * np.cos(tilt) / STIFFNESS
         body = model.add_body(f"it {k}", Box(*size, mass=1.0), (0, 0, z))
-        each.append(model.add_solid(f"it {k}", body, radius=ROUNDING))
+        solids.append(model.add_solid(f"it {k}", body, radius=ROUNDING))
         z += 0.5 * size[2]
     losses = {"friction": mu, "damping": 10.0} if mu else {}
-    model.add_contact("floor", each, floor, STIFFNESS, **losses)
-    model.add_contact("stack", each, stiffness=STIFFNESS, **losses)
+    model.add_contact("floor", solids, floor, STIFFNESS, **losses)
+    model.add_contact("stack", solids, stiffness=STIFFNESS, **losses)
     return model
 
 
 def dropped(n: int, mu: float = MU) -> Model:
     """Cubes of 1 kg with gaps of 1 mm, aside by 2 mm in turn: they fall, meet and settle."""
-    model, each = Model("dropped", gravity=(0, 0, -G)), []
+    model, solids = Model("dropped", gravity=(0, 0, -G)), []
     floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
     for k, at in enumerate(dropped_centres(n)):
         body = model.add_body(f"it {k}", Box(*CUBE, mass=1.0), at)
-        each.append(model.add_solid(f"it {k}", body, radius=ROUNDING))
+        solids.append(model.add_solid(f"it {k}", body, radius=ROUNDING))
     losses = {"friction": mu, "damping": 10.0}
-    model.add_contact("floor", each, floor, STIFFNESS, **losses)
-    model.add_contact("stack", each, stiffness=STIFFNESS, **losses)
+    model.add_contact("floor", solids, floor, STIFFNESS, **losses)
+    model.add_contact("stack", solids, stiffness=STIFFNESS, **losses)
     return model
 
 
@@ -72,9 +72,9 @@ def of_rodsim(
     return result.t, np.stack([result.body(f"it {k}").r for k in range(n)], axis=1), seconds
 
 
-def moved(t: Floats, places: Floats) -> float:
+def moved(t: Floats, positions: Floats) -> float:
     """m, the most of any box, after the first second."""
-    late = places[t > 0.95]
+    late = positions[t > 0.95]
     return float(np.linalg.norm(late - late[0], axis=2).max())
 
 
@@ -93,8 +93,8 @@ def cable() -> Model:
     at = (TUBE - CABLE) * np.array([0.0, np.sin(ANGLE), -np.cos(ANGLE)])
     rod = model.add_rod("cable", [at, at + np.array([LENGTH, 0.0, 0.0])], section, LINKS, mass="lumped")
     planes = []
-    for k, turn in enumerate(turns):
-        out = np.array([0.0, np.sin(turn), -np.cos(turn)])
+    for k, angle in enumerate(turns):
+        out = np.array([0.0, np.sin(angle), -np.cos(angle)])
         planes.append(model.add_plane(f"side {k}", model.ground.at(TUBE * out), -out))
     model.add_contact("tube", rod, planes, stiffness=4e4)
     return model
@@ -134,12 +134,12 @@ def main() -> None:
         print(f"{name:28s}      step   moved m   s for 1 s")
         of_rodsim(*case, 1e-3, 0.1)
         for h in (1e-3, 5e-3):
-            *found, seconds = of_rodsim(*case, h, 10.0)
-            line("rodsim", h, moved(*found), seconds)
+            *motion, seconds = of_rodsim(*case, h, 10.0)
+            line("rodsim", h, moved(*motion), seconds)
         for which, settings in peer.SETTINGS.items():
             for h in (1e-3, 5e-3):
-                *found, seconds = peer.stack(*case, h, 10.0, **settings)
-                line(f"MuJoCo, {which}", h, moved(*found), seconds)
+                *motion, seconds = peer.stack(*case, h, 10.0, **settings)
+                line(f"MuJoCo, {which}", h, moved(*motion), seconds)
     print("cubes dropped, 0.5 s by 1 ms      step  speed m/s       s")
     dropped_by_rodsim(2, 1e-3, 0.02)
     for n in (2, 5, 10):

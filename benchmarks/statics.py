@@ -55,7 +55,7 @@ def main() -> None:
         build = time.perf_counter() - began
         began = time.perf_counter()
         result = equilibrium(model)
-        whole = time.perf_counter() - began
+        total = time.perf_counter() - began
         stepper = Stepper(built.system, 1e-4, load_values=built.load_values)
         state, _ = stepper.advance(built.state, 0, 1)
         began = time.perf_counter()
@@ -64,9 +64,9 @@ def main() -> None:
         iterations = int(result.newton_iterations.sum())
         n = len(built.system.elements.length) + len(built.system.spans.weight)
         print(
-            f"{element}: {n} elements, {len(model.bodies)} bodies: build {build:.2f} s, equilibrium {whole:.2f} s with it, "
+            f"{element}: {n} elements, {len(model.bodies)} bodies: build {build:.2f} s, equilibrium {total:.2f} s with it, "
             f"{result.n_outputs - 1} load steps, {iterations} iterations; a step of em {1e3 * step:.1f} ms, "
-            f"equilibrium without building = {(whole - build) / step:.0f} steps"
+            f"equilibrium without building = {(total - build) / step:.0f} steps"
         )
 
 

@@ -34,9 +34,9 @@ SECTION = Section.from_stiffness(
 def rod(n: int) -> Built:
     """Clamped, pushed at its end, elements of 10 cm."""
     model = Model("rod", gravity=(0, 0, -9.81))
-    own = model.add_rod("rod", [(0, 0, 0), (0.1 * n, 0, 0)], SECTION, n_elements=n)
-    model.add_joint("clamp", "clamp", own.start)
-    model.add_force("push", own.end, (0, 1, 0.2))
+    added = model.add_rod("rod", [(0, 0, 0), (0.1 * n, 0, 0)], SECTION, n_elements=n)
+    model.add_joint("clamp", "clamp", added.start)
+    model.add_force("push", added.end, (0, 1, 0.2))
     return model.build()
 
 
@@ -138,12 +138,12 @@ def measured(n: int) -> dict[str, float]:
         began = process_time()
         dgbsv(band, band, buffer, x, overwrite_ab=True, overwrite_b=True)
         least["dgbsv"] = min(least["dgbsv"], process_time() - began)
-    found = {name: least[name] / repeats / n * 1e9 for name in PARTS}
-    found["factors (difference)"] = found["the same with factors"] - found["all of residual and matrix"]
-    found["one LAPACK band solve (dgbsv)"] = least["dgbsv"] / n * 1e9
-    found["a fresh iteration over one"] = found["a fresh iteration"] / found["one LAPACK band solve (dgbsv)"]
-    found["a step, us"] = least["a step, us"] / steps * 1e6
-    return found
+    times = {name: least[name] / repeats / n * 1e9 for name in PARTS}
+    times["factors (difference)"] = times["the same with factors"] - times["all of residual and matrix"]
+    times["one LAPACK band solve (dgbsv)"] = least["dgbsv"] / n * 1e9
+    times["a fresh iteration over one"] = times["a fresh iteration"] / times["one LAPACK band solve (dgbsv)"]
+    times["a step, us"] = least["a step, us"] / steps * 1e6
+    return times
 
 
 def main() -> None:

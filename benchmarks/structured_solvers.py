@@ -70,12 +70,12 @@ def four_bars(n: int) -> Model:
             begin = np.array(last[1])
             along = np.array(top) - begin
             size, tilt = np.linalg.norm(along), np.arctan2(-along[2], along[0])
-            turn = (np.cos(tilt / 2), 0.0, np.sin(tilt / 2), 0.0)
+            quat = (np.cos(tilt / 2), 0.0, np.sin(tilt / 2), 0.0)
             bar = model.add_body(
                 f"coupler {k}",
                 Box(size, 0.1, 0.1, density=1000.0),
                 position=begin + 0.5 * along,
-                orientation=turn,
+                orientation=quat,
             )
             model.add_joint(f"left {k}", "spherical", last[0], bar, at=last[1])
             model.add_joint(f"right {k}", "spherical", bar, rocker, at=top)
@@ -107,10 +107,10 @@ def lattice(n: int, kind: str) -> Model:
     for i, nodes in enumerate(level + upright):
         rod = model.add_rod(f"rod {i}", [(x, 0.0, y) for x, y in nodes], section, 2, up=(0.0, 1.0, 0.0))
         for k, (node, end) in enumerate(zip(nodes, (rod.start, rod.end), strict=True)):
-            held = ends.setdefault(node, end)
+            first = ends.setdefault(node, end)
             about = {"at": (node[0], 0.0, node[1]), "axis": (0.0, 1.0, 0.0)} if kind == "revolute" else {}
-            if held is not end:
-                model.add_joint(f"node {i} {k}", kind, held, end, **about)
+            if first is not end:
+                model.add_joint(f"node {i} {k}", kind, first, end, **about)
     for y in fields:
         model.add_joint(f"clamp {y}", "clamp", ends[0, y])
     return model
@@ -120,19 +120,19 @@ def branched(n: int) -> Model:
     """Bodies of different shapes on joints of several kinds, beside their middles, each on one of the three before it."""
     rng = np.random.default_rng(3)
     model = Model("branched", gravity=GRAVITY)
-    places: list[np.ndarray] = []
+    positions: list[np.ndarray] = []
     bodies = []
     for k in range(n):
         kind, parent = KINDS[k % len(KINDS)], -1 if k == 0 else int(rng.integers(max(0, k - 3), k))
-        at = np.zeros(3) if k == 0 else places[parent] + (0.3, 0.2, 0.1)
-        places.append(np.add(at, (0.4, -0.1, 0.2)))
-        body = model.add_body(f"body {k}", Box(0.5 + 0.1 * k, 0.3, 0.2, density=100.0), position=places[k])
+        at = np.zeros(3) if k == 0 else positions[parent] + (0.3, 0.2, 0.1)
+        positions.append(np.add(at, (0.4, -0.1, 0.2)))
+        body = model.add_body(f"body {k}", Box(0.5 + 0.1 * k, 0.3, 0.2, density=100.0), position=positions[k])
         if kind == "universal":
-            more = {"axis": (1.0, 0.0, 0.0), "second_axis": (0.0, 1.0, 0.0)}
+            axes = {"axis": (1.0, 0.0, 0.0), "second_axis": (0.0, 1.0, 0.0)}
         else:
-            more = {} if kind in ("spherical", "weld") else {"axis": rng.standard_normal(3)}
-        held = model.ground if parent < 0 else bodies[parent]
-        model.add_joint(f"joint {k}", kind, held, body, at=at, **more)
+            axes = {} if kind in ("spherical", "weld") else {"axis": rng.standard_normal(3)}
+        parent_part = model.ground if parent < 0 else bodies[parent]
+        model.add_joint(f"joint {k}", kind, parent_part, body, at=at, **axes)
         bodies.append(body)
     return model
 
@@ -154,14 +154,14 @@ def ring(n: int, kinds: Sequence[str] = ("revolute",)) -> Model:
     at += 0.3 * rng.standard_normal(at.shape)
     last = model.ground
     for k in range(n + 1):
-        own = model.ground
+        bar = model.ground
         if k < n:
             shape = Box(0.5 + 0.1 * k, 0.2, 0.1, density=500.0)
-            own = model.add_body(f"bar {k}", shape, position=0.5 * (at[k] + at[k + 1]))
+            bar = model.add_body(f"bar {k}", shape, position=0.5 * (at[k] + at[k + 1]))
         kind = kinds[k % len(kinds)]
         axis = rng.standard_normal(3) if kind == "revolute" else None
-        model.add_joint(f"joint {k}", kind, last, own, at=at[k], axis=axis)
-        last = own
+        model.add_joint(f"joint {k}", kind, last, bar, at=at[k], axis=axis)
+        last = bar
     return model
 
 
@@ -178,13 +178,13 @@ def five_bars(n: int) -> Model:
         top = foot + np.array((0.0, 0.0, 1.0))
         if last is not None:
             points = before, 0.5 * (before + top) + np.array((0.0, 0.2, 0.4)), top
-            held = last
+            parent = last
             for j in range(2):
                 middle = 0.5 * (points[j] + points[j + 1])
                 bar = model.add_body(f"bar {k} {j}", Box(0.8, 0.1, 0.12, density=1000.0), position=middle)
-                model.add_joint(f"joint {k} {j}", "spherical", held, bar, at=points[j])
-                held = bar
-            model.add_joint(f"joint {k}", "spherical", held, rocker, at=top)
+                model.add_joint(f"joint {k} {j}", "spherical", parent, bar, at=points[j])
+                parent = bar
+            model.add_joint(f"joint {k}", "spherical", parent, rocker, at=top)
         last, before = rocker, top
     return model
 
@@ -207,19 +207,19 @@ def measured(model: Model, steps: int, order: int, planar: bool) -> list[tuple[f
     built = model.build()
     symmetry = Symmetry(built.state, built.load_directions) if planar else None
     steppers = [
-        select_stepper(built.system, H, order, built.load_values, shortcut=own, symmetry=symmetry)
-        for own in (False, True)
+        select_stepper(built.system, H, order, built.load_values, shortcut=shortcut, symmetry=symmetry)
+        for shortcut in (False, True)
     ]
     state = steppers[0].start(built.state)
-    found = [(np.inf, 0.0)] * 2
+    times = [(np.inf, 0.0)] * 2
     for run in range(RUNS + 1):
         for k, stepper in enumerate(steppers):
             began = process_time()
             _, report = stepper.advance(state, 0, steps)
             spent = process_time() - began
             if run > 0:  # the first one compiles
-                found[k] = min(found[k][0], 1e6 * spent / steps), report.iterations / report.solves
-    return found
+                times[k] = min(times[k][0], 1e6 * spent / steps), report.iterations / report.solves
+    return times
 
 
 def main(most: int = 500) -> None:
@@ -250,10 +250,10 @@ def main(most: int = 500) -> None:
         n = len(model.bodies) or int(words.split()[2])
         for order in (2, 4):
             steps = max(10, (2000 if order == 2 else 250) // n)
-            (us, its), (own, own_its) = measured(model, steps, order, "planar" in words)
+            (us, its), (special, own_its) = measured(model, steps, order, "planar" in words)
             name = "em" if order == 2 else f"em{order}"
             print(
-                f"| {words} | {name} | {us:.1f} | {its:.2f} | {own:.1f} | {own_its:.2f} | {us / own:.1f} |",
+                f"| {words} | {name} | {us:.1f} | {its:.2f} | {special:.1f} | {own_its:.2f} | {us / special:.1f} |",
                 flush=True,
             )
 

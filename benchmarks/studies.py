@@ -113,11 +113,11 @@ def _timed(recipe: Recipe, cases: Study, workers: int) -> tuple[float, float, fl
     with open_workers(workers=workers) as opened:
         run_cases(opened, recipe, cases.cases, took)
     # batches come in whole; measured from a time when all workers had code loaded
-    rest = len(times) - 1 - first
-    wall = (times[-1] - times[first]) * len(times) / rest
-    mean = sum(inside[first + 1 :]) / rest
-    driver, others = ((last - before) / rest for before, last in zip(*used, strict=True))
-    return wall, times[first] - began, mean, (driver, others)
+    remaining = len(times) - 1 - first
+    wall = (times[-1] - times[first]) * len(times) / remaining
+    mean = sum(inside[first + 1 :]) / remaining
+    driver, other_processes = ((last - before) / remaining for before, last in zip(*used, strict=True))
+    return wall, times[first] - began, mean, (driver, other_processes)
 
 
 def _of_children() -> float:
@@ -247,12 +247,12 @@ def two_places(warm: Path | None) -> Iterator[tuple[str, list[Path]]]:
             (folder / "tmp").mkdir(parents=True)
             if warm is not None:
                 shutil.copytree(warm, folder / "cache")
-            own = {
+            environment = {
                 "NUMBA_CACHE_DIR": str(folder / "cache"),
                 "TMPDIR": str(folder / "tmp"),
                 "HOME": str(folder),
             }
-            workers.append(_worker(port, str(folder), **own))
+            workers.append(_worker(port, str(folder), **environment))
         try:
             yield f"tcp://127.0.0.1:{port}", folders
         finally:
@@ -266,23 +266,23 @@ def two_places(warm: Path | None) -> Iterator[tuple[str, list[Path]]]:
 def places(n: int, t_end: float, warm: Path | None) -> bool:
     """The table of two places against that of one; what each has compiled."""
     with tempfile.TemporaryDirectory() as name, two_places(warm) as (address, folders):
-        here, there = Path(name, "here"), Path(name, "there")
+        here, cluster_folder = Path(name, "here"), Path(name, "there")
         with Client(address) as client:
             client.wait_for_workers(2, timeout=600)
-            run_study(study(n, t_end), there, scheduler=client, progress=False)
+            run_study(study(n, t_end), cluster_folder, scheduler=client, progress=False)
             batches = client.run(lambda dask_worker: dask_worker.state.executed_count)
         print(f"batches done by the workers: {list(batches.values())}")
         run_study(study(n, t_end), here, progress=False)
         for folder in folders:
             files = [file for file in folder.rglob("*") if file.is_file()]
             compiled = sum(file.suffix == ".nbc" for file in files)
-            others = [
+            other_files = [
                 str(file.relative_to(folder))
                 for file in files
                 if "cache" not in file.relative_to(folder).parts
             ]
-            print(f"{folder.name}: {compiled} compiled functions, other files {others}")
-        same = filecmp.cmp(here / "table.csv", there / "table.csv", shallow=False)
+            print(f"{folder.name}: {compiled} compiled functions, other files {other_files}")
+        same = filecmp.cmp(here / "table.csv", cluster_folder / "table.csv", shallow=False)
         print("tables are equal to the bit" if same else "TABLES DIFFER")
         return same
 
@@ -302,14 +302,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--waiting", action="store_true", help="overhead: cases wait 10 ms and compute nothing"
     )
     parser.add_argument("--repeats", type=int, default=2)
-    given = parser.parse_args(argv)
-    if given.what == "overhead":
-        n = given.n or 1000
-        overhead(waiting(n) if given.waiting else study(n, given.t_end or 0.5), given.repeats)
+    arguments = parser.parse_args(argv)
+    if arguments.what == "overhead":
+        n = arguments.n or 1000
+        overhead(waiting(n) if arguments.waiting else study(n, arguments.t_end or 0.5), arguments.repeats)
         return 0
-    if given.what == "kills":
-        return 0 if kills(given.n or 200, given.t_end or 60.0, given.every, given.scheduler_at) else 1
-    return 0 if places(given.n or 40, given.t_end or 2.0, given.warm) else 1
+    if arguments.what == "kills":
+        return (
+            0
+            if kills(arguments.n or 200, arguments.t_end or 60.0, arguments.every, arguments.scheduler_at)
+            else 1
+        )
+    return 0 if places(arguments.n or 40, arguments.t_end or 2.0, arguments.warm) else 1
 
 
 if __name__ == "__main__":

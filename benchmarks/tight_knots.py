@@ -86,7 +86,7 @@ def shape_of(points: Floats) -> Shape:
     arc = np.append(0.0, np.cumsum(lengths))
     i, j = np.nonzero(arc[None, :-1] - arc[1:, None] >= np.pi * RADIUS)
     u, v, w = sides[i], sides[j], starts[i] - starts[j]
-    a, b, c, d, e = (np.einsum("ij,ij->i", *each) for each in ((u, u), (u, v), (v, v), (u, w), (v, w)))
+    a, b, c, d, e = (np.einsum("ij,ij->i", *pair) for pair in ((u, u), (u, v), (v, v), (u, w), (v, w)))
     s = np.clip((b * e - c * d) / np.maximum(a * c - b * b, 1e-30), 0.0, 1.0)
     t = np.clip((b * s + e) / c, 0.0, 1.0)
     s = np.clip((b * t - d) / a, 0.0, 1.0)
@@ -118,36 +118,38 @@ def pulled(
     every: int = 1,
 ) -> Pulled:
     """From rest without friction, until s is `last`."""
-    rest = equilibrium(knot(n, stiffness, stations, friction, 0.0))
+    statics = equilibrium(knot(n, stiffness, stations, friction, 0.0))
     model, begun = knot(n, stiffness, stations, friction, speed), process_time()
     t_end = dt * np.ceil(((START - last) / speed + 0.5) / dt)
-    found = simulate(model, t_end, dt, output_every=every, start=rest, progress=False)
+    result = simulate(model, t_end, dt, output_every=every, start=statics, progress=False)
     seconds = process_time() - begun
-    rod = found.rod("rod")
+    rod = result.rod("rod")
     shapes = [shape_of(r) for r in rod.r]
     return Pulled(
         LENGTH - (rod.r[:, -1, 0] - rod.r[:, 0, 0]),
-        found.joint("right").force[:, 0],
+        result.joint("right").force[:, 0],
         np.array([shape.loop for shape in shapes]),
         np.array([shape.depth for shape in shapes]),
-        found.energy["total"],
-        found.work,
-        found.dissipation,
+        result.energy["total"],
+        result.work,
+        result.dissipation,
         seconds,
     )
 
 
-def at(found: Pulled, values: Floats) -> Floats:
+def at(knot_run: Pulled, values: Floats) -> Floats:
     """Values at `PLACES`; those of equal s come from a knot that is held."""
-    order = np.argsort(found.short)
-    return np.interp(PLACES, found.short[order], values[order])
+    order = np.argsort(knot_run.short)
+    return np.interp(PLACES, knot_run.short[order], values[order])
 
 
-def error(found: Pulled, limits: Sequence[Pulled]) -> float:
+def error(knot_run: Pulled, limits: Sequence[Pulled]) -> float:
     """Of the pull at `PLACES`, root of the mean square, against the mean of `limits`."""
     return float(
         np.sqrt(
-            np.mean((at(found, found.pull) / np.mean([at(x, x.pull) for x in limits], axis=0) - 1.0) ** 2)
+            np.mean(
+                (at(knot_run, knot_run.pull) / np.mean([at(x, x.pull) for x in limits], axis=0) - 1.0) ** 2
+            )
         )
     )
 
@@ -171,13 +173,14 @@ def main() -> None:
                     dismech_knots.pulled, curve, n, dt, stiffness=k, delta=2.5e-4, friction=mu, dtol=1e-3
                 )
     for name, run in runs.items():
-        found = run()
+        knot_run = run()
         mu = float(name.split()[1].rstrip(","))
-        pull = " ".join(f"{T:.3f}" for T in at(found, found.pull)[::-11])
-        lost = float(found.work[-1] - found.work[0] - found.energy[-1] + found.energy[0])
+        pull = " ".join(f"{T:.3f}" for T in at(knot_run, knot_run.pull)[::-11])
+        lost = float(knot_run.work[-1] - knot_run.work[0] - knot_run.energy[-1] + knot_run.energy[0])
         print(
-            f"{name}: {found.seconds:.1f} s, error {error(found, fine[mu]):.3f}, {pull} N, depth {found.depth.max():.3f}, "
-            f"work less energy {lost:.2e} J, lost by its own account {found.lost[-1]:.2e} J"
+            f"{name}: {knot_run.seconds:.1f} s, error {error(knot_run, fine[mu]):.3f}, {pull} N, "
+            f"depth {knot_run.depth.max():.3f}, "
+            f"work less energy {lost:.2e} J, lost by its own account {knot_run.lost[-1]:.2e} J"
         )
 
 

@@ -50,10 +50,10 @@ def chain(n: int, kinds: tuple[str, ...], planar: bool = False) -> Model:
     for k in range(n):
         kind, bar = kinds[k % len(kinds)], model.add_body(f"bar {k}", BAR, position=(k + 0.5, 0.0, 0.0))
         axis = (0.0, 1.0, 0.0) if planar else rng.standard_normal(3)
-        given = {} if kind == "spherical" else {"axis": axis}
+        axes = {} if kind == "spherical" else {"axis": axis}
         if kind == "universal":
-            given["second_axis"] = np.cross(axis, (1.0, 0.0, 0.0))
-        model.add_joint(f"joint {k}", kind, last, bar.at((-0.5, 0.0, 0.0)), **given)
+            axes["second_axis"] = np.cross(axis, (1.0, 0.0, 0.0))
+        model.add_joint(f"joint {k}", kind, last, bar.at((-0.5, 0.0, 0.0)), **axes)
         last = bar.at((0.5, 0.0, 0.0))
     return model
 
@@ -146,9 +146,9 @@ def frame() -> Model:
 def top() -> Model:
     """A heavy top on a ball joint."""
     model, inertia = Model("top", gravity=GRAVITY), MassProperties(1.0, np.diag([4e-3, 4e-3, 1e-3]))
-    turn = (np.cos(0.3), 0.0, np.sin(0.3), 0.0)
+    quat = (np.cos(0.3), 0.0, np.sin(0.3), 0.0)
     place = 0.1 * np.array((np.sin(0.6), 0.0, np.cos(0.6)))
-    body = model.add_body("top", inertia, place, turn, angular_velocity=(0, 0, 100.0))
+    body = model.add_body("top", inertia, place, quat, angular_velocity=(0, 0, 100.0))
     model.add_joint("tip", "spherical", model.ground.at((0, 0, 0)), body.at((0, 0, -0.1)))
     return model
 
@@ -243,9 +243,9 @@ def _work() -> None:
         except RuntimeError as error:
             print(json.dumps(str(error)), flush=True)
             continue
-        taken = process_time() - begun
+        elapsed = process_time() - begun
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        print(json.dumps([taken, float(run.newton_iterations[-1]), memory]), flush=True)
+        print(json.dumps([elapsed, float(run.newton_iterations[-1]), memory]), flush=True)
 
 
 def _length(case: str, versions: _Versions) -> tuple[int, int, float]:
@@ -256,24 +256,24 @@ def _length(case: str, versions: _Versions) -> tuple[int, int, float]:
         fails = isinstance(answer, str)
         if fails or answer[0] / steps > HALVED * a_step:
             return before, max(1, int(SECONDS / (before * a_step))), a_step
-        taken = answer[0]
-        before, a_step = steps, taken / steps
-        if taken >= 0.5 * SECONDS:
+        elapsed = answer[0]
+        before, a_step = steps, elapsed / steps
+        if elapsed >= 0.5 * SECONDS:
             return steps, 1, a_step
-        steps = max(2 * steps, int(steps * min(SECONDS / max(taken, 1e-4), 4.0)))
+        steps = max(2 * steps, int(steps * min(SECONDS / max(elapsed, 1e-4), 4.0)))
 
 
 def compare(case: str, versions: _Versions, pairs: int) -> str:
     """Return the row of a case: ratios of processor time, iterations of both, steps."""
     for which in (0, 1):
         versions.ask(which, case=case, steps=2)
-    steps, repeats, taken = _length(case, versions)
-    if steps * taken > SECONDS:
-        steps = max(1, int(SECONDS / taken))
-    asked = {"case": case, "steps": steps, "repeats": repeats}
+    steps, repeats, elapsed = _length(case, versions)
+    if steps * elapsed > SECONDS:
+        steps = max(1, int(SECONDS / elapsed))
+    request = {"case": case, "steps": steps, "repeats": repeats}
     ratios, iterations = [], [0.0, 0.0]
     for _ in range(pairs):
-        answers = [versions.ask(which, **asked) for which in (0, 1)]
+        answers = [versions.ask(which, **request) for which in (0, 1)]
         if failed := [answer for answer in answers if isinstance(answer, str)]:
             return f"| {case} | fails: {failed[0]} | | | | {steps} |"
         ratios.append(answers[0][0] / answers[1][0])
@@ -327,22 +327,22 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=9)
     parser.add_argument("--cold", action="store_true")
     parser.add_argument("--memory", action="store_true")
-    given = parser.parse_args()
-    folders = [Path(__file__).parents[1], given.other.resolve()]
-    if given.memory:
+    arguments = parser.parse_args()
+    folders = [Path(__file__).parents[1], arguments.other.resolve()]
+    if arguments.memory:
         print("bytes an element: {:.0f}, {:.0f} of the other version".format(*map(memory, folders)))
-    elif given.cold:
+    elif arguments.cold:
         for family, case in FAMILIES.items():
-            taken = [[cold(folder, case) for folder in folders] for _ in range(3)]
-            print("| {} | {:.1f} s | {:.1f} s |".format(family, *np.median(taken, axis=0)), flush=True)
+            times = [[cold(folder, case) for folder in folders] for _ in range(3)]
+            print("| {} | {:.1f} s | {:.1f} s |".format(family, *np.median(times, axis=0)), flush=True)
     else:
         versions = _Versions(folders)
         print(
             "| case | this over the other | quartiles | iterations | of the other | steps |\n|---|---|---|---|---|---|"
         )
         for case in CASES:
-            if given.only in case:
-                print(compare(case, versions, given.pairs), flush=True)
+            if arguments.only in case:
+                print(compare(case, versions, arguments.pairs), flush=True)
 
 
 if __name__ == "worker":

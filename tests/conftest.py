@@ -34,9 +34,9 @@ def pytest_collection(session):
         gc.callbacks.append(_freeze)
 
 
-def _freeze(phase, found):
+def _freeze(phase, info):
     """What outlives a search through all is searched no more: it grows with what is compiled, and stays."""
-    if phase == "stop" and found["generation"] == 2:
+    if phase == "stop" and info["generation"] == 2:
         gc.freeze()
 
 

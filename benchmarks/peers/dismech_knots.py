@@ -85,11 +85,11 @@ class Held:
         points = self.points
         return LENGTH - float(points[-1, 0] - points[0, 0])
 
-    def step(self, apart: float, more: dict | None = None) -> None:
+    def step(self, apart: float, state: dict | None = None) -> None:
         """With the ends further `apart`, m."""
         half = 0.5 * apart
         moved = [[0, 0, -half, 0, 0], [0, 1, -half, 0, 0], [0, self.n, half, 0, 0]]
-        self.simulation.step_simulation({"delta_position": np.array(moved, dtype=float), **(more or {})})
+        self.simulation.step_simulation({"delta_position": np.array(moved, dtype=float), **(state or {})})
         self.t += self.dt
 
     def energy(self, points: Floats) -> float:
@@ -103,9 +103,9 @@ class Held:
 
     def kinetic(self) -> float:
         """J, of the nodes."""
-        share = np.append(self.lengths, 0.0) + np.append(0.0, self.lengths)
+        lengths = np.append(self.lengths, 0.0) + np.append(0.0, self.lengths)
         v = np.asarray(self.rod.getVelocities())
-        return 0.25 * RUBBER.density * np.pi * RADIUS**2 * float(share @ np.einsum("ij,ij->i", v, v))
+        return 0.25 * RUBBER.density * np.pi * RADIUS**2 * float(lengths @ np.einsum("ij,ij->i", v, v))
 
     def pull(self) -> float:
         """N, of the hand at the free end: slope of the energy with its place."""
@@ -130,22 +130,22 @@ def pulled(
     **settings: Any,
 ) -> Pulled:
     """From a knot at rest, by n segments, with `speed`, m/s, after a second of speeding up, until s is `last`, m."""
-    held = Held(chords(curve, n), dt, **settings)
+    pulling = Held(chords(curve, n), dt, **settings)
     out: list[tuple[float, ...]] = []
-    seconds, work, t, k, force = 0.0, 0.0, 0.0, 0, held.pull()
-    while held.short > last:
+    seconds, work, t, k, force = 0.0, 0.0, 0.0, 0, pulling.pull()
+    while pulling.short > last:
         begun = process_time()
         apart = speed * dt * min(t + 0.5 * dt, 1.0)
-        held.step(apart)
+        pulling.step(apart)
         seconds += process_time() - begun
-        before, force = force, held.pull()
+        before, force = force, pulling.pull()
         work += 0.5 * (before + force) * apart
         t += dt
         k += 1
         if k % every == 0:
-            points = held.points
+            points = pulling.points
             shape = shape_of(points)
-            energy = held.energy(points) + held.kinetic()
-            out.append((held.short, force, shape.loop, shape.depth, energy, work, 0.0))
+            energy = pulling.energy(points) + pulling.kinetic()
+            out.append((pulling.short, force, shape.loop, shape.depth, energy, work, 0.0))
     short, pull, loop, depth, total, done, lost = np.transpose(out)
     return Pulled(short, pull, loop, depth, total, done, lost, seconds)

@@ -25,7 +25,7 @@ class Met(NamedTuple):
 
     hits: float  # velocity of the one that came over its first
     hit: float  # of the other
-    kept: float  # kinetic energy, of the first
+    kinetic: float  # kinetic energy, of the first
     momentum: float  # change, of the first
     least: float  # distance of the axes over the diameter, the least of all steps
     seconds: float  # of the processor, a step
@@ -68,16 +68,16 @@ def run(
         least = min(least, float((z[n + 1 :] - z[: n + 1]).min()) / (2.0 * radius))
     wp.synchronize()
     seconds = (process_time() - begun) / (steps - 1)
-    share = np.full(n + 1, 1.0 / n)
-    share[[0, -1]] *= 0.5
-    low, high = (share @ each for each in np.split(state.particle_qd.numpy().astype(float), 2))
-    kept = sum(
-        share @ np.sum(each.astype(float) ** 2, axis=1) for each in np.split(state.particle_qd.numpy(), 2)
+    weights = np.full(n + 1, 1.0 / n)
+    weights[[0, -1]] *= 0.5
+    low, high = (weights @ part for part in np.split(state.particle_qd.numpy().astype(float), 2))
+    kinetic = sum(
+        weights @ np.sum(part.astype(float) ** 2, axis=1) for part in np.split(state.particle_qd.numpy(), 2)
     )
     return Met(
         -high[2] / speed,
         -low[2] / speed,
-        float(kept) / speed**2,
+        float(kinetic) / speed**2,
         float(-(low + high)[2] / speed - 1.0),
         least,
         seconds,

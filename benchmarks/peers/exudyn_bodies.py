@@ -42,7 +42,7 @@ def _run_chain(case: ChainCase, resolution: int, h: float) -> Measurement:
     steps = case.instants * steps_a_part(case.t_end, h, case.instants)
     s = _settings(case, steps, sparse=case.n_bars > 8)
     wall = solve(system, s)
-    whole = process_time() - first
+    whole_s = process_time() - first
     energy = 0.0
     for number in nodes:
         v, Omega = node(system, number, "Velocity"), node(system, number, "AngularVelocityLocal")
@@ -54,7 +54,7 @@ def _run_chain(case: ChainCase, resolution: int, h: float) -> Measurement:
     )
     error = case.error(history(system, free, case.t_end, case.instants))
     drift = float(energy - before) / case.energy_scale
-    return Measurement(NAME, case.name, resolution, h, steps, wall, error, drift, whole)
+    return Measurement(NAME, case.name, resolution, h, steps, wall, error, drift, whole_s)
 
 
 def _run_top(case: TopCase, resolution: int, h: float) -> Measurement:
@@ -72,14 +72,14 @@ def _run_top(case: TopCase, resolution: int, h: float) -> Measurement:
     R = Rotation.from_quat(case.quat, scalar_first=True)
     before = case.energy(case.r, case.v, inertia, R.inv().apply(case.omega))
     wall = solve(system, s)
-    whole = process_time() - first
+    whole_s = process_time() - first
     r = node(system, number, "Position")
     after = case.energy(
         r, node(system, number, "Velocity"), inertia, node(system, number, "AngularVelocityLocal")
     )
     drift = (after - before) / case.energy_scale
     error = case.error(history(system, centre, case.t_end, case.instants))
-    return Measurement(NAME, case.name, resolution, h, steps, wall, error, drift, whole)
+    return Measurement(NAME, case.name, resolution, h, steps, wall, error, drift, whole_s)
 
 
 def _settings(case: ChainCase | TopCase, steps: int, sparse: bool) -> Any:
@@ -97,8 +97,8 @@ def _settings(case: ChainCase | TopCase, steps: int, sparse: bool) -> Any:
 def _watch(system: Any, body: int, point: Triple) -> int:
     """A sensor of a point of a body."""
     what = exudyn.OutputVariableType.Position
-    given: dict[str, Any] = {"storeInternal": True, "writeToFile": False}
-    sensor = items.SensorBody(bodyNumber=body, localPosition=point, outputVariableType=what, **given)
+    options: dict[str, Any] = {"storeInternal": True, "writeToFile": False}
+    sensor = items.SensorBody(bodyNumber=body, localPosition=point, outputVariableType=what, **options)
     return int(system.AddSensor(sensor))
 
 

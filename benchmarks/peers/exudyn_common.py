@@ -80,8 +80,8 @@ def watch(system: Any, number: int) -> int:
 
 def history(system: Any, sensor: int, t_end: float, instants: int) -> Floats:
     """What a sensor kept (instants, components) at equal parts of `t_end`."""
-    kept = np.array(system.GetSensorStoredData(sensor))[-instants:]
-    wanted = t_end * np.arange(1, instants + 1) / instants
-    if len(kept) != instants or np.abs(kept[:, 0] - wanted).max() > 1e-9 * t_end:
-        raise RuntimeError(f"Exudyn kept values at {kept[:, 0]} s, not at {wanted}")
-    return kept[:, 1:]
+    stored = np.array(system.GetSensorStoredData(sensor))[-instants:]
+    instants_s = t_end * np.arange(1, instants + 1) / instants
+    if len(stored) != instants or np.abs(stored[:, 0] - instants_s).max() > 1e-9 * t_end:
+        raise RuntimeError(f"Exudyn kept values at {stored[:, 0]} s, not at {instants_s}")
+    return stored[:, 1:]

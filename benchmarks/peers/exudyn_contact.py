@@ -14,7 +14,7 @@ SCHEMES = ("VelocityVerlet", "RK44", "RK67", "GeneralizedAlpha")
 
 
 def run(
-    places: Floats,
+    positions: Floats,
     velocities: Floats,
     radius: float,
     mass: float,
@@ -29,7 +29,7 @@ def run(
     contact.SetFrictionPairings(np.zeros((1, 1)))
     contact.SetSearchTreeCellSize(numberOfCells=[8, 8, 8])
     nodes = []
-    for x, v in zip(places.tolist(), velocities.tolist(), strict=True):
+    for x, v in zip(positions.tolist(), velocities.tolist(), strict=True):
         node = system.AddNode(items.NodePoint(referenceCoordinates=x, initialVelocities=v))
         system.AddObject(items.MassPoint(physicsMass=mass, nodeNumber=node))
         marker = system.AddMarker(items.MarkerNodePosition(nodeNumber=node))
@@ -43,11 +43,11 @@ def run(
     system.SolveDynamic(s, solverType=getattr(exudyn.DynamicSolverType, scheme))
     seconds = process_time() - begun
     kinds = exudyn.OutputVariableType
-    found = [
+    ends = [
         np.array([system.GetNodeOutput(node, kind) for node in nodes])
         for kind in (kinds.Position, kinds.Velocity)
     ]
-    return found[0], found[1], seconds
+    return ends[0], ends[1], seconds
 
 
 def _settings(t_end: float, steps: int) -> Any:

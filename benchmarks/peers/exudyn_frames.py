@@ -38,9 +38,9 @@ def run(case: Frame, resolution: int, h: float, dense: bool = False) -> Measurem
         s = settings(case.t_end, steps, sparse=True)
         s.timeIntegration.generalizedAlpha.spectralRadius = 0.9
         wall = solve(system, s)
-    whole = process_time() - first
+    whole_s = process_time() - first
     error = case.error(node(system, nodes.number(case.watched), "Position"))
-    return Measurement(NAME, case.name, resolution, h, steps, wall, error, float("nan"), whole)
+    return Measurement(NAME, case.name, resolution, h, steps, wall, error, float("nan"), whole_s)
 
 
 def _frequencies(system: Any, case: Frame, resolution: int, h: float, dense: bool) -> Measurement:
@@ -142,10 +142,10 @@ class _Planar(_Nodes):
         ground = self.system.AddNode(items.NodePointGround())
         fixed = self.system.AddMarker(items.MarkerNodeCoordinate(nodeNumber=ground, coordinate=0))
         for k in range(3):
-            own = self.system.AddMarker(
+            marker = self.system.AddMarker(
                 items.MarkerNodeCoordinate(nodeNumber=self.number(point), coordinate=k)
             )
-            self.system.AddObject(items.CoordinateConstraint(markerNumbers=[fixed, own]))
+            self.system.AddObject(items.CoordinateConstraint(markerNumbers=[fixed, marker]))
 
 
 class _Spatial(_Nodes):
@@ -167,10 +167,10 @@ class _Spatial(_Nodes):
     def clamp(self, point: Triple) -> None:
         ground = self.system.AddObject(items.ObjectGround(referencePosition=point))
         to = self.system.AddMarker(items.MarkerBodyRigid(bodyNumber=ground))
-        own = self.system.AddMarker(items.MarkerNodeRigid(nodeNumber=self.number(point)))
+        marker = self.system.AddMarker(items.MarkerNodeRigid(nodeNumber=self.number(point)))
         beam = next(b for b in self.case.beams if point in (b.start, b.end))
         self.system.AddObject(
-            items.GenericJoint(markerNumbers=[to, own], rotationMarker0=_axes(self.case, beam))
+            items.GenericJoint(markerNumbers=[to, marker], rotationMarker0=_axes(self.case, beam))
         )
 
 
@@ -178,8 +178,10 @@ class _Turning(_Spatial):
     """Nodes with rotation vectors: six coordinates and no constraint."""
 
     def node(self, point: Floats, beam: Beam) -> int:
-        turn = Rotation.from_matrix(_axes(self.case, beam)).as_rotvec()
-        return int(self.system.AddNode(items.NodeRigidBodyRotVecLG(referenceCoordinates=[*point, *turn])))
+        rotation_vector = Rotation.from_matrix(_axes(self.case, beam)).as_rotvec()
+        return int(
+            self.system.AddNode(items.NodeRigidBodyRotVecLG(referenceCoordinates=[*point, *rotation_vector]))
+        )
 
 
 def _axes(case: Frame, beam: Beam) -> Floats:

@@ -45,14 +45,14 @@ def run(case: ChainCase, resolution: int, h: float, method: str = "RK44") -> Mea
     done = solver.SolveSteps(system, s)
     wall = process_time() - begin
     solver.FinalizeSolver(system, s)
-    whole = process_time() - first
+    whole_s = process_time() - first
     if not done:
         raise RuntimeError(f"Exudyn stopped before the end: {solver.GetErrorString()}")
     turned = np.cumsum(history(system, angles, case.t_end, case.instants), axis=1)
     across = np.zeros(case.instants)
     tip = case.bar_length * np.column_stack([np.cos(turned).sum(axis=1), across, np.sin(turned).sum(axis=1)])
     name = f"{NAME} tree {method}"
-    return Measurement(name, case.name, resolution, h, steps, wall, case.error(tip), float("nan"), whole)
+    return Measurement(name, case.name, resolution, h, steps, wall, case.error(tip), float("nan"), whole_s)
 
 
 def _tree(case: ChainCase, node: int) -> Any:

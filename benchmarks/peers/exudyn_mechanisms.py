@@ -53,14 +53,14 @@ def run(case: Mechanism, resolution: int, h: float) -> Measurement:
         s.linearSolver.ignoreSingularJacobian = True
     before = _energy(system, case, placed, [0.0] * len(springs), start=True)
     wall = solve(system, s)
-    whole = process_time() - first
+    whole_s = process_time() - first
     lengths = [float(np.linalg.norm(placed.now(s.b, s.to) - placed.now(s.a, s.from_))) for s in case.springs]
     stretched = [now - s.length for now, s in zip(lengths, case.springs, strict=True)]
     after = _energy(system, case, placed, stretched, start=False)
     scale = sum(b.mass for b in case.bodies) * float(np.linalg.norm(case.gravity)) * case.scale
     error = case.error(placed.watched())
     drift = (after - before) / scale
-    return Measurement(NAME, case.name, resolution, h, steps, wall, error, drift, whole)
+    return Measurement(NAME, case.name, resolution, h, steps, wall, error, drift, whole_s)
 
 
 class _Placed:
@@ -132,17 +132,17 @@ class _Spatial(_Placed):
         turns = [
             R if p == GROUND else _turned(self.case.body(p)).inv().as_matrix() @ R for p in (joint.a, joint.b)
         ]
-        given: dict[str, Any] = {
+        options: dict[str, Any] = {
             "markerNumbers": markers,
             "rotationMarker0": turns[0],
             "rotationMarker1": turns[1],
         }
         if joint.kind == "revolute":
-            self.system.AddObject(items.ObjectJointRevoluteZ(**given))
+            self.system.AddObject(items.ObjectJointRevoluteZ(**options))
         elif joint.kind == "prismatic":
-            self.system.AddObject(items.ObjectJointPrismaticX(**given))
+            self.system.AddObject(items.ObjectJointPrismaticX(**options))
         else:
-            self.system.AddObject(items.GenericJoint(constrainedAxes=_LOCKED[joint.kind], **given))
+            self.system.AddObject(items.GenericJoint(constrainedAxes=_LOCKED[joint.kind], **options))
 
 
 class _Planar(_Placed):

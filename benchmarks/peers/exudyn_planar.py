@@ -32,11 +32,11 @@ def run(
     s.timeIntegration.generalizedAlpha.spectralRadius = radius
     s.timeIntegration.newton.modifiedNewtonJacUpdatePerStep = True
     wall = solve(system, s)
-    whole = process_time() - first
+    whole_s = process_time() - first
     x, y, _ = history(system, end, case.t_end, case.instants).T
     error = case.error(np.zeros((case.instants, 3)), np.column_stack([x, np.zeros_like(x), y]))
     return Measurement(
-        f"{NAME} {element} 2D", case.name, resolution, h, steps, wall, error, float("nan"), whole
+        f"{NAME} {element} 2D", case.name, resolution, h, steps, wall, error, float("nan"), whole_s
     )
 
 
@@ -62,8 +62,8 @@ def _beam(system: Any, case: RodCase, n: int) -> int:
     weight = _in_plane(case.mass_per_length * element * case.weight)
     for i, number in enumerate(nodes):
         marker = system.AddMarker(items.MarkerNodePosition(nodeNumber=number))
-        share = 0.5 if i in (0, n) else 1.0
-        system.AddLoad(items.Force(markerNumber=marker, loadVector=list(share * weight)))
+        fraction = 0.5 if i in (0, n) else 1.0
+        system.AddLoad(items.Force(markerNumber=marker, loadVector=list(fraction * weight)))
     _hold(system, nodes[0], (0, 1, 2))
     return int(nodes[-1])
 
@@ -99,8 +99,8 @@ def _hold(system: Any, number: int, coordinates: tuple[int, ...]) -> None:
     ground = system.AddNode(items.NodePointGround())
     to = system.AddMarker(items.MarkerNodeCoordinate(nodeNumber=ground, coordinate=0))
     for k in coordinates:
-        own = system.AddMarker(items.MarkerNodeCoordinate(nodeNumber=number, coordinate=k))
-        system.AddObject(items.CoordinateConstraint(markerNumbers=[to, own]))
+        node_marker = system.AddMarker(items.MarkerNodeCoordinate(nodeNumber=number, coordinate=k))
+        system.AddObject(items.CoordinateConstraint(markerNumbers=[to, node_marker]))
 
 
 def _in_plane(vector: Floats) -> Floats:

@@ -43,13 +43,13 @@ def run(case: RodCase, resolution: int, h: float) -> Measurement:
     # B2 is faster with a new tangent each step, B1 with the old one until it converges badly.
     s.timeIntegration.newton.modifiedNewtonJacUpdatePerStep = case.clamped
     wall = solve(system, s) - looking[0]
-    whole = process_time() - first - looking[0]
+    whole_s = process_time() - first - looking[0]
     start, end = (history(system, sensor, case.t_end, case.instants) for sensor in ends)
     before, after = energies[round(case.t_energy / case.t_end * case.instants)], energies[-1]
     scale = abs(before) if case.peak else case.mass_per_length * case.length * case.gravity * case.length
     drift = (after - before) / scale
     error = case.error(start, end)
-    return Measurement(NAME, case.name, resolution, h, steps, wall, error, drift, whole)
+    return Measurement(NAME, case.name, resolution, h, steps, wall, error, drift, whole_s)
 
 
 def _rod(system: Any, case: RodCase, n_elements: int) -> list[int]:
@@ -74,8 +74,8 @@ def _rod(system: Any, case: RodCase, n_elements: int) -> list[int]:
     if case.gravity:
         weight = case.mass_per_length * case.weight * case.length / n_elements
         for i, marker in enumerate(markers):
-            share = 0.5 if i in (0, n_elements) else 1.0
-            system.AddLoad(items.Force(markerNumber=marker, loadVector=list(share * weight)))
+            fraction = 0.5 if i in (0, n_elements) else 1.0
+            system.AddLoad(items.Force(markerNumber=marker, loadVector=list(fraction * weight)))
     if case.peak:
         for kind, direction in ((items.Force, case.force), (items.Torque, case.moment)):
             system.AddLoad(

@@ -45,9 +45,9 @@ def run(case: Mechanism, resolution: int, h: float) -> Measurement:
     s.timeIntegration.newton.relativeTolerance = 1e-6
     s.timeIntegration.newton.modifiedNewtonJacUpdatePerStep = True
     wall = solve(system, s)
-    whole = process_time() - first
+    whole_s = process_time() - first
     error = case.error(np.array(system.GetSensorValues(sensor)))
-    return Measurement(f"{NAME} tree", case.name, resolution, h, steps, wall, error, float("nan"), whole)
+    return Measurement(f"{NAME} tree", case.name, resolution, h, steps, wall, error, float("nan"), whole_s)
 
 
 class _Tree:

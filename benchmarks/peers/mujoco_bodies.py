@@ -45,12 +45,12 @@ def run(
         if isinstance(case, ChainCase):
             end += data.ximat[last].reshape(3, 3) @ (case.bar_length * half)
         ends.append(end)
-    whole = process_time() - first
+    whole_s = process_time() - first
     after = _energy(model, data)
     drift = (after - before) / case.energy_scale
     name = " ".join([NAME, *(["hinges"] if hinges else []), *([] if integrator == "RK4" else [integrator])])
     error, total = case.error(np.array(ends)), steps * case.instants
-    return Measurement(name, case.name, resolution, h, total, wall, error, drift, whole)
+    return Measurement(name, case.name, resolution, h, total, wall, error, drift, whole_s)
 
 
 def _compile(case: ChainCase | TopCase, h: float, integrator: str, hinges: bool) -> Any:

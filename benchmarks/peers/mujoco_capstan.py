@@ -52,7 +52,7 @@ def run(n: int, h: float, t_end: float = 0.6, settings: Settings = Settings()) -
     masses = model.body_mass.copy()
     masses[model.body("drum").id] = 0.0
     velocity, steps = np.zeros(6), round(t_end / h)
-    held, ends, deep, begun = np.empty(steps), np.empty(steps), 0.0, process_time()
+    tension, ends, deep, begun = np.empty(steps), np.empty(steps), 0.0, process_time()
     for k in range(steps):
         t = (k + 0.5) * h
         x = min(t / 0.05, 1.0)
@@ -66,15 +66,15 @@ def run(n: int, h: float, t_end: float = 0.6, settings: Settings = Settings()) -
         arm = data.xmat[last].reshape(3, 3) @ np.array([0.5 * length, 0.0, 0.0])
         data.xfrc_applied[last, 3:] += np.cross(arm, (0.0, 0.0, -force))
         mujoco.mj_step(model, data)
-        held[k] = np.linalg.norm(data.sensordata[:3])
+        tension[k] = np.linalg.norm(data.sensordata[:3])
         ends[k] = data.xipos[last, 2]
         if k > steps // 2 and data.ncon:
             deep = max(deep, -float(min(contact.dist for contact in data.contact)))
     seconds = (process_time() - begun) / t_end
-    half, quarter = held[steps // 2 :] / LOAD, steps // 4
-    each = max(round(1e-3 / h), 1)
-    means = half[: len(half) // each * each].reshape(-1, each).mean(axis=1)
-    drift = held[-quarter:].mean() / held[-2 * quarter : -quarter].mean() - 1.0
+    half, quarter = tension[steps // 2 :] / LOAD, steps // 4
+    window = max(round(1e-3 / h), 1)
+    means = half[: len(half) // window * window].reshape(-1, window).mean(axis=1)
+    drift = tension[-quarter:].mean() / tension[-2 * quarter : -quarter].mean() - 1.0
     return Capstan(
         float(half.mean()),
         float(half.std()),
@@ -160,9 +160,9 @@ def _compiled(n: int, h: float, settings: Settings) -> tuple[Any, float]:
 
 def _directions(n: int, length: float) -> list[float]:
     """Angles about y from the x axis of the links: up, over the drum, down; chords touch it with their middles."""
-    turn = 2.0 * np.arctan(0.5 * length / REACH)
-    up, found = round(TAIL / length), []
+    angle_per_link = 2.0 * np.arctan(0.5 * length / REACH)
+    up, angles = round(TAIL / length), []
     for k in range(n):
-        angle = -0.5 * np.pi + turn * max(0.0, k - up + 0.5)
-        found.append(float(min(angle, 0.5 * np.pi)))
-    return found
+        angle = -0.5 * np.pi + angle_per_link * max(0.0, k - up + 0.5)
+        angles.append(float(min(angle, 0.5 * np.pi)))
+    return angles

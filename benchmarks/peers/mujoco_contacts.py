@@ -33,8 +33,8 @@ def _spec(h: float, gravity: tuple[float, float, float], integrator: str = "EULE
 
 
 def _surface(h: float, mu: float) -> dict[str, Any]:
-    found = {"solref": (2.0 * h, 1.0), "solimp": (0.99, 0.999, 1e-4, 0.5, 2.0), "margin": 0.0}
-    return {**found, "condim": 3, "friction": (mu, 0.0, 0.0)} if mu else {**found, "condim": 1}
+    options = {"solref": (2.0 * h, 1.0), "solimp": (0.99, 0.999, 1e-4, 0.5, 2.0), "margin": 0.0}
+    return {**options, "condim": 3, "friction": (mu, 0.0, 0.0)} if mu else {**options, "condim": 1}
 
 
 def stack(
@@ -47,16 +47,16 @@ def stack(
     for k in range(n):
         body = spec.worldbody.add_body(name=f"it {k}", pos=(0, 0, (k + 0.5) * size[2]))
         body.add_freejoint()
-        body.add_geom(type=box, size=[0.5 * own for own in size], mass=1.0, **_surface(h, mu))
+        body.add_geom(type=box, size=[0.5 * edge for edge in size], mass=1.0, **_surface(h, mu))
     model = spec.compile()
     data, steps, every = mujoco.MjData(model), round(t_end / h), round(0.1 / h)
-    times, places, begun = [], [], process_time()
+    times, positions, begun = [], [], process_time()
     for k in range(steps):
         mujoco.mj_step(model, data)
         if (k + 1) % every == 0:
             times.append((k + 1) * h)
-            places.append(data.xpos[1:].copy())
-    return np.array(times), np.array(places), (process_time() - begun) / t_end
+            positions.append(data.xpos[1:].copy())
+    return np.array(times), np.array(positions), (process_time() - begun) / t_end
 
 
 def dropped(
@@ -94,26 +94,26 @@ def cable(
     t_end: float,
 ) -> tuple[Floats, Floats, Floats, float]:
     """Times, angles about the tube's axis and energies of a cable of n capsules, s of the processor for a second of motion."""
-    spec, each = _spec(h, (0.0, 0.0, -G)), length / n
+    spec, link_length = _spec(h, (0.0, 0.0, -G)), length / n
     option = {"contype": 1, "conaffinity": 2, **_surface(h, 0.0)}
     for k in range(sides):
-        turn = 2.0 * np.pi * (k + 0.5) / sides
-        out = np.array([0.0, np.sin(turn), -np.cos(turn)])
+        azimuth = 2.0 * np.pi * (k + 0.5) / sides
+        out = np.array([0.0, np.sin(azimuth), -np.cos(azimuth)])
         spec.worldbody.add_geom(
             type=mujoco.mjtGeom.mjGEOM_PLANE, pos=tube * out, zaxis=-out, size=(1, 1, 1), **option
         )
     parent, at = spec.worldbody, (tube - radius) * np.array([0.0, np.sin(angle), -np.cos(angle)])
     option = {"contype": 2, "conaffinity": 1, **_surface(h, 0.0)}
     for k in range(n):
-        body = parent.add_body(name=f"link {k}", pos=at if k == 0 else (each, 0.0, 0.0))
+        body = parent.add_body(name=f"link {k}", pos=at if k == 0 else (link_length, 0.0, 0.0))
         if k == 0:
             body.add_freejoint()
         else:
             ball = mujoco.mjtJoint.mjJNT_BALL
-            body.add_joint(name=f"ball {k}", type=ball, stiffness=(EI / each, 0, 0))
+            body.add_joint(name=f"ball {k}", type=ball, stiffness=(EI / link_length, 0, 0))
         body.add_geom(
             type=mujoco.mjtGeom.mjGEOM_CAPSULE,
-            fromto=(0, 0, 0, each, 0, 0),
+            fromto=(0, 0, 0, link_length, 0, 0),
             size=(radius, 0, 0),
             mass=mass / n,
             **option,

@@ -101,11 +101,11 @@ def run(
         ctypes.c_double(h),
         *(steps, case.instants, watched_, _pointer(points), _pointer(energies)),
     )
-    whole = process_time() - begun
+    whole_s = process_time() - begun
     name = " ".join([NAME, f"RK{order}", *(["hinges"] if hinges else [])])
     drift = (energies[1] - energies[0]) / case.energy_scale
     total = steps * case.instants
-    return Measurement(name, case.name, resolution, h, total, wall, case.error(points), drift, whole)
+    return Measurement(name, case.name, resolution, h, total, wall, case.error(points), drift, whole_s)
 
 
 @cache

@@ -88,12 +88,12 @@ def run(case: RodCase, resolution: int, h: float) -> Measurement:
             t = stepper.step(simulator, t, np.float64(h))
         wall += process_time() - begin
         ends.append(rod.position_collection[:, [0, -1]].T.copy())
-    whole = process_time() - first - looking
+    whole_s = process_time() - first - looking
     after = _energy(rod, case)
     scale = abs(before) if case.peak else case.mass_per_length * case.length * case.gravity * case.length
     error, total = case.error(*np.array(ends).transpose(1, 0, 2)), steps * case.instants
     drift = (after - before) / scale
-    return Measurement(NAME, case.name, resolution, h, total, wall, error, drift, whole)
+    return Measurement(NAME, case.name, resolution, h, total, wall, error, drift, whole_s)
 
 
 def _rod(case: RodCase, n_elements: int) -> Any:

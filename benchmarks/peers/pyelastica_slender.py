@@ -39,8 +39,8 @@ def run(case: Slender, resolution: int, h: float) -> Measurement:
     simulator = _Simulator()
     rod = _rod(case, resolution)
     simulator.append(rod)
-    held = _Hinge if case.hinged else elastica.OneEndFixedBC
-    simulator.constrain(rod).using(held, constrained_position_idx=(0,), constrained_director_idx=(0,))
+    constraint = _Hinge if case.hinged else elastica.OneEndFixedBC
+    simulator.constrain(rod).using(constraint, constrained_position_idx=(0,), constrained_director_idx=(0,))
     if any(case.gravity):
         simulator.add_forcing_to(rod).using(elastica.GravityForces, acc_gravity=np.array(case.gravity))
     if any(case.end_force):
@@ -57,9 +57,9 @@ def run(case: Slender, resolution: int, h: float) -> Measurement:
     begin = process_time()
     for _ in range(steps):
         t = stepper.step(simulator, t, np.float64(h))
-    wall, whole = process_time() - begin, process_time() - first
+    wall, whole_s = process_time() - begin, process_time() - first
     error = case.error(rod.position_collection[:, -1])
-    return Measurement(NAME, case.name, resolution, h, steps, wall, error, float("nan"), whole)
+    return Measurement(NAME, case.name, resolution, h, steps, wall, error, float("nan"), whole_s)
 
 
 def _rod(case: Slender, n: int) -> Any:

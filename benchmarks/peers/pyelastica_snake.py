@@ -50,8 +50,8 @@ def run(n: int, h: float, periods: int = 2) -> Crawl:
 
 
 def _mass_centre(rod: Any) -> Floats:
-    found: Floats = rod.position_collection @ rod.mass / rod.mass.sum()
-    return found
+    centre: Floats = rod.position_collection @ rod.mass / rod.mass.sum()
+    return centre
 
 
 def _rod(n: int) -> Any:

@@ -40,14 +40,14 @@ SYNONYMS = {"kind": {"hinge", "ball", "fixed", "torque"}}
 
 def words_of(method, argument):
     """Of the annotation of an argument."""
-    found, left = set(), [typing.get_type_hints(getattr(Model, method))[argument]]
+    words, left = set(), [typing.get_type_hints(getattr(Model, method))[argument]]
     while left:
         part = left.pop()
         if typing.get_origin(part) is typing.Literal:
-            found |= set(typing.get_args(part))
+            words |= set(typing.get_args(part))
         else:
             left += typing.get_args(part)
-    return found
+    return words
 
 
 @pytest.mark.parametrize(("method", "argument"), LISTED)

@@ -65,9 +65,9 @@ def test_energies_momenta_and_residuals_are_those_of_the_result(sample):
         assert same(data[name], getattr(sample, name)), name
     # and no column of the file was forgotten
     stored = [sample.audit_column(name) for name in COLUMNS]
-    found = [data[x].values for x in data.data_vars if data[x].dims == ("t",)]
-    found += [data[x].values[:, i] for x in ("linear_momentum", "angular_momentum") for i in range(3)]
-    assert all(any(np.array_equal(column, x) for x in found) for column in stored)
+    columns = [data[x].values for x in data.data_vars if data[x].dims == ("t",)]
+    columns += [data[x].values[:, i] for x in ("linear_momentum", "angular_momentum") for i in range(3)]
+    assert all(any(np.array_equal(column, x) for x in columns) for column in stored)
 
 
 def test_joints_have_forces_by_name_and_coordinates_of_their_own(run):
@@ -126,10 +126,10 @@ def test_every_number_has_a_unit_and_a_meaning(sample):
 
 
 def test_it_says_where_it_comes_from(sample, run):
-    told = run.to_xarray().attrs
-    assert json.loads(told["run"])["integrator"] == "em"
-    assert told["fingerprint"] == run.description["fingerprint"]
-    assert json.loads(told["description"]) == json.loads(json.dumps(run.description))
+    attributes = run.to_xarray().attrs
+    assert json.loads(attributes["run"])["integrator"] == "em"
+    assert attributes["fingerprint"] == run.description["fingerprint"]
+    assert json.loads(attributes["description"]) == json.loads(json.dumps(run.description))
     assert sample.to_xarray().attrs["file"] == str(sample.path)
     assert sample.to_xarray().attrs["title"] == "sample"
 
@@ -163,12 +163,12 @@ def test_a_name_with_a_slash_survives_netcdf(tmp_path):
 def test_equilibria_lie_along_the_load_factor():
     model, _, end = cantilever(square(0.02), 1.0, 4)
     model.add_force("pull", end, (0, 0, -1e-2))
-    found = equilibrium(model, monitors={"tip": (end, (0, 0, 1))})
-    data = found.to_xarray()
+    equilibria = equilibrium(model, monitors={"tip": (end, (0, 0, 1))})
+    data = equilibria.to_xarray()
     assert data.t.long_name == "load factor"
-    assert np.array_equal(data.load_factor, found.load_factor)
-    assert np.array_equal(data["tip.monitor"], found.monitor("tip"))
-    assert re.search(f"load factor 0 to 1|{found.n_outputs} equilibria", found._repr_html_())
+    assert np.array_equal(data.load_factor, equilibria.load_factor)
+    assert np.array_equal(data["tip.monitor"], equilibria.monitor("tip"))
+    assert re.search(f"load factor 0 to 1|{equilibria.n_outputs} equilibria", equilibria._repr_html_())
 
 
 def test_a_model_of_bodies_alone_has_no_dimension_of_rods():

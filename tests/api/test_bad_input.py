@@ -50,9 +50,9 @@ def hinged():
 def with_parts(make, *parts):
     """The model of `make` with parts added, each given as what is added and its arguments."""
     made = make()
-    for what, *given in parts:
-        named = given.pop() if isinstance(given[-1], dict) else {}
-        getattr(made, f"add_{what}")(*given, **named)
+    for what, *arguments in parts:
+        named = arguments.pop() if isinstance(arguments[-1], dict) else {}
+        getattr(made, f"add_{what}")(*arguments, **named)
     return made
 
 
@@ -63,13 +63,13 @@ def on_a_joint(kind, *load):
     return with_parts(lambda: Model("free"), bar, joint, load)
 
 
-def driven(*more):
+def driven(*options):
     """A hinge with a drive, and something against it."""
-    return with_parts(hinged, ("drive", "one", "hinge", rodsim.signals.Sine(0.1, 1.0)), more).build()
+    return with_parts(hinged, ("drive", "one", "hinge", rodsim.signals.Sine(0.1, 1.0)), options).build()
 
 
-def rod(curve, **more):
-    return with_parts(lambda: Model("m"), ("rod", "r", curve, CORD, more)).build()
+def rod(curve, **options):
+    return with_parts(lambda: Model("m"), ("rod", "r", curve, CORD, options)).build()
 
 
 def coil(s):
@@ -96,11 +96,11 @@ def prepared(changes, **settings):
     return _beam().prepare(t_end=0.01, dt=0.01).run(changes, **settings)
 
 
-def spring(**given):
+def spring(**options):
     """Between two bodies of a model, in which nothing is left of it."""
     made = model()
     try:
-        return made.add_spring("s", "a", "b", **given)
+        return made.add_spring("s", "a", "b", **options)
     finally:
         assert not list(made.entries)
 
@@ -116,13 +116,13 @@ def many(parameters, **settings):
         return rodsim.simulate_many(_beam().prepare(t_end=0.02, dt=0.01), parameters, **settings)
 
 
-def study(**given):
+def study(**options):
     """Of a function of x, with something else in it."""
-    return sweep(**{"base": lambda x: {"y": 2.0 * x}, "parameters": {"x": [1]}, "workers": 0, **given})
+    return sweep(**{"base": lambda x: {"y": 2.0 * x}, "parameters": {"x": [1]}, "workers": 0, **options})
 
 
-def designed(parameters, design="grid", **more):
-    return study(base=lambda **_: {"y": 0.0}, parameters=parameters, design=design, **more)
+def designed(parameters, design="grid", **options):
+    return study(base=lambda **_: {"y": 0.0}, parameters=parameters, design=design, **options)
 
 
 @cache

@@ -18,10 +18,10 @@ from rodsim.studies import case_keys, sweep
 ROOT = Path(__file__).parents[2]
 
 
-def lines_of_journal(folder, base, parameters=None, **more):
+def lines_of_journal(folder, base, parameters=None, **options):
     """Cases that are written down in a folder after a study of one case: no more than before, if it was done there."""
-    found = sweep(base, parameters or {"x": [1]}, folder=folder, workers=0, progress=False, **more)
-    assert found.failed == {}
+    study = sweep(base, parameters or {"x": [1]}, folder=folder, workers=0, progress=False, **options)
+    assert study.failed == {}
     return len((folder / "cases.jsonl").read_text().splitlines())
 
 
@@ -105,9 +105,9 @@ def imported_anew(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_change_of_what_a_function_uses_is_another_case_and_a_comment_is_none(way, imported_anew, tmp_path):
-    value, text, others = WAYS[way]
+    value, text, other_files = WAYS[way]
     text += f"\ndef case(x): return {{'y': {value}}}\n" if value else "\n"
-    files = {"uses": text, **others}
+    files = {"uses": text, **other_files}
     changed = {
         file: text.replace("1.0", "2.0").replace("ZeroDivisionError", "ValueError")
         for file, text in files.items()
@@ -171,8 +171,8 @@ def test_case_keys_do_not_depend_on_order_or_identity(tmp_path):
 
 
 def test_a_model_is_known_by_its_parts(tmp_path):
-    more = {"parameters": {"t_end": [0.1]}, "measures": ["final energy.total"], "dt": 0.1}
-    written = [lines_of_journal(tmp_path, falling(mass), **more) for mass in (1.0, 1.0, 2.0)]
+    options = {"parameters": {"t_end": [0.1]}, "measures": ["final energy.total"], "dt": 0.1}
+    written = [lines_of_journal(tmp_path, falling(mass), **options) for mass in (1.0, 1.0, 2.0)]
     assert written == [1, 1, 2]
 
 
@@ -231,4 +231,4 @@ def test_a_case_is_done_again_when_what_measures_it_changes_and_not_for_words(tm
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     before, *changed = done.stdout.split()
     assert re.fullmatch(re.escape(__version__) + r"\+[0-9a-f]{12}", before)
-    assert {file: each != before for file, each in zip(decides, changed, strict=True)} == decides
+    assert {file: key != before for file, key in zip(decides, changed, strict=True)} == decides

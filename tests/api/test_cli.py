@@ -17,8 +17,8 @@ from tests.support.studies import coloured
 SCENES = Path(__file__).parents[2] / "examples" / "scenes"
 
 
-def run(scene, out, *more):
-    return main(["run", str(SCENES / f"{scene}.yaml"), "-o", str(out), "--quiet", *more])
+def run(scene, out, *options):
+    return main(["run", str(SCENES / f"{scene}.yaml"), "-o", str(out), "--quiet", *options])
 
 
 @pytest.mark.parametrize(
@@ -32,8 +32,8 @@ def test_scenes_with_dampers_and_viscous_rods_take_any_integrator(integrator, ch
     text = text.replace("n_elements: 24", "n_elements: 4\n    mass: lumped")
     text += "loads:\n  - {name: push, kind: force, on: {body: door, at: [0.15, 0, 0]}, value: [0, 5, 0], following: true}\n"
     scene.write_text(text)
-    more = ("--integrator", integrator, "--chart", chart, "--t-end", "0.04")
-    assert main(["run", str(scene), "-o", str(out), "--quiet", *more]) == 0
+    options = ("--integrator", integrator, "--chart", chart, "--t-end", "0.04")
+    assert main(["run", str(scene), "-o", str(out), "--quiet", *options]) == 0
     assert main(["audit", str(out), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["energy_balance"] < 1e-3
@@ -64,12 +64,12 @@ def test_a_result_goes_through_all_commands(tmp_path, capsys):
 
 
 def test_resume_by_an_integrator_and_a_chart_repeats_the_uninterrupted_run_to_the_bit(tmp_path):
-    whole, parts = tmp_path / "whole.vtkhdf", tmp_path / "parts.vtkhdf"
+    uninterrupted, parts = tmp_path / "whole.vtkhdf", tmp_path / "parts.vtkhdf"
     by = ["--integrator", "VI-B(0.5, 0.5)", "--chart", "quaternion-gamma"]
-    assert run("chain", whole, "--t-end", "0.1", *by) == 0
+    assert run("chain", uninterrupted, "--t-end", "0.1", *by) == 0
     assert run("chain", parts, "--t-end", "0.06", *by) == 0
     assert run("chain", parts, "--t-end", "0.1", "--resume", *by) == 0
-    first, second = Result.load(whole), Result.load(parts)
+    first, second = Result.load(uninterrupted), Result.load(parts)
     assert first.n_outputs == second.n_outputs
     assert first.description["run"]["integrator"] == by[1]
     for one, other in zip(first.states(slice(None)), second.states(slice(None)), strict=True):
@@ -102,7 +102,9 @@ def options(command):
 
 def test_show_has_every_option_of_what_it_contains():
     older = [options(name) for name in ("plot", "render", "report", "view")]
-    assert options("show") == {dest: choices for each in older for dest, choices in each.items()}
+    assert options("show") == {
+        dest: choices for command_options in older for dest, choices in command_options.items()
+    }
 
 
 @pytest.mark.parametrize(
@@ -127,8 +129,8 @@ def test_show_makes_what_its_options_say(words, file, said, tmp_path, capsys, mo
     monkeypatch.setattr("rodsim.results.viewer.view", lambda *x: print("window", *x[1:]))
     assert run("chain", "out.vtkhdf", "--t-end", "0.1") == 0
     made = main(["show", "out.vtkhdf", *words]) == 0
-    told = capsys.readouterr()
-    assert said in told.out + told.err
+    captured = capsys.readouterr()
+    assert said in captured.out + captured.err
     assert made == (file is not None or said == "window")
     if file is not None:
         assert [path.name for path in tmp_path.iterdir() if path.name.endswith(file)]
@@ -171,9 +173,9 @@ def test_a_run_that_cannot_go_on_gives_exit_3_and_keeps_what_it_has(tmp_path, ca
     said = capsys.readouterr().err
     assert "more elements" in said
     assert str(out) in said
-    kept = Result.load(out)
-    assert kept.n_outputs > 3
-    assert np.all(np.isfinite(kept.rod("arm").r[-1]))
+    result = Result.load(out)
+    assert result.n_outputs > 3
+    assert np.all(np.isfinite(result.rod("arm").r[-1]))
 
 
 def test_check_counts_all_that_a_scene_holds(capsys):

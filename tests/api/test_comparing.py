@@ -44,34 +44,34 @@ def section():
     )
 
 
-def row_of(found, quantity):
-    return next(row for row in found.rows if row.quantity == quantity)
+def row_of(comparison, quantity):
+    return next(row for row in comparison.rows if row.quantity == quantity)
 
 
 def test_a_result_differs_in_nothing_from_itself():
     result = flying(spin=(1.0, 2.0, 3.0))
-    found = compare(result, result)
-    assert {row.kind for row in found.rows} == {"point", "turn", "energy", "part energy"}
-    assert all(row.largest == row.final == row.rms == row.relative == 0.0 for row in found.rows)
-    assert found.within(1e-40)
+    comparison = compare(result, result)
+    assert {row.kind for row in comparison.rows} == {"point", "turn", "energy", "part energy"}
+    assert all(row.largest == row.final == row.rms == row.relative == 0.0 for row in comparison.rows)
+    assert comparison.within(1e-40)
 
 
 def test_bodies_of_two_speeds_part_with_the_difference():
-    found = compare(flying((1.0, 0.0, 0.0)), flying((1.0, 0.3, 0.4)))
-    row = row_of(found, "stone")
+    comparison = compare(flying((1.0, 0.0, 0.0)), flying((1.0, 0.3, 0.4)))
+    row = row_of(comparison, "stone")
     # |A - B| = t/2: its largest at the end, its root of the mean square by the trapezia of 20 intervals
     assert row.largest == row.final == pytest.approx(0.1, abs=1e-13)
     assert row.at == pytest.approx(0.2)
     assert row.rms == pytest.approx(0.1 * np.sqrt(1 / 3 + 1 / (6 * 20**2)), rel=1e-12)
     assert (row.scale, row.relative) == pytest.approx((0.2, 0.5))
-    assert row_of(found, "kinetic energy").largest == pytest.approx(0.25)
+    assert row_of(comparison, "kinetic energy").largest == pytest.approx(0.25)
 
 
 def test_turns_are_those_since_the_start_through_whole_turns():
     fast, slow = flying(spin=(0.0, 0.0, 40.0)), flying(spin=(0.0, 0.0, 38.0))
-    turn = row_of(compare(fast, slow), "stone, turn")
+    rotation = row_of(compare(fast, slow), "stone, turn")
     # 8 and 7.6 rad, less what both lose alike to a step of 0.4 rad of a scheme of order 2
-    assert turn.final == pytest.approx(0.4, rel=0.06)
+    assert rotation.final == pytest.approx(0.4, rel=0.06)
     ball = MassProperties(2.0, (0.3, 0.3, 0.3))
     askew = Model("askew")
     askew.add_body("stone", ball, orientation=4 * (0.5,), velocity=(1, 0, 0), angular_velocity=(0, 0, 40))
@@ -92,26 +92,26 @@ def test_points_of_bodies_and_two_names():
     shape = MassProperties(2.0, (0.3, 0.3, 0.3), center=(0.1, 0.0, 0.0))
     a = flying(spin=(0, 0, 3.0), shape=shape)
     b = flying(spin=(0, 0, 3.0), shape=shape, name="pebble")
-    found = compare(a, b, ["stone@0.2,0,0=pebble@0.2,0.1,0"])
-    assert row_of(found, "stone@0.2,0,0 = pebble@0.2,0.1,0").largest == pytest.approx(0.1, rel=1e-12)
+    comparison = compare(a, b, ["stone@0.2,0,0=pebble@0.2,0.1,0"])
+    assert row_of(comparison, "stone@0.2,0,0 = pebble@0.2,0.1,0").largest == pytest.approx(0.1, rel=1e-12)
     # from the reference point, which is 0.1 m from the centre of mass, at the origin at t = 0
-    assert found.points[0].a[0] == pytest.approx([0.2, 0.0, 0.0], abs=1e-14)
+    assert comparison.points[0].a[0] == pytest.approx([0.2, 0.0, 0.0], abs=1e-14)
 
 
 @pytest.mark.parametrize(
-    "turn", [1e-9, 5e-3 * (1 - 1e-12), 5e-3 * (1 + 1e-12), 0.02, 1.5]
+    "half_angle", [1e-9, 5e-3 * (1 - 1e-12), 5e-3 * (1 + 1e-12), 0.02, 1.5]
 )  # by series up to an angle of 0.01
-def test_between_nodes_a_rod_is_an_arc_of_constant_strain(turn):
-    # an arc of radius 1 and angle 2 `turn`, twisted about nothing: at a third of it
+def test_between_nodes_a_rod_is_an_arc_of_constant_strain(half_angle):
+    # an arc of radius 1 and angle 2 `half_angle`, twisted about nothing: at a third of it
     def at(angle):
         r = np.array([np.sin(angle), 1 - np.cos(angle), 0.0])
         return r, quaternions.from_axis_angle([0.0, 0.0, 1.0], angle)
 
-    (r0, q0), (r1, q1) = at(0.0), at(2 * turn)
+    (r0, q0), (r1, q1) = at(0.0), at(2 * half_angle)
     r, quat, inside = along(np.array([0.0, 1.0]), np.array([[r0, r1]]), np.array([[q0, q1]]), 1 / 3)
-    exact = at(2 * turn / 3)
+    exact = at(2 * half_angle / 3)
     assert inside
-    assert r[0] == pytest.approx(exact[0], abs=1e-15 + 1e-14 * turn)
+    assert r[0] == pytest.approx(exact[0], abs=1e-15 + 1e-14 * half_angle)
     assert np.abs(quat[0] @ exact[1]) == pytest.approx(1.0, abs=1e-15)
 
 
@@ -123,11 +123,11 @@ def test_comparison_reports_the_interpolation_error():
     assert row_of(exact, "stone").largest == 0.0  # the outputs of one are among those of the other
     assert not any("splines" in note for note in exact.notes)
     other = flying(spin=spin, shape=shape, every=3, t_end=0.21)  # at none of the same times but 0, 0.06 ...
-    found = compare(seldom, other)
-    row = row_of(found, "stone")
+    comparison = compare(seldom, other)
+    row = row_of(comparison, "stone")
     assert 0.0 < row.largest < 3 * row.interpolation < 0.01
-    assert any("splines" in note for note in found.notes)
-    assert any("as far as both reach" in note for note in found.notes)
+    assert any("splines" in note for note in comparison.notes)
+    assert any("as far as both reach" in note for note in comparison.notes)
 
 
 def test_error_of_a_spline_is_seen_from_every_second_value():
@@ -149,9 +149,9 @@ def test_energies_of_the_parts_add_up_to_those_of_the_whole():
     parts = energies_by_part(result)
     assert set(parts) == {"arm", "leg", "box"}
     for kind in ("kinetic", "elastic", "gravity"):
-        whole = result.energy[kind]
+        energy = result.energy[kind]
         total = sum(getattr(part, kind) for part in parts.values())
-        assert total == pytest.approx(whole, abs=1e-13 * np.abs(whole).max())
+        assert total == pytest.approx(energy, abs=1e-13 * np.abs(energy).max())
     assert np.ptp(parts["arm"].elastic) > 1e-3 < np.ptp(parts["leg"].kinetic)
 
 
@@ -165,13 +165,13 @@ def test_forces_of_joints_are_compared_at_outputs():
         model.add_force("push", box.at((0, 1e-14, 0)), lambda t: np.multiply.outer(t, [5.0, 0.0, 0.0]))
         return simulate(model, 0.24, dt, output_every=2)
 
-    found = compare(pushed(0.01), pushed(0.02))
-    row = row_of(found, "joint wall, force")
+    comparison = compare(pushed(0.01), pushed(0.02))
+    row = row_of(comparison, "joint wall, force")
     assert row.scale == pytest.approx(5.0 * 0.24, rel=1e-6)
     # a place is known to 1e-15 m, which a clamp closes with 4 m/h^2 times that in its first step
     assert row.largest < 1e-9
     # nor is the moment of a lever that is rounding compared, where all frames are in one place
-    assert not any(row.quantity == "joint wall, moment" for row in found.rows)
+    assert not any(row.quantity == "joint wall, moment" for row in comparison.rows)
 
 
 def test_unmatched_parts_of_both_files_are_reported():
@@ -182,8 +182,8 @@ def test_unmatched_parts_of_both_files_are_reported():
     both = Model("both")
     for k, name in enumerate(("stone", "pebble")):
         both.add_body(name, Box(0.1, 0.1, 0.1, mass=1.0), position=(0, k, 0))
-    found = compare(flying(), simulate(both, 0.2, 0.01))
-    assert any("not in both: pebble" in note for note in found.notes)
+    comparison = compare(flying(), simulate(both, 0.2, 0.01))
+    assert any("not in both: pebble" in note for note in comparison.notes)
 
 
 def test_times_without_a_common_span_are_refused():

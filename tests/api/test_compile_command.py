@@ -31,19 +31,19 @@ def cache(tmp_path, monkeypatch):
 def compiled(*tasks, processes=1):
     """Outcomes of these tasks, also by name."""
     also = {task.__name__: task for task in tasks}
-    found = compile_ahead([], processes=processes, progress=False, also=also)
-    names = [outcome.family for outcome in found.outcomes]
+    compilation = compile_ahead([], processes=processes, progress=False, also=also)
+    names = [outcome.family for outcome in compilation.outcomes]
     assert (names if processes == 1 else sorted(names)) == (list(also) if processes == 1 else sorted(also))
-    return found, {outcome.family: outcome for outcome in found.outcomes}
+    return compilation, {outcome.family: outcome for outcome in compilation.outcomes}
 
 
 def test_precompiled_kernels_are_found_by_later_processes(cache):
-    _, found = compiled(compiling.quick)
-    assert found["quick"].kernels > 0
-    assert found["quick"].fault == ""
+    _, first = compiled(compiling.quick)
+    assert first["quick"].kernels > 0
+    assert first["quick"].fault == ""
     assert len(list(cache.glob("*/**/linear_algebra.dot-*.nbi"))) == 1
-    _, again = compiled(compiling.quick)
-    assert (again["quick"].kernels, again["quick"].fault) == (0, "")
+    _, second = compiled(compiling.quick)
+    assert (second["quick"].kernels, second["quick"].fault) == (0, "")
     code = "from tests.support.compiling import quick\nfrom numba.core import event\n"
     code += "with event.install_recorder('numba:compile') as made: quick()\nprint(len(made.buffer))"
     assert said("-c", code) == "0"
@@ -52,28 +52,30 @@ def test_precompiled_kernels_are_found_by_later_processes(cache):
 @pytest.mark.parametrize("processes", [1, 2])
 def test_dead_compiler_process_is_reported_and_others_continue(cache, processes):
     tasks = (compiling.is_killed, compiling.fails, compiling.ends, compiling.quick)
-    found, by_name = compiled(*tasks, processes=processes)
+    compilation, by_name = compiled(*tasks, processes=processes)
     assert by_name["is_killed"].fault == "the process died (Killed)"
     assert by_name["ends"].fault == "the process died (exit code 7): last word"
     assert by_name["fails"].fault == "ValueError: no such thing"
     assert by_name["quick"].fault == ""
     assert by_name["quick"].kernels > 0
-    assert {outcome.family for outcome in found.failed} == {"is_killed", "fails", "ends"}
-    assert found.not_cached_reason == ""
+    assert {outcome.family for outcome in compilation.failed} == {"is_killed", "fails", "ends"}
+    assert compilation.not_cached_reason == ""
 
 
 def test_compile_command_reports_a_full_disk(cache):
-    found, by_name = compiled(compiling.on_a_full_disk)
+    compilation, by_name = compiled(compiling.on_a_full_disk)
     assert by_name["on_a_full_disk"].kernels > 0
-    assert found.not_cached_reason == "File too large"
+    assert compilation.not_cached_reason == "File too large"
 
 
 @pytest.mark.parametrize("cores", [1, 2])
 def test_there_is_a_process_for_each_usable_core(cores, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)), raising=False)
     monkeypatch.setenv("RODSIM_TESTS_NOTE", str(tmp_path / "note"))
-    found = compile_ahead([], progress=False, also={"first": compiling.notes, "second": compiling.notes})
-    assert not found.failed
+    compilation = compile_ahead(
+        [], progress=False, also={"first": compiling.notes, "second": compiling.notes}
+    )
+    assert not compilation.failed
     numbers = (tmp_path / "note").read_text().split()
     assert len(numbers) == 2
     assert len(set(numbers)) == cores
@@ -102,16 +104,16 @@ def test_the_last_line_says_how_many_how_long_and_where(cache, replaced, capsys)
         ([], "compiled 0 of 2 families" + end.format(r" \(2 compiled before\)")),
     ):
         assert main(["compile", *arguments, "--quiet", "--processes", "1"]) == 0
-        told = capsys.readouterr()
-        assert re.fullmatch(line, told.out)
-        assert told.err == ""
+        captured = capsys.readouterr()
+        assert re.fullmatch(line, captured.out)
+        assert captured.err == ""
     replaced(compiling.fails, compiling.nothing)
     assert main(["compile"]) == 1
-    told = capsys.readouterr()
+    captured = capsys.readouterr()
     assert re.fullmatch(
-        "compiled 0 of 2 families" + end.format(r" \(1 compiled before, 1 failed\)"), told.out
+        "compiled 0 of 2 families" + end.format(r" \(1 compiled before, 1 failed\)"), captured.out
     )
-    assert told.err == (
+    assert captured.err == (
         "rodsim: compiling what is not compiled yet ...\n"
         "rodsim: family 'fails' is not compiled: ValueError: no such thing\n"
     )
@@ -171,8 +173,8 @@ def test_compile_command_reports_an_unusable_cache(code, variable, place, why, t
     (tmp_path / "file").touch()
     (tmp_path / "empty").mkdir()
     (tmp_path / "locked").mkdir(mode=0o500)
-    given = {"NUMBA_CACHE_DIR": "", variable: str(tmp_path / place)}
-    returned, out, err = ended(code, **given)
+    environment = {"NUMBA_CACHE_DIR": "", variable: str(tmp_path / place)}
+    returned, out, err = ended(code, **environment)
     assert (returned, out) == (1, "")
     assert re.match(
         rf"rodsim: compiled code cannot be kept in '{re.escape(str(tmp_path / place))}.*': {why}\.", err

@@ -48,8 +48,10 @@ def test_bash_reads_the_script_without_complaint(script):
 def test_every_command_and_option_of_the_parser_is_completed(script):
     group = parser()._subparsers._group_actions[0]
     assert completed(script, "") >= set(group.choices)
-    for command, own in group.choices.items():
-        options = {x for action in own._actions for x in action.option_strings if x.startswith("--")}
+    for command, command_parser in group.choices.items():
+        options = {
+            x for action in command_parser._actions for x in action.option_strings if x.startswith("--")
+        }
         assert completed(script, command, "--") == options
 
 
@@ -78,12 +80,12 @@ def test_bash_completes_choices_as_choices_and_files_as_files(words, expected, s
     (tmp_path / "my folder").mkdir()
     for name in ("my.yaml", "my scene.yaml", "other.yaml"):
         (tmp_path / name).touch()
-    found = completed(script, *words, cwd=tmp_path)
+    completions = completed(script, *words, cwd=tmp_path)
     if words[0] == "validate":
         from rodsim.validation.registry import CASES
 
         expected = {name for name in CASES if name.startswith("euler")}
-    assert found == expected
+    assert completions == expected
 
 
 @pytest.mark.parametrize(("shell", "mark"), [("zsh", "#compdef rodsim"), ("tcsh", "complete rodsim")])
@@ -99,9 +101,9 @@ def test_every_argument_that_takes_a_name_of_a_file_is_completed_as_one():
     """A new command whose file goes by another word would be forgotten here."""
     words = {"file", "scene", "folder", "result", "picture"}
     for command, action in setup._arguments(parser()):
-        told = set((action.help or "").replace(",", " ").replace(";", " ").replace("(", " ").split())
+        help_words = set((action.help or "").replace(",", " ").replace(";", " ").replace("(", " ").split())
         takes = action.nargs != 0 and action.type is None and action.choices is None
-        if takes and told & words and not isinstance(action, argparse._SubParsersAction):
+        if takes and help_words & words and not isinstance(action, argparse._SubParsersAction):
             assert action.dest in {*setup.FILES, "name", "integrator", "chart"}, (command, action.dest)
 
 

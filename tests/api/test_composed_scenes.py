@@ -96,8 +96,8 @@ drives: [{{name: motor, joint: pin, value: A*sin(w*t)}}]
     r, _, v, _ = model.driven["hand"].motion(t)
     assert np.allclose(r[:, 1], 0.1 * np.sin(7 * t), rtol=1e-15)
     assert np.allclose(v[:, 1], 0.7 * np.cos(7 * t), rtol=1e-15)
-    again = Model.load(model.save(written(other="")))
-    assert again.build().layout.description == model.build().layout.description
+    reloaded = Model.load(model.save(written(other="")))
+    assert reloaded.build().layout.description == model.build().layout.description
 
 
 def test_motions_with_kinks_are_refused(written):
@@ -160,9 +160,9 @@ def test_tables_come_from_csv_files(function, kind, sign, written):
 )
 def test_a_wrong_table_is_told_with_its_line(table, file, words, written):
     value = f"{{function: table, {table}, direction: [0, 0, 1]}}"
-    found = problem(written(scene=LOADED.replace("VALUE", value) + RUN, push_csv=file))
-    assert found[:2] == ("scene.yaml", 3)
-    assert words in found[2]
+    place = problem(written(scene=LOADED.replace("VALUE", value) + RUN, push_csv=file))
+    assert place[:2] == ("scene.yaml", 3)
+    assert words in place[2]
 
 
 # --- include
@@ -213,9 +213,9 @@ def test_included_files_nest_and_their_files_are_relative_to_them(written):
 def test_wrong_included_files_are_told_with_both_places(scene, place, words, written):
     bad = f"\nbodies:\n- {{name: bad, {BALL.replace('mass: 1', 'mass: -1')}}}\n"
     path = written(scene=scene, part=PART, loop="name: x\ninclude: scene.yaml\n", bad=bad)
-    found = problem(path)
-    assert found[:2] == place
-    assert any(part.replace("{}", f"{path.parent}/") in found[2] for part in words.split("|")), found[2]
+    reported = problem(path)
+    assert reported[:2] == place
+    assert any(part.replace("{}", f"{path.parent}/") in reported[2] for part in words.split("|")), reported[2]
 
 
 # --- for
@@ -251,7 +251,7 @@ def test_an_entry_with_for_stands_for_many(written):
 
 
 @pytest.mark.parametrize(
-    ("given", "names"),
+    ("ranges", "names"),
     [
         ("{i: 2 to 4}", ["b2", "b3", "b4"]),
         ('{i: "range(1, 6, 2)"}', ["b1", "b3", "b5"]),
@@ -261,9 +261,9 @@ def test_an_entry_with_for_stands_for_many(written):
         ("{i: 1 to 0}", []),
     ],
 )
-def test_values_of_variables(given, names, written):
-    many = "{i}{j}" if "j:" in given else "{i}"
-    text = f"parameters: {{n: 2}}\nbodies:\n- {{name: root, {BALL}}}\n- for: {given}\n  name: 'b{many}'\n  {BALL}\n{RUN}"
+def test_values_of_variables(ranges, names, written):
+    many = "{i}{j}" if "j:" in ranges else "{i}"
+    text = f"parameters: {{n: 2}}\nbodies:\n- {{name: root, {BALL}}}\n- for: {ranges}\n  name: 'b{many}'\n  {BALL}\n{RUN}"
     path = written(scene=text)
     if names is None:
         assert "there is no parameter 'i'" in problem(path)[2]  # ranges do not depend on each other
@@ -289,13 +289,13 @@ def test_values_of_variables(given, names, written):
 )
 def test_a_wrong_for_is_told_with_the_line_of_the_entry(old, new, line, words, written):
     assert CHAIN.count(old) == 1
-    found = problem(written(scene=CHAIN.replace(old, new)))
-    assert found[1] == line
-    assert words in found[2]
+    reported = problem(written(scene=CHAIN.replace(old, new)))
+    assert reported[1] == line
+    assert words in reported[2]
 
 
 def test_a_study_varies_the_number_of_repeated_parts(written):
-    found = sweep(
+    study = sweep(
         written(scene=CHAIN),
         {"parameters.n": [2, 4], "bodies.last.shape.mass": [1.0, 3.0]},
         design="list",
@@ -305,7 +305,7 @@ def test_a_study_varies_the_number_of_repeated_parts(written):
         },
         workers=0,
     )
-    assert [outcome.measures for outcome in found.outcomes] == [{"n": 3.0, "x": 1.0}, {"n": 5.0, "x": 2.0}]
+    assert [outcome.measures for outcome in study.outcomes] == [{"n": 3.0, "x": 1.0}, {"n": 5.0, "x": 2.0}]
 
 
 # --- parts placed at each other
@@ -331,7 +331,9 @@ def test_many_parts_are_placed_one_at_the_other(written):
 def test_values_from_the_command_line_replace_those_of_the_scene(written, capsys):
     path = written(scene=CHAIN)
     sets = ["parameters.n=5", "parameters.L==0.2*2", "bodies.last.shape.mass=7", "run.dt=2e-3", "name=other"]
-    assert main(["info", str(path), "--json", *(x for each in sets for x in ("--set", each))]) == 0
+    assert (
+        main(["info", str(path), "--json", *(x for assignment in sets for x in ("--set", assignment))]) == 0
+    )
     scene = json.loads(capsys.readouterr().out)
     assert scene["name"] == "other"
     assert scene["run"]["dt"] == 0.002
@@ -342,7 +344,7 @@ def test_values_from_the_command_line_replace_those_of_the_scene(written, capsys
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("assignment", "words"),
     [
         ("parameters.m=3", "there is no 'm' in parameters"),
         ("parameters.n", "is not PATH=VALUE"),
@@ -351,8 +353,8 @@ def test_values_from_the_command_line_replace_those_of_the_scene(written, capsys
     ],
 )
 @pytest.mark.parametrize("command", ["check", "run", "equilibrium", "modes", "info", "converge"])
-def test_wrong_values_from_the_command_line(command, given, words, written, capsys):
-    assert main([command, str(written(scene=CHAIN)), "--set", given]) == 2
+def test_wrong_values_from_the_command_line(command, assignment, words, written, capsys):
+    assert main([command, str(written(scene=CHAIN)), "--set", assignment]) == 2
     assert words in capsys.readouterr().err
 
 

@@ -39,27 +39,27 @@ def lying() -> Model:
 
 
 def test_files_have_planes_as_rectangles_and_spheres_that_no_shape_shows(tmp_path) -> None:
-    layout, state = (own := lying().build()).layout, own.state
-    found = {name: (frame, vertices, faces) for name, frame, vertices, faces in meshes(layout)}
-    assert list(found) == ["foot", "floor"]
-    frame, vertices, faces = found["foot"]
+    layout, state = (built := lying().build()).layout, built.state
+    surfaces = {name: (frame, vertices, faces) for name, frame, vertices, faces in meshes(layout)}
+    assert list(surfaces) == ["foot", "floor"]
+    frame, vertices, faces = surfaces["foot"]
     assert frame == layout.bodies[1].frame
     assert np.linalg.norm(vertices - [0, 0, -0.05], axis=1) == pytest.approx(np.full(len(vertices), 0.02))
-    frame, vertices, faces = found["floor"]
+    frame, vertices, faces = surfaces["floor"]
     assert frame == 0
     assert faces.tolist() == [[0, 1, 2], [0, 2, 3]]
     assert vertices[:, 2] == pytest.approx(np.zeros(4))
     points = Drawing(layout).points(state)
     assert np.all(vertices.min(axis=0)[:2] < points.min(axis=0)[:2])
     assert np.all(vertices.max(axis=0)[:2] > points.max(axis=0)[:2])
-    plain, whole = Drawing(layout), Drawing(layout, surfaces=True)
+    plain, with_surfaces = Drawing(layout), Drawing(layout, surfaces=True)
     assert plain.names == ["rod", "ball", "block"]
-    assert whole.names == [*plain.names, "foot", "floor"]
-    assert whole.n_points == plain.n_points + 4 + len(found["foot"][1])
-    assert whole.triangles.max() == whole.n_points - 1
-    own_floor = whole.cells["object"] == 4
+    assert with_surfaces.names == [*plain.names, "foot", "floor"]
+    assert with_surfaces.n_points == plain.n_points + 4 + len(surfaces["foot"][1])
+    assert with_surfaces.triangles.max() == with_surfaces.n_points - 1
+    own_floor = with_surfaces.cells["object"] == 4
     assert own_floor.sum() == 2
-    assert not whole.cells["is_rod"][own_floor].any()
+    assert not with_surfaces.cells["is_rod"][own_floor].any()
 
 
 def test_a_tilted_plane_on_a_body_goes_with_it() -> None:
@@ -69,8 +69,8 @@ def test_a_tilted_plane_on_a_body_goes_with_it() -> None:
     tray = model.add_plane("tray", body.at((0, 0, 0)), tuple(n))
     model.add_contact("on", model.add_sphere("ball", ball, 0.1), tray, stiffness=1e3)
     built = model.build()
-    whole = Drawing(built.layout, surfaces=True)
-    corners = whole.points(built.state)[-4:]
+    drawing = Drawing(built.layout, surfaces=True)
+    corners = drawing.points(built.state)[-4:]
     assert (corners - [1, 2, 3]) @ n == pytest.approx(np.zeros(4), abs=1e-13)
     assert np.ptp(corners, axis=0).max() > 0.5
 
@@ -141,27 +141,27 @@ def volume(triangles):
 
 def moved(state: State) -> State:
     """All of it turned and carried, and the ball on its own."""
-    turn = quaternions.from_rotation_vector(np.array([0.3, -1.0, 0.5]))
-    r = quaternions.rotate(turn, state.r) + np.array([1.0, -2.0, 3.0])
-    quat = quaternions.multiply(np.broadcast_to(turn, state.quat.shape), state.quat)
+    rotation = quaternions.from_rotation_vector(np.array([0.3, -1.0, 0.5]))
+    r = quaternions.rotate(rotation, state.r) + np.array([1.0, -2.0, 3.0])
+    quat = quaternions.multiply(np.broadcast_to(rotation, state.quat.shape), state.quat)
     r[0], quat[0] = state.r[0], state.quat[0]
     return state._replace(r=r, quat=quat)
 
 
 def test_a_net_lies_in_its_plane_below_all_that_meets_it_and_goes_with_it():
     built = leaning().build()
-    deck, ball = (own.frame for own in built.layout.bodies[:2])
+    deck, ball = (body.frame for body in built.layout.bodies[:2])
     far = built.state._replace(r=built.state.r.copy())
     far.r[ball, 1] += 5.0
     for state in (built.state, moved(built.state)):
         net = drawn(built, [built.state, far], state)[PLANE].reshape(-1, 3)
         local = quaternions.rotate(quaternions.conjugate(state.quat[deck]), net - state.r[deck])
         assert np.abs(local[:, 2] - 0.05).max() == pytest.approx(0.5 * BAR * SIZE, abs=1e-12)
-        places = [
-            quaternions.rotate(quaternions.conjugate(own.quat[deck]), own.r - own.r[deck])
-            for own in (built.state, far)
+        positions = [
+            quaternions.rotate(quaternions.conjugate(body.quat[deck]), body.r - body.r[deck])
+            for body in (built.state, far)
         ]
-        met = np.concatenate([own[1:][np.arange(1, len(own)) != deck] for own in places])[:, :2]
+        met = np.concatenate([body[1:][np.arange(1, len(body)) != deck] for body in positions])[:, :2]
         edge = MARGIN * SIZE
         for way, sign in ((np.min, -1.0), (np.max, 1.0)):
             beyond = sign * (way(local[:, :2], axis=0) - way(met, axis=0))
@@ -173,10 +173,10 @@ def test_spheres_are_drawn_where_no_shape_shows_them():
     built = leaning().build()
     state = moved(built.state)
     _, balls = drawn(built, [built.state], state)
-    each = len(balls) // 2
-    assert each * 2 == len(balls)
-    places = (built.layout.bodies[2].frame, [-0.1, 0, 0]), (built.layout.rods[0].frames[-1], [0, 0, 0])
-    for corners, radius, (frame, X) in zip(np.split(balls, 2), (0.02, 0.03), places, strict=True):
+    n_vertices = len(balls) // 2
+    assert n_vertices * 2 == len(balls)
+    centres = (built.layout.bodies[2].frame, [-0.1, 0, 0]), (built.layout.rods[0].frames[-1], [0, 0, 0])
+    for corners, radius, (frame, X) in zip(np.split(balls, 2), (0.02, 0.03), centres, strict=True):
         centre = state.r[frame] + quaternions.rotate(state.quat[frame], np.array(X))
         assert np.linalg.norm(corners - centre, axis=2) == pytest.approx(radius, abs=1e-14)
         assert 0.9 < volume(corners - centre) / (4 / 3 * np.pi * radius**3) < 1.0
@@ -220,7 +220,7 @@ def test_bodies_without_a_shape_are_drawn_as_what_they_touch_with():
     made.add_contact("meet", inner, knob, stiffness=1e4)
     built = made.build()
     drawn_bodies = built.layout.bodies
-    parts = [own.vertices[own.faces] for own in drawn_bodies]
+    parts = [body.vertices[body.faces] for body in drawn_bodies]
     exact = np.pi * 0.02**2 * (0.1 + 4 / 3 * 0.02) + 4 / 3 * np.pi * 0.03**3
     assert 0.85 < volume(parts[0]) / exact < 1.0
     assert volume(parts[1]) == pytest.approx(1e-3, rel=1e-12)

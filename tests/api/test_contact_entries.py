@@ -27,7 +27,7 @@ def scene() -> Model:
     return model
 
 
-def add(model: Model, a, b=None, **given):
+def add(model: Model, a, b=None, **options):
     """A contact of things by their names."""
     every = {**model.rods, **model.spheres, **model.planes}
 
@@ -36,9 +36,9 @@ def add(model: Model, a, b=None, **given):
             return type(of)(map(things, of))
         return every.get(of, of) if isinstance(of, str) else of
 
-    if "ignore" in given:
-        given["ignore"] = things(given["ignore"])
-    return model.add_contact("it", things(a), things(b), **given)
+    if "ignore" in options:
+        options["ignore"] = things(options["ignore"])
+    return model.add_contact("it", things(a), things(b), **options)
 
 
 K = {"stiffness": 1e4}
@@ -140,16 +140,16 @@ OF_SIDES = [
         r"3.0 is no surface; give a rod, or what add_sphere, add_solid, add_plane and add_mesh return",
     ),
 ]
-WRONG = [*(((ONE, FLOOR), given, words) for given, words in OF_A_BALL), *OF_SIDES]
+WRONG = [*(((ONE, FLOOR), options, words) for options, words in OF_A_BALL), *OF_SIDES]
 WRONG += [((ONE, FLOOR), {"law": text}, words) for text, words in TEXTS]
 WRONG += [((ONE, FLOOR), {**K, "friction": friction}, words) for friction, words in FRICTIONS]
 
 
-@pytest.mark.parametrize(("of", "given", "words"), WRONG, ids=range(len(WRONG)))
-def test_what_cannot_be_is_told_with_the_value_and_the_cure(of, given, words):
+@pytest.mark.parametrize(("of", "options", "words"), WRONG, ids=range(len(WRONG)))
+def test_what_cannot_be_is_told_with_the_value_and_the_cure(of, options, words):
     model = scene()
     with pytest.raises(ModelError, match=f"^contact 'it': .*{words}"):
-        add(model, *of, **given)
+        add(model, *of, **options)
     assert not model.contacts
 
 
@@ -199,7 +199,7 @@ def test_two_contacts_do_not_share_a_pair():
 
 
 @pytest.mark.parametrize(
-    ("of", "given", "found"),
+    ("of", "options", "expected"),
     [
         ((ONE, FLOOR), K, {(FLOOR, ONE)}),
         (([ONE, TWO], [FLOOR, WALL]), K, {(p, s) for p in (FLOOR, WALL) for s in (ONE, TWO)}),
@@ -217,9 +217,9 @@ def test_two_contacts_do_not_share_a_pair():
     ],
     ids=range(9),
 )
-def test_which_pairs_meet(of, given, found):
-    pairs = add(scene(), *of, **given).pairs
-    assert sorted((x.name, y.name) for x, y in pairs) == sorted(found)
+def test_which_pairs_meet(of, options, expected):
+    pairs = add(scene(), *of, **options).pairs
+    assert sorted((x.name, y.name) for x, y in pairs) == sorted(expected)
 
 
 def test_surfaces_of_one_body_or_of_driven_frames_do_not_touch():
@@ -247,12 +247,12 @@ def test_stiffness_of_rods_follows_from_their_materials():
 
 def test_numbers_of_the_law_and_of_what_is_lost():
     model = scene()
-    own = add(model, ONE, FLOOR, stiffness=3.0, exponent=1.5, restitution=0.6, damping=0.2, rest_speed=0.01,
+    contact = add(model, ONE, FLOOR, stiffness=3.0, exponent=1.5, restitution=0.6, damping=0.2, rest_speed=0.01,
               friction=Friction(0.4, 0.5, 7.0, rolling=0.3, drilling=0.1))  # fmt: skip
-    (pair,) = own.pairs
-    assert contact_law(own, pair).tolist() == [0, 3.0, 1.5, 0.0]
+    (pair,) = contact.pairs
+    assert contact_law(contact, pair).tolist() == [0, 3.0, 1.5, 0.0]
     b = (1 - 0.36) / (1 + 0.36)
-    assert contact_losses(own, pair).tolist() == pytest.approx(
+    assert contact_losses(contact, pair).tolist() == pytest.approx(
         [b, 0.2, 0.01, 0.5, 0.4, 7.0, 0.1, 0.3, 1, 1, 1]
     )
     assert (1 - b) / (1 + b) == pytest.approx(0.6**2)
@@ -265,7 +265,7 @@ def test_numbers_of_the_law_and_of_what_is_lost():
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "coefficients"),
     [
         ("1e4*depth + 2e6*depth**3", (1e4, 0, 2e6)),
         ("depth", (1, 0, 0)),
@@ -276,9 +276,9 @@ def test_numbers_of_the_law_and_of_what_is_lost():
         ("pi*depth**3", (0, 0, math.pi)),
     ],
 )
-def test_a_law_as_a_text_is_its_three_coefficients(text, found):
+def test_a_law_as_a_text_is_its_three_coefficients(text, coefficients):
     """With bristles as stiff as the linear term; a text with others asks for theirs, where there is friction."""
-    own = add(scene(), ONE, FLOOR, law=text, friction=0.0, restitution=0.5)
-    assert contact_law(own, own.pairs[0]).tolist() == [2, *found]
-    assert contact_losses(own, own.pairs[0])[5] == max(found)
-    assert own.described()["law"] == own.law
+    contact = add(scene(), ONE, FLOOR, law=text, friction=0.0, restitution=0.5)
+    assert contact_law(contact, contact.pairs[0]).tolist() == [2, *coefficients]
+    assert contact_losses(contact, contact.pairs[0])[5] == max(coefficients)
+    assert contact.described()["law"] == contact.law

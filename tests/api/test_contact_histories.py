@@ -20,8 +20,8 @@ MASS = 1000 * np.pi * 0.01**2 * 0.3  # of a rod of 0.3 m
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 
 
-def run(model: Model, t_end: float, dt: float, **more) -> Result:
-    return simulate(model, t_end, dt, progress=False, **{"output_every": 1, **more})
+def run(model: Model, t_end: float, dt: float, **options) -> Result:
+    return simulate(model, t_end, dt, progress=False, **{"output_every": 1, **options})
 
 
 def incline(degrees: float, friction: float) -> Model:
@@ -54,17 +54,17 @@ def test_a_ball_at_rest_presses_with_its_weight():
     """Also on all points that are drawn of it."""
     m = 1000 * 4 / 3 * np.pi * 0.05**3
     result = run(ball_on_floor(0.05 - m * G / 1e4, friction=0.5, restitution=0.5), 0.02, 1e-3)
-    own = result.contact("on")
-    assert own.force == pytest.approx(np.tile([0, 0, m * G], (21, 1)), abs=1e-9)
-    assert own.normal_force == pytest.approx(m * G, abs=1e-9)
-    assert own.point == pytest.approx(np.zeros((21, 3)), abs=1e-12)
-    assert own.touching.tolist() == [1] * 21
-    assert own.sliding.tolist() == [0] * 21
-    assert own.slip_rate == pytest.approx(0.0, abs=1e-9)
-    assert own.loss_rate == pytest.approx(0.0, abs=1e-9)
+    contact = result.contact("on")
+    assert contact.force == pytest.approx(np.tile([0, 0, m * G], (21, 1)), abs=1e-9)
+    assert contact.normal_force == pytest.approx(m * G, abs=1e-9)
+    assert contact.point == pytest.approx(np.zeros((21, 3)), abs=1e-12)
+    assert contact.touching.tolist() == [1] * 21
+    assert contact.sliding.tolist() == [0] * 21
+    assert contact.slip_rate == pytest.approx(0.0, abs=1e-9)
+    assert contact.loss_rate == pytest.approx(0.0, abs=1e-9)
     drawing, none = Drawing(result.layout), np.zeros((0, 6))
-    found = drawing.arrays(result.state(0), none, none)[1]["contact_force"]
-    assert found == pytest.approx(np.tile([0, 0, m * G], (len(found), 1)), rel=1e-6)
+    forces = drawing.arrays(result.state(0), none, none)[1]["contact_force"]
+    assert forces == pytest.approx(np.tile([0, 0, m * G], (len(forces), 1)), rel=1e-6)
     assert color_fields.names(result.layout) == ["speed", "contact"]
 
 
@@ -79,53 +79,53 @@ def test_a_model_without_contacts_has_no_field_of_them():
 
 
 def test_a_rod_that_lies_presses_with_its_weight_and_along_it_with_that_of_a_length():
-    own = run(incline(0.0, 0.0), 0.02, 1e-3).contact("rest")
-    assert own.force[:, 2] == pytest.approx(MASS * G, abs=1e-9)
-    assert own.along("rod")[..., 2] == pytest.approx(MASS / 0.3 * G, abs=1e-8)
-    assert own.touching.tolist() == [3] * 21
+    contact = run(incline(0.0, 0.0), 0.02, 1e-3).contact("rest")
+    assert contact.force[:, 2] == pytest.approx(MASS * G, abs=1e-9)
+    assert contact.along("rod")[..., 2] == pytest.approx(MASS / 0.3 * G, abs=1e-8)
+    assert contact.touching.tolist() == [3] * 21
     with pytest.raises(UnknownName, match="contact 'rest': no rod 'rope'; there are rod"):
-        own.along("rope")
+        contact.along("rope")
 
 
 def test_a_rod_that_slides_down_an_incline_is_held_by_the_normal_force_times_the_coefficient():
     result = run(incline(30.0, 0.2), 0.05, 1e-3)
-    own, across = result.contact("rest"), MASS * G * np.cos(np.radians(30))
+    contact, across = result.contact("rest"), MASS * G * np.cos(np.radians(30))
     late = slice(25, None)
-    assert own.sliding[late].tolist() == [3] * 26
-    assert own.normal_force == pytest.approx(across, rel=1e-9)
-    assert own.tangential_force[late] == pytest.approx(0.2 * across, rel=1e-3)
-    assert own.force[late, 0] == pytest.approx(-0.2 * across, rel=1e-3)
-    assert own.slip_rate[late] == pytest.approx(result.rod("rod").v[late, :, 0].mean(axis=1), rel=0.01)
-    assert own.loss_rate[late] == pytest.approx(0.2 * across * own.slip_rate[late], rel=1e-3)
-    assert own.energy == pytest.approx(result.energy["spring"], abs=1e-15)
+    assert contact.sliding[late].tolist() == [3] * 26
+    assert contact.normal_force == pytest.approx(across, rel=1e-9)
+    assert contact.tangential_force[late] == pytest.approx(0.2 * across, rel=1e-3)
+    assert contact.force[late, 0] == pytest.approx(-0.2 * across, rel=1e-3)
+    assert contact.slip_rate[late] == pytest.approx(result.rod("rod").v[late, :, 0].mean(axis=1), rel=0.01)
+    assert contact.loss_rate[late] == pytest.approx(0.2 * across * contact.slip_rate[late], rel=1e-3)
+    assert contact.energy == pytest.approx(result.energy["spring"], abs=1e-15)
 
 
-@pytest.mark.parametrize("given", [{}, {"friction": (0.4, 0.3), "restitution": 0.6}])
-def test_two_rods_press_each_other_with_opposite_forces_that_change_their_momenta(given, tmp_path):
+@pytest.mark.parametrize("losses", [{}, {"friction": (0.4, 0.3), "restitution": 0.6}])
+def test_two_rods_press_each_other_with_opposite_forces_that_change_their_momenta(losses, tmp_path):
     file = tmp_path / "rods.vtkhdf"
-    result = run(crossing(**given), 0.02, 2e-4, output=file)
-    own = result.contact("hit")
-    on_low, on_high = (own.along(name) for name in ("low", "high"))
+    result = run(crossing(**losses), 0.02, 2e-4, output=file)
+    contact = result.contact("hit")
+    on_low, on_high = (contact.along(name) for name in ("low", "high"))
     of_nodes = np.array([0.5, 1, 1, 0.5])[:, None]
     lengths = {"low": 0.1, "high": np.hypot(0.03, 0.2) / 3}
     sums = [np.sum(f * of_nodes * lengths[n], axis=1) for f, n in ((on_low, "low"), (on_high, "high"))]
-    size = own.normal_force.max()
-    assert sums[0] == pytest.approx(own.force, abs=1e-12 * size)
-    assert sums[1] == pytest.approx(-own.force, abs=1e-12 * size)
+    size = contact.normal_force.max()
+    assert sums[0] == pytest.approx(contact.force, abs=1e-12 * size)
+    assert sums[1] == pytest.approx(-contact.force, abs=1e-12 * size)
     low = result.rod("low").v
     gained = MASS / 3 * np.sum((low[-1] - low[0]) * of_nodes, axis=0)
-    assert impulse(result, own.force) == pytest.approx(gained, abs=0.03 * np.abs(gained).max())
-    assert (impulse(result, own.loss_rate) > 0.0) == bool(given)
-    assert impulse(result, own.loss_rate) == pytest.approx(result.dissipation[-1], rel=0.03)
-    assert own.energy == pytest.approx(result.energy["spring"], abs=1e-15)
-    assert own.touching.max() == 1
-    assert (own.sliding.max() > 0) == bool(given)
-    turned = run(crossing(turned=True, **given), 0.02, 2e-4).contact("hit")
-    assert turned.force == pytest.approx(-own.force, abs=1e-6 * size)
-    again = Result.load(file).contact("hit")
-    assert np.array_equal(again.along("low"), on_low)
-    for name, column in again.table().items():
-        assert np.array_equal(own.table()[name], column)
+    assert impulse(result, contact.force) == pytest.approx(gained, abs=0.03 * np.abs(gained).max())
+    assert (impulse(result, contact.loss_rate) > 0.0) == bool(losses)
+    assert impulse(result, contact.loss_rate) == pytest.approx(result.dissipation[-1], rel=0.03)
+    assert contact.energy == pytest.approx(result.energy["spring"], abs=1e-15)
+    assert contact.touching.max() == 1
+    assert (contact.sliding.max() > 0) == bool(losses)
+    turned = run(crossing(turned=True, **losses), 0.02, 2e-4).contact("hit")
+    assert turned.force == pytest.approx(-contact.force, abs=1e-6 * size)
+    reloaded = Result.load(file).contact("hit")
+    assert np.array_equal(reloaded.along("low"), on_low)
+    for name, column in reloaded.table().items():
+        assert np.array_equal(contact.table()[name], column)
 
 
 def test_of_sides_with_a_plane_and_a_ball_the_force_is_that_on_the_first():
@@ -138,8 +138,8 @@ def test_of_sides_with_a_plane_and_a_ball_the_force_is_that_on_the_first():
     floor = model.add_plane("floor", model.ground.at((0, 0, 0.001)), (0, 0, 1))
     side = model.add_plane("ceiling", model.ground.at((0, 0, 0.199)), (0, 0, -1))
     model.add_contact("both", [floor, spheres[1]], [spheres[0], side], stiffness=1e4)
-    told = model.build().layout.description["contacts"]["both"]
-    assert (told["interactions"], told["planes_of_a"], told["pairs"]) == (2, 1, 1)
+    description = model.build().layout.description["contacts"]["both"]
+    assert (description["interactions"], description["planes_of_a"], description["pairs"]) == (2, 1, 1)
     result = run(model, 1e-3, 1e-3)
     # on floor: -10 N, on the upper ball: 5 N from below, -5 N by the ceiling
     assert result.contact("both").force[0] == pytest.approx([0, 0, -10.0 + 5.0 - 5.0], abs=1e-9)
@@ -151,40 +151,40 @@ def test_contact_forces_are_drawn_on_nodes_and_bodies(tmp_path):
     """The same of many states at once, in a file, and in colours."""
     file = tmp_path / "rods.vtkhdf"
     result = run(crossing(friction=0.4), 0.01, 2e-4, output=file)
-    again, drawing = Result.load(file), Drawing(result.layout)
-    own, states = result.contact("hit"), result.states(slice(0, result.n_outputs))
+    reloaded, drawing = Result.load(file), Drawing(result.layout)
+    history, states = result.contact("hit"), result.states(slice(0, result.n_outputs))
     strains = result.element_values("strains", slice(0, result.n_outputs))
     of_nodes = drawing.arrays(states, strains, strains)[1]["contact_force"]
     assert of_nodes.shape == (result.n_outputs, 8, 3)
-    assert of_nodes[:, :4].sum(axis=1) == pytest.approx(own.force, rel=1e-5, abs=1e-5)
-    assert of_nodes[:, 4:].sum(axis=1) == pytest.approx(-own.force, rel=1e-5, abs=1e-5)
-    stored = again.drawn("PointData/contact_force", slice(0, result.n_outputs), (8, 3))
+    assert of_nodes[:, :4].sum(axis=1) == pytest.approx(history.force, rel=1e-5, abs=1e-5)
+    assert of_nodes[:, 4:].sum(axis=1) == pytest.approx(-history.force, rel=1e-5, abs=1e-5)
+    stored = reloaded.drawn("PointData/contact_force", slice(0, result.n_outputs), (8, 3))
     assert np.array_equal(stored, of_nodes)
-    k = int(np.argmax(own.normal_force))
+    k = int(np.argmax(history.normal_force))
     contact = color_fields.field_of("contact", drawing)
     shown = color_fields.values(contact, drawing, result.state(k), strains[k], strains[k])
     assert shown == pytest.approx(np.linalg.norm(of_nodes[k], axis=1), rel=1e-6)
-    assert audit(again).ok, audit(again).text()
+    assert audit(reloaded).ok, audit(reloaded).text()
 
 
 def test_report_plot_and_dataset_include_contacts(tmp_path):
     result = run(crossing(friction=0.4), 0.01, 2e-4)
-    own = result.contact("hit")
+    contact = result.contact("hit")
     page = report(result, tmp_path / "page.html").read_text("utf-8")
     assert '<section id="contacts"' in page
     assert "outputs at which it touches" in page
-    (told,) = contact_curves(result, np.arange(0, result.n_outputs, 5))
-    assert np.array_equal(told.normal, own.normal_force[::5])
-    assert np.array_equal(told.tangential, own.tangential_force[::5])
-    assert np.array_equal(told.depth, own.depth[::5])
+    (curves,) = contact_curves(result, np.arange(0, result.n_outputs, 5))
+    assert np.array_equal(curves.normal, contact.normal_force[::5])
+    assert np.array_equal(curves.tangential, contact.tangential_force[::5])
+    assert np.array_equal(curves.depth, contact.depth[::5])
     lines = plot(result, "contacts", tmp_path / "a.png").axes[0].lines
     assert [line.get_label() for line in lines] == ["hit", "hit, friction"]
-    assert np.array_equal(lines[0].get_ydata(), own.normal_force)
-    assert np.array_equal(lines[1].get_ydata(), own.tangential_force)
-    found = result.to_xarray(["hit"])
-    assert np.array_equal(found["hit.slip_rate"], own.slip_rate)
-    assert found["hit.gap"].attrs["units"] == "m"
-    assert found["hit.force_z"].attrs["units"] == "N"
+    assert np.array_equal(lines[0].get_ydata(), contact.normal_force)
+    assert np.array_equal(lines[1].get_ydata(), contact.tangential_force)
+    dataset = result.to_xarray(["hit"])
+    assert np.array_equal(dataset["hit.slip_rate"], contact.slip_rate)
+    assert dataset["hit.gap"].attrs["units"] == "m"
+    assert dataset["hit.force_z"].attrs["units"] == "N"
     bare = Model("m")
     bare.add_body("a", Sphere(0.1, mass=1.0))
     none = run(bare, 0.01, 0.01)
@@ -216,14 +216,16 @@ def test_bristles_are_those_of_their_own_contact():
 
 
 def test_along_a_closed_rod_a_weight_is_the_same_everywhere():
-    turn = 2 * np.pi * np.arange(12) / 12
+    angles = 2 * np.pi * np.arange(12) / 12
     z = 0.01 - 1e-4
     model = Model("ring")
-    ring = model.add_rod("ring", [(0.1 * np.cos(a), 0.1 * np.sin(a), z) for a in turn], THIN, 12, closed=True)
+    ring = model.add_rod(
+        "ring", [(0.1 * np.cos(a), 0.1 * np.sin(a), z) for a in angles], THIN, 12, closed=True
+    )
     model.add_contact("rest", ring, model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1)), 1e4)
-    found = run(model, 1e-4, 1e-4).contact("rest").along("ring")[0]
-    assert found[:, 2] == pytest.approx(1.0, rel=1e-2)
-    assert np.ptp(found[:, 2]) < 1e-3
+    line_load = run(model, 1e-4, 1e-4).contact("rest").along("ring")[0]
+    assert line_load[:, 2] == pytest.approx(1.0, rel=1e-2)
+    assert np.ptp(line_load[:, 2]) < 1e-3
 
 
 def test_the_gap_is_the_distance_of_the_nearest_parts():

@@ -33,8 +33,8 @@ def meeting(angle: float, n: int = 2, length: float = L, **contact) -> Model:
 
 
 def one_of(model: Model):
-    (own,) = estimate_contacts(model, Placement(model))
-    return own
+    (estimate,) = estimate_contacts(model, Placement(model))
+    return estimate
 
 
 # --- depths and times
@@ -51,41 +51,41 @@ LAWS = {  # of a ball, and its terms, factor by power
 @pytest.mark.parametrize(("law", "terms"), LAWS.values(), ids=LAWS)
 def test_depth_and_duration_of_a_ball_are_those_of_its_mass_on_a_spring(law, terms) -> None:
     model, speed = ball_on_floor(v=(0, 0, -1.5), g=9.81, **law), 1.5
-    own, m = one_of(model), model.bodies["ball"].properties.mass
-    x, y = own.depth_by_weight, own.depth_by_speed
+    estimate, m = one_of(model), model.bodies["ball"].properties.mass
+    x, y = estimate.depth_by_weight, estimate.depth_by_speed
     assert sum(c * x**p for p, c in terms.items()) == pytest.approx(m * 9.81, rel=1e-9)
     energy = sum(c * y ** (p + 1) / (p + 1) for p, c in terms.items())
     assert energy == pytest.approx(m * speed**2 / 2, rel=1e-9)
-    slope = sum(p * c * own.depth ** (p - 1) for p, c in terms.items())
-    assert own.duration == pytest.approx(np.pi * np.sqrt(m / slope), rel=1e-9)
+    slope = sum(p * c * estimate.depth ** (p - 1) for p, c in terms.items())
+    assert estimate.duration == pytest.approx(np.pi * np.sqrt(m / slope), rel=1e-9)
 
 
-@pytest.mark.parametrize("given", [{"exponent": 1.0}, {"exponent": 1.5}, {"stiffness": None}], ids=str)
+@pytest.mark.parametrize("law", [{"exponent": 1.0}, {"exponent": 1.5}, {"stiffness": None}], ids=str)
 @pytest.mark.parametrize("angle", [90.0, 30.0])
-def test_rods_that_cross_press_along_the_shape_of_their_crossing(angle: float, given) -> None:
+def test_rods_that_cross_press_along_the_shape_of_their_crossing(angle: float, law) -> None:
     """The gap at s from the crossing is depth - s^2 sin^2/(2 rho): its force by quadrature; rods of different masses. By their
     materials half of pi/4 E.
     """
-    own, exponent = one_of(meeting(angle, length=2 * L, **given)), given.get("exponent", 1.0)
-    k = np.pi / 8 * 1e7 if "stiffness" in given else K
-    s = np.linspace(-0.5, 0.5, 200_001) * own.width
-    depth = np.maximum(own.depth - (s * np.sin(np.radians(angle))) ** 2 / (2 * RHO), 0.0)
+    estimate, exponent = one_of(meeting(angle, length=2 * L, **law)), law.get("exponent", 1.0)
+    k = np.pi / 8 * 1e7 if "stiffness" in law else K
+    s = np.linspace(-0.5, 0.5, 200_001) * estimate.width
+    depth = np.maximum(estimate.depth - (s * np.sin(np.radians(angle))) ** 2 / (2 * RHO), 0.0)
     assert depth[0] == pytest.approx(0.0, abs=1e-12)
     force = k * np.sum(depth**exponent) * (s[1] - s[0])
     q, mass = exponent + 0.5, M * 2 * M / (3 * M)
-    assert force * own.depth / (q + 1) == pytest.approx(0.5 * mass * V**2, rel=1e-6)
-    exact = k * np.sqrt(2 * RHO) * beta(0.5, q + 0.5) * own.depth**q / np.sin(np.radians(angle))
+    assert force * estimate.depth / (q + 1) == pytest.approx(0.5 * mass * V**2, rel=1e-6)
+    exact = k * np.sqrt(2 * RHO) * beta(0.5, q + 0.5) * estimate.depth**q / np.sin(np.radians(angle))
     assert force == pytest.approx(exact, rel=1e-6)
-    assert own.duration == pytest.approx(np.pi * np.sqrt(mass * own.depth / (q * force)), rel=1e-6)
-    assert own.depth_by_weight == 0.0
+    assert estimate.duration == pytest.approx(np.pi * np.sqrt(mass * estimate.depth / (q * force)), rel=1e-6)
+    assert estimate.depth_by_weight == 0.0
 
 
 @pytest.mark.parametrize("angle", [0.0, 1.0])
 def test_rods_side_by_side_press_along_their_length(angle: float) -> None:
-    own = one_of(meeting(angle))
-    assert own.width == np.inf
-    assert own.duration == pytest.approx(np.pi * np.sqrt(M / 2 / (K * L)))
-    assert own.depth_by_speed == pytest.approx(V * np.sqrt(M / 2 / (K * L)))
+    estimate = one_of(meeting(angle))
+    assert estimate.width == np.inf
+    assert estimate.duration == pytest.approx(np.pi * np.sqrt(M / 2 / (K * L)))
+    assert estimate.depth_by_speed == pytest.approx(V * np.sqrt(M / 2 / (K * L)))
 
 
 def test_a_rod_above_a_plane_is_pressed_by_its_weight_per_length() -> None:

@@ -59,8 +59,8 @@ def test_a_rod_has_the_radius_that_its_contact_is_given():
 
 def test_rods_have_the_stations_that_are_given_or_ten_along_the_width_of_their_contact():
     """But no more than 32."""
-    for given, stations in (({"stations": 5}, 5), ({"stiffness": 1e4}, 30), ({"stiffness": 1e6}, 32)):
-        assert crossing(**given).build().system.contacts.stations.tolist() == [stations]
+    for options, stations in (({"stations": 5}, 5), ({"stiffness": 1e4}, 30), ({"stiffness": 1e6}, 32)):
+        assert crossing(**options).build().system.contacts.stations.tolist() == [stations]
 
 
 def test_rods_joined_at_a_node_meet_elsewhere_only():
@@ -82,9 +82,9 @@ def test_a_ball_on_the_end_of_a_rod_meets_the_rest_of_it():
     body = model.add_body("ball", Sphere(0.03, density=1000), (0.4, 0, 0))
     model.add_joint("weld", "weld", rod.end, body, at=(0.4, 0, 0))
     model.add_contact("it", rod, model.add_sphere("ball", body, 0.03), 1e4)
-    found = begun(model).contact("it")
-    assert found.energy[0] == 0.0
-    assert found.gap[0] == pytest.approx(0.1 - 0.04)  # to the element before the last
+    contact = begun(model).contact("it")
+    assert contact.energy[0] == 0.0
+    assert contact.gap[0] == pytest.approx(0.1 - 0.04)  # to the element before the last
 
 
 def test_spheres_of_bodies_that_a_joint_joins_meet_only_as_a_pair_of_their_own():
@@ -104,10 +104,10 @@ def wound(n, law="power", away=0.0, radius=0.01):
     model = Model("drum")
     drum = model.add_body("drum", Cylinder(0.25, 0.2, mass=3.0), (0.0, 0.0, 0.0))
     curve = [(ring * np.cos(a), ring * np.sin(a), 0.0) for a in np.linspace(0.0, 1.5 * np.pi, 601)]
-    given = {"reach": 1e-3} if law == "barrier" else {}
+    options = {"reach": 1e-3} if law == "barrier" else {}
     rope = model.add_rod("rope", curve, THIN, n)
     solid = model.add_solid("drum", drum)
-    model.add_contact("c", rope, solid, stiffness=1e5, radius=radius, law=law, **given)
+    model.add_contact("c", rope, solid, stiffness=1e5, radius=radius, law=law, **options)
     return model
 
 
@@ -134,8 +134,8 @@ def test_among_themselves_surfaces_have_no_sides():
     model = Model("m")
     rods = [model.add_rod(f"{k}", [(0, k, 0), (1, k, 0)], THIN, 2) for k in range(3)]
     model.add_contact("all", rods)
-    own = simulate(model, 0.01, 0.01, progress=False).contact("all")
-    assert list(own.table()) == ["gap", "normal_force", "energy", "touching"]
-    assert own.gap == pytest.approx(0.98)
+    contact = simulate(model, 0.01, 0.01, progress=False).contact("all")
+    assert list(contact.table()) == ["gap", "normal_force", "energy", "touching"]
+    assert contact.gap == pytest.approx(0.98)
     with pytest.raises(ResultError, match="contact 'all': its surfaces have no two sides"):
-        _ = own.force
+        _ = contact.force

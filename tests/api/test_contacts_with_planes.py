@@ -48,15 +48,15 @@ def test_a_straight_rod_of_many_nodes_lies_straight_and_still(element, friction)
     rod = model.add_rod("rod", ends, section, 3, element=element)
     floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
     on = model.add_contact("on", rod, floor, stiffness=1e5, friction=friction, rest_speed=1e-3)
-    found = simulate(model, 0.3, 1e-3, output_every=10, progress=False)
-    r, weight = found.rod("rod").r, 1000.0 * np.pi * 0.01**2 * 0.5 * G
+    result = simulate(model, 0.3, 1e-3, output_every=10, progress=False)
+    r, weight = result.rod("rod").r, 1000.0 * np.pi * 0.01**2 * 0.5 * G
     assert np.ptp(r[-1, :, 2]) < (1e-6 if friction else 1e-12)
     assert np.abs(r[-1] - r[-2]).max() < (1e-7 if friction else 1e-12)
-    assert found.newton_iterations[1:].mean() < (2.5 if friction else 1.1)
-    contact = found.contact(on.name)
+    assert result.newton_iterations[1:].mean() < (2.5 if friction else 1.1)
+    contact = result.contact(on.name)
     assert contact.force[-1, 2] == pytest.approx(weight, rel=1e-6)
     assert contact.energy[-1] == pytest.approx(0.5 * weight * depth, rel=1e-3)
-    assert audit(found).ok
+    assert audit(result).ok
 
 
 def test_next_to_a_joint_behind_the_plane_a_rod_is_left_out():
@@ -65,9 +65,9 @@ def test_next_to_a_joint_behind_the_plane_a_rod_is_left_out():
     assert touched(lying(z=0.0395, radius=0.04)) == [[0, k] for k in range(3, 11)]
     with pytest.raises(ModelError, match="contact 'rest': no element of rod 'rod' is further from its joint"):
         lying(z=0.34, radius=0.35).build()
-    turn = 2 * np.pi * np.arange(8) / 8  # a ring, on both sides of the node where it begins
+    angles = 2 * np.pi * np.arange(8) / 8  # a ring, on both sides of the node where it begins
     model = Model("ring")
-    points = [(np.cos(a), np.sin(a), 0.0395) for a in turn]
+    points = [(np.cos(a), np.sin(a), 0.0395) for a in angles]
     ring = model.add_rod("ring", points, Section.circular(0.01, RUBBER), 8, closed=True)
     model.add_joint("clamp", "clamp", ring.start)
     floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
@@ -106,24 +106,32 @@ def test_a_rod_with_centres_off_its_curve_is_refused():
 def test_a_ball_on_a_table_comes_back_to_its_height_with_all_its_energy():
     """Tops 1 + v^2/(2 g) = 1.05099 m; k d^2/2 = m g (top - rho + d) is deepest: 0.0326 m."""
     result = simulate(ball_on_floor(v=(0, 0, 1)), 1.1, 1e-3, output_every=1, progress=False)
-    own, z = result.contact("on"), result.body("ball").r[:, 2]
+    contact, z = result.contact("on"), result.body("ball").r[:, 2]
     assert z[np.argmin(z) :].max() == pytest.approx(1.0 + 1.0 / (2 * G), abs=2e-4)  # between two outputs
-    assert own.depth.max() == pytest.approx(0.0326, abs=1e-4)
+    assert contact.depth.max() == pytest.approx(0.0326, abs=1e-4)
     total = result.energy["total"]
     assert np.ptp(total) < 1e-11 * total[0]
-    assert own.gap == pytest.approx(z - 0.05, abs=1e-14)
-    assert own.force[:, 2] == pytest.approx(1e4 * own.depth, abs=1e-10)
-    assert np.array_equal(own.normal_force, np.abs(own.force[:, 2]))
-    assert own.energy == pytest.approx(0.5e4 * own.depth**2, abs=1e-12)
-    assert list(own.table()) == ["gap", "normal_force", "energy", "touching", "force_x", "force_y", "force_z"]
+    assert contact.gap == pytest.approx(z - 0.05, abs=1e-14)
+    assert contact.force[:, 2] == pytest.approx(1e4 * contact.depth, abs=1e-10)
+    assert np.array_equal(contact.normal_force, np.abs(contact.force[:, 2]))
+    assert contact.energy == pytest.approx(0.5e4 * contact.depth**2, abs=1e-12)
+    assert list(contact.table()) == [
+        "gap",
+        "normal_force",
+        "energy",
+        "touching",
+        "force_x",
+        "force_y",
+        "force_z",
+    ]
     assert audit(result).ok, audit(result).text()
 
 
 @quiet
 def test_a_ball_that_slides_bounces_with_its_restitution_and_loses_what_the_balance_says():
     """v_after = 0.7 v; sliding all the while the floor takes mu times the normal impulse, m (1 + 0.7) v, and turns the ball."""
-    given = {"restitution": 0.7, "friction": 0.1, "rest_speed": 1e-6, "stiffness": 1e6}
-    model = ball_on_floor(0.051, (3, 0, -1), 0.0, **given)
+    parameters = {"restitution": 0.7, "friction": 0.1, "rest_speed": 1e-6, "stiffness": 1e6}
+    model = ball_on_floor(0.051, (3, 0, -1), 0.0, **parameters)
     result = simulate(model, 0.02, 5e-5, output_every=1, progress=False)
     v, omega = result.body("ball").v[-1], result.body("ball").omega[-1]
     assert v == pytest.approx([3 - 0.1 * 1.7, 0, 0.7], abs=2e-3)
@@ -238,9 +246,9 @@ def test_the_twin_has_the_spheres_of_a_rod_and_leaves_out_its_own_surface():
     assert list(twin.contacts) == ["ends"]
     assert [x.on.part.name for x in twin.contacts["ends"].a] == ["rod", "rod"]
     assert twin.contacts["ends"].a[1] is twin.spheres["end 1"]
-    told = " ".join(twin.left_out)
-    assert "contact 'rod' is of the surface of rod 'rod', which is a body here: left out" in told
-    assert "contact 'both' is of places that are at rest to each other here: left out" in told
+    omissions = " ".join(twin.left_out)
+    assert "contact 'rod' is of the surface of rod 'rod', which is a body here: left out" in omissions
+    assert "contact 'both' is of places that are at rest to each other here: left out" in omissions
     del model.contacts["both"]
     result = simulate(model.rigidified(), 0.5, 1e-3, progress=False)
     assert np.ptp(result.energy["total"]) < 1e-10

@@ -39,17 +39,17 @@ def plan(elements=10, order=1, n_steps=200, between=10, levels=4, motion=True, e
 class Exact:
     """Runs whose errors are known; `noise`: of runs that are finer than all levels."""
 
-    def __init__(self, given, name, noise=0.0):
-        self.plan, self.noise, self.rows = given, noise, []
+    def __init__(self, planned, name, noise=0.0):
+        self.plan, self.noise, self.rows = planned, noise, []
         self.a, self.b, self.c, self.p, self.q = FIELDS[name]
 
     def value(self, row):
         m, s = self.plan.factors(row)
-        found = LIMIT + self.a * m**-self.p + self.b * s**-self.q + self.c * m**-self.p * s**-self.q
+        values = LIMIT + self.a * m**-self.p + self.b * s**-self.q + self.c * m**-self.p * s**-self.q
         if self.noise and max(m, s) > 8.0:
             seed = [row.elements["rod"], round(1e9 * row.dt)]
-            found = found + self.noise * np.random.default_rng(seed).standard_normal(found.shape)
-        return found
+            values = values + self.noise * np.random.default_rng(seed).standard_normal(values.shape)
+        return values
 
     def error(self, row):
         return distance(self.value(row), LIMIT)
@@ -60,16 +60,16 @@ class Exact:
 
     def sequences(self):
         n = self.plan.n_mesh
-        found = [x[MOTION] for x in self(self.plan.runs())]
+        samples = [x[MOTION] for x in self(self.plan.runs())]
         factors = 2.0 ** np.arange(n)
-        mesh = series(MOTION, 10 * factors, found[:n], 1.0)
-        step = series(MOTION, 0.01 / factors, [found[0], *found[n:]], 1.0)
+        mesh = series(MOTION, 10 * factors, samples[:n], 1.0)
+        step = series(MOTION, 0.01 / factors, [samples[0], *samples[n:]], 1.0)
         return {MOTION: mesh}, {MOTION: step}
 
 
-def chosen(name, error, given=None, noise=0.0):
+def chosen(name, error, planned=None, noise=0.0):
     """The choice, the row it stands for, and the runs."""
-    runs = Exact(given or plan(), name, noise)
+    runs = Exact(planned or plan(), name, noise)
     choice, _ = choose(runs.plan, *runs.sequences(), {MOTION: 1.0}, error, runs)
     row = Run(choice.elements, choice.dt, 1)
     return choice, row, runs
@@ -121,15 +121,15 @@ def test_an_error_that_no_choice_keeps_to_is_missed(monkeypatch, capsys):
     class Known(Refinement):
         def run(self, rows, how):
             self.rates.append(1.0)
-            found = [np.concatenate([[1.0], x[MOTION].ravel()]) for x in runs(rows)]
+            samples = [np.concatenate([[1.0], x[MOTION].ravel()]) for x in runs(rows)]
             return SimpleNamespace(
-                outcomes=[Outcome(k, "", {}, samples=tuple(x)) for k, x in enumerate(found)]
+                outcomes=[Outcome(k, "", {}, samples=tuple(x)) for k, x in enumerate(samples)]
             )
 
-    found = Known(SimpleNamespace(file="scene"), made, {}, error).choice({})
-    assert not found.ok
-    assert "MISSED" in found.text()
-    monkeypatch.setattr(convergence, "converge", lambda *_, **__: found)
+    missed = Known(SimpleNamespace(file="scene"), made, {}, error).choice({})
+    assert not missed.ok
+    assert "MISSED" in missed.text()
+    monkeypatch.setattr(convergence, "converge", lambda *_, **__: missed)
     assert main(["converge", "scene.yaml", "--quiet"]) == 3
     assert "MISSED" in capsys.readouterr().out
 
@@ -138,8 +138,8 @@ def test_an_error_that_no_choice_keeps_to_is_missed(monkeypatch, capsys):
 def test_an_error_is_told_from_one_refinement_by_no_more_than_order_2(order, expected):
     """Of the error the refinement takes 1 - 2^-p away; of order 1 where all levels are exact."""
     levels = [LIMIT + (order > 0) * 2.0 ** (-order * k) * ALONG for k in range(4)]
-    found = series("x", np.arange(4.0), levels, 1.0)
-    assert found.error_of(1e-3) == pytest.approx(expected * 1e-3, rel=1e-9)
+    refinement = series("x", np.arange(4.0), levels, 1.0)
+    assert refinement.error_of(1e-3) == pytest.approx(expected * 1e-3, rel=1e-9)
 
 
 def test_of_several_measures_the_worst_is_told_and_decides():
@@ -173,18 +173,18 @@ def test_choices_have_as_many_elements_as_their_order_divides_and_are_refined_by
     ("n_steps", "between", "every"), [(200, 10, 1), (203, 7, 7), (203, 10, 2), (1000, 50, 2), (7, 1, 1)]
 )
 def test_every_run_ends_at_the_end_and_has_outputs_at_the_samples(n_steps, between, every, motion):
-    given = plan(n_steps=n_steps, between=between, motion=motion, every=every if not motion else between)
-    t_end = n_steps * given.first.dt
+    planned = plan(n_steps=n_steps, between=between, motion=motion, every=every if not motion else between)
+    t_end = n_steps * planned.first.dt
     for s in (0.25, 0.4, 0.99, 1.0, 1.01, 1.7, 2.0, 3.3, 11.9):
-        row = given.finer(1.0, s)
-        assert given.factors(row)[1] >= s * (1 - 1e-9)
+        row = planned.finer(1.0, s)
+        assert planned.factors(row)[1] >= s * (1 - 1e-9)
         n = t_end / row.dt
         assert n == pytest.approx(round(n), abs=1e-6)
-        for t in given.times:
+        for t in planned.times:
             k = t / (row.dt * row.every)
             assert k == pytest.approx(round(k), abs=1e-6)
         if not motion and s >= 1.0:  # measures are of the same outputs
-            assert row.dt * row.every == pytest.approx(given.first.dt * given.first.every)
+            assert row.dt * row.every == pytest.approx(planned.first.dt * planned.first.every)
 
 
 SCENE = """
@@ -208,11 +208,11 @@ def scene(tmp_path_factory):
 
 
 def test_the_choice_for_a_rod_keeps_to_the_error_against_a_far_finer_run(scene):
-    found = converge(scene, error=2e-3, workers=0, progress=False)
-    assert found.mesh[0].order == pytest.approx(2.0, abs=0.2)
-    assert found.step[0].order == pytest.approx(2.0, abs=0.2)
-    assert found.ok
-    assert "kept" in found.text()
+    convergence = converge(scene, error=2e-3, workers=0, progress=False)
+    assert convergence.mesh[0].order == pytest.approx(2.0, abs=0.2)
+    assert convergence.step[0].order == pytest.approx(2.0, abs=0.2)
+    assert convergence.ok
+    assert "kept" in convergence.text()
 
     def positions(n, dt):
         other = scene.with_name("other.yaml")
@@ -222,16 +222,16 @@ def test_the_choice_for_a_rod_keeps_to_the_error_against_a_far_finer_run(scene):
         return scale, np.reshape(values, (-1, 3))
 
     scale, exact = positions(96, 0.01 / 32)
-    _, here = positions(found.choice.elements["arm"], found.choice.dt)
+    _, here = positions(convergence.choice.elements["arm"], convergence.choice.dt)
     error = distance(here, exact) / scale
-    assert 0.2 * found.choice.checked < error < found.choice.checked
+    assert 0.2 * convergence.choice.checked < error < convergence.choice.checked
 
 
 def test_converge_prints_json_and_sets_the_exit_code(scene, tmp_path, capsys):
     command = f"converge {scene} --workers 0 --quiet --levels 3 -o {tmp_path / 'out'}".split()
     assert main([*command, "--error", "2e-3", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    choice = told["choice"]
+    printed = json.loads(capsys.readouterr().out)
+    choice = printed["choice"]
     assert choice["checked"] == choice["mesh_error"] + choice["step_error"] <= 2e-3
     assert main([*command, "--error", "2e-3", "--plot", str(tmp_path / "a.png")]) == 0
     assert (tmp_path / "a.png").stat().st_size > 5000
@@ -239,9 +239,9 @@ def test_converge_prints_json_and_sets_the_exit_code(scene, tmp_path, capsys):
 
 def test_measures_are_refined_like_the_motion(scene):
     measures = ["final rods.arm.end.r.z", "largest rods.arm.start.M.norm"]
-    found = converge(scene, measures, error=2e-2, workers=0, progress=False)
-    assert found.ok
-    assert [x.name for x in found.mesh] == measures
+    convergence = converge(scene, measures, error=2e-2, workers=0, progress=False)
+    assert convergence.ok
+    assert [x.name for x in convergence.mesh] == measures
 
 
 def test_a_plan_begins_with_whole_elements_of_the_scene(tmp_path):
@@ -271,9 +271,9 @@ def test_for_a_small_error_a_higher_order_is_cheaper_and_takes_longer_steps(tmp_
     file.write_text(TWO_BARS)
     command = ["converge", str(file), "--schemes", "em", "em4", "--error", "1e-6", "--workers", "0"]
     assert main([*command, "--quiet", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    em, em4 = (told["schemes"][name] for name in ("em", "em4"))
-    assert told["best"] == "em4"
+    printed = json.loads(capsys.readouterr().out)
+    em, em4 = (printed["schemes"][name] for name in ("em", "em4"))
+    assert printed["best"] == "em4"
     assert em4["choice"]["dt"] > 10 * em["choice"]["dt"]
     assert max(em["choice"]["checked"], em4["choice"]["checked"]) <= 1e-6
     assert em4["seconds"] < em["seconds"]
@@ -281,25 +281,25 @@ def test_for_a_small_error_a_higher_order_is_cheaper_and_takes_longer_steps(tmp_
 
 def made(seconds, ok=True, choice=True, notes=()):
     """A refinement by a scheme whose choice of ten elements and steps of 0.1 s takes so long."""
-    found = Choice({"arm": 10}, 0.1, 1e-4, 1e-4, 0.0, ok) if choice else None
-    return Convergence("a.yaml", 1e-3, [], [], found, None, {"arm": 10}, list(notes), seconds / 100.0)
+    selected = Choice({"arm": 10}, 0.1, 1e-4, 1e-4, 0.0, ok) if choice else None
+    return Convergence("a.yaml", 1e-3, [], [], selected, None, {"arm": 10}, list(notes), seconds / 100.0)
 
 
 def test_the_cheapest_scheme_is_the_fastest_of_those_that_keep_to_the_error():
-    found = {
+    schemes = {
         "slow": made(3.0),
         "missed": made(0.1, ok=False),
         "none": made(0.1, choice=False, notes=["it does not converge yet"]),
         "fast": made(1.0),
         "alike": made(1.1),
     }
-    chosen = SchemeChoice("a.yaml", 1e-3, found, {"other": "is refused"})
+    chosen = SchemeChoice("a.yaml", 1e-3, schemes, {"other": "is refused"})
     assert chosen.best == "fast"
     assert chosen.found["fast"].seconds == pytest.approx(1.0)
     lines = chosen.text().splitlines()
     assert lines[-1] == "cheapest: fast, 1 s; alike within 20% of its time"
     rows = {line.split()[0]: line for line in lines[3:-2]}
-    assert rows.keys() == found.keys() | {"other"}
+    assert rows.keys() == schemes.keys() | {"other"}
     assert "MISSED" in rows["missed"]
     assert "does not converge yet" in rows["none"]
     assert "is refused" in rows["other"]
@@ -310,27 +310,27 @@ def test_the_cheapest_scheme_is_the_fastest_of_those_that_keep_to_the_error():
 
 
 def test_unsupported_scheme_is_reported_and_others_continue(scene):
-    found = cheapest_scheme(scene, ["GGL-EM", "em"], error=1e-2, levels=3, workers=0, progress=False)
-    assert found.best == "em"
-    assert "inverse of the mass" in found.refused["GGL-EM"]
+    chosen = cheapest_scheme(scene, ["GGL-EM", "em"], error=1e-2, levels=3, workers=0, progress=False)
+    assert chosen.best == "em"
+    assert "inverse of the mass" in chosen.refused["GGL-EM"]
     with pytest.raises(StudyError, match=r"no scheme runs: GGL-EM: .* inverse of the mass"):
         cheapest_scheme(scene, ["GGL-EM"], levels=3, workers=0, progress=False)
 
 
 @pytest.mark.parametrize(
-    ("own", "kin"),
+    ("scheme", "variants"),
     [("em", ("em", "em4", "em6", "em8")), ("em4-ggl", ("em-ggl", "em4-ggl", "em6-ggl", "em8-ggl"))],
 )
-def test_scheme_variants_have_other_orders(own, kin):
-    assert scheme_variants(own) == kin
+def test_scheme_variants_have_other_orders(scheme, variants):
+    assert scheme_variants(scheme) == variants
 
 
 def test_schemes_that_cannot_be_chosen_from_are_refused(tmp_path):
     file = tmp_path / "bars.yaml"
     file.write_text(TWO_BARS)
-    for own in ("em-d(0.8)", "EML"):
+    for scheme in ("em-d(0.8)", "EML"):
         with pytest.raises(StudyError, match="give the schemes to choose from"):
-            scheme_variants(own)
+            scheme_variants(scheme)
     with pytest.raises(StudyError, match="schemes is empty"):
         cheapest_scheme(file, [])
     with pytest.raises(SceneError, match="em5"):
@@ -344,5 +344,5 @@ def test_a_saved_model_converges_by_the_settings_that_are_given(tmp_path):
     model.add_joint("pin", "revolute", "ground", bar, at=(0, 0, 0), axis=(0, 1, 0))
     scene = model.save(tmp_path / "swing.yaml")
     settings = {"t_end": 0.4, "dt": 0.05, "workers": 0, "progress": False}
-    found = converge(scene, ["final bodies.bar.r.z"], error=1e-3, **settings)
-    assert "for an error of 0.001: dt = 0.025 s" in found.text()
+    convergence = converge(scene, ["final bodies.bar.r.z"], error=1e-3, **settings)
+    assert "for an error of 0.001: dt = 0.025 s" in convergence.text()

@@ -42,18 +42,18 @@ def test_a_sound_machine_is_found_sound_and_its_run_is_timed():
     done = subprocess.run(
         [sys.executable, "-m", "rodsim", "doctor", "--json"], capture_output=True, text=True, cwd=ROOT
     )
-    found = findings(done.stdout, done.returncode)
+    checks = findings(done.stdout, done.returncode)
     assert "Traceback" not in done.stderr
-    assert [x for x in found.values() if x["state"] == BROKEN] == []
-    assert found["packages"]["data"]["versions"]["numba"]
-    assert {"extra studies", "extra report", "extra notebook"} <= set(found)
-    assert found["processor"]["data"]["usable"] >= 1
-    run = found["small run"]["data"]
+    assert [x for x in checks.values() if x["state"] == BROKEN] == []
+    assert checks["packages"]["data"]["versions"]["numba"]
+    assert {"extra studies", "extra report", "extra notebook"} <= set(checks)
+    assert checks["processor"]["data"]["usable"] >= 1
+    run = checks["small run"]["data"]
     assert 0.0 < run["again"] < run["first"]
     assert run["energy_balance"] < 1e-12
-    assert found["cache"]["data"]["kernels"] > 0
-    assert found["movies"]["data"]["encoder"] == "libx264"
-    for finding in found.values():  # what is not as it should be has a cure
+    assert checks["cache"]["data"]["kernels"] > 0
+    assert checks["movies"]["data"]["encoder"] == "libx264"
+    for finding in checks.values():  # what is not as it should be has a cure
         assert finding["state"] == OK or finding["cure"]
 
 
@@ -64,12 +64,12 @@ def test_a_cache_that_cannot_be_written_is_broken_and_so_is_a_compiler_that_is_s
     file.touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(file / "cache"))
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
-    found = answered()
-    assert found["cache"]["state"] == found["processor"]["state"] == BROKEN
-    assert f"{file}/cache/rodsim/" in found["cache"]["words"]
-    assert "Not a directory" in found["cache"]["words"]
-    assert "NUMBA_CACHE_DIR" in found["cache"]["cure"]
-    assert "unset NUMBA_DISABLE_JIT" in found["processor"]["cure"]
+    checks = answered()
+    assert checks["cache"]["state"] == checks["processor"]["state"] == BROKEN
+    assert f"{file}/cache/rodsim/" in checks["cache"]["words"]
+    assert "Not a directory" in checks["cache"]["words"]
+    assert "NUMBA_CACHE_DIR" in checks["cache"]["cure"]
+    assert "unset NUMBA_DISABLE_JIT" in checks["processor"]["cure"]
 
 
 def test_a_cache_on_a_full_disk_is_broken(tmp_path, monkeypatch, answered):
@@ -78,10 +78,10 @@ def test_a_cache_on_a_full_disk_is_broken(tmp_path, monkeypatch, answered):
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:
-        found = answered()["cache"]
+        cache = answered()["cache"]
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert (found["state"], found["data"]["fault"]) == (BROKEN, "File too large")
+    assert (cache["state"], cache["data"]["fault"]) == (BROKEN, "File too large")
 
 
 def test_doctor_reports_the_cache_of_other_versions(tmp_path, monkeypatch, answered):
@@ -91,9 +91,9 @@ def test_doctor_reports_the_cache_of_other_versions(tmp_path, monkeypatch, answe
     (other / "a.nbi").write_bytes(b"x" * 3 * 2**20)
     (tmp_path / "rodsim" / "systems").mkdir()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    found = answered()["cache"]
-    assert "of other versions beside it: 1, 3 MiB" in found["words"]
-    data = found["data"]
+    cache = answered()["cache"]
+    assert "of other versions beside it: 1, 3 MiB" in cache["words"]
+    data = cache["data"]
     assert (data["older"], data["older_bytes"]) == ([str(other)], 3 * 2**20)
     assert Path(data["folder"]).parent == tmp_path / "rodsim"
     assert (data["kernels"], data["given"], data["fault"]) == (0, True, "")
@@ -154,10 +154,10 @@ ANSWERS = [  # of a check, what its probe answers, the state and what is said
 
 @pytest.mark.parametrize(("check", "answer", "state", "said"), ANSWERS)
 def test_what_a_probe_answers_is_judged_and_cured(check, answer, state, said, answered):
-    found = answered(answer)[check]
-    assert found["state"] == state
-    assert said in found["words"] + found["cure"]
-    assert state == OK or found["cure"]
+    finding = answered(answer)[check]
+    assert finding["state"] == state
+    assert said in finding["words"] + finding["cure"]
+    assert state == OK or finding["cure"]
 
 
 REQUIRES = [
@@ -179,15 +179,15 @@ def test_missing_and_old_packages_are_named_by_extra_with_the_line_that_cures_it
 
     monkeypatch.setattr(importlib.metadata, "requires", lambda name: REQUIRES)
     monkeypatch.setattr(importlib.metadata, "version", version)
-    found = answered({"error": "asked nobody"})
-    names = [name for name in found if name.startswith(("packages", "extra"))]
+    checks = answered({"error": "asked nobody"})
+    names = [name for name in checks if name.startswith(("packages", "extra"))]
     assert names == ["packages", "extra studies", "extra report", "extra test"]
-    assert found["packages"]["state"] == BROKEN
-    assert found["packages"]["cure"] == "pip install 'absent-thing>=2'"
-    assert found["extra studies"]["state"] == OK
-    assert found["extra report"]["state"] == ABSENT
-    assert found["extra report"]["cure"] == "pip install 'rodsim[report]'"
-    assert "is too old" in found["extra test"]["words"]
+    assert checks["packages"]["state"] == BROKEN
+    assert checks["packages"]["cure"] == "pip install 'absent-thing>=2'"
+    assert checks["extra studies"]["state"] == OK
+    assert checks["extra report"]["state"] == ABSENT
+    assert checks["extra report"]["cure"] == "pip install 'rodsim[report]'"
+    assert "is too old" in checks["extra test"]["words"]
 
 
 def test_a_program_that_was_not_installed_is_said_so(monkeypatch, answered):
@@ -195,18 +195,18 @@ def test_a_program_that_was_not_installed_is_said_so(monkeypatch, answered):
         raise importlib.metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(importlib.metadata, "requires", absent)
-    found = answered({"error": "asked nobody"})
-    assert found["packages"]["state"] == BROKEN
-    assert "pip install ." in found["packages"]["cure"]
-    assert found["libraries"]["state"] == ABSENT
+    checks = answered({"error": "asked nobody"})
+    assert checks["packages"]["state"] == BROKEN
+    assert "pip install ." in checks["packages"]["cure"]
+    assert checks["libraries"]["state"] == ABSENT
 
 
 def test_windows_is_said_to_be_not_supported(monkeypatch, answered):
     assert answered({})["rodsim"]["state"] == OK
     monkeypatch.setattr(sys, "platform", "win32")
-    found = answered({})["rodsim"]
-    assert found["state"] == BROKEN
-    assert "WSL" in found["cure"]
+    finding = answered({})["rodsim"]
+    assert finding["state"] == BROKEN
+    assert "WSL" in finding["cure"]
 
 
 def test_a_check_that_fails_itself_does_not_end_the_report(monkeypatch, capsys):

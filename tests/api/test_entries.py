@@ -56,9 +56,9 @@ class BrakeEntry(InteractionComponent):
     side: str = parameter(choice("both", "left"), "where its shoes are", "both")
 
     @classmethod
-    def complete(cls, asked: CheckContext, values: dict[str, Any]) -> None:
+    def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
         if values["rate"] == 0.0:
-            raise ModelError(f"{asked.owner}: slows nothing; give a rate above 0")
+            raise ModelError(f"{context.owner}: slows nothing; give a rate above 0")
 
     def make_interactions(self, poses: Poses) -> list[Interaction]:
         frame = poses.frame_of(self.on)
@@ -142,21 +142,23 @@ def _brakes():
 
 def item(kind: type[Component]) -> dict[str, Any]:
     """As it stands in a scene, with all fields."""
-    found: dict[str, Any] = {"name": "it"}
-    for own in kind.fields().values():
+    values: dict[str, Any] = {"name": "it"}
+    for field in kind.fields().values():
         value = (
-            own.value_type.choices[-1] if own.value_type.word == "choice" else VALUES.get(own.value_type.word)
+            field.value_type.choices[-1]
+            if field.value_type.word == "choice"
+            else VALUES.get(field.value_type.word)
         )
-        found[own.key] = {"a": ON_ROD, "b": "one"}.get(own.key, value)
-    found |= FITTING.get(kind.key, {})
-    return {key: value for key, value in found.items() if value is not None}
+        values[field.key] = {"a": ON_ROD, "b": "one"}.get(field.key, value)
+    values |= FITTING.get(kind.key, {})
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def scene(key: str, **other: Any) -> dict[str, Any]:
     """A scene of parts with one of them, some of its keys otherwise."""
     data = copy.deepcopy(PARTS)
-    given = {k: v for k, v in (item(COMPONENT_TYPES[key]) | other).items() if v is not KeyError}
-    data[key] = [*data.get(key, []), given]
+    values = {k: v for k, v in (item(COMPONENT_TYPES[key]) | other).items() if v is not KeyError}
+    data[key] = [*data.get(key, []), values]
     return data
 
 
@@ -168,16 +170,22 @@ def loaded(tmp_path, data: dict[str, Any]) -> Model:
 
 @pytest.mark.parametrize("key", KINDS)
 def test_an_entry_says_all_of_itself_in_the_schema(key):
-    whole = schema.Scene.model_json_schema()
-    kind, own = COMPONENT_TYPES[key], whole["$defs"][whole["properties"][key]["items"]["$ref"].split("/")[-1]]
-    assert whole["properties"][key]["description"] == kind.list_description
-    assert own["description"] == inspect.getdoc(kind)
+    published = schema.Scene.model_json_schema()
+    kind, definition = (
+        COMPONENT_TYPES[key],
+        published["$defs"][published["properties"][key]["items"]["$ref"].split("/")[-1]],
+    )
+    assert published["properties"][key]["description"] == kind.list_description
+    assert definition["description"] == inspect.getdoc(kind)
     fields = {field.key: field for field in kind.fields().values()}
-    assert list(own["properties"]) == ["name", *fields]
-    assert {name: own["properties"][name]["description"] for name in fields} == {
+    assert list(definition["properties"]) == ["name", *fields]
+    assert {name: definition["properties"][name]["description"] for name in fields} == {
         name: field.words for name, field in fields.items()
     }
-    assert set(own["required"]) == {"name", *(key for key, x in fields.items() if x.default is MISSING)}
+    assert set(definition["required"]) == {
+        "name",
+        *(key for key, x in fields.items() if x.default is MISSING),
+    }
 
 
 @pytest.mark.parametrize("key", KINDS)
@@ -199,14 +207,14 @@ def test_an_entry_of_a_scene_acts_and_is_described_listed_and_met_by_a_node(tmp_
     if ON_ROD in item(kind).values():
         assert 0.4 in made.required_nodes(model.rods["wire"])
     described = json.loads(json.dumps(built.layout.description))
-    (told,) = [
+    (description,) = [
         table["it"]
         for name, table in described.items()
         if isinstance(table, dict) and "it" in table and name != SURFACES
     ]
-    if isinstance(told, dict):
-        words = {own.key: own.result_key for own in kind.fields().values()}
-        assert {words[key] for key in item(kind).keys() - {"name"}} <= told.keys()
+    if isinstance(description, dict):
+        words = {field.key: field.result_key for field in kind.fields().values()}
+        assert {words[key] for key in item(kind).keys() - {"name"}} <= description.keys()
     assert str(made.name) == "it"
 
 
@@ -227,12 +235,12 @@ def test_the_twin_holds_an_entry_or_says_why_not(tmp_path, key):
 @pytest.mark.parametrize("key", KINDS)
 def test_invalid_entries_are_reported_with_their_line(tmp_path, key):
     kind = COMPONENT_TYPES[key]
-    for own in kind.fields().values():
-        if own.default is MISSING:
-            with pytest.raises(SceneError, match=rf":\d+: {kind.word} 'it': '{own.key}' is missing"):
-                loaded(tmp_path, scene(key, **{own.key: KeyError}))
-        with pytest.raises(SceneError, match=rf":\d+: {kind.word} 'it': ({own.key}|.*'nonsense')"):
-            loaded(tmp_path, scene(key, **{own.key: {"nonsense": 1}}))
+    for field in kind.fields().values():
+        if field.default is MISSING:
+            with pytest.raises(SceneError, match=rf":\d+: {kind.word} 'it': '{field.key}' is missing"):
+                loaded(tmp_path, scene(key, **{field.key: KeyError}))
+        with pytest.raises(SceneError, match=rf":\d+: {kind.word} 'it': ({field.key}|.*'nonsense')"):
+            loaded(tmp_path, scene(key, **{field.key: {"nonsense": 1}}))
     last = list(kind.fields().values())[-1].key
     with pytest.raises(
         SceneError, match=rf":\d+: {kind.word} 'it': the key '{last}_' is not known.*'{last}'"
@@ -269,13 +277,13 @@ def test_the_method_of_the_model_takes_what_the_entry_states(key):
         for name, value in vars(Model).items()
         if name.startswith("add_") and inspect.signature(value).return_annotation == kind.__name__
     ]
-    given = {name: x.default for name, x in inspect.signature(method).parameters.items()}
+    defaults = {name: x.default for name, x in inspect.signature(method).parameters.items()}
     stated_there = {
-        own.key: inspect.Parameter.empty if own.required else own.default
-        for own in kind.fields().values()
-        if key != "contacts" or own.key not in dataclasses.asdict(Friction(0.0))
+        field.key: inspect.Parameter.empty if field.required else field.default
+        for field in kind.fields().values()
+        if key != "contacts" or field.key not in dataclasses.asdict(Friction(0.0))
     }
-    assert given == {"self": inspect.Parameter.empty, "name": inspect.Parameter.empty, **stated_there}
+    assert defaults == {"self": inspect.Parameter.empty, "name": inspect.Parameter.empty, **stated_there}
 
 
 def test_a_kind_registered_here_runs_from_a_scene(tmp_path, capsys):

@@ -31,10 +31,10 @@ def nothing_said() -> Iterator[None]:
 @pytest.mark.parametrize("EA", [1e14, 1e17])
 def test_a_load_below_the_rounding_of_the_stiffness_bends_as_it_should(EA: float, constant: tuple) -> None:
     """By q L^4/(8 EI) = 4.3e-8 of its length; eps EA is a fiftieth of the load."""
-    whole = 1e-14 * EA  # N, of 1 kg
-    EI = whole / 8 / 4.3e-8
+    weight = 1e-14 * EA  # N, of 1 kg
+    EI = weight / 8 / 4.3e-8
     model, _, _ = cantilever(section(EA=EA, GA=EA, GJ=EI, EI=EI), 1.0, 12)
-    model.gravity[:] = (0.0, 0.0, -whole)
+    model.gravity[:] = (0.0, 0.0, -weight)
     with pytest.warns(RoundedForcesWarning, match=r"model 'cantilever': .* N are left unbalanced"):
         result = equilibrium(model, constant=constant)
     # nodes carry their parts of the weight: exact in bending; shear adds 1e-7 of it
@@ -51,15 +51,15 @@ def test_in_parts_such_a_load_bends_by_as_much() -> None:
     assert result.rod("rod").r[:, -1, 2] == pytest.approx(result.t / 3e9, rel=5e-3)
 
 
-@pytest.mark.parametrize(("seed", "beside"), [(0, 0.0), *((seed, 1e-15) for seed in range(4))])
-def test_a_rigid_motion_is_not_pushed_by_rounding(seed: int, beside: float) -> None:
+@pytest.mark.parametrize(("seed", "offset"), [(0, 0.0), *((seed, 1e-15) for seed in range(4))])
+def test_a_rigid_motion_is_not_pushed_by_rounding(seed: int, offset: float) -> None:
     """A bar on a ball joint may turn about its line; a load along it is below the rounding of stiff springs beside it.
 
     Where it is 1e-15 beside its place, no pivot of the tangent is zero, and the springs pull by as much.
     """
     random = np.random.default_rng(seed)
-    place, end = (0.5, 0.3, 0.1) + beside * random.uniform(-1, 1, 3), np.array([1.0, 0.3, 0.1])
-    turned = quaternions.normalize([1.0, *(beside * random.uniform(-1, 1, 3))])
+    place, end = (0.5, 0.3, 0.1) + offset * random.uniform(-1, 1, 3), np.array([1.0, 0.3, 0.1])
+    turned = quaternions.normalize([1.0, *(offset * random.uniform(-1, 1, 3))])
     model = Model("bar")
     bar = model.add_body("bar", Box(1.0, 0.1, 0.1, density=1.0), position=place, orientation=turned)
     model.add_joint("ball", "spherical", model.ground.at((0, 0.3, 0.1)), bar.at((-0.5, 0, 0)))
@@ -91,13 +91,13 @@ def test_a_rod_as_slender_as_a_hair_takes_as_few_load_steps_as_any() -> None:
     assert thin.state().r[-1] == pytest.approx(usual.state().r[-1], abs=1e-3)
 
 
-def twisted(turns: float, **more: Any) -> Equilibrium:
+def twisted(turns: float, **options: Any) -> Equilibrium:
     """A rod between clamps, one turned about its line, on which it stays: it could leave it where tan(M L/2 EI) = M L/2 EI."""
     model = Model("twisted")
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section(EA=1e4, GA=5e3, GJ=1.0, EI=1.0), 16)
     model.add_joint("left", "clamp", rod.start)
     model.add_joint("right", "clamp", rod.end)
-    return equilibrium(model, motions={"right": {"rotation": (2 * np.pi * turns, 0, 0)}}, **more)
+    return equilibrium(model, motions={"right": {"rotation": (2 * np.pi * turns, 0, 0)}}, **options)
 
 
 def test_a_rod_is_twisted_stably_up_to_its_critical_moment() -> None:
@@ -111,10 +111,10 @@ def test_unstable_equilibrium_is_reported_with_its_pivots_and_origin(moment: flo
         UnstableEquilibriumWarning, match=rf"{pivots} negative pivots, .*rod 'rod', node \d+ .*'leave'"
     ):
         result = twisted(moment / (2 * np.pi))
-    told = result.statics["unstable"]
-    assert told["pivots"] == pivots
+    unstable = result.statics["unstable"]
+    assert unstable["pivots"] == pivots
     # the first of the load steps beyond 8.987
-    assert told["from"] == result.t[result.t * moment > 8.987][0]
+    assert unstable["from"] == result.t[result.t * moment > 8.987][0]
     assert "unstable from load factor" in describe_origin(result.description)[-1]
     assert np.abs(result.state().r[:, 1:]).max() < 1e-12
 
@@ -131,11 +131,11 @@ def test_from_an_unstable_equilibrium_there_is_a_way_to_a_stable_one(moment: flo
     assert audit(result).ok
 
 
-def upright(**more: Any) -> Equilibrium:
+def upright(**options: Any) -> Equilibrium:
     model = Model("bar", gravity=(0, 0, -9.81))
     body = model.add_body("bar", Box(0.1, 0.1, 1.0, density=1000.0), position=(0, 0, 0.5))
     model.add_joint("hinge", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 1, 0))
-    return equilibrium(model, **more)
+    return equilibrium(model, **options)
 
 
 def test_upright_bar_is_reported_unstable_and_leaves_to_hanging() -> None:
@@ -155,12 +155,12 @@ def test_a_motion_that_costs_nothing_is_not_unstable() -> None:
 
 def audited(result: Result, factor: float, off: float) -> set[str]:
     """Laws not kept where the file says other loads, or that the ground side of a clamp is elsewhere by `off`, m."""
-    again = Result(result._source)
-    statics = again.description["statics"]
+    result_copy = Result(result._source)
+    statics = result_copy.description["statics"]
     statics["loads"]["varying"][0] = [factor * x for x in statics["loads"]["varying"][0]]
     statics["motions"]["right"]["path"][-1][0][1] += off
     try:
-        return {v.law for v in audit(Result(again._source)).verdicts if v.kept is False} - {
+        return {v.law for v in audit(Result(result_copy._source)).verdicts if v.kept is False} - {
             "table of the run"
         }
     finally:

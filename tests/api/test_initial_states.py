@@ -37,12 +37,12 @@ def spinner() -> Model:
     return flat("spinner", 1e7, [(-0.5, 0, 0), (0.5, 0, 0)], 4)
 
 
-def responding(function: Callable[..., Any], *given: Any) -> Callable[..., Any]:
+def responding(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
     """A function of a model and `start`, with a push and a probe at the end of its rod."""
 
     def called(model: Model, **start: Any) -> Any:
         end = model.rods["rod"].end
-        return function(model, [Push(end, (0, 0, 1))], [Probe(end, (0, 0, 1))], *given, **start)
+        return function(model, [Push(end, (0, 0, 1))], [Probe(end, (0, 0, 1))], *arguments, **start)
 
     return called
 
@@ -79,11 +79,11 @@ def test_all_kinds_of_starts_begin_with_the_same_state(name: str, tmp_path: Any)
     file = tmp_path / "bent.vtkhdf"
     bent = equilibrium(beam(), output=file)
     kinds = {"result": bent, "path": file, "text": str(file), "state": bent.state()}
-    found = {kind: np.asarray(read(function(beam(), start=start))) for kind, start in kinds.items()}
-    for values in found.values():
-        assert np.array_equal(values, found["result"])
+    starts = {kind: np.asarray(read(function(beam(), start=start))) for kind, start in kinds.items()}
+    for values in starts.values():
+        assert np.array_equal(values, starts["result"])
     if name != "steady_rotation":  # it finds the same from wherever it begins
-        assert not np.allclose(found["result"], np.asarray(read(function(beam()))), rtol=1e-6, atol=1e-9)
+        assert not np.allclose(starts["result"], np.asarray(read(function(beam()))), rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -107,13 +107,13 @@ def test_invalid_initial_states_are_rejected(name: str, tmp_path: Any) -> None:
     other = simulate(spinner(), 0.02, 0.01)
     with pytest.raises(ModelError, match="start: the result of 'spinner' has rods"):
         function(beam(), start=other)
-    wanted = beam().build().state.r.shape
-    words = rf"model 'beam': start: State\.r has shape {other.state().r.shape}, this system needs {wanted}"
+    shape = beam().build().state.r.shape
+    words = rf"model 'beam': start: State\.r has shape {other.state().r.shape}, this system needs {shape}"
     with pytest.raises(ModelError, match=re.escape(words).replace(r"\\", "\\").replace("\\\\.", "\\.")):
         function(beam(), start=other.state())
     several = simulate(beam(), 0.02, 0.01)
     words = re.escape(
-        f"start: State.r has shape {(several.n_outputs, *wanted)}, expected {wanted}. Give one state"
+        f"start: State.r has shape {(several.n_outputs, *shape)}, expected {shape}. Give one state"
     )
     with pytest.raises(ModelError, match=words):
         function(beam(), start=several.states(slice(0, several.n_outputs)))
@@ -133,14 +133,14 @@ def test_prepared_models_take_old_names_too() -> None:
     path = equilibrium(beam(), method=rodsim.Newton(first_step=0.3))
     first = path.t[1]
     prepared = beam().prepare(t_end=0.02, dt=0.01, start=path)
-    wanted = prepared.run(start_time=first).state().r
+    expected = prepared.run(start_time=first).state().r
     with pytest.warns(DeprecationWarning, match="start_time="):
-        assert np.array_equal(prepared.run(at=first).state().r, wanted)
+        assert np.array_equal(prepared.run(at=first).state().r, expected)
     with pytest.warns(DeprecationWarning, match="start_time="):
-        assert np.array_equal(simulate_many(prepared, [{}], at=first)[0].state().r, wanted)
+        assert np.array_equal(simulate_many(prepared, [{}], at=first)[0].state().r, expected)
     with pytest.warns(DeprecationWarning, match="start_time="):
-        again = beam().prepare(t_end=0.02, dt=0.01, start=path, at=first)
-    assert np.array_equal(again.run().state().r, wanted)
+        by_old_name = beam().prepare(t_end=0.02, dt=0.01, start=path, at=first)
+    assert np.array_equal(by_old_name.run().state().r, expected)
     with pytest.warns(DeprecationWarning, match="start_time="):
         later = prepared.equilibrium(start=path, start_at=first)
     assert np.array_equal(later.state(0).r, path.state(1).r)
@@ -167,22 +167,22 @@ def strip(end: tuple[float, float, float]) -> Model:
 def test_joints_stay_where_an_equilibrium_has_moved_them() -> None:
     """Also in a rotation that begins with it, and in what begins with that."""
     moved = equilibrium(strip((1, 0, 0)), motions={"right": {"displacement": (0.0, 0.05, 0.0)}})
-    again = equilibrium(strip((1, 0, 0)), start=moved)
-    assert np.abs(again.state().r - moved.state().r).max() < 1e-9
+    repeated = equilibrium(strip((1, 0, 0)), start=moved)
+    assert np.abs(repeated.state().r - moved.state().r).max() < 1e-9
     lin = linearise(strip((1, 0, 0)), moved)
     assert np.abs(lin.force).max() < 1e-6
     rotation = steady_rotation(strip((1, 0, 0)), (0, 0, 0), start=moved)
     assert np.abs(rotation.r - moved.state().r).max() < 1e-9
-    found = modes(strip((1, 0, 0)), 2, start=moved)
-    assert modes(strip((1, 0, 0)), 2, start=rotation).omega == pytest.approx(found.omega, rel=1e-9)
-    shapes = mode_shapes(found)
+    spectrum = modes(strip((1, 0, 0)), 2, start=moved)
+    assert modes(strip((1, 0, 0)), 2, start=rotation).omega == pytest.approx(spectrum.omega, rel=1e-9)
+    shapes = mode_shapes(spectrum)
     assert shapes.description["start"]["moved"] == ["right"]
 
 
 def test_modes_about_a_rotation_take_its_axes() -> None:
     rotation = steady_rotation(spinner(), SPIN)
-    found = modes(spinner(), 8, start=rotation)
-    assert found.omega == pytest.approx(modes(spinner(), 8, rotation.state, spin=SPIN).omega, rel=1e-12)
+    spectrum = modes(spinner(), 8, start=rotation)
+    assert spectrum.omega == pytest.approx(modes(spinner(), 8, rotation.state, spin=SPIN).omega, rel=1e-12)
     lin = linearise(spinner(), rotation)
     assert np.array_equal(lin.K.toarray(), linearise(spinner(), rotation.state, spin=SPIN).K.toarray())
     assert (

@@ -66,17 +66,17 @@ def test_stopped_run_is_saved_and_resumes_bitwise(number, times, word, code, tmp
     setting = ["--t-end", "1000", "--dt", "0.01", "--output-every", "10", "--quiet"]
     process = started(tmp_path, "run", str(SCENE), "-o", "out.vtkhdf", *setting)
     wait_for(path, process)
-    found, line = stopped(process, number, times)
-    assert found == code
+    returned, line = stopped(process, number, times)
+    assert returned == code
     assert line.startswith(f"rodsim: {word}, what was computed is in out.vtkhdf; `rodsim run ")
     n = Result.load(path).n_outputs
     assert sorted(os.listdir(tmp_path)) == ["out.vtkhdf"]  # no lock, no half of a file
-    again = shlex.split(line.split("`")[1])
+    resume_command = shlex.split(line.split("`")[1])
     end = f"{0.1 * (n + 3):.10g}"  # the line as it is, but for the long way to its end
-    again[again.index("--t-end") + 1] = end
+    resume_command[resume_command.index("--t-end") + 1] = end
     monkeypatch.chdir(tmp_path)
-    assert again.pop(0) == "rodsim"
-    assert main([*again, "--quiet"]) == 0
+    assert resume_command.pop(0) == "rodsim"
+    assert main([*resume_command, "--quiet"]) == 0
     assert main(["run", str(SCENE), "-o", str(tmp_path / "whole.vtkhdf"), *setting[2:], "--t-end", end]) == 0
     one, other = Result.load(path), Result.load(tmp_path / "whole.vtkhdf")
     assert one.n_outputs == other.n_outputs == n + 4
@@ -85,7 +85,7 @@ def test_stopped_run_is_saved_and_resumes_bitwise(number, times, word, code, tmp
 
 
 def raising(kind):
-    def act(*arguments, **more):
+    def act(*arguments, **options):
         raise kind
 
     return act
@@ -99,13 +99,18 @@ def test_run_stopped_before_its_first_output_restarts(kind, code, tmp_path, monk
     path = tmp_path / "out.vtkhdf"
     settings = "--solver general --threads 2 --error 1e-3 --output-dt 0.1 --max-dt 0.05 --tolerance 1e-8 --chart director"
     command = ["run", str(SCENE), "-o", str(path)]
-    for given, quiet in (("--dt 0.01", False), (settings, True), ("--overwrite", False), ("--resume", False)):
-        if given == "--overwrite":
+    for option, quiet in (
+        ("--dt 0.01", False),
+        (settings, True),
+        ("--overwrite", False),
+        ("--resume", False),
+    ):
+        if option == "--overwrite":
             path.write_text("of last time")
-        assert main([*command, *given.split(), *["--quiet"] * quiet]) == code
+        assert main([*command, *option.split(), *["--quiet"] * quiet]) == code
         said = capsys.readouterr().err
-        assert said.endswith(f"`rodsim {' '.join(command)} {given}` continues it\n")
-        assert (f"what was computed is in {path}; " in said) == (given == "--resume")
+        assert said.endswith(f"`rodsim {' '.join(command)} {option}` continues it\n")
+        assert (f"what was computed is in {path}; " in said) == (option == "--resume")
 
 
 def kill_thrice():
@@ -143,10 +148,10 @@ def test_stopped_studies_print_the_command_to_resume(tmp_path, monkeypatch, caps
         f"terminated, what was done is in {folder}; `rodsim sweep {study} --output {folder}` continues it\n"
     )
     monkeypatch.setattr("rodsim.studies.convergence.converge", raising(signal_handling.Terminated))
-    given = ["converge", str(SCENE), "--error", "1e-3", "-o", str(folder)]
-    assert main(given) == TERMINATED
-    assert capsys.readouterr().err.endswith(f"`rodsim {shlex.join(given)}` continues it\n")
-    assert main(given[:-2]) == TERMINATED
+    arguments = ["converge", str(SCENE), "--error", "1e-3", "-o", str(folder)]
+    assert main(arguments) == TERMINATED
+    assert capsys.readouterr().err.endswith(f"`rodsim {shlex.join(arguments)}` continues it\n")
+    assert main(arguments[:-2]) == TERMINATED
     assert "nothing is kept without -o" in capsys.readouterr().err
 
 

@@ -48,7 +48,7 @@ def large_model(n=40):
 
 def test_what_a_model_is_made_of_shows_itself_in_a_line():
     model, made = large_model()
-    shown = [repr(each) for each in made]
+    shown = [repr(item) for item in made]
     assert [words for words in shown if len(words) > LONGEST or "\n" in words or " at 0x" in words] == []
     assert repr(model).startswith("<Model 'large': rods cord; bodies block 0, block 1,")
     assert "and 28 more" in repr(model)
@@ -90,18 +90,18 @@ def run(tmp_path_factory):
 
 
 def test_results_audits_and_comparisons_show_themselves_in_a_line(run):
-    found = compare(run, run)
-    for each in (found, audit(run), MemoryWriter(large_model()[0].build().layout).result()):
-        assert len(repr(each)) <= LONGEST
-    assert "quantities, points apart by up to 0 of the way" in repr(found)
+    comparison = compare(run, run)
+    for shown in (comparison, audit(run), MemoryWriter(large_model()[0].build().layout).result()):
+        assert len(repr(shown)) <= LONGEST
+    assert "quantities, points apart by up to 0 of the way" in repr(comparison)
     assert repr(audit(run)) == "<Audit of 'falling': all laws that can be judged were kept>"
 
 
 def test_a_model_is_compared_by_running_it_as_the_other_was(run):
     """With its end, step, integrator and outputs, on either side."""
-    for found in (compare(falling(), run), compare(run, falling())):
-        assert found.within(1e-12)
-        assert len(found.points[0].t) == run.n_outputs == 11
+    for comparison in (compare(falling(), run), compare(run, falling())):
+        assert comparison.within(1e-12)
+        assert len(comparison.points[0].t) == run.n_outputs == 11
     first, second = comparison_results(falling(name="other"), run)
     assert (first.layout.name, second) == ("other", run)
     assert comparison_results(run, falling())[0] is run
@@ -109,16 +109,16 @@ def test_a_model_is_compared_by_running_it_as_the_other_was(run):
     assert first.description["run"] == run.description["run"]
     other = Model("pushed", gravity=(0, 0, -1.62))
     other.add_body("stone", Box(0.1, 0.1, 0.1, mass=1.0), velocity=(1.0, 0, 0))
-    there = compare(run, other)
-    assert there.points[0].b[-1] == pytest.approx([0.2, 0.0, -0.5 * 1.62 * 0.2**2])
-    assert "pushed" in there.b
-    assert "dt = 0.01" in there.b
+    with_other = compare(run, other)
+    assert with_other.points[0].b[-1] == pytest.approx([0.2, 0.0, -0.5 * 1.62 * 0.2**2])
+    assert "pushed" in with_other.b
+    assert "dt = 0.01" in with_other.b
 
 
 def test_a_run_that_began_with_a_result_does_not_say_how_to_run_a_model(run):
-    again = simulate(falling(), 0.02, 0.01, start=run)
+    restarted = simulate(falling(), 0.02, 0.01, start=run)
     with pytest.raises(ResultError, match="it began with the state of another result"):
-        compare(falling(), again)
+        compare(falling(), restarted)
 
 
 LOADED = """
@@ -153,9 +153,9 @@ def test_texts_stay_texts_where_no_number_should_stand():
     data = yaml.safe_load(LOADED)
     data["rods"][0]["name"] = "1e5"
     data["joints"][0]["a"]["rod"] = data["joints"][0]["kind"] = "1e5"
-    found = scene_of(data)
-    assert found["joints"][0]["kind"] == "1e5"  # wrong, and told as it was given
-    assert found["rods"][0]["name"] == found["joints"][0]["a"]["rod"] == "1e5"
+    scene = scene_of(data)
+    assert scene["joints"][0]["kind"] == "1e5"  # wrong, and told as it was given
+    assert scene["rods"][0]["name"] == scene["joints"][0]["a"]["rod"] == "1e5"
     with pytest.raises(SceneError, match="run: the key 7 is no word"):
         scene_of({"run": {7: 1}})
 
@@ -163,10 +163,10 @@ def test_texts_stay_texts_where_no_number_should_stand():
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_study_takes_the_data_of_pyyaml_and_shows_its_table():
     values, measures = {"materials.rubber.E": [1e7, 5e7]}, ["final rods.cord.end.r.z"]
-    found = sweep(yaml.safe_load(LOADED), values, measures, workers=0, progress=False)
-    assert found.failed == {}
-    assert len(repr(found)) <= LONGEST
-    table = Reader(found._repr_html_())
+    study = sweep(yaml.safe_load(LOADED), values, measures, workers=0, progress=False)
+    assert study.failed == {}
+    assert len(repr(study)) <= LONGEST
+    table = Reader(study._repr_html_())
     assert table.rows[0][:2] == ["case", "materials.rubber.E"]
     assert len(table.rows) == 3
 

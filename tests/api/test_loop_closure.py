@@ -80,7 +80,7 @@ def test_missing_loop_length_is_reported_with_the_loop():
 
 
 def links(text):
-    return [Link(*own.split()) for own in text.split(", ")]
+    return [Link(*words.split()) for words in text.split(", ")]
 
 
 def test_the_way_round_is_the_shortest_and_ends_where_it_begins():
@@ -155,10 +155,10 @@ def test_failing_load_path_reports_its_loop_and_misaligned_axes():
     assert "are 5.73e-05 degrees off parallel" in said
 
 
-def door(turn=0.0, shift=0.0):
+def door(angle=0.0, shift=0.0):
     """A body on two hinges in one line; turned about x and shifted along y from where it hangs, with the joints made there."""
     model = Model("door")
-    pose = quaternions.from_rotation_vector([turn, 0.0, 0.0])
+    pose = quaternions.from_rotation_vector([angle, 0.0, 0.0])
     leaf = model.add_body("leaf", Box(1.0, 0.1, 1.0, mass=1.0), (0.5, shift, 0.0), pose)
     for name, z in (("low", 0.0), ("high", 0.5)):
         model.add_joint(name, "revolute", model.ground, leaf, at=(0.0, 0.0, z), axis=Z)
@@ -170,7 +170,7 @@ def door(turn=0.0, shift=0.0):
     ("other", "gap"),
     [
         (
-            door(turn=0.01),
+            door(angle=0.01),
             r"its axes are 0.573 degrees apart at the stored state, .*leave its place and its axes as they were",
         ),
         (door(shift=0.02), r"\|g\| = 0.02 at the stored state, .*leave its place and its axes as they were"),

@@ -36,8 +36,8 @@ def constrained(kind):
 
 def moved(state, t):
     """The frames after t seconds at the velocities of `state`, held fast."""
-    turn = quaternions.from_rotation_vector(t * quaternions.rotate(state.quat, state.Omega))
-    return state._replace(r=state.r + t * state.v, quat=quaternions.multiply(turn, state.quat))
+    rotation = quaternions.from_rotation_vector(t * quaternions.rotate(state.quat, state.Omega))
+    return state._replace(r=state.r + t * state.v, quat=quaternions.multiply(rotation, state.quat))
 
 
 @pytest.mark.parametrize("kind", [COINCIDENT, PERPENDICULAR, ALONG, DISTANCE])
@@ -63,10 +63,10 @@ def test_many_states_are_measured_as_one_by_one(make, measure):
     system, state = make()
     states = [moved(state, 0.1 * k)._replace(v=state.v * k) for k in range(3)]
     together = measure(system, stacked(states))
-    each = [measure(system, one) for one in states]
+    separate = [measure(system, one) for one in states]
     if not isinstance(together, tuple):
-        together, each = (together,), [(one,) for one in each]
-    for field, of_each in zip(together, zip(*each, strict=True), strict=True):
+        together, separate = (together,), [(one,) for one in separate]
+    for field, of_each in zip(together, zip(*separate, strict=True), strict=True):
         np.testing.assert_allclose(field, of_each, rtol=1e-13, atol=1e-13)
 
 

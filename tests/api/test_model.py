@@ -51,18 +51,18 @@ def test_a_joint_on_a_lone_body_at_the_origin_forgives_rounding():
 def test_points_of_all_sorts_of_parts_are_placed_where_they_are():
     """All at once, and each alone, to the bit; from the frames of their parts, which are in the centres of mass."""
     model = Model("parts")
-    turn = quaternions.normalize(np.array([0.8, 0.3, -0.2, 0.45]))
-    cone = model.add_body("cone", Cone(0.2, 0.5, density=10.0), (1.0, 2.0, 3.0), turn)
+    orientation = quaternions.normalize(np.array([0.8, 0.3, -0.2, 0.45]))
+    cone = model.add_body("cone", Cone(0.2, 0.5, density=10.0), (1.0, 2.0, 3.0), orientation)
     rod = model.add_rod("rod", [(0, 0, 0), (1, 1, 0)], Section.circular(0.1, Material(1e7, 0.3, 1e3)), 4)
-    driven = model.add_driven("driven", (0.0, 1.0, 0.0), turn)
-    anchors = [own.at((0.1, -0.2, 0.3)) for own in (cone, model.ground, driven)]
+    driven = model.add_driven("driven", (0.0, 1.0, 0.0), orientation)
+    anchors = [offset.at((0.1, -0.2, 0.3)) for offset in (cone, model.ground, driven)]
     anchors += [rod.at(0.5, (0.0, 0.01, 0.02)), cone.at((0.0, 0.0, 0.0))]
     placement = Placement(model)
     frames = [1, 0, 7, 4, 1]
     for anchor, placed, frame in zip(anchors, placement.placed(anchors), frames, strict=True):
         assert placed.world == pytest.approx(anchor.position, abs=1e-14)
-        own = quaternions.rotate(placement.quat[frame], placed.X)
-        assert placement.r[frame] + own == pytest.approx(anchor.position, abs=1e-14)
+        offset = quaternions.rotate(placement.quat[frame], placed.X)
+        assert placement.r[frame] + offset == pytest.approx(anchor.position, abs=1e-14)
         assert placed.frame == frame
         assert np.array_equal(placement.place(anchor).world, placed.world)
     assert placement.r[1] == pytest.approx(cone.center, abs=1e-14)
@@ -92,8 +92,8 @@ def test_a_shape_is_of_its_class_and_no_other(shape):
     assert [kind for kind in SIZES if isinstance(shape, kind)] == [type(shape)]
     assert getattr(rodsim, type(shape).__name__) is type(shape)
     assert repr(shape).startswith(f"<{type(shape).__name__}: ")
-    asked = SIZES[type(shape)][1]
-    assert {name: getattr(shape, name) for name in asked} == asked
+    sizes = SIZES[type(shape)][1]
+    assert {name: getattr(shape, name) for name in sizes} == sizes
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: type(shape).__name__)
@@ -188,8 +188,8 @@ def orientation(tmp_path):
 
 
 def test_scenes_have_angles_of_euler_and_directions(orientation):
-    found = orientation("{align: [0, 0, 1], with: [1, 0, 2]}")
-    assert np.array_equal(found, align((0, 0, 1), (1, 0, 2)))
+    quat = orientation("{align: [0, 0, 1], with: [1, 0, 2]}")
+    assert np.array_equal(quat, align((0, 0, 1), (1, 0, 2)))
     x, y = (quaternions.from_axis_angle(axis, np.radians(30)) for axis in ((1, 0, 0), (0, 1, 0)))
     assert same_rotation(orientation("{euler: xyz, angles_deg: [30, 30, 0]}"), quaternions.multiply(y, x))
     assert same_rotation(orientation("{euler: XYZ, angles_deg: [30, 30, 0]}"), quaternions.multiply(x, y))

@@ -37,10 +37,10 @@ def told(model):
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         model.build()
-    found = [w for w in heard if issubclass(w.category, DoubtfulModelWarning)]
-    assert len(found) <= 1
-    assert all(w.filename == __file__ for w in found)  # where `build` was called
-    return str(found[0].message) if found else ""
+    doubts = [w for w in heard if issubclass(w.category, DoubtfulModelWarning)]
+    assert len(doubts) <= 1
+    assert all(w.filename == __file__ for w in doubts)  # where `build` was called
+    return str(doubts[0].message) if doubts else ""
 
 
 # --- joints
@@ -118,10 +118,10 @@ def test_many_gaps_are_summarised():
 # --- numbers
 
 
-def rod(radius=0.01, length=1.0, E=1e6, density=1000.0, section=None, **given):
+def rod(radius=0.01, length=1.0, E=1e6, density=1000.0, section=None, **options):
     model = Model("m")
     section = section or Section.circular(radius, Material(E=E, nu=0.4, density=density))
-    model.add_rod("cord", [(0, 0, 0), (length, 0, 0)], section, 4, **given)
+    model.add_rod("cord", [(0, 0, 0), (length, 0, 0)], section, 4, **options)
     return model
 
 
@@ -138,9 +138,9 @@ def strip(density):
     return rod(section=made.with_centers((0.01, 0)))
 
 
-def body(shape, **given):
+def body(shape, **options):
     model = Model("m")
-    model.add_body("part", shape, **given)
+    model.add_body("part", shape, **options)
     return model
 
 
@@ -215,8 +215,12 @@ BOUNDS = {  # a model with a number, numbers that are not doubted, one that is, 
 
 
 def test_every_shape_with_a_density_is_tried():
-    kinds = [own["properties"] for own in Scene.model_json_schema()["$defs"].values()]
-    massive = {own["type"]["const"] for own in kinds if {"type", "density", "mass"} <= own.keys()}
+    kinds = [definition["properties"] for definition in Scene.model_json_schema()["$defs"].values()]
+    massive = {
+        definition["type"]["const"]
+        for definition in kinds
+        if {"type", "density", "mass"} <= definition.keys()
+    }
     assert set(MASSIVE) == massive
 
 
@@ -235,8 +239,8 @@ def test_the_strained_rod_is_the_one_that_is_named():
         model = Model("m")
         for j, element in enumerate(["se3", "relative(2)", "midpoint", "relative(2)"]):
             free = [(0, j, 0), (0.5 if j == k else 0.99, j, 0)]
-            line, own = [(0, j, 0), (1, j, 0)], Section.circular(0.01, RUBBER)
-            model.add_rod(f"rod {j}", line, own, 4, stress_free=free, element=element)
+            line, section = [(0, j, 0), (1, j, 0)], Section.circular(0.01, RUBBER)
+            model.add_rod(f"rod {j}", line, section, 4, stress_free=free, element=element)
         words = told(model)
         assert f"rod 'rod {k}'" in words
         assert words.count("strain that few") == 1
@@ -342,24 +346,24 @@ def parabola(s):
     return (SPAN * (s - 0.5), 0.0, -SAG * (1 - (2 * s - 1) ** 2))
 
 
-def model_of(curve, stress_free, EA=1e4, EI=1e-2, **more):
+def model_of(curve, stress_free, EA=1e4, EI=1e-2, **options):
     """A rope that a parabola of 2.296 m may draw; s of its callable is the place along the span, not along the rope."""
     model = Model("rope", gravity=(0, 0, -9.81))
     section = Section.from_stiffness(
         EA=EA, GA=1e4, GJ=1e-2, EI=EI, mass_per_length=0.1, inertia_per_length=1e-4
     )
-    rod = model.add_rod("r", curve, section, 22, stress_free=stress_free, **more)
+    rod = model.add_rod("r", curve, section, 22, stress_free=stress_free, **options)
     model.add_joint("left", "spherical", model.ground, rod.start)
     return model
 
 
-def said(model, **more):
+def said(model, **options):
     """What is said of stretch in a step of 1e-5 s."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        result = simulate(model, 1e-5, 1e-5, progress=False, **more)
-    told = [str(w.message) for w in heard if issubclass(w.category, DoubtfulModelWarning)]
-    return [text for text in told if "stretched at t = 0" in text], result
+        result = simulate(model, 1e-5, 1e-5, progress=False, **options)
+    messages = [str(w.message) for w in heard if issubclass(w.category, DoubtfulModelWarning)]
+    return [text for text in messages if "stretched at t = 0" in text], result
 
 
 STRAIGHT = [(0, 0, 0), (LENGTH, 0, 0)]
@@ -371,8 +375,8 @@ def evenly(factor=1.0):
 
 
 def test_a_rope_whose_callable_is_not_by_its_length_is_reported_with_mean_stretch_and_remedy():
-    told, result = said(model_of(parabola, STRAIGHT))
-    (text,) = told
+    messages, result = said(model_of(parabola, STRAIGHT))
+    (text,) = messages
     # ds/dx sqrt(1 + 4 SAG^2/SPAN^2 ...): by sqrt(2) SPAN/LENGTH - 1 at the ends, by SPAN/LENGTH - 1 in the middle
     length = 0.5 * SPAN * (np.sqrt(2.0) + np.arcsinh(1.0))  # slope 1 at the ends
     assert f"by {length / LENGTH - 1:.2%} on average, from {SPAN / LENGTH - 1:.2%} to " in text
@@ -405,5 +409,5 @@ INTENDED = {
 
 @pytest.mark.parametrize("case", INTENDED)
 def test_stretch_that_is_meant_is_not_reported(case):
-    curve, free, more = INTENDED[case]
-    assert not said(model_of(curve, free, **more))[0]
+    curve, free, options = INTENDED[case]
+    assert not said(model_of(curve, free, **options))[0]

@@ -39,8 +39,8 @@ def test_modes_of_a_scene_are_printed_and_written(scene, tmp_path, capsys):
     assert main(["modes", scene(), "-n", "4", "-o", str(out)]) == 0
     printed = capsys.readouterr().out
     # 1.8751^2/(2 pi) sqrt(EI/(rho A)), Euler and Bernoulli's; rod elements of two nodes are off by their order
-    wanted = 1.875104**2 / (2 * np.pi) * np.sqrt(2.1e11 * 0.01**2 / 4 / 7850)
-    assert float(printed.splitlines()[1].split()[1]) == pytest.approx(wanted, rel=2e-3)
+    frequency = 1.875104**2 / (2 * np.pi) * np.sqrt(2.1e11 * 0.01**2 / 4 / 7850)
+    assert float(printed.splitlines()[1].split()[1]) == pytest.approx(frequency, rel=2e-3)
     assert "rod 'arm', node 16" in printed
     result = Result.load(out)
     assert result.n_outputs == 4 * 24
@@ -52,8 +52,8 @@ def test_modes_of_a_scene_are_printed_and_written(scene, tmp_path, capsys):
 
 def test_modes_for_programs(scene, capsys):
     assert main(["modes", scene(), "-n", "3", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert [mode["kind"] for mode in found["modes"]] == ["oscillates"] * 3
+    printed = json.loads(capsys.readouterr().out)
+    assert [mode["kind"] for mode in printed["modes"]] == ["oscillates"] * 3
 
 
 def test_a_shape_that_is_no_equilibrium_is_refused_with_its_cure_and_found_on_demand(scene, capsys):
@@ -84,8 +84,8 @@ def test_modes_of_a_mechanism_are_rigid_and_name_the_part_that_moves():
     rod = model.add_rod("rod", [(1, 0, 0), (2, 0, 0)], section, 4)
     model.add_joint("hinge", "revolute", model.ground, arm, at=(0, 0, 0), axis=(0, 0, 1))
     model.add_joint("elbow", "revolute", arm, rod.start, at=(1, 0, 0), axis=(0, 0, 1))
-    found = modes(model, 4)
-    assert found.kinds == ("rigid", "rigid", "oscillates", "oscillates")
-    assert list(found.frequency[:2]) == [0.0, 0.0]
-    assert found.most(0).startswith(("rod 'rod'", "body 'arm'"))
-    assert found.text().count("rigid") == 2
+    spectrum = modes(model, 4)
+    assert spectrum.kinds == ("rigid", "rigid", "oscillates", "oscillates")
+    assert list(spectrum.frequency[:2]) == [0.0, 0.0]
+    assert spectrum.most(0).startswith(("rod 'rod'", "body 'arm'"))
+    assert spectrum.text().count("rigid") == 2

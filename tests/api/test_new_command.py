@@ -36,11 +36,11 @@ def test_a_template_is_a_scene_that_runs_and_keeps_its_laws(template, here):
     assert run.get("integrator", "em") == "em"
     assert run["t_end"] / run["dt"] <= 2000
     result = simulate(model, 60 * run["dt"], run["dt"], output_every=5)
-    found = audit(result)
-    assert found.ok, found.text()
-    assert found.energy_balance < 1e-11  # of some mJ, where joints hold with N what is placed to 1e-15 m
-    assert found.halvings == 0
-    assert found.newton_max <= 8
+    audited = audit(result)
+    assert audited.ok, audited.text()
+    assert audited.energy_balance < 1e-11  # of some mJ, where joints hold with N what is placed to 1e-15 m
+    assert audited.halvings == 0
+    assert audited.newton_max <= 8
 
 
 def test_the_top_of_the_template_is_lagranges_top(here):
@@ -76,8 +76,8 @@ def test_template_suggestions_name_existing_parts(template, here):
     assert "$" not in text
     model = Model.load("my scene.yaml")
     for kind, name in re.findall(r'\.(joint|rod|body)\("([^"]+)"\)', text):
-        there = {"joint": {**model.joints, **model.drives}, "rod": model.rods, "body": model.bodies}
-        assert name in there[kind]
+        parts = {"joint": {**model.joints, **model.drives}, "rod": model.rods, "body": model.bodies}
+        assert name in parts[kind]
     for path in re.findall(r"Result\.open\((.*?)\)", text):
         assert ast.literal_eval(path) == "my scene.vtkhdf"
     commands = re.findall(r"rodsim (?:run|info|compare|show)\b[^:;\n(`]*", text)
@@ -145,13 +145,13 @@ def test_invalid_scene_name_is_rejected(name, said, here, capsys):
 
 
 @pytest.mark.parametrize(
-    ("asked", "meant"),
+    ("entered", "suggestion"),
     [("cabel", "cable"), ("Cable", "cable"), ("soft_arm", "soft-arm"), ("mech", "mechanism"), ("fork", None)],
 )
-def test_an_unknown_template_names_the_nearest_and_lists_all(asked, meant, here, capsys):
-    assert new("x", "--template", asked) == 2
+def test_an_unknown_template_names_the_nearest_and_lists_all(entered, suggestion, here, capsys):
+    assert new("x", "--template", entered) == 2
     said = capsys.readouterr().err
-    assert (f"did you mean '{meant}'?" in said) == (meant is not None)
+    assert (f"did you mean '{suggestion}'?" in said) == (suggestion is not None)
     listed = dict(line.split(maxsplit=1) for line in said.splitlines() if line.startswith("  "))
     assert sorted(listed) == TEMPLATES
     assert all(len(words) > 20 for words in listed.values())

@@ -99,9 +99,9 @@ def test_a_section_shows_its_stiffness_and_coupling():
     assert rows["radius"] == ["0.01", "m"]
     assert "stiffness" not in rows
     coupled = Section.rectangle(0.02, 0.01, RUBBER).with_centers(stiffness=(0.003, 0.0))
-    found = Reader(coupled._repr_html_()).rows
-    assert ["width (d2), height (d3)", "[0.02, 0.01]", "m"] in found
-    matrix = [row[1:] for row in found if len(row) == 7][1:]
+    shown_rows = Reader(coupled._repr_html_()).rows
+    assert ["width (d2), height (d3)", "[0.02, 0.01]", "m"] in shown_rows
+    matrix = [row[1:] for row in shown_rows if len(row) == 7][1:]
     assert matrix == [[text(x) for x in row] for row in coupled.stiffness]
     assert "softening moment = 2" in Reader(plain.with_law("softening", moment=2.0)._repr_html_()).words
     energy = replace(plain, law_expression="EA*Gamma1**2", law_parameters=(3.0,))  # as `with_energy` makes it
@@ -110,40 +110,40 @@ def test_a_section_shows_its_stiffness_and_coupling():
 
 def test_a_result_shows_its_span_and_its_energies_at_both_ends():
     result = simulate(small_model(), 0.1, 0.01)
-    found = Reader(result._repr_html_())
-    assert "11 outputs, t = 0 to 0.1 s, em, dt = 0.01 s" in found.words
-    assert [row[0] for row in found.rows if row[0].startswith("t = ")] == ["t = 0", "t = 0.1"]
-    last = found.rows[-1]
+    page = Reader(result._repr_html_())
+    assert "11 outputs, t = 0 to 0.1 s, em, dt = 0.01 s" in page.words
+    assert [row[0] for row in page.rows if row[0].startswith("t = ")] == ["t = 0", "t = 0.1"]
+    last = page.rows[-1]
     energies = [result.energy[name][-1] for name in result.energy.dtype.names]
     assert last[1:] == [text(x) for x in (*energies, result.work[-1], result.dissipation[-1])]
-    assert ["cord", "5", "4", "1"] in found.rows
+    assert ["cord", "5", "4", "1"] in page.rows
 
 
 def test_an_audit_shows_every_law_and_its_verdict():
-    found = audit(simulate(small_model(), 0.1, 0.01))
-    rows = Reader(found._repr_html_()).rows
-    assert [row[0] for row in rows[1:]] == [verdict.law for verdict in found.verdicts]
+    audited = audit(simulate(small_model(), 0.1, 0.01))
+    rows = Reader(audited._repr_html_()).rows
+    assert [row[0] for row in rows[1:]] == [verdict.law for verdict in audited.verdicts]
     assert {row[1] for row in rows[1:]} == {"kept", "-"}
 
 
 def test_modes_show_as_many_rows_as_there_are():
     from rodsim import modes
 
-    found = modes(small_model(moving=False), 14, anyway=True)
-    rows = Reader(found._repr_html_()).rows
-    assert [row[1] for row in rows[1:]] == [text(f) for f in found.frequency]
+    spectrum = modes(small_model(moving=False), 14, anyway=True)
+    rows = Reader(spectrum._repr_html_()).rows
+    assert [row[1] for row in rows[1:]] == [text(f) for f in spectrum.frequency]
     assert len(rows) == 15
 
 
 def test_a_comparison_shows_every_row_and_its_notes():
     model = small_model(moving=False)
-    found = compare(simulate(model, 0.1, 0.01), simulate(model.rigidified(), 0.1, 0.01))
-    seen = Reader(found._repr_html_())
+    comparison = compare(simulate(model, 0.1, 0.01), simulate(model.rigidified(), 0.1, 0.01))
+    seen = Reader(comparison._repr_html_())
     assert [row[:3] for row in seen.rows[1:]] == [
-        [x.quantity, text(x.largest), text(x.at)] for x in found.rows
+        [x.quantity, text(x.largest), text(x.at)] for x in comparison.rows
     ]
-    assert found.notes
-    assert all(f"note: {note}" in seen.words for note in found.notes)
+    assert comparison.notes
+    assert all(f"note: {note}" in seen.words for note in comparison.notes)
 
 
 def test_the_lines_of_the_page_on_arrays_run(tmp_path, monkeypatch):
@@ -243,8 +243,8 @@ def test_a_figure_is_a_picture_where_plotly_is_not_known(sample, monkeypatch):
     assert set(bundle) == {"application/vnd.plotly.v1+json", "image/png"}
     picture = np.asarray(Image.open(io.BytesIO(base64.b64decode(bundle["image/png"]))).convert("RGB")) / 255
     for color in np.array([(222, 98, 50), (66, 104, 160)]) / 255:  # of rods and bodies, shaded
-        share = picture @ color / np.linalg.norm(color)
-        alike = share > 0.985 * np.maximum(np.linalg.norm(picture, axis=2), 1e-9)
+        fraction = picture @ color / np.linalg.norm(color)
+        alike = fraction > 0.985 * np.maximum(np.linalg.norm(picture, axis=2), 1e-9)
         assert np.count_nonzero(alike & (picture.min(axis=2) < 0.7)) > 100
     monkeypatch.setattr(plotly.io.renderers, "render_on_display", False)
     figure._ipython_display_()

@@ -96,11 +96,11 @@ def jointed():
     return model
 
 
-def adding(method, *given, **more):
+def adding(method, *arguments, **options):
     """What `Model.method` adds with keyword arguments, as it is described; the model is a new one."""
 
     def added(**old_or_new):
-        return getattr(jointed(), method)("x", *given, **more, **old_or_new).described()
+        return getattr(jointed(), method)("x", *arguments, **options, **old_or_new).described()
 
     return added
 
@@ -375,10 +375,10 @@ def test_an_old_attribute_is_the_new_one(row):
     assert row.old not in importlib.import_module(row.where).__all__
 
 
-def outcome(call, **given):
+def outcome(call, **arguments):
     """What is returned, or said of what cannot be used."""
     try:
-        return call(**given)
+        return call(**arguments)
     except (ModelError, ResultError, OSError) as error:
         return str(error)
 
@@ -389,41 +389,41 @@ def test_an_old_argument_does_what_the_new_one_does(row):
     if row.convert is None and row.merge is None:
         meanings, call = example(CALLS, row.where)
         assert f"{row.old}={row.new}" in meanings.split()
-        given = Argument(call, "nonsense", "nonsense")
+        case = Argument(call, "nonsense", "nonsense")
     else:
-        given = example(ARGUMENTS, (row.where, row.old))
-    new = silently(outcome, given.call, **{row.new: given.new})
+        case = example(ARGUMENTS, (row.where, row.old))
+    new = silently(outcome, case.call, **{row.new: case.new})
     with pytest.warns(DeprecationWarning, match=f"{row.new}=") as caught:
-        old = outcome(given.call, **{row.old: given.old})
+        old = outcome(case.call, **{row.old: case.old})
     assert alike(old, new)
     assert any(warning.filename == __file__ for warning in caught)
     if row.merge is None:
         with pytest.raises(ModelError, match=rf"both {row.old}= and {row.new}= are given"):
-            given.call(**{row.old: given.old, row.new: given.new})
+            case.call(**{row.old: case.old, row.new: case.new})
 
 
 @pytest.mark.parametrize("row", rows("member"))
 def test_an_old_method_or_property_does_what_the_new_one_does(row, tmp_path):
-    given = example(MEMBERS, (row.where, row.old))
-    arguments = given.arguments(tmp_path)
+    case = example(MEMBERS, (row.where, row.old))
+    arguments = case.arguments(tmp_path)
 
     def value(name, arguments, named):
-        found = getattr(given.make(), name)
-        return found(*arguments, **named) if callable(found) else found
+        member = getattr(case.make(), name)
+        return member(*arguments, **named) if callable(member) else member
 
-    new = silently(value, row.new, arguments, given.named)
+    new = silently(value, row.new, arguments, case.named)
     with pytest.warns(DeprecationWarning, match=row.new) as caught:
-        old = value(row.old, arguments if given.old is None else given.old, {})
+        old = value(row.old, arguments if case.old is None else case.old, {})
     assert {warning.filename for warning in caught} == {__file__}
     assert alike(old, new)
 
 
 @pytest.mark.parametrize("row", rows("scene"))
 def test_an_old_word_of_a_scene_does_what_the_new_one_does(row):
-    given = example(SCENES, row.old)
-    new = silently(given.run, given.new)
+    case = example(SCENES, row.old)
+    new = silently(case.run, case.new)
     with pytest.warns(DeprecationWarning, match=row.new):
-        assert alike(given.run(given.old), new)
+        assert alike(case.run(case.old), new)
 
 
 def test_old_parts_of_friction_go_together_with_it():
@@ -441,7 +441,7 @@ def test_old_parts_of_steps_go_together_with_them():
 
 
 @pytest.mark.parametrize(
-    ("call", "given", "words"),
+    ("call", "arguments", "words"),
     [
         (simulate, {"t_end": 0.1, "dt": 0.01, "error": 1e-3}, "both say how long steps are"),
         (simulate, {"t_end": 0.1, "dt": 0.01, "max_dt": 0.02}, r"max_dt = 0\.02 s limits steps"),
@@ -450,9 +450,9 @@ def test_old_parts_of_steps_go_together_with_them():
         (equilibrium, {"method": "arc-length", "factors": (0.5, 1.0)}, "factors belong to method='newton'"),
     ],
 )
-def test_old_parts_do_not_go_with_another_kind_of_steps_or_method(call, given, words):
+def test_old_parts_do_not_go_with_another_kind_of_steps_or_method(call, arguments, words):
     with pytest.warns(DeprecationWarning, match=r"1\.0"), pytest.raises(ModelError, match=words):
-        call(ramped(), **given)
+        call(ramped(), **arguments)
 
 
 def test_the_old_number_of_points_has_no_effect_on_load_steps():
@@ -485,10 +485,10 @@ def test_old_words_in_the_paths_of_studies_name_the_same_places():
 
 @pytest.mark.parametrize("row", rows("command"))
 def test_an_old_word_of_the_command_line_does_what_the_new_one_does(row):
-    given = example(COMMANDS, row.old)
-    new = silently(given.run, given.new)
+    case = example(COMMANDS, row.old)
+    new = silently(case.run, case.new)
     with pytest.warns(DeprecationWarning, match=row.new):
-        assert alike(given.run(given.old), new)
+        assert alike(case.run(case.old), new)
 
 
 def test_no_example_is_of_a_row_that_is_gone():

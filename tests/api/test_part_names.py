@@ -42,10 +42,10 @@ def on(model, text):
 )
 def test_a_name_is_a_point(text, point):
     model = parts()[0]
-    found, wanted = on(model, text), point(model)
-    assert found.part is wanted.part
-    assert found.s == wanted.s
-    assert np.array_equal(found.X, wanted.X)
+    named, expected = on(model, text), point(model)
+    assert named.part is expected.part
+    assert named.s == expected.s
+    assert np.array_equal(named.X, expected.X)
 
 
 def test_a_part_comes_before_a_point_of_the_same_name():

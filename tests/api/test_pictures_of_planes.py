@@ -90,10 +90,10 @@ def pendulums(statics=None, faces=False):
     writer = MemoryWriter(layout)
     shapes = layout.state_shapes()
     for i in range(len(r)):
-        own = {name: np.zeros(shape) for name, shape in shapes.items()}
-        own["r"][1:], own["quat"][:] = r[i], (1.0, 0, 0, 0)
-        own["quat"][1:] = quat[i]
-        writer.append(0.1 * i, i, State(**own), *np.zeros((2, 0, 6)), dict.fromkeys(COLUMNS, 0.0))
+        arrays = {name: np.zeros(shape) for name, shape in shapes.items()}
+        arrays["r"][1:], arrays["quat"][:] = r[i], (1.0, 0, 0, 0)
+        arrays["quat"][1:] = quat[i]
+        writer.append(0.1 * i, i, State(**arrays), *np.zeros((2, 0, 6)), dict.fromkeys(COLUMNS, 0.0))
     writer.close()
     return writer.result()
 
@@ -105,10 +105,10 @@ def test_bodies_without_a_surface_are_drawn_at_their_centres_of_mass_in_their_co
     vertices, owner = stage.shape.place(result.state(6)), stage.shape.owner
     colors = stage.colors(0.6, 0.0, overlaid=False)
     for k, (_, color) in enumerate(stage.legend):
-        own = owner == k
-        centre = vertices[own].mean(axis=0)
+        of_body = owner == k
+        centre = vertices[of_body].mean(axis=0)
         np.testing.assert_allclose(centre, result.state(6).r[k + 1], atol=1e-12)
-        np.testing.assert_allclose(colors[own], np.tile(color, (own.sum(), 1)))
+        np.testing.assert_allclose(colors[of_body], np.tile(color, (of_body.sum(), 1)))
     pixels, _ = camera.project(vertices, 320, 200)
     assert pixels.min() > 0
     assert np.all(pixels < [320, 200])
@@ -122,10 +122,10 @@ def test_markers_of_bodies_turn_with_them():
     stage = ViewSetup(result, (320, 200), None, None, False, None)
     first, last = (stage.shape.place(result.state(i)) for i in (0, 6))
     quat = result.state(6).quat[1:2]
-    own = stage.shape.owner == 0
-    arms = first[own] - result.state(0).r[1]
-    there = result.state(6).r[1] + quaternions.rotate(quat, arms)
-    np.testing.assert_allclose(last[own], there, atol=1e-12)
+    of_body = stage.shape.owner == 0
+    arms = first[of_body] - result.state(0).r[1]
+    expected = result.state(6).r[1] + quaternions.rotate(quat, arms)
+    np.testing.assert_allclose(last[of_body], expected, atol=1e-12)
 
 
 def test_bodies_with_a_surface_have_no_marker():
@@ -148,10 +148,10 @@ def test_pictures_of_equilibria_say_the_load_factor(monkeypatch, tmp_path):
             labels, name, lambda canvas, *words, real=real: said.append(words[-1]) or real(canvas, *words)
         )
     factors = [0.0, 0.5, 1.0, 1.5, 1.3, 0.7, 0.21]
-    own, run = pendulums(factors), pendulums()
-    render(own, times=0.3, size=(160, 100))
-    render(own, size=(160, 100))
-    render_movie(own, tmp_path / "a.gif", speed=1.0, fps=5, size=(160, 100))
+    equilibria, run = pendulums(factors), pendulums()
+    render(equilibria, times=0.3, size=(160, 100))
+    render(equilibria, size=(160, 100))
+    render_movie(equilibria, tmp_path / "a.gif", speed=1.0, fps=5, size=(160, 100))
     assert said[0] == "load factor = 1.5"
     assert said[1] == ("load factor = 0.00", "0.21")
     assert said[2:] == [f"load factor = {x}" for x in ("0.0", "1.0", "1.3", "0.2")]

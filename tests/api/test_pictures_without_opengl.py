@@ -54,8 +54,8 @@ def without_libraries(tmp_path, monkeypatch):
     folder.mkdir()
     for name in LIBRARIES:
         (folder / name).touch()
-    own = {**os.environ, "LD_LIBRARY_PATH": str(folder), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    return {name: value for name, value in own.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(folder), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    return {name: value for name, value in environment.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
 
 
 def inked(picture):
@@ -98,20 +98,20 @@ def test_a_process_without_opengl_libraries_draws_and_does_not_crash(without_lib
 
 def test_the_answer_of_a_process_is_stored_for_others(tmp_path, monkeypatch):
     monkeypatch.setattr(opengl.platformdirs, "user_cache_dir", lambda name: str(tmp_path / name))
-    asked = []
+    calls = []
 
-    def answer(*arguments, **more):
-        asked.append(arguments)
+    def answer(*arguments, **options):
+        calls.append(arguments)
         return subprocess.CompletedProcess(arguments, 0, stdout="vtkEGLRenderWindow\n")
 
     monkeypatch.setattr(opengl.subprocess, "run", answer)
     for _ in range(2):
         opengl.window_class.cache_clear()
         assert opengl.window_class() == "vtkEGLRenderWindow"
-    assert len(asked) == 1
+    assert len(calls) == 1
     monkeypatch.setenv("LD_LIBRARY_PATH", "elsewhere")
     opengl.window_class.cache_clear()
     opengl.window_class()
-    assert len(asked) == 2
+    assert len(calls) == 2
     monkeypatch.undo()
     opengl.window_class.cache_clear()

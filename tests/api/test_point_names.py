@@ -26,7 +26,7 @@ def test_a_point_is_a_part_and_finite_numbers(text, part, position, fraction):
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "parts"),
     [
         ("@0.1,0,0.r.z", ("0.1,0,0", ".r.z")),
         ("@0.5.v.norm", ("0.5", ".v.norm")),
@@ -36,5 +36,5 @@ def test_a_point_is_a_part_and_finite_numbers(text, part, position, fraction):
         (".end.r.z", ("", ".end.r.z")),
     ],
 )
-def test_a_position_ends_at_the_point_before_a_field(text, found):
-    assert leading_position(text) == found
+def test_a_position_ends_at_the_point_before_a_field(text, parts):
+    assert leading_position(text) == parts

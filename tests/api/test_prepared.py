@@ -31,8 +31,8 @@ from tests.support.similar_models import bars
 
 
 def test_every_number_of_every_kind_of_entries_is_in_a_case():
-    asked = {(key, field) for key, kind in COMPONENT_TYPES.items() for field in fields_of(kind)}
-    assert asked <= CASES.keys() | {("joints", "pitch")}
+    fields = {(key, field) for key, kind in COMPONENT_TYPES.items() for field in fields_of(kind)}
+    assert fields <= CASES.keys() | {("joints", "pitch")}
     assert {("gravity", "")} | {
         ("bodies", x) for x in ("velocity", "angular_velocity", "shape")
     } <= CASES.keys()
@@ -63,9 +63,9 @@ def test_a_prepared_model_with_another_number_runs_as_one_that_was_made_with_it(
     except ModelError as error:
         refused = str(error)
     if refused:  # in the same words
-        with pytest.raises(ModelError) as found:
+        with pytest.raises(ModelError) as refusal:
             PREPARED[name].run({path: value})
-        assert str(found.value) == refused
+        assert str(refusal.value) == refused
         return
     expected, as_before = _all_of(simulate(fresh, 2 * DT, DT)), AS_BEFORE[name]
     assert expected != as_before
@@ -77,43 +77,43 @@ def test_a_prepared_model_with_another_number_runs_as_one_that_was_made_with_it(
 
 @pytest.mark.parametrize("axis", [(0.0, 1.0, 0.0), (0.3, 1.0, 0.2)], ids=["in a plane", "in space"])
 def test_a_prepared_pendulum_swings_in_the_gravity_of_each_run(axis):
-    prepared, found = bars(axis=axis).prepare(t_end=0.02, dt=0.01), set()
+    prepared, ends = bars(axis=axis).prepare(t_end=0.02, dt=0.01), set()
     for gravity in ((0, 0, -9.81), (0, 0, -1.62), (1.0, 0, -1.62), (0, 1.0, -1.62), (0, 0, -9.81)):
         model = bars(axis=axis)
         model.gravity[:] = gravity
         expected = _all_of(simulate(model, 0.02, 0.01))
         assert _all_of(prepared.run({"gravity": gravity})) == expected
-        found.add(repr(expected[0]))
-    assert len(found) == 4
+        ends.add(repr(expected[0]))
+    assert len(ends) == 4
 
 
 def test_equilibria_of_a_prepared_model_are_to_the_bit_those_of_new_ones():
     prepared = _beam().prepare()
     for force in (-5.0, -4.0, -6.0):
         changes = {"loads.tip.value": (0, 0, force), "distributed_loads.snow.value": (0, 0, 0.3 * force)}
-        found, fresh = prepared.equilibrium(changes), equilibrium(_beam(force))
-        assert _all_of(found) == _all_of(fresh)
+        prepared_result, fresh = prepared.equilibrium(changes), equilibrium(_beam(force))
+        assert _all_of(prepared_result) == _all_of(fresh)
     moved = {"displacement": (0.0, 0.01, 0.0)}
     for _ in range(2):  # points of the ground are moved in place
-        found = prepared.equilibrium(motions={"clamp": moved})
-        assert _all_of(found) == _all_of(equilibrium(_beam(), motions={"clamp": moved}))
-        run = prepared.run(start=found, t_end=0.01, dt=0.01)
-        assert _all_of(run) == _all_of(simulate(_beam(), 0.01, 0.01, start=found))
+        prepared_result = prepared.equilibrium(motions={"clamp": moved})
+        assert _all_of(prepared_result) == _all_of(equilibrium(_beam(), motions={"clamp": moved}))
+        run = prepared.run(start=prepared_result, t_end=0.01, dt=0.01)
+        assert _all_of(run) == _all_of(simulate(_beam(), 0.01, 0.01, start=prepared_result))
     assert _all_of(prepared.equilibrium()) == _all_of(equilibrium(_beam()))
 
 
 def test_a_prepared_run_begins_where_an_equilibrium_ends_with_another_step_and_integrator():
     prepared, model = _beam().prepare(dt=0.01), _beam()
-    rest = prepared.equilibrium()
+    statics = prepared.equilibrium()
     for settings in ({}, {"dt": 0.005}, {"integrator": "em4"}, {"integrator": "em-d(0.5)"}):
-        given = {"t_end": 0.02, "dt": 0.01, **settings}
+        options = {"t_end": 0.02, "dt": 0.01, **settings}
         changes = {"loads.tip.value": signals.Sine(3.0, 2.0).along((0, 0, 1))}
         fresh = _beam()
         fresh.loads.clear()
         fresh.add_force("tip", fresh.rods["beam"].end, signals.Sine(3.0, 2.0).along((0, 0, 1)))
-        found = prepared.run(changes, start=rest, **given)
-        assert _all_of(found) == _all_of(simulate(fresh, start=rest, **given))
-        assert _all_of(prepared.run(**given)) == _all_of(simulate(model, **given))
+        result = prepared.run(changes, start=statics, **options)
+        assert _all_of(result) == _all_of(simulate(fresh, start=statics, **options))
+        assert _all_of(prepared.run(**options)) == _all_of(simulate(model, **options))
 
 
 STEEL = Material(E=2e9, nu=0.3, density=900.0)
@@ -145,8 +145,8 @@ def test_a_section_made_with_other_numbers_is_that_of_a_model_made_with_them():
     before = _all_of(prepared.run())
     for names in (["radius"], ["material.E"], list(OTHERS)):
         changed = {name: OTHERS[name] for name in names}
-        own = {name.partition(".")[2]: x for name, x in changed.items() if name != "radius"}
-        section = Section.circular(changed.get("radius", 0.01), dataclasses.replace(STEEL, **own))
+        moduli = {name.partition(".")[2]: x for name, x in changed.items() if name != "radius"}
+        section = Section.circular(changed.get("radius", 0.01), dataclasses.replace(STEEL, **moduli))
         expected = _all_of(simulate(_whip(section), 0.02, 0.002))
         assert expected != before
         by_number = {f"rods.whip.section.{name}": x for name, x in changed.items()}
@@ -177,9 +177,9 @@ def test_many_runs_with_other_sections_are_to_the_bit_those_alone():
 STIFF = np.diag([1e3, 5e2, 5e2, 1.0, 2.0, 2.0])
 
 
-def _of_stiffness(**others):
-    given = {"EA": 1e3, "GA": (5e2, 4e2), "GJ": 1.0, "EI": 2.0, "mass_per_length": 1.0}
-    return Section.from_stiffness(**{**given, "inertia_per_length": (0.1, 0.2, 0.3), **others})
+def _of_stiffness(**numbers):
+    stiffnesses = {"EA": 1e3, "GA": (5e2, 4e2), "GJ": 1.0, "EI": 2.0, "mass_per_length": 1.0}
+    return Section.from_stiffness(**{**stiffnesses, "inertia_per_length": (0.1, 0.2, 0.3), **numbers})
 
 
 def _circle(radius=0.01, E=2e9):
@@ -215,12 +215,12 @@ SECTIONS = {  # which number, its values before and after, how the section is ma
 def test_a_section_with_another_number_is_made_again_with_all_that_was_added(case):
     path, before, after, make = SECTIONS[case]
     section, expected = make(before), make(after)
-    found = section.with_numbers({path: after})
-    assert found.numbers.keys() == section.numbers.keys()
-    for name, own in {**section.numbers, path: after}.items():
-        assert np.array_equal(found.numbers[name], own), name
+    changed = section.with_numbers({path: after})
+    assert changed.numbers.keys() == section.numbers.keys()
+    for name, number in {**section.numbers, path: after}.items():
+        assert np.array_equal(changed.numbers[name], number), name
     for name in (field.name for field in dataclasses.fields(Section)):
-        assert np.array_equal(getattr(found, name), getattr(expected, name)), name
+        assert np.array_equal(getattr(changed, name), getattr(expected, name)), name
     assert section.with_numbers({}) is section
 
 
@@ -274,13 +274,13 @@ def test_the_function_prepares_as_the_method_does():
 
 def test_the_rigid_twin_can_be_prepared():
     twin = _beam().rigidified()
-    found = twin.prepare(t_end=0.01, dt=0.01).run({"loads.tip.value": (0, 0, -1)})
-    assert found.n_outputs == 2
+    result = twin.prepare(t_end=0.01, dt=0.01).run({"loads.tip.value": (0, 0, -1)})
+    assert result.n_outputs == 2
 
 
 def test_a_study_of_a_model_varies_its_numbers():
     model = _beam()
-    found = sweep(
+    study = sweep(
         model,
         {"loads.tip.value": [(0.0, 0.0, -1.0), (0.0, 0.0, -2.0)], "dt": [0.01, 0.005]},
         {"z": lambda result: float(result.rod("beam").r[-1, -1, 2])},
@@ -295,7 +295,7 @@ def test_a_study_of_a_model_varies_its_numbers():
             fresh.loads.clear()
             fresh.add_force("tip", fresh.rods["beam"].end, (0.0, 0.0, force))
             expected.append(float(simulate(fresh, 0.02, dt).rod("beam").r[-1, -1, 2]))
-    assert [outcome.measures["z"] for outcome in found.outcomes] == expected
+    assert [outcome.measures["z"] for outcome in study.outcomes] == expected
     assert len(set(expected)) == 4
 
 
@@ -323,22 +323,22 @@ def test_numberings_that_are_kept_are_those_of_the_system(name, monkeypatch):
     light, fixed = frames.mass.copy(), frames.fixed.copy()
     light[free[-1]], fixed[free[0]] = 0.0, 1
     heavier = {"mass": 3.0 * frames.mass, "inertia": 2.0 * frames.inertia}
-    others = {
+    variants = {
         "heavier": system._replace(frames=frames._replace(**heavier)),
         "without mass": system._replace(frames=frames._replace(mass=light)),
         "held": system._replace(frames=frames._replace(fixed=fixed)),
     }
     if np.any(system.elements.coupling):
-        others["lumped"] = system.with_rods(system.rods.lumped())
+        variants["lumped"] = system.with_rods(system.rods.lumped())
     if len(joints.kind):
-        others["a joint less"] = system._replace(constraints=joints.chosen(np.arange(len(joints.kind) - 1)))
-    assert number_for_solver(others["heavier"]).frame is number_for_solver(system).frame
-    for own, hidden in itertools.product((system, *others.values()), (False, True)):
-        first, second = (number_for_solver(own, BAND_LIMIT, hidden) for _ in range(2))
+        variants["a joint less"] = system._replace(constraints=joints.chosen(np.arange(len(joints.kind) - 1)))
+    assert number_for_solver(variants["heavier"]).frame is number_for_solver(system).frame
+    for variant, hidden in itertools.product((system, *variants.values()), (False, True)):
+        first, second = (number_for_solver(variant, BAND_LIMIT, hidden) for _ in range(2))
         assert first.handle != second.handle
         with monkeypatch.context() as alone:
             alone.setattr("discretization.memoization._structures", OrderedDict())
-            made = number_for_solver(own._replace(), BAND_LIMIT, hidden)
+            made = number_for_solver(variant._replace(), BAND_LIMIT, hidden)
         for one, other in zip(_arrays(second), _arrays(made), strict=True):
             assert one.tobytes() == other.tobytes()
 

@@ -32,11 +32,11 @@ def test_type_checkers_see_what_the_table_has(name):
     if name == "rodsim.results":
         hidden = set(seen) - set(module.__all__)
     assert set(seen) - hidden == set(module.__all__)
-    for each, place in seen.items():
-        found = getattr(module, each)
-        there = importlib.import_module(place)
-        if not isinstance(found, types.ModuleType):
-            assert found is getattr(there, each)
+    for public_name, place in seen.items():
+        exported = getattr(module, public_name)
+        defining = importlib.import_module(place)
+        if not isinstance(exported, types.ModuleType):
+            assert exported is getattr(defining, public_name)
 
 
 @pytest.mark.parametrize("name", MODULES)

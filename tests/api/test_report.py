@@ -39,11 +39,11 @@ def page(hung):
 
 def test_the_verdicts_in_the_page_are_those_of_the_audit(hung, page):
     text = Reader(page).text
-    found = audit(hung)
-    for verdict in found.verdicts:
+    audited = audit(hung)
+    for verdict in audited.verdicts:
         word = {True: "kept", False: "NOT KEPT", None: "–"}[verdict.kept]
         assert f"{verdict.law} {word} {verdict.measured}" in text
-    assert f"Newton: {found.newton_mean:.2f} iterations a step, at most {found.newton_max}" in text
+    assert f"Newton: {audited.newton_mean:.2f} iterations a step, at most {audited.newton_max}" in text
 
 
 def test_a_law_that_was_broken_is_said_at_the_head(tmp_path):
@@ -105,13 +105,13 @@ def test_joints_drives_and_gears_are_counted_apart_and_what_a_gear_keeps_is_told
     wheels.add_distributed_load("wind", rod, signals.Sine(1.0, 2.0).along((0, 0, 1)), between=(0.5, 1))
     wheels.add_distributed_load("gusts", rod, lambda s, t: (0.0, 0.0, s * t))
     path = report(simulate(wheels, 0.02, 0.01), tmp_path / "wheels.html")
-    found = Reader(path.read_text(encoding="utf-8"))
-    assert "1 rod, 2 rigid bodies, 2 joints, 2 loads, 1 gear and 1 drive (2 rod elements)." in found.text
-    assert "motor angle of joint 'axle of small' SpinUp: speed 1, t_end 0.1" in found.text
-    assert "wind force a length rod 'rod', 0.5 to 1 of it Sine: amplitude 1, frequency 2" in found.text
-    assert "gusts force a length rod 'rod', 0 to 1 of it callable" in found.text
-    assert "teeth 20 × angle of 'axle of small' + 30 × angle of 'axle of large'" in found.text
-    assert ("td", {"class": "short"}) in found.tags
+    content = Reader(path.read_text(encoding="utf-8"))
+    assert "1 rod, 2 rigid bodies, 2 joints, 2 loads, 1 gear and 1 drive (2 rod elements)." in content.text
+    assert "motor angle of joint 'axle of small' SpinUp: speed 1, t_end 0.1" in content.text
+    assert "wind force a length rod 'rod', 0.5 to 1 of it Sine: amplitude 1, frequency 2" in content.text
+    assert "gusts force a length rod 'rod', 0 to 1 of it callable" in content.text
+    assert "teeth 20 × angle of 'axle of small' + 30 × angle of 'axle of large'" in content.text
+    assert ("td", {"class": "short"}) in content.tags
 
 
 def test_extremes_are_over_all_elements_both_ends_and_all_outputs(hung, monkeypatch):
@@ -134,28 +134,28 @@ def test_largest_forces_of_joints_are_those_of_their_histories(hung, page):
         size = np.linalg.norm(joint.force, axis=1).max()
         assert f"{name} {joint.kind} {size:.5g}" in text
     some = np.array([0, 3, 30])
-    for found in joint_loads(hung, some):
-        expected = np.linalg.norm(hung.joint(found.name).moment, axis=1)[some]
-        assert found.moment == pytest.approx(expected, abs=1e-12)
+    for loads in joint_loads(hung, some):
+        expected = np.linalg.norm(hung.joint(loads.name).moment, axis=1)[some]
+        assert loads.moment == pytest.approx(expected, abs=1e-12)
 
 
 def test_names_are_text_wherever_they_stand(tmp_path):
     result = simulate(model(NASTY, NASTY), 0.02, 0.01)
     page = report(result, tmp_path / "a.html").read_text(encoding="utf-8")
-    found = Reader(page)
-    assert [tag for tag, _ in found.tags].count("script") == 4
-    assert not any(tag in ("img", "iframe", "object", "a") and "src" in a for tag, a in found.tags)
-    assert not any(key.startswith("on") for _, a in found.tags for key in a)
-    assert found.text.count(NASTY) >= 3
-    assert found.data("motion-data")["rods"][0]["name"] == NASTY
+    content = Reader(page)
+    assert [tag for tag, _ in content.tags].count("script") == 4
+    assert not any(tag in ("img", "iframe", "object", "a") and "src" in a for tag, a in content.tags)
+    assert not any(key.startswith("on") for _, a in content.tags for key in a)
+    assert content.text.count(NASTY) >= 3
+    assert content.data("motion-data")["rods"][0]["name"] == NASTY
 
 
 def test_the_page_lets_nothing_in(page):
-    found = Reader(page)
-    (policy,) = (a["content"] for _, a in found.tags if a.get("http-equiv") == "Content-Security-Policy")
+    content = Reader(page)
+    (policy,) = (a["content"] for _, a in content.tags if a.get("http-equiv") == "Content-Security-Policy")
     assert "default-src 'none'" in policy
     assert "unsafe-inline" not in policy.split("script-src")[1].split(";")[0]
-    loads = [a for tag, a in found.tags if tag in ("script", "link", "img") and ({"src", "href"} & set(a))]
+    loads = [a for tag, a in content.tags if tag in ("script", "link", "img") and ({"src", "href"} & set(a))]
     assert loads == [{"rel": "icon", "href": "data:,"}]
 
 
@@ -175,9 +175,9 @@ def test_a_long_run_is_thinned_and_the_page_says_by_how_much(tmp_path, monkeypat
     text = Reader(report(result, tmp_path / "long.html").read_text("utf-8")).text
     assert "outputs, motion and strains 100 40 1 in 2.5" in text
     assert "outputs, curves 100 60 1 in 1.67" in text
-    kept = motion(result, thinning(result.layout, 100))
-    assert (kept.t[0], kept.t[-1]) == (result.t[0], result.t[-1])
-    assert set(np.round(np.diff(kept.t), 6)) == {0.2, 0.3}  # evenly, of outputs 0.1 s apart
+    thinned_motion = motion(result, thinning(result.layout, 100))
+    assert (thinned_motion.t[0], thinned_motion.t[-1]) == (result.t[0], result.t[-1])
+    assert set(np.round(np.diff(thinned_motion.t), 6)) == {0.2, 0.3}  # evenly, of outputs 0.1 s apart
 
 
 @pytest.mark.parametrize(
@@ -188,11 +188,12 @@ def test_the_motion_of_any_model_is_within_its_bytes(nodes, bodies, outputs):
     rods = [RodLayout("a", np.arange(1, nodes + 1), np.arange(nodes - 1), s, s)]
     solids = [BodyLayout(str(k), 1, np.zeros(3), np.zeros((0, 3)), []) for k in range(bodies)]
     layout = Layout("big", rods, solids, [], n_frames=nodes + 1, n_elements=nodes - 1)
-    kept = thinning(layout, outputs)
-    places = len(kept.nodes[0]) + bodies
-    size = 4 * len(kept.outputs) * (thinned.POSE * places + thinned.FIELDS * len(kept.nodes[0]))
+    selection = thinning(layout, outputs)
+    n_places = len(selection.nodes[0]) + bodies
+    size = 4 * len(selection.outputs) * (thinned.POSE * n_places + thinned.FIELDS * len(selection.nodes[0]))
     assert (
-        0.5 * thinned.MOTION_BYTES < size <= thinned.MOTION_BYTES or len(kept.outputs) == thinned.MOST_FRAMES
+        0.5 * thinned.MOTION_BYTES < size <= thinned.MOTION_BYTES
+        or len(selection.outputs) == thinned.MOST_FRAMES
     )
 
 
@@ -253,9 +254,9 @@ def test_the_scene_and_the_versions_are_kept_by_the_file_and_shown(tmp_path):
     (tmp_path / "drop.yaml").write_text(SCENE)
     assert main(["run", str(tmp_path / "drop.yaml"), "--quiet"]) == 0
     result = Result.load(tmp_path / "drop.vtkhdf")
-    told = result.description["provenance"]
-    assert told["scene"] == SCENE
-    assert told["versions"]["numpy"] == np.__version__
+    provenance = result.description["provenance"]
+    assert provenance["scene"] == SCENE
+    assert provenance["versions"]["numpy"] == np.__version__
     page = report(result, tmp_path / "drop.html").read_text("utf-8")
     assert "# kept with its comments: &lt;b&gt;" in page
     assert f"numpy {np.__version__} {np.__version__}" in Reader(page).text
@@ -273,23 +274,23 @@ def test_run_resumes_with_other_versions_and_comments(tmp_path):
 def test_equilibria_are_shown_by_their_load_factors(tmp_path):
     made, _, end = cantilever(SOFT, 1.0, 4)
     made.add_force("pull", end, (0, 0, 40.0))
-    found = equilibrium(made, monitors={"w": (end, (0, 0, 1))})
-    page = Reader(report(found, tmp_path / "a.html").read_text("utf-8"))
+    equilibria = equilibrium(made, monitors={"w": (end, (0, 0, 1))})
+    page = Reader(report(equilibria, tmp_path / "a.html").read_text("utf-8"))
     data, charts = page.data("motion-data"), page.data("chart-data")
-    assert data["labels"] == [f"load factor {x:.4g}" for x in found.load_factor]
+    assert data["labels"] == [f"load factor {x:.4g}" for x in equilibria.load_factor]
     # the red lines stand at the equilibrium of the slider
-    assert charts["monitor0"]["layout"]["meta"]["x"] == pytest.approx(found.monitor("w"))
+    assert charts["monitor0"]["layout"]["meta"]["x"] == pytest.approx(equilibria.monitor("w"))
     assert "Path of equilibria" in page.text
-    for verdict in audit(found).verdicts:
+    for verdict in audit(equilibria).verdicts:
         assert verdict.measured in page.text
 
 
 def test_modes_are_shown_by_their_frequencies(tmp_path):
-    found = modes(cantilever(SOFT, 1.0, 4)[0], 2)
-    shapes = mode_shapes(found, phases=4)
+    spectrum = modes(cantilever(SOFT, 1.0, 4)[0], 2)
+    shapes = mode_shapes(spectrum, phases=4)
     page = Reader(report(shapes, tmp_path / "a.html").read_text("utf-8"))
     labels = page.data("motion-data")["labels"]
-    assert labels[0] == f"mode 1, {found.frequency[0]:.4g} Hz, phase 0.00"
-    assert labels[7] == f"mode 2, {found.frequency[1]:.4g} Hz, phase 0.75"
-    for k, hertz in enumerate(found.frequency):
+    assert labels[0] == f"mode 1, {spectrum.frequency[0]:.4g} Hz, phase 0.00"
+    assert labels[7] == f"mode 2, {spectrum.frequency[1]:.4g} Hz, phase 0.75"
+    for k, hertz in enumerate(spectrum.frequency):
         assert f"{k + 1} {hertz:.5g}" in page.text

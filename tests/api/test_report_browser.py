@@ -27,7 +27,7 @@ def opened(tmp_path_factory):
     folder = tmp_path_factory.mktemp("browser")
     result = simulate(model(NASTY, f"cord {NASTY}"), 0.6, 0.02)
     path = report(result, folder / "page.html")
-    said, asked = [], []
+    said, requests = [], []
     with api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=BROWSER, args=ARGUMENTS)
         context = browser.new_context(viewport={"width": 900, "height": 760}, offline=True)
@@ -36,10 +36,10 @@ def opened(tmp_path_factory):
         page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
-        page.on("request", lambda request: asked.append(request.url))
+        page.on("request", lambda request: requests.append(request.url))
         page.goto(path.as_uri())
         page.wait_for_selector("body[data-ready]", state="attached")
-        yield page, result, said, asked
+        yield page, result, said, requests
         browser.close()
 
 
@@ -147,11 +147,11 @@ def test_every_chart_is_drawn_and_follows_the_slider(opened):
 
 
 def test_page_makes_no_requests_and_logs_no_errors(opened):
-    page, _, said, asked = opened
+    page, _, said, requests = opened
     slide(page, 5)
     assert said == []
-    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
-    assert sum(url.startswith("file:") for url in asked) == 1
+    assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
+    assert sum(url.startswith("file:") for url in requests) == 1
     assert page.title().startswith(NASTY)
 
 
@@ -179,6 +179,6 @@ def test_the_tool_bar_of_a_chart_lies_above_its_curves_and_names(opened):
 def test_supports_and_driven_frames_are_marked(opened):
     page, result, *_ = opened
     names = page.evaluate('() => document.getElementById("motion-view").data.map((trace) => trace.name)')
-    held = [joint for joint in result.layout.joints if 0 in joint.frames]
-    assert ("supports" in names) == bool(held)
-    assert ("joints" in names) == (len(held) < len(result.layout.joints))
+    supports = [joint for joint in result.layout.joints if 0 in joint.frames]
+    assert ("supports" in names) == bool(supports)
+    assert ("joints" in names) == (len(supports) < len(result.layout.joints))

@@ -52,13 +52,13 @@ def verdicts(result):
 
 
 def test_free_flight_keeps_every_law():
-    found = audit(flight())
-    assert found.ok
-    assert found.energy_balance == 0
-    assert found.free_from == pytest.approx(0.3)
-    assert (found.linear_momentum_drift, found.angular_momentum_drift) == (0, 0)
-    assert (found.newton_mean, found.newton_max, found.n_steps) == (3, 4, 100)
-    assert "all laws that can be judged were kept" in found.text()
+    audited = audit(flight())
+    assert audited.ok
+    assert audited.energy_balance == 0
+    assert audited.free_from == pytest.approx(0.3)
+    assert (audited.linear_momentum_drift, audited.angular_momentum_drift) == (0, 0)
+    assert (audited.newton_mean, audited.newton_max, audited.n_steps) == (3, 4, 100)
+    assert "all laws that can be judged were kept" in audited.text()
 
 
 @pytest.mark.parametrize(
@@ -87,9 +87,9 @@ def test_dissipated_energy_is_no_error():
 
 
 def test_energy_balance_is_relative_to_the_energy_turned_over():
-    found = audit(flight(spoil={"total": 9e-5}))
-    assert found.energy_scale == pytest.approx(9.0)
-    assert found.energy_balance == pytest.approx(1e-5)
+    audited = audit(flight(spoil={"total": 9e-5}))
+    assert audited.energy_scale == pytest.approx(9.0)
+    assert audited.energy_balance == pytest.approx(1e-5)
 
 
 def test_gravity_keeps_linear_momentum_across_and_angular_along_it():
@@ -101,16 +101,16 @@ def test_gravity_keeps_linear_momentum_across_and_angular_along_it():
 
 
 def test_momentum_of_a_grounded_model_is_not_judged():
-    found = audit(flight(grounded=True, spoil={"Px": 1.0}))
-    assert found.ok
-    assert found.linear_momentum_drift is None
-    assert "held to the ground" in found.text()
+    audited = audit(flight(grounded=True, spoil={"Px": 1.0}))
+    assert audited.ok
+    assert audited.linear_momentum_drift is None
+    assert "held to the ground" in audited.text()
 
 
 def test_drift_is_not_judged_while_loads_act():
-    found = audit(flight(work_until=10))
-    assert (found.free_from, found.energy_drift, found.linear_momentum_drift) == (None, None, None)
-    assert found.ok
+    audited = audit(flight(work_until=10))
+    assert (audited.free_from, audited.energy_drift, audited.linear_momentum_drift) == (None, None, None)
+    assert audited.ok
 
 
 def test_audit_as_json_has_every_number():
@@ -167,8 +167,8 @@ def pushed(**changes):
 
     def spoil(state):
         arrays = {name: getattr(state, name).copy() for name in changes}
-        for name, each in changes.items():
-            for frame, axis, value in each:
+        for name, shifts in changes.items():
+            for frame, axis, value in shifts:
                 arrays[name][frame, axis] += value
         return state._replace(**arrays)
 
@@ -192,10 +192,10 @@ AT_THRESHOLD = {
 @pytest.mark.parametrize("law", AT_THRESHOLD)
 @pytest.mark.parametrize("times", [0.95, 1.05])
 def test_a_law_falls_at_its_threshold(law, times):
-    found = verdicts(flown(AT_THRESHOLD[law](times)))
-    assert found.pop(law) is (times < 1)
+    judged = verdicts(flown(AT_THRESHOLD[law](times)))
+    assert judged.pop(law) is (times < 1)
     if law not in ("energy balance", "E + D without work"):
-        assert False not in found.values()
+        assert False not in judged.values()
 
 
 def test_rounding_of_stiff_forces_is_no_broken_law():
@@ -211,16 +211,16 @@ def test_rounding_of_stiff_forces_is_no_broken_law():
 
 def test_momenta_that_are_zero_have_the_size_of_the_model():
     """A rod bent to a ring and welded, 5 kJ of energy in a stress that cannot move it."""
-    turn = lambda s: (np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0)  # noqa: E731
+    circle = lambda s: (np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0)  # noqa: E731
     model = Model("ring")
     section = Section.circular(0.01, Material(E=2.1e11, nu=0.3, density=7850.0))
-    rod = model.add_rod("ring", turn, section, 24, stress_free=[(0, 0, 0), (2 * np.pi, 0, 0)])
+    rod = model.add_rod("ring", circle, section, 24, stress_free=[(0, 0, 0), (2 * np.pi, 0, 0)])
     model.add_joint("weld", "weld", rod.start, rod.end)
-    found = audit(simulate(model, 0.02, 0.001))
+    audited = audit(simulate(model, 0.02, 0.001))
     mass = 7850 * np.pi * 0.01**2 * 2 * np.pi
-    assert found.linear_momentum_scale == pytest.approx(np.sqrt(2 * mass * found.energy_scale), rel=1e-6)
-    assert found.angular_momentum_scale == pytest.approx(np.sqrt(2 * mass * found.energy_scale), rel=1e-2)
-    assert found.ok
+    assert audited.linear_momentum_scale == pytest.approx(np.sqrt(2 * mass * audited.energy_scale), rel=1e-6)
+    assert audited.angular_momentum_scale == pytest.approx(np.sqrt(2 * mass * audited.energy_scale), rel=1e-2)
+    assert audited.ok
 
 
 def test_a_steel_wire_at_large_steps_breaks_no_law():
@@ -236,9 +236,9 @@ def test_energy_without_work_is_judged_with_what_was_dissipated():
     def slowed(state):
         return state._replace(v=state.v / 3, totals=state.totals + np.array([0, 8.0]))
 
-    found = audit(flown(slowed))
-    assert found.energy_drift < 1e-15
-    assert {v.law: v.kept for v in found.verdicts}["E + D without work"] is True
+    audited = audit(flown(slowed))
+    assert audited.energy_drift < 1e-15
+    assert {v.law: v.kept for v in audited.verdicts}["E + D without work"] is True
     assert verdicts(flown(lambda state: state._replace(v=state.v / 3)))["E + D without work"] is False
 
 
@@ -250,9 +250,9 @@ def test_gravity_is_known_from_the_stored_system():
 
 def test_an_integrator_that_need_not_keep_the_energy_breaks_no_law():
     spoil = pushed(v=[(1, 0, 1e-3)])
-    found = audit(flown(spoil, integrator="VI-A(0.5)"))
-    assert found.ok
-    assert "'VI-A(0.5)' need not keep it" in found.text()
+    audited = audit(flown(spoil, integrator="VI-A(0.5)"))
+    assert audited.ok
+    assert "'VI-A(0.5)' need not keep it" in audited.text()
     assert not audit(flown(spoil, integrator="em4")).ok
     assert not audit(flown(pushed(quat=[(1, 0, 1e-9)]), integrator="VI-A(0.5)")).ok
 
@@ -265,9 +265,9 @@ def test_unit_vectors_of_a_chart_have_speeds_where_there_are_no_joints(spin):
     model.add_body(
         "body", Box(0.5, 0.3, 0.2, density=100.0), orientation=turned, angular_velocity=(spin, 0, -spin)
     )
-    found = audit(simulate(model, 0.2, 0.01, "GGL-EM", chart="director", output_every=1, progress=False))
-    assert found.ok, found.text()
-    assert found.velocity_scale == pytest.approx(np.sqrt(2.0) * spin, rel=0.1)
+    audited = audit(simulate(model, 0.2, 0.01, "GGL-EM", chart="director", output_every=1, progress=False))
+    assert audited.ok, audited.text()
+    assert audited.velocity_scale == pytest.approx(np.sqrt(2.0) * spin, rel=0.1)
 
 
 @pytest.mark.parametrize(("unit", "code"), [(1e-12, 0), (-1.0, 4)])

@@ -53,7 +53,7 @@ def test_a_path_does_what_its_result_does_and_so_does_the_method(name, path, tmp
     ):
         folder = tmp_path / "files"  # the same name each time: it is in some files
         folder.mkdir()
-        made.append(MAKES[name](lambda *args, f=first, **more: f[0](*f[1:], *args, **more), folder))
+        made.append(MAKES[name](lambda *args, f=first, **options: f[0](*f[1:], *args, **options), folder))
         folder.rename(tmp_path / f"files{k}")
     assert made[0]
     assert made[1:] == made[:1] * 3
@@ -68,7 +68,7 @@ def test_a_window_opens_of_a_path_as_of_its_result(path, monkeypatch):
     """Both ask for a screen, where there is none."""
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.setattr("sys.platform", "linux")
-    for view in (Result.load(path).view, lambda *given: rodsim.view(path, *given)):
+    for view in (Result.load(path).view, lambda *arguments: rodsim.view(path, *arguments)):
         with pytest.raises(Exception, match="xvfb-run"):
             view("speed", "top")
         with pytest.raises(ValueError, match="no quantity 'hue'"):
@@ -84,9 +84,9 @@ def test_a_window_reads_its_file_before_it_asks_for_a_screen(tmp_path):
 def test_a_method_has_the_arguments_of_its_function(name):
     function = inspect.signature(getattr(rodsim, name)).parameters
     method = inspect.signature(getattr(Result, name)).parameters
-    assert [(each.name, each.default, each.kind) for each in list(method.values())[1:]] == [
-        (each.name, each.default, each.kind) for each in list(function.values())[1:]
-    ]
+    assert [
+        (parameter.name, parameter.default, parameter.kind) for parameter in list(method.values())[1:]
+    ] == [(parameter.name, parameter.default, parameter.kind) for parameter in list(function.values())[1:]]
 
 
 @pytest.mark.parametrize("name", MAKES)
@@ -120,7 +120,7 @@ NO_MODEL = [
 
 
 @pytest.mark.parametrize("name", TAKES_A_MODEL)
-@pytest.mark.parametrize(("given", "words"), NO_MODEL)
-def test_non_models_are_rejected(name, given, words):
+@pytest.mark.parametrize(("argument", "words"), NO_MODEL)
+def test_non_models_are_rejected(name, argument, words):
     with pytest.raises(ModelError, match=words):
-        TAKES_A_MODEL[name](given)
+        TAKES_A_MODEL[name](argument)

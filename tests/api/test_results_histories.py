@@ -86,19 +86,19 @@ def test_joint_force_and_moment_do_the_work_of_the_multipliers(name):
     force, moment = history.force[0], history.moment[0]
 
     arm = rotate(state.quat[2], c.Xb[0]) if kind != PERPENDICULAR else np.zeros(3)
-    dr, turn, eps = random.normal(size=3), random.normal(size=3), 1e-6
+    dr, rotation, eps = random.normal(size=3), random.normal(size=3), 1e-6
     changed = []
     for sign in (-1, 1):
         r, quat = state.r.copy(), state.quat.copy()
         r[2] += sign * eps * dr
         # dq = (0, turn/2) o q
         w, v = quat[2, 0], quat[2, 1:]
-        half = sign * eps * turn / 2
+        half = sign * eps * rotation / 2
         quat[2] += np.concatenate([[-half @ v], w * half + np.cross(half, v)])
         quat[2] /= np.linalg.norm(quat[2])
         changed.append(values_of(kind, c, state._replace(r=r, quat=quat)))
     dg = (np.array(changed[1]) - np.array(changed[0])) / (2 * eps)
-    work = force @ (dr + np.cross(turn, arm)) + moment @ turn
+    work = force @ (dr + np.cross(rotation, arm)) + moment @ rotation
     np.testing.assert_allclose(work, -state.lam @ dg, rtol=1e-8, atol=1e-9)
 
 

@@ -33,10 +33,10 @@ def of_model(model, *outputs):
     return writer.result()
 
 
-def boxes(*given):
+def boxes(*bodies):
     """Boxes of (size, position, speed)."""
     model = Model("boxes")
-    for k, (size, position, speed) in enumerate(given):
+    for k, (size, position, speed) in enumerate(bodies):
         model.add_body(f"box {k}", Box(*size, mass=1), position, velocity=(0, 0, speed))
     return of_model(model)
 
@@ -49,9 +49,9 @@ def strip_model(section=None, n=4, speed=0.0):
     return model
 
 
-def drawn(result, **more):
+def drawn(result, **options):
     """Small and without words, but for what is asked."""
-    return render(result, **{"size": SMALL, "labels": False, **more})
+    return render(result, **{"size": SMALL, "labels": False, **options})
 
 
 def mask(picture, level=245):
@@ -147,7 +147,7 @@ def test_a_strip_shows_its_broad_side_from_above_and_its_narrow_side_from_the_fr
 
 
 @pytest.mark.parametrize(
-    ("section", "shape", "turn"),
+    ("section", "shape", "orientation"),
     [
         (Section.rectangle(0.2, 0.04, RUBBER), Box(1.0, 0.2, 0.04, mass=1), (1, 0, 0, 0)),
         (Section.circular(0.05, RUBBER), Cylinder(0.05, 1.0, mass=1), (np.sqrt(0.5), 0, np.sqrt(0.5), 0)),
@@ -155,12 +155,12 @@ def test_a_strip_shows_its_broad_side_from_above_and_its_narrow_side_from_the_fr
     ids=["box", "cylinder"],
 )
 @pytest.mark.parametrize("view", ["iso", "front", "side"])
-def test_a_straight_rod_looks_as_the_body_of_its_shape(section, shape, turn, view):
+def test_a_straight_rod_looks_as_the_body_of_its_shape(section, shape, orientation, view):
     """Flat sides and sharp edges, or round ones."""
     body = Model("body")
-    body.add_body("body", shape, (0.5, 0, 0), turn)
+    body.add_body("body", shape, (0.5, 0, 0), orientation)
     models = strip_model(section), body
-    pictures = [drawn(of_model(own), size=(320, 200), view=view, color="speed") for own in models]
+    pictures = [drawn(of_model(model), size=(320, 200), view=view, color="speed") for model in models]
     assert differ(*pictures) < 0.02 < inked(pictures[0])
 
 
@@ -185,8 +185,8 @@ def test_what_is_round_is_drawn_round(made):
     seen = mask(drawn(of_model(made()), size=(400, 400), view="top"), 200)
     rows, columns = np.nonzero(seen)
     edge = []
-    for turn in np.linspace(0, np.pi, 40):
-        along = (rows - rows.mean()) * np.sin(turn) + (columns - columns.mean()) * np.cos(turn)
+    for angle in np.linspace(0, np.pi, 40):
+        along = (rows - rows.mean()) * np.sin(angle) + (columns - columns.mean()) * np.cos(angle)
         edge.append(np.ptp(along) / 2)
     assert np.ptp(edge) < 0.01 * np.mean(edge)
 

@@ -100,10 +100,10 @@ TAMPERED = {
 def test_audit_names_inconsistent_fields(what, tampered, capsys):
     name, change, part, number, output = TAMPERED[what]
     assert main(["audit", str(tampered(name, change)), "--json"]) == 4
-    found = json.loads(capsys.readouterr().out)
-    of_number = [d for d in found["differences"] if (d["part"], d["what"]) == (part, number)]
-    assert [d["output"] for d in of_number] == [output], found["differences"]
-    assert any(v["kept"] is False and f"at output {output} " in v["measured"] for v in found["verdicts"])
+    printed = json.loads(capsys.readouterr().out)
+    of_number = [d for d in printed["differences"] if (d["part"], d["what"]) == (part, number)]
+    assert [d["output"] for d in of_number] == [output], printed["differences"]
+    assert any(v["kept"] is False and f"at output {output} " in v["measured"] for v in printed["verdicts"])
 
 
 @pytest.mark.parametrize("name", POINT_ARRAYS)
@@ -115,8 +115,8 @@ def test_an_array_for_the_eye_is_looked_at_to_single_precision(name, tampered):
         of_output[4, 2] += 1e-4 * np.abs(of_output[4]).max()
 
     path = tampered(f"VTKHDF/rod/PointData/{name}", change)
-    found = [(d.part, d.what, d.output, d.outputs) for d in audit(Result.load(path)).differences]
-    assert found == [("drawing", name, 4, 1)]
+    differences = [(d.part, d.what, d.output, d.outputs) for d in audit(Result.load(path)).differences]
+    assert differences == [("drawing", name, 4, 1)]
 
 
 @pytest.mark.parametrize("twist", [False, True])
@@ -145,10 +145,10 @@ def test_a_result_in_memory_is_recomputed_as_well(block, monkeypatch):
 
 
 def test_the_size_of_the_blocks_changes_nothing(sound, monkeypatch):
-    whole = audit(Result.load(sound))
+    expected = audit(Result.load(sound))
     monkeypatch.setattr(audit_recomputation, "BLOCK", 1)
     parts = audit(Result.load(sound))
-    for field, value in vars(whole).items():
+    for field, value in vars(expected).items():
         close = pytest.approx(value, rel=1e-6, abs=1e-15) if isinstance(value, float) else value
         assert getattr(parts, field) == close, field
 
@@ -167,11 +167,11 @@ def test_an_older_file_is_audited_as_far_as_it_goes(sound, tmp_path):
     path = tmp_path / "older.vtkhdf"
     shutil.copy(sound, path)
     older(path)
-    found = audit(Result.load(path))
-    assert found.ok
-    assert not found.recomputed
-    assert "not recomputed" in found.text()
-    assert found.energy_balance == pytest.approx(audit(Result.load(sound)).energy_balance, abs=1e-15)
+    audited = audit(Result.load(path))
+    assert audited.ok
+    assert not audited.recomputed
+    assert "not recomputed" in audited.text()
+    assert audited.energy_balance == pytest.approx(audit(Result.load(sound)).energy_balance, abs=1e-15)
     with h5py.File(path, "r+") as file:
         file["rodsim/r"][4, 1] += 1e-6
     assert {d.what for d in audit(Result.load(path)).differences} == {"constraint", "points", "displacement"}

@@ -95,18 +95,18 @@ def of_section(name):
 
 
 @pytest.mark.parametrize(
-    ("make", "given"),
+    ("make", "source"),
     [
         *((Model.load, path) for path in SCENES),
         *((lambda name: MODELS[name](), name) for name in MODELS if name not in NOT_IN_SCENES),
         *((of_shape, name) for name in SHAPES),
         *((of_section, name) for name in SECTIONS),
     ],
-    ids=lambda given: getattr(given, "stem", given) if not callable(given) else given.__name__,
+    ids=lambda source: getattr(source, "stem", source) if not callable(source) else source.__name__,
 )
-def test_a_model_comes_back(make, given, tmp_path):
+def test_a_model_comes_back(make, source, tmp_path):
     """Examples, one of every kind, every shape, every section."""
-    model = make(given)
+    model = make(source)
     check_equal(model, saved_and_loaded(model, tmp_path))
 
 
@@ -134,10 +134,10 @@ def test_values_along_rods_of_a_scene_come_back(tmp_path):
         "run: {t_end: 0.25, dt: 0.01, events: [{distance_below: [rod@0.1, arc@0.1], distance: 0.01}]}\n"
     )
     model = Model.load(scene)
-    again = saved_and_loaded(model, tmp_path)
-    check_equal(model, again)
-    assert "t_end: 0.25" in again.scene
-    assert "distance: 0.01" in again.scene
+    reloaded = saved_and_loaded(model, tmp_path)
+    check_equal(model, reloaded)
+    assert "t_end: 0.25" in reloaded.scene
+    assert "distance: 0.01" in reloaded.scene
 
 
 def test_entries_come_back_in_their_order_with_their_signals_and_laws(tmp_path):
@@ -163,12 +163,12 @@ def test_entries_come_back_in_their_order_with_their_signals_and_laws(tmp_path):
             model.add_force(name, bodies[0], signal.along((0.3, 0.1, 0.7)))
     model.add_driven("hand", (1 / 3, 0, 0), displacement=[signals.Sine(0.1, 2.0).along((0, 0.6, 0.8))],
                      turn=signals.SmoothStep(1.0, 0.0, 2.0), axis=(0.1, 0.2, 0.3))  # fmt: skip
-    again = saved_and_loaded(model, tmp_path)
-    assert list(again.others) == list(model.others)
-    check_equal(model, again)
+    reloaded = saved_and_loaded(model, tmp_path)
+    assert list(reloaded.others) == list(model.others)
+    check_equal(model, reloaded)
 
 
 def test_a_loaded_model_runs_as_the_saved_one_does(tmp_path):
     model = MODELS["loaded"]()
-    runs = [simulate(each, 0.02, 0.01) for each in (model, saved_and_loaded(model, tmp_path))]
+    runs = [simulate(variant, 0.02, 0.01) for variant in (model, saved_and_loaded(model, tmp_path))]
     assert runs[0].states(slice(0, 3)).r.tobytes() == runs[1].states(slice(0, 3)).r.tobytes()

@@ -168,8 +168,8 @@ def test_plus_is_in_world_axes_and_turned_in_those_of_the_part(changed):
     assert np.allclose(body.position, [0.02, 0, -0.1], rtol=0, atol=1e-15)
     d1, d2, d3 = quaternions.to_matrix(arm.end.orientation).T
     x, y, z = quaternions.to_matrix(body.orientation).T
-    for found, axis in ((x, d1), (y, d3), (z, -d2)):
-        assert np.allclose(found, axis, rtol=0, atol=1e-15)
+    for difference, axis in ((x, d1), (y, d3), (z, -d2)):
+        assert np.allclose(difference, axis, rtol=0, atol=1e-15)
 
 
 CHAIN = """
@@ -252,11 +252,11 @@ def curves():
     yield "stretched", [(0, 0, 0), (0, 2, 0)], {"stress_free": [(0, 0, 0), (0, 1, 0)]}
 
 
-@pytest.mark.parametrize(("curve", "given"), [pytest.param(c, g, id=n) for n, c, g in curves()])
-def test_the_position_of_an_anchor_is_where_the_model_is_built(curve, given):
+@pytest.mark.parametrize(("curve", "options"), [pytest.param(c, g, id=n) for n, c, g in curves()])
+def test_the_position_of_an_anchor_is_where_the_model_is_built(curve, options):
     model = Model("m")
     section = Section.circular(0.02, Material(E=1e6, nu=0.3, density=1e3)).with_centers(mass=(0.003, -0.001))
-    rod = model.add_rod("rod", curve, section, **given)
+    rod = model.add_rod("rod", curve, section, **options)
     body = model.add_body("b", Box(1, 2, 3, mass=1), (1, 2, 3), quaternions.from_rotation_vector((0.3, 2, 1)))
     hand = model.add_driven("hand", (3, 2, 1), quaternions.from_rotation_vector((1, -1, 0.5)))
     offset = (0.1, -0.2, 0.05)
@@ -283,5 +283,5 @@ def test_a_study_of_the_templates_arm_takes_the_gripper_along(path, value, tmp_p
     monkeypatch.chdir(tmp_path)
     assert main(["new", "mine", "--template", "soft-arm"]) == 0
     z = {"z": "initial bodies.gripper.r.z"}
-    found = sweep("mine.yaml", {path: [value]}, z, t_end=0.001, dt=0.001, workers=0, progress=False)
-    assert found.frame.z[0] == pytest.approx(-0.21, abs=1e-15)
+    study = sweep("mine.yaml", {path: [value]}, z, t_end=0.001, dt=0.001, workers=0, progress=False)
+    assert study.frame.z[0] == pytest.approx(-0.21, abs=1e-15)

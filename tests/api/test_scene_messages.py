@@ -18,8 +18,8 @@ ROOT = Path(__file__).parents[2]
 WITH_SYNONYMS = [
     (kind, field, word, choice)
     for kind in COMPONENT_TYPES.values()
-    for field, own in kind.fields().items()
-    for word, choice in own.value_type.synonyms.items()
+    for field, description in kind.fields().items()
+    for word, choice in description.value_type.synonyms.items()
 ]
 
 SCENE = """
@@ -51,18 +51,18 @@ def loaded(text):
 
 
 def test_a_scene_with_synonyms_is_the_scene_with_the_canonical_words():
-    own, other = (loaded(SCENE.format(**words)).build().layout for words in (CANONICAL, FOREIGN))
-    assert [(x.name, x.kind) for x in other.joints] == [(x.name, x.kind) for x in own.joints]
+    canonical, other = (loaded(SCENE.format(**words)).build().layout for words in (CANONICAL, FOREIGN))
+    assert [(x.name, x.kind) for x in other.joints] == [(x.name, x.kind) for x in canonical.joints]
     for key in ("joints", "loads"):
-        assert other.description[key] == own.description[key]
+        assert other.description[key] == canonical.description[key]
 
 
 @pytest.mark.parametrize(("kind", "field", "word", "choice"), WITH_SYNONYMS)
 def test_a_synonym_stands_for_a_choice_in_the_published_schema_too(kind, field, word, choice):
-    own = kind.fields()[field]
-    assert choice in own.value_type.choices
-    assert word not in own.value_type.choices
-    listed = schema_of(kind).model_json_schema()["properties"][own.key]["enum"]
+    description = kind.fields()[field]
+    assert choice in description.value_type.choices
+    assert word not in description.value_type.choices
+    listed = schema_of(kind).model_json_schema()["properties"][description.key]["enum"]
     assert {word, choice} <= set(listed)
     assert kind.canonical({field: word, "kind": word, "b": "ground"})[field] == choice
 
@@ -121,9 +121,9 @@ def templates():
 
 
 def test_no_message_of_a_model_gives_python_advice_on_the_command_line():
-    found = list(templates())
-    assert sum(bool(PYTHON.search(text)) for _, text in found) > 20  # there is something to translate
-    left = [(where, in_scene_terms(text)) for where, text in found if PYTHON.search(in_scene_terms(text))]
+    messages = list(templates())
+    assert sum(bool(PYTHON.search(text)) for _, text in messages) > 20  # there is something to translate
+    left = [(where, in_scene_terms(text)) for where, text in messages if PYTHON.search(in_scene_terms(text))]
     assert left == []
 
 

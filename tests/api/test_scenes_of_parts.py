@@ -175,8 +175,8 @@ POINTS = {  # what asks for points, and what it is called
 @pytest.mark.parametrize("plural", POINTS)
 def test_invalid_ends_are_reported_with_line_and_object(plural, tmp_path, capsys):
     """Beside a spring of the same name: the ground, which is no point; and one node twice, which the built model refuses."""
-    who, given = POINTS[plural]
-    text = ON_GROUND.replace("PLURAL", plural).replace("GIVEN", given)
+    who, points = POINTS[plural]
+    text = ON_GROUND.replace("PLURAL", plural).replace("GIVEN", points)
     scene = tmp_path / "s.yaml"
     for ends, words in (
         ("b: a, a: ground", (who, "{ground: [x, y, z]}")),
@@ -184,7 +184,7 @@ def test_invalid_ends_are_reported_with_line_and_object(plural, tmp_path, capsys
     ):
         scene.write_text(text.replace("ENDS", ends))
         assert main(["check", str(scene)]) == 2
-        told = capsys.readouterr().err
-        assert all(word in told for word in ("s.yaml:4", *words))
+        message = capsys.readouterr().err
+        assert all(word in message for word in ("s.yaml:4", *words))
     scene.write_text(text.replace("ENDS", "b: a, a: {ground: [1, 0, 0]}"))
     assert main(["check", str(scene)]) == 0

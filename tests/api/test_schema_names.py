@@ -44,7 +44,7 @@ def test_plurals_are_taken_apart(many, one):
 def test_lists_of_the_reference_are_lists_of_many():
     rows = [line.split("|") for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| `")]
     lists = [
-        each for row in rows for each in re.findall(r"lists? of (?:\d+ )?(?:or more )?(\w+ ?\w*)", row[2])
+        noun for row in rows for noun in re.findall(r"lists? of (?:\d+ )?(?:or more )?(\w+ ?\w*)", row[2])
     ]
     assert len(lists) > 50
     assert {x for x in lists if not re.match(r"(whole )?numbers\b|texts\b|lists of$|or more$", x)} == set()

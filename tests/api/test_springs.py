@@ -23,7 +23,7 @@ LINEAR = {**K, **C, "length": 0.2}
 
 
 @pytest.mark.parametrize(
-    ("given", "kind", "fields"),
+    ("arguments", "kind", "fields"),
     [
         (K, Spring, {**K, "length": None, "damping": 0.0}),
         (LINEAR, Spring, LINEAR),
@@ -40,20 +40,20 @@ LINEAR = {**K, **C, "length": 0.2}
         ({"law": LAW, **TURN}, NonlinearSpring, {"law": LAW, "of": "angle"}),
     ],
 )
-def test_a_spring_is_of_the_kind_that_its_arguments_say(given, kind, fields):
+def test_a_spring_is_of_the_kind_that_its_arguments_say(arguments, kind, fields):
     model = model_of_two()
-    made = model.add_spring("s", "a", "b", **given)
+    made = model.add_spring("s", "a", "b", **arguments)
     assert type(made) is kind
     assert {field: getattr(made, field) for field in fields} == fields
     assert getattr(model, kind.table)["s"] is made
 
 
-@pytest.mark.parametrize(("length", "rest"), [(None, 0.5), (0.2, 0.2)])
-def test_a_linear_spring_along_an_axis_has_a_straight_law(length, rest):
+@pytest.mark.parametrize(("length", "rest_length"), [(None, 0.5), (0.2, 0.2)])
+def test_a_linear_spring_along_an_axis_has_a_straight_law(length, rest_length):
     made = model_of_two().add_spring("s", "a", "b", 30.0, length, 0.5, along="axis", **AXIS)
     assert made.of == "displacement"
     x = np.array([-20.0, -1.0, 0.0, 0.2, 0.7, 15.0])
-    assert made.law(x) == pytest.approx(30.0 * (x - rest), abs=1e-12)
+    assert made.law(x) == pytest.approx(30.0 * (x - rest_length), abs=1e-12)
     assert made.damping(x) == pytest.approx(0.5 * x, abs=1e-13)
 
 
@@ -62,5 +62,5 @@ def test_a_spring_along_an_axis_swings_as_its_equation_says():
     block = model.add_body("block", Box(0.1, 0.1, 0.1, mass=2.0), position=(0, 0, 0.5), velocity=(0, 0, 1.0))
     model.add_joint("rail", "prismatic", model.ground, block, at=(0, 0, 0.5), axis=(0, 0, 1))
     model.add_spring("s", "ground@0,0,0", block, stiffness=8.0, length=0.5, along="axis", axis=(0, 0, 1))
-    found = simulate(model, 1.0, 0.001, progress=False)
-    assert found.body("block").r[-1, 2] == pytest.approx(0.5 + np.sin(2.0) / 2.0, abs=1e-6)
+    result = simulate(model, 1.0, 0.001, progress=False)
+    assert result.body("block").r[-1, 2] == pytest.approx(0.5 + np.sin(2.0) / 2.0, abs=1e-6)

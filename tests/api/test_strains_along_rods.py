@@ -28,8 +28,8 @@ def hanging(n, element="se3", output=None):
 def test_between_elements_and_beyond_them_moments_lie_on_straight_lines():
     rod = hanging(4).rod("arm")
     M = rod.M[-1]  # at 1/8, 3/8, 5/8, 7/8
-    found = rod.along("M", (0.0, 0.125, 0.3125, 1.0))[-1]
-    assert found == pytest.approx(
+    moments = rod.along("M", (0.0, 0.125, 0.3125, 1.0))[-1]
+    assert moments == pytest.approx(
         np.stack([1.5 * M[0] - 0.5 * M[1], M[0], (M[0] + 3 * M[1]) / 4, 1.5 * M[3] - 0.5 * M[2]])
     )
     alone = hanging(1).rod("arm")
@@ -41,8 +41,8 @@ def test_the_moment_at_a_clamp_is_that_of_its_joint_to_second_order(element):
     errors = []
     for n in (12, 24, 48):
         result = hanging(n, element)
-        held = np.linalg.norm(result.joint("clamp").moment[-1])
-        errors.append(abs(np.linalg.norm(result.rod("arm").along("M", 0.0)[-1, 0]) / held - 1.0))
+        clamp_moment = np.linalg.norm(result.joint("clamp").moment[-1])
+        errors.append(abs(np.linalg.norm(result.rod("arm").along("M", 0.0)[-1, 0]) / clamp_moment - 1.0))
     assert errors[0] < 1e-2  # half an element away it is 8e-2
     assert np.log2(errors[0] / errors[1]) > 1.8
     assert np.log2(errors[1] / errors[2]) > 1.8
@@ -61,8 +61,8 @@ def test_results_measures_files_and_reports_agree(element, field, tmp_path):
     assert drawn == pytest.approx(at_nodes, rel=1e-6, abs=1e-6 * np.abs(at_nodes).max())
     words = {k: f"final rods.arm.{place}.{field}[{c}]" for k, (place, c) in enumerate(
         (place, c) for place in ("start", "end") for c in range(3))}  # fmt: skip
-    found = list(measure(result, words).values())
-    assert found == [*at_nodes[0], *at_nodes[-1]]
+    measured = list(measure(result, words).values())
+    assert measured == [*at_nodes[0], *at_nodes[-1]]
     largest = measure(result, {"x": f"final rods.arm.largest.{field}"})["x"]
     assert largest == pytest.approx(np.linalg.norm(at_nodes, axis=1).max(), rel=1e-12)  # at the clamp
     assert audit(Result.load(tmp_path / "a.vtkhdf")).ok
@@ -70,9 +70,9 @@ def test_results_measures_files_and_reports_agree(element, field, tmp_path):
 
 def test_a_report_finds_the_largest_moment_at_the_clamp():
     result = hanging(6)
-    found = {x.words: x for x in extremes(result)}
+    largest = {x.words: x for x in extremes(result)}
     moments = result.rod("arm").along("M", (0.0, 1.0))[-1]
-    moved = (x for words, x in found.items() if "bending moment" in words)
+    moved = (x for words, x in largest.items() if "bending moment" in words)
     (bending,) = (x for x in moved if abs(x.high.value - x.low.value) > 1.0)
     end = max(bending.low, bending.high, key=lambda x: abs(x.value))
     assert end.s == 0.0

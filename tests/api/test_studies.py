@@ -21,9 +21,9 @@ def scene_file(tmp_path):
     return written(tmp_path)
 
 
-def here(base, parameters, *measures, **more):
+def here(base, parameters, *measures, **options):
     """The study in this process."""
-    return sweep(base, parameters, *measures, workers=0, progress=False, **more)
+    return sweep(base, parameters, *measures, workers=0, progress=False, **options)
 
 
 # --- cases
@@ -35,24 +35,24 @@ def test_failed_case_is_reported_and_others_continue():
             raise ValueError(f"x is {x}")
         return {"y": 1.0 / x if x else np.nan}
 
-    found = here(f, {"x": [0, 1, 2, 3]})
-    assert list(found.frame.error) == ["", "", "ValueError: x is 2", ""]
-    assert found.failed == {2: "ValueError: x is 2"}
-    assert np.array_equal(found.frame.y, [np.nan, 1.0, np.nan, 1 / 3], equal_nan=True)
+    study = here(f, {"x": [0, 1, 2, 3]})
+    assert list(study.frame.error) == ["", "", "ValueError: x is 2", ""]
+    assert study.failed == {2: "ValueError: x is 2"}
+    assert np.array_equal(study.frame.y, [np.nan, 1.0, np.nan, 1 / 3], equal_nan=True)
 
 
 def test_a_scene_that_does_not_fit_its_values_fails_with_file_line_and_cure(scene_file):
     """In the middle: the ends are looked at before anything runs."""
-    found = here(scene_file, {"rods.cord.n_elements": [1, 2.5, 4]}, ["final energy.total"])
-    assert list(found.failed) == [1]
-    assert "scene.yaml:7: rod 'cord': n_elements = 2.5" in found.failed[1]
+    study = here(scene_file, {"rods.cord.n_elements": [1, 2.5, 4]}, ["final energy.total"])
+    assert list(study.failed) == [1]
+    assert "scene.yaml:7: rod 'cord': n_elements = 2.5" in study.failed[1]
 
 
 def test_results_are_kept_as_files(scene_file, tmp_path):
     measures = {"E": "final energy.total"}
-    found = here(scene_file, {"sections.thin.EI": [5, 10]}, measures, folder=tmp_path / "out", keep=[1])
-    assert found.result_file(0) is None
-    assert Result.load(found.result_file(1)).energy["total"][-1] == found.frame.E[1]
+    study = here(scene_file, {"sections.thin.EI": [5, 10]}, measures, folder=tmp_path / "out", keep=[1])
+    assert study.result_file(0) is None
+    assert Result.load(study.result_file(1)).energy["total"][-1] == study.frame.E[1]
 
 
 def test_a_mesh_travels_with_its_case(tmp_path):
@@ -71,10 +71,10 @@ def test_a_mesh_travels_with_its_case(tmp_path):
         file.unlink(missing_ok=True)
         return result.energy["kinetic"][-1]
 
-    found = here(scene, {"bodies.stone.shape.scale": [1.0, 2.0]}, {"E": without_file})
+    study = here(scene, {"bodies.stone.shape.scale": [1.0, 2.0]}, {"E": without_file})
     assert not file.exists()
-    assert found.failed == {}
-    assert list(found.frame.E) == pytest.approx([0.5, 4.0])  # 6 kg/m^3 in a sixth of a cube
+    assert study.failed == {}
+    assert list(study.frame.E) == pytest.approx([0.5, 4.0])  # 6 kg/m^3 in a sixth of a cube
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_a_mesh_travels_with_its_case(tmp_path):
     ids=["model", "function"],
 )
 def test_a_model_and_what_a_function_makes_are_varied_in_the_settings_of_their_run(base, parameters):
-    found = here(ball() if base is Model else base, parameters, {"end": lambda r: r.t[-1]}, dt=0.01)
-    assert list(found.frame.end) == pytest.approx([0.05])
+    study = here(ball() if base is Model else base, parameters, {"end": lambda r: r.t[-1]}, dt=0.01)
+    assert list(study.frame.end) == pytest.approx([0.05])
 
 
 def ball():
@@ -95,14 +95,14 @@ def ball():
 
 def test_a_parameter_of_the_run_goes_before_the_setting_of_the_study(scene_file):
     measures = {"steps": lambda r: r.step[-1], "end": lambda r: r.t[-1]}
-    found = here(scene_file, {"run.dt": [0.05]}, measures, dt=0.01, t_end=0.1)
-    assert found.failed == {}
-    assert (found.frame.steps[0], found.frame.end[0]) == (2, pytest.approx(0.1))
+    study = here(scene_file, {"run.dt": [0.05]}, measures, dt=0.01, t_end=0.1)
+    assert study.failed == {}
+    assert (study.frame.steps[0], study.frame.end[0]) == (2, pytest.approx(0.1))
 
 
 def test_a_function_receives_the_seed_of_its_case():
-    found = here(lambda x, seed: {"y": 10 * x + seed}, {"x": [1, 2]}, seeds=[3, 5])
-    assert list(found.frame.y) == [13, 23, 15, 25]
+    study = here(lambda x, seed: {"y": 10 * x + seed}, {"x": [1, 2]}, seeds=[3, 5])
+    assert list(study.frame.y) == [13, 23, 15, 25]
     with pytest.raises(StudyError, match="it needs 'seed'; give that parameter"):
         here(lambda x, seed: {"y": x}, {"x": [1]})
 
@@ -111,7 +111,7 @@ def test_a_function_receives_the_seed_of_its_case():
 
 
 @pytest.fixture(scope="module")
-def ready():
+def grid_study():
     """z = x + 10 y and its opposite on a grid, without one case."""
 
     def f(x, y):
@@ -122,22 +122,22 @@ def ready():
     return here(f, {"x": x, "y": [0.0, 1.0, 2.0]})
 
 
-def test_a_table_survives_its_files_to_the_bit(ready, tmp_path):
+def test_a_table_survives_its_files_to_the_bit(grid_study, tmp_path):
     pd = pytest.importorskip("pandas")
-    ready.write(tmp_path)
+    grid_study.write(tmp_path)
     parquet = pd.read_parquet(tmp_path / "table.parquet")
-    pd.testing.assert_frame_equal(parquet, ready.frame, check_exact=True)
+    pd.testing.assert_frame_equal(parquet, grid_study.frame, check_exact=True)
     words = pd.read_csv(tmp_path / "table.csv", dtype=str, keep_default_na=False)
     for name in ("x", "y", "z"):
         read = [float(word) if word else np.nan for word in words[name]]
-        assert np.array_equal(read, ready.frame[name].to_numpy(), equal_nan=True)
-    assert list(words["error"]) == list(ready.frame["error"])
-    assert list(ready.frame.columns) == ["case", "x", "y", "z", "below", "error"]
-    assert list(ready.failed) == [5]
+        assert np.array_equal(read, grid_study.frame[name].to_numpy(), equal_nan=True)
+    assert list(words["error"]) == list(grid_study.frame["error"])
+    assert list(grid_study.frame.columns) == ["case", "x", "y", "z", "below", "error"]
+    assert list(grid_study.failed) == [5]
 
 
-def test_the_dataset_of_a_grid_has_an_axis_for_each_parameter_and_units(ready):
-    data = ready.dataset
+def test_the_dataset_of_a_grid_has_an_axis_for_each_parameter_and_units(grid_study):
+    data = grid_study.dataset
     assert data["z"].dims == ("x", "y")
     assert float(data["z"].sel(x=1000.0, y=2.0)) == pytest.approx(1020.0)
     assert np.isnan(data["z"].values[1, 2])
@@ -159,13 +159,13 @@ def test_the_dataset_of_samples_has_the_parameters_as_coordinates():
 
 
 @pytest.mark.parametrize("columns", [("x", "z"), ("x", "y", "z"), ("z", "x"), ("z", "x", "y")])
-def test_pictures_of_two_and_three_columns_show_something(ready, columns, tmp_path):
-    path = ready.plot(*columns, path=tmp_path / "a.png", log=["x"])
+def test_pictures_of_two_and_three_columns_show_something(grid_study, columns, tmp_path):
+    path = grid_study.plot(*columns, path=tmp_path / "a.png", log=["x"])
     assert coloured(path) > 150
 
 
 @pytest.mark.parametrize(
-    ("columns", "more", "told"),
+    ("columns", "options", "message"),
     [
         (("x", "w"), {}, "there are case, x, y, z"),
         (("x",), {}, "give two"),
@@ -177,15 +177,17 @@ def test_pictures_of_two_and_three_columns_show_something(ready, columns, tmp_pa
         (("x", "below"), {"log": ["below"], "kind": "scatter"}, "'below' goes down to .*leave it out of log"),
     ],
 )
-def test_pictures_that_cannot_be_drawn_are_refused_with_the_cure(ready, columns, more, told, tmp_path):
-    with pytest.raises(StudyError, match=told):
-        ready.plot(*columns, path=tmp_path / more.pop("path", "a.png"), **more)
+def test_pictures_that_cannot_be_drawn_are_refused_with_the_cure(
+    grid_study, columns, options, message, tmp_path
+):
+    with pytest.raises(StudyError, match=message):
+        grid_study.plot(*columns, path=tmp_path / options.pop("path", "a.png"), **options)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_points_with_a_value_below_zero_are_left_out_on_a_logarithmic_scale(tmp_path):
-    found = here(lambda x: {"m": x}, {"x": [-1.0, 1.0, 10.0]})
-    assert found.plot("x", "m", path=tmp_path / "some.png", kind="scatter", log=["m"]).stat().st_size > 5000
+    study = here(lambda x: {"m": x}, {"x": [-1.0, 1.0, 10.0]})
+    assert study.plot("x", "m", path=tmp_path / "some.png", kind="scatter", log=["m"]).stat().st_size > 5000
 
 
 # --- the journal
@@ -202,14 +204,14 @@ def test_a_journal_keeps_cases_to_the_bit_and_torn_lines_are_done_again(tmp_path
     pd = pytest.importorskip("pandas")
     journal = tmp_path / "cases.jsonl"
     first = here(wild, {"x": [1, 2]}, folder=tmp_path).frame
-    whole = journal.read_bytes()
-    journal.write_bytes(whole[:-20])
+    complete = journal.read_bytes()
+    journal.write_bytes(complete[:-20])
     for _ in range(2):  # on a line of its own, and then no more
         pd.testing.assert_frame_equal(
             here(wild, {"x": [1, 2]}, folder=tmp_path).frame, first, check_exact=True
         )
         one, torn, other = journal.read_bytes().splitlines()
-        assert [one, torn] == whole[:-20].splitlines()
+        assert [one, torn] == complete[:-20].splitlines()
         assert json.loads(other)["error"] == "ValueError: failed: é"
 
 
@@ -223,12 +225,12 @@ def test_every_line_of_a_journal_is_json_and_those_that_were_written_with_nan_ar
         return str(here(wild, {"x": [float("inf"), 1]}, folder=tmp_path).frame)
 
     file = tmp_path / "cases.jsonl"
-    found = again()
+    values = again()
     text = file.read_text()
     for line in text.splitlines():
         json.loads(line, parse_constant=refused)
     file.write_text(text.replace('"nan"', "NaN"))
-    assert again() == found
+    assert again() == values
     assert file.read_text() == text.replace('"nan"', "NaN") != text  # nothing was done again
 
 
@@ -236,10 +238,10 @@ def test_every_line_of_a_journal_is_json_and_those_that_were_written_with_nan_ar
 def test_full_disk_is_reported_and_the_folder_is_unlocked(tmp_path):
     home = StudyFolder(tmp_path)
     home._file = open("/dev/full", "a", encoding="utf-8")  # noqa: SIM115
-    told = r"No space left on device: '.*cases.jsonl'"
-    with pytest.raises(OSError, match=told):
+    message = r"No space left on device: '.*cases.jsonl'"
+    with pytest.raises(OSError, match=message):
         home.add(Outcome(0, "one", {"y": 1.0}), {"x": 1})
-    with pytest.raises(OSError, match=told):
+    with pytest.raises(OSError, match=message):
         home.close()
     StudyFolder(tmp_path).close()
 
@@ -291,15 +293,15 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("old", "new", "told"), REFUSED)
-def test_a_study_that_cannot_be_is_refused_with_file_line_and_cure(scene_file, old, new, told, capsys):
+@pytest.mark.parametrize(("old", "new", "pattern"), REFUSED)
+def test_a_study_that_cannot_be_is_refused_with_file_line_and_cure(scene_file, old, new, pattern, capsys):
     file = scene_file.parent / "study.yaml"
     file.write_text(STUDY.replace(old, new, 1))
     code = main(["sweep", str(file), "--quiet", "--workers", "0"])
-    assert code == (0 if told is None else 2)
-    if told is not None:
+    assert code == (0 if pattern is None else 2)
+    if pattern is not None:
         message = capsys.readouterr().err
-        assert re.search(told, message), message
+        assert re.search(pattern, message), message
 
 
 def test_only_cases_of_the_design_are_looked_at_before_anything_runs(tmp_path):
@@ -307,14 +309,14 @@ def test_only_cases_of_the_design_are_looked_at_before_anything_runs(tmp_path):
     tube = "section: {type: tube, outer_radius: 1, inner_radius: 0.5, material: {E: 1, nu: 0, density: 1}}"
     scene = tmp_path / "tube.yaml"
     scene.write_text(SCENE.replace("[1, 1, 0]], section: thin", f"[1, 1, 0]], {tube}"))
-    given = {
+    parameters = {
         "out": {"path": "rods.cord.section.outer_radius", "values": [1, 3]},
         "in": {"path": "rods.cord.section.inner_radius", "values": [0.5, 2]},
     }
-    assert here(scene, given, design="list", t_end=0.01).failed == {}
-    given["in"]["values"] = [0.5, 4]
+    assert here(scene, parameters, design="list", t_end=0.01).failed == {}
+    parameters["in"]["values"] = [0.5, 4]
     with pytest.raises(StudyError, match="case 1, out = 3, in = 4: "):
-        here(scene, given, design="list")
+        here(scene, parameters, design="list")
 
 
 # --- refinement
@@ -337,7 +339,7 @@ def test_the_cheapest_choice_keeps_to_the_error_and_no_other_is_cheaper(p, q):
     m, s = cheapest(mesh, step, 1e-4)
     assert mesh.error_at(m) + step.error_at(s) == pytest.approx(1e-4, rel=1e-6)
     for other in m * np.geomspace(0.5, 2.0, 41):
-        rest = 1e-4 - mesh.error_at(other)
-        if rest > 0 and other != m:
-            assert other * (step.error_at(1.0) / rest) ** (1 / q) >= m * s * (1 - 1e-9)
+        remaining = 1e-4 - mesh.error_at(other)
+        if remaining > 0 and other != m:
+            assert other * (step.error_at(1.0) / remaining) ** (1 / q) >= m * s * (1 - 1e-9)
     assert cheapest(mesh, None, 1e-4) == (pytest.approx((mesh.error_at(1.0) / 1e-4) ** (1 / p)), 1.0)

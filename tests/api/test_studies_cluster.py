@@ -34,7 +34,7 @@ def listening(x):
     """Ports on which the study and its workers listen, and threads of the libraries of a worker."""
     study = psutil.Process(os.getppid())
     connections = [
-        c for each in (study, *study.children(recursive=True)) for c in each.net_connections("inet")
+        c for process in (study, *study.children(recursive=True)) for c in process.net_connections("inet")
     ]
     ports = sum(c.status == psutil.CONN_LISTEN for c in connections)
     return {"ports": ports, "threads": float(os.environ["OMP_NUM_THREADS"])}
@@ -56,27 +56,27 @@ def test_a_worker_with_another_program_refuses():
 
 @pytest.mark.slow
 def test_cases_of_killed_workers_are_rescheduled_and_failures_reported(tmp_path):
-    found = sweep(deadly, {"x": list(range(12)), "folder": [str(tmp_path)]}, workers=2, progress=False)
-    table = found.frame
+    result = sweep(deadly, {"x": list(range(12)), "folder": [str(tmp_path)]}, workers=2, progress=False)
+    table = result.frame
     assert len(list(tmp_path.glob("death*"))) == 1
-    assert list(found.failed) == [5, 7]
-    assert found.failed[7] == "ValueError: seven"
-    assert "died 3 times" in found.failed[5]
+    assert list(result.failed) == [5, 7]
+    assert result.failed[7] == "ValueError: seven"
+    assert "died 3 times" in result.failed[5]
     assert list(table[table.error == ""].y) == SQUARES
 
 
 @pytest.mark.slow
 def test_a_study_on_one_worker_outlives_its_death_and_cases_that_do_not_end(tmp_path, monkeypatch, capfd):
     monkeypatch.setattr(workers, "QUIET", 1.0)
-    found = sweep(troubled, {"x": list(range(5)), "folder": [str(tmp_path)]}, workers=1, limit=1.5)
+    result = sweep(troubled, {"x": list(range(5)), "folder": [str(tmp_path)]}, workers=1, limit=1.5)
     assert (tmp_path / "died").exists()
-    assert list(found.failed) == [1, 2]
-    assert found.failed[1] == "it took longer than the limit of 1.5 s"
-    assert "leave sys.exit out" in found.failed[2]
-    assert [found.outcomes[k].measures["y"] for k in (0, 3, 4)] == [0.0, 3.0, 4.0]
-    told = capfd.readouterr().err.splitlines()
-    assert any("no case has ended for" in line for line in told)
-    assert len(told) < 60
+    assert list(result.failed) == [1, 2]
+    assert result.failed[1] == "it took longer than the limit of 1.5 s"
+    assert "leave sys.exit out" in result.failed[2]
+    assert [result.outcomes[k].measures["y"] for k in (0, 3, 4)] == [0.0, 3.0, 4.0]
+    lines = capfd.readouterr().err.splitlines()
+    assert any("no case has ended for" in line for line in lines)
+    assert len(lines) < 60
 
 
 # --- Dask
@@ -98,10 +98,10 @@ def test_killed_workers_of_a_dask_cluster_are_survived_and_its_client_stays_open
             distributed.Client(cluster) as client,
         ):
             values = {"x": list(range(12)), "folder": [str(tmp_path)]}
-            found = sweep(deadly, values, scheduler=client, progress=False)
-            assert list(found.failed) == [5, 7]
-            assert "died 3 times" in found.failed[5]
-            assert list(found.frame[found.frame.error == ""].y) == SQUARES
+            result = sweep(deadly, values, scheduler=client, progress=False)
+            assert list(result.failed) == [5, 7]
+            assert "died 3 times" in result.failed[5]
+            assert list(result.frame[result.frame.error == ""].y) == SQUARES
             assert client.status == "running"
             by_address = sweep(
                 lambda x: {"y": x}, {"x": [3]}, scheduler=cluster.scheduler_address, progress=False
@@ -125,7 +125,7 @@ class Restarted:
 
     places = 3
 
-    def submit(self, function, recipe, cases, kept):
+    def submit(self, function, recipe, cases, saved_files):
         if self.lost == 1:
             raise OSError("no scheduler")
         future = Future()
@@ -134,7 +134,7 @@ class Restarted:
             future.cancel()
             future.set_running_or_notify_cancel()
         else:
-            future.set_result(function(recipe, cases, kept))
+            future.set_result(function(recipe, cases, saved_files))
         return future
 
     def ended(self, future, usable):
@@ -173,7 +173,7 @@ def test_a_batch_behind_a_case_that_does_not_end_is_left_to_another_process(monk
     """The process is ended after its outcomes are sent."""
     ends = []
     monkeypatch.setattr("rodsim.studies.cases.LEAST_GRACE", 0.1)
-    monkeypatch.setattr("threading.Timer", lambda seconds, call, given: ends.append(call) or Future())
+    monkeypatch.setattr("threading.Timer", lambda seconds, call, arguments: ends.append(call) or Future())
     monkeypatch.setattr(Future, "start", lambda self: None, raising=False)
 
     def case(x):
@@ -194,27 +194,27 @@ def test_a_batch_behind_a_case_that_does_not_end_is_left_to_another_process(monk
 @pytest.mark.slow
 def test_a_scene_is_swept_kept_and_not_done_again(tmp_path, capsys):
     folder = tmp_path / "out"
-    more = {"folder": folder, "t_end": 1.0, "workers": 1, "progress": False}
-    first = sweep(SCENE, PARAMETERS, MEASURES, keep={"largest": "far"}, **more)
+    options = {"folder": folder, "t_end": 1.0, "workers": 1, "progress": False}
+    first = sweep(SCENE, PARAMETERS, MEASURES, keep={"largest": "far"}, **options)
     assert not first.failed
-    kept = [first.result_file(k) for k in range(6)]
-    assert sum(file is not None for file in kept) == 1
+    files = [first.result_file(k) for k in range(6)]
+    assert sum(file is not None for file in files) == 1
     best = int(np.argmax(first.frame.far))
-    r = Result.load(kept[best]).rod("spaghetti").r
+    r = Result.load(files[best]).rod("spaghetti").r
     assert np.linalg.norm(r[-1, -1] - r[0, -1]) == pytest.approx(first.frame.far[best], rel=1e-12)
     tables = [(folder / name).read_bytes() for name in ("table.csv", "table.parquet")]
     journal = (folder / "cases.jsonl").read_text().splitlines()
 
     began = time.monotonic()
-    again = sweep(SCENE, PARAMETERS, MEASURES, keep={"largest": "far"}, **more)
+    repeated = sweep(SCENE, PARAMETERS, MEASURES, keep={"largest": "far"}, **options)
     assert time.monotonic() - began < 5.0  # no worker is started for nothing
     assert (folder / "cases.jsonl").read_text().splitlines() == journal
     assert [(folder / name).read_bytes() for name in ("table.csv", "table.parquet")] == tables
-    assert again.dataset["far"].dims == ("sections.spaghetti.EI", "run.dt")
-    assert again.dataset["far"].attrs["units"] == "m"
+    assert repeated.dataset["far"].dims == ("sections.spaghetti.EI", "run.dt")
+    assert repeated.dataset["far"].attrs["units"] == "m"
 
     one_more = {**PARAMETERS, "sections.spaghetti.EI": [100.0, 400.0, 800.0]}
-    wider = sweep(SCENE, one_more, MEASURES, **{**more, "workers": 0})
+    wider = sweep(SCENE, one_more, MEASURES, **{**options, "workers": 0})
     assert len((folder / "cases.jsonl").read_text().splitlines()) == len(journal) + 2
     both = wider.frame.merge(first.frame, on=list(PARAMETERS))
     assert len(both) == 4
@@ -260,8 +260,11 @@ def test_a_killed_study_resumes_and_its_table_is_that_of_one_undisturbed(tmp_pat
     assert (killed / "EI-far.png").exists()
     assert journal.read_text().splitlines()[: len(done)] == done
     assert "30 cases, 0 failed" in capsys.readouterr().out
-    whole = read_study(tmp_path / "study.yaml")
+    complete_study = read_study(tmp_path / "study.yaml")
     # no workers at all
-    here = Sweep(whole, run_batch(Recipe(whole.base, whole.measures, program()), whole.cases))
+    here = Sweep(
+        complete_study,
+        run_batch(Recipe(complete_study.base, complete_study.measures, program()), complete_study.cases),
+    )
     for file in here.write(tmp_path):
         assert (killed / file.name).read_bytes() == file.read_bytes()

@@ -54,11 +54,11 @@ NOT_THERE = {
 
 
 @pytest.mark.parametrize(
-    ("function", "told"),
+    ("function", "messages"),
     [(running, MISSPELT), (failing, MISSPELT), (hanging, MISSPELT | NOT_THERE), (as_scene, MISSPELT | NOT_THERE)],
 )  # fmt: skip
-def test_a_misspelt_measure_or_part_is_told_before_workers_start(function, told, no_workers):
-    for measure, words in told.items():
+def test_a_misspelt_measure_or_part_is_told_before_workers_start(function, messages, no_workers):
+    for measure, words in messages.items():
         with pytest.raises(StudyError, match=words):
             sweep(function, {"E": [1e6, 2e6]}, {"y": measure}, t_end=0.1, dt=0.05)
 
@@ -85,8 +85,8 @@ def test_what_some_model_has_is_not_refused_where_the_model_is_not_known():
     rods.end.end.largest.K bodies.a.b@1,0,0.quat.w joints.x.force.norm joints.x.angle joints.x.angles[1]
     joints.x.displacement_rate joints.a.b.multipliers[5] drives.x.work"""
     measures = [f"final {quantity}" for quantity in quantities.split()]
-    found = sweep(failing, {"E": [1e6]}, measures, workers=0, progress=False)
-    assert found.failed == {0: "RuntimeError: of its own"}
+    study = sweep(failing, {"E": [1e6]}, measures, workers=0, progress=False)
+    assert study.failed == {0: "RuntimeError: of its own"}
 
 
 # --- scripts

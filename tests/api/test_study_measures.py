@@ -23,14 +23,14 @@ def result(scene_file):
 
 def measured(result, measures):
     """The row of a study of one case that has this result."""
-    found = sweep(lambda x: result, {"x": [0]}, measures, workers=0, progress=False)
-    assert found.failed == {}
-    return found.frame.iloc[0].to_dict()
+    study = sweep(lambda x: result, {"x": [0]}, measures, workers=0, progress=False)
+    assert study.failed == {}
+    return study.frame.iloc[0].to_dict()
 
 
 def test_measures_are_what_the_result_says(result):
     rod, ball = result.rod("cord"), result.body("ball")
-    found = measured(
+    values = measured(
         result,
         {
             "z": "final rods.cord.end.r.z",
@@ -43,51 +43,51 @@ def test_measures_are_what_the_result_says(result):
             "angle": "final joints.hip.angle",
             "point": "final bodies.ball@0.1,0,-0.2.r.z",
             "named": "mean rods.cord.5.start.v.x",
-            "own": lambda given: given.n_outputs,
+            "own": lambda run: run.n_outputs,
         },
     )
     energy = result.energy["total"]
-    assert found["z"] == rod.r[-1, -1, 2]
-    assert found["far"] == np.linalg.norm(ball.r - ball.r[0], axis=1).max()
-    assert found["v"] == 2.0
+    assert values["z"] == rod.r[-1, -1, 2]
+    assert values["far"] == np.linalg.norm(ball.r - ball.r[0], axis=1).max()
+    assert values["v"] == 2.0
     ends = np.linalg.norm(rod.along("K", (0.0, 1.0)), axis=2)
-    assert found["K"] == max(np.linalg.norm(rod.K, axis=2).max(), ends.max())
-    assert found["M"] == pytest.approx(0.3 * rod.M[-1, 0, 1] + 0.7 * rod.M[-1, 1, 1], rel=1e-12)
-    assert found["at"] == pytest.approx(0.5 * (energy[2] + energy[3]), rel=1e-14)
-    assert found["hip"] == np.linalg.norm(result.joint("hip").force, axis=1).max()
-    assert found["angle"] == result.joint("hip").angle[-1]
-    assert found["point"] == pytest.approx(ball.r[-1, 2] - 0.2, abs=1e-12)  # it does not turn
-    assert found["own"] == 6.0
+    assert values["K"] == max(np.linalg.norm(rod.K, axis=2).max(), ends.max())
+    assert values["M"] == pytest.approx(0.3 * rod.M[-1, 0, 1] + 0.7 * rod.M[-1, 1, 1], rel=1e-12)
+    assert values["at"] == pytest.approx(0.5 * (energy[2] + energy[3]), rel=1e-14)
+    assert values["hip"] == np.linalg.norm(result.joint("hip").force, axis=1).max()
+    assert values["angle"] == result.joint("hip").angle[-1]
+    assert values["point"] == pytest.approx(ball.r[-1, 2] - 0.2, abs=1e-12)  # it does not turn
+    assert values["own"] == 6.0
 
 
 def test_drifts_are_what_the_laws_leave(result):
-    found = measured(result, {"E": "max drift.energy", "P": "max drift.linear_momentum"})
+    values = measured(result, {"E": "max drift.energy", "P": "max drift.linear_momentum"})
     energy = result.energy["total"]
     left = np.abs(energy - energy[0] - result.work + result.dissipation).max()
-    assert found["E"] == pytest.approx(left, abs=1e-14)
+    assert values["E"] == pytest.approx(left, abs=1e-14)
     assert left < 1e-12
     momentum = result.linear_momentum
     assert result.work[2] == result.work[-1] != result.work[1]  # the load has ended at output 2
     drift = np.linalg.norm(momentum[2:] - momentum[2], axis=1).max()
-    assert found["P"] == drift > 0  # the hip holds the cord
+    assert values["P"] == drift > 0  # the hip holds the cord
 
 
 def test_nodes_and_elements_of_a_place_are_on_lines_through_those_about_it(result):
     rod = result.rod("cord")
-    places = {"r": 0.5, "v": 0.375, "M": 1}
-    found = measured(result, {field: f"final rods.cord@{s}.{field}.z" for field, s in places.items()})
-    assert found["r"] == rod.r[-1, 2, 2]
-    assert found["v"] == pytest.approx(0.5 * (rod.v[-1, 1, 2] + rod.v[-1, 2, 2]), rel=1e-14)
-    assert found["M"] == pytest.approx(1.5 * rod.M[-1, 3, 2] - 0.5 * rod.M[-1, 2, 2], rel=1e-12)
+    positions = {"r": 0.5, "v": 0.375, "M": 1}
+    values = measured(result, {field: f"final rods.cord@{s}.{field}.z" for field, s in positions.items()})
+    assert values["r"] == rod.r[-1, 2, 2]
+    assert values["v"] == pytest.approx(0.5 * (rod.v[-1, 1, 2] + rod.v[-1, 2, 2]), rel=1e-14)
+    assert values["M"] == pytest.approx(1.5 * rod.M[-1, 3, 2] - 0.5 * rod.M[-1, 2, 2], rel=1e-12)
 
 
 def history(t, x):
     """A made-up result whose total energy has the values x at the times t."""
     layout = sample_layout()
     writer = MemoryWriter(layout)
-    _, _, *rest, audit = sample_output(layout, 0)
+    _, _, *arrays, audit = sample_output(layout, 0)
     for i, (time, value) in enumerate(zip(t, x, strict=True)):
-        writer.append(time, i, *rest, {**audit, "total": value})
+        writer.append(time, i, *arrays, {**audit, "total": value})
     return writer.result()
 
 
@@ -146,16 +146,16 @@ UNITS = {
 
 
 def test_the_unit_of_a_measure_is_that_of_what_it_tells(scene_file):
-    found = sweep(scene_file, {"run.dt": [0.01]}, list(UNITS), workers=0, progress=False)
-    assert {text: found.frame.attrs["units"][text] for text in UNITS} == UNITS
+    study = sweep(scene_file, {"run.dt": [0.01]}, list(UNITS), workers=0, progress=False)
+    assert {text: study.frame.attrs["units"][text] for text in UNITS} == UNITS
 
 
 def test_components_are_those_of_the_arrays(result):
-    turn, lam = result.body("ball").quat[-1], result.joint("hip").multipliers[-1]
+    quat, lam = result.body("ball").quat[-1], result.joint("hip").multipliers[-1]
     texts = [f"final bodies.ball.quat.{c}" for c in "wxyz"]
     texts += [f"final joints.hip.multipliers[{k}]" for k in range(len(lam))]
-    found = measured(result, texts)
-    assert [found[text] for text in texts] == [*turn, *lam]
+    values = measured(result, texts)
+    assert [values[text] for text in texts] == [*quat, *lam]
 
 
 def test_the_motion_is_the_farthest_way_of_a_point_and_the_places_at_the_times(result):
@@ -183,45 +183,47 @@ def test_velocities_on_a_closed_rod_go_once_round():
     result = simulate(model, 0.01, 0.01, progress=False)
     v = result.rod("ring").v[0, :, 0]
     texts = [f"initial rods.ring@{s}.v.x" for s in (0.25, 0.5, 0.875, 1)]
-    found = measured(result, texts)
-    assert [found[text] for text in texts] == pytest.approx([v[1], v[2], 0.5 * (v[3] + v[0]), v[0]], rel=1e-9)
+    values = measured(result, texts)
+    assert [values[text] for text in texts] == pytest.approx(
+        [v[1], v[2], 0.5 * (v[3] + v[0]), v[0]], rel=1e-9
+    )
 
 
 # --- which cases there are, and where their parameters go
 
 
-def study(parameters, design="grid", **more):
+def study(parameters, design="grid", **options):
     """The table of a study of a function that takes whatever there is."""
-    found = sweep(lambda **_: {"y": 0.0}, parameters, design=design, workers=0, progress=False, **more)
-    return found.frame.drop(columns=["case", "y", "error"])
+    table = sweep(lambda **_: {"y": 0.0}, parameters, design=design, workers=0, progress=False, **options)
+    return table.frame.drop(columns=["case", "y", "error"])
 
 
-def cases(parameters, design="grid", **more):
-    return study(parameters, design, **more).to_dict("records")
+def cases(parameters, design="grid", **options):
+    return study(parameters, design, **options).to_dict("records")
 
 
 def test_a_grid_has_all_combinations_and_the_last_parameter_changes_first():
-    found = study({"a": [1, 2], "b": {"low": 1.0, "high": 100.0, "n": 3, "scale": "log"}})
-    assert list(found.a) == [1, 1, 1, 2, 2, 2]
-    assert list(found.b) == pytest.approx([1, 10, 100] * 2)
+    table = study({"a": [1, 2], "b": {"low": 1.0, "high": 100.0, "n": 3, "scale": "log"}})
+    assert list(table.a) == [1, 1, 1, 2, 2, 2]
+    assert list(table.b) == pytest.approx([1, 10, 100] * 2)
 
 
 def test_a_list_takes_the_values_of_all_together():
-    found = cases({"a": [1, 2, 5], "b": {"low": 0.0, "high": 1.0, "n": 3}}, "list")
-    assert found == [{"a": 1, "b": 0.0}, {"a": 2, "b": 0.5}, {"a": 5, "b": 1.0}]
+    rows = cases({"a": [1, 2, 5], "b": {"low": 0.0, "high": 1.0, "n": 3}}, "list")
+    assert rows == [{"a": 1, "b": 0.0}, {"a": 2, "b": 0.5}, {"a": 5, "b": 1.0}]
 
 
 def test_a_latin_hypercube_has_one_sample_in_each_slice_of_each_parameter():
     n = 64
     scales = {"a": {"low": 2.0, "high": 4.0}, "b": {"low": 1.0, "high": 1e4, "scale": "log"}}
-    found = study(scales, "latin_hypercube", n=n)
-    for u in ((found.a - 2) / 2, np.log10(found.b) / 4):
+    table = study(scales, "latin_hypercube", n=n)
+    for u in ((table.a - 2) / 2, np.log10(table.b) / 4):
         assert sorted(np.floor(u * n).astype(int)) == list(range(n))
 
 
 def test_sobol_points_are_balanced_in_all_halves_of_pairs_of_parameters():
-    found = cases({"a": {"low": 0.0, "high": 1.0}, "b": {"low": 0.0, "high": 1.0}}, "sobol", n=16)
-    cells = [(row["a"] < 0.5, row["b"] < 0.5) for row in found]
+    rows = cases({"a": {"low": 0.0, "high": 1.0}, "b": {"low": 0.0, "high": 1.0}}, "sobol", n=16)
+    cells = [(row["a"] < 0.5, row["b"] < 0.5) for row in rows]
     assert all(cells.count(cell) == 4 for cell in set(cells))
     assert len(set(cells)) == 4
 
@@ -240,17 +242,17 @@ def test_the_unit_of_a_parameter_is_that_of_its_place_unless_it_is_given():
 
 def test_seeds_repeat_a_grid_with_other_random_values_the_same_for_all_of_a_seed():
     spec = {"a": [1, 2], "flaw": {"normal": [5.0, 0.1]}, "shift": {"uniform": [0.0, 1.0]}}
-    found = cases(spec, seeds=[3, 7])
-    assert [(row["a"], row["seed"]) for row in found] == [(1, 3), (2, 3), (1, 7), (2, 7)]
-    assert found[0]["flaw"] == found[1]["flaw"] != found[2]["flaw"]
-    assert cases(spec, seeds=[3, 7]) == found
-    assert cases({"flaw": spec["flaw"]}, seeds=[7])[0]["flaw"] == found[2]["flaw"]  # whatever else is varied
+    rows = cases(spec, seeds=[3, 7])
+    assert [(row["a"], row["seed"]) for row in rows] == [(1, 3), (2, 3), (1, 7), (2, 7)]
+    assert rows[0]["flaw"] == rows[1]["flaw"] != rows[2]["flaw"]
+    assert cases(spec, seeds=[3, 7]) == rows
+    assert cases({"flaw": spec["flaw"]}, seeds=[7])[0]["flaw"] == rows[2]["flaw"]  # whatever else is varied
     twins = cases({"one": spec["flaw"], "two": spec["flaw"]}, seeds=[3])[0]
     assert twins["one"] != twins["two"]  # drawn apart
     many = study({"flaw": spec["flaw"]}, seeds=2000).flaw
     assert np.mean(many) == pytest.approx(5.0, abs=4 * 0.1 / np.sqrt(2000))
     assert np.std(many) == pytest.approx(0.1, rel=0.1)
-    assert all(0 < row["shift"] < 1 for row in found)
+    assert all(0 < row["shift"] < 1 for row in rows)
 
 
 def test_seeds_draw_other_samples():
@@ -263,7 +265,7 @@ def test_seeds_draw_other_samples():
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "there"),
+    ("path", "value", "keys"),
     [
         ("rods.cord.n_elements", 7, ("rods", 1, "n_elements")),
         ("rods.cord.5.n_elements", 7, ("rods", 0, "n_elements")),
@@ -275,13 +277,13 @@ def test_seeds_draw_other_samples():
         ("run.tolerance", 1e-8, ("run", "tolerance")),
     ],
 )
-def test_a_value_is_put_at_the_place_that_its_path_names(scene_file, path, value, there):
+def test_a_value_is_put_at_the_place_that_its_path_names(scene_file, path, value, keys):
     base = base_of(scene_file, x=path)
     before = base_of(scene_file)
-    found = base.case({"x": value})
-    for key in there:
-        found = found[key]
-    assert found == value
+    entry = base.case({"x": value})
+    for key in keys:
+        entry = entry[key]
+    assert entry == value
     assert (base.data, base.whole) == (before.data, before.whole)  # of other cases
 
 

@@ -56,10 +56,10 @@ def test_axes_of_a_driven_frame_go_with_it():
     drawn = list(support_symbols.supports(result.layout, 1.0, UP, 0))
     for i in (0, result.n_outputs - 1):
         t = float(result.t[i])
-        turn = quaternions.to_matrix(quaternions.from_rotation_vector(0.5 * t * UP))
+        rotation = quaternions.to_matrix(quaternions.from_rotation_vector(0.5 * t * UP))
         for k in (X, Y, Z):
             corners = triangles_of(drawn, result.state(i), k).reshape(-1, 3)
-            local = (corners - [1.0, t, 0.2]) @ turn
+            local = (corners - [1.0, t, 0.2]) @ rotation
             size = np.full(3, support_symbols.THIN)
             size[k - X] = support_symbols.LENGTH + support_symbols.THIN / 2
             assert np.allclose(np.ptp(local, axis=0), size, rtol=0, atol=1e-9)
@@ -70,10 +70,10 @@ def test_a_support_goes_where_an_equilibrium_moves_it():
     made = Model("m")
     rod = made.add_rod("rod", [(0, 0, 0), (1, 0, 0)], ROUND, 4)
     made.add_joint("root", "clamp", rod.start)
-    found = equilibrium(
+    statics = equilibrium(
         made, motions={"root": {"displacement": (0, 0.3, 0.1), "rotation": (0, 0, np.pi / 2)}}
     )
-    triangles = triangles_of(support_symbols.supports(found.layout, 1.0, UP, 0), found.state(-1), SUPPORT)
+    triangles = triangles_of(support_symbols.supports(statics.layout, 1.0, UP, 0), statics.state(-1), SUPPORT)
     # it turns the root about z by a right angle, too: the block is before it, along its section
     side = support_symbols.SIZE + 2 * 0.01
     assert np.allclose(triangles.reshape(-1, 3).mean(axis=0), (0, 0.3 - side / 2, 0.1), rtol=0, atol=1e-9)
@@ -87,9 +87,9 @@ def test_supports_keep_their_colour_and_parts_theirs(color):
     owner = stage.shape.owner
     for overlaid, age in ((False, 0.0), (True, 1.0)):
         colors = stage.colors(0.0, age, overlaid)
-        held = owner >= 2
-        assert np.array_equal(colors[held], support_symbols.COLORS[owner[held] - 2])
-        assert len(np.unique(owner[~held])) == 2
+        of_supports = owner >= 2
+        assert np.array_equal(colors[of_supports], support_symbols.COLORS[owner[of_supports] - 2])
+        assert len(np.unique(owner[~of_supports])) == 2
 
 
 # --- axes and a scale
@@ -148,10 +148,10 @@ def test_lengths_of_scales_go_by_1_2_5(most, length, words):
 def test_a_picture_has_them_unless_labels_are_left_out():
     result = simulate(model(), 0.1, 0.02)
     size = (1200, 800)
-    bare, told = (render(result, times=0.0, size=size, labels=labels) for labels in (False, True))
+    bare, labelled = (render(result, times=0.0, size=size, labels=labels) for labels in (False, True))
     for axis in support_symbols.AXES:
-        assert len(found(told, axis)) > len(found(bare, axis)) + 10
-    assert found(told, labels.INK).size > found(bare, labels.INK).size
+        assert len(found(labelled, axis)) > len(found(bare, axis)) + 10
+    assert found(labelled, labels.INK).size > found(bare, labels.INK).size
 
 
 @pytest.mark.parametrize("where", range(4))
@@ -181,16 +181,16 @@ def test_the_page_of_a_report_marks_them_where_they_are():
     made.add_joint("pin", "spherical", made.bodies["block"], other, at=(0.5, 0.05, -0.5))
     result = simulate(made, 0.2, 0.02)
     thin = thinning(result.layout, result.n_outputs)
-    found = motion(result, thin)
-    data = motion_data(result, thin, found, [""] * len(found.t))
+    motion_arrays = motion(result, thin)
+    data = motion_data(result, thin, motion_arrays, [""] * len(motion_arrays.t))
     assert data["joint_trace"]["text"] == ["spherical joint 'pin'"]
     assert [mesh["trace"]["name"] for mesh in data["meshes"]][3:] == ["supports", *["driven frames"] * 3]
-    shape, size = found.shape, found.size
+    shape, size = motion_arrays.shape, motion_arrays.size
     for k, i in enumerate(thin.outputs):
-        state = result.state(int(i))._replace(r=found.r[k], quat=found.quat[k])
-        vertices, t = shape.place(state), found.t[k]
-        turn = quaternions.to_matrix(quaternions.from_rotation_vector(0.5 * t * UP))
+        state = result.state(int(i))._replace(r=motion_arrays.r[k], quat=motion_arrays.quat[k])
+        vertices, t = shape.place(state), motion_arrays.t[k]
+        rotation = quaternions.to_matrix(quaternions.from_rotation_vector(0.5 * t * UP))
         for axis in range(3):  # owners: a rod, two bodies, supports
-            local = (vertices[shape.owner == 4 + axis] - [1.0, t, 0.2]) @ turn
+            local = (vertices[shape.owner == 4 + axis] - [1.0, t, 0.2]) @ rotation
             assert local[:, axis].max() == pytest.approx(support_symbols.LENGTH * size, rel=0.05)
             assert np.abs(np.delete(local, axis, axis=1)).max() < 0.01 * size

@@ -16,14 +16,14 @@ def listed(file):
 
 
 def test_the_public_interface_is_the_listed_one():
-    there, known = public_interface.lines(), listed(public_interface.FILE)
-    assert sorted(set(there) - set(known)) == [], (
+    exported, known = public_interface.lines(), listed(public_interface.FILE)
+    assert sorted(set(exported) - set(known)) == [], (
         "new: run `python -m tests.support.public_interface`, if that is meant"
     )
-    assert sorted(set(known) - set(there)) == [], (
+    assert sorted(set(known) - set(exported)) == [], (
         "gone: keep it as an old name (rodsim/_compat.py), then run the same"
     )
-    assert there == known
+    assert exported == known
 
 
 def test_no_feature_has_gone():

@@ -82,8 +82,10 @@ def test_parts_in_invariants_keep_their_symmetry():
     """A potential given as V(s), s = x.x: the discrete derivative is rotation invariant, at any step."""
     s = sp.Symbol("s")
     spring = Part((sp.sqrt(s) - 1) ** 2 * 50, s, X**2 + Y**2)
-    turn = {"J": np.array([[0.0, -1.0], [1.0, 0.0]])}
-    system = symbolic_system("spring", (X, Y), [1.2, 0], [0, 3.0], M=sp.eye(2), V=[spring], symmetries=turn)
+    symmetries = {"J": np.array([[0.0, -1.0], [1.0, 0.0]])}
+    system = symbolic_system(
+        "spring", (X, Y), [1.2, 0], [0, 3.0], M=sp.eye(2), V=[spring], symmetries=symmetries
+    )
     run = integrate(system, "EML", 0.1, 10.0)
     J, energy = run.momentum(system.symmetries[0]), run.energy()
     assert np.abs(J - J[0]).max() < 1e-12
@@ -109,9 +111,9 @@ def test_a_body_written_in_sympy_moves_as_the_compiled_one():
     G = sp.Matrix([[-q[1], q[0], q[3], -q[2]], [-q[2], -q[3], q[0], q[1]], [-q[3], q[2], -q[1], q[0]]])
     compiled = rotating_body("body", J, Omega)
     M, g = 4 * G.T * sp.diag(*J.tolist()) * G, [(sum(x**2 for x in q) - 1) / 2]
-    own = symbolic_system("body in sympy", q, compiled.q0, compiled.v0, M=M, g=g)
-    assert own.mass(compiled.q0) == pytest.approx(compiled.mass(compiled.q0))
-    runs = [integrate(system, "EML(order=6)", 0.02, 1.0) for system in (own, compiled)]
+    symbolic = symbolic_system("body in sympy", q, compiled.q0, compiled.v0, M=M, g=g)
+    assert symbolic.mass(compiled.q0) == pytest.approx(compiled.mass(compiled.q0))
+    runs = [integrate(system, "EML(order=6)", 0.02, 1.0) for system in (symbolic, compiled)]
     assert np.abs(runs[0].q - runs[1].q).max() < 1e-11
 
 
@@ -141,16 +143,16 @@ def plain_motion():
 def test_the_motion_does_not_depend_on_the_names_of_the_coordinates(names):
     q = [sp.Symbol(x) for x in names.split()]
     t = sp.Symbol("q[0]")
-    own = pendulum(q, t=t)
-    assert own.names == tuple(str(x) for x in q)
-    found = integrate(own, "GGL-EM", 0.01, 0.1).q
-    assert np.abs(found - plain_motion()).max() < 1e-13
-    assert np.abs(found[-1] - found[0]).max() > 1e-3
+    system = pendulum(q, t=t)
+    assert system.names == tuple(str(x) for x in q)
+    q_history = integrate(system, "GGL-EM", 0.01, 0.1).q
+    assert np.abs(q_history - plain_motion()).max() < 1e-13
+    assert np.abs(q_history[-1] - q_history[0]).max() > 1e-3
 
 
 def test_the_motion_does_not_depend_on_the_names_of_velocities():
-    own = pendulum((X, Y), sp.symbols("a1 q0"))
-    assert own.mass(own.q0) == pytest.approx(np.array([[2.0, 1.0], [1.0, 1.0]]))
+    system = pendulum((X, Y), sp.symbols("a1 q0"))
+    assert system.mass(system.q0) == pytest.approx(np.array([[2.0, 1.0], [1.0, 1.0]]))
 
 
 LEAVING = {
@@ -213,8 +215,8 @@ def test_one_coordinate_may_be_given_as_a_symbol():
 
 def test_forces_without_time_are_those_of_a_potential():
     loads = symbolic_system("s", (X, Y), [1.0, 0.0], [0.0, 0.5], M=sp.eye(2), forces=[-X, -Y])
-    own = symbolic_system("s", (X, Y), [1.0, 0.0], [0.0, 0.5], M=sp.eye(2), V=(X**2 + Y**2) / 2)
-    ends = [integrate(system, "EML", 0.01, 1.0).q[-1] for system in (loads, own)]
+    conservative = symbolic_system("s", (X, Y), [1.0, 0.0], [0.0, 0.5], M=sp.eye(2), V=(X**2 + Y**2) / 2)
+    ends = [integrate(system, "EML", 0.01, 1.0).q[-1] for system in (loads, conservative)]
     assert ends[0] == pytest.approx(ends[1], abs=1e-13)
     assert not loads.has_signal
 
@@ -248,8 +250,10 @@ def test_a_force_that_is_singular_at_the_start_of_time_is_left_to_the_nodes_of_t
     assert end == pytest.approx(4 / 35 - 3 / 4, abs=1e-3)
 
 
-def make(**more):
-    return symbolic_system(**({"name": "s", "q": (X, Y), "q0": [1, 2], "v0": [0, 0], "M": sp.eye(2)} | more))
+def make(**options):
+    return symbolic_system(
+        **({"name": "s", "q": (X, Y), "q0": [1, 2], "v0": [0, 0], "M": sp.eye(2)} | options)
+    )
 
 
 class Numerical:

@@ -65,9 +65,9 @@ def test_rods_bent_tighter_than_their_radius_are_told_with_time_and_cure(tmp_pat
     k, node = np.unravel_index(tight.argmax(), tight.shape)
     assert (bend.rod, bend.t, bend.at, bend.node) == ("hair pin", 0.0, result.t[k], node + 1)
     assert bend.tightest == tight.max() == pytest.approx(1 / 0.9, rel=0.05)
-    (told,) = [v for v in audit(result).verdicts if v.law == "rods through themselves"]
-    assert str(bend) in told.measured
-    assert told.kept is None
+    (verdict,) = [v for v in audit(result).verdicts if v.law == "rods through themselves"]
+    assert str(bend) in verdict.measured
+    assert verdict.kept is None
 
 
 def test_first_and_tightest_bend_are_reported() -> None:

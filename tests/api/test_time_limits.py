@@ -86,8 +86,8 @@ def case(x):
 
 
 def test_a_case_over_its_limit_and_one_that_exits_have_failed_and_the_others_are_done():
-    found = sweep(case, {"x": [0, 1, 2, 3]}, workers=0, limit=0.3, progress=False)
-    assert list(found.failed) == [1, 2]
-    assert found.failed[1] == "it took longer than the limit of 0.3 s"
-    assert "SystemExit: 4" in found.failed[2]
-    assert [outcome.measures.get("y") for outcome in found.outcomes] == [0.0, None, None, 3.0]
+    study = sweep(case, {"x": [0, 1, 2, 3]}, workers=0, limit=0.3, progress=False)
+    assert list(study.failed) == [1, 2]
+    assert study.failed[1] == "it took longer than the limit of 0.3 s"
+    assert "SystemExit: 4" in study.failed[2]
+    assert [outcome.measures.get("y") for outcome in study.outcomes] == [0.0, None, None, 3.0]

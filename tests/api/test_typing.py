@@ -28,23 +28,23 @@ def scripts(tmp_path_factory):
     folder = tmp_path_factory.mktemp("scripts")
     text = SCRIPT.read_text(encoding="utf-8")
     (folder / "right.py").write_text(text, encoding="utf-8")
-    for name, (there, instead) in WRONG.items():
-        assert there in text
-        (folder / f"wrong_{name}.py").write_text(text.replace(there, instead, 1), encoding="utf-8")
+    for name, (correct, instead) in WRONG.items():
+        assert correct in text
+        (folder / f"wrong_{name}.py").write_text(text.replace(correct, instead, 1), encoding="utf-8")
     return folder
 
 
 def check(scripts, said, output):
     """In each file with a mistake its line is the first that is told, of (file, line), and nothing in the right one."""
-    found = {}
+    expected = {}
     for name, (_, instead) in WRONG.items():
         file = scripts / f"wrong_{name}.py"
         lines = file.read_text(encoding="utf-8").splitlines()
-        found[file.stem] = next(k for k, line in enumerate(lines, 1) if instead in line)
-    told = {}
+        expected[file.stem] = next(k for k, line in enumerate(lines, 1) if instead in line)
+    reported = {}
     for file, line in said:
-        told.setdefault(Path(file).stem, line)
-    assert told == found, output
+        reported.setdefault(Path(file).stem, line)
+    assert reported == expected, output
 
 
 def test_mypy_passes_the_script_and_finds_each_mistake(scripts):
@@ -55,7 +55,7 @@ def test_mypy_passes_the_script_and_finds_each_mistake(scripts):
         capture_output=True, text=True, cwd=scripts, env={"MYPYPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
     )  # fmt: skip
     said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    errors = [(each["file"], each["line"]) for each in said if each["severity"] == "error"]
+    errors = [(entry["file"], entry["line"]) for entry in said if entry["severity"] == "error"]
     check(scripts, errors, done.stdout + done.stderr)
 
 

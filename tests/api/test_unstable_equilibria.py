@@ -52,18 +52,18 @@ def test_stop_changes_nothing_on_a_stable_path() -> None:
 
 
 def test_few_eigenvectors_are_computed_however_many_pivots_are_negative(monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    asked = []
-    whole = eigen.conservative
+    counts = []
+    original = eigen.conservative
 
     def conservative(lin, n):  # type: ignore[no-untyped-def]
-        asked.append(n)
-        return whole(lin, n)
+        counts.append(n)
+        return original(lin, n)
 
     monkeypatch.setattr(eigen, "conservative", conservative)
     with pytest.warns(UnstableEquilibriumWarning):
         result = equilibrium(pressed(600.0, 24))
     assert result.statics["unstable"]["pivots"] > 10
-    assert max(asked) <= 12
+    assert max(counts) <= 12
 
 
 def test_unstable_from_counts_from_where_the_path_was_stable_last() -> None:
@@ -98,9 +98,9 @@ def test_what_is_unstable_in_two_ways_is_left_in_both() -> None:
 
 def test_where_no_motion_leads_down_to_rest_the_unstable_equilibrium_is_kept(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr("rodsim.statics.equilibrium_stability.relax", lambda *_, **__: None)  # found none
-    with pytest.warns(UnstableEquilibriumWarning) as told:
+    with pytest.warns(UnstableEquilibriumWarning) as caught:
         result = equilibrium(pressed(4.0), unstable="leave")
-    assert [own.category for own in told] == [UnstableEquilibriumWarning]
+    assert [warning.category for warning in caught] == [UnstableEquilibriumWarning]
     assert "left" not in result.statics
     assert "unbalanced" not in result.statics
 

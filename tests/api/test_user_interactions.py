@@ -17,7 +17,7 @@ from tests.support.user_kinds import DT, Spring, Triangle, bodies, kinds, of_kin
 
 @pytest.mark.parametrize("how", ["kind", "text"])
 def test_user_spring_moves_like_the_built_in_spring(how):
-    one, other = (run(pair(own), t_end=1.0).states(slice(None)) for own in (how, "ours"))
+    one, other = (run(pair(kind), t_end=1.0).states(slice(None)) for kind in (how, "ours"))
     assert np.abs(one.r - other.r).max() < 1e-13
     assert np.abs(one.quat - other.quat).max() < 1e-13
 
@@ -34,20 +34,22 @@ def test_em_keeps_energy_and_momenta(make):
 
 def test_a_scheme_of_higher_order_takes_texts():
     """Its substeps go back in time."""
-    found = audit(run(texts(), "em4"))
-    assert found.ok, found.text()
+    audited = audit(run(texts(), "em4"))
+    assert audited.ok, audited.text()
 
 
 def test_a_kind_may_be_registered_again():
     """As in a notebook: what was made of it before is of its name all the same."""
     model = pair("kind")
-    again = rodsim.interaction("linear spring", 2, ("k", "l0"))(
+    registered_again = rodsim.interaction("linear spring", 2, ("k", "l0"))(
         type("Again", (), {"value": spring_value, "dual": spring_dual})
     )
-    assert again.kind in INTERACTIONS
+    assert registered_again.kind in INTERACTIONS
     other = bodies(2)
-    a, b = (own.at(x) for own, x in zip(other.bodies.values(), ((0.2, 0.1, 0), (0, -0.1, 0.1)), strict=True))
-    other.add_interaction("spring", again, a, b, k=50.0, l0=0.6)
+    a, b = (
+        body.at(x) for body, x in zip(other.bodies.values(), ((0.2, 0.1, 0), (0, -0.1, 0.1)), strict=True)
+    )
+    other.add_interaction("spring", registered_again, a, b, k=50.0, l0=0.6)
     for _ in range(2):
         one, two = model.build().system.others, other.build().system.others
         assert np.array_equal(one.numbers, two.numbers)
@@ -103,7 +105,7 @@ def test_directions_in_a_section_stay_in_its_twin_and_what_joins_the_rod_to_itse
         "interaction 'within' joins two places of rod 'rod', which are at rest to each other here: left out"
     ]
     del model.others["within"]
-    one, other = (run(each, t_end=DT).energy["spring"][0] for each in (model, twin))
+    one, other = (run(variant, t_end=DT).energy["spring"][0] for variant in (model, twin))
     assert one == pytest.approx(other, rel=1e-12)
     assert one > 0.1
 
@@ -135,8 +137,8 @@ def test_a_point_mass_takes_what_does_not_turn_it(by_kind):
         model.add_interaction("spring", Spring, a, b, k=9.0, l0=0.8)
     else:
         model.add_energy("spring", "4.5*(d - 0.8)**2", {"d": measures.distance(a, b)})
-    found = run(model, t_end=0.5)
-    assert np.ptp(found.energy["total"]) < 1e-14
+    result = run(model, t_end=0.5)
+    assert np.ptp(result.energy["total"]) < 1e-14
     model.add_energy("turns", "w**2", {"w": measures.cosine(a, (1, 0, 0), b, (1, 0, 0))})
     with pytest.raises(ModelError, match="turns"):
         model.build()

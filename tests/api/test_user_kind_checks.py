@@ -165,7 +165,7 @@ def gust_rate(y, z, X, out):
 
 RIGHT = {"value": right_value, "dual": right_dual}
 SPRING, DAMPER, WITH_STATES = (
-    {"frames": 2, **more} for more in ({"numbers": ("k",)}, {"numbers": ("c",)}, {"states": ("x",)})
+    {"frames": 2, **options} for options in ({"numbers": ("k",)}, {"numbers": ("c",)}, {"states": ("x",)})
 )
 
 
@@ -173,8 +173,8 @@ def damping(step_dual, rate_dual):
     return {"step_dual": step_dual, "rate_dual": rate_dual}
 
 
-def remembering(step_dual, evolve=follows, **more):
-    return {"evolve": evolve, "step_dual": step_dual, **more}
+def remembering(step_dual, evolve=follows, **attributes):
+    return {"evolve": evolve, "step_dual": step_dual, **attributes}
 
 
 LAWS = {  # what a kind is registered with, what it says, and what is said of the law that it misses
@@ -198,17 +198,17 @@ LAWS = {  # what a kind is registered with, what it says, and what is said of th
 }  # fmt: skip
 
 
-def registered(given, says, name="wrong"):
+def registered(options, says, name="wrong"):
     """A kind that says this."""
-    return rodsim.interaction(name, **given)(type("Wrong", (), says))
+    return rodsim.interaction(name, **options)(type("Wrong", (), says))
 
 
 def print_refusals():
     """What is said of each kind that misses a law, for a process without the compiler."""
     said = {}
-    for case, (given, says, _) in LAWS.items():
+    for case, (options, says, _) in LAWS.items():
         try:
-            registered(given, says)
+            registered(options, says)
         except ModelError as error:
             said[case] = f"{error}{' and is kept' if 'wrong' in registration.KINDS else ''}"
     print(json.dumps(said))
@@ -262,10 +262,10 @@ NO_KINDS = [  # what is said
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("given", "says", "words"), NO_KINDS)
-def test_non_kinds_are_rejected(given, says, words):
+@pytest.mark.parametrize(("options", "says", "words"), NO_KINDS)
+def test_non_kinds_are_rejected(options, says, words):
     with pytest.raises(ModelError, match=rf"interaction 'wrong'.*{words}"):
-        registered(given, says)
+        registered(options, says)
 
 
 def test_built_in_kind_names_are_reserved():

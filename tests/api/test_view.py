@@ -107,8 +107,8 @@ def seen(sample):
             display.terminate()
             os.close(ends[0])
     assert done.returncode == 0, done.stderr
-    with np.load(out) as found:
-        return dict(found)
+    with np.load(out) as stored:
+        return dict(stored)
 
 
 def changed(a, b):

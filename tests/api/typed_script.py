@@ -36,8 +36,8 @@ def main(folder: Path) -> float:
     result.plot("energy", folder / "energy.png")
     files: list[Path] = result.export(folder / "run.pvd")
     print(len(files))
-    rest = equilibrium(model, {"push": (0, 0, 0)})
-    print(rest.residual[-1], rest.n_outputs)
+    statics = equilibrium(model, {"push": (0, 0, 0)})
+    print(statics.residual[-1], statics.n_outputs)
     try:
         simulate(model, -1.0, dt=0.01)
     except ModelError as error:
@@ -48,10 +48,10 @@ def main(folder: Path) -> float:
 def response(model: Model) -> float:
     """Of the block to a force on it."""
     block = model.bodies["block"].at((0, 0, 0))
-    found = frequency_response(
+    response_array = frequency_response(
         model, [Push(block, (0, 1, 0))], [Probe(block, (0, 1, 0))], np.array([1.0, 2.0])
     )
-    return float(abs(np.asarray(found)).max())
+    return float(abs(np.asarray(response_array)).max())
 
 
 if __name__ == "__main__":

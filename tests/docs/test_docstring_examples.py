@@ -66,12 +66,12 @@ def test_the_example_of_a_docstring_prints_what_it_says(name, folder, monkeypatc
 
 def incomplete():
     """Names of public callables whose docstrings lack something -> what."""
-    found = {}
+    failures = {}
     for name, codes in public():
         errors = [f"{code} {text}" for code, text in validate.validate(name)["errors"] if code in codes]
         if errors:
-            found[name] = errors
-    return found
+            failures[name] = errors
+    return failures
 
 
 def test_docstrings_of_the_public_interface_are_complete():

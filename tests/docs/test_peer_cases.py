@@ -41,8 +41,8 @@ def test_cases_with_peer_parameters_name_their_place():
     for name, _, today, by in ROWS:
         tests = re.findall(r"tests/exact/test_peer_parameters_\w+\.py `", by)
         cases = re.findall(r"\b(?:EX|PE)-\w+", by)
-        own = set(re.findall(r"`(\w+)`", by)) & OWN
-        assert (today == "Y") == bool(tests or cases or own), name
+        matches = set(re.findall(r"`(\w+)`", by)) & OWN
+        assert (today == "Y") == bool(tests or cases or matches), name
 
 
 def test_the_counts_are_those_of_the_table():
@@ -84,10 +84,10 @@ def test_velocities_of_the_mechanisms_fit_their_joints(case):
 @pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
 def test_mechanisms_of_the_peers_end_where_they_should(name, steps, order, bound):
     case = CASES[name]
-    found = run(case, len(case.bodies), case.t_end / steps, order)
-    assert bound / 20 < found.error < bound
+    result = run(case, len(case.bodies), case.t_end / steps, order)
+    assert bound / 20 < result.error < bound
     if not case.springs:
-        assert abs(found.energy_drift) < 1e-11
+        assert abs(result.energy_drift) < 1e-11
 
 
 @pytest.mark.parametrize(

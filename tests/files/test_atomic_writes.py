@@ -199,10 +199,10 @@ def test_simulate_does_not_overwrite_unless_told(tmp_path):
 
 def test_full_disk_during_a_run_keeps_outputs_and_can_be_resumed(tmp_path, capsys):
     """The journal becomes as long as the disk allows; the file that cannot be made is named with the cure."""
-    path, whole = tmp_path / "a.vtkhdf", tmp_path / "whole.vtkhdf"
+    path, complete = tmp_path / "a.vtkhdf", tmp_path / "whole.vtkhdf"
     command = ["run", str(SCENE), "--quiet", "--t-end", "0.2", "--output-every", "1"]
-    assert main([*command, "-o", str(whole)]) == 0
-    result = Result.load(whole)
+    assert main([*command, "-o", str(complete)]) == 0
+    result = Result.load(complete)
     head = len(native_format.head(result.layout))
     one = record_type(native_format.series(result.layout)).itemsize
     with files_end_at(head + 7 * one):
@@ -214,7 +214,7 @@ def test_full_disk_during_a_run_keeps_outputs_and_can_be_resumed(tmp_path, capsy
     assert stored.changed() == []
     assert sorted(os.listdir(tmp_path)) == ["a.vtkhdf.journal", "whole.vtkhdf"]
     assert main([*command, "-o", str(path), "--resume"]) == 0
-    assert path.read_bytes() == whole.read_bytes()
+    assert path.read_bytes() == complete.read_bytes()
     assert sorted(os.listdir(tmp_path)) == ["a.vtkhdf", "whole.vtkhdf"]
 
 

@@ -39,8 +39,10 @@ def swing(integrator):
     """
     model = Model("swing", gravity=(0, 0, -9.81))
     body = model.add_body("body", Box(0.4, 0.2, 0.1, density=300), position=(0.2, 0, 0))
-    own = section().with_relaxation(0.05, fraction=0.5) if integrator in ("em", "em-ggl") else section()
-    rod = model.add_rod("rod", [(0.4, 0, 0), (0.9, 0.3, 0.1)], own, 2, mass="lumped")
+    rod_section = (
+        section().with_relaxation(0.05, fraction=0.5) if integrator in ("em", "em-ggl") else section()
+    )
+    rod = model.add_rod("rod", [(0.4, 0, 0), (0.9, 0.3, 0.1)], rod_section, 2, mass="lumped")
     hinge = model.add_joint("hinge", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 1, 0.2))
     model.add_joint("end", "spherical", body, rod.start, at=(0.4, 0, 0))
     model.add_spring("coil", model.ground, body, 3.0, along="rotation", axis=(0, 1, 0.2), angle=0.4)
@@ -91,8 +93,8 @@ def test_audit_detects_every_change_of_a_result(integrator):
     assert sound.ok, sound.text()
     assert f"all {STEPS} lead" in sound.text()
     arrays = result._source._arrays
-    there = {name for name in State._fields if name in arrays}
-    assert there >= {"r", "quat", "v", "Omega", "lam", "totals"}
+    fields = {name for name in State._fields if name in arrays}
+    assert fields >= {"r", "quat", "v", "Omega", "lam", "totals"}
     assert ("acc" in arrays) == (integrator in BY_VELOCITIES)
     missed = []
     for name, array in arrays.items():  # what stands twice as large throughout: of one of each sort
@@ -110,12 +112,12 @@ def test_audit_detects_every_change_of_a_result(integrator):
 def test_audit_checks_the_history_of_earlier_steps(planar, integrator):
     """Of bodies that are joined to trees, in space and in their plane."""
     model = Model("doors", gravity=(0, 0, -9.81))
-    held = model.ground
+    previous = model.ground
     for k in range(2):
         bar = model.add_body(f"bar {k}", Box(1, 0.1, 0.2, density=300), position=(k + 0.5, 0, 0))
         axis = (0, 1, 0) if planar else (0.2 * k, 1, 0.1)
-        model.add_joint(f"joint {k}", "revolute", held, bar, at=(k, 0, 0), axis=axis)
-        held = bar
+        model.add_joint(f"joint {k}", "revolute", previous, bar, at=(k, 0, 0), axis=axis)
+        previous = bar
     result = simulate(model, STEPS * H, H, integrator, output_every=1, progress=False)
     sound, memory = audit(result), result.layout.memory
     assert sound.ok, sound.text()
@@ -130,11 +132,11 @@ def test_audit_checks_the_history_of_earlier_steps(planar, integrator):
 def stored(tmp_path_factory):
     path = tmp_path_factory.mktemp("audit") / "sound.vtkhdf"
     simulate(swing("em"), STEPS * H, H, output=path)
-    found = audit(
+    audited = audit(
         Result.load(path)
     )  # as another process would: nothing is known of the model but what the file says
-    assert found.ok, found.text()
-    assert found.retaken.steps == STEPS
+    assert audited.ok, audited.text()
+    assert audited.retaken.steps == STEPS
     return path
 
 
@@ -171,10 +173,10 @@ def test_audit_detects_every_change_of_a_file(stored, tmp_path):
     assert not missed
 
 
-def with_twice_the_work(layout, own):
+def with_twice_the_work(layout, variables):
     """Of all drives."""
-    layout.own.part(own, "drive")[..., WORK] *= 2.0
-    return own
+    layout.own.part(variables, "drive")[..., WORK] *= 2.0
+    return variables
 
 
 @pytest.mark.parametrize("names", [("time", "steps"), ("lam",), ("own",)])
@@ -190,10 +192,10 @@ def test_a_file_that_agrees_with_itself_does_not_with_its_steps(names, stored, t
                 array[...] = with_twice_the_work(Result.load(stored).layout, array[...])
             else:
                 array[...] = 2.0 * array[...]
-    found = audit(Result.load(path))
-    assert not found.ok
-    told = {"time": "times", "lam": "steps taken again", "own": "steps taken again"}[names[0]]
-    assert told in {v.law for v in found.verdicts if v.kept is False}
+    audited = audit(Result.load(path))
+    assert not audited.ok
+    law = {"time": "times", "lam": "steps taken again", "own": "steps taken again"}[names[0]]
+    assert law in {v.law for v in audited.verdicts if v.kept is False}
 
 
 @pytest.mark.parametrize("integrator", [*BY_VELOCITIES, "EML-kappa", "GL-SPARK(2)"])
@@ -205,9 +207,9 @@ def test_rounding_of_another_processor_is_no_difference(integrator):
         if name in arrays and name != "quat":
             x = arrays[name]
             arrays[name] = x * (1.0 + np.finfo(float).eps * way.choice([-1.0, 1.0], x.shape))
-    found = recompute_steps(Result(type(result._source)(result.layout, arrays)))
-    assert found.steps == STEPS
-    assert not found.differences
+    recomputed = recompute_steps(Result(type(result._source)(result.layout, arrays)))
+    assert recomputed.steps == STEPS
+    assert not recomputed.differences
 
 
 def test_what_moves_the_end_of_a_step_more_than_rounding_is_a_difference():
@@ -225,9 +227,9 @@ def test_a_tolerance_of_the_run_widens_what_may_differ():
     """A run solved to round-off, read as one that was solved to 1e-8, and taken again as such."""
     exact = simulate(swing("em"), STEPS * H, H, output_every=1)
     exact.description["run"]["tolerance"] = 1e-8
-    found = recompute_steps(exact)
-    assert found.steps == STEPS
-    assert not found.differences
+    recomputed = recompute_steps(exact)
+    assert recomputed.steps == STEPS
+    assert not recomputed.differences
     assert recompute_steps(changed(exact, "lam", twice)).differences
 
 
@@ -237,10 +239,10 @@ def test_loads_and_drives_that_a_file_does_not_keep_are_named(tmp_path):
     path = tmp_path / "whim.vtkhdf"
     result = simulate(model, STEPS * H, H, output=path)
     assert audit(result).retaken.steps == STEPS  # here the function is known
-    found = audit(Result.load(path))
-    assert found.ok
-    assert "not judged: a file does not keep the values of load 'whim'" in found.text()
-    assert verdicts.STEP_QUANTITIES in found.text()
+    audited = audit(Result.load(path))
+    assert audited.ok
+    assert "not judged: a file does not keep the values of load 'whim'" in audited.text()
+    assert verdicts.STEP_QUANTITIES in audited.text()
     path = tmp_path / "sparse.vtkhdf"
     simulate(swing("em"), 4 * H, H, output=path, output_every=2)
     assert "not judged: drives" in audit(Result.load(path)).text()
@@ -261,12 +263,12 @@ def test_the_work_of_drives_is_all_there_is_where_nothing_else_works(tmp_path):
 
 def test_audit_repeats_a_part_of_long_runs(monkeypatch):
     result = simulate(swing("em-d(0.7)"), 0.4, H, "em-d(0.7)", output_every=2)
-    for few, share, steps in ((64, 0.05, 40), (6, 0.05, 6), (2, 0.5, 20), (1, 0.01, 0)):
+    for few, fraction, steps in ((64, 0.05, 40), (6, 0.05, 6), (2, 0.5, 20), (1, 0.01, 0)):
         monkeypatch.setattr("rodsim.results.step_recomputation.MIN_STEPS", few)
-        monkeypatch.setattr("rodsim.results.step_recomputation.STEP_FRACTION", share)
-        found = audit(result)
-        assert found.retaken.steps == steps
-        assert ("not judged: 2 steps from one output to the next" in found.text()) is (steps == 0)
+        monkeypatch.setattr("rodsim.results.step_recomputation.STEP_FRACTION", fraction)
+        audited = audit(result)
+        assert audited.retaken.steps == steps
+        assert ("not judged: 2 steps from one output to the next" in audited.text()) is (steps == 0)
 
 
 @pytest.mark.parametrize("name", ["r", "quat", "v", "Omega", "lam"])
@@ -282,8 +284,8 @@ def test_frames_and_forces_belong_to_their_chart_at_all_outputs(name, monkeypatc
         array[3].reshape(-1)[-1] += 1e-6
         return array
 
-    found = audit(changed(result, name, moved))
-    assert "frames of the chart" in {v.law for v in found.verdicts if v.kept is False}
+    audited = audit(changed(result, name, moved))
+    assert "frames of the chart" in {v.law for v in audited.verdicts if v.kept is False}
 
 
 def test_no_step_is_taken_of_a_run_whose_clock_is_wrong():
@@ -291,9 +293,9 @@ def test_no_step_is_taken_of_a_run_whose_clock_is_wrong():
         step[-1] += 10**12
         return step
 
-    found = recompute_steps(changed(run_of("em"), "step", late))
-    assert found.steps == 0
-    assert found.reason == "times and numbers of steps do not agree"
+    recomputed = recompute_steps(changed(run_of("em"), "step", late))
+    assert recomputed.steps == 0
+    assert recomputed.reason == "times and numbers of steps do not agree"
 
 
 def bars(integrator="em"):
@@ -317,9 +319,9 @@ def test_the_last_step_is_taken_again_where_there_are_many_between_outputs(integ
     assert sound.retaken.steps == 2
     assert "the last one before 2 outputs" in sound.text()
     for change in (twice, lambda array: array * (1.0 + 1e-6)):
-        found = recompute_steps(changed(result, name, change))
-        assert found.steps == 2
-        assert found.differences
+        recomputed = recompute_steps(changed(result, name, change))
+        assert recomputed.steps == 2
+        assert recomputed.differences
 
 
 def test_steps_of_half_the_length_are_found_by_the_accelerations(monkeypatch):
@@ -359,13 +361,13 @@ LAWS = {
 def test_audit_judges_exactly_the_declared_invariants(integrator):
     """But the symplectic form, which is told."""
     assert set(LAWS) == set(INVARIANTS)
-    found = audit(free(integrator))
-    promised = declared_invariants(integrator, found.chart)
-    assert set(found.promises) == promised
-    judged = {v.law: v.kept for v in found.verdicts}
-    wanted = {LAWS[what] for what in promised - {"symplectic"}}
-    assert {law for law in set(LAWS.values()) if judged.get(law) is not None} == wanted
-    assert all(judged[law] for law in wanted), found.text()
+    audited = audit(free(integrator))
+    promised = declared_invariants(integrator, audited.chart)
+    assert set(audited.promises) == promised
+    judged = {v.law: v.kept for v in audited.verdicts}
+    expected = {LAWS[what] for what in promised - {"symplectic"}}
+    assert {law for law in set(LAWS.values()) if judged.get(law) is not None} == expected
+    assert all(judged[law] for law in expected), audited.text()
     if {"energy", "generalised energy"} <= promised:
         assert judged["the same of p . v - T(q, v) + V"] is True
     assert ("symplectic" in judged) is ("symplectic" in promised)
@@ -373,10 +375,10 @@ def test_audit_judges_exactly_the_declared_invariants(integrator):
 
 def test_livens_schemes_are_judged_by_their_own_momenta():
     """What EML-kappa keeps of p to round-off the velocities lose to its order."""
-    found = audit(free())
-    assert found.energy_balance < 1e-13
-    assert found.angular_momentum_drift < 1e-13
-    energy, _, angular = found.of_velocities
+    audited = audit(free())
+    assert audited.energy_balance < 1e-13
+    assert audited.angular_momentum_drift < 1e-13
+    energy, _, angular = audited.of_velocities
     assert energy > 1e-7
     assert angular > 1e-7
 
@@ -392,8 +394,8 @@ def test_violated_invariant_fails_the_audit(law):
         return chart
 
     assert n > 0
-    found = audit(changed(result, "chart", spoiled))
-    assert law in {v.law for v in found.verdicts if v.kept is False}
+    audited = audit(changed(result, "chart", spoiled))
+    assert law in {v.law for v in audited.verdicts if v.kept is False}
 
 
 def test_velocities_of_em_ggl_are_judged():
@@ -408,11 +410,11 @@ def test_velocities_of_em_ggl_are_judged():
 @pytest.mark.parametrize(("tolerance", "missed"), [(0.0, 1e-10), (1e-9, 1e-8)])
 def test_joints_may_be_open_by_rounding_and_ten_times_the_tolerance_and_no_more(tolerance, missed):
     """The places are known to the tolerance in a few sizes of the model."""
-    found = audit(run_of("em"))
-    assert found.constraint > 0.0
+    audited = audit(run_of("em"))
+    assert audited.constraint > 0.0
 
     def kept(relative):
-        judged = verdicts.judge_run(replace(found, tolerance=tolerance, constraint_relative=relative))
+        judged = verdicts.judge_run(replace(audited, tolerance=tolerance, constraint_relative=relative))
         return {v.law: v.kept for v in judged}["joints, positions"]
 
     assert kept(0.5 * missed)

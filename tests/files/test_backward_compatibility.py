@@ -52,26 +52,26 @@ def test_a_file_opens_and_passes_the_audit(name, capsys):
 def test_run_of_an_earlier_version_is_resumed(name, tmp_path):
     file = Path(shutil.copy(HERE / f"{name}-half.vtkhdf", tmp_path / "run.vtkhdf"))
     assert main(["run", str(HERE / f"{name}.yaml"), "-o", str(file), "--resume", "--quiet"]) == 0
-    found, expected = Result.load(file), loaded(name)
-    assert difference(found.t, expected.t) < 1e-14
+    resumed, expected = Result.load(file), loaded(name)
+    assert difference(resumed.t, expected.t) < 1e-14
     for field in ("r", "quat", "v", "Omega"):
-        one, other = (getattr(result.states(slice(None)), field) for result in (found, expected))
+        one, other = (getattr(result.states(slice(None)), field) for result in (resumed, expected))
         assert difference(one, other) < LARGEST, field
     for joint in expected.joints:  # files of that version do not know the force at t = 0
-        one, other = (result.joint(joint).force[1:] for result in (found, expected))
+        one, other = (result.joint(joint).force[1:] for result in (resumed, expected))
         assert difference(one, other) < LARGEST_OF_FORCES, joint
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_starts_from_it_as_from_one_of_this_version(name):
-    half, given = loaded(f"{name}-half"), read_scene(HERE / f"{name}.yaml")["run"]
+    half, settings = loaded(f"{name}-half"), read_scene(HERE / f"{name}.yaml")["run"]
     run = partial(
         simulate,
         Model.load(HERE / f"{name}.yaml"),
         half.t[-1],
-        given["dt"] if "dt" in given else Adaptive(given["error"], output_dt=given["output_dt"]),
-        given.get("integrator", "em"),
-        chart=given.get("chart"),
+        settings["dt"] if "dt" in settings else Adaptive(settings["error"], output_dt=settings["output_dt"]),
+        settings.get("integrator", "em"),
+        chart=settings.get("chart"),
         progress=False,
     )
     of_file, of_this = (run(start=start).states(slice(None)) for start in (half, run()))

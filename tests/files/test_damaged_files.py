@@ -93,10 +93,10 @@ def test_resume_verifies_the_stored_state(name, how, file):
         model(), STEPS * H, H, start=Result.load(file), start_time=(STEPS - 1) * H, progress=False
     )
     assert begun.n_outputs == STEPS + 1
-    found = audit(Result.load(file))
-    assert not found.ok
-    told = {v.law: v.measured for v in found.verdicts if v.kept is False}
-    assert f"'rodsim/{name}' at output {STEPS} is not what was written" in told["file as it was written"]
+    audited = audit(Result.load(file))
+    assert not audited.ok
+    failures = {v.law: v.measured for v in audited.verdicts if v.kept is False}
+    assert f"'rodsim/{name}' at output {STEPS} is not what was written" in failures["file as it was written"]
 
 
 @pytest.mark.parametrize("name", ["lam", "acc"])
@@ -123,15 +123,15 @@ def test_damage_of_earlier_outputs_stays_detectable_after_a_resume(file):
     change(file, "rodsim/acc", early_doubled)
     run(file, 2 * STEPS, resume=True)
     changed = Result.load(file).changed()
-    assert [(each.what, each.outputs) for each in changed] == [("rodsim", (1, 1))]
+    assert [(entry.what, entry.outputs) for entry in changed] == [("rodsim", (1, 1))]
 
 
 def test_resume_adds_checksums_to_a_file_without_them(file, tmp_path):
     forget_digests(file)
     assert Result.load(file).changed() is None
-    found = audit(Result.load(file))
-    assert found.ok
-    assert "not judged: the file has no digests" in found.text()
+    audited = audit(Result.load(file))
+    assert audited.ok
+    assert "not judged: the file has no digests" in audited.text()
     run(file, 2 * STEPS, resume=True)
     assert Result.load(file).changed() == []
     run(tmp_path / "whole.vtkhdf", 2 * STEPS)
@@ -157,8 +157,8 @@ def test_one_bit_anywhere_is_found(sound, tmp_path):
     with h5py.File(sound) as opened:
         grown = [name for name in all_numbers(sound) if file_checksums.SHA in opened[name].attrs]
     assert len(grown) > 20
-    others = sorted(set(all_numbers(sound)) - set(grown))
-    for name in [*grown, *others[::10]]:
+    other_names = sorted(set(all_numbers(sound)) - set(grown))
+    for name in [*grown, *other_names[::10]]:
         shutil.copy(sound, path)
         with h5py.File(path, "r+", libver=LIBVER, locking=False) as opened:
             array = np.ascontiguousarray(opened[name][...])
@@ -176,17 +176,20 @@ def test_an_attribute_that_is_not_what_was_written_is_found(file):
     with h5py.File(file, "r+", libver=LIBVER, locking=False) as opened:
         opened["rodsim/layout"].attrs.modify("name", "another")
         opened["VTKHDF"].attrs.modify("Version", np.array([9, 9]))
-    found = [each.what for each in Result.load(file).changed()]
-    assert found == ["the model (group 'rodsim/layout')", "the topology of the picture (group 'VTKHDF')"]
+    changed_names = [change.what for change in Result.load(file).changed()]
+    assert changed_names == [
+        "the model (group 'rodsim/layout')",
+        "the topology of the picture (group 'VTKHDF')",
+    ]
 
 
 def test_changed_checksums_are_distinguished_from_changed_outputs(file):
     """With both changed alike the outputs fit their checksums, but the digest over them does not."""
     change(file, "rodsim/crc", lambda crc: crc + 1)
     n = Result.load(file).n_outputs
-    found = [(each.what, each.outputs) for each in Result.load(file).changed()]
-    assert found == [("the checksums of the outputs", ()), ("rodsim", (0, n))]
-    assert [each.what for each in Result.load(file).changed(slice(0, 1))] == [
+    changes = [(entry.what, entry.outputs) for entry in Result.load(file).changed()]
+    assert changes == [("the checksums of the outputs", ()), ("rodsim", (0, n))]
+    assert [entry.what for entry in Result.load(file).changed(slice(0, 1))] == [
         "the checksums of the outputs",
         "rodsim",
     ]
@@ -206,8 +209,11 @@ def test_damage_of_a_file_of_an_earlier_format_is_found(tmp_path):
     change(path, "rodsim/r", early_doubled)
     change(path, "VTKHDF/Points", early_doubled)
     with pytest.warns(DamagedFileWarning):
-        found = Result.load(path).changed()
-    assert [(each.what, each.outputs) for each in found] == [("VTKHDF/Points", (0, 1)), ("rodsim/r", (1, 1))]
+        changes = Result.load(path).changed()
+    assert [(entry.what, entry.outputs) for entry in changes] == [
+        ("VTKHDF/Points", (0, 1)),
+        ("rodsim/r", (1, 1)),
+    ]
 
 
 OUT_OF_RANGE = (
@@ -271,7 +277,7 @@ def test_no_sound_model_is_refused():
     scenes = [*sorted(SCENES.glob("*.yaml")), *sorted(Path(templates.__file__).parent.glob("*.yaml"))]
     assert len(scenes) > 10
     models = [load(scene).model for scene in scenes]
-    for sound in (*models, *(each() for each in completeness.MODELS.values())):
+    for sound in (*models, *(make() for make in completeness.MODELS.values())):
         system = sound.build().system
         check_tables(in_files(system) | {"others": without_file_tables(system.others)})
 
@@ -295,13 +301,13 @@ OF_OTHERS = (("kind", 999), ("frames", 999), ("first", -1))
 )
 def test_numbers_of_what_is_not_there_are_refused_in_every_table(make, table, changes):
     tables = in_files(make().build().system)
-    own = tables[table]
+    original = tables[table]
     for name, number in changes:
-        wrong = getattr(own, name).copy()
+        wrong = getattr(original, name).copy()
         wrong.reshape(-1)[0] = number
         with pytest.raises(ValueError, match=rf"'{table}/{name}'"):
-            check_tables(tables | {table: own._replace(**{name: wrong})})
-    short = own._replace(kind=own.kind[:-1])
+            check_tables(tables | {table: original._replace(**{name: wrong})})
+    short = original._replace(kind=original.kind[:-1])
     with pytest.raises(ValueError, match=table):
         check_tables(tables | {table: short})
 
@@ -319,7 +325,7 @@ COMMANDS = {
 def test_commands_report_a_damaged_file_and_only_such_a_one(command, how, file, sound, tmp_path, capsys):
     if how is not None:
         change(file, "rodsim/r", how)
-    arguments = [each.format(file=file, sound=sound, folder=tmp_path) for each in COMMANDS[command]]
+    arguments = [argument.format(file=file, sound=sound, folder=tmp_path) for argument in COMMANDS[command]]
     main(arguments)
     said = capsys.readouterr().err
     assert ("is damaged" in said) == (how is not None)

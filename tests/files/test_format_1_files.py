@@ -41,35 +41,35 @@ def make_older(path: Path) -> None:
     with h5py.File(path, "r+", libver=("earliest", "v108"), locking=False) as file:
         without_digests(file)
         root = file["rodsim"]
-        own = root["own"][...]
+        variables = root["own"][...]
         del root["own"]
         for name, rows in layout.own._asdict().items():
             if rows:
-                root[name] = layout.own.part(own, name)
+                root[name] = layout.own.part(variables, name)
         if layout.n_memory:
-            root["memory"] = own[:, layout.own.size :].reshape(len(own), -1, 6)
+            root["memory"] = variables[:, layout.own.size :].reshape(len(variables), -1, 6)
         root.attrs["format"] = 1
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_format_1_file_is_audited_and_resumed_bitwise(name: str, tmp_path: Path) -> None:
-    whole, old = tmp_path / "whole.vtkhdf", tmp_path / "old.vtkhdf"
-    expected = run(whole, 0.2, name)
+    uninterrupted, old = tmp_path / "whole.vtkhdf", tmp_path / "old.vtkhdf"
+    expected = run(uninterrupted, 0.2, name)
     first = run(old, 0.1, name)
     blocks = first.layout.own
     assert all(count > 0 for count in blocks[:3])  # what settles came later
     assert (first.layout.n_memory > 0) == (name == "em-d")
     make_older(old)
-    found = Result.load(old)
-    for k in range(found.n_outputs):
-        for one, other in zip(found.state(k), expected.state(k), strict=True):
+    stored = Result.load(old)
+    for k in range(stored.n_outputs):
+        for one, other in zip(stored.state(k), expected.state(k), strict=True):
             assert np.array_equal(one, other)
-    assert np.array_equal(found.drive_work("motor"), expected.drive_work("motor")[: found.n_outputs])
-    assert audit(found).ok
-    again = run(old, 0.2, name, resume=True)
+    assert np.array_equal(stored.drive_work("motor"), expected.drive_work("motor")[: stored.n_outputs])
+    assert audit(stored).ok
+    resumed = run(old, 0.2, name, resume=True)
     with h5py.File(old) as file:
         assert file["rodsim"].attrs["format"] == 3
         assert "angle" not in file["rodsim"]
-    assert again.n_outputs == expected.n_outputs
-    for one, other in zip(again.states(slice(None)), expected.states(slice(None)), strict=True):
+    assert resumed.n_outputs == expected.n_outputs
+    for one, other in zip(resumed.states(slice(None)), expected.states(slice(None)), strict=True):
         assert np.array_equal(one, other)

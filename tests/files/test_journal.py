@@ -54,14 +54,14 @@ def test_reader_sees_every_output_during_and_after_the_run(tmp_path):
 
 @pytest.mark.parametrize("torn", [1, 100, 20_000])
 def test_a_torn_record_is_ignored_and_cut_off(torn, tmp_path):
-    path, whole = tmp_path / "a.vtkhdf", tmp_path / "whole.vtkhdf"
+    path, complete = tmp_path / "a.vtkhdf", tmp_path / "whole.vtkhdf"
     killed(path, 5)
     with open(journal(path), "ab") as file:
         file.write(random.Random(torn).randbytes(torn))
     assert_holds(Result.load(path), sample_layout(), 5)
     go_on(path, sample_layout(), range(5, 8), 1000)
-    write(whole, sample_layout(), range(8), 1000)
-    assert path.read_bytes() == whole.read_bytes()
+    write(complete, sample_layout(), range(8), 1000)
+    assert path.read_bytes() == complete.read_bytes()
 
 
 def test_a_record_of_zeros_which_a_power_cut_leaves_is_ignored(tmp_path):
@@ -83,8 +83,8 @@ def test_one_changed_bit_of_a_journal_is_found(tmp_path):
         data[place] ^= 1
     journal(path).write_bytes(data)
     with pytest.warns(UserWarning, match=r"'a.vtkhdf.journal' at output \d"):
-        found = Result.load(path)
-    assert found.n_outputs == 5  # the last is like one that was not written to its end
+        result = Result.load(path)
+    assert result.n_outputs == 5  # the last is like one that was not written to its end
     for place in (3, 12, 100):
         broken = bytearray(data)
         broken[place] ^= 1
@@ -94,11 +94,11 @@ def test_one_changed_bit_of_a_journal_is_found(tmp_path):
 
 
 def test_recover_makes_the_file_that_the_run_would_have_made(tmp_path, capsys):
-    path, whole = tmp_path / "a.vtkhdf", tmp_path / "whole.vtkhdf"
+    path, complete = tmp_path / "a.vtkhdf", tmp_path / "whole.vtkhdf"
     killed(path, 5)
-    write(whole, sample_layout(), range(5), 1000)
+    write(complete, sample_layout(), range(5), 1000)
     assert recover(path).n_outputs == 5
-    assert path.read_bytes() == whole.read_bytes()
+    assert path.read_bytes() == complete.read_bytes()
     assert sorted(os.listdir(tmp_path)) == ["a.vtkhdf", "whole.vtkhdf"]
     with pytest.raises(
         FileNotFoundError, match=r"no journal 'a.vtkhdf.journal' to recover; it is a result file already"
@@ -181,19 +181,19 @@ def test_every_command_finds_the_journal_under_the_name_of_the_file(name, of_kil
         "whole": of_killed_run / "whole.vtkhdf",
         "folder": tmp_path,
     }
-    assert main([each.format(**words) for each in COMMANDS[name]]) == 0, capsys.readouterr()
+    assert main([word.format(**words) for word in COMMANDS[name]]) == 0, capsys.readouterr()
     assert not (of_killed_run / "run.vtkhdf").exists()
 
 
 def test_killed_run_is_audited_and_resumed_bitwise(of_killed_run, tmp_path):
     path = tmp_path / "run.vtkhdf"
     journal(path).write_bytes(journal(of_killed_run / "run.vtkhdf").read_bytes())
-    found, whole = Result.load(path), Result.load(of_killed_run / "whole.vtkhdf")
-    assert audit(found).ok
-    for one, other in zip(found.states(slice(None)), whole.states(slice(None)), strict=True):
+    recovered, complete = Result.load(path), Result.load(of_killed_run / "whole.vtkhdf")
+    assert audit(recovered).ok
+    for one, other in zip(recovered.states(slice(None)), complete.states(slice(None)), strict=True):
         assert np.array_equal(one, other)
     begun = simulate(damaged_files.model(), 0.02, damaged_files.H, start=path, progress=False)
-    assert np.array_equal(begun.state(0).r, whole.state(-1).r)
+    assert np.array_equal(begun.state(0).r, complete.state(-1).r)
     with pytest.raises(FileExistsError, match=r"run.vtkhdf.journal' exists; overwrite it, resume it"):
         simulate(damaged_files.model(), 0.02, damaged_files.H, output=path, progress=False)
     damaged_files.run(path, 2 * damaged_files.STEPS, resume=True)
@@ -242,10 +242,10 @@ def test_forty_kills_lose_nothing(tmp_path):
 
 def test_no_command_crashes_on_a_damaged_journal_and_the_audit_finds_it(of_killed_run, tmp_path):
     """Bytes that are cut off, lost or changed; a journal that lost its end is one of a run that was killed earlier."""
-    whole = journal(of_killed_run / "run.vtkhdf").read_bytes()
+    content = journal(of_killed_run / "run.vtkhdf").read_bytes()
     path, sound = tmp_path / "damaged.vtkhdf", of_killed_run / "whole.vtkhdf"
     for k in range(12):
-        journal(path).write_bytes(whole)
+        journal(path).write_bytes(content)
         how = damaged_files.by_bytes(journal(path), random.Random(k))
         damaged = journal(path).read_bytes()
         for command in (["info"], ["audit"], ["compare"], ["resume"]):
@@ -271,9 +271,9 @@ def test_a_run_whose_outputs_do_not_fit_the_disk_is_refused_before_its_first_ste
     words = r"1000001 outputs and their journal take (\d\.\d+) GB, the disk has 1 GB; store fewer"
     with pytest.raises(OSError, match=words) as caught:
         simulate(model, 1e4, 0.01, output=path, output_every=1)
-    told = re.search(words, str(caught.value))
-    assert told
-    assert 0.9 < float(told[1]) / (1e-3 * one) <= 1.0  # without the offsets of VTK
+    match = re.search(words, str(caught.value))
+    assert match
+    assert 0.9 < float(match[1]) / (1e-3 * one) <= 1.0  # without the offsets of VTK
     assert os.listdir(tmp_path) == []
     assert simulate(model, 0.02, 0.01, output=path, output_every=1).n_outputs == 3
 
@@ -318,13 +318,13 @@ def test_a_snapshot_is_written_after_seconds_too(tmp_path):
 def test_failed_write_keeps_the_output_count_and_can_be_resumed(tmp_path):
     layout, path = sample_layout(), tmp_path / "a.vtkhdf"
     killed(tmp_path / "b.vtkhdf", 4)
-    room = journal(tmp_path / "b.vtkhdf").stat().st_size + 200  # for four outputs and a part of the next
+    size = journal(tmp_path / "b.vtkhdf").stat().st_size + 200  # for four outputs and a part of the next
     os.unlink(journal(tmp_path / "b.vtkhdf"))
     (tmp_path / ".b.vtkhdf.lock").unlink()
     with ResultWriter.create(path, layout, 9) as writer:
         for i in range(4):
             writer.append(*sample_output(layout, i))
-        with files_end_at(room), pytest.raises(OSError, match=r"a.vtkhdf"):
+        with files_end_at(size), pytest.raises(OSError, match=r"a.vtkhdf"):
             writer.append(*sample_output(layout, 4))
         assert writer.n_outputs == 4
         assert_holds(Result.load(path), layout, 4)

@@ -59,11 +59,11 @@ def same(a, b):
 def test_recorded_states_and_reports_equal_single_steps(order, every):
     built, state = started(whip())
     stepper = Stepper(built.system, 0.004, order, built.load_values)
-    kept, reports = stepper.record(state, 7, every, 5)
+    states, reports = stepper.record(state, 7, every, 5)
     assert len(reports) == 5
     for k in range(5):
         state, report = stepper.advance(state, 7 + k * every, every)
-        assert same(state, (array[k] for array in kept)), k
+        assert same(state, (array[k] for array in states)), k
         assert report == reports[k]
 
 
@@ -87,7 +87,7 @@ def test_kept_states_end_before_a_step_that_must_be_halved_or_fails():
     failed = False
     while not failed and step < 100:
         try:
-            kept, reports = stepper.record(state, step, 2, 50 - step // 2)
+            states, reports = stepper.record(state, step, 2, 50 - step // 2)
         except ConvergenceError:
             failed = True
             break
@@ -95,7 +95,7 @@ def test_kept_states_end_before_a_step_that_must_be_halved_or_fails():
         for k, report in enumerate(reports):
             state, expected = stepper.advance(state, step, 2)
             assert report == expected
-            assert same(state, (array[k] for array in kept))
+            assert same(state, (array[k] for array in states))
             step += 2
             halved += report.halvings
         before = State(*(array.copy() for array in state))
@@ -237,15 +237,15 @@ def collecting(monkeypatch, report):
     built, state = started(arms())
     clock = Clock(monkeypatch)
     writer = MemoryWriter(built.layout)
-    kept = Recorder(built.system, 0.01, writer)
+    recorder = Recorder(built.system, 0.01, writer)
 
     def step(number, seconds, output=True):
         clock.now += seconds
         if output:
-            kept.add([number], stacked([state]), [[report]])
-        kept.look()
+            recorder.add([number], stacked([state]), [[report]])
+        recorder.look()
 
-    return kept, writer, step
+    return recorder, writer, step
 
 
 REPORT = Report(6, 4, 2, 1)
@@ -280,15 +280,15 @@ def test_outputs_do_not_wait_for_the_next_one(monkeypatch):
 
 def test_recorder_holds_at_most_one_batch(monkeypatch):
     monkeypatch.setattr(recorder, "BATCH_BYTES", 4000)
-    kept, writer, step = collecting(monkeypatch, REPORT)
-    assert kept.most == 4000 // writer.output_bytes >= 2
-    for k in range(1, 4 * kept.most + 1):
+    batches, writer, step = collecting(monkeypatch, REPORT)
+    assert batches.most == 4000 // writer.output_bytes >= 2
+    for k in range(1, 4 * batches.most + 1):
         step(k, 0.0)
-        assert k - writer.n_outputs < kept.most
+        assert k - writer.n_outputs < batches.most
 
 
 def test_interrupted_batch_is_stored_once(monkeypatch):
-    kept, writer, step = collecting(monkeypatch, REPORT)
+    recorder, writer, step = collecting(monkeypatch, REPORT)
     extend = writer.extend_lazily
 
     def interrupted(t, steps, states, newton, late, after):
@@ -299,10 +299,10 @@ def test_interrupted_batch_is_stored_once(monkeypatch):
         step(k, 0.001)
     monkeypatch.setattr(writer, "extend_lazily", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        kept.flush()
+        recorder.flush()
     monkeypatch.setattr(writer, "extend_lazily", extend)
-    kept.flush()
-    kept.flush()
+    recorder.flush()
+    recorder.flush()
     assert list(writer.result().step) == [1, 2, 3, 4, 5]
 
 
@@ -311,11 +311,11 @@ def test_lazy_columns_equal_eager_columns():
     at_once, late = MemoryWriter(built.layout), MemoryWriter(built.layout)
     heard = []
     for writer, listener in ((at_once, heard.append), (late, None)):
-        kept = Recorder(built.system, 0.01, writer, listener)
-        kept.most = 2  # outputs a batch
+        recorder = Recorder(built.system, 0.01, writer, listener)
+        recorder.most = 2  # outputs a batch
         for k in range(5):
-            kept.add([k], stacked([state._replace(v=(1.0 + k) * state.v)]), [[Report(6 + k, 4, 2, 1)]])
-        kept.flush()
+            recorder.add([k], stacked([state._replace(v=(1.0 + k) * state.v)]), [[Report(6 + k, 4, 2, 1)]])
+        recorder.flush()
     one, other = (writer.result() for writer in (at_once, late))
     assert len(heard) == 3
     for name in ("strains", "stresses", "audit", "step", "time"):
@@ -327,9 +327,9 @@ def test_lazy_columns_equal_eager_columns():
 def test_iterations_are_counted_since_the_output_before():
     built, state = started(arms())
     writer = MemoryWriter(built.layout)
-    kept = Recorder(built.system, 0.01, writer)
-    kept.add([3], stacked([state]), [[REPORT, Report(9, 5, 3, 2)]])
-    kept.flush()
+    recorder = Recorder(built.system, 0.01, writer)
+    recorder.add([3], stacked([state]), [[REPORT, Report(9, 5, 3, 2)]])
+    recorder.flush()
     result = writer.result()
     columns = [result.audit_column(name)[0] for name in ("newton_mean", "newton_max", "halvings")]
     assert columns == [3.0, 5.0, 3.0]
@@ -375,11 +375,11 @@ def test_killed_simulation_resumes_bitwise(tmp_path):
     n = Result.load(path).n_outputs
     t_end = 0.01 * (n + 20)
     resumed = simulate(arms(), t_end, 0.01, output=path, resume=True)
-    whole = simulate(arms(), t_end, 0.01, output_every=1)
-    assert resumed.n_outputs == whole.n_outputs == n + 21
+    uninterrupted = simulate(arms(), t_end, 0.01, output_every=1)
+    assert resumed.n_outputs == uninterrupted.n_outputs == n + 21
     looked_at = {*range(0, n, n // 20), *range(n - 2, n + 21)}
-    assert all(same(resumed.state(i), whole.state(i)) for i in looked_at)
-    assert np.array_equal(resumed.energy, whole.energy)
+    assert all(same(resumed.state(i), uninterrupted.state(i)) for i in looked_at)
+    assert np.array_equal(resumed.energy, uninterrupted.energy)
     assert os.listdir(tmp_path) == ["a.vtkhdf"]
 
 
@@ -411,20 +411,20 @@ def test_memory_refuses_states_of_another_model():
 def test_costs_in_columns_are_those_of_each_report():
     columns = np.array([[6, 0, 7], [4, 0, 5], [2, 0, 3]])
     costs = Reports(*columns)
-    each = [Report(*row) for row in columns.T.tolist()]
-    assert list(costs) == each
-    assert list(costs[1:]) == each[1:]
-    rows = np.array([newton_columns([report]) for report in each])
+    reports = [Report(*row) for row in columns.T.tolist()]
+    assert list(costs) == reports
+    assert list(costs[1:]) == reports[1:]
+    rows = np.array([newton_columns([report]) for report in reports])
     np.testing.assert_array_equal(newton_rows(costs), rows)
-    np.testing.assert_array_equal(newton_rows(each), rows)
-    np.testing.assert_array_equal(newton_rows([each[:2]]), [newton_columns(each[:2])])
+    np.testing.assert_array_equal(newton_rows(reports), rows)
+    np.testing.assert_array_equal(newton_rows([reports[:2]]), [newton_columns(reports[:2])])
 
 
 def test_march_length_adapts_to_the_response_time():
     line = Progress(10**9, 0, 0.1, 1, False, started(arms())[0].layout.memory)
-    told = []
+    lengths = []
     for seconds in (0.0, 0.9 / (2 * LEAP), 0.3, 0.6, 1.1):
         line.moved(0, seconds * PATIENCE, line.chunk)
-        told.append(line.chunk)
+        lengths.append(line.chunk)
     # at once, then by two; as before; half as far
-    assert told == [LEAP, LEAP**2, 2 * LEAP**2, 2 * LEAP**2, LEAP**2]
+    assert lengths == [LEAP, LEAP**2, 2 * LEAP**2, 2 * LEAP**2, LEAP**2]

@@ -58,8 +58,8 @@ def test_masses_and_moments_that_changed_are_named() -> None:
 
 def two_rods(second: Section, load: str = "push") -> Model:
     model = Model("two rods")
-    for k, own in enumerate((square(0.05), second)):
-        rod = model.add_rod(f"rod {k}", [(0, k, 0), (1, k, 0)], own, 3)
+    for k, cross_section in enumerate((square(0.05), second)):
+        rod = model.add_rod(f"rod {k}", [(0, k, 0), (1, k, 0)], cross_section, 3)
         model.add_joint(f"clamp {k}", "clamp", rod.start)
     model.add_force(load, rod.end, (0.0, 0.01, 0.0))
     return model
@@ -94,7 +94,7 @@ def test_moved_clamps_stay_where_the_stored_equilibrium_had_them(index: int) -> 
 
 def test_a_motion_turns_about_the_joint_or_the_point_given() -> None:
     """Half a turn about z: a rod that is carried along whole comes to lie on the other side."""
-    for about, wanted in ((None, (-1.0, 0.0, 0.0)), ((0.5, 0.0, 0.0), (0.0, 0.0, 0.0))):
+    for about, expected in ((None, (-1.0, 0.0, 0.0)), ((0.5, 0.0, 0.0), (0.0, 0.0, 0.0))):
         for way_round in (False, True):
             model = Model("carried")
             rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], square(0.05), 3)
@@ -102,7 +102,7 @@ def test_a_motion_turns_about_the_joint_or_the_point_given() -> None:
             model.add_joint("held", "weld", *ends, at=(0, 0, 0))
             motion = {"rotation": (0, 0, np.pi)} | ({} if about is None else {"about": about})
             result = equilibrium(model, motions={"held": motion})
-            np.testing.assert_allclose(result.rod("rod").r[-1, -1], wanted, atol=1e-9)
+            np.testing.assert_allclose(result.rod("rod").r[-1, -1], expected, atol=1e-9)
             assert result.energy["elastic"][-1] < 1e-15
 
 
@@ -117,10 +117,10 @@ def wound(stiffness: float = 0.02) -> Model:
 def test_turns_of_a_torsion_spring_are_counted_on() -> None:
     first = simulate(wound(), 1.0, 0.01, progress=False)  # some ten radians
     then = simulate(wound(), 0.5, 0.01, start=first, progress=False)
-    whole = simulate(wound(), 1.5, 0.01, progress=False)
+    uninterrupted = simulate(wound(), 1.5, 0.01, progress=False)
     assert first.energy["spring"][-1] > 0.5 * 0.02 * 9.0**2
     assert then.energy["spring"][0] == pytest.approx(first.energy["spring"][-1], rel=1e-12)
-    np.testing.assert_allclose(then.state().quat, whole.state().quat, atol=1e-11)
+    np.testing.assert_allclose(then.state().quat, uninterrupted.state().quat, atol=1e-11)
 
 
 def test_a_joint_that_was_moved_in_the_model_is_named() -> None:
@@ -163,19 +163,19 @@ def arm(motion: signals.Signal) -> Model:
 
 
 def test_a_drive_goes_on_from_where_its_joint_stands() -> None:
-    there, back = signals.SmoothStep(0.5, 0.0, 0.4), signals.SmoothStep(-0.3, 0.0, 0.4)
-    first = simulate(arm(there), 0.5, 0.01, output_every=1, progress=False)
+    forward, back = signals.SmoothStep(0.5, 0.0, 0.4), signals.SmoothStep(-0.3, 0.0, 0.4)
+    first = simulate(arm(forward), 0.5, 0.01, output_every=1, progress=False)
     then = simulate(arm(back), 0.5, 0.01, output_every=1, start=first, progress=False)
-    whole = simulate(
-        arm((lambda t: there(t) + back(t - 0.5), lambda t: there.rate(t) + back.rate(t - 0.5))),
+    uninterrupted = simulate(
+        arm((lambda t: forward(t) + back(t - 0.5), lambda t: forward.rate(t) + back.rate(t - 0.5))),
         1.0,
         0.01,
         output_every=1,
         progress=False,
     )
-    np.testing.assert_allclose(then.state().r, whole.state().r, atol=1e-11)
+    np.testing.assert_allclose(then.state().r, uninterrupted.state().r, atol=1e-11)
     assert then.joint("pin").angle[-1] == pytest.approx(0.2, abs=1e-12)
-    work = whole.drive_work("motor")
+    work = uninterrupted.drive_work("motor")
     np.testing.assert_allclose(then.drive_work("motor"), work[50:] - work[50], atol=1e-10)
     assert audit(then).ok
     at_rest = equilibrium(arm(back), start=first)
@@ -218,10 +218,10 @@ def test_a_driven_frame_goes_on_from_where_it_stands_and_is_refused_elsewhere() 
 
 def soft(relaxes: bool) -> Model:
     """A clamped rod under its weight."""
-    own = section(EA=1600.0, GA=800.0, GJ=12.0, EI=16.0)
+    elastic = section(EA=1600.0, GA=800.0, GJ=12.0, EI=16.0)
     model = Model("soft", gravity=(0.0, 0.0, -9.81))
     rod = model.add_rod(
-        "rod", [(0, 0, 0), (1, 0, 0)], own.with_relaxation(0.3, fraction=0.5) if relaxes else own, 4
+        "rod", [(0, 0, 0), (1, 0, 0)], elastic.with_relaxation(0.3, fraction=0.5) if relaxes else elastic, 4
     )
     model.add_joint("clamp", "clamp", rod.start)
     return model
@@ -230,23 +230,25 @@ def soft(relaxes: bool) -> Model:
 def test_branches_that_relax_are_taken_along_and_begin_with_the_strains_that_are_there() -> None:
     first = simulate(soft(True), 0.3, 0.01, output_every=1, progress=False)
     then = simulate(soft(True), 0.2, 0.01, output_every=1, start=first, progress=False)
-    whole = simulate(soft(True), 0.5, 0.01, output_every=1, progress=False)
-    np.testing.assert_allclose(then.state().own, whole.state().own, atol=1e-10)
-    assert np.abs(whole.state().own).max() > 1e-3
-    rest = equilibrium(soft(False))
-    begun = simulate(soft(True), 0.2, 0.01, output_every=1, start=rest, progress=False)
-    strains = rest.strains(rest.n_outputs - 1)
+    uninterrupted = simulate(soft(True), 0.5, 0.01, output_every=1, progress=False)
+    np.testing.assert_allclose(then.state().own, uninterrupted.state().own, atol=1e-10)
+    assert np.abs(uninterrupted.state().own).max() > 1e-3
+    statics = equilibrium(soft(False))
+    begun = simulate(soft(True), 0.2, 0.01, output_every=1, start=statics, progress=False)
+    strains = statics.strains(statics.n_outputs - 1)
     np.testing.assert_allclose(begun.layout.own.part(begun.state(0).own, "branch"), strains, atol=1e-14)
     assert "branches that relax are new" in begun.description["start"]["changes"][-1]
     assert audit(begun).ok
 
 
-def held(stiffness: float = 50.0, damping: float = 0.1, rest: float = 0.0) -> Model:
+def held(stiffness: float = 50.0, damping: float = 0.1, rest_length: float = 0.0) -> Model:
     """A body on a spring and a bushing."""
     model = Model("held")
     body = model.add_body("body", Box(0.2, 0.2, 0.2, density=100.0))
     model.add_spring("line", model.ground.at((1, 0, 0)), body.at((0, 0, 0)), 40.0, damping=damping)
-    model.add_bushing("rubber", model.ground, body, stiffness, at=(0, 0, 0), rest=(rest, 0, 0, 0, 0, 0))
+    model.add_bushing(
+        "rubber", model.ground, body, stiffness, at=(0, 0, 0), rest=(rest_length, 0, 0, 0, 0, 0)
+    )
     return model
 
 

@@ -58,34 +58,34 @@ def test_reader_sees_every_output_while_the_writer_goes_on(tmp_path):
             assert_holds(result.refresh(), layout, n)
 
 
-def writing(path, told):
+def writing(path, pipe_end):
     """Write outputs without end and tell their number to a pipe."""
     layout = sample_layout()
     writer = ResultWriter.create(path, layout, 100_000)
     for i in range(100_000):
         writer.append(*sample_output(layout, i))
-        os.write(told, f"{i + 1}\n".encode())
+        os.write(pipe_end, f"{i + 1}\n".encode())
 
 
 def killed_run(path, outputs):
     """Run a writer in another process, kill it when it reports `outputs`; the last number it reported."""
-    heard, told = os.pipe()
+    heard, pipe_end = os.pipe()
     child = os.fork()  # a process that is started anew would first load for a second what it needs
     if child == 0:
         try:
             os.close(heard)
-            writing(path, told)
+            writing(path, pipe_end)
         finally:
             os._exit(1)
-    os.close(told)
+    os.close(pipe_end)
     with open(heard) as lines:
         for line in lines:
             if int(line) >= outputs:
                 os.kill(child, signal.SIGKILL)
                 break
-        rest = lines.read().split()
+        numbers = lines.read().split()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
-    return int(rest[-1]) if rest else outputs
+    return int(numbers[-1]) if numbers else outputs
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
@@ -123,13 +123,13 @@ def test_file_written_in_batches_equals_one_written_one_by_one(tmp_path):
     with ResultWriter.create(tmp_path / "batches.vtkhdf", layout, 41) as writer:
         for batch in (range(3), range(3, 30), range(30, 31), range(31, 41)):
             singles = [Outputs.single(*sample_output(layout, i)) for i in batch]
-            state = joined([each.state for each in singles])
+            state = joined([single.state for single in singles])
             writer.extend(
                 Outputs(
                     *(
                         {"state": state, "after": None}[name]
                         if name in ("state", "after")
-                        else np.concatenate([getattr(each, name) for each in singles])
+                        else np.concatenate([getattr(single, name) for single in singles])
                         for name in Outputs._fields
                     )
                 )

@@ -24,8 +24,8 @@ from tests.support.results_sample import (
 )
 def test_a_resumed_file_is_that_of_a_run_without_a_break(tmp_path, stored, capacity, n, later):
     """Byte for byte."""
-    layout, whole, parts = sample_layout(), tmp_path / "whole.vtkhdf", tmp_path / "parts.vtkhdf"
-    write(whole, layout, range(n), later)
+    layout, uninterrupted, parts = sample_layout(), tmp_path / "whole.vtkhdf", tmp_path / "parts.vtkhdf"
+    write(uninterrupted, layout, range(n), later)
     write(parts, layout, range(stored), capacity)
     writer, t, step, state = ResultWriter.resume(parts, layout, later)
     expected = sample_output(layout, stored - 1)
@@ -33,7 +33,7 @@ def test_a_resumed_file_is_that_of_a_run_without_a_break(tmp_path, stored, capac
     assert all(a.tobytes() == b.tobytes() for a, b in zip(state, expected[2], strict=True))
     writer.close()
     go_on(parts, layout, range(stored, n), later)
-    assert whole.read_bytes() == parts.read_bytes()
+    assert uninterrupted.read_bytes() == parts.read_bytes()
     result = Result.load(parts)
     assert_holds(result, layout, n)
     assert result.changed() == []

@@ -32,9 +32,9 @@ def test_vtk_reads_every_time(written):
 
 def arrays_of(data):
     """The arrays on the points of a block by name."""
-    found = data.GetPointData()
-    names = [found.GetArrayName(k) for k in range(found.GetNumberOfArrays())]
-    return {name: vtk_to_numpy(found.GetArray(name)) for name in names}
+    point_data = data.GetPointData()
+    names = [point_data.GetArrayName(k) for k in range(point_data.GetNumberOfArrays())]
+    return {name: vtk_to_numpy(point_data.GetArray(name)) for name in names}
 
 
 def parts_of(values):
@@ -52,17 +52,17 @@ def test_vtk_reads_every_point_and_array_of_every_part(written):
         points, arrays = drawing.arrays(state, strains, stresses)
         for name, place in parts_of(points).items():
             assert np.array_equal(vtk_to_numpy(blocks[name].GetPoints().GetData()), place.astype(np.float32))
-            found = arrays_of(blocks[name])
+            stored = arrays_of(blocks[name])
             expected = {array: parts_of(values)[name] for array, values in arrays.items()}
             static = {array: parts_of(values)[name] for array, values in drawing.static_points.items()}
             if name == "box":
                 expected = {array: x for array, x in expected.items() if array not in ROD_ARRAYS}
                 static = {"object": static["object"]}
-            assert set(found) == {*expected, *static, "displacement"}
+            assert set(stored) == {*expected, *static, "displacement"}
             for array, values in (expected | static).items():
-                assert np.array_equal(found[array], values), array
+                assert np.array_equal(stored[array], values), array
             moved = place - start[name]
-            np.testing.assert_allclose(found["displacement"], moved, rtol=1e-6, atol=1e-7)
+            np.testing.assert_allclose(stored["displacement"], moved, rtol=1e-6, atol=1e-7)
 
 
 def test_vtk_reads_rods_as_lines_and_bodies_as_polygons(written):
@@ -231,9 +231,9 @@ def test_the_tube_filter_makes_the_surface_of_rods_as_the_how_to_says(tmp_path):
     tubes.SetVaryRadiusToVaryRadiusByAbsoluteScalar()
     tubes.SetNumberOfSides(16)
     tubes.Update()
-    found = vtk_to_numpy(tubes.GetOutput().GetPoints().GetData())
+    points = vtk_to_numpy(tubes.GetOutput().GetPoints().GetData())
     for y, radius in ((0.0, lambda x: 0.01 + 0 * x), (1.0, lambda x: 0.05 * (1.0 + x))):
-        own = found[np.abs(found[:, 1] - y) < 0.3]
-        away = np.hypot(own[:, 1] - y, own[:, 2])
+        of_rod = points[np.abs(points[:, 1] - y) < 0.3]
+        away = np.hypot(of_rod[:, 1] - y, of_rod[:, 2])
         # in a file a node has the larger radius of its elements, which have those of their middles
-        assert np.abs(away - radius(own[:, 0])).max() < 1e-3
+        assert np.abs(away - radius(of_rod[:, 0])).max() < 1e-3

@@ -105,15 +105,15 @@ def test_last_journal_line_of_a_repeated_case_counts(tmp_path):
 
 
 def test_cases_done_before_are_found_under_their_numbers_now_and_the_lost_are_run_again(tmp_path):
-    asked, home = study((3, 2, 1)), StudyFolder(tmp_path)
-    key = {case.values["x"]: case.key for case in asked.cases}
+    requested, home = study((3, 2, 1)), StudyFolder(tmp_path)
+    key = {case.values["x"]: case.key for case in requested.cases}
     home.add(Outcome(7, key[1], {"y": 1.0}), {})
     home.add(Outcome(8, key[2], {}, "ValueError: no"), {})
     home.add(Outcome(9, key[3], {}, "its worker died", lost=True), {})
     failed = Outcome(1, key[2], {}, "ValueError: no")
     done = Outcome(2, key[1], {"y": 1.0})
-    assert _known(asked, home, retry=False) == {1: failed, 2: done}
-    assert _known(asked, home, retry=True) == {2: done}
+    assert _known(requested, home, retry=False) == {1: failed, 2: done}
+    assert _known(requested, home, retry=True) == {2: done}
     home.close()
 
 
@@ -146,18 +146,20 @@ def test_warnings_of_a_case_are_its_notes_once_each_and_a_lack_of_memory_has_its
         return {"y": 1.0}
 
     cases = [Case(k, f"key{k}", "", {"x": k}) for k in range(2)]
-    found = run_batch(Recipe(FunctionTarget(f, {}), {}, case_keys.program()), cases)
-    assert [outcome.notes for outcome in found] == [("x is 0",), ("x is 1",)]
-    assert [outcome.error for outcome in found] == [
+    outcomes = run_batch(Recipe(FunctionTarget(f, {}), {}, case_keys.program()), cases)
+    assert [outcome.notes for outcome in outcomes] == [("x is 0",), ("x is 1",)]
+    assert [outcome.error for outcome in outcomes] == [
         "",
         "out of memory; give each worker more, or start fewer",
     ]
 
 
 def test_a_table_whose_cases_all_failed_has_its_columns_and_lists_stand_in_it_as_text():
-    asked = study(measures={"y": "final energy.total"})
-    frame = Sweep(asked, [Outcome(k, "", {}, "no") for k in range(3)]).frame
+    failed_study = study(measures={"y": "final energy.total"})
+    frame = Sweep(failed_study, [Outcome(k, "", {}, "no") for k in range(3)]).frame
     assert list(frame.columns) == ["case", "x", "y", "error"]
     assert np.isnan(frame.y).all()
-    told = Sweep(lists := study([[1, 2], [3, 4]]), [Outcome(c.number, c.key, {}) for c in lists.cases]).frame
-    assert list(told.x) == ["[1, 2]", "[3, 4]"]
+    frame_of_lists = Sweep(
+        lists := study([[1, 2], [3, 4]]), [Outcome(c.number, c.key, {}) for c in lists.cases]
+    ).frame
+    assert list(frame_of_lists.x) == ["[1, 2]", "[3, 4]"]

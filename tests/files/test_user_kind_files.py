@@ -39,13 +39,13 @@ def elsewhere():
 
 def test_a_file_opens_where_its_kinds_are_not_registered(elsewhere, tmp_path):
     """It is looked at, compared and exported there; its audit names the kind and the cure."""
-    path, again = tmp_path / "run.vtkhdf", tmp_path / "again.vtkhdf"
+    path, second = tmp_path / "run.vtkhdf", tmp_path / "again.vtkhdf"
     run(kinds(), output=path)
-    run(kinds(), output=again)
+    run(kinds(), output=second)
     elsewhere()
     result = Result.load(path)
     assert result.energy["spring"][-1] > 0.0
-    assert compare(result, Result.load(again)).worst() == 0.0
+    assert compare(result, Result.load(second)).worst() == 0.0
     assert "linear spring" in str(result.description["others"])
     assert main(["export", str(path), "-o", str(tmp_path / "run.pvd")]) == 0
     assert main(["render", str(path), "-o", str(tmp_path / "run.png")]) == 0
@@ -63,12 +63,12 @@ def test_a_file_of_kinds_with_states_opens_where_they_are_not_registered(elsewhe
     a, b = (body.at((0, 0, 0)) for body in model.bodies.values())
     model.add_interaction("filter", state_kinds.LAG, a, b, k=3.0, tau=0.1, rest=0.5, x=0.0)
     path, older = tmp_path / "run.vtkhdf", tmp_path / "older.vtkhdf"
-    kept = state_kinds.settled(run(model, output=path))
+    states = state_kinds.settled(run(model, output=path))
     shutil.copy(path, older)
     elsewhere()
     opened = Result.load(path)
-    assert np.array_equal(state_kinds.settled(opened), kept)
-    assert np.ptp(kept) > 0.0
+    assert np.array_equal(state_kinds.settled(opened), states)
+    assert np.ptp(states) > 0.0
     with pytest.raises(ModelError, match=r"interaction 'lag' is not registered.*import the script"):
         audit(opened)
     with h5py.File(older, "r+") as file:
@@ -78,7 +78,7 @@ def test_a_file_of_kinds_with_states_opens_where_they_are_not_registered(elsewhe
     with pytest.raises(ResultError, match=r"'lag' .* import the script"):
         Result.load(older)
     # what that one did not tell this one does
-    assert np.array_equal(state_kinds.settled(Result.load(path)), kept)
+    assert np.array_equal(state_kinds.settled(Result.load(path)), states)
 
 
 def kinds_of_names(model):
@@ -90,9 +90,9 @@ def test_a_file_of_texts_is_audited_anywhere(elsewhere, tmp_path):
     path = tmp_path / "run.vtkhdf"
     run(texts(), output=path)
     elsewhere()
-    found = audit(Result.load(path))
-    assert found.ok, found.text()
-    assert found.energy_balance < 1e-12
+    audited = audit(Result.load(path))
+    assert audited.ok, audited.text()
+    assert audited.energy_balance < 1e-12
 
 
 def test_the_command_imports_the_script_that_registers(elsewhere, tmp_path, capsys):
@@ -144,9 +144,11 @@ def test_kind_with_changed_code_cannot_resume_a_file(elsewhere, tmp_path):
         run(pair("kind"), output=path, resume=True)
     assert path.read_bytes() == before
     for result in (in_memory, Result.load(path)):
-        found = audit(result)
-        assert not found.ok
-        assert "the code of 'linear spring' (of interaction 'spring') is not that of the run" in found.text()
+        audited = audit(result)
+        assert not audited.ok
+        assert (
+            "the code of 'linear spring' (of interaction 'spring') is not that of the run" in audited.text()
+        )
     # the cures
     assert audit(run(pair("kind"), start=Result.load(path))).ok
     run(model, output=path, resume=True)
@@ -187,9 +189,9 @@ def test_machine_code_does_not_name_the_script(elsewhere, tmp_path):
     spec = importlib.util.spec_from_file_location("kind_that_runs", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    kept = list(Path(module.Kind.kind.dual._folder).rglob("*.nbc"))
-    assert len(kept) >= 2  # the cache may serve other checkouts too
-    assert not any(b"kind_that_runs" in each.read_bytes() for each in kept)
+    binaries = list(Path(module.Kind.kind.dual._folder).rglob("*.nbc"))
+    assert len(binaries) >= 2  # the cache may serve other checkouts too
+    assert not any(b"kind_that_runs" in binary.read_bytes() for binary in binaries)
     elsewhere()
 
 

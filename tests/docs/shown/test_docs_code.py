@@ -58,8 +58,8 @@ def interpreted(tmp_path_factory):
 def test_python_of_a_page_runs(page, tmp_path, monkeypatch, request):
     """One namespace a page, from top to bottom; a failure names the line of the page."""
     if INTERPRETED in page.read_text(encoding="utf-8"):
-        found = request.getfixturevalue("interpreted")[page]
-        assert found == "done", found
+        outcome = request.getfixturevalue("interpreted")[page]
+        assert outcome == "done", outcome
         return
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(ROOT))
@@ -88,14 +88,14 @@ def test_yaml_of_a_page_can_be_built(page, tmp_path):
 
 def commands():
     """Lines that call rodsim, in blocks of the shell and in indented ones."""
-    found = []
+    parameters = []
     for page in PAGES:
         text = page.read_text(encoding="utf-8") if page.exists() else ""
         lines = [line for block in blocks(page, "sh") for line in COMMAND.findall(block.code)]
-        found += [
+        parameters += [
             pytest.param(line, id=f"{named(page)}: {line[:60]}") for line in lines + INDENTED.findall(text)
         ]
-    return found
+    return parameters
 
 
 @pytest.mark.parametrize("line", commands())

@@ -50,8 +50,8 @@ def test_a_notebook_runs_and_its_assertions_hold(file, kernel):
     kinds = {kind for output in shown for kind in output.get("data", {})}
     assert {"text/html", "image/png"} <= kinds
     # no warning of ours: a reader would have to explain it
-    told = [x.text for x in shown if x.output_type == "stream" and x.name == "stderr"]
-    assert not [text for text in told if "Warning" in text and "rodsim" in text]
+    texts = [x.text for x in shown if x.output_type == "stream" and x.name == "stderr"]
+    assert not [text for text in texts if "Warning" in text and "rodsim" in text]
 
 
 def test_the_three_documented_notebooks_exist():

@@ -16,8 +16,8 @@ T_END = {"slider_crank": "0.3", "bolt": "0.02"}
 @pytest.mark.parametrize("scene", sorted(file.stem for file in SCENES.glob("*.yaml")))
 def test_every_example_scene_runs_and_keeps_its_laws(scene, tmp_path, capsys):
     out = tmp_path / "out.vtkhdf"
-    more = ("--t-end", T_END.get(scene, "0.1"))
-    assert main(["run", str(SCENES / f"{scene}.yaml"), "-o", str(out), "--quiet", *more]) == 0
+    options = ("--t-end", T_END.get(scene, "0.1"))
+    assert main(["run", str(SCENES / f"{scene}.yaml"), "-o", str(out), "--quiet", *options]) == 0
     assert main(["audit", str(out), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["energy_balance"] < 1e-11

@@ -49,12 +49,12 @@ class Page(HTMLParser):
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attributes):
-        given = dict(attributes)
-        self.ids.add(given.get("id"))
-        if tag == "a" and given.get("href"):
-            self.links.append(given["href"])
-        if tag in FETCHED and (given.get("rel") != "canonical"):
-            self.fetched.append(given.get("src") or given.get("href") or "")
+        values = dict(attributes)
+        self.ids.add(values.get("id"))
+        if tag == "a" and values.get("href"):
+            self.links.append(values["href"])
+        if tag in FETCHED and (values.get("rel") != "canonical"):
+            self.fetched.append(values.get("src") or values.get("href") or "")
 
 
 @pytest.fixture(scope="module")
@@ -115,10 +115,10 @@ def test_every_public_name_is_in_the_reference(site):
     with (site / "objects.inv").open("rb") as file:
         inventory = InventoryFile.load(file, "", lambda base, link: link)
     inventory = getattr(inventory, "data", inventory)  # Sphinx 8 and 9
-    there = {name for kind, names in inventory.items() if kind.startswith("py:") for name in names}
-    wanted = set(public_names())
-    assert len(wanted) > 140
-    assert wanted - there == set()
+    documented = {name for kind, names in inventory.items() if kind.startswith("py:") for name in names}
+    expected = set(public_names())
+    assert len(expected) > 140
+    assert expected - documented == set()
 
 
 def test_every_signal_is_in_the_reference(site):
