@@ -51,7 +51,7 @@ def words_of(method, argument):
 
 
 @pytest.mark.parametrize(("method", "argument"), LISTED)
-def test_the_words_of_a_type_are_those_that_are_accepted(method, argument):
+def test_literals_of_annotations_are_the_accepted_words(method, argument):
     call = LISTED[method, argument]
     with pytest.raises(ModelError, match="'nonsense' is not known; choose one of") as error:
         call(model(), "nonsense")
@@ -59,7 +59,7 @@ def test_the_words_of_a_type_are_those_that_are_accepted(method, argument):
     assert listed <= words_of(method, argument) <= listed | SYNONYMS.get(argument, set())
 
 
-def test_the_words_for_coordinates_of_joints_are_accepted():
+def test_coordinate_literals_of_joints_are_accepted():
     assert words_of("add_drive", "of") == words_of("add_gear", "of") == {"angle", "displacement"}
     made, motion = model(), signals.Sine(0.1, 1.0)
     assert made.add_drive("turn", "of a", motion, of="angle").of == "angle"
@@ -74,7 +74,7 @@ def test_the_default_element_of_a_rod_is_se3():
 
 
 @pytest.mark.parametrize("kind", [Model, Section, Material, SpringLaw, MassProperties, Friction])
-def test_no_public_method_takes_or_returns_anything(kind):
+def test_no_public_signature_uses_any(kind):
     for name, member in vars(kind).items():
         function = getattr(member, "__func__", member)
         if (

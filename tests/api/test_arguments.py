@@ -206,13 +206,13 @@ def test_arguments_of_wrong_type_are_rejected_by_name(call, argument):
 
 
 @pytest.mark.parametrize("kind", [int, np.int8, np.float32, np.float64, Fraction, np.array])
-def test_numbers_of_python_and_numpy_are_numbers(kind):
+def test_python_and_numpy_numbers_are_accepted(kind):
     assert signals.Constant(kind(3))(0.0) == 3.0
     vector = [kind(3), kind(0), kind(1)] if kind is not np.array else np.array([3, 0, 1])
     assert Model("m", gravity=vector).gravity.tolist() == [3, 0, 1]
 
 
-def test_a_count_is_a_whole_number_of_python_or_numpy():
+def test_counts_accept_python_and_numpy_integers():
     for n in (3, np.int64(3), np.uint8(3)):
         assert type(model().add_rod("n", LINE, CORD, n).n_elements) is int
     for n in (3.0, np.float64(3), Fraction(3), "3", True, np.True_, None):
@@ -220,7 +220,7 @@ def test_a_count_is_a_whole_number_of_python_or_numpy():
             model().add_rod("n", LINE, CORD, n)
 
 
-def test_a_rod_on_the_earth_seen_from_its_centre_is_near_enough():
+def test_rod_far_from_the_origin_is_accepted():
     """1 m at 6400 km: rounding leaves nine digits of its length."""
     rod = model().add_rod("n", [(6.4e6, 0, 0), (6.4e6, 1, 0)], CORD)
     assert rod.initial.curve.length == pytest.approx(1.0, abs=1e-9)

@@ -38,7 +38,7 @@ def same(array, values):
     return array.dtype == values.dtype and array.values.tobytes() == np.ascontiguousarray(values).tobytes()
 
 
-def test_every_history_of_rods_and_bodies_is_there_to_the_bit(sample):
+def test_dataset_has_all_rod_and_body_histories_bitwise(sample):
     data = sample.to_xarray()
     assert same(data.t, sample.t)
     assert same(data.step, sample.step)
@@ -54,7 +54,7 @@ def test_every_history_of_rods_and_bodies_is_there_to_the_bit(sample):
         assert same(data[f"body_{field}"].sel(body="box"), getattr(body, field))
 
 
-def test_energies_momenta_and_residuals_are_those_of_the_result(sample):
+def test_dataset_has_energies_momenta_and_residuals(sample):
     data = sample.to_xarray()
     for name in sample.energy.dtype.names:
         assert same(data[f"energy_{name}"], sample.energy[name])
@@ -70,7 +70,7 @@ def test_energies_momenta_and_residuals_are_those_of_the_result(sample):
     assert all(any(np.array_equal(column, x) for x in columns) for column in stored)
 
 
-def test_joints_have_forces_by_name_and_coordinates_of_their_own(run):
+def test_dataset_has_joint_forces_and_coordinates_by_name(run):
     data = run.to_xarray()
     assert list(data.joint.values) == run.joints
     for name in run.joints:
@@ -89,7 +89,7 @@ def test_joints_have_forces_by_name_and_coordinates_of_their_own(run):
     assert same(data.drive_work.sel(drive="motor"), run.drive_work("motor"))
 
 
-def test_components_are_found_by_their_names(sample):
+def test_components_are_selected_by_name(sample):
     data, r, quat = sample.to_xarray(), sample.rod("whip").r, sample.rod("whip").quat
     for i, axis in enumerate("xyz"):
         assert np.array_equal(data["whip.r"].sel(xyz=axis), r[:, :, i])
@@ -100,7 +100,7 @@ def test_components_are_found_by_their_names(sample):
     assert np.array_equal(place, r[2, (N_OPEN - 1) // 2])
 
 
-def test_elements_lie_between_their_nodes_also_of_a_ring(sample):
+def test_element_arc_lengths_lie_between_those_of_nodes(sample):
     data = sample.to_xarray()
     s = data["whip.s"].values
     assert np.allclose(data["whip.s_element"], (s[1:] + s[:-1]) / 2, rtol=1e-15)
@@ -116,7 +116,7 @@ UNITS = {
 }  # fmt: skip
 
 
-def test_every_number_has_a_unit_and_a_meaning(sample):
+def test_dataset_variables_have_units_and_descriptions(sample):
     data = sample.to_xarray()
     for name, units in UNITS.items():
         assert data[name].attrs["units"] == units
@@ -125,7 +125,7 @@ def test_every_number_has_a_unit_and_a_meaning(sample):
         assert data[name].dtype.kind not in "f" or data[name].attrs["units"], name
 
 
-def test_it_says_where_it_comes_from(sample, run):
+def test_dataset_attributes_describe_the_run(sample, run):
     attributes = run.to_xarray().attrs
     assert json.loads(attributes["run"])["integrator"] == "em"
     assert attributes["fingerprint"] == run.description["fingerprint"]
@@ -135,7 +135,7 @@ def test_it_says_where_it_comes_from(sample, run):
 
 
 @pytest.mark.parametrize("result", ["sample", "run"])
-def test_netcdf_gives_the_same_back(result, request, tmp_path):
+def test_netcdf_round_trip_is_exact(result, request, tmp_path):
     """By scipy, which is there in any case: netCDF 3."""
     data = request.getfixturevalue(result).to_xarray()
     data.to_netcdf(tmp_path / "a.nc", engine="scipy")
@@ -143,7 +143,7 @@ def test_netcdf_gives_the_same_back(result, request, tmp_path):
         assert back.identical(data)
 
 
-def test_named_parts_are_taken(sample):
+def test_dataset_can_be_limited_to_named_parts(sample):
     data = sample.to_xarray(parts=["ring"])
     assert not [x for x in data.variables if x.startswith(("whip", "body", "joint"))]
     assert same(data["ring.r"], sample.rod("ring").r)
@@ -160,7 +160,7 @@ def test_a_name_with_a_slash_survives_netcdf(tmp_path):
     assert "'a/b'" in data["a|b.s"].long_name
 
 
-def test_equilibria_lie_along_the_load_factor():
+def test_dataset_of_equilibria_has_the_load_factor_as_coordinate():
     model, _, end = cantilever(square(0.02), 1.0, 4)
     model.add_force("pull", end, (0, 0, -1e-2))
     equilibria = equilibrium(model, monitors={"tip": (end, (0, 0, 1))})

@@ -416,7 +416,7 @@ REFUSED = [
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize(("error", "words", "call"), REFUSED, ids=[words[:60] for _, words, _ in REFUSED])
-def test_what_makes_no_sense_is_refused_with_object_and_cure_and_nothing_is_written(
+def test_invalid_input_is_rejected_with_object_and_remedy_and_writes_nothing(
     error, words, call, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
@@ -484,7 +484,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_commands_that_make_no_sense_are_refused_before_a_file_is_touched(
+def test_invalid_commands_are_rejected_before_a_file_is_written(
     command, sample, tmp_path, capsys, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
@@ -538,7 +538,7 @@ def test_non_files_are_rejected_at_once(command, what, tmp_path, capsys, monkeyp
 @pytest.mark.parametrize(
     "error", [ValueError, KeyError, RuntimeError, TypeError, IndexError, ZeroDivisionError]
 )
-def test_a_defect_of_ours_shows_its_traceback(error, monkeypatch):
+def test_internal_errors_show_their_traceback(error, monkeypatch):
     def broken(*options):
         raise error("inside")
 
@@ -547,7 +547,7 @@ def test_a_defect_of_ours_shows_its_traceback(error, monkeypatch):
         main(["check", str(CHAIN)])
 
 
-def test_every_user_error_is_a_class_of_its_own():
+def test_user_errors_have_distinct_classes():
     bare = (Exception, ValueError, KeyError, RuntimeError, LookupError, TypeError, ArithmeticError)
     assert not set(bare) & set(user_error_classes())
     assert not any(issubclass(kind, user_error_classes()) for kind in bare)
@@ -569,7 +569,7 @@ def test_a_result_without_the_times_of_its_outputs_is_damaged(values, sample, tm
         rodsim.Result.load(file)
 
 
-def test_damaged_results_are_read_or_refused_by_name(sample, tmp_path):
+def test_damaged_results_are_read_or_rejected_by_name(sample, tmp_path):
     """Of 120 files with bytes lost or changed."""
     data, file, refused = sample.read_bytes(), tmp_path / "damaged.vtkhdf", 0
     unnamed = 0

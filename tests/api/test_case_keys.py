@@ -104,7 +104,7 @@ def imported_anew(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_change_of_what_a_function_uses_is_another_case_and_a_comment_is_none(way, imported_anew, tmp_path):
+def test_case_key_follows_changes_of_used_code_but_not_of_comments(way, imported_anew, tmp_path):
     value, text, other_files = WAYS[way]
     text += f"\ndef case(x): return {{'y': {value}}}\n" if value else "\n"
     files = {"uses": text, **other_files}
@@ -170,7 +170,7 @@ def test_case_keys_do_not_depend_on_order_or_identity(tmp_path):
         assert lines_of_journal(tmp_path, holding(content)) == 1
 
 
-def test_a_model_is_known_by_its_parts(tmp_path):
+def test_case_key_of_a_model_depends_on_its_parts(tmp_path):
     options = {"parameters": {"t_end": [0.1]}, "measures": ["final energy.total"], "dt": 0.1}
     written = [lines_of_journal(tmp_path, falling(mass), **options) for mass in (1.0, 1.0, 2.0)]
     assert written == [1, 1, 2]
@@ -212,7 +212,7 @@ for file in map(Path, sys.argv[1:]):
 """
 
 
-def test_a_case_is_done_again_when_what_measures_it_changes_and_not_for_words(tmp_path):
+def test_case_key_follows_changes_of_measures_but_not_of_labels(tmp_path):
     """`comparing.material_points` finds the places whose motion is measured; commands and reports find no number."""
     decides = {
         "rodsim/cli/main.py": False,

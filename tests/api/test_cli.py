@@ -41,7 +41,7 @@ def test_scenes_with_dampers_and_viscous_rods_take_any_integrator(integrator, ch
     assert abs(report["work"]) > 1e-3
 
 
-def test_a_result_goes_through_all_commands(tmp_path, capsys):
+def test_all_commands_accept_a_result(tmp_path, capsys):
     out = tmp_path / "out.vtkhdf"
     assert run("rod_and_ball", out, "--t-end", "0.1") == 0
     for command in (
@@ -63,7 +63,7 @@ def test_a_result_goes_through_all_commands(tmp_path, capsys):
     }
 
 
-def test_resume_by_an_integrator_and_a_chart_repeats_the_uninterrupted_run_to_the_bit(tmp_path):
+def test_resume_with_integrator_and_chart_repeats_the_run_bitwise(tmp_path):
     uninterrupted, parts = tmp_path / "whole.vtkhdf", tmp_path / "parts.vtkhdf"
     by = ["--integrator", "VI-B(0.5, 0.5)", "--chart", "quaternion-gamma"]
     assert run("chain", uninterrupted, "--t-end", "0.1", *by) == 0
@@ -85,7 +85,7 @@ def test_the_help_fits_a_terminal_and_is_grouped(capsys):
     assert listed == [name for names in LISTED.values() for name in names]
 
 
-def test_each_command_is_found_in_the_module_that_adds_it():
+def test_each_command_is_defined_in_its_module():
     [commands] = [a for a in parser()._actions if isinstance(a, argparse._SubParsersAction)]
     assert sorted(commands.choices) == sorted(name for names in COMMANDS.values() for name in names)
     for names in COMMANDS.values():
@@ -100,7 +100,7 @@ def options(command):
     return {a.dest: a.choices and set(a.choices) for a in commands.choices[command]._actions}
 
 
-def test_show_has_every_option_of_what_it_contains():
+def test_show_has_all_options_of_the_commands_it_replaces():
     older = [options(name) for name in ("plot", "render", "report", "view")]
     assert options("show") == {
         dest: choices for command_options in older for dest, choices in command_options.items()
@@ -124,7 +124,7 @@ def test_show_has_every_option_of_what_it_contains():
     ],
     ids=lambda x: " ".join(x) if isinstance(x, list) else None,
 )
-def test_show_makes_what_its_options_say(words, file, said, tmp_path, capsys, monkeypatch):
+def test_show_creates_the_product_of_its_options(words, file, said, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("rodsim.results.viewer.view", lambda *x: print("window", *x[1:]))
     assert run("chain", "out.vtkhdf", "--t-end", "0.1") == 0
@@ -146,7 +146,7 @@ def test_show_makes_what_its_options_say(words, file, said, tmp_path, capsys, mo
     ],
     ids=lambda x: x[0],
 )
-def test_older_names_of_commands_say_the_same(new, old, capsys):
+def test_old_command_names_have_the_same_effect(new, old, capsys):
     assert main(new) == 0
     said = capsys.readouterr().out
     assert main(old) == 0
@@ -165,7 +165,7 @@ run: {t_end: 1, dt: 0.01}
 """
 
 
-def test_a_run_that_cannot_go_on_gives_exit_3_and_keeps_what_it_has(tmp_path, capsys):
+def test_failed_run_exits_with_3_and_keeps_its_outputs(tmp_path, capsys):
     """One element is wound up beyond half a turn, which its strains cannot describe."""
     scene, out = tmp_path / "torn.yaml", tmp_path / "torn.vtkhdf"
     scene.write_text(UNSOLVABLE)
@@ -178,7 +178,7 @@ def test_a_run_that_cannot_go_on_gives_exit_3_and_keeps_what_it_has(tmp_path, ca
     assert np.all(np.isfinite(result.rod("arm").r[-1]))
 
 
-def test_check_counts_all_that_a_scene_holds(capsys):
+def test_check_counts_all_parts_of_a_scene(capsys):
     assert main(["check", str(SCENES / "planetary_gear.yaml")]) == 0
     said = capsys.readouterr().out
     assert "0 rods, 3 bodies, 3 joints, 0 springs, 1 torsion spring, 0 loads, 1 drive, 2 gears; em" in said

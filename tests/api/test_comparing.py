@@ -48,7 +48,7 @@ def row_of(comparison, quantity):
     return next(row for row in comparison.rows if row.quantity == quantity)
 
 
-def test_a_result_differs_in_nothing_from_itself():
+def test_comparison_of_a_result_with_itself_has_no_difference():
     result = flying(spin=(1.0, 2.0, 3.0))
     comparison = compare(result, result)
     assert {row.kind for row in comparison.rows} == {"point", "turn", "energy", "part energy"}
@@ -56,7 +56,7 @@ def test_a_result_differs_in_nothing_from_itself():
     assert comparison.within(1e-40)
 
 
-def test_bodies_of_two_speeds_part_with_the_difference():
+def test_distance_of_bodies_grows_with_their_relative_velocity():
     comparison = compare(flying((1.0, 0.0, 0.0)), flying((1.0, 0.3, 0.4)))
     row = row_of(comparison, "stone")
     # |A - B| = t/2: its largest at the end, its root of the mean square by the trapezia of 20 intervals
@@ -67,7 +67,7 @@ def test_bodies_of_two_speeds_part_with_the_difference():
     assert row_of(comparison, "kinetic energy").largest == pytest.approx(0.25)
 
 
-def test_turns_are_those_since_the_start_through_whole_turns():
+def test_relative_rotations_are_counted_beyond_whole_revolutions():
     fast, slow = flying(spin=(0.0, 0.0, 40.0)), flying(spin=(0.0, 0.0, 38.0))
     rotation = row_of(compare(fast, slow), "stone, turn")
     # 8 and 7.6 rad, less what both lose alike to a step of 0.4 rad of a scheme of order 2
@@ -78,7 +78,7 @@ def test_turns_are_those_since_the_start_through_whole_turns():
     assert row_of(compare(fast, simulate(askew, 0.2, 0.01)), "stone, turn").largest < 1e-12
 
 
-def test_both_points_and_turns_have_to_stay_together():
+def test_bound_applies_to_points_and_rotations():
     spinning, faster = flying(spin=(0, 0, 1.0)), flying(spin=(0, 0, 2.0))
     turned = compare(spinning, faster)
     assert turned.worst("point") < 1e-12
@@ -88,7 +88,7 @@ def test_both_points_and_turns_have_to_stay_together():
     assert not compare(flying(), flying((1.0, 0.3, 0.4))).within(0.49)
 
 
-def test_points_of_bodies_and_two_names():
+def test_body_points_with_different_names_are_compared():
     shape = MassProperties(2.0, (0.3, 0.3, 0.3), center=(0.1, 0.0, 0.0))
     a = flying(spin=(0, 0, 3.0), shape=shape)
     b = flying(spin=(0, 0, 3.0), shape=shape, name="pebble")
@@ -101,7 +101,7 @@ def test_points_of_bodies_and_two_names():
 @pytest.mark.parametrize(
     "half_angle", [1e-9, 5e-3 * (1 - 1e-12), 5e-3 * (1 + 1e-12), 0.02, 1.5]
 )  # by series up to an angle of 0.01
-def test_between_nodes_a_rod_is_an_arc_of_constant_strain(half_angle):
+def test_interpolation_between_nodes_is_an_arc_of_constant_strain(half_angle):
     # an arc of radius 1 and angle 2 `half_angle`, twisted about nothing: at a third of it
     def at(angle):
         r = np.array([np.sin(angle), 1 - np.cos(angle), 0.0])
@@ -130,14 +130,14 @@ def test_comparison_reports_the_interpolation_error():
     assert any("as far as both reach" in note for note in comparison.notes)
 
 
-def test_error_of_a_spline_is_seen_from_every_second_value():
+def test_spline_error_is_estimated_from_every_second_value():
     t = np.linspace(0.0, 3.0, 61)
     fine = np.linspace(0.0, 3.0, 1001)
     missed = np.abs(CubicSpline(t, np.sin(t))(fine) - np.sin(fine)).max()
     assert spline_error(Series(t, np.sin(t))) == pytest.approx(missed, rel=0.6)
 
 
-def test_energies_of_the_parts_add_up_to_those_of_the_whole():
+def test_energies_of_parts_sum_to_those_of_the_model():
     model = Model("two", gravity=(0.0, 1.0, -9.81))
     arm = model.add_rod("arm", [(0, 0, 0), (1, 0, 0)], section(), 4, mass="consistent")
     leg = model.add_rod("leg", [(0, 2, 0), (0, 3, 0)], section(), 2)
@@ -155,7 +155,7 @@ def test_energies_of_the_parts_add_up_to_those_of_the_whole():
     assert np.ptp(parts["arm"].elastic) > 1e-3 < np.ptp(parts["leg"].kinetic)
 
 
-def test_forces_of_joints_are_compared_at_outputs():
+def test_joint_forces_are_compared_at_outputs():
     """A force that grows by a t is the mean of its means over the steps on both sides: the same for all steps."""
 
     def pushed(dt):
@@ -186,7 +186,7 @@ def test_unmatched_parts_of_both_files_are_reported():
     assert any("not in both: pebble" in note for note in comparison.notes)
 
 
-def test_times_without_a_common_span_are_refused():
+def test_comparison_without_common_times_is_rejected():
     one, two = (Series(np.array(t), np.array(t)) for t in ((0.0, 1.0, 2.0), (3.0, 4.0)))
     with pytest.raises(ResultError, match=r"one covers t = 0 to 2 s and two covers t = 3 to 4 s"):
         aligned(one, two, ("one", "two"))
@@ -210,7 +210,7 @@ def test_the_command_compares_a_scene_with_its_rigid_twin(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out.split("wrote")[-1].split("within 1e-09\n")[-1])["rows"]
 
 
-def test_the_command_says_what_it_cannot_compare_or_write(tmp_path, capsys):
+def test_compare_command_reports_invalid_input_and_output(tmp_path, capsys):
     scene = tmp_path / "swing.yaml"
     scene.write_text(SCENE)
     result = tmp_path / "a.vtkhdf"
@@ -224,6 +224,6 @@ def test_the_command_says_what_it_cannot_compare_or_write(tmp_path, capsys):
     assert "no part is in both" in capsys.readouterr().err
 
 
-def test_a_bound_that_is_no_bound_is_refused():
+def test_invalid_bound_is_rejected():
     with pytest.raises(ModelError, match="within"):
         compare(flying(), flying()).within(-1.0)

@@ -69,7 +69,7 @@ def test_compile_command_reports_a_full_disk(cache):
 
 
 @pytest.mark.parametrize("cores", [1, 2])
-def test_there_is_a_process_for_each_usable_core(cores, tmp_path, monkeypatch):
+def test_compilation_uses_one_process_for_each_usable_core(cores, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)), raising=False)
     monkeypatch.setenv("RODSIM_TESTS_NOTE", str(tmp_path / "note"))
     compilation = compile_ahead(
@@ -94,7 +94,7 @@ def replaced(monkeypatch):
     return replace
 
 
-def test_the_last_line_says_how_many_how_long_and_where(cache, replaced, capsys):
+def test_compile_command_prints_count_duration_and_folder(cache, replaced, capsys):
     folder = compile_ahead([], progress=False).folder
     assert Path(folder).is_dir()
     replaced(compiling.quick, compiling.nothing)
@@ -131,7 +131,7 @@ def test_compile_command_rejects_unknown_families(arguments, message, capsys):
     assert message in capsys.readouterr().err
 
 
-def test_the_progress_line_names_what_is_being_compiled(cache, replaced, capsys):
+def test_progress_line_names_the_compiled_families(cache, replaced, capsys):
     replaced(compiling.quick)
     compile_ahead(processes=1, progress=True)
     shown = capsys.readouterr().err.split("\r")
@@ -202,7 +202,7 @@ def runs(number):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_ends_the_command_and_its_processes(number, code, tmp_path, cache):
+def test_signal_stops_the_compile_command_and_its_processes(number, code, tmp_path, cache):
     note = tmp_path / "note"
     start = "from tests.support import compiling\nfrom rodsim.compiling import ahead_of_time\n"
     start += "ahead_of_time.FAMILIES = {'waits': compiling.waits}\n"

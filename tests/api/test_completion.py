@@ -40,12 +40,12 @@ def completed(script, *words, cwd="."):
     return set(done.stdout.split("\n")) - {""}
 
 
-def test_bash_reads_the_script_without_complaint(script):
+def test_completion_script_is_valid_bash(script):
     done = subprocess.run(["bash", "-n", str(script)], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_every_command_and_option_of_the_parser_is_completed(script):
+def test_all_commands_and_options_are_completed(script):
     group = parser()._subparsers._group_actions[0]
     assert completed(script, "") >= set(group.choices)
     for command, command_parser in group.choices.items():
@@ -76,7 +76,7 @@ def test_every_command_and_option_of_the_parser_is_completed(script):
     ],
     ids=lambda x: " ".join(x) if isinstance(x, tuple) else None,
 )
-def test_bash_completes_choices_as_choices_and_files_as_files(words, expected, script, tmp_path):
+def test_bash_completes_choices_and_files(words, expected, script, tmp_path):
     (tmp_path / "my folder").mkdir()
     for name in ("my.yaml", "my scene.yaml", "other.yaml"):
         (tmp_path / name).touch()
@@ -89,7 +89,7 @@ def test_bash_completes_choices_as_choices_and_files_as_files(words, expected, s
 
 
 @pytest.mark.parametrize(("shell", "mark"), [("zsh", "#compdef rodsim"), ("tcsh", "complete rodsim")])
-def test_the_other_shells_get_a_script_of_their_own(shell, mark, capsys):
+def test_other_shells_have_completion_scripts(shell, mark, capsys):
     assert main(["completion", shell]) == 0
     said = capsys.readouterr().out
     assert mark in said
@@ -97,7 +97,7 @@ def test_the_other_shells_get_a_script_of_their_own(shell, mark, capsys):
     assert "soft-arm" in said
 
 
-def test_every_argument_that_takes_a_name_of_a_file_is_completed_as_one():
+def test_all_file_arguments_are_completed_as_files():
     """A new command whose file goes by another word would be forgotten here."""
     words = {"file", "scene", "folder", "result", "picture"}
     for command, action in setup._arguments(parser()):
@@ -107,13 +107,13 @@ def test_every_argument_that_takes_a_name_of_a_file_is_completed_as_one():
             assert action.dest in {*setup.FILES, "name", "integrator", "chart"}, (command, action.dest)
 
 
-def test_without_the_library_the_command_says_what_to_install(capsys, monkeypatch):
+def test_completion_without_its_library_names_the_package(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "shtab", None)
     assert main(["completion", "bash"]) == 2
     assert "completion needs shtab: pip install 'rodsim[shell]'" in capsys.readouterr().err
 
 
-def test_the_documented_line_installs_where_bash_looks(capsys):
+def test_documented_command_installs_where_bash_searches(capsys):
     assert main(["completion", "--help"]) == 0
     said = capsys.readouterr().out
     for shell in setup.SHELLS:

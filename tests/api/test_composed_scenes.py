@@ -56,7 +56,7 @@ LOADED = f"parameters: {{f: 3, F: 50}}\nbodies: [{{name: b, {BALL}}}]\nloads: [{
         ('{function: expression, text: F*exp(-t/f), direction: [0, 2, 0]}', lambda t: [0, 100 * np.exp(-t / 3), 0]),
     ],
 )  # fmt: skip
-def test_a_load_is_a_formula_of_the_time_and_of_parameters(value, at, written):
+def test_load_may_be_a_formula_of_time_and_parameters(value, at, written):
     model = Model.load(written(scene=LOADED.replace("VALUE", value) + RUN))
     for t in (0.0, 0.3, 0.77):
         assert np.allclose(model.loads["l"].function(np.array([t]))[0], at(t), rtol=1e-14, atol=1e-14)
@@ -72,18 +72,18 @@ def test_a_load_is_a_formula_of_the_time_and_of_parameters(value, at, written):
         ('{function: expression, text: t}', "'direction' is missing"),
     ],
 )  # fmt: skip
-def test_a_wrong_formula_is_told_with_its_line(value, words, written):
+def test_invalid_formula_is_reported_with_its_line(value, words, written):
     file, line, text = problem(written(scene=LOADED.replace("VALUE", value) + RUN))
     assert (file, line) == ("scene.yaml", 3)
     assert any(part in text for part in words.split("|")), text
 
 
-def test_the_time_stands_only_where_functions_of_time_do(written):
+def test_time_is_accepted_only_in_functions_of_time(written):
     path = written(scene=f"bodies: [{{name: b, {BALL}, position: [0, 0, =2*t]}}]\n{RUN}")
     assert "there is no parameter 't'" in problem(path)[2]
 
 
-def test_drives_and_driven_frames_are_formulas_and_the_rate_is_exact(written):
+def test_formulas_of_drives_and_driven_frames_have_exact_rates(written):
     text = f"""parameters: {{A: 0.1, w: 7}}
 bodies: [{{name: b, {BALL}}}]
 driven: [{{name: hand, position: [2, 0, 0], displacement: [0, A*sin(w*t), 0], turn: w*t**2, axis: [0, 0, 1]}}]
@@ -100,12 +100,12 @@ drives: [{{name: motor, joint: pin, value: A*sin(w*t)}}]
     assert reloaded.build().layout.description == model.build().layout.description
 
 
-def test_motions_with_kinks_are_refused(written):
+def test_motions_that_are_not_smooth_are_rejected(written):
     text = f"bodies: [{{name: b, {BALL}}}]\ndriven: [{{name: d, turn: abs(t), axis: [0, 0, 1]}}]\n{RUN}"
     assert "has kinks or jumps" in problem(written(scene=text))[2]
 
 
-def test_formulas_in_python_act_as_functions_do():
+def test_formulas_in_python_equal_functions():
     ends = []
     for value in ((0, 1, "50*sin(2*pi*3*t)"), lambda t: (0.0, 1.0, 50 * np.sin(6 * np.pi * t))):
         model = Model("m")
@@ -158,7 +158,7 @@ def test_tables_come_from_csv_files(function, kind, sign, written):
         ("times: [0, 1]", "", "times or values are missing"),
     ],
 )
-def test_a_wrong_table_is_told_with_its_line(table, file, words, written):
+def test_invalid_table_is_reported_with_its_line(table, file, words, written):
     value = f"{{function: table, {table}, direction: [0, 0, 1]}}"
     place = problem(written(scene=LOADED.replace("VALUE", value) + RUN, push_csv=file))
     assert place[:2] == ("scene.yaml", 3)
@@ -210,7 +210,7 @@ def test_included_files_nest_and_their_files_are_relative_to_them(written):
         (f"include: bad.yaml\n{RUN}", ("bad.yaml", 3), "mass = -1 is too small|mass = -1 is not positive"),
     ],
 )
-def test_wrong_included_files_are_told_with_both_places(scene, place, words, written):
+def test_errors_in_included_files_are_reported_with_both_places(scene, place, words, written):
     bad = f"\nbodies:\n- {{name: bad, {BALL.replace('mass: 1', 'mass: -1')}}}\n"
     path = written(scene=scene, part=PART, loop="name: x\ninclude: scene.yaml\n", bad=bad)
     reported = problem(path)
@@ -238,7 +238,7 @@ joints:
 {RUN}"""
 
 
-def test_an_entry_with_for_stands_for_many(written):
+def test_entry_with_for_is_repeated(written):
     model = Model.load(written(scene=CHAIN))
     assert list(model.bodies) == ["link0", "link1", "link2", "last"]
     assert [x.properties.mass for x in model.bodies.values()] == [1, 2, 3, 1]
@@ -287,7 +287,7 @@ def test_values_of_variables(ranges, names, written):
         ("link{i + 1}", "link{k}", 13, "there is no parameter 'k'"),
     ],
 )
-def test_a_wrong_for_is_told_with_the_line_of_the_entry(old, new, line, words, written):
+def test_invalid_for_is_reported_with_the_line_of_the_entry(old, new, line, words, written):
     assert CHAIN.count(old) == 1
     reported = problem(written(scene=CHAIN.replace(old, new)))
     assert reported[1] == line
@@ -319,7 +319,7 @@ PLACED = f"""bodies:
 {RUN}"""
 
 
-def test_many_parts_are_placed_one_at_the_other(written):
+def test_repeated_parts_may_be_placed_at_each_other(written):
     model = Model.load(written(scene=PLACED.replace("RANGE", "0 to 399")))
     assert model.bodies["b0"].position[0] == 400.0
     assert next(iter(model.bodies)) == "b0"
@@ -328,7 +328,7 @@ def test_many_parts_are_placed_one_at_the_other(written):
 # --- --set
 
 
-def test_values_from_the_command_line_replace_those_of_the_scene(written, capsys):
+def test_command_line_values_replace_those_of_the_scene(written, capsys):
     path = written(scene=CHAIN)
     sets = ["parameters.n=5", "parameters.L==0.2*2", "bodies.last.shape.mass=7", "run.dt=2e-3", "name=other"]
     assert (
@@ -353,7 +353,7 @@ def test_values_from_the_command_line_replace_those_of_the_scene(written, capsys
     ],
 )
 @pytest.mark.parametrize("command", ["check", "run", "equilibrium", "modes", "info", "converge"])
-def test_wrong_values_from_the_command_line(command, assignment, words, written, capsys):
+def test_invalid_command_line_values_are_rejected(command, assignment, words, written, capsys):
     assert main([command, str(written(scene=CHAIN)), "--set", assignment]) == 2
     assert words in capsys.readouterr().err
 

@@ -38,7 +38,7 @@ def lying() -> Model:
     return model
 
 
-def test_files_have_planes_as_rectangles_and_spheres_that_no_shape_shows(tmp_path) -> None:
+def test_file_has_planes_and_contact_spheres_without_shape(tmp_path) -> None:
     layout, state = (built := lying().build()).layout, built.state
     surfaces = {name: (frame, vertices, faces) for name, frame, vertices, faces in meshes(layout)}
     assert list(surfaces) == ["foot", "floor"]
@@ -62,7 +62,7 @@ def test_files_have_planes_as_rectangles_and_spheres_that_no_shape_shows(tmp_pat
     assert not with_surfaces.cells["is_rod"][own_floor].any()
 
 
-def test_a_tilted_plane_on_a_body_goes_with_it() -> None:
+def test_plane_on_a_body_moves_with_it() -> None:
     model, n = Model("tilted"), np.array([0.6, 0.0, 0.8])
     body = model.add_body("tray", Box(0.2, 0.2, 0.2, density=100), (1, 2, 3), (0.9, 0.1, -0.3, 0.3))
     ball = model.add_body("ball", Sphere(0.1, density=100), (1.6, 2, 3.8))
@@ -148,7 +148,7 @@ def moved(state: State) -> State:
     return state._replace(r=r, quat=quat)
 
 
-def test_a_net_lies_in_its_plane_below_all_that_meets_it_and_goes_with_it():
+def test_plane_grid_covers_its_contacts_and_moves_with_the_plane():
     built = leaning().build()
     deck, ball = (body.frame for body in built.layout.bodies[:2])
     far = built.state._replace(r=built.state.r.copy())
@@ -169,7 +169,7 @@ def test_a_net_lies_in_its_plane_below_all_that_meets_it_and_goes_with_it():
             assert np.all(beyond < edge + 0.25)  # radii, levers and half a bar
 
 
-def test_spheres_are_drawn_where_no_shape_shows_them():
+def test_contact_spheres_without_shape_are_drawn():
     built = leaning().build()
     state = moved(built.state)
     _, balls = drawn(built, [built.state], state)
@@ -182,7 +182,7 @@ def test_spheres_are_drawn_where_no_shape_shows_them():
         assert 0.9 < volume(corners - centre) / (4 / 3 * np.pi * radius**3) < 1.0
 
 
-def test_bars_are_closed_and_their_faces_point_out():
+def test_bars_are_closed_with_outward_faces():
     built = leaning().build()
     net, _ = drawn(built, [built.state], built.state)
     for bar in net.reshape(-1, 12, 3, 3):
@@ -195,14 +195,14 @@ def test_bars_are_closed_and_their_faces_point_out():
         assert np.all(np.einsum("ni,ni->n", bar.mean(axis=1) - middle, normals) > 0)
 
 
-def test_a_model_without_contacts_has_none():
+def test_model_without_contacts_has_no_drawn_surfaces():
     made = Model("m")
     made.add_body("ball", Sphere(0.05, density=1))
     built = made.build()
     assert list(shapes(built.layout, SIZE, [built.state], 0)) == []
 
 
-def test_bodies_without_a_shape_are_drawn_as_what_they_touch_with():
+def test_bodies_without_shape_are_drawn_by_their_contact_surfaces():
     """A ring's side, a knob at its end, a sharp hull; points in one plane, and what has a shape of its own, add nothing."""
     made = Model("m")
     inertia = 1e-4 * np.eye(3)

@@ -146,14 +146,14 @@ WRONG += [((ONE, FLOOR), {**K, "friction": friction}, words) for friction, words
 
 
 @pytest.mark.parametrize(("of", "options", "words"), WRONG, ids=range(len(WRONG)))
-def test_what_cannot_be_is_told_with_the_value_and_the_cure(of, options, words):
+def test_invalid_contact_is_reported_with_value_and_remedy(of, options, words):
     model = scene()
     with pytest.raises(ModelError, match=f"^contact 'it': .*{words}"):
         add(model, *of, **options)
     assert not model.contacts
 
 
-def test_spheres_and_planes_are_asked_too():
+def test_invalid_spheres_and_planes_are_rejected():
     model = scene()
     with pytest.raises(ModelError, match=r"sphere 'x': radius = -1.0 is below 0"):
         model.add_sphere("x", model.bodies["one"], -1.0)
@@ -167,7 +167,7 @@ def test_spheres_and_planes_are_asked_too():
         model.add_sphere("floor", model.bodies["one"], 0.1)
 
 
-def test_a_surface_of_another_model_is_none_of_this_one():
+def test_surface_of_another_model_is_rejected():
     model, other = scene(), scene()
     with pytest.raises(ModelError, match=r"sphere 'ball one' belongs to another model"):
         model.add_contact("it", other.spheres[ONE], model.planes[FLOOR], **K)
@@ -175,7 +175,7 @@ def test_a_surface_of_another_model_is_none_of_this_one():
         model.add_contact("it", other.rods["steel"], model.planes[FLOOR])
 
 
-def test_points_do_not_meet_points():
+def test_pairs_of_points_are_excluded():
     model = scene()
     a, b = (model.add_sphere(f"tip {name}", model.bodies[name], 0.0) for name in ("one", "two"))
     words = r"sphere 'tip one' and sphere 'tip two' have no radius, and points do not meet"
@@ -217,7 +217,7 @@ def test_two_contacts_do_not_share_a_pair():
     ],
     ids=range(9),
 )
-def test_which_pairs_meet(of, options, expected):
+def test_contact_pairs_follow_from_the_sides(of, options, expected):
     pairs = add(scene(), *of, **options).pairs
     assert sorted((x.name, y.name) for x, y in pairs) == sorted(expected)
 
@@ -245,7 +245,7 @@ def test_stiffness_of_rods_follows_from_their_materials():
     assert stiffness_of(Pair(rubber, rubber)) == pytest.approx(math.pi / 8 * 1e6)
 
 
-def test_numbers_of_the_law_and_of_what_is_lost():
+def test_parameters_of_the_force_law_and_the_losses():
     model = scene()
     contact = add(model, ONE, FLOOR, stiffness=3.0, exponent=1.5, restitution=0.6, damping=0.2, rest_speed=0.01,
               friction=Friction(0.4, 0.5, 7.0, rolling=0.3, drilling=0.1))  # fmt: skip
@@ -276,7 +276,7 @@ def test_numbers_of_the_law_and_of_what_is_lost():
         ("pi*depth**3", (0, 0, math.pi)),
     ],
 )
-def test_a_law_as_a_text_is_its_three_coefficients(text, coefficients):
+def test_force_law_in_text_form_gives_its_coefficients(text, coefficients):
     """With bristles as stiff as the linear term; a text with others asks for theirs, where there is friction."""
     contact = add(scene(), ONE, FLOOR, law=text, friction=0.0, restitution=0.5)
     assert contact_law(contact, contact.pairs[0]).tolist() == [2, *coefficients]

@@ -50,7 +50,7 @@ def impulse(result: Result, force: np.ndarray) -> np.ndarray:
     return np.trapezoid(force, result.t, axis=0)
 
 
-def test_a_ball_at_rest_presses_with_its_weight():
+def test_contact_force_of_a_resting_ball_is_its_weight():
     """Also on all points that are drawn of it."""
     m = 1000 * 4 / 3 * np.pi * 0.05**3
     result = run(ball_on_floor(0.05 - m * G / 1e4, friction=0.5, restitution=0.5), 0.02, 1e-3)
@@ -68,7 +68,7 @@ def test_a_ball_at_rest_presses_with_its_weight():
     assert color_fields.names(result.layout) == ["speed", "contact"]
 
 
-def test_a_model_without_contacts_has_no_field_of_them():
+def test_result_without_contacts_has_no_contact_field():
     model = ball_on_floor()
     model.contacts.clear()
     plain = Drawing(model.build().layout)
@@ -78,7 +78,7 @@ def test_a_model_without_contacts_has_no_field_of_them():
     assert "contact" not in color_fields.names(plain.layout)
 
 
-def test_a_rod_that_lies_presses_with_its_weight_and_along_it_with_that_of_a_length():
+def test_contact_force_and_line_load_of_a_resting_rod_are_its_weight():
     contact = run(incline(0.0, 0.0), 0.02, 1e-3).contact("rest")
     assert contact.force[:, 2] == pytest.approx(MASS * G, abs=1e-9)
     assert contact.along("rod")[..., 2] == pytest.approx(MASS / 0.3 * G, abs=1e-8)
@@ -87,7 +87,7 @@ def test_a_rod_that_lies_presses_with_its_weight_and_along_it_with_that_of_a_len
         contact.along("rope")
 
 
-def test_a_rod_that_slides_down_an_incline_is_held_by_the_normal_force_times_the_coefficient():
+def test_friction_of_a_sliding_rod_is_the_coefficient_times_the_normal_force():
     result = run(incline(30.0, 0.2), 0.05, 1e-3)
     contact, across = result.contact("rest"), MASS * G * np.cos(np.radians(30))
     late = slice(25, None)
@@ -101,7 +101,7 @@ def test_a_rod_that_slides_down_an_incline_is_held_by_the_normal_force_times_the
 
 
 @pytest.mark.parametrize("losses", [{}, {"friction": (0.4, 0.3), "restitution": 0.6}])
-def test_two_rods_press_each_other_with_opposite_forces_that_change_their_momenta(losses, tmp_path):
+def test_contact_forces_of_two_rods_are_opposite_and_change_their_momenta(losses, tmp_path):
     file = tmp_path / "rods.vtkhdf"
     result = run(crossing(**losses), 0.02, 2e-4, output=file)
     contact = result.contact("hit")
@@ -128,7 +128,7 @@ def test_two_rods_press_each_other_with_opposite_forces_that_change_their_moment
         assert np.array_equal(contact.table()[name], column)
 
 
-def test_of_sides_with_a_plane_and_a_ball_the_force_is_that_on_the_first():
+def test_contact_force_between_sides_acts_on_the_first():
     """A ball between a floor and a ball of the first side, a ceiling of the second: all that presses it, and only that."""
     model = Model("m", gravity=(0, 0, -G))
     spheres = []
@@ -192,14 +192,14 @@ def test_report_plot_and_dataset_include_contacts(tmp_path):
         plot(none, "contacts")
 
 
-def test_a_file_of_a_model_without_joints_has_a_report_of_its_contacts(tmp_path):
+def test_report_of_a_file_without_joints_has_contacts(tmp_path):
     """Whose multipliers are rows of no numbers, of which some outputs are read."""
     run(ball_on_floor(0.05, (0, 0, -0.1)), 0.02, 1e-3, output=tmp_path / "ball.vtkhdf")
     page = report(tmp_path / "ball.vtkhdf", tmp_path / "page.html").read_text("utf-8")
     assert '<section id="contacts"' in page
 
 
-def test_bristles_are_those_of_their_own_contact():
+def test_friction_states_belong_to_their_contact():
     """One without friction comes first, whose windows have no numbers."""
     model = Model("m")
     low = model.add_rod("low", [(0, 0, 0), (0.3, 0, 0)], THIN, 3)
@@ -215,7 +215,7 @@ def test_bristles_are_those_of_their_own_contact():
     assert calm.energy + hit.energy == pytest.approx(result.energy["spring"], abs=1e-15)
 
 
-def test_along_a_closed_rod_a_weight_is_the_same_everywhere():
+def test_line_load_along_a_closed_rod_is_uniform():
     angles = 2 * np.pi * np.arange(12) / 12
     z = 0.01 - 1e-4
     model = Model("ring")
@@ -228,7 +228,7 @@ def test_along_a_closed_rod_a_weight_is_the_same_everywhere():
     assert np.ptp(line_load[:, 2]) < 1e-3
 
 
-def test_the_gap_is_the_distance_of_the_nearest_parts():
+def test_gap_is_the_distance_of_the_nearest_parts():
     """The nearest element of a rod above a cone need not be the one with the nearest middle."""
     result = COLLISIONS["rod on a cone, side"].run(LOST)
     assert result.contact("c").gap == pytest.approx(result.distance("a", "b"), abs=1e-12)

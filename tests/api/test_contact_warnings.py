@@ -49,7 +49,7 @@ LAWS = {  # of a ball, and its terms, factor by power
 
 
 @pytest.mark.parametrize(("law", "terms"), LAWS.values(), ids=LAWS)
-def test_depth_and_duration_of_a_ball_are_those_of_its_mass_on_a_spring(law, terms) -> None:
+def test_contact_estimate_of_a_ball_is_that_of_a_mass_on_a_spring(law, terms) -> None:
     model, speed = ball_on_floor(v=(0, 0, -1.5), g=9.81, **law), 1.5
     estimate, m = one_of(model), model.bodies["ball"].properties.mass
     x, y = estimate.depth_by_weight, estimate.depth_by_speed
@@ -62,7 +62,7 @@ def test_depth_and_duration_of_a_ball_are_those_of_its_mass_on_a_spring(law, ter
 
 @pytest.mark.parametrize("law", [{"exponent": 1.0}, {"exponent": 1.5}, {"stiffness": None}], ids=str)
 @pytest.mark.parametrize("angle", [90.0, 30.0])
-def test_rods_that_cross_press_along_the_shape_of_their_crossing(angle: float, law) -> None:
+def test_contact_estimate_of_crossing_rods_follows_their_geometry(angle: float, law) -> None:
     """The gap at s from the crossing is depth - s^2 sin^2/(2 rho): its force by quadrature; rods of different masses. By their
     materials half of pi/4 E.
     """
@@ -81,14 +81,14 @@ def test_rods_that_cross_press_along_the_shape_of_their_crossing(angle: float, l
 
 
 @pytest.mark.parametrize("angle", [0.0, 1.0])
-def test_rods_side_by_side_press_along_their_length(angle: float) -> None:
+def test_contact_estimate_of_parallel_rods_uses_their_length(angle: float) -> None:
     estimate = one_of(meeting(angle))
     assert estimate.width == np.inf
     assert estimate.duration == pytest.approx(np.pi * np.sqrt(M / 2 / (K * L)))
     assert estimate.depth_by_speed == pytest.approx(V * np.sqrt(M / 2 / (K * L)))
 
 
-def test_a_rod_above_a_plane_is_pressed_by_its_weight_per_length() -> None:
+def test_contact_estimate_of_a_rod_on_a_plane_uses_its_weight_per_length() -> None:
     model = Model("rod", gravity=(0, 0, -9.81))
     rod = model.add_rod("rod", [(0, 0, 0.02), (1, 0, 0.02)], SECTION, 10)
     model.add_contact("rest", rod, model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1)))
@@ -164,7 +164,7 @@ def test_step_that_resolves_a_contact_gives_no_warning() -> None:
 
 
 @pytest.mark.parametrize("angle", [0.0, 90.0])
-def test_the_step_that_is_said_sees_the_touch(angle: float) -> None:
+def test_recommended_step_resolves_the_contact(angle: float) -> None:
     model = meeting(angle, stations=51 if angle else None)
     (line,) = check_steps(estimate_contacts(model, Placement(model)), 1.0)
     dt = float(line.split("take dt = ")[1].split(" s")[0])

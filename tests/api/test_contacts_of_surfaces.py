@@ -42,7 +42,7 @@ def begun(model: Model) -> Result:
     return simulate(model, 1e-5, 1e-5, output_every=1, progress=False)
 
 
-def test_a_rod_has_the_radius_that_its_contact_is_given():
+def test_contact_radius_overrides_that_of_the_rod():
     model = crossing(gap=0.1)
     rods = list(model.rods.values())
     model.add_contact("coil", rods[0], radius=0.02)
@@ -57,13 +57,13 @@ def test_a_rod_has_the_radius_that_its_contact_is_given():
         model.build()
 
 
-def test_rods_have_the_stations_that_are_given_or_ten_along_the_width_of_their_contact():
+def test_number_of_contact_stations_is_as_specified_or_follows_from_the_width():
     """But no more than 32."""
     for options, stations in (({"stations": 5}, 5), ({"stiffness": 1e4}, 30), ({"stiffness": 1e6}, 32)):
         assert crossing(**options).build().system.contacts.stations.tolist() == [stations]
 
 
-def test_rods_joined_at_a_node_meet_elsewhere_only():
+def test_joined_rods_have_no_contact_near_their_common_node():
     """Within pi times the radius, 0.0628 m, of the joint, which stands at a quarter of the first."""
     model = Model("cross")
     a = model.add_rod("a", [(0, 0, 0), (0.4, 0, 0)], THICK, 8)
@@ -76,7 +76,7 @@ def test_rods_joined_at_a_node_meet_elsewhere_only():
         model.build()
 
 
-def test_a_ball_on_the_end_of_a_rod_meets_the_rest_of_it():
+def test_ball_on_a_rod_end_has_contact_with_the_remaining_rod():
     model = Model("chain")
     rod = model.add_rod("rod", [(0, 0, 0), (0.4, 0, 0)], THIN, 4)
     body = model.add_body("ball", Sphere(0.03, density=1000), (0.4, 0, 0))
@@ -87,7 +87,7 @@ def test_a_ball_on_the_end_of_a_rod_meets_the_rest_of_it():
     assert contact.gap[0] == pytest.approx(0.1 - 0.04)  # to the element before the last
 
 
-def test_spheres_of_bodies_that_a_joint_joins_meet_only_as_a_pair_of_their_own():
+def test_spheres_of_joined_bodies_need_an_explicit_pair():
     model = balls()
     model.add_joint("bar", "distance", model.bodies["one"].at((0, 0, 0)), model.bodies["two"].at((0, 0, 0)))
     assert begun(model).contact("hit").gap[0] == pytest.approx(0.01)
@@ -115,7 +115,7 @@ WOUND = [("power", 0.0), ("power", 5e-4), ("power", -5e-4), ("barrier", 5e-4)]
 
 
 @pytest.mark.parametrize(("law", "away"), WOUND)
-def test_where_chords_cut_into_a_drum_the_number_of_elements_that_is_enough_is_told(law, away):
+def test_chords_cutting_a_drum_are_reported_with_a_sufficient_number_of_elements(law, away):
     for n in (6, 20):
         with pytest.raises(ModelError, match="only chords between nodes of rod 'rope'") as error:
             wound(n, law, away).build()
@@ -125,12 +125,12 @@ def test_where_chords_cut_into_a_drum_the_number_of_elements_that_is_enough_is_t
             wound(int(0.85 * enough), law, away).build()
 
 
-def test_where_nodes_are_in_a_drum_no_number_of_elements_is_told():
+def test_nodes_inside_a_drum_are_reported_without_a_number_of_elements():
     with pytest.raises(ModelError, match="move one of them by that"):
         wound(20, away=-0.002).build()
 
 
-def test_among_themselves_surfaces_have_no_sides():
+def test_self_contact_of_a_list_has_no_sides():
     model = Model("m")
     rods = [model.add_rod(f"{k}", [(0, k, 0), (1, k, 0)], THIN, 2) for k in range(3)]
     model.add_contact("all", rods)

@@ -37,7 +37,7 @@ def touched(model: Model) -> list[list[int]]:
 
 @pytest.mark.parametrize("element", ["relative(2)", "relative(4)", "lagrange(3)"])
 @pytest.mark.parametrize("friction", [0.0, 0.3])
-def test_a_straight_rod_of_many_nodes_lies_straight_and_still(element, friction):
+def test_straight_rod_on_a_plane_stays_straight_and_at_rest(element, friction):
     """Its nodes press as they weigh. By even stations on its chords it would bend and shake, at 8 to 23 iterations a step.
 
     With friction it begins to hold against a pull along it, which stretches it and its bristles.
@@ -59,7 +59,7 @@ def test_a_straight_rod_of_many_nodes_lies_straight_and_still(element, friction)
     assert audit(result).ok
 
 
-def test_next_to_a_joint_behind_the_plane_a_rod_is_left_out():
+def test_rod_near_a_joint_behind_the_plane_is_excluded():
     """All within pi times the radius of it, and an element that begins there as well."""
     assert touched(lying(z=0.0095)) == [[0, k] for k in range(2, 11)]
     assert touched(lying(z=0.0395, radius=0.04)) == [[0, k] for k in range(3, 11)]
@@ -75,7 +75,7 @@ def test_next_to_a_joint_behind_the_plane_a_rod_is_left_out():
     assert touched(model) == [[0, k] for k in range(2, 8)]
 
 
-def test_a_joint_between_many_is_no_contact_but_a_pair_alone_is_meant():
+def test_joined_parts_are_excluded_unless_they_are_the_only_pair():
     model = Model("pendulum")
     bob = model.add_body("bob", Box(0.1, 0.1, 1, density=100), (0, 0, -0.5))
     model.add_joint("pin", "revolute", model.ground, bob, at=(0, 0, 0), axis=(0, 1, 0))
@@ -90,7 +90,7 @@ def test_a_joint_between_many_is_no_contact_but_a_pair_alone_is_meant():
     assert touched(model) == [[0, 2]]
 
 
-def test_a_rod_with_centres_off_its_curve_is_refused():
+def test_rod_with_offset_centres_of_mass_is_rejected():
     model = Model("m")
     section = Section.circular(0.01, RUBBER).with_centers(mass=(0.001, 0))
     rod = model.add_rod("rod", [(0, 0, 1), (1, 0, 1)], section, 3)
@@ -103,7 +103,7 @@ def test_a_rod_with_centres_off_its_curve_is_refused():
 
 
 @quiet
-def test_a_ball_on_a_table_comes_back_to_its_height_with_all_its_energy():
+def test_ball_on_a_plane_returns_to_its_height_and_energy():
     """Tops 1 + v^2/(2 g) = 1.05099 m; k d^2/2 = m g (top - rho + d) is deepest: 0.0326 m."""
     result = simulate(ball_on_floor(v=(0, 0, 1)), 1.1, 1e-3, output_every=1, progress=False)
     contact, z = result.contact("on"), result.body("ball").r[:, 2]
@@ -128,7 +128,7 @@ def test_a_ball_on_a_table_comes_back_to_its_height_with_all_its_energy():
 
 
 @quiet
-def test_a_ball_that_slides_bounces_with_its_restitution_and_loses_what_the_balance_says():
+def test_sliding_ball_bounces_with_its_restitution_and_balanced_losses():
     """v_after = 0.7 v; sliding all the while the floor takes mu times the normal impulse, m (1 + 0.7) v, and turns the ball."""
     parameters = {"restitution": 0.7, "friction": 0.1, "rest_speed": 1e-6, "stiffness": 1e6}
     model = ball_on_floor(0.051, (3, 0, -1), 0.0, **parameters)
@@ -143,7 +143,7 @@ def test_a_ball_that_slides_bounces_with_its_restitution_and_loses_what_the_bala
 
 
 @quiet
-def test_what_lies_on_a_plane_that_is_driven_goes_with_it():
+def test_part_on_a_driven_plane_moves_with_it():
     """A plane that rises carries a rod; the work of the drive is what the rod gains."""
     model = Model("lift", gravity=(0, 0, -G))
     lift = model.add_driven("lift", displacement=signals.SmoothStep(0.05, 0.0, 0.3).along((0, 0, 1)))
@@ -157,7 +157,7 @@ def test_what_lies_on_a_plane_that_is_driven_goes_with_it():
 
 
 @quiet
-def test_a_contact_of_a_file_and_one_that_is_not_there(tmp_path):
+def test_contact_is_read_from_a_file_and_a_missing_one_is_reported(tmp_path):
     result = simulate(ball_on_floor(), 1e-2, 1e-2, output=tmp_path / "ball.vtkhdf", progress=False)
     assert Result.load(tmp_path / "ball.vtkhdf").contacts == result.contacts == ["on"]
     with pytest.raises(UnknownName, match="no contact 'fall'; the contacts are 'on'"):
@@ -193,7 +193,7 @@ def written(tmp_path, data):
     [{"stiffness": 1e4}, {"stiffness": None, "law": "1e4*depth + 2e9*depth**3 - 2e6*depth**2"}],
     ids=str,
 )
-def test_a_scene_is_the_model_of_python_and_check_says_what_to_expect(tmp_path, capsys, law):
+def test_contact_scene_equals_the_python_model_and_check_reports_estimates(tmp_path, capsys, law):
     path = written(tmp_path, SCENE | {"contacts": [SCENE["contacts"][0] | law]})
     one, other = load(path).model.build(), ball_on_floor(v=(0, 0, 1), **law).build()
     assert one.layout.description["fingerprint"] == other.layout.description["fingerprint"]
@@ -234,7 +234,7 @@ def test_duplicate_surface_name_is_rejected(tmp_path):
 
 
 @quiet
-def test_the_twin_has_the_spheres_of_a_rod_and_leaves_out_its_own_surface():
+def test_rigid_twin_has_the_spheres_of_a_rod_but_not_its_surface():
     model = Model("twin", gravity=(0, 0, -G))
     rod = model.add_rod("rod", [(0, 0, 1), (1, 0, 1)], Section.circular(0.01, RUBBER), 4)
     floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))

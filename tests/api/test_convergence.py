@@ -77,7 +77,7 @@ def chosen(name, error, planned=None, noise=0.0):
 
 @pytest.mark.parametrize("error", [1e-3, 2e-4, 1e-5])
 @pytest.mark.parametrize("name", FIELDS)
-def test_a_choice_that_is_said_to_keep_to_the_error_does(name, error):
+def test_accepted_choice_is_within_the_error_bound(name, error):
     choice, row, runs = chosen(name, error)
     assert choice.ok
     assert runs.error(row) <= choice.checked * (1 + 1e-9)
@@ -88,7 +88,7 @@ def test_a_choice_that_is_said_to_keep_to_the_error_does(name, error):
 @pytest.mark.parametrize(
     "name", ["both alike", "together more than alone", "aslant", "of high order in space"]
 )
-def test_no_choice_does_three_times_the_work_that_is_needed(name, error):
+def test_choice_needs_at_most_three_times_the_minimal_work(name, error):
     _, row, runs = chosen(name, error)
     needed = np.inf
     for m in np.geomspace(0.25, 60.0, 60):
@@ -109,7 +109,7 @@ def test_choice_reports_its_mesh_and_step_errors(name):
     assert choice.estimated == pytest.approx(choice.checked / 1.1, rel=1e-9)
 
 
-def test_an_error_that_no_choice_keeps_to_is_missed(monkeypatch, capsys):
+def test_unreachable_error_bound_is_reported_as_missed(monkeypatch, capsys):
     """Runs that are finer than all levels find nothing new: their noise is three times the error asked for."""
     error = 5e-6
     choice, _, runs = chosen("both alike", error, noise=3 * error)
@@ -135,14 +135,14 @@ def test_an_error_that_no_choice_keeps_to_is_missed(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(("order", "expected"), [(4, 4 / 3), (2, 4 / 3), (1, 2.0), (0, 2.0)])
-def test_an_error_is_told_from_one_refinement_by_no_more_than_order_2(order, expected):
+def test_error_estimate_from_one_refinement_assumes_at_most_order_2(order, expected):
     """Of the error the refinement takes 1 - 2^-p away; of order 1 where all levels are exact."""
     levels = [LIMIT + (order > 0) * 2.0 ** (-order * k) * ALONG for k in range(4)]
     refinement = series("x", np.arange(4.0), levels, 1.0)
     assert refinement.error_of(1e-3) == pytest.approx(expected * 1e-3, rel=1e-9)
 
 
-def test_of_several_measures_the_worst_is_told_and_decides():
+def test_worst_of_several_measures_is_reported_and_decides():
     """One finds the limit on all levels, the other has noise that no refinement takes away."""
     good, bad = Exact(plan(), "both alike"), Exact(plan(), "both alike", noise=1.5e-5)
     sequences = [
@@ -160,7 +160,7 @@ def test_of_several_measures_the_worst_is_told_and_decides():
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 @pytest.mark.parametrize("error", [1e-4, 1.3e-4, 1.7e-4])
-def test_choices_have_as_many_elements_as_their_order_divides_and_are_refined_by_whole_factors(order, error):
+def test_meshes_are_divisible_by_the_order_and_refined_by_integer_factors(order, error):
     _, _, runs = chosen("both alike", error, plan(elements=2 * order, order=order))
     assert {run.elements["rod"] % order for run in runs.rows} == {0}
     here, finer, sooner = runs.rows[-3:]
@@ -172,7 +172,7 @@ def test_choices_have_as_many_elements_as_their_order_divides_and_are_refined_by
 @pytest.mark.parametrize(
     ("n_steps", "between", "every"), [(200, 10, 1), (203, 7, 7), (203, 10, 2), (1000, 50, 2), (7, 1, 1)]
 )
-def test_every_run_ends_at_the_end_and_has_outputs_at_the_samples(n_steps, between, every, motion):
+def test_all_runs_end_at_t_end_and_have_outputs_at_the_sample_times(n_steps, between, every, motion):
     planned = plan(n_steps=n_steps, between=between, motion=motion, every=every if not motion else between)
     t_end = n_steps * planned.first.dt
     for s in (0.25, 0.4, 0.99, 1.0, 1.01, 1.7, 2.0, 3.3, 11.9):
@@ -207,7 +207,7 @@ def scene(tmp_path_factory):
     return file
 
 
-def test_the_choice_for_a_rod_keeps_to_the_error_against_a_far_finer_run(scene):
+def test_choice_for_a_rod_is_within_the_error_of_a_reference_run(scene):
     convergence = converge(scene, error=2e-3, workers=0, progress=False)
     assert convergence.mesh[0].order == pytest.approx(2.0, abs=0.2)
     assert convergence.step[0].order == pytest.approx(2.0, abs=0.2)
@@ -244,7 +244,7 @@ def test_measures_are_refined_like_the_motion(scene):
     assert [x.name for x in convergence.mesh] == measures
 
 
-def test_a_plan_begins_with_whole_elements_of_the_scene(tmp_path):
+def test_plan_starts_with_integer_numbers_of_elements(tmp_path):
     file = tmp_path / "scene.yaml"
     file.write_text(SCENE.replace("n_elements: 6", "n_elements: 7, element: lagrange(3)"))
     made = plan_of(base_of(file), 3, motion=True)
@@ -266,7 +266,7 @@ run: {t_end: 0.5, dt: 0.02}
 """
 
 
-def test_for_a_small_error_a_higher_order_is_cheaper_and_takes_longer_steps(tmp_path, capsys):
+def test_higher_order_is_cheaper_for_small_errors(tmp_path, capsys):
     file = tmp_path / "bars.yaml"
     file.write_text(TWO_BARS)
     command = ["converge", str(file), "--schemes", "em", "em4", "--error", "1e-6", "--workers", "0"]
@@ -285,7 +285,7 @@ def made(seconds, ok=True, choice=True, notes=()):
     return Convergence("a.yaml", 1e-3, [], [], selected, None, {"arm": 10}, list(notes), seconds / 100.0)
 
 
-def test_the_cheapest_scheme_is_the_fastest_of_those_that_keep_to_the_error():
+def test_cheapest_scheme_is_the_fastest_within_the_error():
     schemes = {
         "slow": made(3.0),
         "missed": made(0.1, ok=False),
@@ -321,11 +321,11 @@ def test_unsupported_scheme_is_reported_and_others_continue(scene):
     ("scheme", "variants"),
     [("em", ("em", "em4", "em6", "em8")), ("em4-ggl", ("em-ggl", "em4-ggl", "em6-ggl", "em8-ggl"))],
 )
-def test_scheme_variants_have_other_orders(scheme, variants):
+def test_scheme_variants_differ_in_order(scheme, variants):
     assert scheme_variants(scheme) == variants
 
 
-def test_schemes_that_cannot_be_chosen_from_are_refused(tmp_path):
+def test_schemes_without_variants_are_rejected(tmp_path):
     file = tmp_path / "bars.yaml"
     file.write_text(TWO_BARS)
     for scheme in ("em-d(0.8)", "EML"):
@@ -337,7 +337,7 @@ def test_schemes_that_cannot_be_chosen_from_are_refused(tmp_path):
         cheapest_scheme(file, ["em", "em5"])
 
 
-def test_a_saved_model_converges_by_the_settings_that_are_given(tmp_path):
+def test_saved_model_is_refined_with_given_settings(tmp_path):
     """`Model.save` writes no settings of a run."""
     model = Model("swing", gravity=(0, 0, -9.81))
     bar = model.add_body("bar", Box(1, 0.1, 0.1, mass=1), (0.5, 0, 0))

@@ -38,7 +38,7 @@ def answered(monkeypatch, capsys):
     return found
 
 
-def test_a_sound_machine_is_found_sound_and_its_run_is_timed():
+def test_doctor_finds_no_fault_and_times_a_run():
     done = subprocess.run(
         [sys.executable, "-m", "rodsim", "doctor", "--json"], capture_output=True, text=True, cwd=ROOT
     )
@@ -57,9 +57,7 @@ def test_a_sound_machine_is_found_sound_and_its_run_is_timed():
         assert finding["state"] == OK or finding["cure"]
 
 
-def test_a_cache_that_cannot_be_written_is_broken_and_so_is_a_compiler_that_is_switched_off(
-    tmp_path, monkeypatch, answered
-):
+def test_doctor_reports_an_unwritable_cache_and_a_disabled_compiler(tmp_path, monkeypatch, answered):
     file = tmp_path / "file"
     file.touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(file / "cache"))
@@ -72,7 +70,7 @@ def test_a_cache_that_cannot_be_written_is_broken_and_so_is_a_compiler_that_is_s
     assert "unset NUMBA_DISABLE_JIT" in checks["processor"]["cure"]
 
 
-def test_a_cache_on_a_full_disk_is_broken(tmp_path, monkeypatch, answered):
+def test_doctor_reports_a_cache_on_a_full_disk(tmp_path, monkeypatch, answered):
     """An empty file can still be made there."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -117,7 +115,7 @@ def test_doctor_reports_failed_probes(said, tmp_path, monkeypatch):
     assert said in ask("x", limit=0.5 if "no answer" in said else 30.0)["error"]
 
 
-def test_a_probe_names_what_it_raises_and_what_cannot_be_imported(capsys, monkeypatch):
+def test_probe_reports_exceptions_and_failed_imports(capsys, monkeypatch):
     monkeypatch.setitem(probes.PROBES, "window", lambda: 1 / 0)
     probes.main(["window"])
     assert json.loads(capsys.readouterr().out) == {"error": "ZeroDivisionError: division by zero"}
@@ -153,7 +151,7 @@ ANSWERS = [  # of a check, what its probe answers, the state and what is said
 
 
 @pytest.mark.parametrize(("check", "answer", "state", "said"), ANSWERS)
-def test_what_a_probe_answers_is_judged_and_cured(check, answer, state, said, answered):
+def test_doctor_judges_probe_answers_and_names_the_remedy(check, answer, state, said, answered):
     finding = answered(answer)[check]
     assert finding["state"] == state
     assert said in finding["words"] + finding["cure"]
@@ -171,7 +169,7 @@ REQUIRES = [
 VERSIONS = {"numpy": "1.26.4+local", "pytest": "9.1rc1", "PyYAML": "6.0"}
 
 
-def test_missing_and_old_packages_are_named_by_extra_with_the_line_that_cures_it(monkeypatch, answered):
+def test_doctor_reports_missing_and_old_packages_with_the_install_command(monkeypatch, answered):
     def version(name):
         if name not in VERSIONS:
             raise importlib.metadata.PackageNotFoundError(name)
@@ -190,7 +188,7 @@ def test_missing_and_old_packages_are_named_by_extra_with_the_line_that_cures_it
     assert "is too old" in checks["extra test"]["words"]
 
 
-def test_a_program_that_was_not_installed_is_said_so(monkeypatch, answered):
+def test_doctor_reports_a_program_that_is_not_installed(monkeypatch, answered):
     def absent(name):
         raise importlib.metadata.PackageNotFoundError(name)
 
@@ -201,7 +199,7 @@ def test_a_program_that_was_not_installed_is_said_so(monkeypatch, answered):
     assert checks["libraries"]["state"] == ABSENT
 
 
-def test_windows_is_said_to_be_not_supported(monkeypatch, answered):
+def test_doctor_reports_windows_as_unsupported(monkeypatch, answered):
     assert answered({})["rodsim"]["state"] == OK
     monkeypatch.setattr(sys, "platform", "win32")
     finding = answered({})["rodsim"]
@@ -209,7 +207,7 @@ def test_windows_is_said_to_be_not_supported(monkeypatch, answered):
     assert "WSL" in finding["cure"]
 
 
-def test_a_check_that_fails_itself_does_not_end_the_report(monkeypatch, capsys):
+def test_failing_check_does_not_end_the_doctor_report(monkeypatch, capsys):
     monkeypatch.setattr(installed_packages, "packages", lambda: 1 / 0)
     monkeypatch.setattr(health_checks, "ask", lambda *_, **__: {})
     assert main(["doctor"]) == 1

@@ -169,7 +169,7 @@ def loaded(tmp_path, data: dict[str, Any]) -> Model:
 
 
 @pytest.mark.parametrize("key", KINDS)
-def test_an_entry_says_all_of_itself_in_the_schema(key):
+def test_schema_documents_every_entry_completely(key):
     published = schema.Scene.model_json_schema()
     kind, definition = (
         COMPONENT_TYPES[key],
@@ -189,7 +189,7 @@ def test_an_entry_says_all_of_itself_in_the_schema(key):
 
 
 @pytest.mark.parametrize("key", KINDS)
-def test_an_entry_of_a_scene_acts_and_is_described_listed_and_met_by_a_node(tmp_path, key):
+def test_scene_entry_acts_and_is_described_and_listed(tmp_path, key):
     kind = COMPONENT_TYPES[key]
     model = loaded(tmp_path, scene(key))
     made = getattr(model, kind.table)["it"]
@@ -219,7 +219,7 @@ def test_an_entry_of_a_scene_acts_and_is_described_listed_and_met_by_a_node(tmp_
 
 
 @pytest.mark.parametrize("key", KINDS)
-def test_the_twin_holds_an_entry_or_says_why_not(tmp_path, key):
+def test_rigid_twin_keeps_an_entry_or_reports_why_not(tmp_path, key):
     model = loaded(tmp_path, scene(key))
     made = getattr(model, COMPONENT_TYPES[key].table)["it"]
     twin = model.rigidified("wire")
@@ -249,7 +249,7 @@ def test_invalid_entries_are_reported_with_their_line(tmp_path, key):
 
 
 @pytest.mark.parametrize("key", KINDS)
-def test_a_name_stands_once_among_all_with_which_it_could_be_mistaken(tmp_path, key):
+def test_names_are_unique_among_entries_that_could_be_confused(tmp_path, key):
     kind = COMPONENT_TYPES[key]
     for other in COMPONENT_TYPES.values():
         data = scene(key)
@@ -267,7 +267,7 @@ OF_OTHER_ARGUMENTS = ("loads", "energies", "springs", "torsion_springs", "law_sp
 
 
 @pytest.mark.parametrize("key", [key for key in KINDS if key not in OF_OTHER_ARGUMENTS])
-def test_the_method_of_the_model_takes_what_the_entry_states(key):
+def test_model_method_has_the_arguments_of_the_entry(key):
     """Which method: by what it returns. Loads have two, whose kind is their name; parameters of energies are keywords; springs
     of all kinds have one method (tests/api/test_springs.py).
     """
@@ -286,7 +286,7 @@ def test_the_method_of_the_model_takes_what_the_entry_states(key):
     assert defaults == {"self": inspect.Parameter.empty, "name": inspect.Parameter.empty, **stated_there}
 
 
-def test_a_kind_registered_here_runs_from_a_scene(tmp_path, capsys):
+def test_kind_registered_in_a_test_runs_from_a_scene(tmp_path, capsys):
     path = tmp_path / "scene.yaml"
     path.write_text(yaml.safe_dump(scene(BrakeEntry.key, on="one")))
     assert main(["check", str(path)]) == 0
@@ -300,7 +300,7 @@ def test_a_kind_registered_here_runs_from_a_scene(tmp_path, capsys):
         )
 
 
-def test_a_kind_that_is_gone_is_not_known_to_scenes(tmp_path):
+def test_unregistered_kind_is_unknown_to_scenes(tmp_path):
     data = scene(BrakeEntry.key)
     del COMPONENT_TYPES[BrakeEntry.key]
     with pytest.raises(SceneError, match="the key 'test_brakes' is not known here"):

@@ -29,7 +29,7 @@ def nothing_said() -> Iterator[None]:
 
 @pytest.mark.parametrize("constant", [(), ("gravity",)])
 @pytest.mark.parametrize("EA", [1e14, 1e17])
-def test_a_load_below_the_rounding_of_the_stiffness_bends_as_it_should(EA: float, constant: tuple) -> None:
+def test_load_below_the_round_off_of_the_stiffness_bends_correctly(EA: float, constant: tuple) -> None:
     """By q L^4/(8 EI) = 4.3e-8 of its length; eps EA is a fiftieth of the load."""
     weight = 1e-14 * EA  # N, of 1 kg
     EI = weight / 8 / 4.3e-8
@@ -44,7 +44,7 @@ def test_a_load_below_the_rounding_of_the_stiffness_bends_as_it_should(EA: float
     assert "unbalanced" in describe_origin(result.description)[-1]
 
 
-def test_in_parts_such_a_load_bends_by_as_much() -> None:
+def test_small_load_applied_in_increments_bends_by_as_much() -> None:
     model, _, end = cantilever(section(EA=1e16, GA=1e16, GJ=1e9, EI=1e9), 1.0, 12)
     model.add_force("push", end, (0.0, 0.0, 1.0))
     result = equilibrium(model, method=Newton(factors=np.linspace(0.25, 1.0, 4)))
@@ -52,7 +52,7 @@ def test_in_parts_such_a_load_bends_by_as_much() -> None:
 
 
 @pytest.mark.parametrize(("seed", "offset"), [(0, 0.0), *((seed, 1e-15) for seed in range(4))])
-def test_a_rigid_motion_is_not_pushed_by_rounding(seed: int, offset: float) -> None:
+def test_rigid_motion_is_not_excited_by_round_off(seed: int, offset: float) -> None:
     """A bar on a ball joint may turn about its line; a load along it is below the rounding of stiff springs beside it.
 
     Where it is 1e-15 beside its place, no pivot of the tangent is zero, and the springs pull by as much.
@@ -71,7 +71,7 @@ def test_a_rigid_motion_is_not_pushed_by_rounding(seed: int, offset: float) -> N
     assert np.abs(result.state().quat[1] - result.state(0).quat[1]).max() < 1e-12
 
 
-def test_loads_that_are_seen_are_not_warned_of() -> None:
+def test_loads_above_round_off_give_no_warning() -> None:
     model, _, end = cantilever(section(EA=2e7, GA=8e6, GJ=150.0, EI=170.0), 1.0, 10)
     model.add_force("push", end, (0.0, 0.0, -1.0))
     with nothing_said():
@@ -79,7 +79,7 @@ def test_loads_that_are_seen_are_not_warned_of() -> None:
     assert not {"unbalanced", "unstable"} & set(result.statics)
 
 
-def test_a_rod_as_slender_as_a_hair_takes_as_few_load_steps_as_any() -> None:
+def test_very_slender_rod_needs_no_more_load_steps() -> None:
     """sqrt(EA L^2/EI) = 2.6e5: the strains along a correction are known to more than EA/EI L^2 digits."""
     width = 100.0 * np.sqrt(12.0) / 2.6e5
     with pytest.warns(RoundedForcesWarning):
@@ -120,7 +120,7 @@ def test_unstable_equilibrium_is_reported_with_its_pivots_and_origin(moment: flo
 
 
 @pytest.mark.parametrize("moment", [10.0, 17.0])  # with two ways down, and with four
-def test_from_an_unstable_equilibrium_there_is_a_way_to_a_stable_one(moment: float) -> None:
+def test_path_leads_from_an_unstable_to_a_stable_equilibrium(moment: float) -> None:
     with nothing_said():
         result = twisted(moment / (2 * np.pi), unstable="leave")
     assert np.abs(result.state().r[:, 1:]).max() > 1e-3
@@ -144,7 +144,7 @@ def test_upright_bar_is_reported_unstable_and_leaves_to_hanging() -> None:
     assert upright(unstable="leave").state().r[1] == pytest.approx((0, 0, -0.5), abs=1e-9)
 
 
-def test_a_motion_that_costs_nothing_is_not_unstable() -> None:
+def test_zero_energy_motion_is_not_reported_as_unstable() -> None:
     """A ball hung at a spherical joint may turn about the vertical, a follower's K is none to judge by."""
     model = Model("hanging", gravity=(0, 0, -9.81))
     body = model.add_body("ball", Box(0.3, 0.2, 0.1, density=1000.0), position=(0.2, 0.1, -0.5))
@@ -168,7 +168,7 @@ def audited(result: Result, factor: float, off: float) -> set[str]:
         statics["motions"]["right"]["path"][-1][0][1] -= off
 
 
-def test_the_audit_sees_forces_off_by_3e_8_and_joints_by_3e_9_of_the_models_size() -> None:
+def test_audit_detects_force_errors_of_3e_8_and_joint_errors_of_3e_9() -> None:
     """And no less than a tenth of its bounds, 1e-9 and 1e-10."""
     model = Model("strip")
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section(EA=100.0, GA=50.0, GJ=2.0, EI=2.0), 8)
@@ -209,14 +209,14 @@ def counts(text):
 
 
 @pytest.mark.parametrize("method", ["newton", "arc-length"])
-def test_a_search_shows_the_load_factors_it_has_reached(method, capsys, monkeypatch):
+def test_equilibrium_search_shows_its_load_factors(method, capsys, monkeypatch):
     result = equilibrium(held(), method=method, progress=True)
     shown = counts(capsys.readouterr().err)
     assert int(shown[-1][0]) == result.n_outputs
     assert float(shown[-1][1]) == pytest.approx(result.load_factor[-1], rel=1e-5)
 
 
-def test_nothing_is_shown_where_stderr_is_no_terminal_or_if_it_is_not_wanted(capsys, monkeypatch):
+def test_no_progress_without_terminal_or_if_disabled(capsys, monkeypatch):
     equilibrium(held())
     assert counts(capsys.readouterr().err) == []
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
@@ -224,7 +224,7 @@ def test_nothing_is_shown_where_stderr_is_no_terminal_or_if_it_is_not_wanted(cap
     assert counts(capsys.readouterr().err) == []
 
 
-def test_the_command_shows_its_way_on_a_terminal_unless_quiet(tmp_path, capsys, monkeypatch):
+def test_equilibrium_command_shows_progress_on_a_terminal_unless_quiet(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     scene = tmp_path / "bar.yaml"
     scene.write_text(HELD)

@@ -74,7 +74,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Any], Any]]] = {
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_all_kinds_of_starts_begin_with_the_same_state(name: str, tmp_path: Any) -> None:
+def test_all_kinds_of_initial_states_are_equivalent(name: str, tmp_path: Any) -> None:
     function, read = FUNCTIONS[name]
     file = tmp_path / "bent.vtkhdf"
     bent = equilibrium(beam(), output=file)
@@ -129,7 +129,7 @@ def test_invalid_initial_states_are_rejected(name: str, tmp_path: Any) -> None:
         function(beam(), start=tmp_path / "missing.vtkhdf")
 
 
-def test_prepared_models_take_old_names_too() -> None:
+def test_prepared_models_accept_old_names() -> None:
     path = equilibrium(beam(), method=rodsim.Newton(first_step=0.3))
     first = path.t[1]
     prepared = beam().prepare(t_end=0.02, dt=0.01, start=path)
@@ -146,7 +146,7 @@ def test_prepared_models_take_old_names_too() -> None:
     assert np.array_equal(later.state(0).r, path.state(1).r)
 
 
-def test_a_run_says_that_it_began_with_a_state(tmp_path: Any) -> None:
+def test_description_of_a_run_names_its_initial_state(tmp_path: Any) -> None:
     bent = equilibrium(beam())
     run = simulate(beam(), 0.02, 0.01, start=bent.state())
     page = tmp_path / "page.html"
@@ -164,7 +164,7 @@ def strip(end: tuple[float, float, float]) -> Model:
     return model
 
 
-def test_joints_stay_where_an_equilibrium_has_moved_them() -> None:
+def test_joints_moved_by_an_equilibrium_stay_there() -> None:
     """Also in a rotation that begins with it, and in what begins with that."""
     moved = equilibrium(strip((1, 0, 0)), motions={"right": {"displacement": (0.0, 0.05, 0.0)}})
     repeated = equilibrium(strip((1, 0, 0)), start=moved)
@@ -179,7 +179,7 @@ def test_joints_stay_where_an_equilibrium_has_moved_them() -> None:
     assert shapes.description["start"]["moved"] == ["right"]
 
 
-def test_modes_about_a_rotation_take_its_axes() -> None:
+def test_modes_about_a_steady_rotation_use_its_axes() -> None:
     rotation = steady_rotation(spinner(), SPIN)
     spectrum = modes(spinner(), 8, start=rotation)
     assert spectrum.omega == pytest.approx(modes(spinner(), 8, rotation.state, spin=SPIN).omega, rel=1e-12)
@@ -190,7 +190,7 @@ def test_modes_about_a_rotation_take_its_axes() -> None:
     )
 
 
-def test_a_run_that_begins_with_a_rotation_rotates_on() -> None:
+def test_run_started_with_a_rotation_continues_it() -> None:
     rotation = steady_rotation(spinner(), SPIN)
     run = simulate(spinner(), 0.05, 0.001, start=rotation)
     distances = np.linalg.norm(run.rod("rod").r[:, -1] - run.rod("rod").r[:, 0], axis=1)
@@ -216,7 +216,7 @@ def hub(kind: str, rate: float | None = None) -> Model:
 
 
 @pytest.mark.parametrize("rate", [None, 20.0])
-def test_a_hub_that_may_rotate_rotates_on(rate: float | None) -> None:
+def test_free_hub_continues_its_rotation(rate: float | None) -> None:
     rotation = steady_rotation(hub("revolute", rate), SPIN)
     run = simulate(hub("revolute", rate), 0.01, 0.001, start=rotation)
     assert run.state().Omega[1:, 2] == pytest.approx(20.0, abs=1e-2)
@@ -227,14 +227,14 @@ def test_a_hub_that_may_rotate_rotates_on(rate: float | None) -> None:
 @pytest.mark.parametrize(
     ("kind", "rate", "what"), [("weld", None, "weld joint 'bearing'"), ("revolute", 10.0, "drive 'motor'")]
 )
-def test_what_holds_a_model_does_not_let_it_rotate_on(kind: str, rate: float | None, what: str) -> None:
+def test_supported_model_does_not_continue_a_rotation(kind: str, rate: float | None, what: str) -> None:
     rotation = steady_rotation(hub(kind, rate), SPIN)
     words = rf"start: {what} does not let the model rotate with \[0.0, 0.0, 20.0\] rad/s\. Drive "
     with pytest.raises(ModelError, match=words):
         simulate(hub(kind, rate), 0.01, 0.001, start=rotation)
 
 
-def test_members_of_the_state_that_was_returned_before_warn() -> None:
+def test_deprecated_members_of_the_returned_state_warn() -> None:
     rotation = steady_rotation(spinner(), SPIN)
     with pytest.warns(DeprecationWarning, match=r"steady_rotation\(\.\.\.\)\.state\._replace"):
         changed = rotation._replace(v=rotation.state.v + 1.0)

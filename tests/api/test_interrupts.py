@@ -129,7 +129,7 @@ def kill_thrice():
 @pytest.mark.parametrize(
     ("handler", "times"), [(signal.SIG_DFL, 1), (signal.SIG_IGN, 0)], ids=["default", "ignored"]
 )
-def test_sigterm_is_heard_once_and_not_if_the_caller_ignores_it(handler, times):
+def test_sigterm_is_handled_once_unless_the_caller_ignores_it(handler, times):
     before = signal.signal(signal.SIGTERM, handler)
     try:
         assert kill_thrice() == times
@@ -155,7 +155,7 @@ def test_stopped_studies_print_the_command_to_resume(tmp_path, monkeypatch, caps
     assert "nothing is kept without -o" in capsys.readouterr().err
 
 
-def test_where_files_cannot_be_locked_none_is_written(tmp_path, monkeypatch, capsys):
+def test_no_file_is_written_without_locks(tmp_path, monkeypatch, capsys):
     """As on Windows: refused before anything is computed; without a file a run does as everywhere."""
     monkeypatch.setattr("rodsim.results.lock.fcntl", None)
     path = tmp_path / "out.vtkhdf"

@@ -46,7 +46,7 @@ def large_model(n=40):
     return model, made
 
 
-def test_what_a_model_is_made_of_shows_itself_in_a_line():
+def test_parts_of_a_model_have_one_line_representations():
     model, made = large_model()
     shown = [repr(item) for item in made]
     assert [words for words in shown if len(words) > LONGEST or "\n" in words or " at 0x" in words] == []
@@ -63,7 +63,7 @@ def test_what_a_model_is_made_of_shows_itself_in_a_line():
     )
 
 
-def test_a_rod_a_body_and_a_joint_show_tables_in_a_notebook():
+def test_rod_body_and_joint_have_html_tables():
     model, _ = large_model(2)
     rod, body, joint = (
         Reader(part._repr_html_())
@@ -89,7 +89,7 @@ def run(tmp_path_factory):
     return simulate(falling(), 0.2, 0.01, output=path, output_every=2)
 
 
-def test_results_audits_and_comparisons_show_themselves_in_a_line(run):
+def test_results_audits_and_comparisons_have_one_line_representations(run):
     comparison = compare(run, run)
     for shown in (comparison, audit(run), MemoryWriter(large_model()[0].build().layout).result()):
         assert len(repr(shown)) <= LONGEST
@@ -97,7 +97,7 @@ def test_results_audits_and_comparisons_show_themselves_in_a_line(run):
     assert repr(audit(run)) == "<Audit of 'falling': all laws that can be judged were kept>"
 
 
-def test_a_model_is_compared_by_running_it_as_the_other_was(run):
+def test_model_is_compared_by_running_it_like_the_result(run):
     """With its end, step, integrator and outputs, on either side."""
     for comparison in (compare(falling(), run), compare(run, falling())):
         assert comparison.within(1e-12)
@@ -115,7 +115,7 @@ def test_a_model_is_compared_by_running_it_as_the_other_was(run):
     assert "dt = 0.01" in with_other.b
 
 
-def test_a_run_that_began_with_a_result_does_not_say_how_to_run_a_model(run):
+def test_restarted_run_cannot_define_the_settings_of_a_model(run):
     restarted = simulate(falling(), 0.02, 0.01, start=run)
     with pytest.raises(ResultError, match="it began with the state of another result"):
         compare(falling(), restarted)
@@ -136,7 +136,7 @@ run: {t_end: 0.02, dt: 1e-2}
 """
 
 
-def test_a_scene_that_pyyaml_has_read_is_the_scene_of_the_file(tmp_path):
+def test_scene_read_by_pyyaml_equals_that_of_the_file(tmp_path):
     file = tmp_path / "scene.yaml"
     file.write_text(LOADED)
     by_yaml, data = yaml.safe_load(LOADED), read_scene(file)
@@ -149,7 +149,7 @@ def test_a_scene_that_pyyaml_has_read_is_the_scene_of_the_file(tmp_path):
     assert by_yaml["materials"]["rubber"]["E"] == "5.0e7"  # what was given stays as it is
 
 
-def test_texts_stay_texts_where_no_number_should_stand():
+def test_strings_are_not_converted_where_no_number_is_expected():
     data = yaml.safe_load(LOADED)
     data["rods"][0]["name"] = "1e5"
     data["joints"][0]["a"]["rod"] = data["joints"][0]["kind"] = "1e5"
@@ -161,7 +161,7 @@ def test_texts_stay_texts_where_no_number_should_stand():
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_a_study_takes_the_data_of_pyyaml_and_shows_its_table():
+def test_study_accepts_pyyaml_data_and_shows_its_table():
     values, measures = {"materials.rubber.E": [1e7, 5e7]}, ["final rods.cord.end.r.z"]
     study = sweep(yaml.safe_load(LOADED), values, measures, workers=0, progress=False)
     assert study.failed == {}
@@ -172,13 +172,13 @@ def test_a_study_takes_the_data_of_pyyaml_and_shows_its_table():
 
 
 @pytest.mark.parametrize("package", ["rodsim", "rigid", "discretization"])
-def test_annotations_are_there_for_users(package):
+def test_package_is_marked_as_typed(package):
     """PEP 561."""
     assert (files(package) / "py.typed").is_file()
     assert importlib.util.find_spec(package) is not None
 
 
-def test_the_longest_time_of_a_damaged_result_is_near_to_nothing(run):
+def test_search_of_an_output_ignores_times_that_are_nan(run):
     arrays = {name: run._source.read(name) for name in ("time",)}
     arrays["time"][3] = np.nan
 

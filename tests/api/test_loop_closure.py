@@ -44,7 +44,7 @@ def built(model):
 
 
 @pytest.mark.parametrize("kind", ["revolute", "spherical"])
-def test_a_loop_that_does_not_close_is_named_with_what_is_missing(kind):
+def test_open_loop_is_reported_with_its_gap(kind):
     gap = np.array([3e-4, -4e-4, 0.0])
     with pytest.raises(ModelError) as caught:
         four_bar(gap, kind=kind).build()
@@ -56,14 +56,14 @@ def test_a_loop_that_does_not_close_is_named_with_what_is_missing(kind):
     assert built(four_bar(gap - (0.0003, -0.0004, 0.0), kind=kind))  # what was said is the cure
 
 
-def test_a_gap_in_a_chain_is_of_no_loop():
+def test_gap_in_an_open_chain_is_not_reported_as_a_loop():
     with pytest.raises(ModelError) as caught:
         four_bar((0.1, 0, 0), open_at="B").build()
     assert "loop" not in str(caught.value)
     assert "'D': |g| = 0.1 m" in str(caught.value)
 
 
-def test_a_place_that_is_not_the_parts_is_of_no_loop():
+def test_wrong_joint_position_is_not_reported_as_a_loop():
     model = four_bar(open_at="D")
     rocker = model.bodies["rocker"]
     model.add_joint("D", "revolute", rocker.at_world(CORNERS[3]), model.ground, at=CORNERS[3] + 0.1, axis=Z)
@@ -83,7 +83,7 @@ def links(text):
     return [Link(*words.split()) for words in text.split(", ")]
 
 
-def test_the_way_round_is_the_shortest_and_ends_where_it_begins():
+def test_reported_loop_is_the_shortest_cycle():
     graph = links("a 0 1, b 1 2, c 2 3, d 3 0, across 1 3, tail 3 4, far 4 5")
     loop = loop_closed_by(graph, "d")
     assert loop.joints == ("a", "across", "d")
@@ -105,7 +105,7 @@ def tilted(angle):
 
 
 @pytest.mark.parametrize("angle", [1e-9, 1e-6, 1e-3])
-def test_axes_of_a_loop_that_are_hardly_parallel_are_named_when_it_is_built(angle):
+def test_slightly_misaligned_axes_of_a_loop_are_reported_at_build(angle):
     (said,) = built(four_bar(axes=(Z, Z, tilted(angle), tilted(angle / 2))))
     assert f"the axes of 'A' and 'C' are {np.degrees(angle):.3g} degrees off parallel" in said
     assert "make them so, or give one of the joints of this loop more motion" in said
@@ -114,12 +114,12 @@ def test_axes_of_a_loop_that_are_hardly_parallel_are_named_when_it_is_built(angl
 @pytest.mark.parametrize(
     "axes", [(Z, Z, Z, Z), (Z, Z, -Z, Z), (Z, Z, tilted(1e-14), Z), (Z, Z, tilted(0.1), Z)]
 )
-def test_axes_that_fit_and_axes_meant_so_are_not_named(axes):
+def test_aligned_and_intentionally_skew_axes_are_not_reported(axes):
     (said,) = built(four_bar(axes=axes))
     assert "degrees" not in said
 
 
-def test_axes_of_crosses_may_stand_as_they_like():
+def test_axes_of_universal_joints_are_not_checked():
     def two(kind):
         return [
             JointComponent(name=name, kind=kind, a=None, b=None, axis=tilted(x))
@@ -130,7 +130,7 @@ def test_axes_of_crosses_may_stand_as_they_like():
     assert find_misalignment(two("universal")) is None
 
 
-def test_a_slide_that_is_hardly_square_to_the_hinges_is_named():
+def test_slide_not_perpendicular_to_the_hinges_is_reported():
     def crank(slide):
         model = four_bar(open_at="D")
         model.add_joint("D", "prismatic", model.bodies["rocker"], model.ground, at=CORNERS[3], axis=slide)
@@ -177,7 +177,7 @@ def door(angle=0.0, shift=0.0):
     ],
     ids=["axes", "places"],
 )
-def test_joints_that_do_not_fit_a_stored_state_are_named_with_the_loop(other, gap):
+def test_joints_inconsistent_with_a_stored_state_are_reported_with_the_loop(other, gap):
     stored = simulate(door(), 0.01, 0.01)
     with pytest.raises(ModelError, match=gap) as caught:
         simulate(other, 0.01, 0.01, start=stored)

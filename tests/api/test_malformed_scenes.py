@@ -88,7 +88,7 @@ def mutations():
                 yield f"{label} misspelt", dumped(misspelt)
 
 
-def test_at_least_200_malformed_scenes_are_refused_with_place_and_cure(tmp_path, capsys, monkeypatch):
+def test_at_least_200_malformed_scenes_are_rejected_with_place_and_remedy(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("rodsim.cli.main.parser", cache(parser))  # a third of the time
     refused, bad = 0, []
     out, file = tmp_path / "out.vtkhdf", tmp_path / "scene.yaml"
@@ -213,7 +213,7 @@ joints:
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_wrong_scene_is_refused_at_once_with_file_line_object_and_value(case, tmp_path, capsys):
+def test_invalid_scene_is_rejected_with_file_line_object_and_value(case, tmp_path, capsys):
     text, line, words = REFUSED[case]
     file = tmp_path / "scene.yaml"
     file.write_text(text)
@@ -226,7 +226,7 @@ def test_a_wrong_scene_is_refused_at_once_with_file_line_object_and_value(case, 
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_numbers_without_a_point_are_numbers(tmp_path, capsys):
+def test_numbers_without_a_decimal_point_are_accepted(tmp_path, capsys):
     """YAML 1.1 takes 1e6 for a text; people and other programs do not."""
     file = tmp_path / "scene.yaml"
     file.write_text(LINE + SECTION + "run: {t_end: 1e-1, dt: 1E-2}\n")
@@ -234,7 +234,7 @@ def test_numbers_without_a_point_are_numbers(tmp_path, capsys):
     assert "dt = 0.01 s to t = 0.1 s" in capsys.readouterr().out
 
 
-def test_mutated_scenes_are_run_or_refused_and_never_crash(tmp_path):
+def test_mutated_scenes_run_or_are_rejected_without_crash(tmp_path):
     """What `python -m tests.support.fuzz_scenes 12 --seed 5` does."""
     ends = [(name, how, said) for name, how, said, _, _ in fuzz(12, 5, tmp_path, limit=60.0)]
     assert [end for end in ends if end[1] in ("crash", "slow")] == []

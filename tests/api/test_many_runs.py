@@ -54,7 +54,7 @@ CASES = {
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_each_run_is_to_the_bit_the_run_alone(case, threads):
+def test_batched_runs_equal_single_runs_bitwise(case, threads):
     make, parameters = CASES[case]
     prepared = make()
     many = simulate_many(prepared, parameters, threads=threads)
@@ -75,7 +75,7 @@ def test_arrays_of_all_runs_are_stacked():
         many.stack(lambda result: result.body("body").r[: 2 if result is many[0] else 1])
 
 
-def test_a_file_for_each_run(tmp_path):
+def test_each_run_may_have_a_file(tmp_path):
     prepared, parameters = swing(), [{COIL: 20.0}, {COIL: 30.0}]
     many = simulate_many(prepared, parameters, threads=2, outputs=tmp_path / "runs")
     assert {file.name for file in (tmp_path / "runs").iterdir()} == {"run-0000.vtkhdf", "run-0001.vtkhdf"}
@@ -87,7 +87,7 @@ def test_a_file_for_each_run(tmp_path):
         simulate_many(prepared, parameters, outputs=tmp_path / "runs")
 
 
-def test_a_run_that_fails_is_named_and_the_others_go_on():
+def test_failing_run_is_reported_and_others_continue():
     def push(t):
         return (0.0, 0.0, 0.0) if t < 6 * DT else (0.0, 1e12, 0.0)
 
@@ -106,7 +106,7 @@ def test_a_run_that_fails_is_named_and_the_others_go_on():
     assert repr(many) == "<3 runs, 1 of them failed>"
 
 
-def test_python_runs_while_a_march_does(monkeypatch):
+def test_python_threads_run_during_a_march(monkeypatch):
     """Without the interpreter's lock: a thread that counts goes on counting during one call of a march of some time."""
     model = Model("long", gravity=(0, 0, -9.81))
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0.1, 0)], SECTION, n_elements=2)

@@ -41,7 +41,7 @@ def moved(state, t):
 
 
 @pytest.mark.parametrize("kind", [COINCIDENT, PERPENDICULAR, ALONG, DISTANCE])
-def test_velocity_residual_is_the_rate_of_the_constraints_of_points_apart(kind):
+def test_velocity_residual_is_the_rate_of_the_distance_constraints(kind):
     system, state = constrained(kind)
     h = 1e-5
     ahead, behind = (constraint_residual(system, moved(state, t)) for t in (h, -h))
@@ -59,7 +59,7 @@ def stacked(states):
     "measure",
     [element_states, energies, momenta, translational_momenta, constraint_residual, velocity_residual],
 )
-def test_many_states_are_measured_as_one_by_one(make, measure):
+def test_measures_of_stacked_states_equal_those_of_single_states(make, measure):
     system, state = make()
     states = [moved(state, 0.1 * k)._replace(v=state.v * k) for k in range(3)]
     together = measure(system, stacked(states))
@@ -70,7 +70,7 @@ def test_many_states_are_measured_as_one_by_one(make, measure):
         np.testing.assert_allclose(field, of_each, rtol=1e-13, atol=1e-13)
 
 
-def test_the_momentum_of_a_consistent_rod_is_the_sum_over_its_frames():
+def test_momentum_of_a_rod_with_consistent_mass_is_the_sum_over_frames():
     system, state = free_rod()
     p = translational_momenta(system, state)[1:]
     assert p.sum(axis=0) == pytest.approx(system.frames.mass[1:] @ state.v[1:])
@@ -83,7 +83,7 @@ def test_the_momentum_of_a_consistent_rod_is_the_sum_over_its_frames():
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", MODELS)
-def test_a_result_keeps_its_system_to_the_bit(name, tmp_path):
+def test_result_stores_its_system_bitwise(name, tmp_path):
     built = MODELS[name]().build().system
     for output in (None, tmp_path / "a.vtkhdf"):
         result = simulate(MODELS[name](), 2 * DT, DT, output=output)
@@ -92,7 +92,7 @@ def test_a_result_keeps_its_system_to_the_bit(name, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_nothing_of_a_system_is_kept_by_being_empty_in_all_models():
+def test_every_table_of_a_system_is_filled_in_some_model():
     systems = [make().build().system for make in MODELS.values()]
     for kind in systems[0]._fields:
         assert any(np.size(getattr(system, kind)[0]) > 0 for system in systems), kind

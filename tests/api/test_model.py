@@ -20,7 +20,7 @@ RING = [(np.cos(a), np.sin(a), 0) for a in 2 * np.pi * np.arange(20) / 20]
 
 
 @pytest.mark.parametrize("up", [None, (1, 0, 1), (0, -1, 0.3)])
-def test_a_rod_that_begins_in_its_stress_free_shape_has_no_stress(up):
+def test_rod_starting_in_its_stress_free_shape_has_no_stress(up):
     angle = np.linspace(0.3, 2.3, 30)
     arc = np.stack([np.cos(angle), np.sin(angle), 0.2 * angle], axis=1)
     model = Model("arc")
@@ -29,7 +29,7 @@ def test_a_rod_that_begins_in_its_stress_free_shape_has_no_stress(up):
     assert energies(built.system, built.state).elastic < 1e-20  # round-off, squared, of E A L = 6e5 J
 
 
-def test_the_end_of_a_closed_rod_is_its_start_also_when_rounded():
+def test_end_of_a_closed_rod_is_its_start_up_to_round_off():
     model = Model("ring")
     ring = model.add_rod("ring", RING, SECTION, 12, closed=True)
     for k, s in enumerate((0.0, 1.0, 1.0 - 1e-12)):
@@ -39,7 +39,7 @@ def test_the_end_of_a_closed_rod_is_its_start_also_when_rounded():
     assert len(built.layout.rods[0].frames) == 12
 
 
-def test_a_joint_on_a_lone_body_at_the_origin_forgives_rounding():
+def test_joint_on_a_body_at_the_origin_tolerates_round_off():
     """The two points differ in the last digit; the model has no other size than their distance from the origin."""
     model = Model("pendulum")
     body = model.add_body("b", Box(1, 2, 3, mass=1), orientation=(np.cos(0.3), np.sin(0.3), 0, 0))
@@ -48,7 +48,7 @@ def test_a_joint_on_a_lone_body_at_the_origin_forgives_rounding():
     assert len(model.build().state.lam) == 3
 
 
-def test_points_of_all_sorts_of_parts_are_placed_where_they_are():
+def test_anchors_of_all_parts_have_their_positions():
     """All at once, and each alone, to the bit; from the frames of their parts, which are in the centres of mass."""
     model = Model("parts")
     orientation = quaternions.normalize(np.array([0.8, 0.3, -0.2, 0.45]))
@@ -87,7 +87,7 @@ SHAPES = [shape for shape, _ in SIZES.values()]
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: type(shape).__name__)
-def test_a_shape_is_of_its_class_and_no_other(shape):
+def test_shapes_are_instances_of_exactly_their_class(shape):
     assert isinstance(shape, rodsim.MassProperties)
     assert [kind for kind in SIZES if isinstance(shape, kind)] == [type(shape)]
     assert getattr(rodsim, type(shape).__name__) is type(shape)
@@ -98,7 +98,7 @@ def test_a_shape_is_of_its_class_and_no_other(shape):
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: type(shape).__name__)
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
-def test_copies_are_the_same(shape, copied):
+def test_copied_models_are_equal(shape, copied):
     other = copied(shape)
     assert type(other) is type(shape)
     assert repr(other) == repr(shape)
@@ -107,7 +107,7 @@ def test_copies_are_the_same(shape, copied):
     assert other.vertices.tobytes() == shape.vertices.tobytes()
 
 
-def test_a_body_says_what_it_is_made_of():
+def test_body_has_its_shape_and_properties():
     body = Model("m").add_body("block", Box(0.1, 0.2, 0.3, mass=1.0))
     assert isinstance(body.properties, Box)
     assert body.properties.y == 0.2
@@ -131,7 +131,7 @@ def same_rotation(p, q):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_form_is_the_same_orientation(form):
+def test_all_forms_of_an_orientation_are_equivalent(form):
     model = Model("m")
     body = model.add_body("a", Box(1, 1, 1, mass=1), orientation=FORMS[form])
     cart = model.add_driven("b", orientation=FORMS[form])
@@ -140,7 +140,7 @@ def test_every_form_is_the_same_orientation(form):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_an_attitude_may_return_every_form(form):
+def test_attitude_function_may_return_every_form(form):
     turned = {"quaternion": np.asarray, "list": np.ndarray.tolist, "matrix": quaternions.to_matrix}
     turned |= {"rows": lambda q: quaternions.to_matrix(q).tolist()}
     turned |= {"rotation": lambda q: Rotation.from_quat(np.roll(q, -1))}
@@ -161,7 +161,7 @@ WAYS = [(1, 0, 0), (0, 1, 0), (0, 0, -2), (1, 2, 3), (-1, -2, -3), (1, 2, 3 + 1e
 
 @pytest.mark.parametrize("a", WAYS)
 @pytest.mark.parametrize("b", WAYS)
-def test_the_aligning_rotation_takes_one_direction_to_the_other_by_the_angle_between_them(a, b):
+def test_align_rotates_by_the_angle_between_the_directions(a, b):
     q = align(a, b)
     u, v = (np.array(x) / np.linalg.norm(x) for x in (a, b))
     assert quaternions.rotate(q, u) == pytest.approx(v, abs=1e-8)
@@ -187,7 +187,7 @@ def orientation(tmp_path):
     return loaded
 
 
-def test_scenes_have_angles_of_euler_and_directions(orientation):
+def test_scenes_accept_euler_angles_and_directions(orientation):
     quat = orientation("{align: [0, 0, 1], with: [1, 0, 2]}")
     assert np.array_equal(quat, align((0, 0, 1), (1, 0, 2)))
     x, y = (quaternions.from_axis_angle(axis, np.radians(30)) for axis in ((1, 0, 0), (0, 1, 0)))

@@ -68,7 +68,7 @@ def test_weld_across_a_gap_above_a_tenth_of_the_body_warns(direction):
 
 
 @pytest.mark.exact
-def test_a_point_inside_of_a_turned_body_is_no_gap():
+def test_point_inside_a_rotated_body_is_not_a_gap():
     """Its corner is farther out than its faces: the box is that of the body's own axes."""
     corner = (np.sqrt(0.5) - 0.5) * SIDE
     diagonal = {"direction": (1.0, 0.0, 0.0), "turned": np.pi / 4}
@@ -76,7 +76,7 @@ def test_a_point_inside_of_a_turned_body_is_no_gap():
     assert told(arm_and_gripper(corner + 1.01 * GAP * SIDE, **diagonal)) != ""
 
 
-def test_joints_that_leave_motion_and_points_given_on_a_body_may_be_anywhere():
+def test_movable_joints_and_explicit_body_points_are_not_checked_for_gaps():
     assert told(arm_and_gripper(1.0, "spherical")) == ""
     assert told(arm_and_gripper(1.0, "revolute")) == ""
     model = arm_and_gripper(1.0)
@@ -87,7 +87,7 @@ def test_joints_that_leave_motion_and_points_given_on_a_body_may_be_anywhere():
 
 
 @pytest.mark.exact
-def test_clamps_and_joints_at_a_point_are_looked_at_and_bodies_without_surface_are_not():
+def test_gap_check_covers_clamps_and_points_but_not_bodies_without_surface():
     model = Model("m")
     box = model.add_body("box", Box(1, 1, 1, mass=1))
     other = model.add_body("other", Box(1, 1, 1, mass=1), (1, 0, 0))
@@ -214,7 +214,7 @@ BOUNDS = {  # a model with a number, numbers that are not doubted, one that is, 
 }  # fmt: skip
 
 
-def test_every_shape_with_a_density_is_tried():
+def test_warning_cases_cover_every_shape_with_a_density():
     kinds = [definition["properties"] for definition in Scene.model_json_schema()["$defs"].values()]
     massive = {
         definition["type"]["const"]
@@ -233,7 +233,7 @@ def test_parameter_beyond_its_bound_warns(case):
 
 
 @pytest.mark.exact
-def test_the_strained_rod_is_the_one_that_is_named():
+def test_warning_names_the_strained_rod():
     """Rods of spans and of two-frame elements are numbered apart."""
     for k in range(4):
         model = Model("m")
@@ -247,7 +247,7 @@ def test_the_strained_rod_is_the_one_that_is_named():
 
 
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
-def test_a_rod_strained_at_rest_is_told_unless_its_law_is_made_for_that(element):
+def test_large_initial_strain_is_reported_unless_its_law_allows_it(element):
     """A stretch of F/EA, by a linear law."""
 
     def hung(strain, section):
@@ -299,7 +299,7 @@ def layout_of(radius, sides, n=3):
     return RodLayout("r", k, k[:-1], 1.0 * k, np.full(n, radius), False, np.tile(sides, (n, 1)))
 
 
-def test_the_strain_of_a_flat_strip_is_that_of_its_height():
+def test_bending_strain_of_a_strip_uses_its_height():
     """Bending about d2 strains the faces at +- h/2, about d3 those at +- w/2; Saint-Venant: shear G K1 h of a thin strip."""
     K = np.array([(0.0, -25.0, 0.0), (0.0, 0.0, 25.0)])
     w, h = 20e-3, 0.1e-3
@@ -312,7 +312,7 @@ def test_the_strain_of_a_flat_strip_is_that_of_its_height():
     assert np.allclose(surface_strains(layout_of(0.1, (0.0, 0.0)), K), 2.5)
 
 
-def test_the_strain_at_the_surface_is_that_of_the_thicker_end():
+def test_surface_strain_of_a_tapered_rod_is_that_of_its_thicker_end():
     rod = layout_of(0.1, (0.0, 0.0))
     rod.radius[:] = 0.1, 0.2, 0.1
     rod.sides[2] = 0.4, 0.6
@@ -320,7 +320,7 @@ def test_the_strain_at_the_surface_is_that_of_the_thicker_end():
     np.testing.assert_allclose(surface_strains(rod, K), [0.2, 0.3])
 
 
-def test_a_steel_tape_coiled_to_40_mm_is_not_doubted_and_one_coiled_to_its_thickness_is():
+def test_only_a_tightly_coiled_steel_tape_is_reported():
     """20 mm x 0.1 mm: at R = 40 mm the strain of its faces is 0.125 %, of the circle of equal area 2 %; at R = 0.2 mm 25 %."""
 
     def words(radius):
@@ -374,7 +374,7 @@ def evenly(factor=1.0):
     return [tuple(factor * np.array(parabola(s))) for s in np.linspace(0, 1, 60)]
 
 
-def test_a_rope_whose_callable_is_not_by_its_length_is_reported_with_mean_stretch_and_remedy():
+def test_rope_curve_not_parametrised_by_length_is_reported_with_stretch_and_remedy():
     messages, result = said(model_of(parabola, STRAIGHT))
     (text,) = messages
     # ds/dx sqrt(1 + 4 SAG^2/SPAN^2 ...): by sqrt(2) SPAN/LENGTH - 1 at the ends, by SPAN/LENGTH - 1 in the middle
@@ -388,7 +388,7 @@ def test_a_rope_whose_callable_is_not_by_its_length_is_reported_with_mean_stretc
     assert not said(model_of(parabola, STRAIGHT), start=result)[0]
 
 
-def test_a_curve_that_is_too_short_is_reported_with_the_length_it_should_have():
+def test_too_short_curve_is_reported_with_the_expected_length():
     (text,) = said(model_of(evenly(0.98), STRAIGHT))[0]
     assert "draw it as long as its stress-free shape, 2.3 m (it is 2.25 m long)" in text
 
@@ -408,6 +408,6 @@ INTENDED = {
 
 
 @pytest.mark.parametrize("case", INTENDED)
-def test_stretch_that_is_meant_is_not_reported(case):
+def test_intended_stretch_is_not_reported(case):
     curve, free, options = INTENDED[case]
     assert not said(model_of(curve, free, **options))[0]

@@ -50,13 +50,13 @@ def test_modes_of_a_scene_are_printed_and_written(scene, tmp_path, capsys):
     assert main(["modes", scene(), "-n", "1", "-o", str(out), "--overwrite"]) == 0
 
 
-def test_modes_for_programs(scene, capsys):
+def test_modes_command_prints_json(scene, capsys):
     assert main(["modes", scene(), "-n", "3", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert [mode["kind"] for mode in printed["modes"]] == ["oscillates"] * 3
 
 
-def test_a_shape_that_is_no_equilibrium_is_refused_with_its_cure_and_found_on_demand(scene, capsys):
+def test_modes_reject_a_non_equilibrium_unless_it_is_searched(scene, capsys):
     assert main(["modes", scene(-9.81)]) == 2
     assert "--equilibrium" in capsys.readouterr().err
     assert main(["modes", scene(-9.81), "-n", "2", "--json", "--equilibrium"]) == 0
@@ -68,7 +68,7 @@ def test_a_shape_that_is_no_equilibrium_is_refused_with_its_cure_and_found_on_de
     assert hanging != straight
 
 
-def test_a_turning_scene_is_stiffer(scene, capsys):
+def test_rotation_stiffens_a_scene(scene, capsys):
     assert main(["modes", scene(), "-n", "2", "--json", "--spin", "0", "0", "100"]) == 0
     lag, flap = [2 * np.pi * mode["Hz"] for mode in json.loads(capsys.readouterr().out)["modes"]]
     # Southwell: w^2 = w0^2 + 1.193 W^2 out of the plane, less W^2 in it
@@ -77,7 +77,7 @@ def test_a_turning_scene_is_stiffer(scene, capsys):
     assert lag**2 == pytest.approx(flap**2 - 100**2, rel=1e-3)
 
 
-def test_modes_of_a_mechanism_are_rigid_and_name_the_part_that_moves():
+def test_modes_of_a_mechanism_are_rigid_and_name_the_moving_part():
     model = Model("chain")
     section = Section.circular(0.01, Material(E=1e9, nu=0.3, density=1000))
     arm = model.add_body("arm", Box(1.0, 0.1, 0.1, mass=1.0), position=(0.5, 0, 0))

@@ -28,7 +28,7 @@ def here(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
-def test_a_template_is_a_scene_that_runs_and_keeps_its_laws(template, here):
+def test_templates_run_and_pass_the_audit(template, here):
     assert new("mine", "--template", template) == 0
     model, run = Model.load("mine.yaml"), read_scene("mine.yaml")["run"]
     assert model.name == "mine"
@@ -43,7 +43,7 @@ def test_a_template_is_a_scene_that_runs_and_keeps_its_laws(template, here):
     assert audited.newton_max <= 8
 
 
-def test_the_top_of_the_template_is_lagranges_top(here):
+def test_template_top_is_the_lagrange_top(here):
     """Tilt and azimuth of its axis against the two equations that Lagrange's top has left, by another integrator."""
     new("mine", "--template", "top")
     top = Model.load("mine.yaml").bodies["top"]
@@ -86,7 +86,7 @@ def test_template_suggestions_name_existing_parts(template, here):
         parser().parse_args(shlex.split(command.split("  ")[0])[1:])
 
 
-def test_the_next_commands_are_commands_and_name_what_was_written(here, capsys):
+def test_suggested_commands_are_valid_and_name_the_written_file(here, capsys):
     assert new("a b", "--template", "top") == 0
     said = capsys.readouterr().out.split("next:\n")[1].splitlines()
     assert len({line.index("# ") for line in said}) == 1  # what they do stands in one column
@@ -110,12 +110,12 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_scene_has_the_name_of_its_file_whatever_yaml_would_read_into_it(name, here):
+def test_scene_name_equals_the_file_name_for_any_yaml_scalar(name, here):
     assert new(name, "--template", "top") == 0
     assert Model.load(f"{name}.yaml").name == name
 
 
-def test_nothing_is_overwritten(here, capsys):
+def test_new_command_overwrites_nothing(here, capsys):
     (here / "mine.yaml").write_text("precious")
     (here / "gone.yaml").symlink_to(here / "elsewhere.yaml")
     for name in ("mine", "mine.yaml", "gone"):
@@ -148,7 +148,7 @@ def test_invalid_scene_name_is_rejected(name, said, here, capsys):
     ("entered", "suggestion"),
     [("cabel", "cable"), ("Cable", "cable"), ("soft_arm", "soft-arm"), ("mech", "mechanism"), ("fork", None)],
 )
-def test_an_unknown_template_names_the_nearest_and_lists_all(entered, suggestion, here, capsys):
+def test_unknown_template_is_reported_with_suggestion_and_list(entered, suggestion, here, capsys):
     assert new("x", "--template", entered) == 2
     said = capsys.readouterr().err
     assert (f"did you mean '{suggestion}'?" in said) == (suggestion is not None)

@@ -27,7 +27,7 @@ def small_model(moving=True):
     return model
 
 
-def test_a_model_shows_its_parts_and_what_joins_them():
+def test_html_of_a_model_shows_parts_and_joints():
     rows = Reader(small_model()._repr_html_()).rows
     assert ["cord", "1", "4 se3", "radius 0.01 m, 0.34558 kg/m", ""] in rows
     assert ["block", "0.5", "[1.05, 0, 0]", ""] in rows
@@ -39,7 +39,7 @@ def test_a_model_shows_its_parts_and_what_joins_them():
     assert "joints" not in [row[0] for row in rows]  # they have a table of their own
 
 
-def test_all_that_acts_between_the_parts_is_listed_by_its_kind():
+def test_html_of_a_model_lists_interactions_by_kind():
     model = small_model()
     rod = model.rods["cord"]
     model.add_pressure("wind", rod, 10.0, normal=(0, 0, 1))
@@ -61,7 +61,7 @@ def test_all_that_acts_between_the_parts_is_listed_by_its_kind():
         assert [kind, "1", name] in rows
 
 
-def test_a_large_model_is_cut_and_says_so():
+def test_html_of_a_large_model_is_truncated_with_a_note():
     model = Model("long")
     for k in range(200):
         model.add_body(f"body {k}", Box(0.1, 0.1, 0.1, density=500), position=(k, 0, 0))
@@ -72,14 +72,14 @@ def test_a_large_model_is_cut_and_says_so():
     assert len(page) < 5000
 
 
-def test_an_empty_model_shows_what_to_add():
+def test_html_of_an_empty_model_shows_what_to_add():
     assert "add_rod" in Reader(Model("empty")._repr_html_()).words
 
 
 EVIL = "<script>alert('&')</script>"
 
 
-def test_names_are_text_and_no_html(tmp_path):
+def test_names_are_escaped_in_html(tmp_path):
     model = Model(EVIL)
     rod = model.add_rod(EVIL, [(0, 0, 0), (1, 0, 0)], Section.circular(0.01, RUBBER), n_elements=2)
     model.add_joint(EVIL, "clamp", rod.start)
@@ -89,7 +89,7 @@ def test_names_are_text_and_no_html(tmp_path):
         assert EVIL in Reader(page).words
 
 
-def test_a_section_shows_its_stiffness_and_coupling():
+def test_html_of_a_section_shows_stiffness_and_coupling():
     plain = Section.circular(0.01, RUBBER)
     rows = {row[0]: row[1:] for row in Reader(plain._repr_html_()).rows}
     assert rows["EA"] == [text(plain.stiffness[0, 0]), "N"]
@@ -108,7 +108,7 @@ def test_a_section_shows_its_stiffness_and_coupling():
     assert "stored energy W = EA*Gamma1**2, parameters [3]" in Reader(energy._repr_html_()).words
 
 
-def test_a_result_shows_its_span_and_its_energies_at_both_ends():
+def test_html_of_a_result_shows_time_span_and_energies():
     result = simulate(small_model(), 0.1, 0.01)
     page = Reader(result._repr_html_())
     assert "11 outputs, t = 0 to 0.1 s, em, dt = 0.01 s" in page.words
@@ -119,14 +119,14 @@ def test_a_result_shows_its_span_and_its_energies_at_both_ends():
     assert ["cord", "5", "4", "1"] in page.rows
 
 
-def test_an_audit_shows_every_law_and_its_verdict():
+def test_html_of_an_audit_shows_every_verdict():
     audited = audit(simulate(small_model(), 0.1, 0.01))
     rows = Reader(audited._repr_html_()).rows
     assert [row[0] for row in rows[1:]] == [verdict.law for verdict in audited.verdicts]
     assert {row[1] for row in rows[1:]} == {"kept", "-"}
 
 
-def test_modes_show_as_many_rows_as_there_are():
+def test_html_of_modes_shows_one_row_for_each():
     from rodsim import modes
 
     spectrum = modes(small_model(moving=False), 14, anyway=True)
@@ -135,7 +135,7 @@ def test_modes_show_as_many_rows_as_there_are():
     assert len(rows) == 15
 
 
-def test_a_comparison_shows_every_row_and_its_notes():
+def test_html_of_a_comparison_shows_rows_and_notes():
     model = small_model(moving=False)
     comparison = compare(simulate(model, 0.1, 0.01), simulate(model.rigidified(), 0.1, 0.01))
     seen = Reader(comparison._repr_html_())
@@ -146,7 +146,7 @@ def test_a_comparison_shows_every_row_and_its_notes():
     assert all(f"note: {note}" in seen.words for note in comparison.notes)
 
 
-def test_the_lines_of_the_page_on_arrays_run(tmp_path, monkeypatch):
+def test_code_of_the_page_on_arrays_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = (Path(__file__).parents[2] / "docs" / "tutorials" / "notebooks.md").read_text()
     code = re.search(r"```python\n(.*?)```", page, re.DOTALL)[1]
@@ -158,7 +158,7 @@ def test_the_lines_of_the_page_on_arrays_run(tmp_path, monkeypatch):
             assert word in names["data"], word
 
 
-def test_numbers_are_short_and_zero_has_no_sign():
+def test_html_numbers_are_short_and_zero_is_unsigned():
     assert [text(x) for x in (-0.0, 1 / 3, np.float64(2e-9), 12, True, None, (1.0, 2.5))] == [
         "0", "0.33333", "2e-09", "12", "True", "None", "[1, 2.5]",
     ]  # fmt: skip
@@ -179,7 +179,7 @@ def shown(trace):
     return np.stack([np.asarray(trace[axis]) for axis in "xyz"], axis=1)
 
 
-def test_every_frame_shows_rods_and_bodies_where_they_are(sample):
+def test_animation_frames_show_rods_and_bodies_at_their_positions(sample):
     from rigid.quaternions import rotate
 
     figure = sample.animate(frames=14)
@@ -202,7 +202,7 @@ def test_every_frame_shows_rods_and_bodies_where_they_are(sample):
     assert len(lines) == N_OPEN + N_RING + 3
 
 
-def test_axes_have_one_scale_and_hold_the_whole_motion(sample):
+def test_animation_axes_have_equal_scale_and_contain_the_motion(sample):
     figure = sample.animate(frames=10)
     scene = figure.layout.scene
     ranges = np.array([scene[f"{axis}axis"].range for axis in "xyz"], dtype=float)
@@ -214,7 +214,7 @@ def test_axes_have_one_scale_and_hold_the_whole_motion(sample):
     assert np.all(np.nanmax(everything, axis=0) <= ranges[:, 1])
 
 
-def test_the_slider_has_a_step_for_every_frame_and_play_goes_on(sample):
+def test_animation_slider_has_one_step_for_each_frame(sample):
     figure = sample.animate(frames=7)
     steps = figure.layout.sliders[0].steps
     assert [list(step.args[0]) for step in steps] == [[frame.name] for frame in figure.frames]
@@ -225,7 +225,7 @@ def test_the_slider_has_a_step_for_every_frame_and_play_goes_on(sample):
     assert list(stop.args[0]) == [None]
 
 
-def test_a_figure_is_a_picture_where_plotly_is_not_known(sample, monkeypatch):
+def test_figure_falls_back_to_a_picture_without_plotly(sample, monkeypatch):
     import base64
     import io
 
@@ -251,7 +251,7 @@ def test_a_figure_is_a_picture_where_plotly_is_not_known(sample, monkeypatch):
     assert len(shown) == 1
 
 
-def test_a_long_rod_is_thinned_but_keeps_its_ends():
+def test_long_rod_is_thinned_in_an_animation_but_keeps_its_ends():
     result = long_rod(10_001, 2)
     line = shown(result.animate(frames=2).frames[1].data[0])
     assert len(line) < 2000

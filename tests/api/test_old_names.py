@@ -359,13 +359,13 @@ def silently(function, *args, **kwargs):
         return function(*args, **kwargs)
 
 
-def test_a_name_has_one_row():
+def test_old_names_are_listed_once():
     names = [(row.where, row.old) for row in OLD_NAMES]
     assert len(set(names)) == len(names)
 
 
 @pytest.mark.parametrize("row", rows("module"))
-def test_an_old_attribute_is_the_new_one(row):
+def test_old_attribute_equals_the_new_one(row):
     place, name = row.new.rsplit(".", 1)
     new = silently(getattr, importlib.import_module(place), name)
     with pytest.warns(DeprecationWarning, match=row.new.replace(".", r"\.")) as caught:
@@ -384,7 +384,7 @@ def outcome(call, **arguments):
 
 
 @pytest.mark.parametrize("row", rows("argument"))
-def test_an_old_argument_does_what_the_new_one_does(row):
+def test_old_argument_equals_the_new_one(row):
     """With a value that cannot be used, which is refused in the same words, where the values are the same."""
     if row.convert is None and row.merge is None:
         meanings, call = example(CALLS, row.where)
@@ -403,7 +403,7 @@ def test_an_old_argument_does_what_the_new_one_does(row):
 
 
 @pytest.mark.parametrize("row", rows("member"))
-def test_an_old_method_or_property_does_what_the_new_one_does(row, tmp_path):
+def test_old_method_or_property_equals_the_new_one(row, tmp_path):
     case = example(MEMBERS, (row.where, row.old))
     arguments = case.arguments(tmp_path)
 
@@ -419,14 +419,14 @@ def test_an_old_method_or_property_does_what_the_new_one_does(row, tmp_path):
 
 
 @pytest.mark.parametrize("row", rows("scene"))
-def test_an_old_word_of_a_scene_does_what_the_new_one_does(row):
+def test_old_scene_key_equals_the_new_one(row):
     case = example(SCENES, row.old)
     new = silently(case.run, case.new)
     with pytest.warns(DeprecationWarning, match=row.new):
         assert alike(case.run(case.old), new)
 
 
-def test_old_parts_of_friction_go_together_with_it():
+def test_old_friction_arguments_combine_with_the_new_one():
     new = silently(rubbing, friction=Friction(0.3, static=0.4, rolling=1e-3, drilling=2e-3))
     with pytest.warns(DeprecationWarning, match="friction=Friction"):
         assert rubbing(friction=(0.4, 0.3), rolling=1e-3, drilling=2e-3) == new
@@ -434,7 +434,7 @@ def test_old_parts_of_friction_go_together_with_it():
         assert rubbing(friction=Friction(0.3, static=0.4, drilling=2e-3), rolling=1e-3) == new
 
 
-def test_old_parts_of_steps_go_together_with_them():
+def test_old_step_arguments_combine_with_new_ones():
     new = steps_of(dt=Adaptive(1e-3, output_dt=0.05, max_dt=1e-2))
     with pytest.warns(DeprecationWarning, match=r"dt=Adaptive\(..., (error|output_dt|max_dt)"):
         assert steps_of(error=1e-3, output_dt=0.05, max_dt=1e-2) == new
@@ -450,7 +450,7 @@ def test_old_parts_of_steps_go_together_with_them():
         (equilibrium, {"method": "arc-length", "factors": (0.5, 1.0)}, "factors belong to method='newton'"),
     ],
 )
-def test_old_parts_do_not_go_with_another_kind_of_steps_or_method(call, arguments, words):
+def test_old_arguments_conflict_with_other_steps_or_methods(call, arguments, words):
     with pytest.warns(DeprecationWarning, match=r"1\.0"), pytest.raises(ModelError, match=words):
         call(ramped(), **arguments)
 
@@ -460,7 +460,7 @@ def test_the_old_number_of_points_has_no_effect_on_load_steps():
         assert len(equilibrium(ramped(), most_points=1).t) > 1
 
 
-def test_lines_of_a_scene_stay_those_of_its_file():
+def test_line_numbers_of_scenes_with_old_keys_are_correct():
     text = "external_dampings:\n  - name: air\n    part: block\n    rate: fast\n"
     line = (SCENE + text).splitlines().index("    rate: fast") + 1
     with (
@@ -475,7 +475,7 @@ def test_lines_of_a_scene_stay_those_of_its_file():
         described(text + "    on: block\n")
 
 
-def test_old_words_in_the_paths_of_studies_name_the_same_places():
+def test_old_keys_in_study_paths_are_equivalent():
     with pytest.warns(DeprecationWarning, match=r"mass_dampings\.air\.rate"):
         assert new_path("external_dampings.air.rate") == "mass_dampings.air.rate"
     with pytest.warns(DeprecationWarning, match=r"mass_dampings\[0\]\.on"):
@@ -484,14 +484,14 @@ def test_old_words_in_the_paths_of_studies_name_the_same_places():
 
 
 @pytest.mark.parametrize("row", rows("command"))
-def test_an_old_word_of_the_command_line_does_what_the_new_one_does(row):
+def test_old_command_line_option_equals_the_new_one(row):
     case = example(COMMANDS, row.old)
     new = silently(case.run, case.new)
     with pytest.warns(DeprecationWarning, match=row.new):
         assert alike(case.run(case.old), new)
 
 
-def test_no_example_is_of_a_row_that_is_gone():
+def test_examples_refer_to_existing_rows():
     names = {(row.where, row.old) for row in OLD_NAMES}
     assert {
         *ARGUMENTS,
@@ -501,7 +501,7 @@ def test_no_example_is_of_a_row_that_is_gone():
     } <= names
 
 
-def test_a_function_without_old_arguments_is_not_decorated():
+def test_functions_without_old_arguments_are_not_decorated():
     with pytest.raises(ValueError, match="no argument has an old name"):
 
         @accept_old_arguments
@@ -509,7 +509,7 @@ def test_a_function_without_old_arguments_is_not_decorated():
             pass
 
 
-def test_the_command_says_in_one_line_which_old_words_it_was_given(tmp_path, capsys):
+def test_command_reports_old_words_in_one_line(tmp_path, capsys):
     scene = tmp_path / "hung.yaml"
     scene.write_text("""
 static: {}

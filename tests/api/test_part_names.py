@@ -40,7 +40,7 @@ def on(model, text):
         ("cart", lambda model: model.driven["cart"].at((0, 0, 0))),
     ],
 )
-def test_a_name_is_a_point(text, point):
+def test_part_name_denotes_a_point(text, point):
     model = parts()[0]
     named, expected = on(model, text), point(model)
     assert named.part is expected.part
@@ -48,7 +48,7 @@ def test_a_name_is_a_point(text, point):
     assert np.array_equal(named.X, expected.X)
 
 
-def test_a_part_comes_before_a_point_of_the_same_name():
+def test_part_takes_precedence_over_a_point_of_the_same_name():
     model = parts()[0]
     odd = model.add_body("cord.end", Box(1, 1, 1, mass=1))
     assert on(model, "cord.end").part is odd
@@ -83,7 +83,7 @@ def with_all(by_name):
     return model
 
 
-def test_a_model_by_names_is_that_by_objects():
+def test_model_built_by_names_equals_that_built_by_objects():
     one, other = (with_all(by_name).build() for by_name in (True, False))
     assert fingerprint(one.system) == fingerprint(other.system)
     assert one.layout.description == other.layout.description
@@ -103,7 +103,7 @@ run: {{t_end: 0.1, dt: 0.01}}
 """
 
 
-def test_scenes_take_the_same_names(tmp_path):
+def test_scenes_accept_the_same_names(tmp_path):
     def scene(point, corner):
         (tmp_path / "scene.yaml").write_text(SCENE.format(point=point, corner=corner))
         return Model.load(tmp_path / "scene.yaml")

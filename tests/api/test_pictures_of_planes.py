@@ -37,12 +37,12 @@ def swinging(axis, thick=0.1, through=0.0):
 
 @pytest.mark.parametrize("name", AXES)
 @pytest.mark.parametrize("through", [0.0, 0.3])
-def test_the_normal_of_a_plane_of_motion_is_the_axis_about_which_everything_turns(name, through):
+def test_normal_of_a_planar_motion_is_its_rotation_axis(name, through):
     r, quat, _ = swinging(AXES[name], through=through)
     assert abs(plane_of_motion(r, quat) @ AXES[name]) == pytest.approx(1.0, abs=1e-12)
 
 
-def test_motions_in_space_along_a_line_and_none_have_no_plane():
+def test_spatial_linear_and_zero_motions_have_no_plane():
     r, quat, _ = swinging(AXES["y"])
     assert plane_of_motion(r[:1], quat[:1]) is None
     assert plane_of_motion(r[[0, 0]], quat[[0, 0]]) is None
@@ -60,7 +60,7 @@ def test_motions_in_space_along_a_line_and_none_have_no_plane():
 
 
 @pytest.mark.parametrize("name", AXES)
-def test_a_planar_mechanism_is_looked_at_along_its_normal_however_thick_its_parts_are(name):
+def test_camera_looks_along_the_normal_of_a_planar_mechanism(name):
     axis = AXES[name]
     r, quat, points = swinging(axis, thick=0.35)
     direction, up = view_direction(points, upward(None), plane_of_motion(r, quat))
@@ -70,7 +70,7 @@ def test_a_planar_mechanism_is_looked_at_along_its_normal_however_thick_its_part
     assert direction @ Z > -1e-9  # from above
 
 
-def test_what_is_thicker_than_its_plane_is_looked_at_as_before():
+def test_camera_is_unchanged_for_a_model_thicker_than_its_plane():
     r, quat, points = swinging(Z, thick=3.0)  # a door
     assert np.array_equal(
         view_direction(points, Z, plane_of_motion(r, quat))[0], view_direction(points, Z)[0]
@@ -117,7 +117,7 @@ def test_bodies_without_a_surface_are_drawn_at_their_centres_of_mass_in_their_co
         assert picture[y - 2 : y + 3, x - 2 : x + 3].min() < 200
 
 
-def test_markers_of_bodies_turn_with_them():
+def test_body_markers_rotate_with_their_body():
     result = pendulums()
     stage = ViewSetup(result, (320, 200), None, None, False, None)
     first, last = (stage.shape.place(result.state(i)) for i in (0, 6))
@@ -134,13 +134,13 @@ def test_bodies_with_a_surface_have_no_marker():
     assert len(stage.shape.faces) == 2
 
 
-def test_the_default_camera_of_a_render_looks_along_the_plane_s_normal():
+def test_default_render_camera_looks_along_the_normal():
     stage = ViewSetup(pendulums(), (320, 200), None, None, False, None)
     assert abs(stage.camera([0, 3, 6]).axes[0, 2]) > 0.95
     assert abs(stage.camera([3]).axes[0, 2]) > 0.95  # of one output, too
 
 
-def test_pictures_of_equilibria_say_the_load_factor(monkeypatch, tmp_path):
+def test_pictures_of_equilibria_show_the_load_factor(monkeypatch, tmp_path):
     said = []
     for name in ("write_text", "write_bar"):
         real = getattr(labels, name)
@@ -161,7 +161,7 @@ def test_pictures_of_equilibria_say_the_load_factor(monkeypatch, tmp_path):
     assert said == ["t = 0.3 s", ("t = 0.00 s", "0.60 s")]
 
 
-def test_what_is_said_between_outputs_lies_on_a_straight_line():
+def test_label_values_between_outputs_are_interpolated_linearly():
     clock = OutputLabels(np.array([0.0, 1.0, 3.0]), np.array([0.0, 2.0, 1.0]), "load factor", "")
     assert clock.words(2.0, 2) == "load factor = 1.50"
     assert clock.span(0.0, 3.0, 1) == "load factor = 0.0 to 1.0"

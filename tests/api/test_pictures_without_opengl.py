@@ -62,7 +62,7 @@ def inked(picture):
     return np.mean(picture.min(axis=2) < 245)
 
 
-def test_stills_and_movies_are_drawn_and_it_is_said_once(hidden, tmp_path):
+def test_fallback_renderer_draws_and_is_reported_once(hidden, tmp_path):
     result = in_memory(6)
     with pytest.warns(UserWarning, match="matplotlib draws .*apt-get install libegl1"):
         picture = render(result, tmp_path / "a.png", size=SMALL, ground=True)
@@ -74,12 +74,12 @@ def test_stills_and_movies_are_drawn_and_it_is_said_once(hidden, tmp_path):
     assert len(iio.imread(tmp_path / "a.gif")) == n > 1
 
 
-def test_opengl_that_was_asked_for_is_refused_with_the_cure(hidden):
+def test_explicit_opengl_without_libraries_is_rejected_with_remedy(hidden):
     with pytest.raises(RuntimeError, match=r"apt-get install libegl1.*engine='matplotlib'"):
         render(in_memory(2), size=SMALL, engine="opengl")
 
 
-def test_the_former_name_of_the_engine_is_known():
+def test_old_engine_name_is_accepted():
     result = in_memory(2)
     one, other = (render(result, size=SMALL, engine=engine) for engine in ("painter", "matplotlib"))
     assert np.array_equal(one, other)
@@ -96,7 +96,7 @@ def test_a_process_without_opengl_libraries_draws_and_does_not_crash(without_lib
     assert not list((tmp_path / "cache").rglob("vtk-*"))  # a machine may be cured
 
 
-def test_the_answer_of_a_process_is_stored_for_others(tmp_path, monkeypatch):
+def test_opengl_probe_result_is_cached(tmp_path, monkeypatch):
     monkeypatch.setattr(opengl.platformdirs, "user_cache_dir", lambda name: str(tmp_path / name))
     calls = []
 

@@ -20,7 +20,7 @@ from rodsim.components.point_syntax import leading_position, parse_point
         ("@1", "@1", (), None),
     ],
 )
-def test_a_point_is_a_part_and_finite_numbers(text, part, position, fraction):
+def test_point_text_is_a_part_and_finite_numbers(text, part, position, fraction):
     point = parse_point(text, {"a@b", "block", "cord"})
     assert (point.part, point.position, point.fraction) == (part, position, fraction)
 
@@ -36,5 +36,5 @@ def test_a_point_is_a_part_and_finite_numbers(text, part, position, fraction):
         (".end.r.z", ("", ".end.r.z")),
     ],
 )
-def test_a_position_ends_at_the_point_before_a_field(text, parts):
+def test_position_text_ends_before_the_field(text, parts):
     assert leading_position(text) == parts

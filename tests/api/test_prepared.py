@@ -30,7 +30,7 @@ from tests.support.prepared import CASES, MODELS, _all_of, _another, _beam, _fre
 from tests.support.similar_models import bars
 
 
-def test_every_number_of_every_kind_of_entries_is_in_a_case():
+def test_cases_cover_every_number_of_every_entry_kind():
     fields = {(key, field) for key, kind in COMPONENT_TYPES.items() for field in fields_of(kind)}
     assert fields <= CASES.keys() | {("joints", "pitch")}
     assert {("gravity", "")} | {
@@ -49,7 +49,7 @@ AS_PREPARED: dict = {}
 @pytest.mark.exact
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("which", sorted(CASES), ids=".".join)
-def test_a_prepared_model_with_another_number_runs_as_one_that_was_made_with_it(which, monkeypatch):
+def test_prepared_model_with_changed_number_equals_a_new_model(which, monkeypatch):
     name, path = CASES[which]
     model, before = _fresh(name, path, None, monkeypatch)
     if name not in PREPARED:
@@ -76,7 +76,7 @@ def test_a_prepared_model_with_another_number_runs_as_one_that_was_made_with_it(
 
 
 @pytest.mark.parametrize("axis", [(0.0, 1.0, 0.0), (0.3, 1.0, 0.2)], ids=["in a plane", "in space"])
-def test_a_prepared_pendulum_swings_in_the_gravity_of_each_run(axis):
+def test_prepared_model_uses_the_gravity_of_each_run(axis):
     prepared, ends = bars(axis=axis).prepare(t_end=0.02, dt=0.01), set()
     for gravity in ((0, 0, -9.81), (0, 0, -1.62), (1.0, 0, -1.62), (0, 1.0, -1.62), (0, 0, -9.81)):
         model = bars(axis=axis)
@@ -87,7 +87,7 @@ def test_a_prepared_pendulum_swings_in_the_gravity_of_each_run(axis):
     assert len(ends) == 4
 
 
-def test_equilibria_of_a_prepared_model_are_to_the_bit_those_of_new_ones():
+def test_equilibria_of_a_prepared_model_equal_those_of_new_models_bitwise():
     prepared = _beam().prepare()
     for force in (-5.0, -4.0, -6.0):
         changes = {"loads.tip.value": (0, 0, force), "distributed_loads.snow.value": (0, 0, 0.3 * force)}
@@ -102,7 +102,7 @@ def test_equilibria_of_a_prepared_model_are_to_the_bit_those_of_new_ones():
     assert _all_of(prepared.equilibrium()) == _all_of(equilibrium(_beam()))
 
 
-def test_a_prepared_run_begins_where_an_equilibrium_ends_with_another_step_and_integrator():
+def test_prepared_run_starts_from_an_equilibrium_with_changed_step_and_integrator():
     prepared, model = _beam().prepare(dt=0.01), _beam()
     statics = prepared.equilibrium()
     for settings in ({}, {"dt": 0.005}, {"integrator": "em4"}, {"integrator": "em-d(0.5)"}):
@@ -140,7 +140,7 @@ def _whip(section):
 
 @pytest.mark.exact
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_a_section_made_with_other_numbers_is_that_of_a_model_made_with_them():
+def test_changed_section_equals_that_of_a_new_model():
     prepared = _whip(Section.circular(0.01, STEEL)).prepare(t_end=0.02, dt=0.002)
     before = _all_of(prepared.run())
     for names in (["radius"], ["material.E"], list(OTHERS)):
@@ -156,7 +156,7 @@ def test_a_section_made_with_other_numbers_is_that_of_a_model_made_with_them():
 
 
 @pytest.mark.exact
-def test_many_runs_with_other_sections_are_to_the_bit_those_alone():
+def test_batched_runs_with_changed_sections_equal_single_runs_bitwise():
     """Of clamped rods, which go side by side."""
     model = Model("reed", gravity=(0, 0, -9.81))
     reed = model.add_rod("reed", [(0, 0, 0), (1, 0, 0)], Section.circular(0.01, STEEL), 4)
@@ -212,7 +212,7 @@ SECTIONS = {  # which number, its values before and after, how the section is ma
 
 
 @pytest.mark.parametrize("case", SECTIONS)
-def test_a_section_with_another_number_is_made_again_with_all_that_was_added(case):
+def test_section_with_changed_number_keeps_its_additions(case):
     path, before, after, make = SECTIONS[case]
     section, expected = make(before), make(after)
     changed = section.with_numbers({path: after})
@@ -224,7 +224,7 @@ def test_a_section_with_another_number_is_made_again_with_all_that_was_added(cas
     assert section.with_numbers({}) is section
 
 
-def test_a_section_of_matrices_has_no_numbers():
+def test_section_from_matrices_has_no_numbers():
     section = dataclasses.replace(Section.circular(0.01, STEEL), stiffness=np.eye(6))
     assert section.numbers == {}
     with pytest.raises(ModelError, match="it has no number 'radius'; its numbers are none"):
@@ -232,7 +232,7 @@ def test_a_section_of_matrices_has_no_numbers():
     assert section.with_law("stiffening", strain=0.1).numbers == {}
 
 
-def test_numbers_of_a_section_are_those_that_were_given():
+def test_section_numbers_are_its_arguments():
     of_steel = {f"material.{name}" for name in ("E", "nu", "density", "shear_factor", "damping_time")}
     assert set(Section.circular(0.01, STEEL).numbers) == {"radius", *of_steel}
     inertia = {"mass_per_length", "inertia_per_length", "radius"}
@@ -241,7 +241,7 @@ def test_numbers_of_a_section_are_those_that_were_given():
     assert set(of_matrices.numbers) == {"C", "D", "damping_time", *inertia}
 
 
-def test_a_section_that_varies_along_its_rod_is_changed_as_a_whole():
+def test_numbers_of_a_varying_section_cannot_be_changed():
     model = Model("tapered")
     taper = lambda s: Section.circular(0.01 * (1 + s), STEEL)  # noqa: E731
     model.add_rod("whip", [(0, 0, 0), (1, 0, 0)], taper, 3)
@@ -255,7 +255,7 @@ def test_a_section_that_varies_along_its_rod_is_changed_as_a_whole():
         prepared.run({"rods.whip.section": "round"})
 
 
-def test_what_is_added_later_is_no_part_of_what_was_prepared():
+def test_later_additions_do_not_change_a_prepared_model():
     model = _beam()
     prepared = model.prepare(t_end=0.01, dt=0.01)
     before = _all_of(prepared.run())
@@ -264,7 +264,7 @@ def test_what_is_added_later_is_no_part_of_what_was_prepared():
     assert _all_of(prepared.run()) == before
 
 
-def test_the_function_prepares_as_the_method_does():
+def test_prepare_function_equals_the_method():
     model = _beam()
     one, other = (made.run() for made in (prepare(model, t_end=DT, dt=DT), model.prepare(t_end=DT, dt=DT)))
     assert _all_of(one) == _all_of(other)
@@ -300,7 +300,7 @@ def test_a_study_of_a_model_varies_its_numbers():
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_a_load_that_a_run_turns_out_of_the_plane_takes_the_model_there():
+def test_changed_load_direction_leaves_the_planar_solver():
     def pendulum(push):
         model = Model("pendulum", gravity=(0, 0, -9.81))
         bar = model.add_body("bar", Box(1, 0.1, 0.1, density=500), position=(0.5, 0, 0))
@@ -316,7 +316,7 @@ def test_a_load_that_a_run_turns_out_of_the_plane_takes_the_model_there():
 
 
 @pytest.mark.parametrize("name", ["joints", "forces", "rods", "loaded", "geared", "drives", "shaken"])
-def test_numberings_that_are_kept_are_those_of_the_system(name, monkeypatch):
+def test_cached_numberings_belong_to_their_system(name, monkeypatch):
     """Other masses are the same structure; a frame without one, lumped rods, a joint less or a body held are another."""
     system = MODELS[name]().build().system
     frames, joints, free = system.frames, system.constraints, np.flatnonzero(system.frames.fixed == 0)

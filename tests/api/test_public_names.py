@@ -25,7 +25,7 @@ def seen_by_type_checkers(module):
 
 
 @pytest.mark.parametrize("name", LAZY)
-def test_type_checkers_see_what_the_table_has(name):
+def test_type_checkers_see_all_lazy_exports(name):
     module = importlib.import_module(name)
     seen = seen_by_type_checkers(module)
     hidden = {"warnings"} if module is rodsim else set()
@@ -40,7 +40,7 @@ def test_type_checkers_see_what_the_table_has(name):
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_a_public_module_exports_what_it_lists_and_each_name_is_there(name):
+def test_public_modules_export_exactly_their_list(name):
     module = importlib.import_module(name)
     assert list(module.__all__) == sorted(set(module.__all__))
     assert set(module.__all__) <= set(dir(module))
@@ -55,7 +55,7 @@ def test_signals_export_only_signals():
     assert accidents == []
 
 
-def test_what_is_exported_belongs_to_the_package():
+def test_exported_names_are_defined_in_the_package():
     """No numpy, no typing: names of other packages are accidents."""
     outside = [
         name
@@ -65,14 +65,14 @@ def test_what_is_exported_belongs_to_the_package():
     assert outside == []
 
 
-def test_an_unknown_name_is_an_attribute_error_of_its_module():
+def test_unknown_name_raises_attribute_error_of_its_module():
     with pytest.raises(AttributeError, match="module 'rodsim' has no attribute 'simulat'"):
         _ = rodsim.simulat
     with pytest.raises(ImportError, match="simulat"):
         exec("from rodsim.linear import simulat")
 
 
-def test_an_import_of_all_names_keeps_those_of_python():
+def test_star_import_does_not_replace_the_warnings_module():
     """`warnings` is a module of Python, too."""
     script = "import warnings; own = warnings; from rodsim import *; print(warnings is own, Model.__name__)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

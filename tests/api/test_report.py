@@ -37,7 +37,7 @@ def page(hung):
     return report(hung, hung.path.with_suffix(".html")).read_text(encoding="utf-8")
 
 
-def test_the_verdicts_in_the_page_are_those_of_the_audit(hung, page):
+def test_report_shows_the_audit_verdicts(hung, page):
     text = Reader(page).text
     audited = audit(hung)
     for verdict in audited.verdicts:
@@ -46,7 +46,7 @@ def test_the_verdicts_in_the_page_are_those_of_the_audit(hung, page):
     assert f"Newton: {audited.newton_mean:.2f} iterations a step, at most {audited.newton_max}" in text
 
 
-def test_a_law_that_was_broken_is_said_at_the_head(tmp_path):
+def test_report_shows_violated_laws_at_its_top(tmp_path):
     layout = sample_layout()
     write(tmp_path / "a.vtkhdf", layout, range(3))  # random books: no law holds
     broken = [v.law for v in audit(Result.load(tmp_path / "a.vtkhdf")).verdicts if v.kept is False]
@@ -56,7 +56,7 @@ def test_a_law_that_was_broken_is_said_at_the_head(tmp_path):
     assert all(f"{law} NOT KEPT" in text for law in broken)
 
 
-def test_values_along_every_rod_are_its_own(tmp_path):
+def test_report_values_along_rods_belong_to_their_rod(tmp_path):
     write(tmp_path / "a.vtkhdf", sample_layout(), range(2))
     result = Result.load(tmp_path / "a.vtkhdf")
     N1 = motion(result, thinning(result.layout, 2)).fields["N1"]
@@ -64,7 +64,7 @@ def test_values_along_every_rod_are_its_own(tmp_path):
     assert N1[:, -len(ring[0]) :] == pytest.approx(0.5 * (ring + np.roll(ring, 1, 1)), rel=1e-5, abs=1e-6)
 
 
-def test_positions_in_the_page_are_those_of_the_result(hung, page):
+def test_report_positions_equal_those_of_the_result(hung, page):
     data = Reader(page).data("motion-data")
     r = unpacked(data["r"])
     expected = np.concatenate([hung.rod("cord").r, hung.body("box").center_of_mass[:, None]], axis=1)
@@ -93,7 +93,7 @@ def test_report_lists_the_model_parameters(hung, page):
         assert words in text
 
 
-def test_joints_drives_and_gears_are_counted_apart_and_what_a_gear_keeps_is_told(tmp_path):
+def test_report_counts_joints_drives_and_gears_separately(tmp_path):
     wheels = Model("wheels")
     for k, name in enumerate(("small", "large")):
         wheel = wheels.add_body(name, Box(0.1, 0.1, 0.1, density=100), position=(k, 0, 0))
@@ -114,7 +114,7 @@ def test_joints_drives_and_gears_are_counted_apart_and_what_a_gear_keeps_is_told
     assert ("td", {"class": "short"}) in content.tags
 
 
-def test_extremes_are_over_all_elements_both_ends_and_all_outputs(hung, monkeypatch):
+def test_report_extremes_cover_all_elements_and_outputs(hung, monkeypatch):
     monkeypatch.setattr("rodsim.reporting.strain_extremes.BLOCK", 500)  # several blocks
     rod = hung.rod("cord")
     rows = {row.words: row for row in extremes(hung)}
@@ -127,7 +127,7 @@ def test_extremes_are_over_all_elements_both_ends_and_all_outputs(hung, monkeypa
             assert end == pytest.approx((values[k, place], s[place], hung.t[k]))
 
 
-def test_largest_forces_of_joints_are_those_of_their_histories(hung, page):
+def test_report_joint_maxima_equal_those_of_the_histories(hung, page):
     text = Reader(page).text
     for name in hung.joints:
         joint = hung.joint(name)
@@ -139,7 +139,7 @@ def test_largest_forces_of_joints_are_those_of_their_histories(hung, page):
         assert loads.moment == pytest.approx(expected, abs=1e-12)
 
 
-def test_names_are_text_wherever_they_stand(tmp_path):
+def test_report_escapes_names(tmp_path):
     result = simulate(model(NASTY, NASTY), 0.02, 0.01)
     page = report(result, tmp_path / "a.html").read_text(encoding="utf-8")
     content = Reader(page)
@@ -150,7 +150,7 @@ def test_names_are_text_wherever_they_stand(tmp_path):
     assert content.data("motion-data")["rods"][0]["name"] == NASTY
 
 
-def test_the_page_lets_nothing_in(page):
+def test_report_allows_no_injection(page):
     content = Reader(page)
     (policy,) = (a["content"] for _, a in content.tags if a.get("http-equiv") == "Content-Security-Policy")
     assert "default-src 'none'" in policy
@@ -159,7 +159,7 @@ def test_the_page_lets_nothing_in(page):
     assert loads == [{"rel": "icon", "href": "data:,"}]
 
 
-def test_a_long_rod_is_thinned_and_the_page_says_by_how_much(tmp_path):
+def test_report_thins_a_long_rod_and_states_the_factor(tmp_path):
     path = report(long_rod(10_001, 3), tmp_path / "long.html")
     text = Reader(path.read_text("utf-8")).text
     assert path.stat().st_size < LIMIT
@@ -168,7 +168,7 @@ def test_a_long_rod_is_thinned_and_the_page_says_by_how_much(tmp_path):
     assert "bending K₂ (1/m) 0 0.00045 0 3.25" in text  # extremes see what pictures do not
 
 
-def test_a_long_run_is_thinned_and_the_page_says_by_how_much(tmp_path, monkeypatch):
+def test_report_thins_a_long_run_and_states_the_factor(tmp_path, monkeypatch):
     monkeypatch.setattr(thinned, "MOST_FRAMES", 40)
     monkeypatch.setattr(thinned, "MOST_CURVE", 60)
     result = long_rod(4, 100)
@@ -183,7 +183,7 @@ def test_a_long_run_is_thinned_and_the_page_says_by_how_much(tmp_path, monkeypat
 @pytest.mark.parametrize(
     ("nodes", "bodies", "outputs"), [(10_001, 0, 10**6), (2, 5000, 10**5), (400, 300, 2000)]
 )
-def test_the_motion_of_any_model_is_within_its_bytes(nodes, bodies, outputs):
+def test_report_motion_stays_within_its_size_limit(nodes, bodies, outputs):
     s = np.linspace(0, 1, nodes)
     rods = [RodLayout("a", np.arange(1, nodes + 1), np.arange(nodes - 1), s, s)]
     solids = [BodyLayout(str(k), 1, np.zeros(3), np.zeros((0, 3)), []) for k in range(bodies)]
@@ -197,7 +197,7 @@ def test_the_motion_of_any_model_is_within_its_bytes(nodes, bodies, outputs):
     )
 
 
-def test_surfaces_of_many_triangles_are_made_coarser(monkeypatch):
+def test_report_coarsens_large_surfaces(monkeypatch):
     import pyvista
 
     monkeypatch.setattr("rodsim.reporting.surfaces.MOST_TRIANGLES", most := 1500)
@@ -210,7 +210,7 @@ def test_surfaces_of_many_triangles_are_made_coarser(monkeypatch):
     assert np.linalg.norm(coarse.vertices, axis=1) == pytest.approx(0.5, rel=2e-2)
 
 
-def test_arrays_come_back_and_scripts_cannot_be_ended():
+def test_report_arrays_round_trip_and_cannot_close_scripts():
     values = np.arange(12.0).reshape(2, 3, 2) / 7
     assert unpacked(packed(values)) == pytest.approx(values, rel=1e-7)
     assert np.array_equal(unpacked(packed([[1, 2]], "i4")), [[1, 2]])
@@ -232,7 +232,7 @@ def test_report_command_overwrites_only_if_requested(hung, capsys):
     assert page.stat().st_mtime_ns > before
 
 
-def test_a_page_that_cannot_be_finished_leaves_the_old_one(hung, tmp_path, monkeypatch):
+def test_failed_report_leaves_the_old_page(hung, tmp_path, monkeypatch):
     (tmp_path / "a.html").write_text("old")
     monkeypatch.setattr(
         "rodsim.results.atomic_write.os.replace", lambda *_: (_ for _ in ()).throw(OSError(28, "full"))
@@ -250,7 +250,7 @@ run: {t_end: 0.02, dt: 0.01}
 """
 
 
-def test_the_scene_and_the_versions_are_kept_by_the_file_and_shown(tmp_path):
+def test_file_stores_scene_and_versions_and_report_shows_them(tmp_path):
     (tmp_path / "drop.yaml").write_text(SCENE)
     assert main(["run", str(tmp_path / "drop.yaml"), "--quiet"]) == 0
     result = Result.load(tmp_path / "drop.vtkhdf")
@@ -271,7 +271,7 @@ def test_run_resumes_with_other_versions_and_comments(tmp_path):
     assert Result.load(result).n_outputs == 6
 
 
-def test_equilibria_are_shown_by_their_load_factors(tmp_path):
+def test_report_of_equilibria_shows_load_factors(tmp_path):
     made, _, end = cantilever(SOFT, 1.0, 4)
     made.add_force("pull", end, (0, 0, 40.0))
     equilibria = equilibrium(made, monitors={"w": (end, (0, 0, 1))})
@@ -285,7 +285,7 @@ def test_equilibria_are_shown_by_their_load_factors(tmp_path):
         assert verdict.measured in page.text
 
 
-def test_modes_are_shown_by_their_frequencies(tmp_path):
+def test_report_of_modes_shows_frequencies(tmp_path):
     spectrum = modes(cantilever(SOFT, 1.0, 4)[0], 2)
     shapes = mode_shapes(spectrum, phases=4)
     page = Reader(report(shapes, tmp_path / "a.html").read_text("utf-8"))

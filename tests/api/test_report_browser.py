@@ -75,7 +75,7 @@ def drawn(page):
     )
 
 
-def test_the_slider_moves_the_rod(opened):
+def test_report_slider_moves_the_rod(opened):
     page, result, *_ = opened
     rod = result.rods[0]
     pictures = []
@@ -92,7 +92,7 @@ def test_the_slider_moves_the_rod(opened):
     assert page.locator("#now").text_content() == f"t = {result.t[25]:.2f} s"
 
 
-def test_play_advances_to_the_end_and_stops(opened):
+def test_report_play_advances_to_the_end_and_stops(opened):
     page, result, *_ = opened
     slide(page, 20)
     page.locator("#speed").select_option("4")
@@ -114,7 +114,7 @@ def test_colours_are_the_values_along_the_rod(opened):
     page.locator("#color").select_option("")
 
 
-def test_the_heat_map_and_the_profile_are_the_strains(opened):
+def test_report_heat_map_and_profile_show_the_strains(opened):
     page, result, *_ = opened
     slide(page, 20)
     page.locator("#strain-component").select_option("K3")
@@ -155,7 +155,7 @@ def test_page_makes_no_requests_and_logs_no_errors(opened):
     assert page.title().startswith(NASTY)
 
 
-def test_the_tool_bar_of_a_chart_lies_above_its_curves_and_names(opened):
+def test_chart_tool_bar_does_not_cover_curves_or_names(opened):
     """plotly's buttons are buttons of the page: a rule for all of these had made them as wide as "Play"."""
     page, *_ = opened
     charts = page.evaluate("""() => [...document.querySelectorAll(".chart")].map((div) => {

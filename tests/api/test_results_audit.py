@@ -51,7 +51,7 @@ def verdicts(result):
     return {verdict.law.split(" E")[0]: verdict.kept for verdict in audit(result).verdicts}
 
 
-def test_free_flight_keeps_every_law():
+def test_free_flight_satisfies_every_law():
     audited = audit(flight())
     assert audited.ok
     assert audited.energy_balance == 0
@@ -73,26 +73,26 @@ def test_free_flight_keeps_every_law():
         ({"total": np.nan}, "energy balance"),
     ],
 )
-def test_broken_law_is_named(spoil, law):
+def test_violated_law_is_named(spoil, law):
     result = flight(spoil=spoil)
     assert verdicts(result)[law] is False
     assert not audit(result).ok
     assert "NOT KEPT" in audit(result).text()
 
 
-def test_dissipated_energy_is_no_error():
+def test_dissipated_energy_is_not_an_error():
     result = flight(spoil={"total": -2.0, "kinetic": -2.0, "dissipation": 2.0})
     assert audit(result).energy_balance < 1e-15
     assert audit(result).energy_drift < 1e-15
 
 
-def test_energy_balance_is_relative_to_the_energy_turned_over():
+def test_energy_balance_is_relative_to_the_exchanged_energy():
     audited = audit(flight(spoil={"total": 9e-5}))
     assert audited.energy_scale == pytest.approx(9.0)
     assert audited.energy_balance == pytest.approx(1e-5)
 
 
-def test_gravity_keeps_linear_momentum_across_and_angular_along_it():
+def test_gravity_conserves_horizontal_linear_and_vertical_angular_momentum():
     down = np.array([0, 0, -9.81])
     assert verdicts(flight(gravity=down, spoil={"Pz": -5.0, "Lx": 3.0}))["linear momentum"] is True
     assert verdicts(flight(gravity=down, spoil={"Pz": -5.0, "Lx": 3.0}))["angular momentum"] is True
@@ -191,14 +191,14 @@ AT_THRESHOLD = {
 
 @pytest.mark.parametrize("law", AT_THRESHOLD)
 @pytest.mark.parametrize("times", [0.95, 1.05])
-def test_a_law_falls_at_its_threshold(law, times):
+def test_law_is_violated_at_its_threshold(law, times):
     judged = verdicts(flown(AT_THRESHOLD[law](times)))
     assert judged.pop(law) is (times < 1)
     if law not in ("energy balance", "E + D without work"):
         assert False not in judged.values()
 
 
-def test_rounding_of_stiff_forces_is_no_broken_law():
+def test_round_off_of_stiff_forces_violates_no_law():
     """N = 10 steps of h = 0.1 s, two frames at 3 m/s on each of which a force is known to eps EA."""
     EA = 1e9
     rounding = 4 * 0.1 * np.sqrt(10) * np.finfo(float).eps * EA * np.sqrt(2) * SPEED
@@ -209,7 +209,7 @@ def test_rounding_of_stiff_forces_is_no_broken_law():
         assert verdicts(flown(spoil, stiffness=1e-3 * EA))["energy balance"] is False
 
 
-def test_momenta_that_are_zero_have_the_size_of_the_model():
+def test_zero_momenta_are_scaled_by_the_model():
     """A rod bent to a ring and welded, 5 kJ of energy in a stress that cannot move it."""
     circle = lambda s: (np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0)  # noqa: E731
     model = Model("ring")
@@ -223,7 +223,7 @@ def test_momenta_that_are_zero_have_the_size_of_the_model():
     assert audited.ok
 
 
-def test_a_steel_wire_at_large_steps_breaks_no_law():
+def test_steel_wire_with_large_steps_violates_no_law():
     model = Model("wire", gravity=(0, 0, -9.81))
     section = Section.circular(0.0005, Material(E=2.1e11, nu=0.3, density=7850.0))
     model.add_joint(
@@ -248,7 +248,7 @@ def test_gravity_is_known_from_the_stored_system():
     assert verdicts(flown(falling))["linear momentum"] is False
 
 
-def test_an_integrator_that_need_not_keep_the_energy_breaks_no_law():
+def test_energy_is_not_judged_for_integrators_without_that_invariant():
     spoil = pushed(v=[(1, 0, 1e-3)])
     audited = audit(flown(spoil, integrator="VI-A(0.5)"))
     assert audited.ok
@@ -258,7 +258,7 @@ def test_an_integrator_that_need_not_keep_the_energy_breaks_no_law():
 
 
 @pytest.mark.parametrize("spin", [0.5, 1e-13])
-def test_unit_vectors_of_a_chart_have_speeds_where_there_are_no_joints(spin):
+def test_velocity_scale_of_a_director_chart_without_joints(spin):
     """Their rates are errors of |Omega|."""
     model = Model("free")
     turned = np.array([0.9, 0.3, -0.2, 0.1]) / np.linalg.norm([0.9, 0.3, -0.2, 0.1])
@@ -271,7 +271,7 @@ def test_unit_vectors_of_a_chart_have_speeds_where_there_are_no_joints(spin):
 
 
 @pytest.mark.parametrize(("unit", "code"), [(1e-12, 0), (-1.0, 4)])
-def test_a_run_ends_with_exit_4_where_its_audit_finds_a_broken_law(unit, code, tmp_path, monkeypatch, capsys):
+def test_run_exits_with_4_if_its_audit_fails(unit, code, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("rodsim.results.verdicts.UNIT", unit)
     scene = tmp_path / "ball.yaml"
     scene.write_text(

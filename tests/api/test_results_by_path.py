@@ -45,7 +45,7 @@ def content_of_plot(call, folder):
 
 
 @pytest.mark.parametrize("name", MAKES)
-def test_a_path_does_what_its_result_does_and_so_does_the_method(name, path, tmp_path):
+def test_path_result_and_method_are_equivalent(name, path, tmp_path):
     function, result = getattr(rodsim, name), Result.load(path)
     made = []
     for k, first in enumerate(
@@ -59,12 +59,12 @@ def test_a_path_does_what_its_result_does_and_so_does_the_method(name, path, tmp
     assert made[1:] == made[:1] * 3
 
 
-def test_two_paths_are_compared_as_their_results_are(path):
+def test_comparison_accepts_two_paths(path):
     by_path, by_result = rodsim.compare(path, str(path)), rodsim.compare(Result.load(path), Result.load(path))
     assert by_path.rows == by_result.rows
 
 
-def test_a_window_opens_of_a_path_as_of_its_result(path, monkeypatch):
+def test_view_accepts_a_path(path, monkeypatch):
     """Both ask for a screen, where there is none."""
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.setattr("sys.platform", "linux")
@@ -75,13 +75,13 @@ def test_a_window_opens_of_a_path_as_of_its_result(path, monkeypatch):
             view("hue", "top")
 
 
-def test_a_window_reads_its_file_before_it_asks_for_a_screen(tmp_path):
+def test_view_reads_its_file_before_opening_a_display(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"no\.vtkhdf"):
         rodsim.view(tmp_path / "no.vtkhdf")
 
 
 @pytest.mark.parametrize("name", [*MAKES, "view"])
-def test_a_method_has_the_arguments_of_its_function(name):
+def test_methods_have_the_arguments_of_their_function(name):
     function = inspect.signature(getattr(rodsim, name)).parameters
     method = inspect.signature(getattr(Result, name)).parameters
     assert [

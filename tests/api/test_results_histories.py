@@ -37,7 +37,7 @@ def test_rod_arrays_are_by_output_and_node(result):
             assert np.array_equal(history.M[i], stresses[rod.elements, 3:])
 
 
-def test_body_position_is_that_of_its_reference_point(result):
+def test_body_position_is_its_reference_point(result):
     box = result.body("box")
     for i in range(5):
         state = sample_output(result.layout, i)[2]
@@ -69,7 +69,7 @@ def values_of(kind, c, state):
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_joint_force_and_moment_do_the_work_of_the_multipliers(name):
+def test_work_of_joint_force_and_moment_equals_that_of_the_multipliers(name):
     """Moving b by (dr, turn) changes g by dg; force . dp + moment . turn = -lam . dg."""
     kind, random = KINDS[name], np.random.default_rng(3)
     vectors = random.normal(size=(4, 1, 3))
@@ -102,7 +102,7 @@ def test_joint_force_and_moment_do_the_work_of_the_multipliers(name):
     np.testing.assert_allclose(work, -state.lam @ dg, rtol=1e-8, atol=1e-9)
 
 
-def test_joint_without_constraints_names_the_cure():
+def test_joint_without_constraints_is_reported_with_remedy():
     layout = sample_layout()
     layout.constraints = None
     writer = MemoryWriter(layout)

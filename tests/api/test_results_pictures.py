@@ -72,7 +72,7 @@ def differ(a, b, by=20):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_picture_shows_the_whole_model_and_is_filled_by_it(result, engine, tmp_path):
+def test_picture_is_filled_by_the_whole_model(result, engine, tmp_path):
     picture = drawn(result, path=tmp_path / "a.png", times=0.1, engine=engine)
     assert picture.shape == (100, 160, 3)
     assert 0.02 < inked(picture) < 0.6
@@ -120,7 +120,7 @@ def test_the_first_of_two_faces_in_one_plane_is_seen():
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("color", "least", "most"), [(None, 1.4, 9.0), ("speed", 1.1, 1.3)])
-def test_faces_that_turn_to_the_light_are_brighter_and_in_colours_of_numbers_less(engine, color, least, most):
+def test_faces_towards_the_light_are_brighter(engine, color, least, most):
     """The brighter light comes from above."""
     box = boxes(((1, 1, 1), (0, 0, 0), 0.0))
     picture = drawn(box, view="iso", engine=engine, color=color).astype(int)
@@ -129,7 +129,7 @@ def test_faces_that_turn_to_the_light_are_brighter_and_in_colours_of_numbers_les
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_500_thin_bars_are_seen_as_one_line(engine):
+def test_500_thin_bars_are_drawn_as_one_line(engine):
     """Each is 0.02 pixels thick; no column of the picture between the ends of the chain is empty."""
     chain = boxes(*(((0.1, 1e-3, 1e-3), (0.1 * k, 0, 0), 0.0) for k in range(500)))
     picture = drawn(chain, size=(800, 500), view="front", engine=engine)
@@ -140,7 +140,7 @@ def test_500_thin_bars_are_seen_as_one_line(engine):
 
 
 @pytest.mark.parametrize(("view", "shown"), [("top", 0.2), ("front", 0.04)])
-def test_a_strip_shows_its_broad_side_from_above_and_its_narrow_side_from_the_front(view, shown):
+def test_strip_shows_its_sides_in_named_views(view, shown):
     seen = mask(render(of_model(strip_model()), size=(400, 250), view=view, labels=False), 200)
     long, thick = seen.any(axis=0).sum(), seen[:, 200].sum()
     assert thick / long == pytest.approx(shown, rel=0.15)
@@ -155,7 +155,7 @@ def test_a_strip_shows_its_broad_side_from_above_and_its_narrow_side_from_the_fr
     ids=["box", "cylinder"],
 )
 @pytest.mark.parametrize("view", ["iso", "front", "side"])
-def test_a_straight_rod_looks_as_the_body_of_its_shape(section, shape, orientation, view):
+def test_straight_rod_is_drawn_like_a_body_of_its_shape(section, shape, orientation, view):
     """Flat sides and sharp edges, or round ones."""
     body = Model("body")
     body.add_body("body", shape, (0.5, 0, 0), orientation)
@@ -180,7 +180,7 @@ def ball_model():
 
 
 @pytest.mark.parametrize("made", [ring_model, ball_model])
-def test_what_is_round_is_drawn_round(made):
+def test_round_shapes_are_drawn_round(made):
     """Rods follow an arc between their nodes, smooth bodies are drawn rounder than their surface."""
     seen = mask(drawn(of_model(made()), size=(400, 400), view="top"), 200)
     rows, columns = np.nonzero(seen)
@@ -212,13 +212,13 @@ def test_flat_motion_is_seen_from_the_front_with_x_to_the_right():
         ("0/-90", (0, 0, -1), (0, 0, -1), (1, 0, 0)),
     ],
 )
-def test_named_views_look_from_where_they_say(name, gravity, expected, right):
+def test_named_views_have_their_direction(name, gravity, expected, right):
     direction, up = named_view(name, upward(np.array(gravity, float)))
     np.testing.assert_allclose(direction, expected, atol=1e-8)
     np.testing.assert_allclose(np.cross(up, direction), right, atol=1e-8)
 
 
-def test_missing_opengl_is_said_with_its_cure(result, monkeypatch):
+def test_missing_opengl_is_reported_with_remedy(result, monkeypatch):
     monkeypatch.setattr(opengl, "missing", lambda: opengl.REMEDY)
     with pytest.raises(RuntimeError, match="apt-get install libegl1"):
         render(result, size=SMALL, engine="opengl")
@@ -237,7 +237,7 @@ def coloured(model, name, *outputs):
 
 
 @pytest.mark.parametrize("name", COMPONENTS)
-def test_a_component_has_the_colours_of_its_values_and_of_no_other(name):
+def test_component_colours_follow_its_values(name):
     """It grows along the rod from -1 to 1/2: the scale is as long to both sides of 0, which is white; another one is zero."""
     k, ramp, model = COMPONENTS.index(name), np.zeros((40, 12)), strip_model(n=40)
     ramp[:, k] = np.linspace(-1, 0.5, 40)
@@ -256,7 +256,7 @@ def test_a_component_has_the_colours_of_its_values_and_of_no_other(name):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_picture_in_colours_has_their_bar_and_goes_from_its_first_to_its_last(engine):
+def test_coloured_picture_has_a_colour_bar_over_the_full_range(engine):
     """Speed grows along the strip from 0 to 1 m/s."""
     strip = of_model(strip_model(n=40, speed=1.0))
     plain, picture = (
@@ -278,7 +278,7 @@ def test_a_picture_in_colours_has_their_bar_and_goes_from_its_first_to_its_last(
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("suffix", [".gif", ".mp4"])
-def test_a_movie_moves_between_outputs_too_and_forgets_what_it_has_shown(engine, suffix, tmp_path):
+def test_movie_interpolates_between_outputs_and_releases_frames(engine, suffix, tmp_path):
     """A ball goes from left to right beside a bar in one second with outputs at its ends alone."""
     model = ball_model()
     model.add_body("bar", Box(6.0, 0.01, 0.01, mass=1), (0, 0, -1.0))
@@ -298,7 +298,7 @@ def test_a_movie_moves_between_outputs_too_and_forgets_what_it_has_shown(engine,
     assert max(np.ptp(x) for x in at) < 50 < at[-1].mean() - at[0].mean()
 
 
-def test_a_movie_in_colours_has_those_between_outputs_too(tmp_path):
+def test_coloured_movie_interpolates_colours(tmp_path):
     strip = of_model(strip_model(), (0.0, {}, 0.0), (1.0, {}, 1.0))
     render_movie(
         strip, tmp_path / "a.gif", speed=1, fps=2, size=SMALL, color="force", view="top", labels=False
@@ -327,7 +327,7 @@ def test_every_kind_of_plot_is_drawn(result, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["residuals", "overview"])
-def test_residual_plots_cut_no_curve_off(kind):
+def test_residual_plots_show_complete_curves(kind):
     """|G v| is often much larger than |g|, which is drawn first."""
     layout = sample_layout()
     writer = MemoryWriter(layout)

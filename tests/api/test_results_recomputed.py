@@ -107,7 +107,7 @@ def test_audit_names_inconsistent_fields(what, tampered, capsys):
 
 
 @pytest.mark.parametrize("name", POINT_ARRAYS)
-def test_an_array_for_the_eye_is_looked_at_to_single_precision(name, tampered):
+def test_drawn_arrays_are_audited_to_single_precision(name, tampered):
     """One number of output 4 off by 1e-4 of the largest; single precision is 1e-7 of it."""
 
     def change(array):
@@ -120,7 +120,7 @@ def test_an_array_for_the_eye_is_looked_at_to_single_precision(name, tampered):
 
 
 @pytest.mark.parametrize("twist", [False, True])
-def test_energies_of_springs_are_looked_at_to_round_off(twist):
+def test_spring_energies_are_audited_to_round_off(twist):
     """1e-10 of them is seen: they are known to some 1e-14."""
     model = everything_moves()
     if twist:
@@ -135,7 +135,7 @@ def test_energies_of_springs_are_looked_at_to_round_off(twist):
 
 
 @pytest.mark.parametrize("block", [1, audit_recomputation.BLOCK])
-def test_a_result_in_memory_is_recomputed_as_well(block, monkeypatch):
+def test_audit_recomputes_results_in_memory(block, monkeypatch):
     monkeypatch.setattr(audit_recomputation, "BLOCK", block)
     result = simulate(everything_moves(), 0.05, 0.01)
     assert audit(result).ok
@@ -144,7 +144,7 @@ def test_a_result_in_memory_is_recomputed_as_well(block, monkeypatch):
     assert {d.output for d in audit(result).differences} == {3}
 
 
-def test_the_size_of_the_blocks_changes_nothing(sound, monkeypatch):
+def test_audit_does_not_depend_on_the_block_size(sound, monkeypatch):
     expected = audit(Result.load(sound))
     monkeypatch.setattr(audit_recomputation, "BLOCK", 1)
     parts = audit(Result.load(sound))
@@ -163,7 +163,7 @@ def older(path):
         del layout["system"]
 
 
-def test_an_older_file_is_audited_as_far_as_it_goes(sound, tmp_path):
+def test_older_file_is_audited_as_far_as_possible(sound, tmp_path):
     path = tmp_path / "older.vtkhdf"
     shutil.copy(sound, path)
     older(path)

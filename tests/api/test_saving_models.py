@@ -36,7 +36,7 @@ def check_equal(a, b):
 
 
 @pytest.mark.parametrize("name", NOT_IN_SCENES)
-def test_python_functions_are_refused_by_the_name_of_their_object_and_the_file_stays(name, tmp_path):
+def test_saving_python_functions_is_rejected_and_keeps_the_file(name, tmp_path):
     file = tmp_path / "saved.yaml"
     file.write_text("name: before\n")
     with pytest.raises(ModelError, match=NOT_IN_SCENES[name]):
@@ -104,13 +104,13 @@ def of_section(name):
     ],
     ids=lambda source: getattr(source, "stem", source) if not callable(source) else source.__name__,
 )
-def test_a_model_comes_back(make, source, tmp_path):
+def test_saved_model_is_restored(make, source, tmp_path):
     """Examples, one of every kind, every shape, every section."""
     model = make(source)
     check_equal(model, saved_and_loaded(model, tmp_path))
 
 
-def test_curves_twists_and_stress_free_shapes_come_back(tmp_path):
+def test_saved_curves_twists_and_stress_free_shapes_are_restored(tmp_path):
     model = Model("rods")
     points = np.random.default_rng(0).normal(size=(150, 3)) + 30.0 * np.arange(150)[:, None]
     model.add_rod("long", points, STIFF, 20, up=(0.1, 0.2, 1.0), twist=0.7, velocity=(0.1, 0.2, 0.3))
@@ -122,7 +122,7 @@ def test_curves_twists_and_stress_free_shapes_come_back(tmp_path):
     check_equal(model, saved_and_loaded(model, tmp_path))
 
 
-def test_values_along_rods_of_a_scene_come_back(tmp_path):
+def test_saved_values_along_rods_are_restored(tmp_path):
     scene = tmp_path / "scene.yaml"
     scene.write_text(
         "name: rows\nrods:\n- name: rod\n  curve: {type: helix, radius: 0.3, pitch: 0.1, turns: 1.7, axis: [0.1, 0.2, 1]}\n"
@@ -140,7 +140,7 @@ def test_values_along_rods_of_a_scene_come_back(tmp_path):
     assert "distance: 0.01" in reloaded.scene
 
 
-def test_entries_come_back_in_their_order_with_their_signals_and_laws(tmp_path):
+def test_saved_entries_are_restored_in_order_with_signals_and_laws(tmp_path):
     """Springs with laws, limits and bushings between each other: the order of the lists of a scene is another."""
     model = Model("mixed: 'names', = 1e3", gravity=(0, 0, -1))
     bodies = [
@@ -168,7 +168,7 @@ def test_entries_come_back_in_their_order_with_their_signals_and_laws(tmp_path):
     check_equal(model, reloaded)
 
 
-def test_a_loaded_model_runs_as_the_saved_one_does(tmp_path):
+def test_loaded_model_runs_like_the_saved_one(tmp_path):
     model = MODELS["loaded"]()
     runs = [simulate(variant, 0.02, 0.01) for variant in (model, saved_and_loaded(model, tmp_path))]
     assert runs[0].states(slice(0, 3)).r.tobytes() == runs[1].states(slice(0, 3)).r.tobytes()

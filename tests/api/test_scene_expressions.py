@@ -84,7 +84,7 @@ run: {t_end: 1, dt: 0.1}
         ("asin(1) + acos(1) + atan(0) + abs(-2) + sqrt(4)", math.pi / 2 + 4),
     ],
 )
-def test_an_expression_is_worked_out_as_python_does(text, value, changed):
+def test_expressions_are_evaluated_like_python(text, value, changed):
     assert changed("NUMBER", json.dumps(f"={text}"), NUMBER).gravity[2] == value
 
 
@@ -112,7 +112,7 @@ def test_expressions_reject_non_arithmetic(text, why, changed):
     assert caught.value.problems[0][1] == 2
 
 
-def test_expressions_stand_for_numbers_and_whole_numbers_wherever_they_are(changed):
+def test_expressions_are_accepted_for_all_numbers(changed):
     model = changed("mass: 0.02", "mass: =0.02")
     box, arm = model.bodies["gripper"].properties, model.rods["arm"]
     assert (box.x, box.y, box.z) == (0.3 / 15, 0.3 / 15, 0.3 / 15)
@@ -120,7 +120,7 @@ def test_expressions_stand_for_numbers_and_whole_numbers_wherever_they_are(chang
     assert arm.section.mass_per_length == pytest.approx(1070 * np.pi * (0.04 * 0.3) ** 2, rel=1e-15)
 
 
-def test_each_parameter_is_worked_out_once(changed):
+def test_parameters_are_evaluated_once(changed):
     """Were each looked up anew, forty of them, each twice the one before, would take 2^40 steps."""
     chain = ", ".join(f"p{k}: =p{k - 1} + p{k - 1}" for k in range(1, 41))
     text = NUMBER.replace("n: 12", f"n: 12, p0: 1, {chain}")
@@ -128,7 +128,7 @@ def test_each_parameter_is_worked_out_once(changed):
 
 
 @pytest.mark.parametrize("template", ["soft-arm", "mechanism"])
-def test_the_published_schema_takes_scenes_with_expressions(template, tmp_path, monkeypatch, capsys):
+def test_published_schema_accepts_expressions(template, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["schema"]) == 0
     published = json.loads(capsys.readouterr().out)
@@ -158,7 +158,7 @@ def test_a_body_placed_at_a_point_of_a_rod_follows_it(length, changed):
     assert np.allclose(x, [0, 0, -1], rtol=0, atol=1e-15)
 
 
-def test_plus_is_in_world_axes_and_turned_in_those_of_the_part(changed):
+def test_offset_is_in_world_axes_or_rotated_with_the_part(changed):
     model = changed(
         "offset: [=side/2, 0, 0]}}\n    orientation: {of: {rod: arm, s: 1}}",
         "offset: [0.1, 0, 0]}, plus: [0.02, 0, 0.3]}\n"
@@ -197,7 +197,7 @@ run: {t_end: 1, dt: 0.1}
 """
 
 
-def test_parts_are_placed_at_each_other_in_any_order_and_keep_theirs(changed):
+def test_parts_may_be_placed_at_each_other_in_any_order(changed):
     model = changed("run:", "run:", CHAIN)
     assert list(model.bodies) == ["c", "b"]
     assert list(model.rods) == ["late", "early", "ring"]
@@ -253,7 +253,7 @@ def curves():
 
 
 @pytest.mark.parametrize(("curve", "options"), [pytest.param(c, g, id=n) for n, c, g in curves()])
-def test_the_position_of_an_anchor_is_where_the_model_is_built(curve, options):
+def test_anchor_position_equals_that_of_the_built_model(curve, options):
     model = Model("m")
     section = Section.circular(0.02, Material(E=1e6, nu=0.3, density=1e3)).with_centers(mass=(0.003, -0.001))
     rod = model.add_rod("rod", curve, section, **options)
@@ -279,7 +279,7 @@ def test_the_position_of_an_anchor_is_where_the_model_is_built(curve, options):
 @pytest.mark.parametrize(
     ("path", "value"), [("parameters.length", 0.2), ("rods.arm.curve[1][2]", -0.2)], ids=["parameter", "end"]
 )
-def test_a_study_of_the_templates_arm_takes_the_gripper_along(path, value, tmp_path, monkeypatch):
+def test_study_of_the_arm_template_moves_the_gripper(path, value, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["new", "mine", "--template", "soft-arm"]) == 0
     z = {"z": "initial bodies.gripper.r.z"}

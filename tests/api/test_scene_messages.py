@@ -50,7 +50,7 @@ def loaded(text):
     return loaded_from(parse(text, "scene"), ROOT).model
 
 
-def test_a_scene_with_synonyms_is_the_scene_with_the_canonical_words():
+def test_scene_with_synonyms_equals_the_canonical_scene():
     canonical, other = (loaded(SCENE.format(**words)).build().layout for words in (CANONICAL, FOREIGN))
     assert [(x.name, x.kind) for x in other.joints] == [(x.name, x.kind) for x in canonical.joints]
     for key in ("joints", "loads"):
@@ -58,7 +58,7 @@ def test_a_scene_with_synonyms_is_the_scene_with_the_canonical_words():
 
 
 @pytest.mark.parametrize(("kind", "field", "word", "choice"), WITH_SYNONYMS)
-def test_a_synonym_stands_for_a_choice_in_the_published_schema_too(kind, field, word, choice):
+def test_published_schema_accepts_synonyms(kind, field, word, choice):
     description = kind.fields()[field]
     assert choice in description.value_type.choices
     assert word not in description.value_type.choices
@@ -88,7 +88,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_advice_on_the_command_line_is_that_of_scenes(case, tmp_path, capsys):
+def test_command_line_messages_advise_in_scene_terms(case, tmp_path, capsys):
     old, new, advice = BROKEN[case]
     text = SCENE.format(**CANONICAL)
     assert old in text
@@ -120,7 +120,7 @@ def templates():
                         yield f"{file.name}:{node.lineno}", text
 
 
-def test_no_message_of_a_model_gives_python_advice_on_the_command_line():
+def test_no_model_message_advises_python_on_the_command_line():
     messages = list(templates())
     assert sum(bool(PYTHON.search(text)) for _, text in messages) > 20  # there is something to translate
     left = [(where, in_scene_terms(text)) for where, text in messages if PYTHON.search(in_scene_terms(text))]
@@ -141,5 +141,5 @@ IN_SCENES = [
 
 
 @pytest.mark.parametrize(("python", "scene"), IN_SCENES)
-def test_advice_of_python_becomes_that_of_scenes(python, scene):
+def test_python_advice_is_translated_to_scene_terms(python, scene):
     assert in_scene_terms(python) == scene

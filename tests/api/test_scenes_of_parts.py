@@ -118,7 +118,7 @@ def loaded(folder, text):
 
 
 @pytest.mark.parametrize(("text", "calls"), [(MOTION, moving), (SECTIONS, with_sections)])
-def test_a_scene_is_the_model_of_the_same_calls(text, calls, tmp_path):
+def test_scene_equals_the_model_of_the_same_calls(text, calls, tmp_path):
     one, other = loaded(tmp_path, text).build(), calls().build()
     assert fingerprint(one.system) == fingerprint(other.system)
     t = np.array([0.0, 0.123, 0.7])
@@ -151,7 +151,7 @@ def test_a_scene_is_the_model_of_the_same_calls(text, calls, tmp_path):
         (SECTIONS, "ambient: [3, 0, -1]", "ambient: 3", "mass damping 'wind'"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_in_a_scene_is_named(tmp_path, text, old, new, message):
+def test_errors_in_scenes_name_the_object(tmp_path, text, old, new, message):
     assert text.count(old) == 1 or old.startswith(("    axis", "frequency"))
     with pytest.raises(SceneError, match=message):
         loaded(tmp_path, text.replace(old, new, 1))

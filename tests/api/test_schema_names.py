@@ -18,7 +18,7 @@ ALONE = {"Aligned", "AngleInRadians", "AxisAngle", "EulerAngles", "OrientationOf
 
 
 @pytest.mark.parametrize("name", sorted(SCHEMA["$defs"]))
-def test_a_name_of_the_schema_is_words_in_the_singular_and_says_what_it_is(name):
+def test_schema_names_are_singular_and_descriptive(name):
     words = re.findall(r"[A-Z][a-z0-9]*", name)
     assert "".join(words) == name
     if name in ALONE:
@@ -28,7 +28,7 @@ def test_a_name_of_the_schema_is_words_in_the_singular_and_says_what_it_is(name)
 
 
 @pytest.mark.parametrize("key", sorted(COMPONENT_TYPES))
-def test_the_schema_of_an_entry_is_called_by_its_key_in_the_singular(key):
+def test_entry_schema_is_named_by_its_singular_key(key):
     one = schema_of(COMPONENT_TYPES[key]).__name__.removesuffix("Scene").lower()
     assert one in (key.replace("_", "").removesuffix("s"), COMPONENT_TYPES[key].word.replace(" ", ""))
 
@@ -37,11 +37,11 @@ def test_the_schema_of_an_entry_is_called_by_its_key_in_the_singular(key):
     ("many", "one"),
     [("energies", "energy"), ("meshes", "mesh"), ("boxes", "box"), ("torsion_springs", "torsion_spring"), ("planes", "plane")],
 )  # fmt: skip
-def test_plurals_are_taken_apart(many, one):
+def test_plurals_are_split_into_singulars(many, one):
     assert singular(many) == one
 
 
-def test_lists_of_the_reference_are_lists_of_many():
+def test_reference_lists_use_plurals():
     rows = [line.split("|") for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| `")]
     lists = [
         noun for row in rows for noun in re.findall(r"lists? of (?:\d+ )?(?:or more )?(\w+ ?\w*)", row[2])

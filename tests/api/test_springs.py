@@ -40,7 +40,7 @@ LINEAR = {**K, **C, "length": 0.2}
         ({"law": LAW, **TURN}, NonlinearSpring, {"law": LAW, "of": "angle"}),
     ],
 )
-def test_a_spring_is_of_the_kind_that_its_arguments_say(arguments, kind, fields):
+def test_spring_kind_follows_from_its_arguments(arguments, kind, fields):
     model = model_of_two()
     made = model.add_spring("s", "a", "b", **arguments)
     assert type(made) is kind
@@ -49,7 +49,7 @@ def test_a_spring_is_of_the_kind_that_its_arguments_say(arguments, kind, fields)
 
 
 @pytest.mark.parametrize(("length", "rest_length"), [(None, 0.5), (0.2, 0.2)])
-def test_a_linear_spring_along_an_axis_has_a_straight_law(length, rest_length):
+def test_linear_axial_spring_has_a_linear_law(length, rest_length):
     made = model_of_two().add_spring("s", "a", "b", 30.0, length, 0.5, along="axis", **AXIS)
     assert made.of == "displacement"
     x = np.array([-20.0, -1.0, 0.0, 0.2, 0.7, 15.0])
@@ -57,7 +57,7 @@ def test_a_linear_spring_along_an_axis_has_a_straight_law(length, rest_length):
     assert made.damping(x) == pytest.approx(0.5 * x, abs=1e-13)
 
 
-def test_a_spring_along_an_axis_swings_as_its_equation_says():
+def test_axial_spring_oscillates_at_its_frequency():
     model = Model("m")
     block = model.add_body("block", Box(0.1, 0.1, 0.1, mass=2.0), position=(0, 0, 0.5), velocity=(0, 0, 1.0))
     model.add_joint("rail", "prismatic", model.ground, block, at=(0, 0, 0.5), axis=(0, 0, 1))

@@ -25,7 +25,7 @@ def hanging(n, element="se3", output=None):
     return equilibrium(model, output=output)
 
 
-def test_between_elements_and_beyond_them_moments_lie_on_straight_lines():
+def test_moments_are_interpolated_and_extrapolated_linearly():
     rod = hanging(4).rod("arm")
     M = rod.M[-1]  # at 1/8, 3/8, 5/8, 7/8
     moments = rod.along("M", (0.0, 0.125, 0.3125, 1.0))[-1]
@@ -37,7 +37,7 @@ def test_between_elements_and_beyond_them_moments_lie_on_straight_lines():
 
 
 @pytest.mark.parametrize("element", ELEMENTS)
-def test_the_moment_at_a_clamp_is_that_of_its_joint_to_second_order(element):
+def test_moment_at_a_clamp_converges_with_order_2(element):
     errors = []
     for n in (12, 24, 48):
         result = hanging(n, element)
@@ -50,7 +50,7 @@ def test_the_moment_at_a_clamp_is_that_of_its_joint_to_second_order(element):
 
 @pytest.mark.parametrize("element", ELEMENTS)
 @pytest.mark.parametrize("field", ["Gamma", "K", "N", "M"])
-def test_results_measures_files_and_reports_agree(element, field, tmp_path):
+def test_strains_agree_in_results_measures_files_and_reports(element, field, tmp_path):
     result = hanging(6, element, tmp_path / "a.vtkhdf")
     rod = result.rod("arm")
     fractions = rod.arclength / rod.arclength[-1]
@@ -68,7 +68,7 @@ def test_results_measures_files_and_reports_agree(element, field, tmp_path):
     assert audit(Result.load(tmp_path / "a.vtkhdf")).ok
 
 
-def test_a_report_finds_the_largest_moment_at_the_clamp():
+def test_report_shows_the_largest_moment_at_the_clamp():
     result = hanging(6)
     largest = {x.words: x for x in extremes(result)}
     moments = result.rod("arm").along("M", (0.0, 1.0))[-1]
@@ -79,13 +79,13 @@ def test_a_report_finds_the_largest_moment_at_the_clamp():
     assert abs(end.value) == pytest.approx(np.abs(moments[0]).max(), rel=1e-14)
 
 
-def test_strains_are_known_at_the_middles_of_elements_and_at_gauss_points():
+def test_strain_positions_are_element_midpoints_or_gauss_points():
     assert hanging(4).rod("arm").s_element == pytest.approx([0.125, 0.375, 0.625, 0.875])
     of_two, d = hanging(4, "lagrange(2)").rod("arm"), 0.25 / np.sqrt(3.0)
     assert of_two.s_element == pytest.approx([0.25 - d, 0.25 + d, 0.75 - d, 0.75 + d])
 
 
-def test_a_closed_rod_goes_round():
+def test_strains_of_a_closed_rod_are_periodic():
     model = Model("ring")
     angle = np.linspace(0.0, 2.0 * np.pi, 41)[:-1]
     points = np.stack([np.cos(angle), np.sin(angle), np.zeros(40)], axis=-1)
@@ -101,7 +101,7 @@ def test_a_closed_rod_goes_round():
     assert rod_length(layout, rod) == pytest.approx(model.rods["ring"].stress_free.length, rel=1e-12)
 
 
-def test_files_that_have_drawn_means_of_elements_pass_the_audit(tmp_path):
+def test_files_with_element_means_pass_the_audit(tmp_path):
     """As they were written before; of the others a changed array is found."""
     path = tmp_path / "a.vtkhdf"
     hanging(6, output=path)

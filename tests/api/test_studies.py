@@ -41,21 +41,21 @@ def test_failed_case_is_reported_and_others_continue():
     assert np.array_equal(study.frame.y, [np.nan, 1.0, np.nan, 1 / 3], equal_nan=True)
 
 
-def test_a_scene_that_does_not_fit_its_values_fails_with_file_line_and_cure(scene_file):
+def test_study_case_with_invalid_value_fails_with_file_line_and_remedy(scene_file):
     """In the middle: the ends are looked at before anything runs."""
     study = here(scene_file, {"rods.cord.n_elements": [1, 2.5, 4]}, ["final energy.total"])
     assert list(study.failed) == [1]
     assert "scene.yaml:7: rod 'cord': n_elements = 2.5" in study.failed[1]
 
 
-def test_results_are_kept_as_files(scene_file, tmp_path):
+def test_study_saves_selected_results(scene_file, tmp_path):
     measures = {"E": "final energy.total"}
     study = here(scene_file, {"sections.thin.EI": [5, 10]}, measures, folder=tmp_path / "out", keep=[1])
     assert study.result_file(0) is None
     assert Result.load(study.result_file(1)).energy["total"][-1] == study.frame.E[1]
 
 
-def test_a_mesh_travels_with_its_case(tmp_path):
+def test_mesh_is_sent_with_its_case(tmp_path):
     meshio = pytest.importorskip("meshio")
     points = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], float)
     faces = {"triangle": np.array([(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)])}
@@ -82,7 +82,7 @@ def test_a_mesh_travels_with_its_case(tmp_path):
     [(Model, {"t_end": [0.05]}), (lambda g: ball(), {"g": [1.0], "t_end": [0.05]})],
     ids=["model", "function"],
 )
-def test_a_model_and_what_a_function_makes_are_varied_in_the_settings_of_their_run(base, parameters):
+def test_study_of_a_model_or_function_varies_run_settings(base, parameters):
     study = here(ball() if base is Model else base, parameters, {"end": lambda r: r.t[-1]}, dt=0.01)
     assert list(study.frame.end) == pytest.approx([0.05])
 
@@ -93,7 +93,7 @@ def ball():
     return model
 
 
-def test_a_parameter_of_the_run_goes_before_the_setting_of_the_study(scene_file):
+def test_run_parameter_overrides_the_study_setting(scene_file):
     measures = {"steps": lambda r: r.step[-1], "end": lambda r: r.t[-1]}
     study = here(scene_file, {"run.dt": [0.05]}, measures, dt=0.01, t_end=0.1)
     assert study.failed == {}
@@ -122,7 +122,7 @@ def grid_study():
     return here(f, {"x": x, "y": [0.0, 1.0, 2.0]})
 
 
-def test_a_table_survives_its_files_to_the_bit(grid_study, tmp_path):
+def test_study_table_round_trips_bitwise(grid_study, tmp_path):
     pd = pytest.importorskip("pandas")
     grid_study.write(tmp_path)
     parquet = pd.read_parquet(tmp_path / "table.parquet")
@@ -136,7 +136,7 @@ def test_a_table_survives_its_files_to_the_bit(grid_study, tmp_path):
     assert list(grid_study.failed) == [5]
 
 
-def test_the_dataset_of_a_grid_has_an_axis_for_each_parameter_and_units(grid_study):
+def test_grid_dataset_has_one_axis_for_each_parameter(grid_study):
     data = grid_study.dataset
     assert data["z"].dims == ("x", "y")
     assert float(data["z"].sel(x=1000.0, y=2.0)) == pytest.approx(1020.0)
@@ -144,7 +144,7 @@ def test_the_dataset_of_a_grid_has_an_axis_for_each_parameter_and_units(grid_stu
     assert data["x"].attrs["units"] == "m"
 
 
-def test_the_dataset_of_a_grid_with_seeds_has_each_value_at_its_labels():
+def test_grid_dataset_with_seeds_is_labelled_correctly():
     """Cases go through the grid once for each seed, and axes are in the order of the values given."""
     data = here(lambda x, seed: {"z": 10 * x + seed}, {"x": [2, -1, 1]}, seeds=[5, 3]).dataset
     assert data["z"].dims == ("x", "seed")
@@ -152,14 +152,14 @@ def test_the_dataset_of_a_grid_with_seeds_has_each_value_at_its_labels():
     assert np.array_equal(10 * data["x"] + data["seed"], data["z"])
 
 
-def test_the_dataset_of_samples_has_the_parameters_as_coordinates():
+def test_sample_dataset_has_parameters_as_coordinates():
     data = here(lambda x, y: {"z": x + 10 * y}, {"x": [1, 2, 4], "y": [3, 1, 2]}, design="list").dataset
     assert data["z"].dims == ("case",)
     assert np.array_equal(data["x"].values + 10 * data["y"].values, data["z"].values)
 
 
 @pytest.mark.parametrize("columns", [("x", "z"), ("x", "y", "z"), ("z", "x"), ("z", "x", "y")])
-def test_pictures_of_two_and_three_columns_show_something(grid_study, columns, tmp_path):
+def test_study_plots_of_two_and_three_columns_are_not_empty(grid_study, columns, tmp_path):
     path = grid_study.plot(*columns, path=tmp_path / "a.png", log=["x"])
     assert coloured(path) > 150
 
@@ -177,15 +177,13 @@ def test_pictures_of_two_and_three_columns_show_something(grid_study, columns, t
         (("x", "below"), {"log": ["below"], "kind": "scatter"}, "'below' goes down to .*leave it out of log"),
     ],
 )
-def test_pictures_that_cannot_be_drawn_are_refused_with_the_cure(
-    grid_study, columns, options, message, tmp_path
-):
+def test_impossible_study_plots_are_rejected_with_remedy(grid_study, columns, options, message, tmp_path):
     with pytest.raises(StudyError, match=message):
         grid_study.plot(*columns, path=tmp_path / options.pop("path", "a.png"), **options)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_points_with_a_value_below_zero_are_left_out_on_a_logarithmic_scale(tmp_path):
+def test_logarithmic_plot_omits_negative_values(tmp_path):
     study = here(lambda x: {"m": x}, {"x": [-1.0, 1.0, 10.0]})
     assert study.plot("x", "m", path=tmp_path / "some.png", kind="scatter", log=["m"]).stat().st_size > 5000
 
@@ -200,7 +198,7 @@ def wild(x):
     return {"y": 0.1 + 0.2, "large": float("inf"), "small": float("-inf"), "none": float("nan")}
 
 
-def test_a_journal_keeps_cases_to_the_bit_and_torn_lines_are_done_again(tmp_path):
+def test_study_journal_is_exact_and_torn_lines_are_rerun(tmp_path):
     pd = pytest.importorskip("pandas")
     journal = tmp_path / "cases.jsonl"
     first = here(wild, {"x": [1, 2]}, folder=tmp_path).frame
@@ -215,7 +213,7 @@ def test_a_journal_keeps_cases_to_the_bit_and_torn_lines_are_done_again(tmp_path
         assert json.loads(other)["error"] == "ValueError: failed: é"
 
 
-def test_every_line_of_a_journal_is_json_and_those_that_were_written_with_nan_are_read(tmp_path):
+def test_study_journal_is_valid_json_and_old_nan_lines_are_read(tmp_path):
     """As JSON's own grammar has it, which knows no NaN and no Infinity."""
 
     def refused(word):
@@ -246,7 +244,7 @@ def test_full_disk_is_reported_and_the_folder_is_unlocked(tmp_path):
     StudyFolder(tmp_path).close()
 
 
-def test_two_writers_do_not_share_a_folder(tmp_path):
+def test_study_folder_accepts_one_writer(tmp_path):
     home = StudyFolder(tmp_path)
     with pytest.raises(BlockingIOError, match="is being written"):
         here(lambda x: {"y": 1.0}, {"x": [0]}, folder=tmp_path)
@@ -294,7 +292,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("old", "new", "pattern"), REFUSED)
-def test_a_study_that_cannot_be_is_refused_with_file_line_and_cure(scene_file, old, new, pattern, capsys):
+def test_invalid_study_is_rejected_with_file_line_and_remedy(scene_file, old, new, pattern, capsys):
     file = scene_file.parent / "study.yaml"
     file.write_text(STUDY.replace(old, new, 1))
     code = main(["sweep", str(file), "--quiet", "--workers", "0"])
@@ -304,7 +302,7 @@ def test_a_study_that_cannot_be_is_refused_with_file_line_and_cure(scene_file, o
         assert re.search(pattern, message), message
 
 
-def test_only_cases_of_the_design_are_looked_at_before_anything_runs(tmp_path):
+def test_only_cases_of_the_design_are_checked_before_the_run(tmp_path):
     """Of a list radii that go together: the largest hole with the smallest tube is no case."""
     tube = "section: {type: tube, outer_radius: 1, inner_radius: 0.5, material: {E: 1, nu: 0, density: 1}}"
     scene = tmp_path / "tube.yaml"
@@ -326,13 +324,13 @@ def levels_of(order, a=1.0, limit=3.0, n=4):
     return [np.array([limit + a * 2.0 ** (-order * k), 5.0]) for k in range(n)]
 
 
-def test_a_sequence_that_does_not_converge_is_not_trusted_and_one_that_is_exact_is():
+def test_divergent_sequence_is_rejected_and_exact_one_accepted():
     assert not series("x", np.arange(4.0), [np.array([x]) for x in (1.0, 2.0, 1.0, 2.0)], 1.0).trusted
     assert series("x", np.arange(4.0), [np.array([1.0])] * 4, 1.0).exact
 
 
 @pytest.mark.parametrize(("p", "q"), [(2.0, 2.0), (4.0, 2.0), (2.0, 6.0)])
-def test_the_cheapest_choice_keeps_to_the_error_and_no_other_is_cheaper(p, q):
+def test_cheapest_choice_is_within_the_error_and_minimal(p, q):
     mesh, step = (
         series(n, 2.0 ** np.arange(4), levels_of(o, a), 1.0) for n, o, a in (("m", p, 2.0), ("s", q, 0.1))
     )

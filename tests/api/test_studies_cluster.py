@@ -49,7 +49,7 @@ def test_local_workers_use_no_port_and_one_thread(monkeypatch):
     assert os.environ["OMP_NUM_THREADS"] == "7"
 
 
-def test_a_worker_with_another_program_refuses():
+def test_worker_with_different_code_refuses_cases():
     with pytest.raises(StudyError, match="install the same"):
         run_batch(Recipe(None, {}, "0.0.0+other"), [])
 
@@ -66,7 +66,7 @@ def test_cases_of_killed_workers_are_rescheduled_and_failures_reported(tmp_path)
 
 
 @pytest.mark.slow
-def test_a_study_on_one_worker_outlives_its_death_and_cases_that_do_not_end(tmp_path, monkeypatch, capfd):
+def test_study_survives_death_of_its_worker_and_hanging_cases(tmp_path, monkeypatch, capfd):
     monkeypatch.setattr(workers, "QUIET", 1.0)
     result = sweep(troubled, {"x": list(range(5)), "folder": [str(tmp_path)]}, workers=1, limit=1.5)
     assert (tmp_path / "died").exists()
@@ -83,7 +83,7 @@ def test_a_study_on_one_worker_outlives_its_death_and_cases_that_do_not_end(tmp_
 
 
 @pytest.mark.slow
-def test_killed_workers_of_a_dask_cluster_are_survived_and_its_client_stays_open(tmp_path):
+def test_study_survives_killed_dask_workers_and_keeps_the_client_open(tmp_path):
     """Workers are copies of a process that has imported everything: each starts in 0.1 s instead of 1.5 s."""
     settings = {
         "distributed.worker.multiprocessing-method": "forkserver",
@@ -146,7 +146,7 @@ class Restarted:
             raise StudyStopped("gone")
 
 
-def test_cases_of_a_lost_scheduler_are_run_by_the_next_and_each_counts_once():
+def test_cases_of_a_lost_scheduler_are_rerun_and_counted_once():
     recipe = Recipe(FunctionTarget(lambda x: {"y": x}, {}), {}, program())
     cases = [Case(k, f"k{k}", "one structure", {"x": k}) for k in range(6)]
     restarted, outcomes = Restarted(), []
@@ -169,7 +169,7 @@ def test_unresponsive_scheduler_is_reported(monkeypatch):
         sweep(lambda x: {"y": x}, {"x": [1]}, scheduler="tcp://127.0.0.1:1", workers=2, progress=False)
 
 
-def test_a_batch_behind_a_case_that_does_not_end_is_left_to_another_process(monkeypatch):
+def test_batch_behind_a_hanging_case_moves_to_another_process(monkeypatch):
     """The process is ended after its outcomes are sent."""
     ends = []
     monkeypatch.setattr("rodsim.studies.cases.LEAST_GRACE", 0.1)
@@ -192,7 +192,7 @@ def test_a_batch_behind_a_case_that_does_not_end_is_left_to_another_process(monk
 
 
 @pytest.mark.slow
-def test_a_scene_is_swept_kept_and_not_done_again(tmp_path, capsys):
+def test_scene_study_saves_results_and_reuses_cases(tmp_path, capsys):
     folder = tmp_path / "out"
     options = {"folder": folder, "t_end": 1.0, "workers": 1, "progress": False}
     first = sweep(SCENE, PARAMETERS, MEASURES, keep={"largest": "far"}, **options)
@@ -233,7 +233,7 @@ t_end: 10
 
 @pytest.mark.exact
 @pytest.mark.slow
-def test_a_killed_study_resumes_and_its_table_is_that_of_one_undisturbed(tmp_path, capsys):
+def test_killed_study_resumes_with_the_uninterrupted_table(tmp_path, capsys):
     """Its workers end with it, and leave no files."""
     (tmp_path / "study.yaml").write_text(STUDY)
     command = [sys.executable, "-m", "rodsim", "sweep", str(tmp_path / "study.yaml"), "--quiet"]

@@ -57,13 +57,13 @@ NOT_THERE = {
     ("function", "messages"),
     [(running, MISSPELT), (failing, MISSPELT), (hanging, MISSPELT | NOT_THERE), (as_scene, MISSPELT | NOT_THERE)],
 )  # fmt: skip
-def test_a_misspelt_measure_or_part_is_told_before_workers_start(function, messages, no_workers):
+def test_misspelt_measure_or_part_is_reported_before_workers_start(function, messages, no_workers):
     for measure, words in messages.items():
         with pytest.raises(StudyError, match=words):
             sweep(function, {"E": [1e6, 2e6]}, {"y": measure}, t_end=0.1, dt=0.05)
 
 
-def test_only_a_function_that_runs_nothing_is_called_to_see_its_model():
+def test_only_model_functions_are_called_for_validation():
     calls = []
 
     def made(E):
@@ -80,7 +80,7 @@ def test_only_a_function_that_runs_nothing_is_called_to_see_its_model():
         assert calls == [1e6] * times
 
 
-def test_what_some_model_has_is_not_refused_where_the_model_is_not_known():
+def test_measures_are_not_rejected_if_the_model_is_unknown():
     quantities = """energy.total drift.linear_momentum angular_momentum[2] rods.x.end.r.z rods.x.y.z@0.3.Omega[1]
     rods.end.end.largest.K bodies.a.b@1,0,0.quat.w joints.x.force.norm joints.x.angle joints.x.angles[1]
     joints.x.displacement_rate joints.a.b.multipliers[5] drives.x.work"""
@@ -106,7 +106,7 @@ print(sweep(case, {"x": [1, 2], "scale": [Scale()]}, workers=1, progress=False).
 
 
 @pytest.mark.slow
-def test_a_script_needs_no_guard_and_workers_know_what_it_defines(tmp_path):
+def test_study_script_needs_no_main_guard(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
     assert said(str(script)) == "[3.0, 6.0]"

@@ -28,7 +28,7 @@ def measured(result, measures):
     return study.frame.iloc[0].to_dict()
 
 
-def test_measures_are_what_the_result_says(result):
+def test_measures_equal_values_of_the_result(result):
     rod, ball = result.rod("cord"), result.body("ball")
     values = measured(
         result,
@@ -60,7 +60,7 @@ def test_measures_are_what_the_result_says(result):
     assert values["own"] == 6.0
 
 
-def test_drifts_are_what_the_laws_leave(result):
+def test_drift_measures_equal_the_change_of_invariants(result):
     values = measured(result, {"E": "max drift.energy", "P": "max drift.linear_momentum"})
     energy = result.energy["total"]
     left = np.abs(energy - energy[0] - result.work + result.dissipation).max()
@@ -72,7 +72,7 @@ def test_drifts_are_what_the_laws_leave(result):
     assert values["P"] == drift > 0  # the hip holds the cord
 
 
-def test_nodes_and_elements_of_a_place_are_on_lines_through_those_about_it(result):
+def test_measures_at_a_position_are_interpolated_linearly(result):
     rod = result.rod("cord")
     positions = {"r": 0.5, "v": 0.375, "M": 1}
     values = measured(result, {field: f"final rods.cord@{s}.{field}.z" for field, s in positions.items()})
@@ -96,7 +96,7 @@ def reduced(t, x, words):
     return {word: row[word] for word in words}
 
 
-def test_reductions_are_those_of_a_known_history():
+def test_reductions_of_a_known_history_are_exact():
     expected = {
         "initial": 1.0,
         "final": 2.0,
@@ -132,7 +132,7 @@ def two_sines(f):
     ],
     ids=["slow", "middle", "fast", "a slope alone", "short", "outputs not evenly spaced"],
 )
-def test_the_frequency_of_a_history_is_found_between_the_lines_of_the_spectrum(t, x, frequency):
+def test_frequency_measure_interpolates_between_spectral_lines(t, x, frequency):
     assert reduced(t, x, ["frequency"]) == {"frequency": frequency}
 
 
@@ -145,12 +145,12 @@ UNITS = {
 }
 
 
-def test_the_unit_of_a_measure_is_that_of_what_it_tells(scene_file):
+def test_measures_have_units(scene_file):
     study = sweep(scene_file, {"run.dt": [0.01]}, list(UNITS), workers=0, progress=False)
     assert {text: study.frame.attrs["units"][text] for text in UNITS} == UNITS
 
 
-def test_components_are_those_of_the_arrays(result):
+def test_component_measures_equal_array_components(result):
     quat, lam = result.body("ball").quat[-1], result.joint("hip").multipliers[-1]
     texts = [f"final bodies.ball.quat.{c}" for c in "wxyz"]
     texts += [f"final joints.hip.multipliers[{k}]" for k in range(len(lam))]
@@ -158,7 +158,7 @@ def test_components_are_those_of_the_arrays(result):
     assert [values[text] for text in texts] == [*quat, *lam]
 
 
-def test_the_motion_is_the_farthest_way_of_a_point_and_the_places_at_the_times(result):
+def test_motion_measure_is_the_largest_displacement_and_sampled_positions(result):
     way, *last = MotionSamples(None)(result)
     rods = [result.rod(name) for name in ("cord.5", "cord")]
     ways = [np.linalg.norm(r - r[0], axis=-1).max() for r in (rods[0].r, rods[1].r, result.body("ball").r)]
@@ -171,7 +171,7 @@ def test_the_motion_is_the_farthest_way_of_a_point_and_the_places_at_the_times(r
         MotionSamples((0.025,))(result)
 
 
-def test_velocities_on_a_closed_rod_go_once_round():
+def test_velocity_measures_on_a_closed_rod_are_periodic():
     """Of four nodes the second lies at a quarter of the length."""
     model = Model("ring")
     angle = np.linspace(0.0, 2.0 * np.pi, 41)[:-1]
@@ -202,18 +202,18 @@ def cases(parameters, design="grid", **options):
     return study(parameters, design, **options).to_dict("records")
 
 
-def test_a_grid_has_all_combinations_and_the_last_parameter_changes_first():
+def test_grid_design_has_all_combinations_in_row_major_order():
     table = study({"a": [1, 2], "b": {"low": 1.0, "high": 100.0, "n": 3, "scale": "log"}})
     assert list(table.a) == [1, 1, 1, 2, 2, 2]
     assert list(table.b) == pytest.approx([1, 10, 100] * 2)
 
 
-def test_a_list_takes_the_values_of_all_together():
+def test_list_design_pairs_the_values():
     rows = cases({"a": [1, 2, 5], "b": {"low": 0.0, "high": 1.0, "n": 3}}, "list")
     assert rows == [{"a": 1, "b": 0.0}, {"a": 2, "b": 0.5}, {"a": 5, "b": 1.0}]
 
 
-def test_a_latin_hypercube_has_one_sample_in_each_slice_of_each_parameter():
+def test_latin_hypercube_has_one_sample_in_each_stratum():
     n = 64
     scales = {"a": {"low": 2.0, "high": 4.0}, "b": {"low": 1.0, "high": 1e4, "scale": "log"}}
     table = study(scales, "latin_hypercube", n=n)
@@ -221,14 +221,14 @@ def test_a_latin_hypercube_has_one_sample_in_each_slice_of_each_parameter():
         assert sorted(np.floor(u * n).astype(int)) == list(range(n))
 
 
-def test_sobol_points_are_balanced_in_all_halves_of_pairs_of_parameters():
+def test_sobol_points_are_balanced():
     rows = cases({"a": {"low": 0.0, "high": 1.0}, "b": {"low": 0.0, "high": 1.0}}, "sobol", n=16)
     cells = [(row["a"] < 0.5, row["b"] < 0.5) for row in rows]
     assert all(cells.count(cell) == 4 for cell in set(cells))
     assert len(set(cells)) == 4
 
 
-def test_the_unit_of_a_parameter_is_that_of_its_place_unless_it_is_given():
+def test_parameter_unit_defaults_to_that_of_its_key():
     parameters = {
         "softness": {"path": "sections.thin.EI", "values": [1]},
         "sections.thin.EI": [1],
@@ -240,7 +240,7 @@ def test_the_unit_of_a_parameter_is_that_of_its_place_unless_it_is_given():
     assert study(parameters).attrs["units"] == units
 
 
-def test_seeds_repeat_a_grid_with_other_random_values_the_same_for_all_of_a_seed():
+def test_grid_is_repeated_for_each_seed_with_common_random_values():
     spec = {"a": [1, 2], "flaw": {"normal": [5.0, 0.1]}, "shift": {"uniform": [0.0, 1.0]}}
     rows = cases(spec, seeds=[3, 7])
     assert [(row["a"], row["seed"]) for row in rows] == [(1, 3), (2, 3), (1, 7), (2, 7)]
@@ -255,7 +255,7 @@ def test_seeds_repeat_a_grid_with_other_random_values_the_same_for_all_of_a_seed
     assert all(0 < row["shift"] < 1 for row in rows)
 
 
-def test_seeds_draw_other_samples():
+def test_samples_depend_on_the_seed():
     spec = {"a": {"low": 0.0, "high": 1.0}}
     one, two, both, first = (
         list(study(spec, "latin_hypercube", n=4, seeds=seeds).a) for seeds in ([1], [2], 2, [0])
@@ -277,7 +277,7 @@ def test_seeds_draw_other_samples():
         ("run.tolerance", 1e-8, ("run", "tolerance")),
     ],
 )
-def test_a_value_is_put_at_the_place_that_its_path_names(scene_file, path, value, keys):
+def test_parameter_path_sets_the_named_value(scene_file, path, value, keys):
     base = base_of(scene_file, x=path)
     before = base_of(scene_file)
     entry = base.case({"x": value})
@@ -287,7 +287,7 @@ def test_a_value_is_put_at_the_place_that_its_path_names(scene_file, path, value
     assert (base.data, base.whole) == (before.data, before.whole)  # of other cases
 
 
-def test_what_is_put_at_a_place_is_there_and_nothing_else_changes(scene_file):
+def test_parameter_path_changes_nothing_else(scene_file):
     base = base_of(scene_file, EI="rods.cord.section.EI", g="gravity[2]", tolerance="run.tolerance")
     case = base.case({"EI": 77.0, "g": -9.81, "tolerance": 1e-8})
     assert case["rods"][1]["section"]["EI"] == 77.0  # its own section now
@@ -298,13 +298,13 @@ def test_what_is_put_at_a_place_is_there_and_nothing_else_changes(scene_file):
     assert base.case({"EI": 78.0, "g": 0.0, "tolerance": 0.0})["rods"][1]["section"]["GJ"] == 10
 
 
-def test_a_shared_section_is_changed_before_a_part_gets_its_own(scene_file):
+def test_shared_section_is_changed_before_it_is_copied(scene_file):
     base = base_of(scene_file, EI="rods.cord.section.EI", GJ="sections.thin.GJ")
     case = base.case({"EI": 77.0, "GJ": 5.0})
     assert (case["rods"][1]["section"]["GJ"], case["sections"]["thin"]["GJ"]) == (5.0, 5.0)
 
 
-def test_factors_scale_a_parameter_at_each_place_and_counts_stay_whole(scene_file):
+def test_factors_scale_all_values_and_counts_stay_integers(scene_file):
     base = base_of(
         scene_file,
         T={"loads.push.value.t_end": 1.0, "loads.push.value.t_peak": 0.5},

@@ -35,7 +35,7 @@ def volume(triangles):
     return np.einsum("ni,ni->", a, np.cross(b, c)) / 6
 
 
-def test_a_support_is_a_closed_solid_where_the_joint_is():
+def test_support_symbol_is_a_closed_solid_at_the_joint():
     built = model().build()
     triangles = triangles_of(support_symbols.supports(built.layout, 2.0, UP, 0), built.state, SUPPORT)
     block, cone = triangles[:12], triangles[12:]
@@ -51,7 +51,7 @@ def test_a_support_is_a_closed_solid_where_the_joint_is():
     assert np.allclose(cone.reshape(-1, 3).min(axis=0)[2], -0.5 - side)
 
 
-def test_axes_of_a_driven_frame_go_with_it():
+def test_axes_symbol_moves_with_a_driven_frame():
     result = simulate(model(), 0.4, 0.02)
     drawn = list(support_symbols.supports(result.layout, 1.0, UP, 0))
     for i in (0, result.n_outputs - 1):
@@ -66,7 +66,7 @@ def test_axes_of_a_driven_frame_go_with_it():
             assert local[:, k - X].max() == pytest.approx(support_symbols.LENGTH, abs=1e-9)
 
 
-def test_a_support_goes_where_an_equilibrium_moves_it():
+def test_support_symbol_moves_with_an_equilibrium():
     made = Model("m")
     rod = made.add_rod("rod", [(0, 0, 0), (1, 0, 0)], ROUND, 4)
     made.add_joint("root", "clamp", rod.start)
@@ -80,7 +80,7 @@ def test_a_support_goes_where_an_equilibrium_moves_it():
 
 
 @pytest.mark.parametrize("color", [None, "strain"])
-def test_supports_keep_their_colour_and_parts_theirs(color):
+def test_support_symbols_do_not_change_part_colours(color):
     result = simulate(model(), 0.1, 0.02)
     stage = ViewSetup(result, SIZE, None, None, False, color)
     stage.camera(range(result.n_outputs))
@@ -108,7 +108,7 @@ def with_axes(axes, pixel, size):
         return canvas.picture()
 
 
-def test_axes_point_where_the_camera_sees_them():
+def test_coordinate_axes_follow_the_camera():
     # x to the right, z up, y away from the viewer; then x up, y to the left, z towards the viewer
     for axes, right, up in (
         (np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]]), 0, 2),
@@ -126,7 +126,7 @@ def test_axes_point_where_the_camera_sees_them():
 
 
 @pytest.mark.parametrize("pixel", [1e-6, 0.0013, 0.01, 0.04, 3.0])
-def test_the_scale_is_as_long_as_it_says(pixel):
+def test_scale_bar_has_its_length(pixel):
     picture = with_axes(np.eye(3), pixel, (900, 600))
     dark = np.abs(picture.astype(int) - 255 * labels.INK).max(axis=2) < 60
     longest = max(int(np.ptp(np.flatnonzero(row))) + 1 if row.any() else 0 for row in dark)
@@ -140,12 +140,12 @@ def test_the_scale_is_as_long_as_it_says(pixel):
     [(1.0, 1.0, "1 m"), (0.99, 0.5, "0.5 m"), (4.9, 2.0, "2 m"), (0.012, 0.01, "0.01 m"), (0.0099, 0.005, "5 mm"),
      (999.0, 500.0, "500 m"), (1999.0, 1000.0, "1 km"), (2.5e-5, 2e-5, "0.02 mm")],
 )  # fmt: skip
-def test_lengths_of_scales_go_by_1_2_5(most, length, words):
+def test_scale_bar_lengths_are_1_2_5(most, length, words):
     assert labels.nice_length(most) == pytest.approx(length, rel=1e-12)
     assert labels.in_metres(labels.nice_length(most)) == words
 
 
-def test_a_picture_has_them_unless_labels_are_left_out():
+def test_axes_and_scale_are_drawn_unless_labels_are_disabled():
     result = simulate(model(), 0.1, 0.02)
     size = (1200, 800)
     bare, labelled = (render(result, times=0.0, size=size, labels=labels) for labels in (False, True))
@@ -155,7 +155,7 @@ def test_a_picture_has_them_unless_labels_are_left_out():
 
 
 @pytest.mark.parametrize("where", range(4))
-def test_axes_and_scale_go_to_a_corner_that_is_free(where):
+def test_axes_and_scale_are_placed_in_a_free_corner(where):
     """A body in the middle and one far out: none of its points lie under them."""
     made = Model("m")
     far = [(3, 0, 2), (3, 0, -0.1), (3, 0, -2), (-3, 0, 2)][where]
@@ -172,7 +172,7 @@ def test_axes_and_scale_go_to_a_corner_that_is_free(where):
     assert (stage._corner == "upper right") == (where >= 2)
 
 
-def test_the_page_of_a_report_marks_them_where_they_are():
+def test_report_page_shows_supports_at_their_position():
     from rodsim.reporting.motion import motion, motion_data
     from rodsim.reporting.thinning import thinning
 

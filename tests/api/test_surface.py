@@ -15,7 +15,7 @@ def listed(file):
     return file.read_text(encoding="utf-8").splitlines()
 
 
-def test_the_public_interface_is_the_listed_one():
+def test_public_interface_equals_the_list():
     exported, known = public_interface.lines(), listed(public_interface.FILE)
     assert sorted(set(exported) - set(known)) == [], (
         "new: run `python -m tests.support.public_interface`, if that is meant"
@@ -26,14 +26,14 @@ def test_the_public_interface_is_the_listed_one():
     assert exported == known
 
 
-def test_no_feature_has_gone():
+def test_no_feature_was_removed():
     assert sorted(set(listed(features.FILE)) - set(features.lines())) == []
 
 
 @pytest.mark.parametrize(
     "part", [features.interactions, features.integrators, features.scene_keys, features.commands, features.rows_of_readme]
 )  # fmt: skip
-def test_each_part_of_the_list_is_in_the_file(part):
+def test_every_part_of_the_interface_is_in_the_file(part):
     """The file holds some of each: a part that no longer yields anything would not be missed otherwise."""
     known = set(listed(features.FILE))
     assert len(known & set(part())) > 10

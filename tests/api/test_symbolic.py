@@ -34,7 +34,7 @@ def bead():
     return system_of(Bead(), 3, [1.0, 0.0, 0.5], [0.0, 1.0, 0.0])
 
 
-def test_a_class_is_traced_into_a_system():
+def test_class_is_traced_to_a_system():
     system = bead()
     q = np.array([0.3, -0.2, 0.7])
     assert (system.n, system.m, system.name) == (3, 1, "Bead")
@@ -50,7 +50,7 @@ KEEP_ENERGY = ["EML", "EMH", "EM-G", "GGL-EM"]
 @pytest.mark.parametrize(
     "name", [*KEEP_ENERGY, "VI-S", "VI-B(1, 0.5)", "GL-SPARK(2)", "Lobatto-IIIA-B(2)", "mG(1)"]
 )
-def test_schemes_keep_the_momentum_map_of_a_users_system_and_those_of_em_its_energy(name):
+def test_schemes_conserve_the_momentum_map_and_em_the_energy_of_user_systems(name):
     run = integrate(bead(), name, 0.01, 2.0)
     energy, J3 = run.energy(), run.momentum(run.system.symmetries[0])
     assert np.abs(J3 - J3[0]).max() < 1e-13
@@ -78,7 +78,7 @@ def test_polar_and_cartesian_coordinates_give_the_same_orbit():
         assert x == pytest.approx([r * np.cos(angle), r * np.sin(angle)], abs=1e-10)
 
 
-def test_parts_in_invariants_keep_their_symmetry():
+def test_potentials_in_invariants_keep_their_symmetry():
     """A potential given as V(s), s = x.x: the discrete derivative is rotation invariant, at any step."""
     s = sp.Symbol("s")
     spring = Part((sp.sqrt(s) - 1) ** 2 * 50, s, X**2 + Y**2)
@@ -93,7 +93,7 @@ def test_parts_in_invariants_keep_their_symmetry():
     assert isinstance(system.symmetries[0], Symmetry)
 
 
-def test_forces_of_time_are_read_at_the_nodes_of_the_scheme():
+def test_time_dependent_forces_are_evaluated_at_the_scheme_nodes():
     """x'' = -x + sin 3t, exactly: x = (3 sin t - sin 3t)/8."""
     t = sp.Symbol("t")
     system = symbolic_system("driven", [X], [0.0], [0.0], M=[[1]], V=X**2 / 2, forces=[sp.sin(3 * t)], t=t)
@@ -104,7 +104,7 @@ def test_forces_of_time_are_read_at_the_nodes_of_the_scheme():
         assert np.log2(abs(errors[0] / errors[1])) == pytest.approx(order, abs=0.1)
 
 
-def test_a_body_written_in_sympy_moves_as_the_compiled_one():
+def test_symbolic_body_moves_like_the_compiled_one():
     """The free body in quaternions with singular mass M = 4 G^T J G, G = G(q)."""
     J, Omega = np.array([1.0, 2.0, 2.5]), np.array([1.0, 0.5, 0.7])
     q = sp.symbols("q0:4")
@@ -182,7 +182,7 @@ def test_leaving_the_domain_of_a_potential_ends_the_run(V, name):
         integrate(thrown(V), name, 0.003, 0.3)
 
 
-def test_inside_its_domain_a_root_keeps_the_energy():
+def test_energy_is_conserved_inside_the_domain_of_a_root():
     system = symbolic_system("s", X, [0.5], [0.0], M=[[1]], V=-sp.sqrt(X) + X ** sp.Rational(4, 3))
     energy = integrate(system, "EML", 0.01, 5.0).energy()
     assert np.abs(energy - energy[0]).max() < 1e-12
@@ -200,7 +200,7 @@ REWRITTEN = {
 
 
 @pytest.mark.parametrize("name", REWRITTEN)
-def test_values_and_slopes_are_those_of_sympy(name):
+def test_compiled_values_and_derivatives_equal_sympy(name):
     V = REWRITTEN[name](X)
     system = symbolic_system("s", X, [0.6], [0.0], M=[[1]], V=V)
     assert system.potential(np.array([0.6])) == pytest.approx(float(V.subs(X, 0.6)), rel=1e-13)
@@ -213,7 +213,7 @@ def test_one_coordinate_may_be_given_as_a_symbol():
         assert integrate(system, "mG(3)", 0.1, 1.0).q[-1, 0] == pytest.approx(np.cos(1.0), abs=1e-9)
 
 
-def test_forces_without_time_are_those_of_a_potential():
+def test_time_independent_forces_equal_those_of_a_potential():
     loads = symbolic_system("s", (X, Y), [1.0, 0.0], [0.0, 0.5], M=sp.eye(2), forces=[-X, -Y])
     conservative = symbolic_system("s", (X, Y), [1.0, 0.0], [0.0, 0.5], M=sp.eye(2), V=(X**2 + Y**2) / 2)
     ends = [integrate(system, "EML", 0.01, 1.0).q[-1] for system in (loads, conservative)]
@@ -221,7 +221,7 @@ def test_forces_without_time_are_those_of_a_potential():
     assert not loads.has_signal
 
 
-def test_a_constant_singular_mass_leaves_its_coordinate_to_the_constraint():
+def test_constant_singular_mass_is_accepted_with_a_constraint():
     """y has no mass and follows x: V = x^2 where y = x, so x'' = -2 x."""
     system = symbolic_system(
         "s", (X, Y), [1.0, 1.0], [0.0, 0.0], M=sp.diag(1, 0), V=X**2 / 2 + X * Y - Y**2 / 2, g=[Y - X]
@@ -232,18 +232,18 @@ def test_a_constant_singular_mass_leaves_its_coordinate_to_the_constraint():
         integrate(system, "VI-S", 0.01, 1.0)
 
 
-def test_a_mass_symmetric_to_round_off_is_symmetric():
+def test_mass_symmetric_to_round_off_is_accepted():
     A = np.array([[1.0, 0.1 + 0.2], [0.3, 1.0]])
     assert A[0, 1] != A[1, 0]
     assert make(M=A).mass(np.zeros(2)) == pytest.approx(A)
 
 
-def test_squares_of_sums_with_decimals_are_quadratic():
+def test_quadratic_forms_with_decimals_are_recognised():
     T = (0.1 * U + 0.3 * W) ** 2 * sp.cos(X) + 0.7 * (U - 1.1 * W) ** 2
     assert make(M=None, T=T, v=(U, W)).mass(np.zeros(2))[0] == pytest.approx([1.42, -1.48])
 
 
-def test_a_force_that_is_singular_at_the_start_of_time_is_left_to_the_nodes_of_the_scheme():
+def test_force_singular_at_t_0_is_evaluated_at_scheme_nodes_only():
     t = sp.Symbol("t")
     system = symbolic_system("s", X, [0.0], [0.0], M=[[1]], forces=[t ** sp.Rational(3, 2) + sp.log(t)], t=t)
     end = integrate(system, "mG(2)", 0.01, 1.0).q[-1, 0]
@@ -338,13 +338,13 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("message", REFUSED)
-def test_what_cannot_be_a_system_is_refused(message):
+def test_invalid_symbolic_systems_are_rejected(message):
     """With the name of the system, what was given and the cure."""
     with pytest.raises(ModelError, match=rf"(?s)system '\w+'.*(?:{message})"):
         REFUSED[message]()
 
 
-def test_double_pendulum_runs_with_every_integrator_that_fits(capsys):
+def test_double_pendulum_runs_with_every_suitable_integrator(capsys):
     double_pendulum.main()
     lines = capsys.readouterr().out.splitlines()
     refused = {line.split()[0] for line in lines if "energy" not in line}

@@ -54,7 +54,7 @@ def test_gently_bent_rods_give_no_warning(bend: float, itself: bool) -> None:
     assert heard(wound(bend, itself)) == []
 
 
-def test_rods_bent_tighter_than_their_radius_are_told_with_time_and_cure(tmp_path) -> None:
+def test_rods_bent_tighter_than_their_radius_are_reported_with_time_and_remedy(tmp_path) -> None:
     model = wound(0.9 * RADIUS)
     with pytest.warns(
         DoubtfulModelWarning, match="model 'wound': rod 'hair pin' .*from t = 0 s on, .*smaller radius="

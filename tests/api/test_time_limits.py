@@ -19,7 +19,7 @@ def busy(seconds):
     return "done"
 
 
-def test_what_ends_in_time_is_returned_and_nothing_is_raised_later():
+def test_call_within_the_limit_returns_and_raises_nothing_later():
     assert within(None, lambda: 3) == within(5.0, lambda: 3) == 3
     assert within(0.2, lambda: "quick") == "quick"
     assert busy(0.3) == "done"
@@ -42,7 +42,7 @@ def test_time_limit_is_not_caught_by_user_code():
     assert busy(0.1) == "done"
 
 
-def test_the_time_of_compiling_does_not_count():
+def test_compile_time_does_not_count():
     def call():
         with event.trigger_event("numba:compile", data={"dispatcher": njit(busy)}):
             busy(0.4)
@@ -64,7 +64,7 @@ def test_unresponsive_call_is_abandoned(monkeypatch):
     assert ended.type is TimeLimitExceeded
 
 
-def test_after_an_end_python_may_be_profiled():
+def test_profiler_works_after_a_time_limit():
     """CPython 3.11 would look for an exception that was taken back without an end."""
     with pytest.raises(TimeLimitExceeded):
         within(0.1, lambda: busy(20.0))
@@ -85,7 +85,7 @@ def case(x):
     return {"y": float(x)}
 
 
-def test_a_case_over_its_limit_and_one_that_exits_have_failed_and_the_others_are_done():
+def test_cases_over_the_limit_or_exiting_fail_and_others_finish():
     study = sweep(case, {"x": [0, 1, 2, 3]}, workers=0, limit=0.3, progress=False)
     assert list(study.failed) == [1, 2]
     assert study.failed[1] == "it took longer than the limit of 0.3 s"

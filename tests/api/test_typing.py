@@ -47,7 +47,7 @@ def check(scripts, said, output):
     assert reported == expected, output
 
 
-def test_mypy_passes_the_script_and_finds_each_mistake(scripts):
+def test_mypy_accepts_the_script_and_reports_each_error(scripts):
     files = sorted(str(path) for path in scripts.glob("*.py"))
     command = f"{sys.executable} -m mypy --strict --follow-imports silent --config-file /dev/null".split()
     done = subprocess.run(
@@ -59,7 +59,7 @@ def test_mypy_passes_the_script_and_finds_each_mistake(scripts):
     check(scripts, errors, done.stdout + done.stderr)
 
 
-def test_pyright_passes_the_script_and_finds_each_mistake(scripts):
+def test_pyright_accepts_the_script_and_reports_each_error(scripts):
     if shutil.which("pyright", path=str(Path(sys.executable).parent)) is None:
         pytest.skip("pyright is not installed")
     (scripts / "pyrightconfig.json").write_text(
@@ -75,7 +75,7 @@ def test_pyright_passes_the_script_and_finds_each_mistake(scripts):
     check(scripts, errors, done.stdout[:4000])
 
 
-def test_the_script_runs(tmp_path, capsys):
+def test_typed_script_runs(tmp_path, capsys):
     module = runpy.run_path(str(SCRIPT))
     assert module["main"](tmp_path) == 0.0
     assert "all laws that can be judged were kept" in capsys.readouterr().out

@@ -28,7 +28,7 @@ def pressed(load: float, n: int = 8) -> Model:
     return model
 
 
-def test_an_unstable_equilibrium_is_kept_by_default_with_a_warning() -> None:
+def test_unstable_equilibrium_is_returned_by_default_with_a_warning() -> None:
     with pytest.warns(UnstableEquilibriumWarning, match="1 negative pivot,"):
         result = equilibrium(pressed(4.0))
     assert result.statics["unstable"]["pivots"] == 1
@@ -66,7 +66,7 @@ def test_few_eigenvectors_are_computed_however_many_pivots_are_negative(monkeypa
     assert max(counts) <= 12
 
 
-def test_unstable_from_counts_from_where_the_path_was_stable_last() -> None:
+def test_unstable_from_is_the_last_stable_point_of_the_path() -> None:
     """A rod between clamps that is pressed together beyond 4 pi^2 EI/L^2, let go and pressed again."""
     model = Model("pressed twice")
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], STRETCHED, 8)
@@ -80,7 +80,7 @@ def test_unstable_from_counts_from_where_the_path_was_stable_last() -> None:
     assert result.statics["unstable"]["from"] == 0.7
 
 
-def test_what_is_unstable_in_two_ways_is_left_in_both() -> None:
+def test_two_unstable_directions_are_both_left() -> None:
     """Two columns apart: one push moves one of them."""
     model = Model("two columns")
     for name, y, EI in (("a", 0.0, [1.0, 9.0]), ("b", 1.0, [1.1, 9.0])):
@@ -96,7 +96,7 @@ def test_what_is_unstable_in_two_ways_is_left_in_both() -> None:
     assert result.statics["left"] == result.newton_iterations[-2:].sum()
 
 
-def test_where_no_motion_leads_down_to_rest_the_unstable_equilibrium_is_kept(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_unstable_equilibrium_is_returned_if_no_motion_leads_to_a_stable_one(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr("rodsim.statics.equilibrium_stability.relax", lambda *_, **__: None)  # found none
     with pytest.warns(UnstableEquilibriumWarning) as caught:
         result = equilibrium(pressed(4.0), unstable="leave")
@@ -105,7 +105,7 @@ def test_where_no_motion_leads_down_to_rest_the_unstable_equilibrium_is_kept(mon
     assert "unbalanced" not in result.statics
 
 
-def test_nothing_is_said_of_stability_under_loads_that_follow() -> None:
+def test_stability_is_not_judged_under_follower_loads() -> None:
     """Their stiffness is not symmetric: what it does to a small motion is no matter of energy."""
     model, _, end = cantilever(section(EA=1e5, GA=1e5, GJ=1.0, EI=[1.0, 3.0]), 1.0, 8)
     frame = model.build().state.quat[-1]
@@ -147,7 +147,7 @@ def column(tmp_path):  # type: ignore[no-untyped-def]
         ("", ["--unstable", "leave"], 0, "written to"),
     ],
 )
-def test_the_command_says_in_its_last_line_whether_the_result_is_unstable(  # type: ignore[no-untyped-def]
+def test_command_reports_instability_in_its_last_line(  # type: ignore[no-untyped-def]
     column, capsys, in_scene, option, code, last
 ) -> None:
     command, out = column(in_scene)
@@ -169,19 +169,19 @@ def test_unstable_end_of_an_arc_length_path_is_reported_without_failure(column, 
 
 
 @pytest.mark.parametrize("load", [2.0, 4.0])
-def test_a_broken_law_counts_more_than_an_unstable_end(load, column, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_violated_law_takes_precedence_over_instability(load, column, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(Audit, "ok", property(lambda self: False))
     assert main(column("", load)[0]) == 4
 
 
-def test_a_scene_that_stops_exits_with_3_and_keeps_what_was_found(column, capsys) -> None:  # type: ignore[no-untyped-def]
+def test_stopped_scene_exits_with_3_and_keeps_its_outputs(column, capsys) -> None:  # type: ignore[no-untyped-def]
     command, out = column("unstable: stop")
     assert main(command) == 3
     assert "is unstable" in capsys.readouterr().err
     assert Result.load(out).n_outputs == 1
 
 
-def test_an_error_without_any_equilibrium_is_not_replaced_by_that_of_its_result(tmp_path, capsys) -> None:  # type: ignore[no-untyped-def]
+def test_error_without_equilibrium_is_not_masked(tmp_path, capsys) -> None:  # type: ignore[no-untyped-def]
     """Nothing holds the mass along its rail: no equilibrium is found, and no file is written."""
     scene, out = tmp_path / "rail.yaml", tmp_path / "rail.vtkhdf"
     scene.write_text(
@@ -200,7 +200,7 @@ equilibrium: {constant: [gravity], relaxation: false}
     assert not out.exists()
 
 
-def test_a_singular_scene_prints_no_messages_of_lapack(tmp_path, monkeypatch, capfd) -> None:  # type: ignore[no-untyped-def]
+def test_singular_scene_prints_no_lapack_messages(tmp_path, monkeypatch, capfd) -> None:  # type: ignore[no-untyped-def]
     """Two bodies in the air on a rope over a pulley: six columns of the tangent are zero."""
     scene = Path(__file__).parents[2] / "examples" / "scenes" / "pulley.yaml"
     shutil.copy(scene, tmp_path)

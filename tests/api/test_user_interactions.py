@@ -23,7 +23,7 @@ def test_user_spring_moves_like_the_built_in_spring(how):
 
 
 @pytest.mark.parametrize("make", [of_kinds, user_kinds.of_texts])
-def test_em_keeps_energy_and_momenta(make):
+def test_em_conserves_energy_and_momenta_of_user_interactions(make):
     """Nothing holds the bodies; energies of a few joules."""
     result = run(make(), t_end=0.5)
     assert np.ptp(result.energy["spring"]) > 0.01
@@ -32,7 +32,7 @@ def test_em_keeps_energy_and_momenta(make):
     assert np.ptp(result.angular_momentum, axis=0).max() < 1e-13
 
 
-def test_a_scheme_of_higher_order_takes_texts():
+def test_higher_order_scheme_accepts_text_interactions():
     """Its substeps go back in time."""
     audited = audit(run(texts(), "em4"))
     assert audited.ok, audited.text()
@@ -69,7 +69,7 @@ def spring_dual(y0, y1, X, out):
     push(out, 0, times(-1.0, f))
 
 
-def test_a_dissipation_takes_what_the_balance_says():
+def test_dissipation_equals_the_energy_balance():
     result = run(kinds())
     lost = result.dissipation
     assert lost[-1] > 1e-5
@@ -78,7 +78,7 @@ def test_a_dissipation_takes_what_the_balance_says():
 
 
 @pytest.mark.parametrize("make", [kinds, texts])
-def test_a_rigid_twin_begins_with_the_same_energy(make):
+def test_rigid_twin_starts_with_the_same_energy(make):
     """Directions in the axes of sections are those of the body then; what joins the rod to itself is none of them."""
     model = make()
     twin = model.rigidified()
@@ -98,7 +98,7 @@ def oblique():
     return model
 
 
-def test_directions_in_a_section_stay_in_its_twin_and_what_joins_the_rod_to_itself_does_not():
+def test_rigid_twin_keeps_section_directions_but_not_internal_interactions():
     model = oblique()
     twin = model.rigidified()
     assert [words for words in twin.left_out if "within" in words] == [
@@ -110,7 +110,7 @@ def test_directions_in_a_section_stay_in_its_twin_and_what_joins_the_rod_to_itse
     assert one > 0.1
 
 
-def test_the_size_of_its_forces_tells_their_rounding():
+def test_force_scale_determines_the_round_off():
     """At least the forces at the start, and those of a metre; a dissipation's are small beside inertia."""
     force, moment = pair("kind").build().system.others.size[0]
     assert 50.0 < force < 1e4
@@ -120,7 +120,7 @@ def test_the_size_of_its_forces_tells_their_rounding():
     assert sizes["interaction 'gust'"] == [0.0, 0.0]
 
 
-def test_a_dual_is_as_many_times_as_is_asked():
+def test_dual_is_proportional_to_its_multiplier():
     rng = np.random.default_rng(6)
     y0, y1 = poses(rng, 2), poses(rng, 2)
     lever = np.concatenate([[0.1, 0.2, 0.3], np.eye(3).ravel()])
@@ -130,7 +130,7 @@ def test_a_dual_is_as_many_times_as_is_asked():
 
 
 @pytest.mark.parametrize("by_kind", [True, False])
-def test_a_point_mass_takes_what_does_not_turn_it(by_kind):
+def test_point_mass_accepts_moment_free_interactions(by_kind):
     model = Model("masses")
     a, b = (model.add_body(name, PointMass(1.0), (x, 0, 0)) for name, x in (("a", 0), ("b", 1)))
     if by_kind:
@@ -144,7 +144,7 @@ def test_a_point_mass_takes_what_does_not_turn_it(by_kind):
         model.build()
 
 
-def test_an_interaction_says_what_it_is():
+def test_interaction_has_a_description():
     model = of_kinds()
     assert repr(Spring) == "<interaction 'linear spring': energy of 2 frames>"
     said = model.others["triangle"].described()

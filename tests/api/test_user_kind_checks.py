@@ -229,19 +229,19 @@ def uncompiled():
 
 
 @pytest.mark.parametrize("case", LAWS)
-def test_a_kind_that_misses_a_law_is_refused_by_name_and_leaves_nothing(case, uncompiled):
+def test_kind_that_violates_a_law_is_rejected_and_not_registered(case, uncompiled):
     assert re.search(rf"interaction 'wrong': .*({LAWS[case][-1]})", uncompiled[case])
     assert not uncompiled[case].endswith("and is kept")
 
 
-def test_machine_code_that_misses_a_law_is_refused_and_leaves_nothing():
+def test_machine_code_that_violates_a_law_is_rejected_and_removed():
     *wrong, law = LAWS["work"]
     with pytest.raises(ModelError, match=rf"interaction 'wrong': .*({law})"):
         registered(*wrong)
     assert "wrong" not in registration.KINDS
 
 
-def test_one_that_is_not_free_may_have_a_moment():
+def test_grounded_kind_may_have_a_moment():
     assert registered({**SPRING, "free": False}, LAWS["moment"][1]).name == "wrong"
     registration.KINDS.pop("wrong")
 

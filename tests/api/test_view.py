@@ -116,35 +116,35 @@ def changed(a, b):
     return np.mean(np.abs(a[:320].astype(int) - b[:320]).max(axis=2) > 20)
 
 
-def test_the_window_shows_the_scene(seen):
+def test_view_shows_the_scene(seen):
     assert seen["start"].shape == (400, 640, 3)
     assert len(np.unique(seen["start"][:320].reshape(-1, 3), axis=0)) > 100
 
 
-def test_the_slider_moves_the_scene(seen):
+def test_view_slider_moves_the_scene(seen):
     assert seen["t_slid"] == 0.3
     assert changed(seen["start"], seen["slid"]) > 0.005
 
 
-def test_an_arrow_key_goes_to_the_next_output(seen):
+def test_arrow_key_shows_the_next_output(seen):
     assert seen["t_right"] == pytest.approx(0.35)
     assert changed(seen["slid"], seen["right"]) > 0.001
 
 
-def test_colours_change_and_nothing_moves(seen):
+def test_view_colours_change_without_motion(seen):
     assert seen["t_other"] == seen["t_right"]
     assert changed(seen["other"], seen["parts"]) > 0.01
     ink = [np.any(seen[name][:320, 100:550] != 255, axis=2) for name in ("other", "parts")]
     assert np.mean(ink[0] != ink[1]) < 0.01
 
 
-def test_the_space_key_plays_until_the_end(seen):
+def test_space_key_plays_to_the_end(seen):
     assert seen["t_played"] > 0
     assert changed(seen["start"], seen["played"]) > 0
     assert seen["t_end"] == 0.5
 
 
-def test_the_command_opens_a_window_and_ends_with_it(seen):
+def test_view_command_ends_with_its_window(seen):
     assert seen["code"] == 0
 
 

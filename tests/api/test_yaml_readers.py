@@ -9,7 +9,7 @@ from tests.support.fuzz_scenes import SCENES
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda path: path.stem)
-def test_both_readers_find_the_same_data_on_the_same_lines(scene, monkeypatch):
+def test_both_yaml_readers_return_the_same_data_and_lines(scene, monkeypatch):
     text = scene.read_text()
     quick = parse(text, scene.name)
     monkeypatch.setattr(yaml, "__with_libyaml__", False)
@@ -21,7 +21,7 @@ def test_both_readers_find_the_same_data_on_the_same_lines(scene, monkeypatch):
 @pytest.mark.parametrize(
     "text", ["a: [1, 2", "a: {b", "a: b: c", "\ta: 1", "a: 'x", "- a\nb: 1", "a: *b", "a: \x01"]
 )
-def test_both_readers_give_the_same_messages(text, monkeypatch):
+def test_both_yaml_readers_have_the_same_messages(text, monkeypatch):
     def said():
         with pytest.raises(SceneError) as error:
             parse(text, "scene.yaml")

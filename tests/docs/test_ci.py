@@ -64,17 +64,17 @@ def run(folder, tests="", **commands):
     ],
     ids=["no apt", "all well", "no network", "no such package", "no root", "no Xvfb", "all there"],
 )
-def test_a_browser_that_cannot_be_installed_is_no_error(commands, calls, tmp_path):
+def test_missing_browser_is_not_an_error(commands, calls, tmp_path):
     path, log = made(tmp_path, {"id": "echo 0", **commands})
     done = subprocess.run([path / "bash", BROWSERS], env={"PATH": str(path)}, capture_output=True)
     assert (done.returncode, log.read_text().splitlines()) == (0, calls)
 
 
-def test_all_checks_run_and_install_nothing_of_the_system(tmp_path):
+def test_all_checks_run_without_system_packages(tmp_path):
     assert run(tmp_path, apt_get="") == (0, CHECKS)
 
 
-def test_the_workflow_calls_the_scripts_with_each_python_that_is_allowed():
+def test_workflow_runs_the_scripts_with_every_supported_python():
     workflow = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))
     job = workflow["jobs"]["checks"]
     classifiers = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["classifiers"]
@@ -97,7 +97,7 @@ def test_failing_parallel_jobs_fail_the_script(what, tmp_path):
 
 
 @pytest.mark.parametrize("what", ["demo", "docs"])
-def test_a_check_that_fails_ends_the_script(what, tmp_path):
+def test_failing_check_stops_the_script(what, tmp_path):
     begun = f'until [[ "$(<{tmp_path}/log)" == *"{BESIDE}"* ]]; do :; done'  # else it may be ended before it is called
     code, calls = run(tmp_path, make=f'[ "$1" != {what} ] || {{ {begun}; exit 1; }}')
     assert (code, calls) == (1, CHECKS[:3])

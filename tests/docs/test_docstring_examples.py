@@ -49,7 +49,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", THINGS)
-def test_the_example_of_a_docstring_prints_what_it_says(name, folder, monkeypatch):
+def test_docstring_examples_print_their_output(name, folder, monkeypatch):
     monkeypatch.chdir(folder)
     known = {
         "result": Result.load("run.vtkhdf"),

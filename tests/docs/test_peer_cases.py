@@ -25,7 +25,7 @@ ROWS = [[c.strip() for c in x.strip("|").split(" | ")] for x in TEXT.splitlines(
 OWN = {"test_right_angle_frame_buckles_sideways_and_the_branch_is_followed"}
 
 
-def test_every_direct_case_names_a_test_or_a_benchmark_that_is_there():
+def test_direct_peer_cases_name_existing_tests_or_benchmarks():
     for name, _, today, by in ROWS:
         files = re.findall(r"(tests/\w+/\w+\.py) `(\w+)`", by)
         for file, test in files:
@@ -45,14 +45,14 @@ def test_cases_with_peer_parameters_name_their_place():
         assert (today == "Y") == bool(tests or cases or matches), name
 
 
-def test_the_counts_are_those_of_the_table():
+def test_peer_case_counts_equal_the_table():
     count = Counter(today[0] for _, _, today, _ in ROWS)
     said = re.search(r"Y (\d+), L (\d+), W (\d+), N (\d+) of (\d+)", TEXT)
     assert said is not None
     assert [int(n) for n in said.groups()] == [*(count[word] for word in "YLWN"), len(ROWS)]
 
 
-def test_every_peer_case_of_the_benchmarks_has_runs_of_rodsim_and_of_its_peer():
+def test_peer_benchmarks_have_runs_of_both_programs():
     for name in CASES:
         if name.startswith(("EX-", "PE-")):
             assert {"rodsim", "Exudyn" if name.startswith("EX") else "PyElastica"} == set(SWEEPS[name])
@@ -60,7 +60,7 @@ def test_every_peer_case_of_the_benchmarks_has_runs_of_rodsim_and_of_its_peer():
 
 @pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
 @pytest.mark.parametrize("case", MECHANISMS, ids=lambda c: c.name)
-def test_velocities_of_the_mechanisms_fit_their_joints(case):
+def test_initial_velocities_of_peer_mechanisms_satisfy_their_joints(case):
     """Wrong data would be changed, with a warning, into a motion that no peer makes."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", InitialVelocityWarning)
@@ -82,7 +82,7 @@ def test_velocities_of_the_mechanisms_fit_their_joints(case):
     ],
 )
 @pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
-def test_mechanisms_of_the_peers_end_where_they_should(name, steps, order, bound):
+def test_peer_mechanisms_reach_their_reference(name, steps, order, bound):
     case = CASES[name]
     result = run(case, len(case.bodies), case.t_end / steps, order)
     assert bound / 20 < result.error < bound
@@ -97,14 +97,14 @@ def test_mechanisms_of_the_peers_end_where_they_should(name, steps, order, bound
         *("PE-timoshenko", "PE-bend45", "PE-distributed"),
     ],
 )
-def test_limits_of_the_peers_are_approached_with_order_2(name):
+def test_peer_references_are_approached_with_order_2(name):
     case = CASES[name]
     at = rodsim_slender.run if isinstance(case, Slender) else rodsim_frames.run
     coarse, fine = (at(case, n, 1.0).error for n in (32, 64))
     assert 3.8 < coarse / fine < 4.2
 
 
-def test_a_thinning_bar_is_stretched_exactly():
+def test_tapered_bar_is_stretched_exactly():
     assert rodsim_slender.run(CASES["PE-stretch"], 2, 1.0).error < 1e-13
 
 
@@ -116,7 +116,7 @@ def test_a_thinning_bar_is_stretched_exactly():
         ("PE-pendulum", 20, 0.01, 1.5, 4.5),
     ],
 )
-def test_motions_of_the_peers_converge(name, n, h, least, most):
+def test_peer_motions_converge(name, n, h, least, most):
     """Mesh and step halved together; the pendulum's rubber is not yet at its order there."""
     case = CASES[name]
     at = rodsim_slender.run if isinstance(case, Slender) else rodsim_frames.run

@@ -24,7 +24,7 @@ def row(name):
     return match.group(1)
 
 
-def test_the_commands_of_readme_are_commands():
+def test_readme_commands_are_valid():
     listed = set(re.findall(r"^    rodsim (\w+)", TEXT, re.MULTILINE))
     assert listed
     assert listed <= {name for names in LISTED.values() for name in names}
@@ -32,11 +32,11 @@ def test_the_commands_of_readme_are_commands():
     assert listed <= set(commands.choices)
 
 
-def test_the_number_of_joints_of_readme_is_that_of_the_registry():
+def test_readme_joint_count_equals_the_registry():
     assert int(re.match(r"(\d+) kinds of joints", row("join parts"))[1]) == len(JOINTS)
 
 
-def test_the_integrators_of_readme_are_known():
+def test_readme_integrators_exist():
     names = re.findall(r"`(em[\w-]*)(?:\((?:rho)\))?`", row("choose a scheme"))
     assert len(names) == 6
     for name in names:
@@ -45,13 +45,13 @@ def test_the_integrators_of_readme_are_known():
     assert parse("GGL-EM").order >= 1
 
 
-def test_the_counts_of_readme_are_those_of_the_registries():
+def test_readme_counts_equal_the_registries():
     cases, papers = re.search(r"\[(\d+) exact and published cases\].*\[(\d+) papers\]", row("check")).groups()
     assert int(papers) == len(STUDIES)
     assert int(cases) == len(VALIDATED)
 
 
-def test_the_table_of_mechanisms_is_complete():
+def test_readme_table_of_mechanisms_is_complete():
     """The README no longer counts them; the page and the README of the benchmarks do."""
     table = (
         (DOCS / "howto" / "comparing.md").read_text("utf-8").split("| example | E, Pa |")[1].split("\n\n")[0]
@@ -61,7 +61,7 @@ def test_the_table_of_mechanisms_is_complete():
     assert sum(name.startswith("PE-") for name in CASES) == 6
 
 
-def test_the_pages_of_readme_exist():
+def test_readme_pages_exist():
     ways = [way.partition("#")[0] for way in re.findall(r"\]\(([^)]+)\)", TEXT) if "://" not in way]
     assert len(ways) > 20
     assert [way for way in ways if not (ROOT / way).exists()] == []
@@ -97,7 +97,7 @@ def spans(cell):
     return [(float(a), float(b or a)) for a, b in matches]
 
 
-def test_the_speeds_of_readme_are_those_of_the_benchmarks():
+def test_readme_speeds_equal_the_benchmarks():
     measured = (ROOT / "benchmarks" / "README.md").read_text("utf-8")
     lines = TEXT.split("| case | compared with |")[1].split("\n\n")[0].splitlines()[2:]
     stacks, *table = [[cell.strip() for cell in line[1:-1].split("|")] for line in lines]
@@ -117,7 +117,7 @@ def test_the_speeds_of_readme_are_those_of_the_benchmarks():
             assert spans(cell)[0] == pytest.approx(extremes, rel=0.06), (case, peer)
 
 
-def test_slower_rows_of_readme_come_first():
+def test_readme_lists_slower_rows_first():
     lines = TEXT.split("| case | compared with |")[1].split("\n\n")[0].splitlines()[3:]
     least = [spans(line[1:-1].split("|")[2])[0][0] for line in lines]
     assert least == sorted(least)

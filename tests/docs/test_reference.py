@@ -82,13 +82,13 @@ def arrays():
                 yield pytest.param(getter, id=f"{cls.__name__}.{name}")
 
 
-def test_everything_public_has_a_docstring():
+def test_public_names_have_docstrings():
     bare = [words for words, thing in everything() if not (inspect.getdoc(thing) or "").strip()]
     assert bare == []
 
 
 @pytest.mark.parametrize("function", list(callables()))
-def test_a_docstring_says_what_each_argument_is(function):
+def test_docstrings_document_each_argument(function):
     said = inspect.getdoc(function)
     names = [name for name in inspect.signature(function).parameters if name not in ("self", "cls")]
     if function.__name__.startswith("add_"):
@@ -97,11 +97,11 @@ def test_a_docstring_says_what_each_argument_is(function):
 
 
 @pytest.mark.parametrize("getter", list(arrays()))
-def test_an_array_of_a_result_has_its_shape(getter):
+def test_result_array_docstrings_state_the_shape(getter):
     assert re.match(r"\((T|n_nodes|n_elements|modes?)\b", inspect.getdoc(getter))
 
 
-def test_every_function_that_checks_its_input_says_what_it_raises():
+def test_docstrings_document_raised_errors():
     """Those that end in ModelError or ResultError, by their own source."""
     checking = [thing for _, thing in public_names() if inspect.isfunction(thing)]
     checking += [value for name, value in members(rodsim.Model) if name.startswith("add_")]
@@ -126,7 +126,7 @@ def holds_numbers(schema):
 
 
 @pytest.mark.parametrize("field", list(described()))
-def test_a_key_of_a_scene_says_what_it_is_and_in_which_unit(field):
+def test_scene_keys_have_descriptions_and_units(field):
     """Write it as a text under the field: what it is, then [unit] where numbers stand."""
     words = field.get("description", "")
     assert words

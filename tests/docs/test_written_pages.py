@@ -16,13 +16,13 @@ from rodsim.results.drawing import POINT_ARRAYS, STATIC_POINT_ARRAYS
 from rodsim.scenes.schema import Scene
 
 
-def test_written_pages_are_those_of_the_data():
+def test_generated_pages_equal_their_data():
     """After a change of the schema of scenes or of the gallery: `python docs/extensions/written.py`."""
     stale = [path.name for path, text in written.pages().items() if path.read_text("utf-8") != text]
     assert stale == []
 
 
-def test_the_reference_in_the_repository_has_every_key_and_every_target():
+def test_stored_reference_has_every_key_and_target():
     page = (DOCS / "reference" / "scene_reference.md").read_text("utf-8")
     targets = set(re.findall(r'<a id="([\w-]+)"></a>', page))
     assert set(re.findall(r"\]\(#([\w-]+)\)", page)) <= targets
@@ -33,7 +33,7 @@ def test_the_reference_in_the_repository_has_every_key_and_every_target():
     assert ")=" not in page
 
 
-def test_the_gallery_in_the_repository_leads_to_its_files():
+def test_stored_gallery_links_to_existing_files():
     page = (DOCS / "gallery.md").read_text("utf-8")
     ways = re.findall(r"\]\(([^)#]+)\)", page)
     assert len(ways) == 3 * len(gallery.entries())  # picture, and its code twice
@@ -41,7 +41,7 @@ def test_the_gallery_in_the_repository_leads_to_its_files():
 
 
 @pytest.mark.parametrize("page", ["", "<!-- a -->", "<!-- end of a -->\n<!-- a -->\n<!-- a -->"])
-def test_a_page_without_its_marks_is_refused(page):
+def test_page_without_marks_is_rejected(page):
     with pytest.raises(ValueError, match="needs one line '<!-- a -->'"):
         between(page, "a", "text")
 
@@ -52,7 +52,7 @@ def test_text_between_marks_is_replaced_literally():
     )
 
 
-def test_first_steps_names_arrays_that_results_have():
+def test_first_steps_page_names_existing_arrays():
     text = (DOCS / "tutorials" / "first_steps.md").read_text("utf-8")
     said = set(re.findall(r"`(\w+)`", text.split("## Look at it in ParaView")[1].split("## ")[0]))
     assert {"velocity", "Gamma", "K", "N", "M", "force_n", "moment_m", "radius"} <= said

@@ -65,7 +65,7 @@ def things_in_the_way(folder, name):
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_no_link_pipe_or_folder_is_replaced(name, result, tmp_path):
+def test_links_pipes_and_folders_are_not_replaced(name, result, tmp_path):
     for path, words in things_in_the_way(tmp_path, name):
         before = os.lstat(path)
         with pytest.raises(OSError, match=words):
@@ -75,12 +75,12 @@ def test_no_link_pipe_or_folder_is_replaced(name, result, tmp_path):
         assert (tmp_path / "data").read_text() == "the user's"
 
 
-def test_no_device_is_a_target():
+def test_devices_are_rejected_as_output():
     with pytest.raises(OSError, match="'/dev/null' is a device and is not replaced"):
         check_target(Path("/dev/null"))
 
 
-def test_run_with_force_replaces_no_link_and_not_its_scene(tmp_path, capsys):
+def test_forced_run_replaces_neither_links_nor_its_scene(tmp_path, capsys):
     scene, link = tmp_path / "chain.yaml", tmp_path / "link.vtkhdf"
     scene.write_bytes(SCENE.read_bytes())
     link.symlink_to(scene)
@@ -92,7 +92,7 @@ def test_run_with_force_replaces_no_link_and_not_its_scene(tmp_path, capsys):
     assert link.is_symlink()
 
 
-def test_no_product_overwrites_the_result_it_shows(tmp_path):
+def test_no_command_overwrites_its_input_result(tmp_path):
     path = tmp_path / "a.h5"
     write(path, sample_layout(), range(2))
     before = path.read_bytes()
@@ -104,7 +104,7 @@ def test_no_product_overwrites_the_result_it_shows(tmp_path):
 
 @pytest.mark.parametrize("name", PRODUCTS)
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_full_disk_leaves_what_was_there_and_is_named(name, result, tmp_path):
+def test_full_disk_keeps_the_old_file_and_is_reported(name, result, tmp_path):
     first, path = tmp_path / "first", tmp_path / name
     first.mkdir()
     PRODUCTS[name](result, first / name)  # what is compiled is stored too, once
@@ -131,7 +131,7 @@ def test_full_disk_ends_a_command_with_exit_2(result, tmp_path):
     assert "a.h5': File too large" in done.stderr
 
 
-def test_whole_file_appears_at_the_end(tmp_path):
+def test_file_appears_only_when_complete(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("old")
     with atomic_file(path) as file:
@@ -164,7 +164,7 @@ def test_atomic_folder_write_keeps_other_files(tmp_path):
     assert os.listdir(tmp_path) == ["a"]
 
 
-def test_errors_of_libraries_get_the_name_of_the_file():
+def test_library_errors_are_given_the_file_name():
     for error in (
         OSError(28, "No space left on device"),
         RuntimeError("Can't decrement id ref count (file write failed: errno = 28, error message = 'x'"),
@@ -186,7 +186,7 @@ def bar():
     return model
 
 
-def test_simulate_does_not_overwrite_unless_told(tmp_path):
+def test_simulate_overwrites_only_if_requested(tmp_path):
     path = tmp_path / "a.vtkhdf"
     path.write_text("the user's")
     with pytest.raises(FileExistsError, match="exists; overwrite it, resume it"):
@@ -269,7 +269,7 @@ def test_second_writer_is_rejected_while_the_first_lives(tmp_path):
     assert os.listdir(tmp_path) == ["a.vtkhdf"]
 
 
-def test_writer_that_could_not_begin_leaves_no_lock(tmp_path):
+def test_failed_writer_leaves_no_lock(tmp_path):
     with pytest.raises(TypeError):
         ResultWriter.create(tmp_path / "a.vtkhdf", sample_layout({"bad": object()}), 3)
     write(tmp_path / "b.vtkhdf", sample_layout({"E": 1}), range(1))

@@ -180,7 +180,7 @@ def with_twice_the_work(layout, variables):
 
 
 @pytest.mark.parametrize("names", [("time", "steps"), ("lam",), ("own",)])
-def test_a_file_that_agrees_with_itself_does_not_with_its_steps(names, stored, tmp_path):
+def test_consistent_file_with_wrong_steps_fails_the_audit(names, stored, tmp_path):
     """Both clocks, the forces of all joints, the work of all drives: twice what they were, at all outputs."""
     path = tmp_path / "twice.vtkhdf"
     shutil.copy(stored, path)
@@ -199,7 +199,7 @@ def test_a_file_that_agrees_with_itself_does_not_with_its_steps(names, stored, t
 
 
 @pytest.mark.parametrize("integrator", [*BY_VELOCITIES, "EML-kappa", "GL-SPARK(2)"])
-def test_rounding_of_another_processor_is_no_difference(integrator):
+def test_round_off_of_another_processor_is_not_a_difference(integrator):
     """All numbers of all states are moved by their rounding."""
     result, way = run_of(integrator), np.random.default_rng(1)
     arrays = dict(result._source._arrays)
@@ -212,7 +212,7 @@ def test_rounding_of_another_processor_is_no_difference(integrator):
     assert not recomputed.differences
 
 
-def test_what_moves_the_end_of_a_step_more_than_rounding_is_a_difference():
+def test_step_changes_above_round_off_are_differences():
     """A change of the velocities that their table would just see."""
 
     def moved(v):
@@ -223,7 +223,7 @@ def test_what_moves_the_end_of_a_step_more_than_rounding_is_a_difference():
     assert PERTURBATION < 1e-7
 
 
-def test_a_tolerance_of_the_run_widens_what_may_differ():
+def test_run_tolerance_widens_the_audit_bounds():
     """A run solved to round-off, read as one that was solved to 1e-8, and taken again as such."""
     exact = simulate(swing("em"), STEPS * H, H, output_every=1)
     exact.description["run"]["tolerance"] = 1e-8
@@ -233,7 +233,7 @@ def test_a_tolerance_of_the_run_widens_what_may_differ():
     assert recompute_steps(changed(exact, "lam", twice)).differences
 
 
-def test_loads_and_drives_that_a_file_does_not_keep_are_named(tmp_path):
+def test_loads_and_drives_missing_in_a_file_are_named(tmp_path):
     model = swing("em")
     model.add_force("whim", model.bodies["body"].at((0, 0, 0)), lambda t: (np.cos(t), 0, 0))
     path = tmp_path / "whim.vtkhdf"
@@ -248,7 +248,7 @@ def test_loads_and_drives_that_a_file_does_not_keep_are_named(tmp_path):
     assert "not judged: drives" in audit(Result.load(path)).text()
 
 
-def test_the_work_of_drives_is_all_there_is_where_nothing_else_works(tmp_path):
+def test_drive_work_is_audited_if_only_drives_work(tmp_path):
     """Whatever the steps between outputs."""
     model = swing("em")
     del model.loads["push"]
@@ -288,7 +288,7 @@ def test_frames_and_forces_belong_to_their_chart_at_all_outputs(name, monkeypatc
     assert "frames of the chart" in {v.law for v in audited.verdicts if v.kept is False}
 
 
-def test_no_step_is_taken_of_a_run_whose_clock_is_wrong():
+def test_no_step_is_repeated_if_times_are_inconsistent():
     def late(step):
         step[-1] += 10**12
         return step
@@ -311,7 +311,7 @@ def bars(integrator="em"):
 
 @pytest.mark.parametrize("integrator", ["em", "em4"])
 @pytest.mark.parametrize("name", ["lam", "acc", "v", "Omega"])
-def test_the_last_step_is_taken_again_where_there_are_many_between_outputs(integrator, name, monkeypatch):
+def test_last_step_before_an_output_is_repeated(integrator, name, monkeypatch):
     monkeypatch.setattr("rodsim.results.step_recomputation.MIN_STEPS", 2)
     result = bars(integrator)
     sound = audit(result)
@@ -324,7 +324,7 @@ def test_the_last_step_is_taken_again_where_there_are_many_between_outputs(integ
         assert recomputed.differences
 
 
-def test_steps_of_half_the_length_are_found_by_the_accelerations(monkeypatch):
+def test_halved_steps_are_detected_by_accelerations(monkeypatch):
     monkeypatch.setattr("rodsim.results.step_recomputation.MIN_STEPS", 2)
     result = bars()
     result = changed(result, "time", lambda t: t / 2)
@@ -373,7 +373,7 @@ def test_audit_judges_exactly_the_declared_invariants(integrator):
     assert ("symplectic" in judged) is ("symplectic" in promised)
 
 
-def test_livens_schemes_are_judged_by_their_own_momenta():
+def test_livens_schemes_are_judged_by_their_momenta():
     """What EML-kappa keeps of p to round-off the velocities lose to its order."""
     audited = audit(free())
     assert audited.energy_balance < 1e-13
@@ -398,7 +398,7 @@ def test_violated_invariant_fails_the_audit(law):
     assert law in {v.law for v in audited.verdicts if v.kept is False}
 
 
-def test_velocities_of_em_ggl_are_judged():
+def test_velocity_constraints_of_em_ggl_are_judged():
     def moved(v):
         v[4, 1, 0] += 1e-8
         return v
@@ -408,7 +408,7 @@ def test_velocities_of_em_ggl_are_judged():
 
 
 @pytest.mark.parametrize(("tolerance", "missed"), [(0.0, 1e-10), (1e-9, 1e-8)])
-def test_joints_may_be_open_by_rounding_and_ten_times_the_tolerance_and_no_more(tolerance, missed):
+def test_joint_residuals_are_bounded_by_round_off_and_ten_tolerances(tolerance, missed):
     """The places are known to the tolerance in a few sizes of the model."""
     audited = audit(run_of("em"))
     assert audited.constraint > 0.0

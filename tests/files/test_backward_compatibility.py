@@ -34,7 +34,7 @@ def loaded(name: str) -> Result:
     return Result.load(HERE / f"{name}.vtkhdf")
 
 
-def test_there_is_a_file_of_each_scheme_solver_and_kind_of_result():
+def test_reference_files_cover_every_scheme_solver_and_result_kind():
     runs = [loaded(name).description.get("run", {}) for name in SCENES]
     assert {run.get("integrator", "em") for run in runs} >= {"em", "em4", "em-ggl", "em-d(0.5)", "GGL-EM"}
     assert {run.get("solver") for run in runs} == {None, "planar", "tree, 3 bodies"}
@@ -43,7 +43,7 @@ def test_there_is_a_file_of_each_scheme_solver_and_kind_of_result():
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_a_file_opens_and_passes_the_audit(name, capsys):
+def test_file_of_an_earlier_version_passes_the_audit(name, capsys):
     assert main(["audit", str(HERE / f"{name}.vtkhdf")]) == 0, capsys.readouterr().out
     assert loaded(name).n_outputs > 0
 
@@ -63,7 +63,7 @@ def test_run_of_an_earlier_version_is_resumed(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_a_run_starts_from_it_as_from_one_of_this_version(name):
+def test_run_starts_from_a_file_of_an_earlier_version(name):
     half, settings = loaded(f"{name}-half"), read_scene(HERE / f"{name}.yaml")["run"]
     run = partial(
         simulate,
@@ -79,7 +79,7 @@ def test_a_run_starts_from_it_as_from_one_of_this_version(name):
         assert difference(getattr(of_file, field), getattr(of_this, field)) < LARGEST, field
 
 
-def test_a_run_starts_from_a_state_at_rest():
+def test_run_starts_from_an_equilibrium_of_an_earlier_version():
     run = simulate(
         Model.load(HERE / "written_by_0_1_0" / "at-rest.yaml"),
         0.05,

@@ -45,7 +45,7 @@ def file(sound, tmp_path):
 
 
 @pytest.mark.parametrize("older", [False, True], ids=["with digests", "of an older version"])
-def test_no_command_crashes_on_a_damaged_file_and_the_audit_finds_it(older, sound, tmp_path):
+def test_commands_survive_a_damaged_file_and_the_audit_reports_it(older, sound, tmp_path):
     """Run a few of the cases of `python -m tests.support.damaged_files 24`, which also makes reports and pictures."""
     shutil.copy(sound, tmp_path / "sound.vtkhdf")
     count, seed = (8, 16) if older else (16, 0)
@@ -100,7 +100,7 @@ def test_resume_verifies_the_stored_state(name, how, file):
 
 
 @pytest.mark.parametrize("name", ["lam", "acc"])
-def test_numbers_that_are_not_finite_are_not_gone_on_from_without_digests_either(name, file):
+def test_resume_rejects_non_finite_numbers_without_checksums(name, file):
     forget_digests(file)
     change(file, f"rodsim/{name}", last_nan)
     with pytest.raises(ResultError, match=rf"damaged: '{name}\[.*' is nan at output {STEPS}"):
@@ -151,7 +151,7 @@ def all_numbers(path):
         return [n for n in names if opened[n].dtype.kind in "fiu" and opened[n].size]
 
 
-def test_one_bit_anywhere_is_found(sound, tmp_path):
+def test_any_changed_bit_is_detected(sound, tmp_path):
     """Damage each array with rows for outputs, and every tenth other one."""
     missed, path = [], tmp_path / "bit.vtkhdf"
     with h5py.File(sound) as opened:
@@ -172,7 +172,7 @@ def test_one_bit_anywhere_is_found(sound, tmp_path):
     assert missed == []
 
 
-def test_an_attribute_that_is_not_what_was_written_is_found(file):
+def test_changed_attribute_is_detected(file):
     with h5py.File(file, "r+", libver=LIBVER, locking=False) as opened:
         opened["rodsim/layout"].attrs.modify("name", "another")
         opened["VTKHDF"].attrs.modify("Version", np.array([9, 9]))
@@ -195,7 +195,7 @@ def test_changed_checksums_are_distinguished_from_changed_outputs(file):
     ]
 
 
-def test_the_checksum_of_a_word_in_earlier_formats_is_that_of_splitmix64():
+def test_word_checksum_of_earlier_formats_is_splitmix64():
     """Its first outputs from the seed 1234567, as printed with the generator."""
     gamma = 0x9E3779B97F4A7C15
     seeds = np.array([[(1234567 + k * gamma) % 2**64] for k in range(3)], dtype=np.uint64)
@@ -203,7 +203,7 @@ def test_the_checksum_of_a_word_in_earlier_formats_is_that_of_splitmix64():
     assert legacy_checksums.row_checksums(seeds).tolist() == expected
 
 
-def test_damage_of_a_file_of_an_earlier_format_is_found(tmp_path):
+def test_damage_of_an_earlier_format_is_detected(tmp_path):
     path = shutil.copy(WRITTEN / "loop.vtkhdf", tmp_path / "a.vtkhdf")
     assert Result.load(path).changed() == []
     change(path, "rodsim/r", early_doubled)
@@ -235,7 +235,7 @@ OUT_OF_RANGE = (
 
 
 @pytest.mark.parametrize(("name", "number"), OUT_OF_RANGE)
-def test_numbers_of_what_is_not_there_are_refused_where_they_are_read(name, number, file):
+def test_indices_of_missing_parts_are_rejected_on_reading(name, number, file):
     def wrong(array):
         array.reshape(-1)[-1] = number
         return array
@@ -259,7 +259,7 @@ def test_numbers_of_what_is_not_there_are_refused_where_they_are_read(name, numb
         {"initial_velocity_change": {"rod": [1.0]}},
     ],
 )
-def test_descriptions_of_another_form_are_refused(description):
+def test_malformed_descriptions_are_rejected(description):
     with pytest.raises(ValueError, match="its description"):
         check_description(description)
 
@@ -272,7 +272,7 @@ def test_changed_description_is_rejected(file):
         Result.load(file)
 
 
-def test_no_sound_model_is_refused():
+def test_valid_models_are_accepted():
     """Every scene and template; every kind of joint, spring, load, law and element of the completeness of the audit."""
     scenes = [*sorted(SCENES.glob("*.yaml")), *sorted(Path(templates.__file__).parent.glob("*.yaml"))]
     assert len(scenes) > 10
@@ -299,7 +299,7 @@ OF_OTHERS = (("kind", 999), ("frames", 999), ("first", -1))
     [(completeness.rods, "spans", OF_SPANS), (completeness.forces, "others", OF_OTHERS)],
     ids=["spans", "others"],
 )
-def test_numbers_of_what_is_not_there_are_refused_in_every_table(make, table, changes):
+def test_indices_of_missing_parts_are_rejected_in_every_table(make, table, changes):
     tables = in_files(make().build().system)
     original = tables[table]
     for name, number in changes:
@@ -322,7 +322,7 @@ COMMANDS = {
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("how", [None, early_doubled])
-def test_commands_report_a_damaged_file_and_only_such_a_one(command, how, file, sound, tmp_path, capsys):
+def test_commands_report_damaged_files_only(command, how, file, sound, tmp_path, capsys):
     if how is not None:
         change(file, "rodsim/r", how)
     arguments = [argument.format(file=file, sound=sound, folder=tmp_path) for argument in COMMANDS[command]]
@@ -333,7 +333,7 @@ def test_commands_report_a_damaged_file_and_only_such_a_one(command, how, file, 
 
 
 @pytest.mark.parametrize("how", [early_doubled, last_nan])
-def test_a_damaged_file_is_reported_when_it_is_opened_with_what_is_wrong(how, file, sound):
+def test_opening_a_damaged_file_reports_the_damage(how, file, sound):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Result.load(sound)
@@ -342,7 +342,7 @@ def test_a_damaged_file_is_reported_when_it_is_opened_with_what_is_wrong(how, fi
         Result.load(file)
 
 
-def test_of_a_large_file_the_model_and_both_ends_are_checked(file, monkeypatch):
+def test_opening_a_large_file_checks_model_and_both_ends(file, monkeypatch):
     size = file.stat().st_size
     monkeypatch.setattr(result_module, "CHECKED_BYTES", size // 4)
     seen = []

@@ -149,7 +149,7 @@ def test_every_nth_output_and_the_last_are_exported(tmp_path, result):
         ("no/a.pvd", {}, FileNotFoundError, "no folder"),
     ],
 )
-def test_export_errors_name_the_cure(tmp_path, result, path, options, error, message):
+def test_export_errors_name_the_remedy(tmp_path, result, path, options, error, message):
     with pytest.raises(error, match=message):
         export(result, tmp_path / path, **options)
 

@@ -53,7 +53,7 @@ def test_reader_sees_every_output_during_and_after_the_run(tmp_path):
 
 
 @pytest.mark.parametrize("torn", [1, 100, 20_000])
-def test_a_torn_record_is_ignored_and_cut_off(torn, tmp_path):
+def test_torn_journal_record_is_ignored_and_truncated(torn, tmp_path):
     path, complete = tmp_path / "a.vtkhdf", tmp_path / "whole.vtkhdf"
     killed(path, 5)
     with open(journal(path), "ab") as file:
@@ -64,7 +64,7 @@ def test_a_torn_record_is_ignored_and_cut_off(torn, tmp_path):
     assert path.read_bytes() == complete.read_bytes()
 
 
-def test_a_record_of_zeros_which_a_power_cut_leaves_is_ignored(tmp_path):
+def test_journal_record_of_zeros_is_ignored(tmp_path):
     path = tmp_path / "a.vtkhdf"
     killed(path, 5)
     size = journal(path).stat().st_size
@@ -74,7 +74,7 @@ def test_a_record_of_zeros_which_a_power_cut_leaves_is_ignored(tmp_path):
     assert_holds(Result.load(path), sample_layout(), 5)
 
 
-def test_one_changed_bit_of_a_journal_is_found(tmp_path):
+def test_changed_bit_of_a_journal_is_detected(tmp_path):
     path = tmp_path / "a.vtkhdf"
     killed(path, 6)
     data = bytearray(journal(path).read_bytes())
@@ -93,7 +93,7 @@ def test_one_changed_bit_of_a_journal_is_found(tmp_path):
             Result.load(path)
 
 
-def test_recover_makes_the_file_that_the_run_would_have_made(tmp_path, capsys):
+def test_recover_equals_the_file_of_the_completed_run(tmp_path, capsys):
     path, complete = tmp_path / "a.vtkhdf", tmp_path / "whole.vtkhdf"
     killed(path, 5)
     write(complete, sample_layout(), range(5), 1000)
@@ -122,7 +122,7 @@ def test_failed_conversion_keeps_the_journal_and_names_the_next_command(tmp_path
     assert recover(path).n_outputs == 5
 
 
-def test_a_new_run_replaces_a_file_with_its_first_output_and_not_before(tmp_path):
+def test_new_run_replaces_a_file_at_its_first_output(tmp_path):
     path = tmp_path / "a.vtkhdf"
     write(path, sample_layout(), range(3))
     before = path.read_bytes()
@@ -175,7 +175,7 @@ def of_killed_run(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_finds_the_journal_under_the_name_of_the_file(name, of_killed_run, tmp_path, capsys):
+def test_commands_accept_the_file_name_of_a_journal(name, of_killed_run, tmp_path, capsys):
     words = {
         "file": of_killed_run / "run.vtkhdf",
         "whole": of_killed_run / "whole.vtkhdf",
@@ -219,7 +219,7 @@ def go_on_without_end(path):
 
 
 @pytest.mark.slow
-def test_forty_kills_lose_nothing(tmp_path):
+def test_forty_kills_lose_no_output(tmp_path):
     path, dice, least = tmp_path / "a.vtkhdf", random.Random(3), 0
     for kill in range(40):
         process = os.fork()
@@ -240,7 +240,7 @@ def test_forty_kills_lose_nothing(tmp_path):
     assert_holds(Result.load(path), sample_layout(), least)
 
 
-def test_no_command_crashes_on_a_damaged_journal_and_the_audit_finds_it(of_killed_run, tmp_path):
+def test_commands_survive_a_damaged_journal_and_the_audit_reports_it(of_killed_run, tmp_path):
     """Bytes that are cut off, lost or changed; a journal that lost its end is one of a run that was killed earlier."""
     content = journal(of_killed_run / "run.vtkhdf").read_bytes()
     path, sound = tmp_path / "damaged.vtkhdf", of_killed_run / "whole.vtkhdf"
@@ -257,7 +257,7 @@ def test_no_command_crashes_on_a_damaged_journal_and_the_audit_finds_it(of_kille
                 assert Result.load(path).n_outputs <= damaged_files.STEPS, how
 
 
-def test_a_run_whose_outputs_do_not_fit_the_disk_is_refused_before_its_first_step(tmp_path, monkeypatch):
+def test_run_exceeding_the_disk_is_rejected_before_its_first_step(tmp_path, monkeypatch):
     """Compute it from the sizes of the journal and the file of a short run, times its outputs."""
     model, path, sizes = damaged_files.model(), tmp_path / "run.vtkhdf", []
     for n in (50, 250):
@@ -301,7 +301,7 @@ def test_killed_run_resumes_to_another_end_time(tmp_path):
     assert_holds(Result.load(path), sample_layout(), 4)
 
 
-def test_a_snapshot_is_written_after_seconds_too(tmp_path):
+def test_snapshot_is_written_after_an_interval(tmp_path):
     layout, path = sample_layout(), tmp_path / "a.vtkhdf"
     with ResultWriter.create(path, layout, 9, snapshot="0.001 s") as writer:
         for i in range(2):

@@ -79,7 +79,7 @@ def wound():
     return model
 
 
-def test_kept_states_end_before_a_step_that_must_be_halved_or_fails():
+def test_recorded_states_end_before_a_halved_or_failed_step():
     """The step is then taken by the ordinary advance, and an error is that of the ordinary advance."""
     built, state = started(wound())
     stepper = Stepper(built.system, 0.01, 2, built.load_values)
@@ -107,7 +107,7 @@ def test_kept_states_end_before_a_step_that_must_be_halved_or_fails():
 
 
 @pytest.mark.parametrize("make", [arms, whip])
-def test_many_states_are_measured_to_the_bit_as_each_alone(make):
+def test_measures_of_stacked_states_are_bitwise_those_of_single_states(make):
     built, state = started(make())
     system = built.system
     stepper = Stepper(system, 0.01, 2, built.load_values)
@@ -150,7 +150,7 @@ def test_result_does_not_depend_on_the_batches(integrator, output_every, tmp_pat
     assert (tmp_path / "many.vtkhdf").read_bytes() == (tmp_path / "single.vtkhdf").read_bytes()
 
 
-def test_memory_holds_what_the_file_holds(tmp_path):
+def test_result_in_memory_equals_that_in_a_file(tmp_path):
     run = {"t_end": 0.2, "dt": 0.01, "output_every": 3}
     memory, file = simulate(whip(), **run), simulate(whip(), output=tmp_path / "a.vtkhdf", **run)
     assert list(memory.step) == list(file.step) == [0, 3, 6, 9, 12, 15, 18, 20]
@@ -182,14 +182,14 @@ def test_resumed_run_keeps_the_outputs_of_its_file(tmp_path):
 
 
 @pytest.mark.parametrize("every", [1, 3, 4, 7, 100])
-def test_outputs_to_come_are_counted(every):
+def test_future_outputs_are_counted(every):
     for n_steps in range(1, 25):
         outputs = sorted({*range(0, n_steps, every), n_steps})
         for last in range(-1, n_steps + 3):
             assert outputs_after(last, n_steps, every) == sum(step > last for step in outputs)
 
 
-def test_run_of_a_million_million_steps_begins_at_once_and_takes_no_memory(tmp_path):
+def test_run_of_1e12_steps_starts_at_once_without_memory(tmp_path):
     """It stops at its first load; before, nothing is as long as the run."""
     path = tmp_path / "a.vtkhdf"
 
@@ -214,7 +214,7 @@ def test_run_of_a_million_million_steps_begins_at_once_and_takes_no_memory(tmp_p
         assert Result.load(path).n_outputs == 1
 
 
-def test_impossible_numbers_of_steps_and_outputs_are_refused(tmp_path):
+def test_invalid_numbers_of_steps_and_outputs_are_rejected(tmp_path):
     model, path = arms(), tmp_path / "a.vtkhdf"
     for dt in (1e-40, 1e-50):
         with pytest.raises(ModelError, match=r"takes .* steps of dt = .*; use dt = 2e-15 or more"):
@@ -251,7 +251,7 @@ def collecting(monkeypatch, report):
 REPORT = Report(6, 4, 2, 1)
 
 
-def test_outputs_wait_at_most_half_a_second(monkeypatch):
+def test_outputs_are_delayed_at_most_half_a_second(monkeypatch):
     _, writer, step = collecting(monkeypatch, REPORT)
     stored = []
     for k in range(1, 41):
@@ -262,7 +262,7 @@ def test_outputs_wait_at_most_half_a_second(monkeypatch):
     assert len(set(stored)) <= 5  # and they are not stored one by one
 
 
-def test_outputs_are_stored_at_once_where_steps_are_slow(monkeypatch):
+def test_outputs_of_slow_steps_are_stored_at_once(monkeypatch):
     _, writer, step = collecting(monkeypatch, REPORT)
     for k in range(1, 5):
         step(k, 0.6)
@@ -403,12 +403,12 @@ def test_storing_every_step_costs_no_more_than_the_run(tmp_path):
     assert all_steps - one < 2 * one
 
 
-def test_memory_refuses_states_of_another_model():
+def test_memory_writer_rejects_states_of_another_model():
     with pytest.raises(ValueError, match=r"State\.r has shape"):
         MemoryWriter(started(whip())[0].layout).append(*sample_output(sample_layout(), 0))
 
 
-def test_costs_in_columns_are_those_of_each_report():
+def test_cost_columns_equal_those_of_single_reports():
     columns = np.array([[6, 0, 7], [4, 0, 5], [2, 0, 3]])
     costs = Reports(*columns)
     reports = [Report(*row) for row in columns.T.tolist()]

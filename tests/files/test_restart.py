@@ -44,7 +44,7 @@ def test_restart_keeps_the_reference_point_if_the_centre_of_mass_changes() -> No
     assert then.description["start"]["changes"] == []
 
 
-def test_masses_and_moments_that_changed_are_named() -> None:
+def test_restart_names_changed_masses_and_moments() -> None:
     first = simulate(tumbling((0.2, 0.0, 0.1)), 0.02, 0.01, progress=False)
     heavier = tumbling((0.2, 0.0, 0.1), mass=3.0)
     said = simulate(heavier, 0.01, 0.01, start=first, progress=False).description["start"]["changes"]
@@ -65,7 +65,7 @@ def two_rods(second: Section, load: str = "push") -> Model:
     return model
 
 
-def test_of_two_rods_the_one_that_changed_is_named_and_loads_come_and_go() -> None:
+def test_restart_names_the_changed_rod_and_accepts_changed_loads() -> None:
     first = equilibrium(two_rods(square(0.05)))
     (said,) = equilibrium(two_rods(square(0.06)), start=first).description["start"]["changes"][:1]
     assert said.startswith("rod 'rod 1'")
@@ -92,7 +92,7 @@ def test_moved_clamps_stay_where_the_stored_equilibrium_had_them(index: int) -> 
     assert "'right' stays where" in run.description["start"]["changes"][-1]
 
 
-def test_a_motion_turns_about_the_joint_or_the_point_given() -> None:
+def test_prescribed_rotation_is_about_the_joint_or_the_given_point() -> None:
     """Half a turn about z: a rod that is carried along whole comes to lie on the other side."""
     for about, expected in ((None, (-1.0, 0.0, 0.0)), ((0.5, 0.0, 0.0), (0.0, 0.0, 0.0))):
         for way_round in (False, True):
@@ -114,7 +114,7 @@ def wound(stiffness: float = 0.02) -> Model:
     return model
 
 
-def test_turns_of_a_torsion_spring_are_counted_on() -> None:
+def test_restart_continues_the_revolutions_of_a_torsion_spring() -> None:
     first = simulate(wound(), 1.0, 0.01, progress=False)  # some ten radians
     then = simulate(wound(), 0.5, 0.01, start=first, progress=False)
     uninterrupted = simulate(wound(), 1.5, 0.01, progress=False)
@@ -123,7 +123,7 @@ def test_turns_of_a_torsion_spring_are_counted_on() -> None:
     np.testing.assert_allclose(then.state().quat, uninterrupted.state().quat, atol=1e-11)
 
 
-def test_a_joint_that_was_moved_in_the_model_is_named() -> None:
+def test_restart_names_a_moved_joint() -> None:
     first = equilibrium(two_rods(square(0.05)))
     other = Model("two rods")
     for k in (0, 1):
@@ -133,7 +133,7 @@ def test_a_joint_that_was_moved_in_the_model_is_named() -> None:
         simulate(other, 0.01, 0.01, start=first, progress=False)
 
 
-def test_work_and_losses_are_counted_anew() -> None:
+def test_restart_resets_work_and_losses() -> None:
     def swinging() -> Model:
         model = Model("damped", gravity=(0, 0, -9.81))
         body = model.add_body("bob", Box(0.1, 0.1, 0.1, mass=1.0), position=(1.0, 0, 0))
@@ -162,7 +162,7 @@ def arm(motion: signals.Signal) -> Model:
     return model
 
 
-def test_a_drive_goes_on_from_where_its_joint_stands() -> None:
+def test_restarted_drive_continues_from_the_joint_coordinate() -> None:
     forward, back = signals.SmoothStep(0.5, 0.0, 0.4), signals.SmoothStep(-0.3, 0.0, 0.4)
     first = simulate(arm(forward), 0.5, 0.01, output_every=1, progress=False)
     then = simulate(arm(back), 0.5, 0.01, output_every=1, start=first, progress=False)
@@ -182,7 +182,7 @@ def test_a_drive_goes_on_from_where_its_joint_stands() -> None:
     assert at_rest.joint("pin").angle[-1] == pytest.approx(0.5, abs=1e-12)
 
 
-def test_a_drive_that_begins_with_another_rate_is_an_impact_that_is_told() -> None:
+def test_restart_with_another_drive_rate_is_recorded_as_an_impact() -> None:
     first = simulate(arm(signals.SmoothStep(0.5, 0.0, 0.4)), 0.5, 0.01, progress=False)
     with pytest.warns(InitialVelocityWarning, match="'bar'"):
         then = simulate(arm(signals.Steady(2.0)), 0.1, 0.01, start=first, progress=False)
@@ -200,7 +200,7 @@ def shaken(displacement: signals.Signal, position: tuple[float, float, float] = 
     return model
 
 
-def test_a_driven_frame_goes_on_from_where_it_stands_and_is_refused_elsewhere() -> None:
+def test_restarted_driven_frame_must_start_at_its_position() -> None:
     first = simulate(shaken(signals.SmoothStep(0.1, 0.0, 0.2)), 0.3, 0.01, progress=False)
     with pytest.raises(
         ModelError, match=r"driven 'shaker': begins 0.1 m .* give it position = \[0.1, 0.0, 0.0\]"
@@ -227,7 +227,7 @@ def soft(relaxes: bool) -> Model:
     return model
 
 
-def test_branches_that_relax_are_taken_along_and_begin_with_the_strains_that_are_there() -> None:
+def test_restart_keeps_or_initialises_relaxation_branches() -> None:
     first = simulate(soft(True), 0.3, 0.01, output_every=1, progress=False)
     then = simulate(soft(True), 0.2, 0.01, output_every=1, start=first, progress=False)
     uninterrupted = simulate(soft(True), 0.5, 0.01, output_every=1, progress=False)
@@ -261,14 +261,14 @@ def held(stiffness: float = 50.0, damping: float = 0.1, rest_length: float = 0.0
         ({"rest": 0.1}, "interaction 'rubber': rest"),
     ],
 )
-def test_whatever_acts_otherwise_than_before_is_told(other: dict, words: str) -> None:
+def test_restart_records_changed_interactions(other: dict, words: str) -> None:
     first = simulate(held(), 0.02, 0.01, progress=False)
     said = simulate(held(**other), 0.01, 0.01, start=first, progress=False).description["start"]["changes"]
     assert len(said) == bool(words)
     assert "".join(said).startswith(words)
 
 
-def test_of_what_an_older_file_does_not_say_the_numbers_tell() -> None:
+def test_restart_from_an_older_file_compares_numbers() -> None:
     first = simulate(held(), 0.02, 0.01, progress=False)
     del first.layout.description["springs"]["line"]["damping"]
     same, other = (simulate(held(damping=x), 0.01, 0.01, start=first, progress=False) for x in (0.1, 0.3))

@@ -47,7 +47,7 @@ def test_model_without_rods_bodies_or_joints_is_stored(tmp_path):
     assert Result.load(tmp_path / "a.vtkhdf").n_outputs == 1
 
 
-def test_reader_sees_every_output_while_the_writer_goes_on(tmp_path):
+def test_reader_sees_every_output_during_writing(tmp_path):
     layout = sample_layout()
     with ResultWriter.create(tmp_path / "a.vtkhdf", layout, 4) as writer:
         writer.append(*sample_output(layout, 0))
@@ -185,7 +185,7 @@ def test_long_description_is_kept(tmp_path):
         (lambda p: native_format.description_text(sample_layout({"x": {1, 2}})), TypeError, "plain JSON"),
     ],
 )
-def test_errors_name_the_object_and_the_cure(tmp_path, make, error, message):
+def test_file_errors_name_the_object_and_the_remedy(tmp_path, make, error, message):
     (tmp_path / "text").write_text("hello")
     with h5py.File(tmp_path / "other", "w") as file:
         file["x"] = 1
@@ -194,7 +194,7 @@ def test_errors_name_the_object_and_the_cure(tmp_path, make, error, message):
         make(tmp_path)
 
 
-def test_append_refuses_what_does_not_fit(tmp_path):
+def test_append_rejects_inconsistent_arrays(tmp_path):
     layout = sample_layout()
     t, step, state, strains, stresses, audit = sample_output(layout, 0)
     with ResultWriter.create(tmp_path / "a.vtkhdf", layout, 1) as writer:

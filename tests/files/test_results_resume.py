@@ -22,7 +22,7 @@ from tests.support.results_sample import (
 @pytest.mark.parametrize(
     ("stored", "capacity", "n", "later"), [(3, 6, 6, 6), (3, 3, 7, 7), (9, 30, 20, 30), (20, 30, 45, 60)]
 )
-def test_a_resumed_file_is_that_of_a_run_without_a_break(tmp_path, stored, capacity, n, later):
+def test_resumed_file_equals_that_of_an_uninterrupted_run(tmp_path, stored, capacity, n, later):
     """Byte for byte."""
     layout, uninterrupted, parts = sample_layout(), tmp_path / "whole.vtkhdf", tmp_path / "parts.vtkhdf"
     write(uninterrupted, layout, range(n), later)

@@ -127,7 +127,7 @@ def test_joints_and_loads_are_points_with_their_forces(tmp_path):
         np.testing.assert_allclose(at, on_bar, atol=1e-6)
 
 
-def test_of_many_parts_all_rods_are_one_block_and_all_bodies_another(tmp_path):
+def test_many_parts_are_stored_in_two_blocks(tmp_path):
     model = Model("crowd")
     for k in range(60):
         model.add_body(f"b{k}", Box(0.1, 0.1, 0.1, mass=1.0), position=(k, 0, 0))
@@ -190,7 +190,7 @@ def test_body_points_move_as_a_rigid_body():
     np.testing.assert_allclose(arrays["velocity"][N_OPEN + N_RING :], velocity, rtol=1e-6, atol=1e-6)
 
 
-def test_node_stress_is_on_lines_through_the_middles_of_elements():
+def test_node_stresses_are_interpolated_from_element_midpoints():
     layout = sample_layout()
     _, _, state, strains, stresses, _ = sample_output(layout, 1)
     _, arrays = Drawing(layout).arrays(state, strains, stresses)
@@ -211,7 +211,7 @@ def test_node_stress_is_on_lines_through_the_middles_of_elements():
     )
 
 
-def test_the_tube_filter_makes_the_surface_of_rods_as_the_how_to_says(tmp_path):
+def test_documented_tube_filter_gives_the_rod_surface(tmp_path):
     """Of the array `radius`, taken as it is: the distance of every vertex from its rod."""
     from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkTubeFilter
 

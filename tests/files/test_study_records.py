@@ -35,7 +35,7 @@ def offset(x):
     return x
 
 
-def test_keys_of_functions_follow_keyword_defaults_and_what_functions_inside_of_them_name():
+def test_function_keys_follow_keyword_defaults_and_nested_functions():
     def made(c):
         return lambda x, *, k=c: k * x
 
@@ -52,7 +52,7 @@ def test_keys_of_functions_follow_keyword_defaults_and_what_functions_inside_of_
         globals()["offset"] = old
 
 
-def test_keys_follow_the_shape_of_arrays_and_not_the_order_of_sets():
+def test_keys_depend_on_array_shapes_but_not_on_set_order():
     assert case_keys.key(np.zeros((2, 3))) != case_keys.key(np.zeros((3, 2)))
     assert case_keys.key({0, 8}) == case_keys.key(
         {8, 0}
@@ -82,7 +82,7 @@ def test_program_hash_covers_exactly_the_numerical_sources(tmp_path, monkeypatch
     }  # fmt: skip
 
 
-def test_cases_of_which_something_else_is_asked_have_other_keys():
+def test_case_keys_depend_on_the_measures():
     plain = study().cases[0]
     assert study().cases[0] == plain
     assert study(measures={"y": "final energy.total"}).cases[0].key != plain.key
@@ -93,7 +93,7 @@ def test_cases_of_which_something_else_is_asked_have_other_keys():
 # --- the journal and what is found in it
 
 
-def test_last_journal_line_of_a_repeated_case_counts(tmp_path):
+def test_last_journal_line_of_a_repeated_case_is_used(tmp_path):
     home = StudyFolder(tmp_path)
     killed = Outcome(0, "one", {}, "its worker died", lost=True, samples=(0.5, 0.25))
     home.add(killed, {})
@@ -104,7 +104,7 @@ def test_last_journal_line_of_a_repeated_case_counts(tmp_path):
     assert StudyFolder(tmp_path).done() == {"one": done}
 
 
-def test_cases_done_before_are_found_under_their_numbers_now_and_the_lost_are_run_again(tmp_path):
+def test_completed_cases_are_renumbered_and_lost_ones_rerun(tmp_path):
     requested, home = study((3, 2, 1)), StudyFolder(tmp_path)
     key = {case.values["x"]: case.key for case in requested.cases}
     home.add(Outcome(7, key[1], {"y": 1.0}), {})
@@ -128,7 +128,7 @@ def test_keep_selects_requested_and_extreme_cases():
     assert _chosen(ChosenEntry(cases=[3, 1], smallest="y"), outcomes) == {1, 3, 4}
 
 
-def test_a_case_to_keep_that_is_not_there_is_refused():
+def test_keeping_a_missing_case_is_rejected():
     study(keep=ChosenEntry(cases=[2]))
     with pytest.raises(StudyError, match="there is no case 3; the last is 2"):
         study(keep=ChosenEntry(cases=[3]))
@@ -137,7 +137,7 @@ def test_a_case_to_keep_that_is_not_there_is_refused():
 # --- outcomes
 
 
-def test_warnings_of_a_case_are_its_notes_once_each_and_a_lack_of_memory_has_its_cure():
+def test_case_warnings_are_noted_once_and_memory_errors_name_a_remedy():
     def f(x):
         warnings.warn(f"x is {x}", stacklevel=1)
         warnings.warn(f"x is {x}", stacklevel=1)
@@ -154,7 +154,7 @@ def test_warnings_of_a_case_are_its_notes_once_each_and_a_lack_of_memory_has_its
     ]
 
 
-def test_a_table_whose_cases_all_failed_has_its_columns_and_lists_stand_in_it_as_text():
+def test_table_of_failed_cases_has_all_columns_and_lists_as_text():
     failed_study = study(measures={"y": "final energy.total"})
     frame = Sweep(failed_study, [Outcome(k, "", {}, "no") for k in range(3)]).frame
     assert list(frame.columns) == ["case", "x", "y", "error"]

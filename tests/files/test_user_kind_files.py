@@ -37,7 +37,7 @@ def elsewhere():
     registration.KINDS.update(known)
 
 
-def test_a_file_opens_where_its_kinds_are_not_registered(elsewhere, tmp_path):
+def test_file_opens_without_its_registered_kinds(elsewhere, tmp_path):
     """It is looked at, compared and exported there; its audit names the kind and the cure."""
     path, second = tmp_path / "run.vtkhdf", tmp_path / "again.vtkhdf"
     run(kinds(), output=path)
@@ -57,7 +57,7 @@ def test_a_file_opens_where_its_kinds_are_not_registered(elsewhere, tmp_path):
         kinds_of_names(bodies(2))
 
 
-def test_a_file_of_kinds_with_states_opens_where_they_are_not_registered(elsewhere, tmp_path):
+def test_file_of_kinds_with_states_opens_without_registration(elsewhere, tmp_path):
     """Its states are read by what the file tells of their number; an older file, which does not, is refused by its kind."""
     model = pair("ours")
     a, b = (body.at((0, 0, 0)) for body in model.bodies.values())
@@ -86,7 +86,7 @@ def kinds_of_names(model):
     model.add_interaction("spring", "linear spring", a, b, k=1.0, l0=1.0)
 
 
-def test_a_file_of_texts_is_audited_anywhere(elsewhere, tmp_path):
+def test_file_of_text_interactions_is_audited_without_registration(elsewhere, tmp_path):
     path = tmp_path / "run.vtkhdf"
     run(texts(), output=path)
     elsewhere()
@@ -95,7 +95,7 @@ def test_a_file_of_texts_is_audited_anywhere(elsewhere, tmp_path):
     assert audited.energy_balance < 1e-12
 
 
-def test_the_command_imports_the_script_that_registers(elsewhere, tmp_path, capsys):
+def test_command_imports_the_registering_script(elsewhere, tmp_path, capsys):
     path = tmp_path / "run.vtkhdf"
     run(kinds(), output=path)
     elsewhere()
@@ -161,7 +161,7 @@ ONE += "assert dot(theirs.Point(1.0, 2.0, 3.0), theirs.Point(1.0, 2.0, 3.0)) == 
 OTHER = "from rigid.linear_algebra import dot\nassert dot((1.0, 2.0, 3.0), (1.0, 2.0, 3.0)) == 14.0\n"
 
 
-def test_a_script_with_types_of_its_own_breaks_our_kernels_for_no_other(tmp_path):
+def test_script_with_numba_types_does_not_break_cached_kernels(tmp_path):
     """The index of a kernel holds all its signatures: one of a module that is not there, and none can be read."""
     (tmp_path / "theirs.py").write_text(THEIRS)
     where = {
@@ -182,7 +182,7 @@ def test_machine_code_of_a_user_kind_has_a_separate_cache():
     assert any(f"_value_{Spring.digest[:16]}" in path.name for path in folder.rglob("*.nbc"))
 
 
-def test_machine_code_does_not_name_the_script(elsewhere, tmp_path):
+def test_cached_machine_code_does_not_contain_the_script_name(elsewhere, tmp_path):
     """It would be asked for where it is read, by whatever name the script is run or imported then."""
     path = tmp_path / "kind.py"
     path.write_text(KIND)

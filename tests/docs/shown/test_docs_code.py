@@ -105,14 +105,14 @@ def test_commands_in_the_documentation_are_known(line):
         parser().parse_args(words)
 
 
-def test_a_page_of_each_kind_is_found():
+def test_pages_of_each_kind_exist():
     """What the tests above look at is not nothing."""
     assert DOCS / "tutorials" / "first_steps.md" in WITH_PYTHON
     assert DOCS / "reference" / "scenes.md" in WITH_YAML
     assert len(commands()) > 20
 
 
-def test_the_files_and_modules_that_the_contribution_guide_names_exist():
+def test_files_named_by_the_contribution_guide_exist():
     names = set(re.findall(r"`([\w./]+)`", (ROOT / "CONTRIBUTING.md").read_text("utf-8")))
     files = {name for name in names if "/" in name and "NAME" not in name}
     modules = {name.replace(".", "/") for name in names if re.match(r"(rigid|discretization|rodsim)\.", name)}
@@ -123,7 +123,7 @@ def test_the_files_and_modules_that_the_contribution_guide_names_exist():
     assert [path for path in paths if not (path.exists() or path.with_suffix(".py").exists())] == []
 
 
-def test_the_citation_is_of_this_version():
+def test_citation_has_the_current_version():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert cited["version"] == project["version"]

@@ -34,14 +34,14 @@ def test_every_entry_has_a_small_picture():
 
 @pytest.mark.parametrize("entry", RUN, ids=lambda entry: Path(entry["source"]).stem)
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
-def test_a_number_of_the_gallery_is_found_again(entry):
+def test_gallery_numbers_are_reproduced(entry):
     assert computed(entry)[0] == pytest.approx(entry["expected"], rel=0, abs=entry["within"])
 
 
 @pytest.mark.parametrize(
     "entry", [entry for entry in ENTRIES if entry not in RUN], ids=lambda entry: entry["title"]
 )
-def test_a_number_of_an_interpreted_example_is_found_again(entry):
+def test_interpreted_gallery_numbers_are_reproduced(entry):
     """What it would compile is used once."""
     code = f"import sys; sys.path.append('docs/extensions'); import gallery; e = gallery.entries()[{ENTRIES.index(entry)}]"
     run = subprocess.run(

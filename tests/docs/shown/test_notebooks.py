@@ -59,7 +59,7 @@ def test_the_three_documented_notebooks_exist():
 
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=NAMES)
-def test_a_notebook_is_stored_with_small_outputs_and_asserts_its_numbers(file):
+def test_notebooks_have_small_outputs_and_assert_their_numbers(file):
     book = nbformat.read(file, as_version=4)
     nbformat.validate(book)
     code = [cell for cell in book.cells if cell.cell_type == "code"]
@@ -76,7 +76,7 @@ def test_a_notebook_is_stored_with_small_outputs_and_asserts_its_numbers(file):
 
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=NAMES)
-def test_the_notebooks_that_a_notebook_names_are_there(file):
+def test_notebooks_named_by_a_notebook_exist(file):
     text = "\n".join(cell.source for cell in nbformat.read(file, as_version=4).cells)
     for link in re.findall(r"\]\(([^)]+)\)", text):
         assert (file.parent / link).is_file()

@@ -14,7 +14,7 @@ T_END = {"slider_crank": "0.3", "bolt": "0.02"}
 
 
 @pytest.mark.parametrize("scene", sorted(file.stem for file in SCENES.glob("*.yaml")))
-def test_every_example_scene_runs_and_keeps_its_laws(scene, tmp_path, capsys):
+def test_every_example_scene_runs_and_passes_the_audit(scene, tmp_path, capsys):
     out = tmp_path / "out.vtkhdf"
     options = ("--t-end", T_END.get(scene, "0.1"))
     assert main(["run", str(SCENES / f"{scene}.yaml"), "-o", str(out), "--quiet", *options]) == 0

@@ -62,7 +62,7 @@ def pages(site):
     return {path: Page(path) for path in site.rglob("*.html")}
 
 
-def test_every_link_leads_to_a_place_of_the_site(pages):
+def test_all_links_of_the_site_are_valid(pages):
     broken = []
     for path, page in pages.items():
         for link in page.links:
@@ -75,7 +75,7 @@ def test_every_link_leads_to_a_place_of_the_site(pages):
     assert not broken
 
 
-def test_the_site_fetches_nothing_from_elsewhere(site, pages):
+def test_site_loads_no_external_resource(site, pages):
     outside = {
         link for page in pages.values() for link in page.fetched if urlsplit(link).scheme not in ("", "data")
     }
@@ -134,7 +134,7 @@ def test_every_signal_is_in_the_reference(site):
     assert [name for name in kinds if f"rodsim.signals.{name}" not in page] == []
 
 
-def test_formulas_are_drawn_by_the_browser_itself(pages, site):
+def test_formulas_are_rendered_as_mathml(pages, site):
     theory = "".join(path.read_text(encoding="utf-8") for path in (site / "theory").glob("*.html"))
     assert theory.count("<math") > 50
     assert "MathJax" not in theory
