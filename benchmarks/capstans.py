@@ -17,7 +17,7 @@ from examples.contact import capstan
 T_END = 0.3  # s
 
 
-class Found(NamedTuple):
+class ForceRatio(NamedTuple):
     """Of the ratio of forces."""
 
     mean: float  # over the second half
@@ -27,7 +27,7 @@ class Found(NamedTuple):
     seconds: float  # of the processor, a second of motion
 
 
-def of_rodsim(n: int, h: float) -> Found:
+def of_rodsim(n: int, h: float) -> ForceRatio:
     """Once to compile, and once more."""
     for t_end in (2.0 * h, T_END):
         begun = process_time()
@@ -37,18 +37,18 @@ def of_rodsim(n: int, h: float) -> Found:
     quarter = len(force) // 4
     late = force[-2 * quarter :]
     drift = late[quarter:].mean() / late[:quarter].mean() - 1.0
-    return Found(float(late.mean()), float(late.std()), float(late.std()), float(drift), seconds)
+    return ForceRatio(float(late.mean()), float(late.std()), float(late.std()), float(drift), seconds)
 
 
-def of_mujoco(n: int, h: float, **settings: object) -> Found:
+def of_mujoco(n: int, h: float, **settings: object) -> ForceRatio:
     """With its best settings, but for those given."""
     from benchmarks.peers import mujoco_capstan
 
     outcome = mujoco_capstan.run(n, h, T_END, mujoco_capstan.Settings(**settings))  # type: ignore[arg-type]
-    return Found(outcome.ratio, outcome.spread, outcome.smoothed, outcome.drift, outcome.seconds)
+    return ForceRatio(outcome.ratio, outcome.spread, outcome.smoothed, outcome.drift, outcome.seconds)
 
 
-def line(name: str, n: int, h: float, outcome: Found) -> str:
+def line(name: str, n: int, h: float, outcome: ForceRatio) -> str:
     """Of the table."""
     missing = 100.0 * (outcome.mean / capstan.limit(0.5) - 1.0)
     return (

@@ -28,7 +28,7 @@ def steps_a_part(t_end: float, h: float, parts: int) -> int:
     return steps
 
 
-def _apart(actual: object, expected: object) -> float:
+def _largest_distance(actual: object, expected: object) -> float:
     """Largest distance of two histories (instants, 3)."""
     difference = np.asarray(actual) - np.asarray(expected)
     return float(np.linalg.norm(difference, axis=1).max())
@@ -95,7 +95,7 @@ class RodCase:
     def error(self, start: Floats, end: Floats) -> float:
         """Largest distance of an end (instants, 3) from its converged position at any of the instants, over the length."""
         ends = {"start": start, "end": end}
-        return max(_apart(ends[k], positions) for k, positions in self.path.items()) / self.length
+        return max(_largest_distance(ends[k], positions) for k, positions in self.path.items()) / self.length
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class ChainCase:
 
     def error(self, tip: Floats) -> float:
         """Largest distance of the free end (instants, 3) from its converged positions over a bar length; nan where unknown."""
-        return float("nan") if self.tip is None else _apart(tip, self.tip) / self.bar_length
+        return float("nan") if self.tip is None else _largest_distance(tip, self.tip) / self.bar_length
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ class TopCase:
         phi = self.precession * self.t_end * np.arange(1, self.instants + 1) / self.instants
         across = sin(self.tilt) * np.array([np.sin(phi), -np.cos(phi)])
         exact = self.offset * np.column_stack([*across, np.full_like(phi, cos(self.tilt))])
-        return _apart(r, exact) / self.offset
+        return _largest_distance(r, exact) / self.offset
 
 
 def circular_section(radius: float, E: float, nu: float, shear: float) -> tuple[float, ...]:

@@ -54,7 +54,7 @@ def right_angle(
 RODS = {**CASES, "right angle": MassCase("right-angle cantilever", right_angle, 10.0, 0.02)}
 
 
-def places(case: MassCase, element: str, n_elements: int, mass: str) -> Floats:
+def positions_of(case: MassCase, element: str, n_elements: int, mass: str) -> Floats:
     """Positions (outputs, points, 3) of points that are ends of elements."""
     every = max(1, round(case.t_end / case.h) // _OUTPUTS)
     positions = (
@@ -72,7 +72,7 @@ def space(elements: Sequence[str], names: Sequence[str]) -> Iterator[str]:
     yield f"| rod | element | {' | '.join(map(str, INTERVALS))} |\n|---|---|{'---|' * len(INTERVALS)}"
     for name in names:
         case = RODS[name]
-        exact = places(case, *FINEST, "mean")
+        exact = positions_of(case, *FINEST, "mean")
         length = case.model(10, "mean").rods["rod"].stress_free.length
         for element in elements:
             cells = []
@@ -81,7 +81,7 @@ def space(elements: Sequence[str], names: Sequence[str]) -> Iterator[str]:
                     cells.append("")
                     continue
                 try:
-                    cells.append(f"{error(places(case, element, n, 'mean'), exact, length):.1e}")
+                    cells.append(f"{error(positions_of(case, element, n, 'mean'), exact, length):.1e}")
                 except ConvergenceError:
                     cells.append("fails")
             yield f"| {case.title} | `{element}` | {' | '.join(cells)} |"

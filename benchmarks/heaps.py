@@ -62,7 +62,7 @@ class Heap(NamedTuple):
         return ContactStepper(self.system, self.h, lambda system: Stepper(system, self.h))
 
 
-def laid(count: int, width: float, seed: int = 0) -> Floats:
+def lay_rods(count: int, width: float, seed: int = 0) -> Floats:
     """(count, 2, 3) m, ends of straight rods in a box of this width, each above those it crosses."""
     way = np.random.default_rng(seed)
     ends = np.zeros((count, 2, 3))
@@ -145,7 +145,7 @@ def heap(
     intervals of an element.
     """
     width = WIDTH * (max(count, 50) / 50.0) ** (1.0 / 3.0)
-    ends, widths = packed(count, seed) if in_layers else (laid(count, width, seed), (width, width))
+    ends, widths = packed(count, seed) if in_layers else (lay_rods(count, width, seed), (width, width))
     model = Model("heap", gravity=(0.0, 0.0, -9.81))
     section = Section.circular(RADIUS, Material(E=E, nu=0.45, density=1000.0, damping_time=viscous))
     planes = [model.add_plane("floor", model.ground.at((0.0, 0.0, 0.0)), (0, 0, 1))]
@@ -172,7 +172,7 @@ def heap(
     return Heap(system, built.state._replace(own=variables), h)
 
 
-def settled(pile: Heap, steps: int, every: int = 5, factor: float = 0.9) -> Heap:
+def relax(pile: Heap, steps: int, every: int = 5, factor: float = 0.9) -> Heap:
     """After steps in which the velocities are reduced every now and then."""
     stepper, state = pile.stepper(), pile.state
     state = stepper.start(state)
@@ -183,7 +183,7 @@ def settled(pile: Heap, steps: int, every: int = 5, factor: float = 0.9) -> Heap
     return pile._replace(state=state)
 
 
-def missed(stepper: ContactStepper, state: State) -> tuple[int, float]:
+def missed_pairs(stepper: ContactStepper, state: State) -> tuple[int, float]:
     """Pairs of segments of different rods that touch and are in no list, of all that there are, and the least distance, m."""
     contacts, parts = stepper.contacts, prepare_search(stepper.contacts).parts
     points, known = points_of(contacts, state.r, state.quat), stepper._list_of(state).ends[:, [0, 2]]
@@ -346,15 +346,15 @@ def settling(
     state = stepper.start(pile.state)
     course = Course(state, 0, energies(pile.system, state).total)
     if file is not None and file.exists():
-        course = _kept(file)
+        course = _load_course(file)
     while course.done < steps:
-        course, now = _line(pile, stepper, course, every)
+        course, now = _advance(pile, stepper, course, every)
         if file is not None:
-            _keep(course, file)
+            _save_course(course, file)
         yield course, now
 
 
-def _line(pile: Heap, stepper: ContactStepper, course: Course, every: int) -> tuple[Course, Settling]:
+def _advance(pile: Heap, stepper: ContactStepper, course: Course, every: int) -> tuple[Course, Settling]:
     """Some steps further."""
     state, done, first, least, most, halvings, iterations, seconds = course
     begun, now = process_time(), 0
@@ -376,14 +376,14 @@ def _line(pile: Heap, stepper: ContactStepper, course: Course, every: int) -> tu
     )
 
 
-def _keep(course: Course, file: Path) -> None:
+def _save_course(course: Course, file: Path) -> None:
     """In the place of what the file has."""
     fresh = file.with_suffix(".new.npz")
     np.savez(fresh, *course.state, np.array(course[1:], float))
     fresh.replace(file)
 
 
-def _kept(file: Path) -> Course:
+def _load_course(file: Path) -> Course:
     with np.load(file) as read:
         *state, numbers = (read[name] for name in read.files)
     done, first, least, most, halvings, iterations, seconds = numbers.tolist()
@@ -396,7 +396,7 @@ class Resting(NamedTuple):
 
     coordination: float  # rods that touch a rod
     deepest: float  # of the radii of two rods, by which they are in each other
-    missed: int  # pairs that touch and are in no list
+    missed_pairs: int  # pairs that touch and are in no list
     moved: float  # m, the furthest that a node has gone
     kinetic: float  # J, the most
     lost: float  # J
@@ -408,7 +408,7 @@ def resting(pile: Heap, state: State, steps: int) -> Resting:
     """From this state."""
     stepper = pile.stepper()
     state = begun = stepper.start(state)
-    (lacking, least), pairs = missed(stepper, state), touching(stepper, state)
+    (lacking, least), pairs = missed_pairs(stepper, state), touching(stepper, state)
     most, moved, iterations = 0.0, 0.0, 0
     for k in range(steps):
         state, report = stepper.advance(state, k, 1)
@@ -513,11 +513,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     for count in arguments.rods:
         h = STEP if arguments.layers else 2.0 * STEP
         pile = heap(count, rubbing=arguments.rubbing, h=h, in_layers=arguments.layers)
-        pile = settled(pile, arguments.settle)
+        pile = relax(pile, arguments.settle)
         if arguments.layers:
-            pile = settled(pile, REST, factor=0.5)
+            pile = relax(pile, REST, factor=0.5)
         costs, state = cost(pile)
-        lacking, least = missed(pile.stepper(), state)
+        lacking, least = missed_pairs(pile.stepper(), state)
         slope = np.log(costs.step / measured[0][1]) / np.log(count / measured[0][0]) if measured else np.nan
         measured.append((count, costs.step))
         print(

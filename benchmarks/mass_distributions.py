@@ -147,7 +147,7 @@ CASES = {
 }
 
 
-def places(case: MassCase, n_elements: int, mass: str) -> Floats:
+def positions_of(case: MassCase, n_elements: int, mass: str) -> Floats:
     """Positions (outputs, points, 3) of the points measured."""
     steps = round(case.t_end / case.h)
     every = max(1, steps // _OUTPUTS)
@@ -167,9 +167,9 @@ def errors(
     case: MassCase, elements: Sequence[int] = ELEMENTS, finest: int = FINEST
 ) -> dict[str, list[float]]:
     """Errors by mass, one for each number of elements."""
-    exact = places(case, finest, "mean")
+    exact = positions_of(case, finest, "mean")
     length = case.model(elements[0], "mean").rods["rod"].stress_free.length
-    return {mass: [error(places(case, n, mass), exact, length) for n in elements] for mass in MASSES}
+    return {mass: [error(positions_of(case, n, mass), exact, length) for n in elements] for mass in MASSES}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -164,7 +164,7 @@ def law_norms(name: str, n: int) -> Floats:
     return np.array([np.sqrt(np.mean(x**2)) for x in laws[2:]])
 
 
-def lasts(
+def steps_until_failure(
     name: str, ends: tuple[str, str], n: int = 9, h: float = 0.02, steps: int = 400
 ) -> tuple[int, float]:
     """Steps until Newton's method fails (all: it does not), and the largest multiplier of the last over that of the first."""
@@ -217,7 +217,7 @@ def main() -> None:
         )
     print("em", [np.abs(by_em(n, "em").rod("rod").r[-1] - positions[:: 128 // n]).max() for n in (8, 16)])
     for label in ("free, free", "clamped, free", "clamped, clamped", "pinned, pinned", "periodic"):
-        print(label, [lasts(name, ENDS[label]) for name in list(SCHEMES)[:2]], flush=True)
+        print(label, [steps_until_failure(name, ENDS[label]) for name in list(SCHEMES)[:2]], flush=True)
 
 
 if __name__ == "__main__":

@@ -37,15 +37,15 @@ def net(rods: int, elements: int) -> Model:
     return model
 
 
-Taken = tuple[float, float, float]  # by the clock, processor time, that of the first thread
+Times = tuple[float, float, float]  # by the clock, processor time, that of the first thread
 
 
-def times(rods: int, elements: int, threads: list[int], steps: int, rounds: int) -> dict[int, Taken]:
+def times(rods: int, elements: int, threads: list[int], steps: int, rounds: int) -> dict[int, Times]:
     """By threads, ms a step."""
     built = net(rods, elements).build()
     steppers = {n: Stepper(built.system, H, load_values=built.load_values, threads=n) for n in threads}
     states = {n: stepper.advance(stepper.start(built.state), 0, 1)[0] for n, stepper in steppers.items()}
-    least_times: dict[int, Taken] = dict.fromkeys(threads, (np.inf, np.inf, np.inf))
+    least_times: dict[int, Times] = dict.fromkeys(threads, (np.inf, np.inf, np.inf))
     for _ in range(rounds):
         for n, stepper in steppers.items():
             wall, busy, first = perf_counter(), process_time(), thread_time()

@@ -29,7 +29,7 @@ PLACES = ("parallel rods", "bouncing ball", "rod at cylinder")
 SPEED, PAIRS = 0.05, 148e3  # m/s; N/m, of all pairs of elements of the parallel rods together
 
 
-class Found(NamedTuple):
+class Outcome(NamedTuple):
     """Of one run."""
 
     error: float  # of the energy of translation, relative; of `PLACES` of where something is, m
@@ -169,7 +169,7 @@ def error_of(case: str, value: float, peer: bool = False) -> float:
     return abs(value - should) / (1.0 if case in PLACES else should)
 
 
-def of_rodsim(case: str, make: Callable[[], Model], t_end: float, h: float) -> Found:
+def of_rodsim(case: str, make: Callable[[], Model], t_end: float, h: float) -> Outcome:
     """A user's call of a model."""
     begin = process_time()
     result: Result = simulate(make(), t_end, h, output_every=round(t_end / h), progress=False)
@@ -180,12 +180,12 @@ def of_rodsim(case: str, make: Callable[[], Model], t_end: float, h: float) -> F
             "bouncing ball": lambda: result.body("ball").r[-1, 1],
             "rod at cylinder": lambda: result.body("cylinder").r[-1, 0],
         }[case]()
-        return Found(error_of(case, place), seconds)
+        return Outcome(error_of(case, place), seconds)
     v = result.rod("rod").v[-1].mean(axis=0)
-    return Found(error_of(case, v @ v / 2), seconds)
+    return Outcome(error_of(case, v @ v / 2), seconds)
 
 
-def of_pyelastica(case: str, n: int, h: float) -> Found:
+def of_pyelastica(case: str, n: int, h: float) -> Outcome:
     """Of n elements with steps of h."""
     from benchmarks.peers.pyelastica_contacts import (
         bouncing_ball,
@@ -201,14 +201,14 @@ def of_pyelastica(case: str, n: int, h: float) -> Found:
             "rod at cylinder": rod_at_cylinder,
         }
         ended = run[case](n, h)
-        return Found(error_of(case, ended.place, True), ended.whole_s)
+        return Outcome(error_of(case, ended.place, True), ended.whole_s)
     ended = {
         "axial": lambda: on_the_ground(n, h, 0.25, E=1e5, force=FORCE, static=(0.8, 0.4, 0.4)),
         "incline": lambda: on_the_ground(n, h, 0.5, slope=SLOPE),
         "couple": lambda: on_the_ground(n, h, 1.0, couple=COUPLE),
         "slide to roll": lambda: on_the_ground(n, h, 2.0, inertia=FACTOR, speed=1.0),
     }[case]()
-    return Found(error_of(case, ended.translation), ended.whole_s)
+    return Outcome(error_of(case, ended.translation), ended.whole_s)
 
 
 def axial() -> Model:
@@ -235,34 +235,36 @@ def sliding() -> Model:
     return on_the_ground(inertia=FACTOR, speed=1.0, friction=(0.4, 0.2))[0]
 
 
-Run = tuple[str, int, float, Callable[[], Found]]
+Run = tuple[str, int, float, Callable[[], Outcome]]
 
 
-def ours(case: str, make: Callable[[], Model], t_end: float, *steps: float) -> list[Run]:
+def rodsim_rows(case: str, make: Callable[[], Model], t_end: float, *steps: float) -> list[Run]:
     """Rows of rodsim."""
     return [("rodsim", 1, h, partial(of_rodsim, case, make, t_end, h)) for h in steps]
 
 
-def theirs(case: str, *rows: tuple[int, float]) -> list[Run]:
+def pyelastica_rows(case: str, *rows: tuple[int, float]) -> list[Run]:
     """Rows of PyElastica."""
     return [("PyElastica", n, h, partial(of_pyelastica, case, n, h)) for n, h in rows]
 
 
 CASES: dict[str, list[Run]] = {
-    "axial": ours("axial", axial, 0.25, 1e-3, 2.5e-4) + theirs("axial", (50, 1e-5), (4, 1e-4), (4, 5e-4)),
-    "incline": ours("incline", partial(inclined, 1e6), 0.5, 5e-3)
-    + ours("incline", partial(inclined, 1e10), 0.5, 0.025)
-    + theirs("incline", (4, 1e-4), (2, 2e-4)),
-    "couple": ours("couple", partial(turned, 1e8), 1.0, 5e-3)
-    + ours("couple", partial(turned, 1e10), 1.0, 0.025)
-    + theirs("couple", (4, 1e-4), (4, 2e-4)),
-    "slide to roll": ours("slide to roll", sliding, 2.0, 1e-3) + theirs("slide to roll", (4, 1e-4)),
-    "parallel rods": ours("parallel rods", parallel_rods, 10.0, 0.01, 0.1)
-    + theirs("parallel rods", (50, 5e-4), (50, 2.5e-4)),
-    "bouncing ball": ours("bouncing ball", bouncing_ball, 2.0, 4e-3, 2e-3, 1e-3)
-    + theirs("bouncing ball", (1, 1e-3), (1, 5e-4), (1, 1e-4), (1, 5e-5)),
-    "rod at cylinder": ours("rod at cylinder", partial(rod_at_cylinder, 1), 10.0, 0.01, 5e-3)
-    + theirs("rod at cylinder", (50, 5e-4), (50, 2.5e-4)),
+    "axial": rodsim_rows("axial", axial, 0.25, 1e-3, 2.5e-4)
+    + pyelastica_rows("axial", (50, 1e-5), (4, 1e-4), (4, 5e-4)),
+    "incline": rodsim_rows("incline", partial(inclined, 1e6), 0.5, 5e-3)
+    + rodsim_rows("incline", partial(inclined, 1e10), 0.5, 0.025)
+    + pyelastica_rows("incline", (4, 1e-4), (2, 2e-4)),
+    "couple": rodsim_rows("couple", partial(turned, 1e8), 1.0, 5e-3)
+    + rodsim_rows("couple", partial(turned, 1e10), 1.0, 0.025)
+    + pyelastica_rows("couple", (4, 1e-4), (4, 2e-4)),
+    "slide to roll": rodsim_rows("slide to roll", sliding, 2.0, 1e-3)
+    + pyelastica_rows("slide to roll", (4, 1e-4)),
+    "parallel rods": rodsim_rows("parallel rods", parallel_rods, 10.0, 0.01, 0.1)
+    + pyelastica_rows("parallel rods", (50, 5e-4), (50, 2.5e-4)),
+    "bouncing ball": rodsim_rows("bouncing ball", bouncing_ball, 2.0, 4e-3, 2e-3, 1e-3)
+    + pyelastica_rows("bouncing ball", (1, 1e-3), (1, 5e-4), (1, 1e-4), (1, 5e-5)),
+    "rod at cylinder": rodsim_rows("rod at cylinder", partial(rod_at_cylinder, 1), 10.0, 0.01, 5e-3)
+    + pyelastica_rows("rod at cylinder", (50, 5e-4), (50, 2.5e-4)),
 }
 
 

@@ -105,14 +105,14 @@ def frame_model(case: Frame, resolution: int, element: str, mass: str = "mean") 
             if other is not None:
                 model.add_joint(f"weld{i}-{k}", "weld", other, end)
     for i, point in enumerate(case.clamps):
-        model.add_joint(f"clamp{i}", "clamp", _held(model, case, point))
+        model.add_joint(f"clamp{i}", "clamp", _anchor_held(model, case, point))
     for what, add in ((case.forces, model.add_force), (case.moments, model.add_moment)):
         for i, (point, value) in enumerate(what):
-            add(f"{add.__name__[4:]}{i}", _held(model, case, point), value)
+            add(f"{add.__name__[4:]}{i}", _anchor_held(model, case, point), value)
     return model
 
 
-def _held(model: Model, case: Frame, point: Triple) -> Anchor:
+def _anchor_held(model: Model, case: Frame, point: Triple) -> Anchor:
     anchor = _anchor(model, case, point, len(case.beams))
     assert anchor is not None
     return anchor

@@ -90,12 +90,12 @@ def costs(case: str, size: int, schemes: Sequence[tuple[str, str]], repeats: int
     # to velocities that the joints allow
     moved, _ = Stepper(built.system, h, 2, built.load_values, hidden=True).advance(built.state, 0, FIRST)
     here, _ = stepper.advance(moved, FIRST, WARM)
-    reference = _again(lambda: stepper.advance(here, FIRST + WARM, STEPS))
+    reference = _timer_of(lambda: stepper.advance(here, FIRST + WARM, STEPS))
     charts = {
         chart: system_in_chart(case, built.system, moved, chart, built.load_values) for _, chart in schemes
     }
     runs = [Run(charts[chart], name, h) for name, chart in schemes]
-    marches = [_again(run.march) for run in runs]
+    marches = [_timer_of(run.march) for run in runs]
     times: list[list[float]] = [[] for _ in schemes]
     ratios: list[list[float]] = [[] for _ in schemes]
     em_times = []
@@ -152,7 +152,7 @@ class Run:
         return run
 
 
-def _again(march: Callable[[], Any]) -> Callable[[], float]:
+def _timer_of(march: Callable[[], Any]) -> Callable[[], float]:
     """Seconds that `march` takes, of as many in a row as take about `_LEAST_S`."""
     march()
     count = int(np.ceil(_LEAST_S / seconds(march)))

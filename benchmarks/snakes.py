@@ -19,7 +19,7 @@ TOLERANCE = 1e-6  # of the equations of a step
 ROUNDS = 3
 
 
-class Found(NamedTuple):
+class Outcome(NamedTuple):
     """Of one run."""
 
     speed: float  # m/s
@@ -27,7 +27,7 @@ class Found(NamedTuple):
     whole_s: float  # with it
 
 
-def of_rodsim(n: int, h: float) -> Found:
+def of_rodsim(n: int, h: float) -> Outcome:
     """A user's two calls, and the run of a model that is prepared."""
     settings = {"t_end": 2 * snake.PERIOD, "dt": h, "output_every": 5, "tolerance": TOLERANCE}
     begin = process_time()
@@ -36,18 +36,18 @@ def of_rodsim(n: int, h: float) -> Found:
     prepared = snake.model(n).prepare(progress=False, **settings)
     begin = process_time()
     prepared.run()
-    return Found(snake.speed(result), process_time() - begin, whole_s)
+    return Outcome(snake.speed(result), process_time() - begin, whole_s)
 
 
-def of_pyelastica(n: int, h: float) -> Found:
+def of_pyelastica(n: int, h: float) -> Outcome:
     """As its file has it but for n and h."""
     from benchmarks.peers import pyelastica_snake
 
     outcome = pyelastica_snake.run(n, h)
-    return Found(outcome.speed, outcome.loop_s, outcome.whole_s)
+    return Outcome(outcome.speed, outcome.loop_s, outcome.whole_s)
 
 
-ROWS: dict[tuple[str, int, float], Callable[[int, float], Found]] = {
+ROWS: dict[tuple[str, int, float], Callable[[int, float], Outcome]] = {
     **{("rodsim", n, 0.02): of_rodsim for n in (20, 40, 56, 80)},
     **{
         ("PyElastica", n, h): of_pyelastica
@@ -64,7 +64,7 @@ ROWS: dict[tuple[str, int, float], Callable[[int, float], Found]] = {
 }
 
 
-def line(name: str, n: int, h: float, rounds: list[Found]) -> str:
+def line(name: str, n: int, h: float, rounds: list[Outcome]) -> str:
     """Of the table."""
     speed = rounds[0].speed
     loop, whole_s = min(outcome.loop_s for outcome in rounds), min(outcome.whole_s for outcome in rounds)
@@ -79,7 +79,7 @@ def main() -> None:
     except ImportError:
         print("PyElastica is not installed")
         rows = {key: program for key, program in rows.items() if key[0] == "rodsim"}
-    outcomes: dict[tuple[str, int, float], list[Found]] = {key: [] for key in rows}
+    outcomes: dict[tuple[str, int, float], list[Outcome]] = {key: [] for key in rows}
     for program, n, h in {
         (run, 10, 1e-4 if name == "PyElastica" else 0.02) for (name, _, _), run in rows.items()
     }:

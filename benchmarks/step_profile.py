@@ -86,7 +86,7 @@ def _solutions(system, numbering, state, work, h, n):
 
 
 @allocating_kernel
-def _again(system, numbering, state, work, h, n):
+def _iterate(system, numbering, state, work, h, n):
     for _ in range(n):
         assemble(system, numbering, state, work, h, False)
         work.rhs[:] = 0.0
@@ -104,7 +104,7 @@ PARTS = {
     "the same with factors": _factors,
     "solution": _solutions,
     "a fresh iteration": iterations,
-    "an iteration with factors in hand": _again,
+    "an iteration with factors in hand": _iterate,
 }
 
 

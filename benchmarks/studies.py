@@ -58,16 +58,16 @@ def study(n: int, t_end: float) -> Study:
 # --- overhead
 
 
-def waits(x: float) -> dict[str, float]:
+def wait_case(x: float) -> dict[str, float]:
     """A case that takes 10 ms of time and nothing of the processor."""
     time.sleep(0.01)
     return {"y": x}
 
 
-def waiting(n: int) -> Study:
+def waiting_study(n: int) -> Study:
     """Cases that wait: on a machine that others use, what a study adds can be told from what they take."""
     entry = ParameterEntry(low=0.0, high=1.0, n=n)
-    return Study("waiting", FunctionTarget(waits, {}), {"x": Parameter("x", entry)}, DesignEntry(), {})
+    return Study("waiting", FunctionTarget(wait_case, {}), {"x": Parameter("x", entry)}, DesignEntry(), {})
 
 
 def overhead(cases: Study, repeats: int) -> None:
@@ -236,7 +236,7 @@ def _free_port() -> int:
 
 
 @contextlib.contextmanager
-def two_places(warm: Path | None) -> Iterator[tuple[str, list[Path]]]:
+def two_workers(warm: Path | None) -> Iterator[tuple[str, list[Path]]]:
     """A scheduler with two workers that share nothing on a disk: address, their folders. `warm`: a cache to begin with."""
     port = _free_port()
     with tempfile.TemporaryDirectory() as name:
@@ -263,9 +263,9 @@ def two_places(warm: Path | None) -> Iterator[tuple[str, list[Path]]]:
                 process.wait()
 
 
-def places(n: int, t_end: float, warm: Path | None) -> bool:
+def compare_places(n: int, t_end: float, warm: Path | None) -> bool:
     """The table of two places against that of one; what each has compiled."""
-    with tempfile.TemporaryDirectory() as name, two_places(warm) as (address, folders):
+    with tempfile.TemporaryDirectory() as name, two_workers(warm) as (address, folders):
         here, cluster_folder = Path(name, "here"), Path(name, "there")
         with Client(address) as client:
             client.wait_for_workers(2, timeout=600)
@@ -305,7 +305,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     if arguments.what == "overhead":
         n = arguments.n or 1000
-        overhead(waiting(n) if arguments.waiting else study(n, arguments.t_end or 0.5), arguments.repeats)
+        overhead(
+            waiting_study(n) if arguments.waiting else study(n, arguments.t_end or 0.5), arguments.repeats
+        )
         return 0
     if arguments.what == "kills":
         return (
@@ -313,7 +315,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             if kills(arguments.n or 200, arguments.t_end or 60.0, arguments.every, arguments.scheduler_at)
             else 1
         )
-    return 0 if places(arguments.n or 40, arguments.t_end or 2.0, arguments.warm) else 1
+    return 0 if compare_places(arguments.n or 40, arguments.t_end or 2.0, arguments.warm) else 1
 
 
 if __name__ == "__main__":

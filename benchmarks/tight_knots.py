@@ -137,7 +137,7 @@ def pulled(
     )
 
 
-def at(knot_run: Pulled, values: Floats) -> Floats:
+def at_places(knot_run: Pulled, values: Floats) -> Floats:
     """Values at `PLACES`; those of equal s come from a knot that is held."""
     order = np.argsort(knot_run.short)
     return np.interp(PLACES, knot_run.short[order], values[order])
@@ -148,7 +148,12 @@ def error(knot_run: Pulled, limits: Sequence[Pulled]) -> float:
     return float(
         np.sqrt(
             np.mean(
-                (at(knot_run, knot_run.pull) / np.mean([at(x, x.pull) for x in limits], axis=0) - 1.0) ** 2
+                (
+                    at_places(knot_run, knot_run.pull)
+                    / np.mean([at_places(x, x.pull) for x in limits], axis=0)
+                    - 1.0
+                )
+                ** 2
             )
         )
     )
@@ -175,7 +180,7 @@ def main() -> None:
     for name, run in runs.items():
         knot_run = run()
         mu = float(name.split()[1].rstrip(","))
-        pull = " ".join(f"{T:.3f}" for T in at(knot_run, knot_run.pull)[::-11])
+        pull = " ".join(f"{T:.3f}" for T in at_places(knot_run, knot_run.pull)[::-11])
         lost = float(knot_run.work[-1] - knot_run.work[0] - knot_run.energy[-1] + knot_run.energy[0])
         print(
             f"{name}: {knot_run.seconds:.1f} s, error {error(knot_run, fine[mu]):.3f}, {pull} N, "

@@ -32,7 +32,7 @@ def chords(curve: Floats, n: int) -> Floats:
     return np.asarray(points * LENGTH / np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
 
 
-class Held:
+class PulledRod:
     """A simulation whose rod's ends are moved apart."""
 
     def __init__(
@@ -130,7 +130,7 @@ def pulled(
     **settings: Any,
 ) -> Pulled:
     """From a knot at rest, by n segments, with `speed`, m/s, after a second of speeding up, until s is `last`, m."""
-    pulling = Held(chords(curve, n), dt, **settings)
+    pulling = PulledRod(chords(curve, n), dt, **settings)
     out: list[tuple[float, ...]] = []
     seconds, work, t, k, force = 0.0, 0.0, 0.0, 0, pulling.pull()
     while pulling.short > last:

@@ -20,7 +20,7 @@ from dismech_newton import DiSMechSolver  # noqa: E402
 NAME = "dismech-newton"
 
 
-class Met(NamedTuple):
+class Impact(NamedTuple):
     """After two rods have met."""
 
     hits: float  # velocity of the one that came over its first
@@ -43,7 +43,7 @@ def run(
     speed: float,
     gap: float,
     iterations: int = 20,
-) -> Met:
+) -> Impact:
     """Rods of n segments, parallel, one at rest; the other comes with `speed`, m/s, from `gap`, m, before they touch."""
     builder = newton.ModelBuilder(gravity=0.0)
     DiSMechSolver.register_custom_attributes(builder)
@@ -74,7 +74,7 @@ def run(
     kinetic = sum(
         weights @ np.sum(part.astype(float) ** 2, axis=1) for part in np.split(state.particle_qd.numpy(), 2)
     )
-    return Met(
+    return Impact(
         -high[2] / speed,
         -low[2] / speed,
         float(kinetic) / speed**2,

@@ -14,7 +14,7 @@ RADIUS, G = 0.025, 9.80665
 ALONG, UP = np.array([0.0, 0.0, 1.0]), np.array([0.0, 1.0, 0.0])
 
 
-class Ended(NamedTuple):
+class FinalState(NamedTuple):
     """What a run yields."""
 
     translation: float  # J, of the rod at the end
@@ -40,7 +40,7 @@ def on_the_ground(
     force: float = 0.0,
     couple: float = 0.0,
     static: tuple[float, float, float] = (0.4, 0.4, 0.4),
-) -> Ended:
+) -> FinalState:
     """A rod of 1 m and 1 kg on a plane; kinetic coefficients are half of the static ones, forth, back and aside."""
     first = process_time()
     simulator, density = _Simulator(), 1.0 / (np.pi * RADIUS**2)
@@ -71,10 +71,10 @@ def on_the_ground(
     simulator.finalize()
     loop = _loop(simulator, t_end, h)
     energies = rod.compute_translational_energy(), rod.compute_rotational_energy()
-    return Ended(*map(float, energies), 0.0, loop, process_time() - first)
+    return FinalState(*map(float, energies), 0.0, loop, process_time() - first)
 
 
-def parallel_rods(n: int, h: float) -> Ended:
+def parallel_rods(n: int, h: float) -> FinalState:
     """One comes down on another with 5 cm/s; without the damping of the file, 0.2 percent of the speed in these 10 s."""
     first = process_time()
     simulator, rods = _Simulator(), []
@@ -99,10 +99,10 @@ def parallel_rods(n: int, h: float) -> Ended:
     simulator.finalize()
     loop = _loop(simulator, 10.0, h)
     place = float(rods[0].compute_position_center_of_mass()[2])
-    return Ended(float(rods[1].compute_translational_energy()), 0.0, place, loop, process_time() - first)
+    return FinalState(float(rods[1].compute_translational_energy()), 0.0, place, loop, process_time() - first)
 
 
-def bouncing_ball(n: int, h: float) -> Ended:
+def bouncing_ball(n: int, h: float) -> FinalState:
     """Its release has no ball on a plane: an upright cylinder as high as the ball and of its mass, which is the same there."""
     first, simulator = process_time(), _Simulator()
     ball = elastica.Cylinder(
@@ -122,10 +122,10 @@ def bouncing_ball(n: int, h: float) -> Ended:
     simulator.finalize()
     loop = _loop(simulator, 2.0, h)
     energy = float(np.sum(ball.compute_translational_energy()))
-    return Ended(energy, 0.0, float(ball.position_collection[1, 0]), loop, process_time() - first)
+    return FinalState(energy, 0.0, float(ball.position_collection[1, 0]), loop, process_time() - first)
 
 
-def rod_at_cylinder(n: int, h: float) -> Ended:
+def rod_at_cylinder(n: int, h: float) -> FinalState:
     """Parallel; pairs are as stiff together as those of the file."""
     first, simulator = process_time(), _Simulator()
     rod = elastica.CosseratRod.straight_rod(
@@ -146,7 +146,7 @@ def rod_at_cylinder(n: int, h: float) -> Ended:
     simulator.finalize()
     loop = _loop(simulator, 10.0, h)
     place = float(cylinder.position_collection[0, 0])
-    return Ended(float(rod.compute_translational_energy()), 0.0, place, loop, process_time() - first)
+    return FinalState(float(rod.compute_translational_energy()), 0.0, place, loop, process_time() - first)
 
 
 def _loop(simulator: Any, t_end: float, h: float) -> float:

@@ -38,7 +38,7 @@ LISTED = {  # what says which words there are, where it is given another one
 SYNONYMS = {"kind": {"hinge", "ball", "fixed", "torque"}}
 
 
-def words_of(method, argument):
+def literal_words(method, argument):
     """Of the annotation of an argument."""
     words, left = set(), [typing.get_type_hints(getattr(Model, method))[argument]]
     while left:
@@ -56,16 +56,16 @@ def test_literals_of_annotations_are_the_accepted_words(method, argument):
     with pytest.raises(ModelError, match="'nonsense' is not known; choose one of") as error:
         call(model(), "nonsense")
     listed = set(re.split(r"; did|choose one of ", str(error.value))[1].split(", "))
-    assert listed <= words_of(method, argument) <= listed | SYNONYMS.get(argument, set())
+    assert listed <= literal_words(method, argument) <= listed | SYNONYMS.get(argument, set())
 
 
 def test_coordinate_literals_of_joints_are_accepted():
-    assert words_of("add_drive", "of") == words_of("add_gear", "of") == {"angle", "displacement"}
+    assert literal_words("add_drive", "of") == literal_words("add_gear", "of") == {"angle", "displacement"}
     made, motion = model(), signals.Sine(0.1, 1.0)
     assert made.add_drive("turn", "of a", motion, of="angle").of == "angle"
     assert made.add_drive("slide", "of b", motion, of="displacement").of == "displacement"
-    assert words_of("add_joint", "locked") == {"x", "y", "z", "rx", "ry", "rz"}
-    for word in words_of("add_joint", "locked"):
+    assert literal_words("add_joint", "locked") == {"x", "y", "z", "rx", "ry", "rz"}
+    for word in literal_words("add_joint", "locked"):
         model().add_joint("x", "generic", "ground", "a", locked=[word])
 
 

@@ -132,7 +132,7 @@ ARGUMENTS = [(call, argument) for call, (_, _, kinds) in CALLS.items() for argum
 # of each sort of characters some: Hypothesis would first look through all that there are, which takes 2 s
 CHARACTERS = "aZ09 .,:;-+*/_eEnj'\"{}[]()%#&\\\0\a\n\r\t\x1b\x7f\x85\xa0\xb2\xdf\u0301\u03a9\u0663\u2028\u200b\u202e\u6f22"
 
-NO_NUMBER = st.one_of(
+NON_NUMBERS = st.one_of(
     st.text(st.sampled_from(CHARACTERS), max_size=8),
     st.floats().map(str),
     st.integers().map(str),
@@ -148,23 +148,23 @@ NO_NUMBER = st.one_of(
     ),
 )
 WRONG = {
-    "number": NO_NUMBER | st.lists(st.floats(-1, 1), min_size=4, max_size=5),
-    "positive": NO_NUMBER | st.floats(max_value=0.0) | st.integers(max_value=0) | st.just(1e-60),
-    "positive_or_0": NO_NUMBER | st.floats(max_value=-1e-300) | st.integers(max_value=-1) | st.just(1e-60),
-    "not_negative": NO_NUMBER | st.floats(max_value=-1e-300) | st.integers(max_value=-1),
-    "vector": NO_NUMBER
+    "number": NON_NUMBERS | st.lists(st.floats(-1, 1), min_size=4, max_size=5),
+    "positive": NON_NUMBERS | st.floats(max_value=0.0) | st.integers(max_value=0) | st.just(1e-60),
+    "positive_or_0": NON_NUMBERS | st.floats(max_value=-1e-300) | st.integers(max_value=-1) | st.just(1e-60),
+    "not_negative": NON_NUMBERS | st.floats(max_value=-1e-300) | st.integers(max_value=-1),
+    "vector": NON_NUMBERS
     | st.floats()
     | st.lists(st.floats(-1, 1), max_size=2)
     | st.lists(st.floats(-1, 1), min_size=5, max_size=9)
-    | st.permutations([0.5, 0.5]).flatmap(lambda x: NO_NUMBER.map(lambda bad: [*x, bad]))
+    | st.permutations([0.5, 0.5]).flatmap(lambda x: NON_NUMBERS.map(lambda bad: [*x, bad]))
     | st.just(np.array(["1", "0", "0"]))
     | st.just(np.array([True, False, False]))
     | st.just([[1, 0, 0], [0, 1, 0]]),
-    "count": NO_NUMBER | st.floats() | st.integers(max_value=0) | st.just(10**9) | st.just(2.0),
-    "flag": NO_NUMBER.filter(lambda x: not isinstance(x, bool | np.bool_))
+    "count": NON_NUMBERS | st.floats() | st.integers(max_value=0) | st.just(10**9) | st.just(2.0),
+    "flag": NON_NUMBERS.filter(lambda x: not isinstance(x, bool | np.bool_))
     | st.integers()
     | st.lists(st.booleans()),
-    "name": NO_NUMBER.filter(lambda x: not isinstance(x, str))
+    "name": NON_NUMBERS.filter(lambda x: not isinstance(x, str))
     | st.integers()
     | st.none()
     | st.lists(st.text(st.sampled_from(CHARACTERS)))
@@ -173,7 +173,7 @@ WRONG = {
 
 
 @pytest.fixture(scope="module", autouse=True)
-def values_of_no_source():
+def without_values_from_sources():
     """Hypothesis draws some of its values from the sources of all modules of ours that happen to be there: what is tried would
     depend on the tests before, and to read them takes 3 s.
     """

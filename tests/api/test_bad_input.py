@@ -56,7 +56,7 @@ def with_parts(make, *parts):
     return made
 
 
-def on_a_joint(kind, *load):
+def bar_on_joint(kind, *load):
     """A bar on one joint in the origin, along z, under a load."""
     bar = ("body", "bar", Box(1.0, 0.1, 0.1, mass=1.0), (0.5, 0, 0))
     joint = ("joint", "j", kind, "ground", "bar", {"at": (0, 0, 0), "axis": Z})
@@ -109,7 +109,7 @@ def saved(*parts):
     return with_parts(lambda: Model("m"), *parts).save("saved.yaml")
 
 
-def many(parameters, **settings):
+def run_batch(parameters, **settings):
     """Of which none begins."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rodsim.running.run.announce", lambda: pytest.fail("it runs"))
@@ -218,7 +218,7 @@ SPRINGS = [
     ("expected a SpringLaw, got 'hard'", lambda: spring(law="hard")),
 ]  # fmt: skip
 
-AT_REST = [
+STATICS_CALLS = [
     (r"loads = \[1\] goes by no names; give {name of a load", lambda: equilibrium(hinged(), loads=[1])),
     ("motion of joint 'hinge': what is given = 3 goes by no names; give {'displacement'",
      lambda: equilibrium(hinged(), motions={"hinge": 3})),
@@ -236,9 +236,9 @@ AT_REST = [
 
 MECHANISMS = [
     (r"there is a motion that no joint and no stiffness holds: body 'bar' turns about \(0, 0, 1\); hold it by a joint, a spring"
-     " or a drive", lambda: equilibrium(on_a_joint("revolute", "moment", "load", "bar", Z))),
+     " or a drive", lambda: equilibrium(bar_on_joint("revolute", "moment", "load", "bar", Z))),
     (r"there is a motion that no joint and no stiffness holds: body 'bar' moves along \(0, 0, 1\); hold it by",
-     lambda: equilibrium(on_a_joint("prismatic", "force", "load", "bar", Z))),
+     lambda: equilibrium(bar_on_joint("prismatic", "force", "load", "bar", Z))),
 ]  # fmt: skip
 
 CHANGES = [
@@ -261,17 +261,17 @@ CHANGES = [
 ]  # fmt: skip
 
 MANY = [
-    (r"run 1: .*'loads\.tipp\.value' .*loads\.tip\.value", lambda: many([{}, {"loads.tipp.value": X}])),
-    ("run 1: .*value", lambda: many([{}, {"loads.tip.value": "soft"}])),
-    ("run 1: .*changes", lambda: many([{}, 3.0])),
-    ("parameters is empty", lambda: many([])),
-    ("is no sequence", lambda: many({"loads.tip.value": [X, Y]})),
-    ("threads = 0", lambda: many([{}], threads=0)),
-    ("dt = -1.0", lambda: many([{}], dt=-1.0)),
-    ("am", lambda: many([{}], integrator="am")),
-    ("no setting 'step'", lambda: many([{}], step=0.1)),
-    ("give outputs = a folder", lambda: many([{}], output="a.vtkhdf")),
-    ("no name of a folder", lambda: many([{}], outputs="")),
+    (r"run 1: .*'loads\.tipp\.value' .*loads\.tip\.value", lambda: run_batch([{}, {"loads.tipp.value": X}])),
+    ("run 1: .*value", lambda: run_batch([{}, {"loads.tip.value": "soft"}])),
+    ("run 1: .*changes", lambda: run_batch([{}, 3.0])),
+    ("parameters is empty", lambda: run_batch([])),
+    ("is no sequence", lambda: run_batch({"loads.tip.value": [X, Y]})),
+    ("threads = 0", lambda: run_batch([{}], threads=0)),
+    ("dt = -1.0", lambda: run_batch([{}], dt=-1.0)),
+    ("am", lambda: run_batch([{}], integrator="am")),
+    ("no setting 'step'", lambda: run_batch([{}], step=0.1)),
+    ("give outputs = a folder", lambda: run_batch([{}], output="a.vtkhdf")),
+    ("no name of a folder", lambda: run_batch([{}], outputs="")),
     (r"give model\.prepare", lambda: rodsim.simulate_many(Model("bare"), [{}])),
 ]  # fmt: skip
 
@@ -289,7 +289,7 @@ SAVED = [
     ("model 'm': .*it is the rigid twin of another", lambda: model().rigidified().save("saved.yaml")),
 ]  # fmt: skip
 
-OF_RESULTS = [
+RESULT_CALLS = [
     ("render: t = nan s is not in the result", lambda: render(result(), "a.png", float("nan"))),
     (r"t = 9 s is not in the result, which goes from 0 to 0\.1 s", lambda: render(result(), "a.png", [0.0, 9.0])),
     ("times = '1'", lambda: render(result(), "a.png", "1")),
@@ -401,10 +401,10 @@ STUDIES += [
     for text, told in MEASURES.items()
 ]
 
-REFUSED = [
-    *((ModelError, *row) for row in (*ARGUMENTS, *PARTS, *SPRINGS, *AT_REST, *CHANGES, *MANY, *SAVED)),
+REJECTED = [
+    *((ModelError, *row) for row in (*ARGUMENTS, *PARTS, *SPRINGS, *STATICS_CALLS, *CHANGES, *MANY, *SAVED)),
     *((RuntimeError, *row) for row in MECHANISMS),
-    *(((ModelError, rodsim.ResultError), *row) for row in OF_RESULTS),
+    *(((ModelError, rodsim.ResultError), *row) for row in RESULT_CALLS),
     *((StudyError, *row) for row in STUDIES),
     *((ModelError, "limit", lambda limit=limit: study(limit=limit)) for limit in (0.0, -1.0, float("nan"))),
     (UnknownName, "no rod or body 'rock'", lambda: compare(result(), result(), ["rock"])),
@@ -415,7 +415,7 @@ REFUSED = [
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize(("error", "words", "call"), REFUSED, ids=[words[:60] for _, words, _ in REFUSED])
+@pytest.mark.parametrize(("error", "words", "call"), REJECTED, ids=[words[:60] for _, words, _ in REJECTED])
 def test_invalid_input_is_rejected_with_object_and_remedy_and_writes_nothing(
     error, words, call, tmp_path, monkeypatch
 ):
@@ -502,16 +502,16 @@ def test_invalid_commands_are_rejected_before_a_file_is_written(
     assert {file: file.is_file() and file.read_bytes() for file in Path().iterdir()} == before
 
 
-MISSING = {  # a module that is not installed, what needs it, its extra
+MISSING_MODULES = {  # a module that is not installed, what needs it, its extra
     "xarray": (lambda: result().to_xarray(), "to_xarray needs xarray: pip install 'rodsim[notebook]'"),
     "plotly.graph_objects": (lambda: result().animate(), "pip install 'rodsim[notebook]'"),
     "plotly.offline": (lambda: rodsim.report(result(), "a.html"), "pip install 'rodsim[report]'"),
 }
 
 
-@pytest.mark.parametrize("module", MISSING)
+@pytest.mark.parametrize("module", MISSING_MODULES)
 def test_missing_extra_is_named(module, tmp_path, monkeypatch):
-    call, words = MISSING[module]
+    call, words = MISSING_MODULES[module]
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match=re.escape(words)):

@@ -18,7 +18,7 @@ from rodsim.studies import case_keys, sweep
 ROOT = Path(__file__).parents[2]
 
 
-def lines_of_journal(folder, base, parameters=None, **options):
+def journal_length(folder, base, parameters=None, **options):
     """Cases that are written down in a folder after a study of one case: no more than before, if it was done there."""
     study = sweep(base, parameters or {"x": [1]}, folder=folder, workers=0, progress=False, **options)
     assert study.failed == {}
@@ -26,7 +26,7 @@ def lines_of_journal(folder, base, parameters=None, **options):
 
 
 # --- code of the user: what `case` returns, of this text and these other files; in one of them 1.0 becomes 2.0
-WAYS = {
+CODE_CHANGES = {
     "a method of a class": ("Law().f()", "class Law:\n    def f(self): return 1.0", {}),
     "an attribute of a class": ("Law.k", "class Law:\n    k = 1.0", {}),
     "a base of a class": ("B.k", "class A:\n    k = 1.0\nclass B(A): pass", {}),
@@ -81,7 +81,7 @@ WAYS = {
 
 
 @pytest.fixture
-def imported_anew(tmp_path, monkeypatch):
+def import_case(tmp_path, monkeypatch):
     """The function `case` of the module `uses`, of files that are imported anew."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
@@ -103,9 +103,9 @@ def imported_anew(tmp_path, monkeypatch):
         sys.modules.pop(module, None)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_case_key_follows_changes_of_used_code_but_not_of_comments(way, imported_anew, tmp_path):
-    value, text, other_files = WAYS[way]
+@pytest.mark.parametrize("way", CODE_CHANGES)
+def test_case_key_follows_changes_of_used_code_but_not_of_comments(way, import_case, tmp_path):
+    value, text, other_files = CODE_CHANGES[way]
     text += f"\ndef case(x): return {{'y': {value}}}\n" if value else "\n"
     files = {"uses": text, **other_files}
     changed = {
@@ -115,7 +115,7 @@ def test_case_key_follows_changes_of_used_code_but_not_of_comments(way, imported
     assert changed != files
     written = []
     for version in (files, {**files, "uses": "# words\n" + text}, changed, files):
-        written.append(lines_of_journal(tmp_path / "out", imported_anew(version)))
+        written.append(journal_length(tmp_path / "out", import_case(version)))
     assert written == [1, 1, 2, 2]
     assert "fails" not in sys.modules  # nothing is imported to find what is
 
@@ -123,7 +123,7 @@ def test_case_key_follows_changes_of_used_code_but_not_of_comments(way, imported
 # --- what functions hold, models, and what is installed
 
 
-def holding(content, scale=1.0):
+def closure_over(content, scale=1.0):
     return lambda x: {"y": scale * x if content is None else x}
 
 
@@ -141,21 +141,21 @@ def of_script(value):
     return f
 
 
-HELD = {
-    "numbers": (holding({"a": 1}), holding({"a": 1.5})),
-    "types": (holding([1, b"1"]), holding([1, "1"])),
-    "arrays": (holding(np.array([1.0, 2.0])), holding(np.array([1.0, 3.0]))),
-    "sets": (holding([1, {"b"}]), holding([1, {"c"}])),
+CLOSURES = {
+    "numbers": (closure_over({"a": 1}), closure_over({"a": 1.5})),
+    "types": (closure_over([1, b"1"]), closure_over([1, "1"])),
+    "arrays": (closure_over(np.array([1.0, 2.0])), closure_over(np.array([1.0, 3.0]))),
+    "sets": (closure_over([1, {"b"}]), closure_over([1, {"c"}])),
     "arguments of a partial function": (functools.partial(pow, exp=2), functools.partial(pow, exp=3)),
     "functions of numpy": (np.linalg.norm, np.linalg.det),
     "what a function of a script holds": (of_script(1.0), of_script(2.0)),
-    "enclosed numbers": (holding(None, 2.0), holding(None, 3.0)),
+    "enclosed numbers": (closure_over(None, 2.0), closure_over(None, 3.0)),
 }
 
 
-@pytest.mark.parametrize("what", HELD)
+@pytest.mark.parametrize("what", CLOSURES)
 def test_case_keys_depend_on_closure_contents(what):
-    one, other = HELD[what]
+    one, other = CLOSURES[what]
     assert case_keys.key(one) != case_keys.key(other)
 
 
@@ -167,12 +167,12 @@ def test_installed_code_is_keyed_by_its_version(monkeypatch):
 
 def test_case_keys_do_not_depend_on_order_or_identity(tmp_path):
     for content in ({"a": 1, "b": [2.0]}, {"b": [2.0], "a": 1}):
-        assert lines_of_journal(tmp_path, holding(content)) == 1
+        assert journal_length(tmp_path, closure_over(content)) == 1
 
 
 def test_case_key_of_a_model_depends_on_its_parts(tmp_path):
     options = {"parameters": {"t_end": [0.1]}, "measures": ["final energy.total"], "dt": 0.1}
-    written = [lines_of_journal(tmp_path, falling(mass), **options) for mass in (1.0, 1.0, 2.0)]
+    written = [journal_length(tmp_path, falling(mass), **options) for mass in (1.0, 1.0, 2.0)]
     assert written == [1, 1, 2]
 
 

@@ -28,7 +28,7 @@ def cache(tmp_path, monkeypatch):
     return tmp_path / "cache" / "rodsim"
 
 
-def compiled(*tasks, processes=1):
+def compile_tasks(*tasks, processes=1):
     """Outcomes of these tasks, also by name."""
     also = {task.__name__: task for task in tasks}
     compilation = compile_ahead([], processes=processes, progress=False, also=also)
@@ -38,11 +38,11 @@ def compiled(*tasks, processes=1):
 
 
 def test_precompiled_kernels_are_found_by_later_processes(cache):
-    _, first = compiled(compiling.quick)
+    _, first = compile_tasks(compiling.quick)
     assert first["quick"].kernels > 0
     assert first["quick"].fault == ""
     assert len(list(cache.glob("*/**/linear_algebra.dot-*.nbi"))) == 1
-    _, second = compiled(compiling.quick)
+    _, second = compile_tasks(compiling.quick)
     assert (second["quick"].kernels, second["quick"].fault) == (0, "")
     code = "from tests.support.compiling import quick\nfrom numba.core import event\n"
     code += "with event.install_recorder('numba:compile') as made: quick()\nprint(len(made.buffer))"
@@ -52,7 +52,7 @@ def test_precompiled_kernels_are_found_by_later_processes(cache):
 @pytest.mark.parametrize("processes", [1, 2])
 def test_dead_compiler_process_is_reported_and_others_continue(cache, processes):
     tasks = (compiling.is_killed, compiling.fails, compiling.ends, compiling.quick)
-    compilation, by_name = compiled(*tasks, processes=processes)
+    compilation, by_name = compile_tasks(*tasks, processes=processes)
     assert by_name["is_killed"].fault == "the process died (Killed)"
     assert by_name["ends"].fault == "the process died (exit code 7): last word"
     assert by_name["fails"].fault == "ValueError: no such thing"
@@ -63,7 +63,7 @@ def test_dead_compiler_process_is_reported_and_others_continue(cache, processes)
 
 
 def test_compile_command_reports_a_full_disk(cache):
-    compilation, by_name = compiled(compiling.on_a_full_disk)
+    compilation, by_name = compile_tasks(compiling.on_a_full_disk)
     assert by_name["on_a_full_disk"].kernels > 0
     assert compilation.not_cached_reason == "File too large"
 
@@ -83,7 +83,7 @@ def test_compilation_uses_one_process_for_each_usable_core(cores, tmp_path, monk
 
 
 @pytest.fixture
-def replaced(monkeypatch):
+def replace_families(monkeypatch):
     """Families of the command that are replaced by tasks."""
 
     def replace(*tasks):
@@ -94,10 +94,10 @@ def replaced(monkeypatch):
     return replace
 
 
-def test_compile_command_prints_count_duration_and_folder(cache, replaced, capsys):
+def test_compile_command_prints_count_duration_and_folder(cache, replace_families, capsys):
     folder = compile_ahead([], progress=False).folder
     assert Path(folder).is_dir()
-    replaced(compiling.quick, compiling.nothing)
+    replace_families(compiling.quick, compiling.nothing)
     end = rf" in \d+ s{{}}; the code is in {re.escape(folder)}\n"
     for arguments, line in (
         (["quick"], "compiled 1 of 1 families" + end.format("")),
@@ -107,7 +107,7 @@ def test_compile_command_prints_count_duration_and_folder(cache, replaced, capsy
         captured = capsys.readouterr()
         assert re.fullmatch(line, captured.out)
         assert captured.err == ""
-    replaced(compiling.fails, compiling.nothing)
+    replace_families(compiling.fails, compiling.nothing)
     assert main(["compile"]) == 1
     captured = capsys.readouterr()
     assert re.fullmatch(
@@ -131,15 +131,15 @@ def test_compile_command_rejects_unknown_families(arguments, message, capsys):
     assert message in capsys.readouterr().err
 
 
-def test_progress_line_names_the_compiled_families(cache, replaced, capsys):
-    replaced(compiling.quick)
+def test_progress_line_names_the_compiled_families(cache, replace_families, capsys):
+    replace_families(compiling.quick)
     compile_ahead(processes=1, progress=True)
     shown = capsys.readouterr().err.split("\r")
     assert any("compiling 0/1" in line and "quick" in line for line in shown)
     assert any("compiling 1/1" in line for line in shown)
 
 
-def ended(code, *arguments, **environment):
+def run_python(code, *arguments, **environment):
     """The exit code of a process and what it printed."""
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
@@ -150,7 +150,7 @@ def ended(code, *arguments, **environment):
 
 
 COMMAND = "import sys\nfrom rodsim.cli.main import main\nsys.exit(main(['compile', *sys.argv[1:]]))"
-FULL = """
+LIMIT_FILE_SIZE = """
 import resource, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
@@ -161,7 +161,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
     ("code", "variable", "place", "why"),
     [
         (COMMAND, "NUMBA_CACHE_DIR", "file", "Not a directory"),
-        (FULL + COMMAND, "XDG_CACHE_HOME", "empty", "File too large"),
+        (LIMIT_FILE_SIZE + COMMAND, "XDG_CACHE_HOME", "empty", "File too large"),
         pytest.param(
             COMMAND, "XDG_CACHE_HOME", "locked", "Permission denied",
             marks=pytest.mark.skipif(os.getuid() == 0, reason="root can write everywhere"),
@@ -174,7 +174,7 @@ def test_compile_command_reports_an_unusable_cache(code, variable, place, why, t
     (tmp_path / "empty").mkdir()
     (tmp_path / "locked").mkdir(mode=0o500)
     environment = {"NUMBA_CACHE_DIR": "", variable: str(tmp_path / place)}
-    returned, out, err = ended(code, **environment)
+    returned, out, err = run_python(code, **environment)
     assert (returned, out) == (1, "")
     assert re.match(
         rf"rodsim: compiled code cannot be kept in '{re.escape(str(tmp_path / place))}.*': {why}\.", err
@@ -184,15 +184,15 @@ def test_compile_command_reports_an_unusable_cache(code, variable, place, why, t
 
 
 def test_without_the_compiler_nothing_is_compiled(tmp_path):
-    returned, out, err = ended(COMMAND, NUMBA_DISABLE_JIT="1", NUMBA_CACHE_DIR=str(tmp_path))
+    returned, out, err = run_python(COMMAND, NUMBA_DISABLE_JIT="1", NUMBA_CACHE_DIR=str(tmp_path))
     assert (returned, out) == (1, "")
     assert err == "rodsim: NUMBA_DISABLE_JIT is set, so nothing is compiled; unset it\n"
     code = "from rodsim.compiling.ahead_of_time import compile_ahead; print(*compile_ahead(['em'])[::3])"
-    _, out, _ = ended(code, NUMBA_DISABLE_JIT="1", NUMBA_CACHE_DIR=str(tmp_path))
+    _, out, _ = run_python(code, NUMBA_DISABLE_JIT="1", NUMBA_CACHE_DIR=str(tmp_path))
     assert out == "[] NUMBA_DISABLE_JIT is set, nothing is compiled\n"
 
 
-def runs(number):
+def is_running(number):
     """True if there is such a process, which has not ended."""
     try:
         return "\nState:\tZ" not in Path(f"/proc/{number}/status").read_text()
@@ -218,12 +218,12 @@ def test_signal_stops_the_compile_command_and_its_processes(number, code, tmp_pa
         assert time.monotonic() < end
         time.sleep(0.05)
     worker = int(note.read_text())
-    assert runs(worker)
+    assert is_running(worker)
     process.send_signal(number)
     _, err = process.communicate(timeout=60)
     assert process.returncode == code
     assert "Traceback" not in err
-    assert not runs(worker)
+    assert not is_running(worker)
 
 
 @pytest.mark.slow

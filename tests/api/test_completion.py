@@ -30,7 +30,7 @@ def script(tmp_path_factory):
     return file
 
 
-def completed(script, *words, cwd="."):
+def complete(script, *words, cwd="."):
     """What bash proposes for the last word."""
     done = subprocess.run(
         ["bash", "--norc", "-c", DRIVER, "bash", str(script), "rodsim", *words],
@@ -47,12 +47,12 @@ def test_completion_script_is_valid_bash(script):
 
 def test_all_commands_and_options_are_completed(script):
     group = parser()._subparsers._group_actions[0]
-    assert completed(script, "") >= set(group.choices)
+    assert complete(script, "") >= set(group.choices)
     for command, command_parser in group.choices.items():
         options = {
             x for action in command_parser._actions for x in action.option_strings if x.startswith("--")
         }
-        assert completed(script, command, "--") == options
+        assert complete(script, command, "--") == options
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_bash_completes_choices_and_files(words, expected, script, tmp_path):
     (tmp_path / "my folder").mkdir()
     for name in ("my.yaml", "my scene.yaml", "other.yaml"):
         (tmp_path / name).touch()
-    completions = completed(script, *words, cwd=tmp_path)
+    completions = complete(script, *words, cwd=tmp_path)
     if words[0] == "validate":
         from rodsim.validation.registry import CASES
 

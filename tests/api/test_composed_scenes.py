@@ -15,7 +15,7 @@ RUN = "run: {t_end: 0.1, dt: 0.01}\n"
 
 
 @pytest.fixture
-def written(tmp_path):
+def write_files(tmp_path):
     """Write files of a folder, and return the path of the first."""
 
     def of(**files):
@@ -30,7 +30,7 @@ def written(tmp_path):
     return of
 
 
-def problem(path):
+def first_problem(path):
     """The first problem of a scene: name of the file, line, text."""
     with pytest.raises(SceneError) as caught:
         Model.load(path)
@@ -56,8 +56,8 @@ LOADED = f"parameters: {{f: 3, F: 50}}\nbodies: [{{name: b, {BALL}}}]\nloads: [{
         ('{function: expression, text: F*exp(-t/f), direction: [0, 2, 0]}', lambda t: [0, 100 * np.exp(-t / 3), 0]),
     ],
 )  # fmt: skip
-def test_load_may_be_a_formula_of_time_and_parameters(value, at, written):
-    model = Model.load(written(scene=LOADED.replace("VALUE", value) + RUN))
+def test_load_may_be_a_formula_of_time_and_parameters(value, at, write_files):
+    model = Model.load(write_files(scene=LOADED.replace("VALUE", value) + RUN))
     for t in (0.0, 0.3, 0.77):
         assert np.allclose(model.loads["l"].function(np.array([t]))[0], at(t), rtol=1e-14, atol=1e-14)
 
@@ -72,37 +72,37 @@ def test_load_may_be_a_formula_of_time_and_parameters(value, at, written):
         ('{function: expression, text: t}', "'direction' is missing"),
     ],
 )  # fmt: skip
-def test_invalid_formula_is_reported_with_its_line(value, words, written):
-    file, line, text = problem(written(scene=LOADED.replace("VALUE", value) + RUN))
+def test_invalid_formula_is_reported_with_its_line(value, words, write_files):
+    file, line, text = first_problem(write_files(scene=LOADED.replace("VALUE", value) + RUN))
     assert (file, line) == ("scene.yaml", 3)
     assert any(part in text for part in words.split("|")), text
 
 
-def test_time_is_accepted_only_in_functions_of_time(written):
-    path = written(scene=f"bodies: [{{name: b, {BALL}, position: [0, 0, =2*t]}}]\n{RUN}")
-    assert "there is no parameter 't'" in problem(path)[2]
+def test_time_is_accepted_only_in_functions_of_time(write_files):
+    path = write_files(scene=f"bodies: [{{name: b, {BALL}, position: [0, 0, =2*t]}}]\n{RUN}")
+    assert "there is no parameter 't'" in first_problem(path)[2]
 
 
-def test_formulas_of_drives_and_driven_frames_have_exact_rates(written):
+def test_formulas_of_drives_and_driven_frames_have_exact_rates(write_files):
     text = f"""parameters: {{A: 0.1, w: 7}}
 bodies: [{{name: b, {BALL}}}]
 driven: [{{name: hand, position: [2, 0, 0], displacement: [0, A*sin(w*t), 0], turn: w*t**2, axis: [0, 0, 1]}}]
 joints: [{{name: pin, kind: revolute, a: ground, b: b, at: [0, 0, 0], axis: [0, 0, 1]}}]
 drives: [{{name: motor, joint: pin, value: A*sin(w*t)}}]
 {RUN}"""
-    model = Model.load(written(scene=text))
+    model = Model.load(write_files(scene=text))
     t = np.array([0.0, 0.3])
     assert np.allclose(model.drives["motor"].motion.rate(t), 0.7 * np.cos(7 * t), rtol=1e-15)
     r, _, v, _ = model.driven["hand"].motion(t)
     assert np.allclose(r[:, 1], 0.1 * np.sin(7 * t), rtol=1e-15)
     assert np.allclose(v[:, 1], 0.7 * np.cos(7 * t), rtol=1e-15)
-    reloaded = Model.load(model.save(written(other="")))
+    reloaded = Model.load(model.save(write_files(other="")))
     assert reloaded.build().layout.description == model.build().layout.description
 
 
-def test_motions_that_are_not_smooth_are_rejected(written):
+def test_motions_that_are_not_smooth_are_rejected(write_files):
     text = f"bodies: [{{name: b, {BALL}}}]\ndriven: [{{name: d, turn: abs(t), axis: [0, 0, 1]}}]\n{RUN}"
-    assert "has kinks or jumps" in problem(written(scene=text))[2]
+    assert "has kinks or jumps" in first_problem(write_files(scene=text))[2]
 
 
 def test_formulas_in_python_equal_functions():
@@ -129,10 +129,10 @@ def rodsim_error():
     ("function", "kind"), [("table", signals.Table), ("smooth table", signals.SmoothTable)]
 )
 @pytest.mark.parametrize("sign", [",", ";", "\t"])
-def test_tables_come_from_csv_files(function, kind, sign, written):
+def test_tables_come_from_csv_files(function, kind, sign, write_files):
     value = f"{{function: {function}, file: sub/push.csv, time: t, value: F, direction: [0, 0, 1]}}"
     rows = [("t", "x", "F"), (0, 9, 0), (1, 9, 5), (2, 9, 3)]
-    path = written(scene=LOADED.replace("VALUE", value) + RUN)
+    path = write_files(scene=LOADED.replace("VALUE", value) + RUN)
     path.with_name("sub").mkdir()
     path.with_name("sub").joinpath("push.csv").write_text(
         "\n".join(sign.join(map(str, row)) for row in rows) + "\n"
@@ -158,9 +158,9 @@ def test_tables_come_from_csv_files(function, kind, sign, written):
         ("times: [0, 1]", "", "times or values are missing"),
     ],
 )
-def test_invalid_table_is_reported_with_its_line(table, file, words, written):
+def test_invalid_table_is_reported_with_its_line(table, file, words, write_files):
     value = f"{{function: table, {table}, direction: [0, 0, 1]}}"
-    place = problem(written(scene=LOADED.replace("VALUE", value) + RUN, push_csv=file))
+    place = first_problem(write_files(scene=LOADED.replace("VALUE", value) + RUN, push_csv=file))
     assert place[:2] == ("scene.yaml", 3)
     assert words in place[2]
 
@@ -170,9 +170,9 @@ def test_invalid_table_is_reported_with_its_line(table, file, words, written):
 PART = f"parameters: {{m: 2}}\nbodies:\n- {{name: inner, {BALL.replace('mass: 1', 'mass: =m')}}}\n"
 
 
-def test_included_files_nest_and_their_files_are_relative_to_them(written):
+def test_included_files_nest_and_their_files_are_relative_to_them(write_files):
     table = "loads: [{name: l, kind: force, on: inner, value: {function: table, file: push.csv, direction: [0, 0, 1]}}]\n"
-    path = written(
+    path = write_files(
         scene=f"name: outer\ninclude: sub/middle.yaml\nbodies:\n- {{name: own, {BALL}, position: [=m, 0, 0]}}\n{RUN}",
         sub__middle="name: middle\ninclude: [deep/part.yaml]\nrun: {t_end: 9, dt: 1}\n",
         sub__deep__part=PART + table,
@@ -210,10 +210,10 @@ def test_included_files_nest_and_their_files_are_relative_to_them(written):
         (f"include: bad.yaml\n{RUN}", ("bad.yaml", 3), "mass = -1 is too small|mass = -1 is not positive"),
     ],
 )
-def test_errors_in_included_files_are_reported_with_both_places(scene, place, words, written):
+def test_errors_in_included_files_are_reported_with_both_places(scene, place, words, write_files):
     bad = f"\nbodies:\n- {{name: bad, {BALL.replace('mass: 1', 'mass: -1')}}}\n"
-    path = written(scene=scene, part=PART, loop="name: x\ninclude: scene.yaml\n", bad=bad)
-    reported = problem(path)
+    path = write_files(scene=scene, part=PART, loop="name: x\ninclude: scene.yaml\n", bad=bad)
+    reported = first_problem(path)
     assert reported[:2] == place
     assert any(part.replace("{}", f"{path.parent}/") in reported[2] for part in words.split("|")), reported[2]
 
@@ -238,8 +238,8 @@ joints:
 {RUN}"""
 
 
-def test_entry_with_for_is_repeated(written):
-    model = Model.load(written(scene=CHAIN))
+def test_entry_with_for_is_repeated(write_files):
+    model = Model.load(write_files(scene=CHAIN))
     assert list(model.bodies) == ["link0", "link1", "link2", "last"]
     assert [x.properties.mass for x in model.bodies.values()] == [1, 2, 3, 1]
     assert [x.position[0] for x in model.bodies.values()] == [0, 0.5, 1, 1.5]
@@ -261,12 +261,12 @@ def test_entry_with_for_is_repeated(written):
         ("{i: 1 to 0}", []),
     ],
 )
-def test_values_of_variables(ranges, names, written):
+def test_values_of_variables(ranges, names, write_files):
     many = "{i}{j}" if "j:" in ranges else "{i}"
     text = f"parameters: {{n: 2}}\nbodies:\n- {{name: root, {BALL}}}\n- for: {ranges}\n  name: 'b{many}'\n  {BALL}\n{RUN}"
-    path = written(scene=text)
+    path = write_files(scene=text)
     if names is None:
-        assert "there is no parameter 'i'" in problem(path)[2]  # ranges do not depend on each other
+        assert "there is no parameter 'i'" in first_problem(path)[2]  # ranges do not depend on each other
     else:
         assert list(Model.load(path).bodies) == ["root", *names]
 
@@ -287,16 +287,16 @@ def test_values_of_variables(ranges, names, written):
         ("link{i + 1}", "link{k}", 13, "there is no parameter 'k'"),
     ],
 )
-def test_invalid_for_is_reported_with_the_line_of_the_entry(old, new, line, words, written):
+def test_invalid_for_is_reported_with_the_line_of_the_entry(old, new, line, words, write_files):
     assert CHAIN.count(old) == 1
-    reported = problem(written(scene=CHAIN.replace(old, new)))
+    reported = first_problem(write_files(scene=CHAIN.replace(old, new)))
     assert reported[1] == line
     assert words in reported[2]
 
 
-def test_a_study_varies_the_number_of_repeated_parts(written):
+def test_a_study_varies_the_number_of_repeated_parts(write_files):
     study = sweep(
-        written(scene=CHAIN),
+        write_files(scene=CHAIN),
         {"parameters.n": [2, 4], "bodies.last.shape.mass": [1.0, 3.0]},
         design="list",
         measures={
@@ -319,8 +319,8 @@ PLACED = f"""bodies:
 {RUN}"""
 
 
-def test_repeated_parts_may_be_placed_at_each_other(written):
-    model = Model.load(written(scene=PLACED.replace("RANGE", "0 to 399")))
+def test_repeated_parts_may_be_placed_at_each_other(write_files):
+    model = Model.load(write_files(scene=PLACED.replace("RANGE", "0 to 399")))
     assert model.bodies["b0"].position[0] == 400.0
     assert next(iter(model.bodies)) == "b0"
 
@@ -328,8 +328,8 @@ def test_repeated_parts_may_be_placed_at_each_other(written):
 # --- --set
 
 
-def test_command_line_values_replace_those_of_the_scene(written, capsys):
-    path = written(scene=CHAIN)
+def test_command_line_values_replace_those_of_the_scene(write_files, capsys):
+    path = write_files(scene=CHAIN)
     sets = ["parameters.n=5", "parameters.L==0.2*2", "bodies.last.shape.mass=7", "run.dt=2e-3", "name=other"]
     assert (
         main(["info", str(path), "--json", *(x for assignment in sets for x in ("--set", assignment))]) == 0
@@ -353,8 +353,8 @@ def test_command_line_values_replace_those_of_the_scene(written, capsys):
     ],
 )
 @pytest.mark.parametrize("command", ["check", "run", "equilibrium", "modes", "info", "converge"])
-def test_invalid_command_line_values_are_rejected(command, assignment, words, written, capsys):
-    assert main([command, str(written(scene=CHAIN)), "--set", assignment]) == 2
+def test_invalid_command_line_values_are_rejected(command, assignment, words, write_files, capsys):
+    assert main([command, str(write_files(scene=CHAIN)), "--set", assignment]) == 2
     assert words in capsys.readouterr().err
 
 

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWa
 RUBBER = Section.circular(R, Material(E=1e6, nu=0.45, density=1000))
 
 
-def lying() -> Model:
+def resting_model() -> Model:
     """A rod on a floor, a ball whose shape is its sphere, a block on a sphere that no shape shows."""
     model = Model("lying", gravity=(0, 0, -G))
     depth = RUBBER.mass_per_length * G / 1e4
@@ -39,7 +39,7 @@ def lying() -> Model:
 
 
 def test_file_has_planes_and_contact_spheres_without_shape(tmp_path) -> None:
-    layout, state = (built := lying().build()).layout, built.state
+    layout, state = (built := resting_model().build()).layout, built.state
     surfaces = {name: (frame, vertices, faces) for name, frame, vertices, faces in meshes(layout)}
     assert list(surfaces) == ["foot", "floor"]
     frame, vertices, faces = surfaces["foot"]
@@ -77,17 +77,17 @@ def test_plane_on_a_body_moves_with_it() -> None:
 
 def test_a_file_with_surfaces_is_read_exported_and_audited(tmp_path) -> None:
     path = tmp_path / "lying.vtkhdf"
-    simulate(lying(), 4e-3, 1e-3, output=path, output_every=2, progress=False)
+    simulate(resting_model(), 4e-3, 1e-3, output=path, output_every=2, progress=False)
     result = Result.load(path)
     assert audit(result).ok, audit(result).text()
-    went_on = simulate(lying(), 6e-3, 1e-3, output=path, output_every=2, resume=True, progress=False)
+    went_on = simulate(resting_model(), 6e-3, 1e-3, output=path, output_every=2, resume=True, progress=False)
     assert went_on.n_outputs == 4
     export(result, tmp_path / "lying.xdmf")
     assert (tmp_path / "lying.xdmf").exists()
 
 
 def test_pressure_is_the_force_over_the_length_of_a_node() -> None:
-    result = simulate(lying(), 1e-3, 1e-3, progress=False)
+    result = simulate(resting_model(), 1e-3, 1e-3, progress=False)
     drawing, none = Drawing(result.layout), np.zeros((result.layout.n_elements, 6))
     shown = color_fields.values(
         color_fields.field_of("pressure", drawing), drawing, result.state(0), none, none
@@ -106,7 +106,7 @@ def test_pressure_is_the_force_over_the_length_of_a_node() -> None:
 # --- pictures
 
 
-def leaning():
+def tilted_model():
     """A ball, a box with a ball on a side and a rod with a knob above a floor; the floor of a deck that leans."""
     made = Model("m")
     deck = made.add_body("deck", Box(1, 1, 0.1, density=1), (0, 0, -1), (np.cos(0.2), np.sin(0.2), 0, 0))
@@ -128,7 +128,7 @@ def leaning():
     return made
 
 
-def drawn(built, states, at):
+def draw_planes_and_spheres(built, states, at):
     """The triangles of planes, and those of balls."""
     made = list(shapes(built.layout, SIZE, states, 7))
     return [triangles_of(made, at, 7 + k) for k in range(len(COLORS))]
@@ -149,12 +149,12 @@ def moved(state: State) -> State:
 
 
 def test_plane_grid_covers_its_contacts_and_moves_with_the_plane():
-    built = leaning().build()
+    built = tilted_model().build()
     deck, ball = (body.frame for body in built.layout.bodies[:2])
     far = built.state._replace(r=built.state.r.copy())
     far.r[ball, 1] += 5.0
     for state in (built.state, moved(built.state)):
-        net = drawn(built, [built.state, far], state)[PLANE].reshape(-1, 3)
+        net = draw_planes_and_spheres(built, [built.state, far], state)[PLANE].reshape(-1, 3)
         local = quaternions.rotate(quaternions.conjugate(state.quat[deck]), net - state.r[deck])
         assert np.abs(local[:, 2] - 0.05).max() == pytest.approx(0.5 * BAR * SIZE, abs=1e-12)
         positions = [
@@ -170,9 +170,9 @@ def test_plane_grid_covers_its_contacts_and_moves_with_the_plane():
 
 
 def test_contact_spheres_without_shape_are_drawn():
-    built = leaning().build()
+    built = tilted_model().build()
     state = moved(built.state)
-    _, balls = drawn(built, [built.state], state)
+    _, balls = draw_planes_and_spheres(built, [built.state], state)
     n_vertices = len(balls) // 2
     assert n_vertices * 2 == len(balls)
     centres = (built.layout.bodies[2].frame, [-0.1, 0, 0]), (built.layout.rods[0].frames[-1], [0, 0, 0])
@@ -183,8 +183,8 @@ def test_contact_spheres_without_shape_are_drawn():
 
 
 def test_bars_are_closed_with_outward_faces():
-    built = leaning().build()
-    net, _ = drawn(built, [built.state], built.state)
+    built = tilted_model().build()
+    net, _ = draw_planes_and_spheres(built, [built.state], built.state)
     for bar in net.reshape(-1, 12, 3, 3):
         middle = bar.reshape(-1, 3).mean(axis=0)
         normals = np.cross(bar[:, 1] - bar[:, 0], bar[:, 2] - bar[:, 0])
@@ -226,4 +226,6 @@ def test_bodies_without_shape_are_drawn_by_their_contact_surfaces():
     assert volume(parts[1]) == pytest.approx(1e-3, rel=1e-12)
     assert len(parts[2]) == 12
     assert np.allclose(drawn_bodies[0].vertices.max(axis=0), [0.13, 0.03, 0.03])
-    assert not len(drawn(built, [built.state], built.state)[BALL])  # each is hidden by what is drawn
+    assert not len(
+        draw_planes_and_spheres(built, [built.state], built.state)[BALL]
+    )  # each is hidden by what is drawn

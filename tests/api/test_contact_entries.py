@@ -44,7 +44,7 @@ def add(model: Model, a, b=None, **options):
 K = {"stiffness": 1e4}
 ONE, TWO, FLOOR, WALL = "ball one", "ball two", "floor", "wall"
 
-OF_A_BALL = [  # on a floor
+BALL_CASES = [  # on a floor
     ({}, r"plane 'floor' and sphere 'ball one' have no material .*give stiffness= \(N/m\^n\)"),
     ({"stiffness": 0.0}, r"stiffness = 0.0 is not positive; give a number above 0"),
     ({"stiffness": -1.0}, r"stiffness = -1.0 is not positive"),
@@ -97,7 +97,7 @@ TEXTS = [  # of laws
     ),
     ("depth - depth", r"has no force at all"),
 ]
-OF_SIDES = [
+SIDE_CASES = [
     (([ONE, "steel"], FLOOR), {"law": "depth"}, r"the law 'depth' is per length for some of its pairs"),
     (
         ([ONE, "steel"], FLOOR),
@@ -140,12 +140,12 @@ OF_SIDES = [
         r"3.0 is no surface; give a rod, or what add_sphere, add_solid, add_plane and add_mesh return",
     ),
 ]
-WRONG = [*(((ONE, FLOOR), options, words) for options, words in OF_A_BALL), *OF_SIDES]
-WRONG += [((ONE, FLOOR), {"law": text}, words) for text, words in TEXTS]
-WRONG += [((ONE, FLOOR), {**K, "friction": friction}, words) for friction, words in FRICTIONS]
+INVALID = [*(((ONE, FLOOR), options, words) for options, words in BALL_CASES), *SIDE_CASES]
+INVALID += [((ONE, FLOOR), {"law": text}, words) for text, words in TEXTS]
+INVALID += [((ONE, FLOOR), {**K, "friction": friction}, words) for friction, words in FRICTIONS]
 
 
-@pytest.mark.parametrize(("of", "options", "words"), WRONG, ids=range(len(WRONG)))
+@pytest.mark.parametrize(("of", "options", "words"), INVALID, ids=range(len(INVALID)))
 def test_invalid_contact_is_reported_with_value_and_remedy(of, options, words):
     model = scene()
     with pytest.raises(ModelError, match=f"^contact 'it': .*{words}"):

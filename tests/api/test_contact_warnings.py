@@ -20,7 +20,7 @@ SECTION = Section.circular(0.01, Material(E=1e7, nu=0.4, density=1000))
 M = 1000 * np.pi * 0.01**2 * L
 
 
-def meeting(angle: float, n: int = 2, length: float = L, **contact) -> Model:
+def crossing_rods(angle: float, n: int = 2, length: float = L, **contact) -> Model:
     """Two rods, of which one, of this length, comes to the other at 1 m/s; they cross at this angle, degrees."""
     model, a = Model("meeting"), np.radians(angle)
     half = length / 2 * np.array([np.cos(a), np.sin(a), 0.0])
@@ -32,7 +32,7 @@ def meeting(angle: float, n: int = 2, length: float = L, **contact) -> Model:
     return model
 
 
-def one_of(model: Model):
+def single_estimate(model: Model):
     (estimate,) = estimate_contacts(model, Placement(model))
     return estimate
 
@@ -51,7 +51,7 @@ LAWS = {  # of a ball, and its terms, factor by power
 @pytest.mark.parametrize(("law", "terms"), LAWS.values(), ids=LAWS)
 def test_contact_estimate_of_a_ball_is_that_of_a_mass_on_a_spring(law, terms) -> None:
     model, speed = ball_on_floor(v=(0, 0, -1.5), g=9.81, **law), 1.5
-    estimate, m = one_of(model), model.bodies["ball"].properties.mass
+    estimate, m = single_estimate(model), model.bodies["ball"].properties.mass
     x, y = estimate.depth_by_weight, estimate.depth_by_speed
     assert sum(c * x**p for p, c in terms.items()) == pytest.approx(m * 9.81, rel=1e-9)
     energy = sum(c * y ** (p + 1) / (p + 1) for p, c in terms.items())
@@ -66,7 +66,7 @@ def test_contact_estimate_of_crossing_rods_follows_their_geometry(angle: float, 
     """The gap at s from the crossing is depth - s^2 sin^2/(2 rho): its force by quadrature; rods of different masses. By their
     materials half of pi/4 E.
     """
-    estimate, exponent = one_of(meeting(angle, length=2 * L, **law)), law.get("exponent", 1.0)
+    estimate, exponent = single_estimate(crossing_rods(angle, length=2 * L, **law)), law.get("exponent", 1.0)
     k = np.pi / 8 * 1e7 if "stiffness" in law else K
     s = np.linspace(-0.5, 0.5, 200_001) * estimate.width
     depth = np.maximum(estimate.depth - (s * np.sin(np.radians(angle))) ** 2 / (2 * RHO), 0.0)
@@ -82,7 +82,7 @@ def test_contact_estimate_of_crossing_rods_follows_their_geometry(angle: float, 
 
 @pytest.mark.parametrize("angle", [0.0, 1.0])
 def test_contact_estimate_of_parallel_rods_uses_their_length(angle: float) -> None:
-    estimate = one_of(meeting(angle))
+    estimate = single_estimate(crossing_rods(angle))
     assert estimate.width == np.inf
     assert estimate.duration == pytest.approx(np.pi * np.sqrt(M / 2 / (K * L)))
     assert estimate.depth_by_speed == pytest.approx(V * np.sqrt(M / 2 / (K * L)))
@@ -92,7 +92,7 @@ def test_contact_estimate_of_a_rod_on_a_plane_uses_its_weight_per_length() -> No
     model = Model("rod", gravity=(0, 0, -9.81))
     rod = model.add_rod("rod", [(0, 0, 0.02), (1, 0, 0.02)], SECTION, 10)
     model.add_contact("rest", rod, model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1)))
-    assert one_of(model).depth_by_weight == pytest.approx(M / L * 9.81 / (np.pi / 4 * 1e7), rel=1e-3)
+    assert single_estimate(model).depth_by_weight == pytest.approx(M / L * 9.81 / (np.pi / 4 * 1e7), rel=1e-3)
 
 
 # --- what is told
@@ -121,7 +121,7 @@ def on_a_fine_mesh() -> Model:
     return model
 
 
-TOLD = [
+REPORTED = [
     (
         lambda: ball_on_floor(v=(0, 0, 1), stiffness=20.0),
         None,
@@ -152,7 +152,7 @@ TOLD = [
 ]
 
 
-@pytest.mark.parametrize(("model", "dt", "words"), TOLD, ids=[words[:40] for *_, words in TOLD])
+@pytest.mark.parametrize(("model", "dt", "words"), REPORTED, ids=[words[:40] for *_, words in REPORTED])
 def test_soft_coarse_or_missing_contacts_are_reported(model, dt, words) -> None:
     with pytest.warns(DoubtfulModelWarning, match=words):
         simulate(model(), dt, dt, progress=False) if dt else model().build()
@@ -165,7 +165,7 @@ def test_step_that_resolves_a_contact_gives_no_warning() -> None:
 
 @pytest.mark.parametrize("angle", [0.0, 90.0])
 def test_recommended_step_resolves_the_contact(angle: float) -> None:
-    model = meeting(angle, stations=51 if angle else None)
+    model = crossing_rods(angle, stations=51 if angle else None)
     (line,) = check_steps(estimate_contacts(model, Placement(model)), 1.0)
     dt = float(line.split("take dt = ")[1].split(" s")[0])
     result = simulate(model, 30 * dt, dt, output_every=1, progress=False)
@@ -173,18 +173,18 @@ def test_recommended_step_resolves_the_contact(angle: float) -> None:
     assert (depth > 0.0).sum() >= 10
     assert result.halvings.sum() == 0
     if angle == 0.0:  # as deep as the oscillator: ten steps see it to a hundredth
-        assert depth.max() == pytest.approx(one_of(model).depth, rel=1e-2)
+        assert depth.max() == pytest.approx(single_estimate(model).depth, rel=1e-2)
 
 
 def test_too_few_stations_are_reported_with_the_number_needed() -> None:
-    model = meeting(90.0, stations=8)
+    model = crossing_rods(90.0, stations=8)
     (line,) = check_stations(estimate_contacts(model, Placement(model)), model, Placement(model))
     assert line.startswith(
         "contact 'hit': rod 'one' and rod 'other' touch over 0.02 m at the depth to expect"
     )
     need = int(line.split("stations=")[1].split(",")[0])
-    assert L / 2 / need <= one_of(model).width / 5 < L / 2 / (need - 1)
-    for enough in (meeting(90.0, stations=need), meeting(0.0, stations=1)):
+    assert L / 2 / need <= single_estimate(model).width / 5 < L / 2 / (need - 1)
+    for enough in (crossing_rods(90.0, stations=need), crossing_rods(0.0, stations=1)):
         assert check_stations(estimate_contacts(enough, Placement(enough)), enough, Placement(enough)) == []
     with pytest.warns(DoubtfulModelWarning, match=f"take stations={need}"):
         simulate(model, 1e-4, 1e-4, progress=False)

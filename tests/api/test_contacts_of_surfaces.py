@@ -37,7 +37,7 @@ def balls(gap: float = 0.01, **contact) -> Model:
     return model
 
 
-def begun(model: Model) -> Result:
+def first_step(model: Model) -> Result:
     """One short step."""
     return simulate(model, 1e-5, 1e-5, output_every=1, progress=False)
 
@@ -48,7 +48,7 @@ def test_contact_radius_overrides_that_of_the_rod():
     model.add_contact("coil", rods[0], radius=0.02)
     del model.contacts["hit"]
     model.add_contact("hit", *rods, radius=0.05)
-    assert begun(model).contact("hit").gap[0] == pytest.approx(0.12 - 0.1)
+    assert first_step(model).contact("hit").gap[0] == pytest.approx(0.12 - 0.1)
     tapered = lambda s: Section.circular(0.01 + 0.01 * s, RUBBER)  # noqa: E731
     cone = model.add_rod("cone", [(0, 0, 1), (1, 0, 1)], tapered, 4)
     model.add_contact("cone", cone, rods[0])
@@ -70,7 +70,7 @@ def test_joined_rods_have_no_contact_near_their_common_node():
     b = model.add_rod("b", [(0.1, 0, 0), (0.1, 0.4, 0)], THICK, 8)
     model.add_joint("pin", "spherical", a.at(0.25), b.start)
     model.add_contact("both", a, b, ignore=None)
-    assert begun(model).contact("both").energy[0] == 0.0
+    assert first_step(model).contact("both").energy[0] == 0.0
     del model.joints["pin"]
     with pytest.raises(ModelError, match=r"rod 'b' is 0.04 m inside of rod 'a' at t = 0, more than 0.002 m"):
         model.build()
@@ -82,7 +82,7 @@ def test_ball_on_a_rod_end_has_contact_with_the_remaining_rod():
     body = model.add_body("ball", Sphere(0.03, density=1000), (0.4, 0, 0))
     model.add_joint("weld", "weld", rod.end, body, at=(0.4, 0, 0))
     model.add_contact("it", rod, model.add_sphere("ball", body, 0.03), 1e4)
-    contact = begun(model).contact("it")
+    contact = first_step(model).contact("it")
     assert contact.energy[0] == 0.0
     assert contact.gap[0] == pytest.approx(0.1 - 0.04)  # to the element before the last
 
@@ -90,12 +90,12 @@ def test_ball_on_a_rod_end_has_contact_with_the_remaining_rod():
 def test_spheres_of_joined_bodies_need_an_explicit_pair():
     model = balls()
     model.add_joint("bar", "distance", model.bodies["one"].at((0, 0, 0)), model.bodies["two"].at((0, 0, 0)))
-    assert begun(model).contact("hit").gap[0] == pytest.approx(0.01)
+    assert first_step(model).contact("hit").gap[0] == pytest.approx(0.01)
     third = model.add_body("three", Sphere(0.05, density=1000), (0, 1, 0))
     del model.contacts["hit"]
     spheres = [*model.spheres.values(), model.add_sphere("three", third, 0.05)]
     model.add_contact("all", spheres, stiffness=1e4)
-    assert begun(model).contact("all").gap[0] == pytest.approx(0.9)
+    assert first_step(model).contact("all").gap[0] == pytest.approx(0.9)
 
 
 def wound(n, law="power", away=0.0, radius=0.01):

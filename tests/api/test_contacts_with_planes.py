@@ -15,10 +15,10 @@ from tests.support.contact_models import ball_on_floor
 
 G = 9.80665
 RUBBER = Material(E=1e6, nu=0.3, density=1000)
-quiet = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
+without_model_warnings = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 
 
-def lying(z: float = 0.02, **contact) -> Model:
+def rod_above_plane(z: float = 0.02, **contact) -> Model:
     """A rod above an inclined plane, clamped at its start."""
     model = Model("rod", gravity=(0, 0, -G))
     rod = model.add_rod("rod", [(0, 0, z), (1, 0, z)], Section.circular(0.01, RUBBER), 10)
@@ -28,7 +28,7 @@ def lying(z: float = 0.02, **contact) -> Model:
     return model
 
 
-def touched(model: Model) -> list[list[int]]:
+def contact_frames(model: Model) -> list[list[int]]:
     """Frames of the plane and of what may touch it, of all interactions of contacts: a node of a rod for each element."""
     built = model.build()
     of_contacts = [k for k, name in enumerate(built.interaction_names) if name.startswith("contact")]
@@ -61,10 +61,10 @@ def test_straight_rod_on_a_plane_stays_straight_and_at_rest(element, friction):
 
 def test_rod_near_a_joint_behind_the_plane_is_excluded():
     """All within pi times the radius of it, and an element that begins there as well."""
-    assert touched(lying(z=0.0095)) == [[0, k] for k in range(2, 11)]
-    assert touched(lying(z=0.0395, radius=0.04)) == [[0, k] for k in range(3, 11)]
+    assert contact_frames(rod_above_plane(z=0.0095)) == [[0, k] for k in range(2, 11)]
+    assert contact_frames(rod_above_plane(z=0.0395, radius=0.04)) == [[0, k] for k in range(3, 11)]
     with pytest.raises(ModelError, match="contact 'rest': no element of rod 'rod' is further from its joint"):
-        lying(z=0.34, radius=0.35).build()
+        rod_above_plane(z=0.34, radius=0.35).build()
     angles = 2 * np.pi * np.arange(8) / 8  # a ring, on both sides of the node where it begins
     model = Model("ring")
     points = [(np.cos(a), np.sin(a), 0.0395) for a in angles]
@@ -72,7 +72,7 @@ def test_rod_near_a_joint_behind_the_plane_is_excluded():
     model.add_joint("clamp", "clamp", ring.start)
     floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
     model.add_contact("rest", ring, floor, radius=0.04)
-    assert touched(model) == [[0, k] for k in range(2, 8)]
+    assert contact_frames(model) == [[0, k] for k in range(2, 8)]
 
 
 def test_joined_parts_are_excluded_unless_they_are_the_only_pair():
@@ -83,11 +83,11 @@ def test_joined_parts_are_excluded_unless_they_are_the_only_pair():
     wall = model.add_plane("wall", model.ground.at((-0.5, 0, 0)), (1, 0, 0))
     free = model.add_body("free", Sphere(0.1, density=1), (0, 3, 0))
     model.add_contact("stop", knob, wall, 1e3)
-    assert touched(model) == [[0, 1]]
+    assert contact_frames(model) == [[0, 1]]
     del model.contacts["stop"]
     other = model.add_sphere("other", free, 0.1)
     model.add_contact("all", [knob, wall, other], stiffness=1e3, ignore=[(knob, other)])
-    assert touched(model) == [[0, 2]]
+    assert contact_frames(model) == [[0, 2]]
 
 
 def test_rod_with_offset_centres_of_mass_is_rejected():
@@ -102,7 +102,7 @@ def test_rod_with_offset_centres_of_mass_is_rejected():
 # --- runs
 
 
-@quiet
+@without_model_warnings
 def test_ball_on_a_plane_returns_to_its_height_and_energy():
     """Tops 1 + v^2/(2 g) = 1.05099 m; k d^2/2 = m g (top - rho + d) is deepest: 0.0326 m."""
     result = simulate(ball_on_floor(v=(0, 0, 1)), 1.1, 1e-3, output_every=1, progress=False)
@@ -127,7 +127,7 @@ def test_ball_on_a_plane_returns_to_its_height_and_energy():
     assert audit(result).ok, audit(result).text()
 
 
-@quiet
+@without_model_warnings
 def test_sliding_ball_bounces_with_its_restitution_and_balanced_losses():
     """v_after = 0.7 v; sliding all the while the floor takes mu times the normal impulse, m (1 + 0.7) v, and turns the ball."""
     parameters = {"restitution": 0.7, "friction": 0.1, "rest_speed": 1e-6, "stiffness": 1e6}
@@ -142,7 +142,7 @@ def test_sliding_ball_bounces_with_its_restitution_and_balanced_losses():
     assert audit(result).ok, audit(result).text()
 
 
-@quiet
+@without_model_warnings
 def test_part_on_a_driven_plane_moves_with_it():
     """A plane that rises carries a rod; the work of the drive is what the rod gains."""
     model = Model("lift", gravity=(0, 0, -G))
@@ -156,7 +156,7 @@ def test_part_on_a_driven_plane_moves_with_it():
     assert total - result.work == pytest.approx(total[0], abs=1e-11)
 
 
-@quiet
+@without_model_warnings
 def test_contact_is_read_from_a_file_and_a_missing_one_is_reported(tmp_path):
     result = simulate(ball_on_floor(), 1e-2, 1e-2, output=tmp_path / "ball.vtkhdf", progress=False)
     assert Result.load(tmp_path / "ball.vtkhdf").contacts == result.contacts == ["on"]
@@ -182,7 +182,7 @@ SCENE = {
 }  # fmt: skip
 
 
-def written(tmp_path, data):
+def write_scene(tmp_path, data):
     path = tmp_path / "scene.yaml"
     path.write_text(yaml.safe_dump(data, sort_keys=False))
     return path
@@ -194,7 +194,7 @@ def written(tmp_path, data):
     ids=str,
 )
 def test_contact_scene_equals_the_python_model_and_check_reports_estimates(tmp_path, capsys, law):
-    path = written(tmp_path, SCENE | {"contacts": [SCENE["contacts"][0] | law]})
+    path = write_scene(tmp_path, SCENE | {"contacts": [SCENE["contacts"][0] | law]})
     one, other = load(path).model.build(), ball_on_floor(v=(0, 0, 1), **law).build()
     assert one.layout.description["fingerprint"] == other.layout.description["fingerprint"]
     assert one.layout.description["contacts"] == other.layout.description["contacts"]
@@ -218,7 +218,7 @@ def test_contact_scene_equals_the_python_model_and_check_reports_estimates(tmp_p
 )
 def test_contact_error_names_the_line_of_the_scene(tmp_path, key, change, words):
     with pytest.raises(ValueError, match=rf"scene.yaml:\d+: .*{words}"):
-        load(written(tmp_path, {**SCENE, key: [SCENE[key][0] | change]}))
+        load(write_scene(tmp_path, {**SCENE, key: [SCENE[key][0] | change]}))
 
 
 def test_duplicate_surface_name_is_rejected(tmp_path):
@@ -230,10 +230,10 @@ def test_duplicate_surface_name_is_rejected(tmp_path):
         "spheres": [SCENE["spheres"][0] | {"on": "body"}],
     }
     with pytest.raises(ValueError, match="'ball' is a rod and a sphere; rename one of them"):
-        load(written(tmp_path, data))
+        load(write_scene(tmp_path, data))
 
 
-@quiet
+@without_model_warnings
 def test_rigid_twin_has_the_spheres_of_a_rod_but_not_its_surface():
     model = Model("twin", gravity=(0, 0, -G))
     rod = model.add_rod("rod", [(0, 0, 1), (1, 0, 1)], Section.circular(0.01, RUBBER), 4)

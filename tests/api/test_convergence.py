@@ -67,7 +67,7 @@ class Exact:
         return {MOTION: mesh}, {MOTION: step}
 
 
-def chosen(name, error, planned=None, noise=0.0):
+def choose_and_run(name, error, planned=None, noise=0.0):
     """The choice, the row it stands for, and the runs."""
     runs = Exact(planned or plan(), name, noise)
     choice, _ = choose(runs.plan, *runs.sequences(), {MOTION: 1.0}, error, runs)
@@ -78,7 +78,7 @@ def chosen(name, error, planned=None, noise=0.0):
 @pytest.mark.parametrize("error", [1e-3, 2e-4, 1e-5])
 @pytest.mark.parametrize("name", FIELDS)
 def test_accepted_choice_is_within_the_error_bound(name, error):
-    choice, row, runs = chosen(name, error)
+    choice, row, runs = choose_and_run(name, error)
     assert choice.ok
     assert runs.error(row) <= choice.checked * (1 + 1e-9)
     assert choice.checked <= error
@@ -89,7 +89,7 @@ def test_accepted_choice_is_within_the_error_bound(name, error):
     "name", ["both alike", "together more than alone", "aslant", "of high order in space"]
 )
 def test_choice_needs_at_most_three_times_the_minimal_work(name, error):
-    _, row, runs = chosen(name, error)
+    _, row, runs = choose_and_run(name, error)
     needed = np.inf
     for m in np.geomspace(0.25, 60.0, 60):
         for s in np.geomspace(0.25, 60.0, 60):
@@ -101,7 +101,7 @@ def test_choice_needs_at_most_three_times_the_minimal_work(name, error):
 
 @pytest.mark.parametrize("name", ["both alike", "aslant"])
 def test_choice_reports_its_mesh_and_step_errors(name):
-    choice, row, runs = chosen(name, 1e-4)
+    choice, row, runs = choose_and_run(name, 1e-4)
     m, s = runs.plan.factors(row)
     size = [np.linalg.norm(x, axis=1).max() for x in (runs.a, runs.b)]
     assert choice.mesh_error == pytest.approx(1.1 * size[0] / m**2, rel=1e-9)
@@ -112,7 +112,7 @@ def test_choice_reports_its_mesh_and_step_errors(name):
 def test_unreachable_error_bound_is_reported_as_missed(monkeypatch, capsys):
     """Runs that are finer than all levels find nothing new: their noise is three times the error asked for."""
     error = 5e-6
-    choice, _, runs = chosen("both alike", error, noise=3 * error)
+    choice, _, runs = choose_and_run("both alike", error, noise=3 * error)
     assert not choice.ok
     assert error < choice.checked < 30 * error  # told as it is
     made = plan()
@@ -161,7 +161,7 @@ def test_worst_of_several_measures_is_reported_and_decides():
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 @pytest.mark.parametrize("error", [1e-4, 1.3e-4, 1.7e-4])
 def test_meshes_are_divisible_by_the_order_and_refined_by_integer_factors(order, error):
-    _, _, runs = chosen("both alike", error, plan(elements=2 * order, order=order))
+    _, _, runs = choose_and_run("both alike", error, plan(elements=2 * order, order=order))
     assert {run.elements["rod"] % order for run in runs.rows} == {0}
     here, finer, sooner = runs.rows[-3:]
     assert finer.elements["rod"] == 2 * here.elements["rod"]
@@ -279,7 +279,7 @@ def test_higher_order_is_cheaper_for_small_errors(tmp_path, capsys):
     assert em4["seconds"] < em["seconds"]
 
 
-def made(seconds, ok=True, choice=True, notes=()):
+def convergence_taking(seconds, ok=True, choice=True, notes=()):
     """A refinement by a scheme whose choice of ten elements and steps of 0.1 s takes so long."""
     selected = Choice({"arm": 10}, 0.1, 1e-4, 1e-4, 0.0, ok) if choice else None
     return Convergence("a.yaml", 1e-3, [], [], selected, None, {"arm": 10}, list(notes), seconds / 100.0)
@@ -287,11 +287,11 @@ def made(seconds, ok=True, choice=True, notes=()):
 
 def test_cheapest_scheme_is_the_fastest_within_the_error():
     schemes = {
-        "slow": made(3.0),
-        "missed": made(0.1, ok=False),
-        "none": made(0.1, choice=False, notes=["it does not converge yet"]),
-        "fast": made(1.0),
-        "alike": made(1.1),
+        "slow": convergence_taking(3.0),
+        "missed": convergence_taking(0.1, ok=False),
+        "none": convergence_taking(0.1, choice=False, notes=["it does not converge yet"]),
+        "fast": convergence_taking(1.0),
+        "alike": convergence_taking(1.1),
     }
     chosen = SchemeChoice("a.yaml", 1e-3, schemes, {"other": "is refused"})
     assert chosen.best == "fast"
@@ -304,7 +304,7 @@ def test_cheapest_scheme_is_the_fastest_within_the_error():
     assert "does not converge yet" in rows["none"]
     assert "is refused" in rows["other"]
     assert json.loads(chosen.to_json())["best"] == "fast"
-    nobody = SchemeChoice("a.yaml", 1e-3, {"missed": made(0.1, ok=False)}, {})
+    nobody = SchemeChoice("a.yaml", 1e-3, {"missed": convergence_taking(0.1, ok=False)}, {})
     assert not nobody.ok
     assert "none keeps to an error of 0.001" in nobody.text()
 

@@ -26,7 +26,7 @@ def findings(text, code):
 
 
 @pytest.fixture
-def answered(monkeypatch, capsys):
+def doctor_findings(monkeypatch, capsys):
     """Findings where all probes answer the same; where they answer nothing, the cache is looked at."""
 
     def found(answer=None):
@@ -57,12 +57,12 @@ def test_doctor_finds_no_fault_and_times_a_run():
         assert finding["state"] == OK or finding["cure"]
 
 
-def test_doctor_reports_an_unwritable_cache_and_a_disabled_compiler(tmp_path, monkeypatch, answered):
+def test_doctor_reports_an_unwritable_cache_and_a_disabled_compiler(tmp_path, monkeypatch, doctor_findings):
     file = tmp_path / "file"
     file.touch()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(file / "cache"))
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
-    checks = answered()
+    checks = doctor_findings()
     assert checks["cache"]["state"] == checks["processor"]["state"] == BROKEN
     assert f"{file}/cache/rodsim/" in checks["cache"]["words"]
     assert "Not a directory" in checks["cache"]["words"]
@@ -70,26 +70,26 @@ def test_doctor_reports_an_unwritable_cache_and_a_disabled_compiler(tmp_path, mo
     assert "unset NUMBA_DISABLE_JIT" in checks["processor"]["cure"]
 
 
-def test_doctor_reports_a_cache_on_a_full_disk(tmp_path, monkeypatch, answered):
+def test_doctor_reports_a_cache_on_a_full_disk(tmp_path, monkeypatch, doctor_findings):
     """An empty file can still be made there."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:
-        cache = answered()["cache"]
+        cache = doctor_findings()["cache"]
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert (cache["state"], cache["data"]["fault"]) == (BROKEN, "File too large")
 
 
-def test_doctor_reports_the_cache_of_other_versions(tmp_path, monkeypatch, answered):
+def test_doctor_reports_the_cache_of_other_versions(tmp_path, monkeypatch, doctor_findings):
     other = tmp_path / "rodsim" / "0123456789abcdef"
     other.mkdir(parents=True)
     (tmp_path / "rodsim").chmod(0o700)
     (other / "a.nbi").write_bytes(b"x" * 3 * 2**20)
     (tmp_path / "rodsim" / "systems").mkdir()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    cache = answered()["cache"]
+    cache = doctor_findings()["cache"]
     assert "of other versions beside it: 1, 3 MiB" in cache["words"]
     data = cache["data"]
     assert (data["older"], data["older_bytes"]) == ([str(other)], 3 * 2**20)
@@ -151,8 +151,8 @@ ANSWERS = [  # of a check, what its probe answers, the state and what is said
 
 
 @pytest.mark.parametrize(("check", "answer", "state", "said"), ANSWERS)
-def test_doctor_judges_probe_answers_and_names_the_remedy(check, answer, state, said, answered):
-    finding = answered(answer)[check]
+def test_doctor_judges_probe_answers_and_names_the_remedy(check, answer, state, said, doctor_findings):
+    finding = doctor_findings(answer)[check]
     assert finding["state"] == state
     assert said in finding["words"] + finding["cure"]
     assert state == OK or finding["cure"]
@@ -169,7 +169,7 @@ REQUIRES = [
 VERSIONS = {"numpy": "1.26.4+local", "pytest": "9.1rc1", "PyYAML": "6.0"}
 
 
-def test_doctor_reports_missing_and_old_packages_with_the_install_command(monkeypatch, answered):
+def test_doctor_reports_missing_and_old_packages_with_the_install_command(monkeypatch, doctor_findings):
     def version(name):
         if name not in VERSIONS:
             raise importlib.metadata.PackageNotFoundError(name)
@@ -177,7 +177,7 @@ def test_doctor_reports_missing_and_old_packages_with_the_install_command(monkey
 
     monkeypatch.setattr(importlib.metadata, "requires", lambda name: REQUIRES)
     monkeypatch.setattr(importlib.metadata, "version", version)
-    checks = answered({"error": "asked nobody"})
+    checks = doctor_findings({"error": "asked nobody"})
     names = [name for name in checks if name.startswith(("packages", "extra"))]
     assert names == ["packages", "extra studies", "extra report", "extra test"]
     assert checks["packages"]["state"] == BROKEN
@@ -188,21 +188,21 @@ def test_doctor_reports_missing_and_old_packages_with_the_install_command(monkey
     assert "is too old" in checks["extra test"]["words"]
 
 
-def test_doctor_reports_a_program_that_is_not_installed(monkeypatch, answered):
+def test_doctor_reports_a_program_that_is_not_installed(monkeypatch, doctor_findings):
     def absent(name):
         raise importlib.metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(importlib.metadata, "requires", absent)
-    checks = answered({"error": "asked nobody"})
+    checks = doctor_findings({"error": "asked nobody"})
     assert checks["packages"]["state"] == BROKEN
     assert "pip install ." in checks["packages"]["cure"]
     assert checks["libraries"]["state"] == ABSENT
 
 
-def test_doctor_reports_windows_as_unsupported(monkeypatch, answered):
-    assert answered({})["rodsim"]["state"] == OK
+def test_doctor_reports_windows_as_unsupported(monkeypatch, doctor_findings):
+    assert doctor_findings({})["rodsim"]["state"] == OK
     monkeypatch.setattr(sys, "platform", "win32")
-    finding = answered({})["rodsim"]
+    finding = doctor_findings({})["rodsim"]
     assert finding["state"] == BROKEN
     assert "WSL" in finding["cure"]
 

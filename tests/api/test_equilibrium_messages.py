@@ -21,7 +21,7 @@ from tests.support.statics_models import bend, cantilever, section
 
 
 @contextmanager
-def nothing_said() -> Iterator[None]:
+def no_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         yield
@@ -74,7 +74,7 @@ def test_rigid_motion_is_not_excited_by_round_off(seed: int, offset: float) -> N
 def test_loads_above_round_off_give_no_warning() -> None:
     model, _, end = cantilever(section(EA=2e7, GA=8e6, GJ=150.0, EI=170.0), 1.0, 10)
     model.add_force("push", end, (0.0, 0.0, -1.0))
-    with nothing_said():
+    with no_warnings():
         result = equilibrium(model)
     assert not {"unbalanced", "unstable"} & set(result.statics)
 
@@ -101,7 +101,7 @@ def twisted(turns: float, **options: Any) -> Equilibrium:
 
 
 def test_a_rod_is_twisted_stably_up_to_its_critical_moment() -> None:
-    with nothing_said():
+    with no_warnings():
         assert np.abs(twisted(8.9 / (2 * np.pi)).state().r[:, 1:]).max() < 1e-12
 
 
@@ -121,7 +121,7 @@ def test_unstable_equilibrium_is_reported_with_its_pivots_and_origin(moment: flo
 
 @pytest.mark.parametrize("moment", [10.0, 17.0])  # with two ways down, and with four
 def test_path_leads_from_an_unstable_to_a_stable_equilibrium(moment: float) -> None:
-    with nothing_said():
+    with no_warnings():
         result = twisted(moment / (2 * np.pi), unstable="leave")
     assert np.abs(result.state().r[:, 1:]).max() > 1e-3
     assert result.statics["left"] > 0
@@ -149,11 +149,11 @@ def test_zero_energy_motion_is_not_reported_as_unstable() -> None:
     model = Model("hanging", gravity=(0, 0, -9.81))
     body = model.add_body("ball", Box(0.3, 0.2, 0.1, density=1000.0), position=(0.2, 0.1, -0.5))
     model.add_joint("ball", "spherical", model.ground, body, at=(0.2, 0.1, 0))
-    with nothing_said():
+    with no_warnings():
         equilibrium(model)
 
 
-def audited(result: Result, factor: float, off: float) -> set[str]:
+def violated_laws(result: Result, factor: float, off: float) -> set[str]:
     """Laws not kept where the file says other loads, or that the ground side of a clamp is elsewhere by `off`, m."""
     result_copy = Result(result._source)
     statics = result_copy.description["statics"]
@@ -176,16 +176,16 @@ def test_audit_detects_force_errors_of_3e_8_and_joint_errors_of_3e_9() -> None:
     model.add_joint("right", "clamp", rod.end)
     model.add_force("push", rod.at(0.5), (0.0, 3.0, 1.0))
     result = equilibrium(model, motions={"right": {"displacement": (-0.02, 0.01, 0.0)}})
-    assert audited(result, 1.0, 0.0) == set()
-    assert audited(result, 1.0 + 3e-8, 0.0) == {"equilibrium, forces"}
-    assert audited(result, 1.0, 3e-9) == {"joints, positions"}
-    assert audited(result, 1.0 + 1e-11, 1e-12) == set()
+    assert violated_laws(result, 1.0, 0.0) == set()
+    assert violated_laws(result, 1.0 + 3e-8, 0.0) == {"equilibrium, forces"}
+    assert violated_laws(result, 1.0, 3e-9) == {"joints, positions"}
+    assert violated_laws(result, 1.0 + 1e-11, 1e-12) == set()
 
 
 # --- how far a search is, on a terminal or if asked
 
 
-HELD = """
+HINGED_BAR_SCENE = """
 gravity: [0, 0, -9.81]
 bodies: [{name: bar, shape: {type: box, size: [1, 0.1, 0.1], mass: 1}, position: [0.5, 0, 0]}]
 joints: [{name: pin, kind: hinge, a: ground, b: bar, at: [0, 0, 0], axis: [0, 1, 0]}]
@@ -194,7 +194,7 @@ equilibrium: {}
 """
 
 
-def held(stiffness=8.0):
+def hinged_bar(stiffness=8.0):
     """A bar on a hinge with a torsion spring, under its weight."""
     model = Model("bar", gravity=(0, 0, -9.81))
     body = model.add_body("bar", Box(1, 0.1, 0.1, mass=1), (0.5, 0, 0))
@@ -203,32 +203,32 @@ def held(stiffness=8.0):
     return model
 
 
-def counts(text):
+def shown_counts(text):
     """Numbers of equilibria, and load factors, in the order in which the line showed them."""
     return re.findall(r"(\d+) equilibria[^\r]*?load factor ([\d.e+-]+), Newton \d+", text)
 
 
 @pytest.mark.parametrize("method", ["newton", "arc-length"])
 def test_equilibrium_search_shows_its_load_factors(method, capsys, monkeypatch):
-    result = equilibrium(held(), method=method, progress=True)
-    shown = counts(capsys.readouterr().err)
+    result = equilibrium(hinged_bar(), method=method, progress=True)
+    shown = shown_counts(capsys.readouterr().err)
     assert int(shown[-1][0]) == result.n_outputs
     assert float(shown[-1][1]) == pytest.approx(result.load_factor[-1], rel=1e-5)
 
 
 def test_no_progress_without_terminal_or_if_disabled(capsys, monkeypatch):
-    equilibrium(held())
-    assert counts(capsys.readouterr().err) == []
+    equilibrium(hinged_bar())
+    assert shown_counts(capsys.readouterr().err) == []
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    equilibrium(held(), progress=False)
-    assert counts(capsys.readouterr().err) == []
+    equilibrium(hinged_bar(), progress=False)
+    assert shown_counts(capsys.readouterr().err) == []
 
 
 def test_equilibrium_command_shows_progress_on_a_terminal_unless_quiet(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     scene = tmp_path / "bar.yaml"
-    scene.write_text(HELD)
+    scene.write_text(HINGED_BAR_SCENE)
     assert main(["equilibrium", str(scene), "--quiet"]) == 0
-    assert counts(capsys.readouterr().err) == []
+    assert shown_counts(capsys.readouterr().err) == []
     assert main(["equilibrium", str(scene), "--overwrite"]) == 0
-    assert counts(capsys.readouterr().err)[-1][1] == "1"
+    assert shown_counts(capsys.readouterr().err)[-1][1] == "1"

@@ -37,7 +37,7 @@ def spinner() -> Model:
     return flat("spinner", 1e7, [(-0.5, 0, 0), (0.5, 0, 0)], 4)
 
 
-def responding(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
+def response_function(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
     """A function of a model and `start`, with a push and a probe at the end of its rod."""
 
     def called(model: Model, **start: Any) -> Any:
@@ -50,26 +50,29 @@ def responding(function: Callable[..., Any], *arguments: Any) -> Callable[..., A
 SHORT: dict[str, float] = {"t_end": 0.02, "dt": 0.01}
 
 
-def begun(result: Any) -> np.ndarray:
+def initial_positions(result: Any) -> np.ndarray:
     """Where it begins."""
     return result.state(0).r
 
 
 # functions of a model and `start`, with what is read of what they return
 FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Any], Any]]] = {
-    "simulate": (lambda model, **start: simulate(model, **SHORT, **start), begun),
-    "prepare": (lambda model, **start: model.prepare(**SHORT, **start).run(), begun),
-    "run": (lambda model, **start: model.prepare(**SHORT).run(**start), begun),
-    "simulate_many": (lambda model, **start: simulate_many(model.prepare(**SHORT), [{}], **start)[0], begun),
-    "equilibrium": (equilibrium, begun),
+    "simulate": (lambda model, **start: simulate(model, **SHORT, **start), initial_positions),
+    "prepare": (lambda model, **start: model.prepare(**SHORT, **start).run(), initial_positions),
+    "run": (lambda model, **start: model.prepare(**SHORT).run(**start), initial_positions),
+    "simulate_many": (
+        lambda model, **start: simulate_many(model.prepare(**SHORT), [{}], **start)[0],
+        initial_positions,
+    ),
+    "equilibrium": (equilibrium, initial_positions),
     "modes": (lambda model, **start: modes(model, 3, anyway=True, **start), lambda found: found.omega),
     "linearise": (linearise, lambda lin: lin.K.toarray()),
     "steady_rotation": (
         lambda model, **start: steady_rotation(model, (0, 0, 1), **start),
         lambda found: found.r,
     ),
-    "state_space": (responding(state_space), lambda found: found.A),
-    "frequency_response": (responding(frequency_response, [10.0]), lambda found: found),
+    "state_space": (response_function(state_space), lambda found: found.A),
+    "frequency_response": (response_function(frequency_response, [10.0]), lambda found: found),
 }
 
 

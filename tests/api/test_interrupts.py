@@ -22,7 +22,7 @@ SCENE = ROOT / "examples" / "scenes" / "chain.yaml"
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
 
-def started(folder, *arguments):
+def start_process(folder, *arguments):
     """`rodsim` in a process of its own, as a queue starts it."""
     where = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.Popen(
@@ -36,7 +36,7 @@ def started(folder, *arguments):
     )
 
 
-def stopped(process, number, times=1):
+def stop_process(process, number, times=1):
     """The exit code and the last line on stderr."""
     for _ in range(times):
         process.send_signal(number)
@@ -64,9 +64,9 @@ def wait_for(path, process):
 def test_stopped_run_is_saved_and_resumes_bitwise(number, times, word, code, tmp_path, monkeypatch):
     path = tmp_path / "out.vtkhdf"
     setting = ["--t-end", "1000", "--dt", "0.01", "--output-every", "10", "--quiet"]
-    process = started(tmp_path, "run", str(SCENE), "-o", "out.vtkhdf", *setting)
+    process = start_process(tmp_path, "run", str(SCENE), "-o", "out.vtkhdf", *setting)
     wait_for(path, process)
-    returned, line = stopped(process, number, times)
+    returned, line = stop_process(process, number, times)
     assert returned == code
     assert line.startswith(f"rodsim: {word}, what was computed is in out.vtkhdf; `rodsim run ")
     n = Result.load(path).n_outputs
@@ -84,7 +84,7 @@ def test_stopped_run_is_saved_and_resumes_bitwise(number, times, word, code, tmp
         assert np.array_equal(a, b)
 
 
-def raising(kind):
+def raiser(kind):
     def act(*arguments, **options):
         raise kind
 
@@ -95,7 +95,7 @@ def raising(kind):
     ("kind", "code"), [(KeyboardInterrupt, INTERRUPTED), (signal_handling.Terminated, TERMINATED)]
 )
 def test_run_stopped_before_its_first_output_restarts(kind, code, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("rodsim.simulation.simulate", raising(kind))
+    monkeypatch.setattr("rodsim.simulation.simulate", raiser(kind))
     path = tmp_path / "out.vtkhdf"
     settings = "--solver general --threads 2 --error 1e-3 --output-dt 0.1 --max-dt 0.05 --tolerance 1e-8 --chart director"
     command = ["run", str(SCENE), "-o", str(path)]
@@ -113,7 +113,7 @@ def test_run_stopped_before_its_first_output_restarts(kind, code, tmp_path, monk
         assert (f"what was computed is in {path}; " in said) == (option == "--resume")
 
 
-def kill_thrice():
+def send_three_signals():
     """What comes of signals to this process, of which the last come while what was computed is written."""
     heard = 0
     with signal_handling.raise_on_sigterm():
@@ -132,7 +132,7 @@ def kill_thrice():
 def test_sigterm_is_handled_once_unless_the_caller_ignores_it(handler, times):
     before = signal.signal(signal.SIGTERM, handler)
     try:
-        assert kill_thrice() == times
+        assert send_three_signals() == times
         assert signal.getsignal(signal.SIGTERM) == handler
     finally:
         signal.signal(signal.SIGTERM, before)
@@ -140,14 +140,14 @@ def test_sigterm_is_handled_once_unless_the_caller_ignores_it(handler, times):
 
 def test_stopped_studies_print_the_command_to_resume(tmp_path, monkeypatch, capsys):
     study = ROOT / "examples" / "studies" / "spaghetti.yaml"
-    monkeypatch.setattr("rodsim.studies.study_runner.run_study", raising(signal_handling.Terminated))
+    monkeypatch.setattr("rodsim.studies.study_runner.run_study", raiser(signal_handling.Terminated))
     folder = tmp_path / "study"
     assert main(["sweep", str(study), "-o", str(folder)]) == TERMINATED
     said = capsys.readouterr().err
     assert said.endswith(
         f"terminated, what was done is in {folder}; `rodsim sweep {study} --output {folder}` continues it\n"
     )
-    monkeypatch.setattr("rodsim.studies.convergence.converge", raising(signal_handling.Terminated))
+    monkeypatch.setattr("rodsim.studies.convergence.converge", raiser(signal_handling.Terminated))
     arguments = ["converge", str(SCENE), "--error", "1e-3", "-o", str(folder)]
     assert main(arguments) == TERMINATED
     assert capsys.readouterr().err.endswith(f"`rodsim {shlex.join(arguments)}` continues it\n")

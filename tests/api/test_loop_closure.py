@@ -35,7 +35,7 @@ def four_bar(gap=(0.0, 0.0, 0.0), axes=(Z, Z, Z, Z), kind="revolute", open_at=No
     return model
 
 
-def built(model):
+def redundancy_warnings(model):
     """What was said of joints that repeat each other."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
@@ -53,7 +53,7 @@ def test_open_loop_is_reported_with_its_gap(kind):
     assert "joints 'A', 'B', 'C', 'D' (ground - crank - coupler - rocker - ground) does not close" in said
     assert "from the one point to the other (0.0003, -0.0004, 0) m are missing" in said
     assert "size the parts between so that they meet" in said
-    assert built(four_bar(gap - (0.0003, -0.0004, 0.0), kind=kind))  # what was said is the cure
+    assert redundancy_warnings(four_bar(gap - (0.0003, -0.0004, 0.0), kind=kind))  # what was said is the cure
 
 
 def test_gap_in_an_open_chain_is_not_reported_as_a_loop():
@@ -100,29 +100,29 @@ def test_reported_loop_is_the_shortest_cycle():
     assert "(0 - 1 - 2 - 3 - 4 - 5 - ... - 36 - 37 - 38 - 39 - 40 - 0)" in str(loop_closed_by(long, "last"))
 
 
-def tilted(angle):
+def tilted_axis(angle):
     return np.array([np.sin(angle), 0.0, np.cos(angle)])
 
 
 @pytest.mark.parametrize("angle", [1e-9, 1e-6, 1e-3])
 def test_slightly_misaligned_axes_of_a_loop_are_reported_at_build(angle):
-    (said,) = built(four_bar(axes=(Z, Z, tilted(angle), tilted(angle / 2))))
+    (said,) = redundancy_warnings(four_bar(axes=(Z, Z, tilted_axis(angle), tilted_axis(angle / 2))))
     assert f"the axes of 'A' and 'C' are {np.degrees(angle):.3g} degrees off parallel" in said
     assert "make them so, or give one of the joints of this loop more motion" in said
 
 
 @pytest.mark.parametrize(
-    "axes", [(Z, Z, Z, Z), (Z, Z, -Z, Z), (Z, Z, tilted(1e-14), Z), (Z, Z, tilted(0.1), Z)]
+    "axes", [(Z, Z, Z, Z), (Z, Z, -Z, Z), (Z, Z, tilted_axis(1e-14), Z), (Z, Z, tilted_axis(0.1), Z)]
 )
 def test_aligned_and_intentionally_skew_axes_are_not_reported(axes):
-    (said,) = built(four_bar(axes=axes))
+    (said,) = redundancy_warnings(four_bar(axes=axes))
     assert "degrees" not in said
 
 
 def test_axes_of_universal_joints_are_not_checked():
     def two(kind):
         return [
-            JointComponent(name=name, kind=kind, a=None, b=None, axis=tilted(x))
+            JointComponent(name=name, kind=kind, a=None, b=None, axis=tilted_axis(x))
             for name, x in (("a", 0.0), ("b", 1e-3))
         ]
 
@@ -134,7 +134,7 @@ def test_slide_not_perpendicular_to_the_hinges_is_reported():
     def crank(slide):
         model = four_bar(open_at="D")
         model.add_joint("D", "prismatic", model.bodies["rocker"], model.ground, at=CORNERS[3], axis=slide)
-        return built(model)[0]
+        return redundancy_warnings(model)[0]
 
     assert "degrees" not in crank((1.0, 0.0, 0.0))
     assert "the axes of 'A' and 'D' are 0.0573 degrees off a right" in crank((np.cos(1e-3), 0, np.sin(1e-3)))
@@ -147,7 +147,7 @@ def test_slide_not_perpendicular_to_the_hinges_is_reported():
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 def test_failing_load_path_reports_its_loop_and_misaligned_axes():
     with pytest.raises(ConvergenceError) as caught:
-        simulate(four_bar(axes=(Z, Z, tilted(1e-6), Z)), 0.5, 0.01)
+        simulate(four_bar(axes=(Z, Z, tilted_axis(1e-6), Z)), 0.5, 0.01)
     said = str(caught.value)
     assert "cannot follow them" in said
     for part in ("ground", "crank", "coupler", "rocker"):
@@ -155,7 +155,7 @@ def test_failing_load_path_reports_its_loop_and_misaligned_axes():
     assert "are 5.73e-05 degrees off parallel" in said
 
 
-def door(angle=0.0, shift=0.0):
+def hinged_door(angle=0.0, shift=0.0):
     """A body on two hinges in one line; turned about x and shifted along y from where it hangs, with the joints made there."""
     model = Model("door")
     pose = quaternions.from_rotation_vector([angle, 0.0, 0.0])
@@ -170,15 +170,18 @@ def door(angle=0.0, shift=0.0):
     ("other", "gap"),
     [
         (
-            door(angle=0.01),
+            hinged_door(angle=0.01),
             r"its axes are 0.573 degrees apart at the stored state, .*leave its place and its axes as they were",
         ),
-        (door(shift=0.02), r"\|g\| = 0.02 at the stored state, .*leave its place and its axes as they were"),
+        (
+            hinged_door(shift=0.02),
+            r"\|g\| = 0.02 at the stored state, .*leave its place and its axes as they were",
+        ),
     ],
     ids=["axes", "places"],
 )
 def test_joints_inconsistent_with_a_stored_state_are_reported_with_the_loop(other, gap):
-    stored = simulate(door(), 0.01, 0.01)
+    stored = simulate(hinged_door(), 0.01, 0.01)
     with pytest.raises(ModelError, match=gap) as caught:
         simulate(other, 0.01, 0.01, start=stored)
     assert "the loop of joints" in str(caught.value)

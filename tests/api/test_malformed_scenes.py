@@ -13,9 +13,19 @@ from rodsim.cli.main import main, parser
 from rodsim.scenes import read_scene
 from tests.support.fuzz_scenes import SCENES, data_of, fuzz, places
 
-WRONG = ["nonsense", -1.0, float("nan"), float("inf"), [], {}, None, [1, 2], "!!python/object:os.system"]
-MOST_OF_A_SORT = 2
-OF_PYDANTIC = re.compile(
+WRONG_VALUES = [
+    "nonsense",
+    -1.0,
+    float("nan"),
+    float("inf"),
+    [],
+    {},
+    None,
+    [1, 2],
+    "!!python/object:os.system",
+]
+MAX_OF_A_KIND = 2
+PYDANTIC_WORDS = re.compile(
     r"Input should|after validation|valid (list|number|dictionary|string|integer|boolean)|Field required|not permitted"
     r"|Unable to extract|should have at"
 )
@@ -43,7 +53,7 @@ TEXTS = {
 }
 
 
-def changed(data, path, value):
+def with_value(data, path, value):
     """A copy along the path, with this value at its end; KeyError: with none there."""
     if not path:
         return value
@@ -51,11 +61,11 @@ def changed(data, path, value):
     if value is KeyError and len(path) == 1:
         del out[path[0]]
     else:
-        out[path[0]] = changed(data[path[0]], path[1:], value)
+        out[path[0]] = with_value(data[path[0]], path[1:], value)
     return out
 
 
-def dumped(data):
+def dump(data):
     """As `yaml.safe_dump`, by libyaml, which takes a third of the time."""
     return yaml.dump(data, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper), sort_keys=False)
 
@@ -73,19 +83,19 @@ def mutations():
         for path in places(data):
             sort = tuple("*" if isinstance(key, int) else key for key in path)
             seen[sort] += 1
-            if seen[sort] > MOST_OF_A_SORT:
+            if seen[sort] > MAX_OF_A_KIND:
                 continue
             label = f"{file.stem}: {'.'.join(map(str, path))}"
-            wrong = WRONG[(len(seen) + 2 * seen[sort]) % len(WRONG)]
+            wrong = WRONG_VALUES[(len(seen) + 2 * seen[sort]) % len(WRONG_VALUES)]
             if path[-1] != "name" and path[0] != "name" and path[-1] not in ("integrator",):
-                yield f"{label} = {wrong}", dumped(changed(data, path, wrong))
+                yield f"{label} = {wrong}", dump(with_value(data, path, wrong))
             if isinstance(path[-1], str) and seen[sort] == 1:
-                misspelt = changed(data, path, KeyError)
+                misspelt = with_value(data, path, KeyError)
                 parent = misspelt
                 for key in path[:-1]:
                     parent = parent[key]
                 parent[path[-1] + "x"] = 1.0
-                yield f"{label} misspelt", dumped(misspelt)
+                yield f"{label} misspelt", dump(misspelt)
 
 
 def test_at_least_200_malformed_scenes_are_rejected_with_place_and_remedy(tmp_path, capsys, monkeypatch):
@@ -101,7 +111,7 @@ def test_at_least_200_malformed_scenes_are_rejected_with_place_and_remedy(tmp_pa
             continue
         refused += 1
         named = re.search(rf"{re.escape(str(file))}:\d+: \S", said)
-        if code != 2 or not named or "Traceback" in said or OF_PYDANTIC.search(said):
+        if code != 2 or not named or "Traceback" in said or PYDANTIC_WORDS.search(said):
             bad.append(f"{label}: exit {code}: {said[:300]}")
     assert bad == []
     assert refused >= 200
@@ -137,7 +147,7 @@ def example(scene, was, put):
     return text.replace(was, put)
 
 
-REFUSED = {
+REJECTED = {
     "unknown material": (beam("material: silicone", "material: silicon"), 9, "rod 'arm'|material 'silicon'.*silicone"),
     "negative elements": (beam("n_elements: 20", "n_elements: -3"), 10, r"rod 'arm': n_elements = -3"),
     "unknown kind": (beam("kind: clamp", "kind: clmp"), 12, "joint 'wall': kind = 'clmp'"),
@@ -212,9 +222,9 @@ joints:
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("case", REJECTED)
 def test_invalid_scene_is_rejected_with_file_line_object_and_value(case, tmp_path, capsys):
-    text, line, words = REFUSED[case]
+    text, line, words = REJECTED[case]
     file = tmp_path / "scene.yaml"
     file.write_text(text)
     began = time.perf_counter()

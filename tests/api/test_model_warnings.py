@@ -33,7 +33,7 @@ SIDE = 0.02
 RUBBER = Material(E=1e6, nu=0.4, density=1000)
 
 
-def told(model):
+def warning_of(model):
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         model.build()
@@ -60,9 +60,9 @@ def arm_and_gripper(gap, kind="weld", direction=(0.0, 0.0, -1.0), turned=0.0):
 @pytest.mark.exact
 @pytest.mark.parametrize("direction", [(0, 0, -1), (0, 0, 1), (1, 0, 0), (0, -1, 0)])
 def test_weld_across_a_gap_above_a_tenth_of_the_body_warns(direction):
-    assert told(arm_and_gripper(0.0, direction=direction)) == ""
-    assert told(arm_and_gripper(0.99 * GAP * SIDE, direction=direction)) == ""
-    words = told(arm_and_gripper(1.01 * GAP * SIDE, direction=direction))
+    assert warning_of(arm_and_gripper(0.0, direction=direction)) == ""
+    assert warning_of(arm_and_gripper(0.99 * GAP * SIDE, direction=direction)) == ""
+    words = warning_of(arm_and_gripper(1.01 * GAP * SIDE, direction=direction))
     assert "weld joint 'glue' holds body 'gripper' across a gap of 0.00202 m" in words
     assert "rod 'arm', s = 1" in words
 
@@ -72,18 +72,18 @@ def test_point_inside_a_rotated_body_is_not_a_gap():
     """Its corner is farther out than its faces: the box is that of the body's own axes."""
     corner = (np.sqrt(0.5) - 0.5) * SIDE
     diagonal = {"direction": (1.0, 0.0, 0.0), "turned": np.pi / 4}
-    assert told(arm_and_gripper(0.99 * corner, **diagonal)) == ""
-    assert told(arm_and_gripper(corner + 1.01 * GAP * SIDE, **diagonal)) != ""
+    assert warning_of(arm_and_gripper(0.99 * corner, **diagonal)) == ""
+    assert warning_of(arm_and_gripper(corner + 1.01 * GAP * SIDE, **diagonal)) != ""
 
 
 def test_movable_joints_and_explicit_body_points_are_not_checked_for_gaps():
-    assert told(arm_and_gripper(1.0, "spherical")) == ""
-    assert told(arm_and_gripper(1.0, "revolute")) == ""
+    assert warning_of(arm_and_gripper(1.0, "spherical")) == ""
+    assert warning_of(arm_and_gripper(1.0, "revolute")) == ""
     model = arm_and_gripper(1.0)
     model.joints.clear()
     body = model.bodies["gripper"]
     model.add_joint("glue", "weld", model.rods["arm"].end, body.at_world((0, 0, -1)))
-    assert told(model) == ""
+    assert warning_of(model) == ""
 
 
 @pytest.mark.exact
@@ -92,16 +92,16 @@ def test_gap_check_covers_clamps_and_points_but_not_bodies_without_surface():
     box = model.add_body("box", Box(1, 1, 1, mass=1))
     other = model.add_body("other", Box(1, 1, 1, mass=1), (1, 0, 0))
     model.add_joint("hold", "clamp", box, at=(0, 0, -0.59))
-    assert told(model) == ""
+    assert warning_of(model) == ""
     model.add_joint("far", "weld", box, other, at=(0.5, 0.61, 0))
-    words = told(model)
+    words = warning_of(model)
     assert words.count("across a gap") == 2
     assert "holds body 'box'" in words
     assert "holds body 'other'" in words
     model = Model("m")
     bare = model.add_body("bare", rodsim.MassProperties(1.0, (1, 1, 1)))
     model.add_joint("hold", "clamp", bare, at=(0, 0, -5))
-    assert told(model) == ""
+    assert warning_of(model) == ""
 
 
 @pytest.mark.exact
@@ -110,7 +110,7 @@ def test_many_gaps_are_summarised():
     for k in range(8):
         body = model.add_body(f"box {k}", Box(1, 1, 1, mass=1), (3 * k, 0, 0))
         model.add_joint(f"hold {k}", "clamp", body, at=(3 * k, 0, 5))
-    words = told(model)
+    words = warning_of(model)
     assert words.count("across a gap") == 3
     assert "the same of 5 more" in words
 
@@ -151,7 +151,7 @@ def pushed(length, offset):
     return model
 
 
-def turning(rate):
+def spin(rate):
     """Angular velocity, rad/s."""
     return rate * np.array([0.6, 0.0, 0.8])
 
@@ -203,9 +203,9 @@ BOUNDS = {  # a model with a number, numbers that are not doubted, one that is, 
     "offset of a long rod": (lambda y: pushed(2.0, (0, 0, y)), [0.99 * AWAY * 0.01], 1.01 * AWAY * 0.01,
         "m from the axis of rod 'cord', which has radius 0.01 m and length 2 m"),
     "offset of a short rod": (lambda y: pushed(0.5, (0, y, y)), [0.3], 0.4, "load 'push' acts 0.566 m from the axis"),
-    "fast body": (lambda rate: body(Box(0.1, 0.2, 0.3, mass=1.0), angular_velocity=turning(rate)),
+    "fast body": (lambda rate: body(Box(0.1, 0.2, 0.3, mass=1.0), angular_velocity=spin(rate)),
         [0.99 * FASTEST], 1e7, r"body 'part' turns with 1e\+07 rad/s at t = 0"),
-    "fast rod": (lambda rate: rod(velocity=(0, 0, 0), angular_velocity=turning(rate)),
+    "fast rod": (lambda rate: rod(velocity=(0, 0, 0), angular_velocity=spin(rate)),
         [0.99 * FASTEST], 1.01 * FASTEST, r"rod 'cord' turns with .* rad/s at t = 0"),
     **{f"{element} by {sign * LARGE}": (lambda x, element=element, sign=sign: stretched(element, sign * x), [0.98 * LARGE],
         1.02 * LARGE, "rod 'cord': at t = 0 its stretch and shear come to 0.20")
@@ -228,8 +228,8 @@ def test_warning_cases_cover_every_shape_with_a_density():
 @pytest.mark.parametrize("case", BOUNDS)
 def test_parameter_beyond_its_bound_warns(case):
     make, quiet, doubtful, words = BOUNDS[case]
-    assert [told(make(value)) for value in quiet] == [""] * len(quiet)
-    assert re.search(words, told(make(doubtful)))
+    assert [warning_of(make(value)) for value in quiet] == [""] * len(quiet)
+    assert re.search(words, warning_of(make(doubtful)))
 
 
 @pytest.mark.exact
@@ -241,7 +241,7 @@ def test_warning_names_the_strained_rod():
             free = [(0, j, 0), (0.5 if j == k else 0.99, j, 0)]
             line, section = [(0, j, 0), (1, j, 0)], Section.circular(0.01, RUBBER)
             model.add_rod(f"rod {j}", line, section, 4, stress_free=free, element=element)
-        words = told(model)
+        words = warning_of(model)
         assert f"rod 'rod {k}'" in words
         assert words.count("strain that few") == 1
 
@@ -330,7 +330,7 @@ def test_only_a_tightly_coiled_steel_tape_is_reported():
         arc = np.stack([radius * np.sin(angle), 0 * angle, radius * np.cos(angle)], axis=1)
         straight = [(0, 0, 0), (2 * radius, 0, 0)]
         model.add_rod("tape", arc, section, 20, up=(0, 0, 1), stress_free=straight, stress_free_up=(0, 0, 1))
-        return told(model)
+        return warning_of(model)
 
     assert words(2.5e-3) == ""
     assert "bending and twist at the surface come to 0.25" in words(0.2e-3)
@@ -357,7 +357,7 @@ def model_of(curve, stress_free, EA=1e4, EI=1e-2, **options):
     return model
 
 
-def said(model, **options):
+def stretch_warnings(model, **options):
     """What is said of stretch in a step of 1e-5 s."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
@@ -369,13 +369,13 @@ def said(model, **options):
 STRAIGHT = [(0, 0, 0), (LENGTH, 0, 0)]
 
 
-def evenly(factor=1.0):
+def parabola_points(factor=1.0):
     """Points of the parabola; joined by a spline in the length of their chords."""
     return [tuple(factor * np.array(parabola(s))) for s in np.linspace(0, 1, 60)]
 
 
 def test_rope_curve_not_parametrised_by_length_is_reported_with_stretch_and_remedy():
-    messages, result = said(model_of(parabola, STRAIGHT))
+    messages, result = stretch_warnings(model_of(parabola, STRAIGHT))
     (text,) = messages
     # ds/dx sqrt(1 + 4 SAG^2/SPAN^2 ...): by sqrt(2) SPAN/LENGTH - 1 at the ends, by SPAN/LENGTH - 1 in the middle
     length = 0.5 * SPAN * (np.sqrt(2.0) + np.arcsinh(1.0))  # slope 1 at the ends
@@ -385,21 +385,21 @@ def test_rope_curve_not_parametrised_by_length_is_reported_with_stretch_and_reme
     mean_square = (SPAN / LENGTH) ** 2 * (4 / 3) - 2 * length / LENGTH + 1  # of sqrt(1 + x^2) SPAN/LENGTH - 1
     energy = 0.5 * 1e4 * mean_square * LENGTH
     assert f"which is {energy:.3g} J" in text
-    assert not said(model_of(parabola, STRAIGHT), start=result)[0]
+    assert not stretch_warnings(model_of(parabola, STRAIGHT), start=result)[0]
 
 
 def test_too_short_curve_is_reported_with_the_expected_length():
-    (text,) = said(model_of(evenly(0.98), STRAIGHT))[0]
+    (text,) = stretch_warnings(model_of(parabola_points(0.98), STRAIGHT))[0]
     assert "draw it as long as its stress-free shape, 2.3 m (it is 2.25 m long)" in text
 
 
 INTENDED = {
-    "drawn by its length": (evenly(LENGTH / 2.29559), STRAIGHT, {}),
+    "drawn by its length": (parabola_points(LENGTH / 2.29559), STRAIGHT, {}),
     "without a stress-free shape": (parabola, None, {}),
     "a string that is pulled": ([(0, 0, 0), (1.05 * LENGTH, 0, 0)], STRAIGHT, {}),
     "a straight rod with a wave": (lambda s: (LENGTH * s + 0.05 * np.sin(np.pi * s), 0, 0), STRAIGHT, {}),
     "callables with a common label": (parabola, lambda s: (SPAN * s, 0, -0.45 * (1 - (2 * s - 1) ** 2)), {}),
-    "a curved shape without stress": (evenly(1.05), evenly(), {}),
+    "a curved shape without stress": (parabola_points(1.05), parabola_points(), {}),
     "strains that are stated": (parabola, STRAIGHT, {"rest_strains": (0.01, 0, 0, 0, 0, 0)}),
     "soft against its weight": (parabola, STRAIGHT, {"EA": 10.0}),
     "stiff against bending": (parabola, STRAIGHT, {"EI": 1e3}),
@@ -410,4 +410,4 @@ INTENDED = {
 @pytest.mark.parametrize("case", INTENDED)
 def test_intended_stretch_is_not_reported(case):
     curve, free, options = INTENDED[case]
-    assert not said(model_of(curve, free, **options))[0]
+    assert not stretch_warnings(model_of(curve, free, **options))[0]

@@ -17,19 +17,19 @@ ROOT = Path(__file__).parents[2]
 TEMPLATES = sorted(file.stem for file in (ROOT / "rodsim" / "templates").glob("*.yaml"))
 
 
-def new(*arguments):
+def run_new(*arguments):
     return main(["new", *arguments])
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
+def working_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
-def test_templates_run_and_pass_the_audit(template, here):
-    assert new("mine", "--template", template) == 0
+def test_templates_run_and_pass_the_audit(template, working_folder):
+    assert run_new("mine", "--template", template) == 0
     model, run = Model.load("mine.yaml"), read_scene("mine.yaml")["run"]
     assert model.name == "mine"
     # what is asserted here needs no compiled code but that of `em`, and the whole run takes seconds
@@ -43,9 +43,9 @@ def test_templates_run_and_pass_the_audit(template, here):
     assert audited.newton_max <= 8
 
 
-def test_template_top_is_the_lagrange_top(here):
+def test_template_top_is_the_lagrange_top(working_folder):
     """Tilt and azimuth of its axis against the two equations that Lagrange's top has left, by another integrator."""
-    new("mine", "--template", "top")
+    run_new("mine", "--template", "top")
     top = Model.load("mine.yaml").bodies["top"]
     m, l = top.properties.mass, top.properties.center[2]
     I1, I3 = top.properties.inertia[0, 0] + m * l**2, top.properties.inertia[2, 2]
@@ -69,9 +69,9 @@ def test_template_top_is_the_lagrange_top(here):
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
-def test_template_suggestions_name_existing_parts(template, here):
+def test_template_suggestions_name_existing_parts(template, working_folder):
     """Its Python opens its own result, its commands are commands, and the parts that it names are in it."""
-    new("my scene", "--template", template)
+    run_new("my scene", "--template", template)
     text = Path("my scene.yaml").read_text()
     assert "$" not in text
     model = Model.load("my scene.yaml")
@@ -86,8 +86,8 @@ def test_template_suggestions_name_existing_parts(template, here):
         parser().parse_args(shlex.split(command.split("  ")[0])[1:])
 
 
-def test_suggested_commands_are_valid_and_name_the_written_file(here, capsys):
-    assert new("a b", "--template", "top") == 0
+def test_suggested_commands_are_valid_and_name_the_written_file(working_folder, capsys):
+    assert run_new("a b", "--template", "top") == 0
     said = capsys.readouterr().out.split("next:\n")[1].splitlines()
     assert len({line.index("# ") for line in said}) == 1  # what they do stands in one column
     commands = [shlex.split(line, comments=True) for line in said]
@@ -110,19 +110,19 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_scene_name_equals_the_file_name_for_any_yaml_scalar(name, here):
-    assert new(name, "--template", "top") == 0
+def test_scene_name_equals_the_file_name_for_any_yaml_scalar(name, working_folder):
+    assert run_new(name, "--template", "top") == 0
     assert Model.load(f"{name}.yaml").name == name
 
 
-def test_new_command_overwrites_nothing(here, capsys):
-    (here / "mine.yaml").write_text("precious")
-    (here / "gone.yaml").symlink_to(here / "elsewhere.yaml")
+def test_new_command_overwrites_nothing(working_folder, capsys):
+    (working_folder / "mine.yaml").write_text("precious")
+    (working_folder / "gone.yaml").symlink_to(working_folder / "elsewhere.yaml")
     for name in ("mine", "mine.yaml", "gone"):
-        assert new(name) == 2
+        assert run_new(name) == 2
         assert "exists" in capsys.readouterr().err
-    assert (here / "mine.yaml").read_text() == "precious"
-    assert not (here / "elsewhere.yaml").exists()
+    assert (working_folder / "mine.yaml").read_text() == "precious"
+    assert not (working_folder / "elsewhere.yaml").exists()
 
 
 @pytest.mark.parametrize(
@@ -137,22 +137,22 @@ def test_new_command_overwrites_nothing(here, capsys):
         ("a" * 201, "at most 200"),
     ],
 )
-def test_invalid_scene_name_is_rejected(name, said, here, capsys):
-    (here / "file").write_text("")
-    assert new(name) == 2
+def test_invalid_scene_name_is_rejected(name, said, working_folder, capsys):
+    (working_folder / "file").write_text("")
+    assert run_new(name) == 2
     assert said in capsys.readouterr().err
-    assert [file.name for file in here.iterdir()] == ["file"]
+    assert [file.name for file in working_folder.iterdir()] == ["file"]
 
 
 @pytest.mark.parametrize(
     ("entered", "suggestion"),
     [("cabel", "cable"), ("Cable", "cable"), ("soft_arm", "soft-arm"), ("mech", "mechanism"), ("fork", None)],
 )
-def test_unknown_template_is_reported_with_suggestion_and_list(entered, suggestion, here, capsys):
-    assert new("x", "--template", entered) == 2
+def test_unknown_template_is_reported_with_suggestion_and_list(entered, suggestion, working_folder, capsys):
+    assert run_new("x", "--template", entered) == 2
     said = capsys.readouterr().err
     assert (f"did you mean '{suggestion}'?" in said) == (suggestion is not None)
     listed = dict(line.split(maxsplit=1) for line in said.splitlines() if line.startswith("  "))
     assert sorted(listed) == TEMPLATES
     assert all(len(words) > 20 for words in listed.values())
-    assert not list(here.iterdir())
+    assert not list(working_folder.iterdir())

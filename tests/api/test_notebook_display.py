@@ -175,7 +175,7 @@ def sample():
     return in_memory(40)
 
 
-def shown(trace):
+def trace_points(trace):
     return np.stack([np.asarray(trace[axis]) for axis in "xyz"], axis=1)
 
 
@@ -190,7 +190,7 @@ def test_animation_frames_show_rods_and_bodies_at_their_positions(sample):
     assert max(np.diff(chosen)) - min(np.diff(chosen)) <= 1
     box = sample.body("box")
     for i, frame in zip(chosen, figure.frames, strict=True):
-        lines, bodies = map(shown, frame.data)
+        lines, bodies = map(trace_points, frame.data)
         ring = sample.rod("ring").r[i]
         np.testing.assert_allclose(lines[:N_OPEN], sample.rod("whip").r[i], rtol=1e-6, atol=1e-6)
         assert np.all(np.isnan(lines[N_OPEN]))  # a gap, or the rods were joined
@@ -209,7 +209,7 @@ def test_animation_axes_have_equal_scale_and_contain_the_motion(sample):
     ratio = np.array([scene.aspectratio[axis] for axis in "xyz"])
     assert scene.aspectmode == "manual"
     np.testing.assert_allclose(ratio / np.ptp(ranges, axis=1), ratio[0] / np.ptp(ranges[0]), rtol=1e-12)
-    everything = np.concatenate([shown(trace) for frame in figure.frames for trace in frame.data])
+    everything = np.concatenate([trace_points(trace) for frame in figure.frames for trace in frame.data])
     assert np.all(np.nanmin(everything, axis=0) >= ranges[:, 0])
     assert np.all(np.nanmax(everything, axis=0) <= ranges[:, 1])
 
@@ -253,7 +253,7 @@ def test_figure_falls_back_to_a_picture_without_plotly(sample, monkeypatch):
 
 def test_long_rod_is_thinned_in_an_animation_but_keeps_its_ends():
     result = long_rod(10_001, 2)
-    line = shown(result.animate(frames=2).frames[1].data[0])
+    line = trace_points(result.animate(frames=2).frames[1].data[0])
     assert len(line) < 2000
     assert np.all(np.isnan(line[-1]))
     np.testing.assert_allclose(line[[0, -2]], result.rod("cable").r[1, [0, -1]], rtol=1e-6, atol=1e-6)

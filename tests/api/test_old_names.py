@@ -123,13 +123,13 @@ run: {t_end: 0.1, dt: 0.01}
 """
 
 
-def described(scene):
+def describe_scene(scene):
     """The model of a scene in words and numbers."""
     model = loaded_from(parse(SCENE + scene, "scene.yaml"), Path()).model
     return description(model, model.build().system)
 
 
-def ended_by(**old_or_new):
+def last_step_and_event(**old_or_new):
     """Of a ball that falls: the last step, and what ended it."""
     model = Model("m", gravity=(0, 0, -9.81))
     ball = model.add_body("ball", Sphere(0.05, density=1000), position=(0, 0, 0.0625))
@@ -217,7 +217,7 @@ CALLS: dict[
     "Model.add_mass_damping": ("part=on", adding("add_mass_damping", rate=0.5)),
 }
 ARGUMENTS: dict[tuple[str, str], Argument] = {
-    ("simulate", "until"): Argument(ended_by, ContactBegins("land"), [ContactBegins("land")]),
+    ("simulate", "until"): Argument(last_step_and_event, ContactBegins("land"), [ContactBegins("land")]),
     ("simulate", "shortcut"): Argument(solver_of, False, "general"),
     **{
         ("Model.add_contact", field): Argument(rubbing, value, Friction(0.0, **{field: value}))
@@ -259,7 +259,7 @@ MEMBERS: dict[tuple[str, str], Member] = {
 }
 
 
-def settings_of_run(scene):
+def run_settings(scene):
     """What `run` of a scene says."""
     return loaded_from(
         parse(scene + "\nbodies: [{name: b, shape: {type: sphere, radius: 1, mass: 1}}]", "s.yaml"), Path()
@@ -268,39 +268,39 @@ def settings_of_run(scene):
 
 SCENES: dict[str, Words] = {
     "run.until": Words(
-        settings_of_run,
+        run_settings,
         "run: {t_end: 0.1, dt: 0.01, until: {nearer: [ball, wall], than: 0.01}}",
         "run: {t_end: 0.1, dt: 0.01, events: [{distance_below: [ball, wall], distance: 0.01}]}",
     ),
     "run.shortcut": Words(
-        settings_of_run,
+        run_settings,
         "run: {t_end: 0.1, dt: 0.01, shortcut: false}",
         "run: {t_end: 0.1, dt: 0.01, solver: general}",
     ),
     "static": Words(at_rest, "static: {method: arc-length}", "equilibrium: {method: arc-length}"),
     "equilibrium.at": Words(at_rest, "equilibrium: {at: 2}", "equilibrium: {load_time: 2}"),
     "external_dampings": Words(
-        described,
+        describe_scene,
         "external_dampings: [{name: air, on: block, rate: 0.5}]",
         "mass_dampings: [{name: air, on: block, rate: 0.5}]",
     ),
     "joint_frictions": Words(
-        described,
+        describe_scene,
         "joint_frictions: [{name: oil, joint: pin, turning: 0.5}]",
         "joint_dampings: [{name: oil, joint: pin, turning: 0.5}]",
     ),
     "mass_dampings.part": Words(
-        described,
+        describe_scene,
         "mass_dampings: [{name: air, part: block, rate: 0.5}]",
         "mass_dampings: [{name: air, on: block, rate: 0.5}]",
     ),
     "distributed_loads.rod": Words(
-        described,
+        describe_scene,
         "distributed_loads: [{name: wind, rod: cord, value: [0, 1, 0]}]",
         "distributed_loads: [{name: wind, on: cord, value: [0, 1, 0]}]",
     ),
     "pressures.rod": Words(
-        described,
+        describe_scene,
         "pressures: [{name: gas, rod: cord, pressure: 2, normal: [0, 0, 1]}]",
         "pressures: [{name: gas, on: cord, pressure: 2, normal: [0, 0, 1]}]",
     ),
@@ -331,7 +331,7 @@ def kind_of(row):
     return "member" if row.where[0].isupper() and "." not in row.where else "argument"
 
 
-def rows(kind):
+def rows_of_kind(kind):
     return [pytest.param(row, id=f"{row.where}-{row.old}") for row in OLD_NAMES if kind_of(row) == kind] or [
         pytest.param(None, marks=pytest.mark.skip(reason="no such row"))
     ]
@@ -342,7 +342,7 @@ def example(table, key):
     return table[key]
 
 
-def alike(a, b):
+def are_equal(a, b):
     if isinstance(a, Result):
         return isinstance(b, Result) and a.path == b.path and np.array_equal(a.t, b.t)
     if isinstance(a, Component):
@@ -352,7 +352,7 @@ def alike(a, b):
     return a == b
 
 
-def silently(function, *args, **kwargs):
+def call_without_warning(function, *args, **kwargs):
     """What a function returns that must not warn of old names."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", DeprecationWarning)
@@ -364,10 +364,10 @@ def test_old_names_are_listed_once():
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("row", rows("module"))
+@pytest.mark.parametrize("row", rows_of_kind("module"))
 def test_old_attribute_equals_the_new_one(row):
     place, name = row.new.rsplit(".", 1)
-    new = silently(getattr, importlib.import_module(place), name)
+    new = call_without_warning(getattr, importlib.import_module(place), name)
     with pytest.warns(DeprecationWarning, match=row.new.replace(".", r"\.")) as caught:
         old = getattr(importlib.import_module(row.where), row.old)
     assert old is new
@@ -375,7 +375,7 @@ def test_old_attribute_equals_the_new_one(row):
     assert row.old not in importlib.import_module(row.where).__all__
 
 
-def outcome(call, **arguments):
+def result_or_message(call, **arguments):
     """What is returned, or said of what cannot be used."""
     try:
         return call(**arguments)
@@ -383,7 +383,7 @@ def outcome(call, **arguments):
         return str(error)
 
 
-@pytest.mark.parametrize("row", rows("argument"))
+@pytest.mark.parametrize("row", rows_of_kind("argument"))
 def test_old_argument_equals_the_new_one(row):
     """With a value that cannot be used, which is refused in the same words, where the values are the same."""
     if row.convert is None and row.merge is None:
@@ -392,17 +392,17 @@ def test_old_argument_equals_the_new_one(row):
         case = Argument(call, "nonsense", "nonsense")
     else:
         case = example(ARGUMENTS, (row.where, row.old))
-    new = silently(outcome, case.call, **{row.new: case.new})
+    new = call_without_warning(result_or_message, case.call, **{row.new: case.new})
     with pytest.warns(DeprecationWarning, match=f"{row.new}=") as caught:
-        old = outcome(case.call, **{row.old: case.old})
-    assert alike(old, new)
+        old = result_or_message(case.call, **{row.old: case.old})
+    assert are_equal(old, new)
     assert any(warning.filename == __file__ for warning in caught)
     if row.merge is None:
         with pytest.raises(ModelError, match=rf"both {row.old}= and {row.new}= are given"):
             case.call(**{row.old: case.old, row.new: case.new})
 
 
-@pytest.mark.parametrize("row", rows("member"))
+@pytest.mark.parametrize("row", rows_of_kind("member"))
 def test_old_method_or_property_equals_the_new_one(row, tmp_path):
     case = example(MEMBERS, (row.where, row.old))
     arguments = case.arguments(tmp_path)
@@ -411,23 +411,23 @@ def test_old_method_or_property_equals_the_new_one(row, tmp_path):
         member = getattr(case.make(), name)
         return member(*arguments, **named) if callable(member) else member
 
-    new = silently(value, row.new, arguments, case.named)
+    new = call_without_warning(value, row.new, arguments, case.named)
     with pytest.warns(DeprecationWarning, match=row.new) as caught:
         old = value(row.old, arguments if case.old is None else case.old, {})
     assert {warning.filename for warning in caught} == {__file__}
-    assert alike(old, new)
+    assert are_equal(old, new)
 
 
-@pytest.mark.parametrize("row", rows("scene"))
+@pytest.mark.parametrize("row", rows_of_kind("scene"))
 def test_old_scene_key_equals_the_new_one(row):
     case = example(SCENES, row.old)
-    new = silently(case.run, case.new)
+    new = call_without_warning(case.run, case.new)
     with pytest.warns(DeprecationWarning, match=row.new):
-        assert alike(case.run(case.old), new)
+        assert are_equal(case.run(case.old), new)
 
 
 def test_old_friction_arguments_combine_with_the_new_one():
-    new = silently(rubbing, friction=Friction(0.3, static=0.4, rolling=1e-3, drilling=2e-3))
+    new = call_without_warning(rubbing, friction=Friction(0.3, static=0.4, rolling=1e-3, drilling=2e-3))
     with pytest.warns(DeprecationWarning, match="friction=Friction"):
         assert rubbing(friction=(0.4, 0.3), rolling=1e-3, drilling=2e-3) == new
     with pytest.warns(DeprecationWarning, match="friction=Friction"):
@@ -467,12 +467,12 @@ def test_line_numbers_of_scenes_with_old_keys_are_correct():
         pytest.warns(DeprecationWarning, match="mass_dampings"),
         pytest.raises(SceneError, match=rf":{line}: mass damping 'air': rate = 'fast'"),
     ):
-        described(text)
+        describe_scene(text)
     with (
         pytest.warns(DeprecationWarning, match=rf"line {line - 3}: .*external_dampings"),
         pytest.raises(SceneError, match=rf":{line - 1}: both mass_dampings.part and mass_dampings.on"),
     ):
-        described(text + "    on: block\n")
+        describe_scene(text + "    on: block\n")
 
 
 def test_old_keys_in_study_paths_are_equivalent():
@@ -480,15 +480,15 @@ def test_old_keys_in_study_paths_are_equivalent():
         assert new_path("external_dampings.air.rate") == "mass_dampings.air.rate"
     with pytest.warns(DeprecationWarning, match=r"mass_dampings\[0\]\.on"):
         assert new_path("mass_dampings[0].part") == "mass_dampings[0].on"
-    assert silently(new_path, "rods.cord.section.radius") == "rods.cord.section.radius"
+    assert call_without_warning(new_path, "rods.cord.section.radius") == "rods.cord.section.radius"
 
 
-@pytest.mark.parametrize("row", rows("command"))
+@pytest.mark.parametrize("row", rows_of_kind("command"))
 def test_old_command_line_option_equals_the_new_one(row):
     case = example(COMMANDS, row.old)
-    new = silently(case.run, case.new)
+    new = call_without_warning(case.run, case.new)
     with pytest.warns(DeprecationWarning, match=row.new):
-        assert alike(case.run(case.old), new)
+        assert are_equal(case.run(case.old), new)
 
 
 def test_examples_refer_to_existing_rows():

@@ -10,7 +10,7 @@ from tests.support.user_kinds import Spring
 CORD, Z = [(0, 0, 1), (1, 0, 1)], (0, 0, 1)
 
 
-def parts():
+def model_with_parts():
     """A model of two bodies, two rods and a driven frame, and these."""
     model = Model("m", gravity=(0, 0, -9.81))
     section = Section.circular(0.01, Material(E=1e7, nu=0.3, density=1000.0))
@@ -22,7 +22,7 @@ def parts():
     return model, block, other, cord, rope, cart
 
 
-def on(model, text):
+def attachment_of(model, text):
     """Where a spring that is tied to this pulls."""
     return model.add_spring("string", "other", text, 1.0).b
 
@@ -41,22 +41,22 @@ def on(model, text):
     ],
 )
 def test_part_name_denotes_a_point(text, point):
-    model = parts()[0]
-    named, expected = on(model, text), point(model)
+    model = model_with_parts()[0]
+    named, expected = attachment_of(model, text), point(model)
     assert named.part is expected.part
     assert named.s == expected.s
     assert np.array_equal(named.X, expected.X)
 
 
 def test_part_takes_precedence_over_a_point_of_the_same_name():
-    model = parts()[0]
+    model = model_with_parts()[0]
     odd = model.add_body("cord.end", Box(1, 1, 1, mass=1))
-    assert on(model, "cord.end").part is odd
+    assert attachment_of(model, "cord.end").part is odd
 
 
-def with_all(by_name):
+def model_with_all_attachments(by_name):
     """One of each that attaches to parts, by their names or by themselves."""
-    model, block, other, cord, rope, cart = parts()
+    model, block, other, cord, rope, cart = model_with_parts()
 
     def of(name, thing):
         return name if by_name else thing
@@ -84,7 +84,7 @@ def with_all(by_name):
 
 
 def test_model_built_by_names_equals_that_built_by_objects():
-    one, other = (with_all(by_name).build() for by_name in (True, False))
+    one, other = (model_with_all_attachments(by_name).build() for by_name in (True, False))
     assert fingerprint(one.system) == fingerprint(other.system)
     assert one.layout.description == other.layout.description
     t = np.array([0.0, 0.5])

@@ -23,7 +23,7 @@ AXES = {
 }
 
 
-def swinging(axis, thick=0.1, through=0.0):
+def swinging_poses(axis, thick=0.1, through=0.0):
     """Poses of two frames that swing about an axis in parallel planes, at 7 times; points of bars of this thickness."""
     side = np.cross(axis, [0.3, 0.5, -0.7])
     side /= np.linalg.norm(side)
@@ -38,12 +38,12 @@ def swinging(axis, thick=0.1, through=0.0):
 @pytest.mark.parametrize("name", AXES)
 @pytest.mark.parametrize("through", [0.0, 0.3])
 def test_normal_of_a_planar_motion_is_its_rotation_axis(name, through):
-    r, quat, _ = swinging(AXES[name], through=through)
+    r, quat, _ = swinging_poses(AXES[name], through=through)
     assert abs(plane_of_motion(r, quat) @ AXES[name]) == pytest.approx(1.0, abs=1e-12)
 
 
 def test_spatial_linear_and_zero_motions_have_no_plane():
-    r, quat, _ = swinging(AXES["y"])
+    r, quat, _ = swinging_poses(AXES["y"])
     assert plane_of_motion(r[:1], quat[:1]) is None
     assert plane_of_motion(r[[0, 0]], quat[[0, 0]]) is None
     out = r.copy()
@@ -62,7 +62,7 @@ def test_spatial_linear_and_zero_motions_have_no_plane():
 @pytest.mark.parametrize("name", AXES)
 def test_camera_looks_along_the_normal_of_a_planar_mechanism(name):
     axis = AXES[name]
-    r, quat, points = swinging(axis, thick=0.35)
+    r, quat, points = swinging_poses(axis, thick=0.35)
     direction, up = view_direction(points, upward(None), plane_of_motion(r, quat))
     assert abs(direction @ axis) > 0.9
     assert abs(direction @ up) < 0.99
@@ -71,7 +71,7 @@ def test_camera_looks_along_the_normal_of_a_planar_mechanism(name):
 
 
 def test_camera_is_unchanged_for_a_model_thicker_than_its_plane():
-    r, quat, points = swinging(Z, thick=3.0)  # a door
+    r, quat, points = swinging_poses(Z, thick=3.0)  # a door
     assert np.array_equal(
         view_direction(points, Z, plane_of_motion(r, quat))[0], view_direction(points, Z)[0]
     )
@@ -79,7 +79,7 @@ def test_camera_is_unchanged_for_a_model_thicker_than_its_plane():
 
 def pendulums(statics=None, faces=False):
     """A result of two bodies that swing in the plane yz, without surfaces."""
-    r, quat, _ = swinging(AXES["x"])
+    r, quat, _ = swinging_poses(AXES["x"])
     triangle = (
         (np.array([(0, 0, 0), (0.3, 0.2, 0), (0, 0, 0.3)]), np.array([(0, 1, 2)])) if faces else (NONE, NONE)
     )

@@ -24,7 +24,7 @@ LIBRARIES = (
     "libGL.so.1",
     "libGLX.so.0",
 )
-DRAWN = """
+DRAW_SCRIPT = """
 import sys, warnings
 from rodsim import render, render_movie
 from rodsim.results import opengl
@@ -37,7 +37,7 @@ print(repr(opengl.window_class()), [str(own.message) for own in said if "matplot
 
 
 @pytest.fixture
-def hidden(monkeypatch):
+def without_opengl(monkeypatch):
     """VTK seems to be unable to draw."""
     monkeypatch.setattr(opengl, "missing", lambda: opengl.REMEDY)
     rendering._must_use_matplotlib.cache_clear()
@@ -58,23 +58,23 @@ def without_libraries(tmp_path, monkeypatch):
     return {name: value for name, value in environment.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
 
 
-def inked(picture):
+def ink_fraction(picture):
     return np.mean(picture.min(axis=2) < 245)
 
 
-def test_fallback_renderer_draws_and_is_reported_once(hidden, tmp_path):
+def test_fallback_renderer_draws_and_is_reported_once(without_opengl, tmp_path):
     result = in_memory(6)
     with pytest.warns(UserWarning, match="matplotlib draws .*apt-get install libegl1"):
         picture = render(result, tmp_path / "a.png", size=SMALL, ground=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert 0.02 < inked(render(result, size=SMALL, color="speed")) < 0.6
+        assert 0.02 < ink_fraction(render(result, size=SMALL, color="speed")) < 0.6
         n = render_movie(result, tmp_path / "a.gif", fps=8, size=SMALL)
-    assert 0.02 < inked(picture) < 0.6
+    assert 0.02 < ink_fraction(picture) < 0.6
     assert len(iio.imread(tmp_path / "a.gif")) == n > 1
 
 
-def test_explicit_opengl_without_libraries_is_rejected_with_remedy(hidden):
+def test_explicit_opengl_without_libraries_is_rejected_with_remedy(without_opengl):
     with pytest.raises(RuntimeError, match=r"apt-get install libegl1.*engine='matplotlib'"):
         render(in_memory(2), size=SMALL, engine="opengl")
 
@@ -87,12 +87,12 @@ def test_old_engine_name_is_accepted():
 
 def test_a_process_without_opengl_libraries_draws_and_does_not_crash(without_libraries, tmp_path):
     write(tmp_path / "a.vtkhdf", sample_layout(), range(6))
-    arguments = [sys.executable, "-c", DRAWN, str(tmp_path / "a.vtkhdf"), str(tmp_path / "a")]
+    arguments = [sys.executable, "-c", DRAW_SCRIPT, str(tmp_path / "a.vtkhdf"), str(tmp_path / "a")]
     done = subprocess.run(arguments, env=without_libraries, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("'' ['render: matplotlib draws")
     assert done.stdout.count("apt-get") == 1
-    assert inked(iio.imread(tmp_path / "a.png")[..., :3]) > 0.02
+    assert ink_fraction(iio.imread(tmp_path / "a.png")[..., :3]) > 0.02
     assert not list((tmp_path / "cache").rglob("vtk-*"))  # a machine may be cured
 
 

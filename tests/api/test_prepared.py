@@ -118,7 +118,7 @@ def test_prepared_run_starts_from_an_equilibrium_with_changed_step_and_integrato
 
 STEEL = Material(E=2e9, nu=0.3, density=900.0)
 W = "EA*Gamma1**2*k + GA2*Gamma2**2/2 + GA3*Gamma3**2/2 + GJ*K1**2/2 + EI2*K2**2/2 + EI3*K3**2/2"
-OTHERS = {"radius": 0.011, "material.E": 3e9, "material.density": 700.0}
+CHANGED_NUMBERS = {"radius": 0.011, "material.E": 3e9, "material.density": 700.0}
 
 
 def _whip(section):
@@ -143,8 +143,8 @@ def _whip(section):
 def test_changed_section_equals_that_of_a_new_model():
     prepared = _whip(Section.circular(0.01, STEEL)).prepare(t_end=0.02, dt=0.002)
     before = _all_of(prepared.run())
-    for names in (["radius"], ["material.E"], list(OTHERS)):
-        changed = {name: OTHERS[name] for name in names}
+    for names in (["radius"], ["material.E"], list(CHANGED_NUMBERS)):
+        changed = {name: CHANGED_NUMBERS[name] for name in names}
         moduli = {name.partition(".")[2]: x for name, x in changed.items() if name != "radius"}
         section = Section.circular(changed.get("radius", 0.01), dataclasses.replace(STEEL, **moduli))
         expected = _all_of(simulate(_whip(section), 0.02, 0.002))

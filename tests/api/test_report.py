@@ -26,20 +26,20 @@ SOFT = section(EA=1e4, GA=1e4, GJ=50.0, EI=50.0)
 
 
 @pytest.fixture(scope="module")
-def hung(tmp_path_factory):
+def hanging_result(tmp_path_factory):
     """A result file."""
     path = tmp_path_factory.mktemp("report") / "hung.vtkhdf"
     return simulate(model(), 0.3, 0.01, output=path)
 
 
 @pytest.fixture(scope="module")
-def page(hung):
-    return report(hung, hung.path.with_suffix(".html")).read_text(encoding="utf-8")
+def page(hanging_result):
+    return report(hanging_result, hanging_result.path.with_suffix(".html")).read_text(encoding="utf-8")
 
 
-def test_report_shows_the_audit_verdicts(hung, page):
+def test_report_shows_the_audit_verdicts(hanging_result, page):
     text = Reader(page).text
-    audited = audit(hung)
+    audited = audit(hanging_result)
     for verdict in audited.verdicts:
         word = {True: "kept", False: "NOT KEPT", None: "–"}[verdict.kept]
         assert f"{verdict.law} {word} {verdict.measured}" in text
@@ -64,22 +64,24 @@ def test_report_values_along_rods_belong_to_their_rod(tmp_path):
     assert N1[:, -len(ring[0]) :] == pytest.approx(0.5 * (ring + np.roll(ring, 1, 1)), rel=1e-5, abs=1e-6)
 
 
-def test_report_positions_equal_those_of_the_result(hung, page):
+def test_report_positions_equal_those_of_the_result(hanging_result, page):
     data = Reader(page).data("motion-data")
     r = unpacked(data["r"])
-    expected = np.concatenate([hung.rod("cord").r, hung.body("box").center_of_mass[:, None]], axis=1)
+    expected = np.concatenate(
+        [hanging_result.rod("cord").r, hanging_result.body("box").center_of_mass[:, None]], axis=1
+    )
     assert r == pytest.approx(expected, abs=1e-6)
     spring = unpacked(data["lines"][0]["ends"])
-    assert spring[:, 0, 1] == pytest.approx(hung.body("box").center_of_mass, abs=1e-6)
-    assert unpacked(data["joints"])[:, 0] == pytest.approx(hung.rod("cord").r[:, -1], abs=1e-6)
+    assert spring[:, 0, 1] == pytest.approx(hanging_result.body("box").center_of_mass, abs=1e-6)
+    assert unpacked(data["joints"])[:, 0] == pytest.approx(hanging_result.rod("cord").r[:, -1], abs=1e-6)
     assert data["joint_trace"]["text"] == ["revolute joint 'hinge'"]
     bending = unpacked(data["fields"]["K2"]["values"])
-    n = hung.rod("cord").K.shape[1]
-    K2 = hung.rod("cord").along("K", np.linspace(0, 1, n + 1))[..., 1]
+    n = hanging_result.rod("cord").K.shape[1]
+    K2 = hanging_result.rod("cord").along("K", np.linspace(0, 1, n + 1))[..., 1]
     assert bending[:, : n + 1] == pytest.approx(K2, rel=1e-5, abs=1e-8)
 
 
-def test_report_lists_the_model_parameters(hung, page):
+def test_report_lists_the_model_parameters(hanging_result, page):
     text = Reader(page).text
     for words in (
         "box 1 (0.001667, 0.004167, 0.004167) (1.1, 0, 0) 0.2 × 0.1 × 0.1",
@@ -114,28 +116,28 @@ def test_report_counts_joints_drives_and_gears_separately(tmp_path):
     assert ("td", {"class": "short"}) in content.tags
 
 
-def test_report_extremes_cover_all_elements_and_outputs(hung, monkeypatch):
+def test_report_extremes_cover_all_elements_and_outputs(hanging_result, monkeypatch):
     monkeypatch.setattr("rodsim.reporting.strain_extremes.BLOCK", 500)  # several blocks
-    rod = hung.rod("cord")
-    rows = {row.words: row for row in extremes(hung)}
+    rod = hanging_result.rod("cord")
+    rows = {row.words: row for row in extremes(hanging_result)}
     assert set(rows) >= {"stretch Γ₁", "bending K₂", "torque M₁", "shear force N₃"}
     s = np.concatenate([[0.0], rod.s_element, [1.0]])
     for words, field, c in (("bending K₂", "K", 1), ("normal force N₁", "N", 0)):
         values = rod.along(field, s)[..., c]
         for end, at in ((rows[words].low, values.argmin()), (rows[words].high, values.argmax())):
             k, place = np.unravel_index(at, values.shape)
-            assert end == pytest.approx((values[k, place], s[place], hung.t[k]))
+            assert end == pytest.approx((values[k, place], s[place], hanging_result.t[k]))
 
 
-def test_report_joint_maxima_equal_those_of_the_histories(hung, page):
+def test_report_joint_maxima_equal_those_of_the_histories(hanging_result, page):
     text = Reader(page).text
-    for name in hung.joints:
-        joint = hung.joint(name)
+    for name in hanging_result.joints:
+        joint = hanging_result.joint(name)
         size = np.linalg.norm(joint.force, axis=1).max()
         assert f"{name} {joint.kind} {size:.5g}" in text
     some = np.array([0, 3, 30])
-    for loads in joint_loads(hung, some):
-        expected = np.linalg.norm(hung.joint(loads.name).moment, axis=1)[some]
+    for loads in joint_loads(hanging_result, some):
+        expected = np.linalg.norm(hanging_result.joint(loads.name).moment, axis=1)[some]
         assert loads.moment == pytest.approx(expected, abs=1e-12)
 
 
@@ -220,25 +222,25 @@ def test_report_arrays_round_trip_and_cannot_close_scripts():
     assert json.loads(text) == {"a": NASTY, "b": None}
 
 
-def test_report_command_overwrites_only_if_requested(hung, capsys):
-    page = hung.path.with_name("command.html")
-    assert main(["report", str(hung.path), "-o", str(page)]) == 0
+def test_report_command_overwrites_only_if_requested(hanging_result, capsys):
+    page = hanging_result.path.with_name("command.html")
+    assert main(["report", str(hanging_result.path), "-o", str(page)]) == 0
     assert "MB" in capsys.readouterr().out
     before = page.stat().st_mtime_ns
-    assert main(["report", str(hung.path), "-o", str(page)]) == 2
+    assert main(["report", str(hanging_result.path), "-o", str(page)]) == 2
     assert "--overwrite" in capsys.readouterr().err
     assert page.stat().st_mtime_ns == before
-    assert main(["report", str(hung.path), "-o", str(page), "--overwrite"]) == 0
+    assert main(["report", str(hanging_result.path), "-o", str(page), "--overwrite"]) == 0
     assert page.stat().st_mtime_ns > before
 
 
-def test_failed_report_leaves_the_old_page(hung, tmp_path, monkeypatch):
+def test_failed_report_leaves_the_old_page(hanging_result, tmp_path, monkeypatch):
     (tmp_path / "a.html").write_text("old")
     monkeypatch.setattr(
         "rodsim.results.atomic_write.os.replace", lambda *_: (_ for _ in ()).throw(OSError(28, "full"))
     )
     with pytest.raises(OSError, match="No space left"):
-        report(hung, tmp_path / "a.html")
+        report(hanging_result, tmp_path / "a.html")
     assert [p.name for p in tmp_path.iterdir()] == ["a.html"]
     assert (tmp_path / "a.html").read_text() == "old"
 

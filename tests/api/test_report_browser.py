@@ -19,7 +19,7 @@ WAIT = 120_000  # ms: drawn in software, on a machine that does other things
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory):
+def opened_page(tmp_path_factory):
     """The page of a cord with a box, its result, and what the browser complained about and asked for."""
     if BROWSER is None:
         pytest.skip("no browser: none of chromium, chromium-browser, google-chrome is installed")
@@ -65,7 +65,7 @@ def slide(page, k):
     )
 
 
-def drawn(page):
+def drawn_vertices(page):
     """Vertices (n, 3) of the rod that plotly draws."""
     return np.array(
         page.evaluate("""() => {
@@ -75,13 +75,13 @@ def drawn(page):
     )
 
 
-def test_report_slider_moves_the_rod(opened):
-    page, result, *_ = opened
+def test_report_slider_moves_the_rod(opened_page):
+    page, result, *_ = opened_page
     rod = result.rods[0]
     pictures = []
     for k in (0, 25):
         slide(page, k)
-        vertices = drawn(page)
+        vertices = drawn_vertices(page)
         station = np.array(page.evaluate("Array.from(rodsimReport.scene.meshes[0].station)"))
         for node, end in ((0, station == 0), (-1, station == station.max())):  # the first and the last ring
             assert vertices[end].mean(axis=0) == pytest.approx(result.rod(rod).r[k, node], abs=1e-5)
@@ -92,8 +92,8 @@ def test_report_slider_moves_the_rod(opened):
     assert page.locator("#now").text_content() == f"t = {result.t[25]:.2f} s"
 
 
-def test_report_play_advances_to_the_end_and_stops(opened):
-    page, result, *_ = opened
+def test_report_play_advances_to_the_end_and_stops(opened_page):
+    page, result, *_ = opened_page
     slide(page, 20)
     page.locator("#speed").select_option("4")
     page.locator("#play").click()
@@ -102,8 +102,8 @@ def test_report_play_advances_to_the_end_and_stops(opened):
     page.get_by_role("button", name="Play").wait_for()
 
 
-def test_colours_are_the_values_along_the_rod(opened):
-    page, result, *_ = opened
+def test_colours_are_the_values_along_the_rod(opened_page):
+    page, result, *_ = opened_page
     slide(page, 20)
     page.locator("#color").select_option("N1")
     page.evaluate("rodsimReport.player.busy")
@@ -114,8 +114,8 @@ def test_colours_are_the_values_along_the_rod(opened):
     page.locator("#color").select_option("")
 
 
-def test_report_heat_map_and_profile_show_the_strains(opened):
-    page, result, *_ = opened
+def test_report_heat_map_and_profile_show_the_strains(opened_page):
+    page, result, *_ = opened_page
     slide(page, 20)
     page.locator("#strain-component").select_option("K3")
     heat = page.evaluate("document.getElementById('chart-strains').data[0].z.map((row) => Array.from(row))")
@@ -126,8 +126,8 @@ def test_report_heat_map_and_profile_show_the_strains(opened):
     assert profile == pytest.approx(at_nodes[20], rel=1e-5, abs=1e-9)
 
 
-def test_every_chart_is_drawn_and_follows_the_slider(opened):
-    page, result, *_ = opened
+def test_every_chart_is_drawn_and_follows_the_slider(opened_page):
+    page, result, *_ = opened_page
     slide(page, 11)
     charts = page.locator(".chart")
     assert charts.count() >= 8
@@ -146,8 +146,8 @@ def test_every_chart_is_drawn_and_follows_the_slider(opened):
     assert totals == pytest.approx(result.energy["total"], rel=1e-5)
 
 
-def test_page_makes_no_requests_and_logs_no_errors(opened):
-    page, _, said, requests = opened
+def test_page_makes_no_requests_and_logs_no_errors(opened_page):
+    page, _, said, requests = opened_page
     slide(page, 5)
     assert said == []
     assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
@@ -155,9 +155,9 @@ def test_page_makes_no_requests_and_logs_no_errors(opened):
     assert page.title().startswith(NASTY)
 
 
-def test_chart_tool_bar_does_not_cover_curves_or_names(opened):
+def test_chart_tool_bar_does_not_cover_curves_or_names(opened_page):
     """plotly's buttons are buttons of the page: a rule for all of these had made them as wide as "Play"."""
-    page, *_ = opened
+    page, *_ = opened_page
     charts = page.evaluate("""() => [...document.querySelectorAll(".chart")].map((div) => {
         const box = (found) => found ? ((r) => [r.left, r.top, r.right, r.bottom])(found.getBoundingClientRect()) : null;
         const [left, top] = box(div), size = div._fullLayout._size;
@@ -176,8 +176,8 @@ def test_chart_tool_bar_does_not_cover_curves_or_names(opened):
             assert chart["bar"][3] <= chart["names"][1]
 
 
-def test_supports_and_driven_frames_are_marked(opened):
-    page, result, *_ = opened
+def test_supports_and_driven_frames_are_marked(opened_page):
+    page, result, *_ = opened_page
     names = page.evaluate('() => document.getElementById("motion-view").data.map((trace) => trace.name)')
     supports = [joint for joint in result.layout.joints if 0 in joint.frames]
     assert ("supports" in names) == bool(supports)

@@ -141,7 +141,7 @@ def two_bodies(stiffness=0.0):
     return make_system(np.ones(2), np.tile(0.25 * np.eye(3), (2, 1, 1)), rod, one)
 
 
-def flown(spoil=None, gravity=(0, 0, 0), stiffness=0.0, n=11, spoil_table=None, integrator="em"):
+def flown_result(spoil=None, gravity=(0, 0, 0), stiffness=0.0, n=11, spoil_table=None, integrator="em"):
     """Two bodies pushed along x until output 3; `spoil(state)` gives the states from output 6 on."""
     system = two_bodies(stiffness)._replace(gravity=np.array(gravity, float))
     rod = RodLayout("pair", [1, 2], [0], [0, 1], [0.01, 0.01])
@@ -162,7 +162,7 @@ def flown(spoil=None, gravity=(0, 0, 0), stiffness=0.0, n=11, spoil_table=None, 
     return writer.result()
 
 
-def pushed(**changes):
+def shift_of_state(**changes):
     """A state with `changes` added: field=(frame, axis, value)."""
 
     def spoil(state):
@@ -177,22 +177,24 @@ def pushed(**changes):
 
 # At the threshold: 2 m v dv = 1e-10 E;  2 m dv = 1e-10 sqrt(2 M E);  m dv l = 1e-10 sqrt(2 I E) with I = 1 + 2 trace/2
 AT_THRESHOLD = {
-    "energy balance": lambda x: pushed(v=[(k, 0, x * 1e-10 * ENERGY / (2 * SPEED)) for k in (1, 2)]),
-    "E + D without work": lambda x: pushed(v=[(k, 0, x * 1e-10 * ENERGY / (2 * SPEED)) for k in (1, 2)]),
-    "linear momentum": lambda x: pushed(v=[(k, 1, x * 0.5e-10 * 6.0) for k in (1, 2)]),
-    "angular momentum": lambda x: pushed(
+    "energy balance": lambda x: shift_of_state(v=[(k, 0, x * 1e-10 * ENERGY / (2 * SPEED)) for k in (1, 2)]),
+    "E + D without work": lambda x: shift_of_state(
+        v=[(k, 0, x * 1e-10 * ENERGY / (2 * SPEED)) for k in (1, 2)]
+    ),
+    "linear momentum": lambda x: shift_of_state(v=[(k, 1, x * 0.5e-10 * 6.0) for k in (1, 2)]),
+    "angular momentum": lambda x: shift_of_state(
         v=[(1, 1, -x * 1e-10 * np.sqrt(31.5)), (2, 1, x * 1e-10 * np.sqrt(31.5))]
     ),
-    "unit quaternions": lambda x: pushed(quat=[(1, 0, x * 1e-12)]),
+    "unit quaternions": lambda x: shift_of_state(quat=[(1, 0, x * 1e-12)]),
     # the model's points are 0.5 m from its middle
-    "joints, positions": lambda x: pushed(r=[(2, 0, x * 0.5e-10)]),
+    "joints, positions": lambda x: shift_of_state(r=[(2, 0, x * 0.5e-10)]),
 }
 
 
 @pytest.mark.parametrize("law", AT_THRESHOLD)
 @pytest.mark.parametrize("times", [0.95, 1.05])
 def test_law_is_violated_at_its_threshold(law, times):
-    judged = verdicts(flown(AT_THRESHOLD[law](times)))
+    judged = verdicts(flown_result(AT_THRESHOLD[law](times)))
     assert judged.pop(law) is (times < 1)
     if law not in ("energy balance", "E + D without work"):
         assert False not in judged.values()
@@ -204,9 +206,11 @@ def test_round_off_of_stiff_forces_violates_no_law():
     rounding = 4 * 0.1 * np.sqrt(10) * np.finfo(float).eps * EA * np.sqrt(2) * SPEED
     assert rounding > 100 * ROUND_OFF * ENERGY
     for times in (0.95, 1.05):
-        spoil = pushed(v=[(k, 0, (times * rounding + ROUND_OFF * ENERGY) / (2 * SPEED)) for k in (1, 2)])
-        assert verdicts(flown(spoil, stiffness=EA))["energy balance"] is (times < 1)
-        assert verdicts(flown(spoil, stiffness=1e-3 * EA))["energy balance"] is False
+        spoil = shift_of_state(
+            v=[(k, 0, (times * rounding + ROUND_OFF * ENERGY) / (2 * SPEED)) for k in (1, 2)]
+        )
+        assert verdicts(flown_result(spoil, stiffness=EA))["energy balance"] is (times < 1)
+        assert verdicts(flown_result(spoil, stiffness=1e-3 * EA))["energy balance"] is False
 
 
 def test_zero_momenta_are_scaled_by_the_model():
@@ -236,25 +240,25 @@ def test_energy_without_work_is_judged_with_what_was_dissipated():
     def slowed(state):
         return state._replace(v=state.v / 3, totals=state.totals + np.array([0, 8.0]))
 
-    audited = audit(flown(slowed))
+    audited = audit(flown_result(slowed))
     assert audited.energy_drift < 1e-15
     assert {v.law: v.kept for v in audited.verdicts}["E + D without work"] is True
-    assert verdicts(flown(lambda state: state._replace(v=state.v / 3)))["E + D without work"] is False
+    assert verdicts(flown_result(lambda state: state._replace(v=state.v / 3)))["E + D without work"] is False
 
 
 def test_gravity_is_known_from_the_stored_system():
-    falling = pushed(v=[(k, 2, -1.0) for k in (1, 2)])
-    assert verdicts(flown(falling, gravity=(0, 0, -9.81)))["linear momentum"] is True
-    assert verdicts(flown(falling))["linear momentum"] is False
+    falling = shift_of_state(v=[(k, 2, -1.0) for k in (1, 2)])
+    assert verdicts(flown_result(falling, gravity=(0, 0, -9.81)))["linear momentum"] is True
+    assert verdicts(flown_result(falling))["linear momentum"] is False
 
 
 def test_energy_is_not_judged_for_integrators_without_that_invariant():
-    spoil = pushed(v=[(1, 0, 1e-3)])
-    audited = audit(flown(spoil, integrator="VI-A(0.5)"))
+    spoil = shift_of_state(v=[(1, 0, 1e-3)])
+    audited = audit(flown_result(spoil, integrator="VI-A(0.5)"))
     assert audited.ok
     assert "'VI-A(0.5)' need not keep it" in audited.text()
-    assert not audit(flown(spoil, integrator="em4")).ok
-    assert not audit(flown(pushed(quat=[(1, 0, 1e-9)]), integrator="VI-A(0.5)")).ok
+    assert not audit(flown_result(spoil, integrator="em4")).ok
+    assert not audit(flown_result(shift_of_state(quat=[(1, 0, 1e-9)]), integrator="VI-A(0.5)")).ok
 
 
 @pytest.mark.parametrize("spin", [0.5, 1e-13])

@@ -28,7 +28,7 @@ def content(file):
 
 
 # name -> what it makes of a result, or of a path, in a folder
-MAKES = {
+PRODUCTS = {
     "audit": lambda call, folder: call().text(),
     "local_audit": lambda call, folder: call().text(),
     "plot": lambda call, folder: content_of_plot(call, folder),
@@ -44,7 +44,7 @@ def content_of_plot(call, folder):
     return [line.get_ydata().tobytes() for line in figure.axes[0].lines], (folder / "a.png").exists()
 
 
-@pytest.mark.parametrize("name", MAKES)
+@pytest.mark.parametrize("name", PRODUCTS)
 def test_path_result_and_method_are_equivalent(name, path, tmp_path):
     function, result = getattr(rodsim, name), Result.load(path)
     made = []
@@ -53,7 +53,7 @@ def test_path_result_and_method_are_equivalent(name, path, tmp_path):
     ):
         folder = tmp_path / "files"  # the same name each time: it is in some files
         folder.mkdir()
-        made.append(MAKES[name](lambda *args, f=first, **options: f[0](*f[1:], *args, **options), folder))
+        made.append(PRODUCTS[name](lambda *args, f=first, **options: f[0](*f[1:], *args, **options), folder))
         folder.rename(tmp_path / f"files{k}")
     assert made[0]
     assert made[1:] == made[:1] * 3
@@ -80,7 +80,7 @@ def test_view_reads_its_file_before_opening_a_display(tmp_path):
         rodsim.view(tmp_path / "no.vtkhdf")
 
 
-@pytest.mark.parametrize("name", [*MAKES, "view"])
+@pytest.mark.parametrize("name", [*PRODUCTS, "view"])
 def test_methods_have_the_arguments_of_their_function(name):
     function = inspect.signature(getattr(rodsim, name)).parameters
     method = inspect.signature(getattr(Result, name)).parameters
@@ -89,7 +89,7 @@ def test_methods_have_the_arguments_of_their_function(name):
     ] == [(parameter.name, parameter.default, parameter.kind) for parameter in list(function.values())[1:]]
 
 
-@pytest.mark.parametrize("name", MAKES)
+@pytest.mark.parametrize("name", PRODUCTS)
 def test_non_results_and_missing_paths_are_rejected(name, tmp_path):
     function = getattr(rodsim, name)
     files = {"export": "a.pvd", "report": "a.html", "render_movie": "a.gif"}

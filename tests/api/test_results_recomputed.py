@@ -16,7 +16,7 @@ from rodsim.results.drawing import POINT_ARRAYS
 from tests.support.results_sample import without_digests
 
 
-def everything_moves():
+def moving_model():
     """A rod and a box that fly, joined by a spring, a hinge between two boxes, a torsion spring."""
     model = Model("all", gravity=(0, 0, -9.81))
     section = Section.circular(0.01, Material(E=1e7, nu=0.3, density=1000.0))
@@ -30,21 +30,21 @@ def everything_moves():
 
 
 @pytest.fixture(scope="module")
-def sound(tmp_path_factory):
+def sound_file(tmp_path_factory):
     """A result of 11 outputs as a file that nobody has touched."""
     path = tmp_path_factory.mktemp("audit") / "sound.vtkhdf"
-    simulate(everything_moves(), 0.1, 0.01, output=path)
+    simulate(moving_model(), 0.1, 0.01, output=path)
     assert audit(Result.load(path)).ok
     return path
 
 
 @pytest.fixture
-def tampered(sound, tmp_path):
+def tampered_file(sound_file, tmp_path):
     """A copy of that file whose array of this name is changed."""
 
     def made(name, change):
         path = tmp_path / "tampered.vtkhdf"
-        shutil.copy(sound, path)
+        shutil.copy(sound_file, path)
         with h5py.File(path, "r+") as file:
             array = file[name][...]
             change(array)
@@ -65,11 +65,11 @@ def times_ten(array):
     array *= 10
 
 
-def zeroed(array):
+def set_zero(array):
     array[...] = 0
 
 
-def one_more(array):
+def add_1e_6(array):
     array[4] += 1e-6
 
 
@@ -83,23 +83,23 @@ TAMPERED = {
     "v, joints": ("rodsim/v", at_output_4(2, 0, 1e-6), "table", "velocity_constraint", 4),
     "v times ten": ("rodsim/v", times_ten, "table", "Px", 0),
     "Omega": ("rodsim/Omega", at_output_4(1, 2, 1e-6), "table", "Lz", 4),
-    "no positions": ("rodsim/r", zeroed, "table", "gravity", 0),
-    "angle": ("rodsim/own", one_more, "table", "spring", 4),
-    "totals": ("rodsim/totals", one_more, "table", "dissipation", 4),
+    "no positions": ("rodsim/r", set_zero, "table", "gravity", 0),
+    "angle": ("rodsim/own", add_1e_6, "table", "spring", 4),
+    "totals": ("rodsim/totals", add_1e_6, "table", "dissipation", 4),
     "table": ("rodsim/audit", lambda array: array[:, 0].__iadd__(1e-6), "table", "kinetic", 0),
     "strains": ("rodsim/strains", at_output_4(1, 3, 1e-6), "elements", "strains", 4),
     "stresses": ("rodsim/stresses", at_output_4(1, 3, 1e-6), "elements", "stresses", 4),
-    "points": ("VTKHDF/rod/Points", one_more, "drawing", "points", 0),
+    "points": ("VTKHDF/rod/Points", add_1e_6, "drawing", "points", 0),
     "drawn velocity": ("VTKHDF/rod/PointData/velocity", times_ten, "drawing", "velocity", 0),
-    "drawn quaternions": ("VTKHDF/a/PointData/quaternion", zeroed, "drawing", "quaternion", 0),
-    "times": ("VTKHDF/Steps/Values", one_more, "drawing", "times", 4),
+    "drawn quaternions": ("VTKHDF/a/PointData/quaternion", set_zero, "drawing", "quaternion", 0),
+    "times": ("VTKHDF/Steps/Values", add_1e_6, "drawing", "times", 4),
 }
 
 
 @pytest.mark.parametrize("what", TAMPERED)
-def test_audit_names_inconsistent_fields(what, tampered, capsys):
+def test_audit_names_inconsistent_fields(what, tampered_file, capsys):
     name, change, part, number, output = TAMPERED[what]
-    assert main(["audit", str(tampered(name, change)), "--json"]) == 4
+    assert main(["audit", str(tampered_file(name, change)), "--json"]) == 4
     printed = json.loads(capsys.readouterr().out)
     of_number = [d for d in printed["differences"] if (d["part"], d["what"]) == (part, number)]
     assert [d["output"] for d in of_number] == [output], printed["differences"]
@@ -107,14 +107,14 @@ def test_audit_names_inconsistent_fields(what, tampered, capsys):
 
 
 @pytest.mark.parametrize("name", POINT_ARRAYS)
-def test_drawn_arrays_are_audited_to_single_precision(name, tampered):
+def test_drawn_arrays_are_audited_to_single_precision(name, tampered_file):
     """One number of output 4 off by 1e-4 of the largest; single precision is 1e-7 of it."""
 
     def change(array):
         of_output = array.reshape(11, -1)
         of_output[4, 2] += 1e-4 * np.abs(of_output[4]).max()
 
-    path = tampered(f"VTKHDF/rod/PointData/{name}", change)
+    path = tampered_file(f"VTKHDF/rod/PointData/{name}", change)
     differences = [(d.part, d.what, d.output, d.outputs) for d in audit(Result.load(path)).differences]
     assert differences == [("drawing", name, 4, 1)]
 
@@ -122,7 +122,7 @@ def test_drawn_arrays_are_audited_to_single_precision(name, tampered):
 @pytest.mark.parametrize("twist", [False, True])
 def test_spring_energies_are_audited_to_round_off(twist):
     """1e-10 of them is seen: they are known to some 1e-14."""
-    model = everything_moves()
+    model = moving_model()
     if twist:
         del model.springs["spring"]
     result = simulate(model, 0.05, 0.01)
@@ -137,23 +137,23 @@ def test_spring_energies_are_audited_to_round_off(twist):
 @pytest.mark.parametrize("block", [1, audit_recomputation.BLOCK])
 def test_audit_recomputes_results_in_memory(block, monkeypatch):
     monkeypatch.setattr(audit_recomputation, "BLOCK", block)
-    result = simulate(everything_moves(), 0.05, 0.01)
+    result = simulate(moving_model(), 0.05, 0.01)
     assert audit(result).ok
     assert audit(result).recomputed
     result._source._arrays["v"][3] *= 10
     assert {d.output for d in audit(result).differences} == {3}
 
 
-def test_audit_does_not_depend_on_the_block_size(sound, monkeypatch):
-    expected = audit(Result.load(sound))
+def test_audit_does_not_depend_on_the_block_size(sound_file, monkeypatch):
+    expected = audit(Result.load(sound_file))
     monkeypatch.setattr(audit_recomputation, "BLOCK", 1)
-    parts = audit(Result.load(sound))
+    parts = audit(Result.load(sound_file))
     for field, value in vars(expected).items():
         close = pytest.approx(value, rel=1e-6, abs=1e-15) if isinstance(value, float) else value
         assert getattr(parts, field) == close, field
 
 
-def older(path):
+def write_as_older_version(path):
     """The file as older versions wrote it: without the system, with its constraints."""
     with h5py.File(path, "r+") as file:
         without_digests(file)
@@ -163,15 +163,15 @@ def older(path):
         del layout["system"]
 
 
-def test_older_file_is_audited_as_far_as_possible(sound, tmp_path):
+def test_older_file_is_audited_as_far_as_possible(sound_file, tmp_path):
     path = tmp_path / "older.vtkhdf"
-    shutil.copy(sound, path)
-    older(path)
+    shutil.copy(sound_file, path)
+    write_as_older_version(path)
     audited = audit(Result.load(path))
     assert audited.ok
     assert not audited.recomputed
     assert "not recomputed" in audited.text()
-    assert audited.energy_balance == pytest.approx(audit(Result.load(sound)).energy_balance, abs=1e-15)
+    assert audited.energy_balance == pytest.approx(audit(Result.load(sound_file)).energy_balance, abs=1e-15)
     with h5py.File(path, "r+") as file:
         file["rodsim/r"][4, 1] += 1e-6
     assert {d.what for d in audit(Result.load(path)).differences} == {"constraint", "points", "displacement"}

@@ -37,7 +37,7 @@ run: {t_end: 1, dt: 0.005}
 
 
 @pytest.fixture
-def changed(tmp_path):
+def scene_with_change(tmp_path):
     """The model of a scene in which one thing is another."""
 
     def of(old, new, text=SCENE):
@@ -84,8 +84,8 @@ run: {t_end: 1, dt: 0.1}
         ("asin(1) + acos(1) + atan(0) + abs(-2) + sqrt(4)", math.pi / 2 + 4),
     ],
 )
-def test_expressions_are_evaluated_like_python(text, value, changed):
-    assert changed("NUMBER", json.dumps(f"={text}"), NUMBER).gravity[2] == value
+def test_expressions_are_evaluated_like_python(text, value, scene_with_change):
+    assert scene_with_change("NUMBER", json.dumps(f"={text}"), NUMBER).gravity[2] == value
 
 
 NO_ARITHMETIC = {  # why, and of what
@@ -106,25 +106,25 @@ NO_ARITHMETIC = {  # why, and of what
 @pytest.mark.parametrize(
     ("text", "why"), [(text, why) for why in NO_ARITHMETIC for text in NO_ARITHMETIC[why]]
 )
-def test_expressions_reject_non_arithmetic(text, why, changed):
+def test_expressions_reject_non_arithmetic(text, why, scene_with_change):
     with pytest.raises(SceneError, match=why) as caught:
-        changed("NUMBER", json.dumps(f"={text}"), NUMBER)
+        scene_with_change("NUMBER", json.dumps(f"={text}"), NUMBER)
     assert caught.value.problems[0][1] == 2
 
 
-def test_expressions_are_accepted_for_all_numbers(changed):
-    model = changed("mass: 0.02", "mass: =0.02")
+def test_expressions_are_accepted_for_all_numbers(scene_with_change):
+    model = scene_with_change("mass: 0.02", "mass: =0.02")
     box, arm = model.bodies["gripper"].properties, model.rods["arm"]
     assert (box.x, box.y, box.z) == (0.3 / 15, 0.3 / 15, 0.3 / 15)
     assert arm.n_elements == 16
     assert arm.section.mass_per_length == pytest.approx(1070 * np.pi * (0.04 * 0.3) ** 2, rel=1e-15)
 
 
-def test_parameters_are_evaluated_once(changed):
+def test_parameters_are_evaluated_once(scene_with_change):
     """Were each looked up anew, forty of them, each twice the one before, would take 2^40 steps."""
     chain = ", ".join(f"p{k}: =p{k - 1} + p{k - 1}" for k in range(1, 41))
     text = NUMBER.replace("n: 12", f"n: 12, p0: 1, {chain}")
-    assert changed("NUMBER", "=p40", text).gravity[2] == 2**40
+    assert scene_with_change("NUMBER", "=p40", text).gravity[2] == 2**40
 
 
 @pytest.mark.parametrize("template", ["soft-arm", "mechanism"])
@@ -148,8 +148,8 @@ def test_published_schema_accepts_expressions(template, tmp_path, monkeypatch, c
 
 
 @pytest.mark.parametrize("length", [0.2, 0.3, 0.4])
-def test_a_body_placed_at_a_point_of_a_rod_follows_it(length, changed):
-    model = changed("length: 0.3", f"length: {length}")
+def test_a_body_placed_at_a_point_of_a_rod_follows_it(length, scene_with_change):
+    model = scene_with_change("length: 0.3", f"length: {length}")
     side = length / 15
     assert np.allclose(model.rods["arm"].end.position, [0, 0, -length], rtol=0, atol=1e-15)
     assert np.allclose(model.bodies["gripper"].position, [0, 0, -length - side / 2], rtol=0, atol=1e-15)
@@ -158,8 +158,8 @@ def test_a_body_placed_at_a_point_of_a_rod_follows_it(length, changed):
     assert np.allclose(x, [0, 0, -1], rtol=0, atol=1e-15)
 
 
-def test_offset_is_in_world_axes_or_rotated_with_the_part(changed):
-    model = changed(
+def test_offset_is_in_world_axes_or_rotated_with_the_part(scene_with_change):
+    model = scene_with_change(
         "offset: [=side/2, 0, 0]}}\n    orientation: {of: {rod: arm, s: 1}}",
         "offset: [0.1, 0, 0]}, plus: [0.02, 0, 0.3]}\n"
         "    orientation: {of: {rod: arm, s: 1}, turned: {axis: [1, 0, 0], angle_deg: 90}}",
@@ -197,8 +197,8 @@ run: {t_end: 1, dt: 0.1}
 """
 
 
-def test_parts_may_be_placed_at_each_other_in_any_order(changed):
-    model = changed("run:", "run:", CHAIN)
+def test_parts_may_be_placed_at_each_other_in_any_order(scene_with_change):
+    model = scene_with_change("run:", "run:", CHAIN)
     assert list(model.bodies) == ["c", "b"]
     assert list(model.rods) == ["late", "early", "ring"]
     c = model.bodies["c"].position
@@ -212,7 +212,7 @@ def test_parts_may_be_placed_at_each_other_in_any_order(changed):
     assert np.allclose(model.others["soft"].at, [1, 2, 0], rtol=0, atol=1e-15)
 
 
-WRONG = [
+INVALID = [
     (SCENE, "=-length", "=-lenght", 12, "did you mean 'length'"),
     (SCENE, "=length/15", "=side", 2, "go round in a circle, side -> side"),
     (SCENE, "length: 0.3", "length: =side*15", 2, r"go round in a circle, (side -> length|length -> side)"),
@@ -232,10 +232,12 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("text", "old", "new", "line", "words"), WRONG)
-def test_wrong_expression_or_placement_is_reported_with_its_line(text, old, new, line, words, changed):
+@pytest.mark.parametrize(("text", "old", "new", "line", "words"), INVALID)
+def test_wrong_expression_or_placement_is_reported_with_its_line(
+    text, old, new, line, words, scene_with_change
+):
     with pytest.raises(SceneError, match=words) as caught:
-        changed(old, new, text)
+        scene_with_change(old, new, text)
     assert caught.value.problems[0][1] == line
 
 

@@ -80,16 +80,16 @@ def test_synonyms_in_python_give_the_canonical_kind():
     assert load.described()["kind"] == "moment"
 
 
-BROKEN = {
+INVALID = {
     "no axis": ("axis: [0, 1, 0]", "length: 1", "give `axis:`"),
     "an axis too much": ("at: [1, 0, 0]}", "at: [1, 0, 0], axis: [0, 1, 0]}", "leave `axis:` out"),
     "no place": (", at: [1, 0, 0]}", "}", "give `at:`"),
 }
 
 
-@pytest.mark.parametrize("case", BROKEN)
+@pytest.mark.parametrize("case", INVALID)
 def test_command_line_messages_advise_in_scene_terms(case, tmp_path, capsys):
-    old, new, advice = BROKEN[case]
+    old, new, advice = INVALID[case]
     text = SCENE.format(**CANONICAL)
     assert old in text
     file = tmp_path / "scene.yaml"

@@ -50,7 +50,7 @@ run: {t_end: 0.05, dt: 0.01, integrator: em-ggl}
 """
 
 
-def moving():
+def moving_model():
     model = Model("everything that moves", gravity=(0, 0, -9.81))
     arm = model.add_body("arm", Box(1.0, 0.1, 0.2, density=100), position=(0.5, 2, 0))
     sledge = model.add_body("sledge", Box(1.0, 0.1, 0.2, density=100), position=(0, 4, 0))
@@ -117,7 +117,7 @@ def loaded(folder, text):
     return Model.load(path)
 
 
-@pytest.mark.parametrize(("text", "calls"), [(MOTION, moving), (SECTIONS, with_sections)])
+@pytest.mark.parametrize(("text", "calls"), [(MOTION, moving_model), (SECTIONS, with_sections)])
 def test_scene_equals_the_model_of_the_same_calls(text, calls, tmp_path):
     one, other = loaded(tmp_path, text).build(), calls().build()
     assert fingerprint(one.system) == fingerprint(other.system)

@@ -21,7 +21,7 @@ def scene_file(tmp_path):
     return written(tmp_path)
 
 
-def here(base, parameters, *measures, **options):
+def sweep_in_process(base, parameters, *measures, **options):
     """The study in this process."""
     return sweep(base, parameters, *measures, workers=0, progress=False, **options)
 
@@ -35,7 +35,7 @@ def test_failed_case_is_reported_and_others_continue():
             raise ValueError(f"x is {x}")
         return {"y": 1.0 / x if x else np.nan}
 
-    study = here(f, {"x": [0, 1, 2, 3]})
+    study = sweep_in_process(f, {"x": [0, 1, 2, 3]})
     assert list(study.frame.error) == ["", "", "ValueError: x is 2", ""]
     assert study.failed == {2: "ValueError: x is 2"}
     assert np.array_equal(study.frame.y, [np.nan, 1.0, np.nan, 1 / 3], equal_nan=True)
@@ -43,14 +43,16 @@ def test_failed_case_is_reported_and_others_continue():
 
 def test_study_case_with_invalid_value_fails_with_file_line_and_remedy(scene_file):
     """In the middle: the ends are looked at before anything runs."""
-    study = here(scene_file, {"rods.cord.n_elements": [1, 2.5, 4]}, ["final energy.total"])
+    study = sweep_in_process(scene_file, {"rods.cord.n_elements": [1, 2.5, 4]}, ["final energy.total"])
     assert list(study.failed) == [1]
     assert "scene.yaml:7: rod 'cord': n_elements = 2.5" in study.failed[1]
 
 
 def test_study_saves_selected_results(scene_file, tmp_path):
     measures = {"E": "final energy.total"}
-    study = here(scene_file, {"sections.thin.EI": [5, 10]}, measures, folder=tmp_path / "out", keep=[1])
+    study = sweep_in_process(
+        scene_file, {"sections.thin.EI": [5, 10]}, measures, folder=tmp_path / "out", keep=[1]
+    )
     assert study.result_file(0) is None
     assert Result.load(study.result_file(1)).energy["total"][-1] == study.frame.E[1]
 
@@ -71,7 +73,7 @@ def test_mesh_is_sent_with_its_case(tmp_path):
         file.unlink(missing_ok=True)
         return result.energy["kinetic"][-1]
 
-    study = here(scene, {"bodies.stone.shape.scale": [1.0, 2.0]}, {"E": without_file})
+    study = sweep_in_process(scene, {"bodies.stone.shape.scale": [1.0, 2.0]}, {"E": without_file})
     assert not file.exists()
     assert study.failed == {}
     assert list(study.frame.E) == pytest.approx([0.5, 4.0])  # 6 kg/m^3 in a sixth of a cube
@@ -83,7 +85,9 @@ def test_mesh_is_sent_with_its_case(tmp_path):
     ids=["model", "function"],
 )
 def test_study_of_a_model_or_function_varies_run_settings(base, parameters):
-    study = here(ball() if base is Model else base, parameters, {"end": lambda r: r.t[-1]}, dt=0.01)
+    study = sweep_in_process(
+        ball() if base is Model else base, parameters, {"end": lambda r: r.t[-1]}, dt=0.01
+    )
     assert list(study.frame.end) == pytest.approx([0.05])
 
 
@@ -95,16 +99,16 @@ def ball():
 
 def test_run_parameter_overrides_the_study_setting(scene_file):
     measures = {"steps": lambda r: r.step[-1], "end": lambda r: r.t[-1]}
-    study = here(scene_file, {"run.dt": [0.05]}, measures, dt=0.01, t_end=0.1)
+    study = sweep_in_process(scene_file, {"run.dt": [0.05]}, measures, dt=0.01, t_end=0.1)
     assert study.failed == {}
     assert (study.frame.steps[0], study.frame.end[0]) == (2, pytest.approx(0.1))
 
 
 def test_a_function_receives_the_seed_of_its_case():
-    study = here(lambda x, seed: {"y": 10 * x + seed}, {"x": [1, 2]}, seeds=[3, 5])
+    study = sweep_in_process(lambda x, seed: {"y": 10 * x + seed}, {"x": [1, 2]}, seeds=[3, 5])
     assert list(study.frame.y) == [13, 23, 15, 25]
     with pytest.raises(StudyError, match="it needs 'seed'; give that parameter"):
-        here(lambda x, seed: {"y": x}, {"x": [1]})
+        sweep_in_process(lambda x, seed: {"y": x}, {"x": [1]})
 
 
 # --- tables, pictures
@@ -119,7 +123,7 @@ def grid_study():
         return {"z": x + 10 * y, "below": -x}
 
     x = {"low": 1.0, "high": 1000.0, "n": 4, "scale": "log", "unit": "m"}
-    return here(f, {"x": x, "y": [0.0, 1.0, 2.0]})
+    return sweep_in_process(f, {"x": x, "y": [0.0, 1.0, 2.0]})
 
 
 def test_study_table_round_trips_bitwise(grid_study, tmp_path):
@@ -146,14 +150,16 @@ def test_grid_dataset_has_one_axis_for_each_parameter(grid_study):
 
 def test_grid_dataset_with_seeds_is_labelled_correctly():
     """Cases go through the grid once for each seed, and axes are in the order of the values given."""
-    data = here(lambda x, seed: {"z": 10 * x + seed}, {"x": [2, -1, 1]}, seeds=[5, 3]).dataset
+    data = sweep_in_process(lambda x, seed: {"z": 10 * x + seed}, {"x": [2, -1, 1]}, seeds=[5, 3]).dataset
     assert data["z"].dims == ("x", "seed")
     assert data["x"].values.tolist() == [2, -1, 1]
     assert np.array_equal(10 * data["x"] + data["seed"], data["z"])
 
 
 def test_sample_dataset_has_parameters_as_coordinates():
-    data = here(lambda x, y: {"z": x + 10 * y}, {"x": [1, 2, 4], "y": [3, 1, 2]}, design="list").dataset
+    data = sweep_in_process(
+        lambda x, y: {"z": x + 10 * y}, {"x": [1, 2, 4], "y": [3, 1, 2]}, design="list"
+    ).dataset
     assert data["z"].dims == ("case",)
     assert np.array_equal(data["x"].values + 10 * data["y"].values, data["z"].values)
 
@@ -184,14 +190,14 @@ def test_impossible_study_plots_are_rejected_with_remedy(grid_study, columns, op
 
 
 def test_logarithmic_plot_omits_negative_values(tmp_path):
-    study = here(lambda x: {"m": x}, {"x": [-1.0, 1.0, 10.0]})
+    study = sweep_in_process(lambda x: {"m": x}, {"x": [-1.0, 1.0, 10.0]})
     assert study.plot("x", "m", path=tmp_path / "some.png", kind="scatter", log=["m"]).stat().st_size > 5000
 
 
 # --- the journal
 
 
-def wild(x):
+def case_with_odd_values(x):
     """Numbers that need all their digits, that are none, and no numbers at all."""
     if x == 2:
         raise ValueError("failed: é")
@@ -201,12 +207,14 @@ def wild(x):
 def test_study_journal_is_exact_and_torn_lines_are_rerun(tmp_path):
     pd = pytest.importorskip("pandas")
     journal = tmp_path / "cases.jsonl"
-    first = here(wild, {"x": [1, 2]}, folder=tmp_path).frame
+    first = sweep_in_process(case_with_odd_values, {"x": [1, 2]}, folder=tmp_path).frame
     complete = journal.read_bytes()
     journal.write_bytes(complete[:-20])
     for _ in range(2):  # on a line of its own, and then no more
         pd.testing.assert_frame_equal(
-            here(wild, {"x": [1, 2]}, folder=tmp_path).frame, first, check_exact=True
+            sweep_in_process(case_with_odd_values, {"x": [1, 2]}, folder=tmp_path).frame,
+            first,
+            check_exact=True,
         )
         one, torn, other = journal.read_bytes().splitlines()
         assert [one, torn] == complete[:-20].splitlines()
@@ -220,7 +228,7 @@ def test_study_journal_is_valid_json_and_old_nan_lines_are_read(tmp_path):
         raise AssertionError(word)
 
     def again():
-        return str(here(wild, {"x": [float("inf"), 1]}, folder=tmp_path).frame)
+        return str(sweep_in_process(case_with_odd_values, {"x": [float("inf"), 1]}, folder=tmp_path).frame)
 
     file = tmp_path / "cases.jsonl"
     values = again()
@@ -247,9 +255,9 @@ def test_full_disk_is_reported_and_the_folder_is_unlocked(tmp_path):
 def test_study_folder_accepts_one_writer(tmp_path):
     home = StudyFolder(tmp_path)
     with pytest.raises(BlockingIOError, match="is being written"):
-        here(lambda x: {"y": 1.0}, {"x": [0]}, folder=tmp_path)
+        sweep_in_process(lambda x: {"y": 1.0}, {"x": [0]}, folder=tmp_path)
     home.close()
-    assert here(lambda x: {"y": 1.0}, {"x": [0]}, folder=tmp_path).failed == {}
+    assert sweep_in_process(lambda x: {"y": 1.0}, {"x": [0]}, folder=tmp_path).failed == {}
 
 
 # --- what is refused
@@ -262,7 +270,7 @@ parameters:
 measures:
   far: final bodies.ball.displacement.norm
 """
-REFUSED = [
+REJECTED = [
     ("", "", None),  # as it is, it runs
     ("values: [5, 10]", "valves: [5, 10]", ":4: parameters: the key 'valves' is not known here; did you mean 'values'"),
     ("sections.thin.EI", "sections.thick.EI", ":4: parameter 'EI': .*did you mean 'thin'"),
@@ -291,7 +299,7 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("old", "new", "pattern"), REFUSED)
+@pytest.mark.parametrize(("old", "new", "pattern"), REJECTED)
 def test_invalid_study_is_rejected_with_file_line_and_remedy(scene_file, old, new, pattern, capsys):
     file = scene_file.parent / "study.yaml"
     file.write_text(STUDY.replace(old, new, 1))
@@ -311,10 +319,10 @@ def test_only_cases_of_the_design_are_checked_before_the_run(tmp_path):
         "out": {"path": "rods.cord.section.outer_radius", "values": [1, 3]},
         "in": {"path": "rods.cord.section.inner_radius", "values": [0.5, 2]},
     }
-    assert here(scene, parameters, design="list", t_end=0.01).failed == {}
+    assert sweep_in_process(scene, parameters, design="list", t_end=0.01).failed == {}
     parameters["in"]["values"] = [0.5, 4]
     with pytest.raises(StudyError, match="case 1, out = 3, in = 4: "):
-        here(scene, parameters, design="list")
+        sweep_in_process(scene, parameters, design="list")
 
 
 # --- refinement

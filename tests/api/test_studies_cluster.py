@@ -30,7 +30,7 @@ MEASURES = {"far": "final rods.spaghetti.end.displacement.norm", "E": "final ene
 SQUARES = [float(x * x) for x in range(12) if x not in (5, 7)]  # of `deadly`
 
 
-def listening(x):
+def listening_ports(x):
     """Ports on which the study and its workers listen, and threads of the libraries of a worker."""
     study = psutil.Process(os.getppid())
     connections = [
@@ -44,7 +44,7 @@ def test_local_workers_use_no_port_and_one_thread(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     me = psutil.Process()
     before = sum(c.status == psutil.CONN_LISTEN for c in me.net_connections("inet"))
-    frame = sweep(listening, {"x": [0]}, workers=1, progress=False).frame
+    frame = sweep(listening_ports, {"x": [0]}, workers=1, progress=False).frame
     assert (frame.ports[0], frame.threads[0]) == (before, 1)
     assert os.environ["OMP_NUM_THREADS"] == "7"
 

@@ -95,7 +95,7 @@ def test_support_symbols_do_not_change_part_colours(color):
 # --- axes and a scale
 
 
-def found(picture, color):
+def pixels_of(picture, color):
     """(n, 2) pixels (x, y) of a colour."""
     near = np.abs(picture.astype(int) - np.round(255 * color)).max(axis=2) < 12
     return np.argwhere(near)[:, ::-1]
@@ -115,13 +115,13 @@ def test_coordinate_axes_follow_the_camera():
         (np.array([[0.0, 1, 0], [-1, 0, 0], [0, 0, 1]]), None, 0),
     ):
         picture = with_axes(axes, 0.01, (1600, 1200))
-        middle = found(picture, support_symbols.AXES[up])[:, 0].mean()
-        low = found(picture, support_symbols.AXES[up])[:, 1].max()
+        middle = pixels_of(picture, support_symbols.AXES[up])[:, 0].mean()
+        low = pixels_of(picture, support_symbols.AXES[up])[:, 1].max()
         if right is not None:
-            assert found(picture, support_symbols.AXES[right])[:, 0].mean() > middle + 5
-            assert found(picture, support_symbols.AXES[right])[:, 1].mean() > low - 30
+            assert pixels_of(picture, support_symbols.AXES[right])[:, 0].mean() > middle + 5
+            assert pixels_of(picture, support_symbols.AXES[right])[:, 1].mean() > low - 30
         else:
-            assert found(picture, support_symbols.AXES[1])[:, 0].mean() < middle - 5
+            assert pixels_of(picture, support_symbols.AXES[1])[:, 0].mean() < middle - 5
         assert picture[400:].min() == picture[:, :1200].min() == 255  # nowhere else
 
 
@@ -150,8 +150,8 @@ def test_axes_and_scale_are_drawn_unless_labels_are_disabled():
     size = (1200, 800)
     bare, labelled = (render(result, times=0.0, size=size, labels=labels) for labels in (False, True))
     for axis in support_symbols.AXES:
-        assert len(found(labelled, axis)) > len(found(bare, axis)) + 10
-    assert found(labelled, labels.INK).size > found(bare, labels.INK).size
+        assert len(pixels_of(labelled, axis)) > len(pixels_of(bare, axis)) + 10
+    assert pixels_of(labelled, labels.INK).size > pixels_of(bare, labels.INK).size
 
 
 @pytest.mark.parametrize("where", range(4))

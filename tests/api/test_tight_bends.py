@@ -42,7 +42,7 @@ def wound(bend: float, itself: bool = True) -> Model:
     return model
 
 
-def heard(model: Model) -> list[str]:
+def audit_warnings(model: Model) -> list[str]:
     with warnings.catch_warnings(record=True) as all_of_them:
         warnings.simplefilter("always")
         simulate(model, 2e-4, 1e-4, progress=False)
@@ -51,7 +51,7 @@ def heard(model: Model) -> list[str]:
 
 @pytest.mark.parametrize(("bend", "itself"), [(1.1 * RADIUS, True), (0.9 * RADIUS, False)])
 def test_gently_bent_rods_give_no_warning(bend: float, itself: bool) -> None:
-    assert heard(wound(bend, itself)) == []
+    assert audit_warnings(wound(bend, itself)) == []
 
 
 def test_rods_bent_tighter_than_their_radius_are_reported_with_time_and_remedy(tmp_path) -> None:

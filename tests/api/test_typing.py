@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 SCRIPT = Path(__file__).parent / "typed_script.py"
 ROOT = Path(__file__).parents[2]
 # what a user may get wrong -> (text of the script, what stands there instead)
-WRONG = {
+MISTAKES = {
     "joint": ('"spherical"', '"sphericall"'),
     "name": ("from rodsim import Box, ", "from rodsim import Box, Boxx, "),
     "argument": ("n_elements=4", "elements=4"),
@@ -23,12 +23,12 @@ WRONG = {
 
 
 @pytest.fixture(scope="module")
-def scripts(tmp_path_factory):
+def write_scripts(tmp_path_factory):
     """The script, and one for each mistake."""
-    folder = tmp_path_factory.mktemp("scripts")
+    folder = tmp_path_factory.mktemp("write_scripts")
     text = SCRIPT.read_text(encoding="utf-8")
     (folder / "right.py").write_text(text, encoding="utf-8")
-    for name, (correct, instead) in WRONG.items():
+    for name, (correct, instead) in MISTAKES.items():
         assert correct in text
         (folder / f"wrong_{name}.py").write_text(text.replace(correct, instead, 1), encoding="utf-8")
     return folder
@@ -37,7 +37,7 @@ def scripts(tmp_path_factory):
 def check(scripts, said, output):
     """In each file with a mistake its line is the first that is told, of (file, line), and nothing in the right one."""
     expected = {}
-    for name, (_, instead) in WRONG.items():
+    for name, (_, instead) in MISTAKES.items():
         file = scripts / f"wrong_{name}.py"
         lines = file.read_text(encoding="utf-8").splitlines()
         expected[file.stem] = next(k for k, line in enumerate(lines, 1) if instead in line)
@@ -47,32 +47,34 @@ def check(scripts, said, output):
     assert reported == expected, output
 
 
-def test_mypy_accepts_the_script_and_reports_each_error(scripts):
-    files = sorted(str(path) for path in scripts.glob("*.py"))
+def test_mypy_accepts_the_script_and_reports_each_error(write_scripts):
+    files = sorted(str(path) for path in write_scripts.glob("*.py"))
     command = f"{sys.executable} -m mypy --strict --follow-imports silent --config-file /dev/null".split()
     done = subprocess.run(
-        [*command, "--ignore-missing-imports", "--cache-dir", str(scripts / "cache"), "--output", "json", *files],
-        capture_output=True, text=True, cwd=scripts, env={"MYPYPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
+        [*command, "--ignore-missing-imports", "--cache-dir", str(write_scripts / "cache"), "--output", "json", *files],
+        capture_output=True, text=True, cwd=write_scripts, env={"MYPYPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
     )  # fmt: skip
     said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     errors = [(entry["file"], entry["line"]) for entry in said if entry["severity"] == "error"]
-    check(scripts, errors, done.stdout + done.stderr)
+    check(write_scripts, errors, done.stdout + done.stderr)
 
 
-def test_pyright_accepts_the_script_and_reports_each_error(scripts):
+def test_pyright_accepts_the_script_and_reports_each_error(write_scripts):
     if shutil.which("pyright", path=str(Path(sys.executable).parent)) is None:
         pytest.skip("pyright is not installed")
-    (scripts / "pyrightconfig.json").write_text(
+    (write_scripts / "pyrightconfig.json").write_text(
         json.dumps({"typeCheckingMode": "strict", "extraPaths": [str(ROOT)], "reportMissingTypeStubs": False,
                     "reportUnknownMemberType": False, "reportUnknownVariableType": False, "reportUnknownArgumentType": False})
     )  # fmt: skip
     command = [str(Path(sys.executable).parent / "pyright"), "--pythonpath", sys.executable, "--outputjson"]
-    done = subprocess.run([*command, "-p", str(scripts)], capture_output=True, text=True, cwd=scripts)
+    done = subprocess.run(
+        [*command, "-p", str(write_scripts)], capture_output=True, text=True, cwd=write_scripts
+    )
     if not done.stdout.startswith("{"):
         pytest.skip(f"pyright does not run here: {(done.stderr or done.stdout)[:200]}")
     said = json.loads(done.stdout)["generalDiagnostics"]
     errors = [(x["file"], x["range"]["start"]["line"] + 1) for x in said if x["severity"] == "error"]
-    check(scripts, errors, done.stdout[:4000])
+    check(write_scripts, errors, done.stdout[:4000])
 
 
 def test_typed_script_runs(tmp_path, capsys):

@@ -21,7 +21,7 @@ STRETCHED = section(EA=1e5, GA=1e5, GJ=1.0, EI=1.0)
 EULER = np.pi**2 / 4
 
 
-def pressed(load: float, n: int = 8) -> Model:
+def pressed_cantilever(load: float, n: int = 8) -> Model:
     """A straight cantilever under a dead axial force: unstable beyond Euler's load."""
     model, _, end = cantilever(section(EA=1e5, GA=1e5, GJ=1.0, EI=[1.0, 3.0]), 1.0, n)
     model.add_force("press", end, (-load, 0.0, 0.0))
@@ -30,7 +30,7 @@ def pressed(load: float, n: int = 8) -> Model:
 
 def test_unstable_equilibrium_is_returned_by_default_with_a_warning() -> None:
     with pytest.warns(UnstableEquilibriumWarning, match="1 negative pivot,"):
-        result = equilibrium(pressed(4.0))
+        result = equilibrium(pressed_cantilever(4.0))
     assert result.statics["unstable"]["pivots"] == 1
     assert result.load_factor[-1] == 1.0
 
@@ -38,7 +38,7 @@ def test_unstable_equilibrium_is_returned_by_default_with_a_warning() -> None:
 def test_stop_ends_before_the_first_unstable_equilibrium() -> None:
     factors = [0.2, 0.4, 0.6, 0.8, 1.0]
     with pytest.raises(ConvergenceError, match=r"load factor 0\.8 is unstable") as caught:
-        equilibrium(pressed(4.0), method=Newton(factors=factors), unstable="stop")
+        equilibrium(pressed_cantilever(4.0), method=Newton(factors=factors), unstable="stop")
     assert caught.value.t == 0.8
     assert "1 negative pivot," in str(caught.value)
     np.testing.assert_allclose(caught.value.result.load_factor, [0.0, 0.2, 0.4, 0.6])
@@ -47,7 +47,8 @@ def test_stop_ends_before_the_first_unstable_equilibrium() -> None:
 
 def test_stop_changes_nothing_on_a_stable_path() -> None:
     np.testing.assert_array_equal(
-        equilibrium(pressed(2.0), unstable="stop").state().r, equilibrium(pressed(2.0)).state().r
+        equilibrium(pressed_cantilever(2.0), unstable="stop").state().r,
+        equilibrium(pressed_cantilever(2.0)).state().r,
     )
 
 
@@ -61,7 +62,7 @@ def test_few_eigenvectors_are_computed_however_many_pivots_are_negative(monkeypa
 
     monkeypatch.setattr(eigen, "conservative", conservative)
     with pytest.warns(UnstableEquilibriumWarning):
-        result = equilibrium(pressed(600.0, 24))
+        result = equilibrium(pressed_cantilever(600.0, 24))
     assert result.statics["unstable"]["pivots"] > 10
     assert max(counts) <= 12
 
@@ -99,7 +100,7 @@ def test_two_unstable_directions_are_both_left() -> None:
 def test_unstable_equilibrium_is_returned_if_no_motion_leads_to_a_stable_one(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr("rodsim.statics.equilibrium_stability.relax", lambda *_, **__: None)  # found none
     with pytest.warns(UnstableEquilibriumWarning) as caught:
-        result = equilibrium(pressed(4.0), unstable="leave")
+        result = equilibrium(pressed_cantilever(4.0), unstable="leave")
     assert [warning.category for warning in caught] == [UnstableEquilibriumWarning]
     assert "left" not in result.statics
     assert "unbalanced" not in result.statics
@@ -163,7 +164,7 @@ def test_unstable_end_of_an_arc_length_path_is_reported_without_failure(column, 
     """The path is what was asked for, and its events say where it becomes unstable."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", UnstableEquilibriumWarning)
-        assert equilibrium(pressed(4.0), method="arc-length").statics["unstable"]["pivots"] == 1
+        assert equilibrium(pressed_cantilever(4.0), method="arc-length").statics["unstable"]["pivots"] == 1
     assert main(column("method: arc-length")[0]) == 0
     assert capsys.readouterr().out.splitlines()[-1].startswith("unstable from load factor")
 

@@ -246,7 +246,7 @@ def test_grounded_kind_may_have_a_moment():
     registration.KINDS.pop("wrong")
 
 
-NO_KINDS = [  # what is said
+NON_KINDS = [  # what is said
     ({**SPRING, "rows": 1}, RIGHT, "constraints of a script are not taken yet"),
     ({**SPRING, "frames": 9}, RIGHT, "frames = 9"),
     ({**SPRING, "numbers": ("k", "k")}, RIGHT, "two numbers 'k'"),
@@ -262,7 +262,7 @@ NO_KINDS = [  # what is said
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("options", "says", "words"), NO_KINDS)
+@pytest.mark.parametrize(("options", "says", "words"), NON_KINDS)
 def test_non_kinds_are_rejected(options, says, words):
     with pytest.raises(ModelError, match=rf"interaction 'wrong'.*{words}"):
         registered(options, says)
@@ -273,7 +273,7 @@ def test_built_in_kind_names_are_reserved():
         registered(SPRING, RIGHT, name="bushing")
 
 
-def scaled(factor):
+def without_comment(factor):
     """A function that reads a constant of where it stands."""
 
     def value(y, X):
@@ -282,7 +282,7 @@ def scaled(factor):
     return value
 
 
-def told(factor):
+def with_comment(factor):
     """The same, with words."""
 
     def value(y, X):
@@ -308,8 +308,8 @@ def test_called_functions_are_part_of_the_kind_code():
     def digest(value):
         return registration.digest_of(2, {"value": value, "dual": one_sided})
 
-    assert digest(scaled(1.0)) == digest(told(1.0))
-    assert digest(scaled(1.0)) != digest(scaled(2.0))
-    assert digest(calling_it(scaled(1.0))) == digest(calling_it(told(1.0)))
-    assert digest(calling_it(scaled(1.0))) != digest(calling_it(scaled(2.0)))
+    assert digest(without_comment(1.0)) == digest(with_comment(1.0))
+    assert digest(without_comment(1.0)) != digest(without_comment(2.0))
+    assert digest(calling_it(without_comment(1.0))) == digest(calling_it(with_comment(1.0)))
+    assert digest(calling_it(without_comment(1.0))) != digest(calling_it(without_comment(2.0)))
     assert registration.digest_of(2, {"value": by_norm}) != registration.digest_of(3, {"value": by_norm})

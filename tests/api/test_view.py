@@ -82,7 +82,7 @@ def sample(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def seen(sample):
+def window_pictures(sample):
     """Pictures and times of a session in a window."""
     server = shutil.which("Xvfb")
     if server is None:
@@ -111,41 +111,41 @@ def seen(sample):
         return dict(stored)
 
 
-def changed(a, b):
+def changed_fraction(a, b):
     """Part of the scene, above the slider, that is not the same."""
     return np.mean(np.abs(a[:320].astype(int) - b[:320]).max(axis=2) > 20)
 
 
-def test_view_shows_the_scene(seen):
-    assert seen["start"].shape == (400, 640, 3)
-    assert len(np.unique(seen["start"][:320].reshape(-1, 3), axis=0)) > 100
+def test_view_shows_the_scene(window_pictures):
+    assert window_pictures["start"].shape == (400, 640, 3)
+    assert len(np.unique(window_pictures["start"][:320].reshape(-1, 3), axis=0)) > 100
 
 
-def test_view_slider_moves_the_scene(seen):
-    assert seen["t_slid"] == 0.3
-    assert changed(seen["start"], seen["slid"]) > 0.005
+def test_view_slider_moves_the_scene(window_pictures):
+    assert window_pictures["t_slid"] == 0.3
+    assert changed_fraction(window_pictures["start"], window_pictures["slid"]) > 0.005
 
 
-def test_arrow_key_shows_the_next_output(seen):
-    assert seen["t_right"] == pytest.approx(0.35)
-    assert changed(seen["slid"], seen["right"]) > 0.001
+def test_arrow_key_shows_the_next_output(window_pictures):
+    assert window_pictures["t_right"] == pytest.approx(0.35)
+    assert changed_fraction(window_pictures["slid"], window_pictures["right"]) > 0.001
 
 
-def test_view_colours_change_without_motion(seen):
-    assert seen["t_other"] == seen["t_right"]
-    assert changed(seen["other"], seen["parts"]) > 0.01
-    ink = [np.any(seen[name][:320, 100:550] != 255, axis=2) for name in ("other", "parts")]
+def test_view_colours_change_without_motion(window_pictures):
+    assert window_pictures["t_other"] == window_pictures["t_right"]
+    assert changed_fraction(window_pictures["other"], window_pictures["parts"]) > 0.01
+    ink = [np.any(window_pictures[name][:320, 100:550] != 255, axis=2) for name in ("other", "parts")]
     assert np.mean(ink[0] != ink[1]) < 0.01
 
 
-def test_space_key_plays_to_the_end(seen):
-    assert seen["t_played"] > 0
-    assert changed(seen["start"], seen["played"]) > 0
-    assert seen["t_end"] == 0.5
+def test_space_key_plays_to_the_end(window_pictures):
+    assert window_pictures["t_played"] > 0
+    assert changed_fraction(window_pictures["start"], window_pictures["played"]) > 0
+    assert window_pictures["t_end"] == 0.5
 
 
-def test_view_command_ends_with_its_window(seen):
-    assert seen["code"] == 0
+def test_view_command_ends_with_its_window(window_pictures):
+    assert window_pictures["code"] == 0
 
 
 def test_missing_display_is_reported(sample, monkeypatch, capsys):

@@ -12,12 +12,12 @@ ROOT = Path(__file__).parents[2]
 SCRIPT, BROWSERS = ROOT / ".ci" / "run", ROOT / ".ci" / "browsers"
 WORKFLOW = ROOT / ".github" / "workflows" / "ci.yml"
 CHECKS = ["make .venv/.installed", "make lint", "make demo", "make test", "make shown"]
-BESIDE = "make docs"  # when it comes is the machine's business
+PARALLEL = "make docs"  # when it comes is the machine's business
 APT = "apt-get -qq -o Acquire::http::Timeout=20 -o DPkg::Lock::Timeout=60"
 UPDATE, INSTALL = f"{APT} update", f"{APT} install -y --no-install-recommends chromium xvfb"
 
 
-def made(folder, here, tests=""):
+def make_commands(folder, here, tests=""):
     """A folder with these commands, which write down that they were called, for PATH, the log, and Python in an environment."""
     path, log = folder / "bin", folder / "log"
     path.mkdir()
@@ -44,11 +44,11 @@ def run(folder, tests="", **commands):
     """
     (folder / ".ci").mkdir()
     shutil.copy(SCRIPT, folder / ".ci")
-    path, log = made(folder, {"make": "", "id": "echo 0", **commands}, tests)
+    path, log = make_commands(folder, {"make": "", "id": "echo 0", **commands}, tests)
     done = subprocess.run([path / "bash", folder / ".ci/run"], env={"PATH": str(path)}, capture_output=True)
     calls = log.read_text().splitlines()
-    assert calls.count(BESIDE) == 1
-    return done.returncode, [call for call in calls if call != BESIDE]
+    assert calls.count(PARALLEL) == 1
+    return done.returncode, [call for call in calls if call != PARALLEL]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def run(folder, tests="", **commands):
     ids=["no apt", "all well", "no network", "no such package", "no root", "no Xvfb", "all there"],
 )
 def test_missing_browser_is_not_an_error(commands, calls, tmp_path):
-    path, log = made(tmp_path, {"id": "echo 0", **commands})
+    path, log = make_commands(tmp_path, {"id": "echo 0", **commands})
     done = subprocess.run([path / "bash", BROWSERS], env={"PATH": str(path)}, capture_output=True)
     assert (done.returncode, log.read_text().splitlines()) == (0, calls)
 
@@ -98,6 +98,6 @@ def test_failing_parallel_jobs_fail_the_script(what, tmp_path):
 
 @pytest.mark.parametrize("what", ["demo", "docs"])
 def test_failing_check_stops_the_script(what, tmp_path):
-    begun = f'until [[ "$(<{tmp_path}/log)" == *"{BESIDE}"* ]]; do :; done'  # else it may be ended before it is called
+    begun = f'until [[ "$(<{tmp_path}/log)" == *"{PARALLEL}"* ]]; do :; done'  # else it may be ended before it is called
     code, calls = run(tmp_path, make=f'[ "$1" != {what} ] || {{ {begun}; exit 1; }}')
     assert (code, calls) == (1, CHECKS[:3])

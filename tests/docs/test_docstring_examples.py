@@ -14,7 +14,7 @@ from rodsim.results import ResultWriter, SteadyRotation
 from tests.support.public_callables import named, public
 
 # returned by public functions, but in no public module
-OTHERS = {
+OTHER_OBJECTS = {
     **{name: getattr(results, name) for name in ("Result", "RodHistory", "BodyHistory", "JointHistory", "ContactHistory")},
     "Prepared": Prepared,
     **{f"Prepared.{name}": getattr(Prepared, name) for name in ("changeable", "model", "settings", "run", "equilibrium")},
@@ -22,7 +22,7 @@ OTHERS = {
     "ManyResults": ManyResults,
     "ManyResults.stack": ManyResults.stack,
 }  # fmt: skip
-THINGS = {name: named(name) for name, _ in public() if ">>>" in (named(name).__doc__ or "")} | OTHERS
+OBJECTS = {name: named(name) for name, _ in public() if ">>>" in (named(name).__doc__ or "")} | OTHER_OBJECTS
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("name", THINGS)
+@pytest.mark.parametrize("name", OBJECTS)
 def test_docstring_examples_print_their_output(name, folder, monkeypatch):
     monkeypatch.chdir(folder)
     known = {
@@ -57,7 +57,7 @@ def test_docstring_examples_print_their_output(name, folder, monkeypatch):
         "Model": Model,
         "simulate": simulate,
     }
-    examples = doctest.DocTestParser().get_doctest(THINGS[name].__doc__, known, name, None, 0)
+    examples = doctest.DocTestParser().get_doctest(OBJECTS[name].__doc__, known, name, None, 0)
     assert examples.examples
     said = []
     doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(examples, out=said.append)

@@ -22,7 +22,7 @@ ROWS = [[c.strip() for c in x.strip("|").split(" | ")] for x in TEXT.splitlines(
 
 
 # tests elsewhere whose models have the parameters of a peer's file
-OWN = {"test_right_angle_frame_buckles_sideways_and_the_branch_is_followed"}
+PEER_PARAMETER_TESTS = {"test_right_angle_frame_buckles_sideways_and_the_branch_is_followed"}
 
 
 def test_direct_peer_cases_name_existing_tests_or_benchmarks():
@@ -41,7 +41,7 @@ def test_cases_with_peer_parameters_name_their_place():
     for name, _, today, by in ROWS:
         tests = re.findall(r"tests/exact/test_peer_parameters_\w+\.py `", by)
         cases = re.findall(r"\b(?:EX|PE)-\w+", by)
-        matches = set(re.findall(r"`(\w+)`", by)) & OWN
+        matches = set(re.findall(r"`(\w+)`", by)) & PEER_PARAMETER_TESTS
         assert (today == "Y") == bool(tests or cases or matches), name
 
 

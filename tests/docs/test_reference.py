@@ -22,12 +22,12 @@ PUBLIC = [
 ]
 MODULES = (parts, histories, joint_history, static_results, modal_analysis, stability)
 # classes that users meet without importing them
-MET = (
+REFERENCE_CLASSES = (
     *(parts.Rod, parts.Body, parts.Driven, parts.Ground),
     *(histories.RodHistory, histories.BodyHistory, joint_history.JointHistory),
     *(static_results.Equilibrium, modal_analysis.Modes),
 )
-HISTORIES = (rodsim.Result, *MET[4:8])
+HISTORIES = (rodsim.Result, *REFERENCE_CLASSES[4:8])
 PICTURES = (plot.plot, render.render, render.render_movie, export.export)
 PLAIN = re.compile(r"list|TightBend|Event|dict|str|Path|bool|int\b|Layout|JSON")  # what has no shape
 SIGNALS = [x for x in vars(signals).values() if isinstance(x, type) and issubclass(x, signals.Signal)]
@@ -40,7 +40,7 @@ def public_names():
 
 def classes():
     exported = [thing for _, thing in public_names()]
-    return [*(thing for thing in exported if inspect.isclass(thing)), *MET]
+    return [*(thing for thing in exported if inspect.isclass(thing)), *REFERENCE_CLASSES]
 
 
 def members(cls):
@@ -53,7 +53,7 @@ def members(cls):
             yield name, value
 
 
-def everything():
+def documented_objects():
     """(words, thing): all that has a docstring in the reference."""
     yield from public_names()
     for cls in classes():
@@ -68,7 +68,7 @@ def everything():
 
 def callables():
     """(words, function, its docstring): what is called with arguments."""
-    for words, thing in everything():
+    for words, thing in documented_objects():
         if inspect.isroutine(thing) and callable(thing):
             yield pytest.param(thing, id=words)
 
@@ -83,7 +83,7 @@ def arrays():
 
 
 def test_public_names_have_docstrings():
-    bare = [words for words, thing in everything() if not (inspect.getdoc(thing) or "").strip()]
+    bare = [words for words, thing in documented_objects() if not (inspect.getdoc(thing) or "").strip()]
     assert bare == []
 
 
@@ -109,7 +109,7 @@ def test_docstrings_document_raised_errors():
     assert [thing.__qualname__ for thing in checking if "Error" not in inspect.getdoc(thing)] == []
 
 
-def described():
+def schema_keys():
     """Every key of every object of the schema."""
     schema = Scene.model_json_schema()
     for name, part in {"Scene": schema, **schema["$defs"]}.items():
@@ -125,7 +125,7 @@ def holds_numbers(schema):
     return any(holds_numbers(part) for part in inner if part)
 
 
-@pytest.mark.parametrize("field", list(described()))
+@pytest.mark.parametrize("field", list(schema_keys()))
 def test_scene_keys_have_descriptions_and_units(field):
     """Write it as a text under the field: what it is, then [unit] where numbers stand."""
     words = field.get("description", "")

@@ -47,7 +47,7 @@ PRODUCTS = {
 }
 
 
-def things_in_the_way(folder, name):
+def obstacles(folder, name):
     """What must not be replaced at `name`, with the words that say what it is."""
     (folder / "data").write_text("the user's")
     path = folder / name
@@ -66,7 +66,7 @@ def things_in_the_way(folder, name):
 
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_links_pipes_and_folders_are_not_replaced(name, result, tmp_path):
-    for path, words in things_in_the_way(tmp_path, name):
+    for path, words in obstacles(tmp_path, name):
         before = os.lstat(path)
         with pytest.raises(OSError, match=words):
             PRODUCTS[name](result, path)

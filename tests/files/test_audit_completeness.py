@@ -70,11 +70,11 @@ def changed(result, name, change):
     return Result(source)
 
 
-def twice(array):
+def doubled(array):
     return 2 * array
 
 
-def pushed(array):
+def perturbed(array):
     """Of output 3 the largest number by a millionth, or a whole step; of the table not what Newton's method is said to have
     cost.
     """
@@ -98,8 +98,10 @@ def test_audit_detects_every_change_of_a_result(integrator):
     assert ("acc" in arrays) == (integrator in BY_VELOCITIES)
     missed = []
     for name, array in arrays.items():  # what stands twice as large throughout: of one of each sort
-        for change in (pushed, twice) if integrator in ("em", "EML-kappa", "GL-SPARK(2)") else (pushed,):
-            if array.size == 0 or (change is twice and not np.any(array)):
+        for change in (
+            (perturbed, doubled) if integrator in ("em", "EML-kappa", "GL-SPARK(2)") else (perturbed,)
+        ):
+            if array.size == 0 or (change is doubled and not np.any(array)):
                 continue
             if audit(changed(result, name, change)).ok:
                 missed.append((name, change.__name__))
@@ -124,12 +126,12 @@ def test_audit_checks_the_history_of_earlier_steps(planar, integrator):
     assert memory.history
     arrays = result._source._arrays
     assert arrays.keys() >= memory.shapes().keys()
-    changes = {name: changed(result, name, pushed) for name, array in arrays.items() if array.size}
+    changes = {name: changed(result, name, perturbed) for name, array in arrays.items() if array.size}
     assert not [name for name, other in changes.items() if audit(other).ok]
 
 
 @pytest.fixture(scope="module")
-def stored(tmp_path_factory):
+def stored_result(tmp_path_factory):
     path = tmp_path_factory.mktemp("audit") / "sound.vtkhdf"
     simulate(swing("em"), STEPS * H, H, output=path)
     audited = audit(
@@ -140,30 +142,30 @@ def stored(tmp_path_factory):
     return path
 
 
-def grown(path):
+def growing_arrays(path):
     layout = Result.load(path).layout
     blocks = vtkhdf.blocks_of(Drawing(layout, surfaces=True))
     series = (*native_format.series(layout), *(item for block in blocks for item in block.series))
     return [*(item.path for item in series), vtkhdf.VALUES]
 
 
-def test_audit_detects_every_change_of_a_file(stored, tmp_path):
+def test_audit_detects_every_change_of_a_file(stored_result, tmp_path):
     """Arrays that grow with the run, and the numbers of the model."""
     missed, path = [], tmp_path / "changed.vtkhdf"
-    with h5py.File(stored) as file:
+    with h5py.File(stored_result) as file:
         system = file["rodsim/layout/system"]
         of_model = [
             f"rodsim/layout/system/{a}/{b}" for a in native_format.TABLES if a in system for b in system[a]
         ]
     assert len(of_model) > 40
-    for name in (*grown(stored), *of_model, "rodsim/layout/system/gravity"):
-        with h5py.File(stored) as file:
+    for name in (*growing_arrays(stored_result), *of_model, "rodsim/layout/system/gravity"):
+        with h5py.File(stored_result) as file:
             array = file[name][...]
         if (
             array.size == 0 or array.dtype.kind != "f"
         ):  # what a number of a frame must not be is refused earlier
             continue
-        shutil.copy(stored, path)
+        shutil.copy(stored_result, path)
         with h5py.File(path, "r+") as file:
             without_digests(file)
             array.reshape(len(array), -1)[-1, 0] += 1e-3 if name.startswith("VTKHDF") else 1e-6
@@ -180,16 +182,16 @@ def with_twice_the_work(layout, variables):
 
 
 @pytest.mark.parametrize("names", [("time", "steps"), ("lam",), ("own",)])
-def test_consistent_file_with_wrong_steps_fails_the_audit(names, stored, tmp_path):
+def test_consistent_file_with_wrong_steps_fails_the_audit(names, stored_result, tmp_path):
     """Both clocks, the forces of all joints, the work of all drives: twice what they were, at all outputs."""
     path = tmp_path / "twice.vtkhdf"
-    shutil.copy(stored, path)
+    shutil.copy(stored_result, path)
     with h5py.File(path, "r+") as file:
         without_digests(file)
         for name in names:
             array = file[vtkhdf.VALUES] if name == "steps" else file[f"rodsim/{name}"]
             if name == "own":
-                array[...] = with_twice_the_work(Result.load(stored).layout, array[...])
+                array[...] = with_twice_the_work(Result.load(stored_result).layout, array[...])
             else:
                 array[...] = 2.0 * array[...]
     audited = audit(Result.load(path))
@@ -230,7 +232,7 @@ def test_run_tolerance_widens_the_audit_bounds():
     recomputed = recompute_steps(exact)
     assert recomputed.steps == STEPS
     assert not recomputed.differences
-    assert recompute_steps(changed(exact, "lam", twice)).differences
+    assert recompute_steps(changed(exact, "lam", doubled)).differences
 
 
 def test_loads_and_drives_missing_in_a_file_are_named(tmp_path):
@@ -318,7 +320,7 @@ def test_last_step_before_an_output_is_repeated(integrator, name, monkeypatch):
     assert sound.ok, sound.text()
     assert sound.retaken.steps == 2
     assert "the last one before 2 outputs" in sound.text()
-    for change in (twice, lambda array: array * (1.0 + 1e-6)):
+    for change in (doubled, lambda array: array * (1.0 + 1e-6)):
         recomputed = recompute_steps(changed(result, name, change))
         assert recomputed.steps == 2
         assert recomputed.differences

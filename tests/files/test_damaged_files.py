@@ -30,7 +30,7 @@ WRITTEN = Path(__file__).with_name("written_by_0_1_0")
 
 
 @pytest.fixture(scope="module")
-def sound(tmp_path_factory):
+def sound_file(tmp_path_factory):
     path = tmp_path_factory.mktemp("damage") / "sound.vtkhdf"
     run(path)
     assert audit(Result.load(path)).ok
@@ -38,16 +38,16 @@ def sound(tmp_path_factory):
 
 
 @pytest.fixture
-def file(sound, tmp_path):
+def file(sound_file, tmp_path):
     path = tmp_path / "damaged.vtkhdf"
-    shutil.copy(sound, path)
+    shutil.copy(sound_file, path)
     return path
 
 
 @pytest.mark.parametrize("older", [False, True], ids=["with digests", "of an older version"])
-def test_commands_survive_a_damaged_file_and_the_audit_reports_it(older, sound, tmp_path):
+def test_commands_survive_a_damaged_file_and_the_audit_reports_it(older, sound_file, tmp_path):
     """Run a few of the cases of `python -m tests.support.damaged_files 24`, which also makes reports and pictures."""
-    shutil.copy(sound, tmp_path / "sound.vtkhdf")
+    shutil.copy(sound_file, tmp_path / "sound.vtkhdf")
     count, seed = (8, 16) if older else (16, 0)
     assert [end for end in fuzz(count, seed, tmp_path, older, CHEAP) if end[2]] == []
 
@@ -151,15 +151,15 @@ def all_numbers(path):
         return [n for n in names if opened[n].dtype.kind in "fiu" and opened[n].size]
 
 
-def test_any_changed_bit_is_detected(sound, tmp_path):
+def test_any_changed_bit_is_detected(sound_file, tmp_path):
     """Damage each array with rows for outputs, and every tenth other one."""
     missed, path = [], tmp_path / "bit.vtkhdf"
-    with h5py.File(sound) as opened:
-        grown = [name for name in all_numbers(sound) if file_checksums.SHA in opened[name].attrs]
+    with h5py.File(sound_file) as opened:
+        grown = [name for name in all_numbers(sound_file) if file_checksums.SHA in opened[name].attrs]
     assert len(grown) > 20
-    other_names = sorted(set(all_numbers(sound)) - set(grown))
+    other_names = sorted(set(all_numbers(sound_file)) - set(grown))
     for name in [*grown, *other_names[::10]]:
-        shutil.copy(sound, path)
+        shutil.copy(sound_file, path)
         with h5py.File(path, "r+", libver=LIBVER, locking=False) as opened:
             array = np.ascontiguousarray(opened[name][...])
             array.reshape(-1).view(np.uint8)[-1] ^= 1  # of the last output, or of the last number
@@ -282,7 +282,7 @@ def test_valid_models_are_accepted():
         check_tables(in_files(system) | {"others": without_file_tables(system.others)})
 
 
-OF_SPANS = (
+OUT_OF_RANGE_SPANS = (
     ("kind", 99),
     ("frames", 999),
     ("ends", -1),
@@ -291,12 +291,15 @@ OF_SPANS = (
     ("length", math.nan),
     ("length", 0.0),
 )
-OF_OTHERS = (("kind", 999), ("frames", 999), ("first", -1))
+OUT_OF_RANGE_ELEMENTS = (("kind", 999), ("frames", 999), ("first", -1))
 
 
 @pytest.mark.parametrize(
     ("make", "table", "changes"),
-    [(completeness.rods, "spans", OF_SPANS), (completeness.forces, "others", OF_OTHERS)],
+    [
+        (completeness.rods, "spans", OUT_OF_RANGE_SPANS),
+        (completeness.forces, "others", OUT_OF_RANGE_ELEMENTS),
+    ],
     ids=["spans", "others"],
 )
 def test_indices_of_missing_parts_are_rejected_in_every_table(make, table, changes):
@@ -322,10 +325,12 @@ COMMANDS = {
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("how", [None, early_doubled])
-def test_commands_report_damaged_files_only(command, how, file, sound, tmp_path, capsys):
+def test_commands_report_damaged_files_only(command, how, file, sound_file, tmp_path, capsys):
     if how is not None:
         change(file, "rodsim/r", how)
-    arguments = [argument.format(file=file, sound=sound, folder=tmp_path) for argument in COMMANDS[command]]
+    arguments = [
+        argument.format(file=file, sound=sound_file, folder=tmp_path) for argument in COMMANDS[command]
+    ]
     main(arguments)
     said = capsys.readouterr().err
     assert ("is damaged" in said) == (how is not None)
@@ -333,10 +338,10 @@ def test_commands_report_damaged_files_only(command, how, file, sound, tmp_path,
 
 
 @pytest.mark.parametrize("how", [early_doubled, last_nan])
-def test_opening_a_damaged_file_reports_the_damage(how, file, sound):
+def test_opening_a_damaged_file_reports_the_damage(how, file, sound_file):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        Result.load(sound)
+        Result.load(sound_file)
     change(file, "rodsim/r", how)
     with pytest.warns(DamagedFileWarning, match=r"is damaged: '.*r' at output"):
         Result.load(file)

@@ -26,7 +26,7 @@ def journal(path):
     return path.with_name(path.name + ".journal")
 
 
-def killed(path, n, capacity=1000):
+def killed_journal(path, n, capacity=1000):
     """A journal of n sample outputs, as a killed run leaves it; the lock of the dead process is free."""
     child = os.fork()
     if child == 0:
@@ -55,7 +55,7 @@ def test_reader_sees_every_output_during_and_after_the_run(tmp_path):
 @pytest.mark.parametrize("torn", [1, 100, 20_000])
 def test_torn_journal_record_is_ignored_and_truncated(torn, tmp_path):
     path, complete = tmp_path / "a.vtkhdf", tmp_path / "whole.vtkhdf"
-    killed(path, 5)
+    killed_journal(path, 5)
     with open(journal(path), "ab") as file:
         file.write(random.Random(torn).randbytes(torn))
     assert_holds(Result.load(path), sample_layout(), 5)
@@ -66,9 +66,9 @@ def test_torn_journal_record_is_ignored_and_truncated(torn, tmp_path):
 
 def test_journal_record_of_zeros_is_ignored(tmp_path):
     path = tmp_path / "a.vtkhdf"
-    killed(path, 5)
+    killed_journal(path, 5)
     size = journal(path).stat().st_size
-    killed(tmp_path / "b.vtkhdf", 6)
+    killed_journal(tmp_path / "b.vtkhdf", 6)
     one = journal(tmp_path / "b.vtkhdf").stat().st_size - size
     os.truncate(journal(path), size + 2 * one)
     assert_holds(Result.load(path), sample_layout(), 5)
@@ -76,7 +76,7 @@ def test_journal_record_of_zeros_is_ignored(tmp_path):
 
 def test_changed_bit_of_a_journal_is_detected(tmp_path):
     path = tmp_path / "a.vtkhdf"
-    killed(path, 6)
+    killed_journal(path, 6)
     data = bytearray(journal(path).read_bytes())
     size = len(data)
     for place in (size // 2, size - 40):
@@ -95,7 +95,7 @@ def test_changed_bit_of_a_journal_is_detected(tmp_path):
 
 def test_recover_equals_the_file_of_the_completed_run(tmp_path, capsys):
     path, complete = tmp_path / "a.vtkhdf", tmp_path / "whole.vtkhdf"
-    killed(path, 5)
+    killed_journal(path, 5)
     write(complete, sample_layout(), range(5), 1000)
     assert recover(path).n_outputs == 5
     assert path.read_bytes() == complete.read_bytes()
@@ -106,14 +106,14 @@ def test_recover_equals_the_file_of_the_completed_run(tmp_path, capsys):
         recover(path)
     assert main(["recover", str(tmp_path / "none.vtkhdf")]) == 2
     assert "there is no such run" in capsys.readouterr().err
-    killed(path, 3)
+    killed_journal(path, 3)
     assert main(["recover", str(journal(path))]) == 0
     assert_holds(Result.load(path), sample_layout(), 3)
 
 
 def test_failed_conversion_keeps_the_journal_and_names_the_next_command(tmp_path):
     path = tmp_path / "a.vtkhdf"
-    killed(path, 5)
+    killed_journal(path, 5)
     size = journal(path).stat().st_size
     words = r"all outputs are in 'a.vtkhdf.journal'; free space and run `rodsim recover"
     with files_end_at(size + 100), pytest.raises(OSError, match=words):
@@ -161,7 +161,7 @@ COMMANDS = {
 
 
 @pytest.fixture(scope="module")
-def of_killed_run(tmp_path_factory):
+def killed_run_folder(tmp_path_factory):
     """The journal of a run that was killed, and the file of the whole run."""
     folder = tmp_path_factory.mktemp("killed")
     damaged_files.run(folder / "whole.vtkhdf")
@@ -175,20 +175,20 @@ def of_killed_run(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_commands_accept_the_file_name_of_a_journal(name, of_killed_run, tmp_path, capsys):
+def test_commands_accept_the_file_name_of_a_journal(name, killed_run_folder, tmp_path, capsys):
     words = {
-        "file": of_killed_run / "run.vtkhdf",
-        "whole": of_killed_run / "whole.vtkhdf",
+        "file": killed_run_folder / "run.vtkhdf",
+        "whole": killed_run_folder / "whole.vtkhdf",
         "folder": tmp_path,
     }
     assert main([word.format(**words) for word in COMMANDS[name]]) == 0, capsys.readouterr()
-    assert not (of_killed_run / "run.vtkhdf").exists()
+    assert not (killed_run_folder / "run.vtkhdf").exists()
 
 
-def test_killed_run_is_audited_and_resumed_bitwise(of_killed_run, tmp_path):
+def test_killed_run_is_audited_and_resumed_bitwise(killed_run_folder, tmp_path):
     path = tmp_path / "run.vtkhdf"
-    journal(path).write_bytes(journal(of_killed_run / "run.vtkhdf").read_bytes())
-    recovered, complete = Result.load(path), Result.load(of_killed_run / "whole.vtkhdf")
+    journal(path).write_bytes(journal(killed_run_folder / "run.vtkhdf").read_bytes())
+    recovered, complete = Result.load(path), Result.load(killed_run_folder / "whole.vtkhdf")
     assert audit(recovered).ok
     for one, other in zip(recovered.states(slice(None)), complete.states(slice(None)), strict=True):
         assert np.array_equal(one, other)
@@ -207,7 +207,7 @@ def test_killed_run_is_audited_and_resumed_bitwise(of_killed_run, tmp_path):
         assert np.array_equal(one, other)
 
 
-def go_on_without_end(path):
+def write_until_killed(path):
     """Write sample outputs until this process is killed."""
     layout, most = sample_layout(), 10**9
     if journal(path).exists():
@@ -224,7 +224,7 @@ def test_forty_kills_lose_no_output(tmp_path):
     for kill in range(40):
         process = os.fork()
         if process == 0:
-            go_on_without_end(path)
+            write_until_killed(path)
         time.sleep(0.02 + 0.06 * dice.random())
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
@@ -240,10 +240,10 @@ def test_forty_kills_lose_no_output(tmp_path):
     assert_holds(Result.load(path), sample_layout(), least)
 
 
-def test_commands_survive_a_damaged_journal_and_the_audit_reports_it(of_killed_run, tmp_path):
+def test_commands_survive_a_damaged_journal_and_the_audit_reports_it(killed_run_folder, tmp_path):
     """Bytes that are cut off, lost or changed; a journal that lost its end is one of a run that was killed earlier."""
-    content = journal(of_killed_run / "run.vtkhdf").read_bytes()
-    path, sound = tmp_path / "damaged.vtkhdf", of_killed_run / "whole.vtkhdf"
+    content = journal(killed_run_folder / "run.vtkhdf").read_bytes()
+    path, sound = tmp_path / "damaged.vtkhdf", killed_run_folder / "whole.vtkhdf"
     for k in range(12):
         journal(path).write_bytes(content)
         how = damaged_files.by_bytes(journal(path), random.Random(k))
@@ -280,7 +280,7 @@ def test_run_exceeding_the_disk_is_rejected_before_its_first_step(tmp_path, monk
 
 def test_journal_without_complete_outputs_is_ignored(tmp_path):
     path = tmp_path / "a.vtkhdf"
-    killed(path, 1)
+    killed_journal(path, 1)
     torn = journal(path).read_bytes()[:-8]
     write(path, sample_layout(), range(3))
     journal(path).write_bytes(torn)
@@ -317,7 +317,7 @@ def test_snapshot_is_written_after_an_interval(tmp_path):
 
 def test_failed_write_keeps_the_output_count_and_can_be_resumed(tmp_path):
     layout, path = sample_layout(), tmp_path / "a.vtkhdf"
-    killed(tmp_path / "b.vtkhdf", 4)
+    killed_journal(tmp_path / "b.vtkhdf", 4)
     size = journal(tmp_path / "b.vtkhdf").stat().st_size + 200  # for four outputs and a part of the next
     os.unlink(journal(tmp_path / "b.vtkhdf"))
     (tmp_path / ".b.vtkhdf.lock").unlink()

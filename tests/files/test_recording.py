@@ -46,7 +46,7 @@ def whip(mass="consistent"):
     return model
 
 
-def started(model):
+def built_and_started(model):
     built = model.build()
     return built, project_velocities(built.system, built.state)[0]
 
@@ -57,7 +57,7 @@ def same(a, b):
 
 @pytest.mark.parametrize(("order", "every"), [(2, 1), (2, 3), (4, 2)])
 def test_recorded_states_and_reports_equal_single_steps(order, every):
-    built, state = started(whip())
+    built, state = built_and_started(whip())
     stepper = Stepper(built.system, 0.004, order, built.load_values)
     states, reports = stepper.record(state, 7, every, 5)
     assert len(reports) == 5
@@ -67,7 +67,7 @@ def test_recorded_states_and_reports_equal_single_steps(order, every):
         assert report == reports[k]
 
 
-def wound():
+def wound_arm():
     """One element is wound up until it cannot be solved; steps are halved before."""
     model = Model("torn")
     section = Section.from_stiffness(
@@ -81,7 +81,7 @@ def wound():
 
 def test_recorded_states_end_before_a_halved_or_failed_step():
     """The step is then taken by the ordinary advance, and an error is that of the ordinary advance."""
-    built, state = started(wound())
+    built, state = built_and_started(wound_arm())
     stepper = Stepper(built.system, 0.01, 2, built.load_values)
     step, before, halved = 0, state, 0
     failed = False
@@ -108,7 +108,7 @@ def test_recorded_states_end_before_a_halved_or_failed_step():
 
 @pytest.mark.parametrize("make", [arms, whip])
 def test_measures_of_stacked_states_are_bitwise_those_of_single_states(make):
-    built, state = started(make())
+    built, state = built_and_started(make())
     system = built.system
     stepper = Stepper(system, 0.01, 2, built.load_values)
     states, _ = stepper.record(state, 0, 1, 13)
@@ -232,9 +232,9 @@ class Clock:
         monkeypatch.setattr(recorder.time, "monotonic", lambda: self.now)
 
 
-def collecting(monkeypatch, report):
+def recorder_with_clock(monkeypatch, report):
     """A recorder of a model at rest, its clock, and a function that takes a step of `seconds`."""
-    built, state = started(arms())
+    built, state = built_and_started(arms())
     clock = Clock(monkeypatch)
     writer = MemoryWriter(built.layout)
     recorder = Recorder(built.system, 0.01, writer)
@@ -252,7 +252,7 @@ REPORT = Report(6, 4, 2, 1)
 
 
 def test_outputs_are_delayed_at_most_half_a_second(monkeypatch):
-    _, writer, step = collecting(monkeypatch, REPORT)
+    _, writer, step = recorder_with_clock(monkeypatch, REPORT)
     stored = []
     for k in range(1, 41):
         step(k, 0.04)
@@ -263,14 +263,14 @@ def test_outputs_are_delayed_at_most_half_a_second(monkeypatch):
 
 
 def test_outputs_of_slow_steps_are_stored_at_once(monkeypatch):
-    _, writer, step = collecting(monkeypatch, REPORT)
+    _, writer, step = recorder_with_clock(monkeypatch, REPORT)
     for k in range(1, 5):
         step(k, 0.6)
         assert writer.n_outputs == k
 
 
 def test_outputs_do_not_wait_for_the_next_one(monkeypatch):
-    _, writer, step = collecting(monkeypatch, REPORT)
+    _, writer, step = recorder_with_clock(monkeypatch, REPORT)
     step(1, 0.12)
     for k in range(2, 6):
         assert writer.n_outputs == 0
@@ -280,7 +280,7 @@ def test_outputs_do_not_wait_for_the_next_one(monkeypatch):
 
 def test_recorder_holds_at_most_one_batch(monkeypatch):
     monkeypatch.setattr(recorder, "BATCH_BYTES", 4000)
-    batches, writer, step = collecting(monkeypatch, REPORT)
+    batches, writer, step = recorder_with_clock(monkeypatch, REPORT)
     assert batches.most == 4000 // writer.output_bytes >= 2
     for k in range(1, 4 * batches.most + 1):
         step(k, 0.0)
@@ -288,7 +288,7 @@ def test_recorder_holds_at_most_one_batch(monkeypatch):
 
 
 def test_interrupted_batch_is_stored_once(monkeypatch):
-    recorder, writer, step = collecting(monkeypatch, REPORT)
+    recorder, writer, step = recorder_with_clock(monkeypatch, REPORT)
     extend = writer.extend_lazily
 
     def interrupted(t, steps, states, newton, late, after):
@@ -307,7 +307,7 @@ def test_interrupted_batch_is_stored_once(monkeypatch):
 
 
 def test_lazy_columns_equal_eager_columns():
-    built, state = started(arms())
+    built, state = built_and_started(arms())
     at_once, late = MemoryWriter(built.layout), MemoryWriter(built.layout)
     heard = []
     for writer, listener in ((at_once, heard.append), (late, None)):
@@ -325,7 +325,7 @@ def test_lazy_columns_equal_eager_columns():
 
 
 def test_iterations_are_counted_since_the_output_before():
-    built, state = started(arms())
+    built, state = built_and_started(arms())
     writer = MemoryWriter(built.layout)
     recorder = Recorder(built.system, 0.01, writer)
     recorder.add([3], stacked([state]), [[REPORT, Report(9, 5, 3, 2)]])
@@ -338,7 +338,7 @@ def test_iterations_are_counted_since_the_output_before():
 
 def test_failed_run_keeps_all_outputs_before(tmp_path):
     with pytest.raises(ConvergenceError) as caught:
-        simulate(wound(), 1.0, 0.01, output=tmp_path / "a.vtkhdf", output_every=2)
+        simulate(wound_arm(), 1.0, 0.01, output=tmp_path / "a.vtkhdf", output_every=2)
     result = caught.value.result
     steps = list(result.step)
     assert steps[:4] == [0, 2, 4, 6]
@@ -405,7 +405,7 @@ def test_storing_every_step_costs_no_more_than_the_run(tmp_path):
 
 def test_memory_writer_rejects_states_of_another_model():
     with pytest.raises(ValueError, match=r"State\.r has shape"):
-        MemoryWriter(started(whip())[0].layout).append(*sample_output(sample_layout(), 0))
+        MemoryWriter(built_and_started(whip())[0].layout).append(*sample_output(sample_layout(), 0))
 
 
 def test_cost_columns_equal_those_of_single_reports():
@@ -421,7 +421,7 @@ def test_cost_columns_equal_those_of_single_reports():
 
 
 def test_march_length_adapts_to_the_response_time():
-    line = Progress(10**9, 0, 0.1, 1, False, started(arms())[0].layout.memory)
+    line = Progress(10**9, 0, 0.1, 1, False, built_and_started(arms())[0].layout.memory)
     lengths = []
     for seconds in (0.0, 0.9 / (2 * LEAP), 0.3, 0.6, 1.1):
         line.moved(0, seconds * PATIENCE, line.chunk)

@@ -192,7 +192,9 @@ def test_restart_with_another_drive_rate_is_recorded_as_an_impact() -> None:
     assert audit(then).ok
 
 
-def shaken(displacement: signals.Signal, position: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Model:
+def shaken_ball(
+    displacement: signals.Signal, position: tuple[float, float, float] = (0.0, 0.0, 0.0)
+) -> Model:
     model = Model("shaken")
     shaker = model.add_driven("shaker", position=position, displacement=displacement.along((1, 0, 0)))
     ball = model.add_body("ball", Box(0.2, 0.2, 0.2, density=100.0), position=(0.0, 0.0, 0.5))
@@ -201,18 +203,20 @@ def shaken(displacement: signals.Signal, position: tuple[float, float, float] = 
 
 
 def test_restarted_driven_frame_must_start_at_its_position() -> None:
-    first = simulate(shaken(signals.SmoothStep(0.1, 0.0, 0.2)), 0.3, 0.01, progress=False)
+    first = simulate(shaken_ball(signals.SmoothStep(0.1, 0.0, 0.2)), 0.3, 0.01, progress=False)
     with pytest.raises(
         ModelError, match=r"driven 'shaker': begins 0.1 m .* give it position = \[0.1, 0.0, 0.0\]"
     ):
-        simulate(shaken(signals.SmoothStep(0.1, 0.0, 0.2)), 0.1, 0.01, start=first, progress=False)
+        simulate(shaken_ball(signals.SmoothStep(0.1, 0.0, 0.2)), 0.1, 0.01, start=first, progress=False)
     then = simulate(
-        shaken(signals.SmoothStep(0.1, 0.0, 0.2), (0.1, 0, 0)), 0.3, 0.01, start=first, progress=False
+        shaken_ball(signals.SmoothStep(0.1, 0.0, 0.2), (0.1, 0, 0)), 0.3, 0.01, start=first, progress=False
     )
     assert audit(then).ok
     np.testing.assert_allclose(then.state(0).r, first.state().r, atol=1e-15)
     assert then.state().r[2, 0] == pytest.approx(0.2, abs=1e-15)
-    begun = simulate(shaken(signals.Sine(0.02, 1.0), (0.1, 0, 0)), 0.1, 0.01, start=first, progress=False)
+    begun = simulate(
+        shaken_ball(signals.Sine(0.02, 1.0), (0.1, 0, 0)), 0.1, 0.01, start=first, progress=False
+    )
     assert begun.state(0).v[2] == pytest.approx([0.02 * 2 * np.pi, 0, 0], rel=1e-12)
 
 
@@ -241,7 +245,7 @@ def test_restart_keeps_or_initialises_relaxation_branches() -> None:
     assert audit(begun).ok
 
 
-def held(stiffness: float = 50.0, damping: float = 0.1, rest_length: float = 0.0) -> Model:
+def supported_body(stiffness: float = 50.0, damping: float = 0.1, rest_length: float = 0.0) -> Model:
     """A body on a spring and a bushing."""
     model = Model("held")
     body = model.add_body("body", Box(0.2, 0.2, 0.2, density=100.0))
@@ -262,15 +266,19 @@ def held(stiffness: float = 50.0, damping: float = 0.1, rest_length: float = 0.0
     ],
 )
 def test_restart_records_changed_interactions(other: dict, words: str) -> None:
-    first = simulate(held(), 0.02, 0.01, progress=False)
-    said = simulate(held(**other), 0.01, 0.01, start=first, progress=False).description["start"]["changes"]
+    first = simulate(supported_body(), 0.02, 0.01, progress=False)
+    said = simulate(supported_body(**other), 0.01, 0.01, start=first, progress=False).description["start"][
+        "changes"
+    ]
     assert len(said) == bool(words)
     assert "".join(said).startswith(words)
 
 
 def test_restart_from_an_older_file_compares_numbers() -> None:
-    first = simulate(held(), 0.02, 0.01, progress=False)
+    first = simulate(supported_body(), 0.02, 0.01, progress=False)
     del first.layout.description["springs"]["line"]["damping"]
-    same, other = (simulate(held(damping=x), 0.01, 0.01, start=first, progress=False) for x in (0.1, 0.3))
+    same, other = (
+        simulate(supported_body(damping=x), 0.01, 0.01, start=first, progress=False) for x in (0.1, 0.3)
+    )
     assert same.description["start"]["changes"] == []
     assert other.description["start"]["changes"] == ["damper: other numbers"]

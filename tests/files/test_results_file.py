@@ -58,7 +58,7 @@ def test_reader_sees_every_output_during_writing(tmp_path):
             assert_holds(result.refresh(), layout, n)
 
 
-def writing(path, pipe_end):
+def write_without_end(path, pipe_end):
     """Write outputs without end and tell their number to a pipe."""
     layout = sample_layout()
     writer = ResultWriter.create(path, layout, 100_000)
@@ -74,7 +74,7 @@ def killed_run(path, outputs):
     if child == 0:
         try:
             os.close(heard)
-            writing(path, pipe_end)
+            write_without_end(path, pipe_end)
         finally:
             os._exit(1)
     os.close(pipe_end)

@@ -17,7 +17,7 @@ from tests.support.results_vtkhdf import vtk_steps
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory):
+def written_steps(tmp_path_factory):
     layout, path = sample_layout(), tmp_path_factory.mktemp("vtk") / "a.vtkhdf"
     with ResultWriter.create(path, layout, 9) as writer:
         for i in range(6):
@@ -25,8 +25,8 @@ def written(tmp_path_factory):
     return layout, vtk_steps(path)
 
 
-def test_vtk_reads_every_time(written):
-    layout, steps = written
+def test_vtk_reads_every_time(written_steps):
+    layout, steps = written_steps
     assert [t for t, _ in steps] == [sample_output(layout, i)[0] for i in range(6)]
 
 
@@ -42,8 +42,8 @@ def parts_of(values):
     return dict(zip(("whip", "ring", "box"), np.split(values, [N_OPEN, N_OPEN + N_RING]), strict=True))
 
 
-def test_vtk_reads_every_point_and_array_of_every_part(written):
-    layout, steps = written
+def test_vtk_reads_every_point_and_array_of_every_part(written_steps):
+    layout, steps = written_steps
     drawing = Drawing(layout)
     start = parts_of(drawing.points(sample_output(layout, 0)[2]))
     for i, (_, blocks) in enumerate(steps):
@@ -65,8 +65,8 @@ def test_vtk_reads_every_point_and_array_of_every_part(written):
             np.testing.assert_allclose(stored["displacement"], moved, rtol=1e-6, atol=1e-7)
 
 
-def test_vtk_reads_rods_as_lines_and_bodies_as_polygons(written):
-    for _, blocks in written[1]:
+def test_vtk_reads_rods_as_lines_and_bodies_as_polygons(written_steps):
+    for _, blocks in written_steps[1]:
         counts = {
             k: (x.GetNumberOfLines(), x.GetNumberOfPolys(), x.GetNumberOfVerts()) for k, x in blocks.items()
         }

@@ -24,7 +24,7 @@ from tests.support.user_kinds import Spring, bodies, kinds, pair, run, texts
 
 
 @pytest.fixture
-def elsewhere():
+def other_process():
     """What another process has: no kind that is not ours; afterwards all is as before."""
     before, known = INTERACTIONS[INTERACTIONS.built_in :], dict(registration.KINDS)
 
@@ -37,12 +37,12 @@ def elsewhere():
     registration.KINDS.update(known)
 
 
-def test_file_opens_without_its_registered_kinds(elsewhere, tmp_path):
+def test_file_opens_without_its_registered_kinds(other_process, tmp_path):
     """It is looked at, compared and exported there; its audit names the kind and the cure."""
     path, second = tmp_path / "run.vtkhdf", tmp_path / "again.vtkhdf"
     run(kinds(), output=path)
     run(kinds(), output=second)
-    elsewhere()
+    other_process()
     result = Result.load(path)
     assert result.energy["spring"][-1] > 0.0
     assert compare(result, Result.load(second)).worst() == 0.0
@@ -57,7 +57,7 @@ def test_file_opens_without_its_registered_kinds(elsewhere, tmp_path):
         kinds_of_names(bodies(2))
 
 
-def test_file_of_kinds_with_states_opens_without_registration(elsewhere, tmp_path):
+def test_file_of_kinds_with_states_opens_without_registration(other_process, tmp_path):
     """Its states are read by what the file tells of their number; an older file, which does not, is refused by its kind."""
     model = pair("ours")
     a, b = (body.at((0, 0, 0)) for body in model.bodies.values())
@@ -65,7 +65,7 @@ def test_file_of_kinds_with_states_opens_without_registration(elsewhere, tmp_pat
     path, older = tmp_path / "run.vtkhdf", tmp_path / "older.vtkhdf"
     states = state_kinds.settled(run(model, output=path))
     shutil.copy(path, older)
-    elsewhere()
+    other_process()
     opened = Result.load(path)
     assert np.array_equal(state_kinds.settled(opened), states)
     assert np.ptp(states) > 0.0
@@ -74,7 +74,7 @@ def test_file_of_kinds_with_states_opens_without_registration(elsewhere, tmp_pat
     with h5py.File(older, "r+") as file:
         del file["rodsim/layout/system/others/own_variables"]
         without_digests(file)
-    elsewhere()
+    other_process()
     with pytest.raises(ResultError, match=r"'lag' .* import the script"):
         Result.load(older)
     # what that one did not tell this one does
@@ -86,19 +86,19 @@ def kinds_of_names(model):
     model.add_interaction("spring", "linear spring", a, b, k=1.0, l0=1.0)
 
 
-def test_file_of_text_interactions_is_audited_without_registration(elsewhere, tmp_path):
+def test_file_of_text_interactions_is_audited_without_registration(other_process, tmp_path):
     path = tmp_path / "run.vtkhdf"
     run(texts(), output=path)
-    elsewhere()
+    other_process()
     audited = audit(Result.load(path))
     assert audited.ok, audited.text()
     assert audited.energy_balance < 1e-12
 
 
-def test_command_imports_the_registering_script(elsewhere, tmp_path, capsys):
+def test_command_imports_the_registering_script(other_process, tmp_path, capsys):
     path = tmp_path / "run.vtkhdf"
     run(kinds(), output=path)
-    elsewhere()
+    other_process()
     assert main(["audit", str(path)]) == 2
     assert "is not registered" in capsys.readouterr().err
     assert main(["audit", str(path), "--import", str(tmp_path / "none.py")]) == 2
@@ -109,17 +109,17 @@ def test_command_imports_the_registering_script(elsewhere, tmp_path, capsys):
     )
 
 
-def test_files_do_not_depend_on_registered_kinds(elsewhere):
+def test_files_do_not_depend_on_registered_kinds(other_process):
     before = fingerprint(texts().build().system), fingerprint(kinds().build().system)
     mine, registered = dict(registration.KINDS), INTERACTIONS[INTERACTIONS.built_in :]
-    elsewhere()
+    other_process()
     registration.KINDS.update(mine)
     for kind in reversed(registered):
         INTERACTIONS.register(kind)
     assert (fingerprint(texts().build().system), fingerprint(kinds().build().system)) == before
 
 
-def test_kind_with_changed_code_cannot_resume_a_file(elsewhere, tmp_path):
+def test_kind_with_changed_code_cannot_resume_a_file(other_process, tmp_path):
     path = tmp_path / "run.vtkhdf"
     model = pair("kind")
     in_memory = run(model, t_end=0.05, output=path)
@@ -155,21 +155,27 @@ def test_kind_with_changed_code_cannot_resume_a_file(elsewhere, tmp_path):
     assert audit(Result.load(path)).ok
 
 
-THEIRS = "from typing import Any, NamedTuple\nclass Point(NamedTuple):\n    x: Any\n    y: Any\n    z: Any\n"
-ONE = "import sys; sys.path.insert(0, {folder!r}); import theirs; from rigid.linear_algebra import dot\n"
-ONE += "assert dot(theirs.Point(1.0, 2.0, 3.0), theirs.Point(1.0, 2.0, 3.0)) == 14.0\n"
-OTHER = "from rigid.linear_algebra import dot\nassert dot((1.0, 2.0, 3.0), (1.0, 2.0, 3.0)) == 14.0\n"
+USER_MODULE = (
+    "from typing import Any, NamedTuple\nclass Point(NamedTuple):\n    x: Any\n    y: Any\n    z: Any\n"
+)
+SCRIPT_WITH_TYPES = (
+    "import sys; sys.path.insert(0, {folder!r}); import theirs; from rigid.linear_algebra import dot\n"
+)
+SCRIPT_WITH_TYPES += "assert dot(theirs.Point(1.0, 2.0, 3.0), theirs.Point(1.0, 2.0, 3.0)) == 14.0\n"
+SCRIPT_WITHOUT_TYPES = (
+    "from rigid.linear_algebra import dot\nassert dot((1.0, 2.0, 3.0), (1.0, 2.0, 3.0)) == 14.0\n"
+)
 
 
 def test_script_with_numba_types_does_not_break_cached_kernels(tmp_path):
     """The index of a kernel holds all its signatures: one of a module that is not there, and none can be read."""
-    (tmp_path / "theirs.py").write_text(THEIRS)
+    (tmp_path / "theirs.py").write_text(USER_MODULE)
     where = {
         "PYTHONPATH": str(Path(__file__).parents[2]),
         "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
         "PATH": "/usr/bin",
     }
-    for script in (ONE.format(folder=str(tmp_path)), OTHER):
+    for script in (SCRIPT_WITH_TYPES.format(folder=str(tmp_path)), SCRIPT_WITHOUT_TYPES):
         done = subprocess.run(
             [sys.executable, "-c", script], env=where, cwd=tmp_path, capture_output=True, text=True
         )
@@ -182,7 +188,7 @@ def test_machine_code_of_a_user_kind_has_a_separate_cache():
     assert any(f"_value_{Spring.digest[:16]}" in path.name for path in folder.rglob("*.nbc"))
 
 
-def test_cached_machine_code_does_not_contain_the_script_name(elsewhere, tmp_path):
+def test_cached_machine_code_does_not_contain_the_script_name(other_process, tmp_path):
     """It would be asked for where it is read, by whatever name the script is run or imported then."""
     path = tmp_path / "kind.py"
     path.write_text(KIND)
@@ -192,7 +198,7 @@ def test_cached_machine_code_does_not_contain_the_script_name(elsewhere, tmp_pat
     binaries = list(Path(module.Kind.kind.dual._folder).rglob("*.nbc"))
     assert len(binaries) >= 2  # the cache may serve other checkouts too
     assert not any(b"kind_that_runs" in binary.read_bytes() for binary in binaries)
-    elsewhere()
+    other_process()
 
 
 KIND = """

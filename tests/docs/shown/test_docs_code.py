@@ -24,7 +24,7 @@ INTERPRETED = "<!-- interpreted"  # on pages that would compile much for one use
 
 
 # each script in its folder; the process ends with the first that fails
-ONE_AFTER_THE_OTHER = """
+RUN_SCRIPTS = """
 import os, runpy, sys
 for script in sys.argv[1:]:
     os.chdir(os.path.dirname(script))
@@ -44,7 +44,7 @@ def interpreted(tmp_path_factory):
             text = "\n".join(block.code for block in blocks(page, "python"))
             scripts[page].write_text(text, encoding="utf-8")
     run = subprocess.run(
-        [sys.executable, "-c", ONE_AFTER_THE_OTHER, *map(str, scripts.values())],
+        [sys.executable, "-c", RUN_SCRIPTS, *map(str, scripts.values())],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,

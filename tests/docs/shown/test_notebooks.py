@@ -15,10 +15,10 @@ ROOT = Path(__file__).parents[3]
 NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
 NAMES = [file.stem for file in NOTEBOOKS]
 # `%reset` would take `__spec__`, too, without which no worker starts
-FORGET = "[get_ipython().user_ns.pop(name) for name in {*get_ipython().user_ns} - {*get_ipython().user_ns_hidden}];"
+CLEAR_NAMES = "[get_ipython().user_ns.pop(name) for name in {*get_ipython().user_ns} - {*get_ipython().user_ns_hidden}];"
 
 
-def opened(file):
+def open_notebook(file):
     book = nbformat.read(file, as_version=4)
     if not hasattr(rodsim, "sweep"):  # of the extra "studies"
         book.cells = [cell for cell in book.cells if "studies" not in cell.metadata.get("tags", [])]
@@ -41,8 +41,8 @@ def kernel(tmp_path_factory):
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=NAMES)
 def test_a_notebook_runs_and_its_assertions_hold(file, kernel):
     """From the first cell on: what the one before has named is gone."""
-    book = opened(file)
-    book.cells.insert(0, nbformat.v4.new_code_cell(FORGET))
+    book = open_notebook(file)
+    book.cells.insert(0, nbformat.v4.new_code_cell(CLEAR_NAMES))
     client = NotebookClient(book, km=kernel, timeout=600)
     done = client.execute()
     client.kc.stop_channels()

@@ -15,7 +15,7 @@ from sphinx.util.inventory import InventoryFile
 from tests.support import public_interface
 from tests.support.pages import DOCS, ROOT
 
-FETCHED = ("script", "img", "link", "source", "iframe", "video")
+LOADED_TAGS = ("script", "img", "link", "source", "iframe", "video")
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ class Page(HTMLParser):
         self.ids.add(values.get("id"))
         if tag == "a" and values.get("href"):
             self.links.append(values["href"])
-        if tag in FETCHED and (values.get("rel") != "canonical"):
+        if tag in LOADED_TAGS and (values.get("rel") != "canonical"):
             self.fetched.append(values.get("src") or values.get("href") or "")
 
 
