@@ -1,4 +1,4 @@
-"""The words that type checkers accept are those that a model accepts; public signatures say what they take."""
+"""Literals in the annotations of the public API equal the words that a model accepts."""
 
 import inspect
 import re
@@ -13,7 +13,7 @@ LINE, CORD = ((0, 0, 0), (1, 0, 0)), Section.circular(0.01, Material(E=1e6, nu=0
 
 
 def model():
-    """Two bodies, one that turns and one that slides, and a rod."""
+    """Two bodies, one on a hinge and one on a slide, and a rod."""
     made = Model("m")
     for name, kind, x in (("a", "revolute", 0), ("b", "prismatic", 2)):
         made.add_body(name, Box(1, 1, 1, mass=1), (x, 0, 0))
@@ -22,7 +22,7 @@ def model():
     return made
 
 
-LISTED = {  # what says which words there are, where it is given another one
+LISTED = {  # the function that lists the words if it gets an unknown one
     ("add_joint", "kind"): lambda made, word: made.add_joint("x", word, "a", "b"),
     ("add_rod", "mass"): lambda made, word: made.add_rod("x", LINE, CORD, 4, mass=word),
     ("add_rod", "element"): lambda made, word: made.add_rod("x", LINE, CORD, 4, element=word),
@@ -39,7 +39,7 @@ SYNONYMS = {"kind": {"hinge", "ball", "fixed", "torque"}}
 
 
 def literal_words(method, argument):
-    """Of the annotation of an argument."""
+    """Literals in the annotation of an argument."""
     words, left = set(), [typing.get_type_hints(getattr(Model, method))[argument]]
     while left:
         part = left.pop()

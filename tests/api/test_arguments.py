@@ -1,4 +1,6 @@
-"""Arguments of the public API: what is no number, name, count or choice is refused by its name; values that are pass."""
+"""Arguments of the public API: values that are not a number, name, count or choice are rejected with the name
+of the argument; valid values are accepted.
+"""
 
 import math
 from fractions import Fraction
@@ -24,7 +26,7 @@ def run(**arguments):
 
 
 def call(make, good, **kinds):
-    """What is called, arguments that it takes, and names of arguments by what they have to be."""
+    """The called function, its valid arguments, and the names of its arguments grouped by type."""
     return make, good, {name: kind for kind, names in kinds.items() for name in names.split()}
 
 
@@ -129,7 +131,7 @@ CALLS = {
 }
 ARGUMENTS = [(call, argument) for call, (_, _, kinds) in CALLS.items() for argument in kinds]
 
-# of each sort of characters some: Hypothesis would first look through all that there are, which takes 2 s
+# some characters of each category: Hypothesis would search all of Unicode first, which takes 2 s
 CHARACTERS = "aZ09 .,:;-+*/_eEnj'\"{}[]()%#&\\\0\a\n\r\t\x1b\x7f\x85\xa0\xb2\xdf\u0301\u03a9\u0663\u2028\u200b\u202e\u6f22"
 
 NON_NUMBERS = st.one_of(
@@ -174,8 +176,8 @@ WRONG = {
 
 @pytest.fixture(scope="module", autouse=True)
 def without_values_from_sources():
-    """Hypothesis draws some of its values from the sources of all modules of ours that happen to be there: what is tried would
-    depend on the tests before, and to read them takes 3 s.
+    """Disable the constants that Hypothesis collects from the sources of imported modules: the tried values
+    would depend on the tests run before, and the collection takes 3 s.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(providers, "_get_local_constants", lambda: providers._local_constants, raising=False)
@@ -195,7 +197,7 @@ def test_arguments_of_wrong_type_are_rejected_by_name(call, argument):
         if argument == "output_every" and value == 10**9:
             return  # one output at the end
         if call in ("add_force", "add_moment") and isinstance(value, list | tuple):
-            assume(not any(isinstance(x, str) for x in value))  # texts are formulas of the time
+            assume(not any(isinstance(x, str) for x in value))  # strings are formulas of time
         with pytest.raises(rodsim.ModelError) as error:
             make(**{**good, argument: value})
         said = str(error.value)
@@ -221,6 +223,6 @@ def test_counts_accept_python_and_numpy_integers():
 
 
 def test_rod_far_from_the_origin_is_accepted():
-    """1 m at 6400 km: rounding leaves nine digits of its length."""
+    """A rod of 1 m at 6400 km: round-off leaves nine digits of its length."""
     rod = model().add_rod("n", [(6.4e6, 0, 0), (6.4e6, 1, 0)], CORD)
     assert rod.initial.curve.length == pytest.approx(1.0, abs=1e-9)

@@ -1,4 +1,6 @@
-"""`Result.to_xarray`: the numbers of the result to the bit, with units, coordinates and where they come from."""
+"""`Result.to_xarray`: bit-identical numbers of the result, with units, coordinates and attributes that
+describe the run.
+"""
 
 import json
 import re
@@ -34,7 +36,7 @@ def run(tmp_path_factory):
 
 
 def same(array, values):
-    """Equal to the bit, signs of zeros included."""
+    """True if two arrays are bit-identical, including the signs of zeros."""
     return array.dtype == values.dtype and array.values.tobytes() == np.ascontiguousarray(values).tobytes()
 
 
@@ -63,7 +65,7 @@ def test_dataset_has_energies_momenta_and_residuals(sample):
         "quat_norm_error", "newton_iterations", "halvings",
     ):  # fmt: skip
         assert same(data[name], getattr(sample, name)), name
-    # and no column of the file was forgotten
+    # no column of the file is missing
     stored = [sample.audit_column(name) for name in COLUMNS]
     columns = [data[x].values for x in data.data_vars if data[x].dims == ("t",)]
     columns += [data[x].values[:, i] for x in ("linear_momentum", "angular_momentum") for i in range(3)]

@@ -1,7 +1,8 @@
-"""Bad input: one table of calls and one of commands; each message names the object, its value and the cure.
+r"""Bad input: one table of calls and one of commands.
 
-Nothing is run or written before. Texts of scenes are in test_malformed_scenes.py; arguments of all kinds, each with all that it
-cannot be, in test_arguments.py. A command ends with exit code 2, one message and no traceback; a defect of ours shows its own.
+Each message names the object, its value and the remedy; nothing is run or written before. Malformed scenes
+are tested in test_malformed_scenes.py, single arguments in test_arguments.py. A command ends with exit code
+2, one message and no traceback; an internal error shows its traceback.
 """
 
 import os
@@ -48,7 +49,7 @@ def hinged():
 
 
 def with_parts(make, *parts):
-    """The model of `make` with parts added, each given as what is added and its arguments."""
+    """The model of `make` with added parts, each given as a tuple of kind and arguments."""
     made = make()
     for what, *arguments in parts:
         named = arguments.pop() if isinstance(arguments[-1], dict) else {}
@@ -57,14 +58,14 @@ def with_parts(make, *parts):
 
 
 def bar_on_joint(kind, *load):
-    """A bar on one joint in the origin, along z, under a load."""
+    """A bar on one joint at the origin, with axis z, under a load."""
     bar = ("body", "bar", Box(1.0, 0.1, 0.1, mass=1.0), (0.5, 0, 0))
     joint = ("joint", "j", kind, "ground", "bar", {"at": (0, 0, 0), "axis": Z})
     return with_parts(lambda: Model("free"), bar, joint, load)
 
 
 def driven(*options):
-    """A hinge with a drive, and something against it."""
+    """A hinge with a drive, and further parts."""
     return with_parts(hinged, ("drive", "one", "hinge", rodsim.signals.Sine(0.1, 1.0)), options).build()
 
 
@@ -97,7 +98,7 @@ def prepared(changes, **settings):
 
 
 def spring(**options):
-    """Between two bodies of a model, in which nothing is left of it."""
+    """Add a spring between two bodies of a model and check that a failure leaves nothing in the model."""
     made = model()
     try:
         return made.add_spring("s", "a", "b", **options)
@@ -110,14 +111,14 @@ def saved(*parts):
 
 
 def run_batch(parameters, **settings):
-    """Of which none begins."""
+    """Call `simulate_many`, and fail if a run starts."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rodsim.running.run.announce", lambda: pytest.fail("it runs"))
         return rodsim.simulate_many(_beam().prepare(t_end=0.02, dt=0.01), parameters, **settings)
 
 
 def study(**options):
-    """Of a function of x, with something else in it."""
+    """Sweep a function of x with some arguments replaced."""
     return sweep(**{"base": lambda x: {"y": 2.0 * x}, "parameters": {"x": [1]}, "workers": 0, **options})
 
 
@@ -364,7 +365,7 @@ STUDIES = [
     ("fewer values", lambda: designed({"a": list(range(2000)), "b": list(range(2000))})),
     ("another name", lambda: designed({"seed": [1]})),
 ]  # fmt: skip
-PLACES = {  # of a scene that are not there, and those near
+PLACES = {  # missing parts of a scene, and the suggested names
     "rods.kord.n_elements": "no 'kord' in rods; did you mean 'cord'",
     "rods.cord.n_element": "did you mean 'n_elements'",
     "rods.cord.section.EJ": "no 'EJ' in rods.cord.section",
@@ -502,7 +503,7 @@ def test_invalid_commands_are_rejected_before_a_file_is_written(
     assert {file: file.is_file() and file.read_bytes() for file in Path().iterdir()} == before
 
 
-MISSING_MODULES = {  # a module that is not installed, what needs it, its extra
+MISSING_MODULES = {  # module that is not installed: (function that needs it, message with the extra)
     "xarray": (lambda: result().to_xarray(), "to_xarray needs xarray: pip install 'rodsim[notebook]'"),
     "plotly.graph_objects": (lambda: result().animate(), "pip install 'rodsim[notebook]'"),
     "plotly.offline": (lambda: rodsim.report(result(), "a.html"), "pip install 'rodsim[report]'"),
@@ -570,7 +571,7 @@ def test_a_result_without_the_times_of_its_outputs_is_damaged(values, sample, tm
 
 
 def test_damaged_results_are_read_or_rejected_by_name(sample, tmp_path):
-    """Of 120 files with bytes lost or changed."""
+    """120 files with missing or changed bytes."""
     data, file, refused = sample.read_bytes(), tmp_path / "damaged.vtkhdf", 0
     unnamed = 0
     for k in range(120):

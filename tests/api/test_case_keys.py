@@ -1,4 +1,4 @@
-"""What a case is known by: every change of code, data or program that decides about its numbers is another case."""
+"""Keys of study cases: any change of code, data or program that affects the numbers gives another key."""
 
 import ast
 import functools
@@ -19,13 +19,15 @@ ROOT = Path(__file__).parents[2]
 
 
 def journal_length(folder, base, parameters=None, **options):
-    """Cases that are written down in a folder after a study of one case: no more than before, if it was done there."""
+    """Return the number of journal lines after a study of one case; it does not grow if the case was
+    completed before.
+    """
     study = sweep(base, parameters or {"x": [1]}, folder=folder, workers=0, progress=False, **options)
     assert study.failed == {}
     return len((folder / "cases.jsonl").read_text().splitlines())
 
 
-# --- code of the user: what `case` returns, of this text and these other files; in one of them 1.0 becomes 2.0
+# --- user code: return value of `case`, its module, other files; in one of them 1.0 is replaced by 2.0
 CODE_CHANGES = {
     "a method of a class": ("Law().f()", "class Law:\n    def f(self): return 1.0", {}),
     "an attribute of a class": ("Law.k", "class Law:\n    k = 1.0", {}),
@@ -49,12 +51,12 @@ CODE_CHANGES = {
     ),
     "a compiled function": ("f()", "from numba import njit\n@njit\ndef f(): return 1.0", {}),
     "a function of a function": ("f()", "def g(): return 1.0\ndef f(): return g()", {}),
-    "functions that share others": (  # each is written out once: of 40 that call the two before there are 2^27 ways
+    "functions that share others": (  # each is hashed once: 40 functions that call the two before have 2^27 paths
         "0.0 if x else f39()",
         "def f0(): return f39()\ndef f1(): return 1.0\n"
         + "".join(f"def f{k}(): return f{k - 1}() + f{k - 2}()\n" for k in range(2, 40)), {},
     ),
-    # `case` in another way
+    # `case` written in another way
     "an import inside the function": (
         None, "def case(x):\n    from helps import f\n    return {'y': f()}", {"helps": "def f(): return 1.0"}
     ),
@@ -82,7 +84,7 @@ CODE_CHANGES = {
 
 @pytest.fixture
 def import_case(tmp_path, monkeypatch):
-    """The function `case` of the module `uses`, of files that are imported anew."""
+    """Import the function `case` of the module `uses` again from changed files."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     made = set()
@@ -117,10 +119,10 @@ def test_case_key_follows_changes_of_used_code_but_not_of_comments(way, import_c
     for version in (files, {**files, "uses": "# words\n" + text}, changed, files):
         written.append(journal_length(tmp_path / "out", import_case(version)))
     assert written == [1, 1, 2, 2]
-    assert "fails" not in sys.modules  # nothing is imported to find what is
+    assert "fails" not in sys.modules  # no module is imported for the search
 
 
-# --- what functions hold, models, and what is installed
+# --- closures, models, installed packages
 
 
 def closure_over(content, scale=1.0):
@@ -177,7 +179,7 @@ def test_case_key_of_a_model_depends_on_its_parts(tmp_path):
 
 
 def test_cases_of_one_structure_differ_in_numbers_only():
-    """They run the same compiled code."""
+    """Cases with equal structure keys run the same compiled code."""
     values = {"a": [1.0, 2.0], "b": ["em", "em-ggl"]}
     cases = sweep(lambda a, b: {"y": a}, values, workers=0, progress=False).study.cases
     structures = {(case.values["a"], case.values["b"]): case.structure for case in cases}
@@ -188,7 +190,9 @@ def test_cases_of_one_structure_differ_in_numbers_only():
 
 
 def test_case_key_covers_all_imported_sources():
-    """Else a case would count as done after a change of what measured it. Left out: words of errors, the keys themselves."""
+    """Otherwise a case would count as completed after a change of the code that computed it. Excluded: texts
+    of errors and the keys themselves.
+    """
     known = {".".join([package, *place.with_suffix("").parts]) for package, place, _ in case_keys.sources()}
     known |= {f"rodsim.studies.{name}" for name in ("errors", "case_keys")}
     for package, place, file in case_keys.sources():
@@ -213,7 +217,9 @@ for file in map(Path, sys.argv[1:]):
 
 
 def test_case_key_follows_changes_of_measures_but_not_of_labels(tmp_path):
-    """`comparing.material_points` finds the places whose motion is measured; commands and reports find no number."""
+    """`comparing.material_points` selects the points whose motion is measured; commands and reports compute
+    no number.
+    """
     decides = {
         "rodsim/cli/main.py": False,
         "rodsim/reporting/page.py": False,

@@ -1,4 +1,4 @@
-"""The command: exit codes, what it writes, resume to the bit, start-up without heavy modules."""
+"""Command line: exit codes, written files, bit-identical resume, start-up without heavy modules."""
 
 import argparse
 import json
@@ -26,7 +26,7 @@ def run(scene, out, *options):
     [("EML-kappa", "quaternion"), ("GGL-EM", "quaternion-gamma"), ("GL-SPARK(2)", "quaternion-gamma")],
 )
 def test_scenes_with_dampers_and_viscous_rods_take_any_integrator(integrator, chart, tmp_path, capsys):
-    """The example, with the mass of the cord at its nodes as GGL-EM needs it, and a force that follows the door."""
+    """The example with lumped mass of the cord, which GGL-EM needs, and a follower force on the door."""
     scene, out = tmp_path / "scene.yaml", tmp_path / "out.vtkhdf"
     text = (SCENES / "rod_and_ball.yaml").read_text()
     text = text.replace("n_elements: 24", "n_elements: 4\n    mass: lumped")
@@ -95,7 +95,7 @@ def test_each_command_is_defined_in_its_module():
 
 
 def options(command):
-    """The options of a command, with the words that each may take."""
+    """Options of a command with the words that each accepts."""
     [commands] = [a for a in parser()._actions if isinstance(a, argparse._SubParsersAction)]
     return {a.dest: a.choices and set(a.choices) for a in commands.choices[command]._actions}
 
@@ -166,7 +166,7 @@ run: {t_end: 1, dt: 0.01}
 
 
 def test_failed_run_exits_with_3_and_keeps_its_outputs(tmp_path, capsys):
-    """One element is wound up beyond half a turn, which its strains cannot describe."""
+    """One element is twisted beyond half a revolution, which its strains cannot describe."""
     scene, out = tmp_path / "torn.yaml", tmp_path / "torn.vtkhdf"
     scene.write_text(UNSOLVABLE)
     assert main(["run", str(scene), "-o", str(out), "--quiet"]) == 3
@@ -189,7 +189,7 @@ TABLES = (
     "from rodsim import Model, Section, Material; Model('a')._repr_html_(); import rodsim.results.html; "
     "Section.circular(0.1, Material(E=1e9, nu=0.3, density=1e3))._repr_html_()"
 )
-LIGHT = {  # what is done, and what it does without
+LIGHT = {  # command, and the modules that it must not import
     "help": ("import rodsim.cli.main as m; m.parser().format_help()", HEAVY),
     "new": (
         "from rodsim.cli.main import main; assert main(['new', 'a']) == 0",

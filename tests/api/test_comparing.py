@@ -1,4 +1,6 @@
-"""Comparisons: what differs by a known amount is told by it; parts, places and times are found or refused in words."""
+"""Comparisons: a known difference is reported with its size; parts, points and times are found or rejected
+with a message.
+"""
 
 import csv
 import json
@@ -31,7 +33,7 @@ run: {t_end: 0.02, dt: 0.002}
 
 
 def flying(velocity=(1, 0, 0), spin=(0, 0, 0), dt=0.01, every=1, name="stone", t_end=0.2, shape=None):
-    """A body nothing acts on: it moves evenly, whatever the step."""
+    """A free body with constant velocity, independent of the step."""
     model = Model("flight")
     ball = shape or MassProperties(2.0, (0.3, 0.3, 0.3))
     model.add_body(name, ball, velocity=velocity, angular_velocity=spin)
@@ -59,7 +61,7 @@ def test_comparison_of_a_result_with_itself_has_no_difference():
 def test_distance_of_bodies_grows_with_their_relative_velocity():
     comparison = compare(flying((1.0, 0.0, 0.0)), flying((1.0, 0.3, 0.4)))
     row = row_of(comparison, "stone")
-    # |A - B| = t/2: its largest at the end, its root of the mean square by the trapezia of 20 intervals
+    # |A - B| = t/2: the largest at the end, the root mean square by the trapezoidal rule with 20 intervals
     assert row.largest == row.final == pytest.approx(0.1, abs=1e-13)
     assert row.at == pytest.approx(0.2)
     assert row.rms == pytest.approx(0.1 * np.sqrt(1 / 3 + 1 / (6 * 20**2)), rel=1e-12)
@@ -70,7 +72,7 @@ def test_distance_of_bodies_grows_with_their_relative_velocity():
 def test_relative_rotations_are_counted_beyond_whole_revolutions():
     fast, slow = flying(spin=(0.0, 0.0, 40.0)), flying(spin=(0.0, 0.0, 38.0))
     rotation = row_of(compare(fast, slow), "stone, turn")
-    # 8 and 7.6 rad, less what both lose alike to a step of 0.4 rad of a scheme of order 2
+    # 8 and 7.6 rad, less the error that both have with steps of 0.4 rad of a scheme of order 2
     assert rotation.final == pytest.approx(0.4, rel=0.06)
     ball = MassProperties(2.0, (0.3, 0.3, 0.3))
     askew = Model("askew")
@@ -102,7 +104,7 @@ def test_body_points_with_different_names_are_compared():
     "half_angle", [1e-9, 5e-3 * (1 - 1e-12), 5e-3 * (1 + 1e-12), 0.02, 1.5]
 )  # by series up to an angle of 0.01
 def test_interpolation_between_nodes_is_an_arc_of_constant_strain(half_angle):
-    # an arc of radius 1 and angle 2 `half_angle`, twisted about nothing: at a third of it
+    # an arc of radius 1 and angle 2 `half_angle` without torsion: at a third of it
     def at(angle):
         r = np.array([np.sin(angle), 1 - np.cos(angle), 0.0])
         return r, quaternions.from_axis_angle([0.0, 0.0, 1.0], angle)
@@ -156,7 +158,7 @@ def test_energies_of_parts_sum_to_those_of_the_model():
 
 
 def test_joint_forces_are_compared_at_outputs():
-    """A force that grows by a t is the mean of its means over the steps on both sides: the same for all steps."""
+    """A force that grows as a t equals the mean of its means over the steps on both sides, for any step."""
 
     def pushed(dt):
         model = Model("pushed")
@@ -168,9 +170,9 @@ def test_joint_forces_are_compared_at_outputs():
     comparison = compare(pushed(0.01), pushed(0.02))
     row = row_of(comparison, "joint wall, force")
     assert row.scale == pytest.approx(5.0 * 0.24, rel=1e-6)
-    # a place is known to 1e-15 m, which a clamp closes with 4 m/h^2 times that in its first step
+    # positions have a round-off of 1e-15 m; in its first step a clamp closes this gap with the force 4 m/h^2 1e-15 m
     assert row.largest < 1e-9
-    # nor is the moment of a lever that is rounding compared, where all frames are in one place
+    # the moment of a lever arm that is round-off is not compared either if all frames coincide
     assert not any(row.quantity == "joint wall, moment" for row in comparison.rows)
 
 

@@ -1,4 +1,6 @@
-"""`rodsim compile`: kernels are compiled in processes of their own and kept; what fails is named, and the others go on."""
+"""`rodsim compile`: kernels are compiled in separate processes and cached; failures are reported, and the
+other families continue.
+"""
 
 import os
 import re
@@ -22,14 +24,14 @@ pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing 
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """An empty cache for processes that are started."""
+    """An empty cache for started processes."""
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache" / "rodsim"
 
 
 def compile_tasks(*tasks, processes=1):
-    """Outcomes of these tasks, also by name."""
+    """Outcomes of the tasks, also by name."""
     also = {task.__name__: task for task in tasks}
     compilation = compile_ahead([], processes=processes, progress=False, also=also)
     names = [outcome.family for outcome in compilation.outcomes]
@@ -84,7 +86,7 @@ def test_compilation_uses_one_process_for_each_usable_core(cores, tmp_path, monk
 
 @pytest.fixture
 def replace_families(monkeypatch):
-    """Families of the command that are replaced by tasks."""
+    """Replace the families of the command by tasks."""
 
     def replace(*tasks):
         monkeypatch.setattr(
@@ -140,7 +142,7 @@ def test_progress_line_names_the_compiled_families(cache, replace_families, caps
 
 
 def run_python(code, *arguments, **environment):
-    """The exit code of a process and what it printed."""
+    """Run code in a process; return its exit code, standard output and standard error."""
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
         capture_output=True, text=True, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
@@ -193,7 +195,7 @@ def test_without_the_compiler_nothing_is_compiled(tmp_path):
 
 
 def is_running(number):
-    """True if there is such a process, which has not ended."""
+    """True if the process exists and has not ended."""
     try:
         return "\nState:\tZ" not in Path(f"/proc/{number}/status").read_text()
     except FileNotFoundError:

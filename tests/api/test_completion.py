@@ -1,4 +1,4 @@
-"""`rodsim completion`: bash takes the script and completes with it; the command itself stays quick."""
+"""`rodsim completion`: bash accepts the script and completes with it; the command itself stays quick."""
 
 import argparse
 import subprocess
@@ -31,7 +31,7 @@ def script(tmp_path_factory):
 
 
 def complete(script, *words, cwd="."):
-    """What bash proposes for the last word."""
+    """Completions that bash proposes for the last word."""
     done = subprocess.run(
         ["bash", "--norc", "-c", DRIVER, "bash", str(script), "rodsim", *words],
         capture_output=True, text=True, check=True, cwd=cwd,
@@ -98,7 +98,7 @@ def test_other_shells_have_completion_scripts(shell, mark, capsys):
 
 
 def test_all_file_arguments_are_completed_as_files():
-    """A new command whose file goes by another word would be forgotten here."""
+    """A new command whose file argument has another name would be missed here."""
     words = {"file", "scene", "folder", "result", "picture"}
     for command, action in setup._arguments(parser()):
         help_words = set((action.help or "").replace(",", " ").replace(";", " ").replace("(", " ").split())

@@ -1,4 +1,6 @@
-"""Scenes made of several files, repeated entries, formulas and tables of time, and values from the command line."""
+"""Scenes with included files, repeated entries, formulas and tables of time, and values from the command
+line.
+"""
 
 import json
 
@@ -16,7 +18,7 @@ RUN = "run: {t_end: 0.1, dt: 0.01}\n"
 
 @pytest.fixture
 def write_files(tmp_path):
-    """Write files of a folder, and return the path of the first."""
+    """Write files to a folder and return the path of the first."""
 
     def of(**files):
         for name, text in files.items():

@@ -1,5 +1,5 @@
-"""Pictures, and files for other programs, show what may be touched: planes as nets or rectangles, spheres that no shape shows,
-and the pressure of contacts in colours.
+"""Contact surfaces in pictures and exported files: planes as grids or rectangles, spheres without a shape,
+and contact pressure as colours.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ RUBBER = Section.circular(R, Material(E=1e6, nu=0.45, density=1000))
 
 
 def resting_model() -> Model:
-    """A rod on a floor, a ball whose shape is its sphere, a block on a sphere that no shape shows."""
+    """A rod on a floor, a ball whose shape is its contact sphere, a block on a sphere without a shape."""
     model = Model("lying", gravity=(0, 0, -G))
     depth = RUBBER.mass_per_length * G / 1e4
     rod = model.add_rod("rod", [(0, 0, R - depth), (0.3, 0, R - depth)], RUBBER, 3)
@@ -107,7 +107,9 @@ def test_pressure_is_the_force_over_the_length_of_a_node() -> None:
 
 
 def tilted_model():
-    """A ball, a box with a ball on a side and a rod with a knob above a floor; the floor of a deck that leans."""
+    """A ball, a box with a ball on a side and a rod with a knob above a floor; the floor belongs to a tilted
+    deck.
+    """
     made = Model("m")
     deck = made.add_body("deck", Box(1, 1, 0.1, density=1), (0, 0, -1), (np.cos(0.2), np.sin(0.2), 0, 0))
     ball = made.add_body("ball", Sphere(0.05, density=1), (1, 2, 3))
@@ -129,7 +131,7 @@ def tilted_model():
 
 
 def draw_planes_and_spheres(built, states, at):
-    """The triangles of planes, and those of balls."""
+    """Triangles of the planes and of the spheres."""
     made = list(shapes(built.layout, SIZE, states, 7))
     return [triangles_of(made, at, 7 + k) for k in range(len(COLORS))]
 
@@ -140,7 +142,7 @@ def volume(triangles):
 
 
 def moved(state: State) -> State:
-    """All of it turned and carried, and the ball on its own."""
+    """Rotate and translate all frames except the ball's."""
     rotation = quaternions.from_rotation_vector(np.array([0.3, -1.0, 0.5]))
     r = quaternions.rotate(rotation, state.r) + np.array([1.0, -2.0, 3.0])
     quat = quaternions.multiply(np.broadcast_to(rotation, state.quat.shape), state.quat)
@@ -166,7 +168,7 @@ def test_plane_grid_covers_its_contacts_and_moves_with_the_plane():
         for way, sign in ((np.min, -1.0), (np.max, 1.0)):
             beyond = sign * (way(local[:, :2], axis=0) - way(met, axis=0))
             assert np.all(beyond >= edge - 1e-12)
-            assert np.all(beyond < edge + 0.25)  # radii, levers and half a bar
+            assert np.all(beyond < edge + 0.25)  # radii, lever arms and half a bar
 
 
 def test_contact_spheres_without_shape_are_drawn():
@@ -203,7 +205,9 @@ def test_model_without_contacts_has_no_drawn_surfaces():
 
 
 def test_bodies_without_shape_are_drawn_by_their_contact_surfaces():
-    """A ring's side, a knob at its end, a sharp hull; points in one plane, and what has a shape of its own, add nothing."""
+    """The side of a ring, a knob at its end and a sharp hull are drawn; coplanar points and bodies that have
+    a shape add nothing.
+    """
     made = Model("m")
     inertia = 1e-4 * np.eye(3)
     link = made.add_body("link", MassProperties(0.1, inertia), (0, 0, 1))

@@ -1,4 +1,4 @@
-"""Contact as a user states it: what is asked of surfaces and their contacts, which pairs meet, what errors say."""
+"""User input of contacts: requirements on surfaces and contacts, resulting pairs, error messages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def scene() -> Model:
 
 
 def add(model: Model, a, b=None, **options):
-    """A contact of things by their names."""
+    """Add a contact between surfaces given by name."""
     every = {**model.rods, **model.spheres, **model.planes}
 
     def things(of):
@@ -69,7 +69,7 @@ BALL_CASES = [  # on a floor
     ({**K, "ignore": [(ONE, WALL)]}, r"ignore names plane 'wall', which is not in a or b"),
     ({**K, "ignore": ONE}, r"ignore = .*; give a list of pairs"),
 ]
-FRICTIONS = [  # of a ball on a floor
+FRICTIONS = [  # a ball on a floor
     (-0.1, r"friction = -0.1 is below 0"),
     ((0.3, 0.4), r"kinetic coefficient 0.4 is above the static one, 0.3"),
     ((0.3, 0.4, 0.5), r"give one coefficient, or \(static, kinetic\)"),
@@ -237,7 +237,7 @@ def test_surfaces_of_one_body_or_of_driven_frames_do_not_touch():
 
 
 def test_stiffness_of_rods_follows_from_their_materials():
-    """pi/4 E* without Poisson's ratio: rubber on steel is as rubber, rubber on rubber half of it."""
+    """pi/4 E* without Poisson's ratio: rubber on steel as rubber, rubber on rubber half of it."""
     model = scene()
     steel, rubber, floor = model.rods["steel"], model.rods["rubber"], model.planes[FLOOR]
     assert stiffness_of(Pair(floor, rubber)) == pytest.approx(math.pi / 4 * 1e6)
@@ -277,7 +277,9 @@ def test_parameters_of_the_force_law_and_the_losses():
     ],
 )
 def test_force_law_in_text_form_gives_its_coefficients(text, coefficients):
-    """With bristles as stiff as the linear term; a text with others asks for theirs, where there is friction."""
+    """The bristles are as stiff as the linear term; a text without a linear term needs an explicit stiffness
+    if there is friction.
+    """
     contact = add(scene(), ONE, FLOOR, law=text, friction=0.0, restitution=0.5)
     assert contact_law(contact, contact.pairs[0]).tolist() == [2, *coefficients]
     assert contact_losses(contact, contact.pairs[0])[5] == max(coefficients)

@@ -1,4 +1,6 @@
-"""What a result tells of a contact: forces at stored states that balance weights and change momenta, slip, energy, loss."""
+"""Contact histories of a result: forces at stored states that balance weights and change momenta, slip,
+energy, losses.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ def run(model: Model, t_end: float, dt: float, **options) -> Result:
 
 
 def incline(degrees: float, friction: float) -> Model:
-    """A rod along a plane that is inclined, at the depth at which it carries the weight across."""
+    """A rod along an inclined plane, at the depth that carries its weight component."""
     a = np.radians(degrees)
     model = Model("incline", gravity=(G * np.sin(a), 0, -G * np.cos(a)))
     z = 0.01 - MASS / 0.3 * G * np.cos(a) / 1e4
@@ -36,7 +38,7 @@ def incline(degrees: float, friction: float) -> Model:
 
 
 def crossing(turned: bool = False, **contact) -> Model:
-    """A rod falls on another, across it."""
+    """A rod falls on another one perpendicular to it."""
     model = Model("crossing")
     low = model.add_rod("low", [(0, 0, 0), (0.3, 0, 0)], THIN, 3)
     high = model.add_rod("high", [(0.12, -0.1, 0.021), (0.15, 0.1, 0.021)], THIN, 3, velocity=(0, 0.2, -0.5))
@@ -46,12 +48,12 @@ def crossing(turned: bool = False, **contact) -> Model:
 
 
 def impulse(result: Result, force: np.ndarray) -> np.ndarray:
-    """Of forces at the outputs, over the run."""
+    """Time integral of forces at the outputs."""
     return np.trapezoid(force, result.t, axis=0)
 
 
 def test_contact_force_of_a_resting_ball_is_its_weight():
-    """Also on all points that are drawn of it."""
+    """Also at all drawn points of the ball."""
     m = 1000 * 4 / 3 * np.pi * 0.05**3
     result = run(ball_on_floor(0.05 - m * G / 1e4, friction=0.5, restitution=0.5), 0.02, 1e-3)
     contact = result.contact("on")
@@ -129,7 +131,9 @@ def test_contact_forces_of_two_rods_are_opposite_and_change_their_momenta(losses
 
 
 def test_contact_force_between_sides_acts_on_the_first():
-    """A ball between a floor and a ball of the first side, a ceiling of the second: all that presses it, and only that."""
+    """A ball between a floor and a ball of the first side, and a ceiling of the second: only the forces of
+    the second side count.
+    """
     model = Model("m", gravity=(0, 0, -G))
     spheres = []
     for k, z in enumerate((0.05, 0.1495)):
@@ -148,7 +152,7 @@ def test_contact_force_between_sides_acts_on_the_first():
 
 
 def test_contact_forces_are_drawn_on_nodes_and_bodies(tmp_path):
-    """The same of many states at once, in a file, and in colours."""
+    """Drawn forces of stacked states, in a file and as colours."""
     file = tmp_path / "rods.vtkhdf"
     result = run(crossing(friction=0.4), 0.01, 2e-4, output=file)
     reloaded, drawing = Result.load(file), Drawing(result.layout)
@@ -193,14 +197,14 @@ def test_report_plot_and_dataset_include_contacts(tmp_path):
 
 
 def test_report_of_a_file_without_joints_has_contacts(tmp_path):
-    """Whose multipliers are rows of no numbers, of which some outputs are read."""
+    """The multipliers have zero columns, of which some outputs are read."""
     run(ball_on_floor(0.05, (0, 0, -0.1)), 0.02, 1e-3, output=tmp_path / "ball.vtkhdf")
     page = report(tmp_path / "ball.vtkhdf", tmp_path / "page.html").read_text("utf-8")
     assert '<section id="contacts"' in page
 
 
 def test_friction_states_belong_to_their_contact():
-    """One without friction comes first, whose windows have no numbers."""
+    """The first contact has no friction, and its windows have no friction states."""
     model = Model("m")
     low = model.add_rod("low", [(0, 0, 0), (0.3, 0, 0)], THIN, 3)
     under = model.add_rod("under", [(0, 0, -0.0205), (0.3, 0, -0.0205)], THIN, 3)

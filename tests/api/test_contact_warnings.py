@@ -1,4 +1,6 @@
-"""What is said of contacts before a run: depths and times to expect, steps that see a touch, stations that see a crossing."""
+"""Contact estimates and warnings before a run: expected depths and durations, steps that resolve a contact,
+stations that resolve a crossing.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ M = 1000 * np.pi * 0.01**2 * L
 
 
 def crossing_rods(angle: float, n: int = 2, length: float = L, **contact) -> Model:
-    """Two rods, of which one, of this length, comes to the other at 1 m/s; they cross at this angle, degrees."""
+    """Two rods that cross at an angle in degrees; one of the given length approaches the other at 1 m/s."""
     model, a = Model("meeting"), np.radians(angle)
     half = length / 2 * np.array([np.cos(a), np.sin(a), 0.0])
     middle = np.array([0, 0, 0.0201])
@@ -37,11 +39,11 @@ def single_estimate(model: Model):
     return estimate
 
 
-# --- depths and times
+# --- depths and durations
 
 
 TEXT = "1e4*depth + 2e9*depth**3 - 2e6*depth**2"
-LAWS = {  # of a ball, and its terms, factor by power
+LAWS = {  # a law of a ball, and its terms: factor by power
     "linear": ({}, {1.0: 1e4}),
     "Hertz": ({"exponent": 1.5}, {1.5: 1e4}),
     "text": ({"law": TEXT, "stiffness": None}, {1.0: 1e4, 2.0: -2e6, 3.0: 2e9}),
@@ -63,8 +65,8 @@ def test_contact_estimate_of_a_ball_is_that_of_a_mass_on_a_spring(law, terms) ->
 @pytest.mark.parametrize("law", [{"exponent": 1.0}, {"exponent": 1.5}, {"stiffness": None}], ids=str)
 @pytest.mark.parametrize("angle", [90.0, 30.0])
 def test_contact_estimate_of_crossing_rods_follows_their_geometry(angle: float, law) -> None:
-    """The gap at s from the crossing is depth - s^2 sin^2/(2 rho): its force by quadrature; rods of different masses. By their
-    materials half of pi/4 E.
+    """The depth at s from the crossing is depth - s^2 sin^2/(2 rho): force by quadrature, rods of different
+    masses. By default half of pi/4 E of the materials.
     """
     estimate, exponent = single_estimate(crossing_rods(angle, length=2 * L, **law)), law.get("exponent", 1.0)
     k = np.pi / 8 * 1e7 if "stiffness" in law else K
@@ -95,7 +97,7 @@ def test_contact_estimate_of_a_rod_on_a_plane_uses_its_weight_per_length() -> No
     assert single_estimate(model).depth_by_weight == pytest.approx(M / L * 9.81 / (np.pi / 4 * 1e7), rel=1e-3)
 
 
-# --- what is told
+# --- warnings
 
 
 def box_on_floor(stiffness: float, v: float = -1.0) -> Model:
@@ -172,7 +174,7 @@ def test_recommended_step_resolves_the_contact(angle: float) -> None:
     depth = result.contact("hit").depth
     assert (depth > 0.0).sum() >= 10
     assert result.halvings.sum() == 0
-    if angle == 0.0:  # as deep as the oscillator: ten steps see it to a hundredth
+    if angle == 0.0:  # as deep as the oscillator: ten steps resolve it to a hundredth
         assert depth.max() == pytest.approx(single_estimate(model).depth, rel=1e-2)
 
 

@@ -1,4 +1,6 @@
-"""Contacts without planes as a model builds them: radii, stations, what joints hold together, starts on a drum."""
+"""Contacts without planes as a model builds them: radii, stations, exclusions by joints, initial positions on
+a drum.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ def crossing(gap: float = 0.005, **contact) -> Model:
 
 
 def balls(gap: float = 0.01, **contact) -> Model:
-    """One of two equal balls is thrown at the other."""
+    """One of two equal balls moves towards the other."""
     model = Model("balls")
     for k, name in enumerate(("one", "two")):
         place, v = ((0.1 + gap) * k, 0, 0), (1.0 - k, 0, 0)
@@ -58,13 +60,13 @@ def test_contact_radius_overrides_that_of_the_rod():
 
 
 def test_number_of_contact_stations_is_as_specified_or_follows_from_the_width():
-    """But no more than 32."""
+    """Ten stations along the width of the contact, but at most 32."""
     for options, stations in (({"stations": 5}, 5), ({"stiffness": 1e4}, 30), ({"stiffness": 1e6}, 32)):
         assert crossing(**options).build().system.contacts.stations.tolist() == [stations]
 
 
 def test_joined_rods_have_no_contact_near_their_common_node():
-    """Within pi times the radius, 0.0628 m, of the joint, which stands at a quarter of the first."""
+    """Within pi times the radius, 0.0628 m, of the joint at a quarter of the first rod."""
     model = Model("cross")
     a = model.add_rod("a", [(0, 0, 0), (0.4, 0, 0)], THICK, 8)
     b = model.add_rod("b", [(0.1, 0, 0), (0.1, 0.4, 0)], THICK, 8)
@@ -99,7 +101,7 @@ def test_spheres_of_joined_bodies_need_an_explicit_pair():
 
 
 def wound(n, law="power", away=0.0, radius=0.01):
-    """A rope once round a drum of radius 0.25, its nodes at the distance `away` from it."""
+    """A rope once around a drum of radius 0.25 m, its nodes at the distance `away` from it."""
     ring = 0.25 + radius + away
     model = Model("drum")
     drum = model.add_body("drum", Cylinder(0.25, 0.2, mass=3.0), (0.0, 0.0, 0.0))
@@ -121,7 +123,7 @@ def test_chords_cutting_a_drum_are_reported_with_a_sufficient_number_of_elements
             wound(n, law, away).build()
         enough = int(re.search(rf"give it n_elements = (\d+) instead of {n}", str(error.value))[1])
         wound(enough, law, away).build()
-        with pytest.raises(ModelError, match="only chords"):  # and not many more than are needed
+        with pytest.raises(ModelError, match="only chords"):  # and not many more than needed
             wound(int(0.85 * enough), law, away).build()
 
 

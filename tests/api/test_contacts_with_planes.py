@@ -1,4 +1,4 @@
-"""Contacts with planes from a model or a scene to its result: what is built, balls and rods that bounce."""
+"""Contacts with planes from a model or a scene to its result: built interactions, balls and rods that bounce."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def rod_above_plane(z: float = 0.02, **contact) -> Model:
 
 
 def contact_frames(model: Model) -> list[list[int]]:
-    """Frames of the plane and of what may touch it, of all interactions of contacts: a node of a rod for each element."""
+    """Frames of the plane and of the touching part of all contact interactions; a rod has a node for each
+    element.
+    """
     built = model.build()
     of_contacts = [k for k, name in enumerate(built.interaction_names) if name.startswith("contact")]
     return built.system.others.frames[of_contacts, :2].tolist()
@@ -38,9 +40,9 @@ def contact_frames(model: Model) -> list[list[int]]:
 @pytest.mark.parametrize("element", ["relative(2)", "relative(4)", "lagrange(3)"])
 @pytest.mark.parametrize("friction", [0.0, 0.3])
 def test_straight_rod_on_a_plane_stays_straight_and_at_rest(element, friction):
-    """Its nodes press as they weigh. By even stations on its chords it would bend and shake, at 8 to 23 iterations a step.
-
-    With friction it begins to hold against a pull along it, which stretches it and its bristles.
+    """The node forces equal the node weights. Even stations on chords would bend and shake the rod, at 8 to
+    23 iterations a step. With friction it starts to stick against a pull along it, which stretches the rod
+    and its bristles.
     """
     depth = 1000.0 * np.pi * 0.01**2 * G / 1e5
     model = Model("lies", gravity=(0.2 if friction else 0.0, 0.0, -G))

@@ -68,7 +68,7 @@ class Exact:
 
 
 def choose_and_run(name, error, planned=None, noise=0.0):
-    """The choice, the row it stands for, and the runs."""
+    """The choice, its run, and all runs."""
     runs = Exact(planned or plan(), name, noise)
     choice, _ = choose(runs.plan, *runs.sequences(), {MOTION: 1.0}, error, runs)
     row = Run(choice.elements, choice.dt, 1)
@@ -110,11 +110,11 @@ def test_choice_reports_its_mesh_and_step_errors(name):
 
 
 def test_unreachable_error_bound_is_reported_as_missed(monkeypatch, capsys):
-    """Runs that are finer than all levels find nothing new: their noise is three times the error asked for."""
+    """Runs finer than all levels give nothing new: their noise is three times the requested error."""
     error = 5e-6
     choice, _, runs = choose_and_run("both alike", error, noise=3 * error)
     assert not choice.ok
-    assert error < choice.checked < 30 * error  # told as it is
+    assert error < choice.checked < 30 * error  # reported as measured
     made = plan()
     runs = Exact(made, "both alike", noise=3 * error)
 
@@ -136,14 +136,14 @@ def test_unreachable_error_bound_is_reported_as_missed(monkeypatch, capsys):
 
 @pytest.mark.parametrize(("order", "expected"), [(4, 4 / 3), (2, 4 / 3), (1, 2.0), (0, 2.0)])
 def test_error_estimate_from_one_refinement_assumes_at_most_order_2(order, expected):
-    """Of the error the refinement takes 1 - 2^-p away; of order 1 where all levels are exact."""
+    """One refinement removes the part 1 - 2^-p of the error; order 1 if all levels are exact."""
     levels = [LIMIT + (order > 0) * 2.0 ** (-order * k) * ALONG for k in range(4)]
     refinement = series("x", np.arange(4.0), levels, 1.0)
     assert refinement.error_of(1e-3) == pytest.approx(expected * 1e-3, rel=1e-9)
 
 
 def test_worst_of_several_measures_is_reported_and_decides():
-    """One finds the limit on all levels, the other has noise that no refinement takes away."""
+    """One measure is exact on all levels, the other has noise that no refinement removes."""
     good, bad = Exact(plan(), "both alike"), Exact(plan(), "both alike", noise=1.5e-5)
     sequences = [
         {"good": a[MOTION], "bad": b[MOTION]} for a, b in zip(good.sequences(), bad.sequences(), strict=True)
@@ -183,7 +183,7 @@ def test_all_runs_end_at_t_end_and_have_outputs_at_the_sample_times(n_steps, bet
         for t in planned.times:
             k = t / (row.dt * row.every)
             assert k == pytest.approx(round(k), abs=1e-6)
-        if not motion and s >= 1.0:  # measures are of the same outputs
+        if not motion and s >= 1.0:  # measures use the same outputs
             assert row.dt * row.every == pytest.approx(planned.first.dt * planned.first.every)
 
 
@@ -280,7 +280,7 @@ def test_higher_order_is_cheaper_for_small_errors(tmp_path, capsys):
 
 
 def convergence_taking(seconds, ok=True, choice=True, notes=()):
-    """A refinement by a scheme whose choice of ten elements and steps of 0.1 s takes so long."""
+    """A convergence result whose choice of ten elements and steps of 0.1 s takes the given time."""
     selected = Choice({"arm": 10}, 0.1, 1e-4, 1e-4, 0.0, ok) if choice else None
     return Convergence("a.yaml", 1e-3, [], [], selected, None, {"arm": 10}, list(notes), seconds / 100.0)
 
@@ -338,7 +338,7 @@ def test_schemes_without_variants_are_rejected(tmp_path):
 
 
 def test_saved_model_is_refined_with_given_settings(tmp_path):
-    """`Model.save` writes no settings of a run."""
+    """`Model.save` writes no run settings."""
     model = Model("swing", gravity=(0, 0, -9.81))
     bar = model.add_body("bar", Box(1, 0.1, 0.1, mass=1), (0.5, 0, 0))
     model.add_joint("pin", "revolute", "ground", bar, at=(0, 0, 0), axis=(0, 1, 0))

@@ -1,4 +1,6 @@
-"""`rodsim doctor`: what works is found to work, what is broken is named with a cure, and nothing ends in a traceback."""
+"""`rodsim doctor`: working parts are reported as working, faults are named with a remedy, and nothing ends in
+a traceback.
+"""
 
 import importlib.metadata
 import json
@@ -19,7 +21,7 @@ OK, ABSENT, BROKEN = "ok", "-", "BROKEN"
 
 
 def findings(text, code):
-    """By name."""
+    """Findings of a report by name."""
     report = json.loads(text)
     assert report["ok"] == (code == 0)
     return {finding["name"]: finding for finding in report["findings"]}
@@ -27,7 +29,7 @@ def findings(text, code):
 
 @pytest.fixture
 def doctor_findings(monkeypatch, capsys):
-    """Findings where all probes answer the same; where they answer nothing, the cache is looked at."""
+    """Findings if all probes return the same answer; without an answer the cache is really probed."""
 
     def found(answer=None):
         cache = ask("cache") if answer is None else answer
@@ -53,7 +55,7 @@ def test_doctor_finds_no_fault_and_times_a_run():
     assert run["energy_balance"] < 1e-12
     assert checks["cache"]["data"]["kernels"] > 0
     assert checks["movies"]["data"]["encoder"] == "libx264"
-    for finding in checks.values():  # what is not as it should be has a cure
+    for finding in checks.values():  # every fault has a remedy
         assert finding["state"] == OK or finding["cure"]
 
 
@@ -71,7 +73,7 @@ def test_doctor_reports_an_unwritable_cache_and_a_disabled_compiler(tmp_path, mo
 
 
 def test_doctor_reports_a_cache_on_a_full_disk(tmp_path, monkeypatch, doctor_findings):
-    """An empty file can still be made there."""
+    """An empty file can still be created there."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
@@ -124,7 +126,7 @@ def test_probe_reports_exceptions_and_failed_imports(capsys, monkeypatch):
 
 FFMPEG = {"program": "f", "version": "7", "encoder": "libx264", "fault": ""}
 RUN = {"first": 1.0, "again": 0.1, "steps": 200, "elements": 20, "compiled": 0, "energy_balance": 1e-16}
-ANSWERS = [  # of a check, what its probe answers, the state and what is said
+ANSWERS = [  # check: answer of its probe, expected state and words
     ("OpenGL", {"error": "crashed (SIGSEGV)"}, ABSENT, "libegl1"),
     ("OpenGL", {"why": "no OpenGL: install it"}, ABSENT, "install it"),
     ("OpenGL", {"red": 0, "window": "w", "renderer": ""}, ABSENT, "libegl1"),
@@ -159,7 +161,7 @@ def test_doctor_judges_probe_answers_and_names_the_remedy(check, answer, state, 
 
 
 REQUIRES = [
-    "numpy>=1.9",  # of numbers: 1.26 is newer
+    "numpy>=1.9",  # compared as numbers: 1.26 is newer
     "absent-thing>=2; python_version >= '3'",
     "pytest>=10000; extra == 'test'",
     "absent-extra (>=1.0) ; extra == 'report'",

@@ -1,7 +1,8 @@
-"""Every kind of entry goes through everything: schema, scene, checks, description, tables, rigid twin, nodes, system.
+r"""Every kind of entry passes through all stages: schema, scene, checks, description, tables, rigid twin,
+nodes, system.
 
-The values come from the sorts of its fields, so that a kind that is new is asked the same without a line here, as is the one
-that this file registers itself.
+The values follow from the types of the fields, so that a new kind is tested without a change here, as is the
+kind that this file registers.
 """
 
 from __future__ import annotations
@@ -86,8 +87,8 @@ joints:
 planes: [{name: table, "on": {ground: [0, 0, -3]}, normal: [0, 0, 1]}]
 run: {t_end: 0.02, dt: 0.01}
 """)
-ON_ROD = {"rod": "wire", "s": 0.4}  # where no node is without it
-VALUES = {  # by the word of a sort
+ON_ROD = {"rod": "wire", "s": 0.4}  # where every node has one
+VALUES = {  # by the word of a value type
     "point": ON_ROD,
     "rod": "wire",
     "part": "wire",
@@ -116,7 +117,7 @@ VALUES = {  # by the word of a sort
     "friction": [0.5, 0.4],
 }
 NOTHING = ("length", "axis", "second_axis", "pitch", "locked")
-FITTING: dict[str, dict[str, Any]] = {  # where fields depend on each other
+FITTING: dict[str, dict[str, Any]] = {  # for fields that depend on each other
     "joints": {"kind": "weld", **dict.fromkeys(NOTHING)},
     "drives": {"of": "angle"},
     "law_springs": {"of": "displacement"},
@@ -141,7 +142,7 @@ def _brakes():
 
 
 def item(kind: type[Component]) -> dict[str, Any]:
-    """As it stands in a scene, with all fields."""
+    """An entry with all fields, as written in a scene."""
     values: dict[str, Any] = {"name": "it"}
     for field in kind.fields().values():
         value = (
@@ -155,7 +156,7 @@ def item(kind: type[Component]) -> dict[str, Any]:
 
 
 def scene(key: str, **other: Any) -> dict[str, Any]:
-    """A scene of parts with one of them, some of its keys otherwise."""
+    """A scene of parts with one entry, some of its keys replaced."""
     data = copy.deepcopy(PARTS)
     values = {k: v for k, v in (item(COMPONENT_TYPES[key]) | other).items() if v is not KeyError}
     data[key] = [*data.get(key, []), values]
@@ -268,8 +269,8 @@ OF_OTHER_ARGUMENTS = ("loads", "energies", "springs", "torsion_springs", "law_sp
 
 @pytest.mark.parametrize("key", [key for key in KINDS if key not in OF_OTHER_ARGUMENTS])
 def test_model_method_has_the_arguments_of_the_entry(key):
-    """Which method: by what it returns. Loads have two, whose kind is their name; parameters of energies are keywords; springs
-    of all kinds have one method (tests/api/test_springs.py).
+    """The method is found by its return type. Loads have two methods, whose kind is their name; parameters of
+    energies are keywords; all springs have one method (tests/api/test_springs.py).
     """
     kind = COMPONENT_TYPES[key]
     (method,) = [

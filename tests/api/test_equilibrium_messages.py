@@ -1,4 +1,6 @@
-"""What is said of an equilibrium: the way to it, that it is unstable, or that rounding hides its loads; the way off from one."""
+"""Messages about equilibria: progress of the search, instability, loads below round-off, and the path from an
+unstable equilibrium.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +32,14 @@ def no_warnings() -> Iterator[None]:
 @pytest.mark.parametrize("constant", [(), ("gravity",)])
 @pytest.mark.parametrize("EA", [1e14, 1e17])
 def test_load_below_the_round_off_of_the_stiffness_bends_correctly(EA: float, constant: tuple) -> None:
-    """By q L^4/(8 EI) = 4.3e-8 of its length; eps EA is a fiftieth of the load."""
+    """The deflection is q L^4/(8 EI) = 4.3e-8 of the length; eps EA is a fiftieth of the load."""
     weight = 1e-14 * EA  # N, of 1 kg
     EI = weight / 8 / 4.3e-8
     model, _, _ = cantilever(section(EA=EA, GA=EA, GJ=EI, EI=EI), 1.0, 12)
     model.gravity[:] = (0.0, 0.0, -weight)
     with pytest.warns(RoundedForcesWarning, match=r"model 'cantilever': .* N are left unbalanced"):
         result = equilibrium(model, constant=constant)
-    # nodes carry their parts of the weight: exact in bending; shear adds 1e-7 of it
+    # lumped weights are exact in bending; shear adds 1e-7 of it
     assert result.state().r[-1, 2] == pytest.approx(-4.3e-8, rel=1e-6)
     assert result.newton_iterations.sum() > 0
     assert 1e-6 < result.statics["unbalanced"] < 1.0
@@ -53,9 +55,8 @@ def test_small_load_applied_in_increments_bends_by_as_much() -> None:
 
 @pytest.mark.parametrize(("seed", "offset"), [(0, 0.0), *((seed, 1e-15) for seed in range(4))])
 def test_rigid_motion_is_not_excited_by_round_off(seed: int, offset: float) -> None:
-    """A bar on a ball joint may turn about its line; a load along it is below the rounding of stiff springs beside it.
-
-    Where it is 1e-15 beside its place, no pivot of the tangent is zero, and the springs pull by as much.
+    """A bar on a ball joint may rotate about its axis; a load along it is below the round-off of parallel
+    stiff springs. With an offset of 1e-15 no pivot of the tangent is zero, and the springs pull by as much.
     """
     random = np.random.default_rng(seed)
     place, end = (0.5, 0.3, 0.1) + offset * random.uniform(-1, 1, 3), np.array([1.0, 0.3, 0.1])
@@ -80,19 +81,21 @@ def test_loads_above_round_off_give_no_warning() -> None:
 
 
 def test_very_slender_rod_needs_no_more_load_steps() -> None:
-    """sqrt(EA L^2/EI) = 2.6e5: the strains along a correction are known to more than EA/EI L^2 digits."""
+    """sqrt(EA L^2/EI) = 2.6e5: strain increments of a correction are known to more than EA/EI L^2 digits."""
     width = 100.0 * np.sqrt(12.0) / 2.6e5
     with pytest.warns(RoundedForcesWarning):
         thin = equilibrium(bend(width, 600.0 * width**4, 8))
     usual = equilibrium(bend(0.01, 6e-6, 8))
     assert thin.n_outputs <= 8
-    # 8.7 of the usual one: rounding tells whether there are five steps or six
+    # 8.7 of the usual one: round-off decides between five and six steps
     assert thin.newton_iterations[1:].mean() < 10
     assert thin.state().r[-1] == pytest.approx(usual.state().r[-1], abs=1e-3)
 
 
 def twisted(turns: float, **options: Any) -> Equilibrium:
-    """A rod between clamps, one turned about its line, on which it stays: it could leave it where tan(M L/2 EI) = M L/2 EI."""
+    """A rod between clamps, one rotated about the axis of the rod, which stays straight; it may buckle where
+    tan(M L/2 EI) = M L/2 EI.
+    """
     model = Model("twisted")
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section(EA=1e4, GA=5e3, GJ=1.0, EI=1.0), 16)
     model.add_joint("left", "clamp", rod.start)
@@ -119,7 +122,7 @@ def test_unstable_equilibrium_is_reported_with_its_pivots_and_origin(moment: flo
     assert np.abs(result.state().r[:, 1:]).max() < 1e-12
 
 
-@pytest.mark.parametrize("moment", [10.0, 17.0])  # with two ways down, and with four
+@pytest.mark.parametrize("moment", [10.0, 17.0])  # with two and with four unstable directions
 def test_path_leads_from_an_unstable_to_a_stable_equilibrium(moment: float) -> None:
     with no_warnings():
         result = twisted(moment / (2 * np.pi), unstable="leave")
@@ -145,7 +148,9 @@ def test_upright_bar_is_reported_unstable_and_leaves_to_hanging() -> None:
 
 
 def test_zero_energy_motion_is_not_reported_as_unstable() -> None:
-    """A ball hung at a spherical joint may turn about the vertical, a follower's K is none to judge by."""
+    """A ball on a spherical joint may rotate about the vertical; the tangent of a follower load cannot be
+    judged.
+    """
     model = Model("hanging", gravity=(0, 0, -9.81))
     body = model.add_body("ball", Box(0.3, 0.2, 0.1, density=1000.0), position=(0.2, 0.1, -0.5))
     model.add_joint("ball", "spherical", model.ground, body, at=(0.2, 0.1, 0))
@@ -154,7 +159,7 @@ def test_zero_energy_motion_is_not_reported_as_unstable() -> None:
 
 
 def violated_laws(result: Result, factor: float, off: float) -> set[str]:
-    """Laws not kept where the file says other loads, or that the ground side of a clamp is elsewhere by `off`, m."""
+    """Violated laws if the file states other loads, or an offset `off` (m) of the ground side of a clamp."""
     result_copy = Result(result._source)
     statics = result_copy.description["statics"]
     statics["loads"]["varying"][0] = [factor * x for x in statics["loads"]["varying"][0]]
@@ -169,7 +174,7 @@ def violated_laws(result: Result, factor: float, off: float) -> set[str]:
 
 
 def test_audit_detects_force_errors_of_3e_8_and_joint_errors_of_3e_9() -> None:
-    """And no less than a tenth of its bounds, 1e-9 and 1e-10."""
+    """Errors of a tenth of the bounds, 1e-9 and 1e-10, are not reported."""
     model = Model("strip")
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section(EA=100.0, GA=50.0, GJ=2.0, EI=2.0), 8)
     model.add_joint("left", "clamp", rod.start)
@@ -182,7 +187,7 @@ def test_audit_detects_force_errors_of_3e_8_and_joint_errors_of_3e_9() -> None:
     assert violated_laws(result, 1.0 + 1e-11, 1e-12) == set()
 
 
-# --- how far a search is, on a terminal or if asked
+# --- progress of a search, on a terminal or if requested
 
 
 HINGED_BAR_SCENE = """
@@ -204,7 +209,7 @@ def hinged_bar(stiffness=8.0):
 
 
 def shown_counts(text):
-    """Numbers of equilibria, and load factors, in the order in which the line showed them."""
+    """Numbers of equilibria and load factors in the order in which the progress line showed them."""
     return re.findall(r"(\d+) equilibria[^\r]*?load factor ([\d.e+-]+), Newton \d+", text)
 
 

@@ -33,7 +33,7 @@ def beam() -> Model:
 
 
 def spinner() -> Model:
-    """A bar that hangs together by a rod and may turn freely."""
+    """Bars joined by a rod that may rotate freely."""
     return flat("spinner", 1e7, [(-0.5, 0, 0), (0.5, 0, 0)], 4)
 
 
@@ -51,11 +51,11 @@ SHORT: dict[str, float] = {"t_end": 0.02, "dt": 0.01}
 
 
 def initial_positions(result: Any) -> np.ndarray:
-    """Where it begins."""
+    """Positions at the first output."""
     return result.state(0).r
 
 
-# functions of a model and `start`, with what is read of what they return
+# function of a model and `start`, and a function that reads its return value
 FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Any], Any]]] = {
     "simulate": (lambda model, **start: simulate(model, **SHORT, **start), initial_positions),
     "prepare": (lambda model, **start: model.prepare(**SHORT, **start).run(), initial_positions),
@@ -85,7 +85,7 @@ def test_all_kinds_of_initial_states_are_equivalent(name: str, tmp_path: Any) ->
     starts = {kind: np.asarray(read(function(beam(), start=start))) for kind, start in kinds.items()}
     for values in starts.values():
         assert np.array_equal(values, starts["result"])
-    if name != "steady_rotation":  # it finds the same from wherever it begins
+    if name != "steady_rotation":  # it converges to the same equilibrium from any start
         assert not np.allclose(starts["result"], np.asarray(read(function(beam()))), rtol=1e-6, atol=1e-9)
 
 
@@ -160,7 +160,7 @@ def test_description_of_a_run_names_its_initial_state(tmp_path: Any) -> None:
 
 
 def strip(end: tuple[float, float, float]) -> Model:
-    """A rod whose ends are clamped."""
+    """A rod with clamped ends."""
     model = flat("strip", 1e7, [(0, 0, 0), end], 6)
     model.add_joint("left", "weld", "ground", "rod.start")
     model.add_joint("right", "weld", "ground", "rod.end")
@@ -168,7 +168,9 @@ def strip(end: tuple[float, float, float]) -> Model:
 
 
 def test_joints_moved_by_an_equilibrium_stay_there() -> None:
-    """Also in a rotation that begins with it, and in what begins with that."""
+    """Also in a steady rotation that starts from the equilibrium, and in functions that start from the
+    rotation.
+    """
     moved = equilibrium(strip((1, 0, 0)), motions={"right": {"displacement": (0.0, 0.05, 0.0)}})
     repeated = equilibrium(strip((1, 0, 0)), start=moved)
     assert np.abs(repeated.state().r - moved.state().r).max() < 1e-9
@@ -207,7 +209,7 @@ def test_run_started_with_a_rotation_continues_it() -> None:
 
 
 def hub(kind: str, rate: float | None = None) -> Model:
-    """A rod on a body that a joint of this kind holds; rate: of a drive of it, rad/s."""
+    """A rod on a body held by a joint of this kind; `rate`: of a drive of the joint, rad/s."""
     model = flat("hub", 1e8, [(0, 0, 0), (1, 0, 0)], 3)
     body = model.add_body("body", rodsim.Box(0.1, 0.1, 0.1, mass=1.0))
     model.add_joint("blade root", "weld", body, "rod.start", at=(0, 0, 0))

@@ -1,4 +1,4 @@
-"""A command that is told to stop keeps what it has computed, says so, and says which command goes on."""
+"""A stopped command saves its results, reports it, and prints the command that resumes."""
 
 import os
 import shlex
@@ -17,13 +17,13 @@ from rodsim.cli.main import main
 from rodsim.results.journal import has_result
 
 ROOT = Path(__file__).parents[2]
-INTERRUPTED, TERMINATED = 130, 143  # as shells have it: 128 and the number of the signal
+INTERRUPTED, TERMINATED = 130, 143  # as in shells: 128 plus the number of the signal
 SCENE = ROOT / "examples" / "scenes" / "chain.yaml"
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
 
 def start_process(folder, *arguments):
-    """`rodsim` in a process of its own, as a queue starts it."""
+    """Run `rodsim` in a separate process, as a queue does."""
     where = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.Popen(
         [sys.executable, "-m", "rodsim", *arguments],
@@ -37,7 +37,7 @@ def start_process(folder, *arguments):
 
 
 def stop_process(process, number, times=1):
-    """The exit code and the last line on stderr."""
+    """Send signals and return the exit code and the last line of standard error."""
     for _ in range(times):
         process.send_signal(number)
     _, said = process.communicate(timeout=60)
@@ -70,9 +70,9 @@ def test_stopped_run_is_saved_and_resumes_bitwise(number, times, word, code, tmp
     assert returned == code
     assert line.startswith(f"rodsim: {word}, what was computed is in out.vtkhdf; `rodsim run ")
     n = Result.load(path).n_outputs
-    assert sorted(os.listdir(tmp_path)) == ["out.vtkhdf"]  # no lock, no half of a file
+    assert sorted(os.listdir(tmp_path)) == ["out.vtkhdf"]  # no lock and no partial file
     resume_command = shlex.split(line.split("`")[1])
-    end = f"{0.1 * (n + 3):.10g}"  # the line as it is, but for the long way to its end
+    end = f"{0.1 * (n + 3):.10g}"  # the printed command, with a shorter run
     resume_command[resume_command.index("--t-end") + 1] = end
     monkeypatch.chdir(tmp_path)
     assert resume_command.pop(0) == "rodsim"
@@ -114,7 +114,7 @@ def test_run_stopped_before_its_first_output_restarts(kind, code, tmp_path, monk
 
 
 def send_three_signals():
-    """What comes of signals to this process, of which the last come while what was computed is written."""
+    """Outcomes of three signals to this process; the last arrive while results are written."""
     heard = 0
     with signal_handling.raise_on_sigterm():
         for _ in range(3):
@@ -156,7 +156,7 @@ def test_stopped_studies_print_the_command_to_resume(tmp_path, monkeypatch, caps
 
 
 def test_no_file_is_written_without_locks(tmp_path, monkeypatch, capsys):
-    """As on Windows: refused before anything is computed; without a file a run does as everywhere."""
+    """As on Windows: rejected before anything is computed; a run without a file works as everywhere."""
     monkeypatch.setattr("rodsim.results.lock.fcntl", None)
     path = tmp_path / "out.vtkhdf"
     assert main(["run", str(SCENE), "-o", str(path), "--t-end", "0.1"]) == 2

@@ -1,4 +1,4 @@
-"""The package as a library: what it shows of its things, what it takes for a scene or a result, and that it is typed."""
+"""The package as a library: representations of its objects, accepted scenes and results, type information."""
 
 import importlib.util
 from importlib.resources import files
@@ -23,7 +23,7 @@ RUBBER = Material(E=2e6, nu=0.45, density=1100)
 
 
 def large_model(n=40):
-    """Many bodies on a string, with one of all that joins and loads them."""
+    """Many bodies on a string, with one of every joint, interaction and load."""
     model = Model("large", gravity=(0, 0, -9.81))
     rod = model.add_rod("cord", [(0, 0, 0), (1, 0, 0)], Section.circular(0.01, RUBBER), n_elements=4)
     made = [rod, rod.end, rod.at(0.5, (0, 0.01, 0)), model.ground, model.ground.at((1, 2, 3)), rod.initial]
@@ -84,7 +84,7 @@ def falling(mass=1.0, name="falling"):
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """In a file whose name is long."""
+    """A result in a file with a long name."""
     path = tmp_path_factory.mktemp("library") / f"{'a' * 200}.vtkhdf"
     return simulate(falling(), 0.2, 0.01, output=path, output_every=2)
 
@@ -98,7 +98,7 @@ def test_results_audits_and_comparisons_have_one_line_representations(run):
 
 
 def test_model_is_compared_by_running_it_like_the_result(run):
-    """With its end, step, integrator and outputs, on either side."""
+    """With the same end time, step, integrator and outputs, on either side."""
     for comparison in (compare(falling(), run), compare(run, falling())):
         assert comparison.within(1e-12)
         assert len(comparison.points[0].t) == run.n_outputs == 11
@@ -146,7 +146,7 @@ def test_scene_read_by_pyyaml_equals_that_of_the_file(tmp_path):
     assert scene_of(yaml.safe_load(yaml.safe_dump(data))) == data
     assert data["materials"]["rubber"]["E"] == 5.0e7
     assert data["run"]["dt"] == 0.01
-    assert by_yaml["materials"]["rubber"]["E"] == "5.0e7"  # what was given stays as it is
+    assert by_yaml["materials"]["rubber"]["E"] == "5.0e7"  # the argument is not changed
 
 
 def test_strings_are_not_converted_where_no_number_is_expected():
@@ -154,7 +154,7 @@ def test_strings_are_not_converted_where_no_number_is_expected():
     data["rods"][0]["name"] = "1e5"
     data["joints"][0]["a"]["rod"] = data["joints"][0]["kind"] = "1e5"
     scene = scene_of(data)
-    assert scene["joints"][0]["kind"] == "1e5"  # wrong, and told as it was given
+    assert scene["joints"][0]["kind"] == "1e5"  # wrong, and reported as given
     assert scene["rods"][0]["name"] == scene["joints"][0]["a"]["rod"] == "1e5"
     with pytest.raises(SceneError, match="run: the key 7 is no word"):
         scene_of({"run": {7: 1}})

@@ -1,4 +1,4 @@
-"""Joints that do not fit: the loop through which they fail to close is named, with the gap, or the axes, and the cure."""
+"""Inconsistent joints: the loop that does not close is named with the gap, or the axes, and the remedy."""
 
 import warnings
 
@@ -17,7 +17,9 @@ CORNERS = np.array([(0, 0, 0), (0, 1, 0), (1.2, 1, 0), (1.5, 0, 0)])
 
 
 def four_bar(gap=(0.0, 0.0, 0.0), axes=(Z, Z, Z, Z), kind="revolute", open_at=None):
-    """Three bars joined at named points, the last one to the ground, which is `gap` away from the rocker's foot."""
+    """Three bars joined at named points, the last one to the ground with a distance `gap` from the foot of
+    the rocker.
+    """
     model = Model("four-bar", gravity=(1.0, -9.0, 0.0))
     parts = [model.ground]
     ends = [model.ground.at(CORNERS[0])]
@@ -36,7 +38,7 @@ def four_bar(gap=(0.0, 0.0, 0.0), axes=(Z, Z, Z, Z), kind="revolute", open_at=No
 
 
 def redundancy_warnings(model):
-    """What was said of joints that repeat each other."""
+    """Warnings about redundant joints."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         model.build()
@@ -53,7 +55,9 @@ def test_open_loop_is_reported_with_its_gap(kind):
     assert "joints 'A', 'B', 'C', 'D' (ground - crank - coupler - rocker - ground) does not close" in said
     assert "from the one point to the other (0.0003, -0.0004, 0) m are missing" in said
     assert "size the parts between so that they meet" in said
-    assert redundancy_warnings(four_bar(gap - (0.0003, -0.0004, 0.0), kind=kind))  # what was said is the cure
+    assert redundancy_warnings(
+        four_bar(gap - (0.0003, -0.0004, 0.0), kind=kind)
+    )  # the advice of the warning is the remedy
 
 
 def test_gap_in_an_open_chain_is_not_reported_as_a_loop():
@@ -156,7 +160,9 @@ def test_failing_load_path_reports_its_loop_and_misaligned_axes():
 
 
 def hinged_door(angle=0.0, shift=0.0):
-    """A body on two hinges in one line; turned about x and shifted along y from where it hangs, with the joints made there."""
+    """A body on two collinear hinges, rotated about x and shifted along y from its reference position, with
+    the joints created there.
+    """
     model = Model("door")
     pose = quaternions.from_rotation_vector([angle, 0.0, 0.0])
     leaf = model.add_body("leaf", Box(1.0, 0.1, 1.0, mass=1.0), (0.5, shift, 0.0), pose)

@@ -54,7 +54,7 @@ TEXTS = {
 
 
 def with_value(data, path, value):
-    """A copy along the path, with this value at its end; KeyError: with none there."""
+    """Copy the data along the path and set the value at its end; KeyError removes it."""
     if not path:
         return value
     out = copy.copy(data)
@@ -66,15 +66,13 @@ def with_value(data, path, value):
 
 
 def dump(data):
-    """As `yaml.safe_dump`, by libyaml, which takes a third of the time."""
+    """Same as `yaml.safe_dump`, by libyaml in a third of the time."""
     return yaml.dump(data, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper), sort_keys=False)
 
 
 def mutations():
-    """Texts of scenes, each with one thing wrong.
-
-    Places that differ in the numbers of list items alone are of one sort: in all scenes together it takes two wrong
-    values, another sort others, and is misspelt once.
+    """Scene texts with one error each. Paths that differ only in list indices are of one kind: over all
+    scenes, each kind gets two wrong values, one value of another type, and one misspelling.
     """
     yield from TEXTS.items()
     seen = Counter()
@@ -106,7 +104,7 @@ def test_at_least_200_malformed_scenes_are_rejected_with_place_and_remedy(tmp_pa
         file.write_text(text)
         code = main(["check", str(file)])
         said = capsys.readouterr().err
-        # a wrong value that is right there: an empty list of joints, no closing spring
+        # a wrong value that is valid there: an empty list of joints, no closing spring
         if code == 0 and not label.endswith("misspelt"):
             continue
         refused += 1
@@ -141,7 +139,7 @@ def rod(was, put):
 
 
 def example(scene, was, put):
-    """The text of an example with something else in it."""
+    """An example scene with a replaced text."""
     text = next(f for f in SCENES if f.stem == scene).read_text()
     assert was in text
     return text.replace(was, put)
@@ -237,7 +235,7 @@ def test_invalid_scene_is_rejected_with_file_line_object_and_value(case, tmp_pat
 
 
 def test_numbers_without_a_decimal_point_are_accepted(tmp_path, capsys):
-    """YAML 1.1 takes 1e6 for a text; people and other programs do not."""
+    """YAML 1.1 reads 1e6 as a string; people and other programs do not."""
     file = tmp_path / "scene.yaml"
     file.write_text(LINE + SECTION + "run: {t_end: 1e-1, dt: 1E-2}\n")
     assert main(["check", str(file)]) == 0
@@ -245,7 +243,7 @@ def test_numbers_without_a_decimal_point_are_accepted(tmp_path, capsys):
 
 
 def test_mutated_scenes_run_or_are_rejected_without_crash(tmp_path):
-    """What `python -m tests.support.fuzz_scenes 12 --seed 5` does."""
+    """Run `python -m tests.support.fuzz_scenes 12 --seed 5`."""
     ends = [(name, how, said) for name, how, said, _, _ in fuzz(12, 5, tmp_path, limit=60.0)]
     assert [end for end in ends if end[1] in ("crash", "slow")] == []
     count = [how for _, how, _ in ends].count

@@ -1,4 +1,6 @@
-"""Many runs of a prepared model in threads: each to the bit the run alone, those that fail named apart."""
+"""Batches of runs of a prepared model in threads: each bit-identical to the single run; failed runs are
+reported separately.
+"""
 
 import threading
 import time
@@ -31,7 +33,7 @@ def swing(**settings):
 
 
 def two_bars(kind):
-    """On hinges they move in their plane, on ball joints they are a tree: another march each."""
+    """On hinges they are solved in the plane, on ball joints as a tree: a different march each."""
     model = Model("bars", gravity=(0, 0, -9.81))
     spin = (0, 0, 0) if kind == "revolute" else (1, 0, 2)
     bars = [
@@ -107,7 +109,7 @@ def test_failing_run_is_reported_and_others_continue():
 
 
 def test_python_threads_run_during_a_march(monkeypatch):
-    """Without the interpreter's lock: a thread that counts goes on counting during one call of a march of some time."""
+    """Without the interpreter lock: a counting thread continues during one call of a long march."""
     model = Model("long", gravity=(0, 0, -9.81))
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0.1, 0)], SECTION, n_elements=2)
     model.add_joint("pin", "clamp", rod.start)
@@ -136,7 +138,7 @@ def test_python_threads_run_during_a_march(monkeypatch):
     finally:
         end.set()
         thread.join()
-    # with the lock it waits 5 ms for each turn of the other, which gets one at the end of the march
+    # with the lock it waits 5 ms for each turn of the other thread, which gets one at the end of the march
     assert max(inside) > 20
 
 
@@ -153,7 +155,7 @@ def test_march_lock_admits_one_thread_unless_released():
                 with turn_released():
                     time.sleep(0)
             with turn_released():
-                together.wait(10.0)  # both are here at once
+                together.wait(10.0)  # both are inside at once
 
     threads = [threading.Thread(target=run) for _ in range(2)]
     for thread in threads:

@@ -1,4 +1,6 @@
-"""What a state is measured by: rates against differences, many states at once as one by one, the stored system."""
+"""Measures of a state: rates compared with differences, stacked states compared with single ones, the stored
+system.
+"""
 
 import numpy as np
 import pytest
@@ -20,7 +22,7 @@ from tests.support.completeness import DT, MODELS
 
 
 def constrained(kind):
-    """Two bodies in a general position, their points well apart, with one constraint; not assembled."""
+    """Two bodies in a general position, their points well apart, with one constraint that is not satisfied."""
     rng = np.random.default_rng(7)
     one = Constraints(
         np.array([kind]),
@@ -35,7 +37,7 @@ def constrained(kind):
 
 
 def moved(state, t):
-    """The frames after t seconds at the velocities of `state`, held fast."""
+    """The frames after t seconds at constant velocities of `state`."""
     rotation = quaternions.from_rotation_vector(t * quaternions.rotate(state.quat, state.Omega))
     return state._replace(r=state.r + t * state.v, quat=quaternions.multiply(rotation, state.quat))
 
@@ -46,7 +48,7 @@ def test_velocity_residual_is_the_rate_of_the_distance_constraints(kind):
     h = 1e-5
     ahead, behind = (constraint_residual(system, moved(state, t)) for t in (h, -h))
     slope = (ahead - behind) / (2 * h)
-    assert np.abs(slope).min() > 0.1  # nothing is tested by zeros
+    assert np.abs(slope).min() > 0.1  # zeros would test nothing
     assert velocity_residual(system, state) == pytest.approx(slope, rel=1e-8)
 
 
@@ -74,7 +76,7 @@ def test_momentum_of_a_rod_with_consistent_mass_is_the_sum_over_frames():
     system, state = free_rod()
     p = translational_momenta(system, state)[1:]
     assert p.sum(axis=0) == pytest.approx(system.frames.mass[1:] @ state.v[1:])
-    assert np.abs(p - system.frames.mass[1:, None] * state.v[1:]).max() > 1e-3  # it is not lumped
+    assert np.abs(p - system.frames.mass[1:, None] * state.v[1:]).max() > 1e-3  # the mass is not lumped
     kinetic = energies(system, state._replace(Omega=np.zeros_like(state.Omega))).kinetic
     assert np.sum(p * state.v[1:]) == pytest.approx(2 * kinetic)  # p = dT/dv
     spin = quaternions.rotate(state.quat, np.einsum("nij,nj->ni", system.frames.inertia, state.Omega))[1:]

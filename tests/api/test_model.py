@@ -1,4 +1,4 @@
-"""Putting a model together: what its bodies are made of, how they are turned, where anchors and joints end up."""
+"""Model construction: properties of bodies, orientations, positions of anchors and joints."""
 
 import copy
 import pickle
@@ -40,7 +40,9 @@ def test_end_of_a_closed_rod_is_its_start_up_to_round_off():
 
 
 def test_joint_on_a_body_at_the_origin_tolerates_round_off():
-    """The two points differ in the last digit; the model has no other size than their distance from the origin."""
+    """The two points differ in the last digit; the only length scale of the model is their distance from the
+    origin.
+    """
     model = Model("pendulum")
     body = model.add_body("b", Box(1, 2, 3, mass=1), orientation=(np.cos(0.3), np.sin(0.3), 0, 0))
     point = quaternions.rotate(body.orientation, (0.1, 0.2, 0.3)) * (1 + 2e-16)
@@ -49,7 +51,9 @@ def test_joint_on_a_body_at_the_origin_tolerates_round_off():
 
 
 def test_anchors_of_all_parts_have_their_positions():
-    """All at once, and each alone, to the bit; from the frames of their parts, which are in the centres of mass."""
+    """Together and one by one, bit-identical; relative to the frames of their parts, which are at the centres
+    of mass.
+    """
     model = Model("parts")
     orientation = quaternions.normalize(np.array([0.8, 0.3, -0.2, 0.45]))
     cone = model.add_body("cone", Cone(0.2, 0.5, density=10.0), (1.0, 2.0, 3.0), orientation)
@@ -74,7 +78,7 @@ def test_anchors_of_all_parts_have_their_positions():
 
 CORNERS = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
 FACES = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
-SIZES = {  # a shape and what it is asked for, by its class
+SIZES = {  # a shape and its attributes, by class
     Box: (Box(0.1, 0.2, 0.3, density=10.0), {"x": 0.1, "y": 0.2, "z": 0.3}),
     Sphere: (Sphere(0.1, mass=2.0), {"radius": 0.1, "surface": "coarse"}),
     Cylinder: (Cylinder(0.1, 0.3, mass=2.0), {"radius": 0.1, "height": 0.3, "surface": "coarse"}),
@@ -113,7 +117,7 @@ def test_body_has_its_shape_and_properties():
     assert body.properties.y == 0.2
 
 
-# --- orientations: quaternions, matrices, rotations of scipy; in scenes angles of Euler and two directions, too
+# --- orientations: quaternions, matrices, rotations of scipy; in scenes also Euler angles and two directions
 
 
 QUAT = np.array([0.5, -0.1, 0.7, 0.2]) / np.linalg.norm([0.5, -0.1, 0.7, 0.2])
@@ -178,7 +182,7 @@ run: {{t_end: 0.1, dt: 0.01}}
 
 @pytest.fixture
 def orientation(tmp_path):
-    """Of the body of a scene that says it in these words."""
+    """Orientation of a body given by a text in a scene."""
 
     def loaded(text):
         (tmp_path / "scene.yaml").write_text(SCENE.format(orientation=text))

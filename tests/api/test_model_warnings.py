@@ -1,4 +1,4 @@
-"""Models that can be simulated and are probably not meant: each doubt is told above its bound, and not below."""
+"""Warnings about valid models that are probably mistakes: each is given above its bound and not below."""
 
 import re
 import subprocess
@@ -47,7 +47,7 @@ def warning_of(model):
 
 
 def arm_and_gripper(gap, kind="weld", direction=(0.0, 0.0, -1.0), turned=0.0):
-    """A rod of length 1 down to z = -1, and a box whose face is `gap` away from its end."""
+    """A rod of length 1 down to z = -1, and a box whose face is at the distance `gap` from its end."""
     model = Model("m")
     rod = model.add_rod("arm", [(0, 0, 0), (0, 0, -1)], Section.circular(0.01, RUBBER), 4)
     away = (0.5 * SIDE + gap) * np.array(direction)
@@ -69,7 +69,7 @@ def test_weld_across_a_gap_above_a_tenth_of_the_body_warns(direction):
 
 @pytest.mark.exact
 def test_point_inside_a_rotated_body_is_not_a_gap():
-    """Its corner is farther out than its faces: the box is that of the body's own axes."""
+    """The corner is farther out than the faces: the bounding box is in the axes of the body."""
     corner = (np.sqrt(0.5) - 0.5) * SIDE
     diagonal = {"direction": (1.0, 0.0, 0.0), "turned": np.pi / 4}
     assert warning_of(arm_and_gripper(0.99 * corner, **diagonal)) == ""
@@ -126,7 +126,7 @@ def rod(radius=0.01, length=1.0, E=1e6, density=1000.0, section=None, **options)
 
 
 def stiff(EA=1.0, radius=0.0):
-    """Numbers of a made-up kind: nothing is known of a material."""
+    """A section from arbitrary stiffnesses, without a material."""
     return Section.from_stiffness(
         EA=EA, GA=1, GJ=1, EI=1, mass_per_length=1, inertia_per_length=1, radius=radius
     )
@@ -145,7 +145,7 @@ def body(shape, **options):
 
 
 def pushed(length, offset):
-    """A rod under a force beside its axis."""
+    """A rod under a force off its axis."""
     model = rod(length=length)
     model.add_force("push", model.rods["cord"].at(1.0, offset), (0, 0, 1))
     return model
@@ -157,12 +157,12 @@ def spin(rate):
 
 
 def stretched(element, strain):
-    """A rod with this strain at the start."""
+    """A rod with this initial strain."""
     return rod(stress_free=[(0, 0, 0), (1 / (1 + strain), 0, 0)], element=element)
 
 
 def ring(strain):
-    """Of a radius of curvature on which the rod's surface has this strain, and straight without stress."""
+    """A rod that is straight without stress, bent to the radius at which its surface has this strain."""
     scale = 0.05 / strain
     model = Model("m")
     bent = scale * np.array([(np.sin(x), 0, 1 - np.cos(x)) for x in np.linspace(0, 1, 9)])
@@ -180,7 +180,7 @@ MASSIVE = {
 }
 CORNERS = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], float)
 FACES = np.array([(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
-BOUNDS = {  # a model with a number, numbers that are not doubted, one that is, what is said of it
+BOUNDS = {  # model with a number, numbers without a warning, one with a warning, its words
     "thick": (lambda r: rod(radius=r), [0.99 * THICK], 1.01 * THICK,
         "rod 'cord': its radius, 0.505 m, is more than half of its length, 1 m.*give both in m"),
     "slender": (lambda L: rod(length=L), [0.99 * SLENDER * 0.01], 1.01 * SLENDER * 0.01,
@@ -234,7 +234,7 @@ def test_parameter_beyond_its_bound_warns(case):
 
 @pytest.mark.exact
 def test_warning_names_the_strained_rod():
-    """Rods of spans and of two-frame elements are numbered apart."""
+    """Rods with higher-order elements and with two-frame elements have separate numberings."""
     for k in range(4):
         model = Model("m")
         for j, element in enumerate(["se3", "relative(2)", "midpoint", "relative(2)"]):
@@ -248,7 +248,7 @@ def test_warning_names_the_strained_rod():
 
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
 def test_large_initial_strain_is_reported_unless_its_law_allows_it(element):
-    """A stretch of F/EA, by a linear law."""
+    """A stretch of F/EA with a linear law."""
 
     def hung(strain, section):
         model = rod(section=section, element=element)
@@ -267,7 +267,7 @@ def test_large_initial_strain_is_reported_unless_its_law_allows_it(element):
     assert hung(1.01 * LARGE, stiff(EA=10.0).with_law("stiffening", strain=100.0)) == ""
 
 
-# --- what users see
+# --- output of commands
 
 
 @pytest.mark.parametrize("scene", sorted((ROOT / "examples/scenes").glob("*.yaml")), ids=lambda p: p.stem)
@@ -291,7 +291,7 @@ def test_check_command_prints_model_warnings(tmp_path):
     assert done.stderr.startswith("rodsim: model 'scene': rod 'arm': E = 210 Pa is that of no solid")
 
 
-# --- strains of sections that are not round
+# --- strains of non-circular sections
 
 
 def layout_of(radius, sides, n=3):
@@ -336,7 +336,7 @@ def test_only_a_tightly_coiled_steel_tape_is_reported():
     assert "bending and twist at the surface come to 0.25" in words(0.2e-3)
 
 
-# --- rods that their drawn curve stretches
+# --- rods stretched by their drawn curve
 
 
 LENGTH, SPAN, SAG = 2.3, 2.0, 0.5
@@ -347,7 +347,9 @@ def parabola(s):
 
 
 def model_of(curve, stress_free, EA=1e4, EI=1e-2, **options):
-    """A rope that a parabola of 2.296 m may draw; s of its callable is the place along the span, not along the rope."""
+    """A rope drawn as a parabola of 2.296 m; s of its callable is the position along the span, not along the
+    rope.
+    """
     model = Model("rope", gravity=(0, 0, -9.81))
     section = Section.from_stiffness(
         EA=EA, GA=1e4, GJ=1e-2, EI=EI, mass_per_length=0.1, inertia_per_length=1e-4
@@ -358,7 +360,7 @@ def model_of(curve, stress_free, EA=1e4, EI=1e-2, **options):
 
 
 def stretch_warnings(model, **options):
-    """What is said of stretch in a step of 1e-5 s."""
+    """Warnings about stretch in a step of 1e-5 s, and the result."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         result = simulate(model, 1e-5, 1e-5, progress=False, **options)
@@ -370,7 +372,7 @@ STRAIGHT = [(0, 0, 0), (LENGTH, 0, 0)]
 
 
 def parabola_points(factor=1.0):
-    """Points of the parabola; joined by a spline in the length of their chords."""
+    """Points of the parabola, interpolated by a spline over chord length."""
     return [tuple(factor * np.array(parabola(s))) for s in np.linspace(0, 1, 60)]
 
 

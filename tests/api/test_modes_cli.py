@@ -1,4 +1,4 @@
-"""rodsim modes: what it prints and writes, about which shapes, and how it refuses."""
+"""`rodsim modes`: printed and written output, initial shapes, rejected input."""
 
 import json
 
@@ -45,7 +45,7 @@ def test_modes_of_a_scene_are_printed_and_written(scene, tmp_path, capsys):
     result = Result.load(out)
     assert result.n_outputs == 4 * 24
     assert result.t[0] == 1.0
-    assert main(["modes", scene(), "-o", str(out)]) == 2  # not overwritten unasked
+    assert main(["modes", scene(), "-o", str(out)]) == 2  # not overwritten unless requested
     assert "exists" in capsys.readouterr().err
     assert main(["modes", scene(), "-n", "1", "-o", str(out), "--overwrite"]) == 0
 

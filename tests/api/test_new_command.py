@@ -1,4 +1,6 @@
-"""`rodsim new`: every template is a scene that runs and keeps its laws; nothing is overwritten; names are told apart."""
+"""`rodsim new`: every template is a scene that runs and passes the audit; nothing is overwritten; names are
+distinguished.
+"""
 
 import ast
 import re
@@ -32,19 +34,23 @@ def test_templates_run_and_pass_the_audit(template, working_folder):
     assert run_new("mine", "--template", template) == 0
     model, run = Model.load("mine.yaml"), read_scene("mine.yaml")["run"]
     assert model.name == "mine"
-    # what is asserted here needs no compiled code but that of `em`, and the whole run takes seconds
+    # the checks need only the compiled code of `em`, and the whole run takes seconds
     assert run.get("integrator", "em") == "em"
     assert run["t_end"] / run["dt"] <= 2000
     result = simulate(model, 60 * run["dt"], run["dt"], output_every=5)
     audited = audit(result)
     assert audited.ok, audited.text()
-    assert audited.energy_balance < 1e-11  # of some mJ, where joints hold with N what is placed to 1e-15 m
+    assert (
+        audited.energy_balance < 1e-11
+    )  # energies of some mJ; joint forces of N act on positions with a round-off of 1e-15 m
     assert audited.halvings == 0
     assert audited.newton_max <= 8
 
 
 def test_template_top_is_the_lagrange_top(working_folder):
-    """Tilt and azimuth of its axis against the two equations that Lagrange's top has left, by another integrator."""
+    """Tilt and azimuth of its axis compared with the two reduced equations of Lagrange's top, solved by
+    another integrator.
+    """
     run_new("mine", "--template", "top")
     top = Model.load("mine.yaml").bodies["top"]
     m, l = top.properties.mass, top.properties.center[2]
@@ -61,7 +67,7 @@ def test_template_top_is_the_lagrange_top(working_folder):
     result = simulate(Model.load("mine.yaml"), t_end, 0.001)
     axis = result.body("top").center_of_mass / l
     theta, _, phi = exact.sol(result.t)
-    # a step of em takes a fifth of a radian of spin: its error, of second order, grows to some thousandths here
+    # a step of em is a fifth of a radian of spin: its second-order error grows to some thousandths here
     assert np.abs(np.arccos(axis[:, 2]) - theta).max() < 5e-3
     assert np.abs(np.unwrap(np.arctan2(axis[:, 1], axis[:, 0])) - phi).max() < 2e-2
     nods = np.flatnonzero((theta[1:-1] > theta[:-2]) & (theta[1:-1] > theta[2:]))
@@ -70,7 +76,7 @@ def test_template_top_is_the_lagrange_top(working_folder):
 
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_template_suggestions_name_existing_parts(template, working_folder):
-    """Its Python opens its own result, its commands are commands, and the parts that it names are in it."""
+    """The suggested Python opens the result, the suggested commands are valid, and the named parts exist."""
     run_new("my scene", "--template", template)
     text = Path("my scene.yaml").read_text()
     assert "$" not in text
@@ -89,7 +95,7 @@ def test_template_suggestions_name_existing_parts(template, working_folder):
 def test_suggested_commands_are_valid_and_name_the_written_file(working_folder, capsys):
     assert run_new("a b", "--template", "top") == 0
     said = capsys.readouterr().out.split("next:\n")[1].splitlines()
-    assert len({line.index("# ") for line in said}) == 1  # what they do stands in one column
+    assert len({line.index("# ") for line in said}) == 1  # descriptions are aligned in one column
     commands = [shlex.split(line, comments=True) for line in said]
     assert commands == [
         ["rodsim", "run", "a b.yaml"],

@@ -1,4 +1,4 @@
-"""What a notebook shows: tables that are whole, short and escaped, and the motion as a figure."""
+"""Notebook output: complete, short and escaped tables, and the motion as a figure."""
 
 import re
 from dataclasses import replace
@@ -36,7 +36,7 @@ def test_html_of_a_model_shows_parts_and_joints():
     assert ["pin", "clamp", "rod 'cord', s = 0", "the ground"] in rows
     assert ["springs", "1", "string"] in rows
     assert ["mass dampings", "1", "air"] in rows
-    assert "joints" not in [row[0] for row in rows]  # they have a table of their own
+    assert "joints" not in [row[0] for row in rows]  # they have a separate table
 
 
 def test_html_of_a_model_lists_interactions_by_kind():
@@ -104,7 +104,9 @@ def test_html_of_a_section_shows_stiffness_and_coupling():
     matrix = [row[1:] for row in shown_rows if len(row) == 7][1:]
     assert matrix == [[text(x) for x in row] for row in coupled.stiffness]
     assert "softening moment = 2" in Reader(plain.with_law("softening", moment=2.0)._repr_html_()).words
-    energy = replace(plain, law_expression="EA*Gamma1**2", law_parameters=(3.0,))  # as `with_energy` makes it
+    energy = replace(
+        plain, law_expression="EA*Gamma1**2", law_parameters=(3.0,)
+    )  # as created by `with_energy`
     assert "stored energy W = EA*Gamma1**2, parameters [3]" in Reader(energy._repr_html_()).words
 
 
@@ -193,7 +195,7 @@ def test_animation_frames_show_rods_and_bodies_at_their_positions(sample):
         lines, bodies = map(trace_points, frame.data)
         ring = sample.rod("ring").r[i]
         np.testing.assert_allclose(lines[:N_OPEN], sample.rod("whip").r[i], rtol=1e-6, atol=1e-6)
-        assert np.all(np.isnan(lines[N_OPEN]))  # a gap, or the rods were joined
+        assert np.all(np.isnan(lines[N_OPEN]))  # a gap separates the rods
         np.testing.assert_allclose(lines[N_OPEN + 1 : -1], [*ring, ring[0]], rtol=1e-6, atol=1e-6)
         corners = box.center_of_mass[i] + rotate(box.quat[i], sample.layout.bodies[0].vertices)
         np.testing.assert_allclose(bodies, corners, rtol=1e-6, atol=1e-6)
@@ -221,7 +223,7 @@ def test_animation_slider_has_one_step_for_each_frame(sample):
     play, stop = figure.layout.updatemenus[0].buttons
     assert play.args[0] is None
     assert play.args[1]["fromcurrent"]
-    assert play.args[1]["frame"]["duration"] * 7 == pytest.approx(2000)  # 2 s, or it could not be followed
+    assert play.args[1]["frame"]["duration"] * 7 == pytest.approx(2000)  # 2 s, slow enough to be followed
     assert list(stop.args[0]) == [None]
 
 
@@ -242,7 +244,7 @@ def test_figure_falls_back_to_a_picture_without_plotly(sample, monkeypatch):
     assert raw
     assert set(bundle) == {"application/vnd.plotly.v1+json", "image/png"}
     picture = np.asarray(Image.open(io.BytesIO(base64.b64decode(bundle["image/png"]))).convert("RGB")) / 255
-    for color in np.array([(222, 98, 50), (66, 104, 160)]) / 255:  # of rods and bodies, shaded
+    for color in np.array([(222, 98, 50), (66, 104, 160)]) / 255:  # shaded colours of rods and bodies
         fraction = picture @ color / np.linalg.norm(color)
         alike = fraction > 0.985 * np.maximum(np.linalg.norm(picture, axis=2), 1e-9)
         assert np.count_nonzero(alike & (picture.min(axis=2) < 0.7)) > 100

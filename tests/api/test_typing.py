@@ -25,7 +25,7 @@ MISTAKES = {
 @pytest.fixture(scope="module")
 def write_scripts(tmp_path_factory):
     """The script, and one for each mistake."""
-    folder = tmp_path_factory.mktemp("write_scripts")
+    folder = tmp_path_factory.mktemp("scripts")
     text = SCRIPT.read_text(encoding="utf-8")
     (folder / "right.py").write_text(text, encoding="utf-8")
     for name, (correct, instead) in MISTAKES.items():
