@@ -1,4 +1,6 @@
-"""Where the tests run in several processes (`make test`): who compiles, and which files come first; what all tests share."""
+"""Shared test set-up: with several processes (`make test`), compile order and order of the files; fixtures of
+all tests.
+"""
 
 import contextlib
 import functools
@@ -23,7 +25,9 @@ REGISTERING = (
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session):
-    """Without a collection of garbage, which would take a fifth of the time; what is there then stays to the end."""
+    """Disable the garbage collection, which would take a fifth of the time; objects that exist then live to
+    the end.
+    """
     gc.disable()
     try:
         _import_in_turns(session.config)
@@ -35,22 +39,26 @@ def pytest_collection(session):
 
 
 def _freeze(phase, info):
-    """What outlives a search through all is searched no more: it grows with what is compiled, and stays."""
+    """Exclude objects that survived a full collection from later ones: their number grows with the compiled
+    code, and they stay.
+    """
     if phase == "stop" and info["generation"] == 2:
         gc.freeze()
 
 
 def _import_in_turns(config):
-    """Of all tests each worker first imports its share of the files, and finds those of the others in Python's cache afterwards.
+    r"""Let each worker first import its part of all test files; afterwards it finds those of the others in
+    Python's cache.
 
-    In a fresh clone pytest rewrites the assertions of each file, which takes longer than all else before the first test.
+    In a fresh clone pytest rewrites the assertions of each file, which takes longer than everything else
+    before the first test.
     """
     worker = getattr(config, "workerinput", None)
     if worker is None or config.args != config.getini("testpaths"):
         return
     files = sorted(Path(__file__).parent.rglob("test_*.py"))
     for file in files[int(worker["workerid"].removeprefix("gw")) :: worker["workercount"]]:
-        with contextlib.suppress(Exception, pytest.skip.Exception):  # the collection tells what fails
+        with contextlib.suppress(Exception, pytest.skip.Exception):  # the collection reports the failure
             if str(file.parent) not in sys.path:  # as pytest does
                 sys.path.insert(0, str(file.parent))
             importlib.import_module(file.stem)

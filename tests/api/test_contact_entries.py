@@ -277,9 +277,7 @@ def test_parameters_of_the_force_law_and_the_losses():
     ],
 )
 def test_force_law_in_text_form_gives_its_coefficients(text, coefficients):
-    """The bristles are as stiff as the linear term; a text without a linear term needs an explicit stiffness
-    if there is friction.
-    """
+    """The bristle stiffness is the largest coefficient of the law."""
     contact = add(scene(), ONE, FLOOR, law=text, friction=0.0, restitution=0.5)
     assert contact_law(contact, contact.pairs[0]).tolist() == [2, *coefficients]
     assert contact_losses(contact, contact.pairs[0])[5] == max(coefficients)

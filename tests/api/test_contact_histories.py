@@ -131,8 +131,8 @@ def test_contact_forces_of_two_rods_are_opposite_and_change_their_momenta(losses
 
 
 def test_contact_force_between_sides_acts_on_the_first():
-    """A ball between a floor and a ball of the first side, and a ceiling of the second: only the forces of
-    the second side count.
+    """A ball between a floor and an upper ball of the first side, and a ceiling of the second side above the
+    upper ball: the force on the first side is the sum over the three touching pairs.
     """
     model = Model("m", gravity=(0, 0, -G))
     spheres = []

@@ -62,12 +62,12 @@ def test_straight_rod_on_a_plane_stays_straight_and_at_rest(element, friction):
 
 
 def test_rod_near_a_joint_behind_the_plane_is_excluded():
-    """All within pi times the radius of it, and an element that begins there as well."""
+    """Nodes within pi times the radius of the joint, and an element that begins there."""
     assert contact_frames(rod_above_plane(z=0.0095)) == [[0, k] for k in range(2, 11)]
     assert contact_frames(rod_above_plane(z=0.0395, radius=0.04)) == [[0, k] for k in range(3, 11)]
     with pytest.raises(ModelError, match="contact 'rest': no element of rod 'rod' is further from its joint"):
         rod_above_plane(z=0.34, radius=0.35).build()
-    angles = 2 * np.pi * np.arange(8) / 8  # a ring, on both sides of the node where it begins
+    angles = 2 * np.pi * np.arange(8) / 8  # a ring, on both sides of its first node
     model = Model("ring")
     points = [(np.cos(a), np.sin(a), 0.0395) for a in angles]
     ring = model.add_rod("ring", points, Section.circular(0.01, RUBBER), 8, closed=True)
@@ -106,7 +106,7 @@ def test_rod_with_offset_centres_of_mass_is_rejected():
 
 @without_model_warnings
 def test_ball_on_a_plane_returns_to_its_height_and_energy():
-    """Tops 1 + v^2/(2 g) = 1.05099 m; k d^2/2 = m g (top - rho + d) is deepest: 0.0326 m."""
+    """Apex 1 + v^2/(2 g) = 1.05099 m; k d^2/2 = m g (top - rho + d) gives the largest depth 0.0326 m."""
     result = simulate(ball_on_floor(v=(0, 0, 1)), 1.1, 1e-3, output_every=1, progress=False)
     contact, z = result.contact("on"), result.body("ball").r[:, 2]
     assert z[np.argmin(z) :].max() == pytest.approx(1.0 + 1.0 / (2 * G), abs=2e-4)  # between two outputs
@@ -131,7 +131,9 @@ def test_ball_on_a_plane_returns_to_its_height_and_energy():
 
 @without_model_warnings
 def test_sliding_ball_bounces_with_its_restitution_and_balanced_losses():
-    """v_after = 0.7 v; sliding all the while the floor takes mu times the normal impulse, m (1 + 0.7) v, and turns the ball."""
+    """v_after = 0.7 v; during sliding the floor takes mu times the normal impulse, m (1 + 0.7) v, and rotates
+    the ball.
+    """
     parameters = {"restitution": 0.7, "friction": 0.1, "rest_speed": 1e-6, "stiffness": 1e6}
     model = ball_on_floor(0.051, (3, 0, -1), 0.0, **parameters)
     result = simulate(model, 0.02, 5e-5, output_every=1, progress=False)
@@ -146,7 +148,7 @@ def test_sliding_ball_bounces_with_its_restitution_and_balanced_losses():
 
 @without_model_warnings
 def test_part_on_a_driven_plane_moves_with_it():
-    """A plane that rises carries a rod; the work of the drive is what the rod gains."""
+    """A rising plane carries a rod; the work of the drive equals the energy of the rod."""
     model = Model("lift", gravity=(0, 0, -G))
     lift = model.add_driven("lift", displacement=signals.SmoothStep(0.05, 0.0, 0.3).along((0, 0, 1)))
     rod = model.add_rod("rod", [(0, 0, 0.01), (0.3, 0, 0.01)], Section.circular(0.01, RUBBER), 3)

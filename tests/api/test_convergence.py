@@ -1,4 +1,4 @@
-"""`converge`: orders, the choice, and whether what is said of the choice is true; without a cluster."""
+"""`converge`: orders, the choice, and its predicted errors; without a cluster."""
 
 import json
 from types import SimpleNamespace
@@ -19,7 +19,7 @@ from tests.support.studies import base_of
 LIMIT = np.array([[1.0, 2.0, 3.0], [0.0, -1.0, 0.5]])
 ALONG = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])  # one component of one point
 ASLANT = np.array([[0.6, 0.6, 0.52915], [0.5, 0.0, 0.1]])  # a distance of 1 whose components are 0.6
-# errors of mesh and step at the first level, what both do together, orders
+# errors of mesh and step at the first level, their mixed term, orders
 FIELDS = {
     "both alike": (1e-3 * ALONG, 1e-3 * ALONG, 0 * ALONG, 2, 2),
     "together more than alone": (1e-3 * ALONG, 1e-3 * ALONG, 1e-2 * ALONG, 2, 2),
@@ -37,7 +37,7 @@ def plan(elements=10, order=1, n_steps=200, between=10, levels=4, motion=True, e
 
 
 class Exact:
-    """Runs whose errors are known; `noise`: of runs that are finer than all levels."""
+    """Runs with known errors; `noise`: of runs finer than all levels."""
 
     def __init__(self, planned, name, noise=0.0):
         self.plan, self.noise, self.rows = planned, noise, []

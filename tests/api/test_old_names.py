@@ -1,13 +1,14 @@
-"""Every name of before 1.0 works, warns with the new one, and cannot be given together with it.
+r"""Every name deprecated before 1.0 still works, warns with the new name, and cannot be combined with it.
 
-A row of `OLD_NAMES` needs an example here, by what it belongs to:
+A row of `OLD_NAMES` needs an example here:
 
-- CALLS, of an argument of a function or method that is called otherwise now;
-- ARGUMENTS, of an argument whose value is another one now: a function of the keyword arguments that returns what can be compared,
-  and the value of the old and of the new argument;
-- MEMBERS, of a class: a function that makes an instance, and the arguments of the method (none for a property);
-- SCENES, of the key of a scene: a scene as text with the old and with the new word;
-- COMMANDS, of an option or command: command lines with the old and with the new word.
+- CALLS, for a renamed argument of a function or method;
+- ARGUMENTS, for an argument whose accepted value changed: a function of the keyword arguments that returns
+  something comparable, and the value of the old and of the new argument;
+- MEMBERS, for a class: a function that creates an instance, and the arguments of the method (none for a
+  property);
+- SCENES, for a scene key: a scene as text with the old and with the new word;
+- COMMANDS, for an option or command: command lines with the old and with the new word.
 """
 
 import importlib
@@ -69,7 +70,7 @@ class Member(NamedTuple):
     make: Callable[[], Any]
     arguments: Callable[[Path], tuple[Any, ...]] = lambda folder: ()
     named: Mapping[str, Any] = MappingProxyType({})  # arguments of the new method by name
-    old: tuple[Any, ...] | None = None  # arguments of the old method, where they are others
+    old: tuple[Any, ...] | None = None  # arguments of the old method, if they differ
 
 
 class Words(NamedTuple):
@@ -79,7 +80,7 @@ class Words(NamedTuple):
 
 
 def result_file(folder):
-    """Of a run of two steps, written to this folder."""
+    """Write a run of two steps to the folder."""
     model = Model("m")
     model.add_body("block", Box(1, 1, 1, mass=1), velocity=(1, 0, 0))
     simulate(model, 0.02, 0.01, output=folder / "run.vtkhdf", overwrite=True)
@@ -87,7 +88,7 @@ def result_file(folder):
 
 
 def jointed():
-    """A model with a body, a rod and a joint, to add to."""
+    """A model with a body, a rod and a joint, to which parts are added."""
     model = Model("m")
     block = model.add_body("block", Box(1, 1, 1, mass=1))
     model.add_joint("pin", "revolute", block, model.ground.at((0, 0, 0)), axis=(0, 0, 1))
@@ -97,7 +98,9 @@ def jointed():
 
 
 def adding(method, *arguments, **options):
-    """What `Model.method` adds with keyword arguments, as it is described; the model is a new one."""
+    """Return a function that describes what `Model.method` adds with keyword arguments; each call uses a new
+    model.
+    """
 
     def added(**old_or_new):
         return getattr(jointed(), method)("x", *arguments, **options, **old_or_new).described()
@@ -106,7 +109,7 @@ def adding(method, *arguments, **options):
 
 
 def rubbing(**friction):
-    """A contact of a sphere and a plane, as it is described."""
+    """Description of a contact of a sphere and a plane."""
     model = jointed()
     ball = model.add_sphere("ball", "block@0,0,1", 0.1)
     floor = model.add_plane("floor", "ground@0,0,-9", (0, 0, 1))
@@ -124,13 +127,13 @@ run: {t_end: 0.1, dt: 0.01}
 
 
 def describe_scene(scene):
-    """The model of a scene in words and numbers."""
+    """Description and numbers of the model of a scene."""
     model = loaded_from(parse(SCENE + scene, "scene.yaml"), Path()).model
     return description(model, model.build().system)
 
 
 def last_step_and_event(**old_or_new):
-    """Of a ball that falls: the last step, and what ended it."""
+    """Last step of a falling ball, and the event that stopped the run."""
     model = Model("m", gravity=(0, 0, -9.81))
     ball = model.add_body("ball", Sphere(0.05, density=1000), position=(0, 0, 0.0625))
     floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
@@ -140,14 +143,14 @@ def last_step_and_event(**old_or_new):
 
 
 def solver_of(**old_or_new):
-    """Of a body that moves in a plane: which solver took the steps."""
+    """Name of the solver of a body that moves in a plane."""
     model = Model("m")
     model.add_body("block", Box(1, 1, 1, mass=1), velocity=(1, 0, 0))
     return simulate(model, 0.02, 0.01, **old_or_new).description["run"].get("solver")
 
 
 def ramped():
-    """A column that is pressed by a force that grows with time."""
+    """A column pressed by a force that grows with time."""
     model = Model("ramped")
     section = Section.circular(0.05, Material(E=1e7, nu=0.3, density=1000.0))
     rod = model.add_rod("arm", [(0, 0, 0), (0, 0, 1)], section, 2)
@@ -157,7 +160,7 @@ def ramped():
 
 
 def steps_of(**old_or_new):
-    """Times and steps of a run whose steps are chosen by an error."""
+    """Times and steps of a run with error control."""
     run = simulate(
         ramped(), 0.1, **({"dt": Adaptive(1e-2)} if "error" not in old_or_new else {}) | old_or_new
     )
@@ -165,7 +168,9 @@ def steps_of(**old_or_new):
 
 
 def path_of(method, load_time=5.0):
-    """Load factors of equilibria of the model `ramped` by a method, with an argument that belonged to `equilibrium`."""
+    """Load factors of equilibria of the model `ramped` by a method, with an argument that was formerly one of
+    `equilibrium`.
+    """
     return lambda **old_or_new: (
         equilibrium(ramped(), load_time=load_time, **{"method": method} | old_or_new).t
     )
@@ -179,14 +184,14 @@ def refusal_of_branch(**old_or_new):
 
 
 def at_rest(scene):
-    """What a scene says to `equilibrium`."""
+    """Arguments of `equilibrium` stated by a scene."""
     return equilibrium_settings(loaded_from(parse(SCENE + scene, "scene.yaml"), Path()))
 
 
 PUSHED = [Push("arm.end", (1, 0, 0))], [Probe("arm.end", (1, 0, 0))]
 CALLS: dict[
     str, tuple[str, Callable[..., Any]]
-] = {  # what old arguments of a function are now; how it is called without
+] = {  # new form of old arguments of a function; the call without them
     "simulate": ("at=start_time", lambda **given: simulate(ramped(), 0.01, 0.01, **given)),
     "equilibrium": (
         "at=load_time start_at=start_time",
@@ -260,7 +265,7 @@ MEMBERS: dict[tuple[str, str], Member] = {
 
 
 def run_settings(scene):
-    """What `run` of a scene says."""
+    """Run settings stated by a scene."""
     return loaded_from(
         parse(scene + "\nbodies: [{name: b, shape: {type: sphere, radius: 1, mass: 1}}]", "s.yaml"), Path()
     ).scene.run
@@ -308,7 +313,7 @@ SCENES: dict[str, Words] = {
 
 
 def options_of(line):
-    """What the command line says, as the command reads it."""
+    """Parsed options of a command line."""
     options = vars(parser().parse_args(new_command_line(line.split())))
     return {name: value for name, value in options.items() if name not in ("top", "act")}
 
@@ -353,7 +358,7 @@ def are_equal(a, b):
 
 
 def call_without_warning(function, *args, **kwargs):
-    """What a function returns that must not warn of old names."""
+    """Call a function that must not raise a deprecation warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", DeprecationWarning)
         return function(*args, **kwargs)
@@ -376,7 +381,7 @@ def test_old_attribute_equals_the_new_one(row):
 
 
 def result_or_message(call, **arguments):
-    """What is returned, or said of what cannot be used."""
+    """Return value of a call, or its error message."""
     try:
         return call(**arguments)
     except (ModelError, ResultError, OSError) as error:
@@ -385,7 +390,7 @@ def result_or_message(call, **arguments):
 
 @pytest.mark.parametrize("row", rows_of_kind("argument"))
 def test_old_argument_equals_the_new_one(row):
-    """With a value that cannot be used, which is refused in the same words, where the values are the same."""
+    """Where the values are equal, also with an invalid value, which is rejected with the same message."""
     if row.convert is None and row.merge is None:
         meanings, call = example(CALLS, row.where)
         assert f"{row.old}={row.new}" in meanings.split()
@@ -523,5 +528,5 @@ springs: [{name: coil, a: {ground: [0, 0, 3]}, b: {body: ball, at: [0, 0, 0]}, s
     assert said[1] == "rodsim: '--force' is called '--overwrite' now; the old name goes with 1.0"
     assert said[2].endswith("the key static is called equilibrium now; the old name goes with 1.0")
     assert len(said) == 3
-    assert main(["equilibrium", "static", "--quiet"]) == 2  # a scene of this name, which is not there
+    assert main(["equilibrium", "static", "--quiet"]) == 2  # a scene of this name, which does not exist
     assert "'equilibrium'" not in capsys.readouterr().err

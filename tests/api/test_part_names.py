@@ -1,4 +1,6 @@
-"""Names stand for parts and points wherever a model takes them: the model is the same as with the objects."""
+"""Names may be used for parts and points wherever a model accepts them: the model equals the one built with
+the objects.
+"""
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ CORD, Z = [(0, 0, 1), (1, 0, 1)], (0, 0, 1)
 
 
 def model_with_parts():
-    """A model of two bodies, two rods and a driven frame, and these."""
+    """A model of two bodies, two rods and a driven frame, and these parts."""
     model = Model("m", gravity=(0, 0, -9.81))
     section = Section.circular(0.01, Material(E=1e7, nu=0.3, density=1000.0))
     block = model.add_body("block", Box(1, 1, 1, mass=1))
@@ -23,7 +25,7 @@ def model_with_parts():
 
 
 def attachment_of(model, text):
-    """Where a spring that is tied to this pulls."""
+    """Point at which a spring with this end acts."""
     return model.add_spring("string", "other", text, 1.0).b
 
 
@@ -55,7 +57,7 @@ def test_part_takes_precedence_over_a_point_of_the_same_name():
 
 
 def model_with_all_attachments(by_name):
-    """One of each that attaches to parts, by their names or by themselves."""
+    """One of each entry that is attached to parts, by names or by objects."""
     model, block, other, cord, rope, cart = model_with_parts()
 
     def of(name, thing):

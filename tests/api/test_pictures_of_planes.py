@@ -1,4 +1,6 @@
-"""Default cameras look along the normal of a plane of motion; bodies without a surface are drawn; captions of equilibria."""
+"""Default cameras along the normal of a plane of motion, markers of bodies without surface, captions of
+equilibria.
+"""
 
 import numpy as np
 import pytest
@@ -24,7 +26,9 @@ AXES = {
 
 
 def swinging_poses(axis, thick=0.1, through=0.0):
-    """Poses of two frames that swing about an axis in parallel planes, at 7 times; points of bars of this thickness."""
+    """Poses of two frames that swing about an axis in parallel planes, at 7 times; points of bars of this
+    thickness.
+    """
     side = np.cross(axis, [0.3, 0.5, -0.7])
     side /= np.linalg.norm(side)
     angles = np.linspace(0.0, 1.0, 7)
@@ -54,7 +58,7 @@ def test_spatial_linear_and_zero_motions_have_no_plane():
     assert plane_of_motion(r, turned) is None
     still = np.tile(quat[0], (7, 1, 1))
     assert plane_of_motion(np.linspace(0, 1, 7)[:, None, None] * np.ones((1, 2, 3)), still) is None
-    # in a circle without a rotation: known by the displacements alone; a rotation in one place: by its axis alone
+    # translation along a circle: plane from displacements alone; rotation about a fixed point: from its axis alone
     assert abs(plane_of_motion(r, still) @ AXES["y"]) == pytest.approx(1.0)
     assert abs(plane_of_motion(0.0 * r, quat) @ AXES["y"]) == pytest.approx(1.0)
 
@@ -78,7 +82,7 @@ def test_camera_is_unchanged_for_a_model_thicker_than_its_plane():
 
 
 def pendulums(statics=None, faces=False):
-    """A result of two bodies that swing in the plane yz, without surfaces."""
+    """A result of two bodies without surfaces that swing in the plane yz."""
     r, quat, _ = swinging_poses(AXES["x"])
     triangle = (
         (np.array([(0, 0, 0), (0.3, 0.2, 0), (0, 0, 0.3)]), np.array([(0, 1, 2)])) if faces else (NONE, NONE)
@@ -137,7 +141,7 @@ def test_bodies_with_a_surface_have_no_marker():
 def test_default_render_camera_looks_along_the_normal():
     stage = ViewSetup(pendulums(), (320, 200), None, None, False, None)
     assert abs(stage.camera([0, 3, 6]).axes[0, 2]) > 0.95
-    assert abs(stage.camera([3]).axes[0, 2]) > 0.95  # of one output, too
+    assert abs(stage.camera([3]).axes[0, 2]) > 0.95  # also with one output
 
 
 def test_pictures_of_equilibria_show_the_load_factor(monkeypatch, tmp_path):

@@ -1,4 +1,6 @@
-"""Pictures on machines on which VTK cannot draw: matplotlib draws them, and only the subprocess that tries VTK may crash."""
+"""Pictures on machines without working VTK: matplotlib draws them, and only the subprocess that probes VTK
+may crash.
+"""
 
 import os
 import subprocess
@@ -38,7 +40,7 @@ print(repr(opengl.window_class()), [str(own.message) for own in said if "matplot
 
 @pytest.fixture
 def without_opengl(monkeypatch):
-    """VTK seems to be unable to draw."""
+    """Make VTK appear unable to draw."""
     monkeypatch.setattr(opengl, "missing", lambda: opengl.REMEDY)
     rendering._must_use_matplotlib.cache_clear()
     yield
@@ -47,7 +49,7 @@ def without_opengl(monkeypatch):
 
 @pytest.fixture
 def without_libraries(tmp_path, monkeypatch):
-    """An environment in which no OpenGL library can be loaded, and the folder of answers is empty."""
+    """An environment in which no OpenGL library can be loaded, with an empty cache of probe results."""
     if not sys.platform.startswith("linux"):
         pytest.skip("libraries are hidden as on Linux")
     folder = tmp_path / "empty"
@@ -93,7 +95,7 @@ def test_a_process_without_opengl_libraries_draws_and_does_not_crash(without_lib
     assert done.stdout.startswith("'' ['render: matplotlib draws")
     assert done.stdout.count("apt-get") == 1
     assert ink_fraction(iio.imread(tmp_path / "a.png")[..., :3]) > 0.02
-    assert not list((tmp_path / "cache").rglob("vtk-*"))  # a machine may be cured
+    assert not list((tmp_path / "cache").rglob("vtk-*"))  # the libraries may be installed later
 
 
 def test_opengl_probe_result_is_cached(tmp_path, monkeypatch):

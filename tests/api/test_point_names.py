@@ -1,4 +1,4 @@
-"""Points given as text, "cord@0.5" and "block@0.1,0,0", as all of rodsim reads them."""
+"""Points given as text, "cord@0.5" and "block@0.1,0,0", as parsed throughout rodsim."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Models that are prepared: every number that may change, to the bit as a model that was made with it."""
+"""Prepared models: every changeable number gives results bit-identical to those of a new model."""
 
 import dataclasses
 import itertools
@@ -62,7 +62,7 @@ def test_prepared_model_with_changed_number_equals_a_new_model(which, monkeypatc
         fresh, _ = _fresh(name, path, value, monkeypatch)
     except ModelError as error:
         refused = str(error)
-    if refused:  # in the same words
+    if refused:  # with the same message
         with pytest.raises(ModelError) as refusal:
             PREPARED[name].run({path: value})
         assert str(refusal.value) == refused
@@ -70,7 +70,7 @@ def test_prepared_model_with_changed_number_equals_a_new_model(which, monkeypatc
     expected, as_before = _all_of(simulate(fresh, 2 * DT, DT)), AS_BEFORE[name]
     assert expected != as_before
     assert _all_of(PREPARED[name].run({path: value})) == expected
-    # and the next run knows nothing of it
+    # the next run is not affected
     assert _all_of(PREPARED[name].run()) == as_before
     assert content_key((PREPARED[name]._reusable_build.built.system,)) == AS_PREPARED[name]
 
@@ -122,7 +122,7 @@ CHANGED_NUMBERS = {"radius": 0.011, "material.E": 3e9, "material.density": 700.0
 
 
 def _whip(section):
-    """A rod that others refer to in every way: by anchors, by joints and by the names of these, by its surface."""
+    """A rod that other entries refer to in every way: by anchors, joints, their names, and its surface."""
     model = Model("whip", gravity=(0, 0, -9.81))
     rod = model.add_rod("whip", [(0, 0, 0.1), (1, 0, 0.1)], section, 5)
     load = model.add_body("load", Box(0.1, 0.1, 0.1, mass=0.2), position=(1.0, 0, 0.1))
@@ -134,7 +134,7 @@ def _whip(section):
     floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
     ball = model.add_sphere("ball", rod.at(0.71), 0.03)
     model.add_contact("knock", [ball], floor, 1e4)
-    model.add_contact("slap", rod, floor)  # its stiffness is that of the material
+    model.add_contact("slap", rod, floor)  # its stiffness follows from the material
     return model
 
 
@@ -157,7 +157,7 @@ def test_changed_section_equals_that_of_a_new_model():
 
 @pytest.mark.exact
 def test_batched_runs_with_changed_sections_equal_single_runs_bitwise():
-    """Of clamped rods, which go side by side."""
+    """Clamped rods, which are integrated in SIMD batches."""
     model = Model("reed", gravity=(0, 0, -9.81))
     reed = model.add_rod("reed", [(0, 0, 0), (1, 0, 0)], Section.circular(0.01, STEEL), 4)
     model.add_joint("clamp", "clamp", reed.start)
@@ -187,7 +187,7 @@ def _circle(radius=0.01, E=2e9):
 
 
 OFF, PRODUCT = ((0.001, 0.0), (0.0, 0.002)), {"product_of_inertia": 1e-6}
-SECTIONS = {  # which number, its values before and after, how the section is made with it
+SECTIONS = {  # number, its values before and after, function that creates the section
     "tube": ("inner_radius", 0.01, 0.012, lambda x: Section.tube(0.02, x, STEEL)),
     "rectangle": ("height", 0.01, 0.012, lambda x: Section.rectangle(0.02, x, STEEL)),
     "relaxing": ("radius", 0.01, 0.02, lambda x: _circle(x).with_relaxation(0.1, 0.5).with_centers(*OFF)),
@@ -317,7 +317,9 @@ def test_changed_load_direction_leaves_the_planar_solver():
 
 @pytest.mark.parametrize("name", ["joints", "forces", "rods", "loaded", "geared", "drives", "shaken"])
 def test_cached_numberings_belong_to_their_system(name, monkeypatch):
-    """Other masses are the same structure; a frame without one, lumped rods, a joint less or a body held are another."""
+    """Changed masses keep the structure; a frame without mass, lumped rods, a removed joint or a fixed body
+    change it.
+    """
     system = MODELS[name]().build().system
     frames, joints, free = system.frames, system.constraints, np.flatnonzero(system.frames.fixed == 0)
     light, fixed = frames.mass.copy(), frames.fixed.copy()

@@ -1,4 +1,6 @@
-"""Names that modules export: once for type checkers, once in a table, and both are the same; none of them is an accident."""
+"""Exported names of modules: the imports for type checkers and the table of lazy imports agree; no name is
+exported by accident.
+"""
 
 import ast
 import importlib
@@ -16,7 +18,7 @@ LAZY = [name for name in MODULES if "lazy_names(" in inspect.getsource(importlib
 
 
 def seen_by_type_checkers(module):
-    """Name -> module that it is imported from, of the imports under TYPE_CHECKING."""
+    """Map each name to the module that it is imported from, for the imports under TYPE_CHECKING."""
     tree = ast.parse(inspect.getsource(module))
     (guarded,) = [node for node in tree.body if isinstance(node, ast.If)]
     imports = [node for node in guarded.body if isinstance(node, ast.ImportFrom)]
@@ -73,7 +75,7 @@ def test_unknown_name_raises_attribute_error_of_its_module():
 
 
 def test_star_import_does_not_replace_the_warnings_module():
-    """`warnings` is a module of Python, too."""
+    """`warnings` is also a module of Python."""
     script = "import warnings; own = warnings; from rodsim import *; print(warnings is own, Model.__name__)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "Model"]

@@ -1,4 +1,6 @@
-"""A page holds what the result says: numbers of the audit, positions, extremes, and how much was left out."""
+"""The report page shows the data of the result: audit verdicts, positions, extremes, and how much was
+thinned.
+"""
 
 import json
 
@@ -48,7 +50,7 @@ def test_report_shows_the_audit_verdicts(hanging_result, page):
 
 def test_report_shows_violated_laws_at_its_top(tmp_path):
     layout = sample_layout()
-    write(tmp_path / "a.vtkhdf", layout, range(3))  # random books: no law holds
+    write(tmp_path / "a.vtkhdf", layout, range(3))  # random energy tables: no law is satisfied
     broken = [v.law for v in audit(Result.load(tmp_path / "a.vtkhdf")).verdicts if v.kept is False]
     text = Reader(report(tmp_path / "a.vtkhdf", tmp_path / "a.html").read_text("utf-8")).text
     assert broken
@@ -167,7 +169,7 @@ def test_report_thins_a_long_rod_and_states_the_factor(tmp_path):
     assert path.stat().st_size < LIMIT
     assert "nodes of rod 'cable' 10,001 320 1 in 31.3" in text
     assert "Thinned for this page: nodes of rod 'cable': 320 of 10,001." in text
-    assert "bending K₂ (1/m) 0 0.00045 0 3.25" in text  # extremes see what pictures do not
+    assert "bending K₂ (1/m) 0 0.00045 0 3.25" in text  # extremes cover what the motion does not show
 
 
 def test_report_thins_a_long_run_and_states_the_factor(tmp_path, monkeypatch):
@@ -179,7 +181,7 @@ def test_report_thins_a_long_run_and_states_the_factor(tmp_path, monkeypatch):
     assert "outputs, curves 100 60 1 in 1.67" in text
     thinned_motion = motion(result, thinning(result.layout, 100))
     assert (thinned_motion.t[0], thinned_motion.t[-1]) == (result.t[0], result.t[-1])
-    assert set(np.round(np.diff(thinned_motion.t), 6)) == {0.2, 0.3}  # evenly, of outputs 0.1 s apart
+    assert set(np.round(np.diff(thinned_motion.t), 6)) == {0.2, 0.3}  # even thinning of outputs 0.1 s apart
 
 
 @pytest.mark.parametrize(
@@ -280,7 +282,7 @@ def test_report_of_equilibria_shows_load_factors(tmp_path):
     page = Reader(report(equilibria, tmp_path / "a.html").read_text("utf-8"))
     data, charts = page.data("motion-data"), page.data("chart-data")
     assert data["labels"] == [f"load factor {x:.4g}" for x in equilibria.load_factor]
-    # the red lines stand at the equilibrium of the slider
+    # the red lines mark the equilibrium of the slider
     assert charts["monitor0"]["layout"]["meta"]["x"] == pytest.approx(equilibria.monitor("w"))
     assert "Path of equilibria" in page.text
     for verdict in audit(equilibria).verdicts:

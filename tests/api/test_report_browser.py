@@ -1,4 +1,4 @@
-"""A page in a real browser, without a network: no errors, no requests, a picture that follows the slider."""
+"""The report page in a browser without network: no errors, no requests, a picture that follows the slider."""
 
 import io
 import shutil
@@ -20,7 +20,7 @@ WAIT = 120_000  # ms: drawn in software, on a machine that does other things
 
 @pytest.fixture(scope="module")
 def opened_page(tmp_path_factory):
-    """The page of a cord with a box, its result, and what the browser complained about and asked for."""
+    """The page of a cord with a box, its result, and the console messages and requests of the browser."""
     if BROWSER is None:
         pytest.skip("no browser: none of chromium, chromium-browser, google-chrome is installed")
     api = pytest.importorskip("playwright.sync_api")
@@ -44,7 +44,7 @@ def opened_page(tmp_path_factory):
 
 
 def pixels(page):
-    """Of the motion, (height, width, 3)."""
+    """Pixels of the motion view, (height, width, 3)."""
     from PIL import Image
 
     picture = page.locator("#motion-view").screenshot()
@@ -52,7 +52,7 @@ def pixels(page):
 
 
 def slide(page, k):
-    """Move the slider as a hand does, and wait for the picture."""
+    """Move the slider as a user does, and wait for the picture."""
     page.evaluate(
         """async (k) => {
             const slider = document.getElementById("slider");
@@ -66,7 +66,7 @@ def slide(page, k):
 
 
 def drawn_vertices(page):
-    """Vertices (n, 3) of the rod that plotly draws."""
+    """Vertices (n, 3) of the rod drawn by plotly."""
     return np.array(
         page.evaluate("""() => {
             const { x, y, z } = document.getElementById("motion-view").data[0];
@@ -156,7 +156,9 @@ def test_page_makes_no_requests_and_logs_no_errors(opened_page):
 
 
 def test_chart_tool_bar_does_not_cover_curves_or_names(opened_page):
-    """plotly's buttons are buttons of the page: a rule for all of these had made them as wide as "Play"."""
+    """The buttons of plotly are buttons of the page: a style rule for all buttons once made them as wide as
+    "Play".
+    """
     page, *_ = opened_page
     charts = page.evaluate("""() => [...document.querySelectorAll(".chart")].map((div) => {
         const box = (found) => found ? ((r) => [r.left, r.top, r.right, r.bottom])(found.getBoundingClientRect()) : null;

@@ -1,4 +1,4 @@
-"""The audit measures what it says, and judges only what can be judged."""
+"""The audit measures the stated quantities, and judges only what can be judged."""
 
 import json
 
@@ -22,8 +22,9 @@ MASS, SPEED = 2.0, 3.0
 
 
 def flight(gravity=None, grounded=False, work_until=3, spoil=None, n=11):
-    """A rod of two nodes that flies straight on after a push, as a file without its system tells it; `spoil` adds to
-    columns from output 6 on."""
+    """A rod of two nodes that flies uniformly after a push, as a file without stored system; `spoil` is added
+    to columns from output 6 on.
+    """
     rod = RodLayout("rod", [1, 2], [0], [0, 1], [0.01, 0.01])
     layout = Layout("flight", [rod], [], [], n_frames=3, n_elements=1, gravity=gravity, grounded=grounded)
     writer = MemoryWriter(layout)
@@ -120,13 +121,15 @@ def test_audit_as_json_has_every_number():
     assert json.loads(audit(flight(spoil={"total": np.nan})).to_json())["energy_balance"] is None
 
 
-# -- on the states ---------------------------------------------------------------------------------------
+# -- laws of the states ----------------------------------------------------------------------------------
 
 ENERGY = 9.0  # J, of two bodies of 1 kg with 3 m/s
 
 
 def two_bodies(stiffness=0.0):
-    """Two bodies of 1 kg, 1 m apart along x, whose points at the second coincide; between them a spring or none."""
+    """Two bodies of 1 kg, 1 m apart along x, whose points at the second coincide; a spring between them, or
+    none.
+    """
     one = Constraints(
         np.array([COINCIDENT]),
         np.array([[1, 2]]),
@@ -163,7 +166,7 @@ def flown_result(spoil=None, gravity=(0, 0, 0), stiffness=0.0, n=11, spoil_table
 
 
 def shift_of_state(**changes):
-    """A state with `changes` added: field=(frame, axis, value)."""
+    """Function that adds `changes` to a state: field=(frame, axis, value)."""
 
     def spoil(state):
         arrays = {name: getattr(state, name).copy() for name in changes}
@@ -201,7 +204,7 @@ def test_law_is_violated_at_its_threshold(law, times):
 
 
 def test_round_off_of_stiff_forces_violates_no_law():
-    """N = 10 steps of h = 0.1 s, two frames at 3 m/s on each of which a force is known to eps EA."""
+    """N = 10 steps of h = 0.1 s, two frames at 3 m/s, the force on each known to eps EA."""
     EA = 1e9
     rounding = 4 * 0.1 * np.sqrt(10) * np.finfo(float).eps * EA * np.sqrt(2) * SPEED
     assert rounding > 100 * ROUND_OFF * ENERGY
@@ -214,7 +217,7 @@ def test_round_off_of_stiff_forces_violates_no_law():
 
 
 def test_zero_momenta_are_scaled_by_the_model():
-    """A rod bent to a ring and welded, 5 kJ of energy in a stress that cannot move it."""
+    """A rod bent to a ring and welded: 5 kJ of energy in a stress that cannot move it."""
     circle = lambda s: (np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0)  # noqa: E731
     model = Model("ring")
     section = Section.circular(0.01, Material(E=2.1e11, nu=0.3, density=7850.0))
@@ -263,7 +266,7 @@ def test_energy_is_not_judged_for_integrators_without_that_invariant():
 
 @pytest.mark.parametrize("spin", [0.5, 1e-13])
 def test_velocity_scale_of_a_director_chart_without_joints(spin):
-    """Their rates are errors of |Omega|."""
+    """The rates of the director constraints are errors of |Omega|."""
     model = Model("free")
     turned = np.array([0.9, 0.3, -0.2, 0.1]) / np.linalg.norm([0.9, 0.3, -0.2, 0.1])
     model.add_body(
@@ -283,5 +286,5 @@ def test_run_exits_with_4_if_its_audit_fails(unit, code, tmp_path, monkeypatch, 
     )
     assert main(["run", str(scene), "-o", str(tmp_path / "a.vtkhdf")]) == code
     assert ("NOT KEPT" in capsys.readouterr().out) is (code == 4)
-    # which asks for no audit
+    # the scene requests no audit
     assert main(["run", str(scene), "-o", str(tmp_path / "b.vtkhdf"), "--quiet"]) == 0

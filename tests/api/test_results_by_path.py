@@ -1,4 +1,6 @@
-"""Whatever takes a result also takes the path of its file; methods of a result do what the functions do."""
+"""Every function that accepts a result also accepts the path of its file; methods of a result equal the
+functions.
+"""
 
 import inspect
 import re
@@ -27,7 +29,7 @@ def content(file):
     return file.read_bytes()
 
 
-# name -> what it makes of a result, or of a path, in a folder
+# name -> product of a result or a path in a folder
 PRODUCTS = {
     "audit": lambda call, folder: call().text(),
     "local_audit": lambda call, folder: call().text(),
@@ -51,7 +53,7 @@ def test_path_result_and_method_are_equivalent(name, path, tmp_path):
     for k, first in enumerate(
         [(function, result), (function, path), (function, str(path)), (getattr(result, name),)]
     ):
-        folder = tmp_path / "files"  # the same name each time: it is in some files
+        folder = tmp_path / "files"  # the same name each time: some files contain it
         folder.mkdir()
         made.append(PRODUCTS[name](lambda *args, f=first, **options: f[0](*f[1:], *args, **options), folder))
         folder.rename(tmp_path / f"files{k}")
@@ -65,7 +67,7 @@ def test_comparison_accepts_two_paths(path):
 
 
 def test_view_accepts_a_path(path, monkeypatch):
-    """Both ask for a screen, where there is none."""
+    """Both need a display, which is missing."""
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.setattr("sys.platform", "linux")
     for view in (Result.load(path).view, lambda *arguments: rodsim.view(path, *arguments)):

@@ -1,4 +1,4 @@
-"""Histories of rods, bodies and joints agree with the states and with the mechanics they come from."""
+"""Histories of rods, bodies and joints agree with the states and satisfy the mechanics."""
 
 import numpy as np
 import pytest
@@ -61,7 +61,7 @@ KINDS = {"coincident": COINCIDENT, "perpendicular": PERPENDICULAR, "along": ALON
 
 
 def values_of(kind, c, state):
-    """The left sides of one constraint."""
+    """Values of one constraint."""
     (qa, qb), (ra, rb) = state.quat[c.frames[0]], state.r[c.frames[0]]
     d = rb + rotate(qb, c.Xb[0]) - ra - rotate(qa, c.Xa[0])
     ua, ub = rotate(qa, c.Ua[0]), rotate(qb, c.Ub[0])
@@ -70,7 +70,7 @@ def values_of(kind, c, state):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_work_of_joint_force_and_moment_equals_that_of_the_multipliers(name):
-    """Moving b by (dr, turn) changes g by dg; force . dp + moment . turn = -lam . dg."""
+    """Moving b by (dr, rotation) changes g by dg; force . dp + moment . rotation = -lam . dg."""
     kind, random = KINDS[name], np.random.default_rng(3)
     vectors = random.normal(size=(4, 1, 3))
     c = Constraints(np.array([kind]), np.array([[1, 2]]), *vectors, np.zeros(1), np.zeros(1, dtype=np.int64))
@@ -91,7 +91,7 @@ def test_work_of_joint_force_and_moment_equals_that_of_the_multipliers(name):
     for sign in (-1, 1):
         r, quat = state.r.copy(), state.quat.copy()
         r[2] += sign * eps * dr
-        # dq = (0, turn/2) o q
+        # dq = (0, rotation/2) o q
         w, v = quat[2, 0], quat[2, 1:]
         half = sign * eps * rotation / 2
         quat[2] += np.concatenate([[-half @ v], w * half + np.cross(half, v)])

@@ -1,4 +1,4 @@
-"""Pictures show what is there, drawn by VTK and by matplotlib; movies move; plots are drawn."""
+"""Pictures by VTK and by matplotlib show the model; movies move; plots are drawn."""
 
 import re
 
@@ -23,7 +23,9 @@ def result():
 
 
 def of_model(model, *outputs):
-    """A result of these outputs: (t, changes of the initial state, strains and stresses); by default what it begins with."""
+    """A result of the outputs (t, changes of the initial state, strains and stresses); by default the initial
+    state.
+    """
     built = model.build()
     writer = MemoryWriter(built.layout)
     for i, (t, changes, along) in enumerate(outputs or [(0.0, {}, 0.0)]):
@@ -50,7 +52,7 @@ def strip_model(section=None, n=4, speed=0.0):
 
 
 def drawn(result, **options):
-    """Small and without words, but for what is asked."""
+    """A small picture without labels, unless requested."""
     return render(result, **{"size": SMALL, "labels": False, **options})
 
 
@@ -59,16 +61,16 @@ def mask(picture, level=245):
 
 
 def inked(picture):
-    """Part of the picture that is not white."""
+    """Fraction of the picture that is not white."""
     return np.mean(mask(picture))
 
 
 def differ(a, b, by=20):
-    """Part of two pictures that is not the same."""
+    """Fraction of two pictures that differs."""
     return np.mean(np.abs(a.astype(int) - b).max(axis=2) > by)
 
 
-# --- what is seen
+# --- visible content
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -87,7 +89,7 @@ def test_picture_is_filled_by_the_whole_model(result, engine, tmp_path):
 @OPENGL
 def test_both_engines_draw_the_same_silhouette(result):
     a, b = (drawn(result, times=0.2, size=(320, 200), engine=e) for e in ("opengl", "matplotlib"))
-    assert np.mean(mask(a, 200) != mask(b, 200)) < 0.01  # but for the pixels of outlines
+    assert np.mean(mask(a, 200) != mask(b, 200)) < 0.01  # except for the pixels of outlines
 
 
 def test_later_times_ground_and_labels_add_ink(result):
@@ -109,7 +111,7 @@ def test_nearer_surfaces_hide_farther_ones_in_any_order(engine):
 
 @OPENGL
 def test_the_first_of_two_faces_in_one_plane_is_seen():
-    """Bars of a chain that lie in one plane overlap at their joints: no hatching."""
+    """Bars of a chain in one plane overlap at their joints: no hatching."""
     large, within = ((0.8, 0.1, 0.8), (0, 0, 0), 0.0), ((0.7, 0.1, 0.7), (0, 0, 0), 1.0)
     one, both, other = (
         drawn(boxes(*parts), size=(320, 200), view="20/15", color="speed")
@@ -156,7 +158,7 @@ def test_strip_shows_its_sides_in_named_views(view, shown):
 )
 @pytest.mark.parametrize("view", ["iso", "front", "side"])
 def test_straight_rod_is_drawn_like_a_body_of_its_shape(section, shape, orientation, view):
-    """Flat sides and sharp edges, or round ones."""
+    """Flat sides with sharp edges, or round ones."""
     body = Model("body")
     body.add_body("body", shape, (0.5, 0, 0), orientation)
     models = strip_model(section), body
@@ -175,13 +177,13 @@ def ring_model():
 
 def ball_model():
     model = Model("ball")
-    model.add_body("ball", Sphere(0.5, mass=1))  # whose coarse surface is 13 % short of its volume
+    model.add_body("ball", Sphere(0.5, mass=1))  # the coarse surface lacks 13 % of the volume
     return model
 
 
 @pytest.mark.parametrize("made", [ring_model, ball_model])
 def test_round_shapes_are_drawn_round(made):
-    """Rods follow an arc between their nodes, smooth bodies are drawn rounder than their surface."""
+    """Rods follow an arc between their nodes; smooth bodies are drawn with a refined surface."""
     seen = mask(drawn(of_model(made()), size=(400, 400), view="top"), 200)
     rows, columns = np.nonzero(seen)
     edge = []
@@ -222,7 +224,7 @@ def test_missing_opengl_is_reported_with_remedy(result, monkeypatch):
     monkeypatch.setattr(opengl, "missing", lambda: opengl.REMEDY)
     with pytest.raises(RuntimeError, match="apt-get install libegl1"):
         render(result, size=SMALL, engine="opengl")
-    assert inked(render(result, size=SMALL)) > 0.02  # painted instead
+    assert inked(render(result, size=SMALL)) > 0.02  # drawn instead
 
 
 # --- colours
@@ -232,13 +234,15 @@ COMPONENTS = [f"{array}{k}" for array in LENGTHS for k in (1, 2, 3)]
 
 
 def coloured(model, name, *outputs):
-    """The strip in the colours of a quantity, from above."""
+    """The strip from above, in the colours of a quantity."""
     return drawn(of_model(model, *outputs), size=(400, 250), view="top", color=name)[125].astype(int)
 
 
 @pytest.mark.parametrize("name", COMPONENTS)
 def test_component_colours_follow_its_values(name):
-    """It grows along the rod from -1 to 1/2: the scale is as long to both sides of 0, which is white; another one is zero."""
+    """The component grows along the rod from -1 to 1/2: the scale is symmetric about 0, which is white;
+    another component is zero.
+    """
     k, ramp, model = COMPONENTS.index(name), np.zeros((40, 12)), strip_model(n=40)
     ramp[:, k] = np.linspace(-1, 0.5, 40)
     row = coloured(model, name, (0.0, {}, ramp))
@@ -249,7 +253,7 @@ def test_component_colours_follow_its_values(name):
     row = coloured(model, length, (0.0, {}, ramp))
     assert np.abs(row[60] - row[253]).max() > 60 < np.abs(row[60] - row[340]).max()
     red, _, blue = coloured(model, length, (0.0, {}, -np.eye(12)[k]))[200]
-    assert red > 200 > 100 > blue  # of a length the scale begins at 0
+    assert red > 200 > 100 > blue  # the scale of a norm begins at 0
     for other in (*COMPONENTS, *LENGTHS.values()):
         if other not in (name, length):
             assert np.ptp(coloured(model, other, (0.0, {}, ramp))[40:360], axis=0).max() < 10, other
@@ -279,7 +283,7 @@ def test_coloured_picture_has_a_colour_bar_over_the_full_range(engine):
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("suffix", [".gif", ".mp4"])
 def test_movie_interpolates_between_outputs_and_releases_frames(engine, suffix, tmp_path):
-    """A ball goes from left to right beside a bar in one second with outputs at its ends alone."""
+    """A ball moves from left to right next to a bar in one second, with outputs only at both ends."""
     model = ball_model()
     model.add_body("bar", Box(6.0, 0.01, 0.01, mass=1), (0, 0, -1.0))
     outputs = []
@@ -320,7 +324,7 @@ def test_every_kind_of_plot_is_drawn(result, tmp_path):
     kinds = kinds_of_plots(result)
     assert len(kinds) > 5
     for kind in kinds:
-        if kind not in ("load", "contacts", "distance"):  # there are none
+        if kind not in ("load", "contacts", "distance"):  # there are no velocities
             figure = plot(result, kind, tmp_path / f"{kind}.png")
             assert (tmp_path / f"{kind}.png").stat().st_size > 0
             assert all(ax.lines for ax in figure.axes), kind
@@ -328,7 +332,7 @@ def test_every_kind_of_plot_is_drawn(result, tmp_path):
 
 @pytest.mark.parametrize("kind", ["residuals", "overview"])
 def test_residual_plots_show_complete_curves(kind):
-    """|G v| is often much larger than |g|, which is drawn first."""
+    """The velocity residual (G v) is often much larger than the position residual (g), which is drawn first."""
     layout = sample_layout()
     writer = MemoryWriter(layout)
     for i in range(4):

@@ -1,4 +1,4 @@
-"""What the audit computes anew from the states, and names where a file does not belong to them."""
+"""Quantities that the audit recomputes from the states, and the reported places at which a file disagrees."""
 
 import json
 import shutil
@@ -17,7 +17,7 @@ from tests.support.results_sample import without_digests
 
 
 def moving_model():
-    """A rod and a box that fly, joined by a spring, a hinge between two boxes, a torsion spring."""
+    """A rod and a box in flight joined by a spring, a hinge between two boxes, a torsion spring."""
     model = Model("all", gravity=(0, 0, -9.81))
     section = Section.circular(0.01, Material(E=1e7, nu=0.3, density=1000.0))
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 4, velocity=lambda s: (0, s, 0))
@@ -31,7 +31,7 @@ def moving_model():
 
 @pytest.fixture(scope="module")
 def sound_file(tmp_path_factory):
-    """A result of 11 outputs as a file that nobody has touched."""
+    """An unchanged result file of 11 outputs."""
     path = tmp_path_factory.mktemp("audit") / "sound.vtkhdf"
     simulate(moving_model(), 0.1, 0.01, output=path)
     assert audit(Result.load(path)).ok
@@ -40,7 +40,7 @@ def sound_file(tmp_path_factory):
 
 @pytest.fixture
 def tampered_file(sound_file, tmp_path):
-    """A copy of that file whose array of this name is changed."""
+    """A copy of the file with one changed array."""
 
     def made(name, change):
         path = tmp_path / "tampered.vtkhdf"
@@ -108,7 +108,7 @@ def test_audit_names_inconsistent_fields(what, tampered_file, capsys):
 
 @pytest.mark.parametrize("name", POINT_ARRAYS)
 def test_drawn_arrays_are_audited_to_single_precision(name, tampered_file):
-    """One number of output 4 off by 1e-4 of the largest; single precision is 1e-7 of it."""
+    """One number of output 4 is off by 1e-4 of the largest; single precision is 1e-7 of it."""
 
     def change(array):
         of_output = array.reshape(11, -1)
@@ -121,7 +121,7 @@ def test_drawn_arrays_are_audited_to_single_precision(name, tampered_file):
 
 @pytest.mark.parametrize("twist", [False, True])
 def test_spring_energies_are_audited_to_round_off(twist):
-    """1e-10 of them is seen: they are known to some 1e-14."""
+    """An error of 1e-10 is detected: the energies are known to some 1e-14."""
     model = moving_model()
     if twist:
         del model.springs["spring"]
@@ -154,7 +154,7 @@ def test_audit_does_not_depend_on_the_block_size(sound_file, monkeypatch):
 
 
 def write_as_older_version(path):
-    """The file as older versions wrote it: without the system, with its constraints."""
+    """Rewrite the file as older versions did: without the system, with its constraints."""
     with h5py.File(path, "r+") as file:
         without_digests(file)
         layout = file["rodsim/layout"]

@@ -1,4 +1,4 @@
-"""A model that is saved as a scene and loaded again is the same to the bit; what a scene cannot say is an error before that."""
+"""A model saved as a scene and loaded again is bit-identical; what a scene cannot state is rejected before."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from tests.support.completeness import MODELS
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.ModelWarning")
 
 SCENES = sorted((Path(__file__).parents[2] / "examples" / "scenes").glob("*.yaml"))
-# models of completeness.py that hold Python functions, and the part that is named
+# models of completeness.py with Python functions, and the part named by the error
 NOT_IN_SCENES = {
     "pressed": "rod 'ring': cannot be saved as a scene: its curve is a Python function",
     "kinds": "cannot be saved as a scene: its kind is a Python function",
@@ -29,7 +29,7 @@ def saved_and_loaded(model, folder):
 
 
 def check_equal(a, b):
-    """Descriptions, states, and all arrays of the systems."""
+    """Compare descriptions, states, and all arrays of the systems."""
     a, b = a.build(), b.build()
     assert a.layout.description == b.layout.description
     assert list(differences(a, b)) == []
@@ -105,7 +105,7 @@ def of_section(name):
     ids=lambda source: getattr(source, "stem", source) if not callable(source) else source.__name__,
 )
 def test_saved_model_is_restored(make, source, tmp_path):
-    """Examples, one of every kind, every shape, every section."""
+    """Examples, one model of every kind, every shape, every section."""
     model = make(source)
     check_equal(model, saved_and_loaded(model, tmp_path))
 
@@ -141,7 +141,7 @@ def test_saved_values_along_rods_are_restored(tmp_path):
 
 
 def test_saved_entries_are_restored_in_order_with_signals_and_laws(tmp_path):
-    """Springs with laws, limits and bushings between each other: the order of the lists of a scene is another."""
+    """Alternating springs with laws, limits and bushings: the lists of a scene have another order."""
     model = Model("mixed: 'names', = 1e3", gravity=(0, 0, -1))
     bodies = [
         model.add_body(name, Box(0.1, 0.1, 0.1, mass=1), (k, 0, 0))

@@ -38,7 +38,7 @@ run: {t_end: 1, dt: 0.005}
 
 @pytest.fixture
 def scene_with_change(tmp_path):
-    """The model of a scene in which one thing is another."""
+    """The model of a scene with one replaced text."""
 
     def of(old, new, text=SCENE):
         assert text.count(old) == 1
@@ -88,7 +88,7 @@ def test_expressions_are_evaluated_like_python(text, value, scene_with_change):
     assert scene_with_change("NUMBER", json.dumps(f"={text}"), NUMBER).gravity[2] == value
 
 
-NO_ARITHMETIC = {  # why, and of what
+NO_ARITHMETIC = {  # reason and object
     "cannot be read": ("", "1 +", "(" * 400),
     "longer than 1000": ("1" + " + 1" * 400,),
     "cannot stand": (
@@ -121,7 +121,7 @@ def test_expressions_are_accepted_for_all_numbers(scene_with_change):
 
 
 def test_parameters_are_evaluated_once(scene_with_change):
-    """Were each looked up anew, forty of them, each twice the one before, would take 2^40 steps."""
+    """Without caching, forty parameters that each use the one before twice would take 2^40 steps."""
     chain = ", ".join(f"p{k}: =p{k - 1} + p{k - 1}" for k in range(1, 41))
     text = NUMBER.replace("n: 12", f"n: 12, p0: 1, {chain}")
     assert scene_with_change("NUMBER", "=p40", text).gravity[2] == 2**40
@@ -153,7 +153,7 @@ def test_a_body_placed_at_a_point_of_a_rod_follows_it(length, scene_with_change)
     side = length / 15
     assert np.allclose(model.rods["arm"].end.position, [0, 0, -length], rtol=0, atol=1e-15)
     assert np.allclose(model.bodies["gripper"].position, [0, 0, -length - side / 2], rtol=0, atol=1e-15)
-    # d1 of the section, its normal, is the body's x
+    # d1 of the section, its normal, is x of the body
     x = quaternions.rotate(model.bodies["gripper"].orientation, [1.0, 0.0, 0.0])
     assert np.allclose(x, [0, 0, -1], rtol=0, atol=1e-15)
 
@@ -265,11 +265,11 @@ def test_anchor_position_equals_that_of_the_built_model(curve, options):
     anchors = [rod.at(s, offset) for s in (0.0, 0.13, 0.5, 0.77, 1.0)]
     anchors += [body.at(offset), hand.at(offset), model.ground.at(offset)]
     for k, anchor in enumerate(anchors[1:-1]):
-        model.add_spring(f"s{k}", anchor, model.ground.at((9, 9, k)), 1.0)  # so that there is a node
+        model.add_spring(f"s{k}", anchor, model.ground.at((9, 9, k)), 1.0)  # so that a node is there
     placement = Placement(model)
     for anchor in anchors:
         placed = placement.place(anchor)
-        # frames are carried along in other steps, of order 4: an offset of 0.2 m is off by 3e-11 m
+        # frames along the curve use other steps, of order 4: an offset of 0.2 m is off by 3e-11 m
         assert np.allclose(anchor.position, placed.world, rtol=0, atol=1e-10)
         turned = abs(anchor.orientation @ placement.quat[placed.frame])
         assert abs(turned - 1.0) < 1e-14

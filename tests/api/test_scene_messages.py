@@ -1,4 +1,6 @@
-"""Words of other programs are understood in models and scenes, and messages on the command line give advice for scenes."""
+"""Words of other programs are accepted in models and scenes, and messages on the command line give advice for
+scenes.
+"""
 
 import ast
 import re
@@ -107,7 +109,7 @@ NOT_FROM_SCENES = ("is neither a Section nor a callable", "Material(E=...")
 
 
 def templates():
-    """Texts of all f-strings of the folders from which scenes are built, with 1 for what is put in."""
+    """Texts of all f-strings of the folders from which scenes are built, with 1 for each placeholder."""
     for folder in ("components", "building", "statics", "small_motions"):
         for file in sorted((ROOT / "rodsim" / folder).glob("*.py")):
             if file.name.endswith("_html.py"):
@@ -122,17 +124,17 @@ def templates():
 
 def test_no_model_message_advises_python_on_the_command_line():
     messages = list(templates())
-    assert sum(bool(PYTHON.search(text)) for _, text in messages) > 20  # there is something to translate
+    assert sum(bool(PYTHON.search(text)) for _, text in messages) > 20  # the templates contain Python advice
     left = [(where, in_scene_terms(text)) for where, text in messages if PYTHON.search(in_scene_terms(text))]
     assert left == []
 
 
 IN_SCENES = [
     ("Give SpringLaw.table(...) or another", "Give {type: table, x: [...], force: [...]} or another"),
-    # names of the user stay
+    # names of the user are unchanged
     ("joint 'a=1 add_force': leave `axis=` out", "joint 'a=1 add_force': leave `axis:` out"),
     ("give --t-end=5 and method='arc-length'", "give --t-end=5 and `method: arc-length`"),
-    # objects become the keys beside each other that scenes have
+    # objects become the adjacent keys of scenes
     ("give method=ArcLength(branch=1) instead", "give `method: arc-length, branch: 1` instead"),
     ("give method=Newton(first_step=0.1)", "give `method: newton, first_step: 0.1`"),
     ("dt = 0.01 s or less, or Adaptive steps", "dt = 0.01 s or less, or steps chosen by `error:`"),

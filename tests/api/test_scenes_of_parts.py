@@ -1,4 +1,4 @@
-"""Scenes of parts that move, of sections, laws and loads: the model that the same calls make, bit for bit."""
+"""Scenes of driven parts, sections, laws and loads: bit-identical to the model of the same calls."""
 
 import numpy as np
 import pytest
@@ -165,7 +165,7 @@ run: {t_end: 0.1, dt: 0.1}
 rods: [{name: r, curve: [[0, 0, 0], [1, 0, 0]], n_elements: 2, section: {type: circular, radius: 0.01, material: m}}]
 materials: {m: {E: 1.0e6, nu: 0.3, density: 1000}}
 """
-POINTS = {  # what asks for points, and what it is called
+POINTS = {  # entries with points, and their word
     "limits": ("limit 'stop'", "stiffness: 1, width: 0.1, upper: 2, of: length"),
     "law_springs": ("spring with a law 'stop'", "law: {type: polynomial, coefficients: [0, 1]}"),
     "bushings": ("bushing 'stop'", "stiffness: 1"),
@@ -174,7 +174,9 @@ POINTS = {  # what asks for points, and what it is called
 
 @pytest.mark.parametrize("plural", POINTS)
 def test_invalid_ends_are_reported_with_line_and_object(plural, tmp_path, capsys):
-    """Beside a spring of the same name: the ground, which is no point; and one node twice, which the built model refuses."""
+    """Next to a spring of the same name: the ground, which is not a point; and one node twice, which the
+    built model rejects.
+    """
     who, points = POINTS[plural]
     text = ON_GROUND.replace("PLURAL", plural).replace("GIVEN", points)
     scene = tmp_path / "s.yaml"

@@ -1,4 +1,4 @@
-"""Names in the schema of scenes: English singulars, each built in one way; texts about types are grammatical."""
+"""Names in the schema of scenes: English singulars of one form each; texts about types are grammatical."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ from rodsim.scenes.schema import Scene
 
 SCHEMA = Scene.model_json_schema()
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "scene_reference.md"
-# ends of names, by what they are; those without one stand alone
+# suffixes of names by meaning; names without suffix are listed separately
 ENDS = ("Scene", "Shape", "Section", "Law", "Signal", "Motion", "Curve", "Anchor")
 ALONE = {"Aligned", "AngleInRadians", "AxisAngle", "EulerAngles", "OrientationOf", "Centers", "Relaxation"}
 

@@ -1,4 +1,4 @@
-"""`add_spring` is the one method for springs: what it adds for each coordinate, law and damping."""
+"""`add_spring` is the only method for springs: the entry that it adds for each coordinate, law and damping."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,6 @@
-"""Strains and stresses anywhere on a rod, the same in results, measures, files and reports; of second order, at the ends too."""
+"""Strains and stresses at any point of a rod agree in results, measures, files and reports; second-order
+accurate, also at the ends.
+"""
 
 import h5py
 import numpy as np
@@ -18,7 +20,7 @@ SOFT = Section.from_stiffness(
 
 
 def hanging(n, element="se3", output=None):
-    """A clamped rod of 1 m that bends under its own weight."""
+    """A clamped rod of 1 m that bends under its weight."""
     model = Model("hanging", gravity=(0, 0, -9.81))
     rod = model.add_rod("arm", [(0, 0, 0), (1, 0, 0)], SOFT, n, element=element)
     model.add_joint("clamp", "clamp", rod.start)
@@ -96,13 +98,13 @@ def test_strains_of_a_closed_rod_are_periodic():
     strains[:, 4] = np.arange(8.0)
     K2 = Drawing(layout).arrays(model.build().state, strains, strains)[1]["K"][:, 1]
     assert pytest.approx([3.5, 0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5]) == K2
-    at = rod_length(layout, rod) * np.array([0.25, 7.75]) / 8  # beside the first node, in elements
+    at = rod_length(layout, rod) * np.array([0.25, 7.75]) / 8  # near the first node, in elements
     assert rod_interpolation_to(layout, rod, at).of(strains[:, 4:5])[:, 0] == pytest.approx([1.75, 5.25])
     assert rod_length(layout, rod) == pytest.approx(model.rods["ring"].stress_free.length, rel=1e-12)
 
 
 def test_files_with_element_means_pass_the_audit(tmp_path):
-    """As they were written before; of the others a changed array is found."""
+    """Files of older versions store element means; a changed array is detected in the others."""
     path = tmp_path / "a.vtkhdf"
     hanging(6, output=path)
     with h5py.File(path, "r+") as file:

@@ -1,4 +1,4 @@
-"""Studies in this process: cases, tables, pictures, journals; errors come before anything runs."""
+"""Studies in this process: cases, tables, plots, journals; errors are raised before anything runs."""
 
 import json
 import re
@@ -22,7 +22,7 @@ def scene_file(tmp_path):
 
 
 def sweep_in_process(base, parameters, *measures, **options):
-    """The study in this process."""
+    """Run the study in this process."""
     return sweep(base, parameters, *measures, workers=0, progress=False, **options)
 
 
@@ -42,7 +42,7 @@ def test_failed_case_is_reported_and_others_continue():
 
 
 def test_study_case_with_invalid_value_fails_with_file_line_and_remedy(scene_file):
-    """In the middle: the ends are looked at before anything runs."""
+    """In the middle of the list: the ends are validated before anything runs."""
     study = sweep_in_process(scene_file, {"rods.cord.n_elements": [1, 2.5, 4]}, ["final energy.total"])
     assert list(study.failed) == [1]
     assert "scene.yaml:7: rod 'cord': n_elements = 2.5" in study.failed[1]
@@ -69,7 +69,7 @@ def test_mesh_is_sent_with_its_case(tmp_path):
         "run: {t_end: 0.02, dt: 0.01}\n"
     )
 
-    def without_file(result):  # from here on, as on another machine
+    def without_file(result):  # from here on as on another machine
         file.unlink(missing_ok=True)
         return result.energy["kinetic"][-1]
 
@@ -111,12 +111,12 @@ def test_a_function_receives_the_seed_of_its_case():
         sweep_in_process(lambda x, seed: {"y": x}, {"x": [1]})
 
 
-# --- tables, pictures
+# --- tables, plots
 
 
 @pytest.fixture(scope="module")
 def grid_study():
-    """z = x + 10 y and its opposite on a grid, without one case."""
+    """z = x + 10 y and its negative on a grid, with one failed case."""
 
     def f(x, y):
         assert (x, y) != (10.0, 2.0), "no"
@@ -149,7 +149,7 @@ def test_grid_dataset_has_one_axis_for_each_parameter(grid_study):
 
 
 def test_grid_dataset_with_seeds_is_labelled_correctly():
-    """Cases go through the grid once for each seed, and axes are in the order of the values given."""
+    """Cases traverse the grid once for each seed, and axes keep the order of the given values."""
     data = sweep_in_process(lambda x, seed: {"z": 10 * x + seed}, {"x": [2, -1, 1]}, seeds=[5, 3]).dataset
     assert data["z"].dims == ("x", "seed")
     assert data["x"].values.tolist() == [2, -1, 1]
@@ -177,7 +177,7 @@ def test_study_plots_of_two_and_three_columns_are_not_empty(grid_study, columns,
         (("x",), {}, "give two"),
         (("x", "z"), {"kind": "heat"}, "no 'heat' of 2"),
         (("x", "z"), {"path": "a.word"}, "no format"),
-        # with how to do without
+        # with the advice to remove it
         (("y", "x", "z"), {"log": ["y"]}, "'y' goes down to .*leave it out of log"),
         (("x", "y", "below"), {"log": ["below"]}, "'below' goes down to .*leave it out of log"),
         (("x", "below"), {"log": ["below"], "kind": "scatter"}, "'below' goes down to .*leave it out of log"),
@@ -198,7 +198,7 @@ def test_logarithmic_plot_omits_negative_values(tmp_path):
 
 
 def case_with_odd_values(x):
-    """Numbers that need all their digits, that are none, and no numbers at all."""
+    """Numbers that need all their digits, infinities and NaN, and values that are not numbers."""
     if x == 2:
         raise ValueError("failed: é")
     return {"y": 0.1 + 0.2, "large": float("inf"), "small": float("-inf"), "none": float("nan")}
@@ -210,7 +210,7 @@ def test_study_journal_is_exact_and_torn_lines_are_rerun(tmp_path):
     first = sweep_in_process(case_with_odd_values, {"x": [1, 2]}, folder=tmp_path).frame
     complete = journal.read_bytes()
     journal.write_bytes(complete[:-20])
-    for _ in range(2):  # on a line of its own, and then no more
+    for _ in range(2):  # on a separate line, and only once
         pd.testing.assert_frame_equal(
             sweep_in_process(case_with_odd_values, {"x": [1, 2]}, folder=tmp_path).frame,
             first,
@@ -222,7 +222,7 @@ def test_study_journal_is_exact_and_torn_lines_are_rerun(tmp_path):
 
 
 def test_study_journal_is_valid_json_and_old_nan_lines_are_read(tmp_path):
-    """As JSON's own grammar has it, which knows no NaN and no Infinity."""
+    """By the grammar of JSON, which has no NaN and no Infinity."""
 
     def refused(word):
         raise AssertionError(word)
@@ -237,7 +237,7 @@ def test_study_journal_is_valid_json_and_old_nan_lines_are_read(tmp_path):
         json.loads(line, parse_constant=refused)
     file.write_text(text.replace('"nan"', "NaN"))
     assert again() == values
-    assert file.read_text() == text.replace('"nan"', "NaN") != text  # nothing was done again
+    assert file.read_text() == text.replace('"nan"', "NaN") != text  # no case was repeated
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
@@ -260,7 +260,7 @@ def test_study_folder_accepts_one_writer(tmp_path):
     assert sweep_in_process(lambda x: {"y": 1.0}, {"x": [0]}, folder=tmp_path).failed == {}
 
 
-# --- what is refused
+# --- rejected studies
 
 
 STUDY = """name: s
@@ -271,7 +271,7 @@ measures:
   far: final bodies.ball.displacement.norm
 """
 REJECTED = [
-    ("", "", None),  # as it is, it runs
+    ("", "", None),  # the unchanged study runs
     ("values: [5, 10]", "valves: [5, 10]", ":4: parameters: the key 'valves' is not known here; did you mean 'values'"),
     ("sections.thin.EI", "sections.thick.EI", ":4: parameter 'EI': .*did you mean 'thin'"),
     ("bodies.ball", "bodies.bell", ":6: measure .*did you mean 'ball'"),
@@ -311,7 +311,7 @@ def test_invalid_study_is_rejected_with_file_line_and_remedy(scene_file, old, ne
 
 
 def test_only_cases_of_the_design_are_checked_before_the_run(tmp_path):
-    """Of a list radii that go together: the largest hole with the smallest tube is no case."""
+    """A list pairs the radii: the largest hole with the smallest tube is not a case."""
     tube = "section: {type: tube, outer_radius: 1, inner_radius: 0.5, material: {E: 1, nu: 0, density: 1}}"
     scene = tmp_path / "tube.yaml"
     scene.write_text(SCENE.replace("[1, 1, 0]], section: thin", f"[1, 1, 0]], {tube}"))

@@ -1,4 +1,6 @@
-"""Studies on real workers: workers and drivers die, cases fail, and the table is that of the undisturbed study to the bit."""
+"""Studies on real workers: workers and drivers die, cases fail, and the table is bit-identical to that of the
+undisturbed study.
+"""
 
 import os
 import pickle
@@ -31,7 +33,7 @@ SQUARES = [float(x * x) for x in range(12) if x not in (5, 7)]  # of `deadly`
 
 
 def listening_ports(x):
-    """Ports on which the study and its workers listen, and threads of the libraries of a worker."""
+    """Ports on which the study and its workers listen, and numbers of library threads of a worker."""
     study = psutil.Process(os.getppid())
     connections = [
         c for process in (study, *study.children(recursive=True)) for c in process.net_connections("inet")
@@ -84,7 +86,7 @@ def test_study_survives_death_of_its_worker_and_hanging_cases(tmp_path, monkeypa
 
 @pytest.mark.slow
 def test_study_survives_killed_dask_workers_and_keeps_the_client_open(tmp_path):
-    """Workers are copies of a process that has imported everything: each starts in 0.1 s instead of 1.5 s."""
+    """Workers are forks of a process that has imported everything: each starts in 0.1 s instead of 1.5 s."""
     settings = {
         "distributed.worker.multiprocessing-method": "forkserver",
         "distributed.scheduler.allowed-failures": 0,
@@ -110,9 +112,8 @@ def test_study_survives_killed_dask_workers_and_keeps_the_client_open(tmp_path):
 
 
 class Restarted:
-    """Workers whose first scheduler is lost with all that it has, after one batch; or whose every scheduler is lost.
-
-    The second scheduler is lost before it accepts anything.
+    """Workers whose first scheduler is lost with all its state after one batch, or whose every scheduler is
+    lost. The second scheduler is lost before it accepts anything.
     """
 
     deaths, losses = (), (OSError,)
@@ -154,7 +155,9 @@ def test_cases_of_a_lost_scheduler_are_rerun_and_counted_once():
     assert restarted.lost == 2
     assert sorted(outcome.number for outcome in outcomes) == list(range(6))
     assert {outcome.measures["y"] for outcome in outcomes} == set(range(6))
-    assert restarted.runs[0] == [0]  # the first of a structure alone: the others load what it has compiled
+    assert restarted.runs[0] == [
+        0
+    ]  # the first case of a structure runs alone: the others load its compiled code
     with pytest.raises(StudyStopped, match="gone"):
         workers.run_cases(Restarted(for_good=True), recipe, cases, outcomes.append)
 
@@ -207,7 +210,7 @@ def test_scene_study_saves_results_and_reuses_cases(tmp_path, capsys):
 
     began = time.monotonic()
     repeated = sweep(SCENE, PARAMETERS, MEASURES, keep={"largest": "far"}, **options)
-    assert time.monotonic() - began < 5.0  # no worker is started for nothing
+    assert time.monotonic() - began < 5.0  # no worker is started without need
     assert (folder / "cases.jsonl").read_text().splitlines() == journal
     assert [(folder / name).read_bytes() for name in ("table.csv", "table.parquet")] == tables
     assert repeated.dataset["far"].dims == ("sections.spaghetti.EI", "run.dt")

@@ -1,4 +1,4 @@
-"""What is wrong with a study from Python is told before workers are started."""
+"""Errors in a study defined in Python are reported before workers start."""
 
 import pytest
 
@@ -28,11 +28,11 @@ def failing(E):
 
 @pytest.fixture
 def no_workers(monkeypatch):
-    """Nothing may be started."""
+    """Fail if anything is started."""
     monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", lambda *_: pytest.fail("a worker started"))
 
 
-# whatever the model is
+# for any model
 MISSPELT = {
     "finale rods.a.cord.end.r.z": "'finale' is no reduction; did you mean 'final'",
     "rods.a.cord.end.r.z": "is no reduction",
@@ -45,7 +45,7 @@ MISSPELT = {
     "max joints.root.torque.x": "there is no 'torque'",
     "max energy.totals": "not known",
 }
-# that the model of a function does not have
+# measures that the model of a function does not have
 NOT_THERE = {
     "final rods.cord.end.r.z": "there is no rod 'cord'; did you mean 'a.cord'",
     "max joints.root.angle": "there is no 'angle'",

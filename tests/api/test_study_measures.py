@@ -1,4 +1,4 @@
-"""Which cases a study has, where in a scene their parameters go, and what is measured of a result."""
+"""Cases of a study, keys of a scene that its parameters change, and measures of a result."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def result(scene_file):
 
 
 def measured(result, measures):
-    """The row of a study of one case that has this result."""
+    """The row of a study of one case with this result."""
     study = sweep(lambda x: result, {"x": [0]}, measures, workers=0, progress=False)
     assert study.failed == {}
     return study.frame.iloc[0].to_dict()
@@ -56,7 +56,7 @@ def test_measures_equal_values_of_the_result(result):
     assert values["at"] == pytest.approx(0.5 * (energy[2] + energy[3]), rel=1e-14)
     assert values["hip"] == np.linalg.norm(result.joint("hip").force, axis=1).max()
     assert values["angle"] == result.joint("hip").angle[-1]
-    assert values["point"] == pytest.approx(ball.r[-1, 2] - 0.2, abs=1e-12)  # it does not turn
+    assert values["point"] == pytest.approx(ball.r[-1, 2] - 0.2, abs=1e-12)  # it does not rotate
     assert values["own"] == 6.0
 
 
@@ -82,7 +82,7 @@ def test_measures_at_a_position_are_interpolated_linearly(result):
 
 
 def history(t, x):
-    """A made-up result whose total energy has the values x at the times t."""
+    """An artificial result whose total energy has the values x at the times t."""
     layout = sample_layout()
     writer = MemoryWriter(layout)
     _, _, *arrays, audit = sample_output(layout, 0)
@@ -114,7 +114,7 @@ def test_reductions_of_a_known_history_are_exact():
 
 
 T = np.linspace(0.0, 10.0, 501)
-TREND = 5.0 + 0.3 * T  # also where there is nothing else
+TREND = 5.0 + 0.3 * T  # also without any other content
 UNEVEN = np.linspace(0.0, 1.0, 801) ** 1.5 * 10.0
 
 
@@ -127,7 +127,7 @@ def two_sines(f):
     [
         *((T, two_sines(f), pytest.approx(f, abs=0.005)) for f in (0.731, 3.0, 7.77)),  # 1/T is 0.1 Hz
         (T, TREND, pytest.approx(np.nan, nan_ok=True)),
-        (T[:7], two_sines(3.0)[:7], pytest.approx(np.nan, nan_ok=True)),  # too short to tell
+        (T[:7], two_sines(3.0)[:7], pytest.approx(np.nan, nan_ok=True)),  # too short to decide
         (UNEVEN, np.sin(2 * np.pi * 1.3 * UNEVEN), pytest.approx(1.3, abs=0.01)),
     ],
     ids=["slow", "middle", "fast", "a slope alone", "short", "outputs not evenly spaced"],
@@ -172,7 +172,7 @@ def test_motion_measure_is_the_largest_displacement_and_sampled_positions(result
 
 
 def test_velocity_measures_on_a_closed_rod_are_periodic():
-    """Of four nodes the second lies at a quarter of the length."""
+    """The second of four nodes is at a quarter of the length."""
     model = Model("ring")
     angle = np.linspace(0.0, 2.0 * np.pi, 41)[:-1]
     points = np.stack([np.cos(angle), np.sin(angle), np.zeros(40)], axis=-1)
@@ -189,11 +189,11 @@ def test_velocity_measures_on_a_closed_rod_are_periodic():
     )
 
 
-# --- which cases there are, and where their parameters go
+# --- cases, and the keys changed by their parameters
 
 
 def study(parameters, design="grid", **options):
-    """The table of a study of a function that takes whatever there is."""
+    """The table of a study of a function that accepts any parameters."""
     table = sweep(lambda **_: {"y": 0.0}, parameters, design=design, workers=0, progress=False, **options)
     return table.frame.drop(columns=["case", "y", "error"])
 
@@ -246,7 +246,9 @@ def test_grid_is_repeated_for_each_seed_with_common_random_values():
     assert [(row["a"], row["seed"]) for row in rows] == [(1, 3), (2, 3), (1, 7), (2, 7)]
     assert rows[0]["flaw"] == rows[1]["flaw"] != rows[2]["flaw"]
     assert cases(spec, seeds=[3, 7]) == rows
-    assert cases({"flaw": spec["flaw"]}, seeds=[7])[0]["flaw"] == rows[2]["flaw"]  # whatever else is varied
+    assert (
+        cases({"flaw": spec["flaw"]}, seeds=[7])[0]["flaw"] == rows[2]["flaw"]
+    )  # independent of the other parameters
     twins = cases({"one": spec["flaw"], "two": spec["flaw"]}, seeds=[3])[0]
     assert twins["one"] != twins["two"]  # drawn apart
     many = study({"flaw": spec["flaw"]}, seeds=2000).flaw
@@ -284,13 +286,13 @@ def test_parameter_path_sets_the_named_value(scene_file, path, value, keys):
     for key in keys:
         entry = entry[key]
     assert entry == value
-    assert (base.data, base.whole) == (before.data, before.whole)  # of other cases
+    assert (base.data, base.whole) == (before.data, before.whole)  # other cases
 
 
 def test_parameter_path_changes_nothing_else(scene_file):
     base = base_of(scene_file, EI="rods.cord.section.EI", g="gravity[2]", tolerance="run.tolerance")
     case = base.case({"EI": 77.0, "g": -9.81, "tolerance": 1e-8})
-    assert case["rods"][1]["section"]["EI"] == 77.0  # its own section now
+    assert case["rods"][1]["section"]["EI"] == 77.0  # a separate section now
     assert case["rods"][0]["section"] == "thin"
     assert case["sections"]["thin"]["EI"] == 10
     assert case["gravity"] == [0.0, 0.0, -9.81]

@@ -1,4 +1,4 @@
-"""Pictures say where things are: supports, driven frames, axes and a scale."""
+"""Symbols in pictures: supports, driven frames, axes and a scale bar."""
 
 import numpy as np
 import pytest
@@ -14,11 +14,11 @@ from tests.support.posed_shapes import triangles_of
 SIZE = (320, 200)
 UP = np.array([0.0, 0.0, 1.0])
 ROUND = Section.circular(0.01, Material(E=1e7, nu=0.4, density=1000))
-SUPPORT, X, Y, Z = range(4)  # owners, after those of the parts
+SUPPORT, X, Y, Z = range(4)  # owner numbers, after those of the parts
 
 
 def model():
-    """A rod clamped at the origin and driven by a frame that turns at its other end."""
+    """A rod clamped at the origin and driven at its other end by a rotating frame."""
     made = Model("m")
     rod = made.add_rod("rod", [(0, 0, 0), (1, 0, 0)], ROUND, 4)
     way = signals.Steady(1.0).along((0, 1, 0))
@@ -39,7 +39,7 @@ def test_support_symbol_is_a_closed_solid_at_the_joint():
     built = model().build()
     triangles = triangles_of(support_symbols.supports(built.layout, 2.0, UP, 0), built.state, SUPPORT)
     block, cone = triangles[:12], triangles[12:]
-    side = 2.0 * support_symbols.SIZE + 2 * 0.01  # the rod's radius: the block comes out of it
+    side = 2.0 * support_symbols.SIZE + 2 * 0.01  # the rod's radius: the block protrudes from it
     assert volume(block) == pytest.approx(side**3, rel=1e-12)
     corners = block.reshape(-1, 3)
     assert np.allclose(corners.min(axis=0), [-side, -side / 2, -side / 2])
@@ -74,7 +74,7 @@ def test_support_symbol_moves_with_an_equilibrium():
         made, motions={"root": {"displacement": (0, 0.3, 0.1), "rotation": (0, 0, np.pi / 2)}}
     )
     triangles = triangles_of(support_symbols.supports(statics.layout, 1.0, UP, 0), statics.state(-1), SUPPORT)
-    # it turns the root about z by a right angle, too: the block is before it, along its section
+    # the root is also rotated about z by a right angle: the block is in front of it, along its section
     side = support_symbols.SIZE + 2 * 0.01
     assert np.allclose(triangles.reshape(-1, 3).mean(axis=0), (0, 0.3 - side / 2, 0.1), rtol=0, atol=1e-9)
 
@@ -92,17 +92,17 @@ def test_support_symbols_do_not_change_part_colours(color):
         assert len(np.unique(owner[~of_supports])) == 2
 
 
-# --- axes and a scale
+# --- axes and a scale bar
 
 
 def pixels_of(picture, color):
-    """(n, 2) pixels (x, y) of a colour."""
+    """Pixels (x, y) of a colour, (n, 2)."""
     near = np.abs(picture.astype(int) - np.round(255 * color)).max(axis=2) < 12
     return np.argwhere(near)[:, ::-1]
 
 
 def with_axes(axes, pixel, size):
-    """A picture of axes and scale."""
+    """A picture of axes and scale bar."""
     with FlatCanvas(Camera(np.zeros(3), axes, 1.0), *size) as canvas:
         labels.write_axes(canvas, axes, pixel)
         return canvas.picture()
@@ -156,7 +156,7 @@ def test_axes_and_scale_are_drawn_unless_labels_are_disabled():
 
 @pytest.mark.parametrize("where", range(4))
 def test_axes_and_scale_are_placed_in_a_free_corner(where):
-    """A body in the middle and one far out: none of its points lie under them."""
+    """A body in the middle and one far out: none of their points is covered."""
     made = Model("m")
     far = [(3, 0, 2), (3, 0, -0.1), (3, 0, -2), (-3, 0, 2)][where]
     for k, place in enumerate([(0, 0, 0), far, (-3, 0, -2)]):

@@ -1,7 +1,7 @@
-"""The public interface is what tests/api/public_interface.txt lists, and nothing of tests/api/features.txt has gone.
+r"""The public interface equals tests/api/surface.txt, and no feature of tests/api/features.txt was removed.
 
-A change of the interface is a change of the list: `python -m tests.support.public_interface`, `python -m
-tests.support.features`, and look at the differences.
+A change of the interface is a change of the list: run `python -m tests.support.public_interface` and `python
+-m tests.support.features`, and review the differences.
 """
 
 import pytest
@@ -34,7 +34,7 @@ def test_no_feature_was_removed():
     "part", [features.interactions, features.integrators, features.scene_keys, features.commands, features.rows_of_readme]
 )  # fmt: skip
 def test_every_part_of_the_interface_is_in_the_file(part):
-    """The file holds some of each: a part that no longer yields anything would not be missed otherwise."""
+    """The file contains entries of each part; otherwise a part that yields nothing would not be noticed."""
     known = set(listed(features.FILE))
     assert len(known & set(part())) > 10
 

@@ -1,4 +1,4 @@
-"""Systems written by the user: expressions, classes, what is refused, and agreement with the compiled charts."""
+"""Systems written by the user: expressions, classes, rejected input, and agreement with the compiled charts."""
 
 from functools import cache
 from typing import ClassVar
@@ -16,7 +16,9 @@ U, W = sp.symbols("u w")
 
 
 class Bead:
-    """A unit mass on the paraboloid z = (x^2 + y^2)/2 under gravity, with friction-free motion and a push in time."""
+    """A unit mass on the paraboloid z = (x^2 + y^2)/2 under gravity, without friction, with a time-dependent
+    push.
+    """
 
     def T(self, q, v):
         return (v[0] ** 2 + v[1] ** 2 + v[2] ** 2) / 2
@@ -60,7 +62,7 @@ def test_schemes_conserve_the_momentum_map_and_em_the_energy_of_user_systems(nam
 
 
 def polar(V):
-    """A unit mass in the plane."""
+    """A unit mass in the plane, in polar coordinates."""
     return symbolic_system("polar", (X, Y), [2, 0], [0.1, 1], T=(U**2 + X**2 * W**2) / 2, V=V, v=(U, W))
 
 
@@ -118,7 +120,7 @@ def test_symbolic_body_moves_like_the_compiled_one():
 
 
 def pendulum(q, v=(U, W), t=None):
-    """A double pendulum with a part in an invariant, a constraint or a force, under any names."""
+    """A double pendulum with a potential in an invariant, a constraint or a force, under any names."""
     T = v[0] ** 2 + v[1] ** 2 / 2 + v[0] * v[1] * sp.cos(q[0] - q[1])
     g = [q[0] ** 2 + 2 * q[0] * q[1] - 3]
     s = sp.Symbol("s")
@@ -170,14 +172,14 @@ LEAVING = {
 
 @cache
 def thrown(V):
-    """At the end of the domain of V."""
+    """A unit mass that moves towards the end of the domain of V."""
     return symbolic_system("s", (X, Y), [0.5, 0.0], [-50.0, 0.0], M=sp.eye(2), V=LEAVING[V])
 
 
 @pytest.mark.parametrize("name", ["EML", "mG(1)", "VI-S"])
 @pytest.mark.parametrize("V", LEAVING)
 def test_leaving_the_domain_of_a_potential_ends_the_run(V, name):
-    """Thrown at its end, in steps short enough that a node lies beyond it."""
+    """The mass moves towards the end of the domain, in steps short enough that a node lies beyond it."""
     with pytest.raises(ConvergenceError, match="the residual is not a finite number"):
         integrate(thrown(V), name, 0.003, 0.3)
 
@@ -339,7 +341,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("message", REFUSED)
 def test_invalid_symbolic_systems_are_rejected(message):
-    """With the name of the system, what was given and the cure."""
+    """The message has the name of the system, the given value and the remedy."""
     with pytest.raises(ModelError, match=rf"(?s)system '\w+'.*(?:{message})"):
         REFUSED[message]()
 

@@ -1,4 +1,6 @@
-"""Rods that meet themselves and are bent tighter than their radius: said with the rod, the time and a cure."""
+"""Rods with self-contact that are bent tighter than their radius: the message has the rod, the time and a
+remedy.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def ring(n: int, radius: float) -> np.ndarray:
 
 
 def test_curvatures_of_a_polygon_about_a_circle_and_of_a_fold() -> None:
-    """With the sides about the circle of 2 m: 1/2, at each node of a closed one; of a square corner by hand."""
+    """With sides tangent to the circle of 2 m: 1/2 at each node of a closed polygon; of a square corner by
+    hand.
+    """
     about = ring(12, 2.0 / np.cos(np.pi / 12))
     assert curvatures(about, True) == pytest.approx(np.full(12, 0.5), rel=1e-12)
     assert curvatures(np.stack([about, 2 * about]), False).shape == (2, 10)
@@ -32,7 +36,7 @@ def test_curvatures_of_a_polygon_about_a_circle_and_of_a_fold() -> None:
 
 
 def wound(bend: float, itself: bool = True) -> Model:
-    """A rod that rests as an arc of this radius (m), and a straight one, of the same kind, far away."""
+    """A rod at rest on an arc of this radius (m), and a straight rod of the same kind far away."""
     model = Model("wound")
     angle = np.linspace(0, np.pi, 60)
     arc = bend * np.column_stack([np.cos(angle), np.sin(angle), 0 * angle])
@@ -71,7 +75,7 @@ def test_rods_bent_tighter_than_their_radius_are_reported_with_time_and_remedy(t
 
 
 def test_first_and_tightest_bend_are_reported() -> None:
-    """A source whose rod is bent more from output to output, tighter than its radius from the second on."""
+    """The rod is bent more from output to output, tighter than its radius from the second output on."""
     model = wound(1.1 * RADIUS)
     built = model.build()
     r = np.asarray(built.state.r)

@@ -1,4 +1,4 @@
-"""A limit of time for a case."""
+"""Time limit of a case."""
 
 import sys
 import threading
@@ -57,7 +57,7 @@ def test_unresponsive_call_is_abandoned(monkeypatch):
     monkeypatch.setattr(cases, "LEAST_GRACE", 0.5)
     free = threading.Event()
     with pytest.raises(CallDoesNotEnd):
-        within(0.2, lambda: free.wait(20.0))  # a wait is one step: no exception comes between
+        within(0.2, lambda: free.wait(20.0))  # a wait is one bytecode step: no exception interrupts it
     free.set()
     with pytest.raises(TimeLimitExceeded) as ended:
         within(0.2, lambda: busy(20.0))
@@ -65,7 +65,7 @@ def test_unresponsive_call_is_abandoned(monkeypatch):
 
 
 def test_profiler_works_after_a_time_limit():
-    """CPython 3.11 would look for an exception that was taken back without an end."""
+    """CPython 3.11 would search endlessly for a withdrawn exception."""
     with pytest.raises(TimeLimitExceeded):
         within(0.1, lambda: busy(20.0))
     calls = []

@@ -1,4 +1,4 @@
-"""A user's script passes strict type checkers, and a misspelt word is found by them before anything runs."""
+"""A user's script passes strict type checkers, and a misspelt word is reported by them before anything runs."""
 
 import json
 import runpy
@@ -12,7 +12,7 @@ import pytest
 pytestmark = pytest.mark.slow
 SCRIPT = Path(__file__).parent / "typed_script.py"
 ROOT = Path(__file__).parents[2]
-# what a user may get wrong -> (text of the script, what stands there instead)
+# mistake of a user -> (text of the script, wrong text)
 MISTAKES = {
     "joint": ('"spherical"', '"sphericall"'),
     "name": ("from rodsim import Box, ", "from rodsim import Box, Boxx, "),
@@ -24,7 +24,7 @@ MISTAKES = {
 
 @pytest.fixture(scope="module")
 def write_scripts(tmp_path_factory):
-    """The script, and one for each mistake."""
+    """Write the script, and one with each mistake."""
     folder = tmp_path_factory.mktemp("scripts")
     text = SCRIPT.read_text(encoding="utf-8")
     (folder / "right.py").write_text(text, encoding="utf-8")
@@ -35,7 +35,9 @@ def write_scripts(tmp_path_factory):
 
 
 def check(scripts, said, output):
-    """In each file with a mistake its line is the first that is told, of (file, line), and nothing in the right one."""
+    """Check that the first reported error (file, line) of each script is its mistake, and that the correct
+    script has none.
+    """
     expected = {}
     for name, (_, instead) in MISTAKES.items():
         file = scripts / f"wrong_{name}.py"

@@ -1,4 +1,4 @@
-"""What `unstable` does with an equilibrium that has ways down, in Python, in scenes and on the command line."""
+"""Effect of `unstable` on unstable equilibria, in Python, in scenes and on the command line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EULER = np.pi**2 / 4
 
 
 def pressed_cantilever(load: float, n: int = 8) -> Model:
-    """A straight cantilever under a dead axial force: unstable beyond Euler's load."""
+    """A straight cantilever under a dead axial force: unstable above Euler's load."""
     model, _, end = cantilever(section(EA=1e5, GA=1e5, GJ=1.0, EI=[1.0, 3.0]), 1.0, n)
     model.add_force("press", end, (-load, 0.0, 0.0))
     return model
@@ -68,7 +68,7 @@ def test_few_eigenvectors_are_computed_however_many_pivots_are_negative(monkeypa
 
 
 def test_unstable_from_is_the_last_stable_point_of_the_path() -> None:
-    """A rod between clamps that is pressed together beyond 4 pi^2 EI/L^2, let go and pressed again."""
+    """A rod between clamps that is compressed beyond 4 pi^2 EI/L^2, released and compressed again."""
     model = Model("pressed twice")
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], STRETCHED, 8)
     model.add_joint("left", "clamp", rod.start)
@@ -82,7 +82,7 @@ def test_unstable_from_is_the_last_stable_point_of_the_path() -> None:
 
 
 def test_two_unstable_directions_are_both_left() -> None:
-    """Two columns apart: one push moves one of them."""
+    """Two separate columns: one perturbation moves one of them."""
     model = Model("two columns")
     for name, y, EI in (("a", 0.0, [1.0, 9.0]), ("b", 1.0, [1.1, 9.0])):
         rod = model.add_rod(name, [(0, y, 0), (1, y, 0)], section(EA=1e5, GA=1e5, GJ=1.0, EI=EI), 6)
@@ -107,7 +107,7 @@ def test_unstable_equilibrium_is_returned_if_no_motion_leads_to_a_stable_one(mon
 
 
 def test_stability_is_not_judged_under_follower_loads() -> None:
-    """Their stiffness is not symmetric: what it does to a small motion is no matter of energy."""
+    """Their stiffness is not symmetric: stability does not follow from an energy."""
     model, _, end = cantilever(section(EA=1e5, GA=1e5, GJ=1.0, EI=[1.0, 3.0]), 1.0, 8)
     frame = model.build().state.quat[-1]
     local = quaternions.rotate(quaternions.conjugate(frame), np.array([-30.0, 0.0, 0.0]))
@@ -129,7 +129,7 @@ equilibrium: {UNSTABLE}
 
 @pytest.fixture
 def column(tmp_path):  # type: ignore[no-untyped-def]
-    """The command for this scene, and the file of its result; `load`: N."""
+    """The command for this scene, and the path of its result; `load`: N."""
 
     def written(in_scene: str, load: float = 4.0) -> tuple[list[str], Path]:
         scene, out = tmp_path / "column.yaml", tmp_path / "column.vtkhdf"
@@ -161,7 +161,7 @@ def test_command_reports_instability_in_its_last_line(  # type: ignore[no-untype
 
 
 def test_unstable_end_of_an_arc_length_path_is_reported_without_failure(column, capsys) -> None:  # type: ignore[no-untyped-def]
-    """The path is what was asked for, and its events say where it becomes unstable."""
+    """The path itself was requested, and its events state where it becomes unstable."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", UnstableEquilibriumWarning)
         assert equilibrium(pressed_cantilever(4.0), method="arc-length").statics["unstable"]["pivots"] == 1
@@ -183,7 +183,7 @@ def test_stopped_scene_exits_with_3_and_keeps_its_outputs(column, capsys) -> Non
 
 
 def test_error_without_equilibrium_is_not_masked(tmp_path, capsys) -> None:  # type: ignore[no-untyped-def]
-    """Nothing holds the mass along its rail: no equilibrium is found, and no file is written."""
+    """Nothing supports the mass along its rail: no equilibrium is found, and no file is written."""
     scene, out = tmp_path / "rail.yaml", tmp_path / "rail.vtkhdf"
     scene.write_text(
         """
@@ -202,7 +202,7 @@ equilibrium: {constant: [gravity], relaxation: false}
 
 
 def test_singular_scene_prints_no_lapack_messages(tmp_path, monkeypatch, capfd) -> None:  # type: ignore[no-untyped-def]
-    """Two bodies in the air on a rope over a pulley: six columns of the tangent are zero."""
+    """Two free bodies on a rope over a pulley: six columns of the tangent are zero."""
     scene = Path(__file__).parents[2] / "examples" / "scenes" / "pulley.yaml"
     shutil.copy(scene, tmp_path)
     monkeypatch.chdir(tmp_path)

@@ -1,6 +1,6 @@
-"""Interactions of a user's own: what they do, and what is asked where they are added to a model.
+r"""Interactions defined by a user: their effect, and the checks when they are added to a model.
 
-Models of `tests/support/user_kinds.py` are among those of `tests/laws/test_completeness.py`, which runs them through everything.
+Models of `tests/support/user_kinds.py` are also run by `tests/laws/test_completeness.py` through all stages.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ def test_user_spring_moves_like_the_built_in_spring(how):
 
 @pytest.mark.parametrize("make", [of_kinds, user_kinds.of_texts])
 def test_em_conserves_energy_and_momenta_of_user_interactions(make):
-    """Nothing holds the bodies; energies of a few joules."""
+    """The bodies are free; energies of a few joules."""
     result = run(make(), t_end=0.5)
     assert np.ptp(result.energy["spring"]) > 0.01
     assert np.ptp(result.energy["total"]) < 1e-13
@@ -33,13 +33,13 @@ def test_em_conserves_energy_and_momenta_of_user_interactions(make):
 
 
 def test_higher_order_scheme_accepts_text_interactions():
-    """Its substeps go back in time."""
+    """The substeps of `em4` go back in time."""
     audited = audit(run(texts(), "em4"))
     assert audited.ok, audited.text()
 
 
 def test_a_kind_may_be_registered_again():
-    """As in a notebook: what was made of it before is of its name all the same."""
+    """As in a notebook: interactions created before keep their kind by name."""
     model = pair("kind")
     registered_again = rodsim.interaction("linear spring", 2, ("k", "l0"))(
         type("Again", (), {"value": spring_value, "dual": spring_dual})
@@ -79,7 +79,7 @@ def test_dissipation_equals_the_energy_balance():
 
 @pytest.mark.parametrize("make", [kinds, texts])
 def test_rigid_twin_starts_with_the_same_energy(make):
-    """Directions in the axes of sections are those of the body then; what joins the rod to itself is none of them."""
+    """Directions in section axes become directions of the body; interactions inside the rod are omitted."""
     model = make()
     twin = model.rigidified()
     assert set(twin.others) == set(model.others)
@@ -89,7 +89,7 @@ def test_rigid_twin_starts_with_the_same_energy(make):
 
 
 def oblique():
-    """A rod across all axes, a body beside it, and a kind that has a direction in the rod's section."""
+    """A rod oblique to all axes, a body next to it, and a kind with a direction in the rod's section."""
     model = Model("oblique")
     rod = model.add_rod("rod", [(0, 0, 0), (0.6, 0.8, 0.3)], user_kinds.SOFT, 2, up=(0.3, 0, 1))
     a, b = (model.add_body(name, user_kinds.BRICK, (1.2, y, 0.1)) for name, y in (("a", 0.6), ("b", -0.5)))
@@ -111,7 +111,9 @@ def test_rigid_twin_keeps_section_directions_but_not_internal_interactions():
 
 
 def test_force_scale_determines_the_round_off():
-    """At least the forces at the start, and those of a metre; a dissipation's are small beside inertia."""
+    """At least the initial forces, and those of a displacement of one metre; dissipative forces are small
+    compared with inertia.
+    """
     force, moment = pair("kind").build().system.others.size[0]
     assert 50.0 < force < 1e4
     assert 0.1 < moment < 1e4

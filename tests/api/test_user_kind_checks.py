@@ -1,4 +1,4 @@
-"""What is asked of a kind of interaction where it is registered, and what its code is."""
+"""Checks of a kind of interaction at its registration, and the hash of its code."""
 
 import json
 import os
@@ -26,7 +26,7 @@ def right_dual(y0, y1, X, out):
 
 @njit
 def pull(out, f):
-    """On the second frame, and back on the first."""
+    """Add a force to the second frame, and its reaction to the first."""
     push(out, 1, f)
     push(out, 0, times(-1.0, f))
 
@@ -63,14 +63,14 @@ def crossed_value(y, X):
 
 
 def crossed_dual(y0, y1, X, out):
-    """Does its work exactly, and has a moment: n is averaged, and stands across neither mean axis."""
+    """Exact work, but with a moment: n is averaged, and is perpendicular to neither mean axis."""
     n = times(X[0], average(cross(y0[0, 3], y0[1, 3]), cross(y1[0, 3], y1[1, 3])))
     turn(out, 0, (0.0, 0.0, 1.0), cross(average(y0[1, 3], y1[1, 3]), n))
     turn(out, 1, (0.0, 0.0, 1.0), cross(n, average(y0[0, 3], y1[0, 3])))
 
 
 def uneven(y0, y1, X, out):
-    """Exact work; across the change it has what changes its sign with the ends."""
+    """Exact work; a force perpendicular to the change whose sign depends on the order of the ends."""
     d0, d1 = minus(y0[1, 0], y0[0, 0]), minus(y1[1, 0], y1[0, 0])
     f, g = times(X[0], average(d0, d1)), times(0.1 * X[0], cross(d0, d1))
     push(out, 1, (f[0] + g[0], f[1] + g[1], f[2] + g[2]))
@@ -86,7 +86,7 @@ def lose(y, z, X, out):
 
 
 def scaled_drop(scale, rate):
-    """Wrong but for ones."""
+    """Wrong unless all numbers are 1."""
 
     def step_dual(y0, y1, h, X, out):
         drop(y0, y1, h / scale, X, out)
@@ -177,7 +177,7 @@ def remembering(step_dual, evolve=follows, **attributes):
     return {"evolve": evolve, "step_dual": step_dual, **attributes}
 
 
-LAWS = {  # what a kind is registered with, what it says, and what is said of the law that it misses
+LAWS = {  # law: registration arguments, functions of the kind, message about the violated law
     "work": (SPRING, {**RIGHT, "dual": of_the_end}, r"out \. \(y1 - y0\) = value\(y1\) - value\(y0\)"),
     "reality": (SPRING, {**RIGHT, "value": by_norm}, "value` of real poses|gradient of value|is not real"),
     "reaction": (SPRING, {**RIGHT, "dual": one_sided}, r"gradient of value|out \. \(y1 - y0\)"),
@@ -199,12 +199,12 @@ LAWS = {  # what a kind is registered with, what it says, and what is said of th
 
 
 def registered(options, says, name="wrong"):
-    """A kind that says this."""
+    """Register a kind with these functions."""
     return rodsim.interaction(name, **options)(type("Wrong", (), says))
 
 
 def print_refusals():
-    """What is said of each kind that misses a law, for a process without the compiler."""
+    """Print the message for each kind that violates a law, in a process without the compiler."""
     said = {}
     for case, (options, says, _) in LAWS.items():
         try:
@@ -216,7 +216,7 @@ def print_refusals():
 
 @pytest.fixture(scope="module")
 def uncompiled():
-    """What a process without the compiler says: to compile what is refused took ten times as long."""
+    """Messages of a process without the compiler: compiling the rejected kinds took ten times as long."""
     code = f"from tests.api.{Path(__file__).stem} import print_refusals; print_refusals()"
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -274,7 +274,7 @@ def test_built_in_kind_names_are_reserved():
 
 
 def without_comment(factor):
-    """A function that reads a constant of where it stands."""
+    """A function that reads a constant of its closure."""
 
     def value(y, X):
         return factor * X[0]
@@ -283,7 +283,7 @@ def without_comment(factor):
 
 
 def with_comment(factor):
-    """The same, with words."""
+    """The same function with a docstring and a comment."""
 
     def value(y, X):
         """A constant."""
@@ -294,7 +294,7 @@ def with_comment(factor):
 
 
 def calling_it(function):
-    """One that calls another."""
+    """A function that calls another one."""
 
     def value(y, X):
         return function(y, X)
@@ -303,7 +303,7 @@ def calling_it(function):
 
 
 def test_called_functions_are_part_of_the_kind_code():
-    """Another constant, or another function that it calls, is another kind; other words are not."""
+    """Another constant or another called function gives another kind; other comments do not."""
 
     def digest(value):
         return registration.digest_of(2, {"value": value, "dual": one_sided})

@@ -1,4 +1,4 @@
-"""The window of a result, on a display that is only in memory: slider, keys, colours."""
+"""The window of a result on a virtual display: slider, keys, colours."""
 
 import os
 import shutil
@@ -112,7 +112,7 @@ def window_pictures(sample):
 
 
 def changed_fraction(a, b):
-    """Part of the scene, above the slider, that is not the same."""
+    """Fraction of the scene, above the slider, that differs."""
     return np.mean(np.abs(a[:320].astype(int) - b[:320]).max(axis=2) > 20)
 
 

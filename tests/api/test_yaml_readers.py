@@ -1,4 +1,4 @@
-"""Scenes are read by libyaml and by Python alike, whatever nests in them."""
+"""Scenes are read identically by libyaml and by Python, for any nesting."""
 
 import pytest
 import yaml
@@ -38,7 +38,7 @@ def test_both_yaml_readers_have_the_same_messages(text, monkeypatch):
         "a: " + "[" * 20_000 + "]" * 20_000,
         "a: " + "{b: " * 20_000,
         "- " * 20_000,
-        "[" * 1000 + "]" * 1000,  # as much as libyaml is given: it fits on its stack
+        "[" * 1000 + "]" * 1000,  # the depth that is given to libyaml: it fits on its stack
         "- " * 1000,
         "\n".join("[" * 100 for _ in range(1000)),
         "\n".join(" " * k + "a:" for k in range(3000)),
@@ -46,6 +46,6 @@ def test_both_yaml_readers_have_the_same_messages(text, monkeypatch):
     ids=["brackets", "braces", "dashes", "fewer brackets", "fewer dashes", "brackets on lines", "indents"],
 )
 def test_endless_nesting_is_rejected(text):
-    """libyaml would write past its stack."""
+    """libyaml would overflow its stack."""
     with pytest.raises(SceneError, match=r"not valid YAML|deeply nested|is a mapping"):
         parse(text, "scene.yaml")

@@ -1,4 +1,4 @@
-"""A user's script that type checkers read: tests/api/test_typing.py runs it, and mypy and pyright on it."""
+"""A user's script for type checkers: tests/api/test_typing.py runs it, and mypy and pyright on it."""
 
 import sys
 from pathlib import Path
@@ -24,7 +24,7 @@ def build() -> Model:
 
 
 def main(folder: Path) -> float:
-    """Simulate, read, export; the greatest height of the block."""
+    """Simulate, read, export; return the greatest height of the block."""
     model = build()
     model.save(folder / "pendulum.yaml")
     result: Result = simulate(Model.load(folder / "pendulum.yaml"), 0.05, 0.01, output=folder / "run.vtkhdf")
@@ -46,7 +46,7 @@ def main(folder: Path) -> float:
 
 
 def response(model: Model) -> float:
-    """Of the block to a force on it."""
+    """Largest response of the block to a force on it."""
     block = model.bodies["block"].at((0, 0, 0))
     response_array = frequency_response(
         model, [Push(block, (0, 1, 0))], [Probe(block, (0, 1, 0))], np.array([1.0, 2.0])

@@ -1,4 +1,6 @@
-"""The scripts of all checks and of browsers, on machines of all kinds: with other commands in place of those that they call."""
+"""Scripts of all checks and of the browser installation on different machines, simulated by replaced
+commands.
+"""
 
 import shutil
 import subprocess
@@ -12,13 +14,15 @@ ROOT = Path(__file__).parents[2]
 SCRIPT, BROWSERS = ROOT / ".ci" / "run", ROOT / ".ci" / "browsers"
 WORKFLOW = ROOT / ".github" / "workflows" / "ci.yml"
 CHECKS = ["make .venv/.installed", "make lint", "make demo", "make test", "make shown"]
-PARALLEL = "make docs"  # when it comes is the machine's business
+PARALLEL = "make docs"  # its position in the order depends on the machine
 APT = "apt-get -qq -o Acquire::http::Timeout=20 -o DPkg::Lock::Timeout=60"
 UPDATE, INSTALL = f"{APT} update", f"{APT} install -y --no-install-recommends chromium xvfb"
 
 
 def make_commands(folder, here, tests=""):
-    """A folder with these commands, which write down that they were called, for PATH, the log, and Python in an environment."""
+    """Create a folder with commands that log their calls; return it for PATH, the log, and the Python of an
+    environment.
+    """
     path, log = folder / "bin", folder / "log"
     path.mkdir()
     log.touch()
@@ -26,7 +30,7 @@ def make_commands(folder, here, tests=""):
         (path / name).symlink_to(shutil.which(name))
     python = folder / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
-    environment = path / "python3"  # makes an environment with the same Python in it: -m venv FOLDER
+    environment = path / "python3"  # creates an environment with the same Python in it: -m venv FOLDER
     environment.write_text(f'#!{path / "bash"}\nmkdir -p "$3/bin" && ln -s {python} "$3/bin/python"\n')
     environment.chmod(0o755)
     for file, does in [(path / name.replace("_", "-"), does) for name, does in here.items()] + [
@@ -39,8 +43,8 @@ def make_commands(folder, here, tests=""):
 
 
 def run(folder, tests="", **commands):
-    """Exit code, and the calls in order, without the one beside them; `commands`: what each does besides writing down that it
-    was called; tests: what Python does.
+    """Exit code and ordered calls, without the parallel one; `commands`: action of each command besides
+    logging its call; tests: action of Python.
     """
     (folder / ".ci").mkdir()
     shutil.copy(SCRIPT, folder / ".ci")

@@ -1,4 +1,6 @@
-"""Docstrings of the public interface: complete in the form of numpydoc, and their examples print what they say."""
+"""Docstrings of the public interface are complete in numpydoc form, and their examples print the stated
+output.
+"""
 
 import doctest
 import os
@@ -13,7 +15,7 @@ from rodsim.prepared import Prepared
 from rodsim.results import ResultWriter, SteadyRotation
 from tests.support.public_callables import named, public
 
-# returned by public functions, but in no public module
+# returned by public functions, but not in a public module
 OTHER_OBJECTS = {
     **{name: getattr(results, name) for name in ("Result", "RodHistory", "BodyHistory", "JointHistory", "ContactHistory")},
     "Prepared": Prepared,
@@ -27,7 +29,7 @@ OBJECTS = {name: named(name) for name, _ in public() if ">>>" in (named(name).__
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """With the result, and the model, of which the examples speak."""
+    """A folder with the result and the model used by the examples."""
     folder = tmp_path_factory.mktemp("examples")
     model = Model("pendulum", gravity=(0, 0, -9.81))
     section = Section.circular(0.01, Material(E=2e6, nu=0.45, density=1100))
@@ -40,7 +42,7 @@ def folder(tmp_path_factory):
     model.add_contact("floor", ball, floor, stiffness=1e4)
     simulate(model, 0.05, 0.01, output=folder / "run.vtkhdf")
     child = os.fork()
-    if child == 0:  # a run that is killed before it makes its file
+    if child == 0:  # a run that is killed before it creates its file
         ResultWriter.close = lambda self: os.kill(os.getpid(), signal.SIGKILL)
         simulate(model, 0.05, 0.01, output=folder / "killed.vtkhdf")
     os.waitpid(child, 0)
@@ -65,7 +67,7 @@ def test_docstring_examples_print_their_output(name, folder, monkeypatch):
 
 
 def incomplete():
-    """Names of public callables whose docstrings lack something -> what."""
+    """Map public callables with incomplete docstrings to what is missing."""
     failures = {}
     for name, codes in public():
         errors = [f"{code} {text}" for code, text in validate.validate(name)["errors"] if code in codes]

@@ -1,4 +1,4 @@
-"""The check of the language finds what it should, and nothing new of it is in the repository."""
+"""The language check reports the expected findings, and the repository has no new ones."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""docs/evidence/peer_cases.md says only what something here does."""
+"""docs/evidence/peer_cases.md claims only what a test or benchmark shows."""
 
 import re
 import warnings
@@ -21,7 +21,7 @@ TEXT = (ROOT / "docs" / "evidence" / "peer_cases.md").read_text()
 ROWS = [[c.strip() for c in x.strip("|").split(" | ")] for x in TEXT.splitlines() if re.match(r"\| .*/", x)]
 
 
-# tests elsewhere whose models have the parameters of a peer's file
+# tests in other files whose models have the parameters of a peer's file
 PEER_PARAMETER_TESTS = {"test_right_angle_frame_buckles_sideways_and_the_branch_is_followed"}
 
 
@@ -61,7 +61,7 @@ def test_peer_benchmarks_have_runs_of_both_programs():
 @pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
 @pytest.mark.parametrize("case", MECHANISMS, ids=lambda c: c.name)
 def test_initial_velocities_of_peer_mechanisms_satisfy_their_joints(case):
-    """Wrong data would be changed, with a warning, into a motion that no peer makes."""
+    """Inconsistent data would be changed, with a warning, to a motion that the peer does not compute."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", InitialVelocityWarning)
         built = mechanism_model(case).build()
@@ -117,7 +117,7 @@ def test_tapered_bar_is_stretched_exactly():
     ],
 )
 def test_peer_motions_converge(name, n, h, least, most):
-    """Mesh and step halved together; the pendulum's rubber is not yet at its order there."""
+    """Mesh and step halved together; the rubber of the pendulum has not reached its order there."""
     case = CASES[name]
     at = rodsim_slender.run if isinstance(case, Slender) else rodsim_frames.run
     coarse, fine = at(case, n, h).error, at(case, 2 * n, h / 2).error
@@ -126,7 +126,7 @@ def test_peer_motions_converge(name, n, h, least, most):
 
 
 def test_every_peer_case_marked_as_run_is_run():
-    """Each benchmark that a row of Y names is a parameter of a test above."""
+    """Each benchmark named by a row marked Y is a parameter of a test above."""
     named = {case for *_, today, by in ROWS if today == "Y" for case in re.findall(r"\b(?:EX|PE)-\w+", by)}
     text = Path(__file__).read_text("utf-8")
     assert len(named) > 18

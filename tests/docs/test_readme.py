@@ -1,4 +1,4 @@
-"""What README counts and lists is what there is."""
+"""Counts and lists of the README equal those of the package."""
 
 import argparse
 import re
@@ -18,7 +18,7 @@ TEXT = (ROOT / "README.md").read_text("utf-8")
 
 
 def row(name):
-    """Return the second cell of a row of README's table of features."""
+    """Return the second cell of a row of the README's table of features."""
     match = re.search(rf"^\| {re.escape(name)} \| (.*) \|$", TEXT, re.MULTILINE)
     assert match is not None, name
     return match.group(1)
@@ -52,7 +52,7 @@ def test_readme_counts_equal_the_registries():
 
 
 def test_readme_table_of_mechanisms_is_complete():
-    """The README no longer counts them; the page and the README of the benchmarks do."""
+    """The README does not count them; the page and the README of the benchmarks do."""
     table = (
         (DOCS / "howto" / "comparing.md").read_text("utf-8").split("| example | E, Pa |")[1].split("\n\n")[0]
     )
@@ -67,7 +67,7 @@ def test_readme_pages_exist():
     assert [way for way in ways if not (ROOT / way).exists()] == []
 
 
-# rows of README's table of speeds -> rows of the tables of the benchmarks: (case, beginning of the peer's name)
+# rows of the README's table of speeds -> rows of the benchmark tables: (case, beginning of the peer's name)
 FRAMES = [(f"EX-{name}", "") for name in ("cantilever", "generalBending", "princeton", "beam2D", "LShape")]
 MECHANISMS = (
     *("heavyTop", "fourBars", "governor", "pointPendulum"),
@@ -88,11 +88,11 @@ SPEEDS = {  # case and program of README -> rows
     ("falling cantilever in space", "Exudyn"): [("B2-space", "Exudyn")],
     ("flying spaghetti", "Exudyn"): [("B1", "Exudyn")],
 }
-STACKS = "two to ten cubes"  # their table has times, not ratios
+STACKS = "two to ten cubes"  # this table has times, not ratios
 
 
 def spans(cell):
-    """The pairs of numbers "a to b" of a cell; one alone is both."""
+    """Pairs of numbers "a to b" of a cell; a single number is both."""
     matches = re.findall(r"([\d.]+)(?:\+? to ([\d.]+))?", cell)
     return [(float(a), float(b or a)) for a, b in matches]
 

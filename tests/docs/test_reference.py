@@ -1,4 +1,6 @@
-"""What the reference is made of: docstrings with arguments, shapes, units and errors; scenes with descriptions and units."""
+"""Content of the reference: docstrings with arguments, shapes, units and errors; scenes with descriptions and
+units.
+"""
 
 import inspect
 import re
@@ -29,12 +31,12 @@ REFERENCE_CLASSES = (
 )
 HISTORIES = (rodsim.Result, *REFERENCE_CLASSES[4:8])
 PICTURES = (plot.plot, render.render, render.render_movie, export.export)
-PLAIN = re.compile(r"list|TightBend|Event|dict|str|Path|bool|int\b|Layout|JSON")  # what has no shape
+PLAIN = re.compile(r"list|TightBend|Event|dict|str|Path|bool|int\b|Layout|JSON")  # names without a shape
 SIGNALS = [x for x in vars(signals).values() if isinstance(x, type) and issubclass(x, signals.Signal)]
 
 
 def public_names():
-    """(name, what it is); signals are looked at below, of helpers for interactions their page says what they are."""
+    """Pairs (name, object); signals are tested below, helpers for interactions are described on their page."""
     return public_interface.public_names(PUBLIC)
 
 
@@ -44,7 +46,7 @@ def classes():
 
 
 def members(cls):
-    """(name, function or property) of its own public interface."""
+    """Pairs (name, function or property) of the public interface of a class."""
     for name, value in inspect.getmembers(cls):
         known = any(hasattr(base, name) for base in (tuple, Exception))
         routine = inspect.isroutine(value) or isinstance(value, property) or hasattr(value, "func")
@@ -54,7 +56,7 @@ def members(cls):
 
 
 def documented_objects():
-    """(words, thing): all that has a docstring in the reference."""
+    """Pairs (words, object) of all docstrings in the reference."""
     yield from public_names()
     for cls in classes():
         yield cls.__name__, cls
@@ -67,7 +69,7 @@ def documented_objects():
 
 
 def callables():
-    """(words, function, its docstring): what is called with arguments."""
+    """Triples (words, function, docstring) of everything that is called with arguments."""
     for words, thing in documented_objects():
         if inspect.isroutine(thing) and callable(thing):
             yield pytest.param(thing, id=words)
@@ -92,7 +94,7 @@ def test_docstrings_document_each_argument(function):
     said = inspect.getdoc(function)
     names = [name for name in inspect.signature(function).parameters if name not in ("self", "cls")]
     if function.__name__.startswith("add_"):
-        names.remove("name")  # told once, with the class
+        names.remove("name")  # documented once, with the class
     assert [name for name in names if not re.search(rf"\b{name}\b", said)] == []
 
 
@@ -102,7 +104,7 @@ def test_result_array_docstrings_state_the_shape(getter):
 
 
 def test_docstrings_document_raised_errors():
-    """Those that end in ModelError or ResultError, by their own source."""
+    """Functions whose own source raises ModelError or ResultError."""
     checking = [thing for _, thing in public_names() if inspect.isfunction(thing)]
     checking += [value for name, value in members(rodsim.Model) if name.startswith("add_")]
     assert len(checking) > 35
@@ -118,7 +120,7 @@ def schema_keys():
 
 
 def holds_numbers(schema):
-    """Whether numbers stand there, not inside of another object of the schema."""
+    """True if the schema has numbers there, outside of other objects."""
     if schema.get("type") in ("number", "integer"):
         return True
     inner = [*schema.get("anyOf", []), *schema.get("oneOf", []), schema.get("items")]
@@ -127,7 +129,7 @@ def holds_numbers(schema):
 
 @pytest.mark.parametrize("field", list(schema_keys()))
 def test_scene_keys_have_descriptions_and_units(field):
-    """Write it as a text under the field: what it is, then [unit] where numbers stand."""
+    """Write it as a string under the field: the description, then [unit] for numbers."""
     words = field.get("description", "")
     assert words
     assert bool(re.search(r"\[[^\[\]]+\]$", words)) >= holds_numbers(field)

@@ -1,4 +1,4 @@
-"""Pages that are written from data stand in the repository as the data are; names that pages give are there."""
+"""Pages generated from data are stored in the repository as generated; names given by pages exist."""
 
 import re
 import sys
@@ -17,7 +17,7 @@ from rodsim.scenes.schema import Scene
 
 
 def test_generated_pages_equal_their_data():
-    """After a change of the schema of scenes or of the gallery: `python docs/extensions/written.py`."""
+    """After a change of the scene schema or the gallery run `python docs/extensions/written.py`."""
     stale = [path.name for path, text in written.pages().items() if path.read_text("utf-8") != text]
     assert stale == []
 
@@ -29,7 +29,7 @@ def test_stored_reference_has_every_key_and_target():
     assert len(targets) == len(Scene.model_json_schema()["$defs"])
     rows = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
     assert set(Scene.model_fields) <= rows
-    assert "{.scene}" not in page  # which only the site reads
+    assert "{.scene}" not in page  # read by the site only
     assert ")=" not in page
 
 

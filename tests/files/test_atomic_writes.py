@@ -1,4 +1,4 @@
-"""Output never destroys: only plain files are replaced, by whole ones, by one writer at a time."""
+"""Output never destroys data: only plain files are replaced, by complete ones, by one writer at a time."""
 
 import os
 import resource
@@ -48,7 +48,7 @@ PRODUCTS = {
 
 
 def obstacles(folder, name):
-    """What must not be replaced at `name`, with the words that say what it is."""
+    """Objects at `name` that must not be replaced, with the words of their message."""
     (folder / "data").write_text("the user's")
     path = folder / name
     path.symlink_to(folder / "data")
@@ -107,7 +107,7 @@ def test_no_command_overwrites_its_input_result(tmp_path):
 def test_full_disk_keeps_the_old_file_and_is_reported(name, result, tmp_path):
     first, path = tmp_path / "first", tmp_path / name
     first.mkdir()
-    PRODUCTS[name](result, first / name)  # what is compiled is stored too, once
+    PRODUCTS[name](result, first / name)  # compiled code is also written, once
     shutil.rmtree(first)
     path.write_text("from last time")
     with files_end_at(1500), pytest.raises(OSError, match=path.stem):
@@ -117,7 +117,7 @@ def test_full_disk_keeps_the_old_file_and_is_reported(name, result, tmp_path):
 
 
 def test_full_disk_ends_a_command_with_exit_2(result, tmp_path):
-    """Also where HDF5 could not close its file, which would crash the process at its end."""
+    """Also if HDF5 cannot close its file, which would crash the process at its end."""
     path = tmp_path / "a.vtkhdf"
     assert main(["run", str(SCENE), "--quiet", "--t-end", "0.05", "-o", str(path)]) == 0
     done = subprocess.run(
@@ -198,7 +198,7 @@ def test_simulate_overwrites_only_if_requested(tmp_path):
 
 
 def test_full_disk_during_a_run_keeps_outputs_and_can_be_resumed(tmp_path, capsys):
-    """The journal becomes as long as the disk allows; the file that cannot be made is named with the cure."""
+    """The journal grows until the disk is full; the file that cannot be created is named with the remedy."""
     path, complete = tmp_path / "a.vtkhdf", tmp_path / "whole.vtkhdf"
     command = ["run", str(SCENE), "--quiet", "--t-end", "0.2", "--output-every", "1"]
     assert main([*command, "-o", str(complete)]) == 0
@@ -257,11 +257,11 @@ def test_second_writer_is_rejected_while_the_first_lives(tmp_path):
             ResultWriter.create(path, layout, 3)
         with pytest.raises(BlockingIOError, match=who):
             ResultWriter.resume(path, layout, 3)
-        assert_holds(Result.load(path), layout, 1)  # readers are not asked
+        assert_holds(Result.load(path), layout, 1)  # readers do not lock
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
-    assert os.listdir(tmp_path) != ["a.vtkhdf"]  # the lock of the dead
+    assert os.listdir(tmp_path) != ["a.vtkhdf"]  # the lock of the dead process
     writer, *_ = ResultWriter.resume(path, layout, 3)
     with pytest.raises(BlockingIOError, match=f"process {os.getpid()} "):
         ResultWriter.create(path, layout, 3)

@@ -1,6 +1,8 @@
-"""Nothing is stored that the audit does not look at: every array of a result is changed, and found, or named as not judged.
+r"""The audit checks everything that is stored: each array of a result is changed, and the change is detected
+or named as not judged.
 
-Also what integrators promise is judged of their own momenta, whatever the velocities of the frames do.
+The invariants that integrators declare are judged by their own momenta, independent of the velocities of the
+frames.
 """
 
 import shutil
@@ -34,8 +36,8 @@ def section():
 
 
 def swing(integrator):
-    """A body that a torsion spring turns on a hinge, with a rod behind it that a spring and a load pull; of `em` a motor drives
-    the hinge of a second body, and the rod relaxes.
+    """A body rotated by a torsion spring on a hinge, with a rod behind it under a spring and a load; with
+    `em` a motor drives the hinge of a second body, and the rod relaxes.
     """
     model = Model("swing", gravity=(0, 0, -9.81))
     body = model.add_body("body", Box(0.4, 0.2, 0.1, density=300), position=(0.2, 0, 0))
@@ -63,8 +65,8 @@ def run_of(integrator):
 
 
 def changed(result, name, change):
-    """The result with one of its arrays changed; the rest is shared."""
-    result.strains()  # found where they are first read
+    """The result with one changed array; the others are shared."""
+    result.strains()  # computed on first access
     source = type(result._source)(result.layout, {**result._source._arrays})
     source._arrays[name] = change(result._source._arrays[name].copy())
     return Result(source)
@@ -75,8 +77,8 @@ def doubled(array):
 
 
 def perturbed(array):
-    """Of output 3 the largest number by a millionth, or a whole step; of the table not what Newton's method is said to have
-    cost.
+    """Perturb output 3: its largest number by a millionth, integers by one step; of the energy table not the
+    columns of Newton's cost.
     """
     row = array[3].reshape(-1) if array.ndim > 1 else array[3:4]
     if len(row) == len(COLUMNS):
@@ -97,7 +99,7 @@ def test_audit_detects_every_change_of_a_result(integrator):
     assert fields >= {"r", "quat", "v", "Omega", "lam", "totals"}
     assert ("acc" in arrays) == (integrator in BY_VELOCITIES)
     missed = []
-    for name, array in arrays.items():  # what stands twice as large throughout: of one of each sort
+    for name, array in arrays.items():  # arrays that are doubled at all outputs: one of each kind
         for change in (
             (perturbed, doubled) if integrator in ("em", "EML-kappa", "GL-SPARK(2)") else (perturbed,)
         ):
@@ -112,7 +114,7 @@ def test_audit_detects_every_change_of_a_result(integrator):
 @pytest.mark.parametrize("integrator", ["em", "em4"])
 @pytest.mark.parametrize("planar", [True, False])
 def test_audit_checks_the_history_of_earlier_steps(planar, integrator):
-    """Of bodies that are joined to trees, in space and in their plane."""
+    """Bodies joined to trees, in space and in the plane."""
     model = Model("doors", gravity=(0, 0, -9.81))
     previous = model.ground
     for k in range(2):
@@ -134,9 +136,7 @@ def test_audit_checks_the_history_of_earlier_steps(planar, integrator):
 def stored_result(tmp_path_factory):
     path = tmp_path_factory.mktemp("audit") / "sound.vtkhdf"
     simulate(swing("em"), STEPS * H, H, output=path)
-    audited = audit(
-        Result.load(path)
-    )  # as another process would: nothing is known of the model but what the file says
+    audited = audit(Result.load(path))  # as in another process: the file is the only source of the model
     assert audited.ok, audited.text()
     assert audited.retaken.steps == STEPS
     return path
@@ -161,9 +161,7 @@ def test_audit_detects_every_change_of_a_file(stored_result, tmp_path):
     for name in (*growing_arrays(stored_result), *of_model, "rodsim/layout/system/gravity"):
         with h5py.File(stored_result) as file:
             array = file[name][...]
-        if (
-            array.size == 0 or array.dtype.kind != "f"
-        ):  # what a number of a frame must not be is refused earlier
+        if array.size == 0 or array.dtype.kind != "f":  # invalid frame indices are rejected earlier
             continue
         shutil.copy(stored_result, path)
         with h5py.File(path, "r+") as file:
@@ -176,14 +174,14 @@ def test_audit_detects_every_change_of_a_file(stored_result, tmp_path):
 
 
 def with_twice_the_work(layout, variables):
-    """Of all drives."""
+    """Double the work of all drives."""
     layout.own.part(variables, "drive")[..., WORK] *= 2.0
     return variables
 
 
 @pytest.mark.parametrize("names", [("time", "steps"), ("lam",), ("own",)])
 def test_consistent_file_with_wrong_steps_fails_the_audit(names, stored_result, tmp_path):
-    """Both clocks, the forces of all joints, the work of all drives: twice what they were, at all outputs."""
+    """Both clocks, the forces of all joints, the work of all drives, doubled at all outputs."""
     path = tmp_path / "twice.vtkhdf"
     shutil.copy(stored_result, path)
     with h5py.File(path, "r+") as file:
@@ -202,7 +200,7 @@ def test_consistent_file_with_wrong_steps_fails_the_audit(names, stored_result, 
 
 @pytest.mark.parametrize("integrator", [*BY_VELOCITIES, "EML-kappa", "GL-SPARK(2)"])
 def test_round_off_of_another_processor_is_not_a_difference(integrator):
-    """All numbers of all states are moved by their rounding."""
+    """All numbers of all states are changed by their round-off."""
     result, way = run_of(integrator), np.random.default_rng(1)
     arrays = dict(result._source._arrays)
     for name in State._fields:
@@ -215,7 +213,7 @@ def test_round_off_of_another_processor_is_not_a_difference(integrator):
 
 
 def test_step_changes_above_round_off_are_differences():
-    """A change of the velocities that their table would just see."""
+    """A change of the velocities that their energy table would just show."""
 
     def moved(v):
         v[2] *= 1.0 + 1e-10
@@ -226,7 +224,7 @@ def test_step_changes_above_round_off_are_differences():
 
 
 def test_run_tolerance_widens_the_audit_bounds():
-    """A run solved to round-off, read as one that was solved to 1e-8, and taken again as such."""
+    """A run solved to round-off, declared as solved to 1e-8, and repeated with that tolerance."""
     exact = simulate(swing("em"), STEPS * H, H, output_every=1)
     exact.description["run"]["tolerance"] = 1e-8
     recomputed = recompute_steps(exact)
@@ -240,7 +238,7 @@ def test_loads_and_drives_missing_in_a_file_are_named(tmp_path):
     model.add_force("whim", model.bodies["body"].at((0, 0, 0)), lambda t: (np.cos(t), 0, 0))
     path = tmp_path / "whim.vtkhdf"
     result = simulate(model, STEPS * H, H, output=path)
-    assert audit(result).retaken.steps == STEPS  # here the function is known
+    assert audit(result).retaken.steps == STEPS  # the model in memory has the function
     audited = audit(Result.load(path))
     assert audited.ok
     assert "not judged: a file does not keep the values of load 'whim'" in audited.text()
@@ -251,7 +249,7 @@ def test_loads_and_drives_missing_in_a_file_are_named(tmp_path):
 
 
 def test_drive_work_is_audited_if_only_drives_work(tmp_path):
-    """Whatever the steps between outputs."""
+    """For any number of steps between outputs."""
     model = swing("em")
     del model.loads["push"]
     path = tmp_path / "driven.vtkhdf"
@@ -275,7 +273,7 @@ def test_audit_repeats_a_part_of_long_runs(monkeypatch):
 
 @pytest.mark.parametrize("name", ["r", "quat", "v", "Omega", "lam"])
 def test_frames_and_forces_belong_to_their_chart_at_all_outputs(name, monkeypatch):
-    """Also where no step is taken again."""
+    """Also where no step is repeated."""
     monkeypatch.setattr("rodsim.results.step_recomputation.MIN_STEPS", 0)
     monkeypatch.setattr("rodsim.results.step_recomputation.STEP_FRACTION", 0)
     result = run_of("EML-kappa")
@@ -301,7 +299,7 @@ def test_no_step_is_repeated_if_times_are_inconsistent():
 
 
 def bars(integrator="em"):
-    """Two bodies and a rod that swing, without anything that counts or remembers; outputs are 30 steps apart."""
+    """Two bodies and a rod that swing, without counters or internal variables; outputs are 30 steps apart."""
     model = Model("bars", gravity=(0, 0, -9.81))
     body = model.add_body("body", Box(0.4, 0.2, 0.1, density=300), position=(0.2, 0, 0))
     rod = model.add_rod("rod", [(0.4, 0, 0), (0.9, 0.3, 0.1)], section(), 2, mass="lumped")
@@ -334,11 +332,11 @@ def test_halved_steps_are_detected_by_accelerations(monkeypatch):
     assert recompute_steps(result).differences
 
 
-# -- promises ------------------------------------------------------------------------------------------------
+# -- declared invariants -------------------------------------------------------------------------------------
 
 
 def free(integrator="EML-kappa"):
-    """A body and a rod that fly."""
+    """A body and a rod in free flight."""
     model = Model("free")
     body = model.add_body(
         "body", Box(0.4, 0.2, 0.1, density=300), position=(0.2, 0, 0), angular_velocity=(1, 2, -3)
@@ -361,7 +359,7 @@ LAWS = {
 
 @pytest.mark.parametrize("integrator", [*BY_VELOCITIES, *IN_CHARTS])
 def test_audit_judges_exactly_the_declared_invariants(integrator):
-    """But the symplectic form, which is told."""
+    """Except the symplectic form, which is only reported."""
     assert set(LAWS) == set(INVARIANTS)
     audited = audit(free(integrator))
     promised = declared_invariants(integrator, audited.chart)
@@ -376,7 +374,7 @@ def test_audit_judges_exactly_the_declared_invariants(integrator):
 
 
 def test_livens_schemes_are_judged_by_their_momenta():
-    """What EML-kappa keeps of p to round-off the velocities lose to its order."""
+    """EML-kappa conserves p to round-off; the velocities conserve it to the order of the scheme only."""
     audited = audit(free())
     assert audited.energy_balance < 1e-13
     assert audited.angular_momentum_drift < 1e-13
@@ -387,7 +385,7 @@ def test_livens_schemes_are_judged_by_their_momenta():
 
 @pytest.mark.parametrize("law", ["linear momentum", "angular momentum", "energy balance E - E0 = W - D"])
 def test_violated_invariant_fails_the_audit(law):
-    """By momenta alone: frames, forces and tables stay what they are."""
+    """The momenta alone are changed: frames, forces and tables are unchanged."""
     result = free()
     n = (result.layout.n_chart - 2 * result.layout.n_multipliers) // 3
 
@@ -411,7 +409,7 @@ def test_velocity_constraints_of_em_ggl_are_judged():
 
 @pytest.mark.parametrize(("tolerance", "missed"), [(0.0, 1e-10), (1e-9, 1e-8)])
 def test_joint_residuals_are_bounded_by_round_off_and_ten_tolerances(tolerance, missed):
-    """The places are known to the tolerance in a few sizes of the model."""
+    """Positions are known to the tolerance times a few sizes of the model."""
     audited = audit(run_of("em"))
     assert audited.constraint > 0.0
 

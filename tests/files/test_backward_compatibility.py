@@ -1,7 +1,7 @@
-"""Result files that earlier versions wrote are read, audited, resumed and started from.
+r"""Result files of earlier versions can be read, audited, resumed and used as initial states.
 
-Of version 0.1.0 there is one file of each solver and scheme, of 0.3.0 those whose states it stored in another way. Of each scene
-there are a run (NAME.vtkhdf) and its first half (NAME-half.vtkhdf), which this version resumes.
+Version 0.1.0 has one file of each solver and scheme, 0.3.0 those with a different storage of states. Each
+scene has a run (NAME.vtkhdf) and its first half (NAME-half.vtkhdf), which this version resumes.
 """
 
 import shutil
@@ -18,8 +18,8 @@ from rodsim.scenes import read_scene
 HERE = Path(__file__).parent
 SCENES = sorted(f"{path.parent.name}/{path.stem}" for path in HERE.glob("written_by_*/*.yaml"))
 RUNS = [name for name in SCENES if (HERE / f"{name}-half.vtkhdf").exists()]
-LARGEST = 1e-10  # difference of what is computed, over its largest value
-# of forces of joints: with `em4` the solvers of the same equations differ by 8e-11, and one ulp of gravity makes 2e-11
+LARGEST = 1e-10  # difference of computed values, relative to the largest
+# joint forces: with `em4` solvers of the same equations differ by 8e-11, and one ulp of gravity causes 2e-11
 LARGEST_OF_FORCES = 1e-9
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -57,7 +57,7 @@ def test_run_of_an_earlier_version_is_resumed(name, tmp_path):
     for field in ("r", "quat", "v", "Omega"):
         one, other = (getattr(result.states(slice(None)), field) for result in (resumed, expected))
         assert difference(one, other) < LARGEST, field
-    for joint in expected.joints:  # files of that version do not know the force at t = 0
+    for joint in expected.joints:  # files of that version have no force at t = 0
         one, other = (result.joint(joint).force[1:] for result in (resumed, expected))
         assert difference(one, other) < LARGEST_OF_FORCES, joint
 

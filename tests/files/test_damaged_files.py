@@ -1,4 +1,4 @@
-"""Result files that are damaged are refused by name or found out, never gone on from, and no command crashes."""
+"""Damaged result files are rejected by name or detected, are never resumed, and crash no command."""
 
 import math
 import shutil
@@ -152,7 +152,7 @@ def all_numbers(path):
 
 
 def test_any_changed_bit_is_detected(sound_file, tmp_path):
-    """Damage each array with rows for outputs, and every tenth other one."""
+    """Damage each array with one row for each output, and every tenth other array."""
     missed, path = [], tmp_path / "bit.vtkhdf"
     with h5py.File(sound_file) as opened:
         grown = [name for name in all_numbers(sound_file) if file_checksums.SHA in opened[name].attrs]
@@ -162,7 +162,7 @@ def test_any_changed_bit_is_detected(sound_file, tmp_path):
         shutil.copy(sound_file, path)
         with h5py.File(path, "r+", libver=LIBVER, locking=False) as opened:
             array = np.ascontiguousarray(opened[name][...])
-            array.reshape(-1).view(np.uint8)[-1] ^= 1  # of the last output, or of the last number
+            array.reshape(-1).view(np.uint8)[-1] ^= 1  # in the last output, or in the last number
             opened[name][...] = array
         try:
             if Result.load(path).changed() == []:
@@ -184,7 +184,7 @@ def test_changed_attribute_is_detected(file):
 
 
 def test_changed_checksums_are_distinguished_from_changed_outputs(file):
-    """With both changed alike the outputs fit their checksums, but the digest over them does not."""
+    """With both changed consistently the outputs match their checksums, but the digest over them does not."""
     change(file, "rodsim/crc", lambda crc: crc + 1)
     n = Result.load(file).n_outputs
     changes = [(entry.what, entry.outputs) for entry in Result.load(file).changed()]
@@ -196,7 +196,7 @@ def test_changed_checksums_are_distinguished_from_changed_outputs(file):
 
 
 def test_word_checksum_of_earlier_formats_is_splitmix64():
-    """Its first outputs from the seed 1234567, as printed with the generator."""
+    """The first outputs from the seed 1234567, as printed with the generator."""
     gamma = 0x9E3779B97F4A7C15
     seeds = np.array([[(1234567 + k * gamma) % 2**64] for k in range(3)], dtype=np.uint64)
     expected = [6457827717110365317, 3203168211198807973, 9817491932198370423]
@@ -273,7 +273,7 @@ def test_changed_description_is_rejected(file):
 
 
 def test_valid_models_are_accepted():
-    """Every scene and template; every kind of joint, spring, load, law and element of the completeness of the audit."""
+    """Every scene and template; every kind of joint, spring, load, law and element of the audit tests."""
     scenes = [*sorted(SCENES.glob("*.yaml")), *sorted(Path(templates.__file__).parent.glob("*.yaml"))]
     assert len(scenes) > 10
     models = [load(scene).model for scene in scenes]

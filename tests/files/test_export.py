@@ -1,4 +1,4 @@
-"""Exported files, read back by other libraries, hold what the result holds."""
+"""Exported files, read by other libraries, contain the data of the result."""
 
 from itertools import pairwise
 
@@ -49,7 +49,7 @@ def test_vtk_reads_every_output_of_a_pvd_series(tmp_path, result, format, n_line
 
 
 def names_in(array):
-    """An array of names, or of their UTF-8 bytes, each ended by a newline."""
+    """Names of an array, or of their UTF-8 bytes, each ended by a newline."""
     if array.dtype == np.uint8:
         return array.tobytes().decode().splitlines()
     return list(array)
@@ -72,7 +72,7 @@ def test_meshio_reads_every_output_of_a_vtu_series(tmp_path, result):
 
 
 def assert_cells(cells, cell_data):
-    """Segments of the two rods, then the triangles of the box."""
+    """Check the segments of the two rods, then the triangles of the box."""
     assert [block.type for block in cells] == ["line", "triangle"]
     ring = N_OPEN + np.arange(N_RING)
     open_rod = np.arange(N_OPEN)
@@ -96,7 +96,7 @@ def test_vtk_reads_every_output_of_an_xdmf_series(tmp_path, result):
     assert list(reader.GetOutputInformation(0).Get(Pipeline.TIME_STEPS())) == list(result.t)
     for i, t in enumerate(result.t):
         reader.UpdateTimeStep(t)
-        # beside the series VTK shows the grid that its outputs take their cells from
+        # next to the series VTK shows the grid that provides the cells of its outputs
         blocks = pyvista.wrap(reader.GetOutputDataObject(0))
         (data,) = (block for block in blocks if block.n_arrays)
         points, arrays = drawn(result, i)

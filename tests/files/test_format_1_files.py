@@ -1,4 +1,4 @@
-"""Files of format 1, in which own variables stood in four arrays: they are read, audited and gone on with."""
+"""Files of format 1, which stored internal variables in four arrays, are read, audited and resumed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RUNS = {"em": {}, "em-d": {"integrator": "em-d(0.5)"}}
 
 
 def model() -> Model:
-    """A driven hinge with a torsion spring, and a rod that relaxes: something in every block."""
+    """A driven hinge with a torsion spring, and a rod that relaxes: every block has entries."""
     made = Model("older", gravity=(0.0, 0.3, -9.81))
     arm = made.add_body("arm", Box(1.0, 0.1, 0.2, density=300.0), position=(0.5, 0.0, 0.0))
     made.add_joint("pin", "revolute", made.ground, arm, at=(0, 0, 0), axis=(0, 1, 0))
@@ -36,7 +36,7 @@ def run(path: Path, t_end: float, name: str, resume: bool = False) -> Result:
 
 
 def make_older(path: Path) -> None:
-    """Rewrite a file as format 1 had it."""
+    """Rewrite a file in format 1."""
     layout = Result.load(path).layout
     with h5py.File(path, "r+", libver=("earliest", "v108"), locking=False) as file:
         without_digests(file)
@@ -57,7 +57,7 @@ def test_format_1_file_is_audited_and_resumed_bitwise(name: str, tmp_path: Path)
     expected = run(uninterrupted, 0.2, name)
     first = run(old, 0.1, name)
     blocks = first.layout.own
-    assert all(count > 0 for count in blocks[:3])  # what settles came later
+    assert all(count > 0 for count in blocks[:3])  # later formats have further blocks
     assert (first.layout.n_memory > 0) == (name == "em-d")
     make_older(old)
     stored = Result.load(old)

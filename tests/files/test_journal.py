@@ -1,4 +1,6 @@
-"""The journal of a run keeps whole outputs whatever happens, and every reader finds it under the name of the result file."""
+"""The journal of a run keeps complete outputs after any failure, and every reader finds it under the name of
+the result file.
+"""
 
 import os
 import random
@@ -27,7 +29,7 @@ def journal(path):
 
 
 def killed_journal(path, n, capacity=1000):
-    """A journal of n sample outputs, as a killed run leaves it; the lock of the dead process is free."""
+    """A journal of n sample outputs, as a killed run leaves it; the lock of the dead process is released."""
     child = os.fork()
     if child == 0:
         writer = ResultWriter.create(path, sample_layout(), capacity)
@@ -48,7 +50,7 @@ def test_reader_sees_every_output_during_and_after_the_run(tmp_path):
             assert_holds(first.refresh(), layout, n)
         assert os.path.exists(journal(path))
     assert sorted(os.listdir(tmp_path)) == ["a.vtkhdf"]
-    assert_holds(first, layout, 1)  # what was opened stays readable
+    assert_holds(first, layout, 1)  # an opened file stays readable
     assert_holds(first.refresh(), layout, 4)
 
 
@@ -84,7 +86,7 @@ def test_changed_bit_of_a_journal_is_detected(tmp_path):
     journal(path).write_bytes(data)
     with pytest.warns(UserWarning, match=r"'a.vtkhdf.journal' at output \d"):
         result = Result.load(path)
-    assert result.n_outputs == 5  # the last is like one that was not written to its end
+    assert result.n_outputs == 5  # the last record equals an incomplete one
     for place in (3, 12, 100):
         broken = bytearray(data)
         broken[place] ^= 1
@@ -162,7 +164,7 @@ COMMANDS = {
 
 @pytest.fixture(scope="module")
 def killed_run_folder(tmp_path_factory):
-    """The journal of a run that was killed, and the file of the whole run."""
+    """The journal of a killed run, and the file of the complete run."""
     folder = tmp_path_factory.mktemp("killed")
     damaged_files.run(folder / "whole.vtkhdf")
     child = os.fork()
@@ -241,7 +243,7 @@ def test_forty_kills_lose_no_output(tmp_path):
 
 
 def test_commands_survive_a_damaged_journal_and_the_audit_reports_it(killed_run_folder, tmp_path):
-    """Bytes that are cut off, lost or changed; a journal that lost its end is one of a run that was killed earlier."""
+    """Removed, lost or changed bytes; a journal without its end equals that of a run killed earlier."""
     content = journal(killed_run_folder / "run.vtkhdf").read_bytes()
     path, sound = tmp_path / "damaged.vtkhdf", killed_run_folder / "whole.vtkhdf"
     for k in range(12):
@@ -258,7 +260,7 @@ def test_commands_survive_a_damaged_journal_and_the_audit_reports_it(killed_run_
 
 
 def test_run_exceeding_the_disk_is_rejected_before_its_first_step(tmp_path, monkeypatch):
-    """Compute it from the sizes of the journal and the file of a short run, times its outputs."""
+    """The estimate is computed from the sizes of the journal and the file of a short run, times its outputs."""
     model, path, sizes = damaged_files.model(), tmp_path / "run.vtkhdf", []
     for n in (50, 250):
         simulate(model, n * damaged_files.H, damaged_files.H, output=path, output_every=1, overwrite=True)
@@ -318,7 +320,7 @@ def test_snapshot_is_written_after_an_interval(tmp_path):
 def test_failed_write_keeps_the_output_count_and_can_be_resumed(tmp_path):
     layout, path = sample_layout(), tmp_path / "a.vtkhdf"
     killed_journal(tmp_path / "b.vtkhdf", 4)
-    size = journal(tmp_path / "b.vtkhdf").stat().st_size + 200  # for four outputs and a part of the next
+    size = journal(tmp_path / "b.vtkhdf").stat().st_size + 200  # four outputs and a part of the next
     os.unlink(journal(tmp_path / "b.vtkhdf"))
     (tmp_path / ".b.vtkhdf.lock").unlink()
     with ResultWriter.create(path, layout, 9) as writer:

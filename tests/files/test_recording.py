@@ -1,4 +1,6 @@
-"""Outputs are kept, tabulated and stored in batches, to the bit as one by one; long runs take no memory."""
+"""Recording, tabulating and storing outputs in batches is bit-identical to single outputs; long runs take no
+memory.
+"""
 
 import os
 import signal
@@ -68,7 +70,7 @@ def test_recorded_states_and_reports_equal_single_steps(order, every):
 
 
 def wound_arm():
-    """One element is wound up until it cannot be solved; steps are halved before."""
+    """One element is twisted until a step cannot be solved; steps are halved before."""
     model = Model("torn")
     section = Section.from_stiffness(
         EA=100, GA=100, GJ=1e-3, EI=1e-3, mass_per_length=1, inertia_per_length=1e-3
@@ -80,7 +82,7 @@ def wound_arm():
 
 
 def test_recorded_states_end_before_a_halved_or_failed_step():
-    """The step is then taken by the ordinary advance, and an error is that of the ordinary advance."""
+    """That step is then taken by the ordinary `advance`, which also raises the error."""
     built, state = built_and_started(wound_arm())
     stepper = Stepper(built.system, 0.01, 2, built.load_values)
     step, before, halved = 0, state, 0
@@ -172,7 +174,7 @@ def test_about_500_outputs_are_stored_by_default(n_steps, every, n_outputs):
 
 
 def test_resumed_run_keeps_the_outputs_of_its_file(tmp_path):
-    """Also where a run to the new end would store fewer."""
+    """Also if a run to the new end would store fewer outputs."""
     model = Model("still")
     model.add_body("ball", Box(1, 2, 3, density=1), angular_velocity=(1, 2, 3))
     for stop in (0.3, 1.5):
@@ -190,7 +192,7 @@ def test_future_outputs_are_counted(every):
 
 
 def test_run_of_1e12_steps_starts_at_once_without_memory(tmp_path):
-    """It stops at its first load; before, nothing is as long as the run."""
+    """The run stops at its first load; before it, no array is as long as the run."""
     path = tmp_path / "a.vtkhdf"
 
     def load(t):
@@ -201,7 +203,7 @@ def test_run_of_1e12_steps_starts_at_once_without_memory(tmp_path):
     model = Model("long")
     ball = model.add_body("ball", Box(1, 2, 3, density=1))
     model.add_force("push", ball.at_world((0, 0, 0)), load)
-    with pytest.raises(KeyboardInterrupt):  # everything is loaded and compiled
+    with pytest.raises(KeyboardInterrupt):  # load and compile everything
         simulate(model, 1.0, 1e-3, output=path)
     for every in (None, 10**5):
         tracemalloc.start()
@@ -225,7 +227,7 @@ def test_invalid_numbers_of_steps_and_outputs_are_rejected(tmp_path):
 
 
 class Clock:
-    """Time that passes when it is told to."""
+    """A clock that advances on request."""
 
     def __init__(self, monkeypatch):
         self.now = 100.0
@@ -258,8 +260,8 @@ def test_outputs_are_delayed_at_most_half_a_second(monkeypatch):
         step(k, 0.04)
         stored.append(writer.n_outputs)
     waiting = np.arange(1, 41) - stored
-    assert waiting.max() == 12  # 0.44 s; with another 0.04 s it would be half a second
-    assert len(set(stored)) <= 5  # and they are not stored one by one
+    assert waiting.max() == 12  # 0.44 s; another 0.04 s would reach half a second
+    assert len(set(stored)) <= 5  # outputs are not stored one by one
 
 
 def test_outputs_of_slow_steps_are_stored_at_once(monkeypatch):
@@ -312,7 +314,7 @@ def test_lazy_columns_equal_eager_columns():
     heard = []
     for writer, listener in ((at_once, heard.append), (late, None)):
         recorder = Recorder(built.system, 0.01, writer, listener)
-        recorder.most = 2  # outputs a batch
+        recorder.most = 2  # outputs in a batch
         for k in range(5):
             recorder.add([k], stacked([state._replace(v=(1.0 + k) * state.v)]), [[Report(6 + k, 4, 2, 1)]])
         recorder.flush()
@@ -385,7 +387,7 @@ def test_killed_simulation_resumes_bitwise(tmp_path):
 
 @pytest.mark.slow
 def test_storing_every_step_costs_no_more_than_the_run(tmp_path):
-    """Measured in turns; the machine may be busy, so a factor of two is left."""
+    """Measured alternately; the machine may be busy, so a factor of two is allowed."""
     section = Section.circular(0.02, Material(E=1e6, nu=0.3, density=800))
     model = Model("rod", gravity=(0, 0, -9.81))
     rod = model.add_rod("rod", [[0, 0, 0], [1, 0, 0]], section, n_elements=20)
@@ -426,5 +428,5 @@ def test_march_length_adapts_to_the_response_time():
     for seconds in (0.0, 0.9 / (2 * LEAP), 0.3, 0.6, 1.1):
         line.moved(0, seconds * PATIENCE, line.chunk)
         lengths.append(line.chunk)
-    # at once, then by two; as before; half as far
+    # growth by LEAP twice; by two; unchanged; half
     assert lengths == [LEAP, LEAP**2, 2 * LEAP**2, 2 * LEAP**2, LEAP**2]

@@ -1,4 +1,4 @@
-"""Going on from a stored state: what is kept, what moves along, and what is said of the changes."""
+"""Restart from a stored state: what is preserved, what moves along, and the recorded changes of the model."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_restart_names_the_changed_rod_and_accepts_changed_loads() -> None:
 
 
 def moved_strip() -> tuple[Model, dict]:
-    """The second of two clamps moves."""
+    """A strip between two clamps, of which the second moves."""
     model = Model("strip")
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section(EA=1e4, GA=5e3, GJ=2.0, EI=2.0), 8)
     model.add_joint("left", "clamp", rod.start)
@@ -93,7 +93,7 @@ def test_moved_clamps_stay_where_the_stored_equilibrium_had_them(index: int) -> 
 
 
 def test_prescribed_rotation_is_about_the_joint_or_the_given_point() -> None:
-    """Half a turn about z: a rod that is carried along whole comes to lie on the other side."""
+    """Half a revolution about z: a rod that moves rigidly comes to the other side."""
     for about, expected in ((None, (-1.0, 0.0, 0.0)), ((0.5, 0.0, 0.0), (0.0, 0.0, 0.0))):
         for way_round in (False, True):
             model = Model("carried")
@@ -152,7 +152,7 @@ def test_restart_resets_work_and_losses() -> None:
 
 
 def arm(motion: signals.Signal) -> Model:
-    """A bar on a driven hinge, with another on a spring behind it."""
+    """A bar on a driven hinge, with another one behind it on a spring."""
     model = Model("arm", gravity=(0.0, 0.0, -9.81))
     bar = model.add_body("bar", Box(1.0, 0.1, 0.1, density=1000.0), position=(0.5, 0.0, 0.0))
     model.add_joint("pin", "revolute", model.ground, bar, at=(0, 0, 0), axis=(0, 1, 0))

@@ -1,4 +1,4 @@
-"""The result file keeps every output bit for bit and survives a kill."""
+"""The result file stores every output bit for bit and survives a killed process."""
 
 import os
 import signal
@@ -54,12 +54,12 @@ def test_reader_sees_every_output_during_writing(tmp_path):
         result = Result.load(tmp_path / "a.vtkhdf")
         for n in range(2, 5):
             writer.append(*sample_output(layout, n - 1))
-            assert result.n_outputs == 1  # what was opened does not change under the reader
+            assert result.n_outputs == 1  # an opened file does not change while it is read
             assert_holds(result.refresh(), layout, n)
 
 
 def write_without_end(path, pipe_end):
-    """Write outputs without end and tell their number to a pipe."""
+    """Write outputs without end and send their number to a pipe."""
     layout = sample_layout()
     writer = ResultWriter.create(path, layout, 100_000)
     for i in range(100_000):
@@ -68,9 +68,9 @@ def write_without_end(path, pipe_end):
 
 
 def killed_run(path, outputs):
-    """Run a writer in another process, kill it when it reports `outputs`; the last number it reported."""
+    """Run a writer in another process and kill it when it reports `outputs`; return the last reported number."""
     heard, pipe_end = os.pipe()
-    child = os.fork()  # a process that is started anew would first load for a second what it needs
+    child = os.fork()  # a new process would first import modules for a second
     if child == 0:
         try:
             os.close(heard)
@@ -98,9 +98,9 @@ def test_killed_run_keeps_every_stored_output(tmp_path, outputs):
     assert "a.vtkhdf.journal" in os.listdir(tmp_path)
     assert not path.exists()
     result = Result.load(path)
-    assert result.n_outputs in (reported, reported + 1)  # killed between storing and saying so
+    assert result.n_outputs in (reported, reported + 1)  # killed between storing and reporting
     assert_holds(result, layout, result.n_outputs)
-    go_on(path, layout, [], 1000)  # the lock of the killed process is nobody's
+    go_on(path, layout, [], 1000)  # the lock of the killed process is released
     assert os.listdir(tmp_path) == ["a.vtkhdf"]
     assert_holds(Result.load(path), layout, result.n_outputs)
     assert [t for t, _ in vtk_steps(path)] == list(result.t)

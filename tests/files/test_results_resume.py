@@ -1,4 +1,4 @@
-"""A result file goes on where it stopped, bit for bit, whatever has happened to it in between."""
+"""A result file is resumed where it stopped, bit for bit, after any change of its storage."""
 
 import os
 from dataclasses import replace
@@ -41,7 +41,7 @@ def test_resumed_file_equals_that_of_an_uninterrupted_run(tmp_path, stored, capa
 
 
 def test_older_file_is_resumed_with_its_own_surfaces(tmp_path):
-    """Before: no sides of rectangles, other surfaces of round shapes."""
+    """Older files have no sides of rectangles and other surfaces of round shapes."""
     layout, path = sample_layout(), tmp_path / "a.vtkhdf"
     write(path, layout, range(2))
     with h5py.File(path, "r+") as file:
@@ -52,7 +52,7 @@ def test_older_file_is_resumed_with_its_own_surfaces(tmp_path):
     go_on(path, finer, range(2, 6), 6)
     result = Result.load(path)
     assert_holds(result, layout, 6)
-    assert result.layout.rods[0].sides.any()  # written as this version writes: with the sides, and checksums
+    assert result.layout.rods[0].sides.any()  # as written by this version: with the sides and checksums
     assert result.changed() == []
     drawing = Drawing(layout)
     points = result.drawn("Points", slice(0, 6), (drawing.n_points, 3))
@@ -71,7 +71,7 @@ def test_resume_may_lengthen_a_run_but_not_change_it(tmp_path):
 
 
 def test_file_copied_by_another_program_is_resumed(tmp_path):
-    """A repack puts everything elsewhere in the file."""
+    """A repack moves everything in the file."""
     layout, path = sample_layout(), tmp_path / "a.vtkhdf"
     write(path, layout, range(3), capacity=5)
     with h5py.File(path) as old, h5py.File(tmp_path / "b.vtkhdf", "w") as new:

@@ -1,4 +1,4 @@
-"""VTK's own reader finds in the file what was written: all times, points, cells and arrays."""
+"""VTK's reader finds all times, points, cells and arrays written to the file."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def test_vtk_reads_every_time(written_steps):
 
 
 def arrays_of(data):
-    """The arrays on the points of a block by name."""
+    """Point arrays of a block by name."""
     point_data = data.GetPointData()
     names = [point_data.GetArrayName(k) for k in range(point_data.GetNumberOfArrays())]
     return {name: vtk_to_numpy(point_data.GetArray(name)) for name in names}
@@ -92,14 +92,14 @@ PUSH = Sine(5.0, 0.5)
 
 
 def pendulum():
-    """A bar on a driven load, with a following force at its end and a hinge at a distance from its centre."""
+    """A bar on a driven frame, with a follower force at its end and a hinge away from its centre."""
     model = Model("pendulum", gravity=(0, 0, -9.81))
     bar = model.add_body("bar/1", Box(1.0, 0.1, 0.1, mass=2.0), position=(0.5, 0, 0))
     model.add_body("Steps", Box(0.1, 0.1, 0.1, mass=1.0), position=(0, 3, 0))
     model.add_body("bar|1", Box(0.1, 0.1, 0.1, mass=1.0), position=(0, 5, 0))
     model.add_joint("hinge", "revolute", model.ground, bar, at=(0, 0, 0), axis=(0, 1, 0))
     model.add_force("push", bar.at((0.5, 0, 0)), PUSH.along((0, 0, 1)))
-    model.add_force("unknown", bar, lambda t: (0, 0, 1e-6 * t))  # a function, which a file does not keep
+    model.add_force("unknown", bar, lambda t: (0, 0, 1e-6 * t))  # a function, which a file does not store
     model.add_force("jet", bar.at((0.2, 0, 0)), (0, 0, 3.0), following=True)
     model.add_moment("twist", bar, (0, 1.0, 0))
     return model
@@ -146,7 +146,7 @@ def test_many_parts_are_stored_in_two_blocks(tmp_path):
 )
 @pytest.mark.parametrize("with_rods", [True, False])
 def test_a_round_body_costs_at_most_8_kB_an_output(tmp_path, shape, with_rods):
-    """The file with n more bodies, against that with none; each body has its frame, too."""
+    """Size of the file with n more bodies, compared with none; each body also has its frame."""
     n, sizes = 50, []
     layout = sample_layout()
     for count in (0, n):
@@ -212,7 +212,7 @@ def test_node_stresses_are_interpolated_from_element_midpoints():
 
 
 def test_documented_tube_filter_gives_the_rod_surface(tmp_path):
-    """Of the array `radius`, taken as it is: the distance of every vertex from its rod."""
+    """With the array `radius` as absolute radius: the distance of every vertex from its rod."""
     from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkTubeFilter
 
     model = Model("m")
@@ -235,5 +235,5 @@ def test_documented_tube_filter_gives_the_rod_surface(tmp_path):
     for y, radius in ((0.0, lambda x: 0.01 + 0 * x), (1.0, lambda x: 0.05 * (1.0 + x))):
         of_rod = points[np.abs(points[:, 1] - y) < 0.3]
         away = np.hypot(of_rod[:, 1] - y, of_rod[:, 2])
-        # in a file a node has the larger radius of its elements, which have those of their middles
+        # in a file a node has the larger radius of its elements, which have that of their midpoints
         assert np.abs(away - radius(of_rod[:, 0])).max() < 1e-3

@@ -1,4 +1,4 @@
-"""What a study remembers and finds again: contents of keys, the journal, cases done before, results that are kept."""
+"""Records of a study: contents of keys, the journal, completed cases, saved results."""
 
 import importlib.util
 import warnings
@@ -56,7 +56,7 @@ def test_keys_depend_on_array_shapes_but_not_on_set_order():
     assert case_keys.key(np.zeros((2, 3))) != case_keys.key(np.zeros((3, 2)))
     assert case_keys.key({0, 8}) == case_keys.key(
         {8, 0}
-    )  # of one place in the table: they come as they were put in
+    )  # keys with equal hash: iteration follows insertion order
     assert case_keys.key({0, 8}) != case_keys.key({0, 9})
 
 
@@ -87,17 +87,17 @@ def test_case_keys_depend_on_the_measures():
     assert study().cases[0] == plain
     assert study(measures={"y": "final energy.total"}).cases[0].key != plain.key
     assert study(sampler=offset).cases[0].key != plain.key
-    assert study((2,)).cases[0].key == study((1, 2)).cases[1].key  # wherever it stands in the study
+    assert study((2,)).cases[0].key == study((1, 2)).cases[1].key  # at any position of the study
 
 
-# --- the journal and what is found in it
+# --- the journal and its completed cases
 
 
 def test_last_journal_line_of_a_repeated_case_is_used(tmp_path):
     home = StudyFolder(tmp_path)
     killed = Outcome(0, "one", {}, "its worker died", lost=True, samples=(0.5, 0.25))
     home.add(killed, {})
-    assert home.done() == {"one": killed}  # on disk at once: a kill loses nothing that was done
+    assert home.done() == {"one": killed}  # on disk at once: a kill loses no completed case
     done = Outcome(0, "one", {"y": 1.0})
     home.add(done, {})
     home.close()
@@ -123,7 +123,7 @@ def test_keep_selects_requested_and_extreme_cases():
         for k, y in enumerate([2.0, np.nan, 5.0, None, -7.0, 5.0])
     }
     assert _chosen(ChosenEntry(largest="y", n=2), outcomes) == {2, 5}
-    assert _chosen(ChosenEntry(largest="y"), outcomes) == {2}  # of equal ones the first
+    assert _chosen(ChosenEntry(largest="y"), outcomes) == {2}  # the first of equal values
     assert _chosen(ChosenEntry(smallest="y", n=2), outcomes) == {4, 0}
     assert _chosen(ChosenEntry(cases=[3, 1], smallest="y"), outcomes) == {1, 3, 4}
 

@@ -1,4 +1,6 @@
-"""What result files and compiled code know of kinds that a script registers, where they are not registered."""
+"""Content of result files and compiled code about kinds registered by a script, read where the kinds are not
+registered.
+"""
 
 import importlib.util
 import shutil
@@ -25,7 +27,7 @@ from tests.support.user_kinds import Spring, bodies, kinds, pair, run, texts
 
 @pytest.fixture
 def other_process():
-    """What another process has: no kind that is not ours; afterwards all is as before."""
+    """Simulate another process: only built-in kinds are registered; afterwards the registry is restored."""
     before, known = INTERACTIONS[INTERACTIONS.built_in :], dict(registration.KINDS)
 
     def leave():
@@ -38,7 +40,7 @@ def other_process():
 
 
 def test_file_opens_without_its_registered_kinds(other_process, tmp_path):
-    """It is looked at, compared and exported there; its audit names the kind and the cure."""
+    """The file can be read, compared and exported; its audit names the kind and the remedy."""
     path, second = tmp_path / "run.vtkhdf", tmp_path / "again.vtkhdf"
     run(kinds(), output=path)
     run(kinds(), output=second)
@@ -58,7 +60,9 @@ def test_file_opens_without_its_registered_kinds(other_process, tmp_path):
 
 
 def test_file_of_kinds_with_states_opens_without_registration(other_process, tmp_path):
-    """Its states are read by what the file tells of their number; an older file, which does not, is refused by its kind."""
+    """The states are read with their number stored in the file; an older file without it is rejected, naming
+    the kind.
+    """
     model = pair("ours")
     a, b = (body.at((0, 0, 0)) for body in model.bodies.values())
     model.add_interaction("filter", state_kinds.LAG, a, b, k=3.0, tau=0.1, rest=0.5, x=0.0)
@@ -77,7 +81,7 @@ def test_file_of_kinds_with_states_opens_without_registration(other_process, tmp
     other_process()
     with pytest.raises(ResultError, match=r"'lag' .* import the script"):
         Result.load(older)
-    # what that one did not tell this one does
+    # the current file has the number that the older one lacks
     assert np.array_equal(state_kinds.settled(Result.load(path)), states)
 
 
@@ -168,7 +172,9 @@ SCRIPT_WITHOUT_TYPES = (
 
 
 def test_script_with_numba_types_does_not_break_cached_kernels(tmp_path):
-    """The index of a kernel holds all its signatures: one of a module that is not there, and none can be read."""
+    """The index of a kernel contains all its signatures: one with a type of a missing module makes all
+    unreadable.
+    """
     (tmp_path / "theirs.py").write_text(USER_MODULE)
     where = {
         "PYTHONPATH": str(Path(__file__).parents[2]),
@@ -189,14 +195,14 @@ def test_machine_code_of_a_user_kind_has_a_separate_cache():
 
 
 def test_cached_machine_code_does_not_contain_the_script_name(other_process, tmp_path):
-    """It would be asked for where it is read, by whatever name the script is run or imported then."""
+    """The module would be imported when the code is loaded, whatever the name of the script then is."""
     path = tmp_path / "kind.py"
     path.write_text(KIND)
     spec = importlib.util.spec_from_file_location("kind_that_runs", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     binaries = list(Path(module.Kind.kind.dual._folder).rglob("*.nbc"))
-    assert len(binaries) >= 2  # the cache may serve other checkouts too
+    assert len(binaries) >= 2  # the cache may also serve other checkouts
     assert not any(b"kind_that_runs" in binary.read_bytes() for binary in binaries)
     other_process()
 

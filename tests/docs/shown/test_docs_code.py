@@ -1,4 +1,4 @@
-"""What stands in code in the documentation: Python runs, scenes can be built, commands are known."""
+"""Code in the documentation: Python runs, scenes can be built, commands are valid."""
 
 import os
 import re
@@ -20,7 +20,7 @@ WITH_PYTHON = [page for page in PAGES if blocks(page, "python")]
 WITH_YAML = [page for page in PAGES if blocks(page, "yaml")]
 COMMAND = re.compile(r"^(?:\.venv/bin/)?rodsim -*\w.*$", re.MULTILINE)
 INDENTED = re.compile(r"^ {4}(rodsim \w.*)$", re.MULTILINE)
-INTERPRETED = "<!-- interpreted"  # on pages that would compile much for one use: run without the compiler
+INTERPRETED = "<!-- interpreted"  # pages that would compile much for one use are run without the compiler
 
 
 # each script in its folder; the process ends with the first that fails
@@ -36,7 +36,9 @@ for script in sys.argv[1:]:
 
 @pytest.fixture(scope="module")
 def interpreted(tmp_path_factory):
-    """Page -> "done", or what was said; all in one process without the compiler, which loads everything once."""
+    """Map each page to "done" or its error; all in one process without the compiler, which imports everything
+    once.
+    """
     scripts = {}
     for page in WITH_PYTHON:
         if INTERPRETED in page.read_text(encoding="utf-8"):
@@ -56,7 +58,7 @@ def interpreted(tmp_path_factory):
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=named)
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 def test_python_of_a_page_runs(page, tmp_path, monkeypatch, request):
-    """One namespace a page, from top to bottom; a failure names the line of the page."""
+    """One namespace for each page, from top to bottom; a failure names the line of the page."""
     if INTERPRETED in page.read_text(encoding="utf-8"):
         outcome = request.getfixturevalue("interpreted")[page]
         assert outcome == "done", outcome
@@ -70,10 +72,10 @@ def test_python_of_a_page_runs(page, tmp_path, monkeypatch, request):
 
 @pytest.mark.parametrize("page", WITH_YAML, ids=named)
 def test_yaml_of_a_page_can_be_built(page, tmp_path):
-    """Whole scenes are built as `rodsim check` does; parts of one are checked against the schema."""
+    """Complete scenes are built as by `rodsim check`; fragments are checked against the schema."""
     for k, block in enumerate(blocks(page, "yaml")):
         data = yaml.safe_load(block.code)
-        if "scene" in data:  # a study of one
+        if "scene" in data:  # a study with a scene
             continue
         if "run" in data or "equilibrium" in data:
             scene = tmp_path / f"{k}.yaml"
@@ -87,7 +89,7 @@ def test_yaml_of_a_page_can_be_built(page, tmp_path):
 
 
 def commands():
-    """Lines that call rodsim, in blocks of the shell and in indented ones."""
+    """Lines that call rodsim, in shell blocks and indented ones."""
     parameters = []
     for page in PAGES:
         text = page.read_text(encoding="utf-8") if page.exists() else ""
@@ -106,7 +108,7 @@ def test_commands_in_the_documentation_are_known(line):
 
 
 def test_pages_of_each_kind_exist():
-    """What the tests above look at is not nothing."""
+    """The tests above do not run on empty lists."""
     assert DOCS / "tutorials" / "first_steps.md" in WITH_PYTHON
     assert DOCS / "reference" / "scenes.md" in WITH_YAML
     assert len(commands()) > 20

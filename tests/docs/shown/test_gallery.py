@@ -1,4 +1,4 @@
-"""The gallery: every example is there, has its picture, and its number is what it is said to be."""
+"""The gallery: every example is listed, has a picture, and its stated number is reproduced."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ RUN = [entry for entry in ENTRIES if not entry.get("interpreted")]
 
 
 def examples():
-    """Files that show something; the others serve them."""
+    """Example files, without the modules that they import."""
     serving = ("__init__.py", "demo.py", "converging.py")
     files = [*(ROOT / "examples").rglob("*.py"), *(ROOT / "examples" / "scenes").glob("*.yaml")]
     return {path.relative_to(ROOT).as_posix() for path in files if path.name not in serving}
@@ -42,7 +42,7 @@ def test_gallery_numbers_are_reproduced(entry):
     "entry", [entry for entry in ENTRIES if entry not in RUN], ids=lambda entry: entry["title"]
 )
 def test_interpreted_gallery_numbers_are_reproduced(entry):
-    """What it would compile is used once."""
+    """Examples whose compiled code would be used once."""
     code = f"import sys; sys.path.append('docs/extensions'); import gallery; e = gallery.entries()[{ENTRIES.index(entry)}]"
     run = subprocess.run(
         [sys.executable, "-c", f"{code}; print(gallery.computed(e)[0])"],

@@ -1,4 +1,4 @@
-"""The notebooks of `examples/notebooks` run from top to bottom; their own assertions say what should come out."""
+"""The notebooks of `examples/notebooks` run from top to bottom; their assertions check the results."""
 
 import ast
 import re
@@ -14,7 +14,7 @@ import rodsim
 ROOT = Path(__file__).parents[3]
 NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
 NAMES = [file.stem for file in NOTEBOOKS]
-# `%reset` would take `__spec__`, too, without which no worker starts
+# `%reset` would also remove `__spec__`, without which no worker starts
 CLEAR_NAMES = "[get_ipython().user_ns.pop(name) for name in {*get_ipython().user_ns} - {*get_ipython().user_ns_hidden}];"
 
 
@@ -27,9 +27,9 @@ def open_notebook(file):
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory):
-    """One for all notebooks, which imports everything once."""
+    """One kernel for all notebooks, which imports everything once."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(ROOT))  # of the kernel: this program, not one that is installed
+        patch.setenv("PYTHONPATH", str(ROOT))  # the kernel uses this package, not an installed one
         patch.setenv("MPLBACKEND", "module://matplotlib_inline.backend_inline")
         manager = KernelManager(kernel_name="python3")
         manager.start_kernel(cwd=str(tmp_path_factory.mktemp("notebooks")))
@@ -40,7 +40,7 @@ def kernel(tmp_path_factory):
 @pytest.mark.slow
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=NAMES)
 def test_a_notebook_runs_and_its_assertions_hold(file, kernel):
-    """From the first cell on: what the one before has named is gone."""
+    """From the first cell on: names of the notebook before are removed."""
     book = open_notebook(file)
     book.cells.insert(0, nbformat.v4.new_code_cell(CLEAR_NAMES))
     client = NotebookClient(book, km=kernel, timeout=600)
@@ -49,7 +49,7 @@ def test_a_notebook_runs_and_its_assertions_hold(file, kernel):
     shown = [output for cell in done.cells for output in cell.get("outputs", [])]
     kinds = {kind for output in shown for kind in output.get("data", {})}
     assert {"text/html", "image/png"} <= kinds
-    # no warning of ours: a reader would have to explain it
+    # no warning of rodsim: it would need an explanation
     texts = [x.text for x in shown if x.output_type == "stream" and x.name == "stderr"]
     assert not [text for text in texts if "Warning" in text and "rodsim" in text]
 

@@ -1,4 +1,4 @@
-"""The documentation site: it builds without a warning, has every public name, leads nowhere that is not there."""
+"""The documentation site builds without a warning, contains every public name, and has no broken links."""
 
 import inspect
 import os
@@ -20,7 +20,7 @@ LOADED_TAGS = ("script", "img", "link", "source", "iframe", "video")
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """As `make docs` does, or what it has built just now."""
+    """Build the site as `make docs` does, or use the one it has just built."""
     if built := os.environ.get("RODSIM_SITE"):
         return ROOT / built
     out = tmp_path_factory.mktemp("site")
@@ -41,7 +41,7 @@ def site(tmp_path_factory):
 
 
 class Page(HTMLParser):
-    """What a page links to, fetches, and may be linked at."""
+    """Links, loaded resources and anchors of a page."""
 
     def __init__(self, path: Path):
         super().__init__()
@@ -88,7 +88,7 @@ def test_site_loads_no_external_resource(site, pages):
     assert not styles
 
 
-# signals are looked at below, helpers for interactions are described in a page
+# signals are tested below, helpers for interactions are described on a page
 PUBLIC = [
     name
     for name in public_interface.MODULES
@@ -97,7 +97,7 @@ PUBLIC = [
 
 
 def public_names():
-    """Public names, and those of the methods and properties of the classes."""
+    """Public names, including methods and properties of the classes."""
     seen = []
     listed = [thing for _, thing in public_interface.public_names(PUBLIC) if inspect.isclass(thing)]
     for name, thing in public_interface.public_names(PUBLIC):
