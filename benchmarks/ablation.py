@@ -36,7 +36,7 @@ class Accelerator(NamedTuple):
     best: str
     options: dict[str, Any] = {}  # noqa: RUF012  arguments of `simulate`, or "runs" for `simulate_many`
     options_off: dict[str, Any] = {}  # noqa: RUF012  instead of these without it
-    compiled: bool = False  # without it kernels are others: the process has a cache of its own
+    compiled: bool = False  # without it kernels differ: the process has a separate cache
     cold: bool = False  # it makes the first compilation faster
 
 
@@ -242,11 +242,11 @@ class _Worker:
 
 
 def _work(name: str, off: bool) -> None:
-    """Measure the cases that are asked for on stdin, a line each."""
+    """Measure the cases named on standard input, one for each line."""
     accelerator = ACCELERATORS[name]
     if off:
         accelerator.off()
-    # imported now: some accelerators are switched off before the kernels that use them are made
+    # imported late: some accelerators are switched off before the kernels that use them are created
     import rodsim
     from benchmarks.version_comparison import CASES
 

@@ -1,8 +1,9 @@
-"""`python -m benchmarks.capstans`: a rope over a drum that turns, by rodsim and by MuJoCo: benchmarks/README.md.
+r"""Run a rope over a rotating drum with rodsim and with MuJoCo: `python -m benchmarks.capstans`
+(benchmarks/README.md).
 
-Half a turn with friction 0.5: what holds the rope has 4.736 times its load in the limit of a rope that does not resist bending.
-Told are the mean of this ratio, by how much it varies from step to step and from millisecond to millisecond, how it drifts, and
-what it costs.
+Half a revolution with friction 0.5: in the limit of a rope without bending stiffness the holding force is
+4.736 times the load. The table has the mean of this ratio, its variation from step to step and from
+millisecond to millisecond, its drift, and its cost.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ T_END = 0.3  # s
 
 
 class ForceRatio(NamedTuple):
-    """Of the ratio of forces."""
+    """Ratio of the holding force to the load."""
 
     mean: float  # over the second half
     spread: float  # its standard deviation there, from step to step
-    smoothed: float  # the same of means over a millisecond
+    smoothed: float  # standard deviation of means over a millisecond
     drift: float  # mean of the last quarter over that of the third, less 1
-    seconds: float  # of the processor, a second of motion
+    seconds: float  # processor time, s, of a second of motion
 
 
 def of_rodsim(n: int, h: float) -> ForceRatio:
-    """Once to compile, and once more."""
+    """Run once to compile, and again to measure."""
     for t_end in (2.0 * h, T_END):
         begun = process_time()
         result = capstan.run(n_elements=n, t_end=t_end, dt=h, progress=False)
@@ -41,7 +42,7 @@ def of_rodsim(n: int, h: float) -> ForceRatio:
 
 
 def of_mujoco(n: int, h: float, **settings: object) -> ForceRatio:
-    """With its best settings, but for those given."""
+    """Run MuJoCo with its best settings, except for the given ones."""
     from benchmarks.peers import mujoco_capstan
 
     outcome = mujoco_capstan.run(n, h, T_END, mujoco_capstan.Settings(**settings))  # type: ignore[arg-type]
@@ -49,7 +50,7 @@ def of_mujoco(n: int, h: float, **settings: object) -> ForceRatio:
 
 
 def line(name: str, n: int, h: float, outcome: ForceRatio) -> str:
-    """Of the table."""
+    """Return a line of the table."""
     missing = 100.0 * (outcome.mean / capstan.limit(0.5) - 1.0)
     return (
         f"{name:28s} {n:4d} {h:8.0e} {outcome.mean:8.3f} {missing:7.1f} % {outcome.spread:9.1e} {outcome.smoothed:9.1e}"

@@ -1,8 +1,8 @@
-"""The bench cases B1 to B4: data and converged values, in one place for every program.
+r"""The bench cases B1 to B4: data and converged values, shared by all programs.
 
-Units are SI-like. Quaternions are (w, x, y, z). The converged values at several instants (`paths.py`) come from
-refined solutions, checked by an independent discretisation (B1 to B3), or a closed form (B4); `floor` is the relative
-error below which they cannot tell two programs apart.
+Units are SI-like. Quaternions are (w, x, y, z). The converged values at several instants (`paths.py`) come
+from refined solutions, checked by an independent discretisation (B1 to B3), or a closed form (B4); `floor` is
+the relative error below which they cannot distinguish two programs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 def steps_a_part(t_end: float, h: float, parts: int) -> int:
-    """Steps of h in each of equal parts of `t_end`; ValueError where they do not fit."""
+    """Number of steps of h in each of equal parts of `t_end`; raise ValueError if they do not fit."""
     steps = round(t_end / h / parts)
     if abs(steps * parts * h - t_end) > 1e-9 * t_end:
         raise ValueError(
@@ -89,7 +89,7 @@ class RodCase:
 
     @property
     def instants(self) -> int:
-        """How many equal parts of `t_end` end at a converged position."""
+        """Number of equal parts of `t_end` that end at a converged position."""
         return len(next(iter(self.path.values())))
 
     def error(self, start: Floats, end: Floats) -> float:
@@ -100,7 +100,9 @@ class RodCase:
 
 @dataclass(frozen=True)
 class ChainCase:
-    """N rigid bars in a row along x, pinned at the origin, released at rest; spherical joints between, or hinges about `axes`."""
+    """N rigid bars in a row along x, pinned at the origin, released at rest; spherical joints between them,
+    or hinges about `axes`.
+    """
 
     name: str
     title: str
@@ -112,8 +114,8 @@ class ChainCase:
     bar_side: float = 0.1
     density: float = 1000.0
     gravity: float = 9.81
-    spin: float = 0.0  # rad/s, at the start of the whole chain about z: then the motion is in space
-    axes: Path = ()  # of hinges, one a bar, at the start
+    spin: float = 0.0  # rad/s, initial rotation of the whole chain about z: then the motion is spatial
+    axes: Path = ()  # initial hinge axes, one for each bar
     down: Triple = (0.0, 0.0, -1.0)
 
     @property
@@ -134,16 +136,18 @@ class ChainCase:
 
     @property
     def energy_scale(self) -> float:
-        """What an energy error is measured against: the weight times half the length of the chain, J."""
+        """Energy to which errors are relative: the weight times half the length of the chain, J."""
         return self.n_bars * self.mass * self.gravity * 0.5 * self.n_bars * self.bar_length
 
     @property
     def instants(self) -> int:
-        """How many equal parts of `t_end` the errors are taken at."""
+        """Number of equal parts of `t_end` at which the errors are evaluated."""
         return len(self.tip or (0,))
 
     def error(self, tip: Floats) -> float:
-        """Largest distance of the free end (instants, 3) from its converged positions over a bar length; nan where unknown."""
+        """Largest distance of the free end (instants, 3) from its converged positions, relative to a bar
+        length; nan if unknown.
+        """
         return float("nan") if self.tip is None else _largest_distance(tip, self.tip) / self.bar_length
 
 
@@ -165,7 +169,7 @@ class TopCase:
     precession: float = 10.0
     spin: float = 135.6
     gravity: float = 9.81
-    instants: int = 10  # equal parts of t_end that the errors are taken at
+    instants: int = 10  # number of equal parts of t_end at which the errors are evaluated
 
     @property
     def mass(self) -> float:
@@ -206,16 +210,18 @@ class TopCase:
 
     @property
     def energy_scale(self) -> float:
-        """What an energy error is measured against: the start kinetic energy, J."""
+        """Energy to which errors are relative: the initial kinetic energy, J."""
         return self.energy(self.r, self.v, np.diag(np.array(self.inertia)), self.omega, potential=False)
 
     def energy(self, r: Floats, v: Floats, inertia: Floats, omega: Floats, potential: bool = True) -> float:
-        """Kinetic and (unless told not to) potential energy, J; `inertia`, `omega` in the same axes."""
+        """Kinetic and, by default, potential energy, J; `inertia`, `omega` in the same axes."""
         kinetic = 0.5 * self.mass * float(v @ v) + 0.5 * float(omega @ inertia @ omega)
         return kinetic + (self.mass * self.gravity * float(r[2]) if potential else 0.0)
 
     def error(self, r: Floats) -> float:
-        """Largest distance of the centre of mass (instants, 3) from its exact places, over `offset`."""
+        """Largest distance of the centre of mass (instants, 3) from its exact positions, relative to
+        `offset`.
+        """
         phi = self.precession * self.t_end * np.arange(1, self.instants + 1) / self.instants
         across = sin(self.tilt) * np.array([np.sin(phi), -np.cos(phi)])
         exact = self.offset * np.column_stack([*across, np.full_like(phi, cos(self.tilt))])
@@ -266,7 +272,9 @@ B2 = RodCase(
 
 
 def _unequal(height: float = 0.03, width: float = 0.015, E: float = 1e7, nu: float = 0.3) -> RodCase:
-    """B2 with a section of two different stiffnesses, pulled askew to both: it bends both ways and twists."""
+    """B2 with a section of two different stiffnesses, bent about an oblique axis: it bends both ways and
+    twists.
+    """
     G, A = E / 2.0 / (1.0 + nu), height * width
     I2, I3, torsion = height * width**3 / 12.0, width * height**3 / 12.0, 0.229 * height * width**3
     shear = 5.0 / 6.0 * G * A

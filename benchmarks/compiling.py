@@ -33,7 +33,7 @@ class _Timer(FamilyListener):
         self._family, self._began = "", 0.0
 
     def on_start(self, started: Any) -> None:
-        """Note the time at which an outermost kernel begins."""
+        """Store the time at which an outermost kernel begins."""
         if self.depth == 0:
             self._family, self._began = "others", time.process_time()
         super().on_start(started)
@@ -46,7 +46,7 @@ class _Timer(FamilyListener):
             self.seconds[self._family] = self.seconds.get(self._family, 0.0) + spent
 
     def began(self, family: str) -> None:
-        """Note the family of the outermost kernel."""
+        """Store the family of the outermost kernel."""
         self._family = family
 
 
@@ -60,7 +60,7 @@ def measure(task: str) -> None:
 
 
 def main(tasks: list[str]) -> None:
-    """Measure the tasks, each in a process of its own, and print the table."""
+    """Measure the tasks, each in a separate process, and print the table."""
     for task in tasks or list(FAMILIES):
         with tempfile.TemporaryDirectory() as folder:
             environment = os.environ | {"NUMBA_CACHE_DIR": folder, "OPENBLAS_NUM_THREADS": "1"}

@@ -1,11 +1,11 @@
-"""`python -m benchmarks.elements`: what the elements of rods cost and gain: tables of docs/evidence/elements.md.
+"""Measure accuracy and cost of the rod elements: `python -m benchmarks.elements` (tables of docs/evidence/elements.md).
 
---space    error in space alone of the rods of `benchmarks.mass_distributions` and of a right-angle cantilever, by intervals
-between
-           nodes; the same step for all, against relative(4) with 160 intervals
+--space    error in space alone of the rods of `benchmarks.mass_distributions` and of a right-angle cantilever,
+           by intervals between nodes; the same step for all, compared with relative(4) with 160 intervals
 --fronts   least time for an error in space and time of B1 and B2, by element and integrator, all in one run
---order    errors of an equilibrium, the 45 degree bend under 600, in the tip and in the stored energy, and their orders
---cost     time of a Newton iteration by unknown on 1000 intervals, beside `se3`, in turn
+--order    errors of an equilibrium, the 45 degree bend under 600, in the tip and in the stored energy, and their
+           orders
+--cost     time of a Newton iteration for each unknown on 1000 intervals, compared with `se3`, in turn
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ LENGTH = 25.0 * np.pi  # of the bend
 def right_angle(
     n_elements: int, mass: str, element: str = SE3, inertia: tuple[float, float, float] = (20.0, 10.0, 10.0)
 ) -> Model:
-    """The right-angle cantilever of Simo and Vu-Quoc (1988), `n_elements` along both legs, struck at the elbow."""
+    """The right-angle cantilever of Simo and Vu-Quoc (1988), `n_elements` along both legs, with a force pulse
+    at the elbow.
+    """
     section = Section.from_stiffness(
         EA=1e6, GA=1e6, GJ=1e3, EI=1e3, mass_per_length=1.0, inertia_per_length=inertia
     )
@@ -108,12 +110,12 @@ ERRORS = 1e-2, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5
 
 
 def best_mass(case: RodCase, element: str) -> str:
-    """What `se3` does best with; it matters little for the others."""
+    """The best mass distribution for `se3`; it matters little for the other elements."""
     return "lumped" if case.clamped or element != SE3 else "consistent"
 
 
 def ends(case: RodCase, element: str, n: int, scheme: str, h: float) -> tuple[Floats, float]:
-    """Places (2, 3) of the ends of the rod at the end of time, and the process time of the march, s."""
+    """Positions (2, 3) of the rod ends at the end of time, and the process time of the march, s."""
     built = rod_model(case, n, best_mass(case, element), element).build()
     stepper = Stepper(built.system, h, ORDERS[scheme], built.load_values)
     begin = process_time()
@@ -198,7 +200,7 @@ def orders(elements: Sequence[str]) -> Iterator[str]:
 
 
 def cost(elements: Sequence[str], n: int = 1000, rounds: int = 15, steps: int = 4) -> Iterator[str]:
-    """Rows of the table of costs: each round measures all elements in turn, the least of all rounds counts."""
+    """Rows of the table of costs: each round measures all elements in turn; the least over all rounds counts."""
     models: dict[str, tuple[Stepper, State, int]] = {}
     for element in elements:
         built = rod_model(B1, n, "mean", element).build()
@@ -225,7 +227,7 @@ def _print(lines: Iterator[str]) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the tables asked for."""
+    """Print the requested tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.elements", description=__doc__)
     parser.add_argument("--space", action="store_true")
     parser.add_argument("--fronts", action="store_true")

@@ -1,7 +1,9 @@
-"""`python -m benchmarks.endurance`: many steps of `em` with every rod element and every section law: docs/evidence/elements.md.
+r"""Run many steps of `em` with every rod element and every section law: `python -m benchmarks.endurance`
+(docs/evidence/elements.md).
 
-The flying spaghetti with half its load, on few nodes. From the end of the load on energy and momenta are constant; the
-table gives the largest change of the energy and of the angular momentum so far, over their sizes, after more and more steps.
+The flying spaghetti with half its load, on few nodes. After the end of the load energy and momenta are
+constant; the table gives the largest relative change of the energy and of the angular momentum so far, after
+increasing numbers of steps.
 """
 
 from __future__ import annotations
@@ -22,15 +24,15 @@ from discretization.time.stepper import Stepper
 from rodsim import Section
 
 LINEAR = "linear"
-CASE = replace(B1, peak=0.5 * B1.peak)  # so that five nodes do with every element
-PARAMETERS = {"strain": 0.02, "moment": 250.0}  # far within what this rod does
+CASE = replace(B1, peak=0.5 * B1.peak)  # so that five nodes suffice for every element
+PARAMETERS = {"strain": 0.02, "moment": 250.0}  # far within the range of this rod
 H, NODES = 0.05, 5
 LAWS_MEASURED = (LINEAR, *(law.word for law in LAWS if set(law.parameters) <= set(PARAMETERS)))
-PARTS = 10  # of a power of ten of the steps, between which the energy is looked at
+PARTS = 10  # parts of a power of ten of steps, between which the energy is evaluated
 
 
 def section_with(law: str, plain: Section) -> Section:
-    """The section with this law; its parameters of the same name are those of `PARAMETERS`."""
+    """The section with this law; the parameters of its law are taken from `PARAMETERS` by name."""
     if law == LINEAR:
         return plain
     names = next(known.parameters for known in LAWS if known.word == law)
@@ -38,7 +40,7 @@ def section_with(law: str, plain: Section) -> Section:
 
 
 def changes(element: str, law: str, steps: int) -> list[tuple[int, float, float]]:
-    """(steps, change of the energy, change of the angular momentum) after powers of ten of steps."""
+    """Rows (steps, change of the energy, change of the angular momentum) after powers of ten of steps."""
     model = rod_model(CASE, NODES - 1, "mean", element, section=lambda plain: section_with(law, plain))
     built = model.build()
     stepper = Stepper(built.system, H, 2, built.load_values)

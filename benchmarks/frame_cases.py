@@ -1,6 +1,8 @@
-"""Beam test models of Exudyn, from the parameters in its repository; their limits are those of refined meshes.
+r"""Beam test models of Exudyn with the parameters of its repository; their limits are those of refined
+meshes.
 
-Where `reached` is given, rodsim with elements of order 4 on two meshes agrees with Exudyn's extrapolated sequence.
+Where `reached` is given, rodsim with elements of order 4 on two meshes agrees with Exudyn's extrapolated
+sequence.
 """
 
 from __future__ import annotations
@@ -143,7 +145,9 @@ def _grid() -> Frame:
 
 
 def _vibrating() -> Frame:
-    """The beam of the general bending, ten lowest modes; its rotary inertia is rho (I2 + I3) about all axes, as there."""
+    """The beam of the general bending, ten lowest modes; its rotary inertia is rho (I2 + I3) about all axes,
+    as in Exudyn's model.
+    """
     h, w, density = 0.2, 0.4, 100.0
     inertia = density * (h * w**3 + w * h**3) / 12.0
     bent = _general_bending()

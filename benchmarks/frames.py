@@ -1,6 +1,6 @@
-"""Frames of straight beams as data: they are firmly joined where their ends touch, clamped and loaded at points.
+r"""Frames of straight beams as data: rigidly joined where their ends coincide, clamped and loaded at points.
 
-Units are SI. The sections' d1 points along the beam, d3 is `up` turned square to it.
+Units are SI. The section axis d1 is along the beam, d3 is `up` made perpendicular to it.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ class Beam:
 
 @dataclass(frozen=True)
 class Frame:
-    """Beams of one section; the error is the distance of the watched point from `reached`, over `scale`.
+    r"""Beams of one section; the error is the distance of the watched point from `reached`, over `scale`.
 
-    `t_end` is None for an equilibrium; then the loads grow in equal steps. A motion begins at rest under the full loads.
-    With `frequencies`, rad/s, the lowest ones are found, and the error is the greatest relative one.
+    `t_end` is None for an equilibrium; then the loads grow in equal steps. A motion begins at rest under the
+    full loads. With `frequencies`, rad/s, the lowest ones are computed, and the error is the largest relative
+    one.
     """
 
     name: str
@@ -49,16 +50,18 @@ class Frame:
     frequencies: tuple[float, ...] = ()
 
     def error(self, r: Floats) -> float:
-        """Distance of the watched point, found at `r`, from where it is, over `scale`."""
+        """Distance of the watched point at `r` from its reference, over `scale`."""
         return float(np.linalg.norm(r - np.array(self.reached))) / self.scale
 
     def error_of_frequencies(self, omega: Floats) -> float:
-        """The greatest relative error of `omega`, rad/s, as many as `frequencies`."""
+        """Largest relative error of `omega`, rad/s, as many as `frequencies`."""
         return float(np.max(np.abs(omega / np.array(self.frequencies) - 1.0)))
 
 
 def rectangle(E: float, nu: float, height: float, width: float, shear: Triple) -> tuple[float, ...]:
-    """(EA, GA2, GA3, GJ, EI2, EI3) of height along d2 and width along d3; factors of GJ (J = I2 + I3), GA2 and GA3."""
+    """(EA, GA2, GA3, GJ, EI2, EI3) of a rectangle with height along d2 and width along d3; factors of GJ (J =
+    I2 + I3), GA2 and GA3.
+    """
     G, A = E / (2.0 * (1.0 + nu)), height * width
     I2, I3 = height * width**3 / 12.0, width * height**3 / 12.0
     return E * A, shear[1] * G * A, shear[2] * G * A, shear[0] * G * (I2 + I3), E * I2, E * I3

@@ -1,14 +1,19 @@
-"""`python -m benchmarks.heaps`: what a step of heaps of 50 to 1000 rods costs, and what a heap keeps: docs/evidence/solvers.md.
+r"""Measure the cost of a step of heaps of 50 to 1000 rods, and what a heap conserves: `python -m
+benchmarks.heaps` (docs/evidence/solvers.md).
 
-Soft rods of 20 elements lie on each other in a box of planes. They are laid down one after the other, each on the highest of
-those that it crosses, and settle for some steps in which their velocities are reduced; the same heap for the same seed. With
-`--layers` they begin as a pile that has settled: in layers across each other, as deep in each other as their weight presses them,
-and come to rest but for what the stations of a crossing let through; then the parts of a step are taken apart, too. At the
-end of every run all pairs of segments are looked at: which of those that touch no list has, and how deep they are in each other.
-`--balance STEPS` runs 20 rods of few elements instead: energy without friction, dissipation with it. `--rest STEPS` lets a heap
-with friction and restitution fall and come to rest by these, by what `--viscous` rods lose and by `--rolling`, with a line for
-every tenth of a second, and ends where it is at rest (`at_rest`); `--after STEPS` then tells how far anything still moves, and
-`--file` has the state of the last line, from which the same command goes on to the same bits.
+Soft rods of 20 elements lie on each other in a box of planes. They are placed one after the other, each on
+the highest of those that it crosses, and relax for some steps in which their velocities are reduced; the same
+seed gives the same heap. With `--layers` they begin as a settled pile: crossed layers with the contact depth
+of their weight. They come to rest except for what the stations of a crossing let through; then the parts of a
+step are also timed separately. At the end of every run all pairs of segments are checked: touching pairs that
+are in no list, and contact depths.
+
+`--balance STEPS` runs 20 rods of few elements instead: energy without friction, dissipation with it.
+
+`--rest STEPS` lets a heap with friction and restitution fall and come to rest by these losses, by viscosity
+(`--viscous`) and by rolling resistance (`--rolling`). It prints a line for every tenth of a second and ends
+at rest (`at_rest`). `--after STEPS` then reports the remaining motion. `--file` stores the state of the last
+line, from which the same command resumes bit for bit.
 """
 
 from __future__ import annotations
@@ -40,14 +45,14 @@ from rodsim import Friction, Material, Model, Section
 from rodsim.results.layout import RodLayout
 
 RADIUS, LENGTH, ELEMENTS = 0.01, 0.5, 20  # m
-SPACING = 0.04  # m, of rods in a layer of a settled pile
-WIDTH = 0.6  # m, of the box of 50 rods; all of it grows with the number of rods
+SPACING = 0.04  # m, distance of rods in a layer of a settled pile
+WIDTH = 0.6  # m, of the box of 50 rods; its volume grows with the number of rods
 STIFFNESS, STATIONS = 1e6, 5  # N/m2; intervals of an element
-SOFT = 2e5  # Pa, of the rods
+SOFT = 2e5  # Pa, Young's modulus of the rods
 LOSS = (0.3, 0.0, 0.02, 0.3, 0.3, 1e5, 0.0, 0.0, 1.0, 1.0, 1.0)
 STEP = 5e-4  # s
 REST = 20  # steps in which a pile comes to rest
-RESTING = 1e-12  # of what was lost: kinetic energy of a heap at rest
+RESTING = 1e-12  # kinetic energy of a heap at rest, relative to the lost energy
 
 
 class Heap(NamedTuple):
@@ -58,12 +63,12 @@ class Heap(NamedTuple):
     h: float  # s
 
     def stepper(self) -> ContactStepper:
-        """Of `em`."""
+        """Stepper of `em`."""
         return ContactStepper(self.system, self.h, lambda system: Stepper(system, self.h))
 
 
 def lay_rods(count: int, width: float, seed: int = 0) -> Floats:
-    """(count, 2, 3) m, ends of straight rods in a box of this width, each above those it crosses."""
+    """Ends (count, 2, 3) of straight rods in a box of this width, m, each above those it crosses."""
     way = np.random.default_rng(seed)
     ends = np.zeros((count, 2, 3))
     for k in range(count):
@@ -85,8 +90,8 @@ def lay_rods(count: int, width: float, seed: int = 0) -> Floats:
 
 
 def packed(count: int, seed: int = 0) -> tuple[Floats, tuple[float, float]]:
-    """(count, 2, 3) m, ends of rods that lie across each other in layers as deep as their weight presses them, and the widths of
-    the box that they fill: a settled pile, of four layers however many rods there are.
+    """Ends (count, 2, 3) of rods in crossed layers with the contact depth of their weight, m, and the widths
+    of the box that they fill: a settled pile of four layers for any number of rods.
     """
     way = np.random.default_rng(seed)
     cells, cell = max(count // 50, 1), 1.04 * LENGTH
@@ -113,7 +118,7 @@ def packed(count: int, seed: int = 0) -> tuple[Floats, tuple[float, float]]:
 
 
 def _all_pairs(rods: Sequence[RodLayout], loss: tuple[float, ...], stations: int) -> Contacts:
-    """Of the rods, each with each other."""
+    """Contact surfaces of the rods, in which each is paired with each other."""
     surfaces = [Rod(rod.frames, np.diff(rod.arclength), RADIUS) for rod in rods]
     listed, n = contacts_of(surfaces), len(surfaces)
     one, other = np.triu_indices(n, 1)
@@ -140,9 +145,11 @@ def heap(
     rolling: float = 0.0,
     stations: int = STATIONS,
 ) -> Heap:
-    """As it is laid down; rubbing: with friction and restitution; in_layers: a settled pile; E: Young's modulus, Pa; viscous: s,
-    viscosity of the rods over their stiffness; rolling: m, of the resistance to rolling and drilling, where they rub; stations:
-    intervals of an element.
+    r"""Create a heap of rods as they are placed.
+
+    rubbing: with friction and restitution; in_layers: a settled pile; E: Young's modulus, Pa; viscous: s,
+    viscosity of the rods over their stiffness; rolling: m, resistance to rolling and drilling with friction;
+    stations: intervals of an element.
     """
     width = WIDTH * (max(count, 50) / 50.0) ** (1.0 / 3.0)
     ends, widths = packed(count, seed) if in_layers else (lay_rods(count, width, seed), (width, width))
@@ -173,7 +180,7 @@ def heap(
 
 
 def relax(pile: Heap, steps: int, every: int = 5, factor: float = 0.9) -> Heap:
-    """After steps in which the velocities are reduced every now and then."""
+    """Take steps in which the velocities are multiplied by `factor` every few steps."""
     stepper, state = pile.stepper(), pile.state
     state = stepper.start(state)
     for k in range(0, steps, every):
@@ -184,7 +191,7 @@ def relax(pile: Heap, steps: int, every: int = 5, factor: float = 0.9) -> Heap:
 
 
 def missed_pairs(stepper: ContactStepper, state: State) -> tuple[int, float]:
-    """Pairs of segments of different rods that touch and are in no list, of all that there are, and the least distance, m."""
+    """Number of touching pairs of segments of different rods that are in no list, and the least distance, m."""
     contacts, parts = stepper.contacts, prepare_search(stepper.contacts).parts
     points, known = points_of(contacts, state.r, state.quat), stepper._list_of(state).ends[:, [0, 2]]
     listed = {tuple(pair) for pair in np.sort(known, axis=1).tolist()}
@@ -201,11 +208,11 @@ def missed_pairs(stepper: ContactStepper, state: State) -> tuple[int, float]:
 
 
 class Cost(NamedTuple):
-    """Of a step."""
+    """Cost of a step."""
 
-    pairs: float  # of segments in a list, a rod
-    blocks: int  # that couple rods in the last step
-    step: float  # s, all in all
+    pairs: float  # segment pairs in a list, for each rod
+    blocks: int  # matrix blocks that couple rods in the last step
+    step: float  # s, in total
     lists: float  # s, a list
     iterations: float  # of Newton
     memory: float  # MB, more at the end than after the first list
@@ -213,7 +220,7 @@ class Cost(NamedTuple):
 
 
 def cost(pile: Heap, steps: int = 20) -> tuple[Cost, State]:
-    """Of steps of a heap, and its state at the end."""
+    """Measure the cost of steps of a heap; return also its state at the end."""
     stepper = pile.stepper()
     state, _ = stepper.advance(pile.state, 0, 1)
     before, iterations, made, begun = _memory(), 0, 0, process_time()
@@ -232,7 +239,7 @@ def cost(pile: Heap, steps: int = 20) -> tuple[Cost, State]:
 
 
 class Split(NamedTuple):
-    """s, of the parts of an iteration: its equations, these with their matrix, the factors, a solution."""
+    """Times of the parts of an iteration, s: equations, equations with matrix, factors, one solution."""
 
     equations: float
     matrix: float
@@ -241,7 +248,7 @@ class Split(NamedTuple):
 
 
 def split(pile: Heap, state: State, times: int = 3) -> Split:
-    """The least of some times, where a step begins."""
+    """Least of some times at the start of a step."""
     stepper = pile.stepper()
     listed = stepper._list_of(state)
     inner = listed.stepper
@@ -271,14 +278,16 @@ def split(pile: Heap, state: State, times: int = 3) -> Split:
 
 
 def _memory() -> float:
-    """MB, the most so far."""
+    """Largest memory so far, MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
 
 
 def balance(
     steps: int, rubbing: bool, count: int = 20, elements: int = 4, E: float = SOFT
 ) -> tuple[float, float]:
-    """Largest change of energy and what was lost together, over the energy at the start, and the least loss of 100 steps, J."""
+    """Largest change of energy plus losses, relative to the initial energy, and the least loss of 100 steps,
+    J.
+    """
     pile = heap(count, elements, rubbing, E=E)
     stepper = pile.stepper()
     state = stepper.start(pile.state)
@@ -293,42 +302,42 @@ def balance(
 
 
 class Settling(NamedTuple):
-    """Of a heap that comes to rest by what it loses, up to some time."""
+    """State of a heap that comes to rest by its losses, at some time."""
 
     t: float  # s
     kinetic: float  # J
     speed: float  # m/s, root mean square of nodes
     lost: float  # J
-    change: float  # of energy and what was lost together, over what was lost
+    change: float  # change of energy plus losses, relative to the losses
     least: float  # J, lost in a step
-    holding: int  # bristles that hold in the last step
-    sliding: int  # those that slide
-    iterations: float  # of Newton, a step, since the line before
+    holding: int  # sticking bristles in the last step
+    sliding: int  # sliding bristles
+    iterations: float  # Newton iterations for each step since the line before
     most: int  # in one solve
     halvings: int
-    step: float  # s of the processor, since the line before
+    step: float  # processor time, s, since the line before
 
     @property
     def at_rest(self) -> bool:
-        """Of what was lost next to nothing is left to lose, and nothing slides."""
+        """True if almost none of the lost energy is left, and nothing slides."""
         return self.kinetic < RESTING * self.lost and self.sliding == 0
 
 
 class Course(NamedTuple):
-    """What a heap has done until now, from which it goes on."""
+    """Progress of a heap, from which a run is resumed."""
 
     state: State
     done: int  # steps
-    first: float  # J, its energy where it began
+    first: float  # J, its initial energy
     least: float = np.inf  # J, lost in a step
-    most: int = 0  # iterations of one solve
+    most: int = 0  # most iterations of one solve
     halvings: int = 0
     iterations: int = 0
-    seconds: float = 0.0  # of the processor
+    seconds: float = 0.0  # processor time, s
 
 
 def bristles(system: System, state: State) -> tuple[int, int]:
-    """How many bristles hold and how many slide."""
+    """Numbers of sticking and of sliding bristles."""
     rows = internal_variables(system).part(state.own, "bristle")
     rods = rows[rows[:, 0] > 0.0][:, 1 : 1 + OWN]
     settles = history_variable_counts(system.others) == OWN
@@ -341,7 +350,9 @@ def bristles(system: System, state: State) -> tuple[int, int]:
 def settling(
     pile: Heap, steps: int, every: int, file: Path | None = None
 ) -> Iterator[tuple[Course, Settling]]:
-    """Nothing but losses slows it; file: has a `Course` of each line, and is gone on from."""
+    """Yield the progress of a heap slowed by its losses only; file: stores the `Course` of each line, from
+    which a run is resumed.
+    """
     stepper = pile.stepper()
     state = stepper.start(pile.state)
     course = Course(state, 0, energies(pile.system, state).total)
@@ -355,7 +366,7 @@ def settling(
 
 
 def _advance(pile: Heap, stepper: ContactStepper, course: Course, every: int) -> tuple[Course, Settling]:
-    """Some steps further."""
+    """Take some more steps."""
     state, done, first, least, most, halvings, iterations, seconds = course
     begun, now = process_time(), 0
     for i in range(done, done + every):
@@ -377,7 +388,7 @@ def _advance(pile: Heap, stepper: ContactStepper, course: Course, every: int) ->
 
 
 def _save_course(course: Course, file: Path) -> None:
-    """In the place of what the file has."""
+    """Replace the content of the file."""
     fresh = file.with_suffix(".new.npz")
     np.savez(fresh, *course.state, np.array(course[1:], float))
     fresh.replace(file)
@@ -392,12 +403,12 @@ def _load_course(file: Path) -> Course:
 
 
 class Resting(NamedTuple):
-    """A heap at rest, and what it does in further steps."""
+    """A heap at rest, and its motion in further steps."""
 
-    coordination: float  # rods that touch a rod
-    deepest: float  # of the radii of two rods, by which they are in each other
-    missed_pairs: int  # pairs that touch and are in no list
-    moved: float  # m, the furthest that a node has gone
+    coordination: float  # touching rods for each rod
+    deepest: float  # contact depth relative to the radii of two rods
+    missed_pairs: int  # touching pairs that are in no list
+    moved: float  # m, the largest displacement of a node
     kinetic: float  # J, the most
     lost: float  # J
     iterations: float  # a step
@@ -405,7 +416,7 @@ class Resting(NamedTuple):
 
 
 def resting(pile: Heap, state: State, steps: int) -> Resting:
-    """From this state."""
+    """Take further steps from this state."""
     stepper = pile.stepper()
     state = begun = stepper.start(state)
     (lacking, least), pairs = missed_pairs(stepper, state), touching(stepper, state)
@@ -423,7 +434,7 @@ def resting(pile: Heap, state: State, steps: int) -> Resting:
 
 
 def touching(stepper: ContactStepper, state: State) -> int:
-    """Pairs of rods that touch."""
+    """Number of touching pairs of rods."""
     ends = stepper._list_of(state).ends
     apart = np.empty(len(ends))
     distances(points_of(stepper.contacts, state.r, state.quat), ends, apart)
@@ -433,7 +444,7 @@ def touching(stepper: ContactStepper, state: State) -> int:
 
 
 def _come_to_rest(count: int, arguments: argparse.Namespace) -> None:
-    """Print lines until it rests, and what it does then."""
+    """Print lines until the heap rests, and its motion afterwards."""
     pile = heap(
         count,
         arguments.elements,

@@ -1,4 +1,6 @@
-"""Ratios of rodsim's own kernels, measured side by side in one run: no absolute time means anything on a shared machine."""
+"""Ratios of rodsim's kernels, measured side by side in one run: absolute times mean nothing on a shared
+machine.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +29,16 @@ def iterations(system, numbering, state, work, h, n):
     for _ in range(n):
         assemble(system, numbering, state, work, h, True)
         factor(numbering, work)
-        work.rhs[:] = 0.0  # stay where the step begins
+        work.rhs[:] = 0.0  # stay at the start of the step
         solve(numbering, work)
         correct(system, numbering, work)
         move(system, state, work)
 
 
 def ratios(quick: bool = False) -> Iterator[tuple[str, float, str]]:
-    """(what, value, goal): Newton iterations over LAPACK's band solver, and how the time of a step grows."""
+    """Rows (what, value, goal): Newton iterations over LAPACK's band solver, and the growth of the time of a
+    step.
+    """
     rod, chain = build(CASES["B1"], 1000), build(CASES["B3-500"], 500)
     for name, built in (("free rod of 1000 elements", rod), ("chain of 500 bars", chain)):
         full, mean = _newton_over_dgbsv(built)
@@ -69,7 +73,7 @@ def _newton_over_dgbsv(built: Built) -> tuple[float, float]:
     buffer, x = matrix.copy(order="F"), rhs.copy()
     lapack = np.inf
     for _ in range(15):
-        buffer[:], x[:] = matrix, rhs  # not on the clock; leaves the matrix in the cache
+        buffer[:], x[:] = matrix, rhs  # not timed; leaves the matrix in the cache
         begin = perf_counter()
         dgbsv(band, band, buffer, x, overwrite_ab=True, overwrite_b=True)
         lapack = min(lapack, perf_counter() - begin)

@@ -1,22 +1,24 @@
-"""Loose overhand knots: their pull and what presses their strands together, in the limit of the published law.
+"""Loose overhand knots: their pull and the contact force of their strands, in the limit of the published law.
 
     python -m benchmarks.knots
 
-Of a rod of the radius h with the bending stiffness B, whose loop has the radius R across from the braid and pulls with T,
+For a rod of radius h and bending stiffness B, whose loop has the radius R opposite the braid and is pulled by T,
 with epsilon = (h/R)^(1/2):
 
     T = B/(2 R^2) (1 + 4 a/pi epsilon + O(epsilon^2)),    P = sigma B/(h^(1/2) R^(3/2)) (1 + O(epsilon))      (1)
 
-The braid is long against h and short against R: half the distance of its strands, a complex number D(S) in units of h, at the
-arc S in units of (h R)^(1/2), is that of least bending
+The braid is long compared with h and short compared with R. Half the distance of its strands is a complex
+number D(S) in units of h, at the arc length S in units of (h R)^(1/2). It minimises the bending energy
 
     1/2 integral |D''|^2 dS,   |D| >= 1,   D'' -> -1/2, 1/2 at both ends,   three half turns                  (2)
 
-sigma is the integral of its contact force |D''''|; a is from D -> S^2/4 - a S + ..: the strands leave the braid across each
-other, inclined by a epsilon. The loop between is a circle but for the angle 2 a epsilon that it turns further, for which
-it takes the tension 2 a/pi epsilon B/R^2, by its closure; n . t + B kappa^2/2, the same all along, gives (1).
-Sources: Audoly, Clauvelin, Neukirch, Phys. Rev. Lett. 99, 164301, 2007, for T at epsilon = 0 and sigma = 0.492, the factor of
-mu in T; a and the term with it follow as above.
+sigma is the integral of its contact force |D''''|; a follows from D -> S^2/4 - a S + ..: the strands leave the
+braid crossed, inclined by a epsilon. The loop is a circle except for the angle 2 a epsilon of additional
+rotation, for which its closure needs the tension 2 a/pi epsilon B/R^2; n . t + B kappa^2/2, which is constant
+along the rod, gives (1).
+
+Sources: Audoly, Clauvelin, Neukirch, Phys. Rev. Lett. 99, 164301, 2007, for T at epsilon = 0 and sigma = 0.492,
+the factor of mu in T; a and its term follow as above.
 """
 
 from __future__ import annotations
@@ -46,7 +48,9 @@ class Braid(NamedTuple):
 
 
 def braid(n: int = 600, length: float = 12.0, stiffest: float = 1e4) -> Braid:
-    """The solution of (2) on n intervals from -length to length, by Newton's method with springs that push outwards."""
+    """The solution of (2) on n intervals from -length to length, by Newton's method with penalty springs that
+    push outwards.
+    """
     S, m = np.linspace(-length, length, n + 1), n + 1
     d = S[1] - S[0]
     second = sparse.diags_array([1.0, -2.0, 1.0], offsets=[0, 1, 2], shape=(m - 2, m)) / d**2
@@ -97,15 +101,16 @@ def braid(n: int = 600, length: float = 12.0, stiffest: float = 1e4) -> Braid:
 
 
 def knot(curve: CubicSpline, radius: float, per: float, strand: float = 5.0) -> Model:
-    """A knot of a rod along a curve of its arc (m), of which only the strands touch, with `per` elements on (h R)^(1/2).
+    r"""A knot of a rod along a curve over its arc length (m), of which only the strands touch, with `per`
+    elements on (h R)^(1/2).
 
-    radius: h of its section, m, of the same B whatever it is. The middle of the loop stays in the plane of symmetry: without
-    friction nothing else would keep a knot from going along the rod, and round it.
+    radius: h of its section, m, with the same B for any radius. The middle of the loop stays in the plane of
+    symmetry: without friction nothing else would prevent the knot from moving along the rod and around it.
     """
     made, length = Model("loose knot"), curve.x[-1]
     E = (
         4.0 * B / (np.pi * radius**4)
-    )  # with the radius all but B changes: shear counts, else, in a braid short against it
+    )  # all but B changes with the radius: otherwise shear would matter in a braid short compared with it
     section = Section.circular(radius, replace(RUBBER, E=E))
     aside = np.linspace(0.1, 0.45, 4000) * length
     crossing = aside[np.linalg.norm(curve(length / 2 - aside) - curve(length / 2 + aside), axis=1).argmin()]
@@ -135,7 +140,7 @@ def knot(curve: CubicSpline, radius: float, per: float, strand: float = 5.0) -> 
 
 
 def along(points: Floats, arc: Floats | None = None) -> CubicSpline:
-    """Of the arc, m."""
+    """Curve through points as a function of arc length, m."""
     if arc is None:
         arc = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1)))
     return CubicSpline(arc, points)
@@ -153,7 +158,7 @@ def curve_of(statics: Equilibrium) -> CubicSpline:
 class Loose(NamedTuple):
     epsilon: float
     pull: float  # T over B/(2 R^2)
-    inside: float  # the same of n . t + B kappa^2/2 across from the braid
+    inside: float  # n . t + B kappa^2/2 opposite the braid, over the same
     sigma: float  # P over B/(h^(1/2) R^(3/2)), with the R whose circle pulls with T
 
 
@@ -169,7 +174,9 @@ def measured(statics: Equilibrium, radius: float) -> Loose:
 
 
 def loose(count: int = 7, per: float = 8.0, first: float = 40.0) -> list[Loose]:
-    """Knots each of a rod thinner than that before, of the same B; it begins with the shape found for that."""
+    """Measure knots of rods, each thinner than the one before, of the same B; each starts with the shape
+    found for the one before.
+    """
     curve, out = along(path(first * RADIUS, tail=7.0)), []
     for k in range(-1, count):
         radius = RADIUS * THINNER ** max(k, 0)
@@ -180,7 +187,7 @@ def loose(count: int = 7, per: float = 8.0, first: float = 40.0) -> list[Loose]:
 
 
 def limit(x: Floats, y: Floats) -> float:
-    """At x = 0, by a parabola."""
+    """Extrapolate to x = 0 by a parabola."""
     return float(np.polyfit(x, y, 2)[-1])
 
 

@@ -1,8 +1,10 @@
-"""`python -m benchmarks.mass_distributions`: what the translational mass of rods does to the error in space.
+r"""Measure the effect of the translational mass of rods on the error in space: `python -m
+benchmarks.mass_distributions`.
 
 Nine rods move with lumped, mean and consistent masses on 10, 20 and 40 elements. The error is that in space
-alone: against 320 elements with the same step, the largest distance of six points from their places, over
-the length of the rod, as the root of its mean square over all outputs: one instant can be lucky.
+alone, against 320 elements with the same step: the largest distance of six points from their reference,
+relative to the length of the rod. The table has its root mean square over all outputs, since one instant can
+be lucky.
 """
 
 from __future__ import annotations
@@ -34,15 +36,19 @@ class MassCase:
     """A rod named "rod" that moves, its end of time and its step (s)."""
 
     title: str
-    model: Callable[..., Model]  # of a number of elements, a mass and, if it is not `se3`, an element
+    model: Callable[
+        ..., Model
+    ]  # function of a number of elements, a mass and optionally an element other than `se3`
     t_end: float
     h: float
 
 
 def _blade(force: float) -> Callable[..., Model]:
-    """A clamped blade, twisted by 0.4 rad, whose bending and torsion are coupled; a force swings at its tip.
+    r"""A clamped blade, twisted by 0.4 rad, with bending-torsion coupling; an oscillating force acts at its
+    tip.
 
-    The stiffness is that of the composite beam of Wang, Sprague and Jonkman (2017)."""
+    The stiffness is that of the composite beam of Wang, Sprague and Jonkman (2017).
+    """
     return lambda n, mass, element=SE3: _swung_blade(n, mass, element, force)
 
 
@@ -62,7 +68,7 @@ def _swung_blade(n: int, mass: str, element: str, force: float) -> Model:
 
 
 def _cable(n: int, mass: str, element: str = SE3) -> Model:
-    """Half a circle between two hooks, straight without stress, let go with a push to the side."""
+    """Half a circle between two hooks, straight without stress, released with a velocity to the side."""
     section = Section.circular(0.003, Material(E=1e7, nu=0.3, density=1000.0))
     radius = 1 / np.pi
     model = Model("cable", gravity=(0, 0, -9.81))
@@ -109,7 +115,7 @@ def _carrier(n: int, mass: str, element: str = SE3) -> Model:
 
 
 def _ring(n: int, mass: str, element: str = SE3) -> Model:
-    """A free ring of rubber, struck so that it becomes an ellipse, bends out of its plane and turns."""
+    """A free rubber ring with an initial velocity: it becomes an ellipse, bends out of its plane and rotates."""
     section = Section.circular(0.03, Material(E=2e6, nu=0.45, density=1100.0))
 
     def velocity(s: float) -> tuple[float, float, float]:
@@ -125,7 +131,7 @@ def _ring(n: int, mass: str, element: str = SE3) -> Model:
 
 
 def _tumbler(n: int, mass: str, element: str = SE3) -> Model:
-    """A free straight rod that hardly bends, struck at one end."""
+    """A free straight rod that hardly bends, with an impulse at one end."""
     section = Section.circular(0.02, Material(E=1e9, nu=0.3, density=1000.0))
     model = Model("tumbler")
     rod = model.add_rod("rod", [(-0.5, 0, 0), (0.5, 0, 0)], section, n, mass=mass, element=element)
@@ -148,7 +154,7 @@ CASES = {
 
 
 def positions_of(case: MassCase, n_elements: int, mass: str) -> Floats:
-    """Positions (outputs, points, 3) of the points measured."""
+    """Positions (outputs, points, 3) of the measured points."""
     steps = round(case.t_end / case.h)
     every = max(1, steps // _OUTPUTS)
     rod = simulate(case.model(n_elements, mass), case.t_end, case.h, output_every=every, progress=False).rod(
@@ -158,7 +164,7 @@ def positions_of(case: MassCase, n_elements: int, mass: str) -> Floats:
 
 
 def error(positions: Floats, exact: Floats, length: float) -> float:
-    """See the top of the module."""
+    """Root mean square over the outputs of the largest relative distance of the points (see the module)."""
     away = np.linalg.norm(positions - exact, axis=2).max(axis=1)
     return float(np.sqrt(np.mean(away[1:] ** 2)) / length)
 

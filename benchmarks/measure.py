@@ -1,6 +1,6 @@
-"""All runs of one case: warm-up, interleaved repeats, medians.
+r"""All runs of one case: warm-up, interleaved repeats, medians.
 
-A user changes a number between two calls; so does every call that is measured, by far less than the errors that are compared.
+A user changes a number between two calls; so does every measured call, by far less than the compared errors.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _CALLS = count(1)
 
 
 def vary(case: Case, relative: float) -> Case:
-    """Return `case` with one of its numbers changed by this part of itself.
+    r"""Return `case` with one of its numbers changed by a relative amount.
 
-    The density of bodies (it leaves a motion under gravity as it is), the mass of a mechanism's first body, else the axial
-    stiffness of the rods.
+    The density of bodies (which does not change a motion under gravity), the mass of a mechanism's first
+    body, otherwise the axial stiffness of the rods.
     """
     factor = 1.0 + relative
     if isinstance(case, ChainCase | TopCase):
@@ -58,12 +58,13 @@ class _Task:
 def measure(
     case: Case, only: Sequence[str] | None, repeats: int, quick: bool
 ) -> tuple[list[Measurement], list[str]]:
-    """The runs of every program installed, with their median times, and remarks on what failed or is missing.
+    r"""Return the runs of every installed program with their median times, and remarks on failures or missing
+    programs.
 
-    The repeats go round all programs in turn, so that a slow spell of the machine hits everybody alike.
+    The repeats go round all programs in turn, so that a slow period of the machine affects all alike.
     """
     tasks, remarks = _tasks(case, only, quick)
-    warm: set[str] = set()  # programs with their options, as these may compile code of their own
+    warm: set[str] = set()  # programs with their options, as these may compile additional code
     for _ in range(repeats):
         for task in tasks:
             if task.broken:
@@ -82,7 +83,7 @@ def measure(
 
 
 def _median(measured: list[Measurement]) -> Measurement:
-    """The first of them with the median times of all."""
+    """The first measurement, with the median times of all."""
     times = {of: median(getattr(m, of) for m in measured) for of in ("wall_s", "whole_s")}
     return replace(measured[0], **times)
 

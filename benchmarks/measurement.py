@@ -1,4 +1,4 @@
-"""What one run of one program yields."""
+"""Data of one run of one program."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Measurement:
-    """One run: `wall_s` is the time loop or the solver alone, after warm-up, `whole_s` the call of a user: the model, its set-up,
-    the run. Errors are relative, see `cases`.
+    r"""One run.
+
+    `wall_s` is the time loop or the solver alone, after warm-up; `whole_s` is the call of a user: the model,
+    its set-up, the run. Errors are relative, see `cases`.
     """
 
     program: str
     case: str
     resolution: int  # elements, or bars
-    h: float  # s; the step as asked for
+    h: float  # s; the requested step
     steps: int
     wall_s: float
     error: float
@@ -23,5 +25,5 @@ class Measurement:
 
     @property
     def us_per_step(self) -> float:
-        """Wall time a step, microseconds."""
+        """Wall time of a step, microseconds."""
         return 1e6 * self.wall_s / self.steps

@@ -1,8 +1,9 @@
-"""Rigid test models of Exudyn, from the parameters in its repository, with their refined or exact end places.
+r"""Rigid test models of Exudyn with the parameters of its repository, and their refined or exact end
+positions.
 
-`reached` is exact for the two pendulums and the four-bar (one degree of freedom, integrated to 1e-13) and computed in
-minimal coordinates to 1e-11 for the governor and Bricard's mechanism; that of the others is where rodsim's sixth-order
-steps and Exudyn's smallest meet (`floor`).
+`reached` is exact for the two pendulums and the four-bar (one degree of freedom, integrated to 1e-13). It is
+computed in minimal coordinates to 1e-11 for the governor and Bricard's mechanism. That of the others is the
+common limit of rodsim's sixth-order steps and Exudyn's smallest (`floor`).
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def _heavy_top() -> Mechanism:
 
 def _four_bars() -> Mechanism:
     """Two parallelograms side by side; all bars collinear at every quarter turn."""
-    inertia = (1e-3, 1.0 / 12.0, 1.0 / 12.0)  # about its own axis no bar turns
+    inertia = (1e-3, 1.0 / 12.0, 1.0 / 12.0)  # no bar rotates about its axis
     upright = (_HALF, 0.0, 0.0, _HALF)
     rockers = tuple(
         RigidBody(
@@ -95,10 +96,10 @@ def _four_bars() -> Mechanism:
 
 
 def _governor() -> Mechanism:
-    """Shaft, slider, two arms with a point mass each; the stiff damped springs go from arm to slider."""
+    """Shaft, slider, two arms with a point mass each; stiff damped springs connect the arms with the slider."""
     rate, slope, rod_mass, ball = 2.0 * pi, pi / 6.0, 0.3, 5.0
     mass = rod_mass + ball
-    reach = (0.5 * rod_mass + ball) / mass  # of the centre of mass from the hinge
+    reach = (0.5 * rod_mass + ball) / mass  # distance of the centre of mass from the hinge
     along, across, _ = _box(rod_mass, 1.0, 0.01, 0.01)
     across += rod_mass * (reach - 0.5) ** 2 + ball * (1.0 - reach) ** 2
     shaft = RigidBody("shaft", 0.3, _box(0.3, 0.01, 0.01, 1.0), (0.0, 0.0, 0.5), omega=(0.0, 0.0, rate))
@@ -217,7 +218,7 @@ def _slider_crank() -> Mechanism:
 
 
 def _bricard() -> Mechanism:
-    """Five bars and the ground, six revolutes: one constraint too many, one freedom."""
+    """Five bars and the ground, six revolutes: one redundant constraint, one degree of freedom."""
     points = np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)], dtype=float)
     axes = ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)) * 2
     turns = ((1.0, 0.0, 0.0, 0.0), (_HALF, 0.0, 0.0, -_HALF), (_HALF, 0.0, -_HALF, 0.0))

@@ -1,6 +1,7 @@
-"""Rigid mechanisms as data, in one place for every program: bodies, joints, springs, and a point whose place counts.
+r"""Rigid mechanisms as data, shared by all programs: bodies, joints, springs, and a watched point.
 
-Units are SI. Quaternions are (w, x, y, z); a body's place is that of its centre of mass, its principal axes are its axes.
+Units are SI. Quaternions are (w, x, y, z); the position of a body is that of its centre of mass, its axes are
+its principal axes.
 """
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ class Spring:
 
 @dataclass(frozen=True)
 class Mechanism:
-    """Bodies and what holds them; the error is the distance of a point of a body from `reached` at `t_end`."""
+    """Bodies with joints and springs; the error is the distance of a point of a body from `reached` at
+    `t_end`.
+    """
 
     name: str
     title: str
@@ -68,13 +71,13 @@ class Mechanism:
     gravity: Triple
     t_end: float
     watched: str  # body
-    reached: Triple  # where its watched point is at t_end
-    scale: float  # m, what the error is measured against
+    reached: Triple  # position of the watched point at t_end
+    scale: float  # m, length to which the error is relative
     floor: float
-    point: Triple = (0.0, 0.0, 0.0)  # of the watched body, its axes, from the centre of mass
+    point: Triple = (0.0, 0.0, 0.0)  # m, from the centre of mass in the axes of the watched body
     springs: tuple[Spring, ...] = ()
     planar: bool = False  # moves in the plane z = 0 about z: programs with planar bodies may use them
-    redundant: bool = False  # its joints repeat each other
+    redundant: bool = False  # its joints are redundant
     radius: float | None = None  # spectral radius of Exudyn's generalised alpha; None: its trapezoidal rule
 
     def body(self, name: str) -> RigidBody:
@@ -82,11 +85,13 @@ class Mechanism:
         return next(b for b in self.bodies if b.name == name)
 
     def error(self, r: Floats) -> float:
-        """Distance of the watched point, found at `r`, from where it is, over `scale`."""
+        """Distance of the watched point at `r` from its reference, over `scale`."""
         return float(np.linalg.norm(r - np.array(self.reached))) / self.scale
 
     def energy(self, r: Floats, v: Floats, Omega: Floats, elongation: Floats) -> float:
-        """Kinetic, potential and elastic energy, J: rows are bodies (springs); `Omega` in the axes of the body."""
+        """Kinetic, potential and elastic energy, J; rows are bodies (springs); `Omega` in the axes of the
+        body.
+        """
         mass = np.array([b.mass for b in self.bodies])
         inertia = np.array([b.inertia for b in self.bodies])
         kinetic = 0.5 * float(mass @ np.sum(v * v, axis=1)) + 0.5 * float(np.sum(inertia * Omega**2))

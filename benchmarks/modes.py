@@ -1,4 +1,4 @@
-"""Tables of docs/evidence/modes.md: frequencies of beams against exact ones, the element's order, and what modes cost.
+"""Tables of docs/evidence/modes.md: frequencies of beams compared with exact ones, element order, cost of modes.
 
 python -m benchmarks.modes
 """
@@ -121,14 +121,14 @@ def steel(thickness: float, theory: str = "Timoshenko") -> Section:
 
 
 def section_of(beam: Benchmark) -> Section:
-    """Of a benchmark."""
+    """Section of a benchmark."""
     return Section.from_stiffness(
         EA=1e6, GA=beam.GA, GJ=beam.EI, EI=beam.EI, mass_per_length=beam.mass, inertia_per_length=beam.inertia
     )
 
 
 def beam_model(section: Section, ends: str, element: str, mass: str, n: int, length: float = 1.0) -> Model:
-    """A straight rod; ends: of C (clamped), P (pinned), F (free)."""
+    """A straight rod; ends: two of C (clamped), P (pinned), F (free)."""
     model = Model("beam")
     rod = model.add_rod("rod", [(0, 0, 0), (length, 0, 0)], section, n, element=element, mass=mass)
     for name, anchor, end in (("start", rod.start, ends[0]), ("end", rod.end, ends[1])):
@@ -167,7 +167,7 @@ def order(element: str, mass: str, numbers: tuple[int, ...], ends: str = "CF", m
 
 
 def cost(n: int, count: int = 10) -> tuple[float, float, Linearised]:
-    """Seconds to linearise a clamped rod of n elements, and to find its modes from the start."""
+    """Seconds to linearise a clamped rod of n elements, and to compute its modes from scratch."""
     built = beam_model(steel(0.1), "CF", "se3", "mean", n).build()
     begin = time.perf_counter()
     lin = linearise(built)
@@ -191,7 +191,7 @@ WRIGHT = {
 
 
 def turning_modes(speed: float, hub: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    """Flap and lag frequencies of a slender blade of unit length, mass and stiffness that turns about z."""
+    """Flap and lag frequencies of a slender blade of unit length, mass and stiffness that rotates about z."""
     section = Section.from_stiffness(
         EA=1e8, GA=1e8, GJ=1.0, EI=1.0, mass_per_length=1.0, inertia_per_length=1e-9
     )

@@ -1,7 +1,8 @@
-"""`python -m benchmarks.multisymplectic_boxes`: which multisymplectic boxes hold a rod by which ends, and how well:
-docs/theory/rod_pde.md.
+r"""Test which multisymplectic box schemes work with which boundary conditions of a rod, and how accurately:
+`python -m benchmarks.multisymplectic_boxes` (docs/theory/rod_pde.md).
 
-A soft rod of length 1 with waves of stretch, shear, bending and twist that need about one time unit from end to end.
+A soft rod of length 1 with waves of stretch, shear, bending and twist that need about one time unit from end
+to end.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from rigid.errors import ConvergenceError
 Floats = NDArray[np.float64]
 
 ROD = material(1.0, [0.08, 0.05, 0.05], [4.0, 3.0, 3.0], [0.3, 0.4, 0.4], 0.06)
-SPIN = np.array([0.5, 0.8, -1.0])  # rad/s, of the flight
+SPIN = np.array([0.5, 0.8, -1.0])  # rad/s, rotation of the flight
 
 SCHEMES: dict[str, Callable[[Grid], Any]] = {
     "Preissmann, middle": lambda g: PreissmannBox(g, MIDDLE, singular=True),
@@ -87,13 +88,13 @@ def bent(n: int, ends: tuple[str, str], angle: float = 0.6) -> Grid:
 
 
 def flight_velocity(s: Floats) -> tuple[Floats, Floats]:
-    """v and omega (..., 3) of a straight rod let go, such that its ends stay without force and moment at first."""
+    """v and omega (..., 3) of a released straight rod whose ends are initially free of force and moment."""
     c, e = np.cos(np.pi * s), np.sin(np.pi * s) / np.pi
     return np.stack([0.3 * c, SPIN[2] * e, -SPIN[1] * e], -1), c[..., None] * SPIN
 
 
 def flight(n: int) -> Grid:
-    """A free rod, straight at first, that stretches, bends and twists in flight."""
+    """A free rod, initially straight, that stretches, bends and twists in flight."""
     s = np.linspace(0.0, 1.0, n + 1)
     v, w = flight_velocity(s)
     q = np.tile([1.0, 0, 0, 0], (n + 1, 1))
@@ -108,7 +109,7 @@ def flown(name: str, n: int, t_end: float = 0.4, per_element: int = 2) -> tuple[
 
 
 def by_em(n: int, integrator: str = "em4", t_end: float = 0.4) -> Any:
-    """The rod of the same flight by rodsim's own element and integrator, 2 n steps, all of them kept."""
+    """The rod of the same flight by rodsim's element and integrator, 2 n steps, all of them stored."""
     from rodsim.components.sections import Section
     from rodsim.model import Model
     from rodsim.simulation import simulate
@@ -135,7 +136,7 @@ def by_em(n: int, integrator: str = "em4", t_end: float = 0.4) -> Any:
 def first_step(
     name: str, make: Callable[..., Grid], n: int, ends: tuple[str, str], h: float
 ) -> tuple[Any, CompletedStep]:
-    """A scheme and its step from the start; the guess in place of a solution where there is none."""
+    """A scheme and its first step; the initial guess if there is no solution."""
     scheme = SCHEMES[name](make(n, ends))
     start = scheme.start()
     try:
@@ -167,7 +168,9 @@ def law_norms(name: str, n: int) -> Floats:
 def steps_until_failure(
     name: str, ends: tuple[str, str], n: int = 9, h: float = 0.02, steps: int = 400
 ) -> tuple[int, float]:
-    """Steps until Newton's method fails (all: it does not), and the largest multiplier of the last over that of the first."""
+    """Number of steps until Newton's method fails (all steps if it does not), and the ratio of the largest
+    multiplier of the last step to that of the first.
+    """
     scheme = SCHEMES[name](bent(n, ends))
     state, first, last = scheme.start(), 0.0, 0.0
     for k in range(steps):
@@ -181,7 +184,7 @@ def steps_until_failure(
 
 
 def main() -> None:
-    """All tables."""
+    """Print all tables."""
     h = 0.02
     print("ends | scheme | deficiency straight, bent | least | radius, -1, growing | two-form")
     for label, ends in ENDS.items():

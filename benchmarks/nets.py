@@ -1,8 +1,11 @@
-"""Nets of welded rods, their edges clamped, that sag: time of a step by the number of threads that work on it.
+r"""Measure a step of sagging nets of welded rods with clamped edges by the number of threads.
 
-python -m benchmarks.nets [--rods 20] [--elements 6] [--threads 1 2] [--steps 2] [--rounds 8]: of rods each way, and of elements
-between two crossings: 5040 elements and 400 crossings. The least of interleaved rounds: by the clock, in processor time, and in
-that of the first thread, which has all that is not shared: where other work wants the cores only this says what two would gain.
+python -m benchmarks.nets [--rods 20] [--elements 6] [--threads 1 2] [--steps 2] [--rounds 8]
+
+`--rods` is the number of rods in each direction, `--elements` that of elements between two crossings: 5040
+elements and 400 crossings by default. The least of interleaved rounds counts: wall time, processor time, and
+processor time of the first thread, which includes all serial parts. On a busy machine only the last one shows
+the gain of two threads.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ SECTION = Section.circular(0.02, Material(E=1e9, nu=0.3, density=1000.0))
 
 
 def net(rods: int, elements: int) -> Model:
-    """Rods 1 m apart."""
+    """Net of rods at a distance of 1 m."""
     model, n, size = Model("net", gravity=(0.0, 0.0, -9.81)), (rods + 1) * elements, float(rods + 1)
     for k in range(rods):
         for name, ends in (
@@ -41,7 +44,7 @@ Times = tuple[float, float, float]  # by the clock, processor time, that of the 
 
 
 def times(rods: int, elements: int, threads: list[int], steps: int, rounds: int) -> dict[int, Times]:
-    """By threads, ms a step."""
+    """Times of a step by number of threads, ms."""
     built = net(rods, elements).build()
     steppers = {n: Stepper(built.system, H, load_values=built.load_values, threads=n) for n in threads}
     states = {n: stepper.advance(stepper.start(built.state), 0, 1)[0] for n, stepper in steppers.items()}
@@ -57,7 +60,7 @@ def times(rods: int, elements: int, threads: list[int], steps: int, rounds: int)
 
 
 def main() -> None:
-    """The table."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rods", type=int, default=20)
     parser.add_argument("--elements", type=int, default=6)

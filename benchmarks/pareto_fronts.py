@@ -12,9 +12,9 @@ from benchmarks.measurement import Measurement
 
 @dataclass(frozen=True)
 class TimeAtError:
-    """Time a program needs for an error, s.
+    r"""Time that a program needs for an error, s.
 
-    `bound`: its cheapest run is better than that error, so the time is an upper bound.
+    `bound`: its cheapest run is more accurate than that error, so the time is an upper bound.
     """
 
     wall_s: float
@@ -22,7 +22,7 @@ class TimeAtError:
 
 
 def front(runs: Iterable[Measurement]) -> list[Measurement]:
-    """The runs that no other beats in both error and time, by falling error; diverged runs are left out."""
+    """Runs that no other run beats in both error and time, by decreasing error; diverged runs are excluded."""
     usable = sorted((m for m in runs if isfinite(m.error) and m.error < 1.0), key=lambda m: m.wall_s)
     best: list[Measurement] = []
     for m in usable:
@@ -32,9 +32,9 @@ def front(runs: Iterable[Measurement]) -> list[Measurement]:
 
 
 def time_at_error(runs: list[Measurement], error: float) -> TimeAtError | None:
-    """Time for `error`, by interpolation of log(time) in log(error) along a `front`.
+    r"""Time for `error`, by interpolation of log(time) in log(error) along a `front`.
 
-    None where no run is that good: nothing is extrapolated towards smaller errors.
+    None if no run is that accurate: nothing is extrapolated towards smaller errors.
     """
     if not runs or error < runs[-1].error:
         return None

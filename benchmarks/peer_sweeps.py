@@ -1,4 +1,4 @@
-"""Runs of the peers' own models; the steps of Exudyn's mechanisms include those of its own files (`own`)."""
+"""Runs of the peers' models; the steps of Exudyn's mechanisms include those of its files (`in_own_file`)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _mechanism(
     in_own_file: int,
     further: tuple[int, ...],
 ) -> dict[str, list[Run]]:
-    """Numbers of steps of `em` and its compositions, of Exudyn in its own file, and more of Exudyn."""
+    """Numbers of steps of `em` and its compositions, of Exudyn in its own file, and further ones of Exudyn."""
     mine = _steps(n, t_end, em) + _steps(n, t_end, em4, 4) + _steps(n, t_end, em6, 6)
     return {"rodsim": mine, "Exudyn": _steps(n, t_end, (in_own_file, *further))}
 
@@ -33,7 +33,7 @@ def _meshes(element: str, *meshes: int, h: float = 1.0) -> list[Run]:
 def _rests(
     rodsim: tuple[int, ...], fine: tuple[int, ...], exudyn: tuple[int, ...], h: float
 ) -> dict[str, list[Run]]:
-    """Meshes of the usual element and of that of order 4; Exudyn's with the load steps that are its fastest."""
+    """Meshes of the default element and of that of order 4; Exudyn's with its fastest load steps."""
     mine = _meshes("se3", *rodsim) + _meshes("relative(4)", *fine)
     return {"rodsim": mine, "Exudyn": _meshes("se3", *exudyn, h=h)}
 
@@ -77,7 +77,7 @@ PEER_SWEEPS: dict[str, dict[str, list[Run]]] = {
         ],
     },
     "EX-eigenmodes": {
-        # by the mass that is best for each, and Exudyn by the solver that is faster on each mesh
+        # each with its best mass, and Exudyn with the faster solver on each mesh
         "rodsim": [
             *[(n, 1.0, {"mass": "lumped"}) for n in (6, 8, 10, 16)],
             *[(n, 1.0, {"mass": "lumped", "element": "lagrange(4)"}) for n in (8, 12, 16, 20)],

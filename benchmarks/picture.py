@@ -1,7 +1,8 @@
-"""Errors of all programs over their time, one panel a case: `python -m benchmarks.run --picture FILE`.
+r"""Plot errors of all programs over their time, one panel for each case: `python -m benchmarks.run --picture
+FILE`.
 
-From a record that `--json` wrote: `python -m benchmarks.picture RECORD [RECORD ...] -o FILE`; of a case that stands in several
-records the last counts.
+From a record written by `--json`: `python -m benchmarks.picture RECORD [RECORD ...] -o FILE`; if a case is in
+several records, the last one is used.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ MARKERS = "osD^v"
 
 
 def draw(runs: Sequence[Measurement], path: Path | str) -> Path:
-    """Write the picture (.png, .pdf, .svg) of all cases that more than one program ran.
+    r"""Write the picture (.png, .pdf, .svg) of all cases with runs of several programs.
 
-    Raises ValueError where there is none.
+    Raises ValueError if there is none.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -69,7 +70,7 @@ def draw(runs: Sequence[Measurement], path: Path | str) -> Path:
 
 
 def _families(runs: Iterable[Measurement], case: str) -> dict[str, None]:
-    """The programs that have a run of it with an error."""
+    """Programs that have a run of the case with an error."""
     return dict.fromkeys(family(m) for m in runs if m.case == case and front([m]))
 
 
@@ -84,7 +85,7 @@ def _panel(ax: Axes, name: str, runs: Sequence[Measurement], looks: dict[str, di
         for best, line in ((of_loop, "-"), (of_call, ":")):
             where = [m.wall_s for m in best], [m.error for m in best]
             ax.loglog(*where, linestyle=line, linewidth=1.2, markersize=size, **looks[program])
-    ax.xaxis.set_minor_formatter("")  # of less than a decade their labels would cover each other
+    ax.xaxis.set_minor_formatter("")  # for less than a decade their labels would overlap
     title = CASES[name].title
     title = (title.partition(": ")[2] or title).split(",")[0]  # without the name of a peer's file
     ax.set_title(fill(title, 36), fontsize="medium")
@@ -93,7 +94,7 @@ def _panel(ax: Axes, name: str, runs: Sequence[Measurement], looks: dict[str, di
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The command line: 0, or 2 on a wrong argument."""
+    """Run the command line; return 0, or 2 on a wrong argument."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.picture", description=__doc__)
     parser.add_argument("record", nargs="+", type=Path, help="what `benchmarks.run --json` wrote")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the picture")

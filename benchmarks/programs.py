@@ -1,4 +1,4 @@
-"""The programs that can be measured: where their cases are coded and which package they need."""
+"""Programs that can be measured, the modules of their cases and the package that they need."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ Runner = Callable[..., Measurement]
 
 @dataclass(frozen=True)
 class Program:
-    """One program; `modules` names for the kinds of cases that it can do the module whose `run` does them."""
+    """One program; `modules` maps each supported kind of case to the module whose `run` computes it."""
 
     name: str
     package: str
     modules: Mapping[type, str] = field(default_factory=dict)
 
     def runner(self, case: Case, module: str | None = None) -> Runner:
-        """`run` for this kind of case, or that of another `module`."""
+        """Return `run` for this kind of case, or that of another `module`."""
         run: Runner = importlib.import_module(module or self.modules[type(case)]).run
         return run
 
     def version(self) -> str | None:
-        """The installed version, None where it is not installed."""
+        """Return the installed version, or None if it is not installed."""
         try:
             return importlib.metadata.version(self.package)
         except importlib.metadata.PackageNotFoundError:

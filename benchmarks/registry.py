@@ -1,4 +1,4 @@
-"""All cases by name: rodsim's own B1 to B4, then test models and examples of the peers (EX-..., PE-...)."""
+"""All cases by name: B1 to B4 of rodsim, then test models and examples of the peers (EX-..., PE-...)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables that `benchmarks.run` prints."""
+"""Tables printed by `benchmarks.run`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from benchmarks.registry import Case
 
 
 def kernels(rows: Iterable[tuple[str, float, str]]) -> None:
-    """Rodsim's own ratios, one a line: what, value, goal."""
+    """Print rodsim's ratios, one a line: what, value, goal."""
     print("\nrodsim alone")
     for what, value, goal in rows:
         print(f"  {what:<72} {value:>9.3g}   {goal}")
 
 
 def head(versions: dict[str, str | None]) -> None:
-    """Versions of the programs; how to read what follows."""
+    """Print versions of the programs, and how to read the tables."""
     installed = ", ".join(f"{name} {version}" for name, version in versions.items() if version is not None)
     print(f"{installed}; Python {platform.python_version()}, one thread")
     print("time: the time loop after warm-up; whole: the call of a user, with the model and its set-up")
@@ -29,7 +29,9 @@ def head(versions: dict[str, str | None]) -> None:
 
 
 def table(case: Case, runs: list[Measurement], remarks: list[str]) -> None:
-    """One case: every run, then how many times faster rodsim is, at equal error and a step."""
+    """Print one case: every run, then the factors by which rodsim is faster, at equal error and for each
+    step.
+    """
     unit = (
         "bars"
         if isinstance(case, ChainCase)
@@ -55,7 +57,7 @@ def table(case: Case, runs: list[Measurement], remarks: list[str]) -> None:
 
 
 def _compared(case: Case, m: Measurement, ours: list[Measurement]) -> str:
-    """Rodsim's time at the error of a peer's run, and the ratio; ">" where rodsim is more accurate anyhow."""
+    """Rodsim's time at the error of a peer's run, and the ratio; ">" if rodsim is more accurate in every run."""
     at = None if is_ours(m) or not m.error < 1.0 else time_at_error(ours, max(m.error, case.floor))
     if at is None:
         return ""
@@ -63,7 +65,7 @@ def _compared(case: Case, m: Measurement, ours: list[Measurement]) -> str:
 
 
 def _equal_error(case: Case, runs: list[Measurement], what: str) -> None:
-    """Least and greatest factor along the front of all models of a peer, where both programs reach the error."""
+    """Least and largest factor along the front of all models of a peer, where both programs reach the error."""
     ours = front(m for m in runs if is_ours(m))
     for peer in dict.fromkeys(family(m) for m in runs if not is_ours(m)):
         factors = []
@@ -85,7 +87,7 @@ def _ratio(factor: float) -> str:
 
 
 def _per_step(runs: list[Measurement]) -> None:
-    """Time a step against rodsim's `em`, each at its first step size."""
+    """Time of a step over that of rodsim's `em`, each at its first step size."""
     mine = next((m for m in runs if m.program == "rodsim"), None)
     if mine is None:
         return
@@ -99,10 +101,10 @@ def _peers(runs: list[Measurement]) -> list[str]:
 
 
 def family(m: Measurement) -> str:
-    """The program, whatever its model."""
+    """Name of the program, without its model."""
     return m.program.split()[0]
 
 
 def is_ours(m: Measurement) -> bool:
-    """Whether it is a run of rodsim, by whichever scheme."""
+    """True for a run of rodsim by any scheme."""
     return m.program.startswith("rodsim")

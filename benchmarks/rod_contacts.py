@@ -1,10 +1,11 @@
-"""`python -m benchmarks.rod_contacts`: PyElastica's friction validation cases, parallel rods, bouncing ball, rod at a cylinder.
+r"""Run PyElastica's friction validation cases, parallel rods, bouncing ball, and rod at a cylinder: `python
+-m benchmarks.rod_contacts`.
 
-All beside closed forms, but the last, whose cylinder is beside where it comes with small steps.
-
-Its rows have the elements and steps of its files, and the fewest elements and longest steps that still run there: with two
-elements the parallel rods gain a thousandfold speed, and a rod of four rolls with 1e-4 s, not with 2e-4 s. All of it is in the
-times but what compiles; of each row the least of some rounds.
+The errors refer to closed forms, except the last, whose cylinder is compared with its position for small
+steps. PyElastica's rows have the elements and steps of its files, and the fewest elements and longest steps
+that still work there. With two elements the parallel rods reach a thousandfold speed; a rod of four rolls
+with 1e-4 s, not with 2e-4 s. Times include everything except compilation; each row is the least of some
+rounds.
 """
 
 from __future__ import annotations
@@ -23,23 +24,28 @@ from rodsim.components.model_parts import Rod
 from rodsim.components.surfaces import SolidSurface
 
 G, RADIUS, ROUNDS = 9.80665, 0.025, 3
-SLOPE, FORCE, COUPLE, FACTOR = 0.15 * pi, 9.0, 0.1, 0.4  # N/m, N m/m along the rod; of its moments of inertia
+SLOPE, FORCE, COUPLE, FACTOR = (
+    0.15 * pi,
+    9.0,
+    0.1,
+    0.4,
+)  # N/m, N m/m along the rod; factor of its moments of inertia
 BALL, BALL_SPRING, HEIGHT, THROWN = 0.05, 1e4, 1.0, 1.0  # m, N/m, m, m/s
 PLACES = ("parallel rods", "bouncing ball", "rod at cylinder")
-SPEED, PAIRS = 0.05, 148e3  # m/s; N/m, of all pairs of elements of the parallel rods together
+SPEED, PAIRS = 0.05, 148e3  # m/s; N/m, of all element pairs of the parallel rods together
 
 
 class Outcome(NamedTuple):
-    """Of one run."""
+    """Result of one run."""
 
-    error: float  # of the energy of translation, relative; of `PLACES` of where something is, m
-    seconds: float  # s of the processor
+    error: float  # relative error of the translational energy; for `PLACES` error of a position, m
+    seconds: float  # processor time, s
 
 
 def round_section(
     radius: float, density: float, EA: float, GA: float, GJ: float, EI: float, inertia: float = 1.0
 ) -> Section:
-    """Of these stiffnesses; inertia: factor of its moments."""
+    """Round section with these stiffnesses; inertia: factor of its moments."""
     A, I = pi * radius**2, pi / 4 * radius**4
     return Section.from_stiffness(
         EA=EA,
@@ -53,7 +59,7 @@ def round_section(
 
 
 def elastic(radius: float, density: float, E: float, shear_modulus: float) -> Section:
-    """PyElastica's: 27/28 of the area shears."""
+    """PyElastica's section: 27/28 of the area shears."""
     A, I = pi * radius**2, pi / 4 * radius**4
     return round_section(radius, density, E * A, 27 / 28 * shear_modulus * A, 2 * shear_modulus * I, E * I)
 
@@ -71,7 +77,7 @@ def on_the_ground(
     anisotropy: Any = (1.0, 1.0, 1.0),
     **contact: Any,
 ) -> tuple[Model, Rod]:
-    """A rod of 1 m and 1 kg along z, on a plane inclined about it into which its weight presses it."""
+    """A rod of 1 m and 1 kg along z, on a plane inclined about z, at the depth of its weight."""
     I = pi / 4 * RADIUS**4
     section = round_section(RADIUS, 1.0 / (pi * RADIUS**2), 1e4, 1e4, E / 1.5 * 2 * I, E * I, inertia)
     model, normal = Model("rod", gravity=(0, -G, 0)), np.array([sin(slope), cos(slope), 0])
@@ -85,7 +91,9 @@ def on_the_ground(
 
 
 def two_rods(n: int, inclination: float, gap: float, stiffness: float) -> Model:
-    """The first comes down on the second with 5 cm/s, inclined by so many degrees; `gap` is what is left between both, m."""
+    """Two rods: the first falls on the second with 5 cm/s, inclined by an angle in degrees; `gap` is the
+    initial distance, m.
+    """
     radius, E = 0.01, 3e5
     section, a = elastic(radius, 1750.0, E, E / 1.5), np.deg2rad(inclination)
     along, normal = np.array([0, cos(a), sin(a)]), np.array([0, -sin(a), cos(a)])
@@ -99,12 +107,12 @@ def two_rods(n: int, inclination: float, gap: float, stiffness: float) -> Model:
 
 
 def parallel_rods() -> Model:
-    """Of one element each, from 18 cm."""
+    """Two rods of one element each, from 18 cm."""
     return two_rods(1, 0.0, 0.18, PAIRS / 0.5)
 
 
 def bouncing_ball() -> Model:
-    """Thrown up above a plane."""
+    """A ball thrown up above a plane."""
     model = Model("ball", gravity=(0, -G, 0))
     body = model.add_body("ball", Sphere(BALL, density=1000.0), (0, HEIGHT, 0), velocity=(0, THROWN, 0))
     floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 1, 0))
@@ -113,7 +121,9 @@ def bouncing_ball() -> Model:
 
 
 def bounce(t: float, weighs: bool = True) -> float:
-    """Height of the ball: parabolas and half periods on the spring of the plane, where it weighs nothing in PyElastica."""
+    """Height of the ball: parabolas, and half periods on the spring of the plane, where PyElastica omits the
+    weight.
+    """
     omega = sqrt(BALL_SPRING / (1000.0 * 4 / 3 * pi * BALL**3))
     hits = sqrt(THROWN**2 + 2 * G * (HEIGHT - BALL))
     sag = G / omega**2 if weighs else 0.0
@@ -133,13 +143,13 @@ def add_cylinder(
     place: tuple[float, float, float],
     velocity: tuple[float, float, float] = (0, 0, 0),
 ) -> SolidSurface:
-    """PyElastica's, which touches there by the segment of its axis."""
+    """Add PyElastica's cylinder, which touches there by the segment of its axis."""
     body = model.add_body(name, Cylinder(0.1, 0.5, density=1750.0), place, velocity=velocity)
     return model.add_solid(name, body.at((0, 0, 0)), [(0, 0, -0.25), (0, 0, 0.25)], radius=0.1)
 
 
 def rod_at_cylinder(n: int = 10) -> Model:
-    """Parallel, with a damper of the rod."""
+    """A rod parallel to a cylinder, with damping of the rod."""
     model = Model("cylinder", gravity=(0, 0, 0))
     velocity, section = (-0.2, 0, 0), elastic(0.1, 1750.0, 3e5, 1e5)
     rod = model.add_rod("rod", [(0, 0, 0), (0, 0, 0.5)], section, n, velocity=velocity, mass="lumped")
@@ -149,7 +159,7 @@ def rod_at_cylinder(n: int = 10) -> Model:
 
 
 def exact(case: str, peer: bool = False) -> float:
-    """J, of translation; of parallel rods the place of the first, m."""
+    """Exact translational energy, J; for parallel rods the position of the first, m."""
     down = G * sin(SLOPE)
     omega = sqrt(2 * PAIRS / (1750.0 * pi * 1e-4 * 0.5))
     return {
@@ -164,13 +174,13 @@ def exact(case: str, peer: bool = False) -> float:
 
 
 def error_of(case: str, value: float, peer: bool = False) -> float:
-    """Relative, of places in m."""
+    """Relative error; for positions in m."""
     should = exact(case, peer)
     return abs(value - should) / (1.0 if case in PLACES else should)
 
 
 def of_rodsim(case: str, make: Callable[[], Model], t_end: float, h: float) -> Outcome:
-    """A user's call of a model."""
+    """Measure a user's call of a model."""
     begin = process_time()
     result: Result = simulate(make(), t_end, h, output_every=round(t_end / h), progress=False)
     seconds = process_time() - begin
@@ -186,7 +196,7 @@ def of_rodsim(case: str, make: Callable[[], Model], t_end: float, h: float) -> O
 
 
 def of_pyelastica(case: str, n: int, h: float) -> Outcome:
-    """Of n elements with steps of h."""
+    """Run n elements with steps of h."""
     from benchmarks.peers.pyelastica_contacts import (
         bouncing_ball,
         on_the_ground,
@@ -212,26 +222,26 @@ def of_pyelastica(case: str, n: int, h: float) -> Outcome:
 
 
 def axial() -> Model:
-    """Pulled along itself by more than it holds."""
+    """A rod pulled along itself by more than friction holds."""
     model, rod = on_the_ground(1, 1e4, 1e7, E=1e5, damping=20.0, friction=(0.8, 0.4))
     model.add_distributed_load("pull", rod, (0, 0, FORCE))
     return model
 
 
 def inclined(stiffness: float) -> Model:
-    """It rolls down."""
+    """A rod that rolls down."""
     return on_the_ground(1, stiffness, stiffness / 10, slope=SLOPE, friction=(0.4, 0.2))[0]
 
 
 def turned(stiffness: float) -> Model:
-    """It is rolled by a couple."""
+    """A rod rolled by a couple."""
     model, rod = on_the_ground(1, stiffness, stiffness / 10, friction=(0.4, 0.2))
     model.add_distributed_load("couple", rod, (0, 0, COUPLE), kind="moment")
     return model
 
 
 def sliding() -> Model:
-    """It comes to roll."""
+    """A sliding rod that begins to roll."""
     return on_the_ground(inertia=FACTOR, speed=1.0, friction=(0.4, 0.2))[0]
 
 

@@ -1,4 +1,4 @@
-"""B1 to B4 in rodsim: models through its public API, the march between two outputs on the clock."""
+"""B1 to B4 in rodsim: models through its public API; the march between two outputs is timed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ NAME = "rodsim"
 
 
 def run(case: Case, resolution: int, h: float, order: int = 2, element: str = SE3) -> Measurement:
-    """One run with steps of h of `em` (order 2), or of its composition of order 4, 6 or 8; element: of rods."""
+    """One run with steps of h of `em` (order 2), or of its composition of order 4, 6 or 8; element: that of
+    the rods.
+    """
     begin = process_time()
     simulate(
         model_of(case, resolution, element),
@@ -62,13 +64,13 @@ def run(case: Case, resolution: int, h: float, order: int = 2, element: str = SE
 def model_of(case: Case, resolution: int, element: str = SE3) -> Model:
     """The case as a model, with `resolution` elements or bars."""
     if isinstance(case, RodCase):
-        # a rod that tumbles freely: consistent mass, as in Exudyn's beam; one that bends: the default
+        # free tumbling rod: consistent mass, as in Exudyn's beam; bending rod: the default
         return rod_model(case, resolution, "mean" if case.clamped else "consistent", element)
     return _MODELS[type(case)](case, resolution)
 
 
 def build(case: Case, resolution: int, element: str = SE3) -> Built:
-    """The case as arrays."""
+    """Build the case as arrays."""
     return model_of(case, resolution, element).build()
 
 
@@ -79,7 +81,7 @@ def rod_model(
     element: str = SE3,
     section: Callable[[Section], Section] = lambda plain: plain,
 ) -> Model:
-    """The rod of `case` with its clamp and loads; section: what else its section has."""
+    """The rod of `case` with its clamp and loads; section: further data of its section."""
     EA, GA2, GA3, GJ, EI2, EI3 = case.stiffness
     plain = Section.from_stiffness(
         EA=EA,
@@ -137,7 +139,10 @@ _MODELS: dict[type, Callable[[Any, int], Model]] = {ChainCase: chain_model, TopC
 
 
 def watched(case: Case, state: State) -> list[Floats]:
-    """The points (3,) that errors are taken of. Frame 0 is the ground, the others follow in the order they were added."""
+    r"""Points (3,) at which errors are evaluated.
+
+    Frame 0 is the ground, the others follow in the order they were added.
+    """
     if isinstance(case, RodCase):
         return [state.r[1], state.r[-1]]
     if isinstance(case, TopCase):

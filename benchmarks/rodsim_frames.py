@@ -26,7 +26,9 @@ NAME = "rodsim"
 def run(
     case: Frame, resolution: int, h: float, element: str = "se3", order: int = 2, mass: str = "mean"
 ) -> Measurement:
-    """Frequencies, an equilibrium with load steps of h at most, or a motion by steps of h with `em` or its composition."""
+    """Compute frequencies, an equilibrium with load steps of at most h, or a motion by steps of h with `em`
+    or its composition.
+    """
     whole_s = _called(case, resolution, h, element, order, mass)
     model = frame_model(case, resolution, element, mass)
     built = model.build()
@@ -54,7 +56,7 @@ def run(
 
 
 def _called(case: Frame, resolution: int, h: float, element: str, order: int, mass: str) -> float:
-    """Seconds of the call that a user makes, with the model."""
+    """Seconds of the call of a user, with the model."""
     begin = process_time()
     model = frame_model(case, resolution, element, mass)
     if case.frequencies:
@@ -85,7 +87,7 @@ def at_rest(model: Model, built: Built, h: float) -> tuple[float, int, State]:
 
 
 def frame_model(case: Frame, resolution: int, element: str, mass: str = "mean") -> Model:
-    """Each beam a rod; the first that holds a point holds the others there, the clamp and the loads."""
+    """Each beam is a rod; at each point the first beam carries the others, the clamp and the loads."""
     EA, GA2, GA3, GJ, EI2, EI3 = case.stiffness
     section = Section.from_stiffness(
         EA=EA,
@@ -119,7 +121,7 @@ def _anchor_held(model: Model, case: Frame, point: Triple) -> Anchor:
 
 
 def _anchor(model: Model, case: Frame, point: Triple, before: int) -> Anchor | None:
-    """The point on the first of the beams up to `before` that it lies on."""
+    """The point on the first of the beams up to `before` that contains it."""
     for i, beam in enumerate(case.beams[:before]):
         along = np.subtract(beam.end, beam.start)
         s = float(np.dot(np.subtract(point, beam.start), along) / (along @ along))
@@ -130,12 +132,12 @@ def _anchor(model: Model, case: Frame, point: Triple, before: int) -> Anchor | N
 
 
 def _node(built: Built, point: Triple) -> int:
-    """The frame that is at a point of a beam at t = 0; the ground is none."""
+    """The frame at a point of a beam at t = 0; the ground is excluded."""
     return 1 + int(np.argmin(np.linalg.norm(built.state.r[1:] - np.array(point), axis=1)))
 
 
 def _drift(case: Frame, built: Built, state: State) -> float:
-    """What the energy differs from the work of the dead forces by, over that work."""
+    """Difference between energy and the work of the dead forces, relative to that work."""
     work = 0.0
     for point, force in case.forces:
         k = _node(built, point)

@@ -15,7 +15,7 @@ from rodsim import Model, Newton, Section, equilibrium, simulate
 
 
 def run(case: Slender, resolution: int, h: float, element: str = "se3", order: int = 2) -> Measurement:
-    """An equilibrium with load steps of h at most, or a motion by steps of h."""
+    """Compute an equilibrium with load steps of at most h, or a motion by steps of h."""
     first, once = process_time(), round((case.t_end or 1.0) / h)
     if case.t_end is None:
         equilibrium(slender_model(case, resolution, element), method=Newton(first_step=h))
@@ -41,13 +41,13 @@ def run(case: Slender, resolution: int, h: float, element: str = "se3", order: i
 
 
 def energy_scale(case: Slender, before: float) -> float:
-    """What an energy error is measured against: the weight times the length, or the energy at the start."""
+    """Energy to which errors are relative: the weight times the length, or the initial energy."""
     weight = case.mass_per_length * case.length * float(np.linalg.norm(case.gravity))
     return weight * case.length or abs(before)
 
 
 def slender_model(case: Slender, n_elements: int, element: str) -> Model:
-    """The rod, what holds it, and its load."""
+    """The rod, its support, and its load."""
     EA, GA2, GA3, GJ, EI2, EI3 = case.stiffness
     section = Section.from_stiffness(
         EA=EA,

@@ -1,4 +1,6 @@
-"""The stepper that `simulate` takes for a model with `em` or its compositions: by its shape where it has one."""
+"""The stepper that `simulate` chooses for a model with `em` or its compositions: a structured one if the
+model allows it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from rodsim.building.build import Built
 
 
 def stepper_of(built: Built, h: float, order: int = 2) -> Stepper:
-    """Ready to march: it has looked at the types of the model, which is part of no step."""
+    """Stepper ready to march: the types of the model are already known, which is not part of a step."""
     symmetry = Symmetry(built.state, built.load_directions)
     stepper = select_stepper(built.system, h, order, built.load_values, symmetry=symmetry)
     stepper.advance(built.state, 0, 1)

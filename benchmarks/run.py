@@ -1,4 +1,6 @@
-"""`python -m benchmarks.run`: rodsim's own ratios, then B1 to B4 in every program installed, side by side."""
+"""Compare rodsim's kernel ratios, then B1 to B4 in every installed program, side by side: `python -m
+benchmarks.run`.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from benchmarks.registry import CASES
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The command line: 0, or 2 on a wrong argument."""
+    """Run the command line; return 0, or 2 on a wrong argument."""
     parser = _parser()
     arguments = parser.parse_args(argv)
     names = _chosen(parser, arguments.case)
@@ -83,7 +85,7 @@ def _chosen(parser: argparse.ArgumentParser, names: Sequence[str] | None) -> lis
 
 
 def _kernels(quick: bool) -> list[dict[str, object]]:
-    """Rodsim's own ratios: `ratios(quick)` of `benchmarks.kernels` yields (what, value, goal)."""
+    """Ratios of rodsim: `ratios(quick)` of `benchmarks.kernels` yields (what, value, goal)."""
     if importlib.util.find_spec("benchmarks.kernels") is None:
         return []
     rows = list(importlib.import_module("benchmarks.kernels").ratios(quick))

@@ -1,12 +1,15 @@
-"""`python -m benchmarks.schemes`: what a step costs with every integrator, beside `em` with the same step.
+r"""Measure the cost of a step of every integrator, compared with `em` with the same step: `python -m
+benchmarks.schemes`.
 
-Rods (B1, the flying spaghetti) and chains of bars (B3) of 10 to 1000 elements or bars, in motion: `em-ggl` takes them to
-the step `FIRST`, from where every scheme goes on; after `WARM` steps, which find its multipliers, the next `STEPS` are measured,
-the same ones for all sizes. All schemes go round in turn, and a ratio is that to the steps of `em` just before: other work on
-the machine hits both. Times are those of the processor. `benchmarks.spaghetti` looks at what the schemes compute.
+Rods (B1, the flying spaghetti) and chains of bars (B3) of 10 to 1000 elements or bars are in motion. `em-ggl`
+takes them to the step `FIRST`, from which every scheme continues. After `WARM` steps, which determine its
+multipliers, the next `STEPS` are measured, the same ones for all sizes. All schemes are measured in turn, and
+a ratio is that to the steps of `em` just before: other work on the machine affects both. Times are processor
+times. `benchmarks.spaghetti` compares the solutions of the schemes.
 
-Changed against B1: lumped masses, as schemes with momenta need their inverse to be local; and sections with some extension
-along the rod (moments 20, 11, 11 in place of 20, 10, 10 kg m), without which the mass of directors is singular.
+Differences from B1: lumped masses, as schemes with momenta need their inverse to be local; and sections with
+some extension along the rod (moments 20, 11, 11 in place of 20, 10, 10 kg m), without which the mass of
+directors is singular.
 """
 
 from __future__ import annotations
@@ -50,25 +53,27 @@ SCHEMES = (
     ("GL-SPARK(2)", "director"),
     ("GL-SPARK(2)", "quaternion-gamma"),
 )
-_LEAST_S = 0.2  # that is measured at least in a round, by the same steps again and again
+_LEAST_S = 0.2  # least measured time of a round, by repetition of the same steps
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What steps of a scheme cost on a model; the matrix is Newton's, all but times the same in every run."""
+    """Cost of steps of a scheme on a model; data are those of Newton's matrix, all but times the same in
+    every run.
+    """
 
     case: str
     size: int  # elements, or bars
     scheme: str
     chart: str
-    us: float  # microseconds an element and step
+    us: float  # microseconds for each element and step
     ratio: float  # to `em`
-    iterations: float  # of Newton's method a step
-    matrices: float  # made for them
+    iterations: float  # Newton iterations of a step
+    matrices: float  # matrices computed for them
     unknowns: float  # a frame
     colours: int
-    band: int  # half bandwidth of what is left without interior unknowns
-    kib: float  # of Newton's matrix and its factors, a frame
+    band: int  # half bandwidth after elimination of interior unknowns
+    kib: float  # bytes of Newton's matrix and its factors for each frame
 
 
 def model_of(case: str, size: int) -> Model:
@@ -77,17 +82,17 @@ def model_of(case: str, size: int) -> Model:
 
 
 def seconds(march: Callable[[], Any]) -> float:
-    """Processor time, on one thread: other work on the machine counts less than on the clock."""
+    """Processor time on one thread, s: other work on the machine matters less than for wall time."""
     begin = process_time()
     march()
     return process_time() - begin
 
 
 def costs(case: str, size: int, schemes: Sequence[tuple[str, str]], repeats: int) -> list[Cost]:
-    """One for `em` and one for each scheme."""
+    """Costs of `em` and of each scheme."""
     h, built = LENGTHS[case], model_of(case, size).build()
     stepper = Stepper(built.system, h, 2, built.load_values)
-    # to velocities that the joints allow
+    # to velocities consistent with the joints
     moved, _ = Stepper(built.system, h, 2, built.load_values, hidden=True).advance(built.state, 0, FIRST)
     here, _ = stepper.advance(moved, FIRST, WARM)
     reference = _timer_of(lambda: stepper.advance(here, FIRST + WARM, STEPS))
@@ -132,7 +137,7 @@ def costs(case: str, size: int, schemes: Sequence[tuple[str, str]], repeats: int
 
 
 class Run:
-    """A scheme on its way: the measured steps begin where `WARM` steps have taken it."""
+    """A scheme in progress: the measured steps begin after `WARM` steps."""
 
     def __init__(self, system: Any, name: str, h: float):
         self.name, self.h, self.made = name, h, March(system, parse(name))
@@ -141,7 +146,7 @@ class Run:
         self._times = self._start.t + h * np.arange(STEPS + 1)
 
     def march(self) -> tuple[Trajectory, int]:
-        """The measured steps, and how many matrices were made for them."""
+        """Take the measured steps; return the number of matrices computed for them."""
         before = self.made.matrices
         return self._advance(self._times, self._start), self.made.matrices - before
 
@@ -153,7 +158,9 @@ class Run:
 
 
 def _timer_of(march: Callable[[], Any]) -> Callable[[], float]:
-    """Seconds that `march` takes, of as many in a row as take about `_LEAST_S`."""
+    """Return a function that measures the seconds of `march`, averaged over as many calls as take about
+    `_LEAST_S`.
+    """
     march()
     count = int(np.ceil(_LEAST_S / seconds(march)))
 
@@ -165,15 +172,15 @@ def _timer_of(march: Callable[[], Any]) -> Callable[[], float]:
 
 
 def _bytes(value: Any) -> int:
-    """Of all arrays in nested tuples."""
+    """Bytes of all arrays in nested tuples."""
     if isinstance(value, np.ndarray):
         return value.nbytes
     return sum(_bytes(part) for part in value) if isinstance(value, tuple) else 0
 
 
 def exponent(rows: Sequence[Cost], an_iteration: bool = False) -> float:
-    """Of the time a step, or an iteration of Newton's method with its share of the matrices, over the size, between the
-    smallest and the largest.
+    """Exponent of the size in the time of a step, or of a Newton iteration with its fraction of the matrices,
+    between the smallest and the largest.
     """
     first, last = min(rows, key=lambda c: c.size), max(rows, key=lambda c: c.size)
     if last.size == first.size:
@@ -185,7 +192,7 @@ def exponent(rows: Sequence[Cost], an_iteration: bool = False) -> float:
 
 
 def table(costs_measured: Sequence[Cost]) -> str:
-    """Markdown: a row for each scheme; times for all sizes, the rest at the largest."""
+    """Markdown table: a row for each scheme; times for all sizes, the other columns at the largest."""
     sizes = sorted({c.size for c in costs_measured})
     lines = []
     for case in dict.fromkeys(c.case for c in costs_measured):

@@ -1,7 +1,8 @@
-"""`python -m benchmarks.section_laws`: what a section's law costs a step, and how well a long run keeps its balance of energy.
+r"""Measure the cost of section laws for each step, and the energy balance of a long run: `python -m
+benchmarks.section_laws`.
 
-A free rod in flight that stretches, bends and twists; laws of the same stiffness at rest. Steps of all laws are timed in turn,
-in one run; a time is the least of the rounds, by that of the linear law.
+A free rod in flight that stretches, bends and twists; laws of the same stiffness at zero strain. Steps of all
+laws are timed in turn, in one run; a time is the least of the rounds, relative to that of the linear law.
 """
 
 from __future__ import annotations

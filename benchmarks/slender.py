@@ -1,4 +1,6 @@
-"""A single rod as data, held at its start: rests under a load at its end or along it, or moves."""
+"""A single rod as data, supported at its start: equilibrium under an end load or a distributed load, or a
+motion.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +15,16 @@ from benchmarks.mechanisms import Triple
 
 @dataclass(frozen=True)
 class Slender:
-    """One rod; the error is the distance of its end from `reached`, over `scale`.
+    r"""One rod; the error is the distance of its end from `reached`, over `scale`.
 
-    `t_end` is None for an equilibrium: rodsim solves for it; a program without statics moves until it is at rest, with
-    velocities that die away at the rate `damping`, 1/s, for `t_rest`.
+    `t_end` is None for an equilibrium: rodsim solves for it; a program without statics simulates until it is
+    at rest, with velocities that decay at the rate `damping`, 1/s, for `t_rest`.
     """
 
     name: str
     title: str
     curve: Callable[[Floats], Floats]  # (n,) fractions of the length -> (n, 3), free of stress
-    normal: Triple  # d3, square to the plane of the curve
+    normal: Triple  # d3, perpendicular to the plane of the curve
     length: float
     stiffness: tuple[float, float, float, float, float, float]  # EA, GA2, GA3, GJ, EI2, EI3
     mass_per_length: float
@@ -40,5 +42,5 @@ class Slender:
     damping: float = 0.0
 
     def error(self, r: Floats) -> float:
-        """Distance of the end, found at `r`, from where it is, over `scale`."""
+        """Distance of the end at `r` from its reference, over `scale`."""
         return float(np.linalg.norm(np.asarray(r) - np.array(self.reached))) / self.scale

@@ -1,7 +1,8 @@
-"""Examples of PyElastica, from the parameters in its repository.
+r"""Examples of PyElastica with the parameters of its repository.
 
-`reached` is exact for the stretched rod (EA (1 - 1/e) = F); the others are rodsim's with elements of order 4 on two
-meshes, which PyElastica's refined meshes approach with first order: its clamp holds the whole first element.
+`reached` is exact for the stretched rod (EA (1 - 1/e) = F). The others are rodsim's with elements of order 4
+on two meshes, which PyElastica's refined meshes approach with first order: its clamp fixes the whole first
+element.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ def _line(end: Triple) -> Callable[[Floats], Floats]:
 
 
 def _round(radius: float, E: float, G: float) -> tuple[float, float, float, float, float, float]:
-    """Its full circle: shear factor 27/28."""
+    """A full circular section: shear factor 27/28."""
     A, inertia = pi * radius**2, pi * radius**4 / 4.0
     shear = 27.0 / 28.0 * G * A
     return E * A, shear, shear, 2.0 * G * inertia, E * inertia, E * inertia
 
 
 def _square(side: float, E: float) -> tuple[float, float, float, float, float, float]:
-    """The square section of its cantilevers: G = E / 3 whatever was asked for."""
+    """The square section of PyElastica's cantilevers: G = E / 3 for any requested value."""
     A, inertia, G = side**2, side**4 / 12.0, E / 3.0
     shear = 27.0 / 28.0 * G * A
     return E * A, shear, shear, 2.0 * G * inertia, E * inertia, E * inertia
@@ -113,7 +114,7 @@ def _stretched() -> Slender:
 
 
 def _timoshenko() -> Slender:
-    """Soft in shear: nu = 99."""
+    """Cantilever with low shear stiffness: nu = 99."""
     radius, density, E = 0.25, 5000.0, 1e6
     return Slender(
         "PE-timoshenko",
@@ -161,7 +162,7 @@ def _bend() -> Slender:
 
 
 def _loaded() -> Slender:
-    """A dead load along the whole rod, ten times E I / L^3 a length."""
+    """A dead load along the whole rod, ten times E I / L^3 for each length."""
     side, density, E, length, load = 0.01, 1000.0, 1.2e7, 0.5, 10.0
     mass = density * side**2
     pull = load * E * side**4 / 12.0 / (mass * length**3)

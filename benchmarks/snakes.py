@@ -1,8 +1,9 @@
-"""`python -m benchmarks.snakes`: PyElastica's continuum snake, by rodsim and by PyElastica: benchmarks/README.md.
+r"""Run PyElastica's continuum snake with rodsim and with PyElastica: `python -m benchmarks.snakes`
+(benchmarks/README.md).
 
-Two periods; told is the speed of the mass centre forth in the second one beside `LIMIT`, to which both come as they are refined:
-rodsim where its bristles are stiff, PyElastica where a damper keeps its snake on the ground. Both run in turn; of each row the
-least processor time of some rounds.
+Two periods; the table has the forward speed of the mass centre in the second one, compared with `LIMIT`. Both
+programs approach it by refinement: rodsim with stiff bristles, PyElastica with a damper that keeps its snake
+on the ground. Both run in turn; each row is the least processor time of some rounds.
 """
 
 from __future__ import annotations
@@ -14,21 +15,21 @@ from typing import NamedTuple
 from examples.contact import snake
 from rodsim import simulate
 
-LIMIT = 27.2e-3  # m/s, to 0.02e-3
-TOLERANCE = 1e-6  # of the equations of a step
+LIMIT = 27.2e-3  # m/s, accurate to 0.02e-3
+TOLERANCE = 1e-6  # Newton tolerance of a step
 ROUNDS = 3
 
 
 class Outcome(NamedTuple):
-    """Of one run."""
+    """Result of one run."""
 
     speed: float  # m/s
-    loop_s: float  # s of the processor, without what sets it up
+    loop_s: float  # processor time, s, without set-up
     whole_s: float  # with it
 
 
 def of_rodsim(n: int, h: float) -> Outcome:
-    """A user's two calls, and the run of a model that is prepared."""
+    """Measure the two calls of a user, and the run of a prepared model."""
     settings = {"t_end": 2 * snake.PERIOD, "dt": h, "output_every": 5, "tolerance": TOLERANCE}
     begin = process_time()
     result = simulate(snake.model(n), progress=False, **settings)  # type: ignore[arg-type]
@@ -40,7 +41,7 @@ def of_rodsim(n: int, h: float) -> Outcome:
 
 
 def of_pyelastica(n: int, h: float) -> Outcome:
-    """As its file has it but for n and h."""
+    """Run the case as in its file except for n and h."""
     from benchmarks.peers import pyelastica_snake
 
     outcome = pyelastica_snake.run(n, h)
@@ -65,7 +66,7 @@ ROWS: dict[tuple[str, int, float], Callable[[int, float], Outcome]] = {
 
 
 def line(name: str, n: int, h: float, rounds: list[Outcome]) -> str:
-    """Of the table."""
+    """Return a line of the table."""
     speed = rounds[0].speed
     loop, whole_s = min(outcome.loop_s for outcome in rounds), min(outcome.whole_s for outcome in rounds)
     return f"{name:12s} {n:4d} {h:8.1e} {1e3 * speed:8.2f} {100 * (speed / LIMIT - 1):7.1f} % {loop:8.3f} {whole_s:8.3f}"

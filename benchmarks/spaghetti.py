@@ -1,7 +1,9 @@
-"""`python -m benchmarks.spaghetti`: the flying spaghetti with 1000 elements by four integrators: do they agree, what is kept.
+r"""Compare the flying spaghetti with 1000 elements by four integrators, and their invariants: `python -m
+benchmarks.spaghetti`.
 
-The rod of `benchmarks.schemes`, with the load of B1 in a fifth of its time and twice as strong, so that one and a half
-seconds show it bend and fly free. Invariants are measured on what was computed, after the load.
+The rod of `benchmarks.schemes`, with the load of B1 in a fifth of its time and twice as strong, so that one
+and a half seconds show bending and free flight. Invariants are evaluated on the computed states after the
+load.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ SCHEMES = ("em", ""), ("EML-kappa", "quaternion"), ("GGL-EM", "director"), ("GL-
 
 @dataclass
 class Flight:
-    """Centre lines (outputs, nodes, 3) and what changed after the load, relative to its size; NaN: the scheme has none."""
+    """Centre lines (outputs, nodes, 3) and changes after the load, relative to the size; NaN: the scheme does
+    not have the quantity.
+    """
 
     scheme: str
     seconds: float
@@ -45,7 +49,7 @@ def fly(name: str, chart: str, n_elements: int, h: float, t_end: float, outputs:
     if name == "em":
         return _fly_em(n_elements, h, steps, loaded, outputs)
     system = rod_model(CASE, n_elements, "lumped").mechanical_system(chart)
-    integrate(system, name, h, h)  # compiled, and the pattern of the matrix found
+    integrate(system, name, h, h)  # compiles, and determines the sparsity pattern
     begin = perf_counter()
     run = integrate(system, name, h, t_end)
     seconds = perf_counter() - begin
@@ -92,7 +96,7 @@ def _change(values: Floats) -> float:
 
 
 def table(flights: Sequence[Flight]) -> str:
-    """Markdown; distances from `em`, the first, over the length of the rod, at the end."""
+    """Markdown table; distances from `em`, the first scheme, over the length of the rod, at the end."""
     lines = [
         "| integrator | seconds | end, from `em` | energy | P | L | g | G v |",
         "|---|---|---|---|---|---|---|---|",
@@ -107,7 +111,7 @@ def table(flights: Sequence[Flight]) -> str:
 
 
 def draw(flights: Sequence[Flight], file: Path) -> None:
-    """The centre lines of all schemes, one over the other, at every output."""
+    """Draw the centre lines of all schemes on top of each other at every output."""
     import matplotlib
 
     matplotlib.use("Agg")

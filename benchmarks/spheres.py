@@ -1,7 +1,9 @@
-"""`python -m benchmarks.spheres`: a ball hits 64 others, by rodsim and by Exudyn's general contact: benchmarks/README.md.
+r"""Run a ball that hits 64 others with rodsim and with Exudyn's general contact: `python -m
+benchmarks.spheres` (benchmarks/README.md).
 
-All of one mass on one linear spring, without losses: both programs solve the same equations. Told are the greatest error of a
-place at the end against small steps, how far the energy is from that of the beginning, and what it costs.
+All balls have equal masses and linear springs without losses: both programs solve the same equations. The
+table has the largest position error at the end compared with small steps, the change of the energy, and the
+cost.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ T_END = 0.1  # s
 
 
 def start() -> tuple[Floats, Floats]:
-    """Places and velocities (n, 3): a cube with gaps, and one that comes askew."""
+    """Positions and velocities (n, 3): a cube with gaps, and one ball that approaches obliquely."""
     grid = 2.03 * RADIUS * np.array(list(itertools.product(range(SIDE), repeat=3)), float)
     last = np.array([[1.37, 1.61, -1.2]]) * 2.03 * RADIUS
     velocities = np.zeros((len(grid) + 1, 3))
@@ -34,7 +36,7 @@ def start() -> tuple[Floats, Floats]:
 
 
 def of_rodsim(steps: int) -> tuple[Floats, Floats, float]:
-    """Places and velocities at the end, seconds."""
+    """Positions and velocities at the end, and seconds."""
     model, (positions, velocities) = Model("spheres", gravity=(0, 0, 0)), start()
     balls = []
     for k, (x, v) in enumerate(zip(positions, velocities, strict=True)):
@@ -51,21 +53,21 @@ def of_rodsim(steps: int) -> tuple[Floats, Floats, float]:
 
 
 def of_exudyn(scheme: str, steps: int) -> tuple[Floats, Floats, float]:
-    """The same."""
+    """Positions and velocities at the end by Exudyn, and seconds."""
     from benchmarks.peers import exudyn_contact
 
     return exudyn_contact.run(*start(), RADIUS, MASS, STIFFNESS, scheme, T_END, steps)
 
 
 def energy(positions: Floats, velocities: Floats) -> float:
-    """J, kinetic and of all springs."""
+    """Kinetic energy and that of all springs, J."""
     i, k = np.triu_indices(len(positions), 1)
     depth = np.maximum(2.0 * RADIUS - np.linalg.norm(positions[i] - positions[k], axis=1), 0.0)
     return float(0.5 * MASS * np.sum(velocities**2) + 0.5 * STIFFNESS * np.sum(depth**2))
 
 
 def line(name: str, steps: int, ends: tuple[Floats, Floats, float], exact: Floats) -> str:
-    """Of the table."""
+    """Return a line of the table."""
     error = np.linalg.norm(ends[0] - exact, axis=1).max()
     first = energy(*start())
     return f"{name:24s} {steps:7d} {error:9.1e} {energy(*ends[:2]) / first - 1.0:10.1e} {ends[2]:8.3f}"

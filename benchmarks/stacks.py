@@ -1,7 +1,9 @@
-"""`python -m benchmarks.stacks`: boxes on each other and a cable in a tube, by rodsim and by MuJoCo: benchmarks/README.md.
+r"""Run stacked boxes and a cable in a tube with rodsim and with MuJoCo: `python -m benchmarks.stacks`
+(benchmarks/README.md).
 
-Told are how far what should rest has moved from the first second to the tenth, how far the cable is from a pendulum's angle, how
-its energy changes, and s of the processor for a second of motion, of a whole call.
+The tables have the displacement of resting boxes from the first second to the tenth, the difference of the
+cable from a pendulum's angle, the change of its energy, and the processor time (s) for a second of motion, of
+a whole call.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ ANGLE, SWING = 0.8, 0.88  # rad; s, two periods
 
 
 def stack(n: int, size: tuple[float, float, float], tilt: float, mu: float) -> Model:
-    """On a plane, as deep in each other as they lie at rest."""
+    """Boxes on a plane, with the contact depth of their weight."""
     model, z, solids = Model("stack", gravity=(G * np.sin(tilt), 0, -G * np.cos(tilt))), 0.0, []
     floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
     for k in range(n):
@@ -37,7 +39,7 @@ def stack(n: int, size: tuple[float, float, float], tilt: float, mu: float) -> M
 
 
 def dropped(n: int, mu: float = MU) -> Model:
-    """Cubes of 1 kg with gaps of 1 mm, aside by 2 mm in turn: they fall, meet and settle."""
+    """Cubes of 1 kg with gaps of 1 mm and alternating offsets of 2 mm: they fall, collide and settle."""
     model, solids = Model("dropped", gravity=(0, 0, -G)), []
     floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
     for k, at in enumerate(dropped_centres(n)):
@@ -65,7 +67,7 @@ def dropped_by_rodsim(n: int, h: float, t_end: float) -> tuple[float, float]:
 def of_rodsim(
     n: int, size: tuple[float, float, float], tilt: float, mu: float, h: float, t_end: float
 ) -> tuple[Floats, Floats, float]:
-    """Times, places (t, n, 3), s for a second of motion."""
+    """Times, positions (t, n, 3), and seconds for a second of motion."""
     begun = process_time()
     result = simulate(stack(n, size, tilt, mu), t_end, h, output_every=round(0.1 / h), progress=False)
     seconds = (process_time() - begun) / t_end
@@ -73,13 +75,13 @@ def of_rodsim(
 
 
 def moved(t: Floats, positions: Floats) -> float:
-    """m, the most of any box, after the first second."""
+    """Largest displacement of any box after the first second, m."""
     late = positions[t > 0.95]
     return float(np.linalg.norm(late - late[0], axis=2).max())
 
 
 def cable() -> Model:
-    """Straight, along a tube of planes, aside by `ANGLE`; the first facet is below."""
+    """A straight cable along a tube of planes, displaced by `ANGLE`; the first facet is below."""
     model, turns = Model("cable", gravity=(0, 0, -G)), 2.0 * np.pi * (np.arange(SIDES) + 0.5) / SIDES
     section = Section.from_stiffness(
         EA=1e4,
@@ -101,7 +103,7 @@ def cable() -> Model:
 
 
 def cable_of_rodsim(h: float) -> tuple[Floats, Floats, Floats, float]:
-    """Times, angles, energies, s for a second of motion."""
+    """Times, angles, energies, and seconds for a second of motion."""
     begun = process_time()
     result = simulate(cable(), SWING, h, output_every=max(round(5e-3 / h), 1), progress=False)
     seconds = (process_time() - begun) / SWING
@@ -110,14 +112,14 @@ def cable_of_rodsim(h: float) -> tuple[Floats, Floats, Floats, float]:
 
 
 def swings(t: Floats) -> Floats:
-    """rad, of a pendulum as long as the axes of a round tube and of the cable are apart."""
+    """Angle of a pendulum whose length is the distance of the axes of a round tube and of the cable, rad."""
     k, omega = np.sin(0.5 * ANGLE), np.sqrt(G / (TUBE - CABLE))
     _, cn, dn, _ = ellipj(omega * t, k * k)
     return 2.0 * np.arcsin(k * cn / dn)
 
 
 def line(name: str, h: float, *numbers: float) -> None:
-    """Of a table."""
+    """Return a line of a table."""
     print(f"{name:28s} {h:9.1e}" + "".join(f"{number:11.1e}" for number in numbers), flush=True)
 
 

@@ -1,7 +1,9 @@
-"""Equilibrium of 10,000 rod elements with 100 bodies, and what its parts cost: `python -m benchmarks.statics`.
+r"""Measure the equilibrium of 10,000 rod elements with 100 bodies, and its parts: `python -m
+benchmarks.statics`.
 
-A garland of 101 rods with a ball between each two, clamped at both ends, sagging under its weight from a circular arc.
-Times are of the machine; the ratio to a step of `em` of the same model, measured in the same process, is not.
+A garland of 101 rods with a ball between each two, clamped at both ends, sagging under its weight from a
+circular arc. Times depend on the machine; the ratio to a step of `em` of the same model, measured in the same
+process, does not.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from rodsim import Material, Model, Section, Sphere, equilibrium
 
 
 def garland(n_bodies: int = 100, elements: int = 99, element: str = "se3") -> Model:
-    """Rods of so many elements each, welded to balls between them."""
+    """Rods of this number of elements each, welded to balls between them."""
     model = Model("garland", gravity=(0.0, 0.0, -9.81))
     section = Section.circular(0.02, Material(E=1e9, nu=0.3, density=1000.0))
 

@@ -1,7 +1,10 @@
-"""What the parts of a Newton iteration of `em` take, ns an element of a clamped rod in space, and whole steps, us.
+r"""Measure the parts of a Newton iteration of `em`, ns for each element of a clamped rod in space, and whole
+steps, us.
 
-python -m benchmarks.step_profile [elements ...]; with NUMBA_CPU_NAME=znver3, or another processor without AVX-512, for its
-instructions. The least of interleaved rounds; processor time.
+python -m benchmarks.step_profile [elements ...]
+
+Use NUMBA_CPU_NAME=znver3, or another processor without AVX-512, for its instructions. The least of
+interleaved rounds; processor time.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ SECTION = Section.from_stiffness(
 
 
 def rod(n: int) -> Built:
-    """Clamped, pushed at its end, elements of 10 cm."""
+    """A clamped rod, pushed at its end, elements of 10 cm."""
     model = Model("rod", gravity=(0, 0, -9.81))
     added = model.add_rod("rod", [(0, 0, 0), (0.1 * n, 0, 0)], SECTION, n_elements=n)
     model.add_joint("clamp", "clamp", added.start)
@@ -109,7 +112,7 @@ PARTS = {
 
 
 def measured(n: int) -> dict[str, float]:
-    """ns an element, and us a step."""
+    """Times of the parts, ns for each element, and of a step, us."""
     built = rod(n)
     system, state = built.system, built.state
     stepper = Stepper(system, H, 2, built.load_values)

@@ -1,9 +1,10 @@
-"""A step of `em` of models with a special shape, solved by that shape and by the general solver: python -m
-benchmarks.structured_solvers
+r"""Compare steps of `em` by the solver for the structure of a model with those by the general solver.
 
-Trees of bodies from the tips to the root, planar models with three unknowns a frame, both with loops and springs.
+python -m benchmarks.structured_solvers
 
-Microseconds of processor time a step of h = 10 ms, the fastest of several interleaved runs from the same state, and iterations.
+Trees of bodies (leaf-to-root elimination) and planar models with three unknowns a frame, both with loops and
+springs. Microseconds of processor time for a step of h = 10 ms, the fastest of several interleaved runs from
+the same state, and iterations.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ KINDS = ("revolute", "spherical", "universal", "prismatic", "cylindrical", "revo
 
 
 def chain(n: int, kind: str) -> Model:
-    """Bars of 1 m in a line, held at one end; hinges about axes that differ from joint to joint."""
+    """Bars of 1 m in a line, fixed at one end; hinges about axes that differ from joint to joint."""
     rng = np.random.default_rng(1)
     model = Model("chain", gravity=GRAVITY)
     last = model.ground.at((0.0, 0.0, 0.0))
@@ -37,7 +38,7 @@ def chain(n: int, kind: str) -> Model:
 
 
 def planar_chain(n: int, kind: str = "revolute") -> Model:
-    """Bars of 1 m in a line, held at one end, falling in their plane."""
+    """Bars of 1 m in a line, fixed at one end, falling in their plane."""
     model = Model("planar chain", gravity=(0.0, 0.0, -9.81))
     last = model.ground.at((0.0, 0.0, 0.0))
     for k in range(n):
@@ -48,7 +49,7 @@ def planar_chain(n: int, kind: str = "revolute") -> Model:
 
 
 def sprung_chain(n: int) -> Model:
-    """The same with a spring from the first bar to the last."""
+    """The planar chain with a spring from the first bar to the last."""
     model = planar_chain(n)
     bars = list(model.bodies.values())
     model.add_spring("spring", bars[0].at((0.0, 0.0, 0.0)), bars[-1].at((0.0, 0.0, 0.0)), stiffness=1e4)
@@ -117,7 +118,9 @@ def lattice(n: int, kind: str) -> Model:
 
 
 def branched(n: int) -> Model:
-    """Bodies of different shapes on joints of several kinds, beside their middles, each on one of the three before it."""
+    """Bodies of different shapes on joints of several kinds, off their centres, each on one of the three
+    before it.
+    """
     rng = np.random.default_rng(3)
     model = Model("branched", gravity=GRAVITY)
     positions: list[np.ndarray] = []
@@ -203,7 +206,7 @@ def four_bar() -> Model:
 
 
 def measured(model: Model, steps: int, order: int, planar: bool) -> list[tuple[float, float]]:
-    """Of the general solver and of the shape's: microseconds a step, iterations a solve."""
+    """Microseconds of a step and iterations of a solve, by the general and by the structured solver."""
     built = model.build()
     symmetry = Symmetry(built.state, built.load_directions) if planar else None
     steppers = [
@@ -223,7 +226,7 @@ def measured(model: Model, steps: int, order: int, planar: bool) -> list[tuple[f
 
 
 def main(most: int = 500) -> None:
-    """One line a model."""
+    """Print one line for each model."""
     cases = [
         (f"{n} {words}", chain(n, kind))
         for words, kind in (("oblique hinges", "revolute"), ("ball joints", "spherical"))

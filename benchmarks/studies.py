@@ -1,8 +1,9 @@
-"""`python -m benchmarks.studies overhead|kills|places`: what a study costs beside its cases, and what it survives.
+"""Measure the overhead of a study, and its failure tolerance: `python -m benchmarks.studies overhead|kills|places`.
 
 overhead    1000 cases of a run of 10 to 25 ms: in this process, on one worker, on two, interleaved
-kills       200 cases; a worker is killed every so many seconds and the scheduler once; the table against the undisturbed one
-places      two workers with folders and caches of compiled code of their own, as on two machines
+kills       200 cases; a worker is killed every so many seconds and the scheduler once; the table is compared with
+            that of the undisturbed study
+places      two workers with separate folders and caches of compiled code, as on two machines
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ FAR = {"far": "final rods.spaghetti.end.displacement.norm"}
 
 
 def study(n: int, t_end: float) -> Study:
-    """n runs of the spaghetti, of 10 time units a second or so."""
+    """n runs of the spaghetti, of about 10 time units for each second."""
     entry = ParameterEntry(path="sections.spaghetti.EI", low=100.0, high=1000.0, n=n)
     source = read(SCENE)
     parameter = Parameter("EI", entry)
@@ -59,19 +60,21 @@ def study(n: int, t_end: float) -> Study:
 
 
 def wait_case(x: float) -> dict[str, float]:
-    """A case that takes 10 ms of time and nothing of the processor."""
+    """A case that takes 10 ms of wall time and no processor time."""
     time.sleep(0.01)
     return {"y": x}
 
 
 def waiting_study(n: int) -> Study:
-    """Cases that wait: on a machine that others use, what a study adds can be told from what they take."""
+    """Cases that wait: on a busy machine the overhead of a study can be distinguished from its cases."""
     entry = ParameterEntry(low=0.0, high=1.0, n=n)
     return Study("waiting", FunctionTarget(wait_case, {}), {"x": Parameter("x", entry)}, DesignEntry(), {})
 
 
 def overhead(cases: Study, repeats: int) -> None:
-    """Seconds a case: in a loop here; on 1 and 2 workers, from the first outcome of a case that is not a scout on."""
+    """Seconds for each case: in a loop in this process; on 1 and 2 workers, measured after the first outcome
+    of a case that is not the first of its structure.
+    """
     n = len(cases.cases)
     recipe = Recipe(cases.base, cases.measures, program())
     run_batch(recipe, cases.cases[:3])  # code is loaded
@@ -95,13 +98,13 @@ def overhead(cases: Study, repeats: int) -> None:
 
 
 def _timed(recipe: Recipe, cases: Study, workers: int) -> tuple[float, float, float, tuple[float, float]]:
-    """Wall seconds of all cases at the pace of the last three quarters, seconds until those, mean inside a case; seconds of
-    processor a case in the driver, with the scheduler, and in the workers.
+    """Wall seconds of all cases at the pace of the last three quarters, seconds before them, mean inside a
+    case; processor seconds of a case in the driver, with the scheduler, and in the workers.
     """
     times: list[float] = []
     inside: list[float] = []
     used: list[tuple[float, float]] = []
-    first = len(cases.cases) // 4  # all workers have code loaded by then
+    first = len(cases.cases) // 4  # all workers have loaded their code by then
 
     def took(outcome: Any) -> None:
         times.append(time.perf_counter())
@@ -112,7 +115,7 @@ def _timed(recipe: Recipe, cases: Study, workers: int) -> tuple[float, float, fl
     began = time.perf_counter()
     with open_workers(workers=workers) as opened:
         run_cases(opened, recipe, cases.cases, took)
-    # batches come in whole; measured from a time when all workers had code loaded
+    # batches arrive complete; measured from a time when all workers had loaded their code
     remaining = len(times) - 1 - first
     wall = (times[-1] - times[first]) * len(times) / remaining
     mean = sum(inside[first + 1 :]) / remaining
@@ -121,7 +124,7 @@ def _timed(recipe: Recipe, cases: Study, workers: int) -> tuple[float, float, fl
 
 
 def _of_children() -> float:
-    """Seconds of processor of the processes that this one has started."""
+    """Processor seconds of the child processes."""
     return sum(sum(child.cpu_times()[:2]) for child in psutil.Process().children(recursive=True))
 
 
@@ -129,7 +132,9 @@ def _of_children() -> float:
 
 
 def kills(n: int, t_end: float, every: float, scheduler_at: float) -> bool:
-    """Undisturbed, then with kills: a worker every `every` seconds and the scheduler once; whether the tables are equal."""
+    """Run undisturbed, then with kills: a worker every `every` seconds and the scheduler once; return whether
+    the tables are equal.
+    """
     with tempfile.TemporaryDirectory() as name:
         quiet, disturbed = Path(name, "quiet"), Path(name, "disturbed")
         began = time.monotonic()
@@ -158,7 +163,9 @@ def kills(n: int, t_end: float, every: float, scheduler_at: float) -> bool:
 
 
 class _Site:
-    """A scheduler and two workers in processes of their own, as a user starts them; what dies is started again."""
+    """A scheduler and two workers in separate processes, as a user starts them; a process that dies is
+    restarted.
+    """
 
     def __init__(self, port: int, journal: Path) -> None:
         self.port, self.journal, self.killed = port, journal, {"workers": 0, "schedulers": 0}
@@ -166,7 +173,7 @@ class _Site:
         self.workers: list[Any] = []
 
     def start(self) -> None:
-        """What is not running."""
+        """Start the processes that are not running."""
         if self.scheduler is None or self.scheduler.poll() is not None:
             self.scheduler = _process("scheduler", "--port", str(self.port), "--no-dashboard")
         self.workers = [worker for worker in self.workers if worker.poll() is None]
@@ -174,7 +181,7 @@ class _Site:
             self.workers.append(_worker(self.port))
 
     def close(self) -> None:
-        """The end of all."""
+        """End all processes."""
         for process in [*self.workers, self.scheduler]:
             with contextlib.suppress(psutil.NoSuchProcess):
                 for child in psutil.Process(process.pid).children(recursive=True):
@@ -185,14 +192,14 @@ class _Site:
 
 def _kill(site: _Site, every: float, scheduler_at: float, stop: threading.Event) -> None:
     while not (site.journal.exists() and site.journal.stat().st_size) and not stop.wait(0.2):
-        site.start()  # the clock runs from the first case on
+        site.start()  # the clock starts at the first case
     began = last = time.monotonic()
     while not stop.wait(0.2):
         now = time.monotonic()
         if now - last > every:
             last = now
             with contextlib.suppress(psutil.NoSuchProcess, IndexError):
-                # the process that computes: a child of the nanny, which starts another
+                # the computing process: a child of the nanny, which starts another
                 victim = psutil.Process(site.workers[site.killed["workers"] % 2].pid).children()[-1]
                 victim.send_signal(signal.SIGKILL)
                 site.killed["workers"] += 1
@@ -264,7 +271,7 @@ def two_workers(warm: Path | None) -> Iterator[tuple[str, list[Path]]]:
 
 
 def compare_places(n: int, t_end: float, warm: Path | None) -> bool:
-    """The table of two places against that of one; what each has compiled."""
+    """Compare the table of two separate workers with that of one process; print what each has compiled."""
     with tempfile.TemporaryDirectory() as name, two_workers(warm) as (address, folders):
         here, cluster_folder = Path(name, "here"), Path(name, "there")
         with Client(address) as client:
@@ -288,7 +295,7 @@ def compare_places(n: int, t_end: float, warm: Path | None) -> bool:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print what was measured."""
+    """Print the measurements."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.studies", description=__doc__)
     parser.add_argument("what", choices=["overhead", "kills", "places"])
     parser.add_argument("-n", type=int, help="cases")

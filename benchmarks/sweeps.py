@@ -1,7 +1,7 @@
-"""Which runs each program makes of each case: (number of elements or bars, step h, options of `run`).
+r"""Runs of each program for each case: (number of elements or bars, step h, options of `run`).
 
-The pairs lie near each program's own best front of error against time: mesh and step are refined together.
-The first `QUICK` entries of a sweep are the quick ones; times a step are compared at its first entry.
+The pairs lie near each program's front of error against time: mesh and step are refined together. The first
+`QUICK` entries of a sweep are the quick ones; times of a step are compared at its first entry.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""The overhand knot of `examples/contact/knot.py` pulled tight, here and by a discrete elastic rod code with implicit contact.
+r"""Tighten the overhand knot of `examples/contact/knot.py` with rodsim and with a discrete elastic rod code
+with implicit contact.
 
-    python -m benchmarks.tight_knots
+python -m benchmarks.tight_knots
 
-The rod cannot be sheared, as those of that code cannot: the limit of both is then the same, of surfaces that press into each
-other nowhere. By how much the ends are nearer to each other than the rod is long, s, says where it is.
+The rod has no shear, as in that code: both have the same limit, that of surfaces without penetration. The
+state of the pull is given by s, the length of the rod minus the distance of its ends.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from examples.contact.knot import RADIUS, RUBBER, B, path
 from rigid.system import Floats
 from rodsim import Model, Section, equilibrium, signals, simulate
 
-LOOP = 12.0  # radii of the rod, of the loop at the start
+LOOP = 12.0  # initial radius of the loop, in radii of the rod
 STIFF = 100.0  # GA over EA
 LENGTH = float(np.linalg.norm(np.diff(path(LOOP * RADIUS), axis=0), axis=1).sum())
 START = LENGTH - float(np.ptp(path(LOOP * RADIUS)[[0, -1], 0]))  # s, m
@@ -29,20 +30,22 @@ PLACES = np.linspace(0.14, 0.36, 45)  # s, m, where forces are compared
 
 
 class Pulled(NamedTuple):
-    """Of a knot, at each output (k,)."""
+    """History of a pulled knot, at each output (k,)."""
 
     short: Floats  # s, m
     pull: Floats  # N, at the free end
-    loop: Floats  # m, its radius, by the curvature across from the braid
+    loop: Floats  # m, radius of the loop from the curvature opposite the braid
     depth: Floats  # of the strands in each other, over the diameter, the most anywhere
     energy: Floats  # J, elastic and kinetic
-    work: Floats  # J, of the hands
-    lost: Floats  # J, where the program says so: friction, damping
-    seconds: float  # of the processor, from rest
+    work: Floats  # J, work at the ends
+    lost: Floats  # J, losses if reported by the program: friction, damping
+    seconds: float  # processor time, s, from rest
 
 
 def knot(n: int, stiffness: float, stations: int, friction: float = 0.0, speed: float | None = None) -> Model:
-    """n elements; with a `speed`, m/s, its ends move apart, after a second of speeding up, else they are held."""
+    """A knot of n elements; with a `speed`, m/s, its ends move apart after a second of acceleration,
+    otherwise they are fixed.
+    """
     made, points = Model("knot"), path(LOOP * RADIUS)
     A = np.pi * RADIUS**2
     EA = RUBBER.E * A
@@ -73,14 +76,16 @@ def knot(n: int, stiffness: float, stations: int, friction: float = 0.0, speed: 
 
 
 class Shape(NamedTuple):
-    """Of a knot, from the points of its rod."""
+    """Geometry of a knot from the points of its rod."""
 
     depth: float  # of the strands in each other, over the diameter, the most anywhere
-    loop: float  # m, 1/curvature half-way between where the strands touch
+    loop: float  # m, 1/curvature half-way between the contacts of the strands
 
 
 def shape_of(points: Floats) -> Shape:
-    """points: (n, 3) m. Segments between them; arc lengths below pi times the radius of the rod do not touch."""
+    """Geometry of points (n, 3), m, joined by segments; segments closer than pi times the rod radius along
+    the arc are excluded.
+    """
     starts, sides = points[:-1], np.diff(points, axis=0)
     lengths = np.linalg.norm(sides, axis=1)
     arc = np.append(0.0, np.cumsum(lengths))
@@ -102,7 +107,7 @@ def shape_of(points: Floats) -> Shape:
 
 
 def at_rest(n: int = 240, stiffness: float = 3e6, stations: int = 2) -> Floats:
-    """Points of the knot without friction that nothing pulls further, (n + 1, 3) m."""
+    """Points (n + 1, 3) of the knot at rest without friction, m."""
     return np.asarray(equilibrium(knot(n, stiffness, stations)).rod("rod").r[-1])
 
 
@@ -117,7 +122,7 @@ def pulled(
     last: float = TIGHT,
     every: int = 1,
 ) -> Pulled:
-    """From rest without friction, until s is `last`."""
+    """Pull from rest, without friction at first, until s is `last`."""
     statics = equilibrium(knot(n, stiffness, stations, friction, 0.0))
     model, begun = knot(n, stiffness, stations, friction, speed), process_time()
     t_end = dt * np.ceil(((START - last) / speed + 0.5) / dt)
@@ -138,13 +143,13 @@ def pulled(
 
 
 def at_places(knot_run: Pulled, values: Floats) -> Floats:
-    """Values at `PLACES`; those of equal s come from a knot that is held."""
+    """Values at `PLACES`; equal values of s come from a knot that is held."""
     order = np.argsort(knot_run.short)
     return np.interp(PLACES, knot_run.short[order], values[order])
 
 
 def error(knot_run: Pulled, limits: Sequence[Pulled]) -> float:
-    """Of the pull at `PLACES`, root of the mean square, against the mean of `limits`."""
+    """Root mean square error of the pull at `PLACES`, relative to the mean of `limits`."""
     return float(
         np.sqrt(
             np.mean(

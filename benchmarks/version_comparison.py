@@ -32,8 +32,8 @@ import numpy as np
 from rodsim import Box, MassProperties, Material, Model, Section, simulate
 
 GRAVITY = (0.0, 0.0, -9.81)
-SECONDS = 0.2  # of one measurement
-HALVED = 1.5  # times the time of a step in a shorter run: the run halves steps
+SECONDS = 0.2  # duration of one measurement, s
+HALVED = 1.5  # relative to a step in a shorter run: above this the run halves steps
 RUBBER = Section.circular(0.02, Material(E=1e7, nu=0.3, density=1000.0))
 BAR = Box(1.0, 0.1, 0.1, density=1000.0)
 HINGES = ("revolute",)
@@ -42,8 +42,8 @@ Case = tuple[Callable[[], Model], float, str]  # model, step in s, scheme
 
 
 def chain(n: int, kinds: tuple[str, ...], planar: bool = False) -> Model:
-    """Bars of 1 m in a line, held at one end, on joints of these kinds in turn; axes differ from joint to joint, or all lie
-    along the normal of the plane in which the bars move.
+    """Bars of 1 m in a line, fixed at one end, on joints of these kinds in turn; axes differ from joint to
+    joint, or all lie along the normal of the plane of motion.
     """
     rng, model = np.random.default_rng(1), Model("chain", gravity=GRAVITY if planar else (1.0, 2.0, -9.0))
     last = model.ground.at((0.0, 0.0, 0.0))
@@ -107,7 +107,7 @@ def cantilever(n: int, planar: bool = False) -> Model:
 
 
 def net(rods: int, elements: int, planar: bool = False) -> Model:
-    """Rods 1 m apart each way, welded where they cross, clamped at their ends."""
+    """Rods at distances of 1 m in both directions, welded at their crossings, clamped at their ends."""
     model, n, size = Model("net", gravity=GRAVITY), (rods + 1) * elements, float(rods + 1)
     for k in range(rods):
         for name, ends in (
@@ -129,7 +129,7 @@ def net(rods: int, elements: int, planar: bool = False) -> Model:
 
 
 def frame() -> Model:
-    """A portal of three rods of 20 elements that is pushed."""
+    """A portal of three rods of 20 elements under a force."""
     model = Model("portal", gravity=GRAVITY)
     left = model.add_rod("left", [(0, 0, 0), (0, 0, 1)], RUBBER, 20)
     beam = model.add_rod("beam", [(0, 0, 1), (1, 0, 1)], RUBBER, 20)
@@ -154,7 +154,7 @@ def top() -> Model:
 
 
 def balls(n: int) -> Model:
-    """Balls that lie on each other in a box without lid."""
+    """Balls that lie on each other in an open box."""
     from rodsim import Sphere
 
     model, rng, surfaces = Model("balls", gravity=GRAVITY), np.random.default_rng(1), []
@@ -230,7 +230,7 @@ class _Versions:
 
 
 def _work() -> None:
-    """Run the cases that are asked for, a line each, until the input ends."""
+    """Run the cases given on standard input, one for each line, until the input ends."""
     warnings.simplefilter("ignore")
     for line in sys.stdin:
         words = json.loads(line)
@@ -249,7 +249,7 @@ def _work() -> None:
 
 
 def _length(case: str, versions: _Versions) -> tuple[int, int, float]:
-    """Return the steps of one measurement of a case, how often they are repeated, and the time of a step, s."""
+    """Return the number of steps of one measurement of a case, its repeats, and the time of a step, s."""
     steps, before, a_step = 2, 2, np.inf
     while True:
         answer = versions.ask(1, case=case, steps=steps)

@@ -1,7 +1,9 @@
-"""`python -m benchmarks.waves`: nodes a wave length and steps a period for 1 % and 0.1 % error of the frequency.
+r"""Compute nodes for each wave length and steps for each period for 1 % and 0.1 % error of the frequency:
+`python -m benchmarks.waves`.
 
-A straight round rod (nu = 0.3); waves of twenty radii, of which bending and shear depend, the others do not. Elements of one
-order have the same waves on a straight rod: `lagrange(1)` those of `se3`, `relative(p)` those of `lagrange(p)`.
+A straight round rod (nu = 0.3); waves of twenty radii, on which bending and shear depend but not the others.
+Elements of one order have the same waves on a straight rod: `lagrange(1)` those of `se3`, `relative(p)` those
+of `lagrange(p)`.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ ERRORS = (1e-2, 1e-3)
 
 
 def nodes(element: str, mass: str, branch: str, radii: float = 20.0) -> list[float]:
-    """Nodes a wave length for the ERRORS; waves are `radii` of the section long."""
+    """Nodes for each wave length for the ERRORS; waves are `radii` of the section long."""
     k = 2 * np.pi / (radii * RADIUS)
     return [nodes_needed(SECTION, element, mass, branch, k, error) for error in ERRORS]
 

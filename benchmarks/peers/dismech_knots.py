@@ -1,11 +1,11 @@
-"""The overhand knot of `benchmarks/tight_knots.py` in DisMech, discrete elastic rods with an implicit contact model.
+r"""The overhand knot of `benchmarks/tight_knots.py` in DisMech, discrete elastic rods with an implicit
+contact model.
 
-py_dismech is built from its sources, github.com/StructuresComp/dismech-rods (measured: ea6b818), with Eigen 3.4, FCL 0.7,
-SymEngine 0.14 with LLVM, and MKL; it draws by GLUT, which is not used here.
-
-Its contact is a spring of each pair of segments, not of a length: k_scaler depth^2, smooth over `delta` on both sides of a
-touch. Segments up to the second beside one another do not meet, whatever their length: shorter than the rod's radius they
-would in a straight rod. Friction is smooth over the speed `nu`.
+py_dismech is built from its sources, github.com/StructuresComp/dismech-rods (measured: ea6b818), with Eigen
+3.4, FCL 0.7, SymEngine 0.14 with LLVM, and MKL; its drawing by GLUT is not used here. Its contact is a spring
+for each pair of segments, not for a length: k_scaler depth^2, smooth over `delta` on both sides of a touch.
+Segments up to the second neighbour are excluded, regardless of their length: segments shorter than the rod's
+radius would touch in a straight rod. Friction is smooth over the speed `nu`.
 """
 
 from __future__ import annotations
@@ -26,14 +26,16 @@ EA = RUBBER.E * np.pi * RADIUS**2
 
 
 def chords(curve: Floats, n: int) -> Floats:
-    """(n + 1, 3) m, points as far apart along a curve (m, 3), scaled so that their chords are as long as the rod."""
+    """Points (n + 1, 3) at equal distances along a curve (m, 3), scaled so that the chords are as long as the
+    rod, m.
+    """
     arc = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(curve, axis=0), axis=1)))
     points = CubicSpline(arc, curve)(np.linspace(0.0, arc[-1], n + 1))
     return np.asarray(points * LENGTH / np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
 
 
 class PulledRod:
-    """A simulation whose rod's ends are moved apart."""
+    """A simulation of a rod whose ends are moved apart."""
 
     def __init__(
         self,
@@ -51,7 +53,7 @@ class PulledRod:
         line_search: str = "GOLDSTEIN",
         iterations: int = 500,
     ) -> None:
-        """points: (n + 1, 3) m, of a rod that is straight where nothing bends it."""
+        """points: (n + 1, 3) m, of a rod that is straight without stress."""
         n, made = len(points) - 1, py_dismech.SimulationManager()
         made.sim_params.dt, made.sim_params.sim_time = dt, 1e9
         made.sim_params.ftol, made.sim_params.dtol = ftol, dtol
@@ -86,14 +88,14 @@ class PulledRod:
         return LENGTH - float(points[-1, 0] - points[0, 0])
 
     def step(self, apart: float, state: dict | None = None) -> None:
-        """With the ends further `apart`, m."""
+        """Take a step with the ends moved `apart`, m."""
         half = 0.5 * apart
         moved = [[0, 0, -half, 0, 0], [0, 1, -half, 0, 0], [0, self.n, half, 0, 0]]
         self.simulation.step_simulation({"delta_position": np.array(moved, dtype=float), **(state or {})})
         self.t += self.dt
 
     def energy(self, points: Floats) -> float:
-        """J, stretch and bending; without friction it has no twist."""
+        """Energy of stretch and bending, J; without friction there is no twist."""
         sides = np.linalg.norm(np.diff(points, axis=0), axis=1)
         between = 0.5 * (self.lengths[:-1] + self.lengths[1:])
         t = np.diff(points, axis=0) / sides[:, None]
@@ -102,13 +104,13 @@ class PulledRod:
         return bending + 0.5 * EA * float(((sides / self.lengths - 1.0) ** 2 * self.lengths).sum())
 
     def kinetic(self) -> float:
-        """J, of the nodes."""
+        """Kinetic energy of the nodes, J."""
         lengths = np.append(self.lengths, 0.0) + np.append(0.0, self.lengths)
         v = np.asarray(self.rod.getVelocities())
         return 0.25 * RUBBER.density * np.pi * RADIUS**2 * float(lengths @ np.einsum("ij,ij->i", v, v))
 
     def pull(self) -> float:
-        """N, of the hand at the free end: slope of the energy with its place."""
+        """Force on the free end, N: derivative of the energy with respect to its position."""
         points, out = self.points[-3:], []
         lengths, self.lengths = self.lengths, self.lengths[-2:]
         for way in (1e-7, -1e-7):
@@ -129,7 +131,9 @@ def pulled(
     every: int = 1,
     **settings: Any,
 ) -> Pulled:
-    """From a knot at rest, by n segments, with `speed`, m/s, after a second of speeding up, until s is `last`, m."""
+    """Pull a knot of n segments from rest with `speed`, m/s, after a second of acceleration, until s is
+    `last`, m.
+    """
     pulling = PulledRod(chords(curve, n), dt, **settings)
     out: list[tuple[float, ...]] = []
     seconds, work, t, k, force = 0.0, 0.0, 0.0, 0, pulling.pull()

@@ -1,6 +1,8 @@
-"""Two free rods that meet side by side in dismech-newton, a discrete elastic rod code with implicit contact.
+r"""Two free rods that collide side by side in dismech-newton, a discrete elastic rod code with implicit
+contact.
 
-Its rods have no shear, its contact is one without depth (offsets of the surfaces, by ADMM), its step implicit Euler's in float32.
+Its rods have no shear; its contact has no depth (offset surfaces, by ADMM); its step is implicit Euler in
+float32.
 """
 
 from __future__ import annotations
@@ -21,14 +23,14 @@ NAME = "dismech-newton"
 
 
 class Impact(NamedTuple):
-    """After two rods have met."""
+    """State after the collision of two rods."""
 
-    hits: float  # velocity of the one that came over its first
+    hits: float  # velocity of the moving rod, relative to its initial one
     hit: float  # of the other
-    kinetic: float  # kinetic energy, of the first
-    momentum: float  # change, of the first
-    least: float  # distance of the axes over the diameter, the least of all steps
-    seconds: float  # of the processor, a step
+    kinetic: float  # kinetic energy, relative to the initial one
+    momentum: float  # change, relative to the initial momentum
+    least: float  # least distance of the axes over the diameter
+    seconds: float  # processor time, s, of a step
 
 
 def run(
@@ -44,7 +46,9 @@ def run(
     gap: float,
     iterations: int = 20,
 ) -> Impact:
-    """Rods of n segments, parallel, one at rest; the other comes with `speed`, m/s, from `gap`, m, before they touch."""
+    """Rods of n segments, parallel, one at rest; the other moves with `speed`, m/s, from a distance `gap`, m,
+    before contact.
+    """
     builder = newton.ModelBuilder(gravity=0.0)
     DiSMechSolver.register_custom_attributes(builder)
     shape = newton.ModelBuilder.ShapeConfig(density=density, mu=0.0)

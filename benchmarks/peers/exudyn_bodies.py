@@ -15,7 +15,7 @@ from benchmarks.peers.exudyn_common import NAME, exudyn, history, new_system, no
 
 
 def run(case: ChainCase | TopCase, resolution: int, h: float) -> Measurement:
-    """One run with steps of h; `resolution` is the number of bodies and only labels the result."""
+    """One run with steps of h; `resolution` is the number of bodies and is only a label of the result."""
     return _run_chain(case, resolution, h) if isinstance(case, ChainCase) else _run_top(case, resolution, h)
 
 
@@ -83,9 +83,9 @@ def _run_top(case: TopCase, resolution: int, h: float) -> Measurement:
 
 
 def _settings(case: ChainCase | TopCase, steps: int, sparse: bool) -> Any:
-    """Trapezoidal rule, constraints on velocities, a new tangent each step.
+    r"""Trapezoidal rule, constraints on velocities, a new tangent in each step.
 
-    Measured: as fast as any setting on the chains, and the index 3 generalised alpha stops on the top.
+    Measured: as fast as any setting on the chains; the index 3 generalised alpha method fails on the top.
     """
     s = settings(case.t_end, steps, sparse, period=case.t_end / case.instants)
     s.timeIntegration.generalizedAlpha.useNewmark = True
@@ -95,7 +95,7 @@ def _settings(case: ChainCase | TopCase, steps: int, sparse: bool) -> Any:
 
 
 def _watch(system: Any, body: int, point: Triple) -> int:
-    """A sensor of a point of a body."""
+    """Add a sensor of a point of a body."""
     what = exudyn.OutputVariableType.Position
     options: dict[str, Any] = {"storeInternal": True, "writeToFile": False}
     sensor = items.SensorBody(bodyNumber=body, localPosition=point, outputVariableType=what, **options)
@@ -116,7 +116,7 @@ def add_body(
     v: Any = (0.0, 0.0, 0.0),
     omega: Any = (0.0, 0.0, 0.0),
 ) -> tuple[int, int]:
-    """Numbers of the node and the body."""
+    """Add a body; return the numbers of its node and of the body."""
     rotation = Rotation.from_quat(quat, scalar_first=True)
     Omega = rotation.inv().apply(omega)
     number = system.AddNode(
@@ -131,6 +131,6 @@ def add_body(
 
 
 def weigh(system: Any, body: int, weight: Any) -> None:
-    """The weight (3,), N, of a body, at its centre of mass."""
+    """Apply the weight (3,), N, of a body at its centre of mass."""
     marker = system.AddMarker(items.MarkerBodyPosition(bodyNumber=body))
     system.AddLoad(items.Force(markerNumber=marker, loadVector=list(weight)))

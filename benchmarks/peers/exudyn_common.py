@@ -21,7 +21,7 @@ NAME = "Exudyn"
 
 
 def new_system() -> Any:
-    """An empty system, with the container that owns it kept alive."""
+    """Return an empty system, with the container that owns it kept alive."""
     container = exudyn.SystemContainer()
     system = container.AddSystem()
     system.variables["container"] = container
@@ -36,7 +36,7 @@ def settings(t_end: float, steps: int, sparse: bool, period: float | None = None
     s.timeIntegration.verboseMode = 0
     newton = s.timeIntegration.newton
     newton.useModifiedNewton = True
-    # Measured on B1 and B2: looser than the default 1e-8, as fast as it gets without a change of the error.
+    # Measured on B1 and B2: looser than the default 1e-8, the fastest value that does not change the error.
     newton.relativeTolerance = 1e-4
     newton.modifiedNewtonContractivity = 0.2
     s.solution.file.write = False
@@ -51,7 +51,7 @@ def settings(t_end: float, steps: int, sparse: bool, period: float | None = None
 
 
 def solve(system: Any, s: Any) -> float:
-    """March an assembled system to the end; seconds in the time loop, without its initialisation."""
+    """March an assembled system to the end; return the seconds in the time loop, without its initialisation."""
     solver: Any = exudyn.MainSolverImplicitSecondOrder()
     if not solver.InitializeSolver(system, s):
         raise RuntimeError("Exudyn did not initialise its solver; see its output with verboseMode = 2")
@@ -70,7 +70,7 @@ def node(system: Any, number: int, what: str) -> Floats:
 
 
 def watch(system: Any, number: int) -> int:
-    """A sensor that keeps the position of a node at every period of the sensors."""
+    """Add a sensor that stores the position of a node at every period of the sensors."""
     what = exudyn.OutputVariableType.Position
     sensor = items.SensorNode(
         nodeNumber=number, outputVariableType=what, storeInternal=True, writeToFile=False
@@ -79,7 +79,7 @@ def watch(system: Any, number: int) -> int:
 
 
 def history(system: Any, sensor: int, t_end: float, instants: int) -> Floats:
-    """What a sensor kept (instants, components) at equal parts of `t_end`."""
+    """Return the stored values (instants, components) of a sensor at equal parts of `t_end`."""
     stored = np.array(system.GetSensorStoredData(sensor))[-instants:]
     instants_s = t_end * np.arange(1, instants + 1) / instants
     if len(stored) != instants or np.abs(stored[:, 0] - instants_s).max() > 1e-9 * t_end:

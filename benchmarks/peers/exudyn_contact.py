@@ -1,4 +1,4 @@
-"""Spheres that meet, by Exudyn's general contact."""
+"""Colliding spheres by Exudyn's general contact."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ def run(
     t_end: float,
     steps: int,
 ) -> tuple[Floats, Floats, float]:
-    """Places and velocities (n, 3) at t_end, and seconds of the processor; k: of two spheres together."""
+    """Positions and velocities (n, 3) at t_end, and processor time, s; k: stiffness of two spheres in
+    contact.
+    """
     system = new_system()
     contact = system.AddGeneralContact()
     contact.SetFrictionPairings(np.zeros((1, 1)))

@@ -1,4 +1,4 @@
-"""The beam test models in Exudyn: its geometrically exact beams, in the plane those of the plane."""
+"""The beam test models in Exudyn: its geometrically exact beams, in the plane its planar ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from benchmarks.peers.exudyn_common import NAME, Floats, exudyn, new_system, nod
 
 
 def run(case: Frame, resolution: int, h: float, dense: bool = False) -> Measurement:
-    """Frequencies, by its sparse solver or its dense one, an equilibrium in load steps of h, or a motion by steps of h."""
+    """Compute frequencies by its sparse or dense solver, an equilibrium in load steps of h, or a motion by
+    steps of h.
+    """
     first = process_time()
     system = new_system()
     if case.frequencies:
@@ -44,7 +46,7 @@ def run(case: Frame, resolution: int, h: float, dense: bool = False) -> Measurem
 
 
 def _frequencies(system: Any, case: Frame, resolution: int, h: float, dense: bool) -> Measurement:
-    """The clamp by coordinates left out: faster than its null space of a joint."""
+    """The clamp is imposed by removing coordinates: faster than the null space of a joint."""
     first = process_time()
     _Turning(system, case, resolution)
     system.Assemble()
@@ -52,7 +54,7 @@ def _frequencies(system: Any, case: Frame, resolution: int, h: float, dense: boo
     squares, _ = system.ComputeODE2Eigenvalues(
         useSparseSolver=not dense,
         numberOfEigenvalues=len(case.frequencies),
-        constrainedCoordinates=list(range(6)),  # of the first node
+        constrainedCoordinates=list(range(6)),  # coordinates of the first node
     )
     end = process_time()
     error = case.error_of_frequencies(np.sqrt(np.abs(squares[: len(case.frequencies)])))
@@ -62,7 +64,9 @@ def _frequencies(system: Any, case: Frame, resolution: int, h: float, dense: boo
 
 
 def _equilibrium(system: Any, steps: int) -> float:
-    """Seconds in the static solver's load steps; the loosest tolerance that does not change the errors shown."""
+    """Seconds in the static solver's load steps; the loosest tolerance that does not change the printed
+    errors.
+    """
     s = exudyn.SimulationSettings()
     s.staticSolver.numberOfLoadSteps = steps
     s.staticSolver.verboseMode = 0
@@ -86,7 +90,7 @@ def _equilibrium(system: Any, steps: int) -> float:
 
 
 class _Nodes:
-    """The nodes of a mesh by their places; beams that touch share one."""
+    """Nodes of a mesh by position; touching beams share one."""
 
     def __init__(self, system: Any, case: Frame, resolution: int):
         self.system, self.case = system, case
@@ -118,7 +122,7 @@ class _Nodes:
 
 
 class _Planar(_Nodes):
-    """Nodes with angle zero, the elements turned against them: any number of beams meets in one."""
+    """Nodes with angle zero and rotated elements: any number of beams may share one."""
 
     def node(self, point: Floats, beam: Beam) -> int:
         return int(self.system.AddNode(items.NodeRigidBody2D(referenceCoordinates=[point[0], point[1], 0.0])))
@@ -149,7 +153,7 @@ class _Planar(_Nodes):
 
 
 class _Spatial(_Nodes):
-    """Nodes with Euler parameters: those with a Lie group step have no statics."""
+    """Nodes with Euler parameters: nodes with a Lie group step have no statics."""
 
     def node(self, point: Floats, beam: Beam) -> int:
         quat = Rotation.from_matrix(_axes(self.case, beam)).as_quat(scalar_first=True)

@@ -14,7 +14,7 @@ from benchmarks.peers.exudyn_common import NAME, exudyn, history, new_system, se
 
 
 def run(case: ChainCase, resolution: int, h: float, method: str = "RK44") -> Measurement:
-    """One run with steps of h of an explicit method without control of its step."""
+    """One run with steps of h of an explicit method without step control."""
     if case.spin:
         raise ValueError(f"{case.name} leaves its plane")
     n = case.n_bars
@@ -56,7 +56,7 @@ def run(case: ChainCase, resolution: int, h: float, method: str = "RK44") -> Mea
 
 
 def _tree(case: ChainCase, node: int) -> Any:
-    """Every bar turns about z of Exudyn's plane x, y, gravity along -y."""
+    """Kinematic tree whose bars rotate about z of Exudyn's plane x, y, with gravity along -y."""
     n = case.n_bars
     return items.ObjectKinematicTree(
         nodeNumber=node,

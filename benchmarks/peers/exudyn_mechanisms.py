@@ -14,14 +14,14 @@ from benchmarks.mechanisms import GROUND, Joint, Mechanism, RigidBody
 from benchmarks.peers.exudyn_bodies import add_body, weigh
 from benchmarks.peers.exudyn_common import NAME, Floats, new_system, node, settings, solve
 
-# Which of the three shifts and three turns of the joint's frame are locked.
+# Locked translations (3) and rotations (3) of the joint's frame.
 _LOCKED = {
-    "universal": [1, 1, 1, 0, 0, 1],  # x fixed in the first part stays square to y fixed in the second
+    "universal": [1, 1, 1, 0, 0, 1],  # x fixed in the first part stays perpendicular to y fixed in the second
 }
 
 
 def run(case: Mechanism, resolution: int, h: float) -> Measurement:
-    """One run with steps of h; `resolution` only labels the result."""
+    """One run with steps of h; `resolution` is only a label of the result."""
     first = process_time()
     system = new_system()
     placed = _Planar(system, case) if case.planar else _Spatial(system, case)
@@ -64,7 +64,7 @@ def run(case: Mechanism, resolution: int, h: float) -> Measurement:
 
 
 class _Placed:
-    """The bodies of a case in a system: their numbers, and markers on them."""
+    """Bodies of a case in a system: their numbers, and markers on them."""
 
     def __init__(self, system: Any, case: Mechanism):
         self.system, self.case = system, case
@@ -103,7 +103,7 @@ class _Placed:
         )
 
     def now(self, part: str, point: Any) -> Floats:
-        """Where a point that was at a world point at t = 0 is now."""
+        """Current position of a point given by its world position at t = 0."""
         r, R = self.pose(part)
         return np.asarray(r + R @ self.local(part, point))
 
@@ -123,9 +123,7 @@ class _Spatial(_Placed):
     def join(self, joint: Joint) -> None:
         markers = [self.marker(joint.a, joint.at), self.marker(joint.b, joint.at)]
         if joint.kind in ("spherical", "point_on_line"):
-            axes = (
-                [0 if c else 1 for c in joint.axis] if joint.axis else [1, 1, 1]
-            )  # of the first part: the ground
+            axes = [0 if c else 1 for c in joint.axis] if joint.axis else [1, 1, 1]  # first part: the ground
             self.system.AddObject(items.SphericalJoint(markerNumbers=markers, constrainedAxes=axes))
             return
         R = _frame(joint)
@@ -147,7 +145,7 @@ class _Spatial(_Placed):
 
 class _Planar(_Placed):
     def add(self, body: RigidBody) -> tuple[int, int]:
-        if any(j.kind == "distance" for j in self.case.joints):  # nothing turns: a point will do
+        if any(j.kind == "distance" for j in self.case.joints):  # nothing rotates: a point marker suffices
             number = self.system.AddNode(
                 items.NodePoint2D(referenceCoordinates=body.r[:2], initialVelocities=body.v[:2])
             )
@@ -194,7 +192,9 @@ def _turned(body: RigidBody) -> Rotation:
 
 
 def _frame(joint: Joint) -> Floats:
-    """The joint's frame in the world at t = 0: a revolute turns about its z, a prismatic slides along its x."""
+    """The joint's frame in the world at t = 0: a revolute rotates about its z, a prismatic slides along its
+    x.
+    """
     assert joint.axis is not None
     axis = np.array(joint.axis) / np.linalg.norm(joint.axis)
     if joint.kind == "universal":

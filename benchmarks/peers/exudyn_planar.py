@@ -1,4 +1,4 @@
-"""B2 in Exudyn's elements of the plane: three unknowns a node (`beam`), or its ANCF cable with slopes (`cable`)."""
+"""B2 with Exudyn's planar elements: three unknowns a node (`beam`), or its ANCF cable with slopes (`cable`)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from benchmarks.peers.exudyn_common import NAME, history, new_system, settings, 
 def run(
     case: RodCase, resolution: int, h: float, element: str = "beam", sparse: bool = True, radius: float = 0.9
 ) -> Measurement:
-    """Run `resolution` elements with steps of h in the plane of the rod and of gravity.
+    r"""Run `resolution` elements with steps of h in the plane of the rod and of gravity.
 
-    sparse: the sparse solver, else the dense one; radius: spectral radius of the generalised alpha method.
+    sparse: the sparse solver, otherwise the dense one; radius: spectral radius of the generalised alpha
+    method.
     """
     if case.peak or not case.clamped or case.down != (0.0, 0.0, -1.0):
         raise ValueError(f"{case.name} is no clamped rod that gravity bends in its plane")
@@ -104,5 +105,5 @@ def _hold(system: Any, number: int, coordinates: tuple[int, ...]) -> None:
 
 
 def _in_plane(vector: Floats) -> Floats:
-    """World (x, y, z) in Exudyn's plane, whose y is z."""
+    """Map world (x, y, z) to Exudyn's plane, whose y is z."""
     return np.array([vector[0], vector[2], 0.0])

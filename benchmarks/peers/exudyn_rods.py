@@ -17,15 +17,15 @@ from benchmarks.peers.exudyn_energy import rod_energy
 
 
 def run(case: RodCase, resolution: int, h: float) -> Measurement:
-    """One run with `resolution` elements and steps of h.
+    r"""One run with `resolution` elements and steps of h.
 
-    Nodes are rotation vectors with a Lie group step: at large steps, less error than Euler parameters.
+    Nodes are rotation vectors with a Lie group step: smaller errors at large steps than Euler parameters.
     """
     first = process_time()
     system = new_system()
     nodes = _rod(system, case, resolution)
     energies: list[float] = []
-    looking = [0.0]  # s, which are not the program's
+    looking = [0.0]  # s, time that is not the program's
 
     def record(mbs: Any, *_: Any) -> Any:
         begin = process_time()
@@ -33,14 +33,14 @@ def run(case: RodCase, resolution: int, h: float) -> Measurement:
         looking[0] += process_time() - begin
         return [0.0]
 
-    call: Any = record  # declared with a protocol that no plain function meets
+    call: Any = record  # declared with a protocol that plain functions do not satisfy
     system.AddSensor(items.SensorUserFunction(sensorUserFunction=call, writeToFile=False, storeInternal=True))
     ends = [watch(system, nodes[0]), watch(system, nodes[-1])]
     system.Assemble()
     steps = case.instants * steps_a_part(case.t_end, h, case.instants)
     s = settings(case.t_end, steps, sparse=True, period=case.t_end / case.instants)
     s.timeIntegration.generalizedAlpha.spectralRadius = 0.9  # 0.7 to 1 differ little; index 3 asks for < 1
-    # B2 is faster with a new tangent each step, B1 with the old one until it converges badly.
+    # B2 is faster with a new tangent each step, B1 with the old one until convergence is slow.
     s.timeIntegration.newton.modifiedNewtonJacUpdatePerStep = case.clamped
     wall = solve(system, s) - looking[0]
     whole_s = process_time() - first - looking[0]

@@ -51,7 +51,7 @@ def run(case: Mechanism, resolution: int, h: float) -> Measurement:
 
 
 class _Tree:
-    """Link frames at the joints, their z along the axes."""
+    """Link frames at the joints, with z along the joint axes."""
 
     def __init__(self, case: Mechanism):
         self.case = case
@@ -121,7 +121,7 @@ def _turn(case: Mechanism, part: str) -> Floats:
 
 
 def _rate(case: Mechanism, joint: Joint, axis: Floats) -> float:
-    """Of the joint's coordinate at t = 0."""
+    """Rate of the joint's coordinate at t = 0."""
     b = case.body(joint.b)
     if joint.a == GROUND:
         r, v, omega = np.zeros(3), np.zeros(3), np.zeros(3)

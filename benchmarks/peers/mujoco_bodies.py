@@ -19,10 +19,10 @@ mujoco.set_mju_user_warning(lambda message: None)
 def run(
     case: ChainCase | TopCase, resolution: int, h: float, integrator: str = "RK4", hinges: bool = False
 ) -> Measurement:
-    """One run with steps of h; `resolution` is the number of bodies and only labels the result.
+    r"""One run with steps of h; `resolution` is the number of bodies and is only a label of the result.
 
     `integrator`: RK4, or one of MuJoCo's first-order schemes, which evaluate the dynamics once a step (Euler,
-    implicit, implicitfast). hinges: a chain turns about y alone, or about its axes.
+    implicit, implicitfast). hinges: a chain rotates about y alone, or about its axes.
     """
     first = process_time()
     model = _compile(case, h, integrator, hinges)
@@ -31,7 +31,7 @@ def run(
         data.qpos[:] = case.quat
         data.qvel[:] = _rotation(np.array(case.quat)).T @ case.omega  # a ball joint's rates are body-fixed
     elif case.spin:
-        data.qvel[:3] = 0.0, 0.0, case.spin  # of the first bar; the others turn with it
+        data.qvel[:3] = 0.0, 0.0, case.spin  # rates of the first bar; the others rotate with it
     before = _energy(model, data)
     steps = steps_a_part(case.t_end, h, case.instants)
     last, half = model.nbody - 1, np.array([0.5, 0.0, 0.0])
@@ -40,7 +40,7 @@ def run(
         begin = process_time()
         mujoco.mj_step(model, data, nstep=steps)
         wall += process_time() - begin
-        mujoco.mj_kinematics(model, data)  # places are those before the step until they are asked for
+        mujoco.mj_kinematics(model, data)  # positions are those before the step until they are computed
         end = data.xipos[last].copy()
         if isinstance(case, ChainCase):
             end += data.ximat[last].reshape(3, 3) @ (case.bar_length * half)
@@ -54,7 +54,7 @@ def run(
 
 
 def _compile(case: ChainCase | TopCase, h: float, integrator: str, hinges: bool) -> Any:
-    """The model, contacts and constraints off; built by calls, as XML stops at some 500 nested bodies."""
+    """Build the model by calls, contacts and constraints off; XML stops at some 500 nested bodies."""
     spec = mujoco.MjSpec()
     spec.option.timestep = h
     spec.option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator.upper()}")
@@ -66,7 +66,7 @@ def _compile(case: ChainCase | TopCase, h: float, integrator: str, hinges: bool)
         _add_body(spec.worldbody, (0.0, 0.0, 0.0), case.mass, case.inertia, (0.0, 0.0, case.offset))
         return spec.compile()
     parent = spec.worldbody
-    for i in range(case.n_bars):  # each bar's frame sits at the joint towards the pinned end
+    for i in range(case.n_bars):  # each bar's frame is at the joint towards the pinned end
         at = (case.bar_length if i else 0.0, 0.0, 0.0)
         axis = case.axes[i] if case.axes else (0.0, 1.0, 0.0)
         centre = (0.5 * case.bar_length, 0.0, 0.0)

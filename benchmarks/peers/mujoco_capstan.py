@@ -1,8 +1,9 @@
-"""The capstan of `examples/contact/capstan.py` in MuJoCo: a chain of capsules over a drum that turns, in its plane.
+r"""The capstan of `examples/contact/capstan.py` in MuJoCo: a planar chain of capsules over a rotating drum.
 
-Links are joined by hinges with the rope's resistance to bending, EI over a link; both programs have the same masses, friction,
-load, speed and resistance of the air. MuJoCo's chain has no stretch, and its contact is a constraint with a reference
-acceleration (`time`: how fast a depth is taken back) in place of a spring; `impratio` says how stiff friction is against it.
+Links are joined by hinges with the bending stiffness of the rope, EI over a link; both programs have the same
+masses, friction, load, speed and air resistance. MuJoCo's chain has no stretch. Its contact is a constraint
+with a reference acceleration (`time`: time constant of the depth) in place of a spring; `impratio` is the
+relative stiffness of friction.
 """
 
 from __future__ import annotations
@@ -21,31 +22,31 @@ mujoco.set_mju_user_warning(lambda message: None)
 
 
 class Settings(NamedTuple):
-    """Of MuJoCo."""
+    """Settings of MuJoCo."""
 
-    drum: str = "capsule"  # or cylinder: analytic contact, or by its general convex one
-    balls: bool = False  # what touches: balls at the joints in the place of capsules
+    drum: str = "capsule"  # or cylinder: analytic contact, or general convex contact
+    balls: bool = False  # contact geometry: balls at the joints in place of capsules
     integrator: str = "implicitfast"
     cone: str = "elliptic"
     impratio: float = 10.0
     noslip: int = 0  # iterations
-    time: float = 2.0  # constant of the contact, in steps
+    time: float = 2.0  # time constant of the contact, in steps
 
 
 class Capstan(NamedTuple):
-    """What was found."""
+    """Result of a run."""
 
-    ratio: float  # of the force that holds to the load, mean over the second half
+    ratio: float  # holding force over load, mean over the second half
     spread: float  # its standard deviation there, from step to step
-    smoothed: float  # the same of means over a millisecond
+    smoothed: float  # standard deviation of means over a millisecond
     drift: float  # mean of the last quarter over that of the third, less 1
-    slipped: float  # m, of the rope's end, in the second half
-    depth: float  # m, the most there
-    seconds: float  # of the processor, a second of motion
+    slipped: float  # m, displacement of the rope's end in the second half
+    depth: float  # m, largest depth there
+    seconds: float  # processor time, s, of a second of motion
 
 
 def run(n: int, h: float, t_end: float = 0.6, settings: Settings = Settings()) -> Capstan:  # noqa: B008
-    """A rope of n links."""
+    """Run a rope of n links."""
     model, length = _compiled(n, h, settings)
     data = mujoco.MjData(model)
     drum, last = model.joint("axle").dofadr[0], model.body(f"link {n - 1}").id
@@ -112,7 +113,7 @@ def _compiled(n: int, h: float, settings: Settings) -> tuple[Any, float]:
     directions = _directions(n, length)
     parent, place, before = spec.worldbody, np.array([-REACH, 0.0, -round(TAIL / length) * length]), 0.0
     for k, angle in enumerate(directions):
-        # turned about y so that its x axis is along the link
+        # rotated about y so that its x axis is along the link
         half = 0.5 * (angle - before)
         body = parent.add_body(
             name=f"link {k}",
@@ -159,7 +160,7 @@ def _compiled(n: int, h: float, settings: Settings) -> tuple[Any, float]:
 
 
 def _directions(n: int, length: float) -> list[float]:
-    """Angles about y from the x axis of the links: up, over the drum, down; chords touch it with their middles."""
+    """Angles about y of the x axes of the links: up, over the drum, down; chords touch it at their midpoints."""
     angle_per_link = 2.0 * np.arctan(0.5 * length / REACH)
     up, angles = round(TAIL / length), []
     for k in range(n):

@@ -1,7 +1,8 @@
-"""Boxes on each other, and a cable that swings in a tube, by MuJoCo: `benchmarks.stacks` has the same models in rodsim.
+r"""Stacked boxes, and a cable that swings in a tube, by MuJoCo; `benchmarks.stacks` has the same models in
+rodsim.
 
-MuJoCo's contact is a constraint whose depth is taken back with a time constant, here two steps, the shortest that it allows. A
-tube is the planes around it, since its meshes are convex.
+MuJoCo's contact is a constraint whose depth decays with a time constant, here two steps, the shortest
+allowed. A tube is the set of planes around it, since its meshes are convex.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ def _surface(h: float, mu: float) -> dict[str, Any]:
 def stack(
     n: int, size: tuple[float, float, float], tilt: float, mu: float, h: float, t_end: float, **settings: Any
 ) -> tuple[Floats, Floats, float]:
-    """Times, places (t, n, 3), s of the processor for a second of motion; boxes of 1 kg on a plane, gravity tilted."""
+    """Times, positions (t, n, 3), and processor time (s) for a second of motion; boxes of 1 kg on a plane,
+    gravity tilted.
+    """
     spec = _spec(h, (G * np.sin(tilt), 0.0, -G * np.cos(tilt)), **settings)
     plane, box = mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_BOX
     spec.worldbody.add_geom(type=plane, size=(10, 10, 1), **_surface(h, mu))
@@ -93,7 +96,9 @@ def cable(
     h: float,
     t_end: float,
 ) -> tuple[Floats, Floats, Floats, float]:
-    """Times, angles about the tube's axis and energies of a cable of n capsules, s of the processor for a second of motion."""
+    """Times, angles about the tube's axis and energies of a cable of n capsules, and processor time (s) for a
+    second of motion.
+    """
     spec, link_length = _spec(h, (0.0, 0.0, -G)), length / n
     option = {"contype": 1, "conaffinity": 2, **_surface(h, 0.0)}
     for k in range(sides):

@@ -1,7 +1,8 @@
-"""B3, B4 in Pinocchio (C++): the articulated-body algorithm in explicit Runge-Kutta methods with fixed steps.
+r"""B3, B4 in Pinocchio (C++): the articulated-body algorithm in explicit Runge-Kutta methods with fixed
+steps.
 
-The compiled loop is `pinocchio_chain.cpp`. It is compiled at first use with g++ and the headers that the packages `pin`
-and `cmeel-eigen` install, for the processor at hand; this takes a minute and a half and is not measured.
+The compiled loop is `pinocchio_chain.cpp`. At first use it is compiled for the current processor with g++ and
+the headers of the packages `pin` and `cmeel-eigen`; this takes a minute and a half and is not measured.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ def run(
 
 @cache
 def _library() -> ctypes.CDLL:
-    """Compile the loop where it is missing or older than its source, and load it."""
+    """Compile the loop if it is missing or older than its source, and load it."""
     if not LIBRARY.exists() or LIBRARY.stat().st_mtime < SOURCE.stat().st_mtime:
         prefix = Path(str(importlib.metadata.distribution("pin").locate_file("cmeel.prefix")))
         include, lib = prefix / "include", prefix / "lib"

@@ -15,13 +15,13 @@ ALONG, UP = np.array([0.0, 0.0, 1.0]), np.array([0.0, 1.0, 0.0])
 
 
 class FinalState(NamedTuple):
-    """What a run yields."""
+    """Result of a run."""
 
     translation: float  # J, of the rod at the end
     rotation: float  # J
-    place: float  # m, along the way it came: of the first of two rods, the ball, the cylinder
-    loop_s: float  # s of the processor, of the steps
-    whole_s: float  # the same with what sets it up
+    place: float  # m, position along the initial motion: of the first of two rods, the ball, the cylinder
+    loop_s: float  # processor time of the steps, s
+    whole_s: float  # the same with set-up
 
 
 class _Simulator(elastica.BaseSystemCollection, elastica.Forcing, elastica.Contact, elastica.Damping):
@@ -41,7 +41,9 @@ def on_the_ground(
     couple: float = 0.0,
     static: tuple[float, float, float] = (0.4, 0.4, 0.4),
 ) -> FinalState:
-    """A rod of 1 m and 1 kg on a plane; kinetic coefficients are half of the static ones, forth, back and aside."""
+    """A rod of 1 m and 1 kg on a plane; kinetic coefficients are half of the static ones, forward, backward
+    and sideways.
+    """
     first = process_time()
     simulator, density = _Simulator(), 1.0 / (np.pi * RADIUS**2)
     rod = elastica.CosseratRod.straight_rod(
@@ -75,7 +77,9 @@ def on_the_ground(
 
 
 def parallel_rods(n: int, h: float) -> FinalState:
-    """One comes down on another with 5 cm/s; without the damping of the file, 0.2 percent of the speed in these 10 s."""
+    """One rod falls on another with 5 cm/s; without the damping of the file, 0.2 percent of the speed in
+    these 10 s.
+    """
     first = process_time()
     simulator, rods = _Simulator(), []
     for z, speed in ((0.2, -0.05), (0.0, 0.0)):
@@ -93,7 +97,7 @@ def parallel_rods(n: int, h: float) -> FinalState:
         rod.velocity_collection[2] += speed
         simulator.append(rod)
         rods.append(rod)
-    # the 3n - 2 pairs that see each other are as stiff together as those of the file
+    # the 3n - 2 neighbouring pairs together are as stiff as those of the file
     k = 1e3 * 148 / (3 * n - 2)
     simulator.detect_contact_between(*rods).using(elastica.RodRodContact, k=k, nu=0.001)
     simulator.finalize()
@@ -103,7 +107,9 @@ def parallel_rods(n: int, h: float) -> FinalState:
 
 
 def bouncing_ball(n: int, h: float) -> FinalState:
-    """Its release has no ball on a plane: an upright cylinder as high as the ball and of its mass, which is the same there."""
+    """The release has no contact of a ball and a plane: an upright cylinder of the same height and mass is
+    equivalent here.
+    """
     first, simulator = process_time(), _Simulator()
     ball = elastica.Cylinder(
         start=np.array([0.0, 0.95, 0.0]),
@@ -126,7 +132,7 @@ def bouncing_ball(n: int, h: float) -> FinalState:
 
 
 def rod_at_cylinder(n: int, h: float) -> FinalState:
-    """Parallel; pairs are as stiff together as those of the file."""
+    """A parallel rod and cylinder; the pairs together are as stiff as those of the file."""
     first, simulator = process_time(), _Simulator()
     rod = elastica.CosseratRod.straight_rod(
         n, np.zeros(3), ALONG, UP, 0.5, 0.1, 1750, youngs_modulus=3e5, shear_modulus=1e5
@@ -150,7 +156,7 @@ def rod_at_cylinder(n: int, h: float) -> FinalState:
 
 
 def _loop(simulator: Any, t_end: float, h: float) -> float:
-    """s of the processor that its steps take."""
+    """Processor time of the steps, s."""
     stepper, t = elastica.PositionVerlet(), np.float64(0.0)
     begin = process_time()
     for _ in range(round(t_end / h)):

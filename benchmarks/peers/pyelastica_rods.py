@@ -76,7 +76,7 @@ def run(case: RodCase, resolution: int, h: float) -> Measurement:
     steps = steps_a_part(case.t_end, h, case.instants)
     unloaded = round(case.t_energy / case.t_end * case.instants)
     t, wall, looking = np.float64(0.0), 0.0, 0.0
-    rod.compute_internal_forces_and_torques(t)  # the strains that the energy is made of
+    rod.compute_internal_forces_and_torques(t)  # the strains in the energy
     before, ends = _energy(rod, case), []
     for part in range(case.instants):
         begin = process_time()
@@ -104,7 +104,7 @@ def _rod(case: RodCase, n_elements: int) -> Any:
         axis,
         np.array([0.0, 0.0, 1.0]),
         case.length,
-        base_radius=0.1,  # the section below replaces what follows from radius, density and moduli
+        base_radius=0.1,  # the section below replaces the values that follow from radius, density and moduli
         density=1.0,
         youngs_modulus=1.0,
         shear_modulus=1.0,
@@ -114,7 +114,7 @@ def _rod(case: RodCase, n_elements: int) -> Any:
     J1, J2, J3 = case.inertia_per_length
     rod.mass[:] = case.mass_per_length * element
     rod.mass[[0, -1]] *= 0.5
-    # Its third director is the tangent, ours the first; the sections here are symmetric, so 2 and 3 may swap.
+    # Its third director is the tangent, that of rodsim the first; sections are symmetric, so 2 and 3 may swap.
     for matrix, diagonal in (
         (rod.mass_second_moment_of_inertia, element * np.array([J2, J3, J1])),
         (rod.inv_mass_second_moment_of_inertia, 1.0 / (element * np.array([J2, J3, J1]))),

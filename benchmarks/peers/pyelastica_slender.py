@@ -1,4 +1,4 @@
-"""Examples of PyElastica in PyElastica: position Verlet; equilibria by motions that die away."""
+"""Examples of PyElastica in PyElastica: position Verlet; equilibria by damped motions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _Simulator(elastica.BaseSystemCollection, elastica.Constraints, elastica.F
 
 
 class _Hinge(elastica.ConstraintBase):
-    """The first node stays where it is, its element turns."""
+    """The first node is fixed, its element rotates."""
 
     def __init__(self, fixed_position: Floats, fixed_directors: Floats, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -34,7 +34,7 @@ class _Hinge(elastica.ConstraintBase):
 
 
 def run(case: Slender, resolution: int, h: float) -> Measurement:
-    """One run with `resolution` elements and steps of h, to `t_end`, or to `t_rest` where rest is wanted."""
+    """One run with `resolution` elements and steps of h, to `t_end`, or to `t_rest` for an equilibrium."""
     first = process_time()
     simulator = _Simulator()
     rod = _rod(case, resolution)
@@ -74,7 +74,7 @@ def _rod(case: Slender, n: int) -> Any:
         tangents[:, 0],
         np.array(case.normal),
         case.length,
-        base_radius=0.1,  # the section below replaces what follows from radius, density and moduli
+        base_radius=0.1,  # the section below replaces the values that follow from radius, density and moduli
         density=1.0,
         youngs_modulus=1.0,
         shear_modulus=1.0,
@@ -86,7 +86,7 @@ def _rod(case: Slender, n: int) -> Any:
     J1, J2, J3 = case.inertia_per_length
     rod.mass[:] = case.mass_per_length * element
     rod.mass[[0, -1]] *= 0.5
-    # Its directors are (d3, d2, d1) up to a sign of ours: bending about the normal is about our d3.
+    # Its directors are (d3, d2, d1) of rodsim up to a sign: bending about the normal is about d3 of rodsim.
     for matrix, diagonal in (
         (rod.mass_second_moment_of_inertia, element * np.array([J3, J2, J1])),
         (rod.inv_mass_second_moment_of_inertia, 1.0 / (element * np.array([J3, J2, J1]))),

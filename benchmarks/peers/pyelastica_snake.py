@@ -13,12 +13,12 @@ from examples.contact import snake
 
 
 class Crawl(NamedTuple):
-    """What a run yields."""
+    """Result of a run."""
 
-    speed: float  # m/s, of the mass centre forth in the last period
+    speed: float  # m/s, forward speed of the mass centre in the last period
     ends: Floats  # (2, 3), m, tail and head at the end
-    loop_s: float  # s of the processor, of the steps
-    whole_s: float  # the same with what sets it up
+    loop_s: float  # processor time of the steps, s
+    whole_s: float  # the same with set-up
 
 
 class _Simulator(elastica.BaseSystemCollection, elastica.Forcing, elastica.Contact, elastica.Damping):
@@ -26,7 +26,7 @@ class _Simulator(elastica.BaseSystemCollection, elastica.Forcing, elastica.Conta
 
 
 def run(n: int, h: float, periods: int = 2) -> Crawl:
-    """Of n elements with steps of h."""
+    """Run n elements with steps of h."""
     first = process_time()
     simulator = _Simulator()
     rod = _rod(n)
