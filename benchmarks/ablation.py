@@ -1,9 +1,9 @@
-"""Measure what each accelerator gains, by switching it off: python -m benchmarks.ablation [--only WORD] [--pairs 5] [--cold]
+"""Measure the gain of each accelerator by disabling it: python -m benchmarks.ablation [--only WORD] [--pairs 5] [--cold]
 
-For each accelerator the table has the lines of code that exist for it alone, and the processor time without it over that with it,
-on a typical case and on a case where it gains much; for threads it is the wall time. Both run in turn, each in a process that
-stays; cases are those of `benchmarks.version_comparison`. `--cold` also measures what makes a first compilation faster, with an
-empty cache, which takes minutes.
+The table has the number of lines of code that only this accelerator needs, and the ratio of the processor time
+without it to that with it, for a typical case and for a case of large gain; for threads it is wall time. Both
+versions run in turn, each in one process; the cases are those of `benchmarks.version_comparison`. `--cold` also
+measures accelerators of the first compilation, with an empty cache, which takes minutes.
 """
 
 from __future__ import annotations

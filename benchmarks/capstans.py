@@ -1,4 +1,4 @@
-r"""Run a rope over a rotating drum with rodsim and with MuJoCo: `python -m benchmarks.capstans`
+"""Run a rope over a rotating drum with rodsim and with MuJoCo: `python -m benchmarks.capstans`
 (benchmarks/README.md).
 
 Half a revolution with friction 0.5: in the limit of a rope without bending stiffness the holding force is

@@ -1,4 +1,4 @@
-r"""The bench cases B1 to B4: data and converged values, shared by all programs.
+"""The bench cases B1 to B4: data and converged values, shared by all programs.
 
 Units are SI-like. Quaternions are (w, x, y, z). The converged values at several instants (`paths.py`) come
 from refined solutions, checked by an independent discretisation (B1 to B3), or a closed form (B4); `floor` is

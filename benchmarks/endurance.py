@@ -1,4 +1,4 @@
-r"""Run many steps of `em` with every rod element and every section law: `python -m benchmarks.endurance`
+"""Run many steps of `em` with every rod element and every section law: `python -m benchmarks.endurance`
 (docs/evidence/elements.md).
 
 The flying spaghetti with half its load, on few nodes. After the end of the load energy and momenta are

@@ -1,4 +1,4 @@
-r"""Beam test models of Exudyn with the parameters of its repository; their limits are those of refined
+"""Beam test models of Exudyn with the parameters of its repository; their limits are those of refined
 meshes.
 
 Where `reached` is given, rodsim with elements of order 4 on two meshes agrees with Exudyn's extrapolated

@@ -1,4 +1,4 @@
-r"""Frames of straight beams as data: rigidly joined where their ends coincide, clamped and loaded at points.
+"""Frames of straight beams as data: rigidly joined where their ends coincide, clamped and loaded at points.
 
 Units are SI. The section axis d1 is along the beam, d3 is `up` made perpendicular to it.
 """
@@ -24,7 +24,7 @@ class Beam:
 
 @dataclass(frozen=True)
 class Frame:
-    r"""Beams of one section; the error is the distance of the watched point from `reached`, over `scale`.
+    """Beams of one section; the error is the distance of the watched point from `reached`, over `scale`.
 
     `t_end` is None for an equilibrium; then the loads grow in equal steps. A motion begins at rest under the
     full loads. With `frequencies`, rad/s, the lowest ones are computed, and the error is the largest relative

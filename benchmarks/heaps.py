@@ -1,4 +1,4 @@
-r"""Measure the cost of a step of heaps of 50 to 1000 rods, and what a heap conserves: `python -m
+"""Measure the cost of a step of heaps of 50 to 1000 rods, and what a heap conserves: `python -m
 benchmarks.heaps` (docs/evidence/solvers.md).
 
 Soft rods of 20 elements lie on each other in a box of planes. They are placed one after the other, each on
@@ -46,7 +46,7 @@ from rodsim.results.layout import RodLayout
 
 RADIUS, LENGTH, ELEMENTS = 0.01, 0.5, 20  # m
 SPACING = 0.04  # m, distance of rods in a layer of a settled pile
-WIDTH = 0.6  # m, of the box of 50 rods; its volume grows with the number of rods
+WIDTH = 0.6  # m, of the box of 50 rods; its size grows with the number of rods
 STIFFNESS, STATIONS = 1e6, 5  # N/m2; intervals of an element
 SOFT = 2e5  # Pa, Young's modulus of the rods
 LOSS = (0.3, 0.0, 0.02, 0.3, 0.3, 1e5, 0.0, 0.0, 1.0, 1.0, 1.0)
@@ -145,7 +145,7 @@ def heap(
     rolling: float = 0.0,
     stations: int = STATIONS,
 ) -> Heap:
-    r"""Create a heap of rods as they are placed.
+    """Create a heap of rods as they are placed.
 
     rubbing: with friction and restitution; in_layers: a settled pile; E: Young's modulus, Pa; viscous: s,
     viscosity of the rods over their stiffness; rolling: m, resistance to rolling and drilling with friction;
@@ -213,7 +213,7 @@ class Cost(NamedTuple):
     pairs: float  # segment pairs in a list, for each rod
     blocks: int  # matrix blocks that couple rods in the last step
     step: float  # s, in total
-    lists: float  # s, a list
+    lists: float  # s, for each list
     iterations: float  # of Newton
     memory: float  # MB, more at the end than after the first list
     made: int  # lists

@@ -101,7 +101,7 @@ def braid(n: int = 600, length: float = 12.0, stiffest: float = 1e4) -> Braid:
 
 
 def knot(curve: CubicSpline, radius: float, per: float, strand: float = 5.0) -> Model:
-    r"""A knot of a rod along a curve over its arc length (m), of which only the strands touch, with `per`
+    """A knot of a rod along a curve over its arc length (m), of which only the strands touch, with `per`
     elements on (h R)^(1/2).
 
     radius: h of its section, m, with the same B for any radius. The middle of the loop stays in the plane of

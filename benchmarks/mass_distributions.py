@@ -1,4 +1,4 @@
-r"""Measure the effect of the translational mass of rods on the error in space: `python -m
+"""Measure the effect of the translational mass of rods on the error in space: `python -m
 benchmarks.mass_distributions`.
 
 Nine rods move with lumped, mean and consistent masses on 10, 20 and 40 elements. The error is that in space
@@ -44,7 +44,7 @@ class MassCase:
 
 
 def _blade(force: float) -> Callable[..., Model]:
-    r"""A clamped blade, twisted by 0.4 rad, with bending-torsion coupling; an oscillating force acts at its
+    """A clamped blade, twisted by 0.4 rad, with bending-torsion coupling; an oscillating force acts at its
     tip.
 
     The stiffness is that of the composite beam of Wang, Sprague and Jonkman (2017).

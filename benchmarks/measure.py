@@ -1,4 +1,4 @@
-r"""All runs of one case: warm-up, interleaved repeats, medians.
+"""All runs of one case: warm-up, interleaved repeats, medians.
 
 A user changes a number between two calls; so does every measured call, by far less than the compared errors.
 """
@@ -22,7 +22,7 @@ _CALLS = count(1)
 
 
 def vary(case: Case, relative: float) -> Case:
-    r"""Return `case` with one of its numbers changed by a relative amount.
+    """Return `case` with one of its numbers changed by a relative amount.
 
     The density of bodies (which does not change a motion under gravity), the mass of a mechanism's first
     body, otherwise the axial stiffness of the rods.
@@ -58,7 +58,7 @@ class _Task:
 def measure(
     case: Case, only: Sequence[str] | None, repeats: int, quick: bool
 ) -> tuple[list[Measurement], list[str]]:
-    r"""Return the runs of every installed program with their median times, and remarks on failures or missing
+    """Return the runs of every installed program with their median times, and remarks on failures or missing
     programs.
 
     The repeats go round all programs in turn, so that a slow period of the machine affects all alike.

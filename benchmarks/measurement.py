@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Measurement:
-    r"""One run.
+    """One run.
 
     `wall_s` is the time loop or the solver alone, after warm-up; `whole_s` is the call of a user: the model,
     its set-up, the run. Errors are relative, see `cases`.

@@ -1,4 +1,4 @@
-r"""Rigid test models of Exudyn with the parameters of its repository, and their refined or exact end
+"""Rigid test models of Exudyn with the parameters of its repository, and their refined or exact end
 positions.
 
 `reached` is exact for the two pendulums and the four-bar (one degree of freedom, integrated to 1e-13). It is

@@ -1,4 +1,4 @@
-r"""Rigid mechanisms as data, shared by all programs: bodies, joints, springs, and a watched point.
+"""Rigid mechanisms as data, shared by all programs: bodies, joints, springs, and a watched point.
 
 Units are SI. Quaternions are (w, x, y, z); the position of a body is that of its centre of mass, its axes are
 its principal axes.

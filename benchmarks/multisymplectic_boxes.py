@@ -1,4 +1,4 @@
-r"""Test which multisymplectic box schemes work with which boundary conditions of a rod, and how accurately:
+"""Test which multisymplectic box schemes work with which boundary conditions of a rod, and how accurately:
 `python -m benchmarks.multisymplectic_boxes` (docs/theory/rod_pde.md).
 
 A soft rod of length 1 with waves of stretch, shear, bending and twist that need about one time unit from end

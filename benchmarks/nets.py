@@ -1,4 +1,4 @@
-r"""Measure a step of sagging nets of welded rods with clamped edges by the number of threads.
+"""Measure a step of sagging nets of welded rods with clamped edges by the number of threads.
 
 python -m benchmarks.nets [--rods 20] [--elements 6] [--threads 1 2] [--steps 2] [--rounds 8]
 

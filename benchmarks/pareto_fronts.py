@@ -12,7 +12,7 @@ from benchmarks.measurement import Measurement
 
 @dataclass(frozen=True)
 class TimeAtError:
-    r"""Time that a program needs for an error, s.
+    """Time that a program needs for an error, s.
 
     `bound`: its cheapest run is more accurate than that error, so the time is an upper bound.
     """
@@ -32,7 +32,7 @@ def front(runs: Iterable[Measurement]) -> list[Measurement]:
 
 
 def time_at_error(runs: list[Measurement], error: float) -> TimeAtError | None:
-    r"""Time for `error`, by interpolation of log(time) in log(error) along a `front`.
+    """Time for `error`, by interpolation of log(time) in log(error) along a `front`.
 
     None if no run is that accurate: nothing is extrapolated towards smaller errors.
     """

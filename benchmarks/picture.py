@@ -1,4 +1,4 @@
-r"""Plot errors of all programs over their time, one panel for each case: `python -m benchmarks.run --picture
+"""Plot errors of all programs over their time, one panel for each case: `python -m benchmarks.run --picture
 FILE`.
 
 From a record written by `--json`: `python -m benchmarks.picture RECORD [RECORD ...] -o FILE`; if a case is in
@@ -31,7 +31,7 @@ MARKERS = "osD^v"
 
 
 def draw(runs: Sequence[Measurement], path: Path | str) -> Path:
-    r"""Write the picture (.png, .pdf, .svg) of all cases with runs of several programs.
+    """Write the picture (.png, .pdf, .svg) of all cases with runs of several programs.
 
     Raises ValueError if there is none.
     """

@@ -1,4 +1,4 @@
-r"""Write the converged positions of B1, B2, B3 to `reference_paths.py`: `python -m benchmarks.references`.
+"""Write the converged positions of B1, B2, B3 to `reference_paths.py`: `python -m benchmarks.references`.
 
 Rods: elements of order 4 and em4 or em6, refined until half the mesh moves them by less than 1e-5 of the
 length. Planar bars: the equations of N pendulums in their angles, by a Runge-Kutta method of order 8; in
@@ -43,10 +43,12 @@ def by_steps(case: RodCase | ChainCase, n: int, h: float, order: int) -> Floats:
 
 
 def by_angles(case: ChainCase) -> Floats:
-    r"""Free end (instants, 3) of a chain that falls in its plane.
+    """Free end (instants, 3) of a chain that falls in its plane.
 
-    With angles th_i and the arms c_ki of bar i at the centre of bar k, (m sum_k c_ki c_kj cos(th_i - th_j) +
-    I delta_ij) th_j'' = -m sum_k c_ki c_kj sin(th_i - th_j) th_j'^2 - m g sum_k c_ki cos th_i.
+    With angles th_i and the arms c_ki of bar i at the centre of bar k,
+
+        (m sum_k c_ki c_kj cos(th_i - th_j) + I delta_ij) th_j''
+            = -m sum_k c_ki c_kj sin(th_i - th_j) th_j'^2 - m g sum_k c_ki cos th_i.
     """
     n, length = case.n_bars, case.bar_length
     arms = length * (np.tril(np.ones((n, n)), -1) + 0.5 * np.eye(n))

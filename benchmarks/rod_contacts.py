@@ -1,4 +1,4 @@
-r"""Run PyElastica's friction validation cases, parallel rods, bouncing ball, and rod at a cylinder: `python
+"""Run PyElastica's friction validation cases, parallel rods, bouncing ball, and rod at a cylinder: `python
 -m benchmarks.rod_contacts`.
 
 The errors refer to closed forms, except the last, whose cylinder is compared with its position for small

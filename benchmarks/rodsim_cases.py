@@ -139,7 +139,7 @@ _MODELS: dict[type, Callable[[Any, int], Model]] = {ChainCase: chain_model, TopC
 
 
 def watched(case: Case, state: State) -> list[Floats]:
-    r"""Points (3,) at which errors are evaluated.
+    """Points (3,) at which errors are evaluated.
 
     Frame 0 is the ground, the others follow in the order they were added.
     """

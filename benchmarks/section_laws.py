@@ -1,4 +1,4 @@
-r"""Measure the cost of section laws for each step, and the energy balance of a long run: `python -m
+"""Measure the cost of section laws for each step, and the energy balance of a long run: `python -m
 benchmarks.section_laws`.
 
 A free rod in flight that stretches, bends and twists; laws of the same stiffness at zero strain. Steps of all

@@ -15,7 +15,7 @@ from benchmarks.mechanisms import Triple
 
 @dataclass(frozen=True)
 class Slender:
-    r"""One rod; the error is the distance of its end from `reached`, over `scale`.
+    """One rod; the error is the distance of its end from `reached`, over `scale`.
 
     `t_end` is None for an equilibrium: rodsim solves for it; a program without statics simulates until it is
     at rest, with velocities that decay at the rate `damping`, 1/s, for `t_rest`.

@@ -1,4 +1,4 @@
-r"""Examples of PyElastica with the parameters of its repository.
+"""Examples of PyElastica with the parameters of its repository.
 
 `reached` is exact for the stretched rod (EA (1 - 1/e) = F). The others are rodsim's with elements of order 4
 on two meshes, which PyElastica's refined meshes approach with first order: its clamp fixes the whole first

@@ -1,4 +1,4 @@
-r"""Run PyElastica's continuum snake with rodsim and with PyElastica: `python -m benchmarks.snakes`
+"""Run PyElastica's continuum snake with rodsim and with PyElastica: `python -m benchmarks.snakes`
 (benchmarks/README.md).
 
 Two periods; the table has the forward speed of the mass centre in the second one, compared with `LIMIT`. Both

@@ -1,4 +1,4 @@
-r"""Compare the flying spaghetti with 1000 elements by four integrators, and their invariants: `python -m
+"""Compare the flying spaghetti with 1000 elements by four integrators, and their invariants: `python -m
 benchmarks.spaghetti`.
 
 The rod of `benchmarks.schemes`, with the load of B1 in a fifth of its time and twice as strong, so that one

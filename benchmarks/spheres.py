@@ -1,4 +1,4 @@
-r"""Run a ball that hits 64 others with rodsim and with Exudyn's general contact: `python -m
+"""Run a ball that hits 64 others with rodsim and with Exudyn's general contact: `python -m
 benchmarks.spheres` (benchmarks/README.md).
 
 All balls have equal masses and linear springs without losses: both programs solve the same equations. The

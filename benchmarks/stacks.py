@@ -1,9 +1,9 @@
-r"""Run stacked boxes and a cable in a tube with rodsim and with MuJoCo: `python -m benchmarks.stacks`
+"""Run stacked boxes and a cable in a tube with rodsim and with MuJoCo: `python -m benchmarks.stacks`
 (benchmarks/README.md).
 
 The tables have the displacement of resting boxes from the first second to the tenth, the difference of the
-cable from a pendulum's angle, the change of its energy, and the processor time (s) for a second of motion, of
-a whole call.
+cable from a pendulum's angle, and the change of its energy. The processor time (s) is that of a whole call,
+for a second of motion.
 """
 
 from __future__ import annotations

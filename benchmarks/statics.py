@@ -1,4 +1,4 @@
-r"""Measure the equilibrium of 10,000 rod elements with 100 bodies, and its parts: `python -m
+"""Measure the equilibrium of 10,000 rod elements with 100 bodies, and its parts: `python -m
 benchmarks.statics`.
 
 A garland of 101 rods with a ball between each two, clamped at both ends, sagging under its weight from a

@@ -1,4 +1,4 @@
-r"""Measure the parts of a Newton iteration of `em`, ns for each element of a clamped rod in space, and whole
+"""Measure the parts of a Newton iteration of `em`, ns for each element of a clamped rod in space, and whole
 steps, us.
 
 python -m benchmarks.step_profile [elements ...]

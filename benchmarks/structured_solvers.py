@@ -1,4 +1,4 @@
-r"""Compare steps of `em` by the solver for the structure of a model with those by the general solver.
+"""Compare steps of `em` by the solver for the structure of a model with those by the general solver.
 
 python -m benchmarks.structured_solvers
 

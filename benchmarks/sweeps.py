@@ -1,4 +1,4 @@
-r"""Runs of each program for each case: (number of elements or bars, step h, options of `run`).
+"""Runs of each program for each case: (number of elements or bars, step h, options of `run`).
 
 The pairs lie near each program's front of error against time: mesh and step are refined together. The first
 `QUICK` entries of a sweep are the quick ones; times of a step are compared at its first entry.

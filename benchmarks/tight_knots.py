@@ -1,4 +1,4 @@
-r"""Tighten the overhand knot of `examples/contact/knot.py` with rodsim and with a discrete elastic rod code
+"""Tighten the overhand knot of `examples/contact/knot.py` with rodsim and with a discrete elastic rod code
 with implicit contact.
 
 python -m benchmarks.tight_knots
@@ -35,7 +35,7 @@ class Pulled(NamedTuple):
     short: Floats  # s, m
     pull: Floats  # N, at the free end
     loop: Floats  # m, radius of the loop from the curvature opposite the braid
-    depth: Floats  # of the strands in each other, over the diameter, the most anywhere
+    depth: Floats  # largest contact depth of the strands over the diameter
     energy: Floats  # J, elastic and kinetic
     work: Floats  # J, work at the ends
     lost: Floats  # J, losses if reported by the program: friction, damping
@@ -78,7 +78,7 @@ def knot(n: int, stiffness: float, stations: int, friction: float = 0.0, speed: 
 class Shape(NamedTuple):
     """Geometry of a knot from the points of its rod."""
 
-    depth: float  # of the strands in each other, over the diameter, the most anywhere
+    depth: float  # largest contact depth of the strands over the diameter
     loop: float  # m, 1/curvature half-way between the contacts of the strands
 
 

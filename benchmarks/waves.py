@@ -1,4 +1,4 @@
-r"""Compute nodes for each wave length and steps for each period for 1 % and 0.1 % error of the frequency:
+"""Compute nodes for each wave length and steps for each period for 1 % and 0.1 % error of the frequency:
 `python -m benchmarks.waves`.
 
 A straight round rod (nu = 0.3); waves of twenty radii, on which bending and shear depend but not the others.

@@ -47,7 +47,7 @@ def _freeze(phase, info):
 
 
 def _import_in_turns(config):
-    r"""Let each worker first import its part of all test files; afterwards it finds those of the others in
+    """Let each worker first import its part of all test files; afterwards it finds those of the others in
     Python's cache.
 
     In a fresh clone pytest rewrites the assertions of each file, which takes longer than everything else

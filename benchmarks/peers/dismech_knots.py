@@ -1,4 +1,4 @@
-r"""The overhand knot of `benchmarks/tight_knots.py` in DisMech, discrete elastic rods with an implicit
+"""The overhand knot of `benchmarks/tight_knots.py` in DisMech, discrete elastic rods with an implicit
 contact model.
 
 py_dismech is built from its sources, github.com/StructuresComp/dismech-rods (measured: ea6b818), with Eigen

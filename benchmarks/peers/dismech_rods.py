@@ -1,4 +1,4 @@
-r"""Two free rods that collide side by side in dismech-newton, a discrete elastic rod code with implicit
+"""Two free rods that collide side by side in dismech-newton, a discrete elastic rod code with implicit
 contact.
 
 Its rods have no shear; its contact has no depth (offset surfaces, by ADMM); its step is implicit Euler in

@@ -83,7 +83,7 @@ def _run_top(case: TopCase, resolution: int, h: float) -> Measurement:
 
 
 def _settings(case: ChainCase | TopCase, steps: int, sparse: bool) -> Any:
-    r"""Trapezoidal rule, constraints on velocities, a new tangent in each step.
+    """Trapezoidal rule, constraints on velocities, a new tangent in each step.
 
     Measured: as fast as any setting on the chains; the index 3 generalised alpha method fails on the top.
     """

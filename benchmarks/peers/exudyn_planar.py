@@ -16,7 +16,7 @@ from benchmarks.peers.exudyn_common import NAME, history, new_system, settings, 
 def run(
     case: RodCase, resolution: int, h: float, element: str = "beam", sparse: bool = True, radius: float = 0.9
 ) -> Measurement:
-    r"""Run `resolution` elements with steps of h in the plane of the rod and of gravity.
+    """Run `resolution` elements with steps of h in the plane of the rod and of gravity.
 
     sparse: the sparse solver, otherwise the dense one; radius: spectral radius of the generalised alpha
     method.

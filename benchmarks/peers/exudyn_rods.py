@@ -17,7 +17,7 @@ from benchmarks.peers.exudyn_energy import rod_energy
 
 
 def run(case: RodCase, resolution: int, h: float) -> Measurement:
-    r"""One run with `resolution` elements and steps of h.
+    """One run with `resolution` elements and steps of h.
 
     Nodes are rotation vectors with a Lie group step: smaller errors at large steps than Euler parameters.
     """

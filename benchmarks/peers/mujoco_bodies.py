@@ -19,7 +19,7 @@ mujoco.set_mju_user_warning(lambda message: None)
 def run(
     case: ChainCase | TopCase, resolution: int, h: float, integrator: str = "RK4", hinges: bool = False
 ) -> Measurement:
-    r"""One run with steps of h; `resolution` is the number of bodies and is only a label of the result.
+    """One run with steps of h; `resolution` is the number of bodies and is only a label of the result.
 
     `integrator`: RK4, or one of MuJoCo's first-order schemes, which evaluate the dynamics once a step (Euler,
     implicit, implicitfast). hinges: a chain rotates about y alone, or about its axes.

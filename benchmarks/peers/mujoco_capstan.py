@@ -1,4 +1,4 @@
-r"""The capstan of `examples/contact/capstan.py` in MuJoCo: a planar chain of capsules over a rotating drum.
+"""The capstan of `examples/contact/capstan.py` in MuJoCo: a planar chain of capsules over a rotating drum.
 
 Links are joined by hinges with the bending stiffness of the rope, EI over a link; both programs have the same
 masses, friction, load, speed and air resistance. MuJoCo's chain has no stretch. Its contact is a constraint

@@ -1,4 +1,4 @@
-r"""Stacked boxes, and a cable that swings in a tube, by MuJoCo; `benchmarks.stacks` has the same models in
+"""Stacked boxes, and a cable that swings in a tube, by MuJoCo; `benchmarks.stacks` has the same models in
 rodsim.
 
 MuJoCo's contact is a constraint whose depth decays with a time constant, here two steps, the shortest

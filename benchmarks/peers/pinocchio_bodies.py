@@ -1,4 +1,4 @@
-r"""B3, B4 in Pinocchio (C++): the articulated-body algorithm in explicit Runge-Kutta methods with fixed
+"""B3, B4 in Pinocchio (C++): the articulated-body algorithm in explicit Runge-Kutta methods with fixed
 steps.
 
 The compiled loop is `pinocchio_chain.cpp`. At first use it is compiled for the current processor with g++ and

@@ -1,4 +1,4 @@
-r"""Bad input: one table of calls and one of commands.
+"""Bad input: one table of calls and one of commands.
 
 Each message names the object, its value and the remedy; nothing is run or written before. Malformed scenes
 are tested in test_malformed_scenes.py, single arguments in test_arguments.py. A command ends with exit code
@@ -396,10 +396,12 @@ MEASURES = {
     "final rods.cord.largest.K.x": "leave .x out",
     "final drives.motor.work": "there is no drive 'motor'; there are none",
 }
-STUDIES += [(told, lambda at=at: study(base=STUDIED, parameters={at: [1.0]})) for at, told in PLACES.items()]
 STUDIES += [
-    (told, lambda text=text: study(base=STUDIED, parameters={"run.dt": [0.01]}, measures=[text]))
-    for text, told in MEASURES.items()
+    (message, lambda at=at: study(base=STUDIED, parameters={at: [1.0]})) for at, message in PLACES.items()
+]
+STUDIES += [
+    (message, lambda text=text: study(base=STUDIED, parameters={"run.dt": [0.01]}, measures=[text]))
+    for text, message in MEASURES.items()
 ]
 
 REJECTED = [

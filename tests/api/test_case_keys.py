@@ -89,7 +89,7 @@ def import_case(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     made = set()
 
-    def found(files):
+    def imported(files):
         for file, text in files.items():
             path = tmp_path / f"{file}.py"
             path.parent.mkdir(exist_ok=True)
@@ -100,7 +100,7 @@ def import_case(tmp_path, monkeypatch):
         importlib.invalidate_caches()
         return importlib.import_module("uses").case
 
-    yield found
+    yield imported
     for module in made:
         sys.modules.pop(module, None)
 

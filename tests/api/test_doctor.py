@@ -31,13 +31,13 @@ def findings(text, code):
 def doctor_findings(monkeypatch, capsys):
     """Findings if all probes return the same answer; without an answer the cache is really probed."""
 
-    def found(answer=None):
+    def run_doctor(answer=None):
         cache = ask("cache") if answer is None else answer
         monkeypatch.setattr(health_checks, "ask", lambda x, *_, **__: cache if x == "cache" else answer or {})
         code = main(["doctor", "--json"])
         return findings(capsys.readouterr().out, code)
 
-    return found
+    return run_doctor
 
 
 def test_doctor_finds_no_fault_and_times_a_run():

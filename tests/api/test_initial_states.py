@@ -65,14 +65,14 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Any], Any]]] = {
         initial_positions,
     ),
     "equilibrium": (equilibrium, initial_positions),
-    "modes": (lambda model, **start: modes(model, 3, anyway=True, **start), lambda found: found.omega),
+    "modes": (lambda model, **start: modes(model, 3, anyway=True, **start), lambda spectrum: spectrum.omega),
     "linearise": (linearise, lambda lin: lin.K.toarray()),
     "steady_rotation": (
         lambda model, **start: steady_rotation(model, (0, 0, 1), **start),
-        lambda found: found.r,
+        lambda equilibria: equilibria.r,
     ),
-    "state_space": (response_function(state_space), lambda found: found.A),
-    "frequency_response": (response_function(frequency_response, [10.0]), lambda found: found),
+    "state_space": (response_function(state_space), lambda matrices: matrices.A),
+    "frequency_response": (response_function(frequency_response, [10.0]), lambda response: response),
 }
 
 

@@ -1,4 +1,4 @@
-r"""Every name deprecated before 1.0 still works, warns with the new name, and cannot be combined with it.
+"""Every name deprecated before 1.0 still works, warns with the new name, and cannot be combined with it.
 
 A row of `OLD_NAMES` needs an example here:
 
@@ -390,7 +390,7 @@ def result_or_message(call, **arguments):
 
 @pytest.mark.parametrize("row", rows_of_kind("argument"))
 def test_old_argument_equals_the_new_one(row):
-    """Where the values are equal, also with an invalid value, which is rejected with the same message."""
+    """Also with an invalid value, which is rejected with the same message, if both accept the same values."""
     if row.convert is None and row.merge is None:
         meanings, call = example(CALLS, row.where)
         assert f"{row.old}={row.new}" in meanings.split()

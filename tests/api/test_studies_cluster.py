@@ -237,7 +237,7 @@ t_end: 10
 @pytest.mark.exact
 @pytest.mark.slow
 def test_killed_study_resumes_with_the_uninterrupted_table(tmp_path, capsys):
-    """Its workers end with it, and leave no files."""
+    """Workers end with the killed study and leave no files."""
     (tmp_path / "study.yaml").write_text(STUDY)
     command = [sys.executable, "-m", "rodsim", "sweep", str(tmp_path / "study.yaml"), "--quiet"]
     scratch = tmp_path / "scratch"

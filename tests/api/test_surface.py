@@ -1,4 +1,4 @@
-r"""The public interface equals tests/api/surface.txt, and no feature of tests/api/features.txt was removed.
+"""The public interface equals tests/api/surface.txt, and no feature of tests/api/features.txt was removed.
 
 A change of the interface is a change of the list: run `python -m tests.support.public_interface` and `python
 -m tests.support.features`, and review the differences.

@@ -107,7 +107,7 @@ def test_unstable_equilibrium_is_returned_if_no_motion_leads_to_a_stable_one(mon
 
 
 def test_stability_is_not_judged_under_follower_loads() -> None:
-    """Their stiffness is not symmetric: stability does not follow from an energy."""
+    """The stiffness of follower loads is not symmetric: stability does not follow from an energy."""
     model, _, end = cantilever(section(EA=1e5, GA=1e5, GJ=1.0, EI=[1.0, 3.0]), 1.0, 8)
     frame = model.build().state.quat[-1]
     local = quaternions.rotate(quaternions.conjugate(frame), np.array([-30.0, 0.0, 0.0]))

@@ -1,4 +1,4 @@
-r"""Interactions defined by a user: their effect, and the checks when they are added to a model.
+"""Interactions defined by a user: their effect, and the checks when they are added to a model.
 
 Models of `tests/support/user_kinds.py` are also run by `tests/laws/test_completeness.py` through all stages.
 """
@@ -39,7 +39,7 @@ def test_higher_order_scheme_accepts_text_interactions():
 
 
 def test_a_kind_may_be_registered_again():
-    """As in a notebook: interactions created before keep their kind by name."""
+    """Repeated registration, as in a notebook: interactions created before keep their kind by name."""
     model = pair("kind")
     registered_again = rodsim.interaction("linear spring", 2, ("k", "l0"))(
         type("Again", (), {"value": spring_value, "dual": spring_dual})

@@ -246,7 +246,7 @@ def test_grounded_kind_may_have_a_moment():
     registration.KINDS.pop("wrong")
 
 
-NON_KINDS = [  # what is said
+NON_KINDS = [  # message
     ({**SPRING, "rows": 1}, RIGHT, "constraints of a script are not taken yet"),
     ({**SPRING, "frames": 9}, RIGHT, "frames = 9"),
     ({**SPRING, "numbers": ("k", "k")}, RIGHT, "two numbers 'k'"),
@@ -283,7 +283,7 @@ def without_comment(factor):
 
 
 def with_comment(factor):
-    """The same function with a docstring and a comment."""
+    """Function equal to that without a comment, with a docstring and a comment."""
 
     def value(y, X):
         """A constant."""

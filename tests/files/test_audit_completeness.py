@@ -1,4 +1,4 @@
-r"""The audit checks everything that is stored: each array of a result is changed, and the change is detected
+"""The audit checks everything that is stored: each array of a result is changed, and the change is detected
 or named as not judged.
 
 The invariants that integrators declare are judged by their own momenta, independent of the velocities of the
@@ -413,9 +413,9 @@ def test_joint_residuals_are_bounded_by_round_off_and_ten_tolerances(tolerance, 
     audited = audit(run_of("em"))
     assert audited.constraint > 0.0
 
-    def kept(relative):
+    def is_satisfied(relative):
         judged = verdicts.judge_run(replace(audited, tolerance=tolerance, constraint_relative=relative))
         return {v.law: v.kept for v in judged}["joints, positions"]
 
-    assert kept(0.5 * missed)
-    assert not kept(3.0 * missed)
+    assert is_satisfied(0.5 * missed)
+    assert not is_satisfied(3.0 * missed)

@@ -1,4 +1,4 @@
-r"""Result files of earlier versions can be read, audited, resumed and used as initial states.
+"""Result files of earlier versions can be read, audited, resumed and used as initial states.
 
 Version 0.1.0 has one file of each solver and scheme, 0.3.0 those with a different storage of states. Each
 scene has a run (NAME.vtkhdf) and its first half (NAME-half.vtkhdf), which this version resumes.

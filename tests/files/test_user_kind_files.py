@@ -195,7 +195,7 @@ def test_machine_code_of_a_user_kind_has_a_separate_cache():
 
 
 def test_cached_machine_code_does_not_contain_the_script_name(other_process, tmp_path):
-    """The module would be imported when the code is loaded, whatever the name of the script then is."""
+    """The module would be imported when the code is loaded, under any name that the script then has."""
     path = tmp_path / "kind.py"
     path.write_text(KIND)
     spec = importlib.util.spec_from_file_location("kind_that_runs", path)
