@@ -78,7 +78,7 @@ def _with_new_tangents() -> None:
     from discretization.time import newton_stopping
     from rigid.compilation.decorators import inline_kernel
 
-    def can_reuse_tangent(size, before, nothing, bodies):  # type: ignore[no-untyped-def]
+    def can_reuse_tangent(size, before, arguments, bodies):  # type: ignore[no-untyped-def]
         return False
 
     newton_stopping.can_reuse_tangent = inline_kernel(can_reuse_tangent)

@@ -1,6 +1,6 @@
 """The bench cases B1 to B4: data and converged values, shared by all programs.
 
-Units are SI-like. Quaternions are (w, x, y, z). The converged values at several instants (`paths.py`) come
+Units are SI-like. Quaternions are (w, x, y, z). The converged values at several instants (`reference_paths.py`) come
 from refined solutions, checked by an independent discretisation (B1 to B3), or a closed form (B4); `floor` is
 the relative error below which they cannot distinguish two programs.
 """

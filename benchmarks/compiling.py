@@ -65,8 +65,10 @@ def main(tasks: list[str]) -> None:
         with tempfile.TemporaryDirectory() as folder:
             environment = os.environ | {"NUMBA_CACHE_DIR": folder, "OPENBLAS_NUM_THREADS": "1"}
             command = [sys.executable, "-m", "benchmarks.compiling", "--in-this-process", task]
-            done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-        times = json.loads(done.stdout)
+            completed = subprocess.run(
+                command, env=environment, stdout=subprocess.PIPE, text=True, check=True
+            )
+        times = json.loads(completed.stdout)
         print(
             f"{task:10} " + ", ".join(f"{name} {seconds:.1f}" for name, seconds in times.items()), flush=True
         )

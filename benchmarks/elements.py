@@ -141,9 +141,9 @@ def fronts(case: RodCase, elements: Sequence[str], repeats: int = 2) -> Iterator
                 r, seconds = ends(case, run[0], run[2], run[1], run[3])
             except ConvergenceError:
                 continue
-            away = float(np.linalg.norm(r - exact, axis=1).max()) / case.length
+            distance = float(np.linalg.norm(r - exact, axis=1).max()) / case.length
             before = measured.get(run, [np.inf, np.inf])
-            measured[run] = [away, min(before[1], seconds)]
+            measured[run] = [distance, min(before[1], seconds)]
     yield f"| {case.name} | {' | '.join(f'{bound:.0e}' for bound in ERRORS)} |\n|---|{'---|' * len(ERRORS)}"
     for element in elements:
         for scheme in STEPS[case.name]:
@@ -151,8 +151,8 @@ def fronts(case: RodCase, elements: Sequence[str], repeats: int = 2) -> Iterator
             for bound in ERRORS:
                 good = [
                     (seconds, run[2], run[3])
-                    for run, (away, seconds) in measured.items()
-                    if run[:2] == (element, scheme) and away <= bound
+                    for run, (distance, seconds) in measured.items()
+                    if run[:2] == (element, scheme) and distance <= bound
                 ]
                 best = min(good, default=None)
                 cells.append(f"{1e3 * best[0]:.0f} ({best[1]}, {best[2]:g})" if best else "")

@@ -48,18 +48,18 @@ def changes(element: str, law: str, steps: int) -> list[tuple[int, float, float]
     state, _ = stepper.advance(built.state, 0, loaded)
     E0, L0 = energies(built.system, state).total, momenta(built.system, state)[1]
     energy = change_of_L = 0.0
-    rows, done, decade = [], 0, 100
-    while done < steps:
+    rows, steps_done, decade = [], 0, 100
+    while steps_done < steps:
         decade = min(10 * decade, steps)
-        piece = max((decade - done) // PARTS, 1)
-        while done < decade:
-            count = min(piece, decade - done)
-            state, _ = stepper.advance(state, loaded + done, count)
-            done += count
+        piece = max((decade - steps_done) // PARTS, 1)
+        while steps_done < decade:
+            count = min(piece, decade - steps_done)
+            state, _ = stepper.advance(state, loaded + steps_done, count)
+            steps_done += count
             energy = max(energy, abs(energies(built.system, state).total / E0 - 1.0))
             L = momenta(built.system, state)[1]
             change_of_L = max(change_of_L, float(np.linalg.norm(L - L0) / np.linalg.norm(L0)))
-        rows.append((done, energy, change_of_L))
+        rows.append((steps_done, energy, change_of_L))
     return rows
 
 

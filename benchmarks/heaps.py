@@ -82,9 +82,9 @@ def lay_rods(count: int, width: float, seed: int = 0) -> Floats:
         flat = ends[: k + 1] * [1.0, 1.0, 0.0]
         numbers = np.arange(k)
         both = np.stack([0 * numbers + 2 * k, 0 * numbers + 2 * k + 1, 2 * numbers, 2 * numbers + 1], axis=1)
-        apart = np.empty(k)
-        distances(np.ascontiguousarray(flat.reshape(-1, 3)), both, apart)
-        below = ends[:k, 0, 2][apart < 2.0 * RADIUS]
+        distance = np.empty(k)
+        distances(np.ascontiguousarray(flat.reshape(-1, 3)), both, distance)
+        below = ends[:k, 0, 2][distance < 2.0 * RADIUS]
         ends[k, :, 2] = max(below.max(initial=-1.0) + 2.001 * RADIUS, 1.001 * RADIUS)
     return ends
 
@@ -199,10 +199,10 @@ def missed_pairs(stepper: ContactStepper, state: State) -> tuple[int, float]:
     for u in range(len(parts.surface)):
         v = np.flatnonzero(parts.surface > parts.surface[u])
         ends = np.concatenate([np.tile(parts.ends[u], (len(v), 1)), parts.ends[v]], axis=1)
-        apart = np.empty(len(v))
-        distances(points, ends, apart)
-        least = min(least, float(apart.min(initial=np.inf)))
-        touching = ends[apart < 2.0 * RADIUS][:, [0, 2]]
+        distance = np.empty(len(v))
+        distances(points, ends, distance)
+        least = min(least, float(distance.min(initial=np.inf)))
+        touching = ends[distance < 2.0 * RADIUS][:, [0, 2]]
         lacking += sum(tuple(pair) not in listed for pair in np.sort(touching, axis=1).tolist())
     return lacking, least
 
@@ -216,18 +216,18 @@ class Cost(NamedTuple):
     lists: float  # s, for each list
     iterations: float  # of Newton
     memory: float  # MB, more at the end than after the first list
-    made: int  # lists
+    rebuilds: int  # of lists
 
 
 def cost(pile: Heap, steps: int = 20) -> tuple[Cost, State]:
     """Measure the cost of steps of a heap; return also its state at the end."""
     stepper = pile.stepper()
     state, _ = stepper.advance(pile.state, 0, 1)
-    before, iterations, made, begun = _memory(), 0, 0, process_time()
+    before, iterations, rebuilds, begun = _memory(), 0, 0, process_time()
     for k in range(steps):
         state, report = stepper.advance(state, 1 + k, 1)
         iterations += report.iterations
-        made += report.list_rebuilds
+        rebuilds += report.list_rebuilds
     step_s = (process_time() - begun) / steps
     begun, fresh = process_time(), pile.stepper()
     listed = fresh._list_of(state)
@@ -235,7 +235,7 @@ def cost(pile: Heap, steps: int = 20) -> tuple[Cost, State]:
     blocks = int(stepper._list_of(state).stepper.work.counts[0])  # type: ignore[attr-defined]
     rods = len(stepper.contacts.kind)
     memory = _memory() - before
-    return Cost(len(listed.ends) / rods, blocks, step_s, making, iterations / steps, memory, made), state
+    return Cost(len(listed.ends) / rods, blocks, step_s, making, iterations / steps, memory, rebuilds), state
 
 
 class Split(NamedTuple):
@@ -327,7 +327,7 @@ class Course(NamedTuple):
     """Progress of a heap, from which a run is resumed."""
 
     state: State
-    done: int  # steps
+    steps: int
     first: float  # J, its initial energy
     least: float = np.inf  # J, lost in a step
     most: int = 0  # most iterations of one solve
@@ -358,7 +358,7 @@ def settling(
     course = Course(state, 0, energies(pile.system, state).total)
     if file is not None and file.exists():
         course = _load_course(file)
-    while course.done < steps:
+    while course.steps < steps:
         course, now = _advance(pile, stepper, course, every)
         if file is not None:
             _save_course(course, file)
@@ -367,9 +367,9 @@ def settling(
 
 def _advance(pile: Heap, stepper: ContactStepper, course: Course, every: int) -> tuple[Course, Settling]:
     """Take some more steps."""
-    state, done, first, least, most, halvings, iterations, seconds = course
+    state, steps_done, first, least, most, halvings, iterations, seconds = course
     begun, now = process_time(), 0
-    for i in range(done, done + every):
+    for i in range(steps_done, steps_done + every):
         before = float(state.totals[1])
         state, report = stepper.advance(state, i, 1)
         least = min(least, float(state.totals[1]) - before)
@@ -377,10 +377,10 @@ def _advance(pile: Heap, stepper: ContactStepper, course: Course, every: int) ->
         halvings += report.halvings
         most = max(most, report.most_iterations)
     elapsed, lost, parts = process_time() - begun, float(state.totals[1]), energies(pile.system, state)
-    done, iterations, seconds = done + every, iterations + now, seconds + elapsed
-    course = Course(state, done, first, least, most, halvings, iterations, seconds)
+    steps_done, iterations, seconds = steps_done + every, iterations + now, seconds + elapsed
+    course = Course(state, steps_done, first, least, most, halvings, iterations, seconds)
     speed = float(np.sqrt(np.mean(np.sum(state.v**2, axis=1))))
-    change, t, step_s = abs(parts.total + lost - first) / lost, done * pile.h, elapsed / every
+    change, t, step_s = abs(parts.total + lost - first) / lost, steps_done * pile.h, elapsed / every
     sticking, slide = bristles(pile.system, state)
     return course, Settling(
         t, parts.kinetic, speed, lost, change, least, sticking, slide, now / every, most, halvings, step_s
@@ -397,8 +397,8 @@ def _save_course(course: Course, file: Path) -> None:
 def _load_course(file: Path) -> Course:
     with np.load(file) as read:
         *state, numbers = (read[name] for name in read.files)
-    done, first, least, most, halvings, iterations, seconds = numbers.tolist()
-    counts = int(done), first, least, int(most), int(halvings), int(iterations), seconds
+    steps_done, first, least, most, halvings, iterations, seconds = numbers.tolist()
+    counts = int(steps_done), first, least, int(most), int(halvings), int(iterations), seconds
     return Course(State(*state), *counts)
 
 
@@ -436,9 +436,9 @@ def resting(pile: Heap, state: State, steps: int) -> Resting:
 def touching(stepper: ContactStepper, state: State) -> int:
     """Number of touching pairs of rods."""
     ends = stepper._list_of(state).ends
-    apart = np.empty(len(ends))
-    distances(points_of(stepper.contacts, state.r, state.quat), ends, apart)
-    near = ends[apart < 2.0 * RADIUS][:, [0, 2]]
+    distance = np.empty(len(ends))
+    distances(points_of(stepper.contacts, state.r, state.quat), ends, distance)
+    near = ends[distance < 2.0 * RADIUS][:, [0, 2]]
     surfaces = np.searchsorted(stepper.contacts.first, near, side="right") - 1
     return len(np.unique(np.sort(surfaces, axis=1), axis=0))
 
@@ -471,12 +471,12 @@ def _come_to_rest(count: int, arguments: argparse.Namespace) -> None:
     if progress is None:
         return
     course, _ = progress
-    print(f"{course.done} steps, {course.iterations} iterations, {course.seconds:.0f} s", flush=True)
-    then = resting(pile, course.state, arguments.after)
+    print(f"{course.steps} steps, {course.iterations} iterations, {course.seconds:.0f} s", flush=True)
+    final = resting(pile, course.state, arguments.after)
     print(
-        f"{then.coordination:.1f} rods touch each, at most {then.deepest:.3f} of 2r deep, {then.missed} missed; "
-        f"{arguments.after} steps more: moved {then.moved:.1e} m, kinetic {then.kinetic:.1e} J, lost {then.lost:.1e} J, "
-        f"{then.iterations:.1f} iterations, {then.slid} slide",
+        f"{final.coordination:.1f} rods touch each, at most {final.deepest:.3f} of 2r deep, {final.missed} missed; "
+        f"{arguments.after} steps more: moved {final.moved:.1e} m, kinetic {final.kinetic:.1e} J, lost {final.lost:.1e} J, "
+        f"{final.iterations:.1f} iterations, {final.slid} slide",
         flush=True,
     )
 
@@ -539,7 +539,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         if arguments.layers:
             parts = ", ".join(f"{name} {1e3 * s:.1f}" for name, s in split(pile, state)._asdict().items())
             speed = np.sqrt(np.mean(np.sum(state.v**2, axis=1)))
-            print(f"     ms: {parts}; {1e3 * speed:.1f} mm/s, {costs.made} lists in these steps", flush=True)
+            print(
+                f"     ms: {parts}; {1e3 * speed:.1f} mm/s, {costs.rebuilds} lists in these steps", flush=True
+            )
 
 
 if __name__ == "__main__":

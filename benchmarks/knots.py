@@ -107,7 +107,7 @@ def knot(curve: CubicSpline, radius: float, per: float, strand: float = 5.0) -> 
     radius: h of its section, m, with the same B for any radius. The middle of the loop stays in the plane of
     symmetry: without friction nothing else would prevent the knot from moving along the rod and around it.
     """
-    made, length = Model("loose knot"), curve.x[-1]
+    model, length = Model("loose knot"), curve.x[-1]
     E = (
         4.0 * B / (np.pi * radius**4)
     )  # all but B changes with the radius: otherwise shear would matter in a braid short compared with it
@@ -119,7 +119,7 @@ def knot(curve: CubicSpline, radius: float, per: float, strand: float = 5.0) -> 
     cuts = [0.0, *(length / 2 + way * crossing + at for way in (-1, 1) for at in (-half, half)), length]
     fine = round(2 * strand * per)
     rods = [
-        made.add_rod(
+        model.add_rod(
             name,
             curve(np.linspace(a, b, 60 * n + 1)),
             section,
@@ -130,13 +130,13 @@ def knot(curve: CubicSpline, radius: float, per: float, strand: float = 5.0) -> 
         for name, a, b, n in zip(PARTS, cuts, cuts[1:], (40, fine, 60, fine, 40), strict=False)
     ]
     for k, (one, other) in enumerate(pairwise(rods)):
-        made.add_joint(f"weld {k}", "weld", one.end, other.start)
-    made.add_joint("left", "clamp", rods[0].start)
-    made.add_joint("right", "spherical", made.ground, rods[-1].end, at=curve(length))
-    made.add_joint("symmetry", "point_on_line", made.ground, rods[2].at(0.5), axis=(0, 1, 0))
+        model.add_joint(f"weld {k}", "weld", one.end, other.start)
+    model.add_joint("left", "clamp", rods[0].start)
+    model.add_joint("right", "spherical", model.ground, rods[-1].end, at=curve(length))
+    model.add_joint("symmetry", "point_on_line", model.ground, rods[2].at(0.5), axis=(0, 1, 0))
     stiffness = 20.0 * B / (radius * loop) ** 2  # a depth of a fiftieth of h
-    made.add_contact("braid", rods[1], rods[3], stiffness=stiffness, stations=8, radius=radius)
-    return made
+    model.add_contact("braid", rods[1], rods[3], stiffness=stiffness, stations=8, radius=radius)
+    return model
 
 
 def along(points: Floats, arc: Floats | None = None) -> CubicSpline:

@@ -165,8 +165,8 @@ def positions_of(case: MassCase, n_elements: int, mass: str) -> Floats:
 
 def error(positions: Floats, exact: Floats, length: float) -> float:
     """Root mean square over the outputs of the largest relative distance of the points (see the module)."""
-    away = np.linalg.norm(positions - exact, axis=2).max(axis=1)
-    return float(np.sqrt(np.mean(away[1:] ** 2)) / length)
+    distance = np.linalg.norm(positions - exact, axis=2).max(axis=1)
+    return float(np.sqrt(np.mean(distance[1:] ** 2)) / length)
 
 
 def errors(

@@ -78,8 +78,8 @@ def measure(
             except RuntimeError as error:
                 task.broken = True
                 remarks.append(f"{task.program}, resolution {task.resolution}, h = {task.h:g}: {error}")
-    done = [t.measured for t in tasks if t.measured]
-    return [_median(ms) for ms in done], remarks
+    measured_tasks = [t.measured for t in tasks if t.measured]
+    return [_median(ms) for ms in measured_tasks], remarks
 
 
 def _median(measured: list[Measurement]) -> Measurement:

@@ -109,14 +109,14 @@ def steel(thickness: float, theory: str = "Timoshenko") -> Section:
     E, rho = STEEL["E"], STEEL["rho"]
     G = E / (2 * (1 + STEEL["nu"]))
     GA = STEEL["kappa"] * G * A * (1.0 if theory == "Timoshenko" else 1e5)
-    turned = rho * I * (1e-5 if theory == "Euler-Bernoulli" else 1.0)
+    rotary = rho * I * (1e-5 if theory == "Euler-Bernoulli" else 1.0)
     return Section.from_stiffness(
         EA=E * A,
         GA=GA,
         GJ=2 * G * I,
         EI=E * I,
         mass_per_length=rho * A,
-        inertia_per_length=(2 * turned, turned, turned),
+        inertia_per_length=(2 * rotary, rotary, rotary),
     )
 
 

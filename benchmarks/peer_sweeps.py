@@ -22,8 +22,8 @@ def _mechanism(
     further: tuple[int, ...],
 ) -> dict[str, list[Run]]:
     """Numbers of steps of `em` and its compositions, of Exudyn in its own file, and further ones of Exudyn."""
-    mine = _steps(n, t_end, em) + _steps(n, t_end, em4, 4) + _steps(n, t_end, em6, 6)
-    return {"rodsim": mine, "Exudyn": _steps(n, t_end, (in_own_file, *further))}
+    rodsim = _steps(n, t_end, em) + _steps(n, t_end, em4, 4) + _steps(n, t_end, em6, 6)
+    return {"rodsim": rodsim, "Exudyn": _steps(n, t_end, (in_own_file, *further))}
 
 
 def _meshes(element: str, *meshes: int, h: float = 1.0) -> list[Run]:
@@ -34,8 +34,8 @@ def _rests(
     rodsim: tuple[int, ...], fine: tuple[int, ...], exudyn: tuple[int, ...], h: float
 ) -> dict[str, list[Run]]:
     """Meshes of the default element and of that of order 4; Exudyn's with its fastest load steps."""
-    mine = _meshes("se3", *rodsim) + _meshes("relative(4)", *fine)
-    return {"rodsim": mine, "Exudyn": _meshes("se3", *exudyn, h=h)}
+    rodsim_runs = _meshes("se3", *rodsim) + _meshes("relative(4)", *fine)
+    return {"rodsim": rodsim_runs, "Exudyn": _meshes("se3", *exudyn, h=h)}
 
 
 _TREE = {"module": "benchmarks.peers.exudyn_tree"}

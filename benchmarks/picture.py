@@ -47,18 +47,18 @@ def draw(runs: Sequence[Measurement], path: Path | str) -> Path:
     FigureCanvasAgg(figure)
     all_axes = figure.subplots(rows, columns, squeeze=False).ravel()
     programs = dict.fromkeys(name for case in cases for name in _families(runs, case))
-    looks = {
+    styles = {
         name: {"color": COLORS[k % len(COLORS)], "marker": MARKERS[k % len(MARKERS)]}
         for k, name in enumerate(programs)
     }
     for ax, name in zip(all_axes, cases, strict=False):
-        _panel(ax, name, [m for m in runs if m.case == name], looks)
+        _panel(ax, name, [m for m in runs if m.case == name], styles)
     for ax in all_axes[len(cases) :]:
         ax.set_axis_off()
-    handles = [all_axes[0].plot([], [], label=name, **look)[0] for name, look in looks.items()]
+    handles = [all_axes[0].plot([], [], label=name, **look)[0] for name, look in styles.items()]
     handles += [
-        all_axes[0].plot([], [], color="grey", linestyle=line, label=what)[0]
-        for line, what in (("-", "loop"), (":", "whole call"))
+        all_axes[0].plot([], [], color="grey", linestyle=line, label=label)[0]
+        for line, label in (("-", "loop"), (":", "whole call"))
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles), frameon=False)
     figure.supxlabel("time, s")
@@ -74,8 +74,8 @@ def _families(runs: Iterable[Measurement], case: str) -> dict[str, None]:
     return dict.fromkeys(family(m) for m in runs if m.case == case and front([m]))
 
 
-def _panel(ax: Axes, name: str, runs: Sequence[Measurement], looks: dict[str, dict[str, Any]]) -> None:
-    for program in sorted(_families(runs, name), key=list(looks).index):
+def _panel(ax: Axes, name: str, runs: Sequence[Measurement], styles: dict[str, dict[str, Any]]) -> None:
+    for program in sorted(_families(runs, name), key=list(styles).index):
         of_program = [m for m in runs if family(m) == program]
         size = 5.0 if is_ours(of_program[0]) else 3.5
         of_loop, of_call = (
@@ -84,7 +84,7 @@ def _panel(ax: Axes, name: str, runs: Sequence[Measurement], looks: dict[str, di
         )
         for best, line in ((of_loop, "-"), (of_call, ":")):
             where = [m.wall_s for m in best], [m.error for m in best]
-            ax.loglog(*where, linestyle=line, linewidth=1.2, markersize=size, **looks[program])
+            ax.loglog(*where, linestyle=line, linewidth=1.2, markersize=size, **styles[program])
     ax.xaxis.set_minor_formatter("")  # for less than a decade their labels would overlap
     title = CASES[name].title
     title = (title.partition(": ")[2] or title).split(",")[0]  # without the name of a peer's file

@@ -56,9 +56,9 @@ def by_angles(case: ChainCase) -> Floats:
 
     def rates(t: float, y: Floats) -> Floats:
         angle, rate = y[:n], y[n:]
-        apart = angle[:, None] - angle
-        forces = -(A * np.sin(apart)) @ rate**2 - pull * np.cos(angle)
-        return np.append(rate, np.linalg.solve(A * np.cos(apart) + case.inertia[1] * np.eye(n), forces))
+        difference = angle[:, None] - angle
+        forces = -(A * np.sin(difference)) @ rate**2 - pull * np.cos(angle)
+        return np.append(rate, np.linalg.solve(A * np.cos(difference) + case.inertia[1] * np.eye(n), forces))
 
     at = case.t_end * np.arange(1, case.instants + 1) / case.instants
     run = solve_ivp(

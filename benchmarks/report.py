@@ -16,8 +16,8 @@ from benchmarks.registry import Case
 def kernels(rows: Iterable[tuple[str, float, str]]) -> None:
     """Print rodsim's ratios, one a line: what, value, goal."""
     print("\nrodsim alone")
-    for what, value, goal in rows:
-        print(f"  {what:<72} {value:>9.3g}   {goal}")
+    for label, value, goal in rows:
+        print(f"  {label:<72} {value:>9.3g}   {goal}")
 
 
 def head(versions: dict[str, str | None]) -> None:
@@ -42,42 +42,44 @@ def table(case: Case, runs: list[Measurement], remarks: list[str]) -> None:
     print(f"\n{case.name}  {case.title}")
     columns = f"{'h':>10}{'steps':>8}{'time, s':>10}{'whole, s':>10}{'us/step':>10}{'error':>10}{'energy':>10}{'rodsim':>10}"
     print(f"  {'program':<18}{unit:>9}{columns}{'faster':>9}")
-    ours = front(m for m in runs if is_ours(m))
+    rodsim_front = front(m for m in runs if is_ours(m))
     for m in runs:
         numbers = (
             f"{m.h:>10g}{m.steps:>8}{m.wall_s:>10.4f}{m.whole_s:>10.4f}{m.us_per_step:>10.1f}{m.error:>10.1e}"
         )
-        print(f"  {m.program:<18}{m.resolution:>9}{numbers}{m.energy_drift:>10.0e}{_compared(case, m, ours)}")
+        print(
+            f"  {m.program:<18}{m.resolution:>9}{numbers}{m.energy_drift:>10.0e}{_compared(case, m, rodsim_front)}"
+        )
     for line in remarks:
         print(f"  {line}")
-    for what, of in (("time", "wall_s"), ("whole", "whole_s")):
-        _equal_error(case, [replace(m, wall_s=getattr(m, of)) for m in runs], what)
+    for label, of in (("time", "wall_s"), ("whole", "whole_s")):
+        _equal_error(case, [replace(m, wall_s=getattr(m, of)) for m in runs], label)
     if isinstance(case, (ChainCase, TopCase)):
         _per_step(runs)
 
 
-def _compared(case: Case, m: Measurement, ours: list[Measurement]) -> str:
+def _compared(case: Case, m: Measurement, rodsim_front: list[Measurement]) -> str:
     """Rodsim's time at the error of a peer's run, and the ratio; ">" if rodsim is more accurate in every run."""
-    at = None if is_ours(m) or not m.error < 1.0 else time_at_error(ours, max(m.error, case.floor))
+    at = None if is_ours(m) or not m.error < 1.0 else time_at_error(rodsim_front, max(m.error, case.floor))
     if at is None:
         return ""
     return f"{at.wall_s:>10.4f}{('>' if at.bound else '') + f'{m.wall_s / at.wall_s:.1f}':>9}"
 
 
-def _equal_error(case: Case, runs: list[Measurement], what: str) -> None:
+def _equal_error(case: Case, runs: list[Measurement], attribute: str) -> None:
     """Least and largest factor along the front of all models of a peer, where both programs reach the error."""
-    ours = front(m for m in runs if is_ours(m))
+    rodsim_front = front(m for m in runs if is_ours(m))
     for peer in dict.fromkeys(family(m) for m in runs if not is_ours(m)):
         factors = []
         for m in front(x for x in runs if family(x) == peer):
-            at = time_at_error(ours, max(m.error, case.floor))
+            at = time_at_error(rodsim_front, max(m.error, case.floor))
             if at is not None:
                 factors.append((m.wall_s / at.wall_s, at.bound))
         if factors:
             (low, _), (high, bound) = min(factors), max(factors)
             span = f"{_ratio(low)} to {_ratio(high)}" if len(factors) > 1 else _ratio(low)
             print(
-                f"  {what} at equal error: rodsim is {span}{' or more' if bound else ''} times as fast as {peer}"
+                f"  {attribute} at equal error: rodsim is {span}{' or more' if bound else ''} times as fast as {peer}"
             )
 
 
@@ -88,12 +90,14 @@ def _ratio(factor: float) -> str:
 
 def _per_step(runs: list[Measurement]) -> None:
     """Time of a step over that of rodsim's `em`, each at its first step size."""
-    mine = next((m for m in runs if m.program == "rodsim"), None)
-    if mine is None:
+    rodsim_run = next((m for m in runs if m.program == "rodsim"), None)
+    if rodsim_run is None:
         return
     for peer in _peers(runs):
         other = next(m for m in runs if m.program == peer)
-        print(f"  a step of {peer} takes {other.us_per_step / mine.us_per_step:.2f} times a step of rodsim")
+        print(
+            f"  a step of {peer} takes {other.us_per_step / rodsim_run.us_per_step:.2f} times a step of rodsim"
+        )
 
 
 def _peers(runs: list[Measurement]) -> list[str]:

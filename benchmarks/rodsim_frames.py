@@ -64,9 +64,9 @@ def _called(case: Frame, resolution: int, h: float, element: str, order: int, ma
     elif case.t_end is None:
         equilibrium(model, method=Newton(first_step=h))
     else:
-        once = round(case.t_end / h)
+        steps = round(case.t_end / h)
         name = "em" if order == 2 else f"em{order}"
-        simulate(model, case.t_end, h, name, output_every=once, progress=False)
+        simulate(model, case.t_end, h, name, output_every=steps, progress=False)
     return process_time() - begin
 
 
@@ -108,8 +108,8 @@ def frame_model(case: Frame, resolution: int, element: str, mass: str = "mean") 
                 model.add_joint(f"weld{i}-{k}", "weld", other, end)
     for i, point in enumerate(case.clamps):
         model.add_joint(f"clamp{i}", "clamp", _anchor_held(model, case, point))
-    for what, add in ((case.forces, model.add_force), (case.moments, model.add_moment)):
-        for i, (point, value) in enumerate(what):
+    for loads, add in ((case.forces, model.add_force), (case.moments, model.add_moment)):
+        for i, (point, value) in enumerate(loads):
             add(f"{add.__name__[4:]}{i}", _anchor_held(model, case, point), value)
     return model
 
@@ -125,8 +125,8 @@ def _anchor(model: Model, case: Frame, point: Triple, before: int) -> Anchor | N
     for i, beam in enumerate(case.beams[:before]):
         along = np.subtract(beam.end, beam.start)
         s = float(np.dot(np.subtract(point, beam.start), along) / (along @ along))
-        away = np.linalg.norm(np.subtract(point, beam.start) - s * along)
-        if away < 1e-9 and -1e-9 < s < 1.0 + 1e-9:
+        distance = np.linalg.norm(np.subtract(point, beam.start) - s * along)
+        if distance < 1e-9 and -1e-9 < s < 1.0 + 1e-9:
             return model.rods[f"beam{i}"].at(min(max(s, 0.0), 1.0))
     return None
 

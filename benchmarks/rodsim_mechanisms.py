@@ -24,9 +24,14 @@ def run(case: Mechanism, resolution: int, h: float, order: int = 2) -> Measureme
     with warnings.catch_warnings():
         if case.redundant:  # as known
             warnings.simplefilter("ignore", RedundantJointsWarning)
-        begin, once = process_time(), round(case.t_end / h)
+        begin, total_steps = process_time(), round(case.t_end / h)
         simulate(
-            mechanism_model(case), case.t_end, case.t_end / once, name, output_every=once, progress=False
+            mechanism_model(case),
+            case.t_end,
+            case.t_end / total_steps,
+            name,
+            output_every=total_steps,
+            progress=False,
         )
         whole_s = process_time() - begin
         built = mechanism_model(case).build()

@@ -16,12 +16,12 @@ from rodsim import Model, Newton, Section, equilibrium, simulate
 
 def run(case: Slender, resolution: int, h: float, element: str = "se3", order: int = 2) -> Measurement:
     """Compute an equilibrium with load steps of at most h, or a motion by steps of h."""
-    first, once = process_time(), round((case.t_end or 1.0) / h)
+    first, total_steps = process_time(), round((case.t_end or 1.0) / h)
     if case.t_end is None:
         equilibrium(slender_model(case, resolution, element), method=Newton(first_step=h))
     else:
         named, known = "em" if order == 2 else f"em{order}", slender_model(case, resolution, element)
-        simulate(known, case.t_end, case.t_end / once, named, output_every=once, progress=False)
+        simulate(known, case.t_end, case.t_end / total_steps, named, output_every=total_steps, progress=False)
     whole_s = process_time() - first
     model = slender_model(case, resolution, element)
     built = model.build()

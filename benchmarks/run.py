@@ -36,10 +36,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     runs: list[Measurement] = []
     remarks: list[str] = []
     for name in names:
-        measurements, said = measure(CASES[name], arguments.program, repeats, arguments.quick)
-        report.table(CASES[name], measurements, said)
+        measurements, notes = measure(CASES[name], arguments.program, repeats, arguments.quick)
+        report.table(CASES[name], measurements, notes)
         runs += measurements
-        remarks += said
+        remarks += notes
     if arguments.json:
         record = {
             "versions": versions,

@@ -94,8 +94,8 @@ def costs(case: str, size: int, schemes: Sequence[tuple[str, str]], repeats: int
     stepper = Stepper(built.system, h, 2, built.load_values)
     # to velocities consistent with the joints
     moved, _ = Stepper(built.system, h, 2, built.load_values, hidden=True).advance(built.state, 0, FIRST)
-    here, _ = stepper.advance(moved, FIRST, WARM)
-    reference = _timer_of(lambda: stepper.advance(here, FIRST + WARM, STEPS))
+    warmed, _ = stepper.advance(moved, FIRST, WARM)
+    reference = _timer_of(lambda: stepper.advance(warmed, FIRST + WARM, STEPS))
     charts = {
         chart: system_in_chart(case, built.system, moved, chart, built.load_values) for _, chart in schemes
     }
@@ -109,13 +109,13 @@ def costs(case: str, size: int, schemes: Sequence[tuple[str, str]], repeats: int
             em_times.append(reference() / STEPS)
             times[k].append(march() / STEPS)
             ratios[k].append(times[k][-1] / em_times[-1])
-    _, report = stepper.advance(here, FIRST + WARM, STEPS)
+    _, report = stepper.advance(warmed, FIRST + WARM, STEPS)
     em_iterations = report.iterations / STEPS
     em_us = 1e6 * median(em_times) / size
     rows = [Cost(case, size, "em", "", em_us, 1.0, em_iterations, em_iterations, 6, 0, 0, 0.0)]
     for k, (name, chart) in enumerate(schemes):
-        done, matrices = runs[k].march()
-        solver = runs[k].made._solver
+        last_state, matrices = runs[k].march()
+        solver = runs[k].integration._solver
         frames = int((charts[chart].data.frames.each.orientation >= 0).sum())
         rows.append(
             Cost(
@@ -125,7 +125,7 @@ def costs(case: str, size: int, schemes: Sequence[tuple[str, str]], repeats: int
                 chart,
                 1e6 * median(times[k]) / size,
                 median(ratios[k]),
-                float(np.mean(done.iterations[1:])),
+                float(np.mean(last_state.iterations[1:])),
                 matrices / STEPS,
                 len(solver.x) / frames,
                 len(solver.pattern.colours.start) - 1,
@@ -140,18 +140,18 @@ class Run:
     """A scheme in progress: the measured steps begin after `WARM` steps."""
 
     def __init__(self, system: Any, name: str, h: float):
-        self.name, self.h, self.made = name, h, March(system, parse(name))
+        self.name, self.h, self.integration = name, h, March(system, parse(name))
         begin = FIRST * h + h * np.arange(WARM + 1)
         self._start = self._advance(begin, initial(system)._replace(t=begin[0])).at(-1)
         self._times = self._start.t + h * np.arange(STEPS + 1)
 
     def march(self) -> tuple[Trajectory, int]:
         """Take the measured steps; return the number of matrices computed for them."""
-        before = self.made.matrices
-        return self._advance(self._times, self._start), self.made.matrices - before
+        before = self.integration.matrices
+        return self._advance(self._times, self._start), self.integration.matrices - before
 
     def _advance(self, t: Floats, start: Start) -> Trajectory:
-        run, failure = self.made.run(self.h, t, start)
+        run, failure = self.integration.run(self.h, t, start)
         if failure is not None:
             raise ModelError(f"{self.name} at t = {run.t[-1]:.4g}: {failure.reason}; measure a smaller size")
         return run

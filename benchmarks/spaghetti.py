@@ -102,10 +102,10 @@ def table(flights: Sequence[Flight]) -> str:
         "|---|---|---|---|---|---|---|---|",
     ]
     for f in flights:
-        away = np.linalg.norm(f.r[-1] - flights[0].r[-1], axis=1).max() / CASE.length
+        distance = np.linalg.norm(f.r[-1] - flights[0].r[-1], axis=1).max() / CASE.length
         Gv = "" if np.isnan(f.Gv) else f"{f.Gv:.0e}"
         lines.append(
-            f"| {f.scheme} | {f.seconds:.3g} | {away:.1e} | {f.energy:.0e} | {f.P:.0e} | {f.L:.0e} | {f.g:.0e} | {Gv} |"
+            f"| {f.scheme} | {f.seconds:.3g} | {distance:.1e} | {f.energy:.0e} | {f.P:.0e} | {f.L:.0e} | {f.g:.0e} | {Gv} |"
         )
     return "\n".join(lines)
 
@@ -119,8 +119,8 @@ def draw(flights: Sequence[Flight], file: Path) -> None:
 
     figure = pyplot.figure(figsize=(10, 6), layout="constrained")
     axes = figure.add_subplot(projection="3d")
-    looks = (("k", "-", 3.0), ("C0", "--", 2.0), ("C1", "-.", 1.5), ("C2", ":", 1.5))
-    for flight, (colour, style, width) in zip(flights, looks, strict=False):
+    styles = (("k", "-", 3.0), ("C0", "--", 2.0), ("C1", "-.", 1.5), ("C2", ":", 1.5))
+    for flight, (colour, style, width) in zip(flights, styles, strict=False):
         for k, line in enumerate(flight.r):
             label = flight.scheme if k == 0 else None
             axes.plot(*line.T, color=colour, linestyle=style, linewidth=width, label=label)

@@ -138,10 +138,10 @@ def main() -> None:
         for h in (1e-3, 5e-3):
             *motion, seconds = of_rodsim(*case, h, 10.0)
             line("rodsim", h, moved(*motion), seconds)
-        for which, settings in peer.SETTINGS.items():
+        for label, settings in peer.SETTINGS.items():
             for h in (1e-3, 5e-3):
                 *motion, seconds = peer.stack(*case, h, 10.0, **settings)
-                line(f"MuJoCo, {which}", h, moved(*motion), seconds)
+                line(f"MuJoCo, {label}", h, moved(*motion), seconds)
     print("cubes dropped, 0.5 s by 1 ms      step  speed m/s       s")
     dropped_by_rodsim(2, 1e-3, 0.02)
     for n in (2, 5, 10):

@@ -273,13 +273,13 @@ def two_workers(warm: Path | None) -> Iterator[tuple[str, list[Path]]]:
 def compare_places(n: int, t_end: float, warm: Path | None) -> bool:
     """Compare the table of two separate workers with that of one process; print what each has compiled."""
     with tempfile.TemporaryDirectory() as name, two_workers(warm) as (address, folders):
-        here, cluster_folder = Path(name, "here"), Path(name, "there")
+        local_folder, cluster_folder = Path(name, "here"), Path(name, "there")
         with Client(address) as client:
             client.wait_for_workers(2, timeout=600)
             run_study(study(n, t_end), cluster_folder, scheduler=client, progress=False)
             batches = client.run(lambda dask_worker: dask_worker.state.executed_count)
         print(f"batches done by the workers: {list(batches.values())}")
-        run_study(study(n, t_end), here, progress=False)
+        run_study(study(n, t_end), local_folder, progress=False)
         for folder in folders:
             files = [file for file in folder.rglob("*") if file.is_file()]
             compiled = sum(file.suffix == ".nbc" for file in files)
@@ -289,7 +289,7 @@ def compare_places(n: int, t_end: float, warm: Path | None) -> bool:
                 if "cache" not in file.relative_to(folder).parts
             ]
             print(f"{folder.name}: {compiled} compiled functions, other files {other_files}")
-        same = filecmp.cmp(here / "table.csv", cluster_folder / "table.csv", shallow=False)
+        same = filecmp.cmp(local_folder / "table.csv", cluster_folder / "table.csv", shallow=False)
         print("tables are equal to the bit" if same else "TABLES DIFFER")
         return same
 

@@ -46,7 +46,7 @@ def knot(n: int, stiffness: float, stations: int, friction: float = 0.0, speed: 
     """A knot of n elements; with a `speed`, m/s, its ends move apart after a second of acceleration,
     otherwise they are fixed.
     """
-    made, points = Model("knot"), path(LOOP * RADIUS)
+    model, points = Model("knot"), path(LOOP * RADIUS)
     A = np.pi * RADIUS**2
     EA = RUBBER.E * A
     section = Section.from_stiffness(
@@ -59,20 +59,20 @@ def knot(n: int, stiffness: float, stations: int, friction: float = 0.0, speed: 
         damping_time=RUBBER.damping_time,
         radius=RADIUS,
     )
-    rod = made.add_rod("rod", points, section, n, stress_free=[(0, 0, 0), (LENGTH, 0, 0)])
+    rod = model.add_rod("rod", points, section, n, stress_free=[(0, 0, 0), (LENGTH, 0, 0)])
     for name, kind, end, at, way in (
         ("left", "weld", rod.start, points[0], -0.5),
         ("right", "spherical", rod.end, points[-1], 0.5),
     ):
         if speed is not None:
-            hand = made.add_driven(
+            hand = model.add_driven(
                 f"{name} hand", at, displacement=signals.SpinUp(speed * way, 1.0).along((1, 0, 0))
             )
-            made.add_joint(name, kind, hand, end, at=at)
+            model.add_joint(name, kind, hand, end, at=at)
         else:
-            made.add_joint(name, kind, made.ground, end, at=at)
-    made.add_contact("braid", rod, stiffness=stiffness, stations=stations, friction=friction, radius=RADIUS)
-    return made
+            model.add_joint(name, kind, model.ground, end, at=at)
+    model.add_contact("braid", rod, stiffness=stiffness, stations=stations, friction=friction, radius=RADIUS)
+    return model
 
 
 class Shape(NamedTuple):

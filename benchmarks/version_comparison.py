@@ -219,9 +219,9 @@ class _Versions:
             for folder in folders
         ]
 
-    def ask(self, which: int, **words: Any) -> Any:
+    def ask(self, version: int, **words: Any) -> Any:
         """Send a question to one version and return its answer."""
-        worker = self.workers[which]
+        worker = self.workers[version]
         assert worker.stdin is not None
         assert worker.stdout is not None
         worker.stdin.write(json.dumps(words) + "\n")
@@ -265,15 +265,15 @@ def _length(case: str, versions: _Versions) -> tuple[int, int, float]:
 
 def compare(case: str, versions: _Versions, pairs: int) -> str:
     """Return the row of a case: ratios of processor time, iterations of both, steps."""
-    for which in (0, 1):
-        versions.ask(which, case=case, steps=2)
+    for version in (0, 1):
+        versions.ask(version, case=case, steps=2)
     steps, repeats, elapsed = _length(case, versions)
     if steps * elapsed > SECONDS:
         steps = max(1, int(SECONDS / elapsed))
     request = {"case": case, "steps": steps, "repeats": repeats}
     ratios, iterations = [], [0.0, 0.0]
     for _ in range(pairs):
-        answers = [versions.ask(which, **request) for which in (0, 1)]
+        answers = [versions.ask(version, **request) for version in (0, 1)]
         if failed := [answer for answer in answers if isinstance(answer, str)]:
             return f"| {case} | fails: {failed[0]} | | | | {steps} |"
         ratios.append(answers[0][0] / answers[1][0])

@@ -54,26 +54,26 @@ class PulledRod:
         iterations: int = 500,
     ) -> None:
         """points: (n + 1, 3) m, of a rod that is straight without stress."""
-        n, made = len(points) - 1, py_dismech.SimulationManager()
-        made.sim_params.dt, made.sim_params.sim_time = dt, 1e9
-        made.sim_params.ftol, made.sim_params.dtol = ftol, dtol
-        made.sim_params.integrator = getattr(py_dismech, integrator)
-        made.sim_params.line_search = getattr(py_dismech, line_search)
-        made.sim_params.max_iter.num_iters = iterations
-        made.render_params.renderer, made.render_params.cmd_line_per = py_dismech.HEADLESS, 0
+        n, manager = len(points) - 1, py_dismech.SimulationManager()
+        manager.sim_params.dt, manager.sim_params.sim_time = dt, 1e9
+        manager.sim_params.ftol, manager.sim_params.dtol = ftol, dtol
+        manager.sim_params.integrator = getattr(py_dismech, integrator)
+        manager.sim_params.line_search = getattr(py_dismech, line_search)
+        manager.sim_params.max_iter.num_iters = iterations
+        manager.render_params.renderer, manager.render_params.cmd_line_per = py_dismech.HEADLESS, 0
         self.lengths = np.linalg.norm(np.diff(points, axis=0), axis=1)
-        made.soft_robots.addLimb(list(points), RUBBER.density, RADIUS, RUBBER.E, RUBBER.nu, friction)
-        self.rod = made.soft_robots.limbs[0]
-        made.soft_robots.lockEdge(0, 0)
+        manager.soft_robots.addLimb(list(points), RUBBER.density, RADIUS, RUBBER.E, RUBBER.nu, friction)
+        self.rod = manager.soft_robots.limbs[0]
+        manager.soft_robots.lockEdge(0, 0)
         self.rod.setVertexBoundaryCondition(points[-1], n)
         self.contact = py_dismech.ContactForce(
-            made.soft_robots, 4 * delta, delta, stiffness, friction > 0.0, nu, True
+            manager.soft_robots, 4 * delta, delta, stiffness, friction > 0.0, nu, True
         )
-        made.forces.addForce(self.contact)
+        manager.forces.addForce(self.contact)
         if viscosity:
-            made.forces.addForce(py_dismech.DampingForce(made.soft_robots, viscosity))
-        made.initialize(["knot"])
-        self.simulation, self.n, self.dt, self.t = made, n, dt, 0.0
+            manager.forces.addForce(py_dismech.DampingForce(manager.soft_robots, viscosity))
+        manager.initialize(["knot"])
+        self.simulation, self.n, self.dt, self.t = manager, n, dt, 0.0
         self.step(
             0.0, {"curvature": np.array([[0.0, k, 0.0, 0.0] for k in range(1, n)])}
         )  # straight without stress
@@ -87,9 +87,9 @@ class PulledRod:
         points = self.points
         return LENGTH - float(points[-1, 0] - points[0, 0])
 
-    def step(self, apart: float, state: dict | None = None) -> None:
-        """Take a step with the ends moved `apart`, m."""
-        half = 0.5 * apart
+    def step(self, displacement: float, state: dict | None = None) -> None:
+        """Take a step with the ends moved `displacement`, m."""
+        half = 0.5 * displacement
         moved = [[0, 0, -half, 0, 0], [0, 1, -half, 0, 0], [0, self.n, half, 0, 0]]
         self.simulation.step_simulation({"delta_position": np.array(moved, dtype=float), **(state or {})})
         self.t += self.dt
@@ -139,11 +139,11 @@ def pulled(
     seconds, work, t, k, force = 0.0, 0.0, 0.0, 0, pulling.pull()
     while pulling.short > last:
         begun = process_time()
-        apart = speed * dt * min(t + 0.5 * dt, 1.0)
-        pulling.step(apart)
+        displacement = speed * dt * min(t + 0.5 * dt, 1.0)
+        pulling.step(displacement)
         seconds += process_time() - begun
         before, force = force, pulling.pull()
-        work += 0.5 * (before + force) * apart
+        work += 0.5 * (before + force) * displacement
         t += dt
         k += 1
         if k % every == 0:
@@ -151,5 +151,5 @@ def pulled(
             shape = shape_of(points)
             energy = pulling.energy(points) + pulling.kinetic()
             out.append((pulling.short, force, shape.loop, shape.depth, energy, work, 0.0))
-    short, pull, loop, depth, total, done, lost = np.transpose(out)
-    return Pulled(short, pull, loop, depth, total, done, lost, seconds)
+    short, pull, loop, depth, total, hand_work, lost = np.transpose(out)
+    return Pulled(short, pull, loop, depth, total, hand_work, lost, seconds)

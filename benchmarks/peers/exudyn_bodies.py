@@ -96,9 +96,9 @@ def _settings(case: ChainCase | TopCase, steps: int, sparse: bool) -> Any:
 
 def _watch(system: Any, body: int, point: Triple) -> int:
     """Add a sensor of a point of a body."""
-    what = exudyn.OutputVariableType.Position
+    variable = exudyn.OutputVariableType.Position
     options: dict[str, Any] = {"storeInternal": True, "writeToFile": False}
-    sensor = items.SensorBody(bodyNumber=body, localPosition=point, outputVariableType=what, **options)
+    sensor = items.SensorBody(bodyNumber=body, localPosition=point, outputVariableType=variable, **options)
     return int(system.AddSensor(sensor))
 
 

@@ -56,24 +56,24 @@ def solve(system: Any, s: Any) -> float:
     if not solver.InitializeSolver(system, s):
         raise RuntimeError("Exudyn did not initialise its solver; see its output with verboseMode = 2")
     start = process_time()
-    done = solver.SolveSteps(system, s)
+    succeeded = solver.SolveSteps(system, s)
     wall = process_time() - start
     solver.FinalizeSolver(system, s)
-    if not done:
+    if not succeeded:
         raise RuntimeError(f"Exudyn stopped before the end: {solver.GetErrorString()}")
     return wall
 
 
-def node(system: Any, number: int, what: str) -> Floats:
+def node(system: Any, number: int, variable: str) -> Floats:
     """Output of a node by the name of its output variable, e.g. "Position"."""
-    return np.array(system.GetNodeOutput(number, getattr(exudyn.OutputVariableType, what)))
+    return np.array(system.GetNodeOutput(number, getattr(exudyn.OutputVariableType, variable)))
 
 
 def watch(system: Any, number: int) -> int:
     """Add a sensor that stores the position of a node at every period of the sensors."""
-    what = exudyn.OutputVariableType.Position
+    variable = exudyn.OutputVariableType.Position
     sensor = items.SensorNode(
-        nodeNumber=number, outputVariableType=what, storeInternal=True, writeToFile=False
+        nodeNumber=number, outputVariableType=variable, storeInternal=True, writeToFile=False
     )
     return int(system.AddSensor(sensor))
 

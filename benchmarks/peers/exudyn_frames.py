@@ -81,10 +81,10 @@ def _equilibrium(system: Any, steps: int) -> float:
     if not solver.InitializeSolver(system, s):
         raise RuntimeError("Exudyn did not initialise its static solver")
     begin = process_time()
-    done = solver.SolveSteps(system, s)
+    succeeded = solver.SolveSteps(system, s)
     wall = process_time() - begin
     solver.FinalizeSolver(system, s)
-    if not done:
+    if not succeeded:
         raise RuntimeError(f"Exudyn found no equilibrium: {solver.GetErrorString()}")
     return wall
 

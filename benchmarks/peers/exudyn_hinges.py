@@ -30,9 +30,9 @@ def run(case: ChainCase, resolution: int, h: float, method: str = "RK44") -> Mea
         )
     )
     system.AddObject(_tree(case, node))
-    what = exudyn.OutputVariableType.Coordinates
+    variable = exudyn.OutputVariableType.Coordinates
     angles = system.AddSensor(
-        items.SensorNode(nodeNumber=node, outputVariableType=what, storeInternal=True, writeToFile=False)
+        items.SensorNode(nodeNumber=node, outputVariableType=variable, storeInternal=True, writeToFile=False)
     )
     system.Assemble()
     steps = case.instants * steps_a_part(case.t_end, h, case.instants)
@@ -42,15 +42,17 @@ def run(case: ChainCase, resolution: int, h: float, method: str = "RK44") -> Mea
     solver: Any = exudyn.MainSolverExplicit()
     solver.InitializeSolver(system, s)
     begin = process_time()
-    done = solver.SolveSteps(system, s)
+    succeeded = solver.SolveSteps(system, s)
     wall = process_time() - begin
     solver.FinalizeSolver(system, s)
     whole_s = process_time() - first
-    if not done:
+    if not succeeded:
         raise RuntimeError(f"Exudyn stopped before the end: {solver.GetErrorString()}")
-    turned = np.cumsum(history(system, angles, case.t_end, case.instants), axis=1)
+    angle_sums = np.cumsum(history(system, angles, case.t_end, case.instants), axis=1)
     across = np.zeros(case.instants)
-    tip = case.bar_length * np.column_stack([np.cos(turned).sum(axis=1), across, np.sin(turned).sum(axis=1)])
+    tip = case.bar_length * np.column_stack(
+        [np.cos(angle_sums).sum(axis=1), across, np.sin(angle_sums).sum(axis=1)]
+    )
     name = f"{NAME} tree {method}"
     return Measurement(name, case.name, resolution, h, steps, wall, case.error(tip), float("nan"), whole_s)
 

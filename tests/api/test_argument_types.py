@@ -14,12 +14,12 @@ LINE, CORD = ((0, 0, 0), (1, 0, 0)), Section.circular(0.01, Material(E=1e6, nu=0
 
 def model():
     """Two bodies, one on a hinge and one on a slide, and a rod."""
-    made = Model("m")
+    new_model = Model("m")
     for name, kind, x in (("a", "revolute", 0), ("b", "prismatic", 2)):
-        made.add_body(name, Box(1, 1, 1, mass=1), (x, 0, 0))
-        made.add_joint(f"of {name}", kind, "ground", name, at=(x, 0, 0), axis=(0, 0, 1))
-    made.add_rod("r", LINE, CORD, 4)
-    return made
+        new_model.add_body(name, Box(1, 1, 1, mass=1), (x, 0, 0))
+        new_model.add_joint(f"of {name}", kind, "ground", name, at=(x, 0, 0), axis=(0, 0, 1))
+    new_model.add_rod("r", LINE, CORD, 4)
+    return new_model
 
 
 LISTED = {  # the function that lists the words if it gets an unknown one
@@ -61,9 +61,9 @@ def test_literals_of_annotations_are_the_accepted_words(method, argument):
 
 def test_coordinate_literals_of_joints_are_accepted():
     assert literal_words("add_drive", "of") == literal_words("add_gear", "of") == {"angle", "displacement"}
-    made, motion = model(), signals.Sine(0.1, 1.0)
-    assert made.add_drive("turn", "of a", motion, of="angle").of == "angle"
-    assert made.add_drive("slide", "of b", motion, of="displacement").of == "displacement"
+    sample_model, motion = model(), signals.Sine(0.1, 1.0)
+    assert sample_model.add_drive("turn", "of a", motion, of="angle").of == "angle"
+    assert sample_model.add_drive("slide", "of b", motion, of="displacement").of == "displacement"
     assert literal_words("add_joint", "locked") == {"x", "y", "z", "rx", "ry", "rz"}
     for word in literal_words("add_joint", "locked"):
         model().add_joint("x", "generic", "ground", "a", locked=[word])

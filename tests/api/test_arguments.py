@@ -16,9 +16,9 @@ from rodsim import Box, Capsule, Cone, Cylinder, Material, Mesh, Model, Section,
 from tests.support.two_bodies import CORD, CUBE, LINE, RUBBER, model
 
 
-def add(what, *parts):
+def add(kind, *parts):
     """A call of `model().add_...` with these parts."""
-    return lambda name, **arguments: getattr(model(), f"add_{what}")(name, *parts, **arguments)
+    return lambda name, **arguments: getattr(model(), f"add_{kind}")(name, *parts, **arguments)
 
 
 def run(**arguments):
@@ -200,9 +200,9 @@ def test_arguments_of_wrong_type_are_rejected_by_name(call, argument):
             assume(not any(isinstance(x, str) for x in value))  # strings are formulas of time
         with pytest.raises(rodsim.ModelError) as error:
             make(**{**good, argument: value})
-        said = str(error.value)
-        assert argument in said
-        assert len(said) < 600
+        message = str(error.value)
+        assert argument in message
+        assert len(message) < 600
 
     refused()
 

@@ -42,19 +42,19 @@ CHAIN = Path(__file__).parents[2] / "examples" / "scenes" / "chain.yaml"
 
 def hinged():
     """A bar on a hinge."""
-    made = Model("hinged")
-    bar = made.add_body("bar", Box(1.0, 0.1, 0.1, mass=1.0), position=(0.5, 0, 0))
-    made.add_joint("hinge", "revolute", "ground", bar, at=(0, 0, 0), axis=Z)
-    return made
+    model = Model("hinged")
+    bar = model.add_body("bar", Box(1.0, 0.1, 0.1, mass=1.0), position=(0.5, 0, 0))
+    model.add_joint("hinge", "revolute", "ground", bar, at=(0, 0, 0), axis=Z)
+    return model
 
 
 def with_parts(make, *parts):
     """The model of `make` with added parts, each given as a tuple of kind and arguments."""
-    made = make()
-    for what, *arguments in parts:
+    model = make()
+    for kind, *arguments in parts:
         named = arguments.pop() if isinstance(arguments[-1], dict) else {}
-        getattr(made, f"add_{what}")(*arguments, **named)
-    return made
+        getattr(model, f"add_{kind}")(*arguments, **named)
+    return model
 
 
 def bar_on_joint(kind, *load):
@@ -99,11 +99,11 @@ def prepared(changes, **settings):
 
 def spring(**options):
     """Add a spring between two bodies of a model and check that a failure leaves nothing in the model."""
-    made = model()
+    new_model = model()
     try:
-        return made.add_spring("s", "a", "b", **options)
+        return new_model.add_spring("s", "a", "b", **options)
     finally:
-        assert not list(made.entries)
+        assert not list(new_model.entries)
 
 
 def saved(*parts):
@@ -498,10 +498,10 @@ def test_invalid_commands_are_rejected_before_a_file_is_written(
     Path("folder.html").mkdir()
     before = {file: file.is_file() and file.read_bytes() for file in Path().iterdir()}
     assert main(command.split()) == 2
-    said = capsys.readouterr()
-    assert COMMANDS[command] in said.err
-    assert said.err or said.out
-    assert "Traceback" not in said.err
+    captured = capsys.readouterr()
+    assert COMMANDS[command] in captured.err
+    assert captured.err or captured.out
+    assert "Traceback" not in captured.err
     assert {file: file.is_file() and file.read_bytes() for file in Path().iterdir()} == before
 
 
@@ -523,18 +523,18 @@ def test_missing_extra_is_named(module, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("command", ["run", "check", "audit", "info", "plot", "render", "export"])
-@pytest.mark.parametrize("what", [".", "..", "/dev/null", "/dev/zero", "fifo", "fifo.yaml", "no.yaml", ""])
-def test_non_files_are_rejected_at_once(command, what, tmp_path, capsys, monkeypatch):
+@pytest.mark.parametrize("kind", [".", "..", "/dev/null", "/dev/zero", "fifo", "fifo.yaml", "no.yaml", ""])
+def test_non_files_are_rejected_at_once(command, kind, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     os.mkfifo("fifo")
     os.mkfifo("fifo.yaml")
-    assert main([command, what]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith("rodsim: ")
-    if what == "no.yaml" or (what == "fifo.yaml" and command not in ("run", "check", "info")):
-        assert "no such" in said or "is a scene, not a result" in said
+    assert main([command, kind]) == 2
+    message = capsys.readouterr().err
+    assert message.startswith("rodsim: ")
+    if kind == "no.yaml" or (kind == "fifo.yaml" and command not in ("run", "check", "info")):
+        assert "no such" in message or "is a scene, not a result" in message
     else:
-        assert "a folder or a device" in said
+        assert "a folder or a device" in message
     assert sorted(os.listdir()) == ["fifo", "fifo.yaml"]
 
 

@@ -87,21 +87,21 @@ def import_case(tmp_path, monkeypatch):
     """Import the function `case` of the module `uses` again from changed files."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    made = set()
+    modules = set()
 
     def imported(files):
         for file, text in files.items():
             path = tmp_path / f"{file}.py"
             path.parent.mkdir(exist_ok=True)
             path.write_text(text)
-            made.add(file.removesuffix("/__init__").replace("/", "."))
-        for module in made:
+            modules.add(file.removesuffix("/__init__").replace("/", "."))
+        for module in modules:
             sys.modules.pop(module, None)
         importlib.invalidate_caches()
         return importlib.import_module("uses").case
 
     yield imported
-    for module in made:
+    for module in modules:
         sys.modules.pop(module, None)
 
 
@@ -155,9 +155,9 @@ CLOSURES = {
 }
 
 
-@pytest.mark.parametrize("what", CLOSURES)
-def test_case_keys_depend_on_closure_contents(what):
-    one, other = CLOSURES[what]
+@pytest.mark.parametrize("kind", CLOSURES)
+def test_case_keys_depend_on_closure_contents(kind):
+    one, other = CLOSURES[kind]
     assert case_keys.key(one) != case_keys.key(other)
 
 
@@ -199,8 +199,8 @@ def test_case_key_covers_all_imported_sources():
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and place.name not in ("__init__.py", "__main__.py"):
                 name = node.module or ""
-                ours = name.split(".")[0] in ("rodsim", "rigid", "discretization")
-                assert not ours or name in known or f"{name}.__init__" in known, (package, place, name)
+                in_package = name.split(".")[0] in ("rodsim", "rigid", "discretization")
+                assert not in_package or name in known or f"{name}.__init__" in known, (package, place, name)
 
 
 PROGRAMS = """
@@ -234,7 +234,7 @@ def test_case_key_follows_changes_of_measures_but_not_of_labels(tmp_path):
     for package in ("rodsim", "rigid", "discretization"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     command = [sys.executable, "-c", PROGRAMS, *decides]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    before, *changed = done.stdout.split()
+    completed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    before, *changed = completed.stdout.split()
     assert re.fullmatch(re.escape(__version__) + r"\+[0-9a-f]{12}", before)
     assert {file: key != before for file, key in zip(decides, changed, strict=True)} == decides

@@ -108,7 +108,7 @@ def test_show_has_all_options_of_the_commands_it_replaces():
 
 
 @pytest.mark.parametrize(
-    ("words", "file", "said"),
+    ("words", "file", "printed"),
     [
         ([], None, "window"),
         (["--color", "speed"], None, "window"),
@@ -124,14 +124,14 @@ def test_show_has_all_options_of_the_commands_it_replaces():
     ],
     ids=lambda x: " ".join(x) if isinstance(x, list) else None,
 )
-def test_show_creates_the_product_of_its_options(words, file, said, tmp_path, capsys, monkeypatch):
+def test_show_creates_the_product_of_its_options(words, file, printed, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("rodsim.results.viewer.view", lambda *x: print("window", *x[1:]))
     assert run("chain", "out.vtkhdf", "--t-end", "0.1") == 0
-    made = main(["show", "out.vtkhdf", *words]) == 0
+    succeeded = main(["show", "out.vtkhdf", *words]) == 0
     captured = capsys.readouterr()
-    assert said in captured.out + captured.err
-    assert made == (file is not None or said == "window")
+    assert printed in captured.out + captured.err
+    assert succeeded == (file is not None or printed == "window")
     if file is not None:
         assert [path.name for path in tmp_path.iterdir() if path.name.endswith(file)]
 
@@ -148,9 +148,9 @@ def test_show_creates_the_product_of_its_options(words, file, said, tmp_path, ca
 )
 def test_old_command_names_have_the_same_effect(new, old, capsys):
     assert main(new) == 0
-    said = capsys.readouterr().out
+    printed = capsys.readouterr().out
     assert main(old) == 0
-    assert capsys.readouterr().out == said != ""
+    assert capsys.readouterr().out == printed != ""
 
 
 UNSOLVABLE = """
@@ -170,9 +170,9 @@ def test_failed_run_exits_with_3_and_keeps_its_outputs(tmp_path, capsys):
     scene, out = tmp_path / "torn.yaml", tmp_path / "torn.vtkhdf"
     scene.write_text(UNSOLVABLE)
     assert main(["run", str(scene), "-o", str(out), "--quiet"]) == 3
-    said = capsys.readouterr().err
-    assert "more elements" in said
-    assert str(out) in said
+    message = capsys.readouterr().err
+    assert "more elements" in message
+    assert str(out) in message
     result = Result.load(out)
     assert result.n_outputs > 3
     assert np.all(np.isfinite(result.rod("arm").r[-1]))
@@ -180,8 +180,8 @@ def test_failed_run_exits_with_3_and_keeps_its_outputs(tmp_path, capsys):
 
 def test_check_counts_all_parts_of_a_scene(capsys):
     assert main(["check", str(SCENES / "planetary_gear.yaml")]) == 0
-    said = capsys.readouterr().out
-    assert "0 rods, 3 bodies, 3 joints, 0 springs, 1 torsion spring, 0 loads, 1 drive, 2 gears; em" in said
+    printed = capsys.readouterr().out
+    assert "0 rods, 3 bodies, 3 joints, 0 springs, 1 torsion spring, 0 loads, 1 drive, 2 gears; em" in printed
 
 
 HEAVY = {"numpy", "numba", "scipy", "h5py", "vtk", "pyvista", "matplotlib", "pydantic", "yaml"}
@@ -201,13 +201,13 @@ LIGHT = {  # command, and the modules that it must not import
 }
 
 
-@pytest.mark.parametrize("what", LIGHT)
-def test_quick_commands_import_no_heavy_module(what, tmp_path):
-    code, heavy = LIGHT[what]
+@pytest.mark.parametrize("name", LIGHT)
+def test_quick_commands_import_no_heavy_module(name, tmp_path):
+    code, heavy = LIGHT[name]
     command = [sys.executable, "-c", f"{code}; import sys; print(*sys.modules)"]
     where = {**os.environ, "PYTHONPATH": str(SCENES.parents[1])}
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path, env=where)
-    assert not heavy & set(done.stdout.split())
+    completed = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path, env=where)
+    assert not heavy & set(completed.stdout.split())
 
 
 def test_studies_are_listed_run_and_drawn(tmp_path, capsys):

@@ -82,11 +82,11 @@ def test_relative_rotations_are_counted_beyond_whole_revolutions():
 
 def test_bound_applies_to_points_and_rotations():
     spinning, faster = flying(spin=(0, 0, 1.0)), flying(spin=(0, 0, 2.0))
-    turned = compare(spinning, faster)
-    assert turned.worst("point") < 1e-12
-    assert turned.worst("turn") == pytest.approx(0.2, rel=1e-3)
-    assert not turned.within(0.19)
-    assert turned.within(0.21)
+    rotated = compare(spinning, faster)
+    assert rotated.worst("point") < 1e-12
+    assert rotated.worst("turn") == pytest.approx(0.2, rel=1e-3)
+    assert not rotated.within(0.19)
+    assert rotated.within(0.21)
     assert not compare(flying(), flying((1.0, 0.3, 0.4))).within(0.49)
 
 

@@ -143,12 +143,12 @@ def test_progress_line_names_the_compiled_families(cache, replace_families, caps
 
 def run_python(code, *arguments, **environment):
     """Run code in a process; return its exit code, standard output and standard error."""
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", code, *arguments],
         capture_output=True, text=True, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
     )  # fmt: skip
-    assert "Traceback" not in done.stderr
-    return done.returncode, done.stdout, done.stderr
+    assert "Traceback" not in completed.stderr
+    return completed.returncode, completed.stdout, completed.stderr
 
 
 COMMAND = "import sys\nfrom rodsim.cli.main import main\nsys.exit(main(['compile', *sys.argv[1:]]))"
@@ -160,7 +160,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 
 
 @pytest.mark.parametrize(
-    ("code", "variable", "place", "why"),
+    ("code", "variable", "place", "reason"),
     [
         (COMMAND, "NUMBA_CACHE_DIR", "file", "Not a directory"),
         (LIMIT_FILE_SIZE + COMMAND, "XDG_CACHE_HOME", "empty", "File too large"),
@@ -171,7 +171,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
     ],
     ids=["no folder", "full disk", "read-only"],
 )  # fmt: skip
-def test_compile_command_reports_an_unusable_cache(code, variable, place, why, tmp_path):
+def test_compile_command_reports_an_unusable_cache(code, variable, place, reason, tmp_path):
     (tmp_path / "file").touch()
     (tmp_path / "empty").mkdir()
     (tmp_path / "locked").mkdir(mode=0o500)
@@ -179,7 +179,7 @@ def test_compile_command_reports_an_unusable_cache(code, variable, place, why, t
     returned, out, err = run_python(code, **environment)
     assert (returned, out) == (1, "")
     assert re.match(
-        rf"rodsim: compiled code cannot be kept in '{re.escape(str(tmp_path / place))}.*': {why}\.", err
+        rf"rodsim: compiled code cannot be kept in '{re.escape(str(tmp_path / place))}.*': {reason}\.", err
     )
     assert err.count("\n") == 1
     assert not list(tmp_path.rglob("*.nbi"))
@@ -232,6 +232,6 @@ def test_signal_stops_the_compile_command_and_its_processes(number, code, tmp_pa
 @pytest.mark.parametrize("name", FAMILIES)
 def test_the_second_run_of_a_family_compiles_nothing(name):
     FAMILIES[name]()
-    with event.install_recorder("numba:compile") as made:
+    with event.install_recorder("numba:compile") as recorded:
         FAMILIES[name]()
-    assert not made.buffer
+    assert not recorded.buffer

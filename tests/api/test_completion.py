@@ -24,25 +24,25 @@ def script(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         from io import StringIO
 
-        patch.setattr("sys.stdout", said := StringIO())
+        patch.setattr("sys.stdout", printed := StringIO())
         assert main(["completion", "bash"]) == 0
-    file.write_text(said.getvalue())
+    file.write_text(printed.getvalue())
     return file
 
 
 def complete(script, *words, cwd="."):
     """Completions that bash proposes for the last word."""
-    done = subprocess.run(
+    completed = subprocess.run(
         ["bash", "--norc", "-c", DRIVER, "bash", str(script), "rodsim", *words],
         capture_output=True, text=True, check=True, cwd=cwd,
     )  # fmt: skip
-    assert done.stderr == ""
-    return set(done.stdout.split("\n")) - {""}
+    assert completed.stderr == ""
+    return set(completed.stdout.split("\n")) - {""}
 
 
 def test_completion_script_is_valid_bash(script):
-    done = subprocess.run(["bash", "-n", str(script)], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
+    completed = subprocess.run(["bash", "-n", str(script)], capture_output=True, text=True)
+    assert (completed.returncode, completed.stderr) == (0, "")
 
 
 def test_all_commands_and_options_are_completed(script):
@@ -91,10 +91,10 @@ def test_bash_completes_choices_and_files(words, expected, script, tmp_path):
 @pytest.mark.parametrize(("shell", "mark"), [("zsh", "#compdef rodsim"), ("tcsh", "complete rodsim")])
 def test_other_shells_have_completion_scripts(shell, mark, capsys):
     assert main(["completion", shell]) == 0
-    said = capsys.readouterr().out
-    assert mark in said
-    assert "em6-ggl" in said
-    assert "soft-arm" in said
+    printed = capsys.readouterr().out
+    assert mark in printed
+    assert "em6-ggl" in printed
+    assert "soft-arm" in printed
 
 
 def test_all_file_arguments_are_completed_as_files():
@@ -115,8 +115,8 @@ def test_completion_without_its_library_names_the_package(capsys, monkeypatch):
 
 def test_documented_command_installs_where_bash_searches(capsys):
     assert main(["completion", "--help"]) == 0
-    said = capsys.readouterr().out
+    printed = capsys.readouterr().out
     for shell in setup.SHELLS:
-        assert f"rodsim completion {shell} >" in said
+        assert f"rodsim completion {shell} >" in printed
     page = (Path(__file__).parents[2] / "docs" / "howto" / "install.md").read_text()
     assert "rodsim completion bash > ~/.local/share/bash-completion/completions/rodsim" in page

@@ -110,30 +110,30 @@ def tilted_model():
     """A ball, a box with a ball on a side and a rod with a knob above a floor; the floor belongs to a tilted
     deck.
     """
-    made = Model("m")
-    deck = made.add_body("deck", Box(1, 1, 0.1, density=1), (0, 0, -1), (np.cos(0.2), np.sin(0.2), 0, 0))
-    ball = made.add_body("ball", Sphere(0.05, density=1), (1, 2, 3))
-    block = made.add_body("block", Box(0.2, 0.2, 0.2, density=1), (0.4, 0, 1))
-    rod = made.add_rod("rod", [(0, 0, 2), (1, 0, 2)], RUBBER, 4)
+    model = Model("m")
+    deck = model.add_body("deck", Box(1, 1, 0.1, density=1), (0, 0, -1), (np.cos(0.2), np.sin(0.2), 0, 0))
+    ball = model.add_body("ball", Sphere(0.05, density=1), (1, 2, 3))
+    block = model.add_body("block", Box(0.2, 0.2, 0.2, density=1), (0.4, 0, 1))
+    rod = model.add_rod("rod", [(0, 0, 2), (1, 0, 2)], RUBBER, 4)
     spheres = [
-        made.add_sphere("all", ball, 0.05),
-        made.add_sphere("side", block.at((-0.1, 0, 0)), 0.02),
-        made.add_sphere("inner", block, 0.1),
-        made.add_sphere("knob", rod.end, 0.03),
-        made.add_sphere("tip", rod.start, 0.01),
-        made.add_sphere("point", rod.at(0.5), 0.0),
+        model.add_sphere("all", ball, 0.05),
+        model.add_sphere("side", block.at((-0.1, 0, 0)), 0.02),
+        model.add_sphere("inner", block, 0.1),
+        model.add_sphere("knob", rod.end, 0.03),
+        model.add_sphere("tip", rod.start, 0.01),
+        model.add_sphere("point", rod.at(0.5), 0.0),
     ]
-    floor = made.add_plane("floor", deck.at((0, 0, 0.05)), quaternions.rotate(deck.orientation, [0.0, 0, 1]))
-    made.add_contact("it", spheres, floor, stiffness=1e4)
-    made.add_contact("two", spheres[0], spheres[1], stiffness=1e4)
-    made.add_contact("lie", rod, floor)
-    return made
+    floor = model.add_plane("floor", deck.at((0, 0, 0.05)), quaternions.rotate(deck.orientation, [0.0, 0, 1]))
+    model.add_contact("it", spheres, floor, stiffness=1e4)
+    model.add_contact("two", spheres[0], spheres[1], stiffness=1e4)
+    model.add_contact("lie", rod, floor)
+    return model
 
 
 def draw_planes_and_spheres(built, states, at):
     """Triangles of the planes and of the spheres."""
-    made = list(shapes(built.layout, SIZE, states, 7))
-    return [triangles_of(made, at, 7 + k) for k in range(len(COLORS))]
+    drawn = list(shapes(built.layout, SIZE, states, 7))
+    return [triangles_of(drawn, at, 7 + k) for k in range(len(COLORS))]
 
 
 def volume(triangles):
@@ -198,9 +198,9 @@ def test_bars_are_closed_with_outward_faces():
 
 
 def test_model_without_contacts_has_no_drawn_surfaces():
-    made = Model("m")
-    made.add_body("ball", Sphere(0.05, density=1))
-    built = made.build()
+    model = Model("m")
+    model.add_body("ball", Sphere(0.05, density=1))
+    built = model.build()
     assert list(shapes(built.layout, SIZE, [built.state], 0)) == []
 
 
@@ -208,21 +208,21 @@ def test_bodies_without_shape_are_drawn_by_their_contact_surfaces():
     """The side of a ring, a knob at its end and a sharp hull are drawn; coplanar points and bodies that have
     a shape add nothing.
     """
-    made = Model("m")
+    model = Model("m")
     inertia = 1e-4 * np.eye(3)
-    link = made.add_body("link", MassProperties(0.1, inertia), (0, 0, 1))
-    die = made.add_body("die", MassProperties(0.1, inertia), (1, 0, 1))
-    shaped = made.add_body("shaped", Box(0.1, 0.1, 0.1, density=1), (2, 0, 1))
+    link = model.add_body("link", MassProperties(0.1, inertia), (0, 0, 1))
+    die = model.add_body("die", MassProperties(0.1, inertia), (1, 0, 1))
+    shaped = model.add_body("shaped", Box(0.1, 0.1, 0.1, density=1), (2, 0, 1))
     corners = 0.05 * np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)])
-    side = made.add_solid("side", link.at((0, 0, 0)), [(0, 0, 0), (0.1, 0, 0)], radius=0.02)
-    knob = made.add_sphere("knob", link.at((0.1, 0, 0)), 0.03)
-    sharp = made.add_solid("die", die.at((0, 0, 0)), corners)
-    flat = made.add_solid("flat", shaped.at((0, 0, 0)), corners[:4])
-    floor = made.add_plane("floor", made.ground.at((0, 0, 0)), (0, 0, 1))
-    made.add_contact("fall", [side, knob, sharp, flat], floor, stiffness=1e4)
-    inner = made.add_solid("inner", shaped.at((0, 0, 0)), 0.8 * corners, radius=0.005)
-    made.add_contact("meet", inner, knob, stiffness=1e4)
-    built = made.build()
+    side = model.add_solid("side", link.at((0, 0, 0)), [(0, 0, 0), (0.1, 0, 0)], radius=0.02)
+    knob = model.add_sphere("knob", link.at((0.1, 0, 0)), 0.03)
+    sharp = model.add_solid("die", die.at((0, 0, 0)), corners)
+    flat = model.add_solid("flat", shaped.at((0, 0, 0)), corners[:4])
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
+    model.add_contact("fall", [side, knob, sharp, flat], floor, stiffness=1e4)
+    inner = model.add_solid("inner", shaped.at((0, 0, 0)), 0.8 * corners, radius=0.005)
+    model.add_contact("meet", inner, knob, stiffness=1e4)
+    built = model.build()
     drawn_bodies = built.layout.bodies
     parts = [body.vertices[body.faces] for body in drawn_bodies]
     exact = np.pi * 0.02**2 * (0.1 + 4 / 3 * 0.02) + 4 / 3 * np.pi * 0.03**3

@@ -37,12 +37,12 @@ def incline(degrees: float, friction: float) -> Model:
     return model
 
 
-def crossing(turned: bool = False, **contact) -> Model:
+def crossing(rotated: bool = False, **contact) -> Model:
     """A rod falls on another one perpendicular to it."""
     model = Model("crossing")
     low = model.add_rod("low", [(0, 0, 0), (0.3, 0, 0)], THIN, 3)
     high = model.add_rod("high", [(0.12, -0.1, 0.021), (0.15, 0.1, 0.021)], THIN, 3, velocity=(0, 0.2, -0.5))
-    sides = (high, low) if turned else (low, high)
+    sides = (high, low) if rotated else (low, high)
     model.add_contact("hit", *sides, stations=8, **contact)
     return model
 
@@ -122,8 +122,8 @@ def test_contact_forces_of_two_rods_are_opposite_and_change_their_momenta(losses
     assert contact.energy == pytest.approx(result.energy["spring"], abs=1e-15)
     assert contact.touching.max() == 1
     assert (contact.sliding.max() > 0) == bool(losses)
-    turned = run(crossing(turned=True, **losses), 0.02, 2e-4).contact("hit")
-    assert turned.force == pytest.approx(-contact.force, abs=1e-6 * size)
+    rotated = run(crossing(rotated=True, **losses), 0.02, 2e-4).contact("hit")
+    assert rotated.force == pytest.approx(-contact.force, abs=1e-6 * size)
     reloaded = Result.load(file).contact("hit")
     assert np.array_equal(reloaded.along("low"), on_low)
     for name, column in reloaded.table().items():

@@ -100,9 +100,9 @@ def test_spheres_of_joined_bodies_need_an_explicit_pair():
     assert first_step(model).contact("all").gap[0] == pytest.approx(0.9)
 
 
-def wound(n, law="power", away=0.0, radius=0.01):
-    """A rope once around a drum of radius 0.25 m, its nodes at the distance `away` from it."""
-    ring = 0.25 + radius + away
+def wound(n, law="power", distance=0.0, radius=0.01):
+    """A rope once around a drum of radius 0.25 m, its nodes at the distance `distance` from it."""
+    ring = 0.25 + radius + distance
     model = Model("drum")
     drum = model.add_body("drum", Cylinder(0.25, 0.2, mass=3.0), (0.0, 0.0, 0.0))
     curve = [(ring * np.cos(a), ring * np.sin(a), 0.0) for a in np.linspace(0.0, 1.5 * np.pi, 601)]
@@ -116,20 +116,20 @@ def wound(n, law="power", away=0.0, radius=0.01):
 WOUND = [("power", 0.0), ("power", 5e-4), ("power", -5e-4), ("barrier", 5e-4)]
 
 
-@pytest.mark.parametrize(("law", "away"), WOUND)
-def test_chords_cutting_a_drum_are_reported_with_a_sufficient_number_of_elements(law, away):
+@pytest.mark.parametrize(("law", "distance"), WOUND)
+def test_chords_cutting_a_drum_are_reported_with_a_sufficient_number_of_elements(law, distance):
     for n in (6, 20):
         with pytest.raises(ModelError, match="only chords between nodes of rod 'rope'") as error:
-            wound(n, law, away).build()
+            wound(n, law, distance).build()
         enough = int(re.search(rf"give it n_elements = (\d+) instead of {n}", str(error.value))[1])
-        wound(enough, law, away).build()
+        wound(enough, law, distance).build()
         with pytest.raises(ModelError, match="only chords"):  # and not many more than needed
-            wound(int(0.85 * enough), law, away).build()
+            wound(int(0.85 * enough), law, distance).build()
 
 
 def test_nodes_inside_a_drum_are_reported_without_a_number_of_elements():
     with pytest.raises(ModelError, match="move one of them by that"):
-        wound(20, away=-0.002).build()
+        wound(20, distance=-0.002).build()
 
 
 def test_self_contact_of_a_list_has_no_sides():

@@ -203,10 +203,10 @@ def test_contact_scene_equals_the_python_model_and_check_reports_estimates(tmp_p
     assert one.layout.description["fingerprint"] == other.layout.description["fingerprint"]
     assert one.layout.description["contacts"] == other.layout.description["contacts"]
     assert main(["check", str(path)]) == 0
-    said = capsys.readouterr().out
-    assert "1 sphere, 1 plane, 1 contact" in said
+    printed = capsys.readouterr().out
+    assert "1 sphere, 1 plane, 1 contact" in printed
     advice = "contact 'on': plane 'floor' and sphere 'ball' come to a depth of some 0.00051 m by weight"
-    assert f"advice: {advice}" in said or "law" in law
+    assert f"advice: {advice}" in printed or "law" in law
     assert main(["run", str(path), "-o", str(tmp_path / "out.vtkhdf")]) == 0
 
 

@@ -115,8 +115,8 @@ def test_unreachable_error_bound_is_reported_as_missed(monkeypatch, capsys):
     choice, _, runs = choose_and_run("both alike", error, noise=3 * error)
     assert not choice.ok
     assert error < choice.checked < 30 * error  # reported as measured
-    made = plan()
-    runs = Exact(made, "both alike", noise=3 * error)
+    planned = plan()
+    runs = Exact(planned, "both alike", noise=3 * error)
 
     class Known(Refinement):
         def run(self, rows, how):
@@ -126,7 +126,7 @@ def test_unreachable_error_bound_is_reported_as_missed(monkeypatch, capsys):
                 outcomes=[Outcome(k, "", {}, samples=tuple(x)) for k, x in enumerate(samples)]
             )
 
-    missed = Known(SimpleNamespace(file="scene"), made, {}, error).choice({})
+    missed = Known(SimpleNamespace(file="scene"), planned, {}, error).choice({})
     assert not missed.ok
     assert "MISSED" in missed.text()
     monkeypatch.setattr(convergence, "converge", lambda *_, **__: missed)
@@ -163,9 +163,9 @@ def test_worst_of_several_measures_is_reported_and_decides():
 def test_meshes_are_divisible_by_the_order_and_refined_by_integer_factors(order, error):
     _, _, runs = choose_and_run("both alike", error, plan(elements=2 * order, order=order))
     assert {run.elements["rod"] % order for run in runs.rows} == {0}
-    here, finer, sooner = runs.rows[-3:]
-    assert finer.elements["rod"] == 2 * here.elements["rod"]
-    assert (finer.dt, sooner.dt, sooner.elements) == (here.dt, here.dt / 2, finer.elements)
+    current, finer, sooner = runs.rows[-3:]
+    assert finer.elements["rod"] == 2 * current.elements["rod"]
+    assert (finer.dt, sooner.dt, sooner.elements) == (current.dt, current.dt / 2, finer.elements)
 
 
 @pytest.mark.parametrize("motion", [True, False])
@@ -222,8 +222,8 @@ def test_choice_for_a_rod_is_within_the_error_of_a_reference_run(scene):
         return scale, np.reshape(values, (-1, 3))
 
     scale, exact = positions(96, 0.01 / 32)
-    _, here = positions(convergence.choice.elements["arm"], convergence.choice.dt)
-    error = distance(here, exact) / scale
+    _, positions_of_choice = positions(convergence.choice.elements["arm"], convergence.choice.dt)
+    error = distance(positions_of_choice, exact) / scale
     assert 0.2 * convergence.choice.checked < error < convergence.choice.checked
 
 
@@ -247,11 +247,11 @@ def test_measures_are_refined_like_the_motion(scene):
 def test_plan_starts_with_integer_numbers_of_elements(tmp_path):
     file = tmp_path / "scene.yaml"
     file.write_text(SCENE.replace("n_elements: 6", "n_elements: 7, element: lagrange(3)"))
-    made = plan_of(base_of(file), 3, motion=True)
-    assert made.first.elements == {"arm": 9}
-    assert made.orders == {"arm": 3}
-    assert [run.elements["arm"] for run in made.runs()] == [9, 18, 36, 9, 9]
-    assert made.times[-1] == pytest.approx(0.4)
+    planned = plan_of(base_of(file), 3, motion=True)
+    assert planned.first.elements == {"arm": 9}
+    assert planned.orders == {"arm": 3}
+    assert [run.elements["arm"] for run in planned.runs()] == [9, 18, 36, 9, 9]
+    assert planned.times[-1] == pytest.approx(0.4)
 
 
 TWO_BARS = """

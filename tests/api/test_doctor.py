@@ -41,11 +41,11 @@ def doctor_findings(monkeypatch, capsys):
 
 
 def test_doctor_finds_no_fault_and_times_a_run():
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "rodsim", "doctor", "--json"], capture_output=True, text=True, cwd=ROOT
     )
-    checks = findings(done.stdout, done.returncode)
-    assert "Traceback" not in done.stderr
+    checks = findings(completed.stdout, completed.returncode)
+    assert "Traceback" not in completed.stderr
     assert [x for x in checks.values() if x["state"] == BROKEN] == []
     assert checks["packages"]["data"]["versions"]["numba"]
     assert {"extra studies", "extra report", "extra notebook"} <= set(checks)
@@ -109,12 +109,12 @@ PROBES = {
 }
 
 
-@pytest.mark.parametrize("said", PROBES)
-def test_doctor_reports_failed_probes(said, tmp_path, monkeypatch):
-    (tmp_path / "failing.py").write_text(f"def main(arguments):\n    {PROBES[said]}\n")
+@pytest.mark.parametrize("words", PROBES)
+def test_doctor_reports_failed_probes(words, tmp_path, monkeypatch):
+    (tmp_path / "failing.py").write_text(f"def main(arguments):\n    {PROBES[words]}\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setattr(asking, "_PROBES", "failing")
-    assert said in ask("x", limit=0.5 if "no answer" in said else 30.0)["error"]
+    assert words in ask("x", limit=0.5 if "no answer" in words else 30.0)["error"]
 
 
 def test_probe_reports_exceptions_and_failed_imports(capsys, monkeypatch):
@@ -152,11 +152,11 @@ ANSWERS = [  # check: answer of its probe, expected state and words
 ]
 
 
-@pytest.mark.parametrize(("check", "answer", "state", "said"), ANSWERS)
-def test_doctor_judges_probe_answers_and_names_the_remedy(check, answer, state, said, doctor_findings):
+@pytest.mark.parametrize(("check", "answer", "state", "words"), ANSWERS)
+def test_doctor_judges_probe_answers_and_names_the_remedy(check, answer, state, words, doctor_findings):
     finding = doctor_findings(answer)[check]
     assert finding["state"] == state
-    assert said in finding["words"] + finding["cure"]
+    assert words in finding["words"] + finding["cure"]
     assert state == OK or finding["cure"]
 
 
@@ -213,10 +213,10 @@ def test_failing_check_does_not_end_the_doctor_report(monkeypatch, capsys):
     monkeypatch.setattr(installed_packages, "packages", lambda: 1 / 0)
     monkeypatch.setattr(health_checks, "ask", lambda *_, **__: {})
     assert main(["doctor"]) == 1
-    said = capsys.readouterr()
-    assert "Traceback" not in said.out + said.err
-    assert "broken: packages" in said.out
-    lines = said.out.splitlines()
+    captured = capsys.readouterr()
+    assert "Traceback" not in captured.out + captured.err
+    assert "broken: packages" in captured.out
+    lines = captured.out.splitlines()
     (failed,) = (k for k, line in enumerate(lines) if "ZeroDivisionError" in line)
     assert lines[failed].split()[:2] == ["packages", BROKEN]
     assert lines[failed + 1].split()[0] == "->"  # its cure

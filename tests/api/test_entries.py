@@ -193,9 +193,9 @@ def test_schema_documents_every_entry_completely(key):
 def test_scene_entry_acts_and_is_described_and_listed(tmp_path, key):
     kind = COMPONENT_TYPES[key]
     model = loaded(tmp_path, scene(key))
-    made = getattr(model, kind.table)["it"]
-    assert type(made) is kind
-    assert repr(made).startswith("<")
+    entry = getattr(model, kind.table)["it"]
+    assert type(entry) is kind
+    assert repr(entry).startswith("<")
     without, built = loaded(tmp_path, PARTS).build(), model.build()
     t = np.array([0.0, 0.1])
     assert fingerprint(built.system) != fingerprint(without.system) or not np.array_equal(
@@ -204,9 +204,9 @@ def test_scene_entry_acts_and_is_described_and_listed(tmp_path, key):
     assert isinstance(model._repr_html_(), str)
     assert kind.plural in model._repr_html_() or kind.table == "joints"
     nodes = built.layout.rods[0].arclength
-    assert [s for s in made.required_nodes(model.rods["wire"]) if np.abs(nodes - s).min() > 1e-12] == []
+    assert [s for s in entry.required_nodes(model.rods["wire"]) if np.abs(nodes - s).min() > 1e-12] == []
     if ON_ROD in item(kind).values():
-        assert 0.4 in made.required_nodes(model.rods["wire"])
+        assert 0.4 in entry.required_nodes(model.rods["wire"])
     described = json.loads(json.dumps(built.layout.description))
     (description,) = [
         table["it"]
@@ -216,16 +216,16 @@ def test_scene_entry_acts_and_is_described_and_listed(tmp_path, key):
     if isinstance(description, dict):
         words = {field.key: field.result_key for field in kind.fields().values()}
         assert {words[key] for key in item(kind).keys() - {"name"}} <= description.keys()
-    assert str(made.name) == "it"
+    assert str(entry.name) == "it"
 
 
 @pytest.mark.parametrize("key", KINDS)
 def test_rigid_twin_keeps_an_entry_or_reports_why_not(tmp_path, key):
     model = loaded(tmp_path, scene(key))
-    made = getattr(model, COMPONENT_TYPES[key].table)["it"]
+    entry = getattr(model, COMPONENT_TYPES[key].table)["it"]
     twin = model.rigidified("wire")
     moved = getattr(twin, COMPONENT_TYPES[key].table).get("it")
-    along = any(x is model.rods["wire"] for x in made.references)
+    along = any(x is model.rods["wire"] for x in entry.references)
     assert (moved is None) == along
     assert any(f"{COMPONENT_TYPES[key].word} 'it'" in words for words in twin.left_out) == along
     if moved is not None:

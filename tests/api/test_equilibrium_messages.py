@@ -60,9 +60,9 @@ def test_rigid_motion_is_not_excited_by_round_off(seed: int, offset: float) -> N
     """
     random = np.random.default_rng(seed)
     place, end = (0.5, 0.3, 0.1) + offset * random.uniform(-1, 1, 3), np.array([1.0, 0.3, 0.1])
-    turned = quaternions.normalize([1.0, *(offset * random.uniform(-1, 1, 3))])
+    rotated = quaternions.normalize([1.0, *(offset * random.uniform(-1, 1, 3))])
     model = Model("bar")
-    bar = model.add_body("bar", Box(1.0, 0.1, 0.1, density=1.0), position=place, orientation=turned)
+    bar = model.add_body("bar", Box(1.0, 0.1, 0.1, density=1.0), position=place, orientation=rotated)
     model.add_joint("ball", "spherical", model.ground.at((0, 0.3, 0.1)), bar.at((-0.5, 0, 0)))
     for k, way in enumerate(((0.3, 0.7, 0.0), (0.3, 0.0, 0.7))):
         stay = model.ground.at(end + way), bar.at((0.5, 0, 0))

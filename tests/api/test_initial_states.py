@@ -232,11 +232,11 @@ def test_free_hub_continues_its_rotation(rate: float | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "rate", "what"), [("weld", None, "weld joint 'bearing'"), ("revolute", 10.0, "drive 'motor'")]
+    ("kind", "rate", "support"), [("weld", None, "weld joint 'bearing'"), ("revolute", 10.0, "drive 'motor'")]
 )
-def test_supported_model_does_not_continue_a_rotation(kind: str, rate: float | None, what: str) -> None:
+def test_supported_model_does_not_continue_a_rotation(kind: str, rate: float | None, support: str) -> None:
     rotation = steady_rotation(hub(kind, rate), SPIN)
-    words = rf"start: {what} does not let the model rotate with \[0.0, 0.0, 20.0\] rad/s\. Drive "
+    words = rf"start: {support} does not let the model rotate with \[0.0, 0.0, 20.0\] rad/s\. Drive "
     with pytest.raises(ModelError, match=words):
         simulate(hub(kind, rate), 0.01, 0.001, start=rotation)
 

@@ -40,9 +40,9 @@ def stop_process(process, number, times=1):
     """Send signals and return the exit code and the last line of standard error."""
     for _ in range(times):
         process.send_signal(number)
-    _, said = process.communicate(timeout=60)
-    assert "Traceback" not in said
-    return process.returncode, said.strip().splitlines()[-1]
+    _, message = process.communicate(timeout=60)
+    assert "Traceback" not in message
+    return process.returncode, message.strip().splitlines()[-1]
 
 
 def wait_for(path, process):
@@ -108,22 +108,22 @@ def test_run_stopped_before_its_first_output_restarts(kind, code, tmp_path, monk
         if option == "--overwrite":
             path.write_text("of last time")
         assert main([*command, *option.split(), *["--quiet"] * quiet]) == code
-        said = capsys.readouterr().err
-        assert said.endswith(f"`rodsim {' '.join(command)} {option}` continues it\n")
-        assert (f"what was computed is in {path}; " in said) == (option == "--resume")
+        message = capsys.readouterr().err
+        assert message.endswith(f"`rodsim {' '.join(command)} {option}` continues it\n")
+        assert (f"what was computed is in {path}; " in message) == (option == "--resume")
 
 
 def send_three_signals():
     """Outcomes of three signals to this process; the last arrive while results are written."""
-    heard = 0
+    count = 0
     with signal_handling.raise_on_sigterm():
         for _ in range(3):
             try:
                 os.kill(os.getpid(), signal.SIGTERM)
                 time.sleep(0.01)
             except signal_handling.Terminated:
-                heard += 1
-    return heard
+                count += 1
+    return count
 
 
 @pytest.mark.parametrize(
@@ -143,8 +143,8 @@ def test_stopped_studies_print_the_command_to_resume(tmp_path, monkeypatch, caps
     monkeypatch.setattr("rodsim.studies.study_runner.run_study", raiser(signal_handling.Terminated))
     folder = tmp_path / "study"
     assert main(["sweep", str(study), "-o", str(folder)]) == TERMINATED
-    said = capsys.readouterr().err
-    assert said.endswith(
+    message = capsys.readouterr().err
+    assert message.endswith(
         f"terminated, what was done is in {folder}; `rodsim sweep {study} --output {folder}` continues it\n"
     )
     monkeypatch.setattr("rodsim.studies.convergence.converge", raiser(signal_handling.Terminated))

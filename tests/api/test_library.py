@@ -26,14 +26,14 @@ def large_model(n=40):
     """Many bodies on a string, with one of every joint, interaction and load."""
     model = Model("large", gravity=(0, 0, -9.81))
     rod = model.add_rod("cord", [(0, 0, 0), (1, 0, 0)], Section.circular(0.01, RUBBER), n_elements=4)
-    made = [rod, rod.end, rod.at(0.5, (0, 0.01, 0)), model.ground, model.ground.at((1, 2, 3)), rod.initial]
-    made.append(model.add_joint("pin", "clamp", rod.start))
+    objects = [rod, rod.end, rod.at(0.5, (0, 0.01, 0)), model.ground, model.ground.at((1, 2, 3)), rod.initial]
+    objects.append(model.add_joint("pin", "clamp", rod.start))
     for k in range(n):
         body = model.add_body(f"block {k}", Box(0.1, 0.1, 0.1, density=500), position=(k, 0.05, 3.0))
-        made += [body, body.at((0, 0, 0.05)), body.properties]
-        made.append(model.add_joint(f"hinge {k}", "revolute", model.ground, body, (k, 0, 3), (0, 1, 0)))
+        objects += [body, body.at((0, 0, 0.05)), body.properties]
+        objects.append(model.add_joint(f"hinge {k}", "revolute", model.ground, body, (k, 0, 3), (0, 1, 0)))
     last = model.bodies["block 0"]
-    made += [
+    objects += [
         model.add_spring("string", model.ground.at((1, 0, 1)), last.at((0, 0, 0)), stiffness=10.0),
         model.add_spring("coil", model.ground, last, 5.0, along="rotation", axis=(0, 1, 0)),
         model.add_force("push", last.at((0, 0, 0)), (0.0, 1.0, 0.0)),
@@ -43,12 +43,12 @@ def large_model(n=40):
         RUBBER,
         model,
     ]
-    return model, made
+    return model, objects
 
 
 def test_parts_of_a_model_have_one_line_representations():
-    model, made = large_model()
-    shown = [repr(item) for item in made]
+    model, objects = large_model()
+    shown = [repr(item) for item in objects]
     assert [words for words in shown if len(words) > LONGEST or "\n" in words or " at 0x" in words] == []
     assert repr(model).startswith("<Model 'large': rods cord; bodies block 0, block 1,")
     assert "and 28 more" in repr(model)

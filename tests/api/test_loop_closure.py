@@ -39,10 +39,10 @@ def four_bar(gap=(0.0, 0.0, 0.0), axes=(Z, Z, Z, Z), kind="revolute", open_at=No
 
 def redundancy_warnings(model):
     """Warnings about redundant joints."""
-    with warnings.catch_warnings(record=True) as heard:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.build()
-    return [str(w.message) for w in heard if w.category is RedundantJointsWarning]
+    return [str(w.message) for w in caught if w.category is RedundantJointsWarning]
 
 
 @pytest.mark.parametrize("kind", ["revolute", "spherical"])
@@ -50,11 +50,13 @@ def test_open_loop_is_reported_with_its_gap(kind):
     gap = np.array([3e-4, -4e-4, 0.0])
     with pytest.raises(ModelError) as caught:
         four_bar(gap, kind=kind).build()
-    said = str(caught.value)
-    assert said.startswith(f"{kind} joint 'D': |g| = 0.0005 m at t = 0 between body 'rocker' and the ground")
-    assert "joints 'A', 'B', 'C', 'D' (ground - crank - coupler - rocker - ground) does not close" in said
-    assert "from the one point to the other (0.0003, -0.0004, 0) m are missing" in said
-    assert "size the parts between so that they meet" in said
+    message = str(caught.value)
+    assert message.startswith(
+        f"{kind} joint 'D': |g| = 0.0005 m at t = 0 between body 'rocker' and the ground"
+    )
+    assert "joints 'A', 'B', 'C', 'D' (ground - crank - coupler - rocker - ground) does not close" in message
+    assert "from the one point to the other (0.0003, -0.0004, 0) m are missing" in message
+    assert "size the parts between so that they meet" in message
     assert redundancy_warnings(
         four_bar(gap - (0.0003, -0.0004, 0.0), kind=kind)
     )  # the advice of the warning is the remedy
@@ -110,17 +112,17 @@ def tilted_axis(angle):
 
 @pytest.mark.parametrize("angle", [1e-9, 1e-6, 1e-3])
 def test_slightly_misaligned_axes_of_a_loop_are_reported_at_build(angle):
-    (said,) = redundancy_warnings(four_bar(axes=(Z, Z, tilted_axis(angle), tilted_axis(angle / 2))))
-    assert f"the axes of 'A' and 'C' are {np.degrees(angle):.3g} degrees off parallel" in said
-    assert "make them so, or give one of the joints of this loop more motion" in said
+    (message,) = redundancy_warnings(four_bar(axes=(Z, Z, tilted_axis(angle), tilted_axis(angle / 2))))
+    assert f"the axes of 'A' and 'C' are {np.degrees(angle):.3g} degrees off parallel" in message
+    assert "make them so, or give one of the joints of this loop more motion" in message
 
 
 @pytest.mark.parametrize(
     "axes", [(Z, Z, Z, Z), (Z, Z, -Z, Z), (Z, Z, tilted_axis(1e-14), Z), (Z, Z, tilted_axis(0.1), Z)]
 )
 def test_aligned_and_intentionally_skew_axes_are_not_reported(axes):
-    (said,) = redundancy_warnings(four_bar(axes=axes))
-    assert "degrees" not in said
+    (message,) = redundancy_warnings(four_bar(axes=axes))
+    assert "degrees" not in message
 
 
 def test_axes_of_universal_joints_are_not_checked():
@@ -152,11 +154,11 @@ def test_slide_not_perpendicular_to_the_hinges_is_reported():
 def test_failing_load_path_reports_its_loop_and_misaligned_axes():
     with pytest.raises(ConvergenceError) as caught:
         simulate(four_bar(axes=(Z, Z, tilted_axis(1e-6), Z)), 0.5, 0.01)
-    said = str(caught.value)
-    assert "cannot follow them" in said
+    message = str(caught.value)
+    assert "cannot follow them" in message
     for part in ("ground", "crank", "coupler", "rocker"):
-        assert part in said.split("left over in the loop of joints")[1]
-    assert "are 5.73e-05 degrees off parallel" in said
+        assert part in message.split("left over in the loop of joints")[1]
+    assert "are 5.73e-05 degrees off parallel" in message
 
 
 def hinged_door(angle=0.0, shift=0.0):

@@ -103,14 +103,14 @@ def test_at_least_200_malformed_scenes_are_rejected_with_place_and_remedy(tmp_pa
     for label, text in mutations():
         file.write_text(text)
         code = main(["check", str(file)])
-        said = capsys.readouterr().err
+        message = capsys.readouterr().err
         # a wrong value that is valid there: an empty list of joints, no closing spring
         if code == 0 and not label.endswith("misspelt"):
             continue
         refused += 1
-        named = re.search(rf"{re.escape(str(file))}:\d+: \S", said)
-        if code != 2 or not named or "Traceback" in said or PYDANTIC_WORDS.search(said):
-            bad.append(f"{label}: exit {code}: {said[:300]}")
+        named = re.search(rf"{re.escape(str(file))}:\d+: \S", message)
+        if code != 2 or not named or "Traceback" in message or PYDANTIC_WORDS.search(message):
+            bad.append(f"{label}: exit {code}: {message[:300]}")
     assert bad == []
     assert refused >= 200
     assert not out.exists()
@@ -130,19 +130,19 @@ NESTED = "a: &a {b: [1, *a]}\n"
 SPHERE = "bodies: [{name: b, shape: {type: sphere, radius: 1, mass: 1}}]\n"
 
 
-def beam(was, put):
-    return example("falling_cantilever", was, put)
+def beam(old, new):
+    return example("falling_cantilever", old, new)
 
 
-def rod(was, put):
-    return LINE.replace(was, put) + SECTION + RUN
+def rod(old, new):
+    return LINE.replace(old, new) + SECTION + RUN
 
 
-def example(scene, was, put):
+def example(scene, old, new):
     """An example scene with a replaced text."""
     text = next(f for f in SCENES if f.stem == scene).read_text()
-    assert was in text
-    return text.replace(was, put)
+    assert old in text
+    return text.replace(old, new)
 
 
 REJECTED = {
@@ -228,9 +228,9 @@ def test_invalid_scene_is_rejected_with_file_line_object_and_value(case, tmp_pat
     began = time.perf_counter()
     assert main(["run", str(file)]) == 2
     assert time.perf_counter() - began < 20
-    said = capsys.readouterr().err
-    assert said.removeprefix("rodsim: ").startswith(f"{file}:{line}: ")
-    assert re.search(words, said)
+    message = capsys.readouterr().err
+    assert message.removeprefix("rodsim: ").startswith(f"{file}:{line}: ")
+    assert re.search(words, message)
     assert list(tmp_path.iterdir()) == [file]
 
 
@@ -244,7 +244,7 @@ def test_numbers_without_a_decimal_point_are_accepted(tmp_path, capsys):
 
 def test_mutated_scenes_run_or_are_rejected_without_crash(tmp_path):
     """Run `python -m tests.support.fuzz_scenes 12 --seed 5`."""
-    ends = [(name, how, said) for name, how, said, _, _ in fuzz(12, 5, tmp_path, limit=60.0)]
+    ends = [(name, how, message) for name, how, message, _, _ in fuzz(12, 5, tmp_path, limit=60.0)]
     assert [end for end in ends if end[1] in ("crash", "slow")] == []
     count = [how for _, how, _ in ends].count
     assert count("ok") >= 15

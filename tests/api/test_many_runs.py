@@ -143,15 +143,15 @@ def test_python_threads_run_during_a_march(monkeypatch):
 
 
 def test_march_lock_admits_one_thread_unless_released():
-    turns, here, most, together = ThreadTurns(), [], [0], threading.Barrier(2)
+    turns, entered, most, together = ThreadTurns(), [], [0], threading.Barrier(2)
 
     def run():
         with turns.one():
             for _ in range(20):
-                here.append(1)
-                most[0] = max(most[0], len(here))
+                entered.append(1)
+                most[0] = max(most[0], len(entered))
                 time.sleep(0)
-                here.pop()
+                entered.pop()
                 with turn_released():
                     time.sleep(0)
             with turn_released():

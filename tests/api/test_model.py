@@ -145,16 +145,16 @@ def test_all_forms_of_an_orientation_are_equivalent(form):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_attitude_function_may_return_every_form(form):
-    turned = {"quaternion": np.asarray, "list": np.ndarray.tolist, "matrix": quaternions.to_matrix}
-    turned |= {"rows": lambda q: quaternions.to_matrix(q).tolist()}
-    turned |= {"rotation": lambda q: Rotation.from_quat(np.roll(q, -1))}
+    forms = {"quaternion": np.asarray, "list": np.ndarray.tolist, "matrix": quaternions.to_matrix}
+    forms |= {"rows": lambda q: quaternions.to_matrix(q).tolist()}
+    forms |= {"rotation": lambda q: Rotation.from_quat(np.roll(q, -1))}
 
     def quaternion(t):
         return quaternions.from_axis_angle((0.0, 0.6, 0.8), 0.3 + 2.0 * t)
 
     one, other = (
         Model("m").add_driven("b", attitude=attitude).motion(np.linspace(0.0, 1.0, 5))
-        for attitude in (quaternion, lambda t: turned[form](quaternion(t)))
+        for attitude in (quaternion, lambda t: forms[form](quaternion(t)))
     )
     for a, b in zip(one, other, strict=True):
         assert np.abs(a - b).max() < 1e-12

@@ -34,10 +34,10 @@ RUBBER = Material(E=1e6, nu=0.4, density=1000)
 
 
 def warning_of(model):
-    with warnings.catch_warnings(record=True) as heard:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.build()
-    doubts = [w for w in heard if issubclass(w.category, DoubtfulModelWarning)]
+    doubts = [w for w in caught if issubclass(w.category, DoubtfulModelWarning)]
     assert len(doubts) <= 1
     assert all(w.filename == __file__ for w in doubts)  # where `build` was called
     return str(doubts[0].message) if doubts else ""
@@ -46,13 +46,13 @@ def warning_of(model):
 # --- joints
 
 
-def arm_and_gripper(gap, kind="weld", direction=(0.0, 0.0, -1.0), turned=0.0):
+def arm_and_gripper(gap, kind="weld", direction=(0.0, 0.0, -1.0), rotated=0.0):
     """A rod of length 1 down to z = -1, and a box whose face is at the distance `gap` from its end."""
     model = Model("m")
     rod = model.add_rod("arm", [(0, 0, 0), (0, 0, -1)], Section.circular(0.01, RUBBER), 4)
-    away = (0.5 * SIDE + gap) * np.array(direction)
-    quat = quaternions.from_rotation_vector((0.0, 0.0, turned))
-    body = model.add_body("gripper", Box(SIDE, SIDE, SIDE, mass=0.1), rod.end.position + away, quat)
+    displacement = (0.5 * SIDE + gap) * np.array(direction)
+    quat = quaternions.from_rotation_vector((0.0, 0.0, rotated))
+    body = model.add_body("gripper", Box(SIDE, SIDE, SIDE, mass=0.1), rod.end.position + displacement, quat)
     model.add_joint("glue", kind, rod.end, body, **({"axis": (1, 0, 0)} if kind == "revolute" else {}))
     return model
 
@@ -134,8 +134,8 @@ def stiff(EA=1.0, radius=0.0):
 
 def strip(density):
     """A rod off its curve, of a rectangular section."""
-    made = Section.rectangle(0.01, 0.02, Material(E=1e6, nu=0.4, density=density))
-    return rod(section=made.with_centers((0.01, 0)))
+    section = Section.rectangle(0.01, 0.02, Material(E=1e6, nu=0.4, density=density))
+    return rod(section=section.with_centers((0.01, 0)))
 
 
 def body(shape, **options):
@@ -255,11 +255,11 @@ def test_large_initial_strain_is_reported_unless_its_law_allows_it(element):
         cord = model.rods["cord"]
         model.add_joint("root", "clamp", cord.start)
         model.add_force("pull", cord.end, (strain * 10.0, 0, 0))
-        with warnings.catch_warnings(record=True) as heard:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             equilibrium(model)
-        assert all(w.filename == __file__ for w in heard)
-        return "".join(str(w.message) for w in heard if w.category is DoubtfulModelWarning)
+        assert all(w.filename == __file__ for w in caught)
+        return "".join(str(w.message) for w in caught if w.category is DoubtfulModelWarning)
 
     assert hung(0.99 * LARGE, stiff(EA=10.0)) == ""
     words = hung(1.01 * LARGE, stiff(EA=10.0))
@@ -284,11 +284,11 @@ def test_check_command_prints_model_warnings(tmp_path):
         "rods: [{name: arm, curve: [[0, 0, 0], [1, 0, 0]], section: {type: circular, radius: 0.01, material: steel}}]\n"
         "run: {t_end: 1, dt: 0.1}\n"
     )
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "rodsim", "check", str(scene)], capture_output=True, text=True, cwd=ROOT
     )
-    assert done.returncode == 0
-    assert done.stderr.startswith("rodsim: model 'scene': rod 'arm': E = 210 Pa is that of no solid")
+    assert completed.returncode == 0
+    assert completed.stderr.startswith("rodsim: model 'scene': rod 'arm': E = 210 Pa is that of no solid")
 
 
 # --- strains of non-circular sections
@@ -361,10 +361,10 @@ def model_of(curve, stress_free, EA=1e4, EI=1e-2, **options):
 
 def stretch_warnings(model, **options):
     """Warnings about stretch in a step of 1e-5 s, and the result."""
-    with warnings.catch_warnings(record=True) as heard:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = simulate(model, 1e-5, 1e-5, progress=False, **options)
-    messages = [str(w.message) for w in heard if issubclass(w.category, DoubtfulModelWarning)]
+    messages = [str(w.message) for w in caught if issubclass(w.category, DoubtfulModelWarning)]
     return [text for text in messages if "stretched at t = 0" in text], result
 
 

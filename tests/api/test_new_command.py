@@ -94,9 +94,9 @@ def test_template_suggestions_name_existing_parts(template, working_folder):
 
 def test_suggested_commands_are_valid_and_name_the_written_file(working_folder, capsys):
     assert run_new("a b", "--template", "top") == 0
-    said = capsys.readouterr().out.split("next:\n")[1].splitlines()
-    assert len({line.index("# ") for line in said}) == 1  # descriptions are aligned in one column
-    commands = [shlex.split(line, comments=True) for line in said]
+    suggested = capsys.readouterr().out.split("next:\n")[1].splitlines()
+    assert len({line.index("# ") for line in suggested}) == 1  # descriptions are aligned in one column
+    commands = [shlex.split(line, comments=True) for line in suggested]
     assert commands == [
         ["rodsim", "run", "a b.yaml"],
         ["rodsim", "show", "a b.vtkhdf", "-o", "a b.png"],
@@ -132,7 +132,7 @@ def test_new_command_overwrites_nothing(working_folder, capsys):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "words"),
     [
         *((name, "no name of a scene") for name in ("", ".", "..", "folder/", ".yaml")),
         ("arm.vtkhdf", "give 'arm.yaml'"),
@@ -143,10 +143,10 @@ def test_new_command_overwrites_nothing(working_folder, capsys):
         ("a" * 201, "at most 200"),
     ],
 )
-def test_invalid_scene_name_is_rejected(name, said, working_folder, capsys):
+def test_invalid_scene_name_is_rejected(name, words, working_folder, capsys):
     (working_folder / "file").write_text("")
     assert run_new(name) == 2
-    assert said in capsys.readouterr().err
+    assert words in capsys.readouterr().err
     assert [file.name for file in working_folder.iterdir()] == ["file"]
 
 
@@ -156,9 +156,9 @@ def test_invalid_scene_name_is_rejected(name, said, working_folder, capsys):
 )
 def test_unknown_template_is_reported_with_suggestion_and_list(entered, suggestion, working_folder, capsys):
     assert run_new("x", "--template", entered) == 2
-    said = capsys.readouterr().err
-    assert (f"did you mean '{suggestion}'?" in said) == (suggestion is not None)
-    listed = dict(line.split(maxsplit=1) for line in said.splitlines() if line.startswith("  "))
+    message = capsys.readouterr().err
+    assert (f"did you mean '{suggestion}'?" in message) == (suggestion is not None)
+    listed = dict(line.split(maxsplit=1) for line in message.splitlines() if line.startswith("  "))
     assert sorted(listed) == TEMPLATES
     assert all(len(words) > 20 for words in listed.values())
     assert not list(working_folder.iterdir())

@@ -523,10 +523,10 @@ gravity: [0, 0, -1]
 springs: [{name: coil, a: {ground: [0, 0, 3]}, b: {body: ball, at: [0, 0, 0]}, stiffness: 2}]
 """)
     assert main(["static", str(scene), "--quiet", "--force"]) == 0
-    said = [line for line in capsys.readouterr().err.splitlines() if "compiling" not in line]
-    assert said[0] == "rodsim: 'static' is called 'equilibrium' now; the old name goes with 1.0"
-    assert said[1] == "rodsim: '--force' is called '--overwrite' now; the old name goes with 1.0"
-    assert said[2].endswith("the key static is called equilibrium now; the old name goes with 1.0")
-    assert len(said) == 3
+    messages = [line for line in capsys.readouterr().err.splitlines() if "compiling" not in line]
+    assert messages[0] == "rodsim: 'static' is called 'equilibrium' now; the old name goes with 1.0"
+    assert messages[1] == "rodsim: '--force' is called '--overwrite' now; the old name goes with 1.0"
+    assert messages[2].endswith("the key static is called equilibrium now; the old name goes with 1.0")
+    assert len(messages) == 3
     assert main(["equilibrium", "static", "--quiet"]) == 2  # a scene of this name, which does not exist
     assert "'equilibrium'" not in capsys.readouterr().err

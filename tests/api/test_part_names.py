@@ -60,8 +60,8 @@ def model_with_all_attachments(by_name):
     """One of each entry that is attached to parts, by names or by objects."""
     model, block, other, cord, rope, cart = model_with_parts()
 
-    def of(name, thing):
-        return name if by_name else thing
+    def of(name, part):
+        return name if by_name else part
 
     model.add_joint("glue", "weld", of("cord.end", cord.end), of("block", block), at=(1, 0, 1))
     model.add_joint("pin", "revolute", of("ground", model.ground), of("other", other), at=(3, 0, 0), axis=Z)

@@ -53,9 +53,9 @@ def test_spatial_linear_and_zero_motions_have_no_plane():
     out = r.copy()
     out[-1, 0] += 0.1 * AXES["y"]
     assert plane_of_motion(out, quat) is None
-    turned = quat.copy()
-    turned[-1, 1] = quaternions.from_rotation_vector([0.3, 0.0, 0.0])
-    assert plane_of_motion(r, turned) is None
+    rotated = quat.copy()
+    rotated[-1, 1] = quaternions.from_rotation_vector([0.3, 0.0, 0.0])
+    assert plane_of_motion(r, rotated) is None
     still = np.tile(quat[0], (7, 1, 1))
     assert plane_of_motion(np.linspace(0, 1, 7)[:, None, None] * np.ones((1, 2, 3)), still) is None
     # translation along a circle: plane from displacements alone; rotation about a fixed point: from its axis alone
@@ -145,24 +145,24 @@ def test_default_render_camera_looks_along_the_normal():
 
 
 def test_pictures_of_equilibria_show_the_load_factor(monkeypatch, tmp_path):
-    said = []
+    captions = []
     for name in ("write_text", "write_bar"):
         real = getattr(labels, name)
         monkeypatch.setattr(
-            labels, name, lambda canvas, *words, real=real: said.append(words[-1]) or real(canvas, *words)
+            labels, name, lambda canvas, *words, real=real: captions.append(words[-1]) or real(canvas, *words)
         )
     factors = [0.0, 0.5, 1.0, 1.5, 1.3, 0.7, 0.21]
     equilibria, run = pendulums(factors), pendulums()
     render(equilibria, times=0.3, size=(160, 100))
     render(equilibria, size=(160, 100))
     render_movie(equilibria, tmp_path / "a.gif", speed=1.0, fps=5, size=(160, 100))
-    assert said[0] == "load factor = 1.5"
-    assert said[1] == ("load factor = 0.00", "0.21")
-    assert said[2:] == [f"load factor = {x}" for x in ("0.0", "1.0", "1.3", "0.2")]
-    said.clear()
+    assert captions[0] == "load factor = 1.5"
+    assert captions[1] == ("load factor = 0.00", "0.21")
+    assert captions[2:] == [f"load factor = {x}" for x in ("0.0", "1.0", "1.3", "0.2")]
+    captions.clear()
     render(run, times=0.3, size=(160, 100))
     render(run, size=(160, 100))
-    assert said == ["t = 0.3 s", ("t = 0.00 s", "0.60 s")]
+    assert captions == ["t = 0.3 s", ("t = 0.00 s", "0.60 s")]
 
 
 def test_label_values_between_outputs_are_interpolated_linearly():

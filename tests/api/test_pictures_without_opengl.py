@@ -90,10 +90,10 @@ def test_old_engine_name_is_accepted():
 def test_a_process_without_opengl_libraries_draws_and_does_not_crash(without_libraries, tmp_path):
     write(tmp_path / "a.vtkhdf", sample_layout(), range(6))
     arguments = [sys.executable, "-c", DRAW_SCRIPT, str(tmp_path / "a.vtkhdf"), str(tmp_path / "a")]
-    done = subprocess.run(arguments, env=without_libraries, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("'' ['render: matplotlib draws")
-    assert done.stdout.count("apt-get") == 1
+    completed = subprocess.run(arguments, env=without_libraries, capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stderr
+    assert completed.stdout.startswith("'' ['render: matplotlib draws")
+    assert completed.stdout.count("apt-get") == 1
     assert ink_fraction(iio.imread(tmp_path / "a.png")[..., :3]) > 0.02
     assert not list((tmp_path / "cache").rglob("vtk-*"))  # the libraries may be installed later
 

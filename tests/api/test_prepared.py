@@ -48,15 +48,15 @@ AS_PREPARED: dict = {}
 
 @pytest.mark.exact
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("which", sorted(CASES), ids=".".join)
-def test_prepared_model_with_changed_number_equals_a_new_model(which, monkeypatch):
-    name, path = CASES[which]
+@pytest.mark.parametrize("number", sorted(CASES), ids=".".join)
+def test_prepared_model_with_changed_number_equals_a_new_model(number, monkeypatch):
+    name, path = CASES[number]
     model, before = _fresh(name, path, None, monkeypatch)
     if name not in PREPARED:
         PREPARED[name] = model.prepare(t_end=2 * DT, dt=DT)
         AS_PREPARED[name] = content_key((PREPARED[name]._reusable_build.built.system,))
         AS_BEFORE[name] = _all_of(simulate(model, 2 * DT, DT))
-    value = _another(before, which[1])
+    value = _another(before, number[1])
     refused, fresh = "", None
     try:
         fresh, _ = _fresh(name, path, value, monkeypatch)
@@ -266,7 +266,9 @@ def test_later_additions_do_not_change_a_prepared_model():
 
 def test_prepare_function_equals_the_method():
     model = _beam()
-    one, other = (made.run() for made in (prepare(model, t_end=DT, dt=DT), model.prepare(t_end=DT, dt=DT)))
+    one, other = (
+        prepared.run() for prepared in (prepare(model, t_end=DT, dt=DT), model.prepare(t_end=DT, dt=DT))
+    )
     assert _all_of(one) == _all_of(other)
     with pytest.raises(ModelError, match="prepare: expected a Model, got 'beam'"):
         prepare("beam")
@@ -340,8 +342,8 @@ def test_cached_numberings_belong_to_their_system(name, monkeypatch):
         assert first.handle != second.handle
         with monkeypatch.context() as alone:
             alone.setattr("discretization.memoization._structures", OrderedDict())
-            made = number_for_solver(variant._replace(), BAND_LIMIT, hidden)
-        for one, other in zip(_arrays(second), _arrays(made), strict=True):
+            numbering = number_for_solver(variant._replace(), BAND_LIMIT, hidden)
+        for one, other in zip(_arrays(second), _arrays(numbering), strict=True):
             assert one.tobytes() == other.tobytes()
 
 

@@ -61,8 +61,9 @@ def test_exported_names_are_defined_in_the_package():
     """No numpy, no typing: names of other packages are accidents."""
     outside = [
         name
-        for name, thing in public_names()
-        if getattr(thing, "__module__", "rodsim").split(".")[0] not in ("rodsim", "rigid", "discretization")
+        for name, exported in public_names()
+        if getattr(exported, "__module__", "rodsim").split(".")[0]
+        not in ("rodsim", "rigid", "discretization")
     ]
     assert outside == []
 
@@ -77,5 +78,5 @@ def test_unknown_name_raises_attribute_error_of_its_module():
 def test_star_import_does_not_replace_the_warnings_module():
     """`warnings` is also a module of Python."""
     script = "import warnings; own = warnings; from rodsim import *; print(warnings is own, Model.__name__)"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["True", "Model"]
+    completed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert completed.stdout.split() == ["True", "Model"]

@@ -27,19 +27,19 @@ def opened_page(tmp_path_factory):
     folder = tmp_path_factory.mktemp("browser")
     result = simulate(model(NASTY, f"cord {NASTY}"), 0.6, 0.02)
     path = report(result, folder / "page.html")
-    said, requests = [], []
+    console, requests = [], []
     with api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=BROWSER, args=ARGUMENTS)
         context = browser.new_context(viewport={"width": 900, "height": 760}, offline=True)
         page = context.new_page()
         page.set_default_timeout(WAIT)
-        page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+        page.on("console", lambda message: console.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: console.append(str(error)))
+        page.on("dialog", lambda dialog: (console.append(dialog.message), dialog.dismiss()))
         page.on("request", lambda request: requests.append(request.url))
         page.goto(path.as_uri())
         page.wait_for_selector("body[data-ready]", state="attached")
-        yield page, result, said, requests
+        yield page, result, console, requests
         browser.close()
 
 
@@ -147,9 +147,9 @@ def test_every_chart_is_drawn_and_follows_the_slider(opened_page):
 
 
 def test_page_makes_no_requests_and_logs_no_errors(opened_page):
-    page, _, said, requests = opened_page
+    page, _, console, requests = opened_page
     slide(page, 5)
-    assert said == []
+    assert console == []
     assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
     assert sum(url.startswith("file:") for url in requests) == 1
     assert page.title().startswith(NASTY)

@@ -268,9 +268,9 @@ def test_energy_is_not_judged_for_integrators_without_that_invariant():
 def test_velocity_scale_of_a_director_chart_without_joints(spin):
     """The rates of the director constraints are errors of |Omega|."""
     model = Model("free")
-    turned = np.array([0.9, 0.3, -0.2, 0.1]) / np.linalg.norm([0.9, 0.3, -0.2, 0.1])
+    orientation = np.array([0.9, 0.3, -0.2, 0.1]) / np.linalg.norm([0.9, 0.3, -0.2, 0.1])
     model.add_body(
-        "body", Box(0.5, 0.3, 0.2, density=100.0), orientation=turned, angular_velocity=(spin, 0, -spin)
+        "body", Box(0.5, 0.3, 0.2, density=100.0), orientation=orientation, angular_velocity=(spin, 0, -spin)
     )
     audited = audit(simulate(model, 0.2, 0.01, "GGL-EM", chart="director", output_every=1, progress=False))
     assert audited.ok, audited.text()

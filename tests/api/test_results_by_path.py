@@ -49,16 +49,18 @@ def content_of_plot(call, folder):
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_path_result_and_method_are_equivalent(name, path, tmp_path):
     function, result = getattr(rodsim, name), Result.load(path)
-    made = []
+    products = []
     for k, first in enumerate(
         [(function, result), (function, path), (function, str(path)), (getattr(result, name),)]
     ):
         folder = tmp_path / "files"  # the same name each time: some files contain it
         folder.mkdir()
-        made.append(PRODUCTS[name](lambda *args, f=first, **options: f[0](*f[1:], *args, **options), folder))
+        products.append(
+            PRODUCTS[name](lambda *args, f=first, **options: f[0](*f[1:], *args, **options), folder)
+        )
         folder.rename(tmp_path / f"files{k}")
-    assert made[0]
-    assert made[1:] == made[:1] * 3
+    assert products[0]
+    assert products[1:] == products[:1] * 3
 
 
 def test_comparison_accepts_two_paths(path):

@@ -181,10 +181,10 @@ def ball_model():
     return model
 
 
-@pytest.mark.parametrize("made", [ring_model, ball_model])
-def test_round_shapes_are_drawn_round(made):
+@pytest.mark.parametrize("make", [ring_model, ball_model])
+def test_round_shapes_are_drawn_round(make):
     """Rods follow an arc between their nodes; smooth bodies are drawn with a refined surface."""
-    seen = mask(drawn(of_model(made()), size=(400, 400), view="top"), 200)
+    seen = mask(drawn(of_model(make()), size=(400, 400), view="top"), 200)
     rows, columns = np.nonzero(seen)
     edge = []
     for angle in np.linspace(0, np.pi, 40):

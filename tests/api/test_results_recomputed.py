@@ -96,9 +96,9 @@ TAMPERED = {
 }
 
 
-@pytest.mark.parametrize("what", TAMPERED)
-def test_audit_names_inconsistent_fields(what, tampered_file, capsys):
-    name, change, part, number, output = TAMPERED[what]
+@pytest.mark.parametrize("change_name", TAMPERED)
+def test_audit_names_inconsistent_fields(change_name, tampered_file, capsys):
+    name, change, part, number, output = TAMPERED[change_name]
     assert main(["audit", str(tampered_file(name, change)), "--json"]) == 4
     printed = json.loads(capsys.readouterr().out)
     of_number = [d for d in printed["differences"] if (d["part"], d["what"]) == (part, number)]

@@ -104,10 +104,10 @@ NO_ARITHMETIC = {  # reason and object
 
 
 @pytest.mark.parametrize(
-    ("text", "why"), [(text, why) for why in NO_ARITHMETIC for text in NO_ARITHMETIC[why]]
+    ("text", "reason"), [(text, reason) for reason in NO_ARITHMETIC for text in NO_ARITHMETIC[reason]]
 )
-def test_expressions_reject_non_arithmetic(text, why, scene_with_change):
-    with pytest.raises(SceneError, match=why) as caught:
+def test_expressions_reject_non_arithmetic(text, reason, scene_with_change):
+    with pytest.raises(SceneError, match=reason) as caught:
         scene_with_change("NUMBER", json.dumps(f"={text}"), NUMBER)
     assert caught.value.problems[0][1] == 2
 
@@ -271,8 +271,8 @@ def test_anchor_position_equals_that_of_the_built_model(curve, options):
         placed = placement.place(anchor)
         # frames along the curve use other steps, of order 4: an offset of 0.2 m is off by 3e-11 m
         assert np.allclose(anchor.position, placed.world, rtol=0, atol=1e-10)
-        turned = abs(anchor.orientation @ placement.quat[placed.frame])
-        assert abs(turned - 1.0) < 1e-14
+        rotated = abs(anchor.orientation @ placement.quat[placed.frame])
+        assert abs(rotated - 1.0) < 1e-14
 
 
 # --- studies

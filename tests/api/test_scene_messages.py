@@ -97,9 +97,9 @@ def test_command_line_messages_advise_in_scene_terms(case, tmp_path, capsys):
     file = tmp_path / "scene.yaml"
     file.write_text(text.replace(old, new))
     assert main(["check", str(file)]) == 2
-    said = capsys.readouterr().err
-    assert f"{file}:" in said
-    assert advice in said
+    message = capsys.readouterr().err
+    assert f"{file}:" in message
+    assert advice in message
 
 
 PYTHON = re.compile(

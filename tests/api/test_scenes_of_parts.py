@@ -124,7 +124,9 @@ def test_scene_equals_the_model_of_the_same_calls(text, calls, tmp_path):
     t = np.array([0.0, 0.123, 0.7])
     assert np.any(one.load_values(t))
     assert np.array_equal(one.load_values(t), other.load_values(t))
-    drives = [made.drive_values and made.drive_values(t).tobytes() for made in (one, other)]
+    drives = [
+        loaded_model.drive_values and loaded_model.drive_values(t).tobytes() for loaded_model in (one, other)
+    ]
     assert drives[0] == drives[1]
     assert one.layout.description == other.layout.description
 
@@ -177,12 +179,12 @@ def test_invalid_ends_are_reported_with_line_and_object(plural, tmp_path, capsys
     """Next to a spring of the same name: the ground, which is not a point; and one node twice, which the
     built model rejects.
     """
-    who, points = POINTS[plural]
+    owner, points = POINTS[plural]
     text = ON_GROUND.replace("PLURAL", plural).replace("GIVEN", points)
     scene = tmp_path / "s.yaml"
     for ends, words in (
-        ("b: a, a: ground", (who, "{ground: [x, y, z]}")),
-        ("a: {rod: r, s: 0.5}, b: {rod: r, s: 0.5000000000001}", (who.split(" ")[0],)),
+        ("b: a, a: ground", (owner, "{ground: [x, y, z]}")),
+        ("a: {rod: r, s: 0.5}, b: {rod: r, s: 0.5000000000001}", (owner.split(" ")[0],)),
     ):
         scene.write_text(text.replace("ENDS", ends))
         assert main(["check", str(scene)]) == 2

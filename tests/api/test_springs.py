@@ -42,19 +42,19 @@ LINEAR = {**K, **C, "length": 0.2}
 )
 def test_spring_kind_follows_from_its_arguments(arguments, kind, fields):
     model = model_of_two()
-    made = model.add_spring("s", "a", "b", **arguments)
-    assert type(made) is kind
-    assert {field: getattr(made, field) for field in fields} == fields
-    assert getattr(model, kind.table)["s"] is made
+    spring = model.add_spring("s", "a", "b", **arguments)
+    assert type(spring) is kind
+    assert {field: getattr(spring, field) for field in fields} == fields
+    assert getattr(model, kind.table)["s"] is spring
 
 
 @pytest.mark.parametrize(("length", "rest_length"), [(None, 0.5), (0.2, 0.2)])
 def test_linear_axial_spring_has_a_linear_law(length, rest_length):
-    made = model_of_two().add_spring("s", "a", "b", 30.0, length, 0.5, along="axis", **AXIS)
-    assert made.of == "displacement"
+    spring = model_of_two().add_spring("s", "a", "b", 30.0, length, 0.5, along="axis", **AXIS)
+    assert spring.of == "displacement"
     x = np.array([-20.0, -1.0, 0.0, 0.2, 0.7, 15.0])
-    assert made.law(x) == pytest.approx(30.0 * (x - rest_length), abs=1e-12)
-    assert made.damping(x) == pytest.approx(0.5 * x, abs=1e-13)
+    assert spring.law(x) == pytest.approx(30.0 * (x - rest_length), abs=1e-12)
+    assert spring.damping(x) == pytest.approx(0.5 * x, abs=1e-13)
 
 
 def test_axial_spring_oscillates_at_its_frequency():

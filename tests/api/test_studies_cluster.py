@@ -251,8 +251,8 @@ def test_killed_study_resumes_with_the_uninterrupted_table(tmp_path, capsys):
         time.sleep(0.02)
     study.kill()
     study.wait()
-    done = journal.read_text().splitlines()
-    assert len(done) < 30
+    lines = journal.read_text().splitlines()
+    assert len(lines) < 30
     assert not (killed / "table.csv").exists()
     for _ in range(100):
         if not list(scratch.glob("*")):
@@ -261,13 +261,13 @@ def test_killed_study_resumes_with_the_uninterrupted_table(tmp_path, capsys):
     assert not list(scratch.glob("*"))  # its workers have ended, and its temporary files are gone
     assert main([*command[3:], "--workers", "0", "-o", str(killed), "--plot", "EI", "far"]) == 0
     assert (killed / "EI-far.png").exists()
-    assert journal.read_text().splitlines()[: len(done)] == done
+    assert journal.read_text().splitlines()[: len(lines)] == lines
     assert "30 cases, 0 failed" in capsys.readouterr().out
     complete_study = read_study(tmp_path / "study.yaml")
     # no workers at all
-    here = Sweep(
+    undisturbed = Sweep(
         complete_study,
         run_batch(Recipe(complete_study.base, complete_study.measures, program()), complete_study.cases),
     )
-    for file in here.write(tmp_path):
+    for file in undisturbed.write(tmp_path):
         assert (killed / file.name).read_bytes() == file.read_bytes()

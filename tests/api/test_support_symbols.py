@@ -19,15 +19,15 @@ SUPPORT, X, Y, Z = range(4)  # owner numbers, after those of the parts
 
 def model():
     """A rod clamped at the origin and driven at its other end by a rotating frame."""
-    made = Model("m")
-    rod = made.add_rod("rod", [(0, 0, 0), (1, 0, 0)], ROUND, 4)
+    new_model = Model("m")
+    rod = new_model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], ROUND, 4)
     way = signals.Steady(1.0).along((0, 1, 0))
-    hand = made.add_driven("hand", (1, 0, 0.2), displacement=way, turn=signals.Steady(0.5), axis=UP)
-    block = made.add_body("block", Box(0.1, 0.1, 0.1, mass=1), (0.5, 0, -0.5))
-    made.add_joint("root", "clamp", rod.start)
-    made.add_joint("slide", "prismatic", made.ground.at((0.5, 0, -0.5)), block, axis=(1, 0, 0))
-    made.add_spring("pull", rod.end, hand.at((0, 0, 0)), 1.0)
-    return made
+    hand = new_model.add_driven("hand", (1, 0, 0.2), displacement=way, turn=signals.Steady(0.5), axis=UP)
+    block = new_model.add_body("block", Box(0.1, 0.1, 0.1, mass=1), (0.5, 0, -0.5))
+    new_model.add_joint("root", "clamp", rod.start)
+    new_model.add_joint("slide", "prismatic", new_model.ground.at((0.5, 0, -0.5)), block, axis=(1, 0, 0))
+    new_model.add_spring("pull", rod.end, hand.at((0, 0, 0)), 1.0)
+    return new_model
 
 
 def volume(triangles):
@@ -67,11 +67,11 @@ def test_axes_symbol_moves_with_a_driven_frame():
 
 
 def test_support_symbol_moves_with_an_equilibrium():
-    made = Model("m")
-    rod = made.add_rod("rod", [(0, 0, 0), (1, 0, 0)], ROUND, 4)
-    made.add_joint("root", "clamp", rod.start)
+    strip_model = Model("m")
+    rod = strip_model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], ROUND, 4)
+    strip_model.add_joint("root", "clamp", rod.start)
     statics = equilibrium(
-        made, motions={"root": {"displacement": (0, 0.3, 0.1), "rotation": (0, 0, np.pi / 2)}}
+        strip_model, motions={"root": {"displacement": (0, 0.3, 0.1), "rotation": (0, 0, np.pi / 2)}}
     )
     triangles = triangles_of(support_symbols.supports(statics.layout, 1.0, UP, 0), statics.state(-1), SUPPORT)
     # the root is also rotated about z by a right angle: the block is in front of it, along its section
@@ -157,11 +157,11 @@ def test_axes_and_scale_are_drawn_unless_labels_are_disabled():
 @pytest.mark.parametrize("where", range(4))
 def test_axes_and_scale_are_placed_in_a_free_corner(where):
     """A body in the middle and one far out: none of their points is covered."""
-    made = Model("m")
+    strip_model = Model("m")
     far = [(3, 0, 2), (3, 0, -0.1), (3, 0, -2), (-3, 0, 2)][where]
     for k, place in enumerate([(0, 0, 0), far, (-3, 0, -2)]):
-        made.add_body(f"box {k}", Box(0.3, 0.3, 0.3, mass=1), place)
-    result = simulate(made, 0.1, 0.1)
+        strip_model.add_body(f"box {k}", Box(0.3, 0.3, 0.3, mass=1), place)
+    result = simulate(strip_model, 0.1, 0.1)
     stage = ViewSetup(result, (800, 500), "front", None, False, None)
     camera = stage.camera([0])
     pixels, _ = camera.project(stage.shape.place(result.state(0)), 800, 500)
@@ -176,10 +176,10 @@ def test_report_page_shows_supports_at_their_position():
     from rodsim.reporting.motion import motion, motion_data
     from rodsim.reporting.thinning import thinning
 
-    made = model()
-    other = made.add_body("other", Box(0.1, 0.1, 0.1, mass=1), (0.5, 0.1, -0.5))
-    made.add_joint("pin", "spherical", made.bodies["block"], other, at=(0.5, 0.05, -0.5))
-    result = simulate(made, 0.2, 0.02)
+    driven_model = model()
+    other = driven_model.add_body("other", Box(0.1, 0.1, 0.1, mass=1), (0.5, 0.1, -0.5))
+    driven_model.add_joint("pin", "spherical", driven_model.bodies["block"], other, at=(0.5, 0.05, -0.5))
+    result = simulate(driven_model, 0.2, 0.02)
     thin = thinning(result.layout, result.n_outputs)
     motion_arrays = motion(result, thin)
     data = motion_data(result, thin, motion_arrays, [""] * len(motion_arrays.t))

@@ -69,7 +69,7 @@ def test_profiler_works_after_a_time_limit():
     with pytest.raises(TimeLimitExceeded):
         within(0.1, lambda: busy(20.0))
     calls = []
-    sys.setprofile(lambda frame, what, _: calls.append(what))
+    sys.setprofile(lambda frame, event, _: calls.append(event))
     try:
         busy(0.0)
     finally:

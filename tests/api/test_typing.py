@@ -34,7 +34,7 @@ def write_scripts(tmp_path_factory):
     return folder
 
 
-def check(scripts, said, output):
+def check(scripts, errors, output):
     """Check that the first reported error (file, line) of each script is its mistake, and that the correct
     script has none.
     """
@@ -44,7 +44,7 @@ def check(scripts, said, output):
         lines = file.read_text(encoding="utf-8").splitlines()
         expected[file.stem] = next(k for k, line in enumerate(lines, 1) if instead in line)
     reported = {}
-    for file, line in said:
+    for file, line in errors:
         reported.setdefault(Path(file).stem, line)
     assert reported == expected, output
 
@@ -52,13 +52,13 @@ def check(scripts, said, output):
 def test_mypy_accepts_the_script_and_reports_each_error(write_scripts):
     files = sorted(str(path) for path in write_scripts.glob("*.py"))
     command = f"{sys.executable} -m mypy --strict --follow-imports silent --config-file /dev/null".split()
-    done = subprocess.run(
+    completed = subprocess.run(
         [*command, "--ignore-missing-imports", "--cache-dir", str(write_scripts / "cache"), "--output", "json", *files],
         capture_output=True, text=True, cwd=write_scripts, env={"MYPYPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
     )  # fmt: skip
-    said = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    errors = [(entry["file"], entry["line"]) for entry in said if entry["severity"] == "error"]
-    check(write_scripts, errors, done.stdout + done.stderr)
+    diagnostics = [json.loads(line) for line in completed.stdout.splitlines() if line.startswith("{")]
+    errors = [(entry["file"], entry["line"]) for entry in diagnostics if entry["severity"] == "error"]
+    check(write_scripts, errors, completed.stdout + completed.stderr)
 
 
 def test_pyright_accepts_the_script_and_reports_each_error(write_scripts):
@@ -69,14 +69,14 @@ def test_pyright_accepts_the_script_and_reports_each_error(write_scripts):
                     "reportUnknownMemberType": False, "reportUnknownVariableType": False, "reportUnknownArgumentType": False})
     )  # fmt: skip
     command = [str(Path(sys.executable).parent / "pyright"), "--pythonpath", sys.executable, "--outputjson"]
-    done = subprocess.run(
+    completed = subprocess.run(
         [*command, "-p", str(write_scripts)], capture_output=True, text=True, cwd=write_scripts
     )
-    if not done.stdout.startswith("{"):
-        pytest.skip(f"pyright does not run here: {(done.stderr or done.stdout)[:200]}")
-    said = json.loads(done.stdout)["generalDiagnostics"]
-    errors = [(x["file"], x["range"]["start"]["line"] + 1) for x in said if x["severity"] == "error"]
-    check(write_scripts, errors, done.stdout[:4000])
+    if not completed.stdout.startswith("{"):
+        pytest.skip(f"pyright does not run here: {(completed.stderr or completed.stdout)[:200]}")
+    diagnostics = json.loads(completed.stdout)["generalDiagnostics"]
+    errors = [(x["file"], x["range"]["start"]["line"] + 1) for x in diagnostics if x["severity"] == "error"]
+    check(write_scripts, errors, completed.stdout[:4000])
 
 
 def test_typed_script_runs(tmp_path, capsys):

@@ -153,9 +153,9 @@ def test_command_reports_instability_in_its_last_line(  # type: ignore[no-untype
 ) -> None:
     command, out = column(in_scene)
     assert main([*command, *option]) == code
-    said = capsys.readouterr().out.splitlines()[-1]
-    assert said.startswith(last)
-    assert said.endswith("1 negative pivot at the end") == (code == 3)
+    last_line = capsys.readouterr().out.splitlines()[-1]
+    assert last_line.startswith(last)
+    assert last_line.endswith("1 negative pivot at the end") == (code == 3)
     assert main([*command, "--overwrite", "--quiet", *option]) == code
     assert Result.load(out).description["statics"]["load_factor"][-1] == 1.0
 
@@ -195,9 +195,9 @@ equilibrium: {constant: [gravity], relaxation: false}
 """
     )
     assert main(["equilibrium", str(scene), "-o", str(out)]) == 3
-    said = capsys.readouterr().err
-    assert "no equilibrium found beyond load factor 0" in said
-    assert "no result was written" in said
+    message = capsys.readouterr().err
+    assert "no equilibrium found beyond load factor 0" in message
+    assert "no result was written" in message
     assert not out.exists()
 
 

@@ -149,7 +149,7 @@ def test_point_mass_accepts_moment_free_interactions(by_kind):
 def test_interaction_has_a_description():
     model = of_kinds()
     assert repr(Spring) == "<interaction 'linear spring': energy of 2 frames>"
-    said = model.others["triangle"].described()
-    assert said["kind"] == "triangle"
-    assert said["numbers"] == {"k": 3.0, "u": [0.0, 1.0, 0.5]}
+    description = model.others["triangle"].described()
+    assert description["kind"] == "triangle"
+    assert description["numbers"] == {"k": 3.0, "u": [0.0, 1.0, 0.5]}
     assert "interactions of your own" in model._repr_html_()

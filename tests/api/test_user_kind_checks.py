@@ -198,34 +198,34 @@ LAWS = {  # law: registration arguments, functions of the kind, message about th
 }  # fmt: skip
 
 
-def registered(options, says, name="wrong"):
+def registered(options, functions, name="wrong"):
     """Register a kind with these functions."""
-    return rodsim.interaction(name, **options)(type("Wrong", (), says))
+    return rodsim.interaction(name, **options)(type("Wrong", (), functions))
 
 
 def print_refusals():
     """Print the message for each kind that violates a law, in a process without the compiler."""
-    said = {}
-    for case, (options, says, _) in LAWS.items():
+    messages = {}
+    for case, (options, functions, _) in LAWS.items():
         try:
-            registered(options, says)
+            registered(options, functions)
         except ModelError as error:
-            said[case] = f"{error}{' and is kept' if 'wrong' in registration.KINDS else ''}"
-    print(json.dumps(said))
+            messages[case] = f"{error}{' and is kept' if 'wrong' in registration.KINDS else ''}"
+    print(json.dumps(messages))
 
 
 @pytest.fixture(scope="module")
 def uncompiled():
     """Messages of a process without the compiler: compiling the rejected kinds took ten times as long."""
     code = f"from tests.api.{Path(__file__).stem} import print_refusals; print_refusals()"
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(Path(__file__).parents[2])},
         capture_output=True,
         text=True,
         check=True,
     )
-    return json.loads(done.stdout)
+    return json.loads(completed.stdout)
 
 
 @pytest.mark.parametrize("case", LAWS)
@@ -262,10 +262,10 @@ NON_KINDS = [  # message
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("options", "says", "words"), NON_KINDS)
-def test_non_kinds_are_rejected(options, says, words):
+@pytest.mark.parametrize(("options", "functions", "words"), NON_KINDS)
+def test_non_kinds_are_rejected(options, functions, words):
     with pytest.raises(ModelError, match=rf"interaction 'wrong'.*{words}"):
-        registered(options, says)
+        registered(options, functions)
 
 
 def test_built_in_kind_names_are_reserved():

@@ -94,7 +94,7 @@ def window_pictures(sample):
             os.close(ends[1])
             number = os.read(ends[0], 16).decode().strip()
             out = sample.with_suffix(".npz")
-            done = subprocess.run(
+            completed = subprocess.run(
                 [sys.executable, "-c", textwrap.dedent(DRIVEN), str(sample), str(out)],
                 env={**os.environ, "DISPLAY": f":{number}", "PYTHONPATH": str(ROOT)},
                 cwd=ROOT,
@@ -106,7 +106,7 @@ def window_pictures(sample):
         finally:
             display.terminate()
             os.close(ends[0])
-    assert done.returncode == 0, done.stderr
+    assert completed.returncode == 0, completed.stderr
     with np.load(out) as stored:
         return dict(stored)
 

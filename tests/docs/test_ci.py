@@ -19,7 +19,7 @@ APT = "apt-get -qq -o Acquire::http::Timeout=20 -o DPkg::Lock::Timeout=60"
 UPDATE, INSTALL = f"{APT} update", f"{APT} install -y --no-install-recommends chromium xvfb"
 
 
-def make_commands(folder, here, tests=""):
+def make_commands(folder, interpreter, tests=""):
     """Create a folder with commands that log their calls; return it for PATH, the log, and the Python of an
     environment.
     """
@@ -33,7 +33,7 @@ def make_commands(folder, here, tests=""):
     environment = path / "python3"  # creates an environment with the same Python in it: -m venv FOLDER
     environment.write_text(f'#!{path / "bash"}\nmkdir -p "$3/bin" && ln -s {python} "$3/bin/python"\n')
     environment.chmod(0o755)
-    for file, does in [(path / name.replace("_", "-"), does) for name, does in here.items()] + [
+    for file, does in [(path / name.replace("_", "-"), does) for name, does in interpreter.items()] + [
         (python, tests)
     ]:
         noted = "" if file.name in ("id", "python") else f'echo "{file.name} $*" >> {log}\n'
@@ -49,10 +49,12 @@ def run(folder, tests="", **commands):
     (folder / ".ci").mkdir()
     shutil.copy(SCRIPT, folder / ".ci")
     path, log = make_commands(folder, {"make": "", "id": "echo 0", **commands}, tests)
-    done = subprocess.run([path / "bash", folder / ".ci/run"], env={"PATH": str(path)}, capture_output=True)
+    completed = subprocess.run(
+        [path / "bash", folder / ".ci/run"], env={"PATH": str(path)}, capture_output=True
+    )
     calls = log.read_text().splitlines()
     assert calls.count(PARALLEL) == 1
-    return done.returncode, [call for call in calls if call != PARALLEL]
+    return completed.returncode, [call for call in calls if call != PARALLEL]
 
 
 @pytest.mark.parametrize(
@@ -70,8 +72,8 @@ def run(folder, tests="", **commands):
 )
 def test_missing_browser_is_not_an_error(commands, calls, tmp_path):
     path, log = make_commands(tmp_path, {"id": "echo 0", **commands})
-    done = subprocess.run([path / "bash", BROWSERS], env={"PATH": str(path)}, capture_output=True)
-    assert (done.returncode, log.read_text().splitlines()) == (0, calls)
+    completed = subprocess.run([path / "bash", BROWSERS], env={"PATH": str(path)}, capture_output=True)
+    assert (completed.returncode, log.read_text().splitlines()) == (0, calls)
 
 
 def test_all_checks_run_without_system_packages(tmp_path):
@@ -93,15 +95,15 @@ def test_workflow_runs_the_scripts_with_every_supported_python():
 
 
 @pytest.mark.parametrize(
-    "what", ["test_se3_element", "test_integrators", "Unraisable", "test_simd_elements", "test_export"]
+    "word", ["test_se3_element", "test_integrators", "Unraisable", "test_simd_elements", "test_export"]
 )
-def test_failing_parallel_jobs_fail_the_script(what, tmp_path):
-    code, calls = run(tmp_path, tests=f'case "$*" in *{what}*) exit 3;; esac')
+def test_failing_parallel_jobs_fail_the_script(word, tmp_path):
+    code, calls = run(tmp_path, tests=f'case "$*" in *{word}*) exit 3;; esac')
     assert (code, calls) == (1, CHECKS)
 
 
-@pytest.mark.parametrize("what", ["demo", "docs"])
-def test_failing_check_stops_the_script(what, tmp_path):
+@pytest.mark.parametrize("word", ["demo", "docs"])
+def test_failing_check_stops_the_script(word, tmp_path):
     begun = f'until [[ "$(<{tmp_path}/log)" == *"{PARALLEL}"* ]]; do :; done'  # else it may be ended before it is called
-    code, calls = run(tmp_path, make=f'[ "$1" != {what} ] || {{ {begun}; exit 1; }}')
+    code, calls = run(tmp_path, make=f'[ "$1" != {word} ] || {{ {begun}; exit 1; }}')
     assert (code, calls) == (1, CHECKS[:3])

@@ -61,9 +61,9 @@ def test_docstring_examples_print_their_output(name, folder, monkeypatch):
     }
     examples = doctest.DocTestParser().get_doctest(OBJECTS[name].__doc__, known, name, None, 0)
     assert examples.examples
-    said = []
-    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(examples, out=said.append)
-    assert said == []
+    reports = []
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(examples, out=reports.append)
+    assert reports == []
 
 
 def incomplete():

@@ -47,9 +47,9 @@ def test_cases_with_peer_parameters_name_their_place():
 
 def test_peer_case_counts_equal_the_table():
     count = Counter(today[0] for _, _, today, _ in ROWS)
-    said = re.search(r"Y (\d+), L (\d+), W (\d+), N (\d+) of (\d+)", TEXT)
-    assert said is not None
-    assert [int(n) for n in said.groups()] == [*(count[word] for word in "YLWN"), len(ROWS)]
+    match = re.search(r"Y (\d+), L (\d+), W (\d+), N (\d+) of (\d+)", TEXT)
+    assert match is not None
+    assert [int(n) for n in match.groups()] == [*(count[word] for word in "YLWN"), len(ROWS)]
 
 
 def test_peer_benchmarks_have_runs_of_both_programs():

@@ -103,7 +103,7 @@ def test_readme_speeds_equal_the_benchmarks():
     stacks, *table = [[cell.strip() for cell in line[1:-1].split("|")] for line in lines]
     assert stacks[0].startswith(STACKS)
     times = re.findall(r"^\| \d+ \| ([\d.]+) \| ([\d.]+) \| .*; .*\|$", measured, re.MULTILINE)
-    ratios = [float(peer) / float(ours) for ours, peer in times]
+    ratios = [float(peer) / float(own_time) for own_time, peer in times]
     assert spans(stacks[3])[0] == pytest.approx((min(ratios), max(ratios)), rel=0.06)
     assert [(case, peer) for case, peer, *_ in table] == list(SPEEDS)
     for (case, peer, *cells), rows in zip(table, SPEEDS.values(), strict=True):

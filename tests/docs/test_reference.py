@@ -41,8 +41,8 @@ def public_names():
 
 
 def classes():
-    exported = [thing for _, thing in public_names()]
-    return [*(thing for thing in exported if inspect.isclass(thing)), *REFERENCE_CLASSES]
+    exported = [value for _, value in public_names()]
+    return [*(value for value in exported if inspect.isclass(value)), *REFERENCE_CLASSES]
 
 
 def members(cls):
@@ -70,9 +70,9 @@ def documented_objects():
 
 def callables():
     """Triples (words, function, docstring) of everything that is called with arguments."""
-    for words, thing in documented_objects():
-        if inspect.isroutine(thing) and callable(thing):
-            yield pytest.param(thing, id=words)
+    for words, value in documented_objects():
+        if inspect.isroutine(value) and callable(value):
+            yield pytest.param(value, id=words)
 
 
 def arrays():
@@ -85,17 +85,17 @@ def arrays():
 
 
 def test_public_names_have_docstrings():
-    bare = [words for words, thing in documented_objects() if not (inspect.getdoc(thing) or "").strip()]
+    bare = [words for words, value in documented_objects() if not (inspect.getdoc(value) or "").strip()]
     assert bare == []
 
 
 @pytest.mark.parametrize("function", list(callables()))
 def test_docstrings_document_each_argument(function):
-    said = inspect.getdoc(function)
+    docstring = inspect.getdoc(function)
     names = [name for name in inspect.signature(function).parameters if name not in ("self", "cls")]
     if function.__name__.startswith("add_"):
         names.remove("name")  # documented once, with the class
-    assert [name for name in names if not re.search(rf"\b{name}\b", said)] == []
+    assert [name for name in names if not re.search(rf"\b{name}\b", docstring)] == []
 
 
 @pytest.mark.parametrize("getter", list(arrays()))
@@ -105,10 +105,10 @@ def test_result_array_docstrings_state_the_shape(getter):
 
 def test_docstrings_document_raised_errors():
     """Functions whose own source raises ModelError or ResultError."""
-    checking = [thing for _, thing in public_names() if inspect.isfunction(thing)]
+    checking = [exported for _, exported in public_names() if inspect.isfunction(exported)]
     checking += [value for name, value in members(rodsim.Model) if name.startswith("add_")]
     assert len(checking) > 35
-    assert [thing.__qualname__ for thing in checking if "Error" not in inspect.getdoc(thing)] == []
+    assert [exported.__qualname__ for exported in checking if "Error" not in inspect.getdoc(exported)] == []
 
 
 def schema_keys():

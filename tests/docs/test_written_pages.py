@@ -54,6 +54,6 @@ def test_text_between_marks_is_replaced_literally():
 
 def test_first_steps_page_names_existing_arrays():
     text = (DOCS / "tutorials" / "first_steps.md").read_text("utf-8")
-    said = set(re.findall(r"`(\w+)`", text.split("## Look at it in ParaView")[1].split("## ")[0]))
-    assert {"velocity", "Gamma", "K", "N", "M", "force_n", "moment_m", "radius"} <= said
-    assert said <= {*POINT_ARRAYS, *STATIC_POINT_ARRAYS}
+    named = set(re.findall(r"`(\w+)`", text.split("## Look at it in ParaView")[1].split("## ")[0]))
+    assert {"velocity", "Gamma", "K", "N", "M", "force_n", "moment_m", "radius"} <= named
+    assert named <= {*POINT_ARRAYS, *STATIC_POINT_ARRAYS}

@@ -120,15 +120,15 @@ def test_full_disk_ends_a_command_with_exit_2(result, tmp_path):
     """Also if HDF5 cannot close its file, which would crash the process at its end."""
     path = tmp_path / "a.vtkhdf"
     assert main(["run", str(SCENE), "--quiet", "--t-end", "0.05", "-o", str(path)]) == 0
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "rodsim", "export", str(path), "--format", "xdmf"],
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1500, 1500)),
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (done.returncode, os.listdir(tmp_path)) == (2, ["a.vtkhdf"])
-    assert "a.h5': File too large" in done.stderr
+    assert (completed.returncode, os.listdir(tmp_path)) == (2, ["a.vtkhdf"])
+    assert "a.h5': File too large" in completed.stderr
 
 
 def test_file_appears_only_when_complete(tmp_path):
@@ -207,8 +207,8 @@ def test_full_disk_during_a_run_keeps_outputs_and_can_be_resumed(tmp_path, capsy
     one = record_type(native_format.series(result.layout)).itemsize
     with files_end_at(head + 7 * one):
         assert main([*command, "-o", str(path)]) == 2
-    said = capsys.readouterr().err
-    assert f"'{path}': File too large; all outputs are in 'a.vtkhdf.journal'; free space and run" in said
+    message = capsys.readouterr().err
+    assert f"'{path}': File too large; all outputs are in 'a.vtkhdf.journal'; free space and run" in message
     stored = Result.load(path)
     assert stored.n_outputs in (6, 7)
     assert stored.changed() == []
@@ -222,11 +222,11 @@ def test_full_standard_output_gives_exit_2():
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full")
     with open("/dev/full", "w") as full:
-        done = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-m", "rodsim", "schema"], stdout=full, stderr=subprocess.PIPE, text=True
         )
-    assert done.returncode == 2
-    assert done.stderr == "rodsim: 'standard output': No space left on device\n"
+    assert completed.returncode == 2
+    assert completed.stderr == "rodsim: 'standard output': No space left on device\n"
 
 
 WRITER = """
@@ -252,10 +252,10 @@ def test_second_writer_is_rejected_while_the_first_lives(tmp_path):
     )
     try:
         assert process.stdout.readline() == b"ready\n"
-        who = rf"process {process.pid} on '{socket.gethostname()}' since \d{{4}}-\d\d-\d\d \d\d:\d\d"
-        with pytest.raises(BlockingIOError, match=who):
+        owner = rf"process {process.pid} on '{socket.gethostname()}' since \d{{4}}-\d\d-\d\d \d\d:\d\d"
+        with pytest.raises(BlockingIOError, match=owner):
             ResultWriter.create(path, layout, 3)
-        with pytest.raises(BlockingIOError, match=who):
+        with pytest.raises(BlockingIOError, match=owner):
             ResultWriter.resume(path, layout, 3)
         assert_holds(Result.load(path), layout, 1)  # readers do not lock
     finally:

@@ -365,7 +365,7 @@ def test_audit_judges_exactly_the_declared_invariants(integrator):
     promised = declared_invariants(integrator, audited.chart)
     assert set(audited.promises) == promised
     judged = {v.law: v.kept for v in audited.verdicts}
-    expected = {LAWS[what] for what in promised - {"symplectic"}}
+    expected = {LAWS[invariant] for invariant in promised - {"symplectic"}}
     assert {law for law in set(LAWS.values()) if judged.get(law) is not None} == expected
     assert all(judged[law] for law in expected), audited.text()
     if {"energy", "generalised energy"} <= promised:

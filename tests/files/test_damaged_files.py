@@ -332,9 +332,9 @@ def test_commands_report_damaged_files_only(command, how, file, sound_file, tmp_
         argument.format(file=file, sound=sound_file, folder=tmp_path) for argument in COMMANDS[command]
     ]
     main(arguments)
-    said = capsys.readouterr().err
-    assert ("is damaged" in said) == (how is not None)
-    assert said.count("Run the simulation again") == (how is not None)
+    message = capsys.readouterr().err
+    assert ("is damaged" in message) == (how is not None)
+    assert message.count("Run the simulation again") == (how is not None)
 
 
 @pytest.mark.parametrize("how", [early_doubled, last_nan])

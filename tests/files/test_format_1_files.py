@@ -19,14 +19,14 @@ RUNS = {"em": {}, "em-d": {"integrator": "em-d(0.5)"}}
 
 def model() -> Model:
     """A driven hinge with a torsion spring, and a rod that relaxes: every block has entries."""
-    made = Model("older", gravity=(0.0, 0.3, -9.81))
-    arm = made.add_body("arm", Box(1.0, 0.1, 0.2, density=300.0), position=(0.5, 0.0, 0.0))
-    made.add_joint("pin", "revolute", made.ground, arm, at=(0, 0, 0), axis=(0, 1, 0))
-    made.add_drive("motor", "pin", signals.Sine(0.3, 1.0))
-    made.add_spring("coil", made.ground, arm, 5.0, along="rotation", axis=(0, 1, 0))
-    rod = made.add_rod("rod", [(0, 1, 0), (1, 1, 0)], SOFT.with_relaxation(0.1, fraction=0.5), 3)
-    made.add_joint("clamp", "clamp", rod.start)
-    return made
+    new_model = Model("older", gravity=(0.0, 0.3, -9.81))
+    arm = new_model.add_body("arm", Box(1.0, 0.1, 0.2, density=300.0), position=(0.5, 0.0, 0.0))
+    new_model.add_joint("pin", "revolute", new_model.ground, arm, at=(0, 0, 0), axis=(0, 1, 0))
+    new_model.add_drive("motor", "pin", signals.Sine(0.3, 1.0))
+    new_model.add_spring("coil", new_model.ground, arm, 5.0, along="rotation", axis=(0, 1, 0))
+    rod = new_model.add_rod("rod", [(0, 1, 0), (1, 1, 0)], SOFT.with_relaxation(0.1, fraction=0.5), 3)
+    new_model.add_joint("clamp", "clamp", rod.start)
+    return new_model
 
 
 def run(path: Path, t_end: float, name: str, resume: bool = False) -> Result:

@@ -253,8 +253,8 @@ def test_commands_survive_a_damaged_journal_and_the_audit_reports_it(killed_run_
         for command in (["info"], ["audit"], ["compare"], ["resume"]):
             path.unlink(missing_ok=True)
             journal(path).write_bytes(damaged)
-            code, said = damaged_files.tried(path, sound, tmp_path, command)
-            assert code is not None, (how, command, said)
+            code, message = damaged_files.tried(path, sound, tmp_path, command)
+            assert code is not None, (how, command, message)
             if command == ["audit"] and code == 0:
                 assert Result.load(path).n_outputs <= damaged_files.STEPS, how
 

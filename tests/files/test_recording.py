@@ -311,19 +311,19 @@ def test_interrupted_batch_is_stored_once(monkeypatch):
 def test_lazy_columns_equal_eager_columns():
     built, state = built_and_started(arms())
     at_once, late = MemoryWriter(built.layout), MemoryWriter(built.layout)
-    heard = []
-    for writer, listener in ((at_once, heard.append), (late, None)):
+    reported = []
+    for writer, listener in ((at_once, reported.append), (late, None)):
         recorder = Recorder(built.system, 0.01, writer, listener)
         recorder.most = 2  # outputs in a batch
         for k in range(5):
             recorder.add([k], stacked([state._replace(v=(1.0 + k) * state.v)]), [[Report(6 + k, 4, 2, 1)]])
         recorder.flush()
     one, other = (writer.result() for writer in (at_once, late))
-    assert len(heard) == 3
+    assert len(reported) == 3
     for name in ("strains", "stresses", "audit", "step", "time"):
         np.testing.assert_array_equal(other._source.read(name), one._source.read(name))
     with pytest.raises(ValueError, match="late"):
-        late.extend(heard[0])
+        late.extend(reported[0])
 
 
 def test_iterations_are_counted_since_the_output_before():

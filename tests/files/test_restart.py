@@ -36,24 +36,24 @@ def tumbling(center: tuple[float, float, float], mass: float = 2.0) -> Model:
 
 def test_restart_keeps_the_reference_point_if_the_centre_of_mass_changes() -> None:
     first = simulate(tumbling((0.2, 0.0, 0.1)), 0.3, 0.01, progress=False)
-    then = simulate(tumbling((-0.1, 0.3, 0.0)), 0.01, 0.01, start=first, progress=False)
-    before, after = first.body("body"), then.body("body")
+    restarted = simulate(tumbling((-0.1, 0.3, 0.0)), 0.01, 0.01, start=first, progress=False)
+    before, after = first.body("body"), restarted.body("body")
     np.testing.assert_allclose(after.r[0], before.r[-1], atol=1e-14)
     np.testing.assert_allclose(after.quat[0], before.quat[-1], atol=0.0)
     np.testing.assert_allclose(after.v[0], before.v[-1], atol=1e-14)
-    assert then.description["start"]["changes"] == []
+    assert restarted.description["start"]["changes"] == []
 
 
 def test_restart_names_changed_masses_and_moments() -> None:
     first = simulate(tumbling((0.2, 0.0, 0.1)), 0.02, 0.01, progress=False)
     heavier = tumbling((0.2, 0.0, 0.1), mass=3.0)
-    said = simulate(heavier, 0.01, 0.01, start=first, progress=False).description["start"]["changes"]
-    assert said == ["body 'body': mass 2 -> 3"]
+    changes = simulate(heavier, 0.01, 0.01, start=first, progress=False).description["start"]["changes"]
+    assert changes == ["body 'body': mass 2 -> 3"]
     rounder = Model("tumbling")
     rounder.add_body("body", MassProperties(2.0, np.diag([0.4, 0.4, 0.4]), np.array([0.2, 0.0, 0.1])))
-    (said,) = simulate(rounder, 0.01, 0.01, start=first, progress=False).description["start"]["changes"]
-    assert said.startswith("body 'body': inertia [[0.3")
-    assert "-> [[0.4" in said
+    (changes,) = simulate(rounder, 0.01, 0.01, start=first, progress=False).description["start"]["changes"]
+    assert changes.startswith("body 'body': inertia [[0.3")
+    assert "-> [[0.4" in changes
 
 
 def two_rods(second: Section, load: str = "push") -> Model:
@@ -67,10 +67,12 @@ def two_rods(second: Section, load: str = "push") -> Model:
 
 def test_restart_names_the_changed_rod_and_accepts_changed_loads() -> None:
     first = equilibrium(two_rods(square(0.05)))
-    (said,) = equilibrium(two_rods(square(0.06)), start=first).description["start"]["changes"][:1]
-    assert said.startswith("rod 'rod 1'")
-    said = " ".join(equilibrium(two_rods(square(0.05), "pull"), start=first).description["start"]["changes"])
-    assert said == "load 'pull' is new load 'push' is gone"
+    (changes,) = equilibrium(two_rods(square(0.06)), start=first).description["start"]["changes"][:1]
+    assert changes.startswith("rod 'rod 1'")
+    changes = " ".join(
+        equilibrium(two_rods(square(0.05), "pull"), start=first).description["start"]["changes"]
+    )
+    assert changes == "load 'pull' is new load 'push' is gone"
 
 
 def moved_strip() -> tuple[Model, dict]:
@@ -116,11 +118,11 @@ def wound(stiffness: float = 0.02) -> Model:
 
 def test_restart_continues_the_revolutions_of_a_torsion_spring() -> None:
     first = simulate(wound(), 1.0, 0.01, progress=False)  # some ten radians
-    then = simulate(wound(), 0.5, 0.01, start=first, progress=False)
+    restarted = simulate(wound(), 0.5, 0.01, start=first, progress=False)
     uninterrupted = simulate(wound(), 1.5, 0.01, progress=False)
     assert first.energy["spring"][-1] > 0.5 * 0.02 * 9.0**2
-    assert then.energy["spring"][0] == pytest.approx(first.energy["spring"][-1], rel=1e-12)
-    np.testing.assert_allclose(then.state().quat, uninterrupted.state().quat, atol=1e-11)
+    assert restarted.energy["spring"][0] == pytest.approx(first.energy["spring"][-1], rel=1e-12)
+    np.testing.assert_allclose(restarted.state().quat, uninterrupted.state().quat, atol=1e-11)
 
 
 def test_restart_names_a_moved_joint() -> None:
@@ -145,10 +147,10 @@ def test_restart_resets_work_and_losses() -> None:
 
     first = simulate(swinging(), 0.5, 0.01, progress=False)
     assert first.dissipation[-1] > 0.01
-    then = simulate(swinging(), 0.2, 0.01, start=first, progress=False)
-    assert then.dissipation[0] == 0.0
-    assert then.audit_column("work")[0] == 0.0
-    assert audit(then).energy_balance < 1e-12
+    restarted = simulate(swinging(), 0.2, 0.01, start=first, progress=False)
+    assert restarted.dissipation[0] == 0.0
+    assert restarted.audit_column("work")[0] == 0.0
+    assert audit(restarted).energy_balance < 1e-12
 
 
 def arm(motion: signals.Signal) -> Model:
@@ -165,7 +167,7 @@ def arm(motion: signals.Signal) -> Model:
 def test_restarted_drive_continues_from_the_joint_coordinate() -> None:
     forward, back = signals.SmoothStep(0.5, 0.0, 0.4), signals.SmoothStep(-0.3, 0.0, 0.4)
     first = simulate(arm(forward), 0.5, 0.01, output_every=1, progress=False)
-    then = simulate(arm(back), 0.5, 0.01, output_every=1, start=first, progress=False)
+    restarted = simulate(arm(back), 0.5, 0.01, output_every=1, start=first, progress=False)
     uninterrupted = simulate(
         arm((lambda t: forward(t) + back(t - 0.5), lambda t: forward.rate(t) + back.rate(t - 0.5))),
         1.0,
@@ -173,11 +175,11 @@ def test_restarted_drive_continues_from_the_joint_coordinate() -> None:
         output_every=1,
         progress=False,
     )
-    np.testing.assert_allclose(then.state().r, uninterrupted.state().r, atol=1e-11)
-    assert then.joint("pin").angle[-1] == pytest.approx(0.2, abs=1e-12)
+    np.testing.assert_allclose(restarted.state().r, uninterrupted.state().r, atol=1e-11)
+    assert restarted.joint("pin").angle[-1] == pytest.approx(0.2, abs=1e-12)
     work = uninterrupted.drive_work("motor")
-    np.testing.assert_allclose(then.drive_work("motor"), work[50:] - work[50], atol=1e-10)
-    assert audit(then).ok
+    np.testing.assert_allclose(restarted.drive_work("motor"), work[50:] - work[50], atol=1e-10)
+    assert audit(restarted).ok
     at_rest = equilibrium(arm(back), start=first)
     assert at_rest.joint("pin").angle[-1] == pytest.approx(0.5, abs=1e-12)
 
@@ -185,11 +187,13 @@ def test_restarted_drive_continues_from_the_joint_coordinate() -> None:
 def test_restart_with_another_drive_rate_is_recorded_as_an_impact() -> None:
     first = simulate(arm(signals.SmoothStep(0.5, 0.0, 0.4)), 0.5, 0.01, progress=False)
     with pytest.warns(InitialVelocityWarning, match="'bar'"):
-        then = simulate(arm(signals.Steady(2.0)), 0.1, 0.01, start=first, progress=False)
-    (said,) = [words for words in then.description["start"]["changes"] if words.startswith("velocities jump")]
-    assert "rates that drives begin with" in said
-    assert then.joint("pin").angle_rate[0] == pytest.approx(2.0, rel=1e-12)
-    assert audit(then).ok
+        restarted = simulate(arm(signals.Steady(2.0)), 0.1, 0.01, start=first, progress=False)
+    (jump,) = [
+        words for words in restarted.description["start"]["changes"] if words.startswith("velocities jump")
+    ]
+    assert "rates that drives begin with" in jump
+    assert restarted.joint("pin").angle_rate[0] == pytest.approx(2.0, rel=1e-12)
+    assert audit(restarted).ok
 
 
 def shaken_ball(
@@ -208,12 +212,12 @@ def test_restarted_driven_frame_must_start_at_its_position() -> None:
         ModelError, match=r"driven 'shaker': begins 0.1 m .* give it position = \[0.1, 0.0, 0.0\]"
     ):
         simulate(shaken_ball(signals.SmoothStep(0.1, 0.0, 0.2)), 0.1, 0.01, start=first, progress=False)
-    then = simulate(
+    restarted = simulate(
         shaken_ball(signals.SmoothStep(0.1, 0.0, 0.2), (0.1, 0, 0)), 0.3, 0.01, start=first, progress=False
     )
-    assert audit(then).ok
-    np.testing.assert_allclose(then.state(0).r, first.state().r, atol=1e-15)
-    assert then.state().r[2, 0] == pytest.approx(0.2, abs=1e-15)
+    assert audit(restarted).ok
+    np.testing.assert_allclose(restarted.state(0).r, first.state().r, atol=1e-15)
+    assert restarted.state().r[2, 0] == pytest.approx(0.2, abs=1e-15)
     begun = simulate(
         shaken_ball(signals.Sine(0.02, 1.0), (0.1, 0, 0)), 0.1, 0.01, start=first, progress=False
     )
@@ -233,9 +237,9 @@ def soft(relaxes: bool) -> Model:
 
 def test_restart_keeps_or_initialises_relaxation_branches() -> None:
     first = simulate(soft(True), 0.3, 0.01, output_every=1, progress=False)
-    then = simulate(soft(True), 0.2, 0.01, output_every=1, start=first, progress=False)
+    restarted = simulate(soft(True), 0.2, 0.01, output_every=1, start=first, progress=False)
     uninterrupted = simulate(soft(True), 0.5, 0.01, output_every=1, progress=False)
-    np.testing.assert_allclose(then.state().own, uninterrupted.state().own, atol=1e-10)
+    np.testing.assert_allclose(restarted.state().own, uninterrupted.state().own, atol=1e-10)
     assert np.abs(uninterrupted.state().own).max() > 1e-3
     statics = equilibrium(soft(False))
     begun = simulate(soft(True), 0.2, 0.01, output_every=1, start=statics, progress=False)
@@ -267,11 +271,11 @@ def supported_body(stiffness: float = 50.0, damping: float = 0.1, rest_length: f
 )
 def test_restart_records_changed_interactions(other: dict, words: str) -> None:
     first = simulate(supported_body(), 0.02, 0.01, progress=False)
-    said = simulate(supported_body(**other), 0.01, 0.01, start=first, progress=False).description["start"][
+    changes = simulate(supported_body(**other), 0.01, 0.01, start=first, progress=False).description["start"][
         "changes"
     ]
-    assert len(said) == bool(words)
-    assert "".join(said).startswith(words)
+    assert len(changes) == bool(words)
+    assert "".join(changes).startswith(words)
 
 
 def test_restart_from_an_older_file_compares_numbers() -> None:

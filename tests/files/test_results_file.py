@@ -69,16 +69,16 @@ def write_without_end(path, pipe_end):
 
 def killed_run(path, outputs):
     """Run a writer in another process and kill it when it reports `outputs`; return the last reported number."""
-    heard, pipe_end = os.pipe()
+    read_end, pipe_end = os.pipe()
     child = os.fork()  # a new process would first import modules for a second
     if child == 0:
         try:
-            os.close(heard)
+            os.close(read_end)
             write_without_end(path, pipe_end)
         finally:
             os._exit(1)
     os.close(pipe_end)
-    with open(heard) as lines:
+    with open(read_end) as lines:
         for line in lines:
             if int(line) >= outputs:
                 os.kill(child, signal.SIGKILL)

@@ -234,6 +234,6 @@ def test_documented_tube_filter_gives_the_rod_surface(tmp_path):
     points = vtk_to_numpy(tubes.GetOutput().GetPoints().GetData())
     for y, radius in ((0.0, lambda x: 0.01 + 0 * x), (1.0, lambda x: 0.05 * (1.0 + x))):
         of_rod = points[np.abs(points[:, 1] - y) < 0.3]
-        away = np.hypot(of_rod[:, 1] - y, of_rod[:, 2])
+        distance = np.hypot(of_rod[:, 1] - y, of_rod[:, 2])
         # in a file a node has the larger radius of its elements, which have that of their midpoints
-        assert np.abs(away - radius(of_rod[:, 0])).max() < 1e-3
+        assert np.abs(distance - radius(of_rod[:, 0])).max() < 1e-3

@@ -70,8 +70,8 @@ def test_program_hash_covers_exactly_the_numerical_sources(tmp_path, monkeypatch
     for name in ("model.py", "cli/main.py", "studies/measures.py", "studies/pictures.py"):
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).write_text("1")
-    here = SimpleNamespace(submodule_search_locations=[str(package)])
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: here if name == "rodsim" else None)
+    package_spec = SimpleNamespace(submodule_search_locations=[str(package)])
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: package_spec if name == "rodsim" else None)
     before, follows = case_keys.program.__wrapped__(), {}
     for file in sorted(package.rglob("*.py")):
         file.write_text("2")
@@ -98,10 +98,10 @@ def test_last_journal_line_of_a_repeated_case_is_used(tmp_path):
     killed = Outcome(0, "one", {}, "its worker died", lost=True, samples=(0.5, 0.25))
     home.add(killed, {})
     assert home.done() == {"one": killed}  # on disk at once: a kill loses no completed case
-    done = Outcome(0, "one", {"y": 1.0})
-    home.add(done, {})
+    completed = Outcome(0, "one", {"y": 1.0})
+    home.add(completed, {})
     home.close()
-    assert StudyFolder(tmp_path).done() == {"one": done}
+    assert StudyFolder(tmp_path).done() == {"one": completed}
 
 
 def test_completed_cases_are_renumbered_and_lost_ones_rerun(tmp_path):
@@ -111,9 +111,9 @@ def test_completed_cases_are_renumbered_and_lost_ones_rerun(tmp_path):
     home.add(Outcome(8, key[2], {}, "ValueError: no"), {})
     home.add(Outcome(9, key[3], {}, "its worker died", lost=True), {})
     failed = Outcome(1, key[2], {}, "ValueError: no")
-    done = Outcome(2, key[1], {"y": 1.0})
-    assert _known(requested, home, retry=False) == {1: failed, 2: done}
-    assert _known(requested, home, retry=True) == {2: done}
+    completed = Outcome(2, key[1], {"y": 1.0})
+    assert _known(requested, home, retry=False) == {1: failed, 2: completed}
+    assert _known(requested, home, retry=True) == {2: completed}
     home.close()
 
 

@@ -115,9 +115,9 @@ def test_command_imports_the_registering_script(other_process, tmp_path, capsys)
 
 def test_files_do_not_depend_on_registered_kinds(other_process):
     before = fingerprint(texts().build().system), fingerprint(kinds().build().system)
-    mine, registered = dict(registration.KINDS), INTERACTIONS[INTERACTIONS.built_in :]
+    kinds_before, registered = dict(registration.KINDS), INTERACTIONS[INTERACTIONS.built_in :]
     other_process()
-    registration.KINDS.update(mine)
+    registration.KINDS.update(kinds_before)
     for kind in reversed(registered):
         INTERACTIONS.register(kind)
     assert (fingerprint(texts().build().system), fingerprint(kinds().build().system)) == before
@@ -182,10 +182,10 @@ def test_script_with_numba_types_does_not_break_cached_kernels(tmp_path):
         "PATH": "/usr/bin",
     }
     for script in (SCRIPT_WITH_TYPES.format(folder=str(tmp_path)), SCRIPT_WITHOUT_TYPES):
-        done = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-c", script], env=where, cwd=tmp_path, capture_output=True, text=True
         )
-        assert done.returncode == 0, done.stderr[-2000:]
+        assert completed.returncode == 0, completed.stderr[-2000:]
 
 
 def test_machine_code_of_a_user_kind_has_a_separate_cache():

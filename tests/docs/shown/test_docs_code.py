@@ -51,8 +51,8 @@ def interpreted(tmp_path_factory):
         capture_output=True,
         text=True,
     )
-    done = run.stdout.splitlines()
-    return {page: "done" if f"done {script}" in done else run.stderr for page, script in scripts.items()}
+    lines = run.stdout.splitlines()
+    return {page: "done" if f"done {script}" in lines else run.stderr for page, script in scripts.items()}
 
 
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=named)

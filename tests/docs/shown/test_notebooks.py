@@ -44,9 +44,9 @@ def test_a_notebook_runs_and_its_assertions_hold(file, kernel):
     book = open_notebook(file)
     book.cells.insert(0, nbformat.v4.new_code_cell(CLEAR_NAMES))
     client = NotebookClient(book, km=kernel, timeout=600)
-    done = client.execute()
+    executed = client.execute()
     client.kc.stop_channels()
-    shown = [output for cell in done.cells for output in cell.get("outputs", [])]
+    shown = [output for cell in executed.cells for output in cell.get("outputs", [])]
     kinds = {kind for output in shown for kind in output.get("data", {})}
     assert {"text/html", "image/png"} <= kinds
     # no warning of rodsim: it would need an explanation
