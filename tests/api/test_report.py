@@ -276,9 +276,9 @@ def test_run_resumes_with_other_versions_and_comments(tmp_path):
 
 
 def test_report_of_equilibria_shows_load_factors(tmp_path):
-    model_of_beam, _, end = cantilever(SOFT, 1.0, 4)
-    model_of_beam.add_force("pull", end, (0, 0, 40.0))
-    equilibria = equilibrium(model_of_beam, monitors={"w": (end, (0, 0, 1))})
+    beam_model, _, end = cantilever(SOFT, 1.0, 4)
+    beam_model.add_force("pull", end, (0, 0, 40.0))
+    equilibria = equilibrium(beam_model, monitors={"w": (end, (0, 0, 1))})
     page = Reader(report(equilibria, tmp_path / "a.html").read_text("utf-8"))
     data, charts = page.data("motion-data"), page.data("chart-data")
     assert data["labels"] == [f"load factor {x:.4g}" for x in equilibria.load_factor]

@@ -155,11 +155,11 @@ def test_saved_entries_are_restored_in_order_with_signals_and_laws(tmp_path):
     model.add_limit("stop", model.ground, bodies[2], 3.0, 0.1, upper=0.2, of="angle", axis=(0, 0, 1))
     for name, cls in vars(signals).items():
         if isinstance(cls, type) and issubclass(cls, signals.Signal) and cls is not signals.Signal:
-            signals_made = {"Table": lambda c: c([0, 1, 2], [0, 1 / 3, 0]), "SmoothTable": lambda c: c([0, 1, 2], [0, 1 / 3, 0]),
+            factories = {"Table": lambda c: c([0, 1, 2], [0, 1 / 3, 0]), "SmoothTable": lambda c: c([0, 1, 2], [0, 1 / 3, 0]),
                     "Triangle": lambda c: c(1 / 3, 1.0, 2.0), "Constant": lambda c: c(1 / 3), "SpinUp": lambda c: c(1 / 3, 2.0),
                     "Steady": lambda c: c(1 / 3), "Sine": lambda c: c(1 / 3, 2.0, 0.1),
                     "Expression": lambda c: c("sin(t/3)")}  # fmt: skip
-            signal = signals_made.get(name, lambda c: c(1 / 3, 0.0, 2.0))(cls)
+            signal = factories.get(name, lambda c: c(1 / 3, 0.0, 2.0))(cls)
             model.add_force(name, bodies[0], signal.along((0.3, 0.1, 0.7)))
     model.add_driven("hand", (1 / 3, 0, 0), displacement=[signals.Sine(0.1, 2.0).along((0, 0.6, 0.8))],
                      turn=signals.SmoothStep(1.0, 0.0, 2.0), axis=(0.1, 0.2, 0.3))  # fmt: skip

@@ -124,9 +124,7 @@ def test_scene_equals_the_model_of_the_same_calls(text, calls, tmp_path):
     t = np.array([0.0, 0.123, 0.7])
     assert np.any(one.load_values(t))
     assert np.array_equal(one.load_values(t), other.load_values(t))
-    drives = [
-        loaded_model.drive_values and loaded_model.drive_values(t).tobytes() for loaded_model in (one, other)
-    ]
+    drives = [built.drive_values and built.drive_values(t).tobytes() for built in (one, other)]
     assert drives[0] == drives[1]
     assert one.layout.description == other.layout.description
 

@@ -67,11 +67,11 @@ def test_axes_symbol_moves_with_a_driven_frame():
 
 
 def test_support_symbol_moves_with_an_equilibrium():
-    strip_model = Model("m")
-    rod = strip_model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], ROUND, 4)
-    strip_model.add_joint("root", "clamp", rod.start)
+    rod_model = Model("m")
+    rod = rod_model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], ROUND, 4)
+    rod_model.add_joint("root", "clamp", rod.start)
     statics = equilibrium(
-        strip_model, motions={"root": {"displacement": (0, 0.3, 0.1), "rotation": (0, 0, np.pi / 2)}}
+        rod_model, motions={"root": {"displacement": (0, 0.3, 0.1), "rotation": (0, 0, np.pi / 2)}}
     )
     triangles = triangles_of(support_symbols.supports(statics.layout, 1.0, UP, 0), statics.state(-1), SUPPORT)
     # the root is also rotated about z by a right angle: the block is in front of it, along its section
@@ -157,11 +157,11 @@ def test_axes_and_scale_are_drawn_unless_labels_are_disabled():
 @pytest.mark.parametrize("where", range(4))
 def test_axes_and_scale_are_placed_in_a_free_corner(where):
     """A body in the middle and one far out: none of their points is covered."""
-    strip_model = Model("m")
+    boxes_model = Model("m")
     far = [(3, 0, 2), (3, 0, -0.1), (3, 0, -2), (-3, 0, 2)][where]
     for k, place in enumerate([(0, 0, 0), far, (-3, 0, -2)]):
-        strip_model.add_body(f"box {k}", Box(0.3, 0.3, 0.3, mass=1), place)
-    result = simulate(strip_model, 0.1, 0.1)
+        boxes_model.add_body(f"box {k}", Box(0.3, 0.3, 0.3, mass=1), place)
+    result = simulate(boxes_model, 0.1, 0.1)
     stage = ViewSetup(result, (800, 500), "front", None, False, None)
     camera = stage.camera([0])
     pixels, _ = camera.project(stage.shape.place(result.state(0)), 800, 500)
