@@ -114,7 +114,7 @@ def by_em(n: int, integrator: str = "em4", t_end: float = 0.4) -> Any:
     from rodsim.model import Model
     from rodsim.simulation import simulate
 
-    def of(s: float, k: int) -> Any:
+    def column_of(s: float, k: int) -> Any:
         return flight_velocity(np.array([s]))[k][0]
 
     model = Model("flight")
@@ -127,8 +127,8 @@ def by_em(n: int, integrator: str = "em4", t_end: float = 0.4) -> Any:
         section,
         n,
         up=(0, 0, 1),
-        velocity=lambda s: of(s, 0),
-        angular_velocity=lambda s: of(s, 1),
+        velocity=lambda s: column_of(s, 0),
+        angular_velocity=lambda s: column_of(s, 1),
     )
     return simulate(model, t_end, t_end / (2 * n), integrator)
 

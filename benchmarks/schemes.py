@@ -164,11 +164,11 @@ def _timer_of(march: Callable[[], Any]) -> Callable[[], float]:
     march()
     count = int(np.ceil(_LEAST_S / seconds(march)))
 
-    def often() -> None:
+    def repeat() -> None:
         for _ in range(count):
             march()
 
-    return lambda: seconds(often) / count
+    return lambda: seconds(repeat) / count
 
 
 def _bytes(value: Any) -> int:

@@ -106,7 +106,7 @@ def _timed(recipe: Recipe, cases: Study, workers: int) -> tuple[float, float, fl
     used: list[tuple[float, float]] = []
     first = len(cases.cases) // 4  # all workers have loaded their code by then
 
-    def took(outcome: Any) -> None:
+    def duration(outcome: Any) -> None:
         times.append(time.perf_counter())
         inside.append(outcome.seconds)
         if len(times) in (first + 1, len(cases.cases)):
@@ -114,7 +114,7 @@ def _timed(recipe: Recipe, cases: Study, workers: int) -> tuple[float, float, fl
 
     began = time.perf_counter()
     with open_workers(workers=workers) as opened:
-        run_cases(opened, recipe, cases.cases, took)
+        run_cases(opened, recipe, cases.cases, duration)
     # batches arrive complete; measured from a time when all workers had loaded their code
     remaining = len(times) - 1 - first
     wall = (times[-1] - times[first]) * len(times) / remaining

@@ -191,7 +191,7 @@ def test_arguments_of_wrong_type_are_rejected_by_name(call, argument):
 
     @settings(max_examples=25, deadline=None, derandomize=True, database=None)
     @given(WRONG[kinds[argument]])
-    def refused(value):
+    def is_rejected(value):
         if value is None and argument in ("chart", "progress"):
             return  # these have None for "choose yourself"
         if argument == "output_every" and value == 10**9:
@@ -204,7 +204,7 @@ def test_arguments_of_wrong_type_are_rejected_by_name(call, argument):
         assert argument in message
         assert len(message) < 600
 
-    refused()
+    is_rejected()
 
 
 @pytest.mark.parametrize("kind", [int, np.int8, np.float32, np.float64, Fraction, np.array])

@@ -542,10 +542,10 @@ def test_non_files_are_rejected_at_once(command, kind, tmp_path, capsys, monkeyp
     "error", [ValueError, KeyError, RuntimeError, TypeError, IndexError, ZeroDivisionError]
 )
 def test_internal_errors_show_their_traceback(error, monkeypatch):
-    def broken(*options):
+    def broken_function(*options):
         raise error("inside")
 
-    monkeypatch.setattr("rodsim.scenes.model_from_scene.loaded_from", broken)
+    monkeypatch.setattr("rodsim.scenes.model_from_scene.loaded_from", broken_function)
     with pytest.raises(error, match="inside"):
         main(["check", str(CHAIN)])
 

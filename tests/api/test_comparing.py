@@ -160,14 +160,14 @@ def test_energies_of_parts_sum_to_those_of_the_model():
 def test_joint_forces_are_compared_at_outputs():
     """A force that grows as a t equals the mean of its means over the steps on both sides, for any step."""
 
-    def pushed(dt):
+    def pushed_result(dt):
         model = Model("pushed")
         box = model.add_body("box", Box(0.2, 0.1, 0.3, mass=2.0))
         model.add_joint("wall", "clamp", box.at((0, 0, 0)))
         model.add_force("push", box.at((0, 1e-14, 0)), lambda t: np.multiply.outer(t, [5.0, 0.0, 0.0]))
         return simulate(model, 0.24, dt, output_every=2)
 
-    comparison = compare(pushed(0.01), pushed(0.02))
+    comparison = compare(pushed_result(0.01), pushed_result(0.02))
     row = row_of(comparison, "joint wall, force")
     assert row.scale == pytest.approx(5.0 * 0.24, rel=1e-6)
     # positions have a round-off of 1e-15 m; in its first step a clamp closes this gap with the force 4 m/h^2 1e-15 m

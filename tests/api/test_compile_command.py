@@ -88,12 +88,12 @@ def test_compilation_uses_one_process_for_each_usable_core(cores, tmp_path, monk
 def replace_families(monkeypatch):
     """Replace the families of the command by tasks."""
 
-    def replace(*tasks):
+    def set_families(*tasks):
         monkeypatch.setattr(
             "rodsim.compiling.ahead_of_time.FAMILIES", {task.__name__: task for task in tasks}
         )
 
-    return replace
+    return set_families
 
 
 def test_compile_command_prints_count_duration_and_folder(cache, replace_families, capsys):

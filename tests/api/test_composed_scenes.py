@@ -20,7 +20,7 @@ RUN = "run: {t_end: 0.1, dt: 0.01}\n"
 def write_files(tmp_path):
     """Write files to a folder and return the path of the first."""
 
-    def of(**files):
+    def write(**files):
         for name, text in files.items():
             path = tmp_path / f"{name}{'' if name.endswith('_csv') else '.yaml'}".replace(
                 "_csv", ".csv"
@@ -29,7 +29,7 @@ def write_files(tmp_path):
             path.write_text(text)
         return tmp_path / f"{next(iter(files))}.yaml"
 
-    return of
+    return write
 
 
 def first_problem(path):

@@ -31,14 +31,14 @@ def add(model: Model, a, b=None, **options):
     """Add a contact between surfaces given by name."""
     every = {**model.rods, **model.spheres, **model.planes}
 
-    def things(of):
+    def surfaces_of(of):
         if isinstance(of, list | tuple):
-            return type(of)(map(things, of))
+            return type(of)(map(surfaces_of, of))
         return every.get(of, of) if isinstance(of, str) else of
 
     if "ignore" in options:
-        options["ignore"] = things(options["ignore"])
-    return model.add_contact("it", things(a), things(b), **options)
+        options["ignore"] = surfaces_of(options["ignore"])
+    return model.add_contact("it", surfaces_of(a), surfaces_of(b), **options)
 
 
 K = {"stiffness": 1e4}

@@ -40,11 +40,11 @@ def spinner() -> Model:
 def response_function(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
     """A function of a model and `start`, with a push and a probe at the end of its rod."""
 
-    def called(model: Model, **start: Any) -> Any:
+    def respond(model: Model, **start: Any) -> Any:
         end = model.rods["rod"].end
         return function(model, [Push(end, (0, 0, 1))], [Probe(end, (0, 0, 1))], *arguments, **start)
 
-    return called
+    return respond
 
 
 SHORT: dict[str, float] = {"t_end": 0.02, "dt": 0.01}

@@ -85,10 +85,10 @@ def test_stopped_run_is_saved_and_resumes_bitwise(number, times, word, code, tmp
 
 
 def raiser(kind):
-    def act(*arguments, **options):
+    def raise_kind(*arguments, **options):
         raise kind
 
-    return act
+    return raise_kind
 
 
 @pytest.mark.parametrize(

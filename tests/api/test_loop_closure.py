@@ -126,14 +126,14 @@ def test_aligned_and_intentionally_skew_axes_are_not_reported(axes):
 
 
 def test_axes_of_universal_joints_are_not_checked():
-    def two(kind):
+    def pair_of_joints(kind):
         return [
             JointComponent(name=name, kind=kind, a=None, b=None, axis=tilted_axis(x))
             for name, x in (("a", 0.0), ("b", 1e-3))
         ]
 
-    assert find_misalignment(two("cylindrical")).joints == ("a", "b")
-    assert find_misalignment(two("universal")) is None
+    assert find_misalignment(pair_of_joints("cylindrical")).joints == ("a", "b")
+    assert find_misalignment(pair_of_joints("universal")) is None
 
 
 def test_slide_not_perpendicular_to_the_hinges_is_reported():

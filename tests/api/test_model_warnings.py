@@ -250,7 +250,7 @@ def test_warning_names_the_strained_rod():
 def test_large_initial_strain_is_reported_unless_its_law_allows_it(element):
     """A stretch of F/EA with a linear law."""
 
-    def hung(strain, section):
+    def stretched_by(strain, section):
         model = rod(section=section, element=element)
         cord = model.rods["cord"]
         model.add_joint("root", "clamp", cord.start)
@@ -261,10 +261,10 @@ def test_large_initial_strain_is_reported_unless_its_law_allows_it(element):
         assert all(w.filename == __file__ for w in caught)
         return "".join(str(w.message) for w in caught if w.category is DoubtfulModelWarning)
 
-    assert hung(0.99 * LARGE, stiff(EA=10.0)) == ""
-    words = hung(1.01 * LARGE, stiff(EA=10.0))
+    assert stretched_by(0.99 * LARGE, stiff(EA=10.0)) == ""
+    words = stretched_by(1.01 * LARGE, stiff(EA=10.0))
     assert "rod 'cord': at rest its stretch and shear come to 0.202" in words
-    assert hung(1.01 * LARGE, stiff(EA=10.0).with_law("stiffening", strain=100.0)) == ""
+    assert stretched_by(1.01 * LARGE, stiff(EA=10.0).with_law("stiffening", strain=100.0)) == ""
 
 
 # --- output of commands

@@ -102,10 +102,10 @@ def adding(method, *arguments, **options):
     model.
     """
 
-    def added(**old_or_new):
+    def describe_added(**old_or_new):
         return getattr(jointed(), method)("x", *arguments, **options, **old_or_new).described()
 
-    return added
+    return describe_added
 
 
 def rubbing(**friction):

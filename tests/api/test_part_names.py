@@ -60,28 +60,46 @@ def model_with_all_attachments(by_name):
     """One of each entry that is attached to parts, by names or by objects."""
     model, block, other, cord, rope, cart = model_with_parts()
 
-    def of(name, part):
+    def name_or_part(name, part):
         return name if by_name else part
 
-    model.add_joint("glue", "weld", of("cord.end", cord.end), of("block", block), at=(1, 0, 1))
-    model.add_joint("pin", "revolute", of("ground", model.ground), of("other", other), at=(3, 0, 0), axis=Z)
-    model.add_spring("coil", of("rope.start", rope.start), of("other@1,0,0", other.at((1, 0, 0))), 5.0)
-    model.add_spring("twist", of("block", block), of("other", other), 2.0, along="rotation", axis=Z)
-    model.add_bushing("bush", of("cart", cart), of("block", block), [1, 1, 1, 1, 1, 1])
-    model.add_force("push", of("cord@0.25", cord.at(0.25)), (1, 2, 3))
-    model.add_moment("turn", of("other", other), (1, 2, 3))
-    model.add_distributed_load("wind", of("cord", cord), (0, 1, 0))
-    model.add_pressure("gas", of("rope", rope), 3.0, (0, 0, 1))
-    model.add_mass_damping("air", of("rope", rope), 0.5)
-    model.add_energy(
-        "e", "k*d**2", {"d": measures.distance(of("rope.end", rope.end), of("block", block))}, k=2.0
+    model.add_joint(
+        "glue", "weld", name_or_part("cord.end", cord.end), name_or_part("block", block), at=(1, 0, 1)
     )
-    model.add_interaction("own", Spring, of("block", block), of("cord@0.5", cord.at(0.5)), k=3.0, l0=0.5)
-    ball = model.add_sphere("ball", of("block@0,0,1", block.at((0, 0, 1))), 0.1)
-    floor = model.add_plane("floor", of("ground@0,0,-9", model.ground.at((0, 0, -9))), (0, 0, 1))
-    model.add_contact("touch", of("ball", ball), of(["floor"], [floor]), 1e4)
-    every = of(["rope", "cord", "floor"], [rope, cord, floor])
-    model.add_contact("more", every, stiffness=1e4, ignore=of([("cord", "floor")], [(cord, floor)]))
+    model.add_joint(
+        "pin",
+        "revolute",
+        name_or_part("ground", model.ground),
+        name_or_part("other", other),
+        at=(3, 0, 0),
+        axis=Z,
+    )
+    model.add_spring(
+        "coil", name_or_part("rope.start", rope.start), name_or_part("other@1,0,0", other.at((1, 0, 0))), 5.0
+    )
+    model.add_spring(
+        "twist", name_or_part("block", block), name_or_part("other", other), 2.0, along="rotation", axis=Z
+    )
+    model.add_bushing("bush", name_or_part("cart", cart), name_or_part("block", block), [1, 1, 1, 1, 1, 1])
+    model.add_force("push", name_or_part("cord@0.25", cord.at(0.25)), (1, 2, 3))
+    model.add_moment("turn", name_or_part("other", other), (1, 2, 3))
+    model.add_distributed_load("wind", name_or_part("cord", cord), (0, 1, 0))
+    model.add_pressure("gas", name_or_part("rope", rope), 3.0, (0, 0, 1))
+    model.add_mass_damping("air", name_or_part("rope", rope), 0.5)
+    model.add_energy(
+        "e",
+        "k*d**2",
+        {"d": measures.distance(name_or_part("rope.end", rope.end), name_or_part("block", block))},
+        k=2.0,
+    )
+    model.add_interaction(
+        "own", Spring, name_or_part("block", block), name_or_part("cord@0.5", cord.at(0.5)), k=3.0, l0=0.5
+    )
+    ball = model.add_sphere("ball", name_or_part("block@0,0,1", block.at((0, 0, 1))), 0.1)
+    floor = model.add_plane("floor", name_or_part("ground@0,0,-9", model.ground.at((0, 0, -9))), (0, 0, 1))
+    model.add_contact("touch", name_or_part("ball", ball), name_or_part(["floor"], [floor]), 1e4)
+    every = name_or_part(["rope", "cord", "floor"], [rope, cord, floor])
+    model.add_contact("more", every, stiffness=1e4, ignore=name_or_part([("cord", "floor")], [(cord, floor)]))
     return model
 
 

@@ -42,7 +42,7 @@ def sound_file(tmp_path_factory):
 def tampered_file(sound_file, tmp_path):
     """A copy of the file with one changed array."""
 
-    def made(name, change):
+    def write_changed(name, change):
         path = tmp_path / "tampered.vtkhdf"
         shutil.copy(sound_file, path)
         with h5py.File(path, "r+") as file:
@@ -51,7 +51,7 @@ def tampered_file(sound_file, tmp_path):
             file[name][...] = array
         return path
 
-    return made
+    return write_changed
 
 
 def at_output_4(frame, axis, value):

@@ -40,13 +40,13 @@ run: {t_end: 1, dt: 0.005}
 def scene_with_change(tmp_path):
     """The model of a scene with one replaced text."""
 
-    def of(old, new, text=SCENE):
+    def load_with(old, new, text=SCENE):
         assert text.count(old) == 1
         path = tmp_path / "scene.yaml"
         path.write_text(text.replace(old, new))
         return Model.load(path)
 
-    return of
+    return load_with
 
 
 # --- expressions

@@ -224,19 +224,19 @@ def test_study_journal_is_exact_and_torn_lines_are_rerun(tmp_path):
 def test_study_journal_is_valid_json_and_old_nan_lines_are_read(tmp_path):
     """By the grammar of JSON, which has no NaN and no Infinity."""
 
-    def refused(word):
+    def reject_word(word):
         raise AssertionError(word)
 
-    def again():
+    def run_study_again():
         return str(sweep_in_process(case_with_odd_values, {"x": [float("inf"), 1]}, folder=tmp_path).frame)
 
     file = tmp_path / "cases.jsonl"
-    values = again()
+    values = run_study_again()
     text = file.read_text()
     for line in text.splitlines():
-        json.loads(line, parse_constant=refused)
+        json.loads(line, parse_constant=reject_word)
     file.write_text(text.replace('"nan"', "NaN"))
-    assert again() == values
+    assert run_study_again() == values
     assert file.read_text() == text.replace('"nan"', "NaN") != text  # no case was repeated
 
 

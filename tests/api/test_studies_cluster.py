@@ -138,7 +138,7 @@ class Restarted:
             future.set_result(function(recipe, cases, saved_files))
         return future
 
-    def ended(self, future, usable):
+    def end_process(self, future, usable):
         pass
 
     def reconnect(self):

@@ -66,15 +66,15 @@ def test_misspelt_measure_or_part_is_reported_before_workers_start(function, mes
 def test_only_model_functions_are_called_for_validation():
     calls = []
 
-    def made(E):
+    def model_function(E):
         calls.append(E)
         return hanging(E)
 
-    def run(E):
+    def run_function(E):
         calls.append(E)
         return simulate(Model("m"), 0.1, 0.05)
 
-    for function, times in ((made, 2), (run, 1)):
+    for function, times in ((model_function, 2), (run_function, 1)):
         calls.clear()
         sweep(function, {"E": [1e6]}, ["final energy.total"], workers=0, progress=False, t_end=0.1, dt=0.05)
         assert calls == [1e6] * times

@@ -131,12 +131,12 @@ equilibrium: {UNSTABLE}
 def column(tmp_path):  # type: ignore[no-untyped-def]
     """The command for this scene, and the path of its result; `load`: N."""
 
-    def written(in_scene: str, load: float = 4.0) -> tuple[list[str], Path]:
+    def write_scene(in_scene: str, load: float = 4.0) -> tuple[list[str], Path]:
         scene, out = tmp_path / "column.yaml", tmp_path / "column.vtkhdf"
         scene.write_text(SCENE.replace("UNSTABLE", in_scene).replace("-4.0", str(-load)))
         return ["equilibrium", str(scene), "-o", str(out)], out
 
-    return written
+    return write_scene
 
 
 @pytest.mark.parametrize(

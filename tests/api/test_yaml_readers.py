@@ -22,14 +22,14 @@ def test_both_yaml_readers_return_the_same_data_and_lines(scene, monkeypatch):
     "text", ["a: [1, 2", "a: {b", "a: b: c", "\ta: 1", "a: 'x", "- a\nb: 1", "a: *b", "a: \x01"]
 )
 def test_both_yaml_readers_have_the_same_messages(text, monkeypatch):
-    def said():
+    def read_messages():
         with pytest.raises(SceneError) as error:
             parse(text, "scene.yaml")
         return str(error.value)
 
-    quick = said()
+    quick = read_messages()
     monkeypatch.setattr(yaml, "__with_libyaml__", False)
-    assert quick == said()
+    assert quick == read_messages()
 
 
 @pytest.mark.parametrize(

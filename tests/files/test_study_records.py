@@ -36,14 +36,14 @@ def offset(x):
 
 
 def test_function_keys_follow_keyword_defaults_and_nested_functions():
-    def made(c):
+    def make_function(c):
         return lambda x, *, k=c: k * x
 
     def nested(x):
         return [offset(y) for y in (x,)], (lambda: offset(x))()
 
-    assert case_keys.key(made(1.0)) == case_keys.key(made(1.0))
-    assert case_keys.key(made(1.0)) != case_keys.key(made(2.0))
+    assert case_keys.key(make_function(1.0)) == case_keys.key(make_function(1.0))
+    assert case_keys.key(make_function(1.0)) != case_keys.key(make_function(2.0))
     before, old = case_keys.key(nested), globals()["offset"]
     try:
         globals()["offset"] = lambda x: x + 1

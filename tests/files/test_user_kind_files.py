@@ -30,11 +30,11 @@ def other_process():
     """Simulate another process: only built-in kinds are registered; afterwards the registry is restored."""
     before, known = INTERACTIONS[INTERACTIONS.built_in :], dict(registration.KINDS)
 
-    def leave():
+    def leave_process():
         del INTERACTIONS[INTERACTIONS.built_in :]
         registration.KINDS.clear()
 
-    yield leave
+    yield leave_process
     INTERACTIONS[INTERACTIONS.built_in :] = before
     registration.KINDS.update(known)
 
