@@ -302,7 +302,7 @@ B3_5 = ChainCase(
 B3_5_SPACE = replace(
     B3_5,
     name="B3-5-space",
-    title="5 pinned rigid bars that also turn about z, free end at t = 0.4, 0.8 ... 2, largest error / bar",
+    title="5 pinned rigid bars that also rotate about z, free end at t = 0.4, 0.8 ... 2, largest error / bar",
     tip=PATHS["B3-5-space"]["end"],
     spin=1.5,
 )
@@ -332,7 +332,7 @@ _OBLIQUE_DOWN = (1.0 / 86.0**0.5, 2.0 / 86.0**0.5, -9.0 / 86.0**0.5)
 B3_5_OBLIQUE = replace(
     B3_5,
     name="B3-5-oblique",
-    title="5 bars on hinges about axes that differ, gravity askew, free end at t = 0.4, 0.8 ... 2, largest error / bar",
+    title="5 bars on hinges about axes that differ, gravity oblique, free end at t = 0.4, 0.8 ... 2, largest error / bar",
     tip=PATHS["B3-5-oblique"]["end"],
     axes=_oblique(5),
     down=_OBLIQUE_DOWN,
@@ -340,7 +340,7 @@ B3_5_OBLIQUE = replace(
 B3_20_OBLIQUE = replace(
     B3_20,
     name="B3-20-oblique",
-    title="20 bars on hinges about axes that differ, gravity askew, free end at t = 0.4, 0.8 ... 2, largest error / bar",
+    title="20 bars on hinges about axes that differ, gravity oblique, free end at t = 0.4, 0.8 ... 2, largest error / bar",
     tip=PATHS["B3-20-oblique"]["end"],
     axes=_oblique(20),
     down=_OBLIQUE_DOWN,
@@ -348,7 +348,7 @@ B3_20_OBLIQUE = replace(
 B3_100_OBLIQUE = replace(
     B3_100,
     name="B3-100-oblique",
-    title="100 bars on hinges about axes that differ, gravity askew, free end at t = 0.1, 0.2 ... 0.5, largest error / bar",
+    title="100 bars on hinges about axes that differ, gravity oblique, free end at t = 0.1, 0.2 ... 0.5, largest error / bar",
     tip=PATHS["B3-100-oblique"]["end"],
     axes=_oblique(100),
     down=_OBLIQUE_DOWN,

@@ -214,7 +214,7 @@ def cost(elements: Sequence[str], n: int = 1000, rounds: int = 15, steps: int = 
             _, report = stepper.advance(state, 10, steps)
             iterations[element] = report.iterations
             least[element] = min(least[element], (process_time() - begin) / (report.iterations * size))
-    yield f"| element | iterations of {steps} steps | us an iteration and unknown | beside `{elements[0]}` |\n|---|---|---|---|"
+    yield f"| element | iterations of {steps} steps | us an iteration and unknown | over `{elements[0]}` |\n|---|---|---|---|"
     for element in elements:
         ratio = least[element] / least[elements[0]]
         yield f"| `{element}` | {iterations[element]} | {1e6 * least[element]:.2f} | {ratio:.2f} |"

@@ -485,28 +485,32 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rods", type=int, nargs="+", default=[50, 100, 200, 500, 1000])
-    parser.add_argument("--settle", type=int, default=100, help="steps before the time is taken")
+    parser.add_argument("--settle", type=int, default=100, help="steps before the measurement")
     parser.add_argument(
-        "--layers", action="store_true", help="a pile that has settled, and the parts of a step"
+        "--layers", action="store_true", help="start from a settled pile, and time the parts of a step"
     )
     parser.add_argument("--rubbing", action="store_true", help="with friction and restitution")
-    parser.add_argument("--balance", type=int, default=0, help="steps of 20 rods whose balances are shown")
+    parser.add_argument(
+        "--balance", type=int, default=0, help="print balances of 20 rods over this number of steps"
+    )
     parser.add_argument(
         "--modulus",
         type=float,
         default=SOFT,
-        help="Pa, of rods whose balances are shown, or that come to rest",
+        help="Pa, Young's modulus of rods with --balance or --rest",
     )
     parser.add_argument("--rest", type=int, default=0, help="steps of heaps that come to rest by friction")
-    parser.add_argument("--elements", type=int, default=ELEMENTS, help="of each of these rods")
+    parser.add_argument("--elements", type=int, default=ELEMENTS, help="elements of each rod with --rest")
     parser.add_argument(
-        "--viscous", type=float, default=0.0, help="s, viscosity of these rods over stiffness"
+        "--viscous", type=float, default=0.0, help="s, viscosity over stiffness of rods with --rest"
     )
-    parser.add_argument("--rolling", type=float, default=0.0, help="m, of their resistance to rolling")
-    parser.add_argument("--stations", type=int, default=STATIONS, help="intervals of each of these elements")
-    parser.add_argument("--after", type=int, default=0, help="steps of such a heap at rest")
+    parser.add_argument("--rolling", type=float, default=0.0, help="m, rolling resistance with --rest")
     parser.add_argument(
-        "--file", type=Path, help="(.npz) of the last line of such a run, which goes on there"
+        "--stations", type=int, default=STATIONS, help="station intervals of each element with --rest"
+    )
+    parser.add_argument("--after", type=int, default=0, help="further steps of a heap at rest")
+    parser.add_argument(
+        "--file", type=Path, help="(.npz) state of the last line of --rest, from which it is resumed"
     )
     arguments = parser.parse_args(argv)
     if arguments.rest:

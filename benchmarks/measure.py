@@ -97,7 +97,7 @@ def _tasks(case: Case, only: Sequence[str] | None, quick: bool) -> tuple[list[_T
             continue
         if program.version() is None:
             remarks.append(
-                f"{program.name} is skipped: not installed; pip install '.[bench]' brings the peers"
+                f"{program.name} is not installed, skipped. Install the peers with pip install '.[bench]'"
             )
             continue
         for n, h, options in sweep[:QUICK] if quick else sweep:
@@ -105,7 +105,7 @@ def _tasks(case: Case, only: Sequence[str] | None, quick: bool) -> tuple[list[_T
             try:
                 runner = program.runner(case, settings.pop("module", None))
             except ImportError as error:
-                remarks.append(f"{program.name} is skipped, it does not import: {error}")
+                remarks.append(f"{program.name} cannot be imported, skipped: {error}")
                 break
             tasks.append(_Task(program.name, case, runner, n, h, settings))
     return tasks, remarks

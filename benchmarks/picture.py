@@ -96,7 +96,7 @@ def _panel(ax: Axes, name: str, runs: Sequence[Measurement], styles: dict[str, d
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return 0, or 2 on a wrong argument."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.picture", description=__doc__)
-    parser.add_argument("record", nargs="+", type=Path, help="what `benchmarks.run --json` wrote")
+    parser.add_argument("record", nargs="+", type=Path, help="record written by `benchmarks.run --json`")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="the picture")
     arguments = parser.parse_args(argv)
     runs: dict[str, list[Measurement]] = {}

@@ -66,8 +66,8 @@ def _parser() -> argparse.ArgumentParser:
         "--repeats", type=int, default=3, help="runs of each; the median time counts (default 3)"
     )
     parser.add_argument("--quick", action="store_true", help="one repeat of the first runs of each sweep")
-    parser.add_argument("--no-kernels", action="store_true", help="leave out rodsim's own ratios")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write all that was measured to FILE")
+    parser.add_argument("--no-kernels", action="store_true", help="omit the ratios of rodsim's kernels")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write all measurements to FILE")
     parser.add_argument(
         "--picture", type=Path, metavar="FILE", help="also draw errors over time, log-log, to FILE"
     )

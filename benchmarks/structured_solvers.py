@@ -248,7 +248,7 @@ def main(most: int = 500) -> None:
         for n in (2, 4, 8, 16)
         if n <= most
     ]
-    print("| model | | general, us | iterations | by its shape, us | iterations | times quicker |")
+    print("| model | | general, us | iterations | structured, us | iterations | speed-up |")
     for words, model in cases:
         n = len(model.bodies) or int(words.split()[2])
         for order in (2, 4):

@@ -158,7 +158,7 @@ def kills(n: int, t_end: float, every: float, scheduler_at: float) -> bool:
             filecmp.cmp(quiet / file, disturbed / file, shallow=False)
             for file in ("table.csv", "table.parquet")
         )
-        print("tables are equal to the bit" if same else "TABLES DIFFER")
+        print("tables are bit-identical" if same else "TABLES DIFFER")
         return same
 
 
@@ -290,7 +290,7 @@ def compare_places(n: int, t_end: float, warm: Path | None) -> bool:
             ]
             print(f"{folder.name}: {compiled} compiled functions, other files {other_files}")
         same = filecmp.cmp(local_folder / "table.csv", cluster_folder / "table.csv", shallow=False)
-        print("tables are equal to the bit" if same else "TABLES DIFFER")
+        print("tables are bit-identical" if same else "TABLES DIFFER")
         return same
 
 

@@ -190,7 +190,7 @@ def main() -> None:
         print(
             f"{name}: {knot_run.seconds:.1f} s, error {error(knot_run, fine[mu]):.3f}, {pull} N, "
             f"depth {knot_run.depth.max():.3f}, "
-            f"work less energy {lost:.2e} J, lost by its own account {knot_run.lost[-1]:.2e} J"
+            f"work less energy {lost:.2e} J, reported losses {knot_run.lost[-1]:.2e} J"
         )
 
 

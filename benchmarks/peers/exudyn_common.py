@@ -83,5 +83,5 @@ def history(system: Any, sensor: int, t_end: float, instants: int) -> Floats:
     stored = np.array(system.GetSensorStoredData(sensor))[-instants:]
     instants_s = t_end * np.arange(1, instants + 1) / instants
     if len(stored) != instants or np.abs(stored[:, 0] - instants_s).max() > 1e-9 * t_end:
-        raise RuntimeError(f"Exudyn kept values at {stored[:, 0]} s, not at {instants_s}")
+        raise RuntimeError(f"Exudyn stored values at {stored[:, 0]} s, not at {instants_s}")
     return stored[:, 1:]

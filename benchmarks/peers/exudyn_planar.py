@@ -22,7 +22,7 @@ def run(
     method.
     """
     if case.peak or not case.clamped or case.down != (0.0, 0.0, -1.0):
-        raise ValueError(f"{case.name} is no clamped rod that gravity bends in its plane")
+        raise ValueError(f"{case.name} is not a clamped rod bent by gravity in its plane")
     first = process_time()
     system = new_system()
     last = _MESHES[element](system, case, resolution)
