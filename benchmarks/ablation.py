@@ -28,7 +28,7 @@ RUNS, SECONDS = 16, 0.2  # runs of `simulate_many`; length of one measurement, s
 
 
 class Accelerator(NamedTuple):
-    """Part of the program that makes it faster, and how to switch it off."""
+    """Part of the program that makes it faster, and how to disable it."""
 
     code: Sequence[str]  # files, or file:function, that exist for it alone
     off: Callable[[], None]  # called at the start of a process that works without it
@@ -37,7 +37,7 @@ class Accelerator(NamedTuple):
     options: dict[str, Any] = {}  # noqa: RUF012  arguments of `simulate`, or "runs" for `simulate_many`
     options_off: dict[str, Any] = {}  # noqa: RUF012  instead of these without it
     compiled: bool = False  # without it kernels differ: the process has a separate cache
-    cold: bool = False  # it makes the first compilation faster
+    cold: bool = False  # true if it accelerates the first compilation
 
 
 def _patch(name: str, new: Any) -> None:

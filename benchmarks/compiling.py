@@ -1,11 +1,11 @@
-"""Measure how long the kernels of each family take to compile: python -m benchmarks.compiling [TASK ...]
+"""Measure the compile time of the kernels of each family: python -m benchmarks.compiling [TASK ...]
 
-Each task of `rodsim compile` runs in a process of its own with an empty cache. The table has the processor time of the task and
-of the kernels of each family in it, in s. `SECONDS` of `rigid.compilation.compile_notices` has the numbers of these tasks,
-rounded to 5 s and at least 5 s:
+Each task of `rodsim compile` runs in a separate process with an empty cache. The table has the processor time of
+the task and of the kernels of each family in it, in s. `SECONDS` of `rigid.compilation.compile_notices` has the
+numbers of these tasks, rounded to 5 s and at least 5 s:
 
-    model: em, time step: schemes, tree: pictures, planar: planar, contact: contact, statics: statics, modes: modes,
-    picture: pictures
+    model: em, time step: schemes, tree: pictures, planar: planar, contact: contact, statics: statics,
+    modes: modes, picture: pictures
 """
 
 from __future__ import annotations

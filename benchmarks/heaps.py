@@ -51,7 +51,7 @@ STIFFNESS, STATIONS = 1e6, 5  # N/m2; intervals of an element
 SOFT = 2e5  # Pa, Young's modulus of the rods
 LOSS = (0.3, 0.0, 0.02, 0.3, 0.3, 1e5, 0.0, 0.0, 1.0, 1.0, 1.0)
 STEP = 5e-4  # s
-REST = 20  # steps in which a pile comes to rest
+REST = 20  # steps in which a pile relaxes
 RESTING = 1e-12  # kinetic energy of a heap at rest, relative to the lost energy
 
 

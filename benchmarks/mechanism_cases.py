@@ -168,7 +168,7 @@ def _rigid_pendulum() -> Mechanism:
 
 
 def _slider_crank() -> Mechanism:
-    """Crank, conrod and slider in space; a universal joint holds the conrod at the slider."""
+    """Crank, conrod and slider in space; a universal joint connects the conrod with the slider."""
     crank, conrod = 0.08, 0.3
     A = np.array([0.0, 0.1, 0.12])
     B = A + np.array([0.0, 0.0, crank])

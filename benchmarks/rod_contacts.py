@@ -234,7 +234,7 @@ def inclined(stiffness: float) -> Model:
 
 
 def turned(stiffness: float) -> Model:
-    """A rod rolled by a couple."""
+    """A rod rotated by a couple, so that it rolls."""
     model, rod = on_the_ground(1, stiffness, stiffness / 10, friction=(0.4, 0.2))
     model.add_distributed_load("couple", rod, (0, 0, COUPLE), kind="moment")
     return model

@@ -23,7 +23,7 @@ class Slender:
 
     name: str
     title: str
-    curve: Callable[[Floats], Floats]  # (n,) fractions of the length -> (n, 3), free of stress
+    curve: Callable[[Floats], Floats]  # (n,) fractions of the length -> (n, 3), stress-free curve
     normal: Triple  # d3, perpendicular to the plane of the curve
     length: float
     stiffness: tuple[float, float, float, float, float, float]  # EA, GA2, GA3, GJ, EI2, EI3
@@ -36,7 +36,7 @@ class Slender:
     gravity: Triple = (0.0, 0.0, 0.0)
     end_force: Triple = (0.0, 0.0, 0.0)
     velocity: Callable[[Floats], Floats] | None = None  # (n,) -> (n, 3)
-    thinning: bool = False  # sections keep their volume as the rod stretches
+    thinning: bool = False  # sections conserve their volume when the rod stretches
     t_end: float | None = None
     t_rest: float = 0.0
     damping: float = 0.0

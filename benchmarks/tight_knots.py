@@ -143,7 +143,7 @@ def pulled(
 
 
 def at_places(knot_run: Pulled, values: Floats) -> Floats:
-    """Values at `PLACES`; equal values of s come from a knot that is held."""
+    """Values at `PLACES`; equal values of s come from a knot with fixed ends."""
     order = np.argsort(knot_run.short)
     return np.interp(PLACES, knot_run.short[order], values[order])
 

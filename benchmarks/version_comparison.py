@@ -1,14 +1,13 @@
-"""Compare this version with another checkout, side by side: python -m benchmarks.version_comparison OTHER [--only WORD]
-[--pairs 9]
+"""Compare this version with another checkout: python -m benchmarks.version_comparison OTHER [--only WORD] [--pairs 9]
 
-OTHER is the folder of another checkout of this project. For each case both versions take the same number of steps in turn, each
-in a process that stays. A run in which the other version fails or begins to halve its steps is cut short before that, and
-repeated. The table has the median and the quartiles of the ratios of processor time (this version over the other)
-and the Newton iterations of both. A version beside itself gives 0.97 to 1.01 with nine pairs, up to 1.09 with two.
-`--memory` prints bytes per element of long rods, `--cold` the processor time of a first script, from the start of Python with an
-empty cache of compiled kernels.
+OTHER is the folder of another checkout of this project. For each case both versions take the same number of
+steps in turn, each in one process. If the other version fails or begins to halve its steps, the run is repeated
+with fewer steps. The table has the median and the quartiles of the ratios of processor time (this version over
+the other) and the Newton iterations of both. A version compared with itself gives 0.97 to 1.01 with nine pairs,
+up to 1.09 with two. `--memory` prints bytes per element of long rods, `--cold` the processor time of a first
+script, from the start of Python with an empty cache of compiled kernels.
 
-Only what both versions have is used: `Model` and `simulate`.
+Only `Model` and `simulate` are used, which both versions have.
 """
 
 from __future__ import annotations

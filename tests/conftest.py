@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-# files of tests whose kinds are compiled as they are registered: each worker imports all files
+# test files whose kinds are compiled at registration: each worker imports all files
 REGISTERING = (
     "support.user_kinds",
     "laws.test_static_internal_states",
@@ -65,9 +65,10 @@ def _import_in_turns(config):
 
 
 def pytest_configure(config):
-    """RODSIM_TESTS_PERTURBED=1e-15: initial places, turns and velocities of every model change by that part of themselves.
+    """RODSIM_TESTS_PERTURBED=1e-15: perturb initial positions, rotations and velocities of every model by
+    this relative amount.
 
-    What fails then hangs on round-off; tests marked `exact` are left out.
+    A test that then fails depends on round-off; tests marked `exact` are deselected.
     """
     size = float(os.environ.get("RODSIM_TESTS_PERTURBED", "0"))
     if size:
@@ -91,7 +92,7 @@ def pytest_configure(config):
 
 
 def pytest_sessionstart(session):
-    """Compile what most tests need before there are workers: each of them would compile the same."""
+    """Compile what most tests need before workers start: each of them would compile the same code."""
     config = session.config
     if hasattr(config, "workerinput") or not getattr(config.option, "numprocesses", None):
         return
@@ -111,7 +112,7 @@ def register_kinds():
 
 
 def pytest_collection_modifyitems(config, items):
-    """Files with slow tests first, so that no worker is left with a long one at the end."""
+    """Order files with slow tests first, so that no worker is left with a long one at the end."""
     if float(os.environ.get("RODSIM_TESTS_PERTURBED", "0")):
         exact = [item for item in items if item.get_closest_marker("exact")]
         config.hook.pytest_deselected(items=exact)

@@ -16,7 +16,7 @@ import warp as wp
 
 wp._src.codegen.Struct.__or__ = lambda self, other: (
     self
-)  # what an annotation of 0.1.0.post4 asks of warp 1.19
+)  # operator that an annotation of 0.1.0.post4 needs from warp 1.19
 from dismech_newton import DiSMechSolver  # noqa: E402
 
 NAME = "dismech-newton"

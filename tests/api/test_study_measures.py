@@ -69,7 +69,7 @@ def test_drift_measures_equal_the_change_of_invariants(result):
     momentum = result.linear_momentum
     assert result.work[2] == result.work[-1] != result.work[1]  # the load has ended at output 2
     drift = np.linalg.norm(momentum[2:] - momentum[2], axis=1).max()
-    assert values["P"] == drift > 0  # the hip holds the cord
+    assert values["P"] == drift > 0  # the hip supports the cord
 
 
 def test_measures_at_a_position_are_interpolated_linearly(result):

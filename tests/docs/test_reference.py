@@ -23,7 +23,7 @@ PUBLIC = [
     if not name.startswith(("rodsim.interactions", "rodsim.signals"))
 ]
 MODULES = (parts, histories, joint_history, static_results, modal_analysis, stability)
-# classes that users meet without importing them
+# classes that users obtain without importing them
 REFERENCE_CLASSES = (
     *(parts.Rod, parts.Body, parts.Driven, parts.Ground),
     *(histories.RodHistory, histories.BodyHistory, joint_history.JointHistory),

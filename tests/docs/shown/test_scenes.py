@@ -1,4 +1,4 @@
-"""Every example scene runs by the command and keeps what its laws say."""
+"""Every example scene runs by the command and passes the audit."""
 
 import json
 
@@ -8,8 +8,8 @@ from rodsim.cli.main import main
 from tests.support.pages import ROOT
 
 SCENES = ROOT / "examples" / "scenes"
-# a crank that begins at rest: after 0.1 s its energy is little beside the work of its joints' forces over the 1e-15 m to which
-# places are known, 1e-10 of it; after 0.3 s that is 1e-12
+# a crank that starts at rest: after 0.1 s its energy is small compared with the work of its joint forces over 1e-15 m, the
+# round-off of positions (1e-10 of it); after 0.3 s that is 1e-12
 T_END = {"slider_crank": "0.3", "bolt": "0.02"}
 
 
