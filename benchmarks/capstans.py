@@ -1,5 +1,6 @@
-"""Run a rope over a rotating drum with rodsim and with MuJoCo: `python -m benchmarks.capstans`
-(benchmarks/README.md).
+"""Run a rope over a rotating drum with rodsim and with MuJoCo (benchmarks/README.md).
+
+    python -m benchmarks.capstans
 
 Half a revolution with friction 0.5: in the limit of a rope without bending stiffness the holding force is
 4.736 times the load. The table has the mean of this ratio, its variation from step to step and from

@@ -1,5 +1,6 @@
-"""Run many steps of `em` with every rod element and every section law: `python -m benchmarks.endurance`
-(docs/evidence/elements.md).
+"""Run many steps of `em` with every rod element and every section law (docs/evidence/elements.md).
+
+    python -m benchmarks.endurance
 
 The flying spaghetti with half its load, on few nodes. After the end of the load energy and momenta are
 constant; the table gives the largest relative change of the energy and of the angular momentum so far, after

@@ -1,5 +1,6 @@
-"""Beam test models of Exudyn with the parameters of its repository; their limits are those of refined
-meshes.
+"""Beam test models of Exudyn with the parameters of its repository.
+
+Their limits are those of refined meshes.
 
 Where `reached` is given, rodsim with elements of order 4 on two meshes agrees with Exudyn's extrapolated
 sequence.

@@ -1,5 +1,6 @@
-"""Measure the cost of a step of heaps of 50 to 1000 rods, and what a heap conserves: `python -m
-benchmarks.heaps` (docs/evidence/solvers.md).
+"""Measure a step of heaps of 50 to 1000 rods, and what a heap conserves (docs/evidence/solvers.md).
+
+    python -m benchmarks.heaps
 
 Soft rods of 20 elements lie on each other in a box of planes. They are placed one after the other, each on
 the highest of those that it crosses, and relax for some steps in which their velocities are reduced; the same

@@ -1,5 +1,6 @@
-"""Ratios of rodsim's kernels, measured side by side in one run: absolute times mean nothing on a shared
-machine.
+"""Ratios of rodsim's kernels, measured side by side in one run.
+
+Absolute times mean nothing on a shared machine.
 """
 
 from __future__ import annotations

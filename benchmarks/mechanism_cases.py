@@ -1,9 +1,8 @@
-"""Rigid test models of Exudyn with the parameters of its repository, and their refined or exact end
-positions.
+"""Rigid test models of Exudyn with the parameters of its repository.
 
-`reached` is exact for the two pendulums and the four-bar (one degree of freedom, integrated to 1e-13). It is
-computed in minimal coordinates to 1e-11 for the governor and Bricard's mechanism. That of the others is the
-common limit of rodsim's sixth-order steps and Exudyn's smallest (`floor`).
+The end position `reached` is exact for the two pendulums and the four-bar (one degree of freedom, integrated
+to 1e-13). It is computed in minimal coordinates to 1e-11 for the governor and Bricard's mechanism. That of
+the others is the common limit of rodsim's sixth-order steps and Exudyn's smallest (`floor`).
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Test which multisymplectic box schemes work with which boundary conditions of a rod, and how accurately:
-`python -m benchmarks.multisymplectic_boxes` (docs/theory/rod_pde.md).
+"""Test multisymplectic box schemes of a rod with all boundary conditions (docs/theory/rod_pde.md).
+
+python -m benchmarks.multisymplectic_boxes
 
 A soft rod of length 1 with waves of stretch, shear, bending and twist that need about one time unit from end
 to end.

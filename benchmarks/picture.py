@@ -1,5 +1,6 @@
-"""Plot errors of all programs over their time, one panel for each case: `python -m benchmarks.run --picture
-FILE`.
+"""Plot errors of all programs over their time, one panel for each case.
+
+python -m benchmarks.run --picture FILE
 
 From a record written by `--json`: `python -m benchmarks.picture RECORD [RECORD ...] -o FILE`; if a case is in
 several records, the last one is used.

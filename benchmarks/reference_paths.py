@@ -1,5 +1,6 @@
-"""Positions of the ends of B1, B2 and B3 at equal parts of the run, m: written by `python -m
-benchmarks.references`.
+"""Positions of the ends of B1, B2 and B3 at equal parts of the run, m.
+
+Written by `python -m benchmarks.references`.
 """
 
 from __future__ import annotations

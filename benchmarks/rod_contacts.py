@@ -1,5 +1,6 @@
-"""Run PyElastica's friction validation cases, parallel rods, bouncing ball, and rod at a cylinder: `python
--m benchmarks.rod_contacts`.
+"""Run PyElastica's friction validation cases, parallel rods, bouncing ball, and rod at a cylinder.
+
+    python -m benchmarks.rod_contacts
 
 The errors refer to closed forms, except the last, whose cylinder is compared with its position for small
 steps. PyElastica's rows have the elements and steps of its files, and the fewest elements and longest steps

@@ -1,5 +1,6 @@
-"""The stepper that `simulate` chooses for a model with `em` or its compositions: a structured one if the
-model allows it.
+"""The stepper that `simulate` chooses for a model with `em` or its compositions.
+
+A structured one if the model allows it.
 """
 
 from __future__ import annotations

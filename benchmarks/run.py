@@ -1,5 +1,6 @@
-"""Compare rodsim's kernel ratios, then B1 to B4 in every installed program, side by side: `python -m
-benchmarks.run`.
+"""Compare rodsim's kernel ratios, then B1 to B4 in every installed program, side by side.
+
+python -m benchmarks.run
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Measure the cost of a step of every integrator, compared with `em` with the same step: `python -m
-benchmarks.schemes`.
+"""Measure the cost of a step of every integrator, compared with `em` with the same step.
+
+    python -m benchmarks.schemes
 
 Rods (B1, the flying spaghetti) and chains of bars (B3) of 10 to 1000 elements or bars are in motion. `em-ggl`
 takes them to the step `FIRST`, from which every scheme continues. After `WARM` steps, which determine its

@@ -1,5 +1,6 @@
-"""Measure the cost of section laws for each step, and the energy balance of a long run: `python -m
-benchmarks.section_laws`.
+"""Measure the cost of section laws for each step, and the energy balance of a long run.
+
+    python -m benchmarks.section_laws
 
 A free rod in flight that stretches, bends and twists; laws of the same stiffness at zero strain. Steps of all
 laws are timed in turn, in one run; a time is the least of the rounds, relative to that of the linear law.

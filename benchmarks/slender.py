@@ -1,5 +1,6 @@
-"""A single rod as data, supported at its start: equilibrium under an end load or a distributed load, or a
-motion.
+"""A single rod as data, supported at its start.
+
+Equilibrium under an end load or a distributed load, or a motion.
 """
 
 from __future__ import annotations

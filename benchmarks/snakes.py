@@ -1,5 +1,6 @@
-"""Run PyElastica's continuum snake with rodsim and with PyElastica: `python -m benchmarks.snakes`
-(benchmarks/README.md).
+"""Run PyElastica's continuum snake with rodsim and with PyElastica (benchmarks/README.md).
+
+    python -m benchmarks.snakes
 
 Two periods; the table has the forward speed of the mass centre in the second one, compared with `LIMIT`. Both
 programs approach it by refinement: rodsim with stiff bristles, PyElastica with a damper that keeps its snake

@@ -1,5 +1,6 @@
-"""Compare the flying spaghetti with 1000 elements by four integrators, and their invariants: `python -m
-benchmarks.spaghetti`.
+"""Compare the flying spaghetti with 1000 elements by four integrators, and their invariants.
+
+    python -m benchmarks.spaghetti
 
 The rod of `benchmarks.schemes`, with the load of B1 in a fifth of its time and twice as strong, so that one
 and a half seconds show bending and free flight. Invariants are evaluated on the computed states after the

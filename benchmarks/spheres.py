@@ -1,5 +1,6 @@
-"""Run a ball that hits 64 others with rodsim and with Exudyn's general contact: `python -m
-benchmarks.spheres` (benchmarks/README.md).
+"""Run a ball that hits 64 others with rodsim and with Exudyn's general contact (benchmarks/README.md).
+
+    python -m benchmarks.spheres
 
 All balls have equal masses and linear springs without losses: both programs solve the same equations. The
 table has the largest position error at the end compared with small steps, the change of the energy, and the

@@ -1,5 +1,6 @@
-"""Run stacked boxes and a cable in a tube with rodsim and with MuJoCo: `python -m benchmarks.stacks`
-(benchmarks/README.md).
+"""Run stacked boxes and a cable in a tube with rodsim and with MuJoCo (benchmarks/README.md).
+
+    python -m benchmarks.stacks
 
 The tables have the displacement of resting boxes from the first second to the tenth, the difference of the
 cable from a pendulum's angle, and the change of its energy. The processor time (s) is that of a whole call,

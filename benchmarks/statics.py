@@ -1,5 +1,6 @@
-"""Measure the equilibrium of 10,000 rod elements with 100 bodies, and its parts: `python -m
-benchmarks.statics`.
+"""Measure the equilibrium of 10,000 rod elements with 100 bodies, and its parts.
+
+    python -m benchmarks.statics
 
 A garland of 101 rods with a ball between each two, clamped at both ends, sagging under its weight from a
 circular arc. Times depend on the machine; the ratio to a step of `em` of the same model, measured in the same

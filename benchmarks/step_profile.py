@@ -1,10 +1,9 @@
-"""Measure the parts of a Newton iteration of `em`, ns for each element of a clamped rod in space, and whole
-steps, us.
+"""Measure the parts of a Newton iteration of `em` and whole steps.
 
 python -m benchmarks.step_profile [elements ...]
 
-Use NUMBA_CPU_NAME=znver3, or another processor without AVX-512, for its instructions. The least of
-interleaved rounds; processor time.
+Parts in ns for each element of a clamped rod in space, steps in us. Use NUMBA_CPU_NAME=znver3, or another
+processor without AVX-512, for its instructions. The least of interleaved rounds; processor time.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Tighten the overhand knot of `examples/contact/knot.py` with rodsim and with a discrete elastic rod code
-with implicit contact.
+"""Tighten the overhand knot of `examples/contact/knot.py` with rodsim and with DisMech.
 
 python -m benchmarks.tight_knots
 
-The rod has no shear, as in that code: both have the same limit, that of surfaces without penetration. The
-state of the pull is given by s, the length of the rod minus the distance of its ends.
+DisMech is a discrete elastic rod code with implicit contact. The rod has no shear, as in that code: both have
+the same limit, that of surfaces without penetration. The state of the pull is given by s, the length of the
+rod minus the distance of its ends.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Compute nodes for each wave length and steps for each period for 1 % and 0.1 % error of the frequency:
-`python -m benchmarks.waves`.
+"""Compute nodes for each wave length and steps for each period for 1 % and 0.1 % error of the frequency.
+
+    python -m benchmarks.waves
 
 A straight round rod (nu = 0.3); waves of twenty radii, on which bending and shear depend but not the others.
 Elements of one order have the same waves on a straight rod: `lagrange(1)` those of `se3`, `relative(p)` those

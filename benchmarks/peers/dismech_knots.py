@@ -1,11 +1,11 @@
-"""The overhand knot of `benchmarks/tight_knots.py` in DisMech, discrete elastic rods with an implicit
-contact model.
+"""The overhand knot of `benchmarks/tight_knots.py` in DisMech.
 
-py_dismech is built from its sources, github.com/StructuresComp/dismech-rods (measured: ea6b818), with Eigen
-3.4, FCL 0.7, SymEngine 0.14 with LLVM, and MKL; its drawing by GLUT is not used here. Its contact is a spring
-for each pair of segments, not for a length: k_scaler depth^2, smooth over `delta` on both sides of a touch.
-Segments up to the second neighbour are excluded, regardless of their length: segments shorter than the rod's
-radius would touch in a straight rod. Friction is smooth over the speed `nu`.
+DisMech has discrete elastic rods with an implicit contact model. py_dismech is built from its sources,
+github.com/StructuresComp/dismech-rods (measured: ea6b818), with Eigen 3.4, FCL 0.7, SymEngine 0.14 with LLVM,
+and MKL; its drawing by GLUT is not used here. Its contact is a spring for each pair of segments, not for a
+length: k_scaler depth^2, smooth over `delta` on both sides of a touch. Segments up to the second neighbour
+are excluded, regardless of their length: segments shorter than the rod's radius would touch in a straight
+rod. Friction is smooth over the speed `nu`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Two free rods that collide side by side in dismech-newton, a discrete elastic rod code with implicit
-contact.
+"""Two free rods that collide side by side in dismech-newton.
 
-Its rods have no shear; its contact has no depth (offset surfaces, by ADMM); its step is implicit Euler in
-float32.
+dismech-newton is a discrete elastic rod code with implicit contact. Its rods have no shear; its contact has
+no depth (offset surfaces, by ADMM); its step is implicit Euler in float32.
 """
 
 from __future__ import annotations

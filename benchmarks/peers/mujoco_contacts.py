@@ -1,5 +1,6 @@
-"""Stacked boxes, and a cable that swings in a tube, by MuJoCo; `benchmarks.stacks` has the same models in
-rodsim.
+"""Stacked boxes, and a cable that swings in a tube, by MuJoCo.
+
+`benchmarks.stacks` has the same models in rodsim.
 
 MuJoCo's contact is a constraint whose depth decays with a time constant, here two steps, the shortest
 allowed. A tube is the set of planes around it, since its meshes are convex.

@@ -1,5 +1,6 @@
-"""B3, B4 in Pinocchio (C++): the articulated-body algorithm in explicit Runge-Kutta methods with fixed
-steps.
+"""B3, B4 in Pinocchio (C++).
+
+The articulated-body algorithm in explicit Runge-Kutta methods with fixed steps.
 
 The compiled loop is `pinocchio_chain.cpp`. At first use it is compiled for the current processor with g++ and
 the headers of the packages `pin` and `cmeel-eigen`; this takes a minute and a half and is not measured.

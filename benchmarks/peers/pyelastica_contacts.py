@@ -1,5 +1,6 @@
-"""PyElastica's friction validation cases, parallel rods, bouncing ball and rod at a cylinder in PyElastica, with any number of
-elements and any step.
+"""Contact cases of PyElastica in PyElastica, with any number of elements and any step.
+
+Its friction validation cases, parallel rods, bouncing ball and rod at a cylinder.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
-"""Arguments of the public API: values that are not a number, name, count or choice are rejected with the name
-of the argument; valid values are accepted.
+"""Arguments of the public API.
+
+Values that are not a number, name, count or choice are rejected with the name of the argument; valid values
+are accepted.
 """
 
 import math

@@ -1,5 +1,6 @@
-"""`Result.to_xarray`: bit-identical numbers of the result, with units, coordinates and attributes that
-describe the run.
+"""`Result.to_xarray`.
+
+Bit-identical numbers of the result, with units, coordinates and attributes that describe the run.
 """
 
 import json

@@ -1,5 +1,6 @@
-"""Comparisons: a known difference is reported with its size; parts, points and times are found or rejected
-with a message.
+"""Comparisons: a known difference is reported with its size.
+
+Parts, points and times are found or rejected with a message.
 """
 
 import csv

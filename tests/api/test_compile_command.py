@@ -1,5 +1,6 @@
-"""`rodsim compile`: kernels are compiled in separate processes and cached; failures are reported, and the
-other families continue.
+"""Command `rodsim compile`.
+
+Kernels are compiled in separate processes and cached; failures are reported, and the other families continue.
 """
 
 import os

@@ -1,6 +1,4 @@
-"""Scenes with included files, repeated entries, formulas and tables of time, and values from the command
-line.
-"""
+"""Scenes with included files, repeated entries, formulas, tables of time and command-line values."""
 
 import json
 

@@ -1,5 +1,6 @@
-"""Contact surfaces in pictures and exported files: planes as grids or rectangles, spheres without a shape,
-and contact pressure as colours.
+"""Contact surfaces in pictures and exported files.
+
+Planes as grids or rectangles, spheres without a shape, and contact pressure as colours.
 """
 
 from __future__ import annotations

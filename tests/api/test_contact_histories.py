@@ -1,5 +1,6 @@
-"""Contact histories of a result: forces at stored states that balance weights and change momenta, slip,
-energy, losses.
+"""Contact histories of a result.
+
+Forces at stored states that balance weights and change momenta, slip, energy, losses.
 """
 
 from __future__ import annotations

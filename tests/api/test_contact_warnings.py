@@ -1,5 +1,6 @@
-"""Contact estimates and warnings before a run: expected depths and durations, steps that resolve a contact,
-stations that resolve a crossing.
+"""Contact estimates and warnings before a run.
+
+Expected depths and durations, steps that resolve a contact, stations that resolve a crossing.
 """
 
 from __future__ import annotations

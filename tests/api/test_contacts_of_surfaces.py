@@ -1,5 +1,6 @@
-"""Contacts without planes as a model builds them: radii, stations, exclusions by joints, initial positions on
-a drum.
+"""Contacts without planes as a model builds them.
+
+Radii, stations, exclusions by joints, initial positions on a drum.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""`rodsim doctor`: working parts are reported as working, faults are named with a remedy, and nothing ends in
-a traceback.
+"""Command `rodsim doctor`.
+
+Working parts are reported as working, faults are named with a remedy, and nothing ends in a traceback.
 """
 
 import importlib.metadata

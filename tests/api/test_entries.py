@@ -1,5 +1,6 @@
-"""Every kind of entry passes through all stages: schema, scene, checks, description, tables, rigid twin,
-nodes, system.
+"""Every kind of entry passes through all stages.
+
+Schema, scene, checks, description, tables, rigid twin, nodes, system.
 
 The values follow from the types of the fields, so that a new kind is tested without a change here, as is the
 kind that this file registers.

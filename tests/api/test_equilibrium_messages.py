@@ -1,5 +1,6 @@
-"""Messages about equilibria: progress of the search, instability, loads below round-off, and the path from an
-unstable equilibrium.
+"""Messages about equilibria.
+
+Progress of the search, instability, loads below round-off, and the path from an unstable equilibrium.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Batches of runs of a prepared model in threads: each bit-identical to the single run; failed runs are
-reported separately.
+"""Batches of runs of a prepared model in threads.
+
+Each bit-identical to the single run; failed runs are reported separately.
 """
 
 import threading

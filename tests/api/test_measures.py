@@ -1,5 +1,6 @@
-"""Measures of a state: rates compared with differences, stacked states compared with single ones, the stored
-system.
+"""Measures of a state.
+
+Rates compared with differences, stacked states compared with single ones, the stored system.
 """
 
 import numpy as np

@@ -1,5 +1,6 @@
-"""`rodsim new`: every template is a scene that runs and passes the audit; nothing is overwritten; names are
-distinguished.
+"""Command `rodsim new`.
+
+Every template is a scene that runs and passes the audit; nothing is overwritten; names are distinguished.
 """
 
 import ast

@@ -1,5 +1,6 @@
-"""Names may be used for parts and points wherever a model accepts them: the model equals the one built with
-the objects.
+"""Names may be used for parts and points wherever a model accepts them.
+
+The model equals the one built with the objects.
 """
 
 import numpy as np

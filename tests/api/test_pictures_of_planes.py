@@ -1,5 +1,6 @@
-"""Default cameras along the normal of a plane of motion, markers of bodies without surface, captions of
-equilibria.
+"""Pictures of planar motions.
+
+Default cameras along the normal of the plane, markers of bodies without surface, captions of equilibria.
 """
 
 import numpy as np

@@ -1,5 +1,6 @@
-"""Pictures on machines without working VTK: matplotlib draws them, and only the subprocess that probes VTK
-may crash.
+"""Pictures on machines without working VTK.
+
+Matplotlib draws them, and only the subprocess that probes VTK may crash.
 """
 
 import os

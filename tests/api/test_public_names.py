@@ -1,5 +1,6 @@
-"""Exported names of modules: the imports for type checkers and the table of lazy imports agree; no name is
-exported by accident.
+"""Exported names of modules.
+
+The imports for type checkers and the table of lazy imports agree; no name is exported by accident.
 """
 
 import ast

@@ -1,5 +1,6 @@
-"""The report page shows the data of the result: audit verdicts, positions, extremes, and how much was
-thinned.
+"""The report page shows the data of the result.
+
+Audit verdicts, positions, extremes, and how much was thinned.
 """
 
 import json

@@ -1,5 +1,6 @@
-"""Every function that accepts a result also accepts the path of its file; methods of a result equal the
-functions.
+"""Every function that accepts a result also accepts the path of its file.
+
+Methods of a result equal the functions.
 """
 
 import inspect

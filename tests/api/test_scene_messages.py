@@ -1,5 +1,6 @@
-"""Words of other programs are accepted in models and scenes, and messages on the command line give advice for
-scenes.
+"""Synonyms in models and scenes, and messages in scene terms.
+
+Words of other programs are accepted, and messages on the command line give advice for scenes.
 """
 
 import ast

@@ -1,5 +1,6 @@
-"""Strains and stresses at any point of a rod agree in results, measures, files and reports; second-order
-accurate, also at the ends.
+"""Strains and stresses at any point of a rod agree in results, measures, files and reports.
+
+Second-order accurate, also at the ends.
 """
 
 import h5py

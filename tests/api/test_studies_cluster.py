@@ -1,5 +1,6 @@
-"""Studies on real workers: workers and drivers die, cases fail, and the table is bit-identical to that of the
-undisturbed study.
+"""Studies on real workers.
+
+Workers and drivers die, cases fail, and the table is bit-identical to that of the undisturbed study.
 """
 
 import os

@@ -1,5 +1,6 @@
-"""Rods with self-contact that are bent tighter than their radius: the message has the rod, the time and a
-remedy.
+"""Rods with self-contact that are bent tighter than their radius.
+
+The message has the rod, the time and a remedy.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Scripts of all checks and of the browser installation on different machines, simulated by replaced
-commands.
+"""Scripts of all checks and of the browser installation.
+
+Different machines are simulated by replaced commands.
 """
 
 import shutil

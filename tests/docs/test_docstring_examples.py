@@ -1,5 +1,6 @@
-"""Docstrings of the public interface are complete in numpydoc form, and their examples print the stated
-output.
+"""Docstrings of the public interface.
+
+They are complete in numpydoc form, and their examples print the stated output.
 """
 
 import doctest

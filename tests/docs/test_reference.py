@@ -1,5 +1,6 @@
-"""Content of the reference: docstrings with arguments, shapes, units and errors; scenes with descriptions and
-units.
+"""Content of the reference.
+
+Docstrings with arguments, shapes, units and errors; scenes with descriptions and units.
 """
 
 import inspect

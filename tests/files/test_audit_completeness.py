@@ -1,5 +1,6 @@
-"""The audit checks everything that is stored: each array of a result is changed, and the change is detected
-or named as not judged.
+"""The audit checks everything that is stored.
+
+Each array of a result is changed, and the change is detected or named as not judged.
 
 The invariants that integrators declare are judged by their own momenta, independent of the velocities of the
 frames.

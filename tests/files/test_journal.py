@@ -1,5 +1,6 @@
-"""The journal of a run keeps complete outputs after any failure, and every reader finds it under the name of
-the result file.
+"""The journal of a run.
+
+It keeps complete outputs after any failure, and every reader finds it under the name of the result file.
 """
 
 import os

@@ -1,5 +1,6 @@
-"""Recording, tabulating and storing outputs in batches is bit-identical to single outputs; long runs take no
-memory.
+"""Recording, tabulating and storing outputs in batches is bit-identical to single outputs.
+
+Long runs take no memory.
 """
 
 import os

@@ -1,5 +1,6 @@
-"""Content of result files and compiled code about kinds registered by a script, read where the kinds are not
-registered.
+"""Result files and compiled code of kinds registered by a script.
+
+Their content is read where the kinds are not registered.
 """
 
 import importlib.util
