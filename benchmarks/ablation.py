@@ -1,9 +1,10 @@
 """Measure the gain of each accelerator by disabling it: python -m benchmarks.ablation [--only WORD] [--pairs 5] [--cold]
 
-The table has the number of lines of code that only this accelerator needs, and the ratio of the processor time
-without it to that with it, for a typical case and for a case of large gain; for threads it is wall time. Both
-versions run in turn, each in one process; the cases are those of `benchmarks.version_comparison`. `--cold` also
-measures accelerators of the first compilation, with an empty cache, which takes minutes.
+The table has the number of lines of code that only this accelerator needs. It also has the ratio of the
+processor time without it to that with it, for a typical case and for a case of large gain; for threads it is
+wall time. Both versions run in turn, each in one process; the cases are those of
+`benchmarks.version_comparison`. `--cold` also measures accelerators of the first compilation, with an empty
+cache, which takes minutes.
 """
 
 from __future__ import annotations
