@@ -44,7 +44,7 @@ def moved(state, t):
 
 
 @pytest.mark.parametrize("kind", [COINCIDENT, PERPENDICULAR, ALONG, DISTANCE])
-def test_velocity_residual_is_the_rate_of_the_distance_constraints(kind):
+def test_velocity_residual_is_the_rate_of_unsatisfied_constraints(kind):
     system, state = constrained(kind)
     h = 1e-5
     ahead, behind = (constraint_residual(system, moved(state, t)) for t in (h, -h))

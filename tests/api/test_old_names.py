@@ -439,7 +439,7 @@ def test_old_friction_arguments_combine_with_the_new_one():
         assert rubbing(friction=Friction(0.3, static=0.4, drilling=2e-3), rolling=1e-3) == new
 
 
-def test_old_step_arguments_combine_with_new_ones():
+def test_old_step_arguments_equal_the_new_one():
     new = steps_of(dt=Adaptive(1e-3, output_dt=0.05, max_dt=1e-2))
     with pytest.warns(DeprecationWarning, match=r"dt=Adaptive\(..., (error|output_dt|max_dt)"):
         assert steps_of(error=1e-3, output_dt=0.05, max_dt=1e-2) == new
