@@ -37,14 +37,14 @@ def tree(loads=False):
         "weld": {},
     }
     parents, bodies = [model.ground.at((0, 0, 0))], []
-    for k, (kind, given) in enumerate(kinds.items()):
+    for k, (kind, options) in enumerate(kinds.items()):
         bodies.append(
             model.add_body(
                 kind, Box(1, 0.1, 0.2, density=5), position=(0.5 + k, 0, 0), angular_velocity=(0.3, 0.1, 0.2)
             )
         )
         ends = parents[-1], bodies[-1].at((-0.5, 0, 0))
-        model.add_joint(f"by {kind}", kind, *(reversed(ends) if k % 2 else ends), **given)
+        model.add_joint(f"by {kind}", kind, *(reversed(ends) if k % 2 else ends), **options)
         parents.append(bodies[-1].at((0.5, 0, 0)))
     branch = model.add_body("branch", Box(0.2, 0.2, 1, density=5), position=(1, 0, -0.5))
     model.add_joint("at branch", "revolute", branch.at((0, 0, 0.5)), parents[1], axis=(1, 0, 0))
@@ -109,14 +109,14 @@ def _little_by_little(monkeypatch):
 @pytest.fixture
 def marched(monkeypatch):
     """Numbers of runs that marched side by side, march by march."""
-    found, march = [], RunBatch.march
+    counts, march = [], RunBatch.march
 
     def watched(self, states, starts, parts):
-        found.append(sum(state is not None for state in states))
+        counts.append(sum(state is not None for state in states))
         return march(self, states, starts, parts)
 
     monkeypatch.setattr(RunBatch, "march", watched)
-    return found
+    return counts
 
 
 def thrown_far(t, force=1e4):
@@ -127,7 +127,7 @@ def thrown_far(t, force=1e4):
 def one_thrown_far(force):
     """The third of six."""
     thrown = partial(thrown_far, force=force)
-    return [{PUSH: thrown} if k == 2 else own for k, own in enumerate(planar_pushes(*range(6)))]
+    return [{PUSH: thrown} if k == 2 else pushes for k, pushes in enumerate(planar_pushes(*range(6)))]
 
 
 def jumping(count):
@@ -139,9 +139,9 @@ def jumping(count):
 def rod():
     """A clamped rod, whose runs go one by one."""
     model = Model("rod", gravity=(0, 0, -9.81))
-    own = model.add_rod("rod", [(0, 0, 0), (1, 0.1, 0)], SECTION, n_elements=3)
-    model.add_joint("hold", "clamp", own.start)
-    model.add_force("push", own.end, (0, 1, 0))
+    elastic_rod = model.add_rod("rod", [(0, 0, 0), (1, 0.1, 0)], SECTION, n_elements=3)
+    model.add_joint("hold", "clamp", elastic_rod.start)
+    model.add_force("push", elastic_rod.end, (0, 1, 0))
     return model.prepare(t_end=8 * DT, dt=DT)
 
 
@@ -212,14 +212,14 @@ def test_runs_with_loops_stay_side_by_side_once_they_move(case, monkeypatch):
     far, march = [], RunBatch.march
 
     def watched(self, states, starts, parts):
-        found = march(self, states, starts, parts)
-        far.append([len(own.states.r) == parts for own in found])
-        return found
+        marched = march(self, states, starts, parts)
+        far.append([len(lane.states.r) == parts for lane in marched])
+        return marched
 
     monkeypatch.setattr(RunBatch, "march", watched)
     simulate_many(CASES[case].make(), CASES[case].parameters, threads=1)
     assert len(far) > 4
-    assert all(all(own) for own in far[1:])  # what rests at first is looked at alone
+    assert all(all(moving) for moving in far[1:])  # what rests at first is looked at alone
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -246,7 +246,7 @@ def test_runs_in_lanes_warn_of_steps_that_are_shortened_once_and_of_loads_each(m
     parameters = [{PUSH: (1, 0, 0)}] * 4 + [{PUSH: lambda t: (0.0, 0.0, 0.0)}]
     with pytest.warns(StepWarning) as heard:
         many = simulate_many(prepared, parameters, threads=1, t_end=0.01, dt=0.003)
-    said = [str(each.message) for each in heard if each.category is StepWarning]
+    said = [str(warning.message) for warning in heard if warning.category is StepWarning]
     assert marched
     assert [result.t[-1] for result in many] == pytest.approx([0.01] * 5)
     assert sum("t_end = 0.01 s is not a multiple of dt = 0.003 s" in text for text in said) == 1
@@ -283,8 +283,8 @@ def test_run_without_progress_leaves_the_batch(monkeypatch):
 
     expected = [all_of(result) for result in simulate_many(prepared, pushes(5), threads=1)]
     monkeypatch.setattr(RunBatch, "march", empty_marches)
-    found = [all_of(result) for result in simulate_many(prepared, pushes(5), threads=1)]
-    assert found == expected
+    outputs = [all_of(result) for result in simulate_many(prepared, pushes(5), threads=1)]
+    assert outputs == expected
     assert len(met) < 10
 
 

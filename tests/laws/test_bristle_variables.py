@@ -49,8 +49,8 @@ def tumbling(joint=False) -> Model:
     return model
 
 
-def run(model: Model, t_end: float, integrator: str = "em", every: int = 1, **more) -> Result:
-    return simulate(model, t_end, H, integrator, output_every=every, progress=False, **more)
+def run(model: Model, t_end: float, integrator: str = "em", every: int = 1, **options) -> Result:
+    return simulate(model, t_end, H, integrator, output_every=every, progress=False, **options)
 
 
 def bristles(result: Result) -> np.ndarray:
@@ -67,19 +67,19 @@ def missing(result: Result) -> float:
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl", "em-d(0.5)"])
 def test_energy_with_what_bristles_keep_is_lost_by_sliding_alone(integrator):
-    found = run(tumbling(integrator == "em-ggl"), 0.6, integrator)
-    lost = np.diff(found.dissipation)
+    result = run(tumbling(integrator == "em-ggl"), 0.6, integrator)
+    lost = np.diff(result.dissipation)
     assert lost.min() > -1e-15
     assert (lost > 1e-4).any()
     assert (lost < 1e-15).any()  # it slides, and sticks
     if "em-d" not in integrator:
-        assert missing(found) < 1e-13
-    checked = audit(found)
+        assert missing(result) < 1e-13
+    checked = audit(result)
     assert checked.ok, checked.text()
     assert checked.energy_balance < 1e-12
-    kept = 15.0 * np.sum(bristles(found) ** 2, axis=1)
-    assert found.energy["spring"] == pytest.approx(kept, rel=1e-14)
-    assert kept.min() > 0.0
+    bristle_energies = 15.0 * np.sum(bristles(result) ** 2, axis=1)
+    assert result.energy["spring"] == pytest.approx(bristle_energies, rel=1e-14)
+    assert bristle_energies.min() > 0.0
 
 
 @pytest.mark.parametrize(
@@ -93,14 +93,14 @@ def test_energy_with_what_bristles_keep_is_lost_by_sliding_alone(integrator):
     ],
 )
 def test_charts_account_for_bristles_as_em_does(integrator, chart):
-    found = integrate(tumbling().mechanical_system(chart), integrator, H, 0.4)
-    lost = np.diff(found.dissipation)
+    trajectory = integrate(tumbling().mechanical_system(chart), integrator, H, 0.4)
+    lost = np.diff(trajectory.dissipation)
     assert lost.min() > -1e-15
     assert (lost > 1e-4).any()
-    E = found.energy()
-    assert np.abs(E + found.dissipation - E[0]).max() < 1e-13 * np.abs(E).max()
+    E = trajectory.energy()
+    assert np.abs(E + trajectory.dissipation - E[0]).max() < 1e-13 * np.abs(E).max()
     em = run(tumbling(), 0.4)
-    assert found.totals[-1, 2:] == pytest.approx(bristles(em)[-1], abs=2e-4)  # of order 2 both
+    assert trajectory.totals[-1, 2:] == pytest.approx(bristles(em)[-1], abs=2e-4)  # of order 2 both
 
 
 @pytest.mark.parametrize("integrator", ["MPL", "MPH", "GL-SPARK(1)", "mG(1, 1)"])
@@ -110,18 +110,18 @@ def test_a_scheme_with_forces_in_the_middle_settles_over_the_whole_step(integrat
     em = run(model, 0.8)
     assert np.diff(np.sign(bristles(em)[:, 0])).any()  # back and forth
     chart = "quaternion" if integrator == "MPL" else "director"
-    found = integrate(model.mechanical_system(chart), integrator, H, 0.8)
-    assert found.q[:, 0] == pytest.approx(em.states(slice(None)).r[:, 1, 0], abs=1e-11)
-    assert found.totals[:, 2] == pytest.approx(bristles(em)[:, 0], abs=1e-11)
-    assert found.dissipation == pytest.approx(em.dissipation, abs=1e-11)
-    assert found.total_energy() == pytest.approx(em.energy["total"], abs=1e-11)
+    trajectory = integrate(model.mechanical_system(chart), integrator, H, 0.8)
+    assert trajectory.q[:, 0] == pytest.approx(em.states(slice(None)).r[:, 1, 0], abs=1e-11)
+    assert trajectory.totals[:, 2] == pytest.approx(bristles(em)[:, 0], abs=1e-11)
+    assert trajectory.dissipation == pytest.approx(em.dissipation, abs=1e-11)
+    assert trajectory.total_energy() == pytest.approx(em.energy["total"], abs=1e-11)
 
 
 def test_momenta_stay_what_they_are_where_bodies_rub_on_each_other():
-    found = run(tumbling(), 0.6)
-    assert found.layout.system is not None
-    for each in momenta(found.layout.system, found.states(slice(None))):
-        assert np.abs(each - each[0]).max() < 1e-13
+    result = run(tumbling(), 0.6)
+    assert result.layout.system is not None
+    for momentum in momenta(result.layout.system, result.states(slice(None))):
+        assert np.abs(momentum - momentum[0]).max() < 1e-13
 
 
 @pytest.mark.parametrize("integrator", ["em", "GGL-EM"])
@@ -140,58 +140,60 @@ def test_below_its_limit_a_bristle_sticks_for_ever(integrator):
 @pytest.mark.parametrize("integrator", ["em", "EML", "MPL"])
 def test_above_its_limit_it_slides_as_under_a_constant_force(integrator):
     load, limit, T = 5.0, 2.0, 0.5
-    found = run(sled(load, limit, z=limit / 400.0), T, integrator)
+    result = run(sled(load, limit, z=limit / 400.0), T, integrator)
     # exact from the first step on: bristles are bent to the limit
-    assert found.energy["kinetic"][-1] == pytest.approx((load - limit) ** 2 * T**2 / (2.0 * MASS), rel=1e-12)
+    assert result.energy["kinetic"][-1] == pytest.approx((load - limit) ** 2 * T**2 / (2.0 * MASS), rel=1e-12)
     way = (load - limit) * T**2 / (2.0 * MASS)
-    assert found.dissipation[-1] == pytest.approx(limit * way, rel=1e-12)
-    assert bristles(found)[:, 0] == pytest.approx(limit / 400.0, rel=1e-13)
+    assert result.dissipation[-1] == pytest.approx(limit * way, rel=1e-12)
+    assert bristles(result)[:, 0] == pytest.approx(limit / 400.0, rel=1e-13)
     # from rest it has to be bent first: by no step of a stiff one, by several of a soft one
     stiff, soft = run(sled(load, limit, 4e6), T, integrator), run(sled(load, limit, 400.0), T, integrator)
-    assert stiff.energy["kinetic"][-1] == pytest.approx(found.energy["kinetic"][-1], rel=1e-5)
+    assert stiff.energy["kinetic"][-1] == pytest.approx(result.energy["kinetic"][-1], rel=1e-5)
     gained = soft.energy["kinetic"][-1] + soft.dissipation[-1] + limit**2 / (2.0 * 400.0)
     assert gained == pytest.approx(soft.work[-1], rel=1e-12)
-    assert soft.energy["kinetic"][-1] > 1.1 * found.energy["kinetic"][-1]
+    assert soft.energy["kinetic"][-1] > 1.1 * result.energy["kinetic"][-1]
 
 
 def test_a_slide_ends_with_what_the_bristle_keeps():
     """Friction takes all but that: the way is v^2/(2 g mu), in forces m v^2/(2 limit), less the bending."""
-    found = run(sled(limit=6.0, stiffness=4000.0, speed=1.0), 1.0)
-    assert found.energy["total"][-1] < 6.0**2 / (2.0 * 4000.0) * 1.001
-    x = found.states(slice(None)).r[:, 1, 0]
+    result = run(sled(limit=6.0, stiffness=4000.0, speed=1.0), 1.0)
+    assert result.energy["total"][-1] < 6.0**2 / (2.0 * 4000.0) * 1.001
+    x = result.states(slice(None)).r[:, 1, 0]
     assert x.max() == pytest.approx(MASS / 12.0, abs=6.0 / 4000.0)
 
 
 @pytest.mark.parametrize("integrator", ["em", "GGL-EM", "mG(1, 1)"])
 def test_outputs_stops_and_starts_change_no_bit(integrator, tmp_path: Path):
     chart = None if integrator == "em" else "director"
-    whole = run(tumbling(), 0.2, integrator, chart=chart)
+    uninterrupted = run(tumbling(), 0.2, integrator, chart=chart)
     rarely = run(tumbling(), 0.2, integrator, 10, chart=chart)
     for field, one, other in zip(
-        State._fields, whole.states(slice(None, None, 10)), rarely.states(slice(None)), strict=True
+        State._fields, uninterrupted.states(slice(None, None, 10)), rarely.states(slice(None)), strict=True
     ):
         assert np.array_equal(one, other), field
     path = tmp_path / "run.vtkhdf"
-    for t_end, again in ((0.1, False), (0.2, True)):
-        run(tumbling(), t_end, integrator, chart=chart, output=path, resume=again)
+    for t_end, resume in ((0.1, False), (0.2, True)):
+        run(tumbling(), t_end, integrator, chart=chart, output=path, resume=resume)
     opened = Result.load(path)
-    assert np.array_equal(bristles(opened), bristles(whole))
-    assert np.array_equal(opened.energy["spring"], whole.energy["spring"])
+    assert np.array_equal(bristles(opened), bristles(uninterrupted))
+    assert np.array_equal(opened.energy["spring"], uninterrupted.energy["spring"])
     for field, one, other in zip(
-        State._fields, opened.states(slice(None)), whole.states(slice(None)), strict=True
+        State._fields, opened.states(slice(None)), uninterrupted.states(slice(None)), strict=True
     ):
         assert np.array_equal(one, other), field
 
 
 def test_start_takes_bristles_over_and_says_which_are_new():
-    first, whole = run(tumbling(), 0.1), run(tumbling(), 0.2)
+    first, uninterrupted = run(tumbling(), 0.1), run(tumbling(), 0.2)
     then = run(tumbling(), 0.1, start=first)
     assert np.array_equal(bristles(then)[0], bristles(first)[-1])
-    assert bristles(then)[-1] == pytest.approx(bristles(whole)[-1], abs=1e-12)
+    assert bristles(then)[-1] == pytest.approx(bristles(uninterrupted)[-1], abs=1e-12)
     assert audit(then).ok
-    more = tumbling()
-    more.add_interaction("a third", JENKINS[1], more.ground, more.bodies["two"], k=9.0, limit=1.0, z=[0.004])
-    then = run(more, 0.1, start=first)
+    extended = tumbling()
+    extended.add_interaction(
+        "a third", JENKINS[1], extended.ground, extended.bodies["two"], k=9.0, limit=1.0, z=[0.004]
+    )
+    then = run(extended, 0.1, start=first)
     assert bristles(then)[0].tolist() == [*bristles(first)[-1], 0.004]
     assert "what sticks and slides begins anew where it was not there yet" in str(then.description["start"])
     assert audit(then).ok
@@ -226,20 +228,24 @@ def test_internal_variables_are_stored_by_block_and_interaction():
     blocks = internal_variables(system)
     assert (blocks.angle, blocks.drive, blocks.settled) == (1, 0, 4)
     assert sorted(history_variable_counts(system.others).tolist()) == [0, 1, 3]
-    settled = np.arange(1.0, 5.0)
-    state = state._replace(own=np.concatenate([state.own[:1], settled]))
-    order = [own for own in history_variable_counts(system.others) if own]
-    acting = {own.group.kind.name: own.group.numbers[0] for own in groups_of(system, state, Role.DISSIPATION)}
-    parts = dict(zip(order, np.split(settled, np.cumsum(order)[:-1]), strict=True))
+    variables = np.arange(1.0, 5.0)
+    state = state._replace(own=np.concatenate([state.own[:1], variables]))
+    order = [count for count in history_variable_counts(system.others) if count]
+    acting = {
+        entry.group.kind.name: entry.group.numbers[0] for entry in groups_of(system, state, Role.DISSIPATION)
+    }
+    parts = dict(zip(order, np.split(variables, np.cumsum(order)[:-1]), strict=True))
     assert acting["jenkins 1"][-1:].tolist() == parts[1].tolist()
     assert acting["jenkins 3"][-3:].tolist() == parts[3].tolist()
-    kept = [0.5 * acting[f"jenkins {k}"][K] * np.sum(parts[k] ** 2) for k in order]
-    assert stored_energies(system, state) == pytest.approx(kept, rel=1e-15)
+    expected_energies = [0.5 * acting[f"jenkins {k}"][K] * np.sum(parts[k] ** 2) for k in order]
+    assert stored_energies(system, state) == pytest.approx(expected_energies, rel=1e-15)
     many = State(*(np.stack([x, x, x]) for x in state))
     many.own[1, 1:] *= 2.0
-    assert stored_energies(system, many) == pytest.approx(np.outer([1.0, 4.0, 1.0], kept), rel=1e-15)
+    assert stored_energies(system, many) == pytest.approx(
+        np.outer([1.0, 4.0, 1.0], expected_energies), rel=1e-15
+    )
     without = energies(system, state._replace(own=np.append(state.own[:1], np.zeros(4)))).spring
-    assert energies(system, state).spring - without == pytest.approx(sum(kept), rel=1e-14)
+    assert energies(system, state).spring - without == pytest.approx(sum(expected_energies), rel=1e-14)
 
 
 def bouncing(one_sided: bool) -> Model:
@@ -283,18 +289,20 @@ def test_what_is_kept_may_go_by_the_poses_and_what_settles_by_the_step(integrato
     model.add_joint("axle", "revolute", model.ground, wheel, at=(0, 5, 0), axis=(0, 0, 1))
     model.add_drive("motor", "axle", signals.Steady(2.0))
     model.add_spring("coil", model.ground, wheel, 0.5, along="rotation", axis=(0, 0, 1), angle=0.3)
-    found = run(model, 0.3, integrator, chart=chart)
-    x = found.states(slice(None)).r[:, 1, 0]
-    assert bristles(found)[1:, 0] == pytest.approx(np.diff(x) / H, abs=1e-11)
-    assert found.dissipation == pytest.approx(np.append(0.0, np.cumsum(0.7 * np.diff(x) ** 2 / H)), abs=1e-12)
-    turned = 2.0 * found.t - 0.3
-    assert found.energy["spring"] == pytest.approx(25.0 * x**2 + 0.25 * turned**2, abs=1e-12)
+    result = run(model, 0.3, integrator, chart=chart)
+    x = result.states(slice(None)).r[:, 1, 0]
+    assert bristles(result)[1:, 0] == pytest.approx(np.diff(x) / H, abs=1e-11)
+    assert result.dissipation == pytest.approx(
+        np.append(0.0, np.cumsum(0.7 * np.diff(x) ** 2 / H)), abs=1e-12
+    )
+    turned = 2.0 * result.t - 0.3
+    assert result.energy["spring"] == pytest.approx(25.0 * x**2 + 0.25 * turned**2, abs=1e-12)
     if integrator == "em":  # charts add up the work of drives to order 2
-        assert missing(found) < 1e-12
+        assert missing(result) < 1e-12
     if chart:
         of_chart = integrate(strut_alone().mechanical_system(chart), integrator, H, 0.3)
-        whole = of_chart.energy() + of_chart.dissipation
-        assert np.abs(whole - whole[0]).max() < 1e-12
+        total_energy = of_chart.energy() + of_chart.dissipation
+        assert np.abs(total_energy - total_energy[0]).max() < 1e-12
 
 
 def strut_alone() -> Model:
@@ -331,10 +339,10 @@ def test_newton_knows_a_wall_that_is_hit_in_the_step_as_well_as_one_that_always_
 def test_small_motions_know_the_force_that_a_bristle_holds_and_no_damping_of_it():
     load = 1.5
     built = sled(load, spring=120.0).build()
-    held = with_part(built.system, built.state, "settled", load / 400.0)
+    sticking_state = with_part(built.system, built.state, "settled", load / 400.0)
     without = modes(sled(spring=120.0), 3, sled(spring=120.0).build().state)
-    found = modes(sled(load, spring=120.0), 3, held)  # in equilibrium, by the bristle
-    assert found.values == pytest.approx(without.values, rel=1e-10)
+    computed_modes = modes(sled(load, spring=120.0), 3, sticking_state)  # in equilibrium, by the bristle
+    assert computed_modes.values == pytest.approx(without.values, rel=1e-10)
     assert np.abs(without.values).min() > 1.0
 
 
@@ -346,11 +354,11 @@ def test_an_interaction_of_twelve_frames_runs_and_its_file_opens(tmp_path: Path)
     ]
     model.add_interaction("chain", CHAIN, *bodies, k=80.0)
     path = tmp_path / "chain.vtkhdf"
-    found = run(model, 0.1, output=path)
-    assert missing(found) < 1e-13
+    result = run(model, 0.1, output=path)
+    assert missing(result) < 1e-13
     system = Result.load(path).layout.system
     assert system is not None
     assert system.others.frames.shape == (1, 12)
     assert audit(Result.load(path)).ok
-    d = np.diff(found.states(slice(None)).r[:, 1:], axis=1)
-    assert found.energy["spring"] == pytest.approx(40.0 * np.sum(d**2, axis=(1, 2)), rel=1e-13)
+    d = np.diff(result.states(slice(None)).r[:, 1:], axis=1)
+    assert result.energy["spring"] == pytest.approx(40.0 * np.sum(d**2, axis=(1, 2)), rel=1e-13)

@@ -94,8 +94,8 @@ def observed_order(steps, errors):
 
 def against(run, k, reference):
     """Largest differences of q and p at the ends of the elements."""
-    places = np.round(FINE * run.t[::k]).astype(int)
-    q, p = run.q[::k] - reference.q[places], run.p[::k] - reference.p[places]
+    indices = np.round(FINE * run.t[::k]).astype(int)
+    q, p = run.q[::k] - reference.q[indices], run.p[::k] - reference.p[indices]
     return np.array([np.abs(q).max(), np.abs(p).max()])
 
 
@@ -151,12 +151,12 @@ def test_without_constraints_both_kinds_of_multipliers_are_the_same_and_empty():
 @pytest.mark.parametrize(("k", "order"), ORDERS[:3])
 def test_a_pushed_pendulum_converges_with_its_constraint_and_its_tension(case, k, order):
     reference = fine(pushed_pendulum)
-    more = {
+    tolerances = {
         "initial": {},
         "boundary": {"q_end": reference.q[-1]},
         "discontinuous": {"multipliers": "discontinuous"},
     }[case]
-    runs = [solve_global(pushed_pendulum(), h, 1.0, k=k, **more) for h in STEPS]
+    runs = [solve_global(pushed_pendulum(), h, 1.0, k=k, **tolerances) for h in STEPS]
     errors = np.array([against(run, k, reference) for run in runs])
     assert observed_order(STEPS, errors[:, 0]) == pytest.approx(order, abs=0.2)
     assert observed_order(STEPS, errors[:, 1]) == pytest.approx(order, abs=0.2)
@@ -215,10 +215,10 @@ def test_condition_grows_by_one_power_less_with_continuous_multipliers(multiplie
     assert solve_global(system, 0.25, 0.25, k=k).condition is None
 
 
-@pytest.mark.parametrize("more", [{}, {"multipliers": "discontinuous"}, {"q_end": [0.0, -1.0]}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"multipliers": "discontinuous"}, {"q_end": [0.0, -1.0]}], ids=str)
 @pytest.mark.parametrize("k", [1, 2])
-def test_a_state_of_rest_is_found_although_its_momenta_are_nothing_but_round_off(more, k):
-    run = solve_global(pendulum((0.0, -1.0)), 0.05, 1.0, k=k, **more)
+def test_a_state_of_rest_is_found_although_its_momenta_are_nothing_but_round_off(options, k):
+    run = solve_global(pendulum((0.0, -1.0)), 0.05, 1.0, k=k, **options)
     assert np.abs(run.q - [0.0, -1.0]).max() < 1e-14
     assert np.abs(run.p).max() < 1e-13
     assert run.lam == pytest.approx(GRAVITY, abs=1e-11)
@@ -244,8 +244,8 @@ def test_a_degree_given_as_2_0_is_2():
 # --- what is refused, and failure ---
 
 
-def attempt(h=0.1, t_end=1.0, **more):
-    return solve_global(pendulum(), h, t_end, **more)
+def attempt(h=0.1, t_end=1.0, **options):
+    return solve_global(pendulum(), h, t_end, **options)
 
 
 def around(n=11, fill=0.0):

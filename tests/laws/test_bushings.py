@@ -36,10 +36,10 @@ def test_body_rotates_freely_about_the_free_axis(integrator):
     what is beside the axis by 1e-15 grows.
     """
 
-    def spun(held):
+    def spun(with_bushing):
         model = Model("spun")
         body = model.add_body("body", Box(0.5, 0.3, 0.2, density=200), angular_velocity=(0, 0, 9.0))
-        if held:
+        if with_bushing:
             model.add_bushing("mount", model.ground, body, [1e3, 2e3, 3e3, 50, 60, 0], at=(0, 0, 0))
         return simulate(model, 4.0, 0.02, integrator).body("body").quat
 
@@ -66,11 +66,11 @@ def test_stiff_bushing_acts_like_a_hinge():
     gaps = []
     for stiff in (1e6, 1e7):
         C = bearing(ASKEW, stiff, stiff)
-        own = swung(
+        bushed = swung(
             lambda model, body, C=C: model.add_bushing("mount", model.ground, body, C, C / 1e3, at=(0, 0, 0))
         )
-        assert turn_about(ASKEW, own.quat)[-1] > 2 * np.pi
-        gaps.append(np.abs(own.r - hinge.r).max())
+        assert turn_about(ASKEW, bushed.quat)[-1] > 2 * np.pi
+        gaps.append(np.abs(bushed.r - hinge.r).max())
     assert gaps[0] < 0.02
     assert gaps[1] == pytest.approx(0.1 * gaps[0], rel=0.3)
 
@@ -78,11 +78,11 @@ def test_stiff_bushing_acts_like_a_hinge():
 def pair(stiffness, damping=0.0, swapped=False, spin=15.0 * ASKEW):
     """Two free bodies, turning fast against each other about the axis of a bushing between them, or slowly."""
     model = Model("pair")
-    turn = quaternions.from_rotation_vector([0.3, -0.4, 0.5])
+    orientation = quaternions.from_rotation_vector([0.3, -0.4, 0.5])
     a = model.add_body(
         "a", Box(0.3, 0.4, 0.5, density=100), velocity=(0.1, 0, 0.3), angular_velocity=(0.4, -0.3, 0.2)
     )
-    b = model.add_body("b", BRICK, (0.5, 0.3, -0.2), turn, velocity=(0, 0.5, 0), angular_velocity=spin)
+    b = model.add_body("b", BRICK, (0.5, 0.3, -0.2), orientation, velocity=(0, 0.5, 0), angular_velocity=spin)
     sides = (b, a) if swapped else (a, b)
     model.add_bushing(
         "mount", *sides, stiffness, damping, at=(0.4, 0.2, -0.1), rest=(0.02, 0, -0.01, 0.1, 0.2, -0.05)
@@ -108,13 +108,13 @@ def test_a_bushing_keeps_energy_balance_and_both_momenta(free, spin, resisting, 
     """With full matrices, a free axis askew and through turns; the damping resists all turns."""
     made = pair(full(1, 200.0, free), full(2, damping * resisting), spin=spin)
     result = simulate(made, 1.5, 0.005, integrator)
-    found = audit(result)
-    assert found.ok
-    assert found.energy_balance < EXACT
-    assert max(found.linear_momentum_drift, found.angular_momentum_drift) < EXACT
-    assert (result.dissipation[-1] > 1e-3 * found.energy_scale) == (damping > 0.0)
-    assert np.ptp(result.energy["spring"]) > 0.01 * found.energy_scale
-    assert found.newton_mean < 6.0
+    audit_report = audit(result)
+    assert audit_report.ok
+    assert audit_report.energy_balance < EXACT
+    assert max(audit_report.linear_momentum_drift, audit_report.angular_momentum_drift) < EXACT
+    assert (result.dissipation[-1] > 1e-3 * audit_report.energy_scale) == (damping > 0.0)
+    assert np.ptp(result.energy["spring"]) > 0.01 * audit_report.energy_scale
+    assert audit_report.newton_mean < 6.0
     between = quaternions.multiply(quaternions.conjugate(result.body("a").quat), result.body("b").quat)
     assert free is None or np.abs(turn_about(ASKEW, between)).max() > 2 * np.pi
 
@@ -140,7 +140,7 @@ SORTS = [
 @pytest.mark.parametrize(("stiffness", "damping", "free"), SORTS)
 def test_an_axis_is_free_that_nothing_resists_turns_about(stiffness, damping, free):
     built = pair(stiffness, damping).build()
-    names = {own.group.kind.name for own in groups_of(built.system, built.state)}
+    names = {acting.group.kind.name for acting in groups_of(built.system, built.state)}
     assert {"bushing with a free axis" in name for name in names} == {free}
 
 
@@ -196,11 +196,11 @@ def test_damping_about_the_free_axis_slows_the_turn():
 def test_a_bushing_about_a_hinge_is_a_torsion_spring(axis):
     """Its rotation is the angle itself, so that the motion is the same to round-off."""
 
-    def swung(held):
+    def swung(add_support):
         model = Model("swing", gravity=(0, -9.81, 0))
         body = model.add_body("body", Box(0.2, 1.0, 0.1, density=300), position=(0, -0.5, 0))
         model.add_joint("hinge", "revolute", model.ground, body, at=(0, 0, 0), axis=axis)
-        held(model, body)
+        add_support(model, body)
         return simulate(model, 1.5, 0.01).body("body").r
 
     def torsion(model, body):
@@ -291,10 +291,10 @@ def test_an_element_that_passes_pi_is_named_with_its_rod_its_place_and_its_angle
     assert "more elements" in str(failure.value)
 
 
-def tilted(angle, stiffness=(1e3, 2e3, 3e3, 50, 60, 0), turn=3.0):
+def tilted(angle, stiffness=(1e3, 2e3, 3e3, 50, 60, 0), rotation=3.0):
     """However far it is turned about its axis."""
     built = held(list(stiffness)).build()
-    both = quaternions.from_rotation_vector(np.array([[angle, 0, 0], [0, 0, turn]]))
+    both = quaternions.from_rotation_vector(np.array([[angle, 0, 0], [0, 0, rotation]]))
     quat = np.stack([built.state.quat[0], quaternions.multiply(*both)])
     return built, built.state._replace(quat=quat)
 
@@ -328,9 +328,9 @@ TOLD = [
 ]
 
 
-@pytest.mark.parametrize(("make", "given", "words"), TOLD)
-def test_what_is_turned_so_far_that_its_turn_nearly_ends_is_told(make, given, words):
-    built, state = make(*given)
+@pytest.mark.parametrize(("make", "arguments", "words"), TOLD)
+def test_what_is_turned_so_far_that_its_turn_nearly_ends_is_told(make, arguments, words):
+    built, state = make(*arguments)
     assert re.fullmatch(f"{words}.*" if words else "", turned_in_words(built, state), re.DOTALL)
     assert make is tilted or "element" in turned_in_words(built, state, folded=True)
 
@@ -366,10 +366,10 @@ def test_a_fly_line_that_folds_in_one_element_is_told_which_and_the_mesh_it_need
     scene.write_text(FLY_LINE)
     with pytest.raises(ConvergenceError) as failure:
         simulate(Model.load(scene), 1.5, 0.002)
-    told = str(failure.value)
-    found = re.search(r"element (\d+) of 60 of rod 'line' \(from ([\d.]+) m on\) .* by (3\.\d+) rad", told)
-    number, start, angle = found.groups()
-    elements = int(re.search(r"give the rod about (\d+) elements", told)[1])
+    message = str(failure.value)
+    match = re.search(r"element (\d+) of 60 of rod 'line' \(from ([\d.]+) m on\) .* by (3\.\d+) rad", message)
+    number, start, angle = match.groups()
+    elements = int(re.search(r"give the rod about (\d+) elements", message)[1])
     # which of them folds hangs on round-off: the line whips
     length = np.hypot(3.0, 0.5) + np.hypot(5.0, 0.2)
     assert float(start) == pytest.approx((int(number) - 1) * length / 60, rel=0.02, abs=1e-3)

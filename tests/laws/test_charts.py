@@ -67,8 +67,8 @@ def test_derivatives_agree_with_differences(chart):
             slope(lambda x: a @ evaluate(system, "inverse_mass", (n, n), x).real @ b, q),
             evaluate(system, "inverse_mass_gradient", n, q, a, b).real,
         )
-    for name, (difference, own) in pairs.items():
-        assert np.abs(difference - own).max() < 1e-7, name
+    for name, (difference, derivative) in pairs.items():
+        assert np.abs(difference - derivative).max() < 1e-7, name
 
 
 @pytest.mark.parametrize("name", ["constraints", "gradient", "mass"])

@@ -9,11 +9,11 @@ from rodsim import Box, Model, simulate
 from rodsim.warnings import DoubtfulModelWarning
 
 
-def spun(theta, integrator="em", dt=0.1, **more):
+def spun(theta, integrator="em", dt=0.1, **options):
     model = Model("wheel")
     for name, part in (("slow", 0.1), ("wheel", 1.0)):
         model.add_body(name, Box(1, 1, 0.1, mass=1), angular_velocity=(0, 0, part * theta / 0.1))
-    return simulate(model, 1.0, dt, integrator, **more)
+    return simulate(model, 1.0, dt, integrator, **options)
 
 
 def angle(result):
@@ -22,8 +22,8 @@ def angle(result):
 
 
 def test_a_body_that_rotates_by_0_6_rad_in_a_step_lags_by_3_percent_and_is_named():
-    told = r"body 'wheel' rotates by up to 0.6 rad .* misses 2.8 %. Use dt = 0.05 s or less"
-    with pytest.warns(DoubtfulModelWarning, match=told):
+    message = r"body 'wheel' rotates by up to 0.6 rad .* misses 2.8 %. Use dt = 0.05 s or less"
+    with pytest.warns(DoubtfulModelWarning, match=message):
         result = spun(0.6)
     assert angle(result) == pytest.approx(10 * 2.0 * np.arctan(0.3), rel=1e-12)
 
@@ -38,10 +38,10 @@ def test_rotation_above_0_3_rad_per_step_is_reported():
 
 
 @pytest.mark.parametrize(
-    ("theta", "given"),
+    ("theta", "options"),
     [(0.29, {}), (0.6, {"integrator": "em4"}), (0.6, {"dt": None, "error": 0.01, "output_dt": 0.1})],
 )
-def test_small_rotations_compositions_and_chosen_steps_are_not_warned_about(theta, given):
+def test_small_rotations_compositions_and_chosen_steps_are_not_warned_about(theta, options):
     with warnings.catch_warnings():
         warnings.simplefilter("error", DoubtfulModelWarning)
-        spun(theta, **given)
+        spun(theta, **options)

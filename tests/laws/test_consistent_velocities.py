@@ -60,7 +60,7 @@ def test_projected_momentum_is_the_joint_impulse_with_coupled_masses(mass):
     rng = np.random.default_rng(5)
     thrown = built.state._replace(v=rng.normal(size=(n, 3)), Omega=rng.normal(size=(n, 3)))
     thrown.v[0], thrown.Omega[0] = 0.0, 0.0
-    there, _ = project_velocities(system, thrown)
+    projected, _ = project_velocities(system, thrown)
     M, R = np.zeros((n, 6, n, 6)), quaternions.to_matrix(thrown.quat)
     M[range(n), :3, range(n), :3] = system.frames.mass[:, None, None] * np.eye(3)
     M[range(n), 3:, range(n), 3:] = R @ system.frames.inertia @ R.swapaxes(1, 2)
@@ -70,7 +70,7 @@ def test_projected_momentum_is_the_joint_impulse_with_coupled_masses(mass):
         for one, other, sign in ((a, a, -1), (b, b, -1), (a, b, 1), (b, a, 1)):
             M[one, :3, other, :3] += sign * c * np.eye(3)
     gained = np.hstack(
-        [there.v - thrown.v, quaternions.rotate(thrown.quat, there.Omega - thrown.Omega)]
+        [projected.v - thrown.v, quaternions.rotate(thrown.quat, projected.Omega - thrown.Omega)]
     ).ravel()
     impulse = (M.reshape(6 * n, 6 * n) @ gained)[6:]
     G = constraint_jacobian(system, thrown).toarray()[:, 6:]
@@ -113,17 +113,17 @@ GIVEN = {
 }
 
 
-def chain(given, masses=(1.0, 1.0, 1.0)):
+def chain(prescribed, masses=(1.0, 1.0, 1.0)):
     """Three bodies joined to each other with general given velocities."""
     rng = np.random.default_rng(3)
     model = Model("chain")
     bodies = []
-    for k, what in enumerate(given):
+    for k, what in enumerate(prescribed):
         v, w = rng.standard_normal((2, 3))
         velocities = {"velocity": v if "v" in what else None, "angular_velocity": w if "w" in what else None}
-        turn = quaternions.from_rotation_vector(rng.standard_normal(3))
+        orientation = quaternions.from_rotation_vector(rng.standard_normal(3))
         bodies.append(
-            model.add_body(f"b{k}", off_centre(masses[k]), rng.standard_normal(3), turn, **velocities)
+            model.add_body(f"b{k}", off_centre(masses[k]), rng.standard_normal(3), orientation, **velocities)
         )
     model.add_joint("j0", "revolute", bodies[0], bodies[1], at=(0.1, 0.2, 0.3), axis=(1, 2, 2))
     model.add_joint("j1", "spherical", bodies[1], bodies[2], at=(0.5, 0.2, 0.1))
@@ -134,21 +134,21 @@ def lexicographic(built):
     """The three minimisations of the docstring one after the other, with dense null spaces: of the changes of what was given,
     of the motions across both joints, of the energy of what was left out.
     """
-    system, state, held = built.system, built.state, built.held
+    system, state, prescribed = built.system, built.state, built.held
     n = len(state.r)
     R = quaternions.to_matrix(state.quat)
     T, M, w, free = np.eye(6 * n), np.zeros((6 * n, 6 * n)), np.zeros(6 * n), np.zeros(6 * n, bool)
     for k in range(n):
-        at, mixed = 6 * k, held.v[k] != held.Omega[k]
-        turn = R[k] @ state.Omega[k]
+        at, mixed = 6 * k, prescribed.v[k] != prescribed.Omega[k]
+        angular_velocity = R[k] @ state.Omega[k]
         for j in range(3):
             if mixed:  # v = v_point - omega x point
-                T[at : at + 3, at + 3 + j] = -np.cross(np.eye(3)[j], held.point[k])
-        w[at : at + 3] = state.v[k] + (np.cross(turn, held.point[k]) if mixed else 0)
-        w[at + 3 : at + 6] = turn
+                T[at : at + 3, at + 3 + j] = -np.cross(np.eye(3)[j], prescribed.point[k])
+        w[at : at + 3] = state.v[k] + (np.cross(angular_velocity, prescribed.point[k]) if mixed else 0)
+        w[at + 3 : at + 6] = angular_velocity
         M[at : at + 3, at : at + 3] = system.frames.mass[k] * np.eye(3)
         M[at + 3 : at + 6, at + 3 : at + 6] = R[k] @ system.frames.inertia[k] @ R[k].T
-        free[at : at + 3], free[at + 3 : at + 6] = not held.v[k], not held.Omega[k]
+        free[at : at + 3], free[at + 3 : at + 6] = not prescribed.v[k], not prescribed.Omega[k]
     size = np.ptp(state.r, axis=0).max()
     E = np.zeros((2, 6, n, 6))
     for k, (a, b) in enumerate([(1, 2), (2, 3)]):
@@ -176,10 +176,10 @@ def lexicographic(built):
     return (T @ (w + d)).reshape(n, 6)
 
 
-@pytest.mark.parametrize("given", GIVEN)
+@pytest.mark.parametrize("case", GIVEN)
 @pytest.mark.parametrize("masses", [(1, 1, 1), (1e-3, 1, 1e3)])
-def test_given_velocities_first_then_parts_follow_then_the_least_energy(given, masses):
-    built = chain(GIVEN[given], masses)
+def test_given_velocities_first_then_parts_follow_then_the_least_energy(case, masses):
+    built = chain(GIVEN[case], masses)
     state, _ = project_velocities(built.system, built.state, built.held)
     expected = lexicographic(built)
     assert state.v == pytest.approx(expected[:, :3], abs=1e-9)
@@ -190,12 +190,12 @@ def test_given_velocities_first_then_parts_follow_then_the_least_energy(given, m
 def test_only_changes_of_given_velocities_are_reported():
     built = chain(GIVEN["mixed"])
     state, change = project_velocities(built.system, built.state, built.held)
-    told = prescribed_velocity_changes(built.held, built.state, state)
+    changes = prescribed_velocity_changes(built.held, built.state, state)
     w0, w1 = omega(built.state, 1), omega(state, 1)
     v0, v1 = (s.v[3] + np.cross(omega(s, 3), built.held.point[3]) for s in (built.state, state))
     expected = [[0, 0], [0, np.linalg.norm(w1 - w0)], [0, 0], [np.linalg.norm(v1 - v0), 0]]
-    assert told == pytest.approx(np.array(expected), abs=1e-12)
-    assert change <= told.max() + 1e-12
+    assert changes == pytest.approx(np.array(expected), abs=1e-12)
+    assert change <= changes.max() + 1e-12
 
 
 # -- what the user hears of it ---------------------------------------------------------------------------
@@ -213,18 +213,18 @@ def torn(velocity=(0.0, 0.0, 0.0)):
 def test_velocities_that_do_not_fit_the_joints_are_changed_with_one_warning():
     with pytest.warns(InitialVelocityWarning) as heard:
         result = simulate(torn(), 0.02, 0.01)
-    told = [str(w.message) for w in heard if w.category is InitialVelocityWarning]
-    assert len(told) == 1
+    messages = [str(w.message) for w in heard if w.category is InitialVelocityWarning]
+    assert len(messages) == 1
     ((name, (v, w)),) = result.description["initial_velocity_change"].items()
     assert name == "body 'top'"
     start = result.state(0)
     assert v == pytest.approx(np.linalg.norm(start.v[1]))
     assert w == pytest.approx(np.linalg.norm(omega(start) - SPIN))
-    assert f"body 'top' by {v:.3g} m/s and {w:.3g} rad/s" in told[0]
+    assert f"body 'top' by {v:.3g} m/s and {w:.3g} rad/s" in messages[0]
     assert heard[0].filename == __file__
-    found = audit(result)
-    assert found.initial_velocity_change == {"body 'top'": (v, w)}
-    assert f"body 'top' changed by {v:.3g} m/s and {w:.3g} rad/s" in found.text()
+    audit_report = audit(result)
+    assert audit_report.initial_velocity_change == {"body 'top'": (v, w)}
+    assert f"body 'top' changed by {v:.3g} m/s and {w:.3g} rad/s" in audit_report.text()
 
 
 @pytest.mark.parametrize("velocity", [None, np.cross(SPIN, [1, 0, 0])])
@@ -243,17 +243,17 @@ run: {t_end: 0.02, dt: 0.01}
 """
 
 
-@pytest.mark.parametrize("given", [True, False])
-def test_command_reports_changed_velocities(given, tmp_path, capsys):
+@pytest.mark.parametrize("inconsistent", [True, False])
+def test_command_reports_changed_velocities(inconsistent, tmp_path, capsys):
     scene, out = tmp_path / "top.yaml", str(tmp_path / "top.vtkhdf")
-    scene.write_text(SCENE.replace("VELOCITY", "velocity: [0, 0, 0]," if given else ""))
+    scene.write_text(SCENE.replace("VELOCITY", "velocity: [0, 0, 0]," if inconsistent else ""))
     assert main(["run", str(scene), "-o", out, "--quiet"]) == 0
-    assert ("body 'top'" in capsys.readouterr().err) is given
+    assert ("body 'top'" in capsys.readouterr().err) is inconsistent
     assert main(["info", out]) == 0
-    assert ("initial velocities of body 'top'" in capsys.readouterr().out) is given
+    assert ("initial velocities of body 'top'" in capsys.readouterr().out) is inconsistent
     assert main(["info", out, "--json"]) == 0
-    assert (len(json.loads(capsys.readouterr().out)["initial_velocity_change"]) == 1) is given
-    if not given:
+    assert (len(json.loads(capsys.readouterr().out)["initial_velocity_change"]) == 1) is inconsistent
+    if not inconsistent:
         assert omega(Result.load(out).state(0)) == pytest.approx([0, 0, 3], abs=1e-14)
 
 
@@ -380,10 +380,10 @@ def test_a_heavy_disc_does_not_slow_the_light_shaft_whose_spin_was_given(density
     assert np.abs(state.v).max() < 1e-9
 
 
-def cord(**given):
+def cord(**options):
     section = Section.circular(0.002, Material(E=5e7, nu=0.45, density=1000.0))
     model = Model("bolas")
-    rod = model.add_rod("cord", [(0, 0, 0), (1, 0, 0)], section, 20, **given)
+    rod = model.add_rod("cord", [(0, 0, 0), (1, 0, 0)], section, 20, **options)
     model.add_joint("hub", "spherical", model.ground, rod.start)
     return model, rod
 
@@ -495,11 +495,11 @@ def test_given_velocities_that_do_not_fit_change_as_if_heavy_free_parts_were_not
     assert np.abs(state.Omega).max() < 1e-9
 
 
-def two(at, speeds, x=0.3, kind="spherical", **given):
+def two(at, speeds, x=0.3, kind="spherical", **options):
     """Bodies of 1 and 3 kg in one place, joined there or beside it, with velocities along z."""
     model = Model("two")
     both = [
-        model.add_body(name, Sphere(0.1, mass=mass), (x, 0, 0), velocity=(0, 0, speed), **given)
+        model.add_body(name, Sphere(0.1, mass=mass), (x, 0, 0), velocity=(0, 0, speed), **options)
         for name, mass, speed in zip("ab", (1.0, 3.0), speeds, strict=True)
     ]
     model.add_joint("pin", kind, *both, at=(at, 0, 0))
@@ -553,15 +553,17 @@ SOLVED = {
 
 @pytest.mark.parametrize("name", SOLVED)
 def test_full_and_sparse_matrices_lead_to_the_same_velocities(name, monkeypatch):
-    built, found, used = SOLVED[name](), [], []
+    built, projected, used = SOLVED[name](), [], []
     solve = consistent_velocities._solving
     monkeypatch.setattr(
-        consistent_velocities, "_solving", lambda *given: used.append(type(given[1])) or solve(*given)
+        consistent_velocities,
+        "_solving",
+        lambda *arguments: used.append(type(arguments[1])) or solve(*arguments),
     )
     for small in (0, 10**6):
         monkeypatch.setattr(consistent_velocities, "SMALL", small)
-        found.append(project_velocities(built.system, built.state, built.held)[0])
+        projected.append(project_velocities(built.system, built.state, built.held)[0])
     assert np.ndarray in used
     assert len(set(used)) == 2
     for field in ("v", "Omega"):
-        assert getattr(found[0], field) == pytest.approx(getattr(found[1], field), abs=1e-9)
+        assert getattr(projected[0], field) == pytest.approx(getattr(projected[1], field), abs=1e-9)

@@ -47,13 +47,13 @@ def test_no_contact_gains_energy(kind, step):
     """Stick and slip, both ways along the normal, rolling and drilling, whatever the bristle; of 480 in all."""
     slides = set()
     for seed in range(12):
-        for stiffness, rest in ((20.0, 0.0), (2e3, 0.0), (20.0, 3e-2), (2e3, 1e-4)):
+        for stiffness, rest_speed in ((20.0, 0.0), (2e3, 0.0), (20.0, 3e-2), (2e3, 1e-4)):
             for sliding in (0.0, 1.0):
-                options = ALL | {"own": (0.01, -0.02, 0.015, sliding), "kt": stiffness, "rest": rest}
+                options = ALL | {"own": (0.01, -0.02, 0.015, sliding), "kt": stiffness, "rest": rest_speed}
                 t, _ = lossy(kind, seed=seed, step=step, **options)
-                found, own = lost(kind, t.X, t.y0, t.y1)
-                assert found > -1e-15 * (1.0 + energy_kept(kind, t.y0, t.X))
-                slides.add(own[3])
+                dissipated, bristle = lost(kind, t.X, t.y0, t.y1)
+                assert dissipated > -1e-15 * (1.0 + energy_kept(kind, t.y0, t.X))
+                slides.add(bristle[3])
     assert slides == ({0.0, 1.0} if step < 0.02 else {1.0}) or step in (0.02, 0.3)
 
 
@@ -71,9 +71,9 @@ def test_losses_keep_both_momenta_and_see_no_common_motion(kind):
     together = t.y0 @ turned(rng, 1.0)
     together[:, 0] += rng.normal(size=3)
     assert np.abs(dual(kind, t.y0, together, t.X, 1 / H)).max() < 1e-9 * np.abs(f).max()
-    lost_, own = lost(kind, t.X, t.y0, together)
+    lost_, bristle = lost(kind, t.X, t.y0, together)
     assert abs(lost_) < 1e-12
-    assert np.abs(own).max() < 1e-12
+    assert np.abs(bristle).max() < 1e-12
 
 
 @KINDS
@@ -102,8 +102,8 @@ def test_duals_of_losses_take_complex_steps(kind, step, sliding):
         def along(s, t=t, d=d):
             return dual(kind, t.y0, t.y1 + s * d, t.X, 1 / H)
 
-        found, difference = along(1j * EPS).imag / EPS, (along(e) - along(-e)).real / (2 * e)
-        assert np.abs(found - difference).max() < 1e-5 * np.abs(difference).max()
+        derivative, difference = along(1j * EPS).imag / EPS, (along(e) - along(-e)).real / (2 * e)
+        assert np.abs(derivative - difference).max() < 1e-5 * np.abs(difference).max()
 
 
 @KINDS
@@ -134,10 +134,10 @@ def test_the_normal_part_is_the_gradient_again(kind):
     for seed in range(4):
         t, X = lossy(kind, seed=seed, step=1e-3, b=0.4, c=0.1)
         normal = dual(ENERGY[kind], t.y0, t.y1, X).real
-        found = dual(kind, t.y0, t.y1, t.X, 1 / H).real
+        force = dual(kind, t.y0, t.y1, t.X, 1 / H).real
         V0, V1 = (value(ENERGY[kind], y, X).real for y in (t.y0, t.y1))
-        phi = np.sum(found * normal) / np.sum(normal * normal)
-        assert found == pytest.approx(phi * normal, abs=1e-12 * np.abs(normal).max())
+        phi = np.sum(force * normal) / np.sum(normal * normal)
+        assert force == pytest.approx(phi * normal, abs=1e-12 * np.abs(normal).max())
         assert phi * (V1 - V0) > 0
         if kind in (PLANE_SPHERE_DISSIPATION, SPHERES_DISSIPATION, SPHERE):  # one gap
             D0, D1 = (0.3 - np.sqrt(2 * V / LINEAR[1]) for V in (V0, V1))
@@ -151,12 +151,12 @@ def test_a_contact_never_pulls(kind):
     for seed in range(4):
         t, X = lossy(kind, seed=seed, step=1e-3, b=1.0, c=1e3)
         normal = dual(ENERGY[kind], t.y0, t.y1, X).real
-        found = dual(kind, t.y0, t.y1, t.X, 1 / 1e-9).real
+        force = dual(kind, t.y0, t.y1, t.X, 1 / 1e-9).real
         V0, V1 = (value(ENERGY[kind], y, X).real for y in (t.y0, t.y1))
         if V1 < V0:
-            assert found == pytest.approx(-normal, abs=1e-14 * np.abs(normal).max())
+            assert force == pytest.approx(-normal, abs=1e-14 * np.abs(normal).max())
         else:
-            assert np.sum(found * normal) > 0
+            assert np.sum(force * normal) > 0
 
 
 def floor(depth, radius=0.5, law=LINEAR, **options):
@@ -181,16 +181,16 @@ def test_stick_is_a_spring_and_slip_a_force():
     assert f[1, 0] == pytest.approx([0.5 * kt * 1e-3, 0, 0], rel=1e-12)
     moment = np.cross(y[1, 1:], f[1, 1:]).sum(axis=0)
     assert moment == pytest.approx([0, -0.49 * 0.5 * kt * 1e-3, 0], rel=1e-12)
-    found, own = lost(PLANE_SPHERE_DISSIPATION, X, y, short)
-    assert found == pytest.approx(0.0, abs=1e-18)
-    assert own == pytest.approx([1e-3, 0, 0, 0], rel=1e-12)
+    dissipated, bristle = lost(PLANE_SPHERE_DISSIPATION, X, y, short)
+    assert dissipated == pytest.approx(0.0, abs=1e-18)
+    assert bristle == pytest.approx([1e-3, 0, 0, 0], rel=1e-12)
     long = slid(y, (0.03, 0.04, 0))
     f = dual(PLANE_SPHERE_DISSIPATION, y, long, X, 1 / H).real
     assert f[1, 0] == pytest.approx([0.6 * 0.5 * Q, 0.8 * 0.5 * Q, 0], rel=1e-12)
     assert f[0, 0] == pytest.approx(-f[1, 0], rel=1e-15)
-    found, own = lost(PLANE_SPHERE_DISSIPATION, X, y, long)
-    assert own == pytest.approx([0.6 * 0.5 * Q / kt, 0.8 * 0.5 * Q / kt, 0, 1], rel=1e-12)
-    assert found == pytest.approx(0.5 * Q * 0.05 - 0.5 * (0.5 * Q) ** 2 / kt, rel=1e-12)
+    dissipated, bristle = lost(PLANE_SPHERE_DISSIPATION, X, y, long)
+    assert bristle == pytest.approx([0.6 * 0.5 * Q / kt, 0.8 * 0.5 * Q / kt, 0, 1], rel=1e-12)
+    assert dissipated == pytest.approx(0.5 * Q * 0.05 - 0.5 * (0.5 * Q) ** 2 / kt, rel=1e-12)
 
 
 def test_a_slide_goes_on_with_the_kinetic_coefficient_and_ends_below_it():
@@ -203,16 +203,16 @@ def test_a_slide_goes_on_with_the_kinetic_coefficient_and_ends_below_it():
     assert dual(PLANE_SPHERE_DISSIPATION, y, further, X, 1 / H).real[1, 0, 0] == pytest.approx(
         0.3 * Q, rel=1e-12
     )
-    found, X[-4:] = lost(PLANE_SPHERE_DISSIPATION, X, y, further)
+    dissipated, X[-4:] = lost(PLANE_SPHERE_DISSIPATION, X, y, further)
     released = ((0.5 * Q) ** 2 - (0.3 * Q) ** 2) / (2 * kt)
-    assert found == pytest.approx(0.3 * Q * 0.05 + released, rel=1e-12)
-    again = slid(further, (0.05, 0, 0))
-    found, own = lost(PLANE_SPHERE_DISSIPATION, X, further, again)
-    assert found == pytest.approx(0.3 * Q * 0.05, rel=1e-12)  # as Coulomb has it
+    assert dissipated == pytest.approx(0.3 * Q * 0.05 + released, rel=1e-12)
+    onward = slid(further, (0.05, 0, 0))
+    dissipated, bristle = lost(PLANE_SPHERE_DISSIPATION, X, further, onward)
+    assert dissipated == pytest.approx(0.3 * Q * 0.05, rel=1e-12)  # as Coulomb has it
     back = slid(further, (-1e-3, 0, 0))
-    found, own = lost(PLANE_SPHERE_DISSIPATION, X, further, back)
-    assert own == pytest.approx([0.3 * Q / kt - 1e-3, 0, 0, 0], rel=1e-12)
-    assert found == pytest.approx(0.0, abs=1e-17)
+    dissipated, bristle = lost(PLANE_SPHERE_DISSIPATION, X, further, back)
+    assert bristle == pytest.approx([0.3 * Q / kt - 1e-3, 0, 0, 0], rel=1e-12)
+    assert dissipated == pytest.approx(0.0, abs=1e-17)
 
 
 def test_a_bristle_that_is_pushed_back_never_gives_more_than_it_had():
@@ -220,9 +220,9 @@ def test_a_bristle_that_is_pushed_back_never_gives_more_than_it_had():
     kt, mu = 2e3, 0.5
     limit = mu * LINEAR[1] * 0.01
     y, _, X = floor(0.01, mu=(mu, mu), kt=kt, rest=0.0, own=(-2.0 * limit / kt, 0, 0, 1))
-    found, own = lost(PLANE_SPHERE_DISSIPATION, X, y, slid(y, (1.9 * limit / kt, 0, 0)))
-    assert own == pytest.approx([0, 0, 0, 1], abs=1e-15)
-    assert found == pytest.approx(2 * limit * 0.05 * limit / kt, rel=1e-11)
+    dissipated, bristle = lost(PLANE_SPHERE_DISSIPATION, X, y, slid(y, (1.9 * limit / kt, 0, 0)))
+    assert bristle == pytest.approx([0, 0, 0, 1], abs=1e-15)
+    assert dissipated == pytest.approx(2 * limit * 0.05 * limit / kt, rel=1e-11)
 
 
 @pytest.mark.parametrize("h", [1e-2, 1e-3])
@@ -234,14 +234,14 @@ def test_creeping_contact_is_damped(h):
     short = slid(y, (ds, 0, 0))
     f = dual(PLANE_SPHERE_DISSIPATION, y, short, X, 1 / h).real
     assert f[1, 0, 0] == pytest.approx(0.5 * kt * ds + d * ds / h, rel=1e-9)
-    found, own = lost(PLANE_SPHERE_DISSIPATION, X, y, short, h)
-    assert own == pytest.approx([ds, 0, 0, 0], rel=1e-9)
-    assert found == pytest.approx(d * ds**2 / h, rel=1e-8)
+    dissipated, bristle = lost(PLANE_SPHERE_DISSIPATION, X, y, short, h)
+    assert bristle == pytest.approx([ds, 0, 0, 0], rel=1e-9)
+    assert dissipated == pytest.approx(d * ds**2 / h, rel=1e-8)
     # 1e-6 m faster than what brings it to the limit, by which T/k would gain
     ds = 15.0 / (0.5 * kt + d / h) + 1e-6
-    found, own = lost(PLANE_SPHERE_DISSIPATION, X, y, slid(y, (ds, 0, 0)), h)
-    assert own == pytest.approx([ds - 1e-6, 0, 0, 1], rel=1e-8)
-    assert found == pytest.approx(15.0 * ds - 0.5 * kt * (ds - 1e-6) ** 2, rel=1e-8)
+    dissipated, bristle = lost(PLANE_SPHERE_DISSIPATION, X, y, slid(y, (ds, 0, 0)), h)
+    assert bristle == pytest.approx([ds - 1e-6, 0, 0, 1], rel=1e-8)
+    assert dissipated == pytest.approx(15.0 * ds - 0.5 * kt * (ds - 1e-6) ** 2, rel=1e-8)
 
 
 def test_sliding_friction_grows_with_the_whole_normal_force():
@@ -264,8 +264,8 @@ def crawling(**options):
 def test_an_element_bends_on_the_ground_without_sliding():
     """Its nodes turn about the normal, one forth and one back: the chord stays, so nothing rubs."""
     y, _, F = crawling()
-    new, turn = y.copy(), np.array([[0.8, 0.6, 0.0], [-0.6, 0.8, 0.0], [0.0, 0.0, 1.0]])
-    new[1, 1:], new[2, 1:] = y[1, 1:] @ turn, y[2, 1:] @ turn.T
+    new, rotation = y.copy(), np.array([[0.8, 0.6, 0.0], [-0.6, 0.8, 0.0], [0.0, 0.0, 1.0]])
+    new[1, 1:], new[2, 1:] = y[1, 1:] @ rotation, y[2, 1:] @ rotation.T
     assert np.abs(dual(PLANE_ROD_DISSIPATION, y, new, F, 1 / H)).max() < 1e-12
 
 
@@ -275,11 +275,11 @@ def test_stations_on_a_rod_have_the_same_factors():
     X = [*LINEAR, 0.3, 6.0, 0.6, 2.0, 0.15]
     f = []
     for ways in ((1.0, 1.0, 1.0), (0.5, 0.8, 2.0)):
-        own = np.concatenate([X, loss(mu=(0.4, 0.4), kt=1e7, ways=ways)])
+        row = np.concatenate([X, loss(mu=(0.4, 0.4), kt=1e7, ways=ways)])
         for dx, dy in ((1e-3, 0), (-1e-3, 0), (0, 1e-3)):
             new = y.copy()
             new[:2, 0, :2] += (dx, dy)
-            f.append(np.linalg.norm(dual(ELEMENT, y, new, own, 1 / H).real[:2, 0].sum(axis=0)))
+            f.append(np.linalg.norm(dual(ELEMENT, y, new, row, 1 / H).real[:2, 0].sum(axis=0)))
     assert np.array(f[3:]) / f[:3] == pytest.approx([0.5, 0.8, 2.0], rel=3e-5)  # the normals tilt a little
 
 
@@ -295,10 +295,10 @@ def test_anisotropic_friction_has_separate_factors_per_direction(way):
         new[1:, 0, :2] += 0.1 * np.array(way)
         f = dual(PLANE_ROD_DISSIPATION, y, new, X, 1 / H).real[1:, 0].sum(axis=0)
         assert f == pytest.approx(limit * np.array(factors) * [*way, 0], abs=1e-12 * limit)
-        found, X[-4:] = lost(PLANE_ROD_DISSIPATION, X, y, new)
+        dissipated, X[-4:] = lost(PLANE_ROD_DISSIPATION, X, y, new)
         y = new
     assert X[-4:] == pytest.approx(before[-4:], rel=1e-12)
-    assert found == pytest.approx(limit * 0.1 * np.dot(factors[:2], np.square(way)), rel=1e-12)
+    assert dissipated == pytest.approx(limit * 0.1 * np.dot(factors[:2], np.square(way)), rel=1e-12)
 
 
 @pytest.mark.parametrize("ways", [(1.0, 1.0, 1.0), (0.5, 0.8, 2.0)])
@@ -308,37 +308,39 @@ def test_the_limit_is_an_ellipse_and_is_reached_along_all_slips_at_one_length(wa
     for angle in np.linspace(0.1, 6.2, 9):
         e = np.array([np.cos(angle), np.sin(angle)])
         factors = np.array([ways[0] if e[0] > 0.0 else ways[1], ways[2]])
-        for size, share in ((0.9, 0.9), (1.0 + 1e-9, 1.0), (40.0, 1.0)):
+        for size, fraction in ((0.9, 0.9), (1.0 + 1e-9, 1.0), (40.0, 1.0)):
             new = y.copy()
             new[1:, 0, :2] += size * e * 2.0 * 7.2 / 1e5
             f = dual(PLANE_ROD_DISSIPATION, y, new, X, 1 / H).real
-            assert np.linalg.norm(f[1:, 0].sum(axis=0)[:2] / factors) == pytest.approx(share * 7.2, rel=2e-9)
+            assert np.linalg.norm(f[1:, 0].sum(axis=0)[:2] / factors) == pytest.approx(
+                fraction * 7.2, rel=2e-9
+            )
 
 
-@pytest.mark.parametrize("rest", [0.0, 1e-3, 1e-4])
-def test_a_bristle_that_turns_round_between_forth_and_back_gains_nothing(rest):
+@pytest.mark.parametrize("rest_speed", [0.0, 1e-3, 1e-4])
+def test_a_bristle_that_turns_round_between_forth_and_back_gains_nothing(rest_speed):
     """Ten times softer forth than back: at what it has turned to, it would keep more than it was given."""
-    y, _, X = crawling(ways=(0.2, 2.0, 1.0), rest=rest)
+    y, _, X = crawling(ways=(0.2, 2.0, 1.0), rest=rest_speed)
     before = X.copy()
     before[-4] = 5e-5
     for back in np.linspace(1e-6, 4e-4, 400):
         new = y.copy()
         new[1:, 0, 0] -= back
-        found, own = lost(PLANE_ROD_DISSIPATION, before, y, new)
-        assert found > -1e-17  # of 1e-4 J
-        assert own[0] <= 5e-5
-    stiffness = 0.5e5 + (0.4 * 18.0 / (10.0 * rest * H) if rest else 0.0)
-    turn, f = 5e-5 / np.sqrt(0.2) * 1e5 / stiffness, []  # where the force is zero, without a jump
+        dissipated, bristle = lost(PLANE_ROD_DISSIPATION, before, y, new)
+        assert dissipated > -1e-17  # of 1e-4 J
+        assert bristle[0] <= 5e-5
+    stiffness = 0.5e5 + (0.4 * 18.0 / (10.0 * rest_speed * H) if rest_speed else 0.0)
+    reversal, f = 5e-5 / np.sqrt(0.2) * 1e5 / stiffness, []  # where the force is zero, without a jump
     for e in (-1e-9, 1e-9):
         new = y.copy()
-        new[1:, 0, 0] -= turn * (1 + e)
+        new[1:, 0, 0] -= reversal * (1 + e)
         f.append(dual(PLANE_ROD_DISSIPATION, y, new, before, 1 / H).real[1:, 0].sum(axis=0)[0])
     assert f == pytest.approx([0.0, 0.0], abs=1e-6)
 
 
 def test_a_rod_that_stands_on_its_end_rubs_as_aside():
     """Its tangent has no part in the plane; one that leans has a factor between, by the square of the sine."""
-    for lean, share in ((0.0, 2.0), (0.5, 2.0 + (0.5 - 2.0) * np.sin(0.5) ** 2)):
+    for lean, factor in ((0.0, 2.0), (0.5, 2.0 + (0.5 - 2.0) * np.sin(0.5) ** 2)):
         y, _, X = crawling(ways=(0.5, 0.5, 2.0))
         X[-17] = 1.0  # one interval
         top = np.array([np.sin(lean), 0.0, np.cos(lean)])
@@ -346,7 +348,7 @@ def test_a_rod_that_stands_on_its_end_rubs_as_aside():
         new = y.copy()
         new[1:, 0, 0] += 0.1
         f = dual(PLANE_ROD_DISSIPATION, y, new, X, 1 / H).real[1:, 0].sum(axis=0)
-        assert f[0] == pytest.approx(share * 0.4 * 0.5 * 18.0, rel=1e-12)
+        assert f[0] == pytest.approx(factor * 0.4 * 0.5 * 18.0, rel=1e-12)
 
 
 @pytest.mark.parametrize(("axis", "length"), [(2, "drill"), (0, "roll"), (1, "roll")])
@@ -404,14 +406,14 @@ def test_friction_is_the_same_at_a_node_and_between_nodes(frames, mu, moves):
     for s in (-0.6, -0.21, -0.2, -0.19, -0.22, 0.0, 0.299 if moves[0] == 0.0 else 0.29, 0.3, 0.26, 0.9):
         y0, y1, X = row((frames, 2), s, (nodes[0], nodes[3]), mu, moves)
         one = dual(ROD_DISSIPATIONS[frames, 2], y0, y1, X, 1 / H).real
-        own = settled(ROD_DISSIPATIONS[frames, 2], y0, y1, X, 1 / H)
+        bristle = settled(ROD_DISSIPATIONS[frames, 2], y0, y1, X, 1 / H)
         y0, y1, X = row((frames, 4), s, nodes, mu, moves)
-        found = dual(kind, y0, y1, X, 1 / H).real
+        force = dual(kind, y0, y1, X, 1 / H).real
         size = np.linalg.norm(one[:frames, 0].sum(axis=0))
         assert size > 0.07
-        assert np.abs(found[:frames] - one[:frames]).max() < 1e-12 * size
-        assert np.abs(found[frames:].sum(axis=0)[0] - one[frames:].sum(axis=0)[0]).max() < 1e-12 * size
-        assert settled(kind, y0, y1, X, 1 / H) == pytest.approx(own, rel=1e-11, abs=1e-17)
+        assert np.abs(force[:frames] - one[:frames]).max() < 1e-12 * size
+        assert np.abs(force[frames:].sum(axis=0)[0] - one[frames:].sum(axis=0)[0]).max() < 1e-12 * size
+        assert settled(kind, y0, y1, X, 1 / H) == pytest.approx(bristle, rel=1e-11, abs=1e-17)
 
 
 @pytest.mark.parametrize("frames", [1, 2])
@@ -421,11 +423,13 @@ def test_friction_is_the_same_in_a_step_past_nodes(frames, mu, move):
     """Of one node, forth and back, and of two."""
     s, moves = -0.2 - 0.4 * np.sign(move) * min(abs(move), 0.1), (move, 0.003, 0.001)
     nodes, size = (-1.0, -0.2, 0.3, 1.5), None
-    for own in (nodes[::3], nodes):
-        y0, y1, X = row((frames, len(own)), s, own, mu, moves)
-        kind, r = ROD_DISSIPATIONS[frames, len(own)], 0.5 * (y0 + y1)[:, 0]
+    for polyline in (nodes[::3], nodes):
+        y0, y1, X = row((frames, len(polyline)), s, polyline, mu, moves)
+        kind, r = ROD_DISSIPATIONS[frames, len(polyline)], 0.5 * (y0 + y1)[:, 0]
         f = dual(kind, y0, y1, X, 1 / H).real[:, 0]
-        sides = np.array([f[:frames].sum(axis=0), *(own[frames:].sum(axis=0) for own in (f, np.cross(r, f)))])
+        sides = np.array(
+            [f[:frames].sum(axis=0), *(forces[frames:].sum(axis=0) for forces in (f, np.cross(r, f)))]
+        )
         end = settled(kind, y0, y1, X, 1 / H)
         if size is None:
             one, size, first = sides, np.abs(sides).max(), end

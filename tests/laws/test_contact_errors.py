@@ -40,12 +40,14 @@ SOLIDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("shape", "given", "words"), SOLIDS, ids=[type(case[0]).__name__ for case in SOLIDS])
-def test_a_solid_that_cannot_be_is_refused(shape, given, words):
+@pytest.mark.parametrize(
+    ("shape", "options", "words"), SOLIDS, ids=[type(case[0]).__name__ for case in SOLIDS]
+)
+def test_a_solid_that_cannot_be_is_refused(shape, options, words):
     model = Model("it")
     body = model.add_body("it", shape)
     with pytest.raises(ModelError, match=rf"solid 'it': .*{words}"):
-        model.add_solid("it", body, **given)
+        model.add_solid("it", body, **options)
 
 
 def test_a_point_of_a_body_or_of_the_ground_has_no_shape():
@@ -59,7 +61,7 @@ def test_a_point_of_a_body_or_of_the_ground_has_no_shape():
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("options", "words"),
     [
         ({"triangles": None}, "either a file, or vertices"),
         ({"file": "a.stl"}, "either a file, or vertices"),
@@ -73,11 +75,11 @@ def test_a_point_of_a_body_or_of_the_ground_has_no_shape():
         ({"triangles": CUBE[1:], "side": "inside"}, "close the holes, or leave side out"),
     ],
 )  # fmt: skip
-def test_a_mesh_that_cannot_be_is_refused(given, words, tmp_path, monkeypatch):
+def test_a_mesh_that_cannot_be_is_refused(options, words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     model = Model("bad")
     with pytest.raises(ModelError, match=words):
-        model.add_mesh("floor", model.ground.at(HERE), **({"vertices": SIGNS, "triangles": CUBE} | given))
+        model.add_mesh("floor", model.ground.at(HERE), **({"vertices": SIGNS, "triangles": CUBE} | options))
 
 
 @pytest.mark.parametrize(
@@ -148,9 +150,11 @@ STARTS = [
 @pytest.mark.parametrize("case", STARTS, ids=[f"{case[0]}, {case[2]}" for case in STARTS])
 def test_a_body_that_begins_inside_of_another_is_refused_with_its_depth(case):
     """Unless it is a little inside."""
-    one, first, other, second, words, *given = case
+    one, first, other, second, words, *options = case
     model = Model("start", gravity=HERE)
-    model.add_contact("c", add(model, one, "a", **first), add(model, other, "b", **second), K, **dict(*given))
+    model.add_contact(
+        "c", add(model, one, "a", **first), add(model, other, "b", **second), K, **dict(*options)
+    )
     if words is None:
         run(model, 1e-6, 1e-6)
         return

@@ -62,8 +62,8 @@ def test_the_divided_difference_of_hertz_is_that_of_square_roots():
         b = Fraction(3, 4)
         a = b * (1 - Fraction(u))
         exact = float(sum(a**j * b ** (4 - j) for j in range(5)) / (a + b)) * HERTZ[1] / 2.5
-        found = resistance(HERTZ, -float(a * a) + 0j, -float(b * b) + 0j).real
-        assert found == pytest.approx(exact, rel=3e-15)
+        quotient = resistance(HERTZ, -float(a * a) + 0j, -float(b * b) + 0j).real
+        assert quotient == pytest.approx(exact, rel=3e-15)
 
 
 def test_the_divided_difference_of_a_barrier_is_the_mean_of_its_slopes():
@@ -110,8 +110,8 @@ def test_work_of_contact_is_the_change_of_its_energy(kind, law, step):
         if not np.isfinite(V1):  # a barrier that a wild step has passed
             continue
         assert V0 > 0
-        found = work(dual(kind, t.y0, t.y1, t.X), t.y0, t.y1)
-        assert abs(found - (V1 - V0)) < 1e-14 * (V0 + V1)
+        work_done = work(dual(kind, t.y0, t.y1, t.X), t.y0, t.y1)
+        assert abs(work_done - (V1 - V0)) < 1e-14 * (V0 + V1)
 
 
 @KINDS
@@ -123,9 +123,9 @@ def test_equal_ends_give_the_gradient(kind, law):
         step = t.y0.astype(complex)
         step[place] += 1j * EPS
         gradient[place] = value(kind, step, t.X).imag / EPS
-    found = dual(kind, t.y0, t.y0, t.X).real
+    force = dual(kind, t.y0, t.y0, t.X).real
     assert np.abs(gradient).max() > 1.0
-    assert np.abs(found - gradient).max() < 2e-13 * np.abs(gradient).max()
+    assert np.abs(force - gradient).max() < 2e-13 * np.abs(gradient).max()
 
 
 @KINDS
@@ -160,8 +160,8 @@ def test_duals_of_contact_take_complex_steps(kind, end, step):
         ends[end] = ends[end] + s * d
         return dual(kind, *ends, t.X)
 
-    found, difference = along(1j * EPS).imag / EPS, (along(e) - along(-e)).real / (2 * e)
-    assert np.abs(found - difference).max() < 1e-6 * np.abs(difference).max()
+    derivative, difference = along(1j * EPS).imag / EPS, (along(e) - along(-e)).real / (2 * e)
+    assert np.abs(derivative - difference).max() < 1e-6 * np.abs(difference).max()
 
 
 @KINDS
@@ -182,9 +182,9 @@ def test_separated_surfaces_have_no_force(kind, law):
     assert value(kind, up, t.X) == 0
     assert not np.any(dual(kind, up, lifted, t.X))
     for one, other in ((t.y0, lifted), (up, t.y1)):
-        found = dual(kind, one, other, t.X)
+        forces = dual(kind, one, other, t.X)
         change = (value(kind, other, t.X) - value(kind, one, t.X)).real
-        assert work(found, one, other) == pytest.approx(change, rel=1e-11)
+        assert work(forces, one, other) == pytest.approx(change, rel=1e-11)
 
 
 @KINDS
@@ -193,8 +193,8 @@ def test_a_contact_that_opens_is_as_near_as_one_likes_to_one_that_does_not(kind)
     t, rng = touch(kind, "linear", 3, 0.0), np.random.default_rng(0)
     d = (0.1 if kind in MESH_KINDS else 0.6) * rng.normal(size=t.y0.shape)  # through no mesh
     s = np.linspace(0.0, 1.0, 4001)
-    found = np.array([dual(kind, t.y0, t.y0 + own * d, t.X).real.ravel() for own in s[::8]])
-    assert np.abs(np.diff(found, axis=0)).max() < 0.05 * np.abs(found).max()
+    forces = np.array([dual(kind, t.y0, t.y0 + factor * d, t.X).real.ravel() for factor in s[::8]])
+    assert np.abs(np.diff(forces, axis=0)).max() < 0.05 * np.abs(forces).max()
 
 
 def test_the_mean_point_is_between_the_nearest_ones_and_the_force_is_normal_there():
@@ -253,10 +253,10 @@ def polyline(kind, x, nodes, X, inner, y1=None):
     rng = np.random.default_rng(4)
     V, force = 0.0, np.zeros(3)
     for k in range(len(nodes) - 1):
-        own = np.concatenate([X[:-1], [float(inner and k < len(nodes) - 2)]])
+        segment = np.concatenate([X[:-1], [float(inner and k < len(nodes) - 2)]])
         y = posed([*x, nodes[k], nodes[k + 1]], rng)
-        V += value(kind, y, own).real
-        force += dual(kind, y, y, own).real[: len(x), 0].sum(axis=0)
+        V += value(kind, y, segment).real
+        force += dual(kind, y, y, segment).real[: len(x), 0].sum(axis=0)
     return V, force
 
 
@@ -284,7 +284,7 @@ def test_a_step_past_nodes_of_a_straight_polyline_is_one_along_a_segment(kind, m
     X = np.concatenate([HERTZ, [0.3], [0.0, 0.0, 0.0] if kind is SPHERE_ROD else [3.0, 0.1]])
 
     def summed(nodes):
-        found = np.zeros((4, 3))
+        resultants = np.zeros((4, 3))
         for k in range(len(nodes) - 1):
             y0 = posed([*x, *[(s, 0.0, 0.0) for s in nodes[k : k + 2]]], np.random.default_rng(4))
             y1 = y0.copy()
@@ -292,9 +292,9 @@ def test_a_step_past_nodes_of_a_straight_polyline_is_one_along_a_segment(kind, m
             f = dual(kind, y0, y1, np.append(X, float(k < len(nodes) - 2))).real
             r = 0.5 * (y0 + y1)[:, 0]
             for rows, side in ((slice(0, len(x)), 0), (slice(len(x), None), 2)):
-                found[side] += f[rows, 0].sum(axis=0)
-                found[side + 1] += np.cross(r[rows], f[rows, 0]).sum(axis=0)
-        return found
+                resultants[side] += f[rows, 0].sum(axis=0)
+                resultants[side + 1] += np.cross(r[rows], f[rows, 0]).sum(axis=0)
+        return resultants
 
     one = summed((-1.0, 1.5))
     assert np.abs(summed((-1.0, -0.2, 0.3, 1.5)) - one).max() < 2e-13 * np.abs(one).max()
@@ -328,8 +328,8 @@ def test_a_step_past_a_vertex_keeps_what_all_steps_keep(law):
         way[place] = 1.0
         up, down = (dual(SPHERE_ROD, y0, y1 + e * way, X) for e in (1e-6, -1e-6))
         slope = (up - down).real / 2e-6
-        found = dual(SPHERE_ROD, y0, y1 + 1j * EPS * way, X).imag / EPS
-        assert np.abs(found - slope).max() < 1e-6 * np.abs(slope).max()
+        derivative = dual(SPHERE_ROD, y0, y1 + 1j * EPS * way, X).imag / EPS
+        assert np.abs(derivative - slope).max() < 1e-6 * np.abs(slope).max()
 
 
 @OF_LAWS
@@ -359,12 +359,12 @@ def test_centres_in_one_point_are_pushed_nowhere():
 def test_turns_count_of_the_first_frames_and_of_no_others(kind):
     """`em` takes no derivatives along those of the others."""
     t, rng = touch(kind, "hertz"), np.random.default_rng(5)
-    found = dual(kind, t.y0, t.y1, t.X)
-    assert not found[kind.turning :, 1:].any()
+    forces = dual(kind, t.y0, t.y1, t.X)
+    assert not forces[kind.turning :, 1:].any()
     for k in range(kind.arity):
         y1 = t.y1.copy()
         y1[k, 1:] += 1e-3 * rng.normal(size=(3, 3))
-        assert np.array_equal(dual(kind, t.y0, y1, t.X), found) == (k >= kind.turning)
+        assert np.array_equal(dual(kind, t.y0, y1, t.X), forces) == (k >= kind.turning)
 
 
 def test_a_circle_is_touched_at_its_lowest_and_its_highest_point():

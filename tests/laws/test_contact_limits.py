@@ -55,35 +55,37 @@ def flat_floor(model, kind, n=8, half=0.8):
 @pytest.mark.parametrize("law", [{"stiffness": 5e3}, {"stiffness": 1e5, "exponent": 1.5}], ids=str)
 def test_a_ball_rolls_across_edges_and_vertices_of_flat_triangles_as_on_a_plane(friction, law):
     """In steps of a fifth of a triangle, the first of them from above a vertex."""
-    found = []
+    results = []
     rubs = Friction(friction, tangential_stiffness=5e3, rolling=0.001)
-    more = {"friction": rubs} if friction else {}
+    options = {"friction": rubs} if friction else {}
     for kind in ("mesh", "plane"):
         model = Model("rolls", gravity=(0, 0, -G))
         state = {"place": (-0.4, 0.2, 0.0492), "v": (2.0, 0.7, 0)}
         ball = add(model, "sphere", "ball", **state, mass=0.5, size=(0.05,))
-        model.add_contact("c", ball, flat_floor(model, kind, 40, 1.0), **law, **more)
-        found.append(run(model, 0.2, 5e-3, every=4))
-    one, plane = (result.body("ball") for result in found)
-    force, expected = (result.contact("c").normal_force for result in found)
+        model.add_contact("c", ball, flat_floor(model, kind, 40, 1.0), **law, **options)
+        results.append(run(model, 0.2, 5e-3, every=4))
+    one, plane = (result.body("ball") for result in results)
+    force, expected = (result.contact("c").normal_force for result in results)
     assert np.abs(one.r - plane.r).max() < 1e-12
     assert np.abs(one.Omega - plane.Omega).max() < 1e-9
     assert force == pytest.approx(expected, rel=1e-9)
-    assert found[0].distance("ball", "floor") == pytest.approx(found[1].distance("ball", "floor"), abs=1e-12)
+    assert results[0].distance("ball", "floor") == pytest.approx(
+        results[1].distance("ball", "floor"), abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("friction", [0.0, 0.3])
 def test_a_rod_lies_and_slides_on_a_face_of_a_box_as_on_a_plane(friction):
     """Pushed along and aside: friction stops it along; aside it comes to roll with 2/3 of its speed."""
-    k, found = 2e4, []
+    k, results = 2e4, []
     z = 0.01 - RUBBER.mass_per_length * G / k
     for kind in ("box", "plane"):
         model = Model("slides", gravity=(0, 0, -G))
         rod = add(model, "rod", "rod", [(x, 0.01, z) for x in (-0.1, 0.1)], v=(0.3, 0.1, 0), elements=2)
         model.add_contact("c", rod, flat_floor(model, kind), k, friction=friction, stations=8)
-        found.append(run(model, 0.15, every=10))
-    one, plane = (result.rod("rod") for result in found)
-    rubs, expected = (result.contact("c").tangential_force for result in found)
+        results.append(run(model, 0.15, every=10))
+    one, plane = (result.rod("rod") for result in results)
+    rubs, expected = (result.contact("c").tangential_force for result in results)
     assert np.abs(one.r - plane.r).max() < 1e-9
     assert rubs == pytest.approx(expected, abs=1e-6)
     along, aside = np.abs(one.v[-1, :, 0]).max(), one.v[-1, :, 1]
@@ -104,23 +106,23 @@ def test_a_rod_lies_and_slides_on_a_face_of_a_box_as_on_a_plane(friction):
 def test_a_solid_slides_across_edges_of_flat_triangles_as_on_a_flat_face(
     shape, quat, height, floors, friction
 ):
-    found = []
+    results = []
     for kind in floors:
         model = Model("slides", gravity=(0, 0, -G))
         it = add(model, shape, "it", (0.013, 0.021, height - G / K), quat, (0.3, 0.7, 0))
-        more = {"friction": friction, "damping": 5.0} if friction else {}
-        model.add_contact("c", it, flat_floor(model, kind), K, **more)
-        found.append(run(model, 0.1, 1e-3 if friction else 2e-3, every=10))
-    one, other = (result.body("it") for result in found)
+        options = {"friction": friction, "damping": 5.0} if friction else {}
+        model.add_contact("c", it, flat_floor(model, kind), K, **options)
+        results.append(run(model, 0.1, 1e-3 if friction else 2e-3, every=10))
+    one, other = (result.body("it") for result in results)
     assert np.abs(one.r - one.r[0]).max() > 0.01
     assert np.abs(one.r - other.r).max() < 1e-12
     assert np.abs(one.quat - other.quat).max() < 1e-12
     if friction:
-        assert found[0].dissipation[-1] > 0.0
-        assert found[0].dissipation[-1] == pytest.approx(found[1].dissipation[-1], rel=1e-9)
+        assert results[0].dissipation[-1] > 0.0
+        assert results[0].dissipation[-1] == pytest.approx(results[1].dissipation[-1], rel=1e-9)
     else:
-        assert found[0].newton_iterations.max() < 1.1
-        assert found[0].contact("c").normal_force == pytest.approx(G, rel=1e-9)
+        assert results[0].newton_iterations.max() < 1.1
+        assert results[0].contact("c").normal_force == pytest.approx(G, rel=1e-9)
 
 
 # --- other likenesses
@@ -140,7 +142,7 @@ def test_a_sphere_meets_faces_as_planes_and_corners_and_sides_as_spheres(
     shape, quat, radius, place, v, alike
 ):
     """The side of a cylinder acts like a ball in the plane across the axis."""
-    found = []
+    results = []
     for of_shape in (True, False):
         model = Model("ball", gravity=HERE)
         ball = add(model, "sphere", "ball", place, v=v, mass=0.5)
@@ -154,12 +156,12 @@ def test_a_sphere_meets_faces_as_planes_and_corners_and_sides_as_spheres(
         model.add_contact("c", ball, other, K)
         result = run(model, 0.04, 5e-4)
         assert change(result.energy["total"]) < 1e-14
-        found.append(result)
-    one, twin = (result.contact("c") for result in found)
+        results.append(result)
+    one, twin = (result.contact("c") for result in results)
     tolerance = 1e-11 if shape == "cylinder" else 1e-10
     assert one.depth.max() > 1e-3
     assert one.depth == pytest.approx(twin.depth, abs=tolerance)
-    assert np.abs(found[0].body("ball").r - found[1].body("ball").r).max() < tolerance
+    assert np.abs(results[0].body("ball").r - results[1].body("ball").r).max() < tolerance
     touched = one.normal_force > 0.0
     assert np.abs(one.point - twin.point)[touched].max() < 2.0 * one.depth.max()
 
@@ -167,15 +169,15 @@ def test_a_sphere_meets_faces_as_planes_and_corners_and_sides_as_spheres(
 @pytest.mark.parametrize("other", ["sphere", "rod"])
 def test_the_hull_of_the_corners_of_a_box_acts_like_that_box(other):
     """Only on a face to round-off: where the nearest points go from a face to an edge both have forces of their own."""
-    found = []
+    results = []
     for shape in ("box", "hull cube"):
         model = Model("same", gravity=(0, 0, -G))
         it = add(model, shape, "it", held=True)
         place = [(-0.03, -0.02, 0.0605), (0.02, 0.03, 0.062)] if other == "rod" else (0.03, 0, 0.081)
         falling = add(model, other, "falls", place, v=(0.5, 0.1, -0.3), mass=0.5, elements=2)
         model.add_contact("c", falling, it, K, friction=0.3, **({"stations": 8} if other == "rod" else {}))
-        found.append(run(model, 0.02, 5e-4).contact("c"))
-    box, hull = found
+        results.append(run(model, 0.02, 5e-4).contact("c"))
+    box, hull = results
     most = box.normal_force.max()
     assert most > 1.0
     assert hull.normal_force == pytest.approx(box.normal_force, abs=1e-8 * most)
@@ -186,7 +188,7 @@ def test_the_hull_of_the_corners_of_a_box_acts_like_that_box(other):
 
 def test_capsules_end_to_end_act_like_two_spheres():
     """Also where their axes are not on one line."""
-    found = []
+    results = []
     for spheres in (False, True):
         model = Model("pair", gravity=HERE)
         solids = [
@@ -199,20 +201,20 @@ def test_capsules_end_to_end_act_like_two_spheres():
                 for body, z in (("a", 0.2), ("b", -0.2))
             ]
         model.add_contact("c", *solids, K)
-        found.append(run(model, 0.1).body("b"))
-    assert np.abs(found[0].v).max() > 0.1
-    assert np.abs(found[0].r - found[1].r).max() < 1e-11
+        results.append(run(model, 0.1).body("b"))
+    assert np.abs(results[0].v).max() > 0.1
+    assert np.abs(results[0].r - results[1].r).max() < 1e-11
 
 
 def test_a_hull_of_two_vertices_is_a_capsule_to_the_bit():
-    found = []
-    for given in ({}, {"vertices": [(0, 0, -0.15), (0, 0, 0.15)], "radius": 0.1}):
+    results = []
+    for options in ({}, {"vertices": [(0, 0, -0.15), (0, 0, 0.15)], "radius": 0.1}):
         model = Model("it", gravity=(0, 0, -G))
         quat = about((0.6, 0, 0.8), 1.0)
         body = model.add_body("it", Capsule(0.1, 0.3, mass=2.0), (0, 0, 0.3), quat, HERE, (1, 2, 3))
-        model.add_contact("c", model.add_solid("it", body, **given), add(model, "plane", "floor"), K)
-        found.append(run(model, 0.3).body("it").r)
-    assert np.array_equal(*found)
+        model.add_contact("c", model.add_solid("it", body, **options), add(model, "plane", "floor"), K)
+        results.append(run(model, 0.3).body("it").r)
+    assert np.array_equal(*results)
 
 
 # --- collisions with a known end

@@ -27,8 +27,8 @@ H = 5e-4
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 
 
-def run(model: Model, t_end: float, dt: float = H, integrator: str = "em", **more) -> Result:
-    return simulate(model, t_end, dt, integrator, progress=False, **{"output_every": 1, **more})
+def run(model: Model, t_end: float, dt: float = H, integrator: str = "em", **options) -> Result:
+    return simulate(model, t_end, dt, integrator, progress=False, **{"output_every": 1, **options})
 
 
 def drift(values: np.ndarray) -> float:
@@ -106,8 +106,8 @@ def test_a_rod_on_rails_needs_no_halved_steps() -> None:
     """At 1 m/s, a rest speed of 1 mm/s."""
     model = rod_on_rails.model()
     touch = model.contacts.pop("touch")
-    given = {"stiffness": 1e5, "restitution": 0.5, "friction": 0.4, "stations": 8, "rest_speed": 1e-3}
-    model.add_contact("touch", touch.a, touch.b, **given)
+    options = {"stiffness": 1e5, "restitution": 0.5, "friction": 0.4, "stations": 8, "rest_speed": 1e-3}
+    model.add_contact("touch", touch.a, touch.b, **options)
     result = run(model, 0.15, 1e-3)
     assert result.halvings.sum() == 0
     assert result.newton_iterations[1:].max() < 20
@@ -117,20 +117,20 @@ def test_a_rod_on_rails_needs_no_halved_steps() -> None:
 
 def test_friction_on_a_closed_rod_is_the_same_at_the_node_where_it_begins() -> None:
     """A ball goes along a ring from one segment to the next, past its first node or past another."""
-    found = []
+    results = []
     for first in (0, 7):
-        turn = 2 * np.pi * (np.arange(12) - first) / 12
+        angles = 2 * np.pi * (np.arange(12) - first) / 12
         model = Model("ring")
         section = Section.circular(0.01, Material(E=1e8, nu=0.3, density=1000))
-        points = np.stack([0.2 * np.cos(turn), 0.2 * np.sin(turn), 0 * turn], axis=1)
+        points = np.stack([0.2 * np.cos(angles), 0.2 * np.sin(angles), 0 * angles], axis=1)
         ring = model.add_rod("ring", [tuple(p) for p in points], section, 12, closed=True)
         place = (0.21, -0.01, 0.0275)
         body = model.add_body("ball", Sphere(0.02, density=3000), place, velocity=(0, 1, -0.1))
         model.add_contact("rub", ring, model.add_sphere("ball", body, 0.02), stiffness=1e4, friction=0.3)
-        found.append(run(model, 0.02).body("ball"))
-    assert np.abs(found[0].Omega).max() > 1.0
-    assert found[1].r == pytest.approx(found[0].r, abs=1e-12)
-    assert found[1].Omega == pytest.approx(found[0].Omega, abs=1e-8)
+        results.append(run(model, 0.02).body("ball"))
+    assert np.abs(results[0].Omega).max() > 1.0
+    assert results[1].r == pytest.approx(results[0].r, abs=1e-12)
+    assert results[1].Omega == pytest.approx(results[0].Omega, abs=1e-8)
 
 
 def test_sticking_contact_keeps_its_position_on_a_moving_rod() -> None:
@@ -146,11 +146,11 @@ def test_sticking_contact_keeps_its_position_on_a_moving_rod() -> None:
     model.add_distributed_load("pull", it, signals.SmoothStep(0.8, 0.0, 0.1).along((1, 0, 0)))
     result = run(model, 0.4, 1e-3)
     aside = result.rod("it").r[:, :, 0].mean(axis=1) - result.rod("rail").r[:, :, 0].mean(axis=1)
-    settled = result.t > 0.15
+    late = result.t > 0.15
     assert aside[-1] > 2e-5
-    assert np.ptp(aside[settled]) < 2e-3 * aside[-1]
-    share = 0.8 * 0.62 / 1.62  # of the pull, that moves the rail
-    assert result.contact("meet").tangential_force[settled] == pytest.approx(share, rel=5e-3)
+    assert np.ptp(aside[late]) < 2e-3 * aside[-1]
+    fraction = 0.8 * 0.62 / 1.62  # of the pull, that moves the rail
+    assert result.contact("meet").tangential_force[late] == pytest.approx(fraction, rel=5e-3)
     assert lists(result) > 20
 
 
@@ -168,35 +168,35 @@ SAME = {
 }
 
 
-@pytest.mark.parametrize(("make", "given", "integrator", "t_end", "dt"), SAME.values(), ids=SAME)
+@pytest.mark.parametrize(("make", "arguments", "integrator", "t_end", "dt"), SAME.values(), ids=SAME)
 def test_a_run_does_not_depend_on_its_outputs_nor_on_being_stopped(
-    make, given, integrator, t_end, dt, tmp_path: Path
+    make, arguments, integrator, t_end, dt, tmp_path: Path
 ) -> None:
-    file, more = tmp_path / "run.vtkhdf", {"output_every": 5}
-    whole = run(make(**given), t_end, dt, integrator, **more)
-    run(make(**given), 0.5 * t_end, dt, integrator, output=file, **more)
-    resumed = run(make(**given), t_end, dt, integrator, output=file, resume=True, **more)
-    every = run(make(**given), t_end, dt, integrator)
-    assert same(whole, resumed)
-    assert np.array_equal(whole.newton_iterations, resumed.newton_iterations)
-    assert same(whole, every)
-    assert same(whole, run(make(**given), t_end, dt, integrator, output_every=7))
+    file, options = tmp_path / "run.vtkhdf", {"output_every": 5}
+    uninterrupted = run(make(**arguments), t_end, dt, integrator, **options)
+    run(make(**arguments), 0.5 * t_end, dt, integrator, output=file, **options)
+    resumed = run(make(**arguments), t_end, dt, integrator, output=file, resume=True, **options)
+    every = run(make(**arguments), t_end, dt, integrator)
+    assert same(uninterrupted, resumed)
+    assert np.array_equal(uninterrupted.newton_iterations, resumed.newton_iterations)
+    assert same(uninterrupted, every)
+    assert same(uninterrupted, run(make(**arguments), t_end, dt, integrator, output_every=7))
     assert lists(every) > 2
     assert every.contact("meet").energy.max() > 0.0
-    found = audit(Result.load(file))
-    assert found.ok
-    assert found.retaken.steps > 0
+    audit_report = audit(Result.load(file))
+    assert audit_report.ok
+    assert audit_report.retaken.steps > 0
 
 
 def test_schemes_agree() -> None:
     """`em` and GGL-EM in quaternions are the same scheme of free rods; so is `em-ggl`."""
     em = run(two_rods(n=4, stations=3, mass="lumped"), 0.02, output_every=8)
     for integrator, chart in (("em-ggl", None), ("GGL-EM", "quaternion-alpha")):
-        given = {"integrator": integrator, "chart": chart}
-        other = run(two_rods(n=4, stations=3, mass="lumped"), 0.02, output_every=8, **given)
+        options = {"integrator": integrator, "chart": chart}
+        other = run(two_rods(n=4, stations=3, mass="lumped"), 0.02, output_every=8, **options)
         assert other.rod("other").r[-1] == pytest.approx(em.rod("other").r[-1], abs=1e-13)
         assert drift(other.energy["total"]) < 5e-14
-    assert same(other, run(two_rods(n=4, stations=3, mass="lumped"), 0.02, output_every=3, **given))
+    assert same(other, run(two_rods(n=4, stations=3, mass="lumped"), 0.02, output_every=3, **options))
 
 
 def test_a_run_begins_with_a_state_of_another() -> None:
@@ -215,9 +215,11 @@ def test_a_run_begins_with_a_state_of_another() -> None:
 def test_energies_of_many_states_are_those_of_each_to_the_bit(make) -> None:
     model = make()
     result = run(model, 0.02 if model.rods else 0.3, H if model.rods else 1e-3, output_every=2)
-    each = [energies(result.layout.system, result.state(k)).spring for k in range(result.n_outputs)]
-    assert np.array_equal(energies(result.layout.system, result.states(slice(None))).spring, each)
-    assert np.count_nonzero(each) > 0
+    spring_energies = [
+        energies(result.layout.system, result.state(k)).spring for k in range(result.n_outputs)
+    ]
+    assert np.array_equal(energies(result.layout.system, result.states(slice(None))).spring, spring_energies)
+    assert np.count_nonzero(spring_energies) > 0
 
 
 # --- what cannot pass

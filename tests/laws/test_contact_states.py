@@ -36,11 +36,11 @@ def test_bristles_that_go_on_in_one_hold_their_sum_and_gain_nothing() -> None:
     bristles = np.random.default_rng(3).normal(size=(7, 4))
     bristles[:, 3] = 0, 1, 1, 1, 0, 1, 1
     bristles[3, :3] = -0.5 * bristles[2, :3]
-    found = transfer_bristles(bristles, np.array([2, 0, 1, 1, 3, 3, -1]), 5)
-    assert np.array_equal(found[[2, 0]], bristles[[0, 1]])
-    assert found[1, :3] == pytest.approx(0.5 * bristles[2, :3], rel=1e-14)
-    assert found[:, 3].tolist() == [1, 1, 0, 0, 0]  # one that sticks holds all
-    assert not found[4].any()
+    transferred = transfer_bristles(bristles, np.array([2, 0, 1, 1, 3, 3, -1]), 5)
+    assert np.array_equal(transferred[[2, 0]], bristles[[0, 1]])
+    assert transferred[1, :3] == pytest.approx(0.5 * bristles[2, :3], rel=1e-14)
+    assert transferred[:, 3].tolist() == [1, 1, 0, 0, 0]  # one that sticks holds all
+    assert not transferred[4].any()
     bristles[5, :3] = 2.0 * bristles[4, :3]  # their sum would have 9/5 of the energy of both
-    found = transfer_bristles(bristles, np.array([2, 0, 1, 1, 3, 3, -1]), 5)
-    assert found[3, :3] == pytest.approx(np.sqrt(5.0) * bristles[4, :3], rel=1e-14)
+    transferred = transfer_bristles(bristles, np.array([2, 0, 1, 1, 3, 3, -1]), 5)
+    assert transferred[3, :3] == pytest.approx(np.sqrt(5.0) * bristles[4, :3], rel=1e-14)

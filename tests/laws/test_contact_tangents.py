@@ -14,8 +14,8 @@ SLIDING = pytest.mark.parametrize("sliding", [0.0, 1.0])
 
 def rubbing(kind, loses, sliding, seed, step):
     """With bristles that are soft or stiff in turn."""
-    own = {"own": (0.01, -0.02, 0.015, sliding), "kt": 20.0 if seed % 2 else 2e3}
-    return lossy(kind, "hertz", seed, step, **LOSSES[loses] | own)[0]
+    changes = {"own": (0.01, -0.02, 0.015, sliding), "kt": 20.0 if seed % 2 else 2e3}
+    return lossy(kind, "hertz", seed, step, **LOSSES[loses] | changes)[0]
 
 
 def steps(kind, of, sliding):
@@ -25,8 +25,8 @@ def steps(kind, of, sliding):
             yield touch(PLANE_ROD, of, seed, step) if of in LAWS else rubbing(kind, of, sliding, seed, step)
 
 
-def same(found, exact):
-    return np.abs(found - exact).max() <= 1e-12 * np.abs(exact).max()
+def same(computed, exact):
+    return np.abs(computed - exact).max() <= 1e-12 * np.abs(exact).max()
 
 
 @pytest.mark.parametrize("moves", [0.0, 1.0])
@@ -35,9 +35,9 @@ def same(found, exact):
 def test_the_tangent_on_a_plane_is_that_of_the_columns_of_its_dual(of, sliding, moves):
     """Sticking and sliding; of a plane that does not move those of the rod alone."""
     for t in steps(PLANE_ROD_DISSIPATION, of, sliding):
-        found, acts = tangent(t, 1 / H, moves=moves)
+        matrix, acts = tangent(t, 1 / H, moves=moves)
         exact, first = tangent_by_columns(t, 1 / H), 0 if moves else 6
-        assert np.abs(found[first:, first:] - exact[first:, first:]).max() <= 1e-12 * np.abs(exact).max()
+        assert np.abs(matrix[first:, first:] - exact[first:, first:]).max() <= 1e-12 * np.abs(exact).max()
         assert np.abs(exact[first:]).max() > 0.0
         assert acts.tolist() == [moves, 1.0, 1.0]
 
@@ -76,17 +76,17 @@ def test_the_tangent_of_a_window_is_that_of_the_columns_of_its_dual(loses, slidi
         rows = [np.insert(y, [2, 4], y[[2, 3]], axis=0) for y in (t.y0, t.y1)]
         for y in rows:
             y[2, 0], y[5, 0] = y[3, 0] - along, y[4, 0] + along
-        own = window(t, 4, *rows)
-        exact, (found, acts) = tangent_by_columns(own, 1 / H), tangent(own, 1 / H)
-        assert same(found, exact)
+        rows_of_window = window(t, 4, *rows)
+        exact, (matrix, acts) = tangent_by_columns(rows_of_window, 1 / H), tangent(rows_of_window, 1 / H)
+        assert same(matrix, exact)
         idle = np.repeat(acts == 0.0, 6)
         assert idle.sum() >= 12  # two nodes that nothing touches
-        assert not found[idle].any()
-        assert not found[:, idle].any()
+        assert not matrix[idle].any()
+        assert not matrix[:, idle].any()
         moments.append(np.abs(exact[3::6, 3::6]).max())
         rows[0][:2, 0, 2] += 9.0
-        found, acts = tangent(own._replace(y1=rows[0]), 1 / H)
-        assert not found.any()
+        matrix, acts = tangent(rows_of_window._replace(y1=rows[0]), 1 / H)
+        assert not matrix.any()
         assert not acts.any()
     assert max(moments) > 0.0 or loses == "normal"
 
@@ -96,9 +96,9 @@ def test_the_tangent_of_a_window_goes_by_the_signs_that_are_expected():
     rng = np.random.default_rng(5)
     for seed in range(4):
         t, _ = lossy(ELEMENT, "hertz", seed, 0.02, **ALL | {"own": (0.01, -0.02, 0.015, 1.0)})
-        told = expecting(1 / H, rng)
-        expected, plain = tangent_by_columns(t, told), tangent_by_columns(t, 1 / H)
-        assert same(tangent(t, told)[0], expected)
+        multipliers = expecting(1 / H, rng)
+        expected, plain = tangent_by_columns(t, multipliers), tangent_by_columns(t, 1 / H)
+        assert same(tangent(t, multipliers)[0], expected)
         assert np.abs(plain - expected).max() > 1e-3 * np.abs(expected).max()
 
 
@@ -112,7 +112,7 @@ def test_the_tangent_of_a_window_is_that_of_its_dual_at_a_node_and_where_the_las
             y[3, 0] = 0.5 * (y[2, 0] + y[4, 0]) + [along, 0.0, 0.02]  # as deep as the row bends
             if end:
                 y[:2, 0] += [[0.0, 0.0, 2.0], [0.0, -0.5, 0.0]]
-        own = window(t, 3, *rows)
-        exact = tangent_by_columns(own, 1 / H)
-        assert same(tangent(own, 1 / H)[0], exact)
+        rows_of_window = window(t, 3, *rows)
+        exact = tangent_by_columns(rows_of_window, 1 / H)
+        assert same(tangent(rows_of_window, 1 / H)[0], exact)
         assert np.abs(exact).max() > 0.0

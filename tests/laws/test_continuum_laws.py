@@ -61,8 +61,8 @@ def test_a_law_of_any_field_is_the_work_of_the_residual(name, fields):
     density, flux, along = WORKS[name]
     z, z_t, z_S = fields.z(S, T), fields.z_t(S, T), fields.z_S(S, T)
     work = inner(getattr(fields, along)(S, T), multisymplectic.residual(ROD, z, z_t, z_S))
-    found = law(lambda s, t: density(fields, s, t), lambda s, t: flux(fields, s, t))
-    assert np.abs(found + work).max() < ROUND_OFF
+    law_defect = law(lambda s, t: density(fields, s, t), lambda s, t: flux(fields, s, t))
+    assert np.abs(law_defect + work).max() < ROUND_OFF
     assert np.abs(work).max() > 1
 
 
@@ -80,7 +80,7 @@ def test_densities_of_the_paper_differ_from_the_physical_ones_by_derivatives(fie
 
 def test_two_form_of_any_variations_is_conserved_up_to_the_residual_of_the_linearised_equations(fields):
     U, V = Waves(11), Waves(12)
-    found = law(
+    law_defect = law(
         lambda s, t: conservation.time_two_form(U.z(s, t), V.z(s, t)),
         lambda s, t: conservation.space_two_form(U.z(s, t), V.z(s, t)),
     )
@@ -91,8 +91,8 @@ def test_two_form_of_any_variations_is_conserved_up_to_the_residual_of_the_linea
         return left - apply(second, W.z(S, T))
 
     defect = inner(U.z(S, T), linearised(V)) - inner(V.z(S, T), linearised(U))
-    assert np.abs(found - defect).max() < ROUND_OFF
-    assert np.abs(found).max() > 1
+    assert np.abs(law_defect - defect).max() < ROUND_OFF
+    assert np.abs(law_defect).max() > 1
 
 
 def test_physical_energy_is_kinetic_and_elastic_energy_and_its_flux_the_power_of_the_section():

@@ -89,11 +89,11 @@ def measures(kind, y, quat, X):
             return measures(DAMPER, y, quat, X)[0], np.array([[3.0]])
         return measures(TORSION_DAMPER, y, quat, X)[0], np.array([[3.0]])
     if kind in (BUSHING_DAMPER, FREE_BUSHING_DAMPER):
-        own = np.array([marker(tuple(y[k]), k, X) for k in (0, 1)])
-        turns = quaternions.from_matrix(np.swapaxes(own[:, 1:], 1, 2))
+        markers = np.array([marker(tuple(y[k]), k, X) for k in (0, 1)])
+        turns = quaternions.from_matrix(np.swapaxes(markers[:, 1:], 1, 2))
         if kind is FREE_BUSHING_DAMPER:
-            return of_bearing(own), X[25:61].reshape(6, 6)
-        return strains(own[0, 0], turns[0], own[1, 0], turns[1], 1.0)[0], X[25:].reshape(6, 6)
+            return of_bearing(markers), X[25:61].reshape(6, 6)
+        return strains(markers[0, 0], turns[0], markers[1, 0], turns[1], 1.0)[0], X[25:].reshape(6, 6)
     if kind is DAMPER:
         return np.array([np.linalg.norm(b - a)]), X[8:9, None]
     if kind is TORSION_DAMPER:
@@ -289,8 +289,8 @@ def lossy(what):
 @pytest.mark.parametrize("integrator", ["em4", "em4-ggl"])
 @pytest.mark.parametrize("what", LOSSY)
 def test_compositions_reject_dissipation_by_name(what, integrator):
-    told = rf"'{integrator}' takes negative substeps, which the {what} does not allow; use integrator"
-    with pytest.raises(ModelError, match=f"{told} '{integrator.replace('4', '')}'"):
+    message = rf"'{integrator}' takes negative substeps, which the {what} does not allow; use integrator"
+    with pytest.raises(ModelError, match=f"{message} '{integrator.replace('4', '')}'"):
         simulate(lossy(what), 0.1, 0.1, integrator)
 
 

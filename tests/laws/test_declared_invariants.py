@@ -56,7 +56,7 @@ def measured(kind, integrator, chart, steps=STEPS):
         maps = [run.momentum(s) for s in system.symmetries if s.name[0] == letter]
         return max((drift(J, np.abs(maps).max()) for J in maps), default=0.0)
 
-    found = {
+    defects = {
         "generalised energy": drift(run.generalised_energy(), size),
         "linear momentum": of_momentum("P"),
         "angular momentum": of_momentum("L"),
@@ -64,13 +64,13 @@ def measured(kind, integrator, chart, steps=STEPS):
     }
     promised = declared_invariants(integrator, CHARTS.get(chart, chart), curved=kind == "screw")
     if chart != "singular":
-        found["energy"] = drift(run.hamiltonian(), size)
-        found["velocity"] = float(run.velocity_residual()[1:].max())
+        defects["energy"] = drift(run.hamiltonian(), size)
+        defects["velocity"] = float(run.velocity_residual()[1:].max())
     if "symplectic" in promised:
-        found["symplectic"] = symplectic_defect(system, scheme, H, steps=1, count=3)
+        defects["symplectic"] = symplectic_defect(system, scheme, H, steps=1, count=3)
     if kind == "clamp":  # it holds them to the ground
         promised = promised - {"linear momentum", "angular momentum"}
-    return found, promised
+    return defects, promised
 
 
 @pytest.mark.parametrize("kind", JOINTS)
@@ -82,9 +82,9 @@ def measured(kind, integrator, chart, steps=STEPS):
     ],
 )
 def test_declared_invariants_are_conserved_with_every_joint(integrator, chart, kind):
-    found, promised = measured(kind, integrator, chart)
+    defects, promised = measured(kind, integrator, chart)
     assert promised <= set(INVARIANTS)
-    assert not {what: found[what] for what in promised if not found[what] <= KEPT}
+    assert not {what: defects[what] for what in promised if not defects[what] <= KEPT}
 
 
 @pytest.mark.parametrize("integrator", ["mG(1)", "mG(2, 2)"])
@@ -100,13 +100,13 @@ def test_a_quadrature_does_not_keep_a_screw(integrator):
     "integrator", ["em", "em4", "em6", "em8", "em-ggl", "em4-ggl", "em8-ggl", "em-d(0.5)"]
 )
 def test_em_family_conserves_its_declared_invariants_with_every_joint(integrator, kind):
-    found = audit(simulate(held(kind), STEPS * H, H, integrator, output_every=1, progress=False))
-    assert set(found.promises) == declared_invariants(integrator)
-    assert found.ok, found.text()
-    assert found.energy_balance < KEPT
-    assert found.constraint < KEPT
+    audit_report = audit(simulate(held(kind), STEPS * H, H, integrator, output_every=1, progress=False))
+    assert set(audit_report.promises) == declared_invariants(integrator)
+    assert audit_report.ok, audit_report.text()
+    assert audit_report.energy_balance < KEPT
+    assert audit_report.constraint < KEPT
     if "ggl" in integrator:
-        assert found.velocity_constraint < 10 * KEPT
+        assert audit_report.velocity_constraint < 10 * KEPT
 
 
 def geared():
@@ -124,7 +124,7 @@ def geared():
 @pytest.mark.parametrize(("curved", "plain"), [("screw", "cylindrical"), ("gear", "revolute")])
 def test_audit_of_models_with_angles_judges_their_invariants(curved, plain):
     """Their g is no polynomial, so that a quadrature does not keep it."""
-    found = {
+    audits = {
         kind: audit(
             simulate(
                 geared() if kind == "gear" else held(kind),
@@ -137,6 +137,6 @@ def test_audit_of_models_with_angles_judges_their_invariants(curved, plain):
         )
         for kind in (curved, plain)
     }
-    assert found[curved].ok, found[curved].text()
-    assert found[plain].ok
-    assert set(found[plain].promises) - set(found[curved].promises) == {"position", "velocity"}
+    assert audits[curved].ok, audits[curved].text()
+    assert audits[plain].ok
+    assert set(audits[plain].promises) - set(audits[curved].promises) == {"position", "velocity"}

@@ -19,7 +19,7 @@ def glancing(x: float = 0.101, **loses) -> Model:
     one = model.add_body("a", Sphere(0.05, density=1000), (0, 0, 0), velocity=(0.5, 0, 0))
     other = model.add_body("b", Sphere(0.05, density=1000), (x, 0.03, 0.01), angular_velocity=(0, 0, 3.0))
     aside = model.add_body("c", Sphere(0.05, density=1000), (0, 0.5, 0))
-    balls = [model.add_sphere(own.name, own, 0.05) for own in (aside, one, other)]
+    balls = [model.add_sphere(body.name, body, 0.05) for body in (aside, one, other)]
     model.add_contact("rub", balls, stiffness=1e4, **loses)
     return model
 
@@ -43,10 +43,10 @@ def test_active_dissipation_groups_include_their_bristles(friction: float) -> No
     one = type(state)(*(array[None] for array in state))
     force = evaluation.resistances([loss.group._replace(row=np.zeros(1, np.int64))], one)[0, 0, :, :3]
     # what the bristle holds, as large as it is: it lies across the normal
-    held = 1e4 * quaternions.rotate(state.quat[loss.group.frames[0, 0]], row[1:4])
-    assert np.linalg.norm(force[0]) == pytest.approx(np.linalg.norm(held), rel=1e-12)
+    bristle_force = 1e4 * quaternions.rotate(state.quat[loss.group.frames[0, 0]], row[1:4])
+    assert np.linalg.norm(force[0]) == pytest.approx(np.linalg.norm(bristle_force), rel=1e-12)
     assert force.sum(axis=0) == pytest.approx(np.zeros(3), abs=1e-12)
-    assert abs(force[0] @ held) == pytest.approx(held @ held, rel=1e-3)
+    assert abs(force[0] @ bristle_force) == pytest.approx(bristle_force @ bristle_force, rel=1e-3)
 
 
 def test_a_state_without_a_list_has_no_bristles() -> None:

@@ -73,16 +73,16 @@ def test_the_rates_of_a_driven_frame_are_those_of_its_pose(turned, moved):
 
 def checked(result, work=True):
     """The audit of a run, whose drive does work that is counted to round-off."""
-    found = audit(result)
-    assert found.ok, found.text()
-    assert found.energy_balance < EXACT
-    assert found.constraint < 1e-11
+    audit_report = audit(result)
+    assert audit_report.ok, audit_report.text()
+    assert audit_report.energy_balance < EXACT
+    assert audit_report.constraint < 1e-11
     if work:
-        assert np.abs(result.drive_work()).max() > 1e-3 * found.energy_scale
-        assert result.drive_work() == pytest.approx(result.work, abs=1e-12 * found.energy_scale)
-    if str(found.integrator).endswith("ggl"):
-        assert found.velocity_constraint < 1e-10
-    return found
+        assert np.abs(result.drive_work()).max() > 1e-3 * audit_report.energy_scale
+        assert result.drive_work() == pytest.approx(result.work, abs=1e-12 * audit_report.energy_scale)
+    if str(audit_report.integrator).endswith("ggl"):
+        assert audit_report.velocity_constraint < 1e-10
+    return audit_report
 
 
 def arm(value):
@@ -106,10 +106,10 @@ def test_a_driven_hinge_turns_as_it_is_told_and_does_its_work(integrator):
     middle = result.t[1:] - 0.01
     acceleration = (angle.rate(middle + 1e-5) - angle.rate(middle - 1e-5)) / 2e-5
     expected = J * acceleration + m * 9.81 * 0.5 * np.cos(angle(middle))
-    found = -result.joint("motor").step_multipliers[1:, 0]  # on the arm
+    torque = -result.joint("motor").step_multipliers[1:, 0]  # on the arm
     if integrator == "em-ggl":
-        assert np.abs(found - expected).max() < 0.005 * np.abs(expected).max()  # h^2: 0.12 of 33.6
-        means = 0.5 * (found[1:] + found[:-1])
+        assert np.abs(torque - expected).max() < 0.005 * np.abs(expected).max()  # h^2: 0.12 of 33.6
+        means = 0.5 * (torque[1:] + torque[:-1])
         assert result.joint("motor").moment[1:-1, 2] == pytest.approx(means, abs=1e-9)
         assert np.mean(result.joint("motor").force ** 2) == 0.0
 
@@ -160,8 +160,8 @@ def test_a_body_welded_to_a_driven_frame_goes_along_and_takes_its_energy(integra
     r, quat, _, _ = motion(result.t)
     expected = r + quaternions.rotate(quat, np.tile([0, -0.5, 0.0], (len(r), 1)))
     assert np.abs(result.body("bob").r - expected).max() < 1e-11
-    found = np.abs(np.sum(result.body("bob").quat * quat, axis=1))
-    assert found == pytest.approx(np.ones(len(found)), abs=1e-12)
+    alignment = np.abs(np.sum(result.body("bob").quat * quat, axis=1))
+    assert alignment == pytest.approx(np.ones(len(alignment)), abs=1e-12)
 
 
 @pytest.mark.parametrize("swapped", [False, True])
@@ -247,11 +247,11 @@ def slider_crank(speed):
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
 def test_a_slider_crank_with_motor_damper_and_load_keeps_the_balance(integrator):
     result = simulate(slider_crank(4.0), 1.0, 0.01, integrator, output_every=1)
-    found = audit(result)
-    assert found.ok
-    assert found.energy_balance < EXACT
-    assert found.dissipation > 1e-2 * found.energy_scale
-    assert np.abs(result.work - result.drive_work("motor")).max() > 1e-3 * found.energy_scale
+    audit_report = audit(result)
+    assert audit_report.ok
+    assert audit_report.energy_balance < EXACT
+    assert audit_report.dissipation > 1e-2 * audit_report.energy_scale
+    assert np.abs(result.work - result.drive_work("motor")).max() > 1e-3 * audit_report.energy_scale
     phi = 4.0 * result.t
     x = 0.3 * np.cos(phi) + np.sqrt(0.8**2 - (0.3 * np.sin(phi)) ** 2)
     assert result.body("slider").r[:, 0] == pytest.approx(x, abs=1e-11)

@@ -69,12 +69,12 @@ def of_chain(integrator: str, chart: str | None, h: float = H) -> Result:
 @pytest.mark.parametrize(("integrator", "chart"), KEEPING)
 def test_energy_without_the_work_of_drives_is_kept(integrator, chart):
     result = of_chain(integrator, chart)
-    found = audit(result)
-    assert found.ok, found.text()
-    assert found.energy_balance < ROUND_OFF
-    assert found.constraint < ROUND_OFF
+    audit_report = audit(result)
+    assert audit_report.ok, audit_report.text()
+    assert audit_report.energy_balance < ROUND_OFF
+    assert audit_report.constraint < ROUND_OFF
     if integrator == "GGL-EM":
-        assert found.velocity_constraint < 10 * ROUND_OFF
+        assert audit_report.velocity_constraint < 10 * ROUND_OFF
     works = [result.drive_work(name) for name in result.drives]
     assert min(np.abs(work).max() for work in works) > 0.1
     assert sum(works) == pytest.approx(result.work, abs=ROUND_OFF)
@@ -84,11 +84,11 @@ def test_energy_without_the_work_of_drives_is_kept(integrator, chart):
 def test_a_state_keeps_what_drives_prescribe_as_em_keeps_it(integrator, chart):
     """The numbers of driven rows, and poses and velocities of driven frames, at the end of every step."""
     result, em = of_chain(integrator, chart), of_chain("em", None)
-    system, own = em.layout.system, em.layout.own
+    system, blocks = em.layout.system, em.layout.own
     frame = np.flatnonzero(system.frames.fixed == 2)[0]
     for k in range(1, em.n_outputs):
         one, other = result.state(k), em.state(k)
-        assert np.array_equal(*(own.part(state.own, "drive")[:, :8] for state in (one, other)))
+        assert np.array_equal(*(blocks.part(state.own, "drive")[:, :8] for state in (one, other)))
         for name in ("r", "v", "Omega"):
             assert np.array_equal(getattr(one, name)[frame], getattr(other, name)[frame]), name
         assert one.quat[frame] == pytest.approx(other.quat[frame], abs=1e-14)
@@ -123,12 +123,12 @@ def fine() -> tuple[np.ndarray, np.ndarray]:
 def test_motion_and_the_work_of_every_drive_are_those_of_em_to_the_order_of_the_scheme(
     integrator, chart, order
 ):
-    places, works = fine()
+    positions, works = fine()
     errors = []
     for h in (H, H / 2):
         result = of_chain(integrator, chart, h)
-        own = [result.drive_work(name)[-1] for name in result.drives]
-        errors.append([np.abs(result.state().r - places).max(), *np.abs(own - works)])
+        works_here = [result.drive_work(name)[-1] for name in result.drives]
+        errors.append([np.abs(result.state().r - positions).max(), *np.abs(works_here - works)])
     # a first order shows its next term; where the error of a fourth is small, that of the fine run counts
     allowed = {1: 0.3, 2: 0.15, 4: 0.2}[order]
     assert np.log2(np.divide(*errors)) == pytest.approx(np.full(3, order), abs=allowed)
@@ -151,9 +151,9 @@ def test_multipliers_of_mg_push_along_the_gradient_of_the_rates_that_they_hold()
     system, h, nodes = pair("revolute").mechanical_system("director"), 2 * H, parse("mG(1)").nodes
     run = integrate(system, "mG(1)", h, h)
     lam, gam = run.lam[1], run.gam[1]
-    whole, explicit = run.p[1] - run.p[0], np.zeros(system.n)
+    defect, explicit = run.p[1] - run.p[0], np.zeros(system.n)
     for c, weight, numbers in zip(nodes, (0.5, 0.5), system.driven_at(h * np.array(nodes)), strict=True):
-        q, p = ((1 - c) * each[0] + c * each[1] for each in (run.q, run.p))
+        q, p = ((1 - c) * values[0] + c * values[1] for values in (run.q, run.p))
         system.drive_to(numbers)
         v = system.velocity(q, p)
         of_rate = [gam @ (system.rate(q + e, v) - system.rate(q - e, v)) / 2 for e in np.eye(system.n)]
@@ -161,9 +161,9 @@ def test_multipliers_of_mg_push_along_the_gradient_of_the_rates_that_they_hold()
             gam @ (system.explicit_rate(q + e, numbers) - system.explicit_rate(q - e, numbers)) / 2
             for e in np.eye(system.n)
         ]
-        whole += weight * h * (system.pull(q, lam) + of_rate)
+        defect += weight * h * (system.pull(q, lam) + of_rate)
         explicit += weight * h * np.array(rates)
-    assert np.abs(whole + explicit).max() < 1e-14
+    assert np.abs(defect + explicit).max() < 1e-14
     assert np.abs(explicit).max() > 1e-4
 
 
@@ -181,13 +181,13 @@ def test_multipliers_of_mg_push_along_the_gradient_of_the_rates_that_they_hold()
 def test_a_drive_between_free_bodies_keeps_both_momenta(integrator, chart, hinge):
     """It acts between them alone, and what it does is in the balance."""
     result = simulate(pair(hinge), 20 * H, H, integrator, chart=chart, output_every=1, progress=False)
-    found = audit(result)
+    audit_report = audit(result)
     P, L = result.linear_momentum, result.angular_momentum
-    assert np.abs(P - P[0]).max() < ROUND_OFF * found.linear_momentum_scale
-    assert np.abs(L - L[0]).max() < ROUND_OFF * found.angular_momentum_scale
-    assert found.energy_balance < ROUND_OFF
-    assert found.constraint < ROUND_OFF
-    assert "GGL" not in integrator.upper() or found.velocity_constraint < 10 * ROUND_OFF
+    assert np.abs(P - P[0]).max() < ROUND_OFF * audit_report.linear_momentum_scale
+    assert np.abs(L - L[0]).max() < ROUND_OFF * audit_report.angular_momentum_scale
+    assert audit_report.energy_balance < ROUND_OFF
+    assert audit_report.constraint < ROUND_OFF
+    assert "GGL" not in integrator.upper() or audit_report.velocity_constraint < 10 * ROUND_OFF
     assert np.abs(result.drive_work("motor")).max() > 0.1
 
 
@@ -209,12 +209,12 @@ def test_symplectic_schemes_are_so_with_a_drive(integrator, chart):
 def test_a_trajectory_goes_on_to_the_bit_and_leaves_the_system_as_it_was():
     system = chain().mechanical_system("quaternion-gamma")
     before = system.constraints(system.q0)
-    whole = integrate(system, "GGL-EM", H, 6 * H)
+    uninterrupted = integrate(system, "GGL-EM", H, 6 * H)
     half = integrate(system, "GGL-EM", H, 3 * H)
     then = integrate(system, "GGL-EM", H, 3 * H, start=half.at(-1))
     for name in ("q", "p", "lam", "totals"):
-        assert np.array_equal(getattr(then, name)[-1], getattr(whole, name)[-1]), name
-    assert whole.totals.shape == (7, 4)
+        assert np.array_equal(getattr(then, name)[-1], getattr(uninterrupted, name)[-1]), name
+    assert uninterrupted.totals.shape == (7, 4)
     assert np.array_equal(system.constraints(system.q0), before)
 
 

@@ -26,15 +26,17 @@ def on_table(kind, reverse=False, rod=False):
     last, x = table.at((0, 0, 0)), 0.0
     if rod:
         section = Section.circular(0.02, Material(E=1e7, nu=0.3, density=1000.0))
-        own = model.add_rod("rod", [(0, 0, 0), (0.5, 0, 0)], section, 3)
-        model.add_joint("root", "weld", table, own.start)
-        last, x = own.end, 0.5
+        first_rod = model.add_rod("rod", [(0, 0, 0), (0.5, 0, 0)], section, 3)
+        model.add_joint("root", "weld", table, first_rod.start)
+        last, x = first_rod.end, 0.5
     for k in range(3):
         body = model.add_body(f"body {k}", BAR, (x + 0.25 + 0.5 * k, 0.0, 0.0))
-        more = {"axis": AXIS[kind]} if kind in AXIS else {}
+        options = {"axis": AXIS[kind]} if kind in AXIS else {}
         apart = (-0.25, 0, 0) if kind != "distance" else (-0.1, 0.1, 0.05)
         ends = (last, body.at(apart))
-        model.add_joint(f"joint {k}", kind, *(ends[::-1] if reverse else ends), **more | TOLD.get(kind, {}))
+        model.add_joint(
+            f"joint {k}", kind, *(ends[::-1] if reverse else ends), **options | TOLD.get(kind, {})
+        )
         last = body.at((0.25, 0, 0))
     model.add_spring("cord", table.at((0, 0, 1)), body.at((0, 0, 0)), 50.0, damping=0.3)
     return model
@@ -46,9 +48,9 @@ def arm():
     kinds = ("revolute", "revolute", "prismatic", "revolute", "revolute", "universal")
     for k, kind in enumerate(kinds):
         body = model.add_body(f"body {k}", BAR, (0.25 + 0.5 * k, 0.0, 0.0))
-        more = {"second_axis": (0, 0, 1)} if kind == "universal" else {}
+        options = {"second_axis": (0, 0, 1)} if kind == "universal" else {}
         ends = [last if last is not None else model.ground, body]
-        model.add_joint(f"joint {k}", kind, *ends, at=(0.5 * k, 0, 0), axis=(0.0, 1.0, 0.0), **more)
+        model.add_joint(f"joint {k}", kind, *ends, at=(0.5 * k, 0, 0), axis=(0.0, 1.0, 0.0), **options)
         last = body
     model.add_drive("motor", "joint 1", Sine(0.3, 2.0))
     model.add_drive("piston", "joint 2", Sine(0.05, 1.0))
@@ -66,8 +68,8 @@ def swinging_ring():
     for k in range(6):
         middle = 0.5 * np.add(points[k], points[k + 1])
         body = model.add_body(f"body {k}", MassProperties(1.0, np.diag([2e-3, 2e-2, 2e-2])), middle)
-        kind, own = ("spherical", {}) if k % 2 else ("revolute", {"axis": axis})
-        model.add_joint(f"joint {k}", kind, last, body, at=points[k], **own)
+        kind, options = ("spherical", {}) if k % 2 else ("revolute", {"axis": axis})
+        model.add_joint(f"joint {k}", kind, last, body, at=points[k], **options)
         last = body
     model.add_joint("close", "spherical", last.at_world((2.0, 0, 0)), right.at((0, 0, 0)))
     return model
@@ -102,24 +104,24 @@ CASES |= {
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", CASES)
 def test_drives_move_trees_and_work_as_by_the_general_solver(name):
-    found = [run(CASES[name](), 30, H, solver=solver) for solver in ("auto", "general")]
-    same(*(result.state() for result in found), CLOSE | {"lam": 1e-8, "own": 1e-10, "totals": 1e-10})
+    results = [run(CASES[name](), 30, H, solver=solver) for solver in ("auto", "general")]
+    same(*(result.state() for result in results), CLOSE | {"lam": 1e-8, "own": 1e-10, "totals": 1e-10})
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", ["arm", "rod", "loop", "revolute, body first"])
 def test_energy_is_what_drives_have_done(name):
-    found = audit(run(CASES[name](), 300, H, output_every=30))
-    assert found.ok, found.text()
-    assert found.energy_balance < 1e-13
+    audit_report = audit(run(CASES[name](), 300, H, output_every=30))
+    assert audit_report.ok, audit_report.text()
+    assert audit_report.energy_balance < 1e-13
 
 
 def test_a_driven_tree_goes_on_to_the_bit(tmp_path):
     part = tmp_path / "part.vtkhdf"
-    whole = run(arm(), 20, H, output_every=5)
+    uninterrupted = run(arm(), 20, H, output_every=5)
     run(arm(), 10, H, output_every=5, output=part)
-    again = run(arm(), 20, H, output_every=5, output=part, resume=True)
-    assert all(np.array_equal(x, y) for x, y in zip(whole.state(), again.state(), strict=True))
+    resumed = run(arm(), 20, H, output_every=5, output=part, resume=True)
+    assert all(np.array_equal(x, y) for x, y in zip(uninterrupted.state(), resumed.state(), strict=True))
 
 
 def test_a_tree_most_of_whose_joints_are_driven_goes_to_the_general_solver():

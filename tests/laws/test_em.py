@@ -70,14 +70,14 @@ INVARIANTS += [(make, "em") for make in (ring, mean_flail, consistent_flail)]
 def test_energy_momenta_and_joints_are_kept_to_round_off(make, integrator):
     """At both levels of the joints with `em-ggl`; with `em` their velocities are in the mean of a step only."""
     result = simulate(make(), 200 * H, H, integrator, output_every=1, progress=False)
-    found = audit(result)
-    assert found.energy_balance < 1e-12
-    assert max(found.linear_momentum_drift or 0.0, found.angular_momentum_drift or 0.0) < 1e-12
-    assert found.quat_norm < 1e-15
-    assert found.constraint < 1e-13
+    audit_report = audit(result)
+    assert audit_report.energy_balance < 1e-12
+    assert max(audit_report.linear_momentum_drift or 0.0, audit_report.angular_momentum_drift or 0.0) < 1e-12
+    assert audit_report.quat_norm < 1e-15
+    assert audit_report.constraint < 1e-13
     if result.joints:
-        assert (found.velocity_constraint < 1e-12) == (integrator == "em-ggl")
-        assert found.velocity_constraint < 1e-12 or found.velocity_constraint > 1e-5
+        assert (audit_report.velocity_constraint < 1e-12) == (integrator == "em-ggl")
+        assert audit_report.velocity_constraint < 1e-12 or audit_report.velocity_constraint > 1e-5
 
 
 def test_a_free_asymmetric_body_approaches_the_exact_solution():
@@ -176,10 +176,10 @@ def test_substeps_compose_a_symmetric_step_to_its_order_in_halves_where_joints_m
         assert len(fractions) == count
         assert fractions.sum() == pytest.approx(1.0, abs=1e-15)
         assert np.array_equal(fractions, fractions[::-1])
-        whole = fractions if count % 2 else 2.0 * fractions[::2]
+        substeps = fractions if count % 2 else 2.0 * fractions[::2]
         assert count % 2 or np.array_equal(fractions[::2], fractions[1::2])
         for power in range(3, order, 2):
-            assert abs(np.sum(whole**power)) < 2e-15
+            assert abs(np.sum(substeps**power)) < 2e-15
 
 
 def test_a_run_that_took_halves_at_a_clamp_is_retaken_with_them():
@@ -199,7 +199,8 @@ def test_a_step_takes_sparse_matrices_as_bands_and_does_not_change_its_input(mak
     system, state = start_of(make())
     copy = [array.copy() for array in state]
     band, sparse = (
-        Stepper(system, H, hidden=hidden, **more).advance(state, 0, 10)[0] for more in ({}, {"band_limit": 2})
+        Stepper(system, H, hidden=hidden, **options).advance(state, 0, 10)[0]
+        for options in ({}, {"band_limit": 2})
     )
     assert np.abs(band.r - sparse.r).max() < 1e-12
     assert all(np.array_equal(a, b) for a, b in zip(state, copy, strict=True))
@@ -207,8 +208,8 @@ def test_a_step_takes_sparse_matrices_as_bands_and_does_not_change_its_input(mak
 
 def test_em_is_time_reversible():
     system, state = start_of(rod())
-    there, _ = Stepper(system, H).advance(state, 0, 20)
-    back, _ = Stepper(system, H).advance(there._replace(v=-there.v, Omega=-there.Omega), 0, 20)
+    forward, _ = Stepper(system, H).advance(state, 0, 20)
+    back, _ = Stepper(system, H).advance(forward._replace(v=-forward.v, Omega=-forward.Omega), 0, 20)
     assert np.abs(back.r - state.r).max() < 1e-10
     assert np.abs(np.abs(np.sum(back.quat * state.quat, axis=1)) - 1).max() < 1e-10
 

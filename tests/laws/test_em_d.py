@@ -73,8 +73,8 @@ def mount(stops=True):
     a = model.add_body("a", Box(0.3, 0.4, 0.5, density=100), (0, 0, 0), angular_velocity=(0.4, -1.0, 1.0))
     b = model.add_body("b", Box(0.5, 0.2, 0.3, density=200), (0.5, 0.3, -0.2), TURNED, velocity=(0, 0.5, 0))
     c = model.add_body("c", Box(0.7, 0.4, 0.3, density=80), (1.2, 0.3, 0.1), angular_velocity=(1, 4, -1))
-    rest = (-0.03, 0.02, -0.01, 0.1, 0.6, -0.2)
-    model.add_bushing("mount", a, b, full(1, 20.0), at=(0.3, 0.1, 0.0), axes=AXES, rest=rest)
+    rest_position = (-0.03, 0.02, -0.01, 0.1, 0.6, -0.2)
+    model.add_bushing("mount", a, b, full(1, 20.0), at=(0.3, 0.1, 0.0), axes=AXES, rest=rest_position)
     hook, eye, axis = a.at((0.1, 0.2, 0)), b.at((0.1, 0, -0.1)), AXIS
     model.add_spring("length", hook, eye, law=WAVY)
     model.add_spring("along", hook, eye, law=WAVY, along="axis", axis=axis)
@@ -106,11 +106,11 @@ def test_em_d_conserves_momenta_and_accounts_for_all_energy_of_free_systems(name
     system, states = run_of(name)
     moved = np.array([np.concatenate(momenta(system, state)) for state in states])
     assert np.abs(moved - moved[0]).max() < 1e-11
-    taken = np.array([state.memory[-2:] for state in states])
-    total = np.array([energies(system, state).total for state in states]) + taken.sum(axis=1)
+    dissipated = np.array([state.memory[-2:] for state in states])
+    total = np.array([energies(system, state).total for state in states]) + dissipated.sum(axis=1)
     assert np.abs(total - total[0]).max() < 1e-11 * np.abs(total[0])
-    assert np.diff(taken[:, 1]).min() > 0.0
-    assert taken[1:, 0].min() > 0.0
+    assert np.diff(dissipated[:, 1]).min() > 0.0
+    assert dissipated[1:, 0].min() > 0.0
 
 
 def test_every_interaction_is_in_what_is_taken_out():
@@ -266,14 +266,14 @@ def test_em_d_has_order_two(make, t_end, steps, rho):
         assert np.log2(coarse / fine) == pytest.approx(2.0, abs=0.15), what
 
 
-@pytest.mark.parametrize(("make", "h", "more"), [(mobile, H, 2), (partial(mount, stops=False), H / 2, 4)])
-def test_newton_takes_about_as_many_iterations_as_with_em(make, h, more):
+@pytest.mark.parametrize(("make", "h", "extra"), [(mobile, H, 2), (partial(mount, stops=False), H / 2, 4)])
+def test_newton_takes_about_as_many_iterations_as_with_em(make, h, extra):
     """The derivatives of the stresses are whole."""
     system, state = start_of(make())
     _, em = Stepper(system, h).advance(state, 0, 8)
     stepper = Stepper(system, h, rho=0.3)
     _, em_d = stepper.advance(stepper.start(state), 0, 8)
-    assert em_d.iterations <= em.iterations + more
+    assert em_d.iterations <= em.iterations + extra
 
 
 def held():
@@ -356,36 +356,36 @@ BALANCES = [
 
 @pytest.mark.parametrize(("make", "t_end", "integrator", "least"), BALANCES)
 def test_work_dissipation_and_what_em_d_takes_balance_the_energy(make, t_end, integrator, least):
-    found = simulate(make(), t_end, 0.02, integrator, output_every=1, progress=False)
-    told = audit(found)
-    assert told.ok, told.text()
-    assert told.energy_balance < 1e-11
-    assert f"taken out by {integrator}" in told.text()
-    changes = np.ptp(found.work), found.dissipation[-1], found.algorithmic[-1]
+    result = simulate(make(), t_end, 0.02, integrator, output_every=1, progress=False)
+    audit_report = audit(result)
+    assert audit_report.ok, audit_report.text()
+    assert audit_report.energy_balance < 1e-11
+    assert f"taken out by {integrator}" in audit_report.text()
+    changes = np.ptp(result.work), result.dissipation[-1], result.algorithmic[-1]
     for change, enough in zip(changes, least, strict=True):
         assert change == 0.0 if enough is None else change > enough
-    assert np.diff(found.algorithmic_dissipation).min() >= 0.0
-    assert np.array_equal(found.audit_column("algorithmic"), found.algorithmic)
+    assert np.diff(result.algorithmic_dissipation).min() >= 0.0
+    assert np.array_equal(result.audit_column("algorithmic"), result.algorithmic)
 
 
 def curve(page, name):
     """Numbers of a curve in a report."""
-    found = re.search(rf'"name":"{name}".*?"y":\{{"dtype":"f4","bdata":"([^"]*)"', page)
-    return np.frombuffer(base64.b64decode(found[1]), "<f4")
+    match = re.search(rf'"name":"{name}".*?"y":\{{"dtype":"f4","bdata":"([^"]*)"', page)
+    return np.frombuffer(base64.b64decode(match[1]), "<f4")
 
 
 def test_reports_and_notebooks_count_what_em_d_takes(tmp_path):
     """The balance that they show closes as that of the audit does."""
-    found = simulate(held(), 0.4, 0.02, "em-d(0.6)", output_every=1, progress=False)
-    scale = audit(found).energy_scale
-    assert found.algorithmic[-1] > 1e-7 * scale
-    assert np.array_equal(found.to_xarray().algorithmic, found.algorithmic)
-    page = report(found, tmp_path / "page.html").read_text()
+    result = simulate(held(), 0.4, 0.02, "em-d(0.6)", output_every=1, progress=False)
+    scale = audit(result).energy_scale
+    assert result.algorithmic[-1] > 1e-7 * scale
+    assert np.array_equal(result.to_xarray().algorithmic, result.algorithmic)
+    page = report(result, tmp_path / "page.html").read_text()
     assert curve(page, "defect").max() < 1e-11
-    assert curve(page, "algorithmic") == pytest.approx(found.algorithmic, rel=1e-6)
-    page = found._repr_html_()
+    assert curve(page, "algorithmic") == pytest.approx(result.algorithmic, rel=1e-6)
+    page = result._repr_html_()
     assert ">algorithmic<" in page
-    assert f">{found.algorithmic[-1]:.5g}<" in page
+    assert f">{result.algorithmic[-1]:.5g}<" in page
 
 
 def test_halved_steps_keep_the_balance():
@@ -463,11 +463,11 @@ def test_file_with_a_shorter_em_d_history_cannot_be_resumed(tmp_path):
     with h5py.File(path, "r+", libver=("earliest", "v108"), locking=False) as file:
         without_digests(file)
         root = file["rodsim"]
-        own = root["own"][...]
+        variables = root["own"][...]
         del root["own"]
-        root["own"] = own[:, :-6]  # without the row of the bushing
+        root["own"] = variables[:, :-6]  # without the row of the bushing
         root["layout"].attrs["n_memory"] -= 1
     with pytest.raises(ResultError, match=r"older version.*start="):
         simulate(model, 0.4, output=path, resume=True, **run)
     begun = simulate(model, 0.2, start=Result.load(path), **run)
-    assert begun.layout.n_memory == (own.shape[1] - begun.layout.own.size) // 6
+    assert begun.layout.n_memory == (variables.shape[1] - begun.layout.own.size) // 6

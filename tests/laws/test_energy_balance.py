@@ -239,5 +239,5 @@ def test_compositions_with_negative_substeps_refuse_damping():
 )
 def test_no_entry_of_newtons_matrix_that_a_damper_makes_is_missed(integrator, chart, monkeypatch):
     scheme, system = parse(integrator).fitted(limb().mechanical_system(chart))
-    found, matrix, _, _ = matrix_twice(scheme, system, monkeypatch)
-    assert np.abs((found - matrix) / np.abs(matrix).max(axis=1, keepdims=True)).max() < 1e-13
+    coloured, matrix, _, _ = matrix_twice(scheme, system, monkeypatch)
+    assert np.abs((coloured - matrix) / np.abs(matrix).max(axis=1, keepdims=True)).max() < 1e-13

@@ -26,9 +26,9 @@ from tests.support.user_kinds import BRICK, DT, T_END, bodies, of_texts, poses, 
 )
 def test_a_text_is_checked(text, named, words):
     model = bodies(2)
-    each = {name: measures.distance(*model.bodies.values()) for name in named}
+    named_measures = {name: measures.distance(*model.bodies.values()) for name in named}
     with pytest.raises(ModelError, match=f"energy 'it'.*{words}"):
-        model.add_energy("it", text, each)
+        model.add_energy("it", text, named_measures)
 
 
 def test_an_energy_that_is_not_finite_at_the_start_is_refused():
@@ -45,32 +45,32 @@ def test_the_strains_of_a_text_say_its_stress_and_take_more():
     for k in range(len(system.others.kind)):
         kind = INTERACTIONS[system.others.kind[k]]
         X = system.others.numbers[system.others.first[k] : system.others.first[k + 1]][None].copy()
-        own, y = kind.strain_energy, poses(rng, kind.arity)
-        e = np.zeros(own.count, complex)
-        kernel_calls._value(address_of(own.strains), y, X[0], e)
-        stress, C = own.stress(X, e[None].real), own.stiffness(X, e[None].real)[0]
+        energy, y = kind.strain_energy, poses(rng, kind.arity)
+        e = np.zeros(energy.count, complex)
+        kernel_calls._value(address_of(energy.strains), y, X[0], e)
+        stress, C = energy.stress(X, e[None].real), energy.stiffness(X, e[None].real)[0]
         out = np.zeros((kind.arity, 4, 3), complex)
-        kernel_calls._dual(address_of(own.dual), y, y, X[0], stress[0].astype(complex), out)
+        kernel_calls._dual(address_of(energy.dual), y, y, X[0], stress[0].astype(complex), out)
         assert np.abs(kernel_calls.dual(kind, y, y, X[0]) - out).max() < 1e-13 * np.abs(out).max()
-        de = rng.normal(size=(1, own.count))
-        more = own.prestressed(X, e[None].real, de)
-        assert own.stress(more, e[None].real)[0] - stress[0] == pytest.approx(
+        de = rng.normal(size=(1, energy.count))
+        prestressed = energy.prestressed(X, e[None].real, de)
+        assert energy.stress(prestressed, e[None].real)[0] - stress[0] == pytest.approx(
             C @ de[0], abs=1e-13 * np.abs(C).max()
         )
-        assert np.array_equal(own.stiffness(more, e[None].real)[0], C)
-        f = kernel_calls.dual(kind, y, y, more[0])
-        kernel_calls._dual(address_of(own.dual), y, y, X[0], (stress[0] + C @ de[0]).astype(complex), out)
+        assert np.array_equal(energy.stiffness(prestressed, e[None].real)[0], C)
+        f = kernel_calls.dual(kind, y, y, prestressed[0])
+        kernel_calls._dual(address_of(energy.dual), y, y, X[0], (stress[0] + C @ de[0]).astype(complex), out)
         assert np.abs(f - out).max() < 1e-13 * np.abs(out).max()
 
 
 def test_an_expression_of_sympy_is_its_text():
     d, k = sp.symbols("d k")
-    found = []
+    results = []
     for energy in (k * (d - sp.Rational(1, 3)) ** 4 / 7 + sp.exp(-d), "k*(d - 1/3)**4/7 + exp(-d)"):
         model = bodies(2)
         model.add_energy("it", energy, {"d": measures.distance(*model.bodies.values())}, k=3.0)
-        found.append(run(model).state().r)
-    assert np.abs(found[0] - found[1]).max() < 1e-14
+        results.append(run(model).state().r)
+    assert np.abs(results[0] - results[1]).max() < 1e-14
 
 
 def test_a_coordinate_is_of_the_world_wherever_the_part_is():
@@ -109,27 +109,27 @@ def test_a_measure_that_would_turn_a_point_mass_is_refused(of):
 
 def test_a_strain_is_from_the_length_that_is_given():
     """And from the initial distance where none is."""
-    found = []
+    results = []
     for length in (None, 0.5):
         model = bodies(2)
         a, b = model.bodies.values()
         model.add_energy("it", "e**2", {"e": measures.strain(a, b, length)})
-        found.append(run(model, t_end=DT).energy["spring"][0])
+        results.append(run(model, t_end=DT).energy["spring"][0])
     gap = np.hypot(1.0, 0.2)
-    assert found == pytest.approx([0.0, (gap / 0.5 - 1) ** 2], abs=1e-13)
+    assert results == pytest.approx([0.0, (gap / 0.5 - 1) ** 2], abs=1e-13)
 
 
 def test_an_angle_turns_as_its_axis_says():
     model = Model("turn")
     body = model.add_body("body", BRICK, angular_velocity=(0, 0, 0.5))
     model.add_energy("it", "m*a", {"a": measures.angle(model.ground, body, (0, 0, 1))}, m=1e-3)
-    found = run(model).energy["spring"]
-    assert found[-1] == pytest.approx(1e-3 * 0.5 * T_END, rel=1e-2)
+    energies = run(model).energy["spring"]
+    assert energies[-1] == pytest.approx(1e-3 * 0.5 * T_END, rel=1e-2)
 
 
 def test_the_needles_swing_with_the_closed_form():
-    found = modes(example.needles(), 2)
-    assert 2 * np.pi * found.frequency == pytest.approx(example.frequencies(), rel=1e-9)
+    computed_modes = modes(example.needles(), 2)
+    assert 2 * np.pi * computed_modes.frequency == pytest.approx(example.frequencies(), rel=1e-9)
     result = example.run(example.needles((0.9, 0.2)), 0.5)
     assert np.ptp(result.energy["total"]) < 1e-15
 

@@ -139,7 +139,7 @@ def test_what_is_no_expression_is_refused_and_never_run(text):
 
 
 def test_what_an_energy_cannot_be_is_refused_with_its_cure():
-    for W, given, words in (
+    for W, options, words in (
         (f"{LINEAR} + stiff*K1**4", {}, "W contains 'stiff'.* no parameter; give stiff="),
         (LINEAR, {"stiff": 2.0}, "does not contain the parameter 'stiff'; leave it out"),
         (f"{LINEAR} + 5*K1", {}, "has the stress dW/dK1 = 5 at rest"),
@@ -155,7 +155,7 @@ def test_what_an_energy_cannot_be_is_refused_with_its_cure():
         (sp.Symbol("K1") * sp.Abs(sp.Symbol("K2")), {}, "W contains Abs"),
     ):
         with pytest.raises(ModelError, match=words):
-            PLAIN.with_energy(W, **given)
+            PLAIN.with_energy(W, **options)
 
 
 SECTION = PLAIN.with_energy(COUPLED, m=20.0)
@@ -177,14 +177,14 @@ def test_closed_forms_with_an_energy_are_the_duals(element, viscous):
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
 def test_em_keeps_an_energy_that_a_user_wrote(element, tmp_path):
     simulate(free_rod(element, section=SECTION), 0.4, 0.01, output=tmp_path / "a.vtkhdf", progress=False)
-    found = Result.load(tmp_path / "a.vtkhdf")
-    E = found.audit_column("total")
+    result = Result.load(tmp_path / "a.vtkhdf")
+    E = result.audit_column("total")
     assert np.ptp(E) < 4e-13 * np.abs(E).max()
     for name in ("Px", "Py", "Pz", "Lx", "Ly", "Lz"):
-        assert np.ptp(found.audit_column(name)) < 1e-12
-    assert audit(found).ok
+        assert np.ptp(result.audit_column(name)) < 1e-12
+    assert audit(result).ok
     linear = simulate(free_rod(element, section=PLAIN), 0.4, 0.01, progress=False)
-    assert np.abs(linear.rod("rod").r[-1] - found.rod("rod").r[-1]).max() > 1e-5
+    assert np.abs(linear.rod("rod").r[-1] - result.rod("rod").r[-1]).max() > 1e-5
 
 
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
@@ -215,8 +215,8 @@ def test_parameters_may_change_along_a_rod_and_rods_have_energies_of_their_own()
     assert len(built.system.spans.texts) == 2
     stress = element_states(built.system, built.state)[1][:, 0]
     x, _ = np.polynomial.legendre.leggauss(2)
-    places = np.array([0.25 + 0.25 * x, 0.75 + 0.25 * x]).ravel()
-    assert stress[:4] == pytest.approx(3e3 * 0.2 + 300 * places * 0.04, rel=1e-12)
+    positions = np.array([0.25 + 0.25 * x, 0.75 + 0.25 * x]).ravel()
+    assert stress[:4] == pytest.approx(3e3 * 0.2 + 300 * positions * 0.04, rel=1e-12)
     assert stress[4:8] == pytest.approx(3e3 * (1 - 1 / 1.2), rel=1e-12)
     assert stress[8:] == pytest.approx(3e3 * 0.2, rel=1e-12)
 

@@ -67,7 +67,7 @@ MODELS["shaken"] = shaken, 1.0
 OUTPUTS = 20
 
 
-def run(name, error, integrator="em", **more):
+def run(name, error, integrator="em", **options):
     """With fewer outputs where orders are high, which else choose the steps."""
     (model, t_end), high = MODELS[name], integrator[2:3].isdigit()
     return simulate(
@@ -75,7 +75,7 @@ def run(name, error, integrator="em", **more):
         t_end,
         Adaptive(error, output_dt=t_end / OUTPUTS * (4 if high else 1)),
         integrator=integrator,
-        **more,
+        **options,
     )
 
 
@@ -172,21 +172,21 @@ def test_invariants_are_kept_while_steps_change(name, integrator):
 def test_outputs_are_hit_and_the_audit_takes_the_steps_again(tmp_path):
     result = run("chain", 1e-3, output=tmp_path / "run.vtkhdf")
     assert np.array_equal(result.t, np.arange(OUTPUTS + 1) * (1.0 / OUTPUTS))
-    again = Result.load(tmp_path / "run.vtkhdf")
-    assert np.array_equal(again.steps.number, result.steps.number)
-    found = audit(again)
-    assert found.ok, found.text()
-    assert f"all {OUTPUTS} lead to the states that are stored" in found.text()
+    reopened = Result.load(tmp_path / "run.vtkhdf")
+    assert np.array_equal(reopened.steps.number, result.steps.number)
+    audit_report = audit(reopened)
+    assert audit_report.ok, audit_report.text()
+    assert f"all {OUTPUTS} lead to the states that are stored" in audit_report.text()
 
 
 def test_stopped_adaptive_run_resumes_bitwise(tmp_path):
     """By the budget of the run that began: one that is made longer errs as much in the same time."""
-    asked = {"error": 1e-3, "output_dt": 0.05}
+    options = {"error": 1e-3, "output_dt": 0.05}
     ends = []
     for ends_of_parts in ((0.5, 1.0), (0.5, 0.7, 1.0)):
         path = tmp_path / f"{len(ends_of_parts)}.vtkhdf"
         for t_end in ends_of_parts:
-            result = simulate(chain(), t_end, output=path, resume=path.exists(), **asked)
+            result = simulate(chain(), t_end, output=path, resume=path.exists(), **options)
         ends.append(result.state(-1))
     for one, other in zip(*ends, strict=True):
         assert np.array_equal(one, other)
@@ -239,10 +239,10 @@ def test_failed_step_is_repeated_with_a_smaller_step():
     stepper.taken.march = lambda state, h, starts: MarchResult(state, 0, Report(), Failure("never", "rest"))
     with pytest.raises(
         ConvergenceError, match=r"after t = 0.2 s: never, even with steps of .* s; rest"
-    ) as told:
+    ) as failure:
         stepper.advance(end, 2, 1)
-    assert told.value.reached.step == 2
-    assert np.array_equal(told.value.reached.state.r, end.r)
+    assert failure.value.reached.step == 2
+    assert np.array_equal(failure.value.reached.state.r, end.r)
 
 
 class Erring(Stepper):
@@ -267,37 +267,37 @@ class Erring(Stepper):
 def erring(p, K, step):
     """From one output to the next, 1 s on, with 1 m/s of error allowed: who took the steps, and the memory."""
     built = pendulum().build()
-    taken = Erring(built.system, 1.0, p).told(p, K)
-    stepper = AdaptiveStepper(taken, built.system, 1.0, p, 1.0, 1.0, 1.0)
+    base_stepper = Erring(built.system, 1.0, p).told(p, K)
+    stepper = AdaptiveStepper(base_stepper, built.system, 1.0, p, 1.0, 1.0, 1.0)
     state = stepper.start(built.state)
     state.memory[-N_CONTROL + STEP] = step
     end, _ = stepper.advance(state, 0, 1)
-    return taken, end.memory[-N_CONTROL:]
+    return base_stepper, end.memory[-N_CONTROL:]
 
 
 def test_a_step_goes_half_of_the_way_to_the_one_that_errs_by_half():
     step = 1 / 160
-    taken, _ = erring(2, lambda t: 0.5 / (0.7 * step) ** 2, step)
-    assert taken.windows[0] == (step, 8)
-    assert taken.windows[1][0] == pytest.approx(np.sqrt(0.7) * step, rel=0.01)
+    base_stepper, _ = erring(2, lambda t: 0.5 / (0.7 * step) ** 2, step)
+    assert base_stepper.windows[0] == (step, 8)
+    assert base_stepper.windows[1][0] == pytest.approx(np.sqrt(0.7) * step, rel=0.01)
 
 
 def test_a_window_that_errs_too_much_is_taken_again_with_seven_tenths_at_most():
     step = 1 / 160
-    taken, _ = erring(8, lambda t: 2.1 / step**8 if t == 0.0 else 0.0, step)
-    assert taken.windows[1][0] == pytest.approx(0.7 * step, rel=0.01)
+    base_stepper, _ = erring(8, lambda t: 2.1 / step**8 if t == 0.0 else 0.0, step)
+    assert base_stepper.windows[1][0] == pytest.approx(0.7 * step, rel=0.01)
 
 
 def test_round_off_in_a_step_takes_no_more_of_them():
-    taken, control = erring(2, lambda t: 0.0, 0.5 * (1.0 - 1e-12))
-    assert taken.windows == [(0.5, 2)]
+    base_stepper, control = erring(2, lambda t: 0.0, 0.5 * (1.0 - 1e-12))
+    assert base_stepper.windows == [(0.5, 2)]
     assert control[STEPS] == 2
 
 
 def test_the_smallest_and_the_largest_step_are_those_taken():
-    taken, control = erring(2, lambda t: 500.0 if t < 0.4 else 50000.0 if t < 0.6 else 5000.0, 1 / 40)
+    base_stepper, control = erring(2, lambda t: 500.0 if t < 0.4 else 50000.0 if t < 0.6 else 5000.0, 1 / 40)
     last = {
-        t: (h, count) for t, h, count in taken.calls[::2]
+        t: (h, count) for t, h, count in base_stepper.calls[::2]
     }  # those before at the same time were thrown away
     steps = [h for h, _ in last.values()]
     assert min(steps) < steps[-1] < max(steps)

@@ -124,8 +124,8 @@ def test_an_exception_in_what_ends_a_step_fails_it_and_nothing_of_it_stays(where
     steps = round(error.t / DT)
     assert 2 <= steps < 6  # the length of 0.1 m is reached after 0.05 s
     before = simulate(model, steps * DT, DT, integrator=integrator).state(-1)
-    for field, kept, expected in zip(before._fields, error.reached.state, before, strict=True):
-        assert np.array_equal(kept, expected), field
+    for field, reached, expected in zip(before._fields, error.reached.state, before, strict=True):
+        assert np.array_equal(reached, expected), field
 
 
 def test_an_exception_in_a_force_leaves_no_equilibrium():

@@ -131,9 +131,9 @@ def test_a_failed_run_ends_with_the_last_good_step(integrator, good, tmp_path):
     assert error.reached.step == good
     assert error.t == pytest.approx(good * h)
     assert list(error.result.step) == [0, good]
-    whole = simulate(falling(np.inf), good * h, h, integrator, output_every=100)
+    uninterrupted = simulate(falling(np.inf), good * h, h, integrator, output_every=100)
     for reached, stored, expected in zip(
-        error.reached.state, error.result.state(-1), whole.state(-1), strict=True
+        error.reached.state, error.result.state(-1), uninterrupted.state(-1), strict=True
     ):
         assert np.array_equal(reached, expected)
         assert np.array_equal(stored, expected)
@@ -223,7 +223,7 @@ def test_a_step_that_fails_far_from_the_last_output_leaves_what_was_reached_befo
     def axis(k):
         return (0, 1, 0) if solver == "planar" else (0, 1, 0.2 * k)
 
-    one, each = (
+    one, frequent = (
         simulate(
             chained(axis, kick),
             FAR * H,
@@ -235,9 +235,9 @@ def test_a_step_that_fails_far_from_the_last_output_leaves_what_was_reached_befo
         )
         for every in (FAR, 1)
     )
-    taken = one.description["run"].get("solver", "general")
-    assert taken.startswith(solver)
-    assert one.halvings.sum() == each.halvings.sum() > 0
-    for own, other in zip(one.state(), each.state(), strict=True):
-        assert np.array_equal(own, other)
+    used_solver = one.description["run"].get("solver", "general")
+    assert used_solver.startswith(solver)
+    assert one.halvings.sum() == frequent.halvings.sum() > 0
+    for array, other in zip(one.state(), frequent.state(), strict=True):
+        assert np.array_equal(array, other)
     assert one.newton_iterations[-1] > 0.0

@@ -18,14 +18,12 @@ from rodsim import Sphere as Ball
 
 @pytest.mark.parametrize("rubbing", [False, True])
 def test_leaving_planes_out_changes_nothing(rubbing: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    own, ends = heap(3, 2, rubbing), []
+    model_heap, ends = heap(3, 2, rubbing), []
     for leaving in (True, False):
         if not leaving:
-            monkeypatch.setattr(
-                contact_stepper, "are_inactive", lambda _, others, *__: np.zeros(others, bool)
-            )
-        stepper = own.stepper()
-        state, _ = stepper.advance(stepper.start(own.state), 0, 100)
+            monkeypatch.setattr(contact_stepper, "are_inactive", lambda _, count, *__: np.zeros(count, bool))
+        stepper = model_heap.stepper()
+        state, _ = stepper.advance(stepper.start(model_heap.state), 0, 100)
         assert stepper._list_of(state).far.any() == leaving
         ends.append(state)
     assert ends[0].r == pytest.approx(ends[1].r, abs=1e-12)
@@ -35,33 +33,33 @@ def test_leaving_planes_out_changes_nothing(rubbing: bool, monkeypatch: pytest.M
 
 
 def test_what_a_bristle_keeps_is_lost_where_its_plane_is_left_out() -> None:
-    own = heap(3, 2, rubbing=True)
-    stepper = own.stepper()
-    state = stepper.start(own.state)
-    far, others = stepper._list_of(state).far, own.system.others
-    which = int(np.flatnonzero(far & (others.kind == INTERACTIONS.index(PLANE_ROD_DISSIPATION)))[1])
-    first, zeta = first_history_variable(own.system)[which], np.array([1e-4, -2e-4, 2e-4])
+    model_heap = heap(3, 2, rubbing=True)
+    stepper = model_heap.stepper()
+    state = stepper.start(model_heap.state)
+    far, interactions = stepper._list_of(state).far, model_heap.system.others
+    which = int(np.flatnonzero(far & (interactions.kind == INTERACTIONS.index(PLANE_ROD_DISSIPATION)))[1])
+    first, zeta = first_history_variable(model_heap.system)[which], np.array([1e-4, -2e-4, 2e-4])
     state.own[first : first + 3] = zeta
-    k = others.numbers[others.first[which + 1] - SIZE + STIFFNESS]
+    k = interactions.numbers[interactions.first[which + 1] - SIZE + STIFFNESS]
     after = stepper._with_list(state)
     assert k > 0.0
     assert not after.own[first : first + OWN].any()
     assert after.totals[1] - state.totals[1] == pytest.approx(0.5 * k * 9e-8, rel=1e-14)
-    before, now = (energies(own.system, each).total + each.totals[1] for each in (state, after))
+    before, now = (energies(model_heap.system, s).total + s.totals[1] for s in (state, after))
     assert now == pytest.approx(before, rel=1e-14)
 
 
 def test_a_ball_that_no_list_watches_lands_on_its_floor() -> None:
     """What moves outside of all lists is never left out: nobody looks where it goes."""
-    own = Model("apart", gravity=(0.0, 0.0, 0.0))
+    model = Model("apart", gravity=(0.0, 0.0, 0.0))
     balls = []
     for k, place in enumerate(((0, 0, 0.3), (5, 0, 9), (5, 0, 9.3))):
-        body = own.add_body(
+        body = model.add_body(
             f"body {k}", Ball(0.1, density=1e3), place, velocity=(0, 0, -1.0 if k == 0 else 0.0)
         )
-        balls.append(own.add_sphere(f"ball {k}", body, 0.1))
-    floor = own.add_plane("floor", own.ground.at((0.0, 0.0, 0.0)), (0, 0, 1))
-    own.add_contact("landing", balls[0], floor, stiffness=1e6)
-    own.add_contact("pair", balls[1], balls[2], stiffness=1e6)
-    height = simulate(own, 0.5, 2e-3, output_every=1).body("body 0").r[:, 2]
+        balls.append(model.add_sphere(f"ball {k}", body, 0.1))
+    floor = model.add_plane("floor", model.ground.at((0.0, 0.0, 0.0)), (0, 0, 1))
+    model.add_contact("landing", balls[0], floor, stiffness=1e6)
+    model.add_contact("pair", balls[1], balls[2], stiffness=1e6)
+    height = simulate(model, 0.5, 2e-3, output_every=1).body("body 0").r[:, 2]
     assert 0.05 < height.min() < 0.1 < height[-1]

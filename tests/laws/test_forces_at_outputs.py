@@ -61,9 +61,9 @@ def exact():
     return np.array([instant_multipliers(system, state, none, None, 0.0, 1.0) for state in states])
 
 
-def errors(integrator, steps, every, **more):
+def errors(integrator, steps, every, **options):
     """(COARSE + 1,) largest at each output, relative."""
-    result = simulate(chain(), T_END, T_END / steps, integrator, output_every=every, **more)
+    result = simulate(chain(), T_END, T_END / steps, integrator, output_every=every, **options)
     values = every_multiplier(result)[:: steps // COARSE // every]
     return (np.abs(values - exact()) / np.abs(exact()).max(axis=0)).max(axis=1)
 
@@ -188,8 +188,8 @@ def test_force_at_the_start_is_the_mean_of_the_first_step_if_parts_remember(add,
     model = pendulum()
     add(model)
     first = simulate(model, 0.02, 0.01).joint("h").step_multipliers[1]
-    found = simulate(model, 0.02, 0.01, output_every=every).joint("h").multipliers[0]
-    assert found == pytest.approx(first, rel=1e-12)
+    multiplier = simulate(model, 0.02, 0.01, output_every=every).joint("h").multipliers[0]
+    assert multiplier == pytest.approx(first, rel=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
@@ -203,12 +203,12 @@ def test_force_at_the_start_of_joints_that_repeat_each_other_is_the_smallest():
 
 @pytest.mark.parametrize("integrator", ["em", "em6"])
 def test_forces_from_memory_file_and_resumed_file_are_the_same(tmp_path, integrator):
-    given = {"dt": T_END / 20, "integrator": integrator, "output_every": 4}
-    memory = every_multiplier(simulate(chain(), T_END, **given))
-    whole = simulate(chain(), T_END, output=tmp_path / "whole.vtkhdf", **given)
-    simulate(chain(), T_END * 0.6, output=tmp_path / "parts.vtkhdf", **given)
-    resumed = simulate(chain(), T_END, output=tmp_path / "parts.vtkhdf", resume=True, **given)
-    for result in (whole, resumed):
+    options = {"dt": T_END / 20, "integrator": integrator, "output_every": 4}
+    memory = every_multiplier(simulate(chain(), T_END, **options))
+    uninterrupted = simulate(chain(), T_END, output=tmp_path / "whole.vtkhdf", **options)
+    simulate(chain(), T_END * 0.6, output=tmp_path / "parts.vtkhdf", **options)
+    resumed = simulate(chain(), T_END, output=tmp_path / "parts.vtkhdf", resume=True, **options)
+    for result in (uninterrupted, resumed):
         assert np.array_equal(every_multiplier(Result.load(result.path)), memory)
         assert not result.changed()
     assert audit(resumed).ok
@@ -229,20 +229,20 @@ def test_files_without_the_step_after_outputs_have_means_over_steps(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "one_sided"),
+    ("options", "one_sided"),
     [({"dt": T_END / 20}, [6, 7]), ({"dt": T_END / 40, "output_every": 2}, [7]),
      ({"error": 1e-3, "output_dt": T_END / 20}, [])],
 )  # fmt: skip
-def test_forces_beside_a_halved_step_are_of_one_side(given, one_sided):
+def test_forces_beside_a_halved_step_are_of_one_side(options, one_sided):
     """Of steps that choose themselves that column counts what was taken again, and shorter."""
-    result = simulate(chain(), T_END, **given)
+    result = simulate(chain(), T_END, **options)
     joint = result.joint("two")
     stored, smooth = joint.step_multipliers, joint.multipliers
     result._source.read(native_format.AUDIT)[7, HALVINGS] = 1.0
-    found = result.joint("two").multipliers
-    assert np.array_equal(found[one_sided], stored[one_sided])
-    kept = np.setdiff1d(np.arange(len(found)), one_sided)
-    assert np.array_equal(found[kept], smooth[kept])
+    multipliers = result.joint("two").multipliers
+    assert np.array_equal(multipliers[one_sided], stored[one_sided])
+    two_sided = np.setdiff1d(np.arange(len(multipliers)), one_sided)
+    assert np.array_equal(multipliers[two_sided], smooth[two_sided])
 
 
 def touching():
@@ -260,12 +260,12 @@ def test_forces_beside_a_contact_that_closes_are_of_one_side():
     """Of the side before at outputs that are apart, and at the end of a run in whose last step it closes."""
     result = simulate(touching(), 0.15, 0.01)
     closed = int(np.argmax(result.contact("stop").gap < 0.0))  # the output at the end of that step
-    stored, found = result.joint("h").step_multipliers, result.joint("h").multipliers
+    stored, multipliers = result.joint("h").step_multipliers, result.joint("h").multipliers
     assert 5 < closed < 14
     means = 0.5 * (stored[1:-1] + stored[2:])
-    assert np.array_equal(found[closed - 1], stored[closed - 1])
-    assert np.array_equal(found[closed], stored[closed + 1])
-    assert np.array_equal(found[1 : closed - 1], means[: closed - 2])
+    assert np.array_equal(multipliers[closed - 1], stored[closed - 1])
+    assert np.array_equal(multipliers[closed], stored[closed + 1])
+    assert np.array_equal(multipliers[1 : closed - 1], means[: closed - 2])
     apart = simulate(touching(), 0.15, 0.01, output_every=closed - 1).joint("h").multipliers
     assert apart[1] == pytest.approx(stored[closed - 1], rel=1e-9)
     joint = simulate(touching(), 0.01 * closed, 0.01).joint("h")
@@ -279,9 +279,9 @@ def test_forces_beside_a_corner_of_a_load_are_of_one_side(every, one_sided):
     push = signals.Table([0, 0.044, 0.0441], [0, 0, 50]).along((0, 0, 1))
     model.add_force("push", model.bodies["box"].at((0.5, 0, 0)), push)
     joint = simulate(model, 0.12, 0.01, output_every=every).joint("h")
-    stored, found = joint.step_multipliers, joint.multipliers
+    stored, multipliers = joint.step_multipliers, joint.multipliers
     outputs = np.arange(1, len(stored) - 1)
-    assert outputs[np.all(found[1:-1] == stored[1:-1], axis=1)].tolist() == one_sided
+    assert outputs[np.all(multipliers[1:-1] == stored[1:-1], axis=1)].tolist() == one_sided
 
 
 def test_force_at_the_end_is_that_of_the_last_step_if_the_load_ends_there():

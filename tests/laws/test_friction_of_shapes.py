@@ -73,8 +73,8 @@ def test_a_body_on_an_incline_sticks_below_the_angle_of_friction_and_slides_abov
     it = add(model, shape, "it", (0, -0.1, height - G * np.cos(tilt) / K), quat)
     model.add_contact("c", it, below, K, friction=mu, damping=10.0)
     result = run(model, 0.3, every=10)
-    own = result.body("it")
-    way, gained = own.r[-1, 1] - own.r[10, 1], own.v[-1, 1] - own.v[10, 1]  # after it has settled
+    body = result.body("it")
+    way, gained = body.r[-1, 1] - body.r[10, 1], body.v[-1, 1] - body.v[10, 1]  # after it has settled
     assert (abs(way) < 1e-4) == (part < 1.0)
     if part > 1.0:
         assert gained == pytest.approx(G * (np.sin(tilt) - mu * pressed * np.cos(tilt)) * 0.2, rel=0.05)
@@ -119,9 +119,9 @@ def test_a_cylinder_rolls_down_a_plane_or_a_box_and_feels_no_facet(floor):
     )
     model.add_contact("c", add(model, floor, "below", **place), it, K, **rubs)
     result = run(model, t_end, every=10)
-    own, exact = result.body("it"), 0.5 * G * np.sin(tilt) * t_end**2 / (1.0 + 0.5 * (A / 2 / z) ** 2)
-    assert own.r[-1, 0] == pytest.approx(exact, rel=1e-3 if of_box else 1e-4)
-    assert np.ptp(own.r[:, 2]) < 1e-12
+    body, exact = result.body("it"), 0.5 * G * np.sin(tilt) * t_end**2 / (1.0 + 0.5 * (A / 2 / z) ** 2)
+    assert body.r[-1, 0] == pytest.approx(exact, rel=1e-3 if of_box else 1e-4)
+    assert np.ptp(body.r[:, 2]) < 1e-12
     assert change(result.energy["total"] + result.dissipation) < 1e-12
 
 
@@ -203,8 +203,8 @@ def test_friction_acts_on_a_solid_at_the_height_of_the_mesh(mesh, top):
     below = model.add_mesh("below", model.ground.at(HERE), vertices=mesh[0], triangles=mesh[1])
     it = add(model, "box", "it", (0, 0, top + A / 2 - 2e-4), v=(0.5, 0, 0))
     model.add_contact("c", it, below, K, friction=0.5)
-    own = run(model, 1e-4, 2e-5).body("it")
-    braked, rotated = 0.5 - own.v[-1, 0], own.Omega[-1, 1]
+    body = run(model, 1e-4, 2e-5).body("it")
+    braked, rotated = 0.5 - body.v[-1, 0], body.Omega[-1, 1]
     assert braked > 1e-5
     assert A**2 / 6.0 * rotated / braked == pytest.approx(A / 2, rel=0.02)
 

@@ -58,14 +58,14 @@ def wheels_on_a_free_carrier():
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
 def test_gears_on_a_free_carrier_keep_energy_momenta_and_their_ratio_through_many_turns(integrator):
     result = simulate(wheels_on_a_free_carrier(), t_end=4.0, dt=0.005, integrator=integrator)
-    found = audit(result)
-    assert found.energy_balance < ROUND_OFF * 10
-    assert max(found.linear_momentum_drift, found.angular_momentum_drift) < ROUND_OFF * 10
+    audit_report = audit(result)
+    assert audit_report.energy_balance < ROUND_OFF * 10
+    assert max(audit_report.linear_momentum_drift, audit_report.angular_momentum_drift) < ROUND_OFF * 10
     one, two = (result.joint(name).angle for name in ("one", "two"))
     assert abs(one[-1]) > 2 * np.pi * 5
     assert np.abs(N1 * one + N2 * two).max() < ROUND_OFF * np.abs(N1 * one).max()
-    assert found.constraint < 1e-11
-    assert integrator != "em-ggl" or found.velocity_constraint < 1e-11
+    assert audit_report.constraint < 1e-11
+    assert integrator != "em-ggl" or audit_report.velocity_constraint < 1e-11
 
 
 @pytest.mark.parametrize(("integrator", "order"), [("em", 2), ("em4-ggl", 4)])
@@ -128,9 +128,9 @@ def test_a_rack_on_a_pinion_is_as_heavy_as_both_and_the_teeth_carry_what_turns_t
     J = pinion.properties.inertia[2, 2]
     a = F / (1.2 + J / r**2)
     result = simulate(model, t_end=1.0, dt=0.002)
-    slide, turn, teeth = (result.joint(name) for name in ("slide", "turn", "teeth"))
-    assert turn.angle[-1] > 2 * np.pi
-    assert slide.displacement == pytest.approx(r * turn.angle, abs=1e-13)
+    slide, hinge, teeth = (result.joint(name) for name in ("slide", "turn", "teeth"))
+    assert hinge.angle[-1] > 2 * np.pi
+    assert slide.displacement == pytest.approx(r * hinge.angle, abs=1e-13)
     assert slide.displacement[-1] == pytest.approx(0.5 * a, rel=1e-4)
     assert teeth.on("slide")[1:] == pytest.approx(-J * a / r**2, rel=1e-3)
     assert teeth.on("turn")[1:] == pytest.approx(J * a / r, rel=1e-3)
@@ -167,18 +167,20 @@ def geared_weight(k=4.0, m=0.5, arm=0.3):
 def test_a_geared_weight_hangs_where_the_spring_holds_it_and_swings_about_with_its_frequency():
     k, m, arm, ratio = 4.0, 0.5, 0.3, 20.0 / 50.0
     model = geared_weight(k, m, arm)
-    rest = equilibrium(model)
-    q = rest.joint("drum").angle[-1]
+    static_solution = equilibrium(model)
+    q = static_solution.joint("drum").angle[-1]
     # m g arm cos q = -k ratio^2 q
     assert m * 9.81 * arm * np.cos(q) == pytest.approx(-k * ratio**2 * q, rel=1e-12)
-    assert rest.joint("wheel").angle[-1] == pytest.approx(-ratio * q, rel=1e-12)
-    assert rest.joint("mesh").on("drum")[-1] == pytest.approx(m * 9.81 * arm * np.cos(q), rel=1e-10)
-    found = modes(model, 1, rest.state())
+    assert static_solution.joint("wheel").angle[-1] == pytest.approx(-ratio * q, rel=1e-12)
+    assert static_solution.joint("mesh").on("drum")[-1] == pytest.approx(
+        m * 9.81 * arm * np.cos(q), rel=1e-10
+    )
+    computed_modes = modes(model, 1, static_solution.state())
     J = model.bodies["drum"].properties.inertia[2, 2] + m * arm**2
     J += ratio**2 * model.bodies["wheel"].properties.inertia[2, 2]
     stiffness = k * ratio**2 - m * 9.81 * arm * np.sin(q)
-    assert found.omega[0] == pytest.approx(np.sqrt(stiffness / J), rel=1e-9)
-    assert found.kinds == ("oscillates",)
+    assert computed_modes.omega[0] == pytest.approx(np.sqrt(stiffness / J), rel=1e-9)
+    assert computed_modes.kinds == ("oscillates",)
 
 
 WRONG = [  # joints, ratios, coordinates, what is said
@@ -267,17 +269,17 @@ def test_a_gear_that_closes_a_circle_of_gears_is_named_as_repeating():
 def test_of_gears_a_scheme_in_a_chart_keeps_what_it_keeps_of_joints(integrator, laws):
     result = simulate(wheels_on_a_free_carrier(), 0.2, 0.005, integrator, output_every=5, progress=False)
     system, states = result.layout.system, result.states(slice(None))
-    told = audit(result)
-    assert told.ok, told.text()
+    audit_report = audit(result)
+    assert audit_report.ok, audit_report.text()
     rows = {
         "energy": "E . D without work",
         "momentum": "angular momentum",
         "velocities": "joints, velocities",
     }
     for word, row in rows.items():
-        kept = re.search(rf"{row} +kept", told.text()) is not None
-        assert kept == (word in laws), word
-    assert re.search("linear momentum +kept", told.text())
+        conserved = re.search(rf"{row} +kept", audit_report.text()) is not None
+        assert conserved == (word in laws), word
+    assert re.search("linear momentum +kept", audit_report.text())
     assert np.abs(constraint_residual(system, states)).max() < 1e-12 * np.abs(N1 * states.own).max()
     one, two = (result.joint(name).angle for name in ("one", "two"))
     assert np.abs(one).max() > 2 * np.pi
@@ -287,8 +289,12 @@ def test_of_gears_a_scheme_in_a_chart_keeps_what_it_keeps_of_joints(integrator, 
 
 def old_form(system):
     """Columns of the table of constraints as files had it with gears, and the others without."""
-    columns, others = gears_to_rows(system.constraints, without_file_tables(system.others))
-    return Constraints(**{name: columns[name] for name in Constraints._fields}), columns["shares"], others
+    columns, interactions = gears_to_rows(system.constraints, without_file_tables(system.others))
+    return (
+        Constraints(**{name: columns[name] for name in Constraints._fields}),
+        columns["shares"],
+        interactions,
+    )
 
 
 def train():
@@ -308,11 +314,11 @@ def train():
 
 @pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
 def test_older_rows_of_gears_that_do_not_fit_are_refused_by_their_column():
-    constraints, shares, others = old_form(train().build().system)
+    constraints, shares, interactions = old_form(train().build().system)
     with pytest.raises(ValueError, match=r"'constraints/kind': .* share rows"):
-        gears_from_rows(constraints._replace(kind=constraints.kind % 8), shares, others)
+        gears_from_rows(constraints._replace(kind=constraints.kind % 8), shares, interactions)
     with pytest.raises(ValueError, match="'constraints/shares'"):
-        gears_from_rows(constraints, 1 - shares, others)
+        gears_from_rows(constraints, 1 - shares, interactions)
     # of a file written when gears were such rows
     written = "ddccdb2d8501cfbee1b1127de4b54623d03b657e67e513cddc4d93526e3e242d"
     assert fingerprint(wheels_on_a_free_carrier().build().system) == written
@@ -321,12 +327,12 @@ def test_older_rows_of_gears_that_do_not_fit_are_refused_by_their_column():
 @pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
 def test_a_file_with_gears_as_rows_is_opened_audited_and_gone_on_with(tmp_path, monkeypatch):
     path, model = tmp_path / "old.vtkhdf", train()
-    whole = simulate(model, 0.04, 0.005, output_every=1, progress=False).state()
+    uninterrupted = simulate(model, 0.04, 0.005, output_every=1, progress=False).state()
     written = native_format._write_table
 
     def as_older(parent, name, table):
-        constraints, shares, others = old_form(model.build().system)
-        written(parent, name, {"constraints": constraints, "others": others}.get(name, table))
+        constraints, shares, interactions = old_form(model.build().system)
+        written(parent, name, {"constraints": constraints, "others": interactions}.get(name, table))
         if name == "constraints":
             parent[name]["shares"] = shares
 
@@ -339,9 +345,9 @@ def test_a_file_with_gears_as_rows_is_opened_audited_and_gone_on_with(tmp_path, 
     assert audit(opened).ok, audit(opened).text()
     assert opened.joint("mesh").on("drum")[-1] != 0.0
     gone_on = simulate(model, 0.04, 0.005, output=path, output_every=1, resume=True, progress=False).state()
-    assert np.array_equal(gone_on.quat, whole.quat)
-    assert np.array_equal(gone_on.own, whole.own)
-    assert np.array_equal(gone_on.lam, whole.lam)
+    assert np.array_equal(gone_on.quat, uninterrupted.quat)
+    assert np.array_equal(gone_on.own, uninterrupted.own)
+    assert np.array_equal(gone_on.lam, uninterrupted.lam)
 
 
 def test_a_gear_between_more_parts_than_one_may_have_is_refused_with_a_cure():
@@ -381,12 +387,12 @@ def test_gear_forces_are_reported_with_the_joint_forces(tmp_path):
     gear, one = result.joint("mesh"), result.joint("one")
     assert np.abs(gear.on("one")).max() > 0.1
 
-    found = compare(result, result)
-    told = {row.quantity: row for row in found.rows}
-    torque = told["joint mesh, torque on one"]
+    comparison = compare(result, result)
+    rows = {row.quantity: row for row in comparison.rows}
+    torque = rows["joint mesh, torque on one"]
     assert torque.unit == "N m"
     assert torque.scale == pytest.approx(np.abs(gear.on("one")[1:]).max(), rel=1e-6)
-    assert told["joint one, force"].largest == 0.0
+    assert rows["joint one, force"].largest == 0.0
 
     arrays = result.to_xarray()
     assert np.array_equal(arrays["mesh.torque_on_two"], gear.on("two"))
@@ -429,7 +435,9 @@ def test_a_gear_that_does_not_fit_at_the_start_is_named(monkeypatch):
     """None can be made so; whoever makes one hears of the gear, not of a joint with its number."""
     model = wheels_on_a_free_carrier()
     residual = building.constraint_residual
-    monkeypatch.setattr(building, "constraint_residual", lambda *given: np.r_[residual(*given)[:-1], 0.5])
+    monkeypatch.setattr(
+        building, "constraint_residual", lambda *arguments: np.r_[residual(*arguments)[:-1], 0.5]
+    )
     with pytest.raises(ModelError, match=r"gear 'mesh': \|g\| = 0.5 at t = 0") as refused:
         model.build()
     assert refused.value.about[0] == ("gear", "mesh")

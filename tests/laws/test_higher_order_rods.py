@@ -21,19 +21,19 @@ from tests.support.rods import SECTION, SPANS, free_rod, soft
 @pytest.mark.parametrize("mass", ["lumped", "mean"])
 @pytest.mark.parametrize("element", SPANS)
 def test_em_keeps_energy_and_momenta(element, mass):
-    found = simulate(free_rod(element, mass=mass), 0.4, 0.01, progress=False)
-    E = found.audit_column("total")
+    result = simulate(free_rod(element, mass=mass), 0.4, 0.01, progress=False)
+    E = result.audit_column("total")
     assert np.ptp(E) < 1e-13 * np.abs(E).max()
     for name in ("Px", "Py", "Pz", "Lx", "Ly", "Lz"):
-        assert np.ptp(found.audit_column(name)) < 1e-12
-    assert found.audit_column("newton_mean")[1:].mean() < 6
-    assert np.ptp(found.audit_column("elastic")) > 0.1 * E.max()
+        assert np.ptp(result.audit_column(name)) < 1e-12
+    assert result.audit_column("newton_mean")[1:].mean() < 6
+    assert np.ptp(result.audit_column("elastic")) > 0.1 * E.max()
 
 
 @pytest.mark.parametrize("element", SPANS)
 def test_what_a_viscous_rod_loses_is_what_its_energy_misses(element):
-    found = simulate(free_rod(element, section=soft(0.01)), 0.3, 0.01, progress=False)
-    E, lost = found.audit_column("total"), found.audit_column("dissipation")
+    result = simulate(free_rod(element, section=soft(0.01)), 0.3, 0.01, progress=False)
+    E, lost = result.audit_column("total"), result.audit_column("dissipation")
     assert np.abs(E + lost - E[0]).max() < 1e-12 * E[0]
     assert np.all(np.diff(lost) > 0.0)
     assert lost[-1] > 0.05 * E[0]
@@ -72,11 +72,11 @@ def test_a_viscous_rod_is_the_same_in_the_charts(element):
 def test_a_file_holds_all_that_its_audit_needs(element, tmp_path):
     model = free_rod(element)
     simulate(model, 0.1, 0.01, output=tmp_path / "rod.rodsim.vtkhdf", progress=False)
-    found = Result.load(tmp_path / "rod.rodsim.vtkhdf")
-    assert audit(found).ok
-    assert found.layout.system.spans.kind[0] == number_of("rod", element)
-    assert fingerprint(found.layout.system) == fingerprint(model.build().system)
-    assert found.rod("rod").K.shape[1] == len(found.rod("rod").arclength) - 1
+    result = Result.load(tmp_path / "rod.rodsim.vtkhdf")
+    assert audit(result).ok
+    assert result.layout.system.spans.kind[0] == number_of("rod", element)
+    assert fingerprint(result.layout.system) == fingerprint(model.build().system)
+    assert result.rod("rod").K.shape[1] == len(result.rod("rod").arclength) - 1
 
 
 @pytest.mark.parametrize("element", ["lagrange(2)", "relative(4)"])
@@ -135,9 +135,9 @@ def test_a_closed_rod_without_stress_stays_at_rest(element):
 
     model = Model("ring")
     model.add_rod("rod", circle, SECTION, 8, closed=True, element=element)
-    found = simulate(model, 0.05, 0.01, progress=False)
-    assert np.abs(found.rod("rod").r[-1] - found.rod("rod").r[0]).max() < 1e-12
-    assert np.abs(found.rod("rod").K).max() < 1e-11
+    result = simulate(model, 0.05, 0.01, progress=False)
+    assert np.abs(result.rod("rod").r[-1] - result.rod("rod").r[0]).max() < 1e-12
+    assert np.abs(result.rod("rod").K).max() < 1e-11
 
 
 def test_an_element_nobody_knows_is_refused_by_name():
@@ -165,14 +165,14 @@ def test_jointed_rods_with_masses_that_couple_their_nodes_keep_all(element, inte
     model.add_joint("hip", "spherical", model.rods["rod"].start, body, at=(0, 0, 0))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InitialVelocityWarning)
-        found = simulate(model, 0.2, 0.01, integrator, progress=False)
-    E = found.audit_column("total")
+        result = simulate(model, 0.2, 0.01, integrator, progress=False)
+    E = result.audit_column("total")
     assert np.ptp(E) < 1e-12 * np.abs(E).max()
     for name in ("Px", "Py", "Pz", "Lx", "Ly", "Lz"):
-        assert np.ptp(found.audit_column(name)) < 1e-11
-    assert found.audit_column("constraint").max() < 1e-13
+        assert np.ptp(result.audit_column(name)) < 1e-11
+    assert result.audit_column("constraint").max() < 1e-13
     if integrator != "em":
-        assert found.audit_column("velocity_constraint").max() < 1e-12
+        assert result.audit_column("velocity_constraint").max() < 1e-12
 
 
 def test_a_scene_names_the_element_of_a_rod(tmp_path):
@@ -252,10 +252,10 @@ def test_em_and_its_compositions_have_their_order(element, order, h):
 def test_rods_without_viscosity_or_shared_masses_are_those_that_had_none(element, mass):
     for damped in (0.0, 1e-3):
         rods = free_rod(element, 4, mass, soft(damped)).build().system.rods
-        for found, name, had in (
+        for tables, name, had in (
             (rods.undamped(), "damping", damped),
             (rods.lumped(), "coupling", mass == "mean"),
         ):
-            assert (found is rods) == (not had)
-            for table in found:
+            assert (tables is rods) == (not had)
+            for table in tables:
                 assert not getattr(table, name).any()

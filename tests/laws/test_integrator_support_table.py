@@ -42,7 +42,7 @@ def damped():
 def viscous():
     """A clamped rod that is viscous."""
     model = Model("viscous")
-    own = Section.from_stiffness(
+    material = Section.from_stiffness(
         EA=60.0,
         GA=40.0,
         GJ=3.0,
@@ -51,7 +51,7 @@ def viscous():
         inertia_per_length=(0.4, 0.2, 0.3),
         damping_time=0.01,
     )
-    part = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], own, 2, mass="lumped")
+    part = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], material, 2, mass="lumped")
     model.add_joint("clamp", "clamp", part.start)
     return model
 
@@ -59,8 +59,8 @@ def viscous():
 def relaxing():
     """A clamped rod that relaxes."""
     model = Model("relaxing")
-    own = SOFT.with_relaxation(0.05, fraction=0.5)
-    part = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], own, 2, mass="lumped")
+    material = SOFT.with_relaxation(0.05, fraction=0.5)
+    part = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], material, 2, mass="lumped")
     model.add_joint("clamp", "clamp", part.start)
     return model
 
@@ -106,7 +106,7 @@ def meeting(**loses):
     one = model.add_rod("one", [(0, 0, 0), (1, 0, 0)], SOFT, 2, mass="lumped")
     other = model.add_rod("other", [(0.5, -0.5, 0.2), (0.5, 0.5, 0.2)], SOFT, 2, mass="lumped")
     balls = [model.add_body(f"ball {k}", Sphere(0.1, density=9.0), (0.2 * k, 0, 0.2)) for k in (0, 1)]
-    spheres = [model.add_sphere(own.name, own, 0.1) for own in balls]
+    spheres = [model.add_sphere(body.name, body, 0.1) for body in balls]
     model.add_contact("rods", one, other, 1e4, radius=0.1, stations=2, **loses)
     model.add_contact("balls", spheres, stiffness=1e4, **loses)
     model.add_contact("both", spheres[0], one, 1e4, radius=0.1, **loses)
@@ -160,17 +160,17 @@ def made(what):
 def taken(what, integrator):
     """Whether a run could begin."""
     built, fitted = made(what)
-    own = em_integrator(integrator)
-    state = built.state if own is not None else fitted
+    em_scheme = em_integrator(integrator)
+    state = built.state if em_scheme is not None else fitted
     chart = None if integrator in ("EML", "REML", "Null-EML", "EML-kappa", "MPL") else "quaternion-alpha"
     values = built.load_values, built.drive_values
 
     def make(system):
-        if own is None:
+        if em_scheme is None:
             begun = state if system is built.system else without_neighbour_list(system, built.system, state)
             return MechanicalStepper("model", system, begun, 0.01, integrator, chart, *values)
-        named = {"hidden": own.hidden, "drive_values": values[1], "rho": own.rho}
-        return Stepper(system, 0.01, own.order, values[0], **named)
+        named = {"hidden": em_scheme.hidden, "drive_values": values[1], "rho": em_scheme.rho}
+        return Stepper(system, 0.01, em_scheme.order, values[0], **named)
 
     try:
         if len(built.system.contacts.pairs):

@@ -59,12 +59,12 @@ def test_theta_schemes_multiply_what_violates_the_constraints(name, theta, varth
     system = top("alpha")
     normal = 1e-9 * system.q0
     p0 = system.momentum(system.q0, system.v0)
-    h, found = 1e-5, []
+    h, products = 1e-5, []
     for p in (p0, p0 + normal):
         start = Start(0.0, system.q0, p, system.v0, np.zeros(1), np.zeros(1))
         run = integrate(system, name, h, 4 * h, start=start, **parameters)
-        found.append(np.einsum("ij,ij->i", run.q, run.p))
-    grown = found[1] - found[0]
+        products.append(np.einsum("ij,ij->i", run.q, run.p))
+    grown = products[1] - products[0]
     assert grown[1:] / grown[:-1] == pytest.approx(-factor, rel=1e-2)
 
 
@@ -118,14 +118,14 @@ def test_theta_schemes_that_fail_name_their_cure():
     assert integrate(top("alpha"), "VI-A(0.5)", 0.02, 5.0).position_residual().max() < 1e-2
 
 
-def free(**more):
-    return rotating_body("b", np.ones(3), np.array([0.0, 0.0, 1.0]), **more)
+def free(**options):
+    return rotating_body("b", np.ones(3), np.array([0.0, 0.0, 1.0]), **options)
 
 
-def started(**more):
+def started(**changes):
     system = top("alpha")
-    whole = {"q": system.q0, "p": system.q0, "v": system.v0, "lam": np.zeros(1), "gam": np.zeros(1)}
-    return lambda: integrate(system, "EMH", 0.1, 1.0, start=Start(t=0.0, **(whole | more)))
+    fields = {"q": system.q0, "p": system.q0, "v": system.v0, "lam": np.zeros(1), "gam": np.zeros(1)}
+    return lambda: integrate(system, "EMH", 0.1, 1.0, start=Start(t=0.0, **(fields | changes)))
 
 
 REFUSED = {

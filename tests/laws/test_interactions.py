@@ -28,8 +28,8 @@ def test_work_of_the_dual_is_the_change_of_the_value(kind, angles):
     change = lam[: max(kind.rows, 1)] @ (value(kind, y1, X) - value(kind, y0, X)).real
     work = np.sum(dual(kind, y0, y1, X, lam).real * (y1 - y0))
     if kind in (SCREWED_POINTS, GEAR):  # whole turns are not counted by one value
-        turn = 2 * np.pi * (X[15] if kind is SCREWED_POINTS else 2.5) * lam[0]
-        change += turn * np.round((work - change) / turn)
+        period = 2 * np.pi * (X[15] if kind is SCREWED_POINTS else 2.5) * lam[0]
+        change += period * np.round((work - change) / period)
     size = np.abs(value(kind, y0, X)).max() + np.abs(value(kind, y1, X)).max() + 1.0
     assert abs(work - change) < 1e-13 * size
 
@@ -46,8 +46,8 @@ def test_dual_of_equal_poses_is_the_gradient(kind, angle):
         step = y.astype(complex)
         step[place] += 1j * EPS
         gradient[place] = lam[: max(kind.rows, 1)] @ value(kind, step, X).imag / EPS
-    own = dual(kind, y, y, X, lam).real
-    assert np.abs(own - gradient).max() < 1e-12 * (1.0 + np.abs(gradient).max())
+    force = dual(kind, y, y, X, lam).real
+    assert np.abs(force - gradient).max() < 1e-12 * (1.0 + np.abs(gradient).max())
 
 
 @pytest.mark.parametrize("end", [0, 1])

@@ -95,10 +95,10 @@ def midpoint(A, z, steps):
     """The midpoint rule of z' = A z."""
     E = np.eye(len(A))
     step = np.linalg.solve(E - 0.5 * H * A, E + 0.5 * H * A)
-    found = [z]
+    states = [z]
     for _ in range(steps):
-        found.append(step @ found[-1])
-    return np.array(found)
+        states.append(step @ states[-1])
+    return np.array(states)
 
 
 @pytest.mark.parametrize(
@@ -121,18 +121,18 @@ def test_a_controlled_distance_moves_as_the_midpoint_rule_of_its_linear_equation
         model, A = line(SERVO, P=P, I=I, target=REST, x=0.1), BY_SERVO
     z = midpoint(A, np.array([0.3, 0.5, 0.1]), 60)
     if chart is None:
-        found = simulate(model, 60 * H, H, integrator, output_every=1, progress=False)
-        x, l = settled(found)[:, 0], found.states(slice(None)).r[:, 1, 0]
-        assert found.states(slice(None)).v[:, 1, 0] == pytest.approx(z[:, 1], abs=1e-11)
-        done = found.work
+        result = simulate(model, 60 * H, H, integrator, output_every=1, progress=False)
+        x, l = settled(result)[:, 0], result.states(slice(None)).r[:, 1, 0]
+        assert result.states(slice(None)).v[:, 1, 0] == pytest.approx(z[:, 1], abs=1e-11)
+        done = result.work
     else:
-        found = integrate(model.mechanical_system(chart), integrator, H, 60 * H)
-        x, l, done = found.totals[:, 2], found.q[:, 0], found.totals[:, 0]
+        result = integrate(model.mechanical_system(chart), integrator, H, 60 * H)
+        x, l, done = result.totals[:, 2], result.q[:, 0], result.totals[:, 0]
     assert l - REST == pytest.approx(z[:, 0], abs=1e-11)
     assert x == pytest.approx(z[:, 2], abs=1e-11)
     # all that it does is work: the kinetic energy is from it alone
     assert done == pytest.approx(0.5 * MASS * (z[:, 1] ** 2 - 0.25), abs=1e-11)
-    assert np.abs(found.dissipation).max() < 1e-12
+    assert np.abs(result.dissipation).max() < 1e-12
     assert np.abs(z[:, 0] - z[0, 0]).max() > 0.1
 
 
@@ -142,8 +142,8 @@ def test_the_closed_loop_is_that_of_time_to_second_order():
     exact = expm(0.6 * BY_LAG) @ (0.3, 0.5, 0.1)
     errors = []
     for h in (0.02, 0.01):
-        found = simulate(line(LAG, k=K, tau=TAU, rest=REST, x=0.1), 0.6, h, progress=False)
-        errors.append(abs(settled(found)[-1, 0] - exact[2]))
+        result = simulate(line(LAG, k=K, tau=TAU, rest=REST, x=0.1), 0.6, h, progress=False)
+        errors.append(abs(settled(result)[-1, 0] - exact[2]))
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
 
 
@@ -155,13 +155,13 @@ def test_a_bead_slides_freely_and_swings_across_its_line(integrator, chart):
     model.add_interaction("line", BEAD, model.ground, body, k=200.0, s=0.4)
     n, w = np.arange(81), np.sqrt(200.0 / MASS)
     if chart is None:
-        found = simulate(model, 80 * H, H, integrator, output_every=1, progress=False)
-        r, s = found.states(slice(None)).r[:, 1], settled(found)[:, 0]
-        assert np.abs(found.energy["total"] - found.energy["total"][0]).max() < 1e-13
-        assert found.energy["spring"] == pytest.approx(100.0 * r[:, 1] ** 2, abs=1e-12)
+        result = simulate(model, 80 * H, H, integrator, output_every=1, progress=False)
+        r, s = result.states(slice(None)).r[:, 1], settled(result)[:, 0]
+        assert np.abs(result.energy["total"] - result.energy["total"][0]).max() < 1e-13
+        assert result.energy["spring"] == pytest.approx(100.0 * r[:, 1] ** 2, abs=1e-12)
     else:
-        found = integrate(model.mechanical_system(chart), integrator, H, 80 * H)
-        r, s = found.q[:, :3], found.totals[:, 2]
+        result = integrate(model.mechanical_system(chart), integrator, H, 80 * H)
+        r, s = result.q[:, :3], result.totals[:, 2]
     assert r[:, 0] == pytest.approx(0.4 + 0.7 * H * n, abs=1e-12)
     assert s == pytest.approx(r[:, 0], abs=1e-12)
     assert r[:, 1] == pytest.approx(0.5 / w * np.sin(2.0 * n * np.arctan(0.5 * w * H)), abs=1e-12)
@@ -169,16 +169,16 @@ def test_a_bead_slides_freely_and_swings_across_its_line(integrator, chart):
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl", "em-d(0.5)"])
 def test_a_bead_on_a_line_that_turns_keeps_energy_and_momenta(integrator):
-    found = simulate(spinning(), 1.0, H, integrator, output_every=1, progress=False)
-    s = settled(found)[:, 0]
+    result = simulate(spinning(), 1.0, H, integrator, output_every=1, progress=False)
+    s = settled(result)[:, 0]
     assert np.ptp(s) > 0.3
-    total = found.energy["total"]
+    total = result.energy["total"]
     if "em-d" not in integrator:
         assert np.abs(total - total[0]).max() < 1e-12
-        assert np.abs(found.dissipation).max() < 1e-12
-    for each in momenta(found.layout.system, found.states(slice(None))):
-        assert np.abs(each - each[0]).max() < 1e-12
-    checked = audit(found)
+        assert np.abs(result.dissipation).max() < 1e-12
+    for momentum in momenta(result.layout.system, result.states(slice(None))):
+        assert np.abs(momentum - momentum[0]).max() < 1e-12
+    checked = audit(result)
     assert checked.ok, checked.text()
 
 
@@ -190,8 +190,8 @@ def test_a_bead_goes_out_on_a_line_that_turns_steadily():
     small = Box(0.01, 0.01, 0.01, density=1e6)
     bead = model.add_body("bead", small, position=(0.5, 0, 0), velocity=(0, 0.5, 0))
     model.add_interaction("line", BEAD, arm, bead, k=1e5, s=0.5)
-    found = settled(simulate(model, 1.0, 0.005, progress=False))[-1, 0]
-    assert found == pytest.approx(0.5 * np.cosh(1.0), abs=2e-4)
+    final_position = settled(simulate(model, 1.0, 0.005, progress=False))[-1, 0]
+    assert final_position == pytest.approx(0.5 * np.cosh(1.0), abs=2e-4)
 
 
 def test_a_constant_error_is_integrated_away():
@@ -200,9 +200,9 @@ def test_a_constant_error_is_integrated_away():
     body = model.add_body("body", BRICK, position=(REST, 0, 0))
     model.add_interaction("control", SERVO, model.ground, body, P=60.0, I=60.0, target=REST, x=0.0)
     model.add_spring("drag", model.ground.at((0, 0, 0)), body.at((0, 0, 0)), 1e-6, 1.0, damping=20.0)
-    found = simulate(model, 20.0, 0.05, progress=False)
-    assert settled(found)[-1, 0] == pytest.approx(2.0 * MASS / 60.0, abs=1e-3)
-    assert found.states(slice(None)).r[-1, 1, 0] == pytest.approx(REST, abs=1e-3)
+    result = simulate(model, 20.0, 0.05, progress=False)
+    assert settled(result)[-1, 0] == pytest.approx(2.0 * MASS / 60.0, abs=1e-3)
+    assert result.states(slice(None)).r[-1, 1, 0] == pytest.approx(REST, abs=1e-3)
 
 
 def test_compositions_and_schemes_of_several_places_refuse_by_name():
@@ -229,13 +229,13 @@ def test_equations_may_be_coupled_and_not_linear():
             push(out, 0, times(-0.1 * (x0[0] + x1[0]), d))
 
     h = 0.1  # so long that Newton's method has to go on
-    found = simulate(line(VanDerPol, rest=REST, x=[2.0, 0.0]), 20 * h, h, output_every=1, progress=False)
-    x, l = settled(found), found.states(slice(None)).r[:, 1, 0]
+    result = simulate(line(VanDerPol, rest=REST, x=[2.0, 0.0]), 20 * h, h, output_every=1, progress=False)
+    x, l = settled(result), result.states(slice(None)).r[:, 1, 0]
     a, b = (0.5 * (x[1:, k] + x[:-1, k]) for k in (0, 1))
     assert np.diff(x[:, 0]) / h == pytest.approx(b, abs=1e-11)
     driven = (1 - a**2) * b - a + 0.5 * (l[1:] + l[:-1]) - REST
     assert np.diff(x[:, 1]) / h == pytest.approx(driven, abs=1e-11)
-    v = found.states(slice(None)).v[:, 1, 0]
+    v = result.states(slice(None)).v[:, 1, 0]
     assert np.diff(v) / h * MASS == pytest.approx(-0.1 * a * (l[1:] + l[:-1]), abs=1e-10)
 
 
@@ -245,5 +245,5 @@ def test_what_it_holds_is_its_force_with_the_states_as_they_are():
     anchor = np.concatenate([np.zeros(3), np.eye(3).ravel()])
     X = np.concatenate([anchor, anchor, [4.0, 3.0, 2.0, 0.7]])
     force = (4.0 * (2.5 - 2.0) + 3.0 * 0.7) * np.array([0.6, 0.8, 0.0])
-    found = kernel_calls.rate_dual(SERVO.kind, y, 0.0 * y, X)
-    assert found[:, 0].real == pytest.approx(np.array([-force, force]), rel=1e-14)
+    force_pair = kernel_calls.rate_dual(SERVO.kind, y, 0.0 * y, X)
+    assert force_pair[:, 0].real == pytest.approx(np.array([-force, force]), rel=1e-14)

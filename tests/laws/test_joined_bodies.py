@@ -41,13 +41,13 @@ def test_scheme_conserves_exactly_its_declared_invariants_of_joined_bodies(
     values = {what: getattr(measured, column) for what, column in COLUMNS.items()}
     declared = promised(integrator, chart)
     broken = {what: values[what] for what in declared if not values[what] <= KEPT}
-    kept = {
+    violated = {
         what: value
         for what, value in values.items()
         if what not in declared and value < LOST and (integrator, what) not in BETTER
     }
     assert not broken
-    assert not kept
+    assert not violated
 
 
 @pytest.mark.slow
@@ -136,8 +136,8 @@ def failure_of(system, integrator, h, t_end):
 def test_iterations_of_a_failed_step_are_counted_as_they_were_made():
     """Those of the substep that failed, without and with damping, each within its limit."""
     error = failure_of(fast_body(), "EML(order=4)", 0.3, 30.0)
-    found = re.search(r"after (\d+) iterations and (\d+) with damping from 5 starts", error.message)
-    plain, damped = map(int, found.groups())
+    match = re.search(r"after (\d+) iterations and (\d+) with damping from 5 starts", error.message)
+    plain, damped = map(int, match.groups())
     assert plain <= MAX_ITERATIONS
     assert 5 <= damped <= 5 * 200
     assert error.iterations == plain + damped
@@ -151,11 +151,11 @@ def test_where_eml_ends_by_its_parasitic_mode_its_steps_are_kept_and_the_scheme_
     error = failure_of(fast_body(), "EML", 0.05, 50.0)
     assert "try a smaller h" in error.message
     assert "EMH with quaternion-alpha" in error.message
-    kept = error.trajectory
-    assert len(kept.t) > 100
-    assert np.abs(kept.generalised_energy() / 2500.0 - 1.0).max() < 1e-12
-    assert kept.t[-1] == pytest.approx(error.t)
-    assert np.all(np.isfinite(kept.q))
+    trajectory = error.trajectory
+    assert len(trajectory.t) > 100
+    assert np.abs(trajectory.generalised_energy() / 2500.0 - 1.0).max() < 1e-12
+    assert trajectory.t[-1] == pytest.approx(error.t)
+    assert np.all(np.isfinite(trajectory.q))
     energy = integrate(fast_body("alpha"), "EMH", 0.05, 50.0).hamiltonian()
     assert np.abs(energy / energy[0] - 1.0).max() < 1e-12
 

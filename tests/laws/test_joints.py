@@ -47,12 +47,12 @@ def test_jacobian_is_the_derivative_of_the_constraints(kind):
     assert np.abs(G @ velocity - velocity_residual(system, state)).max() < 1e-12
 
 
-def free_motions(kind, axis, at, **told):
+def free_motions(kind, axis, at, **options):
     """Motions (v of the body's middle at 1, 2, 3, angular velocity) that a joint to the ground leaves, as columns."""
     model = Model(kind)
     turned = quaternions.normalize(np.array([0.8, 0.3, -0.2, 0.4]))
     body = model.add_body("body", Box(0.3, 0.4, 0.5, density=100), position=(1, 2, 3), orientation=turned)
-    model.add_joint("joint", kind, model.ground, body, at=at, axis=axis, **told)
+    model.add_joint("joint", kind, model.ground, body, at=at, axis=axis, **options)
     system, state, *_ = model.build()
     return null_space(constraint_jacobian(system, state).toarray()[:, 6:])
 
@@ -99,9 +99,9 @@ ABOUT = {
 @pytest.mark.parametrize("kind", ABOUT)
 def test_a_joint_leaves_the_motions_of_its_name(kind):
     """About e3 = z, with the ground as part a."""
-    told = {**TOLD.get(kind, {}), **({"second_axis": (1, 0, 0)} if kind == "universal" else {})}
+    options = {**TOLD.get(kind, {}), **({"second_axis": (1, 0, 0)} if kind == "universal" else {})}
     axis = (0, 0, 1) if JOINTS[kind].axis else None
-    assert same_directions(free_motions(kind, axis, AT, **told), ABOUT[kind])
+    assert same_directions(free_motions(kind, axis, AT, **options), ABOUT[kind])
 
 
 def test_shafts_of_constant_velocity_bend_across_the_bisector():
@@ -131,11 +131,11 @@ def test_a_rod_without_mass_forbids_the_one_motion_along_its_line():
     model = Model("rod")
     turned = quaternions.normalize(np.array([0.8, 0.3, -0.2, 0.4]))
     body = model.add_body("body", Box(0.3, 0.4, 0.5, density=100), position=(1, 2, 3), orientation=turned)
-    held, hook = np.array([0.5, 0.4, 0.3]), np.array([1.1, 2.1, 2.8])
-    model.add_joint("joint", "distance", model.ground.at(held), body.at_world(hook))
+    anchor, hook = np.array([0.5, 0.4, 0.3]), np.array([1.1, 2.1, 2.8])
+    model.add_joint("joint", "distance", model.ground.at(anchor), body.at_world(hook))
     system, state, *_ = model.build()
     G = constraint_jacobian(system, state).toarray()[:, 6:]
-    forbidden = [*(hook - held), *np.cross(hook - np.array([1, 2, 3]), hook - held)]
+    forbidden = [*(hook - anchor), *np.cross(hook - np.array([1, 2, 3]), hook - anchor)]
     assert same_directions(null_space(G), null_space([forbidden]).T)
 
 
@@ -193,7 +193,7 @@ def two_balls():
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("options", "message"),
     [
         ({"length": 0.7}, r"distance joint 'rod': length = 0.7 m, but .* are 1 m apart at t = 0; move one"),
         ({"at": (0, 0, 0)}, "distance joint 'rod': holds two points apart"),
@@ -201,11 +201,11 @@ def two_balls():
         ({"axis": (0, 0, 1)}, "distance joint 'rod': has no axis"),
     ],
 )
-def test_a_rod_without_mass_that_does_not_fit_names_the_cure(given, message):
+def test_a_rod_without_mass_that_does_not_fit_names_the_cure(options, message):
     model, (a, b) = two_balls()
 
     def build():
-        model.add_joint("rod", "distance", a, b, **given)
+        model.add_joint("rod", "distance", a, b, **options)
         model.build()
 
     with pytest.raises(ModelError, match=message):
@@ -247,8 +247,8 @@ def slid():
 
 def moved(state, h):
     """The state after moving for a time h with its velocities."""
-    turn = quaternions.from_rotation_vector(h * quaternions.rotate(state.quat, state.Omega))
-    return state._replace(r=state.r + h * state.v, quat=quaternions.multiply(turn, state.quat))
+    rotation = quaternions.from_rotation_vector(h * quaternions.rotate(state.quat, state.Omega))
+    return state._replace(r=state.r + h * state.v, quat=quaternions.multiply(rotation, state.quat))
 
 
 def test_projected_velocities_keep_a_slider_together_where_its_points_are_apart():
@@ -257,8 +257,8 @@ def test_projected_velocities_keep_a_slider_together_where_its_points_are_apart(
     assert np.abs(constraint_residual(system, state)).max() < 1e-14
 
     def rate(at, h=1e-5):
-        there, back = (constraint_residual(system, moved(at, sign * h)) for sign in (1, -1))
-        return (there - back) / (2 * h)
+        forward, back = (constraint_residual(system, moved(at, sign * h)) for sign in (1, -1))
+        return (forward - back) / (2 * h)
 
     projected, change = project_velocities(system, state)
     assert np.abs(rate(state)).max() > 0.1
@@ -294,7 +294,7 @@ def test_facts_of_joints_are_those_of_their_motions():
     assert {kind for kind in JOINTS if holds_points(kind)} == welds | turning | {"constant_velocity"}
     assert not holds_all("drive")
     assert not holds_points("drive")
-    assert {kind: own.rubbing for kind, own in JOINTS.items() if own.rubbing} == {
+    assert {kind: joint_kind.rubbing for kind, joint_kind in JOINTS.items() if joint_kind.rubbing} == {
         **dict.fromkeys(turning, ("turning",)),
         "prismatic": ("sliding",),
         "cylindrical": ("turning", "sliding"),
@@ -304,4 +304,4 @@ def test_facts_of_joints_are_those_of_their_motions():
         "prismatic": ("displacement",),
         "cylindrical": ("angle", "displacement"),
     }
-    assert {kind: own.driven for kind, own in JOINTS.items() if own.driven} == driven
+    assert {kind: joint_kind.driven for kind, joint_kind in JOINTS.items() if joint_kind.driven} == driven

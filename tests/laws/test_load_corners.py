@@ -74,9 +74,9 @@ def test_every_signal_is_tested():
 @pytest.mark.parametrize("signal", EXAMPLES, ids=lambda signal: type(signal).__name__)
 def test_signals_declare_where_value_or_slope_jumps(signal):
     """And nothing else: each is within a cell of a jump, and each jump within a cell of one."""
-    declared, found = np.array(signal.corners), jumps(signal)
-    assert all(np.abs(found - t).min(initial=1.0) < CELL for t in declared)
-    assert all(np.abs(declared - t).min(initial=1.0) < CELL for t in found)
+    declared, detected = np.array(signal.corners), jumps(signal)
+    assert all(np.abs(detected - t).min(initial=1.0) < CELL for t in declared)
+    assert all(np.abs(declared - t).min(initial=1.0) < CELL for t in detected)
     assert set(signal.corners) <= set(signal.knots)
     assert signal.along(Z).corners == signal.corners
     assert signal.along(Z).knots == signal.knots
@@ -109,8 +109,13 @@ def test_functions_declare_corners_as_an_attribute():
 
 def test_a_corner_at_an_end_of_a_step_to_a_millionth_is_there():
     h, starts, near = 0.1, 0.1 * np.arange(4), 1e-7
-    there = [(0.2 + 0.9 * near, 4), (0.3 - 0.9 * near, 4), (0.2 + 1.1 * near, 2), (0.3 - 1.1 * near, 2)]
-    for corner, count in (*there, (0.25, 2), (0.05, 0), (0.4, 4), (-1.0, 4)):
+    near_corners = [
+        (0.2 + 0.9 * near, 4),
+        (0.3 - 0.9 * near, 4),
+        (0.2 + 1.1 * near, 2),
+        (0.3 - 1.1 * near, 2),
+    ]
+    for corner, count in (*near_corners, (0.25, 2), (0.05, 0), (0.4, 4), (-1.0, 4)):
         assert steps_before_corner(np.array([corner]), h, starts) == count
     assert steps_before_corner(np.zeros(0), h, starts) == 4
     corners = np.array([0.05, 0.21, 0.25, 0.25 + 0.5 * near, 0.26, 0.35])
@@ -150,11 +155,11 @@ def test_steps_go_from_corner_to_corner_and_halves_of_steps_too():
     assert (done, failure.reason, end.totals[0]) == (0, "too long", 0.0)
     end, _, _, failure = stepper._halve(end, 0.1, 0.1, 1)
     assert failure is None
-    taken = stepper.calls[1:]
-    assert np.array(taken[0])[0] == 0.1
+    calls = stepper.calls[1:]
+    assert np.array(calls[0])[0] == 0.1
     assert end.totals[0] == pytest.approx(0.1)
-    assert {0.13, 0.17} <= {round(t, 12) for call in taken for t in call}
-    assert all(b == pytest.approx(c) for (_, b), (c, _) in pairwise(taken))
+    assert {0.13, 0.17} <= {round(t, 12) for call in calls for t in call}
+    assert all(b == pytest.approx(c) for (_, b), (c, _) in pairwise(calls))
 
 
 # --- what results have
@@ -174,7 +179,7 @@ def pushed(push, hinged=False, name="pushed"):
 
 
 @pytest.mark.parametrize(
-    ("integrator", "more"),
+    ("integrator", "options"),
     [
         ("em", {}),
         ("em", {"solver": "general"}),
@@ -186,9 +191,9 @@ def pushed(push, hinged=False, name="pushed"):
         ("Lobatto-IIIA-B(2)", {}),  # reads loads at the ends of steps
     ],
 )
-def test_every_scheme_has_the_whole_impulse_of_a_pulse(integrator, more):
+def test_every_scheme_has_the_whole_impulse_of_a_pulse(integrator, options):
     """A constant force in each part of a step, which schemes of order 2 and more integrate to round-off."""
-    result = simulate(pushed(PULSE.along(Z)), 1.0, 0.03125, integrator, progress=False, **more)
+    result = simulate(pushed(PULSE.along(Z)), 1.0, 0.03125, integrator, progress=False, **options)
     assert result.body("body").v[-1, 2] == pytest.approx(1.0, abs=1e-9)
     assert result.body("body").r[-1, 2] == pytest.approx(AT_END, abs=1e-9)
     assert np.array_equal(result.t, 0.03125 * np.arange(33))
@@ -220,7 +225,7 @@ def swinging():
 
 
 @pytest.mark.parametrize(
-    ("make", "more"),
+    ("make", "options"),
     [
         (lambda: pushed(PULSE.along(Z), hinged=True), {"dt": 0.05}),
         (lambda: pushed(PULSE.along(Z), hinged=True), {"dt": 0.05, "integrator": "em4"}),
@@ -231,30 +236,32 @@ def swinging():
     ],
     ids=["em", "em4", "adaptive", "em-d", "em-ggl", "EML"],
 )
-def test_split_steps_are_resumed_bitwise_and_pass_the_audit(make, more, tmp_path):
+def test_split_steps_are_resumed_bitwise_and_pass_the_audit(make, options, tmp_path):
     """A run that ends before the corner, and is made longer: its file knows the corners beyond its end."""
-    whole, parts = tmp_path / "whole.vtkhdf", tmp_path / "parts.vtkhdf"
-    if "error" in more:  # it goes on by the time that it began with
-        simulate(make(), 0.4, output=whole, progress=False, **more)
-        simulate(make(), 0.6, output=whole, progress=False, resume=True, **more)
+    whole_file, parts = tmp_path / "whole.vtkhdf", tmp_path / "parts.vtkhdf"
+    if "error" in options:  # it goes on by the time that it began with
+        simulate(make(), 0.4, output=whole_file, progress=False, **options)
+        simulate(make(), 0.6, output=whole_file, progress=False, resume=True, **options)
     else:
-        simulate(make(), 0.6, output=whole, output_every=1, progress=False, **more)
-    every = {} if "error" in more else {"output_every": 1}
+        simulate(make(), 0.6, output=whole_file, output_every=1, progress=False, **options)
+    every = {} if "error" in options else {"output_every": 1}
     for t_end in (0.4, 0.5, 0.6):
-        result = simulate(make(), t_end, output=parts, resume=parts.exists(), progress=False, **more, **every)
-    for one, other in zip(result.state(-1), Result.load(whole).state(-1), strict=True):
+        result = simulate(
+            make(), t_end, output=parts, resume=parts.exists(), progress=False, **options, **every
+        )
+    for one, other in zip(result.state(-1), Result.load(whole_file).state(-1), strict=True):
         assert np.array_equal(one, other)
-    found = audit(Result.load(parts))
-    assert found.ok, found.text()
-    assert "lead to the states that are stored" in found.text()
+    audit_report = audit(Result.load(parts))
+    assert audit_report.ok, audit_report.text()
+    assert "lead to the states that are stored" in audit_report.text()
 
 
 def test_the_last_step_before_an_output_may_be_split(tmp_path):
     """The audit takes it again from accelerations, which are those of its last part."""
     pulse = signals.Pulse(50.0, 0.497, 0.7)
     result = simulate(pushed(pulse.along(Z), hinged=True), 1.0, 0.005, output_every=100, progress=False)
-    found = audit(result)
-    assert found.ok, found.text()
+    audit_report = audit(result)
+    assert audit_report.ok, audit_report.text()
     assert result.n_outputs == 3
 
 
@@ -376,9 +383,9 @@ class Drifting(Stepper):
 def test_a_second_solution_measures_the_error_of_the_run(fails):
     """It errs four times as much, so that three errors lie between; one that cannot go on begins again from the first."""
     built = pushed(Z).build()
-    taken = Drifting(built.system, 1.0)
-    taken.fails, taken.far = fails, 4e-4
-    stepper = AdaptiveStepper(taken, built.system, 1.0, 2, 0.02, 1.0, 1.0, max_dt=1 / 64, growth=True)
+    base_stepper = Drifting(built.system, 1.0)
+    base_stepper.fails, base_stepper.far = fails, 4e-4
+    stepper = AdaptiveStepper(base_stepper, built.system, 1.0, 2, 0.02, 1.0, 1.0, max_dt=1 / 64, growth=True)
     begun = stepper.start(built.state)
     begun.memory[-stepper.sizes.memory.control + STEP] = 1 / 64
     end, _ = stepper.advance(begun, 0, 1)
@@ -387,8 +394,8 @@ def test_a_second_solution_measures_the_error_of_the_run(fails):
     assert control[SUM] == pytest.approx(true)
     assert control[ERROR] == pytest.approx(true)
     assert (control[BEFORE] > 0.0) == (fails < 1.0)
-    again = stepper.advance(begun, 0, 1)[0]
-    assert all(np.array_equal(one, other) for one, other in zip(again, end, strict=True))
+    repeated = stepper.advance(begun, 0, 1)[0]
+    assert all(np.array_equal(one, other) for one, other in zip(repeated, end, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -412,11 +419,11 @@ def test_moments_are_seen_as_forces_are():
 
 def test_no_step_is_longer_than_max_dt():
     free = simulate(pushed((0, 0, 1.0)), 1.0, Adaptive(1e-2, output_dt=0.5), progress=False)
-    held = simulate(pushed((0, 0, 1.0)), 1.0, Adaptive(1e-2, output_dt=0.5, max_dt=0.004), progress=False)
+    limited = simulate(pushed((0, 0, 1.0)), 1.0, Adaptive(1e-2, output_dt=0.5, max_dt=0.004), progress=False)
     assert free.steps.largest.max() > 0.1
-    assert 0.002 < held.steps.largest.max() <= 0.004
-    assert held.steps.smallest[1:].min() > 0.001
-    assert held.description["run"]["max_dt"] == 0.004
+    assert 0.002 < limited.steps.largest.max() <= 0.004
+    assert limited.steps.smallest[1:].min() > 0.001
+    assert limited.description["run"]["max_dt"] == 0.004
     with pytest.raises(ModelError, match="max_dt"):
         simulate(pushed(Z), 1.0, Adaptive(1e-3, max_dt=-1.0))
 
@@ -460,11 +467,11 @@ def test_the_error_estimated_is_that_of_the_run_or_is_said_to_be_unreliable():
 # --- loads that steps may have missed
 
 
-def warned(push, **more):
+def warned(push, **options):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        simulate(pushed(push), 1.0, progress=False, **({"dt": 0.1} | more))
-    return [str(each.message) for each in caught if issubclass(each.category, StepWarning)]
+        simulate(pushed(push), 1.0, progress=False, **({"dt": 0.1} | options))
+    return [str(warning.message) for warning in caught if issubclass(warning.category, StepWarning)]
 
 
 def test_a_load_that_is_zero_wherever_steps_read_it_is_named():
@@ -512,7 +519,7 @@ def test_of_several_loads_those_are_named_that_steps_may_have_missed():
     model.add_distributed_load("none", rod, lambda s, t: (0.0, 0.0, 0.0))
     with pytest.warns(StepWarning) as heard:
         simulate(model, 0.1, 0.01, progress=False)
-    (said,) = [str(each.message) for each in heard if each.category is StepWarning]
+    (said,) = [str(warning.message) for warning in heard if warning.category is StepWarning]
     assert "read it: 'never', 'none'. If" in said
     for k in range(4):
         model.add_force(f"more{k}", body.at((0, 0, 0)), never)
@@ -585,9 +592,9 @@ def test_a_rigid_twin_has_the_corners_of_loads_that_turn_with_it():
 def test_drive_work_of_a_split_step_is_recomputed(tmp_path):
     path = tmp_path / "run.vtkhdf"
     simulate(driven(), 0.08, 0.02, output=path, output_every=1, progress=False)
-    found = audit(Result.load(path))
-    assert found.ok, found.text()
-    assert "2 of 4 lead to the states that are stored" in found.text()
+    audit_report = audit(Result.load(path))
+    assert audit_report.ok, audit_report.text()
+    assert "2 of 4 lead to the states that are stored" in audit_report.text()
 
 
 # --- t_end that is not a multiple of dt
@@ -621,13 +628,13 @@ def test_an_end_that_is_missed_by_a_millionth_is_no_matter():
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.StepWarning")
 def test_a_run_that_is_resumed_keeps_its_step(tmp_path):
-    path, asked = tmp_path / "run.vtkhdf", {"dt": 0.003, "output_every": 1, "progress": False}
-    simulate(pushed(Z), 0.05, output=path, **asked)
-    result = simulate(pushed(Z), 0.1, output=path, resume=True, **asked)
+    path, options = tmp_path / "run.vtkhdf", {"dt": 0.003, "output_every": 1, "progress": False}
+    simulate(pushed(Z), 0.05, output=path, **options)
+    result = simulate(pushed(Z), 0.1, output=path, resume=True, **options)
     assert len(result.t) == 35
     assert result.description["run"]["dt"] == 0.05 / 17
     with pytest.raises(
         ModelError, match=r"not a multiple of the step 0.002941176471 s of the run .* Use t_end = 0.1205"
     ):
-        simulate(pushed(Z), 0.122, output=path, resume=True, **asked)
+        simulate(pushed(Z), 0.122, output=path, resume=True, **options)
     assert len(Result.load(path).t) == 35

@@ -91,8 +91,8 @@ def test_a_new_load_is_a_dual_and_an_entry(run):
     ends = []
     with registered(THRUSTER):
         for new in (True, False):
-            found = run(thrown(new), progress=False) if run is not equilibrium else run(thrown(new))
-            ends.append(found.state(-1))
+            result = run(thrown(new), progress=False) if run is not equilibrium else run(thrown(new))
+            ends.append(result.state(-1))
     for name in ("r", "quat", "v", "Omega", "totals"):
         one, other = (getattr(end, name) for end in ends)
         np.testing.assert_allclose(one, other, atol=1e-10, err_msg=name)
@@ -138,13 +138,13 @@ def pushed_rod():
 
 @pytest.mark.parametrize("damped", [{}, {"rho": 0.8}])
 def test_a_run_by_duals_is_that_by_closed_forms_with_the_same_work(damped):
-    built, found = pushed_rod(), []
+    built, ends = pushed_rod(), []
     for closed in (True, False):
         with without_loops(closed):
             stepper = select_stepper(built.system, H, 2, built.load_values, shortcut=False, **damped)
         end, _ = stepper.advance(stepper.start(built.state), 0, 10)
-        found.append(end)
-    assert abs(found[0].totals[0]) > 1e-3
+        ends.append(end)
+    assert abs(ends[0].totals[0]) > 1e-3
     for name in ("r", "quat", "v", "Omega", "totals"):
-        one, other = (getattr(end, name) for end in found)
+        one, other = (getattr(end, name) for end in ends)
         np.testing.assert_allclose(one, other, atol=1e-11, rtol=1e-11, err_msg=name)

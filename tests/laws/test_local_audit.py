@@ -32,7 +32,7 @@ def spin(s):
     return np.sin(np.pi * s) ** 4 * np.array([1.0, 0.7, -0.4])
 
 
-def flying(element="se3", n_elements=12, gravity=(0.0, 0.0, -2.0), closed=False, mass="lumped", **more):
+def flying(element="se3", n_elements=12, gravity=(0.0, 0.0, -2.0), closed=False, mass="lumped", **options):
     """A rod, or a ring, that waves run along."""
     model = Model("flying", gravity=gravity)
     curve = [(0, 0, 0), (2, 0, 0)]
@@ -41,14 +41,14 @@ def flying(element="se3", n_elements=12, gravity=(0.0, 0.0, -2.0), closed=False,
     rod = model.add_rod(
         "rod",
         curve,
-        more.pop("section", SECTION),
+        options.pop("section", SECTION),
         n_elements,
         closed=closed,
         velocity=push,
         angular_velocity=spin,
         mass=mass,
         element=element,
-        **more,
+        **options,
     )
     return model, rod
 
@@ -64,8 +64,8 @@ def relative_norms(element, closed, integrator, chart, n):
 
 
 def orders(element, closed, integrator="em", chart=None, sizes=(12, 24)):
-    found = [relative_norms(element, closed, integrator, chart, n) for n in sizes]
-    return {law: np.log2(found[0][law] / found[1][law]) for law in found[0]}
+    norms = [relative_norms(element, closed, integrator, chart, n) for n in sizes]
+    return {law: np.log2(norms[0][law] / norms[1][law]) for law in norms[0]}
 
 
 @pytest.mark.parametrize(
@@ -73,21 +73,21 @@ def orders(element, closed, integrator="em", chart=None, sizes=(12, 24)):
     [("se3", False), ("se3", True), ("relative(2)", False), ("lagrange(3)", True), ("relative(4)", False)],
 )
 def test_residuals_of_runs_with_em_vanish_with_order_2(element, closed):
-    found = orders(element, closed)
+    observed = orders(element, closed)
     for law in LAWS[: 3 if closed else 4]:
-        assert found[law] == pytest.approx(2.0, abs=0.25), (law, found)
+        assert observed[law] == pytest.approx(2.0, abs=0.25), (law, observed)
 
 
 @pytest.mark.slow
 def test_residuals_of_a_run_in_a_chart_vanish_with_order_2():
-    found = orders("se3", False, "EML", "director", (8, 16))
+    observed = orders("se3", False, "EML", "director", (8, 16))
     for law in LAWS:
-        assert found[law] == pytest.approx(2.0, abs=0.4), (law, found)
+        assert observed[law] == pytest.approx(2.0, abs=0.4), (law, observed)
 
 
-def stored(path, n=8, element="se3", **more):
+def stored(path, n=8, element="se3", **options):
     model, _ = flying(element, 3 * n)
-    simulate(model, 0.32, 0.32 / n, output=path, overwrite=True, progress=False, **more)
+    simulate(model, 0.32, 0.32 / n, output=path, overwrite=True, progress=False, **options)
     return path
 
 
@@ -114,7 +114,7 @@ def test_a_tampered_state_stands_out_where_it_is(tmp_path):
 def test_loads_on_nodes_and_gravity_are_sources_and_what_is_not_known_is_left_out():
     force, moment = np.array([3.0, 1.0, -2.0]), np.array([0.4, -0.3, 0.2])
     sine = signals.Sine(amplitude=1.0, frequency=1.0, phase=0.3)
-    found = {}
+    audits = {}
     for known in (True, False):
         model, rod = flying(n_elements=40)
         pull = sine.along(force)
@@ -122,9 +122,9 @@ def test_loads_on_nodes_and_gravity_are_sources_and_what_is_not_known_is_left_ou
         model.add_force("pull", rod.at(0.5, (0.0, 0.4, 0.3)), value)
         model.add_moment("turn", rod.at(0.25), moment, following=True)
         result = simulate(model, 0.1, 0.0025, output_every=1, progress=False)
-        found[known] = local_audit(result)
+        audits[known] = local_audit(result)
     history = result.rod("rod")
-    rod, unknown = found[True].rod("rod"), found[False].rod("rod")
+    rod, unknown = audits[True].rod("rod"), audits[False].rod("rod")
     at = {s: int(np.argmin(np.abs(rod.S - s))) for s in (0.5, 1.0)}
     h = rod.S[1] - rod.S[0]
     # what the loads do at their nodes, 20 and 10
@@ -147,16 +147,16 @@ def test_loads_on_nodes_and_gravity_are_sources_and_what_is_not_known_is_left_ou
         assert left[:, at[1.0]].all()
         assert left.sum() == len(left)
     assert np.isnan(rod.law("material_momentum").values).sum() == 2 * len(rod.t)
-    assert any("'pull'" in note for note in found[False].not_covered)
-    assert not any("pull" in note for note in found[True].not_covered)
+    assert any("'pull'" in note for note in audits[False].not_covered)
+    assert not any("pull" in note for note in audits[True].not_covered)
 
 
 def test_a_bent_and_twisted_rod_at_rest_without_stress_leaves_nothing():
     model = Model("ring")
     curve = lambda s: (np.cos(4 * s), np.sin(4 * s), 0.3 * s)  # noqa: E731
     model.add_rod("rod", curve, SECTION, 20, twist=1.0)
-    found = local_audit(simulate(model, 0.1, 0.01, output_every=1, progress=False)).rod("rod")
-    assert max(law.largest for law in found.laws) < 1e-9
+    rod_audit = local_audit(simulate(model, 0.1, 0.01, output_every=1, progress=False)).rod("rod")
+    assert max(law.largest for law in rod_audit.laws) < 1e-9
 
 
 def test_joints_are_named_and_springs_and_viscous_sections_are_not():
@@ -169,21 +169,21 @@ def test_joints_are_named_and_springs_and_viscous_sections_are_not():
     body = model.add_body("box", Box(0.1, 0.1, 0.1, density=1000.0), (1.0, 0.0, 0.0))
     model.add_joint("weld", "weld", body, rod.at(0.5))
     model.add_spring("spring", rod.at(0.25), model.ground.at((0.5, 0.0, 1.0)), 10.0)
-    found = local_audit(simulate(model, 0.05, 0.01, progress=False))
-    told = "\n".join(found.not_covered)
+    report = local_audit(simulate(model, 0.05, 0.01, progress=False))
+    notes = "\n".join(report.not_covered)
     for words in ("joint 'weld'", "rod 'one'", "at its two ends", "momentum in the 1 boxes on whose nodes"):
-        assert words in told
-    assert "spring" not in told
-    assert "viscous" not in told
-    values = found.rod("rod").law("momentum").values
+        assert words in notes
+    assert "spring" not in notes
+    assert "viscous" not in notes
+    values = report.rod("rod").law("momentum").values
     assert np.isnan(values).all(axis=0).sum() == 1
-    assert [rod.rod for rod in found.rods] == ["rod", "thick"]
+    assert [rod.rod for rod in report.rods] == ["rod", "thick"]
 
 
 def test_outputs_too_far_apart_are_told():
     model, _ = flying(n_elements=24)
-    found = local_audit(simulate(model, 1.6, 0.01, output_every=16, progress=False))
-    law = found.rod("rod").law("momentum")
+    report = local_audit(simulate(model, 1.6, 0.01, output_every=16, progress=False))
+    law = report.rod("rod").law("momentum")
     assert law.relative > 0.01
     fine = local_audit(simulate(flying(n_elements=24)[0], 1.6, 0.01, output_every=1, progress=False))
     assert fine.rod("rod").law("momentum").norm < 0.1 * law.norm
@@ -197,10 +197,10 @@ def test_outputs_too_far_apart_are_told():
 
 def test_blocks_of_outputs_give_what_all_at_once_do(monkeypatch):
     result = simulate(flying(n_elements=8)[0], 0.3, 0.01, output_every=1, progress=False)
-    whole = local_audit(result)
+    complete = local_audit(result)
     monkeypatch.setattr("rodsim.results.local_audit.BLOCK", 1)
     parts = local_audit(result)
-    for a, b in zip(whole.rods[0].laws, parts.rods[0].laws, strict=True):
+    for a, b in zip(complete.rods[0].laws, parts.rods[0].laws, strict=True):
         assert np.array_equal(a.values, b.values)
         assert (b.norm, b.size, b.every_second) == pytest.approx((a.norm, a.size, a.every_second), rel=1e-12)
         assert (a.t, a.S) == (b.t, b.S)
@@ -209,8 +209,8 @@ def test_blocks_of_outputs_give_what_all_at_once_do(monkeypatch):
 def test_the_command_prints_draws_and_refuses(tmp_path, capsys):
     path = stored(tmp_path / "run.vtkhdf")
     assert main(["audit", "--local", str(path), "-o", str(tmp_path / "pictures")]) == 0
-    told = capsys.readouterr().out
-    assert all(words in told for words in ("energy", "angular momentum", "at most", "not covered"))
+    printed = capsys.readouterr().out
+    assert all(words in printed for words in ("energy", "angular momentum", "at most", "not covered"))
     assert (tmp_path / "pictures" / "local-rod.png").stat().st_size > 10_000
     assert main(["audit", "--local", "--json", str(path)]) == 0
     report = json.loads(capsys.readouterr().out)
@@ -259,5 +259,5 @@ def test_pictures_of_rods_whose_names_are_alike_have_names_of_their_own(tmp_path
     model = Model("two")
     for k, name in enumerate(("a/b", "a b")):
         model.add_rod(name, [(0, k, 0), (1, k, 0)], SECTION, 4, velocity=push)
-    found = local_audit(simulate(model, 0.1, 0.01, progress=False))
-    assert len({path.name for path in plot_local(found, tmp_path)}) == 2
+    report = local_audit(simulate(model, 0.1, 0.01, progress=False))
+    assert len({path.name for path in plot_local(report, tmp_path)}) == 2

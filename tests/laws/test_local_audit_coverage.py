@@ -93,8 +93,8 @@ NAMED = {"joint with friction": "joint 'hinge'", "load of a function": "load 'lo
 
 def changing(s):
     x = 1.0 + 0.3 * np.sin(2 * np.pi * s)
-    more = {"EA": 60.0 * x, "mass_per_length": 1.5 * x, "inertia_per_length": (0.5, 0.2 * x, 0.3)}
-    return Section.from_stiffness(**SECTION | more)
+    stiffnesses = {"EA": 60.0 * x, "mass_per_length": 1.5 * x, "inertia_per_length": (0.5, 0.2 * x, 0.3)}
+    return Section.from_stiffness(**SECTION | stiffnesses)
 
 
 # what a material does: name -> section
@@ -151,13 +151,13 @@ def falls(what, element="se3", sizes=SIZES):
 
 @pytest.mark.parametrize("what", [*ACTING, *MATERIALS])
 def test_residuals_fall_with_order_2_whatever_acts(what):
-    found = falls(what)
+    ratios = falls(what)
     for law in LAWS:
-        assert found[law] > 3.0, found
-    told = "\n".join(local_audit(run(what, SIZES[0])).not_covered)
-    assert (NAMED[what] in told) if what in NAMED else ("box " not in told)
+        assert ratios[law] > 3.0, ratios
+    notes = "\n".join(local_audit(run(what, SIZES[0])).not_covered)
+    assert (NAMED[what] in notes) if what in NAMED else ("box " not in notes)
     unheard = what in ("nothing", "stiffening", "expression", *NAMED)
-    assert ("material momentum" in told) == (not unheard)
+    assert ("material momentum" in notes) == (not unheard)
 
 
 def test_a_spring_wound_through_turns_does_what_it_has_counted():
@@ -172,16 +172,18 @@ def test_a_spring_wound_through_turns_does_what_it_has_counted():
         )
         for turns in (np.zeros((2, 1)), np.array([[1.0], [3.0]]))
     ]
-    more = (wound[1].moment - wound[0].moment)[:, node]
-    assert np.linalg.norm(more, axis=1) == pytest.approx(50.0 * 2 * np.pi * np.array([1.0, 3.0]), rel=1e-3)
+    extra_moment = (wound[1].moment - wound[0].moment)[:, node]
+    assert np.linalg.norm(extra_moment, axis=1) == pytest.approx(
+        50.0 * 2 * np.pi * np.array([1.0, 3.0]), rel=1e-3
+    )
 
 
 @pytest.mark.parametrize("what", ["external damping", "viscous", "load along it"])
 @pytest.mark.parametrize("element", ["relative(2)", "lagrange(3)"])
 def test_what_acts_along_rods_of_elements_of_higher_order_falls_too(what, element):
-    found = falls(what, element, (36, 72))
+    ratios = falls(what, element, (36, 72))
     for law in LAWS:
-        assert found[law] > 3.0, found
+        assert ratios[law] > 3.0, ratios
 
 
 def built(what):
@@ -189,16 +191,20 @@ def built(what):
 
 
 def kinds_on_inner_nodes(what):
-    own = built(what)
-    inner = own.layout.rods[0].frames[1:-1]
-    return {each.group.kind.name for each in groups_of(own.system) if np.isin(inner, each.group.frames).any()}
+    result = built(what)
+    inner = result.layout.rods[0].frames[1:-1]
+    return {
+        acting.group.kind.name
+        for acting in groups_of(result.system)
+        if np.isin(inner, acting.group.frames).any()
+    }
 
 
 def test_every_kind_that_may_act_on_a_node_is_looked_at():
     """A kind that is new needs a place in ACTING, where its residuals are seen to fall, or its name to be told."""
-    found = set().union(*(kinds_on_inner_nodes(what) for what in [*ACTING, "viscous"]))
-    wanted = {kind.name for kind in registered_kinds()["others"] if not kind.one_sided}
-    assert wanted <= found, wanted - found
+    covered = set().union(*(kinds_on_inner_nodes(what) for what in [*ACTING, "viscous"]))
+    expected = {kind.name for kind in registered_kinds()["others"] if not kind.one_sided}
+    assert expected <= covered, expected - covered
     assert {kind for what in ACTING for kind in loads_of(built(what).system.others).kind} == {FORCE, MOMENT}
 
 
@@ -213,19 +219,19 @@ def test_boxes_of_joints_of_every_kind_are_left_out_and_named(kind):
     model = model_of("nothing", 12)
     rod = next(iter(model.rods.values()))
     joint = JOINTS[kind]
-    given = {"axis": (0, 0, 1)} if joint.axis else {}
-    given |= {"second_axis": (1, 0, 0)} if joint.second_axis == "perpendicular" else {}
-    given |= {"screw": {"pitch": 0.1}, "generic": {"locked": ["x", "rz"]}}.get(kind, {})
+    options = {"axis": (0, 0, 1)} if joint.axis else {}
+    options |= {"second_axis": (1, 0, 0)} if joint.second_axis == "perpendicular" else {}
+    options |= {"screw": {"pitch": 0.1}, "generic": {"locked": ["x", "rz"]}}.get(kind, {})
     sides = [rod.at(0.5)]
     if not joint.to_ground:
         body = model.add_body("box", Box(0.2, 0.2, 0.2, density=200.0), (1.0, 0.0, 0.5))
         sides.append(body.at((0.0, 0.0, 0.1)) if joint.apart else body)
-    model.add_joint("held", kind, *sides, **given)
-    found = audited(model)
-    left = np.isnan(found.rod("rod").law("momentum").values)
+    model.add_joint("held", kind, *sides, **options)
+    report = audited(model)
+    left = np.isnan(report.rod("rod").law("momentum").values)
     assert np.flatnonzero(left.all(axis=0)).tolist() == [5]
     assert left.sum() == len(left)
-    assert any("joint 'held'" in note for note in found.not_covered)
+    assert any("joint 'held'" in note for note in report.not_covered)
 
 
 @pytest.mark.parametrize("other", ["floor", "itself"])
@@ -236,19 +242,19 @@ def test_where_a_rod_may_touch_something_is_left_out_and_named(other):
     model.add_contact(
         "touch", rod, floor if other == "floor" else None, stiffness=10.0, friction=0.3, radius=0.02
     )
-    found = audited(model)
-    assert found.rod("rod").laws == ()
+    report = audited(model)
+    assert report.rod("rod").laws == ()
     words = "a contact of a plane and a rod acts" if other == "floor" else "surfaces may touch"
-    assert any(words in note for note in found.not_covered)
+    assert any(words in note for note in report.not_covered)
 
 
 def test_a_wind_is_left_out_and_named():
     """The file keeps the damping but not the wind."""
     model = model_of("nothing", 12)
     model.add_mass_damping("air", next(iter(model.rods.values())), 3.0, ambient=(1.0, 0.0, 0.0))
-    found = local_audit(simulate(model, 0.02, 0.01, output_every=1, progress=False))
-    assert any("the 11 boxes of a load along it, or a wind" in note for note in found.not_covered)
-    assert found.rod("rod").laws == ()
+    report = local_audit(simulate(model, 0.02, 0.01, output_every=1, progress=False))
+    assert any("the 11 boxes of a load along it, or a wind" in note for note in report.not_covered)
+    assert report.rod("rod").laws == ()
 
 
 @pytest.mark.parametrize(
@@ -274,7 +280,7 @@ def test_material_momentum_of_a_rod_that_relaxes_is_not_looked_at():
 
 def test_a_ring_is_covered_all_around():
     """Also where it closes: what acts on its first two nodes acts in its last boxes."""
-    found = []
+    results = []
     for n in (16, 32):
         model = Model("ring")
         ring = lambda s: (np.cos(2 * np.pi * s) / 3, np.sin(2 * np.pi * s) / 3, 0.0)  # noqa: E731
@@ -290,13 +296,13 @@ def test_a_ring_is_covered_all_around():
         model.add_mass_damping("air", rod, rate=5.0)
         model.add_pressure("pressure", rod, 5.0, (0, 0, 1))
         result = simulate(model, 0.1, 0.8 / n / 8, output_every=1, progress=False)
-        found.append(local_audit(result).rod("rod").law("momentum"))
-    assert found[0].values.shape[1] == 16
-    for law in found:
+        results.append(local_audit(result).rod("rod").law("momentum"))
+    assert results[0].values.shape[1] == 16
+    for law in results:
         assert np.isfinite(law.values).all()
         across = law.values / np.sqrt(np.mean(law.values**2))
         assert across.max() < 5.0
-    assert found[0].relative > 3.0 * found[1].relative
+    assert results[0].relative > 3.0 * results[1].relative
 
 
 @pytest.mark.parametrize("element", ["se3", "relative(2)", "lagrange(3)"])
@@ -305,6 +311,6 @@ def test_densities_of_energy_add_up_to_the_elastic_energy(what, element):
     state, system = run(what, 24, element).state(), run(what, 24, element).layout.system
     strain, _ = element_states(system, state)
     weight = system.rods.points.weight
-    whole = energies(system, state).elastic
-    assert whole > 1e-3
-    assert weight @ elastic_densities(system, state, strain) == pytest.approx(whole, rel=1e-12)
+    total = energies(system, state).elastic
+    assert total > 1e-3
+    assert weight @ elastic_densities(system, state, strain) == pytest.approx(total, rel=1e-12)

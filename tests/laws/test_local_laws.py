@@ -86,11 +86,11 @@ def test_box_differences_tend_to_the_laws_of_any_motion_with_order_2(uneven):
     errors = {name: [] for name in LAWS}
     for n in sizes:
         t, s = grid(n, uneven)
-        found = local_laws(ROD, t, s, *sampled(motion, t, s), gravity=GRAVITY)
-        right = exact(motion, found.t, found.S)
+        laws = local_laws(ROD, t, s, *sampled(motion, t, s), gravity=GRAVITY)
+        right = exact(motion, laws.t, laws.S)
         for name in LAWS:
             assert norm(right[name]) > 0.1  # no solution: the law is not 0 = 0
-            errors[name].append(norm(getattr(found, name) - right[name]))
+            errors[name].append(norm(getattr(laws, name) - right[name]))
     for name in LAWS:
         orders = np.log2(np.array(errors[name][:-1]) / errors[name][1:])
         assert orders == pytest.approx([2, 2], abs=0.2), name
@@ -100,9 +100,9 @@ def test_the_sign_of_stored_quaternions_does_not_matter():
     motion, (t, s) = random_motion(2), grid(6)
     r, quat, v, Om = sampled(motion, t, s)
     sign = np.random.default_rng(0).choice([-1.0, 1.0], quat.shape[:2])[..., None]
-    right, found = (local_laws(ROD, t, s, r, q, v, Om) for q in (quat, sign * quat))
+    right, laws = (local_laws(ROD, t, s, r, q, v, Om) for q in (quat, sign * quat))
     for name in LAWS:
-        assert np.abs(getattr(found, name) - getattr(right, name)).max() < 1e-11
+        assert np.abs(getattr(laws, name) - getattr(right, name)).max() < 1e-11
 
 
 def test_sections_that_change_along_the_rod_count_by_their_halves():
@@ -114,9 +114,9 @@ def test_sections_that_change_along_the_rod_count_by_their_halves():
     quat = np.broadcast_to([1.0, 0, 0, 0], (2, 3, 4))
     v = np.zeros((2, 3, 3))
     v[1, 1, 0] = 1.0
-    found = local_laws(rod, t, s, r, quat, v, 0 * v)
-    assert found.momentum[0, 0, 0] == pytest.approx((0.5 * 2.0 + 1.0 * 5.0) / 1.5 / 0.1)
-    assert found.energy[0, 0] == pytest.approx((0.5 * 2.0 + 1.0 * 5.0) / 1.5 / 2 / 0.1)
+    laws = local_laws(rod, t, s, r, quat, v, 0 * v)
+    assert laws.momentum[0, 0, 0] == pytest.approx((0.5 * 2.0 + 1.0 * 5.0) / 1.5 / 0.1)
+    assert laws.energy[0, 0] == pytest.approx((0.5 * 2.0 + 1.0 * 5.0) / 1.5 / 2 / 0.1)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_sections_that_change_along_the_rod_count_by_their_halves():
     ],
 )
 def test_a_grid_that_makes_no_sense_is_refused(change, word):
-    given = {"t": [0.0, 1.0], "S": [0.0, 1.0, 2.0], "r": np.zeros((2, 3, 3)), "quat": np.ones((2, 3, 4))}
-    given |= {"v": np.zeros((2, 3, 3)), "Omega": np.zeros((2, 3, 3)), **change}
+    arguments = {"t": [0.0, 1.0], "S": [0.0, 1.0, 2.0], "r": np.zeros((2, 3, 3)), "quat": np.ones((2, 3, 4))}
+    arguments |= {"v": np.zeros((2, 3, 3)), "Omega": np.zeros((2, 3, 3)), **change}
     with pytest.raises(ModelError, match=word):
-        local_laws(ROD, *given.values())
+        local_laws(ROD, *arguments.values())

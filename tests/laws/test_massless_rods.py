@@ -37,13 +37,13 @@ def chain(mass, bodies=1, n=6, damping_time=0.0):
     return model
 
 
-def both(n_modes, *about, **more):
+def both(n_modes, *about, **options):
     """Modes about the equilibria, without mass and with next to none."""
-    found = []
+    results = []
     for mass in (0.0, LIGHT):
-        model = chain(mass, *about, **more)
-        found.append(modes(model, n_modes, equilibrium(model).state(-1)))
-    return found
+        model = chain(mass, *about, **options)
+        results.append(modes(model, n_modes, equilibrium(model).state(-1)))
+    return results
 
 
 def test_the_equilibrium_is_the_limit_of_light_rods():
@@ -72,23 +72,23 @@ def test_modes_are_the_limit_of_light_rods_and_as_many_as_what_has_mass_has_free
 def test_large_models_by_lanczos_have_the_modes_of_what_has_mass_alone():
     """72 freedoms that have mass among 576, by full matrices: of those that have none the squares are infinite."""
     model = chain(0.0, 12)
-    found = modes(model, 5, equilibrium(model).state(-1))
-    lin = found.linear
+    computed_modes = modes(model, 5, equilibrium(model).state(-1))
+    lin = computed_modes.linear
     assert lin.size == 576
     T = null_space(lin.G.toarray())
     inverses = eigh(T.T @ (lin.M @ T), T.T @ (lin.K @ T), eigvals_only=True)
     assert (inverses > 1e-12 * inverses[-1]).sum() == 72
-    assert found.omega**2 == pytest.approx(1.0 / inverses[:-6:-1], rel=1e-7)
+    assert computed_modes.omega**2 == pytest.approx(1.0 / inverses[:-6:-1], rel=1e-7)
 
 
 def test_loads_that_follow_have_the_same_limit():
     """Unsymmetric stiffness: the general problem."""
-    found = []
+    results = []
     for mass in (0.0, LIGHT):
         model = chain(mass)
         model.add_force("push", model.bodies["body 0"].at((0.1, 0, 0)), (-20.0, 0, 0), following=True)
-        found.append(modes(model, 6, equilibrium(model).state(-1)))
-    none, light = found
+        results.append(modes(model, 6, equilibrium(model).state(-1)))
+    none, light = results
     assert none.linear.unsymmetric
     assert none.values == pytest.approx(light.values, rel=1e-6)
 
@@ -97,20 +97,20 @@ def test_large_models_under_loads_that_follow_are_solved_by_arnoldi():
     """150 freedoms that have mass among 750: lambda^2 M phi + K phi is what joints carry, and shapes have unit mass."""
     model = chain(0.0, 25, 3)
     model.add_force("push", model.bodies["body 24"].at((0.1, 0, 0)), (-1e-3, 0, 0), following=True)
-    found = modes(model, 3, equilibrium(model).state(-1))
-    lin = found.linear
+    computed_modes = modes(model, 3, equilibrium(model).state(-1))
+    lin = computed_modes.linear
     assert lin.unsymmetric
     Z = null_space(lin.G.toarray())
-    for value, shape in zip(found.values, found.shapes, strict=True):
+    for value, shape in zip(computed_modes.values, computed_modes.shapes, strict=True):
         phi = shape[lin.frames].ravel()
         left = Z.T @ (value**2 * (lin.M @ phi) + lin.K @ phi)
         assert np.abs(left).max() < 1e-8 * np.abs(lin.K).max() * np.abs(phi).max()
         assert np.vdot(phi, lin.M @ phi).real == pytest.approx(1.0)
-    assert found.omega.min() > 0.0
+    assert computed_modes.omega.min() > 0.0
 
 
 def test_buckling_loads_and_responses_are_those_of_light_rods():
-    found = []
+    results = []
     for mass in (0.0, LIGHT):
         model = chain(mass)
         model.gravity[:] = 0.0
@@ -118,8 +118,8 @@ def test_buckling_loads_and_responses_are_those_of_light_rods():
         up = (0, 0, 1)
         response = frequency_response(model, [Push(tip, up)], [Probe(tip, up)], [0.0, 5.0, 50.0])
         model.add_force("push", tip, (-1.0, 0, 0))
-        found.append([*buckling(model, 2).factors, *response.ravel().real])
-    assert found[0] == pytest.approx(found[1], rel=1e-6)
+        results.append([*buckling(model, 2).factors, *response.ravel().real])
+    assert results[0] == pytest.approx(results[1], rel=1e-6)
 
 
 def test_a_load_that_the_rod_does_not_balance_is_no_equilibrium():
@@ -160,7 +160,7 @@ def test_viscosity_without_mass_is_refused_and_can_be_left_out():
 def test_motions_are_refused_with_what_to_take_instead():
     model = chain(0.0)
     tip = model.bodies["body 0"].at((0, 0, 0))
-    for asked, what in (
+    for call, what in (
         (lambda: simulate(model, 0.1, 0.1), "simulate"),
         (lambda: simulate(model, 0.1, 0.1, "EML"), "simulate"),
         (model.mechanical_system, "mechanical_system"),
@@ -169,7 +169,7 @@ def test_motions_are_refused_with_what_to_take_instead():
         with pytest.raises(
             ModelError, match=f"'rod 0': has no mass .*, which {what} needs.*bushing of stiffness C/L"
         ):
-            asked()
+            call()
 
 
 def test_masses_are_asked_for_and_moments_without_mass_are_none():

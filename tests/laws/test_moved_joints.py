@@ -23,9 +23,9 @@ def turned(angle, axis=(0.6, 0.0, 0.8), displacement=(0.2, -0.1, 0.4)):
 def assert_carried(result):
     """The clamp gives to the ground, its b, what the loads do about it, at every load factor."""
     joint, rod, factor = result.joint("clamp"), result.rod("rod"), result.t[:, None]
-    wanted = factor * (MOMENT + np.cross(rod.r[:, -1] - rod.r[:, 0], FORCE))
+    expected = factor * (MOMENT + np.cross(rod.r[:, -1] - rod.r[:, 0], FORCE))
     assert joint.force == pytest.approx(factor * FORCE, abs=1e-6)
-    assert joint.moment == pytest.approx(wanted, abs=1e-6)
+    assert joint.moment == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize("angle", [0, 30, 60, 90, 120])
@@ -35,9 +35,11 @@ def test_a_moved_clamp_carries_what_the_loads_do_about_it(angle):
     assert np.linalg.norm(result.joint("clamp").moment[-1]) > 10.0
     # nothing of it is against the ground: the clamp is closed, and its axes turn with the ground
     joint, R = result.joint("clamp"), quaternions.to_matrix
-    turn = quaternions.from_rotation_vector(np.radians(angle) * result.t[:, None] * np.array([0.6, 0.0, 0.8]))
+    rotation = quaternions.from_rotation_vector(
+        np.radians(angle) * result.t[:, None] * np.array([0.6, 0.0, 0.8])
+    )
     assert joint.offset == pytest.approx(np.zeros((len(result.t), 3)), abs=1e-12)
-    assert joint.axes == pytest.approx(R(turn) @ joint.axes[0], abs=1e-12)
+    assert joint.axes == pytest.approx(R(rotation) @ joint.axes[0], abs=1e-12)
     assert result.constraint_residual.max() < 1e-12
     assert audit(result).ok
 
@@ -109,9 +111,9 @@ def test_runs_and_equilibria_that_go_on_keep_moved_joints_where_they_were():
     run = simulate(cantilever(), 1e-5, 1e-5, start=third, progress=False)
     for result in (second, third, run):
         joint, rod = result.joint("clamp"), result.rod("rod")
-        wanted = MOMENT + np.cross(rod.r[-1, -1] - rod.r[-1, 0], FORCE)
+        expected = MOMENT + np.cross(rod.r[-1, -1] - rod.r[-1, 0], FORCE)
         assert joint.force[-1] == pytest.approx(FORCE, abs=1e-4)
-        assert joint.moment[-1] == pytest.approx(wanted, abs=1e-4)
+        assert joint.moment[-1] == pytest.approx(expected, abs=1e-4)
         assert joint.offset[-1] == pytest.approx(np.zeros(3), abs=1e-12)
         assert joint.axes[-1] == pytest.approx(second.joint("clamp").axes[-1], abs=1e-9)
         assert result.constraint_residual.max() < 1e-12

@@ -49,9 +49,9 @@ def test_newton_matrix_is_the_derivative_of_the_residual(name, ends):
     rng = np.random.default_rng(0)
     start = scheme.start()
     x = scheme.guess(start, H) + 0.1 * rng.standard_normal(scheme.size)
-    whole = gradient(lambda y: np.moveaxis([scheme.residual(z, start, H) for z in y], -1, 0), x[None])
-    found = scheme.matrix(x, start, H).toarray()
-    assert np.abs(found - whole.reshape(found.shape)).max() < 1e-10 * np.abs(found).max()
+    differences = gradient(lambda y: np.moveaxis([scheme.residual(z, start, H) for z in y], -1, 0), x[None])
+    matrix = scheme.matrix(x, start, H).toarray()
+    assert np.abs(matrix - differences.reshape(matrix.shape)).max() < 1e-10 * np.abs(matrix).max()
 
 
 @pytest.mark.parametrize("name", SCHEMES)
@@ -96,13 +96,13 @@ def seen_from_the_other_end(y):
 
 def gap_of_directions(name, n, ends):
     """Largest distance between the end states of a run and of the same run seen from the other end."""
-    g, found = bent(n, ends), []
+    g, directors = bent(n, ends), []
     u, u_t = seen_from_the_other_end(g.u), seen_from_the_other_end(g.u_t)
     other = grid(ROD, 1.0, u[:, :3], u[:, 3:], u_t[:, :3], u_t[:, 3:], ends[::-1])
     for y in (g, other):
         scheme = SCHEMES[name](y)
-        found.append(scheme.parts(integrate(scheme, scheme.start(), 0.12 / n, n).states[-1])[0])
-    return np.abs(seen_from_the_other_end(found[0]) - found[1])[:, :3].max()
+        directors.append(scheme.parts(integrate(scheme, scheme.start(), 0.12 / n, n).states[-1])[0])
+    return np.abs(seen_from_the_other_end(directors[0]) - directors[1])[:, :3].max()
 
 
 @pytest.mark.parametrize("ends", [("free", "pinned"), ("pinned", "clamped")])
@@ -120,12 +120,12 @@ def test_gradients_of_the_discrete_lagrangian_are_exact():
     scheme = VariationalBox(bent(4, ("free", "free")))
     start, end = np.random.default_rng(0).standard_normal((2, 4, 14))
     before, after = scheme._gradients(start, end, H)
-    for found, of, x in (
+    for computed, of, x in (
         (before, lambda y: scheme.action(y, end, H), start),
         (after, lambda y: scheme.action(start, y, H), end),
     ):
         right = gradient(of, x)
-        assert found == pytest.approx(right, abs=1e-12 * np.abs(right).max())
+        assert computed == pytest.approx(right, abs=1e-12 * np.abs(right).max())
 
 
 def test_discrete_lagrangian_tends_to_the_integral_of_the_lagrangian_with_order_2():
@@ -139,10 +139,10 @@ def test_discrete_lagrangian_tends_to_the_integral_of_the_lagrangian_with_order_
         s, t = np.array([0.4 - size / 2, 0.4 + size / 2]), np.array([0.3 - size / 2, 0.3 + size / 2])
         S, T = np.meshgrid(s, t)
         u = np.concatenate([motion.phi(S, T).value, motion.q(S, T).value], -1)
-        found = scheme.action(u[0].reshape(1, 14), u[1].reshape(1, 14), size)[0] / size**2
+        action = scheme.action(u[0].reshape(1, 14), u[1].reshape(1, 14), size)[0] / size**2
         phi, q = motion.phi(np.array(0.4), np.array(0.3)), motion.q(np.array(0.4), np.array(0.3))
         right = lagrangian.lagrangian(ROD, q.value, phi.t, q.t, phi.S, q.S, 0.0)
-        errors.append(abs(found - right))
+        errors.append(abs(action - right))
     orders = np.log2(np.array(errors[:-1]) / errors[1:])
     assert orders == pytest.approx([2, 2], abs=0.1)
 
@@ -192,8 +192,8 @@ def test_preissmann_keeps_momenta_in_every_box(constraint, ends):
 
 def test_momenta_of_the_schemes_are_those_of_the_rod():
     """All three agree, to their order, with the integral of rho_A phi_t and phi x rho_A phi_t + I_rho w over the bump."""
-    found = [SCHEMES[name](bent(64, ("free", "free"))) for name in SOUND]
-    totals = np.array([scheme.totals(scheme.start()) for scheme in found])
+    schemes = [SCHEMES[name](bent(64, ("free", "free"))) for name in SOUND]
+    totals = np.array([scheme.totals(scheme.start()) for scheme in schemes])
     assert np.abs(totals - totals[0]).max() < 2e-3 * np.abs(totals).max()
     assert totals[2][:3] == pytest.approx(
         [0, 0.1, 0.15], rel=1e-10
@@ -230,8 +230,8 @@ def test_the_null_vector_of_held_ends_is_a_zigzag_of_v_along_q_with_its_multipli
     assert zigzag[1:] == pytest.approx(-zigzag[:-1], abs=1e-9)
     assert np.abs(zigzag[0]) > 1e-2
     assert np.abs(null.lam).min() > 1e-2
-    for rest in (null.u, null.v[:, :3], null.v[:, 4:]):
-        assert np.abs(rest).max() < 1e-9
+    for block in (null.u, null.v[:, :3], null.v[:, 4:]):
+        assert np.abs(block).max() < 1e-9
 
 
 @pytest.mark.parametrize(
@@ -239,15 +239,17 @@ def test_the_null_vector_of_held_ends_is_a_zigzag_of_v_along_q_with_its_multipli
 )
 def test_only_the_constraint_in_the_middle_has_double_roots_at_minus_one(label):
     """One for every element: |q| and the part of p along q. With the constraint at the levels there is none."""
-    found = {name: step_spectrum(*first_step(name, straight, 5, ENDS[label], H), H) for name in SCHEMES}
-    assert found["Preissmann, middle"].growing == 5
+    spectra = {name: step_spectrum(*first_step(name, straight, 5, ENDS[label], H), H) for name in SCHEMES}
+    assert spectra["Preissmann, middle"].growing == 5
     for name in SOUND:
-        assert found[name].growing == 0
-        assert found[name].largest < 1 + 1e-6  # stable; double roots at 1 of rigid motions are found to 1e-8
+        assert spectra[name].growing == 0
+        assert (
+            spectra[name].largest < 1 + 1e-6
+        )  # stable; double roots at 1 of rigid motions are found to 1e-8
     for name in ("Euler box", "variational box"):
-        assert found[name].turned == 0
+        assert spectra[name].turned == 0
     zigzags = {"free, free": 7, "pinned, pinned": 7, "clamped, free": 1, "clamped, clamped": 7, "periodic": 0}
-    assert found["Preissmann, levels"].turned == zigzags[label]
+    assert spectra["Preissmann, levels"].turned == zigzags[label]
 
 
 def test_the_multiplier_in_the_middle_grows_linearly_and_at_the_levels_it_does_not():

@@ -13,20 +13,20 @@ FINE = 64
 
 
 @pytest.fixture(scope="module")
-def places():
+def positions():
     """Nodes of the flight by the SE(3) element and `em4`: space error a sixteenth of that of 16 elements."""
     return by_em(FINE).rod("rod").r[-1]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ORDER)
-def test_ends_of_the_flight_tend_to_those_of_em(name, places):
+def test_ends_of_the_flight_tend_to_those_of_em(name, positions):
     sizes = (16, 32) if name == "Euler box" else (8, 16)
     errors = []
     for n in sizes:
         scheme, run = flown(name, n)
         u, _ = scheme.parts(run.states[-1])
-        errors.append(np.abs(u[:, :3] - places[:: FINE // n]).max())
+        errors.append(np.abs(u[:, :3] - positions[:: FINE // n]).max())
     assert np.log2(errors[0] / errors[1]) == pytest.approx(ORDER[name], abs=0.2)
     assert errors[1] < 2e-3  # of a flight of 0.2
 

@@ -72,8 +72,8 @@ def test_new_constraints_keep_energy_momenta_and_themselves(integrator: str) -> 
     if integrator in ("em-ggl", "GGL-EM"):
         assert np.abs(velocity_residual(system, states)).max() < 1e-11
     if integrator.startswith("em"):
-        for found in momenta(system, states):
-            assert np.abs(found - found[0]).max() < 1e-12
+        for momentum in momenta(system, states):
+            assert np.abs(momentum - momentum[0]).max() < 1e-12
     assert np.abs(states.lam[1:]).min(axis=0).max() > 0.1  # they have something to hold
 
 
@@ -105,14 +105,14 @@ def test_a_constraint_that_repeats_itself_is_found_and_solved() -> None:
 
     with pytest.warns(RedundantJointsWarning, match="rope 'rope'.*rope 'again'"):
         built = twice().build()
-    held = multipliers_of(built.system)
-    assert held.repeats.tolist()[-3:] == [False, True, True]
+    multipliers = multipliers_of(built.system)
+    assert multipliers.repeats.tolist()[-3:] == [False, True, True]
     assert redundancy(built.system, built.state).excess == 1  # type: ignore[union-attr]
     with pytest.warns(RedundantJointsWarning):
-        found = simulate(twice(), T_END, DT, progress=False).state()
+        computed = simulate(twice(), T_END, DT, progress=False).state()
     one = simulate(three_points(), T_END, DT, progress=False).state()
-    assert found.r == pytest.approx(one.r, abs=1e-9)
-    assert found.lam[-2:].sum() == pytest.approx(one.lam[-1], rel=1e-6)
+    assert computed.r == pytest.approx(one.r, abs=1e-9)
+    assert computed.lam[-2:].sum() == pytest.approx(one.lam[-1], rel=1e-6)
 
 
 def test_what_does_not_fit_at_the_start_is_named() -> None:
@@ -157,15 +157,17 @@ def test_a_counted_variable_of_a_kind_is_that_of_a_torsion_spring(integrator: st
 
 
 def test_equilibria_and_modes_know_what_is_counted() -> None:
-    found = []
+    results = []
     for new in (False, True):
         model = wound(new)
         for k in range(2):
             model.add_moment(f"moment {k}", model.bodies[f"body {k}"], (0.0, 0.0, 3.9 + k))
-        rest = equilibrium(model)
-        found.append((rest.state().own, np.sort(np.abs(modes(model, 2, rest.state()).values))))
-    assert found[0][0] == pytest.approx([7.8, 10.1], abs=1e-9)
-    for one, other in zip(*found, strict=True):
+        static_solution = equilibrium(model)
+        results.append(
+            (static_solution.state().own, np.sort(np.abs(modes(model, 2, static_solution.state()).values)))
+        )
+    assert results[0][0] == pytest.approx([7.8, 10.1], abs=1e-9)
+    for one, other in zip(*results, strict=True):
         assert other == pytest.approx(one, rel=1e-9)
 
 

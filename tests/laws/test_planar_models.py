@@ -30,14 +30,14 @@ def section(D=0.0, mixed=0.0):
     )
 
 
-def body(model, name, x, y, turn=0.3, **motion):
+def body(model, name, x, y, angle=0.3, **motion):
     """Of no symmetry but that about the plane; its axes stand at no right angle to it."""
-    own = quaternions.normalize(np.array([0.7, 0.4, 0.3, -0.5]))
-    J = quaternions.to_matrix(quaternions.conjugate(own))
+    principal_axes = quaternions.normalize(np.array([0.7, 0.4, 0.3, -0.5]))
+    J = quaternions.to_matrix(quaternions.conjugate(principal_axes))
     inertia = J @ np.array([[0.3, 0.05, 0], [0.05, 0.4, 0], [0, 0, 0.6]]) @ J.T
-    center = quaternions.rotate(quaternions.conjugate(own), np.array([0.05, -0.1, 0.0]))
-    about = quaternions.from_rotation_vector(world(0, 0, turn))
-    quat = quaternions.multiply(about, quaternions.multiply(TURN, own))
+    center = quaternions.rotate(quaternions.conjugate(principal_axes), np.array([0.05, -0.1, 0.0]))
+    about = quaternions.from_rotation_vector(world(0, 0, angle))
+    quat = quaternions.multiply(about, quaternions.multiply(TURN, principal_axes))
     return model.add_body(name, MassProperties(1.7, inertia, center), SHIFT + world(x, y), quat, **motion)
 
 
@@ -65,7 +65,7 @@ MORE["constant_velocity"] = {"axis": world(1, 0), "second_axis": world(0.6, 0.8)
 def joined(kind):
     """Two bodies with this joint, or a body and the ground."""
     model, a, b = spun(kind)
-    told, at = TOLD.get(kind, {}) | MORE.get(kind, {}), SHIFT + world(0.5, 0.3)
+    options, at = TOLD.get(kind, {}) | MORE.get(kind, {}), SHIFT + world(0.5, 0.3)
     if kind == "clamp":
         a.velocity[:], a.angular_velocity[:] = 0.0, 0.0
         model.add_joint("hinge", "revolute", a, b, at=at, axis=world(0, 0, 1))
@@ -79,9 +79,9 @@ def joined(kind):
             "a", Box(1, 0.3, 0.2, density=20), SHIFT, straight, angular_velocity=world(0, 0, 1)
         )
         b = body(model, "b", 0.9, 0.4, 1.1)
-        model.add_joint("joint", kind, a, b, at=at, **told)
+        model.add_joint("joint", kind, a, b, at=at, **options)
     else:
-        model.add_joint("joint", kind, a, b, at=at, **told)
+        model.add_joint("joint", kind, a, b, at=at, **options)
     return model
 
 
@@ -89,25 +89,25 @@ def rod(D=0.0, mass="mean", element="se3", n=6):
     """A bent rod with a body at its end, clamped; loads of all sorts in the plane."""
     model = Model("rod", gravity=world(1, -5))
     curve = [SHIFT + world(np.sin(s), 1 - np.cos(s)) for s in np.linspace(0, 1, 9)]
-    own = model.add_rod("rod", curve, section(D), n, up=world(0, 0, 1), mass=mass, element=element)
-    model.add_joint("clamp", "clamp", own.start)
+    elastic_rod = model.add_rod("rod", curve, section(D), n, up=world(0, 0, 1), mass=mass, element=element)
+    model.add_joint("clamp", "clamp", elastic_rod.start)
     tip = body(model, "tip", 0.9, 0.5)
-    model.add_joint("weld", "weld", own.end, tip)
-    model.add_force("push", own.at(0.5), signals.Sine(30.0, 0.7).along(world(0.3, 1)))
-    model.add_moment("turn", own.end, world(0, 0, 2.0))
-    model.add_distributed_load("wind", own, world(0, 4))
+    model.add_joint("weld", "weld", elastic_rod.end, tip)
+    model.add_force("push", elastic_rod.at(0.5), signals.Sine(30.0, 0.7).along(world(0.3, 1)))
+    model.add_moment("turn", elastic_rod.end, world(0, 0, 2.0))
+    model.add_distributed_load("wind", elastic_rod, world(0, 4))
     return model
 
 
 def followed():
     """A hinged rod that hangs between bodies, a force and a moment that follow."""
     model = Model("followed", gravity=world(1, -5))
-    own = model.add_rod("rod", [SHIFT, SHIFT + world(1, 0.3)], section(1e-3), 4, up=world(0, 0, 1))
-    model.add_joint("pin", "revolute", model.ground, own.start, at=SHIFT, axis=world(0, 0, 1))
+    elastic_rod = model.add_rod("rod", [SHIFT, SHIFT + world(1, 0.3)], section(1e-3), 4, up=world(0, 0, 1))
+    model.add_joint("pin", "revolute", model.ground, elastic_rod.start, at=SHIFT, axis=world(0, 0, 1))
     a, b = body(model, "a", 1.4, 0.2), body(model, "b", 1.2, 0.8)
-    model.add_joint("hinge", "spherical", own.end, a, at=SHIFT + world(1, 0.3))
-    model.add_joint("branch", "revolute", own.end, b, at=SHIFT + world(1, 0.3), axis=world(0, 0, 1))
-    model.add_force("follower", own.at(0.5), (0.5, 9.0, 0.0), following=True)
+    model.add_joint("hinge", "spherical", elastic_rod.end, a, at=SHIFT + world(1, 0.3))
+    model.add_joint("branch", "revolute", elastic_rod.end, b, at=SHIFT + world(1, 0.3), axis=world(0, 0, 1))
+    model.add_force("follower", elastic_rod.at(0.5), (0.5, 9.0, 0.0), following=True)
     straight = quaternions.rotate(quaternions.conjugate(b.orientation), world(0, 0, 3.0))
     model.add_moment("spin", b.at((0, 0, 0)), straight, following=True)
     return model
@@ -183,16 +183,18 @@ def rod_in_a_loop():
     model = Model("rods", gravity=world(2, -6))
     a, b = body(model, "a", 0, 0.4), body(model, "b", 1, 0.4)
     curve = [SHIFT + world(x, 1 + 0.3 * x * (1 - x)) for x in np.linspace(0, 1, 7)]
-    own = model.add_rod("rod", curve, section(1e-3), 5, up=world(0, 0, 1))
-    hung(model, [(model.ground, a, 0, 0), (model.ground, b, 1.1, 0), (a, own.start, 0, 1)], "spherical")
-    model.add_joint("last", "revolute", own.end, b, at=SHIFT + world(1, 1), axis=world(0, 0, 1))
+    elastic_rod = model.add_rod("rod", curve, section(1e-3), 5, up=world(0, 0, 1))
+    hung(
+        model, [(model.ground, a, 0, 0), (model.ground, b, 1.1, 0), (a, elastic_rod.start, 0, 1)], "spherical"
+    )
+    model.add_joint("last", "revolute", elastic_rod.end, b, at=SHIFT + world(1, 1), axis=world(0, 0, 1))
     ring = [body(model, name, *at) for name, at in (("c", (3, 0)), ("d", (4, 0.5)), ("e", (3, 1)))]
     model.add_joint("ring 0", "weld", ring[0], ring[1], at=SHIFT + world(3.5, 0.2))
-    more = model.add_rod(
+    second_rod = model.add_rod(
         "more", [SHIFT + world(3, 1.2), SHIFT + world(4, 0.8)], section(), 3, up=world(0, 0, 1)
     )
-    model.add_joint("ring 1", "spherical", ring[1], more.end, at=SHIFT + world(4, 0.8))
-    model.add_joint("ring 2", "weld", more.start, ring[2], at=SHIFT + world(3, 1.2))
+    model.add_joint("ring 1", "spherical", ring[1], second_rod.end, at=SHIFT + world(4, 0.8))
+    model.add_joint("ring 2", "weld", second_rod.start, ring[2], at=SHIFT + world(3, 1.2))
     model.add_joint("ring 3", "spherical", ring[2], ring[0], at=SHIFT + world(3.1, 0.4))
     return model
 
@@ -207,7 +209,7 @@ def sprung(damping=0.0, rod=False):
     a, b, c = bodies
     hung(model, [(ground, a, 0, 0), (a, b, 0.4, 0.9), (b, c, 1.6, 0.9)], "spherical")
     d = body(model, "d", 3, 1, velocity=world(-0.5, 0.3), angular_velocity=world(0, 0, 2))
-    told = {"stiffness": 30.0, "damping": damping}
+    options = {"stiffness": 30.0, "damping": damping}
     for k, (one, two, p, q) in enumerate(
         [
             (a, b, (0.1, 0.6), (1.1, 1.2)),
@@ -221,17 +223,19 @@ def sprung(damping=0.0, rod=False):
             side.at(SHIFT + world(*x)) if side is ground else side.at_world(SHIFT + world(*x))
             for side, x in ((one, p), (two, q))
         ]
-        model.add_spring(f"spring {k}", *points, length=0.0 if k == 1 else 0.4, **told)
+        model.add_spring(f"spring {k}", *points, length=0.0 if k == 1 else 0.4, **options)
     turning = {"along": "rotation", "axis": world(0, 0, 1), "stiffness": 4.0, "damping": 0.1 * damping}
     model.add_spring("base", ground, a, angle=0.2, **turning)
     model.add_spring("elbow", b, a, angle=-0.3, **turning)
     model.add_spring("far", c, d, **(turning | {"axis": world(0, 0, -1)}))
     if rod:
-        own = model.add_rod(
+        elastic_rod = model.add_rod(
             "rod", [SHIFT + world(0, -1), SHIFT + world(1, -1.2)], section(), 4, up=world(0, 0, 1)
         )
-        model.add_spring("cord", own.at(0.5), b.at_world(SHIFT + world(1, 0.8)), length=0.5, **told)
-        model.add_spring("end", own.end, ground, **turning)
+        model.add_spring(
+            "cord", elastic_rod.at(0.5), b.at_world(SHIFT + world(1, 0.8)), length=0.5, **options
+        )
+        model.add_spring("end", elastic_rod.end, ground, **turning)
         model.add_joint("loop", "spherical", ground, c, at=SHIFT + world(2.2, 0.2))
     return model
 
@@ -239,9 +243,9 @@ def sprung(damping=0.0, rod=False):
 def wheel():
     """It turns by more than two turns in a second, which its torsion spring counts."""
     model = Model("wheel")
-    own = body(model, "wheel", 0, 0, angular_velocity=world(0, 0, 18))
-    model.add_joint("axle", "revolute", model.ground, own, at=SHIFT, axis=world(0, 0, 1))
-    model.add_spring("coil", own, model.ground, 0.1, along="rotation", axis=world(0, 0, -1))
+    disc = body(model, "wheel", 0, 0, angular_velocity=world(0, 0, 18))
+    model.add_joint("axle", "revolute", model.ground, disc, at=SHIFT, axis=world(0, 0, 1))
+    model.add_spring("coil", disc, model.ground, 0.1, along="rotation", axis=world(0, 0, -1))
     return model
 
 
@@ -294,10 +298,10 @@ def net(kind, D=0.0, mass="mean", spring=False, sliding=False):
     for a, b in pairs:
         middle = 0.5 * (np.array(a) + b) + np.array((0.05, 0.08)) * (0 in np.subtract(b, a))
         curve = [SHIFT + world(*x) for x in (a, middle, b)]
-        own = model.add_rod(
+        bent = model.add_rod(
             f"rod {a} {b}", curve, section(D), 2 + (a == (1, 0)), up=world(0, 0, 1), mass=mass
         )
-        for node, end in ((a, own.start), (b, own.end)):
+        for node, end in ((a, bent.start), (b, bent.end)):
             ends.setdefault(node, []).append(end)
     for node in ((1, 1), (2, 0)):
         k = node[1]
@@ -305,16 +309,16 @@ def net(kind, D=0.0, mass="mean", spring=False, sliding=False):
         lump = body(model, f"lump {k}", node[0] + 0.05, node[1] + 0.1)
         ends[node].insert(0 if sliding else k, lump)
         model.add_force(f"push {k}", lump.at_world(at), world(4 - 6 * k, 3))
-    for node, own in ends.items():
+    for node, joined_parts in ends.items():
         at = SHIFT + world(*node)
         if node == (0, 0):
-            model.add_joint("clamp", "clamp", own[0], at=at)
+            model.add_joint("clamp", "clamp", joined_parts[0], at=at)
         if node == (0, 1):
-            model.add_joint("pin", "spherical", model.ground, own[0], at=at)
-        for k, end in enumerate(own[1:]):
-            parts = (own[0], end) if k % 2 else (end, own[0])
-            if sliding and own[0] in model.bodies.values():
-                at_bar = own[0].at_world(at + world(0.3 - 0.2 * k, 0.4)), end
+            model.add_joint("pin", "spherical", model.ground, joined_parts[0], at=at)
+        for k, end in enumerate(joined_parts[1:]):
+            parts = (joined_parts[0], end) if k % 2 else (end, joined_parts[0])
+            if sliding and joined_parts[0] in model.bodies.values():
+                at_bar = joined_parts[0].at_world(at + world(0.3 - 0.2 * k, 0.4)), end
                 slide = {
                     "kind": "prismatic",
                     "a": parts[0],
@@ -323,11 +327,11 @@ def net(kind, D=0.0, mass="mean", spring=False, sliding=False):
                     "axis": world(0.6, 0.3 + k),
                 }
                 bar = {"kind": "distance", "a": at_bar[k % 2], "b": at_bar[1 - k % 2]}
-                for told in (slide, bar) if k else (bar, slide):
-                    model.add_joint(f"{told['kind']} {node} {k}", **told)
+                for options in (slide, bar) if k else (bar, slide):
+                    model.add_joint(f"{options['kind']} {node} {k}", **options)
             else:
                 model.add_joint(f"node {node} {k}", kind, *parts, at=at)
-    braces = (own.at(0.5) for own in list(model.rods.values())[-2:])
+    braces = (brace.at(0.5) for brace in list(model.rods.values())[-2:])
     model.add_joint("crossing", "spherical", *braces, at=SHIFT + world(1.5, 1.5))
     guide = {"at": SHIFT + world(2, 1), "axis": world(0.3, 1)}
     model.add_joint("guide", "point_on_line", model.ground, ends[2, 1][0], **guide)
@@ -350,13 +354,13 @@ def ring():
     model = Model("ring", gravity=world(1, -4))
     turns = np.linspace(0.0, 2.0 * np.pi, 10, endpoint=False)
     curve = [SHIFT + world(np.cos(t), 0.8 * np.sin(t)) for t in turns]
-    own = model.add_rod("rim", curve, section(), 10, up=world(0, 0, 1), closed=True)
+    rim = model.add_rod("rim", curve, section(), 10, up=world(0, 0, 1), closed=True)
     tyre = model.add_rod("tyre", curve, section(), 10, up=world(0, 0, 1), closed=True)
     for k in range(1, 10, 2):
-        model.add_joint(f"rivet {k}", "spherical", own.at(k / 10), tyre.at(k / 10))
+        model.add_joint(f"rivet {k}", "spherical", rim.at(k / 10), tyre.at(k / 10))
     spoke = body(model, "spoke", 0.5, 0)
-    model.add_joint("pin", "spherical", own.start, spoke, at=SHIFT + world(1, 0))
-    model.add_joint("far", "spherical", spoke, own.at(0.5), at=SHIFT + world(-1, 0))
+    model.add_joint("pin", "spherical", rim.start, spoke, at=SHIFT + world(1, 0))
+    model.add_joint("far", "spherical", spoke, rim.at(0.5), at=SHIFT + world(-1, 0))
     return model
 
 
@@ -381,13 +385,13 @@ def driven_slider():
     model.add_joint("rail", "prismatic", b, a, **rail)
     model.add_drive("stroke", "rail", signals.Sine(0.2, 1.1))
     curve = [SHIFT + world(x, 0.5 + 0.2 * x * x) for x in np.linspace(0, 0.6, 5)]
-    own = model.add_rod("rod", curve, section(1e-3), 3, up=world(0, 0, 1))
-    model.add_joint("weld", "weld", a, own.start)
+    elastic_rod = model.add_rod("rod", curve, section(1e-3), 3, up=world(0, 0, 1))
+    model.add_joint("weld", "weld", a, elastic_rod.start)
     model.add_joint(
-        "wrist", "revolute", own.end, body(model, "c", 0.7, 0.7), at=curve[-1], axis=world(0, 0, 1)
+        "wrist", "revolute", elastic_rod.end, body(model, "c", 0.7, 0.7), at=curve[-1], axis=world(0, 0, 1)
     )
     model.add_drive("twist", "wrist", signals.Sine(0.7, 0.9))
-    model.add_force("push", own.at(0.5), signals.Sine(2.0, 0.6).along(world(1, 2)))
+    model.add_force("push", elastic_rod.at(0.5), signals.Sine(2.0, 0.6).along(world(1, 2)))
     model.add_spring("coil", model.ground, b, 3.0, along="rotation", axis=world(0, 0, 1))
     return model
 
@@ -414,10 +418,10 @@ SPRUNG = {
 MODELS |= LOOPS | NETS | DRIVEN | SPRUNG
 
 
-def motions(model, t_end=1.0, dt=0.01, integrator="em", **more):
+def motions(model, t_end=1.0, dt=0.01, integrator="em", **options):
     """Runs of the same model in its plane and in space."""
     runs = [
-        simulate(model, t_end, dt, integrator, solver=solver, progress=False, **more)
+        simulate(model, t_end, dt, integrator, solver=solver, progress=False, **options)
         for solver in ("auto", "general")
     ]
     assert [run.description["run"].get("solver") for run in runs] == ["planar", None]
@@ -434,10 +438,10 @@ def assert_same(one, other):
         assert np.abs(a - b).max(initial=0.0) < close * max(1.0, np.abs(b).max(initial=0.0)), field
     # impulses by the step: places are rounded, and forces are their second differences
     pairs = [(one.joint(name), other.joint(name)) for name in one.joints]
-    held = [(a.force[-1], b.force[-1]) for a, b in pairs if a.determined and b.determined]
-    held += [(a.moment[-1], b.moment[-1]) for a, b in pairs if a.determined and b.determined]
-    size = max((np.abs(b).max() for _, b in held), default=0.0)
-    assert all(np.abs(a - b).max() < 1e-8 * max(1.0, size) for a, b in held)
+    determined = [(a.force[-1], b.force[-1]) for a, b in pairs if a.determined and b.determined]
+    determined += [(a.moment[-1], b.moment[-1]) for a, b in pairs if a.determined and b.determined]
+    size = max((np.abs(b).max() for _, b in determined), default=0.0)
+    assert all(np.abs(a - b).max() < 1e-8 * max(1.0, size) for a, b in determined)
     assert one.constraint_residual[-1] < 1e-14
 
 
@@ -451,8 +455,8 @@ def test_the_motion_is_that_in_space(name):
 
 def stiffly_sprung():
     model = sprung(2.0)
-    for each in (*model.springs.values(), *model.torsions.values()):
-        object.__setattr__(each, "stiffness", 20.0 * each.stiffness)
+    for spring in (*model.springs.values(), *model.torsions.values()):
+        object.__setattr__(spring, "stiffness", 20.0 * spring.stiffness)
     return model
 
 
@@ -509,10 +513,10 @@ def add(array, *vector):
     array += world(*vector)
 
 
-def bent_rod(material, **more):
+def bent_rod(material, **options):
     model = Model("bent")
     curve = [SHIFT, SHIFT + world(0.5, 0.2), SHIFT + world(1, 0)]
-    model.add_rod("rod", curve, material, 4, up=world(0, 0, 1), **more)
+    model.add_rod("rod", curve, material, 4, up=world(0, 0, 1), **options)
     return model
 
 
@@ -610,8 +614,8 @@ def straight(rod=False):
         plain = Section.from_stiffness(
             C=np.diag([3e3, 1e3, 9e2, 5, 8, 6]), mass_per_length=1.3, inertia_per_length=(0.02, 0.01, 0.01)
         )
-        own = model.add_rod("rod", [(3, 0, 0), (4, 0, 0)], plain, 2)
-        model.add_joint("weld", "weld", own.start, bar)
+        elastic_rod = model.add_rod("rod", [(3, 0, 0), (4, 0, 0)], plain, 2)
+        model.add_joint("weld", "weld", elastic_rod.start, bar)
     return model
 
 
@@ -620,11 +624,11 @@ def between_bars():
     model = Model("line", gravity=world(0, -9))
     a, b = (body(model, name, x, 0, 0.0) for name, x in (("a", 1), ("b", 2)))
     model.add_joint("pin", "revolute", model.ground, a, at=SHIFT + world(1, -1), axis=world(0, 0, 1))
-    places = [
+    groups = [
         (a.at_world(SHIFT + world(1, 0)), b.at_world(SHIFT + world(2, 0))),
         (b.at_world(SHIFT + world(2, 0)), model.ground.at(SHIFT + world(3, 0))),
     ]
-    for k, points in enumerate(places):
+    for k, points in enumerate(groups):
         model.add_joint(f"bar {k}", "distance", *points)
     return model
 
@@ -650,14 +654,14 @@ def test_runs_go_on_to_the_bit_and_keep_the_order(make, integrator, tmp_path):
     plane, space = motions(make(), 0.18, integrator=integrator, output_every=18)
     assert np.abs(plane.state().r - space.state().r).max() < 1e-13
     parts = tmp_path / "parts.vtkhdf"
-    for t_end, again in ((0.06, False), (0.18, True)):
+    for t_end, resume in ((0.06, False), (0.18, True)):
         then = simulate(
-            make(), t_end, 0.01, integrator, output=parts, output_every=3, resume=again, progress=False
+            make(), t_end, 0.01, integrator, output=parts, output_every=3, resume=resume, progress=False
         )
     assert then.description["run"]["solver"] == "planar"
     assert all(np.array_equal(a, b) for a, b in zip(plane.state(), then.state(), strict=True))
-    found = audit(Result.load(parts))
-    assert found.ok, str(found)
+    audit_report = audit(Result.load(parts))
+    assert audit_report.ok, str(audit_report)
 
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.InitialVelocityWarning")
@@ -671,13 +675,13 @@ def test_a_driven_run_that_starts_from_another_stays_in_its_plane():
 def parallelogram():
     """It passes its dead points: where all bars are in one line the hinges do not hold each other independently."""
     model = Model("parallelogram", gravity=world(0, -9))
-    turn = {"angular_velocity": world(0, 0, -4)}
-    own = {"shape": MassProperties(1.0, (0.06, 0.07, 0.1)), "orientation": TURN}
+    spin = {"angular_velocity": world(0, 0, -4)}
+    options = {"shape": MassProperties(1.0, (0.06, 0.07, 0.1)), "orientation": TURN}
     a, c = (
-        model.add_body(name, position=SHIFT + world(x, 0.5), velocity=world(2, 0), **own, **turn)
+        model.add_body(name, position=SHIFT + world(x, 0.5), velocity=world(2, 0), **options, **spin)
         for name, x in (("a", 0), ("c", 1))
     )
-    b = model.add_body("b", position=SHIFT + world(0.5, 1), velocity=world(4, 0), **own)
+    b = model.add_body("b", position=SHIFT + world(0.5, 1), velocity=world(4, 0), **options)
     return hung(
         model, [(model.ground, a, 0, 0), (a, b, 0, 1), (b, c, 1, 1), (model.ground, c, 1, 0)], "spherical"
     )
@@ -696,8 +700,8 @@ def chain():
     model.add_joint("pin", "revolute", model.ground, a, at=SHIFT, axis=world(0, 0, 1))
     model.add_joint("hinge", "revolute", a, b, at=SHIFT + world(0.5, 0.3), axis=world(0, 0, 1))
     curve = [SHIFT + world(1, 0.5), SHIFT + world(1.5, 1)]
-    own = model.add_rod("rod", curve, section(), 4, up=world(0, 0, 1))
-    model.add_joint("weld", "weld", own.start, b)
+    elastic_rod = model.add_rod("rod", curve, section(), 4, up=world(0, 0, 1))
+    model.add_joint("weld", "weld", elastic_rod.start, b)
     return model
 
 
@@ -738,12 +742,12 @@ def test_steps_that_fail_are_halved(make, h):
 
 def test_a_composition_that_fails_is_taken_in_halves_from_its_start():
     """Whatever substeps of it were solved: as with steps of half the length from there."""
-    whole = simulate(straight(), 8.0, 2.0, "em4", output_every=1, progress=False)
-    halved = np.flatnonzero(whole.halvings == 1) - 1
+    result = simulate(straight(), 8.0, 2.0, "em4", output_every=1, progress=False)
+    halved = np.flatnonzero(result.halvings == 1) - 1
     assert len(halved)
     for k in halved:
-        halves = simulate(straight(), 2.0, 1.0, "em4", start=whole, start_time=whole.t[k], progress=False)
-        for one, two in zip(whole.state(k + 1)[:4], halves.state()[:4], strict=True):
+        halves = simulate(straight(), 2.0, 1.0, "em4", start=result, start_time=result.t[k], progress=False)
+        for one, two in zip(result.state(k + 1)[:4], halves.state()[:4], strict=True):
             assert np.abs(one - two).max() < 1e-9
 
 
@@ -763,10 +767,10 @@ def test_an_element_that_closes_to_half_a_turn_ends_the_run_with_this_reason_as_
     )
     model.add_joint("clamp", "clamp", bow.start)
     times = []
-    for solver, taken in (("auto", "planar"), ("general", None)):
+    for solver, used_solver in (("auto", "planar"), ("general", None)):
         said = "the relative rotation of the two ends of a rod element or of a bushing passed pi"
         with pytest.raises(ConvergenceError, match=said) as error:
             simulate(model, 0.4, 0.02, solver=solver, progress=False)
-        assert error.value.result.description["run"].get("solver") == taken
+        assert error.value.result.description["run"].get("solver") == used_solver
         times.append(error.value.t)
     assert times[0] == times[1] > 0.0

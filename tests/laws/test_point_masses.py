@@ -51,14 +51,14 @@ def test_point_masses_on_springs_move_as_their_equations_say(integrator):
     model.joints.clear()
     masses, stiffness = np.array([0.5, 1.5, 2.5, 1.0]), [200.0, 400.0, 600.0]
     start = np.array([[1.0, 0, 0], [2.0, 0.1, 0], [3.0, 0.2, 0], [3.5, 0.2, 0]])
-    rest = [1.0, np.hypot(1.0, 0.1), np.hypot(1.0, 0.1)]
+    rest_lengths = [1.0, np.hypot(1.0, 0.1), np.hypot(1.0, 0.1)]
 
     def rate(t, y):
         r, v = y.reshape(2, 4, 3)
         a = np.tile([0, 0, -9.81], (4, 1))
         for k in range(3):
             d = r[k] - (r[k - 1] if k else 0.0)
-            f = stiffness[k] * (1 - rest[k] / np.linalg.norm(d)) * d
+            f = stiffness[k] * (1 - rest_lengths[k] / np.linalg.norm(d)) * d
             a[k] -= f / masses[k]
             if k:
                 a[k - 1] += f / masses[k - 1]
@@ -80,10 +80,10 @@ def test_point_masses_on_springs_move_as_their_equations_say(integrator):
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
 def test_a_chain_of_points_and_a_string_keeps_the_balance(integrator):
-    found = audit(simulate(spring_chain(), 1.0, 0.01, integrator))
-    assert found.ok
-    assert found.energy_balance < EXACT
-    assert found.constraint < 1e-12
+    audit_report = audit(simulate(spring_chain(), 1.0, 0.01, integrator))
+    assert audit_report.ok
+    assert audit_report.energy_balance < EXACT
+    assert audit_report.constraint < 1e-12
 
 
 def pendulum(shape):
@@ -207,8 +207,8 @@ def test_a_line_in_turning_axes_swings_as_without_any_moment_about_itself():
     line = model.add_body("line", LINE, position=(0, 0, -0.5), orientation=upright)
     model.add_joint("pin", "spherical", model.ground, line, at=(0, 0, 0))
     swing = np.sqrt(15.0)
-    found = modes(model, 10, spin=(0, 0, 3.0))
-    assert np.allclose(found.omega, [swing - 3.0, swing + 3.0], rtol=1e-12)
+    computed_modes = modes(model, 10, spin=(0, 0, 3.0))
+    assert np.allclose(computed_modes.omega, [swing - 3.0, swing + 3.0], rtol=1e-12)
 
 
 def test_a_point_that_turns_is_pulled_out_as_a_mass_on_a_spring():
@@ -243,8 +243,8 @@ def test_a_truss_of_a_point_and_springs_snaps_at_its_limit():
     L0 = np.hypot(1, 0.3)
     height = np.sqrt(L0 ** (2 / 3) - 1)  # where L^3 = L0
     limit = 200.0 * (L0 - np.hypot(1, height)) * height / np.hypot(1, height)
-    found = [event["load_factor"] for event in path.events if event["kind"] == "limit"]
-    assert found == pytest.approx([limit, -limit], rel=1e-6)
+    factors = [event["load_factor"] for event in path.events if event["kind"] == "limit"]
+    assert factors == pytest.approx([limit, -limit], rel=1e-6)
 
 
 def test_a_mast_with_a_point_on_top_buckles_under_its_weight():
@@ -287,9 +287,9 @@ def test_a_branch_that_comes_back_to_its_bifurcation_ends_there():
     # sideways stiffness at (0, z): 1 = (L0/L - 1) z^2
     height = brentq(lambda z: (L0 / np.hypot(1, z) - 1) * z * z - 1, 2.0, 3.0)
     load = 2.0 * (L0 / np.hypot(1, height) - 1) * height
-    found = [event["load_factor"] for event in path.events if event["kind"] in ("bifurcation", "limit")]
-    assert np.abs(found) == pytest.approx(load, rel=1e-6)
-    assert found[-1] > 0.0 > min(found)
+    factors = [event["load_factor"] for event in path.events if event["kind"] in ("bifurcation", "limit")]
+    assert np.abs(factors) == pytest.approx(load, rel=1e-6)
+    assert factors[-1] > 0.0 > min(factors)
     assert len(path.t) < 60  # of 500
     across = path.monitor("across")
     assert across.min() == pytest.approx(-across.max(), rel=0.05)  # both sides, of outputs

@@ -46,8 +46,8 @@ def test_the_force_of_an_energy_is_its_stress_on_its_strains(kind):
     for X in some(kind):
         y = poses(rng, 0.9)[0]
         stress = kind.strain_energy.stress(X[None], strains(kind, y, X).real[None])[0]
-        own = pulled(kind, y, y, X, stress)
-        assert np.abs(own - dual(kind, y, y, X, [1.0]).real).max() < 1e-12 * (1.0 + np.abs(own).max())
+        force = pulled(kind, y, y, X, stress)
+        assert np.abs(force - dual(kind, y, y, X, [1.0]).real).max() < 1e-12 * (1.0 + np.abs(force).max())
 
 
 @pytest.mark.parametrize("angles", ANGLES)
@@ -59,8 +59,8 @@ def test_what_a_stress_does_on_the_strains_of_a_step_is_its_product_with_their_c
     e0, e1 = strains(kind, y0, X).real, strains(kind, y1, X).real
     missing = np.sum(pulled(kind, y0, y1, X, lam) * (y1 - y0)) - lam @ (e1 - e0)
     if kind.strain_energy.period:
-        turn = kind.strain_energy.period * lam[0]
-        missing -= turn * np.round(missing / turn)
+        period = kind.strain_energy.period * lam[0]
+        missing -= period * np.round(missing / period)
     assert abs(missing) < 1e-13 * (1.0 + np.abs(lam) @ (np.abs(e0) + np.abs(e1)))
 
 
@@ -70,37 +70,39 @@ def test_stiffness_is_the_change_of_the_stress(kind):
     X, e, d = some(kind), *rng.normal(size=(2, 3, kind.strain_energy.count))
     h = 1e-6
     change = (kind.strain_energy.stress(X, e + h * d) - kind.strain_energy.stress(X, e - h * d)) / (2 * h)
-    found = np.einsum("kij,kj->ki", kind.strain_energy.stiffness(X, e), d)
+    product = np.einsum("kij,kj->ki", kind.strain_energy.stiffness(X, e), d)
     assert np.abs(change).min() > 1e-3
-    assert np.abs(found - change).max() < 1e-7 * np.abs(change).max()
+    assert np.abs(product - change).max() < 1e-7 * np.abs(change).max()
 
 
 @pytest.mark.parametrize("kind", STRAINED, ids=names)
 def test_prestress_adds_to_the_stress_and_leaves_the_stiffness(kind):
     """The force of an energy with these numbers has it too."""
     rng = np.random.default_rng(5)
-    own, X, y = kind.strain_energy, some(kind), poses(rng, 0.9)[0]
-    e = np.array([strains(kind, y, each).real for each in X])
+    energy, X, y = kind.strain_energy, some(kind), poses(rng, 0.9)[0]
+    e = np.array([strains(kind, y, row).real for row in X])
     before, de = X.copy(), rng.normal(size=e.shape)
-    more = own.prestressed(X, e, de)
+    prestressed = energy.prestressed(X, e, de)
     assert np.array_equal(X, before)
-    assert more.shape == X.shape
-    C = own.stiffness(X, e)
+    assert prestressed.shape == X.shape
+    C = energy.stiffness(X, e)
     added = np.einsum("kij,kj->ki", C, de)
-    assert own.stiffness(more, e) == pytest.approx(C, rel=1e-12, abs=1e-12)
-    assert own.stress(more, e) == pytest.approx(own.stress(X, e) + added, rel=1e-11, abs=1e-11)
-    for k, each in enumerate(more):
-        force = dual(kind, y, y, each, [1.0]).real
-        assert force == pytest.approx(pulled(kind, y, y, each, own.stress(more, e)[k]), rel=1e-11, abs=1e-11)
+    assert energy.stiffness(prestressed, e) == pytest.approx(C, rel=1e-12, abs=1e-12)
+    assert energy.stress(prestressed, e) == pytest.approx(energy.stress(X, e) + added, rel=1e-11, abs=1e-11)
+    for k, row in enumerate(prestressed):
+        force = dual(kind, y, y, row, [1.0]).real
+        assert force == pytest.approx(
+            pulled(kind, y, y, row, energy.stress(prestressed, e)[k]), rel=1e-11, abs=1e-11
+        )
 
 
 @pytest.mark.parametrize("kind", STRAINED, ids=names)
 def test_prestressed_an_energy_still_does_work_as_its_value_says(kind):
     """From one piece of a law to another as well; the angle passes no half turn on the way."""
     rng = np.random.default_rng(11)
-    own, X, y0, y1 = kind.strain_energy, some(kind), poses(rng, 0.5)[0], poses(rng, 1.5)[0]
-    e = np.array([strains(kind, y0, each).real for each in X])
-    for each in own.prestressed(X, e, rng.normal(size=e.shape)):
-        change = (value(kind, y1, each) - value(kind, y0, each))[0].real
-        work = np.sum(dual(kind, y0, y1, each, [1.0]).real * (y1 - y0))
+    energy, X, y0, y1 = kind.strain_energy, some(kind), poses(rng, 0.5)[0], poses(rng, 1.5)[0]
+    e = np.array([strains(kind, y0, row).real for row in X])
+    for row in energy.prestressed(X, e, rng.normal(size=e.shape)):
+        change = (value(kind, y1, row) - value(kind, y0, row))[0].real
+        work = np.sum(dual(kind, y0, y1, row, [1.0]).real * (y1 - y0))
         assert work == pytest.approx(change, rel=1e-12, abs=1e-12)

@@ -66,17 +66,17 @@ def told(model):
         warnings.simplefilter("always")
         built = model.build()
     said = [w for w in heard if w.category is RedundantJointsWarning]
-    found = (re.search(r"(\d+) equation", str(each.message)) for each in said)
-    return built, sum(int(match[1]) for match in found if match), said
+    matches = (re.search(r"(\d+) equation", str(warning.message)) for warning in said)
+    return built, sum(int(match[1]) for match in matches if match), said
 
 
 @pytest.mark.exact
 @pytest.mark.parametrize("spare", [False, True])
 @pytest.mark.parametrize(("kinds", "excess"), [([R, R, R, R], 3), ([R, R, R, S], 1), ([R, S, S, R], 0)])
 def test_redundant_loop_is_reported_by_its_joints(kinds, excess, spare):
-    built, found, heard = told(four_bar(kinds, spare))
+    built, counted, heard = told(four_bar(kinds, spare))
     assert len(heard) == (excess > 0)
-    assert found == excess
+    assert counted == excess
     assert built.layout.description["undetermined"] == ([["A", "B", "C", "D"]] if excess else [])
     if excess:
         said = str(heard[0].message)
@@ -92,7 +92,7 @@ def dense(built):
     rank = int((values > 1e-9).sum())
     joint = np.repeat(built.layout.joints, [JOINTS[joint.kind].n_rows for joint in built.layout.joints])
     rows = np.linalg.norm(left[:, rank:], axis=1) > 1e-8
-    return len(G) - rank, {own.name for own in joint[rows]}
+    return len(G) - rank, {redundant.name for redundant in joint[rows]}
 
 
 def ring(n, kind):
@@ -124,9 +124,9 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_redundant_rows_match_singular_values(name):
-    built, found, _ = told(CASES[name]())
+    built, counted, _ = told(CASES[name]())
     excess, joints = dense(built)
-    assert found == excess
+    assert counted == excess
     assert set().union(*built.layout.description["undetermined"]) == joints
 
 
@@ -144,20 +144,20 @@ def test_separate_loops_are_reported_separately():
 @pytest.mark.parametrize("integrator", ["em", "em-ggl", "em4-ggl"])
 def test_a_planar_four_bar_moves_as_with_joints_enough(integrator):
     """The same bars with two balls in place of hinges have no surplus."""
-    whole, sound = (
+    redundant, sound = (
         simulate(four_bar(kinds, shift=0.3), 1.0, 0.02, integrator) for kinds in ([R] * 4, [R, S, S, R])
     )
     moved = np.abs(sound.state(-1).r - sound.state(0).r).max()
     assert moved > 0.2
-    assert np.abs(whole.state(-1).r - sound.state(-1).r).max() < 1e-10 * moved
-    for result in (whole, sound):
+    assert np.abs(redundant.state(-1).r - sound.state(-1).r).max() < 1e-10 * moved
+    for result in (redundant, sound):
         report = audit(result)
         assert report.constraint < 1e-13
         assert report.energy_balance < 1e-12
     if integrator != "em":
-        assert whole.velocity_residual.max() < 1e-11
+        assert redundant.velocity_residual.max() < 1e-11
     # round-off is reached nearly as soon
-    assert np.mean(whole.newton_iterations) < np.mean(sound.newton_iterations) + 1.5
+    assert np.mean(redundant.newton_iterations) < np.mean(sound.newton_iterations) + 1.5
 
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
@@ -192,9 +192,9 @@ def test_schemes_that_do_not_solve_joints_that_repeat_each_other_say_so(integrat
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 def test_forces_in_the_plane_are_determined_all_the_same():
     """Of hinges with parallel axes what is left open stands across the plane."""
-    whole, sound = (simulate(four_bar(k, shift=0.3), 0.4, 0.01) for k in ([R] * 4, [R, S, S, R]))
+    redundant, sound = (simulate(four_bar(k, shift=0.3), 0.4, 0.01) for k in ([R] * 4, [R, S, S, R]))
     for name in "ABCD":
-        one, other = (r.joint(name) for r in (whole, sound))
+        one, other = (r.joint(name) for r in (redundant, sound))
         in_plane = [x.force - np.outer(x.force @ AXIS, AXIS) for x in (one, other)]
         assert in_plane[0] == pytest.approx(in_plane[1], abs=1e-9)
         assert not one.determined
@@ -208,12 +208,12 @@ def test_velocities_are_projected_onto_what_a_redundant_loop_allows(kinds):
     built = model.build()
     system, thrown = built.system, built.state
     run = simulate(model, 1e-3, 1e-3)
-    there = run.state(0)
+    projected = run.state(0)
     assert run.velocity_residual[0] < 1e-12
     # the nearest: what was taken away is an impulse of the joints
     G = linearise(built, thrown._replace(v=0 * thrown.v, Omega=0 * thrown.v)).G.toarray()
     R_of = quaternions.to_matrix(thrown.quat)[1:]
-    dv, dO = (there.v - thrown.v)[1:], (there.Omega - thrown.Omega)[1:]
+    dv, dO = (projected.v - thrown.v)[1:], (projected.Omega - thrown.Omega)[1:]
     spin = np.einsum("nij,njk,nk->ni", R_of, system.frames.inertia[1:], dO)
     impulse = np.hstack([system.frames.mass[1:, None] * dv, spin]).ravel()
     lam = np.linalg.lstsq(G.T, impulse, rcond=None)[0]
@@ -293,9 +293,9 @@ def in_line(angle, size=1.0):
     """A parallelogram of three bars that turn; at an angle of 0 all of them lie in one line."""
     model = Model("parallelogram", gravity=(0, -9.81 * size, 0))
     way, across = size * np.array([(np.cos(angle), np.sin(angle), 0), (-np.sin(angle), np.cos(angle), 0)])
-    turn, foot = quaternions.from_rotation_vector([0, 0, angle]), size * np.array([1.0, 0, 0])
+    orientation, foot = quaternions.from_rotation_vector([0, 0, angle]), size * np.array([1.0, 0, 0])
     bar = Box(size, 0.1 * size, 0.1 * size, mass=1)
-    spin = {"orientation": turn, "velocity": across, "angular_velocity": (0, 0, 2.0)}
+    spin = {"orientation": orientation, "velocity": across, "angular_velocity": (0, 0, 2.0)}
     crank = model.add_body("crank", bar, way / 2, **spin)
     rocker = model.add_body("rocker", bar, foot + way / 2, **spin)
     coupler = model.add_body("coupler", bar, way + foot / 2, velocity=2 * across)

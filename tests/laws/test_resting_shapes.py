@@ -295,5 +295,5 @@ def test_the_energy_of_nearly_parallel_capsules_is_that_of_the_formula(square):
     y = max(square - 1e-10, 0.0)
     w = (1.0 + kappa) * y / (y + kappa)
     expected = w * energy[0] + (1.0 - w) * 0.5 * sum(energy[1:])
-    for found in (result.energy["total"][0], result.contact("c").energy[0]):
-        assert found == pytest.approx(expected, rel=2e-13)
+    for energy_value in (result.energy["total"][0], result.contact("c").energy[0]):
+        assert energy_value == pytest.approx(expected, rel=2e-13)

@@ -24,13 +24,13 @@ RUNS += [(make, "em-d(0.6)", None) for make in (arms, shaken, loaded)]
 @pytest.mark.parametrize(("make", "integrator", "chart"), RUNS)
 def test_resumed_run_is_bitwise_the_uninterrupted_run(make, integrator, chart, tmp_path):
     path = tmp_path / "parts.vtkhdf"
-    given = {"dt": 0.01, "integrator": integrator, "chart": chart, "output_every": 3, "progress": False}
-    whole = simulate(make(), 0.12, **given)
-    simulate(make(), 0.06, output=path, **given)
-    simulate(make(), 0.12, output=path, resume=True, **given)
+    options = {"dt": 0.01, "integrator": integrator, "chart": chart, "output_every": 3, "progress": False}
+    uninterrupted = simulate(make(), 0.12, **options)
+    simulate(make(), 0.06, output=path, **options)
+    simulate(make(), 0.12, output=path, resume=True, **options)
     parts = Result.load(path)
-    assert np.array_equal(parts.t, whole.t)
-    states = (result.states(slice(None)) for result in (parts, whole))
+    assert np.array_equal(parts.t, uninterrupted.t)
+    states = (result.states(slice(None)) for result in (parts, uninterrupted))
     for field, one, other in zip(State._fields, *states, strict=True):
         assert np.array_equal(one, other), field
     assert audit(parts).ok, audit(parts).text()

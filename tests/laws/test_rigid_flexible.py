@@ -53,8 +53,8 @@ def test_the_rigid_loop_is_that_of_the_paper():
     errors = []
     for dt in (0.02, 0.01):
         run = closed_loop.rigid(dt=dt)
-        found = np.array([run.body(f"bar {k + 1}").r[-1] for k in range(4)])
-        errors.append(np.abs(found - closed_loop.EXACT).max())
+        positions = np.array([run.body(f"bar {k + 1}").r[-1] for k in range(4)])
+        errors.append(np.abs(positions - closed_loop.EXACT).max())
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.02)
     assert errors[1] < 2e-4
 

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.InitialVelocity
 VELOCITY, SPIN = np.array([0.3, -0.2, 0.5]), np.array([0.7, 1.1, -0.4])
 
 
-def section(s=0.0, **more):
+def section(s=0.0, **options):
     return Section.from_stiffness(
         EA=3e3,
         GA=2e3,
@@ -20,7 +20,7 @@ def section(s=0.0, **more):
         EI=(80, 60),
         mass_per_length=2.0 + s,
         inertia_per_length=(0.03, 0.02, 0.01),
-        **more,
+        **options,
     )
 
 
@@ -101,8 +101,8 @@ def test_all_is_held_at_the_same_places():
     model.add_force("push", rod.at(0.3), (1, 2, 3), following=True)
     model.add_force("pull", rod.at(0.3), (1, 2, 3))
     twin = model.rigidified()
-    places = [[Placement(m).place(x).world for x in anchors(m)] for m in (model, twin)]
-    assert np.array(places[1]) == pytest.approx(np.array(places[0]), abs=1e-14)
+    positions = [[Placement(m).place(x).world for x in anchors(m)] for m in (model, twin)]
+    assert np.array(positions[1]) == pytest.approx(np.array(positions[0]), abs=1e-14)
     (system, state), (rigid, stiff) = at_start(model), at_start(twin)
     assert energies(rigid, stiff).spring == pytest.approx(energies(system, state).spring, rel=1e-12)
     assert energies(rigid, stiff).spring > 1.0
@@ -129,12 +129,12 @@ def test_rigid_twin_reports_what_it_leaves_out():
     model.add_spring("inside", rod.start, rod.end, stiffness=3.0)
     model.add_spring("out", model.ground.at((0, 0, 0)), rod.end, stiffness=3.0)
     twin = model.rigidified()
-    told = " | ".join(twin.left_out)
+    notes = " | ".join(twin.left_out)
     for words in ("strains", "elastic energy it begins with", "viscosity", "which no rigid body has"):
-        assert words in told
-    assert "spring 'inside' joins two places of rod 'wire'" in told
+        assert words in notes
+    assert "spring 'inside' joins two places of rod 'wire'" in notes
     assert list(twin.springs) == ["out"]
-    stored = float(told.split("begins with, ")[1].split(" J")[0])
+    stored = float(notes.split("begins with, ")[1].split(" J")[0])
     assert stored == pytest.approx(energies(*at_start(model)).elastic, rel=1e-5)
     # and what moves has the momenta of the rod all the same
     for a, b in zip(momenta(*at_start(model)), momenta(*at_start(twin)), strict=True):
@@ -156,10 +156,10 @@ def test_only_the_rods_named_become_rigid():
 def test_places_on_the_twin_keep_their_names():
     model = swinging(helix, sections=lambda s: section(s))
     before, after = (simulate(m, 1e-3, 1e-3) for m in (model, model.rigidified()))
-    found = compare(before, after)
-    assert {pair.label for pair in found.points} == {"box", "wire@0", "wire@0.5", "wire@1"}
-    assert max(np.abs(pair.a[0] - pair.b[0]).max() for pair in found.points) < 1e-14
-    assert any("rod 'wire': strains" in note for note in found.notes)
+    comparison = compare(before, after)
+    assert {pair.label for pair in comparison.points} == {"box", "wire@0", "wire@0.5", "wire@1"}
+    assert max(np.abs(pair.a[0] - pair.b[0]).max() for pair in comparison.points) < 1e-14
+    assert any("rod 'wire': strains" in note for note in comparison.notes)
 
 
 @pytest.mark.parametrize(("curve", "closed"), [([(0, 0, 0), (1, 0, 0)], False), (ring, True)])
@@ -196,12 +196,12 @@ def test_bushings_limits_and_driven_frames_hold_the_twin_at_the_same_places():
     ]
     assert twin.driven["shaker"] is frame
     assert twin.joints["pin"].a is model.joints["pin"].a
-    held = [
+    positions = [
         [Placement(m).place(entry.a).world for entry in (*m.others.values(),)]
         + [Placement(m).place(m.joints["pin"].b).world]
         for m in (model, twin)
     ]
-    assert np.array(held[1]) == pytest.approx(np.array(held[0]), abs=1e-14)
+    assert np.array(positions[1]) == pytest.approx(np.array(positions[0]), abs=1e-14)
     # centres of mass are off the curve: mass and place of the body are those of the frames, wherever they are
     (system, state), (rigid, stiff) = at_start(model), at_start(twin)
     assert energies(rigid, stiff).gravity == pytest.approx(energies(system, state).gravity, rel=1e-12)

@@ -50,8 +50,10 @@ def rod(fractions, length):
         return np.concatenate([R @ (stretched(s) + E1), np.cross(R, bent(s)).ravel()])
 
     start = np.concatenate([np.zeros(3), np.eye(3).ravel()])
-    found = solve_ivp(rate, (0.0, length), start, t_eval=length * fractions, rtol=1e-12, atol=1e-14).y.T
-    return np.concatenate([found[:, None, :3], np.swapaxes(found[:, 3:].reshape(-1, 3, 3), 1, 2)], axis=1)
+    solution = solve_ivp(rate, (0.0, length), start, t_eval=length * fractions, rtol=1e-12, atol=1e-14).y.T
+    return np.concatenate(
+        [solution[:, None, :3], np.swapaxes(solution[:, 3:].reshape(-1, 3, 3), 1, 2)], axis=1
+    )
 
 
 @pytest.mark.parametrize("bends", [(0.0, 1e-9), (1e-3, 0.1), (0.5, 0.6), (0.2, 1.2)])
@@ -138,9 +140,9 @@ def test_strains_at_the_points_are_those_of_a_smooth_rod_to_their_order(kind):
     for length in (LENGTH / 4, LENGTH / 8):
         y = rod(nodes(p), length)
         y[:, 0] *= LENGTH / length  # the element's own length, its curvatures smaller by that
-        found = strains(kind, y) * np.repeat([1.0, LENGTH / length], 3)
+        computed = strains(kind, y) * np.repeat([1.0, LENGTH / length], 3)
         exact = np.array([[*stretched(s), *bent(s)] for s in length * points(p)[0]])
-        errors.append(np.abs(found - exact).max())
+        errors.append(np.abs(computed - exact).max())
     assert errors[0] / errors[1] > 2 ** (p + 0.7)
     assert errors[1] < 0.02
 
@@ -223,13 +225,13 @@ def test_functions_of_a_turn_and_their_divided_differences(u0, u1):
                 else (mpmath.mpf(1) / (1, 2, 6)[k])
             )
 
-        for k, found in enumerate(rotation_differences(u0, u1)):
+        for k, differences in enumerate(rotation_differences(u0, u1)):
             f0, f1 = exact(k, u0), exact(k, u1)
             slope = mpmath.diff(lambda u, k=k: exact(k, u), u1)
             first = (f1 - f0) / (mpmath.mpf(u1) - u0)
             second = (slope - first) / (mpmath.mpf(u1) - u0)
             assert np.allclose(
-                found, [float(x) for x in (f0, f1, slope, first, second)], rtol=2e-14, atol=2e-16
+                differences, [float(x) for x in (f0, f1, slope, first, second)], rtol=2e-14, atol=2e-16
             )
 
 

@@ -8,18 +8,18 @@ from benchmarks.mass_distributions import CASES, errors
 
 def test_consistent_mass_is_best_where_a_rod_tumbles_freely():
     """The error of lumped masses is that of their inertia, twice that of their mean with consistent ones."""
-    found = {mass: e[0] for mass, e in errors(CASES["tumbler"], (10,), 40).items()}
-    assert found["lumped"] == pytest.approx(2 * found["mean"], rel=0.1)
-    assert found["consistent"] < found["mean"] / 10
+    by_mass = {mass: e[0] for mass, e in errors(CASES["tumbler"], (10,), 40).items()}
+    assert by_mass["lumped"] == pytest.approx(2 * by_mass["mean"], rel=0.1)
+    assert by_mass["consistent"] < by_mass["mean"] / 10
 
 
 @pytest.mark.slow
 def test_lumped_mass_is_best_where_a_clamped_rod_falls():
-    found = [e[0] for e in errors(CASES["cantilever"], (10,), 40).values()]
-    assert list(np.argsort(found)) == [0, 1, 2]
+    by_mass = [e[0] for e in errors(CASES["cantilever"], (10,), 40).values()]
+    assert list(np.argsort(by_mass)) == [0, 1, 2]
 
 
 @pytest.mark.slow
 def test_mean_mass_is_best_where_a_blade_swings():
-    found = {mass: e[0] for mass, e in errors(CASES["blade"], (10,), 40).items()}
-    assert found["mean"] < min(found["lumped"], found["consistent"]) / 4
+    by_mass = {mass: e[0] for mass, e in errors(CASES["blade"], (10,), 40).items()}
+    assert by_mass["mean"] < min(by_mass["lumped"], by_mass["consistent"]) / 4

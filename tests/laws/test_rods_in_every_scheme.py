@@ -82,9 +82,9 @@ def test_schemes_without_the_inverse_of_the_mass_take_one_that_couples_nodes(int
 def test_no_entry_of_newtons_matrix_is_missed_by_its_colours(integrator, chart, monkeypatch):
     """Against all columns one by one; and with the band a step is the same."""
     scheme, system = parse(integrator).fitted(rods.chain().mechanical_system(CHARTS.get(chart, chart)))
-    found, matrix, x, step = matrix_twice(scheme, system, monkeypatch)
+    coloured, matrix, x, step = matrix_twice(scheme, system, monkeypatch)
     size = np.abs(matrix).max(axis=1, keepdims=True)
-    assert np.abs((found - matrix) / size).max() < 1e-13
+    assert np.abs((coloured - matrix) / size).max() < 1e-13
     monkeypatch.setattr(marching, "LEAST_BAND", 1)
     banded = step().solve(system.q0, system.momentum(system.q0, system.v0), system.v0)
     assert banded == pytest.approx(x, rel=1e-9, abs=1e-9 * np.abs(x).max())
@@ -106,8 +106,8 @@ def test_colours_and_band_do_not_grow_with_the_rod(integrator, chart, monkeypatc
     monkeypatch.setattr(marching, "LEAST_BAND", 1)
     sizes = []
     for n_elements in (12, 24):
-        found = marching.solver_for(*parse(integrator).fitted(free_rod(n_elements, chart)))[0].pattern
-        sizes.append((len(found.colours.start), found.band))
+        pattern = marching.solver_for(*parse(integrator).fitted(free_rod(n_elements, chart)))[0].pattern
+        sizes.append((len(pattern.colours.start), pattern.band))
     assert sizes[1][0] <= sizes[0][0] + 2
     assert sizes[1][1] <= 1.1 * sizes[0][1]
 

@@ -19,10 +19,10 @@ GRAVITY = (1.0, 2.0, -9.0)
 WHEEL = MassProperties(0.4, np.diag([2e-3, 3e-3, 4e-3]))
 
 
-def clamped(section=RUBBER, elements=6, **more):
+def clamped(section=RUBBER, elements=6, **options):
     """A rod held at its start, with loads along it and a body that hangs on its end."""
     model = Model("clamped", gravity=GRAVITY)
-    rod = model.add_rod("rod", [(0, 0, 0), (0.6, 0, 0), (1.0, 0.3, 0.1)], section, elements, **more)
+    rod = model.add_rod("rod", [(0, 0, 0), (0.6, 0, 0), (1.0, 0.3, 0.1)], section, elements, **options)
     model.add_joint("clamp", "clamp", rod.start)
     bob = model.add_body("bob", WHEEL, (1.0, 0.3, 0.0))
     model.add_joint("string", "spherical", rod.end, bob, at=(1.0, 0.3, 0.1))
@@ -50,7 +50,7 @@ def branches():
     model = Model("branches", gravity=GRAVITY)
     hub = model.add_body("hub", WHEEL, (0, 0, 0))
     model.add_joint("post", "cylindrical", model.ground, hub, at=(0, 0, 0), axis=(0, 0.1, 1))
-    for k, (kind, given) in enumerate(
+    for k, (kind, options) in enumerate(
         [("weld", {}), ("spherical", {}), ("prismatic", {"axis": (1.0, -0.2, 0.0)})]
     ):
         way = np.array([np.cos(2.0 * k), np.sin(2.0 * k), 0.1 * k])
@@ -58,7 +58,7 @@ def branches():
         end = model.add_body(f"end {k}", WHEEL, 0.65 * way)
         model.add_joint(f"root {k}", "weld", hub, rod.start)
         pair = (rod.end, end.at_world(0.6 * way)) if k % 2 else (end.at_world(0.6 * way), rod.end)
-        model.add_joint(f"tip {k}", kind, *pair, **given)
+        model.add_joint(f"tip {k}", kind, *pair, **options)
     return model
 
 
@@ -109,17 +109,17 @@ def test_a_rod_hangs_on_each_joint(kind, first):
         model.add_joint("clamp", "clamp", rod.end)
     else:
         model.add_joint("post", "spherical", model.ground, body, at=(-0.1, 0, 0))
-    more = {"axis": AXIS[kind]} if kind in AXIS else {}
+    options = {"axis": AXIS[kind]} if kind in AXIS else {}
     near = body.at_world((0.1, 0.05, 0) if kind != "distance" else (0.0, 0.3, 0.1))
-    model.add_joint("joint", kind, near, rod.start, **more | TOLD.get(kind, {}))
+    model.add_joint("joint", kind, near, rod.start, **options | TOLD.get(kind, {}))
     same(*(run(model, 20, 2e-3, solver=solver).state() for solver in ("auto", "general")), CLOSE)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_rods_on_trees_keep_their_laws(name):
-    found = audit(run(CASES[name](), 500, 2e-3, output_every=50))
-    assert found.ok, found.text()
-    assert found.energy_balance < 1e-14
+    audit_report = audit(run(CASES[name](), 500, 2e-3, output_every=50))
+    assert audit_report.ok, audit_report.text()
+    assert audit_report.energy_balance < 1e-14
 
 
 @pytest.mark.parametrize(
@@ -131,11 +131,11 @@ def test_newton_converges_quadratically_in_rods(elements, h, most):
 
 def test_rods_go_on_to_the_bit(tmp_path):
     part = tmp_path / "part.vtkhdf"
-    whole = run(branches(), 20, 2e-3, output_every=5)
+    uninterrupted = run(branches(), 20, 2e-3, output_every=5)
     run(branches(), 10, 2e-3, output_every=5, output=part)
-    again = run(branches(), 20, 2e-3, output_every=5, output=part, resume=True)
-    assert all(np.array_equal(x, y) for x, y in zip(whole.state(), again.state(), strict=True))
-    assert audit(again).ok
+    resumed = run(branches(), 20, 2e-3, output_every=5, output=part, resume=True)
+    assert all(np.array_equal(x, y) for x, y in zip(uninterrupted.state(), resumed.state(), strict=True))
+    assert audit(resumed).ok
 
 
 def buckling(h, tied):
@@ -158,10 +158,10 @@ def buckling(h, tied):
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("h", [0.02, 0.05, 0.1])
 def test_rows_are_exchanged_where_inertia_and_a_strut_cancel(h, tied):
-    found, expected = (run(buckling(h, tied), 1, h, solver=solver) for solver in ("auto", "general"))
-    same(found.state(), expected.state(), dict.fromkeys(CLOSE, 1e-10))
-    assert found.halvings.sum() == 0
-    assert found.newton_iterations[-1] <= expected.newton_iterations[-1] + 1
+    result, expected = (run(buckling(h, tied), 1, h, solver=solver) for solver in ("auto", "general"))
+    same(result.state(), expected.state(), dict.fromkeys(CLOSE, 1e-10))
+    assert result.halvings.sum() == 0
+    assert result.newton_iterations[-1] <= expected.newton_iterations[-1] + 1
 
 
 def arch():
@@ -214,8 +214,8 @@ def closed(kind):
         model.add_joint(f"joint {k}", kind_of[0], last or model.ground, body, at=points[k], **kind_of[1])
         last = body
     ends = [last.at_world(points[5]), model.ground.at((2.5, 0, 0.4) if kind == "distance" else points[5])]
-    more = {key: value for key, value in given(kind, points[5]).items() if key != "at"}
-    model.add_joint("close", kind, *ends, **more)
+    options = {key: value for key, value in given(kind, points[5]).items() if key != "at"}
+    model.add_joint("close", kind, *ends, **options)
     rod = model.add_rod("rod", [points[3], np.add(points[3], (0, 0, -0.6))], RUBBER, 2)
     model.add_joint("mast", "weld", model.bodies["body 2"], rod.start)
     return model
@@ -225,8 +225,8 @@ def given(kind, at):
     """Return where a joint is and its axes."""
     if kind == "distance":
         return {}
-    more = {"axis": AXIS[kind]} if kind in AXIS else {}
-    return {"at": at} | more | TOLD.get(kind, {})
+    options = {"axis": AXIS[kind]} if kind in AXIS else {}
+    return {"at": at} | options | TOLD.get(kind, {})
 
 
 def net():
@@ -238,8 +238,8 @@ def net():
                 rod = model.add_rod(f"{name} {i} {j}", [(i, j, 0), (i + di, j + dj, 0)], RUBBER, 2)
                 knots.setdefault((i, j), []).append(rod.start)
                 knots.setdefault((i + di, j + dj), []).append(rod.end)
-    for (i, j), (first, *others) in knots.items():
-        for k, other in enumerate(others):
+    for (i, j), (first, *remaining) in knots.items():
+        for k, other in enumerate(remaining):
             model.add_joint(f"knot {i} {j} {k}", "weld", *((first, other) if k % 2 else (other, first)))
     for i, kind in ((0, "spherical"), (2, "revolute")):
         model.add_joint(f"pin {i}", kind, model.ground, knots[i, 2][0], **given(kind, (i, 2, 0)))
@@ -280,16 +280,16 @@ LINKED |= {f"ring, {kind}": partial(ring, kind) for kind in JOINTS if kind not i
 
 @pytest.mark.parametrize("name", LINKED)
 def test_what_links_bodies_of_a_tree_acts_as_by_the_general_solver(name):
-    found = [run(LINKED[name](), 20, 2e-3, solver=solver) for solver in ("auto", "general")]
+    results = [run(LINKED[name](), 20, 2e-3, solver=solver) for solver in ("auto", "general")]
     # gravity of one ulp more moves forces in loops by 6e-10 of the largest
-    same(*(result.state() for result in found), CLOSE | {"lam": 2e-8})
-    assert found[0].newton_iterations[-1] <= 3.0
+    same(*(result.state() for result in results), CLOSE | {"lam": 2e-8})
+    assert results[0].newton_iterations[-1] <= 3.0
 
 
 @pytest.mark.parametrize("name", ["arch", "net", "springs across", "ring, revolute", "closed, prismatic"])
 def test_linked_bodies_keep_their_laws(name):
-    found = audit(run(LINKED[name](), 300, 2e-3, output_every=50))
-    assert found.ok, found.text()
+    audit_report = audit(run(LINKED[name](), 300, 2e-3, output_every=50))
+    assert audit_report.ok, audit_report.text()
 
 
 def fans():
@@ -300,9 +300,9 @@ def fans():
         way, last = np.array([np.cos(0.5 * k), np.sin(0.5 * k), 0.1 * (k % 3)]), hub
         points = [j * way + (0.0, 0.0, 0.3 * (j % 2)) for j in range(4)]
         for j in range(3):
-            own = model.add_body(f"bar {k} {j}", WHEEL, 0.5 * (points[j] + points[j + 1]))
-            model.add_joint(f"joint {k} {j}", "spherical", last, own, at=points[j])
-            last = own
+            bar = model.add_body(f"bar {k} {j}", WHEEL, 0.5 * (points[j] + points[j + 1]))
+            model.add_joint(f"joint {k} {j}", "spherical", last, bar, at=points[j])
+            last = bar
         model.add_joint(f"foot {k}", "spherical", model.ground, last, at=points[3])
     rod = model.add_rod("rod", [(0, 0, 0.1), (0, 0, 1)], RUBBER, 2)
     model.add_joint("mast", "weld", hub, rod.start)

@@ -20,8 +20,8 @@ def test_a_body_that_lies_at_the_origin_but_for_rounding_has_an_equilibrium_and_
     model.add_joint("rail", "prismatic", model.ground, vane, at=(0, 0, 0), axis=(1, 0, 0))
     model.add_spring("spring", model.ground.at((-1, 0, 0)), vane.at((0, 0, 0)), 40.0)
     model.add_force("push", vane.at((0, 0, 0)), (4.0, 0, 0))
-    rest = equilibrium(model)
-    assert rest.joint("rail").displacement[-1] == pytest.approx(0.1, rel=1e-12)
+    static_solution = equilibrium(model)
+    assert static_solution.joint("rail").displacement[-1] == pytest.approx(0.1, rel=1e-12)
     del model.loads["push"]
     assert modes(model, 1).frequency[0] == pytest.approx(np.sqrt(20.0) / (2 * np.pi), rel=1e-9)
 

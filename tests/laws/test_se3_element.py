@@ -34,8 +34,8 @@ SHAPES = {
 def test_constant_strain_is_exact_with_one_element(shape):
     Gamma, K = SHAPES[shape]
     r, q = pose_of(Gamma, K, LENGTH)
-    found = strains([[0, 0, 0]], [[1, 0, 0, 0]], [r], [q], [LENGTH])[0]
-    assert np.abs(found - [*Gamma, *K]).max() < 1e-12
+    computed = strains([[0, 0, 0]], [[1, 0, 0, 0]], [r], [q], [LENGTH])[0]
+    assert np.abs(computed - [*Gamma, *K]).max() < 1e-12
 
 
 def test_strains_are_objective():
@@ -56,8 +56,8 @@ def test_strains_are_objective():
 def test_strains_along_a_rod_are_those_of_its_elements_to_the_bit():
     rng = np.random.default_rng(3)
     r, quat, length = rng.standard_normal((6, 3)), rng.standard_normal((6, 4)), 0.5 + rng.random(5)
-    found = strains_along(r, quat, length)
-    assert np.array_equal(found, strains(r[:-1], quat[:-1], r[1:], quat[1:], length))
+    computed = strains_along(r, quat, length)
+    assert np.array_equal(computed, strains(r[:-1], quat[:-1], r[1:], quat[1:], length))
 
 
 def floats(x):

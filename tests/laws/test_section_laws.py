@@ -21,9 +21,9 @@ def section(word, plain=PLAIN):
 
 
 def numbers(word):
-    given = section(word).law_parameters
+    parameters = section(word).law_parameters
     X = np.zeros(POINT)
-    X[:36], X[PARAMETERS : PARAMETERS + len(given)] = PLAIN.stiffness.ravel(), given
+    X[:36], X[PARAMETERS : PARAMETERS + len(parameters)] = PLAIN.stiffness.ravel(), parameters
     return X
 
 
@@ -118,14 +118,14 @@ def test_closed_forms_with_a_law_are_the_duals(word, element, size):
 @pytest.mark.parametrize("element", ["se3", "lagrange(2)", "relative(2)"])
 @pytest.mark.parametrize("word", WORDS)
 def test_em_keeps_the_energy_of_a_law(word, element):
-    found = simulate(free_rod(element, section=section(word)), 0.4, 0.01, progress=False)
-    E = found.audit_column("total")
+    result = simulate(free_rod(element, section=section(word)), 0.4, 0.01, progress=False)
+    E = result.audit_column("total")
     # 40 steps that end at the round-off of EA, not of E
     assert np.ptp(E) < 4e-13 * np.abs(E).max()
     for name in ("Px", "Py", "Pz", "Lx", "Ly", "Lz"):
-        assert np.ptp(found.audit_column(name)) < 1e-12
+        assert np.ptp(result.audit_column(name)) < 1e-12
     linear = simulate(free_rod(element, section=PLAIN), 0.4, 0.01, progress=False)
-    assert np.abs(linear.rod("rod").r[-1] - found.rod("rod").r[-1]).max() > 1e-5
+    assert np.abs(linear.rod("rod").r[-1] - result.rod("rod").r[-1]).max() > 1e-5
 
 
 @pytest.mark.parametrize("word", WORDS)
@@ -137,9 +137,9 @@ def test_a_law_is_stored_and_audited(word, tmp_path):
         output=tmp_path / "a.vtkhdf",
         progress=False,
     )
-    found = Result.load(tmp_path / "a.vtkhdf")
-    assert audit(found).ok
-    assert LAWS[found.layout.system.spans.law[0]].word == word
+    result = Result.load(tmp_path / "a.vtkhdf")
+    assert audit(result).ok
+    assert LAWS[result.layout.system.spans.law[0]].word == word
 
 
 def test_what_a_law_cannot_do_is_refused_with_its_cure():
@@ -173,10 +173,10 @@ def test_an_se3_rod_whose_law_is_linear_moves_as_the_linear_one(word, mass):
 @pytest.mark.parametrize("damping_time", [0.0, 0.01])
 def test_viscous_se3_rods_with_a_law_lose_what_they_dissipate(damping_time):
     plain = soft(damping_time)
-    found = simulate(
+    result = simulate(
         free_rod("se3", section=section("softening", plain)), 0.3, 0.01, "em-ggl", progress=False
     )
-    E, lost = found.audit_column("total"), found.audit_column("dissipation")
+    E, lost = result.audit_column("total"), result.audit_column("dissipation")
     assert np.abs(E + lost - E[0]).max() < 1e-12 * E[0]
     assert (lost[-1] > 0.05 * E[0]) == (damping_time > 0.0)
 

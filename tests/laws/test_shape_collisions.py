@@ -100,18 +100,18 @@ def test_the_force_of_a_contact_changes_the_momentum_and_its_loss_the_energy(nam
     begins = max(0.0, start.t[-1] - 6e-3) if "reach" in law else start.t[-1]
     model = collision.model(**law, **losses)
     result = run(model, 20 * h, h, start=start, start_time=begins)
-    own, late = result.contact("c"), slice(10, None)
-    force = 0.5 * (own.force[1:] + own.force[:-1])[late]
+    contact, late = result.contact("c"), slice(10, None)
+    force = 0.5 * (contact.force[1:] + contact.force[:-1])[late]
     size = np.abs(force).max()
     changed = np.diff(momentum(collision, model, result), axis=0)[late] / h
     lost = np.diff(result.dissipation)[late] / h
     assert size > 0.01
     assert -force == pytest.approx(changed, abs=2e-4 * size)
-    assert own.energy == pytest.approx(result.energy["spring"], rel=1e-10, abs=1e-18)
-    assert bool(own.sliding[-1]) == ("restitution" in losses)
+    assert contact.energy == pytest.approx(result.energy["spring"], rel=1e-10, abs=1e-18)
+    assert bool(contact.sliding[-1]) == ("restitution" in losses)
     if losses:
         assert lost.min() > 0.0
-        assert 0.5 * (own.loss_rate[1:] + own.loss_rate[:-1])[late] == pytest.approx(lost, rel=0.02)
+        assert 0.5 * (contact.loss_rate[1:] + contact.loss_rate[:-1])[late] == pytest.approx(lost, rel=0.02)
 
 
 @pytest.mark.parametrize(
@@ -124,15 +124,15 @@ def test_the_force_of_a_contact_changes_the_momentum_and_its_loss_the_energy(nam
 )
 def test_a_collision_comes_back_when_all_velocities_are_reversed(name, t_end, tolerance):
     collision = COLLISIONS[name]
-    there = collision.run(KEPT, t_end)
+    forward = collision.run(KEPT, t_end)
     ends = [
         (one.r[-1], one.quat[-1], -one.v[-1], -rotation(one.quat[-1]).apply(one.Omega[-1]))
-        for one in map(there.body, "ab")
+        for one in map(forward.body, "ab")
     ]
     back = collision.run(KEPT, t_end, ends)
-    assert there.contact("c").energy.max() > collision.part * there.energy["total"][0]
+    assert forward.contact("c").energy.max() > collision.part * forward.energy["total"][0]
     for body in "ab":
-        one, first = back.body(body), there.body(body)
+        one, first = back.body(body), forward.body(body)
         assert np.abs(one.r[-1] - first.r[0]).max() < 1e-9
         assert np.abs(one.v[-1] + first.v[0]).max() < tolerance
         assert np.abs(first.v[-1]).max() > 0.1

@@ -81,9 +81,9 @@ def test_a_block_falls_over_its_edge_in_the_time_of_a_pendulum():
 def test_a_block_that_rocks_keeps_its_energy():
     """From edge to edge without losses, over 1e4 steps."""
     b, c = 0.1, 0.3
-    turn, arm = 0.1, np.hypot(b, c) / 2
-    at = arm * np.array([-np.sin(np.arctan(b / c) - turn), 0, np.cos(np.arctan(b / c) - turn)])
-    model = on_floor(Box(b, 0.1, c, mass=1.0), at, about((0, 1, 0), turn), friction=0.0)
+    angle, arm = 0.1, np.hypot(b, c) / 2
+    at = arm * np.array([-np.sin(np.arctan(b / c) - angle), 0, np.cos(np.arctan(b / c) - angle)])
+    model = on_floor(Box(b, 0.1, c, mass=1.0), at, about((0, 1, 0), angle), friction=0.0)
     result = run(model, 5.0, 5e-4, every=10)
     lean = axis(result)[:, 0]
     assert np.sum(np.diff(np.sign(lean)) != 0) > 4
@@ -162,19 +162,19 @@ def test_a_box_on_a_plane_heaves_and_tilts_as_its_corners_let_it():
     box = Box(0.3, 0.2, 0.1, mass=2.0)
     model = on_floor(box, (0, 0, 0.05 - 2.0 * G / K))
     model.add_bushing("guide", model.ground, model.bodies["it"], [1e-3, 1e-3, 0, 0, 0, 1e-3], at=(0, 0, 0.05))
-    found = np.sort(modes(model, 6).frequency)[-3:] * 2.0 * np.pi
+    frequencies = np.sort(modes(model, 6).frequency)[-3:] * 2.0 * np.pi
     J, arms = box.inertia[[0, 1], [0, 1]], np.array([0.1, 0.15])
     low = 0.05 - 2.0 * G / K  # of the centre above the floor, which falls to the side on which it leans
     by_hand = np.append(np.sqrt((K * arms**2 - 2.0 * G * low) / J), np.sqrt(K / 2.0))
-    assert found == pytest.approx(np.sort(by_hand), rel=1e-5)
+    assert frequencies == pytest.approx(np.sort(by_hand), rel=1e-5)
 
 
 def test_a_prepared_model_touches_with_the_shape_that_it_is_given():
     prepared = on_floor(BLOCK, (0, 0, 0.075)).prepare(t_end=0.05, dt=1e-3)
     lower = Box(0.2, 0.1, 0.14, mass=2.0)
-    found = prepared.run({"bodies.it.shape": lower}).body("it").r
-    assert np.abs(found - simulate(on_floor(lower, (0, 0, 0.075)), 0.05, 1e-3).body("it").r).max() < 1e-13
-    assert found[:, 2].min() < 0.07 < prepared.run().body("it").r[:, 2].min()
+    positions = prepared.run({"bodies.it.shape": lower}).body("it").r
+    assert np.abs(positions - simulate(on_floor(lower, (0, 0, 0.075)), 0.05, 1e-3).body("it").r).max() < 1e-13
+    assert positions[:, 2].min() < 0.07 < prepared.run().body("it").r[:, 2].min()
 
 
 def test_inertia_of_a_capsule():
@@ -196,7 +196,7 @@ def test_distances_of_solids():
     can = model.add_body("can", Cylinder(0.1, 0.4, mass=1.0), (0, 0, 1.0), about((0, 1, 0), 0.5))
     pill = model.add_body("pill", Capsule(0.1, 0.4, mass=1.0), (1, 0, 1.0), ALONG_X)
     floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
-    solids = [model.add_solid(own.name, own) for own in (can, pill)]
+    solids = [model.add_solid(shape.name, shape) for shape in (can, pill)]
     ball = model.add_sphere("ball", model.ground.at((1, 0, 2)), 0.2)
     cube = model.add_body("cube", Box(0.2, 0.2, 0.2, mass=1.0), (3, 0, 1.0))
     model.add_solid("cube", cube)

@@ -26,7 +26,7 @@ def same(one, other):
 
 def held(gravity=(0.0, 0.0, -9.81), force=None, **changed):
     """Two bodies on springs, a coil and loads; changed: numbers of these that are not the usual ones."""
-    told = {
+    numbers = {
         "k": 30.0,
         "damping": 0.5,
         "length": 1.0,
@@ -35,17 +35,17 @@ def held(gravity=(0.0, 0.0, -9.81), force=None, **changed):
         "at": (0, 0, 0),
         "turns": False,
     }
-    told |= changed
+    numbers |= changed
     model = Model("held", gravity=gravity)
     a = model.add_body("a", Box(0.1, 0.2, 0.3, density=500))
     b = model.add_body("b", Box(0.1, 0.2, 0.3, density=500), position=(1, 0, 0))
     ends = a.at((0, 0, 0)), b.at((0, 0, 0))
-    model.add_spring("spring", *ends, told["k"], told["length"], told["damping"])
-    turning = {"along": "rotation", "axis": (0, 0, 1), "angle": told["angle"]}
-    model.add_spring("coil", a, b, told["coil"], damping=told["damping"], **turning)
-    load = b.at(told["at"]), (0.0, 1.0, 0.0)
+    model.add_spring("spring", *ends, numbers["k"], numbers["length"], numbers["damping"])
+    turning = {"along": "rotation", "axis": (0, 0, 1), "angle": numbers["angle"]}
+    model.add_spring("coil", a, b, numbers["coil"], damping=numbers["damping"], **turning)
+    load = b.at(numbers["at"]), (0.0, 1.0, 0.0)
     add = model.add_moment if force == "moment" else model.add_force
-    add("load", *load, following=told["turns"])
+    add("load", *load, following=numbers["turns"])
     return model
 
 
@@ -61,23 +61,23 @@ OTHER = {
 
 
 def test_a_fingerprint_knows_every_number_of_springs_and_loads_and_gravity():
-    found = [fingerprint(held(**{name: value}).build().system) for name, value in OTHER.items()]
-    found.append(fingerprint(held(force="moment").build().system))
+    fingerprints = [fingerprint(held(**{name: value}).build().system) for name, value in OTHER.items()]
+    fingerprints.append(fingerprint(held(force="moment").build().system))
     prepared = held().prepare(t_end=0.01, dt=0.01)
     for gravity in ((0.0, 0.0, -9.81), (0.0, 1.0, 0.0)):
         of_run = prepared.run({"gravity": gravity}).description["fingerprint"]
         assert of_run == fingerprint(held(gravity).build().system)
-        found.append(of_run)
-    assert len(set(found)) == len(OTHER) + 3
+        fingerprints.append(of_run)
+    assert len(set(fingerprints)) == len(OTHER) + 3
 
 
 def test_at_rest_nothing_resists_and_energies_stay():
     system = everything()[0]
     still = system._replace(others=at_rest(system.others))
-    of_others = [own for own in groups_of(still) if own.table == "others"]
-    assert {own.role for own in of_others} == {Role.ENERGY, Role.WORK}
-    before = [own for own in groups_of(system, None, Role.ENERGY, Role.WORK) if own.table == "others"]
-    assert [len(own.use) for own in of_others] == [len(own.use) for own in before]
+    of_others = [group for group in groups_of(still) if group.table == "others"]
+    assert {group.role for group in of_others} == {Role.ENERGY, Role.WORK}
+    before = [group for group in groups_of(system, None, Role.ENERGY, Role.WORK) if group.table == "others"]
+    assert [len(group.use) for group in of_others] == [len(group.use) for group in before]
     assert not springs_of(still.others).damping.any()
     assert not torsions_of(still.others).damping.any()
     assert same(springs_of(still.others)[:4], springs_of(system.others)[:4])
@@ -89,9 +89,11 @@ def test_counted_angles_are_those_of_torsion_springs_then_gears_then_all_others(
         model = completeness.geared()
         model.others["first"] = Coil("first", model.ground, model.bodies["body 0"], (0, 0, 1), 3.0)
         model.add_spring("last", model.ground, model.bodies["body 1"], 3.0, along="rotation", axis=(0, 0, 1))
-        own = model.build().system.others
+        interactions = model.build().system.others
         kinds = [
-            INTERACTIONS[k] for k, count in zip(own.kind, counted_variable_counts(own), strict=True) if count
+            INTERACTIONS[k]
+            for k, count in zip(interactions.kind, counted_variable_counts(interactions), strict=True)
+            if count
         ]
         assert kinds[:2] == [TORSION_SPRING, TORSION_SPRING]
         assert [kind.rows for kind in kinds[2:]] == [1, 1, 0]

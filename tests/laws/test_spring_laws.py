@@ -123,12 +123,12 @@ def test_springs_and_dampers_with_laws_keep_the_energy_balance(integrator, of, d
         )
 
     result = simulate(pendulum(add), 2.0, 0.01, integrator)
-    found = audit(result)
-    assert found.ok
-    assert found.energy_balance < EXACT
-    assert (result.dissipation[-1] > 1e-2 * found.energy_scale) == damped
+    audit_report = audit(result)
+    assert audit_report.ok
+    assert audit_report.energy_balance < EXACT
+    assert (result.dissipation[-1] > 1e-2 * audit_report.energy_scale) == damped
     assert np.all(np.diff(result.dissipation) >= 0.0)
-    assert np.ptp(result.energy["spring"]) > 1e-2 * found.energy_scale
+    assert np.ptp(result.energy["spring"]) > 1e-2 * audit_report.energy_scale
 
 
 def test_a_pendulum_with_laws_in_its_hinge_moves_as_its_equation_says():
@@ -161,16 +161,16 @@ LINEAR = {"angle": {"along": "rotation", "axis": (0, 0, 1), "angle": 0.3}, "leng
 def test_a_straight_law_is_a_linear_spring(of):
     straight, damper = SpringLaw.polynomial([-30.0, 100.0]), SpringLaw.polynomial([0.0, 2.0])
     ends = []
-    for given in (
+    for options in (
         {"law": straight, "damping": damper, **KINDS[of]},
         {"stiffness": 100.0, "damping": 2.0, **LINEAR[of]},
     ):
 
-        def add(model, body, given=given):
+        def add(model, body, arguments=options):
             a, b = model.ground, body
             if of == "length":
                 a, b = model.ground.at((0.3, -1.2, 0)), body.at((0, -0.5, 0))
-            model.add_spring("spring", a, b, **given)
+            model.add_spring("spring", a, b, **arguments)
 
         ends.append(simulate(pendulum(add), 1.0, 0.01).body("body").r)
     assert np.abs(ends[0] - ends[1]).max() < 1e-10

@@ -32,9 +32,9 @@ def test_place_and_energy_have_the_order_of_the_element(element):
     order, meshes = TABLE[element]
     errors = []
     for n in meshes:
-        found = equilibrium(bend(1.0, 600.0, n, element))
-        tip = np.linalg.norm(found.state().r[-1] - found.state(0).r[-1] - TIP) / LENGTH
-        errors.append((tip, abs(found.energy["elastic"][-1] / ENERGY - 1.0)))
+        solution = equilibrium(bend(1.0, 600.0, n, element))
+        tip = np.linalg.norm(solution.state().r[-1] - solution.state(0).r[-1] - TIP) / LENGTH
+        errors.append((tip, abs(solution.energy["elastic"][-1] / ENERGY - 1.0)))
     orders = np.log2(np.array(errors[0]) / np.array(errors[1]))
     assert orders == pytest.approx([order, order], abs=0.1 if order == 2 else 0.15 * order)
     assert max(errors[1]) < 2e-3
@@ -46,9 +46,9 @@ THIN = (-23.5593837183, -13.6042437192, 53.4685984423)  # without stretch and sh
 @pytest.mark.parametrize("element", ["se3", pytest.param("midpoint", marks=pytest.mark.slow)])
 def test_thin_rods_do_not_lock(element):
     """Slenderness 1e3 to 1e5 on one mesh: all miss the thin limit by the same, to 1e-5 of it."""
-    found = []
+    results = []
     for width in (0.1, 0.01, 0.001):
         run = equilibrium(bend(width, 600.0 * width**4, 16, element))
-        found.append(run.state().r[-1] - run.state(0).r[-1])
-    assert np.abs(np.diff(found, axis=0)).max() < 1e-5 * 60
-    assert np.linalg.norm(found[-1] - THIN) < 4e-3 * 60
+        results.append(run.state().r[-1] - run.state(0).r[-1])
+    assert np.abs(np.diff(results, axis=0)).max() < 1e-5 * 60
+    assert np.linalg.norm(results[-1] - THIN) < 4e-3 * 60

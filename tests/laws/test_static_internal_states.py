@@ -93,13 +93,13 @@ RESTING = {
 @pytest.mark.parametrize("which", RESTING)
 def test_equilibrium_of_internal_states_has_zero_rates(which):
     make, place, states = RESTING[which]
-    rest = equilibrium(make())
-    assert rest.state().r[1] == pytest.approx([place, 0, 0], abs=1e-12)
-    assert settled(rest)[-1] == pytest.approx(states, abs=1e-12)
-    checked = audit(rest)
+    static_solution = equilibrium(make())
+    assert static_solution.state().r[1] == pytest.approx([place, 0, 0], abs=1e-12)
+    assert settled(static_solution)[-1] == pytest.approx(states, abs=1e-12)
+    checked = audit(static_solution)
     assert checked.ok, checked.text()
-    then = simulate(make(), 0.2, H, start=rest, output_every=1, progress=False)
-    assert np.abs(then.states(slice(None)).r[:, 1] - rest.state().r[1]).max() < 1e-13
+    then = simulate(make(), 0.2, H, start=static_solution, output_every=1, progress=False)
+    assert np.abs(then.states(slice(None)).r[:, 1] - static_solution.state().r[1]).max() < 1e-13
     assert np.abs(settled(then) - states).max() < 1e-13
 
 
@@ -140,8 +140,8 @@ SMALL = {
 def test_small_motions_have_the_eigenvalues_of_the_states(which):
     make, expected = SMALL[which]
     state = None if which == "control" else equilibrium(make()).state()
-    found = modes(make(), 4, state).values
-    assert upper(found) == pytest.approx(upper(expected), rel=1e-9, abs=1e-9)
+    eigenvalues = modes(make(), 4, state).values
+    assert upper(eigenvalues) == pytest.approx(upper(expected), rel=1e-9, abs=1e-9)
     model = make()
     along = model.bodies["body"].at((0, 0, 0)), (1.0, 0.0, 0.0)
     space = state_space(model, [Push(*along)], [Probe(*along)], state)
@@ -159,12 +159,12 @@ def test_small_motions_have_the_eigenvalues_of_the_states(which):
 def test_a_small_motion_is_that_which_simulate_has():
     """Decay and frequency of the mode by the midpoint rule, (1 + s h/2)/(1 - s h/2) a step."""
     make = SMALL["branch"][0]
-    rest = equilibrium(make())
-    s = upper(modes(make(), 3, rest.state()).values)
+    static_solution = equilibrium(make())
+    s = upper(modes(make(), 3, static_solution.state()).values)
     model = make()
     model.gravity = np.array([PULL * 1.001, 0.0, 0.0])  # from beside the equilibrium
-    found = simulate(model, 0.6, H, start=rest, output_every=1, progress=False)
-    x = found.states(slice(None)).r[:, 1, 0]
+    result = simulate(model, 0.6, H, start=static_solution, output_every=1, progress=False)
+    x = result.states(slice(None)).r[:, 1, 0]
     x = x - equilibrium(model).state().r[1, 0]
     factors = (1 + 0.5 * H * s) / (1 - 0.5 * H * s)
     basis = np.array([[f**n for f in (*factors, *factors[factors.imag > 0].conj())] for n in range(len(x))])
@@ -177,14 +177,14 @@ def test_a_bead_swings_across_its_line_and_costs_nothing_along_it():
     model = Model("bead", gravity=NO_WEIGHT)
     body = model.add_body("body", BRICK, position=(0.4, 0, 0))
     model.add_interaction("line", BEAD, model.ground, body, k=200.0, s=0.1)
-    found = modes(model, 6)
-    assert sorted(found.kinds) == ["oscillates"] * 2 + ["rigid"] * 4
-    assert found.omega[-2:] == pytest.approx([np.sqrt(200.0 / MASS)] * 2, rel=1e-10)
+    computed_modes = modes(model, 6)
+    assert sorted(computed_modes.kinds) == ["oscillates"] * 2 + ["rigid"] * 4
+    assert computed_modes.omega[-2:] == pytest.approx([np.sqrt(200.0 / MASS)] * 2, rel=1e-10)
 
 
-def cantilever(section, **more) -> Model:
+def cantilever(section, **options) -> Model:
     model = Model("cantilever", gravity=NO_WEIGHT)
-    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 3, **more)
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 3, **options)
     model.add_joint("clamp", "clamp", rod.start)
     return model
 
@@ -199,9 +199,9 @@ def test_modes_of_a_rod_that_relaxes_are_those_of_a_standard_linear_solid(dampin
     section = Section.from_stiffness(**NUMBERS, damping_time=damping) if damping else LASTING
     relaxing = section.with_relaxation(0.2, fraction=0.5)
     elastic = modes(cantilever(LASTING), 3).omega
-    own = cantilever(relaxing).build().system.spans
-    ratio = own.branch[0, 0, 0] / own.stiffness[0, 0, 0]
-    viscous = own.damping[0, 0, 0] / own.stiffness[0, 0, 0]
+    spans = cantilever(relaxing).build().system.spans
+    ratio = spans.branch[0, 0, 0] / spans.stiffness[0, 0, 0]
+    viscous = spans.damping[0, 0, 0] / spans.stiffness[0, 0, 0]
     own_values = modes(cantilever(relaxing), 40).values
     assert ratio > 0.1
     for w in elastic:
@@ -215,30 +215,30 @@ def test_modes_of_a_rod_that_relaxes_are_those_of_a_standard_linear_solid(dampin
 
 
 def test_a_rod_that_relaxes_rests_and_buckles_as_the_lasting_one():
-    found = []
+    results = []
     for section in (LASTING, RELAXING):
         model = cantilever(section)
         rod = model.rods["rod"]
         model.add_force("tip", rod.end, (-0.5, 0.0, 0.02))
-        rest = equilibrium(model)
-        found.append((rest.state(), buckling(model, 1, nonlinear=False).factors))
+        static_solution = equilibrium(model)
+        results.append((static_solution.state(), buckling(model, 1, nonlinear=False).factors))
         if section is RELAXING:
-            branch = rest.layout.own.part(rest.state().own, "branch")
+            branch = static_solution.layout.own.part(static_solution.state().own, "branch")
             assert branch.size
             assert not branch.any()
             assert linearise(model, buckling(model, 1, nonlinear=False).states[0]).states is not None
-    assert found[1][0].r == pytest.approx(found[0][0].r, abs=1e-12)
-    assert found[1][1] == pytest.approx(found[0][1], rel=1e-10)
+    assert results[1][0].r == pytest.approx(results[0][0].r, abs=1e-12)
+    assert results[1][1] == pytest.approx(results[0][1], rel=1e-10)
 
 
 @pytest.mark.parametrize("integrator", ["em4", "em4-ggl"])
 def test_compositions_of_a_bead_have_their_order_and_keep_energy(integrator):
     ends = []
     for h in (0.025, 0.0125, 0.00625):
-        found = simulate(spinning(), 0.1, h, integrator, output_every=1, progress=False)
-        assert np.abs(found.energy["total"] - found.energy["total"][0]).max() < 1e-12
-        assert np.abs(found.dissipation).max() < 1e-12
-        ends.append(np.concatenate([found.state(-1).r.ravel(), settled(found)[-1]]))
+        result = simulate(spinning(), 0.1, h, integrator, output_every=1, progress=False)
+        assert np.abs(result.energy["total"] - result.energy["total"][0]).max() < 1e-12
+        assert np.abs(result.dissipation).max() < 1e-12
+        ends.append(np.concatenate([result.state(-1).r.ravel(), settled(result)[-1]]))
     errors = [np.abs(a - b).max() for a, b in itertools.pairwise(ends)]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.2)
 
@@ -264,9 +264,9 @@ def test_a_force_that_is_no_gradient_is_named_and_makes_the_stiffness_unsymmetri
     body = model.add_body("body", BRICK)
     model.add_bushing("soft", model.ground, body, 60.0, at=(0, 0, 0))
     model.add_interaction("crossed", Crossed, model.ground, body, k=11.0, s=0.0)
-    found = linearise(model)
-    assert found.unsymmetric == ("crossed",)
-    K = found.K.toarray()
+    linear_model = linearise(model)
+    assert linear_model.unsymmetric == ("crossed",)
+    K = linear_model.K.toarray()
     assert (K - K.T)[1, 0] == pytest.approx(11.0, rel=1e-12)
 
 
@@ -280,15 +280,15 @@ def test_states_that_follow_at_once_are_eliminated_exactly():
     )
     _, _, V = np.linalg.svd(E)
     Fw = rng.normal(size=(6, 2)) @ V[:2]  # of the rates that are there
-    found = condense_states(Slopes(np.zeros(6 * a), np.zeros(s), E, A, Ay, Az, Fx, Fw, Fy, Fz), "some")
+    condensed = condense_states(Slopes(np.zeros(6 * a), np.zeros(s), E, A, Ay, Az, Fx, Fw, Fy, Fz), "some")
     x = rng.normal(size=(6, 1)) + 1j * rng.normal(size=(6, 1))
     for value in (0.7 + 0.3j, -2.0 + 1.0j):
         states = -np.linalg.solve(value * E + A, (Ay + value * Az) @ x)
         force = (Fx + value * Fw) @ states + (Fy + value * Fz) @ x
-        m = len(found.L)
+        m = len(condensed.L)
         assert m == 2
-        left = -np.linalg.solve(value * np.eye(m) + found.L, (found.Ly + value * found.Lz) @ x)
-        assert found.H @ left + (found.K + value * found.C) @ x == pytest.approx(force, rel=1e-9)
+        left = -np.linalg.solve(value * np.eye(m) + condensed.L, (condensed.Ly + value * condensed.Lz) @ x)
+        assert condensed.H @ left + (condensed.K + value * condensed.C) @ x == pytest.approx(force, rel=1e-9)
 
 
 def test_undetermined_and_inertial_states_are_rejected_by_name():
@@ -309,16 +309,16 @@ def test_forces_of_joints_and_many_states_go_by_both_ways(monkeypatch):
     """State space and frequency response with a clamp's force; full matrices and Arnoldi's iteration."""
     model = cantilever(RELAXING)
     tip = model.rods["rod"].at(0.99), (0.0, 1.0, 0.0)
-    asked = [Push(*tip)], [Probe(*tip), Probe(*tip, "velocity"), Reaction("clamp", (0, 1, 0))]
-    space, w = state_space(model, *asked), 1.3
-    response = frequency_response(model, *asked, [w])[0, :, 0]
+    ports = [Push(*tip)], [Probe(*tip), Probe(*tip, "velocity"), Reaction("clamp", (0, 1, 0))]
+    space, w = state_space(model, *ports), 1.3
+    response = frequency_response(model, *ports, [w])[0, :, 0]
     inner = np.linalg.solve(1j * w * np.eye(len(space.A)) - space.A, space.B)
     assert (space.C @ inner + space.D)[:, 0] == pytest.approx(response, rel=1e-9)
     assert abs(response[0].imag) > 1e-3 * abs(response[0])
-    own = linearise(cantilever(RELAXING, mass="lumped"))
-    all_of_them = eigen.general_spectrum(own, 4).values
+    linear_model = linearise(cantilever(RELAXING, mass="lumped"))
+    all_of_them = eigen.general_spectrum(linear_model, 4).values
     monkeypatch.setattr(eigen, "DENSE", 0)
-    assert eigen.general_spectrum(own, 4).values == pytest.approx(all_of_them, rel=1e-7)
+    assert eigen.general_spectrum(linear_model, 4).values == pytest.approx(all_of_them, rel=1e-7)
 
 
 @pytest.mark.parametrize("scheme", ["MPH(order=4)", "em6"])
@@ -331,8 +331,8 @@ def test_other_compositions_take_a_bead_and_refuse_a_filter(scheme):
     model = Model("bead", gravity=NO_WEIGHT)
     body = model.add_body("body", BRICK, position=(0.4, 0, 0), velocity=(0.7, 0.5, 0))
     model.add_interaction("line", BEAD, model.ground, body, k=200.0, s=0.4)
-    found, w = run(model), np.sqrt(200.0 / MASS)
-    r = found.states(slice(None)).r[-1, 1] if "em" in scheme else found.q[-1, :3]
+    result, w = run(model), np.sqrt(200.0 / MASS)
+    r = result.states(slice(None)).r[-1, 1] if "em" in scheme else result.q[-1, :3]
     assert r[:2] == pytest.approx([0.47, 0.5 / w * np.sin(0.1 * w)], abs=1e-5)
     with pytest.raises(ModelError, match="takes negative substeps"):
         run(railed(LAG, k=K, tau=TAU, rest=1.6, x=0.0))

@@ -50,14 +50,14 @@ def found() -> dict[str, tuple[Group, State]]:
     kinds: dict[str, tuple[Group, State]] = {}
     for make in MODELS.values():
         built = make().build()
-        for own in groups_of(
+        for acting in groups_of(
             with_load_values(built.system, built.load_values(np.array([0.3]))[0]), built.state
         ):
             use = slice(0, 2)
-            few = own.group._replace(
-                frames=own.group.frames[use], numbers=own.group.numbers[use], row=own.group.row[use]
+            few = acting.group._replace(
+                frames=acting.group.frames[use], numbers=acting.group.numbers[use], row=acting.group.row[use]
             )
-            kinds.setdefault(own.group.kind.name, (few, built.state))
+            kinds.setdefault(acting.group.kind.name, (few, built.state))
     return kinds
 
 
@@ -80,12 +80,16 @@ def case(kind: Kind):
     """Group, states at both ends, multipliers."""
     if kind in ENERGIES or kind in ENERGY:
         return in_touch(kind)
-    own, state = found()[kind.name]
+    group, state = found()[kind.name]
     rng = np.random.default_rng(3)
     lam = (
-        rng.normal(size=(len(own.frames), kind.rows)) if kind.rows else RATE if is_dissipation(kind) else 1.0
+        rng.normal(size=(len(group.frames), kind.rows))
+        if kind.rows
+        else RATE
+        if is_dissipation(kind)
+        else 1.0
     )
-    return own, shaken(state, 1), shaken(state, 2), lam
+    return group, shaken(state, 1), shaken(state, 2), lam
 
 
 # of these the machine code is looked at, which has also the branches that no state here takes: what
@@ -99,40 +103,50 @@ def test_every_registered_kind_acts_in_a_model_and_its_ends_count_alike(entry):
     """A step taken backward, at -h, has the forces of the step, and its blocks with start and end exchanged; but for what has
     own variables that settle, which know which end is the start.
     """
-    own, start, end, lam = case(entry[1])
-    forth = blocks(own, start, end, lam)
+    group, start, end, lam = case(entry[1])
+    forth = blocks(group, start, end, lam)
     if entry[1].condensed.update_internal is not None:
         assert np.abs(forth.force).max() > 1e-6
         return
-    back = blocks(own, end, start, -lam if is_dissipation(entry[1]) else lam)
+    back = blocks(group, end, start, -lam if is_dissipation(entry[1]) else lam)
     assert np.abs(forth.force).max() > 1e-6
     close(back.force, forth.force, 1e-13)
     close(back.end, forth.start, 1e-12)
     close(back.start, forth.end, 1e-12)
 
 
-@pytest.mark.parametrize("entry", [own for own in KINDS if own[1].tangent], ids=ids)
+@pytest.mark.parametrize("entry", [entry for entry in KINDS if entry[1].tangent], ids=ids)
 def test_a_closed_tangent_is_that_of_the_complex_steps_of_its_dual(entry):
     """Of forces to places, and of torques and to turns, where these count."""
     kind = entry[1]
-    own, start, end, lam = case(kind)
-    each, n = (3 if kind.turning == 0 else 6), kind.arity
+    group, start, end, lam = case(kind)
+    per_frame, n = (3 if kind.turning == 0 else 6), kind.arity
     out, K = np.zeros((MAX_FRAMES, 4, 3), complex), np.zeros((6 * MAX_FRAMES, 6 * MAX_FRAMES))
     out[:n, 3, 0] = 1.0
     call(
         kind.tangent,
-        (poses(own, start, start), poses(own, start, end), own.numbers[0], np.array([lam], complex), out, K),
+        (
+            poses(group, start, start),
+            poses(group, start, end),
+            group.numbers[0],
+            np.array([lam], complex),
+            out,
+            K,
+        ),
     )
-    found = K[: each * n, : each * n].reshape(n, each, n, each).transpose(2, 3, 0, 1)
-    close(found, blocks(own, start, end, lam).end[0, :, :each, :, :each], 1e-12)
+    tangent = K[: per_frame * n, : per_frame * n].reshape(n, per_frame, n, per_frame).transpose(2, 3, 0, 1)
+    close(tangent, blocks(group, start, end, lam).end[0, :, :per_frame, :, :per_frame], 1e-12)
 
 
 def test_ends_of_an_angle_count_alike_unless_it_passes_half_a_turn_from_what_was_counted():
-    (own, state), angle = found()[TORSION_SPRING.name], TORSION_SPRING._replace(value=unwrapped_angle)
-    own, ends = own._replace(frames=own.frames[:1], row=0 * own.row[:1]), (shaken(state, 1), shaken(state, 2))
+    (group, state), angle = found()[TORSION_SPRING.name], TORSION_SPRING._replace(value=unwrapped_angle)
+    group, ends = (
+        group._replace(frames=group.frames[:1], row=0 * group.row[:1]),
+        (shaken(state, 1), shaken(state, 2)),
+    )
 
     def counted_from(middle):
-        return own._replace(numbers=np.concatenate([own.numbers[0, :BRANCH], [middle]])[None])
+        return group._replace(numbers=np.concatenate([group.numbers[0, :BRANCH], [middle]])[None])
 
     first, last = (values([counted_from(0.0)._replace(kind=angle)], s.r, s.quat)[0] for s in ends)
     assert 0.01 < abs(last - first) < 1.0
@@ -149,26 +163,26 @@ def test_ends_of_an_angle_count_alike_unless_it_passes_half_a_turn_from_what_was
 @pytest.mark.parametrize("entry", KINDS, ids=ids)
 def test_blocks_are_the_derivatives_of_the_forces_to_both_ends(entry):
     """Against central differences, along displacements and spatial turns of every frame."""
-    own, start, end, lam = case(entry[1])
-    exact = blocks(own, start, end, lam)
+    group, start, end, lam = case(entry[1])
+    exact = blocks(group, start, end, lam)
     size = 0.02 * WAY if entry[1].one_sided else WAY  # contacts are small, and forces bend where they open
     for b in range(entry[1].arity):
         for j in range(6):
             way = np.zeros((len(start.r), 6))
-            way[own.frames[0, b], j] = size
+            way[group.frames[0, b], j] = size
             ends = [(moved(start, s * way), end, start, moved(end, s * way)) for s in (1, -1)]
             for blocks_of, k in ((exact.start, 0), (exact.end, 2)):
-                more, less = (blocks(own, *pair[k : k + 2], lam).force[0] for pair in ends)
-                close((more - less) / (2 * size), blocks_of[0, :, :, b, j], 1e-6)
+                plus, minus = (blocks(group, *pair[k : k + 2], lam).force[0] for pair in ends)
+                close((plus - minus) / (2 * size), blocks_of[0, :, :, b, j], 1e-6)
 
 
 @pytest.mark.parametrize("kind", [SE3_ELEMENT, SPRING, DAMPER], ids=lambda kind: kind.name)
 def test_blocks_far_from_the_origin_lose_no_digits(kind):
-    own, *states, lam = case(kind)
+    group, *states, lam = case(kind)
     far = 2.0**27
     near = [state._replace(r=state.r + far - far) for state in states]  # as far away as they can be told
     for one, other in zip(
-        blocks(own, *near, lam), blocks(own, *(s._replace(r=s.r + far) for s in near), lam), strict=True
+        blocks(group, *near, lam), blocks(group, *(s._replace(r=s.r + far) for s in near), lam), strict=True
     ):
         assert np.array_equal(one, other)
 
@@ -179,9 +193,9 @@ def test_derivatives_to_numbers_are_those_of_forces_and_values(kind):
     number_derivatives_hold(*case(kind))
 
 
-def poses(own: Group, start: State, state: State):
+def poses(group: Group, start: State, state: State):
     """Of the first interaction, from where its first frame is at the start."""
-    f, R = own.frames[0], quaternions.to_matrix(state.quat)
+    f, R = group.frames[0], quaternions.to_matrix(state.quat)
     return all_poses(np.concatenate([(state.r[f] - start.r[f[0]])[:, None], R[f].swapaxes(1, 2)], axis=1))
 
 
@@ -189,10 +203,10 @@ def source_takes_complex_numbers(kind: Kind):
     """The dual and the value of one interaction, along a way that changes all of its numbers. All it reads are Python's complex
     numbers, which cannot be compared, as those of compiled code cannot: numpy's can.
     """
-    own, start, end, lam = case(kind)
+    group, start, end, lam = case(kind)
     lam = np.ravel(lam[0] if np.ndim(lam) else lam)
-    y0, y1, lam = (pythons(x) for x in (poses(own, start, start), poses(own, start, end), lam))
-    X = own.numbers[0]
+    y0, y1, lam = (pythons(x) for x in (poses(group, start, start), poses(group, start, end), lam))
+    X = group.numbers[0]
     way = np.random.default_rng(4).normal(size=X.size)
 
     def found_at(numbers):
@@ -204,8 +218,8 @@ def source_takes_complex_numbers(kind: Kind):
     ways = pythons(X + 1j * COMPLEX_STEP * way), X + SMALL * way, X - SMALL * way
     of_dual, of_value = zip(*map(found_at, ways), strict=True)
     assert np.any(of_dual[0].imag) or np.any(of_value[0].imag)
-    for exact, more, less in (of_dual, of_value):
-        close((more - less).real / (2 * SMALL), exact.imag / COMPLEX_STEP, 1e-6)
+    for exact, plus, minus in (of_dual, of_value):
+        close((plus - minus).real / (2 * SMALL), exact.imag / COMPLEX_STEP, 1e-6)
 
 
 class Pythons(np.ndarray):
@@ -262,19 +276,19 @@ def test_numbers_may_be_complex(entry, said_of_sources):
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
 def test_numbers_of_section_laws_may_be_complex(word, element):
     """A law is named by a number, whose functions take complex parameters too; here with a few of a user's own."""
-    given = {"stiffening": {"strain": 0.7}, "softening": {"moment": 3.0}}.get(word, {})
+    law_parameters = {"stiffening": {"strain": 0.7}, "softening": {"moment": 3.0}}.get(word, {})
     if word == "own":
         linear = "(EA*Gamma1**2 + GA*(Gamma2**2 + Gamma3**2) + GJ*K1**2 + c**2*K3**2)/2"
         text = f"{linear} + sqrt(a)*((b + K2**2)**c - b**c) + a**-1*(cosh(a*K2) - 1)"
         section = Section.from_stiffness(**NUMBERS).with_energy(text, EA=60, GA=40, GJ=3, a=0.4, b=9, c=1.7)
     else:
-        section = Section.from_stiffness(**NUMBERS).with_law(word, **given)
+        section = Section.from_stiffness(**NUMBERS).with_law(word, **law_parameters)
     model = Model("rod")
     model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 2, element=element)
     built = model.build()
-    (own,) = [own.group for own in groups_of(built.system, built.state, Role.ENERGY)]
+    (group,) = [acting.group for acting in groups_of(built.system, built.state, Role.ENERGY)]
     start, end = (shaken(built.state, seed, 0.05) for seed in (1, 2))
-    exact = number_derivatives_hold(own, start, end, 1.0)
+    exact = number_derivatives_hold(group, start, end, 1.0)
     parameters = exact[0, FIRST + PARAMETERS :][: len(section.law_parameters)]
     assert np.all(parameters != 0.0)
 
@@ -289,8 +303,8 @@ def test_numbers_are_plain_data():
         for _ in range(2):
             model = Model("rod")
             model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 2)
-            (own,) = [own.group for own in groups_of(model.build().system, None, Role.ENERGY)]
-            numbers.append(own.numbers)
+            (group,) = [acting.group for acting in groups_of(model.build().system, None, Role.ENERGY)]
+            numbers.append(group.numbers)
         assert np.array_equal(*numbers)
         found_numbers.add(numbers[0][0, FIRST + LAW])
     assert len(found_numbers) == 3
@@ -298,10 +312,10 @@ def test_numbers_are_plain_data():
 
 
 def test_mismatched_state_is_reported():
-    own, start, end, _ = case(TORSION_SPRING)
+    group, start, end, _ = case(TORSION_SPRING)
     with pytest.raises(ModelError, match="torsion spring: lam has shape"):
-        blocks(own, start, end, np.zeros((5, 2)))
+        blocks(group, start, end, np.zeros((5, 2)))
     with pytest.raises(ModelError, match=r"State.r has shape .*give \(n, 3\) and \(n, 4\)"):
-        blocks(own, start._replace(quat=start.quat[1:]), end)
+        blocks(group, start._replace(quat=start.quat[1:]), end)
     with pytest.raises(ModelError, match="something acts on frame"):
-        value_numbers(own, start._replace(r=start.r[:1], quat=start.quat[:1]))
+        value_numbers(group, start._replace(r=start.r[:1], quat=start.quat[:1]))

@@ -40,9 +40,9 @@ def ended(threads, steps=6, **options):
 @pytest.mark.parametrize("threads", [2, 3])
 def test_the_number_of_threads_changes_no_bit(options, threads):
     state, report = ended(1, **options)
-    found, told = ended(threads, **options)
-    assert told == report
-    for one, other in zip(state, found, strict=True):
+    arrays, description = ended(threads, **options)
+    assert description == report
+    for one, other in zip(state, arrays, strict=True):
         assert np.array_equal(one, other)
 
 
@@ -57,13 +57,13 @@ def test_more_threads_than_fronts_change_no_bit():
 
 
 def test_a_run_goes_on_with_other_threads_to_the_bit(tmp_path):
-    whole = simulate(WIDE, 8 * H, H, output_every=2, solver="general", threads=3)
+    uninterrupted = simulate(WIDE, 8 * H, H, output_every=2, solver="general", threads=3)
     part = tmp_path / "part.vtkhdf"
     simulate(WIDE, 4 * H, H, output=part, output_every=2, solver="general")
     parts = simulate(WIDE, 8 * H, H, output=part, output_every=2, resume=True, threads=2)
-    assert (whole.description["run"]["threads"], parts.description["run"]["threads"]) == (3, 2)
+    assert (uninterrupted.description["run"]["threads"], parts.description["run"]["threads"]) == (3, 2)
     for n in range(5):
-        for x, y in zip(whole.state(n), parts.state(n), strict=True):
+        for x, y in zip(uninterrupted.state(n), parts.state(n), strict=True):
             assert np.array_equal(x, y)
 
 
@@ -112,7 +112,7 @@ def in_threads(threads=2):
 @pytest.mark.parametrize("which", [0, -1])
 def test_every_thread_reports_a_folded_element(which):
     numbering, work, team = in_threads()
-    system, state = (own := WIDE.build()).system, own.state
+    system, state = (built := WIDE.build()).system, built.state
     straight = work.psi.copy()
     work.psi[system.elements.frames[which]] = [
         (0.0, 0.0, -1.0),
@@ -127,14 +127,14 @@ def test_every_thread_reports_a_folded_element(which):
 def test_parts_of_the_elements_have_no_frame_in_common():
     system = WIDE.build().system
     elements, numbering = system.elements, number_for_solver(system)
-    own = element_lanes(elements, numbering)
-    assert len(own.parts) > 3
-    assert own.parts[-1] < len(own.rows)  # some lie between
-    assert len(np.unique(own.lane)) == len(elements.length)
-    part = np.searchsorted(own.parts[1:], own.lane // 8, side="right")
+    lanes = element_lanes(elements, numbering)
+    assert len(lanes.parts) > 3
+    assert lanes.parts[-1] < len(lanes.rows)  # some lie between
+    assert len(np.unique(lanes.lane)) == len(elements.length)
+    part = np.searchsorted(lanes.parts[1:], lanes.lane // 8, side="right")
     for frame in range(1, len(system.frames.mass)):
         of = part[(elements.frames == frame).any(axis=1)]
-        assert len(np.unique(of[of < len(own.parts) - 1])) <= 1
+        assert len(np.unique(of[of < len(lanes.parts) - 1])) <= 1
 
 
 def test_where_a_pivot_is_too_small_all_threads_give_up():
@@ -144,8 +144,8 @@ def test_where_a_pivot_is_too_small_all_threads_give_up():
     for frame in (2, len(numbering.frame) - 1):  # at both ends of the tree
         work.values[:] = matrix
         a = numbering.frame[frame]
-        own = (columns == a) & (numbering.indices >= a) & (numbering.indices < a + 6)
-        work.values[: len(own)][own] = 0.0
+        diagonal = (columns == a) & (numbering.indices >= a) & (numbering.indices < a + 6)
+        work.values[: len(diagonal)][diagonal] = 0.0
         with running_threads(team):
             assert factor(numbering, work) == 0
             assert work.integers[0] == 0  # by the sparse solver
@@ -192,11 +192,11 @@ def test_a_thread_that_cannot_be_had_is_not_waited_for(owner, name, monkeypatch)
     state, _ = march.advance(march.start(built.state), 0, 6)
     assert march.work.team[GIVEN] == 0
     monkeypatch.undo()
-    again, _ = march.advance(march.start(built.state), 0, 6)
+    repeated, _ = march.advance(march.start(built.state), 0, 6)
     assert march.work.team[GIVEN] > 0  # the next one has its threads
-    for one, other, whole in zip(state, again, expected, strict=True):
-        assert np.array_equal(one, whole)
-        assert np.array_equal(other, whole)
+    for one, other, expected_array in zip(state, repeated, expected, strict=True):
+        assert np.array_equal(one, expected_array)
+        assert np.array_equal(other, expected_array)
 
 
 @nogil_kernel
@@ -209,11 +209,11 @@ def _tell(words, place):
     store_flag(words, place, 1 + load_flag(words, place))
 
 
-@pytest.mark.parametrize(("place", "found"), [(0, 0), (FAILED, 1)])
-def test_flag_ends_the_wait_of_a_thread(place, found):
+@pytest.mark.parametrize(("place", "expected_status"), [(0, 0), (FAILED, 1)])
+def test_flag_ends_the_wait_of_a_thread(place, expected_status):
     words, status = np.zeros(FAILED + 1, np.int64), []
     other = threading.Thread(target=lambda: status.append(_wait(words, sleep_arguments())))
     other.start()
     _tell(words, place)
     other.join(10.0)
-    assert status == [found]
+    assert status == [expected_status]

@@ -51,9 +51,9 @@ def test_the_laws_are_kept_to_the_tolerance_and_not_better_than_without(runs):
 def test_the_audit_names_the_tolerance_and_judges_by_it(runs):
     assert "tolerance" not in audit(runs[0.0]).text()
     for tolerance in (1e-9, 1e-6, 1e-4):
-        found = audit(runs[tolerance])
-        assert found.ok, found.text()
-        assert f"{tolerance:g} was asked for" in found.text()
+        audit_report = audit(runs[tolerance])
+        assert audit_report.ok, audit_report.text()
+        assert f"{tolerance:g} was asked for" in audit_report.text()
     run = runs[1e-4]
     run.description["run"]["tolerance"] = 0.0  # the same states, had round-off been asked for
     assert not audit(run).ok
@@ -89,8 +89,10 @@ def test_resumed_run_requires_its_tolerance(tmp_path):
     with pytest.raises(ResultError, match="in run"):
         simulate(tumbling_rod(), 0.04, H, output=file, resume=True)
     resumed = simulate(tumbling_rod(), 0.04, H, tolerance=1e-6, output=file, resume=True)
-    whole = simulate(tumbling_rod(), 0.04, H, tolerance=1e-6)
-    assert np.array_equal(resumed.state(resumed.n_outputs - 1).r, whole.state(whole.n_outputs - 1).r)
+    uninterrupted = simulate(tumbling_rod(), 0.04, H, tolerance=1e-6)
+    assert np.array_equal(
+        resumed.state(resumed.n_outputs - 1).r, uninterrupted.state(uninterrupted.n_outputs - 1).r
+    )
 
 
 TOLERANCES = (0.0, 1e-6, 1e-5, 1e-3)
@@ -134,12 +136,12 @@ def nearly_balanced(shape):
 def test_bodies_at_rest_move_at_any_tolerance_if_their_loads_do_not_balance(shape, tolerance):
     """The loads differ by less than the larger tolerances allow: the prediction that all stays at rest must not pass."""
     model = nearly_balanced(shape)
-    exact, found = (simulate(model, 0.1, 1e-2, tolerance=x) for x in (0.0, tolerance))
-    assert found.description["run"].get("solver", "general").startswith(shape)
+    exact, result = (simulate(model, 0.1, 1e-2, tolerance=x) for x in (0.0, tolerance))
+    assert result.description["run"].get("solver", "general").startswith(shape)
     z = exact.body("body").r[:, 2] - 1.0
     assert z[-1] < -1e-5
     # one iteration solves steps of so small a motion to their second order
-    assert found.body("body").r[:, 2] - 1.0 == pytest.approx(z, abs=1e-4 * abs(z[-1]))
+    assert result.body("body").r[:, 2] - 1.0 == pytest.approx(z, abs=1e-4 * abs(z[-1]))
 
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")

@@ -51,10 +51,10 @@ def free():
     return branched(held=False, gravity=(0.0, 0.0, 0.0))
 
 
-def run(model, steps, h=H, integrator="em", solver="auto", **more):
+def run(model, steps, h=H, integrator="em", solver="auto", **options):
     """With its last output alone, as a tree where nothing else is asked for."""
     result = simulate(
-        model, steps * h, h, integrator, solver=solver, progress=False, **{"output_every": steps} | more
+        model, steps * h, h, integrator, solver=solver, progress=False, **{"output_every": steps} | options
     )
     assert result.description["run"].get("solver", "general").split(",")[0] == (
         "tree" if solver == "auto" else "general"
@@ -131,12 +131,12 @@ def test_newton_converges_quadratically(name):
         return
     size, h = (3.0, 0.005) if name == "ball" else (20.0, 0.01)
     model = looped((name,), bridge=False, gravity=(size, 2.0 * size, -9.0 * size))
-    found = run(model, 8, h)
-    assert found.description["run"]["solver"].endswith("1 loop")
-    assert found.newton_iterations[-1] <= LOOPED[name]
+    result = run(model, 8, h)
+    assert result.description["run"]["solver"].endswith("1 loop")
+    assert result.newton_iterations[-1] <= LOOPED[name]
 
 
-def hung(kind, reverse, beside=()):
+def hung(kind, reverse, parallel=()):
     """A body that hangs by a joint of this kind, named from either end, on an arm with a hinge at the ground; heavy, so that the
     forces of joints, which turn with their levers, are large; beside: the joint, a bushing or a spring.
     """
@@ -151,11 +151,11 @@ def hung(kind, reverse, beside=()):
     model.add_joint("shoulder", "revolute", model.ground, arm, at=(0, 0, 0), axis=(0.2, 1.0, 0.4))
     apart = JOINTS[kind].apart
     ends = (arm.at((0.2, 0.1, -0.1)), body.at((-0.1, 0.1, 0.05))) if apart else (arm, body)
-    given = {"axis": AXIS.get(kind), **TOLD.get(kind, {})} | ({} if apart else {"at": (0.6, 0.1, 0.05)})
-    model.add_joint("joint", kind, *(ends[::-1] if reverse else ends), **given)
-    if "bushing" in beside:
+    options = {"axis": AXIS.get(kind), **TOLD.get(kind, {})} | ({} if apart else {"at": (0.6, 0.1, 0.05)})
+    model.add_joint("joint", kind, *(ends[::-1] if reverse else ends), **options)
+    if "bushing" in parallel:
         model.add_bushing("bush", arm, body, [2e3, 3e3, 1e3, 20.0, 30.0, 10.0], 0.001)
-    if "spring" in beside:
+    if "spring" in parallel:
         model.add_spring("spring", arm.at((0.3, 0.1, -0.1)), body.at((0.1, -0.1, 0.1)), 1e6)
     return model
 
@@ -184,17 +184,17 @@ def test_newton_converges_in_a_chain_whose_joints_have_bushings_beside_them():
         if k:
             model.add_bushing(f"bushing {k}", last, body, [20.0, 20.0, 20.0, 1.0, 1.0, 1.0], 0.1)
         last = body
-    found = run(model, 100)
-    assert found.newton_iterations[-1] < 5.2
-    assert not found.halvings.any()
+    result = run(model, 100)
+    assert result.newton_iterations[-1] < 5.2
+    assert not result.halvings.any()
 
 
-@pytest.mark.parametrize("beside", ["nothing", "bushing"])
+@pytest.mark.parametrize("parallel", ["nothing", "bushing"])
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("kind", [kind for kind in JOINTS if kind != "clamp"])
-def test_newton_converges_quadratically_with_each_joint(kind, reverse, beside):
+def test_newton_converges_quadratically_with_each_joint(kind, reverse, parallel):
     """From either end, also with what acts beside it, to the state of the general solver, which takes 4 to 6 iterations."""
-    tree, general = (run(hung(kind, reverse, beside), 12, solver=solver) for solver in ("auto", "general"))
+    tree, general = (run(hung(kind, reverse, parallel), 12, solver=solver) for solver in ("auto", "general"))
     assert tree.newton_iterations[-1] <= SLOW.get(kind, 3.3)
     assert not differences(of_last_step(general.state()), of_last_step(tree.state()))
 
@@ -280,14 +280,16 @@ def clamped():
 @pytest.mark.parametrize("make", [swing, hanging, clamped])
 def test_hanging_equilibrium_stays_bitwise_constant(make):
     """No iteration, no motion, the same forces; what the first step finds is not added again."""
-    found = run(make(), 50, output_every=1)
-    assert found.newton_iterations[2:].tolist() == [0.0] * 49
-    settled = found.state(1)
+    result = run(make(), 50, output_every=1)
+    assert result.newton_iterations[2:].tolist() == [0.0] * 49
+    equilibrium_state = result.state(1)
     for name in ("r", "quat", "v", "Omega", "lam"):
-        assert np.array_equal(getattr(found.state(), name), getattr(settled, name)), name
-    assert np.abs(settled.r - found.state(0).r).max() < 1e-15
+        assert np.array_equal(getattr(result.state(), name), getattr(equilibrium_state, name)), name
+    assert np.abs(equilibrium_state.r - result.state(0).r).max() < 1e-15
     if make is clamped:
-        assert found.joint("clamp").force[1:] == pytest.approx(np.tile((6.0, -8.0, -20.0), (50, 1)), abs=1e-9)
+        assert result.joint("clamp").force[1:] == pytest.approx(
+            np.tile((6.0, -8.0, -20.0), (50, 1)), abs=1e-9
+        )
 
 
 def one_loop():
@@ -304,21 +306,21 @@ def one_loop():
 )
 def test_energy_is_kept_over_thousands_of_steps_and_loops_stay_closed(make, steps, h, close):
     """What is left of a step must not add up: as of the general solver it is rounding that walks at random."""
-    found = run(make(), steps, h, output_every=steps // 10)
-    energy = found.energy["total"]
-    assert np.abs(energy - energy[0]).max() < close * found.energy["kinetic"].max()
-    assert found.constraint_residual[-1] < 1e-14
-    assert found.halvings.sum() == 0
+    result = run(make(), steps, h, output_every=steps // 10)
+    energy = result.energy["total"]
+    assert np.abs(energy - energy[0]).max() < close * result.energy["kinetic"].max()
+    assert result.constraint_residual[-1] < 1e-14
+    assert result.halvings.sum() == 0
 
 
 def test_a_free_tree_keeps_momenta_and_energy():
-    found = run(free(), 100)
-    for kept, close in (
-        (found.linear_momentum, 1e-12),
-        (found.angular_momentum, 1e-12),
-        (found.energy["total"], 1e-13),
+    result = run(free(), 100)
+    for values, close in (
+        (result.linear_momentum, 1e-12),
+        (result.angular_momentum, 1e-12),
+        (result.energy["total"], 1e-13),
     ):
-        assert np.abs(kept - kept[0]).max() < close * np.abs(kept[0]).max()
+        assert np.abs(values - values[0]).max() < close * np.abs(values[0]).max()
 
 
 def slides():
@@ -389,31 +391,31 @@ def test_a_run_goes_on_to_the_bit_and_says_how_it_was_solved(tmp_path, name):
     make, integrator, solver, said = MARCHES[name]
     other = {"auto": "general", "general": "auto"}[solver]  # not asked for where a run goes on
     part, settings = tmp_path / "part.vtkhdf", {"output_every": 2, "progress": False}
-    whole = simulate(make(), 0.2, H, integrator, solver=solver, **settings)
+    uninterrupted = simulate(make(), 0.2, H, integrator, solver=solver, **settings)
     simulate(make(), 0.1, H, integrator, output=part, solver=solver, **settings)
-    again = simulate(make(), 0.2, H, integrator, output=part, resume=True, solver=other, **settings)
-    for result in (whole, again, Result.load(part)):
+    resumed = simulate(make(), 0.2, H, integrator, output=part, resume=True, solver=other, **settings)
+    for result in (uninterrupted, resumed, Result.load(part)):
         assert result.description["run"].get("solver") == said
-    assert all(np.array_equal(x, y) for x, y in zip(whole.state(), again.state(), strict=True))
-    found = audit(Result.load(part))
-    assert found.ok, found.text()
+    assert all(np.array_equal(x, y) for x, y in zip(uninterrupted.state(), resumed.state(), strict=True))
+    audit_report = audit(Result.load(part))
+    assert audit_report.ok, audit_report.text()
 
 
 def test_run_with_a_one_step_history_resumes_with_it(tmp_path, monkeypatch):
     """As those of older files do."""
-    path, kept = tmp_path / "part.vtkhdf", select_stepper
+    path, original = tmp_path / "part.vtkhdf", select_stepper
 
-    def older(*arguments, earlier, **more):
-        return kept(*arguments, earlier=False, **more)
+    def older(*arguments, earlier, **options):
+        return original(*arguments, earlier=False, **options)
 
     monkeypatch.setattr("rodsim.running.run.select_stepper", older)
-    whole = simulate(branched(), 0.1, H, output_every=1)
+    uninterrupted = simulate(branched(), 0.1, H, output_every=1)
     simulate(branched(), 0.05, H, output=path, output_every=1)
     monkeypatch.undo()
     assert "history" not in Result.load(path).description["run"]
     assert audit(Result.load(path)).ok
-    again = simulate(branched(), 0.1, H, output=path, output_every=1, resume=True)
-    assert all(np.array_equal(x, y) for x, y in zip(whole.state(), again.state(), strict=True))
+    resumed = simulate(branched(), 0.1, H, output=path, output_every=1, resume=True)
+    assert all(np.array_equal(x, y) for x, y in zip(uninterrupted.state(), resumed.state(), strict=True))
 
 
 def touching():
@@ -427,10 +429,10 @@ def touching():
 def ring_of_rods():
     """Bodies at fixed distances: nothing in the ring has a closed form."""
     model = Model("ring")
-    places = [(0.0, 0.0, 1.0), (1.0, 0.2, 1.0), (0.3, 1.0, 1.2)]
+    positions = [(0.0, 0.0, 1.0), (1.0, 0.2, 1.0), (0.3, 1.0, 1.2)]
     bodies = [
         model.add_body(f"body {k}", Box(0.3, 0.2, 0.1, density=100.0), position=p)
-        for k, p in enumerate(places)
+        for k, p in enumerate(positions)
     ]
     for k in range(3):
         one, other = bodies[k].at((0.1, 0, 0)), bodies[k - 1].at((0, 0.1, 0))
@@ -444,12 +446,12 @@ def four_bars():
     at = [np.array(p) for p in ((0, 0, 0), (0, 0, 1.0), (1.5, 0, 1.2), (1.5, 0, 0))]
     last = model.ground
     for k in range(4):
-        own = model.ground
+        bar = model.ground
         if k < 3:
             shape = Box(1, 0.1, 0.1, density=100)
-            own = model.add_body(f"bar {k}", shape, position=0.5 * (at[k] + at[(k + 1) % 4]))
-        model.add_joint(f"pin {k}", "revolute", last, own, at=at[k], axis=(0, 1, 0))
-        last = own
+            bar = model.add_body(f"bar {k}", shape, position=0.5 * (at[k] + at[(k + 1) % 4]))
+        model.add_joint(f"pin {k}", "revolute", last, bar, at=at[k], axis=(0, 1, 0))
+        last = bar
     return model
 
 
@@ -480,10 +482,10 @@ def test_the_matrix_of_loops_is_solved_with_exchanges_of_rows_inside_its_band():
     matrix *= 10.0 ** rng.uniform(-6.0, 6.0, (8, 1))
     for wide in (low, np.full(8, 7)):
         for singular in (False, True):
-            own, x = matrix.copy(), rng.standard_normal(8)
-            own[4] = own[3] if singular else own[4]
+            copy, x = matrix.copy(), rng.standard_normal(8)
+            copy[4] = copy[3] if singular else copy[4]
             expected = np.linalg.solve(matrix, x)
-            failed = solve(own, x, (np.zeros(8), np.zeros(8), np.zeros(8, np.int64)), wide)
+            failed = solve(copy, x, (np.zeros(8), np.zeros(8), np.zeros(8, np.int64)), wide)
             assert failed == singular
             if singular:
                 assert np.isinf(x).all()

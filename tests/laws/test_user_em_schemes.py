@@ -44,8 +44,8 @@ def pair(joint: bool = False) -> Model:
     return model
 
 
-def run(model: Model, integrator: str, h: float = H, t_end: float = H * STEPS, **more) -> Result:
-    return simulate(model, t_end, h, integrator, output_every=1, progress=False, **more)
+def run(model: Model, integrator: str, h: float = H, t_end: float = H * STEPS, **options) -> Result:
+    return simulate(model, t_end, h, integrator, output_every=1, progress=False, **options)
 
 
 def test_user_equations_are_solved() -> None:
@@ -62,31 +62,31 @@ def test_user_substeps_are_taken() -> None:
     assert np.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.3)
 
 
-def judged(found: Audit) -> set[str]:
-    return {each.law for each in found.verdicts if each.kept is not None}
+def judged(audit_report: Audit) -> set[str]:
+    return {verdict.law for verdict in audit_report.verdicts if verdict.kept is not None}
 
 
 @pytest.mark.parametrize("integrator", OWN)
 def test_the_audit_judges_by_what_it_promises_and_takes_its_steps_again(integrator: str) -> None:
-    found, of_em = audit(run(pair(), integrator)), audit(run(pair(), "em"))
-    assert found.ok, found.text()
-    assert declared_invariants(integrator) <= set(found.promises)
-    missing = judged(of_em) - judged(found)
+    audit_report, of_em = audit(run(pair(), integrator)), audit(run(pair(), "em"))
+    assert audit_report.ok, audit_report.text()
+    assert declared_invariants(integrator) <= set(audit_report.promises)
+    missing = judged(of_em) - judged(audit_report)
     assert bool(missing) == (integrator == "em-drag")
-    assert "steps taken again" in " ".join(judged(found))
+    assert "steps taken again" in " ".join(judged(audit_report))
 
 
 @pytest.mark.parametrize("integrator", OWN)
 def test_a_run_goes_on_to_the_bit(integrator: str, tmp_path: Path) -> None:
-    path, whole = tmp_path / "run.vtkhdf", run(pair(), integrator)
-    for part, again in ((0.5, False), (1.0, True)):
-        run(pair(), integrator, t_end=part * H * STEPS, output=path, resume=again)
-    found = Result.load(path)
+    path, uninterrupted = tmp_path / "run.vtkhdf", run(pair(), integrator)
+    for part, resume in ((0.5, False), (1.0, True)):
+        run(pair(), integrator, t_end=part * H * STEPS, output=path, resume=resume)
+    resumed = Result.load(path)
     for field, one, other in zip(
-        State._fields, found.states(slice(None)), whole.states(slice(None)), strict=True
+        State._fields, resumed.states(slice(None)), uninterrupted.states(slice(None)), strict=True
     ):
         assert np.array_equal(one, other), field
-    assert audit(found).ok
+    assert audit(resumed).ok
 
 
 def test_it_is_known_wherever_an_integrator_is_named() -> None:
@@ -124,6 +124,6 @@ def test_no_shortcut_takes_its_steps(integrator: str) -> None:
     model = Model("hinged", gravity=(0.0, 0.0, -9.81))
     body = model.add_body("body", BRICK, position=(0.4, 0, 0))
     model.add_joint("hinge", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 1, 0))
-    found, general = run(model, integrator), run(model, integrator, solver="general")
-    assert "solver" not in found.description["run"]
-    assert np.array_equal(found.states(slice(None)).quat, general.states(slice(None)).quat)
+    result, general = run(model, integrator), run(model, integrator, solver="general")
+    assert "solver" not in result.description["run"]
+    assert np.array_equal(result.states(slice(None)).quat, general.states(slice(None)).quat)

@@ -25,7 +25,7 @@ class OwnHinge(Joint):
     kind, n_rows, free, axis, new_kinds = "hinge of a test", 5, "1 rotation", True, (STRAIGHT,)
 
     @staticmethod
-    def rows(a, b, given):
+    def rows(a, b, parameters):
         return [coincident(), *(row._replace(kind=STRAIGHT) for row in parallel(a, b))]
 
 
@@ -35,8 +35,8 @@ class OwnStrut(Joint):
     kind, n_rows, free, apart, new_kinds = "strut of a test", 1, "all but 1 translation", True, (APART,)
 
     @staticmethod
-    def rows(a, b, given):
-        return [Row(APART, np.zeros(3), np.zeros(3), 0.5 * given.length**2)]
+    def rows(a, b, parameters):
+        return [Row(APART, np.zeros(3), np.zeros(3), 0.5 * parameters.length**2)]
 
 
 @value_function
@@ -66,7 +66,7 @@ class OwnLevel(Joint):
     kind, n_rows, free, apart, new_kinds = "level of a test", 1, "all but 1 translation", True, (LEVEL,)
 
     @staticmethod
-    def rows(a, b, given):
+    def rows(a, b, parameters):
         return [Row(LEVEL, np.zeros(3), np.zeros(3), -0.4)]
 
 
@@ -76,7 +76,7 @@ class OwnRail(Joint):
     kind, n_rows, free, axis = "rail of a test", 2, "1 translation, 3 rotations", True
 
     @staticmethod
-    def rows(a, b, given):
+    def rows(a, b, parameters):
         oblique = (a.axes[:, 0] + a.axes[:, 1]) / np.sqrt(2.0)
         return [in_plane(a, 1), in_plane(a, 2)._replace(Ua=oblique)]
 
@@ -95,12 +95,12 @@ def known(*joints):
         del constraints.CONSTRAINTS[before:]
 
 
-def chain(own: bool, spin=(0.2, 1.0, -0.3)) -> Model:
+def chain(of_user: bool, spin=(0.2, 1.0, -0.3)) -> Model:
     """A bar on a hinge, and one that hangs on it by a strut, on a bushing."""
     model = Model("chain", gravity=(0.3, 0.0, -9.81))
     a = model.add_body("a", Box(0.4, 0.1, 0.1, density=300), position=(0.2, 0, 0))
     b = model.add_body("b", Box(0.2, 0.3, 0.1, density=200), position=(0.6, 0.1, -0.4), angular_velocity=spin)
-    hinge, strut = (OwnHinge.kind, OwnStrut.kind) if own else ("revolute", "distance")
+    hinge, strut = (OwnHinge.kind, OwnStrut.kind) if of_user else ("revolute", "distance")
     model.add_joint("hinge", hinge, model.ground, a, at=(0, 0, 0), axis=(0, 1, 0.2))
     model.add_joint("strut", strut, a.at((0.2, 0, 0.05)), b.at((0, 0.1, 0.05)))
     model.add_bushing("mount", model.ground, b, 200.0, at=(0.7, 0.1, -0.5))
@@ -128,8 +128,8 @@ def test_a_constraint_in_the_file_of_its_joint_does_what_ours_does(run):
     """The same rows, by closed forms and by duals that nothing else knows."""
     with known(OwnHinge, OwnStrut):
         one, other = (
-            run(chain(own, None if run is equilibrium else (0.2, 1.0, -0.3))).state(-1)
-            for own in (True, False)
+            run(chain(of_user, None if run is equilibrium else (0.2, 1.0, -0.3))).state(-1)
+            for of_user in (True, False)
         )
     for name in ("r", "quat", "v", "Omega", "lam"):
         np.testing.assert_allclose(
@@ -144,8 +144,8 @@ def hung(joint):
     b = model.add_body("b", Box(0.2, 0.3, 0.1, density=200), position=(0.5, 0.1, 0.3))
     model.add_joint("hinge", "revolute", model.ground, a, at=(0, 0, 0.7), axis=(0, 1, 0.2))
     ends = (a.at((0, 0, 0)), b.at((0, 0, 0))) if joint.apart else (a, b)
-    given = {} if joint.apart else {"at": (0.4, 0.0, 0.6), "axis": (0.2, 1.0, 0.3)}
-    model.add_joint("joint", joint.kind, *ends, **given)
+    options = {} if joint.apart else {"at": (0.4, 0.0, 0.6), "axis": (0.2, 1.0, 0.3)}
+    model.add_joint("joint", joint.kind, *ends, **options)
     return model
 
 
@@ -165,21 +165,23 @@ def test_a_joint_of_unusual_rows_moves_as_the_general_solver_has_it(joint):
 
 def test_modes_take_it():
     with known(OwnHinge, OwnStrut):
-        values = [np.sort_complex(modes(chain(own, None), 4, anyway=True).values) for own in (True, False)]
+        values = [
+            np.sort_complex(modes(chain(of_user, None), 4, anyway=True).values) for of_user in (True, False)
+        ]
     np.testing.assert_allclose(*values, rtol=1e-9)
 
 
 def test_joints_of_it_are_found_to_repeat_each_other():
     """A second hinge on the same axis, as of ours."""
-    found = []
+    results = []
     with known(OwnHinge, OwnStrut):
-        for own in (True, False):
-            system, state, *_ = chain(own).build()
+        for of_user in (True, False):
+            system, state, *_ = chain(of_user).build()
             jacobian = constraint_jacobian(system, state).toarray()
-            twice = chain(own)
+            twice = chain(of_user)
             twice.add_joint(
                 "again",
-                OwnHinge.kind if own else "revolute",
+                OwnHinge.kind if of_user else "revolute",
                 twice.ground,
                 twice.bodies["a"],
                 at=(0, 0.2, 0.04),
@@ -187,21 +189,21 @@ def test_joints_of_it_are_found_to_repeat_each_other():
             )
             with pytest.warns(UserWarning, match="hinge"):
                 system, state, *_ = twice.build()
-            again = redundancy(system, state)
-            assert again is not None
-            found.append((jacobian, again.excess, again.loops))
-    np.testing.assert_allclose(found[0][0], found[1][0], atol=1e-14)
-    assert found[0][1:] == found[1][1:]
-    assert found[0][1] == 5
+            redundant = redundancy(system, state)
+            assert redundant is not None
+            results.append((jacobian, redundant.excess, redundant.loops))
+    np.testing.assert_allclose(results[0][0], results[1][0], atol=1e-14)
+    assert results[0][1:] == results[1][1:]
+    assert results[0][1] == 5
 
 
 def test_a_file_of_it_is_audited_and_gone_on_with_and_says_what_is_missing_elsewhere(tmp_path):
     path = tmp_path / "run.vtkhdf"
     with known(OwnHinge, OwnStrut):
         RUN(chain(True), output=path)
-        found = audit(Result.load(path))
-        assert found.ok, found.text()
-        assert found.constraint < 1e-12
+        audit_report = audit(Result.load(path))
+        assert audit_report.ok, audit_report.text()
+        assert audit_report.constraint < 1e-12
         end = simulate(
             chain(True), 0.2, 0.01, output=path, resume=True, output_every=2, progress=False
         ).state(-1)

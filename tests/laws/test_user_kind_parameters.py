@@ -18,7 +18,7 @@ def test_derivatives_to_numbers_of_a_users_kind_are_those_of_forces_and_values(o
     kind, random = of_user.kind, np.random.default_rng(1)
     count = sum(max(size, 1) for _, size in of_user.numbers)
     numbers = np.concatenate([random.normal(size=12 * kind.arity), random.uniform(1.0, 2.0, count)])
-    own = Group(kind, np.arange(kind.arity)[None], numbers[None], np.zeros(1, np.int64))
+    group = Group(kind, np.arange(kind.arity)[None], numbers[None], np.zeros(1, np.int64))
 
     def poses():
         quat = random.normal(size=(kind.arity, 4))
@@ -26,7 +26,7 @@ def test_derivatives_to_numbers_of_a_users_kind_are_those_of_forces_and_values(o
             r=random.normal(size=(kind.arity, 3)), quat=quat / np.linalg.norm(quat, axis=1, keepdims=True)
         )
 
-    number_derivatives_hold(own, poses(), poses(), 10.0 if of_user.dissipates else 1.0)
+    number_derivatives_hold(group, poses(), poses(), 10.0 if of_user.dissipates else 1.0)
 
 
 KIND = """

@@ -34,19 +34,19 @@ def flying(element="se3", n_elements=2, damping_time=0.002):
     return free_rod(element, n_elements, mass="lumped", section=section, stress_free=straight)
 
 
-def run(integrator, chart=None, h=H, model=None, **more):
-    t_end = more.pop("t_end", STEPS * H)
+def run(integrator, chart=None, h=H, model=None, **options):
+    t_end = options.pop("t_end", STEPS * H)
     model = flying() if model is None else model
-    return simulate(model, t_end, h, integrator, chart=chart, output_every=1, progress=False, **more)
+    return simulate(model, t_end, h, integrator, chart=chart, output_every=1, progress=False, **options)
 
 
 def trajectory(integrator, chart, h=H, *rod):
     return integrate(flying(*rod).mechanical_system(chart), integrator, h, STEPS * H)
 
 
-def balance(found):
+def balance(trajectory):
     """What energy and dissipation miss, over the energy at the start."""
-    E, lost = found.energy(), found.dissipation
+    E, lost = trajectory.energy(), trajectory.dissipation
     assert np.all(np.diff(lost) > 0.0)
     assert lost[-1] > 0.01 * E[0]
     return np.abs(E + lost - E[0]).max() / E[0]
@@ -54,21 +54,21 @@ def balance(found):
 
 @pytest.mark.parametrize(("integrator", "chart"), BETWEEN_ENDS)
 def test_what_a_relaxing_rod_loses_in_a_chart_is_what_its_energy_misses(integrator, chart):
-    found = trajectory(integrator, chart)
+    computed = trajectory(integrator, chart)
     # with branches that were not counted, or not all along, it would miss some per cent
-    assert balance(found) < 1e-12
+    assert balance(computed) < 1e-12
     turns = chart == "director" or integrator in ("EML-kappa", "GGL-EM")
-    for symmetry in found.system.symmetries:
+    for symmetry in computed.system.symmetries:
         if turns or not symmetry.name.startswith("L"):
-            assert np.ptp(found.momentum(symmetry)) < 1e-10, symmetry.name
+            assert np.ptp(computed.momentum(symmetry)) < 1e-10, symmetry.name
 
 
 def test_other_elements_are_condensed_and_audited_as_well():
     # without viscosity, in a band
     assert balance(trajectory("EMH", "quaternion-alpha", H, "relative(2)", 4, 0.0)) < 1e-12
-    found = run("EMH", "quaternion-alpha")
-    assert audit(found).ok
-    assert audit(found).energy_balance < 1e-12
+    result = run("EMH", "quaternion-alpha")
+    assert audit(result).ok
+    assert audit(result).energy_balance < 1e-12
 
 
 def test_a_rod_at_rest_begins_to_fall_and_loses_what_its_energy_misses():
@@ -77,8 +77,8 @@ def test_a_rod_at_rest_begins_to_fall_and_loses_what_its_energy_misses():
     model = Model("held", gravity=(0, 0, -9.81))
     rod = model.add_rod("rod", [(0, 0, 0), (1.2, 0, 0)], section, 4, element="relative(2)", mass="lumped")
     model.add_joint("clamp", "clamp", rod.start)
-    found = integrate(model.mechanical_system("quaternion-alpha"), "EM-G", 0.02, 0.1)
-    E, lost = found.energy(), found.dissipation
+    trajectory = integrate(model.mechanical_system("quaternion-alpha"), "EM-G", 0.02, 0.1)
+    E, lost = trajectory.energy(), trajectory.dissipation
     assert lost[-1] > 0.01
     assert np.abs(E + lost - E[0]).max() < 1e-13 * lost[-1]
 
@@ -105,20 +105,20 @@ def test_in_the_middle_of_a_step_dissipation_grows_and_the_balance_is_of_order_t
 def test_the_force_of_a_held_bar_relaxes_as_by_the_midpoint_rule(integrator, chart):
     """Which is exp(-t/tau) to second order, as `em` has it to the last digit."""
     h, strain = 0.02, 0.01
-    found = run(integrator, chart, h=h, t_end=0.2, model=bar(1 + strain, True)[0])
+    result = run(integrator, chart, h=h, t_end=0.2, model=bar(1 + strain, True)[0])
     a = h / (2 * TAU)
     exact = 1e3 * strain * (1 + FRACTION * ((1 - a) / (1 + a)) ** np.arange(11))
-    assert found.rod("rod").N[:, 0, 0] == pytest.approx(exact, rel=1e-11)
+    assert result.rod("rod").N[:, 0, 0] == pytest.approx(exact, rel=1e-11)
     assert exact[-1] == pytest.approx(1e3 * strain * (1 + FRACTION * np.exp(-0.2 / TAU)), rel=1e-3)
 
 
 def test_a_run_in_a_chart_goes_on_to_the_bit_and_begins_from_one_of_em_and_back(tmp_path):
-    whole = run("EML-kappa", t_end=0.04)
-    for t_end, again in ((0.02, False), (0.04, True)):
-        run("EML-kappa", t_end=t_end, output=tmp_path / "parts.vtkhdf", resume=again)
+    uninterrupted = run("EML-kappa", t_end=0.04)
+    for t_end, resume in ((0.02, False), (0.04, True)):
+        run("EML-kappa", t_end=t_end, output=tmp_path / "parts.vtkhdf", resume=resume)
     parts = Result.load(tmp_path / "parts.vtkhdf")
     for field in ("r", "v", "own", "totals", "memory"):
-        assert np.array_equal(getattr(parts.state(), field), getattr(whole.state(), field)), field
+        assert np.array_equal(getattr(parts.state(), field), getattr(uninterrupted.state(), field)), field
     then = run("EML-kappa", t_end=0.02, start=run("em", t_end=0.02))
     last = run("em", t_end=0.02, start=then)
     for before, after in ((run("em", t_end=0.02), then), (then, last)):
@@ -130,12 +130,12 @@ def test_a_run_in_a_chart_goes_on_to_the_bit_and_begins_from_one_of_em_and_back(
 
 def test_a_trajectory_goes_on_from_any_of_its_steps_and_leaves_the_system_as_it_was():
     system = flying().mechanical_system("director")
-    whole = integrate(system, "EM-G", H, 4 * H)
-    assert np.ptp(whole.energy() + whole.dissipation) < 1e-11 * whole.energy()[0]
-    again = integrate(system, "EM-G", H, 2 * H, start=whole.at(2))
-    assert np.array_equal(again.q[-1], whole.q[-1])
-    assert np.array_equal(again.totals[-1], whole.totals[-1])
-    assert np.array_equal(integrate(system, "EM-G", H, H).q[-1], whole.q[1])
+    uninterrupted = integrate(system, "EM-G", H, 4 * H)
+    assert np.ptp(uninterrupted.energy() + uninterrupted.dissipation) < 1e-11 * uninterrupted.energy()[0]
+    resumed = integrate(system, "EM-G", H, 2 * H, start=uninterrupted.at(2))
+    assert np.array_equal(resumed.q[-1], uninterrupted.q[-1])
+    assert np.array_equal(resumed.totals[-1], uninterrupted.totals[-1])
+    assert np.array_equal(integrate(system, "EM-G", H, H).q[-1], uninterrupted.q[1])
 
 
 @pytest.mark.parametrize(

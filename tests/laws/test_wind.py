@@ -39,5 +39,7 @@ def test_a_held_part_stands_in_the_wind_as_under_its_force():
     model.add_joint("rail", "prismatic", model.ground, vane, at=(0, 0, 0), axis=(1, 0, 0))
     model.add_spring("spring", model.ground.at((-1, 0, 0)), vane, 40.0)
     model.add_mass_damping("air", vane, RATE, ambient=WIND)
-    rest = equilibrium(model)
-    assert rest.joint("rail").displacement[-1] == pytest.approx(RATE * 2.0 * WIND[0] / 40.0, rel=1e-12)
+    static_solution = equilibrium(model)
+    assert static_solution.joint("rail").displacement[-1] == pytest.approx(
+        RATE * 2.0 * WIND[0] / 40.0, rel=1e-12
+    )

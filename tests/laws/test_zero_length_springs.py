@@ -6,12 +6,14 @@ import pytest
 from rodsim import Model, Sphere, audit, simulate
 
 
-def thrown(rest, miss, stiffness=1e3, damping=0.0, integrator="em", t_end=0.3, **more):
+def thrown(rest_length, miss, stiffness=1e3, damping=0.0, integrator="em", t_end=0.3, **options):
     """A ball of 1 kg at (1, miss, 0), thrown at the other end of its spring with 20 m/s."""
     model = Model("thrown")
     ball = model.add_body("ball", Sphere(0.1, mass=1.0), (1.0, miss, 0.0), velocity=(-20.0, 0.0, 0.0))
-    model.add_spring("spring", model.ground.at((0, 0, 0)), ball.at((0, 0, 0)), stiffness, rest, damping)
-    return simulate(model, t_end, 0.01, integrator, output_every=1, **more)
+    model.add_spring(
+        "spring", model.ground.at((0, 0, 0)), ball.at((0, 0, 0)), stiffness, rest_length, damping
+    )
+    return simulate(model, t_end, 0.01, integrator, output_every=1, **options)
 
 
 @pytest.mark.parametrize("integrator", ["em", "em4"])

@@ -31,7 +31,7 @@ def make_system(
     torsions: TorsionSprings | None = None,
     loads: Loads | None = None,
     gravity=(0.0, 0.0, 0.0),
-    more: InteractionTable | None = None,
+    interactions: InteractionTable | None = None,
 ) -> System:
     """A system of moving frames (the ground is put in front); what is not given is empty."""
     n = len(mass) + 1
@@ -45,7 +45,7 @@ def make_system(
         or Constraints(zeros(0, np.int64), pair, vector, vector, vector, vector, none, zeros(0, np.int64)),
         np.array(gravity, dtype=float),
         others=insert_file_tables(
-            more or table_of(),
+            interactions or table_of(),
             springs or Springs(pair, vector, vector, none, none, none),
             torsions or TorsionSprings(pair, vector, vector, vector, none, none, none),
             loads or Loads(zeros(0, np.int64), zeros(0, np.int64), vector, zeros(0, np.uint8)),
@@ -61,7 +61,7 @@ def acting(
         make_system(zeros(0), zeros((0, 3, 3)), springs=springs, torsions=torsions, loads=loads)
     )
     return {
-        name: tuple(own.group for own in groups if own.role is role)
+        name: tuple(acting.group for acting in groups if acting.role is role)
         for name, role in (
             ("more", Role.ENERGY),
             ("dissipating", Role.DISSIPATION),
@@ -124,8 +124,8 @@ def bushings() -> list[Interaction]:
     """
     rng = np.random.default_rng(6)
     markers = []
-    for turn in 0.3 * rng.standard_normal((2, 3)):
-        axes = quaternions.to_matrix(quaternions.from_rotation_vector(turn))
+    for rotation in 0.3 * rng.standard_normal((2, 3)):
+        axes = quaternions.to_matrix(quaternions.from_rotation_vector(rotation))
         markers += [rng.standard_normal(3), axes.ravel()]
     both, (B, D) = np.concatenate(markers), rng.standard_normal((2, 6, 6))
     law = law_numbers("law", SpringLaw.table([0.0, 1.0, 2.0, 4.0], [-1.0, 0.0, 2.0, 3.0]).pieces)
@@ -174,7 +174,7 @@ def everything() -> tuple[System, State]:
         ),
         Loads(np.array([0, 0, 1, 1]), np.array([1, 2, 3, 4]), vectors(4), np.array([0, 1, 0, 1], dtype=np.uint8)),
         gravity=(0.0, 0.0, -9.81),
-        more=table_of(bushings()),
+        interactions=table_of(bushings()),
     )  # fmt: skip
     quat = quaternions.normalize(0.3 * rng.standard_normal((5, 4)) + [1, 0, 0, 0])
     return system, make_state(system, vectors(5), quat, vectors(5), vectors(5), angle=[0.1, 0.1])

@@ -19,9 +19,9 @@ def ring(rng):
     allowed = (block[:, None] == block) | (near & outer)
     matrix = np.where(allowed & (rng.random((n, n)) < 0.8), rng.normal(size=(n, n)), 0.0)
     for b, width in enumerate(WIDTHS):  # no row is its own pivot
-        own = np.flatnonzero(block == b)
-        matrix[own, own] = 0.0 if width > 1 else 1.0
-        matrix[own, np.roll(own, 1)] += 3.0 * (width > 1)
+        rows = np.flatnonzero(block == b)
+        matrix[rows, rows] = 0.0 if width > 1 else 1.0
+        matrix[rows, np.roll(rows, 1)] += 3.0 * (width > 1)
     return matrix, block
 
 

@@ -33,13 +33,13 @@ ROWS = {
 
 def functions() -> dict[str, str]:
     """Bodies of kernels (array, place, items, room), by the names of what they call."""
-    found = {name: f"    {body}" for name, body in ROWS.items()}
+    sources = {name: f"    {body}" for name, body in ROWS.items()}
     for name in vars(lanes):
         match = re.fullmatch("(load|store|rows|numbers|add_rows|put_rows|put)([0-9]*)", name)
         if match:
             same = int(match[2] or 1) * "lanes.load(room, 0), "
-            found[name] = f"    {LANES[match[1]].format(name=name, x=f'({same})')}"
-    return found
+            sources[name] = f"    {LANES[match[1]].format(name=name, x=f'({same})')}"
+    return sources
 
 
 def compiled(name: str, body: str):
@@ -56,17 +56,17 @@ def outside(name: str) -> list[int]:
 
 def wrong() -> list[str]:
     """What was not noticed, or noticed in vain."""
-    found = []
+    names = []
     for name, body in functions().items():
-        call, room = compiled(name, body), np.zeros(64)
-        call(np.zeros(SIZE), 0, ITEMS, room)
+        call, workspace = compiled(name, body), np.zeros(64)
+        call(np.zeros(SIZE), 0, ITEMS, workspace)
         for place in outside(name):
             try:
-                call(np.zeros(SIZE), place, ITEMS + place, room)
+                call(np.zeros(SIZE), place, ITEMS + place, workspace)
             except IndexError:
                 continue
-            found.append(f"{name} at {place}")
-    return found
+            names.append(f"{name} at {place}")
+    return names
 
 
 if __name__ == "__main__":

@@ -42,23 +42,23 @@ def joints() -> Model:
     model = Model("joints", gravity=OBLIQUE)
     for k, (kind, joint) in enumerate(JOINTS.items()):
         body = model.add_body(kind, BRICK, position=(0.1, float(k), 0.2))
-        more: dict = {}
+        options: dict = {}
         if joint.axis:
-            more["axis"] = (0.6, 0.0, 0.8)
+            options["axis"] = (0.6, 0.0, 0.8)
         if joint.second_axis == "perpendicular":
-            more["second_axis"] = (0.0, 1.0, 0.0)
+            options["second_axis"] = (0.0, 1.0, 0.0)
         elif joint.second_axis:
-            more["second_axis"] = (0.8, 0.0, 0.6)
+            options["second_axis"] = (0.8, 0.0, 0.6)
         if "pitch" in joint.takes:
-            more["pitch"] = 0.1
+            options["pitch"] = 0.1
         if "locked" in joint.takes:
-            more["locked"] = ("x", "rz")
+            options["locked"] = ("x", "rz")
         if joint.apart:
-            model.add_joint(f"on {kind}", kind, model.ground.at((0, k, 1)), body.at((0.1, 0, 0.1)), **more)
+            model.add_joint(f"on {kind}", kind, model.ground.at((0, k, 1)), body.at((0.1, 0, 0.1)), **options)
         elif joint.to_ground:
-            model.add_joint(f"on {kind}", kind, body, at=(0, k, 0), **more)
+            model.add_joint(f"on {kind}", kind, body, at=(0, k, 0), **options)
         else:
-            model.add_joint(f"on {kind}", kind, model.ground, body, at=(0, k, 0), **more)
+            model.add_joint(f"on {kind}", kind, model.ground, body, at=(0, k, 0), **options)
         model.add_bushing(f"under {kind}", model.ground, body, 200.0, at=(0.1, k, 0.1))
     return model
 
@@ -257,10 +257,10 @@ def touching() -> Model:
         body = model.add_body(f"long {k}", BRICK, position=place)
         model.add_bushing(f"round {k}", model.ground, body, 80.0, at=place)
         capsules.append(model.add_solid(f"capsule {k}", body.at((0, 0, 0)), axis, 0.1))
-    held = model.add_solid("post", model.ground.at((0.2, 0.195, 0.39)), axis, 0.1)
+    post = model.add_solid("post", model.ground.at((0.2, 0.195, 0.39)), axis, 0.1)
     model.add_contact("capsules", capsules, stiffness=400.0, **rubbing)
     model.add_contact("capsule on rod", capsules[0], rods[0], stiffness=2000.0, radius=0.1, stations=4)
-    model.add_contact("ball on capsule", spheres[1], held, stiffness=300.0)
+    model.add_contact("ball on capsule", spheres[1], post, stiffness=300.0)
     boxes = []
     for k, place in enumerate(((2.0, 0.0, 0.0), (2.03, 0.02, 0.196))):
         body = model.add_body(f"block {k}", Box(0.2, 0.2, 0.2, mass=8.0), position=place)
@@ -285,19 +285,19 @@ def touching() -> Model:
     model.add_joint("clamp of needle", "clamp", needle.start)
     model.add_contact("needle on tray", tray, needle, stiffness=2000.0, radius=0.035, stations=4, **rubbing)
     things = []
-    for name, shape, x, turn in (
+    for name, shape, x, quat in (
         ("crate", Box(0.2, 0.2, 0.2, mass=8.0), 3.25, (1, 0, 0, 0)),
         ("can", Cylinder(0.1, 0.2, mass=8.0), 3.054, (0.5**0.5, 0.5**0.5, 0, 0)),
     ):
-        body = model.add_body(name, shape, (x, -0.15, -0.004), turn)
+        body = model.add_body(name, shape, (x, -0.15, -0.004), quat)
         model.add_bushing(f"about {name}", model.ground, body, 80.0, at=(x, -0.15, -0.004))
         things.append(model.add_solid(name, body, radius=0.05))
     model.add_contact("things on tray", things, tray, stiffness=4000.0, **rubbing)
     model.add_contact("can at crate", *things, stiffness=4000.0, **rubbing)
     sheet = [(-0.1, 0, -0.1), (0.1, 0, -0.1), (0.1, 0, 0.1), (-0.1, 0, 0.1)]
     sheets, faces, half = [], [(0, 1, 2), (0, 2, 3)], 0.5**0.5
-    for k, (z, turn) in enumerate(((0.0, (1, 0, 0, 0)), (0.2385, (half, 0, 0, half)))):
-        body = model.add_body(f"sheet {k}", BRICK, (4.5 + 0.02 * k, 0.01, z), turn)
+    for k, (z, quat) in enumerate(((0.0, (1, 0, 0, 0)), (0.2385, (half, 0, 0, half)))):
+        body = model.add_body(f"sheet {k}", BRICK, (4.5 + 0.02 * k, 0.01, z), quat)
         model.add_bushing(f"about sheet {k}", model.ground, body, 80.0, at=(4.5, 0, z))
         sheets.append(model.add_mesh(f"sheet {k}", body, vertices=sheet, triangles=faces, radius=0.02))
     model.add_contact("sheets", sheets, stiffness=4000.0, **rubbing)

@@ -40,10 +40,10 @@ def at_rest(name: str) -> Result:
 def resume(name: str, folder: Path) -> None:
     """A run that is stopped half-way and gone on with is the whole one, field by field, to the bit."""
     path = folder / "run.vtkhdf"
-    for t_end, again in ((0.5 * T_END, False), (T_END, True)):
-        simulate(MODELS[name](), t_end, DT, output=path, output_every=1, resume=again, progress=False)
-    found, expected = Result.load(path).states(slice(None)), run(name).states(slice(None))
-    for field, one, other in zip(State._fields, found, expected, strict=True):
+    for t_end, resuming in ((0.5 * T_END, False), (T_END, True)):
+        simulate(MODELS[name](), t_end, DT, output=path, output_every=1, resume=resuming, progress=False)
+    resumed, expected = Result.load(path).states(slice(None)), run(name).states(slice(None))
+    for field, one, other in zip(State._fields, resumed, expected, strict=True):
         assert np.array_equal(one, other), field
 
 
@@ -51,21 +51,21 @@ def start_from_run(name: str, folder: Path) -> None:
     """A run that starts from another at its end is the longer run: nothing that a state keeps is left behind, but for the steps
     before the last one, which tell where Newton's method begins.
     """
-    first, whole = run(name), run(name, 2 * T_END)
+    first, uninterrupted = run(name), run(name, 2 * T_END)
     with warnings.catch_warnings():
         warnings.simplefilter("error", InitialVelocityWarning)
         then = simulate(MODELS[name](), T_END, DT, output_every=1, start=first, progress=False)
     middle, n = first.n_outputs - 1, then.n_outputs
     blocks = then.layout.own
     for k, j in ((0, middle), (n - 1, middle + n - 1)):
-        one, other = then.state(k), whole.state(j)
+        one, other = then.state(k), uninterrupted.state(j)
         for field in State._fields:
             a, b = getattr(one, field), getattr(other, field)
             if field == "totals":
-                b = b - whole.state(middle).totals
+                b = b - uninterrupted.state(middle).totals
             elif field == "own":
                 a, b = a.copy(), b.copy()
-                work = blocks.part(whole.state(middle).own, "drive")[..., 8]
+                work = blocks.part(uninterrupted.state(middle).own, "drive")[..., 8]
                 blocks.part(b, "drive")[..., 8] -= work
             elif field == "memory":
                 a, b = (_of_last_step(then.layout.memory, x) for x in (a, b))
@@ -82,15 +82,15 @@ def _of_last_step(memory: MemoryLayout, x: np.ndarray) -> np.ndarray:
 
 def start_from_equilibrium(name: str, folder: Path) -> None:
     """What stands in equilibrium stays there, but for what is driven."""
-    rest = at_rest(name)
+    static_solution = at_rest(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InitialVelocityWarning)
-        then = simulate(MODELS[name](), T_END, DT, output_every=1, start=rest, progress=False)
-    found = audit(then)
-    assert found.ok, found.text()
-    assert np.array_equal(then.state(0).r, rest.state().r)
+        then = simulate(MODELS[name](), T_END, DT, output_every=1, start=static_solution, progress=False)
+    audit_report = audit(then)
+    assert audit_report.ok, audit_report.text()
+    assert np.array_equal(then.state(0).r, static_solution.state().r)
     if not then.layout.drives:
-        assert np.abs(then.states(slice(None)).r - rest.state().r).max() < 1e-7
+        assert np.abs(then.states(slice(None)).r - static_solution.state().r).max() < 1e-7
 
 
 def audited(name: str, folder: Path) -> None:
@@ -102,13 +102,13 @@ def audited_at_rest(name: str, folder: Path) -> None:
 
 
 def audited_locally(name: str, folder: Path) -> None:
-    found = local_audit(run(name))
-    assert found.rods or found.not_covered
+    report = local_audit(run(name))
+    assert report.rods or report.not_covered
 
 
 def buckled(name: str, folder: Path) -> None:
-    found = buckling(MODELS[name](), 1, nonlinear=False)
-    assert np.isfinite(found.factors).all()
+    loads = buckling(MODELS[name](), 1, nonlinear=False)
+    assert np.isfinite(loads.factors).all()
 
 
 def dissipated(name: str, folder: Path) -> None:
@@ -122,11 +122,11 @@ def rigid(name: str, folder: Path) -> None:
     """The twin says of each thing that it left out, has all others, and runs."""
     model = MODELS[name]()
     twin = model.rigidified()
-    told = " ".join(twin.left_out)
+    notes = " ".join(twin.left_out)
     for what, entries in vars(model).items():
         if isinstance(entries, dict) and what not in ("bodies", "rods"):
             for entry in entries:
-                assert entry in getattr(twin, what) or f"'{entry}'" in told, entry
+                assert entry in getattr(twin, what) or f"'{entry}'" in notes, entry
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InitialVelocityWarning)
         assert audit(simulate(twin, T_END, DT, progress=False)).ok
@@ -143,8 +143,8 @@ def reported(name: str, folder: Path) -> None:
 
 def compared(name: str, folder: Path) -> None:
     """A run is like itself, and unlike its longer self by nothing where they overlap."""
-    found = compare(run(name), run(name, 2 * T_END), names=("short", "long"))
-    assert found.worst() == 0.0
+    comparison = compare(run(name), run(name, 2 * T_END), names=("short", "long"))
+    assert comparison.worst() == 0.0
 
 
 def shared_out(name: str, folder: Path) -> None:
@@ -152,9 +152,9 @@ def shared_out(name: str, folder: Path) -> None:
     result = run(name)
     parts = energies_by_part(result)
     for what in ("kinetic", "elastic", "gravity"):
-        whole = result.energy[what]
+        total = result.energy[what]
         size = 1e-13 * max(np.abs(result.energy[other]).max() for other in ("kinetic", "elastic", "gravity"))
-        assert sum(getattr(part, what) for part in parts.values()) == pytest.approx(whole, abs=size), what
+        assert sum(getattr(part, what) for part in parts.values()) == pytest.approx(total, abs=size), what
 
 
 def in_a_chart(integrator: str, name: str, folder: Path) -> None:
@@ -163,8 +163,8 @@ def in_a_chart(integrator: str, name: str, folder: Path) -> None:
 
 
 def small_motions(name: str, folder: Path) -> None:
-    found = modes(MODELS[name](), 1, at_rest(name).state())
-    assert np.isfinite(found.values).all()
+    computed_modes = modes(MODELS[name](), 1, at_rest(name).state())
+    assert np.isfinite(computed_modes.values).all()
 
 
 TREES = (
@@ -180,18 +180,18 @@ TREES = (
 
 def by_its_shape(name: str, folder: Path) -> None:
     """A special shape, where there is one, changes nothing but the solver."""
-    found = simulate(MODELS[name](), T_END, DT, output_every=1, solver="auto", progress=False)
-    assert ("solver" in found.description["run"]) == (name in TREES)
+    specialised = simulate(MODELS[name](), T_END, DT, output_every=1, solver="auto", progress=False)
+    assert ("solver" in specialised.description["run"]) == (name in TREES)
     for field, loose in (("r", 1e-12), ("quat", 1e-12), ("v", 1e-10), ("Omega", 1e-10), ("totals", 1e-10)):
-        a, b = (getattr(result.states(slice(None)), field) for result in (found, run(name)))
+        a, b = (getattr(result.states(slice(None)), field) for result in (specialised, run(name)))
         assert np.abs(a - b).max(initial=0.0) <= loose * max(1.0, np.abs(b).max(initial=0.0)), field
-    assert audit(found).ok, audit(found).text()
+    assert audit(specialised).ok, audit(specialised).text()
 
 
 def by_steps_that_choose_themselves(name: str, folder: Path) -> None:
-    found = simulate(MODELS[name](), T_END, Adaptive(0.1, output_dt=3 * DT), progress=False)
-    assert audit(found).ok, audit(found).text()
-    assert np.abs(found.states(slice(None)).r[-1] - run(name).states(slice(None)).r[-1]).max() < 0.1
+    result = simulate(MODELS[name](), T_END, Adaptive(0.1, output_dt=3 * DT), progress=False)
+    assert audit(result).ok, audit(result).text()
+    assert np.abs(result.states(slice(None)).r[-1] - run(name).states(slice(None)).r[-1]).max() < 0.1
 
 
 CONSUMERS: dict[str, Callable[[str, Path], None]] = {
@@ -237,6 +237,6 @@ def acting_kinds(built: Built) -> set[str]:
     lost, _ = loss_interactions(
         system.contacts, find_patches(system.contacts, candidates(system.contacts, points, 0.0))
     )
-    return {own.group.kind.name for own in groups_of(system, state)} | {
+    return {acting.group.kind.name for acting in groups_of(system, state)} | {
         INTERACTIONS[k].name for k in lost.kind
     }

@@ -69,7 +69,7 @@ def falling(**loses) -> Model:
     model = Model("balls", gravity=(0, 0, -9.81) if loses else (0, 0, 0))
     one = model.add_body("one", Sphere(0.05, density=1000), (0, 0, 0.055), velocity=(0.5, 0, -0.5))
     other = model.add_body("other", Sphere(0.05, density=1000), (0.13, 0.02, 0.07), velocity=(-0.5, 0, 0))
-    spheres = [model.add_sphere(own.name, own, 0.05) for own in (one, other)]
+    spheres = [model.add_sphere(body.name, body, 0.05) for body in (one, other)]
     model.add_contact("both", *spheres, stiffness=2e4, **loses)
     if loses:
         floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))

@@ -18,18 +18,18 @@ def rubs(static: float, kinetic: float, stiffness: float = 1e4) -> Friction:
 
 
 def ball_on_floor(
-    height: float = 1.0, v: Sequence[float] = (0, 0, 0), g: float = 9.80665, radius: float = 0.05, **given
+    height: float = 1.0, v: Sequence[float] = (0, 0, 0), g: float = 9.80665, radius: float = 0.05, **options
 ) -> Model:
     """A ball of 5 cm, 0.52 kg above a floor; its surface may have another radius."""
     model = Model("ball", gravity=(0, 0, -g))
     body = model.add_body("ball", Sphere(0.05, density=1000), (0, 0, height), velocity=v)
     floor = model.add_plane("floor", model.ground.at((3, 4, 0)), (0, 0, 1))
-    model.add_contact("on", model.add_sphere("ball", body, radius), floor, **{"stiffness": 1e4, **given})
+    model.add_contact("on", model.add_sphere("ball", body, radius), floor, **{"stiffness": 1e4, **options})
     return model
 
 
 def two_rods(
-    direction: Sequence[float] = CROSSING, n: int = 10, stations: int = 6, mass: str = "mean", **given
+    direction: Sequence[float] = CROSSING, n: int = 10, stations: int = 6, mass: str = "mean", **options
 ) -> Model:
     """Free rods of 1 m and a radius of 1 cm; one falls on the other at 2 m/s and slides along it."""
     model, middle = Model("rods"), np.array([0.03, 0.01, 0.03])
@@ -38,21 +38,21 @@ def two_rods(
     one = model.add_rod("one", [(-0.5, 0, 0), (0.5, 0, 0)], section, n, mass=mass)
     ends = [tuple(middle - half), tuple(middle + half)]
     other = model.add_rod("other", ends, section, n, velocity=(0.3, 0, -2.0), mass=mass)
-    model.add_contact("meet", one, other, stiffness=4e6, radius=0.01, stations=stations, **given)
+    model.add_contact("meet", one, other, stiffness=4e6, radius=0.01, stations=stations, **options)
     return model
 
 
-def balls(**given) -> Model:
+def balls(**options) -> Model:
     """Three that meet, not in a line."""
     model, spheres = Model("balls"), []
     for name, x, y, z, v in (("a", 0, 0, 0, 1.0), ("b", 0.2, 0.02, 0, 0.0), ("c", 0.4, 0, 0.03, -1.0)):
         body = model.add_body(name, Sphere(0.05, density=1000), (x, y, z), velocity=(v, 0, 0))
         spheres.append(model.add_sphere(name, body, 0.05))
-    model.add_contact("meet", spheres, stiffness=1e4, exponent=1.5, **given)
+    model.add_contact("meet", spheres, stiffness=1e4, exponent=1.5, **options)
     return model
 
 
-def hills(**given) -> Model:
+def hills(**options) -> Model:
     """A ball and a rod fall on hills of triangles and move along."""
     model = Model("hills", gravity=(0, 0, -9.81))
     vertices, triangles = ground(24, lambda x, y: 0.03 * np.sin(9 * x) * np.cos(7 * y))
@@ -61,12 +61,12 @@ def hills(**given) -> Model:
     ball = model.add_body("ball", Sphere(0.05, density=1000), place, (1, 0, 0, 0), v, omega)
     rubber = Section.circular(0.01, Material(E=1e6, nu=0.45, density=1000))
     rod = model.add_rod("rod", [(0.0, -0.3, 0.06), (0.3, -0.3, 0.06)], rubber, 4, velocity=(0, 0.4, 0))
-    model.add_contact("meet", model.add_sphere("ball", ball, 0.05), below, 2e4, **given)
-    model.add_contact("lie", rod, below, 2e4, stations=8, **given)
+    model.add_contact("meet", model.add_sphere("ball", ball, 0.05), below, 2e4, **options)
+    model.add_contact("lie", rod, below, 2e4, stations=8, **options)
     return model
 
 
-def slider(speed: float = 2.0, **given) -> Model:
+def slider(speed: float = 2.0, **options) -> Model:
     """One element that lies on a held rod of sixteen, along it, and slides out beyond its end. At first it is beside more of its
     nodes than share a bristle.
     """
@@ -77,7 +77,7 @@ def slider(speed: float = 2.0, **given) -> Model:
         model.add_joint(f"node {k}", "clamp", rail.at(k / 16))
     ends = [(0.37, 0, 0.0199), (0.99, 0, 0.0199)]
     it = model.add_rod("slider", ends, section, 1, velocity=(speed, 0, 0))
-    model.add_contact("meet", it, rail, stiffness=1e4, stations=10, **given)
+    model.add_contact("meet", it, rail, stiffness=1e4, stations=10, **options)
     return model
 
 

@@ -64,9 +64,9 @@ def turned(rng, angle):
     return quaternions.to_matrix(np.concatenate([[np.cos(angle / 2)], np.sin(angle / 2) * n])).T
 
 
-def posed(places, rng, angle=1.0):
+def posed(positions, rng, angle=1.0):
     """Poses (arity, 4, 3) at these places."""
-    return np.array([np.vstack([place, turned(rng, angle)]) for place in places], float)
+    return np.array([np.vstack([place, turned(rng, angle)]) for place in positions], float)
 
 
 class Touch(NamedTuple):
@@ -78,12 +78,12 @@ class Touch(NamedTuple):
     y1: Any
 
 
-def moved(y, rng, size, turn=0.05):
+def moved(y, rng, size, angle=0.05):
     """Poses after a step."""
     out = np.array(y, float)
     out[:, 0] += size * rng.normal(size=(len(y), 3))
     for k in range(len(y)):
-        out[k, 1:] = out[k, 1:] @ turned(rng, turn).T
+        out[k, 1:] = out[k, 1:] @ turned(rng, angle).T
     return out
 
 
@@ -200,9 +200,9 @@ def _of_boxes(kind, height, block, lever, rng):
         X = np.concatenate([block, lever, half, lever, core])
         if kind is EDGES:
             ends = half * [(-1, -1, -1), (1, -1, -1)], core * [(-1, 1, 1), (1, 1, 1)]
-            X = np.concatenate([block, *(lever + own for each in ends for own in each)])
+            X = np.concatenate([block, *(lever + point for points in ends for point in points)])
         if kind in (HULLS, ROUND_HULLS):
-            cores = [core_block(Hull(0, lever + SIGNS * own, 0.0)) for own in (half, core)]
+            cores = [core_block(Hull(0, lever + SIGNS * size, 0.0)) for size in (half, core)]
             if kind is ROUND_HULLS:
                 cores[1] = as_faceted_hull(core_block(Round(0, lever, CYLINDER, 0.0)))
             X = np.concatenate([block, *cores])
@@ -212,7 +212,10 @@ def _of_boxes(kind, height, block, lever, rng):
 
 def ground(n, height=lambda x, y: 0.0 * x, half=1.0):
     """Vertices and triangles of 2 n^2 above a square."""
-    x, y = (own.ravel() for own in np.meshgrid(*[np.linspace(-half, half, n + 1)] * 2, indexing="ij"))
+    x, y = (
+        coordinate.ravel()
+        for coordinate in np.meshgrid(*[np.linspace(-half, half, n + 1)] * 2, indexing="ij")
+    )
     a = (np.arange(n)[:, None] * (n + 1) + np.arange(n)).ravel()
     lower, upper = np.stack([a, a + n + 1, a + n + 2], axis=1), np.stack([a, a + n + 2, a + 1], axis=1)
     return np.stack([x, y, height(x, y)], axis=1), np.concatenate([lower, upper])
@@ -257,9 +260,9 @@ def _of_capsules(kind, height, block, lever, rng):
         one[0] -= lever @ one[1:]
         return X, np.concatenate([one[None], posed(below, rng)])
     y = posed([above[0], below[0]], rng)
-    ends = [lever + (own - own[0]) @ at[1:].T for own, at in zip((above, below), y, strict=True)]
+    ends = [lever + (points - points[0]) @ at[1:].T for points, at in zip((above, below), y, strict=True)]
     y[:, 0] -= lever @ y[:, 1:]
-    return np.concatenate([block, *(own.ravel() for own in ends)]), y
+    return np.concatenate([block, *(points.ravel() for points in ends)]), y
 
 
 def settled(kind, y0, y1, X, lam):
@@ -278,9 +281,9 @@ def energy_kept(kind, y, X):
 
 def expecting(lam, rng):
     """What a step tells a dual with signs that it expects."""
-    told = np.zeros(WITH_SEEN, complex)
-    told[0], told[EXPECTED:SEEN] = lam, rng.uniform(-0.6, 0.6, SEEN - EXPECTED)
-    return told
+    multipliers = np.zeros(WITH_SEEN, complex)
+    multipliers[0], multipliers[EXPECTED:SEEN] = lam, rng.uniform(-0.6, 0.6, SEEN - EXPECTED)
+    return multipliers
 
 
 def tangent(t, lam, block=6, moves=1.0):
@@ -297,7 +300,7 @@ def tangent(t, lam, block=6, moves=1.0):
 
 def tangent_by_columns(t, lam, block=6):
     """The same by complex steps of the dual."""
-    found = []
+    columns = []
     for k, j in np.ndindex(t.kind.arity, block):
         y1 = np.array(t.y1, complex)
         if j < 3:
@@ -306,5 +309,5 @@ def tangent_by_columns(t, lam, block=6):
             y1[k, 1:] += 1j * EPS * np.cross(np.eye(3)[j - 3], t.y1[k, 1:])
         f = dual(t.kind, t.y0, y1, t.X, lam)
         torque = np.cross(0.5 * (t.y0 + y1)[:, 1:], f[:, 1:]).sum(axis=1)
-        found.append(np.concatenate([f[:, 0], torque], axis=1)[:, :block].imag.ravel() / EPS)
-    return np.array(found)
+        columns.append(np.concatenate([f[:, 0], torque], axis=1)[:, :block].imag.ravel() / EPS)
+    return np.array(columns)

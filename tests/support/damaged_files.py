@@ -51,35 +51,35 @@ def run(path: Path, steps: int = STEPS, resume: bool = False) -> None:
 
 def content(path: Path) -> dict[str, bytes]:
     """All that h5py reads of a file: paths, shapes, numbers, attributes."""
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     with h5py.File(path, "r") as file:
 
         def add(name: str, item: object) -> None:
             attrs = sorted((k, np.asarray(v).tobytes(), str(v)) for k, v in item.attrs.items())  # type: ignore[attr-defined]
-            found[name] = repr((type(item).__name__, attrs)).encode()
+            contents[name] = repr((type(item).__name__, attrs)).encode()
             if isinstance(item, h5py.Dataset):
-                found[name] += repr((item.shape, item.dtype.str)).encode()
-                found[name] += (
+                contents[name] += repr((item.shape, item.dtype.str)).encode()
+                contents[name] += (
                     repr(item[...].tolist()).encode() if item.dtype.kind == "O" else item[...].tobytes()
                 )
 
         file.visititems(add)
-    return found
+    return contents
 
 
 def by_bytes(path: Path, dice: random.Random) -> str:
     """Bytes that are cut off, lost or changed."""
     data = bytearray(path.read_bytes())
-    held = len(data.rstrip(b"\0"))  # behind it there is room
+    used = len(data.rstrip(b"\0"))  # behind it there is room
     how = dice.choice(("cut", "lost", "head", "anywhere"))
     if how == "cut":
-        data = data[: dice.randrange(held)]
+        data = data[: dice.randrange(used)]
     elif how == "lost":
-        at = dice.randrange(held - 64)
+        at = dice.randrange(used - 64)
         del data[at : at + dice.choice((1, 8, 64))]
     else:
         for _ in range(dice.choice((1, 3, 30))):
-            data[dice.randrange(20_000 if how == "head" else held)] = dice.randrange(256)
+            data[dice.randrange(20_000 if how == "head" else used)] = dice.randrange(256)
     path.write_bytes(data)
     return f"bytes {how}"
 
@@ -175,14 +175,14 @@ def fuzz(
     if older:
         with h5py.File(start, "r+", libver=("earliest", "v108"), locking=False) as file:
             without_digests(file)
-    whole = content(start)
+    expected = content(start)
     for k in range(seed, seed + count):
         dice = random.Random(k)
         shutil.copy(start, path)
         how = (by_bytes if k % 2 else by_h5py)(path, dice)
         faults = []
         try:
-            same = content(path) == whole
+            same = content(path) == expected
         except Exception:
             same = False
         for command in commands:

@@ -35,8 +35,8 @@ def integrators():
     """Each in each chart, with what it keeps; one body of those that are tested alone."""
     for name in [*(name.replace("(rho)", "(0.5)") for name in EM_FAMILY), *FAMILIES]:
         for chart in [None] if name.startswith("em") else CHARTS:
-            kept = ", ".join(sorted(declared_invariants(name, chart))) or "nothing"
-            yield f"integrator: {name}: {chart or 'its own chart'}: keeps {kept}"
+            conserved = ", ".join(sorted(declared_invariants(name, chart))) or "nothing"
+            yield f"integrator: {name}: {chart or 'its own chart'}: keeps {conserved}"
     for name, chart, _ in ROWS:
         yield f"integrator: {name}: rotating body: {chart}"
 
@@ -47,8 +47,8 @@ def scene_keys():
     for name, part in {"Scene": schema, **schema["$defs"]}.items():
         for key, value in part.get("properties", {}).items():
             yield f"scene: {name}: {key}"
-            for each in [value, value.get("items", {}), *value.get("anyOf", [])]:
-                for word in [*each.get("enum", []), *([each["const"]] if "const" in each else [])]:
+            for entry in [value, value.get("items", {}), *value.get("anyOf", [])]:
+                for word in [*entry.get("enum", []), *([entry["const"]] if "const" in entry else [])]:
                     yield f"scene: {name}: {key}: {word}"
 
 

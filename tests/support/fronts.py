@@ -22,11 +22,11 @@ def net(rows=4, fields=6, hinges=True):
                 f"post{j}-{i}", [[i, j, 0], [i, j + 1, 0]], SECTION, n_elements=2, up=(0, 0, 1)
             )
             model.add_joint(f"below{j}-{i}", "weld", model.rods[f"row{j}"].at(i / fields), post.start)
-            there, joint = model.rods[f"row{j + 1}"].at(i / fields), f"above{j}-{i}"
+            node, joint = model.rods[f"row{j + 1}"].at(i / fields), f"above{j}-{i}"
             if hinges and i == 2:
-                model.add_joint(joint, "revolute", there, post.end, axis=(0, 0, 1))
+                model.add_joint(joint, "revolute", node, post.end, axis=(0, 0, 1))
             else:
-                model.add_joint(joint, "weld", there, post.end)
+                model.add_joint(joint, "weld", node, post.end)
     return model
 
 

@@ -92,13 +92,13 @@ def mutated_data(data: Any, dice: random.Random) -> Any:
                 here[dice.choice((f"{last}x", "", "name", "type", "a", 7, None))] = here.pop(last)
             elif how == 3:
                 *from_, key = dice.choice(paths)
-                found = data
+                value = data
                 try:
                     for step in (*from_, key):
-                        found = found[step]
+                        value = value[step]
                 except (KeyError, IndexError, TypeError):
                     continue
-                here[last] = copy.deepcopy(found)
+                here[last] = copy.deepcopy(value)
             elif how == 4:
                 here[last] = dice.choice(([old], {"value": old}, str(old), [old] * 3, [[old]]))
             else:
@@ -228,11 +228,13 @@ def main(arguments: list[str] | None = None) -> int:
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--limit", type=float, default=LIMIT, help="s for one scene")
     options.add_argument("--keep", type=Path, help="folder for the scenes that crash or are slow")
-    given = options.parse_args(arguments)
+    settings = options.parse_args(arguments)
     counts: collections.Counter[str] = collections.Counter()
     slowest, bad = 0.0, 0
     with tempfile.TemporaryDirectory() as folder:
-        for name, how, said, seconds, text in fuzz(given.count, given.seed, Path(folder), given.limit):
+        for name, how, said, seconds, text in fuzz(
+            settings.count, settings.seed, Path(folder), settings.limit
+        ):
             counts[how] += 1
             slowest = max(slowest, seconds)
             if how in ("crash", "slow"):
@@ -241,12 +243,12 @@ def main(arguments: list[str] | None = None) -> int:
                     f"--- scene {name}: {how} after {seconds:.1f} s\n{said!a:.3000}".replace("\\n", "\n"),
                     flush=True,
                 )
-                if given.keep:
-                    given.keep.mkdir(exist_ok=True)
-                    kept = given.keep / f"{how}-{name}.yaml"
-                    kept.write_bytes(text.encode("utf-8", "surrogatepass"))
+                if settings.keep:
+                    settings.keep.mkdir(exist_ok=True)
+                    scene_path = settings.keep / f"{how}-{name}.yaml"
+                    scene_path.write_bytes(text.encode("utf-8", "surrogatepass"))
     print(
-        f"{counts.total()} scenes, seed {given.seed}: {dict(sorted(counts.items()))}, slowest {slowest:.1f} s"
+        f"{counts.total()} scenes, seed {settings.seed}: {dict(sorted(counts.items()))}, slowest {slowest:.1f} s"
     )
     return 1 if bad else 0
 

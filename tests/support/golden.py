@@ -62,7 +62,7 @@ def made(name: str) -> tuple[Model, float, str]:
         return MODELS[name](), DT, "em"
     if name in SHAPES:
         return (*SHAPES[name](), "em")
-    path = next(each for each in SCENES if each.stem == name)
+    path = next(scene for scene in SCENES if scene.stem == name)
     run = read_scene(path).get("run", {})
     return Model.load(path), run.get("dt", 0.01), run.get("integrator", "em")
 
@@ -80,15 +80,15 @@ def cases() -> Iterator[Case]:
 def _of_result(result: Result) -> Fields:
     """Return the fields that users read from a result, at each output."""
     states = result.states(slice(None))
-    found = {name: getattr(states, name) for name in ("r", "quat", "v", "Omega", "own", "totals")}
-    found |= {f"energy {name}": result.energy[name] for name in result.energy.dtype.names or ()}
-    found |= {"linear momentum": result.linear_momentum, "angular momentum": result.angular_momentum}
+    quantities = {name: getattr(states, name) for name in ("r", "quat", "v", "Omega", "own", "totals")}
+    quantities |= {f"energy {name}": result.energy[name] for name in result.energy.dtype.names or ()}
+    quantities |= {"linear momentum": result.linear_momentum, "angular momentum": result.angular_momentum}
     for name in result.joints:
         with contextlib.suppress(ResultError):  # a gear acts on several joints
             joint = result.joint(name)
-            found |= {f"force {name}": joint.force, f"moment {name}": joint.moment}
-    found["strains"] = result.strains()
-    return found
+            quantities |= {f"force {name}": joint.force, f"moment {name}": joint.moment}
+    quantities["strains"] = result.strains()
+    return quantities
 
 
 def computed(case: Case, gravity: float) -> Fields:
@@ -99,9 +99,9 @@ def computed(case: Case, gravity: float) -> Fields:
         model.gravity = model.gravity + gravity  # each component
         try:
             if case.scheme == "rest":
-                rest = equilibrium(model)
-                found = _of_result(rest)
-                return found | {"frequencies": modes(model, 10, start=rest).frequency}
+                static_solution = equilibrium(model)
+                quantities = _of_result(static_solution)
+                return quantities | {"frequencies": modes(model, 10, start=static_solution).frequency}
             run = simulate(
                 model, STEPS * dt, dt, case.scheme, solver=case.solver, output_every=1, progress=False
             )
@@ -134,15 +134,15 @@ def broken(new: Fields, old: Fields, other: Fields) -> dict[str, tuple[float, fl
     if "error" in new or "error" in old:
         same = str(new.get("error")) == str(old.get("error"))
         return {} if same else {f"{new.get('error')} instead of {old.get('error')}": (np.inf, 0.0)}
-    found = {}
+    violations = {}
     for name in old:
         if name in COUNTED:
             most = max(float(old[name]), float(other[name]))
             if float(new[name]) > (1.1 if name == "iterations" else 1.0) * most:
-                found[name] = float(new[name]), most
+                violations[name] = float(new[name]), most
             continue
         if name not in new:
-            found[name] = np.inf, 0.0
+            violations[name] = np.inf, 0.0
             continue
         spread, largest = _distance(old[name], other[name]), np.abs(np.nan_to_num(old[name])).max(initial=0.0)
         allowed = SPREADS * max(spread, LEAST * largest)
@@ -151,8 +151,8 @@ def broken(new: Fields, old: Fields, other: Fields) -> dict[str, tuple[float, fl
             allowed = max(NEAR * size, SPREADS * spread)
         distance = _distance(new[name], old[name])
         if distance > allowed:
-            found[name] = distance, allowed
-    return found
+            violations[name] = distance, allowed
+    return violations
 
 
 def _compare(folder: Path, case: Case) -> list[tuple[str, float, float]]:
@@ -199,26 +199,26 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default="", help="cases whose name contains this")
     parser.add_argument("--jobs", type=int, default=2)
-    given = parser.parse_args(arguments)
-    given.folder.mkdir(parents=True, exist_ok=True)
-    if given.act == "table":
+    settings = parser.parse_args(arguments)
+    settings.folder.mkdir(parents=True, exist_ok=True)
+    if settings.act == "table":
         titles = [*Case._fields, *COUNTED, "positions", "velocities", "energies", "forces", "error"]
         with Path(__file__).with_suffix(".csv").open("w", newline="") as file:
             table = csv.DictWriter(file, titles, lineterminator="\n")
             table.writeheader()
-            table.writerows(spreads(given.folder))
+            table.writerows(spreads(settings.folder))
         return 0
-    chosen = [case for case in cases() if given.only in " ".join(case)]
-    work: Callable[[Case], Any] = partial(_store if given.act == "store" else _compare, given.folder)
+    chosen = [case for case in cases() if settings.only in " ".join(case)]
+    work: Callable[[Case], Any] = partial(_store if settings.act == "store" else _compare, settings.folder)
     failed = 0
-    with ProcessPoolExecutor(given.jobs, get_context("spawn")) as pool:
-        for case, found in zip(chosen, pool.map(work, chosen), strict=True):
-            if isinstance(found, str):
-                print(f"{' '.join(case):60} {found}", flush=True)
-            for name, distance, allowed in found if isinstance(found, list) else ():
+    with ProcessPoolExecutor(settings.jobs, get_context("spawn")) as pool:
+        for case, outcome in zip(chosen, pool.map(work, chosen), strict=True):
+            if isinstance(outcome, str):
+                print(f"{' '.join(case):60} {outcome}", flush=True)
+            for name, distance, allowed in outcome if isinstance(outcome, list) else ():
                 failed += 1
                 print(f"{' '.join(case):60} {name:24} {distance:9.2e} allowed {allowed:9.2e}", flush=True)
-    print(f"{len(chosen)} cases" + (f", {failed} rules broken" if given.act == "compare" else ""))
+    print(f"{len(chosen)} cases" + (f", {failed} rules broken" if settings.act == "compare" else ""))
     return int(failed > 0)
 
 

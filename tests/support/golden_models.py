@@ -30,7 +30,7 @@ def chain(
 ) -> tuple[Model, float]:
     """Bars of 0.2 m in a row that hang on the ground, on joints of these kinds in turn."""
     model = Model("-".join(kinds), gravity=GRAVITY)
-    held = model.ground.at((0.0, 0.0, 0.0))
+    support = model.ground.at((0.0, 0.0, 0.0))
     for k in range(n):
         kind = kinds[k % len(kinds)]
         bar = model.add_body(
@@ -41,8 +41,8 @@ def chain(
         )
         about = AXES[kind] if axis is None else axis
         second = {"second_axis": (0.0, 0.0, 1.0)} if kind == "universal" else {}
-        model.add_joint(f"joint {k}", kind, held, bar.at((-0.1, 0.0, 0.0)), axis=about, **second)
-        held = bar.at((0.1, 0.0, 0.0))
+        model.add_joint(f"joint {k}", kind, support, bar.at((-0.1, 0.0, 0.0)), axis=about, **second)
+        support = bar.at((0.1, 0.0, 0.0))
     return model, dt
 
 
@@ -111,8 +111,8 @@ def net(n: int, planar: bool) -> tuple[Model, float]:
                     rod = model.add_rod(f"{name} {i} {j}", [at(i, j), at(i + di, j + dj)], SOFT, 2)
                     knots.setdefault((i, j), []).append(rod.start)
                     knots.setdefault((i + di, j + dj), []).append(rod.end)
-    for (i, j), (first, *others) in knots.items():
-        for k, other in enumerate(others):
+    for (i, j), (first, *remaining) in knots.items():
+        for k, other in enumerate(remaining):
             model.add_joint(f"knot {i} {j} {k}", "weld", first, other)  # type: ignore[arg-type]
     for i, j in ((0, n - 1), (n - 1, n - 1)):
         model.add_joint(f"pin {i} {j}", "spherical", model.ground.at(at(i, j)), knots[i, j][0])  # type: ignore[arg-type]

@@ -27,6 +27,6 @@ def lattice(n: int = 2) -> Model:
 def listed(model: Model, h: float) -> tuple[Built, Numbering]:
     """What is built, with the pairs that are on the list at the start, and the numbering of its steps."""
     built = model.build()
-    stepper = ContactStepper(built.system, h, lambda each: Stepper(each, h))
+    stepper = ContactStepper(built.system, h, lambda system: Stepper(system, h))
     inner = stepper._list_of(stepper.start(built.state)).stepper
     return built._replace(system=inner.system), inner.numbering

@@ -86,11 +86,11 @@ def crossings() -> Iterator[tuple[str, str]]:
 def reaches() -> dict[str, set[str]]:
     """Internal modules that each test file imports, besides the seams."""
     allowed = {*PUBLIC, *SEAMS}
-    found = {
+    reached = {
         file.relative_to(TESTS).as_posix(): set(imported(file)) - allowed
         for file in sorted(TESTS.rglob("*.py"))
     }
-    return {name: modules for name, modules in found.items() if modules}
+    return {name: modules for name, modules in reached.items() if modules}
 
 
 def read() -> dict[str, set[str]]:
@@ -108,8 +108,8 @@ def main(arguments: list[str]) -> int:
     """The command."""
     now, known = reaches(), read() if LIST.exists() else {}
     if "--shrink" in arguments:
-        kept = {name: modules & now.get(name, set()) for name, modules in known.items()}
-        write({name: modules for name, modules in kept.items() if modules})
+        remaining = {name: modules & now.get(name, set()) for name, modules in known.items()}
+        write({name: modules for name, modules in remaining.items() if modules})
         return 0
     added = {name: modules - known.get(name, set()) for name, modules in now.items()}
     for name, modules in added.items():

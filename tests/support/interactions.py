@@ -59,7 +59,7 @@ def numbers(kind, rng):
         B, markers = rng.normal(size=(6, 6)), []
         for _ in range(2):
             markers += [rng.normal(size=3), quaternions.to_matrix(turn(rng, 0.05)).ravel()]
-        of_kind = bushing_numbers if kind is BUSHING else lambda *given: free_numbers(*given, True)
+        of_kind = bushing_numbers if kind is BUSHING else lambda *arguments: free_numbers(*arguments, True)
         X = of_kind(np.concatenate(markers), B @ B.T + np.eye(6), 0.1 * rng.normal(size=6))
     if kind in LAWS:
         law = law_numbers("law", SpringLaw.table(np.linspace(-3, 3, 9), rng.normal(size=9), "smooth").pieces)

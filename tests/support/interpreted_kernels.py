@@ -25,6 +25,6 @@ def interpreted(kernel, known=None):
     made.__globals__.update(
         {name: interpreted(value, known) for name, value in of.__globals__.items() if name in used}
     )
-    for cell, own in zip(made.__closure__ or (), of.__closure__ or (), strict=True):
-        cell.cell_contents = interpreted(own.cell_contents, known)
+    for cell, original in zip(made.__closure__ or (), of.__closure__ or (), strict=True):
+        cell.cell_contents = interpreted(original.cell_contents, known)
     return made

@@ -68,15 +68,15 @@ def doors() -> Iterator[tuple[str, State, Door, tuple[str, ...], bool]]:
     built, plain = rich().build(), bars().build()
     system, start = built.system, built.state
     for name in ("em", "em-ggl", "em-d(0.5)"):
-        own = em_integrator(name)
-        assert own is not None
+        em_scheme = em_integrator(name)
+        assert em_scheme is not None
         stepper = Stepper(
             system,
             H,
-            own.order,
+            em_scheme.order,
             built.load_values,
-            hidden=own.hidden,
-            rho=own.rho,
+            hidden=em_scheme.hidden,
+            rho=em_scheme.rho,
             drive_values=built.drive_values,
         )
         yield from _of_stepper(name, stepper, stepper.start(start))
@@ -92,8 +92,8 @@ def doors() -> Iterator[tuple[str, State, Door, tuple[str, ...], bool]]:
     values = plain.load_values(np.zeros(1))[0]
     loading = Loading(0 * values, values, np.zeros(3), plain.system.gravity)
     yield "Rest", plain.state, lambda s: EquilibriumSystem(plain.system, s, loading), OF_SYSTEMS, False
-    rest = EquilibriumSystem(plain.system, plain.state, loading)
-    yield "Rest.stand", plain.state, lambda s: rest.set_equilibrium(s, 1.0), OF_SYSTEMS, False
+    statics = EquilibriumSystem(plain.system, plain.state, loading)
+    yield "Rest.stand", plain.state, lambda s: statics.set_equilibrium(s, 1.0), OF_SYSTEMS, False
     known: tuple[tuple[str, Door, tuple[str, ...]], ...] = (
         ("element_states", lambda s: measures.element_states(system, s), (*POSES, "own")),
         ("energies", lambda s: measures.energies(system, s), (*POSES, "v", "Omega", "own")),
@@ -106,12 +106,12 @@ def doors() -> Iterator[tuple[str, State, Door, tuple[str, ...], bool]]:
     for what, door, fields in known:
         yield what, start, door, fields, True
     yield "linearise", plain.state, lambda s: linearise(plain, s), OF_SYSTEMS, True
-    for wanted in (
+    for entry in (
         ("simulate", lambda s: simulate(bars(), H, H, start=s)),
         ("equilibrium", lambda s: equilibrium(bars(), start=s)),
         ("steady_rotation", lambda s: steady_rotation(bars(), (0, 0, 0), start=s)),
     ):
-        yield wanted[0], plain.state, wanted[1], OF_SYSTEMS, True
+        yield entry[0], plain.state, entry[1], OF_SYSTEMS, True
     yield "modes", plain.state, lambda s: modes(bars(), 1, s, anyway=True), OF_SYSTEMS, True
 
 
@@ -166,22 +166,24 @@ def of_states() -> Iterator[str]:
     for name, state, door, fields, converted in doors():
         door(copy_state(state))  # as it is it may come in
         for field in fields:
-            own = getattr(state, field)
-            filled |= {field} if own.size else set()
-            for how, array in wrong(own, converted):
-                if not own.size and ((np.size(array) == 0 and converted) or _alike(array, own)):
+            array_of_state = getattr(state, field)
+            filled |= {field} if array_of_state.size else set()
+            for how, array in wrong(array_of_state, converted):
+                if not array_of_state.size and (
+                    (np.size(array) == 0 and converted) or _alike(array, array_of_state)
+                ):
                     continue  # of nothing nothing is missing
-                given = copy_state(state)._replace(**{field: array})
+                invalid = copy_state(state)._replace(**{field: array})
                 yield refused(
                     f"{name}, {field}: {how}",
                     "State." if converted else f"State.{field}",
-                    partial(door, given),
+                    partial(door, invalid),
                 )
     assert filled == set(State._fields)
 
 
-def _alike(array: Any, own: np.ndarray) -> bool:
-    return isinstance(array, np.ndarray) and (array.shape, array.dtype) == (own.shape, own.dtype)
+def _alike(array: Any, reference: np.ndarray) -> bool:
+    return isinstance(array, np.ndarray) and (array.shape, array.dtype) == (reference.shape, reference.dtype)
 
 
 def of_values() -> Iterator[str]:
@@ -199,19 +201,19 @@ def of_values() -> Iterator[str]:
     }
     for how, change in changes.items():
         for which in ("load_values", "drive_values"):
-            own = {"load_values": built.load_values, "drive_values": built.drive_values}
-            own[which] = lambda t, f=own[which], change=change: change(f(t))
+            functions = {"load_values": built.load_values, "drive_values": built.drive_values}
+            functions[which] = lambda t, f=functions[which], change=change: change(f(t))
             for name in ("em", "em-d(0.5)"):
-                stepper = Stepper(built.system, H, rho=0.5 if "-d" in name else None, **own)  # type: ignore[arg-type]
+                stepper = Stepper(built.system, H, rho=0.5 if "-d" in name else None, **functions)  # type: ignore[arg-type]
                 state = stepper.start(copy_state(built.state))
                 yield refused(f"{name}, {which}: {how}", which, partial(stepper.march, state, H, np.zeros(2)))
         yield refused(f"EML, load_values: {how}", "load_values", partial(_marched, plain, change))
     right = plain.load_values(np.zeros(1))[0]
     for k, what in enumerate(("constant_values", "varying_values", "constant_gravity", "varying_gravity")):
-        given = [0 * right, right, np.zeros(3), np.zeros(3)]
-        given[k] = given[k][:-1]
+        loads = [0 * right, right, np.zeros(3), np.zeros(3)]
+        loads[k] = loads[k][:-1]
         yield refused(
-            f"Loading.{what}", what, partial(EquilibriumSystem, plain.system, plain.state, Loading(*given))
+            f"Loading.{what}", what, partial(EquilibriumSystem, plain.system, plain.state, Loading(*loads))
         )
 
 

@@ -50,9 +50,9 @@ def add_tension(T, i, y0, y1, out):
 
 
 def _registered(kind, numbers):
-    KINDS[kind.name] = own = UserKind(kind.name, kind, numbers, kind.name, (True,) * kind.arity)
-    register_kind(own)
-    return own
+    KINDS[kind.name] = user_kind = UserKind(kind.name, kind, numbers, kind.name, (True,) * kind.arity)
+    register_kind(user_kind)
+    return user_kind
 
 
 def _jenkins(count):

@@ -53,13 +53,15 @@ def _docstrings(tree: ast.Module) -> Iterator[ast.expr]:
 
 def counted(text: str) -> Lines:
     """Count the lines of one file's text."""
-    found = list(_docstrings(ast.parse(text)))
-    documented = {line for each in found for line in range(each.lineno, (each.end_lineno or 0) + 1)}
+    docstrings = list(_docstrings(ast.parse(text)))
+    documented = {
+        line for docstring in docstrings for line in range(docstring.lineno, (docstring.end_lineno or 0) + 1)
+    }
     code: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type not in _SPACE:
             code.update(range(token.start[0], token.end[0] + 1))
-    return Lines(1, len(code - documented), text.count("\n"), len(found))
+    return Lines(1, len(code - documented), text.count("\n"), len(docstrings))
 
 
 def table(folder: Path = ROOT) -> dict[str, Lines]:
@@ -67,14 +69,14 @@ def table(folder: Path = ROOT) -> dict[str, Lines]:
     listed = subprocess.run(
         ["git", "ls-files", "*.py"], cwd=folder, check=True, capture_output=True, text=True
     ).stdout.split("\n")[:-1]
-    found = {}
+    counts = {}
     for package in PACKAGES:
-        own = Lines()
+        lines = Lines()
         for name in listed:
             if name.startswith(f"{package}/"):
-                own = own.plus(counted((folder / name).read_text(encoding="utf-8")))
-        found[package] = own
-    return found
+                lines = lines.plus(counted((folder / name).read_text(encoding="utf-8")))
+        counts[package] = lines
+    return counts
 
 
 if __name__ == "__main__":

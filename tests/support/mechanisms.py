@@ -57,15 +57,15 @@ def flail(mass="lumped"):
 def hinges(branch=True):
     """Unequal bodies in their plane, hung beside their middles, one of them on the first."""
     model = Model("hinges", gravity=(2.0, 0.0, -9.0))
-    held, bodies = model.ground, []
+    support, bodies = model.ground, []
     for k, (x, z) in enumerate([(0.0, 0.0), (0.7, 0.4), (1.5, 0.1), (2.0, -0.6)]):
         at = (0.7, 0.0, 0.4) if k == 3 and branch else (x, 0.0, z)
-        own = MassProperties(1.0 + 0.3 * k, np.diag([0.05, 0.06 + 0.01 * k, 0.05]))
-        bodies.append(model.add_body(f"body {k}", own, (at[0] + 0.4, 0.0, at[2] - 0.1 * k)))
-        held = bodies[0] if k == 3 and branch else held
-        pair = (bodies[k], held) if k == 1 else (held, bodies[k])
+        mass = MassProperties(1.0 + 0.3 * k, np.diag([0.05, 0.06 + 0.01 * k, 0.05]))
+        bodies.append(model.add_body(f"body {k}", mass, (at[0] + 0.4, 0.0, at[2] - 0.1 * k)))
+        support = bodies[0] if k == 3 and branch else support
+        pair = (bodies[k], support) if k == 1 else (support, bodies[k])
         model.add_joint(f"joint {k}", "revolute", *pair, at=at, axis=(0.0, 1.0, 0.0))
-        held = bodies[k]
+        support = bodies[k]
     return model
 
 
@@ -92,19 +92,19 @@ def joined(kind):
         model.add_joint("joint", kind, a, at=(0.1, 0.2, 0.3))
     else:
         b = model.add_body("b", Box(0.5, 0.2, 0.3, density=200), **poses[1])
-        held = (a, b) if not JOINTS[kind].apart else (a.at((0.2, 0.1, -0.3)), b.at((-0.1, 0.3, 0.2)))
+        sides = (a, b) if not JOINTS[kind].apart else (a.at((0.2, 0.1, -0.3)), b.at((-0.1, 0.3, 0.2)))
         at = None if JOINTS[kind].apart else (0.1, 0.2, 0.3)
-        model.add_joint("joint", kind, *held, at=at, axis=AXIS.get(kind), **TOLD.get(kind, {}))
+        model.add_joint("joint", kind, *sides, at=at, axis=AXIS.get(kind), **TOLD.get(kind, {}))
     return model
 
 
 def swung() -> Model:
     model = Model("doors", gravity=(0.0, 1.0, -9.0))
-    held = model.ground
+    support = model.ground
     for k in range(3):
         bar = model.add_body(f"bar {k}", Box(1.0, 0.1, 0.2, density=300), position=(k + 0.5, 0, 0))
-        model.add_joint(f"joint {k}", "revolute", held, bar, at=(k, 0, 0), axis=(0.2 * k, 1.0, 0.1))
-        held = bar
+        model.add_joint(f"joint {k}", "revolute", support, bar, at=(k, 0, 0), axis=(0.2 * k, 1.0, 0.1))
+        support = bar
     return model
 
 
@@ -124,21 +124,21 @@ def branched(kinds=KINDS, gravity=(1.0, 2.0, -9.0), held=True):
     """Bodies of different shapes on joints beside their middles, about oblique axes; every other joint is told child first."""
     rng = np.random.default_rng(3)
     model = Model("tree", gravity=gravity)
-    bodies, places = [], []
+    bodies, positions = [], []
     for i, kind in enumerate(kinds):
         parent = -1 if i == 0 else int(rng.integers(max(0, i - 3), i))
-        at = np.zeros(3) if i == 0 else places[parent] + (0.3, 0.2, 0.1)
-        places.append(np.add(at, (0.4, -0.1, 0.2)))
+        at = np.zeros(3) if i == 0 else positions[parent] + (0.3, 0.2, 0.1)
+        positions.append(np.add(at, (0.4, -0.1, 0.2)))
         shape = Box(0.5 + 0.1 * i, 0.3, 0.2, density=100.0)
         moving = {} if held or i else {"angular_velocity": (1.0, -2.0, 3.0), "velocity": (0.3, 0.2, 0.1)}
-        bodies.append(model.add_body(f"body {i}", shape, position=places[i], **moving))
+        bodies.append(model.add_body(f"body {i}", shape, position=positions[i], **moving))
         if i == 0 and not held:
             continue
-        more = {"axis": rng.standard_normal(3)} if JOINTS[kind].axis else {}
+        options = {"axis": rng.standard_normal(3)} if JOINTS[kind].axis else {}
         if kind == "universal":
-            more = {"axis": (1.0, 0.0, 0.0), "second_axis": (0.0, 1.0, 0.0)}
+            options = {"axis": (1.0, 0.0, 0.0), "second_axis": (0.0, 1.0, 0.0)}
         ends = [model.ground if parent < 0 else bodies[parent], bodies[i]]
-        model.add_joint(f"joint {i}", kind, *(ends if i % 2 else ends[::-1]), at=at, **more)
+        model.add_joint(f"joint {i}", kind, *(ends if i % 2 else ends[::-1]), at=at, **options)
     return model
 
 
@@ -169,17 +169,21 @@ def looped(names=tuple(RINGS), bridge=True, gravity=(1.0, 2.0, -9.0)):
         axes = rng.standard_normal((len(kinds), 3))
         last = model.ground
         for k, kind in enumerate(kinds if name in names else ()):
-            own = model.ground
+            segment = model.ground
             if k < len(kinds) - 1:
                 shape = Box(0.6 + 0.1 * k, 0.3, 0.2, density=100.0)
-                own = model.add_body(f"{name} {k}", shape, position=0.5 * (at[k] + at[k + 1]))
-                bodies[name, k] = own
-            more = {"axis": axes[k]} if JOINTS[kind].axis else {}
-            more = ACROSS[k % 2] if kind == "universal" else more
+                segment = model.add_body(f"{name} {k}", shape, position=0.5 * (at[k] + at[k + 1]))
+                bodies[name, k] = segment
+            options = {"axis": axes[k]} if JOINTS[kind].axis else {}
+            options = ACROSS[k % 2] if kind == "universal" else options
             model.add_joint(
-                f"{name} joint {k}", kind, *((last, own) if k % 2 else (own, last)), at=at[k], **more
+                f"{name} joint {k}",
+                kind,
+                *((last, segment) if k % 2 else (segment, last)),
+                at=at[k],
+                **options,
             )
-            last = own
+            last = segment
     if bridge:
         bar = model.add_body("bridge", Box(0.2, 0.2, 2.0, density=100.0), position=(0.3, 1.8, 5.0))
         model.add_joint("near", "spherical", bodies["hinge", 2], bar, at=(0.3, 1.8, 4.0))
@@ -197,5 +201,5 @@ def of_last_step(state):
 
 def differences(one, other):
     """Largest of each field that differs by more than it may."""
-    found = {n: np.abs(x - y).max(initial=0.0) for n, x, y in zip(one._fields, one, other, strict=True)}
-    return {name: size for name, size in found.items() if size > SAME.get(name, 0.0)}
+    sizes = {n: np.abs(x - y).max(initial=0.0) for n, x, y in zip(one._fields, one, other, strict=True)}
+    return {name: size for name, size in sizes.items() if size > SAME.get(name, 0.0)}

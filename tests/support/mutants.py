@@ -156,14 +156,14 @@ def _change(node: ast.AST, line: _Line) -> None:
 
 def _skipped(tree: ast.Module) -> set[ast.AST]:
     """Nodes of texts and types: docstrings, annotations, raised messages, imports, decorators."""
-    found: set[ast.AST] = set()
+    skipped: set[ast.AST] = set()
     for node in ast.walk(tree):
         gone: list[ast.AST | None] = []
         if isinstance(node, ast.FunctionDef):
             gone = [
                 node.returns,
                 *node.decorator_list,
-                *(each.annotation for each in ast.walk(node.args) if isinstance(each, ast.arg)),
+                *(part.annotation for part in ast.walk(node.args) if isinstance(part, ast.arg)),
             ]
         elif isinstance(node, ast.ClassDef):
             gone = [*node.decorator_list, *node.bases]
@@ -173,8 +173,8 @@ def _skipped(tree: ast.Module) -> set[ast.AST]:
             isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
         ):
             gone = [node]
-        found.update(inner for each in gone if each is not None for inner in ast.walk(each))
-    return found
+        skipped.update(inner for part in gone if part is not None for inner in ast.walk(part))
+    return skipped
 
 
 @functools.cache
@@ -185,21 +185,22 @@ def _changes(file: Path) -> dict[int, list[str]]:
     inside: set[ast.AST] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
-            inside.update(each for part in node.body for each in ast.walk(part))
+            inside.update(inner for part in node.body for inner in ast.walk(part))
         elif isinstance(node, ast.Assign) and node in tree.body and ast.unparse(node.targets[0]).isupper():
             inside.update(ast.walk(node.value))
-    found: dict[int, _Line] = {}
+    changed: dict[int, _Line] = {}
     for node in sorted(
-        inside - _skipped(tree), key=lambda each: (getattr(each, "lineno", 0), getattr(each, "col_offset", 0))
+        inside - _skipped(tree),
+        key=lambda inner: (getattr(inner, "lineno", 0), getattr(inner, "col_offset", 0)),
     ):
         first = getattr(node, "lineno", 0)
         if first and (node.end_lineno == first or isinstance(node, ast.If | ast.While)):  # type: ignore[attr-defined]
-            _change(node, found.setdefault(first, _Line(lines[first - 1])))
+            _change(node, changed.setdefault(first, _Line(lines[first - 1])))
     return {
         number: sorted(
             {line.text[:start] + new + line.text[end:] for start, end, new in line.changes} - {line.text}
         )
-        for number, line in sorted(found.items())
+        for number, line in sorted(changed.items())
         if line.changes
     }
 
@@ -215,7 +216,7 @@ def _parses(file: Path, number: int, text: str) -> bool:
 
 def sample() -> list[Mutant]:
     """Draw the list."""
-    drawn, found = random.Random(SEED), []
+    drawn, mutants = random.Random(SEED), []
     files = [file for package in PACKAGES for file in sorted((ROOT / package).rglob("*.py"))]
     lines = [(file, number) for file in files for number in _changes(file)]
     drawn.shuffle(lines)
@@ -223,10 +224,10 @@ def sample() -> list[Mutant]:
         text = drawn.choice(_changes(file)[number])
         if _parses(file, number, text):
             before, name = file.read_text().splitlines()[number - 1], file.relative_to(ROOT).as_posix()
-            found.append(Mutant(str(len(found) + 1), name, str(number), before, text))
-        if len(found) == COUNT:
+            mutants.append(Mutant(str(len(mutants) + 1), name, str(number), before, text))
+        if len(mutants) == COUNT:
             break
-    return found
+    return mutants
 
 
 class TooLong(BaseException):
@@ -306,12 +307,16 @@ def _record_calls() -> None:
 
     def recorded(file: str) -> None:
         tests = list(of_file[file].values())[:SMALL]
-        own = {"NUMBA_DISABLE_JIT": "1", "OPENBLAS_NUM_THREADS": "1", "MUTANT_CALLS": str(BUILD / "calls")}
+        environment = {
+            "NUMBA_DISABLE_JIT": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+            "MUTANT_CALLS": str(BUILD / "calls"),
+        }
         options = ["-n", "0", "--tb=no", "-q", "-p", "no:cacheprovider", "-p", "tests.support.mutants"]
         with contextlib.suppress(subprocess.TimeoutExpired):  # what does not let itself be stopped
             subprocess.run(
                 [sys.executable, "-m", "pytest", *options, *tests],
-                cwd=ROOT, env=os.environ | own, check=False, capture_output=True, timeout=10 * SECONDS,
+                cwd=ROOT, env=os.environ | environment, check=False, capture_output=True, timeout=10 * SECONDS,
             )  # fmt: skip
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -338,8 +343,8 @@ class _Covered:
         """Tests that run the line of a mutant, the quickest first."""
         lines = self._data.contexts_by_lineno(str(ROOT / mutant.file))
         contexts = lines.get(int(mutant.line), [])
-        found = {context.split("|")[0] for context in contexts} & self._seconds.keys()
-        return sorted(found, key=lambda test: (self._seconds[test], test))
+        known = {context.split("|")[0] for context in contexts} & self._seconds.keys()
+        return sorted(known, key=lambda test: (self._seconds[test], test))
 
     def calling(self, mutant: Mutant) -> list[str]:
         """Small tests that call the function of a mutant, of a constant all that call one of its module; the quickest first."""
@@ -363,7 +368,7 @@ def _spread(tests: list[str]) -> list[str]:
     by_file = defaultdict(list)
     for test in tests:
         by_file[test.split("::")[0]].append(test)
-    turns = [test for k in range(MOST_TESTS) for own in by_file.values() for test in own[k : k + 1]]
+    turns = [test for k in range(MOST_TESTS) for names in by_file.values() for test in names[k : k + 1]]
     chosen = turns[:MOST_TESTS]
     return sorted(chosen, key=tests.index)
 
@@ -381,7 +386,7 @@ def _functions(mutant: Mutant) -> list[ast.FunctionDef]:
 def _compiled(mutant: Mutant) -> bool:
     """Whether numba compiles the line: in a function that it compiles, or a constant of a module."""
     functions = _functions(mutant)
-    decorators = [_name(each) for node in functions for each in node.decorator_list]
+    decorators = [_name(decorator) for node in functions for decorator in node.decorator_list]
     return (
         any(name not in PYTHON for name in decorators) if functions else not mutant.file.startswith("rodsim")
     )
@@ -400,8 +405,10 @@ def _importing(mutant: Mutant) -> list[str]:
     for file in sorted((ROOT / "tests").rglob("test_*.py")):
         if "docs" in file.parts:
             continue
-        own = {word.rstrip("s") for word in file.stem.split("_")}
-        scored.append((module not in file.read_text(), -len(own & words), file.relative_to(ROOT).as_posix()))
+        words_of_file = {word.rstrip("s") for word in file.stem.split("_")}
+        scored.append(
+            (module not in file.read_text(), -len(words_of_file & words), file.relative_to(ROOT).as_posix())
+        )
     return [name for unnamed, shared, name in sorted(scored) if not unnamed or shared][:MOST_FILES]
 
 
@@ -413,18 +420,18 @@ def _copy(folder: Path) -> Path:
         shutil.copy2(ROOT / name, folder / name)
     file = folder / "rigid" / "compilation" / "cache_folder.py"
     head = "def _hash_of_sources() -> str:\n"
-    given = '    if os.environ.get("MUTANT_HASH"):\n        return os.environ["MUTANT_HASH"]\n'
+    inserted = '    if os.environ.get("MUTANT_HASH"):\n        return os.environ["MUTANT_HASH"]\n'
     text = file.read_text()
-    docstring, rest = text.split(head)[1].split("\n", 1)
-    file.write_text(text.split(head)[0] + head + docstring + "\n" + given + rest)
+    docstring, remaining = text.split(head)[1].split("\n", 1)
+    file.write_text(text.split(head)[0] + head + docstring + "\n" + inserted + remaining)
     return folder
 
 
 @functools.cache
 def _imports() -> dict[str, set[str]]:
     """Files that import a file, by its path."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for file in sorted(each for top in (*PACKAGES, "tests") for each in (ROOT / top).rglob("*.py")):
+    importers: dict[str, set[str]] = defaultdict(set)
+    for file in sorted(path for top in (*PACKAGES, "tests") for path in (ROOT / top).rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text())):
             names = (
                 [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
@@ -432,31 +439,31 @@ def _imports() -> dict[str, set[str]]:
             if isinstance(node, ast.ImportFrom):
                 names = [f"{node.module}", *(f"{node.module}.{name}" for name in names)]
             for name in names:
-                found[name.replace(".", "/") + ".py"].add(file.relative_to(ROOT).as_posix())
-    return found
+                importers[name.replace(".", "/") + ".py"].add(file.relative_to(ROOT).as_posix())
+    return importers
 
 
 def _users(file: str) -> set[str]:
     """The file, and those that import it, directly or through others."""
-    found, waiting = {file}, [file]
+    users, waiting = {file}, [file]
     while waiting:
-        new = _imports()[waiting.pop()] - found
-        found |= new
+        new = _imports()[waiting.pop()] - users
+        users |= new
         waiting.extend(new)
-    return found
+    return users
 
 
-def _fill(room: Path, folder: Path, known: Path, mutant: Mutant) -> None:
+def _fill(workspace: Path, folder: Path, known: Path, mutant: Mutant) -> None:
     """Link the machine code of the unchanged program that does not take in the mutant, as numba names its folders."""
-    shutil.rmtree(room, ignore_errors=True)
+    shutil.rmtree(workspace, ignore_errors=True)
     changed = _users(mutant.file) if _compiled(mutant) else {mutant.file}
     for place in sorted({file.parent for top in PACKAGES for file in (folder / top).rglob("*.py")}):
-        own, there = (
+        module, cache_folder = (
             f"{place.name}_{hashlib.sha1(str(path).encode()).hexdigest()}"
             for path in (place, ROOT / place.relative_to(folder))
         )
-        target = room / "rodsim" / known.name / own
-        for file in (known / there).glob("*.nb*"):
+        target = workspace / "rodsim" / known.name / module
+        for file in (known / cache_folder).glob("*.nb*"):
             if (place.relative_to(folder) / file.name.split(".")[0]).as_posix() + ".py" not in changed:
                 target.mkdir(parents=True, exist_ok=True)
                 os.link(file, target / file.name)
@@ -491,12 +498,12 @@ def _tried(folder: Path, mutant: Mutant, steps: list[tuple[list[str], dict[str, 
                 continue
             way = "uncompiled" if "NUMBA_DISABLE_JIT" in where else "compiled"
             command = [sys.executable, "-m", "pytest", "-n", "0", "-x", "--no-header", "--tb=no", *tests]
-            own = {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(folder)}
+            environment = {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(folder)}
             try:
                 run = subprocess.run(
                     command,
                     cwd=folder,
-                    env=os.environ | own | where,
+                    env=os.environ | environment | where,
                     capture_output=True,
                     text=True,
                     timeout=LIMIT,
@@ -531,8 +538,8 @@ class _Bench:
     def tried(self, mutant: Mutant, steps: list[tuple[list[str], dict[str, str]]]) -> Mutant:
         """The mutant with the test that failed."""
         _fill(self._room, self._folder, self._known, mutant)
-        own = {"NUMBA_CACHE_DIR": str(self._room), "MUTANT_HASH": self._known.name}
-        return _tried(self._folder, mutant, [(tests, own | where) for tests, where in steps])
+        environment = {"NUMBA_CACHE_DIR": str(self._room), "MUTANT_HASH": self._known.name}
+        return _tried(self._folder, mutant, [(tests, environment | where) for tests, where in steps])
 
 
 def run(jobs: int) -> None:
@@ -552,11 +559,13 @@ def run(jobs: int) -> None:
                         return
                     k = waiting.pop(0)
                     steps = _steps(mutants[k], covered)
-                found = bench.tried(mutants[k], steps)
+                outcome = bench.tried(mutants[k], steps)
                 with lock:
-                    mutants[k] = found
+                    mutants[k] = outcome
                     write(mutants)
-                    print(found.number, found.file, found.killed_by or "ALIVE", found.tried, flush=True)
+                    print(
+                        outcome.number, outcome.file, outcome.killed_by or "ALIVE", outcome.tried, flush=True
+                    )
 
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(work, range(jobs)))
@@ -583,13 +592,13 @@ def check(jobs: int) -> int:
 
     def again(part: Sequence[Mutant]) -> list[Mutant]:
         with tempfile.TemporaryDirectory() as place:
-            bench, found = _Bench(Path(place), known), []
+            bench, outcomes = _Bench(Path(place), known), []
             for mutant in part:
                 tests = [mutant.killed_by] if "::" in mutant.killed_by else _importing(mutant)
                 where = {"NUMBA_DISABLE_JIT": "1"} if mutant.way == "uncompiled" else {}
-                found.append(bench.tried(mutant, [(tests, where)]))
-                print(found[-1].number, found[-1].file, found[-1].killed_by or "ALIVE", flush=True)
-            return found
+                outcomes.append(bench.tried(mutant, [(tests, where)]))
+                print(outcomes[-1].number, outcomes[-1].file, outcomes[-1].killed_by or "ALIVE", flush=True)
+            return outcomes
 
     with ThreadPoolExecutor(jobs) as pool:
         for part in pool.map(again, [killed[k::jobs] for k in range(jobs)]):

@@ -232,16 +232,16 @@ class ThreePoints(InteractionComponent):
         return self.of.name
 
     def make_interactions(self, poses: Poses) -> list[Interaction]:
-        places: Any = [poses.place(x) for x in (self.a, self.b, self.c)]  # type: ignore[arg-type]
-        arm = float(max(np.linalg.norm(place.X) for place in places))
+        points: Any = [poses.place(x) for x in (self.a, self.b, self.c)]  # type: ignore[arg-type]
+        arm = float(max(np.linalg.norm(place.X) for place in points))
         size = (1.0, arm) if self.of.rows else (self.number, self.number * arm)
         number = self.number
         if self.of is ROPE:  # as long as it is
-            a, b, c = (place.world for place in places)
+            a, b, c = (place.world for place in points)
             number = float(np.linalg.norm(a - b) + np.linalg.norm(c - b))
-        rest = np.zeros(3) if self.of is STRAIGHT else np.zeros(0)
-        numbers = np.concatenate([*(place.X for place in places), [number], rest])
-        return [Interaction(self.of, [place.frame for place in places], numbers, size)]
+        initial = np.zeros(3) if self.of is STRAIGHT else np.zeros(0)
+        numbers = np.concatenate([*(place.X for place in points), [number], initial])
+        return [Interaction(self.of, [place.frame for place in points], numbers, size)]
 
     def described(self) -> dict[str, Any]:
         return {

@@ -28,6 +28,6 @@ def matrix_twice(scheme, system, monkeypatch):
     start = Step(H, q, p, v, one.signal, scheme.options)
     solver = one.solver._replace(x=x.astype(complex), pattern=pattern, values=np.zeros(len(pattern.rows)))
     evaluate_matrix(scheme.residual, system.functions, system.data, start, one.work, solver, False)
-    found = np.zeros(matrix.shape)
-    found[pattern.rows, np.repeat(np.arange(len(x)), np.diff(pattern.first))] = solver.values
-    return found, matrix, x, step
+    coloured = np.zeros(matrix.shape)
+    coloured[pattern.rows, np.repeat(np.arange(len(x)), np.diff(pattern.first))] = solver.values
+    return coloured, matrix, x, step

@@ -12,8 +12,8 @@ def branched(following=False, size=30.0):
     model = Model("branched", gravity=(2.0, 0.0, -9.0))
     bodies = [model.ground]
     for k, (on, x, z) in enumerate([(0, 0.0, 0.0), (1, 0.7, 0.4), (2, 1.5, 0.1), (2, 1.4, 0.6)]):
-        own = MassProperties(1.0 + 0.3 * k, np.diag([0.05, 0.06 + 0.01 * k, 0.05]))
-        bodies.append(model.add_body(f"body {k}", own, (x + 0.4, 0.0, z - 0.1 * k)))
+        mass = MassProperties(1.0 + 0.3 * k, np.diag([0.05, 0.06 + 0.01 * k, 0.05]))
+        bodies.append(model.add_body(f"body {k}", mass, (x + 0.4, 0.0, z - 0.1 * k)))
         pair = (bodies[-1], bodies[on]) if k == 1 else (bodies[on], bodies[-1])
         model.add_joint(f"joint {k}", "revolute", *pair, at=(x, 0.0, z), axis=(0.0, 1.0, 0.0))
     model.add_force("push", bodies[3].at((0.2, 0.0, 0.1)), (size, 0.0, 0.4 * size), following=following)

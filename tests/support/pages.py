@@ -24,11 +24,11 @@ def blocks(page: Path, *languages: str) -> list[Block]:
     """The blocks of a page in these languages; those marked as not run, and sketches, are left out."""
     text = page.read_text(encoding="utf-8") if page.exists() else ""
     return [
-        Block(found.group(1), found.group(2), text.count("\n", 0, found.start()) + 2)
-        for found in FENCE.finditer(text)
-        if found.group(1) in languages
-        and not SKIP.search(text[: found.start()])
-        and not LEFT_OUT.search(found.group(2))
+        Block(match.group(1), match.group(2), text.count("\n", 0, match.start()) + 2)
+        for match in FENCE.finditer(text)
+        if match.group(1) in languages
+        and not SKIP.search(text[: match.start()])
+        and not LEFT_OUT.search(match.group(2))
     ]
 
 

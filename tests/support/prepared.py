@@ -24,13 +24,13 @@ MODELS = {**EVERY_KIND, "made": _made_of_a_material}
 
 def _one_of_each():
     """A model and a path for each field of each kind of entries, and for what stands in no entry."""
-    found = {}
+    first_paths = {}
     for name, make in MODELS.items():
         model = make()
         for path in changeable(model):
-            key, _, rest = path.partition(".")
-            found.setdefault((key, rest.rpartition(".")[2]), (name, path))
-    return found
+            key, _, path_in_key = path.partition(".")
+            first_paths.setdefault((key, path_in_key.rpartition(".")[2]), (name, path))
+    return first_paths
 
 
 CASES = _one_of_each()
@@ -58,36 +58,41 @@ def _another(value, field):
 
 def _fresh(name, path, value, monkeypatch):
     """The model, made with this number; and what stood there."""
-    key, _, rest = path.partition(".")
-    part, _, field = rest.rpartition(".")
+    key, _, path_in_key = path.partition(".")
+    part, _, field = path_in_key.rpartition(".")
     before, add, make_body, make_rod = [], rodsim.model.add, rodsim.model.make_body, rodsim.model.make_rod
 
     def other(old):
         before.append(old)
         return old if value is None else value
 
-    def adding(model, kind, named, /, **given):
+    def adding(model, kind, named, /, **arguments):
         if (kind.key, named) == (key, part):
-            own = fields_of(kind)[field]
-            given[own] = other(given.get(own, kind.fields()[own].default))
-        return add(model, kind, named, **given)
+            parameter = fields_of(kind)[field]
+            arguments[parameter] = other(arguments.get(parameter, kind.fields()[parameter].default))
+        return add(model, kind, named, **arguments)
 
     def making(named, shape, position, orientation, velocity, angular_velocity):
-        given = {"shape": shape, "velocity": velocity, "angular_velocity": angular_velocity}
+        arguments = {"shape": shape, "velocity": velocity, "angular_velocity": angular_velocity}
         if (key, part) == ("bodies", named):
-            given[field] = other(given[field])
+            arguments[field] = other(arguments[field])
         return make_body(
-            named, given["shape"], position, orientation, given["velocity"], given["angular_velocity"]
+            named,
+            arguments["shape"],
+            position,
+            orientation,
+            arguments["velocity"],
+            arguments["angular_velocity"],
         )
 
-    def rolling(named, shape, stress_free, section, *others):
+    def rolling(named, shape, stress_free, section, *arguments):
         path, of_section = f"{part}.{field}", f"{named}.section"
         if key == "rods" and path == of_section:
             section = other(section)
         elif key == "rods" and path.startswith(of_section):
             number = path[len(of_section) + 1 :]
             section = section.with_numbers({number: other(section.numbers[number])})
-        return make_rod(named, shape, stress_free, section, *others)
+        return make_rod(named, shape, stress_free, section, *arguments)
 
     with monkeypatch.context() as patch:
         patch.setattr(rodsim.model, "add", adding)

@@ -17,18 +17,18 @@ def ended(
 
     environment: variables besides those of this process, of which some may be left out.
     """
-    own = {key: value for key, value in os.environ.items() if key not in without}
+    environment_here = {key: value for key, value in os.environ.items() if key not in without}
     done = subprocess.run(
         [sys.executable, *arguments],
         capture_output=True,
         text=True,
         cwd=cwd,
-        env=own | {"PYTHONPATH": str(ROOT)} | environment,
+        env=environment_here | {"PYTHONPATH": str(ROOT)} | environment,
     )
     assert done.returncode == 0, done.stderr
     return done
 
 
-def said(*arguments: str, **more: object) -> str:
+def said(*arguments: str, **options: object) -> str:
     """What it printed."""
-    return ended(*arguments, **more).stdout.strip()  # type: ignore[arg-type]
+    return ended(*arguments, **options).stdout.strip()  # type: ignore[arg-type]

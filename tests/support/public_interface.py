@@ -26,9 +26,9 @@ MODULES = (
 def public_names(modules=MODULES):
     """(module.name, what it is) of everything that public modules export, without modules."""
     for module in modules:
-        there = importlib.import_module(module)
-        for name in there.__all__:
-            thing = getattr(there, name)
+        imported = importlib.import_module(module)
+        for name in imported.__all__:
+            thing = getattr(imported, name)
             if not inspect.ismodule(thing):
                 yield f"{module}.{name}", thing
 
@@ -37,19 +37,19 @@ def members(cls, listed=()):
     """(name, function, property or other value) of a class, with those that it inherits from classes of the package that are
     not listed themselves; without old names.
     """
-    found = {}
+    members_found = {}
     for base in reversed(cls.__mro__):
         inherited = base in listed and base is not cls
         if base.__module__.split(".")[0] in ("rodsim", "rigid", "discretization") and not inherited:
-            found |= {
+            members_found |= {
                 name: value
                 for name, value in vars(base).items()
                 if not name.startswith("_") and not is_old(value)
             }
     for field in getattr(cls, "_fields", ()) or getattr(cls, "__dataclass_fields__", ()):
         if not field.startswith("_"):
-            found.setdefault(field, None)
-    return found
+            members_found.setdefault(field, None)
+    return members_found
 
 
 def is_old(value):
@@ -64,30 +64,30 @@ def arguments(function):
     except (TypeError, ValueError):  # of classes that Python itself makes
         return ""
     words, named = [], False
-    for name, each in signature.parameters.items():
+    for name, parameter in signature.parameters.items():
         if name in ("self", "cls"):
             continue
-        if each.kind is each.KEYWORD_ONLY and not named:
+        if parameter.kind is parameter.KEYWORD_ONLY and not named:
             words.append("*")
-        named = named or each.kind in (each.KEYWORD_ONLY, each.VAR_POSITIONAL)
-        prefix = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+        named = named or parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
+        prefix = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
         words.append(prefix + name)
     return f"({', '.join(words)})"
 
 
 def lines():
     """The list, sorted."""
-    found = []
+    rows = []
     for module in MODULES:
-        there = importlib.import_module(module)
-        found += [f"{module}.{name}" for name in there.__all__ if inspect.ismodule(getattr(there, name))]
+        imported = importlib.import_module(module)
+        rows += [f"{module}.{name}" for name in imported.__all__ if inspect.ismodule(getattr(imported, name))]
     seen = {}
     listed = [thing for _, thing in public_names() if inspect.isclass(thing)]
     for name, thing in public_names():
         if not inspect.isclass(thing):
-            found.append(name + (arguments(thing) if callable(thing) else ""))
+            rows.append(name + (arguments(thing) if callable(thing) else ""))
             continue
-        found.append(name + arguments(thing))
+        rows.append(name + arguments(thing))
         if seen.setdefault(thing, name) != name:  # its members are listed once
             continue
         for member, value in members(thing, listed).items():
@@ -95,8 +95,8 @@ def lines():
             routine = inspect.isfunction(plain) and not isinstance(
                 value, property | functools.cached_property
             )
-            found.append(f"{name}.{member}" + (arguments(plain) if routine else ""))
-    return sorted(found)
+            rows.append(f"{name}.{member}" + (arguments(plain) if routine else ""))
+    return sorted(rows)
 
 
 if __name__ == "__main__":

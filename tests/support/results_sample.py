@@ -69,20 +69,20 @@ def sample_output(layout, i):
     random = np.random.default_rng(i)
     n, m = layout.n_frames, layout.n_elements
     r = np.zeros((n, 3))
-    turn = np.zeros((n, 3))
+    rotation = np.zeros((n, 3))
     s = layout.rods[0].arclength
     whip = layout.rods[0].frames
     r[whip] = np.stack([s, 0.3 * np.sin(2 * s + 5 * t), 0.1 * s * np.cos(3 * t)], axis=1)
-    turn[whip, 2] = np.arctan(0.6 * np.cos(2 * s + 5 * t))
+    rotation[whip, 2] = np.arctan(0.6 * np.cos(2 * s + 5 * t))
     angle = 2 * np.pi * np.arange(N_RING) / N_RING
     ring = layout.rods[1].frames
     r[ring] = np.stack([1 + 0.5 * np.cos(angle), -1 + 0.5 * np.sin(angle), 0.5 * t + 0 * angle], axis=1)
-    turn[ring, 2] = angle + np.pi / 2
+    rotation[ring, 2] = angle + np.pi / 2
     r[1] = (0.5, 1.2, 0.4 + 0.2 * t)
-    turn[1] = (t, 2 * t, 0.3)
+    rotation[1] = (t, 2 * t, 0.3)
     state = State(
         r=r,
-        quat=from_rotation_vector(turn),
+        quat=from_rotation_vector(rotation),
         v=random.normal(size=(n, 3)),
         Omega=random.normal(size=(n, 3)),
         lam=random.normal(size=4),

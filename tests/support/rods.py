@@ -27,7 +27,7 @@ SECTION = soft()
 BENT = [(s, 0.4 * np.sin(3 * s), 0.3 * s * s) for s in np.linspace(0.0, 1.0, 9)]
 
 
-def free_rod(element, n_elements=8, mass="mean", section=SECTION, **more):
+def free_rod(element, n_elements=8, mass="mean", section=SECTION, **options):
     """A bent rod in free flight."""
     model = Model("rod")
     model.add_rod(
@@ -39,7 +39,7 @@ def free_rod(element, n_elements=8, mass="mean", section=SECTION, **more):
         velocity=lambda s: (0.3, 8.0 * (s - 0.4) ** 2, 6.0 * s - 5.0 * s * s),
         angular_velocity=(0.4, -0.3, -1.0),
         element=element,
-        **more,
+        **options,
     )
     return model
 

@@ -70,8 +70,8 @@ def along(span: Span, at: Place, steps: int = 20, part: float = 1.0) -> Place:
     def rates(y: Place) -> tuple[Arrays, Arrays, Arrays]:
         dr = times(y.R, E1[:, None] + soft * back(y.R, y.n))
         K = bent + limp * back(y.R, y.m)
-        turn = np.stack([cross(row, K) for row in y.R])  # row i of R [K]x is row x K
-        return dr, turn, cross(y.n, dr)
+        dR = np.stack([cross(row, K) for row in y.R])  # row i of R [K]x is row x K
+        return dr, dR, cross(y.n, dr)
 
     h = part * span.length / steps
     for _ in range(steps):
@@ -93,8 +93,8 @@ def linearised(residual: Residual, x: Arrays) -> tuple[Arrays, Arrays]:
     k = len(x)
     columns = np.repeat(x[:, None], k, axis=1).astype(complex)
     columns[range(k), range(k)] += SMALL * 1j
-    found = residual(columns)
-    return found[:, 0].real, found.imag / SMALL
+    residuals = residual(columns)
+    return residuals[:, 0].real, residuals.imag / SMALL
 
 
 def solved(residual: Residual, guess: Arrays, tolerance: float = 1e-11) -> Arrays:
@@ -122,11 +122,11 @@ def continued(
         to = min(load + step, last)
         ahead = x if before is None else x + (x - before[1]) * (to - load) / (load - before[0])
         try:
-            found = solved(at(to), ahead)
+            solution = solved(at(to), ahead)
         except ArithmeticError:
             step *= 0.5
             if step < 1e-6 * abs(last - first):
                 raise
             continue
-        before, load, x = (load, x), to, found
+        before, load, x = (load, x), to, solution
     return x

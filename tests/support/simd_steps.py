@@ -13,10 +13,10 @@ from tests.support.newton_iterations import ADD, BEGIN, MOVE, done
 H = 0.01
 
 
-def in_a_step(system: Any, state: Any, turn: float, rng: np.random.Generator) -> tuple[Any, ...]:
-    """System, numbering, state and workspace; frames are turned by about `turn`, rad, before it and in it."""
+def in_a_step(system: Any, state: Any, angle: float, rng: np.random.Generator) -> tuple[Any, ...]:
+    """System, numbering, state and workspace; frames are turned by about `angle`, rad, before it and in it."""
     moving = system.frames.fixed == 0
-    quat = state.quat + turn * moving[:, None] * rng.standard_normal(state.quat.shape)
+    quat = state.quat + angle * moving[:, None] * rng.standard_normal(state.quat.shape)
     quat /= np.linalg.norm(quat, axis=1)[:, None]
     r = state.r + 0.005 * moving[:, None] * rng.standard_normal(state.r.shape)
     v = 0.3 * moving[:, None] * rng.standard_normal(state.v.shape)
@@ -24,7 +24,7 @@ def in_a_step(system: Any, state: Any, turn: float, rng: np.random.Generator) ->
     numbering = number_unknowns(system)
     work = workspace(system, numbering)
     work.dr[moving] = 0.002 * rng.standard_normal((moving.sum(), 3))
-    work.psi[moving] = turn * rng.standard_normal((moving.sum(), 3))
+    work.psi[moving] = angle * rng.standard_normal((moving.sum(), 3))
     done(BEGIN | MOVE, system, numbering, state, work, H)
     return system, numbering, state, work
 

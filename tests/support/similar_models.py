@@ -20,15 +20,15 @@ DT = 0.01
 def bars(kind="revolute", axis=(0.0, 1.0, 0.0), angle=0.0, last="revolute", size=1.0, spin=None) -> Model:
     """Three in a row, each turned further by an angle; `last` holds the third."""
     model = Model("bars", gravity=(0.0, 0.0, -9.81))
-    shape, end, held = Box(size, 0.1, 0.1, density=1000.0), np.zeros(3), model.ground.at((0.0, 0.0, 0.0))
+    shape, end, support = Box(size, 0.1, 0.1, density=1000.0), np.zeros(3), model.ground.at((0.0, 0.0, 0.0))
     for k in range(3):
-        turn, along = k * angle, size * np.array((np.cos(k * angle), 0.0, -np.sin(k * angle)))
-        quat = (np.cos(0.5 * turn), 0.0, np.sin(0.5 * turn), 0.0)
+        rotation, along = k * angle, size * np.array((np.cos(k * angle), 0.0, -np.sin(k * angle)))
+        quat = (np.cos(0.5 * rotation), 0.0, np.sin(0.5 * rotation), 0.0)
         bar = model.add_body(f"bar {k}", shape, end + 0.5 * along, quat, angular_velocity=spin)
-        own = last if k == 2 else kind
-        about = None if own == "spherical" else axis
-        model.add_joint(f"joint {k}", own, held, bar.at((-0.5 * size, 0.0, 0.0)), axis=about)
-        end, held = end + along, bar.at((0.5 * size, 0.0, 0.0))
+        joint_kind = last if k == 2 else kind
+        about = None if joint_kind == "spherical" else axis
+        model.add_joint(f"joint {k}", joint_kind, support, bar.at((-0.5 * size, 0.0, 0.0)), axis=about)
+        end, support = end + along, bar.at((0.5 * size, 0.0, 0.0))
     return model
 
 
@@ -70,12 +70,12 @@ def digest(name: str) -> str:
     results = [simulate(MODELS[name](), 3 * DT, DT, progress=False)]
     if "push" in MODELS[name]().loads:
         results.append(equilibrium(MODELS[name]()))
-    said = [{k: v for k, v in own.layout.description.items() if k != "provenance"} for own in results]
-    found = hashlib.sha256(json.dumps(said, default=str).encode())
-    for own in results:
-        for array in (*own._source._arrays.values(), *own.layout.constraints):
-            found.update(repr((array.shape, array.dtype.str)).encode() + array.tobytes())
-    return found.hexdigest()
+    said = [{k: v for k, v in result.layout.description.items() if k != "provenance"} for result in results]
+    checksum = hashlib.sha256(json.dumps(said, default=str).encode())
+    for result in results:
+        for array in (*result._source._arrays.values(), *result.layout.constraints):
+            checksum.update(repr((array.shape, array.dtype.str)).encode() + array.tobytes())
+    return checksum.hexdigest()
 
 
 def digests(names: list[str]) -> dict[str, str]:

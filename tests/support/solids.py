@@ -19,8 +19,8 @@ STEEL = Section.circular(0.02, Material(E=2e11, nu=0.3, density=7800))
 HERE = (0.0, 0.0, 0.0)
 
 
-def run(model, t_end, h=1e-3, every=1, **more):
-    return simulate(model, t_end, h, output_every=every, progress=False, **more)
+def run(model, t_end, h=1e-3, every=1, **options):
+    return simulate(model, t_end, h, output_every=every, progress=False, **options)
 
 
 def change(values):
@@ -228,13 +228,13 @@ class Collision(NamedTuple):
         model = Model("collision", gravity=HERE)
         a = add(model, self.one, "a", *first)
         b = add(model, self.other, "b", *second, mass=self.mass, size=self.size)
-        more = {"stations": 16} if self.other == "rod" else {}
+        options = {"stations": 16} if self.other == "rod" else {}
         if contact:
-            model.add_contact("c", a, b, **contact, **more)
+            model.add_contact("c", a, b, **contact, **options)
         elif way == BARRIER:
-            model.add_contact("c", a, b, 1e4, law="barrier", reach=self.reach, **more)
+            model.add_contact("c", a, b, 1e4, law="barrier", reach=self.reach, **options)
         else:
-            model.add_contact("c", a, b, self.k, **(self.losses if way == LOST else {}), **more)
+            model.add_contact("c", a, b, self.k, **(self.losses if way == LOST else {}), **options)
         return model
 
     def run(self, way=KEPT, t_end=None, start=None):

@@ -21,11 +21,11 @@ def square(width: float, E: float = 1e7, G: float = 5e6) -> Section:
 
 
 def cantilever(
-    own: Section, length: float, n: int, element: str = "se3", axis: int = 0
+    material: Section, length: float, n: int, element: str = "se3", axis: int = 0
 ) -> tuple[Model, Any, Any]:
     """A straight rod along an axis, clamped at its start: the model, start and end."""
     model = Model("cantilever")
-    rod = model.add_rod("rod", [np.zeros(3), length * np.eye(3)[axis]], own, n, element=element)
+    rod = model.add_rod("rod", [np.zeros(3), length * np.eye(3)[axis]], material, n, element=element)
     model.add_joint("clamp", "clamp", rod.start)
     return model, rod.start, rod.end
 
@@ -54,10 +54,10 @@ BENDS = (
 
 def lee_frame(n: int, element: str, following: bool = False, load: float = 2e4) -> tuple[Model, Any]:
     """Lee's frame, rigid in shear, held in its plane; the load at a fifth of the beam."""
-    own = section(EA=4.32e7, GA=4.32e12, GJ=1.44e9, EI=1.44e7)
+    material = section(EA=4.32e7, GA=4.32e12, GJ=1.44e9, EI=1.44e7)
     model = Model("Lee's frame")
-    column = model.add_rod("column", [(0, 0, 0), (0, 120, 0)], own, n, element=element, up=(0, 0, 1))
-    beam = model.add_rod("beam", [(0, 120, 0), (120, 120, 0)], own, n, element=element, up=(0, 0, 1))
+    column = model.add_rod("column", [(0, 0, 0), (0, 120, 0)], material, n, element=element, up=(0, 0, 1))
+    beam = model.add_rod("beam", [(0, 120, 0), (120, 120, 0)], material, n, element=element, up=(0, 0, 1))
     model.add_joint("foot", "revolute", column.start, model.ground, axis=(0, 0, 1))
     model.add_joint("corner", "weld", column.end, beam.start)
     model.add_joint("end", "revolute", beam.end, model.ground, axis=(0, 0, 1))

@@ -21,26 +21,26 @@ def close(one, other, tolerance):
     assert np.abs(one - other).max() <= tolerance * max(np.abs(other).max(), 1e-3)
 
 
-def one_by_one(own: Group, step: float) -> Group:
+def one_by_one(group: Group, step: float) -> Group:
     """The first interaction as many times as it has numbers, each with another of them increased."""
-    width = own.numbers.shape[1]
-    numbers = own.numbers[0] + step * np.eye(width)
-    return own._replace(
-        frames=np.repeat(own.frames[:1], width, axis=0), numbers=numbers, row=np.arange(width)
+    width = group.numbers.shape[1]
+    numbers = group.numbers[0] + step * np.eye(width)
+    return group._replace(
+        frames=np.repeat(group.frames[:1], width, axis=0), numbers=numbers, row=np.arange(width)
     )
 
 
-def number_derivatives_hold(own, start, end, lam):
+def number_derivatives_hold(group, start, end, lam):
     """Those of forces and values are the central differences; returns the derivatives of the values."""
     lam = lam[:1] if np.ndim(lam) else lam
-    first = own._replace(frames=own.frames[:1], numbers=own.numbers[:1], row=own.row[:1])
+    first = group._replace(frames=group.frames[:1], numbers=group.numbers[:1], row=group.row[:1])
     exact = number_blocks(first, start, end, lam)[0]
-    every = np.repeat(lam, own.numbers.shape[1], axis=0) if np.ndim(lam) else lam
-    more, less = (one_by_one(own, s * EPS) for s in (1, -1))
-    difference = blocks(more, start, end, every).force - blocks(less, start, end, every).force
+    every = np.repeat(lam, group.numbers.shape[1], axis=0) if np.ndim(lam) else lam
+    plus, minus = (one_by_one(group, s * EPS) for s in (1, -1))
+    difference = blocks(plus, start, end, every).force - blocks(minus, start, end, every).force
     close(np.moveaxis(difference, 0, -1) / (2 * EPS), exact, 1e-6)
-    exact, rows = value_numbers(first, end)[0], max(own.kind.rows, 1)
-    apart = [x._replace(row=rows * x.row) for x in (more, less)]
+    exact, rows = value_numbers(first, end)[0], max(group.kind.rows, 1)
+    apart = [x._replace(row=rows * x.row) for x in (plus, minus)]
     difference = values([apart[0]], end.r, end.quat) - values([apart[1]], end.r, end.quat)
     close(difference.reshape(-1, rows).T / (2 * EPS), exact, 1e-6)
     return exact

@@ -37,14 +37,14 @@ def written(folder):
     return file
 
 
-def base_of(scene_file, **places):
+def base_of(scene_file, **paths):
     """The base of a study of the scene, with these places by the names of their parameters."""
     source = read(scene_file)
-    found = {
+    entries = {
         name: made_parameter(name, ParameterEntry(path=path, values=[1])).places
-        for name, path in places.items()
+        for name, path in paths.items()
     }
-    return scene_target(source.file, source.data, source.lines, scene_file.parent, found)
+    return scene_target(source.file, source.data, source.lines, scene_file.parent, entries)
 
 
 def differing(*studies):

@@ -13,10 +13,10 @@ CLOSE = {"r": 1e-12, "quat": 1e-12, "v": 2e-10, "Omega": 2e-9, "lam": 1e-9, "own
 
 
 def run(
-    model: Model, steps: int, h: float, integrator: str = "em", solver: str = "auto", **more: Any
+    model: Model, steps: int, h: float, integrator: str = "em", solver: str = "auto", **options: Any
 ) -> Result:
     """Simulate with one output; assert which solver took the steps."""
-    settings: dict[str, Any] = {"output_every": steps, "progress": False} | more
+    settings: dict[str, Any] = {"output_every": steps, "progress": False} | options
     result = simulate(model, steps * h, h, integrator, solver=solver, **settings)
     said = result.description["run"].get("solver", "general")
     assert said.split(",")[0] == ("tree" if solver == "auto" else "general"), said

@@ -36,9 +36,9 @@ TRIPLE = EmIntegrator(4, fractions=(G, 1.0 - 2.0 * G, G))
 @contextmanager
 def registered():
     """The list of schemes with both."""
-    own = {
+    schemes = {
         name: lambda text, name=name, made=made: made if text == name else None
         for name, made in (("em-drag", DRAG), ("em4-triple", TRIPLE))
     }
-    with mock.patch.dict(EM_FAMILY, own):
+    with mock.patch.dict(EM_FAMILY, schemes):
         yield

@@ -194,8 +194,8 @@ def poses(rng, n):
     return y
 
 
-def run(model, integrator="em", t_end=T_END, **more):
-    return simulate(model, t_end, DT, integrator, output_every=1, progress=False, **more)
+def run(model, integrator="em", t_end=T_END, **options):
+    return simulate(model, t_end, DT, integrator, output_every=1, progress=False, **options)
 
 
 def pair(how):
