@@ -56,7 +56,7 @@ def test_hanging_bodies_stay_at_rest(integrator, chart):
     assert np.abs(history.v).max() < 1e-12
 
 
-def test_quaternions_of_a_director_chart_follow_the_turning_body():
+def test_director_chart_quaternions_follow_the_rotating_body():
     """No jump of sign between outputs, also where a body turns more than once."""
     model = Model("spin")
     body = model.add_body("top", Box(1, 2, 3, density=1), angular_velocity=(0, 0, 20))
@@ -77,7 +77,7 @@ def clock():
     ("integrator", "chart", "balance"),
     [("EML", "quaternion", 2e-8), ("EM-G", "director", 5e-9), ("EMH", "quaternion-alpha", 1e-13)],
 )
-def test_torsion_springs_are_wound_by_any_number_of_turns(integrator, chart, balance):
+def test_torsion_springs_accumulate_any_number_of_turns(integrator, chart, balance):
     """One turn and more, as with `em`, without a jump of the energy."""
     exact = simulate(clock(), 4.0, 0.0025, "em", output_every=100)
     result = simulate(clock(), 4.0, 0.01, integrator, chart=chart, output_every=25)
@@ -111,7 +111,7 @@ def test_invalid_arguments_are_rejected_before_writing(message):
 
 
 @pytest.mark.parametrize("chart", CHARTS)
-def test_a_model_is_a_mechanical_system_in_every_chart(chart):
+def test_model_converts_to_a_mechanical_system_in_every_chart(chart):
     """The same energy in all of them, and the same motion as `simulate`."""
     system = arms().mechanical_system(chart)
     p = system.momentum(system.q0, system.v0)

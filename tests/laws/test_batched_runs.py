@@ -189,7 +189,7 @@ for every in (1, 2, 16):
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_runs_in_lanes_are_to_the_bit_the_runs_alone(name, marched):
+def test_batched_runs_are_bitwise_equal_to_single_runs(name, marched):
     """Whatever becomes of the others: one may be halved, and come back, and go on alone."""
     case = CASES[name]
     prepared, options = case.make(), case.options or {}
@@ -207,7 +207,7 @@ def test_runs_in_lanes_are_to_the_bit_the_runs_alone(name, marched):
 
 @pytest.mark.parametrize("case", ["tree with loops", "loop at the first body"])
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_runs_with_loops_stay_side_by_side_once_they_move(case, monkeypatch):
+def test_runs_with_loops_stay_in_the_batch_once_they_move(case, monkeypatch):
     """What goes wrong in lanes would be put right alone."""
     far, march = [], RunBatch.march
 
@@ -223,7 +223,7 @@ def test_runs_with_loops_stay_side_by_side_once_they_move(case, monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_a_run_that_leaves_a_group_comes_back_and_one_that_fails_does_not(marched):
+def test_run_rejoins_its_batch_unless_it_failed(marched):
     def end(t):
         return (0.0, 0.0 if t < 3 * DT else 1e12, 0.0)
 
@@ -241,7 +241,7 @@ def test_a_run_that_leaves_a_group_comes_back_and_one_that_fails_does_not(marche
     assert {6, 7} <= set(marched)
 
 
-def test_runs_in_lanes_warn_of_steps_that_are_shortened_once_and_of_loads_each(marched):
+def test_batched_runs_warn_once_of_shortened_steps_and_per_run_of_loads(marched):
     prepared = hinges()
     parameters = [{PUSH: (1, 0, 0)}] * 4 + [{PUSH: lambda t: (0.0, 0.0, 0.0)}]
     with pytest.warns(StepWarning) as heard:
@@ -289,7 +289,7 @@ def test_run_without_progress_leaves_the_batch(monkeypatch):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_files_of_runs_in_lanes_are_those_of_the_runs_alone(threads, tmp_path, marched):
+def test_files_of_batched_runs_equal_those_of_single_runs(threads, tmp_path, marched):
     prepared, parameters, alone = tree(loads=True), pushes(5), tmp_path / "alone.vtkhdf"
     simulate_many(prepared, parameters, threads=threads, outputs=tmp_path, output_every=7)
     assert marched

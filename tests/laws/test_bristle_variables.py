@@ -66,7 +66,7 @@ def missing(result: Result) -> float:
 
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl", "em-d(0.5)"])
-def test_energy_with_what_bristles_keep_is_lost_by_sliding_alone(integrator):
+def test_energy_including_bristles_decreases_only_by_sliding(integrator):
     result = run(tumbling(integrator == "em-ggl"), 0.6, integrator)
     lost = np.diff(result.dissipation)
     assert lost.min() > -1e-15
@@ -92,7 +92,7 @@ def test_energy_with_what_bristles_keep_is_lost_by_sliding_alone(integrator):
         ("EMH", "quaternion-alpha"),
     ],
 )
-def test_charts_account_for_bristles_as_em_does(integrator, chart):
+def test_chart_schemes_account_for_bristles_as_em(integrator, chart):
     trajectory = integrate(tumbling().mechanical_system(chart), integrator, H, 0.4)
     lost = np.diff(trajectory.dissipation)
     assert lost.min() > -1e-15
@@ -104,7 +104,7 @@ def test_charts_account_for_bristles_as_em_does(integrator, chart):
 
 
 @pytest.mark.parametrize("integrator", ["MPL", "MPH", "GL-SPARK(1)", "mG(1, 1)"])
-def test_a_scheme_with_forces_in_the_middle_settles_over_the_whole_step(integrator):
+def test_midpoint_force_scheme_updates_bristles_over_the_whole_step(integrator):
     """Nothing turns and the spring is linear: then it is the step of `em`, exactly, as long as it knows h."""
     model = sled(speed=1.0, spring=120.0, limit=6.0)
     em = run(model, 0.8)
@@ -117,7 +117,7 @@ def test_a_scheme_with_forces_in_the_middle_settles_over_the_whole_step(integrat
     assert trajectory.total_energy() == pytest.approx(em.energy["total"], abs=1e-11)
 
 
-def test_momenta_stay_what_they_are_where_bodies_rub_on_each_other():
+def test_bristle_friction_between_bodies_conserves_momenta():
     result = run(tumbling(), 0.6)
     assert result.layout.system is not None
     for momentum in momenta(result.layout.system, result.states(slice(None))):
@@ -125,7 +125,7 @@ def test_momenta_stay_what_they_are_where_bodies_rub_on_each_other():
 
 
 @pytest.mark.parametrize("integrator", ["em", "GGL-EM"])
-def test_below_its_limit_a_bristle_sticks_for_ever(integrator):
+def test_bristle_sticks_below_its_limit(integrator):
     load, stiffness = 1.5, 400.0
     at_rest = run(sled(load, z=load / stiffness), 300 * H, integrator, 100)
     assert np.abs(at_rest.states(slice(None)).r[:, 1]).max() < 1e-15
@@ -138,7 +138,7 @@ def test_below_its_limit_a_bristle_sticks_for_ever(integrator):
 
 
 @pytest.mark.parametrize("integrator", ["em", "EML", "MPL"])
-def test_above_its_limit_it_slides_as_under_a_constant_force(integrator):
+def test_bristle_slides_with_constant_force_above_its_limit(integrator):
     load, limit, T = 5.0, 2.0, 0.5
     result = run(sled(load, limit, z=limit / 400.0), T, integrator)
     # exact from the first step on: bristles are bent to the limit
@@ -154,7 +154,7 @@ def test_above_its_limit_it_slides_as_under_a_constant_force(integrator):
     assert soft.energy["kinetic"][-1] > 1.1 * result.energy["kinetic"][-1]
 
 
-def test_a_slide_ends_with_what_the_bristle_keeps():
+def test_sliding_ends_with_the_energy_stored_in_the_bristle():
     """Friction takes all but that: the way is v^2/(2 g mu), in forces m v^2/(2 limit), less the bending."""
     result = run(sled(limit=6.0, stiffness=4000.0, speed=1.0), 1.0)
     assert result.energy["total"][-1] < 6.0**2 / (2.0 * 4000.0) * 1.001
@@ -163,7 +163,7 @@ def test_a_slide_ends_with_what_the_bristle_keeps():
 
 
 @pytest.mark.parametrize("integrator", ["em", "GGL-EM", "mG(1, 1)"])
-def test_outputs_stops_and_starts_change_no_bit(integrator, tmp_path: Path):
+def test_outputs_stops_and_restarts_keep_runs_bitwise_equal(integrator, tmp_path: Path):
     chart = None if integrator == "em" else "director"
     uninterrupted = run(tumbling(), 0.2, integrator, chart=chart)
     rarely = run(tumbling(), 0.2, integrator, 10, chart=chart)
@@ -183,7 +183,7 @@ def test_outputs_stops_and_starts_change_no_bit(integrator, tmp_path: Path):
         assert np.array_equal(one, other), field
 
 
-def test_start_takes_bristles_over_and_says_which_are_new():
+def test_start_transfers_bristles_and_reports_new_ones():
     first, uninterrupted = run(tumbling(), 0.1), run(tumbling(), 0.2)
     then = run(tumbling(), 0.1, start=first)
     assert np.array_equal(bristles(then)[0], bristles(first)[-1])
@@ -204,7 +204,7 @@ def test_start_takes_bristles_over_and_says_which_are_new():
 
 
 @pytest.mark.parametrize("integrator", ["em4", "em6-ggl"])
-def test_compositions_refuse_by_name(integrator):
+def test_compositions_reject_bristles_by_name(integrator):
     with pytest.raises(
         ModelError, match=f"'{integrator}' takes negative substeps, which the jenkins 3 does not"
     ):
@@ -212,7 +212,7 @@ def test_compositions_refuse_by_name(integrator):
 
 
 @pytest.mark.parametrize("integrator", ["mG(2)", "GL-SPARK(2)", "Lobatto-IIIA-B(2)"])
-def test_schemes_with_several_places_of_forces_refuse_by_name(integrator):
+def test_schemes_with_several_force_points_reject_bristles_by_name(integrator):
     with pytest.raises(
         ModelError, match=r"takes forces at . places of a step.* sticks and slides, in 'tumbling'"
     ):
@@ -264,7 +264,7 @@ def bouncing(one_sided: bool) -> Model:
     ("integrator", "chart"),
     [("em", None), ("em-d(0.5)", None), ("EML", "quaternion"), ("GGL-EM", "director"), ("MPL", "quaternion")],
 )
-def test_what_is_idle_on_one_side_is_left_out_and_nothing_else(integrator, chart):
+def test_only_frames_without_forces_are_left_out(integrator, chart):
     one, other = (
         run(bouncing(one_sided), 0.2, integrator, chart=chart, solver="general").states(slice(None))
         for one_sided in (True, False)
@@ -280,7 +280,7 @@ def test_what_is_idle_on_one_side_is_left_out_and_nothing_else(integrator, chart
     ("integrator", "chart"),
     [("em", None), ("EML", "quaternion"), ("GGL-EM", "director"), ("MPH", "director"), ("MPL", "quaternion")],
 )
-def test_what_is_kept_may_go_by_the_poses_and_what_settles_by_the_step(integrator, chart):
+def test_history_may_depend_on_poses_and_on_the_step(integrator, chart):
     """A spring and a damper by another name; a coil is wound and a drive turns beside them, in blocks of their own."""
     model = Model("strut", gravity=NO_WEIGHT)
     body = model.add_body("body", BRICK, position=(0.2, 0, 0), velocity=(1.0, 0.4, 0))
@@ -316,7 +316,7 @@ def strut_alone() -> Model:
 @pytest.mark.parametrize(
     ("integrator", "chart"), [("EML", "quaternion"), ("GGL-EM", "director"), ("MPL", "quaternion")]
 )
-def test_charts_take_as_many_iterations_with_a_wall_that_may_be_idle(integrator, chart):
+def test_inactive_wall_does_not_add_iterations_in_charts(integrator, chart):
     one, other = (
         integrate(bouncing(one_sided).mechanical_system(chart), integrator, H, 0.2).iterations
         for one_sided in (True, False)
@@ -324,7 +324,7 @@ def test_charts_take_as_many_iterations_with_a_wall_that_may_be_idle(integrator,
     assert np.array_equal(one, other)
 
 
-def test_newton_knows_a_wall_that_is_hit_in_the_step_as_well_as_one_that_always_acts():
+def test_newton_converges_for_a_wall_hit_within_the_step():
     built = bouncing(True).build()
     counts = []
     for one_sided in (True, False):
@@ -336,7 +336,7 @@ def test_newton_knows_a_wall_that_is_hit_in_the_step_as_well_as_one_that_always_
     assert counts[0] == counts[1]
 
 
-def test_small_motions_know_the_force_that_a_bristle_holds_and_no_damping_of_it():
+def test_modes_include_the_bristle_force_but_not_its_damping():
     load = 1.5
     built = sled(load, spring=120.0).build()
     sticking_state = with_part(built.system, built.state, "settled", load / 400.0)
@@ -346,7 +346,7 @@ def test_small_motions_know_the_force_that_a_bristle_holds_and_no_damping_of_it(
     assert np.abs(without.values).min() > 1.0
 
 
-def test_an_interaction_of_twelve_frames_runs_and_its_file_opens(tmp_path: Path):
+def test_interaction_of_twelve_frames_runs_and_its_file_opens(tmp_path: Path):
     model = Model("chain", gravity=NO_WEIGHT)
     bodies = [
         model.add_body(f"body {k}", BRICK, position=(0.1 * k, 0, 0), velocity=(0, 0, 0.1 * k * k))

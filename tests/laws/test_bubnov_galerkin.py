@@ -136,7 +136,7 @@ def test_double_pendulum_in_angles_converges_to_the_motion_by_mg3(boundary, k, o
     assert errors[-1].max() < {1: 3e-3, 2: 3e-4, 3: 1e-7}[k]
 
 
-def test_without_constraints_both_kinds_of_multipliers_are_the_same_and_empty():
+def test_unconstrained_system_has_no_multipliers_of_either_kind():
     runs = [solve_global(double_pendulum(), 0.05, 1.0, k=2, multipliers=m) for m in MULTIPLIERS]
     assert np.array_equal(runs[0].q, runs[1].q)
     assert [run.lam.shape for run in runs] == [(41, 0), (40, 0)]
@@ -149,7 +149,7 @@ def test_without_constraints_both_kinds_of_multipliers_are_the_same_and_empty():
 
 @pytest.mark.parametrize("case", ["initial", "boundary", "discontinuous"])
 @pytest.mark.parametrize(("k", "order"), ORDERS[:3])
-def test_a_pushed_pendulum_converges_with_its_constraint_and_its_tension(case, k, order):
+def test_pushed_pendulum_constraint_and_tension_converge(case, k, order):
     reference = fine(pushed_pendulum)
     tolerances = {
         "initial": {},
@@ -182,7 +182,7 @@ def test_second_derivative_of_the_constraint_vanishes_where_q_is_prescribed(boun
         assert run.q[0] @ run.p[0] == 0.0
 
 
-def test_boundary_values_give_the_hidden_constraint_at_the_ends_with_the_order():
+def test_boundary_values_satisfy_the_hidden_constraint_to_order():
     reference = fine(pushed_pendulum)
     for k, order in ((1, 1.95), (2, 2.9), (3, 4.3)):
         runs = [solve_global(pushed_pendulum(), h, 1.0, k=k, q_end=reference.q[-1]) for h in STEPS]
@@ -193,7 +193,7 @@ def test_boundary_values_give_the_hidden_constraint_at_the_ends_with_the_order()
 @pytest.mark.parametrize("multipliers", MULTIPLIERS)
 @pytest.mark.parametrize("chart", ["director", "quaternion"])
 @pytest.mark.parametrize(("k", "order"), ORDERS[:3])
-def test_both_kinds_of_multipliers_converge_on_a_body_in_both_charts(chart, multipliers, k, order):
+def test_both_multiplier_kinds_converge_for_a_body_in_both_charts(chart, multipliers, k, order):
     system = heavy_body(chart)
     reference = fine(heavy_body, chart)
     runs = [solve_global(system, h, 1.0, k=k, multipliers=multipliers) for h in STEPS]
@@ -206,7 +206,7 @@ def test_both_kinds_of_multipliers_converge_on_a_body_in_both_charts(chart, mult
 
 @pytest.mark.parametrize(("multipliers", "power"), [("continuous", -2), ("discontinuous", -3)])
 @pytest.mark.parametrize("k", [1, 2])
-def test_condition_grows_by_one_power_less_with_continuous_multipliers(multipliers, power, k):
+def test_continuous_multipliers_lower_the_condition_growth_by_one_power(multipliers, power, k):
     """As h -> 0; where momenta are large, as in 001 Fig. 8, both powers are seen one lower until h is very small."""
     system = pendulum((0.6, -0.8), (0.8, 0.6), gravity=0)
     steps = 0.25 / np.array([8, 16, 32])
@@ -217,7 +217,7 @@ def test_condition_grows_by_one_power_less_with_continuous_multipliers(multiplie
 
 @pytest.mark.parametrize("options", [{}, {"multipliers": "discontinuous"}, {"q_end": [0.0, -1.0]}], ids=str)
 @pytest.mark.parametrize("k", [1, 2])
-def test_a_state_of_rest_is_found_although_its_momenta_are_nothing_but_round_off(options, k):
+def test_state_of_rest_with_round_off_momenta_converges(options, k):
     run = solve_global(pendulum((0.0, -1.0)), 0.05, 1.0, k=k, **options)
     assert np.abs(run.q - [0.0, -1.0]).max() < 1e-14
     assert np.abs(run.p).max() < 1e-13
@@ -225,7 +225,7 @@ def test_a_state_of_rest_is_found_although_its_momenta_are_nothing_but_round_off
 
 
 @pytest.mark.parametrize("multipliers", MULTIPLIERS)
-def test_a_guess_through_a_place_where_constraints_depend_on_each_other_does_no_harm(multipliers):
+def test_initial_guess_through_dependent_constraints_converges(multipliers):
     """At the origin the gradient of |q|^2 vanishes, and with it all that would fix gamma."""
     good = solve_global(pendulum(), 0.05, 0.5, multipliers=multipliers)
     q = good.q.copy()
@@ -235,7 +235,7 @@ def test_a_guess_through_a_place_where_constraints_depend_on_each_other_does_no_
     assert run.iterations[0] > good.iterations[0]
 
 
-def test_a_degree_given_as_2_0_is_2():
+def test_degree_may_be_given_as_float():
     runs = [solve_global(pendulum(), 0.1, 0.5, k=k, points=points) for k, points in ((2, 3), (2.0, 3.0))]
     assert np.array_equal(runs[0].q, runs[1].q)
     assert runs[1].scheme.name == "BG(2)"
@@ -326,7 +326,7 @@ FAILING = {
 
 
 @pytest.mark.parametrize("message", FAILING)
-def test_failure_of_newton_is_a_convergence_error_that_says_why(message):
+def test_newton_failure_raises_convergence_error_with_reason(message):
     with pytest.raises(ConvergenceError, match=message) as failure:
         FAILING[message]()
     assert failure.value.iterations >= 1
@@ -334,7 +334,7 @@ def test_failure_of_newton_is_a_convergence_error_that_says_why(message):
     assert failure.value.singular == ("singular" in message)
 
 
-def test_failure_of_the_march_that_makes_the_guess_speaks_of_the_guess():
+def test_failure_of_the_initial_guess_is_reported_as_such():
     with pytest.raises(
         ConvergenceError, match=r"BG\(1\) on 'fast'.*no guess of the motion.*`guess`"
     ) as failure:

@@ -104,7 +104,7 @@ def full(seed, size, free=None):
 @pytest.mark.parametrize(
     ("free", "spin", "resisting"), [(None, (1.0, 2.0, -0.5), 15.0), (ASKEW, 15.0 * ASKEW, 0.004)]
 )
-def test_a_bushing_keeps_energy_balance_and_both_momenta(free, spin, resisting, damping, integrator):
+def test_bushing_keeps_energy_balance_and_both_momenta(free, spin, resisting, damping, integrator):
     """With full matrices, a free axis askew and through turns; the damping resists all turns."""
     made = pair(full(1, 200.0, free), full(2, damping * resisting), spin=spin)
     result = simulate(made, 1.5, 0.005, integrator)
@@ -120,7 +120,7 @@ def test_a_bushing_keeps_energy_balance_and_both_momenta(free, spin, resisting, 
 
 
 @pytest.mark.parametrize(("free", "spin"), [(None, (1.0, 2.0, -0.5)), (ASKEW, 15.0 * ASKEW)])
-def test_a_bushing_moves_bodies_alike_in_every_chart(free, spin):
+def test_bushing_motion_is_equal_in_every_chart(free, spin):
     made = pair(full(1, 100.0, free), spin=spin)
     em, other = (simulate(made, 0.5, 2.5e-3, name).body("b").r for name in ("em", "EM-G"))
     assert np.abs(other - em).max() < 2e-3 < np.ptp(em, axis=0).max()
@@ -138,13 +138,13 @@ SORTS = [
 
 
 @pytest.mark.parametrize(("stiffness", "damping", "free"), SORTS)
-def test_an_axis_is_free_that_nothing_resists_turns_about(stiffness, damping, free):
+def test_axis_without_rotational_stiffness_or_damping_is_free(stiffness, damping, free):
     built = pair(stiffness, damping).build()
     names = {acting.group.kind.name for acting in groups_of(built.system, built.state)}
     assert {"bushing with a free axis" in name for name in names} == {free}
 
 
-def test_stiffness_alike_in_all_directions_does_not_mind_which_marker_is_called_a():
+def test_isotropic_stiffness_is_symmetric_in_markers():
     """The motion is the same, that of the steps but for terms of their order."""
     gaps = []
     for h in (0.005, 0.0025):
@@ -158,7 +158,7 @@ def test_stiffness_alike_in_all_directions_does_not_mind_which_marker_is_called_
     assert gaps[0] / gaps[1] == pytest.approx(4.0, rel=0.1)
 
 
-def test_what_is_not_alike_across_the_axis_stays_with_marker_a():
+def test_anisotropic_stiffness_follows_marker_a():
     """A shaft turned by 2 rad in its housing, pushed: displacements are C^-1 F in the axes of the housing."""
     model = Model("housing")
     body = model.add_body("body", BRICK, orientation=quaternions.from_rotation_vector([0, 0, 0.7]))
@@ -174,7 +174,7 @@ def test_what_is_not_alike_across_the_axis_stays_with_marker_a():
     assert state.r[-1] == pytest.approx(F / k, abs=1e-9)
 
 
-def test_damping_about_the_free_axis_slows_the_turn():
+def test_damping_about_the_free_axis_slows_the_rotation():
     """J dw/dt = -d w: w halves over each ln 2 J/d; through more than one turn."""
     model = Model("slowed")
     body = model.add_body("body", BRICK, angular_velocity=(0, 20.0, 0))
@@ -193,7 +193,7 @@ def test_damping_about_the_free_axis_slows_the_turn():
 
 
 @pytest.mark.parametrize("axis", [(0, 0, 1), (0.6, 0, 0.8)])
-def test_a_bushing_about_a_hinge_is_a_torsion_spring(axis):
+def test_bushing_about_a_hinge_acts_like_a_torsion_spring(axis):
     """Its rotation is the angle itself, so that the motion is the same to round-off."""
 
     def swung(add_support):
@@ -224,7 +224,7 @@ def test_a_bushing_about_a_hinge_is_a_torsion_spring(axis):
     assert np.abs(one - other).max() < 1e-9
 
 
-def test_a_bushing_gives_its_force_in_its_axes():
+def test_bushing_force_acts_in_its_own_axes():
     """Held apart by forces it has the displacements C^-1 F: statics by a strongly damped fall."""
     model = Model("mount", gravity=(1.0, -2.0, 3.0))
     body = model.add_body("body", Box(0.1, 0.1, 0.1, mass=2.0))
@@ -247,7 +247,7 @@ def held(stiffness, **moving):
     return model
 
 
-def test_without_any_stiffness_against_turns_the_axis_may_turn_right_round():
+def test_bushing_without_rotational_stiffness_may_rotate_past_pi():
     """A body on a point that is not its centre, all turns free."""
     result = simulate(held([1e3, 1e3, 1e3, 0, 0, 0], angular_velocity=(0, 2.0, 0)), 4.0, 0.02)
     assert turn_about(np.array([0, 1.0, 0]), result.body("body").quat)[-1] > 2 * np.pi
@@ -257,7 +257,7 @@ def test_without_any_stiffness_against_turns_the_axis_may_turn_right_round():
 # -- turns that end --------------------------------------------------------------------------------------------------
 
 
-def test_a_bushing_whose_turn_ends_is_named_with_its_angle_and_the_cure():
+def test_bushing_at_its_rotation_limit_is_named_with_angle_and_remedy():
     """Nearly free, but resisting all turns."""
     model = Model("spun")
     body = model.add_body("body", BRICK, angular_velocity=(0.3, 0.1, 9.0))
@@ -282,7 +282,7 @@ def twisted(element="se3", closed=False):
 
 
 @pytest.mark.parametrize("element", ["se3", "lagrange(2)"])
-def test_an_element_that_passes_pi_is_named_with_its_rod_its_place_and_its_angle(element):
+def test_element_rotated_past_pi_is_named_with_rod_position_and_angle(element):
     model, rod = twisted(element)
     model.add_moment("wring", rod.at(0.5), (2.0, 0, 0))
     with pytest.raises(ConvergenceError) as failure:
@@ -329,7 +329,7 @@ TOLD = [
 
 
 @pytest.mark.parametrize(("make", "arguments", "words"), TOLD)
-def test_what_is_turned_so_far_that_its_turn_nearly_ends_is_told(make, arguments, words):
+def test_rotation_near_its_limit_is_reported(make, arguments, words):
     built, state = make(*arguments)
     assert re.fullmatch(f"{words}.*" if words else "", turned_in_words(built, state), re.DOTALL)
     assert make is tilted or "element" in turned_in_words(built, state, folded=True)
@@ -360,7 +360,7 @@ run: {t_end: 1.5, dt: 0.002}
 """
 
 
-def test_a_fly_line_that_folds_in_one_element_is_told_which_and_the_mesh_it_needs(tmp_path):
+def test_folded_fly_line_element_is_reported_with_the_required_mesh(tmp_path):
     """The bend at the tip of the rod has a radius of 2 cm, the element 13 cm; with 377 elements the run reaches its end."""
     scene = tmp_path / "line.yaml"
     scene.write_text(FLY_LINE)
@@ -377,7 +377,7 @@ def test_a_fly_line_that_folds_in_one_element_is_told_which_and_the_mesh_it_need
     assert 300 < elements < 400
 
 
-def test_an_equilibrium_that_would_pass_pi_in_an_element_names_it():
+def test_equilibrium_names_an_element_that_would_pass_pi():
     """Wrung to pi in each element in front of the moment."""
     model, rod = twisted()
     # M L/(4 GJ) = pi at a load factor of a half
@@ -391,7 +391,7 @@ def test_an_equilibrium_that_would_pass_pi_in_an_element_names_it():
 
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
-def test_a_tilt_that_passes_pi_ends_the_run(integrator):
+def test_tilt_past_pi_ends_the_run(integrator):
     """Straight through: it would go on by the shorter way round, with another force. Beside that point all is smooth, and a
     step that is short enough goes on.
     """

@@ -116,7 +116,7 @@ def test_discrete_derivatives_of_the_coenergy_are_exact(chart):
     assert (out[0] @ (q1 - q0) + out[1] @ (p1 - p0)).real == pytest.approx(change, rel=2e-15, abs=1e-13)
 
 
-def test_a_force_does_the_same_work_in_every_chart():
+def test_force_does_the_same_work_in_every_chart():
     """Power F . dq/dt of loads."""
     powers = []
     for chart in CHARTS:
@@ -148,14 +148,14 @@ def test_kinetic_energy_and_angular_momentum_are_the_same_in_all_charts(values):
             )
 
 
-def test_unknown_charts_are_refused():
+def test_unknown_charts_are_rejected():
     with pytest.raises(ModelError, match="chart 'euler' is not known"):
         rotating_body("m", np.ones(3), np.zeros(3), chart="euler")
     with pytest.raises(ModelError, match="gamma = -1"):
         rotating_body("m", np.ones(3), np.zeros(3), inertia="gamma", parameter=-1.0)
 
 
-def test_coordinates_off_the_constraints_are_refused():
+def test_coordinates_off_the_constraints_are_rejected():
     with pytest.raises(ModelError, match=r"\|g1\(q0\)\| = 1.5; give initial coordinates"):
         rotating_body("m", np.ones(3), np.zeros(3), quat=np.array([2.0, 0.0, 0.0, 0.0]))
 
@@ -166,7 +166,7 @@ def test_chart_flags_match_its_functions():
 
 
 @pytest.mark.parametrize("chart", CHARTS)
-def test_outside_of_a_step_a_contact_resists_with_what_its_bristle_holds(chart):
+def test_contact_force_outside_a_step_is_the_bristle_force(chart):
     """However fast its bodies move, as what is lost follows from both ends of a step."""
     model = Model("ball", gravity=(0, 0, -9.81))
     ball = model.add_body("ball", Sphere(0.1, density=1000.0), (0, 0, 0.099))

@@ -21,7 +21,7 @@ def angle(result):
     return np.unwrap(2.0 * np.arctan2(z, w))[-1]
 
 
-def test_a_body_that_rotates_by_0_6_rad_in_a_step_lags_by_3_percent_and_is_named():
+def test_body_rotating_0_6_rad_per_step_lags_3_percent_and_is_named():
     message = r"body 'wheel' rotates by up to 0.6 rad .* misses 2.8 %. Use dt = 0.05 s or less"
     with pytest.warns(DoubtfulModelWarning, match=message):
         result = spun(0.6)
@@ -41,7 +41,7 @@ def test_rotation_above_0_3_rad_per_step_is_reported():
     ("theta", "options"),
     [(0.29, {}), (0.6, {"integrator": "em4"}), (0.6, {"dt": None, "error": 0.01, "output_dt": 0.1})],
 )
-def test_small_rotations_compositions_and_chosen_steps_are_not_warned_about(theta, options):
+def test_small_rotations_compositions_and_adaptive_steps_do_not_warn(theta, options):
     with warnings.catch_warnings():
         warnings.simplefilter("error", DoubtfulModelWarning)
         spun(theta, **options)

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWar
 
 @pytest.mark.parametrize("consumer", CONSUMERS)
 @pytest.mark.parametrize("name", MODELS)
-def test_every_kind_goes_through_every_consumer_or_is_refused_by_name(
+def test_every_kind_passes_every_consumer_or_is_rejected_by_name(
     name: str, consumer: str, tmp_path: Path
 ) -> None:
     refused = REFUSED.get((name, consumer))
@@ -35,7 +35,7 @@ def test_every_kind_goes_through_every_consumer_or_is_refused_by_name(
         CONSUMERS[consumer](name, tmp_path)
 
 
-def test_every_kind_that_is_registered_acts_in_a_model() -> None:
+def test_every_registered_kind_is_active_in_a_model() -> None:
     ours = {kind.name for kinds in registered_kinds().values() for kind in kinds}
     acting = {name for make in MODELS.values() for name in acting_kinds(make().build())}
     behind = {

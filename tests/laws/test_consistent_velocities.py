@@ -92,7 +92,7 @@ def test_undeclared_redundant_joints_are_rejected():
         project_velocities(system, built.state)
 
 
-def test_what_is_left_out_of_a_free_body_is_zero():
+def test_omitted_velocity_of_a_free_body_is_zero():
     model = Model("free")
     model.add_body("still", off_centre())
     model.add_body("spun", off_centre(), angular_velocity=SPIN)
@@ -178,7 +178,7 @@ def lexicographic(built):
 
 @pytest.mark.parametrize("case", GIVEN)
 @pytest.mark.parametrize("masses", [(1, 1, 1), (1e-3, 1, 1e3)])
-def test_given_velocities_first_then_parts_follow_then_the_least_energy(case, masses):
+def test_velocities_are_prescribed_then_rigidly_transferred_then_of_least_energy(case, masses):
     built = chain(GIVEN[case], masses)
     state, _ = project_velocities(built.system, built.state, built.held)
     expected = lexicographic(built)
@@ -210,7 +210,7 @@ def torn(velocity=(0.0, 0.0, 0.0)):
     return model
 
 
-def test_velocities_that_do_not_fit_the_joints_are_changed_with_one_warning():
+def test_inconsistent_velocities_are_changed_with_one_warning():
     with pytest.warns(InitialVelocityWarning) as heard:
         result = simulate(torn(), 0.02, 0.01)
     messages = [str(w.message) for w in heard if w.category is InitialVelocityWarning]
@@ -228,7 +228,7 @@ def test_velocities_that_do_not_fit_the_joints_are_changed_with_one_warning():
 
 
 @pytest.mark.parametrize("velocity", [None, np.cross(SPIN, [1, 0, 0])])
-def test_velocities_that_fit_are_not_talked_about(velocity, recwarn):
+def test_consistent_velocities_give_no_warning(velocity, recwarn):
     result = simulate(torn(velocity), 0.02, 0.01)
     assert not [w for w in recwarn if w.category is InitialVelocityWarning]
     assert result.description["initial_velocity_change"] == {}
@@ -281,7 +281,7 @@ def rigidly(state, frames):
     )
 
 
-def test_a_rod_welded_to_a_driven_frame_that_moves_goes_along():
+def test_rod_welded_to_a_moving_driven_frame_starts_with_it():
     """As a rigid body, without a word, and with nothing that rings."""
     model, _ = hub()
     built = model.build()
@@ -296,13 +296,13 @@ def test_a_rod_welded_to_a_driven_frame_that_moves_goes_along():
     assert np.abs(velocity_residual(built.system, state)).max() < 1e-12
 
 
-def test_what_is_given_of_a_rod_is_held_and_changes_are_told():
+def test_given_rod_velocities_are_kept_and_changes_reported():
     model, _ = hub(velocity=(0, 0, 0))
     with pytest.warns(InitialVelocityWarning, match="rod 'blade' by "):
         changed(model)
 
 
-def test_a_rod_goes_along_with_a_body_whose_motion_is_given_and_leaves_it():
+def test_rod_follows_a_body_with_given_velocity_without_changing_it():
     """The body keeps what it was given; a rod on a spherical joint behind follows as if it were fixed to the first."""
     model = Model("tail")
     body = model.add_body("body", Box(1, 1, 1, mass=5), velocity=(0, 2, 0), angular_velocity=(0, 0, 1))
@@ -322,7 +322,7 @@ def test_a_rod_goes_along_with_a_body_whose_motion_is_given_and_leaves_it():
     assert state.v[second].mean(axis=0) == pytest.approx([0, 2 + 2.5, 0], abs=1e-9)
 
 
-def test_ends_that_are_driven_apart_need_not_move_as_a_rigid_body():
+def test_rod_between_diverging_driven_frames_need_not_move_rigidly():
     """Clamped to frames with other velocities: joints hold, nothing was given, so nothing is told."""
     model = Model("pulled")
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SOFT, 8)
@@ -339,7 +339,7 @@ def test_ends_that_are_driven_apart_need_not_move_as_a_rigid_body():
     assert np.all((inner > 0.0) & (inner < 0.8))
 
 
-def test_a_body_keeps_what_it_was_given_where_a_rod_could_not_follow_two():
+def test_body_velocities_are_kept_if_a_rod_cannot_follow_both():
     """Two bodies that fly apart, tied by a rod: their motion is theirs, the ends of the rod go with them."""
     model = Model("tied")
     a = model.add_body("a", Box(0.1, 0.1, 0.1, mass=1), velocity=(-1, 0, 0), angular_velocity=(0, 0, 0))
@@ -353,7 +353,7 @@ def test_a_body_keeps_what_it_was_given_where_a_rod_could_not_follow_two():
     assert state.v[1:3] == pytest.approx(np.array([[-1, 0, 0], [2, 0, 0]]), abs=1e-12)
 
 
-def test_a_model_in_which_nothing_moves_stays_at_rest():
+def test_model_without_velocities_stays_at_rest():
     model, _ = hub(rate=0.0)
     model.driven.clear()
     model.joints.clear()
@@ -365,7 +365,7 @@ def test_a_model_in_which_nothing_moves_stays_at_rest():
 
 @pytest.mark.parametrize("density", [7850.0, 10.0, 1e-3])
 @pytest.mark.parametrize("where", [0.5, 1.0])
-def test_a_heavy_disc_does_not_slow_the_light_shaft_whose_spin_was_given(density, where):
+def test_heavy_disc_does_not_slow_a_light_shaft_with_given_spin(density, where):
     """Masses do not count: the shaft's 100 rad/s are kept, though the disc has up to 1e11 times the inertia of a node."""
     model = Model("rotor")
     section = Section.circular(0.01, Material(E=2.1e11, nu=0.3, density=density))
@@ -389,7 +389,7 @@ def cord(**options):
 
 
 @pytest.mark.parametrize("velocity", [lambda s: (0, 10 * s, 0), None])
-def test_a_ball_tied_to_a_turning_cord_turns_with_it(velocity):
+def test_ball_tied_to_a_rotating_cord_rotates_with_it(velocity):
     """And the velocity of a cord of which the angular velocity was given is that of its turn about its hub."""
     model, rod = cord(velocity=velocity, angular_velocity=(0, 0, 10))
     ball = model.add_body("ball", Sphere(0.05, mass=2), (1.05, 0, 0))
@@ -401,7 +401,7 @@ def test_a_ball_tied_to_a_turning_cord_turns_with_it(velocity):
 
 
 @pytest.mark.parametrize("kind", ["revolute", "spherical"])
-def test_a_part_rests_if_its_joint_allows_that(kind):
+def test_part_stays_at_rest_if_its_joint_allows(kind):
     """A satellite is not spun by its wheel, nor a hook by the cord that twists, and what is fixed to them rests, too."""
     model = Model("satellite")
     satellite = model.add_body("satellite", Box(1, 1, 1, mass=100))
@@ -416,7 +416,7 @@ def test_a_part_rests_if_its_joint_allows_that(kind):
     assert omega(state, 3) == pytest.approx([0, 0, 300], abs=1e-12)
 
 
-def test_a_satellite_rests_whose_wheel_is_given_by_its_spin_about_an_axis_off_its_centre():
+def test_satellite_stays_at_rest_with_a_spinning_off_centre_wheel():
     """The velocity of the wheel's centre was left out: the one is found with which the satellite rests. A mast on its far side
     goes along with a cart that moves.
     """
@@ -437,7 +437,7 @@ def test_a_satellite_rests_whose_wheel_is_given_by_its_spin_about_an_axis_off_it
     assert omega(state, 4) == pytest.approx([0, 0, 0], abs=1e-9)
 
 
-def test_parts_follow_what_a_drive_moves():
+def test_parts_follow_a_driven_part():
     """A motor at 10 rad/s, an arm, and bars on ball joints behind: nobody gave a velocity, all turn as one."""
     model = Model("motor")
     previous = model.ground
@@ -455,7 +455,7 @@ def test_parts_follow_what_a_drive_moves():
     )
 
 
-def test_a_free_rod_of_which_the_angular_velocity_was_given_turns_about_its_centre():
+def test_free_rod_with_given_angular_velocity_rotates_about_its_centre():
     model = Model("baton")
     model.add_rod("rod", [(0, 0, 0), (0.5, 0.4, 0), (1, 0, 0)], SOFT, 8, angular_velocity=(1, 2, 3))
     built = model.build()
@@ -465,7 +465,7 @@ def test_a_free_rod_of_which_the_angular_velocity_was_given_turns_about_its_cent
     assert built.state.v[frames] == pytest.approx(expected, abs=1e-12)
 
 
-def test_a_rod_of_which_the_velocity_was_given_turns_as_its_joint_has_it():
+def test_rod_with_given_velocity_rotates_as_its_joint_requires():
     """The angular velocity that was left out does not change the velocity that was given."""
     model, rod = cord(velocity=(0, 0, 0.7))
     model.joints.clear()
@@ -479,7 +479,7 @@ def test_a_rod_of_which_the_velocity_was_given_turns_as_its_joint_has_it():
     assert omega(state, frames[0]) == pytest.approx([0, 0, 3], abs=1e-9)
 
 
-def test_given_velocities_that_do_not_fit_change_as_if_heavy_free_parts_were_not_there():
+def test_inconsistent_velocities_change_independently_of_heavy_free_parts():
     """Two light bodies at one point, with opposite velocities: their common one is that of their momentum alone."""
     model = Model("clash")
     light = [
@@ -506,7 +506,7 @@ def two(at, speeds, x=0.3, kind="spherical", **options):
     return model
 
 
-def test_a_lever_of_rounding_does_not_turn_a_part():
+def test_round_off_lever_arm_does_not_rotate_a_part():
     """Both are pinned in their centres, but for rounding: no rotation can take up the difference of their velocities."""
     with pytest.warns(InitialVelocityWarning):
         state = changed(two(0.3, (0.0, 0.5), x=0.1 + 0.2))
@@ -515,7 +515,7 @@ def test_a_lever_of_rounding_does_not_turn_a_part():
 
 
 @pytest.mark.parametrize("lever", [1e-3, 1e-6])
-def test_a_short_lever_turns_parts_that_have_different_velocities(lever):
+def test_short_lever_arm_rotates_parts_with_different_velocities(lever):
     """Their pin is off their centres by little: given velocities are kept, however fast the parts turn for that."""
     state = fitted(two(0.3 + lever, (0.0, 0.5)))
     assert state.v[1:3, 2] == pytest.approx([0.0, 0.5], abs=1e-9)
@@ -523,14 +523,14 @@ def test_a_short_lever_turns_parts_that_have_different_velocities(lever):
 
 
 @pytest.mark.parametrize("miss", [1e-10, 1e-12])
-def test_velocities_that_miss_the_joints_by_a_little_are_made_to_fit_them_to_rounding(miss):
+def test_slightly_inconsistent_velocities_are_projected_to_round_off(miss):
     built = two(0.3, (1.0, 1.0 + miss), kind="weld", angular_velocity=(0, 0, 0)).build()
     state, _ = project_velocities(built.system, built.state, built.held)
     assert np.abs(velocity_residual(built.system, state)).max() < 1e-15
     assert state.v[1:, 2] == pytest.approx(1.0 + 0.75 * miss, abs=1e-15)
 
 
-def test_a_bar_between_a_body_that_spins_and_the_ground_spins_half_as_fast():
+def test_bar_between_spinning_body_and_ground_spins_half_as_fast():
     """It is on ball joints, and nearest to being fixed to both; where the body does not move its end, it rests."""
     for speed, spin in ((1.0, 2.0), (0.0, 0.0)):
         model = Model("bar")
@@ -552,7 +552,7 @@ SOLVED = {
 
 
 @pytest.mark.parametrize("name", SOLVED)
-def test_full_and_sparse_matrices_lead_to_the_same_velocities(name, monkeypatch):
+def test_full_and_sparse_matrices_give_the_same_velocities(name, monkeypatch):
     built, projected, used = SOLVED[name](), [], []
     solve = consistent_velocities._solving
     monkeypatch.setattr(

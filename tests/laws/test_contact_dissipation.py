@@ -58,7 +58,7 @@ def test_no_contact_gains_energy(kind, step):
 
 
 @KINDS
-def test_losses_keep_both_momenta_and_see_no_common_motion(kind):
+def test_dissipative_forces_conserve_momenta_and_ignore_common_motion(kind):
     rng = np.random.default_rng(4)
     for seed in range(5):
         t, _ = lossy(kind, seed=seed, step=0.1, **ALL)
@@ -93,7 +93,7 @@ def test_bristle_rotates_with_its_surface(kind):
 @KINDS
 @pytest.mark.parametrize("sliding", [0.0, 1.0])
 @pytest.mark.parametrize("step", [1e-4, 0.02])
-def test_duals_of_losses_take_complex_steps(kind, step, sliding):
+def test_dissipative_duals_accept_complex_steps(kind, step, sliding):
     rng = np.random.default_rng(8)
     for seed in range(3):
         t, _ = lossy(kind, "hertz", seed, step, **ALL | {"own": (0.01, -0.02, 0.015, sliding)})
@@ -121,7 +121,7 @@ def test_separated_surfaces_dissipate_nothing_and_reset_their_bristle(kind):
 
 
 @KINDS
-def test_at_rest_it_holds_what_the_bristle_holds(kind):
+def test_contact_at_rest_carries_the_bristle_force(kind):
     t, _ = lossy(kind, **ALL)
     at_rest = dual(kind, t.y0, t.y0, t.X, 1 / H)
     assert np.abs(at_rest).max() > 1.0
@@ -129,7 +129,7 @@ def test_at_rest_it_holds_what_the_bristle_holds(kind):
 
 
 @KINDS
-def test_the_normal_part_is_the_gradient_again(kind):
+def test_normal_damping_force_is_parallel_to_the_gradient(kind):
     """(b and the law of Hunt and Crossley) of the rate at which depth is gained; in and out."""
     for seed in range(4):
         t, X = lossy(kind, seed=seed, step=1e-3, b=0.4, c=0.1)
@@ -146,7 +146,7 @@ def test_the_normal_part_is_the_gradient_again(kind):
 
 
 @KINDS
-def test_a_contact_never_pulls(kind):
+def test_contact_never_pulls(kind):
     """However fast it opens, and whatever the coefficients."""
     for seed in range(4):
         t, X = lossy(kind, seed=seed, step=1e-3, b=1.0, c=1e3)
@@ -172,7 +172,7 @@ def slid(y, dx):
     return out
 
 
-def test_stick_is_a_spring_and_slip_a_force():
+def test_sticking_is_elastic_and_slipping_has_constant_force():
     depth, kt = 0.01, 2e3
     Q = LINEAR[1] * depth  # 30 N
     y, _, X = floor(depth, mu=(0.5, 0.3), rest=0.0, kt=kt)
@@ -193,7 +193,7 @@ def test_stick_is_a_spring_and_slip_a_force():
     assert dissipated == pytest.approx(0.5 * Q * 0.05 - 0.5 * (0.5 * Q) ** 2 / kt, rel=1e-12)
 
 
-def test_a_slide_goes_on_with_the_kinetic_coefficient_and_ends_below_it():
+def test_sliding_continues_with_the_kinetic_coefficient_and_ends_below_it():
     depth, kt = 0.01, 2e3
     Q = LINEAR[1] * depth
     y, _, X = floor(depth, mu=(0.5, 0.3), rest=0.0, kt=kt)
@@ -215,7 +215,7 @@ def test_a_slide_goes_on_with_the_kinetic_coefficient_and_ends_below_it():
     assert dissipated == pytest.approx(0.0, abs=1e-17)
 
 
-def test_a_bristle_that_is_pushed_back_never_gives_more_than_it_had():
+def test_reversed_bristle_releases_no_more_than_its_energy():
     """z0 = -2 L/k of the limit L, pushed back by 1.9 L/k: at T/k it would have given too much; then 2 T . (T* - T)/k is lost."""
     kt, mu = 2e3, 0.5
     limit = mu * LINEAR[1] * 0.01
@@ -244,7 +244,7 @@ def test_creeping_contact_is_damped(h):
     assert dissipated == pytest.approx(15.0 * ds - 0.5 * kt * (ds - 1e-6) ** 2, rel=1e-8)
 
 
-def test_sliding_friction_grows_with_the_whole_normal_force():
+def test_sliding_friction_is_proportional_to_the_total_normal_force():
     """That of the spring and of what is lost along the normal, as in an impact."""
     y, _, X = floor(0.01, mu=(0.5, 0.5), kt=1e8, b=0.5)
     deeper = slid(y, (0.05, 0, -0.002))
@@ -261,7 +261,7 @@ def crawling(**options):
     return y, X, np.concatenate([X, loss(mu=(0.4, 0.4), kt=1e5, **options)])
 
 
-def test_an_element_bends_on_the_ground_without_sliding():
+def test_element_bends_on_the_ground_without_sliding():
     """Its nodes turn about the normal, one forth and one back: the chord stays, so nothing rubs."""
     y, _, F = crawling()
     new, rotation = y.copy(), np.array([[0.8, 0.6, 0.0], [-0.6, 0.8, 0.0], [0.0, 0.0, 1.0]])
@@ -269,7 +269,7 @@ def test_an_element_bends_on_the_ground_without_sliding():
     assert np.abs(dual(PLANE_ROD_DISSIPATION, y, new, F, 1 / H)).max() < 1e-12
 
 
-def test_stations_on_a_rod_have_the_same_factors():
+def test_rod_stations_have_the_same_friction_factors():
     """Over one long segment across it, whose own direction does not matter."""
     y = posed([(-0.3, 0, 0.28), (0.3, 0, 0.28), (0, -1, 0), (0, 1, 0)], np.random.default_rng(0), 0.0)
     X = [*LINEAR, 0.3, 6.0, 0.6, 2.0, 0.15]
@@ -302,7 +302,7 @@ def test_anisotropic_friction_has_separate_factors_per_direction(way):
 
 
 @pytest.mark.parametrize("ways", [(1.0, 1.0, 1.0), (0.5, 0.8, 2.0)])
-def test_the_limit_is_an_ellipse_and_is_reached_along_all_slips_at_one_length(ways):
+def test_anisotropic_friction_limit_is_an_ellipse_reached_at_one_slip_length(ways):
     """(T_along/f_along)^2 + (T_aside/f_aside)^2 = (mu N)^2; before, a spring of k times the factors."""
     y, _, X = crawling(ways=ways, rest=0.0)
     for angle in np.linspace(0.1, 6.2, 9):
@@ -318,7 +318,7 @@ def test_the_limit_is_an_ellipse_and_is_reached_along_all_slips_at_one_length(wa
 
 
 @pytest.mark.parametrize("rest_speed", [0.0, 1e-3, 1e-4])
-def test_a_bristle_that_turns_round_between_forth_and_back_gains_nothing(rest_speed):
+def test_bristle_reversing_between_directions_gains_no_energy(rest_speed):
     """Ten times softer forth than back: at what it has turned to, it would keep more than it was given."""
     y, _, X = crawling(ways=(0.2, 2.0, 1.0), rest=rest_speed)
     before = X.copy()
@@ -338,7 +338,7 @@ def test_a_bristle_that_turns_round_between_forth_and_back_gains_nothing(rest_sp
     assert f == pytest.approx([0.0, 0.0], abs=1e-6)
 
 
-def test_a_rod_that_stands_on_its_end_rubs_as_aside():
+def test_rod_standing_on_its_end_has_the_lateral_friction_factor():
     """Its tangent has no part in the plane; one that leans has a factor between, by the square of the sine."""
     for lean, factor in ((0.0, 2.0), (0.5, 2.0 + (0.5 - 2.0) * np.sin(0.5) ** 2)):
         y, _, X = crawling(ways=(0.5, 0.5, 2.0))
@@ -371,7 +371,7 @@ def test_rolling_resistance_is_a_length_times_the_normal_force(axis, length):
     )
 
 
-def test_a_ball_that_rolls_is_not_held_by_friction():
+def test_rolling_ball_has_no_friction_force():
     """v = omega r, with r to where it touches the plane; spinning about the normal is free, too."""
     y, _, X = floor(0.01, mu=(0.5, 0.5), kt=1e6)
     angle, r = 0.03, 0.49
@@ -399,7 +399,7 @@ def row(kind, s, nodes, mu=(0.4, 0.4), moves=(0.004, 0.003, 0.0)):
 @pytest.mark.parametrize("frames", [1, 2])
 @pytest.mark.parametrize("mu", [(0.4, 0.4), (40.0, 40.0)])
 @pytest.mark.parametrize("moves", [(0.0, 0.003, 0.001), (0.004, 0.003, 0.0)])
-def test_friction_is_the_same_at_a_node_and_between_nodes(frames, mu, moves):
+def test_friction_is_equal_at_and_between_nodes(frames, mu, moves):
     """One force for all segments: as against one long segment, in the middle of one, beside a node and at it; stick and slip."""
     nodes, kind = (-1.0, -0.2, 0.3, 1.5), ROD_DISSIPATIONS[frames, 4]
     # stations stand at s + (0.1, 0.06, 0.02, -0.02), or at s, and do not pass a node within the step
@@ -419,7 +419,7 @@ def test_friction_is_the_same_at_a_node_and_between_nodes(frames, mu, moves):
 @pytest.mark.parametrize("frames", [1, 2])
 @pytest.mark.parametrize("mu", [(0.4, 0.4), (40.0, 40.0)])
 @pytest.mark.parametrize("move", [0.05, -0.05, 0.6])
-def test_friction_is_the_same_in_a_step_past_nodes(frames, mu, move):
+def test_friction_is_equal_in_a_step_past_nodes(frames, mu, move):
     """Of one node, forth and back, and of two."""
     s, moves = -0.2 - 0.4 * np.sign(move) * min(abs(move), 0.1), (move, 0.003, 0.001)
     nodes, size = (-1.0, -0.2, 0.3, 1.5), None
@@ -447,7 +447,7 @@ def test_windows_of_all_sizes_have_unique_names_and_are_compiled_once():
         assert kind.dual is ROD_DISSIPATIONS[frames, 2].dual
 
 
-def test_a_longer_window_finds_the_same():
+def test_longer_window_gives_the_same_forces():
     """Segments that are far away add nothing."""
     y0, y1, X = row((2, 3), 0.05, (-0.5, 0.0, 0.6))
     short = dual(ROD_DISSIPATIONS[2, 3], y0, y1, X, 1 / H)
@@ -457,7 +457,7 @@ def test_a_longer_window_finds_the_same():
     assert not np.any(long[[2, 6, 7]])
 
 
-def test_the_lever_of_friction_is_the_radius_of_a():
+def test_friction_lever_arm_is_the_radius_of_surface_a():
     """A thin rod under a thick ball: the moment on the ball is that about its own surface."""
     y0 = posed([(0, 0, 0.28), (-1, 0, 0), (1, 0, 0)], np.random.default_rng(0), 0.0)
     y1 = moved(y0, np.random.default_rng(0), 0.0, 0.0)
@@ -474,7 +474,7 @@ def test_the_lever_of_friction_is_the_radius_of_a():
     assert moments[0] / moments[1] == pytest.approx(9.0, rel=1e-6)
 
 
-def test_the_last_node_of_a_window_is_not_taken_off():
+def test_end_node_of_a_rod_keeps_its_contact_force():
     """Beyond the end of a rod its last node is touched, with the lever of a ball."""
     y0, y1, X = row((1, 2), 0.05, (-1.0, 0.0), mu=(40.0, 40.0), moves=(0.0, 0.003, 0.0))
     f = dual(SPHERE, y0, y1, X, 1 / H).real

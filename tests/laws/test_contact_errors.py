@@ -43,14 +43,14 @@ SOLIDS = [
 @pytest.mark.parametrize(
     ("shape", "options", "words"), SOLIDS, ids=[type(case[0]).__name__ for case in SOLIDS]
 )
-def test_a_solid_that_cannot_be_is_refused(shape, options, words):
+def test_invalid_solids_are_rejected(shape, options, words):
     model = Model("it")
     body = model.add_body("it", shape)
     with pytest.raises(ModelError, match=rf"solid 'it': .*{words}"):
         model.add_solid("it", body, **options)
 
 
-def test_a_point_of_a_body_or_of_the_ground_has_no_shape():
+def test_shape_on_a_body_point_or_the_ground_is_rejected():
     model = Model("it")
     body = model.add_body("it", Box(1, 2, 3, mass=1))
     words = r"solid 'it': .*give body 'it' itself and no point of it, or vertices="
@@ -75,7 +75,7 @@ def test_a_point_of_a_body_or_of_the_ground_has_no_shape():
         ({"triangles": CUBE[1:], "side": "inside"}, "close the holes, or leave side out"),
     ],
 )  # fmt: skip
-def test_a_mesh_that_cannot_be_is_refused(options, words, tmp_path, monkeypatch):
+def test_invalid_meshes_are_rejected(options, words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     model = Model("bad")
     with pytest.raises(ModelError, match=words):
@@ -93,14 +93,14 @@ def test_a_mesh_that_cannot_be_is_refused(options, words, tmp_path, monkeypatch)
         ("box", "plate", 0.0, r"solid 'a' and mesh 'b' have no radius, .* give one of them a"),
     ],
 )
-def test_shapes_that_cannot_touch_each_other_are_refused(one, other, radius, words):
+def test_unsupported_contact_pairs_are_rejected(one, other, radius, words):
     model = Model("pair", gravity=HERE)
     a, b = add(model, one, "a", radius=radius), add(model, other, "b", (0, 0, 1.0), radius=radius)
     with pytest.raises(ModelError, match=words):
         model.add_contact("c", a, b, K)
 
 
-def test_a_hull_of_too_many_vertices_is_refused_when_the_model_is_built():
+def test_hull_with_too_many_vertices_is_rejected_at_build():
     model = Model("pair", gravity=HERE)
     a, b = add(model, "sphere", "a"), add(model, "hull of 140 vertices", "b", (0, 0, 1.0))
     model.add_contact("c", a, b, K)
@@ -148,7 +148,7 @@ STARTS = [
 
 
 @pytest.mark.parametrize("case", STARTS, ids=[f"{case[0]}, {case[2]}" for case in STARTS])
-def test_a_body_that_begins_inside_of_another_is_refused_with_its_depth(case):
+def test_initial_penetration_is_rejected_with_its_depth(case):
     """Unless it is a little inside."""
     one, first, other, second, words, *options = case
     model = Model("start", gravity=HERE)
@@ -174,7 +174,7 @@ def test_a_body_that_begins_inside_of_another_is_refused_with_its_depth(case):
         ("tetrahedron", "outside", 0.02, "solid 'b' is not outside of mesh 'a' at t = 0"),
     ],
 )
-def test_a_body_begins_on_the_side_of_a_closed_mesh_that_is_asked_for(shape, side, height, words):
+def test_body_starts_on_the_requested_side_of_a_closed_mesh(shape, side, height, words):
     model = Model("sides", gravity=HERE)
     below = add(model, "wide closed cube", "a", on_ground=True, side=side)
     model.add_contact("c", add(model, shape, "b", (0, 0, height)), below, 1e4)
@@ -198,7 +198,7 @@ def test_a_body_begins_on_the_side_of_a_closed_mesh_that_is_asked_for(shape, sid
     ],
     ids=["boxes", "hulls", "cylinders", "small sphere on a cylinder"],
 )
-def test_bodies_that_are_pressed_deeper_than_their_rounding_stop_the_run(one, other, place, size, words):
+def test_penetration_beyond_the_rounding_radius_stops_the_run(one, other, place, size, words):
     """Cores that overlap have no energy: the step fails, however short, and the bodies do not go through."""
     model = Model("hard", gravity=HERE)
     b = add(model, other, "b", place, v=(0, 0, -30.0), size=size)
@@ -218,7 +218,7 @@ def test_bodies_that_are_pressed_deeper_than_their_rounding_stop_the_run(one, ot
         "face of a mesh on a peak",
     ],
 )
-def test_nothing_goes_through_a_mesh_that_does_not_move(name):
+def test_nothing_penetrates_a_fixed_mesh(name):
     case = COLLISIONS[name]
     model = Model("hard", gravity=HERE)
     still = {"on_ground": True} if case.quat is UP else {"mass": 1e6}
@@ -229,7 +229,7 @@ def test_nothing_goes_through_a_mesh_that_does_not_move(name):
         run(model, 0.02, 1e-4)
 
 
-def test_a_ball_that_is_too_fast_for_a_soft_mesh_stops_the_run():
+def test_ball_too_fast_for_a_soft_mesh_stops_the_run():
     """Its centre would come to the other side."""
     model = Model("soft", gravity=HERE)
     ball = add(model, "sphere", "ball", (0.1, 0.2, 0.06), v=(0, 0, -3.0), mass=0.5, size=(0.05,))
@@ -239,7 +239,7 @@ def test_a_ball_that_is_too_fast_for_a_soft_mesh_stops_the_run():
 
 
 @pytest.mark.parametrize(("sides", "rests"), [(8, True), (64, False)])
-def test_a_ball_rests_in_a_hole_of_few_sides_and_is_refused_where_it_is_touched_all_around(sides, rests):
+def test_ball_rests_in_a_polygonal_hole_unless_touched_on_all_sides(sides, rests):
     model = Model("hole", gravity=(0, 0, -G))
     turns, a = 2 * np.pi * np.arange(sides) / sides, np.arange(sides)
     b = (a + 1) % sides

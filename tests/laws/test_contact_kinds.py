@@ -45,7 +45,7 @@ POWERS = {  # laws of whole powers of the depth, and their coefficients
 
 @pytest.mark.parametrize("u", [0.0, 1e-15, 1e-9, 1e-4, 0.03, 0.0999, 0.1001, 0.3, 0.7, 0.999])
 @pytest.mark.parametrize("name", POWERS)
-def test_the_divided_difference_of_a_power_has_all_digits(name, u):
+def test_divided_difference_of_a_power_law_has_full_precision(name, u):
     """Against exact fractions, which differ in digits where both depths are near each other."""
     (law, terms), x1 = POWERS[name], 0.375 if name == "polynomial" else 0.37
     x0 = x1 * (1.0 - u)
@@ -56,7 +56,7 @@ def test_the_divided_difference_of_a_power_has_all_digits(name, u):
         assert resistance(law, g0 + 0j, g1 + 0j).real == pytest.approx(float(exact), rel=tolerance)
 
 
-def test_the_divided_difference_of_hertz_is_that_of_square_roots():
+def test_divided_difference_of_hertz_equals_its_square_root_form():
     """With a^2, b^2 for depths: (b^5 - a^5)/(b^2 - a^2) = (a^4 + a^3 b + ... + b^4)/(a + b), no difference at all."""
     for u in (0.0, 1e-13, 1e-6, 0.02, 0.05, 0.3, 0.9):
         b = Fraction(3, 4)
@@ -66,7 +66,7 @@ def test_the_divided_difference_of_hertz_is_that_of_square_roots():
         assert quotient == pytest.approx(exact, rel=3e-15)
 
 
-def test_the_divided_difference_of_a_barrier_is_the_mean_of_its_slopes():
+def test_divided_difference_of_a_barrier_is_the_mean_slope():
     """By the rule of Gauss over short and long ways; a series takes over from a difference without a jump."""
     points, weights = np.polynomial.legendre.leggauss(40)
 
@@ -80,7 +80,7 @@ def test_the_divided_difference_of_a_barrier_is_the_mean_of_its_slopes():
 
 
 @OF_LAWS
-def test_a_law_is_one_sided_and_smooth_where_it_begins(law):
+def test_contact_laws_are_one_sided_and_smooth_at_first_contact(law):
     X = LAWS[law]
     edge, e = X[3] * (law == "barrier"), 1e-7
     assert potential(X, edge + e + 0j) == resistance(X, edge + e + 0j, edge + 2 * e + 0j) == 0
@@ -92,7 +92,7 @@ def test_a_law_is_one_sided_and_smooth_where_it_begins(law):
         assert Q * (g0 - g1) == pytest.approx((potential(X, g1 + 0j) - potential(X, g0 + 0j)).real, rel=1e-13)
 
 
-def test_a_barrier_is_not_passed():
+def test_barrier_cannot_be_passed():
     """There is no energy behind it, so that a step that ends there fails."""
     assert np.isnan(potential(BARRIER, 0j))
     assert np.isnan(resistance(BARRIER, 0.1 + 0j, -0.01 + 0j))
@@ -116,7 +116,7 @@ def test_work_of_contact_is_the_change_of_its_energy(kind, law, step):
 
 @KINDS
 @OF_LAWS
-def test_equal_ends_give_the_gradient(kind, law):
+def test_equal_end_poses_give_the_gradient(kind, law):
     t = touch(kind, law)
     gradient = np.zeros_like(t.y0)
     for place in np.ndindex(gradient.shape):
@@ -131,14 +131,14 @@ def test_equal_ends_give_the_gradient(kind, law):
 @KINDS
 @OF_LAWS
 @pytest.mark.parametrize("step", [0.0, 1e-9, 0.02])
-def test_the_ends_of_a_step_may_be_exchanged(kind, law, step):
+def test_step_ends_may_be_exchanged(kind, law, step):
     t = touch(kind, law, step=step)
     one, other = dual(kind, t.y0, t.y1, t.X).real, dual(kind, t.y1, t.y0, t.X).real
     assert np.abs(one - other).max() < 1e-14 * np.abs(one).max()
 
 
 @KINDS
-def test_contact_keeps_both_momenta(kind):
+def test_contact_conserves_both_momenta(kind):
     for seed in range(5):
         t = touch(kind, seed=seed, step=0.05)
         f = dual(kind, t.y0, t.y1, t.X).real
@@ -150,7 +150,7 @@ def test_contact_keeps_both_momenta(kind):
 @KINDS
 @pytest.mark.parametrize("end", [0, 1])
 @pytest.mark.parametrize("step", [0.0, 1e-13, 1e-7, 0.02])
-def test_duals_of_contact_take_complex_steps(kind, end, step):
+def test_contact_duals_accept_complex_steps(kind, end, step):
     rng = np.random.default_rng(8)
     t = touch(kind, "hertz", step=step)
     d, e = rng.normal(size=t.y0.shape), 1e-6
@@ -188,7 +188,7 @@ def test_separated_surfaces_have_no_force(kind, law):
 
 
 @KINDS
-def test_a_contact_that_opens_is_as_near_as_one_likes_to_one_that_does_not(kind):
+def test_dual_is_continuous_where_a_contact_opens(kind):
     """The dual has no jump: neither where a gap opens nor where a nearest point comes to the end of its segment."""
     t, rng = touch(kind, "linear", 3, 0.0), np.random.default_rng(0)
     d = (0.1 if kind in MESH_KINDS else 0.6) * rng.normal(size=t.y0.shape)  # through no mesh
@@ -197,7 +197,7 @@ def test_a_contact_that_opens_is_as_near_as_one_likes_to_one_that_does_not(kind)
     assert np.abs(np.diff(forces, axis=0)).max() < 0.05 * np.abs(forces).max()
 
 
-def test_the_mean_point_is_between_the_nearest_ones_and_the_force_is_normal_there():
+def test_mean_contact_point_lies_between_nearest_points_and_force_is_normal():
     """Also where one is an end of the segment and the other is not, and where both are ends."""
     rng = np.random.default_rng(2)
     X = np.concatenate([LINEAR, [5.0]])
@@ -221,7 +221,7 @@ def test_the_mean_point_is_between_the_nearest_ones_and_the_force_is_normal_ther
     assert len(cases) >= 8
 
 
-def test_the_mean_point_is_found_to_the_last_digits():
+def test_mean_contact_point_has_full_precision():
     """Near either nearest point, and where both are the same: there its derivative is that of points that are almost the same."""
     end, change, far = 1e-3 + 2e8, 1e-3, 1e8
     tau = 1e-3 / (1e-3 + np.sqrt(far * far + 1e-3 * end) + far)
@@ -235,7 +235,7 @@ def test_the_mean_point_is_found_to_the_last_digits():
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e-12, 0.3])
-def test_parallel_rods_share_their_load_by_length(offset):
+def test_parallel_rods_distribute_their_load_by_length(offset):
     """k delta per length, on nodes as on those of a beam under an even load."""
     rng = np.random.default_rng(1)
     y = posed([(0.0, 0, 0.1), (1.0, 0, 0.1), (-1.0, offset, 0), (2.0, offset, 0)], rng)
@@ -261,7 +261,7 @@ def polyline(kind, x, nodes, X, inner, y1=None):
 
 
 @pytest.mark.parametrize("kind", [SPHERE_ROD, RODS], ids=lambda kind: kind.name)
-def test_a_straight_polyline_is_one_segment(kind):
+def test_straight_polyline_acts_like_one_segment(kind):
     """In the middle of a segment, beside a node and at it; without the vertices a node counts twice."""
     nodes = np.array([(s, 0.0, 0.0) for s in (-1.0, -0.2, 0.3, 1.5)])
     X = np.concatenate([HERTZ, [0.3], [0.0, 0.0, 0.0, 1.0] if kind is SPHERE_ROD else [3.0, 0.1, 1.0]])
@@ -277,7 +277,7 @@ def test_a_straight_polyline_is_one_segment(kind):
 
 @pytest.mark.parametrize("kind", [SPHERE_ROD, RODS], ids=lambda kind: kind.name)
 @pytest.mark.parametrize("move", [(0.04, 0.0, 0.0), (-0.04, 0.01, 0.005), (0.9, -0.02, 0.01)])
-def test_a_step_past_nodes_of_a_straight_polyline_is_one_along_a_segment(kind, move):
+def test_step_past_nodes_of_a_straight_polyline_equals_one_on_a_segment(kind, move):
     """Forces and moments on both sides, also where it passes two nodes at once."""
     x = [(-0.22 if move[0] > 0 else -0.18, 0.0, 0.2)]
     x += [(0.33, 0.1, 0.21)] if kind is RODS else []
@@ -310,7 +310,7 @@ def over_a_vertex(law):
 
 
 @OF_LAWS
-def test_a_step_past_a_vertex_keeps_what_all_steps_keep(law):
+def test_step_past_a_vertex_conserves_the_invariants(law):
     """Work, sums of forces and moments, both ends exchanged, slopes."""
     y0, X = over_a_vertex(law)
     y1 = y0.copy()
@@ -333,7 +333,7 @@ def test_a_step_past_a_vertex_keeps_what_all_steps_keep(law):
 
 
 @OF_LAWS
-def test_force_has_no_jump_where_a_step_ends_on_a_vertex(law):
+def test_force_is_continuous_if_a_step_ends_on_a_vertex(law):
     y0, X = over_a_vertex(law)
     y0[:2, 0] += [(-0.03, 0.0, 0.0), (0.0, 0.0, 0.05)]
     normal, ends = np.array([0.5, 0.0, -0.1]) / np.hypot(0.5, 0.1), []
@@ -344,7 +344,7 @@ def test_force_has_no_jump_where_a_step_ends_on_a_vertex(law):
     assert np.abs(ends[0] - ends[1]).max() < 1e-6 * np.abs(ends[0]).max()
 
 
-def test_centres_in_one_point_are_pushed_nowhere():
+def test_coincident_centres_have_no_contact_force():
     rng = np.random.default_rng(1)
     y = posed([(0, 0, 0), (0, 0, 0)], rng)
     X = np.concatenate([LINEAR, [0.3], np.zeros(6)])
@@ -356,7 +356,7 @@ def test_centres_in_one_point_are_pushed_nowhere():
 
 
 @KINDS
-def test_turns_count_of_the_first_frames_and_of_no_others(kind):
+def test_contact_depends_on_rotations_of_the_first_frames_only(kind):
     """`em` takes no derivatives along those of the others."""
     t, rng = touch(kind, "hertz"), np.random.default_rng(5)
     forces = dual(kind, t.y0, t.y1, t.X)
@@ -367,7 +367,7 @@ def test_turns_count_of_the_first_frames_and_of_no_others(kind):
         assert np.array_equal(dual(kind, t.y0, y1, t.X), forces) == (k >= kind.turning)
 
 
-def test_a_circle_is_touched_at_its_lowest_and_its_highest_point():
+def test_tilted_circle_is_touched_at_its_lowest_and_highest_point():
     """Leaning by 0.1 rad towards x, both pressed in: the sum of resistances, and its middle in the plane."""
     lean, R, height, rho = 0.1, 0.2, 0.05, 0.1
     c, s = np.cos(lean), np.sin(lean)

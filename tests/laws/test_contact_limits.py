@@ -53,7 +53,7 @@ def flat_floor(model, kind, n=8, half=0.8):
 
 @pytest.mark.parametrize("friction", [0.0, 0.3])
 @pytest.mark.parametrize("law", [{"stiffness": 5e3}, {"stiffness": 1e5, "exponent": 1.5}], ids=str)
-def test_a_ball_rolls_across_edges_and_vertices_of_flat_triangles_as_on_a_plane(friction, law):
+def test_ball_rolls_over_flat_triangles_as_on_a_plane(friction, law):
     """In steps of a fifth of a triangle, the first of them from above a vertex."""
     results = []
     rubs = Friction(friction, tangential_stiffness=5e3, rolling=0.001)
@@ -75,7 +75,7 @@ def test_a_ball_rolls_across_edges_and_vertices_of_flat_triangles_as_on_a_plane(
 
 
 @pytest.mark.parametrize("friction", [0.0, 0.3])
-def test_a_rod_lies_and_slides_on_a_face_of_a_box_as_on_a_plane(friction):
+def test_rod_slides_on_a_box_face_as_on_a_plane(friction):
     """Pushed along and aside: friction stops it along; aside it comes to roll with 2/3 of its speed."""
     k, results = 2e4, []
     z = 0.01 - RUBBER.mass_per_length * G / k
@@ -103,9 +103,7 @@ def test_a_rod_lies_and_slides_on_a_face_of_a_box_as_on_a_plane(friction):
     ],
     ids=["box", "capsule", "cylinder", "hexagon"],
 )
-def test_a_solid_slides_across_edges_of_flat_triangles_as_on_a_flat_face(
-    shape, quat, height, floors, friction
-):
+def test_solid_slides_over_flat_triangles_as_on_a_face(shape, quat, height, floors, friction):
     results = []
     for kind in floors:
         model = Model("slides", gravity=(0, 0, -G))
@@ -138,7 +136,7 @@ def test_a_solid_slides_across_edges_of_flat_triangles_as_on_a_flat_face(
     ],
     ids=["face of a box", "corner of a box", "side of a cylinder", "end of a cylinder"],
 )
-def test_a_sphere_meets_faces_as_planes_and_corners_and_sides_as_spheres(
+def test_sphere_contact_with_faces_and_corners_equals_planes_and_spheres(
     shape, quat, radius, place, v, alike
 ):
     """The side of a cylinder acts like a ball in the plane across the axis."""
@@ -167,7 +165,7 @@ def test_a_sphere_meets_faces_as_planes_and_corners_and_sides_as_spheres(
 
 
 @pytest.mark.parametrize("other", ["sphere", "rod"])
-def test_the_hull_of_the_corners_of_a_box_acts_like_that_box(other):
+def test_hull_of_box_corners_acts_like_the_box(other):
     """Only on a face to round-off: where the nearest points go from a face to an edge both have forces of their own."""
     results = []
     for shape in ("box", "hull cube"):
@@ -206,7 +204,7 @@ def test_capsules_end_to_end_act_like_two_spheres():
     assert np.abs(results[0].r - results[1].r).max() < 1e-11
 
 
-def test_a_hull_of_two_vertices_is_a_capsule_to_the_bit():
+def test_hull_of_two_vertices_is_bitwise_a_capsule():
     results = []
     for options in ({}, {"vertices": [(0, 0, -0.15), (0, 0, 0.15)], "radius": 0.1}):
         model = Model("it", gravity=(0, 0, -G))
@@ -229,7 +227,7 @@ def test_a_hull_of_two_vertices_is_a_capsule_to_the_bit():
     ],
     ids=["boxes, face to face", "capsules, end to end", "capsules, side by side"],
 )
-def test_the_last_of_equal_bodies_in_a_row_takes_over_the_velocity(shape, quat, apart, n, k, t_end, h):
+def test_last_of_equal_bodies_in_a_row_takes_the_velocity(shape, quat, apart, n, k, t_end, h):
     """One collision after the other, since there are gaps between them; nothing rotates."""
     model, way = Model("row", gravity=HERE), np.array(apart) / np.linalg.norm(apart)
     row = [add(model, shape, f"it {i}", i * np.array(apart), quat, way if i == 0 else HERE) for i in range(n)]
@@ -242,7 +240,7 @@ def test_the_last_of_equal_bodies_in_a_row_takes_over_the_velocity(shape, quat, 
 
 
 @pytest.mark.parametrize("of_rods", [False, True], ids=["bars", "clamped rods"])
-def test_a_capsule_comes_back_from_two_bars_at_its_speed(of_rods):
+def test_capsule_rebounds_from_two_bars_at_its_speed(of_rods):
     """Less what rods keep in vibrations: a thousandth."""
     model, bars, speed = Model("bridge", gravity=HERE), [], 0.1 if of_rods else 1.0
     for k, x in enumerate((-0.1, 0.1)):
@@ -266,7 +264,7 @@ def test_a_capsule_comes_back_from_two_bars_at_its_speed(of_rods):
 
 
 @pytest.mark.parametrize(("shape", "top", "t_end"), [("box", A / 2, 0.5), ("prism", 0.04 + R, 0.3)])
-def test_a_ball_leaves_the_rounded_edge_of_a_solid_where_it_would_leave_a_circle(shape, top, t_end):
+def test_ball_leaves_a_rounded_edge_where_it_would_leave_a_circle(shape, top, t_end):
     """Along a face and over the edge: it leaves the circle of radius r about the edge where g cos(a) = v^2/r.
 
     The edge of the box has an angle of 90 degrees, that of the prism one of 60.
@@ -287,7 +285,7 @@ def test_a_ball_leaves_the_rounded_edge_of_a_solid_where_it_would_leave_a_circle
     assert (ball.r[left, 2] - (top - R)) / radius == pytest.approx(cosine, abs=0.03)
 
 
-def test_a_ball_in_a_tube_swings_as_a_pendulum_of_the_length_between_both_radii():
+def test_ball_in_a_tube_swings_as_a_pendulum():
     """On 192 sides, half of them on its way."""
     inner, r, angle = 0.5, 0.1, 0.8
     model = Model("swing", gravity=(0, 0, -G))

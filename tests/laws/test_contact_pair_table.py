@@ -47,7 +47,7 @@ def touches(row: str, column: str, **losses: float) -> str:
     return ""
 
 
-def test_the_table_has_all_shapes():
+def test_contact_pair_table_has_all_shapes():
     kinds = {name for pair in TABLE for name in pair}
     assert kinds == {"plane", "sphere", "rod", "hull", "mesh", "capsule", "box", "cylinder", "cone"}
 

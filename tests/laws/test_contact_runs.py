@@ -57,7 +57,7 @@ def lists(result: Result) -> int:
 
 @pytest.mark.parametrize("direction", [CROSSING, NEARLY_PARALLEL, PARALLEL])
 @pytest.mark.parametrize("dt", [1e-3, 2.5e-4])
-def test_rods_that_touch_keep_energy_and_momenta(direction: tuple[float, float, float], dt: float) -> None:
+def test_touching_rods_conserve_energy_and_momenta(direction: tuple[float, float, float], dt: float) -> None:
     result = run(two_rods(direction), 0.02, dt)
     assert result.energy["spring"].max() > 1e-2  # J: they did touch
     assert drift(result.energy["total"]) < 5e-14
@@ -79,7 +79,7 @@ def test_energy_balance_includes_the_losses_of_balls(friction) -> None:
     assert (spin > 0.1) == (friction != 0.0)
 
 
-def test_a_rod_that_slides_along_another_and_beyond_its_end_keeps_its_balance() -> None:
+def test_rod_sliding_past_the_end_of_another_keeps_the_energy_balance() -> None:
     """What sticks is handed on between stretches of nodes; at first there are two of them, which become one."""
     result = run(slider(friction=rubs(0.3, 0.3)), 0.06, 1e-3)
     assert balance(result) < 1e-13
@@ -87,7 +87,7 @@ def test_a_rod_that_slides_along_another_and_beyond_its_end_keeps_its_balance() 
 
 
 @pytest.mark.parametrize(("direction", "most"), [(CROSSING, 10), (PARALLEL, 9)])
-def test_impacts_with_friction_keep_momenta_and_balance_and_need_few_iterations(direction, most: int) -> None:
+def test_frictional_impacts_conserve_momenta_in_few_iterations(direction, most: int) -> None:
     """At 2 m/s, a rest speed of 1 mm/s: by the tangent of the sign, corrections jump between slides one way and the other,
     13 and 18 times; no step is halved.
     """
@@ -102,7 +102,7 @@ def test_impacts_with_friction_keep_momenta_and_balance_and_need_few_iterations(
     assert drift(result.angular_momentum) < 2e-13
 
 
-def test_a_rod_on_rails_needs_no_halved_steps() -> None:
+def test_rod_on_rails_needs_no_halved_steps() -> None:
     """At 1 m/s, a rest speed of 1 mm/s."""
     model = rod_on_rails.model()
     touch = model.contacts.pop("touch")
@@ -115,7 +115,7 @@ def test_a_rod_on_rails_needs_no_halved_steps() -> None:
     assert balance(result) < 1e-13
 
 
-def test_friction_on_a_closed_rod_is_the_same_at_the_node_where_it_begins() -> None:
+def test_friction_on_a_closed_rod_is_equal_at_its_first_node() -> None:
     """A ball goes along a ring from one segment to the next, past its first node or past another."""
     results = []
     for first in (0, 7):
@@ -169,7 +169,7 @@ SAME = {
 
 
 @pytest.mark.parametrize(("make", "arguments", "integrator", "t_end", "dt"), SAME.values(), ids=SAME)
-def test_a_run_does_not_depend_on_its_outputs_nor_on_being_stopped(
+def test_run_is_independent_of_outputs_and_interruptions(
     make, arguments, integrator, t_end, dt, tmp_path: Path
 ) -> None:
     file, options = tmp_path / "run.vtkhdf", {"output_every": 5}
@@ -188,7 +188,7 @@ def test_a_run_does_not_depend_on_its_outputs_nor_on_being_stopped(
     assert audit_report.retaken.steps > 0
 
 
-def test_schemes_agree() -> None:
+def test_equivalent_schemes_agree_in_contact() -> None:
     """`em` and GGL-EM in quaternions are the same scheme of free rods; so is `em-ggl`."""
     em = run(two_rods(n=4, stations=3, mass="lumped"), 0.02, output_every=8)
     for integrator, chart in (("em-ggl", None), ("GGL-EM", "quaternion-alpha")):
@@ -199,7 +199,7 @@ def test_schemes_agree() -> None:
     assert same(other, run(two_rods(n=4, stations=3, mass="lumped"), 0.02, output_every=3, **options))
 
 
-def test_a_run_begins_with_a_state_of_another() -> None:
+def test_run_starts_from_a_state_of_another_run() -> None:
     """Lists and bristles begin anew, what moves goes on: without friction to the bit where nothing touches."""
     first = run(balls(restitution=0.5), 0.05, 1e-3, output_every=10)
     both = run(balls(restitution=0.5), 0.1, 1e-3, output_every=10)
@@ -212,7 +212,7 @@ def test_a_run_begins_with_a_state_of_another() -> None:
 
 
 @pytest.mark.parametrize("make", [balls, two_rods])
-def test_energies_of_many_states_are_those_of_each_to_the_bit(make) -> None:
+def test_energies_of_many_states_are_bitwise_those_of_single_states(make) -> None:
     model = make()
     result = run(model, 0.02 if model.rods else 0.3, H if model.rods else 1e-3, output_every=2)
     spring_energies = [
@@ -226,7 +226,7 @@ def test_energies_of_many_states_are_those_of_each_to_the_bit(make) -> None:
 
 
 @pytest.mark.parametrize("steps_across", [0.2, 1.0])
-def test_fast_yarns_do_not_pass(steps_across: float) -> None:
+def test_fast_yarns_do_not_pass_through_each_other(steps_across: float) -> None:
     """At 10 m/s in steps of one or five radii sums."""
     result = run(yarns(), 6e-4, 2e-5 / steps_across)
     one, other = result.rod("one"), result.rod("other")
@@ -249,7 +249,7 @@ def test_schemes_without_contact_reject_it() -> None:
         balls().mechanical_system()
 
 
-def test_a_large_surface_does_not_widen_the_lists_of_small_ones() -> None:
+def test_large_surface_does_not_enlarge_the_lists_of_small_ones() -> None:
     """Balls above a bowl of 30 m: of 28 pairs among themselves those that are near are listed, as without it."""
     skins = []
     for bowl in (False, True):

@@ -34,7 +34,7 @@ def test_collisions_conserve_energy_and_momenta(integrator, chart):
 
 
 @pytest.mark.parametrize(("integrator", "chart"), EXACT.items())
-def test_energy_and_what_is_lost_stay_together(integrator, chart):
+def test_energy_plus_dissipation_is_constant(integrator, chart):
     result = run(integrator, chart, restitution=0.6, friction=0.3, rest_speed=0.02)
     assert result.contact("both").depth.max() > 1e-3
     assert result.contact("floor").depth.max() > 1e-3
@@ -47,7 +47,7 @@ def test_energy_and_what_is_lost_stay_together(integrator, chart):
     assert np.ptp(total) < within * total[0]
 
 
-def test_em_g_in_directors_keeps_the_energy_of_its_momenta():
+def test_em_g_in_directors_conserves_the_energy_of_its_momenta():
     """Friction strains directors, and EM-G holds their places, not their rates: what is reported, that of bodies, lacks this."""
     result = run("EM-G", "director", restitution=0.6, friction=0.3, rest_speed=0.02)
     _, p, v = np.split(np.array([result.state(k).memory[:72] for k in range(1, result.n_outputs)]), 3, axis=1)
@@ -57,7 +57,7 @@ def test_em_g_in_directors_keeps_the_energy_of_its_momenta():
     assert np.ptp(total[1:] + lacks) < 1e-13 * total[0]
 
 
-def test_em_d_accounts_for_what_it_takes_of_an_impact_and_keeps_momenta():
+def test_em_d_accounts_for_impact_dissipation_and_conserves_momenta():
     result = run("em-d(0.8)", None)
     assert result.contact("both").depth.max() > 1e-3
     assert np.diff(result.algorithmic_dissipation).min() >= 0.0

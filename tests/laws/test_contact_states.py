@@ -12,7 +12,7 @@ from discretization.contact.contact_patches import ContactPatch, transfer_bristl
 from discretization.contact.contact_patches import match_patches as carried_on
 
 
-def test_a_bristle_goes_on_in_the_window_that_has_its_place() -> None:
+def test_bristle_continues_in_the_window_at_its_position() -> None:
     points = np.array([[0.0, 0, 1], [0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0], [4, 0, 0]])
     old = [ContactPatch(0, 0, (0,), (1, 2, 3, 4)), ContactPatch(1, 0, (0,), (1, 2))]
     assert carried_on(points, old, [ContactPatch(0, 0, (0,), (1, 2, 3))]).tolist() == [0, -1]
@@ -32,7 +32,7 @@ def test_a_bristle_goes_on_in_the_window_that_has_its_place() -> None:
     ]
 
 
-def test_bristles_that_go_on_in_one_hold_their_sum_and_gain_nothing() -> None:
+def test_merged_bristles_carry_their_sum_and_gain_no_energy() -> None:
     bristles = np.random.default_rng(3).normal(size=(7, 4))
     bristles[:, 3] = 0, 1, 1, 1, 0, 1, 1
     bristles[3, :3] = -0.5 * bristles[2, :3]

@@ -32,7 +32,7 @@ def same(computed, exact):
 @pytest.mark.parametrize("moves", [0.0, 1.0])
 @SLIDING
 @pytest.mark.parametrize("of", [*LAWS, *LOSSES])
-def test_the_tangent_on_a_plane_is_that_of_the_columns_of_its_dual(of, sliding, moves):
+def test_plane_contact_tangent_equals_complex_step_columns(of, sliding, moves):
     """Sticking and sliding; of a plane that does not move those of the rod alone."""
     for t in steps(PLANE_ROD_DISSIPATION, of, sliding):
         matrix, acts = tangent(t, 1 / H, moves=moves)
@@ -44,7 +44,7 @@ def test_the_tangent_on_a_plane_is_that_of_the_columns_of_its_dual(of, sliding, 
 
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("minus", [0.0, 1.0])
-def test_the_tangent_of_rods_is_that_of_the_columns_of_their_dual(minus, law):
+def test_rod_contact_tangent_equals_complex_step_columns(minus, law):
     """Of places: between the ends of the segment, past its end, where a step goes on behind it, and where nothing touches."""
     rng, passed = np.random.default_rng(2), 0
     for seed in range(12):
@@ -68,7 +68,7 @@ def window(t, nodes, *rows):
 
 @SLIDING
 @pytest.mark.parametrize("loses", LOSSES)
-def test_the_tangent_of_a_window_is_that_of_the_columns_of_its_dual(loses, sliding):
+def test_window_tangent_equals_complex_step_columns(loses, sliding):
     """Four nodes, between two of which it touches; sticking, sliding, and where nothing touches."""
     moments = []
     for t in steps(ELEMENT, loses, sliding):
@@ -91,7 +91,7 @@ def test_the_tangent_of_a_window_is_that_of_the_columns_of_its_dual(loses, slidi
     assert max(moments) > 0.0 or loses == "normal"
 
 
-def test_the_tangent_of_a_window_goes_by_the_signs_that_are_expected():
+def test_window_tangent_follows_the_expected_signs():
     """As the complex steps of its dual do, where it slides, is hit and turns."""
     rng = np.random.default_rng(5)
     for seed in range(4):
@@ -103,7 +103,7 @@ def test_the_tangent_of_a_window_goes_by_the_signs_that_are_expected():
 
 
 @pytest.mark.parametrize("end", [False, True])
-def test_the_tangent_of_a_window_is_that_of_its_dual_at_a_node_and_where_the_last_station_touches_alone(end):
+def test_window_tangent_equals_complex_steps_at_nodes_and_last_station(end):
     """Stations on both sides of a vertex, some of which pass it in the step; a station on a frame that has no bristle."""
     for seed in range(4):
         t, _ = lossy(ELEMENT, "hertz", seed, 1e-2, **ALL)

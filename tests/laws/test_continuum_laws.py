@@ -56,7 +56,7 @@ WORKS = {
 
 
 @pytest.mark.parametrize("name", WORKS)
-def test_a_law_of_any_field_is_the_work_of_the_residual(name, fields):
+def test_local_law_of_any_field_is_the_work_of_the_residual(name, fields):
     """z is any field: none of the Legendre transforms holds."""
     density, flux, along = WORKS[name]
     z, z_t, z_S = fields.z(S, T), fields.z_t(S, T), fields.z_S(S, T)
@@ -66,7 +66,7 @@ def test_a_law_of_any_field_is_the_work_of_the_residual(name, fields):
     assert np.abs(work).max() > 1
 
 
-def test_densities_of_the_paper_differ_from_the_physical_ones_by_derivatives(fields):
+def test_paper_densities_differ_from_physical_ones_by_derivatives(fields):
     def end(s, t):
         z = fields.z(s, t)
         return inner(z[..., multisymplectic.CONFIGURATION], z[..., multisymplectic.STRESS]) / 2
@@ -78,7 +78,7 @@ def test_densities_of_the_paper_differ_from_the_physical_ones_by_derivatives(fie
     assert np.abs(gap + derivative(end, S, T, "t")).max() < ROUND_OFF
 
 
-def test_two_form_of_any_variations_is_conserved_up_to_the_residual_of_the_linearised_equations(fields):
+def test_two_form_is_conserved_up_to_the_linearised_residual(fields):
     U, V = Waves(11), Waves(12)
     law_defect = law(
         lambda s, t: conservation.time_two_form(U.z(s, t), V.z(s, t)),
@@ -95,7 +95,7 @@ def test_two_form_of_any_variations_is_conserved_up_to_the_residual_of_the_linea
     assert np.abs(law_defect).max() > 1
 
 
-def test_physical_energy_is_kinetic_and_elastic_energy_and_its_flux_the_power_of_the_section():
+def test_physical_energy_flux_is_the_power_of_the_section():
     motion = random_motion(4)
     phi, q = motion.phi(S, T), motion.q(S, T)
     z = z_of(ROD, motion, S, T)
@@ -111,7 +111,7 @@ def test_physical_energy_is_kinetic_and_elastic_energy_and_its_flux_the_power_of
     assert np.abs(conservation.wave_momentum(z, z_S) - waves).max() < ROUND_OFF
 
 
-def test_momentum_laws_are_the_balances():
+def test_momentum_laws_are_the_balance_equations():
     m = random_motion(6)
     phi, q = m.phi(S, T), m.q(S, T)
     linear = law(
@@ -132,7 +132,7 @@ def test_momentum_laws_are_the_balances():
     assert np.abs(about - moment - np.cross(phi.value, force)).max() < ROUND_OFF
 
 
-def test_paper_energy_is_the_energy_up_to_its_ends():
+def test_paper_energy_equals_the_energy_up_to_end_terms():
     """Integral of e over [0, L] is that of h plus (u . v)/2 at the ends: (46) holds for free and periodic ends."""
     motion = random_motion(8)
     s = np.linspace(0.0, 1.0, 401)

@@ -115,7 +115,7 @@ def of_bearing(markers):
 
 @pytest.mark.parametrize("angles", [(0.0, 1e-9), (1e-3, 0.1), (1.0, 1.2), (0.3, 2.0), (2.9, 2.8)])
 @pytest.mark.parametrize("kind", KINDS, ids=names)
-def test_a_step_dissipates_the_square_of_the_change_of_the_strains(kind, angles):
+def test_step_dissipates_the_square_of_the_strain_change(kind, angles):
     rng = np.random.default_rng(1)
     X = numbers(kind, rng)
     (y0, quat0), (y1, quat1) = poses(rng, angles[0]), poses(rng, angles[1])
@@ -130,7 +130,7 @@ def test_a_step_dissipates_the_square_of_the_change_of_the_strains(kind, angles)
 
 @pytest.mark.parametrize("angle", [1e-8, 0.4, 1.5, 3.0])
 @pytest.mark.parametrize("kind", KINDS, ids=names)
-def test_the_rate_dual_is_that_of_a_short_step(kind, angle):
+def test_rate_dual_is_the_limit_of_a_short_step(kind, angle):
     """To second order in its length, about the middle; rates of poses need not be rotations."""
     rng = np.random.default_rng(2)
     X = numbers(kind, rng)
@@ -144,7 +144,7 @@ def test_the_rate_dual_is_that_of_a_short_step(kind, angle):
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=names)
-def test_resistance_is_linear_symmetric_and_takes_power(kind):
+def test_damping_force_is_linear_symmetric_and_dissipative(kind):
     rng = np.random.default_rng(3)
     X = numbers(kind, rng)
     y = poses(rng, 1.0)[0]
@@ -156,7 +156,7 @@ def test_resistance_is_linear_symmetric_and_takes_power(kind):
 
 
 @pytest.mark.parametrize("kind", BETWEEN, ids=names)
-def test_a_common_rigid_motion_is_not_resisted(kind):
+def test_rigid_motion_has_no_damping_force(kind):
     rng = np.random.default_rng(4)
     X = numbers(kind, rng)
     y = poses(rng, 1.3)[0]
@@ -170,7 +170,7 @@ def test_a_common_rigid_motion_is_not_resisted(kind):
 
 
 @pytest.mark.parametrize("kind", BETWEEN, ids=names)
-def test_resistance_keeps_both_momenta(kind):
+def test_damping_forces_conserve_both_momenta(kind):
     rng = np.random.default_rng(5)
     X = numbers(kind, rng)
     y0, y1 = poses(rng, 0.7)[0], poses(rng, 1.4)[0]
@@ -186,7 +186,7 @@ def test_resistance_keeps_both_momenta(kind):
 @pytest.mark.parametrize("function", ["dual", "bend"])
 @pytest.mark.parametrize("angles", [(0.02, 0.03), (0.6, 0.9), (2.4, 1.7)])
 @pytest.mark.parametrize("kind", KINDS, ids=names)
-def test_resistance_takes_complex_steps(kind, angles, function):
+def test_damping_duals_accept_complex_steps(kind, angles, function):
     """Against central differences, along poses and rates at once."""
     rng = np.random.default_rng(6)
     X = numbers(kind, rng)
@@ -203,7 +203,7 @@ def test_resistance_takes_complex_steps(kind, angles, function):
 
 
 @pytest.mark.parametrize("kind", [DAMPER, LENGTH_DAMPER], ids=names)
-def test_points_in_one_place_are_not_resisted(kind):
+def test_coincident_points_have_no_damping_force(kind):
     """The force has no direction there."""
     X = np.array([0.0, 0, 0, 0, 0, 0, 3.0]) if kind is DAMPER else numbers(kind, np.random.default_rng(8))
     X[:6] = 0.0
@@ -220,7 +220,7 @@ def spin(y, w, arity):
     return z
 
 
-def test_external_damping_takes_the_power_of_a_force_and_a_moment():
+def test_external_damping_power_is_that_of_force_and_moment():
     """c |v|^2 + Omega . C Omega."""
     rng = np.random.default_rng(0)
     y = poses(rng)[0]
@@ -236,7 +236,7 @@ def test_external_damping_takes_the_power_of_a_force_and_a_moment():
     assert not np.any(f[1])
 
 
-def test_joint_friction_takes_the_power_of_turning_and_sliding():
+def test_joint_friction_power_is_that_of_rotation_and_sliding():
     """c |omega_b - omega_a|^2 + k (ds/dt)^2, with a moment along the relative turn."""
     rng = np.random.default_rng(1)
     y = poses(rng)[0]
@@ -295,7 +295,7 @@ def test_compositions_reject_dissipation_by_name(what, integrator):
 
 
 @pytest.mark.parametrize("what", LOSSY)
-def test_a_mechanical_system_takes_dampers_and_a_variational_scheme_refuses_them(what):
+def test_mechanical_system_accepts_dampers_and_variational_schemes_reject_them(what):
     system = lossy(what).mechanical_system(chart="director")
     assert integrate(system, "GGL-EM", 0.01, 0.05).totals[-1, 1] > 0.0
     with pytest.raises(ModelError, match="variational: it has no place for the dampers"):

@@ -88,7 +88,7 @@ def test_declared_invariants_are_conserved_with_every_joint(integrator, chart, k
 
 
 @pytest.mark.parametrize("integrator", ["mG(1)", "mG(2, 2)"])
-def test_a_quadrature_does_not_keep_a_screw(integrator):
+def test_quadrature_does_not_satisfy_a_screw_constraint(integrator):
     """Its g is no polynomial: of the same scheme a slider is kept. What is lost is little, and grows with the motion."""
     of_screw, _ = measured("screw", integrator, "director", steps=20)
     of_slider, _ = measured("cylindrical", integrator, "director", steps=20)

@@ -49,7 +49,7 @@ def test_active_dissipation_groups_include_their_bristles(friction: float) -> No
     assert abs(force[0] @ bristle_force) == pytest.approx(bristle_force @ bristle_force, rel=1e-3)
 
 
-def test_a_state_without_a_list_has_no_bristles() -> None:
+def test_state_without_a_contact_list_has_no_bristles() -> None:
     result = simulate(glancing(friction=5.0), 0.015, 5e-4, output_every=1, progress=False)
     state = result.state(-1)._replace(memory=np.zeros(0))
     (loss,) = groups_of(result.layout.system, state, Role.DISSIPATION)

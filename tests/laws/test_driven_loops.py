@@ -36,7 +36,7 @@ STEP = signals.SmoothStep(0.1, 0, 1)
         {"displacement": lambda t: (0.1 * np.sqrt(1 + t), 0, 0)},
     ],
 )
-def test_a_planar_linkage_on_a_driven_foot_moves_as_one_without_redundant_constraints(motion):
+def test_driven_planar_linkage_moves_as_without_redundant_constraints(motion):
     one, other = (simulate(linkage(kind, **motion), 0.1, 0.01) for kind in ("revolute", "spherical"))
     for name in ("a", "b"):
         assert one.body(name).r == pytest.approx(other.body(name).r, abs=1e-10)
@@ -58,7 +58,7 @@ OUT_OF_PLANE = [  # and in which time
 
 
 @pytest.mark.parametrize(("motion", "low", "high"), OUT_OF_PLANE)
-def test_a_foot_that_leaves_the_plane_is_refused_with_the_time(motion, low, high):
+def test_driven_foot_leaving_the_plane_is_rejected_with_the_time(motion, low, high):
     with pytest.raises(
         ModelError, match=r"driven 'foot' prescribes what joints fix already, at t = (.*) s;"
     ) as error:
@@ -77,17 +77,17 @@ def carried(first, second):
     return model
 
 
-def test_a_bar_on_two_driven_frames_that_move_as_one_is_carried_along():
+def test_bar_on_two_rigidly_driven_frames_is_carried_along():
     result = simulate(carried(0.3, 0.3), 0.1, 0.01)
     assert result.body("bar").r[:, 1] == pytest.approx(0.3 * result.t, abs=1e-12)
 
 
-def test_driven_frames_that_move_apart_against_a_bar_are_refused():
+def test_driven_frames_diverging_against_a_bar_are_rejected():
     with pytest.raises(ModelError, match="'left' and driven 'right' drive against each other"):
         carried(0.3, 0.4).build()
 
 
-def test_a_run_that_meets_constraints_that_do_not_agree_names_them():
+def test_inconsistent_constraints_during_a_run_are_named():
     """A function whose excursion lies between all times that are looked at."""
 
     def late(t):

@@ -21,7 +21,7 @@ SMOOTH = (
 
 
 @pytest.mark.parametrize("signal", SMOOTH, ids=lambda s: type(s).__name__)
-def test_the_rate_of_a_signal_is_its_derivative(signal):
+def test_signal_rate_is_its_derivative(signal):
     t = np.linspace(0.013, 1.2, 41)
     difference = (signal(t + 1e-6) - signal(t - 1e-6)) / 2e-6
     assert signal.rate(t) == pytest.approx(difference, abs=1e-7)
@@ -56,7 +56,7 @@ MOVED = {
 
 @pytest.mark.parametrize("moved", MOVED)
 @pytest.mark.parametrize("turned", TURNED)
-def test_the_rates_of_a_driven_frame_are_those_of_its_pose(turned, moved):
+def test_driven_frame_rates_are_derivatives_of_its_pose(turned, moved):
     """Of functions they are found by differences."""
     displacement, way, rate = MOVED[moved]
     driven = Model("m").add_driven("d", (1, 2, 3), START, displacement, **TURNED[turned])
@@ -95,7 +95,7 @@ def arm(value):
 
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl", "em4-ggl"])
-def test_a_driven_hinge_turns_as_it_is_told_and_does_its_work(integrator):
+def test_driven_hinge_follows_its_drive_and_work_is_accounted_for(integrator):
     angle = SmoothStep(4.0, 0.1, 0.9)
     result = simulate(arm(value=angle), 1.2, 0.02, integrator, output_every=1)
     checked(result)
@@ -123,7 +123,7 @@ def hanging(displacement=None, turn=None, axis=None, **moving):
 
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
-def test_a_pendulum_on_a_moved_point_is_that_of_its_equation(integrator):
+def test_pendulum_on_a_moving_point_solves_its_equation(integrator):
     """Against scipy, to order 2; the place of a point is prescribed by a spherical joint."""
     a, w = 0.25, 2 * np.pi * 0.8
     J, m, l = 2.0 * (0.01 + 1.0) / 12 + 2.0 * 0.25, 2.0, 0.5
@@ -149,7 +149,7 @@ def test_a_pendulum_on_a_moved_point_is_that_of_its_equation(integrator):
 
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl", "em4", "em4-ggl"])
-def test_a_body_welded_to_a_driven_frame_goes_along_and_takes_its_energy(integrator):
+def test_body_welded_to_a_driven_frame_follows_and_takes_its_energy(integrator):
     model, clamp, body = hanging(
         [Sine(0.3, 0.7).along(X), Sine(0.1, 1.1).along(Z)], SmoothStep(3.0, 0.0, 0.8), (0, 0.6, 0.8)
     )
@@ -166,7 +166,7 @@ def test_a_body_welded_to_a_driven_frame_goes_along_and_takes_its_energy(integra
 
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
-def test_a_bead_on_a_turning_rail_flies_out_as_known(integrator, swapped):
+def test_bead_on_a_rotating_rail_follows_the_exact_solution(integrator, swapped):
     """x = x0 cosh(w t); the rail is either side of the joint, and what turns it gives all of the energy."""
     w, errors = 2.0, []
     for h in (0.04, 0.02):
@@ -185,7 +185,7 @@ def test_a_bead_on_a_turning_rail_flies_out_as_known(integrator, swapped):
 
 @pytest.mark.parametrize("damping_time", [0.0, 0.01])
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
-def test_a_rod_on_an_oscillating_clamp_keeps_the_balance(integrator, damping_time):
+def test_rod_on_an_oscillating_clamp_keeps_the_energy_balance(integrator, damping_time):
     model = Model("whip", gravity=(0, 0, -9.81))
     clamp = model.add_driven(
         "clamp", displacement=Sine(0.05, 3.0).along(Z), turn=Sine(0.4, 2.0), axis=(0, 1, 0)
@@ -199,7 +199,7 @@ def test_a_rod_on_an_oscillating_clamp_keeps_the_balance(integrator, damping_tim
 
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
-def test_a_rod_between_two_driven_frames_takes_the_work_of_both(integrator):
+def test_rod_between_two_driven_frames_takes_the_work_of_both(integrator):
     """Its ends are turned against each other and pushed together; each drive has its own share."""
     model = Model("twisted")
     section = Section.from_stiffness(
@@ -245,7 +245,7 @@ def slider_crank(speed):
 
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
-def test_a_slider_crank_with_motor_damper_and_load_keeps_the_balance(integrator):
+def test_slider_crank_with_motor_damper_and_load_keeps_the_balance(integrator):
     result = simulate(slider_crank(4.0), 1.0, 0.01, integrator, output_every=1)
     audit_report = audit(result)
     assert audit_report.ok
@@ -288,7 +288,7 @@ def test_a_slider_crank_with_motor_damper_and_load_keeps_the_balance(integrator)
         (lambda m: m.add_driven("arm"), r"there is already a body 'arm'"),
     ],
 )
-def test_what_cannot_be_driven_is_refused(add, message):
+def test_invalid_drives_are_rejected(add, message):
     model = arm(value=Steady(1.0))
     model.add_driven("table")
     model.add_joint("ball", "spherical", model.bodies["arm"], model.ground, at=(1, 0, 0))
@@ -324,6 +324,6 @@ def held_twice(other):
         (lambda: held_twice("ground"), r"driven 'clamp' prescribes what joints fix already"),
     ],
 )
-def test_what_is_prescribed_twice_is_named(model, message):
+def test_motion_prescribed_twice_is_named(model, message):
     with pytest.raises(ModelError, match=message):
         model().build()

@@ -67,7 +67,7 @@ def of_chain(integrator: str, chart: str | None, h: float = H) -> Result:
 
 
 @pytest.mark.parametrize(("integrator", "chart"), KEEPING)
-def test_energy_without_the_work_of_drives_is_kept(integrator, chart):
+def test_energy_minus_drive_work_is_conserved(integrator, chart):
     result = of_chain(integrator, chart)
     audit_report = audit(result)
     assert audit_report.ok, audit_report.text()
@@ -81,7 +81,7 @@ def test_energy_without_the_work_of_drives_is_kept(integrator, chart):
 
 
 @pytest.mark.parametrize(("integrator", "chart"), [("EML-kappa", None), ("GL-SPARK(2)", "quaternion-alpha")])
-def test_a_state_keeps_what_drives_prescribe_as_em_keeps_it(integrator, chart):
+def test_chart_states_store_driven_values_as_em_does(integrator, chart):
     """The numbers of driven rows, and poses and velocities of driven frames, at the end of every step."""
     result, em = of_chain(integrator, chart), of_chain("em", None)
     system, blocks = em.layout.system, em.layout.own
@@ -120,9 +120,7 @@ def fine() -> tuple[np.ndarray, np.ndarray]:
         pytest.param("mG(2)", "quaternion-alpha", 4, marks=pytest.mark.slow),
     ],
 )
-def test_motion_and_the_work_of_every_drive_are_those_of_em_to_the_order_of_the_scheme(
-    integrator, chart, order
-):
+def test_motion_and_drive_work_converge_to_em_at_the_scheme_order(integrator, chart, order):
     positions, works = fine()
     errors = []
     for h in (H, H / 2):
@@ -135,7 +133,7 @@ def test_motion_and_the_work_of_every_drive_are_those_of_em_to_the_order_of_the_
 
 
 @pytest.mark.parametrize(("integrator", "chart"), [("mG(1)", "director"), ("mG(1)", "quaternion-alpha")])
-def test_mg_holds_driven_rows_to_the_order_of_its_quadrature(integrator, chart):
+def test_mg_satisfies_driven_rows_to_the_quadrature_order(integrator, chart):
     """2k Gauss points, order 4k of what the constraint loses; of positions and of velocities."""
     lost = []
     for h in (2 * H, H):
@@ -145,7 +143,7 @@ def test_mg_holds_driven_rows_to_the_order_of_its_quadrature(integrator, chart):
     assert np.all(np.array(lost[1]) < 1e-5)
 
 
-def test_multipliers_of_mg_push_along_the_gradient_of_the_rates_that_they_hold():
+def test_mg_multipliers_act_along_the_gradient_of_their_rates():
     """p1 - p0 + h sum w (gamma . g + mu . (G v + g(q; dX/dt)))_q = 0: of directors, which no other force acts on.
     All is quadratic in q: central differences tell its gradient, whatever their step."""
     system, h, nodes = pair("revolute").mechanical_system("director"), 2 * H, parse("mG(1)").nodes
@@ -178,7 +176,7 @@ def test_multipliers_of_mg_push_along_the_gradient_of_the_rates_that_they_hold()
     ],
 )
 @pytest.mark.parametrize("hinge", ["revolute", "prismatic"])
-def test_a_drive_between_free_bodies_keeps_both_momenta(integrator, chart, hinge):
+def test_drive_between_free_bodies_conserves_both_momenta(integrator, chart, hinge):
     """It acts between them alone, and what it does is in the balance."""
     result = simulate(pair(hinge), 20 * H, H, integrator, chart=chart, output_every=1, progress=False)
     audit_report = audit(result)
@@ -200,13 +198,13 @@ def test_a_drive_between_free_bodies_keeps_both_momenta(integrator, chart, hinge
         ("GL-SPARK(2)", "quaternion-alpha"),
     ],
 )
-def test_symplectic_schemes_are_so_with_a_drive(integrator, chart):
+def test_symplectic_schemes_remain_symplectic_with_a_drive(integrator, chart):
     system = pair("revolute").mechanical_system(chart)
     assert symplectic_defect(system, parse(integrator), H, steps=2, count=3) < 0.1 * ROUND_OFF
     assert symplectic_defect(system, parse("GGL-EM"), H, steps=2, count=3) > 10 * ROUND_OFF
 
 
-def test_a_trajectory_goes_on_to_the_bit_and_leaves_the_system_as_it_was():
+def test_trajectory_resumes_bitwise_and_leaves_the_system_unchanged():
     system = chain().mechanical_system("quaternion-gamma")
     before = system.constraints(system.q0)
     uninterrupted = integrate(system, "GGL-EM", H, 6 * H)
@@ -218,7 +216,7 @@ def test_a_trajectory_goes_on_to_the_bit_and_leaves_the_system_as_it_was():
     assert np.array_equal(system.constraints(system.q0), before)
 
 
-def test_what_cannot_go_is_refused_by_name():
+def test_unsupported_drives_are_rejected_by_name():
     model = chain()
     with pytest.raises(ModelError, match=r"BG\(1\): 'chain' has prescribed motion.*'mG\(1\)'"):
         solve_global(model.mechanical_system("director"), H, 2 * H)

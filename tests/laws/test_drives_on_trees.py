@@ -103,20 +103,20 @@ CASES |= {
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", CASES)
-def test_drives_move_trees_and_work_as_by_the_general_solver(name):
+def test_driven_trees_move_as_by_the_general_solver(name):
     results = [run(CASES[name](), 30, H, solver=solver) for solver in ("auto", "general")]
     same(*(result.state() for result in results), CLOSE | {"lam": 1e-8, "own": 1e-10, "totals": 1e-10})
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", ["arm", "rod", "loop", "revolute, body first"])
-def test_energy_is_what_drives_have_done(name):
+def test_energy_change_is_the_drive_work(name):
     audit_report = audit(run(CASES[name](), 300, H, output_every=30))
     assert audit_report.ok, audit_report.text()
     assert audit_report.energy_balance < 1e-13
 
 
-def test_a_driven_tree_goes_on_to_the_bit(tmp_path):
+def test_driven_tree_resumes_bitwise(tmp_path):
     part = tmp_path / "part.vtkhdf"
     uninterrupted = run(arm(), 20, H, output_every=5)
     run(arm(), 10, H, output_every=5, output=part)
@@ -124,7 +124,7 @@ def test_a_driven_tree_goes_on_to_the_bit(tmp_path):
     assert all(np.array_equal(x, y) for x, y in zip(uninterrupted.state(), resumed.state(), strict=True))
 
 
-def test_a_tree_most_of_whose_joints_are_driven_goes_to_the_general_solver():
+def test_tree_with_mostly_driven_joints_uses_the_general_solver():
     model = arm()
     model.add_drive("second", "joint 3", Steady(0.5))
     assert "solver" not in simulate(model, 2 * H, H, progress=False).description["run"]

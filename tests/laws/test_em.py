@@ -67,7 +67,7 @@ INVARIANTS += [(make, "em") for make in (ring, mean_flail, consistent_flail)]
 
 
 @pytest.mark.parametrize(("make", "integrator"), INVARIANTS)
-def test_energy_momenta_and_joints_are_kept_to_round_off(make, integrator):
+def test_energy_momenta_and_joints_are_conserved_to_round_off(make, integrator):
     """At both levels of the joints with `em-ggl`; with `em` their velocities are in the mean of a step only."""
     result = simulate(make(), 200 * H, H, integrator, output_every=1, progress=False)
     audit_report = audit(result)
@@ -80,7 +80,7 @@ def test_energy_momenta_and_joints_are_kept_to_round_off(make, integrator):
         assert audit_report.velocity_constraint < 1e-12 or audit_report.velocity_constraint > 1e-5
 
 
-def test_a_free_asymmetric_body_approaches_the_exact_solution():
+def test_free_asymmetric_body_converges_to_the_exact_solution():
     exact = [0.19544703333727887, 0.61427117054739361, 0.73098487729427010, 0.22390287037256214]
     after = simulate(top(), 0.1, 0.1 / 256, "em6", output_every=256).state()
     assert np.abs(after.quat[1] - exact).max() < 1e-11
@@ -140,7 +140,7 @@ def end_of(make, integrator, steps):
 @pytest.mark.parametrize(
     ("make", "integrator"), [(make, name) for make, row in ORDERS.items() for name in row[2]]
 )
-def test_the_order_is_the_declared_one(make, integrator):
+def test_observed_order_is_the_declared_one(make, integrator):
     """Of positions, turns and velocities; joints' own velocities are 0 at the ends of steps to the same order."""
     _, reference, steps = ORDERS[make]
     exact = *end_of(make, *reference)[:3], 0.0
@@ -165,7 +165,7 @@ SUBSTEPS += [(lambda how=how: rooted(how), False, {4: 10}) for how in ("driven",
 
 
 @pytest.mark.parametrize(("make", "hidden", "counts"), SUBSTEPS)
-def test_substeps_compose_a_symmetric_step_to_its_order_in_halves_where_joints_move(make, hidden, counts):
+def test_substeps_form_a_symmetric_composition_of_the_declared_order(make, hidden, counts):
     """Fractions are symmetric and sum to 1, their odd powers below the order to 0; what is clamped to the ground reverses
     no velocity, and neither does `em-ggl`.
     """
@@ -182,7 +182,7 @@ def test_substeps_compose_a_symmetric_step_to_its_order_in_halves_where_joints_m
             assert abs(np.sum(substeps**power)) < 2e-15
 
 
-def test_a_run_that_took_halves_at_a_clamp_is_retaken_with_them():
+def test_audit_repeats_the_half_steps_taken_at_a_clamp():
     """Files of older versions do not say that there are none."""
     run = simulate(rooted(), 0.04, 0.02, "em4", output_every=1, progress=False)
     assert not audit(run).retaken.differences
@@ -195,7 +195,7 @@ def test_a_run_that_took_halves_at_a_clamp_is_retaken_with_them():
 
 @pytest.mark.parametrize("hidden", [False, True])
 @pytest.mark.parametrize("make", [rod, slider, mean_flail])
-def test_a_step_takes_sparse_matrices_as_bands_and_does_not_change_its_input(make, hidden):
+def test_step_solves_sparse_matrices_as_bands_and_keeps_its_input(make, hidden):
     system, state = start_of(make())
     copy = [array.copy() for array in state]
     band, sparse = (
@@ -214,7 +214,7 @@ def test_em_is_time_reversible():
     assert np.abs(np.abs(np.sum(back.quat * state.quat, axis=1)) - 1).max() < 1e-10
 
 
-def test_a_common_rigid_motion_of_the_start_moves_the_result():
+def test_rigid_motion_of_the_initial_state_moves_the_result():
     system, state = start_of(rod())
     g = quaternions.normalize([0.3, -0.5, 0.2, 0.8])
     moved = state._replace(
@@ -227,13 +227,13 @@ def test_a_common_rigid_motion_of_the_start_moves_the_result():
 
 
 @pytest.mark.parametrize("order", [2, 4])
-def test_without_joints_em_ggl_is_em_to_the_bit(order):
+def test_em_ggl_without_joints_is_bitwise_em(order):
     system, state = start_of(rod())
     em, ggl = (Stepper(system, H, order, hidden=hidden).advance(state, 0, 5)[0] for hidden in (False, True))
     assert all(np.array_equal(a, b) for a, b in zip(em, ggl, strict=True))
 
 
-def test_newton_takes_about_as_many_iterations_with_em_ggl_as_with_em():
+def test_em_ggl_takes_about_as_many_newton_iterations_as_em():
     em, ggl = (
         simulate(chain(), 1.0, H, name, output_every=50, solver="general") for name in ("em", "em-ggl")
     )
@@ -241,7 +241,7 @@ def test_newton_takes_about_as_many_iterations_with_em_ggl_as_with_em():
 
 
 @pytest.mark.parametrize("kind", ["force", "moment"])
-def test_a_body_at_rest_takes_its_first_load(kind):
+def test_body_at_rest_responds_to_its_first_load(kind):
     """The residual of a body at rest rounds as its load does, which nothing else tells: v = F t/m, omega = M t/J."""
     model = Model("ball")
     ball = model.add_body("ball", Sphere(0.1, density=1000))
@@ -269,7 +269,7 @@ def folding_flail():
 
 
 @pytest.mark.parametrize("make", [fast_chain, folding_flail])
-def test_a_step_of_em_ggl_that_fails_is_halved_and_keeps_the_invariants(make):
+def test_failed_em_ggl_step_is_halved_and_keeps_the_invariants(make):
     system, state, h, steps = make()
     energy = energies(system, state)
     after, report = Stepper(system, h, hidden=True).advance(State(*state), 0, steps)

@@ -113,7 +113,7 @@ def test_em_d_conserves_momenta_and_accounts_for_all_energy_of_free_systems(name
     assert dissipated[1:, 0].min() > 0.0
 
 
-def test_every_interaction_is_in_what_is_taken_out():
+def test_every_interaction_enters_the_algorithmic_dissipation():
     """Its row of the memory is not always empty."""
     system, states = run_of("mount")
     memory = np.array([s.memory[:-2].reshape(-1, 6)[-len(system.others.kind) :] for s in states])
@@ -139,7 +139,7 @@ def test_em_d_is_galilean_invariant():
     assert moving.memory[-1] == pytest.approx(at_rest.memory[-1], rel=1e-9)
 
 
-def test_a_free_group_falls_with_its_weight_and_its_angular_momentum_about_its_centre_stays():
+def test_free_group_falls_and_conserves_angular_momentum_about_its_centre():
     system, state = start_of(hinged())
     g, m = np.array(GRAVITY), np.where(system.frames.fixed == 0, system.frames.mass, 0.0)
     system = system._replace(gravity=g)
@@ -168,14 +168,14 @@ def bar(rho, steps):
 
 
 @pytest.mark.parametrize("rho", [0.3, 0.8, 1.0])
-def test_a_mode_no_step_resolves_decays_by_rho_in_every_step(rho):
+def test_unresolved_mode_decays_by_rho_in_every_step(rho):
     """Both roots are -rho: v_n = (a + b n) (-rho)^n, whose second ratio v_(n+1)/v_n + rho^2 v_(n-1)/v_n is -2 rho."""
     v = bar(rho, 8)
     assert v[2:] + rho**2 * v[:-2] == pytest.approx(-2 * rho * v[1:-1], abs=1e-5)
     assert rho < 1.0 or np.abs(v) == pytest.approx(1.0, rel=1e-4)  # it goes on ringing
 
 
-def test_with_rho_zero_a_mode_no_step_resolves_is_gone_after_two_steps():
+def test_unresolved_mode_with_rho_zero_vanishes_in_two_steps():
     v = bar(0.0, 4)
     assert abs(v[1]) > 0.032
     assert np.abs(v[3:]).max() < 1e-3
@@ -239,7 +239,7 @@ def test_em_d_damps_unresolved_modes_for_every_support(how):
 
 @pytest.mark.parametrize("rho", [0.2, 0.4])
 @pytest.mark.parametrize("how", LINES)
-def test_a_double_root_decays_by_its_power_times_a_straight_line(how, rho):
+def test_double_root_decays_by_its_power_times_a_linear_function(how, rho):
     """From rest x_n = (-rho)^n (1 + n (1 - rho^2)/(2 rho)) x_0, where the step is long."""
     n = np.arange(5)
     expected = 1 + n * (1 - rho**2) / (2 * rho)
@@ -267,7 +267,7 @@ def test_em_d_has_order_two(make, t_end, steps, rho):
 
 
 @pytest.mark.parametrize(("make", "h", "extra"), [(mobile, H, 2), (partial(mount, stops=False), H / 2, 4)])
-def test_newton_takes_about_as_many_iterations_as_with_em(make, h, extra):
+def test_em_d_takes_about_as_many_newton_iterations_as_em(make, h, extra):
     """The derivatives of the stresses are whole."""
     system, state = start_of(make())
     _, em = Stepper(system, h).advance(state, 0, 8)
@@ -355,7 +355,7 @@ BALANCES = [
 
 
 @pytest.mark.parametrize(("make", "t_end", "integrator", "least"), BALANCES)
-def test_work_dissipation_and_what_em_d_takes_balance_the_energy(make, t_end, integrator, least):
+def test_work_dissipation_and_algorithmic_loss_balance_the_energy(make, t_end, integrator, least):
     result = simulate(make(), t_end, 0.02, integrator, output_every=1, progress=False)
     audit_report = audit(result)
     assert audit_report.ok, audit_report.text()
@@ -374,7 +374,7 @@ def curve(page, name):
     return np.frombuffer(base64.b64decode(match[1]), "<f4")
 
 
-def test_reports_and_notebooks_count_what_em_d_takes(tmp_path):
+def test_reports_and_notebooks_show_the_algorithmic_dissipation(tmp_path):
     """The balance that they show closes as that of the audit does."""
     result = simulate(held(), 0.4, 0.02, "em-d(0.6)", output_every=1, progress=False)
     scale = audit(result).energy_scale
@@ -388,7 +388,7 @@ def test_reports_and_notebooks_count_what_em_d_takes(tmp_path):
     assert f">{result.algorithmic[-1]:.5g}<" in page
 
 
-def test_halved_steps_keep_the_balance():
+def test_halved_steps_keep_the_energy_balance():
     system, state = start_of(mobile())
     long, short = Stepper(system, H, rho=0.2), Stepper(system, H / 2, rho=0.2)
     current, total = long.start(state), energies(system, state).total
@@ -413,7 +413,7 @@ def test_invalid_em_d_parameters_are_rejected(name, cure):
         simulate(held(), 0.1, 0.02, name, progress=False)
 
 
-def test_an_element_without_a_closed_form_is_refused():
+def test_element_without_a_closed_form_is_rejected():
     system = mobile(element="relative(2)").build().system
     spans = system.spans._replace(kind=np.full_like(system.spans.kind, number_of("rod", "midpoint")))
     with pytest.raises(ModelError, match=r"'midpoint'.*use another element"):
@@ -429,7 +429,7 @@ def swinging(add, speed, integrator="em-d(0.2)"):
     return simulate(model, 2.0, 0.01, integrator, output_every=1, progress=False)
 
 
-def test_a_stop_out_of_reach_takes_nothing_and_one_that_is_met_does():
+def test_inactive_stop_dissipates_nothing_and_active_one_does():
     def stop(at):
         return lambda model, body: model.add_limit(
             "stop", model.ground, body, 1e6, 0.01, -at, at, axis=(0, 0, 1)
@@ -443,7 +443,7 @@ def test_a_stop_out_of_reach_takes_nothing_and_one_that_is_met_does():
     assert np.abs(near.Omega[-20:, 2]).max() < 0.5 * np.abs(free.Omega[-20:, 2]).max()
 
 
-def test_a_spring_of_an_angle_goes_round_with_its_body():
+def test_torsion_spring_unwraps_its_angle_without_dissipation():
     """Its strain falls by a whole turn in one step, on which nothing is taken out."""
 
     def detent(model, body):

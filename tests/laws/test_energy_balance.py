@@ -96,7 +96,7 @@ def defect(run):
 
 
 @pytest.mark.parametrize(("name", "chart"), EXACT)
-def test_energy_and_dissipation_are_what_the_loads_did_to_round_off(name, chart):
+def test_energy_and_dissipation_equal_the_load_work_to_round_off(name, chart):
     run = run_of(name, chart)
     assert defect(run) < 2e-14
     assert np.all(np.diff(run.dissipation) > 0.0)
@@ -105,7 +105,7 @@ def test_energy_and_dissipation_are_what_the_loads_did_to_round_off(name, chart)
 
 
 @pytest.mark.parametrize(("name", "chart"), TO_ITS_ORDER)
-def test_elsewhere_the_balance_falls_with_the_order_of_the_scheme(name, chart):
+def test_balance_error_of_other_schemes_falls_with_their_order(name, chart):
     runs = [run_of(name, chart, h) for h in (H, H / 2)]
     errors = [defect(run) for run in runs]
     assert errors[0] < 1e-3
@@ -114,7 +114,7 @@ def test_elsewhere_the_balance_falls_with_the_order_of_the_scheme(name, chart):
 
 
 @pytest.mark.parametrize(("name", "chart"), [*EXACT, *TO_ITS_ORDER])
-def test_damped_and_driven_motions_are_those_of_em(name, chart, end_of_em):
+def test_damped_and_driven_motions_converge_to_em(name, chart, end_of_em):
     """At the order of the scheme."""
     result = simulate(limb(), T_END, 0.004, name, chart=chart, output_every=100)
     bound = 2e-8 if parse(name).order > 2 else 2e-5
@@ -134,7 +134,7 @@ def end_of_em():
 
 
 @pytest.mark.parametrize("name", ["EML-kappa", "GGL-EM", "mG(2)", "GL-SPARK(2)"])
-def test_a_model_has_the_totals_of_its_scheme(name):
+def test_result_totals_are_those_of_the_scheme(name):
     """Those of its system, and about those of `em`; however the steps are divided."""
     result = simulate(limb(), T_END, H, name, output_every=3)
     chart = result.layout.description["run"]["chart"]
@@ -148,14 +148,14 @@ def test_a_model_has_the_totals_of_its_scheme(name):
         )
 
 
-def test_the_audit_of_a_damped_driven_model_closes():
+def test_audit_of_a_damped_driven_model_closes():
     """In frames' own velocities: those of GGL-EM satisfy the joints."""
     report = audit(simulate(limb(), T_END, H, "GGL-EM"))
     assert report.energy_balance < 1e-12
 
 
 @pytest.mark.parametrize("name", ["EML-kappa", "MPL", "GGL-EM", "mG(2)", "GL-SPARK(2)"])
-def test_damping_keeps_what_the_scheme_keeps_of_momenta(name):
+def test_damping_preserves_the_momenta_that_the_scheme_conserves(name):
     """Without loads and gravity; the parts of the rod and the dampers act between frames alone."""
     model = limb(loads=False)
     model.gravity = np.zeros(3)
@@ -171,7 +171,7 @@ def test_damping_keeps_what_the_scheme_keeps_of_momenta(name):
     assert run.dissipation[-1] > 0.0
 
 
-def test_kappa_turns_by_the_moment_of_the_loads():
+def test_kappa_changes_by_the_moment_of_the_loads():
     """A free body under a force off its centre: the change of L over a step is h pbar x f."""
     model = Model("thrown")
     body = model.add_body("box", Box(0.5, 0.3, 0.2, density=100), angular_velocity=(1.0, 2.0, -3.0))
@@ -193,7 +193,7 @@ def test_kappa_turns_by_the_moment_of_the_loads():
     assert np.abs(np.diff(L, axis=0) - impulse).max() < 1e-13 * np.abs(L).max()
 
 
-def test_global_elements_close_the_balance_too():
+def test_global_elements_close_the_energy_balance():
     """At the ends of the elements of BG(2), whose order is 2."""
     system = limb().mechanical_system("director")
     defects = []
@@ -209,7 +209,7 @@ def test_global_elements_close_the_balance_too():
 
 
 @pytest.mark.parametrize("name", ["VI-S", "VI-A(0.5)", "VI-B(0.5, 0.5)"])
-def test_variational_schemes_refuse_damping_and_measure_the_work_of_loads(name):
+def test_variational_schemes_reject_damping_and_measure_load_work(name):
     with pytest.raises(ModelError, match=r"VI-.* is variational.*use GGL-EM, EML-kappa, mG or em"):
         simulate(limb(), T_END, H, name)
     system = limb(damping=0.0).mechanical_system("director")
@@ -221,7 +221,7 @@ def test_variational_schemes_refuse_damping_and_measure_the_work_of_loads(name):
     assert defects[1] < defects[0] / 2 ** (parse(name).order - 0.3)
 
 
-def test_compositions_with_negative_substeps_refuse_damping():
+def test_compositions_with_negative_substeps_reject_damping():
     with pytest.raises(ModelError, match=r"order 4 takes negative substeps.*use mG\(2\)"):
         simulate(limb(), T_END, H, "EML-kappa(order=4)")
     run = integrate(limb(damping=0.0).mechanical_system("quaternion"), "EML-kappa(order=4)", H, 0.04)
@@ -237,7 +237,7 @@ def test_compositions_with_negative_substeps_refuse_damping():
         ("mG(1)", "director"),
     ],
 )
-def test_no_entry_of_newtons_matrix_that_a_damper_makes_is_missed(integrator, chart, monkeypatch):
+def test_colouring_covers_every_damper_entry_of_the_newton_matrix(integrator, chart, monkeypatch):
     scheme, system = parse(integrator).fitted(limb().mechanical_system(chart))
     coloured, matrix, _, _ = matrix_twice(scheme, system, monkeypatch)
     assert np.abs((coloured - matrix) / np.abs(matrix).max(axis=1, keepdims=True)).max() < 1e-13

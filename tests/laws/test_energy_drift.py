@@ -63,7 +63,7 @@ def walk(values, scale: float, steps: int) -> float:
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
 @pytest.mark.parametrize("make", [top, tumbling, chain])
-def test_the_energy_of_many_steps_is_that_of_the_first_to_a_random_walk_of_round_off(make, integrator):
+def test_energy_error_over_many_steps_is_a_random_walk_of_round_off(make, integrator):
     """What Newton's method leaves of the equations is 4 times round-off, of one sign for many steps: it would add up."""
     steps = 10_000 if integrator == "em" else 2_000
     model, h = make()
@@ -75,7 +75,7 @@ def test_the_energy_of_many_steps_is_that_of_the_first_to_a_random_walk_of_round
 
 
 @pytest.mark.parametrize("E", [1e6, 2e11])
-def test_a_rod_in_flight_keeps_energy_and_momentum_to_a_random_walk_of_round_off(E):
+def test_flying_rod_energy_and_momentum_errors_are_a_random_walk(E):
     """Most of its steps are predicted. A stiff one's forces are rounded by far more than its momentum."""
     model, steps = flying(E), 2_000
     run = simulate(model, steps * 1e-4, 1e-4, output_every=40, progress=False)
@@ -85,7 +85,7 @@ def test_a_rod_in_flight_keeps_energy_and_momentum_to_a_random_walk_of_round_off
 
 
 @pytest.mark.exact
-def test_what_hangs_at_rest_stays_and_needs_no_iteration():
+def test_hanging_equilibrium_stays_without_iterations():
     model, last = Model("hanging", gravity=(0, 0, -9.0)), None
     for k in range(5):
         at = (0, 0, -0.5 * k)

@@ -24,21 +24,21 @@ from tests.support.user_kinds import BRICK, DT, T_END, bodies, of_texts, poses, 
         ("d**", ("d",), "cannot be read"),
     ],
 )
-def test_a_text_is_checked(text, named, words):
+def test_invalid_energy_expressions_are_rejected(text, named, words):
     model = bodies(2)
     named_measures = {name: measures.distance(*model.bodies.values()) for name in named}
     with pytest.raises(ModelError, match=f"energy 'it'.*{words}"):
         model.add_energy("it", text, named_measures)
 
 
-def test_an_energy_that_is_not_finite_at_the_start_is_refused():
+def test_energy_not_finite_at_the_start_is_rejected():
     model = bodies(2)
     model.add_energy("it", "log(d - 100)", {"d": measures.distance(*model.bodies.values())})
     with pytest.raises(ModelError, match="energy 'it': its energy or its forces are not finite at t = 0"):
         model.build()
 
 
-def test_the_strains_of_a_text_say_its_stress_and_take_more():
+def test_expression_strains_give_stress_and_accept_prestress():
     """Its forces are the stress dV/de on the gradients of its strains; prestress adds C de, and leaves C."""
     rng = np.random.default_rng(5)
     system = of_texts().build().system
@@ -63,7 +63,7 @@ def test_the_strains_of_a_text_say_its_stress_and_take_more():
         assert np.abs(f - out).max() < 1e-13 * np.abs(out).max()
 
 
-def test_an_expression_of_sympy_is_its_text():
+def test_sympy_expression_equals_its_text():
     d, k = sp.symbols("d k")
     results = []
     for energy in (k * (d - sp.Rational(1, 3)) ** 4 / 7 + sp.exp(-d), "k*(d - 1/3)**4/7 + exp(-d)"):
@@ -73,7 +73,7 @@ def test_an_expression_of_sympy_is_its_text():
     assert np.abs(results[0] - results[1]).max() < 1e-14
 
 
-def test_a_coordinate_is_of_the_world_wherever_the_part_is():
+def test_coordinate_measures_are_in_world_axes():
     """A weight as an energy of the height: the body falls as by gravity, also far from the origin."""
     far = np.array([1e3, -2e3, 5e2])
     falling = Model("falls")
@@ -96,7 +96,7 @@ OF_A_MASS = {
 
 
 @pytest.mark.parametrize("of", OF_A_MASS)
-def test_a_measure_that_would_turn_a_point_mass_is_refused(of):
+def test_measure_rotating_a_point_mass_is_rejected(of):
     model = Model("mass")
     mass = model.add_body("mass", PointMass(1.0), (1, 0, 0))
     model.add_energy("it", "e**2", {"e": OF_A_MASS[of](model.ground, mass)})
@@ -107,7 +107,7 @@ def test_a_measure_that_would_turn_a_point_mass_is_refused(of):
         model.build()
 
 
-def test_a_strain_is_from_the_length_that_is_given():
+def test_strain_refers_to_the_given_length():
     """And from the initial distance where none is."""
     results = []
     for length in (None, 0.5):
@@ -119,7 +119,7 @@ def test_a_strain_is_from_the_length_that_is_given():
     assert results == pytest.approx([0.0, (gap / 0.5 - 1) ** 2], abs=1e-13)
 
 
-def test_an_angle_turns_as_its_axis_says():
+def test_angle_measure_is_positive_about_its_axis():
     model = Model("turn")
     body = model.add_body("body", BRICK, angular_velocity=(0, 0, 0.5))
     model.add_energy("it", "m*a", {"a": measures.angle(model.ground, body, (0, 0, 1))}, m=1e-3)
@@ -127,14 +127,14 @@ def test_an_angle_turns_as_its_axis_says():
     assert energies[-1] == pytest.approx(1e-3 * 0.5 * T_END, rel=1e-2)
 
 
-def test_the_needles_swing_with_the_closed_form():
+def test_needles_oscillate_at_the_closed_form_frequency():
     computed_modes = modes(example.needles(), 2)
     assert 2 * np.pi * computed_modes.frequency == pytest.approx(example.frequencies(), rel=1e-9)
     result = example.run(example.needles((0.9, 0.2)), 0.5)
     assert np.ptp(result.energy["total"]) < 1e-15
 
 
-def test_the_flap_stays_in_its_well_or_goes_over():
+def test_bistable_flap_stays_or_snaps_through():
     result = example.run(example.flap(0.05), 3.0)
     a = example.angles_of(result, 1)[:, 0]
     # as far up on the other side: (a/W)^2 - 1 changes its sign
@@ -145,7 +145,7 @@ def test_the_flap_stays_in_its_well_or_goes_over():
     assert over.min() < -example.W
 
 
-def test_the_example_draws_its_picture(tmp_path):
+def test_example_draws_its_picture(tmp_path):
     assert example.picture(tmp_path / "own.png").stat().st_size > 20_000
 
 
@@ -160,7 +160,7 @@ run: {t_end: 0.05, dt: 0.01}
 """
 
 
-def test_a_scene_has_the_text_of_an_energy(tmp_path):
+def test_scene_accepts_the_text_of_an_energy(tmp_path):
     path = tmp_path / "flap.yaml"
     path.write_text(SCENE)
     entry = Model.load(path).others["snap"]
@@ -177,7 +177,7 @@ def test_a_scene_has_the_text_of_an_energy(tmp_path):
         Model.load(path)
 
 
-def test_an_angle_of_a_text_goes_round_with_its_body():
+def test_angle_of_an_expression_unwraps_without_dissipation():
     """Its strain falls by a whole turn in one step, on which `em-d` takes nothing out."""
     model = Model("detent")
     body = model.add_body("body", BRICK, angular_velocity=(0, 0, 12.0))

@@ -46,7 +46,7 @@ def of_sympy(text):
 
 @pytest.mark.parametrize("distance", [0.0, 1e-13, 1e-7, 1e-3, 0.4])
 @pytest.mark.parametrize("text", TEXTS)
-def test_the_stress_of_a_step_does_the_work_that_is_stored(text, distance):
+def test_discrete_stress_does_the_stored_work(text, distance):
     law, X = law_and_numbers(text)
     rng = np.random.default_rng(3)
     for _ in range(5):
@@ -59,7 +59,7 @@ def test_the_stress_of_a_step_does_the_work_that_is_stored(text, distance):
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_stress_and_tangent_are_the_derivatives_and_no_digits_are_lost_between_near_ends(text):
+def test_stress_and_tangent_have_full_precision_between_near_ends(text):
     law, X = law_and_numbers(text)
     W = of_sympy(text)
     gradient = sp.lambdify(SYMBOLS, [sp.diff(W, s) for s in SYMBOLS])
@@ -79,7 +79,7 @@ def test_stress_and_tangent_are_the_derivatives_and_no_digits_are_lost_between_n
 
 @pytest.mark.parametrize("ends", [(0.0, 0.9), (-0.6, 0.8), (0.3, 0.31)])
 @pytest.mark.parametrize("text", TEXTS)
-def test_the_tangent_is_the_derivative_of_the_stress(text, ends):
+def test_tangent_is_the_derivative_of_the_stress(text, ends):
     law, X = law_and_numbers(text)
     direction = np.array([0.5, 0.3, -0.6, 0.9, -0.7, 0.4])
     e0, e1 = (x * direction for x in ends)
@@ -91,7 +91,7 @@ def test_the_tangent_is_the_derivative_of_the_stress(text, ends):
         assert tangent[:, j] == pytest.approx(difference, rel=1e-6, abs=1e-7 * (1 + np.abs(tangent).max()))
 
 
-def test_a_sympy_expression_is_its_text_to_the_last_digit():
+def test_sympy_expression_equals_its_text_to_all_digits():
     Gamma1, K1, k = sp.symbols("Gamma1 K1 k")
     W = sp.Float(0.1) * Gamma1**2 + sp.sqrt(1 + K1**2) * sp.Rational(1, 3) + sp.pi * sp.exp(-k * K1) / Gamma1
     back = sp.sympify(text_of(W), locals={"Gamma1": Gamma1, "K1": K1, "k": k})
@@ -133,12 +133,12 @@ def test_a_sympy_expression_is_its_text_to_the_last_digit():
         3,
     ],
 )
-def test_what_is_no_expression_is_refused_and_never_run(text):
+def test_non_expressions_are_rejected_and_never_executed(text):
     with pytest.raises(ModelError, match=r"Section\.with_energy"):
         PLAIN.with_energy(text)
 
 
-def test_what_an_energy_cannot_be_is_refused_with_its_cure():
+def test_invalid_energies_are_rejected_with_a_remedy():
     for W, options, words in (
         (f"{LINEAR} + stiff*K1**4", {}, "W contains 'stiff'.* no parameter; give stiff="),
         (LINEAR, {"stiff": 2.0}, "does not contain the parameter 'stiff'; leave it out"),
@@ -163,7 +163,7 @@ SECTION = PLAIN.with_energy(COUPLED, m=20.0)
 
 @pytest.mark.parametrize("viscous", [False, True])
 @pytest.mark.parametrize("element", ["se3", "lagrange(2)", "relative(2)"])
-def test_closed_forms_with_an_energy_are_the_duals(element, viscous):
+def test_closed_forms_with_an_energy_equal_the_duals(element, viscous):
     """Viscosity that couples all strains."""
     section = replace(SECTION, damping=full_section(True).damping) if viscous else SECTION
     by_form, generic_groups = (
@@ -175,7 +175,7 @@ def test_closed_forms_with_an_energy_are_the_duals(element, viscous):
 
 
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
-def test_em_keeps_an_energy_that_a_user_wrote(element, tmp_path):
+def test_em_conserves_a_user_defined_energy(element, tmp_path):
     simulate(free_rod(element, section=SECTION), 0.4, 0.01, output=tmp_path / "a.vtkhdf", progress=False)
     result = Result.load(tmp_path / "a.vtkhdf")
     E = result.audit_column("total")
@@ -188,7 +188,7 @@ def test_em_keeps_an_energy_that_a_user_wrote(element, tmp_path):
 
 
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
-def test_an_energy_written_out_is_the_law_of_that_name(element):
+def test_written_out_energy_equals_the_named_law(element):
     text = f"{LINEAR} + EA*Gamma1**4/(4*strain**2)"
     one, other = (
         simulate(free_rod(element, section=s), 0.2, 0.01, progress=False).rod("rod").r
@@ -197,7 +197,7 @@ def test_an_energy_written_out_is_the_law_of_that_name(element):
     assert np.abs(one - other).max() < 1e-12
 
 
-def test_parameters_may_change_along_a_rod_and_rods_have_energies_of_their_own():
+def test_energy_parameters_may_vary_along_a_rod_and_between_rods():
     model = Model("rods")
     cubic = f"{LINEAR} + b*Gamma1**3"
 
@@ -244,7 +244,7 @@ run: {{t_end: 0.1, dt: 0.01}}
 """
 
 
-def test_scenes_have_energies_and_relaxation(tmp_path):
+def test_scenes_accept_energies_and_relaxation(tmp_path):
     path = tmp_path / "rod.yaml"
     path.write_text(SCENE.format(expression=f"{LINEAR} + EA*Gamma1**4/(4*strain**2)"))
     spans = Model.load(path).build().system.spans

@@ -114,14 +114,14 @@ def got(result, name):
         ("shaken", "em", 1e-4),
     ],
 )
-def test_the_error_got_is_the_one_asked_for(name, integrator, error):
+def test_achieved_error_is_the_requested_one(name, integrator, error):
     """To a factor of 1.5 above and 10 below: windows are asked for half of their share."""
     result = run(name, error, integrator)
     assert 0.1 * error < got(result, name) < 1.5 * error
     assert 0.1 * error < result.steps.error[-1] < error  # what it estimates itself
 
 
-def test_quaternions_of_both_signs_are_one_orientation():
+def test_quaternions_of_both_signs_are_equal_orientations():
     built = pendulum().build()
     stepper = AdaptiveStepper(Stepper(built.system, 0.1), built.system, 0.1, 2, 0.1, 1.0, 1.0)
     assert stepper._apart(built.state, built.state._replace(quat=-built.state.quat)) == 0.0
@@ -143,13 +143,13 @@ SIZES = [
 
 
 @pytest.mark.parametrize(("make", "size"), SIZES)
-def test_errors_are_relative_to_the_size_of_what_moves_and_what_holds_it(make, size):
+def test_errors_are_relative_to_the_size_of_the_model(make, size):
     result = simulate(make(), 1e-3, Adaptive(1e-2, output_dt=1e-3))
     assert result.description["run"]["error_size"] == pytest.approx(size)
 
 
 @pytest.mark.parametrize(("integrator", "order"), [("em", 2), ("em4", 4)])
-def test_steps_grow_with_the_error_as_the_order_says(integrator, order):
+def test_steps_scale_with_the_error_by_the_order(integrator, order):
     least = 1e-5 if order == 2 else 1e-10
     few, many = (run("chain", error, integrator).steps.number.sum() for error in (100 * least, least))
     assert np.log(many / few) / np.log(100.0) == pytest.approx(1 / order, abs=0.05)
@@ -158,7 +158,7 @@ def test_steps_grow_with_the_error_as_the_order_says(integrator, order):
 @pytest.mark.parametrize(
     ("name", "integrator"), [("pendulum", "em"), ("top", "em4"), ("chain", "em-ggl"), ("chain", "em6")]
 )
-def test_invariants_are_kept_while_steps_change(name, integrator):
+def test_invariants_are_conserved_with_varying_steps(name, integrator):
     result = run(name, 1e-7 if integrator[2:3].isdigit() else 1e-4, integrator)
     steps = result.steps
     assert steps.largest.max() > 1.5 * steps.smallest[1:].min()
@@ -169,7 +169,7 @@ def test_invariants_are_kept_while_steps_change(name, integrator):
     assert result.constraint_residual.max() < 1e-12
 
 
-def test_outputs_are_hit_and_the_audit_takes_the_steps_again(tmp_path):
+def test_outputs_are_hit_and_the_audit_repeats_the_steps(tmp_path):
     result = run("chain", 1e-3, output=tmp_path / "run.vtkhdf")
     assert np.array_equal(result.t, np.arange(OUTPUTS + 1) * (1.0 / OUTPUTS))
     reopened = Result.load(tmp_path / "run.vtkhdf")
@@ -208,7 +208,7 @@ def falling():
     return model
 
 
-def test_steps_are_small_while_something_touches():
+def test_steps_are_small_during_contact():
     result = simulate(falling(), 0.5, Adaptive(1e-3, output_dt=0.01))
     touching = np.abs(result.t - 0.21) < 0.02
     free = result.t[:, None].min(axis=1) > 0.3
@@ -275,26 +275,26 @@ def erring(p, K, step):
     return base_stepper, end.memory[-N_CONTROL:]
 
 
-def test_a_step_goes_half_of_the_way_to_the_one_that_errs_by_half():
+def test_step_size_moves_halfway_to_the_half_error_step():
     step = 1 / 160
     base_stepper, _ = erring(2, lambda t: 0.5 / (0.7 * step) ** 2, step)
     assert base_stepper.windows[0] == (step, 8)
     assert base_stepper.windows[1][0] == pytest.approx(np.sqrt(0.7) * step, rel=0.01)
 
 
-def test_a_window_that_errs_too_much_is_taken_again_with_seven_tenths_at_most():
+def test_rejected_window_is_repeated_with_at_most_0_7_of_the_step():
     step = 1 / 160
     base_stepper, _ = erring(8, lambda t: 2.1 / step**8 if t == 0.0 else 0.0, step)
     assert base_stepper.windows[1][0] == pytest.approx(0.7 * step, rel=0.01)
 
 
-def test_round_off_in_a_step_takes_no_more_of_them():
+def test_rounded_end_time_needs_no_extra_step():
     base_stepper, control = erring(2, lambda t: 0.0, 0.5 * (1.0 - 1e-12))
     assert base_stepper.windows == [(0.5, 2)]
     assert control[STEPS] == 2
 
 
-def test_the_smallest_and_the_largest_step_are_those_taken():
+def test_reported_smallest_and_largest_steps_are_those_taken():
     base_stepper, control = erring(2, lambda t: 500.0 if t < 0.4 else 50000.0 if t < 0.6 else 5000.0, 1 / 40)
     last = {
         t: (h, count) for t, h, count in base_stepper.calls[::2]
@@ -335,7 +335,7 @@ run: {t_end: 0.4, error: 1.0e-3, output_dt: 0.1}
 """
 
 
-def test_scenes_and_the_command_line_take_an_error(tmp_path, capsys):
+def test_scenes_and_the_command_line_accept_an_error(tmp_path, capsys):
     scene, result = tmp_path / "bar.yaml", tmp_path / "bar.vtkhdf"
     scene.write_text(SCENE)
     assert main(["check", str(scene)]) == 0

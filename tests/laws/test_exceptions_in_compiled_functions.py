@@ -102,7 +102,7 @@ def failed_run(model, integrator):
 @pytest.mark.parametrize("turning", [(1, 2, 3), (0, 0, 0)])
 @pytest.mark.parametrize("integrator", ["em", "GGL-EM"])
 @pytest.mark.parametrize("where", RAISING)
-def test_an_exception_in_a_dual_or_its_tangent_fails_the_step(where, integrator, turning):
+def test_exception_in_a_dual_or_tangent_fails_the_step(where, integrator, turning):
     if (where, integrator) == ("tangent", "GGL-EM"):
         pytest.skip("charts take derivatives of the dual")
     error = failed_run(falling(where, turning), integrator)
@@ -115,7 +115,7 @@ def test_an_exception_in_a_dual_or_its_tangent_fails_the_step(where, integrator,
 
 @pytest.mark.parametrize("integrator", ["em", "em-d(0.5)", "GGL-EM"])
 @pytest.mark.parametrize("where", AT_THE_END)
-def test_an_exception_in_what_ends_a_step_fails_it_and_nothing_of_it_stays(where, integrator):
+def test_exception_at_the_end_of_a_step_discards_the_step(where, integrator):
     """In the state that was reached work, dissipation and own variables are those of the steps before."""
     model = Model("stretched", gravity=(0, 0, 0))
     body = model.add_body("body", BRICK, position=(0.05, 0, 0), velocity=(1.0, 0, 0))
@@ -128,7 +128,7 @@ def test_an_exception_in_what_ends_a_step_fails_it_and_nothing_of_it_stays(where
         assert np.array_equal(reached, expected), field
 
 
-def test_an_exception_in_a_force_leaves_no_equilibrium():
+def test_exception_in_a_force_fails_the_equilibrium():
     """A plate on three bearings that lets itself down by 3 cm, past the height where its force cannot be had."""
     model = Model("resting", gravity=(0, 0, -9.81))
     body = model.add_body("body", BRICK, position=(0, 0, 0.05))
@@ -174,7 +174,7 @@ def _filling(x, out):
         (_pair, types.Tuple([types.complex128, types.float64]), (complex(np.nan, np.nan), np.nan)),
     ],
 )
-def test_a_compiled_function_that_raises_returns_what_no_step_accepts(function, result, failed):
+def test_raising_compiled_function_returns_nan(function, result, failed):
     signature = result(F1)
     at = function_at(signature)
 
@@ -188,7 +188,7 @@ def test_a_compiled_function_that_raises_returns_what_no_step_accepts(function, 
 
 
 @pytest.mark.parametrize("numbers", [F1, C1])
-def test_a_compiled_function_that_raises_leaves_nan_in_its_last_array(numbers):
+def test_raising_compiled_function_fills_its_last_array_with_nan(numbers):
     """And what it was given as it is."""
     signature = types.void(numbers, numbers)
     at = function_at(signature)

@@ -33,9 +33,7 @@ def pushed():
 
 
 @pytest.mark.parametrize(("order", "h", "allowed", "halvings"), HALVED)
-def test_a_halved_step_is_its_parts_with_the_loads_at_their_own_times(
-    order, h, allowed, halvings, monkeypatch
-):
+def test_halved_step_equals_its_parts_with_loads_at_their_times(order, h, allowed, halvings, monkeypatch):
     """To the bit, also where the halves are halved once more; iterations of what failed are counted besides."""
     built, state = pushed()
     parts = halvings + 1
@@ -61,7 +59,7 @@ def test_a_halved_step_is_its_parts_with_the_loads_at_their_own_times(
     "integrator",
     ["EML-kappa", "MPL", "EM-G", "GGL-EM", "VI-B(0.5, 0.5)", "mG(2)", "GL-SPARK(2)", "EML(order=4)"],
 )
-def test_a_halved_step_of_any_scheme_is_its_parts(integrator, halvings):
+def test_halved_step_of_any_scheme_equals_its_parts(integrator, halvings):
     """To the bit; loads without measure at a time that only the whole step reads, and one that only its first half."""
     h, scheme = 1 / 64, parse(integrator)
     first = scheme.fractions[0] * scheme.nodes[0]
@@ -93,7 +91,7 @@ def test_a_halved_step_of_any_scheme_is_its_parts(integrator, halvings):
     assert not np.array_equal(state.totals, halved.totals)
 
 
-def test_where_a_variational_step_has_no_solution_it_is_halved():
+def test_variational_step_without_a_solution_is_halved():
     """`integrate` marches with one step and fails there; the model goes on, and halves rather than damps."""
     system = joined_bodies.system("director")
     with pytest.raises(ConvergenceError, match="try a smaller h: beyond some h") as failure:
@@ -122,7 +120,7 @@ def falling(stops_at):
 
 @pytest.mark.parametrize("good", [1, 50])  # at the end and in the middle of one compiled march
 @pytest.mark.parametrize("integrator", ["em", "em4", "em-ggl", "EML-kappa"])
-def test_a_failed_run_ends_with_the_last_good_step(integrator, good, tmp_path):
+def test_failed_run_ends_with_the_last_good_step(integrator, good, tmp_path):
     """Steps since the last output are not lost: in the error, in its result and in the file."""
     h = 0.01
     with pytest.raises(ConvergenceError) as failure:
@@ -140,13 +138,13 @@ def test_a_failed_run_ends_with_the_last_good_step(integrator, good, tmp_path):
 
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl", "EML-kappa"])
-def test_a_failed_run_stores_no_output_twice(integrator):
+def test_failed_run_stores_no_output_twice(integrator):
     with pytest.raises(ConvergenceError) as failure:
         simulate(falling(0.5), 1.0, 0.01, integrator, output_every=25)
     assert list(failure.value.result.step) == [0, 25, 50]
 
 
-def test_iteration_means_count_halves_and_what_failed(monkeypatch):
+def test_iteration_means_include_halved_and_failed_steps(monkeypatch):
     """Every solve between two outputs, and no mean above the largest."""
     monkeypatch.setattr(stepper, "MAX_ITERATIONS", 4)
     result = simulate(hinge(), 1.0, 0.125, output_every=2, solver="general")
@@ -156,7 +154,7 @@ def test_iteration_means_count_halves_and_what_failed(monkeypatch):
     assert most.max() == 4
 
 
-def test_an_error_names_the_scheme_and_the_smallest_step():
+def test_error_names_the_scheme_and_the_smallest_step():
     message = (
         r"EML-kappa on 'broken', t = 0\.05 s: .*, even with a step of 9\.77e-06 s in place of 0\.01 s; try"
     )
@@ -165,7 +163,7 @@ def test_an_error_names_the_scheme_and_the_smallest_step():
     assert failure.value.report.halvings >= MAX_HALVINGS
 
 
-def test_an_error_says_what_the_failed_attempts_cost():
+def test_error_reports_the_cost_of_failed_attempts():
     with pytest.raises(
         ConvergenceError, match=r"(not a finite number|did not converge).*look for loads"
     ) as failure:
@@ -179,7 +177,7 @@ def test_an_error_says_what_the_failed_attempts_cost():
 
 
 @pytest.mark.parametrize("status", [SINGULAR, NOT_CONVERGED])
-def test_an_error_of_em_says_as_data_whether_the_matrix_was_singular(status, monkeypatch):
+def test_em_error_has_a_singular_matrix_attribute(status, monkeypatch):
     built = hinge().build()
     fails = lambda self, state, h, starts, parts: (status, np.zeros((parts, N_COUNTS), np.int64), state)  # noqa: E731
     monkeypatch.setattr(Stepper, "_run", fails)
@@ -189,7 +187,7 @@ def test_an_error_of_em_says_as_data_whether_the_matrix_was_singular(status, mon
 
 
 @pytest.mark.parametrize(("vartheta", "stops_at", "singular"), [(1.0, np.inf, True), (0.5, 0.005, False)])
-def test_an_error_of_any_scheme_says_as_data_whether_the_matrix_was_singular(vartheta, stops_at, singular):
+def test_every_scheme_error_has_a_singular_matrix_attribute(vartheta, stops_at, singular):
     """With vartheta = 1 the multipliers of VI-B act on nothing (002 (82)); a load too large is another matter."""
     with pytest.raises(ConvergenceError) as failure:
         simulate(falling(stops_at), 0.02, 0.01, f"VI-B(0.5, {vartheta})", chart="director")
@@ -215,7 +213,7 @@ def chained(axis, kick):
 @pytest.mark.parametrize("integrator", ["em", "em4"])
 @pytest.mark.parametrize("solver", ["planar", "tree", "general"])
 @pytest.mark.parametrize("at", [3, 16, 100, FAR - 2])
-def test_a_step_that_fails_far_from_the_last_output_leaves_what_was_reached_before(solver, integrator, at):
+def test_failed_step_keeps_the_state_reached_since_the_last_output(solver, integrator, at):
     """As with an output at each step, to the bit: the loop goes back to a state that it has kept, and on from there."""
 
     kick = signals.Pulse(5e4, at * H, (at + 1) * H).along((0, 0, 1))

@@ -17,7 +17,7 @@ from rodsim import Sphere as Ball
 
 
 @pytest.mark.parametrize("rubbing", [False, True])
-def test_leaving_planes_out_changes_nothing(rubbing: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_omitting_inactive_planes_changes_nothing(rubbing: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     model_heap, ends = heap(3, 2, rubbing), []
     for leaving in (True, False):
         if not leaving:
@@ -32,7 +32,7 @@ def test_leaving_planes_out_changes_nothing(rubbing: bool, monkeypatch: pytest.M
     assert not rubbing or ends[0].own.any()
 
 
-def test_what_a_bristle_keeps_is_lost_where_its_plane_is_left_out() -> None:
+def test_bristle_energy_is_dissipated_if_its_plane_is_omitted() -> None:
     model_heap = heap(3, 2, rubbing=True)
     stepper = model_heap.stepper()
     state = stepper.start(model_heap.state)
@@ -49,7 +49,7 @@ def test_what_a_bristle_keeps_is_lost_where_its_plane_is_left_out() -> None:
     assert now == pytest.approx(before, rel=1e-14)
 
 
-def test_a_ball_that_no_list_watches_lands_on_its_floor() -> None:
+def test_ball_outside_all_contact_lists_lands_on_its_floor() -> None:
     """What moves outside of all lists is never left out: nobody looks where it goes."""
     model = Model("apart", gravity=(0.0, 0.0, 0.0))
     balls = []

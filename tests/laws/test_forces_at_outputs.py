@@ -80,7 +80,7 @@ def test_forces_at_outputs_have_order_2_with_every_integrator(integrator, every)
     assert fine[1:-1].max() < 7e-3
 
 
-def test_forces_of_an_integrator_with_multipliers_at_the_ends_of_steps_are_those():
+def test_multipliers_at_step_ends_are_the_forces_at_outputs():
     result = simulate(chain(), T_END, T_END / 20, "mG(2)", output_every=2)
     for name in result.joints:
         joint = result.joint(name)
@@ -90,7 +90,7 @@ def test_forces_of_an_integrator_with_multipliers_at_the_ends_of_steps_are_those
     assert errors("mG(2)", 20, 1).max() < 1e-2  # means of two of them are off by 0.07
 
 
-def test_forces_of_chosen_steps_are_more_exact_than_means_over_steps():
+def test_forces_of_adaptive_steps_beat_means_over_steps():
     result = simulate(chain(), T_END, Adaptive(1e-4, output_dt=T_END / COARSE), integrator="em")
     size = np.abs(exact()).max(axis=0)
     stored = np.hstack([result.joint(name).step_multipliers for name in result.joints])
@@ -98,7 +98,7 @@ def test_forces_of_chosen_steps_are_more_exact_than_means_over_steps():
     assert at_outputs < 0.2 * (np.abs(stored - exact())[1:] / size).max()
 
 
-def test_forces_of_two_halves_of_a_step_have_order_2(monkeypatch):
+def test_forces_of_halved_steps_have_order_2(monkeypatch):
     monkeypatch.setitem(EM_FAMILY, "halves", lambda text: HALVES if text == "halves" else None)
     coarse, fine = (errors("halves", n, 1) for n in (20, 40))
     assert np.log2(coarse[1:-1].max() / fine[1:-1].max()) == pytest.approx(2.0, abs=0.15)
@@ -164,7 +164,7 @@ STARTS = [  # rates are differences, of functions of time besides
 
 
 @pytest.mark.parametrize(("make", "name", "what", "expected", "close"), STARTS)
-def test_force_at_the_start_is_that_of_the_equations_of_motion(make, name, what, expected, close):
+def test_initial_force_satisfies_the_equations_of_motion(make, name, what, expected, close):
     joint = simulate(make(), 0.02, 0.01).joint(name)
     assert getattr(joint, what)[0] == pytest.approx(expected, abs=close)
     assert not np.any(joint.step_multipliers[0])
@@ -184,7 +184,7 @@ def with_relaxing_rod(model):
 
 @pytest.mark.parametrize("every", [1, 2])
 @pytest.mark.parametrize("add", [with_friction, with_relaxing_rod])
-def test_force_at_the_start_is_the_mean_of_the_first_step_if_parts_remember(add, every):
+def test_initial_force_is_the_first_step_mean_for_parts_with_history(add, every):
     model = pendulum()
     add(model)
     first = simulate(model, 0.02, 0.01).joint("h").step_multipliers[1]
@@ -193,7 +193,7 @@ def test_force_at_the_start_is_the_mean_of_the_first_step_if_parts_remember(add,
 
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
-def test_force_at_the_start_of_joints_that_repeat_each_other_is_the_smallest():
+def test_initial_force_of_redundant_joints_has_minimum_norm():
     result = simulate(pendulum(kinds=("one", "two")), 0.02, 0.01)
     one, two = (result.joint(name).multipliers[0] for name in result.joints)
     alone = simulate(pendulum(), 0.02, 0.01).joint("h").force[0]
@@ -214,7 +214,7 @@ def test_forces_from_memory_file_and_resumed_file_are_the_same(tmp_path, integra
     assert audit(resumed).ok
 
 
-def test_files_without_the_step_after_outputs_have_means_over_steps(tmp_path):
+def test_files_without_the_step_after_outputs_give_means_over_steps(tmp_path):
     path = tmp_path / "a.vtkhdf"
     simulate(chain(), T_END, T_END / 20, output=path, output_every=4)
     with h5py.File(path, "r+") as file:
@@ -233,7 +233,7 @@ def test_files_without_the_step_after_outputs_have_means_over_steps(tmp_path):
     [({"dt": T_END / 20}, [6, 7]), ({"dt": T_END / 40, "output_every": 2}, [7]),
      ({"error": 1e-3, "output_dt": T_END / 20}, [])],
 )  # fmt: skip
-def test_forces_beside_a_halved_step_are_of_one_side(options, one_sided):
+def test_forces_next_to_a_halved_step_are_one_sided(options, one_sided):
     """Of steps that choose themselves that column counts what was taken again, and shorter."""
     result = simulate(chain(), T_END, **options)
     joint = result.joint("two")
@@ -256,7 +256,7 @@ def touching():
 
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
-def test_forces_beside_a_contact_that_closes_are_of_one_side():
+def test_forces_next_to_a_closing_contact_are_one_sided():
     """Of the side before at outputs that are apart, and at the end of a run in whose last step it closes."""
     result = simulate(touching(), 0.15, 0.01)
     closed = int(np.argmax(result.contact("stop").gap < 0.0))  # the output at the end of that step
@@ -273,7 +273,7 @@ def test_forces_beside_a_contact_that_closes_are_of_one_side():
 
 
 @pytest.mark.parametrize(("every", "one_sided"), [(1, [4, 5]), (4, [1])])
-def test_forces_beside_a_corner_of_a_load_are_of_one_side(every, one_sided):
+def test_forces_next_to_a_load_corner_are_one_sided(every, one_sided):
     """At 0.044 s, inside the step that ends at 0.05 s."""
     model = pendulum(rate=0.0)
     push = signals.Table([0, 0.044, 0.0441], [0, 0, 50]).along((0, 0, 1))
@@ -284,7 +284,7 @@ def test_forces_beside_a_corner_of_a_load_are_of_one_side(every, one_sided):
     assert outputs[np.all(multipliers[1:-1] == stored[1:-1], axis=1)].tolist() == one_sided
 
 
-def test_force_at_the_end_is_that_of_the_last_step_if_the_load_ends_there():
+def test_final_force_is_that_of_the_last_step_if_the_load_ends():
     def push(t):
         if t > 0.04:
             raise ValueError("measured up to 0.04 s")
@@ -297,7 +297,7 @@ def test_force_at_the_end_is_that_of_the_last_step_if_the_load_ends_there():
     assert not np.array_equal(joint.multipliers[1], joint.step_multipliers[1])
 
 
-def test_reports_of_some_outputs_have_the_forces_of_those_outputs():
+def test_reports_of_selected_outputs_have_their_forces():
     result = simulate(chain(), T_END, T_END / 20)
     outputs = np.array([0, 5, 13])
     for joint in joint_loads(result, outputs):
@@ -305,7 +305,7 @@ def test_reports_of_some_outputs_have_the_forces_of_those_outputs():
         assert np.array_equal(joint.force, force[outputs])
 
 
-def test_forces_of_equilibria_are_stored_as_they_are():
+def test_equilibrium_forces_are_stored_unchanged():
     model = Model("hung", gravity=(0, 0, -G))
     body = model.add_body("box", Box(1, 0.3, 0.2, mass=2.0), (0.5, 0, 0))
     model.add_joint("h", "weld", model.ground, body, at=(0, 0, 0))
@@ -315,7 +315,7 @@ def test_forces_of_equilibria_are_stored_as_they_are():
     assert joint.force[-1] == pytest.approx((0, 0, 2 * G), abs=1e-9)
 
 
-def test_forces_of_shapes_of_modes_are_stored_as_they_are(tmp_path):
+def test_mode_shape_forces_are_stored_unchanged(tmp_path):
     model = pendulum(rate=0.0)
     model.gravity[:] = 0.0
     model.add_spring("rope", model.bodies["box"].at((0.5, 0, 0)), model.ground.at((1, 0, 1)), 30.0)

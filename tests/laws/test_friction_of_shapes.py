@@ -54,9 +54,7 @@ INCLINES = {  # shape, its orientation, its height, what it lies on, how often i
 
 @pytest.mark.parametrize(("shape", "quat", "height", "floor", "pressed"), INCLINES.values(), ids=INCLINES)
 @BELOW_AND_ABOVE
-def test_a_body_on_an_incline_sticks_below_the_angle_of_friction_and_slides_above(
-    shape, quat, height, floor, pressed, part
-):
+def test_body_on_an_incline_slides_above_the_friction_angle_only(shape, quat, height, floor, pressed, part):
     mu = 0.4
     tilt = part * np.arctan(mu * pressed)
     model = Model("incline", gravity=(0, G * np.sin(tilt), -G * np.cos(tilt)))
@@ -83,7 +81,7 @@ def test_a_body_on_an_incline_sticks_below_the_angle_of_friction_and_slides_abov
 
 
 @BELOW_AND_ABOVE
-def test_a_stack_of_boxes_on_an_incline_holds_below_the_angle_of_friction_and_slides_above(part):
+def test_box_stack_on_an_incline_slides_above_the_friction_angle_only(part):
     mu, k, n, t_end = 0.3, 1e6, 3, 0.3
     tilt = part * np.arctan(mu)
     model = Model("stack", gravity=(G * np.sin(tilt), 0, -G * np.cos(tilt)))
@@ -105,7 +103,7 @@ def test_a_stack_of_boxes_on_an_incline_holds_below_the_angle_of_friction_and_sl
 
 
 @pytest.mark.parametrize("floor", ["plane", "box"])
-def test_a_cylinder_rolls_down_a_plane_or_a_box_and_feels_no_facet(floor):
+def test_cylinder_rolls_smoothly_down_a_plane_or_box(floor):
     """2/3 g sin(alpha), R less the depth being the radius on which it rolls."""
     tilt, t_end, of_box = 0.3, 0.3, floor == "box"
     model = Model("incline", gravity=(G * np.sin(tilt), 0, -G * np.cos(tilt)))
@@ -128,7 +126,7 @@ def test_a_cylinder_rolls_down_a_plane_or_a_box_and_feels_no_facet(floor):
 # --- bodies that slide, stick and spin
 
 
-def test_a_box_that_slides_on_a_plank_carries_it_along():
+def test_box_sliding_on_a_plank_carries_it_along():
     """On a smooth floor: both get the common velocity, after the way and with the heat of Coulomb's law."""
     mu, v, m, M = 0.3, 1.0, 1.0, 3.0
     model = Model("carried", gravity=(0, 0, -G))
@@ -153,7 +151,7 @@ def test_a_box_that_slides_on_a_plank_carries_it_along():
     assert rub.loss_rate[half] == pytest.approx(mu * m * G * slip, rel=4e-2)
 
 
-def test_a_ball_that_slides_on_a_box_comes_to_roll():
+def test_sliding_ball_on_a_box_starts_to_roll():
     """With 5/7 of its velocity, about the point that it touches: a radius below its middle."""
     radius, v = 0.03, 0.5
     model = Model("roll", gravity=(0, 0, -G))
@@ -176,7 +174,7 @@ def mesh_on_sheet(gravity=(0, 0, -G), omega=HERE, **losses):
     return model
 
 
-def test_corners_together_stick_with_the_tangential_stiffness_of_the_law():
+def test_corners_share_the_tangential_stiffness_of_the_law():
     """A quarter each: pushed aside, the foot gives way by force over stiffness."""
     push = 1.0
     result = run(mesh_on_sheet((push, 0, -G), friction=0.5, damping=10.0), 0.1, 5e-4)
@@ -184,7 +182,7 @@ def test_corners_together_stick_with_the_tangential_stiffness_of_the_law():
     assert foot[100:].mean() == pytest.approx(push / K, rel=0.1)
 
 
-def test_a_cube_that_spins_on_a_sheet_is_braked_at_its_corners():
+def test_cube_spinning_on_a_sheet_is_braked_at_its_corners():
     """Each corner carries a quarter of the weight, at half of the diagonal."""
     mu = 0.3
     rate = run(mesh_on_sheet(omega=(0, 0, 5.0), friction=mu), 0.02).body("it").Omega[:, 2]
@@ -197,7 +195,7 @@ def test_a_cube_that_spins_on_a_sheet_is_braked_at_its_corners():
     [(MESHES["peak"], 0.05), (roof(1.0), 0.0), (ground(2), 0.0)],
     ids=["peak", "roof", "flat"],
 )
-def test_friction_acts_on_a_solid_at_the_height_of_the_mesh(mesh, top):
+def test_friction_on_a_solid_acts_at_the_mesh_height(mesh, top):
     """The mesh has no radius: the couple on the box is half of its height times the friction."""
     model = Model("lever", gravity=HERE)
     below = model.add_mesh("below", model.ground.at(HERE), vertices=mesh[0], triangles=mesh[1])
@@ -211,7 +209,7 @@ def test_friction_acts_on_a_solid_at_the_height_of_the_mesh(mesh, top):
 
 @pytest.mark.parametrize("shape", ["box", "hull cube"])
 @pytest.mark.parametrize("aside", [(0, 0), (0.0448, 0), (0, 0.0448), (-0.0448, 0), (0, -0.0448)], ids=str)
-def test_friction_where_edges_cross_is_a_part_of_what_presses_them(shape, aside):
+def test_friction_of_crossing_edges_is_proportional_to_their_normal_force(shape, aside):
     """In the middle of both edges, and so near an end of one that its corner takes a part of the force."""
     mu, low = 0.4, 2**0.5 * (A / 2 - R) + R
     model = Model("crossing", gravity=HERE)
@@ -241,7 +239,7 @@ BOUNCES = {  # shape, its orientation, its height, what it falls on, restitution
 
 
 @pytest.mark.parametrize(("shape", "quat", "height", "below", "e"), BOUNCES.values(), ids=BOUNCES)
-def test_bodies_part_with_the_restitution_that_they_are_given(shape, quat, height, below, e):
+def test_bodies_separate_with_the_given_restitution(shape, quat, height, below, e):
     """Straight on the middle. A rod keeps a little energy in vibrations."""
     model, k = Model("bounce", gravity=HERE), 4e5
     if below == "free box":

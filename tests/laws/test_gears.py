@@ -56,7 +56,7 @@ def wheels_on_a_free_carrier():
 
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
-def test_gears_on_a_free_carrier_keep_energy_momenta_and_their_ratio_through_many_turns(integrator):
+def test_gears_on_a_free_carrier_conserve_energy_momenta_and_ratio(integrator):
     result = simulate(wheels_on_a_free_carrier(), t_end=4.0, dt=0.005, integrator=integrator)
     audit_report = audit(result)
     assert audit_report.energy_balance < ROUND_OFF * 10
@@ -99,7 +99,7 @@ def planetary(torque):
     return model, ratio, J_eff
 
 
-def test_a_planetary_gear_has_its_ratio_and_its_effective_inertia():
+def test_planetary_gear_has_its_ratio_and_effective_inertia():
     torque = 0.02
     model, ratio, J_eff = planetary(torque)
     result = simulate(model, t_end=2.0, dt=0.005, integrator="em-ggl")
@@ -116,7 +116,7 @@ def test_a_planetary_gear_has_its_ratio_and_its_effective_inertia():
     assert set(mesh.table()) == {"torque_on_s", "torque_on_c", "torque_on_p"}
 
 
-def test_a_rack_on_a_pinion_is_as_heavy_as_both_and_the_teeth_carry_what_turns_the_pinion():
+def test_rack_and_pinion_has_effective_mass_and_tooth_force():
     r, F = 0.08, 3.0
     model = Model("rack")
     rack = model.add_body("rack", Box(0.4, 0.05, 0.05, mass=1.2))
@@ -136,7 +136,7 @@ def test_a_rack_on_a_pinion_is_as_heavy_as_both_and_the_teeth_carry_what_turns_t
     assert teeth.on("turn")[1:] == pytest.approx(J * a / r, rel=1e-3)
 
 
-def test_a_differential_shares_the_torque_of_its_cage_evenly():
+def test_differential_splits_the_cage_torque_evenly():
     model = Model("differential")
     J = {}
     for k, name in enumerate(("left", "right", "cage")):
@@ -164,7 +164,7 @@ def geared_weight(k=4.0, m=0.5, arm=0.3):
     return model
 
 
-def test_a_geared_weight_hangs_where_the_spring_holds_it_and_swings_about_with_its_frequency():
+def test_geared_weight_has_its_equilibrium_and_frequency():
     k, m, arm, ratio = 4.0, 0.5, 0.3, 20.0 / 50.0
     model = geared_weight(k, m, arm)
     static_solution = equilibrium(model)
@@ -212,7 +212,7 @@ WRONG = [  # joints, ratios, coordinates, what is said
 
 
 @pytest.mark.parametrize(("joints", "ratios", "of", "words"), WRONG, ids=[words for *_, words in WRONG])
-def test_gears_that_make_no_sense_are_refused_with_a_cure(joints, ratios, of, words):
+def test_invalid_gears_are_rejected_with_a_remedy(joints, ratios, of, words):
     model = geared_weight()
     ball = model.add_body("ball", Box(1, 1, 1, mass=1.0))
     model.add_joint("ball", "spherical", model.ground, ball, at=(0, 0, 0))
@@ -227,7 +227,7 @@ def test_gears_that_make_no_sense_are_refused_with_a_cure(joints, ratios, of, wo
     model.build()
 
 
-def test_drives_of_geared_joints_are_told_of_the_gear():
+def test_drives_of_geared_joints_report_the_gear():
     model = geared_weight()
     model.add_drive("a", "drum", Sine(0.1, 1.0))
     model.build()
@@ -244,7 +244,7 @@ def add_idle(model, teeth):
     model.add_gear("c", ["drum", "idle"], (20, -teeth))
 
 
-def test_a_gear_that_closes_a_circle_of_gears_is_named_as_repeating():
+def test_gear_closing_a_loop_of_gears_is_named_as_redundant():
     model = geared_weight()
     add_idle(model, 10.0)
     with pytest.warns(RedundantJointsWarning, match="'mesh', 'b', 'c'"):
@@ -266,7 +266,7 @@ def test_a_gear_that_closes_a_circle_of_gears_is_named_as_repeating():
         ("EMH(order=4)", "energy, momentum"),
     ],
 )
-def test_of_gears_a_scheme_in_a_chart_keeps_what_it_keeps_of_joints(integrator, laws):
+def test_chart_schemes_conserve_with_gears_what_they_conserve_with_joints(integrator, laws):
     result = simulate(wheels_on_a_free_carrier(), 0.2, 0.005, integrator, output_every=5, progress=False)
     system, states = result.layout.system, result.states(slice(None))
     audit_report = audit(result)
@@ -313,7 +313,7 @@ def train():
 
 
 @pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
-def test_older_rows_of_gears_that_do_not_fit_are_refused_by_their_column():
+def test_invalid_gear_rows_of_older_files_are_rejected_by_column():
     constraints, shares, interactions = old_form(train().build().system)
     with pytest.raises(ValueError, match=r"'constraints/kind': .* share rows"):
         gears_from_rows(constraints._replace(kind=constraints.kind % 8), shares, interactions)
@@ -325,7 +325,7 @@ def test_older_rows_of_gears_that_do_not_fit_are_refused_by_their_column():
 
 
 @pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
-def test_a_file_with_gears_as_rows_is_opened_audited_and_gone_on_with(tmp_path, monkeypatch):
+def test_older_file_with_gear_rows_is_opened_audited_and_resumed(tmp_path, monkeypatch):
     path, model = tmp_path / "old.vtkhdf", train()
     uninterrupted = simulate(model, 0.04, 0.005, output_every=1, progress=False).state()
     written = native_format._write_table
@@ -350,7 +350,7 @@ def test_a_file_with_gears_as_rows_is_opened_audited_and_gone_on_with(tmp_path, 
     assert np.array_equal(gone_on.lam, uninterrupted.lam)
 
 
-def test_a_gear_between_more_parts_than_one_may_have_is_refused_with_a_cure():
+def test_gear_between_too_many_parts_is_rejected_with_a_remedy():
     model, names = Model("many"), [f"{k}" for k in range(8)]
     for k, name in enumerate(names):
         body = model.add_body(name, Box(0.1, 0.1, 0.1, mass=1.0), position=(k, 0, 0))
@@ -362,7 +362,7 @@ def test_a_gear_between_more_parts_than_one_may_have_is_refused_with_a_cure():
     assert refused.value.about[0] == ("gear", "long")
 
 
-def test_a_rigid_twin_keeps_its_gears():
+def test_rigid_twin_keeps_its_gears():
     model = geared_weight()
     section = Section.circular(0.02, Material(E=1e9, nu=0.3, density=1000))
     rod = model.add_rod("rod", [(0, 0, 1), (1, 0, 1)], section, 2)
@@ -374,7 +374,7 @@ def test_a_rigid_twin_keeps_its_gears():
 
 
 @pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
-def test_a_circle_of_gears_that_is_off_by_less_than_a_tooth_is_named_when_it_cannot_follow():
+def test_slightly_inconsistent_gear_loop_is_named_when_it_locks():
     model = geared_weight()
     add_idle(model, 10.0 * (1 + 1e-7))
     with pytest.raises(ConvergenceError, match=r"repeats what '\w+', '\w+' fix, and cannot follow"):
@@ -411,7 +411,7 @@ def test_gear_forces_are_reported_with_the_joint_forces(tmp_path):
         measures.parse("largest joints.mesh.force.norm", result.layout)
 
 
-def test_a_scene_with_such_a_ratio_ends_at_its_line(tmp_path, capsys):
+def test_invalid_ratio_in_a_scene_is_reported_with_its_line(tmp_path, capsys):
     scene = tmp_path / "gear.yaml"
     scene.write_text(
         """bodies:
@@ -431,7 +431,7 @@ run: {t_end: 0.1, dt: 0.1}
     assert not (tmp_path / "gear.vtkhdf").exists()
 
 
-def test_a_gear_that_does_not_fit_at_the_start_is_named(monkeypatch):
+def test_gear_violated_at_the_start_is_named(monkeypatch):
     """None can be made so; whoever makes one hears of the gear, not of a joint with its number."""
     model = wheels_on_a_free_carrier()
     residual = building.constraint_residual

@@ -12,7 +12,7 @@ from tests.support.mechanisms import flail, slider
 
 
 @pytest.mark.parametrize("build", [chain, slider, flail])
-def test_the_motion_is_that_of_em_ggl(build):
+def test_ggl_em_in_quaternions_moves_as_em_ggl(build):
     """The same equations in other unknowns: spherical, revolute, prismatic joints, a spring, a rod, gravity."""
     other = simulate(build(), 0.4, 0.02, "em-ggl")
     run = simulate(build(), 0.4, 0.02, "GGL-EM", chart="quaternion-alpha")
@@ -33,7 +33,7 @@ def bars(count):
     return model
 
 
-def test_newtons_matrix_is_a_band_that_does_not_widen_with_the_chain():
+def test_newton_matrix_bandwidth_does_not_grow_with_the_chain():
     bands = []
     for count in (8, 32):
         fitted = parse("GGL-EM").fitted(bars(count).mechanical_system("quaternion-gamma"))
@@ -41,7 +41,7 @@ def test_newtons_matrix_is_a_band_that_does_not_widen_with_the_chain():
     assert 0 < bands[1] <= bands[0] < 60
 
 
-def test_compositions_keep_what_the_step_keeps():
+def test_compositions_conserve_what_the_step_conserves():
     run = integrate(slider().mechanical_system("quaternion-gamma"), "GGL-EM(order=4)", 0.02, 0.4)
     energy = run.hamiltonian()
     assert np.ptp(energy) < 1e-12 * energy[0]

@@ -20,7 +20,7 @@ from tests.support.rods import SECTION, SPANS, free_rod, soft
 
 @pytest.mark.parametrize("mass", ["lumped", "mean"])
 @pytest.mark.parametrize("element", SPANS)
-def test_em_keeps_energy_and_momenta(element, mass):
+def test_em_conserves_energy_and_momenta(element, mass):
     result = simulate(free_rod(element, mass=mass), 0.4, 0.01, progress=False)
     E = result.audit_column("total")
     assert np.ptp(E) < 1e-13 * np.abs(E).max()
@@ -31,7 +31,7 @@ def test_em_keeps_energy_and_momenta(element, mass):
 
 
 @pytest.mark.parametrize("element", SPANS)
-def test_what_a_viscous_rod_loses_is_what_its_energy_misses(element):
+def test_viscous_rod_dissipation_equals_its_energy_loss(element):
     result = simulate(free_rod(element, section=soft(0.01)), 0.3, 0.01, progress=False)
     E, lost = result.audit_column("total"), result.audit_column("dissipation")
     assert np.abs(E + lost - E[0]).max() < 1e-12 * E[0]
@@ -51,7 +51,7 @@ def coarse_end(element, integrator, h, chart=None):
     ("integrator", "chart"), [("EML-kappa", None), ("GGL-EM", "director"), ("EM-G", "director")]
 )
 @pytest.mark.parametrize("element", SPANS)
-def test_schemes_in_the_charts_run_the_same_rod(element, integrator, chart):
+def test_chart_schemes_compute_the_same_rod_motion(element, integrator, chart):
     """They differ from `em` by what steps do: a fourth with half of them."""
     exact = coarse_end(element, "em6", 0.001)
     errors = [np.abs(coarse_end(element, integrator, h, chart) - exact).max() for h in (0.002, 0.001)]
@@ -59,7 +59,7 @@ def test_schemes_in_the_charts_run_the_same_rod(element, integrator, chart):
 
 
 @pytest.mark.parametrize("element", ["lagrange(3)", "relative(2)"])
-def test_a_viscous_rod_is_the_same_in_the_charts(element):
+def test_viscous_rod_motion_is_equal_in_the_charts(element):
     model = free_rod(element, 4, "lumped", soft(0.01))
     ends = [
         simulate(model, 0.1, h, name, progress=False).rod("rod").r[-1]
@@ -69,7 +69,7 @@ def test_a_viscous_rod_is_the_same_in_the_charts(element):
 
 
 @pytest.mark.parametrize("element", SPANS)
-def test_a_file_holds_all_that_its_audit_needs(element, tmp_path):
+def test_file_contains_everything_its_audit_needs(element, tmp_path):
     model = free_rod(element)
     simulate(model, 0.1, 0.01, output=tmp_path / "rod.rodsim.vtkhdf", progress=False)
     result = Result.load(tmp_path / "rod.rodsim.vtkhdf")
@@ -80,7 +80,7 @@ def test_a_file_holds_all_that_its_audit_needs(element, tmp_path):
 
 
 @pytest.mark.parametrize("element", ["lagrange(2)", "relative(4)"])
-def test_strains_and_energy_are_those_of_the_points(element):
+def test_strains_and_energy_are_those_of_the_quadrature_points(element):
     model = free_rod(element, stress_free=[(0, 0, 0), (1.2, 0, 0)])
     built = model.build()
     strain, stress = element_states(built.system, built.state)
@@ -97,7 +97,7 @@ EXCESS = {"lumped": 2.0, "mean": 1.0, "consistent": 0.0}
 @pytest.mark.parametrize("n_elements", [4, 12])
 @pytest.mark.parametrize("mass", EXCESS)
 @pytest.mark.parametrize("element", ["se3", *SPANS])
-def test_rotary_inertia_of_a_straight_rod_is_exact_but_for_lumps_of_two_frames(element, mass, n_elements):
+def test_rotary_inertia_of_a_straight_rod_is_exact_except_lumped_two_node(element, mass, n_elements):
     """Which have m L^2/12 (1 + excess/n^2), here of 2 kg/m and 3 m; that of the sections is exact."""
     excess = EXCESS[mass] if element in ("se3", "lagrange(1)", "midpoint") else 0.0
     section = Section.from_stiffness(
@@ -122,14 +122,14 @@ def test_n_elements_counts_intervals_between_nodes(n_elements, order, nodes):
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
-def test_anchors_stand_at_the_ends_of_elements(order):
+def test_anchors_lie_at_element_ends(order):
     fractions = node_fractions(12, [0.3, 0.31], False, order)
     assert {0.0, 0.3, 0.31, 1.0} <= set(fractions[::order])
     assert np.all(np.diff(fractions) > 0)
 
 
 @pytest.mark.parametrize("element", SPANS)
-def test_a_closed_rod_without_stress_stays_at_rest(element):
+def test_stress_free_closed_rod_stays_at_rest(element):
     def circle(s):
         return np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0.0
 
@@ -140,14 +140,14 @@ def test_a_closed_rod_without_stress_stays_at_rest(element):
     assert np.abs(result.rod("rod").K).max() < 1e-11
 
 
-def test_an_element_nobody_knows_is_refused_by_name():
+def test_unknown_element_is_rejected_by_name():
     with pytest.raises(
         ModelError, match=r"rod 'rod': element = 'cubic' is not known; choose one of se3, lagrange\(1\)"
     ):
         free_rod("cubic")
 
 
-def test_a_section_that_leaves_a_node_without_mass_says_what_to_do():
+def test_section_leaving_a_node_massless_is_rejected_with_a_remedy():
     def section(s):
         return Section.from_stiffness(
             EA=1, GA=1, GJ=1, EI=1, mass_per_length=1e-3 + s**6, inertia_per_length=1.0
@@ -159,7 +159,7 @@ def test_a_section_that_leaves_a_node_without_mass_says_what_to_do():
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl", "em4-ggl"])
 @pytest.mark.parametrize("element", ["lagrange(3)", "relative(2)"])
-def test_jointed_rods_with_masses_that_couple_their_nodes_keep_all(element, integrator):
+def test_jointed_rods_with_consistent_masses_keep_the_invariants(element, integrator):
     model = free_rod(element, 4)
     body = model.add_body("ball", Box(0.2, 0.3, 0.4, density=50), position=(-0.3, 0.1, 0.2))
     model.add_joint("hip", "spherical", model.rods["rod"].start, body, at=(0, 0, 0))
@@ -175,7 +175,7 @@ def test_jointed_rods_with_masses_that_couple_their_nodes_keep_all(element, inte
         assert result.audit_column("velocity_constraint").max() < 1e-12
 
 
-def test_a_scene_names_the_element_of_a_rod(tmp_path):
+def test_scene_selects_the_rod_element(tmp_path):
     text = """
 name: rod
 rods:
@@ -220,7 +220,7 @@ def fallen(element, slenderness, n_elements):
         ("relative(4)", 8),
     ],
 )
-def test_nothing_locks_however_thin_the_rod(element, n_elements):
+def test_thin_rods_do_not_lock(element, n_elements):
     errors = []
     for slenderness in (1e-2, 1e-3, 1e-5):
         exact = fallen("relative(4)", slenderness, 32)
@@ -241,7 +241,7 @@ def limp_end(element, order, h):
 
 @pytest.mark.parametrize(("order", "h"), [(2, 1 / 200), (4, 1 / 100), (6, 1 / 50)])
 @pytest.mark.parametrize("element", ["lagrange(3)", "relative(2)", "relative(4)"])
-def test_em_and_its_compositions_have_their_order(element, order, h):
+def test_em_and_its_compositions_have_their_declared_order(element, order, h):
     exact = limp_end(element, 6, 1 / 400)
     errors = [np.abs(limp_end(element, order, step) - exact).max() for step in (h, h / 2)]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.3)
@@ -249,7 +249,7 @@ def test_em_and_its_compositions_have_their_order(element, order, h):
 
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
 @pytest.mark.parametrize("mass", ["lumped", "mean"])
-def test_rods_without_viscosity_or_shared_masses_are_those_that_had_none(element, mass):
+def test_elastic_lumped_rods_are_stored_as_in_older_files(element, mass):
     for damped in (0.0, 1e-3):
         rods = free_rod(element, 4, mass, soft(damped)).build().system.rods
         for tables, name, had in (

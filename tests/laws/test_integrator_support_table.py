@@ -185,10 +185,10 @@ def taken(what, integrator):
 
 @pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
 @pytest.mark.parametrize(("what", "integrator", "said"), cells() if TABLE else [])
-def test_a_model_is_taken_or_refused_as_the_table_says(what, integrator, said):
+def test_model_is_accepted_or_rejected_as_documented(what, integrator, said):
     assert said in ("yes", "no")
     assert taken(what, integrator) == (said == "yes")
 
 
-def test_the_table_has_every_row():
+def test_support_table_has_every_row():
     assert {param.values[0] for param in cells()} == set(MODELS)

@@ -35,14 +35,14 @@ def test_observed_order_is_the_declared_one(measured):
     assert row.order == pytest.approx(scheme.order, abs=0.1)
 
 
-def test_promised_invariants_are_kept_to_round_off(measured):
+def test_declared_invariants_are_conserved_to_round_off(measured):
     scheme, row = measured
     broken = {what: PROMISED[what](row) for what in scheme.invariants if not PROMISED[what](row) < ROUND_OFF}
     assert not broken
 
 
 @pytest.mark.parametrize("name", ["EML", "MPH", "EM-G", "GGL-EM", "mG(2)"])
-def test_schemes_that_promise_no_symplecticity_are_not_symplectic(name):
+def test_schemes_not_declared_symplectic_are_not(name):
     """The measurement can fail."""
     scheme = parse(name)
     chart = "singular" if scheme.singular_mass else "director"
@@ -53,7 +53,7 @@ def test_schemes_that_promise_no_symplecticity_are_not_symplectic(name):
     ("name", "theta", "vartheta", "factor"),
     [("VI-A", 0.6, None, 0.6 / 0.4), ("VI-B", 0.5, 0.6, 0.6 / 0.4), ("VI-B", 0.2, 0.4, 0.4 / 0.6)],
 )
-def test_theta_schemes_multiply_what_violates_the_constraints(name, theta, vartheta, factor):
+def test_theta_schemes_amplify_constraint_violations_by_their_factor(name, theta, vartheta, factor):
     """A momentum normal to g = 0 is multiplied by -theta/(1 - theta) (A), by -vartheta/(1 - vartheta) (B)."""
     parameters = {"theta": theta} if vartheta is None else {"theta": theta, "vartheta": vartheta}
     system = top("alpha")
@@ -86,7 +86,7 @@ def test_newton_matrix_is_the_derivative_of_the_residual(name):
 
 @pytest.mark.parametrize("guess", ["simple", "advanced"])
 @pytest.mark.parametrize("name", sorted(set(FAMILIES) - {"BS99"}))
-def test_both_guesses_lead_to_the_same_step(name, guess):
+def test_both_initial_guesses_lead_to_the_same_step(name, guess):
     scheme = parse(name)
     system = top("singular" if scheme.singular_mass else "alpha")
     run = integrate(system, scheme, 0.02, 0.2, guess=guess)
@@ -97,7 +97,7 @@ def test_both_guesses_lead_to_the_same_step(name, guess):
 @pytest.mark.parametrize(
     "name", sorted(name for name in FAMILIES if any(b.constant for b in parse(name).blocks))
 )
-def test_columns_that_are_taken_over_from_step_to_step_are_constant(name):
+def test_reused_matrix_columns_are_constant(name):
     scheme = parse(name)
     matrices = []
     for Omega in ((0.0, 0.3, 5.0), (1.0, -2.0, 0.7)):
@@ -112,7 +112,7 @@ def test_columns_that_are_taken_over_from_step_to_step_are_constant(name):
 
 
 # What two bars on a spherical joint keep, free in space: scheme, chart, whether linear and angular momentum.
-def test_theta_schemes_that_fail_name_their_cure():
+def test_failing_theta_schemes_name_a_remedy():
     with pytest.raises(ConvergenceError, match=r"grow with every step unless theta = 0\.5"):
         integrate(top("alpha"), "VI-A(0.3)", 0.02, 5.0)
     assert integrate(top("alpha"), "VI-A(0.5)", 0.02, 5.0).position_residual().max() < 1e-2

@@ -21,7 +21,7 @@ def multipliers(kind, rng):
 
 @pytest.mark.parametrize("angles", [(0.0, 1e-9), (1e-3, 0.1), (1.0, 1.2), (0.3, 3.0), (3.0, 2.9)])
 @pytest.mark.parametrize("kind", EVERY, ids=names)
-def test_work_of_the_dual_is_the_change_of_the_value(kind, angles):
+def test_work_of_the_dual_is_the_change_of_energy(kind, angles):
     rng = np.random.default_rng(1)
     X, lam = numbers(kind, rng), multipliers(kind, rng)
     y0, y1 = poses(rng, angles[0])[0], poses(rng, angles[1])[0]
@@ -36,7 +36,7 @@ def test_work_of_the_dual_is_the_change_of_the_value(kind, angles):
 
 @pytest.mark.parametrize("angle", [1e-8, 0.4, 1.5, 3.0])
 @pytest.mark.parametrize("kind", EVERY, ids=names)
-def test_dual_of_equal_poses_is_the_gradient(kind, angle):
+def test_dual_at_equal_poses_is_the_gradient(kind, angle):
     """Against complex steps along every component of the poses, directors not kept orthonormal."""
     rng = np.random.default_rng(2)
     X, lam = numbers(kind, rng), multipliers(kind, rng)
@@ -53,7 +53,7 @@ def test_dual_of_equal_poses_is_the_gradient(kind, angle):
 @pytest.mark.parametrize("end", [0, 1])
 @pytest.mark.parametrize("angles", [(0.02, 0.03), (0.6, 0.9), (2.4, 1.7), (1.0, 1.0)])
 @pytest.mark.parametrize("kind", EVERY, ids=names)
-def test_duals_take_complex_steps(kind, angles, end):
+def test_duals_accept_complex_steps(kind, angles, end):
     """Against central differences: nothing takes a modulus, a conjugate, or a branch on an imaginary part."""
     rng = np.random.default_rng(3)
     X, lam = numbers(kind, rng), multipliers(kind, rng)
@@ -71,7 +71,7 @@ def test_duals_take_complex_steps(kind, angles, end):
 
 
 @pytest.mark.parametrize("kind", EVERY, ids=names)
-def test_a_dual_called_constant_does_not_depend_on_the_poses(kind):
+def test_constant_dual_does_not_depend_on_the_poses(kind):
     rng = np.random.default_rng(7)
     X, lam = numbers(kind, rng), multipliers(kind, rng)
     one, other = (dual(kind, poses(rng, 0.7)[0], poses(rng, 1.4)[0], X, lam) for _ in range(2))
@@ -79,7 +79,7 @@ def test_a_dual_called_constant_does_not_depend_on_the_poses(kind):
 
 
 @pytest.mark.parametrize("kind", CONSTRAINTS, ids=names)
-def test_bend_is_the_change_of_the_gradient(kind):
+def test_bend_is_the_derivative_of_the_gradient(kind):
     rng = np.random.default_rng(4)
     X, lam = numbers(kind, rng), multipliers(kind, rng)
     y, z = poses(rng)[0], rng.normal(size=(2, 4, 3))
@@ -88,7 +88,7 @@ def test_bend_is_the_change_of_the_gradient(kind):
 
 
 @pytest.mark.parametrize("kind", FREE, ids=names)
-def test_forces_between_frames_keep_both_momenta(kind):
+def test_interactions_conserve_both_momenta(kind):
     """Forces sum to zero, and so do moments, of averaged positions and directors."""
     rng = np.random.default_rng(5)
     X, lam = numbers(kind, rng), multipliers(kind, rng)
@@ -103,7 +103,7 @@ def test_forces_between_frames_keep_both_momenta(kind):
 
 
 @pytest.mark.parametrize("angle", [0.0, 1e-6, 0.5, 2.0, 3.1])
-def test_energy_of_the_rod_element_is_that_of_its_strains(angle):
+def test_rod_element_energy_is_that_of_its_strains(angle):
     rng = np.random.default_rng(6)
     X = numbers(SE3_ELEMENT, rng)
     y, quat = poses(rng, angle)

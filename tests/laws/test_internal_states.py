@@ -77,7 +77,7 @@ def model_of_all(monkeypatch):
 
 
 @pytest.mark.parametrize("consumer", CONSUMERS)
-def test_states_go_through_every_consumer_or_are_refused_by_name(consumer: str, tmp_path: Path) -> None:
+def test_internal_states_pass_every_consumer_or_are_rejected_by_name(consumer: str, tmp_path: Path) -> None:
     run = CONSUMERS[consumer]
     if consumer not in REFUSED:
         run("controlled", tmp_path)
@@ -87,7 +87,7 @@ def test_states_go_through_every_consumer_or_are_refused_by_name(consumer: str, 
 
 
 @pytest.mark.parametrize("consumer", AT_REST)
-def test_filters_and_beads_rest_and_have_small_motions(consumer: str, tmp_path: Path) -> None:
+def test_filters_and_beads_have_equilibria_and_modes(consumer: str, tmp_path: Path) -> None:
     CONSUMERS[consumer]("filtered", tmp_path)
 
 
@@ -114,7 +114,7 @@ def midpoint(A, z, steps):
     ],
 )
 @pytest.mark.parametrize("which", ["lag", "servo"])
-def test_a_controlled_distance_moves_as_the_midpoint_rule_of_its_linear_equations(which, integrator, chart):
+def test_controlled_distance_follows_the_midpoint_rule(which, integrator, chart):
     if which == "lag":
         model, A = line(LAG, k=K, tau=TAU, rest=REST, x=0.1), BY_LAG
     else:
@@ -136,7 +136,7 @@ def test_a_controlled_distance_moves_as_the_midpoint_rule_of_its_linear_equation
     assert np.abs(z[:, 0] - z[0, 0]).max() > 0.1
 
 
-def test_the_closed_loop_is_that_of_time_to_second_order():
+def test_closed_loop_converges_at_second_order():
     from scipy.linalg import expm
 
     exact = expm(0.6 * BY_LAG) @ (0.3, 0.5, 0.1)
@@ -148,7 +148,7 @@ def test_the_closed_loop_is_that_of_time_to_second_order():
 
 
 @pytest.mark.parametrize(("integrator", "chart"), [("em", None), ("GGL-EM", "director")])
-def test_a_bead_slides_freely_and_swings_across_its_line(integrator, chart):
+def test_bead_slides_freely_and_oscillates_across_its_line(integrator, chart):
     """Along the line v t; across it sin(n theta) v/w with tan(theta/2) = w h/2, w^2 = k/m."""
     model = Model("bead", gravity=NO_WEIGHT)
     body = model.add_body("body", BRICK, position=(0.4, 0, 0), velocity=(0.7, 0.5, 0))
@@ -168,7 +168,7 @@ def test_a_bead_slides_freely_and_swings_across_its_line(integrator, chart):
 
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl", "em-d(0.5)"])
-def test_a_bead_on_a_line_that_turns_keeps_energy_and_momenta(integrator):
+def test_bead_on_a_rotating_line_conserves_energy_and_momenta(integrator):
     result = simulate(spinning(), 1.0, H, integrator, output_every=1, progress=False)
     s = settled(result)[:, 0]
     assert np.ptp(s) > 0.3
@@ -182,7 +182,7 @@ def test_a_bead_on_a_line_that_turns_keeps_energy_and_momenta(integrator):
     assert checked.ok, checked.text()
 
 
-def test_a_bead_goes_out_on_a_line_that_turns_steadily():
+def test_bead_moves_outward_on_a_steadily_rotating_line():
     """r'' = w^2 r along it: cosh(w t), to second order."""
     model = Model("arm", gravity=NO_WEIGHT)
     arm = model.add_body("arm", Box(0.5, 0.3, 0.2, density=1e7), angular_velocity=(0, 0, 1.0))
@@ -194,7 +194,7 @@ def test_a_bead_goes_out_on_a_line_that_turns_steadily():
     assert final_position == pytest.approx(0.5 * np.cosh(1.0), abs=2e-4)
 
 
-def test_a_constant_error_is_integrated_away():
+def test_integral_control_removes_a_constant_error():
     """PI control against a weight: at rest the integral holds it, x = m g/I."""
     model = Model("lift", gravity=(2.0, 0, 0))
     body = model.add_body("body", BRICK, position=(REST, 0, 0))
@@ -205,7 +205,7 @@ def test_a_constant_error_is_integrated_away():
     assert result.states(slice(None)).r[-1, 1, 0] == pytest.approx(REST, abs=1e-3)
 
 
-def test_compositions_and_schemes_of_several_places_refuse_by_name():
+def test_compositions_and_multi_point_schemes_reject_states_by_name():
     model = line(LAG, k=K, tau=TAU, rest=REST, x=0.1)
     with pytest.raises(ModelError, match="'em4' takes negative substeps, which the lag does not"):
         simulate(model, 0.1, H, "em4", progress=False)
@@ -213,7 +213,7 @@ def test_compositions_and_schemes_of_several_places_refuse_by_name():
         simulate(model, 0.1, H, "GL-SPARK(2)", chart="director", progress=False)
 
 
-def test_equations_may_be_coupled_and_not_linear():
+def test_state_equations_may_be_coupled_and_nonlinear():
     """x0' = x1, x1' = (1 - x0^2) x1 - x0 + l - rest: van der Pol's oscillator, driven by the distance; residual at the result."""
 
     @rodsim.interaction("van der Pol", frames=2, numbers=("rest",), states={"x": 2})
@@ -239,7 +239,7 @@ def test_equations_may_be_coupled_and_not_linear():
     assert np.diff(v) / h * MASS == pytest.approx(-0.1 * a * (l[1:] + l[:-1]), abs=1e-10)
 
 
-def test_what_it_holds_is_its_force_with_the_states_as_they_are():
+def test_static_force_uses_the_current_states():
     y = np.zeros((2, 4, 3), complex)
     y[:, 1:], y[1, 0] = np.eye(3), (1.5, 2.0, 0.0)
     anchor = np.concatenate([np.zeros(3), np.eye(3).ravel()])

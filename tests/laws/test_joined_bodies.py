@@ -52,7 +52,7 @@ def test_scheme_conserves_exactly_its_declared_invariants_of_joined_bodies(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("integrator", "chart", "steps"), joined_bodies.ROWS)
-def test_order_of_positions_of_joined_bodies_is_the_declared_one(integrator, chart, steps):
+def test_position_order_of_joined_bodies_is_the_declared_one(integrator, chart, steps):
     order = joined_bodies.order_of_positions(integrator, chart, steps[:2])
     assert order == pytest.approx(parse(integrator).order, abs=0.1)
 
@@ -101,7 +101,7 @@ def pendulum():
         ("mG(3)", 3),
     ],
 )
-def test_stored_multipliers_converge_to_those_at_the_end_of_the_step(integrator, order):
+def test_stored_multipliers_converge_to_step_end_values(integrator, order):
     system, steps, errors = pendulum(), (0.02, 0.01, 0.005), []
     for h in steps:
         run = integrate(system, integrator, h, 0.2)
@@ -119,7 +119,7 @@ def light_pendulum(J):
 
 
 @pytest.mark.parametrize("h", [0.02, 0.005])
-def test_spark_takes_a_body_of_next_to_no_inertia(h):
+def test_spark_accepts_a_body_with_negligible_inertia(h):
     """A point of 1 kg on a rod of 1 m with J = 1e-9: momenta of its rotation are round-off of the joint's."""
     run = integrate(light_pendulum(1e-9).mechanical_system("quaternion-gamma"), "GL-SPARK(3)", h, 1.0)
     assert np.abs(run.hamiltonian()).max() < 1e-9  # of 9.81, the error of order 6
@@ -133,7 +133,7 @@ def failure_of(system, integrator, h, t_end):
     return failure.value
 
 
-def test_iterations_of_a_failed_step_are_counted_as_they_were_made():
+def test_iterations_of_a_failed_step_are_reported():
     """Those of the substep that failed, without and with damping, each within its limit."""
     error = failure_of(fast_body(), "EML(order=4)", 0.3, 30.0)
     match = re.search(r"after (\d+) iterations and (\d+) with damping from 5 starts", error.message)
@@ -147,7 +147,7 @@ def fast_body(inertia="singular"):
     return rotating_body("fast", np.array([6.0, 8.0, 3.0]), np.array([10.0, 20.0, 20.0]), inertia=inertia)
 
 
-def test_where_eml_ends_by_its_parasitic_mode_its_steps_are_kept_and_the_scheme_it_names_goes_on():
+def test_eml_parasitic_failure_keeps_steps_and_named_scheme_continues():
     error = failure_of(fast_body(), "EML", 0.05, 50.0)
     assert "try a smaller h" in error.message
     assert "EMH with quaternion-alpha" in error.message
@@ -172,7 +172,7 @@ def disc(chart):
 
 
 @pytest.mark.parametrize("chart", ["director", "quaternion"])
-def test_a_flat_body_is_refused_with_charts_and_schemes_that_take_it(chart):
+def test_flat_body_is_rejected_naming_charts_and_schemes_that_accept_it(chart):
     with pytest.raises(ModelError, match="regular mass") as refusal:
         integrate(disc(chart), "GGL-EM", 0.02, 0.1)
     advice = str(refusal.value).split(";")[-1].split("none in directors:")[-1].replace("EML-kappa", "")

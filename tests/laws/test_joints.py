@@ -64,7 +64,7 @@ def same_directions(motions, expected):
 
 
 @pytest.mark.parametrize("axis", [(1, 2, -1), (0, 0, 1), (1, 0, 0)])
-def test_a_slider_slides_along_its_axis_and_a_hinge_turns_about_its_own(axis):
+def test_slider_moves_along_and_hinge_rotates_about_its_axis(axis):
     at = np.array([0.5, 0.4, 0.3])
     assert same_directions(free_motions("prismatic", axis, at), [*axis, 0, 0, 0])
     turning = [*np.cross(axis, np.array([1, 2, 3]) - at), *axis]
@@ -97,14 +97,14 @@ ABOUT = {
 
 
 @pytest.mark.parametrize("kind", ABOUT)
-def test_a_joint_leaves_the_motions_of_its_name(kind):
+def test_joint_leaves_the_documented_motions_free(kind):
     """About e3 = z, with the ground as part a."""
     options = {**TOLD.get(kind, {}), **({"second_axis": (1, 0, 0)} if kind == "universal" else {})}
     axis = (0, 0, 1) if JOINTS[kind].axis else None
     assert same_directions(free_motions(kind, axis, AT, **options), ABOUT[kind])
 
 
-def test_shafts_of_constant_velocity_bend_across_the_bisector():
+def test_constant_velocity_shafts_rotate_about_the_bisector_plane():
     """Turns that are free: about the two axes across in the plane that halves the angle of the shafts."""
     a, b = np.array([0.0, 0, 1]), np.array([np.sin(0.8), 0, np.cos(0.8)])
     free = free_motions("constant_velocity", a, AT, second_axis=b)
@@ -123,11 +123,11 @@ LOCKED = {
 
 
 @pytest.mark.parametrize("locked", LOCKED)
-def test_a_generic_joint_leaves_what_is_not_locked(locked):
+def test_generic_joint_leaves_unlocked_motions_free(locked):
     assert same_directions(free_motions("generic", None, AT, locked=locked), LOCKED[locked])
 
 
-def test_a_rod_without_mass_forbids_the_one_motion_along_its_line():
+def test_distance_joint_constrains_motion_along_its_line_only():
     model = Model("rod")
     turned = quaternions.normalize(np.array([0.8, 0.3, -0.2, 0.4]))
     body = model.add_body("body", Box(0.3, 0.4, 0.5, density=100), position=(1, 2, 3), orientation=turned)
@@ -161,7 +161,7 @@ def orbit():
         ("GL-SPARK(2)", "director"),
     ],
 )
-def test_a_rod_without_mass_pulls_with_the_centripetal_force_in_every_chart(integrator, chart):
+def test_distance_joint_has_the_centripetal_force_in_every_chart(integrator, chart):
     """m v^2/l = 24 N towards the ground, to the first order that joint forces have; nothing turns the body."""
     sizes = []
     for h in (0.02, 0.01):
@@ -176,7 +176,7 @@ def test_a_rod_without_mass_pulls_with_the_centripetal_force_in_every_chart(inte
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
-def test_a_pendulum_of_any_size_swings_alike(scale):
+def test_pendulum_motion_is_scale_invariant(scale):
     """Lengths and gravity times the scale: the same angles in time, the rod kept to the digits of its length."""
     model = Model("pendulum", gravity=(0, 0, -9.81 * scale))
     bob = model.add_body("bob", Box(*[0.1 * scale] * 3, mass=2.0), position=(scale, 0, 0))
@@ -201,7 +201,7 @@ def two_balls():
         ({"axis": (0, 0, 1)}, "distance joint 'rod': has no axis"),
     ],
 )
-def test_a_rod_without_mass_that_does_not_fit_names_the_cure(options, message):
+def test_inconsistent_distance_joint_is_rejected_with_a_remedy(options, message):
     model, (a, b) = two_balls()
 
     def build():
@@ -212,7 +212,7 @@ def test_a_rod_without_mass_that_does_not_fit_names_the_cure(options, message):
         build()
 
 
-def test_points_in_one_place_are_for_another_joint():
+def test_distance_joint_of_coincident_points_is_rejected():
     model, (a, b) = two_balls()
     model.add_joint("rod", "distance", a.at((0.5, 0, 0)), b.at((-0.5, 0, 0)))
     with pytest.raises(ModelError, match="in one place; use 'spherical'"):
@@ -225,7 +225,7 @@ def test_points_in_one_place_are_for_another_joint():
         model.add_joint("tie", "distance", model.ground, a)
 
 
-def test_a_slider_falls_along_its_axis():
+def test_slider_falls_along_its_axis():
     """r = r0 + (g . e) e t^2/2 without turning: `em` is exact where the acceleration is constant."""
     g, e, t_end = np.array([1.0, -2.0, -9.0]), np.array([1.0, 2.0, -1.0]) / np.sqrt(6), 0.5
     model = Model("slider", gravity=g)
@@ -251,7 +251,7 @@ def moved(state, h):
     return state._replace(r=state.r + h * state.v, quat=quaternions.multiply(rotation, state.quat))
 
 
-def test_projected_velocities_keep_a_slider_together_where_its_points_are_apart():
+def test_projected_velocities_satisfy_a_displaced_slider():
     """d g/dt by differences along the projected motion, away from assembly: without help of G or G v."""
     system, state = slid()
     assert np.abs(constraint_residual(system, state)).max() < 1e-14
@@ -268,7 +268,7 @@ def test_projected_velocities_keep_a_slider_together_where_its_points_are_apart(
 
 
 @pytest.mark.parametrize("kind", [kind for kind in JOINTS if kind != "clamp"])
-def test_a_common_rigid_motion_leaves_the_joint_alone(kind):
+def test_rigid_motion_leaves_the_joint_residual_unchanged(kind):
     system, state, *_ = joined(kind).build()
     g = quaternions.normalize([0.2, 0.5, -0.7, 0.3])
     moved = state._replace(r=quaternions.rotate(g, state.r) + 1.0, quat=quaternions.multiply(g, state.quat))
@@ -276,7 +276,7 @@ def test_a_common_rigid_motion_leaves_the_joint_alone(kind):
 
 
 @pytest.mark.parametrize(("integrator", "bound"), [("em4", 1e-9), ("em6", 3e-13)])
-def test_a_door_swings_with_the_period_of_the_physical_pendulum(integrator, bound):
+def test_door_has_the_period_of_a_physical_pendulum(integrator, bound):
     """Box 10 x 1 x 1 of 10 kg/m^3 hinged at the middle of its end, released at 90 degrees: theta(1) exact."""
     model = Model("door", gravity=(0, 0, -9.81))
     box = model.add_body("box", Box(10, 1, 1, density=10), position=(5, 0, 0))
@@ -286,7 +286,7 @@ def test_a_door_swings_with_the_period_of_the_physical_pendulum(integrator, boun
     assert np.arctan2(r[0], -r[2]) == pytest.approx(0.84971439156516378, abs=bound)
 
 
-def test_facts_of_joints_are_those_of_their_motions():
+def test_joint_kind_attributes_match_their_motions():
     """What holds all, what holds points together, what may be driven, and which motions rub."""
     welds = {"clamp", "weld"}
     assert {kind for kind in JOINTS if holds_all(kind)} == welds

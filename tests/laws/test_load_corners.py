@@ -67,7 +67,7 @@ def jumps(signal):
     return t[value | (np.abs(slope[1] - slope[0]) > 0.5)]
 
 
-def test_every_signal_is_tested():
+def test_every_signal_class_is_covered():
     assert {type(signal) for signal in EXAMPLES} == set(Signal.__subclasses__())
 
 
@@ -107,7 +107,7 @@ def test_functions_declare_corners_as_an_attribute():
 # --- where steps are split
 
 
-def test_a_corner_at_an_end_of_a_step_to_a_millionth_is_there():
+def test_corner_within_1e_6_of_a_step_end_counts_as_that_end():
     h, starts, near = 0.1, 0.1 * np.arange(4), 1e-7
     near_corners = [
         (0.2 + 0.9 * near, 4),
@@ -142,7 +142,7 @@ class Counting(StepperBase):
         return MarchResult(state, len(starts), Report(solves=len(starts)), None)
 
 
-def test_steps_go_from_corner_to_corner_and_halves_of_steps_too():
+def test_steps_and_half_steps_end_at_corners():
     stepper = Counting(0.13, 0.17, 0.4)
     state = State(*(np.zeros(1) for _ in State._fields))
     end, done, report, failure = stepper.march(state, 0.1, 0.1 * np.arange(5))
@@ -191,7 +191,7 @@ def pushed(push, hinged=False, name="pushed"):
         ("Lobatto-IIIA-B(2)", {}),  # reads loads at the ends of steps
     ],
 )
-def test_every_scheme_has_the_whole_impulse_of_a_pulse(integrator, options):
+def test_every_scheme_integrates_the_full_impulse_of_a_pulse(integrator, options):
     """A constant force in each part of a step, which schemes of order 2 and more integrate to round-off."""
     result = simulate(pushed(PULSE.along(Z)), 1.0, 0.03125, integrator, progress=False, **options)
     assert result.body("body").v[-1, 2] == pytest.approx(1.0, abs=1e-9)
@@ -256,7 +256,7 @@ def test_split_steps_are_resumed_bitwise_and_pass_the_audit(make, options, tmp_p
     assert "lead to the states that are stored" in audit_report.text()
 
 
-def test_the_last_step_before_an_output_may_be_split(tmp_path):
+def test_last_step_before_an_output_may_be_split(tmp_path):
     """The audit takes it again from accelerations, which are those of its last part."""
     pulse = signals.Pulse(50.0, 0.497, 0.7)
     result = simulate(pushed(pulse.along(Z), hinged=True), 1.0, 0.005, output_every=100, progress=False)
@@ -265,7 +265,7 @@ def test_the_last_step_before_an_output_may_be_split(tmp_path):
     assert result.n_outputs == 3
 
 
-def test_many_runs_are_those_alone_bitwise():
+def test_many_runs_are_bitwise_single_runs():
     """Each has corners of its own; of runs that march together see `test_runs_in_lanes`."""
     prepared = pushed(PULSE.along(Z), hinged=True).prepare(t_end=1.0, dt=0.05, output_every=2, progress=False)
     changes = [{"loads.push.value": signals.Pulse(20.0, 0.1 + 0.07 * k, 0.62).along(Z)} for k in range(5)]
@@ -284,7 +284,7 @@ def test_many_runs_shorten_their_step_with_a_warning():
     assert [result.t.tolist() for result in many] == [[0.0, 0.025, 0.05, 0.025 * 3, 0.1]] * 4
 
 
-def test_prepared_models_take_an_error():
+def test_prepared_models_accept_an_error():
     prepared = pushed(PULSE.along(Z)).prepare(t_end=1.0, error=1e-3, output_dt=0.1, progress=False)
     changes = [{}, {"loads.push.value": signals.Pulse(25.0, UP, DOWN).along(Z)}]
     many = simulate_many(prepared, changes, threads=1)
@@ -380,7 +380,7 @@ class Drifting(Stepper):
 
 
 @pytest.mark.parametrize("fails", [np.inf, 0.5])
-def test_a_second_solution_measures_the_error_of_the_run(fails):
+def test_second_solution_measures_the_error_of_the_run(fails):
     """It errs four times as much, so that three errors lie between; one that cannot go on begins again from the first."""
     built = pushed(Z).build()
     base_stepper = Drifting(built.system, 1.0)
@@ -401,14 +401,14 @@ def test_a_second_solution_measures_the_error_of_the_run(fails):
 @pytest.mark.parametrize(
     ("growth", "error", "unreliable"), [(11.0, 2e-3, True), (9.0, 2e-3, False), (1e4, 0.9e-3, False)]
 )
-def test_an_estimate_is_unreliable_where_errors_grew_tenfold_beyond_what_was_asked(growth, error, unreliable):
+def test_estimate_is_unreliable_if_errors_grew_tenfold(growth, error, unreliable):
     one = np.ones(2)
     steps = StepHistory(one, one, one, error * one, growth * one, 1e-3)
     assert steps.unreliable == unreliable
     assert ("unreliable" in steps.text()) == unreliable
 
 
-def test_moments_are_seen_as_forces_are():
+def test_missed_moments_are_reported_as_forces_are():
     model = Model("spun")
     body = model.add_body("body", Box(0.3, 0.2, 0.1, density=1000))
     J = body.properties.inertia[2, 2]
@@ -441,7 +441,7 @@ def thrown():
     return model
 
 
-def test_the_error_estimated_is_that_of_the_run_or_is_said_to_be_unreliable():
+def test_estimated_error_is_accurate_or_reported_unreliable():
     """Within a factor of 10 where errors grow: 1.7e-2 of the size after 3 s, not the 5e-4 that windows add up to."""
     exact = simulate(thrown(), 3.0, 1e-3, "em8", output_every=1000, progress=False)
     result = simulate(thrown(), 3.0, Adaptive(1e-3, output_dt=0.5), progress=False)
@@ -474,7 +474,7 @@ def warned(push, **options):
     return [str(warning.message) for warning in caught if issubclass(warning.category, StepWarning)]
 
 
-def test_a_load_that_is_zero_wherever_steps_read_it_is_named():
+def test_load_zero_at_every_evaluation_is_named():
     """Also of a signal that is zero at the middle of every step; one that is known to be zero is not."""
     flash = lambda t: (0.0, 0.0, 50.0 if 0.5013 < t < 0.5413 else 0.0)  # noqa: E731
     (said,) = warned(flash)
@@ -502,7 +502,7 @@ def never(t):
     return (0.0, 0.0, 0.0)
 
 
-def test_of_several_loads_those_are_named_that_steps_may_have_missed():
+def test_only_loads_that_steps_may_have_missed_are_named():
     """Not those that are constant, act on some nodes, declare that they are zero, or act before the others are asked."""
     model = Model("several")
     body = model.add_body("body", MassProperties(1.0, (1.0, 1.0, 1.0)))
@@ -527,7 +527,7 @@ def test_of_several_loads_those_are_named_that_steps_may_have_missed():
         simulate(model, 0.1, 0.01, progress=False)
 
 
-def test_a_load_that_gives_no_value_between_steps_loses_no_result():
+def test_load_undefined_between_steps_does_not_lose_the_result():
     def push(t):
         if abs(round(200.0 * t) - 200.0 * t) > 1e-6:
             raise ValueError("no value here")
@@ -584,7 +584,7 @@ def test_motions_and_loads_of_all_parts_have_corners():
     assert result.description["run"]["corners"] == sorted([*CORNERS, 0.036, 0.09])
 
 
-def test_a_rigid_twin_has_the_corners_of_loads_that_turn_with_it():
+def test_rigid_twin_has_the_corners_of_following_loads():
     """Loads along the rod are left out of it."""
     assert all_parts().rigidified().build().corners.corners.tolist() == [0.013, 0.027, 0.035, 0.041]
 
@@ -600,7 +600,7 @@ def test_drive_work_of_a_split_step_is_recomputed(tmp_path):
 # --- t_end that is not a multiple of dt
 
 
-def test_a_step_is_shortened_to_hit_the_end():
+def test_step_is_shortened_to_hit_the_end():
     with pytest.warns(
         StepWarning,
         match=r"t_end = 0.05 s is not a multiple of dt = 0.003 s \(16.67 of them\). The run has 17 of",
@@ -618,7 +618,7 @@ def test_a_step_is_shortened_to_hit_the_end():
 
 
 @pytest.mark.filterwarnings("error::rodsim.warnings.StepWarning")
-def test_an_end_that_is_missed_by_a_millionth_is_no_matter():
+def test_end_missed_by_1e_6_of_a_step_is_accepted():
     result = simulate(pushed(Z), 1.0 + 0.9e-6, 0.1, progress=False)
     assert result.t[-1] == 1.0
     assert "dt_given" not in result.description["run"]
@@ -627,7 +627,7 @@ def test_an_end_that_is_missed_by_a_millionth_is_no_matter():
 
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.StepWarning")
-def test_a_run_that_is_resumed_keeps_its_step(tmp_path):
+def test_resumed_run_keeps_its_step(tmp_path):
     path, options = tmp_path / "run.vtkhdf", {"dt": 0.003, "output_every": 1, "progress": False}
     simulate(pushed(Z), 0.05, output=path, **options)
     result = simulate(pushed(Z), 0.1, output=path, resume=True, **options)

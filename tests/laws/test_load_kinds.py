@@ -86,7 +86,7 @@ def thrown(new: bool, spin=(1, 2, 0)) -> Model:
     ],
     ids=["em", "em-d", "EML", "EM-G", "equilibrium"],
 )
-def test_a_new_load_is_a_dual_and_an_entry(run):
+def test_new_load_needs_only_a_dual_and_an_entry(run):
     """Nothing outside this file knows the kind; its values come from its entry."""
     ends = []
     with registered(THRUSTER):
@@ -98,14 +98,14 @@ def test_a_new_load_is_a_dual_and_an_entry(run):
         np.testing.assert_allclose(one, other, atol=1e-10, err_msg=name)
 
 
-def test_modes_take_a_new_load_by_its_dual():
+def test_modes_support_a_new_load_by_its_dual():
     with registered(THRUSTER):
         models = [thrown(new, spin=None) for new in (True, False)]
         values = [np.sort_complex(modes(model, 3, anyway=True).values) for model in models]
     np.testing.assert_allclose(*values, atol=1e-9)
 
 
-def test_a_load_of_two_frames_is_refused():
+def test_load_of_two_frames_is_rejected():
     with registered(THRUSTER), pytest.raises(ModelError, match="one interaction of it for each frame"):
         table_of([Interaction(THRUSTER._replace(arity=2), (0, 1), np.zeros(3), (0.0, 0.0))])
 
@@ -137,7 +137,7 @@ def pushed_rod():
 
 
 @pytest.mark.parametrize("damped", [{}, {"rho": 0.8}])
-def test_a_run_by_duals_is_that_by_closed_forms_with_the_same_work(damped):
+def test_run_by_duals_equals_run_by_closed_forms(damped):
     built, ends = pushed_rod(), []
     for closed in (True, False):
         with without_loops(closed):

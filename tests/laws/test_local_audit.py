@@ -91,7 +91,7 @@ def stored(path, n=8, element="se3", **options):
     return path
 
 
-def test_a_tampered_state_stands_out_where_it_is(tmp_path):
+def test_tampered_state_is_located_by_the_residual(tmp_path):
     import h5py
 
     path = stored(tmp_path / "run.vtkhdf", n=32)
@@ -111,7 +111,7 @@ def test_a_tampered_state_stands_out_where_it_is(tmp_path):
         assert np.array_equal(old.values[:, untouched], new.values[:, untouched])
 
 
-def test_loads_on_nodes_and_gravity_are_sources_and_what_is_not_known_is_left_out():
+def test_known_loads_are_sources_and_unknown_ones_are_excluded():
     force, moment = np.array([3.0, 1.0, -2.0]), np.array([0.4, -0.3, 0.2])
     sine = signals.Sine(amplitude=1.0, frequency=1.0, phase=0.3)
     audits = {}
@@ -151,7 +151,7 @@ def test_loads_on_nodes_and_gravity_are_sources_and_what_is_not_known_is_left_ou
     assert not any("pull" in note for note in audits[True].not_covered)
 
 
-def test_a_bent_and_twisted_rod_at_rest_without_stress_leaves_nothing():
+def test_curved_stress_free_rod_at_rest_has_zero_residual():
     model = Model("ring")
     curve = lambda s: (np.cos(4 * s), np.sin(4 * s), 0.3 * s)  # noqa: E731
     model.add_rod("rod", curve, SECTION, 20, twist=1.0)
@@ -159,7 +159,7 @@ def test_a_bent_and_twisted_rod_at_rest_without_stress_leaves_nothing():
     assert max(law.largest for law in rod_audit.laws) < 1e-9
 
 
-def test_joints_are_named_and_springs_and_viscous_sections_are_not():
+def test_joints_are_reported_as_not_covered_but_springs_are_covered():
     model, rod = flying(n_elements=12, gravity=(0, 0, 0))
     section = Section.from_stiffness(
         EA=60.0, GA=40.0, GJ=3.0, EI=2.0, mass_per_length=1.5, inertia_per_length=0.3, damping_time=0.01
@@ -180,7 +180,7 @@ def test_joints_are_named_and_springs_and_viscous_sections_are_not():
     assert [rod.rod for rod in report.rods] == ["rod", "thick"]
 
 
-def test_outputs_too_far_apart_are_told():
+def test_too_coarse_outputs_are_reported():
     model, _ = flying(n_elements=24)
     report = local_audit(simulate(model, 1.6, 0.01, output_every=16, progress=False))
     law = report.rod("rod").law("momentum")
@@ -195,7 +195,7 @@ def test_outputs_too_far_apart_are_told():
         )
 
 
-def test_blocks_of_outputs_give_what_all_at_once_do(monkeypatch):
+def test_blocks_of_outputs_give_the_same_audit(monkeypatch):
     result = simulate(flying(n_elements=8)[0], 0.3, 0.01, output_every=1, progress=False)
     complete = local_audit(result)
     monkeypatch.setattr("rodsim.results.local_audit.BLOCK", 1)
@@ -206,7 +206,7 @@ def test_blocks_of_outputs_give_what_all_at_once_do(monkeypatch):
         assert (a.t, a.S) == (b.t, b.S)
 
 
-def test_the_command_prints_draws_and_refuses(tmp_path, capsys):
+def test_command_prints_draws_and_rejects(tmp_path, capsys):
     path = stored(tmp_path / "run.vtkhdf")
     assert main(["audit", "--local", str(path), "-o", str(tmp_path / "pictures")]) == 0
     printed = capsys.readouterr().out
@@ -241,17 +241,17 @@ def without_inner_nodes():
         (lambda: MemoryWriter(flying()[0].build().layout).result(), "no output"),
     ],
 )
-def test_a_result_without_anything_to_look_at_is_refused(make, words):
+def test_result_without_rods_is_rejected(make, words):
     with pytest.raises(ResultError, match=words):
         local_audit(make())
 
 
-def test_one_output_is_refused():
+def test_single_output_is_rejected():
     with pytest.raises(ResultError, match="one output"):
         local_audit(in_memory(1))
 
 
-def test_pictures_of_rods_whose_names_are_alike_have_names_of_their_own(tmp_path, monkeypatch):
+def test_pictures_of_similarly_named_rods_have_unique_names(tmp_path, monkeypatch):
     """Whose content is drawn above."""
     from matplotlib.figure import Figure
 

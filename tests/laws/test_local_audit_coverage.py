@@ -150,7 +150,7 @@ def falls(what, element="se3", sizes=SIZES):
 
 
 @pytest.mark.parametrize("what", [*ACTING, *MATERIALS])
-def test_residuals_fall_with_order_2_whatever_acts(what):
+def test_residuals_converge_with_order_2_for_every_interaction(what):
     ratios = falls(what)
     for law in LAWS:
         assert ratios[law] > 3.0, ratios
@@ -160,7 +160,7 @@ def test_residuals_fall_with_order_2_whatever_acts(what):
     assert ("material momentum" in notes) == (not unheard)
 
 
-def test_a_spring_wound_through_turns_does_what_it_has_counted():
+def test_torsion_spring_moment_uses_the_counted_angle():
     """Not what its angle within half a turn says; two states, wound by a turn and by three."""
     result = run("torsion spring", 16)
     system, state = result.layout.system, result.states(slice(-2, None))
@@ -180,7 +180,7 @@ def test_a_spring_wound_through_turns_does_what_it_has_counted():
 
 @pytest.mark.parametrize("what", ["external damping", "viscous", "load along it"])
 @pytest.mark.parametrize("element", ["relative(2)", "lagrange(3)"])
-def test_what_acts_along_rods_of_elements_of_higher_order_falls_too(what, element):
+def test_residuals_of_higher_order_rods_converge(what, element):
     ratios = falls(what, element, (36, 72))
     for law in LAWS:
         assert ratios[law] > 3.0, ratios
@@ -200,7 +200,7 @@ def kinds_on_inner_nodes(what):
     }
 
 
-def test_every_kind_that_may_act_on_a_node_is_looked_at():
+def test_every_kind_acting_on_rod_nodes_is_covered():
     """A kind that is new needs a place in ACTING, where its residuals are seen to fall, or its name to be told."""
     covered = set().union(*(kinds_on_inner_nodes(what) for what in [*ACTING, "viscous"]))
     expected = {kind.name for kind in registered_kinds()["others"] if not kind.one_sided}
@@ -215,7 +215,7 @@ def audited(model):
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.InitialVelocityWarning")
 @pytest.mark.parametrize("kind", sorted(JOINTS))
-def test_boxes_of_joints_of_every_kind_are_left_out_and_named(kind):
+def test_boxes_at_joints_of_every_kind_are_excluded_and_named(kind):
     model = model_of("nothing", 12)
     rod = next(iter(model.rods.values()))
     joint = JOINTS[kind]
@@ -235,7 +235,7 @@ def test_boxes_of_joints_of_every_kind_are_left_out_and_named(kind):
 
 
 @pytest.mark.parametrize("other", ["floor", "itself"])
-def test_where_a_rod_may_touch_something_is_left_out_and_named(other):
+def test_rods_with_contacts_are_excluded_and_named(other):
     model = model_of("nothing", 12)
     rod = next(iter(model.rods.values()))
     floor = model.add_plane("floor", model.ground.at((0, 0, -9)), (0, 0, 1))
@@ -248,7 +248,7 @@ def test_where_a_rod_may_touch_something_is_left_out_and_named(other):
     assert any(words in note for note in report.not_covered)
 
 
-def test_a_wind_is_left_out_and_named():
+def test_wind_loads_are_excluded_and_named():
     """The file keeps the damping but not the wind."""
     model = model_of("nothing", 12)
     model.add_mass_damping("air", next(iter(model.rods.values())), 3.0, ambient=(1.0, 0.0, 0.0))
@@ -267,18 +267,18 @@ def test_a_wind_is_left_out_and_named():
         ),
     ],
 )
-def test_boxes_reach_from_element_to_element_where_something_acts_along_them(what, boxes):
+def test_boxes_span_whole_elements_under_distributed_loads(what, boxes):
     """And are halves of elements where nothing does."""
     assert len(audited(model_of(what, 12, "relative(2)")).rod("rod").S) == boxes
 
 
-def test_material_momentum_of_a_rod_that_relaxes_is_not_looked_at():
+def test_material_momentum_of_a_relaxing_rod_is_excluded():
     laws = local_audit(run("relaxing", SIZES[0])).rod("rod").laws
     assert [law.law for law in laws] == list(LAWS)
     assert local_audit(run("nothing", SIZES[0])).rod("rod").law("material_momentum").relative < 0.1
 
 
-def test_a_ring_is_covered_all_around():
+def test_closed_rod_is_covered_all_around():
     """Also where it closes: what acts on its first two nodes acts in its last boxes."""
     results = []
     for n in (16, 32):
@@ -307,7 +307,7 @@ def test_a_ring_is_covered_all_around():
 
 @pytest.mark.parametrize("element", ["se3", "relative(2)", "lagrange(3)"])
 @pytest.mark.parametrize("what", ["nothing", *MATERIALS])
-def test_densities_of_energy_add_up_to_the_elastic_energy(what, element):
+def test_energy_densities_sum_to_the_elastic_energy(what, element):
     state, system = run(what, 24, element).state(), run(what, 24, element).layout.system
     strain, _ = element_states(system, state)
     weight = system.rods.points.weight

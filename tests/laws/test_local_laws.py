@@ -81,7 +81,7 @@ def norm(x):
 
 
 @pytest.mark.parametrize("uneven", [0.0, 0.5])
-def test_box_differences_tend_to_the_laws_of_any_motion_with_order_2(uneven):
+def test_box_differences_converge_to_the_local_laws_with_order_2(uneven):
     motion, sizes = random_motion(3), (8, 16, 32)
     errors = {name: [] for name in LAWS}
     for n in sizes:
@@ -96,7 +96,7 @@ def test_box_differences_tend_to_the_laws_of_any_motion_with_order_2(uneven):
         assert orders == pytest.approx([2, 2], abs=0.2), name
 
 
-def test_the_sign_of_stored_quaternions_does_not_matter():
+def test_local_laws_are_independent_of_quaternion_signs():
     motion, (t, s) = random_motion(2), grid(6)
     r, quat, v, Om = sampled(motion, t, s)
     sign = np.random.default_rng(0).choice([-1.0, 1.0], quat.shape[:2])[..., None]
@@ -105,7 +105,7 @@ def test_the_sign_of_stored_quaternions_does_not_matter():
         assert np.abs(getattr(laws, name) - getattr(right, name)).max() < 1e-11
 
 
-def test_sections_that_change_along_the_rod_count_by_their_halves():
+def test_sections_of_a_varying_rod_enter_by_half_elements():
     """Momentum of a box with a jump of the section at its node: the mean of both masses."""
     t, s = np.array([0.0, 0.1]), np.array([0.0, 1.0, 3.0])
     rho = np.array([2.0, 5.0])
@@ -129,7 +129,7 @@ def test_sections_that_change_along_the_rod_count_by_their_halves():
         ({"v": np.zeros((2, 3, 4))}, "v has shape"),
     ],
 )
-def test_a_grid_that_makes_no_sense_is_refused(change, word):
+def test_invalid_grid_is_rejected(change, word):
     arguments = {"t": [0.0, 1.0], "S": [0.0, 1.0, 2.0], "r": np.zeros((2, 3, 3)), "quat": np.ones((2, 3, 4))}
     arguments |= {"v": np.zeros((2, 3, 3)), "Omega": np.zeros((2, 3, 3)), **change}
     with pytest.raises(ModelError, match=word):

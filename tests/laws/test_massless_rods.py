@@ -46,13 +46,13 @@ def both(n_modes, *about, **options):
     return results
 
 
-def test_the_equilibrium_is_the_limit_of_light_rods():
+def test_equilibrium_is_the_limit_of_light_rods():
     none, light = (equilibrium(chain(mass)).body("body 0").r[-1] for mass in (0.0, LIGHT))
     assert none[2] < -0.08
     assert none == pytest.approx(light, abs=1e-8)
 
 
-def test_modes_are_the_limit_of_light_rods_and_as_many_as_what_has_mass_has_freedoms():
+def test_modes_are_the_limit_of_light_rods():
     none, light = both(6)
     assert none.frequency == pytest.approx(light.frequency, rel=1e-6)
     model = chain(0.0)
@@ -69,7 +69,7 @@ def test_modes_are_the_limit_of_light_rods_and_as_many_as_what_has_mass_has_free
     assert phi @ (lin.M @ phi.T) == pytest.approx(np.eye(6), abs=1e-9)
 
 
-def test_large_models_by_lanczos_have_the_modes_of_what_has_mass_alone():
+def test_lanczos_finds_the_modes_of_the_massive_parts():
     """72 freedoms that have mass among 576, by full matrices: of those that have none the squares are infinite."""
     model = chain(0.0, 12)
     computed_modes = modes(model, 5, equilibrium(model).state(-1))
@@ -81,7 +81,7 @@ def test_large_models_by_lanczos_have_the_modes_of_what_has_mass_alone():
     assert computed_modes.omega**2 == pytest.approx(1.0 / inverses[:-6:-1], rel=1e-7)
 
 
-def test_loads_that_follow_have_the_same_limit():
+def test_modes_under_follower_loads_are_the_limit_of_light_rods():
     """Unsymmetric stiffness: the general problem."""
     results = []
     for mass in (0.0, LIGHT):
@@ -93,7 +93,7 @@ def test_loads_that_follow_have_the_same_limit():
     assert none.values == pytest.approx(light.values, rel=1e-6)
 
 
-def test_large_models_under_loads_that_follow_are_solved_by_arnoldi():
+def test_arnoldi_solves_large_models_under_follower_loads():
     """150 freedoms that have mass among 750: lambda^2 M phi + K phi is what joints carry, and shapes have unit mass."""
     model = chain(0.0, 25, 3)
     model.add_force("push", model.bodies["body 24"].at((0.1, 0, 0)), (-1e-3, 0, 0), following=True)
@@ -122,7 +122,7 @@ def test_buckling_loads_and_responses_are_those_of_light_rods():
     assert results[0] == pytest.approx(results[1], rel=1e-6)
 
 
-def test_a_load_that_the_rod_does_not_balance_is_no_equilibrium():
+def test_unbalanced_load_has_no_equilibrium():
     model = chain(0.0)
     model.gravity[:] = 0.0
     model.add_joint(
@@ -136,7 +136,7 @@ def test_a_load_that_the_rod_does_not_balance_is_no_equilibrium():
         modes(model, 2)
 
 
-def test_what_nothing_holds_and_has_no_mass_is_named():
+def test_massless_unsupported_motion_is_named():
     """A rod between balls turns about itself for nothing."""
     model = Model("loose")
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section(), 4)
@@ -149,7 +149,7 @@ def test_what_nothing_holds_and_has_no_mass_is_named():
         modes(model, 2)
 
 
-def test_viscosity_without_mass_is_refused_and_can_be_left_out():
+def test_viscosity_without_mass_is_rejected_and_can_be_removed():
     model = chain(0.0, damping_time=1e-3)
     state = equilibrium(model).state(-1)
     with pytest.raises(ModelError, match="without mass is viscous or damped; give it mass, or leave"):
@@ -157,7 +157,7 @@ def test_viscosity_without_mass_is_refused_and_can_be_left_out():
     assert modes(model, 2, state, undamped=True).frequency == pytest.approx(both(2)[0].frequency, rel=1e-6)
 
 
-def test_motions_are_refused_with_what_to_take_instead():
+def test_motions_are_rejected_with_an_alternative():
     model = chain(0.0)
     tip = model.bodies["body 0"].at((0, 0, 0))
     for call, what in (
@@ -172,7 +172,7 @@ def test_motions_are_refused_with_what_to_take_instead():
             call()
 
 
-def test_masses_are_asked_for_and_moments_without_mass_are_none():
+def test_missing_masses_and_moments_without_mass_are_rejected():
     with pytest.raises(ModelError, match="density is not given; give it, or 0"):
         Material(E=1e6, nu=0.3)
     with pytest.raises(ModelError, match=r"mass_per_length = 0, but inertia_per_length = \[1.0, 1.0, 1.0\]"):

@@ -24,7 +24,7 @@ def differences(y):
 
 
 @pytest.mark.parametrize("bend", [1e-9, 1e-3, 0.5, 2.0, 3.0])
-def test_strains_are_those_of_quaternions_in_differences(bend):
+def test_strains_are_quaternion_differences(bend):
     y = poses(KIND, np.random.default_rng(1), bend)
     q, phi_S, q_S = differences(y)
     exact = np.concatenate([Gamma(q, phi_S), Omega(q, q_S)])
@@ -32,7 +32,7 @@ def test_strains_are_those_of_quaternions_in_differences(bend):
 
 
 @pytest.mark.parametrize("bend", [1e-3, 0.5, 2.0])
-def test_energy_is_the_density_of_003_on_a_staggered_grid(bend):
+def test_energy_is_the_paper_density_on_a_staggered_grid(bend):
     y = poses(KIND, np.random.default_rng(2), bend)
     q, phi_S, q_S = differences(y)
     density = potential_density(material(1.0, [1.0, 1.0, 1.0], N, M, 1.0), q, phi_S, q_S)
@@ -40,14 +40,14 @@ def test_energy_is_the_density_of_003_on_a_staggered_grid(bend):
     assert value(KIND, y, X).real == pytest.approx(LENGTH * density, rel=1e-12)
 
 
-def test_pure_bending_has_four_times_the_tangent_of_a_quarter_of_the_angle():
+def test_pure_bending_strain_is_four_tan_of_a_quarter_angle():
     angle = 2.0
     y = np.tile(np.concatenate([np.zeros((1, 3)), np.eye(3)]), (2, 1, 1))
     y[1, 1:] = quaternions.to_matrix([np.cos(angle / 2), 0, 0, np.sin(angle / 2)]).T
     assert strains(KIND, y)[0, 3:] == pytest.approx([0, 0, 4 * np.tan(angle / 4) / LENGTH], rel=1e-14)
 
 
-def test_the_sign_of_a_quaternion_does_not_matter():
+def test_strains_are_independent_of_the_quaternion_sign():
     """Frames turned by more than pi in all are seen the short way."""
     rng = np.random.default_rng(3)
     y = poses(KIND, rng, 0.5)

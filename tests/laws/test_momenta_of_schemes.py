@@ -8,7 +8,7 @@ from rodsim import Box, Model, signals, simulate
 
 @pytest.mark.parametrize("driven", [False, True])
 @pytest.mark.parametrize("integrator", ["EML-kappa"])
-def test_angular_momentum_of_a_result_is_the_one_that_the_integrator_conserves(integrator, driven):
+def test_result_angular_momentum_is_the_conserved_one(integrator, driven):
     """A frame that is driven has no mass, and so no part in it."""
     model = Model("box")
     if driven:

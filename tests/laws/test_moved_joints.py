@@ -29,7 +29,7 @@ def assert_carried(result):
 
 
 @pytest.mark.parametrize("angle", [0, 30, 60, 90, 120])
-def test_a_moved_clamp_carries_what_the_loads_do_about_it(angle):
+def test_moved_clamp_carries_the_moment_of_the_loads(angle):
     result = turned(angle)
     assert_carried(result)
     assert np.linalg.norm(result.joint("clamp").moment[-1]) > 10.0
@@ -44,7 +44,7 @@ def test_a_moved_clamp_carries_what_the_loads_do_about_it(angle):
     assert audit(result).ok
 
 
-def test_a_file_a_dataset_and_a_comparison_have_the_same_forces(tmp_path):
+def test_file_dataset_and_comparison_have_the_same_forces(tmp_path):
     result = turned(60)
     motions = {"rotation": np.radians(60) * np.array([0.6, 0.0, 0.8]), "displacement": (0.2, -0.1, 0.4)}
     path = tmp_path / "moved.vtkhdf"
@@ -94,13 +94,13 @@ def test_either_side_of_a_hinge_may_be_the_ground(ground_first):
 
 
 @pytest.mark.parametrize("ground_first", [True, False])
-def test_the_marks_of_a_report_are_where_the_joint_is(ground_first):
+def test_report_markers_are_at_the_joint(ground_first):
     result = door(ground_first)
     marks = motion(result, thinning(result.layout, result.n_outputs)).joints
     assert marks[:, 0] == pytest.approx(result.t[:, None] * D, abs=1e-12)
 
 
-def test_runs_and_equilibria_that_go_on_keep_moved_joints_where_they_were():
+def test_continued_runs_and_equilibria_keep_moved_joints():
     """From equilibrium to equilibrium to run: each has moved the clamp on, or holds it where it is."""
     first = turned(60)
     back = {"rotation": np.radians(-20) * np.array([0.0, 1.0, 0.0]), "displacement": (0.0, 0.1, 0.0)}

@@ -55,7 +55,7 @@ def test_newton_matrix_is_the_derivative_of_the_residual(name, ends):
 
 
 @pytest.mark.parametrize("name", SCHEMES)
-def test_tangent_solutions_are_derivatives_of_runs(name):
+def test_tangent_solutions_are_derivatives_of_solutions(name):
     scheme, run = run_of(name, ends=("clamped", "free"))
     v = tangent_vectors(scheme, run.states[0], 1)
     moved = propagate_tangents(scheme, run, H, v).states[-1, 0]
@@ -66,7 +66,7 @@ def test_tangent_solutions_are_derivatives_of_runs(name):
 
 @pytest.mark.parametrize("name", SOUND)
 @pytest.mark.parametrize("ends", REGULAR)
-def test_constraints_and_ends_hold_at_the_end_of_every_step(name, ends):
+def test_constraints_and_boundary_conditions_hold_after_every_step(name, ends):
     scheme, run = run_of(name, ends=ENDS[ends], steps=3)
     g = scheme.grid
     for state in run.states:
@@ -82,7 +82,7 @@ def test_constraints_and_ends_hold_at_the_end_of_every_step(name, ends):
 
 
 @pytest.mark.parametrize("name", SCHEMES)
-def test_a_straight_rod_at_rest_stays(name):
+def test_straight_rod_at_rest_stays(name):
     _, run = run_of(name, straight, ends=("free", "pinned"), steps=3)
     assert np.abs(run.states - run.states[0]).max() < 1e-14
 
@@ -107,11 +107,11 @@ def gap_of_directions(name, n, ends):
 
 @pytest.mark.parametrize("ends", [("free", "pinned"), ("pinned", "clamped")])
 @pytest.mark.parametrize("name", [name for name in SCHEMES if name != "Euler box"])
-def test_ends_may_be_exchanged(name, ends):
+def test_rod_ends_may_be_exchanged(name, ends):
     assert gap_of_directions(name, 6, ends) < 1e-12
 
 
-def test_the_euler_box_prefers_a_direction_with_order_1():
+def test_euler_box_is_asymmetric_at_order_1():
     gaps = [gap_of_directions("Euler box", n, ("free", "pinned")) for n in (16, 32)]
     assert np.log2(gaps[0] / gaps[1]) == pytest.approx(1, abs=0.2)
 
@@ -128,7 +128,7 @@ def test_gradients_of_the_discrete_lagrangian_are_exact():
         assert computed == pytest.approx(right, abs=1e-12 * np.abs(right).max())
 
 
-def test_discrete_lagrangian_tends_to_the_integral_of_the_lagrangian_with_order_2():
+def test_discrete_lagrangian_converges_with_order_2():
     from discretization.continuum import lagrangian
     from rodsim.papers.smooth_fields import random_motion
 
@@ -164,7 +164,7 @@ def test_discrete_two_form_is_conserved_in_every_box(name, ends):
     assert np.abs(scheme.two_form_residual(run, broken, H)).max() > 1e-3
 
 
-def test_preissmann_with_the_constraint_in_the_middle_conserves_the_two_form_too():
+def test_preissmann_with_midpoint_constraint_conserves_the_two_form():
     scheme, run = run_of("Preissmann, middle")
     tangent = propagate_tangents(scheme, run, H, tangent_vectors(scheme, run.states[0]))
     size = np.abs(tangent.states).max() ** 2 / H  # variations of p along q grow
@@ -172,7 +172,7 @@ def test_preissmann_with_the_constraint_in_the_middle_conserves_the_two_form_too
 
 
 @pytest.mark.parametrize("name", SOUND)
-def test_free_rods_keep_linear_and_angular_momentum(name):
+def test_free_rods_conserve_linear_and_angular_momentum(name):
     scheme, run = run_of(name, steps=10)
     totals = np.array([scheme.totals(state) for state in run.states])
     assert np.abs(totals - totals[0]).max() < 1e-13
@@ -181,7 +181,7 @@ def test_free_rods_keep_linear_and_angular_momentum(name):
 
 @pytest.mark.parametrize("constraint", [MIDDLE, LEVELS])
 @pytest.mark.parametrize("ends", ["free, free", "clamped, free", "periodic"])
-def test_preissmann_keeps_momenta_in_every_box(constraint, ends):
+def test_preissmann_conserves_momenta_in_every_box(constraint, ends):
     scheme = PreissmannBox(bent(5, ENDS[ends]), constraint)
     run = integrate(scheme, scheme.start(), H, 5)
     assert np.abs(scheme.momentum_residual(run, H)).max() < 1e-11
@@ -190,7 +190,7 @@ def test_preissmann_keeps_momenta_in_every_box(constraint, ends):
     assert np.abs(scheme.momentum_residual(wrong, H)).max() > 1e-4
 
 
-def test_momenta_of_the_schemes_are_those_of_the_rod():
+def test_scheme_momenta_are_those_of_the_rod():
     """All three agree, to their order, with the integral of rho_A phi_t and phi x rho_A phi_t + I_rho w over the bump."""
     schemes = [SCHEMES[name](bent(64, ("free", "free"))) for name in SOUND]
     totals = np.array([scheme.totals(scheme.start()) for scheme in schemes])
@@ -202,7 +202,7 @@ def test_momenta_of_the_schemes_are_those_of_the_rod():
 
 @pytest.mark.parametrize("name", SOUND)
 @pytest.mark.parametrize("ends", [("free", "free"), ("periodic", "periodic")])
-def test_a_flying_rod_has_the_momentum_of_its_mass(name, ends):
+def test_flying_rod_has_the_momentum_of_its_mass(name, ends):
     g = straight(5, ends)
     scheme = SCHEMES[name](g._replace(u_t=g.u_t + np.array([0.3, -0.4, 0.2, 0, 0, 0, 0])))
     assert scheme.totals(scheme.start())[:3] == pytest.approx([0.3, -0.4, 0.2])
@@ -213,7 +213,7 @@ def test_a_flying_rod_has_the_momentum_of_its_mass(name, ends):
 
 @pytest.mark.parametrize("name", SCHEMES)
 @pytest.mark.parametrize("label", [*ENDS, "periodic, even"])
-def test_steps_are_regular_but_for_preissmann_with_lengths_of_q_held_or_in_pairs(name, label):
+def test_steps_are_regular_except_for_preissmann_with_held_or_paired_lengths(name, label):
     ends, n = (ENDS["periodic"], 6) if label == "periodic, even" else (ENDS[label], 5)
     singular = name.startswith("Preissmann") and label in ("held, held", "periodic, even")
     rank = matrix_rank(*first_step(name, straight, n, ends, H), H)
@@ -223,7 +223,7 @@ def test_steps_are_regular_but_for_preissmann_with_lengths_of_q_held_or_in_pairs
         assert 1e-8 < matrix_rank(*first_step(name, bent, n, ends, H), H).least < 1e-3
 
 
-def test_the_null_vector_of_held_ends_is_a_zigzag_of_v_along_q_with_its_multipliers():
+def test_null_vector_of_held_ends_is_a_zigzag_of_velocities():
     scheme, step = first_step("Preissmann, levels", straight, 5, ENDS["held, held"], H)
     null = scheme.unknowns(matrix_rank(scheme, step, H).null[0])
     zigzag = null.v[:, 3]
@@ -237,7 +237,7 @@ def test_the_null_vector_of_held_ends_is_a_zigzag_of_v_along_q_with_its_multipli
 @pytest.mark.parametrize(
     "label", ["free, free", "pinned, pinned", "clamped, free", "clamped, clamped", "periodic"]
 )
-def test_only_the_constraint_in_the_middle_has_double_roots_at_minus_one(label):
+def test_only_midpoint_constraint_has_double_roots_at_minus_one(label):
     """One for every element: |q| and the part of p along q. With the constraint at the levels there is none."""
     spectra = {name: step_spectrum(*first_step(name, straight, 5, ENDS[label], H), H) for name in SCHEMES}
     assert spectra["Preissmann, middle"].growing == 5
@@ -252,7 +252,7 @@ def test_only_the_constraint_in_the_middle_has_double_roots_at_minus_one(label):
     assert spectra["Preissmann, levels"].turned == zigzags[label]
 
 
-def test_the_multiplier_in_the_middle_grows_linearly_and_at_the_levels_it_does_not():
+def test_only_midpoint_multiplier_grows_linearly():
     largest = {}
     for name in ("Preissmann, middle", "Preissmann, levels"):
         scheme, run = run_of(name, steps=60)
@@ -271,9 +271,7 @@ def test_the_multiplier_in_the_middle_grows_linearly_and_at_the_levels_it_does_n
         ("variational box", 3.0, True),
     ],
 )
-def test_explicit_boxes_are_stable_for_the_time_a_wave_needs_for_an_element_and_implicit_ones_beyond(
-    name, courant, stable
-):
+def test_explicit_boxes_are_stable_below_the_cfl_limit_and_implicit_ones_beyond(name, courant, stable):
     fastest = np.sqrt(0.4 / 0.05)  # of bending, EI/J
     h = courant * 0.2 / fastest
     radius = step_spectrum(*first_step(name, straight, 5, ENDS["clamped, free"], h), h).largest
@@ -309,20 +307,20 @@ def _open_ring():
         (_open_ring, "periodic ends differ"),
     ],
 )
-def test_what_makes_no_sense_is_refused(make, word):
+def test_invalid_arguments_are_rejected(make, word):
     with pytest.raises(ModelError, match=word):
         make()
 
 
 @pytest.mark.parametrize("name", SOUND)
-def test_a_step_that_cannot_be_taken_says_when_and_how_far(name):
+def test_failed_step_reports_time_and_residual(name):
     scheme = SCHEMES[name](bent(4, ("free", "free")))
     with pytest.raises(ConvergenceError, match="take a smaller step") as raised:
         take_step(scheme, scheme.start(), 50.0, t=2.5)
     assert (raised.value.t, raised.value.h) == (2.5, 50.0)
 
 
-def test_a_singular_step_ends_in_an_error():
+def test_singular_step_raises_an_error():
     scheme = PreissmannBox(straight(5, ENDS["held, held"]), singular=True)
     start = scheme.start() + 1e-3
     with pytest.raises(ConvergenceError):

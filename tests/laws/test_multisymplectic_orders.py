@@ -20,7 +20,7 @@ def positions():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ORDER)
-def test_ends_of_the_flight_tend_to_those_of_em(name, positions):
+def test_flight_end_state_converges_to_em(name, positions):
     sizes = (16, 32) if name == "Euler box" else (8, 16)
     errors = []
     for n in sizes:
@@ -40,7 +40,7 @@ def test_local_laws_hold_to_the_order_of_the_scheme(name):
 
 
 @pytest.mark.slow
-def test_local_laws_of_stored_states_hold_to_order_2_along_a_run_of_em():
+def test_local_laws_of_an_em_run_hold_to_order_2():
     coarse, fine = (law_norms("em", n) for n in (16, 32))
     assert np.log2(coarse / fine) == pytest.approx(2 * np.ones(4), abs=0.3)
 
@@ -54,7 +54,7 @@ def stretch_wave(n, ends=("periodic", "periodic")):
 
 
 @pytest.mark.parametrize("name", ORDER)
-def test_a_travelling_wave_arrives_with_the_order_of_the_scheme(name):
+def test_travelling_wave_converges_with_the_scheme_order(name):
     sizes, errors = (17, 33), []
     for n in sizes:
         scheme = SCHEMES[name](stretch_wave(n))
@@ -67,7 +67,7 @@ def test_a_travelling_wave_arrives_with_the_order_of_the_scheme(name):
     assert order == pytest.approx(ORDER[name], abs=0.2)
 
 
-def test_rates_of_a_run_are_those_of_its_motion():
+def test_rates_of_a_run_are_derivatives_of_its_motion():
     """Velocities by central differences: at the start of the flight those given to it, to order 2."""
     g = flight(8)
     scheme = SCHEMES["variational box"](g)

@@ -48,7 +48,7 @@ def pair(number):
     return system, project_velocities(system, state)[0]
 
 
-def test_em_ggl_holds_its_velocities_by_its_dual(registered):
+def test_em_ggl_satisfies_velocities_of_a_new_constraint_by_its_dual(registered):
     system, start = pair(registered)
     end, _ = Stepper(system, H, hidden=True).advance(start, 0, STEPS)
     assert np.abs(end.r - start.r).max() > 0.1
@@ -61,7 +61,7 @@ def test_em_ggl_holds_its_velocities_by_its_dual(registered):
     assert np.abs(velocity_residual(system, without)).max() > 1e-6
 
 
-def test_em_ggl_bends_a_dual_by_a_complex_step(registered):
+def test_em_ggl_differentiates_a_dual_by_complex_step(registered):
     """Of one that does not say that it is steep energy drifts by what the means leave, 2e-8 J; without the bend by 5e-4."""
     registry.CONSTRAINTS[registered] = registry.CONSTRAINTS[registered]._replace(steep=False)
     system, start = pair(registered)

@@ -41,7 +41,7 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("consumer", CONSUMERS)
-def test_a_kind_registered_in_a_test_goes_through_every_consumer(consumer: str, tmp_path: Path) -> None:
+def test_kind_registered_in_a_test_passes_every_consumer(consumer: str, tmp_path: Path) -> None:
     CONSUMERS[consumer]("three_points", tmp_path)
 
 
@@ -61,7 +61,7 @@ def free() -> Model:
 
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl", "EML-kappa", "GGL-EM"])
-def test_new_constraints_keep_energy_momenta_and_themselves(integrator: str) -> None:
+def test_new_constraints_are_satisfied_and_conserve_energy_and_momenta(integrator: str) -> None:
     result = simulate(free(), T_END, DT, integrator, output_every=1, progress=False)
     system, states = result.layout.system, result.states(slice(None))
     assert system is not None
@@ -77,13 +77,13 @@ def test_new_constraints_keep_energy_momenta_and_themselves(integrator: str) -> 
     assert np.abs(states.lam[1:]).min(axis=0).max() > 0.1  # they have something to hold
 
 
-def test_all_schemes_find_the_same_motion_and_the_same_forces() -> None:
+def test_all_schemes_agree_in_motion_and_forces() -> None:
     runs = [simulate(free(), 0.05, 1e-3, name, progress=False).state() for name in ("em", "em-ggl", "GGL-EM")]
     for other in runs[1:]:
         assert other.r == pytest.approx(runs[0].r, abs=2e-5)
 
 
-def test_rows_of_a_new_constraint_have_their_jacobian() -> None:
+def test_new_constraint_rows_have_the_right_jacobian() -> None:
     built = free().build()
     system, state = built.system, built.state
     rng = np.random.default_rng(3)
@@ -97,7 +97,7 @@ def test_rows_of_a_new_constraint_have_their_jacobian() -> None:
     assert constraint_jacobian(system, moving) @ velocity == pytest.approx(rate, rel=1e-12)
 
 
-def test_a_constraint_that_repeats_itself_is_found_and_solved() -> None:
+def test_redundant_new_constraint_is_detected_and_solved() -> None:
     def twice() -> Model:
         model = three_points()
         model.others["again"] = ThreePoints("again", *(getattr(model.others["rope"], x) for x in "abc"), ROPE)  # type: ignore[misc]
@@ -115,7 +115,7 @@ def test_a_constraint_that_repeats_itself_is_found_and_solved() -> None:
     assert computed.lam[-2:].sum() == pytest.approx(one.lam[-1], rel=1e-6)
 
 
-def test_what_does_not_fit_at_the_start_is_named() -> None:
+def test_constraint_violated_at_the_start_is_named() -> None:
     model = three_points()
     half = model.others["half"]
     model.others["half"] = ThreePoints("half", half.a, half.b, half.c, HALFWAY, 0.4)  # type: ignore[attr-defined]
@@ -123,7 +123,7 @@ def test_what_does_not_fit_at_the_start_is_named() -> None:
         model.build()
 
 
-def test_a_constraint_without_a_size_is_refused() -> None:
+def test_constraint_without_a_size_is_rejected() -> None:
     with pytest.raises(ModelError, match=r"rope: size .* of its gradient"):
         table_of([Interaction(ROPE, (0, 1, 2), np.zeros(10), (0.0, 0.0))])
 
@@ -144,7 +144,7 @@ def wound(new: bool) -> Model:
 
 
 @pytest.mark.parametrize("integrator", ["em", "EML"])
-def test_a_counted_variable_of_a_kind_is_that_of_a_torsion_spring(integrator: str) -> None:
+def test_counted_angle_of_a_new_kind_equals_that_of_a_torsion_spring(integrator: str) -> None:
     one, other = (
         simulate(wound(new), 0.4, 0.01, integrator, output_every=4, progress=False) for new in (False, True)
     )
@@ -156,7 +156,7 @@ def test_a_counted_variable_of_a_kind_is_that_of_a_torsion_spring(integrator: st
     assert audit(other).ok, audit(other).text()
 
 
-def test_equilibria_and_modes_know_what_is_counted() -> None:
+def test_equilibria_and_modes_use_the_counted_angles() -> None:
     results = []
     for new in (False, True):
         model = wound(new)
@@ -171,7 +171,7 @@ def test_equilibria_and_modes_know_what_is_counted() -> None:
         assert other == pytest.approx(one, rel=1e-9)
 
 
-def test_a_kind_of_too_many_frames_is_refused() -> None:
+def test_kind_of_too_many_frames_is_rejected() -> None:
     wide = ROPE._replace(name="net", arity=13)
     with pytest.raises(ModelError, match="net: 13 frames, 1 rows, 0 own variables; there may be 12"):
         table_of([Interaction(wide, range(13), np.zeros(14), (1.0, 0.0))])

@@ -447,7 +447,7 @@ def assert_same(one, other):
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 @pytest.mark.parametrize("name", MODELS)
-def test_the_motion_is_that_in_space(name):
+def test_planar_motion_equals_the_spatial_motion(name):
     plane, space = motions(MODELS[name](), output_every=100)
     assert np.abs(space.state().r - space.state(0).r).max() > 0.05 or name == "clamp"
     assert_same(plane, space)
@@ -597,7 +597,7 @@ IN_PLANE = {"two bodies": lambda: spun()[0], "four bodies": three, "springs": la
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 @pytest.mark.parametrize("what", [*IN_SPACE, *IN_PLANE])
-def test_what_has_anything_that_leaves_the_plane_is_taken_in_space(what):
+def test_non_planar_models_use_the_spatial_solver(what):
     run = simulate((IN_SPACE | IN_PLANE)[what](), 0.01, 0.01, progress=False).description["run"]
     assert (run.get("solver") == "planar") == (what in IN_PLANE)
 
@@ -649,7 +649,7 @@ def between_bars():
         (between_bars, "em"),
     ],
 )
-def test_runs_go_on_to_the_bit_and_keep_the_order(make, integrator, tmp_path):
+def test_runs_resume_bitwise_and_keep_the_order(make, integrator, tmp_path):
     """Whatever their outputs."""
     plane, space = motions(make(), 0.18, integrator=integrator, output_every=18)
     assert np.abs(plane.state().r - space.state().r).max() < 1e-13
@@ -665,7 +665,7 @@ def test_runs_go_on_to_the_bit_and_keep_the_order(make, integrator, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.InitialVelocityWarning")
-def test_a_driven_run_that_starts_from_another_stays_in_its_plane():
+def test_driven_run_started_from_another_stays_in_its_plane():
     first = simulate(driven_crank(), 0.4, 0.01, progress=False)
     plane, space = motions(driven_crank(), 0.3, start=first)
     assert np.abs(plane.state().r - space.state().r).max() < 1e-13
@@ -687,7 +687,7 @@ def parallelogram():
     )
 
 
-def test_a_parallelogram_goes_all_the_way_round_as_in_space():
+def test_parallelogram_rotates_fully_as_in_space():
     plane, space = motions(parallelogram(), 3.0)
     assert np.ptp(plane.body("a").r @ world(1, 0)) > 0.9
     assert np.abs(plane.body("b").r - space.body("b").r).max() < 1e-11
@@ -722,7 +722,7 @@ def chain():
         (chain, "em", 40.0),
     ],
 )
-def test_energy_is_kept_and_audited(make, integrator, t_end):
+def test_energy_is_conserved_and_audited(make, integrator, t_end):
     """Over thousands of steps, too: at round-off, with a sign that does not repeat."""
     result = simulate(make(), t_end, 0.01, integrator, progress=False)
     assert result.description["run"]["solver"] == "planar"
@@ -733,14 +733,14 @@ def test_energy_is_kept_and_audited(make, integrator, t_end):
 
 
 @pytest.mark.parametrize(("make", "h"), [(followed, 0.6), (straight, 1.5)])
-def test_steps_that_fail_are_halved(make, h):
+def test_failed_steps_are_halved(make, h):
     """They begin where the step before ended, which between two axes the state is told of only then."""
     plane, space = motions(make(), 3 * h, h)
     assert plane.halvings.sum() > 0
     assert np.abs(plane.state().r - space.state().r).max() < 1e-11
 
 
-def test_a_composition_that_fails_is_taken_in_halves_from_its_start():
+def test_failed_composition_is_halved_from_its_start():
     """Whatever substeps of it were solved: as with steps of half the length from there."""
     result = simulate(straight(), 8.0, 2.0, "em4", output_every=1, progress=False)
     halved = np.flatnonzero(result.halvings == 1) - 1
@@ -751,7 +751,7 @@ def test_a_composition_that_fails_is_taken_in_halves_from_its_start():
             assert np.abs(one - two).max() < 1e-9
 
 
-def test_an_element_that_closes_to_half_a_turn_ends_the_run_with_this_reason_as_in_space():
+def test_element_closing_to_pi_ends_the_run_as_in_space():
     """Its energy has no bound there, and behind it there is another branch of the equations."""
     bent = 2.3  # rad, of the one element
     model = Model("bow")

@@ -45,7 +45,7 @@ def spring_chain():
 
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
-def test_point_masses_on_springs_move_as_their_equations_say(integrator):
+def test_point_masses_on_springs_solve_their_equations(integrator):
     """Against scipy, without the string; and no mass turns."""
     model = spring_chain()
     model.joints.clear()
@@ -79,7 +79,7 @@ def test_point_masses_on_springs_move_as_their_equations_say(integrator):
 
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
-def test_a_chain_of_points_and_a_string_keeps_the_balance(integrator):
+def test_chain_of_points_and_a_string_keeps_the_energy_balance(integrator):
     audit_report = audit(simulate(spring_chain(), 1.0, 0.01, integrator))
     assert audit_report.ok
     assert audit_report.energy_balance < EXACT
@@ -94,7 +94,7 @@ def pendulum(shape):
 
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
-def test_a_line_never_spins_about_itself_and_moves_as_with_any_moment_there(integrator):
+def test_line_body_motion_is_independent_of_its_axial_inertia(integrator):
     """A spherical pendulum on the axis of the line."""
     one = simulate(pendulum(LINE), 2.0, 0.01, integrator)
     other = simulate(pendulum(MassProperties(3.0, (0.25, 0.01, 0.25))), 2.0, 0.01, integrator)
@@ -124,7 +124,7 @@ HOLDS = {
 
 @pytest.mark.parametrize("shape", [PointMass(1.0), LINE], ids=["point", "line"])
 @pytest.mark.parametrize("what", HOLDS)
-def test_what_asks_for_a_rotation_without_inertia_is_named(what, shape):
+def test_part_requiring_a_rotation_without_inertia_is_named(what, shape):
     model = Model("held")
     body = model.add_body("bob", shape, position=(0, 0.5, 0))
     model.add_body("other", Box(1, 1, 1, mass=1.0), position=(3, 0, 0))
@@ -135,14 +135,14 @@ def test_what_asks_for_a_rotation_without_inertia_is_named(what, shape):
         model.build()
 
 
-def test_what_holds_a_line_by_its_axis_is_allowed():
+def test_supports_along_the_axis_of_a_line_are_accepted():
     model = pendulum(LINE)
     model.add_spring("spring", model.ground.at((0, 0, 0)), model.bodies["bob"].at((0, 0.5, 0)), 1.0)
     model.add_force("push", model.bodies["bob"].at((0, -0.2, 0)), (1, 0, 0))
     assert model.build().system.frames.inertia[1] == pytest.approx(0.25 * np.eye(3))
 
 
-def test_a_spin_about_an_axis_without_inertia_is_refused():
+def test_spin_about_an_axis_without_inertia_is_rejected():
     model = Model("spun")
     model.add_body("bob", LINE, angular_velocity=(1.0, 2.0, 0))
     with pytest.raises(
@@ -151,12 +151,12 @@ def test_a_spin_about_an_axis_without_inertia_is_refused():
         model.build()
 
 
-def test_a_negative_moment_is_refused():
+def test_negative_moment_of_inertia_is_rejected():
     with pytest.raises(ModelError, match=r"are not all positive or zero"):
         MassProperties(1.0, (-1.0, 1.0, 1.0))
 
 
-def test_points_and_lines_have_equilibria_by_newton():
+def test_newton_finds_equilibria_of_points_and_lines():
     """Weights on springs against the balance by hand; no turn that means nothing makes the tangent singular."""
     model = Model("hung", gravity=(0, 0, -10))
     point = model.add_body("point", PointMass(2.0), position=(0.5, 0, -1))
@@ -180,7 +180,7 @@ def test_points_and_lines_have_equilibria_by_newton():
     assert np.abs(pull[1:]).max() < 1e-10
 
 
-def test_points_have_three_motions_and_lines_five():
+def test_points_have_three_rigid_modes_and_lines_five():
     """Free, they cost nothing; a turn that means nothing is no mode."""
     for shape, free in ((PointMass(2.0), 3), (LINE, 5), (Box(1, 1, 1, mass=1.0), 6)):
         model = Model("free")
@@ -188,7 +188,7 @@ def test_points_have_three_motions_and_lines_five():
         assert modes(model, 10).kinds == ("rigid",) * free
 
 
-def test_a_point_on_a_string_swings_as_a_pendulum():
+def test_point_on_a_string_swings_as_a_pendulum():
     model = Model("pendulum", gravity=(0, 0, -10))
     bob = model.add_body("bob", PointMass(2.0), position=(0, 0, -2.5))
     string = model.add_joint("string", "distance", model.ground.at((0, 0, 0)), bob.at((0, 0, 0)))
@@ -200,7 +200,7 @@ def test_a_point_on_a_string_swings_as_a_pendulum():
     assert force == pytest.approx(-2.0 * 10 / 2.5 * x, rel=1e-12)  # weight along the string
 
 
-def test_a_line_in_turning_axes_swings_as_without_any_moment_about_itself():
+def test_line_in_rotating_axes_oscillates_without_axial_inertia():
     """Hung up, seen from axes that turn with W: sqrt(3 g/(2 L)) + W and - W."""
     model = Model("line", gravity=(0, 0, -10))
     upright = (0.5**0.5, 0.5**0.5, 0, 0)
@@ -211,7 +211,7 @@ def test_a_line_in_turning_axes_swings_as_without_any_moment_about_itself():
     assert np.allclose(computed_modes.omega, [swing - 3.0, swing + 3.0], rtol=1e-12)
 
 
-def test_a_point_that_turns_is_pulled_out_as_a_mass_on_a_spring():
+def test_rotating_point_is_stretched_as_a_mass_on_a_spring():
     """k (x - L) = m W^2 x, and along it the frequency sqrt(k/m - W^2) where it is held across."""
     model = Model("whirl")
     bob = model.add_body("bob", PointMass(2.0), position=(1, 0, 0))
@@ -226,7 +226,7 @@ def test_a_point_that_turns_is_pulled_out_as_a_mass_on_a_spring():
     assert modes(model, 3, state, spin=(0, 0, 5.0)).omega[0] == pytest.approx(np.sqrt(75.0), rel=1e-3)
 
 
-def test_a_truss_of_a_point_and_springs_snaps_at_its_limit():
+def test_von_mises_truss_snaps_at_its_limit_load():
     """Von Mises' truss: F(z) = 2 k (L0 - L) z/L, its largest value."""
     model = Model("truss")
     top = model.add_body("top", PointMass(1.0), position=(0, 0, 0.3))
@@ -247,7 +247,7 @@ def test_a_truss_of_a_point_and_springs_snaps_at_its_limit():
     assert factors == pytest.approx([limit, -limit], rel=1e-6)
 
 
-def test_a_mast_with_a_point_on_top_buckles_under_its_weight():
+def test_mast_with_a_point_mass_buckles_under_its_weight():
     """A post of length L that does not stretch, held by stays k at its top: m g = k L."""
     model = Model("mast", gravity=(0, 0, -1.0))
     bob = model.add_body("bob", PointMass(3.0), position=(0, 0, 2.0))
@@ -257,7 +257,7 @@ def test_a_mast_with_a_point_on_top_buckles_under_its_weight():
     assert buckling(model, 2, nonlinear=False).factors == pytest.approx([2.0 * 6 / 3, 2.0 * 7 / 3], rel=1e-5)
 
 
-def test_what_a_point_may_really_do_is_said_alone():
+def test_only_physical_motions_of_a_point_are_reported():
     model = Model("loose")
     bob = model.add_body("bob", PointMass(1.0), position=(1, 0, 0))
     model.add_spring("hold", model.ground.at((0, 0, 0)), bob.at((0, 0, 0)), 100.0)
@@ -266,7 +266,7 @@ def test_what_a_point_may_really_do_is_said_alone():
         equilibrium(model, method=Newton(relaxation=False))
 
 
-def test_a_branch_that_comes_back_to_its_bifurcation_ends_there():
+def test_closed_branch_ends_at_its_bifurcation():
     """A steep truss of a point and two springs moves aside and, at the mirror image below, back: a closed branch, once round."""
     model = Model("truss")
     top = model.add_body("top", PointMass(1.0), position=(0, 0, 3.0))

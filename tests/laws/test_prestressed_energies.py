@@ -36,12 +36,12 @@ def pulled(kind, y0, y1, X, lam):
     return out.real
 
 
-def test_every_energy_of_the_table_of_the_others_declares_its_strains():
+def test_every_energy_of_the_interaction_table_declares_its_strains():
     assert [kind.name for kind in ENERGIES if kind.strain_energy is None] == []
 
 
 @pytest.mark.parametrize("kind", STRAINED, ids=names)
-def test_the_force_of_an_energy_is_its_stress_on_its_strains(kind):
+def test_energy_force_is_the_stress_on_its_strains(kind):
     rng = np.random.default_rng(2)
     for X in some(kind):
         y = poses(rng, 0.9)[0]
@@ -52,7 +52,7 @@ def test_the_force_of_an_energy_is_its_stress_on_its_strains(kind):
 
 @pytest.mark.parametrize("angles", ANGLES)
 @pytest.mark.parametrize("kind", STRAINED, ids=names)
-def test_what_a_stress_does_on_the_strains_of_a_step_is_its_product_with_their_change(kind, angles):
+def test_stress_work_in_a_step_is_stress_times_strain_change(kind, angles):
     rng = np.random.default_rng(3)
     X, y0, y1 = some(kind)[0], poses(rng, angles[0])[0], poses(rng, angles[1])[0]
     lam = rng.normal(size=kind.strain_energy.count)
@@ -65,7 +65,7 @@ def test_what_a_stress_does_on_the_strains_of_a_step_is_its_product_with_their_c
 
 
 @pytest.mark.parametrize("kind", STRAINED, ids=names)
-def test_stiffness_is_the_change_of_the_stress(kind):
+def test_stiffness_is_the_derivative_of_the_stress(kind):
     rng = np.random.default_rng(4)
     X, e, d = some(kind), *rng.normal(size=(2, 3, kind.strain_energy.count))
     h = 1e-6
@@ -76,7 +76,7 @@ def test_stiffness_is_the_change_of_the_stress(kind):
 
 
 @pytest.mark.parametrize("kind", STRAINED, ids=names)
-def test_prestress_adds_to_the_stress_and_leaves_the_stiffness(kind):
+def test_prestress_adds_to_the_stress_and_keeps_the_stiffness(kind):
     """The force of an energy with these numbers has it too."""
     rng = np.random.default_rng(5)
     energy, X, y = kind.strain_energy, some(kind), poses(rng, 0.9)[0]
@@ -97,7 +97,7 @@ def test_prestress_adds_to_the_stress_and_leaves_the_stiffness(kind):
 
 
 @pytest.mark.parametrize("kind", STRAINED, ids=names)
-def test_prestressed_an_energy_still_does_work_as_its_value_says(kind):
+def test_prestressed_energy_does_the_work_of_its_value(kind):
     """From one piece of a law to another as well; the angle passes no half turn on the way."""
     rng = np.random.default_rng(11)
     energy, X, y0, y1 = kind.strain_energy, some(kind), poses(rng, 0.5)[0], poses(rng, 1.5)[0]

@@ -142,7 +142,7 @@ def test_separate_loops_are_reported_separately():
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 @pytest.mark.parametrize("integrator", ["em", "em-ggl", "em4-ggl"])
-def test_a_planar_four_bar_moves_as_with_joints_enough(integrator):
+def test_redundant_planar_four_bar_moves_as_the_regular_one(integrator):
     """The same bars with two balls in place of hinges have no surplus."""
     redundant, sound = (
         simulate(four_bar(kinds, shift=0.3), 1.0, 0.02, integrator) for kinds in ([R] * 4, [R, S, S, R])
@@ -171,7 +171,7 @@ def test_a_planar_four_bar_moves_as_with_joints_enough(integrator):
         ("EML", "quaternion"),
     ],
 )
-def test_a_planar_four_bar_moves_in_the_charts(integrator, chart):
+def test_redundant_planar_four_bar_moves_equally_in_the_charts(integrator, chart):
     """As the same bars with joints enough, to the precision with which equations of both are solved."""
     ends = []
     for kinds in ([R] * 4, [R, S, S, R]):
@@ -184,13 +184,13 @@ def test_a_planar_four_bar_moves_in_the_charts(integrator, chart):
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 @pytest.mark.parametrize("integrator", ["GL-SPARK(2)", "VI-B", "IMS"])
-def test_schemes_that_do_not_solve_joints_that_repeat_each_other_say_so(integrator):
+def test_schemes_without_redundant_joints_reject_them(integrator):
     with pytest.raises(ModelError, match=r"four-bar.*repeat each other.*use 'em'"):
         simulate(four_bar([R] * 4, shift=0.3), 0.1, 0.01, integrator)
 
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
-def test_forces_in_the_plane_are_determined_all_the_same():
+def test_in_plane_forces_of_a_redundant_loop_are_determined():
     """Of hinges with parallel axes what is left open stands across the plane."""
     redundant, sound = (simulate(four_bar(k, shift=0.3), 0.4, 0.01) for k in ([R] * 4, [R, S, S, R]))
     for name in "ABCD":
@@ -203,7 +203,7 @@ def test_forces_in_the_plane_are_determined_all_the_same():
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("kinds", [[R] * 4, [R, R, R, S]])
-def test_velocities_are_projected_onto_what_a_redundant_loop_allows(kinds):
+def test_velocities_are_projected_onto_a_redundant_loop(kinds):
     model = four_bar(kinds, shift=0.3, thrown=np.random.default_rng(1))
     built = model.build()
     system, thrown = built.system, built.state
@@ -221,7 +221,7 @@ def test_velocities_are_projected_onto_what_a_redundant_loop_allows(kinds):
 
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
-def test_two_hinges_on_one_line_are_as_good_as_one():
+def test_two_hinges_on_one_axis_act_like_one():
     def door(hinges):
         model = Model("door", gravity=(0, -9.0, 0))
         leaf = model.add_body("leaf", Box(1, 0.1, 2, mass=3), (0.5, 0, 0))
@@ -242,7 +242,7 @@ run: {t_end: 0.02, dt: 0.01}
 
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
-def test_the_command_says_which_reactions_are_not_determined(tmp_path, capsys):
+def test_command_reports_undetermined_reactions(tmp_path, capsys):
     scene, out = tmp_path / "door.yaml", str(tmp_path / "door.vtkhdf")
     scene.write_text(SCENE)
     assert main(["run", str(scene), "-o", out, "--quiet"]) == 0
@@ -260,7 +260,7 @@ def test_the_command_says_which_reactions_are_not_determined(tmp_path, capsys):
 
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
-def test_joints_that_do_not_agree_on_the_way_are_named():
+def test_joints_that_become_inconsistent_are_named():
     """A weight between two rods in one line: their equations agree where it hangs, and nowhere beside."""
     model = Model("stretched", gravity=(0, -9.81, 0))
     weight = model.add_body("weight", Sphere(0.1, mass=1))
@@ -284,7 +284,7 @@ def door_on_two_hinges(tilt):
 @pytest.mark.parametrize(
     ("tilt", "excess"), [(1e-2, 4), (1e-3, 4), (1e-4, 4), (1e-7, 5), (1e-9, 5), (0.0, 5)]
 )
-def test_a_loop_that_nearly_repeats_itself_is_told_from_one_that_does(tilt, excess):
+def test_nearly_redundant_loop_is_distinguished_from_a_redundant_one(tilt, excess):
     """An axis off by 1e-4 is meant, one off by 1e-7 is not: singular values below about 1e-5 count as zero."""
     assert told(door_on_two_hinges(tilt))[1] == excess
 
@@ -315,7 +315,7 @@ def in_line(angle, size=1.0):
         ("EML-kappa", "quaternion", 1e-6),
     ],
 )
-def test_a_run_may_begin_where_all_bars_lie_in_one_line(integrator, chart, close):
+def test_run_may_start_with_all_bars_in_one_line(integrator, chart, close):
     """Its motion is that of `em-ggl`, which holds no rows."""
     one, other = (
         simulate(in_line(0.0), 0.5, 0.01, name, chart=of, output_every=1)

@@ -113,7 +113,7 @@ RESTS = {
 
 
 @pytest.mark.parametrize("name", RESTS)
-def test_what_is_laid_flat_at_the_depth_of_the_law_stays_there(name):
+def test_shape_at_its_equilibrium_depth_stays_at_rest(name):
     case = RESTS[name]
     result = run(case.model(), case.steps * 1e-3, every=case.steps // 10)
     it, contact, spins = result.body("it"), result.contact("c"), any(case.omega)
@@ -128,7 +128,7 @@ def test_what_is_laid_flat_at_the_depth_of_the_law_stays_there(name):
 
 
 @pytest.mark.parametrize("name", ["box", "standing cylinder", "lying capsule", "ball"])
-def test_an_equilibrium_on_a_plane_has_the_depth_of_the_law(name):
+def test_equilibrium_on_a_plane_has_the_depth_of_the_law(name):
     case = ON_PLANE[name]
     model = case.model(depth=0.0)
     guide = [1.0, 1.0, 0, 0, 0, 1.0]  # against what the plane does not hold
@@ -150,7 +150,7 @@ def test_an_equilibrium_on_a_plane_has_the_depth_of_the_law(name):
     ],
     ids=["1 box", "3 boxes", "10 boxes", "box on hull", "hull on hull"],
 )
-def test_a_stack_stays_at_rest(base, shapes):
+def test_stack_stays_at_rest(base, shapes):
     """Each is as deep in the one below as the weight of all above presses it."""
     model, k, n, z = Model("stack", gravity=(0, 0, -G)), 1e6, len(shapes), 0.0
     size = (0.4, 0.4, A) if base == "box" else None
@@ -172,7 +172,7 @@ def test_a_stack_stays_at_rest(base, shapes):
 
 
 @pytest.mark.parametrize("tilt", [0.0, 1e-4])
-def test_a_plank_across_another_is_held_where_their_edges_cross(tilt):
+def test_crossed_planks_are_supported_at_their_edge_crossings(tilt):
     """No corner is near: four crossings have the whole stiffness. A tilted plank swings and does not fall."""
     b, L, m = 0.04, 0.3, 0.5
     model = Model("planks", gravity=(0, 0, -G))
@@ -191,7 +191,7 @@ def test_a_plank_across_another_is_held_where_their_edges_cross(tilt):
         assert np.abs(angle).max() < 1.05 * tilt
 
 
-def test_a_capsule_across_two_others_rests_with_half_of_its_weight_on_each():
+def test_capsule_across_two_others_loads_each_by_half():
     model, z = Model("bridge", gravity=(0, 0, -G)), 0.07 - 0.5 * G / K
     bars = [add(model, "bar", f"bar {k}", (x, 0, 0), on_ground=True) for k, x in enumerate((-0.1, 0.1))]
     model.add_contact("c", add(model, "long capsule", "it", (0, 0, z), ALONG_X), bars, K)
@@ -208,7 +208,7 @@ def test_a_capsule_across_two_others_rests_with_half_of_its_weight_on_each():
 
 
 @pytest.mark.parametrize("shift", [(1e-4, 0.0), (1e-3, 0.0), (0.02, 0.0), (1e-4, 1e-4), (0.02, 0.01)])
-def test_equal_faces_of_boxes_shifted_on_each_other_keep_their_stiffness(shift):
+def test_shifted_equal_box_faces_keep_their_stiffness(shift):
     """Both share a rectangle of four corners. The distance of two near corners counts in fourth order."""
     depth, model = 1e-5, Model("shift", gravity=HERE)
     model.add_contact("c", add(model, "box", "a"), add(model, "box", "b", (*shift, A - depth)), K)
@@ -217,7 +217,7 @@ def test_equal_faces_of_boxes_shifted_on_each_other_keep_their_stiffness(shift):
 
 
 @pytest.mark.parametrize("aside", [0.0, 0.001, 0.004, 0.03])
-def test_a_face_of_a_mesh_is_pressed_straight_up_by_an_equal_one_below(aside):
+def test_equal_mesh_faces_press_each_other_along_the_normal(aside):
     """Corners next to corners count once: nothing pushes equal faces off each other."""
     depth, model = 2e-4, Model("shift", gravity=HERE)
     it = add(model, "rounded cube", "it", (aside, 0, A - depth))
@@ -237,7 +237,7 @@ def test_a_face_of_a_mesh_is_pressed_straight_up_by_an_equal_one_below(aside):
     ],
     ids=["peak", "roof", "gentle roof"],
 )
-def test_a_face_is_pressed_by_peaks_and_ridges_as_sharp_as_they_are(mesh, top, part):
+def test_mesh_peaks_and_ridges_have_fractional_stiffness(mesh, top, part):
     """A vertex, or each of two crossings of a ridge with edges of the face, has a quarter of the stiffness."""
     depth, model = 2e-4, Model("pressed", gravity=HERE)
     below = model.add_mesh("below", model.ground.at(HERE), vertices=mesh[0], triangles=mesh[1])
@@ -256,7 +256,7 @@ def test_a_face_is_pressed_by_peaks_and_ridges_as_sharp_as_they_are(mesh, top, p
     ],
     ids=["capsule", "box"],
 )
-def test_a_fine_and_gently_bent_mesh_pushes_more_the_deeper_it_is_pressed(shape, quat, height, depths):
+def test_gently_curved_mesh_stiffens_with_depth(shape, quat, height, depths):
     dome = ground(60, lambda x, y: (1.0 - x**2 - y**2) ** 0.5 - 1.0, 0.07)
     forces = [0.0]
     for depth in depths:
@@ -273,7 +273,7 @@ def distance_to_segment(x, a, b):
 
 
 @pytest.mark.parametrize("square", [0.0, 0.5e-10, 1.5e-10, 4e-10, 1e-8, 1e-4, 0.01])
-def test_the_energy_of_nearly_parallel_capsules_is_that_of_the_formula(square):
+def test_energy_of_nearly_parallel_capsules_matches_the_formula(square):
     """V = w U(D) + (1 - w) sum U(D_i)/2, w = (1 + kappa) y/(y + kappa), y = sin^2 - 1e-10, but not below 0.
 
     U = k depth^2/2; D_i are the distances of the ends. One capsule is tilted in the plane of both, so that D

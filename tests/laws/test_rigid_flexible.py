@@ -36,7 +36,7 @@ def study_of(example, stiffness):
 @pytest.mark.parametrize(
     ("example", "stiffness"), EXAMPLES, ids=[example.__name__.split(".")[-1] for example, _ in EXAMPLES]
 )
-def test_flexible_mechanisms_tend_to_their_rigid_twins_as_one_over_the_stiffness(example, stiffness):
+def test_flexible_mechanisms_converge_to_rigid_twins_with_stiffness(example, stiffness):
     study = study_of(example, stiffness)
     # (1) of `converging`; the next power of 1/E is what is left
     assert study.rate == pytest.approx(1.0, abs=0.05)
@@ -44,11 +44,11 @@ def test_flexible_mechanisms_tend_to_their_rigid_twins_as_one_over_the_stiffness
     assert f"stiffness^-{study.rate:.2f}" in study.text()
 
 
-def test_a_mechanism_beside_its_twin_is_drawn(tmp_path):
+def test_mechanism_and_its_rigid_twin_are_drawn(tmp_path):
     assert coloured(study_of(*EXAMPLES[0]).last.plot(tmp_path / "a.png")) > 300
 
 
-def test_the_rigid_loop_is_that_of_the_paper():
+def test_rigid_loop_matches_the_paper():
     """Consistent masses have the inertia of the bars; with half the step the error of order 2 is a quarter."""
     errors = []
     for dt in (0.02, 0.01):
@@ -59,7 +59,7 @@ def test_the_rigid_loop_is_that_of_the_paper():
     assert errors[1] < 2e-4
 
 
-def test_chains_tend_to_a_rope_as_the_square_of_the_links():
+def test_chains_converge_to_a_rope_quadratically_in_the_links():
     apart = [
         np.array([row.rms for row in chain_and_rope.against_rope(n).rows if row.kind == "point"])
         for n in (8, 16, 32)

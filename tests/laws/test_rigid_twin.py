@@ -67,7 +67,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("curve", "mass", "element", "closed"), CASES)
-def test_energy_and_momenta_of_the_twin_are_those_of_the_model(curve, mass, element, closed):
+def test_rigid_twin_has_the_energy_and_momenta_of_the_model(curve, mass, element, closed):
     model = swinging(curve, mass, element, closed)
     (system, state), (rigid, stiff) = at_start(model), at_start(model.rigidified())
     assert len(rigid.elements.length) == len(rigid.spans.kind) == 0
@@ -79,7 +79,7 @@ def test_energy_and_momenta_of_the_twin_are_those_of_the_model(curve, mass, elem
     assert model.rigidified().left_out == ["rod 'wire': strains, section law and elastic waves"]
 
 
-def test_a_straight_rod_becomes_the_bar_of_its_length():
+def test_straight_rod_becomes_a_bar_of_its_length():
     model = Model("bar")
     model.add_rod("bar", [(1, 0, 0), (3, 0, 0)], section(), 5, mass="consistent")
     body = model.rigidified().bodies["bar"]
@@ -90,7 +90,7 @@ def test_a_straight_rod_becomes_the_bar_of_its_length():
     assert body.properties.inertia == pytest.approx(np.diag([0.06, across + 0.04, across + 0.02]), abs=1e-12)
 
 
-def test_all_is_held_at_the_same_places():
+def test_rigid_twin_is_supported_at_the_same_points():
     model = Model("held", gravity=(0, 0, -9.81))
     rod = model.add_rod("wire", helix, lambda s: section(s), 9)
     other = model.add_rod("bar", [(0, 0, -1), (1, 0, -1)], section(), 2)
@@ -141,7 +141,7 @@ def test_rigid_twin_reports_what_it_leaves_out():
         assert b == pytest.approx(a, abs=1e-12)
 
 
-def test_only_the_rods_named_become_rigid():
+def test_only_the_named_rods_become_rigid():
     model = Model("two")
     for name, y in (("one", 0), ("two", 1)):
         model.add_rod(name, [(0, y, 0), (1, y, 0)], section(), 3)
@@ -153,7 +153,7 @@ def test_only_the_rods_named_become_rigid():
         model.rigidified().rigidified()
 
 
-def test_places_on_the_twin_keep_their_names():
+def test_points_on_the_twin_keep_their_names():
     model = swinging(helix, sections=lambda s: section(s))
     before, after = (simulate(m, 1e-3, 1e-3) for m in (model, model.rigidified()))
     comparison = compare(before, after)
@@ -163,7 +163,7 @@ def test_places_on_the_twin_keep_their_names():
 
 
 @pytest.mark.parametrize(("curve", "closed"), [([(0, 0, 0), (1, 0, 0)], False), (ring, True)])
-def test_the_surface_that_is_drawn_is_closed_and_looks_outward(curve, closed):
+def test_drawn_surface_is_closed_and_oriented_outward(curve, closed):
     model = Model("drawn")
     model.add_rod("wire", curve, section(radius=0.1), 12, closed)
     shape = model.rigidified().bodies["wire"].properties
@@ -179,7 +179,7 @@ def test_the_surface_that_is_drawn_is_closed_and_looks_outward(curve, closed):
     assert all((j, i) in pairs for i, j in pairs)
 
 
-def test_bushings_limits_and_driven_frames_hold_the_twin_at_the_same_places():
+def test_bushings_limits_and_driven_frames_hold_the_twin_at_the_same_points():
     model = Model("driven", gravity=(0, 0, -9.81))
     offset = section().with_centers(mass=(0.05, -0.02))
     rod = model.add_rod("wire", helix, offset, 5)

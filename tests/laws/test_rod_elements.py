@@ -58,7 +58,7 @@ def rod(fractions, length):
 
 @pytest.mark.parametrize("bends", [(0.0, 1e-9), (1e-3, 0.1), (0.5, 0.6), (0.2, 1.2)])
 @pytest.mark.parametrize("kind", ENERGIES, ids=names)
-def test_work_of_the_dual_is_the_change_of_the_energy(kind, bends):
+def test_rod_dual_work_is_the_change_of_energy(kind, bends):
     rng = np.random.default_rng(1)
     X = numbers(kind, rng)
     y0, y1 = (poses(kind, rng, bend) for bend in bends)
@@ -69,7 +69,7 @@ def test_work_of_the_dual_is_the_change_of_the_energy(kind, bends):
 
 @pytest.mark.parametrize("bend", [1e-8, 0.4, 1.2])
 @pytest.mark.parametrize("kind", ENERGIES, ids=names)
-def test_dual_of_equal_poses_is_the_gradient(kind, bend):
+def test_rod_dual_at_equal_poses_is_the_gradient(kind, bend):
     """Against complex steps along every component of the poses, directors not kept orthonormal."""
     rng = np.random.default_rng(2)
     X, y = numbers(kind, rng), poses(kind, rng, bend)
@@ -83,7 +83,7 @@ def test_dual_of_equal_poses_is_the_gradient(kind, bend):
 
 @pytest.mark.parametrize("function", ["dual", "bend"])
 @pytest.mark.parametrize("kind", [*ENERGIES, *DISSIPATIONS], ids=names)
-def test_duals_take_complex_steps(kind, function):
+def test_rod_duals_accept_complex_steps(kind, function):
     """Against central differences, along both ends at once."""
     rng = np.random.default_rng(3)
     X = numbers(kind, rng)
@@ -98,7 +98,7 @@ def test_duals_take_complex_steps(kind, function):
 
 
 @pytest.mark.parametrize("kind", [*ENERGIES, *DISSIPATIONS], ids=names)
-def test_forces_of_an_element_keep_both_momenta(kind):
+def test_rod_element_forces_conserve_both_momenta(kind):
     rng = np.random.default_rng(4)
     X = numbers(kind, rng)
     y0, y1 = poses(kind, rng, 0.7), poses(kind, rng, 0.4)
@@ -108,7 +108,7 @@ def test_forces_of_an_element_keep_both_momenta(kind):
 
 
 @pytest.mark.parametrize("kind", ENERGIES, ids=names)
-def test_a_rigid_motion_changes_no_strain(kind):
+def test_rigid_motion_changes_no_strain(kind):
     rng = np.random.default_rng(5)
     y = poses(kind, rng)
     moved = y @ quaternions.to_matrix(turn(rng, 2.5)).T
@@ -117,7 +117,7 @@ def test_a_rigid_motion_changes_no_strain(kind):
 
 
 @pytest.mark.parametrize("kind", ENERGIES, ids=names)
-def test_a_straight_rod_is_stretched_and_sheared_without_error(kind):
+def test_straight_rod_stretch_and_shear_are_exact(kind):
     p = kind.arity - 1
     y = np.tile(np.concatenate([np.zeros((1, 3)), np.eye(3)]), (p + 1, 1, 1))
     y[:, 0] = LENGTH * nodes(p)[:, None] * (1.2, 0.1, -0.3)
@@ -133,7 +133,7 @@ def stretched(s):
 
 
 @pytest.mark.parametrize("kind", ENERGIES, ids=names)
-def test_strains_at_the_points_are_those_of_a_smooth_rod_to_their_order(kind):
+def test_strains_at_quadrature_points_converge_at_their_order(kind):
     """p + 1 in the length of the element, one more than slopes elsewhere; of a rod that is bent in all directions."""
     p = kind.arity - 1
     errors = []
@@ -148,7 +148,7 @@ def test_strains_at_the_points_are_those_of_a_smooth_rod_to_their_order(kind):
 
 
 @pytest.mark.parametrize("kind", DISSIPATIONS, ids=names)
-def test_a_step_dissipates_the_square_of_the_change_of_the_strains(kind):
+def test_rod_step_dissipates_the_square_of_the_strain_change(kind):
     rng = np.random.default_rng(7)
     X = numbers(kind, rng, strain0=0.0)
     y0, y1 = poses(kind, rng, 0.3), poses(kind, rng, 0.8)
@@ -161,7 +161,7 @@ def test_a_step_dissipates_the_square_of_the_change_of_the_strains(kind):
 
 
 @pytest.mark.parametrize("kind", DISSIPATIONS, ids=names)
-def test_the_rate_dual_is_that_of_a_short_step(kind):
+def test_rod_rate_dual_is_the_limit_of_a_short_step(kind):
     """To second order in its length, about the middle; rates of poses need not be rotations."""
     rng = np.random.default_rng(8)
     X = numbers(kind, rng)
@@ -175,7 +175,7 @@ def test_the_rate_dual_is_that_of_a_short_step(kind):
 
 
 @pytest.mark.parametrize("kind", DISSIPATIONS, ids=names)
-def test_resistance_is_linear_symmetric_and_takes_power(kind):
+def test_rod_damping_force_is_linear_symmetric_and_dissipative(kind):
     rng = np.random.default_rng(9)
     X = numbers(kind, rng)
     y = poses(kind, rng)
@@ -187,7 +187,7 @@ def test_resistance_is_linear_symmetric_and_takes_power(kind):
 
 
 @pytest.mark.parametrize("kind", DISSIPATIONS, ids=names)
-def test_a_common_rigid_motion_is_not_resisted(kind):
+def test_rigid_motion_has_no_viscous_force(kind):
     rng = np.random.default_rng(10)
     X = numbers(kind, rng)
     y = poses(kind, rng)
@@ -199,7 +199,7 @@ def test_a_common_rigid_motion_is_not_resisted(kind):
 
 
 @pytest.mark.parametrize("p", relative_element.ORDERS)
-def test_a_constant_curvature_is_constant_in_relative_elements(p):
+def test_constant_curvature_is_exact_in_relative_elements(p):
     """However far it turns the ends; with Cayley vectors it is not."""
     K = np.array([1.0, 4.0, -2.0])
     s = LENGTH * (nodes(p) - 0.5)
@@ -214,7 +214,7 @@ def test_a_constant_curvature_is_constant_in_relative_elements(p):
 
 @pytest.mark.parametrize("u0", [0.0, 1e-9, 0.03, 0.9, 4.0, 9.8])
 @pytest.mark.parametrize("u1", [1e-12, 0.2, 1.9, 9.0])
-def test_functions_of_a_turn_and_their_divided_differences(u0, u1):
+def test_rotation_functions_and_their_divided_differences(u0, u1):
     with mpmath.workdps(150):
 
         def exact(k, u):
@@ -235,7 +235,7 @@ def test_functions_of_a_turn_and_their_divided_differences(u0, u1):
             )
 
 
-def test_numbers_of_elements_in_files_keep_their_meaning():
+def test_element_numbers_in_files_keep_their_meaning():
     """Numbers 4 and 5 interpolate Cayley vectors, as relative(p) once did: such results are recomputed as they ran."""
     assert [element.word for element in BY_NUMBER[4:6]] == ["cayley(2)", "cayley(4)"]
     assert [element.kernels() for element in BY_NUMBER[4:6]] == [cayley_element] * 2

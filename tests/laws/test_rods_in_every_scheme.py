@@ -33,7 +33,7 @@ def rows():
 
 
 @pytest.mark.parametrize(("model", "integrator", "chart"), list(rows()))
-def test_a_scheme_keeps_of_rods_what_it_promises_and_loses_the_rest(model, integrator, chart):
+def test_scheme_conserves_exactly_its_declared_invariants_of_rods(model, integrator, chart):
     measured = rods.measure(model, integrator, chart)
     promised = promises(integrator, chart)
     values = {what: getattr(measured, column) for what, column in COLUMNS.items()}
@@ -46,7 +46,7 @@ def test_a_scheme_keeps_of_rods_what_it_promises_and_loses_the_rest(model, integ
 
 @pytest.mark.slow
 @pytest.mark.parametrize("k", rods.GLOBAL)
-def test_bg_keeps_of_rods_the_linear_momentum_alone_and_converges(k):
+def test_bg_conserves_only_linear_momentum_of_rods_and_converges(k):
     measured = rods.measure_global("spaghetti", k, (1 / 100, 1 / 200))
     assert measured.linear < KEPT
     assert min(measured.hamiltonian, measured.angular, measured.position) > LOST
@@ -57,7 +57,7 @@ def test_bg_keeps_of_rods_the_linear_momentum_alone_and_converges(k):
     ("integrator", "chart", "steps"),
     [marked(*row, name=f"{row[0]} {row[1]}") for row in rods.ROWS],
 )
-def test_all_converge_to_one_motion_at_their_order(integrator, chart, steps):
+def test_all_schemes_converge_to_one_rod_motion_at_their_order(integrator, chart, steps):
     """In positions and velocities."""
     orders = rods.observed_orders("chain", integrator, chart, steps[1:])
     assert orders == pytest.approx([declared_order(integrator)] * 2, abs=0.12)
@@ -70,7 +70,7 @@ def end_of(integrator, h, chart=None):
 
 
 @pytest.mark.parametrize("integrator", SINGULAR)
-def test_schemes_without_the_inverse_of_the_mass_take_one_that_couples_nodes(integrator):
+def test_schemes_not_inverting_the_mass_accept_consistent_masses(integrator):
     scheme = parse(integrator)
     errors = [
         np.abs(end_of(integrator, h, "quaternion") - end_of("em6-ggl", 0.0005)).max() for h in (0.005, 0.0025)
@@ -79,7 +79,7 @@ def test_schemes_without_the_inverse_of_the_mass_take_one_that_couples_nodes(int
 
 
 @pytest.mark.parametrize(("integrator", "chart"), SCHEMES)
-def test_no_entry_of_newtons_matrix_is_missed_by_its_colours(integrator, chart, monkeypatch):
+def test_colouring_covers_every_entry_of_the_newton_matrix(integrator, chart, monkeypatch):
     """Against all columns one by one; and with the band a step is the same."""
     scheme, system = parse(integrator).fitted(rods.chain().mechanical_system(CHARTS.get(chart, chart)))
     coloured, matrix, x, step = matrix_twice(scheme, system, monkeypatch)
@@ -102,7 +102,7 @@ def free_rod(n_elements, chart):
 
 
 @pytest.mark.parametrize(("integrator", "chart"), SCHEMES)
-def test_colours_and_band_do_not_grow_with_the_rod(integrator, chart, monkeypatch):
+def test_number_of_colours_and_bandwidth_do_not_grow_with_the_rod(integrator, chart, monkeypatch):
     monkeypatch.setattr(marching, "LEAST_BAND", 1)
     sizes = []
     for n_elements in (12, 24):
@@ -112,6 +112,6 @@ def test_colours_and_band_do_not_grow_with_the_rod(integrator, chart, monkeypatc
     assert sizes[1][1] <= 1.1 * sizes[0][1]
 
 
-def test_a_scheme_that_divides_by_a_coupled_mass_says_what_to_do():
+def test_scheme_inverting_a_consistent_mass_is_rejected_with_a_remedy():
     with pytest.raises(ModelError, match=r"couples all nodes of the rods.*mass='lumped', or use EML-kappa"):
         simulate(rods.chain(mass="mean"), 0.1, 0.01, "GGL-EM", chart="director")

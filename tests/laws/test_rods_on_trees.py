@@ -90,7 +90,7 @@ CASES = {
 
 @pytest.mark.parametrize("integrator", ["em", "em4"])
 @pytest.mark.parametrize("name", CASES)
-def test_rods_on_trees_move_as_by_the_general_solver(name, integrator):
+def test_rods_on_trees_move_as_with_the_general_solver(name, integrator):
     if integrator == "em4" and name in ("viscous", "both ways"):
         pytest.skip("compositions are refused where something dissipates")
     states = [run(CASES[name](), 40, 2e-3, integrator, solver).state() for solver in ("auto", "general")]
@@ -101,7 +101,7 @@ def test_rods_on_trees_move_as_by_the_general_solver(name, integrator):
 
 @pytest.mark.parametrize("first", ["rod", "body"])
 @pytest.mark.parametrize("kind", [kind for kind in JOINTS if kind != "clamp"])
-def test_a_rod_hangs_on_each_joint(kind, first):
+def test_rod_attaches_to_every_joint_kind(kind, first):
     model = Model(kind, gravity=GRAVITY)
     body = model.add_body("body", WHEEL, (0.0, 0.0, 0.0), angular_velocity=(0.3, 0.2, 0.1))
     rod = model.add_rod("rod", [(0.1, 0.05, 0), (0.5, 0.1, 0)], RUBBER, 3)
@@ -116,7 +116,7 @@ def test_a_rod_hangs_on_each_joint(kind, first):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_rods_on_trees_keep_their_laws(name):
+def test_rods_on_trees_keep_their_invariants(name):
     audit_report = audit(run(CASES[name](), 500, 2e-3, output_every=50))
     assert audit_report.ok, audit_report.text()
     assert audit_report.energy_balance < 1e-14
@@ -129,7 +129,7 @@ def test_newton_converges_quadratically_in_rods(elements, h, most):
     assert run(clamped(elements=elements), 50, h).newton_iterations[-1] <= most
 
 
-def test_rods_go_on_to_the_bit(tmp_path):
+def test_rods_on_trees_resume_bitwise(tmp_path):
     part = tmp_path / "part.vtkhdf"
     uninterrupted = run(branches(), 20, 2e-3, output_every=5)
     run(branches(), 10, 2e-3, output_every=5, output=part)
@@ -157,7 +157,7 @@ def buckling(h, tied):
 
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("h", [0.02, 0.05, 0.1])
-def test_rows_are_exchanged_where_inertia_and_a_strut_cancel(h, tied):
+def test_rows_are_exchanged_if_inertia_and_a_strut_cancel(h, tied):
     result, expected = (run(buckling(h, tied), 1, h, solver=solver) for solver in ("auto", "general"))
     same(result.state(), expected.state(), dict.fromkeys(CLOSE, 1e-10))
     assert result.halvings.sum() == 0
@@ -279,7 +279,7 @@ LINKED |= {f"ring, {kind}": partial(ring, kind) for kind in JOINTS if kind not i
 
 
 @pytest.mark.parametrize("name", LINKED)
-def test_what_links_bodies_of_a_tree_acts_as_by_the_general_solver(name):
+def test_links_between_tree_bodies_act_as_with_the_general_solver(name):
     results = [run(LINKED[name](), 20, 2e-3, solver=solver) for solver in ("auto", "general")]
     # gravity of one ulp more moves forces in loops by 6e-10 of the largest
     same(*(result.state() for result in results), CLOSE | {"lam": 2e-8})
@@ -287,7 +287,7 @@ def test_what_links_bodies_of_a_tree_acts_as_by_the_general_solver(name):
 
 
 @pytest.mark.parametrize("name", ["arch", "net", "springs across", "ring, revolute", "closed, prismatic"])
-def test_linked_bodies_keep_their_laws(name):
+def test_linked_tree_bodies_keep_their_invariants(name):
     audit_report = audit(run(LINKED[name](), 300, 2e-3, output_every=50))
     assert audit_report.ok, audit_report.text()
 
@@ -309,5 +309,5 @@ def fans():
     return model
 
 
-def test_many_loops_of_joints_beside_rods_go_to_the_general_solver():
+def test_many_joint_loops_with_rods_use_the_general_solver():
     assert "solver" not in simulate(fans(), 4e-3, 2e-3, progress=False).description["run"]

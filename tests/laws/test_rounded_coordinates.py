@@ -14,7 +14,7 @@ OFF = (2e-16, -1e-16, 3e-16)
 
 
 @pytest.mark.parametrize("off", [(0.0, 0.0, 0.0), OFF])
-def test_a_body_that_lies_at_the_origin_but_for_rounding_has_an_equilibrium_and_modes(off) -> None:
+def test_body_at_the_origin_up_to_round_off_has_equilibrium_and_modes(off) -> None:
     model = Model("vane")
     vane = model.add_body("vane", Box(0.3, 0.2, 0.1, mass=2.0), position=off)
     model.add_joint("rail", "prismatic", model.ground, vane, at=(0, 0, 0), axis=(1, 0, 0))
@@ -26,7 +26,7 @@ def test_a_body_that_lies_at_the_origin_but_for_rounding_has_an_equilibrium_and_
     assert modes(model, 1).frequency[0] == pytest.approx(np.sqrt(20.0) / (2 * np.pi), rel=1e-9)
 
 
-def test_places_that_are_one_but_for_rounding_have_no_extent_of_their_own() -> None:
+def test_coincident_points_up_to_round_off_have_no_extent() -> None:
     r = np.array([[0.0, 0.0, 0.0], OFF])
     assert extent(r) == 1.0
     assert extent(r, 0.3) == 0.3
@@ -34,7 +34,7 @@ def test_places_that_are_one_but_for_rounding_have_no_extent_of_their_own() -> N
     assert extent(1e-6 * np.eye(3)) == 1e-6
 
 
-def test_diagonal_entries_of_rounding_do_not_scale_the_rows_of_joints() -> None:
+def test_round_off_diagonal_entries_do_not_scale_joint_rows() -> None:
     """Two springs in a row between a joint and a load; two freedoms of which nothing but joints knows."""
     solutions = []
     for rounding in (0.0, 1e-27):

@@ -53,7 +53,7 @@ def test_strains_are_objective():
     assert np.abs(strains(*moved, LENGTH) - before).max() < 1e-12
 
 
-def test_strains_along_a_rod_are_those_of_its_elements_to_the_bit():
+def test_strains_along_a_rod_are_bitwise_those_of_its_elements():
     rng = np.random.default_rng(3)
     r, quat, length = rng.standard_normal((6, 3)), rng.standard_normal((6, 4)), 0.5 + rng.random(5)
     computed = strains_along(r, quat, length)

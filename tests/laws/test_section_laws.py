@@ -41,7 +41,7 @@ def quotient(word, x0, x1):
 
 @pytest.mark.parametrize("ends", [(0.0, 0.1), (0.3, 0.29), (0.2, 0.2 + 1e-3), (0.0, 3.0), (0.5, 0.02)])
 @pytest.mark.parametrize("word", WORDS)
-def test_the_quotient_is_that_of_the_energy(word, ends):
+def test_discrete_stress_is_the_energy_quotient(word, ends):
     x0, x1 = ends
     expected = (phi(word, x1) - phi(word, x0)).real / (x1 - x0)
     assert quotient(word, x0, x1).real == pytest.approx(expected, rel=1e-9, abs=1e-12 * PLAIN.stiffness[0, 0])
@@ -49,7 +49,7 @@ def test_the_quotient_is_that_of_the_energy(word, ends):
 
 @pytest.mark.parametrize("x", [-0.2, -1e-9, 0.0, 1e-5, 0.4, 2.0])
 @pytest.mark.parametrize("word", WORDS)
-def test_the_quotient_of_one_place_is_the_derivative_and_changes_smoothly(word, x):
+def test_energy_quotient_at_equal_ends_is_the_derivative_and_smooth(word, x):
     slope = phi(word, x + 1e-60j).imag / 1e-60
     size = PLAIN.stiffness[0, 0]
     assert quotient(word, x, x).real == pytest.approx(slope, rel=1e-12, abs=1e-15 * size)
@@ -77,14 +77,14 @@ PULLED += [("stiffening", x, "relative(4)", 2 * EA * (x - 1)) for x in (0.9, 1.1
 
 
 @pytest.mark.parametrize(("word", "stretch", "element", "force"), PULLED)
-def test_a_pulled_rod_has_the_force_of_its_law(word, stretch, element, force):
+def test_stretched_rod_has_the_force_of_its_law(word, stretch, element, force):
     """Of a section that keeps its volume, and thins, and of one that stiffens."""
     N = stress_of(word, stretch, element)[:, 0]
     assert pytest.approx(force, rel=1e-12, abs=1e-10) == N
 
 
 @pytest.mark.parametrize("K", [1e-3, 0.3, 2.0])
-def test_a_softening_rod_tends_to_its_moment(K):
+def test_softening_rod_approaches_its_limit_moment(K):
     plain = Section.circular(0.01, Material(E=1e7, nu=0.3, density=1000.0))
     EI = plain.stiffness[5, 5]
     limit = EI * 0.5
@@ -105,7 +105,7 @@ def test_a_softening_rod_tends_to_its_moment(K):
 @pytest.mark.parametrize("size", [1e-2, 0.05])
 @pytest.mark.parametrize("element", ["se3", "lagrange(3)", "relative(2)"])
 @pytest.mark.parametrize("word", WORDS)
-def test_closed_forms_with_a_law_are_the_duals(word, element, size):
+def test_closed_forms_with_a_law_equal_the_duals(word, element, size):
     by_form, generic_groups = (
         assembled(element, closed, size=size, section=section(word)) for closed in (True, False)
     )
@@ -117,7 +117,7 @@ def test_closed_forms_with_a_law_are_the_duals(word, element, size):
 
 @pytest.mark.parametrize("element", ["se3", "lagrange(2)", "relative(2)"])
 @pytest.mark.parametrize("word", WORDS)
-def test_em_keeps_the_energy_of_a_law(word, element):
+def test_em_conserves_the_energy_of_a_law(word, element):
     result = simulate(free_rod(element, section=section(word)), 0.4, 0.01, progress=False)
     E = result.audit_column("total")
     # 40 steps that end at the round-off of EA, not of E
@@ -129,7 +129,7 @@ def test_em_keeps_the_energy_of_a_law(word, element):
 
 
 @pytest.mark.parametrize("word", WORDS)
-def test_a_law_is_stored_and_audited(word, tmp_path):
+def test_section_law_is_stored_and_audited(word, tmp_path):
     simulate(
         free_rod("relative(2)", section=section(word)),
         0.1,
@@ -142,7 +142,7 @@ def test_a_law_is_stored_and_audited(word, tmp_path):
     assert LAWS[result.layout.system.spans.law[0]].word == word
 
 
-def test_what_a_law_cannot_do_is_refused_with_its_cure():
+def test_invalid_laws_are_rejected_with_a_remedy():
     with pytest.raises(ModelError, match="law 'softening' takes moment=; give these"):
         PLAIN.with_law("softening")
     with pytest.raises(
@@ -158,7 +158,7 @@ def vanishing(word):
 
 @pytest.mark.parametrize("mass", ["lumped", "consistent"])
 @pytest.mark.parametrize("word", ["stiffening", "softening"])
-def test_an_se3_rod_whose_law_is_linear_moves_as_the_linear_one(word, mass):
+def test_se3_rod_with_a_linear_law_moves_as_the_linear_rod(word, mass):
     """By duals of spans here, by the element's own arrays there."""
     one, other = (
         simulate(free_rod("se3", section=s, mass=mass), 0.2, 0.01, progress=False)
@@ -171,7 +171,7 @@ def test_an_se3_rod_whose_law_is_linear_moves_as_the_linear_one(word, mass):
 
 
 @pytest.mark.parametrize("damping_time", [0.0, 0.01])
-def test_viscous_se3_rods_with_a_law_lose_what_they_dissipate(damping_time):
+def test_viscous_se3_rod_with_a_law_keeps_the_energy_balance(damping_time):
     plain = soft(damping_time)
     result = simulate(
         free_rod("se3", section=section("softening", plain)), 0.3, 0.01, "em-ggl", progress=False
@@ -182,7 +182,7 @@ def test_viscous_se3_rods_with_a_law_lose_what_they_dissipate(damping_time):
 
 
 @pytest.mark.parametrize("integrator", ["EML-kappa", "GGL-EM"])
-def test_charts_take_laws_of_se3_rods(integrator):
+def test_charts_support_laws_of_se3_rods(integrator):
     """The same step in other coordinates: nearer to `em` than the law is to the linear one."""
 
     def end(integrator, section):

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWa
 @pytest.mark.parametrize(
     ("name", "way"), [(name, way) for name in COLLISIONS for way in COLLISIONS[name].ways]
 )
-def test_a_collision_keeps_energy_and_momenta_and_counts_its_losses(name, way):
+def test_collision_conserves_momenta_and_accounts_for_losses(name, way):
     collision = COLLISIONS[name]
     result = collision.run(way)
     energy, lost, contact = result.energy["total"], result.dissipation, result.contact("c")
@@ -89,7 +89,7 @@ def touched(name):
 
 @pytest.mark.parametrize("smooth", [True, False])
 @pytest.mark.parametrize("name", COLLISIONS)
-def test_the_force_of_a_contact_changes_the_momentum_and_its_loss_the_energy(name, smooth):
+def test_contact_force_changes_momentum_and_its_loss_the_energy(name, smooth):
     """In steps of a microsecond, by the trapezoidal rule, soon after the first touch; laws and losses in turn."""
     collision, k, h = COLLISIONS[name], list(COLLISIONS).index(name), 1e-6
     of = laws(2e6 if collision.other == "rod" else 3e4)
@@ -122,7 +122,7 @@ def test_the_force_of_a_contact_changes_the_momentum_and_its_loss_the_energy(nam
         *((name, 0.1, 1e-8) for name in COLLISIONS if name.startswith("capsule on capsule")),
     ],
 )
-def test_a_collision_comes_back_when_all_velocities_are_reversed(name, t_end, tolerance):
+def test_collision_is_time_reversible(name, t_end, tolerance):
     collision = COLLISIONS[name]
     forward = collision.run(KEPT, t_end)
     ends = [

@@ -38,7 +38,7 @@ def balance(result) -> float:
 
 
 @pytest.mark.parametrize(("ratio", "tips"), [(1.06, False), (0.94, True)])
-def test_a_box_on_an_incline_tips_where_its_weight_leaves_its_foot(ratio, tips):
+def test_box_on_an_incline_tips_at_the_critical_angle(ratio, tips):
     """tan(alpha) = 0.4, the part of the weight aside, against width over height."""
     box = Box(0.4 * ratio * 0.2, 0.1, 0.2, mass=1.0)
     model = on_floor(box, (0, 0, 0.1 - G / K), friction=2.0, damping=10.0)
@@ -51,7 +51,7 @@ def test_a_box_on_an_incline_tips_where_its_weight_leaves_its_foot(ratio, tips):
     assert balance(result) < 1e-12
 
 
-def test_what_sticks_is_held_by_the_stiffness_of_the_contact_not_of_each_corner():
+def test_sticking_stiffness_is_that_of_the_contact_not_of_each_corner():
     """F/k_t, besides the tilt, some 4e-5 m."""
     model = on_floor(BLOCK, (0, 0, 0.075 - 2.0 * G / K), friction=Friction(0.8, tangential_stiffness=1e3))
     body, force = model.bodies["it"], 0.4 * 2.0 * G
@@ -60,7 +60,7 @@ def test_what_sticks_is_held_by_the_stiffness_of_the_contact_not_of_each_corner(
     assert result.body("it").r[-1, 0] == pytest.approx(force / 1e3, rel=0.01)
 
 
-def test_a_block_falls_over_its_edge_in_the_time_of_a_pendulum():
+def test_block_falls_over_its_edge_as_a_pendulum():
     """Of 0.1 x 0.1 x 0.3, 0.1 rad beyond its balance, by 0.5 rad more."""
     b, c, m, k = 0.1, 0.3, 1.0, 1e7
     arm, balance_at = np.hypot(b, c) / 2, np.arctan(b / c)
@@ -78,7 +78,7 @@ def test_a_block_falls_over_its_edge_in_the_time_of_a_pendulum():
     assert balance(result) < 1e-12
 
 
-def test_a_block_that_rocks_keeps_its_energy():
+def test_rocking_block_conserves_energy():
     """From edge to edge without losses, over 1e4 steps."""
     b, c = 0.1, 0.3
     angle, arm = 0.1, np.hypot(b, c) / 2
@@ -100,7 +100,7 @@ def cone_on_its_side(tilt: float, swing: float, rate: float):
     return on_floor(cone, (0, 0, -1e-5), quat, tilt, 1e6, moving, **rubs), height, half
 
 
-def test_a_cone_rolls_on_its_side_in_a_circle():
+def test_cone_rolls_on_its_side_in_a_circle():
     """Its line turns at a steady rate, and comes back when the axis has gone round."""
     rate = 2.0
     model, _, _ = cone_on_its_side(0.0, 0.0, rate)
@@ -111,7 +111,7 @@ def test_a_cone_rolls_on_its_side_in_a_circle():
     assert np.abs(result.body("it").r[:, :2]).max() < 1e-3
 
 
-def test_a_cone_swings_on_an_incline_like_a_pendulum():
+def test_cone_on_an_incline_swings_as_a_pendulum():
     """phi'' = -5 g cos(beta) sin(alpha)/(h (1 + 5 cos(beta)^2)) sin(phi), beta half of its angle.
 
     Source: L. D. Landau, E. M. Lifshitz, Mechanics, section 32, problem 7.
@@ -127,7 +127,7 @@ def test_a_cone_swings_on_an_incline_like_a_pendulum():
     assert zero[1] - zero[0] == pytest.approx(period / 2, rel=1e-4)
 
 
-def test_a_top_on_a_smooth_table_precesses_about_its_centre():
+def test_top_on_a_smooth_table_precesses_about_its_centre():
     """(J3 w3 - J1 W cos(theta)) W = m g l, J1 about the centre of mass: nothing holds it sideways."""
     cone = Cone(0.05, 0.1, mass=0.5)
     theta, spin, arm = 0.4, 200.0, 0.075
@@ -147,7 +147,7 @@ def test_a_top_on_a_smooth_table_precesses_about_its_centre():
 
 
 @pytest.mark.parametrize("method", ["em", "em-ggl"])
-def test_a_body_thrown_on_the_floor_keeps_its_energy(method):
+def test_tumbling_body_on_the_floor_conserves_energy(method):
     """A cylinder that tumbles from rim to rim; what the audit recomputes agrees."""
     moving = ((0.5, 0.2, -1.0), (3.0, 2.0, 1.0))
     model = on_floor(Cylinder(0.05, 0.1, mass=1.0), (0, 0, 0.1), about((0.6, 0.8, 0), 0.7), moving=moving)
@@ -157,7 +157,7 @@ def test_a_body_thrown_on_the_floor_keeps_its_energy(method):
     assert audit(result).ok
 
 
-def test_a_box_on_a_plane_heaves_and_tilts_as_its_corners_let_it():
+def test_box_on_a_plane_has_its_heave_and_tilt_frequencies():
     """sqrt(k/m) upwards, sqrt(k a^2/J) about each side, a half of the other."""
     box = Box(0.3, 0.2, 0.1, mass=2.0)
     model = on_floor(box, (0, 0, 0.05 - 2.0 * G / K))
@@ -169,7 +169,7 @@ def test_a_box_on_a_plane_heaves_and_tilts_as_its_corners_let_it():
     assert frequencies == pytest.approx(np.sort(by_hand), rel=1e-5)
 
 
-def test_a_prepared_model_touches_with_the_shape_that_it_is_given():
+def test_prepared_model_uses_the_given_contact_shape():
     prepared = on_floor(BLOCK, (0, 0, 0.075)).prepare(t_end=0.05, dt=1e-3)
     lower = Box(0.2, 0.1, 0.14, mass=2.0)
     positions = prepared.run({"bodies.it.shape": lower}).body("it").r

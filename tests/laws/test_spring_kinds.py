@@ -60,7 +60,7 @@ OTHER = {
 }
 
 
-def test_a_fingerprint_knows_every_number_of_springs_and_loads_and_gravity():
+def test_fingerprint_covers_every_spring_load_and_gravity_value():
     fingerprints = [fingerprint(held(**{name: value}).build().system) for name, value in OTHER.items()]
     fingerprints.append(fingerprint(held(force="moment").build().system))
     prepared = held().prepare(t_end=0.01, dt=0.01)
@@ -71,7 +71,7 @@ def test_a_fingerprint_knows_every_number_of_springs_and_loads_and_gravity():
     assert len(set(fingerprints)) == len(OTHER) + 3
 
 
-def test_at_rest_nothing_resists_and_energies_stay():
+def test_state_at_rest_has_no_dissipation_groups():
     system = everything()[0]
     still = system._replace(others=at_rest(system.others))
     of_others = [group for group in groups_of(still) if group.table == "others"]
@@ -83,7 +83,7 @@ def test_at_rest_nothing_resists_and_energies_stay():
     assert same(springs_of(still.others)[:4], springs_of(system.others)[:4])
 
 
-def test_counted_angles_are_those_of_torsion_springs_then_gears_then_all_others():
+def test_counted_angles_are_ordered_torsion_springs_gears_others():
     """As files of all versions have them, whatever was added first."""
     with registered(COIL):
         model = completeness.geared()

@@ -26,7 +26,7 @@ def laws():
 
 
 @pytest.mark.parametrize("name", laws())
-def test_the_potential_of_a_law_is_the_integral_of_its_force(name):
+def test_law_potential_is_the_integral_of_its_force(name):
     """Also where it goes on beyond its table; the quotient is their ratio to the bit of the sum."""
     law = laws()[name]
     numbers = law_numbers(name, law.pieces)
@@ -41,7 +41,7 @@ def test_the_potential_of_a_law_is_the_integral_of_its_force(name):
 
 
 @pytest.mark.parametrize("name", laws())
-def test_the_quotient_of_a_short_step_is_the_force(name):
+def test_quotient_of_a_short_step_is_the_force(name):
     """Without loss of digits, across knots as well."""
     law = laws()[name]
     numbers = law_numbers(name, law.pieces)
@@ -54,7 +54,7 @@ def test_the_quotient_of_a_short_step_is_the_force(name):
         assert law_force(numbers, 0, x + 0j).real == pytest.approx(float(law(x)), rel=1e-13, abs=1e-12)
 
 
-def test_a_sampled_function_is_as_near_as_it_says():
+def test_sampled_function_meets_its_stated_accuracy():
     law = SpringLaw.function(np.sin, -2.0, 2.0, 1e-7)
     x = np.linspace(-2.0, 2.0, 999)
     assert 0.0 < law.error < 1e-7
@@ -77,7 +77,7 @@ def test_invalid_spring_law_is_rejected(make, message):
         make()
 
 
-def test_a_damper_that_pushes_is_refused():
+def test_damper_law_with_negative_damping_is_rejected():
     model = Model("pushed")
     body = model.add_body("body", Box(1, 1, 1, mass=1.0))
     with pytest.raises(ModelError, match=r"spring 'd': at the rate .* its damper pushes along"):
@@ -131,7 +131,7 @@ def test_springs_and_dampers_with_laws_keep_the_energy_balance(integrator, of, d
     assert np.ptp(result.energy["spring"]) > 1e-2 * audit_report.energy_scale
 
 
-def test_a_pendulum_with_laws_in_its_hinge_moves_as_its_equation_says():
+def test_pendulum_with_hinge_laws_solves_its_equation():
     """Against scipy, to order 2."""
 
     def add(model, body):
@@ -158,7 +158,7 @@ LINEAR = {"angle": {"along": "rotation", "axis": (0, 0, 1), "angle": 0.3}, "leng
 
 
 @pytest.mark.parametrize("of", LINEAR)
-def test_a_straight_law_is_a_linear_spring(of):
+def test_linear_law_equals_a_linear_spring(of):
     straight, damper = SpringLaw.polynomial([-30.0, 100.0]), SpringLaw.polynomial([0.0, 2.0])
     ends = []
     for options in (
@@ -176,7 +176,7 @@ def test_a_straight_law_is_a_linear_spring(of):
     assert np.abs(ends[0] - ends[1]).max() < 1e-10
 
 
-def test_a_limit_turns_a_pendulum_back_and_keeps_its_energy():
+def test_limit_stops_reverse_a_pendulum_and_conserve_energy():
     """It swings freely between the stops, is stopped within the reach of its energy, and loses none of it."""
 
     def add(model, body):
@@ -195,7 +195,7 @@ def test_a_limit_turns_a_pendulum_back_and_keeps_its_energy():
     assert (np.diff(np.sign(np.diff(angle))) != 0).sum() > 5
 
 
-def test_a_system_without_others_has_the_fingerprint_it_had():
+def test_system_without_interactions_keeps_its_older_fingerprint():
     """Runs of older files go on: what is new counts only where it is there."""
 
     def add(model, body):

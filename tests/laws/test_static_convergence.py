@@ -27,7 +27,7 @@ TABLE = {
 @pytest.mark.parametrize(
     "element", ["se3", *(pytest.param(name, marks=pytest.mark.slow) for name in TABLE if name != "se3")]
 )
-def test_place_and_energy_have_the_order_of_the_element(element):
+def test_position_and_energy_converge_at_the_element_order(element):
     """Twice the order of its polynomials in both: the energy misses by the square of what the stresses do."""
     order, meshes = TABLE[element]
     errors = []

@@ -103,7 +103,7 @@ def test_equilibrium_of_internal_states_has_zero_rates(which):
     assert np.abs(settled(then) - states).max() < 1e-13
 
 
-def test_a_state_that_nothing_determines_at_rest_is_named():
+def test_undetermined_static_state_is_named():
     make = lambda: railed(SERVO, P=P, I=I, target=REST, x=0.0)  # noqa: E731
     for ask in (equilibrium, buckling):
         with pytest.raises(ModelError, match="interaction 'hold': at rest its state 'x' is not determined"):
@@ -156,7 +156,7 @@ def test_small_motions_have_the_eigenvalues_of_the_states(which):
         )
 
 
-def test_a_small_motion_is_that_which_simulate_has():
+def test_mode_matches_the_simulated_small_motion():
     """Decay and frequency of the mode by the midpoint rule, (1 + s h/2)/(1 - s h/2) a step."""
     make = SMALL["branch"][0]
     static_solution = equilibrium(make())
@@ -173,7 +173,7 @@ def test_a_small_motion_is_that_which_simulate_has():
     assert np.abs(basis @ amplitudes - x).max() < 1e-5 * np.abs(x).max()
 
 
-def test_a_bead_swings_across_its_line_and_costs_nothing_along_it():
+def test_bead_oscillates_across_its_line_and_is_free_along_it():
     model = Model("bead", gravity=NO_WEIGHT)
     body = model.add_body("body", BRICK, position=(0.4, 0, 0))
     model.add_interaction("line", BEAD, model.ground, body, k=200.0, s=0.1)
@@ -194,7 +194,7 @@ RELAXING = LASTING.with_relaxation(0.2, fraction=0.5)
 
 
 @pytest.mark.parametrize("damping", [0.0, 0.01])
-def test_modes_of_a_rod_that_relaxes_are_those_of_a_standard_linear_solid(damping):
+def test_modes_of_a_relaxing_rod_are_those_of_a_standard_linear_solid(damping):
     """Each elastic mode w with the branch in proportion, ratio c: (s^2 + d w^2 s + w^2)(1 + s tau) + c w^2 s tau = 0."""
     section = Section.from_stiffness(**NUMBERS, damping_time=damping) if damping else LASTING
     relaxing = section.with_relaxation(0.2, fraction=0.5)
@@ -214,7 +214,7 @@ def test_modes_of_a_rod_that_relaxes_are_those_of_a_standard_linear_solid(dampin
     assert undamped.omega == pytest.approx(elastic, rel=1e-9)
 
 
-def test_a_rod_that_relaxes_rests_and_buckles_as_the_lasting_one():
+def test_relaxing_rod_statics_equal_those_of_the_long_term_stiffness():
     results = []
     for section in (LASTING, RELAXING):
         model = cantilever(section)
@@ -232,7 +232,7 @@ def test_a_rod_that_relaxes_rests_and_buckles_as_the_lasting_one():
 
 
 @pytest.mark.parametrize("integrator", ["em4", "em4-ggl"])
-def test_compositions_of_a_bead_have_their_order_and_keep_energy(integrator):
+def test_compositions_with_a_bead_have_their_order_and_conserve_energy(integrator):
     ends = []
     for h in (0.025, 0.0125, 0.00625):
         result = simulate(spinning(), 0.1, h, integrator, output_every=1, progress=False)
@@ -243,13 +243,13 @@ def test_compositions_of_a_bead_have_their_order_and_keep_energy(integrator):
     assert np.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.2)
 
 
-def test_a_step_of_a_bead_reverses_and_keeps_energy_that_of_a_filter_neither():
+def test_bead_step_is_reversible_and_filter_step_is_not():
     said = {kind.name: kind.kind.state_equations[-2:] for kind in (BEAD, LAG, SERVO, MAXWELL, OSCILLATOR)}
     expected = dict.fromkeys(said, (False, False)) | {"bead": (True, True)}
     assert said == expected
 
 
-def test_a_force_that_is_no_gradient_is_named_and_makes_the_stiffness_unsymmetric():
+def test_non_gradient_force_is_named_and_makes_stiffness_unsymmetric():
     @rodsim.interaction("crossed", frames=2, numbers=("k",), states=("s",), free=False)
     class Crossed:
         """A force k s along the second axis of the ground, s the place along the first."""
@@ -270,7 +270,7 @@ def test_a_force_that_is_no_gradient_is_named_and_makes_the_stiffness_unsymmetri
     assert (K - K.T)[1, 0] == pytest.approx(11.0, rel=1e-12)
 
 
-def test_states_that_follow_at_once_are_eliminated_exactly():
+def test_instantaneous_states_are_eliminated_exactly():
     """Eigenvalues of the pencil (1) with a singular E, and of what is left of it."""
     rng = np.random.default_rng(4)
     a, s = 1, 4
@@ -305,7 +305,7 @@ def test_undetermined_and_inertial_states_are_rejected_by_name():
         )
 
 
-def test_forces_of_joints_and_many_states_go_by_both_ways(monkeypatch):
+def test_joint_forces_with_many_states_agree_in_both_solvers(monkeypatch):
     """State space and frequency response with a clamp's force; full matrices and Arnoldi's iteration."""
     model = cantilever(RELAXING)
     tip = model.rods["rod"].at(0.99), (0.0, 1.0, 0.0)
@@ -322,7 +322,7 @@ def test_forces_of_joints_and_many_states_go_by_both_ways(monkeypatch):
 
 
 @pytest.mark.parametrize("scheme", ["MPH(order=4)", "em6"])
-def test_other_compositions_take_a_bead_and_refuse_a_filter(scheme):
+def test_other_compositions_accept_a_bead_and_reject_a_filter(scheme):
     def run(model):
         if "em" in scheme:
             return simulate(model, 0.1, 0.05, scheme, progress=False)

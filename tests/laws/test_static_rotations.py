@@ -23,12 +23,12 @@ def wheels(moment, between=False):
 
 
 @pytest.mark.parametrize("moment", [4.0, 7.0, -30.0])
-def test_an_angle_at_rest_is_moment_over_stiffness_through_turns(moment):
+def test_static_angle_is_moment_over_stiffness_through_turns(moment):
     result = equilibrium(wheels(moment))
     assert result.joint("b").angle[-1] == pytest.approx(moment / 2.0, rel=1e-12)
 
 
-def test_angles_between_parts_that_turn_apart_are_counted():
+def test_angles_between_counter_rotating_parts_are_counted():
     """Turned against each other by opposite moments, each by a turn and more."""
     model = wheels(16.0, between=True)
     model.add_moment("back", model.bodies["first"].at((0, 0, 0)), (0, 0, -48.0))
@@ -38,5 +38,5 @@ def test_angles_between_parts_that_turn_apart_are_counted():
     assert np.all(np.abs(np.diff(result.joint("b").angle)) < np.pi)
 
 
-def test_a_part_that_turns_by_little_takes_one_load_step():
+def test_small_static_rotation_takes_one_load_step():
     assert len(equilibrium(wheels(3.0)).t) == 2

@@ -99,7 +99,7 @@ COMPILED += [kind for kind, energy in ENERGY.items() if energy is PLANE_SPHERE]
 
 
 @pytest.mark.parametrize("entry", KINDS, ids=ids)
-def test_every_registered_kind_acts_in_a_model_and_its_ends_count_alike(entry):
+def test_every_registered_kind_is_tested_and_symmetric_in_step_ends(entry):
     """A step taken backward, at -h, has the forces of the step, and its blocks with start and end exchanged; but for what has
     own variables that settle, which know which end is the start.
     """
@@ -116,7 +116,7 @@ def test_every_registered_kind_acts_in_a_model_and_its_ends_count_alike(entry):
 
 
 @pytest.mark.parametrize("entry", [entry for entry in KINDS if entry[1].tangent], ids=ids)
-def test_a_closed_tangent_is_that_of_the_complex_steps_of_its_dual(entry):
+def test_closed_tangent_equals_complex_steps_of_its_dual(entry):
     """Of forces to places, and of torques and to turns, where these count."""
     kind = entry[1]
     group, start, end, lam = case(kind)
@@ -138,7 +138,7 @@ def test_a_closed_tangent_is_that_of_the_complex_steps_of_its_dual(entry):
     close(tangent, blocks(group, start, end, lam).end[0, :, :per_frame, :, :per_frame], 1e-12)
 
 
-def test_ends_of_an_angle_count_alike_unless_it_passes_half_a_turn_from_what_was_counted():
+def test_angle_is_symmetric_in_step_ends_within_half_a_turn():
     (group, state), angle = found()[TORSION_SPRING.name], TORSION_SPRING._replace(value=unwrapped_angle)
     group, ends = (
         group._replace(frames=group.frames[:1], row=0 * group.row[:1]),
@@ -161,7 +161,7 @@ def test_ends_of_an_angle_count_alike_unless_it_passes_half_a_turn_from_what_was
 
 
 @pytest.mark.parametrize("entry", KINDS, ids=ids)
-def test_blocks_are_the_derivatives_of_the_forces_to_both_ends(entry):
+def test_blocks_are_force_derivatives_at_both_step_ends(entry):
     """Against central differences, along displacements and spatial turns of every frame."""
     group, start, end, lam = case(entry[1])
     exact = blocks(group, start, end, lam)
@@ -177,7 +177,7 @@ def test_blocks_are_the_derivatives_of_the_forces_to_both_ends(entry):
 
 
 @pytest.mark.parametrize("kind", [SE3_ELEMENT, SPRING, DAMPER], ids=lambda kind: kind.name)
-def test_blocks_far_from_the_origin_lose_no_digits(kind):
+def test_blocks_far_from_the_origin_keep_full_precision(kind):
     group, *states, lam = case(kind)
     far = 2.0**27
     near = [state._replace(r=state.r + far - far) for state in states]  # as far away as they can be told
@@ -188,7 +188,7 @@ def test_blocks_far_from_the_origin_lose_no_digits(kind):
 
 
 @pytest.mark.parametrize("kind", COMPILED, ids=lambda kind: kind.name)
-def test_derivatives_to_numbers_are_those_of_forces_and_values(kind):
+def test_parameter_derivatives_are_those_of_forces_and_values(kind):
     """By complex steps; whole numbers among them have none."""
     number_derivatives_hold(*case(kind))
 
@@ -267,14 +267,14 @@ def said_of_sources():
 
 
 @pytest.mark.parametrize("entry", KINDS, ids=ids)
-def test_numbers_may_be_complex(entry, said_of_sources):
+def test_parameters_may_be_complex(entry, said_of_sources):
     """Of the source of every kind, by a complex step."""
     assert said_of_sources[entry[1].name] == "yes"
 
 
 @pytest.mark.parametrize("word", ["stiffening", "thinning", "softening", "own"])
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
-def test_numbers_of_section_laws_may_be_complex(word, element):
+def test_section_law_parameters_may_be_complex(word, element):
     """A law is named by a number, whose functions take complex parameters too; here with a few of a user's own."""
     law_parameters = {"stiffening": {"strain": 0.7}, "softening": {"moment": 3.0}}.get(word, {})
     if word == "own":
@@ -293,7 +293,7 @@ def test_numbers_of_section_laws_may_be_complex(word, element):
     assert np.all(parameters != 0.0)
 
 
-def test_numbers_are_plain_data():
+def test_parameters_are_plain_data():
     """No address stands among them: those of one law are the same in every model, and small."""
     text = "(60*Gamma1**2 + 40*(Gamma2**2 + Gamma3**2) + 3*K1**2 + 2*K2**2 + 4*K3**2)/2 + K1**{}"
     plain, found_numbers = Section.from_stiffness(**NUMBERS), set()

@@ -38,7 +38,7 @@ def ended(threads, steps=6, **options):
 
 @pytest.mark.parametrize("options", [{}, {"hidden": True}, {"rho": 0.8}, {"order": 4}])
 @pytest.mark.parametrize("threads", [2, 3])
-def test_the_number_of_threads_changes_no_bit(options, threads):
+def test_result_is_bitwise_independent_of_the_number_of_threads(options, threads):
     state, report = ended(1, **options)
     arrays, description = ended(threads, **options)
     assert description == report
@@ -46,7 +46,7 @@ def test_the_number_of_threads_changes_no_bit(options, threads):
         assert np.array_equal(one, other)
 
 
-def test_more_threads_than_fronts_change_no_bit():
+def test_more_threads_than_fronts_give_the_same_bits():
     built = net(rows=3, fields=2).build()
     one, many = (
         Stepper(built.system, H, load_values=built.load_values, threads=n, band_limit=0) for n in (1, 40)
@@ -56,7 +56,7 @@ def test_more_threads_than_fronts_change_no_bit():
         assert np.array_equal(x, y)
 
 
-def test_a_run_goes_on_with_other_threads_to_the_bit(tmp_path):
+def test_run_resumes_bitwise_with_another_number_of_threads(tmp_path):
     uninterrupted = simulate(WIDE, 8 * H, H, output_every=2, solver="general", threads=3)
     part = tmp_path / "part.vtkhdf"
     simulate(WIDE, 4 * H, H, output=part, output_every=2, solver="general")
@@ -67,7 +67,7 @@ def test_a_run_goes_on_with_other_threads_to_the_bit(tmp_path):
             assert np.array_equal(x, y)
 
 
-def test_what_is_not_solved_by_fronts_takes_one_thread():
+def test_models_without_fronts_use_one_thread():
     rod = Model("rod", gravity=(0.0, 0.0, -9.81))
     rod.add_rod("rod", [[0, 0, 0], [1, 0, 0]], SECTION, n_elements=4)
     runs = [simulate(rod, 4 * H, H, solver="general", threads=n) for n in (1, 2)]
@@ -76,26 +76,26 @@ def test_what_is_not_solved_by_fronts_takes_one_thread():
     assert np.array_equal(runs[0].rod("rod").r, runs[1].rod("rod").r)
 
 
-def test_steps_that_choose_their_length_have_threads():
+def test_adaptive_steps_use_threads():
     steps = Adaptive(1e-3, output_dt=0.01)
     runs = [simulate(WIDE, 0.02, steps, solver="general", threads=n) for n in (1, 2)]
     assert runs[1].description["run"]["threads"] == 2
     assert np.array_equal(runs[0].rod("row0").r, runs[1].rod("row0").r)
 
 
-def test_each_of_many_runs_has_one_thread():
+def test_each_of_many_runs_uses_one_thread():
     many = simulate_many(WIDE.prepare(t_end=2 * H, dt=H, threads=2), [{}, {"gravity": [0.0, 0.0, -1.0]}])
     assert not many.failures
     assert "threads" not in many[0].description["run"]
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, True, "2", 2000, None])
-def test_a_number_of_threads_that_is_none_is_refused(threads):
+def test_invalid_number_of_threads_is_rejected(threads):
     with pytest.raises(ModelError, match="simulate: threads = "):
         simulate(WIDE, H, H, threads=threads)
 
 
-def test_an_integrator_without_threads_refuses_them():
+def test_integrator_without_threads_rejects_them():
     with pytest.raises(ModelError, match="'EML' takes its steps in one thread; leave threads = 2 out"):
         simulate(WIDE, H, H, "EML", threads=2)
 
@@ -124,7 +124,7 @@ def test_every_thread_reports_a_folded_element(which):
         assert done(MOVE | ADD, system, numbering, state, work, H) == 0
 
 
-def test_parts_of_the_elements_have_no_frame_in_common():
+def test_element_partitions_share_no_frame():
     system = WIDE.build().system
     elements, numbering = system.elements, number_for_solver(system)
     lanes = element_lanes(elements, numbering)
@@ -137,7 +137,7 @@ def test_parts_of_the_elements_have_no_frame_in_common():
         assert len(np.unique(of[of < len(lanes.parts) - 1])) <= 1
 
 
-def test_where_a_pivot_is_too_small_all_threads_give_up():
+def test_too_small_pivot_stops_all_threads():
     numbering, work, team = in_threads()
     matrix = work.values.copy()
     columns = np.repeat(np.arange(numbering.size), np.diff(numbering.indptr))
@@ -155,7 +155,7 @@ def test_where_a_pivot_is_too_small_all_threads_give_up():
             assert solve(numbering, work) == 0
 
 
-def test_numbers_that_are_none_leave_no_thread_behind():
+def test_nan_values_leave_no_thread_waiting():
     model = net(rows=6, fields=6)
     model.add_force("push", model.rods["row0"].end, lambda t: (0.0, 0.0, np.nan if t > 2.5 * H else 0.0))
     with pytest.raises((ConvergenceError, ModelError)):
@@ -178,7 +178,7 @@ def test_threads_end_with_every_march(error):
 
 
 @pytest.mark.parametrize(("owner", "name"), [(teams, "_serve"), (threading.Thread, "start")])
-def test_a_thread_that_cannot_be_had_is_not_waited_for(owner, name, monkeypatch):
+def test_thread_that_fails_to_start_is_not_waited_for(owner, name, monkeypatch):
     """The march goes on alone."""
     expected, _ = ended(1)
 

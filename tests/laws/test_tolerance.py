@@ -36,19 +36,19 @@ def drift(result):
     return max(a.energy_drift, a.linear_momentum_drift, a.angular_momentum_drift)
 
 
-def test_a_larger_tolerance_takes_fewer_iterations(runs):
+def test_larger_tolerance_takes_fewer_iterations(runs):
     iterations = [audit(run).newton_mean for run in runs.values()]
     assert iterations == sorted(iterations, reverse=True)
     assert iterations[0] > iterations[-1] + 1.0
 
 
-def test_the_laws_are_kept_to_the_tolerance_and_not_better_than_without(runs):
+def test_invariants_are_conserved_to_the_tolerance(runs):
     assert drift(runs[0.0]) < 1e-12
     for tolerance in (1e-6, 1e-4):
         assert 1e-12 < drift(runs[tolerance]) < STEPS * tolerance
 
 
-def test_the_audit_names_the_tolerance_and_judges_by_it(runs):
+def test_audit_names_the_tolerance_and_judges_by_it(runs):
     assert "tolerance" not in audit(runs[0.0]).text()
     for tolerance in (1e-9, 1e-6, 1e-4):
         audit_report = audit(runs[tolerance])
@@ -60,7 +60,7 @@ def test_the_audit_names_the_tolerance_and_judges_by_it(runs):
     run.description["run"]["tolerance"] = 1e-4
 
 
-def test_the_motion_is_the_same_to_the_tolerance(runs):
+def test_motion_is_equal_to_within_the_tolerance(runs):
     """Over ten steps: later the rod buckles, which magnifies every difference."""
     exact = runs[0.0].state(1).r
     for tolerance in (1e-9, 1e-6, 1e-4):
@@ -78,7 +78,7 @@ def test_the_motion_is_the_same_to_the_tolerance(runs):
         ),
     ],
 )
-def test_a_tolerance_that_cannot_be_used_is_refused(options, message):
+def test_invalid_tolerance_is_rejected(options, message):
     with pytest.raises(ModelError, match=message):
         simulate(tumbling_rod(), T, H, **options)
 
@@ -107,7 +107,7 @@ def over_a_floor(model, body, stiffness=1e6):
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 @pytest.mark.parametrize("tolerance", TOLERANCES)
 @pytest.mark.parametrize("integrator", ["em", "em4"])
-def test_a_body_above_a_floor_falls_freely_at_any_tolerance(tolerance, integrator):
+def test_body_above_a_floor_falls_freely_at_any_tolerance(tolerance, integrator):
     model = Model("falling", gravity=(0, 0, -9.81))
     cube = model.add_body("cube", Box(0.1, 0.1, 0.1, mass=1.0), position=(0, 0, 1.0))
     over_a_floor(model, cube)
@@ -133,7 +133,7 @@ def nearly_balanced(shape):
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 @pytest.mark.parametrize("tolerance", TOLERANCES)
 @pytest.mark.parametrize("shape", ["general", "tree", "planar"])
-def test_bodies_at_rest_move_at_any_tolerance_if_their_loads_do_not_balance(shape, tolerance):
+def test_unbalanced_loads_move_bodies_at_any_tolerance(shape, tolerance):
     """The loads differ by less than the larger tolerances allow: the prediction that all stays at rest must not pass."""
     model = nearly_balanced(shape)
     exact, result = (simulate(model, 0.1, 1e-2, tolerance=x) for x in (0.0, tolerance))
@@ -146,7 +146,7 @@ def test_bodies_at_rest_move_at_any_tolerance_if_their_loads_do_not_balance(shap
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 @pytest.mark.parametrize("tolerance", TOLERANCES)
-def test_a_contact_that_does_not_act_changes_nothing_whatever_its_stiffness(tolerance):
+def test_inactive_contact_changes_nothing_at_any_stiffness(tolerance):
     """To the bit: where it does not act its usual force says nothing about the round-off of a step."""
     runs = []
     for stiffness in (1e2, 1e9):

@@ -96,7 +96,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_motion_and_forces_of_a_tree_are_those_of_the_general_solver(name):
+def test_tree_motion_and_forces_equal_the_general_solver(name):
     make, integrator, h, steps = CASES[name]
     tree, general = (
         of_last_step(run(make(), steps, h, integrator, solver).state()) for solver in ("auto", "general")
@@ -172,7 +172,7 @@ SLOW = {
 }
 
 
-def test_newton_converges_in_a_chain_whose_joints_have_bushings_beside_them():
+def test_newton_converges_in_a_chain_with_parallel_bushings():
     """With the forces of joints as unknowns; with those that hold the motion it takes 7 iterations and halves steps."""
     model = Model("chain", gravity=(0.0, 0.0, -9.81))
     last, rng = model.ground, np.random.default_rng(0)
@@ -199,7 +199,7 @@ def test_newton_converges_quadratically_with_each_joint(kind, reverse, parallel)
     assert not differences(of_last_step(general.state()), of_last_step(tree.state()))
 
 
-def test_two_joints_between_two_bodies_may_be_named_from_different_ends():
+def test_two_joints_between_two_bodies_may_have_opposite_order():
     """Their rows follow each other as those of a universal joint do, whose directions stand on other bodies."""
 
     def made():
@@ -214,7 +214,7 @@ def test_two_joints_between_two_bodies_may_be_named_from_different_ends():
 
 
 @pytest.mark.parametrize("kind", [kind for kind in JOINTS if kind != "clamp"])
-def test_forces_of_joints_beside_a_stiff_spring_are_those_of_the_general_solver(kind):
+def test_joint_forces_next_to_a_stiff_spring_equal_the_general_solver(kind):
     """The last correction, which no residual follows, is in them with what the spring makes of it on both bodies."""
     for h in (0.005, 0.008, 0.01):
         tree, general = (
@@ -232,7 +232,7 @@ def blown_away():
 
 
 @pytest.mark.parametrize("integrator", ["em", "em4"])
-def test_a_run_that_fails_ends_with_its_last_whole_step(integrator):
+def test_failed_tree_run_ends_with_its_last_whole_step(integrator):
     """To the bit as one that was not to go further; forces as well, which are not made before they are asked for."""
     with pytest.raises(ConvergenceError) as error:
         run(blown_away(), 50, H, integrator)
@@ -304,7 +304,7 @@ def one_loop():
     ],
     ids=["tree", "loop"],
 )
-def test_energy_is_kept_over_thousands_of_steps_and_loops_stay_closed(make, steps, h, close):
+def test_energy_is_conserved_and_loops_stay_closed_over_many_steps(make, steps, h, close):
     """What is left of a step must not add up: as of the general solver it is rounding that walks at random."""
     result = run(make(), steps, h, output_every=steps // 10)
     energy = result.energy["total"]
@@ -313,7 +313,7 @@ def test_energy_is_kept_over_thousands_of_steps_and_loops_stay_closed(make, step
     assert result.halvings.sum() == 0
 
 
-def test_a_free_tree_keeps_momenta_and_energy():
+def test_free_tree_conserves_momenta_and_energy():
     result = run(free(), 100)
     for values, close in (
         (result.linear_momentum, 1e-12),
@@ -334,7 +334,7 @@ def slides():
     return model
 
 
-def test_bodies_that_slide_without_rotating_keep_their_energy():
+def test_sliding_bodies_without_rotation_conserve_energy():
     """Newton's method has to see displacements, too: after one correction the energy would be off by 4e-4."""
     result = run(slides(), 20, 0.02, output_every=1)
     energy = result.energy["total"]
@@ -342,7 +342,7 @@ def test_bodies_that_slide_without_rotating_keep_their_energy():
 
 
 @pytest.mark.parametrize("of", ["angle", "displacement"])
-def test_a_spring_so_stiffening_that_newton_converges_linearly_keeps_its_energy(of):
+def test_strongly_stiffening_spring_conserves_energy(of):
     """Of F = k x^3 in steps of many periods corrections shrink to two thirds of each other, far from round-off: an end at 1e-3
     would leave an energy that is wrong by a multiple of itself. Rounding is that of the spring, 1e-16 k reach^4 a step.
     """
@@ -387,7 +387,7 @@ MARCHES = {
 
 
 @pytest.mark.parametrize("name", MARCHES)
-def test_a_run_goes_on_to_the_bit_and_says_how_it_was_solved(tmp_path, name):
+def test_tree_run_resumes_bitwise_and_reports_its_solver(tmp_path, name):
     make, integrator, solver, said = MARCHES[name]
     other = {"auto": "general", "general": "auto"}[solver]  # not asked for where a run goes on
     part, settings = tmp_path / "part.vtkhdf", {"output_every": 2, "progress": False}
@@ -468,11 +468,11 @@ def test_non_trees_use_the_general_solver(what):
 
 
 @pytest.mark.parametrize("integrator", ["em-ggl", "em-d(0.8)"])
-def test_other_integrators_take_the_general_solver(integrator):
+def test_other_integrators_use_the_general_solver(integrator):
     assert "solver" not in simulate(branched(), 2 * H, H, integrator, progress=False).description["run"]
 
 
-def test_the_matrix_of_loops_is_solved_with_exchanges_of_rows_inside_its_band():
+def test_loop_matrix_is_solved_with_row_exchanges_within_its_band():
     rng = np.random.default_rng(2)
     low = np.array([2, 2, 2, 5, 5, 5, 7, 7])
     matrix = np.array(
@@ -493,7 +493,7 @@ def test_the_matrix_of_loops_is_solved_with_exchanges_of_rows_inside_its_band():
                 np.testing.assert_allclose(x, expected, rtol=1e-11)
 
 
-def test_axes_askew_are_no_closed_form():
+def test_skew_axes_have_no_closed_form():
     """Rows of a weld whose directions are not across each other hold the same, with other multipliers."""
     system = branched(("weld", "weld")).build().system
     Ua = system.constraints.Ua.copy()

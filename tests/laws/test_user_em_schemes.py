@@ -67,7 +67,7 @@ def judged(audit_report: Audit) -> set[str]:
 
 
 @pytest.mark.parametrize("integrator", OWN)
-def test_the_audit_judges_by_what_it_promises_and_takes_its_steps_again(integrator: str) -> None:
+def test_audit_judges_declared_invariants_and_repeats_steps(integrator: str) -> None:
     audit_report, of_em = audit(run(pair(), integrator)), audit(run(pair(), "em"))
     assert audit_report.ok, audit_report.text()
     assert declared_invariants(integrator) <= set(audit_report.promises)
@@ -77,7 +77,7 @@ def test_the_audit_judges_by_what_it_promises_and_takes_its_steps_again(integrat
 
 
 @pytest.mark.parametrize("integrator", OWN)
-def test_a_run_goes_on_to_the_bit(integrator: str, tmp_path: Path) -> None:
+def test_run_with_a_user_scheme_resumes_bitwise(integrator: str, tmp_path: Path) -> None:
     path, uninterrupted = tmp_path / "run.vtkhdf", run(pair(), integrator)
     for part, resume in ((0.5, False), (1.0, True)):
         run(pair(), integrator, t_end=part * H * STEPS, output=path, resume=resume)
@@ -89,7 +89,7 @@ def test_a_run_goes_on_to_the_bit(integrator: str, tmp_path: Path) -> None:
     assert audit(resumed).ok
 
 
-def test_it_is_known_wherever_an_integrator_is_named() -> None:
+def test_user_scheme_is_known_to_every_command() -> None:
     with pytest.raises(ModelError, match="em-drag, em4-triple, EML"):
         run(pair(), "em5")
     assert set(OWN) <= set(_names()["integrator"])
@@ -102,7 +102,7 @@ def test_it_is_known_wherever_an_integrator_is_named() -> None:
         resonances("em-drag")
 
 
-def test_substeps_that_go_backwards_are_refused_where_something_dissipates() -> None:
+def test_negative_substeps_with_dissipation_are_rejected() -> None:
     model = pair()
     model.add_spring(
         "damper", model.bodies["a"].at((0, 0, 0)), model.bodies["b"].at((0, 0, 0)), 1.0, 1.0, damping=1.0
@@ -112,14 +112,14 @@ def test_substeps_that_go_backwards_are_refused_where_something_dissipates() -> 
     run(model, "em-drag", t_end=2 * H)
 
 
-def test_every_scheme_of_the_list_is_described() -> None:
+def test_every_listed_scheme_is_described() -> None:
     page = (DOCS / "reference" / "integrators.md").read_text()
     for name in EM_FAMILY:
         assert name in OWN or f"`{name}`" in page, name
 
 
 @pytest.mark.parametrize("integrator", OWN)
-def test_no_shortcut_takes_its_steps(integrator: str) -> None:
+def test_no_specialised_solver_takes_user_schemes(integrator: str) -> None:
     """A body on a hinge is a tree, which `em` and its compositions are quicker on, with their own substeps."""
     model = Model("hinged", gravity=(0.0, 0.0, -9.81))
     body = model.add_body("body", BRICK, position=(0.4, 0, 0))

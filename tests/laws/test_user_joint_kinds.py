@@ -124,7 +124,7 @@ RUN = partial(simulate, t_end=0.1, dt=0.01, output_every=2, progress=False)
     ],
     ids=["em", "em-ggl", "em-d", "EML", "EM-G", "mG", "equilibrium"],
 )
-def test_a_constraint_in_the_file_of_its_joint_does_what_ours_does(run):
+def test_user_constraint_acts_like_the_built_in_one(run):
     """The same rows, by closed forms and by duals that nothing else knows."""
     with known(OwnHinge, OwnStrut):
         one, other = (
@@ -150,7 +150,7 @@ def hung(joint):
 
 
 @pytest.mark.parametrize("joint", [OwnLevel, OwnRail])
-def test_a_joint_of_unusual_rows_moves_as_the_general_solver_has_it(joint):
+def test_user_joint_moves_as_with_the_general_solver(joint):
     with known(joint):
         results = [RUN(hung(joint), solver=solver) for solver in ("auto", "general")]
         one, other = (result.state(-1) for result in results)
@@ -163,7 +163,7 @@ def test_a_joint_of_unusual_rows_moves_as_the_general_solver_has_it(joint):
         )
 
 
-def test_modes_take_it():
+def test_modes_support_a_user_joint():
     with known(OwnHinge, OwnStrut):
         values = [
             np.sort_complex(modes(chain(of_user, None), 4, anyway=True).values) for of_user in (True, False)
@@ -171,7 +171,7 @@ def test_modes_take_it():
     np.testing.assert_allclose(*values, rtol=1e-9)
 
 
-def test_joints_of_it_are_found_to_repeat_each_other():
+def test_redundant_user_joints_are_detected():
     """A second hinge on the same axis, as of ours."""
     results = []
     with known(OwnHinge, OwnStrut):
@@ -197,7 +197,7 @@ def test_joints_of_it_are_found_to_repeat_each_other():
     assert results[0][1] == 5
 
 
-def test_a_file_of_it_is_audited_and_gone_on_with_and_says_what_is_missing_elsewhere(tmp_path):
+def test_file_with_a_user_joint_is_audited_resumed_and_names_a_missing_kind(tmp_path):
     path = tmp_path / "run.vtkhdf"
     with known(OwnHinge, OwnStrut):
         RUN(chain(True), output=path)
@@ -223,7 +223,7 @@ def test_a_file_of_it_is_audited_and_gone_on_with_and_says_what_is_missing_elsew
         del constraints.CONSTRAINTS[before:]
 
 
-def test_a_kind_that_no_joint_brings_is_named():
+def test_constraint_kind_without_a_joint_is_named():
     class Forgotten(OwnStrut):
         kind, new_kinds = "forgotten", ()
 
@@ -235,6 +235,6 @@ def test_a_kind_that_no_joint_brings_is_named():
             model.build()
 
 
-def test_a_kind_cannot_have_the_name_of_ours():
+def test_user_kind_cannot_take_a_built_in_name():
     with pytest.raises(ModelError, match="is the name of one of ours"):
         constraints.register(POINTS_AT_DISTANCE)

@@ -14,7 +14,7 @@ from tests.support.user_kinds import Damper, Spring
 
 
 @pytest.mark.parametrize("of_user", [Spring, Damper], ids=["Spring", "Damper"])
-def test_derivatives_to_numbers_of_a_users_kind_are_those_of_forces_and_values(of_user):
+def test_user_kind_parameter_derivatives_are_those_of_forces_and_values(of_user):
     kind, random = of_user.kind, np.random.default_rng(1)
     count = sum(max(size, 1) for _, size in of_user.numbers)
     numbers = np.concatenate([random.normal(size=12 * kind.arity), random.uniform(1.0, 2.0, count)])
@@ -55,7 +55,7 @@ WRONG = {
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 @pytest.mark.parametrize("body", WRONG)
-def test_a_function_that_does_not_compile_is_explained_in_its_own_terms(body, tmp_path):
+def test_function_that_does_not_compile_is_explained(body, tmp_path):
     path = tmp_path / "wrong_kind.py"
     path.write_text(KIND.format(body))
     spec = importlib.util.spec_from_file_location("wrong_kind", path)

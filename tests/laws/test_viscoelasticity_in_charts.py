@@ -53,7 +53,7 @@ def balance(trajectory):
 
 
 @pytest.mark.parametrize(("integrator", "chart"), BETWEEN_ENDS)
-def test_what_a_relaxing_rod_loses_in_a_chart_is_what_its_energy_misses(integrator, chart):
+def test_relaxing_rod_dissipation_equals_its_energy_loss_in_charts(integrator, chart):
     computed = trajectory(integrator, chart)
     # with branches that were not counted, or not all along, it would miss some per cent
     assert balance(computed) < 1e-12
@@ -63,7 +63,7 @@ def test_what_a_relaxing_rod_loses_in_a_chart_is_what_its_energy_misses(integrat
             assert np.ptp(computed.momentum(symmetry)) < 1e-10, symmetry.name
 
 
-def test_other_elements_are_condensed_and_audited_as_well():
+def test_other_elements_are_condensed_and_audited():
     # without viscosity, in a band
     assert balance(trajectory("EMH", "quaternion-alpha", H, "relative(2)", 4, 0.0)) < 1e-12
     result = run("EMH", "quaternion-alpha")
@@ -71,7 +71,7 @@ def test_other_elements_are_condensed_and_audited_as_well():
     assert audit(result).energy_balance < 1e-12
 
 
-def test_a_rod_at_rest_begins_to_fall_and_loses_what_its_energy_misses():
+def test_falling_rod_dissipation_equals_its_energy_loss():
     """Newton's matrix has the entries of the branches from the first step on: it goes down to round-off."""
     section = soft(0.0).with_relaxation(0.05, fraction=0.5)
     model = Model("held", gravity=(0, 0, -9.81))
@@ -84,7 +84,7 @@ def test_a_rod_at_rest_begins_to_fall_and_loses_what_its_energy_misses():
 
 
 @pytest.mark.parametrize(("integrator", "chart"), [("EML-kappa", "quaternion"), *IN_THE_MIDDLE])
-def test_places_and_branches_approach_those_of_em_with_order_two(integrator, chart):
+def test_positions_and_branches_converge_to_em_at_order_2(integrator, chart):
     misses = []
     for h in (0.004, 0.002):
         one, other = (run(*scheme, h=h, t_end=0.04).state() for scheme in ((integrator, chart), ("em", None)))
@@ -94,7 +94,7 @@ def test_places_and_branches_approach_those_of_em_with_order_two(integrator, cha
 
 
 @pytest.mark.parametrize(("integrator", "chart"), IN_THE_MIDDLE)
-def test_in_the_middle_of_a_step_dissipation_grows_and_the_balance_is_of_order_two(integrator, chart):
+def test_midstep_dissipation_grows_and_the_balance_has_order_2(integrator, chart):
     coarse, fine = (balance(trajectory(integrator, chart, h)) for h in (0.004, 0.002))
     assert np.log2(coarse / fine) == pytest.approx(2.0, abs=0.5)
 
@@ -102,7 +102,7 @@ def test_in_the_middle_of_a_step_dissipation_grows_and_the_balance_is_of_order_t
 @pytest.mark.parametrize(
     ("integrator", "chart"), [("EML-kappa", None), ("MPH", "quaternion-alpha"), ("GL-SPARK(1)", "director")]
 )
-def test_the_force_of_a_held_bar_relaxes_as_by_the_midpoint_rule(integrator, chart):
+def test_held_bar_force_relaxes_by_the_midpoint_rule(integrator, chart):
     """Which is exp(-t/tau) to second order, as `em` has it to the last digit."""
     h, strain = 0.02, 0.01
     result = run(integrator, chart, h=h, t_end=0.2, model=bar(1 + strain, True)[0])
@@ -112,7 +112,7 @@ def test_the_force_of_a_held_bar_relaxes_as_by_the_midpoint_rule(integrator, cha
     assert exact[-1] == pytest.approx(1e3 * strain * (1 + FRACTION * np.exp(-0.2 / TAU)), rel=1e-3)
 
 
-def test_a_run_in_a_chart_goes_on_to_the_bit_and_begins_from_one_of_em_and_back(tmp_path):
+def test_chart_run_resumes_bitwise_and_exchanges_states_with_em(tmp_path):
     uninterrupted = run("EML-kappa", t_end=0.04)
     for t_end, resume in ((0.02, False), (0.04, True)):
         run("EML-kappa", t_end=t_end, output=tmp_path / "parts.vtkhdf", resume=resume)
@@ -128,7 +128,7 @@ def test_a_run_in_a_chart_goes_on_to_the_bit_and_begins_from_one_of_em_and_back(
     assert np.abs(last.state().own - longer.own).max() < 1e-2 * np.abs(longer.own).max()
 
 
-def test_a_trajectory_goes_on_from_any_of_its_steps_and_leaves_the_system_as_it_was():
+def test_trajectory_resumes_from_any_step_and_leaves_the_system_unchanged():
     system = flying().mechanical_system("director")
     uninterrupted = integrate(system, "EM-G", H, 4 * H)
     assert np.ptp(uninterrupted.energy() + uninterrupted.dissipation) < 1e-11 * uninterrupted.energy()[0]
@@ -147,6 +147,6 @@ def test_a_trajectory_goes_on_from_any_of_its_steps_and_leaves_the_system_as_it_
         ("VI-S", "is variational"),
     ],
 )
-def test_schemes_that_cannot_condense_over_a_step_say_so(integrator, words):
+def test_schemes_that_cannot_condense_over_a_step_reject_relaxation(integrator, words):
     with pytest.raises(ModelError, match=words):
         run(integrator, "director")

@@ -10,7 +10,7 @@ RATE, WIND = 0.8, np.array([3.0, -1.0, 0.5])
 ORDER_2 = 2e-6  # of velocities of some m/s, at these steps
 
 
-def test_a_free_body_takes_the_velocity_of_the_wind():
+def test_free_body_approaches_the_wind_velocity():
     model = Model("leaf")
     leaf = model.add_body("leaf", Box(0.3, 0.2, 0.1, mass=2.0), velocity=(0, 2, 0))
     model.add_mass_damping("air", leaf, RATE, ambient=WIND)
@@ -20,7 +20,7 @@ def test_a_free_body_takes_the_velocity_of_the_wind():
     assert audit(result).energy_balance < 1e-12
 
 
-def test_the_work_of_a_wind_that_changes_and_the_dissipation_are_the_change_of_energy():
+def test_varying_wind_work_and_dissipation_balance_the_energy():
     section = Section.circular(0.02, Material(E=2e6, nu=0.45, density=1100))
     model = Model("reed", gravity=(0, 0, -9.81))
     rod = model.add_rod("reed", [(0, 0, 0), (0, 0, 1)], section, 6)
@@ -33,7 +33,7 @@ def test_the_work_of_a_wind_that_changes_and_the_dissipation_are_the_change_of_e
     assert np.abs(change - result.work + result.dissipation).max() < 1e-11 * turned
 
 
-def test_a_held_part_stands_in_the_wind_as_under_its_force():
+def test_supported_part_in_wind_has_its_static_deflection():
     model = Model("vane")
     vane = model.add_body("vane", Box(0.3, 0.2, 0.1, mass=2.0))
     model.add_joint("rail", "prismatic", model.ground, vane, at=(0, 0, 0), axis=(1, 0, 0))
