@@ -1,4 +1,4 @@
-"""Models of bodies and joints under every integrator by a word: the same motion in every chart."""
+"""Bodies and joints under every integrator selected by name: the same motion in every chart."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def end_of(result):
 
 @pytest.fixture(scope="module")
 def exact():
-    """To 1e-8: `em`, whose error is a series in h^2, extrapolated once."""
+    """Reference accurate to 1e-8: `em`, whose error is a series in h^2, extrapolated once."""
     fine, coarse = (end_of(simulate(arms(), T_END, H / n, output_every=100)) for n in (16, 8))
     return fine + (fine - coarse) / 3.0
 
@@ -46,7 +46,7 @@ def test_every_integrator_and_chart_gives_the_motion(integrator, chart, exact):
 
 @pytest.mark.parametrize(("integrator", "chart"), RUNS)
 def test_hanging_bodies_stay_at_rest(integrator, chart):
-    """Momenta that are zero do not keep Newton's method from ending."""
+    """Zero momenta do not prevent Newton's method from stopping."""
     model = Model("rest", gravity=(0, 0, -9.81))
     down = (np.sqrt(0.5), 0.0, np.sqrt(0.5), 0.0)
     bar = model.add_body("bar", Box(1, 0.1, 0.1, density=100), position=(0, 0, -0.5), orientation=down)
@@ -57,7 +57,7 @@ def test_hanging_bodies_stay_at_rest(integrator, chart):
 
 
 def test_director_chart_quaternions_follow_the_rotating_body():
-    """No jump of sign between outputs, also where a body turns more than once."""
+    """The sign does not jump between outputs, even if a body rotates by more than one turn."""
     model = Model("spin")
     body = model.add_body("top", Box(1, 2, 3, density=1), angular_velocity=(0, 0, 20))
     quat = simulate(model, 1.0, 0.01, "EM-G", output_every=5).body(body.name).quat
@@ -65,7 +65,7 @@ def test_director_chart_quaternions_follow_the_rotating_body():
 
 
 def clock():
-    """A body on a hinge that spins against a soft spring."""
+    """A body on a hinge that spins against a soft torsion spring."""
     model = Model("clock")
     wheel = model.add_body("wheel", Box(1, 1, 1, density=1), angular_velocity=(0, 0, 5))
     model.add_joint("hinge", "revolute", a=model.ground, b=wheel, at=(0, 0, 0), axis=(0, 0, 1))
@@ -78,7 +78,7 @@ def clock():
     [("EML", "quaternion", 2e-8), ("EM-G", "director", 5e-9), ("EMH", "quaternion-alpha", 1e-13)],
 )
 def test_torsion_springs_accumulate_any_number_of_turns(integrator, chart, balance):
-    """One turn and more, as with `em`, without a jump of the energy."""
+    """The angle passes one turn, as with `em`, and the energy does not jump."""
     exact = simulate(clock(), 4.0, 0.0025, "em", output_every=100)
     result = simulate(clock(), 4.0, 0.01, integrator, chart=chart, output_every=25)
     assert exact.state(-1).own[0] == pytest.approx(result.state(-1).own[0], abs=3e-3)
@@ -112,7 +112,7 @@ def test_invalid_arguments_are_rejected_before_writing(message):
 
 @pytest.mark.parametrize("chart", CHARTS)
 def test_model_converts_to_a_mechanical_system_in_every_chart(chart):
-    """The same energy in all of them, and the same motion as `simulate`."""
+    """Compare the energy in every chart and the motion with `simulate`."""
     system = arms().mechanical_system(chart)
     p = system.momentum(system.q0, system.v0)
     energy = p @ system.v0 / 2 + system.potential(system.q0)

@@ -1,4 +1,4 @@
-"""Runs side by side in lanes: each to the bit the run alone, whatever becomes of the others."""
+"""Batched runs: each run is bit-identical to the single run, regardless of the other runs of the batch."""
 
 import contextlib
 import threading
@@ -23,12 +23,12 @@ PUSH, TWIST = "loads.push.value", "loads.twist.value"
 
 
 def pushes(count, size=1.0):
-    """Parameters of runs that differ."""
+    """Return parameters that differ from run to run."""
     return [{PUSH: (0.1 * k, size * k, -0.2), TWIST: (0.1, 0, 0.02 * size * k)} for k in range(count)]
 
 
 def tree(loads=False):
-    """Bodies on joints of all closed forms, one of them named from its other end, with a branch."""
+    """Bodies on joints with closed forms in a branched tree; one joint names its bodies in reverse order."""
     model = Model("tree", gravity=(0, 0, -9.81))
     kinds = {
         "spherical": {},
@@ -55,24 +55,24 @@ def tree(loads=False):
 
 
 def loops():
-    """Closed by all joints of closed form, two and two together."""
+    """Loops closed by every joint kind with a closed form, in pairs."""
     closed = looped(("ball at the ground", "hinge", "universal", "weld", "ball, over others"))
     return closed.prepare(t_end=16 * DT, dt=DT, output_every=2)
 
 
 def loop_at_the_first():
-    """Closed by a ball joint at the body that stands first in the tree."""
+    """A loop closed by a ball joint at the first body of the tree."""
     closed = looped(("ball at a root",), bridge=False)
     return closed.prepare(t_end=16 * DT, dt=DT, output_every=2)
 
 
 def row_of_loops():
-    """Three that hang together, closed by ball joints: not all of them touch each other."""
+    """Three linked loops closed by ball joints; not all of them share a body."""
     return five_bars(3).prepare(t_end=16 * DT, dt=DT, output_every=2)
 
 
 def hinges(following=False):
-    """A chain in its plane, one hinge named from its other end."""
+    """A planar chain of hinges; one names its bodies in reverse order."""
     model = Model("hinges", gravity=(0, 0, -9.81))
     parent = model.ground.at((0, 0, 0))
     for k in range(3):
@@ -85,18 +85,18 @@ def hinges(following=False):
 
 
 def planar_pushes(*sizes):
-    """In that plane."""
+    """Return loads in the plane of the chain."""
     return [{PUSH: (size, 0, -0.2), "gravity": (0.1 * k, 0, -9.81)} for k, size in enumerate(sizes)]
 
 
 def thrown(k):
-    """Another velocity, which the joints change, another body, or both."""
+    """Return another velocity, which the joints change, another mass, or both."""
     changes = {"bodies.weld.angular_velocity": (0.1 * (k // 2), 0, 0.2)}
     return changes | ({"bodies.branch.shape": Box(0.2, 0.2, 1, density=9)} if k % 2 else {})
 
 
 def all_of(result):
-    """All that is stored of a run, and what its steps cost."""
+    """Return everything that a run stores, and the cost of its steps."""
     return _all_of(result), result.newton_iterations.tolist(), result.halvings.tolist()
 
 
@@ -108,7 +108,7 @@ def _little_by_little(monkeypatch):
 
 @pytest.fixture
 def marched(monkeypatch):
-    """Numbers of runs that marched side by side, march by march."""
+    """Record how many runs each march advances together."""
     counts, march = [], RunBatch.march
 
     def watched(self, states, starts, parts):
@@ -120,24 +120,24 @@ def marched(monkeypatch):
 
 
 def thrown_far(t, force=1e4):
-    """A force, N, that moves a body so far in a step that this must be halved."""
+    """Force, N, that moves a body so far in a step that the step must be halved."""
     return (0.0, 0.0, 0.0 if t < 5 * DT or t > 6 * DT else force)
 
 
 def one_thrown_far(force):
-    """The third of six."""
+    """Apply the large force to the third of six runs."""
     thrown = partial(thrown_far, force=force)
     return [{PUSH: thrown} if k == 2 else pushes for k, pushes in enumerate(planar_pushes(*range(6)))]
 
 
 def jumping(count):
-    """Each has corners of its own, some of them in the same step; the last one has none."""
+    """Return load functions with different corners, some of them in the same step; the last has none."""
     pulses = [signals.Pulse(1.0, (2.3 + 2 * (k // 2)) * DT, (12.4 + 0.1 * k) * DT) for k in range(count - 1)]
     return [{PUSH: pulse.along((0, 0, 1))} for pulse in pulses] + [{PUSH: (0, 0, 1)}]
 
 
 def rod():
-    """A clamped rod, whose runs go one by one."""
+    """A clamped rod, whose runs are not batched."""
     model = Model("rod", gravity=(0, 0, -9.81))
     elastic_rod = model.add_rod("rod", [(0, 0, 0), (1, 0.1, 0)], SECTION, n_elements=3)
     model.add_joint("hold", "clamp", elastic_rod.start)
@@ -146,7 +146,7 @@ def rod():
 
 
 class Case(NamedTuple):
-    """Runs side by side: how they are made, in how many lanes they march, and which of them has steps that are halved."""
+    """A batch: model, parameters, number of lanes, and the runs whose steps are halved."""
 
     make: Callable
     parameters: list
@@ -158,7 +158,7 @@ class Case(NamedTuple):
 FALLS = [{"gravity": (0, k, -9.81)} for k in range(6)]
 TOLERANT = {
     "tolerance": 1e-3
-}  # that all stays at rest is nearer to the solution than this; it is not taken for one
+}  # the prediction that everything stays at rest is nearer to the solution than this, but is not accepted
 CASES = {
     "two groups, the second one too few": Case(lambda: tree(loads=True), pushes(11), lanes=(8,)),
     "tree": Case(tree, FALLS),
@@ -190,7 +190,7 @@ for every in (1, 2, 16):
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_batched_runs_are_bitwise_equal_to_single_runs(name, marched):
-    """Whatever becomes of the others: one may be halved, and come back, and go on alone."""
+    """A run of the batch may be halved, rejoin the batch or continue alone."""
     case = CASES[name]
     prepared, options = case.make(), case.options or {}
     many = simulate_many(prepared, case.parameters, threads=2, **options)
@@ -208,7 +208,7 @@ def test_batched_runs_are_bitwise_equal_to_single_runs(name, marched):
 @pytest.mark.parametrize("case", ["tree with loops", "loop at the first body"])
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_runs_with_loops_stay_in_the_batch_once_they_move(case, monkeypatch):
-    """What goes wrong in lanes would be put right alone."""
+    """A failure in the batch would be hidden, because such runs are repeated alone."""
     far, march = [], RunBatch.march
 
     def watched(self, states, starts, parts):
@@ -219,7 +219,7 @@ def test_runs_with_loops_stay_in_the_batch_once_they_move(case, monkeypatch):
     monkeypatch.setattr(RunBatch, "march", watched)
     simulate_many(CASES[case].make(), CASES[case].parameters, threads=1)
     assert len(far) > 4
-    assert all(all(moving) for moving in far[1:])  # what rests at first is looked at alone
+    assert all(all(moving) for moving in far[1:])  # the first march from rest is repeated run by run
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -256,7 +256,7 @@ def test_batched_runs_warn_once_of_shortened_steps_and_per_run_of_loads(marched)
 
 def test_interrupt_ends_all_batched_runs(monkeypatch):
     class Bar(contextlib.nullcontext):
-        """A progress bar at whose second movement the user stops."""
+        """A progress bar that interrupts the run at its second update."""
 
         done = 0
 
@@ -273,7 +273,7 @@ def test_interrupt_ends_all_batched_runs(monkeypatch):
 
 
 def test_run_without_progress_leaves_the_batch(monkeypatch):
-    """As one whose matrix needs an exchange of rows in each step."""
+    """The matrix of such a run needs a row exchange in each step."""
     met, prepared = [], tree(loads=True)
     march = RunBatch.march
 

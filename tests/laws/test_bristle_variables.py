@@ -1,6 +1,5 @@
-"""Own variables that settle, and kinds of one side: bristles that slide, between bodies and the ground, in every scheme.
-
-`tests/laws/test_completeness.py` runs a model of them through every consumer.
+"""Internal variables updated after each step, and one-sided kinds: bristle friction between bodies and the ground in every
+scheme.
 """
 
 from pathlib import Path
@@ -27,7 +26,7 @@ NO_WEIGHT = (0.0, 0.0, 0.0)
 
 
 def sled(load=0.0, limit=2.0, stiffness=400.0, z=0.0, speed=0.0, spring=0.0) -> Model:
-    """A body that slides along x, a load on it, and a spring on demand that pulls it back; nothing turns."""
+    """A body that slides along x under a load, with an optional spring that pulls it back; nothing rotates."""
     model = Model("sled", gravity=NO_WEIGHT)
     body = model.add_body("sled", BRICK, velocity=(speed, 0.0, 0.0))
     model.add_interaction("bristle", JENKINS[1], model.ground, body, k=stiffness, limit=limit, z=[z])
@@ -39,7 +38,7 @@ def sled(load=0.0, limit=2.0, stiffness=400.0, z=0.0, speed=0.0, spring=0.0) -> 
 
 
 def tumbling(joint=False) -> Model:
-    """Two bodies that spin about each other, held by bristles of three variables and rubbing on each other."""
+    """Two bodies that spin about each other, connected by bristles of three variables, with friction between them."""
     model = Model("tumbling", gravity=NO_WEIGHT)
     one = model.add_body("one", BRICK, angular_velocity=(0.3, -0.2, 0.9), velocity=(0.1, 0.2, -0.1))
     two = model.add_body("two", BRICK, position=(0.3, 0.6, 0.2), velocity=(0.5, -0.3, 0.4))
@@ -54,13 +53,13 @@ def run(model: Model, t_end: float, integrator: str = "em", every: int = 1, **op
 
 
 def bristles(result: Result) -> np.ndarray:
-    """Own variables that settle (N, k)."""
+    """Return the internal variables that are updated after each step, shape (N, k)."""
     assert result.layout.system is not None
     return part(result.layout.system, result.states(slice(None)), "settled")
 
 
 def missing(result: Result) -> float:
-    """What total energy, dissipation and work miss, over the largest energy."""
+    """Return the error of total energy + dissipation - work, relative to the largest energy."""
     total = result.energy["total"] + result.dissipation - result.work
     return float(np.abs(total - total[0]).max() / np.abs(result.energy["total"]).max())
 
@@ -71,7 +70,7 @@ def test_energy_including_bristles_decreases_only_by_sliding(integrator):
     lost = np.diff(result.dissipation)
     assert lost.min() > -1e-15
     assert (lost > 1e-4).any()
-    assert (lost < 1e-15).any()  # it slides, and sticks
+    assert (lost < 1e-15).any()  # both sliding and sticking occur
     if "em-d" not in integrator:
         assert missing(result) < 1e-13
     checked = audit(result)
@@ -100,12 +99,12 @@ def test_chart_schemes_account_for_bristles_as_em(integrator, chart):
     E = trajectory.energy()
     assert np.abs(E + trajectory.dissipation - E[0]).max() < 1e-13 * np.abs(E).max()
     em = run(tumbling(), 0.4)
-    assert trajectory.totals[-1, 2:] == pytest.approx(bristles(em)[-1], abs=2e-4)  # of order 2 both
+    assert trajectory.totals[-1, 2:] == pytest.approx(bristles(em)[-1], abs=2e-4)  # both have order 2
 
 
 @pytest.mark.parametrize("integrator", ["MPL", "MPH", "GL-SPARK(1)", "mG(1, 1)"])
 def test_midpoint_force_scheme_updates_bristles_over_the_whole_step(integrator):
-    """Nothing turns and the spring is linear: then it is the step of `em`, exactly, as long as it knows h."""
+    """Nothing rotates and the spring is linear, so the step equals that of `em` exactly if the update uses the full h."""
     model = sled(speed=1.0, spring=120.0, limit=6.0)
     em = run(model, 0.8)
     assert np.diff(np.sign(bristles(em)[:, 0])).any()  # back and forth
@@ -141,12 +140,12 @@ def test_bristle_sticks_below_its_limit(integrator):
 def test_bristle_slides_with_constant_force_above_its_limit(integrator):
     load, limit, T = 5.0, 2.0, 0.5
     result = run(sled(load, limit, z=limit / 400.0), T, integrator)
-    # exact from the first step on: bristles are bent to the limit
+    # exact from the first step on: the bristles start at their limit
     assert result.energy["kinetic"][-1] == pytest.approx((load - limit) ** 2 * T**2 / (2.0 * MASS), rel=1e-12)
     way = (load - limit) * T**2 / (2.0 * MASS)
     assert result.dissipation[-1] == pytest.approx(limit * way, rel=1e-12)
     assert bristles(result)[:, 0] == pytest.approx(limit / 400.0, rel=1e-13)
-    # from rest it has to be bent first: by no step of a stiff one, by several of a soft one
+    # from rest the bristle first deforms: within one step if it is stiff, over several if it is soft
     stiff, soft = run(sled(load, limit, 4e6), T, integrator), run(sled(load, limit, 400.0), T, integrator)
     assert stiff.energy["kinetic"][-1] == pytest.approx(result.energy["kinetic"][-1], rel=1e-5)
     gained = soft.energy["kinetic"][-1] + soft.dissipation[-1] + limit**2 / (2.0 * 400.0)
@@ -155,7 +154,7 @@ def test_bristle_slides_with_constant_force_above_its_limit(integrator):
 
 
 def test_sliding_ends_with_the_energy_stored_in_the_bristle():
-    """Friction takes all but that: the way is v^2/(2 g mu), in forces m v^2/(2 limit), less the bending."""
+    """Friction dissipates all other energy: the distance is v^2/(2 g mu), here m v^2/(2 limit), less the bristle deflection."""
     result = run(sled(limit=6.0, stiffness=4000.0, speed=1.0), 1.0)
     assert result.energy["total"][-1] < 6.0**2 / (2.0 * 4000.0) * 1.001
     x = result.states(slice(None)).r[:, 1, 0]
@@ -249,11 +248,11 @@ def test_internal_variables_are_stored_by_block_and_interaction():
 
 
 def bouncing(one_sided: bool) -> Model:
-    """A body that falls on a wall, spinning, and one beside it that never comes near."""
+    """A spinning body that falls on a wall, and a second wall that it never reaches."""
     model = Model("bouncing", gravity=(0.1, 0.0, -9.81))
     body = model.add_body("ball", BRICK, position=(0, 0, 0.03), angular_velocity=(1, 2, 3))
     far = model.add_body("far", BRICK, position=(1, 0, 50.0))
-    # the idle one first: what acts stands behind it
+    # the inactive wall first, so that the active one is stored after it
     model.add_interaction("far floor", WALLS[one_sided], far, k=2e4, height=0.0)
     model.add_interaction("floor", WALLS[one_sided], body, k=2e4, height=0.0)
     model.add_spring("rope", body, far, 3.0)
@@ -269,7 +268,7 @@ def test_only_frames_without_forces_are_left_out(integrator, chart):
         run(bouncing(one_sided), 0.2, integrator, chart=chart, solver="general").states(slice(None))
         for one_sided in (True, False)
     )
-    assert one.r[:, 1, 2].min() < -1e-3  # it has hit
+    assert one.r[:, 1, 2].min() < -1e-3  # the wall was hit
     if integrator.startswith("em"):
         for field, a, b in zip(State._fields, one, other, strict=True):
             assert np.array_equal(a, b), field
@@ -281,7 +280,7 @@ def test_only_frames_without_forces_are_left_out(integrator, chart):
     [("em", None), ("EML", "quaternion"), ("GGL-EM", "director"), ("MPH", "director"), ("MPL", "quaternion")],
 )
 def test_history_may_depend_on_poses_and_on_the_step(integrator, chart):
-    """A spring and a damper by another name; a coil is wound and a drive turns beside them, in blocks of their own."""
+    """A spring and a damper written as one kind; a coil is wound and a drive rotates next to them, in separate blocks."""
     model = Model("strut", gravity=NO_WEIGHT)
     body = model.add_body("body", BRICK, position=(0.2, 0, 0), velocity=(1.0, 0.4, 0))
     model.add_interaction("strut", STRUT, model.ground, body, k=50.0, c=0.7, rate=0.0)
@@ -297,7 +296,7 @@ def test_history_may_depend_on_poses_and_on_the_step(integrator, chart):
     )
     turned = 2.0 * result.t - 0.3
     assert result.energy["spring"] == pytest.approx(25.0 * x**2 + 0.25 * turned**2, abs=1e-12)
-    if integrator == "em":  # charts add up the work of drives to order 2
+    if integrator == "em":  # charts sum the work of drives with order 2
         assert missing(result) < 1e-12
     if chart:
         of_chart = integrate(strut_alone().mechanical_system(chart), integrator, H, 0.3)
@@ -306,7 +305,7 @@ def test_history_may_depend_on_poses_and_on_the_step(integrator, chart):
 
 
 def strut_alone() -> Model:
-    """Without the wheel."""
+    """The model without the wheel."""
     alone = Model("alone", gravity=NO_WEIGHT)
     body = alone.add_body("body", BRICK, position=(0.2, 0, 0), velocity=(1.0, 0.4, 0))
     alone.add_interaction("strut", STRUT, alone.ground, body, k=50.0, c=0.7, rate=0.0)
@@ -341,7 +340,9 @@ def test_modes_include_the_bristle_force_but_not_its_damping():
     built = sled(load, spring=120.0).build()
     sticking_state = with_part(built.system, built.state, "settled", load / 400.0)
     without = modes(sled(spring=120.0), 3, sled(spring=120.0).build().state)
-    computed_modes = modes(sled(load, spring=120.0), 3, sticking_state)  # in equilibrium, by the bristle
+    computed_modes = modes(
+        sled(load, spring=120.0), 3, sticking_state
+    )  # in equilibrium through the bristle force
     assert computed_modes.values == pytest.approx(without.values, rel=1e-10)
     assert np.abs(without.values).min() > 1.0
 

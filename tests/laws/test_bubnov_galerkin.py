@@ -1,4 +1,6 @@
-"""BG(k): with and without constraints, driven, initial and boundary values; what it refuses and how it fails."""
+"""Bubnov-Galerkin integrators BG(k): constrained and unconstrained, driven, initial and boundary values; rejected input and
+failures.
+"""
 
 import warnings
 from functools import cache
@@ -88,12 +90,12 @@ def heavy_body(chart):
 
 
 def observed_order(steps, errors):
-    """Slope of the errors over the steps."""
+    """Slope of log(error) over log(step)."""
     return np.polyfit(np.log(steps), np.log(errors), 1)[0]
 
 
 def against(run, k, reference):
-    """Largest differences of q and p at the ends of the elements."""
+    """Largest differences of q and p from the reference at the element ends."""
     indices = np.round(FINE * run.t[::k]).astype(int)
     q, p = run.q[::k] - reference.q[indices], run.p[::k] - reference.p[indices]
     return np.array([np.abs(q).max(), np.abs(p).max()])
@@ -125,7 +127,7 @@ def test_oscillators_converge_to_the_exact_motion(make, boundary, k, order):
 def test_double_pendulum_in_angles_converges_to_the_motion_by_mg3(boundary, k, order):
     reference = fine(double_pendulum)
     q_end = reference.q[-1] if boundary else None
-    steps, errors = (1 / 64, 1 / 128), []  # with longer elements k = 3 falls faster still
+    steps, errors = (1 / 64, 1 / 128), []  # with longer elements the error of k = 3 falls faster
     for h in steps:
         guess = integrate(double_pendulum(), "mG", h / k, 1.0, k=2)
         run = solve_global(double_pendulum(), h, 1.0, k=k, q_end=q_end, guess=(guess.q, guess.p))
@@ -176,7 +178,7 @@ def test_second_derivative_of_the_constraint_vanishes_where_q_is_prescribed(boun
     gap = run.lam[:, 0] - tension(run.q, run.p, run.t)
     nodes = [0, -1] if boundary else [0]
     assert np.abs(gap[nodes]).max() < 1e-12
-    assert np.abs(gap[1:-1]).max() > 1e-6  # elsewhere it is fulfilled in the mean only
+    assert np.abs(gap[1:-1]).max() > 1e-6  # between the nodes it is satisfied in the mean only
     if not boundary:
         assert run.gam[0] == 0.0
         assert run.q[0] @ run.p[0] == 0.0
@@ -207,7 +209,7 @@ def test_both_multiplier_kinds_converge_for_a_body_in_both_charts(chart, multipl
 @pytest.mark.parametrize(("multipliers", "power"), [("continuous", -2), ("discontinuous", -3)])
 @pytest.mark.parametrize("k", [1, 2])
 def test_continuous_multipliers_lower_the_condition_growth_by_one_power(multipliers, power, k):
-    """As h -> 0; where momenta are large, as in 001 Fig. 8, both powers are seen one lower until h is very small."""
+    """For h -> 0. If momenta are large, as in 001 Fig. 8, both powers appear one lower until h is very small."""
     system = pendulum((0.6, -0.8), (0.8, 0.6), gravity=0)
     steps = 0.25 / np.array([8, 16, 32])
     runs = [solve_global(system, h, 0.25, k=k, multipliers=multipliers, condition=True) for h in steps]
@@ -226,7 +228,7 @@ def test_state_of_rest_with_round_off_momenta_converges(options, k):
 
 @pytest.mark.parametrize("multipliers", MULTIPLIERS)
 def test_initial_guess_through_dependent_constraints_converges(multipliers):
-    """At the origin the gradient of |q|^2 vanishes, and with it all that would fix gamma."""
+    """At the origin the gradient of |q|^2 vanishes, and gamma is undetermined."""
     good = solve_global(pendulum(), 0.05, 0.5, multipliers=multipliers)
     q = good.q.copy()
     q[5] = 0.0
@@ -241,7 +243,7 @@ def test_degree_may_be_given_as_float():
     assert runs[1].scheme.name == "BG(2)"
 
 
-# --- what is refused, and failure ---
+# --- rejected input, and failure ---
 
 
 def attempt(h=0.1, t_end=1.0, **options):
@@ -307,7 +309,7 @@ def spinning_box():
 
 
 def fast():
-    """A body that turns by more than two radians in a step of 0.1."""
+    """A body that rotates by more than two radians in a step of 0.1."""
     return rotating_body("fast", np.array([6.0, 8.0, 3.0]), np.array([10.0, 20.0, 20.0]), inertia="alpha")
 
 

@@ -1,4 +1,6 @@
-"""Bushings, with a free axis and without: against what is known, through turns; turns that end, and who is named."""
+"""Bushings with and without a free axis, compared with known solutions beyond one turn; rotation limits and the names in their
+errors.
+"""
 
 import re
 
@@ -17,7 +19,7 @@ BRICK = Box(0.5, 0.2, 0.3, density=200)
 
 
 def bearing(axis, radial, tilting):
-    """Stiffness (6, 6) in world axes that leaves turns about an axis free, the same along and across it."""
+    """Stiffness (6, 6) in world axes that leaves the rotation about an axis free, equal along and across it."""
     n = np.asarray(axis, float)
     C = np.zeros((6, 6))
     C[:3, :3] = radial * np.eye(3)
@@ -26,14 +28,14 @@ def bearing(axis, radial, tilting):
 
 
 def turn_about(axis, quat):
-    """Angles (k,) about an axis of orientations (k, 4) that begin at none, counted through turns."""
+    """Angles (k,) about an axis of orientations (k, 4) that start from zero, counted through turns."""
     return np.unwrap(2 * np.arctan2(quat[:, 1:] @ axis, quat[:, 0]), period=2 * np.pi)
 
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl", "em-d(0.5)"])
 def test_body_rotates_freely_about_the_free_axis(integrator):
-    """Through many turns, to round-off: no force, no moment. It spins about the axis of its largest inertia: about that between
-    what is beside the axis by 1e-15 grows.
+    """Force and moment stay at round-off through many turns. The body spins about its axis of largest inertia: about the
+    intermediate axis a misalignment of 1e-15 would grow.
     """
 
     def spun(with_bushing):
@@ -49,7 +51,7 @@ def test_body_rotates_freely_about_the_free_axis(integrator):
 
 
 def test_stiff_bushing_acts_like_a_hinge():
-    """A pendulum that goes over the top, about an axis askew to all others: what is left falls as 1/stiffness."""
+    """A pendulum that passes the top, about an oblique axis: the difference falls as 1/stiffness."""
 
     def swung(hold):
         model = Model("swing", gravity=(0, 0, -9.81))
@@ -76,7 +78,7 @@ def test_stiff_bushing_acts_like_a_hinge():
 
 
 def pair(stiffness, damping=0.0, swapped=False, spin=15.0 * ASKEW):
-    """Two free bodies, turning fast against each other about the axis of a bushing between them, or slowly."""
+    """Two free bodies that rotate against each other about the axis of the bushing between them, fast or slowly."""
     model = Model("pair")
     orientation = quaternions.from_rotation_vector([0.3, -0.4, 0.5])
     a = model.add_body(
@@ -91,7 +93,7 @@ def pair(stiffness, damping=0.0, swapped=False, spin=15.0 * ASKEW):
 
 
 def full(seed, size, free=None):
-    """Any symmetric positive matrix, without a resistance to turns about `free`."""
+    """Random symmetric positive definite matrix without resistance to rotation about `free`."""
     B = np.random.default_rng(seed).standard_normal((6, 6))
     if free is not None:
         B[:, 3:] -= np.outer(B[:, 3:] @ free, free)
@@ -105,7 +107,7 @@ def full(seed, size, free=None):
     ("free", "spin", "resisting"), [(None, (1.0, 2.0, -0.5), 15.0), (ASKEW, 15.0 * ASKEW, 0.004)]
 )
 def test_bushing_keeps_energy_balance_and_both_momenta(free, spin, resisting, damping, integrator):
-    """With full matrices, a free axis askew and through turns; the damping resists all turns."""
+    """The matrices are full and a free axis is oblique; rotations exceed one turn and the damping resists all of them."""
     made = pair(full(1, 200.0, free), full(2, damping * resisting), spin=spin)
     result = simulate(made, 1.5, 0.005, integrator)
     audit_report = audit(result)
@@ -130,10 +132,18 @@ ALL = np.eye(6)
 SORTS = [
     (np.eye(6), 0.0 * ALL, False),
     (bearing(ASKEW, 1.0, 3.0), 0.0 * ALL, True),
-    (np.diag([1.0, 1, 1, 0, 5, 0]), 0.0 * ALL, False),  # two free ones: no tilt can be told from a turn
+    (
+        np.diag([1.0, 1, 1, 0, 5, 0]),
+        0.0 * ALL,
+        False,
+    ),  # with two free axes tilt and rotation cannot be distinguished
     (np.diag([1.0, 1, 1, 0, 0, 0]), 0.0 * ALL, True),
-    (np.diag([1.0, 1, 1, 0, 0, 0]), ALL, False),  # the damping needs the whole turn
-    (np.diag([1.0, 1, 1, 5, 5, 5e-9]), 0.0 * ALL, False),  # 1e-9 of the others is not free
+    (np.diag([1.0, 1, 1, 0, 0, 0]), ALL, False),  # the damping needs the full rotation
+    (
+        np.diag([1.0, 1, 1, 5, 5, 5e-9]),
+        0.0 * ALL,
+        False,
+    ),  # 1e-9 of the other stiffnesses does not count as free
 ]
 
 
@@ -145,7 +155,7 @@ def test_axis_without_rotational_stiffness_or_damping_is_free(stiffness, damping
 
 
 def test_isotropic_stiffness_is_symmetric_in_markers():
-    """The motion is the same, that of the steps but for terms of their order."""
+    """The motions agree up to terms of the order of the step."""
     gaps = []
     for h in (0.005, 0.0025):
         ends = []
@@ -159,7 +169,7 @@ def test_isotropic_stiffness_is_symmetric_in_markers():
 
 
 def test_anisotropic_stiffness_follows_marker_a():
-    """A shaft turned by 2 rad in its housing, pushed: displacements are C^-1 F in the axes of the housing."""
+    """A shaft rotated by 2 rad in its housing is pushed: displacements are C^-1 F in the axes of the housing."""
     model = Model("housing")
     body = model.add_body("body", BRICK, orientation=quaternions.from_rotation_vector([0, 0, 0.7]))
     stop = model.add_body("stop", BRICK, (0, 0, 1))
@@ -175,7 +185,7 @@ def test_anisotropic_stiffness_follows_marker_a():
 
 
 def test_damping_about_the_free_axis_slows_the_rotation():
-    """J dw/dt = -d w: w halves over each ln 2 J/d; through more than one turn."""
+    """J dw/dt = -d w: w halves every ln 2 J/d, through more than one turn."""
     model = Model("slowed")
     body = model.add_body("body", BRICK, angular_velocity=(0, 20.0, 0))
     J, d = body.properties.inertia[1, 1], 0.2
@@ -194,7 +204,7 @@ def test_damping_about_the_free_axis_slows_the_rotation():
 
 @pytest.mark.parametrize("axis", [(0, 0, 1), (0.6, 0, 0.8)])
 def test_bushing_about_a_hinge_acts_like_a_torsion_spring(axis):
-    """Its rotation is the angle itself, so that the motion is the same to round-off."""
+    """The bushing rotation is the hinge angle itself, so the motion agrees to round-off."""
 
     def swung(add_support):
         model = Model("swing", gravity=(0, -9.81, 0))
@@ -211,7 +221,7 @@ def test_bushing_about_a_hinge_acts_like_a_torsion_spring(axis):
     n = np.array(axis, float)
 
     def bushing(model, body):
-        # along the axis 60 N m/rad, across it and of displacements what the hinge does not let happen
+        # 60 N m/rad along the axis; across it and in translation only what the hinge prevents
         C, D = np.zeros((2, 6, 6))
         C[3:, 3:] = 60.0 * np.outer(n, n) + 7.0 * (np.eye(3) - np.outer(n, n))
         D[3:, 3:] = 2.0 * np.outer(n, n)
@@ -225,7 +235,7 @@ def test_bushing_about_a_hinge_acts_like_a_torsion_spring(axis):
 
 
 def test_bushing_force_acts_in_its_own_axes():
-    """Held apart by forces it has the displacements C^-1 F: statics by a strongly damped fall."""
+    """Under static forces the displacements are C^-1 F; the equilibrium is reached by a strongly damped fall."""
     model = Model("mount", gravity=(1.0, -2.0, 3.0))
     body = model.add_body("body", Box(0.1, 0.1, 0.1, mass=2.0))
     axes = quaternions.to_matrix(quaternions.from_rotation_vector(np.array([0.3, 0.2, -0.5])))
@@ -235,7 +245,7 @@ def test_bushing_force_acts_in_its_own_axes():
     )
     end = simulate(model, 8.0, 0.02).body("body").r[-1]
     expected = axes @ (axes.T @ (2.0 * np.array([1.0, -2.0, 3.0])) / k)
-    # forces that are not along the displacement turn the body a little
+    # forces that are not along the displacement rotate the body slightly
     assert end == pytest.approx(expected, rel=1e-3)
 
 
@@ -248,17 +258,17 @@ def held(stiffness, **moving):
 
 
 def test_bushing_without_rotational_stiffness_may_rotate_past_pi():
-    """A body on a point that is not its centre, all turns free."""
+    """A body on a point other than its centre, free to rotate in all directions."""
     result = simulate(held([1e3, 1e3, 1e3, 0, 0, 0], angular_velocity=(0, 2.0, 0)), 4.0, 0.02)
     assert turn_about(np.array([0, 1.0, 0]), result.body("body").quat)[-1] > 2 * np.pi
     assert np.abs(result.state().Omega[1] - [0, 2.0, 0]).max() < 1e-11
 
 
-# -- turns that end --------------------------------------------------------------------------------------------------
+# -- rotation limits ---------------------------------------------------------------------------------------------------
 
 
 def test_bushing_at_its_rotation_limit_is_named_with_angle_and_remedy():
-    """Nearly free, but resisting all turns."""
+    """The axis is nearly free, but all rotations are resisted."""
     model = Model("spun")
     body = model.add_body("body", BRICK, angular_velocity=(0.3, 0.1, 9.0))
     model.add_body("other", BRICK, (3, 0, 0))
@@ -272,7 +282,7 @@ def test_bushing_at_its_rotation_limit_is_named_with_angle_and_remedy():
 
 
 def twisted(element="se3", closed=False):
-    """A rod of 4 elements, and one beside it that nothing happens to."""
+    """A rod of 4 elements, and an undeformed one next to it."""
     section = Section.circular(0.02, Material(E=1e6, nu=0.3, density=1000))
     model = Model("rods")
     model.add_rod("calm", [(0, 1, 0), (1, 1, 0)], section, 4)
@@ -292,7 +302,7 @@ def test_element_rotated_past_pi_is_named_with_rod_position_and_angle(element):
 
 
 def tilted(angle, stiffness=(1e3, 2e3, 3e3, 50, 60, 0), rotation=3.0):
-    """However far it is turned about its axis."""
+    """Tilt a bushing, with any rotation about its axis."""
     built = held(list(stiffness)).build()
     both = quaternions.from_rotation_vector(np.array([[angle, 0, 0], [0, 0, rotation]]))
     quat = np.stack([built.state.quat[0], quaternions.multiply(*both)])
@@ -307,7 +317,7 @@ def bent(angle, node=2):
 
 
 def ring(angle):
-    """Its last node turned against the one before it by 1/6 of a turn less, against the first one by that more."""
+    """A ring whose last node is rotated by 1/6 of a turn less than the one before it, and by as much more than the first."""
     section = Section.circular(0.02, Material(E=1e6, nu=0.3, density=1000))
     model = Model("ring")
     circle = lambda s: (np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0.0)  # noqa: E731
@@ -321,7 +331,7 @@ def ring(angle):
 TOLD = [
     (tilted, (2.5,), "bushing 'mount' is tilted by 2.5 rad"),
     (tilted, (1.9,), ""),
-    (tilted, (np.pi, (1e3, 1e3, 1e3, 0, 0, 0), 0.0), ""),  # all turns are free
+    (tilted, (np.pi, (1e3, 1e3, 1e3, 0, 0, 0), 0.0), ""),  # all rotations are free
     (bent, (2.5,), "element 2 of 4 .*from 0.25 m.* 2.5 rad"),
     (bent, (1.9,), ""),
     (ring, (1.2,), r"element 6 of 6 of rod 'ring' \(from .* 2.25 rad"),
@@ -361,7 +371,7 @@ run: {t_end: 1.5, dt: 0.002}
 
 
 def test_folded_fly_line_element_is_reported_with_the_required_mesh(tmp_path):
-    """The bend at the tip of the rod has a radius of 2 cm, the element 13 cm; with 377 elements the run reaches its end."""
+    """The rod tip has a bending radius of 2 cm, the element a length of 13 cm; with 377 elements the run reaches its end."""
     scene = tmp_path / "line.yaml"
     scene.write_text(FLY_LINE)
     with pytest.raises(ConvergenceError) as failure:
@@ -370,7 +380,7 @@ def test_folded_fly_line_element_is_reported_with_the_required_mesh(tmp_path):
     match = re.search(r"element (\d+) of 60 of rod 'line' \(from ([\d.]+) m on\) .* by (3\.\d+) rad", message)
     number, start, angle = match.groups()
     elements = int(re.search(r"give the rod about (\d+) elements", message)[1])
-    # which of them folds hangs on round-off: the line whips
+    # which element folds depends on round-off: the line whips
     length = np.hypot(3.0, 0.5) + np.hypot(5.0, 0.2)
     assert float(start) == pytest.approx((int(number) - 1) * length / 60, rel=0.02, abs=1e-3)
     assert abs(elements - 60 * float(angle) / 0.5) < 1.0
@@ -378,9 +388,9 @@ def test_folded_fly_line_element_is_reported_with_the_required_mesh(tmp_path):
 
 
 def test_equilibrium_names_an_element_that_would_pass_pi():
-    """Wrung to pi in each element in front of the moment."""
+    """Each element in front of the moment is twisted to pi."""
     model, rod = twisted()
-    # M L/(4 GJ) = pi at a load factor of a half
+    # M L/(4 GJ) = pi at load factor 0.5
     GJ = 1e6 / 2.6 * np.pi * 0.02**4 / 2
     model.add_joint("hold", "clamp", model.rods["calm"].start)
     model.add_moment("wring", rod.at(0.5), (2 * np.pi * 4 * GJ, 0, 0))
@@ -392,8 +402,8 @@ def test_equilibrium_names_an_element_that_would_pass_pi():
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
 def test_tilt_past_pi_ends_the_run(integrator):
-    """Straight through: it would go on by the shorter way round, with another force. Beside that point all is smooth, and a
-    step that is short enough goes on.
+    """Passing pi exactly would continue on the shorter way with another force. Close to that point the motion is smooth, and a
+    short enough step continues.
     """
     model = Model("thrown")
     body = model.add_body("body", BRICK, angular_velocity=(0.0, 9.0, 0.0))

@@ -19,7 +19,7 @@ REGULAR = [chart for chart in CHARTS if chart != "quaternion"]
 
 @cache
 def system_of(chart):
-    """Bodies with joints, springs and loads of every sort, and coordinates off the constraints."""
+    """A system with bodies, joints, springs and loads of every kind, and coordinates off the constraints."""
     model = arms()
     second = model.bodies["second"]
     third = model.add_body(
@@ -74,7 +74,7 @@ def test_derivatives_agree_with_differences(chart):
 @pytest.mark.parametrize("name", ["constraints", "gradient", "mass"])
 @pytest.mark.parametrize("chart", CHARTS)
 def test_functions_are_analytic(name, chart):
-    """Complex steps against central differences: nothing takes a modulus or a conjugate."""
+    """Compare complex steps with central differences: no modulus or conjugate is taken."""
     system, q0 = system_of(chart)
     shape = {"constraints": system.m, "gradient": system.n, "mass": (system.n, system.n)}[name]
     d = np.random.default_rng(2).normal(size=system.n)
@@ -167,7 +167,7 @@ def test_chart_flags_match_its_functions():
 
 @pytest.mark.parametrize("chart", CHARTS)
 def test_contact_force_outside_a_step_is_the_bristle_force(chart):
-    """However fast its bodies move, as what is lost follows from both ends of a step."""
+    """The force is independent of the velocity, because the dissipation depends on both ends of a step."""
     model = Model("ball", gravity=(0, 0, -9.81))
     ball = model.add_body("ball", Sphere(0.1, density=1000.0), (0, 0, 0.099))
     floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))

@@ -1,4 +1,4 @@
-"""A body that rotates far in a step lags behind by 1 - 2 atan(theta/2)/theta, which is documented and warned about."""
+"""A body that rotates far in a step lags by 1 - 2 atan(theta/2)/theta: this is documented, and a warning reports it."""
 
 import warnings
 
@@ -29,7 +29,7 @@ def test_body_rotating_0_6_rad_per_step_lags_3_percent_and_is_named():
 
 
 def test_rotation_above_0_3_rad_per_step_is_reported():
-    """Of a wheel that spins up."""
+    """A wheel spins up."""
     model = Model("wheel")
     wheel = model.add_body("wheel", Box(1, 1, 0.1, mass=6))
     model.add_moment("motor", wheel, (0, 0, 3.3))  # 3.3 rad/s^2 about z

@@ -1,7 +1,7 @@
-"""Nothing that acts and nothing that a state keeps is forgotten: every kind and every field through every consumer.
+"""Every interaction kind and every state field is handled by every consumer.
 
-A consumer either does what it is for with a model, or refuses it by name, as `REFUSED` lists; a kind that is registered and
-that no model has, a block of own variables that none has, or a refusal that is none any more fails here.
+A consumer either handles a model or rejects it by name, as listed in `REFUSED`. This test fails for a registered kind
+that occurs in no model, a block of internal variables that no model has, and an outdated entry of `REFUSED`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def test_every_registered_kind_is_active_in_a_model() -> None:
     acting = {name for make in MODELS.values() for name in acting_kinds(make().build())}
     behind = {
         kind.name for kind in INTERACTIONS[INTERACTIONS.ours :]
-    }  # gears of any size, and those of scripts, here of tests
+    }  # gears of any size, and kinds of scripts, here of tests
     assert ours == acting - behind
     assert acting & {kind.name for kind in INTERACTIONS[INTERACTIONS.ours : INTERACTIONS.built_in]}
 

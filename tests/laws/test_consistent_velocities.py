@@ -1,5 +1,5 @@
-"""Initial velocities: given ones are kept if the joints allow it, parts without one rest or follow as if fixed to the
-parts that move them; joints that repeat each other.
+"""Initial velocities: given ones are kept if the joints allow it; parts without one rest or follow rigidly the parts that
+move them; redundant joints.
 """
 
 import json
@@ -32,12 +32,12 @@ def omega(state, frame=1):
 
 
 def changed(model):
-    """The state that a simulation begins with."""
+    """Return the state with which a simulation starts."""
     return simulate(model, 1e-9, 1e-9, progress=False).state(0)
 
 
 def fitted(model):
-    """The same, and nothing that was given is changed."""
+    """Return that state, and check that no given velocity was changed."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", InitialVelocityWarning)
         return changed(model)
@@ -50,7 +50,7 @@ def off_centre(mass=2.0):
 
 @pytest.mark.parametrize("mass", ["lumped", "consistent"])
 def test_projected_momentum_is_the_joint_impulse_with_coupled_masses(mass):
-    """Energy of masses shared by frames a, b with c: less by c |v_b - v_a|^2/2."""
+    """The kinetic energy of masses coupled between frames a, b by c is smaller by c |v_b - v_a|^2/2."""
     model = Model("flail")
     section = Section.circular(0.05, Material(E=1e7, nu=0.3, density=1000.0))
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0.2, 0), (1.5, 0.5, 0.4)], section, 3, mass=mass)
@@ -114,7 +114,7 @@ GIVEN = {
 
 
 def chain(prescribed, masses=(1.0, 1.0, 1.0)):
-    """Three bodies joined to each other with general given velocities."""
+    """Three joined bodies with generic given velocities."""
     rng = np.random.default_rng(3)
     model = Model("chain")
     bodies = []
@@ -131,8 +131,8 @@ def chain(prescribed, masses=(1.0, 1.0, 1.0)):
 
 
 def lexicographic(built):
-    """The three minimisations of the docstring one after the other, with dense null spaces: of the changes of what was given,
-    of the motions across both joints, of the energy of what was left out.
+    """Apply the three minimisations of the docstring in sequence, with dense null spaces: of the changes of given velocities,
+    of the motions across both joints, and of the energy of unspecified velocities.
     """
     system, state, prescribed = built.system, built.state, built.held
     n = len(state.r)
@@ -198,11 +198,11 @@ def test_only_changes_of_given_velocities_are_reported():
     assert change <= changes.max() + 1e-12
 
 
-# -- what the user hears of it ---------------------------------------------------------------------------
+# -- messages to the user ------------------------------------------------------------------------------
 
 
 def torn(velocity=(0.0, 0.0, 0.0)):
-    """A top with a spin whose centre is said to stand still, which its joint does not allow."""
+    """A spinning top whose centre is given zero velocity, which its joint does not allow."""
     model = Model("torn")
     top = model.add_body("top", Sphere(0.1, mass=1), (1, 0, 0), velocity=velocity, angular_velocity=SPIN)
     model.add_body("bystander", Sphere(0.1, mass=1), (0, 3, 0), velocity=(1, 0, 0))
@@ -257,11 +257,11 @@ def test_command_reports_changed_velocities(inconsistent, tmp_path, capsys):
         assert omega(Result.load(out).state(0)) == pytest.approx([0, 0, 3], abs=1e-14)
 
 
-# -- rods that nothing was given of ------------------------------------------------------------------------------
+# -- rods without given velocities --------------------------------------------------------------------------------
 
 
 def hub(axis=(0, 0, 1), rate=3.0, **rod):
-    """A driven hub that turns, a rod welded to it off its centre."""
+    """A rotating driven hub with a rod welded to it off its centre."""
     model = Model("rotor")
     centre = model.add_driven(
         "hub", (0.1, 0.2, 0.3), displacement=Steady(0.7).along((0, 0, 1)), turn=Steady(rate), axis=axis
@@ -272,7 +272,7 @@ def hub(axis=(0, 0, 1), rate=3.0, **rod):
 
 
 def rigidly(state, frames):
-    """The angular velocity of the first of these frames, and how far all of them are from moving with it."""
+    """Angular velocity of the first frame, and the largest deviation of all frames from moving rigidly with it."""
     w = omega(state, frames[0])
     v = state.v[frames[0]] + np.cross(w, state.r[frames] - state.r[frames[0]])
     return w, max(
@@ -282,7 +282,7 @@ def rigidly(state, frames):
 
 
 def test_rod_welded_to_a_moving_driven_frame_starts_with_it():
-    """As a rigid body, without a word, and with nothing that rings."""
+    """The rod moves as a rigid body, without a warning and without vibration."""
     model, _ = hub()
     built = model.build()
     state = fitted(model)
@@ -303,7 +303,7 @@ def test_given_rod_velocities_are_kept_and_changes_reported():
 
 
 def test_rod_follows_a_body_with_given_velocity_without_changing_it():
-    """The body keeps what it was given; a rod on a spherical joint behind follows as if it were fixed to the first."""
+    """The body keeps its given velocity; a rod behind a spherical joint follows as if it were fixed to the first rod."""
     model = Model("tail")
     body = model.add_body("body", Box(1, 1, 1, mass=5), velocity=(0, 2, 0), angular_velocity=(0, 0, 1))
     arm = model.add_rod("arm", [(0.5, 0, 0), (1.5, 0, 0)], SOFT, 5)
@@ -323,7 +323,9 @@ def test_rod_follows_a_body_with_given_velocity_without_changing_it():
 
 
 def test_rod_between_diverging_driven_frames_need_not_move_rigidly():
-    """Clamped to frames with other velocities: joints hold, nothing was given, so nothing is told."""
+    """The rod is clamped to frames with different velocities. The joints hold; since no velocity was given, nothing is
+    reported.
+    """
     model = Model("pulled")
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SOFT, 8)
     for name, end, rate in (("left", rod.start, 0.2), ("right", rod.end, 0.6)):
@@ -340,7 +342,7 @@ def test_rod_between_diverging_driven_frames_need_not_move_rigidly():
 
 
 def test_body_velocities_are_kept_if_a_rod_cannot_follow_both():
-    """Two bodies that fly apart, tied by a rod: their motion is theirs, the ends of the rod go with them."""
+    """Two bodies that move apart, connected by a rod, keep their motion; the ends of the rod move with them."""
     model = Model("tied")
     a = model.add_body("a", Box(0.1, 0.1, 0.1, mass=1), velocity=(-1, 0, 0), angular_velocity=(0, 0, 0))
     b = model.add_body(
@@ -360,13 +362,15 @@ def test_model_without_velocities_stays_at_rest():
     assert not np.any(fitted(model).v)
 
 
-# -- what is given has priority over what is left out ------------------------------------------------------------------
+# -- given velocities take priority over unspecified ones ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("density", [7850.0, 10.0, 1e-3])
 @pytest.mark.parametrize("where", [0.5, 1.0])
 def test_heavy_disc_does_not_slow_a_light_shaft_with_given_spin(density, where):
-    """Masses do not count: the shaft's 100 rad/s are kept, though the disc has up to 1e11 times the inertia of a node."""
+    """The result is independent of masses: the shaft keeps 100 rad/s, although the disc has up to 1e11 times the inertia of a
+    node.
+    """
     model = Model("rotor")
     section = Section.circular(0.01, Material(E=2.1e11, nu=0.3, density=density))
     shaft = model.add_rod("shaft", [(0, 0, 0), (1, 0, 0)], section, 8, angular_velocity=(100, 0, 0))
@@ -390,7 +394,7 @@ def cord(**options):
 
 @pytest.mark.parametrize("velocity", [lambda s: (0, 10 * s, 0), None])
 def test_ball_tied_to_a_rotating_cord_rotates_with_it(velocity):
-    """And the velocity of a cord of which the angular velocity was given is that of its turn about its hub."""
+    """A cord with given angular velocity moves with the velocity of its rotation about its hub."""
     model, rod = cord(velocity=velocity, angular_velocity=(0, 0, 10))
     ball = model.add_body("ball", Sphere(0.05, mass=2), (1.05, 0, 0))
     model.add_joint("tie", "spherical", rod.end, ball.at((-0.05, 0, 0)))
@@ -402,7 +406,7 @@ def test_ball_tied_to_a_rotating_cord_rotates_with_it(velocity):
 
 @pytest.mark.parametrize("kind", ["revolute", "spherical"])
 def test_part_stays_at_rest_if_its_joint_allows(kind):
-    """A satellite is not spun by its wheel, nor a hook by the cord that twists, and what is fixed to them rests, too."""
+    """A wheel does not spin its satellite, nor a twisting cord its hook; parts fixed to them rest, too."""
     model = Model("satellite")
     satellite = model.add_body("satellite", Box(1, 1, 1, mass=100))
     panel = model.add_body("panel", Box(1, 0.1, 1, mass=2), (1, 0, 0))
@@ -417,8 +421,8 @@ def test_part_stays_at_rest_if_its_joint_allows(kind):
 
 
 def test_satellite_stays_at_rest_with_a_spinning_off_centre_wheel():
-    """The velocity of the wheel's centre was left out: the one is found with which the satellite rests. A mast on its far side
-    goes along with a cart that moves.
+    """The velocity of the wheel's centre is unspecified: the one that keeps the satellite at rest is found. A mast on its far
+    side follows a moving cart.
     """
     model = Model("satellite")
     satellite = model.add_body("satellite", Box(1, 1, 1, mass=100))
@@ -438,7 +442,7 @@ def test_satellite_stays_at_rest_with_a_spinning_off_centre_wheel():
 
 
 def test_parts_follow_a_driven_part():
-    """A motor at 10 rad/s, an arm, and bars on ball joints behind: nobody gave a velocity, all turn as one."""
+    """A motor at 10 rad/s drives an arm with bars on ball joints. No velocity was given, and all parts rotate as one."""
     model = Model("motor")
     previous = model.ground
     for k in range(30):
@@ -466,7 +470,7 @@ def test_free_rod_with_given_angular_velocity_rotates_about_its_centre():
 
 
 def test_rod_with_given_velocity_rotates_as_its_joint_requires():
-    """The angular velocity that was left out does not change the velocity that was given."""
+    """The unspecified angular velocity does not change the given velocity."""
     model, rod = cord(velocity=(0, 0, 0.7))
     model.joints.clear()
     hub = model.add_driven(
@@ -480,7 +484,7 @@ def test_rod_with_given_velocity_rotates_as_its_joint_requires():
 
 
 def test_inconsistent_velocities_change_independently_of_heavy_free_parts():
-    """Two light bodies at one point, with opposite velocities: their common one is that of their momentum alone."""
+    """Two light bodies at one point have opposite velocities: their common velocity is that of their total momentum alone."""
     model = Model("clash")
     light = [
         model.add_body(name, Sphere(0.1, mass=mass), velocity=(v, 0, 0), angular_velocity=(0, 0, 0))
@@ -496,7 +500,7 @@ def test_inconsistent_velocities_change_independently_of_heavy_free_parts():
 
 
 def two(at, speeds, x=0.3, kind="spherical", **options):
-    """Bodies of 1 and 3 kg in one place, joined there or beside it, with velocities along z."""
+    """Bodies of 1 and 3 kg at one point, joined there or next to it, with velocities along z."""
     model = Model("two")
     both = [
         model.add_body(name, Sphere(0.1, mass=mass), (x, 0, 0), velocity=(0, 0, speed), **options)
@@ -507,7 +511,7 @@ def two(at, speeds, x=0.3, kind="spherical", **options):
 
 
 def test_round_off_lever_arm_does_not_rotate_a_part():
-    """Both are pinned in their centres, but for rounding: no rotation can take up the difference of their velocities."""
+    """Both bodies are pinned at their centres up to round-off: no rotation can compensate the difference of their velocities."""
     with pytest.warns(InitialVelocityWarning):
         state = changed(two(0.3, (0.0, 0.5), x=0.1 + 0.2))
     assert state.v[1:3, 2] == pytest.approx(0.375, abs=1e-12)  # as after an inelastic impact
@@ -516,7 +520,7 @@ def test_round_off_lever_arm_does_not_rotate_a_part():
 
 @pytest.mark.parametrize("lever", [1e-3, 1e-6])
 def test_short_lever_arm_rotates_parts_with_different_velocities(lever):
-    """Their pin is off their centres by little: given velocities are kept, however fast the parts turn for that."""
+    """The pin is slightly off the centres: given velocities are kept, however fast the bodies rotate."""
     state = fitted(two(0.3 + lever, (0.0, 0.5)))
     assert state.v[1:3, 2] == pytest.approx([0.0, 0.5], abs=1e-9)
     assert (omega(state, 2) - omega(state, 1))[1] * lever == pytest.approx(0.5, abs=1e-6)
@@ -531,7 +535,7 @@ def test_slightly_inconsistent_velocities_are_projected_to_round_off(miss):
 
 
 def test_bar_between_spinning_body_and_ground_spins_half_as_fast():
-    """It is on ball joints, and nearest to being fixed to both; where the body does not move its end, it rests."""
+    """The bar is on ball joints and moves as if it were fixed to both; if the body does not move its end, the bar rests."""
     for speed, spin in ((1.0, 2.0), (0.0, 0.0)):
         model = Model("bar")
         bar = model.add_body("bar", Box(1, 0.1, 0.1, mass=1), (0.5, 0, 0))

@@ -1,4 +1,4 @@
-"""What contacts lose: restitution, friction and its bristle, resistance to rolling and drilling; as closed forms have it."""
+"""Contact dissipation: restitution, friction with its bristle, rolling and drilling resistance, compared with closed forms."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ from tests.support.contacts import (
 
 
 def lost(kind, X, y0, y1, h=H):
-    """What the step dissipates, and the own variables at its end."""
+    """Return the dissipation of the step and the internal variables at its end."""
     end = X.copy()
     end[-4:] = settled(kind, y0, y1, X, 1 / h)
     gained = energy_kept(kind, y1, end) - energy_kept(kind, y0, X)
@@ -44,7 +44,7 @@ def lost(kind, X, y0, y1, h=H):
 @KINDS
 @pytest.mark.parametrize("step", [0.0, 1e-6, 1e-3, 0.02, 0.3])
 def test_no_contact_gains_energy(kind, step):
-    """Stick and slip, both ways along the normal, rolling and drilling, whatever the bristle; of 480 in all."""
+    """480 cases: stick and slip, both normal directions, rolling and drilling, any bristle."""
     slides = set()
     for seed in range(12):
         for stiffness, rest_speed in ((20.0, 0.0), (2e3, 0.0), (20.0, 3e-2), (2e3, 1e-4)):
@@ -78,10 +78,10 @@ def test_dissipative_forces_conserve_momenta_and_ignore_common_motion(kind):
 
 @KINDS
 def test_bristle_rotates_with_its_surface(kind):
-    """In a common motion it stays in the first frame, at its length, and nothing is lost."""
+    """In a common rigid motion the bristle is constant in the first frame, and nothing is dissipated."""
     rng = np.random.default_rng(5)
     t, _ = lossy(kind, mu=(5e3, 5e3), own=(0.001, -0.002, 0.0015, 0.0))
-    for _ in range(3):  # into the plane across the normal
+    for _ in range(3):  # into the plane normal to the contact
         t.X[-4:] = settled(kind, t.y0, t.y0, t.X, 1 / H)
     before = t.X[-4:].copy()
     together = t.y0 @ turned(rng, 0.3)
@@ -130,7 +130,7 @@ def test_contact_at_rest_carries_the_bristle_force(kind):
 
 @KINDS
 def test_normal_damping_force_is_parallel_to_the_gradient(kind):
-    """(b and the law of Hunt and Crossley) of the rate at which depth is gained; in and out."""
+    """The force is (b and the Hunt-Crossley term) times the penetration rate, for approach and separation."""
     for seed in range(4):
         t, X = lossy(kind, seed=seed, step=1e-3, b=0.4, c=0.1)
         normal = dual(ENERGY[kind], t.y0, t.y1, X).real
@@ -139,7 +139,7 @@ def test_normal_damping_force_is_parallel_to_the_gradient(kind):
         phi = np.sum(force * normal) / np.sum(normal * normal)
         assert force == pytest.approx(phi * normal, abs=1e-12 * np.abs(normal).max())
         assert phi * (V1 - V0) > 0
-        if kind in (PLANE_SPHERE_DISSIPATION, SPHERES_DISSIPATION, SPHERE):  # one gap
+        if kind in (PLANE_SPHERE_DISSIPATION, SPHERES_DISSIPATION, SPHERE):  # a single gap
             D0, D1 = (0.3 - np.sqrt(2 * V / LINEAR[1]) for V in (V0, V1))
             w = (D0 - D1) / H
             assert phi == pytest.approx(0.4 * w / np.hypot(w, 1e-3) + 0.1 * w, rel=1e-9)
@@ -147,7 +147,7 @@ def test_normal_damping_force_is_parallel_to_the_gradient(kind):
 
 @KINDS
 def test_contact_never_pulls(kind):
-    """However fast it opens, and whatever the coefficients."""
+    """At any separation velocity and with any coefficients."""
     for seed in range(4):
         t, X = lossy(kind, seed=seed, step=1e-3, b=1.0, c=1e3)
         normal = dual(ENERGY[kind], t.y0, t.y1, X).real
@@ -160,7 +160,7 @@ def test_contact_never_pulls(kind):
 
 
 def floor(depth, radius=0.5, law=LINEAR, **options):
-    """A ball at this depth on a floor: poses, and numbers of the energy and of the loss."""
+    """Return poses, and parameters of energy and dissipation, of a ball with this penetration of a floor."""
     y = np.array([np.vstack([np.zeros(3), np.eye(3)]), np.vstack([(0.3, -0.2, radius - depth), np.eye(3)])])
     X = np.concatenate([law, [radius], [0, 0, 1], np.zeros(6)])
     return y, X, np.concatenate([X, loss(**options)])
@@ -208,7 +208,7 @@ def test_sliding_continues_with_the_kinetic_coefficient_and_ends_below_it():
     assert dissipated == pytest.approx(0.3 * Q * 0.05 + released, rel=1e-12)
     onward = slid(further, (0.05, 0, 0))
     dissipated, bristle = lost(PLANE_SPHERE_DISSIPATION, X, further, onward)
-    assert dissipated == pytest.approx(0.3 * Q * 0.05, rel=1e-12)  # as Coulomb has it
+    assert dissipated == pytest.approx(0.3 * Q * 0.05, rel=1e-12)  # Coulomb's law
     back = slid(further, (-1e-3, 0, 0))
     dissipated, bristle = lost(PLANE_SPHERE_DISSIPATION, X, further, back)
     assert bristle == pytest.approx([0.3 * Q / kt - 1e-3, 0, 0, 0], rel=1e-12)
@@ -216,7 +216,9 @@ def test_sliding_continues_with_the_kinetic_coefficient_and_ends_below_it():
 
 
 def test_reversed_bristle_releases_no_more_than_its_energy():
-    """z0 = -2 L/k of the limit L, pushed back by 1.9 L/k: at T/k it would have given too much; then 2 T . (T* - T)/k is lost."""
+    """z0 = -2 L/k for the limit L, pushed back by 1.9 L/k: T/k would release too much energy; then 2 T . (T* - T)/k is
+    dissipated.
+    """
     kt, mu = 2e3, 0.5
     limit = mu * LINEAR[1] * 0.01
     y, _, X = floor(0.01, mu=(mu, mu), kt=kt, rest=0.0, own=(-2.0 * limit / kt, 0, 0, 1))
@@ -227,7 +229,7 @@ def test_reversed_bristle_releases_no_more_than_its_energy():
 
 @pytest.mark.parametrize("h", [1e-2, 1e-3])
 def test_creeping_contact_is_damped(h):
-    """By mu_s N/(10 v) times its speed, which is lost; behind what slides the spring yields to the damper."""
+    """The damping force is mu_s N/(10 v) times the speed; beyond the limit the spring yields to the damper."""
     kt, v, ds = 2e3, 1e-3, 5e-6
     y, _, X = floor(0.01, mu=(0.5, 0.3), rest=v, kt=kt)
     d = 0.5 * 30.0 / (10.0 * v)
@@ -237,7 +239,7 @@ def test_creeping_contact_is_damped(h):
     dissipated, bristle = lost(PLANE_SPHERE_DISSIPATION, X, y, short, h)
     assert bristle == pytest.approx([ds, 0, 0, 0], rel=1e-9)
     assert dissipated == pytest.approx(d * ds**2 / h, rel=1e-8)
-    # 1e-6 m faster than what brings it to the limit, by which T/k would gain
+    # 1e-6 m more than reaches the limit: T/k would gain energy
     ds = 15.0 / (0.5 * kt + d / h) + 1e-6
     dissipated, bristle = lost(PLANE_SPHERE_DISSIPATION, X, y, slid(y, (ds, 0, 0)), h)
     assert bristle == pytest.approx([ds - 1e-6, 0, 0, 1], rel=1e-8)
@@ -245,7 +247,7 @@ def test_creeping_contact_is_damped(h):
 
 
 def test_sliding_friction_is_proportional_to_the_total_normal_force():
-    """That of the spring and of what is lost along the normal, as in an impact."""
+    """The normal force is the sum of the elastic and the dissipative part, as in an impact."""
     y, _, X = floor(0.01, mu=(0.5, 0.5), kt=1e8, b=0.5)
     deeper = slid(y, (0.05, 0, -0.002))
     f = dual(PLANE_SPHERE_DISSIPATION, y, deeper, X, 1 / H).real[1, 0]
@@ -255,14 +257,14 @@ def test_sliding_friction_is_proportional_to_the_total_normal_force():
 
 
 def crawling(**options):
-    """An element of a rod along e1 on a floor."""
+    """A rod element along e1 on a floor."""
     y = np.array([np.vstack([p, np.eye(3)]) for p in ((0, 0, 0), (0.1, 0, 0.19), (0.7, 0, 0.19))], float)
     X = np.concatenate([LINEAR, [0.2], [0, 0, 1], np.zeros(3), [4.0, 0.6]])
     return y, X, np.concatenate([X, loss(mu=(0.4, 0.4), kt=1e5, **options)])
 
 
 def test_element_bends_on_the_ground_without_sliding():
-    """Its nodes turn about the normal, one forth and one back: the chord stays, so nothing rubs."""
+    """The nodes rotate about the normal in opposite directions: the chord does not move, so there is no friction."""
     y, _, F = crawling()
     new, rotation = y.copy(), np.array([[0.8, 0.6, 0.0], [-0.6, 0.8, 0.0], [0.0, 0.0, 1.0]])
     new[1, 1:], new[2, 1:] = y[1, 1:] @ rotation, y[2, 1:] @ rotation.T
@@ -270,7 +272,7 @@ def test_element_bends_on_the_ground_without_sliding():
 
 
 def test_rod_stations_have_the_same_friction_factors():
-    """Over one long segment across it, whose own direction does not matter."""
+    """The segment below is long and crosses the rod; its own direction does not matter."""
     y = posed([(-0.3, 0, 0.28), (0.3, 0, 0.28), (0, -1, 0), (0, 1, 0)], np.random.default_rng(0), 0.0)
     X = [*LINEAR, 0.3, 6.0, 0.6, 2.0, 0.15]
     f = []
@@ -280,13 +282,13 @@ def test_rod_stations_have_the_same_friction_factors():
             new = y.copy()
             new[:2, 0, :2] += (dx, dy)
             f.append(np.linalg.norm(dual(ELEMENT, y, new, row, 1 / H).real[:2, 0].sum(axis=0)))
-    assert np.array(f[3:]) / f[:3] == pytest.approx([0.5, 0.8, 2.0], rel=3e-5)  # the normals tilt a little
+    assert np.array(f[3:]) / f[:3] == pytest.approx([0.5, 0.8, 2.0], rel=3e-5)  # the normals tilt slightly
 
 
 @pytest.mark.parametrize("way", [(1, 0), (-1, 0), (0, 1), (0, -1), (0.8, 0.6), (-0.8, 0.6), (0.28, -0.96)])
 def test_anisotropic_friction_has_separate_factors_per_direction(way):
-    """Each part against its own part of the slip: F = mu N (f_along e_along, f_aside e_aside), e = s/|s|; it loses F . s and no
-    more once the bristle is at its length.
+    """F = mu N (f_along e_along, f_aside e_aside), e = s/|s|: each part against its part of the slip. Once the bristle has its
+    full length, exactly F . s is dissipated.
     """
     y, _, X = crawling(ways=(0.5, 0.8, 2.0))
     limit, factors = 0.4 * 18.0, (0.5 if way[0] > 0.0 else 0.8, 2.0, 0.0)
@@ -303,7 +305,7 @@ def test_anisotropic_friction_has_separate_factors_per_direction(way):
 
 @pytest.mark.parametrize("ways", [(1.0, 1.0, 1.0), (0.5, 0.8, 2.0)])
 def test_anisotropic_friction_limit_is_an_ellipse_reached_at_one_slip_length(ways):
-    """(T_along/f_along)^2 + (T_aside/f_aside)^2 = (mu N)^2; before, a spring of k times the factors."""
+    """(T_along/f_along)^2 + (T_aside/f_aside)^2 = (mu N)^2; below the limit, a spring of k times the factors."""
     y, _, X = crawling(ways=ways, rest=0.0)
     for angle in np.linspace(0.1, 6.2, 9):
         e = np.array([np.cos(angle), np.sin(angle)])
@@ -319,7 +321,7 @@ def test_anisotropic_friction_limit_is_an_ellipse_reached_at_one_slip_length(way
 
 @pytest.mark.parametrize("rest_speed", [0.0, 1e-3, 1e-4])
 def test_bristle_reversing_between_directions_gains_no_energy(rest_speed):
-    """Ten times softer forth than back: at what it has turned to, it would keep more than it was given."""
+    """The bristle is ten times softer forward than backward: after the reversal it would store more energy than was supplied."""
     y, _, X = crawling(ways=(0.2, 2.0, 1.0), rest=rest_speed)
     before = X.copy()
     before[-4] = 5e-5
@@ -327,10 +329,10 @@ def test_bristle_reversing_between_directions_gains_no_energy(rest_speed):
         new = y.copy()
         new[1:, 0, 0] -= back
         dissipated, bristle = lost(PLANE_ROD_DISSIPATION, before, y, new)
-        assert dissipated > -1e-17  # of 1e-4 J
+        assert dissipated > -1e-17  # relative to 1e-4 J
         assert bristle[0] <= 5e-5
     stiffness = 0.5e5 + (0.4 * 18.0 / (10.0 * rest_speed * H) if rest_speed else 0.0)
-    reversal, f = 5e-5 / np.sqrt(0.2) * 1e5 / stiffness, []  # where the force is zero, without a jump
+    reversal, f = 5e-5 / np.sqrt(0.2) * 1e5 / stiffness, []  # where the force is zero and continuous
     for e in (-1e-9, 1e-9):
         new = y.copy()
         new[1:, 0, 0] -= reversal * (1 + e)
@@ -339,7 +341,7 @@ def test_bristle_reversing_between_directions_gains_no_energy(rest_speed):
 
 
 def test_rod_standing_on_its_end_has_the_lateral_friction_factor():
-    """Its tangent has no part in the plane; one that leans has a factor between, by the square of the sine."""
+    """The tangent of a standing rod has no part in the plane; a leaning rod has a factor in between, by sin^2."""
     for lean, factor in ((0.0, 2.0), (0.5, 2.0 + (0.5 - 2.0) * np.sin(0.5) ** 2)):
         y, _, X = crawling(ways=(0.5, 0.5, 2.0))
         X[-17] = 1.0  # one interval
@@ -362,7 +364,7 @@ def test_rolling_resistance_is_a_length_times_the_normal_force(axis, length):
     assert moment[1] == pytest.approx(0.02 * 30.0 * n, abs=1e-6)
     assert moment[0] == pytest.approx(-moment[1], abs=1e-15)
     assert not np.any(f[:, 0])
-    turned_by = 2.0 * np.tan(omega * H / 2)  # what a moment does work on, over a step
+    turned_by = 2.0 * np.tan(omega * H / 2)  # the motion on which a moment does work in a step
     expected = 0.6 * turned_by * turned_by / np.hypot(turned_by, 1e-3 * H)
     assert lost(PLANE_SPHERE_DISSIPATION, X, y, new)[0] == pytest.approx(expected, rel=1e-12)
     other = "roll" if length == "drill" else "drill"
@@ -372,7 +374,7 @@ def test_rolling_resistance_is_a_length_times_the_normal_force(axis, length):
 
 
 def test_rolling_ball_has_no_friction_force():
-    """v = omega r, with r to where it touches the plane; spinning about the normal is free, too."""
+    """v = omega r, with r the distance to the contact point; spinning about the normal is also free."""
     y, _, X = floor(0.01, mu=(0.5, 0.5), kt=1e6)
     angle, r = 0.03, 0.49
     new = y.copy()
@@ -386,7 +388,7 @@ def test_rolling_ball_has_no_friction_force():
 
 
 def row(kind, s, nodes, mu=(0.4, 0.4), moves=(0.004, 0.003, 0.0)):
-    """A station over a straight row of nodes at s along it, that slides: poses of both ends, numbers."""
+    """Poses at both ends of a step, and parameters, of a sliding station at s along a straight row of nodes."""
     d = np.array([(0.1, 0, 0), (-0.02, 0, 0)]) if kind[0] == 2 else np.zeros((1, 3))
     on_line = np.array([(x, 0.0, 0.0) for x in nodes])
     y0 = np.array([np.vstack([p, np.eye(3)]) for p in (*(np.array([(s, 0, 0.28)]) + d), *on_line)])
@@ -400,9 +402,9 @@ def row(kind, s, nodes, mu=(0.4, 0.4), moves=(0.004, 0.003, 0.0)):
 @pytest.mark.parametrize("mu", [(0.4, 0.4), (40.0, 40.0)])
 @pytest.mark.parametrize("moves", [(0.0, 0.003, 0.001), (0.004, 0.003, 0.0)])
 def test_friction_is_equal_at_and_between_nodes(frames, mu, moves):
-    """One force for all segments: as against one long segment, in the middle of one, beside a node and at it; stick and slip."""
+    """The total force equals that of one long segment: in the middle of a segment, near a node and at it; stick and slip."""
     nodes, kind = (-1.0, -0.2, 0.3, 1.5), ROD_DISSIPATIONS[frames, 4]
-    # stations stand at s + (0.1, 0.06, 0.02, -0.02), or at s, and do not pass a node within the step
+    # stations at s + (0.1, 0.06, 0.02, -0.02), or at s; they do not pass a node within the step
     for s in (-0.6, -0.21, -0.2, -0.19, -0.22, 0.0, 0.299 if moves[0] == 0.0 else 0.29, 0.3, 0.26, 0.9):
         y0, y1, X = row((frames, 2), s, (nodes[0], nodes[3]), mu, moves)
         one = dual(ROD_DISSIPATIONS[frames, 2], y0, y1, X, 1 / H).real
@@ -420,7 +422,7 @@ def test_friction_is_equal_at_and_between_nodes(frames, mu, moves):
 @pytest.mark.parametrize("mu", [(0.4, 0.4), (40.0, 40.0)])
 @pytest.mark.parametrize("move", [0.05, -0.05, 0.6])
 def test_friction_is_equal_in_a_step_past_nodes(frames, mu, move):
-    """Of one node, forth and back, and of two."""
+    """The step passes one node, forward and back, or two nodes."""
     s, moves = -0.2 - 0.4 * np.sign(move) * min(abs(move), 0.1), (move, 0.003, 0.001)
     nodes, size = (-1.0, -0.2, 0.3, 1.5), None
     for polyline in (nodes[::3], nodes):
@@ -448,7 +450,7 @@ def test_windows_of_all_sizes_have_unique_names_and_are_compiled_once():
 
 
 def test_longer_window_gives_the_same_forces():
-    """Segments that are far away add nothing."""
+    """Distant segments contribute nothing."""
     y0, y1, X = row((2, 3), 0.05, (-0.5, 0.0, 0.6))
     short = dual(ROD_DISSIPATIONS[2, 3], y0, y1, X, 1 / H)
     y0, y1, X = row((2, 6), 0.05, (-2.0, -0.5, 0.0, 0.6, 1.2, 1.9))
@@ -458,7 +460,7 @@ def test_longer_window_gives_the_same_forces():
 
 
 def test_friction_lever_arm_is_the_radius_of_surface_a():
-    """A thin rod under a thick ball: the moment on the ball is that about its own surface."""
+    """A thin rod below a thick ball: the moment on the ball refers to its own surface."""
     y0 = posed([(0, 0, 0.28), (-1, 0, 0), (1, 0, 0)], np.random.default_rng(0), 0.0)
     y1 = moved(y0, np.random.default_rng(0), 0.0, 0.0)
     y1[0, 0, 1] += 0.02
@@ -475,7 +477,7 @@ def test_friction_lever_arm_is_the_radius_of_surface_a():
 
 
 def test_end_node_of_a_rod_keeps_its_contact_force():
-    """Beyond the end of a rod its last node is touched, with the lever of a ball."""
+    """Beyond the end of a rod its last node is in contact, with the lever arm of a ball."""
     y0, y1, X = row((1, 2), 0.05, (-1.0, 0.0), mu=(40.0, 40.0), moves=(0.0, 0.003, 0.0))
     f = dual(SPHERE, y0, y1, X, 1 / H).real
     assert f[0, 0] == pytest.approx([0, 0.5 * 50.0 * 0.003, 0], rel=1e-2, abs=1e-3)

@@ -1,4 +1,4 @@
-"""Shapes and contacts that are refused, with the reason: bad inputs, starts inside, collisions too hard."""
+"""Rejected shapes and contacts, with the reason: invalid input, initial penetration, impacts that are too hard."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.solids import ALONG_X, COLLISIONS, CUBE, FACES, HERE, SIGNS, 
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 
 
-# --- inputs
+# --- input
 
 
 SOLIDS = [
@@ -108,7 +108,7 @@ def test_hull_with_too_many_vertices_is_rejected_at_build():
         model.build()
 
 
-# --- starts
+# --- initial states
 
 
 BALL, POINT, NEAR = {"size": (0.05,)}, {"radius": 0.0}, {"law": "barrier", "reach": 0.01}
@@ -123,7 +123,7 @@ STARTS = [
     ("wide closed cube", {"on_ground": True}, "sphere", {"place": (0, 0.01, 0.098), "size": (0.05,)},
      r"sphere 'b' is 0.048 m inside of mesh 'a'"),
     ("pipe", {"on_ground": True}, "rod", {"place": [(0.1, 0, 0), (0.3, 0, 0)]}, r"rod 'b' is 0.002\d* m inside of mesh 'a'"),
-    # no corner is near
+    # no corner is close
     ("rounded spear", {"place": (0.013, 0.021, 0.1)}, "rounded sheet", {"on_ground": True},
      r"mesh 'a' is 0.01 m inside of mesh 'b'"),
     ("plane", {}, "box", {"place": (0, 0, 0.3), "size": (1, 1, 1), "radius": 0.0},
@@ -149,7 +149,7 @@ STARTS = [
 
 @pytest.mark.parametrize("case", STARTS, ids=[f"{case[0]}, {case[2]}" for case in STARTS])
 def test_initial_penetration_is_rejected_with_its_depth(case):
-    """Unless it is a little inside."""
+    """Small penetrations are accepted."""
     one, first, other, second, words, *options = case
     model = Model("start", gravity=HERE)
     model.add_contact(
@@ -185,7 +185,7 @@ def test_body_starts_on_the_requested_side_of_a_closed_mesh(shape, side, height,
             run(model, 1e-3)
 
 
-# --- collisions that are too hard
+# --- impacts that are too hard
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_body_starts_on_the_requested_side_of_a_closed_mesh(shape, side, height,
     ids=["boxes", "hulls", "cylinders", "small sphere on a cylinder"],
 )
 def test_penetration_beyond_the_rounding_radius_stops_the_run(one, other, place, size, words):
-    """Cores that overlap have no energy: the step fails, however short, and the bodies do not go through."""
+    """Overlapping cores have no energy: the step fails at any size, and the bodies do not pass through each other."""
     model = Model("hard", gravity=HERE)
     b = add(model, other, "b", place, v=(0, 0, -30.0), size=size)
     model.add_contact("c", add(model, one, "a"), b, K)
@@ -230,7 +230,7 @@ def test_nothing_penetrates_a_fixed_mesh(name):
 
 
 def test_ball_too_fast_for_a_soft_mesh_stops_the_run():
-    """Its centre would come to the other side."""
+    """The centre of the ball would reach the other side."""
     model = Model("soft", gravity=HERE)
     ball = add(model, "sphere", "ball", (0.1, 0.2, 0.06), v=(0, 0, -3.0), mass=0.5, size=(0.05,))
     model.add_contact("c", ball, add(model, "field", "floor", on_ground=True), 100.0)

@@ -1,4 +1,4 @@
-"""Contact: what its energies must satisfy, at random poses and at those that are special."""
+"""Contact energies: the properties that each must satisfy, at random and at special poses."""
 
 from fractions import Fraction
 
@@ -35,9 +35,9 @@ KINDS = pytest.mark.parametrize("kind", ENERGIES, ids=lambda kind: kind.name)
 OF_LAWS = pytest.mark.parametrize("law", LAWS)
 
 
-POWERS = {  # laws of whole powers of the depth, and their coefficients
+POWERS = {  # laws with integer powers of the depth, and their coefficients
     **{f"power {n}": (np.array([0.0, 7.0, n, 0.0]), {n: 7}) for n in (1, 2, 3)},
-    # an exponent beside 1 takes the general way of a linear law, too
+    # an exponent close to 1 tests the general path for a linear law, too
     "power 1 and a rounding": (np.array([0.0, 7.0, 1.0 + 1e-15, 0.0]), {1: 7}),
     "polynomial": (POLYNOMIAL, {n: Fraction(own) for n, own in enumerate(POLYNOMIAL[1:], 1)}),
 }
@@ -46,7 +46,7 @@ POWERS = {  # laws of whole powers of the depth, and their coefficients
 @pytest.mark.parametrize("u", [0.0, 1e-15, 1e-9, 1e-4, 0.03, 0.0999, 0.1001, 0.3, 0.7, 0.999])
 @pytest.mark.parametrize("name", POWERS)
 def test_divided_difference_of_a_power_law_has_full_precision(name, u):
-    """Against exact fractions, which differ in digits where both depths are near each other."""
+    """Compare with exact fractions, including depths that nearly agree."""
     (law, terms), x1 = POWERS[name], 0.375 if name == "polynomial" else 0.37
     x0 = x1 * (1.0 - u)
     a, b = Fraction(x0), Fraction(x1)
@@ -57,7 +57,7 @@ def test_divided_difference_of_a_power_law_has_full_precision(name, u):
 
 
 def test_divided_difference_of_hertz_equals_its_square_root_form():
-    """With a^2, b^2 for depths: (b^5 - a^5)/(b^2 - a^2) = (a^4 + a^3 b + ... + b^4)/(a + b), no difference at all."""
+    """With a^2, b^2 for depths: (b^5 - a^5)/(b^2 - a^2) = (a^4 + a^3 b + ... + b^4)/(a + b), without a difference."""
     for u in (0.0, 1e-13, 1e-6, 0.02, 0.05, 0.3, 0.9):
         b = Fraction(3, 4)
         a = b * (1 - Fraction(u))
@@ -67,7 +67,7 @@ def test_divided_difference_of_hertz_equals_its_square_root_form():
 
 
 def test_divided_difference_of_a_barrier_is_the_mean_slope():
-    """By the rule of Gauss over short and long ways; a series takes over from a difference without a jump."""
+    """Compare with Gauss quadrature over short and long intervals; the change from the difference to a series is continuous."""
     points, weights = np.polynomial.legendre.leggauss(40)
 
     def slope(g):
@@ -93,7 +93,7 @@ def test_contact_laws_are_one_sided_and_smooth_at_first_contact(law):
 
 
 def test_barrier_cannot_be_passed():
-    """There is no energy behind it, so that a step that ends there fails."""
+    """There is no energy behind a barrier, so a step that ends there fails."""
     assert np.isnan(potential(BARRIER, 0j))
     assert np.isnan(resistance(BARRIER, 0.1 + 0j, -0.01 + 0j))
     near = [resistance(BARRIER, g + 0j, g + 0j).real for g in (1e-2, 1e-4, 1e-6)]
@@ -107,7 +107,7 @@ def test_work_of_contact_is_the_change_of_its_energy(kind, law, step):
     for seed in range(4):
         t = touch(kind, law, seed, step)
         V0, V1 = (value(kind, y, t.X).real for y in (t.y0, t.y1))
-        if not np.isfinite(V1):  # a barrier that a wild step has passed
+        if not np.isfinite(V1):  # a barrier that a diverging step has passed
             continue
         assert V0 > 0
         work_done = work(dual(kind, t.y0, t.y1, t.X), t.y0, t.y1)
@@ -167,7 +167,7 @@ def test_contact_duals_accept_complex_steps(kind, end, step):
 @KINDS
 @OF_LAWS
 def test_separated_surfaces_have_no_force(kind, law):
-    """All of it zero, so that nobody has to ask for derivatives."""
+    """All entries are zero, so that no derivatives need to be evaluated."""
     t = touch(kind, law)
     up = t.y0.copy()
     far = 3.0 * (up[-1, 0] - up[0, 0]) + 2.0
@@ -177,7 +177,7 @@ def test_separated_surfaces_have_no_force(kind, law):
     if kind.name.startswith("contact of a plane"):
         normal = t.X[5:8] @ up[0, 1:]
         up[0, 0], lifted[0, 0] = t.y0[0, 0] - 2.0 * normal, t.y1[0, 0] - 2.0 * normal
-    if kind is SPHERE_MESH:  # not through it
+    if kind is SPHERE_MESH:  # not on the other side
         up[0, 0] = lifted[0, 0] = t.y0[0, 0] + 2.0 * t.y0[1, 3]
     assert value(kind, up, t.X) == 0
     assert not np.any(dual(kind, up, lifted, t.X))
@@ -189,16 +189,16 @@ def test_separated_surfaces_have_no_force(kind, law):
 
 @KINDS
 def test_dual_is_continuous_where_a_contact_opens(kind):
-    """The dual has no jump: neither where a gap opens nor where a nearest point comes to the end of its segment."""
+    """The dual is continuous where a gap opens and where a nearest point reaches the end of its segment."""
     t, rng = touch(kind, "linear", 3, 0.0), np.random.default_rng(0)
-    d = (0.1 if kind in MESH_KINDS else 0.6) * rng.normal(size=t.y0.shape)  # through no mesh
+    d = (0.1 if kind in MESH_KINDS else 0.6) * rng.normal(size=t.y0.shape)  # not through a mesh
     s = np.linspace(0.0, 1.0, 4001)
     forces = np.array([dual(kind, t.y0, t.y0 + factor * d, t.X).real.ravel() for factor in s[::8]])
     assert np.abs(np.diff(forces, axis=0)).max() < 0.05 * np.abs(forces).max()
 
 
 def test_mean_contact_point_lies_between_nearest_points_and_force_is_normal():
-    """Also where one is an end of the segment and the other is not, and where both are ends."""
+    """Including cases in which one or both nearest points are ends of a segment."""
     rng = np.random.default_rng(2)
     X = np.concatenate([LINEAR, [5.0]])
     cases = set()
@@ -222,7 +222,7 @@ def test_mean_contact_point_lies_between_nearest_points_and_force_is_normal():
 
 
 def test_mean_contact_point_has_full_precision():
-    """Near either nearest point, and where both are the same: there its derivative is that of points that are almost the same."""
+    """Near either nearest point, and where both coincide: there the derivative is the limit for points that nearly coincide."""
     end, change, far = 1e-3 + 2e8, 1e-3, 1e8
     tau = 1e-3 / (1e-3 + np.sqrt(far * far + 1e-3 * end) + far)
     forth = touched(0j, change + 0j, -far + 0j, 0j, 1 + 0j, 1 + 0j).real
@@ -236,7 +236,7 @@ def test_mean_contact_point_has_full_precision():
 
 @pytest.mark.parametrize("offset", [0.0, 1e-12, 0.3])
 def test_parallel_rods_distribute_their_load_by_length(offset):
-    """k delta per length, on nodes as on those of a beam under an even load."""
+    """The force is k delta per length, distributed to nodes like an even load on a beam."""
     rng = np.random.default_rng(1)
     y = posed([(0.0, 0, 0.1), (1.0, 0, 0.1), (-1.0, offset, 0), (2.0, offset, 0)], rng)
     D = np.hypot(0.1, offset)
@@ -249,7 +249,7 @@ def test_parallel_rods_distribute_their_load_by_length(offset):
 
 
 def polyline(kind, x, nodes, X, inner, y1=None):
-    """Energy, and force on what is at x, against all segments of the nodes less their inner vertices."""
+    """Energy, and force on the point at x, of all segments of the nodes less their inner vertices."""
     rng = np.random.default_rng(4)
     V, force = 0.0, np.zeros(3)
     for k in range(len(nodes) - 1):
@@ -262,7 +262,7 @@ def polyline(kind, x, nodes, X, inner, y1=None):
 
 @pytest.mark.parametrize("kind", [SPHERE_ROD, RODS], ids=lambda kind: kind.name)
 def test_straight_polyline_acts_like_one_segment(kind):
-    """In the middle of a segment, beside a node and at it; without the vertices a node counts twice."""
+    """In the middle of a segment, near a node and at it; without the vertex terms a node would count twice."""
     nodes = np.array([(s, 0.0, 0.0) for s in (-1.0, -0.2, 0.3, 1.5)])
     X = np.concatenate([HERTZ, [0.3], [0.0, 0.0, 0.0, 1.0] if kind is SPHERE_ROD else [3.0, 0.1, 1.0]])
     for s in (-0.4, -0.2, -0.2 + 1e-9, 0.0, 0.3, 0.7):
@@ -278,7 +278,7 @@ def test_straight_polyline_acts_like_one_segment(kind):
 @pytest.mark.parametrize("kind", [SPHERE_ROD, RODS], ids=lambda kind: kind.name)
 @pytest.mark.parametrize("move", [(0.04, 0.0, 0.0), (-0.04, 0.01, 0.005), (0.9, -0.02, 0.01)])
 def test_step_past_nodes_of_a_straight_polyline_equals_one_on_a_segment(kind, move):
-    """Forces and moments on both sides, also where it passes two nodes at once."""
+    """Forces and moments on both sides agree, also if the step passes two nodes."""
     x = [(-0.22 if move[0] > 0 else -0.18, 0.0, 0.2)]
     x += [(0.33, 0.1, 0.21)] if kind is RODS else []
     X = np.concatenate([HERTZ, [0.3], [0.0, 0.0, 0.0] if kind is SPHERE_ROD else [3.0, 0.1]])
@@ -301,7 +301,7 @@ def test_step_past_nodes_of_a_straight_polyline_equals_one_on_a_segment(kind, mo
 
 
 def over_a_vertex(law):
-    """Poses and numbers of a sphere over the end of a segment that another goes on from."""
+    """Poses and parameters of a sphere over the end of a segment that continues in another."""
     height, X = (
         0.15 if law == "barrier" else 0.25,
         np.concatenate([LAWS[law], [RHO[law], 0.0, 0.0, 0.0, 1.0]]),
@@ -311,7 +311,7 @@ def over_a_vertex(law):
 
 @OF_LAWS
 def test_step_past_a_vertex_conserves_the_invariants(law):
-    """Work, sums of forces and moments, both ends exchanged, slopes."""
+    """Check work, sums of forces and moments, exchange of both ends, and slopes."""
     y0, X = over_a_vertex(law)
     y1 = y0.copy()
     y1[:, 0] += [(0.05, -0.01, 0.01), (0.01, 0.0, 0.02), (0.0, 0.01, -0.01)]
@@ -357,7 +357,7 @@ def test_coincident_centres_have_no_contact_force():
 
 @KINDS
 def test_contact_depends_on_rotations_of_the_first_frames_only(kind):
-    """`em` takes no derivatives along those of the others."""
+    """`em` takes no derivatives with respect to the rotations of the other frames."""
     t, rng = touch(kind, "hertz"), np.random.default_rng(5)
     forces = dual(kind, t.y0, t.y1, t.X)
     assert not forces[kind.turning :, 1:].any()
@@ -368,7 +368,7 @@ def test_contact_depends_on_rotations_of_the_first_frames_only(kind):
 
 
 def test_tilted_circle_is_touched_at_its_lowest_and_highest_point():
-    """Leaning by 0.1 rad towards x, both pressed in: the sum of resistances, and its middle in the plane."""
+    """The circle leans by 0.1 rad towards x and both points penetrate: check the total force and its position in the plane."""
     lean, R, height, rho = 0.1, 0.2, 0.05, 0.1
     c, s = np.cos(lean), np.sin(lean)
     plane = np.vstack([np.zeros(3), np.eye(3)])

@@ -1,4 +1,4 @@
-"""Shapes that act like simpler ones, and collisions with a known end.
+"""Shapes that act like simpler ones, and impacts with a known outcome.
 
 A hull of the corners of a box acts like the box, an end of a capsule like a sphere, a flat face or flat
 triangles like a plane, a rounded corner like a sphere. Equal bodies in a row exchange their velocities.
@@ -36,7 +36,7 @@ from tests.support.solids import (
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 
 
-# --- flat faces are planes
+# --- flat faces act like planes
 
 
 def flat_floor(model, kind, n=8, half=0.8):
@@ -54,7 +54,7 @@ def flat_floor(model, kind, n=8, half=0.8):
 @pytest.mark.parametrize("friction", [0.0, 0.3])
 @pytest.mark.parametrize("law", [{"stiffness": 5e3}, {"stiffness": 1e5, "exponent": 1.5}], ids=str)
 def test_ball_rolls_over_flat_triangles_as_on_a_plane(friction, law):
-    """In steps of a fifth of a triangle, the first of them from above a vertex."""
+    """Each step covers a fifth of a triangle; the first starts above a vertex."""
     results = []
     rubs = Friction(friction, tangential_stiffness=5e3, rolling=0.001)
     options = {"friction": rubs} if friction else {}
@@ -76,7 +76,7 @@ def test_ball_rolls_over_flat_triangles_as_on_a_plane(friction, law):
 
 @pytest.mark.parametrize("friction", [0.0, 0.3])
 def test_rod_slides_on_a_box_face_as_on_a_plane(friction):
-    """Pushed along and aside: friction stops it along; aside it comes to roll with 2/3 of its speed."""
+    """Friction stops the rod along its axis; sideways it starts to roll with 2/3 of its speed."""
     k, results = 2e4, []
     z = 0.01 - RUBBER.mass_per_length * G / k
     for kind in ("box", "plane"):
@@ -99,7 +99,7 @@ def test_rod_slides_on_a_box_face_as_on_a_plane(friction):
         ("box", UP, A / 2, ("mesh", "plane"), 0.0),
         ("capsule", ALONG_X, 0.02, ("mesh", "plane"), 0.0),
         ("cylinder", ALONG_Y, A / 2, ("mesh", "plane"), 0.0),
-        ("hexagon", UP, A / 2 + R, ("mesh", "hull"), 0.3),  # both have one bristle for all of it
+        ("hexagon", UP, A / 2 + R, ("mesh", "hull"), 0.3),  # both have one bristle in total
     ],
     ids=["box", "capsule", "cylinder", "hexagon"],
 )
@@ -123,7 +123,7 @@ def test_solid_slides_over_flat_triangles_as_on_a_face(shape, quat, height, floo
         assert results[0].contact("c").normal_force == pytest.approx(G, rel=1e-9)
 
 
-# --- other likenesses
+# --- other equivalences
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_sphere_contact_with_faces_and_corners_equals_planes_and_spheres(
 
 @pytest.mark.parametrize("other", ["sphere", "rod"])
 def test_hull_of_box_corners_acts_like_the_box(other):
-    """Only on a face to round-off: where the nearest points go from a face to an edge both have forces of their own."""
+    """Agreement is to round-off on a face only: where the nearest points move from a face to an edge the forces differ."""
     results = []
     for shape in ("box", "hull cube"):
         model = Model("same", gravity=(0, 0, -G))
@@ -185,7 +185,7 @@ def test_hull_of_box_corners_acts_like_the_box(other):
 
 
 def test_capsules_end_to_end_act_like_two_spheres():
-    """Also where their axes are not on one line."""
+    """The axes may be displaced from each other."""
     results = []
     for spheres in (False, True):
         model = Model("pair", gravity=HERE)
@@ -215,7 +215,7 @@ def test_hull_of_two_vertices_is_bitwise_a_capsule():
     assert np.array_equal(*results)
 
 
-# --- collisions with a known end
+# --- impacts with a known outcome
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_hull_of_two_vertices_is_bitwise_a_capsule():
     ids=["boxes, face to face", "capsules, end to end", "capsules, side by side"],
 )
 def test_last_of_equal_bodies_in_a_row_takes_the_velocity(shape, quat, apart, n, k, t_end, h):
-    """One collision after the other, since there are gaps between them; nothing rotates."""
+    """The impacts occur in sequence because of gaps between the bodies; nothing rotates."""
     model, way = Model("row", gravity=HERE), np.array(apart) / np.linalg.norm(apart)
     row = [add(model, shape, f"it {i}", i * np.array(apart), quat, way if i == 0 else HERE) for i in range(n)]
     model.add_contact("c", row, stiffness=k)
@@ -241,7 +241,7 @@ def test_last_of_equal_bodies_in_a_row_takes_the_velocity(shape, quat, apart, n,
 
 @pytest.mark.parametrize("of_rods", [False, True], ids=["bars", "clamped rods"])
 def test_capsule_rebounds_from_two_bars_at_its_speed(of_rods):
-    """Less what rods keep in vibrations: a thousandth."""
+    """The rods keep a thousandth of the energy in vibrations."""
     model, bars, speed = Model("bridge", gravity=HERE), [], 0.1 if of_rods else 1.0
     for k, x in enumerate((-0.1, 0.1)):
         if of_rods:
@@ -286,7 +286,7 @@ def test_ball_leaves_a_rounded_edge_where_it_would_leave_a_circle(shape, top, t_
 
 
 def test_ball_in_a_tube_swings_as_a_pendulum():
-    """On 192 sides, half of them on its way."""
+    """The tube has 192 sides, of which the ball passes half."""
     inner, r, angle = 0.5, 0.1, 0.8
     model = Model("swing", gravity=(0, 0, -G))
     vertices, triangles = tube(inner, 0.6, 192)

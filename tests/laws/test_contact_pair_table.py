@@ -1,4 +1,4 @@
-"""The table of what touches what, in the documentation, is what the program does."""
+"""The table of contact pairs in the documentation matches the program."""
 
 from itertools import product
 from pathlib import Path
@@ -13,7 +13,7 @@ KINDS = {"hull": "hull cube", "mesh": "rounded cube"}
 
 
 def table() -> dict[tuple[str, str], str]:
-    """What it says of each pair, by its row and its column."""
+    """Return the entry of the table for each pair, by row and column."""
     lines = PAGE.read_text(encoding="utf-8").splitlines()
     first = next(k for k, line in enumerate(lines) if line.startswith("| | plane |"))
     last = next(k for k in range(first, len(lines)) if not lines[k].startswith("|"))
@@ -30,13 +30,13 @@ TABLE = table()
 
 
 def surface(model: Model, kind: str, name: str, x: float):
-    """One at x along a line."""
+    """Add a surface at x on a line."""
     place = {"plane": (0, 0, -3), "rod": [(x, 0, 0), (x, 1, 0)]}.get(kind, (x, 0, 0))
     return add(model, KINDS.get(kind, kind), name, place)
 
 
 def touches(row: str, column: str, **losses: float) -> str:
-    """The program's words against it, or none."""
+    """Return the program's entry for the pair, or None."""
     model = Model("two", gravity=(0, 0, -9.81))
     try:
         one, other = surface(model, row, "one", 0.0), surface(model, column, "other", 5.0)

@@ -1,4 +1,4 @@
-"""Runs in which balls and rods meet: what is conserved or lost, what does not depend on how the run is cut, what cannot pass."""
+"""Runs with contacts of balls and rods: invariants, dissipation, independence of how the run is divided, no penetration."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ def run(model: Model, t_end: float, dt: float = H, integrator: str = "em", **opt
 
 
 def drift(values: np.ndarray) -> float:
-    """Of rows, of their largest."""
+    """Largest change of rows, relative to their largest value."""
     return float(np.abs(values - values[0]).max() / np.abs(values[0]).max())
 
 
 def balance(result: Result) -> float:
-    """Of the energy, of what there was at first."""
+    """Error of the energy balance, relative to the initial energy."""
     return drift(result.energy["total"] + result.dissipation - result.work)
 
 
 def same(a: Result, b: Result) -> bool:
-    """All that the last states hold, to the bit."""
+    """Compare everything in the last states bit by bit."""
     return all(np.array_equal(x, y) for x, y in zip(a.state(-1), b.state(-1), strict=True))
 
 
 def lists(result: Result) -> int:
-    """How many were made on the way."""
+    """Number of contact lists that were built."""
     parts = [result.layout.memory.parts(memory)["reference"] for memory in result.states(slice(None)).memory]
     return len(np.unique(parts, axis=0))
 
 
-# --- what is conserved, and what is lost
+# --- conservation and dissipation
 
 
 @pytest.mark.parametrize("direction", [CROSSING, NEARLY_PARALLEL, PARALLEL])
@@ -80,7 +80,7 @@ def test_energy_balance_includes_the_losses_of_balls(friction) -> None:
 
 
 def test_rod_sliding_past_the_end_of_another_keeps_the_energy_balance() -> None:
-    """What sticks is handed on between stretches of nodes; at first there are two of them, which become one."""
+    """Sticking contact is transferred between windows of nodes; at first there are two windows, which merge."""
     result = run(slider(friction=rubs(0.3, 0.3)), 0.06, 1e-3)
     assert balance(result) < 1e-13
     assert np.diff(result.dissipation).min() >= 0.0
@@ -88,7 +88,7 @@ def test_rod_sliding_past_the_end_of_another_keeps_the_energy_balance() -> None:
 
 @pytest.mark.parametrize(("direction", "most"), [(CROSSING, 10), (PARALLEL, 9)])
 def test_frictional_impacts_conserve_momenta_in_few_iterations(direction, most: int) -> None:
-    """At 2 m/s, a rest speed of 1 mm/s: by the tangent of the sign, corrections jump between slides one way and the other,
+    """At 2 m/s and a rest speed of 1 mm/s: with the tangent of the sign, corrections alternate between slip in both directions,
     13 and 18 times; no step is halved.
     """
     result = run(two_rods(direction, friction=rubs(0.4, 0.4, 4e6), rest_speed=1e-3), 0.02)
@@ -103,7 +103,7 @@ def test_frictional_impacts_conserve_momenta_in_few_iterations(direction, most: 
 
 
 def test_rod_on_rails_needs_no_halved_steps() -> None:
-    """At 1 m/s, a rest speed of 1 mm/s."""
+    """The speed is 1 m/s, the rest speed 1 mm/s."""
     model = rod_on_rails.model()
     touch = model.contacts.pop("touch")
     options = {"stiffness": 1e5, "restitution": 0.5, "friction": 0.4, "stations": 8, "rest_speed": 1e-3}
@@ -116,7 +116,7 @@ def test_rod_on_rails_needs_no_halved_steps() -> None:
 
 
 def test_friction_on_a_closed_rod_is_equal_at_its_first_node() -> None:
-    """A ball goes along a ring from one segment to the next, past its first node or past another."""
+    """A ball moves along a ring from one segment to the next, past its first node or past another."""
     results = []
     for first in (0, 7):
         angles = 2 * np.pi * (np.arange(12) - first) / 12
@@ -134,7 +134,7 @@ def test_friction_on_a_closed_rod_is_equal_at_its_first_node() -> None:
 
 
 def test_sticking_contact_keeps_its_position_on_a_moving_rod() -> None:
-    """Pulled by less than friction holds: bristles go on from list to list, and on a rod of more nodes than share one."""
+    """The pull is below the friction limit; bristles move from list to list, on a rod with more nodes than a window."""
     model = Model("together", gravity=(0, 0, -9.81))
     section = Section.circular(0.01, Material(E=1e9, nu=0.3, density=1000))
     weight = section.mass_per_length * 9.81
@@ -149,12 +149,12 @@ def test_sticking_contact_keeps_its_position_on_a_moving_rod() -> None:
     late = result.t > 0.15
     assert aside[-1] > 2e-5
     assert np.ptp(aside[late]) < 2e-3 * aside[-1]
-    fraction = 0.8 * 0.62 / 1.62  # of the pull, that moves the rail
+    fraction = 0.8 * 0.62 / 1.62  # of the pull, which moves the rail
     assert result.contact("meet").tangential_force[late] == pytest.approx(fraction, rel=5e-3)
     assert lists(result) > 20
 
 
-# --- how the run is cut
+# --- dividing the run
 
 SAME = {
     "balls, em": (balls, {}, "em", 0.2, 1e-3),
@@ -189,7 +189,7 @@ def test_run_is_independent_of_outputs_and_interruptions(
 
 
 def test_equivalent_schemes_agree_in_contact() -> None:
-    """`em` and GGL-EM in quaternions are the same scheme of free rods; so is `em-ggl`."""
+    """`em` and GGL-EM in quaternions are the same scheme for free rods; so is `em-ggl`."""
     em = run(two_rods(n=4, stations=3, mass="lumped"), 0.02, output_every=8)
     for integrator, chart in (("em-ggl", None), ("GGL-EM", "quaternion-alpha")):
         options = {"integrator": integrator, "chart": chart}
@@ -200,7 +200,7 @@ def test_equivalent_schemes_agree_in_contact() -> None:
 
 
 def test_run_starts_from_a_state_of_another_run() -> None:
-    """Lists and bristles begin anew, what moves goes on: without friction to the bit where nothing touches."""
+    """Contact lists and bristles start empty, the motion continues: bit-identical without friction if nothing touches."""
     first = run(balls(restitution=0.5), 0.05, 1e-3, output_every=10)
     both = run(balls(restitution=0.5), 0.1, 1e-3, output_every=10)
     second = run(balls(restitution=0.5), 0.05, 1e-3, output_every=10, start=first)
@@ -222,22 +222,22 @@ def test_energies_of_many_states_are_bitwise_those_of_single_states(make) -> Non
     assert np.count_nonzero(spring_energies) > 0
 
 
-# --- what cannot pass
+# --- no penetration
 
 
 @pytest.mark.parametrize("steps_across", [0.2, 1.0])
 def test_fast_yarns_do_not_pass_through_each_other(steps_across: float) -> None:
-    """At 10 m/s in steps of one or five radii sums."""
+    """At 10 m/s in steps of one or five times the sum of the radii."""
     result = run(yarns(), 6e-4, 2e-5 / steps_across)
     one, other = result.rod("one"), result.rod("other")
-    assert (other.r[:, 2, 2] - one.r[:, 2, 2]).min() > 0.0  # none is on the other side
+    assert (other.r[:, 2, 2] - one.r[:, 2, 2]).min() > 0.0  # no yarn is on the other side
     assert other.v[-1, :, 2].mean() > -9.0  # m/s, they did touch
     assert drift(result.energy["total"]) < 1e-11
     assert result.halvings.sum() > 0 or steps_across == 1.0
 
 
 def test_penetration_between_stations_is_reported() -> None:
-    """Stations at the nodes alone, of which none is near: shorter steps cure nothing."""
+    """Stations are at the nodes only, none of them close: shorter steps do not help."""
     run(two_rods(n=9, stations=6), 0.02, 1e-3)
     with pytest.raises(ConvergenceError, match=r"their axes are .* touch at 0.02 m.*`stations`"):
         run(two_rods(n=9, stations=1), 0.02, 1e-3)
@@ -250,7 +250,7 @@ def test_schemes_without_contact_reject_it() -> None:
 
 
 def test_large_surface_does_not_enlarge_the_lists_of_small_ones() -> None:
-    """Balls above a bowl of 30 m: of 28 pairs among themselves those that are near are listed, as without it."""
+    """Balls above a bowl of 30 m: of their 28 pairs the close ones are listed, as without the bowl."""
     skins = []
     for bowl in (False, True):
         model = Model("bowl", gravity=(0, 0, -9.81))

@@ -1,4 +1,4 @@
-"""Schemes that take contact run it, and keep with it what they keep without."""
+"""Schemes that support contact run it, and conserve what they conserve without contact."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def test_collisions_conserve_energy_and_momenta(integrator, chart):
     total = result.energy["total"]
     assert np.ptp(total) < 1e-12 * total[0]
     assert np.ptp(result.linear_momentum, axis=0).max() < 1e-13
-    # EMH loses L of any interaction in quaternions
+    # EMH does not conserve L of any interaction in quaternions
     assert integrator == "EMH" or np.ptp(result.angular_momentum, axis=0).max() < 1e-14
 
 
@@ -42,13 +42,15 @@ def test_energy_plus_dissipation_is_constant(integrator, chart):
     assert lost.min() > -1e-14
     assert lost.sum() > 0.1 * result.energy["total"][0]
     total = result.energy["total"] + result.dissipation
-    # EML carries a mode in p - M v that friction excites; EM-G in directors rates of their strain, see below
+    # EML has a parasitic mode in p - M v that friction excites; EM-G in directors has strain rates of directors, see below
     within = {"EML-kappa": 1e-4, "EM-G": 1e-7}.get(integrator, 1e-11)
     assert np.ptp(total) < within * total[0]
 
 
 def test_em_g_in_directors_conserves_the_energy_of_its_momenta():
-    """Friction strains directors, and EM-G holds their places, not their rates: what is reported, that of bodies, lacks this."""
+    """Friction strains directors, and EM-G constrains their positions, not their rates; the reported energy of the bodies omits
+    this part.
+    """
     result = run("EM-G", "director", restitution=0.6, friction=0.3, rest_speed=0.02)
     _, p, v = np.split(np.array([result.state(k).memory[:72] for k in range(1, result.n_outputs)]), 3, axis=1)
     total = result.energy["total"] + result.dissipation

@@ -1,6 +1,6 @@
-"""Which bristle of a list of contacts goes on in which of the next one, and what it holds there.
+"""Transfer of bristles from one contact list to the next: which bristle continues in which window, and with which force.
 
-That nothing slips where a list is made anew is asserted in test_contact_runs.py.
+test_contact_runs.py asserts that a new list causes no slip.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def test_bristle_continues_in_the_window_at_its_position() -> None:
     halves = [
         ContactPatch(0, 0, (0,), (1, 2)),
         ContactPatch(0, 0, (0,), (2, 3, 4)),
-    ]  # both have the nearest node
+    ]  # the nearest node is the same for both
     assert carried_on(points + [[2.0, 0, 0]] * (np.arange(6) == 0)[:, None], halves, halves).tolist() == [
         0,
         1,
@@ -39,8 +39,8 @@ def test_merged_bristles_carry_their_sum_and_gain_no_energy() -> None:
     transferred = transfer_bristles(bristles, np.array([2, 0, 1, 1, 3, 3, -1]), 5)
     assert np.array_equal(transferred[[2, 0]], bristles[[0, 1]])
     assert transferred[1, :3] == pytest.approx(0.5 * bristles[2, :3], rel=1e-14)
-    assert transferred[:, 3].tolist() == [1, 1, 0, 0, 0]  # one that sticks holds all
+    assert transferred[:, 3].tolist() == [1, 1, 0, 0, 0]  # one sticking bristle makes the merged one stick
     assert not transferred[4].any()
-    bristles[5, :3] = 2.0 * bristles[4, :3]  # their sum would have 9/5 of the energy of both
+    bristles[5, :3] = 2.0 * bristles[4, :3]  # the energy of their sum would be 9/5 of the energy of both
     transferred = transfer_bristles(bristles, np.array([2, 0, 1, 1, 3, 3, -1]), 5)
     assert transferred[3, :3] == pytest.approx(np.sqrt(5.0) * bristles[4, :3], rel=1e-14)

@@ -1,4 +1,4 @@
-"""Tangents of contacts of rods, of which kernels have closed forms: as complex steps of their forces have them."""
+"""Contact tangents of rods, for which kernels have closed forms, compared with complex steps of their forces."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ SLIDING = pytest.mark.parametrize("sliding", [0.0, 1.0])
 
 
 def rubbing(kind, loses, sliding, seed, step):
-    """With bristles that are soft or stiff in turn."""
+    """Random contact with friction; the bristle is soft or stiff in turn."""
     changes = {"own": (0.01, -0.02, 0.015, sliding), "kt": 20.0 if seed % 2 else 2e3}
     return lossy(kind, "hertz", seed, step, **LOSSES[loses] | changes)[0]
 
 
 def steps(kind, of, sliding):
-    """That touch at both ends, by a law or by what is lost."""
+    """Yield steps that touch at both ends, by the elastic law or by dissipation."""
     for seed in range(6):
         for step in (1e-4, 0.02):
             yield touch(PLANE_ROD, of, seed, step) if of in LAWS else rubbing(kind, of, sliding, seed, step)
@@ -33,7 +33,7 @@ def same(computed, exact):
 @SLIDING
 @pytest.mark.parametrize("of", [*LAWS, *LOSSES])
 def test_plane_contact_tangent_equals_complex_step_columns(of, sliding, moves):
-    """Sticking and sliding; of a plane that does not move those of the rod alone."""
+    """Sticking and sliding; for a fixed plane only the tangent of the rod."""
     for t in steps(PLANE_ROD_DISSIPATION, of, sliding):
         matrix, acts = tangent(t, 1 / H, moves=moves)
         exact, first = tangent_by_columns(t, 1 / H), 0 if moves else 6
@@ -45,7 +45,7 @@ def test_plane_contact_tangent_equals_complex_step_columns(of, sliding, moves):
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("minus", [0.0, 1.0])
 def test_rod_contact_tangent_equals_complex_step_columns(minus, law):
-    """Of places: between the ends of the segment, past its end, where a step goes on behind it, and where nothing touches."""
+    """Positions between the ends of the segment, past its end, where a step continues behind it, and without contact."""
     rng, passed = np.random.default_rng(2), 0
     for seed in range(12):
         t = touch(RODS, law, seed)
@@ -60,7 +60,7 @@ def test_rod_contact_tangent_equals_complex_step_columns(minus, law):
 
 
 def window(t, nodes, *rows):
-    """The same element over a row of so many nodes."""
+    """Return the step of this element over a row of this many nodes."""
     X = t.X.copy()
     X[-17] = nodes
     return Touch(ROD_DISSIPATIONS[2, nodes], X, *rows)
@@ -69,7 +69,7 @@ def window(t, nodes, *rows):
 @SLIDING
 @pytest.mark.parametrize("loses", LOSSES)
 def test_window_tangent_equals_complex_step_columns(loses, sliding):
-    """Four nodes, between two of which it touches; sticking, sliding, and where nothing touches."""
+    """Four nodes with contact between two of them; sticking, sliding, and without contact."""
     moments = []
     for t in steps(ELEMENT, loses, sliding):
         along = t.y0[3, 0] - t.y0[2, 0]
@@ -80,7 +80,7 @@ def test_window_tangent_equals_complex_step_columns(loses, sliding):
         exact, (matrix, acts) = tangent_by_columns(rows_of_window, 1 / H), tangent(rows_of_window, 1 / H)
         assert same(matrix, exact)
         idle = np.repeat(acts == 0.0, 6)
-        assert idle.sum() >= 12  # two nodes that nothing touches
+        assert idle.sum() >= 12  # two nodes without contact
         assert not matrix[idle].any()
         assert not matrix[:, idle].any()
         moments.append(np.abs(exact[3::6, 3::6]).max())
@@ -92,7 +92,7 @@ def test_window_tangent_equals_complex_step_columns(loses, sliding):
 
 
 def test_window_tangent_follows_the_expected_signs():
-    """As the complex steps of its dual do, where it slides, is hit and turns."""
+    """Compare with complex steps of the dual for sliding, impact and rotation."""
     rng = np.random.default_rng(5)
     for seed in range(4):
         t, _ = lossy(ELEMENT, "hertz", seed, 0.02, **ALL | {"own": (0.01, -0.02, 0.015, 1.0)})
@@ -104,12 +104,12 @@ def test_window_tangent_follows_the_expected_signs():
 
 @pytest.mark.parametrize("end", [False, True])
 def test_window_tangent_equals_complex_steps_at_nodes_and_last_station(end):
-    """Stations on both sides of a vertex, some of which pass it in the step; a station on a frame that has no bristle."""
+    """Stations on both sides of a vertex, some of which pass it in the step; one station on a frame without a bristle."""
     for seed in range(4):
         t, _ = lossy(ELEMENT, "hertz", seed, 1e-2, **ALL)
         rows = [np.insert(y, 3, y[3], axis=0) for y in (t.y0, t.y1)]
         for y, along in zip(rows, (0.0, 0.02), strict=True):
-            y[3, 0] = 0.5 * (y[2, 0] + y[4, 0]) + [along, 0.0, 0.02]  # as deep as the row bends
+            y[3, 0] = 0.5 * (y[2, 0] + y[4, 0]) + [along, 0.0, 0.02]  # as much as the row bends
             if end:
                 y[:2, 0] += [[0.0, 0.0, 2.0], [0.0, -0.5, 0.0]]
         rows_of_window = window(t, 3, *rows)

@@ -1,4 +1,4 @@
-"""Local conservation laws of the rod, 003 (41)-(46): identities in the residual of the equations, on any fields."""
+"""Local conservation laws of the rod, 003 (41)-(46): identities in the residual of the equations, for arbitrary fields."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def law(density, flux):
     return derivative(density, S, T, "t") + derivative(flux, S, T, "S")
 
 
-# density and flux of fields at (s, t), and along which derivative of z the residual does the work
+# density and flux of fields at (s, t), and the derivative of z on which the residual does work
 WORKS = {
     "energy": (
         lambda f, s, t: conservation.energy(ROD, f.z(s, t), f.z_S(s, t)),
@@ -57,7 +57,7 @@ WORKS = {
 
 @pytest.mark.parametrize("name", WORKS)
 def test_local_law_of_any_field_is_the_work_of_the_residual(name, fields):
-    """z is any field: none of the Legendre transforms holds."""
+    """z is an arbitrary field: none of the Legendre transforms holds."""
     density, flux, along = WORKS[name]
     z, z_t, z_S = fields.z(S, T), fields.z_t(S, T), fields.z_S(S, T)
     work = inner(getattr(fields, along)(S, T), multisymplectic.residual(ROD, z, z_t, z_S))
@@ -133,7 +133,7 @@ def test_momentum_laws_are_the_balance_equations():
 
 
 def test_paper_energy_equals_the_energy_up_to_end_terms():
-    """Integral of e over [0, L] is that of h plus (u . v)/2 at the ends: (46) holds for free and periodic ends."""
+    """The integral of e over [0, L] equals that of h plus (u . v)/2 at the ends: (46) holds for free and periodic ends."""
     motion = random_motion(8)
     s = np.linspace(0.0, 1.0, 401)
     t = np.full_like(s, 0.4)

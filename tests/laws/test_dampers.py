@@ -1,4 +1,4 @@
-"""Dampers, viscous rods, drag and friction of joints: what resists a motion, whatever its physics; turns up to 3 rad."""
+"""Dampers, viscous rods, drag and joint friction: properties of every dissipative kind; rotations up to 3 rad."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ LENGTH_DAMPER, DISPLACEMENT_DAMPER, ANGLE_DAMPER = (
     BY_NAME[f"damper with a law of the rate of {what}"]
     for what in ("its length", "a displacement", "an angle")
 )
-LAWS = (LENGTH_DAMPER, DISPLACEMENT_DAMPER, ANGLE_DAMPER)  # here with a straight law
+LAWS = (LENGTH_DAMPER, DISPLACEMENT_DAMPER, ANGLE_DAMPER)  # here with a linear law
 BETWEEN = (
     DAMPER,
     TORSION_DAMPER,
@@ -43,13 +43,13 @@ BETWEEN = (
     *LAWS,
 )
 KINDS = (*BETWEEN, DRAG)
-TURNS = (TORSION_DAMPER, ANGLE_DAMPER)  # known but for whole turns
+TURNS = (TORSION_DAMPER, ANGLE_DAMPER)  # known up to whole turns
 C, K, ALONG = 3.0, 5.0, np.array([0.6, 0.0, 0.8])
-TAU = 0.7  # length of a step
+TAU = 0.7  # step size
 
 
 def numbers(kind, rng):
-    """Random numbers of a dissipation of this kind."""
+    """Random parameters of a dissipation of this kind."""
     if kind is DRAG:
         return np.concatenate([[C], (0.5 * np.trace(INERTIA) * np.eye(3) - INERTIA).ravel()])
     if kind is JOINT_FRICTION:
@@ -75,7 +75,7 @@ def numbers(kind, rng):
 
 
 def measures(kind, y, quat, X):
-    """What the dissipation is quadratic in the rate of, by other means, and with which matrix."""
+    """Return the strains whose rates enter the quadratic dissipation, computed independently, and their matrix."""
     a, b = (y[k, 0] + X[3 * k : 3 * k + 3] @ y[k, 1:] for k in (0, 1))
     if kind is DRAG:
         return y[0].ravel(), np.kron(block_diag(C, X[1:].reshape(3, 3)), np.eye(3))
@@ -104,7 +104,9 @@ def measures(kind, y, quat, X):
 
 
 def of_bearing(markers):
-    """Displacement, turn about the free axis and tilt of two markers (2, 4, 3), by quaternions: R_a^T R_b = tilt o turn."""
+    """Displacement, rotation about the free axis and tilt of two markers (2, 4, 3), by quaternions: R_a^T R_b = tilt o
+    rotation.
+    """
     axes = np.swapaxes(markers[:, 1:], 1, 2)
     w, x, *_ = turned = quaternions.from_matrix(axes[0].T @ axes[1])
     about = np.array([w, x, 0.0, 0.0]) / np.hypot(w, x)
@@ -131,7 +133,7 @@ def test_step_dissipates_the_square_of_the_strain_change(kind, angles):
 @pytest.mark.parametrize("angle", [1e-8, 0.4, 1.5, 3.0])
 @pytest.mark.parametrize("kind", KINDS, ids=names)
 def test_rate_dual_is_the_limit_of_a_short_step(kind, angle):
-    """To second order in its length, about the middle; rates of poses need not be rotations."""
+    """The difference is of second order in the step about its midpoint; pose rates need not be rotations."""
     rng = np.random.default_rng(2)
     X = numbers(kind, rng)
     y, z = poses(rng, angle)[0], rng.normal(size=(2, 4, 3))
@@ -187,7 +189,7 @@ def test_damping_forces_conserve_both_momenta(kind):
 @pytest.mark.parametrize("angles", [(0.02, 0.03), (0.6, 0.9), (2.4, 1.7)])
 @pytest.mark.parametrize("kind", KINDS, ids=names)
 def test_damping_duals_accept_complex_steps(kind, angles, function):
-    """Against central differences, along poses and rates at once."""
+    """Compare with central differences along poses and rates at once."""
     rng = np.random.default_rng(6)
     X = numbers(kind, rng)
     ends = np.array([poses(rng, angle)[0] for angle in angles])
@@ -214,7 +216,7 @@ def test_coincident_points_have_no_damping_force(kind):
 
 
 def spin(y, w, arity):
-    """Rates of poses that turn with w (arity, 3) and move with random velocities."""
+    """Rates of poses with angular velocities w (arity, 3) and random velocities."""
     z = np.zeros((2, 4, 3))
     z[:arity, 1:] = np.cross(w[:, None], y[:arity, 1:])
     return z
@@ -237,7 +239,7 @@ def test_external_damping_power_is_that_of_force_and_moment():
 
 
 def test_joint_friction_power_is_that_of_rotation_and_sliding():
-    """c |omega_b - omega_a|^2 + k (ds/dt)^2, with a moment along the relative turn."""
+    """c |omega_b - omega_a|^2 + k (ds/dt)^2, with a moment along the relative rotation."""
     rng = np.random.default_rng(1)
     y = poses(rng)[0]
     w, v = rng.normal(size=(2, 2, 3))
@@ -250,14 +252,14 @@ def test_joint_friction_power_is_that_of_rotation_and_sliding():
     u, du = ALONG @ y[0, 1:], ALONG @ z[0, 1:]
     rate = du @ (p[1] - p[0]) + u @ (dp[1] - dp[0])
     assert np.sum(f * z) == pytest.approx(C * np.sum((w[1] - w[0]) ** 2) + K * rate**2, rel=1e-12)
-    X[10] = 0.0  # turning alone
+    X[10] = 0.0  # rotation alone
     f = dual(JOINT_FRICTION, y, z, X, [1.0], "bend").real
     moments = np.cross(y[:, 1:], f[:, 1:]).sum(axis=1)
     assert moments[1] == pytest.approx(C * (w[1] - w[0]), rel=1e-12)
     assert moments[0] == pytest.approx(-moments[1], rel=1e-12)
 
 
-# -- who is named, who takes them -------------------------------------------------------------------------------------
+# -- names in errors, and schemes that accept dampers -----------------------------------------------------------------
 
 
 LOSSY = {

@@ -1,4 +1,4 @@
-"""What a scheme promises of joined bodies it keeps with every joint there is, in every chart it takes."""
+"""Every scheme conserves its declared invariants with every joint kind, in every chart it supports."""
 
 from functools import cache
 
@@ -18,13 +18,13 @@ from rodsim.papers.scheme_properties import CHARTS
 from tests.support.mechanisms import joined
 
 H = 0.005  # variational schemes have no solution beyond some step
-STEPS = 4  # what a scheme does not keep it loses in each of them
-KEPT = 5e-12  # round-off of so many steps, which EML's reductions divide by the step
+STEPS = 4  # an invariant that is not conserved changes by more than this with each joint
+KEPT = 5e-12  # round-off of this many steps, which EML's reductions divide by the step
 SLOW = ("order=", "mG(2", "GL-SPARK(3)", "GL-SPARK(2)", "Lobatto-IIIA-B")
 
 
 def held(kind):
-    """Two bodies that tumble, joined, with a spring between points beside the joint; of a clamp the second hangs on the first."""
+    """Two joined tumbling bodies with a spring next to the joint; with a clamp the second body is attached to the first."""
     model = joined(kind)
     a = model.bodies["a"]
     if kind == "clamp":
@@ -43,7 +43,9 @@ def system_of(kind, chart):
 
 
 def measured(kind, integrator, chart, steps=STEPS):
-    """By promise: relative changes of energies and momenta, the two-form, what is left of g (m) and of G v (m/s)."""
+    """Return for each declared invariant: relative changes of energies and momenta, the two-form, residuals g (m) and G v
+    (m/s).
+    """
     system, scheme = system_of(kind, chart), parse(integrator)
     run = integrate(system, scheme, H, steps * H)
     assert np.abs(run.q[-1] - run.q[0]).max() > 0.005
@@ -68,7 +70,7 @@ def measured(kind, integrator, chart, steps=STEPS):
         defects["velocity"] = float(run.velocity_residual()[1:].max())
     if "symplectic" in promised:
         defects["symplectic"] = symplectic_defect(system, scheme, H, steps=1, count=3)
-    if kind == "clamp":  # it holds them to the ground
+    if kind == "clamp":  # it connects them to the ground
         promised = promised - {"linear momentum", "angular momentum"}
     return defects, promised
 
@@ -89,7 +91,9 @@ def test_declared_invariants_are_conserved_with_every_joint(integrator, chart, k
 
 @pytest.mark.parametrize("integrator", ["mG(1)", "mG(2, 2)"])
 def test_quadrature_does_not_satisfy_a_screw_constraint(integrator):
-    """Its g is no polynomial: of the same scheme a slider is kept. What is lost is little, and grows with the motion."""
+    """The constraint of a screw is not polynomial; the same scheme satisfies a slider. The error is small and grows with the
+    motion.
+    """
     of_screw, _ = measured("screw", integrator, "director", steps=20)
     of_slider, _ = measured("cylindrical", integrator, "director", steps=20)
     assert of_screw["velocity"] > 10 * KEPT > 10 * of_slider["velocity"]
@@ -110,7 +114,7 @@ def test_em_family_conserves_its_declared_invariants_with_every_joint(integrator
 
 
 def geared():
-    """A third body on the second, which turns with the second."""
+    """A third body on the second, rotating with it."""
     model = held("revolute")
     b = model.bodies["b"]
     c = model.add_body("c", Box(0.3, 0.2, 0.3, density=200), position=np.add(b.position, (0.4, 0.2, 0.1)))
@@ -123,7 +127,7 @@ def geared():
 
 @pytest.mark.parametrize(("curved", "plain"), [("screw", "cylindrical"), ("gear", "revolute")])
 def test_audit_of_models_with_angles_judges_their_invariants(curved, plain):
-    """Their g is no polynomial, so that a quadrature does not keep it."""
+    """The constraints are not polynomial, so a quadrature does not satisfy them."""
     audits = {
         kind: audit(
             simulate(

@@ -1,4 +1,4 @@
-"""What pairs lose that come and go: listed with those that touch in a state, and refused before a run that cannot have it."""
+"""Dissipative contact pairs: listed for a state together with the pairs in contact, and rejected before an unsupported run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rodsim import Model, Sphere, simulate
 
 
 def glancing(x: float = 0.101, **loses) -> Model:
-    """A ball grazes another that turns, and a third stands aside."""
+    """A ball grazes another one that spins; a third is not involved."""
     model = Model("glancing")
     one = model.add_body("a", Sphere(0.05, density=1000), (0, 0, 0), velocity=(0.5, 0, 0))
     other = model.add_body("b", Sphere(0.05, density=1000), (x, 0.03, 0.01), angular_velocity=(0, 0, 3.0))
@@ -42,7 +42,7 @@ def test_active_dissipation_groups_include_their_bristles(friction: float) -> No
     assert loss.group.numbers[0, -4:].tolist() == row[1:5].tolist()
     one = type(state)(*(array[None] for array in state))
     force = evaluation.resistances([loss.group._replace(row=np.zeros(1, np.int64))], one)[0, 0, :, :3]
-    # what the bristle holds, as large as it is: it lies across the normal
+    # the bristle force, of the same magnitude, normal to the contact normal
     bristle_force = 1e4 * quaternions.rotate(state.quat[loss.group.frames[0, 0]], row[1:4])
     assert np.linalg.norm(force[0]) == pytest.approx(np.linalg.norm(bristle_force), rel=1e-12)
     assert force.sum(axis=0) == pytest.approx(np.zeros(3), abs=1e-12)

@@ -1,4 +1,4 @@
-"""Driven frames in loops of joints: accepted if they move so that redundant constraints agree, refused if not."""
+"""Driven frames in loops of joints: accepted if redundant constraints remain consistent, rejected otherwise."""
 
 import numpy as np
 import pytest
@@ -11,8 +11,8 @@ TURNED = (0.5**0.5, 0, 0, 0.5**0.5)
 
 
 def linkage(kind="revolute", **motion):
-    """Two bars in the plane of x and y, one foot on the ground, the other on a driven frame; parallel hinges, so that a
-    constraint out of the plane and two of turns are redundant.
+    """Two bars in the plane of x and y, one foot on the ground, the other on a driven frame. With parallel hinges one
+    constraint out of the plane and two of rotations are redundant.
     """
     model = Model("linkage", gravity=(0, -9.81, 0))
     a = model.add_body("a", Box(1, 0.05, 0.05, mass=1), (0.5, 0, 0))
@@ -48,7 +48,7 @@ def lifted(signal):
 
 
 LATER = {"displacement": [STEP.along((1, 0, 0)), signals.SmoothStep(0.1, 7, 8).along((0, 0, 1))]}
-OUT_OF_PLANE = [  # and in which time
+OUT_OF_PLANE = [  # and its duration
     (lifted(signals.Steady(0.1)), 0, 0),
     ({"turn": STEP, "axis": (1, 0, 0)}, 0, 1),
     (LATER, 7, 8),
@@ -88,7 +88,7 @@ def test_driven_frames_diverging_against_a_bar_are_rejected():
 
 
 def test_inconsistent_constraints_during_a_run_are_named():
-    """A function whose excursion lies between all times that are looked at."""
+    """The function deviates only between the times that are checked in advance."""
 
     def late(t):
         return (0, 0, 0.01 * max(0.0, t - 0.05) ** 2 * max(0.0, 0.07 - t) ** 2 * 1e8)

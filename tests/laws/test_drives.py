@@ -1,4 +1,4 @@
-"""Prescribed motion: driven joints and driven frames, their motion against known ones, and the work they do."""
+"""Prescribed motion: driven joints and driven frames, their motion compared with known ones, and their work."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from rigid import quaternions
 from rodsim import Box, Material, Model, ModelError, Section, audit, simulate
 from rodsim.signals import Constant, Ramp, Sine, SmoothStep, SmoothTable, SpinUp, Steady
 
-EXACT = 1e-11  # of an energy balance, relative to what was turned over
+EXACT = 1e-11  # of an energy balance, relative to the energy exchanged
 X, Y, Z = np.eye(3)
 SMOOTH = (
     Constant(2.0),
@@ -32,7 +32,7 @@ AXIS = np.array([0.6, 0.0, 0.8])
 
 
 def attitude(t):
-    sign = -1.0 if int(5e4 * t) % 2 else 1.0  # both mean the same turn
+    sign = -1.0 if int(5e4 * t) % 2 else 1.0  # both describe the same rotation
     return sign * quaternions.multiply(quaternions.from_rotation_vector(1.3 * np.sin(2 * t) * AXIS), START)
 
 
@@ -57,7 +57,7 @@ MOVED = {
 @pytest.mark.parametrize("moved", MOVED)
 @pytest.mark.parametrize("turned", TURNED)
 def test_driven_frame_rates_are_derivatives_of_its_pose(turned, moved):
-    """Of functions they are found by differences."""
+    """For functions of time they are computed by differences."""
     displacement, way, rate = MOVED[moved]
     driven = Model("m").add_driven("d", (1, 2, 3), START, displacement, **TURNED[turned])
     t, e = np.array([0.3]), 1e-5
@@ -72,7 +72,7 @@ def test_driven_frame_rates_are_derivatives_of_its_pose(turned, moved):
 
 
 def checked(result, work=True):
-    """The audit of a run, whose drive does work that is counted to round-off."""
+    """Return the audit of a run whose drive work is accounted for to round-off."""
     audit_report = audit(result)
     assert audit_report.ok, audit_report.text()
     assert audit_report.energy_balance < EXACT
@@ -86,7 +86,7 @@ def checked(result, work=True):
 
 
 def arm(value):
-    """A box on a hinge with the ground, its angle driven."""
+    """A box on a hinge to the ground with driven angle."""
     model = Model("arm", gravity=(0, -9.81, 0))
     body = model.add_body("arm", Box(1.0, 0.1, 0.2, density=100), position=(0.5, 0, 0))
     model.add_joint("hinge", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 0, 1))
@@ -101,7 +101,7 @@ def test_driven_hinge_follows_its_drive_and_work_is_accounted_for(integrator):
     checked(result)
     x, y, _ = result.body("arm").r.T
     assert np.unwrap(np.arctan2(y, x)) == pytest.approx(angle(result.t), abs=1e-11)
-    # the mean moment of the drive over a step is that of the motion at its middle
+    # the mean moment of the drive over a step equals that of the motion at its midpoint
     m, J = 2.0, 2.0 * (1 + 0.01) / 12 + 2.0 / 4
     middle = result.t[1:] - 0.01
     acceleration = (angle.rate(middle + 1e-5) - angle.rate(middle - 1e-5)) / 2e-5
@@ -115,7 +115,7 @@ def test_driven_hinge_follows_its_drive_and_work_is_accounted_for(integrator):
 
 
 def hanging(displacement=None, turn=None, axis=None, **moving):
-    """A box under a driven frame."""
+    """A box on a driven frame."""
     model = Model("hanging", gravity=(0, -9.81, 0))
     clamp = model.add_driven("clamp", displacement=displacement, turn=turn, axis=axis)
     body = model.add_body("bob", Box(0.1, 1.0, 0.2, density=100), position=(0, -0.5, 0), **moving)
@@ -124,7 +124,7 @@ def hanging(displacement=None, turn=None, axis=None, **moving):
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
 def test_pendulum_on_a_moving_point_solves_its_equation(integrator):
-    """Against scipy, to order 2; the place of a point is prescribed by a spherical joint."""
+    """Compare with scipy, to order 2; a spherical joint prescribes the position of a point."""
     a, w = 0.25, 2 * np.pi * 0.8
     J, m, l = 2.0 * (0.01 + 1.0) / 12 + 2.0 * 0.25, 2.0, 0.5
 
@@ -132,7 +132,7 @@ def test_pendulum_on_a_moving_point_solves_its_equation(integrator):
         acceleration = -a * w * w * np.sin(w * t)
         return [y[1], -(m * 9.81 * l * np.sin(y[0]) + m * l * acceleration * np.cos(y[0])) / J]
 
-    # the bob begins without turning: its point moves with a w
+    # the bob starts without rotation: its point moves with a w
     exact = solve_ivp(rate, (0, 1.0), [0.0, 0.0], rtol=1e-11, atol=1e-12, max_step=0.01).y[0, -1]
     errors = []
     for h in (0.02, 0.01, 0.005):
@@ -167,11 +167,11 @@ def test_body_welded_to_a_driven_frame_follows_and_takes_its_energy(integrator):
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
 def test_bead_on_a_rotating_rail_follows_the_exact_solution(integrator, swapped):
-    """x = x0 cosh(w t); the rail is either side of the joint, and what turns it gives all of the energy."""
+    """x = x0 cosh(w t); the rail may be either part of the joint, and the drive supplies all of the energy."""
     w, errors = 2.0, []
     for h in (0.04, 0.02):
         model = Model("rail")
-        # a steady velocity, at first across the rail, changes nothing on it
+        # a constant velocity, initially across the rail, changes nothing along it
         rail = model.add_driven("rail", displacement=Steady(1.0).along((0, 0.3, 0)), turn=Steady(w), axis=Z)
         bead = model.add_body("bead", Box(0.1, 0.2, 0.1, mass=2.0), position=(0.5, 0, 0))
         ends = (bead, rail) if swapped else (rail, bead)
@@ -200,7 +200,7 @@ def test_rod_on_an_oscillating_clamp_keeps_the_energy_balance(integrator, dampin
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
 def test_rod_between_two_driven_frames_takes_the_work_of_both(integrator):
-    """Its ends are turned against each other and pushed together; each drive has its own share."""
+    """The ends are rotated and pushed against each other; each drive does a part of the work."""
     model = Model("twisted")
     section = Section.from_stiffness(
         EA=300, GA=200, GJ=2, EI=1, mass_per_length=0.5, inertia_per_length=0.01, damping_time=0.02
@@ -217,19 +217,21 @@ def test_rod_between_two_driven_frames_takes_the_work_of_both(integrator):
     assert np.abs(shares).max(axis=1).min() > 0.05 * np.abs(result.work).max()
     with pytest.raises(Exception, match=r"no drive 'middle'; there are left, right"):
         result.drive_work("middle")
-    # forces on the driven frames do the work: their mean over a step times its change
+    # forces on the driven frames do the work: their mean over a step times the displacement
     fine = simulate(model, 0.2, 0.01, integrator, output_every=1)
     way, joint = np.diff(right.motion(fine.t)[0], axis=0), fine.joint("b")
     power = -joint.step_multipliers[1:, :3] * way
-    exact = 1e-12 if integrator == "em" else 1e-5  # with em-ggl the second multipliers take a little
+    exact = (
+        1e-12 if integrator == "em" else 1e-5
+    )  # with em-ggl the second multipliers contribute a small part
     assert fine.drive_work("right")[1:] == pytest.approx(np.cumsum(power.sum(axis=1)), abs=exact)
-    # forces at outputs do it to order 2
+    # forces at outputs give the work to order 2
     power = 0.5 * (joint.force[1:] + joint.force[:-1]) * way
     assert fine.drive_work("right")[1:] == pytest.approx(np.cumsum(power.sum(axis=1)), abs=2e-3)
 
 
 def slider_crank(speed):
-    """A crank of length 0.3 driven at its hinge, a rod of length 0.8 with a ball at both ends, a slider on rails along x."""
+    """A crank of length 0.3 driven at its hinge, a rod of length 0.8 with ball joints at both ends, a slider along x."""
     model = Model("slider-crank", gravity=(0, -9.81, 0))
     crank = model.add_body("crank", Box(0.3, 0.05, 0.05, density=1000), position=(0.15, 0, 0))
     rod = model.add_body("rod", Box(0.8, 0.04, 0.04, density=1000), position=(0.7, 0, 0))

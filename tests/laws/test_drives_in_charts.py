@@ -1,4 +1,4 @@
-"""Driven joints and driven frames in the schemes of charts: laws, order against a fine run of `em`, work of every drive."""
+"""Driven joints and driven frames in chart schemes: invariants, order compared with a fine run of `em`, work of every drive."""
 
 from functools import cache
 
@@ -13,7 +13,7 @@ from rodsim import Box, Model, ModelError, Result, audit, signals, simulate
 from rodsim.mechanics import integrate
 
 T, H = 0.096, 0.016  # s
-ROUND_OFF = 1e-12  # of energies and momenta, relative, over so few steps
+ROUND_OFF = 1e-12  # of energies and momenta, relative, for this few steps
 KEEPING = [
     ("EML", "quaternion"),
     ("REML", "quaternion"),
@@ -27,7 +27,7 @@ KEEPING = [
 
 
 def chain() -> Model:
-    """Two bodies in a chain whose axes meet nothing, on a frame that is shaken and turned; the second joint is driven."""
+    """Two bodies in a chain of oblique axes on a frame that is shaken and rotated; the second joint is driven."""
     model = Model("chain", gravity=(1.0, -2.0, -9.0))
     shaker = model.add_driven(
         "shaker",
@@ -45,7 +45,7 @@ def chain() -> Model:
 
 
 def pair(hinge: str) -> Model:
-    """Two free bodies, the joint between them driven."""
+    """Two free bodies with a driven joint between them."""
     model = Model("pair", gravity=(0, 0, 0))
     base = model.add_body(
         "base",
@@ -62,7 +62,7 @@ def pair(hinge: str) -> Model:
 
 @cache
 def of_chain(integrator: str, chart: str | None, h: float = H) -> Result:
-    every = 1 if h == H else round(T / h)  # of others the end alone is asked for
+    every = 1 if h == H else round(T / h)  # for the other schemes only the end is compared
     return simulate(chain(), T, h, integrator, chart=chart, output_every=every, progress=False)
 
 
@@ -82,7 +82,7 @@ def test_energy_minus_drive_work_is_conserved(integrator, chart):
 
 @pytest.mark.parametrize(("integrator", "chart"), [("EML-kappa", None), ("GL-SPARK(2)", "quaternion-alpha")])
 def test_chart_states_store_driven_values_as_em_does(integrator, chart):
-    """The numbers of driven rows, and poses and velocities of driven frames, at the end of every step."""
+    """Driven coordinates, and poses and velocities of driven frames, at the end of every step."""
     result, em = of_chain(integrator, chart), of_chain("em", None)
     system, blocks = em.layout.system, em.layout.own
     frame = np.flatnonzero(system.frames.fixed == 2)[0]
@@ -96,7 +96,7 @@ def test_chart_states_store_driven_values_as_em_does(integrator, chart):
 
 @cache
 def fine() -> tuple[np.ndarray, np.ndarray]:
-    """Places of the bodies, and the work of every drive."""
+    """Positions of the bodies, and the work of every drive."""
     result = simulate(chain(), T, H / 4, "em6-ggl", output_every=24, progress=False)
     return result.state().r, np.array([result.drive_work(name)[-1] for name in result.drives])
 
@@ -127,14 +127,14 @@ def test_motion_and_drive_work_converge_to_em_at_the_scheme_order(integrator, ch
         result = of_chain(integrator, chart, h)
         works_here = [result.drive_work(name)[-1] for name in result.drives]
         errors.append([np.abs(result.state().r - positions).max(), *np.abs(works_here - works)])
-    # a first order shows its next term; where the error of a fourth is small, that of the fine run counts
+    # at first order the next term shows; at fourth order the error of the fine run counts
     allowed = {1: 0.3, 2: 0.15, 4: 0.2}[order]
     assert np.log2(np.divide(*errors)) == pytest.approx(np.full(3, order), abs=allowed)
 
 
 @pytest.mark.parametrize(("integrator", "chart"), [("mG(1)", "director"), ("mG(1)", "quaternion-alpha")])
 def test_mg_satisfies_driven_rows_to_the_quadrature_order(integrator, chart):
-    """2k Gauss points, order 4k of what the constraint loses; of positions and of velocities."""
+    """2k Gauss points: the constraint error has order 4k, for positions and velocities."""
     lost = []
     for h in (2 * H, H):
         run = integrate(pair("revolute").mechanical_system(chart), integrator, h, 10 * H)
@@ -144,8 +144,9 @@ def test_mg_satisfies_driven_rows_to_the_quadrature_order(integrator, chart):
 
 
 def test_mg_multipliers_act_along_the_gradient_of_their_rates():
-    """p1 - p0 + h sum w (gamma . g + mu . (G v + g(q; dX/dt)))_q = 0: of directors, which no other force acts on.
-    All is quadratic in q: central differences tell its gradient, whatever their step."""
+    """p1 - p0 + h sum w (gamma . g + mu . (G v + g(q; dX/dt)))_q = 0 for directors, on which no other force acts. All terms are
+    quadratic in q: central differences give the gradient exactly at any step.
+    """
     system, h, nodes = pair("revolute").mechanical_system("director"), 2 * H, parse("mG(1)").nodes
     run = integrate(system, "mG(1)", h, h)
     lam, gam = run.lam[1], run.gam[1]
@@ -177,7 +178,7 @@ def test_mg_multipliers_act_along_the_gradient_of_their_rates():
 )
 @pytest.mark.parametrize("hinge", ["revolute", "prismatic"])
 def test_drive_between_free_bodies_conserves_both_momenta(integrator, chart, hinge):
-    """It acts between them alone, and what it does is in the balance."""
+    """The drive acts between the bodies only, and its work is in the energy balance."""
     result = simulate(pair(hinge), 20 * H, H, integrator, chart=chart, output_every=1, progress=False)
     audit_report = audit(result)
     P, L = result.linear_momentum, result.angular_momentum

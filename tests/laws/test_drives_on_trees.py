@@ -1,4 +1,4 @@
-"""Trees with driven frames and joints: the motion, the forces and the work of drives of the general solver."""
+"""Trees with driven frames and joints: motion, forces and drive work equal those of the general solver."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ BAR = Box(0.5, 0.1, 0.1, density=300.0)
 
 
 def on_table(kind, reverse=False, rod=False):
-    """Bodies on joints, the first of them, or a rod before it, on a table that moves and turns; a damped spring to it."""
+    """Bodies on joints, the first of them, or a rod before it, on a moving and rotating table; a damped spring to it."""
     model = Model("table", gravity=GRAVITY)
     table = model.add_driven(
         "table",
@@ -43,7 +43,7 @@ def on_table(kind, reverse=False, rod=False):
 
 
 def arm():
-    """A chain of hinges and a slider, of which one hinge and the slider are driven."""
+    """A chain of hinges and a slider; one hinge and the slider are driven."""
     model, last = Model("arm", gravity=GRAVITY), None
     kinds = ("revolute", "revolute", "prismatic", "revolute", "revolute", "universal")
     for k, kind in enumerate(kinds):
@@ -58,7 +58,7 @@ def arm():
 
 
 def swinging_ring():
-    """A ring of hinged bodies between two driven frames: a loop closes at one of them."""
+    """A ring of hinged bodies between two driven frames; a loop closes at one of them."""
     model, axis = Model("ring", gravity=GRAVITY), (0.0, 1.0, 0.0)
     left = model.add_driven("left", displacement=lambda t: (0.0, 0.05 * np.sin(6.0 * t), 0.1 * t))
     right = model.add_driven(
@@ -76,7 +76,7 @@ def swinging_ring():
 
 
 def shaft():
-    """Without weight and at rest, until a frame turns its one end; the other slides and turns in a bearing, off its axis."""
+    """A weightless shaft at rest until a frame rotates one end; the other slides and rotates in an off-axis bearing."""
     model = Model("shaft", gravity=(0.0, 0.0, 0.0))
     motor = model.add_driven("motor", turn=lambda t: 5.0 * t * t, axis=(1, 0, 0))
     section = Section.from_stiffness(

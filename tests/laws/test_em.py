@@ -1,4 +1,4 @@
-"""`em`, `em-ggl` and their compositions: invariants at round-off, orders, the exact motion, how steps fail and go on."""
+"""`em`, `em-ggl` and their compositions: invariants at round-off, orders, the exact motion, failed and resumed steps."""
 
 from functools import cache
 
@@ -23,7 +23,7 @@ H = 0.02
 
 
 def top():
-    """A free body, of which the exact solution is known by Jacobi's elliptic functions."""
+    """A free body with the exact solution in Jacobi's elliptic functions."""
     model = Model("top")
     model.add_body("top", MassProperties(1.0, np.array([6.0, 8.0, 3.0])), angular_velocity=(10, 20, 20))
     return model
@@ -34,7 +34,7 @@ def rod():
 
 
 def ring():
-    """Four bodies in a closed loop of ball joints out of one plane."""
+    """Four bodies in a closed loop of ball joints, not in one plane."""
     model = Model("ring")
     corners = np.array([(0, 0, 0), (1, 0.1, 0.2), (1.1, 1, -0.1), (0.1, 0.9, 0.1)])
     bodies = [
@@ -60,7 +60,7 @@ def consistent_flail():
     return flail("consistent")
 
 
-# of joints of every kind with every composition see `test_promises.py`
+# joints of every kind with every composition: `test_declared_invariants.py`
 INVARIANTS = [(make, name) for make in (top, rod) for name in ("em", "em4", "em6")]
 INVARIANTS += [(make, "em-ggl") for make in (chain, hinge, ring, mean_flail, consistent_flail)]
 INVARIANTS += [(make, "em") for make in (ring, mean_flail, consistent_flail)]
@@ -68,7 +68,7 @@ INVARIANTS += [(make, "em") for make in (ring, mean_flail, consistent_flail)]
 
 @pytest.mark.parametrize(("make", "integrator"), INVARIANTS)
 def test_energy_momenta_and_joints_are_conserved_to_round_off(make, integrator):
-    """At both levels of the joints with `em-ggl`; with `em` their velocities are in the mean of a step only."""
+    """`em-ggl` satisfies positions and velocities; with `em` velocities are satisfied in the mean of a step only."""
     result = simulate(make(), 200 * H, H, integrator, output_every=1, progress=False)
     audit_report = audit(result)
     assert audit_report.energy_balance < 1e-12
@@ -93,7 +93,7 @@ def test_free_asymmetric_body_converges_to_the_exact_solution():
 
 
 def rooted(how="clamp"):
-    """A soft rod under gravity, from its root, which cannot move, or can."""
+    """A soft rod under gravity, whose root is fixed or movable."""
     model = Model("rooted rod", gravity=(0.0, 1.0, -9.81))
     section = Section.circular(0.02, Material(E=1e5, nu=0.3, density=1000.0))
     rod = model.add_rod("rod", [(0, 0, 0), (0.6, 0, 0.1)], section, 4)
@@ -114,7 +114,7 @@ def rooted(how="clamp"):
 
 
 # time, (integrator, steps) of the reference, and the coarser number of steps of each scheme: smaller steps of order 8
-# end at the round-off of velocities
+# reach the round-off of velocities
 ORDERS = {
     top: (0.1, ("em8", 128), {"em": 64, "em4": 32, "em6": 24}),
     rod: (0.05, ("em8", 300), {"em": 320, "em4": 80, "em6": 60}),
@@ -141,7 +141,7 @@ def end_of(make, integrator, steps):
     ("make", "integrator"), [(make, name) for make, row in ORDERS.items() for name in row[2]]
 )
 def test_observed_order_is_the_declared_one(make, integrator):
-    """Of positions, turns and velocities; joints' own velocities are 0 at the ends of steps to the same order."""
+    """Orders of positions, rotations and velocities; joint velocities vanish at step ends to the same order."""
     _, reference, steps = ORDERS[make]
     exact = *end_of(make, *reference)[:3], 0.0
     ends = [end_of(make, integrator, n) for n in (steps[integrator], 2 * steps[integrator])]
@@ -150,7 +150,7 @@ def test_observed_order_is_the_declared_one(make, integrator):
     for k, what in enumerate(("places", "turns", "velocities", "joints")):
         coarse, fine = (np.abs(end[k] - exact[k]).max() for end in ends)
         if make is top and what == "velocities":
-            continue  # they end at round-off, of 20 rad/s over a short step
+            continue  # they reach round-off, of 20 rad/s over a short step
         if what == "joints":
             assert max(coarse, fine) < 1e-11 or np.log2(coarse / fine) > order - allowed
         elif coarse > 0.0:
@@ -166,8 +166,8 @@ SUBSTEPS += [(lambda how=how: rooted(how), False, {4: 10}) for how in ("driven",
 
 @pytest.mark.parametrize(("make", "hidden", "counts"), SUBSTEPS)
 def test_substeps_form_a_symmetric_composition_of_the_declared_order(make, hidden, counts):
-    """Fractions are symmetric and sum to 1, their odd powers below the order to 0; what is clamped to the ground reverses
-    no velocity, and neither does `em-ggl`.
+    """Fractions are symmetric and sum to 1; sums of their odd powers below the order vanish. A part clamped to the ground
+    reverses no velocity, and neither does `em-ggl`.
     """
     built = make().build()
     for order, count in counts.items():
@@ -183,7 +183,7 @@ def test_substeps_form_a_symmetric_composition_of_the_declared_order(make, hidde
 
 
 def test_audit_repeats_the_half_steps_taken_at_a_clamp():
-    """Files of older versions do not say that there are none."""
+    """Files of older versions do not record that there are none."""
     run = simulate(rooted(), 0.04, 0.02, "em4", output_every=1, progress=False)
     assert not audit(run).retaken.differences
     assert run.description["run"].pop("halves") is False
@@ -242,7 +242,7 @@ def test_em_ggl_takes_about_as_many_newton_iterations_as_em():
 
 @pytest.mark.parametrize("kind", ["force", "moment"])
 def test_body_at_rest_responds_to_its_first_load(kind):
-    """The residual of a body at rest rounds as its load does, which nothing else tells: v = F t/m, omega = M t/J."""
+    """The residual of a body at rest has the round-off of its load, which no other quantity reveals: v = F t/m, omega = M t/J."""
     model = Model("ball")
     ball = model.add_body("ball", Sphere(0.1, density=1000))
     getattr(model, f"add_{kind}")("push", ball, (0.7, 0.2, -0.1))
@@ -254,14 +254,14 @@ def test_body_at_rest_responds_to_its_first_load(kind):
 
 
 def fast_chain():
-    """Twelve times as fast as usual: five times the usual step fails, two halves of it do not."""
+    """Twelve times faster than usual: a step five times the usual one fails, its two halves do not."""
     system, state = start_of(chain())
     system = system._replace(gravity=np.zeros(3))
     return system, state._replace(v=12 * state.v, Omega=12 * state.Omega), 5 * H, 20
 
 
 def folding_flail():
-    """Ends of an element that turn against each other by more than pi in the predicted step."""
+    """The ends of an element rotate against each other by more than pi in the predicted step."""
     system, state = start_of(flail())
     spin = state.Omega.copy()
     spin[-1], spin[-2] = (0, 0, 60), (0, 0, -60)

@@ -1,4 +1,4 @@
-"""`em-d(rho)`: momenta and the balance of energy at round-off, what rings dies as rho says, order 2, rho = 1 is `em`."""
+"""`em-d(rho)`: momenta and energy balance at round-off, vibrations decay as rho prescribes, order 2, rho = 1 equals `em`."""
 
 import base64
 import re
@@ -33,14 +33,14 @@ from tests.support.rods import full
 GRAVITY = (0.3, -0.5, -9.81)
 TURNED = quaternions.normalize(np.array([0.9, 0.2, -0.1, 0.3]))
 AXES, AXIS = quaternions.to_matrix(TURNED), (0.2, 1.0, 0.4)
-WAVY = SpringLaw.function(lambda x: 30 * np.sin(6 * x) + 20 * x, -1.5, 1.5, 1e-6)  # falls in places
+WAVY = SpringLaw.function(lambda x: 30 * np.sin(6 * x) + 20 * x, -1.5, 1.5, 1e-6)  # decreases in places
 SOFT = Section.from_stiffness(
     EA=1600, GA=800, GJ=12, EI=16, mass_per_length=2, inertia_per_length=(0.03, 0.01, 0.02)
 )
 
 
 def mobile(mass="lumped", element="se3", boost=(0.0, 0.0, 0.0)):
-    """A free rod welded to a body, a ball joint off the axes of the next body, a hinge to a third, two springs."""
+    """A free rod welded to a body, an off-axis ball joint to the next body, a hinge to a third, two springs."""
     model, boost = Model("mobile", gravity=(0, 0, 0)), np.array(boost)
     moving = {"velocity": boost + np.array([0, 1.0, 0.4]), "angular_velocity": (2, -1, 1)}
     head = model.add_body(
@@ -66,8 +66,8 @@ def mobile(mass="lumped", element="se3", boost=(0.0, 0.0, 0.0)):
 
 
 def mount(stops=True):
-    """Three free bodies, off their axes: a bushing with a full matrix and springs with laws hold two of them, others and
-    stops are about a hinge to the third.
+    """Three free bodies, connected off their axes: a bushing with a full matrix and springs with laws between two of them,
+    further springs and stops about a hinge to the third.
     """
     model = Model("mount", gravity=(0, 0, 0))
     a = model.add_body("a", Box(0.3, 0.4, 0.5, density=100), (0, 0, 0), angular_velocity=(0.4, -1.0, 1.0))
@@ -114,7 +114,7 @@ def test_em_d_conserves_momenta_and_accounts_for_all_energy_of_free_systems(name
 
 
 def test_every_interaction_enters_the_algorithmic_dissipation():
-    """Its row of the memory is not always empty."""
+    """Each has a row in the step history that is nonzero at some time."""
     system, states = run_of("mount")
     memory = np.array([s.memory[:-2].reshape(-1, 6)[-len(system.others.kind) :] for s in states])
     assert np.abs(memory).max(axis=(0, 2)).min() > 1e-3
@@ -134,7 +134,7 @@ def test_em_d_is_galilean_invariant():
     boost = np.array([20.0, 4.0, 0.0])
     at_rest = run_of("mobile")[1][-1]
     moving = history(*start_of(mobile(boost=boost)), H, 0.8, 60)[-1]
-    # roundings of a place 25 m away, in 60 steps
+    # round-off of a position 25 m away, in 60 steps
     assert np.abs(moving.r - boost * H * 60 - at_rest.r)[1:].max() < 1e-10
     assert moving.memory[-1] == pytest.approx(at_rest.memory[-1], rel=1e-9)
 
@@ -152,11 +152,11 @@ def test_free_group_falls_and_conserves_angular_momentum_about_its_centre():
     assert np.ptp(L - np.cross(r, P), axis=0).max() < 1e-11
 
 
-# -- what no step resolves ---------------------------------------------------------------------------------------------
+# -- unresolved modes ------------------------------------------------------------------------------------------------
 
 
 def bar(rho, steps):
-    """A free bar of one element whose ends run apart, of EA so large that a step resolves nothing."""
+    """A free bar of one element whose ends move apart, with an EA so large that a step resolves nothing."""
     model, speed = Model("bar", gravity=(0, 0, 0)), 0.01
     section = Section.from_stiffness(
         EA=1e8, GA=1e8, GJ=1e6, EI=1e6, mass_per_length=1.0, inertia_per_length=(0.02, 0.01, 0.01)
@@ -172,7 +172,7 @@ def test_unresolved_mode_decays_by_rho_in_every_step(rho):
     """Both roots are -rho: v_n = (a + b n) (-rho)^n, whose second ratio v_(n+1)/v_n + rho^2 v_(n-1)/v_n is -2 rho."""
     v = bar(rho, 8)
     assert v[2:] + rho**2 * v[:-2] == pytest.approx(-2 * rho * v[1:-1], abs=1e-5)
-    assert rho < 1.0 or np.abs(v) == pytest.approx(1.0, rel=1e-4)  # it goes on ringing
+    assert rho < 1.0 or np.abs(v) == pytest.approx(1.0, rel=1e-4)  # the vibration persists
 
 
 def test_unresolved_mode_with_rho_zero_vanishes_in_two_steps():
@@ -186,7 +186,7 @@ STRAIGHT = SpringLaw.table([-0.5, 0.5], [-0.5 * K, 0.5 * K])
 
 
 def on_a_line(how):
-    """A body that slides on x or turns about it, START away from where its spring has no force."""
+    """A body that slides along x or rotates about it, displaced by START from the unstressed position of its spring."""
     model, turns = Model(how, gravity=(0, 0, 0)), how.startswith("turn")
     place = np.array([0 if turns else START, 0, 0])
     body = model.add_body("body", Box(0.1, 0.1, 0.1, mass=1.0), place)
@@ -212,7 +212,7 @@ def on_a_line(how):
 
 
 def ringing(how, rho, steps):
-    """Its distance from rest at every step, of that at the start."""
+    """Distance from rest at every step, relative to the initial one."""
     states = history(*start_of(on_a_line(how)), 0.05, rho, steps)
     if how.startswith("turn"):
         return np.array([START + 2 * np.arctan2(s.quat[1, 1], s.quat[1, 0]) for s in states]) / START
@@ -240,7 +240,7 @@ def test_em_d_damps_unresolved_modes_for_every_support(how):
 @pytest.mark.parametrize("rho", [0.2, 0.4])
 @pytest.mark.parametrize("how", LINES)
 def test_double_root_decays_by_its_power_times_a_linear_function(how, rho):
-    """From rest x_n = (-rho)^n (1 + n (1 - rho^2)/(2 rho)) x_0, where the step is long."""
+    """From rest x_n = (-rho)^n (1 + n (1 - rho^2)/(2 rho)) x_0 for long steps."""
     n = np.arange(5)
     expected = 1 + n * (1 - rho**2) / (2 * rho)
     assert ringing(how, rho, 4) / (-rho) ** n == pytest.approx(expected, rel=1e-3)
@@ -268,7 +268,7 @@ def test_em_d_has_order_two(make, t_end, steps, rho):
 
 @pytest.mark.parametrize(("make", "h", "extra"), [(mobile, H, 2), (partial(mount, stops=False), H / 2, 4)])
 def test_em_d_takes_about_as_many_newton_iterations_as_em(make, h, extra):
-    """The derivatives of the stresses are whole."""
+    """The stress derivatives are complete."""
     system, state = start_of(make())
     _, em = Stepper(system, h).advance(state, 0, 8)
     stepper = Stepper(system, h, rho=0.3)
@@ -277,8 +277,8 @@ def test_em_d_takes_about_as_many_newton_iterations_as_em(make, h, extra):
 
 
 def held():
-    """On the ground and driven: a viscous rod on a body with a motor, under gravity, with a bushing and a spring with a law;
-    free: a body that a following force tows.
+    """Grounded and driven: a viscous rod on a motorised body under gravity, with a bushing and a spring with a law; free: a
+    body towed by a follower force.
     """
     model = Model("held", gravity=(0, 0, -9.81))
     section = replace(SOFT, damping=0.01 * SOFT.stiffness)
@@ -297,7 +297,7 @@ def held():
 
 
 def driven():
-    """The mount on the ground, a bushing to a frame of given motion, with damping of its own, oblique gravity, a load."""
+    """The mount on the ground, with a damped bushing to a driven frame, oblique gravity and a load."""
     model = mount()
     model.gravity = np.array(GRAVITY)
     a, c = model.bodies["a"], model.bodies["c"]
@@ -322,7 +322,7 @@ def towed():
 
 
 def arm(damping=0.7):
-    """Springs with dampers beside them."""
+    """Springs with parallel dampers."""
     model = Model("damped", gravity=(1.0, -2.0, -9.0))
     arm = model.add_body("arm", Box(0.4, 0.1, 0.2, mass=1.3), (0.2, 0.0, 0.1), angular_velocity=(0, 2.0, 0))
     model.add_joint("pin", "revolute", model.ground, arm, at=(0, 0, 0), axis=(0, 1, 0))
@@ -343,7 +343,7 @@ def points():
     return model
 
 
-# time, integrator, least work, dissipation and what the scheme takes
+# time, integrator, smallest work, dissipation and algorithmic dissipation
 BALANCES = [
     (held, 1.0, "em-d(0.6)", (1e-3, 1e-3, 1e-6)),
     (driven, 80 * H, "em-d(0.3)", (1.0, 1.0, 1.0)),
@@ -369,13 +369,13 @@ def test_work_dissipation_and_algorithmic_loss_balance_the_energy(make, t_end, i
 
 
 def curve(page, name):
-    """Numbers of a curve in a report."""
+    """Values of a curve in a report."""
     match = re.search(rf'"name":"{name}".*?"y":\{{"dtype":"f4","bdata":"([^"]*)"', page)
     return np.frombuffer(base64.b64decode(match[1]), "<f4")
 
 
 def test_reports_and_notebooks_show_the_algorithmic_dissipation(tmp_path):
-    """The balance that they show closes as that of the audit does."""
+    """The displayed balance closes like that of the audit."""
     result = simulate(held(), 0.4, 0.02, "em-d(0.6)", output_every=1, progress=False)
     scale = audit(result).energy_scale
     assert result.algorithmic[-1] > 1e-7 * scale
@@ -439,12 +439,12 @@ def test_inactive_stop_dissipates_nothing_and_active_one_does():
         swinging(add, 2.0).body("body") for add in (lambda model, body: None, stop(1.0), stop(0.2))
     )
     assert np.abs(free.r[:, 0]).max() > 0.2
-    assert np.abs(far.r - free.r).max() < 1e-10  # its stiffness says how well a step is solved
+    assert np.abs(far.r - free.r).max() < 1e-10  # its stiffness sets the accuracy of a solved step
     assert np.abs(near.Omega[-20:, 2]).max() < 0.5 * np.abs(free.Omega[-20:, 2]).max()
 
 
 def test_torsion_spring_unwraps_its_angle_without_dissipation():
-    """Its strain falls by a whole turn in one step, on which nothing is taken out."""
+    """The strain drops by a whole turn in one step, and nothing is dissipated on it."""
 
     def detent(model, body):
         law = SpringLaw.function(lambda x: 2 * np.sin(2 * x), -np.pi, np.pi, 1e-6)
@@ -456,7 +456,7 @@ def test_torsion_spring_unwraps_its_angle_without_dissipation():
 
 
 def test_file_with_a_shorter_em_d_history_cannot_be_resumed(tmp_path):
-    """But a new run may begin from it."""
+    """A new run may start from it."""
     model, path = on_a_line("bushing"), tmp_path / "older.vtkhdf"
     run = {"dt": 0.05, "integrator": "em-d(0.2)", "progress": False}
     simulate(model, 0.2, output=path, **run)

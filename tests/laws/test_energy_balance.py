@@ -1,4 +1,4 @@
-"""Loads, dampers and viscous rods in every scheme that takes them: energy + dissipation - work, with the scheme's own sums."""
+"""Loads, dampers and viscous rods in every scheme that supports them: energy + dissipation - work, as the scheme sums it."""
 
 from functools import cache
 from itertools import pairwise
@@ -38,8 +38,8 @@ TO_ITS_ORDER = [
 
 
 def limb(damping=1.0, loads=True):
-    """A free bent rod, a body welded to one end, another on a hinge off its axis, a spring and a torsion spring, all with
-    dampers; two following loads and a dead one, off the centres of mass, that change with time.
+    """A free bent rod, a body welded to one end, another on an off-axis hinge, a damped spring and a damped torsion spring; two
+    follower loads and a dead one, off the centres of mass and varying in time.
     """
     model = Model("limb", gravity=(0, 0, -9.81))
     section = Section.from_stiffness(
@@ -80,7 +80,7 @@ def limb(damping=1.0, loads=True):
 
 @cache
 def system_of(chart):
-    """One for all runs: what is found of it once, as the pattern of Newton's matrix, is there for the next."""
+    """One system for all runs: cached results, such as the pattern of Newton's matrix, are reused."""
     return limb().mechanical_system(chart)
 
 
@@ -90,7 +90,7 @@ def run_of(name, chart, h=H, t_end=T_END):
 
 
 def defect(run):
-    """max |E - E0 - work + dissipation|/E0, E the energy the scheme is about."""
+    """max |E - E0 - work + dissipation|/E0, with the energy E that the scheme conserves."""
     balance = run.energy() - run.work + run.dissipation
     return np.abs(balance - balance[0]).max() / run.energy()[0]
 
@@ -115,7 +115,7 @@ def test_balance_error_of_other_schemes_falls_with_their_order(name, chart):
 
 @pytest.mark.parametrize(("name", "chart"), [*EXACT, *TO_ITS_ORDER])
 def test_damped_and_driven_motions_converge_to_em(name, chart, end_of_em):
-    """At the order of the scheme."""
+    """The difference falls at the order of the scheme."""
     result = simulate(limb(), T_END, 0.004, name, chart=chart, output_every=100)
     bound = 2e-8 if parse(name).order > 2 else 2e-5
     assert np.abs(end_of(result) - end_of_em).max() < bound
@@ -127,7 +127,7 @@ def end_of(result):
 
 @pytest.fixture(scope="module")
 def end_of_em():
-    """`em`, whose error is a series in h^2, extrapolated twice."""
+    """Reference: `em`, whose error is a series in h^2, extrapolated twice."""
     ends = [end_of(simulate(limb(), T_END, 0.002 / n, output_every=1000)) for n in (1, 2, 4)]
     once = [fine + (fine - coarse) / 3 for coarse, fine in pairwise(ends)]
     return once[1] + (once[1] - once[0]) / 15
@@ -135,7 +135,7 @@ def end_of_em():
 
 @pytest.mark.parametrize("name", ["EML-kappa", "GGL-EM", "mG(2)", "GL-SPARK(2)"])
 def test_result_totals_are_those_of_the_scheme(name):
-    """Those of its system, and about those of `em`; however the steps are divided."""
+    """Totals equal those of the system and approximate those of `em`, however the steps are divided."""
     result = simulate(limb(), T_END, H, name, output_every=3)
     chart = result.layout.description["run"]["chart"]
     run = run_of(name, chart)
@@ -149,14 +149,14 @@ def test_result_totals_are_those_of_the_scheme(name):
 
 
 def test_audit_of_a_damped_driven_model_closes():
-    """In frames' own velocities: those of GGL-EM satisfy the joints."""
+    """The balance uses the frames' own velocities: those of GGL-EM satisfy the joints."""
     report = audit(simulate(limb(), T_END, H, "GGL-EM"))
     assert report.energy_balance < 1e-12
 
 
 @pytest.mark.parametrize("name", ["EML-kappa", "MPL", "GGL-EM", "mG(2)", "GL-SPARK(2)"])
 def test_damping_preserves_the_momenta_that_the_scheme_conserves(name):
-    """Without loads and gravity; the parts of the rod and the dampers act between frames alone."""
+    """No loads and no gravity; the rod and the dampers act between frames only."""
     model = limb(loads=False)
     model.gravity = np.zeros(3)
     chart = None if name in ("GGL-EM", "GL-SPARK(2)", "mG(2)") else "quaternion"
@@ -172,7 +172,7 @@ def test_damping_preserves_the_momenta_that_the_scheme_conserves(name):
 
 
 def test_kappa_changes_by_the_moment_of_the_loads():
-    """A free body under a force off its centre: the change of L over a step is h pbar x f."""
+    """A free body under a force off its centre: L changes over a step by h pbar x f."""
     model = Model("thrown")
     body = model.add_body("box", Box(0.5, 0.3, 0.2, density=100), angular_velocity=(1.0, 2.0, -3.0))
     X, f = np.array([0.1, 0.2, -0.1]), np.array([4.0, -30.0, 20.0])
@@ -194,7 +194,7 @@ def test_kappa_changes_by_the_moment_of_the_loads():
 
 
 def test_global_elements_close_the_energy_balance():
-    """At the ends of the elements of BG(2), whose order is 2."""
+    """The balance holds at the element ends of BG(2), whose order is 2."""
     system = limb().mechanical_system("director")
     defects = []
     for h in (0.01, 0.005):

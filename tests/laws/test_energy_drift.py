@@ -1,4 +1,4 @@
-"""What `em` and `em-ggl` keep over many steps: errors of the steps do not add up, they walk at random with round-off."""
+"""Long-term conservation by `em` and `em-ggl`: step errors do not accumulate but form a random walk of round-off."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ G = 9.80665
 
 
 def top() -> tuple[Model, float]:
-    """A heavy top of 60 rad/s."""
+    """A heavy top with 60 rad/s."""
     model, tilt = Model("top", gravity=(0, 0, -G)), 0.3
     axis = np.array([np.sin(tilt), 0.0, np.cos(tilt)])
     body = model.add_body(
@@ -34,7 +34,7 @@ def tumbling() -> tuple[Model, float]:
 
 
 def chain() -> tuple[Model, float]:
-    """Five asymmetric bodies on ball joints and hinges, gravity from the side, a spring."""
+    """Five asymmetric bodies on ball joints and hinges, lateral gravity, a spring."""
     model = Model("chain", gravity=(1.0, 2.0, -9.0))
     last = model.ground
     for k in range(5):
@@ -56,7 +56,7 @@ def flying(E: float = 1e6) -> Model:
 
 
 def walk(values, scale: float, steps: int) -> float:
-    """Largest distance from the first, over that of a random walk of round-off."""
+    """Largest distance from the initial value, relative to a random walk of round-off."""
     values = np.asarray(values)
     return float(np.abs(values - values[0]).max() / (EPS * scale * np.sqrt(steps)))
 
@@ -64,7 +64,7 @@ def walk(values, scale: float, steps: int) -> float:
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
 @pytest.mark.parametrize("make", [top, tumbling, chain])
 def test_energy_error_over_many_steps_is_a_random_walk_of_round_off(make, integrator):
-    """What Newton's method leaves of the equations is 4 times round-off, of one sign for many steps: it would add up."""
+    """The residual left by Newton's method is 4 times round-off and of one sign for many steps; it must not accumulate."""
     steps = 10_000 if integrator == "em" else 2_000
     model, h = make()
     run = simulate(model, steps * h, h, integrator=integrator, output_every=steps // 50, progress=False)
@@ -76,7 +76,9 @@ def test_energy_error_over_many_steps_is_a_random_walk_of_round_off(make, integr
 
 @pytest.mark.parametrize("E", [1e6, 2e11])
 def test_flying_rod_energy_and_momentum_errors_are_a_random_walk(E):
-    """Most of its steps are predicted. A stiff one's forces are rounded by far more than its momentum."""
+    """Most steps are accepted as predicted. The round-off of the forces of a stiff rod is much larger than that of its
+    momentum.
+    """
     model, steps = flying(E), 2_000
     run = simulate(model, steps * 1e-4, 1e-4, output_every=40, progress=False)
     assert walk(run.energy["total"], run.energy["total"][0], steps) < 5.0

@@ -39,7 +39,7 @@ def test_energy_not_finite_at_the_start_is_rejected():
 
 
 def test_expression_strains_give_stress_and_accept_prestress():
-    """Its forces are the stress dV/de on the gradients of its strains; prestress adds C de, and leaves C."""
+    """The forces are the stress dV/de on the gradients of the strains; prestress adds C de and keeps C."""
     rng = np.random.default_rng(5)
     system = of_texts().build().system
     for k in range(len(system.others.kind)):
@@ -74,7 +74,7 @@ def test_sympy_expression_equals_its_text():
 
 
 def test_coordinate_measures_are_in_world_axes():
-    """A weight as an energy of the height: the body falls as by gravity, also far from the origin."""
+    """A weight as an energy of the height: the body falls as under gravity, also far from the origin."""
     far = np.array([1e3, -2e3, 5e2])
     falling = Model("falls")
     body = falling.add_body("body", BRICK, far, angular_velocity=(1, 2, 3))
@@ -108,7 +108,7 @@ def test_measure_rotating_a_point_mass_is_rejected(of):
 
 
 def test_strain_refers_to_the_given_length():
-    """And from the initial distance where none is."""
+    """Without a given length it refers to the initial distance."""
     results = []
     for length in (None, 0.5):
         model = bodies(2)
@@ -137,7 +137,7 @@ def test_needles_oscillate_at_the_closed_form_frequency():
 def test_bistable_flap_stays_or_snaps_through():
     result = example.run(example.flap(0.05), 3.0)
     a = example.angles_of(result, 1)[:, 0]
-    # as far up on the other side: (a/W)^2 - 1 changes its sign
+    # as far on the other side: (a/W)^2 - 1 changes its sign
     assert a.max() == pytest.approx(np.sqrt(2 * example.W**2 - 0.05**2), abs=1e-3)
     assert a.min() == pytest.approx(0.05, abs=1e-3)
     assert np.ptp(result.energy["total"]) < 1e-14
@@ -178,7 +178,7 @@ def test_scene_accepts_the_text_of_an_energy(tmp_path):
 
 
 def test_angle_of_an_expression_unwraps_without_dissipation():
-    """Its strain falls by a whole turn in one step, on which `em-d` takes nothing out."""
+    """The strain drops by a whole turn in one step, on which `em-d` dissipates nothing."""
     model = Model("detent")
     body = model.add_body("body", BRICK, angular_velocity=(0, 0, 12.0))
     model.add_joint("hinge", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 0, 1))

@@ -1,4 +1,4 @@
-"""Stored energies that a user writes: read, never run; their discrete derivative; rods that have them."""
+"""User-defined stored energies: parsed and never executed; their discrete derivative; rods that use them."""
 
 from dataclasses import replace
 
@@ -164,7 +164,7 @@ SECTION = PLAIN.with_energy(COUPLED, m=20.0)
 @pytest.mark.parametrize("viscous", [False, True])
 @pytest.mark.parametrize("element", ["se3", "lagrange(2)", "relative(2)"])
 def test_closed_forms_with_an_energy_equal_the_duals(element, viscous):
-    """Viscosity that couples all strains."""
+    """The viscosity couples all strains."""
     section = replace(SECTION, damping=full_section(True).damping) if viscous else SECTION
     by_form, generic_groups = (
         assembled(element, closed, viscous, 0.05, section=section) for closed in (True, False)

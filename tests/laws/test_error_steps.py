@@ -1,4 +1,4 @@
-"""`error=` in place of `dt=`: what is got of what is asked, what is kept, where steps end, what goes on to the bit."""
+"""`error=` in place of `dt=`: achieved and requested error, invariants, step ends, and bit-identical resumption."""
 
 from functools import cache
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.InitialVelocity
 
 
 def pendulum():
-    """A bar of 1 m that falls from a level place, beside the plane of no symmetry; slow above, quick below."""
+    """A bar of 1 m that falls from a level position, without a plane of symmetry; slow at the top, fast at the bottom."""
     model = Model("pendulum", gravity=(0, 0, -9.81))
     bar = model.add_body("bar", Box(1, 0.1, 0.2, density=1000), position=(0.5, 0, 0))
     model.add_joint("pin", "revolute", model.ground, bar, at=(0, 0, 0), axis=(0, 1, 0))
@@ -33,7 +33,7 @@ def pendulum():
 
 
 def top():
-    """A free asymmetric body, which turns over."""
+    """A free asymmetric body that flips."""
     model = Model("top")
     model.add_body("body", Box(0.3, 0.2, 0.1, density=1000), angular_velocity=(0.1, 5.0, 0.1))
     return model
@@ -48,7 +48,7 @@ def cantilever(E=1e5):
 
 
 def shaken():
-    """A bar on a hub that is driven, pulled by a force in time, against a damper of the air."""
+    """A bar on a driven hub under a time-dependent force and air damping."""
     model = Model("shaken", gravity=(0, 0, -9.81))
     hub = model.add_driven("hub", turn=lambda t: 2.0 * np.sin(3.0 * t), axis=(0, 0, 1))
     bar = model.add_body("bar", Box(0.5, 0.05, 0.1, density=1000), position=(0.25, 0, 0))
@@ -68,7 +68,7 @@ OUTPUTS = 20
 
 
 def run(name, error, integrator="em", **options):
-    """With fewer outputs where orders are high, which else choose the steps."""
+    """Use fewer outputs at high orders, where outputs would determine the steps."""
     (model, t_end), high = MODELS[name], integrator[2:3].isdigit()
     return simulate(
         model(),
@@ -82,12 +82,12 @@ def run(name, error, integrator="em", **options):
 @cache
 def exact(name):
     model, t_end = MODELS[name]
-    steps = 20 if name == "shaken" else 50  # from output to output; drives are functions of Python
+    steps = 20 if name == "shaken" else 50  # only at outputs; drives are Python functions
     return simulate(model(), t_end, t_end / OUTPUTS / steps, "em8", output_every=steps)
 
 
 def got(result, name):
-    """The largest error of a frame at an output, positions and turns by the radius of gyration, of the size of the model."""
+    """Largest frame error at an output, relative to the model size; rotations count by the radius of gyration."""
     frames, worst = result.layout.system.frames, 0.0
     moving = frames.fixed == 0
     k = np.where(moving, np.sqrt(np.trace(frames.inertia, axis1=1, axis2=2) / (2.0 * frames.mass)), 0.0)
@@ -115,10 +115,10 @@ def got(result, name):
     ],
 )
 def test_achieved_error_is_the_requested_one(name, integrator, error):
-    """To a factor of 1.5 above and 10 below: windows are asked for half of their share."""
+    """Within a factor of 1.5 above and 10 below: windows aim at half of their budget."""
     result = run(name, error, integrator)
     assert 0.1 * error < got(result, name) < 1.5 * error
-    assert 0.1 * error < result.steps.error[-1] < error  # what it estimates itself
+    assert 0.1 * error < result.steps.error[-1] < error  # its own estimate
 
 
 def test_quaternions_of_both_signs_are_equal_orientations():
@@ -180,7 +180,7 @@ def test_outputs_are_hit_and_the_audit_repeats_the_steps(tmp_path):
 
 
 def test_stopped_adaptive_run_resumes_bitwise(tmp_path):
-    """By the budget of the run that began: one that is made longer errs as much in the same time."""
+    """The error budget is that of the first run: a longer run has the same error in the same time."""
     options = {"error": 1e-3, "output_dt": 0.05}
     ends = []
     for ends_of_parts in ((0.5, 1.0), (0.5, 0.7, 1.0)):
@@ -194,7 +194,7 @@ def test_stopped_adaptive_run_resumes_bitwise(tmp_path):
 
 
 def test_unresolved_modes_do_not_control_the_step_size():
-    """A cantilever of steel, whose lengthwise vibration has a period of 0.4 ms."""
+    """A steel cantilever whose axial vibration has a period of 0.4 ms."""
     result = simulate(cantilever(2e11), 0.2, Adaptive(1e-3, output_dt=0.02))
     assert result.steps.largest.max() > 2e-3
     assert np.ptp(result.energy["total"]) < 1e-12 * max(1.0, result.energy["kinetic"].max())
@@ -219,7 +219,7 @@ def test_steps_are_small_during_contact():
 
 
 class Grudging(Stepper):
-    """Cannot solve a step longer than 1 ms."""
+    """A stepper that fails for steps longer than 1 ms."""
 
     def march(self, state, h, starts):
         if h > 1e-3:
@@ -228,7 +228,7 @@ class Grudging(Stepper):
 
 
 def test_failed_step_is_repeated_with_a_smaller_step():
-    """Also where only the steps of twice the length cannot; what can never be solved is said."""
+    """Also if only the steps of twice the length fail; a step that can never be solved is reported."""
     built = pendulum().build()
     state = built.state
     stepper = AdaptiveStepper(Grudging(built.system, 1e-3), built.system, 0.1, 2, 0.1, 1.0, 1.0)
@@ -246,7 +246,7 @@ def test_failed_step_is_repeated_with_a_smaller_step():
 
 
 class Erring(Stepper):
-    """Moves a body by K(t) h^p a second, and so errs by that; tells of its calls: t, h and steps."""
+    """A stepper that moves a body by K(t) h^p a second, which is its error; records its calls: t, h and steps."""
 
     def told(self, p, K):
         self.p, self.K, self.calls = p, K, []
@@ -260,12 +260,12 @@ class Erring(Stepper):
 
     @property
     def windows(self):
-        """Lengths and numbers of steps, without those of twice the length, as they were tried."""
+        """Lengths and numbers of steps as tried, without those of twice the length."""
         return [(h, count) for _, h, count in self.calls[::2]]
 
 
 def erring(p, K, step):
-    """From one output to the next, 1 s on, with 1 m/s of error allowed: who took the steps, and the memory."""
+    """Advance by 1 s to the next output with 1 m/s of allowed error; return the base stepper and the step history."""
     built = pendulum().build()
     base_stepper = Erring(built.system, 1.0, p).told(p, K)
     stepper = AdaptiveStepper(base_stepper, built.system, 1.0, p, 1.0, 1.0, 1.0)
@@ -298,7 +298,7 @@ def test_reported_smallest_and_largest_steps_are_those_taken():
     base_stepper, control = erring(2, lambda t: 500.0 if t < 0.4 else 50000.0 if t < 0.6 else 5000.0, 1 / 40)
     last = {
         t: (h, count) for t, h, count in base_stepper.calls[::2]
-    }  # those before at the same time were thrown away
+    }  # earlier attempts at the same time were rejected
     steps = [h for h, _ in last.values()]
     assert min(steps) < steps[-1] < max(steps)
     assert control[[SMALLEST, LARGEST]].tolist() == [min(steps), max(steps)]

@@ -1,4 +1,4 @@
-"""An exception in a compiled function fails the step in which it is raised; nothing is taken over from it."""
+"""An exception in a compiled function fails the step in which it is raised; nothing of that step is kept."""
 
 import numpy as np
 import pytest
@@ -22,13 +22,13 @@ pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptio
 
 DT, LIMIT = 0.01, 0.1
 BRICK = Box(0.5, 0.3, 0.2, density=100.0)
-LEVEL = 24  # behind the numbers of two anchors
+LEVEL = 24  # behind the parameters of two anchors
 F1, C1 = types.float64[::1], types.complex128[::1]
 
 
 def _raising(where):
-    """A constant force -1 N on frame b along the third axis of space; where b is not above a by `level` the dual, or its tangent
-    alone, divides by a complex zero.
+    """A constant force -1 N on frame b along the third space axis; if b is not above a by `level` the dual, or only its
+    tangent, divides by a complex zero.
     """
 
     @value_function
@@ -55,7 +55,7 @@ def _raising(where):
 
 
 def _raising_at_the_end(where):
-    """A spring k along the first axis of a; where it is stretched by more than LIMIT its own variable cannot be had."""
+    """A spring k along the first axis of a; if it is stretched by more than LIMIT its internal variable cannot be computed."""
 
     @dual_function
     def dual(y0, y1, X, lam, out):
@@ -85,7 +85,9 @@ AT_THE_END = {where: _raising_at_the_end(where) for where in ("settle", "kept")}
 
 
 def falling(where, turning=(1, 2, 3)):
-    """A body that reaches the height 0 after 0.1 s; it turns, so that steps take iterations, or each is as predicted."""
+    """A body that reaches height 0 after 0.1 s. If it rotates, steps take iterations; otherwise each step equals its
+    prediction.
+    """
     model = Model("falling", gravity=(0, 0, -9.81))
     body = model.add_body("body", BRICK, position=(0, 0, 0.05), angular_velocity=turning)
     model.add_interaction("raising", RAISING[where], model.ground, body, level=0.0)
@@ -93,7 +95,7 @@ def falling(where, turning=(1, 2, 3)):
 
 
 def failed_run(model, integrator):
-    """The error of a run that fails."""
+    """Return the error of a failing run."""
     with pytest.raises(ConvergenceError, match="not a finite number") as caught:
         simulate(model, 0.2, DT, integrator=integrator)
     return caught.value
@@ -107,7 +109,7 @@ def test_exception_in_a_dual_or_tangent_fails_the_step(where, integrator, turnin
         pytest.skip("charts take derivatives of the dual")
     error = failed_run(falling(where, turning), integrator)
     force, mass = 1.0, 100.0 * 0.5 * 0.3 * 0.2
-    t = np.sqrt(2 * 0.05 / (9.81 + force / mass))  # at which the height is 0
+    t = np.sqrt(2 * 0.05 / (9.81 + force / mass))  # reached when the height is 0
     assert error.t <= t < error.t + DT
     assert "exception printed above" in str(error) or integrator != "em"
     assert all(np.isfinite(array).all() for array in error.reached.state)
@@ -116,7 +118,7 @@ def test_exception_in_a_dual_or_tangent_fails_the_step(where, integrator, turnin
 @pytest.mark.parametrize("integrator", ["em", "em-d(0.5)", "GGL-EM"])
 @pytest.mark.parametrize("where", AT_THE_END)
 def test_exception_at_the_end_of_a_step_discards_the_step(where, integrator):
-    """In the state that was reached work, dissipation and own variables are those of the steps before."""
+    """In the reached state work, dissipation and internal variables are those of the completed steps."""
     model = Model("stretched", gravity=(0, 0, 0))
     body = model.add_body("body", BRICK, position=(0.05, 0, 0), velocity=(1.0, 0, 0))
     model.add_interaction("raising", AT_THE_END[where], model.ground, body, k=1.0, limit=0.0, z=[0.05])
@@ -129,7 +131,7 @@ def test_exception_at_the_end_of_a_step_discards_the_step(where, integrator):
 
 
 def test_exception_in_a_force_fails_the_equilibrium():
-    """A plate on three bearings that lets itself down by 3 cm, past the height where its force cannot be had."""
+    """A plate on three bearings that lowers itself by 3 cm, past the height where its force cannot be computed."""
     model = Model("resting", gravity=(0, 0, -9.81))
     body = model.add_body("body", BRICK, position=(0, 0, 0.05))
     for i in range(6):
@@ -189,7 +191,7 @@ def test_raising_compiled_function_returns_nan(function, result, failed):
 
 @pytest.mark.parametrize("numbers", [F1, C1])
 def test_raising_compiled_function_fills_its_last_array_with_nan(numbers):
-    """And what it was given as it is."""
+    """The input is not changed."""
     signature = types.void(numbers, numbers)
     at = function_at(signature)
 

@@ -1,4 +1,4 @@
-"""Steps that fail: halved they are the smaller steps; what was reached before is kept, and all of it is counted."""
+"""Failed steps: halved steps equal the smaller steps, completed steps are kept, and all iterations are counted."""
 
 import numpy as np
 import pytest
@@ -18,13 +18,13 @@ from rodsim.mechanics import integrate
 from rodsim.papers import joined_bodies
 from tests.support.joined_bodies import hinge
 
-# order, h, iterations allowed in a solve, halvings that this takes
+# order, h, iterations allowed in a solve, halvings that this causes
 HALVED = [(2, 0.125, 5, 1), (4, 0.5, 9, 1), (6, 0.25, 6, 1), (6, 0.5, 8, 3)]
-FIRST = 3  # steps before the one that is looked at, so that t is not 0
+FIRST = 3  # steps before the one under test, so that t is not 0
 
 
 def pushed():
-    """The hinge under loads that change within a step."""
+    """The hinge under loads that vary within a step."""
     model = hinge()
     tip = model.bodies["bar"].at((0.4, 0, 0))
     model.add_force("push", tip, lambda t: (300 * np.sin(7 * t), 0, 200 * t))
@@ -34,7 +34,7 @@ def pushed():
 
 @pytest.mark.parametrize(("order", "h", "allowed", "halvings"), HALVED)
 def test_halved_step_equals_its_parts_with_loads_at_their_times(order, h, allowed, halvings, monkeypatch):
-    """To the bit, also where the halves are halved once more; iterations of what failed are counted besides."""
+    """Bit-identical, also if the halves are halved again; iterations of failed attempts are counted in addition."""
     built, state = pushed()
     parts = halvings + 1
     exact, cost = Stepper(built.system, h / parts, order, built.load_values).advance(
@@ -60,7 +60,7 @@ def test_halved_step_equals_its_parts_with_loads_at_their_times(order, h, allowe
     ["EML-kappa", "MPL", "EM-G", "GGL-EM", "VI-B(0.5, 0.5)", "mG(2)", "GL-SPARK(2)", "EML(order=4)"],
 )
 def test_halved_step_of_any_scheme_equals_its_parts(integrator, halvings):
-    """To the bit; loads without measure at a time that only the whole step reads, and one that only its first half."""
+    """Bit-identical; loads are huge at a time that only the full step evaluates, and at one that only its first half does."""
     h, scheme = 1 / 64, parse(integrator)
     first = scheme.fractions[0] * scheme.nodes[0]
     bad = [FIRST * h + first * h / 2**k for k in range(halvings)]
@@ -86,13 +86,13 @@ def test_halved_step_of_any_scheme_equals_its_parts(integrator, halvings):
         exact, _ = stepper_of(h / 4).advance(state, 4 * FIRST, 2)
         exact, _ = stepper_of(h / 2).advance(exact, 2 * FIRST + 1, 1)
     assert report.halvings == halvings
-    assert report.solves == 2 * halvings + 1  # the parts, and each attempt that failed
+    assert report.solves == 2 * halvings + 1  # the parts, and each failed attempt
     assert all(np.array_equal(a, b) for a, b in zip(halved, exact, strict=True))
     assert not np.array_equal(state.totals, halved.totals)
 
 
 def test_variational_step_without_a_solution_is_halved():
-    """`integrate` marches with one step and fails there; the model goes on, and halves rather than damps."""
+    """`integrate` has one step size and fails there; the model run continues, with halved instead of damped steps."""
     system = joined_bodies.system("director")
     with pytest.raises(ConvergenceError, match="try a smaller h: beyond some h") as failure:
         integrate(system, "VI-S", 0.04, 2.0)
@@ -105,7 +105,7 @@ def test_variational_step_without_a_solution_is_halved():
 
 @pytest.fixture(autouse=True)
 def any_load_passes(monkeypatch):
-    """Loads so large that a step must fail are refused by name otherwise."""
+    """Disable the check that rejects loads by name if they are so large that a step must fail."""
     monkeypatch.setattr(checks, "LARGEST", np.inf)
 
 
@@ -121,7 +121,7 @@ def falling(stops_at):
 @pytest.mark.parametrize("good", [1, 50])  # at the end and in the middle of one compiled march
 @pytest.mark.parametrize("integrator", ["em", "em4", "em-ggl", "EML-kappa"])
 def test_failed_run_ends_with_the_last_good_step(integrator, good, tmp_path):
-    """Steps since the last output are not lost: in the error, in its result and in the file."""
+    """Steps since the last output are kept: in the error, in its result and in the file."""
     h = 0.01
     with pytest.raises(ConvergenceError) as failure:
         simulate(falling(good * h), 1.0, h, integrator, tmp_path / "run.vtkhdf", output_every=100)
@@ -145,7 +145,7 @@ def test_failed_run_stores_no_output_twice(integrator):
 
 
 def test_iteration_means_include_halved_and_failed_steps(monkeypatch):
-    """Every solve between two outputs, and no mean above the largest."""
+    """The mean includes every solve between two outputs and never exceeds the largest."""
     monkeypatch.setattr(stepper, "MAX_ITERATIONS", 4)
     result = simulate(hinge(), 1.0, 0.125, output_every=2, solver="general")
     mean, most = result.newton_iterations[1:], result.audit_column("newton_max")[1:]
@@ -169,7 +169,7 @@ def test_error_reports_the_cost_of_failed_attempts():
     ) as failure:
         simulate(falling(0.5), 1.0, 0.01, output_every=100)
     error = failure.value
-    assert error.report.halvings >= MAX_HALVINGS  # first halves may pass
+    assert error.report.halvings >= MAX_HALVINGS  # first halves may succeed
     assert error.h == pytest.approx(0.01 / 2**MAX_HALVINGS)
     # every solve of the last output, the failed ones after one iteration at most
     last = error.result.newton_iterations[-1]
@@ -188,17 +188,17 @@ def test_em_error_has_a_singular_matrix_attribute(status, monkeypatch):
 
 @pytest.mark.parametrize(("vartheta", "stops_at", "singular"), [(1.0, np.inf, True), (0.5, 0.005, False)])
 def test_every_scheme_error_has_a_singular_matrix_attribute(vartheta, stops_at, singular):
-    """With vartheta = 1 the multipliers of VI-B act on nothing (002 (82)); a load too large is another matter."""
+    """With vartheta = 1 the multipliers of VI-B have no effect (002 (82)); a too large load is a different failure."""
     with pytest.raises(ConvergenceError) as failure:
         simulate(falling(stops_at), 0.02, 0.01, f"VI-B(0.5, {vartheta})", chart="director")
     assert failure.value.singular == singular
 
 
-H, FAR = 0.005, 150  # s; steps of one output, more than the loop goes back over
+H, FAR = 0.005, 150  # s; steps of one output, more than the loop steps back
 
 
 def chained(axis, kick):
-    """Three bars on hinges, kicked in one step so hard that it must be halved."""
+    """Three bars on hinges, pushed in one step so hard that it must be halved."""
     model = Model("chain", gravity=(0, 0, -9.81))
     parent = model.ground.at((0, 0, 0))
     for k in range(3):
@@ -214,7 +214,7 @@ def chained(axis, kick):
 @pytest.mark.parametrize("solver", ["planar", "tree", "general"])
 @pytest.mark.parametrize("at", [3, 16, 100, FAR - 2])
 def test_failed_step_keeps_the_state_reached_since_the_last_output(solver, integrator, at):
-    """As with an output at each step, to the bit: the loop goes back to a state that it has kept, and on from there."""
+    """Bit-identical to a run with an output at each step: the loop returns to a saved state and continues from there."""
 
     kick = signals.Pulse(5e4, at * H, (at + 1) * H).along((0, 0, 1))
 

@@ -1,4 +1,4 @@
-"""Fixed planes that a list of contacts leaves out: nothing of the motion and of the balance goes with them."""
+"""Fixed planes that a contact list omits: motion and energy balance are unchanged."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_bristle_energy_is_dissipated_if_its_plane_is_omitted() -> None:
 
 
 def test_ball_outside_all_contact_lists_lands_on_its_floor() -> None:
-    """What moves outside of all lists is never left out: nobody looks where it goes."""
+    """Bodies outside all lists are never omitted, because no list follows their motion."""
     model = Model("apart", gravity=(0.0, 0.0, 0.0))
     balls = []
     for k, place in enumerate(((0, 0, 0.3), (5, 0, 9), (5, 0, 9.3))):

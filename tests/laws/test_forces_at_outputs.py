@@ -1,6 +1,7 @@
-"""Forces of joints at outputs: order 2 with every integrator, exact at t = 0, the same from memory, file and resumed file.
+"""Joint forces at outputs: order 2 with every integrator, exact at t = 0, equal from memory, file and resumed file.
 
-The reference solves the equations of motion at the states of a run of order 8 (`discretization.constraint_forces`), which itself
+The reference solves the equations of motion at the states of a run of order 8 (`discretization.constraint_forces`), which
+itself
 is compared with closed forms.
 """
 
@@ -33,7 +34,7 @@ from tests.support.results_sample import without_digests
 
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.InitialVelocityWarning")
 HALVES = EmIntegrator(2, fractions=(0.5, 0.5))
-T_END, COARSE = 0.4, 10  # s, and outputs after t = 0 that are compared
+T_END, COARSE = 0.4, 10  # s, and the number of compared outputs after t = 0
 G = 9.81
 
 
@@ -54,7 +55,7 @@ def every_multiplier(result):
 
 @cache
 def exact():
-    """(COARSE + 1, m) of the chain."""
+    """Reference multipliers (COARSE + 1, m) of the chain."""
     result = simulate(chain(), T_END, T_END / 80, "em8-ggl", output_every=8)
     system, none = result.layout.system, np.zeros((0, 3))
     states = [result.state(k) for k in range(result.n_outputs)]
@@ -62,7 +63,7 @@ def exact():
 
 
 def errors(integrator, steps, every, **options):
-    """(COARSE + 1,) largest at each output, relative."""
+    """Largest relative error at each output, (COARSE + 1,)."""
     result = simulate(chain(), T_END, T_END / steps, integrator, output_every=every, **options)
     values = every_multiplier(result)[:: steps // COARSE // every]
     return (np.abs(values - exact()) / np.abs(exact()).max(axis=0)).max(axis=1)
@@ -87,7 +88,7 @@ def test_multipliers_at_step_ends_are_the_forces_at_outputs():
         assert np.array_equal(joint.multipliers[1:], joint.step_multipliers[1:])
     assert result.layout.n_after == 0
     assert errors("mG(2)", 20, 1)[0] < 1e-9
-    assert errors("mG(2)", 20, 1).max() < 1e-2  # means of two of them are off by 0.07
+    assert errors("mG(2)", 20, 1).max() < 1e-2  # means of two of them differ by 0.07
 
 
 def test_forces_of_adaptive_steps_beat_means_over_steps():
@@ -105,7 +106,7 @@ def test_forces_of_halved_steps_have_order_2(monkeypatch):
 
 
 def pendulum(rate=3.0, kinds=("h",)):
-    """A box of 2 kg and 1 m on hinges about y, level, turning."""
+    """A box of 2 kg and 1 m on hinges about y, level, rotating."""
     model = Model("pendulum", gravity=(0, 0, -G))
     body = model.add_body(
         "box",
@@ -125,7 +126,7 @@ INERTIA = 2 / 12 * (1 + 0.2**2) + 2 * 0.25  # kg m^2, about the hinge
 
 
 def burdened():
-    """A spring with a damper between two parts, a force and a moment that are not what they are later."""
+    """A damped spring between two parts, and a force and a moment that change later."""
     model = pendulum()
     body = model.bodies["box"]
     hung = model.add_body("hung", Box(0.1, 0.1, 0.1, mass=1.0), (1, 0, -1), velocity=(0, 0, 0))
@@ -144,7 +145,9 @@ def motored():
 
 
 def lifted(first):
-    """By a frame that moves already, or sets off then: the rate of a function there is a difference over what is before, too."""
+    """A pendulum on a frame that moves from the start or begins to move at t = 0: the rate of its function uses earlier times,
+    too.
+    """
     model = Model("lift", gravity=(0, 0, -G))
     lift = model.add_driven("lift", displacement=lambda t: (0, 0, 3 * max(t, first) ** 2))
     body = model.add_body("load", Box(0.1, 0.1, 0.1, mass=5.0))
@@ -152,9 +155,9 @@ def lifted(first):
     return model
 
 
-TURNING, AT_TIP = 2.0 * G * 0.5 / INERTIA, 4.0 - (30.0 * 0.4 - 2.0 * 3.0)  # the tip comes nearer by 3 m/s
+TURNING, AT_TIP = 2.0 * G * 0.5 / INERTIA, 4.0 - (30.0 * 0.4 - 2.0 * 3.0)  # the tip approaches at 3 m/s
 BURDENED = (2.0 * G * 0.5 - AT_TIP + 5.0) / INERTIA
-STARTS = [  # rates are differences, of functions of time besides
+STARTS = [  # rates are differences, also of functions of time
     (pendulum, "h", "force", (-2.0 * 0.5 * 3.0**2, 0.0, 2.0 * (G - 0.5 * TURNING)), 1e-10),
     (burdened, "h", "force", (-2.0 * 0.5 * 3.0**2, 0.0, 2.0 * (G - 0.5 * BURDENED) - AT_TIP), 1e-9),
     (motored, "h motor", "moment", (0.0, 1.4 * INERTIA, 0.0), 1e-5 * 1.4 * INERTIA),
@@ -171,7 +174,7 @@ def test_initial_force_satisfies_the_equations_of_motion(make, name, what, expec
 
 
 def with_friction(model):
-    """A contact that does not act."""
+    """A contact without friction force."""
     tip = model.add_sphere("tip", model.bodies["box"].at((0.5, 0, 0)), 0.05)
     floor = model.add_plane("floor", model.ground.at((0, 0, -3)), (0, 0, 1))
     model.add_contact("stop", tip, floor, stiffness=1e4, friction=0.3)
@@ -198,7 +201,9 @@ def test_initial_force_of_redundant_joints_has_minimum_norm():
     one, two = (result.joint(name).multipliers[0] for name in result.joints)
     alone = simulate(pendulum(), 0.02, 0.01).joint("h").force[0]
     assert result.joint("one").force[0] + result.joint("two").force[0] == pytest.approx(alone, abs=1e-9)
-    assert one[[0, 2]] == pytest.approx(two[[0, 2]], abs=1e-9)  # equal shares of what any shares would carry
+    assert one[[0, 2]] == pytest.approx(
+        two[[0, 2]], abs=1e-9
+    )  # equal shares of the force that any distribution would carry
 
 
 @pytest.mark.parametrize("integrator", ["em", "em6"])
@@ -223,7 +228,7 @@ def test_files_without_the_step_after_outputs_give_means_over_steps(tmp_path):
             file[native_format.ROOT]["layout"][native_format.LAM_START],
         )
         del file[native_format.ROOT][native_format.LAM_AFTER]
-        without_digests(file)  # of what has just been taken out
+        without_digests(file)  # of the value that was just removed
     joint = Result.load(path).joint("two")
     assert np.array_equal(joint.multipliers, joint.step_multipliers)
 
@@ -234,7 +239,7 @@ def test_files_without_the_step_after_outputs_give_means_over_steps(tmp_path):
      ({"error": 1e-3, "output_dt": T_END / 20}, [])],
 )  # fmt: skip
 def test_forces_next_to_a_halved_step_are_one_sided(options, one_sided):
-    """Of steps that choose themselves that column counts what was taken again, and shorter."""
+    """With adaptive steps that column counts steps that were repeated and shortened."""
     result = simulate(chain(), T_END, **options)
     joint = result.joint("two")
     stored, smooth = joint.step_multipliers, joint.multipliers
@@ -257,7 +262,7 @@ def touching():
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 def test_forces_next_to_a_closing_contact_are_one_sided():
-    """Of the side before at outputs that are apart, and at the end of a run in whose last step it closes."""
+    """Forces belong to the earlier side at isolated outputs, and at the end of a run in whose last step the contact closes."""
     result = simulate(touching(), 0.15, 0.01)
     closed = int(np.argmax(result.contact("stop").gap < 0.0))  # the output at the end of that step
     stored, multipliers = result.joint("h").step_multipliers, result.joint("h").multipliers
@@ -274,7 +279,7 @@ def test_forces_next_to_a_closing_contact_are_one_sided():
 
 @pytest.mark.parametrize(("every", "one_sided"), [(1, [4, 5]), (4, [1])])
 def test_forces_next_to_a_load_corner_are_one_sided(every, one_sided):
-    """At 0.044 s, inside the step that ends at 0.05 s."""
+    """The corner is at 0.044 s, inside the step that ends at 0.05 s."""
     model = pendulum(rate=0.0)
     push = signals.Table([0, 0.044, 0.0441], [0, 0, 50]).along((0, 0, 1))
     model.add_force("push", model.bodies["box"].at((0.5, 0, 0)), push)

@@ -1,8 +1,8 @@
-"""Friction and restitution between shapes, against closed forms.
+"""Friction and restitution between shapes, compared with closed forms.
 
-Inclines and planks slide by Coulomb's law, balls come to roll, collisions part with their restitution;
-friction acts at the height where surfaces touch. That energy and losses keep their sum in collisions of all
-pairs of shapes is asserted in test_contact_of_shapes.py.
+Inclines and planks slide by Coulomb's law, balls start to roll, impacts have their restitution;
+friction acts at the height where surfaces touch. test_shape_collisions.py asserts for all pairs of shapes that
+energy plus dissipation is constant in impacts.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ BELOW_AND_ABOVE = pytest.mark.parametrize("part", [0.96, 1.04])  # of the angle 
 
 
 WALL = 0.07 / 2**0.5  # height of a capsule in a groove above both of its walls, and half of their distance
-INCLINES = {  # shape, its orientation, its height, what it lies on, how often it is pressed by its weight
+INCLINES = {  # shape, its orientation, its height, the surface below, the total normal force over the weight
     "hull on a box": ("hexagon", UP, A / 2 + R, "box", 1.0),
     "capsule on a box": ("capsule", ALONG_Y, 0.02, "box", 1.0),
     "hull on triangles": ("hexagon", UP, A / 2 + R, "field", 1.0),
     "mesh on triangles": ("rounded fine cube", UP, A / 2, "rounded sheet", 1.0),
     "box on a plane": ("box", UP, A / 2, "plane", 1.0),
-    # each wall, under 45 degrees, is pressed by 1/sqrt 2 of the weight
+    # each wall, at 45 degrees, carries 1/sqrt 2 of the weight
     "capsule in a groove": ("long capsule", ALONG_Y, WALL, "groove", 2**0.5),
 }
 
@@ -104,7 +104,7 @@ def test_box_stack_on_an_incline_slides_above_the_friction_angle_only(part):
 
 @pytest.mark.parametrize("floor", ["plane", "box"])
 def test_cylinder_rolls_smoothly_down_a_plane_or_box(floor):
-    """2/3 g sin(alpha), R less the depth being the radius on which it rolls."""
+    """2/3 g sin(alpha), where R less the depth is the rolling radius."""
     tilt, t_end, of_box = 0.3, 0.3, floor == "box"
     model = Model("incline", gravity=(G * np.sin(tilt), 0, -G * np.cos(tilt)))
     place = {"place": (0.3, 0.2, -0.05), "size": (1.0, 1.0, 0.1), "held": True} if of_box else {}
@@ -127,7 +127,7 @@ def test_cylinder_rolls_smoothly_down_a_plane_or_box(floor):
 
 
 def test_box_sliding_on_a_plank_carries_it_along():
-    """On a smooth floor: both get the common velocity, after the way and with the heat of Coulomb's law."""
+    """The floor is frictionless: both bodies reach the common velocity, with the distance and the heat of Coulomb's law."""
     mu, v, m, M = 0.3, 1.0, 1.0, 3.0
     model = Model("carried", gravity=(0, 0, -G))
     floor, low = add(model, "plane", "floor"), (m + M) * G / K
@@ -152,7 +152,7 @@ def test_box_sliding_on_a_plank_carries_it_along():
 
 
 def test_sliding_ball_on_a_box_starts_to_roll():
-    """With 5/7 of its velocity, about the point that it touches: a radius below its middle."""
+    """The ball reaches 5/7 of its velocity, about the contact point one radius below its centre."""
     radius, v = 0.03, 0.5
     model = Model("roll", gravity=(0, 0, -G))
     box = add(model, "box", "box", (0, 0, -A / 2), size=(1.0, 0.4, A), held=True)
@@ -167,7 +167,7 @@ def test_sliding_ball_on_a_box_starts_to_roll():
 
 
 def mesh_on_sheet(gravity=(0, 0, -G), omega=HERE, **losses):
-    """A cube of triangles, at rest on four corners."""
+    """A triangulated cube at rest on four corners."""
     model = Model("sheet", gravity=gravity)
     it = add(model, "rounded cube", "it", (0.01, 0, A / 2 - G / K), omega=omega)
     model.add_contact("c", it, add(model, "rounded sheet", "below", (0, 0, -R), on_ground=True), K, **losses)
@@ -175,7 +175,7 @@ def mesh_on_sheet(gravity=(0, 0, -G), omega=HERE, **losses):
 
 
 def test_corners_share_the_tangential_stiffness_of_the_law():
-    """A quarter each: pushed aside, the foot gives way by force over stiffness."""
+    """Each corner carries a quarter: the foot yields sideways by force over stiffness."""
     push = 1.0
     result = run(mesh_on_sheet((push, 0, -G), friction=0.5, damping=10.0), 0.1, 5e-4)
     foot = result.body("it").point((0, 0, -A / 2))[:, 0] - 0.01
@@ -196,7 +196,7 @@ def test_cube_spinning_on_a_sheet_is_braked_at_its_corners():
     ids=["peak", "roof", "flat"],
 )
 def test_friction_on_a_solid_acts_at_the_mesh_height(mesh, top):
-    """The mesh has no radius: the couple on the box is half of its height times the friction."""
+    """The mesh has no radius: the moment on the box is half of its height times the friction."""
     model = Model("lever", gravity=HERE)
     below = model.add_mesh("below", model.ground.at(HERE), vertices=mesh[0], triangles=mesh[1])
     it = add(model, "box", "it", (0, 0, top + A / 2 - 2e-4), v=(0.5, 0, 0))
@@ -210,7 +210,7 @@ def test_friction_on_a_solid_acts_at_the_mesh_height(mesh, top):
 @pytest.mark.parametrize("shape", ["box", "hull cube"])
 @pytest.mark.parametrize("aside", [(0, 0), (0.0448, 0), (0, 0.0448), (-0.0448, 0), (0, -0.0448)], ids=str)
 def test_friction_of_crossing_edges_is_proportional_to_their_normal_force(shape, aside):
-    """In the middle of both edges, and so near an end of one that its corner takes a part of the force."""
+    """At the middle of both edges, and close to an end of one, where its corner carries a part of the force."""
     mu, low = 0.4, 2**0.5 * (A / 2 - R) + R
     model = Model("crossing", gravity=HERE)
     below = add(model, shape, "below", HERE, ON_EDGE)
@@ -225,7 +225,7 @@ def test_friction_of_crossing_edges_is_proportional_to_their_normal_force(shape,
 # --- restitution
 
 
-BOUNCES = {  # shape, its orientation, its height, what it falls on, restitution
+BOUNCES = {  # shape, its orientation, its height, the surface below, restitution
     "face on face, 0.3": ("box", UP, A / 2, "free box", 0.3),
     "face on face, 0.8": ("box", UP, A / 2, "free box", 0.8),
     "corner on face, 0.3": ("box", ON_CORNER, (A / 2 - R) * 3**0.5 + R, "free box", 0.3),
@@ -240,7 +240,7 @@ BOUNCES = {  # shape, its orientation, its height, what it falls on, restitution
 
 @pytest.mark.parametrize(("shape", "quat", "height", "below", "e"), BOUNCES.values(), ids=BOUNCES)
 def test_bodies_separate_with_the_given_restitution(shape, quat, height, below, e):
-    """Straight on the middle. A rod keeps a little energy in vibrations."""
+    """Central impacts. A rod keeps a small part of the energy in vibrations."""
     model, k = Model("bounce", gravity=HERE), 4e5
     if below == "free box":
         under = add(model, "box", "under", (0, 0, -A / 2), size=(1.5 * A, 1.5 * A, A))

@@ -1,4 +1,4 @@
-"""Gears between joints: what they keep, against closed forms of trains, racks, differentials and geared weights."""
+"""Gears between joints: invariants, and closed forms of gear trains, racks, differentials and geared weights."""
 
 import re
 
@@ -33,14 +33,14 @@ from rodsim.signals import Sine
 from rodsim.studies import StudyError, measures
 
 X, Y, Z = np.eye(3)
-# velocities are fitted to gears
+# velocities are made consistent with gears
 pytestmark = pytest.mark.filterwarnings("ignore::rigid.errors.InitialVelocityWarning")
 ROUND_OFF = 1e-12
 N1, N2 = 17.0, 41.0  # teeth
 
 
 def wheels_on_a_free_carrier():
-    """Two wheels, off their axes and asymmetric, on a free carrier, whose axes are askew to its own and to each other."""
+    """Two asymmetric wheels, off their axes, on a free carrier, whose axes are oblique to its own and to each other."""
     model = Model("wheels")
     turning, u = np.array([0.4, 1.1, -0.7]), np.array([0.2, -0.1, 1.0])
     box, moves = Box(0.5, 0.2, 0.1, mass=2.0), {"velocity": (0.3, -0.2, 0.1), "angular_velocity": turning}
@@ -75,13 +75,13 @@ def test_gears_keep_the_order_of_the_integrator(integrator, order):
         state = simulate(wheels_on_a_free_carrier(), t_end=0.2, dt=dt, integrator=integrator).state()
         ends.append(np.concatenate([state.r.ravel(), state.quat.ravel()]))
     errors = [np.abs(end - ends[-1]).max() for end in ends[:2]]
-    # of the two coarser ones against the finest
+    # of the two coarser solutions relative to the finest
     expected = (2.0 ** (2 * order) - 1.0) / (2.0**order - 1.0)
     assert np.log2(errors[0] / errors[1]) == pytest.approx(np.log2(expected), abs=0.15)
 
 
 def planetary(torque):
-    """Sun 24, ring 72 teeth, fixed, one planet of 24: the shaft of the sun turns 4 times for a turn of the carrier."""
+    """Sun 24, fixed ring 72, one planet 24 teeth: the sun shaft makes 4 turns for a turn of the carrier."""
     model = Model("planetary")
     sun = model.add_body("sun", Box(0.1, 0.1, 0.05, mass=1.0))
     carrier = model.add_body("carrier", Box(0.3, 0.05, 0.02, mass=0.8))
@@ -89,8 +89,8 @@ def planetary(torque):
     model.add_joint("s", "revolute", model.ground, sun, at=(0, 0, 0), axis=Z)
     model.add_joint("c", "revolute", model.ground, carrier, at=(0, 0, 0), axis=Z)
     model.add_joint("p", "revolute", carrier, planet, at=(0.2, 0, 0), axis=Z)
-    model.add_gear("sun on planet", ["s", "c", "p"], (24, -24, 24))  # both seen by the carrier
-    model.add_gear("planet in ring", ["p", "c"], (24, 72))  # the ring turns against the carrier by -c
+    model.add_gear("sun on planet", ["s", "c", "p"], (24, -24, 24))  # both as seen from the carrier
+    model.add_gear("planet in ring", ["p", "c"], (24, 72))  # the ring rotates against the carrier by -c
     model.add_moment("drive", sun, torque * Z)
     J = {name: body.properties.inertia[2, 2] for name, body in model.bodies.items()}
     ratio = 1.0 / (1.0 + 72.0 / 24.0)
@@ -109,7 +109,7 @@ def test_planetary_gear_has_its_ratio_and_effective_inertia():
     assert carrier.rate == pytest.approx(ratio * sun.rate, abs=1e-11 * sun.rate[-1])
     assert sun.rate[-1] == pytest.approx(torque / J_eff * 2.0, rel=1e-4)  # order 2 of a step
     assert energies(result.layout.system, result.state()).total == pytest.approx(result.work[-1], rel=1e-11)
-    # power of the gear's torques on all it couples is none
+    # the torques of the gear on all coupled parts have no net power
     mesh = result.joint("sun on planet")
     power = sum(mesh.on(name)[-1] * result.joint(name).rate[-1] for name in "scp")
     assert abs(power) < 1e-9 * abs(mesh.on("s")[-1] * sun.rate[-1])
@@ -183,7 +183,7 @@ def test_geared_weight_has_its_equilibrium_and_frequency():
     assert computed_modes.kinds == ("oscillates",)
 
 
-WRONG = [  # joints, ratios, coordinates, what is said
+WRONG = [  # joints, ratios, coordinates, expected message
     (["drum", "nothing"], (1, 1), None, "gear 'g': 'nothing' is no joint of this model"),
     (["drum", "ball"], (1, 1), None, "spherical joint 'ball' has no coordinate to couple; use one of"),
     (["drum", "wheel"], (1, 0), None, "the ratio of 'wheel' is 0, which couples nothing"),
@@ -194,7 +194,7 @@ WRONG = [  # joints, ratios, coordinates, what is said
     (["drum", "wheel"], (2, 7), None, "couples the same joints as gear 'mesh' with other ratios"),
     (["drum", "screw"], (2, 7), None, "say which coordinate of 'screw'"),
     (["drum", "wheel"], (2, 7), ["displacement", None], "revolute joint 'drum' has no displacement"),
-    # what rounding loses
+    # within round-off
     (
         ["slide", "wheel"],
         (1.0, 1e-300),
@@ -223,7 +223,7 @@ def test_invalid_gears_are_rejected_with_a_remedy(joints, ratios, of, words):
         model.add_gear("g", joints, ratios, of)
     with pytest.raises(ModelError, match="there is already a joint 'drum'"):
         model.add_gear("drum", ["drum", "slide"], (1, 1))
-    model.add_gear("g", ["slide", "wheel"], (1e-11, 1.0))  # and is built
+    model.add_gear("g", ["slide", "wheel"], (1e-11, 1.0))  # and the model is built
     model.build()
 
 
@@ -237,7 +237,7 @@ def test_drives_of_geared_joints_report_the_gear():
 
 
 def add_idle(model, teeth):
-    """A third wheel that closes a circle of gears."""
+    """A third wheel that closes a loop of gears."""
     idle = model.add_body("idle", Box(1, 1, 1, mass=1.0))
     model.add_joint("idle", "revolute", model.ground, idle, at=(0, 0, 0), axis=Z)
     model.add_gear("b", ["wheel", "idle"], (50, 10))
@@ -288,7 +288,7 @@ def test_chart_schemes_conserve_with_gears_what_they_conserve_with_joints(integr
 
 
 def old_form(system):
-    """Columns of the table of constraints as files had it with gears, and the others without."""
+    """Columns of the constraint table as older files had it with gears, and the interactions without them."""
     columns, interactions = gears_to_rows(system.constraints, without_file_tables(system.others))
     return (
         Constraints(**{name: columns[name] for name in Constraints._fields}),
@@ -298,7 +298,9 @@ def old_form(system):
 
 
 def train():
-    """Gears of each sort: between angles, with a rack, of a cylinder's both coordinates; one repeats the others; on a bushing."""
+    """Gears of each kind: between angles, with a rack, with both coordinates of a cylindrical joint; one redundant; on a
+    bushing.
+    """
     model = geared_weight()
     rack = model.add_body("rack", Box(0.4, 0.05, 0.05, mass=1.2), position=(1, 0.2, 0))
     model.add_joint("slide", "prismatic", model.ground, rack, at=(1, 0.2, 0), axis=X)
@@ -319,7 +321,7 @@ def test_invalid_gear_rows_of_older_files_are_rejected_by_column():
         gears_from_rows(constraints._replace(kind=constraints.kind % 8), shares, interactions)
     with pytest.raises(ValueError, match="'constraints/shares'"):
         gears_from_rows(constraints, 1 - shares, interactions)
-    # of a file written when gears were such rows
+    # of a file from the time when gears were such rows
     written = "ddccdb2d8501cfbee1b1127de4b54623d03b657e67e513cddc4d93526e3e242d"
     assert fingerprint(wheels_on_a_free_carrier().build().system) == written
 
@@ -382,7 +384,7 @@ def test_slightly_inconsistent_gear_loop_is_named_when_it_locks():
 
 
 def test_gear_forces_are_reported_with_the_joint_forces(tmp_path):
-    """It acts on several joints: no single force and moment are its own."""
+    """A gear acts on several joints: it has no single force and moment."""
     result = simulate(wheels_on_a_free_carrier(), t_end=0.05, dt=0.005, output_every=1)
     gear, one = result.joint("mesh"), result.joint("one")
     assert np.abs(gear.on("one")).max() > 0.1
@@ -432,7 +434,7 @@ run: {t_end: 0.1, dt: 0.1}
 
 
 def test_gear_violated_at_the_start_is_named(monkeypatch):
-    """None can be made so; whoever makes one hears of the gear, not of a joint with its number."""
+    """Such a gear cannot be built regularly; a user who does receives the name of the gear, not of a joint with its number."""
     model = wheels_on_a_free_carrier()
     residual = building.constraint_residual
     monkeypatch.setattr(

@@ -1,4 +1,4 @@
-"""GGL-EM in quaternions: its motion, which is that of `em-ggl`, its matrix, its compositions."""
+"""GGL-EM in quaternions: its motion, which equals that of `em-ggl`, its matrix, its compositions."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from tests.support.mechanisms import flail, slider
 
 @pytest.mark.parametrize("build", [chain, slider, flail])
 def test_ggl_em_in_quaternions_moves_as_em_ggl(build):
-    """The same equations in other unknowns: spherical, revolute, prismatic joints, a spring, a rod, gravity."""
+    """The equations agree, with other unknowns: spherical, revolute, prismatic joints, a spring, a rod, gravity."""
     other = simulate(build(), 0.4, 0.02, "em-ggl")
     run = simulate(build(), 0.4, 0.02, "GGL-EM", chart="quaternion-alpha")
     for name in build().bodies:
@@ -23,7 +23,7 @@ def test_ggl_em_in_quaternions_moves_as_em_ggl(build):
 
 
 def bars(count):
-    """A chain of bars that hangs on ball joints."""
+    """A chain of bars on ball joints."""
     model = Model("bars", gravity=(0, 0, -9.81))
     last = model.ground
     for k in range(count):

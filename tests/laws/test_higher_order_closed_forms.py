@@ -1,4 +1,6 @@
-"""Closed forms of spans that `em` uses beside their duals: forces and derivatives, against duals and their complex steps."""
+"""Closed forms of rod elements that `em` uses in addition to their duals: forces and derivatives compared with the duals and
+complex steps.
+"""
 
 import numpy as np
 import pytest

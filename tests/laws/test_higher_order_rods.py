@@ -1,4 +1,4 @@
-"""Rods of elements between several frames through the model: in `em`, in the charts, in files and scenes."""
+"""Models with rod elements of several nodes: in `em`, in the charts, in files and scenes."""
 
 import warnings
 from functools import cache
@@ -52,7 +52,7 @@ def coarse_end(element, integrator, h, chart=None):
 )
 @pytest.mark.parametrize("element", SPANS)
 def test_chart_schemes_compute_the_same_rod_motion(element, integrator, chart):
-    """They differ from `em` by what steps do: a fourth with half of them."""
+    """Results differ from `em` by the step error: a fourth with half of the step."""
     exact = coarse_end(element, "em6", 0.001)
     errors = [np.abs(coarse_end(element, integrator, h, chart) - exact).max() for h in (0.002, 0.001)]
     assert 3.0 < errors[0] / errors[1] < 5.0
@@ -98,7 +98,7 @@ EXCESS = {"lumped": 2.0, "mean": 1.0, "consistent": 0.0}
 @pytest.mark.parametrize("mass", EXCESS)
 @pytest.mark.parametrize("element", ["se3", *SPANS])
 def test_rotary_inertia_of_a_straight_rod_is_exact_except_lumped_two_node(element, mass, n_elements):
-    """Which have m L^2/12 (1 + excess/n^2), here of 2 kg/m and 3 m; that of the sections is exact."""
+    """Lumped two-node rods have m L^2/12 (1 + excess/n^2), here for 2 kg/m and 3 m; the inertia of the sections is exact."""
     excess = EXCESS[mass] if element in ("se3", "lagrange(1)", "midpoint") else 0.0
     section = Section.from_stiffness(
         EA=1, GA=1, GJ=1, EI=1, mass_per_length=2, inertia_per_length=(0.3, 0.1, 0.2)
@@ -197,8 +197,8 @@ run: {t_end: 0.1, dt: 0.01}
 
 @cache
 def fallen(element, slenderness, n_elements):
-    """The end of a cantilever of radius `slenderness` that has fallen for 0.3 s; its weight over its bending stiffness is
-    the same for all.
+    """Tip of a cantilever of radius `slenderness` that has fallen for 0.3 s; the ratio of its weight and bending stiffness is
+    fixed.
     """
     material = Material(E=1e7 * (0.01 / slenderness) ** 2, nu=0.3, density=1000.0)
     model = Model("cantilever", gravity=(0, 0, -9.81))
@@ -231,7 +231,7 @@ def test_thin_rods_do_not_lock(element, n_elements):
 
 @cache
 def limp_end(element, order, h):
-    """Places of a rod that bends easily, after 0.4 s."""
+    """Positions of a very flexible rod after 0.4 s."""
     limp = Section.from_stiffness(
         EA=30, GA=20, GJ=0.5, EI=(0.8, 0.6), mass_per_length=2.0, inertia_per_length=(0.5, 0.6, 0.7)
     )

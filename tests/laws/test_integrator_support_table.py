@@ -1,4 +1,4 @@
-"""The table of docs/reference/integrators.md that says which integrators take which models is what they do."""
+"""docs/reference/integrators.md: its table of supported models matches the program."""
 
 import functools
 import re
@@ -23,7 +23,7 @@ SOFT = Section.from_stiffness(
 
 
 def rod(mass):
-    """Clamped, without viscosity, under its weight and a following force."""
+    """A clamped rod without viscosity under its weight and a follower force."""
     model = Model("rod", gravity=(0, 0, -9.81))
     part = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SOFT, 2, mass=mass)
     model.add_joint("clamp", "clamp", part.start)
@@ -40,7 +40,7 @@ def damped():
 
 
 def viscous():
-    """A clamped rod that is viscous."""
+    """A clamped viscous rod."""
     model = Model("viscous")
     material = Section.from_stiffness(
         EA=60.0,
@@ -57,7 +57,7 @@ def viscous():
 
 
 def relaxing():
-    """A clamped rod that relaxes."""
+    """A clamped viscoelastic (relaxing) rod."""
     model = Model("relaxing")
     material = SOFT.with_relaxation(0.05, fraction=0.5)
     part = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], material, 2, mass="lumped")
@@ -66,7 +66,7 @@ def relaxing():
 
 
 def pressed():
-    """A clamped rod under pressure from one side, which has no potential."""
+    """A clamped rod under one-sided pressure, which has no potential."""
     model = Model("pressed")
     part = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SOFT, 2, mass="lumped")
     model.add_joint("clamp", "clamp", part.start)
@@ -90,7 +90,7 @@ def repeating():
 
 
 def lying(**loses):
-    """A rod and a ball on a floor, clamped and free."""
+    """A clamped and a free rod and a ball on a floor."""
     model = Model("lying", gravity=(0, 0, -9.81))
     part = model.add_rod("rod", [(0, 0, 0.1), (1, 0, 0.1)], SOFT, 2, mass="lumped")
     ball = model.add_body("ball", Sphere(0.1, density=100.0), position=(0, 1, 0.1))
@@ -101,7 +101,7 @@ def lying(**loses):
 
 
 def meeting(**loses):
-    """Two rods and a ball that touch."""
+    """Two rods and a ball in contact."""
     model = Model("meeting")
     one = model.add_rod("one", [(0, 0, 0), (1, 0, 0)], SOFT, 2, mass="lumped")
     other = model.add_rod("other", [(0.5, -0.5, 0.2), (0.5, 0.5, 0.2)], SOFT, 2, mass="lumped")
@@ -139,7 +139,7 @@ TABLE = re.search(
 
 
 def cells():
-    """(model, integrator, what the table says)."""
+    """(model, integrator, documented entry)."""
     assert TABLE is not None
     head, _, *rows = (
         [c.strip() for c in line.strip("|").split(" | ")] for line in TABLE.group(1).splitlines()
@@ -152,13 +152,13 @@ def cells():
 
 @functools.cache
 def made(what):
-    """A model as it is built, and its state with velocities that fit its joints."""
+    """A built model, and its state with consistent velocities."""
     built = MODELS[what]().build()
     return built, fit_velocities(built).state
 
 
 def taken(what, integrator):
-    """Whether a run could begin."""
+    """Return whether a run could start."""
     built, fitted = made(what)
     em_scheme = em_integrator(integrator)
     state = built.state if em_scheme is not None else fitted
@@ -175,7 +175,7 @@ def taken(what, integrator):
     try:
         if len(built.system.contacts.pairs):
             stepper = ContactStepper(built.system, 0.01, make)
-            stepper._list_of(stepper.start(state))  # of what touches now
+            stepper._list_of(stepper.start(state))  # of the pairs in contact at this time
         else:
             make(built.system).start(state)
     except ModelError:

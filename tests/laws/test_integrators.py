@@ -1,4 +1,4 @@
-"""Every integrator: its order, what it promises, what it needs, and how it fails."""
+"""Every integrator: order, declared invariants, requirements, and failures."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ PROMISED = {
     "velocity": lambda row: row.momentum_constraint,
 }
 XY = sp.symbols("x y")
-# round-off of a hundred steps whose residuals are solved to a few units in the last place; mG sums many of them
+# round-off of a hundred steps whose residuals are solved to a few units in the last place; mG sums many residuals
 ROUND_OFF = 5e-13
 
 
@@ -43,7 +43,7 @@ def test_declared_invariants_are_conserved_to_round_off(measured):
 
 @pytest.mark.parametrize("name", ["EML", "MPH", "EM-G", "GGL-EM", "mG(2)"])
 def test_schemes_not_declared_symplectic_are_not(name):
-    """The measurement can fail."""
+    """The test can fail."""
     scheme = parse(name)
     chart = "singular" if scheme.singular_mass else "director"
     assert symplectic_defect(top(chart if name != "MPH" else "alpha"), scheme, 0.05) > 1e-8
@@ -70,7 +70,7 @@ def test_theta_schemes_amplify_constraint_violations_by_their_factor(name, theta
 
 @pytest.mark.parametrize("name", sorted(set(FAMILIES) - {"BS99"}))
 def test_newton_matrix_is_the_derivative_of_the_residual(name):
-    """Complex steps against central differences, at the solution of a step."""
+    """Compare complex steps with central differences, at the solution of a step."""
     scheme = parse(name)
     scheme, system = scheme.fitted(top("singular" if scheme.singular_mass else "gamma"))
     one = OneStep(system, scheme, 0.05, np.zeros((len(scheme.nodes), 1)))
@@ -111,7 +111,7 @@ def test_reused_matrix_columns_are_constant(name):
     assert np.any(change[~constant] > 1e-3)
 
 
-# What two bars on a spherical joint keep, free in space: scheme, chart, whether linear and angular momentum.
+# Conserved momenta of two free bars on a spherical joint: scheme, chart, whether linear and angular momentum.
 def test_failing_theta_schemes_name_a_remedy():
     with pytest.raises(ConvergenceError, match=r"grow with every step unless theta = 0\.5"):
         integrate(top("alpha"), "VI-A(0.3)", 0.02, 5.0)

@@ -1,4 +1,4 @@
-"""Interactions: what every one of them must satisfy, whatever its physics; random poses, relative rotations up to 3 rad."""
+"""Properties that every interaction must satisfy; random poses, relative rotations up to 3 rad."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def test_work_of_the_dual_is_the_change_of_energy(kind, angles):
     y0, y1 = poses(rng, angles[0])[0], poses(rng, angles[1])[0]
     change = lam[: max(kind.rows, 1)] @ (value(kind, y1, X) - value(kind, y0, X)).real
     work = np.sum(dual(kind, y0, y1, X, lam).real * (y1 - y0))
-    if kind in (SCREWED_POINTS, GEAR):  # whole turns are not counted by one value
+    if kind in (SCREWED_POINTS, GEAR):  # a single value does not count whole turns
         period = 2 * np.pi * (X[15] if kind is SCREWED_POINTS else 2.5) * lam[0]
         change += period * np.round((work - change) / period)
     size = np.abs(value(kind, y0, X)).max() + np.abs(value(kind, y1, X)).max() + 1.0
@@ -37,7 +37,7 @@ def test_work_of_the_dual_is_the_change_of_energy(kind, angles):
 @pytest.mark.parametrize("angle", [1e-8, 0.4, 1.5, 3.0])
 @pytest.mark.parametrize("kind", EVERY, ids=names)
 def test_dual_at_equal_poses_is_the_gradient(kind, angle):
-    """Against complex steps along every component of the poses, directors not kept orthonormal."""
+    """Compare with complex steps along every component of the poses; directors need not be orthonormal."""
     rng = np.random.default_rng(2)
     X, lam = numbers(kind, rng), multipliers(kind, rng)
     y = poses(rng, angle)[0]
@@ -54,7 +54,7 @@ def test_dual_at_equal_poses_is_the_gradient(kind, angle):
 @pytest.mark.parametrize("angles", [(0.02, 0.03), (0.6, 0.9), (2.4, 1.7), (1.0, 1.0)])
 @pytest.mark.parametrize("kind", EVERY, ids=names)
 def test_duals_accept_complex_steps(kind, angles, end):
-    """Against central differences: nothing takes a modulus, a conjugate, or a branch on an imaginary part."""
+    """Compare with central differences: no modulus, conjugate or branch depends on an imaginary part."""
     rng = np.random.default_rng(3)
     X, lam = numbers(kind, rng), multipliers(kind, rng)
     ends = [poses(rng, angle)[0] for angle in angles]
@@ -89,11 +89,11 @@ def test_bend_is_the_derivative_of_the_gradient(kind):
 
 @pytest.mark.parametrize("kind", FREE, ids=names)
 def test_interactions_conserve_both_momenta(kind):
-    """Forces sum to zero, and so do moments, of averaged positions and directors."""
+    """Forces sum to zero, and so do moments of averaged positions and directors."""
     rng = np.random.default_rng(5)
     X, lam = numbers(kind, rng), multipliers(kind, rng)
     y0, y1 = poses(rng, 0.7)[0], poses(rng, 1.4)[0]
-    if kind is COINCIDENT_POINTS:  # its forces act at two points: in line only where these coincide
+    if kind is COINCIDENT_POINTS:  # its forces act at two points: collinear only if these coincide
         for y in (y0, y1):
             y[1, 0] -= value(kind, y, X).real
     f = dual(kind, y0, y1, X, lam).real

@@ -1,4 +1,4 @@
-"""Own variables that follow from equations: states of controllers and the place of a bead, of kinds registered here alone."""
+"""Internal variables with rate equations: controller states and the position of a bead, of kinds registered in this file."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ REFUSED = dict.fromkeys(AT_REST, "interaction 'damping': at rest its state 'x' i
 
 
 def line(kind, **numbers) -> Model:
-    """A body that moves along x, held to the ground at the origin."""
+    """A body that moves along x, connected to the ground at the origin."""
     model = Model("line", gravity=NO_WEIGHT)
     body = model.add_body("body", BRICK, position=(REST + 0.3, 0, 0), velocity=(0.5, 0, 0))
     model.add_interaction("control", kind, model.ground, body, **numbers)
@@ -59,7 +59,7 @@ def filtered(name: str = "filtered") -> Model:
 
 
 def controlled() -> Model:
-    """The same, and a rod, with control of two distances."""
+    """Add a rod, and control of two distances."""
     model = filtered("controlled")
     b, c = model.bodies["b"], model.bodies["c"]
     rod = model.add_rod("rod", [(0, 0, 1), (1, 0, 1)], SOFT, 3, mass="lumped")
@@ -92,7 +92,7 @@ def test_filters_and_beads_have_equilibria_and_modes(consumer: str, tmp_path: Pa
 
 
 def midpoint(A, z, steps):
-    """The midpoint rule of z' = A z."""
+    """The midpoint rule for z' = A z."""
     E = np.eye(len(A))
     step = np.linalg.solve(E - 0.5 * H * A, E + 0.5 * H * A)
     states = [z]
@@ -130,7 +130,7 @@ def test_controlled_distance_follows_the_midpoint_rule(which, integrator, chart)
         x, l, done = result.totals[:, 2], result.q[:, 0], result.totals[:, 0]
     assert l - REST == pytest.approx(z[:, 0], abs=1e-11)
     assert x == pytest.approx(z[:, 2], abs=1e-11)
-    # all that it does is work: the kinetic energy is from it alone
+    # all of it is work: the kinetic energy comes from it alone
     assert done == pytest.approx(0.5 * MASS * (z[:, 1] ** 2 - 0.25), abs=1e-11)
     assert np.abs(result.dissipation).max() < 1e-12
     assert np.abs(z[:, 0] - z[0, 0]).max() > 0.1
@@ -183,7 +183,7 @@ def test_bead_on_a_rotating_line_conserves_energy_and_momenta(integrator):
 
 
 def test_bead_moves_outward_on_a_steadily_rotating_line():
-    """r'' = w^2 r along it: cosh(w t), to second order."""
+    """r'' = w^2 r along the line: cosh(w t), to second order."""
     model = Model("arm", gravity=NO_WEIGHT)
     arm = model.add_body("arm", Box(0.5, 0.3, 0.2, density=1e7), angular_velocity=(0, 0, 1.0))
     model.add_joint("axle", "revolute", model.ground, arm, at=(0, 0, 0), axis=(0, 0, 1))
@@ -195,7 +195,7 @@ def test_bead_moves_outward_on_a_steadily_rotating_line():
 
 
 def test_integral_control_removes_a_constant_error():
-    """PI control against a weight: at rest the integral holds it, x = m g/I."""
+    """PI control with a weight: at rest the integral term carries it, x = m g/I."""
     model = Model("lift", gravity=(2.0, 0, 0))
     body = model.add_body("body", BRICK, position=(REST, 0, 0))
     model.add_interaction("control", SERVO, model.ground, body, P=60.0, I=60.0, target=REST, x=0.0)
@@ -228,7 +228,7 @@ def test_state_equations_may_be_coupled_and_nonlinear():
             push(out, 1, times(0.1 * (x0[0] + x1[0]), d))
             push(out, 0, times(-0.1 * (x0[0] + x1[0]), d))
 
-    h = 0.1  # so long that Newton's method has to go on
+    h = 0.1  # so long that Newton's method has to continue
     result = simulate(line(VanDerPol, rest=REST, x=[2.0, 0.0]), 20 * h, h, output_every=1, progress=False)
     x, l = settled(result), result.states(slice(None)).r[:, 1, 0]
     a, b = (0.5 * (x[1:, k] + x[:-1, k]) for k in (0, 1))

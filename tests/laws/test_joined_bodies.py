@@ -1,4 +1,4 @@
-"""Joined bodies under every integrator: what each keeps of them in each chart, and that it loses the rest."""
+"""Joined bodies under every integrator: each conserves in each chart exactly its declared invariants."""
 
 import re
 
@@ -14,12 +14,12 @@ from rodsim.mechanics import integrate, rotating_body
 from rodsim.papers import joined_bodies
 from rodsim.papers.scheme_properties import COLUMNS, promised
 
-# round-off of the steps; mG sums many residuals of it, EML's reductions divide theirs by the step
+# round-off of the steps; mG sums many residuals, EML's reductions divide theirs by the step
 KEPT, LOST = 5e-13, 5e-12
 # four Gauss points of mG(2) happen to be enough for this spring's energy
 BETTER = {("mG(2)", "energy"), ("mG(2)", "generalised energy")}
 SLOW = ("order=", "mG", "GL-SPARK(3)", "Lobatto-IIIA-B(3)")
-# what is kept is kept in each step, and what is not is lost within a few, but for velocities that leave their constraints slowly
+# invariants are conserved in each step; others change within a few, except slow drift of velocity constraints
 ALL_CHARTS = ("quaternion", "quaternion-alpha", "quaternion-gamma", "director")
 STEPS, SLOWLY_LOST = 20, {("mG(2)", "gamma"): 50}
 
@@ -62,7 +62,7 @@ def test_position_order_of_joined_bodies_is_the_declared_one(integrator, chart, 
     [("GL-SPARK(2)", "gamma"), ("GL-SPARK(2)", "director"), ("Lobatto-IIIA-B(2)", "director")],
 )
 def test_spark_satisfies_velocity_constraints_in_every_step(integrator, chart):
-    """No step ends with its last multiplier unsolved, of which the end velocities are made."""
+    """The last multiplier, which determines the end velocities, is solved in every step."""
     run = integrate(joined_bodies.system(chart), integrator, 0.02, 1.0)
     residual = run.velocity_residual()[1:]
     assert residual.max() < 5e-13
@@ -71,7 +71,7 @@ def test_spark_satisfies_velocity_constraints_in_every_step(integrator, chart):
 
 
 def multipliers(system, q, v):
-    """Exact ones at a state: M a + G^T lam = -dV, G a = -(dG/dt) v, of a constant mass."""
+    """Exact multipliers at a state: M a + G^T lam = -dV, G a = -(dG/dt) v, for a constant mass."""
     n, m = system.n, system.m
     G, bent = system.jacobian(q), np.zeros(m)
     for k, unit in enumerate(np.eye(m, dtype=complex)):
@@ -120,9 +120,9 @@ def light_pendulum(J):
 
 @pytest.mark.parametrize("h", [0.02, 0.005])
 def test_spark_accepts_a_body_with_negligible_inertia(h):
-    """A point of 1 kg on a rod of 1 m with J = 1e-9: momenta of its rotation are round-off of the joint's."""
+    """A mass of 1 kg on a rod of 1 m with J = 1e-9: the momenta of its rotation are round-off of the joint's."""
     run = integrate(light_pendulum(1e-9).mechanical_system("quaternion-gamma"), "GL-SPARK(3)", h, 1.0)
-    assert np.abs(run.hamiltonian()).max() < 1e-9  # of 9.81, the error of order 6
+    assert np.abs(run.hamiltonian()).max() < 1e-9  # relative to 9.81, the error of order 6
     assert run.velocity_residual().max() < 1e-4  # round-off of momenta, 1e-16 m l v, divided by J
     assert run.iterations[1:].mean() < 12
 
@@ -134,7 +134,7 @@ def failure_of(system, integrator, h, t_end):
 
 
 def test_iterations_of_a_failed_step_are_reported():
-    """Those of the substep that failed, without and with damping, each within its limit."""
+    """The numbers are those of the failed substep, without and with damping, each within its limit."""
     error = failure_of(fast_body(), "EML(order=4)", 0.3, 30.0)
     match = re.search(r"after (\d+) iterations and (\d+) with damping from 5 starts", error.message)
     plain, damped = map(int, match.groups())

@@ -1,4 +1,4 @@
-"""Every joint: assembled at t = 0, Jacobian, objectivity, the motion it leaves free, no work."""
+"""Every joint kind: assembly at t = 0, Jacobian, objectivity, free motions, no work."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_jacobian_is_the_derivative_of_the_constraints(kind):
 
 
 def free_motions(kind, axis, at, **options):
-    """Motions (v of the body's middle at 1, 2, 3, angular velocity) that a joint to the ground leaves, as columns."""
+    """Motions (v of the body's centre along 1, 2, 3, angular velocity) that a joint to the ground leaves free, as columns."""
     model = Model(kind)
     turned = quaternions.normalize(np.array([0.8, 0.3, -0.2, 0.4]))
     body = model.add_body("body", Box(0.3, 0.4, 0.5, density=100), position=(1, 2, 3), orientation=turned)
@@ -58,7 +58,7 @@ def free_motions(kind, axis, at, **options):
 
 
 def same_directions(motions, expected):
-    """Both span the same space."""
+    """Return whether both span the same space."""
     q, _ = np.linalg.qr(np.reshape(expected, (-1, 6)).T)
     return motions.shape == q.shape and np.abs(motions @ motions.T - q @ q.T).max() < 1e-12
 
@@ -80,7 +80,7 @@ def shift(e):
 
 
 def turn(e):
-    """About an axis through AT."""
+    """Rotation about an axis through AT."""
     return [*np.cross(e, MIDDLE - AT), *e]
 
 
@@ -105,7 +105,7 @@ def test_joint_leaves_the_documented_motions_free(kind):
 
 
 def test_constant_velocity_shafts_rotate_about_the_bisector_plane():
-    """Turns that are free: about the two axes across in the plane that halves the angle of the shafts."""
+    """Free rotations: about the two axes in the plane that bisects the angle of the shafts."""
     a, b = np.array([0.0, 0, 1]), np.array([np.sin(0.8), 0, np.cos(0.8)])
     free = free_motions("constant_velocity", a, AT, second_axis=b)
     normal = (a + b) / np.linalg.norm(a + b)
@@ -140,7 +140,7 @@ def test_distance_joint_constrains_motion_along_its_line_only():
 
 
 def orbit():
-    """A body without spin on a rod without mass about the ground: v = 2 m/s, l = 0.5 m, m = 3 kg, end at the centre."""
+    """A body without spin on a massless rod about the ground: v = 2 m/s, l = 0.5 m, m = 3 kg, end at the centre."""
     model = Model("orbit")
     body = model.add_body("body", Box(0.1, 0.2, 0.3, mass=3.0), position=(0.5, 0, 0), velocity=(0, 2.0, 0))
     model.add_joint("rod", "distance", model.ground.at((0, 0, 0)), body.at((0, 0, 0)), length=0.5)
@@ -162,7 +162,7 @@ def orbit():
     ],
 )
 def test_distance_joint_has_the_centripetal_force_in_every_chart(integrator, chart):
-    """m v^2/l = 24 N towards the ground, to the first order that joint forces have; nothing turns the body."""
+    """m v^2/l = 24 N towards the ground, to the first order of joint forces; nothing rotates the body."""
     sizes = []
     for h in (0.02, 0.01):
         result = simulate(orbit(), 0.1, h, integrator, chart=chart)
@@ -177,7 +177,7 @@ def test_distance_joint_has_the_centripetal_force_in_every_chart(integrator, cha
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
 def test_pendulum_motion_is_scale_invariant(scale):
-    """Lengths and gravity times the scale: the same angles in time, the rod kept to the digits of its length."""
+    """Lengths and gravity are scaled: the angles over time agree, and the rod length is kept to its precision."""
     model = Model("pendulum", gravity=(0, 0, -9.81 * scale))
     bob = model.add_body("bob", Box(*[0.1 * scale] * 3, mass=2.0), position=(scale, 0, 0))
     model.add_joint("rod", "distance", model.ground.at((0, 0, 0)), bob.at((0, 0, 0)))
@@ -226,7 +226,7 @@ def test_distance_joint_of_coincident_points_is_rejected():
 
 
 def test_slider_falls_along_its_axis():
-    """r = r0 + (g . e) e t^2/2 without turning: `em` is exact where the acceleration is constant."""
+    """r = r0 + (g . e) e t^2/2 without rotation: `em` is exact at constant acceleration."""
     g, e, t_end = np.array([1.0, -2.0, -9.0]), np.array([1.0, 2.0, -1.0]) / np.sqrt(6), 0.5
     model = Model("slider", gravity=g)
     body = model.add_body("body", Box(0.3, 0.4, 0.5, density=100), position=(1, 2, 3))
@@ -237,7 +237,7 @@ def test_slider_falls_along_its_axis():
 
 
 def slid():
-    """Two bodies on a slider, far from where they were assembled, with velocities that do not fit it."""
+    """Two bodies on a slider, far from their assembled position, with inconsistent velocities."""
     system, state, *_ = joined("prismatic").build()
     axis = np.array(AXIS["prismatic"]) / np.linalg.norm(AXIS["prismatic"])
     r = state.r.copy()
@@ -246,13 +246,13 @@ def slid():
 
 
 def moved(state, h):
-    """The state after moving for a time h with its velocities."""
+    """The state after a motion of duration h with its velocities."""
     rotation = quaternions.from_rotation_vector(h * quaternions.rotate(state.quat, state.Omega))
     return state._replace(r=state.r + h * state.v, quat=quaternions.multiply(rotation, state.quat))
 
 
 def test_projected_velocities_satisfy_a_displaced_slider():
-    """d g/dt by differences along the projected motion, away from assembly: without help of G or G v."""
+    """Compute d g/dt by differences along the projected motion, far from assembly, without using G or G v."""
     system, state = slid()
     assert np.abs(constraint_residual(system, state)).max() < 1e-14
 
@@ -287,7 +287,7 @@ def test_door_has_the_period_of_a_physical_pendulum(integrator, bound):
 
 
 def test_joint_kind_attributes_match_their_motions():
-    """What holds all, what holds points together, what may be driven, and which motions rub."""
+    """Check which kinds fix everything, connect points, may be driven, and which motions have friction."""
     welds = {"clamp", "weld"}
     assert {kind for kind in JOINTS if holds_all(kind)} == welds
     turning = {"spherical", "revolute", "universal"}

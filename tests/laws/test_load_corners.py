@@ -1,7 +1,7 @@
-"""Corners of loads and motions: signals declare them, a step ends at each, outputs stay where they are.
+"""Corners of loads and motions: signals declare them, a step ends at each, outputs are unchanged.
 
-Rule under test: where the value or the slope of a function of time jumps inside a step, the step is split there
-(`discretization.time.step_splitting`); adaptive steps end at knots too, and see what functions without corners do inside a step
+Rule under test: if the value or the slope of a function of time jumps inside a step, the step is split there
+(`discretization.time.step_splitting`). Adaptive steps also end at knots, and sample functions without corners inside a step
 (`discretization.time.load_samples`).
 """
 
@@ -38,7 +38,7 @@ from rodsim.warnings import StepWarning
 Z = (0.0, 0.0, 1.0)
 UP, DOWN = 0.5013, 0.5213
 PULSE = signals.Pulse(50.0, UP, DOWN)  # 1 N s
-AT_END = 1.0 - 0.5 * (UP + DOWN)  # m, where it has brought 1 kg after 1 s
+AT_END = 1.0 - 0.5 * (UP + DOWN)  # m, displacement of 1 kg after 1 s
 
 EXAMPLES = [
     signals.Constant(2.0),
@@ -60,7 +60,7 @@ CELL = 1e-4
 
 
 def jumps(signal):
-    """Times from 0 to 1, to half a cell, around which the value or the slope changes much more than it does elsewhere."""
+    """Times from 0 to 1, to half a cell, at which the value or the slope changes much more than elsewhere."""
     t, e = np.arange(0.0, 1.0, CELL) + 0.13 * CELL, 0.01 * CELL
     value = np.abs(signal(t + 0.5 * CELL) - signal(t - 0.5 * CELL)) > 0.1
     slope = [(signal(t + s + e) - signal(t + s - e)) / (2.0 * e) for s in (-0.49 * CELL, 0.49 * CELL)]
@@ -73,7 +73,7 @@ def test_every_signal_class_is_covered():
 
 @pytest.mark.parametrize("signal", EXAMPLES, ids=lambda signal: type(signal).__name__)
 def test_signals_declare_where_value_or_slope_jumps(signal):
-    """And nothing else: each is within a cell of a jump, and each jump within a cell of one."""
+    """Each corner is within a cell of a jump, and each jump within a cell of a corner."""
     declared, detected = np.array(signal.corners), jumps(signal)
     assert all(np.abs(detected - t).min(initial=1.0) < CELL for t in declared)
     assert all(np.abs(declared - t).min(initial=1.0) < CELL for t in detected)
@@ -123,7 +123,7 @@ def test_corner_within_1e_6_of_a_step_end_counts_as_that_end():
 
 
 class Counting(StepperBase):
-    """Adds up the times that it goes through; cannot solve steps longer than `most`."""
+    """A stepper that records its intervals; it fails for steps longer than `most`."""
 
     h, most = 0.1, np.inf
 
@@ -150,7 +150,7 @@ def test_steps_and_half_steps_end_at_corners():
     assert end.totals[0] == pytest.approx(0.5)
     ends = sorted({round(t, 12) for call in stepper.calls for t in call})
     assert ends == pytest.approx([0.0, 0.1, 0.13, 0.17, 0.2, 0.3, 0.4, 0.5])
-    stepper.calls, stepper.most = [], 0.035  # the part from 0.13 to 0.17 fails, the step begins again
+    stepper.calls, stepper.most = [], 0.035  # the part from 0.13 to 0.17 fails, and the step is repeated
     end, done, _, failure = stepper.march(State(*(np.zeros(1) for _ in State._fields)), 0.1, np.array([0.1]))
     assert (done, failure.reason, end.totals[0]) == (0, "too long", 0.0)
     end, _, _, failure = stepper._halve(end, 0.1, 0.1, 1)
@@ -162,11 +162,11 @@ def test_steps_and_half_steps_end_at_corners():
     assert all(b == pytest.approx(c) for (_, b), (c, _) in pairwise(calls))
 
 
-# --- what results have
+# --- contents of results
 
 
 def pushed(push, hinged=False, name="pushed"):
-    """A body of 1 kg that a force pushes along z; hinged: two bars, so that a tree, a plane and joints have corners too."""
+    """A body of 1 kg pushed by a force along z; hinged: two bars, so that trees and planar models have corners, too."""
     model = Model(name)
     body = model.add_body("body", MassProperties(1.0, (1.0, 1.0, 1.0)))
     if hinged:
@@ -188,11 +188,11 @@ def pushed(push, hinged=False, name="pushed"):
         ("em8-ggl", {}),
         ("em-d(0.8)", {}),
         ("EML", {}),
-        ("Lobatto-IIIA-B(2)", {}),  # reads loads at the ends of steps
+        ("Lobatto-IIIA-B(2)", {}),  # evaluates loads at step ends
     ],
 )
 def test_every_scheme_integrates_the_full_impulse_of_a_pulse(integrator, options):
-    """A constant force in each part of a step, which schemes of order 2 and more integrate to round-off."""
+    """The force is constant in each part of a step; schemes of order 2 and more integrate it to round-off."""
     result = simulate(pushed(PULSE.along(Z)), 1.0, 0.03125, integrator, progress=False, **options)
     assert result.body("body").v[-1, 2] == pytest.approx(1.0, abs=1e-9)
     assert result.body("body").r[-1, 2] == pytest.approx(AT_END, abs=1e-9)
@@ -201,7 +201,7 @@ def test_every_scheme_integrates_the_full_impulse_of_a_pulse(integrator, options
 
 
 def test_nothing_changes_if_no_corner_falls_inside_a_step(monkeypatch):
-    """Bitwise, compared with a pulse that declares no corners; 0.03 and 0.07 are no multiples of 0.01 in binary numbers."""
+    """Bitwise comparison with a pulse that declares no corners; 0.03 and 0.07 are not multiples of 0.01 in binary numbers."""
     ends = []
     for declared in (True, False):
         if not declared:
@@ -214,7 +214,7 @@ def test_nothing_changes_if_no_corner_falls_inside_a_step(monkeypatch):
 
 
 def swinging():
-    """A rod that swings on a pin, pushed."""
+    """A rod that swings on a pin under a force."""
     model = Model("swinging", gravity=(0, 0, -9.81))
     rod = model.add_rod(
         "rod", [(0, 0, 0), (0.5, 0, 0)], Section.circular(0.02, Material(E=1e6, nu=0.3, density=1000)), 3
@@ -237,9 +237,9 @@ def swinging():
     ids=["em", "em4", "adaptive", "em-d", "em-ggl", "EML"],
 )
 def test_split_steps_are_resumed_bitwise_and_pass_the_audit(make, options, tmp_path):
-    """A run that ends before the corner, and is made longer: its file knows the corners beyond its end."""
+    """The run ends before the corner and is extended: its file stores the corners beyond its end."""
     whole_file, parts = tmp_path / "whole.vtkhdf", tmp_path / "parts.vtkhdf"
-    if "error" in options:  # it goes on by the time that it began with
+    if "error" in options:  # an extended run keeps the budget of its first part
         simulate(make(), 0.4, output=whole_file, progress=False, **options)
         simulate(make(), 0.6, output=whole_file, progress=False, resume=True, **options)
     else:
@@ -257,7 +257,7 @@ def test_split_steps_are_resumed_bitwise_and_pass_the_audit(make, options, tmp_p
 
 
 def test_last_step_before_an_output_may_be_split(tmp_path):
-    """The audit takes it again from accelerations, which are those of its last part."""
+    """The audit repeats it from the accelerations, which belong to its last part."""
     pulse = signals.Pulse(50.0, 0.497, 0.7)
     result = simulate(pushed(pulse.along(Z), hinged=True), 1.0, 0.005, output_every=100, progress=False)
     audit_report = audit(result)
@@ -266,7 +266,7 @@ def test_last_step_before_an_output_may_be_split(tmp_path):
 
 
 def test_many_runs_are_bitwise_single_runs():
-    """Each has corners of its own; of runs that march together see `test_runs_in_lanes`."""
+    """The runs have different corners. Batched runs: `test_batched_runs.py`."""
     prepared = pushed(PULSE.along(Z), hinged=True).prepare(t_end=1.0, dt=0.05, output_every=2, progress=False)
     changes = [{"loads.push.value": signals.Pulse(20.0, 0.1 + 0.07 * k, 0.62).along(Z)} for k in range(5)]
     many = simulate_many(prepared, changes, threads=1)
@@ -301,12 +301,12 @@ def short(t):
 
 BELL = signals.SmoothTable(
     [0.0, *(UP + 0.005 * np.arange(-8, 9)), 1.0], [0.0] * 9 + [200.0] + [0.0] * 9
-)  # its overshoots die out before the long intervals
+)  # its overshoots decay before the long intervals
 BELL_UP = BELL.along(Z)
 
 
 def bell(t):
-    """1 N s, smooth, in some 8 ms."""
+    """A smooth pulse of 1 N s in about 8 ms."""
     return (0.0, 0.0, np.exp(-(((t - UP) / 0.002) ** 2)) / (0.002 * np.sqrt(np.pi)))
 
 
@@ -336,7 +336,7 @@ def bell(t):
     ],
 )
 def test_adaptive_steps_see_short_loads(push, middle, error, integrator):
-    """The error of the position is the one asked for, of a model of 1 m and a run of 1 s."""
+    """The position error is the requested one, for a model of 1 m and a run of 1 s."""
     times = np.linspace(0.0, 1.0, 200_001)
     impulse = 1.0 if push is not BELL_UP else float(np.sum(BELL(times)) * 5e-6)
     result = simulate(
@@ -348,7 +348,7 @@ def test_adaptive_steps_see_short_loads(push, middle, error, integrator):
 
 
 def test_missed_impulse_is_compared_with_its_effect():
-    """f = F t^2, of which the middle of a step misses F h^3/12; both bars move, a moment by the radius of gyration."""
+    """f = F t^2, of which the midpoint of a step misses F h^3/12; both bars move, a moment by the radius of gyration."""
     model = pushed(lambda t: (0.0, 0.0, 6.0 * t**2), hinged=True)
     model.add_moment("turn", model.bodies["body"], lambda t: (0.0, 3.0 * t**2, 0.0))
     built, rate, size, h = model.build(), 1e-3, 2.0, 0.2
@@ -368,7 +368,7 @@ def test_missed_impulse_is_compared_with_its_effect():
 
 
 class Drifting(Stepper):
-    """Moves a body by h^2 a second, and so errs by that; from `fails` on it takes no state that is further than `far`."""
+    """A stepper that moves a body by h^2 a second, which is its error; from `fails` on it rejects states further than `far`."""
 
     fails, far = np.inf, np.inf
 
@@ -381,7 +381,7 @@ class Drifting(Stepper):
 
 @pytest.mark.parametrize("fails", [np.inf, 0.5])
 def test_second_solution_measures_the_error_of_the_run(fails):
-    """It errs four times as much, so that three errors lie between; one that cannot go on begins again from the first."""
+    """The second error is four times as large: the difference is three errors. If it fails, it restarts from the first solution."""
     built = pushed(Z).build()
     base_stepper = Drifting(built.system, 1.0)
     base_stepper.fails, base_stepper.far = fails, 4e-4
@@ -429,7 +429,7 @@ def test_no_step_is_longer_than_max_dt():
 
 
 def thrown():
-    """Three bars that swing chaotically: errors grow some thousandfold in 3 s."""
+    """Three bars that swing chaotically: errors grow about a thousandfold in 3 s."""
     model, lengths, angles = Model("thrown", gravity=(0, 0, -9.81)), (1.0, 0.8, 0.6), (1.9, 2.4, 0.3)
     up, p = model.ground, np.zeros(3)
     for k, (length, angle) in enumerate(zip(lengths, angles, strict=True)):
@@ -442,7 +442,7 @@ def thrown():
 
 
 def test_estimated_error_is_accurate_or_reported_unreliable():
-    """Within a factor of 10 where errors grow: 1.7e-2 of the size after 3 s, not the 5e-4 that windows add up to."""
+    """Within a factor of 10 with growing errors: 1.7e-2 of the size after 3 s, not the sum 5e-4 of the windows."""
     exact = simulate(thrown(), 3.0, 1e-3, "em8", output_every=1000, progress=False)
     result = simulate(thrown(), 3.0, Adaptive(1e-3, output_dt=0.5), progress=False)
     size = result.description["run"]["error_size"]
@@ -475,7 +475,7 @@ def warned(push, **options):
 
 
 def test_load_zero_at_every_evaluation_is_named():
-    """Also of a signal that is zero at the middle of every step; one that is known to be zero is not."""
+    """This includes a signal that is zero at the midpoint of every step; one that is known to be zero is not named."""
     flash = lambda t: (0.0, 0.0, 50.0 if 0.5013 < t < 0.5413 else 0.0)  # noqa: E731
     (said,) = warned(flash)
     assert (
@@ -483,7 +483,7 @@ def test_load_zero_at_every_evaluation_is_named():
         in said
     )
     assert "corners" in said
-    assert not warned(flash, dt=0.05)  # read at 0.525 s
+    assert not warned(flash, dt=0.05)  # evaluated at 0.525 s
     (said,) = warned(lambda t: (0.0, 0.0, 0.0))
     assert "at all 10 times at which steps read it: 'push'. If" in said
     (said,) = warned(
@@ -503,7 +503,7 @@ def never(t):
 
 
 def test_only_loads_that_steps_may_have_missed_are_named():
-    """Not those that are constant, act on some nodes, declare that they are zero, or act before the others are asked."""
+    """Constant loads, loads on other nodes, declared zeros and loads active before the others are evaluated are not named."""
     model = Model("several")
     body = model.add_body("body", MassProperties(1.0, (1.0, 1.0, 1.0)))
     rod = model.add_rod(
@@ -544,7 +544,7 @@ def with_corners(function, *corners):
 
 
 def driven():
-    """A body that a motor turns on a hub that turns."""
+    """A body rotated by a motor on a rotating hub."""
     model = Model("driven")
     hub = model.add_driven(
         "hub", turn=with_corners(lambda t: max(t - 0.013, 0.0) ** 2, 0.013), axis=(0, 0, 1)
@@ -556,7 +556,7 @@ def driven():
 
 
 def all_parts():
-    """A model with corners of every sort of parts."""
+    """A model in which every kind of part has corners."""
     model = driven()
     rod = model.add_rod(
         "rod", [(0, 0, 0), (1, 0, 0)], Section.circular(0.02, Material(E=1e6, nu=0.3, density=1000)), 4
@@ -577,7 +577,7 @@ CORNERS = [0.013, 0.027, 0.031, 0.032, 0.035, 0.041]  # s, after t = 0
 
 
 def test_motions_and_loads_of_all_parts_have_corners():
-    """With steps of one length those where the slope jumps; adaptive ones end where a higher derivative does, too."""
+    """Steps of fixed length end where the slope jumps; adaptive steps also where a higher derivative does."""
     result = simulate(all_parts(), 0.1, 0.02, progress=False)
     assert result.description["run"]["corners"] == CORNERS
     result = simulate(all_parts(), 0.1, Adaptive(1e-2, output_dt=0.05), progress=False)
@@ -585,7 +585,7 @@ def test_motions_and_loads_of_all_parts_have_corners():
 
 
 def test_rigid_twin_has_the_corners_of_following_loads():
-    """Loads along the rod are left out of it."""
+    """Loads along the rod are omitted."""
     assert all_parts().rigidified().build().corners.corners.tolist() == [0.013, 0.027, 0.035, 0.041]
 
 
@@ -597,7 +597,7 @@ def test_drive_work_of_a_split_step_is_recomputed(tmp_path):
     assert "2 of 4 lead to the states that are stored" in audit_report.text()
 
 
-# --- t_end that is not a multiple of dt
+# --- t_end is not a multiple of dt
 
 
 def test_step_is_shortened_to_hit_the_end():

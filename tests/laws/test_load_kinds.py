@@ -1,4 +1,4 @@
-"""Loads among all interactions: a new one is a dual and an entry, and closed forms and duals are one physics."""
+"""Loads as interactions: a new kind is a dual and an entry, and closed forms agree with duals."""
 
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -30,7 +30,7 @@ H = 0.02
 
 @dual_function
 def thrust_dual(y0, y1, X, lam, out):
-    """Minus the first of the values along the mean of d_1, at the origin of the frame."""
+    """Minus the first parameter along the mean of d_1, at the origin of the frame."""
     F = times(-lam[0] * X[0], average(frame(y0, 0)[1], frame(y1, 0)[1]))
     store((F, ZERO, ZERO, ZERO), out, 0)
 
@@ -40,7 +40,7 @@ THRUSTER = Kind("thruster of a test", 1, 0, nothing, thrust_dual, no_bend, works
 
 @dataclass(frozen=True, eq=False)
 class Thruster(InteractionComponent):
-    """A load that nothing else knows: it pushes a body along its first axis."""
+    """A load kind defined here only: it pushes a body along its first axis."""
 
     name: str
     part: Any
@@ -61,7 +61,7 @@ class Thruster(InteractionComponent):
 
 
 def thrown(new: bool, spin=(1, 2, 0)) -> Model:
-    """A body on a bushing, pushed by a thruster, or by the following force that it is, and by a dead force besides."""
+    """A body on a bushing, pushed by a thruster or the equal follower force, and by a dead force."""
     model = Model("thrown", gravity=(0.0, 0.0, -9.81))
     body = model.add_body(
         "body", Box(0.3, 0.2, 0.1, density=100), position=(0.1, 0.2, 0), angular_velocity=spin
@@ -87,7 +87,7 @@ def thrown(new: bool, spin=(1, 2, 0)) -> Model:
     ids=["em", "em-d", "EML", "EM-G", "equilibrium"],
 )
 def test_new_load_needs_only_a_dual_and_an_entry(run):
-    """Nothing outside this file knows the kind; its values come from its entry."""
+    """No code outside this file knows the kind; its parameters come from its entry."""
     ends = []
     with registered(THRUSTER):
         for new in (True, False):
@@ -112,7 +112,7 @@ def test_load_of_two_frames_is_rejected():
 
 @contextmanager
 def without_loops(closed):
-    """Loads go by their duals, unless `closed`."""
+    """Evaluate loads by their duals, unless `closed`."""
     use = slice(FIRST_LOAD, FIRST_LOAD + len(LOADS))
     INTERACTIONS[use] = LOADS if closed else [kind._replace(loop=0) for kind in LOADS]
     yield
@@ -120,7 +120,7 @@ def without_loops(closed):
 
 
 def pushed_rod():
-    """A free rod with a body, one load of each kind."""
+    """A free rod with a body and one load of each kind."""
     model = Model("rod")
     section = Section.from_stiffness(
         EA=300.0, GA=200.0, GJ=5.0, EI=8.0, mass_per_length=2.0, inertia_per_length=(0.05, 0.06, 0.07)

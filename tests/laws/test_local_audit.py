@@ -1,4 +1,4 @@
-"""The local audit: what local laws leave of stored states vanishes with order 2, whatever made them, and tells where."""
+"""Local audit: residuals of the local laws of stored states vanish with order 2 for every integrator, and errors are located."""
 
 import json
 from functools import cache
@@ -24,7 +24,7 @@ def norm(x):
 
 
 def push(s):
-    """Nothing at the ends of a rod, to the third derivative: no kink runs along it."""
+    """Zero at the ends of a rod, to the third derivative, so that no kink travels along it."""
     return np.sin(np.pi * s) ** 4 * np.array([0.8, -0.5, 1.0])
 
 
@@ -33,7 +33,7 @@ def spin(s):
 
 
 def flying(element="se3", n_elements=12, gravity=(0.0, 0.0, -2.0), closed=False, mass="lumped", **options):
-    """A rod, or a ring, that waves run along."""
+    """A rod, or a ring, with travelling waves."""
     model = Model("flying", gravity=gravity)
     curve = [(0, 0, 0), (2, 0, 0)]
     if closed:
@@ -55,7 +55,7 @@ def flying(element="se3", n_elements=12, gravity=(0.0, 0.0, -2.0), closed=False,
 
 @cache
 def relative_norms(element, closed, integrator, chart, n):
-    """Residuals of the laws over the size of their terms, with n steps and elements proportional."""
+    """Residuals of the laws relative to their terms, with n steps and proportionally many elements."""
     model, _ = flying(element, 3 * n, closed=closed)
     result = simulate(
         model, 0.32, 0.32 / n, output_every=1, integrator=integrator, chart=chart, progress=False
@@ -102,7 +102,7 @@ def test_tampered_state_is_located_by_the_residual(tmp_path):
     for law in ("energy", "momentum", "angular_momentum"):
         old, new = before.law(law), after.law(law)
         assert new.largest > 10 * old.largest
-        assert pytest.approx(after.S[39]) == new.S  # node 40 has the box 39
+        assert pytest.approx(after.S[39]) == new.S  # node 40 belongs to box 39
         at = np.unravel_index(np.argmax(np.abs(new.values)), new.values.shape)
         assert at[0] in (19, 20)
         assert (new.t, new.largest) == (after.t[at[0]], np.abs(new.values).max())
@@ -127,7 +127,7 @@ def test_known_loads_are_sources_and_unknown_ones_are_excluded():
     rod, unknown = audits[True].rod("rod"), audits[False].rod("rod")
     at = {s: int(np.argmin(np.abs(rod.S - s))) for s in (0.5, 1.0)}
     h = rod.S[1] - rod.S[0]
-    # what the loads do at their nodes, 20 and 10
+    # the effect of the loads at their nodes, 20 and 10
     q, w = history.quat[:, 20], rotate(history.quat[:, 20], history.Omega[:, 20])
     arm, pulled = rotate(q, [0.0, 0.4, 0.3]), pull(result.t)
     turned = rotate(history.quat[:, 10], moment)
@@ -187,7 +187,7 @@ def test_too_coarse_outputs_are_reported():
     assert law.relative > 0.01
     fine = local_audit(simulate(flying(n_elements=24)[0], 1.6, 0.01, output_every=1, progress=False))
     assert fine.rod("rod").law("momentum").norm < 0.1 * law.norm
-    # what is told of every second output is what a run that stores every second output has
+    # the audit of every second output equals that of a run that stores every second output
     half = local_audit(simulate(flying(n_elements=24)[0], 1.6, 0.01, output_every=2, progress=False))
     for law in LAWS:
         assert fine.rod("rod").law(law).every_second == pytest.approx(
@@ -252,7 +252,7 @@ def test_single_output_is_rejected():
 
 
 def test_pictures_of_similarly_named_rods_have_unique_names(tmp_path, monkeypatch):
-    """Whose content is drawn above."""
+    """The content of the pictures is tested above."""
     from matplotlib.figure import Figure
 
     monkeypatch.setattr("rodsim.results.local_plot.picture", lambda rod: Figure())

@@ -1,4 +1,4 @@
-"""The local audit of whatever acts on rods: its residuals fall with order 2, or it is named; nothing is neither."""
+"""Coverage of the local audit: for each interaction of rods residuals fall with order 2, or it is reported as not covered."""
 
 from functools import cache
 
@@ -29,12 +29,12 @@ LINEAR = SpringLaw.polynomial([0.0, 8.0], 5.0)  # a damper
 
 
 def beside(model):
-    """A point of the ground a metre above the middle of the rod."""
+    """A ground point one metre above the middle of the rod."""
     return model.ground.at((1.0, 0.0, 1.0))
 
 
 def law_spring(of, axis=None):
-    """At rest in the beginning, as is the middle of the rod: what acts at a point begins smoothly."""
+    """Unstressed at the start, as is the middle of the rod: forces at a point begin smoothly."""
     law = SpringLaw.polynomial([-60.0, 50.0, 0.0, 10.0] if of == "length" else [0.0, 50.0, 0.0, 90.0], 3.0)
 
     def add(model, rod):
@@ -58,7 +58,7 @@ def limit(model, rod):
     model.add_limit("limit", beside(model), rod.at(0.5), 300.0, 0.5, lower=1.0, of="length")
 
 
-# what acts, on a rod whose middle is at rest when it begins: name -> (model, rod) -> None
+# interactions on a rod whose middle is at rest at the start: name -> (model, rod) -> None
 ACTING = {
     "nothing": lambda model, rod: None,
     "external damping": lambda model, rod: model.add_mass_damping("air", rod, rate=5.0, rotation=3.0),
@@ -97,7 +97,7 @@ def changing(s):
     return Section.from_stiffness(**SECTION | stiffnesses)
 
 
-# what a material does: name -> section
+# effects of a material: name -> section
 MATERIALS = {
     "viscous": lambda: Section.from_stiffness(**SECTION, damping_time=0.02),
     "relaxing": lambda: Section.from_stiffness(**SECTION).with_relaxation(time=0.1, fraction=0.8),
@@ -112,7 +112,7 @@ MATERIALS = {
 
 
 def push(s):
-    """Nothing at the ends and in the middle, to the third derivative."""
+    """Zero at the ends and in the middle, to the third derivative."""
     return np.sin(2 * np.pi * s) ** 4 * np.array([0.8, -0.5, 1.0])
 
 
@@ -144,7 +144,7 @@ def run(what, n, element="se3"):
 
 
 def falls(what, element="se3", sizes=SIZES):
-    """What each law leaves, relative, over what it leaves with half the elements and twice the time between outputs."""
+    """Relative residual of each law, divided by the one with half the elements and twice the output interval."""
     coarse, fine = (local_audit(run(what, n, element)).rod("rod") for n in sizes)
     return {law: coarse.law(law).relative / fine.law(law).relative for law in LAWS}
 
@@ -161,7 +161,7 @@ def test_residuals_converge_with_order_2_for_every_interaction(what):
 
 
 def test_torsion_spring_moment_uses_the_counted_angle():
-    """Not what its angle within half a turn says; two states, wound by a turn and by three."""
+    """The angle within half a turn is not used; compare two states, wound by one turn and by three."""
     result = run("torsion spring", 16)
     system, state = result.layout.system, result.states(slice(-2, None))
     node = torsions_of(system.others).frames[0, 1]
@@ -201,7 +201,7 @@ def kinds_on_inner_nodes(what):
 
 
 def test_every_kind_acting_on_rod_nodes_is_covered():
-    """A kind that is new needs a place in ACTING, where its residuals are seen to fall, or its name to be told."""
+    """A new kind needs an entry in ACTING, which tests its residuals, or a name among the reported ones."""
     covered = set().union(*(kinds_on_inner_nodes(what) for what in [*ACTING, "viscous"]))
     expected = {kind.name for kind in registered_kinds()["others"] if not kind.one_sided}
     assert expected <= covered, expected - covered
@@ -209,7 +209,7 @@ def test_every_kind_acting_on_rod_nodes_is_covered():
 
 
 def audited(model):
-    """Two steps of it."""
+    """Return the local audit of two steps."""
     return local_audit(simulate(model, 0.002, 0.001, output_every=1, progress=False))
 
 
@@ -249,7 +249,7 @@ def test_rods_with_contacts_are_excluded_and_named(other):
 
 
 def test_wind_loads_are_excluded_and_named():
-    """The file keeps the damping but not the wind."""
+    """The file stores the damping but not the wind."""
     model = model_of("nothing", 12)
     model.add_mass_damping("air", next(iter(model.rods.values())), 3.0, ambient=(1.0, 0.0, 0.0))
     report = local_audit(simulate(model, 0.02, 0.01, output_every=1, progress=False))
@@ -268,7 +268,7 @@ def test_wind_loads_are_excluded_and_named():
     ],
 )
 def test_boxes_span_whole_elements_under_distributed_loads(what, boxes):
-    """And are halves of elements where nothing does."""
+    """Otherwise the boxes are half elements."""
     assert len(audited(model_of(what, 12, "relative(2)")).rod("rod").S) == boxes
 
 
@@ -279,7 +279,7 @@ def test_material_momentum_of_a_relaxing_rod_is_excluded():
 
 
 def test_closed_rod_is_covered_all_around():
-    """Also where it closes: what acts on its first two nodes acts in its last boxes."""
+    """This includes the closing point: what acts on its first two nodes acts in its last boxes."""
     results = []
     for n in (16, 32):
         model = Model("ring")

@@ -1,4 +1,4 @@
-"""Local laws from stored states: second order to the laws of the continuum, on any fields."""
+"""Local laws from stored states: second-order approximation of the continuum laws, for arbitrary fields."""
 
 import numpy as np
 import pytest
@@ -22,13 +22,13 @@ def grid(n, uneven=0.0):
 
 
 def sampled(motion, t, s):
-    """States of a motion at the points of a grid."""
+    """States of a motion at the grid points."""
     phi, q = motion.phi(*np.meshgrid(s, t)), motion.q(*np.meshgrid(s, t))
     return phi.value, q.value, phi.t, Omega(q.value, q.t)
 
 
 def exact(motion, t, s):
-    """density_t + flux_S - source of the continuum at the points of a grid, by complex steps."""
+    """density_t + flux_S - source of the continuum at the grid points, by complex steps."""
     S, T = np.meshgrid(s, t)
 
     def law(density, flux):
@@ -89,7 +89,7 @@ def test_box_differences_converge_to_the_local_laws_with_order_2(uneven):
         laws = local_laws(ROD, t, s, *sampled(motion, t, s), gravity=GRAVITY)
         right = exact(motion, laws.t, laws.S)
         for name in LAWS:
-            assert norm(right[name]) > 0.1  # no solution: the law is not 0 = 0
+            assert norm(right[name]) > 0.1  # not a solution: the law is not 0 = 0
             errors[name].append(norm(getattr(laws, name) - right[name]))
     for name in LAWS:
         orders = np.log2(np.array(errors[name][:-1]) / errors[name][1:])

@@ -1,4 +1,4 @@
-"""Rods without mass: equilibria and small motions are the limit of those with less and less of it; motions are refused."""
+"""Massless rods: equilibria and small motions are the limit of vanishing mass; dynamic runs are rejected."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from scipy.linalg import eigh, null_space
 from rodsim import Box, Material, Model, ModelError, Section, buckling, equilibrium, modes, simulate
 from rodsim.linear import Probe, Push, frequency_response, state_space
 
-LIGHT = 1e-7  # kg/m, beside bodies of 2 kg
+LIGHT = 1e-7  # kg/m, compared with bodies of 2 kg
 
 
 def section(mass=0.0, damping_time=0.0):
@@ -23,7 +23,7 @@ def section(mass=0.0, damping_time=0.0):
 
 
 def chain(mass, bodies=1, n=6, damping_time=0.0):
-    """Bodies at the ends of rods, one behind the other, from a wall, under their weight."""
+    """Bodies at the ends of rods in a row from a wall, under their weight."""
     model = Model("chain", gravity=(0, 0, -9.81 / bodies**3))
     end = model.ground.at((0, 0, 0))
     for k in range(bodies):
@@ -38,7 +38,7 @@ def chain(mass, bodies=1, n=6, damping_time=0.0):
 
 
 def both(n_modes, *about, **options):
-    """Modes about the equilibria, without mass and with next to none."""
+    """Modes about the equilibria, without mass and with negligible mass."""
     results = []
     for mass in (0.0, LIGHT):
         model = chain(mass, *about, **options)
@@ -59,7 +59,7 @@ def test_modes_are_the_limit_of_light_rods():
     every = modes(model, 20, equilibrium(model).state(-1))
     assert len(every.frequency) == 6
     assert every.kinds == ("oscillates",) * 6
-    # nothing pulls at the inner nodes, and what moves has unit mass
+    # no force acts at the inner nodes, and modes have unit mass
     lin = every.linear
     inside = np.concatenate(
         [np.arange(lin.size)[lin.rows(f)] for f in every.built.layout.rods[0].frames[1:-1]]
@@ -70,7 +70,7 @@ def test_modes_are_the_limit_of_light_rods():
 
 
 def test_lanczos_finds_the_modes_of_the_massive_parts():
-    """72 freedoms that have mass among 576, by full matrices: of those that have none the squares are infinite."""
+    """72 of 576 degrees of freedom have mass; the reference uses full matrices, with infinite eigenvalues for the others."""
     model = chain(0.0, 12)
     computed_modes = modes(model, 5, equilibrium(model).state(-1))
     lin = computed_modes.linear
@@ -82,7 +82,7 @@ def test_lanczos_finds_the_modes_of_the_massive_parts():
 
 
 def test_modes_under_follower_loads_are_the_limit_of_light_rods():
-    """Unsymmetric stiffness: the general problem."""
+    """The stiffness is unsymmetric: the general eigenproblem."""
     results = []
     for mass in (0.0, LIGHT):
         model = chain(mass)
@@ -94,7 +94,7 @@ def test_modes_under_follower_loads_are_the_limit_of_light_rods():
 
 
 def test_arnoldi_solves_large_models_under_follower_loads():
-    """150 freedoms that have mass among 750: lambda^2 M phi + K phi is what joints carry, and shapes have unit mass."""
+    """150 of 750 degrees of freedom have mass: lambda^2 M phi + K phi is carried by joints, and modes have unit mass."""
     model = chain(0.0, 25, 3)
     model.add_force("push", model.bodies["body 24"].at((0.1, 0, 0)), (-1e-3, 0, 0), following=True)
     computed_modes = modes(model, 3, equilibrium(model).state(-1))
@@ -137,7 +137,7 @@ def test_unbalanced_load_has_no_equilibrium():
 
 
 def test_massless_unsupported_motion_is_named():
-    """A rod between balls turns about itself for nothing."""
+    """A rod between balls rotates about its axis without any resistance."""
     model = Model("loose")
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section(), 4)
     body = model.add_body("body", Box(0.2, 0.1, 0.15, mass=2.0), (1.1, 0, 0))

@@ -1,4 +1,4 @@
-"""The midpoint element is 003 in differences: its strains and its energy are those of quaternions on a staggered grid."""
+"""The midpoint element discretises 003: its strains and energy are those of quaternions on a staggered grid."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ N, M = [4.0, 3.0, 2.0], [0.3, 0.4, 0.5]
 
 
 def differences(y):
-    """q, phi_S and q_S in the middle, q of length 1 and q_S in proportion: nodes have q_a . q_b > 0."""
+    """q, phi_S and q_S at the midpoint, q of length 1 and q_S in proportion: nodes have q_a . q_b > 0."""
     q = np.array([quaternions.from_matrix(directors.T) for directors in y[:, 1:]])
     q[1] *= np.sign(q[0] @ q[1])
     middle = np.linalg.norm(q.sum(axis=0)) / 2
@@ -48,7 +48,7 @@ def test_pure_bending_strain_is_four_tan_of_a_quarter_angle():
 
 
 def test_strains_are_independent_of_the_quaternion_sign():
-    """Frames turned by more than pi in all are seen the short way."""
+    """Frames rotated by more than pi in total are connected the short way."""
     rng = np.random.default_rng(3)
     y = poses(KIND, rng, 0.5)
     y[:, 1:] = y[:, 1:] @ quaternions.to_matrix(turn(rng, 3.1)).T

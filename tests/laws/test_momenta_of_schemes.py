@@ -1,4 +1,4 @@
-"""Momenta of a result of an integrator in a chart are those that it conserves: formed from its own momenta, not velocities."""
+"""The momenta of a chart result are the conserved ones: they are formed from its momenta, not from velocities."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from rodsim import Box, Model, signals, simulate
 @pytest.mark.parametrize("driven", [False, True])
 @pytest.mark.parametrize("integrator", ["EML-kappa"])
 def test_result_angular_momentum_is_the_conserved_one(integrator, driven):
-    """A frame that is driven has no mass, and so no part in it."""
+    """A driven frame has no mass and does not contribute."""
     model = Model("box")
     if driven:
         model.add_driven("shaker", (0, 0, 2), displacement=signals.Sine(0.2, 3.0).along((1, 0, 0)))

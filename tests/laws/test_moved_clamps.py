@@ -1,4 +1,4 @@
-"""Clamps that are moved far: what load steps do not follow is relaxed to, part by part of the way."""
+"""Clamps that are moved far: states that load stepping does not reach are found by relaxation in parts of the way."""
 
 import numpy as np
 import pytest
@@ -8,8 +8,8 @@ from rodsim import Model, Section, audit, equilibrium
 
 @pytest.mark.parametrize("stiffer", [0.0, 1e-15, -1e-15])
 def test_far_moved_clamp_is_solved_by_relaxation(stiffer):
-    """A beam pushed together to half its span while one end makes a turn: load steps fall on an unstable wave and end there;
-    beyond, the beam is found, at rest, stable and symmetric, as the turn is whole. Round-off does not decide whether.
+    """A beam is compressed to half its span while one end makes a full turn: load steps follow an unstable wave and end there.
+    Beyond, the beam is found at rest, stable and symmetric, as the turn is whole. Round-off does not affect this.
     """
     section = Section.from_stiffness(
         EA=1e6 * (1.0 + stiffer),

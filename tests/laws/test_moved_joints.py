@@ -1,4 +1,6 @@
-"""What joints carry where an equilibrium has moved their ground side: statics by hand, whatever way the result is read."""
+"""Joint forces after an equilibrium has moved the ground side of joints: static balance by hand, for every way to read the
+result.
+"""
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from tests.support.moved_joints import FORCE, MOMENT, cantilever
 
 
 def turned(angle, axis=(0.6, 0.0, 0.8), displacement=(0.2, -0.1, 0.4)):
-    """The cantilever with its clamp turned about a point that is not the clamp's, and shifted."""
+    """The cantilever with its clamp rotated about a point other than the clamp's, and shifted."""
     motions = {
         "rotation": np.radians(angle) * np.array(axis),
         "displacement": displacement,
@@ -21,7 +23,7 @@ def turned(angle, axis=(0.6, 0.0, 0.8), displacement=(0.2, -0.1, 0.4)):
 
 
 def assert_carried(result):
-    """The clamp gives to the ground, its b, what the loads do about it, at every load factor."""
+    """The clamp transfers to the ground, its part b, the load moments about it, at every load factor."""
     joint, rod, factor = result.joint("clamp"), result.rod("rod"), result.t[:, None]
     expected = factor * (MOMENT + np.cross(rod.r[:, -1] - rod.r[:, 0], FORCE))
     assert joint.force == pytest.approx(factor * FORCE, abs=1e-6)
@@ -33,7 +35,7 @@ def test_moved_clamp_carries_the_moment_of_the_loads(angle):
     result = turned(angle)
     assert_carried(result)
     assert np.linalg.norm(result.joint("clamp").moment[-1]) > 10.0
-    # nothing of it is against the ground: the clamp is closed, and its axes turn with the ground
+    # no part of it is relative to the ground: the clamp is closed, and its axes rotate with the ground
     joint, R = result.joint("clamp"), quaternions.to_matrix
     rotation = quaternions.from_rotation_vector(
         np.radians(angle) * result.t[:, None] * np.array([0.6, 0.0, 0.8])
@@ -66,8 +68,8 @@ D, TURN = np.array([0.3, 0.0, 0.1]), 5.0
 
 
 def door(ground_first=True):
-    """A door is carried along by the ground side of its hinge, which turns about the axis too: a spring to the world keeps the
-    door from turning with it.
+    """A door moves with the ground side of its hinge, which also rotates about the axis: a spring to the world keeps the door
+    from rotating with it.
     """
     model = Model("door", gravity=(0, 0, -10.0))
     body = model.add_body("body", Box(1.0, 0.2, 0.4, density=100.0), (0.5, 0.0, 0.0))
@@ -80,11 +82,11 @@ def door(ground_first=True):
 
 @pytest.mark.parametrize("ground_first", [True, False])
 def test_either_side_of_a_hinge_may_be_the_ground(ground_first):
-    """The weight of 80 N hangs half a metre beside the hinge."""
+    """The weight of 80 N hangs half a metre from the hinge."""
     result = door(ground_first)
     joint, t, sign = result.joint("hinge"), result.t, 1.0 if ground_first else -1.0
     assert result.body("body").r - (0.5, 0, 0) == pytest.approx(t[:, None] * D, abs=1e-12)
-    # gravity grows with the factor: what the hinge does to its b
+    # gravity grows with the factor: the force of the hinge on its part b
     assert joint.force == pytest.approx(sign * t[:, None] * (0, 0, 80.0), abs=1e-9)
     assert joint.moment == pytest.approx(sign * t[:, None] * (0, -40.0, 0), abs=1e-9)
     assert joint.offset == pytest.approx(np.zeros((len(t), 3)), abs=1e-12)
@@ -101,7 +103,7 @@ def test_report_markers_are_at_the_joint(ground_first):
 
 
 def test_continued_runs_and_equilibria_keep_moved_joints():
-    """From equilibrium to equilibrium to run: each has moved the clamp on, or holds it where it is."""
+    """From equilibrium to equilibrium to run: each moves the clamp on, or keeps its position."""
     first = turned(60)
     back = {"rotation": np.radians(-20) * np.array([0.0, 1.0, 0.0]), "displacement": (0.0, 0.1, 0.0)}
     second = equilibrium(cantilever(), start=first, motions={"clamp": back})

@@ -1,4 +1,4 @@
-"""Multisymplectic boxes of a rod: what every scheme keeps, and which ends it holds."""
+"""Multisymplectic box schemes of a rod: conservation properties of every scheme, and admissible boundary conditions."""
 
 import numpy as np
 import pytest
@@ -17,11 +17,11 @@ from rodsim.papers.smooth_fields import gradient
 
 H = 0.02
 REGULAR = [name for name in ENDS if name != "held, held"]
-SOUND = list(SCHEMES)[1:]  # all but the constraint in the middle
+SOUND = list(SCHEMES)[1:]  # all but the midpoint constraint
 
 
 def twisted(n, ends=("periodic", "periodic")):
-    """A straight rod with one whole turn of twist: q at its ends has opposite signs."""
+    """A straight rod with one full turn of twist: q at its ends has opposite signs."""
     s = np.linspace(0, 1, n + 1)
     none = np.zeros((n + 1, 3))
     q = np.stack([np.cos(np.pi * s), np.sin(np.pi * s), 0 * s, 0 * s], -1)
@@ -88,7 +88,7 @@ def test_straight_rod_at_rest_stays(name):
 
 
 def seen_from_the_other_end(y):
-    """States (n + 1, 7) turned by half a turn about e2, last node first; sections too, so that d1 points along the rod."""
+    """States (n + 1, 7) rotated by pi about e2, last node first; sections too, so that d1 points along the rod."""
     about = np.tile([0.0, 0.0, 1.0, 0.0], (len(y), 1))
     turned = product(product(about, y[::-1, 3:]), -about)
     return np.concatenate([y[::-1, :3] * [-1, 1, -1], turned], axis=-1)
@@ -157,7 +157,7 @@ def test_discrete_two_form_is_conserved_in_every_box(name, ends):
     run = integrate(scheme, scheme.start(), H, 4)
     tangent = propagate_tangents(scheme, run, H, tangent_vectors(scheme, run.states[0]))
     assert np.abs(scheme.two_form_residual(run, tangent, H)).max() < 1e-11
-    # a variation that is no solution breaks the law
+    # a variation that is not a solution violates the law
     broken = tangent._replace(
         x=1.01 * tangent.x, states=tangent.states * np.linspace(1, 1.1, 5)[:, None, None]
     )
@@ -208,7 +208,7 @@ def test_flying_rod_has_the_momentum_of_its_mass(name, ends):
     assert scheme.totals(scheme.start())[:3] == pytest.approx([0.3, -0.4, 0.2])
 
 
-# --- which ends are well posed ---
+# --- well-posed ends ---
 
 
 @pytest.mark.parametrize("name", SCHEMES)
@@ -219,7 +219,7 @@ def test_steps_are_regular_except_for_preissmann_with_held_or_paired_lengths(nam
     rank = matrix_rank(*first_step(name, straight, n, ends, H), H)
     assert rank.deficiency == (1 if singular else 0)
     assert singular or rank.least > 1e-3
-    if singular:  # bent, regular but for what is left of it
+    if singular:  # bent, regular up to the remaining residual
         assert 1e-8 < matrix_rank(*first_step(name, bent, n, ends, H), H).least < 1e-3
 
 
@@ -238,14 +238,14 @@ def test_null_vector_of_held_ends_is_a_zigzag_of_velocities():
     "label", ["free, free", "pinned, pinned", "clamped, free", "clamped, clamped", "periodic"]
 )
 def test_only_midpoint_constraint_has_double_roots_at_minus_one(label):
-    """One for every element: |q| and the part of p along q. With the constraint at the levels there is none."""
+    """There is one for every element: |q| and the part of p along q. With the constraint at the levels there is none."""
     spectra = {name: step_spectrum(*first_step(name, straight, 5, ENDS[label], H), H) for name in SCHEMES}
     assert spectra["Preissmann, middle"].growing == 5
     for name in SOUND:
         assert spectra[name].growing == 0
         assert (
             spectra[name].largest < 1 + 1e-6
-        )  # stable; double roots at 1 of rigid motions are found to 1e-8
+        )  # stable; double roots at 1 of rigid motions are accurate to 1e-8
     for name in ("Euler box", "variational box"):
         assert spectra[name].turned == 0
     zigzags = {"free, free": 7, "pinned, pinned": 7, "clamped, free": 1, "clamped, clamped": 7, "periodic": 0}
@@ -278,7 +278,7 @@ def test_explicit_boxes_are_stable_below_the_cfl_limit_and_implicit_ones_beyond(
     assert (radius < 1 + 1e-6) == stable
 
 
-# --- what is refused ---
+# --- rejected input ---
 
 
 def _open_ring():

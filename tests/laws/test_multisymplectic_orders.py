@@ -1,4 +1,4 @@
-"""Orders of the multisymplectic boxes: against `em` and exact waves, and of the local laws along their runs."""
+"""Orders of the multisymplectic box schemes: compared with `em` and exact waves, and of the local laws along their runs."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ FINE = 64
 
 @pytest.fixture(scope="module")
 def positions():
-    """Nodes of the flight by the SE(3) element and `em4`: space error a sixteenth of that of 16 elements."""
+    """Nodes of the flight by the SE(3) element and `em4`: the space error is a sixteenth of that of 16 elements."""
     return by_em(FINE).rod("rod").r[-1]
 
 
@@ -28,7 +28,7 @@ def test_flight_end_state_converges_to_em(name, positions):
         u, _ = scheme.parts(run.states[-1])
         errors.append(np.abs(u[:, :3] - positions[:: FINE // n]).max())
     assert np.log2(errors[0] / errors[1]) == pytest.approx(ORDER[name], abs=0.2)
-    assert errors[1] < 2e-3  # of a flight of 0.2
+    assert errors[1] < 2e-3  # of a flight distance of 0.2
 
 
 @pytest.mark.slow
@@ -46,7 +46,7 @@ def test_local_laws_of_an_em_run_hold_to_order_2():
 
 
 def stretch_wave(n, ends=("periodic", "periodic")):
-    """A wave of stretch that travels along a straight rod, exact at any amplitude, at t = 0."""
+    """A travelling wave of stretch along a straight rod, exact at any amplitude, at t = 0."""
     s, k, c = np.linspace(0, 1, n + 1), 2 * np.pi, np.sqrt(4.0)
     q = np.tile([1.0, 0, 0, 0], (n + 1, 1))
     x, v = s + 0.05 * np.cos(k * s), 0.05 * k * c * np.sin(k * s)
@@ -68,7 +68,7 @@ def test_travelling_wave_converges_with_the_scheme_order(name):
 
 
 def test_rates_of_a_run_are_derivatives_of_its_motion():
-    """Velocities by central differences: at the start of the flight those given to it, to order 2."""
+    """Velocities by central differences equal the initial ones at the start of the flight, to order 2."""
     g = flight(8)
     scheme = SCHEMES["variational box"](g)
     run = integrate(scheme, scheme.start(), 1e-3, 2)

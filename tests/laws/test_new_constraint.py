@@ -1,4 +1,6 @@
-"""A new kind of constraint whose gradient bends is held by `em-ggl` with its velocities; of others see `test_new_kinds`."""
+"""A new constraint kind with a nonlinear gradient: `em-ggl` satisfies its velocity constraint. Other kinds:
+`test_new_kinds.py`.
+"""
 
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ H, STEPS = 0.01, 50
 
 @pytest.fixture
 def registered():
-    """The registry with one kind more; its number there."""
+    """Register one more kind and return its number."""
     before = len(registry.CONSTRAINTS)
     registry.register(POINT_ON_ELLIPSOID)
     yield registry.number_of(POINT_ON_ELLIPSOID)
@@ -25,7 +27,7 @@ def registered():
 
 
 def pair(number):
-    """Two free bodies, a point of one on an ellipsoid of the other."""
+    """Two free bodies with a point of one on an ellipsoid of the other."""
     x, u = np.array([[0.2, -0.1, 0.3]]), np.array([[0.6, 0.8, 0.0]])
     r = np.array([[0, 0, 0], [1, 0.2, 0.4]])
     quat = quaternions.normalize(np.array([[1, 0.2, 0.1, 0], [1, 0, -0.3, 0.2]]))
@@ -57,12 +59,12 @@ def test_em_ggl_satisfies_velocities_of_a_new_constraint_by_its_dual(registered)
     assert energies(system, end).total == pytest.approx(energies(system, start).total, rel=1e-13)
     for after, before in zip(momenta(system, end), momenta(system, start), strict=True):
         assert after == pytest.approx(before, abs=1e-13 * STEPS)
-    without, _ = Stepper(system, H).advance(start, 0, STEPS)  # `em` keeps the mean of both ends alone
+    without, _ = Stepper(system, H).advance(start, 0, STEPS)  # `em` satisfies only the mean of both ends
     assert np.abs(velocity_residual(system, without)).max() > 1e-6
 
 
 def test_em_ggl_differentiates_a_dual_by_complex_step(registered):
-    """Of one that does not say that it is steep energy drifts by what the means leave, 2e-8 J; without the bend by 5e-4."""
+    """Without the declaration the energy drifts by 2e-8 J, from the means; without the bend term by 5e-4."""
     registry.CONSTRAINTS[registered] = registry.CONSTRAINTS[registered]._replace(steep=False)
     system, start = pair(registered)
     end, _ = Stepper(system, H, hidden=True).advance(start, 0, STEPS)

@@ -1,5 +1,5 @@
-"""Kinds registered here alone run through everything without a change elsewhere: constraints and an energy of three
-frames, and an energy with an own variable.
+"""Kinds registered in this file work everywhere without changes elsewhere: constraints and an energy of three frames,
+and an energy with an internal variable.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def test_kind_registered_in_a_test_passes_every_consumer(consumer: str, tmp_path
 
 
 def free() -> Model:
-    """Bodies that nothing but the three hold together, thrown and spinning."""
+    """Bodies connected only by the three kinds, thrown and spinning."""
     model = Model("free", gravity=(0.0, 0.0, 0.0))
     bodies = [
         model.add_body(f"body {k}", BRICK, position=(k, 0.2 * k * k, 0.1 * k), velocity=(0.1, k - 1.5, 0.3))
@@ -74,7 +74,7 @@ def test_new_constraints_are_satisfied_and_conserve_energy_and_momenta(integrato
     if integrator.startswith("em"):
         for momentum in momenta(system, states):
             assert np.abs(momentum - momentum[0]).max() < 1e-12
-    assert np.abs(states.lam[1:]).min(axis=0).max() > 0.1  # they have something to hold
+    assert np.abs(states.lam[1:]).min(axis=0).max() > 0.1  # the constraint forces are nonzero
 
 
 def test_all_schemes_agree_in_motion_and_forces() -> None:
@@ -129,7 +129,7 @@ def test_constraint_without_a_size_is_rejected() -> None:
 
 
 def wound(new: bool) -> Model:
-    """Two bodies on shafts that a coil turns by more than a turn, as a torsion spring or as a kind of its own."""
+    """Two bodies on shafts that a coil rotates by more than one turn, as a torsion spring or as a user kind."""
     model = Model("wound", gravity=(0.0, 0.0, 0.0))
     for k in range(2):
         body = model.add_body(f"body {k}", BRICK, position=(0.1, k, 0.2), angular_velocity=(0, 0, 40.0))

@@ -1,4 +1,4 @@
-"""Models that are symmetric about a plane: the step with three unknowns a frame is that of `em`, and the rest is refused."""
+"""Models symmetric about a plane: the step with three unknowns per frame equals that of `em`; other models are not accepted."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ SHIFT = np.array([0.3, -0.2, 0.5])
 
 
 def world(x, y, z=0.0):
-    """A vector of the plane, z along its normal, as the model has it."""
+    """A vector of the plane, with z along its normal, in model axes."""
     return quaternions.rotate(TURN, np.array([x, y, z], float))
 
 
 def section(D=0.0, mixed=0.0):
-    """With a matrix that couples stretch, shear and bending in the plane, and twist and the rest out of it."""
+    """A section that couples stretch, shear and bending in the plane, and twist with the rest out of it."""
     full = np.diag([3e3, 1e3, 9e2, 5.0, 8.0, 6.0])
     inside, outside = [0, 1, 5], [2, 3, 4]  # d3 is along the normal
     full[np.ix_(inside, inside)] += np.array([[0, 50, 9], [50, 0, -7], [9, -7, 0]])
@@ -31,7 +31,7 @@ def section(D=0.0, mixed=0.0):
 
 
 def body(model, name, x, y, angle=0.3, **motion):
-    """Of no symmetry but that about the plane; its axes stand at no right angle to it."""
+    """A body that is symmetric about the plane only; its axes are oblique to it."""
     principal_axes = quaternions.normalize(np.array([0.7, 0.4, 0.3, -0.5]))
     J = quaternions.to_matrix(quaternions.conjugate(principal_axes))
     inertia = J @ np.array([[0.3, 0.05, 0], [0.05, 0.4, 0], [0, 0, 0.6]]) @ J.T
@@ -42,7 +42,7 @@ def body(model, name, x, y, angle=0.3, **motion):
 
 
 def spun(kind="", rate=1.0):
-    """Two bodies in flight, joined."""
+    """Two joined bodies in flight."""
     model = Model(kind or "spun", gravity=world(3, -9))
     spins = rate * world(0, 0, 1)
     a = body(model, "a", 0.2, 0.1, angular_velocity=spins, velocity=world(0.3, 0.2))
@@ -72,7 +72,7 @@ def joined(kind):
         model.add_joint("joint", kind, a, at=at)
     elif kind == "distance":
         model.add_joint("joint", kind, a.at_world(at), b.at_world(SHIFT + world(0.8, 0.5)))
-    elif kind == "generic":  # locked axes are those of a, which stand askew: of a body that stands straight
+    elif kind == "generic":  # locked axes are those of a, which is oblique: use an upright body
         model = Model(kind, gravity=world(3, -9))
         straight = quaternions.multiply(TURN, quaternions.from_rotation_vector([0, 0, 0.4]))
         a = model.add_body(
@@ -86,7 +86,7 @@ def joined(kind):
 
 
 def rod(D=0.0, mass="mean", element="se3", n=6):
-    """A bent rod with a body at its end, clamped; loads of all sorts in the plane."""
+    """A clamped bent rod with a body at its end; loads of all kinds in the plane."""
     model = Model("rod", gravity=world(1, -5))
     curve = [SHIFT + world(np.sin(s), 1 - np.cos(s)) for s in np.linspace(0, 1, 9)]
     elastic_rod = model.add_rod("rod", curve, section(D), n, up=world(0, 0, 1), mass=mass, element=element)
@@ -100,7 +100,7 @@ def rod(D=0.0, mass="mean", element="se3", n=6):
 
 
 def followed():
-    """A hinged rod that hangs between bodies, a force and a moment that follow."""
+    """A hinged rod between bodies, with a follower force and a follower moment."""
     model = Model("followed", gravity=world(1, -5))
     elastic_rod = model.add_rod("rod", [SHIFT, SHIFT + world(1, 0.3)], section(1e-3), 4, up=world(0, 0, 1))
     model.add_joint("pin", "revolute", model.ground, elastic_rod.start, at=SHIFT, axis=world(0, 0, 1))
@@ -114,7 +114,7 @@ def followed():
 
 
 def hung(model, joints, kind="revolute"):
-    """Bodies hung on the ground and on each other at places of the plane; kind: of all but the first joint."""
+    """Bodies connected to the ground and to each other at points of the plane; kind: of all but the first joint."""
     for k, (a, b, x, y) in enumerate(joints):
         about = {"axis": world(0, 0, 1)} if kind == "revolute" or not k else {}
         model.add_joint(f"joint {k}", kind if k else "revolute", a, b, at=SHIFT + world(x, y), **about)
@@ -122,7 +122,7 @@ def hung(model, joints, kind="revolute"):
 
 
 def four_bars(kind="revolute"):
-    """Between the ground and each other; of revolutes, which repeat each other in space."""
+    """Bars between the ground and each other; the hinges are redundant in space."""
     model = Model("four bars", gravity=world(3, -9))
     a, b, c = (body(model, name, *at) for name, at in (("a", (0, 0.5)), ("b", (0.6, 1)), ("c", (1.4, 0.5))))
     ground = model.ground
@@ -130,7 +130,7 @@ def four_bars(kind="revolute"):
 
 
 def two_loops():
-    """Two four-bars that share a bar, and one body that hangs in neither."""
+    """Two four-bars that share a bar, and one body outside both."""
     model = four_bars("spherical")
     _, b, c = model.bodies.values()
     d, e = body(model, "d", 2, 1), body(model, "e", 2.5, 0.5)
@@ -143,7 +143,7 @@ def two_loops():
 
 
 def slider_crank():
-    """The slider has rows to the ground, which are taken before hinges."""
+    """The slider has rows to the ground, which are eliminated before hinges."""
     model = Model("slider", gravity=world(3, -9))
     crank, arm, slider = (
         body(model, name, *at)
@@ -156,7 +156,7 @@ def slider_crank():
 
 
 def slider_in_two_loops():
-    """It stands first, and its loops are cut where they come to the ground."""
+    """The slider is the first body, and its loops are cut at the ground."""
     model = Model("slider in two loops", gravity=world(3, -9))
     slider = body(model, "slider", 0, 1)
     model.add_joint("guide", "prismatic", model.ground, slider, at=SHIFT + world(0, 1), axis=world(1, 0.2))
@@ -169,7 +169,7 @@ def slider_in_two_loops():
 
 
 def strut_at_a_hinge():
-    """It holds two bodies where they are joined, so that what holds the second one does not hold it by itself."""
+    """The strut connects two bodies at their joint, so that the support of the second body is not determined by it alone."""
     model = Model("strut", gravity=world(3, -9))
     a, b = body(model, "a", 0, 0.5), body(model, "b", 0.6, 1)
     hung(model, [(model.ground, a, 0, 0), (a, b, 0.1, 1)], "spherical")
@@ -179,7 +179,7 @@ def strut_at_a_hinge():
 
 
 def rod_in_a_loop():
-    """Two bars on the ground, a bent rod of hinges between them; a second rod lies in a ring of bodies of its own."""
+    """Two bars on the ground with a bent rod on hinges between them; a second rod is part of a separate ring of bodies."""
     model = Model("rods", gravity=world(2, -6))
     a, b = body(model, "a", 0, 0.4), body(model, "b", 1, 0.4)
     curve = [SHIFT + world(x, 1 + 0.3 * x * (1 - x)) for x in np.linspace(0, 1, 7)]
@@ -200,7 +200,7 @@ def rod_in_a_loop():
 
 
 def sprung(damping=0.0, rod=False):
-    """Springs between neighbours, beside the tree, to the ground, with points off the centres; torsion springs of all sorts."""
+    """Springs between neighbours, outside the tree, and to the ground, off the centres; torsion springs of all kinds."""
     model = Model("sprung", gravity=world(3, -9))
     ground, bodies = (
         model.ground,
@@ -241,7 +241,7 @@ def sprung(damping=0.0, rod=False):
 
 
 def wheel():
-    """It turns by more than two turns in a second, which its torsion spring counts."""
+    """The wheel rotates by more than two turns in a second, which its torsion spring counts."""
     model = Model("wheel")
     disc = body(model, "wheel", 0, 0, angular_velocity=world(0, 0, 18))
     model.add_joint("axle", "revolute", model.ground, disc, at=SHIFT, axis=world(0, 0, 1))
@@ -263,7 +263,7 @@ MODELS = {
 
 
 def point_in_a_loop():
-    """A mass that is a point hangs between two bodies of a four-bar."""
+    """A point mass between two bodies of a four-bar."""
     model = four_bars("spherical")
     a, _, c = model.bodies.values()
     point = model.add_body("point", MassProperties(0.8, (0, 0, 0)), SHIFT + world(0.7, -0.4))
@@ -285,10 +285,11 @@ LOOPS = {
 
 
 def net(kind, D=0.0, mass="mean", spring=False, sliding=False):
-    """Four fields of bent rods, joined at their nodes and held on the left; bodies in two nodes, a rod on a guide, and one field
-    with braces that are hinged where they cross.
+    """Four fields of bent rods, joined at their nodes and supported on the left; bodies in two nodes, a rod on a guide, and one
+    field
+    with braces that are hinged at their crossing.
 
-    sliding: rods slide on the bodies and hang on them by bars without mass.
+    sliding: rods slide on the bodies and are connected to them by massless bars.
     """
     model = Model("net", gravity=world(2, -6))
     nodes = [(x, y) for x in range(3) for y in range(3)]
@@ -341,7 +342,7 @@ def net(kind, D=0.0, mass="mean", spring=False, sliding=False):
 
 
 def net_and_strut():
-    """A body hangs on a node that a strut holds: what holds the body does not hold it by itself."""
+    """A body on a node that a strut supports: the support of the body is not determined by it alone."""
     model = net("weld")
     tail, node = body(model, "tail", 2.4, 2.1), SHIFT + world(2, 2)
     model.add_joint("tail", "spherical", tail, model.rods["rod (1, 1) (2, 2)"].end, at=node)
@@ -350,7 +351,7 @@ def net_and_strut():
 
 
 def ring():
-    """A closed rod, hinged to a body inside at two of its frames and, at every second one, to another closed rod upon it."""
+    """A closed rod, hinged to a body inside at two of its frames and, at every second one, to another closed rod on top."""
     model = Model("ring", gravity=world(1, -4))
     turns = np.linspace(0.0, 2.0 * np.pi, 10, endpoint=False)
     curve = [SHIFT + world(np.cos(t), 0.8 * np.sin(t)) for t in turns]
@@ -365,7 +366,7 @@ def ring():
 
 
 def driven_crank(first="ground"):
-    """A slider crank whose crank is turned, a force on its slider; first: which part the crank's hinge names first."""
+    """A slider-crank with driven crank and a force on its slider; first: the part that the crank's hinge names first."""
     model = slider_crank()
     crank = model.bodies["crank"]
     parts = (model.ground, crank) if first == "ground" else (crank, model.ground)
@@ -378,7 +379,7 @@ def driven_crank(first="ground"):
 
 
 def driven_slider():
-    """A body moved to and fro on another one that falls, a bent rod on it."""
+    """A body driven to and fro on a falling one, with a bent rod."""
     model = spun()[0]
     a, b = model.bodies.values()
     rail = {"at": SHIFT + world(0.4, 0.3), "axis": world(0.6, 0.8)}
@@ -419,7 +420,7 @@ MODELS |= LOOPS | NETS | DRIVEN | SPRUNG
 
 
 def motions(model, t_end=1.0, dt=0.01, integrator="em", **options):
-    """Runs of the same model in its plane and in space."""
+    """Runs of the same model with the planar and the general solver."""
     runs = [
         simulate(model, t_end, dt, integrator, solver=solver, progress=False, **options)
         for solver in ("auto", "general")
@@ -432,11 +433,11 @@ CLOSE = {"r": 1e-13, "quat": 1e-13, "v": 1e-11, "Omega": 1e-11, "totals": 1e-12,
 
 
 def assert_same(one, other):
-    """The same ends of runs, and the same forces of joints that are determined."""
+    """Compare the end states of runs, and the determined joint forces."""
     for field, close in CLOSE.items():
         a, b = (getattr(run.state(), field) for run in (one, other))
         assert np.abs(a - b).max(initial=0.0) < close * max(1.0, np.abs(b).max(initial=0.0)), field
-    # impulses by the step: places are rounded, and forces are their second differences
+    # impulses per step: positions are rounded, and forces are their second differences
     pairs = [(one.joint(name), other.joint(name)) for name in one.joints]
     determined = [(a.force[-1], b.force[-1]) for a, b in pairs if a.determined and b.determined]
     determined += [(a.moment[-1], b.moment[-1]) for a, b in pairs if a.determined and b.determined]
@@ -479,14 +480,14 @@ def pushed_hard():
     ],
 )
 def test_newton_converges_quadratically(make, h, most):
-    """As often as here, and not once a step more, as where a sign of an elimination or of a tangent is wrong."""
+    """The number of iterations is asserted exactly; a wrong sign in an elimination or a tangent would add one per step."""
     run = simulate(make(), 20 * h, h, output_every=20, progress=False)
     assert run.description["run"]["solver"] == "planar"
     assert run.newton_iterations[-1] < most
 
 
 def springs_between(number):
-    """So many, between two parts, and one to the ground."""
+    """This many springs between two parts, and one to the ground."""
     model, a, b = spun()
     for k in range(number):
         model.add_spring(f"spring {k}", a.at((0, 0, 0)), b.at((0, 0, 0)), stiffness=1.0)
@@ -495,7 +496,7 @@ def springs_between(number):
 
 
 def three(z=0.0):
-    """Bodies apart, the last one off the plane by z."""
+    """Separate bodies, the last one off the plane by z."""
     model = spun()[0]
     body(model, "c", 0.5, 1.0)
     body(model, "d", -0.5, 0.2).position[:] += world(0, 0, z)
@@ -503,7 +504,7 @@ def three(z=0.0):
 
 
 def changed(change):
-    """Two bodies, joined by nothing, and what `change` does with them."""
+    """Two unconnected bodies, modified by `change`."""
     model, a, b = spun()
     change(model, a, b)
     return model
@@ -541,7 +542,7 @@ def loop_of_guides():
 
 
 def parallel_rockers():
-    """Three, of which two would do."""
+    """Three parallel rockers, of which two would suffice."""
     model = Model("rockers")
     beam = body(model, "beam", 1, 1)
     for x in range(3):
@@ -603,7 +604,7 @@ def test_non_planar_models_use_the_spatial_solver(what):
 
 
 def straight(rod=False):
-    """Three bars in a line, held at one end, in the plane of two axes: numbers of the plane are those in space; and a rod."""
+    """Three bars in a line, supported at one end, in the plane of two axes, and a rod: planar numbers equal spatial ones."""
     model = Model("straight", gravity=(0, 0, -9.81))
     last = model.ground.at((0, 0, 0))
     for k in range(3):
@@ -620,7 +621,7 @@ def straight(rod=False):
 
 
 def between_bars():
-    """A body between two bars without mass in one line: their rows are the same for it alone, until it leaves the line."""
+    """A body between two collinear massless bars: their rows agree for it alone, until it leaves the line."""
     model = Model("line", gravity=world(0, -9))
     a, b = (body(model, name, x, 0, 0.0) for name, x in (("a", 1), ("b", 2)))
     model.add_joint("pin", "revolute", model.ground, a, at=SHIFT + world(1, -1), axis=world(0, 0, 1))
@@ -650,7 +651,7 @@ def between_bars():
     ],
 )
 def test_runs_resume_bitwise_and_keep_the_order(make, integrator, tmp_path):
-    """Whatever their outputs."""
+    """With any choice of outputs."""
     plane, space = motions(make(), 0.18, integrator=integrator, output_every=18)
     assert np.abs(plane.state().r - space.state().r).max() < 1e-13
     parts = tmp_path / "parts.vtkhdf"
@@ -673,7 +674,7 @@ def test_driven_run_started_from_another_stays_in_its_plane():
 
 
 def parallelogram():
-    """It passes its dead points: where all bars are in one line the hinges do not hold each other independently."""
+    """The linkage passes its dead points, where all bars are collinear and the hinges are dependent."""
     model = Model("parallelogram", gravity=world(0, -9))
     spin = {"angular_velocity": world(0, 0, -4)}
     options = {"shape": MassProperties(1.0, (0.06, 0.07, 0.1)), "orientation": TURN}
@@ -694,7 +695,7 @@ def test_parallelogram_rotates_fully_as_in_space():
 
 
 def chain():
-    """Of hinged bodies and a rod."""
+    """Hinged bodies and a rod."""
     model = Model("chain", gravity=world(3, -9))
     a, b = body(model, "a", 0.2, 0.1), body(model, "b", 0.9, 0.4, 1.1)
     model.add_joint("pin", "revolute", model.ground, a, at=SHIFT, axis=world(0, 0, 1))
@@ -723,7 +724,7 @@ def chain():
     ],
 )
 def test_energy_is_conserved_and_audited(make, integrator, t_end):
-    """Over thousands of steps, too: at round-off, with a sign that does not repeat."""
+    """Also over thousands of steps: the error is round-off with varying sign."""
     result = simulate(make(), t_end, 0.01, integrator, progress=False)
     assert result.description["run"]["solver"] == "planar"
     energy = result.energy["total"] - result.work + result.dissipation
@@ -734,14 +735,14 @@ def test_energy_is_conserved_and_audited(make, integrator, t_end):
 
 @pytest.mark.parametrize(("make", "h"), [(followed, 0.6), (straight, 1.5)])
 def test_failed_steps_are_halved(make, h):
-    """They begin where the step before ended, which between two axes the state is told of only then."""
+    """Halves start from the end of the previous step, which is written to the spatial state only then."""
     plane, space = motions(make(), 3 * h, h)
     assert plane.halvings.sum() > 0
     assert np.abs(plane.state().r - space.state().r).max() < 1e-11
 
 
 def test_failed_composition_is_halved_from_its_start():
-    """Whatever substeps of it were solved: as with steps of half the length from there."""
+    """Regardless of the substeps already solved: equal to steps of half the length from there."""
     result = simulate(straight(), 8.0, 2.0, "em4", output_every=1, progress=False)
     halved = np.flatnonzero(result.halvings == 1) - 1
     assert len(halved)
@@ -752,7 +753,7 @@ def test_failed_composition_is_halved_from_its_start():
 
 
 def test_element_closing_to_pi_ends_the_run_as_in_space():
-    """Its energy has no bound there, and behind it there is another branch of the equations."""
+    """The element energy is unbounded there, with another branch of the equations behind it."""
     bent = 2.3  # rad, of the one element
     model = Model("bow")
     plain = Section.from_stiffness(

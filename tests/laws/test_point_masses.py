@@ -1,4 +1,4 @@
-"""Point masses and lines: bodies without moments of inertia, held by what asks for none."""
+"""Point masses and lines: bodies without moments of inertia, with supports that need none."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ LINE = MassProperties(3.0, (0.25, 0.0, 0.25))  # along y, of length 1
 
 
 def spring_chain():
-    """Point masses on springs and a string, hung up."""
+    """Point masses on springs and a string."""
     model = Model("chain", gravity=(0, 0, -9.81))
     before = model.ground.at((0, 0, 0))
     for k in range(3):
@@ -46,7 +46,7 @@ def spring_chain():
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
 def test_point_masses_on_springs_solve_their_equations(integrator):
-    """Against scipy, without the string; and no mass turns."""
+    """Compare with scipy, without the string; no mass rotates."""
     model = spring_chain()
     model.joints.clear()
     masses, stiffness = np.array([0.5, 1.5, 2.5, 1.0]), [200.0, 400.0, 600.0]
@@ -157,12 +157,12 @@ def test_negative_moment_of_inertia_is_rejected():
 
 
 def test_newton_finds_equilibria_of_points_and_lines():
-    """Weights on springs against the balance by hand; no turn that means nothing makes the tangent singular."""
+    """Weights on springs compared with the balance by hand; meaningless rotations do not make the tangent singular."""
     model = Model("hung", gravity=(0, 0, -10))
     point = model.add_body("point", PointMass(2.0), position=(0.5, 0, -1))
     line = model.add_body("line", LINE, position=(0.5, 0, -2), orientation=(0.8, 0, 0, 0.6))
     parts, origin, ends = (model.ground, point, line), (0, 0, 0), ((0, -0.5, 0), (0, 0.5, 0))
-    springs = [(0, origin, 1, origin, 100.0, 1.0)]  # parts and places of both ends, stiffness, length
+    springs = [(0, origin, 1, origin, 100.0, 1.0)]  # parts and points of both ends, stiffness, length
     springs += [(1, origin, 2, end, 60.0, 1.0) for end in ends]
     for k, (x, y) in enumerate(((-1, 0.3), (1, 1), (1, -1))):
         springs.append((0, (x, y, -2), 2, ends[k % 2], 50.0, 0.5))
@@ -181,7 +181,7 @@ def test_newton_finds_equilibria_of_points_and_lines():
 
 
 def test_points_have_three_rigid_modes_and_lines_five():
-    """Free, they cost nothing; a turn that means nothing is no mode."""
+    """Free motions have zero frequency; a meaningless rotation is not a mode."""
     for shape, free in ((PointMass(2.0), 3), (LINE, 5), (Box(1, 1, 1, mass=1.0), 6)):
         model = Model("free")
         model.add_body("free", shape)
@@ -201,7 +201,7 @@ def test_point_on_a_string_swings_as_a_pendulum():
 
 
 def test_line_in_rotating_axes_oscillates_without_axial_inertia():
-    """Hung up, seen from axes that turn with W: sqrt(3 g/(2 L)) + W and - W."""
+    """Suspended, in axes that rotate with W: sqrt(3 g/(2 L)) + W and - W."""
     model = Model("line", gravity=(0, 0, -10))
     upright = (0.5**0.5, 0.5**0.5, 0, 0)
     line = model.add_body("line", LINE, position=(0, 0, -0.5), orientation=upright)
@@ -212,7 +212,7 @@ def test_line_in_rotating_axes_oscillates_without_axial_inertia():
 
 
 def test_rotating_point_is_stretched_as_a_mass_on_a_spring():
-    """k (x - L) = m W^2 x, and along it the frequency sqrt(k/m - W^2) where it is held across."""
+    """k (x - L) = m W^2 x; the axial frequency is sqrt(k/m - W^2) if the point is supported laterally."""
     model = Model("whirl")
     bob = model.add_body("bob", PointMass(2.0), position=(1, 0, 0))
     center, far = bob.at((0, 0, 0)), 1e4
@@ -222,12 +222,12 @@ def test_rotating_point_is_stretched_as_a_mass_on_a_spring():
     state = steady_rotation(model, (0, 0, 5.0))
     assert state.r[1, 0] == pytest.approx(
         1 / (1 - 25 / 100), rel=1e-7
-    )  # the far ends let it fall by x^2/2 far
+    )  # the far ends lower it by about x^2/2
     assert modes(model, 3, state, spin=(0, 0, 5.0)).omega[0] == pytest.approx(np.sqrt(75.0), rel=1e-3)
 
 
 def test_von_mises_truss_snaps_at_its_limit_load():
-    """Von Mises' truss: F(z) = 2 k (L0 - L) z/L, its largest value."""
+    """Von Mises truss: the maximum of F(z) = 2 k (L0 - L) z/L."""
     model = Model("truss")
     top = model.add_body("top", PointMass(1.0), position=(0, 0, 0.3))
     point = top.at((0, 0, 0))
@@ -248,7 +248,7 @@ def test_von_mises_truss_snaps_at_its_limit_load():
 
 
 def test_mast_with_a_point_mass_buckles_under_its_weight():
-    """A post of length L that does not stretch, held by stays k at its top: m g = k L."""
+    """An inextensible post of length L with stays k at its top: m g = k L."""
     model = Model("mast", gravity=(0, 0, -1.0))
     bob = model.add_body("bob", PointMass(3.0), position=(0, 0, 2.0))
     model.add_joint("post", "distance", model.ground.at((0, 0, 0)), bob.at((0, 0, 0)))
@@ -267,7 +267,9 @@ def test_only_physical_motions_of_a_point_are_reported():
 
 
 def test_closed_branch_ends_at_its_bifurcation():
-    """A steep truss of a point and two springs moves aside and, at the mirror image below, back: a closed branch, once round."""
+    """A steep truss of a point and two springs moves sideways and, at the mirror image below, back: a closed branch, traced
+    once.
+    """
     model = Model("truss")
     top = model.add_body("top", PointMass(1.0), position=(0, 0, 3.0))
     point = top.at((0, 0, 0))
@@ -292,5 +294,5 @@ def test_closed_branch_ends_at_its_bifurcation():
     assert factors[-1] > 0.0 > min(factors)
     assert len(path.t) < 60  # of 500
     across = path.monitor("across")
-    assert across.min() == pytest.approx(-across.max(), rel=0.05)  # both sides, of outputs
+    assert across.min() == pytest.approx(-across.max(), rel=0.05)  # outputs on both sides
     assert np.abs(across).max() > 0.5

@@ -1,4 +1,6 @@
-"""Energies of few strains: stress, stiffness and prestress are those of V, whatever the kind; numbers of several at once."""
+"""Energies of few strains: stress, stiffness and prestress are derived from V for every kind; parameters of several
+interactions at once.
+"""
 
 import numpy as np
 import pytest
@@ -18,7 +20,7 @@ ANGLES = [(0.0, 1e-9), (1e-3, 0.1), (1.0, 1.2), (0.3, 2.5)]
 
 
 def some(kind, seed=1, count=3):
-    """Random numbers (count, w) of interactions of a kind."""
+    """Random parameters (count, w) of interactions of a kind."""
     return np.array([numbers(kind, np.random.default_rng(seed + k)) for k in range(count)])
 
 
@@ -77,7 +79,7 @@ def test_stiffness_is_the_derivative_of_the_stress(kind):
 
 @pytest.mark.parametrize("kind", STRAINED, ids=names)
 def test_prestress_adds_to_the_stress_and_keeps_the_stiffness(kind):
-    """The force of an energy with these numbers has it too."""
+    """The force of an energy with these parameters includes it."""
     rng = np.random.default_rng(5)
     energy, X, y = kind.strain_energy, some(kind), poses(rng, 0.9)[0]
     e = np.array([strains(kind, y, row).real for row in X])
@@ -98,7 +100,7 @@ def test_prestress_adds_to_the_stress_and_keeps_the_stiffness(kind):
 
 @pytest.mark.parametrize("kind", STRAINED, ids=names)
 def test_prestressed_energy_does_the_work_of_its_value(kind):
-    """From one piece of a law to another as well; the angle passes no half turn on the way."""
+    """Also from one piece of a law to another; the angle does not pass half a turn."""
     rng = np.random.default_rng(11)
     energy, X, y0, y1 = kind.strain_energy, some(kind), poses(rng, 0.5)[0], poses(rng, 1.5)[0]
     e = np.array([strains(kind, y0, row).real for row in X])

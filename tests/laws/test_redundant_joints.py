@@ -1,4 +1,4 @@
-"""Joints that fix what others fix: found and told, and the motion as it is without the surplus."""
+"""Redundant joints: detected and reported, and the motion equals that without the redundancy."""
 
 import json
 import re
@@ -25,13 +25,13 @@ from rodsim.cli.main import main
 from rodsim.warnings import RedundantJointsWarning
 
 R, S = "revolute", "spherical"
-TURN = quaternions.from_rotation_vector([0.3, -0.5, 0.4])  # nothing lies along the axes of the world
+TURN = quaternions.from_rotation_vector([0.3, -0.5, 0.4])  # nothing is aligned with the world axes
 
 
 def four_bar(kinds, spare=False, shift=0.0, thrown=None):
-    """Three bars in a plane, hinged to each other and to the ground at both ends; `spare`: beside a sound pendulum.
+    """Three bars in a plane, hinged to each other and to the ground at both ends; `spare`: with a separate regular pendulum.
 
-    shift: of the far foot, which makes of the parallelogram a general four-bar. thrown: draws the velocities of all bars.
+    shift: of the far foot, which makes the parallelogram a general four-bar. thrown: draw the velocities of all bars.
     """
     model = Model("four-bar", gravity=quaternions.rotate(TURN, np.array([1.0, -9.0, 0.0])))
     bar = MassProperties(1.0, np.diag([0.01, 0.08, 0.085]), np.array([0.1, 0.02, 0.0]))
@@ -61,7 +61,7 @@ AXIS = quaternions.rotate(TURN, np.array([0.0, 0, 1]))
 
 
 def told(model):
-    """A model as it is built, and what is said of its joints: how many equations repeat others, and the warnings."""
+    """Return a built model, the number of redundant equations that the warnings report, and the warnings."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         built = model.build()
@@ -86,7 +86,7 @@ def test_redundant_loop_is_reported_by_its_joints(kinds, excess, spare):
 
 
 def dense(built):
-    """Rank deficiency of G by singular values, and the joints that take part in what vanishes."""
+    """Rank deficiency of G by singular values, and the joints that contribute to the null vectors."""
     G = linearise(built, built.state).G.toarray()
     left, values = np.linalg.svd(G)[:2]
     rank = int((values > 1e-9).sum())
@@ -143,7 +143,7 @@ def test_separate_loops_are_reported_separately():
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 @pytest.mark.parametrize("integrator", ["em", "em-ggl", "em4-ggl"])
 def test_redundant_planar_four_bar_moves_as_the_regular_one(integrator):
-    """The same bars with two balls in place of hinges have no surplus."""
+    """Bars with two balls in place of hinges have no redundancy."""
     redundant, sound = (
         simulate(four_bar(kinds, shift=0.3), 1.0, 0.02, integrator) for kinds in ([R] * 4, [R, S, S, R])
     )
@@ -156,7 +156,7 @@ def test_redundant_planar_four_bar_moves_as_the_regular_one(integrator):
         assert report.energy_balance < 1e-12
     if integrator != "em":
         assert redundant.velocity_residual.max() < 1e-11
-    # round-off is reached nearly as soon
+    # round-off is reached nearly as fast
     assert np.mean(redundant.newton_iterations) < np.mean(sound.newton_iterations) + 1.5
 
 
@@ -172,7 +172,7 @@ def test_redundant_planar_four_bar_moves_as_the_regular_one(integrator):
     ],
 )
 def test_redundant_planar_four_bar_moves_equally_in_the_charts(integrator, chart):
-    """As the same bars with joints enough, to the precision with which equations of both are solved."""
+    """Motions agree with those of the regular bars to the precision of the solved equations."""
     ends = []
     for kinds in ([R] * 4, [R, S, S, R]):
         result = simulate(four_bar(kinds, shift=0.3), 0.3, 0.01, integrator, chart=chart)
@@ -191,7 +191,7 @@ def test_schemes_without_redundant_joints_reject_them(integrator):
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 def test_in_plane_forces_of_a_redundant_loop_are_determined():
-    """Of hinges with parallel axes what is left open stands across the plane."""
+    """For hinges with parallel axes the undetermined forces are out of the plane."""
     redundant, sound = (simulate(four_bar(k, shift=0.3), 0.4, 0.01) for k in ([R] * 4, [R, S, S, R]))
     for name in "ABCD":
         one, other = (r.joint(name) for r in (redundant, sound))
@@ -210,7 +210,7 @@ def test_velocities_are_projected_onto_a_redundant_loop(kinds):
     run = simulate(model, 1e-3, 1e-3)
     projected = run.state(0)
     assert run.velocity_residual[0] < 1e-12
-    # the nearest: what was taken away is an impulse of the joints
+    # the nearest: the removed momentum is an impulse of the joints
     G = linearise(built, thrown._replace(v=0 * thrown.v, Omega=0 * thrown.v)).G.toarray()
     R_of = quaternions.to_matrix(thrown.quat)[1:]
     dv, dO = (projected.v - thrown.v)[1:], (projected.Omega - thrown.Omega)[1:]
@@ -247,7 +247,7 @@ def test_command_reports_undetermined_reactions(tmp_path, capsys):
     scene.write_text(SCENE)
     assert main(["run", str(scene), "-o", out, "--quiet"]) == 0
     said = capsys.readouterr().err.splitlines()
-    assert len(said) == 1  # in our words, not in Python's
+    assert len(said) == 1  # in the words of the package, not of Python
     assert said[0].startswith("rodsim: model 'scene': 5 equations of the joints 'upper', 'lower' repeat")
     assert main(["info", out]) == 0
     assert (
@@ -261,7 +261,7 @@ def test_command_reports_undetermined_reactions(tmp_path, capsys):
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 def test_joints_that_become_inconsistent_are_named():
-    """A weight between two rods in one line: their equations agree where it hangs, and nowhere beside."""
+    """A weight between two collinear rods: their equations agree at the initial position only."""
     model = Model("stretched", gravity=(0, -9.81, 0))
     weight = model.add_body("weight", Sphere(0.1, mass=1))
     for name, x in (("left", -1), ("right", 1)):
@@ -273,7 +273,7 @@ def test_joints_that_become_inconsistent_are_named():
 
 
 def door_on_two_hinges(tilt):
-    """The lower axis is tilted in the plane of the leaf; two hinges that are not in line hold it."""
+    """The lower axis is tilted in the plane of the leaf; two hinges that are not collinear lock it."""
     model = Model("door")
     leaf = model.add_body("leaf", Box(1, 0.1, 2, mass=3), (0.5, 0, 0))
     for z, slope in ((-0.9, tilt), (0.9, 0.0)):
@@ -285,12 +285,12 @@ def door_on_two_hinges(tilt):
     ("tilt", "excess"), [(1e-2, 4), (1e-3, 4), (1e-4, 4), (1e-7, 5), (1e-9, 5), (0.0, 5)]
 )
 def test_nearly_redundant_loop_is_distinguished_from_a_redundant_one(tilt, excess):
-    """An axis off by 1e-4 is meant, one off by 1e-7 is not: singular values below about 1e-5 count as zero."""
+    """An axis off by 1e-4 is intended, one off by 1e-7 is not: singular values below about 1e-5 count as zero."""
     assert told(door_on_two_hinges(tilt))[1] == excess
 
 
 def in_line(angle, size=1.0):
-    """A parallelogram of three bars that turn; at an angle of 0 all of them lie in one line."""
+    """A parallelogram of three rotating bars; at an angle of 0 all of them are collinear."""
     model = Model("parallelogram", gravity=(0, -9.81 * size, 0))
     way, across = size * np.array([(np.cos(angle), np.sin(angle), 0), (-np.sin(angle), np.cos(angle), 0)])
     orientation, foot = quaternions.from_rotation_vector([0, 0, angle]), size * np.array([1.0, 0, 0])
@@ -316,7 +316,7 @@ def in_line(angle, size=1.0):
     ],
 )
 def test_run_may_start_with_all_bars_in_one_line(integrator, chart, close):
-    """Its motion is that of `em-ggl`, which holds no rows."""
+    """The motion equals that of `em-ggl`, which does not drop any rows."""
     one, other = (
         simulate(in_line(0.0), 0.5, 0.01, name, chart=of, output_every=1)
         for name, of in ((integrator, chart), ("em-ggl", None))

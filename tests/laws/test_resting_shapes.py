@@ -1,8 +1,8 @@
-"""What lies on what: at the depth of the law nothing moves, and the depth is that of the stiffness.
+"""Shapes at rest on each other: at the depth of the contact law nothing moves, and the depth follows from the stiffness.
 
 The stiffness of a contact is that of a whole face, or of a lying cylinder or capsule: corners, rims and
-crossings of edges share it. A body that begins at the depth of its weight therefore stays there, with one
-Newton iteration a step.
+crossings of edges share it. A body that starts at the depth of its weight therefore stays there, with one
+Newton iteration per step.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Rest(NamedTuple):
     shape: str
     quat: Any
     below: str
-    height: float  # of the reference point of the body above what it just touches
-    part: float = 1.0  # of the stiffness that acts
+    height: float  # of the reference point of the body above its first contact
+    part: float = 1.0  # of the active stiffness
     mass: float = 1.0
     size: tuple[float, ...] | None = None
     radius: float | None = None
@@ -78,7 +78,7 @@ class Rest(NamedTuple):
         return model
 
 
-# a vertex has the mean share of its faces by area: 1/6 of the hexagon, 1/4 of each of two squares
+# a vertex has the mean area share of its faces: 1/6 of the hexagon, 1/4 of each of two squares
 HEXAGONAL = 6.0 * (3**0.5 / 4 + 1 / 2) / (3**0.5 * 1.5 + 2.0)
 LONG = {"mass": 2.0, "steps": 10_000}
 ON_PLANE = {
@@ -100,7 +100,7 @@ RESTS = {
     "mesh on a mesh": Rest("rounded cube", UP, "rounded cube", A / 2, steps=1000),
     "mesh on a finer mesh": Rest("rounded cube", UP, "rounded fine cube", A / 2, steps=1000),
     "fine mesh on a sheet": Rest("rounded fine cube", UP, "rounded sheet", A / 2, steps=1000),
-    # four crossings of edges besides the four corners
+    # four crossings of edges in addition to the four corners
     "mesh on a trough": Rest("rounded cube", UP, "rounded trough", A / 2, 2.0, steps=1000),
     "hexagon on a box": Rest("hexagon", UP, "box", A / 2 + R, HEXAGONAL, k=1e6),
     "capsule on a box": Rest("capsule", ALONG_X, "box", 0.02, k=1e6),
@@ -131,7 +131,7 @@ def test_shape_at_its_equilibrium_depth_stays_at_rest(name):
 def test_equilibrium_on_a_plane_has_the_depth_of_the_law(name):
     case = ON_PLANE[name]
     model = case.model(depth=0.0)
-    guide = [1.0, 1.0, 0, 0, 0, 1.0]  # against what the plane does not hold
+    guide = [1.0, 1.0, 0, 0, 0, 1.0]  # against motions that the plane does not prevent
     model.add_bushing("guide", model.ground, model.bodies["it"], guide, at=(0, 0, case.height))
     assert equilibrium(model).body("it").r[-1, 2] == pytest.approx(case.height - case.depth, abs=1e-12)
 
@@ -151,7 +151,7 @@ def test_equilibrium_on_a_plane_has_the_depth_of_the_law(name):
     ids=["1 box", "3 boxes", "10 boxes", "box on hull", "hull on hull"],
 )
 def test_stack_stays_at_rest(base, shapes):
-    """Each is as deep in the one below as the weight of all above presses it."""
+    """Each is as deep in the one below as the weight of all above requires."""
     model, k, n, z = Model("stack", gravity=(0, 0, -G)), 1e6, len(shapes), 0.0
     size = (0.4, 0.4, A) if base == "box" else None
     stack = [add(model, base, "base", (0, 0, -A / 2), size=size, held=True)]
@@ -161,7 +161,7 @@ def test_stack_stays_at_rest(base, shapes):
         z += A / 2
     model.add_contact("c", stack, stiffness=k)
     result = run(model, 0.1, every=50)
-    assert result.newton_iterations.max() < 1.1  # rounding may ask for another now and then
+    assert result.newton_iterations.max() < 1.1  # rounding may require another iteration occasionally
     for i in range(n):
         it = result.body(f"it {i}")
         assert change(it.r) < 1e-13
@@ -173,7 +173,7 @@ def test_stack_stays_at_rest(base, shapes):
 
 @pytest.mark.parametrize("tilt", [0.0, 1e-4])
 def test_crossed_planks_are_supported_at_their_edge_crossings(tilt):
-    """No corner is near: four crossings have the whole stiffness. A tilted plank swings and does not fall."""
+    """No corner is close: four crossings have the full stiffness. A tilted plank swings and does not fall."""
     b, L, m = 0.04, 0.3, 0.5
     model = Model("planks", gravity=(0, 0, -G))
     low = add(model, "box", "low", size=(L, b, b), radius=0.002, held=True)
@@ -209,7 +209,7 @@ def test_capsule_across_two_others_loads_each_by_half():
 
 @pytest.mark.parametrize("shift", [(1e-4, 0.0), (1e-3, 0.0), (0.02, 0.0), (1e-4, 1e-4), (0.02, 0.01)])
 def test_shifted_equal_box_faces_keep_their_stiffness(shift):
-    """Both share a rectangle of four corners. The distance of two near corners counts in fourth order."""
+    """Both share a rectangle of four corners. The distance of two close corners enters at fourth order."""
     depth, model = 1e-5, Model("shift", gravity=HERE)
     model.add_contact("c", add(model, "box", "a"), add(model, "box", "b", (*shift, A - depth)), K)
     energy = run(model, 1e-4, 1e-4).contact("c").energy[0]
@@ -218,7 +218,7 @@ def test_shifted_equal_box_faces_keep_their_stiffness(shift):
 
 @pytest.mark.parametrize("aside", [0.0, 0.001, 0.004, 0.03])
 def test_equal_mesh_faces_press_each_other_along_the_normal(aside):
-    """Corners next to corners count once: nothing pushes equal faces off each other."""
+    """Adjacent corners count once: nothing pushes equal faces sideways."""
     depth, model = 2e-4, Model("shift", gravity=HERE)
     it = add(model, "rounded cube", "it", (aside, 0, A - depth))
     model.add_contact("c", it, add(model, "rounded cube", "below", on_ground=True), K)

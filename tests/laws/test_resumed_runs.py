@@ -1,6 +1,6 @@
-"""A run that is stopped and gone on with is the uninterrupted one, to the bit, with every family of integrators.
+"""A resumed run is bit-identical to the uninterrupted one, with every family of integrators.
 
-With `em` of every kind of interaction: `test_completeness.py`.
+`test_completeness.py` tests `em` with every kind of interaction.
 """
 
 import numpy as np

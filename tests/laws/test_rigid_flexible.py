@@ -1,4 +1,4 @@
-"""Mechanisms with flexible parts become their rigid twins as 1/E, and chains ropes as 1/N^2."""
+"""Mechanisms with flexible parts converge to their rigid twins as 1/E, and chains to ropes as 1/N^2."""
 
 from functools import cache
 
@@ -16,7 +16,7 @@ from examples.rigid_flexible import (
 )
 from tests.support.studies import coloured
 
-# the two stiffest of each example: with softer parts what is left of the next power shows
+# the two stiffest of each example: with softer parts the next power shows
 EXAMPLES = [
     (slider_crank, (3.2e10, 1.28e11)),
     (four_bar, (1.28e11, 5.12e11)),
@@ -38,7 +38,7 @@ def study_of(example, stiffness):
 )
 def test_flexible_mechanisms_converge_to_rigid_twins_with_stiffness(example, stiffness):
     study = study_of(example, stiffness)
-    # (1) of `converging`; the next power of 1/E is what is left
+    # (1) of `converging`; the remaining difference is the next power of 1/E
     assert study.rate == pytest.approx(1.0, abs=0.05)
     assert 0.0 < study.differences[1] < study.differences[0] < 5e-3
     assert f"stiffness^-{study.rate:.2f}" in study.text()
@@ -49,7 +49,7 @@ def test_mechanism_and_its_rigid_twin_are_drawn(tmp_path):
 
 
 def test_rigid_loop_matches_the_paper():
-    """Consistent masses have the inertia of the bars; with half the step the error of order 2 is a quarter."""
+    """Consistent masses have the inertia of the bars; halving the step divides the order-2 error by four."""
     errors = []
     for dt in (0.02, 0.01):
         run = closed_loop.rigid(dt=dt)
@@ -65,7 +65,7 @@ def test_chains_converge_to_a_rope_quadratically_in_the_links():
         for n in (8, 16, 32)
     ]
     rates = np.log2(apart[0] / apart[1]), np.log2(apart[1] / apart[2])
-    # the middle comes to 2 from below: 1.69, 1.81; the tip from above
+    # the middle approaches 2 from below: 1.69, 1.81; the tip from above
     assert 1.6 < rates[0][0] < rates[1][0] < 2.0
     assert rates[0][1] > rates[1][1] > 2.0
     assert apart[2].max() < 2e-4

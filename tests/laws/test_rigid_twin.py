@@ -1,4 +1,4 @@
-"""The rigid twin of a model: the same mass, centre, inertia, energy and momenta at t = 0, held at the same places."""
+"""The rigid twin of a model: equal mass, centre, inertia, energy and momenta at t = 0, supported at the same points."""
 
 import numpy as np
 import pytest
@@ -85,7 +85,7 @@ def test_straight_rod_becomes_a_bar_of_its_length():
     body = model.rigidified().bodies["bar"]
     assert body.properties.mass == pytest.approx(4.0)
     assert body.center == pytest.approx([2.0, 0.0, 0.0])
-    # consistent masses have the inertia of the continuous rod: m L^2/12 and the sections' own
+    # consistent masses have the inertia of the continuous rod: m L^2/12 and that of the sections
     across = 4.0 * 2.0**2 / 12
     assert body.properties.inertia == pytest.approx(np.diag([0.06, across + 0.04, across + 0.02]), abs=1e-12)
 
@@ -107,7 +107,7 @@ def test_rigid_twin_is_supported_at_the_same_points():
     assert energies(rigid, stiff).spring == pytest.approx(energies(system, state).spring, rel=1e-12)
     assert energies(rigid, stiff).spring > 1.0
     assert np.abs(constraint_residual(rigid, stiff)).max() < 1e-14
-    # following loads keep their direction: components of the section are turned to those of the body
+    # follower loads keep their direction: components of the section are rotated to those of the body
     forces = [m.build().load_values(np.array([0.7]))[0] for m in (model, twin)]
     wire = model.build().layout.rods[0]
     k = wire.frames[np.argmin(np.abs(wire.arclength - 0.3 * wire.arclength[-1]))]
@@ -116,7 +116,7 @@ def test_rigid_twin_is_supported_at_the_same_points():
 
 
 def anchors(model):
-    """Everything held in the model."""
+    """All supported points of the model."""
     for entry in (*model.joints.values(), *model.springs.values()):
         yield from (x for x in (entry.a, entry.b) if hasattr(x, "part"))
     yield from (entry.on for entry in model.loads.values())
@@ -136,7 +136,7 @@ def test_rigid_twin_reports_what_it_leaves_out():
     assert list(twin.springs) == ["out"]
     stored = float(notes.split("begins with, ")[1].split(" J")[0])
     assert stored == pytest.approx(energies(*at_start(model)).elastic, rel=1e-5)
-    # and what moves has the momenta of the rod all the same
+    # moving parts still have the momenta of the rod
     for a, b in zip(momenta(*at_start(model)), momenta(*at_start(twin)), strict=True):
         assert b == pytest.approx(a, abs=1e-12)
 
@@ -183,7 +183,7 @@ def test_bushings_limits_and_driven_frames_hold_the_twin_at_the_same_points():
     model = Model("driven", gravity=(0, 0, -9.81))
     offset = section().with_centers(mass=(0.05, -0.02))
     rod = model.add_rod("wire", helix, offset, 5)
-    shaking = signals.Sine(0.1, 1.0, phase=np.pi / 2).along((0, 0, 1))  # from rest
+    shaking = signals.Sine(0.1, 1.0, phase=np.pi / 2).along((0, 0, 1))  # from the rest position
     frame = model.add_driven("shaker", (1.0, 0.0, -0.1), displacement=shaking)
     model.add_joint("pin", "spherical", frame, rod.start)
     box = model.add_body("box", Box(0.1, 0.2, 0.3, mass=1.5), position=helix(1.0) + np.array([0.0, 0.0, 0.2]))
@@ -202,7 +202,7 @@ def test_bushings_limits_and_driven_frames_hold_the_twin_at_the_same_points():
         for m in (model, twin)
     ]
     assert np.array(positions[1]) == pytest.approx(np.array(positions[0]), abs=1e-14)
-    # centres of mass are off the curve: mass and place of the body are those of the frames, wherever they are
+    # centres of mass are off the curve: mass and position of the body are those of the frames
     (system, state), (rigid, stiff) = at_start(model), at_start(twin)
     assert energies(rigid, stiff).gravity == pytest.approx(energies(system, state).gravity, rel=1e-12)
     for of_model, of_twin in zip(momenta(system, state), momenta(rigid, stiff), strict=True):

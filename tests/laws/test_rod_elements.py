@@ -1,4 +1,4 @@
-"""Rod elements between several frames: what each must satisfy as an interaction, and what it says of a rod."""
+"""Rod elements of several nodes: their properties as interactions, and their strains of a rod."""
 
 import mpmath
 import numpy as np
@@ -25,7 +25,7 @@ def names(kind):
 
 
 def numbers(kind, rng, strain0=0.1):
-    """Numbers of an element of this kind, its stiffness full; a viscosity has no stress-free strains."""
+    """Parameters of an element of this kind with full stiffness; a viscous element has no stress-free strains."""
     p = kind.arity - 1
     strain0 = 0.0 if kind in DISSIPATIONS else strain0
     X = [np.array([p, LENGTH])]
@@ -43,7 +43,7 @@ def dual(kind, y0, y1, X, lam=1.0, function="dual"):
 
 
 def rod(fractions, length):
-    """Poses of a rod of the strains `stretched`, `bent` at fractions of this length of it."""
+    """Poses of a rod with strains `stretched`, `bent` at fractions of its length."""
 
     def rate(s, y):
         R = y[3:].reshape(3, 3)
@@ -70,7 +70,7 @@ def test_rod_dual_work_is_the_change_of_energy(kind, bends):
 @pytest.mark.parametrize("bend", [1e-8, 0.4, 1.2])
 @pytest.mark.parametrize("kind", ENERGIES, ids=names)
 def test_rod_dual_at_equal_poses_is_the_gradient(kind, bend):
-    """Against complex steps along every component of the poses, directors not kept orthonormal."""
+    """Compare with complex steps along every component of the poses; directors need not be orthonormal."""
     rng = np.random.default_rng(2)
     X, y = numbers(kind, rng), poses(kind, rng, bend)
     gradient = np.zeros(y.shape)
@@ -84,7 +84,7 @@ def test_rod_dual_at_equal_poses_is_the_gradient(kind, bend):
 @pytest.mark.parametrize("function", ["dual", "bend"])
 @pytest.mark.parametrize("kind", [*ENERGIES, *DISSIPATIONS], ids=names)
 def test_rod_duals_accept_complex_steps(kind, function):
-    """Against central differences, along both ends at once."""
+    """Compare with central differences along both ends at once."""
     rng = np.random.default_rng(3)
     X = numbers(kind, rng)
     ends = np.array([poses(kind, rng, bend) for bend in (0.6, 0.9)])
@@ -134,12 +134,12 @@ def stretched(s):
 
 @pytest.mark.parametrize("kind", ENERGIES, ids=names)
 def test_strains_at_quadrature_points_converge_at_their_order(kind):
-    """p + 1 in the length of the element, one more than slopes elsewhere; of a rod that is bent in all directions."""
+    """Order p + 1 in the element length, one more than slopes elsewhere; for a rod bent in all directions."""
     p = kind.arity - 1
     errors = []
     for length in (LENGTH / 4, LENGTH / 8):
         y = rod(nodes(p), length)
-        y[:, 0] *= LENGTH / length  # the element's own length, its curvatures smaller by that
+        y[:, 0] *= LENGTH / length  # the element's own length, with curvatures reduced accordingly
         computed = strains(kind, y) * np.repeat([1.0, LENGTH / length], 3)
         exact = np.array([[*stretched(s), *bent(s)] for s in length * points(p)[0]])
         errors.append(np.abs(computed - exact).max())
@@ -162,7 +162,7 @@ def test_rod_step_dissipates_the_square_of_the_strain_change(kind):
 
 @pytest.mark.parametrize("kind", DISSIPATIONS, ids=names)
 def test_rod_rate_dual_is_the_limit_of_a_short_step(kind):
-    """To second order in its length, about the middle; rates of poses need not be rotations."""
+    """The difference is of second order in the step about its midpoint; pose rates need not be rotations."""
     rng = np.random.default_rng(8)
     X = numbers(kind, rng)
     y, z = poses(kind, rng, 0.6), rng.normal(size=(kind.arity, 4, 3))
@@ -200,7 +200,7 @@ def test_rigid_motion_has_no_viscous_force(kind):
 
 @pytest.mark.parametrize("p", relative_element.ORDERS)
 def test_constant_curvature_is_exact_in_relative_elements(p):
-    """However far it turns the ends; with Cayley vectors it is not."""
+    """For any rotation of the ends; with Cayley vectors it is not exact."""
     K = np.array([1.0, 4.0, -2.0])
     s = LENGTH * (nodes(p) - 0.5)
     angle = s[:, None] * K
@@ -236,7 +236,9 @@ def test_rotation_functions_and_their_divided_differences(u0, u1):
 
 
 def test_element_numbers_in_files_keep_their_meaning():
-    """Numbers 4 and 5 interpolate Cayley vectors, as relative(p) once did: such results are recomputed as they ran."""
+    """Numbers 4 and 5 interpolate Cayley vectors, as relative(p) did in older versions: such results are recomputed as they
+    were run.
+    """
     assert [element.word for element in BY_NUMBER[4:6]] == ["cayley(2)", "cayley(4)"]
     assert [element.kernels() for element in BY_NUMBER[4:6]] == [cayley_element] * 2
     assert [element.kernels() for element in BY_NUMBER[8:10]] == [relative_element] * 2

@@ -1,4 +1,4 @@
-"""Translational masses of rods: which of them is best where (docs/evidence/elements.md)."""
+"""Translational masses of rods: which of them is best in which case (docs/evidence/elements.md)."""
 
 import numpy as np
 import pytest

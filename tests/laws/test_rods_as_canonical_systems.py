@@ -18,7 +18,7 @@ def rod(element):
 @pytest.mark.slow
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_symplectic_step_conserves_the_canonical_two_form_of_a_rod(element):
-    """Sum of dq . dp along tangents of g = 0 and G v = 0: the structure matrix is constant, the chart has a constant mass."""
+    """Sum of dq . dp along tangents of g = 0 and G v = 0: the structure matrix is constant, and so is the mass of the chart."""
     system = rod(element)
     moved = system.q0 + 0.1 * np.random.default_rng(0).normal(size=system.n)
     assert system.mass(moved) == pytest.approx(system.mass(system.q0), abs=1e-14)

@@ -1,4 +1,4 @@
-"""Rods under every integrator: what each keeps of three models and that it loses the rest, its order, its matrix."""
+"""Rods under every integrator: each conserves exactly its declared invariants for three models; order and matrix."""
 
 from functools import cache
 
@@ -13,11 +13,11 @@ from rodsim.papers.scheme_properties import CHARTS, COLUMNS, declared_order
 from rodsim.papers.scheme_properties import promised as promises
 from tests.support.newton_matrices import matrix_twice
 
-KEPT = 1e-11  # round-off of some dozen steps of rods whose stiffness is 1e4 times what moves them
-LOST = 2e-11  # what is not kept changes by more
+KEPT = 1e-11  # round-off of about a dozen steps of rods whose stiffness is 1e4 times the driving forces
+LOST = 2e-11  # other quantities change by more
 SLOW = ("order=", "VI-S director", "VI-B(0.5", "mG", "GL-SPARK(2) director", "Lobatto", "GL-SPARK(3)")
 SCHEMES = [(name, chart) for name, chart, _ in rods.ROWS if chart != "cayley"]
-MIDPOINT = ("MPL", "IMS")  # keep what is quadratic of systems without constraints
+MIDPOINT = ("MPL", "IMS")  # conserve quadratic invariants of unconstrained systems
 SINGULAR = [name for name, chart in SCHEMES if chart == "singular"]
 
 
@@ -39,7 +39,7 @@ def test_scheme_conserves_exactly_its_declared_invariants_of_rods(model, integra
     values = {what: getattr(measured, column) for what, column in COLUMNS.items()}
     assert not {what: values[what] for what in promised if values[what] > KEPT}
     unpromised = set(values) - promised
-    if model == "spaghetti":  # nothing is joined
+    if model == "spaghetti":  # no joints
         unpromised -= {"position", "velocity"} | ({"angular momentum"} if integrator in MIDPOINT else set())
     assert not {what: values[what] for what in unpromised if values[what] < LOST}
 
@@ -58,7 +58,7 @@ def test_bg_conserves_only_linear_momentum_of_rods_and_converges(k):
     [marked(*row, name=f"{row[0]} {row[1]}") for row in rods.ROWS],
 )
 def test_all_schemes_converge_to_one_rod_motion_at_their_order(integrator, chart, steps):
-    """In positions and velocities."""
+    """Positions and velocities are compared."""
     orders = rods.observed_orders("chain", integrator, chart, steps[1:])
     assert orders == pytest.approx([declared_order(integrator)] * 2, abs=0.12)
 
@@ -80,7 +80,7 @@ def test_schemes_not_inverting_the_mass_accept_consistent_masses(integrator):
 
 @pytest.mark.parametrize(("integrator", "chart"), SCHEMES)
 def test_colouring_covers_every_entry_of_the_newton_matrix(integrator, chart, monkeypatch):
-    """Against all columns one by one; and with the band a step is the same."""
+    """Compare with all columns one by one; with the band a step is the same."""
     scheme, system = parse(integrator).fitted(rods.chain().mechanical_system(CHARTS.get(chart, chart)))
     coloured, matrix, x, step = matrix_twice(scheme, system, monkeypatch)
     size = np.abs(matrix).max(axis=1, keepdims=True)
@@ -92,7 +92,7 @@ def test_colouring_covers_every_entry_of_the_newton_matrix(integrator, chart, mo
 
 @cache
 def free_rod(n_elements, chart):
-    """In a chart."""
+    """A free rod in a chart."""
     model = Model("rod")
     section = Section.from_stiffness(
         EA=1e3, GA=1e3, GJ=10, EI=10, mass_per_length=1.0, inertia_per_length=(0.2, 0.2, 0.2)

@@ -1,4 +1,4 @@
-"""Rods in trees of bodies: motion, forces and laws of the general solver, for rods on joints, between bodies and free."""
+"""Rods in trees of bodies: motion, forces and invariants of the general solver, for rods on joints, between bodies and free."""
 
 from functools import partial
 
@@ -20,7 +20,7 @@ WHEEL = MassProperties(0.4, np.diag([2e-3, 3e-3, 4e-3]))
 
 
 def clamped(section=RUBBER, elements=6, **options):
-    """A rod held at its start, with loads along it and a body that hangs on its end."""
+    """A rod clamped at its start, with distributed loads and a body at its end."""
     model = Model("clamped", gravity=GRAVITY)
     rod = model.add_rod("rod", [(0, 0, 0), (0.6, 0, 0), (1.0, 0.3, 0.1)], section, elements, **options)
     model.add_joint("clamp", "clamp", rod.start)
@@ -32,7 +32,7 @@ def clamped(section=RUBBER, elements=6, **options):
 
 
 def both_ways():
-    """A body between two rods, of which one is held at its far end and one hangs on it, with springs beside."""
+    """A body between two rods, one supported at its far end and one attached to the body, with parallel springs."""
     model = Model("both ways", gravity=GRAVITY)
     one = model.add_rod("one", [(0, 0, 0), (0.5, 0, 0)], RUBBER, 3)
     body = model.add_body("body", WHEEL, (0.6, 0.0, 0.05), angular_velocity=(0.0, 1.0, 2.0))
@@ -46,7 +46,7 @@ def both_ways():
 
 
 def branches():
-    """Three rods from one body, each with a body at its end; one of them on a line along which it slides."""
+    """Three rods on one body, each with a body at its end; one of these slides along a line."""
     model = Model("branches", gravity=GRAVITY)
     hub = model.add_body("hub", WHEEL, (0, 0, 0))
     model.add_joint("post", "cylindrical", model.ground, hub, at=(0, 0, 0), axis=(0, 0.1, 1))
@@ -63,7 +63,7 @@ def branches():
 
 
 def free():
-    """A rod that nothing holds, bodies welded to both ends."""
+    """A free rod with bodies welded to both ends."""
     model = Model("free", gravity=(0.0, 0.0, 0.0))
     spin = {"angular_velocity": (0.5, 1.0, 2.0)}
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], RUBBER, 5)
@@ -139,8 +139,8 @@ def test_rods_on_trees_resume_bitwise(tmp_path):
 
 
 def buckling(h, tied):
-    """A body on a spring that is so compressed that its inertia and the spring cancel across it, for a step of h; tied: to
-    another one, which nothing holds across.
+    """A body on a spring so compressed that its inertia and the spring cancel across it for a step h; tied: to another one,
+    which is unsupported across.
     """
     model, m, k, compression = Model("on a strut"), 1.0, 100.0, 0.5
     length = compression * k * h * h / (4.0 * m)  # m, of a spring with the force k compression
@@ -165,7 +165,7 @@ def test_rows_are_exchanged_if_inertia_and_a_strut_cancel(h, tied):
 
 
 def arch():
-    """Both ends clamped, and a body on the crown."""
+    """A rod clamped at both ends, with a body on the crown."""
     model = Model("arch", gravity=GRAVITY)
     rod = model.add_rod("rod", [(0, 0, 0), (0.5, 0, 0.4), (1, 0, 0)], RUBBER, 6)
     model.add_joint("left", "clamp", rod.start)
@@ -176,7 +176,7 @@ def arch():
 
 
 def bridge(kind):
-    """Both ends on such joints, and a body that hangs on the middle by one more."""
+    """Both ends on such joints, with a body attached to the middle by one more."""
     model = Model("bridge", gravity=GRAVITY)
     rod = model.add_rod("rod", [(0, 0, 0), (0.5, 0.1, 0.3), (1, 0, 0)], RUBBER, 4)
     body = model.add_body("body", WHEEL, (0.5, 0.1, 0.2))
@@ -190,7 +190,7 @@ def bridge(kind):
 
 
 def ring(kind):
-    """Four rods on such joints in a ring, which a body holds."""
+    """Four rods on such joints in a ring, supported by a body."""
     model = Model("ring", gravity=GRAVITY)
     points = [(0, 0, 0), (0.6, 0, 0.1), (0.7, 0.5, 0), (0, 0.6, 0.2)]
     rods = [model.add_rod(f"rod {k}", [points[k], points[(k + 1) % 4]], RUBBER, 2) for k in range(4)]
@@ -204,7 +204,7 @@ def ring(kind):
 
 
 def closed(kind):
-    """A ring of bodies that such a joint closes, with a rod on one of them."""
+    """A ring of bodies closed by such a joint, with a rod on one of them."""
     model, last = Model("closed", gravity=GRAVITY), None
     points = [(0.5 * k, 0.0, -0.5 * np.sin(0.2 * np.pi * k)) for k in range(6)]
     across = {"axis": (0, 1, 0), "second_axis": (1, 0, 0)}
@@ -222,7 +222,7 @@ def closed(kind):
 
 
 def given(kind, at):
-    """Return where a joint is and its axes."""
+    """Return the position and axes of a joint."""
     if kind == "distance":
         return {}
     options = {"axis": AXIS[kind]} if kind in AXIS else {}
@@ -230,7 +230,7 @@ def given(kind, at):
 
 
 def net():
-    """Rods that cross in nine knots, held in two corners, with a spring across and what acts on three of them."""
+    """Rods that cross in nine knots, supported at two corners, with a spring across and loads on three of them."""
     model, knots = Model("net", gravity=GRAVITY), {}
     for i, j in np.ndindex(3, 3):
         for name, di, dj in (("x", 1, 0), ("y", 0, 1)):
@@ -251,7 +251,7 @@ def net():
 
 
 def hung(model):
-    """With a rod on its last body."""
+    """The model with a rod on its last body."""
     last = list(model.bodies.values())[-1]
     rod = model.add_rod("rod", [last.position, np.add(last.position, (1, 0, 0))], RUBBER, 2)
     model.add_joint("mast", "weld", last, rod.start)
@@ -259,7 +259,7 @@ def hung(model):
 
 
 def springs_across():
-    """Bodies on joints, springs between some that no joint joins, one of them beside a joint."""
+    """Bodies on joints, with springs between some that no joint connects, and one parallel to a joint."""
     model = branched()
     body = list(model.bodies.values())
     for k, (one, other) in enumerate([(0, 7), (3, 6), (2, 5), (1, 4)]):
@@ -281,7 +281,7 @@ LINKED |= {f"ring, {kind}": partial(ring, kind) for kind in JOINTS if kind not i
 @pytest.mark.parametrize("name", LINKED)
 def test_links_between_tree_bodies_act_as_with_the_general_solver(name):
     results = [run(LINKED[name](), 20, 2e-3, solver=solver) for solver in ("auto", "general")]
-    # gravity of one ulp more moves forces in loops by 6e-10 of the largest
+    # gravity changed by one ulp changes forces in loops by 6e-10 of the largest
     same(*(result.state() for result in results), CLOSE | {"lam": 2e-8})
     assert results[0].newton_iterations[-1] <= 3.0
 

@@ -1,4 +1,4 @@
-"""What is zero but for rounding decides nothing: models off by some 1e-16 are those that are not."""
+"""Values that are zero up to round-off decide nothing: models off by about 1e-16 behave like exact ones."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_coincident_points_up_to_round_off_have_no_extent() -> None:
 
 
 def test_round_off_diagonal_entries_do_not_scale_joint_rows() -> None:
-    """Two springs in a row between a joint and a load; two freedoms of which nothing but joints knows."""
+    """Two springs in series between a joint and a load; two degrees of freedom that only joints involve."""
     solutions = []
     for rounding in (0.0, 1e-27):
         A = csr_matrix(np.diag([100.0, 1e5, rounding, rounding]))

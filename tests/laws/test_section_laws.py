@@ -1,4 +1,4 @@
-"""Section laws beyond the linear one: each in itself, in an element, and in a rod that moves."""
+"""Nonlinear section laws: alone, in an element, and in a moving rod."""
 
 import numpy as np
 import pytest
@@ -62,7 +62,7 @@ def test_energy_quotient_at_equal_ends_is_the_derivative_and_smooth(word, x):
 
 
 def stress_of(word, end, element):
-    """Stresses of a straight rod of length 1 that is stretched to `end`."""
+    """Stresses of a straight rod of length 1 stretched to `end`."""
     model = Model("rod")
     straight = [(0, 0, 0), (1, 0, 0)]
     model.add_rod("rod", [(0, 0, 0), (end, 0, 0)], section(word), 16, stress_free=straight, element=element)
@@ -73,12 +73,12 @@ def stress_of(word, end, element):
 EA = PLAIN.stiffness[0, 0]
 PULLED = [("thinning", x, "se3", EA * (1 - 1 / x)) for x in (0.7, 1.0, 1.01, 1.8)]
 PULLED += [("thinning", x, "relative(4)", force) for _, x, _, force in PULLED]
-PULLED += [("stiffening", x, "relative(4)", 2 * EA * (x - 1)) for x in (0.9, 1.1)]  # twice as much there
+PULLED += [("stiffening", x, "relative(4)", 2 * EA * (x - 1)) for x in (0.9, 1.1)]  # twice as large there
 
 
 @pytest.mark.parametrize(("word", "stretch", "element", "force"), PULLED)
 def test_stretched_rod_has_the_force_of_its_law(word, stretch, element, force):
-    """Of a section that keeps its volume, and thins, and of one that stiffens."""
+    """A section of constant volume, which becomes thinner, and one that stiffens."""
     N = stress_of(word, stretch, element)[:, 0]
     assert pytest.approx(force, rel=1e-12, abs=1e-10) == N
 
@@ -159,7 +159,7 @@ def vanishing(word):
 @pytest.mark.parametrize("mass", ["lumped", "consistent"])
 @pytest.mark.parametrize("word", ["stiffening", "softening"])
 def test_se3_rod_with_a_linear_law_moves_as_the_linear_rod(word, mass):
-    """By duals of spans here, by the element's own arrays there."""
+    """Here spans are evaluated by duals, there by the arrays of the element."""
     one, other = (
         simulate(free_rod("se3", section=s, mass=mass), 0.2, 0.01, progress=False)
         for s in (vanishing(word), PLAIN)
@@ -183,7 +183,7 @@ def test_viscous_se3_rod_with_a_law_keeps_the_energy_balance(damping_time):
 
 @pytest.mark.parametrize("integrator", ["EML-kappa", "GGL-EM"])
 def test_charts_support_laws_of_se3_rods(integrator):
-    """The same step in other coordinates: nearer to `em` than the law is to the linear one."""
+    """One step in other coordinates: closer to `em` than the law is to the linear one."""
 
     def end(integrator, section):
         model = free_rod("se3", 4, "lumped", section=section)

@@ -1,8 +1,8 @@
-"""Bodies of any shapes, rods and planes that collide, by all laws of contact, without losses and with them.
+"""Impacts of bodies of any shape, rods and planes, with all contact laws, with and without dissipation.
 
-The laws: the sum of energy and losses, the momentum and the angular momentum do not change; losses
-never decrease; the force that is told changes the momentum, and the rate of loss the energy; a collision
-without losses comes back when its velocities are reversed. The pairs of shapes are those of `COLLISIONS` in
+Invariants: the sum of energy and dissipation, momentum and angular momentum are constant; dissipation
+never decreases; the reported force changes the momentum, and the dissipation rate the energy. An impact
+without dissipation is reversed if its velocities are. The pairs of shapes are those of `COLLISIONS` in
 tests/support/solids.py.
 """
 
@@ -28,7 +28,7 @@ def test_collision_conserves_momenta_and_accounts_for_losses(name, way):
     result = collision.run(way)
     energy, lost, contact = result.energy["total"], result.dissipation, result.contact("c")
     assert contact.energy.max() > collision.part * energy[0]
-    assert (contact.force @ collision.v).max() > 1.0  # the force on the first body, pushed by the second
+    assert (contact.force @ collision.v).max() > 1.0  # the force on the first body, exerted by the second
     assert np.diff(lost).min() > -1e-15
     if way == LOST:
         assert lost[-1] > collision.part * energy[0]
@@ -43,7 +43,7 @@ def test_collision_conserves_momenta_and_accounts_for_losses(name, way):
     distance = result.distance("b", "a")
     near = contact.gap < 0.0
     assert near.any() == (way != BARRIER)
-    if collision.other == "rod":  # its gap is that of the stations which are near
+    if collision.other == "rod":  # its gap is that of the close stations
         assert distance[near] == pytest.approx(contact.gap[near], abs=1e-9)
         assert (distance <= contact.gap + 1e-9).all()
     else:
@@ -54,7 +54,7 @@ def test_collision_conserves_momenta_and_accounts_for_losses(name, way):
 
 
 def laws(k: float) -> list[dict]:
-    """Of this stiffness, N/m, or N/m^2 of rods."""
+    """Contact laws of this stiffness, N/m, or N/m^2 for rods."""
     return [
         {"stiffness": k},
         {"stiffness": 7 * k, "exponent": 1.5},
@@ -71,7 +71,7 @@ MORE = {"rod": {"anisotropy": (1.5, 0.6, 0.8)}, "sphere": {"rolling": 0.02, "dri
 
 
 def momentum(collision, model, result):
-    """(T, 3) kg m/s, of the second surface."""
+    """Momentum (T, 3), kg m/s, of the second surface."""
     if collision.other == "rod":
         mass, v = RUBBER.mass_per_length * np.linalg.norm(np.subtract(*collision.place)), result.rod("b").v
         return 0.5 * mass * (v[:, 1:] + v[:, :-1]).mean(axis=1)
@@ -81,7 +81,7 @@ def momentum(collision, model, result):
 
 @cache
 def touched(name):
-    """A run until 0.1 ms after the first touch."""
+    """Run until 0.1 ms after the first contact."""
     collision = COLLISIONS[name]
     touch = run(collision.model(), collision.t_end, 1e-4, events=[ContactBegins()])
     return run(collision.model(), touch.t[-1] + 1e-4, 1e-4)
@@ -90,7 +90,7 @@ def touched(name):
 @pytest.mark.parametrize("smooth", [True, False])
 @pytest.mark.parametrize("name", COLLISIONS)
 def test_contact_force_changes_momentum_and_its_loss_the_energy(name, smooth):
-    """In steps of a microsecond, by the trapezoidal rule, soon after the first touch; laws and losses in turn."""
+    """Steps of a microsecond, with the trapezoidal rule, soon after the first contact; laws and losses in turn."""
     collision, k, h = COLLISIONS[name], list(COLLISIONS).index(name), 1e-6
     of = laws(2e6 if collision.other == "rod" else 3e4)
     law, losses = (of[k % 4], {}) if smooth else (of[(k + 1) % 3], (SLIDES, STICKS)[k % 2])

@@ -1,6 +1,6 @@
-"""Solids on planes: what slides, tips, falls and rolls, against closed forms.
+"""Solids on planes: sliding, tipping, falling and rolling, compared with closed forms.
 
-What lies flat at rest is asserted in test_contact_at_rest.py, bad inputs in test_contact_refusals.py.
+test_resting_shapes.py tests shapes at rest, test_contact_errors.py invalid input.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BLOCK = Box(0.2, 0.1, 0.15, mass=2.0)
 
 
 def on_floor(shape, place, quat=UP, tilt=0.0, k=K, moving=(None, None), **contact):
-    """A body on a floor, gravity turned by `tilt` towards x."""
+    """A body on a floor, with gravity rotated by `tilt` towards x."""
     model = Model("floor", gravity=(G * np.sin(tilt), 0.0, -G * np.cos(tilt)))
     body = model.add_body("it", shape, place, quat, *moving)
     floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
@@ -28,7 +28,7 @@ def on_floor(shape, place, quat=UP, tilt=0.0, k=K, moving=(None, None), **contac
 
 
 def axis(result, k=2):
-    """(T, 3) of the body."""
+    """Axis (T, 3) of the body."""
     return rotation(result.body("it").quat).as_matrix()[:, :, k]
 
 
@@ -39,7 +39,7 @@ def balance(result) -> float:
 
 @pytest.mark.parametrize(("ratio", "tips"), [(1.06, False), (0.94, True)])
 def test_box_on_an_incline_tips_at_the_critical_angle(ratio, tips):
-    """tan(alpha) = 0.4, the part of the weight aside, against width over height."""
+    """tan(alpha) = 0.4, the ratio of width and height."""
     box = Box(0.4 * ratio * 0.2, 0.1, 0.2, mass=1.0)
     model = on_floor(box, (0, 0, 0.1 - G / K), friction=2.0, damping=10.0)
     force = signals.SmoothStep(0.4 * G, 0.0, 0.4).along((1, 0, 0))
@@ -52,7 +52,7 @@ def test_box_on_an_incline_tips_at_the_critical_angle(ratio, tips):
 
 
 def test_sticking_stiffness_is_that_of_the_contact_not_of_each_corner():
-    """F/k_t, besides the tilt, some 4e-5 m."""
+    """F/k_t, in addition to the tilt of about 4e-5 m."""
     model = on_floor(BLOCK, (0, 0, 0.075 - 2.0 * G / K), friction=Friction(0.8, tangential_stiffness=1e3))
     body, force = model.bodies["it"], 0.4 * 2.0 * G
     model.add_force("pulls", body.at((0, 0, 0)), signals.SmoothStep(force, 0.0, 0.3).along((1, 0, 0)))
@@ -61,7 +61,7 @@ def test_sticking_stiffness_is_that_of_the_contact_not_of_each_corner():
 
 
 def test_block_falls_over_its_edge_as_a_pendulum():
-    """Of 0.1 x 0.1 x 0.3, 0.1 rad beyond its balance, by 0.5 rad more."""
+    """The block of 0.1 x 0.1 x 0.3 starts 0.1 rad beyond its balance and falls by 0.5 rad."""
     b, c, m, k = 0.1, 0.3, 1.0, 1e7
     arm, balance_at = np.hypot(b, c) / 2, np.arctan(b / c)
     place = arm * np.array([np.sin(0.1), 0, np.cos(0.1)]) - (0, 0, m * G / (0.5 * k))
@@ -79,7 +79,7 @@ def test_block_falls_over_its_edge_as_a_pendulum():
 
 
 def test_rocking_block_conserves_energy():
-    """From edge to edge without losses, over 1e4 steps."""
+    """The block rocks from edge to edge without dissipation, over 1e4 steps."""
     b, c = 0.1, 0.3
     angle, arm = 0.1, np.hypot(b, c) / 2
     at = arm * np.array([-np.sin(np.arctan(b / c) - angle), 0, np.cos(np.arctan(b / c) - angle)])
@@ -91,7 +91,7 @@ def test_rocking_block_conserves_energy():
 
 
 def cone_on_its_side(tilt: float, swing: float, rate: float):
-    """Of 0.1 m at half of a right angle's third, its line on the floor turned by `swing` from x, apex at the origin."""
+    """A cone of 0.1 m and a half angle of 30 degrees, its line on the floor rotated by `swing` from x, apex at the origin."""
     height, half = 0.1, np.pi / 6
     quat = twist(swing, about((0, 1, 0), np.pi / 2 - half))
     omega = -rate / np.tan(half) * np.array([np.cos(swing), np.sin(swing), 0.0])
@@ -101,7 +101,7 @@ def cone_on_its_side(tilt: float, swing: float, rate: float):
 
 
 def test_cone_rolls_on_its_side_in_a_circle():
-    """Its line turns at a steady rate, and comes back when the axis has gone round."""
+    """The contact line rotates at a constant rate, and returns after a full turn of the axis."""
     rate = 2.0
     model, _, _ = cone_on_its_side(0.0, 0.0, rate)
     result = run(model, 2.0 * np.pi / rate, 2.0 * np.pi / rate / 4000, every=40)
@@ -128,7 +128,7 @@ def test_cone_on_an_incline_swings_as_a_pendulum():
 
 
 def test_top_on_a_smooth_table_precesses_about_its_centre():
-    """(J3 w3 - J1 W cos(theta)) W = m g l, J1 about the centre of mass: nothing holds it sideways."""
+    """(J3 w3 - J1 W cos(theta)) W = m g l, J1 about the centre of mass: there is no lateral support."""
     cone = Cone(0.05, 0.1, mass=0.5)
     theta, spin, arm = 0.4, 200.0, 0.075
     J1, J3 = cone.inertia[0, 0], cone.inertia[2, 2]
@@ -148,7 +148,7 @@ def test_top_on_a_smooth_table_precesses_about_its_centre():
 
 @pytest.mark.parametrize("method", ["em", "em-ggl"])
 def test_tumbling_body_on_the_floor_conserves_energy(method):
-    """A cylinder that tumbles from rim to rim; what the audit recomputes agrees."""
+    """A cylinder that tumbles from rim to rim; the recomputed values of the audit agree."""
     moving = ((0.5, 0.2, -1.0), (3.0, 2.0, 1.0))
     model = on_floor(Cylinder(0.05, 0.1, mass=1.0), (0, 0, 0.1), about((0.6, 0.8, 0), 0.7), moving=moving)
     result = run(model, 0.6, 1e-3, integrator=method)
@@ -158,13 +158,13 @@ def test_tumbling_body_on_the_floor_conserves_energy(method):
 
 
 def test_box_on_a_plane_has_its_heave_and_tilt_frequencies():
-    """sqrt(k/m) upwards, sqrt(k a^2/J) about each side, a half of the other."""
+    """sqrt(k/m) vertically, sqrt(k a^2/J) about each side, a half of the other side."""
     box = Box(0.3, 0.2, 0.1, mass=2.0)
     model = on_floor(box, (0, 0, 0.05 - 2.0 * G / K))
     model.add_bushing("guide", model.ground, model.bodies["it"], [1e-3, 1e-3, 0, 0, 0, 1e-3], at=(0, 0, 0.05))
     frequencies = np.sort(modes(model, 6).frequency)[-3:] * 2.0 * np.pi
     J, arms = box.inertia[[0, 1], [0, 1]], np.array([0.1, 0.15])
-    low = 0.05 - 2.0 * G / K  # of the centre above the floor, which falls to the side on which it leans
+    low = 0.05 - 2.0 * G / K  # of the centre above the floor, which lowers on the side to which it leans
     by_hand = np.append(np.sqrt((K * arms**2 - 2.0 * G * low) / J), np.sqrt(K / 2.0))
     assert frequencies == pytest.approx(np.sort(by_hand), rel=1e-5)
 
@@ -178,7 +178,7 @@ def test_prepared_model_uses_the_given_contact_shape():
 
 
 def test_inertia_of_a_capsule():
-    """Of a cylinder and a ball in two limits, and of its own points."""
+    """Compare with a cylinder and a ball in two limits, and with its own points."""
     long, short = Capsule(0.01, 10.0, mass=2.0), Capsule(1.0, 1e-9, mass=2.0)
     assert long.inertia[0, 0] == pytest.approx(Cylinder(0.01, 10.0, mass=2.0).inertia[0, 0], rel=5e-3)
     assert short.inertia == pytest.approx(Sphere(1.0, mass=2.0).inertia, rel=1e-8)
@@ -207,7 +207,7 @@ def test_distances_of_solids():
     assert result.distance("can", "floor")[0] == pytest.approx(1.0 - 0.2 * np.cos(0.5) - 0.1 * np.sin(0.5))
     assert result.distance("pill", "floor")[0] == pytest.approx(0.9)
     assert result.distance("pill", "ball")[0] == pytest.approx(0.7)
-    z = np.sin(0.5) + np.cos(0.5)  # of the ball's centre along the axis of the can; it is sqrt(2) away
+    z = np.sin(0.5) + np.cos(0.5)  # of the ball's centre along the axis of the can; the distance is sqrt(2)
     to_rim = np.hypot(z - 0.2, np.sqrt(2.0 - z * z) - 0.1)
     assert result.distance("can", "ball")[0] == pytest.approx(to_rim - 0.2)
     assert result.distance("can", "cube")[0] == pytest.approx(result.distance("cube", "can")[0])

@@ -1,4 +1,4 @@
-"""Springs and torsion springs among all interactions: by columns, in files, and beside what else is counted."""
+"""Springs and torsion springs in the interaction table: by columns, in files, and together with other counted angles."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def same(one, other):
 
 
 def held(gravity=(0.0, 0.0, -9.81), force=None, **changed):
-    """Two bodies on springs, a coil and loads; changed: numbers of these that are not the usual ones."""
+    """Two bodies on springs, a coil and loads; changed: parameters that differ from the defaults."""
     numbers = {
         "k": 30.0,
         "damping": 0.5,
@@ -84,7 +84,7 @@ def test_state_at_rest_has_no_dissipation_groups():
 
 
 def test_counted_angles_are_ordered_torsion_springs_gears_others():
-    """As files of all versions have them, whatever was added first."""
+    """Files of all versions have this order, regardless of the order in which parts were added."""
     with registered(COIL):
         model = completeness.geared()
         model.others["first"] = Coil("first", model.ground, model.bodies["body 0"], (0, 0, 1), 3.0)

@@ -1,4 +1,4 @@
-"""Springs and dampers with laws, limits: what they are against what is known, and the laws of a run."""
+"""Springs and dampers with laws and limits: compared with known solutions, and invariants of a run."""
 
 import numpy as np
 import pytest
@@ -8,12 +8,12 @@ from discretization.system import fingerprint
 from rigid.interactions.laws import law_force, law_numbers, law_quotient, law_value, steepest
 from rodsim import Box, Model, ModelError, SpringLaw, audit, simulate
 
-EXACT = 1e-11  # of an energy balance, relative to what was turned over
+EXACT = 1e-11  # of an energy balance, relative to the energy exchanged
 
 
 def laws():
     x = np.array([-2.0, -0.5, 0.0, 0.3, 1.1, 3.0])
-    force = np.array([-3.0, 1.0, 0.0, -2.0, 4.0, 4.5])  # not monotone
+    force = np.array([-3.0, 1.0, 0.0, -2.0, 4.0, 4.5])  # not monotonic
     return {
         "monotone": SpringLaw.table(x, force),
         "smooth": SpringLaw.table(x, force, "smooth"),
@@ -27,7 +27,7 @@ def laws():
 
 @pytest.mark.parametrize("name", laws())
 def test_law_potential_is_the_integral_of_its_force(name):
-    """Also where it goes on beyond its table; the quotient is their ratio to the bit of the sum."""
+    """Also beyond the table; the quotient is their ratio to the last digit of the sum."""
     law = laws()[name]
     numbers = law_numbers(name, law.pieces)
     for x0, x1 in ((-0.6, 1.2), (-2.5, 3.5), (1.0, -4.0), (0.2, 0.21), (5.0, 5.5)):
@@ -42,10 +42,10 @@ def test_law_potential_is_the_integral_of_its_force(name):
 
 @pytest.mark.parametrize("name", laws())
 def test_quotient_of_a_short_step_is_the_force(name):
-    """Without loss of digits, across knots as well."""
+    """Without loss of precision, also across knots."""
     law = laws()[name]
     numbers = law_numbers(name, law.pieces)
-    knots = law.pieces.x[:: 1 + len(law.pieces.x) // 40]  # of a function sampled finely not all
+    knots = law.pieces.x[:: 1 + len(law.pieces.x) // 40]  # of a finely sampled function not all
     for x in (*knots, law.pieces.x[-1], 0.123, -7.0, 7.0):
         for step in (0.0, 1e-15, -1e-13, 1e-9):
             force = law_quotient(numbers, 0, x + 0j, x + step + 0j).real
@@ -132,7 +132,7 @@ def test_springs_and_dampers_with_laws_keep_the_energy_balance(integrator, of, d
 
 
 def test_pendulum_with_hinge_laws_solves_its_equation():
-    """Against scipy, to order 2."""
+    """Compare with scipy, to order 2."""
 
     def add(model, body):
         model.add_spring(
@@ -177,7 +177,7 @@ def test_linear_law_equals_a_linear_spring(of):
 
 
 def test_limit_stops_reverse_a_pendulum_and_conserve_energy():
-    """It swings freely between the stops, is stopped within the reach of its energy, and loses none of it."""
+    """The pendulum swings freely between the stops, which stop it within the range of its energy and without loss."""
 
     def add(model, body):
         model.add_limit("stop", model.ground, body, 2e4, 0.01, -0.3, 0.4, axis=(0, 0, 1))
@@ -196,7 +196,7 @@ def test_limit_stops_reverse_a_pendulum_and_conserve_energy():
 
 
 def test_system_without_interactions_keeps_its_older_fingerprint():
-    """Runs of older files go on: what is new counts only where it is there."""
+    """Runs of older files can be resumed: new fields count only if they are present."""
 
     def add(model, body):
         model.add_limit("stop", model.ground, body, 2e4, 0.01, -0.3, 0.4, axis=(0, 0, 1))

@@ -1,4 +1,4 @@
-"""Orders of the elements at rest, in place and in energy, on the 45 degree bend of Bathe and Bolourchi; thin rods."""
+"""Static convergence orders of the elements in position and energy, for the 45 degree bend of Bathe and Bolourchi; thin rods."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ TABLE = {
     "element", ["se3", *(pytest.param(name, marks=pytest.mark.slow) for name in TABLE if name != "se3")]
 )
 def test_position_and_energy_converge_at_the_element_order(element):
-    """Twice the order of its polynomials in both: the energy misses by the square of what the stresses do."""
+    """Both have twice the polynomial order: the energy error is the square of the stress error."""
     order, meshes = TABLE[element]
     errors = []
     for n in meshes:
@@ -45,7 +45,7 @@ THIN = (-23.5593837183, -13.6042437192, 53.4685984423)  # without stretch and sh
 
 @pytest.mark.parametrize("element", ["se3", pytest.param("midpoint", marks=pytest.mark.slow)])
 def test_thin_rods_do_not_lock(element):
-    """Slenderness 1e3 to 1e5 on one mesh: all miss the thin limit by the same, to 1e-5 of it."""
+    """Slenderness 1e3 to 1e5 on one mesh: all differ from the thin limit by the same, to 1e-5."""
     results = []
     for width in (0.1, 0.01, 0.001):
         run = equilibrium(bend(width, 600.0 * width**4, 16, element))

@@ -1,4 +1,4 @@
-"""States of kinds, and sections that relax, where the model has rested for long: equilibria, small motions, compositions."""
+"""Internal states of user kinds and relaxing sections in statics: equilibria, small motions, compositions."""
 
 import itertools
 
@@ -40,7 +40,7 @@ PULL = 2.0  # N/kg, along the rail
 
 @rodsim.interaction("Maxwell branch", frames=2, numbers=("k", "tau"), states=("q",))
 class MAXWELL:
-    """A spring k and a dashpot k tau in a row, q the elastic change of length: q' = l' - q/tau."""
+    """A spring k and a dashpot k tau in series, q the elastic change of length: q' = l' - q/tau."""
 
     def value(y, q, X):
         return 0.5 * X[0] * q[0] * q[0]
@@ -55,7 +55,9 @@ class MAXWELL:
 
 @rodsim.interaction("oscillator", frames=2, numbers=("k", "rest"), states={"x": 2})
 class OSCILLATOR:
-    """A mass of 1 kg on the line between both anchors, on a spring of 7 N/m, which a second one of k ties to the far one."""
+    """A mass of 1 kg on the line between both anchors, on a spring of 7 N/m, and on a second one of stiffness k to the far
+    anchor.
+    """
 
     def evolve(y0, y1, x0, x1, h, X, out):
         x, p = 0.5 * (x0[0] + x1[0]), 0.5 * (x0[1] + x1[1])
@@ -67,7 +69,7 @@ class OSCILLATOR:
 
 
 def railed(kind, spring: float = 0.0, **numbers) -> Model:
-    """A body on a rail along x that pulls at what holds it at the origin; spring: a second one beside it, N/m."""
+    """A body on a rail along x that is connected to a point at the origin; spring: a parallel one, N/m."""
     model = Model("railed", gravity=(PULL, 0, 0))
     body = model.add_body("body", BRICK, position=(REST, 0, 0))
     model.add_joint("rail", "prismatic", model.ground, body, at=(0, 0, 0), axis=(1, 0, 0))
@@ -78,7 +80,7 @@ def railed(kind, spring: float = 0.0, **numbers) -> Model:
 
 
 WEIGHT = PULL * MASS
-# models, the place and the states where they rest
+# models, the equilibrium position and the states
 RESTING = {
     "filter": (lambda: railed(LAG, k=K, tau=TAU, rest=1.6, x=0.3), 1.6 + WEIGHT / K, [WEIGHT / K]),
     "branch": (lambda: railed(MAXWELL, SPRING, k=30.0, tau=0.3, q=0.1), REST + WEIGHT / SPRING, [0.0]),
@@ -111,12 +113,12 @@ def test_undetermined_static_state_is_named():
 
 
 def cubic(mass, spring, k, tau):
-    """Eigenvalues of a mass on a spring with a Maxwell branch beside it: (m s^2 + c)(1 + s tau) + k s tau = 0."""
+    """Eigenvalues of a mass on a spring with a parallel Maxwell branch: (m s^2 + c)(1 + s tau) + k s tau = 0."""
     return np.roots([mass * tau, mass, (spring + k) * tau, spring])
 
 
 def upper(values):
-    """One of each pair, by size."""
+    """One of each conjugate pair, sorted by size."""
     values = np.asarray(values)
     values = values[values.imag > -1e-9]
     return values[np.argsort(np.abs(values))]
@@ -157,12 +159,12 @@ def test_small_motions_have_the_eigenvalues_of_the_states(which):
 
 
 def test_mode_matches_the_simulated_small_motion():
-    """Decay and frequency of the mode by the midpoint rule, (1 + s h/2)/(1 - s h/2) a step."""
+    """Decay and frequency of the mode by the midpoint rule, (1 + s h/2)/(1 - s h/2) per step."""
     make = SMALL["branch"][0]
     static_solution = equilibrium(make())
     s = upper(modes(make(), 3, static_solution.state()).values)
     model = make()
-    model.gravity = np.array([PULL * 1.001, 0.0, 0.0])  # from beside the equilibrium
+    model.gravity = np.array([PULL * 1.001, 0.0, 0.0])  # displaced from the equilibrium
     result = simulate(model, 0.6, H, start=static_solution, output_every=1, progress=False)
     x = result.states(slice(None)).r[:, 1, 0]
     x = x - equilibrium(model).state().r[1, 0]
@@ -195,7 +197,7 @@ RELAXING = LASTING.with_relaxation(0.2, fraction=0.5)
 
 @pytest.mark.parametrize("damping", [0.0, 0.01])
 def test_modes_of_a_relaxing_rod_are_those_of_a_standard_linear_solid(damping):
-    """Each elastic mode w with the branch in proportion, ratio c: (s^2 + d w^2 s + w^2)(1 + s tau) + c w^2 s tau = 0."""
+    """Each elastic mode w with a proportional branch, ratio c: (s^2 + d w^2 s + w^2)(1 + s tau) + c w^2 s tau = 0."""
     section = Section.from_stiffness(**NUMBERS, damping_time=damping) if damping else LASTING
     relaxing = section.with_relaxation(0.2, fraction=0.5)
     elastic = modes(cantilever(LASTING), 3).omega
@@ -252,7 +254,7 @@ def test_bead_step_is_reversible_and_filter_step_is_not():
 def test_non_gradient_force_is_named_and_makes_stiffness_unsymmetric():
     @rodsim.interaction("crossed", frames=2, numbers=("k",), states=("s",), free=False)
     class Crossed:
-        """A force k s along the second axis of the ground, s the place along the first."""
+        """A force k s along the second axis of the ground, with s the position along the first."""
 
         def evolve(y0, y1, s0, s1, h, X, out):
             out[0] = s0[0] + s1[0] - y0[1, 0, 0] + y0[0, 0, 0] - y1[1, 0, 0] + y1[0, 0, 0]
@@ -271,7 +273,7 @@ def test_non_gradient_force_is_named_and_makes_stiffness_unsymmetric():
 
 
 def test_instantaneous_states_are_eliminated_exactly():
-    """Eigenvalues of the pencil (1) with a singular E, and of what is left of it."""
+    """Eigenvalues of the pencil (1) with a singular E equal those of the reduced system."""
     rng = np.random.default_rng(4)
     a, s = 1, 4
     E = rng.normal(size=(s, 2)) @ rng.normal(size=(2, s))
@@ -279,7 +281,7 @@ def test_instantaneous_states_are_eliminated_exactly():
         rng.normal(size=shape) for shape in ((s, s), (s, 6), (s, 6), (6, s), (6, 6), (6, 6))
     )
     _, _, V = np.linalg.svd(E)
-    Fw = rng.normal(size=(6, 2)) @ V[:2]  # of the rates that are there
+    Fw = rng.normal(size=(6, 2)) @ V[:2]  # of the existing rates
     condensed = condense_states(Slopes(np.zeros(6 * a), np.zeros(s), E, A, Ay, Az, Fx, Fw, Fy, Fz), "some")
     x = rng.normal(size=(6, 1)) + 1j * rng.normal(size=(6, 1))
     for value in (0.7 + 0.3j, -2.0 + 1.0j):

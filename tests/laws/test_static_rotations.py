@@ -1,4 +1,4 @@
-"""Angles of joints at rest, counted through turns: parts may turn far under their loads."""
+"""Static joint angles, counted through turns: parts may rotate far under their loads."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ Z = (0, 0, 1)
 
 
 def wheels(moment, between=False):
-    """Two wheels on torsion springs, the second on the ground or on the first; the last is turned by a moment."""
+    """Two wheels on torsion springs, the second on the ground or on the first; a moment rotates the last."""
     model = Model("wheels")
     first = model.add_body("first", Box(1, 1, 1, mass=1.0))
     second = model.add_body("second", Box(1, 1, 1, mass=1.0))
@@ -29,7 +29,7 @@ def test_static_angle_is_moment_over_stiffness_through_turns(moment):
 
 
 def test_angles_between_counter_rotating_parts_are_counted():
-    """Turned against each other by opposite moments, each by a turn and more."""
+    """Opposite moments rotate them against each other, each by more than a turn."""
     model = wheels(16.0, between=True)
     model.add_moment("back", model.bodies["first"].at((0, 0, 0)), (0, 0, -48.0))
     result = equilibrium(model)

@@ -1,4 +1,4 @@
-"""What a derivative of a step needs of every kind that is registered: its ends count alike, its numbers may be complex."""
+"""Requirements of step derivatives for every registered kind: symmetry in the step ends, complex parameters."""
 
 import functools
 import json
@@ -36,8 +36,8 @@ from tests.support.step_endpoints import close, moved, number_derivatives_hold
 
 KINDS = [(table, kind) for table, kinds in registered_kinds().items() for kind in kinds]
 RATE = 1 / 0.3  # 1/h of a dissipation
-SMALL = 1e-7  # the same, where features of hulls change their slopes: what differs is as large as this
-WAY = 1e-4  # m, rad: the coefficients of a law about a knot far away cost digits, which a shorter one would show
+SMALL = 1e-7  # the same, where features of hulls change their slopes: the difference has the size of the step
+WAY = 1e-4  # m, rad: the coefficients of a law about a distant knot lose digits, which a shorter step would show
 
 
 def ids(case):
@@ -46,7 +46,7 @@ def ids(case):
 
 @functools.cache
 def found() -> dict[str, tuple[Group, State]]:
-    """Of each kind one or two interactions of a model, and its state."""
+    """Return one or two interactions of each kind in a model, and its state."""
     kinds: dict[str, tuple[Group, State]] = {}
     for make in MODELS.values():
         built = make().build()
@@ -62,13 +62,13 @@ def found() -> dict[str, tuple[Group, State]]:
 
 
 def shaken(state: State, seed: int, size: float = 0.2) -> State:
-    """All frames moved and turned by random small ways."""
+    """Displace and rotate all frames by random small amounts."""
     rng = np.random.default_rng(seed)
     return moved(state, size * rng.normal(size=(len(state.r), 6)))
 
 
 def in_touch(kind: Kind):
-    """One of a kind of contact, and states in which it acts."""
+    """An interaction of a contact kind, and states in which it acts."""
     t = touch(kind) if kind in ENERGIES else lossy(kind, **ALL, rest=0.3)[0]
     bare = next(iter(found().values()))[1]
     poses = [(y[:, 0], quaternions.from_matrix(y[:, 1:].swapaxes(1, 2))) for y in (t.y0, t.y1)]
@@ -92,16 +92,16 @@ def case(kind: Kind):
     return group, shaken(state, 1), shaken(state, 2), lam
 
 
-# of these the machine code is looked at, which has also the branches that no state here takes: what
-# `tests/core/test_step_derivative.py` compiles of complex numbers too, and a contact, whose laws have most branches
+# kinds whose machine code is inspected, including branches that no state here takes: those that
+# `tests/core/test_step_derivative.py` compiles for complex numbers too, and a contact, whose laws have most branches
 COMPILED = [COINCIDENT_POINTS, SE3_ELEMENT, VISCOUS_SE3_ELEMENT, SPRING, DAMPER, PLANE_SPHERE]
 COMPILED += [kind for kind, energy in ENERGY.items() if energy is PLANE_SPHERE]
 
 
 @pytest.mark.parametrize("entry", KINDS, ids=ids)
 def test_every_registered_kind_is_tested_and_symmetric_in_step_ends(entry):
-    """A step taken backward, at -h, has the forces of the step, and its blocks with start and end exchanged; but for what has
-    own variables that settle, which know which end is the start.
+    """A step taken backward, at -h, has the same forces, and its blocks with start and end exchanged; except for kinds whose
+    internal variables are updated after a step, which distinguish its start.
     """
     group, start, end, lam = case(entry[1])
     forth = blocks(group, start, end, lam)
@@ -117,7 +117,7 @@ def test_every_registered_kind_is_tested_and_symmetric_in_step_ends(entry):
 
 @pytest.mark.parametrize("entry", [entry for entry in KINDS if entry[1].tangent], ids=ids)
 def test_closed_tangent_equals_complex_steps_of_its_dual(entry):
-    """Of forces to places, and of torques and to turns, where these count."""
+    """Derivatives of forces with respect to positions, and of torques and rotations where these enter."""
     kind = entry[1]
     group, start, end, lam = case(kind)
     per_frame, n = (3 if kind.turning == 0 else 6), kind.arity
@@ -162,10 +162,12 @@ def test_angle_is_symmetric_in_step_ends_within_half_a_turn():
 
 @pytest.mark.parametrize("entry", KINDS, ids=ids)
 def test_blocks_are_force_derivatives_at_both_step_ends(entry):
-    """Against central differences, along displacements and spatial turns of every frame."""
+    """Compare with central differences along displacements and spatial rotations of every frame."""
     group, start, end, lam = case(entry[1])
     exact = blocks(group, start, end, lam)
-    size = 0.02 * WAY if entry[1].one_sided else WAY  # contacts are small, and forces bend where they open
+    size = (
+        0.02 * WAY if entry[1].one_sided else WAY
+    )  # contacts are small, and forces have a kink where they open
     for b in range(entry[1].arity):
         for j in range(6):
             way = np.zeros((len(start.r), 6))
@@ -180,7 +182,9 @@ def test_blocks_are_force_derivatives_at_both_step_ends(entry):
 def test_blocks_far_from_the_origin_keep_full_precision(kind):
     group, *states, lam = case(kind)
     far = 2.0**27
-    near = [state._replace(r=state.r + far - far) for state in states]  # as far away as they can be told
+    near = [
+        state._replace(r=state.r + far - far) for state in states
+    ]  # as far away as they can be distinguished
     for one, other in zip(
         blocks(group, *near, lam), blocks(group, *(s._replace(r=s.r + far) for s in near), lam), strict=True
     ):
@@ -189,19 +193,19 @@ def test_blocks_far_from_the_origin_keep_full_precision(kind):
 
 @pytest.mark.parametrize("kind", COMPILED, ids=lambda kind: kind.name)
 def test_parameter_derivatives_are_those_of_forces_and_values(kind):
-    """By complex steps; whole numbers among them have none."""
+    """By complex steps; integer parameters have no derivative."""
     number_derivatives_hold(*case(kind))
 
 
 def poses(group: Group, start: State, state: State):
-    """Of the first interaction, from where its first frame is at the start."""
+    """Poses of the first interaction relative to the initial position of its first frame."""
     f, R = group.frames[0], quaternions.to_matrix(state.quat)
     return all_poses(np.concatenate([(state.r[f] - start.r[f[0]])[:, None], R[f].swapaxes(1, 2)], axis=1))
 
 
 def source_takes_complex_numbers(kind: Kind):
-    """The dual and the value of one interaction, along a way that changes all of its numbers. All it reads are Python's complex
-    numbers, which cannot be compared, as those of compiled code cannot: numpy's can.
+    """The dual and the value of one interaction, along a direction that changes all of its parameters. All inputs are Python
+    complex numbers, which, like those of compiled code and unlike those of numpy, cannot be compared.
     """
     group, start, end, lam = case(kind)
     lam = np.ravel(lam[0] if np.ndim(lam) else lam)
@@ -223,7 +227,7 @@ def source_takes_complex_numbers(kind: Kind):
 
 
 class Pythons(np.ndarray):
-    """Complex numbers of Python, of which numpy knows no real parts."""
+    """An array of Python complex numbers, whose real parts numpy does not access."""
 
     @property
     def real(self):
@@ -231,12 +235,12 @@ class Pythons(np.ndarray):
 
 
 def pythons(numbers):
-    """Complex numbers of Python in an array."""
+    """Python complex numbers in an array."""
     return np.array(numbers.astype(complex).tolist(), object).view(Pythons)
 
 
 def say_whether_sources_take_complex_numbers():
-    """For a process without the compiler: what fails, by the name of the kind."""
+    """Print for each kind what fails; for a process without the compiler."""
     said = {}
     with warnings.catch_warnings():
         warnings.simplefilter("error", np.exceptions.ComplexWarning)
@@ -251,7 +255,9 @@ def say_whether_sources_take_complex_numbers():
 
 @pytest.fixture(scope="module")
 def said_of_sources():
-    """All in one process, which loads everything once: to compile every kind of complex numbers takes ten times as long."""
+    """One process for all kinds, which imports everything once: compiling every kind for complex numbers takes ten times as
+    long.
+    """
     root = Path(__file__).parents[2]
     code = (
         f"from tests.laws.{Path(__file__).stem} import say_whether_sources_take_complex_numbers as say; say()"
@@ -268,14 +274,14 @@ def said_of_sources():
 
 @pytest.mark.parametrize("entry", KINDS, ids=ids)
 def test_parameters_may_be_complex(entry, said_of_sources):
-    """Of the source of every kind, by a complex step."""
+    """Tests the source of every kind by a complex step."""
     assert said_of_sources[entry[1].name] == "yes"
 
 
 @pytest.mark.parametrize("word", ["stiffening", "thinning", "softening", "own"])
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
 def test_section_law_parameters_may_be_complex(word, element):
-    """A law is named by a number, whose functions take complex parameters too; here with a few of a user's own."""
+    """A law is selected by a number, and its functions accept complex parameters, too; includes a user-defined law."""
     law_parameters = {"stiffening": {"strain": 0.7}, "softening": {"moment": 3.0}}.get(word, {})
     if word == "own":
         linear = "(EA*Gamma1**2 + GA*(Gamma2**2 + Gamma3**2) + GJ*K1**2 + c**2*K3**2)/2"
@@ -294,7 +300,7 @@ def test_section_law_parameters_may_be_complex(word, element):
 
 
 def test_parameters_are_plain_data():
-    """No address stands among them: those of one law are the same in every model, and small."""
+    """Parameters contain no memory addresses: those of one law are the same in every model, and small."""
     text = "(60*Gamma1**2 + 40*(Gamma2**2 + Gamma3**2) + 3*K1**2 + 2*K2**2 + 4*K3**2)/2 + K1**{}"
     plain, found_numbers = Section.from_stiffness(**NUMBERS), set()
     laws = plain.with_law("thinning"), *(plain.with_energy(text.format(n)) for n in (4, 6))

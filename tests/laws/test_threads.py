@@ -1,4 +1,4 @@
-"""Threads that work on one step: the same bits for any number of them, and none is left behind."""
+"""Threads that share one step: bit-identical results for any number of them, and no thread is left running."""
 
 import threading
 
@@ -29,7 +29,7 @@ def _none_left():
 
 
 def ended(threads, steps=6, **options):
-    """State and report after some steps."""
+    """State and report after a few steps."""
     built = WIDE.build()
     march = Stepper(built.system, H, load_values=built.load_values, threads=threads, **options)
     assert march.threads == threads
@@ -101,7 +101,7 @@ def test_integrator_without_threads_rejects_them():
 
 
 def in_threads(threads=2):
-    """Numbering and workspace of an iteration of a net, and a team for it."""
+    """Numbering and workspace of an iteration of a net, and a thread team for it."""
     built = WIDE.build()
     numbering = number_for_solver(built.system)
     work = iterating(built, numbering, H, np.random.default_rng(4), 0.02)
@@ -117,7 +117,7 @@ def test_every_thread_reports_a_folded_element(which):
     work.psi[system.elements.frames[which]] = [
         (0.0, 0.0, -1.0),
         (0.0, 0.0, 1e3),
-    ]  # by more than pi from each other
+    ]  # by more than pi relative to each other
     with running_threads(team):
         assert done(MOVE | ADD, system, numbering, state, work, H) == FOLDED
         work.psi[:] = straight
@@ -129,7 +129,7 @@ def test_element_partitions_share_no_frame():
     elements, numbering = system.elements, number_for_solver(system)
     lanes = element_lanes(elements, numbering)
     assert len(lanes.parts) > 3
-    assert lanes.parts[-1] < len(lanes.rows)  # some lie between
+    assert lanes.parts[-1] < len(lanes.rows)  # some are not in any part
     assert len(np.unique(lanes.lane)) == len(elements.length)
     part = np.searchsorted(lanes.parts[1:], lanes.lane // 8, side="right")
     for frame in range(1, len(system.frames.mass)):
@@ -150,7 +150,7 @@ def test_too_small_pivot_stops_all_threads():
             assert factor(numbering, work) == 0
             assert work.integers[0] == 0  # by the sparse solver
             work.values[:] = matrix
-            assert factor(numbering, work) == 0  # the next one is done
+            assert factor(numbering, work) == 0  # the next one succeeds
             assert work.integers[0] == 1
             assert solve(numbering, work) == 0
 
@@ -179,7 +179,7 @@ def test_threads_end_with_every_march(error):
 
 @pytest.mark.parametrize(("owner", "name"), [(teams, "_serve"), (threading.Thread, "start")])
 def test_thread_that_fails_to_start_is_not_waited_for(owner, name, monkeypatch):
-    """The march goes on alone."""
+    """The march continues with one thread."""
     expected, _ = ended(1)
 
     def lost(*_):

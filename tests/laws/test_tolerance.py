@@ -1,4 +1,4 @@
-"""A run with a tolerance takes fewer iterations, and what it keeps of its laws is what was asked for."""
+"""Runs with a tolerance: fewer iterations, and invariants conserved to the requested precision."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ T, H, STEPS = 0.4, 2e-3, 200
 
 
 def tumbling_rod():
-    """A soft rod in free flight, bent and turning, with a body on a joint at its end."""
+    """A soft rod in free flight, bent and rotating, with a body on a joint at its end."""
     model = Model("tumbling")
     s = np.linspace(0.0, 1.0, 9)
     shape = np.stack([np.sin(s), 0.3 * (1 - np.cos(2 * s)), 0.1 * s**2], axis=1)
@@ -55,13 +55,13 @@ def test_audit_names_the_tolerance_and_judges_by_it(runs):
         assert audit_report.ok, audit_report.text()
         assert f"{tolerance:g} was asked for" in audit_report.text()
     run = runs[1e-4]
-    run.description["run"]["tolerance"] = 0.0  # the same states, had round-off been asked for
+    run.description["run"]["tolerance"] = 0.0  # the same states, had round-off been requested
     assert not audit(run).ok
     run.description["run"]["tolerance"] = 1e-4
 
 
 def test_motion_is_equal_to_within_the_tolerance(runs):
-    """Over ten steps: later the rod buckles, which magnifies every difference."""
+    """Over ten steps: later the rod buckles, which amplifies every difference."""
     exact = runs[0.0].state(1).r
     for tolerance in (1e-9, 1e-6, 1e-4):
         assert np.abs(runs[tolerance].state(1).r - exact).max() < 10 * tolerance
@@ -99,7 +99,7 @@ TOLERANCES = (0.0, 1e-6, 1e-5, 1e-3)
 
 
 def over_a_floor(model, body, stiffness=1e6):
-    """A contact of a body with a floor that is far below it."""
+    """A contact of a body with a floor far below it."""
     floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
     model.add_contact("contact", [model.add_solid("solid", body, radius=0.005)], floor, stiffness)
 
@@ -116,7 +116,7 @@ def test_body_above_a_floor_falls_freely_at_any_tolerance(tolerance, integrator)
 
 
 def nearly_balanced(shape):
-    """Bodies at rest under two large loads that hardly differ, with a special solver or without."""
+    """Bodies at rest under two large loads that differ slightly, with a special solver or without."""
     model = Model(shape, gravity=(0, 0, 0))
     body = model.add_body("body", Box(0.1, 0.2, 0.3, mass=1.0), position=(0, 0, 1.0))
     if shape == "general":
@@ -134,20 +134,20 @@ def nearly_balanced(shape):
 @pytest.mark.parametrize("tolerance", TOLERANCES)
 @pytest.mark.parametrize("shape", ["general", "tree", "planar"])
 def test_unbalanced_loads_move_bodies_at_any_tolerance(shape, tolerance):
-    """The loads differ by less than the larger tolerances allow: the prediction that all stays at rest must not pass."""
+    """The load difference is below the larger tolerances: the prediction of rest must not be accepted."""
     model = nearly_balanced(shape)
     exact, result = (simulate(model, 0.1, 1e-2, tolerance=x) for x in (0.0, tolerance))
     assert result.description["run"].get("solver", "general").startswith(shape)
     z = exact.body("body").r[:, 2] - 1.0
     assert z[-1] < -1e-5
-    # one iteration solves steps of so small a motion to their second order
+    # one iteration solves steps of such a small motion to their second order
     assert result.body("body").r[:, 2] - 1.0 == pytest.approx(z, abs=1e-4 * abs(z[-1]))
 
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 @pytest.mark.parametrize("tolerance", TOLERANCES)
 def test_inactive_contact_changes_nothing_at_any_stiffness(tolerance):
-    """To the bit: where it does not act its usual force says nothing about the round-off of a step."""
+    """Bit-identical: while inactive, its usual force does not affect the round-off estimate of a step."""
     runs = []
     for stiffness in (1e2, 1e9):
         model = Model("tumbling", gravity=(0, 0, -9.81))

@@ -1,4 +1,4 @@
-"""Trees of bodies solved from the tips to the root: the trajectories, forces, memories and laws of the general solver."""
+"""Trees of bodies eliminated from the tips to the root: trajectories, forces, histories and invariants of the general solver."""
 
 import numpy as np
 import pytest
@@ -19,14 +19,12 @@ from rodsim import (
 from tests.support.mechanisms import AXIS, TOLD, branched, differences, joined, looped, of_last_step
 from tests.support.user_kinds import Triangle
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::UserWarning"
-)  # welds across gaps, velocities that do not fit
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # welds across gaps, inconsistent velocities
 H = 0.01
 
 
 def loaded():
-    """The same with loads, fixed and following, and what acts on one body or along a joint: springs, a bushing, air."""
+    """Add loads, fixed and follower, and springs, a bushing and air drag on one body or along a joint."""
     model = branched()
     body = list(model.bodies.values())
     axis, ground = model.joints["joint 0"].axis, model.ground
@@ -52,7 +50,7 @@ def free():
 
 
 def run(model, steps, h=H, integrator="em", solver="auto", **options):
-    """With its last output alone, as a tree where nothing else is asked for."""
+    """Run with the last output only, and assert that the tree solver was used unless another one is requested."""
     result = simulate(
         model, steps * h, h, integrator, solver=solver, progress=False, **{"output_every": steps} | options
     )
@@ -83,7 +81,7 @@ CASES = {
     "branched, em6": (branched, "em6", H, 20),
     "free": (free, "em", H, 100),
     "loads and springs": (loaded, "em", H, 100),
-    # closed by each joint of closed form, one by itself and several together, over sliders and a spring between branches
+    # closed by each joint kind with a closed form, alone and combined, over sliders and a spring between branches
     "loops": (looped, "em", 0.004, 100),
     **{
         f"loops, {name}": (lambda: looped(("ball at the ground", "weld"), bridge=False), name, 0.02, 2)
@@ -109,10 +107,10 @@ CLOSED = {
     "revolute": 3.4,
     "universal": 3.9,
     "weld": 3.05,
-}  # of turns by 0.1 to 0.3 rad a step
-LOOPED = {  # of turns by 0.1 rad a step and more
+}  # rotations of 0.1 to 0.3 rad per step
+LOOPED = {  # rotations of 0.1 rad per step and more
     "ball at the ground": 28 / 8,
-    "ball": 23 / 8,  # its slider is quick
+    "ball": 23 / 8,  # its slider is fast
     "hinge": 28 / 8,
     "universal": 30 / 8,
     "weld": 30 / 8,
@@ -124,7 +122,7 @@ LOOPED = {  # of turns by 0.1 rad a step and more
 
 @pytest.mark.parametrize("name", [*CLOSED, *LOOPED])
 def test_newton_converges_quadratically(name):
-    """A tangent that is wrong anywhere takes more iterations a step."""
+    """A wrong tangent anywhere takes more iterations per step."""
     if name in CLOSED:
         model = branched(("revolute", name, "revolute", name, name), gravity=(10.0, 20.0, -90.0))
         assert run(model, 40).newton_iterations[-1] <= CLOSED[name]
@@ -137,8 +135,8 @@ def test_newton_converges_quadratically(name):
 
 
 def hung(kind, reverse, parallel=()):
-    """A body that hangs by a joint of this kind, named from either end, on an arm with a hinge at the ground; heavy, so that the
-    forces of joints, which turn with their levers, are large; beside: the joint, a bushing or a spring.
+    """A heavy body on a joint of this kind, with its parts in either order, on an arm with a hinge to the ground; joint forces,
+    which rotate with their lever arms, are large. parallel: a bushing or a spring parallel to the joint.
     """
     model = Model("hung", gravity=(20.0, 40.0, -180.0))
     arm = model.add_body("arm", Box(0.6, 0.2, 0.3, density=100.0), position=(0.3, 0.0, 0.0))
@@ -173,7 +171,7 @@ SLOW = {
 
 
 def test_newton_converges_in_a_chain_with_parallel_bushings():
-    """With the forces of joints as unknowns; with those that hold the motion it takes 7 iterations and halves steps."""
+    """Joint forces are the unknowns; with the forces of the motion it takes 7 iterations and halves steps."""
     model = Model("chain", gravity=(0.0, 0.0, -9.81))
     last, rng = model.ground, np.random.default_rng(0)
     for k in range(10):
@@ -193,14 +191,16 @@ def test_newton_converges_in_a_chain_with_parallel_bushings():
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("kind", [kind for kind in JOINTS if kind != "clamp"])
 def test_newton_converges_quadratically_with_each_joint(kind, reverse, parallel):
-    """From either end, also with what acts beside it, to the state of the general solver, which takes 4 to 6 iterations."""
+    """In either order of parts, also with a parallel bushing, to the state of the general solver, which takes 4 to 6
+    iterations.
+    """
     tree, general = (run(hung(kind, reverse, parallel), 12, solver=solver) for solver in ("auto", "general"))
     assert tree.newton_iterations[-1] <= SLOW.get(kind, 3.3)
     assert not differences(of_last_step(general.state()), of_last_step(tree.state()))
 
 
 def test_two_joints_between_two_bodies_may_have_opposite_order():
-    """Their rows follow each other as those of a universal joint do, whose directions stand on other bodies."""
+    """The rows are consecutive like those of a universal joint, with directions on different bodies."""
 
     def made():
         model = hung("spherical", False)
@@ -215,7 +215,7 @@ def test_two_joints_between_two_bodies_may_have_opposite_order():
 
 @pytest.mark.parametrize("kind", [kind for kind in JOINTS if kind != "clamp"])
 def test_joint_forces_next_to_a_stiff_spring_equal_the_general_solver(kind):
-    """The last correction, which no residual follows, is in them with what the spring makes of it on both bodies."""
+    """The last correction, which no residual follows, is included with the spring forces on both bodies."""
     for h in (0.005, 0.008, 0.01):
         tree, general = (
             run(hung(kind, False, "spring"), 1, h, solver=solver).state().lam
@@ -225,7 +225,7 @@ def test_joint_forces_next_to_a_stiff_spring_equal_the_general_solver(kind):
 
 
 def blown_away():
-    """By a force with which no step has a solution."""
+    """A force with which no step has a solution."""
     model = branched(("revolute",) * 5)
     model.add_force("blow", model.bodies["body 4"], lambda t: (0.0, 1e16 if t > 0.3 else 0.0, 0.0))
     return model
@@ -233,7 +233,7 @@ def blown_away():
 
 @pytest.mark.parametrize("integrator", ["em", "em4"])
 def test_failed_tree_run_ends_with_its_last_whole_step(integrator):
-    """To the bit as one that was not to go further; forces as well, which are not made before they are asked for."""
+    """Bit-identical to a run that ends there; this includes forces, which are computed on request only."""
     with pytest.raises(ConvergenceError) as error:
         run(blown_away(), 50, H, integrator)
     failed = error.value.result
@@ -279,7 +279,7 @@ def clamped():
 @pytest.mark.exact
 @pytest.mark.parametrize("make", [swing, hanging, clamped])
 def test_hanging_equilibrium_stays_bitwise_constant(make):
-    """No iteration, no motion, the same forces; what the first step finds is not added again."""
+    """No iterations, no motion, the same forces; the correction of the first step is not added again."""
     result = run(make(), 50, output_every=1)
     assert result.newton_iterations[2:].tolist() == [0.0] * 49
     equilibrium_state = result.state(1)
@@ -305,7 +305,7 @@ def one_loop():
     ids=["tree", "loop"],
 )
 def test_energy_is_conserved_and_loops_stay_closed_over_many_steps(make, steps, h, close):
-    """What is left of a step must not add up: as of the general solver it is rounding that walks at random."""
+    """The residual of a step must not accumulate: as with the general solver the error is a random walk of round-off."""
     result = run(make(), steps, h, output_every=steps // 10)
     energy = result.energy["total"]
     assert np.abs(energy - energy[0]).max() < close * result.energy["kinetic"].max()
@@ -324,7 +324,7 @@ def test_free_tree_conserves_momenta_and_energy():
 
 
 def slides():
-    """Two bodies that slide, the second on the first, and never rotate; a spring that is not along the slide."""
+    """Two bodies that slide, the second on the first, and never rotate; a spring that is oblique to the slide."""
     model = Model("slides", gravity=(0.0, 0.0, -9.81))
     cart = model.add_body("cart", Box(0.2, 0.1, 0.1, mass=1.0), (0.4, 0, 0), velocity=(3, 0, 0))
     model.add_joint("rail", "prismatic", model.ground, cart, at=(0.4, 0, 0), axis=(1, 0, 0))
@@ -335,7 +335,7 @@ def slides():
 
 
 def test_sliding_bodies_without_rotation_conserve_energy():
-    """Newton's method has to see displacements, too: after one correction the energy would be off by 4e-4."""
+    """Newton's method has to account for displacements: after one correction the energy would be off by 4e-4."""
     result = run(slides(), 20, 0.02, output_every=1)
     energy = result.energy["total"]
     assert np.abs(energy - energy[0]).max() < 1e-13 * energy[0]
@@ -343,8 +343,8 @@ def test_sliding_bodies_without_rotation_conserve_energy():
 
 @pytest.mark.parametrize("of", ["angle", "displacement"])
 def test_strongly_stiffening_spring_conserves_energy(of):
-    """Of F = k x^3 in steps of many periods corrections shrink to two thirds of each other, far from round-off: an end at 1e-3
-    would leave an energy that is wrong by a multiple of itself. Rounding is that of the spring, 1e-16 k reach^4 a step.
+    """For F = k x^3 in steps of many periods corrections shrink to two thirds of each other, far from round-off: stopping at
+    1e-3 would change the energy by a multiple of itself. The round-off is that of the spring, 1e-16 k reach^4 per step.
     """
     model, at = Model("stiffening"), (0, 0, 0)
     moving = {"angular_velocity": (0, 0.07, 0)} if of == "angle" else {"velocity": (0.07, 0, 0)}
@@ -364,7 +364,7 @@ def test_strongly_stiffening_spring_conserves_energy(of):
 
 
 def among_three():
-    """A tree of which one interaction acts on three bodies."""
+    """A tree with one interaction of three bodies."""
     model = branched()
     first, second, third = list(model.bodies.values())[:3]
     model.add_interaction("among", Triangle, first, second, third, k=5.0, u=(1.0, 0.0, 0.0))
@@ -382,14 +382,14 @@ MARCHES = {
         "em",
         "general",
         None,
-    ),  # as do runs of older files, which do not say how they were solved
+    ),  # as do runs of older files, which do not record their solver
 }
 
 
 @pytest.mark.parametrize("name", MARCHES)
 def test_tree_run_resumes_bitwise_and_reports_its_solver(tmp_path, name):
     make, integrator, solver, said = MARCHES[name]
-    other = {"auto": "general", "general": "auto"}[solver]  # not asked for where a run goes on
+    other = {"auto": "general", "general": "auto"}[solver]  # ignored when a run is resumed
     part, settings = tmp_path / "part.vtkhdf", {"output_every": 2, "progress": False}
     uninterrupted = simulate(make(), 0.2, H, integrator, solver=solver, **settings)
     simulate(make(), 0.1, H, integrator, output=part, solver=solver, **settings)
@@ -402,7 +402,7 @@ def test_tree_run_resumes_bitwise_and_reports_its_solver(tmp_path, name):
 
 
 def test_run_with_a_one_step_history_resumes_with_it(tmp_path, monkeypatch):
-    """As those of older files do."""
+    """Older files have such a history."""
     path, original = tmp_path / "part.vtkhdf", select_stepper
 
     def older(*arguments, earlier, **options):
@@ -427,7 +427,7 @@ def touching():
 
 
 def ring_of_rods():
-    """Bodies at fixed distances: nothing in the ring has a closed form."""
+    """Bodies at fixed distances: the ring has no closed form."""
     model = Model("ring")
     positions = [(0.0, 0.0, 1.0), (1.0, 0.2, 1.0), (0.3, 1.0, 1.2)]
     bodies = [
@@ -441,7 +441,7 @@ def ring_of_rods():
 
 
 def four_bars():
-    """Parallel hinges, which repeat each other."""
+    """Parallel hinges, which are redundant."""
     model = Model("four-bar", gravity=(1.0, 0.3, -9.0))
     at = [np.array(p) for p in ((0, 0, 0), (0, 0, 1.0), (1.5, 0, 1.2), (1.5, 0, 0))]
     last = model.ground
@@ -494,7 +494,7 @@ def test_loop_matrix_is_solved_with_row_exchanges_within_its_band():
 
 
 def test_skew_axes_have_no_closed_form():
-    """Rows of a weld whose directions are not across each other hold the same, with other multipliers."""
+    """Rows of a weld with non-orthogonal directions impose the same constraint, with other multipliers."""
     system = branched(("weld", "weld")).build().system
     Ua = system.constraints.Ua.copy()
     Ua[1] = (Ua[1] + 0.1 * Ua[2]) / np.linalg.norm(Ua[1] + 0.1 * Ua[2])

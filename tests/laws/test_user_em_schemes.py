@@ -1,4 +1,4 @@
-"""A scheme on frames is a file and an entry in `EM_FAMILY`: two that are registered here run through whatever takes an
+"""A user scheme on frames is a file and an entry in `EM_FAMILY`: two of them, registered here, pass everything that accepts an
 integrator.
 """
 
@@ -97,7 +97,7 @@ def test_user_scheme_is_known_to_every_command() -> None:
     steps = simulate(pair(), 0.1, Adaptive(1e-5), integrator="em4-triple", progress=False)
     assert steps.steps is not None
     assert frequency_in_time(3.0, 0.1, "em4-triple") == pytest.approx(3.0, rel=1e-3)
-    assert not len(resonances("em4-triple"))  # of three quarter turns at most, one of them back
+    assert not len(resonances("em4-triple"))  # at most three quarter turns, one of them back
     with pytest.raises(ModelError, match="resonances: integrator 'em-drag'"):
         resonances("em-drag")
 
@@ -120,7 +120,7 @@ def test_every_listed_scheme_is_described() -> None:
 
 @pytest.mark.parametrize("integrator", OWN)
 def test_no_specialised_solver_takes_user_schemes(integrator: str) -> None:
-    """A body on a hinge is a tree, which `em` and its compositions are quicker on, with their own substeps."""
+    """A body on a hinge is a tree, for which `em` and its compositions have a faster solver, with their own substeps."""
     model = Model("hinged", gravity=(0.0, 0.0, -9.81))
     body = model.add_body("body", BRICK, position=(0.4, 0, 0))
     model.add_joint("hinge", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 1, 0))

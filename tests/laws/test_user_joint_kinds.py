@@ -1,4 +1,4 @@
-"""Joints with constraints that stand in their own file alone: everything takes them from the joint."""
+"""Joints with constraints defined in their own file: all consumers take them from the joint."""
 
 from contextlib import contextmanager
 from functools import partial
@@ -20,7 +20,7 @@ APART = POINTS_AT_DISTANCE._replace(name="points apart of a test")
 
 
 class OwnHinge(Joint):
-    """A revolute joint, of constraints that the package does not have."""
+    """A revolute joint made of constraints that the package does not have."""
 
     kind, n_rows, free, axis, new_kinds = "hinge of a test", 5, "1 rotation", True, (STRAIGHT,)
 
@@ -30,7 +30,7 @@ class OwnHinge(Joint):
 
 
 class OwnStrut(Joint):
-    """The same of a distance joint."""
+    """A distance joint made of such a constraint."""
 
     kind, n_rows, free, apart, new_kinds = "strut of a test", 1, "all but 1 translation", True, (APART,)
 
@@ -61,7 +61,9 @@ LEVEL = APART._replace(
 
 
 class OwnLevel(Joint):
-    """One body stays at its height above another: along z whatever the bodies do, so that it turns them when it carries force."""
+    """One body stays at its height above another: along z for any motion of the bodies, so it rotates them when it carries a
+    force.
+    """
 
     kind, n_rows, free, apart, new_kinds = "level of a test", 1, "all but 1 translation", True, (LEVEL,)
 
@@ -71,7 +73,7 @@ class OwnLevel(Joint):
 
 
 class OwnRail(Joint):
-    """A point on a line, which two planes that are not square to each other have in common."""
+    """A point on a line, given as the intersection of two non-orthogonal planes."""
 
     kind, n_rows, free, axis = "rail of a test", 2, "1 translation, 3 rotations", True
 
@@ -83,7 +85,7 @@ class OwnRail(Joint):
 
 @contextmanager
 def known(*joints):
-    """The lists with some joints more."""
+    """Add joint kinds to the registries."""
     before = len(constraints.CONSTRAINTS)
     for joint in joints:
         register(joint)
@@ -96,7 +98,7 @@ def known(*joints):
 
 
 def chain(of_user: bool, spin=(0.2, 1.0, -0.3)) -> Model:
-    """A bar on a hinge, and one that hangs on it by a strut, on a bushing."""
+    """A bar on a hinge, and a second bar connected by a strut and a bushing."""
     model = Model("chain", gravity=(0.3, 0.0, -9.81))
     a = model.add_body("a", Box(0.4, 0.1, 0.1, density=300), position=(0.2, 0, 0))
     b = model.add_body("b", Box(0.2, 0.3, 0.1, density=200), position=(0.6, 0.1, -0.4), angular_velocity=spin)
@@ -125,7 +127,7 @@ RUN = partial(simulate, t_end=0.1, dt=0.01, output_every=2, progress=False)
     ids=["em", "em-ggl", "em-d", "EML", "EM-G", "mG", "equilibrium"],
 )
 def test_user_constraint_acts_like_the_built_in_one(run):
-    """The same rows, by closed forms and by duals that nothing else knows."""
+    """The rows agree, by closed forms and by duals that no other code knows."""
     with known(OwnHinge, OwnStrut):
         one, other = (
             run(chain(of_user, None if run is equilibrium else (0.2, 1.0, -0.3))).state(-1)
@@ -138,7 +140,7 @@ def test_user_constraint_acts_like_the_built_in_one(run):
 
 
 def hung(joint):
-    """A bar that hangs by this joint on one with a hinge at the ground."""
+    """A bar on this joint, attached to a bar with a hinge to the ground."""
     model = Model("hung", gravity=(0.3, 0.0, -9.81))
     a = model.add_body("a", Box(0.4, 0.1, 0.1, density=300), position=(0.2, 0, 0.7))
     b = model.add_body("b", Box(0.2, 0.3, 0.1, density=200), position=(0.5, 0.1, 0.3))
@@ -172,7 +174,7 @@ def test_modes_support_a_user_joint():
 
 
 def test_redundant_user_joints_are_detected():
-    """A second hinge on the same axis, as of ours."""
+    """A second hinge on the same axis, as with the built-in joint."""
     results = []
     with known(OwnHinge, OwnStrut):
         for of_user in (True, False):

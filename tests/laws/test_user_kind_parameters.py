@@ -1,4 +1,4 @@
-"""Kinds of a script: derivatives to their numbers, and what is said where a function does not compile."""
+"""User kinds of a script: derivatives with respect to their parameters, and messages if a function does not compile."""
 
 import importlib.util
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Rods that relax under the schemes in charts: as under `em`, branches are condensed over a step and counted."""
+"""Relaxing rods under chart schemes: as under `em`, branches are condensed over a step and counted in the energy."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ IN_THE_MIDDLE = [
 
 
 def flying(element="se3", n_elements=2, damping_time=0.002):
-    """Bent from its stress-free shape, in free flight, viscous as well."""
+    """A rod bent from its stress-free shape in free flight, with viscosity."""
     section = soft(damping_time).with_relaxation(0.05, fraction=0.5)
     straight = [(0, 0, 0), (1.2, 0, 0)]
     return free_rod(element, n_elements, mass="lumped", section=section, stress_free=straight)
@@ -45,7 +45,7 @@ def trajectory(integrator, chart, h=H, *rod):
 
 
 def balance(trajectory):
-    """What energy and dissipation miss, over the energy at the start."""
+    """Error of energy plus dissipation, relative to the initial energy."""
     E, lost = trajectory.energy(), trajectory.dissipation
     assert np.all(np.diff(lost) > 0.0)
     assert lost[-1] > 0.01 * E[0]
@@ -55,7 +55,7 @@ def balance(trajectory):
 @pytest.mark.parametrize(("integrator", "chart"), BETWEEN_ENDS)
 def test_relaxing_rod_dissipation_equals_its_energy_loss_in_charts(integrator, chart):
     computed = trajectory(integrator, chart)
-    # with branches that were not counted, or not all along, it would miss some per cent
+    # if branches were not counted, or only in part, the error would be some per cent
     assert balance(computed) < 1e-12
     turns = chart == "director" or integrator in ("EML-kappa", "GGL-EM")
     for symmetry in computed.system.symmetries:
@@ -72,7 +72,7 @@ def test_other_elements_are_condensed_and_audited():
 
 
 def test_falling_rod_dissipation_equals_its_energy_loss():
-    """Newton's matrix has the entries of the branches from the first step on: it goes down to round-off."""
+    """Newton's matrix has the entries of the branches from the first step on: the residual reaches round-off."""
     section = soft(0.0).with_relaxation(0.05, fraction=0.5)
     model = Model("held", gravity=(0, 0, -9.81))
     rod = model.add_rod("rod", [(0, 0, 0), (1.2, 0, 0)], section, 4, element="relative(2)", mass="lumped")
@@ -103,7 +103,7 @@ def test_midstep_dissipation_grows_and_the_balance_has_order_2(integrator, chart
     ("integrator", "chart"), [("EML-kappa", None), ("MPH", "quaternion-alpha"), ("GL-SPARK(1)", "director")]
 )
 def test_held_bar_force_relaxes_by_the_midpoint_rule(integrator, chart):
-    """Which is exp(-t/tau) to second order, as `em` has it to the last digit."""
+    """This is exp(-t/tau) to second order, and agrees with `em` to the last digit."""
     h, strain = 0.02, 0.01
     result = run(integrator, chart, h=h, t_end=0.2, model=bar(1 + strain, True)[0])
     a = h / (2 * TAU)

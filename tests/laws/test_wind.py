@@ -1,4 +1,4 @@
-"""Damping against what moves: motions against closed forms, and the balance of energy."""
+"""Damping relative to a moving medium: motions compared with closed forms, and the energy balance."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from rigid.signals import Sine
 from rodsim import Box, Material, Model, Section, audit, equilibrium, simulate
 
 RATE, WIND = 0.8, np.array([3.0, -1.0, 0.5])
-ORDER_2 = 2e-6  # of velocities of some m/s, at these steps
+ORDER_2 = 2e-6  # for velocities of some m/s, at these steps
 
 
 def test_free_body_approaches_the_wind_velocity():

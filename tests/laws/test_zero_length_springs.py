@@ -1,4 +1,4 @@
-"""Springs whose ends come together: the force has no direction there, the step all the same."""
+"""Springs whose ends meet: the force has no direction there, but the step exists."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def thrown(rest_length, miss, stiffness=1e3, damping=0.0, integrator="em", t_end
 @pytest.mark.parametrize("integrator", ["em", "em4"])
 @pytest.mark.parametrize("miss", [0.0, 1e-12, 1e-3])
 def test_zero_length_spring_is_linear_through_zero(miss, integrator):
-    """x'' + w^2 x = 0 by the midpoint rule, whose frequency is (2/h) atan(w h/2): one iteration a step."""
+    """x'' + w^2 x = 0 by the midpoint rule, whose frequency is (2/h) atan(w h/2): one iteration per step."""
     run = thrown(0.0, miss, integrator=integrator, solver="general")  # a tree counts the last correction, too
     assert run.newton_iterations.max() <= 1.5
     assert run.body("ball").r[:, 0].min() < -0.1
@@ -34,11 +34,11 @@ MISSES, DAMPINGS = (0.0, 1e-12, 1e-9, 1e-6, 1e-3, 0.05), (0.0, 3.0, 300.0)
 
 
 @pytest.mark.parametrize(
-    ("miss", "stiffness", "damping"),  # every two of them
+    ("miss", "stiffness", "damping"),  # two steps each
     [(m, (1e3, 1e6)[(i + j) % 2], d) for i, m in enumerate(MISSES) for j, d in enumerate(DAMPINGS)],
 )
 def test_spring_compressed_through_zero_conserves_energy_and_spin(miss, stiffness, damping):
-    """In steps that jump over the end, where the stiffness across, k (1 - rest/length), has no bound."""
+    """Steps jump over the end, where the lateral stiffness k (1 - rest/length) is unbounded."""
     run = thrown(0.5, miss, stiffness, damping)
     report = audit(run)
     assert report.energy_balance < 1e-12
@@ -49,7 +49,7 @@ def test_spring_compressed_through_zero_conserves_energy_and_spin(miss, stiffnes
 
 
 def test_step_ending_at_zero_spring_length_succeeds():
-    """Without a force on the way: rest at the mean of both lengths."""
+    """Without a force on the way: the rest length at the mean of both lengths."""
     model = Model("onto")
     ball = model.add_body("ball", Sphere(0.1, mass=1.0), (1.0, 0.0, 0.0), velocity=(-100.0, 0.0, 0.0))
     model.add_spring("spring", model.ground.at((0, 0, 0)), ball.at((0, 0, 0)), 1e3, 0.5)
