@@ -381,7 +381,7 @@ class Drifting(Stepper):
 
 @pytest.mark.parametrize("fails", [np.inf, 0.5])
 def test_second_solution_measures_the_error_of_the_run(fails):
-    """The second error is four times as large: the difference is three errors. If it fails, it restarts from the first solution."""
+    """The second error is four times the first, their difference three. If it fails, it restarts from the first solution."""
     built = pushed(Z).build()
     base_stepper = Drifting(built.system, 1.0)
     base_stepper.fails, base_stepper.far = fails, 4e-4

@@ -135,7 +135,7 @@ def test_newton_converges_quadratically(name):
 
 
 def hung(kind, reverse, parallel=()):
-    """A heavy body on a joint of this kind, with its parts in either order, on an arm with a hinge to the ground; joint forces,
+    """A heavy body on a joint of this kind, with its parts in either order, on an arm with a hinge to the ground. Joint forces,
     which rotate with their lever arms, are large. parallel: a bushing or a spring parallel to the joint.
     """
     model = Model("hung", gravity=(20.0, 40.0, -180.0))

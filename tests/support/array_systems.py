@@ -33,7 +33,7 @@ def make_system(
     gravity=(0.0, 0.0, 0.0),
     interactions: InteractionTable | None = None,
 ) -> System:
-    """A system of moving frames (the ground is put in front); what is not given is empty."""
+    """A system of moving frames (the ground is added first); omitted arguments are empty."""
     n = len(mass) + 1
     fixed = zeros(n, np.uint8)
     fixed[0] = 1
@@ -56,7 +56,7 @@ def make_system(
 def acting(
     springs: Springs | None = None, torsions: TorsionSprings | None = None, loads: Loads | None = None
 ) -> dict[str, tuple[Group, ...]]:
-    """The groups of springs and of the dampers beside them, and of loads, as `rigid.charts.multibody.Interactions` takes them."""
+    """The groups of springs and of the dampers and loads, as `rigid.charts.multibody.Interactions` takes them."""
     groups = groups_of(
         make_system(zeros(0), zeros((0, 3, 3)), springs=springs, torsions=torsions, loads=loads)
     )
@@ -71,7 +71,7 @@ def acting(
 
 
 def make_state(system: System, r, quat=None, v=None, Omega=None, angle=()) -> State:
-    """A state of the moving frames; the ground is put in front."""
+    """A state of the moving frames; the ground is added first."""
     n = len(system.frames.mass)
 
     def all_frames(values, ground):
@@ -94,9 +94,7 @@ def make_state(system: System, r, quat=None, v=None, Omega=None, angle=()) -> St
 
 
 def free_rod(n: int = 6, curved: bool = True, consistent: float = 1.0) -> tuple[System, State]:
-    """A free elastic rod, stress-free in a bent shape, with some motion; node k has unequal moments of
-    inertia.
-    """
+    """A free elastic rod, stress-free in a bent shape, with some motion; node k has unequal moments of inertia."""
     rng = np.random.default_rng(4)
     length = np.full(n, 1.0 / n)
     C = np.tile(np.diag([200.0, 100.0, 100.0, 2.0, 3.0, 4.0]), (n, 1, 1))

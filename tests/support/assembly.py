@@ -1,4 +1,4 @@
-"""Models and helpers of several test files: assembly."""
+"""Shared models and helpers: assembly of a Newton iteration."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ BAND, SPARSE = 150, 3
 def stirred(band_limit, coupled=None):
     """`everything` in the middle of a Newton iteration: system, numbering, state, workspace, loads.
 
-    coupled: "stiffness" or "damping", where the last element's is a full matrix.
+    coupled: "stiffness" or "damping", for which the last element has a full matrix.
     """
     system, state = everything()
     if coupled:

@@ -1,16 +1,16 @@
-"""Models and helpers of several test files: rings of blocks."""
+"""Shared models and helpers: rings of matrix blocks."""
 
 import numpy as np
 from scipy.sparse import csc_matrix
 
 from discretization.linear.static_condensation import condensed_factor, factors_for, panels_of
 
-WIDTHS = (5, 1, 0, 8, 3, 6)  # unknowns of the blocks
-OUTER = (2, 1, 0, 3, 0, 6)  # those that act on the neighbours in a ring of blocks
+WIDTHS = (5, 1, 0, 8, 3, 6)  # unknowns of each block
+OUTER = (2, 1, 0, 3, 0, 6)  # of these the ones that couple neighbours in a ring of blocks
 
 
 def ring(rng):
-    """A sparse matrix whose interior unknowns have zeros on the diagonal; block of each row."""
+    """A sparse matrix whose interior unknowns have zeros on the diagonal, and the block of each row."""
     block = np.repeat(np.arange(len(WIDTHS)), WIDTHS)
     n = len(block)
     place = np.concatenate([np.arange(w) for w in WIDTHS])
@@ -30,6 +30,6 @@ def factored(matrix, block, order):
     panels = panels_of(sparse, block, order)
     factors = factors_for(panels)
     scale, rows = 1.0 / np.abs(matrix).max(axis=1), sparse.indices.astype(np.int64)
-    condensed_factor(panels, factors, np.cos(3.0 * sparse.data), rows, scale)  # leaves nothing behind
+    condensed_factor(panels, factors, np.cos(3.0 * sparse.data), rows, scale)  # eliminates to zero
     failed = condensed_factor(panels, factors, sparse.data, rows, scale)
     return failed, panels, factors, scale

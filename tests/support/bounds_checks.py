@@ -1,6 +1,6 @@
 """Load and store lanes and rows inside an array and just outside of it, with NUMBA_BOUNDSCHECK; print what is wrong.
 
-`tests/core/test_simd_lanes.py` runs it in a process of its own, since the switch is read when numba is imported.
+`tests/core/test_simd_lanes.py` runs it in a separate process, since the switch is read when numba is imported.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rigid.compilation.decorators import kernel
 SIZE = 1000
 ITEMS = np.arange(8)
 
-# what a function of memory does at a place of an array, by its name without its number; {x}: as many lanes
+# access of a memory function at a position of an array, by its name without its number; {x}: as many lanes
 LANES = {
     "load": "lanes.store(lanes.{name}(array, place), room, 0)",
     "store": "lanes.{name}(lanes.load(room, 0), array, place)",
@@ -32,7 +32,7 @@ ROWS = {
 
 
 def functions() -> dict[str, str]:
-    """Bodies of kernels (array, place, items, room), by the names of what they call."""
+    """Source of kernels (array, place, items, room), by the names of the functions that they call."""
     sources = {name: f"    {body}" for name, body in ROWS.items()}
     for name in vars(lanes):
         match = re.fullmatch("(load|store|rows|numbers|add_rows|put_rows|put)([0-9]*)", name)
@@ -49,13 +49,13 @@ def compiled(name: str, body: str):
 
 
 def outside(name: str) -> list[int]:
-    """Places of which at least one number is not in the array."""
+    """Positions of which at least one number is not in the array."""
     by_row = name.startswith(("rows", "put_rows"))
     return [-1 - ITEMS[-1], SIZE if not by_row else SIZE // int(re.sub("[a-z_]*", "", name))]
 
 
 def wrong() -> list[str]:
-    """What was not noticed, or noticed in vain."""
+    """Return accesses that were wrongly accepted or rejected."""
     names = []
     for name, body in functions().items():
         call, workspace = compiled(name, body), np.zeros(64)

@@ -1,4 +1,4 @@
-"""Models and helpers of several test files: buckling."""
+"""Shared models and helpers: buckling."""
 
 from scipy.optimize import brentq
 
@@ -8,13 +8,13 @@ LENGTH = 2.0
 
 
 def column(EA, GA, end="free", n=None, element="relative(4)", EI=3.0, load=1.0, gravity=0.0, pressed=0.0):
-    """Clamped at the bottom, pressed at the top; end: of the top, free or guided along the column without turning.
+    """A column clamped at the bottom and loaded at the top; end: free, or guided along the column without rotation.
 
-    pressed: load under which it is already as short as it must be.
+    pressed: load at which its unstressed model already has the compressed length.
     """
     n = n or (
         12 if end == "free" else 24
-    )  # a quarter of a wave along it, or a whole one: errors go with their size^8
+    )  # a quarter of a wave along it, or a full one: errors scale with their size^8
     section = Section.from_stiffness(
         EA=EA, GA=GA, GJ=2.0, EI=EI, mass_per_length=1.5, inertia_per_length=(0.02, 0.01, 0.01)
     )
@@ -38,7 +38,7 @@ def critical(EA, GA, k, EI=3.0):
 
 
 def links(n, stiffness=2.0, length=0.5):
-    """A pressed column of n rigid bars with torsion springs at its hinges, turning in the plane of x and y."""
+    """A compressed column of n rigid bars with torsion springs at its hinges, moving in the plane of x and y."""
     model = Model("links")
     before = model.ground
     for k in range(n):

@@ -1,4 +1,4 @@
-"""Tasks for processes that compile: what is compiled, what fails and what kills its process."""
+"""Tasks for processes that compile: success, failure and a killed process."""
 
 import os
 import signal
@@ -23,18 +23,18 @@ def fails():
 
 
 def is_killed():
-    """Be killed, as by a machine without memory."""
+    """Kill the process, as a machine without memory does."""
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def ends():
-    """End the process with an exit code and a last word."""
+    """End the process with an exit code and a last message."""
     print("first word\nlast word", file=sys.stderr, flush=True)
     os._exit(7)
 
 
 def on_a_full_disk():
-    """Compile where no file can grow any more."""
+    """Compile while no file can grow any more."""
     import resource
 
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -43,12 +43,12 @@ def on_a_full_disk():
 
 
 def notes():
-    """Add the number of the process to the file that RODSIM_TESTS_NOTE names."""
+    """Append the process id to the file named by RODSIM_TESTS_NOTE."""
     with open(os.environ["RODSIM_TESTS_NOTE"], "a") as file:
         file.write(f"{os.getpid()}\n")
 
 
 def waits():
-    """Note the number of the process and do not end."""
+    """Write the process id and do not end."""
     notes()
     time.sleep(600)

@@ -1,4 +1,4 @@
-"""Few small models in which every kind of interaction acts: what `tests/laws/test_completeness.py` runs through everything."""
+"""A few small models that together contain every kind of interaction, for `tests/laws/test_completeness.py`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rodsim import Box, Cylinder, Friction, Model, Section, SpringLaw, signals
 from tests.support.jenkins_elements import JENKINS
 from tests.support.user_kinds import kinds, texts
 
-T_END, DT = 0.06, 0.01  # s, of a run; a driven frame is back where it began then
+T_END, DT = 0.06, 0.01  # s, of a run; a driven frame has returned to its start by then
 NUMBERS: dict = {
     "EA": 60.0,
     "GA": 40.0,
@@ -28,7 +28,7 @@ OBLIQUE = (1.0, -2.0, -9.0)
 
 
 def _brick(model: Model, name: str, k: int, moving: bool = True):
-    """A body a metre beside the one before."""
+    """A body one metre from the previous one."""
     return model.add_body(
         name,
         BRICK,
@@ -38,7 +38,7 @@ def _brick(model: Model, name: str, k: int, moving: bool = True):
 
 
 def joints() -> Model:
-    """A body on each kind of joint, held up by a spring and a bushing."""
+    """A body on each joint kind, supported by a spring and a bushing."""
     model = Model("joints", gravity=OBLIQUE)
     for k, (kind, joint) in enumerate(JOINTS.items()):
         body = model.add_body(kind, BRICK, position=(0.1, float(k), 0.2))
@@ -64,7 +64,7 @@ def joints() -> Model:
 
 
 def forces() -> Model:
-    """Bodies on springs and dampers of each sort; a free one on two more, slowed by the air."""
+    """Bodies on springs and dampers of each kind; a free one on two more, with air drag."""
     model = Model("forces", gravity=OBLIQUE)
     ground, stiff = model.ground, SpringLaw.polynomial([0.0, 80.0, 5.0, 30.0], reach=4.0)
     lossy = SpringLaw.polynomial([0.0, 2.0, 0.0, 0.1], reach=50.0)
@@ -109,12 +109,12 @@ def forces() -> Model:
 
 
 def rods() -> Model:
-    """A rod of each element that tells its strains, clamped and viscous, the default one with a body on its end."""
+    """A clamped viscous rod of each element that provides its strains, the default one with a body at its end."""
     return _clamped("rods", [word for word in WORDS if word != "midpoint" and not word.startswith("cayley")])
 
 
 def midpoints() -> Model:
-    """The elements that do not tell their strains."""
+    """Rods of the elements that do not provide their strains."""
     return _clamped("midpoints", ["midpoint", "cayley(2)", "cayley(4)"])
 
 
@@ -156,7 +156,7 @@ def relaxing() -> Model:
 
 
 def drives() -> Model:
-    """Joints that turn and slide as they are told, each with a body behind it on a spring."""
+    """Driven hinges and sliders, each carrying a body on a spring."""
     model = Model("drives", gravity=OBLIQUE)
     for k, kind in enumerate(("revolute", "prismatic")):
         body = _brick(model, f"body {k}", k, moving=False)
@@ -168,7 +168,7 @@ def drives() -> Model:
 
 
 def shaken() -> Model:
-    """A frame that is shaken, with a body on a spherical joint and on a spring."""
+    """A shaken frame, with a body on a spherical joint and on a spring."""
     model = Model("shaken", gravity=OBLIQUE)
     shaker = model.add_driven("shaker", displacement=signals.Sine(0.02, 1.0 / T_END).along((0, 0.6, 0.8)))
     body = _brick(model, "body", 0, moving=False)
@@ -179,7 +179,7 @@ def shaken() -> Model:
 
 
 def geared() -> Model:
-    """Two wheels and a rack, coupled, on a coil."""
+    """Two wheels and a rack, coupled by gears, on a coil."""
     model = Model("geared", gravity=OBLIQUE)
     for k, kind in enumerate(("revolute", "revolute", "prismatic")):
         body = _brick(model, f"body {k}", k, moving=False)
@@ -191,7 +191,7 @@ def geared() -> Model:
 
 
 def loaded() -> Model:
-    """A clamped rod and a body on a bushing under loads of each sort."""
+    """A clamped rod and a body on a bushing under loads of each kind."""
     model = Model("loaded", gravity=OBLIQUE)
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SOFT, 4)
     model.add_joint("clamp", "clamp", rod.start)
@@ -206,7 +206,7 @@ def loaded() -> Model:
 
 
 def sliding() -> Model:
-    """Two bodies on bushings, one rubbing on the ground, both on each other: bristles that stick and slide."""
+    """Two bodies on bushings, one sliding on the ground, both on each other: bristles that stick and slide."""
     model = Model("sliding", gravity=OBLIQUE)
     bodies = [_brick(model, f"body {k}", k) for k in range(2)]
     for k, body in enumerate(bodies):
@@ -217,7 +217,7 @@ def sliding() -> Model:
 
 
 def on_planes() -> Model:
-    """A clamped rod and a body on a bushing, both on the floor, that rub and roll on it."""
+    """A clamped rod and a body on a bushing, both on the floor with sliding and rolling friction."""
     model = Model("on_planes", gravity=OBLIQUE)
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SOFT, 3)
     model.add_joint("clamp", "clamp", rod.start)
@@ -236,8 +236,10 @@ def on_planes() -> Model:
 
 
 def touching() -> Model:
-    """Clamped rods that cross, a ball on one of them, a body beside the ball, all rubbing; capsules, boxes, a tray with things
-    beside all of it."""
+    """Clamped crossing rods, a ball on one of them and a body next to the ball, all with friction; capsules, boxes and a tray
+    with
+    parts in a separate place.
+    """
     model = Model("touching", gravity=OBLIQUE)
     rods = []
     for name, ends in (("low", [(0, 0, 0), (1, 0, 0)]), ("high", [(0.5, -0.5, 0.195), (0.5, 0.5, 0.195)])):

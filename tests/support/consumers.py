@@ -1,4 +1,4 @@
-"""Models and helpers of several test files: consumers."""
+"""Consumers of a model: what the program can do with one, as checks for the completeness tests."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def at_rest(name: str) -> Result:
 
 
 def resume(name: str, folder: Path) -> None:
-    """A run that is stopped half-way and gone on with is the whole one, field by field, to the bit."""
+    """A run that is stopped half-way and resumed is bit-identical to the uninterrupted one, field by field."""
     path = folder / "run.vtkhdf"
     for t_end, resuming in ((0.5 * T_END, False), (T_END, True)):
         simulate(MODELS[name](), t_end, DT, output=path, output_every=1, resume=resuming, progress=False)
@@ -48,8 +48,8 @@ def resume(name: str, folder: Path) -> None:
 
 
 def start_from_run(name: str, folder: Path) -> None:
-    """A run that starts from another at its end is the longer run: nothing that a state keeps is left behind, but for the steps
-    before the last one, which tell where Newton's method begins.
+    """A run started from the end of another equals the longer run: the complete state is transferred, except for the steps
+    before the last one, which set where Newton's method begins.
     """
     first, uninterrupted = run(name), run(name, 2 * T_END)
     with warnings.catch_warnings():
@@ -69,7 +69,7 @@ def start_from_run(name: str, folder: Path) -> None:
                 blocks.part(b, "drive")[..., 8] -= work
             elif field == "memory":
                 a, b = (_of_last_step(then.layout.memory, x) for x in (a, b))
-            # what Newton's method leaves, of forces and accelerations that stiffness and 1/h enlarge
+            # error of Newton's method, in forces and accelerations that stiffness and 1/h amplify
             loose = 1e-6 if field in ("lam", "memory") else 1e-9
             assert a == pytest.approx(b, abs=loose * max(1.0, np.abs(b).max(initial=0.0))), field
     assert audit(then).ok, audit(then).text()
@@ -81,7 +81,7 @@ def _of_last_step(memory: MemoryLayout, x: np.ndarray) -> np.ndarray:
 
 
 def start_from_equilibrium(name: str, folder: Path) -> None:
-    """What stands in equilibrium stays there, but for what is driven."""
+    """An equilibrium stays at rest in a run, except for driven parts."""
     static_solution = at_rest(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InitialVelocityWarning)
@@ -112,14 +112,14 @@ def buckled(name: str, folder: Path) -> None:
 
 
 def dissipated(name: str, folder: Path) -> None:
-    """em-d takes energy, never gives any, and the balance knows all of it."""
+    """em-d only dissipates energy, and all of it is in the balance."""
     result = run(name, T_END, "em-d(0.5)")
     assert audit(result).ok, audit(result).text()
     assert np.diff(result.algorithmic_dissipation).min() >= 0.0 < result.algorithmic_dissipation[-1]
 
 
 def rigid(name: str, folder: Path) -> None:
-    """The twin says of each thing that it left out, has all others, and runs."""
+    """The rigid twin reports each part that it leaves out, contains all others, and runs."""
     model = MODELS[name]()
     twin = model.rigidified()
     notes = " ".join(twin.left_out)
@@ -133,7 +133,7 @@ def rigid(name: str, folder: Path) -> None:
 
 
 def reported(name: str, folder: Path) -> None:
-    """A report names everything in the model that has a name."""
+    """A report names every named part of the model."""
     page = report(run(name), folder / "page.html").read_text()
     for what, entries in vars(MODELS[name]()).items():
         if isinstance(entries, dict):
@@ -142,13 +142,13 @@ def reported(name: str, folder: Path) -> None:
 
 
 def compared(name: str, folder: Path) -> None:
-    """A run is like itself, and unlike its longer self by nothing where they overlap."""
+    """A run equals itself, and its longer version where they overlap."""
     comparison = compare(run(name), run(name, 2 * T_END), names=("short", "long"))
     assert comparison.worst() == 0.0
 
 
 def shared_out(name: str, folder: Path) -> None:
-    """The energies of all parts are those of the whole, but for springs."""
+    """The energies of all parts sum to the total, except for springs."""
     result = run(name)
     parts = energies_by_part(result)
     for what in ("kinetic", "elastic", "gravity"):
@@ -175,11 +175,11 @@ TREES = (
     "kinds",
     "texts",
     "shaken",
-)  # models that have a special shape
+)  # models with a specialised solver
 
 
 def by_its_shape(name: str, folder: Path) -> None:
-    """A special shape, where there is one, changes nothing but the solver."""
+    """A specialised solver, if there is one, changes only the solver."""
     specialised = simulate(MODELS[name](), T_END, DT, output_every=1, solver="auto", progress=False)
     assert ("solver" in specialised.description["run"]) == (name in TREES)
     for field, loose in (("r", 1e-12), ("quat", 1e-12), ("v", 1e-10), ("Omega", 1e-10), ("totals", 1e-10)):
@@ -215,7 +215,7 @@ CONSUMERS: dict[str, Callable[[str, Path], None]] = {
     "GGL-EM": functools.partial(in_a_chart, "GGL-EM"),
 }
 _NO_RODS = ("joints", "forces", "drives", "shaken", "geared", "sliding")
-# what is not there yet, or cannot be, and in which words the program says so
+# what is not supported yet, or cannot be, and the words of the rejection
 REFUSED: dict[tuple[str, str], str] = {
     **{(name, "local audit"): f"model '{name}' has no rods" for name in _NO_RODS},
     **{(name, "rigid twin"): f"model '{name}': has no rod to make rigid" for name in _NO_RODS},
@@ -231,7 +231,7 @@ REFUSED: dict[tuple[str, str], str] = {
 
 
 def acting_kinds(built: Built) -> set[str]:
-    """Kinds at t = 0, with what is lost between surfaces that touch there."""
+    """Kinds at t = 0, with the dissipation of surfaces in contact at that time."""
     system, state = built.system, built.state
     points = np.ascontiguousarray(points_of(system.contacts, state.r, state.quat))
     lost, _ = loss_interactions(

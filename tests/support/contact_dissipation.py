@@ -1,4 +1,4 @@
-"""Models and helpers of several test files: contact losses."""
+"""Shared models and helpers: contact dissipation."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ H = 1e-2
 LOSSES = {
     name.removeprefix("loss of contact of "): kind for name, kind in CONTACTS.items() if "loss of" in name
 }
-ROD_DISSIPATIONS = {  # a sphere, or an element, beside so many nodes
+ROD_DISSIPATIONS = {  # a sphere, or an element, next to this many nodes
     (frames, nodes): LOSSES[f"{who} and {nodes} nodes"]
     for frames, who in ((1, "a sphere"), (2, "an element"))
     for nodes in range(2, 12)
@@ -46,7 +46,7 @@ ALL |= {"ways": (0.5, 1.7, 0.8)}
 
 
 def numbers(kind, of_energy, of_loss):
-    """Of the loss, from those of the energy, with the number of nodes and the radius of a where there are any."""
+    """Parameters of the dissipation from those of the energy, with the number of nodes and the radius of a if there are any."""
     if kind in (SPHERE, ELEMENT):
         of_energy = np.concatenate([of_energy[:-1], [2.0, 0.1]])
     elif kind not in PLANE_LOSSES:
@@ -55,7 +55,9 @@ def numbers(kind, of_energy, of_loss):
 
 
 def lossy(kind, law="linear", seed=0, step=0.02, **options):
-    """That touches at both ends of a step, boxes in shorter ones, none in the core; of rods with no vertex taken off."""
+    """A dissipative contact that touches at both ends of a step, with shorter steps for boxes and no node in a core; for rods
+    without vertex terms.
+    """
     step = min(step, 0.05) if ENERGY[kind] in (*BOX_KINDS, *CORE_KINDS, *MESH_KINDS, EDGES) else step
     t = touch(ENERGY[kind], law, seed, step)
     X = t.X.copy()
@@ -65,7 +67,7 @@ def lossy(kind, law="linear", seed=0, step=0.02, **options):
 
 
 def falling(**loses) -> Model:
-    """A ball falls on a floor and into the way of another, which is thrown."""
+    """A ball falls on a floor and into the way of a thrown ball."""
     model = Model("balls", gravity=(0, 0, -9.81) if loses else (0, 0, 0))
     one = model.add_body("one", Sphere(0.05, density=1000), (0, 0, 0.055), velocity=(0.5, 0, -0.5))
     other = model.add_body("other", Sphere(0.05, density=1000), (0.13, 0.02, 0.07), velocity=(-0.5, 0, 0))

@@ -1,4 +1,4 @@
-"""Rods, balls and planes that meet, as a user states them; keywords are those of `add_contact`."""
+"""Rods, balls and planes in contact, as a user writes them; keywords are those of `add_contact`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CROSSING, NEARLY_PARALLEL, PARALLEL = (0.0, 1.0, 0.02), (1.0, 0.03, 0.004), (1.0
 
 
 def rubs(static: float, kinetic: float, stiffness: float = 1e4) -> Friction:
-    """With this stiffness of its bristles."""
+    """Friction parameters with this bristle stiffness."""
     return Friction(kinetic, static=static, tangential_stiffness=stiffness)
 
 
@@ -43,7 +43,7 @@ def two_rods(
 
 
 def balls(**options) -> Model:
-    """Three that meet, not in a line."""
+    """Three balls that meet off one line."""
     model, spheres = Model("balls"), []
     for name, x, y, z, v in (("a", 0, 0, 0, 1.0), ("b", 0.2, 0.02, 0, 0.0), ("c", 0.4, 0, 0.03, -1.0)):
         body = model.add_body(name, Sphere(0.05, density=1000), (x, y, z), velocity=(v, 0, 0))
@@ -53,7 +53,7 @@ def balls(**options) -> Model:
 
 
 def hills(**options) -> Model:
-    """A ball and a rod fall on hills of triangles and move along."""
+    """A ball and a rod fall on triangulated hills and move along them."""
     model = Model("hills", gravity=(0, 0, -9.81))
     vertices, triangles = ground(24, lambda x, y: 0.03 * np.sin(9 * x) * np.cos(7 * y))
     below = model.add_mesh("hills", model.ground.at((0, 0, 0)), vertices=vertices, triangles=triangles)
@@ -67,8 +67,9 @@ def hills(**options) -> Model:
 
 
 def slider(speed: float = 2.0, **options) -> Model:
-    """One element that lies on a held rod of sixteen, along it, and slides out beyond its end. At first it is beside more of its
-    nodes than share a bristle.
+    """One element that lies along a supported rod of sixteen elements, and slides beyond its end. At first it is near more
+    nodes
+    than one bristle covers.
     """
     model = Model("slider", gravity=(0, 0, -9.81))
     section = Section.circular(0.01, Material(E=1e9, nu=0.3, density=1000))
@@ -82,7 +83,7 @@ def slider(speed: float = 2.0, **options) -> Model:
 
 
 def yarns(speed: float = 10.0, radius: float = 1e-4, n: int = 4) -> Model:
-    """One of 1 cm is shot at another across it, 2.5 mm away."""
+    """Two yarns; one of 1 cm is shot at another across it, 2.5 mm away."""
     model, section = Model("yarns"), Section.circular(radius, Material(E=1e9, nu=0.3, density=1000))
     one = model.add_rod("one", [(-0.005, 0, 0), (0.005, 0, 0)], section, n)
     ends = [(0, -0.005, 0.0025), (0, 0.005, 0.0025)]

@@ -1,4 +1,4 @@
-"""Interactions of contact as tests want them: poses that touch, numbers, duals of any arity."""
+"""Contact interactions for tests: poses in contact, parameters, duals of any arity."""
 
 from __future__ import annotations
 
@@ -30,7 +30,12 @@ HERTZ = np.array([0.0, 2e4, 1.5, 0.0])
 BARRIER = np.array([1.0, 50.0, 0.0, 0.2])
 POLYNOMIAL = np.array([2.0, 3e3, -5e3, 4e4])
 LAWS = {"linear": LINEAR, "hertz": HERTZ, "barrier": BARRIER, "polynomial": POLYNOMIAL}
-RHO = {"linear": 0.3, "hertz": 0.3, "barrier": 0.05, "polynomial": 0.3}  # at the distance of `touch` all act
+RHO = {
+    "linear": 0.3,
+    "hertz": 0.3,
+    "barrier": 0.05,
+    "polynomial": 0.3,
+}  # at the distance of `touch` all are active
 
 
 def value(kind, y, X):
@@ -51,21 +56,21 @@ def work(f, y0, y1):
 
 
 def all_poses(y):
-    """In room for the poses of any kind."""
+    """Poses in an array that fits the poses of any kind."""
     out = np.zeros((MAX_FRAMES, 4, 3), complex)
     out[: len(y)] = y
     return out
 
 
 def turned(rng, angle):
-    """Rows are the directors of a frame that is turned by this angle."""
+    """Random directors (rows) of a frame rotated by this angle."""
     n = rng.normal(size=3)
     n /= np.linalg.norm(n)
     return quaternions.to_matrix(np.concatenate([[np.cos(angle / 2)], np.sin(angle / 2) * n])).T
 
 
 def posed(positions, rng, angle=1.0):
-    """Poses (arity, 4, 3) at these places."""
+    """Poses (arity, 4, 3) at these positions."""
     return np.array([np.vstack([place, turned(rng, angle)]) for place in positions], float)
 
 
@@ -79,7 +84,7 @@ class Touch(NamedTuple):
 
 
 def moved(y, rng, size, angle=0.05):
-    """Poses after a step."""
+    """Poses after a step with random motion."""
     out = np.array(y, float)
     out[:, 0] += size * rng.normal(size=(len(y), 3))
     for k in range(len(y)):
@@ -88,7 +93,7 @@ def moved(y, rng, size, angle=0.05):
 
 
 def touch(kind, law="linear", seed=0, step=0.02):
-    """That touches at both ends."""
+    """An interaction in contact at both ends of a step."""
     rng, rho = np.random.default_rng(seed), RHO[law]
     block, lever = np.concatenate([LAWS[law], [rho]]), np.array([0.1, -0.05, 0.08])
     height = 0.15 if law == "barrier" else 0.25
@@ -122,7 +127,7 @@ def touch(kind, law="linear", seed=0, step=0.02):
         X, y0 = _of_boxes(kind, height, block, lever, rng)
     elif kind in MESH_KINDS:
         X, y0 = _of_meshes(kind, height, block, lever, rng)
-        step = min(step, 0.05)  # no way through
+        step = min(step, 0.05)  # not on the other side
     elif kind in CORE_KINDS:
         X, y0 = _of_cores(kind, height, block, lever, rng)
     else:
@@ -142,16 +147,16 @@ ENERGIES += (*CAPSULE_KINDS, *BOX_KINDS, *CORE_KINDS, *MESH_KINDS, EDGES)
 SIGNS = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 PRISM = np.array([(x, y, z) for z in (-0.2, 0.2) for x, y in ((-0.3, -0.2), (0.3, -0.2), (0.1, 0.3))])
 CYLINDER = np.array([(-0.36, -0.2), (0.36, -0.2), (0.36, 0.2), (-0.36, 0.2)])
-CONE = np.array([(-0.3, -0.2), (0.3, -0.2), (0.25, 0.1), (0.0, 0.3)])  # cut off below, pointed above
+CONE = np.array([(-0.3, -0.2), (0.3, -0.2), (0.25, 0.1), (0.0, 0.3)])  # truncated below, pointed above
 
 
 def core_block(surface):
-    """The numbers of a hull or a body of revolution."""
+    """The parameters of a hull or a body of revolution."""
     return core_numbers(contacts_of([surface]), 0)
 
 
 def _of_cores(kind, height, block, lever, rng):
-    """Numbers and poses: what touches is above an edge, or a rim, of a core, and goes from one of its sides to another."""
+    """Parameters and poses: the other shape is above an edge, or a rim, of a core, and moves from one of its sides to another."""
     of_rod, round_one = kind in (CORE_ROD, ROUND_ROD), kind in (SPHERE_ROUND, ROUND_ROD)
     core = core_block(Round(0, lever, CONE, 0.0) if round_one else Hull(0, lever + PRISM, 0.0))
     y = posed([(0.0, 0.0, 0.0)], rng)
@@ -168,7 +173,9 @@ def _of_cores(kind, height, block, lever, rng):
 
 
 def _of_boxes(kind, height, block, lever, rng):
-    """Numbers and poses: what touches is above an edge of the last; of two boxes an edge is across it, and a corner near it."""
+    """Parameters and poses: the other shape is above an edge of the last; for two boxes an edge crosses it, and a corner is
+    close.
+    """
     half, core = np.array([0.2, 0.15, 0.3]), np.array([0.25, 0.3, 0.2])
     if kind is BOX_ROD:
         y = posed([(0.0, 0.0, 0.0)], rng)
@@ -195,7 +202,7 @@ def _of_boxes(kind, height, block, lever, rng):
             0.4 if kind is EDGES else 0.8,
             -1.0,
             -1.0,
-        )  # of that edge, of hulls not far from its end
+        )  # of that edge, for hulls close to its end
         y[0, 0] = edge + 0.9 * height * out - near @ y[0, 1:]
         X = np.concatenate([block, lever, half, lever, core])
         if kind is EDGES:
@@ -211,7 +218,7 @@ def _of_boxes(kind, height, block, lever, rng):
 
 
 def ground(n, height=lambda x, y: 0.0 * x, half=1.0):
-    """Vertices and triangles of 2 n^2 above a square."""
+    """Vertices and triangles of 2 n^2 triangles above a square."""
     x, y = (
         coordinate.ravel()
         for coordinate in np.meshgrid(*[np.linspace(-half, half, n + 1)] * 2, indexing="ij")
@@ -222,13 +229,13 @@ def ground(n, height=lambda x, y: 0.0 * x, half=1.0):
 
 
 def mesh_numbers(vertices, triangles):
-    """Of all of them."""
+    """Parameters of all triangles."""
     contacts = contacts_of([Mesh(0, np.asarray(vertices, float), np.asarray(triangles), 0.0)])
     return numbers_of(contacts, np.arange(len(triangles)))
 
 
 def _of_meshes(kind, height, block, lever, rng):
-    """Numbers and poses: what touches is above hills whose faces, ridges and valleys are as large as it is."""
+    """Parameters and poses: the other shape is above hills whose faces, ridges and valleys have its size."""
     mesh = mesh_numbers(*ground(4, lambda x, y: 0.05 * np.sin(7.0 * x + 3.0 * y) * np.cos(5.0 * y), 0.6))
     (y,) = posed([(0.1, -0.2, 0.3)], rng)
     if kind is SPHERE_MESH:
@@ -248,7 +255,7 @@ def _of_meshes(kind, height, block, lever, rng):
 
 
 def _of_capsules(kind, height, block, lever, rng):
-    """Numbers and poses: the last is a capsule, or a rod, along x below what touches it."""
+    """Parameters and poses: the last is a capsule, or a rod, along x below the other shape."""
     below = np.array([(-0.2, 0.0, 0.0), (0.5, 0.02, 0.0)])
     if kind is SPHERE_CAPSULE:
         above = np.array([(0.1, 0.6 * height, 0.8 * height)])
@@ -266,29 +273,30 @@ def _of_capsules(kind, height, block, lever, rng):
 
 
 def settled(kind, y0, y1, X, lam):
-    """Own variables at the end of a step."""
+    """Internal variables at the end of a step."""
     out = np.zeros((MAX_FRAMES, 4, 3), complex)
     call(kind.condensed.update_internal, (all_poses(y0), all_poses(y1), X, np.array([lam], complex), out))
     return out.ravel()[: kind.n_internal].real
 
 
 def energy_kept(kind, y, X):
-    """In the own variables."""
+    """Energy stored in the internal variables."""
     out = np.zeros(1, complex)
     call(kind.condensed.stored_energy, (all_poses(y), X, out))
     return out[0].real
 
 
 def expecting(lam, rng):
-    """What a step tells a dual with signs that it expects."""
+    """Multipliers of a step, with the signs that it expects."""
     multipliers = np.zeros(WITH_SEEN, complex)
     multipliers[0], multipliers[EXPECTED:SEEN] = lam, rng.uniform(-0.6, 0.6, SEEN - EXPECTED)
     return multipliers
 
 
 def tangent(t, lam, block=6, moves=1.0):
-    """(n, n) of forces and torques to (dr, eta), or of forces to places alone, and which frames have any part in it. Of a plane
-    that does not move nothing is asked.
+    """Tangent (n, n) of forces and torques to (dr, eta), or of forces to positions alone, and the frames that contribute. A
+    fixed
+    plane has no entries.
     """
     out, K = np.ones((MAX_FRAMES, 4, 3), complex), np.full((block * MAX_FRAMES,) * 2, np.nan)
     out[0, 3, 0] = moves
@@ -299,7 +307,7 @@ def tangent(t, lam, block=6, moves=1.0):
 
 
 def tangent_by_columns(t, lam, block=6):
-    """The same by complex steps of the dual."""
+    """Return the tangent by complex steps of the dual."""
     columns = []
     for k, j in np.ndindex(t.kind.arity, block):
         y1 = np.array(t.y1, complex)

@@ -1,4 +1,4 @@
-"""Cases of studies that kill their workers, or do not end. A worker that starts imports this file, and nothing heavy by it."""
+"""Cases of studies that kill their workers, or do not end. A new worker imports this file, which imports nothing heavy."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ def deadly(x, folder):
 
 
 def troubled(x, folder):
-    """The first case kills its worker once, one never ends, one leaves the program."""
+    """The first case kills its worker once, one never ends, one exits the program."""
     if x == 0 and not (Path(folder) / "died").exists():
         (Path(folder) / "died").touch()
         os.kill(os.getpid(), signal.SIGKILL)

@@ -1,7 +1,7 @@
-"""Damaged result files: what every command makes of them. `python -m tests.support.damaged_files 300 --seed 1` tries many.
+"""Damaged result files: outcome of every command. `python -m tests.support.damaged_files 300 --seed 1` tries many.
 
-Damage is done by bytes, as a disk does it, and by h5py, as another program does it: things that are gone, of another kind, shape
-or type, numbers that are doubled, not finite or out of range, attributes that are changed.
+Files are damaged by bytes, as by a disk, and by h5py, as by another program: objects removed, of another kind, shape
+or type; numbers doubled, not finite or out of range; changed attributes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SOFT = Section.from_stiffness(
 
 
 def model() -> Model:
-    """A rod on a hinge with a block at its end, held by springs and pushed: something in every table that `em` has of its own."""
+    """A rod on a hinge with a block at its end, on springs and under a load: an entry in every table that `em` stores."""
     made = Model("damaged", gravity=(0.0, 0.3, -9.81))
     rod = made.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SOFT, 3)
     block = made.add_body("block", Box(0.1, 0.2, 0.3, density=300.0), position=(1.0, 0.0, 0.0))
@@ -45,7 +45,7 @@ def model() -> Model:
 
 
 def run(path: Path, steps: int = STEPS, resume: bool = False) -> None:
-    """The run of it that is damaged."""
+    """Run the model whose file is damaged."""
     simulate(model(), steps * H, H, output=path, output_every=1, resume=resume, progress=False)
 
 
@@ -68,9 +68,9 @@ def content(path: Path) -> dict[str, bytes]:
 
 
 def by_bytes(path: Path, dice: random.Random) -> str:
-    """Bytes that are cut off, lost or changed."""
+    """Remove, zero or change bytes."""
     data = bytearray(path.read_bytes())
-    used = len(data.rstrip(b"\0"))  # behind it there is room
+    used = len(data.rstrip(b"\0"))  # the rest is padding
     how = dice.choice(("cut", "lost", "head", "anywhere"))
     if how == "cut":
         data = data[: dice.randrange(used)]
@@ -85,7 +85,7 @@ def by_bytes(path: Path, dice: random.Random) -> str:
 
 
 def by_h5py(path: Path, dice: random.Random) -> str:
-    """One object that is not what it was."""
+    """Change one object."""
     with h5py.File(path, "r+", libver=("earliest", "v108"), locking=False) as file:
         names: list[str] = []
         file.visit(names.append)
@@ -140,7 +140,7 @@ COMMANDS = (
 
 
 def tried(path: Path, sound: Path, folder: Path, command: list[str]) -> tuple[int | None, str]:
-    """The exit code of a command, None where it crashed, and what it said."""
+    """The exit code of a command, None if it crashed, and its messages."""
     said = io.StringIO()
     arguments = {
         "compare": ["compare", str(sound), str(path)],
@@ -166,7 +166,7 @@ def tried(path: Path, sound: Path, folder: Path, command: list[str]) -> tuple[in
 def fuzz(
     count: int, seed: int, folder: Path, older: bool = False, commands: tuple[list[str], ...] = COMMANDS
 ) -> Iterator[tuple[int, str, list[str]]]:
-    """Of so many damaged files: the number, what was done, and what is wrong with what commands made of it."""
+    """For this many damaged files: the number, the damage, and what is wrong with the reaction of commands."""
     sound, path = folder / "sound.vtkhdf", folder / "damaged.vtkhdf"
     if not sound.exists():
         run(sound)

@@ -1,4 +1,4 @@
-"""Models and helpers of several test files: element lanes."""
+"""Shared models and helpers: element lanes."""
 
 from rodsim import Section
 

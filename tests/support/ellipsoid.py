@@ -1,4 +1,4 @@
-"""A kind of constraint the package does not have, as its author would write it: value and dual, and that it is
+"""A constraint kind that the package does not have, as a user would write it: value and dual, and the declaration that it is
 more than quadratic in the poses.
 
 A point of b on an ellipsoid of revolution about u_a around a point of a: g = (d . d + s^2)/2 - value, s = u_a . d.

@@ -1,4 +1,4 @@
-"""Models and helpers of several test files: em d."""
+"""Shared models and helpers: `em-d`."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ def history(system, state, h, rho, steps):
 
 
 def hinged():
-    """Two bodies with a hinge and a torsion spring off their axes, which a spring holds to a third one."""
+    """Two bodies with an off-axis hinge and torsion spring, connected to a third body by a spring."""
     model, axis = Model("hinged", gravity=(0, 0, 0)), (0.2, 1, 0.4)
     turned = quaternions.normalize(np.array([0.9, 0.2, -0.1, 0.3]))
     a = model.add_body("a", Box(0.7, 0.4, 0.3, density=80), (0, 0, 0), turned, angular_velocity=(1, -1, 2))

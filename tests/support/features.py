@@ -1,6 +1,6 @@
-"""What the package can do, as a list of lines made from its registries.
+"""Features of the package, as a list of lines made from its registries.
 
-`python -m tests.support.features` writes it to tests/api/features.txt. Lines may be added; one that goes is a feature lost.
+`python -m tests.support.features` writes it to tests/api/features.txt. Lines may be added; a removed line is a lost feature.
 """
 
 import argparse
@@ -23,7 +23,7 @@ README = Path(__file__).parents[2] / "README.md"
 
 
 def interactions():
-    """Each kind that acts in a model, with each consumer that takes the model."""
+    """Each interaction kind of a model, with each consumer that supports it."""
     for name, make in MODELS.items():
         for kind in acting_kinds(make().build()):
             for consumer in CONSUMERS:
@@ -32,7 +32,7 @@ def interactions():
 
 
 def integrators():
-    """Each in each chart, with what it keeps; one body of those that are tested alone."""
+    """Each integrator in each chart, with its invariants; only one member of each family that is tested alone."""
     for name in [*(name.replace("(rho)", "(0.5)") for name in EM_FAMILY), *FAMILIES]:
         for chart in [None] if name.startswith("em") else CHARTS:
             conserved = ", ".join(sorted(declared_invariants(name, chart))) or "nothing"
@@ -42,7 +42,7 @@ def integrators():
 
 
 def scene_keys():
-    """Each key of each object of the schema, with the words that may stand there."""
+    """Each key of each object of the schema, with the allowed words."""
     schema = Scene.model_json_schema()
     for name, part in {"Scene": schema, **schema["$defs"]}.items():
         for key, value in part.get("properties", {}).items():
@@ -63,7 +63,7 @@ def commands():
 
 
 def formats():
-    """What results are written as."""
+    """File formats of results."""
     yield "result file: vtkhdf"
     yield from (f"export: {name}" for name in FORMATS)
     yield from (f"plot: {kind}" for kind in ("overview", *KINDS, *OF_POINTS))

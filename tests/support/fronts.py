@@ -1,4 +1,4 @@
-"""Models and helpers of several test files: fronts."""
+"""Shared models and helpers: fronts of the linear solver."""
 
 import numpy as np
 from scipy.sparse import csc_matrix
@@ -11,7 +11,7 @@ SECTION = Section.circular(0.02, Material(E=1e9, nu=0.3, density=1000.0))
 
 
 def net(rows=4, fields=6, hinges=True):
-    """Rows of rods clamped at their start, posts between them at every second node: welded below, some hinged above."""
+    """Rows of rods clamped at their start, with posts between them at every second node: welded below, some hinged above."""
     model = Model("net", gravity=(0.0, 0.0, -9.81))
     for j in range(rows):
         row = model.add_rod(f"row{j}", [[0, j, 0], [fields, j, 0]], SECTION, n_elements=fields, up=(0, 0, 1))
@@ -31,8 +31,8 @@ def net(rows=4, fields=6, hinges=True):
 
 
 def random_matrix(rng, n_groups=40, size=3):
-    """A matrix of groups of `size` unknowns on a random graph, a third of them with two multipliers: columns of pattern,
-    groups, which are multipliers, the matrix itself.
+    """A matrix of groups of `size` unknowns on a random graph, a third of them with two multipliers: columns of the pattern,
+    groups, flags of the multipliers, the matrix itself.
     """
     width = size + 2 * (np.arange(n_groups) % 3 == 0)
     group = np.repeat(np.arange(n_groups), width)
@@ -45,7 +45,7 @@ def random_matrix(rng, n_groups=40, size=3):
     full[~leads, ~leads] += 8.0  # the inertia of the groups
     stored = csc_matrix(pattern)
     stored.sort_indices()
-    shuffled = rng.permutation(len(group))  # groups need not be runs of unknowns
+    shuffled = rng.permutation(len(group))  # groups need not be contiguous unknowns
     full, group, leads = full[np.ix_(shuffled, shuffled)], group[shuffled], leads[shuffled]
     stored = csc_matrix(pattern[np.ix_(shuffled, shuffled)])
     return stored, group, leads, full

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def files_end_at(size):
-    """Let no file become longer than `size` bytes, as on a full disk; Python ignores the signal that says so."""
+    """Limit files to `size` bytes, as on a full disk; Python ignores the signal that reports it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:

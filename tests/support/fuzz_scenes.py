@@ -1,10 +1,10 @@
-"""Mutated scenes, by hand: `python -m tests.support.fuzz_scenes 1000 --seed 1`; counts of how they end are printed.
+"""Mutated scenes, run by hand: `python -m tests.support.fuzz_scenes 1000 --seed 1`; prints the counts of their outcomes.
 
 A scene of `examples/scenes` is changed in its text (characters, lines, tokens, tags, nesting) or in its data
-(types, extreme numbers, deletions, duplicates, names), then read, checked, built and, where all that is well,
-taken a few steps. It may be fine (`ok`), refused with file, line and object (`refused`), or not converge
-(`stopped`, which is an answer). A `crash` is any other exception, or a warning that is not one of ours to the
-user; `slow` is more than the limit. What becomes of one scene does not depend on which others there are.
+(types, extreme numbers, deletions, duplicates, names), then read, checked, built and, if all of this succeeds,
+taken a few steps. It may be valid (`ok`), rejected with file, line and object (`refused`), or fail to converge
+(`stopped`, which is a valid outcome). A `crash` is any other exception, or a warning that is not one of the package for the
+user; `slow` exceeds the limit. The outcome of one scene does not depend on the other scenes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from rodsim.simulation import simulate
 SCENES = sorted((Path(__file__).parents[2] / "examples" / "scenes").glob("*.yaml"))
 LIMIT = 10.0  # s for one scene
 STEPS = 2
-# in C, where there is C: half of the time would go by in Python's
+# in C, if available: Python would take half of the time
 _LOADER, _DUMPER = (getattr(yaml, f"C{name}", getattr(yaml, name)) for name in ("SafeLoader", "SafeDumper"))
 
 TAGS = ["!!timestamp", "!!bool", "!!int", "!!float", "!!null", "!!binary", "!!str", "!!set", "!!omap", "!!seq",
@@ -63,7 +63,7 @@ def places(data: Any, path: tuple = ()) -> Iterator[tuple]:
 
 @functools.cache
 def data_of(file: Path) -> Any:
-    """The scene as plain data, not to be changed; YAML 1.1 takes the key `on` for a truth value."""
+    """The scene as plain data, not to be changed; YAML 1.1 reads the key `on` as a truth value."""
     return yaml.load(re.sub(r"\bon:", '"on":', file.read_text(encoding="utf-8")), _LOADER)
 
 
@@ -107,7 +107,7 @@ def mutated_data(data: Any, dice: random.Random) -> Any:
 
 
 def mutated_text(text: str, dice: random.Random) -> str:
-    """The text with one to three places changed."""
+    """The text with one to three positions changed."""
     for _ in range(dice.choice((1, 1, 2, 3))):
         how, k = dice.randrange(8), dice.randrange(len(text) + 1)
         lines = text.splitlines(keepends=True) or [""]
@@ -151,7 +151,7 @@ def scene_text(file: Path, dice: random.Random) -> str:
 
 
 class TooSlow(Exception):
-    """The limit has passed."""
+    """The limit was exceeded."""
 
 
 def _alarm(*_: Any) -> None:
@@ -159,13 +159,13 @@ def _alarm(*_: Any) -> None:
 
 
 def outcome(file: Path) -> tuple[str, str]:
-    """How the scene in `file` ends, and what it said."""
+    """How the scene in `file` ends, and its messages."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.simplefilter("ignore", InitialVelocityWarning)
             warnings.simplefilter("ignore", RedundantJointsWarning)
-            warnings.simplefilter("ignore", DoubtfulModelWarning)  # that a step is long for what touches
+            warnings.simplefilter("ignore", DoubtfulModelWarning)  # that a step is long for a contact
             loaded = load(file)
             run = loaded.scene.run
             try:
@@ -196,8 +196,8 @@ def outcome(file: Path) -> tuple[str, str]:
 def fuzz(
     count: int, seed: int, folder: Path, limit: float = LIMIT
 ) -> Iterator[tuple[str, str, str, float, str]]:
-    """(name, outcome, what was said, seconds, text) of `count` mutants of each scene, the same for the same seed."""
-    for origin in SCENES:  # what compiles does so outside the limit
+    """(name, outcome, message, seconds, text) of `count` mutants of each scene, the same for the same seed."""
+    for origin in SCENES:  # compile outside the limit
         outcome(origin)
     previous = signal.signal(signal.SIGALRM, _alarm)
     file = folder / "scene.yaml"
@@ -220,7 +220,7 @@ def fuzz(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Fuzz, print the counts and what went wrong; the exit code is 1 where something did."""
+    """Fuzz, print the counts and the failures; the exit code is 1 if there are any."""
     import tempfile
 
     options = argparse.ArgumentParser(prog="python -m tests.support.fuzz_scenes", description=__doc__)

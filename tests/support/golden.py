@@ -1,11 +1,11 @@
-"""Store what the program computes for many models, and compare it after a change of the program.
+"""Store the results of the program for many models, and compare them after a change of the program.
 
     python -m tests.support.golden store FOLDER      # before the change
     python -m tests.support.golden compare FOLDER    # after it: a table, exit code 1 if a rule is broken
 
-A case is a model with a scheme and a solver: 100 steps, or its equilibrium and natural frequencies. It is stored with all that
-users read from a result, once as it is and once with gravity changed by one ulp of 9.81 m/s^2: how far the two lie apart is what
-round-off does to this model, its spread. The rules, for what is found after the change:
+A case is a model with a scheme and a solver: 100 steps, or its equilibrium and natural frequencies. All data that users read
+from a result are stored twice, for the model as it is and with gravity changed by one ulp of 9.81 m/s^2. The distance of the
+two is the effect of round-off on this model, its spread. The rules for the results after the change:
 
 - positions differ by at most 1e-12 of the model's size, or 100 times their spread;
 - all else differs by at most 100 times its spread, which counts as at least 1e-13 of its largest value;
@@ -92,7 +92,7 @@ def _of_result(result: Result) -> Fields:
 
 
 def computed(case: Case, gravity: float) -> Fields:
-    """Compute the fields of a case with this change of gravity, m/s^2; "error" holds the type of a refusal."""
+    """Compute the fields of a case with this change of gravity, m/s^2; "error" contains the type of a rejection."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model, dt, _ = made(case.model)

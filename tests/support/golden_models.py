@@ -1,4 +1,4 @@
-"""Small models of each shape that a step treats in its own way: trees of one kind of joint, loops, planar models, rods, nets.
+"""Small models for each special path of a step: trees of one joint kind, loops, planar models, rods, nets.
 
 `SHAPES`: name -> a function that returns the model and its step, s.
 """
@@ -28,7 +28,7 @@ AXES: dict[str, tuple[float, float, float] | None] = {
 def chain(
     kinds: tuple[str, ...], n: int, axis: tuple[float, float, float] | None = None, dt: float = 5e-3
 ) -> tuple[Model, float]:
-    """Bars of 0.2 m in a row that hang on the ground, on joints of these kinds in turn."""
+    """Bars of 0.2 m in a row from the ground, on joints of these kinds in turn."""
     model = Model("-".join(kinds), gravity=GRAVITY)
     support = model.ground.at((0.0, 0.0, 0.0))
     for k in range(n):
@@ -47,7 +47,7 @@ def chain(
 
 
 def four_bars(n: int, tilt: float) -> tuple[Model, float]:
-    """Four-bars in a row, in the plane x, y turned about x by an angle, cranks with 1 m/s."""
+    """Four-bars in a row, in the plane x, y rotated about x by an angle, cranks with 1 m/s."""
     level = Rotation.from_rotvec([tilt, 0.0, 0.0])
     upright = level * Rotation.from_rotvec([0.0, 0.0, np.pi / 2])
 
@@ -76,7 +76,7 @@ def four_bars(n: int, tilt: float) -> tuple[Model, float]:
 
 
 def cantilever(n: int, direction: tuple[float, float, float], dt: float = 1e-3) -> tuple[Model, float]:
-    """A rod clamped at one end that falls."""
+    """A falling rod, clamped at one end."""
     model = Model("cantilever", gravity=GRAVITY)
     rod = model.add_rod("rod", [(0.0, 0.0, 0.0), direction], SOFT, n)
     model.add_joint("clamp", "clamp", rod.start)
@@ -97,7 +97,7 @@ def rods_on_a_tree() -> tuple[Model, float]:
 
 
 def net(n: int, planar: bool) -> tuple[Model, float]:
-    """Rods that cross in n x n knots, held at two corners, in a vertical plane or level."""
+    """Rods that cross in n x n knots, supported at two corners, in a vertical or horizontal plane."""
     model = Model("net", gravity=GRAVITY)
 
     def at(x: float, y: float) -> tuple[float, float, float]:
@@ -140,7 +140,7 @@ def springs() -> tuple[Model, float]:
 
 
 def balls() -> tuple[Model, float]:
-    """Three balls that fall upon each other and roll."""
+    """Three balls that fall on each other and roll."""
     model = Model("balls", gravity=GRAVITY)
     surfaces = []
     for k, place in enumerate(((0, 0, 0.1), (0.15, 0.02, 0.25), (-0.1, 0.05, 0.31))):

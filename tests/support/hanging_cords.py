@@ -1,4 +1,4 @@
-"""Models and helpers of several test files: cords."""
+"""Shared models and helpers: cords."""
 
 from rodsim import Material, Model, Section
 

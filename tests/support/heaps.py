@@ -1,4 +1,4 @@
-"""Models and helpers of several test files: heaps."""
+"""Shared models and helpers: heaps of rods in contact."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RADIUS, H, HALF = 0.01, 5e-4, 11
 
 
 def lattice(n: int = 2) -> Model:
-    """Four free rods above four others, across, which come down on them at 0.5 m/s and move along at 0.2 m/s."""
+    """Four free rods above four others, across, which fall on them at 0.5 m/s and move along at 0.2 m/s."""
     model = Model("lattice")
     section = Section.circular(RADIUS, Material(E=1e6, nu=0.3, density=1000.0))
     for k in range(4):
@@ -25,7 +25,7 @@ def lattice(n: int = 2) -> Model:
 
 
 def listed(model: Model, h: float) -> tuple[Built, Numbering]:
-    """What is built, with the pairs that are on the list at the start, and the numbering of its steps."""
+    """The built model, the initial list of pairs, and the numbering of its steps."""
     built = model.build()
     stepper = ContactStepper(built.system, h, lambda system: Stepper(system, h))
     inner = stepper._list_of(stepper.start(built.state)).stepper

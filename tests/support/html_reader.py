@@ -1,14 +1,14 @@
-"""A page as tests read it: its elements, rows of tables, texts of scripts, and the text that is seen."""
+"""An HTML page for tests: its elements, rows of tables, texts of scripts, and the visible text."""
 
 import html.parser
 import json
 import re
 
-EMPTY = ("meta", "link", "br", "hr", "img", "input")  # elements that are not closed
+EMPTY = ("meta", "link", "br", "hr", "img", "input")  # elements without an end tag
 
 
 class Reader(html.parser.HTMLParser):
-    """Elements with their attributes, rows of cells, scripts and words; every other element is closed in turn."""
+    """Elements with their attributes, rows of cells, scripts and words; every other element must be closed in order."""
 
     def __init__(self, page):
         super().__init__()
@@ -41,7 +41,7 @@ class Reader(html.parser.HTMLParser):
 
     @property
     def words(self):
-        """As they stand."""
+        """Words in order, unchanged."""
         return "".join(self.pieces)
 
     @property
@@ -50,6 +50,6 @@ class Reader(html.parser.HTMLParser):
         return re.sub(r"\s+", " ", " ".join(self.pieces))
 
     def data(self, key):
-        """What a script of data holds."""
+        """The data of a script element."""
         at = [k for k, a in enumerate(a for tag, a in self.tags if tag == "script") if a.get("id") == key]
         return json.loads(self.scripts[at[0]])

@@ -1,11 +1,12 @@
-"""Where tests may reach behind the public interface: the seams, and what is left of older reaches.
+"""Rules for imports of tests behind the public interface: the allowed seams, and the remaining older imports.
 
     python -m tests.support.import_rules           # list the imports that are not allowed; exit code 1 if there are some
-    python -m tests.support.import_rules --shrink  # drop from internals.txt what no test imports any more
+    python -m tests.support.import_rules --shrink  # remove from internals.txt what no test imports any more
 
-A test that imports an internal module breaks when that module changes, even if nothing that a user sees changes. Tests therefore
-import public modules (`PUBLIC`) and the few modules in `SEAMS`, whose names and signatures are kept as carefully as the public
-ones. What older tests import besides stands in `internals.txt`; that list may shrink, and nothing may be added to it.
+A test that imports an internal module breaks when that module changes, even if nothing that a user sees changes. Tests
+therefore
+import public modules (`PUBLIC`) and the few modules in `SEAMS`, whose names and signatures are maintained as carefully as the
+public ones. Other imports of older tests are listed in `internals.txt`; that list may shrink, and nothing may be added to it.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def imported(file: Path) -> Iterator[str]:
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         modules = [name for name in names if name.split(".")[0] in PACKAGES]
-        yield from modules[1:] or modules  # `from rigid import signals` reaches for rigid.signals alone
+        yield from modules[1:] or modules  # `from rigid import signals` imports rigid.signals alone
 
 
 def _is_module(name: str) -> bool:
@@ -74,7 +75,7 @@ def _is_module(name: str) -> bool:
 
 
 def crossings() -> Iterator[tuple[str, str]]:
-    """(file, module) of test files that import another test file; what several need is in tests/support."""
+    """(file, module) of test files that import another test file; shared helpers belong in tests/support."""
     for file in sorted(TESTS.rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
@@ -84,7 +85,7 @@ def crossings() -> Iterator[tuple[str, str]]:
 
 
 def reaches() -> dict[str, set[str]]:
-    """Internal modules that each test file imports, besides the seams."""
+    """Internal modules that each test file imports, other than the seams."""
     allowed = {*PUBLIC, *SEAMS}
     reached = {
         file.relative_to(TESTS).as_posix(): set(imported(file)) - allowed
@@ -94,7 +95,7 @@ def reaches() -> dict[str, set[str]]:
 
 
 def read() -> dict[str, set[str]]:
-    """The list of older reaches, by file."""
+    """The list of older imports, by file."""
     rows = (line.split(": ") for line in LIST.read_text().splitlines() if line)
     return {name: set(modules.split()) for name, modules in rows}
 

@@ -1,4 +1,4 @@
-"""Models and helpers of several test files: interactions."""
+"""Shared models and helpers: interactions."""
 
 import numpy as np
 
@@ -34,7 +34,7 @@ def names(kind):
 
 
 def numbers(kind, rng):
-    """Random numbers of an interaction of this kind."""
+    """Random parameters of an interaction of this kind."""
     X = rng.normal(size=12)
     if kind is torsion_spring.TORSION_SPRING:
         U = np.linalg.qr(rng.normal(size=(3, 3)))[0]
@@ -71,13 +71,13 @@ def numbers(kind, rng):
 
 
 def turn(rng, angle):
-    """The quaternion of a turn by this angle about a random axis."""
+    """The quaternion of a rotation by this angle about a random axis."""
     n = rng.normal(size=3)
     return np.concatenate([[np.cos(angle / 2)], np.sin(angle / 2) * n / np.linalg.norm(n)])
 
 
 def poses(rng, angle=1.0):
-    """Two poses (2, 4, 3), the second turned by `angle` against the first."""
+    """Two poses (2, 4, 3), the second rotated by `angle` relative to the first."""
     a = turn(rng, rng.uniform(0, 3))
     quat = np.array([a, quaternions.multiply(a, turn(rng, angle))])
     directors = np.swapaxes(quaternions.to_matrix(quat), 1, 2)

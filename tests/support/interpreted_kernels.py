@@ -1,4 +1,4 @@
-"""Kernels as Python runs them: for formulas whose machine code only a test would ask for."""
+"""Kernels executed by Python: for formulas whose machine code would be compiled for a single test only."""
 
 from types import CellType, FunctionType
 
@@ -6,7 +6,7 @@ from numba.core.dispatcher import Dispatcher
 
 
 def interpreted(kernel, known=None):
-    """The function of a kernel, with those of all kernels that it calls, none of them compiled."""
+    """The Python function of a kernel, with all kernels that it calls also uncompiled."""
     known = {} if known is None else known
     if not isinstance(kernel, Dispatcher):
         return kernel

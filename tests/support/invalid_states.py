@@ -1,6 +1,6 @@
-"""States of wrong shapes at every door to compiled code, to be run as a process of its own: it might not survive.
+"""States of wrong shapes at every entry to compiled code, run in a separate process, which they might crash.
 
-Prints a line for each that was not refused by a ModelError which names the field, and how many were tried.
+Prints a line for each one that was not rejected by a ModelError that names the field, and the number of attempts.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Door = Callable[[State], Any]
 
 
 def rich() -> Model:
-    """A model whose states have everything: a rod that relaxes, a torsion spring, a drive, a load."""
+    """A model whose states have every field: a relaxing rod, a torsion spring, a drive, a load."""
     model = Model("rich", gravity=(0, 0, -9.81))
     section = Section.from_stiffness(
         EA=1e3, GA=1e3, GJ=50, EI=60, mass_per_length=2.0, inertia_per_length=2e-3
@@ -54,7 +54,7 @@ def rich() -> Model:
 
 
 def bars() -> Model:
-    """One that every chart takes."""
+    """A model that every chart supports."""
     model = Model("bars", gravity=(0, 0, -9.81))
     body = model.add_body("body", Box(0.3, 0.2, 0.1, density=100), position=(0.15, 0, 0))
     model.add_joint("pin", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 1, 0))
@@ -64,7 +64,7 @@ def bars() -> Model:
 
 
 def doors() -> Iterator[tuple[str, State, Door, tuple[str, ...], bool]]:
-    """Name, a state that it takes, the door, the fields it reads, whether it takes other numbers and orders than its own."""
+    """Entry name, an accepted state, the entry, the fields it reads, whether it accepts other number types and memory orders."""
     built, plain = rich().build(), bars().build()
     system, start = built.system, built.state
     for name in ("em", "em-ggl", "em-d(0.5)"):
@@ -127,7 +127,7 @@ def _of_stepper(
 
 
 def wrong(array: np.ndarray, converted: bool) -> Iterator[tuple[str, Any]]:
-    """What a field may be instead; converted: other kinds of numbers are taken as well."""
+    """Invalid replacements of a field; converted: other number types are accepted, too."""
     yield "no rows", array[:0]
     yield "a row less", array[:-1]
     yield "a row more", np.concatenate([array, np.zeros((1, *array.shape[1:]))])
@@ -150,7 +150,7 @@ def wrong(array: np.ndarray, converted: bool) -> Iterator[tuple[str, Any]]:
 
 
 def refused(name: str, field: str, call: Callable[[], Any]) -> str:
-    """Empty, or what happened instead."""
+    """Empty if rejected, otherwise what happened."""
     try:
         call()
     except ModelError as error:
@@ -161,10 +161,10 @@ def refused(name: str, field: str, call: Callable[[], Any]) -> str:
 
 
 def of_states() -> Iterator[str]:
-    """Every wrong array of every field at every door."""
+    """Every wrong array of every field at every entry."""
     filled = set()
     for name, state, door, fields, converted in doors():
-        door(copy_state(state))  # as it is it may come in
+        door(copy_state(state))  # the unchanged state is accepted
         for field in fields:
             array_of_state = getattr(state, field)
             filled |= {field} if array_of_state.size else set()
@@ -172,7 +172,7 @@ def of_states() -> Iterator[str]:
                 if not array_of_state.size and (
                     (np.size(array) == 0 and converted) or _alike(array, array_of_state)
                 ):
-                    continue  # of nothing nothing is missing
+                    continue  # an empty array cannot be too short
                 invalid = copy_state(state)._replace(**{field: array})
                 yield refused(
                     f"{name}, {field}: {how}",
@@ -187,7 +187,7 @@ def _alike(array: Any, reference: np.ndarray) -> bool:
 
 
 def of_values() -> Iterator[str]:
-    """Values of loads and drives that are not as many as there are loads and drives."""
+    """Values of loads and drives whose number does not match that of the loads and drives."""
     built, plain = rich().build(), bars().build()
     assert built.drive_values is not None
     changes: dict[str, Callable[[np.ndarray], Any]] = {

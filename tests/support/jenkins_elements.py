@@ -1,12 +1,12 @@
-"""Jenkins elements: an elastic bristle that slides at a limit, the simplest interaction whose own variables settle.
+"""Jenkins elements: an elastic bristle that slides at a limit, the simplest interaction whose internal variables are updated.
 
-From the origin of frame a to that of frame b, of 1 variable z along the first axis of a, or of 3 along all of them. With ds the
+From the origin of frame a to that of frame b, with 1 variable z along the first axis of a, or 3 along all axes. With ds the
 change of the displacement along these axes over a step,
 
-    T* = k (z0 + ds/2),   T = T* min(1, limit/|T*|),   z1 = 2 T/k - z0, where it slides T/k,   kept k |z|^2/2           (1)
+    T* = k (z0 + ds/2),   T = T* min(1, limit/|T*|),   z1 = 2 T/k - z0, or T/k if it slides,   stored k |z|^2/2        (1)
 
-where T . ds less what is kept is not below zero, and 2 T/k - z0 where it would be. And a wall, which acts on one side. They are
-registered as the kinds of a script are, but by hand: those have no own variables, and no sides.
+The value T/k is taken if T . ds less the stored energy is not below zero, otherwise 2 T/k - z0. And a wall, which acts on one
+side. They are registered like kinds of a script, but by hand: those have no internal variables and no sides.
 """
 
 import numpy as np
@@ -15,12 +15,12 @@ from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.kinds import Condensed, Kind, dissipation, dual_function, no_bend, value_function
 from rodsim.interactions.registration import KINDS, UserKind, register_kind
 
-K, LIMIT, Z = 24, 25, 26  # behind the numbers of two anchors
+K, LIMIT, Z = 24, 25, 26  # behind the parameters of two anchors
 
 
 @inline_kernel
 def displacement(y, i):
-    """Of the origin of b, along axis i of a."""
+    """Displacement of the origin of b, along axis i of a."""
     total = 0.0j
     for l in range(3):
         total += y[0, 1 + i, l] * (y[1, 0, l] - y[0, 0, l])
@@ -35,7 +35,7 @@ def trial(y0, y1, X, i):
 
 @inline_kernel
 def scale_of(square, limit):
-    """T/T*, of |T*|^2."""
+    """T/T*, a function of |T*|^2."""
     return limit / np.sqrt(square) if square.real > limit * limit else 1.0 + 0.0j
 
 
@@ -111,8 +111,9 @@ C, RATE = 25, 26  # of `STRUT`
 
 
 def _strut():
-    """A spring k between two frames that is called what a dissipation keeps, with a damper c along the first axis of a; its own
-    variable is the rate of the displacement over the step. What it keeps goes by the poses, what it does by h.
+    """A spring k between two frames, defined by the stored energy of a dissipative kind, with a damper c along the first axis
+    of a. Its internal variable is the rate of the displacement over the step. The stored energy depends on the poses, the
+    dissipation on h.
     """
 
     @inline_kernel
@@ -146,7 +147,7 @@ def _strut():
 
 
 STRUT = _strut()
-STIFFNESS, HEIGHT = 12, 13  # behind the numbers of one anchor
+STIFFNESS, HEIGHT = 12, 13  # behind the parameters of one anchor
 
 
 def _wall(one_sided):
@@ -177,7 +178,7 @@ WALLS = {one_sided: _wall(one_sided) for one_sided in (False, True)}
 
 
 def _chain(frames):
-    """V = k/2 sum |p_(j+1) - p_j|^2 of the origins of that many frames."""
+    """V = k/2 sum |p_(j+1) - p_j|^2 for the origins of this many frames."""
 
     @value_function
     def value(y, X, out):

@@ -1,4 +1,4 @@
-"""Bodies held together by joints, for tests of integrators: nothing in them is symmetric or aligned."""
+"""Bodies connected by joints, for tests of integrators: nothing in them is symmetric or aligned."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ GRAVITY = (1.0, -2.0, -9.0)
 
 
 def hinge() -> Model:
-    """A bar that swings about an oblique axis beside its middle."""
+    """A bar that swings about an oblique axis off its centre."""
     model = Model("hinge", gravity=GRAVITY)
     turned = quaternions.normalize(np.array([0.9, 0.1, 0.3, 0.2]))
     bar = model.add_body("bar", Box(1, 0.3, 0.2, density=100), position=(0.5, 0.1, 0.2), orientation=turned)

@@ -1,7 +1,7 @@
 """Count lines of code: python -m tests.support.line_counts [FOLDER]
 
-A line counts if it holds code: neither blank nor comment nor part of a docstring. A table: files, lines of code, lines in all,
-docstrings, by package.
+A line counts if it contains code: neither blank nor comment nor part of a docstring. Prints a table by package: files, lines of
+code, total lines, docstrings.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Models and helpers of several test files: linearise."""
+"""Shared models and helpers: linearisation."""
 
 from rodsim import Box, Model, Section
 
@@ -14,7 +14,7 @@ SECTION = Section.from_stiffness(
 
 
 def everything(element="se3"):
-    """A bent rod with a body, joints of all kinds, springs, dampers and loads of both kinds."""
+    """A bent rod with a body, joints of all kinds, springs, dampers, and dead and follower loads."""
     model = Model("everything", gravity=(0.3, 0.1, -9.81))
     rod = model.add_rod(
         "rod",

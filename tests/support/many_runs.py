@@ -1,3 +1,3 @@
-"""Models and helpers of several test files: many runs."""
+"""Shared models and helpers: many runs."""
 
 DT = 0.005

@@ -1,4 +1,4 @@
-"""Models and helpers of several test files: mechanisms."""
+"""Shared models and helpers: mechanisms."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rodsim import (
 
 
 def arms():
-    """Two bars, pinned to the ground and to each other, springs, a following moment and a force that varies."""
+    """Two bars, pinned to the ground and to each other, springs, a follower moment and a force that varies."""
     model = Model("arms", gravity=(0, 0, -9.81))
     first = model.add_body("first", Box(1, 0.2, 0.1, density=100), position=(0.5, 0, 0))
     second = model.add_body("second", Box(1, 0.1, 0.2, density=100), position=(1.5, 0, 0))
@@ -55,7 +55,7 @@ def flail(mass="lumped"):
 
 
 def hinges(branch=True):
-    """Unequal bodies in their plane, hung beside their middles, one of them on the first."""
+    """Unequal bodies in a plane on off-centre hinges, one of them on the first."""
     model = Model("hinges", gravity=(2.0, 0.0, -9.0))
     support, bodies = model.ground, []
     for k, (x, z) in enumerate([(0.0, 0.0), (0.7, 0.4), (1.5, 0.1), (2.0, -0.6)]):
@@ -75,7 +75,7 @@ TOLD |= {"screw": {"pitch": 0.3}, "generic": {"locked": ("x", "z", "ry")}}
 
 
 def joined(kind):
-    """Two moving bodies in a general pose, joined; a clamp holds one to the ground."""
+    """Two joined moving bodies in a general pose; a clamp connects one to the ground."""
     rng = np.random.default_rng(2)
     model = Model(kind)
     poses = [
@@ -109,19 +109,19 @@ def swung() -> Model:
 
 
 KINDS = ("revolute", "spherical", "universal", "prismatic", "revolute", "weld", "cylindrical", "spherical")
-# of the sizes that a model of a few metres and 10 m/s has: positions and orientations agree to 1e-13; both solvers round dr to
-# 1e-16, so that velocities 2 dr/h - v0 differ by 1e-16/h a step, forces by the change of momenta that this is in a step
+# for models of a few metres and 10 m/s: positions and orientations agree to 1e-13. Both solvers round dr to
+# 1e-16, so that velocities 2 dr/h - v0 differ by 1e-16/h per step, and forces by the resulting momentum change per step
 SAME = {"r": 1e-13, "quat": 1e-13, "own": 1e-13, "totals": 1e-12}
 SAME |= {
     "v": 1e-10,
     "Omega": 2e-10,
     "lam": 1e-6,
     "memory": 1e-6,
-}  # of compositions, whose substeps are a tenth of h
+}  # for compositions, whose substeps are a tenth of h
 
 
 def branched(kinds=KINDS, gravity=(1.0, 2.0, -9.0), held=True):
-    """Bodies of different shapes on joints beside their middles, about oblique axes; every other joint is told child first."""
+    """Bodies of different shapes on off-centre joints about oblique axes; every other joint names the child first."""
     rng = np.random.default_rng(3)
     model = Model("tree", gravity=gravity)
     bodies, positions = [], []
@@ -142,7 +142,7 @@ def branched(kinds=KINDS, gravity=(1.0, 2.0, -9.0), held=True):
     return model
 
 
-RINGS = {  # joints from the ground over bodies and back to it; the first in a name is left over, and closes it
+RINGS = {  # joints from the ground over bodies and back to it; the first in a name is the redundant one that closes the loop
     "ball at the ground": ("revolute", "weld", "universal", "universal", "spherical"),
     "ball": ("prismatic", "universal", "spherical", "universal"),
     "hinge": ("revolute",) * 7,
@@ -159,7 +159,7 @@ ACROSS = (
 
 
 def looped(names=tuple(RINGS), bridge=True, gravity=(1.0, 2.0, -9.0)):
-    """Rings; with a bridge a bar and a spring make one of several, and every other joint is told child first."""
+    """Rings of joints; with a bridge, a bar and a spring connect several of them, and every other joint names the child first."""
     rng = np.random.default_rng(5)
     model, bodies = Model("loops", gravity=gravity), {}
     for number, (name, kinds) in enumerate(RINGS.items()):
@@ -195,11 +195,11 @@ def looped(names=tuple(RINGS), bridge=True, gravity=(1.0, 2.0, -9.0)):
 
 
 def of_last_step(state):
-    """Without what is remembered of those before."""
+    """The state without the history before the last step."""
     return state._replace(memory=state.memory[: 6 * len(state.r)])
 
 
 def differences(one, other):
-    """Largest of each field that differs by more than it may."""
+    """The largest difference of each field that exceeds its limit."""
     sizes = {n: np.abs(x - y).max(initial=0.0) for n, x, y in zip(one._fields, one, other, strict=True)}
     return {name: size for name, size in sizes.items() if size > SAME.get(name, 0.0)}

@@ -1,4 +1,4 @@
-"""Models and helpers of several test files: moved joints."""
+"""Shared models and helpers: moved joints."""
 
 import numpy as np
 

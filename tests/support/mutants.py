@@ -50,9 +50,9 @@ LIST = Path(__file__).with_suffix(".csv")
 BUILD = ROOT / "build" / "mutants"
 PACKAGES = ("rigid", "discretization", "rodsim")
 SEED, COUNT = 1, 300
-MOST_TESTS, MOST_FILES = 20, 8  # tests that are tried; test files, if nothing says which tests run the line
-LIMIT = 300  # s, of one mutant
-SMALL, SECONDS = 2, 6  # tests of each file that run without the compiler, and how long each may take
+MOST_TESTS, MOST_FILES = 20, 8  # tests that are tried; test files, if no test is known to run the line
+LIMIT = 300  # s, per mutant
+SMALL, SECONDS = 2, 6  # tests of each file that run without the compiler, and their time limit
 # first words of decorators of functions that are not compiled
 PYTHON = {
     *("property", "functools", "cache", "cached_property", "classmethod", "staticmethod", "wraps"),
@@ -61,7 +61,7 @@ PYTHON = {
 
 
 class Mutant(NamedTuple):
-    """One changed line, and what the tests said."""
+    """One changed line, and the outcome of the tests."""
 
     number: str
     file: str
@@ -70,7 +70,7 @@ class Mutant(NamedTuple):
     after: str
     killed_by: str = ""  # a test, "timeout", or "" if no test failed
     tried: str = ""  # number of tests that ran, or "nothing runs the line"
-    way: str = ""  # in which the test was run that failed: "compiled" or "uncompiled"
+    way: str = ""  # how the failed test was run: "compiled" or "uncompiled"
 
 
 COMPARISONS = {
@@ -96,7 +96,7 @@ class _Line:
         self.changes: list[tuple[int, int, str]] = []
 
     def columns(self, node: ast.AST) -> tuple[int, int]:
-        """Characters of a node that stands on this line alone."""
+        """Columns of a node that is on a single line."""
         data = self.text.encode()
         return len(data[: node.col_offset].decode()), len(data[: node.end_col_offset].decode())  # type: ignore[attr-defined]
 
@@ -118,7 +118,7 @@ class _Line:
 
 
 def _number(value: float) -> str:
-    """Another number: of thresholds one that differs much."""
+    """Return another number; a threshold gets one that differs much."""
     if isinstance(value, int):
         return str(value + 1)
     return repr(1e3 * value) if 0.0 < value < 1e-2 else repr(2.0 * value if value else 1.0)
@@ -155,7 +155,7 @@ def _change(node: ast.AST, line: _Line) -> None:
 
 
 def _skipped(tree: ast.Module) -> set[ast.AST]:
-    """Nodes of texts and types: docstrings, annotations, raised messages, imports, decorators."""
+    """Nodes of strings and types: docstrings, annotations, raised messages, imports, decorators."""
     skipped: set[ast.AST] = set()
     for node in ast.walk(tree):
         gone: list[ast.AST | None] = []
@@ -234,21 +234,21 @@ class TooLong(BaseException):
     """A test takes too long without the compiler."""
 
 
-_running = False  # a test, whose time is limited
+_running = False  # a test with a time limit
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Limit the time of a test, and record what it calls where it passes: as a plugin of pytest, `-p tests.support.mutants`.
+    """Limit the time of a test, and record its calls if it passes: as a plugin of pytest, `-p tests.support.mutants`.
 
-    MUTANT_CALLS: the file that takes it, a line a test.
+    MUTANT_CALLS: the output file, one line per test.
     """
     global _running
     called: set[CodeType] = set()
     record, began = os.environ.get("MUTANT_CALLS"), time.perf_counter()
     signal.signal(signal.SIGALRM, _too_long)
     _running = True
-    signal.setitimer(signal.ITIMER_REAL, SECONDS, 1.0)  # again each second, should something catch it
+    signal.setitimer(signal.ITIMER_REAL, SECONDS, 1.0)  # repeat each second, in case the exception is caught
     if record:
         sys.setprofile(lambda frame, event, _: called.add(frame.f_code) if event == "call" else None)
     try:
@@ -278,9 +278,9 @@ def _too_long(*_: object) -> None:
 
 
 def cover() -> None:
-    """Run all tests, and small ones without the compiler, and record which test runs which line and calls which kernel.
+    """Run all tests, and small ones without the compiler; record which test runs which line and calls which kernel.
 
-    `build/mutants/compiled` has the lines of each test, compiled.xml how long it took and whether it passed.
+    `build/mutants/compiled` contains the lines of each test, compiled.xml its duration and whether it passed.
     """
     BUILD.mkdir(parents=True, exist_ok=True)
     place = BUILD / "compiled"
@@ -297,7 +297,7 @@ def cover() -> None:
 
 
 def _record_calls() -> None:
-    """Run small tests without the compiler, each file in a process of its own: `build/mutants/calls` has what they call."""
+    """Run small tests without the compiler, each file in a separate process, and store their calls in `build/mutants/calls`."""
     of_file: dict[str, dict[str, str]] = defaultdict(dict)  # the first test of a function is its quickest
     for test in sorted(_seconds(BUILD / "compiled.xml").items(), key=lambda item: item[1]):
         file, name = test[0].split("::", 1)
@@ -313,7 +313,7 @@ def _record_calls() -> None:
             "MUTANT_CALLS": str(BUILD / "calls"),
         }
         options = ["-n", "0", "--tb=no", "-q", "-p", "no:cacheprovider", "-p", "tests.support.mutants"]
-        with contextlib.suppress(subprocess.TimeoutExpired):  # what does not let itself be stopped
+        with contextlib.suppress(subprocess.TimeoutExpired):  # processes that cannot be stopped
             subprocess.run(
                 [sys.executable, "-m", "pytest", *options, *tests],
                 cwd=ROOT, env=os.environ | environment, check=False, capture_output=True, timeout=10 * SECONDS,
@@ -324,7 +324,7 @@ def _record_calls() -> None:
 
 
 class _Covered:
-    """Which tests run which lines, and call which functions without the compiler."""
+    """Map of the tests that run a line, or call a function without the compiler."""
 
     def __init__(self) -> None:
         import coverage
@@ -347,14 +347,14 @@ class _Covered:
         return sorted(known, key=lambda test: (self._seconds[test], test))
 
     def calling(self, mutant: Mutant) -> list[str]:
-        """Small tests that call the function of a mutant, of a constant all that call one of its module; the quickest first."""
+        """Small tests that call the function of a mutant, or for a constant any function of its module; the quickest first."""
         functions = _functions(mutant)
         name = f"{mutant.file}:{functions[-1].name}" if functions else mutant.file
         return [test for _, test in sorted(self._calls[name])]
 
 
 def _seconds(report: Path) -> dict[str, float]:
-    """How long each test took that passed, from pytest's report."""
+    """Duration of each passed test, from pytest's report."""
     cases = ElementTree.parse(report).iter("testcase")
     return {
         f"{case.get('classname', '').replace('.', '/')}.py::{case.get('name')}": float(case.get("time", 0.0))
@@ -364,7 +364,7 @@ def _seconds(report: Path) -> dict[str, float]:
 
 
 def _spread(tests: list[str]) -> list[str]:
-    """At most MOST_TESTS, of as many files as possible."""
+    """At most MOST_TESTS, from as many files as possible."""
     by_file = defaultdict(list)
     for test in tests:
         by_file[test.split("::")[0]].append(test)
@@ -374,7 +374,7 @@ def _spread(tests: list[str]) -> list[str]:
 
 
 def _functions(mutant: Mutant) -> list[ast.FunctionDef]:
-    """The functions that hold the line, the outermost first."""
+    """The functions that contain the line, the outermost first."""
     number = int(mutant.line)
     return [
         node
@@ -444,7 +444,7 @@ def _imports() -> dict[str, set[str]]:
 
 
 def _users(file: str) -> set[str]:
-    """The file, and those that import it, directly or through others."""
+    """The file, and those that import it, directly or indirectly."""
     users, waiting = {file}, [file]
     while waiting:
         new = _imports()[waiting.pop()] - users
@@ -454,7 +454,7 @@ def _users(file: str) -> set[str]:
 
 
 def _fill(workspace: Path, folder: Path, known: Path, mutant: Mutant) -> None:
-    """Link the machine code of the unchanged program that does not take in the mutant, as numba names its folders."""
+    """Link the machine code of the unchanged program that does not include the mutant, as numba names its folders."""
     shutil.rmtree(workspace, ignore_errors=True)
     changed = _users(mutant.file) if _compiled(mutant) else {mutant.file}
     for place in sorted({file.parent for top in PACKAGES for file in (folder / top).rglob("*.py")}):
@@ -478,13 +478,13 @@ def _known() -> Path:
 
 
 def _place(file: Path, mutant: Mutant) -> int:
-    """Index of the line nearest to where the mutant was drawn; -1: the line has gone."""
+    """Index of the line nearest to where the mutant was drawn; -1 if the line no longer exists."""
     same = [k for k, text in enumerate(file.read_text().splitlines()) if text == mutant.before]
     return min(same, key=lambda k: abs(k + 1 - int(mutant.line)), default=-1)
 
 
 def _tried(folder: Path, mutant: Mutant, steps: list[tuple[list[str], dict[str, str]]]) -> Mutant:
-    """The mutant with the test that failed; steps: tests, and the environment they run in."""
+    """The mutant with the test that failed; steps: tests, and the environment in which they run."""
     file, count = folder / mutant.file, 0
     text, at, times = file.read_text(), _place(file, mutant), file.stat()
     if at < 0:
@@ -530,7 +530,7 @@ def _steps(mutant: Mutant, covered: _Covered) -> list[tuple[list[str], dict[str,
 
 
 class _Bench:
-    """A copy of the program on which mutants are tried, one after the other."""
+    """A copy of the program on which mutants are tried in sequence."""
 
     def __init__(self, place: Path, known: Path) -> None:
         self._folder, self._room, self._known = _copy(place / "copy"), place / "room", known
@@ -543,7 +543,7 @@ class _Bench:
 
 
 def run(jobs: int) -> None:
-    """Try what has not been tried."""
+    """Try the mutants that have not been tried."""
     covered, known = _Covered(), _known()
     mutants = read()
     lock = threading.Lock()
@@ -572,7 +572,7 @@ def run(jobs: int) -> None:
 
 
 def read() -> list[Mutant]:
-    """The list."""
+    """Read the list."""
     with LIST.open(newline="") as file:
         return [Mutant(**row) for row in csv.DictReader(file)]
 
@@ -586,7 +586,7 @@ def write(mutants: Sequence[Mutant]) -> None:
 
 
 def check(jobs: int) -> int:
-    """Try what was killed again; returns how many survive now."""
+    """Retry the killed mutants; return how many survive now."""
     known, alive = _known(), 0
     killed = [mutant for mutant in read() if mutant.killed_by]
 

@@ -1,4 +1,4 @@
-"""Kinds of interactions that the package does not have, as their authors would write them, and an entry that a model holds.
+"""Interaction kinds that the package does not have, as users would write them, and an entry for a model.
 
 Of three frames each, with points p = r + R X:
 
@@ -6,7 +6,7 @@ Of three frames each, with points p = r + R X:
     rope        a row    |p_a - p_b| + |p_c - p_b| - L = 0, over a small pulley at p_b
     straight    energy   k |p_a - 2 p_b + p_c - e0|^2/2
 
-and of two with an own variable:
+and of two frames with an internal variable:
 
     coil     energy   k (alpha - alpha0)^2/2, alpha counted through turns
 """
@@ -55,7 +55,7 @@ def points(y, X):
 
 @inline_kernel
 def store_forces(fa, fb, fc, X, out):
-    """Forces at the three points."""
+    """Store the forces at the three points."""
     store(on_point(fa, vector(X, 0)), out, 0)
     store(on_point(fb, vector(X, 3)), out, 1)
     store(on_point(fc, vector(X, 6)), out, 2)
@@ -102,14 +102,14 @@ def rope_dual(y0, y1, X, lam, out):
 
 @inline_kernel
 def turned(d, z, lam):
-    """Change of lam d/|d| along z."""
+    """Derivative of lam d/|d| along z."""
     size = dot(d, d) ** 0.5
     return times(lam / size, minus(z, times(dot(d, z) / (size * size), d)))
 
 
 @inline_kernel
 def rates(z, X):
-    """Those of the points: the same, linear in poses."""
+    """Rates of the points: the same function, linear in poses."""
     return points(z, X)
 
 
@@ -182,13 +182,13 @@ STRAIGHT = Kind(
 )
 
 
-# of two frames, with an own variable: a torsion spring by its duals alone
+# of two frames, with an internal variable: a torsion spring by its duals alone
 COIL = TORSION_SPRING._replace(name="coil", loop=0, beside=None)
 
 
 @dataclass(frozen=True, eq=False)
 class Coil(InteractionComponent):
-    """As `Model.add_spring` along a rotation."""
+    """An interaction like `Model.add_spring` along a rotation."""
 
     plural = "coils"
     name: str
@@ -217,7 +217,7 @@ class Coil(InteractionComponent):
 
 @dataclass(frozen=True, eq=False)
 class ThreePoints(InteractionComponent):
-    """One of them between points of three parts."""
+    """One of the kinds between points of three parts."""
 
     plural = "new kinds"
     name: str
@@ -236,7 +236,7 @@ class ThreePoints(InteractionComponent):
         arm = float(max(np.linalg.norm(place.X) for place in points))
         size = (1.0, arm) if self.of.rows else (self.number, self.number * arm)
         number = self.number
-        if self.of is ROPE:  # as long as it is
+        if self.of is ROPE:  # the initial length
             a, b, c = (place.world for place in points)
             number = float(np.linalg.norm(a - b) + np.linalg.norm(c - b))
         initial = np.zeros(3) if self.of is STRAIGHT else np.zeros(0)
@@ -255,7 +255,7 @@ class ThreePoints(InteractionComponent):
 
 @contextmanager
 def registered(*kinds: Kind) -> Iterator[None]:
-    """The registry with some kinds more."""
+    """Register more kinds."""
     before = len(INTERACTIONS)
     INTERACTIONS.extend(kinds)
     try:
@@ -265,7 +265,7 @@ def registered(*kinds: Kind) -> Iterator[None]:
 
 
 def three_points() -> Model:
-    """A rod whose end two bodies hold between them, a rope over a third, a fourth on it; all on bushings."""
+    """A rod with its end between two bodies, a rope over a third, a fourth on it; all on bushings."""
     model = Model("three points", gravity=OBLIQUE)
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SOFT, 4, mass="lumped")
     model.add_joint("clamp", "clamp", rod.start)

@@ -1,4 +1,4 @@
-"""A Newton iteration of `em` at some place in the middle of a step: what tests of linear solvers solve."""
+"""A Newton iteration of `em` in the middle of a step: the input of tests of linear solvers."""
 
 import numpy as np
 
@@ -28,8 +28,8 @@ def _iterate(equations, system, numbering, hidden, state, work, h, load_values, 
 
 
 def done(parts, system, numbering, state, work, h, loads=None, tangent=True, hidden=None, which=None):
-    """These parts of an iteration at the increments in `work` of a step that begins at `state`, by the equations that its march
-    is handed, or by `which`: they are compiled once. Whether an element folds.
+    """Run these parts of an iteration at the increments in `work` of a step from `state`, with the compiled equations of the
+    march, or those of `which`. Return whether an element folds.
     """
     loads = np.zeros((len(work.generic_groups.signals), 3)) if loads is None else loads
     equations = equations_of(system, numbering, hidden, state, work, which)
@@ -42,7 +42,7 @@ def iterate(system, numbering, state, work, h, loads=None, tangent=True, hidden=
 
 
 def iterating(built, numbering, h, rng, spread, hidden=False):
-    """Workspace with the assembled matrix; frames are moved and turned by normal numbers of size `spread`."""
+    """Workspace with the assembled matrix; frames are displaced and rotated by normal numbers of size `spread`."""
     system, state = built.system, built.state
     work = workspace(system, numbering)
     unknowns = velocity_constraint_arrays(system, work) if hidden else None

@@ -12,7 +12,7 @@ H = 0.01
 
 
 def matrix_twice(scheme, system, monkeypatch):
-    """Matrix as the march finds it, and whole, at the solution x of the first step; x, and what makes such a step."""
+    """Coloured and full matrix at the solution x of the first step; x, and the function of such a step."""
 
     def step():
         signal = marching.signals_at(system, scheme, np.zeros(1), H)[0, 0]

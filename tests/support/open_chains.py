@@ -1,4 +1,4 @@
-"""Models and helpers of several test files: hanging."""
+"""Shared models and helpers: open chains of bodies."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from rodsim import MassProperties, Model
 
 
 def branched(following=False, size=30.0):
-    """Unequal bodies hung beside their middles, two on the second one, joints named from either end, pushed and turned."""
+    """Unequal bodies on off-centre joints, two on the second one, joint parts in either order, loaded and spinning."""
     model = Model("branched", gravity=(2.0, 0.0, -9.0))
     bodies = [model.ground]
     for k, (on, x, z) in enumerate([(0, 0.0, 0.0), (1, 0.7, 0.4), (2, 1.5, 0.1), (2, 1.4, 0.6)]):

@@ -1,4 +1,4 @@
-"""The pages of the documentation as tests see them: their blocks of code, and what else stands in them."""
+"""The pages of the documentation for tests: their blocks of code and other content."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LEFT_OUT = re.compile(r"^\s*\.\.\.", re.MULTILINE)  # a line that stands for others: a sketch
+LEFT_OUT = re.compile(r"^\s*\.\.\.", re.MULTILINE)  # a placeholder line: a sketch
 SKIP = re.compile(r"<!-- not run: [^>]+ -->\s*\Z")  # before a block, with the reason
 
 
@@ -21,7 +21,7 @@ class Block(NamedTuple):
 
 
 def blocks(page: Path, *languages: str) -> list[Block]:
-    """The blocks of a page in these languages; those marked as not run, and sketches, are left out."""
+    """The blocks of a page in these languages, without those marked as not run and without sketches."""
     text = page.read_text(encoding="utf-8") if page.exists() else ""
     return [
         Block(match.group(1), match.group(2), text.count("\n", 0, match.start()) + 2)
@@ -33,5 +33,5 @@ def blocks(page: Path, *languages: str) -> list[Block]:
 
 
 def named(page: Path) -> str:
-    """Its path in the repository."""
+    """Path of the page in the repository."""
     return page.relative_to(ROOT).as_posix()

@@ -4,6 +4,6 @@ from rodsim.results.shapes import join
 
 
 def triangles_of(shapes, state, owner):
-    """Those (n, 3, 3) of one owner."""
+    """Triangles (n, 3, 3) of one owner."""
     surface = join(list(shapes))
     return surface.place(state)[surface.faces[surface.owner[surface.faces[:, 0]] == owner]]

@@ -1,4 +1,4 @@
-"""Models and helpers of several test files: prepared."""
+"""Shared models and helpers: prepared models."""
 
 import dataclasses
 
@@ -11,7 +11,7 @@ from tests.support.completeness import MODELS as EVERY_KIND
 
 
 def _made_of_a_material():
-    """Numbers of a material, which sections that are given as stiffnesses have not."""
+    """Material numbers, which sections given as stiffnesses do not have."""
     model = Model("made", gravity=(0.1, -0.2, -0.9))
     gel = Material(E=2e3, nu=0.3, density=100.0)
     rod = model.add_rod("gel", [(0, 0, 0), (1, 0, 0)], Section.circular(0.1, gel), 2)
@@ -23,7 +23,7 @@ MODELS = {**EVERY_KIND, "made": _made_of_a_material}
 
 
 def _one_of_each():
-    """A model and a path for each field of each kind of entries, and for what stands in no entry."""
+    """A model and a path for each field of each entry kind, and for parameters outside of entries."""
     first_paths = {}
     for name, make in MODELS.items():
         model = make()
@@ -37,7 +37,7 @@ CASES = _one_of_each()
 
 
 def _another(value, field):
-    """Near what was there."""
+    """A value close to the original."""
     if isinstance(value, Section):
         return dataclasses.replace(value, stiffness=1.03 * value.stiffness, radius=1.02 * value.radius)
     if callable(value) and field == "section":
@@ -57,7 +57,7 @@ def _another(value, field):
 
 
 def _fresh(name, path, value, monkeypatch):
-    """The model, made with this number; and what stood there."""
+    """The model built with this number, and the original value."""
     key, _, path_in_key = path.partition(".")
     part, _, field = path_in_key.rpartition(".")
     before, add, make_body, make_rod = [], rodsim.model.add, rodsim.model.make_body, rodsim.model.make_rod
@@ -106,7 +106,7 @@ def _fresh(name, path, value, monkeypatch):
 
 
 def _all_of(result):
-    """All that is stored of it, and its description."""
+    """Everything stored in a result, and its description."""
     stored = {name: array.tobytes() for name, array in result._source._arrays.items()}
     layout = result.layout
     known = [layout.gravity.tobytes(), *(column.tobytes() for column in layout.constraints)]

@@ -1,4 +1,4 @@
-"""Python in a process of its own."""
+"""Python in a separate process."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ ROOT = Path(__file__).parents[2]
 def ended(
     *arguments: str, cwd: Path = ROOT, without: tuple[str, ...] = (), **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """What a process with these arguments said, which ended well.
+    """Output of a process with these arguments that ended successfully.
 
-    environment: variables besides those of this process, of which some may be left out.
+    environment: variables in addition to those of this process, some of which may be removed.
     """
     environment_here = {key: value for key, value in os.environ.items() if key not in without}
     done = subprocess.run(
@@ -30,5 +30,5 @@ def ended(
 
 
 def said(*arguments: str, **options: object) -> str:
-    """What it printed."""
+    """Printed text."""
     return ended(*arguments, **options).stdout.strip()  # type: ignore[arg-type]

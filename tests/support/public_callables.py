@@ -7,7 +7,7 @@ import rodsim
 from rodsim._compat import OLD_NAMES
 
 # no docstring; no summary, or one of several lines; arguments that are missing, unknown, without a type or a meaning;
-# nothing about what is returned; no example
+# no description of the returned value; no example
 CODES = {"GL08", "SS01", "SS06", "PR01", "PR02", "PR04", "PR07", "RT01", "EX01"}
 WITHOUT_EXAMPLES = CODES - {"EX01"}  # methods: the class has examples
 
@@ -36,7 +36,7 @@ def public():
 
 
 def named(name):
-    """Return what a dotted name of `public` is."""
+    """Return the object of a dotted name of `public`."""
     parts = name.split(".")
     place = next(k for k in range(len(parts) - 1, 0, -1) if ".".join(parts[:k]) in sys.modules)
     thing = sys.modules[".".join(parts[:place])]

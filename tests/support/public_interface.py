@@ -24,7 +24,7 @@ MODULES = (
 
 
 def public_names(modules=MODULES):
-    """(module.name, what it is) of everything that public modules export, without modules."""
+    """(module.name, object) of everything that public modules export, without modules."""
     for module in modules:
         imported = importlib.import_module(module)
         for name in imported.__all__:
@@ -34,8 +34,8 @@ def public_names(modules=MODULES):
 
 
 def members(cls, listed=()):
-    """(name, function, property or other value) of a class, with those that it inherits from classes of the package that are
-    not listed themselves; without old names.
+    """(name, function, property or other value) of a class, including members inherited from unlisted classes of the package;
+    without deprecated names.
     """
     members_found = {}
     for base in reversed(cls.__mro__):
@@ -53,12 +53,12 @@ def members(cls, listed=()):
 
 
 def is_old(value):
-    """Whether this member of a class is there for scripts of before 1.0 (`rodsim._compat`)."""
+    """Whether this member of a class exists for scripts of before 1.0 (`rodsim._compat`)."""
     return str(getattr(value, "__doc__", "")).startswith("Old name of ")
 
 
 def arguments(function):
-    """The names of its arguments, with / and * where they stand."""
+    """The names of its arguments, with / and * at their positions."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # of classes that Python itself makes

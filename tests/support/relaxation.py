@@ -1,4 +1,4 @@
-"""Models and helpers of several test files: relaxation."""
+"""Shared models and helpers: relaxation."""
 
 from rodsim import Model, Section
 
@@ -6,7 +6,7 @@ TAU, FRACTION = 0.2, 0.5
 
 
 def bar(stretch, fixed, mass=2.0, element="se3", n_elements=1):
-    """A straight bar of length 1, held at its start, stretched at t = 0, and held at its end or not."""
+    """A straight bar of length 1, clamped at its start, stretched at t = 0, with its end fixed or free."""
     section = Section.from_stiffness(
         EA=1e3, GA=1e3, GJ=50, EI=60, mass_per_length=mass, inertia_per_length=1e-3 * mass
     ).with_relaxation(TAU, fraction=FRACTION)

@@ -1,4 +1,4 @@
-"""Models and helpers of several test files: reports."""
+"""Shared models and helpers: reports."""
 
 from rodsim import Box, Model, Section, signals
 
@@ -6,7 +6,7 @@ NASTY = "</script><img src=x onerror=alert(1)> & \"quoted\" 'b'"
 
 
 def model(name="hung box", rod_name="cord"):
-    """A cord that hangs from the ground, a box at its end, a spring and a push."""
+    """A cord suspended from the ground, a box at its end, a spring and a force."""
     made = Model(name, gravity=(0, 0, -9.81))
     section = Section.from_stiffness(
         EA=3e3, GA=2e3, GJ=5.0, EI=(8.0, 6.0), mass_per_length=0.5, inertia_per_length=0.01, radius=0.02

@@ -1,4 +1,4 @@
-"""A made-up model for tests of results: an open rod, a ring, a box and a joint; states from a formula."""
+"""An artificial model for tests of results: an open rod, a ring, a box and a joint; states from a formula."""
 
 import h5py
 import numpy as np
@@ -104,7 +104,7 @@ def in_memory(n):
 
 
 def long_rod(n_nodes, n_outputs):
-    """A made-up rod of many nodes that waves."""
+    """An artificial wavy rod of many nodes."""
     s = np.linspace(0, 9, n_nodes)
     frames, elements = np.arange(1, n_nodes + 1), np.arange(n_nodes - 1)
     cable = RodLayout("cable", frames, elements, s, np.full(n_nodes, 0.01))
@@ -118,7 +118,7 @@ def long_rod(n_nodes, n_outputs):
         shapes = {name: np.zeros(shape) for name, shape in layout.state_shapes().items()}
         state = sample[2]._replace(**{**shapes, "r": r, "quat": quat})
         strains = np.zeros((n_nodes - 1, 6))
-        strains[min(n_nodes // 2 + 7, n_nodes - 2), 4] = 3.25  # one element only, off the kept nodes
+        strains[min(n_nodes // 2 + 7, n_nodes - 2), 4] = 3.25  # one element only, off the stored nodes
         writer.append(0.1 * i, i, state, strains, strains, sample[5])
     return writer.result()
 
@@ -139,13 +139,13 @@ def go_on(path, layout, outputs, capacity):
 
 
 def forget_digests(path):
-    """Make a result file one of a version that wrote no digests."""
+    """Turn a result file into one of a version that wrote no checksums."""
     with h5py.File(path, "r+", libver=("earliest", "v108"), locking=False) as file:
         without_digests(file)
 
 
 def without_digests(file):
-    """Make an open result file one of a version that wrote no digests."""
+    """Turn an open result file into one of a version that wrote no checksums."""
     del file[file_checksums.CHECKSUMS]
     for name in (file_checksums.DESCRIPTION, file_checksums.LAYOUT, file_checksums.TOPOLOGY):
         del file[file_checksums.ROOT].attrs[name]
@@ -154,7 +154,7 @@ def without_digests(file):
 
 
 def assert_holds(result, layout, n):
-    """The result holds exactly the first n sample outputs, bit for bit."""
+    """Assert that the result contains exactly the first n sample outputs, bit for bit."""
     assert result.n_outputs == n
     for i in range(n):
         t, step, state, strains, stresses, audit = sample_output(layout, i)

@@ -1,4 +1,4 @@
-"""Models and helpers of several test files: closed spans."""
+"""Shared models and helpers: closed forms of rod spans."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ H = 0.01
 def full_section(damping):
     rng = np.random.default_rng(0)
     B = rng.normal(size=(6, 6))
-    C = 1e4 * (B @ B.T + 3 * np.eye(6))  # far more than the masses add
+    C = 1e4 * (B @ B.T + 3 * np.eye(6))  # far more than the masses contribute
     return Section.from_stiffness(
         C=C, mass_per_length=2.0, inertia_per_length=(0.5, 0.6, 0.7), D=0.01 * C if damping else None
     )

@@ -1,4 +1,4 @@
-"""Models and helpers of several test files: rod elements."""
+"""Shared models and helpers: rod elements."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ LENGTH, TAU = 0.8, 0.7
 
 
 def poses(kind, rng, bend=0.5):
-    """Poses (p + 1, 4, 3) of a wildly bent and stretched element, turns from frame to frame of `bend`."""
+    """Poses (p + 1, 4, 3) of a strongly bent and stretched element; rotations between frames of size `bend`."""
     quat = [turn(rng, rng.uniform(0, 3))]
     for _ in range(kind.arity - 1):
         quat.append(quaternions.multiply(quat[-1], turn(rng, bend)))
@@ -28,7 +28,7 @@ def value(kind, y, X):
 
 
 def strains(kind, y):
-    """(p, 6) Gamma, K at the points."""
+    """Strains (p, 6), Gamma and K, at the quadrature points."""
     p = kind.arity - 1
     family = next(family for family in FAMILIES if kind in family.ENERGIES.values())
     out = np.zeros(6 * p, complex)

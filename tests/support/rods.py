@@ -1,4 +1,4 @@
-"""Models and helpers of several test files: rods."""
+"""Shared models and helpers: rods."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from rodsim import Model, Section
 
 SPANS = [
     element.word for element in BY_NUMBER if element.word != SE3
-]  # that has spans where its material is not linear
+]  # it has spans if its material is nonlinear
 
 
 def soft(damping_time=0.0):
@@ -53,7 +53,7 @@ def full(seed, size):
 
 
 def held_rod(element):
-    """A rod of several elements with joints at both ends and a branch, its masses coupled."""
+    """A rod of several elements with joints at both ends and a branch, with consistent masses."""
     model = free_rod(element, 12, mass="consistent")
     rod = model.rods["rod"]
     model.add_joint("pin", "spherical", model.ground, rod.start)

@@ -1,4 +1,4 @@
-"""Sections of the models that several tests have."""
+"""Sections shared by several tests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def round_section(
     shear: float = 27 / 28,
     **stiffness: float,
 ) -> Section:
-    """Of a circle, with PyElastica's laws unless others are given: G = E/1.5; `stiffness`: EA or GA of its own."""
+    """A circular section, with PyElastica's laws by default: G = E/1.5; `stiffness`: given EA or GA."""
     A, inertia, G = np.pi * radius**2, np.pi * radius**4 / 4, E / 1.5 if G is None else G
     return Section.from_stiffness(
         GJ=2 * G * inertia,

@@ -1,9 +1,9 @@
-"""Equilibria of rods by shooting: an own solution, with nothing of rodsim in it, of the numbers that it is judged by.
+"""Rod equilibria by shooting: an independent solution without rodsim, for reference values.
 
     r' = R (e1 + C_N^-1 R^T n),   R' = R [k0 + C_M^-1 R^T m]x,   n' = 0,   m' = -r' x n                        (1)
 
-from one end to the other, by the Runge-Kutta method of order 8 of Dormand and Prince with a fixed number of steps. What is
-not known at the ends is found by Newton's method; its matrix is exact, by complex steps, all columns integrated at once.
+from one end to the other, by the Runge-Kutta method of order 8 of Dormand and Prince with a fixed number of steps. The unknown
+values at the ends are found by Newton's method; its matrix is exact, by complex steps, with all columns integrated at once.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ SMALL = 1e-30  # of the complex steps
 E1 = np.array([1.0, 0.0, 0.0])
 
 Arrays = np.ndarray
-Residual = Callable[[Arrays], Arrays]  # unknowns (k, columns) -> what must vanish (k, columns)
+Residual = Callable[[Arrays], Arrays]  # unknowns (k, columns) -> residuals (k, columns)
 
 
 class Span(NamedTuple):
-    """A rod of uniform section: stiffnesses (EA, GA2, GA3), (GJ, EI2, EI3), curvature without stress (3,) in its axes."""
+    """A rod of uniform section: stiffnesses (EA, GA2, GA3), (GJ, EI2, EI3), stress-free curvature (3,) in its axes."""
 
     length: float
     force: tuple[float, float, float]
@@ -32,7 +32,7 @@ class Span(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Of a section: r (3, c), R (3, 3, c), force n and moment m (3, c) that the part beyond exerts; c columns."""
+    """Section state: r (3, c), R (3, 3, c), force n and moment m (3, c) that the part beyond exerts; c columns."""
 
     r: Arrays
     R: Arrays
@@ -41,7 +41,7 @@ class Place(NamedTuple):
 
 
 def start(columns: int, R: Arrays | None = None) -> Place:
-    """At the origin with axes R, without force and moment."""
+    """State at the origin with axes R, without force and moment."""
     zero = np.zeros((3, columns), complex)
     axes = np.eye(3) if R is None else R
     return Place(zero, np.repeat(axes[:, :, None], columns, axis=2).astype(complex), zero, zero)
@@ -63,7 +63,7 @@ def cross(a: Arrays, b: Arrays) -> Arrays:
 
 
 def along(span: Span, at: Place, steps: int = 20, part: float = 1.0) -> Place:
-    """From the start of a span to `part` of its length: (1)."""
+    """Integrate (1) from the start of a span to `part` of its length."""
     soft, limp = 1 / np.array(span.force)[:, None], 1 / np.array(span.moment)[:, None]
     bent = np.array(span.curvature)[:, None]
 
@@ -98,7 +98,7 @@ def linearised(residual: Residual, x: Arrays) -> tuple[Arrays, Arrays]:
 
 
 def solved(residual: Residual, guess: Arrays, tolerance: float = 1e-11) -> Arrays:
-    """Newton's method: unknowns (k,) where the residual vanishes; ArithmeticError where it finds none."""
+    """Newton's method: return unknowns (k,) with zero residual; raise ArithmeticError if there are none."""
     x = np.array(guess, float)
     with np.errstate(all="ignore"):
         for _ in range(12):
@@ -115,7 +115,7 @@ def solved(residual: Residual, guess: Arrays, tolerance: float = 1e-11) -> Array
 def continued(
     at: Callable[[float], Residual], guess: Arrays, first: float, last: float, step: float
 ) -> Arrays:
-    """Unknowns at load `last`, from those near `guess` at load `first`, by steps that are halved where they are too long."""
+    """Unknowns at load `last`, continued from `guess` at load `first` in steps that are halved if they are too long."""
     load, x = first, solved(at(first), guess)
     before: tuple[float, Arrays] | None = None
     while load < last:

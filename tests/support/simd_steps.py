@@ -1,4 +1,4 @@
-"""A step in which all that may move is somewhere on its way, and what the equations of `em` make of it."""
+"""A step in whose middle everything may be displaced, and the equations of `em` for it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ H = 0.01
 
 
 def in_a_step(system: Any, state: Any, angle: float, rng: np.random.Generator) -> tuple[Any, ...]:
-    """System, numbering, state and workspace; frames are turned by about `angle`, rad, before it and in it."""
+    """System, numbering, state and workspace; frames are rotated by about `angle`, rad, before the step and in it."""
     moving = system.frames.fixed == 0
     quat = state.quat + angle * moving[:, None] * rng.standard_normal(state.quat.shape)
     quat /= np.linalg.norm(quat, axis=1)[:, None]
@@ -30,7 +30,7 @@ def in_a_step(system: Any, state: Any, angle: float, rng: np.random.Generator) -
 
 
 def begun(system: Any, numbering: Any, state: Any, work: Any) -> None:
-    """What the iterations of a step share, for one that begins at this state."""
+    """Shared data of the iterations of a step from this state."""
     done(BEGIN, system, numbering, state, work, H)
 
 

@@ -1,7 +1,7 @@
-"""Models of one shape with other numbers, and of nearly the same shape, run one after the other:
+"""Models of one shape with other numbers, and of nearly the same shape, run in sequence:
 python -m tests.support.similar_models
 
-Prints a digest of all that each run stores and says, with `backwards` in the opposite order.
+Prints a checksum of all stored data and messages of each run, with `backwards` in the opposite order.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ DT = 0.01
 
 
 def bars(kind="revolute", axis=(0.0, 1.0, 0.0), angle=0.0, last="revolute", size=1.0, spin=None) -> Model:
-    """Three in a row, each turned further by an angle; `last` holds the third."""
+    """Three bars in a row, each rotated further by an angle; `last` is the joint kind of the third."""
     model = Model("bars", gravity=(0.0, 0.0, -9.81))
     shape, end, support = Box(size, 0.1, 0.1, density=1000.0), np.zeros(3), model.ground.at((0.0, 0.0, 0.0))
     for k in range(3):
@@ -66,7 +66,7 @@ MODELS: dict[str, Callable[[], Model]] = {
 
 
 def digest(name: str) -> str:
-    """Of a run of the model, and of its equilibrium where it has one."""
+    """Checksum of a run of the model, and of its equilibrium if it has one."""
     results = [simulate(MODELS[name](), 3 * DT, DT, progress=False)]
     if "push" in MODELS[name]().loads:
         results.append(equilibrium(MODELS[name]()))
@@ -79,7 +79,7 @@ def digest(name: str) -> str:
 
 
 def digests(names: list[str]) -> dict[str, str]:
-    """Of each, one after the other."""
+    """Checksums of all models, in sequence."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return {name: digest(name) for name in names}

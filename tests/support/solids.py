@@ -1,4 +1,4 @@
-"""Bodies and surfaces of the tests on contact, by their names. `add` is the one place that makes them."""
+"""Bodies and surfaces of the contact tests, by name. Only `add` creates them."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def add(
     """Add a body with a surface of this shape, both called `name`. Return the surface.
 
     Bodies of hulls and meshes have the inertia of a cube. The first number of the `size` of a sphere or
-    capsule is its radius. If `held`, the body is clamped to the ground; `on_ground` leaves out the body.
+    capsule is its radius. If `held`, the body is clamped to the ground; `on_ground` omits the body.
     The `place` of a rod is that of both its ends; a plane is horizontal.
     """
     if shape == "rod":
@@ -189,7 +189,7 @@ def add(
     return model.add_mesh(name, middle, vertices=vertices, triangles=triangles, radius=rounding, side=side)
 
 
-# --- collisions
+# --- impacts
 
 KEPT, LOST, BARRIER = "without losses", "with losses", "barrier"
 RUBS = {"friction": (0.4, 0.3), "restitution": 0.6}
@@ -214,13 +214,13 @@ class Collision(NamedTuple):
     h: float = 5e-4
     every: int = 2
     ways: tuple[str, ...] = (KEPT, LOST)
-    part: float = 0.08  # of the energy, that is stored and lost at least
+    part: float = 0.08  # of the energy, at least stored and dissipated
     balance: float = 1e-12  # relative
     audits: bool = False  # with losses, too: an audit takes as long as the run
 
     def model(self, way=KEPT, start=None, **contact):
-        """`start`: place, orientation, velocity, angular velocity of both, instead of those of the table; `contact`: law and
-        losses instead of those of the way.
+        """`start`: position, orientation, velocity, angular velocity of both, instead of those of the table; `contact`: law and
+        losses instead of the defaults.
         """
         first = (HERE, self.quat, HERE, (0.3, -0.2, 0.1))
         second = (self.place, self.other_quat, self.v, self.omega)
@@ -385,7 +385,7 @@ _TABLE = [  # every n-th row also runs without losses; common settings; rows
     ),
     (
         1,
-        {"v": FAST, "omega": (2.0, -1.0, 3.0), "ways": ()},  # only to the first touch
+        {"v": FAST, "omega": (2.0, -1.0, 3.0), "ways": ()},  # only to the first contact
         {
             "sphere on a sphere": ("sphere", UP, "sphere", UP, (0.004, 0.003, 2 * BALL + 0.002)),
             "sphere on a ring": ("ring", UP, "sphere", UP, (0.004, 0.003, BALL + 0.052)),

@@ -1,4 +1,4 @@
-"""Models and helpers of several test files: solvers."""
+"""Shared models and helpers: solvers."""
 
 from discretization.statics.equilibrium_system import EquilibriumSystem
 from discretization.time.stepper import Stepper

@@ -1,4 +1,4 @@
-"""Models and helpers of several test files: states of kinds."""
+"""Shared models and helpers: kinds with internal states."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ BY_SERVO = np.array([[0, 1, 0], [-P / MASS, 0, -I / MASS], [1, 0, 0]])
 
 
 def spinning() -> Model:
-    """A rod-like body that spins and the body that slides along it, both free."""
+    """A spinning slender body and a second body that slides along it, both free."""
     model = Model("spinning", gravity=NO_WEIGHT)
     one = model.add_body("one", BRICK, angular_velocity=(0.4, 0.3, 2.0))
     two = model.add_body("two", BRICK, position=(0.8, 0.05, 0), velocity=(0.3, 0.4, 0.2))

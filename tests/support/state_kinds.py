@@ -1,8 +1,8 @@
-"""Kinds whose own variables follow from equations, as a script would write them.
+"""Kinds whose internal variables have rate equations, as a script would write them.
 
 lag      force k x along the line between two anchors, tau x' = l - rest - x: a filter between a measured distance and a force
 servo    force P (l - target) + I x, x' = l - target: PI control of a distance
-bead     V = k |d - s t|^2/2 of an anchor b at d from the line along the first axis t of a; s where it is least, dV/ds = 0
+bead     V = k |d - s t|^2/2 of an anchor b at d from the line along the first axis t of a; s at its minimum, dV/ds = 0
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ AXIS = (1.0, 0.0, 0.0)
 
 
 def pull(y0, y1, force, out):
-    """A force that pulls both anchors together, along the mean of the line between them."""
+    """A force that attracts both anchors, along the mean of the line between them."""
     d0, d1 = minus(y0[1, 0], y0[0, 0]), minus(y1[1, 0], y1[0, 0])
     f = times(2.0 * force / (norm(d0) + norm(d1)), average(d0, d1))
     push(out, 1, f)
@@ -68,7 +68,7 @@ class BEAD:
 
 
 def settled(result):
-    """(N, k) all states."""
+    """States (N, k) of all outputs."""
     from discretization.internal_variables import part
 
     return np.asarray(part(result.layout.system, result.states(slice(None)), "settled"))

@@ -1,4 +1,4 @@
-"""Models of the statics tests, with the references they are measured against."""
+"""Models of the statics tests, with their reference values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rodsim import Model, Section
 
 
 def section(**stiffness: float) -> Section:
-    """A section of this stiffness; its inertia does not matter at rest."""
+    """A section of this stiffness; its inertia has no effect in statics."""
     return Section.from_stiffness(**stiffness, mass_per_length=1.0, inertia_per_length=1.0)
 
 
@@ -53,7 +53,7 @@ BENDS = (
 
 
 def lee_frame(n: int, element: str, following: bool = False, load: float = 2e4) -> tuple[Model, Any]:
-    """Lee's frame, rigid in shear, held in its plane; the load at a fifth of the beam."""
+    """Lee's frame, rigid in shear, constrained to its plane; the load at a fifth of the beam."""
     material = section(EA=4.32e7, GA=4.32e12, GJ=1.44e9, EI=1.44e7)
     model = Model("Lee's frame")
     column = model.add_rod("column", [(0, 0, 0), (0, 120, 0)], material, n, element=element, up=(0, 0, 1))

@@ -1,4 +1,4 @@
-"""Models and helpers of several test files: ends of steps."""
+"""Shared models and helpers: step-end derivatives."""
 
 import numpy as np
 
@@ -8,11 +8,11 @@ from rigid.interactions.evaluation import values
 from rigid.interactions.kinds import Group
 from rigid.system import State
 
-EPS = 1e-5  # of a number
+EPS = 1e-5  # of a parameter
 
 
 def moved(state: State, way) -> State:
-    """By (dr, rotation vector) (n, 6)."""
+    """Move the state by (dr, rotation vector) (n, 6)."""
     turns = quaternions.from_rotation_vector(way[:, 3:])
     return state._replace(r=state.r + way[:, :3], quat=quaternions.multiply(turns, state.quat))
 
@@ -22,7 +22,7 @@ def close(one, other, tolerance):
 
 
 def one_by_one(group: Group, step: float) -> Group:
-    """The first interaction as many times as it has numbers, each with another of them increased."""
+    """Repeat the first interaction once per parameter, each copy with another parameter increased."""
     width = group.numbers.shape[1]
     numbers = group.numbers[0] + step * np.eye(width)
     return group._replace(
@@ -31,7 +31,7 @@ def one_by_one(group: Group, step: float) -> Group:
 
 
 def number_derivatives_hold(group, start, end, lam):
-    """Those of forces and values are the central differences; returns the derivatives of the values."""
+    """Assert that derivatives of forces and values equal central differences; return the derivatives of the values."""
     lam = lam[:1] if np.ndim(lam) else lam
     first = group._replace(frames=group.frames[:1], numbers=group.numbers[:1], row=group.row[:1])
     exact = number_blocks(first, start, end, lam)[0]

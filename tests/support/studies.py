@@ -1,4 +1,4 @@
-"""A scene that is varied, and whether the picture of a study shows what the study found."""
+"""A scene that is varied, and whether the picture of a study shows its results."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def written(folder):
 
 
 def base_of(scene_file, **paths):
-    """The base of a study of the scene, with these places by the names of their parameters."""
+    """The base of a study of the scene, with these paths by the names of their parameters."""
     source = read(scene_file)
     entries = {
         name: made_parameter(name, ParameterEntry(path=path, values=[1])).places
@@ -48,12 +48,12 @@ def base_of(scene_file, **paths):
 
 
 def differing(*studies):
-    """(source, statement) of what papers say and studies do not find."""
+    """(source, statement) of statements in papers that the studies do not confirm."""
     return {(claim.source, claim.statement) for study in studies for claim in study.claims if not claim.holds}
 
 
 def is_drawn(study, path) -> bool:
-    """Whether every curve has numbers that its axes can show, and the picture has their colours (all else is grey)."""
+    """Whether every curve has numbers within its axes, and the picture has the colours of the curves (all else is grey)."""
     for panel in study.panels:
         for line in panel.lines:
             x, y = np.asarray(line.x, float), np.asarray(line.y, float)
@@ -64,7 +64,7 @@ def is_drawn(study, path) -> bool:
                 shown &= x > 0.0
             assert shown.sum() > 1, (panel.title, line.label)
     assert all(panel.lines for panel in study.panels)
-    with pytest.MonkeyPatch.context() as patch:  # to lay the panels out takes longer than to draw them
+    with pytest.MonkeyPatch.context() as patch:  # the layout of the panels takes longer than drawing them
         patch.setattr(ConstrainedLayoutEngine, "execute", lambda self, figure: None)
         save = Figure.savefig
         patch.setattr(Figure, "savefig", lambda self, file, dpi: save(self, file, dpi=dpi / 2))

@@ -1,4 +1,4 @@
-"""Runs of models that are solved as trees, beside the general solver."""
+"""Runs of models with the tree solver, compared with the general solver."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def run(
 
 
 def same(one: State, other: State, tolerance: dict[str, float]) -> None:
-    """Assert that two states agree, forces as parts of the largest."""
+    """Assert that two states agree, forces relative to the largest."""
     for name, x, y in zip(one._fields, one, other, strict=True):
         if name != "memory":
             size = max(1.0, np.abs(y).max(initial=0.0))

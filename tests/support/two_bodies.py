@@ -1,4 +1,4 @@
-"""A model of two bodies and a rod, for tests of what its methods accept and refuse."""
+"""A model of two bodies and a rod, for tests of accepted and rejected arguments."""
 
 from rodsim import Box, Material, Model, Section
 

@@ -1,6 +1,6 @@
-"""Schemes on frames as their authors would write them: one with equations of its own, one of substeps of `em`.
+"""Schemes on frames as users would write them: one with its own equations, one of substeps of `em`.
 
-em-drag            the step of `em`, and on each frame the force -c m vbar, so that v1 = v0 (1 - c h/2)/(1 + c h/2)
+em-drag            the step of `em`, with the force -c m vbar on each frame, so that v1 = v0 (1 - c h/2)/(1 + c h/2)
 em4-triple         three substeps of `em`, Yoshida 1990: g, 1 - 2 g, g, g = 1/(2 - 2^(1/3)); order 4
 """
 
@@ -35,7 +35,7 @@ TRIPLE = EmIntegrator(4, fractions=(G, 1.0 - 2.0 * G, G))
 
 @contextmanager
 def registered():
-    """The list of schemes with both."""
+    """Register both schemes."""
     schemes = {
         name: lambda text, name=name, made=made: made if text == name else None
         for name, made in (("em-drag", DRAG), ("em4-triple", TRIPLE))

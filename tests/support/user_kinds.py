@@ -1,4 +1,4 @@
-"""Kinds of interactions that tests register, as a script would, and models in which they act."""
+"""Interaction kinds that tests register, as a script would, and models that use them."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ def lengths(y):
 
 @rodsim.interaction("linear spring", frames=2, numbers=("k", "l0"))
 class Spring:
-    """As `Model.add_spring`."""
+    """A spring like `Model.add_spring`."""
 
     def value(y, X):
         e = lengths(y) - X[1]
@@ -36,7 +36,7 @@ class Spring:
 
 @rodsim.interaction("linear damper", frames=2, numbers=("c",))
 class Damper:
-    """A force -c (d1 - d0)/h between two points: not that of `add_spring`, which is along the line."""
+    """A force -c (d1 - d0)/h between two points, unlike that of `add_spring`, which is along the line."""
 
     def step_dual(y0, y1, h, X, out):
         d0, d1 = minus(y0[1, 0], y0[0, 0]), minus(y1[1, 0], y1[0, 0])
@@ -75,7 +75,7 @@ class Triangle:
 
 @rodsim.interaction("gust", frames=1, numbers=("c",), free=False)
 class Gust:
-    """A resistance to the velocity of one point."""
+    """Drag on the velocity of one point."""
 
     def step_dual(y0, y1, h, X, out):
         push(out, 0, times(X[0] / h, minus(y1[0, 0], y0[0, 0])))
@@ -86,7 +86,7 @@ class Gust:
 
 @rodsim.interaction("planes", frames=2, numbers=("k",))
 class Planes:
-    """k/2 |e3_a x e3_b|^2 = k/2 (1 - (e3_a . e3_b)^2): on axes alone."""
+    """k/2 |e3_a x e3_b|^2 = k/2 (1 - (e3_a . e3_b)^2): depends on axes alone."""
 
     def value(y, X):
         n = cross(y[0, 3], y[1, 3])
@@ -99,7 +99,7 @@ class Planes:
 
 
 def bodies(n=3, gravity=(0.0, 0.0, 0.0)):
-    """Free bodies that turn, a metre apart."""
+    """Free rotating bodies, one metre apart."""
     model = Model("free", gravity=gravity)
     for k in range(n):
         omega = (0.3 - k, -0.2, 0.4 + k)
@@ -110,7 +110,7 @@ def bodies(n=3, gravity=(0.0, 0.0, 0.0)):
 
 
 def of_kinds():
-    """Free bodies between which kinds act: nothing holds them."""
+    """Free bodies connected by kinds only."""
     model = bodies()
     a, b, c = model.bodies.values()
     model.add_interaction("spring", Spring, a.at((0.2, 0.1, 0)), b.at((0, -0.1, 0.1)), k=40.0, l0=0.7)
@@ -122,7 +122,7 @@ def of_kinds():
 
 
 def of_texts():
-    """The same of texts of measures, all that there are."""
+    """The free bodies, connected by energy expressions of all measures."""
     model = bodies()
     a, b, c = model.bodies.values()
     model.add_energy(
@@ -142,7 +142,7 @@ def of_texts():
 
 
 def _clamped(name):
-    """A rod with a body beside it and one on a spring."""
+    """A clamped rod with a body next to it and one on a spring."""
     model = Model(name, gravity=(0.1, -0.2, -0.9))
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SOFT, 4, mass="lumped")
     model.add_joint("clamp", "clamp", rod.start)
@@ -153,7 +153,7 @@ def _clamped(name):
 
 
 def kinds():
-    """Kinds of a script beside a rod."""
+    """Kinds of a script, with a rod."""
     model, rod, body = _clamped("kinds")
     tip, corner, foot = rod.at(1.0, (0, 0.05, 0)), body.at((0.2, 0.1, 0.1)), model.ground.at((1, 0.3, -0.5))
     model.add_interaction("spring", Spring, tip, corner, k=8.0, l0=0.5)
@@ -165,7 +165,7 @@ def kinds():
 
 
 def texts():
-    """Energies of texts beside a rod."""
+    """Energy expressions, with a rod."""
     model, rod, body = _clamped("texts")
     tip, corner = rod.at(1.0, (0, 0.05, 0)), body.at((0.2, 0.1, 0.1))
     named = {"l": measures.distance(tip, corner), "w": measures.cosine(rod.end, (0, 1, 0), body, (0, 1, 0.2))}
@@ -186,7 +186,7 @@ def texts():
 
 
 def poses(rng, n):
-    """(n, 4, 3) at random, complex."""
+    """Random complex poses (n, 4, 3)."""
     y = np.zeros((n, 4, 3), complex)
     y[:, 0] = rng.normal(size=(n, 3)) + np.arange(n)[:, None]
     for k in range(n):
@@ -199,7 +199,7 @@ def run(model, integrator="em", t_end=T_END, **options):
 
 
 def pair(how):
-    """Two bodies that turn, on a spring of ours, of the script's kind, or of a text."""
+    """Two rotating bodies on a built-in spring, a spring kind of the script, or an energy expression."""
     model = bodies(2)
     a, b = (
         body.at(x) for body, x in zip(model.bodies.values(), ((0.2, 0.1, 0), (0, -0.1, 0.1)), strict=True)
