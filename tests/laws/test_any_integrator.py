@@ -25,7 +25,7 @@ RUNS = [
 FOURTH = ("mG(2)", "GL-SPARK(2)", "Lobatto-IIIA-B(3)", "EML(order=4)")
 
 
-def end_of(result):
+def end_state(result):
     """Positions and velocities of the bars at the end."""
     return np.array([[getattr(result.body(n), what)[-1] for what in ("r", "v")] for n in ("first", "second")])
 
@@ -33,7 +33,7 @@ def end_of(result):
 @pytest.fixture(scope="module")
 def exact():
     """Reference accurate to 1e-8: `em`, whose error is a series in h^2, extrapolated once."""
-    fine, coarse = (end_of(simulate(arms(), T_END, H / n, output_every=100)) for n in (16, 8))
+    fine, coarse = (end_state(simulate(arms(), T_END, H / n, output_every=100)) for n in (16, 8))
     return fine + (fine - coarse) / 3.0
 
 
@@ -41,7 +41,7 @@ def exact():
 def test_every_integrator_and_chart_gives_the_motion(integrator, chart, exact):
     result = simulate(arms(), T_END, H, integrator, chart=chart)
     bound = 1e-7 if integrator in FOURTH else 5e-4
-    assert np.abs(end_of(result) - exact).max() < bound
+    assert np.abs(end_state(result) - exact).max() < bound
 
 
 @pytest.mark.parametrize(("integrator", "chart"), RUNS)
@@ -64,7 +64,7 @@ def test_director_chart_quaternions_follow_the_rotating_body():
     assert np.einsum("ij,ij->i", quat[1:], quat[:-1]).min() > 0.8
 
 
-def clock():
+def wheel_on_torsion_spring():
     """A body on a hinge that spins against a soft torsion spring."""
     model = Model("clock")
     wheel = model.add_body("wheel", Box(1, 1, 1, density=1), angular_velocity=(0, 0, 5))
@@ -79,8 +79,8 @@ def clock():
 )
 def test_torsion_springs_accumulate_any_number_of_turns(integrator, chart, balance):
     """The angle passes one turn, as with `em`, and the energy does not jump."""
-    exact = simulate(clock(), 4.0, 0.0025, "em", output_every=100)
-    result = simulate(clock(), 4.0, 0.01, integrator, chart=chart, output_every=25)
+    exact = simulate(wheel_on_torsion_spring(), 4.0, 0.0025, "em", output_every=100)
+    result = simulate(wheel_on_torsion_spring(), 4.0, 0.01, integrator, chart=chart, output_every=25)
     assert exact.state(-1).own[0] == pytest.approx(result.state(-1).own[0], abs=3e-3)
     assert max(exact.state(k).own[0] for k in range(exact.n_outputs)) > 2 * np.pi
     assert audit(result).energy_balance < balance
@@ -88,7 +88,7 @@ def test_torsion_springs_accumulate_any_number_of_turns(integrator, chart, balan
 
 def test_system_reports_overwound_torsion_spring():
     with pytest.raises(ConvergenceError, match=r"wound by more than half a turn after t = 0\.65") as failure:
-        integrate(clock().mechanical_system("director"), "EM-G", 0.01, 4.0)
+        integrate(wheel_on_torsion_spring().mechanical_system("director"), "EM-G", 0.01, 4.0)
     assert failure.value.trajectory.t[-1] == pytest.approx(0.65)
 
 

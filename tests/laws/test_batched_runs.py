@@ -60,13 +60,13 @@ def loops():
     return closed.prepare(t_end=16 * DT, dt=DT, output_every=2)
 
 
-def loop_at_the_first():
+def loop_at_the_first_body():
     """A loop closed by a ball joint at the first body of the tree."""
     closed = looped(("ball at a root",), bridge=False)
     return closed.prepare(t_end=16 * DT, dt=DT, output_every=2)
 
 
-def row_of_loops():
+def linked_loops():
     """Three linked loops closed by ball joints; not all of them share a body."""
     return five_bars(3).prepare(t_end=16 * DT, dt=DT, output_every=2)
 
@@ -89,13 +89,13 @@ def planar_pushes(*sizes):
     return [{PUSH: (size, 0, -0.2), "gravity": (0.1 * k, 0, -9.81)} for k, size in enumerate(sizes)]
 
 
-def thrown(k):
+def changed_parameters(k):
     """Return another velocity, which the joints change, another mass, or both."""
     changes = {"bodies.weld.angular_velocity": (0.1 * (k // 2), 0, 0.2)}
     return changes | ({"bodies.branch.shape": Box(0.2, 0.2, 1, density=9)} if k % 2 else {})
 
 
-def all_of(result):
+def stored_data(result):
     """Return everything that a run stores, and the cost of its steps."""
     return _all_of(result), result.newton_iterations.tolist(), result.halvings.tolist()
 
@@ -119,18 +119,18 @@ def marched(monkeypatch):
     return counts
 
 
-def thrown_far(t, force=1e4):
+def huge_force(t, force=1e4):
     """Force, N, that moves a body so far in a step that the step must be halved."""
     return (0.0, 0.0, 0.0 if t < 5 * DT or t > 6 * DT else force)
 
 
-def one_thrown_far(force):
+def huge_force_on_third_run(force):
     """Apply the large force to the third of six runs."""
-    thrown = partial(thrown_far, force=force)
+    thrown = partial(huge_force, force=force)
     return [{PUSH: thrown} if k == 2 else pushes for k, pushes in enumerate(planar_pushes(*range(6)))]
 
 
-def jumping(count):
+def loads_with_corners(count):
     """Return load functions with different corners, some of them in the same step; the last has none."""
     pulses = [signals.Pulse(1.0, (2.3 + 2 * (k // 2)) * DT, (12.4 + 0.1 * k) * DT) for k in range(count - 1)]
     return [{PUSH: pulse.along((0, 0, 1))} for pulse in pulses] + [{PUSH: (0, 0, 1)}]
@@ -163,10 +163,10 @@ CASES = {
     "two groups, the second one too few": Case(lambda: tree(loads=True), pushes(11), lanes=(8,)),
     "tree": Case(tree, FALLS),
     "tree with loops": Case(loops, FALLS),
-    "loop at the first body": Case(loop_at_the_first, FALLS),
-    "loops in a row": Case(row_of_loops, FALLS),
+    "loop at the first body": Case(loop_at_the_first_body, FALLS),
+    "loops in a row": Case(linked_loops, FALLS),
     "tree with loads": Case(lambda: tree(loads=True), pushes(6)),
-    "tree with velocities and masses of each": Case(tree, [thrown(k) for k in range(6)]),
+    "tree with velocities and masses of each": Case(tree, [changed_parameters(k) for k in range(6)]),
     "hinges in a plane": Case(hinges, planar_pushes(*range(6))),
     "hinges in a plane, some quick": Case(hinges, planar_pushes(0, 1, 100, 1e3, 3e3, 1e4)),
     "a load that turns with its hinge": Case(lambda: hinges(following=True), planar_pushes(*range(6))),
@@ -179,12 +179,14 @@ CASES = {
 }
 for every in (1, 2, 16):
     told = {"output_every": every}
-    CASES[f"a tree with jumps, {every}"] = Case(lambda: tree(loads=True), jumping(6), told)
-    CASES[f"hinges with jumps, {every}"] = Case(hinges, jumping(6), told)
+    CASES[f"a tree with jumps, {every}"] = Case(lambda: tree(loads=True), loads_with_corners(6), told)
+    CASES[f"hinges with jumps, {every}"] = Case(hinges, loads_with_corners(6), told)
     CASES[f"a tree of which one leaves, {every}"] = Case(
-        lambda: tree(loads=True), one_thrown_far(1e4), told, (5, 6), 2
+        lambda: tree(loads=True), huge_force_on_third_run(1e4), told, (5, 6), 2
     )
-    CASES[f"hinges of which one leaves, {every}"] = Case(hinges, one_thrown_far(1e5), told, (5, 6), 2)
+    CASES[f"hinges of which one leaves, {every}"] = Case(
+        hinges, huge_force_on_third_run(1e5), told, (5, 6), 2
+    )
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -199,7 +201,7 @@ def test_batched_runs_are_bitwise_equal_to_single_runs(name, marched):
     assert bool(marched) == bool(case.lanes)
     for changes, result in zip(case.parameters, many, strict=True):
         alone = prepared.run(changes, **options)
-        assert all_of(result) == all_of(alone)
+        assert stored_data(result) == stored_data(alone)
         assert result.description["run"] == alone.description["run"]
     if case.halved is not None:
         assert many[case.halved].halvings.sum() > 0
@@ -228,16 +230,16 @@ def test_run_rejoins_its_batch_unless_it_failed(marched):
         return (0.0, 0.0 if t < 3 * DT else 1e12, 0.0)
 
     prepared, parameters = tree(loads=True), pushes(7)
-    parameters[2] = {PUSH: thrown_far}
+    parameters[2] = {PUSH: huge_force}
     parameters[4] = {PUSH: end}
     many = simulate_many(prepared, parameters, threads=1)
     assert list(many.failures) == [4]
     assert isinstance(many.failures[4].error, ConvergenceError)
     with pytest.raises(ConvergenceError) as alone:
         prepared.run(parameters[4])
-    assert all_of(many.failures[4].result) == all_of(alone.value.result)
+    assert stored_data(many.failures[4].result) == stored_data(alone.value.result)
     for run in many.runs:
-        assert all_of(many[run]) == all_of(prepared.run(parameters[run]))
+        assert stored_data(many[run]) == stored_data(prepared.run(parameters[run]))
     assert {6, 7} <= set(marched)
 
 
@@ -281,9 +283,9 @@ def test_run_without_progress_leaves_the_batch(monkeypatch):
         met.append(len(starts))
         return [RunParts(of_run.states, of_run.reports[:0]) for of_run in march(self, states, starts, parts)]
 
-    expected = [all_of(result) for result in simulate_many(prepared, pushes(5), threads=1)]
+    expected = [stored_data(result) for result in simulate_many(prepared, pushes(5), threads=1)]
     monkeypatch.setattr(RunBatch, "march", empty_marches)
-    outputs = [all_of(result) for result in simulate_many(prepared, pushes(5), threads=1)]
+    outputs = [stored_data(result) for result in simulate_many(prepared, pushes(5), threads=1)]
     assert outputs == expected
     assert len(met) < 10
 

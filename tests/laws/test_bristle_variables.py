@@ -58,7 +58,7 @@ def bristles(result: Result) -> np.ndarray:
     return part(result.layout.system, result.states(slice(None)), "settled")
 
 
-def missing(result: Result) -> float:
+def balance_error(result: Result) -> float:
     """Return the error of total energy + dissipation - work, relative to the largest energy."""
     total = result.energy["total"] + result.dissipation - result.work
     return float(np.abs(total - total[0]).max() / np.abs(result.energy["total"]).max())
@@ -72,7 +72,7 @@ def test_energy_including_bristles_decreases_only_by_sliding(integrator):
     assert (lost > 1e-4).any()
     assert (lost < 1e-15).any()  # both sliding and sticking occur
     if "em-d" not in integrator:
-        assert missing(result) < 1e-13
+        assert balance_error(result) < 1e-13
     checked = audit(result)
     assert checked.ok, checked.text()
     assert checked.energy_balance < 1e-12
@@ -247,7 +247,7 @@ def test_internal_variables_are_stored_by_block_and_interaction():
     assert energies(system, state).spring - without == pytest.approx(sum(expected_energies), rel=1e-14)
 
 
-def bouncing(one_sided: bool) -> Model:
+def spinning_body_and_walls(one_sided: bool) -> Model:
     """A spinning body that falls on a wall, and a second wall that it never reaches."""
     model = Model("bouncing", gravity=(0.1, 0.0, -9.81))
     body = model.add_body("ball", BRICK, position=(0, 0, 0.03), angular_velocity=(1, 2, 3))
@@ -265,7 +265,9 @@ def bouncing(one_sided: bool) -> Model:
 )
 def test_only_frames_without_forces_are_left_out(integrator, chart):
     one, other = (
-        run(bouncing(one_sided), 0.2, integrator, chart=chart, solver="general").states(slice(None))
+        run(spinning_body_and_walls(one_sided), 0.2, integrator, chart=chart, solver="general").states(
+            slice(None)
+        )
         for one_sided in (True, False)
     )
     assert one.r[:, 1, 2].min() < -1e-3  # the wall was hit
@@ -297,14 +299,14 @@ def test_history_may_depend_on_poses_and_on_the_step(integrator, chart):
     turned = 2.0 * result.t - 0.3
     assert result.energy["spring"] == pytest.approx(25.0 * x**2 + 0.25 * turned**2, abs=1e-12)
     if integrator == "em":  # charts sum the work of drives with order 2
-        assert missing(result) < 1e-12
+        assert balance_error(result) < 1e-12
     if chart:
-        of_chart = integrate(strut_alone().mechanical_system(chart), integrator, H, 0.3)
+        of_chart = integrate(strut_without_wheel().mechanical_system(chart), integrator, H, 0.3)
         total_energy = of_chart.energy() + of_chart.dissipation
         assert np.abs(total_energy - total_energy[0]).max() < 1e-12
 
 
-def strut_alone() -> Model:
+def strut_without_wheel() -> Model:
     """The model without the wheel."""
     alone = Model("alone", gravity=NO_WEIGHT)
     body = alone.add_body("body", BRICK, position=(0.2, 0, 0), velocity=(1.0, 0.4, 0))
@@ -317,17 +319,17 @@ def strut_alone() -> Model:
 )
 def test_inactive_wall_does_not_add_iterations_in_charts(integrator, chart):
     one, other = (
-        integrate(bouncing(one_sided).mechanical_system(chart), integrator, H, 0.2).iterations
+        integrate(spinning_body_and_walls(one_sided).mechanical_system(chart), integrator, H, 0.2).iterations
         for one_sided in (True, False)
     )
     assert np.array_equal(one, other)
 
 
 def test_newton_converges_for_a_wall_hit_within_the_step():
-    built = bouncing(True).build()
+    built = spinning_body_and_walls(True).build()
     counts = []
     for one_sided in (True, False):
-        built = bouncing(one_sided).build()
+        built = spinning_body_and_walls(one_sided).build()
         state = built.state._replace(r=built.state.r.copy())
         state.r[1, 2] = -0.001
         stepper = Stepper(built.system, H)
@@ -356,7 +358,7 @@ def test_interaction_of_twelve_frames_runs_and_its_file_opens(tmp_path: Path):
     model.add_interaction("chain", CHAIN, *bodies, k=80.0)
     path = tmp_path / "chain.vtkhdf"
     result = run(model, 0.1, output=path)
-    assert missing(result) < 1e-13
+    assert balance_error(result) < 1e-13
     system = Result.load(path).layout.system
     assert system is not None
     assert system.others.frames.shape == (1, 12)

@@ -94,7 +94,7 @@ def observed_order(steps, errors):
     return np.polyfit(np.log(steps), np.log(errors), 1)[0]
 
 
-def against(run, k, reference):
+def errors_of(run, k, reference):
     """Largest differences of q and p from the reference at the element ends."""
     indices = np.round(FINE * run.t[::k]).astype(int)
     q, p = run.q[::k] - reference.q[indices], run.p[::k] - reference.p[indices]
@@ -131,7 +131,7 @@ def test_double_pendulum_in_angles_converges_to_the_motion_by_mg3(boundary, k, o
     for h in steps:
         guess = integrate(double_pendulum(), "mG", h / k, 1.0, k=2)
         run = solve_global(double_pendulum(), h, 1.0, k=k, q_end=q_end, guess=(guess.q, guess.p))
-        errors.append(against(run, k, reference))
+        errors.append(errors_of(run, k, reference))
     errors = np.array(errors)
     assert observed_order(steps, errors[:, 0]) == pytest.approx(order, abs=0.1)
     assert observed_order(steps, errors[:, 1]) == pytest.approx(order, abs=0.1)
@@ -159,7 +159,7 @@ def test_pushed_pendulum_constraint_and_tension_converge(case, k, order):
         "discontinuous": {"multipliers": "discontinuous"},
     }[case]
     runs = [solve_global(pushed_pendulum(), h, 1.0, k=k, **tolerances) for h in STEPS]
-    errors = np.array([against(run, k, reference) for run in runs])
+    errors = np.array([errors_of(run, k, reference) for run in runs])
     assert observed_order(STEPS, errors[:, 0]) == pytest.approx(order, abs=0.2)
     assert observed_order(STEPS, errors[:, 1]) == pytest.approx(order, abs=0.2)
     assert errors[-1].max() < (6e-3 if order == 2 else 1e-6)
@@ -199,7 +199,7 @@ def test_both_multiplier_kinds_converge_for_a_body_in_both_charts(chart, multipl
     system = heavy_body(chart)
     reference = fine(heavy_body, chart)
     runs = [solve_global(system, h, 1.0, k=k, multipliers=multipliers) for h in STEPS]
-    errors = np.array([against(run, k, reference)[0] for run in runs])
+    errors = np.array([errors_of(run, k, reference)[0] for run in runs])
     assert observed_order(STEPS, errors) == pytest.approx(order, abs=0.1)
     assert errors[-1] < (5e-4 if order == 2 else 5e-8)
     groups = 32 * k + 1 if multipliers == "continuous" else 32 * k
@@ -246,11 +246,11 @@ def test_degree_may_be_given_as_float():
 # --- rejected input, and failure ---
 
 
-def attempt(h=0.1, t_end=1.0, **options):
+def solve_pendulum(h=0.1, t_end=1.0, **options):
     return solve_global(pendulum(), h, t_end, **options)
 
 
-def around(n=11, fill=0.0):
+def integrate_at(n=11, fill=0.0):
     return np.ones((n, 2)), np.full((n, 2), fill)
 
 
@@ -260,36 +260,36 @@ def redundant():
 
 
 REFUSED = {
-    r"q_end has the shape \(\); give finite numbers of shape \(2,\)": lambda: attempt(q_end=1.0),
-    r"q_end has the shape \(3,\)": lambda: attempt(q_end=[0.0, -1.0, 0.0]),
-    "q_end contains nan": lambda: attempt(q_end=[0.0, np.nan]),
-    "q_end is no array of numbers": lambda: attempt(q_end=["left", "right"]),
-    r"\|g1\(q_end\)\| = 1.5 at q_end = \[0. 2.\]; give coordinates with g = 0": lambda: attempt(
+    r"q_end has the shape \(\); give finite numbers of shape \(2,\)": lambda: solve_pendulum(q_end=1.0),
+    r"q_end has the shape \(3,\)": lambda: solve_pendulum(q_end=[0.0, -1.0, 0.0]),
+    "q_end contains nan": lambda: solve_pendulum(q_end=[0.0, np.nan]),
+    "q_end is no array of numbers": lambda: solve_pendulum(q_end=["left", "right"]),
+    r"\|g1\(q_end\)\| = 1.5 at q_end = \[0. 2.\]; give coordinates with g = 0": lambda: solve_pendulum(
         q_end=[0.0, 2.0]
     ),
-    "discontinuous multipliers are one too many; use 'continuous'": lambda: attempt(
+    "discontinuous multipliers are one too many; use 'continuous'": lambda: solve_pendulum(
         q_end=[0.0, -1.0], multipliers="discontinuous"
     ),
-    "multipliers = 'smooth'; choose": lambda: attempt(multipliers="smooth"),
-    "k = 0; give a whole number of at least 1": lambda: attempt(k=0),
-    "k = 1.5; give a whole number": lambda: attempt(k=1.5),
-    "k = nan; give a whole number": lambda: attempt(k=np.nan),
-    "k = '2'; give a whole number": lambda: attempt(k="2"),
-    "points = 0; give a whole number of at least 1": lambda: attempt(points=0),
-    "points = 1; give a whole number of at least 2": lambda: attempt(k=2, points=1),
-    "limit = 0; give a whole number of at least 1": lambda: attempt(limit=0),
-    "h = 0 is not positive": lambda: attempt(h=0),
-    "h = nan is not a finite number": lambda: attempt(h=np.nan),
-    "h = -0.1 is not positive": lambda: attempt(h=-0.1),
-    "t_end = inf is not a finite number": lambda: attempt(t_end=np.inf),
-    "t_end = 1.0 is not a multiple of h = 0.3; use h = 0.333": lambda: attempt(h=0.3),
-    "10000000 elements take .* GiB; use a shorter time or larger h": lambda: attempt(h=1e-7),
-    r"q of guess has the shape \(10, 2\); give finite numbers of shape \(11, 2\)": lambda: attempt(
-        guess=around(10)
+    "multipliers = 'smooth'; choose": lambda: solve_pendulum(multipliers="smooth"),
+    "k = 0; give a whole number of at least 1": lambda: solve_pendulum(k=0),
+    "k = 1.5; give a whole number": lambda: solve_pendulum(k=1.5),
+    "k = nan; give a whole number": lambda: solve_pendulum(k=np.nan),
+    "k = '2'; give a whole number": lambda: solve_pendulum(k="2"),
+    "points = 0; give a whole number of at least 1": lambda: solve_pendulum(points=0),
+    "points = 1; give a whole number of at least 2": lambda: solve_pendulum(k=2, points=1),
+    "limit = 0; give a whole number of at least 1": lambda: solve_pendulum(limit=0),
+    "h = 0 is not positive": lambda: solve_pendulum(h=0),
+    "h = nan is not a finite number": lambda: solve_pendulum(h=np.nan),
+    "h = -0.1 is not positive": lambda: solve_pendulum(h=-0.1),
+    "t_end = inf is not a finite number": lambda: solve_pendulum(t_end=np.inf),
+    "t_end = 1.0 is not a multiple of h = 0.3; use h = 0.333": lambda: solve_pendulum(h=0.3),
+    "10000000 elements take .* GiB; use a shorter time or larger h": lambda: solve_pendulum(h=1e-7),
+    r"q of guess has the shape \(10, 2\); give finite numbers of shape \(11, 2\)": lambda: solve_pendulum(
+        guess=integrate_at(10)
     ),
-    "p of guess contains nan": lambda: attempt(guess=around(fill=np.nan)),
-    r"guess is no pair; give \(q, p\)": lambda: attempt(guess=(*around(), 1.0)),
-    "guess is no pair": lambda: attempt(guess="march"),
+    "p of guess contains nan": lambda: solve_pendulum(guess=integrate_at(fill=np.nan)),
+    r"guess is no pair; give \(q, p\)": lambda: solve_pendulum(guess=(*integrate_at(), 1.0)),
+    "guess is no pair": lambda: solve_pendulum(guess="march"),
     "g[12] repeat what the other constraints say": lambda: solve_global(redundant(), 0.1, 1.0),
     r"BG\(1\) needs a regular mass": lambda: solve_global(
         rotating_body("body", np.array([1.0, 2.0, 3.0]), np.array([1.0, 0.0, 0.0])), 0.1, 1.0
@@ -317,7 +317,7 @@ FAILING = {
     r"BG\(1\) on 'spinning box' over \[0, 5\]: Newton's iteration fails.*give a better `guess`": (
         lambda: solve_global(spinning_box(), 0.1, 5.0, k=1, multipliers="discontinuous")
     ),
-    r"it takes more than limit = 1 iterations": lambda: attempt(h=0.05, limit=1),
+    r"it takes more than limit = 1 iterations": lambda: solve_pendulum(h=0.05, limit=1),
     r"BG\(1\) on 'spinning box'.*fails": lambda: solve_global(
         spinning_box(), 0.125, 1.0, q_end=-spinning_box().q0
     ),

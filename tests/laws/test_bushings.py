@@ -27,7 +27,7 @@ def bearing(axis, radial, tilting):
     return C
 
 
-def turn_about(axis, quat):
+def angles_about(axis, quat):
     """Angles (k,) about an axis of orientations (k, 4) that start from zero, counted through turns."""
     return np.unwrap(2 * np.arctan2(quat[:, 1:] @ axis, quat[:, 0]), period=2 * np.pi)
 
@@ -46,7 +46,7 @@ def test_body_rotates_freely_about_the_free_axis(integrator):
         return simulate(model, 4.0, 0.02, integrator).body("body").quat
 
     one, other = spun(True), spun(False)
-    assert turn_about(np.array([0, 0, 1.0]), one)[-1] > 10 * np.pi
+    assert angles_about(np.array([0, 0, 1.0]), one)[-1] > 10 * np.pi
     assert np.abs(one - other).max() < 1e-10
 
 
@@ -71,7 +71,7 @@ def test_stiff_bushing_acts_like_a_hinge():
         bushed = swung(
             lambda model, body, C=C: model.add_bushing("mount", model.ground, body, C, C / 1e3, at=(0, 0, 0))
         )
-        assert turn_about(ASKEW, bushed.quat)[-1] > 2 * np.pi
+        assert angles_about(ASKEW, bushed.quat)[-1] > 2 * np.pi
         gaps.append(np.abs(bushed.r - hinge.r).max())
     assert gaps[0] < 0.02
     assert gaps[1] == pytest.approx(0.1 * gaps[0], rel=0.3)
@@ -118,7 +118,7 @@ def test_bushing_keeps_energy_balance_and_both_momenta(free, spin, resisting, da
     assert np.ptp(result.energy["spring"]) > 0.01 * audit_report.energy_scale
     assert audit_report.newton_mean < 6.0
     between = quaternions.multiply(quaternions.conjugate(result.body("a").quat), result.body("b").quat)
-    assert free is None or np.abs(turn_about(ASKEW, between)).max() > 2 * np.pi
+    assert free is None or np.abs(angles_about(ASKEW, between)).max() > 2 * np.pi
 
 
 @pytest.mark.parametrize(("free", "spin"), [(None, (1.0, 2.0, -0.5)), (ASKEW, 15.0 * ASKEW)])
@@ -128,20 +128,20 @@ def test_bushing_motion_is_equal_in_every_chart(free, spin):
     assert np.abs(other - em).max() < 2e-3 < np.ptp(em, axis=0).max()
 
 
-ALL = np.eye(6)
+ALL_AXES = np.eye(6)
 SORTS = [
-    (np.eye(6), 0.0 * ALL, False),
-    (bearing(ASKEW, 1.0, 3.0), 0.0 * ALL, True),
+    (np.eye(6), 0.0 * ALL_AXES, False),
+    (bearing(ASKEW, 1.0, 3.0), 0.0 * ALL_AXES, True),
     (
         np.diag([1.0, 1, 1, 0, 5, 0]),
-        0.0 * ALL,
+        0.0 * ALL_AXES,
         False,
     ),  # with two free axes tilt and rotation cannot be distinguished
-    (np.diag([1.0, 1, 1, 0, 0, 0]), 0.0 * ALL, True),
-    (np.diag([1.0, 1, 1, 0, 0, 0]), ALL, False),  # the damping needs the full rotation
+    (np.diag([1.0, 1, 1, 0, 0, 0]), 0.0 * ALL_AXES, True),
+    (np.diag([1.0, 1, 1, 0, 0, 0]), ALL_AXES, False),  # the damping needs the full rotation
     (
         np.diag([1.0, 1, 1, 5, 5, 5e-9]),
-        0.0 * ALL,
+        0.0 * ALL_AXES,
         False,
     ),  # 1e-9 of the other stiffnesses does not count as free
 ]
@@ -180,7 +180,7 @@ def test_anisotropic_stiffness_follows_marker_a():
     F = np.array([3.0, -4.0, 5.0])
     model.add_force("push", body.at((0, 0, 0)), F)
     state = equilibrium(model).body("body")
-    assert turn_about(np.array([0, 0, 1.0]), state.quat)[-1] - 0.7 == pytest.approx(2.0, abs=1e-9)
+    assert angles_about(np.array([0, 0, 1.0]), state.quat)[-1] - 0.7 == pytest.approx(2.0, abs=1e-9)
     assert state.r[-1] == pytest.approx(F / k, abs=1e-9)
 
 
@@ -195,7 +195,7 @@ def test_damping_about_the_free_axis_slows_the_rotation():
     t_end = np.log(2) * J / d
     h = t_end / 200
     result = simulate(model, 200 * h, h)
-    assert turn_about(np.array([0, 1.0, 0]), result.body("body").quat)[-1] > 2 * np.pi
+    assert angles_about(np.array([0, 1.0, 0]), result.body("body").quat)[-1] > 2 * np.pi
     assert result.state().Omega[1, 1] == pytest.approx(10.0, rel=5e-4)  # (w h)^2/6
     assert result.dissipation[-1] == pytest.approx(
         0.5 * J * (20.0**2 - result.state().Omega[1, 1] ** 2), rel=1e-9
@@ -249,7 +249,7 @@ def test_bushing_force_acts_in_its_own_axes():
     assert end == pytest.approx(expected, rel=1e-3)
 
 
-def held(stiffness, **moving):
+def body_on_bushing(stiffness, **moving):
     """A body on a bushing."""
     model = Model("held")
     body = model.add_body("body", BRICK, **moving)
@@ -259,8 +259,8 @@ def held(stiffness, **moving):
 
 def test_bushing_without_rotational_stiffness_may_rotate_past_pi():
     """A body on a point other than its centre, free to rotate in all directions."""
-    result = simulate(held([1e3, 1e3, 1e3, 0, 0, 0], angular_velocity=(0, 2.0, 0)), 4.0, 0.02)
-    assert turn_about(np.array([0, 1.0, 0]), result.body("body").quat)[-1] > 2 * np.pi
+    result = simulate(body_on_bushing([1e3, 1e3, 1e3, 0, 0, 0], angular_velocity=(0, 2.0, 0)), 4.0, 0.02)
+    assert angles_about(np.array([0, 1.0, 0]), result.body("body").quat)[-1] > 2 * np.pi
     assert np.abs(result.state().Omega[1] - [0, 2.0, 0]).max() < 1e-11
 
 
@@ -303,7 +303,7 @@ def test_element_rotated_past_pi_is_named_with_rod_position_and_angle(element):
 
 def tilted(angle, stiffness=(1e3, 2e3, 3e3, 50, 60, 0), rotation=3.0):
     """Tilt a bushing, with any rotation about its axis."""
-    built = held(list(stiffness)).build()
+    built = body_on_bushing(list(stiffness)).build()
     both = quaternions.from_rotation_vector(np.array([[angle, 0, 0], [0, 0, rotation]]))
     quat = np.stack([built.state.quat[0], quaternions.multiply(*both)])
     return built, built.state._replace(quat=quat)
@@ -328,7 +328,7 @@ def ring(angle):
     return built, built.state._replace(quat=quat)
 
 
-TOLD = [
+NEAR_LIMITS = [
     (tilted, (2.5,), "bushing 'mount' is tilted by 2.5 rad"),
     (tilted, (1.9,), ""),
     (tilted, (np.pi, (1e3, 1e3, 1e3, 0, 0, 0), 0.0), ""),  # all rotations are free
@@ -338,7 +338,7 @@ TOLD = [
 ]
 
 
-@pytest.mark.parametrize(("make", "arguments", "words"), TOLD)
+@pytest.mark.parametrize(("make", "arguments", "words"), NEAR_LIMITS)
 def test_rotation_near_its_limit_is_reported(make, arguments, words):
     built, state = make(*arguments)
     assert re.fullmatch(f"{words}.*" if words else "", turned_in_words(built, state), re.DOTALL)

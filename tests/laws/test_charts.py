@@ -18,7 +18,7 @@ REGULAR = [chart for chart in CHARTS if chart != "quaternion"]
 
 
 @cache
-def system_of(chart):
+def general_system(chart):
     """A system with bodies, joints, springs and loads of every kind, and coordinates off the constraints."""
     model = arms()
     second = model.bodies["second"]
@@ -46,7 +46,7 @@ def slope(f, q):
 
 @pytest.mark.parametrize("chart", CHARTS)
 def test_derivatives_agree_with_differences(chart):
-    system, q0 = system_of(chart)
+    system, q0 = general_system(chart)
     n, m, q = system.n, system.m, q0
     rng = np.random.default_rng(1)
     a, b, lam = rng.normal(size=n), rng.normal(size=n), rng.normal(size=m)
@@ -75,7 +75,7 @@ def test_derivatives_agree_with_differences(chart):
 @pytest.mark.parametrize("chart", CHARTS)
 def test_functions_are_analytic(name, chart):
     """Compare complex steps with central differences: no modulus or conjugate is taken."""
-    system, q0 = system_of(chart)
+    system, q0 = general_system(chart)
     shape = {"constraints": system.m, "gradient": system.n, "mass": (system.n, system.n)}[name]
     d = np.random.default_rng(2).normal(size=system.n)
     step = evaluate(system, name, shape, q0 + 1e-40j * d).imag / 1e-40
@@ -85,7 +85,7 @@ def test_functions_are_analytic(name, chart):
 
 @pytest.mark.parametrize("chart", CHARTS)
 def test_discrete_derivatives_are_exact_over_a_large_step(chart):
-    system, q0 = system_of(chart)
+    system, q0 = general_system(chart)
     n, m = system.n, system.m
     rng = np.random.default_rng(3)
     q1, v0, v1 = q0 + 0.1 * rng.normal(size=n), rng.normal(size=n), rng.normal(size=n)
@@ -103,7 +103,7 @@ def test_discrete_derivatives_are_exact_over_a_large_step(chart):
 
 @pytest.mark.parametrize("chart", REGULAR)
 def test_discrete_derivatives_of_the_coenergy_are_exact(chart):
-    system, q0 = system_of(chart)
+    system, q0 = general_system(chart)
     n = system.n
     rng = np.random.default_rng(4)
     q1, p0, p1 = q0 + 0.3 * rng.normal(size=n), rng.normal(size=n), rng.normal(size=n)
@@ -120,7 +120,7 @@ def test_force_does_the_same_work_in_every_chart():
     """Power F . dq/dt of loads."""
     powers = []
     for chart in CHARTS:
-        system, _ = system_of(chart)
+        system, _ = general_system(chart)
         signal = np.ascontiguousarray(np.asarray(system.signal(0.1)).ravel())
         out = np.zeros(system.n, complex)
         call(system.functions.force, (system.q0.astype(complex), signal, system.data, out))

@@ -9,7 +9,7 @@ from rodsim import Box, Model, simulate
 from rodsim.warnings import DoubtfulModelWarning
 
 
-def spun(theta, integrator="em", dt=0.1, **options):
+def spinning_wheel(theta, integrator="em", dt=0.1, **options):
     model = Model("wheel")
     for name, part in (("slow", 0.1), ("wheel", 1.0)):
         model.add_body(name, Box(1, 1, 0.1, mass=1), angular_velocity=(0, 0, part * theta / 0.1))
@@ -24,7 +24,7 @@ def angle(result):
 def test_body_rotating_0_6_rad_per_step_lags_3_percent_and_is_named():
     message = r"body 'wheel' rotates by up to 0.6 rad .* misses 2.8 %. Use dt = 0.05 s or less"
     with pytest.warns(DoubtfulModelWarning, match=message):
-        result = spun(0.6)
+        result = spinning_wheel(0.6)
     assert angle(result) == pytest.approx(10 * 2.0 * np.arctan(0.3), rel=1e-12)
 
 
@@ -44,4 +44,4 @@ def test_rotation_above_0_3_rad_per_step_is_reported():
 def test_small_rotations_compositions_and_adaptive_steps_do_not_warn(theta, options):
     with warnings.catch_warnings():
         warnings.simplefilter("error", DoubtfulModelWarning)
-        spun(theta, **options)
+        spinning_wheel(theta, **options)

@@ -31,16 +31,16 @@ def omega(state, frame=1):
     return quaternions.rotate(state.quat[frame], state.Omega[frame])
 
 
-def changed(model):
+def start_state(model):
     """Return the state with which a simulation starts."""
     return simulate(model, 1e-9, 1e-9, progress=False).state(0)
 
 
-def fitted(model):
+def consistent_state(model):
     """Return that state, and check that no given velocity was changed."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", InitialVelocityWarning)
-        return changed(model)
+        return start_state(model)
 
 
 def off_centre(mass=2.0):
@@ -97,13 +97,13 @@ def test_omitted_velocity_of_a_free_body_is_zero():
     model.add_body("still", off_centre())
     model.add_body("spun", off_centre(), angular_velocity=SPIN)
     model.add_body("thrown", off_centre(), velocity=(1, 2, 3))
-    state = fitted(model)
+    state = consistent_state(model)
     arm = [0.3, -0.1, 0.2]
     assert state.v[1:] == pytest.approx(np.array([[0, 0, 0], np.cross(SPIN, arm), [1, 2, 3]]), abs=1e-14)
     assert np.array_equal(state.Omega[[1, 3]], np.zeros((2, 3)))
 
 
-GIVEN = {
+PRESCRIBED = {
     "all": ["vw", "vw", "vw"],
     "turns": ["w", "w", "w"],
     "velocities": ["v", "v", "v"],
@@ -130,7 +130,7 @@ def chain(prescribed, masses=(1.0, 1.0, 1.0)):
     return model.build()
 
 
-def lexicographic(built):
+def minimised_velocities(built):
     """Apply the three minimisations of the docstring in sequence, with dense null spaces: of the changes of given velocities,
     of the motions across both joints, and of the energy of unspecified velocities.
     """
@@ -176,19 +176,19 @@ def lexicographic(built):
     return (T @ (w + d)).reshape(n, 6)
 
 
-@pytest.mark.parametrize("case", GIVEN)
+@pytest.mark.parametrize("case", PRESCRIBED)
 @pytest.mark.parametrize("masses", [(1, 1, 1), (1e-3, 1, 1e3)])
 def test_velocities_are_prescribed_then_rigidly_transferred_then_of_least_energy(case, masses):
-    built = chain(GIVEN[case], masses)
+    built = chain(PRESCRIBED[case], masses)
     state, _ = project_velocities(built.system, built.state, built.held)
-    expected = lexicographic(built)
+    expected = minimised_velocities(built)
     assert state.v == pytest.approx(expected[:, :3], abs=1e-9)
     assert quaternions.rotate(state.quat, state.Omega) == pytest.approx(expected[:, 3:], abs=1e-9)
     assert np.abs(velocity_residual(built.system, state)).max() < 1e-13
 
 
 def test_only_changes_of_given_velocities_are_reported():
-    built = chain(GIVEN["mixed"])
+    built = chain(PRESCRIBED["mixed"])
     state, change = project_velocities(built.system, built.state, built.held)
     changes = prescribed_velocity_changes(built.held, built.state, state)
     w0, w1 = omega(built.state, 1), omega(state, 1)
@@ -201,7 +201,7 @@ def test_only_changes_of_given_velocities_are_reported():
 # -- messages to the user ------------------------------------------------------------------------------
 
 
-def torn(velocity=(0.0, 0.0, 0.0)):
+def inconsistent_top(velocity=(0.0, 0.0, 0.0)):
     """A spinning top whose centre is given zero velocity, which its joint does not allow."""
     model = Model("torn")
     top = model.add_body("top", Sphere(0.1, mass=1), (1, 0, 0), velocity=velocity, angular_velocity=SPIN)
@@ -212,7 +212,7 @@ def torn(velocity=(0.0, 0.0, 0.0)):
 
 def test_inconsistent_velocities_are_changed_with_one_warning():
     with pytest.warns(InitialVelocityWarning) as heard:
-        result = simulate(torn(), 0.02, 0.01)
+        result = simulate(inconsistent_top(), 0.02, 0.01)
     messages = [str(w.message) for w in heard if w.category is InitialVelocityWarning]
     assert len(messages) == 1
     ((name, (v, w)),) = result.description["initial_velocity_change"].items()
@@ -229,7 +229,7 @@ def test_inconsistent_velocities_are_changed_with_one_warning():
 
 @pytest.mark.parametrize("velocity", [None, np.cross(SPIN, [1, 0, 0])])
 def test_consistent_velocities_give_no_warning(velocity, recwarn):
-    result = simulate(torn(velocity), 0.02, 0.01)
+    result = simulate(inconsistent_top(velocity), 0.02, 0.01)
     assert not [w for w in recwarn if w.category is InitialVelocityWarning]
     assert result.description["initial_velocity_change"] == {}
     assert omega(result.state(0)) == pytest.approx(SPIN, abs=1e-12)
@@ -271,7 +271,7 @@ def hub(axis=(0, 0, 1), rate=3.0, **rod):
     return model, blade
 
 
-def rigidly(state, frames):
+def deviation_from_rigid_motion(state, frames):
     """Angular velocity of the first frame, and the largest deviation of all frames from moving rigidly with it."""
     w = omega(state, frames[0])
     v = state.v[frames[0]] + np.cross(w, state.r[frames] - state.r[frames[0]])
@@ -285,9 +285,9 @@ def test_rod_welded_to_a_moving_driven_frame_starts_with_it():
     """The rod moves as a rigid body, without a warning and without vibration."""
     model, _ = hub()
     built = model.build()
-    state = fitted(model)
+    state = consistent_state(model)
     frames = built.layout.rods[0].frames
-    w, away = rigidly(state, frames)
+    w, away = deviation_from_rigid_motion(state, frames)
     assert w == pytest.approx([0, 0, 3.0], abs=1e-9)
     assert away < 1e-9
     expected = np.cross(w, state.r[frames] - [0.1, 0.2, 0.3])
@@ -299,7 +299,7 @@ def test_rod_welded_to_a_moving_driven_frame_starts_with_it():
 def test_given_rod_velocities_are_kept_and_changes_reported():
     model, _ = hub(velocity=(0, 0, 0))
     with pytest.warns(InitialVelocityWarning, match="rod 'blade' by "):
-        changed(model)
+        start_state(model)
 
 
 def test_rod_follows_a_body_with_given_velocity_without_changing_it():
@@ -310,13 +310,13 @@ def test_rod_follows_a_body_with_given_velocity_without_changing_it():
     tail = model.add_rod("tail", [(1.5, 0, 0), (3.5, 0, 0)], SOFT, 40)
     model.add_joint("root", "weld", body, arm.start)
     model.add_joint("ball", "spherical", arm.end, tail.start)
-    state = fitted(model)
+    state = consistent_state(model)
     first, second = (rod.frames for rod in model.build().layout.rods)
     assert state.v[1] == pytest.approx([0, 2, 0], abs=1e-12)
-    w, away = rigidly(state, first)
+    w, away = deviation_from_rigid_motion(state, first)
     assert w == pytest.approx([0, 0, 1], abs=1e-9)
     assert away < 1e-9
-    w, away = rigidly(state, second)
+    w, away = deviation_from_rigid_motion(state, second)
     assert away < 1e-9
     assert w == pytest.approx([0, 0, 1], abs=1e-9)
     assert state.v[second].mean(axis=0) == pytest.approx([0, 2 + 2.5, 0], abs=1e-9)
@@ -333,7 +333,7 @@ def test_rod_between_diverging_driven_frames_need_not_move_rigidly():
         frame = model.add_driven(name, place, displacement=Steady(rate).along((0, 0, 1)))
         model.add_joint(f"clamp {name}", "weld", frame, end)
     built = model.build()
-    state = fitted(model)
+    state = consistent_state(model)
     assert np.abs(velocity_residual(built.system, state)).max() < 1e-12
     frames = built.layout.rods[0].frames
     assert state.v[frames[[0, -1]], 2] == pytest.approx([0.2, 0.6], abs=1e-12)
@@ -351,7 +351,7 @@ def test_body_velocities_are_kept_if_a_rod_cannot_follow_both():
     rod = model.add_rod("rod", [(0.05, 0, 0), (0.95, 0, 0)], SOFT, 6)
     model.add_joint("left", "weld", a, rod.start)
     model.add_joint("right", "weld", rod.end, b)
-    state = fitted(model)
+    state = consistent_state(model)
     assert state.v[1:3] == pytest.approx(np.array([[-1, 0, 0], [2, 0, 0]]), abs=1e-12)
 
 
@@ -359,7 +359,7 @@ def test_model_without_velocities_stays_at_rest():
     model, _ = hub(rate=0.0)
     model.driven.clear()
     model.joints.clear()
-    assert not np.any(fitted(model).v)
+    assert not np.any(consistent_state(model).v)
 
 
 # -- given velocities take priority over unspecified ones ---------------------------------------------------------------
@@ -376,7 +376,7 @@ def test_heavy_disc_does_not_slow_a_light_shaft_with_given_spin(density, where):
     shaft = model.add_rod("shaft", [(0, 0, 0), (1, 0, 0)], section, 8, angular_velocity=(100, 0, 0))
     disc = model.add_body("disc", Sphere(0.1, mass=5), (where, 0, 0))
     model.add_joint("fit", "weld", shaft.at(where), disc)
-    state = fitted(model)
+    state = consistent_state(model)
     assert omega(state) == pytest.approx([100, 0, 0], abs=1e-9)
     assert quaternions.rotate(state.quat, state.Omega)[2:] == pytest.approx(
         np.tile([100, 0, 0], (9, 1)), abs=1e-12
@@ -398,7 +398,7 @@ def test_ball_tied_to_a_rotating_cord_rotates_with_it(velocity):
     model, rod = cord(velocity=velocity, angular_velocity=(0, 0, 10))
     ball = model.add_body("ball", Sphere(0.05, mass=2), (1.05, 0, 0))
     model.add_joint("tie", "spherical", rod.end, ball.at((-0.05, 0, 0)))
-    state = fitted(model)
+    state = consistent_state(model)
     assert state.v[1] == pytest.approx([0, 10.5, 0], abs=1e-9)
     assert omega(state, 1) == pytest.approx([0, 0, 10], abs=1e-9)
     assert state.v[2:] == pytest.approx(np.cross([0, 0, 10], state.r[2:]), abs=1e-9)
@@ -414,7 +414,7 @@ def test_part_stays_at_rest_if_its_joint_allows(kind):
     axis = (0, 0, 1) if kind == "revolute" else None
     model.add_joint("bearing", kind, satellite, wheel, at=(0.2, 0.1, 0), axis=axis)
     model.add_joint("root", "weld", satellite, panel, at=(0.5, 0, 0))
-    state = fitted(model)
+    state = consistent_state(model)
     assert np.abs(state.v).max() < 1e-12
     assert np.abs(state.Omega[1:3]).max() < 1e-12
     assert omega(state, 3) == pytest.approx([0, 0, 300], abs=1e-12)
@@ -433,7 +433,7 @@ def test_satellite_stays_at_rest_with_a_spinning_off_centre_wheel():
     mast = model.add_body("mast", Box(0.1, 0.1, 1, mass=1), (0, 5, 1))
     model.add_joint("bearing", "revolute", satellite, wheel, at=(0.2, 0.15, 0), axis=(0, 0, 1))
     model.add_joint("foot", "spherical", cart, mast, at=(0, 5, 0.5))
-    state = fitted(model)
+    state = consistent_state(model)
     assert np.abs(state.v[1]).max() < 1e-9
     assert np.abs(state.Omega[1]).max() < 1e-9
     assert state.v[2] == pytest.approx(np.cross([0, 0, 300], [0, -0.05, 0]), abs=1e-9)
@@ -452,7 +452,7 @@ def test_parts_follow_a_driven_part():
         if k == 0:
             model.add_drive("motor", joint, Steady(10.0))
         previous = bar
-    state = fitted(model)
+    state = consistent_state(model)
     assert state.v[1:] == pytest.approx(np.cross([0, 0, 10], state.r[1:]), abs=1e-6)
     assert quaternions.rotate(state.quat, state.Omega)[1:] == pytest.approx(
         np.tile([0, 0, 10], (30, 1)), abs=1e-6
@@ -477,7 +477,7 @@ def test_rod_with_given_velocity_rotates_as_its_joint_requires():
         "hub", (0, 0, 0), displacement=Steady(0.7).along((0, 0, 1)), turn=Steady(3.0), axis=(0, 0, 1)
     )
     model.add_joint("root", "weld", hub, rod.start)
-    state = fitted(model)
+    state = consistent_state(model)
     frames = model.build().layout.rods[0].frames
     assert state.v[frames] == pytest.approx(np.tile([0, 0, 0.7], (len(frames), 1)), abs=1e-12)
     assert omega(state, frames[0]) == pytest.approx([0, 0, 3], abs=1e-9)
@@ -494,12 +494,12 @@ def test_inconsistent_velocities_change_independently_of_heavy_free_parts():
     model.add_joint("pair", "weld", *light, at=(0, 0, 0))
     model.add_joint("load", "weld", light[1], heavy, at=(0, 0, 0))
     with pytest.warns(InitialVelocityWarning):
-        state = changed(model)
+        state = start_state(model)
     assert state.v[1:] == pytest.approx(np.tile([-0.5, 0, 0], (3, 1)), abs=1e-9)
     assert np.abs(state.Omega).max() < 1e-9
 
 
-def two(at, speeds, x=0.3, kind="spherical", **options):
+def two_bodies(at, speeds, x=0.3, kind="spherical", **options):
     """Bodies of 1 and 3 kg at one point, joined there or next to it, with velocities along z."""
     model = Model("two")
     both = [
@@ -513,7 +513,7 @@ def two(at, speeds, x=0.3, kind="spherical", **options):
 def test_round_off_lever_arm_does_not_rotate_a_part():
     """Both bodies are pinned at their centres up to round-off: no rotation can compensate the difference of their velocities."""
     with pytest.warns(InitialVelocityWarning):
-        state = changed(two(0.3, (0.0, 0.5), x=0.1 + 0.2))
+        state = start_state(two_bodies(0.3, (0.0, 0.5), x=0.1 + 0.2))
     assert state.v[1:3, 2] == pytest.approx(0.375, abs=1e-12)  # as after an inelastic impact
     assert np.abs(state.Omega).max() < 1e-9
 
@@ -521,14 +521,14 @@ def test_round_off_lever_arm_does_not_rotate_a_part():
 @pytest.mark.parametrize("lever", [1e-3, 1e-6])
 def test_short_lever_arm_rotates_parts_with_different_velocities(lever):
     """The pin is slightly off the centres: given velocities are kept, however fast the bodies rotate."""
-    state = fitted(two(0.3 + lever, (0.0, 0.5)))
+    state = consistent_state(two_bodies(0.3 + lever, (0.0, 0.5)))
     assert state.v[1:3, 2] == pytest.approx([0.0, 0.5], abs=1e-9)
     assert (omega(state, 2) - omega(state, 1))[1] * lever == pytest.approx(0.5, abs=1e-6)
 
 
 @pytest.mark.parametrize("miss", [1e-10, 1e-12])
 def test_slightly_inconsistent_velocities_are_projected_to_round_off(miss):
-    built = two(0.3, (1.0, 1.0 + miss), kind="weld", angular_velocity=(0, 0, 0)).build()
+    built = two_bodies(0.3, (1.0, 1.0 + miss), kind="weld", angular_velocity=(0, 0, 0)).build()
     state, _ = project_velocities(built.system, built.state, built.held)
     assert np.abs(velocity_residual(built.system, state)).max() < 1e-15
     assert state.v[1:, 2] == pytest.approx(1.0 + 0.75 * miss, abs=1e-15)
@@ -544,12 +544,12 @@ def test_bar_between_spinning_body_and_ground_spins_half_as_fast():
         )
         model.add_joint("foot", "spherical", model.ground, bar, at=(0, 0, 0))
         model.add_joint("tip", "spherical", bar, body, at=(1, 0, 0))
-        assert omega(fitted(model)) == pytest.approx([spin, 0, speed], abs=1e-9)
+        assert omega(consistent_state(model)) == pytest.approx([spin, 0, speed], abs=1e-9)
 
 
 SOLVED = {
-    "bodies": lambda: chain(GIVEN["mixed"]),
-    "uneven bodies": lambda: chain(GIVEN["turns"], (1e-3, 1.0, 1e3)),
+    "bodies": lambda: chain(PRESCRIBED["mixed"]),
+    "uneven bodies": lambda: chain(PRESCRIBED["turns"], (1e-3, 1.0, 1e3)),
     "a rod that goes along": lambda: hub()[0].build(),
     "masses shared by frames": lambda: hub(mass="consistent")[0].build(),
 }

@@ -33,7 +33,7 @@ from tests.support.contacts import (
 )
 
 
-def lost(kind, X, y0, y1, h=H):
+def step_dissipation(kind, X, y0, y1, h=H):
     """Return the dissipation of the step and the internal variables at its end."""
     end = X.copy()
     end[-4:] = settled(kind, y0, y1, X, 1 / h)
@@ -51,7 +51,7 @@ def test_no_contact_gains_energy(kind, step):
             for sliding in (0.0, 1.0):
                 options = ALL | {"own": (0.01, -0.02, 0.015, sliding), "kt": stiffness, "rest": rest_speed}
                 t, _ = lossy(kind, seed=seed, step=step, **options)
-                dissipated, bristle = lost(kind, t.X, t.y0, t.y1)
+                dissipated, bristle = step_dissipation(kind, t.X, t.y0, t.y1)
                 assert dissipated > -1e-15 * (1.0 + energy_kept(kind, t.y0, t.X))
                 slides.add(bristle[3])
     assert slides == ({0.0, 1.0} if step < 0.02 else {1.0}) or step in (0.02, 0.3)
@@ -71,7 +71,7 @@ def test_dissipative_forces_conserve_momenta_and_ignore_common_motion(kind):
     together = t.y0 @ turned(rng, 1.0)
     together[:, 0] += rng.normal(size=3)
     assert np.abs(dual(kind, t.y0, together, t.X, 1 / H)).max() < 1e-9 * np.abs(f).max()
-    lost_, bristle = lost(kind, t.X, t.y0, together)
+    lost_, bristle = step_dissipation(kind, t.X, t.y0, together)
     assert abs(lost_) < 1e-12
     assert np.abs(bristle).max() < 1e-12
 
@@ -117,7 +117,7 @@ def test_separated_surfaces_dissipate_nothing_and_reset_their_bristle(kind):
         away[1 if kind is ELEMENT else 0, 0, 2] += 9.0
     assert not np.any(dual(kind, away, away, t.X, 1 / H))
     assert not np.any(settled(kind, away, away, t.X, 1 / H))
-    assert lost(kind, t.X, away, away)[0] == pytest.approx(energy_kept(kind, away, t.X))
+    assert step_dissipation(kind, t.X, away, away)[0] == pytest.approx(energy_kept(kind, away, t.X))
 
 
 @KINDS
@@ -166,7 +166,7 @@ def floor(depth, radius=0.5, law=LINEAR, **options):
     return y, X, np.concatenate([X, loss(**options)])
 
 
-def slid(y, dx):
+def displaced(y, dx):
     out = y.copy()
     out[1, 0] += dx
     return out
@@ -176,19 +176,19 @@ def test_sticking_is_elastic_and_slipping_has_constant_force():
     depth, kt = 0.01, 2e3
     Q = LINEAR[1] * depth  # 30 N
     y, _, X = floor(depth, mu=(0.5, 0.3), rest=0.0, kt=kt)
-    short = slid(y, (1e-3, 0, 0))
+    short = displaced(y, (1e-3, 0, 0))
     f = dual(PLANE_SPHERE_DISSIPATION, y, short, X, 1 / H).real
     assert f[1, 0] == pytest.approx([0.5 * kt * 1e-3, 0, 0], rel=1e-12)
     moment = np.cross(y[1, 1:], f[1, 1:]).sum(axis=0)
     assert moment == pytest.approx([0, -0.49 * 0.5 * kt * 1e-3, 0], rel=1e-12)
-    dissipated, bristle = lost(PLANE_SPHERE_DISSIPATION, X, y, short)
+    dissipated, bristle = step_dissipation(PLANE_SPHERE_DISSIPATION, X, y, short)
     assert dissipated == pytest.approx(0.0, abs=1e-18)
     assert bristle == pytest.approx([1e-3, 0, 0, 0], rel=1e-12)
-    long = slid(y, (0.03, 0.04, 0))
+    long = displaced(y, (0.03, 0.04, 0))
     f = dual(PLANE_SPHERE_DISSIPATION, y, long, X, 1 / H).real
     assert f[1, 0] == pytest.approx([0.6 * 0.5 * Q, 0.8 * 0.5 * Q, 0], rel=1e-12)
     assert f[0, 0] == pytest.approx(-f[1, 0], rel=1e-15)
-    dissipated, bristle = lost(PLANE_SPHERE_DISSIPATION, X, y, long)
+    dissipated, bristle = step_dissipation(PLANE_SPHERE_DISSIPATION, X, y, long)
     assert bristle == pytest.approx([0.6 * 0.5 * Q / kt, 0.8 * 0.5 * Q / kt, 0, 1], rel=1e-12)
     assert dissipated == pytest.approx(0.5 * Q * 0.05 - 0.5 * (0.5 * Q) ** 2 / kt, rel=1e-12)
 
@@ -197,20 +197,20 @@ def test_sliding_continues_with_the_kinetic_coefficient_and_ends_below_it():
     depth, kt = 0.01, 2e3
     Q = LINEAR[1] * depth
     y, _, X = floor(depth, mu=(0.5, 0.3), rest=0.0, kt=kt)
-    X[-4:] = settled(PLANE_SPHERE_DISSIPATION, y, slid(y, (0.05, 0, 0)), X, 1 / H)
-    y = slid(y, (0.05, 0, 0))
-    further = slid(y, (0.05, 0, 0))
+    X[-4:] = settled(PLANE_SPHERE_DISSIPATION, y, displaced(y, (0.05, 0, 0)), X, 1 / H)
+    y = displaced(y, (0.05, 0, 0))
+    further = displaced(y, (0.05, 0, 0))
     assert dual(PLANE_SPHERE_DISSIPATION, y, further, X, 1 / H).real[1, 0, 0] == pytest.approx(
         0.3 * Q, rel=1e-12
     )
-    dissipated, X[-4:] = lost(PLANE_SPHERE_DISSIPATION, X, y, further)
+    dissipated, X[-4:] = step_dissipation(PLANE_SPHERE_DISSIPATION, X, y, further)
     released = ((0.5 * Q) ** 2 - (0.3 * Q) ** 2) / (2 * kt)
     assert dissipated == pytest.approx(0.3 * Q * 0.05 + released, rel=1e-12)
-    onward = slid(further, (0.05, 0, 0))
-    dissipated, bristle = lost(PLANE_SPHERE_DISSIPATION, X, further, onward)
+    onward = displaced(further, (0.05, 0, 0))
+    dissipated, bristle = step_dissipation(PLANE_SPHERE_DISSIPATION, X, further, onward)
     assert dissipated == pytest.approx(0.3 * Q * 0.05, rel=1e-12)  # Coulomb's law
-    back = slid(further, (-1e-3, 0, 0))
-    dissipated, bristle = lost(PLANE_SPHERE_DISSIPATION, X, further, back)
+    back = displaced(further, (-1e-3, 0, 0))
+    dissipated, bristle = step_dissipation(PLANE_SPHERE_DISSIPATION, X, further, back)
     assert bristle == pytest.approx([0.3 * Q / kt - 1e-3, 0, 0, 0], rel=1e-12)
     assert dissipated == pytest.approx(0.0, abs=1e-17)
 
@@ -222,7 +222,9 @@ def test_reversed_bristle_releases_no_more_than_its_energy():
     kt, mu = 2e3, 0.5
     limit = mu * LINEAR[1] * 0.01
     y, _, X = floor(0.01, mu=(mu, mu), kt=kt, rest=0.0, own=(-2.0 * limit / kt, 0, 0, 1))
-    dissipated, bristle = lost(PLANE_SPHERE_DISSIPATION, X, y, slid(y, (1.9 * limit / kt, 0, 0)))
+    dissipated, bristle = step_dissipation(
+        PLANE_SPHERE_DISSIPATION, X, y, displaced(y, (1.9 * limit / kt, 0, 0))
+    )
     assert bristle == pytest.approx([0, 0, 0, 1], abs=1e-15)
     assert dissipated == pytest.approx(2 * limit * 0.05 * limit / kt, rel=1e-11)
 
@@ -233,15 +235,15 @@ def test_creeping_contact_is_damped(h):
     kt, v, ds = 2e3, 1e-3, 5e-6
     y, _, X = floor(0.01, mu=(0.5, 0.3), rest=v, kt=kt)
     d = 0.5 * 30.0 / (10.0 * v)
-    short = slid(y, (ds, 0, 0))
+    short = displaced(y, (ds, 0, 0))
     f = dual(PLANE_SPHERE_DISSIPATION, y, short, X, 1 / h).real
     assert f[1, 0, 0] == pytest.approx(0.5 * kt * ds + d * ds / h, rel=1e-9)
-    dissipated, bristle = lost(PLANE_SPHERE_DISSIPATION, X, y, short, h)
+    dissipated, bristle = step_dissipation(PLANE_SPHERE_DISSIPATION, X, y, short, h)
     assert bristle == pytest.approx([ds, 0, 0, 0], rel=1e-9)
     assert dissipated == pytest.approx(d * ds**2 / h, rel=1e-8)
     # 1e-6 m more than reaches the limit: T/k would gain energy
     ds = 15.0 / (0.5 * kt + d / h) + 1e-6
-    dissipated, bristle = lost(PLANE_SPHERE_DISSIPATION, X, y, slid(y, (ds, 0, 0)), h)
+    dissipated, bristle = step_dissipation(PLANE_SPHERE_DISSIPATION, X, y, displaced(y, (ds, 0, 0)), h)
     assert bristle == pytest.approx([ds - 1e-6, 0, 0, 1], rel=1e-8)
     assert dissipated == pytest.approx(15.0 * ds - 0.5 * kt * (ds - 1e-6) ** 2, rel=1e-8)
 
@@ -249,14 +251,14 @@ def test_creeping_contact_is_damped(h):
 def test_sliding_friction_is_proportional_to_the_total_normal_force():
     """The normal force is the sum of the elastic and the dissipative part, as in an impact."""
     y, _, X = floor(0.01, mu=(0.5, 0.5), kt=1e8, b=0.5)
-    deeper = slid(y, (0.05, 0, -0.002))
+    deeper = displaced(y, (0.05, 0, -0.002))
     f = dual(PLANE_SPHERE_DISSIPATION, y, deeper, X, 1 / H).real[1, 0]
     Q = LINEAR[1] * 0.011
     phi = 0.5 * 0.2 / np.hypot(0.2, 1e-3)
     assert f == pytest.approx([0.5 * Q * (1 + phi), 0, -Q * phi], rel=1e-12)
 
 
-def crawling(**options):
+def element_on_floor(**options):
     """A rod element along e1 on a floor."""
     y = np.array([np.vstack([p, np.eye(3)]) for p in ((0, 0, 0), (0.1, 0, 0.19), (0.7, 0, 0.19))], float)
     X = np.concatenate([LINEAR, [0.2], [0, 0, 1], np.zeros(3), [4.0, 0.6]])
@@ -265,7 +267,7 @@ def crawling(**options):
 
 def test_element_bends_on_the_ground_without_sliding():
     """The nodes rotate about the normal in opposite directions: the chord does not move, so there is no friction."""
-    y, _, F = crawling()
+    y, _, F = element_on_floor()
     new, rotation = y.copy(), np.array([[0.8, 0.6, 0.0], [-0.6, 0.8, 0.0], [0.0, 0.0, 1.0]])
     new[1, 1:], new[2, 1:] = y[1, 1:] @ rotation, y[2, 1:] @ rotation.T
     assert np.abs(dual(PLANE_ROD_DISSIPATION, y, new, F, 1 / H)).max() < 1e-12
@@ -290,14 +292,14 @@ def test_anisotropic_friction_has_separate_factors_per_direction(way):
     """F = mu N (f_along e_along, f_aside e_aside), e = s/|s|: each part against its part of the slip. Once the bristle has its
     full length, exactly F . s is dissipated.
     """
-    y, _, X = crawling(ways=(0.5, 0.8, 2.0))
+    y, _, X = element_on_floor(ways=(0.5, 0.8, 2.0))
     limit, factors = 0.4 * 18.0, (0.5 if way[0] > 0.0 else 0.8, 2.0, 0.0)
     for _ in range(2):
         new, before = y.copy(), X.copy()
         new[1:, 0, :2] += 0.1 * np.array(way)
         f = dual(PLANE_ROD_DISSIPATION, y, new, X, 1 / H).real[1:, 0].sum(axis=0)
         assert f == pytest.approx(limit * np.array(factors) * [*way, 0], abs=1e-12 * limit)
-        dissipated, X[-4:] = lost(PLANE_ROD_DISSIPATION, X, y, new)
+        dissipated, X[-4:] = step_dissipation(PLANE_ROD_DISSIPATION, X, y, new)
         y = new
     assert X[-4:] == pytest.approx(before[-4:], rel=1e-12)
     assert dissipated == pytest.approx(limit * 0.1 * np.dot(factors[:2], np.square(way)), rel=1e-12)
@@ -306,7 +308,7 @@ def test_anisotropic_friction_has_separate_factors_per_direction(way):
 @pytest.mark.parametrize("ways", [(1.0, 1.0, 1.0), (0.5, 0.8, 2.0)])
 def test_anisotropic_friction_limit_is_an_ellipse_reached_at_one_slip_length(ways):
     """(T_along/f_along)^2 + (T_aside/f_aside)^2 = (mu N)^2; below the limit, a spring of k times the factors."""
-    y, _, X = crawling(ways=ways, rest=0.0)
+    y, _, X = element_on_floor(ways=ways, rest=0.0)
     for angle in np.linspace(0.1, 6.2, 9):
         e = np.array([np.cos(angle), np.sin(angle)])
         factors = np.array([ways[0] if e[0] > 0.0 else ways[1], ways[2]])
@@ -322,13 +324,13 @@ def test_anisotropic_friction_limit_is_an_ellipse_reached_at_one_slip_length(way
 @pytest.mark.parametrize("rest_speed", [0.0, 1e-3, 1e-4])
 def test_bristle_reversing_between_directions_gains_no_energy(rest_speed):
     """The bristle is ten times softer forward than backward: after the reversal it would store more energy than was supplied."""
-    y, _, X = crawling(ways=(0.2, 2.0, 1.0), rest=rest_speed)
+    y, _, X = element_on_floor(ways=(0.2, 2.0, 1.0), rest=rest_speed)
     before = X.copy()
     before[-4] = 5e-5
     for back in np.linspace(1e-6, 4e-4, 400):
         new = y.copy()
         new[1:, 0, 0] -= back
-        dissipated, bristle = lost(PLANE_ROD_DISSIPATION, before, y, new)
+        dissipated, bristle = step_dissipation(PLANE_ROD_DISSIPATION, before, y, new)
         assert dissipated > -1e-17  # relative to 1e-4 J
         assert bristle[0] <= 5e-5
     stiffness = 0.5e5 + (0.4 * 18.0 / (10.0 * rest_speed * H) if rest_speed else 0.0)
@@ -343,7 +345,7 @@ def test_bristle_reversing_between_directions_gains_no_energy(rest_speed):
 def test_rod_standing_on_its_end_has_the_lateral_friction_factor():
     """The tangent of a standing rod has no part in the plane; a leaning rod has a factor in between, by sin^2."""
     for lean, factor in ((0.0, 2.0), (0.5, 2.0 + (0.5 - 2.0) * np.sin(0.5) ** 2)):
-        y, _, X = crawling(ways=(0.5, 0.5, 2.0))
+        y, _, X = element_on_floor(ways=(0.5, 0.5, 2.0))
         X[-17] = 1.0  # one interval
         top = np.array([np.sin(lean), 0.0, np.cos(lean)])
         y[2, 0] = y[1, 0] + 0.6 * top
@@ -366,7 +368,7 @@ def test_rolling_resistance_is_a_length_times_the_normal_force(axis, length):
     assert not np.any(f[:, 0])
     turned_by = 2.0 * np.tan(omega * H / 2)  # the motion on which a moment does work in a step
     expected = 0.6 * turned_by * turned_by / np.hypot(turned_by, 1e-3 * H)
-    assert lost(PLANE_SPHERE_DISSIPATION, X, y, new)[0] == pytest.approx(expected, rel=1e-12)
+    assert step_dissipation(PLANE_SPHERE_DISSIPATION, X, y, new)[0] == pytest.approx(expected, rel=1e-12)
     other = "roll" if length == "drill" else "drill"
     assert (
         np.abs(dual(PLANE_SPHERE_DISSIPATION, y, new, floor(0.01, **{other: 0.02})[2], 1 / H)).max() < 1e-12
@@ -387,7 +389,7 @@ def test_rolling_ball_has_no_friction_force():
     assert np.abs(dual(PLANE_SPHERE_DISSIPATION, y, spun, X, 1 / H)).max() < 1e-8
 
 
-def row(kind, s, nodes, mu=(0.4, 0.4), moves=(0.004, 0.003, 0.0)):
+def station_over_row(kind, s, nodes, mu=(0.4, 0.4), moves=(0.004, 0.003, 0.0)):
     """Poses at both ends of a step, and parameters, of a sliding station at s along a straight row of nodes."""
     d = np.array([(0.1, 0, 0), (-0.02, 0, 0)]) if kind[0] == 2 else np.zeros((1, 3))
     on_line = np.array([(x, 0.0, 0.0) for x in nodes])
@@ -406,10 +408,10 @@ def test_friction_is_equal_at_and_between_nodes(frames, mu, moves):
     nodes, kind = (-1.0, -0.2, 0.3, 1.5), ROD_DISSIPATIONS[frames, 4]
     # stations at s + (0.1, 0.06, 0.02, -0.02), or at s; they do not pass a node within the step
     for s in (-0.6, -0.21, -0.2, -0.19, -0.22, 0.0, 0.299 if moves[0] == 0.0 else 0.29, 0.3, 0.26, 0.9):
-        y0, y1, X = row((frames, 2), s, (nodes[0], nodes[3]), mu, moves)
+        y0, y1, X = station_over_row((frames, 2), s, (nodes[0], nodes[3]), mu, moves)
         one = dual(ROD_DISSIPATIONS[frames, 2], y0, y1, X, 1 / H).real
         bristle = settled(ROD_DISSIPATIONS[frames, 2], y0, y1, X, 1 / H)
-        y0, y1, X = row((frames, 4), s, nodes, mu, moves)
+        y0, y1, X = station_over_row((frames, 4), s, nodes, mu, moves)
         force = dual(kind, y0, y1, X, 1 / H).real
         size = np.linalg.norm(one[:frames, 0].sum(axis=0))
         assert size > 0.07
@@ -426,7 +428,7 @@ def test_friction_is_equal_in_a_step_past_nodes(frames, mu, move):
     s, moves = -0.2 - 0.4 * np.sign(move) * min(abs(move), 0.1), (move, 0.003, 0.001)
     nodes, size = (-1.0, -0.2, 0.3, 1.5), None
     for polyline in (nodes[::3], nodes):
-        y0, y1, X = row((frames, len(polyline)), s, polyline, mu, moves)
+        y0, y1, X = station_over_row((frames, len(polyline)), s, polyline, mu, moves)
         kind, r = ROD_DISSIPATIONS[frames, len(polyline)], 0.5 * (y0 + y1)[:, 0]
         f = dual(kind, y0, y1, X, 1 / H).real[:, 0]
         sides = np.array(
@@ -451,9 +453,9 @@ def test_windows_of_all_sizes_have_unique_names_and_are_compiled_once():
 
 def test_longer_window_gives_the_same_forces():
     """Distant segments contribute nothing."""
-    y0, y1, X = row((2, 3), 0.05, (-0.5, 0.0, 0.6))
+    y0, y1, X = station_over_row((2, 3), 0.05, (-0.5, 0.0, 0.6))
     short = dual(ROD_DISSIPATIONS[2, 3], y0, y1, X, 1 / H)
-    y0, y1, X = row((2, 6), 0.05, (-2.0, -0.5, 0.0, 0.6, 1.2, 1.9))
+    y0, y1, X = station_over_row((2, 6), 0.05, (-2.0, -0.5, 0.0, 0.6, 1.2, 1.9))
     long = dual(ROD_DISSIPATIONS[2, 6], y0, y1, X, 1 / H)
     assert np.array_equal(long[[0, 1, 3, 4, 5]], short)
     assert not np.any(long[[2, 6, 7]])
@@ -478,7 +480,7 @@ def test_friction_lever_arm_is_the_radius_of_surface_a():
 
 def test_end_node_of_a_rod_keeps_its_contact_force():
     """Beyond the end of a rod its last node is in contact, with the lever arm of a ball."""
-    y0, y1, X = row((1, 2), 0.05, (-1.0, 0.0), mu=(40.0, 40.0), moves=(0.0, 0.003, 0.0))
+    y0, y1, X = station_over_row((1, 2), 0.05, (-1.0, 0.0), mu=(40.0, 40.0), moves=(0.0, 0.003, 0.0))
     f = dual(SPHERE, y0, y1, X, 1 / H).real
     assert f[0, 0] == pytest.approx([0, 0.5 * 50.0 * 0.003, 0], rel=1e-2, abs=1e-3)
     assert np.abs(f[1]).max() == 0.0

@@ -17,7 +17,20 @@ from rodsim import (
     ModelError,
     Sphere,
 )
-from tests.support.solids import ALONG_X, COLLISIONS, CUBE, FACES, HERE, SIGNS, UP, WEDGE, G, K, add, run
+from tests.support.solids import (
+    ALONG_X,
+    COLLISIONS,
+    CUBE,
+    FACES,
+    GROUND_POINT,
+    SIGNS,
+    UP,
+    WEDGE,
+    G,
+    K,
+    add,
+    run,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 
@@ -57,7 +70,7 @@ def test_shape_on_a_body_point_or_the_ground_is_rejected():
     with pytest.raises(ModelError, match=words):
         model.add_solid("it", body.at((0.1, 0, 0)))
     with pytest.raises(ModelError, match=r"solid 'it': the ground has no shape that could touch"):
-        model.add_solid("it", model.ground.at(HERE))
+        model.add_solid("it", model.ground.at(GROUND_POINT))
 
 
 @pytest.mark.parametrize(
@@ -79,7 +92,9 @@ def test_invalid_meshes_are_rejected(options, words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     model = Model("bad")
     with pytest.raises(ModelError, match=words):
-        model.add_mesh("floor", model.ground.at(HERE), **({"vertices": SIGNS, "triangles": CUBE} | options))
+        model.add_mesh(
+            "floor", model.ground.at(GROUND_POINT), **({"vertices": SIGNS, "triangles": CUBE} | options)
+        )
 
 
 @pytest.mark.parametrize(
@@ -94,14 +109,14 @@ def test_invalid_meshes_are_rejected(options, words, tmp_path, monkeypatch):
     ],
 )
 def test_unsupported_contact_pairs_are_rejected(one, other, radius, words):
-    model = Model("pair", gravity=HERE)
+    model = Model("pair", gravity=GROUND_POINT)
     a, b = add(model, one, "a", radius=radius), add(model, other, "b", (0, 0, 1.0), radius=radius)
     with pytest.raises(ModelError, match=words):
         model.add_contact("c", a, b, K)
 
 
 def test_hull_with_too_many_vertices_is_rejected_at_build():
-    model = Model("pair", gravity=HERE)
+    model = Model("pair", gravity=GROUND_POINT)
     a, b = add(model, "sphere", "a"), add(model, "hull of 140 vertices", "b", (0, 0, 1.0))
     model.add_contact("c", a, b, K)
     with pytest.raises(ModelError, match=r"solid 'b': its hull has 140 vertices, and may have 128"):
@@ -151,7 +166,7 @@ STARTS = [
 def test_initial_penetration_is_rejected_with_its_depth(case):
     """Small penetrations are accepted."""
     one, first, other, second, words, *options = case
-    model = Model("start", gravity=HERE)
+    model = Model("start", gravity=GROUND_POINT)
     model.add_contact(
         "c", add(model, one, "a", **first), add(model, other, "b", **second), K, **dict(*options)
     )
@@ -175,7 +190,7 @@ def test_initial_penetration_is_rejected_with_its_depth(case):
     ],
 )
 def test_body_starts_on_the_requested_side_of_a_closed_mesh(shape, side, height, words):
-    model = Model("sides", gravity=HERE)
+    model = Model("sides", gravity=GROUND_POINT)
     below = add(model, "wide closed cube", "a", on_ground=True, side=side)
     model.add_contact("c", add(model, shape, "b", (0, 0, height)), below, 1e4)
     if words is None:
@@ -200,7 +215,7 @@ def test_body_starts_on_the_requested_side_of_a_closed_mesh(shape, side, height,
 )
 def test_penetration_beyond_the_rounding_radius_stops_the_run(one, other, place, size, words):
     """Overlapping cores have no energy: the step fails at any size, and the bodies do not pass through each other."""
-    model = Model("hard", gravity=HERE)
+    model = Model("hard", gravity=GROUND_POINT)
     b = add(model, other, "b", place, v=(0, 0, -30.0), size=size)
     model.add_contact("c", add(model, one, "a"), b, K)
     with pytest.raises(ConvergenceError, match=words.replace(".*", "is pressed through .*", 1)):
@@ -220,9 +235,9 @@ def test_penetration_beyond_the_rounding_radius_stops_the_run(one, other, place,
 )
 def test_nothing_penetrates_a_fixed_mesh(name):
     case = COLLISIONS[name]
-    model = Model("hard", gravity=HERE)
+    model = Model("hard", gravity=GROUND_POINT)
     still = {"on_ground": True} if case.quat is UP else {"mass": 1e6}
-    below = add(model, case.one, "below", HERE, case.quat, **still)
+    below = add(model, case.one, "below", GROUND_POINT, case.quat, **still)
     it = add(model, case.other, "it", case.place, case.other_quat, (0, 0, -20.0))
     model.add_contact("c", it, below, 1e4)
     with pytest.raises(ConvergenceError, match=r"what touches a mesh is pressed through it"):
@@ -231,7 +246,7 @@ def test_nothing_penetrates_a_fixed_mesh(name):
 
 def test_ball_too_fast_for_a_soft_mesh_stops_the_run():
     """The centre of the ball would reach the other side."""
-    model = Model("soft", gravity=HERE)
+    model = Model("soft", gravity=GROUND_POINT)
     ball = add(model, "sphere", "ball", (0.1, 0.2, 0.06), v=(0, 0, -3.0), mass=0.5, size=(0.05,))
     model.add_contact("c", ball, add(model, "field", "floor", on_ground=True), 100.0)
     with pytest.raises(ConvergenceError, match="pressed through it"):
@@ -246,7 +261,7 @@ def test_ball_rests_in_a_polygonal_hole_unless_touched_on_all_sides(sides, rests
     ring = np.stack([np.cos(turns), np.sin(turns), 0 * turns], axis=1)
     triangles = np.concatenate([np.stack([a, b, a + sides], 1), np.stack([b, b + sides, a + sides], 1)])
     vertices = np.concatenate([0.04 * ring, 0.2 * ring])
-    plate = model.add_mesh("plate", model.ground.at(HERE), vertices=vertices, triangles=triangles)
+    plate = model.add_mesh("plate", model.ground.at(GROUND_POINT), vertices=vertices, triangles=triangles)
     ball = add(model, "sphere", "ball", (0, 0, 0.036), v=(0, 0, -0.1), mass=np.pi / 6, size=(0.05,))
     model.add_contact("c", ball, plate, 1e4, damping=5.0)
     if rests:

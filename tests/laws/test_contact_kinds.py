@@ -32,7 +32,7 @@ from tests.support.contacts import (
 )
 
 KINDS = pytest.mark.parametrize("kind", ENERGIES, ids=lambda kind: kind.name)
-OF_LAWS = pytest.mark.parametrize("law", LAWS)
+LAW_COEFFICIENTS = pytest.mark.parametrize("law", LAWS)
 
 
 POWERS = {  # laws with integer powers of the depth, and their coefficients
@@ -79,7 +79,7 @@ def test_divided_difference_of_a_barrier_is_the_mean_slope():
             assert resistance(BARRIER, a + 0j, b + 0j).real == pytest.approx(mean, rel=1e-14)
 
 
-@OF_LAWS
+@LAW_COEFFICIENTS
 def test_contact_laws_are_one_sided_and_smooth_at_first_contact(law):
     X = LAWS[law]
     edge, e = X[3] * (law == "barrier"), 1e-7
@@ -101,7 +101,7 @@ def test_barrier_cannot_be_passed():
 
 
 @KINDS
-@OF_LAWS
+@LAW_COEFFICIENTS
 @pytest.mark.parametrize("step", [0.0, 1e-12, 1e-6, 1e-3, 0.02, 0.3])
 def test_work_of_contact_is_the_change_of_its_energy(kind, law, step):
     for seed in range(4):
@@ -115,7 +115,7 @@ def test_work_of_contact_is_the_change_of_its_energy(kind, law, step):
 
 
 @KINDS
-@OF_LAWS
+@LAW_COEFFICIENTS
 def test_equal_end_poses_give_the_gradient(kind, law):
     t = touch(kind, law)
     gradient = np.zeros_like(t.y0)
@@ -129,7 +129,7 @@ def test_equal_end_poses_give_the_gradient(kind, law):
 
 
 @KINDS
-@OF_LAWS
+@LAW_COEFFICIENTS
 @pytest.mark.parametrize("step", [0.0, 1e-9, 0.02])
 def test_step_ends_may_be_exchanged(kind, law, step):
     t = touch(kind, law, step=step)
@@ -165,7 +165,7 @@ def test_contact_duals_accept_complex_steps(kind, end, step):
 
 
 @KINDS
-@OF_LAWS
+@LAW_COEFFICIENTS
 def test_separated_surfaces_have_no_force(kind, law):
     """All entries are zero, so that no derivatives need to be evaluated."""
     t = touch(kind, law)
@@ -300,7 +300,7 @@ def test_step_past_nodes_of_a_straight_polyline_equals_one_on_a_segment(kind, mo
     assert np.abs(summed((-1.0, -0.2, 0.3, 1.5)) - one).max() < 2e-13 * np.abs(one).max()
 
 
-def over_a_vertex(law):
+def sphere_over_vertex(law):
     """Poses and parameters of a sphere over the end of a segment that continues in another."""
     height, X = (
         0.15 if law == "barrier" else 0.25,
@@ -309,10 +309,10 @@ def over_a_vertex(law):
     return posed([(-0.02, 0.01, height), (-0.5, 0.0, 0.05), (0.0, 0.0, 0.0)], np.random.default_rng(2)), X
 
 
-@OF_LAWS
+@LAW_COEFFICIENTS
 def test_step_past_a_vertex_conserves_the_invariants(law):
     """Check work, sums of forces and moments, exchange of both ends, and slopes."""
-    y0, X = over_a_vertex(law)
+    y0, X = sphere_over_vertex(law)
     y1 = y0.copy()
     y1[:, 0] += [(0.05, -0.01, 0.01), (0.01, 0.0, 0.02), (0.0, 0.01, -0.01)]
     V0, V1 = (value(SPHERE_ROD, y, X).real for y in (y0, y1))
@@ -332,9 +332,9 @@ def test_step_past_a_vertex_conserves_the_invariants(law):
         assert np.abs(derivative - slope).max() < 1e-6 * np.abs(slope).max()
 
 
-@OF_LAWS
+@LAW_COEFFICIENTS
 def test_force_is_continuous_if_a_step_ends_on_a_vertex(law):
-    y0, X = over_a_vertex(law)
+    y0, X = sphere_over_vertex(law)
     y0[:2, 0] += [(-0.03, 0.0, 0.0), (0.0, 0.0, 0.05)]
     normal, ends = np.array([0.5, 0.0, -0.1]) / np.hypot(0.5, 0.1), []
     for beyond in (-1e-9, 1e-9):

@@ -16,7 +16,7 @@ from tests.support.solids import (
     ALONG_X,
     ALONG_Y,
     BALL,
-    HERE,
+    GROUND_POINT,
     RUBBER,
     SIGNS,
     STEEL,
@@ -48,7 +48,7 @@ def flat_floor(model, kind, n=8, half=0.8):
     if kind == "hull":
         return model.add_solid("floor", model.ground.at((0, 0, -0.1)), SIGNS * (half, half, 0.1))
     vertices, triangles = ground(n, half=half)
-    return model.add_mesh("floor", model.ground.at(HERE), vertices=vertices, triangles=triangles)
+    return model.add_mesh("floor", model.ground.at(GROUND_POINT), vertices=vertices, triangles=triangles)
 
 
 @pytest.mark.parametrize("friction", [0.0, 0.3])
@@ -142,14 +142,14 @@ def test_sphere_contact_with_faces_and_corners_equals_planes_and_spheres(
     """The side of a cylinder acts like a ball in the plane across the axis."""
     results = []
     for of_shape in (True, False):
-        model = Model("ball", gravity=HERE)
+        model = Model("ball", gravity=GROUND_POINT)
         ball = add(model, "sphere", "ball", place, v=v, mass=0.5)
         if of_shape:
-            other = add(model, shape, "it", HERE, quat, radius=radius, held=True)
+            other = add(model, shape, "it", GROUND_POINT, quat, radius=radius, held=True)
         elif alike == "plane":
             other = add(model, "plane", "it", (0, 0, A / 2))
         else:
-            middle, size = ((A / 2 - R) * np.ones(3), R) if alike == "corner" else (HERE, A / 2)
+            middle, size = ((A / 2 - R) * np.ones(3), R) if alike == "corner" else (GROUND_POINT, A / 2)
             other = add(model, "sphere", "it", middle, size=(size,), on_ground=True)
         model.add_contact("c", ball, other, K)
         result = run(model, 0.04, 5e-4)
@@ -188,9 +188,9 @@ def test_capsules_end_to_end_act_like_two_spheres():
     """The axes may be displaced from each other."""
     results = []
     for spheres in (False, True):
-        model = Model("pair", gravity=HERE)
+        model = Model("pair", gravity=GROUND_POINT)
         solids = [
-            add(model, "long capsule", "a", HERE, ALONG_X, (1.0, 0.0, 0.0)),
+            add(model, "long capsule", "a", GROUND_POINT, ALONG_X, (1.0, 0.0, 0.0)),
             add(model, "long capsule", "b", (0.52, 0.03, 0.05), twist(0.02, ALONG_X)),
         ]
         if spheres:
@@ -209,7 +209,7 @@ def test_hull_of_two_vertices_is_bitwise_a_capsule():
     for options in ({}, {"vertices": [(0, 0, -0.15), (0, 0, 0.15)], "radius": 0.1}):
         model = Model("it", gravity=(0, 0, -G))
         quat = about((0.6, 0, 0.8), 1.0)
-        body = model.add_body("it", Capsule(0.1, 0.3, mass=2.0), (0, 0, 0.3), quat, HERE, (1, 2, 3))
+        body = model.add_body("it", Capsule(0.1, 0.3, mass=2.0), (0, 0, 0.3), quat, GROUND_POINT, (1, 2, 3))
         model.add_contact("c", model.add_solid("it", body, **options), add(model, "plane", "floor"), K)
         results.append(run(model, 0.3).body("it").r)
     assert np.array_equal(*results)
@@ -229,8 +229,11 @@ def test_hull_of_two_vertices_is_bitwise_a_capsule():
 )
 def test_last_of_equal_bodies_in_a_row_takes_the_velocity(shape, quat, apart, n, k, t_end, h):
     """The impacts occur in sequence because of gaps between the bodies; nothing rotates."""
-    model, way = Model("row", gravity=HERE), np.array(apart) / np.linalg.norm(apart)
-    row = [add(model, shape, f"it {i}", i * np.array(apart), quat, way if i == 0 else HERE) for i in range(n)]
+    model, way = Model("row", gravity=GROUND_POINT), np.array(apart) / np.linalg.norm(apart)
+    row = [
+        add(model, shape, f"it {i}", i * np.array(apart), quat, way if i == 0 else GROUND_POINT)
+        for i in range(n)
+    ]
     model.add_contact("c", row, stiffness=k)
     result = run(model, t_end, h)
     tolerance = 1e-12 if n == 2 else 1e-11
@@ -242,7 +245,7 @@ def test_last_of_equal_bodies_in_a_row_takes_the_velocity(shape, quat, apart, n,
 @pytest.mark.parametrize("of_rods", [False, True], ids=["bars", "clamped rods"])
 def test_capsule_rebounds_from_two_bars_at_its_speed(of_rods):
     """The rods keep a thousandth of the energy in vibrations."""
-    model, bars, speed = Model("bridge", gravity=HERE), [], 0.1 if of_rods else 1.0
+    model, bars, speed = Model("bridge", gravity=GROUND_POINT), [], 0.1 if of_rods else 1.0
     for k, x in enumerate((-0.1, 0.1)):
         if of_rods:
             bars.append(model.add_rod(f"bar {k}", [(x, -0.2, 0), (x, 0.2, 0)], STEEL, 4))

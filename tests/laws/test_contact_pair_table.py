@@ -35,7 +35,7 @@ def surface(model: Model, kind: str, name: str, x: float):
     return add(model, KINDS.get(kind, kind), name, place)
 
 
-def touches(row: str, column: str, **losses: float) -> str:
+def program_entry(row: str, column: str, **losses: float) -> str:
     """Return the program's entry for the pair, or None."""
     model = Model("two", gravity=(0, 0, -9.81))
     try:
@@ -56,4 +56,4 @@ def test_contact_pair_table_has_all_shapes():
 def test_contact_pair_table_matches_the_program(row, column):
     assert TABLE[row, column].split(",")[0] == "losses"
     for losses in ({}, {"friction": 0.3}, {"restitution": 0.5}):
-        assert not touches(row, column, **losses)
+        assert not program_entry(row, column, **losses)

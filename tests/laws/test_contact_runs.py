@@ -16,8 +16,8 @@ from tests.support.contact_models import (
     NEARLY_PARALLEL,
     PARALLEL,
     balls,
+    friction_options,
     hills,
-    rubs,
     slider,
     two_rods,
     yarns,
@@ -41,12 +41,12 @@ def balance(result: Result) -> float:
     return drift(result.energy["total"] + result.dissipation - result.work)
 
 
-def same(a: Result, b: Result) -> bool:
+def bitwise_equal(a: Result, b: Result) -> bool:
     """Compare everything in the last states bit by bit."""
     return all(np.array_equal(x, y) for x, y in zip(a.state(-1), b.state(-1), strict=True))
 
 
-def lists(result: Result) -> int:
+def number_of_lists(result: Result) -> int:
     """Number of contact lists that were built."""
     parts = [result.layout.memory.parts(memory)["reference"] for memory in result.states(slice(None)).memory]
     return len(np.unique(parts, axis=0))
@@ -67,7 +67,7 @@ def test_touching_rods_conserve_energy_and_momenta(direction: tuple[float, float
     assert result.halvings.sum() == 0
 
 
-@pytest.mark.parametrize("friction", [0.0, rubs(0.4, 0.3)], ids=["smooth", "rough"])
+@pytest.mark.parametrize("friction", [0.0, friction_options(0.4, 0.3)], ids=["smooth", "rough"])
 def test_energy_balance_includes_the_losses_of_balls(friction) -> None:
     result = run(balls(restitution=0.5, friction=friction), 0.3, 1e-3)
     assert balance(result) < 2e-13
@@ -81,7 +81,7 @@ def test_energy_balance_includes_the_losses_of_balls(friction) -> None:
 
 def test_rod_sliding_past_the_end_of_another_keeps_the_energy_balance() -> None:
     """Sticking contact is transferred between windows of nodes; at first there are two windows, which merge."""
-    result = run(slider(friction=rubs(0.3, 0.3)), 0.06, 1e-3)
+    result = run(slider(friction=friction_options(0.3, 0.3)), 0.06, 1e-3)
     assert balance(result) < 1e-13
     assert np.diff(result.dissipation).min() >= 0.0
 
@@ -91,7 +91,7 @@ def test_frictional_impacts_conserve_momenta_in_few_iterations(direction, most: 
     """At 2 m/s and a rest speed of 1 mm/s: with the tangent of the sign, corrections alternate between slip in both directions,
     13 and 18 times; no step is halved.
     """
-    result = run(two_rods(direction, friction=rubs(0.4, 0.4, 4e6), rest_speed=1e-3), 0.02)
+    result = run(two_rods(direction, friction=friction_options(0.4, 0.4, 4e6), rest_speed=1e-3), 0.02)
     assert result.halvings.sum() == 0
     assert result.newton_iterations.max() <= most
     assert result.dissipation[-1] > 1e-3
@@ -142,7 +142,7 @@ def test_sticking_contact_keeps_its_position_on_a_moving_rod() -> None:
     rail = model.add_rod("rail", [(0, 0, low), (1, 0, low)], section, 16, velocity=(1, 0, 0))
     it = model.add_rod("it", [(0.19, 0, high), (0.81, 0, high)], section, 1, velocity=(1, 0, 0))
     model.add_contact("floor", rail, model.add_plane("floor", "ground@0,0,0", (0, 0, 1)), stiffness=1e5)
-    model.add_contact("meet", it, rail, stiffness=1e4, stations=10, friction=rubs(0.5, 0.5))
+    model.add_contact("meet", it, rail, stiffness=1e4, stations=10, friction=friction_options(0.5, 0.5))
     model.add_distributed_load("pull", it, signals.SmoothStep(0.8, 0.0, 0.1).along((1, 0, 0)))
     result = run(model, 0.4, 1e-3)
     aside = result.rod("it").r[:, :, 0].mean(axis=1) - result.rod("rail").r[:, :, 0].mean(axis=1)
@@ -151,7 +151,7 @@ def test_sticking_contact_keeps_its_position_on_a_moving_rod() -> None:
     assert np.ptp(aside[late]) < 2e-3 * aside[-1]
     fraction = 0.8 * 0.62 / 1.62  # of the pull, which moves the rail
     assert result.contact("meet").tangential_force[late] == pytest.approx(fraction, rel=5e-3)
-    assert lists(result) > 20
+    assert number_of_lists(result) > 20
 
 
 # --- dividing the run
@@ -162,9 +162,9 @@ SAME = {
     "balls, em-d": (balls, {}, "em-d(0.8)", 0.2, 1e-3),
     "balls, em4": (balls, {}, "em4", 0.2, 1e-3),
     "rods": (two_rods, {"n": 6, "stations": 3}, "em", 0.02, H),
-    "rods that rub": (two_rods, {"n": 4, "friction": rubs(0.4, 0.3)}, "em", 0.02, H),
+    "rods that rub": (two_rods, {"n": 4, "friction": friction_options(0.4, 0.3)}, "em", 0.02, H),
     "hills": (hills, {"friction": 0.4, "restitution": 0.6}, "em", 0.12, 1e-3),
-    "a rod that slides": (slider, {"friction": rubs(0.4, 0.3)}, "em", 0.04, H),
+    "a rod that slides": (slider, {"friction": friction_options(0.4, 0.3)}, "em", 0.04, H),
 }
 
 
@@ -177,11 +177,11 @@ def test_run_is_independent_of_outputs_and_interruptions(
     run(make(**arguments), 0.5 * t_end, dt, integrator, output=file, **options)
     resumed = run(make(**arguments), t_end, dt, integrator, output=file, resume=True, **options)
     every = run(make(**arguments), t_end, dt, integrator)
-    assert same(uninterrupted, resumed)
+    assert bitwise_equal(uninterrupted, resumed)
     assert np.array_equal(uninterrupted.newton_iterations, resumed.newton_iterations)
-    assert same(uninterrupted, every)
-    assert same(uninterrupted, run(make(**arguments), t_end, dt, integrator, output_every=7))
-    assert lists(every) > 2
+    assert bitwise_equal(uninterrupted, every)
+    assert bitwise_equal(uninterrupted, run(make(**arguments), t_end, dt, integrator, output_every=7))
+    assert number_of_lists(every) > 2
     assert every.contact("meet").energy.max() > 0.0
     audit_report = audit(Result.load(file))
     assert audit_report.ok
@@ -196,7 +196,9 @@ def test_equivalent_schemes_agree_in_contact() -> None:
         other = run(two_rods(n=4, stations=3, mass="lumped"), 0.02, output_every=8, **options)
         assert other.rod("other").r[-1] == pytest.approx(em.rod("other").r[-1], abs=1e-13)
         assert drift(other.energy["total"]) < 5e-14
-    assert same(other, run(two_rods(n=4, stations=3, mass="lumped"), 0.02, output_every=3, **options))
+    assert bitwise_equal(
+        other, run(two_rods(n=4, stations=3, mass="lumped"), 0.02, output_every=3, **options)
+    )
 
 
 def test_run_starts_from_a_state_of_another_run() -> None:
@@ -206,7 +208,7 @@ def test_run_starts_from_a_state_of_another_run() -> None:
     second = run(balls(restitution=0.5), 0.05, 1e-3, output_every=10, start=first)
     for a, b in zip(both.state(-1)[:4], second.state(-1)[:4], strict=True):
         assert a == pytest.approx(b, abs=1e-12)
-    rough = {"restitution": 0.5, "friction": rubs(0.4, 0.3)}
+    rough = {"restitution": 0.5, "friction": friction_options(0.4, 0.3)}
     rubbed = run(balls(**rough), 0.1, 1e-3, output_every=10)
     assert balance(run(balls(**rough), 0.1, 1e-3, output_every=10, start=rubbed)) < 1e-12
 

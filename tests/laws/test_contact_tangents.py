@@ -12,7 +12,7 @@ LOSSES = {"all": ALL, "friction": {"mu": (0.5, 0.3)}, "normal": {"b": 0.4}}
 SLIDING = pytest.mark.parametrize("sliding", [0.0, 1.0])
 
 
-def rubbing(kind, loses, sliding, seed, step):
+def random_friction(kind, loses, sliding, seed, step):
     """Random contact with friction; the bristle is soft or stiff in turn."""
     changes = {"own": (0.01, -0.02, 0.015, sliding), "kt": 20.0 if seed % 2 else 2e3}
     return lossy(kind, "hertz", seed, step, **LOSSES[loses] | changes)[0]
@@ -22,10 +22,14 @@ def steps(kind, of, sliding):
     """Yield steps that touch at both ends, by the elastic law or by dissipation."""
     for seed in range(6):
         for step in (1e-4, 0.02):
-            yield touch(PLANE_ROD, of, seed, step) if of in LAWS else rubbing(kind, of, sliding, seed, step)
+            yield (
+                touch(PLANE_ROD, of, seed, step)
+                if of in LAWS
+                else random_friction(kind, of, sliding, seed, step)
+            )
 
 
-def same(computed, exact):
+def agree(computed, exact):
     return np.abs(computed - exact).max() <= 1e-12 * np.abs(exact).max()
 
 
@@ -54,7 +58,7 @@ def test_rod_contact_tangent_equals_complex_step_columns(minus, law):
         t.y0[:2, 0] += 0.5 * (seed % 4) * along
         t.y1[:2, 0] += (0.5 * (seed % 4) + 0.2 * rng.normal()) * along
         exact = tangent_by_columns(t, 0.7, 3)
-        assert same(tangent(t, 0.7, 3)[0], exact)
+        assert agree(tangent(t, 0.7, 3)[0], exact)
         passed += exact.any()
     assert passed >= 6
 
@@ -78,7 +82,7 @@ def test_window_tangent_equals_complex_step_columns(loses, sliding):
             y[2, 0], y[5, 0] = y[3, 0] - along, y[4, 0] + along
         rows_of_window = window(t, 4, *rows)
         exact, (matrix, acts) = tangent_by_columns(rows_of_window, 1 / H), tangent(rows_of_window, 1 / H)
-        assert same(matrix, exact)
+        assert agree(matrix, exact)
         idle = np.repeat(acts == 0.0, 6)
         assert idle.sum() >= 12  # two nodes without contact
         assert not matrix[idle].any()
@@ -98,7 +102,7 @@ def test_window_tangent_follows_the_expected_signs():
         t, _ = lossy(ELEMENT, "hertz", seed, 0.02, **ALL | {"own": (0.01, -0.02, 0.015, 1.0)})
         multipliers = expecting(1 / H, rng)
         expected, plain = tangent_by_columns(t, multipliers), tangent_by_columns(t, 1 / H)
-        assert same(tangent(t, multipliers)[0], expected)
+        assert agree(tangent(t, multipliers)[0], expected)
         assert np.abs(plain - expected).max() > 1e-3 * np.abs(expected).max()
 
 
@@ -114,5 +118,5 @@ def test_window_tangent_equals_complex_steps_at_nodes_and_last_station(end):
                 y[:2, 0] += [[0.0, 0.0, 2.0], [0.0, -0.5, 0.0]]
         rows_of_window = window(t, 3, *rows)
         exact = tangent_by_columns(rows_of_window, 1 / H)
-        assert same(tangent(rows_of_window, 1 / H)[0], exact)
+        assert agree(tangent(rows_of_window, 1 / H)[0], exact)
         assert np.abs(exact).max() > 0.0

@@ -12,7 +12,7 @@ from rigid import quaternions
 from rigid.interactions.laws import law_numbers
 from rodsim import Box, Model, ModelError, SpringLaw, simulate
 from rodsim.mechanics import integrate
-from tests.support.interactions import EPS, dual, names, poses, turn
+from tests.support.interactions import EPS, dual, names, poses, random_rotation
 from tests.support.rods import INERTIA
 
 BY_NAME = {kind.name: kind for kinds in registered_kinds().values() for kind in kinds}
@@ -58,10 +58,14 @@ def numbers(kind, rng):
         return np.concatenate([rng.normal(size=6), [40.0, 0.3, 3.0]])
     if kind is TORSION_DAMPER:
         U = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-        return np.concatenate([U[0], U[1], quaternions.rotate(turn(rng, 1.0), U[0]), [30.0, 0.4, 2.0, 0.0]])
+        return np.concatenate(
+            [U[0], U[1], quaternions.rotate(random_rotation(rng, 1.0), U[0]), [30.0, 0.4, 2.0, 0.0]]
+        )
     B = rng.normal(size=(6, 6))
     if kind in (BUSHING_DAMPER, FREE_BUSHING_DAMPER):
-        markers = [(rng.normal(size=3), quaternions.to_matrix(turn(rng, 0.05)).ravel()) for _ in range(2)]
+        markers = [
+            (rng.normal(size=3), quaternions.to_matrix(random_rotation(rng, 0.05)).ravel()) for _ in range(2)
+        ]
         both = np.concatenate([x for marker in markers for x in marker])
         if kind is FREE_BUSHING_DAMPER:
             return free_numbers(both, B @ B.T, np.zeros(6), True)
@@ -74,7 +78,7 @@ def numbers(kind, rng):
     return np.concatenate([[0.7], (B @ B.T).ravel()])
 
 
-def measures(kind, y, quat, X):
+def independent_strains(kind, y, quat, X):
     """Return the strains whose rates enter the quadratic dissipation, computed independently, and their matrix."""
     a, b = (y[k, 0] + X[3 * k : 3 * k + 3] @ y[k, 1:] for k in (0, 1))
     if kind is DRAG:
@@ -86,13 +90,13 @@ def measures(kind, y, quat, X):
         if kind is DISPLACEMENT_DAMPER:
             return np.array([X[6:9] @ y[0, 1:] @ (b - a)]), np.array([[3.0]])
         if kind is LENGTH_DAMPER:
-            return measures(DAMPER, y, quat, X)[0], np.array([[3.0]])
-        return measures(TORSION_DAMPER, y, quat, X)[0], np.array([[3.0]])
+            return independent_strains(DAMPER, y, quat, X)[0], np.array([[3.0]])
+        return independent_strains(TORSION_DAMPER, y, quat, X)[0], np.array([[3.0]])
     if kind in (BUSHING_DAMPER, FREE_BUSHING_DAMPER):
         markers = np.array([marker(tuple(y[k]), k, X) for k in (0, 1)])
         turns = quaternions.from_matrix(np.swapaxes(markers[:, 1:], 1, 2))
         if kind is FREE_BUSHING_DAMPER:
-            return of_bearing(markers), X[25:61].reshape(6, 6)
+            return bearing_coordinates(markers), X[25:61].reshape(6, 6)
         return strains(markers[0, 0], turns[0], markers[1, 0], turns[1], 1.0)[0], X[25:].reshape(6, 6)
     if kind is DAMPER:
         return np.array([np.linalg.norm(b - a)]), X[8:9, None]
@@ -103,7 +107,7 @@ def measures(kind, y, quat, X):
     return e, X[0] * X[1:].reshape(6, 6)
 
 
-def of_bearing(markers):
+def bearing_coordinates(markers):
     """Displacement, rotation about the free axis and tilt of two markers (2, 4, 3), by quaternions: R_a^T R_b = tilt o
     rotation.
     """
@@ -121,8 +125,8 @@ def test_step_dissipates_the_square_of_the_strain_change(kind, angles):
     rng = np.random.default_rng(1)
     X = numbers(kind, rng)
     (y0, quat0), (y1, quat1) = poses(rng, angles[0]), poses(rng, angles[1])
-    before, matrix = measures(kind, y0, quat0, X)
-    change = measures(kind, y1, quat1, X)[0] - before
+    before, matrix = independent_strains(kind, y0, quat0, X)
+    change = independent_strains(kind, y1, quat1, X)[0] - before
     turns = slice(3, 4) if kind is FREE_BUSHING_DAMPER else slice(0, len(change) * (kind in TURNS))
     change[turns] = (change[turns] + np.pi) % (2 * np.pi) - np.pi
     work = np.sum(dual(kind, y0, y1, X, [1 / TAU], "dual").real * (y1 - y0))
@@ -166,7 +170,7 @@ def test_rigid_motion_has_no_damping_force(kind):
     z = np.cross(omega, y)
     z[:, 0] += velocity
     assert np.abs(dual(kind, y, z, X, [1.0], "bend")).max() < 1e-13
-    turned = y @ quaternions.to_matrix(turn(rng, 2.0)).T
+    turned = y @ quaternions.to_matrix(random_rotation(rng, 2.0)).T
     turned[:, 0] += velocity
     assert np.abs(dual(kind, y, turned, X, [1.0])).max() < 1e-13
 

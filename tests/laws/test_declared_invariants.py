@@ -19,11 +19,11 @@ from tests.support.mechanisms import joined
 
 H = 0.005  # variational schemes have no solution beyond some step
 STEPS = 4  # an invariant that is not conserved changes by more than this with each joint
-KEPT = 5e-12  # round-off of this many steps, which EML's reductions divide by the step
+TOLERANCE = 5e-12  # round-off of this many steps, which EML's reductions divide by the step
 SLOW = ("order=", "mG(2", "GL-SPARK(3)", "GL-SPARK(2)", "Lobatto-IIIA-B")
 
 
-def held(kind):
+def two_tumbling_bodies(kind):
     """Two joined tumbling bodies with a spring next to the joint; with a clamp the second body is attached to the first."""
     model = joined(kind)
     a = model.bodies["a"]
@@ -37,16 +37,16 @@ def held(kind):
 
 
 @cache
-def system_of(kind, chart):
-    system, state, *_ = held(kind).build()
+def chart_system(kind, chart):
+    system, state, *_ = two_tumbling_bodies(kind).build()
     return system_in_chart(kind, system, project_velocities(system, state)[0], CHARTS.get(chart, chart))
 
 
-def measured(kind, integrator, chart, steps=STEPS):
+def invariant_errors(kind, integrator, chart, steps=STEPS):
     """Return for each declared invariant: relative changes of energies and momenta, the two-form, residuals g (m) and G v
     (m/s).
     """
-    system, scheme = system_of(kind, chart), parse(integrator)
+    system, scheme = chart_system(kind, chart), parse(integrator)
     run = integrate(system, scheme, H, steps * H)
     assert np.abs(run.q[-1] - run.q[0]).max() > 0.005
     size = run.kinetic()[0]
@@ -84,9 +84,9 @@ def measured(kind, integrator, chart, steps=STEPS):
     ],
 )
 def test_declared_invariants_are_conserved_with_every_joint(integrator, chart, kind):
-    defects, promised = measured(kind, integrator, chart)
+    defects, promised = invariant_errors(kind, integrator, chart)
     assert promised <= set(INVARIANTS)
-    assert not {what: defects[what] for what in promised if not defects[what] <= KEPT}
+    assert not {what: defects[what] for what in promised if not defects[what] <= TOLERANCE}
 
 
 @pytest.mark.parametrize("integrator", ["mG(1)", "mG(2, 2)"])
@@ -94,9 +94,9 @@ def test_quadrature_does_not_satisfy_a_screw_constraint(integrator):
     """The constraint of a screw is not polynomial; the same scheme satisfies a slider. The error is small and grows with the
     motion.
     """
-    of_screw, _ = measured("screw", integrator, "director", steps=20)
-    of_slider, _ = measured("cylindrical", integrator, "director", steps=20)
-    assert of_screw["velocity"] > 10 * KEPT > 10 * of_slider["velocity"]
+    of_screw, _ = invariant_errors("screw", integrator, "director", steps=20)
+    of_slider, _ = invariant_errors("cylindrical", integrator, "director", steps=20)
+    assert of_screw["velocity"] > 10 * TOLERANCE > 10 * of_slider["velocity"]
 
 
 @pytest.mark.parametrize("kind", JOINTS)
@@ -104,18 +104,20 @@ def test_quadrature_does_not_satisfy_a_screw_constraint(integrator):
     "integrator", ["em", "em4", "em6", "em8", "em-ggl", "em4-ggl", "em8-ggl", "em-d(0.5)"]
 )
 def test_em_family_conserves_its_declared_invariants_with_every_joint(integrator, kind):
-    audit_report = audit(simulate(held(kind), STEPS * H, H, integrator, output_every=1, progress=False))
+    audit_report = audit(
+        simulate(two_tumbling_bodies(kind), STEPS * H, H, integrator, output_every=1, progress=False)
+    )
     assert set(audit_report.promises) == declared_invariants(integrator)
     assert audit_report.ok, audit_report.text()
-    assert audit_report.energy_balance < KEPT
-    assert audit_report.constraint < KEPT
+    assert audit_report.energy_balance < TOLERANCE
+    assert audit_report.constraint < TOLERANCE
     if "ggl" in integrator:
-        assert audit_report.velocity_constraint < 10 * KEPT
+        assert audit_report.velocity_constraint < 10 * TOLERANCE
 
 
-def geared():
+def geared_bodies():
     """A third body on the second, rotating with it."""
-    model = held("revolute")
+    model = two_tumbling_bodies("revolute")
     b = model.bodies["b"]
     c = model.add_body("c", Box(0.3, 0.2, 0.3, density=200), position=np.add(b.position, (0.4, 0.2, 0.1)))
     turning = model.add_joint(
@@ -131,7 +133,7 @@ def test_audit_of_models_with_angles_judges_their_invariants(curved, plain):
     audits = {
         kind: audit(
             simulate(
-                geared() if kind == "gear" else held(kind),
+                geared_bodies() if kind == "gear" else two_tumbling_bodies(kind),
                 0.1,
                 0.02,
                 "mG(1)",

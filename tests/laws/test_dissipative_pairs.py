@@ -13,7 +13,7 @@ from rigid.interactions import evaluation
 from rodsim import Model, Sphere, simulate
 
 
-def glancing(x: float = 0.101, **loses) -> Model:
+def grazing_balls(x: float = 0.101, **loses) -> Model:
     """A ball grazes another one that spins; a third is not involved."""
     model = Model("glancing")
     one = model.add_body("a", Sphere(0.05, density=1000), (0, 0, 0), velocity=(0.5, 0, 0))
@@ -26,7 +26,7 @@ def glancing(x: float = 0.101, **loses) -> Model:
 
 @pytest.mark.parametrize("friction", [0.05, 5.0])
 def test_active_dissipation_groups_include_their_bristles(friction: float) -> None:
-    model = glancing(friction=friction, rest_speed=1.0)
+    model = grazing_balls(friction=friction, rest_speed=1.0)
     result = simulate(model, 0.015, 5e-4, output_every=1, progress=False)
     system = result.layout.system
     assert dissipations_of(system, None) == []
@@ -50,7 +50,7 @@ def test_active_dissipation_groups_include_their_bristles(friction: float) -> No
 
 
 def test_state_without_a_contact_list_has_no_bristles() -> None:
-    result = simulate(glancing(friction=5.0), 0.015, 5e-4, output_every=1, progress=False)
+    result = simulate(grazing_balls(friction=5.0), 0.015, 5e-4, output_every=1, progress=False)
     state = result.state(-1)._replace(memory=np.zeros(0))
     (loss,) = groups_of(result.layout.system, state, Role.DISSIPATION)
     assert loss.group.numbers[0, -4:].tolist() == [0.0] * 4
@@ -69,5 +69,5 @@ def test_scheme_without_contact_dissipation_is_rejected_at_the_start(
 ) -> None:
     path = tmp_path / "run.vtkhdf"
     with pytest.raises(ModelError, match=words):
-        simulate(glancing(x=1.0, **loses), 0.01, 1e-3, integrator, output=path, progress=False)
+        simulate(grazing_balls(x=1.0, **loses), 0.01, 1e-3, integrator, output=path, progress=False)
     assert not path.exists()

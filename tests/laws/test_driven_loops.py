@@ -43,17 +43,17 @@ def test_driven_planar_linkage_moves_as_without_redundant_constraints(motion):
     assert np.ptp(one.body("b").r, axis=0).max() > 1e-4
 
 
-def lifted(signal):
+def displacement_out_of_plane(signal):
     return {"displacement": signal.along((0, 0, 1))}
 
 
-LATER = {"displacement": [STEP.along((1, 0, 0)), signals.SmoothStep(0.1, 7, 8).along((0, 0, 1))]}
+STEP_AT_LATER_TIME = {"displacement": [STEP.along((1, 0, 0)), signals.SmoothStep(0.1, 7, 8).along((0, 0, 1))]}
 OUT_OF_PLANE = [  # and its duration
-    (lifted(signals.Steady(0.1)), 0, 0),
+    (displacement_out_of_plane(signals.Steady(0.1)), 0, 0),
     ({"turn": STEP, "axis": (1, 0, 0)}, 0, 1),
-    (LATER, 7, 8),
-    (lifted(signals.SmoothStep(0.1, 7.5, 7.505)), 7.5, 7.51),  # between corners
-    (lifted(signals.SmoothTable([0, 5, 5.001, 5.002, 9], [0, 0, 1e-4, 0, 0])), 0, 9),
+    (STEP_AT_LATER_TIME, 7, 8),
+    (displacement_out_of_plane(signals.SmoothStep(0.1, 7.5, 7.505)), 7.5, 7.51),  # between corners
+    (displacement_out_of_plane(signals.SmoothTable([0, 5, 5.001, 5.002, 9], [0, 0, 1e-4, 0, 0])), 0, 9),
 ]
 
 
@@ -67,7 +67,7 @@ def test_driven_foot_leaving_the_plane_is_rejected_with_the_time(motion, low, hi
     assert low <= time <= high
 
 
-def carried(first, second):
+def bar_on_driven_frames(first, second):
     """A bar welded to two driven frames."""
     model = Model("carried")
     bar = model.add_body("bar", Box(1, 0.1, 0.1, mass=2), (0.5, 0, 0))
@@ -78,13 +78,13 @@ def carried(first, second):
 
 
 def test_bar_on_two_rigidly_driven_frames_is_carried_along():
-    result = simulate(carried(0.3, 0.3), 0.1, 0.01)
+    result = simulate(bar_on_driven_frames(0.3, 0.3), 0.1, 0.01)
     assert result.body("bar").r[:, 1] == pytest.approx(0.3 * result.t, abs=1e-12)
 
 
 def test_driven_frames_diverging_against_a_bar_are_rejected():
     with pytest.raises(ModelError, match="'left' and driven 'right' drive against each other"):
-        carried(0.3, 0.4).build()
+        bar_on_driven_frames(0.3, 0.4).build()
 
 
 def test_inconsistent_constraints_during_a_run_are_named():

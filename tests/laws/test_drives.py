@@ -71,7 +71,7 @@ def test_driven_frame_rates_are_derivatives_of_its_pose(turned, moved):
     assert Omega == pytest.approx(of_pose, abs=1e-8)
 
 
-def checked(result, work=True):
+def audit_of(result, work=True):
     """Return the audit of a run whose drive work is accounted for to round-off."""
     audit_report = audit(result)
     assert audit_report.ok, audit_report.text()
@@ -98,7 +98,7 @@ def arm(value):
 def test_driven_hinge_follows_its_drive_and_work_is_accounted_for(integrator):
     angle = SmoothStep(4.0, 0.1, 0.9)
     result = simulate(arm(value=angle), 1.2, 0.02, integrator, output_every=1)
-    checked(result)
+    audit_of(result)
     x, y, _ = result.body("arm").r.T
     assert np.unwrap(np.arctan2(y, x)) == pytest.approx(angle(result.t), abs=1e-11)
     # the mean moment of the drive over a step equals that of the motion at its midpoint
@@ -140,7 +140,7 @@ def test_pendulum_on_a_moving_point_solves_its_equation(integrator):
         model, clamp, body = hanging(Sine(a, 0.8).along(X), **start)
         model.add_joint("hinge", "revolute", clamp, body, at=(0, 0, 0), axis=(0, 0, 1))
         result = simulate(model, 1.0, h, integrator)
-        checked(result)
+        audit_of(result)
         x, y, _ = result.body("bob").r[-1] - [a * np.sin(w * 1.0), 0, 0]
         errors.append(abs(np.arctan2(x, -y) - exact))
     assert errors[-1] < 2e-4
@@ -155,7 +155,7 @@ def test_body_welded_to_a_driven_frame_follows_and_takes_its_energy(integrator):
     )
     model.add_joint("glue", "weld", clamp, body, at=(0, -0.2, 0))
     result = simulate(model, 1.0, 0.02, integrator, output_every=1)
-    checked(result)
+    audit_of(result)
     motion = model.driven["clamp"].motion
     r, quat, _, _ = motion(result.t)
     expected = r + quaternions.rotate(quat, np.tile([0, -0.5, 0.0], (len(r), 1)))
@@ -177,7 +177,7 @@ def test_bead_on_a_rotating_rail_follows_the_exact_solution(integrator, swapped)
         ends = (bead, rail) if swapped else (rail, bead)
         model.add_joint("slider", "prismatic", *ends, at=(0.5, 0, 0), axis=X)
         result = simulate(model, 0.8, h, integrator, output_every=1)
-        checked(result)
+        audit_of(result)
         errors.append(abs(np.linalg.norm(result.body("bead").r[-1] - [0, 0.24, 0]) - 0.5 * np.cosh(w * 0.8)))
     assert errors[1] < 2e-3
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
@@ -194,7 +194,7 @@ def test_rod_on_an_oscillating_clamp_keeps_the_energy_balance(integrator, dampin
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], Section.circular(0.02, material), 8)
     model.add_joint("root", "weld", clamp, rod.start, at=(0, 0, 0))
     result = simulate(model, 0.5, 2.5e-3, integrator)
-    checked(result)
+    audit_of(result)
     assert (result.dissipation[-1] > 1e-3) == (damping_time > 0.0)
 
 
@@ -211,7 +211,7 @@ def test_rod_between_two_driven_frames_takes_the_work_of_both(integrator):
     model.add_joint("a", "weld", left, rod.start, at=(0, 0, 0))
     model.add_joint("b", "weld", right, rod.end, at=(1, 0, 0))
     result = simulate(model, 0.6, 0.01, integrator)
-    checked(result)
+    audit_of(result)
     shares = np.array([result.drive_work(name) for name in result.drives])
     assert shares.sum(axis=0) == pytest.approx(result.work, abs=1e-12)
     assert np.abs(shares).max(axis=1).min() > 0.05 * np.abs(result.work).max()
@@ -298,13 +298,13 @@ def test_invalid_drives_are_rejected(add, message):
         add(model)
 
 
-def driven_twice():
+def joint_driven_twice():
     model = arm(value=Sine(0.5, 1.0))
     model.add_drive("second", "hinge", Steady(1.0))
     return model
 
 
-def held_twice(other):
+def frame_held_twice(other):
     model, clamp, body = hanging(Sine(0.1, 1.0).along(X))
     model.add_joint("one", "weld", clamp, body, at=(0, 0, 0))
     if other == "table":
@@ -319,11 +319,11 @@ def held_twice(other):
     ("model", "message"),
     [
         (
-            driven_twice,
+            joint_driven_twice,
             r"drive 'motor' of joint 'hinge' and drive 'second' of joint 'hinge' drive against each other",
         ),
-        (lambda: held_twice("table"), r"driven 'clamp' and driven 'table' drive against each other"),
-        (lambda: held_twice("ground"), r"driven 'clamp' prescribes what joints fix already"),
+        (lambda: frame_held_twice("table"), r"driven 'clamp' and driven 'table' drive against each other"),
+        (lambda: frame_held_twice("ground"), r"driven 'clamp' prescribes what joints fix already"),
     ],
 )
 def test_motion_prescribed_twice_is_named(model, message):

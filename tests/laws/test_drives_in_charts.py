@@ -14,7 +14,7 @@ from rodsim.mechanics import integrate
 
 T, H = 0.096, 0.016  # s
 ROUND_OFF = 1e-12  # of energies and momenta, relative, for this few steps
-KEEPING = [
+CONSERVING = [
     ("EML", "quaternion"),
     ("REML", "quaternion"),
     ("Null-EML", "quaternion"),
@@ -61,14 +61,14 @@ def pair(hinge: str) -> Model:
 
 
 @cache
-def of_chain(integrator: str, chart: str | None, h: float = H) -> Result:
+def run_chain(integrator: str, chart: str | None, h: float = H) -> Result:
     every = 1 if h == H else round(T / h)  # for the other schemes only the end is compared
     return simulate(chain(), T, h, integrator, chart=chart, output_every=every, progress=False)
 
 
-@pytest.mark.parametrize(("integrator", "chart"), KEEPING)
+@pytest.mark.parametrize(("integrator", "chart"), CONSERVING)
 def test_energy_minus_drive_work_is_conserved(integrator, chart):
-    result = of_chain(integrator, chart)
+    result = run_chain(integrator, chart)
     audit_report = audit(result)
     assert audit_report.ok, audit_report.text()
     assert audit_report.energy_balance < ROUND_OFF
@@ -83,7 +83,7 @@ def test_energy_minus_drive_work_is_conserved(integrator, chart):
 @pytest.mark.parametrize(("integrator", "chart"), [("EML-kappa", None), ("GL-SPARK(2)", "quaternion-alpha")])
 def test_chart_states_store_driven_values_as_em_does(integrator, chart):
     """Driven coordinates, and poses and velocities of driven frames, at the end of every step."""
-    result, em = of_chain(integrator, chart), of_chain("em", None)
+    result, em = run_chain(integrator, chart), run_chain("em", None)
     system, blocks = em.layout.system, em.layout.own
     frame = np.flatnonzero(system.frames.fixed == 2)[0]
     for k in range(1, em.n_outputs):
@@ -95,7 +95,7 @@ def test_chart_states_store_driven_values_as_em_does(integrator, chart):
 
 
 @cache
-def fine() -> tuple[np.ndarray, np.ndarray]:
+def fine_solution() -> tuple[np.ndarray, np.ndarray]:
     """Positions of the bodies, and the work of every drive."""
     result = simulate(chain(), T, H / 4, "em6-ggl", output_every=24, progress=False)
     return result.state().r, np.array([result.drive_work(name)[-1] for name in result.drives])
@@ -106,7 +106,7 @@ def fine() -> tuple[np.ndarray, np.ndarray]:
     [
         ("em", None, 2),
         ("em-ggl", None, 2),
-        *((integrator, chart, 2) for integrator, chart in KEEPING),
+        *((integrator, chart, 2) for integrator, chart in CONSERVING),
         ("MPL", "quaternion", 2),
         ("MPH", "director", 2),
         ("VI-S", "quaternion-gamma", 1),
@@ -121,10 +121,10 @@ def fine() -> tuple[np.ndarray, np.ndarray]:
     ],
 )
 def test_motion_and_drive_work_converge_to_em_at_the_scheme_order(integrator, chart, order):
-    positions, works = fine()
+    positions, works = fine_solution()
     errors = []
     for h in (H, H / 2):
-        result = of_chain(integrator, chart, h)
+        result = run_chain(integrator, chart, h)
         works_here = [result.drive_work(name)[-1] for name in result.drives]
         errors.append([np.abs(result.state().r - positions).max(), *np.abs(works_here - works)])
     # at first order the next term shows; at fourth order the error of the fine run counts

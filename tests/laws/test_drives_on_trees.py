@@ -6,7 +6,7 @@ import pytest
 from rigid.joints import JOINTS
 from rodsim import Box, MassProperties, Material, Model, Section, audit, simulate
 from rodsim.signals import Sine, Steady
-from tests.support.mechanisms import AXIS, TOLD
+from tests.support.mechanisms import AXIS, JOINT_OPTIONS
 from tests.support.trees import CLOSE, run, same
 
 GRAVITY = (1.0, 2.0, -9.0)
@@ -14,7 +14,7 @@ H = 2e-3
 BAR = Box(0.5, 0.1, 0.1, density=300.0)
 
 
-def on_table(kind, reverse=False, rod=False):
+def bodies_on_table(kind, reverse=False, rod=False):
     """Bodies on joints, the first of them, or a rod before it, on a moving and rotating table; a damped spring to it."""
     model = Model("table", gravity=GRAVITY)
     table = model.add_driven(
@@ -35,7 +35,7 @@ def on_table(kind, reverse=False, rod=False):
         apart = (-0.25, 0, 0) if kind != "distance" else (-0.1, 0.1, 0.05)
         ends = (last, body.at(apart))
         model.add_joint(
-            f"joint {k}", kind, *(ends[::-1] if reverse else ends), **options | TOLD.get(kind, {})
+            f"joint {k}", kind, *(ends[::-1] if reverse else ends), **options | JOINT_OPTIONS.get(kind, {})
         )
         last = body.at((0.25, 0, 0))
     model.add_spring("cord", table.at((0, 0, 1)), body.at((0, 0, 0)), 50.0, damping=0.3)
@@ -90,9 +90,14 @@ def shaft():
     return model
 
 
-CASES = {"arm": arm, "from rest": shaft, "loop": swinging_ring, "rod": lambda: on_table("revolute", rod=True)}
+CASES = {
+    "arm": arm,
+    "from rest": shaft,
+    "loop": swinging_ring,
+    "rod": lambda: bodies_on_table("revolute", rod=True),
+}
 CASES |= {
-    f"{kind}, {'body' if reverse else 'table'} first": lambda kind=kind, reverse=reverse: on_table(
+    f"{kind}, {'body' if reverse else 'table'} first": lambda kind=kind, reverse=reverse: bodies_on_table(
         kind, reverse
     )
     for kind in JOINTS

@@ -92,7 +92,7 @@ def test_free_asymmetric_body_converges_to_the_exact_solution():
 # -- orders ------------------------------------------------------------------------------------------------------------
 
 
-def rooted(how="clamp"):
+def clamped_rod(how="clamp"):
     """A soft rod under gravity, whose root is fixed or movable."""
     model = Model("rooted rod", gravity=(0.0, 1.0, -9.81))
     section = Section.circular(0.02, Material(E=1e5, nu=0.3, density=1000.0))
@@ -124,13 +124,13 @@ ORDERS = {
         ("em8", 24),
         {"em": 16, "em4": 8, "em6": 6, "em8": 4, "em-ggl": 16, "em4-ggl": 12, "em6-ggl": 10},
     ),
-    rooted: (0.05, ("em8", 100), {"em4": 20, "em6": 20, "em8": 20}),
+    clamped_rod: (0.05, ("em8", 100), {"em4": 20, "em6": 20, "em8": 20}),
 }
 ALLOWED = {"em8": 0.7, "em4-ggl": 0.15, "em6-ggl": 0.15}
 
 
 @cache
-def end_of(make, integrator, steps):
+def end_state(make, integrator, steps):
     t_end = ORDERS[make][0]
     result = simulate(make(), t_end, t_end / steps, integrator, output_every=steps, progress=False)
     state = result.state()
@@ -143,10 +143,10 @@ def end_of(make, integrator, steps):
 def test_observed_order_is_the_declared_one(make, integrator):
     """Orders of positions, rotations and velocities; joint velocities vanish at step ends to the same order."""
     _, reference, steps = ORDERS[make]
-    exact = *end_of(make, *reference)[:3], 0.0
-    ends = [end_of(make, integrator, n) for n in (steps[integrator], 2 * steps[integrator])]
+    exact = *end_state(make, *reference)[:3], 0.0
+    ends = [end_state(make, integrator, n) for n in (steps[integrator], 2 * steps[integrator])]
     order = int(integrator[2]) if integrator[2:3].isdigit() else 2
-    allowed = 0.4 if make is rooted else ALLOWED.get(integrator, 0.1)
+    allowed = 0.4 if make is clamped_rod else ALLOWED.get(integrator, 0.1)
     for k, what in enumerate(("places", "turns", "velocities", "joints")):
         coarse, fine = (np.abs(end[k] - exact[k]).max() for end in ends)
         if make is top and what == "velocities":
@@ -160,8 +160,8 @@ def test_observed_order_is_the_declared_one(make, integrator):
 FREE, CLAMPED = {2: 1, 4: 5, 6: 9, 8: 17}, {4: 5}
 JOINED = {2: 1, 4: 10, 6: 18, 8: 34}
 SUBSTEPS = [(rod, False, FREE), (hinge, False, JOINED), (chain, True, FREE)]
-SUBSTEPS += [(lambda how=how: rooted(how), False, {4: 5}) for how in ("clamp", "weld")]
-SUBSTEPS += [(lambda how=how: rooted(how), False, {4: 10}) for how in ("driven", "turned", "tip")]
+SUBSTEPS += [(lambda how=how: clamped_rod(how), False, {4: 5}) for how in ("clamp", "weld")]
+SUBSTEPS += [(lambda how=how: clamped_rod(how), False, {4: 10}) for how in ("driven", "turned", "tip")]
 
 
 @pytest.mark.parametrize(("make", "hidden", "counts"), SUBSTEPS)
@@ -184,7 +184,7 @@ def test_substeps_form_a_symmetric_composition_of_the_declared_order(make, hidde
 
 def test_audit_repeats_the_half_steps_taken_at_a_clamp():
     """Files of older versions do not record that there are none."""
-    run = simulate(rooted(), 0.04, 0.02, "em4", output_every=1, progress=False)
+    run = simulate(clamped_rod(), 0.04, 0.02, "em4", output_every=1, progress=False)
     assert not audit(run).retaken.differences
     assert run.description["run"].pop("halves") is False
     assert audit(run).retaken.differences

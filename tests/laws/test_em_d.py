@@ -95,7 +95,7 @@ FREE = {
 
 
 @cache
-def run_of(name):
+def run_states(name):
     make, rho = FREE[name]
     system, state = start_of(make())
     return system, history(system, state, H, rho, 60)
@@ -103,7 +103,7 @@ def run_of(name):
 
 @pytest.mark.parametrize("name", FREE)
 def test_em_d_conserves_momenta_and_accounts_for_all_energy_of_free_systems(name):
-    system, states = run_of(name)
+    system, states = run_states(name)
     moved = np.array([np.concatenate(momenta(system, state)) for state in states])
     assert np.abs(moved - moved[0]).max() < 1e-11
     dissipated = np.array([state.memory[-2:] for state in states])
@@ -115,7 +115,7 @@ def test_em_d_conserves_momenta_and_accounts_for_all_energy_of_free_systems(name
 
 def test_every_interaction_enters_the_algorithmic_dissipation():
     """Each has a row in the step history that is nonzero at some time."""
-    system, states = run_of("mount")
+    system, states = run_states("mount")
     memory = np.array([s.memory[:-2].reshape(-1, 6)[-len(system.others.kind) :] for s in states])
     assert np.abs(memory).max(axis=(0, 2)).min() > 1e-3
     assert states[-1].memory[-1] > 0.05 * energies(system, states[0]).total
@@ -132,7 +132,7 @@ def test_rho_one_is_em():
 
 def test_em_d_is_galilean_invariant():
     boost = np.array([20.0, 4.0, 0.0])
-    at_rest = run_of("mobile")[1][-1]
+    at_rest = run_states("mobile")[1][-1]
     moving = history(*start_of(mobile(boost=boost)), H, 0.8, 60)[-1]
     # round-off of a position 25 m away, in 60 steps
     assert np.abs(moving.r - boost * H * 60 - at_rest.r)[1:].max() < 1e-10
@@ -185,7 +185,7 @@ K, START = 1e9, 0.05  # N/m or N m/rad; m or rad
 STRAIGHT = SpringLaw.table([-0.5, 0.5], [-0.5 * K, 0.5 * K])
 
 
-def on_a_line(how):
+def body_on_spring(how):
     """A body that slides along x or rotates about it, displaced by START from the unstressed position of its spring."""
     model, turns = Model(how, gravity=(0, 0, 0)), how.startswith("turn")
     place = np.array([0 if turns else START, 0, 0])
@@ -211,9 +211,9 @@ def on_a_line(how):
     return model
 
 
-def ringing(how, rho, steps):
+def decay_from_rest(how, rho, steps):
     """Distance from rest at every step, relative to the initial one."""
-    states = history(*start_of(on_a_line(how)), 0.05, rho, steps)
+    states = history(*start_of(body_on_spring(how)), 0.05, rho, steps)
     if how.startswith("turn"):
         return np.array([START + 2 * np.arctan2(s.quat[1, 1], s.quat[1, 0]) for s in states]) / START
     return np.array([s.r[1, 0] for s in states]) / START
@@ -232,7 +232,7 @@ LINES = (
 
 @pytest.mark.parametrize("how", LINES)
 def test_em_d_damps_unresolved_modes_for_every_support(how):
-    x = ringing(how, 0.2, 100)
+    x = decay_from_rest(how, 0.2, 100)
     assert abs(x[1]) > 0.5
     assert np.abs(x[-10:]).max() < 1e-12
 
@@ -243,7 +243,7 @@ def test_double_root_decays_by_its_power_times_a_linear_function(how, rho):
     """From rest x_n = (-rho)^n (1 + n (1 - rho^2)/(2 rho)) x_0 for long steps."""
     n = np.arange(5)
     expected = 1 + n * (1 - rho**2) / (2 * rho)
-    assert ringing(how, rho, 4) / (-rho) ** n == pytest.approx(expected, rel=1e-3)
+    assert decay_from_rest(how, rho, 4) / (-rho) ** n == pytest.approx(expected, rel=1e-3)
 
 
 # -- order, work -------------------------------------------------------------------------------------------------------
@@ -276,7 +276,7 @@ def test_em_d_takes_about_as_many_newton_iterations_as_em(make, h, extra):
     assert em_d.iterations <= em.iterations + extra
 
 
-def held():
+def grounded_model():
     """Grounded and driven: a viscous rod on a motorised body under gravity, with a bushing and a spring with a law; free: a
     body towed by a follower force.
     """
@@ -296,7 +296,7 @@ def held():
     return model
 
 
-def driven():
+def mount_on_driven_frame():
     """The mount on the ground, with a damped bushing to a driven frame, oblique gravity and a load."""
     model = mount()
     model.gravity = np.array(GRAVITY)
@@ -314,7 +314,7 @@ def driven():
     return model
 
 
-def towed():
+def towed_group():
     """A force on one part of a free group."""
     model = hinged()
     model.add_force("tow", model.bodies["b"].at((0.6, 0.1, 0.3)), (3, -9, 5))
@@ -332,7 +332,7 @@ def arm(damping=0.7):
     return model
 
 
-def points():
+def point_masses():
     """Point masses, which have no rotation to take a torque."""
     model = Model("points", gravity=(0, 0, 0))
     both = [
@@ -345,12 +345,12 @@ def points():
 
 # time, integrator, smallest work, dissipation and algorithmic dissipation
 BALANCES = [
-    (held, 1.0, "em-d(0.6)", (1e-3, 1e-3, 1e-6)),
-    (driven, 80 * H, "em-d(0.3)", (1.0, 1.0, 1.0)),
-    (towed, 10 * H, "em-d(0.3)", (0.1, None, 1e-6)),
+    (grounded_model, 1.0, "em-d(0.6)", (1e-3, 1e-3, 1e-6)),
+    (mount_on_driven_frame, 80 * H, "em-d(0.3)", (1.0, 1.0, 1.0)),
+    (towed_group, 10 * H, "em-d(0.3)", (0.1, None, 1e-6)),
     (arm, 0.4, "em-d(0.6)", (None, 0.01, 0.0)),
     (partial(arm, 0.0), 0.4, "em-d(0.6)", (None, None, 0.0)),
-    (points, 1.0, "em-d(0.5)", (None, None, 0.0)),
+    (point_masses, 1.0, "em-d(0.5)", (None, None, 0.0)),
 ]
 
 
@@ -376,7 +376,7 @@ def curve(page, name):
 
 def test_reports_and_notebooks_show_the_algorithmic_dissipation(tmp_path):
     """The displayed balance closes like that of the audit."""
-    result = simulate(held(), 0.4, 0.02, "em-d(0.6)", output_every=1, progress=False)
+    result = simulate(grounded_model(), 0.4, 0.02, "em-d(0.6)", output_every=1, progress=False)
     scale = audit(result).energy_scale
     assert result.algorithmic[-1] > 1e-7 * scale
     assert np.array_equal(result.to_xarray().algorithmic, result.algorithmic)
@@ -410,7 +410,7 @@ def test_halved_steps_keep_the_energy_balance():
 )
 def test_invalid_em_d_parameters_are_rejected(name, cure):
     with pytest.raises(ModelError, match=re.escape(cure)):
-        simulate(held(), 0.1, 0.02, name, progress=False)
+        simulate(grounded_model(), 0.1, 0.02, name, progress=False)
 
 
 def test_element_without_a_closed_form_is_rejected():
@@ -457,7 +457,7 @@ def test_torsion_spring_unwraps_its_angle_without_dissipation():
 
 def test_file_with_a_shorter_em_d_history_cannot_be_resumed(tmp_path):
     """A new run may start from it."""
-    model, path = on_a_line("bushing"), tmp_path / "older.vtkhdf"
+    model, path = body_on_spring("bushing"), tmp_path / "older.vtkhdf"
     run = {"dt": 0.05, "integrator": "em-d(0.2)", "progress": False}
     simulate(model, 0.2, output=path, **run)
     with h5py.File(path, "r+", libver=("earliest", "v108"), locking=False) as file:

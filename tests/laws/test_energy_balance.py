@@ -79,17 +79,17 @@ def limb(damping=1.0, loads=True):
 
 
 @cache
-def system_of(chart):
+def shared_system(chart):
     """One system for all runs: cached results, such as the pattern of Newton's matrix, are reused."""
     return limb().mechanical_system(chart)
 
 
 @cache
-def run_of(name, chart, h=H, t_end=T_END):
-    return integrate(system_of(chart), name, h, t_end)
+def run_scheme(name, chart, h=H, t_end=T_END):
+    return integrate(shared_system(chart), name, h, t_end)
 
 
-def defect(run):
+def balance_error(run):
     """max |E - E0 - work + dissipation|/E0, with the energy E that the scheme conserves."""
     balance = run.energy() - run.work + run.dissipation
     return np.abs(balance - balance[0]).max() / run.energy()[0]
@@ -97,8 +97,8 @@ def defect(run):
 
 @pytest.mark.parametrize(("name", "chart"), EXACT)
 def test_energy_and_dissipation_equal_the_load_work_to_round_off(name, chart):
-    run = run_of(name, chart)
-    assert defect(run) < 2e-14
+    run = run_scheme(name, chart)
+    assert balance_error(run) < 2e-14
     assert np.all(np.diff(run.dissipation) > 0.0)
     assert np.ptp(run.work) > 1e-3 * run.energy()[0]
     assert run.dissipation[-1] > 1e-2 * run.energy()[0]
@@ -106,8 +106,8 @@ def test_energy_and_dissipation_equal_the_load_work_to_round_off(name, chart):
 
 @pytest.mark.parametrize(("name", "chart"), TO_ITS_ORDER)
 def test_balance_error_of_other_schemes_falls_with_their_order(name, chart):
-    runs = [run_of(name, chart, h) for h in (H, H / 2)]
-    errors = [defect(run) for run in runs]
+    runs = [run_scheme(name, chart, h) for h in (H, H / 2)]
+    errors = [balance_error(run) for run in runs]
     assert errors[0] < 1e-3
     assert errors[1] < errors[0] / 2 ** (parse(name).order - 0.3) or errors[1] < 2e-14
     assert np.all(np.diff(runs[0].dissipation) > 0.0)
@@ -118,17 +118,17 @@ def test_damped_and_driven_motions_converge_to_em(name, chart, end_of_em):
     """The difference falls at the order of the scheme."""
     result = simulate(limb(), T_END, 0.004, name, chart=chart, output_every=100)
     bound = 2e-8 if parse(name).order > 2 else 2e-5
-    assert np.abs(end_of(result) - end_of_em).max() < bound
+    assert np.abs(end_state(result) - end_of_em).max() < bound
 
 
-def end_of(result):
+def end_state(result):
     return np.concatenate([result.rod("rod").r[-1].ravel(), result.body("ball").center_of_mass[-1]])
 
 
 @pytest.fixture(scope="module")
 def end_of_em():
     """Reference: `em`, whose error is a series in h^2, extrapolated twice."""
-    ends = [end_of(simulate(limb(), T_END, 0.002 / n, output_every=1000)) for n in (1, 2, 4)]
+    ends = [end_state(simulate(limb(), T_END, 0.002 / n, output_every=1000)) for n in (1, 2, 4)]
     once = [fine + (fine - coarse) / 3 for coarse, fine in pairwise(ends)]
     return once[1] + (once[1] - once[0]) / 15
 
@@ -138,7 +138,7 @@ def test_result_totals_are_those_of_the_scheme(name):
     """Totals equal those of the system and approximate those of `em`, however the steps are divided."""
     result = simulate(limb(), T_END, H, name, output_every=3)
     chart = result.layout.description["run"]["chart"]
-    run = run_of(name, chart)
+    run = run_scheme(name, chart)
     assert result.audit_column("work")[-1] == run.work[-1]
     assert result.audit_column("dissipation")[-1] == run.dissipation[-1]
     em = simulate(limb(), T_END, H)
@@ -216,7 +216,7 @@ def test_variational_schemes_reject_damping_and_measure_load_work(name):
     defects = []
     for h in (H, H / 2):
         run = integrate(system, name, h, T_END)
-        defects.append(defect(run))
+        defects.append(balance_error(run))
         assert not np.any(run.dissipation)
     assert defects[1] < defects[0] / 2 ** (parse(name).order - 0.3)
 
@@ -225,7 +225,7 @@ def test_compositions_with_negative_substeps_reject_damping():
     with pytest.raises(ModelError, match=r"order 4 takes negative substeps.*use mG\(2\)"):
         simulate(limb(), T_END, H, "EML-kappa(order=4)")
     run = integrate(limb(damping=0.0).mechanical_system("quaternion"), "EML-kappa(order=4)", H, 0.04)
-    assert defect(run) < 2e-14
+    assert balance_error(run) < 2e-14
 
 
 @pytest.mark.parametrize(

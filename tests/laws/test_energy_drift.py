@@ -55,7 +55,7 @@ def flying(E: float = 1e6) -> Model:
     return model
 
 
-def walk(values, scale: float, steps: int) -> float:
+def drift_over_random_walk(values, scale: float, steps: int) -> float:
     """Largest distance from the initial value, relative to a random walk of round-off."""
     values = np.asarray(values)
     return float(np.abs(values - values[0]).max() / (EPS * scale * np.sqrt(steps)))
@@ -69,9 +69,9 @@ def test_energy_error_over_many_steps_is_a_random_walk_of_round_off(make, integr
     model, h = make()
     run = simulate(model, steps * h, h, integrator=integrator, output_every=steps // 50, progress=False)
     total = run.energy["total"]
-    assert walk(total, max(np.abs(total).max(), run.energy["kinetic"].max()), steps) < 5.0
+    assert drift_over_random_walk(total, max(np.abs(total).max(), run.energy["kinetic"].max()), steps) < 5.0
     if make is tumbling:
-        assert walk(run.linear_momentum, 2.0, steps) < 5.0
+        assert drift_over_random_walk(run.linear_momentum, 2.0, steps) < 5.0
 
 
 @pytest.mark.parametrize("E", [1e6, 2e11])
@@ -81,9 +81,9 @@ def test_flying_rod_energy_and_momentum_errors_are_a_random_walk(E):
     """
     model, steps = flying(E), 2_000
     run = simulate(model, steps * 1e-4, 1e-4, output_every=40, progress=False)
-    assert walk(run.energy["total"], run.energy["total"][0], steps) < 5.0
+    assert drift_over_random_walk(run.energy["total"], run.energy["total"][0], steps) < 5.0
     P = run.linear_momentum
-    assert walk(P, np.abs(P).max(), steps) < 5.0
+    assert drift_over_random_walk(P, np.abs(P).max(), steps) < 5.0
 
 
 @pytest.mark.exact

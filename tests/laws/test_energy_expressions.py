@@ -84,7 +84,7 @@ def test_coordinate_measures_are_in_world_axes():
     assert result.state().r[1] - far == pytest.approx([0, 0, -0.5 * 9.0 * T_END**2], abs=1e-11)
 
 
-OF_A_MASS = {
+MASS_MEASURES = {
     "distance": lambda ground, mass: measures.distance(ground, mass),
     "displacement of it": lambda ground, mass: measures.displacement(ground, mass, (0, 0, 1)),
     "coordinate": lambda ground, mass: measures.coordinate(mass, (0, 0, 1)),
@@ -95,11 +95,11 @@ OF_A_MASS = {
 }
 
 
-@pytest.mark.parametrize("of", OF_A_MASS)
+@pytest.mark.parametrize("of", MASS_MEASURES)
 def test_measure_rotating_a_point_mass_is_rejected(of):
     model = Model("mass")
     mass = model.add_body("mass", PointMass(1.0), (1, 0, 0))
-    model.add_energy("it", "e**2", {"e": OF_A_MASS[of](model.ground, mass)})
+    model.add_energy("it", "e**2", {"e": MASS_MEASURES[of](model.ground, mass)})
     if of in ("distance", "displacement of it", "coordinate"):
         model.build()
         return

@@ -31,17 +31,17 @@ TEXTS = (
     "(2 + K1)**3 + (2 + K1)**-2 + (3 + K2)**1.5 + (3 + K2)**-0.5 + (2 + K3)**c + -(K1 - K2)**2",
     "((K1 - K2)**2)**2.5 + sqrt(4 + Gamma1)/log(3 + Gamma2) + (2 + Gamma3)**K1 + 2**(K2/3) + pi*K3**0",
 )
-GIVEN = {"EA": 3e3, "GA2": 2e3, "GA3": 1e3, "GJ": 50.0, "EI2": 80.0, "EI3": 60.0, "m": 20.0, "c": 1.7}
+ENERGIES = {"EA": 3e3, "GA2": 2e3, "GA3": 1e3, "GJ": 50.0, "EI2": 80.0, "EI3": 60.0, "m": 20.0, "c": 1.7}
 
 
 def law_and_numbers(text):
     text = canonical("test", text)
     names = parameters_of(text)
-    return law_of(text), np.concatenate([np.zeros(PARAMETERS), [GIVEN[name] for name in names]])
+    return law_of(text), np.concatenate([np.zeros(PARAMETERS), [ENERGIES[name] for name in names]])
 
 
-def of_sympy(text):
-    return sp.sympify(text, locals=dict(zip(STRAINS, SYMBOLS, strict=True))).subs(GIVEN)
+def sympy_expression(text):
+    return sp.sympify(text, locals=dict(zip(STRAINS, SYMBOLS, strict=True))).subs(ENERGIES)
 
 
 @pytest.mark.parametrize("distance", [0.0, 1e-13, 1e-7, 1e-3, 0.4])
@@ -61,7 +61,7 @@ def test_discrete_stress_does_the_stored_work(text, distance):
 @pytest.mark.parametrize("text", TEXTS)
 def test_stress_and_tangent_have_full_precision_between_near_ends(text):
     law, X = law_and_numbers(text)
-    W = of_sympy(text)
+    W = sympy_expression(text)
     gradient = sp.lambdify(SYMBOLS, [sp.diff(W, s) for s in SYMBOLS])
     hessian = sp.lambdify(SYMBOLS, [[sp.diff(W, s, t) for t in SYMBOLS] for s in SYMBOLS])
     e = np.array([0.21, -0.13, 0.3, 0.37, -0.22, 0.4])

@@ -47,7 +47,7 @@ def cantilever(E=1e5):
     return model
 
 
-def shaken():
+def bar_on_driven_hub():
     """A bar on a driven hub under a time-dependent force and air damping."""
     model = Model("shaken", gravity=(0, 0, -9.81))
     hub = model.add_driven("hub", turn=lambda t: 2.0 * np.sin(3.0 * t), axis=(0, 0, 1))
@@ -63,7 +63,7 @@ MODELS = {
     "chain": (chain, 1.0),
     "cantilever": (cantilever, 0.3),
 }
-MODELS["shaken"] = shaken, 1.0
+MODELS["shaken"] = bar_on_driven_hub, 1.0
 OUTPUTS = 20
 
 
@@ -86,7 +86,7 @@ def exact(name):
     return simulate(model(), t_end, t_end / OUTPUTS / steps, "em8", output_every=steps)
 
 
-def got(result, name):
+def achieved_error(result, name):
     """Largest frame error at an output, relative to the model size; rotations count by the radius of gyration."""
     frames, worst = result.layout.system.frames, 0.0
     moving = frames.fixed == 0
@@ -117,7 +117,7 @@ def got(result, name):
 def test_achieved_error_is_the_requested_one(name, integrator, error):
     """Within a factor of 1.5 above and 10 below: windows aim at half of their budget."""
     result = run(name, error, integrator)
-    assert 0.1 * error < got(result, name) < 1.5 * error
+    assert 0.1 * error < achieved_error(result, name) < 1.5 * error
     assert 0.1 * error < result.steps.error[-1] < error  # its own estimate
 
 
@@ -218,7 +218,7 @@ def test_steps_are_small_during_contact():
     assert until.t[-1] == pytest.approx(0.21)  # it touches at 0.202 s
 
 
-class Grudging(Stepper):
+class FailingStepper(Stepper):
     """A stepper that fails for steps longer than 1 ms."""
 
     def march(self, state, h, starts):
@@ -231,7 +231,7 @@ def test_failed_step_is_repeated_with_a_smaller_step():
     """Also if only the steps of twice the length fail; a step that can never be solved is reported."""
     built = pendulum().build()
     state = built.state
-    stepper = AdaptiveStepper(Grudging(built.system, 1e-3), built.system, 0.1, 2, 0.1, 1.0, 1.0)
+    stepper = AdaptiveStepper(FailingStepper(built.system, 1e-3), built.system, 0.1, 2, 0.1, 1.0, 1.0)
     end, report = stepper.advance(stepper.start(state), 0, 2)
     assert report.halvings > 0
     assert end.memory[-N_CONTROL + STEP] <= 2e-3
@@ -245,7 +245,7 @@ def test_failed_step_is_repeated_with_a_smaller_step():
     assert np.array_equal(failure.value.reached.state.r, end.r)
 
 
-class Erring(Stepper):
+class ErrorStepper(Stepper):
     """A stepper that moves a body by K(t) h^p a second, which is its error; records its calls: t, h and steps."""
 
     def told(self, p, K):
@@ -264,10 +264,10 @@ class Erring(Stepper):
         return [(h, count) for _, h, count in self.calls[::2]]
 
 
-def erring(p, K, step):
+def advance_with_errors(p, K, step):
     """Advance by 1 s to the next output with 1 m/s of allowed error; return the base stepper and the step history."""
     built = pendulum().build()
-    base_stepper = Erring(built.system, 1.0, p).told(p, K)
+    base_stepper = ErrorStepper(built.system, 1.0, p).told(p, K)
     stepper = AdaptiveStepper(base_stepper, built.system, 1.0, p, 1.0, 1.0, 1.0)
     state = stepper.start(built.state)
     state.memory[-N_CONTROL + STEP] = step
@@ -277,25 +277,27 @@ def erring(p, K, step):
 
 def test_step_size_moves_halfway_to_the_half_error_step():
     step = 1 / 160
-    base_stepper, _ = erring(2, lambda t: 0.5 / (0.7 * step) ** 2, step)
+    base_stepper, _ = advance_with_errors(2, lambda t: 0.5 / (0.7 * step) ** 2, step)
     assert base_stepper.windows[0] == (step, 8)
     assert base_stepper.windows[1][0] == pytest.approx(np.sqrt(0.7) * step, rel=0.01)
 
 
 def test_rejected_window_is_repeated_with_at_most_0_7_of_the_step():
     step = 1 / 160
-    base_stepper, _ = erring(8, lambda t: 2.1 / step**8 if t == 0.0 else 0.0, step)
+    base_stepper, _ = advance_with_errors(8, lambda t: 2.1 / step**8 if t == 0.0 else 0.0, step)
     assert base_stepper.windows[1][0] == pytest.approx(0.7 * step, rel=0.01)
 
 
 def test_rounded_end_time_needs_no_extra_step():
-    base_stepper, control = erring(2, lambda t: 0.0, 0.5 * (1.0 - 1e-12))
+    base_stepper, control = advance_with_errors(2, lambda t: 0.0, 0.5 * (1.0 - 1e-12))
     assert base_stepper.windows == [(0.5, 2)]
     assert control[STEPS] == 2
 
 
 def test_reported_smallest_and_largest_steps_are_those_taken():
-    base_stepper, control = erring(2, lambda t: 500.0 if t < 0.4 else 50000.0 if t < 0.6 else 5000.0, 1 / 40)
+    base_stepper, control = advance_with_errors(
+        2, lambda t: 500.0 if t < 0.4 else 50000.0 if t < 0.6 else 5000.0, 1 / 40
+    )
     last = {
         t: (h, count) for t, h, count in base_stepper.calls[::2]
     }  # earlier attempts at the same time were rejected

@@ -26,7 +26,7 @@ LEVEL = 24  # behind the parameters of two anchors
 F1, C1 = types.float64[::1], types.complex128[::1]
 
 
-def _raising(where):
+def raising_kind(where):
     """A constant force -1 N on frame b along the third space axis; if b is not above a by `level` the dual, or only its
     tangent, divides by a complex zero.
     """
@@ -54,7 +54,7 @@ def _raising(where):
     return _registered(kind._replace(tangent=tangent) if where == "tangent" else kind, (("level", 0),))
 
 
-def _raising_at_the_end(where):
+def raising_at_the_end_kind(where):
     """A spring k along the first axis of a; if it is stretched by more than LIMIT its internal variable cannot be computed."""
 
     @dual_function
@@ -80,8 +80,8 @@ def _raising_at_the_end(where):
     return _registered(kind, (("k", 0), ("limit", 0), ("z", 1)))
 
 
-RAISING = {where: _raising(where) for where in ("dual", "tangent")}
-AT_THE_END = {where: _raising_at_the_end(where) for where in ("settle", "kept")}
+RAISING = {where: raising_kind(where) for where in ("dual", "tangent")}
+AT_THE_END = {where: raising_at_the_end_kind(where) for where in ("settle", "kept")}
 
 
 def falling(where, turning=(1, 2, 3)):
@@ -150,7 +150,7 @@ def _number(x):
     return 2.0 * x[0]
 
 
-def _whole(x):
+def whole_function(x):
     if x[0] == 0.0:
         raise ValueError("zero")
     return 0
@@ -172,7 +172,7 @@ def _filling(x, out):
     ("function", "result", "failed"),
     [
         (_number, types.float64, np.nan),
-        (_whole, types.int64, RAISED),
+        (whole_function, types.int64, RAISED),
         (_pair, types.Tuple([types.complex128, types.float64]), (complex(np.nan, np.nan), np.nan)),
     ],
 )

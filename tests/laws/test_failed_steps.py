@@ -109,7 +109,7 @@ def any_load_passes(monkeypatch):
     monkeypatch.setattr(checks, "LARGEST", np.inf)
 
 
-def falling(stops_at):
+def overloaded_pendulum(stops_at):
     """A pendulum whose load is far too large from t = stops_at on."""
     model = Model("broken", gravity=(0, 0, -9.81))
     bar = model.add_body("bar", Box(1, 0.1, 0.2, density=100), position=(0.5, 0, 0))
@@ -124,12 +124,12 @@ def test_failed_run_ends_with_the_last_good_step(integrator, good, tmp_path):
     """Steps since the last output are kept: in the error, in its result and in the file."""
     h = 0.01
     with pytest.raises(ConvergenceError) as failure:
-        simulate(falling(good * h), 1.0, h, integrator, tmp_path / "run.vtkhdf", output_every=100)
+        simulate(overloaded_pendulum(good * h), 1.0, h, integrator, tmp_path / "run.vtkhdf", output_every=100)
     error = failure.value
     assert error.reached.step == good
     assert error.t == pytest.approx(good * h)
     assert list(error.result.step) == [0, good]
-    uninterrupted = simulate(falling(np.inf), good * h, h, integrator, output_every=100)
+    uninterrupted = simulate(overloaded_pendulum(np.inf), good * h, h, integrator, output_every=100)
     for reached, stored, expected in zip(
         error.reached.state, error.result.state(-1), uninterrupted.state(-1), strict=True
     ):
@@ -140,7 +140,7 @@ def test_failed_run_ends_with_the_last_good_step(integrator, good, tmp_path):
 @pytest.mark.parametrize("integrator", ["em", "em-ggl", "EML-kappa"])
 def test_failed_run_stores_no_output_twice(integrator):
     with pytest.raises(ConvergenceError) as failure:
-        simulate(falling(0.5), 1.0, 0.01, integrator, output_every=25)
+        simulate(overloaded_pendulum(0.5), 1.0, 0.01, integrator, output_every=25)
     assert list(failure.value.result.step) == [0, 25, 50]
 
 
@@ -159,7 +159,7 @@ def test_error_names_the_scheme_and_the_smallest_step():
         r"EML-kappa on 'broken', t = 0\.05 s: .*, even with a step of 9\.77e-06 s in place of 0\.01 s; try"
     )
     with pytest.raises(ConvergenceError, match=message) as failure:
-        simulate(falling(0.05), 1.0, 0.01, "EML-kappa", output_every=100)
+        simulate(overloaded_pendulum(0.05), 1.0, 0.01, "EML-kappa", output_every=100)
     assert failure.value.report.halvings >= MAX_HALVINGS
 
 
@@ -167,7 +167,7 @@ def test_error_reports_the_cost_of_failed_attempts():
     with pytest.raises(
         ConvergenceError, match=r"(not a finite number|did not converge).*look for loads"
     ) as failure:
-        simulate(falling(0.5), 1.0, 0.01, output_every=100)
+        simulate(overloaded_pendulum(0.5), 1.0, 0.01, output_every=100)
     error = failure.value
     assert error.report.halvings >= MAX_HALVINGS  # first halves may succeed
     assert error.h == pytest.approx(0.01 / 2**MAX_HALVINGS)
@@ -190,14 +190,14 @@ def test_em_error_has_a_singular_matrix_attribute(status, monkeypatch):
 def test_every_scheme_error_has_a_singular_matrix_attribute(vartheta, stops_at, singular):
     """With vartheta = 1 the multipliers of VI-B have no effect (002 (82)); a too large load is a different failure."""
     with pytest.raises(ConvergenceError) as failure:
-        simulate(falling(stops_at), 0.02, 0.01, f"VI-B(0.5, {vartheta})", chart="director")
+        simulate(overloaded_pendulum(stops_at), 0.02, 0.01, f"VI-B(0.5, {vartheta})", chart="director")
     assert failure.value.singular == singular
 
 
 H, FAR = 0.005, 150  # s; steps of one output, more than the loop steps back
 
 
-def chained(axis, kick):
+def kicked_chain(axis, kick):
     """Three bars on hinges, pushed in one step so hard that it must be halved."""
     model = Model("chain", gravity=(0, 0, -9.81))
     parent = model.ground.at((0, 0, 0))
@@ -223,7 +223,7 @@ def test_failed_step_keeps_the_state_reached_since_the_last_output(solver, integ
 
     one, frequent = (
         simulate(
-            chained(axis, kick),
+            kicked_chain(axis, kick),
             FAR * H,
             H,
             integrator,

@@ -125,7 +125,7 @@ def pendulum(rate=3.0, kinds=("h",)):
 INERTIA = 2 / 12 * (1 + 0.2**2) + 2 * 0.25  # kg m^2, about the hinge
 
 
-def burdened():
+def model_with_later_loads():
     """A damped spring between two parts, and a force and a moment that change later."""
     model = pendulum()
     body = model.bodies["box"]
@@ -144,7 +144,7 @@ def motored():
     return model
 
 
-def lifted(first):
+def pendulum_on_driven_frame(first):
     """A pendulum on a frame that moves from the start or begins to move at t = 0: the rate of its function uses earlier times,
     too.
     """
@@ -156,13 +156,31 @@ def lifted(first):
 
 
 TURNING, AT_TIP = 2.0 * G * 0.5 / INERTIA, 4.0 - (30.0 * 0.4 - 2.0 * 3.0)  # the tip approaches at 3 m/s
-BURDENED = (2.0 * G * 0.5 - AT_TIP + 5.0) / INERTIA
+PARTS_WITH_LATER_LOADS = (2.0 * G * 0.5 - AT_TIP + 5.0) / INERTIA
 STARTS = [  # rates are differences, also of functions of time
     (pendulum, "h", "force", (-2.0 * 0.5 * 3.0**2, 0.0, 2.0 * (G - 0.5 * TURNING)), 1e-10),
-    (burdened, "h", "force", (-2.0 * 0.5 * 3.0**2, 0.0, 2.0 * (G - 0.5 * BURDENED) - AT_TIP), 1e-9),
+    (
+        model_with_later_loads,
+        "h",
+        "force",
+        (-2.0 * 0.5 * 3.0**2, 0.0, 2.0 * (G - 0.5 * PARTS_WITH_LATER_LOADS) - AT_TIP),
+        1e-9,
+    ),
     (motored, "h motor", "moment", (0.0, 1.4 * INERTIA, 0.0), 1e-5 * 1.4 * INERTIA),
-    (partial(lifted, -1.0), "hook", "force", (0.0, 0.0, 5.0 * (G + 6.0)), 1e-5 * 5.0 * (G + 6.0)),
-    (partial(lifted, 0.0), "hook", "force", (0.0, 0.0, 5.0 * (G + 6.0)), 0.02 * 5.0 * (G + 6.0)),
+    (
+        partial(pendulum_on_driven_frame, -1.0),
+        "hook",
+        "force",
+        (0.0, 0.0, 5.0 * (G + 6.0)),
+        1e-5 * 5.0 * (G + 6.0),
+    ),
+    (
+        partial(pendulum_on_driven_frame, 0.0),
+        "hook",
+        "force",
+        (0.0, 0.0, 5.0 * (G + 6.0)),
+        0.02 * 5.0 * (G + 6.0),
+    ),
 ]
 
 
@@ -250,7 +268,7 @@ def test_forces_next_to_a_halved_step_are_one_sided(options, one_sided):
     assert np.array_equal(multipliers[two_sided], smooth[two_sided])
 
 
-def touching():
+def pendulum_and_stop():
     """A pendulum that falls on a stop, and a contact that never acts."""
     model = pendulum(rate=0.0)
     tip = model.add_sphere("tip", model.bodies["box"].at((0.5, 0, 0)), 0.05)
@@ -263,7 +281,7 @@ def touching():
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 def test_forces_next_to_a_closing_contact_are_one_sided():
     """Forces belong to the earlier side at isolated outputs, and at the end of a run in whose last step the contact closes."""
-    result = simulate(touching(), 0.15, 0.01)
+    result = simulate(pendulum_and_stop(), 0.15, 0.01)
     closed = int(np.argmax(result.contact("stop").gap < 0.0))  # the output at the end of that step
     stored, multipliers = result.joint("h").step_multipliers, result.joint("h").multipliers
     assert 5 < closed < 14
@@ -271,9 +289,9 @@ def test_forces_next_to_a_closing_contact_are_one_sided():
     assert np.array_equal(multipliers[closed - 1], stored[closed - 1])
     assert np.array_equal(multipliers[closed], stored[closed + 1])
     assert np.array_equal(multipliers[1 : closed - 1], means[: closed - 2])
-    apart = simulate(touching(), 0.15, 0.01, output_every=closed - 1).joint("h").multipliers
+    apart = simulate(pendulum_and_stop(), 0.15, 0.01, output_every=closed - 1).joint("h").multipliers
     assert apart[1] == pytest.approx(stored[closed - 1], rel=1e-9)
-    joint = simulate(touching(), 0.01 * closed, 0.01).joint("h")
+    joint = simulate(pendulum_and_stop(), 0.01 * closed, 0.01).joint("h")
     assert np.array_equal(joint.multipliers[-1], joint.step_multipliers[-1])
 
 

@@ -15,7 +15,7 @@ from tests.support.contacts import ground
 from tests.support.solids import (
     ALONG_X,
     ALONG_Y,
-    HERE,
+    GROUND_POINT,
     MESHES,
     ON_CORNER,
     ON_EDGE,
@@ -34,7 +34,7 @@ from tests.support.solids import (
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
-BELOW_AND_ABOVE = pytest.mark.parametrize("part", [0.96, 1.04])  # of the angle of friction
+FRICTION_ANGLE_FACTORS = pytest.mark.parametrize("part", [0.96, 1.04])  # of the angle of friction
 
 
 # --- inclines
@@ -53,7 +53,7 @@ INCLINES = {  # shape, its orientation, its height, the surface below, the total
 
 
 @pytest.mark.parametrize(("shape", "quat", "height", "floor", "pressed"), INCLINES.values(), ids=INCLINES)
-@BELOW_AND_ABOVE
+@FRICTION_ANGLE_FACTORS
 def test_body_on_an_incline_slides_above_the_friction_angle_only(shape, quat, height, floor, pressed, part):
     mu = 0.4
     tilt = part * np.arctan(mu * pressed)
@@ -80,7 +80,7 @@ def test_body_on_an_incline_slides_above_the_friction_angle_only(shape, quat, he
     assert np.diff(result.dissipation).min() > -1e-15
 
 
-@BELOW_AND_ABOVE
+@FRICTION_ANGLE_FACTORS
 def test_box_stack_on_an_incline_slides_above_the_friction_angle_only(part):
     mu, k, n, t_end = 0.3, 1e6, 3, 0.3
     tilt = part * np.arctan(mu)
@@ -166,7 +166,7 @@ def test_sliding_ball_on_a_box_starts_to_roll():
     assert change(result.energy["total"] + result.dissipation) < 1e-14
 
 
-def mesh_on_sheet(gravity=(0, 0, -G), omega=HERE, **losses):
+def mesh_on_sheet(gravity=(0, 0, -G), omega=GROUND_POINT, **losses):
     """A triangulated cube at rest on four corners."""
     model = Model("sheet", gravity=gravity)
     it = add(model, "rounded cube", "it", (0.01, 0, A / 2 - G / K), omega=omega)
@@ -197,8 +197,8 @@ def test_cube_spinning_on_a_sheet_is_braked_at_its_corners():
 )
 def test_friction_on_a_solid_acts_at_the_mesh_height(mesh, top):
     """The mesh has no radius: the moment on the box is half of its height times the friction."""
-    model = Model("lever", gravity=HERE)
-    below = model.add_mesh("below", model.ground.at(HERE), vertices=mesh[0], triangles=mesh[1])
+    model = Model("lever", gravity=GROUND_POINT)
+    below = model.add_mesh("below", model.ground.at(GROUND_POINT), vertices=mesh[0], triangles=mesh[1])
     it = add(model, "box", "it", (0, 0, top + A / 2 - 2e-4), v=(0.5, 0, 0))
     model.add_contact("c", it, below, K, friction=0.5)
     body = run(model, 1e-4, 2e-5).body("it")
@@ -212,8 +212,8 @@ def test_friction_on_a_solid_acts_at_the_mesh_height(mesh, top):
 def test_friction_of_crossing_edges_is_proportional_to_their_normal_force(shape, aside):
     """At the middle of both edges, and close to an end of one, where its corner carries a part of the force."""
     mu, low = 0.4, 2**0.5 * (A / 2 - R) + R
-    model = Model("crossing", gravity=HERE)
-    below = add(model, shape, "below", HERE, ON_EDGE)
+    model = Model("crossing", gravity=GROUND_POINT)
+    below = add(model, shape, "below", GROUND_POINT, ON_EDGE)
     it = add(model, shape, "it", (*aside, 2.0 * low - 2e-4), twist(np.pi / 2, ON_EDGE), (0.5, 0.3, 0))
     model.add_contact("c", it, below, K, friction=Friction(mu, tangential_stiffness=1e9))
     gained = run(model, 2e-5, 2e-6).body("it").v[-1] - (0.5, 0.3, 0)
@@ -241,7 +241,7 @@ BOUNCES = {  # shape, its orientation, its height, the surface below, restitutio
 @pytest.mark.parametrize(("shape", "quat", "height", "below", "e"), BOUNCES.values(), ids=BOUNCES)
 def test_bodies_separate_with_the_given_restitution(shape, quat, height, below, e):
     """Central impacts. A rod keeps a small part of the energy in vibrations."""
-    model, k = Model("bounce", gravity=HERE), 4e5
+    model, k = Model("bounce", gravity=GROUND_POINT), 4e5
     if below == "free box":
         under = add(model, "box", "under", (0, 0, -A / 2), size=(1.5 * A, 1.5 * A, A))
     elif below == "held box":

@@ -183,7 +183,7 @@ def test_geared_weight_has_its_equilibrium_and_frequency():
     assert computed_modes.kinds == ("oscillates",)
 
 
-WRONG = [  # joints, ratios, coordinates, expected message
+INVALID = [  # joints, ratios, coordinates, expected message
     (["drum", "nothing"], (1, 1), None, "gear 'g': 'nothing' is no joint of this model"),
     (["drum", "ball"], (1, 1), None, "spherical joint 'ball' has no coordinate to couple; use one of"),
     (["drum", "wheel"], (1, 0), None, "the ratio of 'wheel' is 0, which couples nothing"),
@@ -211,7 +211,7 @@ WRONG = [  # joints, ratios, coordinates, expected message
 ]
 
 
-@pytest.mark.parametrize(("joints", "ratios", "of", "words"), WRONG, ids=[words for *_, words in WRONG])
+@pytest.mark.parametrize(("joints", "ratios", "of", "words"), INVALID, ids=[words for *_, words in INVALID])
 def test_invalid_gears_are_rejected_with_a_remedy(joints, ratios, of, words):
     model = geared_weight()
     ball = model.add_body("ball", Box(1, 1, 1, mass=1.0))
@@ -236,7 +236,7 @@ def test_drives_of_geared_joints_report_the_gear():
         model.build()
 
 
-def add_idle(model, teeth):
+def add_loop_wheel(model, teeth):
     """A third wheel that closes a loop of gears."""
     idle = model.add_body("idle", Box(1, 1, 1, mass=1.0))
     model.add_joint("idle", "revolute", model.ground, idle, at=(0, 0, 0), axis=Z)
@@ -246,7 +246,7 @@ def add_idle(model, teeth):
 
 def test_gear_closing_a_loop_of_gears_is_named_as_redundant():
     model = geared_weight()
-    add_idle(model, 10.0)
+    add_loop_wheel(model, 10.0)
     with pytest.warns(RedundantJointsWarning, match="'mesh', 'b', 'c'"):
         built = model.build()
     assert {"mesh", "b", "c"} <= {name for loop in built.layout.description["undetermined"] for name in loop}
@@ -287,7 +287,7 @@ def test_chart_schemes_conserve_with_gears_what_they_conserve_with_joints(integr
     assert np.abs(N1 * one + N2 * two).max() < 1e-12 * np.abs(N1 * one).max()
 
 
-def old_form(system):
+def older_tables(system):
     """Columns of the constraint table as older files had it with gears, and the interactions without them."""
     columns, interactions = gears_to_rows(system.constraints, without_file_tables(system.others))
     return (
@@ -297,7 +297,7 @@ def old_form(system):
     )
 
 
-def train():
+def gear_train():
     """Gears of each kind: between angles, with a rack, with both coordinates of a cylindrical joint; one redundant; on a
     bushing.
     """
@@ -316,7 +316,7 @@ def train():
 
 @pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
 def test_invalid_gear_rows_of_older_files_are_rejected_by_column():
-    constraints, shares, interactions = old_form(train().build().system)
+    constraints, shares, interactions = older_tables(gear_train().build().system)
     with pytest.raises(ValueError, match=r"'constraints/kind': .* share rows"):
         gears_from_rows(constraints._replace(kind=constraints.kind % 8), shares, interactions)
     with pytest.raises(ValueError, match="'constraints/shares'"):
@@ -328,12 +328,12 @@ def test_invalid_gear_rows_of_older_files_are_rejected_by_column():
 
 @pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
 def test_older_file_with_gear_rows_is_opened_audited_and_resumed(tmp_path, monkeypatch):
-    path, model = tmp_path / "old.vtkhdf", train()
+    path, model = tmp_path / "old.vtkhdf", gear_train()
     uninterrupted = simulate(model, 0.04, 0.005, output_every=1, progress=False).state()
     written = native_format._write_table
 
     def as_older(parent, name, table):
-        constraints, shares, interactions = old_form(model.build().system)
+        constraints, shares, interactions = older_tables(model.build().system)
         written(parent, name, {"constraints": constraints, "others": interactions}.get(name, table))
         if name == "constraints":
             parent[name]["shares"] = shares
@@ -378,7 +378,7 @@ def test_rigid_twin_keeps_its_gears():
 @pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
 def test_slightly_inconsistent_gear_loop_is_named_when_it_locks():
     model = geared_weight()
-    add_idle(model, 10.0 * (1 + 1e-7))
+    add_loop_wheel(model, 10.0 * (1 + 1e-7))
     with pytest.raises(ConvergenceError, match=r"repeats what '\w+', '\w+' fix, and cannot follow"):
         simulate(model, t_end=2.0, dt=0.01)
 

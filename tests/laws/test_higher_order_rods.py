@@ -196,7 +196,7 @@ run: {t_end: 0.1, dt: 0.01}
 
 
 @cache
-def fallen(element, slenderness, n_elements):
+def tip_after_fall(element, slenderness, n_elements):
     """Tip of a cantilever of radius `slenderness` that has fallen for 0.3 s; the ratio of its weight and bending stiffness is
     fixed.
     """
@@ -223,14 +223,14 @@ def fallen(element, slenderness, n_elements):
 def test_thin_rods_do_not_lock(element, n_elements):
     errors = []
     for slenderness in (1e-2, 1e-3, 1e-5):
-        exact = fallen("relative(4)", slenderness, 32)
-        errors.append(np.linalg.norm(fallen(element, slenderness, n_elements) - exact))
+        exact = tip_after_fall("relative(4)", slenderness, 32)
+        errors.append(np.linalg.norm(tip_after_fall(element, slenderness, n_elements) - exact))
     assert max(errors) < 3e-3
     assert max(errors[1:]) < 1.5 * errors[0]
 
 
 @cache
-def limp_end(element, order, h):
+def flexible_rod_positions(element, order, h):
     """Positions of a very flexible rod after 0.4 s."""
     limp = Section.from_stiffness(
         EA=30, GA=20, GJ=0.5, EI=(0.8, 0.6), mass_per_length=2.0, inertia_per_length=(0.5, 0.6, 0.7)
@@ -242,8 +242,8 @@ def limp_end(element, order, h):
 @pytest.mark.parametrize(("order", "h"), [(2, 1 / 200), (4, 1 / 100), (6, 1 / 50)])
 @pytest.mark.parametrize("element", ["lagrange(3)", "relative(2)", "relative(4)"])
 def test_em_and_its_compositions_have_their_declared_order(element, order, h):
-    exact = limp_end(element, 6, 1 / 400)
-    errors = [np.abs(limp_end(element, order, step) - exact).max() for step in (h, h / 2)]
+    exact = flexible_rod_positions(element, 6, 1 / 400)
+    errors = [np.abs(flexible_rod_positions(element, order, step) - exact).max() for step in (h, h / 2)]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.3)
 
 

@@ -65,7 +65,7 @@ def relaxing():
     return model
 
 
-def pressed():
+def rod_under_pressure():
     """A clamped rod under one-sided pressure, which has no potential."""
     model = Model("pressed")
     part = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SOFT, 2, mass="lumped")
@@ -74,7 +74,7 @@ def pressed():
     return model
 
 
-def repeating():
+def redundant_four_bar():
     """A planar four-bar with four revolute joints."""
     model = Model("four bars")
     corners = [(0, 0, 0), (0, 1, 0), (1, 1, 0), (1, 0, 0)]
@@ -89,7 +89,7 @@ def repeating():
     return model
 
 
-def lying(**loses):
+def parts_on_floor(**loses):
     """A clamped and a free rod and a ball on a floor."""
     model = Model("lying", gravity=(0, 0, -9.81))
     part = model.add_rod("rod", [(0, 0, 0.1), (1, 0, 0.1)], SOFT, 2, mass="lumped")
@@ -100,7 +100,7 @@ def lying(**loses):
     return model
 
 
-def meeting(**loses):
+def parts_in_contact(**loses):
     """Two rods and a ball in contact."""
     model = Model("meeting")
     one = model.add_rod("one", [(0, 0, 0), (1, 0, 0)], SOFT, 2, mass="lumped")
@@ -113,23 +113,25 @@ def meeting(**loses):
     return model
 
 
-LOSES = {"restitution": 0.5, "damping": 0.1, "friction": 0.3}
+DISSIPATIVE = {"restitution": 0.5, "damping": 0.1, "friction": 0.3}
 MODELS = {
     "bodies on joints of each kind, springs, bushings": completeness.joints,
     'rods with `mass="lumped"`, dead and following loads': lambda: rod("lumped"),
     'rods with `mass="mean"` (the default) or `"consistent"`': lambda: rod("mean"),
     "dampers, friction, external damping, limits that dissipate": damped,
     "viscous rods": viscous,
-    "redundant joints": repeating,
+    "redundant joints": redundant_four_bar,
     "drives": completeness.drives,
     "driven frames": completeness.shaken,
     "gears": completeness.geared,
-    "pressure": pressed,
+    "pressure": rod_under_pressure,
     "sections with relaxation": relaxing,
-    "contact with planes, without losses": lying,
-    "contact of rods and spheres, without losses": meeting,
-    "contact with planes, with restitution, damping, friction": lambda: lying(**LOSES),
-    "contact of rods and spheres, with restitution, damping, friction": lambda: meeting(**LOSES),
+    "contact with planes, without losses": parts_on_floor,
+    "contact of rods and spheres, without losses": parts_in_contact,
+    "contact with planes, with restitution, damping, friction": lambda: parts_on_floor(**DISSIPATIVE),
+    "contact of rods and spheres, with restitution, damping, friction": lambda: parts_in_contact(
+        **DISSIPATIVE
+    ),
 }
 TABLE = re.search(
     r"## Supported models\n.*?\n(\|.*?)\n\n",
@@ -151,15 +153,15 @@ def cells():
 
 
 @functools.cache
-def made(what):
+def built_model(what):
     """A built model, and its state with consistent velocities."""
     built = MODELS[what]().build()
     return built, fit_velocities(built).state
 
 
-def taken(what, integrator):
+def is_accepted(what, integrator):
     """Return whether a run could start."""
-    built, fitted = made(what)
+    built, fitted = built_model(what)
     em_scheme = em_integrator(integrator)
     state = built.state if em_scheme is not None else fitted
     chart = None if integrator in ("EML", "REML", "Null-EML", "EML-kappa", "MPL") else "quaternion-alpha"
@@ -187,7 +189,7 @@ def taken(what, integrator):
 @pytest.mark.parametrize(("what", "integrator", "said"), cells() if TABLE else [])
 def test_model_is_accepted_or_rejected_as_documented(what, integrator, said):
     assert said in ("yes", "no")
-    assert taken(what, integrator) == (said == "yes")
+    assert is_accepted(what, integrator) == (said == "yes")
 
 
 def test_support_table_has_every_row():

@@ -11,7 +11,7 @@ from rodsim.mechanics import Start, integrate, rotating_body, symbolic_system
 from rodsim.papers import property_tables
 from rodsim.papers.property_tables import ROWS, top
 
-PROMISED = {
+DECLARED = {
     "energy": lambda row: row.energy,
     "generalised energy": lambda row: row.energy,
     "momentum": lambda row: row.momentum,
@@ -37,7 +37,7 @@ def test_observed_order_is_the_declared_one(measured):
 
 def test_declared_invariants_are_conserved_to_round_off(measured):
     scheme, row = measured
-    broken = {what: PROMISED[what](row) for what in scheme.invariants if not PROMISED[what](row) < ROUND_OFF}
+    broken = {what: DECLARED[what](row) for what in scheme.invariants if not DECLARED[what](row) < ROUND_OFF}
     assert not broken
 
 
@@ -122,15 +122,15 @@ def free(**options):
     return rotating_body("b", np.ones(3), np.array([0.0, 0.0, 1.0]), **options)
 
 
-def started(**changes):
+def start_with(**changes):
     system = top("alpha")
     fields = {"q": system.q0, "p": system.q0, "v": system.v0, "lam": np.zeros(1), "gam": np.zeros(1)}
     return lambda: integrate(system, "EMH", 0.1, 1.0, start=Start(t=0.0, **(fields | changes)))
 
 
 REFUSED = {
-    "start: q = .*give 4 finite numbers": started(q=np.zeros(3)),
-    "start: p = .*give 4 finite numbers": started(p=np.full(4, np.nan)),
+    "start: q = .*give 4 finite numbers": start_with(q=np.zeros(3)),
+    "start: p = .*give 4 finite numbers": start_with(p=np.full(4, np.nan)),
     "tolerance = -1": lambda: integrate(top("alpha"), "EMH", 0.1, 1.0, tolerance=-1.0),
     "EML is made already; give order": lambda: integrate(free(), parse("EML"), 0.1, 1.0, order=4),
     "integrator = None": lambda: integrate(free(), None, 0.1, 1.0),

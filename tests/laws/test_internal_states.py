@@ -35,7 +35,7 @@ AT_REST = ("start= from an equilibrium", "audit at rest", "linear buckling", "mo
 REFUSED = dict.fromkeys(AT_REST, "interaction 'damping': at rest its state 'x' is not determined")
 
 
-def line(kind, **numbers) -> Model:
+def body_on_line(kind, **numbers) -> Model:
     """A body that moves along x, connected to the ground at the origin."""
     model = Model("line", gravity=NO_WEIGHT)
     body = model.add_body("body", BRICK, position=(REST + 0.3, 0, 0), velocity=(0.5, 0, 0))
@@ -43,7 +43,7 @@ def line(kind, **numbers) -> Model:
     return model
 
 
-def filtered(name: str = "filtered") -> Model:
+def filtered_bodies(name: str = "filtered") -> Model:
     """Three bodies, one on a hinge, with a filter and a bead between them."""
     model = Model(name, gravity=OBLIQUE)
     a = model.add_body("a", HEAVY, position=(0, 0, 0))
@@ -58,9 +58,9 @@ def filtered(name: str = "filtered") -> Model:
     return model
 
 
-def controlled() -> Model:
+def controlled_bodies() -> Model:
     """Add a rod, and control of two distances."""
-    model = filtered("controlled")
+    model = filtered_bodies("controlled")
     b, c = model.bodies["b"], model.bodies["c"]
     rod = model.add_rod("rod", [(0, 0, 1), (1, 0, 1)], SOFT, 3, mass="lumped")
     model.add_joint("clamp", "clamp", rod.start)
@@ -72,8 +72,8 @@ def controlled() -> Model:
 
 @pytest.fixture(autouse=True)
 def model_of_all(monkeypatch):
-    monkeypatch.setitem(MODELS, "controlled", controlled)
-    monkeypatch.setitem(MODELS, "filtered", filtered)
+    monkeypatch.setitem(MODELS, "controlled", controlled_bodies)
+    monkeypatch.setitem(MODELS, "filtered", filtered_bodies)
 
 
 @pytest.mark.parametrize("consumer", CONSUMERS)
@@ -116,9 +116,9 @@ def midpoint(A, z, steps):
 @pytest.mark.parametrize("which", ["lag", "servo"])
 def test_controlled_distance_follows_the_midpoint_rule(which, integrator, chart):
     if which == "lag":
-        model, A = line(LAG, k=K, tau=TAU, rest=REST, x=0.1), BY_LAG
+        model, A = body_on_line(LAG, k=K, tau=TAU, rest=REST, x=0.1), BY_LAG
     else:
-        model, A = line(SERVO, P=P, I=I, target=REST, x=0.1), BY_SERVO
+        model, A = body_on_line(SERVO, P=P, I=I, target=REST, x=0.1), BY_SERVO
     z = midpoint(A, np.array([0.3, 0.5, 0.1]), 60)
     if chart is None:
         result = simulate(model, 60 * H, H, integrator, output_every=1, progress=False)
@@ -142,7 +142,7 @@ def test_closed_loop_converges_at_second_order():
     exact = expm(0.6 * BY_LAG) @ (0.3, 0.5, 0.1)
     errors = []
     for h in (0.02, 0.01):
-        result = simulate(line(LAG, k=K, tau=TAU, rest=REST, x=0.1), 0.6, h, progress=False)
+        result = simulate(body_on_line(LAG, k=K, tau=TAU, rest=REST, x=0.1), 0.6, h, progress=False)
         errors.append(abs(settled(result)[-1, 0] - exact[2]))
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
 
@@ -206,7 +206,7 @@ def test_integral_control_removes_a_constant_error():
 
 
 def test_compositions_and_multi_point_schemes_reject_states_by_name():
-    model = line(LAG, k=K, tau=TAU, rest=REST, x=0.1)
+    model = body_on_line(LAG, k=K, tau=TAU, rest=REST, x=0.1)
     with pytest.raises(ModelError, match="'em4' takes negative substeps, which the lag does not"):
         simulate(model, 0.1, H, "em4", progress=False)
     with pytest.raises(ModelError, match=r"takes forces at . places of a step"):
@@ -229,7 +229,9 @@ def test_state_equations_may_be_coupled_and_nonlinear():
             push(out, 0, times(-0.1 * (x0[0] + x1[0]), d))
 
     h = 0.1  # so long that Newton's method has to continue
-    result = simulate(line(VanDerPol, rest=REST, x=[2.0, 0.0]), 20 * h, h, output_every=1, progress=False)
+    result = simulate(
+        body_on_line(VanDerPol, rest=REST, x=[2.0, 0.0]), 20 * h, h, output_every=1, progress=False
+    )
     x, l = settled(result), result.states(slice(None)).r[:, 1, 0]
     a, b = (0.5 * (x[1:, k] + x[:-1, k]) for k in (0, 1))
     assert np.diff(x[:, 0]) / h == pytest.approx(b, abs=1e-11)

@@ -17,7 +17,7 @@ from rodsim.papers.scheme_properties import COLUMNS, promised
 # round-off of the steps; mG sums many residuals, EML's reductions divide theirs by the step
 KEPT, LOST = 5e-13, 5e-12
 # four Gauss points of mG(2) happen to be enough for this spring's energy
-BETTER = {("mG(2)", "energy"), ("mG(2)", "generalised energy")}
+BETTER_THAN_DECLARED = {("mG(2)", "energy"), ("mG(2)", "generalised energy")}
 SLOW = ("order=", "mG", "GL-SPARK(3)", "Lobatto-IIIA-B(3)")
 # invariants are conserved in each step; others change within a few, except slow drift of velocity constraints
 ALL_CHARTS = ("quaternion", "quaternion-alpha", "quaternion-gamma", "director")
@@ -44,7 +44,7 @@ def test_scheme_conserves_exactly_its_declared_invariants_of_joined_bodies(
     violated = {
         what: value
         for what, value in values.items()
-        if what not in declared and value < LOST and (integrator, what) not in BETTER
+        if what not in declared and value < LOST and (integrator, what) not in BETTER_THAN_DECLARED
     }
     assert not broken
     assert not violated
@@ -127,7 +127,7 @@ def test_spark_accepts_a_body_with_negligible_inertia(h):
     assert run.iterations[1:].mean() < 12
 
 
-def failure_of(system, integrator, h, t_end):
+def failed_run(system, integrator, h, t_end):
     with pytest.raises(ConvergenceError) as failure:
         integrate(system, integrator, h, t_end)
     return failure.value
@@ -135,7 +135,7 @@ def failure_of(system, integrator, h, t_end):
 
 def test_iterations_of_a_failed_step_are_reported():
     """The numbers are those of the failed substep, without and with damping, each within its limit."""
-    error = failure_of(fast_body(), "EML(order=4)", 0.3, 30.0)
+    error = failed_run(fast_body(), "EML(order=4)", 0.3, 30.0)
     match = re.search(r"after (\d+) iterations and (\d+) with damping from 5 starts", error.message)
     plain, damped = map(int, match.groups())
     assert plain <= MAX_ITERATIONS
@@ -148,7 +148,7 @@ def fast_body(inertia="singular"):
 
 
 def test_eml_parasitic_failure_keeps_steps_and_named_scheme_continues():
-    error = failure_of(fast_body(), "EML", 0.05, 50.0)
+    error = failed_run(fast_body(), "EML", 0.05, 50.0)
     assert "try a smaller h" in error.message
     assert "EMH with quaternion-alpha" in error.message
     trajectory = error.trajectory

@@ -9,7 +9,7 @@ from discretization.state_measures import constraint_residual, velocity_residual
 from rigid import quaternions
 from rigid.joints import JOINTS, holds_all, holds_points
 from rodsim import Box, Model, ModelError, simulate
-from tests.support.mechanisms import AXIS, TOLD, joined
+from tests.support.mechanisms import AXIS, JOINT_OPTIONS, joined
 
 FREE = {"clamp": 0, "weld": 0, "spherical": 3, "revolute": 1, "prismatic": 1, "distance": 5, "universal": 2}
 FREE |= {"cylindrical": 2, "planar": 3, "point_on_line": 4, "point_on_plane": 5, "constant_velocity": 2}
@@ -75,31 +75,31 @@ AT, MIDDLE = np.array([0.5, 0.4, 0.3]), np.array([1, 2, 3])
 E = np.eye(3)
 
 
-def shift(e):
+def shift_along(e):
     return [*e, 0, 0, 0]
 
 
-def turn(e):
+def rotation_about_axis(e):
     """Rotation about an axis through AT."""
     return [*np.cross(e, MIDDLE - AT), *e]
 
 
 ABOUT = {
-    "spherical": [turn(e) for e in E],
-    "universal": [turn(E[2]), turn(E[0])],
-    "cylindrical": [shift(E[2]), turn(E[2])],
-    "planar": [shift(E[0]), shift(E[1]), turn(E[2])],
-    "point_on_line": [shift(E[2]), *map(turn, E)],
-    "point_on_plane": [shift(E[0]), shift(E[1]), *map(turn, E)],
-    "screw": [np.add(turn(E[2]), np.multiply(0.3 / (2 * np.pi), shift(E[2])))],
-    "generic": [shift(E[1]), turn(E[0]), turn(E[2])],
+    "spherical": [rotation_about_axis(e) for e in E],
+    "universal": [rotation_about_axis(E[2]), rotation_about_axis(E[0])],
+    "cylindrical": [shift_along(E[2]), rotation_about_axis(E[2])],
+    "planar": [shift_along(E[0]), shift_along(E[1]), rotation_about_axis(E[2])],
+    "point_on_line": [shift_along(E[2]), *map(rotation_about_axis, E)],
+    "point_on_plane": [shift_along(E[0]), shift_along(E[1]), *map(rotation_about_axis, E)],
+    "screw": [np.add(rotation_about_axis(E[2]), np.multiply(0.3 / (2 * np.pi), shift_along(E[2])))],
+    "generic": [shift_along(E[1]), rotation_about_axis(E[0]), rotation_about_axis(E[2])],
 }
 
 
 @pytest.mark.parametrize("kind", ABOUT)
 def test_joint_leaves_the_documented_motions_free(kind):
     """About e3 = z, with the ground as part a."""
-    options = {**TOLD.get(kind, {}), **({"second_axis": (1, 0, 0)} if kind == "universal" else {})}
+    options = {**JOINT_OPTIONS.get(kind, {}), **({"second_axis": (1, 0, 0)} if kind == "universal" else {})}
     axis = (0, 0, 1) if JOINTS[kind].axis else None
     assert same_directions(free_motions(kind, axis, AT, **options), ABOUT[kind])
 
@@ -109,16 +109,18 @@ def test_constant_velocity_shafts_rotate_about_the_bisector_plane():
     a, b = np.array([0.0, 0, 1]), np.array([np.sin(0.8), 0, np.cos(0.8)])
     free = free_motions("constant_velocity", a, AT, second_axis=b)
     normal = (a + b) / np.linalg.norm(a + b)
-    assert same_directions(free, [turn((0, 1, 0)), turn(np.cross((0, 1, 0), normal))])
+    assert same_directions(
+        free, [rotation_about_axis((0, 1, 0)), rotation_about_axis(np.cross((0, 1, 0), normal))]
+    )
 
 
 LOCKED = {
-    ("x",): [shift(E[1]), shift(E[2]), *map(turn, E)],
-    ("x", "y", "z"): [turn(e) for e in E],
-    ("x", "y", "z", "rx", "ry"): [turn(E[2])],
-    ("rx", "rz"): [*map(shift, E), turn(E[1])],
-    ("y", "rz"): [shift(E[0]), shift(E[2]), turn(E[0]), turn(E[1])],
-    ("x", "y", "rx", "ry", "rz"): [shift(E[2])],
+    ("x",): [shift_along(E[1]), shift_along(E[2]), *map(rotation_about_axis, E)],
+    ("x", "y", "z"): [rotation_about_axis(e) for e in E],
+    ("x", "y", "z", "rx", "ry"): [rotation_about_axis(E[2])],
+    ("rx", "rz"): [*map(shift_along, E), rotation_about_axis(E[1])],
+    ("y", "rz"): [shift_along(E[0]), shift_along(E[2]), rotation_about_axis(E[0]), rotation_about_axis(E[1])],
+    ("x", "y", "rx", "ry", "rz"): [shift_along(E[2])],
 }
 
 
@@ -236,7 +238,7 @@ def test_slider_falls_along_its_axis():
     assert end.quat[1] == pytest.approx([1, 0, 0, 0], abs=1e-13)
 
 
-def slid():
+def bodies_off_slider():
     """Two bodies on a slider, far from their assembled position, with inconsistent velocities."""
     system, state, *_ = joined("prismatic").build()
     axis = np.array(AXIS["prismatic"]) / np.linalg.norm(AXIS["prismatic"])
@@ -245,7 +247,7 @@ def slid():
     return system, state._replace(r=r)
 
 
-def moved(state, h):
+def moved_state(state, h):
     """The state after a motion of duration h with its velocities."""
     rotation = quaternions.from_rotation_vector(h * quaternions.rotate(state.quat, state.Omega))
     return state._replace(r=state.r + h * state.v, quat=quaternions.multiply(rotation, state.quat))
@@ -253,11 +255,11 @@ def moved(state, h):
 
 def test_projected_velocities_satisfy_a_displaced_slider():
     """Compute d g/dt by differences along the projected motion, far from assembly, without using G or G v."""
-    system, state = slid()
+    system, state = bodies_off_slider()
     assert np.abs(constraint_residual(system, state)).max() < 1e-14
 
     def rate(at, h=1e-5):
-        forward, back = (constraint_residual(system, moved(at, sign * h)) for sign in (1, -1))
+        forward, back = (constraint_residual(system, moved_state(at, sign * h)) for sign in (1, -1))
         return (forward - back) / (2 * h)
 
     projected, change = project_velocities(system, state)

@@ -38,7 +38,7 @@ from rodsim.warnings import StepWarning
 Z = (0.0, 0.0, 1.0)
 UP, DOWN = 0.5013, 0.5213
 PULSE = signals.Pulse(50.0, UP, DOWN)  # 1 N s
-AT_END = 1.0 - 0.5 * (UP + DOWN)  # m, displacement of 1 kg after 1 s
+DISPLACEMENT_AT_END = 1.0 - 0.5 * (UP + DOWN)  # m, displacement of 1 kg after 1 s
 
 EXAMPLES = [
     signals.Constant(2.0),
@@ -122,7 +122,7 @@ def test_corner_within_1e_6_of_a_step_end_counts_as_that_end():
     assert ends_of_parts(corners, h, 0.2).tolist() == [0.2, 0.21, 0.25, 0.26, 0.2 + h]
 
 
-class Counting(StepperBase):
+class RecordingStepper(StepperBase):
     """A stepper that records its intervals; it fails for steps longer than `most`."""
 
     h, most = 0.1, np.inf
@@ -143,7 +143,7 @@ class Counting(StepperBase):
 
 
 def test_steps_and_half_steps_end_at_corners():
-    stepper = Counting(0.13, 0.17, 0.4)
+    stepper = RecordingStepper(0.13, 0.17, 0.4)
     state = State(*(np.zeros(1) for _ in State._fields))
     end, done, report, failure = stepper.march(state, 0.1, 0.1 * np.arange(5))
     assert (done, report.solves, failure) == (5, 7, None)
@@ -165,7 +165,7 @@ def test_steps_and_half_steps_end_at_corners():
 # --- contents of results
 
 
-def pushed(push, hinged=False, name="pushed"):
+def pushed_body(push, hinged=False, name="pushed"):
     """A body of 1 kg pushed by a force along z; hinged: two bars, so that trees and planar models have corners, too."""
     model = Model(name)
     body = model.add_body("body", MassProperties(1.0, (1.0, 1.0, 1.0)))
@@ -193,9 +193,9 @@ def pushed(push, hinged=False, name="pushed"):
 )
 def test_every_scheme_integrates_the_full_impulse_of_a_pulse(integrator, options):
     """The force is constant in each part of a step; schemes of order 2 and more integrate it to round-off."""
-    result = simulate(pushed(PULSE.along(Z)), 1.0, 0.03125, integrator, progress=False, **options)
+    result = simulate(pushed_body(PULSE.along(Z)), 1.0, 0.03125, integrator, progress=False, **options)
     assert result.body("body").v[-1, 2] == pytest.approx(1.0, abs=1e-9)
-    assert result.body("body").r[-1, 2] == pytest.approx(AT_END, abs=1e-9)
+    assert result.body("body").r[-1, 2] == pytest.approx(DISPLACEMENT_AT_END, abs=1e-9)
     assert np.array_equal(result.t, 0.03125 * np.arange(33))
     assert result.description["run"]["corners"] == [UP, DOWN]
 
@@ -206,14 +206,14 @@ def test_nothing_changes_if_no_corner_falls_inside_a_step(monkeypatch):
     for declared in (True, False):
         if not declared:
             monkeypatch.setattr(signals.Pulse, "corners", ())
-        model = pushed(signals.Pulse(5.0, 0.03, 0.07).along(Z), name=f"declared {declared}")
+        model = pushed_body(signals.Pulse(5.0, 0.03, 0.07).along(Z), name=f"declared {declared}")
         ends.append(simulate(model, 0.1, 0.01, progress=False))
     assert ["corners" in end.description["run"] for end in ends] == [True, False]
     for one, other in zip(*(end.state(-1) for end in ends), strict=True):
         assert np.array_equal(one, other)
 
 
-def swinging():
+def swinging_rod():
     """A rod that swings on a pin under a force."""
     model = Model("swinging", gravity=(0, 0, -9.81))
     rod = model.add_rod(
@@ -227,12 +227,12 @@ def swinging():
 @pytest.mark.parametrize(
     ("make", "options"),
     [
-        (lambda: pushed(PULSE.along(Z), hinged=True), {"dt": 0.05}),
-        (lambda: pushed(PULSE.along(Z), hinged=True), {"dt": 0.05, "integrator": "em4"}),
-        (lambda: pushed(PULSE.along(Z), hinged=True), {"error": 1e-3, "output_dt": 0.1}),
-        (swinging, {"dt": 0.01, "integrator": "em-d(0.8)"}),
-        (swinging, {"dt": 0.01, "integrator": "em-ggl"}),
-        (lambda: pushed(PULSE.along(Z), hinged=True), {"dt": 0.05, "integrator": "EML"}),
+        (lambda: pushed_body(PULSE.along(Z), hinged=True), {"dt": 0.05}),
+        (lambda: pushed_body(PULSE.along(Z), hinged=True), {"dt": 0.05, "integrator": "em4"}),
+        (lambda: pushed_body(PULSE.along(Z), hinged=True), {"error": 1e-3, "output_dt": 0.1}),
+        (swinging_rod, {"dt": 0.01, "integrator": "em-d(0.8)"}),
+        (swinging_rod, {"dt": 0.01, "integrator": "em-ggl"}),
+        (lambda: pushed_body(PULSE.along(Z), hinged=True), {"dt": 0.05, "integrator": "EML"}),
     ],
     ids=["em", "em4", "adaptive", "em-d", "em-ggl", "EML"],
 )
@@ -259,7 +259,7 @@ def test_split_steps_are_resumed_bitwise_and_pass_the_audit(make, options, tmp_p
 def test_last_step_before_an_output_may_be_split(tmp_path):
     """The audit repeats it from the accelerations, which belong to its last part."""
     pulse = signals.Pulse(50.0, 0.497, 0.7)
-    result = simulate(pushed(pulse.along(Z), hinged=True), 1.0, 0.005, output_every=100, progress=False)
+    result = simulate(pushed_body(pulse.along(Z), hinged=True), 1.0, 0.005, output_every=100, progress=False)
     audit_report = audit(result)
     assert audit_report.ok, audit_report.text()
     assert result.n_outputs == 3
@@ -267,7 +267,9 @@ def test_last_step_before_an_output_may_be_split(tmp_path):
 
 def test_many_runs_are_bitwise_single_runs():
     """The runs have different corners. Batched runs: `test_batched_runs.py`."""
-    prepared = pushed(PULSE.along(Z), hinged=True).prepare(t_end=1.0, dt=0.05, output_every=2, progress=False)
+    prepared = pushed_body(PULSE.along(Z), hinged=True).prepare(
+        t_end=1.0, dt=0.05, output_every=2, progress=False
+    )
     changes = [{"loads.push.value": signals.Pulse(20.0, 0.1 + 0.07 * k, 0.62).along(Z)} for k in range(5)]
     many = simulate_many(prepared, changes, threads=1)
     for k, change in enumerate(changes):
@@ -278,18 +280,18 @@ def test_many_runs_are_bitwise_single_runs():
 
 
 def test_many_runs_shorten_their_step_with_a_warning():
-    prepared = pushed(Z, hinged=True).prepare(t_end=0.1, dt=0.03, progress=False)
+    prepared = pushed_body(Z, hinged=True).prepare(t_end=0.1, dt=0.03, progress=False)
     with pytest.warns(StepWarning, match=r"t_end = 0.1 s is not a multiple of dt = 0.03 s"):
         many = simulate_many(prepared, [{"loads.push.value": (0.0, 0.0, k)} for k in range(4)], threads=1)
     assert [result.t.tolist() for result in many] == [[0.0, 0.025, 0.05, 0.025 * 3, 0.1]] * 4
 
 
 def test_prepared_models_accept_an_error():
-    prepared = pushed(PULSE.along(Z)).prepare(t_end=1.0, error=1e-3, output_dt=0.1, progress=False)
+    prepared = pushed_body(PULSE.along(Z)).prepare(t_end=1.0, error=1e-3, output_dt=0.1, progress=False)
     changes = [{}, {"loads.push.value": signals.Pulse(25.0, UP, DOWN).along(Z)}]
     many = simulate_many(prepared, changes, threads=1)
     assert many.stack(lambda result: result.body("body").v[-1, 2]) == pytest.approx([1.0, 0.5], abs=1e-12)
-    assert prepared.run().body("body").r[-1, 2] == pytest.approx(AT_END, abs=1e-12)
+    assert prepared.run().body("body").r[-1, 2] == pytest.approx(DISPLACEMENT_AT_END, abs=1e-12)
 
 
 # --- adaptive steps
@@ -340,7 +342,7 @@ def test_adaptive_steps_see_short_loads(push, middle, error, integrator):
     times = np.linspace(0.0, 1.0, 200_001)
     impulse = 1.0 if push is not BELL_UP else float(np.sum(BELL(times)) * 5e-6)
     result = simulate(
-        pushed(push), 1.0, Adaptive(error, output_dt=0.1), integrator=integrator, progress=False
+        pushed_body(push), 1.0, Adaptive(error, output_dt=0.1), integrator=integrator, progress=False
     )
     assert result.body("body").r[-1, 2] == pytest.approx(impulse * (1.0 - middle), abs=error)
     assert result.body("body").v[-1, 2] == pytest.approx(impulse, abs=2.0 * error)
@@ -349,7 +351,7 @@ def test_adaptive_steps_see_short_loads(push, middle, error, integrator):
 
 def test_missed_impulse_is_compared_with_its_effect():
     """f = F t^2, of which the midpoint of a step misses F h^3/12; both bars move, a moment by the radius of gyration."""
-    model = pushed(lambda t: (0.0, 0.0, 6.0 * t**2), hinged=True)
+    model = pushed_body(lambda t: (0.0, 0.0, 6.0 * t**2), hinged=True)
     model.add_moment("turn", model.bodies["body"], lambda t: (0.0, 3.0 * t**2, 0.0))
     built, rate, size, h = model.build(), 1e-3, 2.0, 0.2
     middle = np.array([0.5]), np.array([1.0])
@@ -367,7 +369,7 @@ def test_missed_impulse_is_compared_with_its_effect():
     assert 0.01 <= SHARE <= 0.1
 
 
-class Drifting(Stepper):
+class DriftingStepper(Stepper):
     """A stepper that moves a body by h^2 a second, which is its error; from `fails` on it rejects states further than `far`."""
 
     fails, far = np.inf, np.inf
@@ -382,8 +384,8 @@ class Drifting(Stepper):
 @pytest.mark.parametrize("fails", [np.inf, 0.5])
 def test_second_solution_measures_the_error_of_the_run(fails):
     """The second error is four times the first, their difference three. If it fails, it restarts from the first solution."""
-    built = pushed(Z).build()
-    base_stepper = Drifting(built.system, 1.0)
+    built = pushed_body(Z).build()
+    base_stepper = DriftingStepper(built.system, 1.0)
     base_stepper.fails, base_stepper.far = fails, 4e-4
     stepper = AdaptiveStepper(base_stepper, built.system, 1.0, 2, 0.02, 1.0, 1.0, max_dt=1 / 64, growth=True)
     begun = stepper.start(built.state)
@@ -418,17 +420,19 @@ def test_missed_moments_are_reported_as_forces_are():
 
 
 def test_no_step_is_longer_than_max_dt():
-    free = simulate(pushed((0, 0, 1.0)), 1.0, Adaptive(1e-2, output_dt=0.5), progress=False)
-    limited = simulate(pushed((0, 0, 1.0)), 1.0, Adaptive(1e-2, output_dt=0.5, max_dt=0.004), progress=False)
+    free = simulate(pushed_body((0, 0, 1.0)), 1.0, Adaptive(1e-2, output_dt=0.5), progress=False)
+    limited = simulate(
+        pushed_body((0, 0, 1.0)), 1.0, Adaptive(1e-2, output_dt=0.5, max_dt=0.004), progress=False
+    )
     assert free.steps.largest.max() > 0.1
     assert 0.002 < limited.steps.largest.max() <= 0.004
     assert limited.steps.smallest[1:].min() > 0.001
     assert limited.description["run"]["max_dt"] == 0.004
     with pytest.raises(ModelError, match="max_dt"):
-        simulate(pushed(Z), 1.0, Adaptive(1e-3, max_dt=-1.0))
+        simulate(pushed_body(Z), 1.0, Adaptive(1e-3, max_dt=-1.0))
 
 
-def thrown():
+def chaotic_bars():
     """Three bars that swing chaotically: errors grow about a thousandfold in 3 s."""
     model, lengths, angles = Model("thrown", gravity=(0, 0, -9.81)), (1.0, 0.8, 0.6), (1.9, 2.4, 0.3)
     up, p = model.ground, np.zeros(3)
@@ -443,8 +447,8 @@ def thrown():
 
 def test_estimated_error_is_accurate_or_reported_unreliable():
     """Within a factor of 10 with growing errors: 1.7e-2 of the size after 3 s, not the sum 5e-4 of the windows."""
-    exact = simulate(thrown(), 3.0, 1e-3, "em8", output_every=1000, progress=False)
-    result = simulate(thrown(), 3.0, Adaptive(1e-3, output_dt=0.5), progress=False)
+    exact = simulate(chaotic_bars(), 3.0, 1e-3, "em8", output_every=1000, progress=False)
+    result = simulate(chaotic_bars(), 3.0, Adaptive(1e-3, output_dt=0.5), progress=False)
     size = result.description["run"]["error_size"]
     true = [
         max(
@@ -459,7 +463,7 @@ def test_estimated_error_is_accurate_or_reported_unreliable():
     assert np.all(np.diff(result.steps.error) >= 0.0)
     assert result.steps.unreliable
     assert f"unreliable: errors grow by a factor of {result.steps.growth[-1]:.2g}" in result.steps.text()
-    short_run = simulate(thrown(), 0.3, Adaptive(1e-3, output_dt=0.1), progress=False)
+    short_run = simulate(chaotic_bars(), 0.3, Adaptive(1e-3, output_dt=0.1), progress=False)
     assert not short_run.steps.unreliable
     assert "unreliable" not in short_run.steps.text()
 
@@ -467,38 +471,40 @@ def test_estimated_error_is_accurate_or_reported_unreliable():
 # --- loads that steps may have missed
 
 
-def warned(push, **options):
+def step_warnings(push, **options):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        simulate(pushed(push), 1.0, progress=False, **({"dt": 0.1} | options))
+        simulate(pushed_body(push), 1.0, progress=False, **({"dt": 0.1} | options))
     return [str(warning.message) for warning in caught if issubclass(warning.category, StepWarning)]
 
 
 def test_load_zero_at_every_evaluation_is_named():
     """This includes a signal that is zero at the midpoint of every step; one that is known to be zero is not named."""
     flash = lambda t: (0.0, 0.0, 50.0 if 0.5013 < t < 0.5413 else 0.0)  # noqa: E731
-    (said,) = warned(flash)
+    (said,) = step_warnings(flash)
     assert (
         "model 'pushed': a load is zero at all 10 times at which steps read it: 'push', which acts at t = 0.505 s"
         in said
     )
     assert "corners" in said
-    assert not warned(flash, dt=0.05)  # evaluated at 0.525 s
-    (said,) = warned(lambda t: (0.0, 0.0, 0.0))
+    assert not step_warnings(flash, dt=0.05)  # evaluated at 0.525 s
+    (said,) = step_warnings(lambda t: (0.0, 0.0, 0.0))
     assert "at all 10 times at which steps read it: 'push'. If" in said
-    (said,) = warned(
+    (said,) = step_warnings(
         lambda t: (0.0, 0.0, 50.0 if 0.5013 < t < 0.5014 else 0.0), dt=None, error=1e-2, output_dt=0.5
     )
     assert "'push'" in said
-    (said,) = warned(signals.SmoothTable([0.5, 0.5 + 1 / 256, 0.5 + 3 / 256], [0.0, 1.0, 0.0]).along(Z))
+    (said,) = step_warnings(
+        signals.SmoothTable([0.5, 0.5 + 1 / 256, 0.5 + 3 / 256], [0.0, 1.0, 0.0]).along(Z)
+    )
     assert "'push', which acts at t = 0.501953 s" in said  # between its first two knots
-    assert not warned(signals.Sine(0.0, 1.0).along(Z))
-    assert not warned(PULSE.along(Z))
-    assert not warned(signals.Pulse(1.0, 2.0, 3.0).along(Z))  # after the end of the run
-    assert not warned((0.0, 0.0, 0.0))
+    assert not step_warnings(signals.Sine(0.0, 1.0).along(Z))
+    assert not step_warnings(PULSE.along(Z))
+    assert not step_warnings(signals.Pulse(1.0, 2.0, 3.0).along(Z))  # after the end of the run
+    assert not step_warnings((0.0, 0.0, 0.0))
 
 
-def never(t):
+def no_event(t):
     return (0.0, 0.0, 0.0)
 
 
@@ -511,7 +517,7 @@ def test_only_loads_that_steps_may_have_missed_are_named():
     )
     model.add_force("nothing", body.at((0, 0, 0)), (0, 0, 0))
     model.add_force("always", body.at((0, 0, 0)), lambda t: Z)
-    model.add_force("never", body.at((0, 0, 0)), never)
+    model.add_force("never", body.at((0, 0, 0)), no_event)
     known = lambda t: (0.0, 0.0, 0.0)  # noqa: E731
     known.corners = (0.05,)
     model.add_force("known", body.at((0, 0, 0)), known)
@@ -522,7 +528,7 @@ def test_only_loads_that_steps_may_have_missed_are_named():
     (said,) = [str(warning.message) for warning in heard if warning.category is StepWarning]
     assert "read it: 'never', 'none'. If" in said
     for k in range(4):
-        model.add_force(f"more{k}", body.at((0, 0, 0)), never)
+        model.add_force(f"more{k}", body.at((0, 0, 0)), no_event)
     with pytest.warns(StepWarning, match="'more3' and 1 more. If"):
         simulate(model, 0.1, 0.01, progress=False)
 
@@ -534,7 +540,7 @@ def test_load_undefined_between_steps_does_not_lose_the_result():
         return (0.0, 0.0, 0.0)
 
     with pytest.warns(StepWarning, match="read it: 'push'. If"):
-        result = simulate(pushed(push), 0.1, 0.01, progress=False)
+        result = simulate(pushed_body(push), 0.1, 0.01, progress=False)
     assert result.t[-1] == 0.1
 
 
@@ -543,7 +549,7 @@ def with_corners(function, *corners):
     return function
 
 
-def driven():
+def driven_body():
     """A body rotated by a motor on a rotating hub."""
     model = Model("driven")
     hub = model.add_driven(
@@ -555,9 +561,9 @@ def driven():
     return model
 
 
-def all_parts():
+def model_with_all_parts():
     """A model in which every kind of part has corners."""
-    model = driven()
+    model = driven_body()
     rod = model.add_rod(
         "rod", [(0, 0, 0), (1, 0, 0)], Section.circular(0.02, Material(E=1e6, nu=0.3, density=1000)), 4
     )
@@ -578,20 +584,25 @@ CORNERS = [0.013, 0.027, 0.031, 0.032, 0.035, 0.041]  # s, after t = 0
 
 def test_motions_and_loads_of_all_parts_have_corners():
     """Steps of fixed length end where the slope jumps; adaptive steps also where a higher derivative does."""
-    result = simulate(all_parts(), 0.1, 0.02, progress=False)
+    result = simulate(model_with_all_parts(), 0.1, 0.02, progress=False)
     assert result.description["run"]["corners"] == CORNERS
-    result = simulate(all_parts(), 0.1, Adaptive(1e-2, output_dt=0.05), progress=False)
+    result = simulate(model_with_all_parts(), 0.1, Adaptive(1e-2, output_dt=0.05), progress=False)
     assert result.description["run"]["corners"] == sorted([*CORNERS, 0.036, 0.09])
 
 
 def test_rigid_twin_has_the_corners_of_following_loads():
     """Loads along the rod are omitted."""
-    assert all_parts().rigidified().build().corners.corners.tolist() == [0.013, 0.027, 0.035, 0.041]
+    assert model_with_all_parts().rigidified().build().corners.corners.tolist() == [
+        0.013,
+        0.027,
+        0.035,
+        0.041,
+    ]
 
 
 def test_drive_work_of_a_split_step_is_recomputed(tmp_path):
     path = tmp_path / "run.vtkhdf"
-    simulate(driven(), 0.08, 0.02, output=path, output_every=1, progress=False)
+    simulate(driven_body(), 0.08, 0.02, output=path, output_every=1, progress=False)
     audit_report = audit(Result.load(path))
     assert audit_report.ok, audit_report.text()
     assert "2 of 4 lead to the states that are stored" in audit_report.text()
@@ -605,36 +616,36 @@ def test_step_is_shortened_to_hit_the_end():
         StepWarning,
         match=r"t_end = 0.05 s is not a multiple of dt = 0.003 s \(16.67 of them\). The run has 17 of",
     ):
-        result = simulate(pushed(Z), 0.05, 0.003, output_every=1, progress=False)
+        result = simulate(pushed_body(Z), 0.05, 0.003, output_every=1, progress=False)
     assert result.t[-1] == pytest.approx(0.05, rel=1e-15)
     assert len(result.t) == 18
     assert result.description["run"]["dt"] == 0.05 / 17
     assert result.description["run"]["dt_given"] == 0.003
     with pytest.warns(StepWarning, match="multiple of output_dt = 0.3 s"):
-        result = simulate(pushed(Z), 1.0, Adaptive(1e-3, output_dt=0.3), progress=False)
+        result = simulate(pushed_body(Z), 1.0, Adaptive(1e-3, output_dt=0.3), progress=False)
     assert result.t.tolist() == [0.0, 0.25, 0.5, 0.75, 1.0]
     with pytest.warns(StepWarning, match="The run has 1 of dt = 0.1 s"):
-        assert simulate(pushed(Z), 0.1, 1.0, progress=False).t.tolist() == [0.0, 0.1]
+        assert simulate(pushed_body(Z), 0.1, 1.0, progress=False).t.tolist() == [0.0, 0.1]
 
 
 @pytest.mark.filterwarnings("error::rodsim.warnings.StepWarning")
 def test_end_missed_by_1e_6_of_a_step_is_accepted():
-    result = simulate(pushed(Z), 1.0 + 0.9e-6, 0.1, progress=False)
+    result = simulate(pushed_body(Z), 1.0 + 0.9e-6, 0.1, progress=False)
     assert result.t[-1] == 1.0
     assert "dt_given" not in result.description["run"]
     with pytest.raises(StepWarning):
-        simulate(pushed(Z), 1.0 + 1.1e-6, 0.1, progress=False)
+        simulate(pushed_body(Z), 1.0 + 1.1e-6, 0.1, progress=False)
 
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.StepWarning")
 def test_resumed_run_keeps_its_step(tmp_path):
     path, options = tmp_path / "run.vtkhdf", {"dt": 0.003, "output_every": 1, "progress": False}
-    simulate(pushed(Z), 0.05, output=path, **options)
-    result = simulate(pushed(Z), 0.1, output=path, resume=True, **options)
+    simulate(pushed_body(Z), 0.05, output=path, **options)
+    result = simulate(pushed_body(Z), 0.1, output=path, resume=True, **options)
     assert len(result.t) == 35
     assert result.description["run"]["dt"] == 0.05 / 17
     with pytest.raises(
         ModelError, match=r"not a multiple of the step 0.002941176471 s of the run .* Use t_end = 0.1205"
     ):
-        simulate(pushed(Z), 0.122, output=path, resume=True, **options)
+        simulate(pushed_body(Z), 0.122, output=path, resume=True, **options)
     assert len(Result.load(path).t) == 35

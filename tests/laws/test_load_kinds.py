@@ -60,7 +60,7 @@ class Thruster(InteractionComponent):
         return {"kind": self.kind}
 
 
-def thrown(new: bool, spin=(1, 2, 0)) -> Model:
+def body_with_thruster(new: bool, spin=(1, 2, 0)) -> Model:
     """A body on a bushing, pushed by a thruster or the equal follower force, and by a dead force."""
     model = Model("thrown", gravity=(0.0, 0.0, -9.81))
     body = model.add_body(
@@ -91,7 +91,11 @@ def test_new_load_needs_only_a_dual_and_an_entry(run):
     ends = []
     with registered(THRUSTER):
         for new in (True, False):
-            result = run(thrown(new), progress=False) if run is not equilibrium else run(thrown(new))
+            result = (
+                run(body_with_thruster(new), progress=False)
+                if run is not equilibrium
+                else run(body_with_thruster(new))
+            )
             ends.append(result.state(-1))
     for name in ("r", "quat", "v", "Omega", "totals"):
         one, other = (getattr(end, name) for end in ends)
@@ -100,7 +104,7 @@ def test_new_load_needs_only_a_dual_and_an_entry(run):
 
 def test_modes_support_a_new_load_by_its_dual():
     with registered(THRUSTER):
-        models = [thrown(new, spin=None) for new in (True, False)]
+        models = [body_with_thruster(new, spin=None) for new in (True, False)]
         values = [np.sort_complex(modes(model, 3, anyway=True).values) for model in models]
     np.testing.assert_allclose(*values, atol=1e-9)
 
@@ -111,7 +115,7 @@ def test_load_of_two_frames_is_rejected():
 
 
 @contextmanager
-def without_loops(closed):
+def use_duals(closed):
     """Evaluate loads by their duals, unless `closed`."""
     use = slice(FIRST_LOAD, FIRST_LOAD + len(LOADS))
     INTERACTIONS[use] = LOADS if closed else [kind._replace(loop=0) for kind in LOADS]
@@ -140,7 +144,7 @@ def pushed_rod():
 def test_run_by_duals_equals_run_by_closed_forms(damped):
     built, ends = pushed_rod(), []
     for closed in (True, False):
-        with without_loops(closed):
+        with use_duals(closed):
             stepper = select_stepper(built.system, H, 2, built.load_values, shortcut=False, **damped)
         end, _ = stepper.advance(stepper.start(built.state), 0, 10)
         ends.append(end)

@@ -32,7 +32,9 @@ def spin(s):
     return np.sin(np.pi * s) ** 4 * np.array([1.0, 0.7, -0.4])
 
 
-def flying(element="se3", n_elements=12, gravity=(0.0, 0.0, -2.0), closed=False, mass="lumped", **options):
+def flying_rod(
+    element="se3", n_elements=12, gravity=(0.0, 0.0, -2.0), closed=False, mass="lumped", **options
+):
     """A rod, or a ring, with travelling waves."""
     model = Model("flying", gravity=gravity)
     curve = [(0, 0, 0), (2, 0, 0)]
@@ -56,14 +58,14 @@ def flying(element="se3", n_elements=12, gravity=(0.0, 0.0, -2.0), closed=False,
 @cache
 def relative_norms(element, closed, integrator, chart, n):
     """Residuals of the laws relative to their terms, with n steps and proportionally many elements."""
-    model, _ = flying(element, 3 * n, closed=closed)
+    model, _ = flying_rod(element, 3 * n, closed=closed)
     result = simulate(
         model, 0.32, 0.32 / n, output_every=1, integrator=integrator, chart=chart, progress=False
     )
     return {law.law: law.relative for law in local_audit(result).rod("rod").laws}
 
 
-def orders(element, closed, integrator="em", chart=None, sizes=(12, 24)):
+def observed_orders(element, closed, integrator="em", chart=None, sizes=(12, 24)):
     norms = [relative_norms(element, closed, integrator, chart, n) for n in sizes]
     return {law: np.log2(norms[0][law] / norms[1][law]) for law in norms[0]}
 
@@ -73,20 +75,20 @@ def orders(element, closed, integrator="em", chart=None, sizes=(12, 24)):
     [("se3", False), ("se3", True), ("relative(2)", False), ("lagrange(3)", True), ("relative(4)", False)],
 )
 def test_residuals_of_runs_with_em_vanish_with_order_2(element, closed):
-    observed = orders(element, closed)
+    observed = observed_orders(element, closed)
     for law in LAWS[: 3 if closed else 4]:
         assert observed[law] == pytest.approx(2.0, abs=0.25), (law, observed)
 
 
 @pytest.mark.slow
 def test_residuals_of_a_run_in_a_chart_vanish_with_order_2():
-    observed = orders("se3", False, "EML", "director", (8, 16))
+    observed = observed_orders("se3", False, "EML", "director", (8, 16))
     for law in LAWS:
         assert observed[law] == pytest.approx(2.0, abs=0.4), (law, observed)
 
 
-def stored(path, n=8, element="se3", **options):
-    model, _ = flying(element, 3 * n)
+def stored_run(path, n=8, element="se3", **options):
+    model, _ = flying_rod(element, 3 * n)
     simulate(model, 0.32, 0.32 / n, output=path, overwrite=True, progress=False, **options)
     return path
 
@@ -94,7 +96,7 @@ def stored(path, n=8, element="se3", **options):
 def test_tampered_state_is_located_by_the_residual(tmp_path):
     import h5py
 
-    path = stored(tmp_path / "run.vtkhdf", n=32)
+    path = stored_run(tmp_path / "run.vtkhdf", n=32)
     before = local_audit(Result.load(path)).rod("rod")
     with h5py.File(path, "r+") as file:
         file["rodsim/v"][20, 1 + 40, 2] += 0.2  # a fifth of the push
@@ -116,7 +118,7 @@ def test_known_loads_are_sources_and_unknown_ones_are_excluded():
     sine = signals.Sine(amplitude=1.0, frequency=1.0, phase=0.3)
     audits = {}
     for known in (True, False):
-        model, rod = flying(n_elements=40)
+        model, rod = flying_rod(n_elements=40)
         pull = sine.along(force)
         value = pull if known else lambda t, pull=pull: pull(np.array(t))
         model.add_force("pull", rod.at(0.5, (0.0, 0.4, 0.3)), value)
@@ -160,7 +162,7 @@ def test_curved_stress_free_rod_at_rest_has_zero_residual():
 
 
 def test_joints_are_reported_as_not_covered_but_springs_are_covered():
-    model, rod = flying(n_elements=12, gravity=(0, 0, 0))
+    model, rod = flying_rod(n_elements=12, gravity=(0, 0, 0))
     section = Section.from_stiffness(
         EA=60.0, GA=40.0, GJ=3.0, EI=2.0, mass_per_length=1.5, inertia_per_length=0.3, damping_time=0.01
     )
@@ -181,14 +183,14 @@ def test_joints_are_reported_as_not_covered_but_springs_are_covered():
 
 
 def test_too_coarse_outputs_are_reported():
-    model, _ = flying(n_elements=24)
+    model, _ = flying_rod(n_elements=24)
     report = local_audit(simulate(model, 1.6, 0.01, output_every=16, progress=False))
     law = report.rod("rod").law("momentum")
     assert law.relative > 0.01
-    fine = local_audit(simulate(flying(n_elements=24)[0], 1.6, 0.01, output_every=1, progress=False))
+    fine = local_audit(simulate(flying_rod(n_elements=24)[0], 1.6, 0.01, output_every=1, progress=False))
     assert fine.rod("rod").law("momentum").norm < 0.1 * law.norm
     # the audit of every second output equals that of a run that stores every second output
-    half = local_audit(simulate(flying(n_elements=24)[0], 1.6, 0.01, output_every=2, progress=False))
+    half = local_audit(simulate(flying_rod(n_elements=24)[0], 1.6, 0.01, output_every=2, progress=False))
     for law in LAWS:
         assert fine.rod("rod").law(law).every_second == pytest.approx(
             half.rod("rod").law(law).norm, rel=1e-12
@@ -196,7 +198,7 @@ def test_too_coarse_outputs_are_reported():
 
 
 def test_blocks_of_outputs_give_the_same_audit(monkeypatch):
-    result = simulate(flying(n_elements=8)[0], 0.3, 0.01, output_every=1, progress=False)
+    result = simulate(flying_rod(n_elements=8)[0], 0.3, 0.01, output_every=1, progress=False)
     complete = local_audit(result)
     monkeypatch.setattr("rodsim.results.local_audit.BLOCK", 1)
     parts = local_audit(result)
@@ -207,7 +209,7 @@ def test_blocks_of_outputs_give_the_same_audit(monkeypatch):
 
 
 def test_command_prints_draws_and_rejects(tmp_path, capsys):
-    path = stored(tmp_path / "run.vtkhdf")
+    path = stored_run(tmp_path / "run.vtkhdf")
     assert main(["audit", "--local", str(path), "-o", str(tmp_path / "pictures")]) == 0
     printed = capsys.readouterr().out
     assert all(words in printed for words in ("energy", "angular momentum", "at most", "not covered"))
@@ -238,7 +240,7 @@ def without_inner_nodes():
     [
         (without_rods, "no rods"),
         (without_inner_nodes, "no node between"),
-        (lambda: MemoryWriter(flying()[0].build().layout).result(), "no output"),
+        (lambda: MemoryWriter(flying_rod()[0].build().layout).result(), "no output"),
     ],
 )
 def test_result_without_rods_is_rejected(make, words):

@@ -28,7 +28,7 @@ SMOOTH = signals.SmoothStep(1.0, 0.0, 0.3)
 LINEAR = SpringLaw.polynomial([0.0, 8.0], 5.0)  # a damper
 
 
-def beside(model):
+def point_above_middle(model):
     """A ground point one metre above the middle of the rod."""
     return model.ground.at((1.0, 0.0, 1.0))
 
@@ -38,7 +38,7 @@ def law_spring(of, axis=None):
     law = SpringLaw.polynomial([-60.0, 50.0, 0.0, 10.0] if of == "length" else [0.0, 50.0, 0.0, 90.0], 3.0)
 
     def add(model, rod):
-        a = beside(model) if of == "length" else model.ground.at((1.0, 0.0, 0.0))
+        a = point_above_middle(model) if of == "length" else model.ground.at((1.0, 0.0, 0.0))
         along = {"length": "distance", "displacement": "axis", "angle": "rotation"}[of]
         model.add_spring("spring", a, rod.at(0.5), law=law, damping=LINEAR, along=along, axis=axis)
 
@@ -55,7 +55,7 @@ def with_friction(model, rod):
 
 
 def limit(model, rod):
-    model.add_limit("limit", beside(model), rod.at(0.5), 300.0, 0.5, lower=1.0, of="length")
+    model.add_limit("limit", point_above_middle(model), rod.at(0.5), 300.0, 0.5, lower=1.0, of="length")
 
 
 # interactions on a rod whose middle is at rest at the start: name -> (model, rod) -> None
@@ -73,7 +73,9 @@ ACTING = {
     "law spring of a displacement": law_spring("displacement", (0, 0.6, 0.8)),
     "law spring of an angle": law_spring("angle", (1, 0, 0)),
     "limit": limit,
-    "spring": lambda model, rod: model.add_spring("spring", beside(model), rod.at(0.5), 50.0, damping=5.0),
+    "spring": lambda model, rod: model.add_spring(
+        "spring", point_above_middle(model), rod.at(0.5), 50.0, damping=5.0
+    ),
     "torsion spring": lambda model, rod: model.add_spring(
         "spring", model.ground, rod.at(0.5), 50.0, damping=5.0, along="rotation", axis=(1, 0, 0)
     ),
@@ -120,7 +122,7 @@ def spin(s):
     return np.sin(2 * np.pi * s) ** 4 * np.array([1.0, 0.7, -0.4])
 
 
-def model_of(what, n, element="se3"):
+def model_with(what, n, element="se3"):
     model = Model("acting")
     section = MATERIALS.get(what, lambda: Section.from_stiffness(**SECTION))()
     rod = model.add_rod(
@@ -140,10 +142,10 @@ def model_of(what, n, element="se3"):
 
 @cache
 def run(what, n, element="se3"):
-    return simulate(model_of(what, n, element), TIME, TIME / (2 * n), output_every=1, progress=False)
+    return simulate(model_with(what, n, element), TIME, TIME / (2 * n), output_every=1, progress=False)
 
 
-def falls(what, element="se3", sizes=SIZES):
+def residual_ratios(what, element="se3", sizes=SIZES):
     """Relative residual of each law, divided by the one with half the elements and twice the output interval."""
     coarse, fine = (local_audit(run(what, n, element)).rod("rod") for n in sizes)
     return {law: coarse.law(law).relative / fine.law(law).relative for law in LAWS}
@@ -151,7 +153,7 @@ def falls(what, element="se3", sizes=SIZES):
 
 @pytest.mark.parametrize("what", [*ACTING, *MATERIALS])
 def test_residuals_converge_with_order_2_for_every_interaction(what):
-    ratios = falls(what)
+    ratios = residual_ratios(what)
     for law in LAWS:
         assert ratios[law] > 3.0, ratios
     notes = "\n".join(local_audit(run(what, SIZES[0])).not_covered)
@@ -181,13 +183,13 @@ def test_torsion_spring_moment_uses_the_counted_angle():
 @pytest.mark.parametrize("what", ["external damping", "viscous", "load along it"])
 @pytest.mark.parametrize("element", ["relative(2)", "lagrange(3)"])
 def test_residuals_of_higher_order_rods_converge(what, element):
-    ratios = falls(what, element, (36, 72))
+    ratios = residual_ratios(what, element, (36, 72))
     for law in LAWS:
         assert ratios[law] > 3.0, ratios
 
 
 def built(what):
-    return model_of(what, 12).build()
+    return model_with(what, 12).build()
 
 
 def kinds_on_inner_nodes(what):
@@ -208,7 +210,7 @@ def test_every_kind_acting_on_rod_nodes_is_covered():
     assert {kind for what in ACTING for kind in loads_of(built(what).system.others).kind} == {FORCE, MOMENT}
 
 
-def audited(model):
+def audit_two_steps(model):
     """Return the local audit of two steps."""
     return local_audit(simulate(model, 0.002, 0.001, output_every=1, progress=False))
 
@@ -216,7 +218,7 @@ def audited(model):
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.InitialVelocityWarning")
 @pytest.mark.parametrize("kind", sorted(JOINTS))
 def test_boxes_at_joints_of_every_kind_are_excluded_and_named(kind):
-    model = model_of("nothing", 12)
+    model = model_with("nothing", 12)
     rod = next(iter(model.rods.values()))
     joint = JOINTS[kind]
     options = {"axis": (0, 0, 1)} if joint.axis else {}
@@ -227,7 +229,7 @@ def test_boxes_at_joints_of_every_kind_are_excluded_and_named(kind):
         body = model.add_body("box", Box(0.2, 0.2, 0.2, density=200.0), (1.0, 0.0, 0.5))
         sides.append(body.at((0.0, 0.0, 0.1)) if joint.apart else body)
     model.add_joint("held", kind, *sides, **options)
-    report = audited(model)
+    report = audit_two_steps(model)
     left = np.isnan(report.rod("rod").law("momentum").values)
     assert np.flatnonzero(left.all(axis=0)).tolist() == [5]
     assert left.sum() == len(left)
@@ -236,13 +238,13 @@ def test_boxes_at_joints_of_every_kind_are_excluded_and_named(kind):
 
 @pytest.mark.parametrize("other", ["floor", "itself"])
 def test_rods_with_contacts_are_excluded_and_named(other):
-    model = model_of("nothing", 12)
+    model = model_with("nothing", 12)
     rod = next(iter(model.rods.values()))
     floor = model.add_plane("floor", model.ground.at((0, 0, -9)), (0, 0, 1))
     model.add_contact(
         "touch", rod, floor if other == "floor" else None, stiffness=10.0, friction=0.3, radius=0.02
     )
-    report = audited(model)
+    report = audit_two_steps(model)
     assert report.rod("rod").laws == ()
     words = "a contact of a plane and a rod acts" if other == "floor" else "surfaces may touch"
     assert any(words in note for note in report.not_covered)
@@ -250,7 +252,7 @@ def test_rods_with_contacts_are_excluded_and_named(other):
 
 def test_wind_loads_are_excluded_and_named():
     """The file stores the damping but not the wind."""
-    model = model_of("nothing", 12)
+    model = model_with("nothing", 12)
     model.add_mass_damping("air", next(iter(model.rods.values())), 3.0, ambient=(1.0, 0.0, 0.0))
     report = local_audit(simulate(model, 0.02, 0.01, output_every=1, progress=False))
     assert any("the 11 boxes of a load along it, or a wind" in note for note in report.not_covered)
@@ -269,7 +271,7 @@ def test_wind_loads_are_excluded_and_named():
 )
 def test_boxes_span_whole_elements_under_distributed_loads(what, boxes):
     """Otherwise the boxes are half elements."""
-    assert len(audited(model_of(what, 12, "relative(2)")).rod("rod").S) == boxes
+    assert len(audit_two_steps(model_with(what, 12, "relative(2)")).rod("rod").S) == boxes
 
 
 def test_material_momentum_of_a_relaxing_rod_is_excluded():

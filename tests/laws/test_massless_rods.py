@@ -37,7 +37,7 @@ def chain(mass, bodies=1, n=6, damping_time=0.0):
     return model
 
 
-def both(n_modes, *about, **options):
+def modes_with_and_without_mass(n_modes, *about, **options):
     """Modes about the equilibria, without mass and with negligible mass."""
     results = []
     for mass in (0.0, LIGHT):
@@ -53,7 +53,7 @@ def test_equilibrium_is_the_limit_of_light_rods():
 
 
 def test_modes_are_the_limit_of_light_rods():
-    none, light = both(6)
+    none, light = modes_with_and_without_mass(6)
     assert none.frequency == pytest.approx(light.frequency, rel=1e-6)
     model = chain(0.0)
     every = modes(model, 20, equilibrium(model).state(-1))
@@ -154,7 +154,9 @@ def test_viscosity_without_mass_is_rejected_and_can_be_removed():
     state = equilibrium(model).state(-1)
     with pytest.raises(ModelError, match="without mass is viscous or damped; give it mass, or leave"):
         modes(model, 2, state)
-    assert modes(model, 2, state, undamped=True).frequency == pytest.approx(both(2)[0].frequency, rel=1e-6)
+    assert modes(model, 2, state, undamped=True).frequency == pytest.approx(
+        modes_with_and_without_mass(2)[0].frequency, rel=1e-6
+    )
 
 
 def test_motions_are_rejected_with_an_alternative():

@@ -12,7 +12,7 @@ from rodsim.reporting.thinning import thinning
 from tests.support.moved_joints import FORCE, MOMENT, cantilever
 
 
-def turned(angle, axis=(0.6, 0.0, 0.8), displacement=(0.2, -0.1, 0.4)):
+def rotated_cantilever(angle, axis=(0.6, 0.0, 0.8), displacement=(0.2, -0.1, 0.4)):
     """The cantilever with its clamp rotated about a point other than the clamp's, and shifted."""
     motions = {
         "rotation": np.radians(angle) * np.array(axis),
@@ -32,7 +32,7 @@ def assert_carried(result):
 
 @pytest.mark.parametrize("angle", [0, 30, 60, 90, 120])
 def test_moved_clamp_carries_the_moment_of_the_loads(angle):
-    result = turned(angle)
+    result = rotated_cantilever(angle)
     assert_carried(result)
     assert np.linalg.norm(result.joint("clamp").moment[-1]) > 10.0
     # no part of it is relative to the ground: the clamp is closed, and its axes rotate with the ground
@@ -47,7 +47,7 @@ def test_moved_clamp_carries_the_moment_of_the_loads(angle):
 
 
 def test_file_dataset_and_comparison_have_the_same_forces(tmp_path):
-    result = turned(60)
+    result = rotated_cantilever(60)
     motions = {"rotation": np.radians(60) * np.array([0.6, 0.0, 0.8]), "displacement": (0.2, -0.1, 0.4)}
     path = tmp_path / "moved.vtkhdf"
     equilibrium(cantilever(), motions={"clamp": {**motions, "about": (0, 1, 0)}}, output=path)
@@ -104,7 +104,7 @@ def test_report_markers_are_at_the_joint(ground_first):
 
 def test_continued_runs_and_equilibria_keep_moved_joints():
     """From equilibrium to equilibrium to run: each moves the clamp on, or keeps its position."""
-    first = turned(60)
+    first = rotated_cantilever(60)
     back = {"rotation": np.radians(-20) * np.array([0.0, 1.0, 0.0]), "displacement": (0.0, 0.1, 0.0)}
     second = equilibrium(cantilever(), start=first, motions={"clamp": back})
     assert second.joint("clamp").offset == pytest.approx(np.zeros((len(second.t), 3)), abs=1e-12)

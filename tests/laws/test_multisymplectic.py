@@ -17,7 +17,7 @@ from rodsim.papers.smooth_fields import gradient
 
 H = 0.02
 REGULAR = [name for name in ENDS if name != "held, held"]
-SOUND = list(SCHEMES)[1:]  # all but the midpoint constraint
+WELL_POSED = list(SCHEMES)[1:]  # all but the midpoint constraint
 
 
 def twisted(n, ends=("periodic", "periodic")):
@@ -33,7 +33,7 @@ def twisted(n, ends=("periodic", "periodic")):
     )
 
 
-def run_of(name, make=bent, n=5, ends=("free", "free"), steps=4, h=H):
+def run_scheme(name, make=bent, n=5, ends=("free", "free"), steps=4, h=H):
     scheme = SCHEMES[name](make(n, ends))
     return scheme, integrate(scheme, scheme.start(), h, steps)
 
@@ -56,7 +56,7 @@ def test_newton_matrix_is_the_derivative_of_the_residual(name, ends):
 
 @pytest.mark.parametrize("name", SCHEMES)
 def test_tangent_solutions_are_derivatives_of_solutions(name):
-    scheme, run = run_of(name, ends=("clamped", "free"))
+    scheme, run = run_scheme(name, ends=("clamped", "free"))
     v = tangent_vectors(scheme, run.states[0], 1)
     moved = propagate_tangents(scheme, run, H, v).states[-1, 0]
     eps = 1e-6
@@ -64,10 +64,10 @@ def test_tangent_solutions_are_derivatives_of_solutions(name):
     assert (ends[0] - ends[1]) / (2 * eps) == pytest.approx(moved, abs=1e-5 * np.abs(moved).max())
 
 
-@pytest.mark.parametrize("name", SOUND)
+@pytest.mark.parametrize("name", WELL_POSED)
 @pytest.mark.parametrize("ends", REGULAR)
 def test_constraints_and_boundary_conditions_hold_after_every_step(name, ends):
-    scheme, run = run_of(name, ends=ENDS[ends], steps=3)
+    scheme, run = run_scheme(name, ends=ENDS[ends], steps=3)
     g = scheme.grid
     for state in run.states:
         u, _ = scheme.parts(state)
@@ -83,36 +83,36 @@ def test_constraints_and_boundary_conditions_hold_after_every_step(name, ends):
 
 @pytest.mark.parametrize("name", SCHEMES)
 def test_straight_rod_at_rest_stays(name):
-    _, run = run_of(name, straight, ends=("free", "pinned"), steps=3)
+    _, run = run_scheme(name, straight, ends=("free", "pinned"), steps=3)
     assert np.abs(run.states - run.states[0]).max() < 1e-14
 
 
-def seen_from_the_other_end(y):
+def reversed_states(y):
     """States (n + 1, 7) rotated by pi about e2, last node first; sections too, so that d1 points along the rod."""
     about = np.tile([0.0, 0.0, 1.0, 0.0], (len(y), 1))
     turned = product(product(about, y[::-1, 3:]), -about)
     return np.concatenate([y[::-1, :3] * [-1, 1, -1], turned], axis=-1)
 
 
-def gap_of_directions(name, n, ends):
+def difference_between_directions(name, n, ends):
     """Largest distance between the end states of a run and of the same run seen from the other end."""
     g, directors = bent(n, ends), []
-    u, u_t = seen_from_the_other_end(g.u), seen_from_the_other_end(g.u_t)
+    u, u_t = reversed_states(g.u), reversed_states(g.u_t)
     other = grid(ROD, 1.0, u[:, :3], u[:, 3:], u_t[:, :3], u_t[:, 3:], ends[::-1])
     for y in (g, other):
         scheme = SCHEMES[name](y)
         directors.append(scheme.parts(integrate(scheme, scheme.start(), 0.12 / n, n).states[-1])[0])
-    return np.abs(seen_from_the_other_end(directors[0]) - directors[1])[:, :3].max()
+    return np.abs(reversed_states(directors[0]) - directors[1])[:, :3].max()
 
 
 @pytest.mark.parametrize("ends", [("free", "pinned"), ("pinned", "clamped")])
 @pytest.mark.parametrize("name", [name for name in SCHEMES if name != "Euler box"])
 def test_rod_ends_may_be_exchanged(name, ends):
-    assert gap_of_directions(name, 6, ends) < 1e-12
+    assert difference_between_directions(name, 6, ends) < 1e-12
 
 
 def test_euler_box_is_asymmetric_at_order_1():
-    gaps = [gap_of_directions("Euler box", n, ("free", "pinned")) for n in (16, 32)]
+    gaps = [difference_between_directions("Euler box", n, ("free", "pinned")) for n in (16, 32)]
     assert np.log2(gaps[0] / gaps[1]) == pytest.approx(1, abs=0.2)
 
 
@@ -150,7 +150,7 @@ def test_discrete_lagrangian_converges_with_order_2():
 # --- conservation ---
 
 
-@pytest.mark.parametrize("name", SOUND)
+@pytest.mark.parametrize("name", WELL_POSED)
 @pytest.mark.parametrize("ends", [*REGULAR, "twisted"])
 def test_discrete_two_form_is_conserved_in_every_box(name, ends):
     scheme = SCHEMES[name](twisted(5) if ends == "twisted" else bent(5, ENDS[ends]))
@@ -165,15 +165,15 @@ def test_discrete_two_form_is_conserved_in_every_box(name, ends):
 
 
 def test_preissmann_with_midpoint_constraint_conserves_the_two_form():
-    scheme, run = run_of("Preissmann, middle")
+    scheme, run = run_scheme("Preissmann, middle")
     tangent = propagate_tangents(scheme, run, H, tangent_vectors(scheme, run.states[0]))
     size = np.abs(tangent.states).max() ** 2 / H  # variations of p along q grow
     assert np.abs(scheme.two_form_residual(run, tangent, H)).max() < 1e-14 * size
 
 
-@pytest.mark.parametrize("name", SOUND)
+@pytest.mark.parametrize("name", WELL_POSED)
 def test_free_rods_conserve_linear_and_angular_momentum(name):
-    scheme, run = run_of(name, steps=10)
+    scheme, run = run_scheme(name, steps=10)
     totals = np.array([scheme.totals(state) for state in run.states])
     assert np.abs(totals - totals[0]).max() < 1e-13
     assert np.abs(totals[0, 1:]).min() > 1e-2
@@ -192,7 +192,7 @@ def test_preissmann_conserves_momenta_in_every_box(constraint, ends):
 
 def test_scheme_momenta_are_those_of_the_rod():
     """All three agree, to their order, with the integral of rho_A phi_t and phi x rho_A phi_t + I_rho w over the bump."""
-    schemes = [SCHEMES[name](bent(64, ("free", "free"))) for name in SOUND]
+    schemes = [SCHEMES[name](bent(64, ("free", "free"))) for name in WELL_POSED]
     totals = np.array([scheme.totals(scheme.start()) for scheme in schemes])
     assert np.abs(totals - totals[0]).max() < 2e-3 * np.abs(totals).max()
     assert totals[2][:3] == pytest.approx(
@@ -200,7 +200,7 @@ def test_scheme_momenta_are_those_of_the_rod():
     )  # half of 0.2 and 0.3, the mean of the bump
 
 
-@pytest.mark.parametrize("name", SOUND)
+@pytest.mark.parametrize("name", WELL_POSED)
 @pytest.mark.parametrize("ends", [("free", "free"), ("periodic", "periodic")])
 def test_flying_rod_has_the_momentum_of_its_mass(name, ends):
     g = straight(5, ends)
@@ -241,7 +241,7 @@ def test_only_midpoint_constraint_has_double_roots_at_minus_one(label):
     """There is one for every element: |q| and the part of p along q. With the constraint at the levels there is none."""
     spectra = {name: step_spectrum(*first_step(name, straight, 5, ENDS[label], H), H) for name in SCHEMES}
     assert spectra["Preissmann, middle"].growing == 5
-    for name in SOUND:
+    for name in WELL_POSED:
         assert spectra[name].growing == 0
         assert (
             spectra[name].largest < 1 + 1e-6
@@ -255,7 +255,7 @@ def test_only_midpoint_constraint_has_double_roots_at_minus_one(label):
 def test_only_midpoint_multiplier_grows_linearly():
     largest = {}
     for name in ("Preissmann, middle", "Preissmann, levels"):
-        scheme, run = run_of(name, steps=60)
+        scheme, run = run_scheme(name, steps=60)
         largest[name] = np.array([np.abs(scheme.unknowns(step.x).lam).max() for step in run.steps])
     grown = [largest["Preissmann, middle"][k : k + 10].max() for k in (20, 50)]
     assert grown[1] / grown[0] == pytest.approx(2, abs=0.5)
@@ -312,7 +312,7 @@ def test_invalid_arguments_are_rejected(make, word):
         make()
 
 
-@pytest.mark.parametrize("name", SOUND)
+@pytest.mark.parametrize("name", WELL_POSED)
 def test_failed_step_reports_time_and_residual(name):
     scheme = SCHEMES[name](bent(4, ("free", "free")))
     with pytest.raises(ConvergenceError, match="take a smaller step") as raised:

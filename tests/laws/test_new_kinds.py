@@ -45,7 +45,7 @@ def test_kind_registered_in_a_test_passes_every_consumer(consumer: str, tmp_path
     CONSUMERS[consumer]("three_points", tmp_path)
 
 
-def free() -> Model:
+def free_bodies() -> Model:
     """Bodies connected only by the three kinds, thrown and spinning."""
     model = Model("free", gravity=(0.0, 0.0, 0.0))
     bodies = [
@@ -62,7 +62,7 @@ def free() -> Model:
 
 @pytest.mark.parametrize("integrator", ["em", "em-ggl", "EML-kappa", "GGL-EM"])
 def test_new_constraints_are_satisfied_and_conserve_energy_and_momenta(integrator: str) -> None:
-    result = simulate(free(), T_END, DT, integrator, output_every=1, progress=False)
+    result = simulate(free_bodies(), T_END, DT, integrator, output_every=1, progress=False)
     system, states = result.layout.system, result.states(slice(None))
     assert system is not None
     total = result.energy["total"]
@@ -78,13 +78,16 @@ def test_new_constraints_are_satisfied_and_conserve_energy_and_momenta(integrato
 
 
 def test_all_schemes_agree_in_motion_and_forces() -> None:
-    runs = [simulate(free(), 0.05, 1e-3, name, progress=False).state() for name in ("em", "em-ggl", "GGL-EM")]
+    runs = [
+        simulate(free_bodies(), 0.05, 1e-3, name, progress=False).state()
+        for name in ("em", "em-ggl", "GGL-EM")
+    ]
     for other in runs[1:]:
         assert other.r == pytest.approx(runs[0].r, abs=2e-5)
 
 
 def test_new_constraint_rows_have_the_right_jacobian() -> None:
-    built = free().build()
+    built = free_bodies().build()
     system, state = built.system, built.state
     rng = np.random.default_rng(3)
     v, Omega = rng.normal(size=(2, *state.v.shape))
@@ -128,7 +131,7 @@ def test_constraint_without_a_size_is_rejected() -> None:
         table_of([Interaction(ROPE, (0, 1, 2), np.zeros(10), (0.0, 0.0))])
 
 
-def wound(new: bool) -> Model:
+def wound_shafts(new: bool) -> Model:
     """Two bodies on shafts that a coil rotates by more than one turn, as a torsion spring or as a user kind."""
     model = Model("wound", gravity=(0.0, 0.0, 0.0))
     for k in range(2):
@@ -146,7 +149,8 @@ def wound(new: bool) -> Model:
 @pytest.mark.parametrize("integrator", ["em", "EML"])
 def test_counted_angle_of_a_new_kind_equals_that_of_a_torsion_spring(integrator: str) -> None:
     one, other = (
-        simulate(wound(new), 0.4, 0.01, integrator, output_every=4, progress=False) for new in (False, True)
+        simulate(wound_shafts(new), 0.4, 0.01, integrator, output_every=4, progress=False)
+        for new in (False, True)
     )
     a, b = one.states(slice(None)), other.states(slice(None))
     assert a.own.max() > 4 * np.pi
@@ -159,7 +163,7 @@ def test_counted_angle_of_a_new_kind_equals_that_of_a_torsion_spring(integrator:
 def test_equilibria_and_modes_use_the_counted_angles() -> None:
     results = []
     for new in (False, True):
-        model = wound(new)
+        model = wound_shafts(new)
         for k in range(2):
             model.add_moment(f"moment {k}", model.bodies[f"body {k}"], (0.0, 0.0, 3.9 + k))
         static_solution = equilibrium(model)

@@ -50,22 +50,22 @@ def spun(kind="", rate=1.0):
     return model, a, b
 
 
-TOLD = {
+JOINT_OPTIONS = {
     "universal": {"axis": world(0, 0, 1), "second_axis": world(0.6, 0.8)},
     "revolute": {"axis": world(0, 0, 1)},
     "planar": {"axis": world(0, 0, 1)},
     "point_on_plane": {"axis": world(0.6, 0.8)},
     "generic": {"locked": ("x", "rx", "ry", "rz")},
 }
-TOLD |= {kind: {"axis": world(0.6, 0.8)} for kind in ("prismatic", "cylindrical", "point_on_line")}
-MORE = {"screw": {"axis": world(0, 0, 1), "pitch": 0.3}}
-MORE["constant_velocity"] = {"axis": world(1, 0), "second_axis": world(0.6, 0.8)}
+JOINT_OPTIONS |= {kind: {"axis": world(0.6, 0.8)} for kind in ("prismatic", "cylindrical", "point_on_line")}
+EXTRA_OPTIONS = {"screw": {"axis": world(0, 0, 1), "pitch": 0.3}}
+EXTRA_OPTIONS["constant_velocity"] = {"axis": world(1, 0), "second_axis": world(0.6, 0.8)}
 
 
 def joined(kind):
     """Two bodies with this joint, or a body and the ground."""
     model, a, b = spun(kind)
-    options, at = TOLD.get(kind, {}) | MORE.get(kind, {}), SHIFT + world(0.5, 0.3)
+    options, at = JOINT_OPTIONS.get(kind, {}) | EXTRA_OPTIONS.get(kind, {}), SHIFT + world(0.5, 0.3)
     if kind == "clamp":
         a.velocity[:], a.angular_velocity[:] = 0.0, 0.0
         model.add_joint("hinge", "revolute", a, b, at=at, axis=world(0, 0, 1))
@@ -99,7 +99,7 @@ def rod(D=0.0, mass="mean", element="se3", n=6):
     return model
 
 
-def followed():
+def rod_with_followers():
     """A hinged rod between bodies, with a follower force and a follower moment."""
     model = Model("followed", gravity=world(1, -5))
     elastic_rod = model.add_rod("rod", [SHIFT, SHIFT + world(1, 0.3)], section(1e-3), 4, up=world(0, 0, 1))
@@ -113,7 +113,7 @@ def followed():
     return model
 
 
-def hung(model, joints, kind="revolute"):
+def hang_bodies(model, joints, kind="revolute"):
     """Bodies connected to the ground and to each other at points of the plane; kind: of all but the first joint."""
     for k, (a, b, x, y) in enumerate(joints):
         about = {"axis": world(0, 0, 1)} if kind == "revolute" or not k else {}
@@ -126,7 +126,9 @@ def four_bars(kind="revolute"):
     model = Model("four bars", gravity=world(3, -9))
     a, b, c = (body(model, name, *at) for name, at in (("a", (0, 0.5)), ("b", (0.6, 1)), ("c", (1.4, 0.5))))
     ground = model.ground
-    return hung(model, [(ground, a, 0, 0), (a, b, 0.1, 1), (b, c, 1.2, 1.1), (ground, c, 1.4, 0)], kind)
+    return hang_bodies(
+        model, [(ground, a, 0, 0), (a, b, 0.1, 1), (b, c, 1.2, 1.1), (ground, c, 1.4, 0)], kind
+    )
 
 
 def two_loops():
@@ -150,7 +152,7 @@ def slider_crank():
         for name, at in (("crank", (0, 0.2)), ("arm", (0.5, 0.3)), ("slider", (1.1, 0)))
     )
     joints = [(model.ground, crank, 0, 0), (crank, arm, 0.1, 0.4), (arm, slider, 1.1, 0.1)]
-    hung(model, joints, "spherical")
+    hang_bodies(model, joints, "spherical")
     model.add_joint("guide", "prismatic", model.ground, slider, at=SHIFT + world(1.1, 0), axis=world(1, 0.2))
     return model
 
@@ -172,7 +174,7 @@ def strut_at_a_hinge():
     """The strut connects two bodies at their joint, so that the support of the second body is not determined by it alone."""
     model = Model("strut", gravity=world(3, -9))
     a, b = body(model, "a", 0, 0.5), body(model, "b", 0.6, 1)
-    hung(model, [(model.ground, a, 0, 0), (a, b, 0.1, 1)], "spherical")
+    hang_bodies(model, [(model.ground, a, 0, 0), (a, b, 0.1, 1)], "spherical")
     ends = b.at_world(SHIFT + world(0.1, 1)), model.ground.at(SHIFT + world(1.5, 1.5))
     model.add_joint("strut", "distance", *ends)
     return model
@@ -184,7 +186,7 @@ def rod_in_a_loop():
     a, b = body(model, "a", 0, 0.4), body(model, "b", 1, 0.4)
     curve = [SHIFT + world(x, 1 + 0.3 * x * (1 - x)) for x in np.linspace(0, 1, 7)]
     elastic_rod = model.add_rod("rod", curve, section(1e-3), 5, up=world(0, 0, 1))
-    hung(
+    hang_bodies(
         model, [(model.ground, a, 0, 0), (model.ground, b, 1.1, 0), (a, elastic_rod.start, 0, 1)], "spherical"
     )
     model.add_joint("last", "revolute", elastic_rod.end, b, at=SHIFT + world(1, 1), axis=world(0, 0, 1))
@@ -199,7 +201,7 @@ def rod_in_a_loop():
     return model
 
 
-def sprung(damping=0.0, rod=False):
+def sprung_bodies(damping=0.0, rod=False):
     """Springs between neighbours, outside the tree, and to the ground, off the centres; torsion springs of all kinds."""
     model = Model("sprung", gravity=world(3, -9))
     ground, bodies = (
@@ -207,7 +209,7 @@ def sprung(damping=0.0, rod=False):
         [body(model, name, *at) for name, at in (("a", (0, 0.5)), ("b", (1, 1)), ("c", (2, 0.5)))],
     )
     a, b, c = bodies
-    hung(model, [(ground, a, 0, 0), (a, b, 0.4, 0.9), (b, c, 1.6, 0.9)], "spherical")
+    hang_bodies(model, [(ground, a, 0, 0), (a, b, 0.4, 0.9), (b, c, 1.6, 0.9)], "spherical")
     d = body(model, "d", 3, 1, velocity=world(-0.5, 0.3), angular_velocity=world(0, 0, 2))
     options = {"stiffness": 30.0, "damping": damping}
     for k, (one, two, p, q) in enumerate(
@@ -250,14 +252,14 @@ def wheel():
 
 
 MODELS = {
-    **{kind: (lambda kind=kind: joined(kind)) for kind in JOINTS if kind not in MORE},
+    **{kind: (lambda kind=kind: joined(kind)) for kind in JOINTS if kind not in EXTRA_OPTIONS},
     "free": lambda: spun()[0],
     "rod": rod,
     "consistent damped rod": lambda: rod(2e-3, "consistent"),
     "lumped rod": lambda: rod(0.0, "lumped"),
     "rod of eight": lambda: rod(n=8),
     "damped rod of nine": lambda: rod(2e-3, "consistent", n=9),
-    "followed": followed,
+    "followed": rod_with_followers,
     "wheel": wheel,
 }
 
@@ -412,14 +414,14 @@ NETS = {
     "ring": ring,
 }
 SPRUNG = {
-    "springs": sprung,
-    "springs and dampers": lambda: sprung(2.0),
-    "springs, a loop and a rod": lambda: sprung(2.0, rod=True),
+    "springs": sprung_bodies,
+    "springs and dampers": lambda: sprung_bodies(2.0),
+    "springs, a loop and a rod": lambda: sprung_bodies(2.0, rod=True),
 }
 MODELS |= LOOPS | NETS | DRIVEN | SPRUNG
 
 
-def motions(model, t_end=1.0, dt=0.01, integrator="em", **options):
+def planar_and_spatial_runs(model, t_end=1.0, dt=0.01, integrator="em", **options):
     """Runs of the same model with the planar and the general solver."""
     runs = [
         simulate(model, t_end, dt, integrator, solver=solver, progress=False, **options)
@@ -449,20 +451,20 @@ def assert_same(one, other):
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
 @pytest.mark.parametrize("name", MODELS)
 def test_planar_motion_equals_the_spatial_motion(name):
-    plane, space = motions(MODELS[name](), output_every=100)
+    plane, space = planar_and_spatial_runs(MODELS[name](), output_every=100)
     assert np.abs(space.state().r - space.state(0).r).max() > 0.05 or name == "clamp"
     assert_same(plane, space)
 
 
 def stiffly_sprung():
-    model = sprung(2.0)
+    model = sprung_bodies(2.0)
     for spring in (*model.springs.values(), *model.torsions.values()):
         object.__setattr__(spring, "stiffness", 20.0 * spring.stiffness)
     return model
 
 
 def pushed_hard():
-    model = followed()
+    model = rod_with_followers()
     model.loads["follower"].value[:] *= 40.0
     return model
 
@@ -486,7 +488,7 @@ def test_newton_converges_quadratically(make, h, most):
     assert run.newton_iterations[-1] < most
 
 
-def springs_between(number):
+def add_springs(number):
     """This many springs between two parts, and one to the ground."""
     model, a, b = spun()
     for k in range(number):
@@ -495,7 +497,7 @@ def springs_between(number):
     return model
 
 
-def three(z=0.0):
+def three_bodies(z=0.0):
     """Separate bodies, the last one off the plane by z."""
     model = spun()[0]
     body(model, "c", 0.5, 1.0)
@@ -503,7 +505,7 @@ def three(z=0.0):
     return model
 
 
-def changed(change):
+def changed_model(change):
     """Two unconnected bodies, modified by `change`."""
     model, a, b = spun()
     change(model, a, b)
@@ -521,12 +523,12 @@ def bent_rod(material, **options):
     return model
 
 
-def damped_askew():
+def obliquely_damped():
     plain = {"EA": 1, "GA": 1, "GJ": 1, "EI": 1, "mass_per_length": 1, "inertia_per_length": 1}
     return Section.from_stiffness(**plain, D=section(1, 1).stiffness)
 
 
-def turned_out_of_the_plane():
+def rotated_out_of_plane():
     model = joined("cylindrical")
     model.add_drive("twist", "joint", signals.Sine(0.5, 1.0), of="angle")
     return model
@@ -579,31 +581,31 @@ CHANGES = {
     "a coil aside": lambda m, a, b: m.add_spring("s", a, b, axis=world(0, OFF, 1), **COIL),
     "a bushing": lambda m, a, b: m.add_bushing("s", a.at(AT), b, 3.0 * np.eye(6)),
 }
-IN_SPACE = {
+NON_PLANAR = {
     "screw": lambda: joined("screw"),
     "constant velocity": lambda: joined("constant_velocity"),
-    "a body off the plane": lambda: three(OFF),
+    "a body off the plane": lambda: three_bodies(OFF),
     "a stiffness": lambda: bent_rod(section(mixed=0.1)),
-    "a damping": lambda: bent_rod(damped_askew()),
+    "a damping": lambda: bent_rod(obliquely_damped()),
     "a stress-free shape": lambda: bent_rod(section(), rest_strains=(0, 0, 0, 0.1, 0, 0)),
     "another element": lambda: rod(element="relative(2)"),
-    "a drive out of the plane": turned_out_of_the_plane,
+    "a drive out of the plane": rotated_out_of_plane,
     "a loop of guides": loop_of_guides,
     "joints that repeat each other": parallel_rockers,
-    "so many springs": lambda: springs_between(33),
+    "so many springs": lambda: add_springs(33),
 }
-IN_SPACE |= {what: (lambda change=change: changed(change)) for what, change in CHANGES.items()}
-IN_PLANE = {"two bodies": lambda: spun()[0], "four bodies": three, "springs": lambda: springs_between(32)}
+NON_PLANAR |= {what: (lambda change=change: changed_model(change)) for what, change in CHANGES.items()}
+PLANAR = {"two bodies": lambda: spun()[0], "four bodies": three_bodies, "springs": lambda: add_springs(32)}
 
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
-@pytest.mark.parametrize("what", [*IN_SPACE, *IN_PLANE])
+@pytest.mark.parametrize("what", [*NON_PLANAR, *PLANAR])
 def test_non_planar_models_use_the_spatial_solver(what):
-    run = simulate((IN_SPACE | IN_PLANE)[what](), 0.01, 0.01, progress=False).description["run"]
-    assert (run.get("solver") == "planar") == (what in IN_PLANE)
+    run = simulate((NON_PLANAR | PLANAR)[what](), 0.01, 0.01, progress=False).description["run"]
+    assert (run.get("solver") == "planar") == (what in PLANAR)
 
 
-def straight(rod=False):
+def straight_bars(rod=False):
     """Three bars in a line, supported at one end, in the plane of two axes, and a rod: planar numbers equal spatial ones."""
     model = Model("straight", gravity=(0, 0, -9.81))
     last = model.ground.at((0, 0, 0))
@@ -637,14 +639,14 @@ def between_bars():
 @pytest.mark.parametrize(
     ("make", "integrator"),
     [
-        (followed, "em"),
+        (rod_with_followers, "em"),
         (lambda: joined("revolute"), "em"),
-        (straight, "em"),
+        (straight_bars, "em"),
         (lambda: joined("revolute"), "em4"),
-        (straight, "em4"),
+        (straight_bars, "em4"),
         (rod, "em"),
         (rod, "em4"),
-        (lambda: straight(rod=True), "em"),
+        (lambda: straight_bars(rod=True), "em"),
         (lambda: joined("revolute"), "em6"),
         (driven_crank, "em"),
         (between_bars, "em"),
@@ -652,7 +654,7 @@ def between_bars():
 )
 def test_runs_resume_bitwise_and_keep_the_order(make, integrator, tmp_path):
     """With any choice of outputs."""
-    plane, space = motions(make(), 0.18, integrator=integrator, output_every=18)
+    plane, space = planar_and_spatial_runs(make(), 0.18, integrator=integrator, output_every=18)
     assert np.abs(plane.state().r - space.state().r).max() < 1e-13
     parts = tmp_path / "parts.vtkhdf"
     for t_end, resume in ((0.06, False), (0.18, True)):
@@ -668,7 +670,7 @@ def test_runs_resume_bitwise_and_keep_the_order(make, integrator, tmp_path):
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.InitialVelocityWarning")
 def test_driven_run_started_from_another_stays_in_its_plane():
     first = simulate(driven_crank(), 0.4, 0.01, progress=False)
-    plane, space = motions(driven_crank(), 0.3, start=first)
+    plane, space = planar_and_spatial_runs(driven_crank(), 0.3, start=first)
     assert np.abs(plane.state().r - space.state().r).max() < 1e-13
     assert abs(plane.drive_work("speed")[-1] - space.drive_work("speed")[-1]) < 1e-11
 
@@ -683,13 +685,13 @@ def parallelogram():
         for name, x in (("a", 0), ("c", 1))
     )
     b = model.add_body("b", position=SHIFT + world(0.5, 1), velocity=world(4, 0), **options)
-    return hung(
+    return hang_bodies(
         model, [(model.ground, a, 0, 0), (a, b, 0, 1), (b, c, 1, 1), (model.ground, c, 1, 0)], "spherical"
     )
 
 
 def test_parallelogram_rotates_fully_as_in_space():
-    plane, space = motions(parallelogram(), 3.0)
+    plane, space = planar_and_spatial_runs(parallelogram(), 3.0)
     assert np.ptp(plane.body("a").r @ world(1, 0)) > 0.9
     assert np.abs(plane.body("b").r - space.body("b").r).max() < 1e-11
 
@@ -713,8 +715,8 @@ def chain():
         (four_bars, "em4", 5.0),
         (two_loops, "em", 5.0),
         (slider_crank, "em", 5.0),
-        (sprung, "em4", 5.0),
-        (lambda: sprung(2.0), "em", 5.0),
+        (sprung_bodies, "em4", 5.0),
+        (lambda: sprung_bodies(2.0), "em", 5.0),
         (lambda: net("weld", 1e-3), "em", 5.0),
         (ring, "em4", 5.0),
         (driven_crank, "em4", 5.0),
@@ -733,21 +735,23 @@ def test_energy_is_conserved_and_audited(make, integrator, t_end):
     assert audit(result).ok
 
 
-@pytest.mark.parametrize(("make", "h"), [(followed, 0.6), (straight, 1.5)])
+@pytest.mark.parametrize(("make", "h"), [(rod_with_followers, 0.6), (straight_bars, 1.5)])
 def test_failed_steps_are_halved(make, h):
     """Halves start from the end of the previous step, which is written to the spatial state only then."""
-    plane, space = motions(make(), 3 * h, h)
+    plane, space = planar_and_spatial_runs(make(), 3 * h, h)
     assert plane.halvings.sum() > 0
     assert np.abs(plane.state().r - space.state().r).max() < 1e-11
 
 
 def test_failed_composition_is_halved_from_its_start():
     """Regardless of the substeps already solved: equal to steps of half the length from there."""
-    result = simulate(straight(), 8.0, 2.0, "em4", output_every=1, progress=False)
+    result = simulate(straight_bars(), 8.0, 2.0, "em4", output_every=1, progress=False)
     halved = np.flatnonzero(result.halvings == 1) - 1
     assert len(halved)
     for k in halved:
-        halves = simulate(straight(), 2.0, 1.0, "em4", start=result, start_time=result.t[k], progress=False)
+        halves = simulate(
+            straight_bars(), 2.0, 1.0, "em4", start=result, start_time=result.t[k], progress=False
+        )
         for one, two in zip(result.state(k + 1)[:4], halves.state()[:4], strict=True):
             assert np.abs(one - two).max() < 1e-9
 

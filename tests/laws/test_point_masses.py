@@ -104,7 +104,7 @@ def test_line_body_motion_is_independent_of_its_axial_inertia(integrator):
     assert audit(one).energy_balance < EXACT
 
 
-HOLDS = {
+SUPPORTS = {
     "joint 'hinge'": lambda m, b: m.add_joint(
         "hinge", "revolute", m.ground, b, at=(0, 0.5, 0), axis=(0, 0, 1)
     ),
@@ -123,12 +123,12 @@ HOLDS = {
 
 
 @pytest.mark.parametrize("shape", [PointMass(1.0), LINE], ids=["point", "line"])
-@pytest.mark.parametrize("what", HOLDS)
+@pytest.mark.parametrize("what", SUPPORTS)
 def test_part_requiring_a_rotation_without_inertia_is_named(what, shape):
     model = Model("held")
     body = model.add_body("bob", shape, position=(0, 0.5, 0))
     model.add_body("other", Box(1, 1, 1, mass=1.0), position=(3, 0, 0))
-    HOLDS[what](model, body)
+    SUPPORTS[what](model, body)
     with pytest.raises(
         ModelError, match=rf"body 'bob' has no moment of inertia.*but {what} asks for its rotation"
     ):

@@ -60,7 +60,7 @@ def four_bar(kinds, spare=False, shift=0.0, thrown=None):
 AXIS = quaternions.rotate(TURN, np.array([0.0, 0, 1]))
 
 
-def told(model):
+def build_and_count(model):
     """Return a built model, the number of redundant equations that the warnings report, and the warnings."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
@@ -74,7 +74,7 @@ def told(model):
 @pytest.mark.parametrize("spare", [False, True])
 @pytest.mark.parametrize(("kinds", "excess"), [([R, R, R, R], 3), ([R, R, R, S], 1), ([R, S, S, R], 0)])
 def test_redundant_loop_is_reported_by_its_joints(kinds, excess, spare):
-    built, counted, heard = told(four_bar(kinds, spare))
+    built, counted, heard = build_and_count(four_bar(kinds, spare))
     assert len(heard) == (excess > 0)
     assert counted == excess
     assert built.layout.description["undetermined"] == ([["A", "B", "C", "D"]] if excess else [])
@@ -85,7 +85,7 @@ def test_redundant_loop_is_reported_by_its_joints(kinds, excess, spare):
         assert heard[0].filename == __file__
 
 
-def dense(built):
+def redundancy_by_svd(built):
     """Rank deficiency of G by singular values, and the joints that contribute to the null vectors."""
     G = linearise(built, built.state).G.toarray()
     left, values = np.linalg.svd(G)[:2]
@@ -124,8 +124,8 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_redundant_rows_match_singular_values(name):
-    built, counted, _ = told(CASES[name]())
-    excess, joints = dense(built)
+    built, counted, _ = build_and_count(CASES[name]())
+    excess, joints = redundancy_by_svd(built)
     assert counted == excess
     assert set().union(*built.layout.description["undetermined"]) == joints
 
@@ -136,7 +136,7 @@ def test_separate_loops_are_reported_separately():
         body = model.add_body(f"body {k}", Sphere(1, mass=1), (5 * k, 0, 0))
         for z in (0, 1):
             model.add_joint(f"j{k}{z}", R, model.ground, body, at=(5 * k, 0, z), axis=(0, 0, 1))
-    layout = told(model)[0].layout
+    layout = build_and_count(model)[0].layout
     assert layout.description["undetermined"] == [["j00", "j01"], ["j10", "j11"]]
 
 
@@ -286,10 +286,10 @@ def door_on_two_hinges(tilt):
 )
 def test_nearly_redundant_loop_is_distinguished_from_a_redundant_one(tilt, excess):
     """An axis off by 1e-4 is intended, one off by 1e-7 is not: singular values below about 1e-5 count as zero."""
-    assert told(door_on_two_hinges(tilt))[1] == excess
+    assert build_and_count(door_on_two_hinges(tilt))[1] == excess
 
 
-def in_line(angle, size=1.0):
+def collinear_parallelogram(angle, size=1.0):
     """A parallelogram of three rotating bars; at an angle of 0 all of them are collinear."""
     model = Model("parallelogram", gravity=(0, -9.81 * size, 0))
     way, across = size * np.array([(np.cos(angle), np.sin(angle), 0), (-np.sin(angle), np.cos(angle), 0)])
@@ -318,7 +318,7 @@ def in_line(angle, size=1.0):
 def test_run_may_start_with_all_bars_in_one_line(integrator, chart, close):
     """The motion equals that of `em-ggl`, which does not drop any rows."""
     one, other = (
-        simulate(in_line(0.0), 0.5, 0.01, name, chart=of, output_every=1)
+        simulate(collinear_parallelogram(0.0), 0.5, 0.01, name, chart=of, output_every=1)
         for name, of in ((integrator, chart), ("em-ggl", None))
     )
     assert np.abs(other.state(-1).r - other.state(0).r).max() > 0.3

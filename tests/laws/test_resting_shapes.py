@@ -17,7 +17,7 @@ from tests.support.contacts import ground
 from tests.support.solids import (
     ALONG_X,
     ALONG_Y,
-    HERE,
+    GROUND_POINT,
     MESHES,
     UP,
     A,
@@ -48,7 +48,7 @@ class Rest(NamedTuple):
     mass: float = 1.0
     size: tuple[float, ...] | None = None
     radius: float | None = None
-    omega: tuple[float, float, float] = HERE
+    omega: tuple[float, float, float] = GROUND_POINT
     k: float = K
     friction: float = 0.0
     steps: int = 50
@@ -71,7 +71,7 @@ class Rest(NamedTuple):
             below = add(model, self.below, "below", (0, 0, -top), on_ground=True)
         z = self.height - (self.depth if depth is None else depth)
         it = add(
-            model, self.shape, "it", (0, 0, z), self.quat, HERE, self.omega,
+            model, self.shape, "it", (0, 0, z), self.quat, GROUND_POINT, self.omega,
             mass=self.mass, size=self.size, radius=self.radius,
         )  # fmt: skip
         model.add_contact("c", it, below, self.k, friction=self.friction)
@@ -91,7 +91,7 @@ ON_PLANE = {
     "ball": Rest("sphere", UP, "plane", 0.1, size=(0.1,), **LONG),
     "cone on its base": Rest("cone", (0, 1, 0, 0), "plane", 0.2, size=(0.1, 0.2), radius=0.0, **LONG),
 }
-RESTS = {
+RESTING = {
     **{f"{name} on a plane": case for name, case in ON_PLANE.items()},
     **{f"{name} on a rough plane": case._replace(friction=0.5) for name, case in ON_PLANE.items()},
     "mesh on a plane": Rest("rounded cube", UP, "plane", A / 2, steps=1000),
@@ -112,9 +112,9 @@ RESTS = {
 }
 
 
-@pytest.mark.parametrize("name", RESTS)
+@pytest.mark.parametrize("name", RESTING)
 def test_shape_at_its_equilibrium_depth_stays_at_rest(name):
-    case = RESTS[name]
+    case = RESTING[name]
     result = run(case.model(), case.steps * 1e-3, every=case.steps // 10)
     it, contact, spins = result.body("it"), result.contact("c"), any(case.omega)
     assert change(it.r) < (1e-11 if case.steps == 10_000 else 1e-12)
@@ -210,7 +210,7 @@ def test_capsule_across_two_others_loads_each_by_half():
 @pytest.mark.parametrize("shift", [(1e-4, 0.0), (1e-3, 0.0), (0.02, 0.0), (1e-4, 1e-4), (0.02, 0.01)])
 def test_shifted_equal_box_faces_keep_their_stiffness(shift):
     """Both share a rectangle of four corners. The distance of two close corners enters at fourth order."""
-    depth, model = 1e-5, Model("shift", gravity=HERE)
+    depth, model = 1e-5, Model("shift", gravity=GROUND_POINT)
     model.add_contact("c", add(model, "box", "a"), add(model, "box", "b", (*shift, A - depth)), K)
     energy = run(model, 1e-4, 1e-4).contact("c").energy[0]
     assert energy == pytest.approx(0.5 * K * depth**2, rel=4e-3)
@@ -219,7 +219,7 @@ def test_shifted_equal_box_faces_keep_their_stiffness(shift):
 @pytest.mark.parametrize("aside", [0.0, 0.001, 0.004, 0.03])
 def test_equal_mesh_faces_press_each_other_along_the_normal(aside):
     """Adjacent corners count once: nothing pushes equal faces sideways."""
-    depth, model = 2e-4, Model("shift", gravity=HERE)
+    depth, model = 2e-4, Model("shift", gravity=GROUND_POINT)
     it = add(model, "rounded cube", "it", (aside, 0, A - depth))
     model.add_contact("c", it, add(model, "rounded cube", "below", on_ground=True), K)
     contact = run(model, 1e-5, 1e-5).contact("c")
@@ -239,8 +239,8 @@ def test_equal_mesh_faces_press_each_other_along_the_normal(aside):
 )
 def test_mesh_peaks_and_ridges_have_fractional_stiffness(mesh, top, part):
     """A vertex, or each of two crossings of a ridge with edges of the face, has a quarter of the stiffness."""
-    depth, model = 2e-4, Model("pressed", gravity=HERE)
-    below = model.add_mesh("below", model.ground.at(HERE), vertices=mesh[0], triangles=mesh[1])
+    depth, model = 2e-4, Model("pressed", gravity=GROUND_POINT)
+    below = model.add_mesh("below", model.ground.at(GROUND_POINT), vertices=mesh[0], triangles=mesh[1])
     model.add_contact("c", add(model, "box", "it", (0, 0, top + A / 2 - depth)), below, K)
     contact = run(model, 1e-5, 1e-5).contact("c")
     assert contact.normal_force[0] == pytest.approx(part * K * depth, rel=1e-9)
@@ -260,8 +260,8 @@ def test_gently_curved_mesh_stiffens_with_depth(shape, quat, height, depths):
     dome = ground(60, lambda x, y: (1.0 - x**2 - y**2) ** 0.5 - 1.0, 0.07)
     forces = [0.0]
     for depth in depths:
-        model = Model("dome", gravity=HERE)
-        below = model.add_mesh("below", model.ground.at(HERE), vertices=dome[0], triangles=dome[1])
+        model = Model("dome", gravity=GROUND_POINT)
+        below = model.add_mesh("below", model.ground.at(GROUND_POINT), vertices=dome[0], triangles=dome[1])
         model.add_contact("c", add(model, shape, "it", (0, 0, height - depth), quat), below, 1e4)
         forces.append(run(model, 1e-5, 1e-5).contact("c").force[0, 2])
     assert np.diff(forces).min() > 0.0
@@ -282,8 +282,8 @@ def test_energy_of_nearly_parallel_capsules_matches_the_formula(square):
     radius, L, kappa = 0.05, 0.4, 0.01
     tilt = np.arcsin(np.sqrt(square))
     height = 2.0 * radius - 0.004 + 0.5 * L * np.sqrt(square)
-    model = Model("pair", gravity=HERE)
-    one = add(model, "long capsule", "a", HERE, ALONG_X)
+    model = Model("pair", gravity=GROUND_POINT)
+    one = add(model, "long capsule", "a", GROUND_POINT, ALONG_X)
     other = add(model, "long capsule", "b", (0, 0, height), about((0, 1, 0), np.pi / 2 - tilt))
     model.add_contact("c", one, other, K, exponent=1.0)
     result = run(model, 1e-6, 1e-6)

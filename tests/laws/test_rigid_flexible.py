@@ -29,7 +29,7 @@ EXAMPLES = [
 
 
 @cache
-def study_of(example, stiffness):
+def convergence_study(example, stiffness):
     return example.study(stiffness)
 
 
@@ -37,7 +37,7 @@ def study_of(example, stiffness):
     ("example", "stiffness"), EXAMPLES, ids=[example.__name__.split(".")[-1] for example, _ in EXAMPLES]
 )
 def test_flexible_mechanisms_converge_to_rigid_twins_with_stiffness(example, stiffness):
-    study = study_of(example, stiffness)
+    study = convergence_study(example, stiffness)
     # (1) of `converging`; the remaining difference is the next power of 1/E
     assert study.rate == pytest.approx(1.0, abs=0.05)
     assert 0.0 < study.differences[1] < study.differences[0] < 5e-3
@@ -45,7 +45,7 @@ def test_flexible_mechanisms_converge_to_rigid_twins_with_stiffness(example, sti
 
 
 def test_mechanism_and_its_rigid_twin_are_drawn(tmp_path):
-    assert coloured(study_of(*EXAMPLES[0]).last.plot(tmp_path / "a.png")) > 300
+    assert coloured(convergence_study(*EXAMPLES[0]).last.plot(tmp_path / "a.png")) > 300
 
 
 def test_rigid_loop_matches_the_paper():

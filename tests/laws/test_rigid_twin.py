@@ -32,7 +32,7 @@ def ring(s):
     return np.array([np.cos(2 * np.pi * s), np.sin(2 * np.pi * s), 0.0])
 
 
-def swinging(curve, mass="mean", element="se3", closed=False, sections=section, **rod):
+def swinging_rod(curve, mass="mean", element="se3", closed=False, sections=section, **rod):
     """A rod that moves as a rigid body, with a body welded to it."""
     model = Model("swinging", gravity=(0.1, 0.2, -9.81))
     motion = {
@@ -52,7 +52,7 @@ def swinging(curve, mass="mean", element="se3", closed=False, sections=section, 
     return model
 
 
-def at_start(model):
+def start_values(model):
     run = simulate(model, 1e-6, 1e-6, progress=False)
     return run.layout.system, run.state(0)
 
@@ -68,8 +68,8 @@ CASES = [
 
 @pytest.mark.parametrize(("curve", "mass", "element", "closed"), CASES)
 def test_rigid_twin_has_the_energy_and_momenta_of_the_model(curve, mass, element, closed):
-    model = swinging(curve, mass, element, closed)
-    (system, state), (rigid, stiff) = at_start(model), at_start(model.rigidified())
+    model = swinging_rod(curve, mass, element, closed)
+    (system, state), (rigid, stiff) = start_values(model), start_values(model.rigidified())
     assert len(rigid.elements.length) == len(rigid.spans.kind) == 0
     for of_model, of_twin in zip(momenta(system, state), momenta(rigid, stiff), strict=True):
         assert of_twin == pytest.approx(of_model, rel=1e-12, abs=1e-12)
@@ -103,7 +103,7 @@ def test_rigid_twin_is_supported_at_the_same_points():
     twin = model.rigidified()
     positions = [[Placement(m).place(x).world for x in anchors(m)] for m in (model, twin)]
     assert np.array(positions[1]) == pytest.approx(np.array(positions[0]), abs=1e-14)
-    (system, state), (rigid, stiff) = at_start(model), at_start(twin)
+    (system, state), (rigid, stiff) = start_values(model), start_values(twin)
     assert energies(rigid, stiff).spring == pytest.approx(energies(system, state).spring, rel=1e-12)
     assert energies(rigid, stiff).spring > 1.0
     assert np.abs(constraint_residual(rigid, stiff)).max() < 1e-14
@@ -135,9 +135,9 @@ def test_rigid_twin_reports_what_it_leaves_out():
     assert "spring 'inside' joins two places of rod 'wire'" in notes
     assert list(twin.springs) == ["out"]
     stored = float(notes.split("begins with, ")[1].split(" J")[0])
-    assert stored == pytest.approx(energies(*at_start(model)).elastic, rel=1e-5)
+    assert stored == pytest.approx(energies(*start_values(model)).elastic, rel=1e-5)
     # moving parts still have the momenta of the rod
-    for a, b in zip(momenta(*at_start(model)), momenta(*at_start(twin)), strict=True):
+    for a, b in zip(momenta(*start_values(model)), momenta(*start_values(twin)), strict=True):
         assert b == pytest.approx(a, abs=1e-12)
 
 
@@ -154,7 +154,7 @@ def test_only_the_named_rods_become_rigid():
 
 
 def test_points_on_the_twin_keep_their_names():
-    model = swinging(helix, sections=lambda s: section(s))
+    model = swinging_rod(helix, sections=lambda s: section(s))
     before, after = (simulate(m, 1e-3, 1e-3) for m in (model, model.rigidified()))
     comparison = compare(before, after)
     assert {pair.label for pair in comparison.points} == {"box", "wire@0", "wire@0.5", "wire@1"}
@@ -203,7 +203,7 @@ def test_bushings_limits_and_driven_frames_hold_the_twin_at_the_same_points():
     ]
     assert np.array(positions[1]) == pytest.approx(np.array(positions[0]), abs=1e-14)
     # centres of mass are off the curve: mass and position of the body are those of the frames
-    (system, state), (rigid, stiff) = at_start(model), at_start(twin)
+    (system, state), (rigid, stiff) = start_values(model), start_values(twin)
     assert energies(rigid, stiff).gravity == pytest.approx(energies(system, state).gravity, rel=1e-12)
     for of_model, of_twin in zip(momenta(system, state), momenta(rigid, stiff), strict=True):
         assert of_twin == pytest.approx(of_model, abs=1e-12)

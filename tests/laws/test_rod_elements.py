@@ -12,7 +12,7 @@ from discretization.space.rod_gauss_points import POINT
 from discretization.space.rotation_series import rotation_differences
 from rigid import quaternions
 from rigid.mechanics.mechanical_system import call
-from tests.support.interactions import EPS, turn
+from tests.support.interactions import EPS, random_rotation
 from tests.support.rod_elements import FAMILIES, LENGTH, TAU, poses, strains, value
 
 ENERGIES = [kind for family in FAMILIES for kind in family.ENERGIES.values()]
@@ -43,11 +43,11 @@ def dual(kind, y0, y1, X, lam=1.0, function="dual"):
 
 
 def rod(fractions, length):
-    """Poses of a rod with strains `stretched`, `bent` at fractions of its length."""
+    """Poses of a rod with strains `stretch_at`, `bend_at` at fractions of its length."""
 
     def rate(s, y):
         R = y[3:].reshape(3, 3)
-        return np.concatenate([R @ (stretched(s) + E1), np.cross(R, bent(s)).ravel()])
+        return np.concatenate([R @ (stretch_at(s) + E1), np.cross(R, bend_at(s)).ravel()])
 
     start = np.concatenate([np.zeros(3), np.eye(3).ravel()])
     solution = solve_ivp(rate, (0.0, length), start, t_eval=length * fractions, rtol=1e-12, atol=1e-14).y.T
@@ -111,7 +111,7 @@ def test_rod_element_forces_conserve_both_momenta(kind):
 def test_rigid_motion_changes_no_strain(kind):
     rng = np.random.default_rng(5)
     y = poses(kind, rng)
-    moved = y @ quaternions.to_matrix(turn(rng, 2.5)).T
+    moved = y @ quaternions.to_matrix(random_rotation(rng, 2.5)).T
     moved[:, 0] += rng.normal(size=3)
     assert np.abs(strains(kind, moved) - strains(kind, y)).max() < 1e-12 * np.abs(strains(kind, y)).max()
 
@@ -124,11 +124,11 @@ def test_straight_rod_stretch_and_shear_are_exact(kind):
     assert strains(kind, y) == pytest.approx(np.tile([0.2, 0.1, -0.3, 0, 0, 0], (p, 1)), abs=1e-13)
 
 
-def bent(s):
+def bend_at(s):
     return np.array([1.0 + 0.5 * s, 0.7 - s**2, 0.8 * np.cos(2 * s)])
 
 
-def stretched(s):
+def stretch_at(s):
     return np.array([0.1 * s, 0.05, -0.1 * s**2])
 
 
@@ -141,7 +141,7 @@ def test_strains_at_quadrature_points_converge_at_their_order(kind):
         y = rod(nodes(p), length)
         y[:, 0] *= LENGTH / length  # the element's own length, with curvatures reduced accordingly
         computed = strains(kind, y) * np.repeat([1.0, LENGTH / length], 3)
-        exact = np.array([[*stretched(s), *bent(s)] for s in length * points(p)[0]])
+        exact = np.array([[*stretch_at(s), *bend_at(s)] for s in length * points(p)[0]])
         errors.append(np.abs(computed - exact).max())
     assert errors[0] / errors[1] > 2 ** (p + 0.7)
     assert errors[1] < 0.02

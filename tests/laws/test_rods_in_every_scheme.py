@@ -13,8 +13,10 @@ from rodsim.papers.scheme_properties import CHARTS, COLUMNS, declared_order
 from rodsim.papers.scheme_properties import promised as promises
 from tests.support.newton_matrices import matrix_twice
 
-KEPT = 1e-11  # round-off of about a dozen steps of rods whose stiffness is 1e4 times the driving forces
-LOST = 2e-11  # other quantities change by more
+CONSERVED_TOLERANCE = (
+    1e-11  # round-off of about a dozen steps of rods whose stiffness is 1e4 times the driving forces
+)
+CHANGED_TOLERANCE = 2e-11  # other quantities change by more
 SLOW = ("order=", "VI-S director", "VI-B(0.5", "mG", "GL-SPARK(2) director", "Lobatto", "GL-SPARK(3)")
 SCHEMES = [(name, chart) for name, chart, _ in rods.ROWS if chart != "cayley"]
 MIDPOINT = ("MPL", "IMS")  # conserve quadratic invariants of unconstrained systems
@@ -37,19 +39,19 @@ def test_scheme_conserves_exactly_its_declared_invariants_of_rods(model, integra
     measured = rods.measure(model, integrator, chart)
     promised = promises(integrator, chart)
     values = {what: getattr(measured, column) for what, column in COLUMNS.items()}
-    assert not {what: values[what] for what in promised if values[what] > KEPT}
+    assert not {what: values[what] for what in promised if values[what] > CONSERVED_TOLERANCE}
     unpromised = set(values) - promised
     if model == "spaghetti":  # no joints
         unpromised -= {"position", "velocity"} | ({"angular momentum"} if integrator in MIDPOINT else set())
-    assert not {what: values[what] for what in unpromised if values[what] < LOST}
+    assert not {what: values[what] for what in unpromised if values[what] < CHANGED_TOLERANCE}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("k", rods.GLOBAL)
 def test_bg_conserves_only_linear_momentum_of_rods_and_converges(k):
     measured = rods.measure_global("spaghetti", k, (1 / 100, 1 / 200))
-    assert measured.linear < KEPT
-    assert min(measured.hamiltonian, measured.angular, measured.position) > LOST
+    assert measured.linear < CONSERVED_TOLERANCE
+    assert min(measured.hamiltonian, measured.angular, measured.position) > CHANGED_TOLERANCE
     assert measured.order == pytest.approx(2.0, abs=0.3)
 
 
@@ -64,7 +66,7 @@ def test_all_schemes_converge_to_one_rod_motion_at_their_order(integrator, chart
 
 
 @cache
-def end_of(integrator, h, chart=None):
+def end_state(integrator, h, chart=None):
     """The chain whose rod has a mass that couples its nodes, after 0.08 s."""
     return rods.positions(simulate(rods.chain(mass="mean"), 0.08, h, integrator, chart=chart))
 
@@ -73,7 +75,8 @@ def end_of(integrator, h, chart=None):
 def test_schemes_not_inverting_the_mass_accept_consistent_masses(integrator):
     scheme = parse(integrator)
     errors = [
-        np.abs(end_of(integrator, h, "quaternion") - end_of("em6-ggl", 0.0005)).max() for h in (0.005, 0.0025)
+        np.abs(end_state(integrator, h, "quaternion") - end_state("em6-ggl", 0.0005)).max()
+        for h in (0.005, 0.0025)
     ]
     assert 2 ** (0.8 * scheme.order) < errors[0] / errors[1] < 2 ** (1.2 * scheme.order)
 

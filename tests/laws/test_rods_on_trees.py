@@ -7,7 +7,7 @@ import pytest
 
 from rigid.joints import JOINTS
 from rodsim import Box, MassProperties, Material, Model, Section, audit, simulate
-from tests.support.mechanisms import AXIS, TOLD, branched, looped
+from tests.support.mechanisms import AXIS, JOINT_OPTIONS, branched, looped
 from tests.support.trees import CLOSE, run, same
 from tests.support.user_kinds import Triangle
 
@@ -19,7 +19,7 @@ GRAVITY = (1.0, 2.0, -9.0)
 WHEEL = MassProperties(0.4, np.diag([2e-3, 3e-3, 4e-3]))
 
 
-def clamped(section=RUBBER, elements=6, **options):
+def clamped_rod(section=RUBBER, elements=6, **options):
     """A rod clamped at its start, with distributed loads and a body at its end."""
     model = Model("clamped", gravity=GRAVITY)
     rod = model.add_rod("rod", [(0, 0, 0), (0.6, 0, 0), (1.0, 0.3, 0.1)], section, elements, **options)
@@ -31,7 +31,7 @@ def clamped(section=RUBBER, elements=6, **options):
     return model
 
 
-def both_ways():
+def body_between_rods():
     """A body between two rods, one supported at its far end and one attached to the body, with parallel springs."""
     model = Model("both ways", gravity=GRAVITY)
     one = model.add_rod("one", [(0, 0, 0), (0.5, 0, 0)], RUBBER, 3)
@@ -62,7 +62,7 @@ def branches():
     return model
 
 
-def free():
+def free_rod():
     """A free rod with bodies welded to both ends."""
     model = Model("free", gravity=(0.0, 0.0, 0.0))
     spin = {"angular_velocity": (0.5, 1.0, 2.0)}
@@ -74,17 +74,17 @@ def free():
 
 
 CASES = {
-    "clamped": clamped,
-    "another section": lambda: clamped(OBLIQUE),
-    "consistent mass": lambda: clamped(mass="consistent"),
-    "viscous": lambda: clamped(
+    "clamped": clamped_rod,
+    "another section": lambda: clamped_rod(OBLIQUE),
+    "consistent mass": lambda: clamped_rod(mass="consistent"),
+    "viscous": lambda: clamped_rod(
         Section.circular(0.02, Material(E=1e7, nu=0.3, density=1000.0, damping_time=1e-3))
     ),
-    "one element": lambda: clamped(elements=2),
-    "nine frames": lambda: clamped(elements=9),
-    "both ways": both_ways,
+    "one element": lambda: clamped_rod(elements=2),
+    "nine frames": lambda: clamped_rod(elements=9),
+    "both ways": body_between_rods,
     "branches": branches,
-    "free": free,
+    "free": free_rod,
 }
 
 
@@ -111,7 +111,7 @@ def test_rod_attaches_to_every_joint_kind(kind, first):
         model.add_joint("post", "spherical", model.ground, body, at=(-0.1, 0, 0))
     options = {"axis": AXIS[kind]} if kind in AXIS else {}
     near = body.at_world((0.1, 0.05, 0) if kind != "distance" else (0.0, 0.3, 0.1))
-    model.add_joint("joint", kind, near, rod.start, **options | TOLD.get(kind, {}))
+    model.add_joint("joint", kind, near, rod.start, **options | JOINT_OPTIONS.get(kind, {}))
     same(*(run(model, 20, 2e-3, solver=solver).state() for solver in ("auto", "general")), CLOSE)
 
 
@@ -126,7 +126,7 @@ def test_rods_on_trees_keep_their_invariants(name):
     ("elements", "h", "most"), [(8, 1e-3, 2.1), (8, 1e-2, 3.6), (64, 1e-3, 2.2), (64, 1e-2, 3.8)]
 )
 def test_newton_converges_quadratically_in_rods(elements, h, most):
-    assert run(clamped(elements=elements), 50, h).newton_iterations[-1] <= most
+    assert run(clamped_rod(elements=elements), 50, h).newton_iterations[-1] <= most
 
 
 def test_rods_on_trees_resume_bitwise(tmp_path):
@@ -138,7 +138,7 @@ def test_rods_on_trees_resume_bitwise(tmp_path):
     assert audit(resumed).ok
 
 
-def buckling(h, tied):
+def body_on_cancelling_spring(h, tied):
     """A body on a spring so compressed that its inertia and the spring cancel across it for a step h; tied: to another one,
     which is unsupported across.
     """
@@ -158,7 +158,9 @@ def buckling(h, tied):
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("h", [0.02, 0.05, 0.1])
 def test_rows_are_exchanged_if_inertia_and_a_strut_cancel(h, tied):
-    result, expected = (run(buckling(h, tied), 1, h, solver=solver) for solver in ("auto", "general"))
+    result, expected = (
+        run(body_on_cancelling_spring(h, tied), 1, h, solver=solver) for solver in ("auto", "general")
+    )
     same(result.state(), expected.state(), dict.fromkeys(CLOSE, 1e-10))
     assert result.halvings.sum() == 0
     assert result.newton_iterations[-1] <= expected.newton_iterations[-1] + 1
@@ -185,7 +187,7 @@ def bridge(kind):
         ("right", rod.end, model.ground, (1, 0, 0)),
         ("hook", rod.at(0.5), body, (0.5, 0.1, 0.3)),
     ):
-        model.add_joint(name, kind, one, other, **given(kind, at))
+        model.add_joint(name, kind, one, other, **joint_placement(kind, at))
     return model
 
 
@@ -196,14 +198,14 @@ def ring(kind):
     rods = [model.add_rod(f"rod {k}", [points[k], points[(k + 1) % 4]], RUBBER, 2) for k in range(4)]
     for k in range(4):
         ends = (rods[k - 1].end, rods[k].start)
-        model.add_joint(f"joint {k}", kind, *ends[:: 1 - 2 * (k % 2)], **given(kind, points[k]))
+        model.add_joint(f"joint {k}", kind, *ends[:: 1 - 2 * (k % 2)], **joint_placement(kind, points[k]))
     body = model.add_body("body", WHEEL, (0.3, 0.0, 0.4))
     model.add_joint("hang", "spherical", model.ground, body, at=(0.3, 0.0, 0.5))
     model.add_joint("hold", "spherical", body, rods[0].at(0.5), at=(0.3, 0, 0.05))
     return model
 
 
-def closed(kind):
+def closed_ring(kind):
     """A ring of bodies closed by such a joint, with a rod on one of them."""
     model, last = Model("closed", gravity=GRAVITY), None
     points = [(0.5 * k, 0.0, -0.5 * np.sin(0.2 * np.pi * k)) for k in range(6)]
@@ -214,19 +216,19 @@ def closed(kind):
         model.add_joint(f"joint {k}", kind_of[0], last or model.ground, body, at=points[k], **kind_of[1])
         last = body
     ends = [last.at_world(points[5]), model.ground.at((2.5, 0, 0.4) if kind == "distance" else points[5])]
-    options = {key: value for key, value in given(kind, points[5]).items() if key != "at"}
+    options = {key: value for key, value in joint_placement(kind, points[5]).items() if key != "at"}
     model.add_joint("close", kind, *ends, **options)
     rod = model.add_rod("rod", [points[3], np.add(points[3], (0, 0, -0.6))], RUBBER, 2)
     model.add_joint("mast", "weld", model.bodies["body 2"], rod.start)
     return model
 
 
-def given(kind, at):
+def joint_placement(kind, at):
     """Return the position and axes of a joint."""
     if kind == "distance":
         return {}
     options = {"axis": AXIS[kind]} if kind in AXIS else {}
-    return {"at": at} | options | TOLD.get(kind, {})
+    return {"at": at} | options | JOINT_OPTIONS.get(kind, {})
 
 
 def net():
@@ -242,7 +244,7 @@ def net():
         for k, other in enumerate(remaining):
             model.add_joint(f"knot {i} {j} {k}", "weld", *((first, other) if k % 2 else (other, first)))
     for i, kind in ((0, "spherical"), (2, "revolute")):
-        model.add_joint(f"pin {i}", kind, model.ground, knots[i, 2][0], **given(kind, (i, 2, 0)))
+        model.add_joint(f"pin {i}", kind, model.ground, knots[i, 2][0], **joint_placement(kind, (i, 2, 0)))
     model.add_spring("across", knots[0, 0][0], knots[2, 1][0], 30.0)
     model.add_interaction(
         "among", Triangle, knots[0, 0][0], knots[1, 0][0], knots[0, 1][0], k=5.0, u=(1.0, 0.0, 0.0)
@@ -250,7 +252,7 @@ def net():
     return model
 
 
-def hung(model):
+def add_hanging_rod(model):
     """The model with a rod on its last body."""
     last = list(model.bodies.values())[-1]
     rod = model.add_rod("rod", [last.position, np.add(last.position, (1, 0, 0))], RUBBER, 2)
@@ -273,8 +275,8 @@ LINKED = {"arch": arch, "net": net, "springs across": springs_across}
 LINKED |= {
     f"bridge, {kind}": partial(bridge, kind) for kind in JOINTS if kind not in ("clamp", "distance", "weld")
 }
-LINKED |= {f"closed, {kind}": partial(closed, kind) for kind in JOINTS if kind != "clamp"}
-LINKED |= {"loops of bodies beside rods": lambda: hung(looped())}
+LINKED |= {f"closed, {kind}": partial(closed_ring, kind) for kind in JOINTS if kind != "clamp"}
+LINKED |= {"loops of bodies beside rods": lambda: add_hanging_rod(looped())}
 LINKED |= {f"ring, {kind}": partial(ring, kind) for kind in JOINTS if kind not in ("clamp", "distance")}
 
 

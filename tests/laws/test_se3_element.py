@@ -11,7 +11,7 @@ from rigid.kinematics.rotations import cayley_rotation
 LENGTH, H = 0.8, 0.1
 
 
-def pose_of(Gamma, K, s):
+def constant_strain_pose(Gamma, K, s):
     """Exact pose of a rod of constant strain after the arc length s: exponential of the twist on SE(3)."""
     twist = np.zeros((4, 4))
     twist[:3, :3] = [[0, -K[2], K[1]], [K[2], 0, -K[0]], [-K[1], K[0], 0]]
@@ -33,7 +33,7 @@ SHAPES = {
 @pytest.mark.parametrize("shape", SHAPES)
 def test_constant_strain_is_exact_with_one_element(shape):
     Gamma, K = SHAPES[shape]
-    r, q = pose_of(Gamma, K, LENGTH)
+    r, q = constant_strain_pose(Gamma, K, LENGTH)
     computed = strains([[0, 0, 0]], [[1, 0, 0, 0]], [r], [q], [LENGTH])[0]
     assert np.abs(computed - [*Gamma, *K]).max() < 1e-12
 

@@ -12,12 +12,12 @@ from tests.support.rod_closed_forms import assembled
 from tests.support.rods import SECTION as PLAIN
 from tests.support.rods import free_rod, soft
 
-GIVEN = {"stiffening": {"strain": 0.1}, "thinning": {}, "softening": {"moment": 20.0}}
-WORDS = list(GIVEN)
+LAW_PARAMETERS = {"stiffening": {"strain": 0.1}, "thinning": {}, "softening": {"moment": 20.0}}
+WORDS = list(LAW_PARAMETERS)
 
 
 def section(word, plain=PLAIN):
-    return plain.with_law(word, **GIVEN[word])
+    return plain.with_law(word, **LAW_PARAMETERS[word])
 
 
 def numbers(word):
@@ -151,7 +151,7 @@ def test_invalid_laws_are_rejected_with_a_remedy():
         PLAIN.with_law("plastic")
 
 
-def vanishing(word):
+def law_below_round_off(word):
     """A law whose nonlinear part is below round-off; its rod is the linear one."""
     return PLAIN.with_law(word, **{"stiffening": {"strain": 1e9}, "softening": {"moment": 1e12}}[word])
 
@@ -162,7 +162,7 @@ def test_se3_rod_with_a_linear_law_moves_as_the_linear_rod(word, mass):
     """Here spans are evaluated by duals, there by the arrays of the element."""
     one, other = (
         simulate(free_rod("se3", section=s, mass=mass), 0.2, 0.01, progress=False)
-        for s in (vanishing(word), PLAIN)
+        for s in (law_below_round_off(word), PLAIN)
     )
     assert len(one.layout.system.spans.kind) == 8 == len(other.layout.system.elements.length)
     assert np.abs(one.rod("rod").r - other.rod("rod").r).max() < 1e-12

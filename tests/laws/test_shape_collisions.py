@@ -53,7 +53,7 @@ def test_collision_conserves_momenta_and_accounts_for_losses(name, way):
         assert contact.gap.min() == pytest.approx(-contact.depth.max(), abs=1e-12)
 
 
-def laws(k: float) -> list[dict]:
+def contact_laws(k: float) -> list[dict]:
     """Contact laws of this stiffness, N/m, or N/m^2 for rods."""
     return [
         {"stiffness": k},
@@ -63,9 +63,9 @@ def laws(k: float) -> list[dict]:
     ]
 
 
-RUBS = Friction(0.3, static=0.4, tangential_stiffness=1e8)
-SLIDES = {"friction": RUBS, "restitution": 0.6, "rest_speed": 0.1}
-STICKS = {"friction": replace(RUBS, tangential_stiffness=1e3), "damping": 0.1, "rest_speed": 10}
+FRICTION = Friction(0.3, static=0.4, tangential_stiffness=1e8)
+SLIDES = {"friction": FRICTION, "restitution": 0.6, "rest_speed": 0.1}
+STICKS = {"friction": replace(FRICTION, tangential_stiffness=1e3), "damping": 0.1, "rest_speed": 10}
 
 MORE = {"rod": {"anisotropy": (1.5, 0.6, 0.8)}, "sphere": {"rolling": 0.02, "drilling": 0.03}}
 
@@ -80,7 +80,7 @@ def momentum(collision, model, result):
 
 
 @cache
-def touched(name):
+def run_past_contact(name):
     """Run until 0.1 ms after the first contact."""
     collision = COLLISIONS[name]
     touch = run(collision.model(), collision.t_end, 1e-4, events=[ContactBegins()])
@@ -92,11 +92,11 @@ def touched(name):
 def test_contact_force_changes_momentum_and_its_loss_the_energy(name, smooth):
     """Steps of a microsecond, with the trapezoidal rule, soon after the first contact; laws and losses in turn."""
     collision, k, h = COLLISIONS[name], list(COLLISIONS).index(name), 1e-6
-    of = laws(2e6 if collision.other == "rod" else 3e4)
+    of = contact_laws(2e6 if collision.other == "rod" else 3e4)
     law, losses = (of[k % 4], {}) if smooth else (of[(k + 1) % 3], (SLIDES, STICKS)[k % 2])
     if losses:
         losses = losses | {"friction": replace(losses["friction"], **MORE.get(collision.other, {}))}
-    start = touched(name)
+    start = run_past_contact(name)
     begins = max(0.0, start.t[-1] - 6e-3) if "reach" in law else start.t[-1]
     model = collision.model(**law, **losses)
     result = run(model, 20 * h, h, start=start, start_time=begins)

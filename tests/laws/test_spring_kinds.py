@@ -24,7 +24,7 @@ def same(one, other):
     return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-def held(gravity=(0.0, 0.0, -9.81), force=None, **changed):
+def bodies_on_springs(gravity=(0.0, 0.0, -9.81), force=None, **changed):
     """Two bodies on springs, a coil and loads; changed: parameters that differ from the defaults."""
     numbers = {
         "k": 30.0,
@@ -61,12 +61,14 @@ OTHER = {
 
 
 def test_fingerprint_covers_every_spring_load_and_gravity_value():
-    fingerprints = [fingerprint(held(**{name: value}).build().system) for name, value in OTHER.items()]
-    fingerprints.append(fingerprint(held(force="moment").build().system))
-    prepared = held().prepare(t_end=0.01, dt=0.01)
+    fingerprints = [
+        fingerprint(bodies_on_springs(**{name: value}).build().system) for name, value in OTHER.items()
+    ]
+    fingerprints.append(fingerprint(bodies_on_springs(force="moment").build().system))
+    prepared = bodies_on_springs().prepare(t_end=0.01, dt=0.01)
     for gravity in ((0.0, 0.0, -9.81), (0.0, 1.0, 0.0)):
         of_run = prepared.run({"gravity": gravity}).description["fingerprint"]
-        assert of_run == fingerprint(held(gravity).build().system)
+        assert of_run == fingerprint(bodies_on_springs(gravity).build().system)
         fingerprints.append(of_run)
     assert len(set(fingerprints)) == len(OTHER) + 3
 

@@ -68,7 +68,7 @@ class OSCILLATOR:
         pull(y0, y1, X[0] * (length(y0, y1) - X[1] - 0.5 * (x0[0] + x1[0])), out)
 
 
-def railed(kind, spring: float = 0.0, **numbers) -> Model:
+def body_on_rail(kind, spring: float = 0.0, **numbers) -> Model:
     """A body on a rail along x that is connected to a point at the origin; spring: a parallel one, N/m."""
     model = Model("railed", gravity=(PULL, 0, 0))
     body = model.add_body("body", BRICK, position=(REST, 0, 0))
@@ -82,10 +82,10 @@ def railed(kind, spring: float = 0.0, **numbers) -> Model:
 WEIGHT = PULL * MASS
 # models, the equilibrium position and the states
 RESTING = {
-    "filter": (lambda: railed(LAG, k=K, tau=TAU, rest=1.6, x=0.3), 1.6 + WEIGHT / K, [WEIGHT / K]),
-    "branch": (lambda: railed(MAXWELL, SPRING, k=30.0, tau=0.3, q=0.1), REST + WEIGHT / SPRING, [0.0]),
+    "filter": (lambda: body_on_rail(LAG, k=K, tau=TAU, rest=1.6, x=0.3), 1.6 + WEIGHT / K, [WEIGHT / K]),
+    "branch": (lambda: body_on_rail(MAXWELL, SPRING, k=30.0, tau=0.3, q=0.1), REST + WEIGHT / SPRING, [0.0]),
     "oscillator": (
-        lambda: railed(OSCILLATOR, k=21.0, rest=1.0, x=[0.2, -0.4]),
+        lambda: body_on_rail(OSCILLATOR, k=21.0, rest=1.0, x=[0.2, -0.4]),
         1.0 + WEIGHT / 21.0 + WEIGHT / 7.0,
         [WEIGHT / 7.0, 0.0],
     ),
@@ -106,18 +106,18 @@ def test_equilibrium_of_internal_states_has_zero_rates(which):
 
 
 def test_undetermined_static_state_is_named():
-    make = lambda: railed(SERVO, P=P, I=I, target=REST, x=0.0)  # noqa: E731
+    make = lambda: body_on_rail(SERVO, P=P, I=I, target=REST, x=0.0)  # noqa: E731
     for ask in (equilibrium, buckling):
         with pytest.raises(ModelError, match="interaction 'hold': at rest its state 'x' is not determined"):
             ask(make())
 
 
-def cubic(mass, spring, k, tau):
+def maxwell_eigenvalues(mass, spring, k, tau):
     """Eigenvalues of a mass on a spring with a parallel Maxwell branch: (m s^2 + c)(1 + s tau) + k s tau = 0."""
     return np.roots([mass * tau, mass, (spring + k) * tau, spring])
 
 
-def upper(values):
+def one_of_each_pair(values):
     """One of each conjugate pair, sorted by size."""
     values = np.asarray(values)
     values = values[values.imag > -1e-9]
@@ -125,14 +125,17 @@ def upper(values):
 
 
 SMALL = {
-    "filter": (lambda: railed(LAG, k=K, tau=TAU, rest=1.6, x=0.0), np.linalg.eigvals(BY_LAG)),
+    "filter": (lambda: body_on_rail(LAG, k=K, tau=TAU, rest=1.6, x=0.0), np.linalg.eigvals(BY_LAG)),
     "control": (
-        lambda: railed(SERVO, P=P, I=I, target=REST, x=WEIGHT / I),
+        lambda: body_on_rail(SERVO, P=P, I=I, target=REST, x=WEIGHT / I),
         np.linalg.eigvals(BY_SERVO),
     ),
-    "branch": (lambda: railed(MAXWELL, SPRING, k=30.0, tau=0.3, q=0.0), cubic(MASS, SPRING, 30.0, 0.3)),
+    "branch": (
+        lambda: body_on_rail(MAXWELL, SPRING, k=30.0, tau=0.3, q=0.0),
+        maxwell_eigenvalues(MASS, SPRING, 30.0, 0.3),
+    ),
     "oscillator": (
-        lambda: railed(OSCILLATOR, k=21.0, rest=1.0, x=[0.0, 0.0]),
+        lambda: body_on_rail(OSCILLATOR, k=21.0, rest=1.0, x=[0.0, 0.0]),
         np.linalg.eigvals([[0, 1, 0, 0], [-21 / MASS, 0, 21 / MASS, 0], [0, 0, 0, 1], [21.0, 0, -28.0, 0]]),
     ),
 }
@@ -143,11 +146,13 @@ def test_small_motions_have_the_eigenvalues_of_the_states(which):
     make, expected = SMALL[which]
     state = None if which == "control" else equilibrium(make()).state()
     eigenvalues = modes(make(), 4, state).values
-    assert upper(eigenvalues) == pytest.approx(upper(expected), rel=1e-9, abs=1e-9)
+    assert one_of_each_pair(eigenvalues) == pytest.approx(one_of_each_pair(expected), rel=1e-9, abs=1e-9)
     model = make()
     along = model.bodies["body"].at((0, 0, 0)), (1.0, 0.0, 0.0)
     space = state_space(model, [Push(*along)], [Probe(*along)], state)
-    assert upper(np.linalg.eigvals(space.A)) == pytest.approx(upper(expected), rel=1e-9, abs=1e-9)
+    assert one_of_each_pair(np.linalg.eigvals(space.A)) == pytest.approx(
+        one_of_each_pair(expected), rel=1e-9, abs=1e-9
+    )
     w = 2.7
     response = frequency_response(model, [Push(*along)], [Probe(*along)], [w], state)[0, 0, 0]
     of_space = space.C @ np.linalg.solve(1j * w * np.eye(len(space.A)) - space.A, space.B)
@@ -162,7 +167,7 @@ def test_mode_matches_the_simulated_small_motion():
     """Decay and frequency of the mode by the midpoint rule, (1 + s h/2)/(1 - s h/2) per step."""
     make = SMALL["branch"][0]
     static_solution = equilibrium(make())
-    s = upper(modes(make(), 3, static_solution.state()).values)
+    s = one_of_each_pair(modes(make(), 3, static_solution.state()).values)
     model = make()
     model.gravity = np.array([PULL * 1.001, 0.0, 0.0])  # displaced from the equilibrium
     result = simulate(model, 0.6, H, start=static_solution, output_every=1, progress=False)
@@ -210,7 +215,7 @@ def test_modes_of_a_relaxing_rod_are_those_of_a_standard_linear_solid(damping):
         polynomial = np.polyadd(
             np.polymul([1.0, viscous * w * w, w * w], [0.2, 1.0]), [ratio * w * w * 0.2, 0.0]
         )
-        for value in upper(np.roots(polynomial)):
+        for value in one_of_each_pair(np.roots(polynomial)):
             assert np.abs(own_values - value).min() < 1e-8 * abs(value)
     undamped = modes(cantilever(relaxing), 3, undamped=True)
     assert undamped.omega == pytest.approx(elastic, rel=1e-9)
@@ -337,11 +342,11 @@ def test_other_compositions_accept_a_bead_and_reject_a_filter(scheme):
     r = result.states(slice(None)).r[-1, 1] if "em" in scheme else result.q[-1, :3]
     assert r[:2] == pytest.approx([0.47, 0.5 / w * np.sin(0.1 * w)], abs=1e-5)
     with pytest.raises(ModelError, match="takes negative substeps"):
-        run(railed(LAG, k=K, tau=TAU, rest=1.6, x=0.0))
+        run(body_on_rail(LAG, k=K, tau=TAU, rest=1.6, x=0.0))
 
 
 def test_modes_about_a_rotation_reject_internal_states():
-    model = railed(LAG, k=K, tau=TAU, rest=1.6, x=0.0)
+    model = body_on_rail(LAG, k=K, tau=TAU, rest=1.6, x=0.0)
     with pytest.raises(ModelError, match="about what stands still"):
         linearise(model, spin=(1.0, 0.0, 0.0))
     with pytest.raises(ModelError, match="steady_rotation: states of interactions"):

@@ -45,7 +45,7 @@ def ids(case):
 
 
 @functools.cache
-def found() -> dict[str, tuple[Group, State]]:
+def interactions_by_kind() -> dict[str, tuple[Group, State]]:
     """Return one or two interactions of each kind in a model, and its state."""
     kinds: dict[str, tuple[Group, State]] = {}
     for make in MODELS.values():
@@ -61,26 +61,26 @@ def found() -> dict[str, tuple[Group, State]]:
     return kinds
 
 
-def shaken(state: State, seed: int, size: float = 0.2) -> State:
+def random_displacement(state: State, seed: int, size: float = 0.2) -> State:
     """Displace and rotate all frames by random small amounts."""
     rng = np.random.default_rng(seed)
     return moved(state, size * rng.normal(size=(len(state.r), 6)))
 
 
-def in_touch(kind: Kind):
+def contact_states(kind: Kind):
     """An interaction of a contact kind, and states in which it acts."""
     t = touch(kind) if kind in ENERGIES else lossy(kind, **ALL, rest=0.3)[0]
-    bare = next(iter(found().values()))[1]
+    bare = next(iter(interactions_by_kind().values()))[1]
     poses = [(y[:, 0], quaternions.from_matrix(y[:, 1:].swapaxes(1, 2))) for y in (t.y0, t.y1)]
     start, end = (bare._replace(r=r.copy(), quat=quat) for r, quat in poses)
     return group(kind, np.arange(kind.arity), t.X), start, end, RATE if is_dissipation(kind) else 1.0
 
 
-def case(kind: Kind):
+def endpoint_case(kind: Kind):
     """Group, states at both ends, multipliers."""
     if kind in ENERGIES or kind in ENERGY:
-        return in_touch(kind)
-    group, state = found()[kind.name]
+        return contact_states(kind)
+    group, state = interactions_by_kind()[kind.name]
     rng = np.random.default_rng(3)
     lam = (
         rng.normal(size=(len(group.frames), kind.rows))
@@ -89,7 +89,7 @@ def case(kind: Kind):
         if is_dissipation(kind)
         else 1.0
     )
-    return group, shaken(state, 1), shaken(state, 2), lam
+    return group, random_displacement(state, 1), random_displacement(state, 2), lam
 
 
 # kinds whose machine code is inspected, including branches that no state here takes: those that
@@ -103,7 +103,7 @@ def test_every_registered_kind_is_tested_and_symmetric_in_step_ends(entry):
     """A step taken backward, at -h, has the same forces, and its blocks with start and end exchanged; except for kinds whose
     internal variables are updated after a step, which distinguish its start.
     """
-    group, start, end, lam = case(entry[1])
+    group, start, end, lam = endpoint_case(entry[1])
     forth = blocks(group, start, end, lam)
     if entry[1].condensed.update_internal is not None:
         assert np.abs(forth.force).max() > 1e-6
@@ -119,7 +119,7 @@ def test_every_registered_kind_is_tested_and_symmetric_in_step_ends(entry):
 def test_closed_tangent_equals_complex_steps_of_its_dual(entry):
     """Derivatives of forces with respect to positions, and of torques and rotations where these enter."""
     kind = entry[1]
-    group, start, end, lam = case(kind)
+    group, start, end, lam = endpoint_case(kind)
     per_frame, n = (3 if kind.turning == 0 else 6), kind.arity
     out, K = np.zeros((MAX_FRAMES, 4, 3), complex), np.zeros((6 * MAX_FRAMES, 6 * MAX_FRAMES))
     out[:n, 3, 0] = 1.0
@@ -139,10 +139,13 @@ def test_closed_tangent_equals_complex_steps_of_its_dual(entry):
 
 
 def test_angle_is_symmetric_in_step_ends_within_half_a_turn():
-    (group, state), angle = found()[TORSION_SPRING.name], TORSION_SPRING._replace(value=unwrapped_angle)
+    (group, state), angle = (
+        interactions_by_kind()[TORSION_SPRING.name],
+        TORSION_SPRING._replace(value=unwrapped_angle),
+    )
     group, ends = (
         group._replace(frames=group.frames[:1], row=0 * group.row[:1]),
-        (shaken(state, 1), shaken(state, 2)),
+        (random_displacement(state, 1), random_displacement(state, 2)),
     )
 
     def counted_from(middle):
@@ -163,7 +166,7 @@ def test_angle_is_symmetric_in_step_ends_within_half_a_turn():
 @pytest.mark.parametrize("entry", KINDS, ids=ids)
 def test_blocks_are_force_derivatives_at_both_step_ends(entry):
     """Compare with central differences along displacements and spatial rotations of every frame."""
-    group, start, end, lam = case(entry[1])
+    group, start, end, lam = endpoint_case(entry[1])
     exact = blocks(group, start, end, lam)
     size = (
         0.02 * WAY if entry[1].one_sided else WAY
@@ -180,7 +183,7 @@ def test_blocks_are_force_derivatives_at_both_step_ends(entry):
 
 @pytest.mark.parametrize("kind", [SE3_ELEMENT, SPRING, DAMPER], ids=lambda kind: kind.name)
 def test_blocks_far_from_the_origin_keep_full_precision(kind):
-    group, *states, lam = case(kind)
+    group, *states, lam = endpoint_case(kind)
     far = 2.0**27
     near = [
         state._replace(r=state.r + far - far) for state in states
@@ -194,7 +197,7 @@ def test_blocks_far_from_the_origin_keep_full_precision(kind):
 @pytest.mark.parametrize("kind", COMPILED, ids=lambda kind: kind.name)
 def test_parameter_derivatives_are_those_of_forces_and_values(kind):
     """By complex steps; integer parameters have no derivative."""
-    number_derivatives_hold(*case(kind))
+    number_derivatives_hold(*endpoint_case(kind))
 
 
 def poses(group: Group, start: State, state: State):
@@ -207,9 +210,9 @@ def source_takes_complex_numbers(kind: Kind):
     """The dual and the value of one interaction, along a direction that changes all of its parameters. All inputs are Python
     complex numbers, which, like those of compiled code and unlike those of numpy, cannot be compared.
     """
-    group, start, end, lam = case(kind)
+    group, start, end, lam = endpoint_case(kind)
     lam = np.ravel(lam[0] if np.ndim(lam) else lam)
-    y0, y1, lam = (pythons(x) for x in (poses(group, start, start), poses(group, start, end), lam))
+    y0, y1, lam = (python_complex(x) for x in (poses(group, start, start), poses(group, start, end), lam))
     X = group.numbers[0]
     way = np.random.default_rng(4).normal(size=X.size)
 
@@ -219,14 +222,14 @@ def source_takes_complex_numbers(kind: Kind):
         kind.value(y1, numbers, out)
         return on, out
 
-    ways = pythons(X + 1j * COMPLEX_STEP * way), X + SMALL * way, X - SMALL * way
+    ways = python_complex(X + 1j * COMPLEX_STEP * way), X + SMALL * way, X - SMALL * way
     of_dual, of_value = zip(*map(found_at, ways), strict=True)
     assert np.any(of_dual[0].imag) or np.any(of_value[0].imag)
     for exact, plus, minus in (of_dual, of_value):
         close((plus - minus).real / (2 * SMALL), exact.imag / COMPLEX_STEP, 1e-6)
 
 
-class Pythons(np.ndarray):
+class PythonComplexArray(np.ndarray):
     """An array of Python complex numbers, whose real parts numpy does not access."""
 
     @property
@@ -234,12 +237,12 @@ class Pythons(np.ndarray):
         return self.astype(complex).view(np.ndarray).real
 
 
-def pythons(numbers):
+def python_complex(numbers):
     """Python complex numbers in an array."""
-    return np.array(numbers.astype(complex).tolist(), object).view(Pythons)
+    return np.array(numbers.astype(complex).tolist(), object).view(PythonComplexArray)
 
 
-def say_whether_sources_take_complex_numbers():
+def report_complex_support():
     """Print for each kind what fails; for a process without the compiler."""
     said = {}
     with warnings.catch_warnings():
@@ -259,9 +262,7 @@ def said_of_sources():
     long.
     """
     root = Path(__file__).parents[2]
-    code = (
-        f"from tests.laws.{Path(__file__).stem} import say_whether_sources_take_complex_numbers as say; say()"
-    )
+    code = f"from tests.laws.{Path(__file__).stem} import report_complex_support as report; report()"
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(root)},
@@ -293,7 +294,7 @@ def test_section_law_parameters_may_be_complex(word, element):
     model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 2, element=element)
     built = model.build()
     (group,) = [acting.group for acting in groups_of(built.system, built.state, Role.ENERGY)]
-    start, end = (shaken(built.state, seed, 0.05) for seed in (1, 2))
+    start, end = (random_displacement(built.state, seed, 0.05) for seed in (1, 2))
     exact = number_derivatives_hold(group, start, end, 1.0)
     parameters = exact[0, FIRST + PARAMETERS :][: len(section.law_parameters)]
     assert np.all(parameters != 0.0)
@@ -318,7 +319,7 @@ def test_parameters_are_plain_data():
 
 
 def test_mismatched_state_is_reported():
-    group, start, end, _ = case(TORSION_SPRING)
+    group, start, end, _ = endpoint_case(TORSION_SPRING)
     with pytest.raises(ModelError, match="torsion spring: lam has shape"):
         blocks(group, start, end, np.zeros((5, 2)))
     with pytest.raises(ModelError, match=r"State.r has shape .*give \(n, 3\) and \(n, 4\)"):

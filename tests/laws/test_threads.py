@@ -28,7 +28,7 @@ def _none_left():
     assert threading.active_count() == before
 
 
-def ended(threads, steps=6, **options):
+def run_steps(threads, steps=6, **options):
     """State and report after a few steps."""
     built = WIDE.build()
     march = Stepper(built.system, H, load_values=built.load_values, threads=threads, **options)
@@ -39,8 +39,8 @@ def ended(threads, steps=6, **options):
 @pytest.mark.parametrize("options", [{}, {"hidden": True}, {"rho": 0.8}, {"order": 4}])
 @pytest.mark.parametrize("threads", [2, 3])
 def test_result_is_bitwise_independent_of_the_number_of_threads(options, threads):
-    state, report = ended(1, **options)
-    arrays, description = ended(threads, **options)
+    state, report = run_steps(1, **options)
+    arrays, description = run_steps(threads, **options)
     assert description == report
     for one, other in zip(state, arrays, strict=True):
         assert np.array_equal(one, other)
@@ -100,7 +100,7 @@ def test_integrator_without_threads_rejects_them():
         simulate(WIDE, H, H, "EML", threads=2)
 
 
-def in_threads(threads=2):
+def iteration_with_team(threads=2):
     """Numbering and workspace of an iteration of a net, and a thread team for it."""
     built = WIDE.build()
     numbering = number_for_solver(built.system)
@@ -111,7 +111,7 @@ def in_threads(threads=2):
 
 @pytest.mark.parametrize("which", [0, -1])
 def test_every_thread_reports_a_folded_element(which):
-    numbering, work, team = in_threads()
+    numbering, work, team = iteration_with_team()
     system, state = (built := WIDE.build()).system, built.state
     straight = work.psi.copy()
     work.psi[system.elements.frames[which]] = [
@@ -138,7 +138,7 @@ def test_element_partitions_share_no_frame():
 
 
 def test_too_small_pivot_stops_all_threads():
-    numbering, work, team = in_threads()
+    numbering, work, team = iteration_with_team()
     matrix = work.values.copy()
     columns = np.repeat(np.arange(numbering.size), np.diff(numbering.indptr))
     for frame in (2, len(numbering.frame) - 1):  # at both ends of the tree
@@ -164,7 +164,7 @@ def test_nan_values_leave_no_thread_waiting():
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
 def test_threads_end_with_every_march(error):
-    _, _, team = in_threads(3)
+    _, _, team = iteration_with_team(3)
     before = threading.active_count()
 
     def march():
@@ -180,7 +180,7 @@ def test_threads_end_with_every_march(error):
 @pytest.mark.parametrize(("owner", "name"), [(teams, "_serve"), (threading.Thread, "start")])
 def test_thread_that_fails_to_start_is_not_waited_for(owner, name, monkeypatch):
     """The march continues with one thread."""
-    expected, _ = ended(1)
+    expected, _ = run_steps(1)
 
     def lost(*_):
         raise RuntimeError("can't start new thread")

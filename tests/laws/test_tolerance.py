@@ -98,7 +98,7 @@ def test_resumed_run_requires_its_tolerance(tmp_path):
 TOLERANCES = (0.0, 1e-6, 1e-5, 1e-3)
 
 
-def over_a_floor(model, body, stiffness=1e6):
+def body_over_floor(model, body, stiffness=1e6):
     """A contact of a body with a floor far below it."""
     floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
     model.add_contact("contact", [model.add_solid("solid", body, radius=0.005)], floor, stiffness)
@@ -110,7 +110,7 @@ def over_a_floor(model, body, stiffness=1e6):
 def test_body_above_a_floor_falls_freely_at_any_tolerance(tolerance, integrator):
     model = Model("falling", gravity=(0, 0, -9.81))
     cube = model.add_body("cube", Box(0.1, 0.1, 0.1, mass=1.0), position=(0, 0, 1.0))
-    over_a_floor(model, cube)
+    body_over_floor(model, cube)
     fallen = simulate(model, 0.1, 1e-2, tolerance=tolerance, integrator=integrator)
     assert fallen.body("cube").r[:, 2] == pytest.approx(1.0 - 0.5 * 9.81 * fallen.t**2, rel=1e-12)
 
@@ -120,7 +120,7 @@ def nearly_balanced(shape):
     model = Model(shape, gravity=(0, 0, 0))
     body = model.add_body("body", Box(0.1, 0.2, 0.3, mass=1.0), position=(0, 0, 1.0))
     if shape == "general":
-        over_a_floor(model, body)
+        body_over_floor(model, body)
     if shape == "tree":
         arm = model.add_body("arm", Box(0.3, 0.1, 0.2, mass=2.0), position=(0.3, 0, 1.0))
         model.add_joint("shoulder", "revolute", model.ground, body, at=(0, 0.1, 1.0), axis=(1, 2, 0))
@@ -153,7 +153,7 @@ def test_inactive_contact_changes_nothing_at_any_stiffness(tolerance):
         model = Model("tumbling", gravity=(0, 0, -9.81))
         body = Box(0.1, 0.2, 0.3, mass=1.0)
         box = model.add_body("box", body, position=(0, 0, 1.0), angular_velocity=(3, 4, 5))
-        over_a_floor(model, box, stiffness)
+        body_over_floor(model, box, stiffness)
         runs.append(simulate(model, 0.1, 2e-3, tolerance=tolerance))
     for field, soft, stiff in zip(State._fields, *(run.states(slice(None)) for run in runs), strict=True):
         assert np.array_equal(soft, stiff), field

@@ -16,14 +16,14 @@ from rodsim import (
     audit,
     simulate,
 )
-from tests.support.mechanisms import AXIS, TOLD, branched, differences, joined, looped, of_last_step
+from tests.support.mechanisms import AXIS, JOINT_OPTIONS, branched, differences, joined, looped, of_last_step
 from tests.support.user_kinds import Triangle
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # welds across gaps, inconsistent velocities
 H = 0.01
 
 
-def loaded():
+def loaded_tree():
     """Add loads, fixed and follower, and springs, a bushing and air drag on one body or along a joint."""
     model = branched()
     body = list(model.bodies.values())
@@ -80,7 +80,7 @@ CASES = {
     "branched, em4": (branched, "em4", H, 20),
     "branched, em6": (branched, "em6", H, 20),
     "free": (free, "em", H, 100),
-    "loads and springs": (loaded, "em", H, 100),
+    "loads and springs": (loaded_tree, "em", H, 100),
     # closed by each joint kind with a closed form, alone and combined, over sliders and a spring between branches
     "loops": (looped, "em", 0.004, 100),
     **{
@@ -134,7 +134,7 @@ def test_newton_converges_quadratically(name):
     assert result.newton_iterations[-1] <= LOOPED[name]
 
 
-def hung(kind, reverse, parallel=()):
+def body_on_joint(kind, reverse, parallel=()):
     """A heavy body on a joint of this kind, with its parts in either order, on an arm with a hinge to the ground. Joint forces,
     which rotate with their lever arms, are large. parallel: a bushing or a spring parallel to the joint.
     """
@@ -149,7 +149,9 @@ def hung(kind, reverse, parallel=()):
     model.add_joint("shoulder", "revolute", model.ground, arm, at=(0, 0, 0), axis=(0.2, 1.0, 0.4))
     apart = JOINTS[kind].apart
     ends = (arm.at((0.2, 0.1, -0.1)), body.at((-0.1, 0.1, 0.05))) if apart else (arm, body)
-    options = {"axis": AXIS.get(kind), **TOLD.get(kind, {})} | ({} if apart else {"at": (0.6, 0.1, 0.05)})
+    options = {"axis": AXIS.get(kind), **JOINT_OPTIONS.get(kind, {})} | (
+        {} if apart else {"at": (0.6, 0.1, 0.05)}
+    )
     model.add_joint("joint", kind, *(ends[::-1] if reverse else ends), **options)
     if "bushing" in parallel:
         model.add_bushing("bush", arm, body, [2e3, 3e3, 1e3, 20.0, 30.0, 10.0], 0.001)
@@ -194,7 +196,9 @@ def test_newton_converges_quadratically_with_each_joint(kind, reverse, parallel)
     """In either order of parts, also with a parallel bushing, to the state of the general solver, which takes 4 to 6
     iterations.
     """
-    tree, general = (run(hung(kind, reverse, parallel), 12, solver=solver) for solver in ("auto", "general"))
+    tree, general = (
+        run(body_on_joint(kind, reverse, parallel), 12, solver=solver) for solver in ("auto", "general")
+    )
     assert tree.newton_iterations[-1] <= SLOW.get(kind, 3.3)
     assert not differences(of_last_step(general.state()), of_last_step(tree.state()))
 
@@ -203,7 +207,7 @@ def test_two_joints_between_two_bodies_may_have_opposite_order():
     """The rows are consecutive like those of a universal joint, with directions on different bodies."""
 
     def made():
-        model = hung("spherical", False)
+        model = body_on_joint("spherical", False)
         model.add_joint(
             "twist", "generic", *reversed(model.bodies.values()), at=(0.6, 0.1, 0.05), locked=("rx",)
         )
@@ -218,13 +222,13 @@ def test_joint_forces_next_to_a_stiff_spring_equal_the_general_solver(kind):
     """The last correction, which no residual follows, is included with the spring forces on both bodies."""
     for h in (0.005, 0.008, 0.01):
         tree, general = (
-            run(hung(kind, False, "spring"), 1, h, solver=solver).state().lam
+            run(body_on_joint(kind, False, "spring"), 1, h, solver=solver).state().lam
             for solver in ("auto", "general")
         )
         assert np.abs(tree - general).max() <= 1e-11 * np.abs(general).max()
 
 
-def blown_away():
+def overloaded_tree():
     """A force with which no step has a solution."""
     model = branched(("revolute",) * 5)
     model.add_force("blow", model.bodies["body 4"], lambda t: (0.0, 1e16 if t > 0.3 else 0.0, 0.0))
@@ -235,11 +239,11 @@ def blown_away():
 def test_failed_tree_run_ends_with_its_last_whole_step(integrator):
     """Bit-identical to a run that ends there; this includes forces, which are computed on request only."""
     with pytest.raises(ConvergenceError) as error:
-        run(blown_away(), 50, H, integrator)
+        run(overloaded_tree(), 50, H, integrator)
     failed = error.value.result
     steps = int(failed.step[-1])
     assert 1 < steps < 50
-    end = run(blown_away(), steps, H, integrator).state()
+    end = run(overloaded_tree(), steps, H, integrator).state()
     assert np.abs(end.lam).min() > 0.0
     for name, mine, other in zip(end._fields, failed.state(), end, strict=True):
         assert mine.tobytes() == other.tobytes(), name
@@ -363,7 +367,7 @@ def test_strongly_stiffening_spring_conserves_energy(of):
     assert np.abs(energy - energy[0]).max() < 2e-11 * energy[0]
 
 
-def among_three():
+def tree_with_three_body_interaction():
     """A tree with one interaction of three bodies."""
     model = branched()
     first, second, third = list(model.bodies.values())[:3]
@@ -374,9 +378,9 @@ def among_three():
 MARCHES = {
     "em": (branched, "em", "auto", "tree, 8 bodies"),
     "em4": (branched, "em4", "auto", "tree, 8 bodies"),
-    "loads and springs": (loaded, "em", "auto", "tree, 8 bodies"),
+    "loads and springs": (loaded_tree, "em", "auto", "tree, 8 bodies"),
     "loops": (looped, "em", "auto", "tree, 36 bodies, 10 loops"),
-    "acts on three bodies": (among_three, "em", "auto", "tree, 8 bodies"),
+    "acts on three bodies": (tree_with_three_body_interaction, "em", "auto", "tree, 8 bodies"),
     "general": (
         branched,
         "em",
@@ -418,7 +422,7 @@ def test_run_with_a_one_step_history_resumes_with_it(tmp_path, monkeypatch):
     assert all(np.array_equal(x, y) for x, y in zip(uninterrupted.state(), resumed.state(), strict=True))
 
 
-def touching():
+def tree_with_contact():
     model = branched()
     ball = model.add_sphere("ball", list(model.bodies.values())[7], 0.1)
     floor = model.add_plane("floor", model.ground.at((0, 0, -5.0)), (0, 0, 1))
@@ -457,7 +461,7 @@ def four_bars():
 
 REFUSED = {
     "a ring of rods": ring_of_rods,
-    "contacts": touching,
+    "contacts": tree_with_contact,
     "joints that repeat each other": four_bars,
 }
 

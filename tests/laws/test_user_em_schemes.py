@@ -22,7 +22,7 @@ from tests.support.user_em_schemes import C
 
 H, STEPS = 0.01, 20
 BRICK = Box(0.5, 0.3, 0.2, density=100.0)
-OWN = ("em-drag", "em4-triple")
+USER_SCHEMES = ("em-drag", "em4-triple")
 
 
 @pytest.fixture(autouse=True)
@@ -62,21 +62,21 @@ def test_user_substeps_are_taken() -> None:
     assert np.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.3)
 
 
-def judged(audit_report: Audit) -> set[str]:
+def judged_laws(audit_report: Audit) -> set[str]:
     return {verdict.law for verdict in audit_report.verdicts if verdict.kept is not None}
 
 
-@pytest.mark.parametrize("integrator", OWN)
+@pytest.mark.parametrize("integrator", USER_SCHEMES)
 def test_audit_judges_declared_invariants_and_repeats_steps(integrator: str) -> None:
     audit_report, of_em = audit(run(pair(), integrator)), audit(run(pair(), "em"))
     assert audit_report.ok, audit_report.text()
     assert declared_invariants(integrator) <= set(audit_report.promises)
-    missing = judged(of_em) - judged(audit_report)
+    missing = judged_laws(of_em) - judged_laws(audit_report)
     assert bool(missing) == (integrator == "em-drag")
-    assert "steps taken again" in " ".join(judged(audit_report))
+    assert "steps taken again" in " ".join(judged_laws(audit_report))
 
 
-@pytest.mark.parametrize("integrator", OWN)
+@pytest.mark.parametrize("integrator", USER_SCHEMES)
 def test_run_with_a_user_scheme_resumes_bitwise(integrator: str, tmp_path: Path) -> None:
     path, uninterrupted = tmp_path / "run.vtkhdf", run(pair(), integrator)
     for part, resume in ((0.5, False), (1.0, True)):
@@ -92,7 +92,7 @@ def test_run_with_a_user_scheme_resumes_bitwise(integrator: str, tmp_path: Path)
 def test_user_scheme_is_known_to_every_command() -> None:
     with pytest.raises(ModelError, match="em-drag, em4-triple, EML"):
         run(pair(), "em5")
-    assert set(OWN) <= set(_names()["integrator"])
+    assert set(USER_SCHEMES) <= set(_names()["integrator"])
     assert RunScene(t_end=0.1, dt=0.01, integrator="em-drag").integrator == "em-drag"
     steps = simulate(pair(), 0.1, Adaptive(1e-5), integrator="em4-triple", progress=False)
     assert steps.steps is not None
@@ -115,10 +115,10 @@ def test_negative_substeps_with_dissipation_are_rejected() -> None:
 def test_every_listed_scheme_is_described() -> None:
     page = (DOCS / "reference" / "integrators.md").read_text()
     for name in EM_FAMILY:
-        assert name in OWN or f"`{name}`" in page, name
+        assert name in USER_SCHEMES or f"`{name}`" in page, name
 
 
-@pytest.mark.parametrize("integrator", OWN)
+@pytest.mark.parametrize("integrator", USER_SCHEMES)
 def test_no_specialised_solver_takes_user_schemes(integrator: str) -> None:
     """A body on a hinge is a tree, for which `em` and its compositions have a faster solver, with their own substeps."""
     model = Model("hinged", gravity=(0.0, 0.0, -9.81))

@@ -84,7 +84,7 @@ class OwnRail(Joint):
 
 
 @contextmanager
-def known(*joints):
+def register_joints(*joints):
     """Add joint kinds to the registries."""
     before = len(constraints.CONSTRAINTS)
     for joint in joints:
@@ -128,7 +128,7 @@ RUN = partial(simulate, t_end=0.1, dt=0.01, output_every=2, progress=False)
 )
 def test_user_constraint_acts_like_the_built_in_one(run):
     """The rows agree, by closed forms and by duals that no other code knows."""
-    with known(OwnHinge, OwnStrut):
+    with register_joints(OwnHinge, OwnStrut):
         one, other = (
             run(chain(of_user, None if run is equilibrium else (0.2, 1.0, -0.3))).state(-1)
             for of_user in (True, False)
@@ -139,7 +139,7 @@ def test_user_constraint_acts_like_the_built_in_one(run):
         )
 
 
-def hung(joint):
+def bar_on_joint(joint):
     """A bar on this joint, attached to a bar with a hinge to the ground."""
     model = Model("hung", gravity=(0.3, 0.0, -9.81))
     a = model.add_body("a", Box(0.4, 0.1, 0.1, density=300), position=(0.2, 0, 0.7))
@@ -153,8 +153,8 @@ def hung(joint):
 
 @pytest.mark.parametrize("joint", [OwnLevel, OwnRail])
 def test_user_joint_moves_as_with_the_general_solver(joint):
-    with known(joint):
-        results = [RUN(hung(joint), solver=solver) for solver in ("auto", "general")]
+    with register_joints(joint):
+        results = [RUN(bar_on_joint(joint), solver=solver) for solver in ("auto", "general")]
         one, other = (result.state(-1) for result in results)
         iterations = [result.newton_iterations[-1] for result in results]
     assert iterations[0] <= iterations[1]
@@ -166,7 +166,7 @@ def test_user_joint_moves_as_with_the_general_solver(joint):
 
 
 def test_modes_support_a_user_joint():
-    with known(OwnHinge, OwnStrut):
+    with register_joints(OwnHinge, OwnStrut):
         values = [
             np.sort_complex(modes(chain(of_user, None), 4, anyway=True).values) for of_user in (True, False)
         ]
@@ -176,7 +176,7 @@ def test_modes_support_a_user_joint():
 def test_redundant_user_joints_are_detected():
     """A second hinge on the same axis, as with the built-in joint."""
     results = []
-    with known(OwnHinge, OwnStrut):
+    with register_joints(OwnHinge, OwnStrut):
         for of_user in (True, False):
             system, state, *_ = chain(of_user).build()
             jacobian = constraint_jacobian(system, state).toarray()
@@ -201,7 +201,7 @@ def test_redundant_user_joints_are_detected():
 
 def test_file_with_a_user_joint_is_audited_resumed_and_names_a_missing_kind(tmp_path):
     path = tmp_path / "run.vtkhdf"
-    with known(OwnHinge, OwnStrut):
+    with register_joints(OwnHinge, OwnStrut):
         RUN(chain(True), output=path)
         audit_report = audit(Result.load(path))
         assert audit_report.ok, audit_report.text()
@@ -212,7 +212,7 @@ def test_file_with_a_user_joint_is_audited_resumed_and_names_a_missing_kind(tmp_
         full = simulate(chain(True), 0.2, 0.01, output_every=2, progress=False).state(-1)
         assert np.array_equal(end.r, full.r)
         mine = fingerprint(chain(True).build().system)
-    with known(OwnStrut, OwnHinge):  # in another order: other numbers in this process
+    with register_joints(OwnStrut, OwnHinge):  # in another order: other numbers in this process
         numbers = constraints.numbers_of([STRAIGHT, APART])
         assert constraints.facts(numbers, "turns").tolist() == [True, False]
         assert fingerprint(chain(True).build().system) == mine
@@ -229,7 +229,7 @@ def test_constraint_kind_without_a_joint_is_named():
     class Forgotten(OwnStrut):
         kind, new_kinds = "forgotten", ()
 
-    with known(Forgotten):
+    with register_joints(Forgotten):
         model = Model("m")
         body = model.add_body("body", Box(0.2, 0.2, 0.2, density=100), position=(0, 0, 1))
         model.add_joint("strut", "forgotten", model.ground.at((0, 0, 0.5)), body.at((0, 0, 0)))

@@ -27,7 +27,7 @@ IN_THE_MIDDLE = [
 ]
 
 
-def flying(element="se3", n_elements=2, damping_time=0.002):
+def flying_rod(element="se3", n_elements=2, damping_time=0.002):
     """A rod bent from its stress-free shape in free flight, with viscosity."""
     section = soft(damping_time).with_relaxation(0.05, fraction=0.5)
     straight = [(0, 0, 0), (1.2, 0, 0)]
@@ -36,15 +36,15 @@ def flying(element="se3", n_elements=2, damping_time=0.002):
 
 def run(integrator, chart=None, h=H, model=None, **options):
     t_end = options.pop("t_end", STEPS * H)
-    model = flying() if model is None else model
+    model = flying_rod() if model is None else model
     return simulate(model, t_end, h, integrator, chart=chart, output_every=1, progress=False, **options)
 
 
 def trajectory(integrator, chart, h=H, *rod):
-    return integrate(flying(*rod).mechanical_system(chart), integrator, h, STEPS * H)
+    return integrate(flying_rod(*rod).mechanical_system(chart), integrator, h, STEPS * H)
 
 
-def balance(trajectory):
+def balance_error(trajectory):
     """Error of energy plus dissipation, relative to the initial energy."""
     E, lost = trajectory.energy(), trajectory.dissipation
     assert np.all(np.diff(lost) > 0.0)
@@ -56,7 +56,7 @@ def balance(trajectory):
 def test_relaxing_rod_dissipation_equals_its_energy_loss_in_charts(integrator, chart):
     computed = trajectory(integrator, chart)
     # if branches were not counted, or only in part, the error would be some per cent
-    assert balance(computed) < 1e-12
+    assert balance_error(computed) < 1e-12
     turns = chart == "director" or integrator in ("EML-kappa", "GGL-EM")
     for symmetry in computed.system.symmetries:
         if turns or not symmetry.name.startswith("L"):
@@ -65,7 +65,7 @@ def test_relaxing_rod_dissipation_equals_its_energy_loss_in_charts(integrator, c
 
 def test_other_elements_are_condensed_and_audited():
     # without viscosity, in a band
-    assert balance(trajectory("EMH", "quaternion-alpha", H, "relative(2)", 4, 0.0)) < 1e-12
+    assert balance_error(trajectory("EMH", "quaternion-alpha", H, "relative(2)", 4, 0.0)) < 1e-12
     result = run("EMH", "quaternion-alpha")
     assert audit(result).ok
     assert audit(result).energy_balance < 1e-12
@@ -95,7 +95,7 @@ def test_positions_and_branches_converge_to_em_at_order_2(integrator, chart):
 
 @pytest.mark.parametrize(("integrator", "chart"), IN_THE_MIDDLE)
 def test_midstep_dissipation_grows_and_the_balance_has_order_2(integrator, chart):
-    coarse, fine = (balance(trajectory(integrator, chart, h)) for h in (0.004, 0.002))
+    coarse, fine = (balance_error(trajectory(integrator, chart, h)) for h in (0.004, 0.002))
     assert np.log2(coarse / fine) == pytest.approx(2.0, abs=0.5)
 
 
@@ -129,7 +129,7 @@ def test_chart_run_resumes_bitwise_and_exchanges_states_with_em(tmp_path):
 
 
 def test_trajectory_resumes_from_any_step_and_leaves_the_system_unchanged():
-    system = flying().mechanical_system("director")
+    system = flying_rod().mechanical_system("director")
     uninterrupted = integrate(system, "EM-G", H, 4 * H)
     assert np.ptp(uninterrupted.energy() + uninterrupted.dissipation) < 1e-11 * uninterrupted.energy()[0]
     resumed = integrate(system, "EM-G", H, 2 * H, start=uninterrupted.at(2))

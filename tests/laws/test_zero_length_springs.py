@@ -6,7 +6,7 @@ import pytest
 from rodsim import Model, Sphere, audit, simulate
 
 
-def thrown(rest_length, miss, stiffness=1e3, damping=0.0, integrator="em", t_end=0.3, **options):
+def thrown_ball(rest_length, miss, stiffness=1e3, damping=0.0, integrator="em", t_end=0.3, **options):
     """A ball of 1 kg at (1, miss, 0), thrown at the other end of its spring with 20 m/s."""
     model = Model("thrown")
     ball = model.add_body("ball", Sphere(0.1, mass=1.0), (1.0, miss, 0.0), velocity=(-20.0, 0.0, 0.0))
@@ -20,7 +20,9 @@ def thrown(rest_length, miss, stiffness=1e3, damping=0.0, integrator="em", t_end
 @pytest.mark.parametrize("miss", [0.0, 1e-12, 1e-3])
 def test_zero_length_spring_is_linear_through_zero(miss, integrator):
     """x'' + w^2 x = 0 by the midpoint rule, whose frequency is (2/h) atan(w h/2): one iteration per step."""
-    run = thrown(0.0, miss, integrator=integrator, solver="general")  # a tree counts the last correction, too
+    run = thrown_ball(
+        0.0, miss, integrator=integrator, solver="general"
+    )  # a tree counts the last correction, too
     assert run.newton_iterations.max() <= 1.5
     assert run.body("ball").r[:, 0].min() < -0.1
     if integrator == "em":
@@ -39,7 +41,7 @@ MISSES, DAMPINGS = (0.0, 1e-12, 1e-9, 1e-6, 1e-3, 0.05), (0.0, 3.0, 300.0)
 )
 def test_spring_compressed_through_zero_conserves_energy_and_spin(miss, stiffness, damping):
     """Steps jump over the end, where the lateral stiffness k (1 - rest/length) is unbounded."""
-    run = thrown(0.5, miss, stiffness, damping)
+    run = thrown_ball(0.5, miss, stiffness, damping)
     report = audit(run)
     assert report.energy_balance < 1e-12
     ball = run.body("ball")

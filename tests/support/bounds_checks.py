@@ -48,19 +48,19 @@ def compiled(name: str, body: str):
     return kernel(space[f"of_{name}"])
 
 
-def outside(name: str) -> list[int]:
+def outside_positions(name: str) -> list[int]:
     """Positions of which at least one number is not in the array."""
     by_row = name.startswith(("rows", "put_rows"))
     return [-1 - ITEMS[-1], SIZE if not by_row else SIZE // int(re.sub("[a-z_]*", "", name))]
 
 
-def wrong() -> list[str]:
+def wrong_accesses() -> list[str]:
     """Return accesses that were wrongly accepted or rejected."""
     names = []
     for name, body in functions().items():
         call, workspace = compiled(name, body), np.zeros(64)
         call(np.zeros(SIZE), 0, ITEMS, workspace)
-        for place in outside(name):
+        for place in outside_positions(name):
             try:
                 call(np.zeros(SIZE), place, ITEMS + place, workspace)
             except IndexError:
@@ -71,4 +71,4 @@ def wrong() -> list[str]:
 
 if __name__ == "__main__":
     assert len(functions()) > 30
-    print(wrong())
+    print(wrong_accesses())

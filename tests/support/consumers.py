@@ -68,14 +68,14 @@ def start_from_run(name: str, folder: Path) -> None:
                 work = blocks.part(uninterrupted.state(middle).own, "drive")[..., 8]
                 blocks.part(b, "drive")[..., 8] -= work
             elif field == "memory":
-                a, b = (_of_last_step(then.layout.memory, x) for x in (a, b))
+                a, b = (_last_step_memory(then.layout.memory, x) for x in (a, b))
             # error of Newton's method, in forces and accelerations that stiffness and 1/h amplify
             loose = 1e-6 if field in ("lam", "memory") else 1e-9
             assert a == pytest.approx(b, abs=loose * max(1.0, np.abs(b).max(initial=0.0))), field
     assert audit(then).ok, audit(then).text()
 
 
-def _of_last_step(memory: MemoryLayout, x: np.ndarray) -> np.ndarray:
+def _last_step_memory(memory: MemoryLayout, x: np.ndarray) -> np.ndarray:
     parts = memory.parts(x)
     return np.concatenate([parts[name].ravel() for name in memory._replace(history=0).shapes()])
 
@@ -93,32 +93,32 @@ def start_from_equilibrium(name: str, folder: Path) -> None:
         assert np.abs(then.states(slice(None)).r - static_solution.state().r).max() < 1e-7
 
 
-def audited(name: str, folder: Path) -> None:
+def audit_run(name: str, folder: Path) -> None:
     assert audit(run(name)).ok, audit(run(name)).text()
 
 
-def audited_at_rest(name: str, folder: Path) -> None:
+def audit_at_rest(name: str, folder: Path) -> None:
     assert audit(at_rest(name)).ok, audit(at_rest(name)).text()
 
 
-def audited_locally(name: str, folder: Path) -> None:
+def audit_locally(name: str, folder: Path) -> None:
     report = local_audit(run(name))
     assert report.rods or report.not_covered
 
 
-def buckled(name: str, folder: Path) -> None:
+def buckling_loads(name: str, folder: Path) -> None:
     loads = buckling(MODELS[name](), 1, nonlinear=False)
     assert np.isfinite(loads.factors).all()
 
 
-def dissipated(name: str, folder: Path) -> None:
+def dissipate_with_em_d(name: str, folder: Path) -> None:
     """em-d only dissipates energy, and all of it is in the balance."""
     result = run(name, T_END, "em-d(0.5)")
     assert audit(result).ok, audit(result).text()
     assert np.diff(result.algorithmic_dissipation).min() >= 0.0 < result.algorithmic_dissipation[-1]
 
 
-def rigid(name: str, folder: Path) -> None:
+def rigid_twin_of(name: str, folder: Path) -> None:
     """The rigid twin reports each part that it leaves out, contains all others, and runs."""
     model = MODELS[name]()
     twin = model.rigidified()
@@ -132,7 +132,7 @@ def rigid(name: str, folder: Path) -> None:
         assert audit(simulate(twin, T_END, DT, progress=False)).ok
 
 
-def reported(name: str, folder: Path) -> None:
+def write_report(name: str, folder: Path) -> None:
     """A report names every named part of the model."""
     page = report(run(name), folder / "page.html").read_text()
     for what, entries in vars(MODELS[name]()).items():
@@ -141,13 +141,13 @@ def reported(name: str, folder: Path) -> None:
                 assert entry in page, f"{what} '{entry}'"
 
 
-def compared(name: str, folder: Path) -> None:
+def compare_runs(name: str, folder: Path) -> None:
     """A run equals itself, and its longer version where they overlap."""
     comparison = compare(run(name), run(name, 2 * T_END), names=("short", "long"))
     assert comparison.worst() == 0.0
 
 
-def shared_out(name: str, folder: Path) -> None:
+def energies_sum_to_total(name: str, folder: Path) -> None:
     """The energies of all parts sum to the total, except for springs."""
     result = run(name)
     parts = energies_by_part(result)
@@ -157,7 +157,7 @@ def shared_out(name: str, folder: Path) -> None:
         assert sum(getattr(part, what) for part in parts.values()) == pytest.approx(total, abs=size), what
 
 
-def in_a_chart(integrator: str, name: str, folder: Path) -> None:
+def run_in_chart(integrator: str, name: str, folder: Path) -> None:
     result = run(name, T_END, integrator)
     assert audit(result).ok, audit(result).text()
 
@@ -178,7 +178,7 @@ TREES = (
 )  # models with a specialised solver
 
 
-def by_its_shape(name: str, folder: Path) -> None:
+def use_specialised_solver(name: str, folder: Path) -> None:
     """A specialised solver, if there is one, changes only the solver."""
     specialised = simulate(MODELS[name](), T_END, DT, output_every=1, solver="auto", progress=False)
     assert ("solver" in specialised.description["run"]) == (name in TREES)
@@ -188,7 +188,7 @@ def by_its_shape(name: str, folder: Path) -> None:
     assert audit(specialised).ok, audit(specialised).text()
 
 
-def by_steps_that_choose_themselves(name: str, folder: Path) -> None:
+def use_adaptive_steps(name: str, folder: Path) -> None:
     result = simulate(MODELS[name](), T_END, Adaptive(0.1, output_dt=3 * DT), progress=False)
     assert audit(result).ok, audit(result).text()
     assert np.abs(result.states(slice(None)).r[-1] - run(name).states(slice(None)).r[-1]).max() < 0.1
@@ -198,21 +198,21 @@ CONSUMERS: dict[str, Callable[[str, Path], None]] = {
     "resume": resume,
     "start= from a run": start_from_run,
     "start= from an equilibrium": start_from_equilibrium,
-    "audit": audited,
-    "audit at rest": audited_at_rest,
-    "local audit": audited_locally,
-    "linear buckling": buckled,
-    "em-d": dissipated,
+    "audit": audit_run,
+    "audit at rest": audit_at_rest,
+    "local audit": audit_locally,
+    "linear buckling": buckling_loads,
+    "em-d": dissipate_with_em_d,
     "modes": small_motions,
-    "rigid twin": rigid,
-    "report": reported,
-    "compare": compared,
-    "energies of parts": shared_out,
-    "shortcut": by_its_shape,
-    "error=": by_steps_that_choose_themselves,
-    "em-ggl": functools.partial(in_a_chart, "em-ggl"),
-    "EML-kappa": functools.partial(in_a_chart, "EML-kappa"),
-    "GGL-EM": functools.partial(in_a_chart, "GGL-EM"),
+    "rigid twin": rigid_twin_of,
+    "report": write_report,
+    "compare": compare_runs,
+    "energies of parts": energies_sum_to_total,
+    "shortcut": use_specialised_solver,
+    "error=": use_adaptive_steps,
+    "em-ggl": functools.partial(run_in_chart, "em-ggl"),
+    "EML-kappa": functools.partial(run_in_chart, "EML-kappa"),
+    "GGL-EM": functools.partial(run_in_chart, "GGL-EM"),
 }
 _NO_RODS = ("joints", "forces", "drives", "shaken", "geared", "sliding")
 # what is not supported yet, or cannot be, and the words of the rejection

@@ -12,7 +12,7 @@ from tests.support.contacts import ground
 CROSSING, NEARLY_PARALLEL, PARALLEL = (0.0, 1.0, 0.02), (1.0, 0.03, 0.004), (1.0, 0.0, 0.0)
 
 
-def rubs(static: float, kinetic: float, stiffness: float = 1e4) -> Friction:
+def friction_options(static: float, kinetic: float, stiffness: float = 1e4) -> Friction:
     """Friction parameters with this bristle stiffness."""
     return Friction(kinetic, static=static, tangential_stiffness=stiffness)
 

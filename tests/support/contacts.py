@@ -122,14 +122,14 @@ def touch(kind, law="linear", seed=0, step=0.02):
         y0[0, 0] -= lever @ y0[0, 1:]
         X = np.concatenate([block, lever, [1.0]])
     elif kind in CAPSULE_KINDS:
-        X, y0 = _of_capsules(kind, height, block, lever, rng)
+        X, y0 = _capsule_numbers(kind, height, block, lever, rng)
     elif kind in (*BOX_KINDS, HULLS, ROUND_HULLS, EDGES):
-        X, y0 = _of_boxes(kind, height, block, lever, rng)
+        X, y0 = _box_numbers(kind, height, block, lever, rng)
     elif kind in MESH_KINDS:
-        X, y0 = _of_meshes(kind, height, block, lever, rng)
+        X, y0 = _mesh_numbers(kind, height, block, lever, rng)
         step = min(step, 0.05)  # not on the other side
     elif kind in CORE_KINDS:
-        X, y0 = _of_cores(kind, height, block, lever, rng)
+        X, y0 = _core_numbers(kind, height, block, lever, rng)
     else:
         h = 0.95 * height
         y0 = posed([(0.1, -0.2, h), (0.15, 0.5, 1.02 * h), (-0.2, 0, 0), (0.5, 0.02, 0)], rng)
@@ -155,7 +155,7 @@ def core_block(surface):
     return core_numbers(contacts_of([surface]), 0)
 
 
-def _of_cores(kind, height, block, lever, rng):
+def _core_numbers(kind, height, block, lever, rng):
     """Parameters and poses: the other shape is above an edge, or a rim, of a core, and moves from one of its sides to another."""
     of_rod, round_one = kind in (CORE_ROD, ROUND_ROD), kind in (SPHERE_ROUND, ROUND_ROD)
     core = core_block(Round(0, lever, CONE, 0.0) if round_one else Hull(0, lever + PRISM, 0.0))
@@ -172,7 +172,7 @@ def _of_cores(kind, height, block, lever, rng):
     return np.concatenate([block, lever, core]), np.concatenate([ball, y])
 
 
-def _of_boxes(kind, height, block, lever, rng):
+def _box_numbers(kind, height, block, lever, rng):
     """Parameters and poses: the other shape is above an edge of the last; for two boxes an edge crosses it, and a corner is
     close.
     """
@@ -234,7 +234,7 @@ def mesh_numbers(vertices, triangles):
     return numbers_of(contacts, np.arange(len(triangles)))
 
 
-def _of_meshes(kind, height, block, lever, rng):
+def _mesh_numbers(kind, height, block, lever, rng):
     """Parameters and poses: the other shape is above hills whose faces, ridges and valleys have its size."""
     mesh = mesh_numbers(*ground(4, lambda x, y: 0.05 * np.sin(7.0 * x + 3.0 * y) * np.cos(5.0 * y), 0.6))
     (y,) = posed([(0.1, -0.2, 0.3)], rng)
@@ -254,7 +254,7 @@ def _of_meshes(kind, height, block, lever, rng):
     return np.concatenate([block, [5.0, 0.7], mesh]), np.concatenate([y[None], posed(ends, rng)])
 
 
-def _of_capsules(kind, height, block, lever, rng):
+def _capsule_numbers(kind, height, block, lever, rng):
     """Parameters and poses: the last is a capsule, or a rod, along x below the other shape."""
     below = np.array([(-0.2, 0.0, 0.0), (0.5, 0.02, 0.0)])
     if kind is SPHERE_CAPSULE:

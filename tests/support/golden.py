@@ -56,7 +56,7 @@ class Case(NamedTuple):
         return " ".join(self).replace("/", "-") + ".npz"
 
 
-def made(name: str) -> tuple[Model, float, str]:
+def model_of_case(name: str) -> tuple[Model, float, str]:
     """Return the model of this name, its step, s, and its scheme."""
     if name in MODELS:
         return MODELS[name](), DT, "em"
@@ -74,10 +74,10 @@ def cases() -> Iterator[Case]:
             yield from (Case(name, scheme, solver) for scheme in SCHEMES)
         yield Case(name, "rest", "auto")
     for path in SCENES:
-        yield Case(path.stem, made(path.stem)[2], "auto")
+        yield Case(path.stem, model_of_case(path.stem)[2], "auto")
 
 
-def _of_result(result: Result) -> Fields:
+def _fields_of_result(result: Result) -> Fields:
     """Return the fields that users read from a result, at each output."""
     states = result.states(slice(None))
     quantities = {name: getattr(states, name) for name in ("r", "quat", "v", "Omega", "own", "totals")}
@@ -91,16 +91,16 @@ def _of_result(result: Result) -> Fields:
     return quantities
 
 
-def computed(case: Case, gravity: float) -> Fields:
+def compute(case: Case, gravity: float) -> Fields:
     """Compute the fields of a case with this change of gravity, m/s^2; "error" contains the type of a rejection."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model, dt, _ = made(case.model)
+        model, dt, _ = model_of_case(case.model)
         model.gravity = model.gravity + gravity  # each component
         try:
             if case.scheme == "rest":
                 static_solution = equilibrium(model)
-                quantities = _of_result(static_solution)
+                quantities = _fields_of_result(static_solution)
                 return quantities | {"frequencies": modes(model, 10, start=static_solution).frequency}
             run = simulate(
                 model, STEPS * dt, dt, case.scheme, solver=case.solver, output_every=1, progress=False
@@ -112,11 +112,11 @@ def computed(case: Case, gravity: float) -> Fields:
         except (ModelError, ResultError) as error:
             return {"error": np.array(type(error).__name__)}
         counts = {"iterations": run.newton_iterations.sum(), "halvings": run.halvings.sum()}
-        return _of_result(run) | {name: np.asarray(count) for name, count in counts.items()}
+        return _fields_of_result(run) | {name: np.asarray(count) for name, count in counts.items()}
 
 
 def _store(folder: Path, case: Case) -> str:
-    both = [computed(case, gravity) for gravity in (0.0, ULP)]
+    both = [compute(case, gravity) for gravity in (0.0, ULP)]
     stored = {f"{k} {name}": value for k, fields in enumerate(both) for name, value in fields.items()}
     np.savez_compressed(folder / case.file, **stored)  # type: ignore[arg-type]
     return str(both[0].get("error", "stored"))
@@ -158,7 +158,7 @@ def broken(new: Fields, old: Fields, other: Fields) -> dict[str, tuple[float, fl
 def _compare(folder: Path, case: Case) -> list[tuple[str, float, float]]:
     with np.load(folder / case.file) as stored:
         old, other = ({name[2:]: stored[name] for name in stored.files if name[0] == which} for which in "01")
-    return [(name, *numbers) for name, numbers in broken(computed(case, 0.0), old, other).items()]
+    return [(name, *numbers) for name, numbers in broken(compute(case, 0.0), old, other).items()]
 
 
 def spreads(folder: Path) -> list[Mapping[str, Any]]:

@@ -38,13 +38,15 @@ def numbers(kind, rng):
     X = rng.normal(size=12)
     if kind is torsion_spring.TORSION_SPRING:
         U = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-        X = np.concatenate([U[0], U[1], quaternions.rotate(turn(rng, 1.0), U[0]), [2.0, 0.3, 0.5, 0.0]])
+        X = np.concatenate(
+            [U[0], U[1], quaternions.rotate(random_rotation(rng, 1.0), U[0]), [2.0, 0.3, 0.5, 0.0]]
+        )
     if kind is SCREWED_POINTS:
         U = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-        X = np.concatenate([X[:6], U[0], U[1], quaternions.rotate(turn(rng, 1.0), U[1]), [2.5]])
+        X = np.concatenate([X[:6], U[0], U[1], quaternions.rotate(random_rotation(rng, 1.0), U[1]), [2.5]])
     if kind is GEAR:  # of a shaft and of a rack, whose b is the other's a
         U = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-        on_b = quaternions.rotate(turn(rng, 1.0), U[1])
+        on_b = quaternions.rotate(random_rotation(rng, 1.0), U[1])
         both = [
             Coordinate(ANGLE, (0, 1), X[:3], X[3:6], -2.5 * U[0], U[1], on_b),
             Coordinate(DISPLACEMENT, (1, 0), X[6:9], X[9:], 0.7 * U[2], U[0], U[1]),
@@ -58,7 +60,7 @@ def numbers(kind, rng):
     if kind in (BUSHING, FREE_BUSHING):
         B, markers = rng.normal(size=(6, 6)), []
         for _ in range(2):
-            markers += [rng.normal(size=3), quaternions.to_matrix(turn(rng, 0.05)).ravel()]
+            markers += [rng.normal(size=3), quaternions.to_matrix(random_rotation(rng, 0.05)).ravel()]
         of_kind = bushing_numbers if kind is BUSHING else lambda *arguments: free_numbers(*arguments, True)
         X = of_kind(np.concatenate(markers), B @ B.T + np.eye(6), 0.1 * rng.normal(size=6))
     if kind in LAWS:
@@ -66,11 +68,11 @@ def numbers(kind, rng):
         X = np.concatenate([X[: 6 if kind is LENGTH_SPRING else 9], law])
         if kind is ANGLE_SPRING:
             U = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-            X = np.concatenate([U[0], U[1], quaternions.rotate(turn(rng, 1.0), U[0]), [0.0], law])
+            X = np.concatenate([U[0], U[1], quaternions.rotate(random_rotation(rng, 1.0), U[0]), [0.0], law])
     return X
 
 
-def turn(rng, angle):
+def random_rotation(rng, angle):
     """The quaternion of a rotation by this angle about a random axis."""
     n = rng.normal(size=3)
     return np.concatenate([[np.cos(angle / 2)], np.sin(angle / 2) * n / np.linalg.norm(n)])
@@ -78,8 +80,8 @@ def turn(rng, angle):
 
 def poses(rng, angle=1.0):
     """Two poses (2, 4, 3), the second rotated by `angle` relative to the first."""
-    a = turn(rng, rng.uniform(0, 3))
-    quat = np.array([a, quaternions.multiply(a, turn(rng, angle))])
+    a = random_rotation(rng, rng.uniform(0, 3))
+    quat = np.array([a, quaternions.multiply(a, random_rotation(rng, angle))])
     directors = np.swapaxes(quaternions.to_matrix(quat), 1, 2)
     return np.concatenate([rng.normal(size=(2, 1, 3)), directors], axis=1), quat
 

@@ -63,7 +63,7 @@ def bars() -> Model:
     return model
 
 
-def doors() -> Iterator[tuple[str, State, Door, tuple[str, ...], bool]]:
+def entries() -> Iterator[tuple[str, State, Door, tuple[str, ...], bool]]:
     """Entry name, an accepted state, the entry, the fields it reads, whether it accepts other number types and memory orders."""
     built, plain = rich().build(), bars().build()
     system, start = built.system, built.state
@@ -79,9 +79,9 @@ def doors() -> Iterator[tuple[str, State, Door, tuple[str, ...], bool]]:
             rho=em_scheme.rho,
             drive_values=built.drive_values,
         )
-        yield from _of_stepper(name, stepper, stepper.start(start))
+        yield from _stepper_entries(name, stepper, stepper.start(start))
     of_chart = MechanicalStepper("bars", plain.system, plain.state, H, "EML", None, plain.load_values)
-    yield from _of_stepper("EML", of_chart, of_chart.start(plain.state))
+    yield from _stepper_entries("EML", of_chart, of_chart.start(plain.state))
     yield (
         "EML, made",
         plain.state,
@@ -115,7 +115,7 @@ def doors() -> Iterator[tuple[str, State, Door, tuple[str, ...], bool]]:
     yield "modes", plain.state, lambda s: modes(bars(), 1, s, anyway=True), OF_SYSTEMS, True
 
 
-def _of_stepper(
+def _stepper_entries(
     name: str, stepper: Any, state: State
 ) -> Iterator[tuple[str, State, Door, tuple[str, ...], bool]]:
     every = tuple(State._fields)
@@ -126,7 +126,7 @@ def _of_stepper(
         yield f"{name}.record", state, lambda s: stepper.record(s, 0, 1, 2), every, False
 
 
-def wrong(array: np.ndarray, converted: bool) -> Iterator[tuple[str, Any]]:
+def invalid_arrays(array: np.ndarray, converted: bool) -> Iterator[tuple[str, Any]]:
     """Invalid replacements of a field; converted: other number types are accepted, too."""
     yield "no rows", array[:0]
     yield "a row less", array[:-1]
@@ -149,7 +149,7 @@ def wrong(array: np.ndarray, converted: bool) -> Iterator[tuple[str, Any]]:
         yield "every second", np.repeat(array, 2, axis=0)[::2]
 
 
-def refused(name: str, field: str, call: Callable[[], Any]) -> str:
+def rejection(name: str, field: str, call: Callable[[], Any]) -> str:
     """Empty if rejected, otherwise what happened."""
     try:
         call()
@@ -160,21 +160,21 @@ def refused(name: str, field: str, call: Callable[[], Any]) -> str:
     return f"{name}: taken"
 
 
-def of_states() -> Iterator[str]:
+def state_cases() -> Iterator[str]:
     """Every wrong array of every field at every entry."""
     filled = set()
-    for name, state, door, fields, converted in doors():
+    for name, state, door, fields, converted in entries():
         door(copy_state(state))  # the unchanged state is accepted
         for field in fields:
             array_of_state = getattr(state, field)
             filled |= {field} if array_of_state.size else set()
-            for how, array in wrong(array_of_state, converted):
+            for how, array in invalid_arrays(array_of_state, converted):
                 if not array_of_state.size and (
                     (np.size(array) == 0 and converted) or _alike(array, array_of_state)
                 ):
                     continue  # an empty array cannot be too short
                 invalid = copy_state(state)._replace(**{field: array})
-                yield refused(
+                yield rejection(
                     f"{name}, {field}: {how}",
                     "State." if converted else f"State.{field}",
                     partial(door, invalid),
@@ -186,7 +186,7 @@ def _alike(array: Any, reference: np.ndarray) -> bool:
     return isinstance(array, np.ndarray) and (array.shape, array.dtype) == (reference.shape, reference.dtype)
 
 
-def of_values() -> Iterator[str]:
+def value_cases() -> Iterator[str]:
     """Values of loads and drives whose number does not match that of the loads and drives."""
     built, plain = rich().build(), bars().build()
     assert built.drive_values is not None
@@ -206,13 +206,15 @@ def of_values() -> Iterator[str]:
             for name in ("em", "em-d(0.5)"):
                 stepper = Stepper(built.system, H, rho=0.5 if "-d" in name else None, **functions)  # type: ignore[arg-type]
                 state = stepper.start(copy_state(built.state))
-                yield refused(f"{name}, {which}: {how}", which, partial(stepper.march, state, H, np.zeros(2)))
-        yield refused(f"EML, load_values: {how}", "load_values", partial(_marched, plain, change))
+                yield rejection(
+                    f"{name}, {which}: {how}", which, partial(stepper.march, state, H, np.zeros(2))
+                )
+        yield rejection(f"EML, load_values: {how}", "load_values", partial(_marched, plain, change))
     right = plain.load_values(np.zeros(1))[0]
     for k, what in enumerate(("constant_values", "varying_values", "constant_gravity", "varying_gravity")):
         loads = [0 * right, right, np.zeros(3), np.zeros(3)]
         loads[k] = loads[k][:-1]
-        yield refused(
+        yield rejection(
             f"Loading.{what}", what, partial(EquilibriumSystem, plain.system, plain.state, Loading(*loads))
         )
 
@@ -223,34 +225,34 @@ def _marched(built: Built, change: Callable[[np.ndarray], Any]) -> None:
     stepper.march(stepper.start(built.state), H, np.zeros(1))
 
 
-def of_mechanical_systems() -> Iterator[str]:
+def mechanical_system_cases() -> Iterator[str]:
     """Coordinates, velocities, multipliers and signals of systems in charts; interactions without a system."""
     system, built = bars().mechanical_system("quaternion"), bars().build()
     n, m = system.n, system.m
     short, q = np.zeros(n - 1), np.zeros(n)
     for what in ("mass", "potential", "gradient", "constraints", "jacobian"):
-        yield refused(what, what, partial(getattr(system, what), short))
+        yield rejection(what, what, partial(getattr(system, what), short))
     for what in ("rate", "momentum"):
         for pair in ((short, q), (q, short)):
-            yield refused(what, "shape", partial(getattr(system, what), *pair))
-    yield refused("pull", "pull", partial(system.pull, q, np.zeros(m - 1)))
+            yield rejection(what, "shape", partial(getattr(system, what), *pair))
+    yield rejection("pull", "pull", partial(system.pull, q, np.zeros(m - 1)))
     for what in ("potentials", "constraints"):
-        yield refused(
+        yield rejection(
             f"rows of {what}", "rows", partial(getattr(mechanical_rows, what), system, np.zeros((3, n - 1)))
         )
     two, three = np.zeros((2, n)), np.zeros((3, n))
-    yield refused("rows of pairs", "rows", partial(mechanical_rows.momenta, system, three, two))
+    yield rejection("rows of pairs", "rows", partial(mechanical_rows.momenta, system, three, two))
     system.signal = lambda t: np.zeros(1 + round(t))
-    yield refused("signals", "signal", partial(system.signals, np.array([0.0, 2.0])))
+    yield rejection("signals", "signal", partial(system.signals, np.array([0.0, 2.0])))
     groups, state = groups_of(built.system.constraints), built.state
-    yield refused("values", "frame", partial(evaluation.values, groups, state.r[:1], state.quat[:1]))
-    yield refused("values", "quat", partial(evaluation.values, groups, state.r, state.quat[:1]))
+    yield rejection("values", "frame", partial(evaluation.values, groups, state.r[:1], state.quat[:1]))
+    yield rejection("values", "quat", partial(evaluation.values, groups, state.r, state.quat[:1]))
     for function in (tangents.stiffness, tangents.forces):
-        yield refused(function.__name__, "multipliers", partial(function, groups, state, state.lam[:-1]))
+        yield rejection(function.__name__, "multipliers", partial(function, groups, state, state.lam[:-1]))
 
 
 if __name__ == "__main__":
     faulthandler.enable()
-    said = [*of_states(), *of_values(), *of_mechanical_systems()]
+    said = [*state_cases(), *value_cases(), *mechanical_system_cases()]
     print("\n".join(filter(None, said)), file=sys.stderr)
     print(len(said))

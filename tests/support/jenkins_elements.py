@@ -34,7 +34,7 @@ def trial(y0, y1, X, i):
 
 
 @inline_kernel
-def scale_of(square, limit):
+def force_scale(square, limit):
     """T/T*, a function of |T*|^2."""
     return limit / np.sqrt(square) if square.real > limit * limit else 1.0 + 0.0j
 
@@ -62,7 +62,7 @@ def _jenkins(count):
         square = 0.0j
         for i in range(count):
             square += trial(y0, y1, X, i) ** 2
-        scale = scale_of(square, X[LIMIT])
+        scale = force_scale(square, X[LIMIT])
         for i in range(count):
             add_tension(scale * trial(y0, y1, X, i), i, y0, y1, out)
 
@@ -72,7 +72,7 @@ def _jenkins(count):
         square = 0.0j
         for i in range(count):
             square += trial(y, y, X, i) ** 2
-        scale = scale_of(square, X[LIMIT])
+        scale = force_scale(square, X[LIMIT])
         for i in range(count):
             add_tension(scale * trial(y, y, X, i), i, y, y, out)
 
@@ -81,7 +81,7 @@ def _jenkins(count):
         square, lost = 0.0j, 0.0
         for i in range(count):
             square += trial(y0, y1, X, i) ** 2
-        scale = scale_of(square, X[LIMIT]).real
+        scale = force_scale(square, X[LIMIT]).real
         for i in range(count):
             T = scale * trial(y0, y1, X, i).real
             lost += T * (displacement(y1, i) - displacement(y0, i)).real

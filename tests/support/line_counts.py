@@ -51,7 +51,7 @@ def _docstrings(tree: ast.Module) -> Iterator[ast.expr]:
                 yield value
 
 
-def counted(text: str) -> Lines:
+def count_lines(text: str) -> Lines:
     """Count the lines of one file's text."""
     docstrings = list(_docstrings(ast.parse(text)))
     documented = {
@@ -74,7 +74,7 @@ def table(folder: Path = ROOT) -> dict[str, Lines]:
         lines = Lines()
         for name in listed:
             if name.startswith(f"{package}/"):
-                lines = lines.plus(counted((folder / name).read_text(encoding="utf-8")))
+                lines = lines.plus(count_lines((folder / name).read_text(encoding="utf-8")))
         counts[package] = lines
     return counts
 

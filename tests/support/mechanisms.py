@@ -70,8 +70,11 @@ def hinges(branch=True):
 
 
 AXIS = {kind: (1, 2, -1) for kind, joint in JOINTS.items() if joint.axis}
-TOLD = {"universal": {"second_axis": (2, -1, 0)}, "constant_velocity": {"second_axis": (1, 1.2, 0.3)}}
-TOLD |= {"screw": {"pitch": 0.3}, "generic": {"locked": ("x", "z", "ry")}}
+JOINT_OPTIONS = {
+    "universal": {"second_axis": (2, -1, 0)},
+    "constant_velocity": {"second_axis": (1, 1.2, 0.3)},
+}
+JOINT_OPTIONS |= {"screw": {"pitch": 0.3}, "generic": {"locked": ("x", "z", "ry")}}
 
 
 def joined(kind):
@@ -94,7 +97,7 @@ def joined(kind):
         b = model.add_body("b", Box(0.5, 0.2, 0.3, density=200), **poses[1])
         sides = (a, b) if not JOINTS[kind].apart else (a.at((0.2, 0.1, -0.3)), b.at((-0.1, 0.3, 0.2)))
         at = None if JOINTS[kind].apart else (0.1, 0.2, 0.3)
-        model.add_joint("joint", kind, *sides, at=at, axis=AXIS.get(kind), **TOLD.get(kind, {}))
+        model.add_joint("joint", kind, *sides, at=at, axis=AXIS.get(kind), **JOINT_OPTIONS.get(kind, {}))
     return model
 
 

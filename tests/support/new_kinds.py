@@ -152,7 +152,7 @@ def strains(y, X, out):
 
 
 @dual_function
-def of_strains(y0, y1, X, lam, out):
+def energy_of_strains(y0, y1, X, lam, out):
     f = (lam[0], lam[1], lam[2])
     store_forces(f, times(-2.0, f), f, X, out)
 
@@ -178,7 +178,7 @@ STRAIGHT = Kind(
     straight_value,
     straight_dual,
     no_bend,
-    strain_energy=StrainEnergy(3, strains, of_strains, law, shifted),
+    strain_energy=StrainEnergy(3, strains, energy_of_strains, law, shifted),
 )
 
 

@@ -10,7 +10,7 @@ from rodsim.components.parameter_changes import changeable, fields_of
 from tests.support.completeness import MODELS as EVERY_KIND
 
 
-def _made_of_a_material():
+def _material_parameters():
     """Material numbers, which sections given as stiffnesses do not have."""
     model = Model("made", gravity=(0.1, -0.2, -0.9))
     gel = Material(E=2e3, nu=0.3, density=100.0)
@@ -19,10 +19,10 @@ def _made_of_a_material():
     return model
 
 
-MODELS = {**EVERY_KIND, "made": _made_of_a_material}
+MODELS = {**EVERY_KIND, "made": _material_parameters}
 
 
-def _one_of_each():
+def _one_path_per_field():
     """A model and a path for each field of each entry kind, and for parameters outside of entries."""
     first_paths = {}
     for name, make in MODELS.items():
@@ -33,7 +33,7 @@ def _one_of_each():
     return first_paths
 
 
-CASES = _one_of_each()
+CASES = _one_path_per_field()
 
 
 def _another(value, field):

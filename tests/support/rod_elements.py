@@ -6,7 +6,7 @@ from discretization.space import cayley_element, lagrange_element, midpoint_elem
 from discretization.space.rod_gauss_points import POINT
 from rigid import quaternions
 from rigid.mechanics.mechanical_system import call
-from tests.support.interactions import turn
+from tests.support.interactions import random_rotation
 
 FAMILIES = (lagrange_element, relative_element, cayley_element, midpoint_element)
 LENGTH, TAU = 0.8, 0.7
@@ -14,9 +14,9 @@ LENGTH, TAU = 0.8, 0.7
 
 def poses(kind, rng, bend=0.5):
     """Poses (p + 1, 4, 3) of a strongly bent and stretched element; rotations between frames of size `bend`."""
-    quat = [turn(rng, rng.uniform(0, 3))]
+    quat = [random_rotation(rng, rng.uniform(0, 3))]
     for _ in range(kind.arity - 1):
-        quat.append(quaternions.multiply(quat[-1], turn(rng, bend)))
+        quat.append(quaternions.multiply(quat[-1], random_rotation(rng, bend)))
     directors = np.swapaxes(quaternions.to_matrix(np.array(quat)), 1, 2)
     return np.concatenate([rng.normal(size=(kind.arity, 1, 3)), directors], axis=1)
 

@@ -16,7 +16,7 @@ BALL = 0.03  # radius of a sphere
 RUBBER = Section.circular(0.01, Material(E=1e6, nu=0.45, density=1000))
 THICK = Section.circular(0.05, Material(E=1e6, nu=0.3, density=1000))
 STEEL = Section.circular(0.02, Material(E=2e11, nu=0.3, density=7800))
-HERE = (0.0, 0.0, 0.0)
+GROUND_POINT = (0.0, 0.0, 0.0)
 
 
 def run(model, t_end, h=1e-3, every=1, **options):
@@ -147,7 +147,7 @@ MESHES = {  # vertices and triangles; with a radius R if the name begins with "r
 
 
 def add(
-    model, shape, name, place=HERE, quat=UP, v=HERE, omega=HERE, *,
+    model, shape, name, place=GROUND_POINT, quat=UP, v=GROUND_POINT, omega=GROUND_POINT, *,
     mass=1.0, size=None, radius=None, held=False, on_ground=False, elements=4, side="both",
 ):  # fmt: skip
     """Add a body with a surface of this shape, both called `name`. Return the surface.
@@ -173,7 +173,7 @@ def add(
         body, middle = model.ground, model.ground.at(place)
     else:
         body = model.add_body(name, make(*(size or usual), mass=mass), place, quat, v, omega)
-        middle = body.at(HERE)
+        middle = body.at(GROUND_POINT)
     if held:
         model.add_joint(f"{name} is held", "clamp", middle)
     if shape == "sphere":
@@ -204,7 +204,7 @@ class Collision(NamedTuple):
     other_quat: Any
     place: Any
     v: tuple[float, float, float] = (0.1, 0.0, -1.0)
-    omega: tuple[float, float, float] = HERE  # of the second
+    omega: tuple[float, float, float] = GROUND_POINT  # of the second
     mass: float = 1.0  # of the second
     size: tuple[float, ...] | None = None  # of the second
     k: float = 4e5
@@ -222,10 +222,10 @@ class Collision(NamedTuple):
         """`start`: position, orientation, velocity, angular velocity of both, instead of those of the table; `contact`: law and
         losses instead of the defaults.
         """
-        first = (HERE, self.quat, HERE, (0.3, -0.2, 0.1))
+        first = (GROUND_POINT, self.quat, GROUND_POINT, (0.3, -0.2, 0.1))
         second = (self.place, self.other_quat, self.v, self.omega)
         first, second = start or (first, second)
-        model = Model("collision", gravity=HERE)
+        model = Model("collision", gravity=GROUND_POINT)
         a = add(model, self.one, "a", *first)
         b = add(model, self.other, "b", *second, mass=self.mass, size=self.size)
         options = {"stations": 16} if self.other == "rod" else {}

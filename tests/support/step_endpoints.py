@@ -21,7 +21,7 @@ def close(one, other, tolerance):
     assert np.abs(one - other).max() <= tolerance * max(np.abs(other).max(), 1e-3)
 
 
-def one_by_one(group: Group, step: float) -> Group:
+def perturbed_parameters(group: Group, step: float) -> Group:
     """Repeat the first interaction once per parameter, each copy with another parameter increased."""
     width = group.numbers.shape[1]
     numbers = group.numbers[0] + step * np.eye(width)
@@ -36,7 +36,7 @@ def number_derivatives_hold(group, start, end, lam):
     first = group._replace(frames=group.frames[:1], numbers=group.numbers[:1], row=group.row[:1])
     exact = number_blocks(first, start, end, lam)[0]
     every = np.repeat(lam, group.numbers.shape[1], axis=0) if np.ndim(lam) else lam
-    plus, minus = (one_by_one(group, s * EPS) for s in (1, -1))
+    plus, minus = (perturbed_parameters(group, s * EPS) for s in (1, -1))
     difference = blocks(plus, start, end, every).force - blocks(minus, start, end, every).force
     close(np.moveaxis(difference, 0, -1) / (2 * EPS), exact, 1e-6)
     exact, rows = value_numbers(first, end)[0], max(group.kind.rows, 1)
