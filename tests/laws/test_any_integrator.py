@@ -27,7 +27,9 @@ FOURTH = ("mG(2)", "GL-SPARK(2)", "Lobatto-IIIA-B(3)", "EML(order=4)")
 
 def end_state(result):
     """Positions and velocities of the bars at the end."""
-    return np.array([[getattr(result.body(n), what)[-1] for what in ("r", "v")] for n in ("first", "second")])
+    return np.array(
+        [[getattr(result.body(n), field)[-1] for field in ("r", "v")] for n in ("first", "second")]
+    )
 
 
 @pytest.fixture(scope="module")

@@ -246,14 +246,14 @@ def test_run_rejoins_its_batch_unless_it_failed(marched):
 def test_batched_runs_warn_once_of_shortened_steps_and_per_run_of_loads(marched):
     prepared = hinges()
     parameters = [{PUSH: (1, 0, 0)}] * 4 + [{PUSH: lambda t: (0.0, 0.0, 0.0)}]
-    with pytest.warns(StepWarning) as heard:
+    with pytest.warns(StepWarning) as recorded:
         many = simulate_many(prepared, parameters, threads=1, t_end=0.01, dt=0.003)
-    said = [str(warning.message) for warning in heard if warning.category is StepWarning]
+    messages = [str(warning.message) for warning in recorded if warning.category is StepWarning]
     assert marched
     assert [result.t[-1] for result in many] == pytest.approx([0.01] * 5)
-    assert sum("t_end = 0.01 s is not a multiple of dt = 0.003 s" in text for text in said) == 1
-    assert sum("model 'hinges': a load is zero at all 4 times" in text for text in said) == 1
-    assert len(said) == 2
+    assert sum("t_end = 0.01 s is not a multiple of dt = 0.003 s" in text for text in messages) == 1
+    assert sum("model 'hinges': a load is zero at all 4 times" in text for text in messages) == 1
+    assert len(messages) == 2
 
 
 def test_interrupt_ends_all_batched_runs(monkeypatch):

@@ -142,8 +142,8 @@ def test_bristle_slides_with_constant_force_above_its_limit(integrator):
     result = run(sled(load, limit, z=limit / 400.0), T, integrator)
     # exact from the first step on: the bristles start at their limit
     assert result.energy["kinetic"][-1] == pytest.approx((load - limit) ** 2 * T**2 / (2.0 * MASS), rel=1e-12)
-    way = (load - limit) * T**2 / (2.0 * MASS)
-    assert result.dissipation[-1] == pytest.approx(limit * way, rel=1e-12)
+    distance = (load - limit) * T**2 / (2.0 * MASS)
+    assert result.dissipation[-1] == pytest.approx(limit * distance, rel=1e-12)
     assert bristles(result)[:, 0] == pytest.approx(limit / 400.0, rel=1e-13)
     # from rest the bristle first deforms: within one step if it is stiff, over several if it is soft
     stiff, soft = run(sled(load, limit, 4e6), T, integrator), run(sled(load, limit, 400.0), T, integrator)
@@ -184,22 +184,24 @@ def test_outputs_stops_and_restarts_keep_runs_bitwise_equal(integrator, tmp_path
 
 def test_start_transfers_bristles_and_reports_new_ones():
     first, uninterrupted = run(tumbling(), 0.1), run(tumbling(), 0.2)
-    then = run(tumbling(), 0.1, start=first)
-    assert np.array_equal(bristles(then)[0], bristles(first)[-1])
-    assert bristles(then)[-1] == pytest.approx(bristles(uninterrupted)[-1], abs=1e-12)
-    assert audit(then).ok
+    continued = run(tumbling(), 0.1, start=first)
+    assert np.array_equal(bristles(continued)[0], bristles(first)[-1])
+    assert bristles(continued)[-1] == pytest.approx(bristles(uninterrupted)[-1], abs=1e-12)
+    assert audit(continued).ok
     extended = tumbling()
     extended.add_interaction(
         "a third", JENKINS[1], extended.ground, extended.bodies["two"], k=9.0, limit=1.0, z=[0.004]
     )
-    then = run(extended, 0.1, start=first)
-    assert bristles(then)[0].tolist() == [*bristles(first)[-1], 0.004]
-    assert "what sticks and slides begins anew where it was not there yet" in str(then.description["start"])
-    assert audit(then).ok
-    gone = Model("tumbling", gravity=NO_WEIGHT)
+    continued = run(extended, 0.1, start=first)
+    assert bristles(continued)[0].tolist() == [*bristles(first)[-1], 0.004]
+    assert "what sticks and slides begins anew where it was not there yet" in str(
+        continued.description["start"]
+    )
+    assert audit(continued).ok
+    without_bristles = Model("tumbling", gravity=NO_WEIGHT)
     for body in tumbling().bodies.values():
-        gone.bodies[body.name] = body
-    assert bristles(run(gone, 0.1, start=first)).shape[1] == 0
+        without_bristles.bodies[body.name] = body
+    assert bristles(run(without_bristles, 0.1, start=first)).shape[1] == 0
 
 
 @pytest.mark.parametrize("integrator", ["em4", "em6-ggl"])

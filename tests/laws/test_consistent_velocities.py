@@ -211,9 +211,9 @@ def inconsistent_top(velocity=(0.0, 0.0, 0.0)):
 
 
 def test_inconsistent_velocities_are_changed_with_one_warning():
-    with pytest.warns(InitialVelocityWarning) as heard:
+    with pytest.warns(InitialVelocityWarning) as recorded:
         result = simulate(inconsistent_top(), 0.02, 0.01)
-    messages = [str(w.message) for w in heard if w.category is InitialVelocityWarning]
+    messages = [str(w.message) for w in recorded if w.category is InitialVelocityWarning]
     assert len(messages) == 1
     ((name, (v, w)),) = result.description["initial_velocity_change"].items()
     assert name == "body 'top'"
@@ -221,7 +221,7 @@ def test_inconsistent_velocities_are_changed_with_one_warning():
     assert v == pytest.approx(np.linalg.norm(start.v[1]))
     assert w == pytest.approx(np.linalg.norm(omega(start) - SPIN))
     assert f"body 'top' by {v:.3g} m/s and {w:.3g} rad/s" in messages[0]
-    assert heard[0].filename == __file__
+    assert recorded[0].filename == __file__
     audit_report = audit(result)
     assert audit_report.initial_velocity_change == {"body 'top'": (v, w)}
     assert f"body 'top' changed by {v:.3g} m/s and {w:.3g} rad/s" in audit_report.text()

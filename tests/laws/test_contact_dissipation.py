@@ -287,22 +287,24 @@ def test_rod_stations_have_the_same_friction_factors():
     assert np.array(f[3:]) / f[:3] == pytest.approx([0.5, 0.8, 2.0], rel=3e-5)  # the normals tilt slightly
 
 
-@pytest.mark.parametrize("way", [(1, 0), (-1, 0), (0, 1), (0, -1), (0.8, 0.6), (-0.8, 0.6), (0.28, -0.96)])
-def test_anisotropic_friction_has_separate_factors_per_direction(way):
+@pytest.mark.parametrize(
+    "direction", [(1, 0), (-1, 0), (0, 1), (0, -1), (0.8, 0.6), (-0.8, 0.6), (0.28, -0.96)]
+)
+def test_anisotropic_friction_has_separate_factors_per_direction(direction):
     """F = mu N (f_along e_along, f_aside e_aside), e = s/|s|: each part against its part of the slip. Once the bristle has its
     full length, exactly F . s is dissipated.
     """
     y, _, X = element_on_floor(ways=(0.5, 0.8, 2.0))
-    limit, factors = 0.4 * 18.0, (0.5 if way[0] > 0.0 else 0.8, 2.0, 0.0)
+    limit, factors = 0.4 * 18.0, (0.5 if direction[0] > 0.0 else 0.8, 2.0, 0.0)
     for _ in range(2):
         new, before = y.copy(), X.copy()
-        new[1:, 0, :2] += 0.1 * np.array(way)
+        new[1:, 0, :2] += 0.1 * np.array(direction)
         f = dual(PLANE_ROD_DISSIPATION, y, new, X, 1 / H).real[1:, 0].sum(axis=0)
-        assert f == pytest.approx(limit * np.array(factors) * [*way, 0], abs=1e-12 * limit)
+        assert f == pytest.approx(limit * np.array(factors) * [*direction, 0], abs=1e-12 * limit)
         dissipated, X[-4:] = step_dissipation(PLANE_ROD_DISSIPATION, X, y, new)
         y = new
     assert X[-4:] == pytest.approx(before[-4:], rel=1e-12)
-    assert dissipated == pytest.approx(limit * 0.1 * np.dot(factors[:2], np.square(way)), rel=1e-12)
+    assert dissipated == pytest.approx(limit * 0.1 * np.dot(factors[:2], np.square(direction)), rel=1e-12)
 
 
 @pytest.mark.parametrize("ways", [(1.0, 1.0, 1.0), (0.5, 0.8, 2.0)])

@@ -236,10 +236,10 @@ def test_penetration_beyond_the_rounding_radius_stops_the_run(one, other, place,
 def test_nothing_penetrates_a_fixed_mesh(name):
     case = COLLISIONS[name]
     model = Model("hard", gravity=GROUND_POINT)
-    still = {"on_ground": True} if case.quat is UP else {"mass": 1e6}
-    below = add(model, case.one, "below", GROUND_POINT, case.quat, **still)
-    it = add(model, case.other, "it", case.place, case.other_quat, (0, 0, -20.0))
-    model.add_contact("c", it, below, 1e4)
+    fixing = {"on_ground": True} if case.quat is UP else {"mass": 1e6}
+    below = add(model, case.one, "below", GROUND_POINT, case.quat, **fixing)
+    surface = add(model, case.other, "it", case.place, case.other_quat, (0, 0, -20.0))
+    model.add_contact("c", surface, below, 1e4)
     with pytest.raises(ConvergenceError, match=r"what touches a mesh is pressed through it"):
         run(model, 0.02, 1e-4)
 

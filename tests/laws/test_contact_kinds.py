@@ -324,11 +324,11 @@ def test_step_past_a_vertex_conserves_the_invariants(law):
     assert np.abs(f[:, 0].sum(axis=0)).max() < 1e-14 * most
     assert np.abs(np.cross((y0 + y1)[:, 0], f[:, 0]).sum(axis=0)).max() < 1e-14 * most
     for place in ((0, 0, 0), (0, 0, 2), (1, 0, 2), (2, 0, 0)):
-        way = np.zeros_like(y1)
-        way[place] = 1.0
-        up, down = (dual(SPHERE_ROD, y0, y1 + e * way, X) for e in (1e-6, -1e-6))
+        direction = np.zeros_like(y1)
+        direction[place] = 1.0
+        up, down = (dual(SPHERE_ROD, y0, y1 + e * direction, X) for e in (1e-6, -1e-6))
         slope = (up - down).real / 2e-6
-        derivative = dual(SPHERE_ROD, y0, y1 + 1j * EPS * way, X).imag / EPS
+        derivative = dual(SPHERE_ROD, y0, y1 + 1j * EPS * direction, X).imag / EPS
         assert np.abs(derivative - slope).max() < 1e-6 * np.abs(slope).max()
 
 

@@ -107,9 +107,9 @@ def test_solid_slides_over_flat_triangles_as_on_a_face(shape, quat, height, floo
     results = []
     for kind in floors:
         model = Model("slides", gravity=(0, 0, -G))
-        it = add(model, shape, "it", (0.013, 0.021, height - G / K), quat, (0.3, 0.7, 0))
+        surface = add(model, shape, "it", (0.013, 0.021, height - G / K), quat, (0.3, 0.7, 0))
         options = {"friction": friction, "damping": 5.0} if friction else {}
-        model.add_contact("c", it, flat_floor(model, kind), K, **options)
+        model.add_contact("c", surface, flat_floor(model, kind), K, **options)
         results.append(run(model, 0.1, 1e-3 if friction else 2e-3, every=10))
     one, other = (result.body("it") for result in results)
     assert np.abs(one.r - one.r[0]).max() > 0.01
@@ -170,10 +170,12 @@ def test_hull_of_box_corners_acts_like_the_box(other):
     results = []
     for shape in ("box", "hull cube"):
         model = Model("same", gravity=(0, 0, -G))
-        it = add(model, shape, "it", held=True)
+        surface = add(model, shape, "it", held=True)
         place = [(-0.03, -0.02, 0.0605), (0.02, 0.03, 0.062)] if other == "rod" else (0.03, 0, 0.081)
         falling = add(model, other, "falls", place, v=(0.5, 0.1, -0.3), mass=0.5, elements=2)
-        model.add_contact("c", falling, it, K, friction=0.3, **({"stations": 8} if other == "rod" else {}))
+        model.add_contact(
+            "c", falling, surface, K, friction=0.3, **({"stations": 8} if other == "rod" else {})
+        )
         results.append(run(model, 0.02, 5e-4).contact("c"))
     box, hull = results
     most = box.normal_force.max()
@@ -229,16 +231,16 @@ def test_hull_of_two_vertices_is_bitwise_a_capsule():
 )
 def test_last_of_equal_bodies_in_a_row_takes_the_velocity(shape, quat, apart, n, k, t_end, h):
     """The impacts occur in sequence because of gaps between the bodies; nothing rotates."""
-    model, way = Model("row", gravity=GROUND_POINT), np.array(apart) / np.linalg.norm(apart)
+    model, distances = Model("row", gravity=GROUND_POINT), np.array(apart) / np.linalg.norm(apart)
     row = [
-        add(model, shape, f"it {i}", i * np.array(apart), quat, way if i == 0 else GROUND_POINT)
+        add(model, shape, f"it {i}", i * np.array(apart), quat, distances if i == 0 else GROUND_POINT)
         for i in range(n)
     ]
     model.add_contact("c", row, stiffness=k)
     result = run(model, t_end, h)
     tolerance = 1e-12 if n == 2 else 1e-11
     for i in range(n):
-        assert result.body(f"it {i}").v[-1] == pytest.approx(way * (i == n - 1), abs=tolerance)
+        assert result.body(f"it {i}").v[-1] == pytest.approx(distances * (i == n - 1), abs=tolerance)
         assert np.abs(result.body(f"it {i}").Omega).max() < 10.0 * tolerance
 
 
@@ -253,8 +255,8 @@ def test_capsule_rebounds_from_two_bars_at_its_speed(of_rods):
                 model.add_joint(f"end {end:g} of {k}", "clamp", bars[k].at(end))
         else:
             bars.append(add(model, "bar", f"bar {k}", (x, 0, 0), on_ground=True))
-    it = add(model, "long capsule", "it", (0, 0, 0.0705 if of_rods else 0.08), ALONG_X, (0, 0, -speed))
-    model.add_contact("c", it, bars, 1e7 if of_rods else K)
+    surface = add(model, "long capsule", "it", (0, 0, 0.0705 if of_rods else 0.08), ALONG_X, (0, 0, -speed))
+    model.add_contact("c", surface, bars, 1e7 if of_rods else K)
     result = run(model, 0.03, 1e-4) if of_rods else run(model, 0.1)
     v, energy = result.body("it").v[-1], result.contact("c").energy
     assert energy.max() > 1e-4

@@ -19,9 +19,9 @@ def table() -> dict[tuple[str, str], str]:
     last = next(k for k in range(first, len(lines)) if not lines[k].startswith("|"))
     columns, _, *rows = ([word.strip() for word in line.split("|")[1:-1]] for line in lines[first:last])
     return {
-        (name, other): said
+        (name, other): entry
         for names, *words in rows
-        for column, said in zip(columns[1:], words, strict=True)
+        for column, entry in zip(columns[1:], words, strict=True)
         for name, other in product(names.split(", "), column.split(", "))
     }
 

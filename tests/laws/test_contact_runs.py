@@ -140,10 +140,12 @@ def test_sticking_contact_keeps_its_position_on_a_moving_rod() -> None:
     weight = section.mass_per_length * 9.81
     low, high = 0.01 - 1.62 * weight / 1e5, 0.03 - 1.62 * weight / 1e5 - weight / 1e4
     rail = model.add_rod("rail", [(0, 0, low), (1, 0, low)], section, 16, velocity=(1, 0, 0))
-    it = model.add_rod("it", [(0.19, 0, high), (0.81, 0, high)], section, 1, velocity=(1, 0, 0))
+    short_rod = model.add_rod("it", [(0.19, 0, high), (0.81, 0, high)], section, 1, velocity=(1, 0, 0))
     model.add_contact("floor", rail, model.add_plane("floor", "ground@0,0,0", (0, 0, 1)), stiffness=1e5)
-    model.add_contact("meet", it, rail, stiffness=1e4, stations=10, friction=friction_options(0.5, 0.5))
-    model.add_distributed_load("pull", it, signals.SmoothStep(0.8, 0.0, 0.1).along((1, 0, 0)))
+    model.add_contact(
+        "meet", short_rod, rail, stiffness=1e4, stations=10, friction=friction_options(0.5, 0.5)
+    )
+    model.add_distributed_load("pull", short_rod, signals.SmoothStep(0.8, 0.0, 0.1).along((1, 0, 0)))
     result = run(model, 0.4, 1e-3)
     aside = result.rod("it").r[:, :, 0].mean(axis=1) - result.rod("rail").r[:, :, 0].mean(axis=1)
     late = result.t > 0.15

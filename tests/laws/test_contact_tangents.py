@@ -18,14 +18,14 @@ def random_friction(kind, loses, sliding, seed, step):
     return lossy(kind, "hertz", seed, step, **LOSSES[loses] | changes)[0]
 
 
-def steps(kind, of, sliding):
+def steps(kind, law, sliding):
     """Yield steps that touch at both ends, by the elastic law or by dissipation."""
     for seed in range(6):
         for step in (1e-4, 0.02):
             yield (
-                touch(PLANE_ROD, of, seed, step)
-                if of in LAWS
-                else random_friction(kind, of, sliding, seed, step)
+                touch(PLANE_ROD, law, seed, step)
+                if law in LAWS
+                else random_friction(kind, law, sliding, seed, step)
             )
 
 
@@ -35,10 +35,10 @@ def agree(computed, exact):
 
 @pytest.mark.parametrize("moves", [0.0, 1.0])
 @SLIDING
-@pytest.mark.parametrize("of", [*LAWS, *LOSSES])
-def test_plane_contact_tangent_equals_complex_step_columns(of, sliding, moves):
+@pytest.mark.parametrize("law", [*LAWS, *LOSSES])
+def test_plane_contact_tangent_equals_complex_step_columns(law, sliding, moves):
     """Sticking and sliding; for a fixed plane only the tangent of the rod."""
-    for t in steps(PLANE_ROD_DISSIPATION, of, sliding):
+    for t in steps(PLANE_ROD_DISSIPATION, law, sliding):
         matrix, acts = tangent(t, 1 / H, moves=moves)
         exact, first = tangent_by_columns(t, 1 / H), 0 if moves else 6
         assert np.abs(matrix[first:, first:] - exact[first:, first:]).max() <= 1e-12 * np.abs(exact).max()

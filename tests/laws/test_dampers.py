@@ -283,26 +283,26 @@ LOSSY = {
 }
 
 
-def lossy(what):
+def lossy(part):
     model = Model("lossy")
     body = model.add_body(
         "body", Box(0.1, 0.2, 0.3, mass=1.0), velocity=(1, 0, 0), angular_velocity=(0, 3, 0)
     )
-    LOSSY[what](model, body)
+    LOSSY[part](model, body)
     return model
 
 
 @pytest.mark.parametrize("integrator", ["em4", "em4-ggl"])
-@pytest.mark.parametrize("what", LOSSY)
-def test_compositions_reject_dissipation_by_name(what, integrator):
-    message = rf"'{integrator}' takes negative substeps, which the {what} does not allow; use integrator"
+@pytest.mark.parametrize("part", LOSSY)
+def test_compositions_reject_dissipation_by_name(part, integrator):
+    message = rf"'{integrator}' takes negative substeps, which the {part} does not allow; use integrator"
     with pytest.raises(ModelError, match=f"{message} '{integrator.replace('4', '')}'"):
-        simulate(lossy(what), 0.1, 0.1, integrator)
+        simulate(lossy(part), 0.1, 0.1, integrator)
 
 
-@pytest.mark.parametrize("what", LOSSY)
-def test_mechanical_system_accepts_dampers_and_variational_schemes_reject_them(what):
-    system = lossy(what).mechanical_system(chart="director")
+@pytest.mark.parametrize("part", LOSSY)
+def test_mechanical_system_accepts_dampers_and_variational_schemes_reject_them(part):
+    system = lossy(part).mechanical_system(chart="director")
     assert integrate(system, "GGL-EM", 0.01, 0.05).totals[-1, 1] > 0.0
     with pytest.raises(ModelError, match="variational: it has no place for the dampers"):
         integrate(system, "VI-S", 0.01, 0.05)

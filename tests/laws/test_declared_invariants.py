@@ -86,7 +86,9 @@ def invariant_errors(kind, integrator, chart, steps=STEPS):
 def test_declared_invariants_are_conserved_with_every_joint(integrator, chart, kind):
     defects, promised = invariant_errors(kind, integrator, chart)
     assert promised <= set(INVARIANTS)
-    assert not {what: defects[what] for what in promised if not defects[what] <= TOLERANCE}
+    assert not {
+        invariant: defects[invariant] for invariant in promised if not defects[invariant] <= TOLERANCE
+    }
 
 
 @pytest.mark.parametrize("integrator", ["mG(1)", "mG(2, 2)"])

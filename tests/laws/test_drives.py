@@ -219,14 +219,14 @@ def test_rod_between_two_driven_frames_takes_the_work_of_both(integrator):
         result.drive_work("middle")
     # forces on the driven frames do the work: their mean over a step times the displacement
     fine = simulate(model, 0.2, 0.01, integrator, output_every=1)
-    way, joint = np.diff(right.motion(fine.t)[0], axis=0), fine.joint("b")
-    power = -joint.step_multipliers[1:, :3] * way
+    displacements, joint = np.diff(right.motion(fine.t)[0], axis=0), fine.joint("b")
+    power = -joint.step_multipliers[1:, :3] * displacements
     exact = (
         1e-12 if integrator == "em" else 1e-5
     )  # with em-ggl the second multipliers contribute a small part
     assert fine.drive_work("right")[1:] == pytest.approx(np.cumsum(power.sum(axis=1)), abs=exact)
     # forces at outputs give the work to order 2
-    power = 0.5 * (joint.force[1:] + joint.force[:-1]) * way
+    power = 0.5 * (joint.force[1:] + joint.force[:-1]) * displacements
     assert fine.drive_work("right")[1:] == pytest.approx(np.cumsum(power.sum(axis=1)), abs=2e-3)
 
 

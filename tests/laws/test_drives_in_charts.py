@@ -210,9 +210,9 @@ def test_trajectory_resumes_bitwise_and_leaves_the_system_unchanged():
     before = system.constraints(system.q0)
     uninterrupted = integrate(system, "GGL-EM", H, 6 * H)
     half = integrate(system, "GGL-EM", H, 3 * H)
-    then = integrate(system, "GGL-EM", H, 3 * H, start=half.at(-1))
+    continued = integrate(system, "GGL-EM", H, 3 * H, start=half.at(-1))
     for name in ("q", "p", "lam", "totals"):
-        assert np.array_equal(getattr(then, name)[-1], getattr(uninterrupted, name)[-1]), name
+        assert np.array_equal(getattr(continued, name)[-1], getattr(uninterrupted, name)[-1]), name
     assert uninterrupted.totals.shape == (7, 4)
     assert np.array_equal(system.constraints(system.q0), before)
 

@@ -147,14 +147,14 @@ def test_observed_order_is_the_declared_one(make, integrator):
     ends = [end_state(make, integrator, n) for n in (steps[integrator], 2 * steps[integrator])]
     order = int(integrator[2]) if integrator[2:3].isdigit() else 2
     allowed = 0.4 if make is clamped_rod else ALLOWED.get(integrator, 0.1)
-    for k, what in enumerate(("places", "turns", "velocities", "joints")):
+    for k, quantity in enumerate(("places", "turns", "velocities", "joints")):
         coarse, fine = (np.abs(end[k] - exact[k]).max() for end in ends)
-        if make is top and what == "velocities":
+        if make is top and quantity == "velocities":
             continue  # they reach round-off, of 20 rad/s over a short step
-        if what == "joints":
+        if quantity == "joints":
             assert max(coarse, fine) < 1e-11 or np.log2(coarse / fine) > order - allowed
         elif coarse > 0.0:
-            assert np.log2(coarse / fine) == pytest.approx(order, abs=allowed), what
+            assert np.log2(coarse / fine) == pytest.approx(order, abs=allowed), quantity
 
 
 FREE, CLAMPED = {2: 1, 4: 5, 6: 9, 8: 17}, {4: 5}

@@ -261,9 +261,9 @@ def test_em_d_has_order_two(make, t_end, steps, rho):
     for n in steps:
         stepper = Stepper(system, t_end / n, rho=rho)
         ends.append(stepper.advance(stepper.start(state), 0, n)[0])
-    for what in ("r", "v", "quat"):
-        coarse, fine = (np.abs(getattr(end, what) - getattr(ends[2], what)).max() for end in ends[:2])
-        assert np.log2(coarse / fine) == pytest.approx(2.0, abs=0.15), what
+    for field in ("r", "v", "quat"):
+        coarse, fine = (np.abs(getattr(end, field) - getattr(ends[2], field)).max() for end in ends[:2])
+        assert np.log2(coarse / fine) == pytest.approx(2.0, abs=0.15), field
 
 
 @pytest.mark.parametrize(("make", "h", "extra"), [(mobile, H, 2), (partial(mount, stops=False), H / 2, 4)])
@@ -398,7 +398,7 @@ def test_halved_steps_keep_the_energy_balance():
 
 
 @pytest.mark.parametrize(
-    ("name", "cure"),
+    ("name", "remedy"),
     [
         ("em-d", "give it, for instance em-d"),
         ("em-d(1.2)", "from 0"),
@@ -408,8 +408,8 @@ def test_halved_steps_keep_the_energy_balance():
         ("em-x", "em-d(rho)"),
     ],
 )
-def test_invalid_em_d_parameters_are_rejected(name, cure):
-    with pytest.raises(ModelError, match=re.escape(cure)):
+def test_invalid_em_d_parameters_are_rejected(name, remedy):
+    with pytest.raises(ModelError, match=re.escape(remedy)):
         simulate(grounded_model(), 0.1, 0.02, name, progress=False)
 
 
@@ -469,5 +469,5 @@ def test_file_with_a_shorter_em_d_history_cannot_be_resumed(tmp_path):
         root["layout"].attrs["n_memory"] -= 1
     with pytest.raises(ResultError, match=r"older version.*start="):
         simulate(model, 0.4, output=path, resume=True, **run)
-    begun = simulate(model, 0.2, start=Result.load(path), **run)
-    assert begun.layout.n_memory == (variables.shape[1] - begun.layout.own.size) // 6
+    restarted = simulate(model, 0.2, start=Result.load(path), **run)
+    assert restarted.layout.n_memory == (variables.shape[1] - restarted.layout.own.size) // 6

@@ -95,12 +95,12 @@ MASS_MEASURES = {
 }
 
 
-@pytest.mark.parametrize("of", MASS_MEASURES)
-def test_measure_rotating_a_point_mass_is_rejected(of):
+@pytest.mark.parametrize("measure", MASS_MEASURES)
+def test_measure_rotating_a_point_mass_is_rejected(measure):
     model = Model("mass")
     mass = model.add_body("mass", PointMass(1.0), (1, 0, 0))
-    model.add_energy("it", "e**2", {"e": MASS_MEASURES[of](model.ground, mass)})
-    if of in ("distance", "displacement of it", "coordinate"):
+    model.add_energy("it", "e**2", {"e": MASS_MEASURES[measure](model.ground, mass)})
+    if measure in ("distance", "displacement of it", "coordinate"):
         model.build()
         return
     with pytest.raises(ModelError, match="'it'"):

@@ -343,9 +343,9 @@ def test_scenes_and_the_command_line_accept_an_error(tmp_path, capsys):
     assert main(["check", str(scene)]) == 0
     assert "em, error = 0.001 to t = 0.4 s" in capsys.readouterr().out
     assert main(["run", str(scene)]) == 0
-    said = capsys.readouterr().out
-    assert "steps of" in said
-    assert "5 outputs, one every 0.1 s" in said
+    printed = capsys.readouterr().out
+    assert "steps of" in printed
+    assert "5 outputs, one every 0.1 s" in printed
     chosen = Result.load(result).steps
     assert main(["info", str(result)]) == 0
     assert chosen.text() in capsys.readouterr().out

@@ -68,12 +68,12 @@ def test_body_on_an_incline_slides_above_the_friction_angle_only(shape, quat, he
     else:
         top = R if floor.startswith("rounded") else 0.0
         below = add(model, floor, "below", (0, 0, -top), on_ground=True)
-    it = add(model, shape, "it", (0, -0.1, height - G * np.cos(tilt) / K), quat)
-    model.add_contact("c", it, below, K, friction=mu, damping=10.0)
+    surface = add(model, shape, "it", (0, -0.1, height - G * np.cos(tilt) / K), quat)
+    model.add_contact("c", surface, below, K, friction=mu, damping=10.0)
     result = run(model, 0.3, every=10)
     body = result.body("it")
-    way, gained = body.r[-1, 1] - body.r[10, 1], body.v[-1, 1] - body.v[10, 1]  # after it has settled
-    assert (abs(way) < 1e-4) == (part < 1.0)
+    distance, gained = body.r[-1, 1] - body.r[10, 1], body.v[-1, 1] - body.v[10, 1]  # after it has settled
+    assert (abs(distance) < 1e-4) == (part < 1.0)
     if part > 1.0:
         assert gained == pytest.approx(G * (np.sin(tilt) - mu * pressed * np.cos(tilt)) * 0.2, rel=0.05)
     assert change(result.energy["total"] + result.dissipation) < 1e-12
@@ -109,13 +109,13 @@ def test_cylinder_rolls_smoothly_down_a_plane_or_box(floor):
     model = Model("incline", gravity=(G * np.sin(tilt), 0, -G * np.cos(tilt)))
     place = {"place": (0.3, 0.2, -0.05), "size": (1.0, 1.0, 0.1), "held": True} if of_box else {}
     z = A / 2 - G * np.cos(tilt) / K
-    it = add(model, "cylinder", "it", (0, 0, z), ALONG_Y, radius=None if of_box else 0.0)
+    surface = add(model, "cylinder", "it", (0, 0, z), ALONG_Y, radius=None if of_box else 0.0)
     rubs = (
         {"friction": 0.5, "damping": 10.0}
         if of_box
         else {"friction": Friction(0.5, tangential_stiffness=1e6)}
     )
-    model.add_contact("c", add(model, floor, "below", **place), it, K, **rubs)
+    model.add_contact("c", add(model, floor, "below", **place), surface, K, **rubs)
     result = run(model, t_end, every=10)
     body, exact = result.body("it"), 0.5 * G * np.sin(tilt) * t_end**2 / (1.0 + 0.5 * (A / 2 / z) ** 2)
     assert body.r[-1, 0] == pytest.approx(exact, rel=1e-3 if of_box else 1e-4)
@@ -169,8 +169,10 @@ def test_sliding_ball_on_a_box_starts_to_roll():
 def mesh_on_sheet(gravity=(0, 0, -G), omega=GROUND_POINT, **losses):
     """A triangulated cube at rest on four corners."""
     model = Model("sheet", gravity=gravity)
-    it = add(model, "rounded cube", "it", (0.01, 0, A / 2 - G / K), omega=omega)
-    model.add_contact("c", it, add(model, "rounded sheet", "below", (0, 0, -R), on_ground=True), K, **losses)
+    surface = add(model, "rounded cube", "it", (0.01, 0, A / 2 - G / K), omega=omega)
+    model.add_contact(
+        "c", surface, add(model, "rounded sheet", "below", (0, 0, -R), on_ground=True), K, **losses
+    )
     return model
 
 
@@ -199,8 +201,8 @@ def test_friction_on_a_solid_acts_at_the_mesh_height(mesh, top):
     """The mesh has no radius: the moment on the box is half of its height times the friction."""
     model = Model("lever", gravity=GROUND_POINT)
     below = model.add_mesh("below", model.ground.at(GROUND_POINT), vertices=mesh[0], triangles=mesh[1])
-    it = add(model, "box", "it", (0, 0, top + A / 2 - 2e-4), v=(0.5, 0, 0))
-    model.add_contact("c", it, below, K, friction=0.5)
+    surface = add(model, "box", "it", (0, 0, top + A / 2 - 2e-4), v=(0.5, 0, 0))
+    model.add_contact("c", surface, below, K, friction=0.5)
     body = run(model, 1e-4, 2e-5).body("it")
     braked, rotated = 0.5 - body.v[-1, 0], body.Omega[-1, 1]
     assert braked > 1e-5
@@ -214,8 +216,8 @@ def test_friction_of_crossing_edges_is_proportional_to_their_normal_force(shape,
     mu, low = 0.4, 2**0.5 * (A / 2 - R) + R
     model = Model("crossing", gravity=GROUND_POINT)
     below = add(model, shape, "below", GROUND_POINT, ON_EDGE)
-    it = add(model, shape, "it", (*aside, 2.0 * low - 2e-4), twist(np.pi / 2, ON_EDGE), (0.5, 0.3, 0))
-    model.add_contact("c", it, below, K, friction=Friction(mu, tangential_stiffness=1e9))
+    surface = add(model, shape, "it", (*aside, 2.0 * low - 2e-4), twist(np.pi / 2, ON_EDGE), (0.5, 0.3, 0))
+    model.add_contact("c", surface, below, K, friction=Friction(mu, tangential_stiffness=1e9))
     gained = run(model, 2e-5, 2e-6).body("it").v[-1] - (0.5, 0.3, 0)
     assert gained[2] > 1e-5
     assert np.hypot(*gained[:2]) == pytest.approx(mu * gained[2], rel=1e-3)
@@ -255,8 +257,8 @@ def test_bodies_separate_with_the_given_restitution(shape, quat, height, below, 
         for end in (0.0, 1.0):
             model.add_joint(f"end {end:g}", "clamp", under.at(end))
     mass = 2.0 if shape == "box" else 1.0
-    it = add(model, shape, "it", (0, 0, height + 1e-3), quat, (0, 0, -1.0), mass=mass)
-    model.add_contact("c", it, under, k, restitution=e)
+    surface = add(model, shape, "it", (0, 0, height + 1e-3), quat, (0, 0, -1.0), mass=mass)
+    model.add_contact("c", surface, under, k, restitution=e)
     result = run(model, 0.05, 2.5e-4, every=4)
     away = result.body("it").v[-1, 2] - (result.body("under").v[-1, 2] if below == "free box" else 0.0)
     assert away == pytest.approx(e, rel=0.01)

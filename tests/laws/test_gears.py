@@ -211,8 +211,10 @@ INVALID = [  # joints, ratios, coordinates, expected message
 ]
 
 
-@pytest.mark.parametrize(("joints", "ratios", "of", "words"), INVALID, ids=[words for *_, words in INVALID])
-def test_invalid_gears_are_rejected_with_a_remedy(joints, ratios, of, words):
+@pytest.mark.parametrize(
+    ("joints", "ratios", "coordinates", "words"), INVALID, ids=[words for *_, words in INVALID]
+)
+def test_invalid_gears_are_rejected_with_a_remedy(joints, ratios, coordinates, words):
     model = geared_weight()
     ball = model.add_body("ball", Box(1, 1, 1, mass=1.0))
     model.add_joint("ball", "spherical", model.ground, ball, at=(0, 0, 0))
@@ -220,7 +222,7 @@ def test_invalid_gears_are_rejected_with_a_remedy(joints, ratios, of, words):
     slide = model.add_body("slide", Box(1, 1, 1, mass=1.0), (0, 3, 0))
     model.add_joint("slide", "revolute", model.ground, slide, at=(0, 3, 0), axis=Z)
     with pytest.raises(ModelError, match=words):
-        model.add_gear("g", joints, ratios, of)
+        model.add_gear("g", joints, ratios, coordinates)
     with pytest.raises(ModelError, match="there is already a joint 'drum'"):
         model.add_gear("drum", ["drum", "slide"], (1, 1))
     model.add_gear("g", ["slide", "wheel"], (1e-11, 1.0))  # and the model is built
@@ -276,9 +278,9 @@ def test_chart_schemes_conserve_with_gears_what_they_conserve_with_joints(integr
         "momentum": "angular momentum",
         "velocities": "joints, velocities",
     }
-    for word, row in rows.items():
+    for invariant, row in rows.items():
         conserved = re.search(rf"{row} +kept", audit_report.text()) is not None
-        assert conserved == (word in laws), word
+        assert conserved == (invariant in laws), invariant
     assert re.search("linear momentum +kept", audit_report.text())
     assert np.abs(constraint_residual(system, states)).max() < 1e-12 * np.abs(N1 * states.own).max()
     one, two = (result.joint(name).angle for name in ("one", "two"))
@@ -346,10 +348,10 @@ def test_older_file_with_gear_rows_is_opened_audited_and_resumed(tmp_path, monke
     assert opened.layout.system.others.kind[:5].tolist() == model.build().system.others.kind[:5].tolist()
     assert audit(opened).ok, audit(opened).text()
     assert opened.joint("mesh").on("drum")[-1] != 0.0
-    gone_on = simulate(model, 0.04, 0.005, output=path, output_every=1, resume=True, progress=False).state()
-    assert np.array_equal(gone_on.quat, uninterrupted.quat)
-    assert np.array_equal(gone_on.own, uninterrupted.own)
-    assert np.array_equal(gone_on.lam, uninterrupted.lam)
+    resumed = simulate(model, 0.04, 0.005, output=path, output_every=1, resume=True, progress=False).state()
+    assert np.array_equal(resumed.quat, uninterrupted.quat)
+    assert np.array_equal(resumed.own, uninterrupted.own)
+    assert np.array_equal(resumed.lam, uninterrupted.lam)
 
 
 def test_gear_between_too_many_parts_is_rejected_with_a_remedy():

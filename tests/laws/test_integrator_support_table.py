@@ -146,22 +146,22 @@ def cells():
     head, _, *rows = (
         [c.strip() for c in line.strip("|").split(" | ")] for line in TABLE.group(1).splitlines()
     )
-    for what, *said in rows:
-        for names, word in zip(head[1:], said, strict=True):
+    for model_name, *documented in rows:
+        for names, entry in zip(head[1:], documented, strict=True):
             for name in re.findall(r"`([^`]+)`", names):
-                yield pytest.param(what, name, word, id=f"{name}: {what}")
+                yield pytest.param(model_name, name, entry, id=f"{name}: {model_name}")
 
 
 @functools.cache
-def built_model(what):
+def built_model(model_name):
     """A built model, and its state with consistent velocities."""
-    built = MODELS[what]().build()
+    built = MODELS[model_name]().build()
     return built, fit_velocities(built).state
 
 
-def is_accepted(what, integrator):
+def is_accepted(model_name, integrator):
     """Return whether a run could start."""
-    built, fitted = built_model(what)
+    built, fitted = built_model(model_name)
     em_scheme = em_integrator(integrator)
     state = built.state if em_scheme is not None else fitted
     chart = None if integrator in ("EML", "REML", "Null-EML", "EML-kappa", "MPL") else "quaternion-alpha"
@@ -169,8 +169,10 @@ def is_accepted(what, integrator):
 
     def make(system):
         if em_scheme is None:
-            begun = state if system is built.system else without_neighbour_list(system, built.system, state)
-            return MechanicalStepper("model", system, begun, 0.01, integrator, chart, *values)
+            start_state = (
+                state if system is built.system else without_neighbour_list(system, built.system, state)
+            )
+            return MechanicalStepper("model", system, start_state, 0.01, integrator, chart, *values)
         named = {"hidden": em_scheme.hidden, "drive_values": values[1], "rho": em_scheme.rho}
         return Stepper(system, 0.01, em_scheme.order, values[0], **named)
 
@@ -186,10 +188,10 @@ def is_accepted(what, integrator):
 
 
 @pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")
-@pytest.mark.parametrize(("what", "integrator", "said"), cells() if TABLE else [])
-def test_model_is_accepted_or_rejected_as_documented(what, integrator, said):
-    assert said in ("yes", "no")
-    assert is_accepted(what, integrator) == (said == "yes")
+@pytest.mark.parametrize(("model_name", "integrator", "documented"), cells() if TABLE else [])
+def test_model_is_accepted_or_rejected_as_documented(model_name, integrator, documented):
+    assert documented in ("yes", "no")
+    assert is_accepted(model_name, integrator) == (documented == "yes")
 
 
 def test_support_table_has_every_row():

@@ -37,7 +37,11 @@ def test_observed_order_is_the_declared_one(measured):
 
 def test_declared_invariants_are_conserved_to_round_off(measured):
     scheme, row = measured
-    broken = {what: DECLARED[what](row) for what in scheme.invariants if not DECLARED[what](row) < ROUND_OFF}
+    broken = {
+        invariant: DECLARED[invariant](row)
+        for invariant in scheme.invariants
+        if not DECLARED[invariant](row) < ROUND_OFF
+    }
     assert not broken
 
 

@@ -124,14 +124,14 @@ def test_controlled_distance_follows_the_midpoint_rule(which, integrator, chart)
         result = simulate(model, 60 * H, H, integrator, output_every=1, progress=False)
         x, l = settled(result)[:, 0], result.states(slice(None)).r[:, 1, 0]
         assert result.states(slice(None)).v[:, 1, 0] == pytest.approx(z[:, 1], abs=1e-11)
-        done = result.work
+        work_done = result.work
     else:
         result = integrate(model.mechanical_system(chart), integrator, H, 60 * H)
-        x, l, done = result.totals[:, 2], result.q[:, 0], result.totals[:, 0]
+        x, l, work_done = result.totals[:, 2], result.q[:, 0], result.totals[:, 0]
     assert l - REST == pytest.approx(z[:, 0], abs=1e-11)
     assert x == pytest.approx(z[:, 2], abs=1e-11)
     # all of it is work: the kinetic energy comes from it alone
-    assert done == pytest.approx(0.5 * MASS * (z[:, 1] ** 2 - 0.25), abs=1e-11)
+    assert work_done == pytest.approx(0.5 * MASS * (z[:, 1] ** 2 - 0.25), abs=1e-11)
     assert np.abs(result.dissipation).max() < 1e-12
     assert np.abs(z[:, 0] - z[0, 0]).max() > 0.1
 

@@ -26,7 +26,7 @@ STEPS, SLOWLY_LOST = 20, {("mG(2)", "gamma"): 50}
 
 def rows():
     for integrator, chart, steps in joined_bodies.ROWS:
-        slow = any(word in integrator for word in SLOW)
+        slow = any(name_part in integrator for name_part in SLOW)
         yield pytest.param(
             integrator, chart, steps, id=f"{integrator} {chart}", marks=pytest.mark.slow if slow else ()
         )
@@ -38,13 +38,13 @@ def test_scheme_conserves_exactly_its_declared_invariants_of_joined_bodies(
 ):
     monkeypatch.setattr(joined_bodies, "STEPS", SLOWLY_LOST.get((integrator, chart), STEPS))
     measured = joined_bodies.measure(integrator, chart)
-    values = {what: getattr(measured, column) for what, column in COLUMNS.items()}
+    values = {invariant: getattr(measured, column) for invariant, column in COLUMNS.items()}
     declared = promised(integrator, chart)
-    broken = {what: values[what] for what in declared if not values[what] <= KEPT}
+    broken = {invariant: values[invariant] for invariant in declared if not values[invariant] <= KEPT}
     violated = {
-        what: value
-        for what, value in values.items()
-        if what not in declared and value < LOST and (integrator, what) not in BETTER_THAN_DECLARED
+        invariant: value
+        for invariant, value in values.items()
+        if invariant not in declared and value < LOST and (integrator, invariant) not in BETTER_THAN_DECLARED
     }
     assert not broken
     assert not violated

@@ -134,9 +134,9 @@ class RecordingStepper(StepperBase):
         return state
 
     def equal_steps(self, state, h, starts):
-        for done, t in enumerate(starts.tolist()):
+        for completed, t in enumerate(starts.tolist()):
             if h > self.most:
-                return MarchResult(state, done, Report(solves=1), Failure("too long", "none"))
+                return MarchResult(state, completed, Report(solves=1), Failure("too long", "none"))
             self.calls.append((t, t + h))
             state.totals[0] += h
         return MarchResult(state, len(starts), Report(solves=len(starts)), None)
@@ -145,14 +145,16 @@ class RecordingStepper(StepperBase):
 def test_steps_and_half_steps_end_at_corners():
     stepper = RecordingStepper(0.13, 0.17, 0.4)
     state = State(*(np.zeros(1) for _ in State._fields))
-    end, done, report, failure = stepper.march(state, 0.1, 0.1 * np.arange(5))
-    assert (done, report.solves, failure) == (5, 7, None)
+    end, completed, report, failure = stepper.march(state, 0.1, 0.1 * np.arange(5))
+    assert (completed, report.solves, failure) == (5, 7, None)
     assert end.totals[0] == pytest.approx(0.5)
     ends = sorted({round(t, 12) for call in stepper.calls for t in call})
     assert ends == pytest.approx([0.0, 0.1, 0.13, 0.17, 0.2, 0.3, 0.4, 0.5])
     stepper.calls, stepper.most = [], 0.035  # the part from 0.13 to 0.17 fails, and the step is repeated
-    end, done, _, failure = stepper.march(State(*(np.zeros(1) for _ in State._fields)), 0.1, np.array([0.1]))
-    assert (done, failure.reason, end.totals[0]) == (0, "too long", 0.0)
+    end, completed, _, failure = stepper.march(
+        State(*(np.zeros(1) for _ in State._fields)), 0.1, np.array([0.1])
+    )
+    assert (completed, failure.reason, end.totals[0]) == (0, "too long", 0.0)
     end, _, _, failure = stepper._halve(end, 0.1, 0.1, 1)
     assert failure is None
     calls = stepper.calls[1:]
@@ -388,15 +390,15 @@ def test_second_solution_measures_the_error_of_the_run(fails):
     base_stepper = DriftingStepper(built.system, 1.0)
     base_stepper.fails, base_stepper.far = fails, 4e-4
     stepper = AdaptiveStepper(base_stepper, built.system, 1.0, 2, 0.02, 1.0, 1.0, max_dt=1 / 64, growth=True)
-    begun = stepper.start(built.state)
-    begun.memory[-stepper.sizes.memory.control + STEP] = 1 / 64
-    end, _ = stepper.advance(begun, 0, 1)
+    start_state = stepper.start(built.state)
+    start_state.memory[-stepper.sizes.memory.control + STEP] = 1 / 64
+    end, _ = stepper.advance(start_state, 0, 1)
     control = end.memory[-stepper.sizes.memory.control :]
     true = end.r[1, 0]
     assert control[SUM] == pytest.approx(true)
     assert control[ERROR] == pytest.approx(true)
     assert (control[BEFORE] > 0.0) == (fails < 1.0)
-    repeated = stepper.advance(begun, 0, 1)[0]
+    repeated = stepper.advance(start_state, 0, 1)[0]
     assert all(np.array_equal(one, other) for one, other in zip(repeated, end, strict=True))
 
 
@@ -481,23 +483,23 @@ def step_warnings(push, **options):
 def test_load_zero_at_every_evaluation_is_named():
     """This includes a signal that is zero at the midpoint of every step; one that is known to be zero is not named."""
     flash = lambda t: (0.0, 0.0, 50.0 if 0.5013 < t < 0.5413 else 0.0)  # noqa: E731
-    (said,) = step_warnings(flash)
+    (message,) = step_warnings(flash)
     assert (
         "model 'pushed': a load is zero at all 10 times at which steps read it: 'push', which acts at t = 0.505 s"
-        in said
+        in message
     )
-    assert "corners" in said
+    assert "corners" in message
     assert not step_warnings(flash, dt=0.05)  # evaluated at 0.525 s
-    (said,) = step_warnings(lambda t: (0.0, 0.0, 0.0))
-    assert "at all 10 times at which steps read it: 'push'. If" in said
-    (said,) = step_warnings(
+    (message,) = step_warnings(lambda t: (0.0, 0.0, 0.0))
+    assert "at all 10 times at which steps read it: 'push'. If" in message
+    (message,) = step_warnings(
         lambda t: (0.0, 0.0, 50.0 if 0.5013 < t < 0.5014 else 0.0), dt=None, error=1e-2, output_dt=0.5
     )
-    assert "'push'" in said
-    (said,) = step_warnings(
+    assert "'push'" in message
+    (message,) = step_warnings(
         signals.SmoothTable([0.5, 0.5 + 1 / 256, 0.5 + 3 / 256], [0.0, 1.0, 0.0]).along(Z)
     )
-    assert "'push', which acts at t = 0.501953 s" in said  # between its first two knots
+    assert "'push', which acts at t = 0.501953 s" in message  # between its first two knots
     assert not step_warnings(signals.Sine(0.0, 1.0).along(Z))
     assert not step_warnings(PULSE.along(Z))
     assert not step_warnings(signals.Pulse(1.0, 2.0, 3.0).along(Z))  # after the end of the run
@@ -523,10 +525,10 @@ def test_only_loads_that_steps_may_have_missed_are_named():
     model.add_force("known", body.at((0, 0, 0)), known)
     model.add_distributed_load("half", rod, lambda s, t: (0.0, 0.0, 1e-3 * max(s - 0.5, 0.0)))
     model.add_distributed_load("none", rod, lambda s, t: (0.0, 0.0, 0.0))
-    with pytest.warns(StepWarning) as heard:
+    with pytest.warns(StepWarning) as recorded:
         simulate(model, 0.1, 0.01, progress=False)
-    (said,) = [str(warning.message) for warning in heard if warning.category is StepWarning]
-    assert "read it: 'never', 'none'. If" in said
+    (message,) = [str(warning.message) for warning in recorded if warning.category is StepWarning]
+    assert "read it: 'never', 'none'. If" in message
     for k in range(4):
         model.add_force(f"more{k}", body.at((0, 0, 0)), no_event)
     with pytest.warns(StepWarning, match="'more3' and 1 more. If"):

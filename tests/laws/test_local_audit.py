@@ -141,13 +141,13 @@ def test_known_loads_are_sources_and_unknown_ones_are_excluded():
         ("energy", 0.5): (history.Omega[:, 10] @ moment)[:, None],
     }
     for (law, S), does in acting.items():
-        left, source = rod.law(law).values[:, at[S]], np.linalg.norm(does, axis=1) / h
-        assert np.isfinite(left).all()
-        assert norm(left) < (0.05 if law == "energy" else 1e-3) * norm(source), (law, S)
+        residual, source = rod.law(law).values[:, at[S]], np.linalg.norm(does, axis=1) / h
+        assert np.isfinite(residual).all()
+        assert norm(residual) < (0.05 if law == "energy" else 1e-3) * norm(source), (law, S)
     for law in ("energy", "momentum", "angular_momentum"):
-        left = np.isnan(unknown.law(law).values)
-        assert left[:, at[1.0]].all()
-        assert left.sum() == len(left)
+        residual = np.isnan(unknown.law(law).values)
+        assert residual[:, at[1.0]].all()
+        assert residual.sum() == len(residual)
     assert np.isnan(rod.law("material_momentum").values).sum() == 2 * len(rod.t)
     assert any("'pull'" in note for note in audits[False].not_covered)
     assert not any("pull" in note for note in audits[True].not_covered)

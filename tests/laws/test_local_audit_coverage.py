@@ -122,9 +122,9 @@ def spin(s):
     return np.sin(2 * np.pi * s) ** 4 * np.array([1.0, 0.7, -0.4])
 
 
-def model_with(what, n, element="se3"):
+def model_with(case, n, element="se3"):
     model = Model("acting")
-    section = MATERIALS.get(what, lambda: Section.from_stiffness(**SECTION))()
+    section = MATERIALS.get(case, lambda: Section.from_stiffness(**SECTION))()
     rod = model.add_rod(
         "rod",
         [(0, 0, 0), (2, 0, 0)],
@@ -135,30 +135,30 @@ def model_with(what, n, element="se3"):
         mass="lumped",
         element=element,
     )
-    if what in ACTING:
-        ACTING[what](model, rod)
+    if case in ACTING:
+        ACTING[case](model, rod)
     return model
 
 
 @cache
-def run(what, n, element="se3"):
-    return simulate(model_with(what, n, element), TIME, TIME / (2 * n), output_every=1, progress=False)
+def run(case, n, element="se3"):
+    return simulate(model_with(case, n, element), TIME, TIME / (2 * n), output_every=1, progress=False)
 
 
-def residual_ratios(what, element="se3", sizes=SIZES):
+def residual_ratios(case, element="se3", sizes=SIZES):
     """Relative residual of each law, divided by the one with half the elements and twice the output interval."""
-    coarse, fine = (local_audit(run(what, n, element)).rod("rod") for n in sizes)
+    coarse, fine = (local_audit(run(case, n, element)).rod("rod") for n in sizes)
     return {law: coarse.law(law).relative / fine.law(law).relative for law in LAWS}
 
 
-@pytest.mark.parametrize("what", [*ACTING, *MATERIALS])
-def test_residuals_converge_with_order_2_for_every_interaction(what):
-    ratios = residual_ratios(what)
+@pytest.mark.parametrize("case", [*ACTING, *MATERIALS])
+def test_residuals_converge_with_order_2_for_every_interaction(case):
+    ratios = residual_ratios(case)
     for law in LAWS:
         assert ratios[law] > 3.0, ratios
-    notes = "\n".join(local_audit(run(what, SIZES[0])).not_covered)
-    assert (NAMED[what] in notes) if what in NAMED else ("box " not in notes)
-    unheard = what in ("nothing", "stiffening", "expression", *NAMED)
+    notes = "\n".join(local_audit(run(case, SIZES[0])).not_covered)
+    assert (NAMED[case] in notes) if case in NAMED else ("box " not in notes)
+    unheard = case in ("nothing", "stiffening", "expression", *NAMED)
     assert ("material momentum" in notes) == (not unheard)
 
 
@@ -180,20 +180,20 @@ def test_torsion_spring_moment_uses_the_counted_angle():
     )
 
 
-@pytest.mark.parametrize("what", ["external damping", "viscous", "load along it"])
+@pytest.mark.parametrize("case", ["external damping", "viscous", "load along it"])
 @pytest.mark.parametrize("element", ["relative(2)", "lagrange(3)"])
-def test_residuals_of_higher_order_rods_converge(what, element):
-    ratios = residual_ratios(what, element, (36, 72))
+def test_residuals_of_higher_order_rods_converge(case, element):
+    ratios = residual_ratios(case, element, (36, 72))
     for law in LAWS:
         assert ratios[law] > 3.0, ratios
 
 
-def built(what):
-    return model_with(what, 12).build()
+def built(case):
+    return model_with(case, 12).build()
 
 
-def kinds_on_inner_nodes(what):
-    result = built(what)
+def kinds_on_inner_nodes(case):
+    result = built(case)
     inner = result.layout.rods[0].frames[1:-1]
     return {
         acting.group.kind.name
@@ -204,10 +204,10 @@ def kinds_on_inner_nodes(what):
 
 def test_every_kind_acting_on_rod_nodes_is_covered():
     """A new kind needs an entry in ACTING, which tests its residuals, or a name among the reported ones."""
-    covered = set().union(*(kinds_on_inner_nodes(what) for what in [*ACTING, "viscous"]))
+    covered = set().union(*(kinds_on_inner_nodes(case) for case in [*ACTING, "viscous"]))
     expected = {kind.name for kind in registered_kinds()["others"] if not kind.one_sided}
     assert expected <= covered, expected - covered
-    assert {kind for what in ACTING for kind in loads_of(built(what).system.others).kind} == {FORCE, MOMENT}
+    assert {kind for case in ACTING for kind in loads_of(built(case).system.others).kind} == {FORCE, MOMENT}
 
 
 def audit_two_steps(model):
@@ -230,9 +230,9 @@ def test_boxes_at_joints_of_every_kind_are_excluded_and_named(kind):
         sides.append(body.at((0.0, 0.0, 0.1)) if joint.apart else body)
     model.add_joint("held", kind, *sides, **options)
     report = audit_two_steps(model)
-    left = np.isnan(report.rod("rod").law("momentum").values)
-    assert np.flatnonzero(left.all(axis=0)).tolist() == [5]
-    assert left.sum() == len(left)
+    excluded = np.isnan(report.rod("rod").law("momentum").values)
+    assert np.flatnonzero(excluded.all(axis=0)).tolist() == [5]
+    assert excluded.sum() == len(excluded)
     assert any("joint 'held'" in note for note in report.not_covered)
 
 
@@ -260,18 +260,18 @@ def test_wind_loads_are_excluded_and_named():
 
 
 @pytest.mark.parametrize(
-    ("what", "boxes"),
+    ("case", "boxes"),
     [
-        *((what, 5) for what in ("external damping", "viscous", "load along it")),
+        *((case, 5) for case in ("external damping", "viscous", "load along it")),
         *(
-            (what, 11)
-            for what in ("nothing", "spring", "force", "joint with friction", "relaxing", "stiffening")
+            (case, 11)
+            for case in ("nothing", "spring", "force", "joint with friction", "relaxing", "stiffening")
         ),
     ],
 )
-def test_boxes_span_whole_elements_under_distributed_loads(what, boxes):
+def test_boxes_span_whole_elements_under_distributed_loads(case, boxes):
     """Otherwise the boxes are half elements."""
-    assert len(audit_two_steps(model_with(what, 12, "relative(2)")).rod("rod").S) == boxes
+    assert len(audit_two_steps(model_with(case, 12, "relative(2)")).rod("rod").S) == boxes
 
 
 def test_material_momentum_of_a_relaxing_rod_is_excluded():
@@ -308,9 +308,9 @@ def test_closed_rod_is_covered_all_around():
 
 
 @pytest.mark.parametrize("element", ["se3", "relative(2)", "lagrange(3)"])
-@pytest.mark.parametrize("what", ["nothing", *MATERIALS])
-def test_energy_densities_sum_to_the_elastic_energy(what, element):
-    state, system = run(what, 24, element).state(), run(what, 24, element).layout.system
+@pytest.mark.parametrize("case", ["nothing", *MATERIALS])
+def test_energy_densities_sum_to_the_elastic_energy(case, element):
+    state, system = run(case, 24, element).state(), run(case, 24, element).layout.system
     strain, _ = element_states(system, state)
     weight = system.rods.points.weight
     total = energies(system, state).elastic

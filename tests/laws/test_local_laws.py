@@ -120,7 +120,7 @@ def test_sections_of_a_varying_rod_enter_by_half_elements():
 
 
 @pytest.mark.parametrize(
-    ("change", "word"),
+    ("change", "message"),
     [
         ({"t": [0.0]}, "two times"),
         ({"S": [0.0, 1.0]}, "three nodes"),
@@ -129,8 +129,8 @@ def test_sections_of_a_varying_rod_enter_by_half_elements():
         ({"v": np.zeros((2, 3, 4))}, "v has shape"),
     ],
 )
-def test_invalid_grid_is_rejected(change, word):
+def test_invalid_grid_is_rejected(change, message):
     arguments = {"t": [0.0, 1.0], "S": [0.0, 1.0, 2.0], "r": np.zeros((2, 3, 3)), "quat": np.ones((2, 3, 4))}
     arguments |= {"v": np.zeros((2, 3, 3)), "Omega": np.zeros((2, 3, 3)), **change}
-    with pytest.raises(ModelError, match=word):
+    with pytest.raises(ModelError, match=message):
         local_laws(ROD, *arguments.values())

@@ -103,8 +103,8 @@ def test_arnoldi_solves_large_models_under_follower_loads():
     Z = null_space(lin.G.toarray())
     for value, shape in zip(computed_modes.values, computed_modes.shapes, strict=True):
         phi = shape[lin.frames].ravel()
-        left = Z.T @ (value**2 * (lin.M @ phi) + lin.K @ phi)
-        assert np.abs(left).max() < 1e-8 * np.abs(lin.K).max() * np.abs(phi).max()
+        projected = Z.T @ (value**2 * (lin.M @ phi) + lin.K @ phi)
+        assert np.abs(projected).max() < 1e-8 * np.abs(lin.K).max() * np.abs(phi).max()
         assert np.vdot(phi, lin.M @ phi).real == pytest.approx(1.0)
     assert computed_modes.omega.min() > 0.0
 
@@ -162,14 +162,14 @@ def test_viscosity_without_mass_is_rejected_and_can_be_removed():
 def test_motions_are_rejected_with_an_alternative():
     model = chain(0.0)
     tip = model.bodies["body 0"].at((0, 0, 0))
-    for call, what in (
+    for call, alternative in (
         (lambda: simulate(model, 0.1, 0.1), "simulate"),
         (lambda: simulate(model, 0.1, 0.1, "EML"), "simulate"),
         (model.mechanical_system, "mechanical_system"),
         (lambda: state_space(model, [Push(tip, (0, 0, 1))], []), "state_space"),
     ):
         with pytest.raises(
-            ModelError, match=f"'rod 0': has no mass .*, which {what} needs.*bushing of stiffness C/L"
+            ModelError, match=f"'rod 0': has no mass .*, which {alternative} needs.*bushing of stiffness C/L"
         ):
             call()
 

@@ -120,11 +120,11 @@ def test_gradients_of_the_discrete_lagrangian_are_exact():
     scheme = VariationalBox(bent(4, ("free", "free")))
     start, end = np.random.default_rng(0).standard_normal((2, 4, 14))
     before, after = scheme._gradients(start, end, H)
-    for computed, of, x in (
+    for computed, derivative_of, x in (
         (before, lambda y: scheme.action(y, end, H), start),
         (after, lambda y: scheme.action(start, y, H), end),
     ):
-        right = gradient(of, x)
+        right = gradient(derivative_of, x)
         assert computed == pytest.approx(right, abs=1e-12 * np.abs(right).max())
 
 
@@ -289,7 +289,7 @@ def _open_ring():
 
 
 @pytest.mark.parametrize(
-    ("make", "word"),
+    ("make", "message"),
     [
         (lambda: PreissmannBox(bent(6, ENDS["periodic"])), "odd number"),
         (lambda: PreissmannBox(bent(5, ENDS["held, held"])), "clamp one"),
@@ -307,8 +307,8 @@ def _open_ring():
         (_open_ring, "periodic ends differ"),
     ],
 )
-def test_invalid_arguments_are_rejected(make, word):
-    with pytest.raises(ModelError, match=word):
+def test_invalid_arguments_are_rejected(make, message):
+    with pytest.raises(ModelError, match=message):
         make()
 
 

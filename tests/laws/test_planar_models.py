@@ -599,10 +599,10 @@ PLANAR = {"two bodies": lambda: spun()[0], "four bodies": three_bodies, "springs
 
 
 @pytest.mark.filterwarnings("ignore::rodsim.warnings.RedundantJointsWarning")
-@pytest.mark.parametrize("what", [*NON_PLANAR, *PLANAR])
-def test_non_planar_models_use_the_spatial_solver(what):
-    run = simulate((NON_PLANAR | PLANAR)[what](), 0.01, 0.01, progress=False).description["run"]
-    assert (run.get("solver") == "planar") == (what in PLANAR)
+@pytest.mark.parametrize("change_name", [*NON_PLANAR, *PLANAR])
+def test_non_planar_models_use_the_spatial_solver(change_name):
+    run = simulate((NON_PLANAR | PLANAR)[change_name](), 0.01, 0.01, progress=False).description["run"]
+    assert (run.get("solver") == "planar") == (change_name in PLANAR)
 
 
 def straight_bars(rod=False):
@@ -658,11 +658,11 @@ def test_runs_resume_bitwise_and_keep_the_order(make, integrator, tmp_path):
     assert np.abs(plane.state().r - space.state().r).max() < 1e-13
     parts = tmp_path / "parts.vtkhdf"
     for t_end, resume in ((0.06, False), (0.18, True)):
-        then = simulate(
+        continued = simulate(
             make(), t_end, 0.01, integrator, output=parts, output_every=3, resume=resume, progress=False
         )
-    assert then.description["run"]["solver"] == "planar"
-    assert all(np.array_equal(a, b) for a, b in zip(plane.state(), then.state(), strict=True))
+    assert continued.description["run"]["solver"] == "planar"
+    assert all(np.array_equal(a, b) for a, b in zip(plane.state(), continued.state(), strict=True))
     audit_report = audit(Result.load(parts))
     assert audit_report.ok, str(audit_report)
 
@@ -773,8 +773,8 @@ def test_element_closing_to_pi_ends_the_run_as_in_space():
     model.add_joint("clamp", "clamp", bow.start)
     times = []
     for solver, used_solver in (("auto", "planar"), ("general", None)):
-        said = "the relative rotation of the two ends of a rod element or of a bushing passed pi"
-        with pytest.raises(ConvergenceError, match=said) as error:
+        message = "the relative rotation of the two ends of a rod element or of a bushing passed pi"
+        with pytest.raises(ConvergenceError, match=message) as error:
             simulate(model, 0.4, 0.02, solver=solver, progress=False)
         assert error.value.result.description["run"].get("solver") == used_solver
         times.append(error.value.t)

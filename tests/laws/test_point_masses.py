@@ -123,14 +123,14 @@ SUPPORTS = {
 
 
 @pytest.mark.parametrize("shape", [PointMass(1.0), LINE], ids=["point", "line"])
-@pytest.mark.parametrize("what", SUPPORTS)
-def test_part_requiring_a_rotation_without_inertia_is_named(what, shape):
+@pytest.mark.parametrize("case", SUPPORTS)
+def test_part_requiring_a_rotation_without_inertia_is_named(case, shape):
     model = Model("held")
     body = model.add_body("bob", shape, position=(0, 0.5, 0))
     model.add_body("other", Box(1, 1, 1, mass=1.0), position=(3, 0, 0))
-    SUPPORTS[what](model, body)
+    SUPPORTS[case](model, body)
     with pytest.raises(
-        ModelError, match=rf"body 'bob' has no moment of inertia.*but {what} asks for its rotation"
+        ModelError, match=rf"body 'bob' has no moment of inertia.*but {case} asks for its rotation"
     ):
         model.build()
 

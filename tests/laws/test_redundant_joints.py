@@ -37,8 +37,8 @@ def four_bar(kinds, spare=False, shift=0.0, thrown=None):
     bar = MassProperties(1.0, np.diag([0.01, 0.08, 0.085]), np.array([0.1, 0.02, 0.0]))
 
     def place(name, start, end):
-        way = np.subtract(end, start)
-        turned = quaternions.from_rotation_vector([0, 0, np.arctan2(way[1], way[0])])
+        along = np.subtract(end, start)
+        turned = quaternions.from_rotation_vector([0, 0, np.arctan2(along[1], along[0])])
         middle = np.add(start, end) / 2
         pose = quaternions.rotate(TURN, middle), quaternions.multiply(TURN, turned)
         motion = (None, None) if thrown is None else thrown.normal(size=(2, 3))
@@ -62,27 +62,27 @@ AXIS = quaternions.rotate(TURN, np.array([0.0, 0, 1]))
 
 def build_and_count(model):
     """Return a built model, the number of redundant equations that the warnings report, and the warnings."""
-    with warnings.catch_warnings(record=True) as heard:
+    with warnings.catch_warnings(record=True) as recorded:
         warnings.simplefilter("always")
         built = model.build()
-    said = [w for w in heard if w.category is RedundantJointsWarning]
-    matches = (re.search(r"(\d+) equation", str(warning.message)) for warning in said)
-    return built, sum(int(match[1]) for match in matches if match), said
+    warnings_found = [w for w in recorded if w.category is RedundantJointsWarning]
+    matches = (re.search(r"(\d+) equation", str(warning.message)) for warning in warnings_found)
+    return built, sum(int(match[1]) for match in matches if match), warnings_found
 
 
 @pytest.mark.exact
 @pytest.mark.parametrize("spare", [False, True])
 @pytest.mark.parametrize(("kinds", "excess"), [([R, R, R, R], 3), ([R, R, R, S], 1), ([R, S, S, R], 0)])
 def test_redundant_loop_is_reported_by_its_joints(kinds, excess, spare):
-    built, counted, heard = build_and_count(four_bar(kinds, spare))
-    assert len(heard) == (excess > 0)
+    built, counted, recorded = build_and_count(four_bar(kinds, spare))
+    assert len(recorded) == (excess > 0)
     assert counted == excess
     assert built.layout.description["undetermined"] == ([["A", "B", "C", "D"]] if excess else [])
     if excess:
-        said = str(heard[0].message)
-        assert "'A', 'B', 'C', 'D'" in said
-        assert "peg" not in said
-        assert heard[0].filename == __file__
+        message = str(recorded[0].message)
+        assert "'A', 'B', 'C', 'D'" in message
+        assert "peg" not in message
+        assert recorded[0].filename == __file__
 
 
 def redundancy_by_svd(built):
@@ -246,9 +246,9 @@ def test_command_reports_undetermined_reactions(tmp_path, capsys):
     scene, out = tmp_path / "door.yaml", str(tmp_path / "door.vtkhdf")
     scene.write_text(SCENE)
     assert main(["run", str(scene), "-o", out, "--quiet"]) == 0
-    said = capsys.readouterr().err.splitlines()
-    assert len(said) == 1  # in the words of the package, not of Python
-    assert said[0].startswith("rodsim: model 'scene': 5 equations of the joints 'upper', 'lower' repeat")
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1  # in the words of the package, not of Python
+    assert lines[0].startswith("rodsim: model 'scene': 5 equations of the joints 'upper', 'lower' repeat")
     assert main(["info", out]) == 0
     assert (
         "joints that repeat each other, forces and moments determined in part: upper, lower"
@@ -292,15 +292,15 @@ def test_nearly_redundant_loop_is_distinguished_from_a_redundant_one(tilt, exces
 def collinear_parallelogram(angle, size=1.0):
     """A parallelogram of three rotating bars; at an angle of 0 all of them are collinear."""
     model = Model("parallelogram", gravity=(0, -9.81 * size, 0))
-    way, across = size * np.array([(np.cos(angle), np.sin(angle), 0), (-np.sin(angle), np.cos(angle), 0)])
+    along, across = size * np.array([(np.cos(angle), np.sin(angle), 0), (-np.sin(angle), np.cos(angle), 0)])
     orientation, foot = quaternions.from_rotation_vector([0, 0, angle]), size * np.array([1.0, 0, 0])
     bar = Box(size, 0.1 * size, 0.1 * size, mass=1)
     spin = {"orientation": orientation, "velocity": across, "angular_velocity": (0, 0, 2.0)}
-    crank = model.add_body("crank", bar, way / 2, **spin)
-    rocker = model.add_body("rocker", bar, foot + way / 2, **spin)
-    coupler = model.add_body("coupler", bar, way + foot / 2, velocity=2 * across)
-    ends = ((model.ground, crank, 0 * foot), (crank, coupler, way))
-    ends += ((coupler, rocker, way + foot), (model.ground, rocker, foot))
+    crank = model.add_body("crank", bar, along / 2, **spin)
+    rocker = model.add_body("rocker", bar, foot + along / 2, **spin)
+    coupler = model.add_body("coupler", bar, along + foot / 2, velocity=2 * across)
+    ends = ((model.ground, crank, 0 * foot), (crank, coupler, along))
+    ends += ((coupler, rocker, along + foot), (model.ground, rocker, foot))
     for name, (a, b, at) in zip("ABCD", ends, strict=True):
         model.add_joint(name, R, a, b, at=at, axis=(0, 0, 1))
     return model
@@ -318,8 +318,8 @@ def collinear_parallelogram(angle, size=1.0):
 def test_run_may_start_with_all_bars_in_one_line(integrator, chart, close):
     """The motion equals that of `em-ggl`, which does not drop any rows."""
     one, other = (
-        simulate(collinear_parallelogram(0.0), 0.5, 0.01, name, chart=of, output_every=1)
-        for name, of in ((integrator, chart), ("em-ggl", None))
+        simulate(collinear_parallelogram(0.0), 0.5, 0.01, name, chart=in_chart, output_every=1)
+        for name, in_chart in ((integrator, chart), ("em-ggl", None))
     )
     assert np.abs(other.state(-1).r - other.state(0).r).max() > 0.3
     assert one.state(-1).r == pytest.approx(other.state(-1).r, abs=close)

@@ -70,11 +70,11 @@ class Rest(NamedTuple):
             top = MESHES[self.below.removeprefix("rounded ")][0][:, 2].max() + R
             below = add(model, self.below, "below", (0, 0, -top), on_ground=True)
         z = self.height - (self.depth if depth is None else depth)
-        it = add(
+        surface = add(
             model, self.shape, "it", (0, 0, z), self.quat, GROUND_POINT, self.omega,
             mass=self.mass, size=self.size, radius=self.radius,
         )  # fmt: skip
-        model.add_contact("c", it, below, self.k, friction=self.friction)
+        model.add_contact("c", surface, below, self.k, friction=self.friction)
         return model
 
 
@@ -116,11 +116,11 @@ RESTING = {
 def test_shape_at_its_equilibrium_depth_stays_at_rest(name):
     case = RESTING[name]
     result = run(case.model(), case.steps * 1e-3, every=case.steps // 10)
-    it, contact, spins = result.body("it"), result.contact("c"), any(case.omega)
-    assert change(it.r) < (1e-11 if case.steps == 10_000 else 1e-12)
-    assert change(it.Omega) < 1e-10
+    body, contact, spins = result.body("it"), result.contact("c"), any(case.omega)
+    assert change(body.r) < (1e-11 if case.steps == 10_000 else 1e-12)
+    assert change(body.Omega) < 1e-10
     if not spins:
-        assert change(it.quat) < (1e-12 if case.steps == 1000 else 1e-10)
+        assert change(body.quat) < (1e-12 if case.steps == 1000 else 1e-10)
         assert result.newton_iterations.max() <= (1.0 if case.steps >= 1000 else 1.1)
     assert contact.normal_force == pytest.approx(case.mass * G, rel=1e-9)
     assert contact.depth == pytest.approx(case.depth, rel=1e-9)
@@ -163,9 +163,9 @@ def test_stack_stays_at_rest(base, shapes):
     result = run(model, 0.1, every=50)
     assert result.newton_iterations.max() < 1.1  # rounding may require another iteration occasionally
     for i in range(n):
-        it = result.body(f"it {i}")
-        assert change(it.r) < 1e-13
-        assert np.abs(it.quat[:, 1:]).max() < 1e-9
+        body = result.body(f"it {i}")
+        assert change(body.r) < 1e-13
+        assert np.abs(body.quat[:, 1:]).max() < 1e-9
     assert result.contact("c").touching.tolist() == [n] * 3
     assert result.contact("c").normal_force == pytest.approx(G * n * (n + 1) / 2, rel=1e-9)
     assert change(result.energy["total"]) < 1e-13
@@ -220,8 +220,8 @@ def test_shifted_equal_box_faces_keep_their_stiffness(shift):
 def test_equal_mesh_faces_press_each_other_along_the_normal(aside):
     """Adjacent corners count once: nothing pushes equal faces sideways."""
     depth, model = 2e-4, Model("shift", gravity=GROUND_POINT)
-    it = add(model, "rounded cube", "it", (aside, 0, A - depth))
-    model.add_contact("c", it, add(model, "rounded cube", "below", on_ground=True), K)
+    surface = add(model, "rounded cube", "it", (aside, 0, A - depth))
+    model.add_contact("c", surface, add(model, "rounded cube", "below", on_ground=True), K)
     contact = run(model, 1e-5, 1e-5).contact("c")
     assert contact.force[0] == pytest.approx([0, 0, K * depth], abs=1e-9)
     assert contact.normal_force[0] == pytest.approx(K * depth, rel=1e-9)

@@ -24,7 +24,7 @@ SINGULAR = [name for name, chart in SCHEMES if chart == "singular"]
 
 
 def marked(*values, name):
-    slow = any(word in name for word in SLOW)
+    slow = any(name_part in name for name_part in SLOW)
     return pytest.param(*values, id=name, marks=pytest.mark.slow if slow else ())
 
 
@@ -38,12 +38,16 @@ def rows():
 def test_scheme_conserves_exactly_its_declared_invariants_of_rods(model, integrator, chart):
     measured = rods.measure(model, integrator, chart)
     promised = promises(integrator, chart)
-    values = {what: getattr(measured, column) for what, column in COLUMNS.items()}
-    assert not {what: values[what] for what in promised if values[what] > CONSERVED_TOLERANCE}
+    values = {invariant: getattr(measured, column) for invariant, column in COLUMNS.items()}
+    assert not {
+        invariant: values[invariant] for invariant in promised if values[invariant] > CONSERVED_TOLERANCE
+    }
     unpromised = set(values) - promised
     if model == "spaghetti":  # no joints
         unpromised -= {"position", "velocity"} | ({"angular momentum"} if integrator in MIDPOINT else set())
-    assert not {what: values[what] for what in unpromised if values[what] < CHANGED_TOLERANCE}
+    assert not {
+        invariant: values[invariant] for invariant in unpromised if values[invariant] < CHANGED_TOLERANCE
+    }
 
 
 @pytest.mark.slow

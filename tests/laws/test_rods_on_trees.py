@@ -53,11 +53,11 @@ def branches():
     for k, (kind, options) in enumerate(
         [("weld", {}), ("spherical", {}), ("prismatic", {"axis": (1.0, -0.2, 0.0)})]
     ):
-        way = np.array([np.cos(2.0 * k), np.sin(2.0 * k), 0.1 * k])
-        rod = model.add_rod(f"rod {k}", [0.1 * way, 0.6 * way], RUBBER, 2 + k)
-        end = model.add_body(f"end {k}", WHEEL, 0.65 * way)
+        direction = np.array([np.cos(2.0 * k), np.sin(2.0 * k), 0.1 * k])
+        rod = model.add_rod(f"rod {k}", [0.1 * direction, 0.6 * direction], RUBBER, 2 + k)
+        end = model.add_body(f"end {k}", WHEEL, 0.65 * direction)
         model.add_joint(f"root {k}", "weld", hub, rod.start)
-        pair = (rod.end, end.at_world(0.6 * way)) if k % 2 else (end.at_world(0.6 * way), rod.end)
+        pair = (rod.end, end.at_world(0.6 * direction)) if k % 2 else (end.at_world(0.6 * direction), rod.end)
         model.add_joint(f"tip {k}", kind, *pair, **options)
     return model
 
@@ -299,8 +299,8 @@ def fans():
     model = Model("fans", gravity=GRAVITY)
     hub = model.add_body("hub", WHEEL, (0, 0, 0))
     for k in range(12):
-        way, last = np.array([np.cos(0.5 * k), np.sin(0.5 * k), 0.1 * (k % 3)]), hub
-        points = [j * way + (0.0, 0.0, 0.3 * (j % 2)) for j in range(4)]
+        direction, last = np.array([np.cos(0.5 * k), np.sin(0.5 * k), 0.1 * (k % 3)]), hub
+        points = [j * direction + (0.0, 0.0, 0.3 * (j % 2)) for j in range(4)]
         for j in range(3):
             bar = model.add_body(f"bar {k} {j}", WHEEL, 0.5 * (points[j] + points[j + 1]))
             model.add_joint(f"joint {k} {j}", "spherical", last, bar, at=points[j])

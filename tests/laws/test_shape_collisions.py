@@ -92,8 +92,10 @@ def run_past_contact(name):
 def test_contact_force_changes_momentum_and_its_loss_the_energy(name, smooth):
     """Steps of a microsecond, with the trapezoidal rule, soon after the first contact; laws and losses in turn."""
     collision, k, h = COLLISIONS[name], list(COLLISIONS).index(name), 1e-6
-    of = contact_laws(2e6 if collision.other == "rod" else 3e4)
-    law, losses = (of[k % 4], {}) if smooth else (of[(k + 1) % 3], (SLIDES, STICKS)[k % 2])
+    options_by_law = contact_laws(2e6 if collision.other == "rod" else 3e4)
+    law, losses = (
+        (options_by_law[k % 4], {}) if smooth else (options_by_law[(k + 1) % 3], (SLIDES, STICKS)[k % 2])
+    )
     if losses:
         losses = losses | {"friction": replace(losses["friction"], **MORE.get(collision.other, {}))}
     start = run_past_contact(name)

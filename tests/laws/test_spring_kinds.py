@@ -75,14 +75,14 @@ def test_fingerprint_covers_every_spring_load_and_gravity_value():
 
 def test_state_at_rest_has_no_dissipation_groups():
     system = everything()[0]
-    still = system._replace(others=at_rest(system.others))
-    of_others = [group for group in groups_of(still) if group.table == "others"]
+    resting_system = system._replace(others=at_rest(system.others))
+    of_others = [group for group in groups_of(resting_system) if group.table == "others"]
     assert {group.role for group in of_others} == {Role.ENERGY, Role.WORK}
     before = [group for group in groups_of(system, None, Role.ENERGY, Role.WORK) if group.table == "others"]
     assert [len(group.use) for group in of_others] == [len(group.use) for group in before]
-    assert not springs_of(still.others).damping.any()
-    assert not torsions_of(still.others).damping.any()
-    assert same(springs_of(still.others)[:4], springs_of(system.others)[:4])
+    assert not springs_of(resting_system.others).damping.any()
+    assert not torsions_of(resting_system.others).damping.any()
+    assert same(springs_of(resting_system.others)[:4], springs_of(system.others)[:4])
 
 
 def test_counted_angles_are_ordered_torsion_springs_gears_others():

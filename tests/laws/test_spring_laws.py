@@ -109,9 +109,9 @@ KINDS = {
 
 
 @pytest.mark.parametrize("damped", [False, True])
-@pytest.mark.parametrize("of", KINDS)
+@pytest.mark.parametrize("coordinate", KINDS)
 @pytest.mark.parametrize("integrator", ["em", "em-ggl"])
-def test_springs_and_dampers_with_laws_keep_the_energy_balance(integrator, of, damped):
+def test_springs_and_dampers_with_laws_keep_the_energy_balance(integrator, coordinate, damped):
     def add(model, body):
         model.add_spring(
             "spring",
@@ -119,7 +119,7 @@ def test_springs_and_dampers_with_laws_keep_the_energy_balance(integrator, of, d
             body.at((0, -0.5, 0)),
             law=HARD,
             damping=GRIP if damped else 0.0,
-            **KINDS[of],
+            **KINDS[coordinate],
         )
 
     result = simulate(pendulum(add), 2.0, 0.01, integrator)
@@ -157,18 +157,18 @@ def test_pendulum_with_hinge_laws_solves_its_equation():
 LINEAR = {"angle": {"along": "rotation", "axis": (0, 0, 1), "angle": 0.3}, "length": {"length": 0.3}}
 
 
-@pytest.mark.parametrize("of", LINEAR)
-def test_linear_law_equals_a_linear_spring(of):
+@pytest.mark.parametrize("coordinate", LINEAR)
+def test_linear_law_equals_a_linear_spring(coordinate):
     straight, damper = SpringLaw.polynomial([-30.0, 100.0]), SpringLaw.polynomial([0.0, 2.0])
     ends = []
     for options in (
-        {"law": straight, "damping": damper, **KINDS[of]},
-        {"stiffness": 100.0, "damping": 2.0, **LINEAR[of]},
+        {"law": straight, "damping": damper, **KINDS[coordinate]},
+        {"stiffness": 100.0, "damping": 2.0, **LINEAR[coordinate]},
     ):
 
         def add(model, body, arguments=options):
             a, b = model.ground, body
-            if of == "length":
+            if coordinate == "length":
                 a, b = model.ground.at((0.3, -1.2, 0)), body.at((0, -0.5, 0))
             model.add_spring("spring", a, b, **arguments)
 

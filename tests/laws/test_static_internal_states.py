@@ -100,9 +100,9 @@ def test_equilibrium_of_internal_states_has_zero_rates(which):
     assert settled(static_solution)[-1] == pytest.approx(states, abs=1e-12)
     checked = audit(static_solution)
     assert checked.ok, checked.text()
-    then = simulate(make(), 0.2, H, start=static_solution, output_every=1, progress=False)
-    assert np.abs(then.states(slice(None)).r[:, 1] - static_solution.state().r[1]).max() < 1e-13
-    assert np.abs(settled(then) - states).max() < 1e-13
+    result = simulate(make(), 0.2, H, start=static_solution, output_every=1, progress=False)
+    assert np.abs(result.states(slice(None)).r[:, 1] - static_solution.state().r[1]).max() < 1e-13
+    assert np.abs(settled(result) - states).max() < 1e-13
 
 
 def test_undetermined_static_state_is_named():
@@ -251,9 +251,9 @@ def test_compositions_with_a_bead_have_their_order_and_conserve_energy(integrato
 
 
 def test_bead_step_is_reversible_and_filter_step_is_not():
-    said = {kind.name: kind.kind.state_equations[-2:] for kind in (BEAD, LAG, SERVO, MAXWELL, OSCILLATOR)}
-    expected = dict.fromkeys(said, (False, False)) | {"bead": (True, True)}
-    assert said == expected
+    flags = {kind.name: kind.kind.state_equations[-2:] for kind in (BEAD, LAG, SERVO, MAXWELL, OSCILLATOR)}
+    expected = dict.fromkeys(flags, (False, False)) | {"bead": (True, True)}
+    assert flags == expected
 
 
 def test_non_gradient_force_is_named_and_makes_stiffness_unsymmetric():

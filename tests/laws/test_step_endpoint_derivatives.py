@@ -173,9 +173,9 @@ def test_blocks_are_force_derivatives_at_both_step_ends(entry):
     )  # contacts are small, and forces have a kink where they open
     for b in range(entry[1].arity):
         for j in range(6):
-            way = np.zeros((len(start.r), 6))
-            way[group.frames[0, b], j] = size
-            ends = [(moved(start, s * way), end, start, moved(end, s * way)) for s in (1, -1)]
+            direction = np.zeros((len(start.r), 6))
+            direction[group.frames[0, b], j] = size
+            ends = [(moved(start, s * direction), end, start, moved(end, s * direction)) for s in (1, -1)]
             for blocks_of, k in ((exact.start, 0), (exact.end, 2)):
                 plus, minus = (blocks(group, *pair[k : k + 2], lam).force[0] for pair in ends)
                 close((plus - minus) / (2 * size), blocks_of[0, :, :, b, j], 1e-6)
@@ -214,7 +214,7 @@ def source_takes_complex_numbers(kind: Kind):
     lam = np.ravel(lam[0] if np.ndim(lam) else lam)
     y0, y1, lam = (python_complex(x) for x in (poses(group, start, start), poses(group, start, end), lam))
     X = group.numbers[0]
-    way = np.random.default_rng(4).normal(size=X.size)
+    direction = np.random.default_rng(4).normal(size=X.size)
 
     def found_at(numbers):
         on, out = np.zeros((MAX_FRAMES, 4, 3), complex), np.zeros(max(kind.rows, 1), complex)
@@ -222,7 +222,7 @@ def source_takes_complex_numbers(kind: Kind):
         kind.value(y1, numbers, out)
         return on, out
 
-    ways = python_complex(X + 1j * COMPLEX_STEP * way), X + SMALL * way, X - SMALL * way
+    ways = python_complex(X + 1j * COMPLEX_STEP * direction), X + SMALL * direction, X - SMALL * direction
     of_dual, of_value = zip(*map(found_at, ways), strict=True)
     assert np.any(of_dual[0].imag) or np.any(of_value[0].imag)
     for exact, plus, minus in (of_dual, of_value):
@@ -244,16 +244,16 @@ def python_complex(numbers):
 
 def report_complex_support():
     """Print for each kind what fails; for a process without the compiler."""
-    said = {}
+    answers = {}
     with warnings.catch_warnings():
         warnings.simplefilter("error", np.exceptions.ComplexWarning)
         for _, kind in KINDS:
             try:
                 source_takes_complex_numbers(kind)
-                said[kind.name] = "yes"
+                answers[kind.name] = "yes"
             except Exception:
-                said[kind.name] = traceback.format_exc()
-    print(json.dumps(said))
+                answers[kind.name] = traceback.format_exc()
+    print(json.dumps(answers))
 
 
 @pytest.fixture(scope="module")
@@ -263,14 +263,14 @@ def said_of_sources():
     """
     root = Path(__file__).parents[2]
     code = f"from tests.laws.{Path(__file__).stem} import report_complex_support as report; report()"
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(root)},
         capture_output=True,
         text=True,
         check=True,
     )
-    return json.loads(done.stdout)
+    return json.loads(completed.stdout)
 
 
 @pytest.mark.parametrize("entry", KINDS, ids=ids)
@@ -279,17 +279,17 @@ def test_parameters_may_be_complex(entry, said_of_sources):
     assert said_of_sources[entry[1].name] == "yes"
 
 
-@pytest.mark.parametrize("word", ["stiffening", "thinning", "softening", "own"])
+@pytest.mark.parametrize("law_name", ["stiffening", "thinning", "softening", "own"])
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
-def test_section_law_parameters_may_be_complex(word, element):
+def test_section_law_parameters_may_be_complex(law_name, element):
     """A law is selected by a number, and its functions accept complex parameters, too; includes a user-defined law."""
-    law_parameters = {"stiffening": {"strain": 0.7}, "softening": {"moment": 3.0}}.get(word, {})
-    if word == "own":
+    law_parameters = {"stiffening": {"strain": 0.7}, "softening": {"moment": 3.0}}.get(law_name, {})
+    if law_name == "own":
         linear = "(EA*Gamma1**2 + GA*(Gamma2**2 + Gamma3**2) + GJ*K1**2 + c**2*K3**2)/2"
         text = f"{linear} + sqrt(a)*((b + K2**2)**c - b**c) + a**-1*(cosh(a*K2) - 1)"
         section = Section.from_stiffness(**NUMBERS).with_energy(text, EA=60, GA=40, GJ=3, a=0.4, b=9, c=1.7)
     else:
-        section = Section.from_stiffness(**NUMBERS).with_law(word, **law_parameters)
+        section = Section.from_stiffness(**NUMBERS).with_law(law_name, **law_parameters)
     model = Model("rod")
     model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 2, element=element)
     built = model.build()

@@ -133,8 +133,8 @@ def test_element_partitions_share_no_frame():
     assert len(np.unique(lanes.lane)) == len(elements.length)
     part = np.searchsorted(lanes.parts[1:], lanes.lane // 8, side="right")
     for frame in range(1, len(system.frames.mass)):
-        of = part[(elements.frames == frame).any(axis=1)]
-        assert len(np.unique(of[of < len(lanes.parts) - 1])) <= 1
+        parts_at_frame = part[(elements.frames == frame).any(axis=1)]
+        assert len(np.unique(parts_at_frame[parts_at_frame < len(lanes.parts) - 1])) <= 1
 
 
 def test_too_small_pivot_stops_all_threads():

@@ -345,21 +345,21 @@ def test_sliding_bodies_without_rotation_conserve_energy():
     assert np.abs(energy - energy[0]).max() < 1e-13 * energy[0]
 
 
-@pytest.mark.parametrize("of", ["angle", "displacement"])
-def test_strongly_stiffening_spring_conserves_energy(of):
+@pytest.mark.parametrize("coordinate", ["angle", "displacement"])
+def test_strongly_stiffening_spring_conserves_energy(coordinate):
     """For F = k x^3 in steps of many periods corrections shrink to two thirds of each other, far from round-off: stopping at
     1e-3 would change the energy by a multiple of itself. The round-off is that of the spring, 1e-16 k reach^4 per step.
     """
     model, at = Model("stiffening"), (0, 0, 0)
-    moving = {"angular_velocity": (0, 0.07, 0)} if of == "angle" else {"velocity": (0.07, 0, 0)}
+    moving = {"angular_velocity": (0, 0.07, 0)} if coordinate == "angle" else {"velocity": (0.07, 0, 0)}
     body = model.add_body("bar", Box(1.0, 0.1, 0.1, mass=1.0), **moving)
-    if of == "angle":
+    if coordinate == "angle":
         kind, axis, k, ends = "revolute", (0, 1, 0), 1e9, (model.ground, body)
     else:
         kind, axis, k, ends = "prismatic", (1, 0, 0), 1e10, (model.ground.at(at), body.at(at))
     model.add_joint("joint", kind, model.ground, body, at=at, axis=axis)
     law = SpringLaw.polynomial([0, 0, 0, k], reach=5e-3)
-    along = "rotation" if of == "angle" else "axis"
+    along = "rotation" if coordinate == "angle" else "axis"
     model.add_spring("spring", *ends, law=law, along=along, axis=axis)
     result = run(model, 20, 0.05, output_every=1)
     assert result.newton_iterations.max() > 5.0  # it is slow
@@ -392,14 +392,14 @@ MARCHES = {
 
 @pytest.mark.parametrize("name", MARCHES)
 def test_tree_run_resumes_bitwise_and_reports_its_solver(tmp_path, name):
-    make, integrator, solver, said = MARCHES[name]
+    make, integrator, solver, solver_name = MARCHES[name]
     other = {"auto": "general", "general": "auto"}[solver]  # ignored when a run is resumed
     part, settings = tmp_path / "part.vtkhdf", {"output_every": 2, "progress": False}
     uninterrupted = simulate(make(), 0.2, H, integrator, solver=solver, **settings)
     simulate(make(), 0.1, H, integrator, output=part, solver=solver, **settings)
     resumed = simulate(make(), 0.2, H, integrator, output=part, resume=True, solver=other, **settings)
     for result in (uninterrupted, resumed, Result.load(part)):
-        assert result.description["run"].get("solver") == said
+        assert result.description["run"].get("solver") == solver_name
     assert all(np.array_equal(x, y) for x, y in zip(uninterrupted.state(), resumed.state(), strict=True))
     audit_report = audit(Result.load(part))
     assert audit_report.ok, audit_report.text()
@@ -466,9 +466,9 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("what", REFUSED)
-def test_non_trees_use_the_general_solver(what):
-    assert "solver" not in simulate(REFUSED[what](), 2 * H, H, progress=False).description["run"]
+@pytest.mark.parametrize("case", REFUSED)
+def test_non_trees_use_the_general_solver(case):
+    assert "solver" not in simulate(REFUSED[case](), 2 * H, H, progress=False).description["run"]
 
 
 @pytest.mark.parametrize("integrator", ["em-ggl", "em-d(0.8)"])

@@ -119,9 +119,9 @@ def test_chart_run_resumes_bitwise_and_exchanges_states_with_em(tmp_path):
     parts = Result.load(tmp_path / "parts.vtkhdf")
     for field in ("r", "v", "own", "totals", "memory"):
         assert np.array_equal(getattr(parts.state(), field), getattr(uninterrupted.state(), field)), field
-    then = run("EML-kappa", t_end=0.02, start=run("em", t_end=0.02))
-    last = run("em", t_end=0.02, start=then)
-    for before, after in ((run("em", t_end=0.02), then), (then, last)):
+    continued = run("EML-kappa", t_end=0.02, start=run("em", t_end=0.02))
+    last = run("em", t_end=0.02, start=continued)
+    for before, after in ((run("em", t_end=0.02), continued), (continued, last)):
         assert np.array_equal(before.state().own, after.state(0).own)
         assert audit(after).ok
     longer = run("em", t_end=0.06).state()

@@ -110,7 +110,9 @@ def forces() -> Model:
 
 def rods() -> Model:
     """A clamped viscous rod of each element that provides its strains, the default one with a body at its end."""
-    return _clamped("rods", [word for word in WORDS if word != "midpoint" and not word.startswith("cayley")])
+    return _clamped(
+        "rods", [element for element in WORDS if element != "midpoint" and not element.startswith("cayley")]
+    )
 
 
 def midpoints() -> Model:
@@ -120,10 +122,12 @@ def midpoints() -> Model:
 
 def _clamped(name: str, words: list[str]) -> Model:
     model = Model(name, gravity=(0.1, -0.2, -0.9))
-    for k, word in enumerate(words):
-        n = 2 * order_of(word) if order_of(word) < 3 else order_of(word)
-        rod = model.add_rod(word, [(0, k, 0), (1, k + 0.2, 0.1)], VISCOUS, n, element=word, mass="lumped")
-        model.add_joint(f"clamp of {word}", "clamp", rod.start)
+    for k, element in enumerate(words):
+        n = 2 * order_of(element) if order_of(element) < 3 else order_of(element)
+        rod = model.add_rod(
+            element, [(0, k, 0), (1, k + 0.2, 0.1)], VISCOUS, n, element=element, mass="lumped"
+        )
+        model.add_joint(f"clamp of {element}", "clamp", rod.start)
     tip = model.add_body("tip", BRICK, position=(1.2, 0.2, 0.1))
     model.add_joint("held", "weld", model.rods[words[0]].end, tip, at=(1, 0.2, 0.1))
     law = VISCOUS.with_law("softening", moment=3.0)

@@ -54,11 +54,11 @@ def start_from_run(name: str, folder: Path) -> None:
     first, uninterrupted = run(name), run(name, 2 * T_END)
     with warnings.catch_warnings():
         warnings.simplefilter("error", InitialVelocityWarning)
-        then = simulate(MODELS[name](), T_END, DT, output_every=1, start=first, progress=False)
-    middle, n = first.n_outputs - 1, then.n_outputs
-    blocks = then.layout.own
+        continued = simulate(MODELS[name](), T_END, DT, output_every=1, start=first, progress=False)
+    middle, n = first.n_outputs - 1, continued.n_outputs
+    blocks = continued.layout.own
     for k, j in ((0, middle), (n - 1, middle + n - 1)):
-        one, other = then.state(k), uninterrupted.state(j)
+        one, other = continued.state(k), uninterrupted.state(j)
         for field in State._fields:
             a, b = getattr(one, field), getattr(other, field)
             if field == "totals":
@@ -68,11 +68,11 @@ def start_from_run(name: str, folder: Path) -> None:
                 work = blocks.part(uninterrupted.state(middle).own, "drive")[..., 8]
                 blocks.part(b, "drive")[..., 8] -= work
             elif field == "memory":
-                a, b = (_last_step_memory(then.layout.memory, x) for x in (a, b))
+                a, b = (_last_step_memory(continued.layout.memory, x) for x in (a, b))
             # error of Newton's method, in forces and accelerations that stiffness and 1/h amplify
             loose = 1e-6 if field in ("lam", "memory") else 1e-9
             assert a == pytest.approx(b, abs=loose * max(1.0, np.abs(b).max(initial=0.0))), field
-    assert audit(then).ok, audit(then).text()
+    assert audit(continued).ok, audit(continued).text()
 
 
 def _last_step_memory(memory: MemoryLayout, x: np.ndarray) -> np.ndarray:
@@ -85,12 +85,12 @@ def start_from_equilibrium(name: str, folder: Path) -> None:
     static_solution = at_rest(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InitialVelocityWarning)
-        then = simulate(MODELS[name](), T_END, DT, output_every=1, start=static_solution, progress=False)
-    audit_report = audit(then)
+        continued = simulate(MODELS[name](), T_END, DT, output_every=1, start=static_solution, progress=False)
+    audit_report = audit(continued)
     assert audit_report.ok, audit_report.text()
-    assert np.array_equal(then.state(0).r, static_solution.state().r)
-    if not then.layout.drives:
-        assert np.abs(then.states(slice(None)).r - static_solution.state().r).max() < 1e-7
+    assert np.array_equal(continued.state(0).r, static_solution.state().r)
+    if not continued.layout.drives:
+        assert np.abs(continued.states(slice(None)).r - static_solution.state().r).max() < 1e-7
 
 
 def audit_run(name: str, folder: Path) -> None:
@@ -123,10 +123,10 @@ def rigid_twin_of(name: str, folder: Path) -> None:
     model = MODELS[name]()
     twin = model.rigidified()
     notes = " ".join(twin.left_out)
-    for what, entries in vars(model).items():
-        if isinstance(entries, dict) and what not in ("bodies", "rods"):
+    for group, entries in vars(model).items():
+        if isinstance(entries, dict) and group not in ("bodies", "rods"):
             for entry in entries:
-                assert entry in getattr(twin, what) or f"'{entry}'" in notes, entry
+                assert entry in getattr(twin, group) or f"'{entry}'" in notes, entry
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InitialVelocityWarning)
         assert audit(simulate(twin, T_END, DT, progress=False)).ok
@@ -135,10 +135,10 @@ def rigid_twin_of(name: str, folder: Path) -> None:
 def write_report(name: str, folder: Path) -> None:
     """A report names every named part of the model."""
     page = report(run(name), folder / "page.html").read_text()
-    for what, entries in vars(MODELS[name]()).items():
+    for group, entries in vars(MODELS[name]()).items():
         if isinstance(entries, dict):
             for entry in entries:
-                assert entry in page, f"{what} '{entry}'"
+                assert entry in page, f"{group} '{entry}'"
 
 
 def compare_runs(name: str, folder: Path) -> None:
@@ -151,10 +151,12 @@ def energies_sum_to_total(name: str, folder: Path) -> None:
     """The energies of all parts sum to the total, except for springs."""
     result = run(name)
     parts = energies_by_part(result)
-    for what in ("kinetic", "elastic", "gravity"):
-        total = result.energy[what]
+    for energy_name in ("kinetic", "elastic", "gravity"):
+        total = result.energy[energy_name]
         size = 1e-13 * max(np.abs(result.energy[other]).max() for other in ("kinetic", "elastic", "gravity"))
-        assert sum(getattr(part, what) for part in parts.values()) == pytest.approx(total, abs=size), what
+        assert sum(getattr(part, energy_name) for part in parts.values()) == pytest.approx(total, abs=size), (
+            energy_name
+        )
 
 
 def run_in_chart(integrator: str, name: str, folder: Path) -> None:

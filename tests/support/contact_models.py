@@ -77,8 +77,8 @@ def slider(speed: float = 2.0, **options) -> Model:
     for k in range(17):
         model.add_joint(f"node {k}", "clamp", rail.at(k / 16))
     ends = [(0.37, 0, 0.0199), (0.99, 0, 0.0199)]
-    it = model.add_rod("slider", ends, section, 1, velocity=(speed, 0, 0))
-    model.add_contact("meet", it, rail, stiffness=1e4, stations=10, **options)
+    rod = model.add_rod("slider", ends, section, 1, velocity=(speed, 0, 0))
+    model.add_contact("meet", rod, rail, stiffness=1e4, stations=10, **options)
     return model
 
 

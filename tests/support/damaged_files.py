@@ -141,7 +141,7 @@ COMMANDS = (
 
 def tried(path: Path, sound: Path, folder: Path, command: list[str]) -> tuple[int | None, str]:
     """The exit code of a command, None if it crashed, and its messages."""
-    said = io.StringIO()
+    output = io.StringIO()
     arguments = {
         "compare": ["compare", str(sound), str(path)],
         "export": ["export", str(path), "--format", "pvd", "-o", str(folder / "out.pvd")],
@@ -150,13 +150,13 @@ def tried(path: Path, sound: Path, folder: Path, command: list[str]) -> tuple[in
     }.get(command[0], [*command, str(path)])
     if command == ["audit", "--local"]:
         arguments += ["-o", str(folder)]
-    with warnings.catch_warnings(), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+    with warnings.catch_warnings(), contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
         warnings.simplefilter("ignore")
         try:
             if command == ["resume"]:
                 run(path, STEPS + 2, resume=True)
-                return 0, said.getvalue()
-            return main(arguments), said.getvalue()
+                return 0, output.getvalue()
+            return main(arguments), output.getvalue()
         except user_error_classes() as error:
             return 2, str(error)
         except Exception:
@@ -186,9 +186,9 @@ def fuzz(
         except Exception:
             same = False
         for command in commands:
-            code, said = tried(path, sound, folder, command)
+            code, output = tried(path, sound, folder, command)
             if code is None:
-                faults.append(f"{' '.join(command)} crashed: {said}")
+                faults.append(f"{' '.join(command)} crashed: {output}")
             elif command == ["audit"] and code == 0 and not (same or older):
                 faults.append("audit does not notice it")
         yield k, how, faults

@@ -75,21 +75,23 @@ def mutated_data(data: Any, dice: random.Random) -> Any:
         if not paths:
             break
         *where, last = dice.choice(paths)
-        here = data
+        container = data
         for key in where:
-            here = here[key]
-        old = here[last]
+            container = container[key]
+        old = container[last]
         if isinstance(old, int | float) and not isinstance(old, bool) and dice.random() < 0.7:
             factor = dice.choice((-1.0, 0.0, 1e-12, 1e-6, 1e-3, 0.5, 0.999999, 2.0, 1e3, 1e6, 1e12))
-            here[last] = dice.choice((dice.choice(NUMBERS), old * factor if abs(old) < 10**300 else -old))
+            container[last] = dice.choice(
+                (dice.choice(NUMBERS), old * factor if abs(old) < 10**300 else -old)
+            )
         else:
             how = dice.randrange(6)
             if how == 0:
-                del here[last]
-            elif how == 1 and isinstance(here, list):
-                here.insert(dice.randrange(len(here) + 1), copy.deepcopy(old))
-            elif how == 2 and isinstance(here, dict):
-                here[dice.choice((f"{last}x", "", "name", "type", "a", 7, None))] = here.pop(last)
+                del container[last]
+            elif how == 1 and isinstance(container, list):
+                container.insert(dice.randrange(len(container) + 1), copy.deepcopy(old))
+            elif how == 2 and isinstance(container, dict):
+                container[dice.choice((f"{last}x", "", "name", "type", "a", 7, None))] = container.pop(last)
             elif how == 3:
                 *from_, key = dice.choice(paths)
                 value = data
@@ -98,11 +100,11 @@ def mutated_data(data: Any, dice: random.Random) -> Any:
                         value = value[step]
                 except (KeyError, IndexError, TypeError):
                     continue
-                here[last] = copy.deepcopy(value)
+                container[last] = copy.deepcopy(value)
             elif how == 4:
-                here[last] = dice.choice(([old], {"value": old}, str(old), [old] * 3, [[old]]))
+                container[last] = dice.choice(([old], {"value": old}, str(old), [old] * 3, [[old]]))
             else:
-                here[last] = dice.choice(dice.choice((VALUES, NUMBERS)))
+                container[last] = dice.choice(dice.choice((VALUES, NUMBERS)))
     return data
 
 
@@ -177,12 +179,14 @@ def outcome(file: Path) -> tuple[str, str]:
             except ConvergenceError:
                 return "stopped", ""
     except SceneError as error:
-        said = str(error)
-        good = said.replace("\n", "").isprintable() and all(
-            re.match(rf"{re.escape(str(file))}:\d+: \S", line) for line in said.splitlines()
+        message = str(error)
+        good = message.replace("\n", "").isprintable() and all(
+            re.match(rf"{re.escape(str(file))}:\d+: \S", line) for line in message.splitlines()
         )
         return (
-            ("refused", "") if good and said.isprintable() | ("\n" in said) else ("crash", f"unclear: {said}")
+            ("refused", "")
+            if good and message.isprintable() | ("\n" in message)
+            else ("crash", f"unclear: {message}")
         )
     except TooSlow:
         return "slow", ""
@@ -209,12 +213,12 @@ def fuzz(
             began = time.perf_counter()
             signal.setitimer(signal.ITIMER_REAL, limit)
             try:
-                how, said = outcome(file)
+                how, message = outcome(file)
             except TooSlow:
-                how, said = "slow", ""
+                how, message = "slow", ""
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0.0)
-            yield name, how, said, time.perf_counter() - began, text
+            yield name, how, message, time.perf_counter() - began, text
     finally:
         signal.signal(signal.SIGALRM, previous)
 
@@ -232,7 +236,7 @@ def main(arguments: list[str] | None = None) -> int:
     counts: collections.Counter[str] = collections.Counter()
     slowest, bad = 0.0, 0
     with tempfile.TemporaryDirectory() as folder:
-        for name, how, said, seconds, text in fuzz(
+        for name, how, message, seconds, text in fuzz(
             settings.count, settings.seed, Path(folder), settings.limit
         ):
             counts[how] += 1
@@ -240,7 +244,7 @@ def main(arguments: list[str] | None = None) -> int:
             if how in ("crash", "slow"):
                 bad += 1
                 print(
-                    f"--- scene {name}: {how} after {seconds:.1f} s\n{said!a:.3000}".replace("\\n", "\n"),
+                    f"--- scene {name}: {how} after {seconds:.1f} s\n{message!a:.3000}".replace("\\n", "\n"),
                     flush=True,
                 )
                 if settings.keep:

@@ -12,19 +12,19 @@ def interpreted(kernel, known=None):
         return kernel
     if kernel in known:
         return known[kernel]
-    of = kernel.py_func
-    used = set(of.__code__.co_names)
+    function = kernel.py_func
+    used = set(function.__code__.co_names)
     made = FunctionType(
-        of.__code__,
+        function.__code__,
         {},
-        of.__name__,
-        of.__defaults__,
-        of.__closure__ and tuple(CellType() for _ in of.__closure__),
+        function.__name__,
+        function.__defaults__,
+        function.__closure__ and tuple(CellType() for _ in function.__closure__),
     )
     known[kernel] = made
     made.__globals__.update(
-        {name: interpreted(value, known) for name, value in of.__globals__.items() if name in used}
+        {name: interpreted(value, known) for name, value in function.__globals__.items() if name in used}
     )
-    for cell, original in zip(made.__closure__ or (), of.__closure__ or (), strict=True):
+    for cell, original in zip(made.__closure__ or (), function.__closure__ or (), strict=True):
         cell.cell_contents = interpreted(original.cell_contents, known)
     return made

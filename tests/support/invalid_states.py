@@ -103,8 +103,8 @@ def entries() -> Iterator[tuple[str, State, Door, tuple[str, ...], bool]]:
         ("G", lambda s: constraint_jacobian(system, s), POSES),
         ("K", lambda s: rod_matrices.stiffness_matrix(system, s), POSES),
     )
-    for what, door, fields in known:
-        yield what, start, door, fields, True
+    for field, door, fields in known:
+        yield field, start, door, fields, True
     yield "linearise", plain.state, lambda s: linearise(plain, s), OF_SYSTEMS, True
     for entry in (
         ("simulate", lambda s: simulate(bars(), H, H, start=s)),
@@ -211,11 +211,11 @@ def value_cases() -> Iterator[str]:
                 )
         yield rejection(f"EML, load_values: {how}", "load_values", partial(_marched, plain, change))
     right = plain.load_values(np.zeros(1))[0]
-    for k, what in enumerate(("constant_values", "varying_values", "constant_gravity", "varying_gravity")):
+    for k, field in enumerate(("constant_values", "varying_values", "constant_gravity", "varying_gravity")):
         loads = [0 * right, right, np.zeros(3), np.zeros(3)]
         loads[k] = loads[k][:-1]
         yield rejection(
-            f"Loading.{what}", what, partial(EquilibriumSystem, plain.system, plain.state, Loading(*loads))
+            f"Loading.{field}", field, partial(EquilibriumSystem, plain.system, plain.state, Loading(*loads))
         )
 
 
@@ -230,15 +230,15 @@ def mechanical_system_cases() -> Iterator[str]:
     system, built = bars().mechanical_system("quaternion"), bars().build()
     n, m = system.n, system.m
     short, q = np.zeros(n - 1), np.zeros(n)
-    for what in ("mass", "potential", "gradient", "constraints", "jacobian"):
-        yield rejection(what, what, partial(getattr(system, what), short))
-    for what in ("rate", "momentum"):
+    for field in ("mass", "potential", "gradient", "constraints", "jacobian"):
+        yield rejection(field, field, partial(getattr(system, field), short))
+    for field in ("rate", "momentum"):
         for pair in ((short, q), (q, short)):
-            yield rejection(what, "shape", partial(getattr(system, what), *pair))
+            yield rejection(field, "shape", partial(getattr(system, field), *pair))
     yield rejection("pull", "pull", partial(system.pull, q, np.zeros(m - 1)))
-    for what in ("potentials", "constraints"):
+    for field in ("potentials", "constraints"):
         yield rejection(
-            f"rows of {what}", "rows", partial(getattr(mechanical_rows, what), system, np.zeros((3, n - 1)))
+            f"rows of {field}", "rows", partial(getattr(mechanical_rows, field), system, np.zeros((3, n - 1)))
         )
     two, three = np.zeros((2, n)), np.zeros((3, n))
     yield rejection("rows of pairs", "rows", partial(mechanical_rows.momenta, system, three, two))

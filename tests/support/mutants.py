@@ -158,22 +158,22 @@ def _skipped(tree: ast.Module) -> set[ast.AST]:
     """Nodes of strings and types: docstrings, annotations, raised messages, imports, decorators."""
     skipped: set[ast.AST] = set()
     for node in ast.walk(tree):
-        gone: list[ast.AST | None] = []
+        excluded: list[ast.AST | None] = []
         if isinstance(node, ast.FunctionDef):
-            gone = [
+            excluded = [
                 node.returns,
                 *node.decorator_list,
                 *(part.annotation for part in ast.walk(node.args) if isinstance(part, ast.arg)),
             ]
         elif isinstance(node, ast.ClassDef):
-            gone = [*node.decorator_list, *node.bases]
+            excluded = [*node.decorator_list, *node.bases]
         elif isinstance(node, ast.AnnAssign):
-            gone = [node.annotation]
+            excluded = [node.annotation]
         elif isinstance(node, ast.Raise | ast.Assert | ast.JoinedStr | ast.Import | ast.ImportFrom) or (
             isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
         ):
-            gone = [node]
-        skipped.update(inner for part in gone if part is not None for inner in ast.walk(part))
+            excluded = [node]
+        skipped.update(inner for part in excluded if part is not None for inner in ast.walk(part))
     return skipped
 
 

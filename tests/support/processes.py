@@ -18,15 +18,15 @@ def ended(
     environment: variables in addition to those of this process, some of which may be removed.
     """
     environment_here = {key: value for key, value in os.environ.items() if key not in without}
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, *arguments],
         capture_output=True,
         text=True,
         cwd=cwd,
         env=environment_here | {"PYTHONPATH": str(ROOT)} | environment,
     )
-    assert done.returncode == 0, done.stderr
-    return done
+    assert completed.returncode == 0, completed.stderr
+    return completed
 
 
 def said(*arguments: str, **options: object) -> str:

@@ -15,18 +15,18 @@ WITHOUT_EXAMPLES = CODES - {"EX01"}  # methods: the class has examples
 def public():
     """(name, codes that count) of all public functions, classes and their public methods."""
     things = [getattr(rodsim, name) for name in rodsim.__all__]
-    modules = [rodsim, *(thing for thing in things if inspect.ismodule(thing))]
+    modules = [rodsim, *(member for member in things if inspect.ismodule(member))]
     for module in modules:
         for name in module.__all__:
-            thing = getattr(module, name)
-            if inspect.ismodule(thing) or (inspect.isclass(thing) and issubclass(thing, Exception)):
+            member = getattr(module, name)
+            if inspect.ismodule(member) or (inspect.isclass(member) and issubclass(member, Exception)):
                 continue
-            if not callable(thing):
+            if not callable(member):
                 continue
             yield f"{module.__name__}.{name}", CODES
-            if inspect.isclass(thing):
-                old = {row.old for row in OLD_NAMES if row.where == thing.__name__}
-                for method, value in vars(thing).items():
+            if inspect.isclass(member):
+                old = {row.old for row in OLD_NAMES if row.where == member.__name__}
+                for method, value in vars(member).items():
                     if (
                         method not in old
                         and not method.startswith("_")
@@ -39,7 +39,7 @@ def named(name):
     """Return the object of a dotted name of `public`."""
     parts = name.split(".")
     place = next(k for k in range(len(parts) - 1, 0, -1) if ".".join(parts[:k]) in sys.modules)
-    thing = sys.modules[".".join(parts[:place])]
+    member = sys.modules[".".join(parts[:place])]
     for part in parts[place:]:
-        thing = getattr(thing, part)
-    return thing
+        member = getattr(member, part)
+    return member

@@ -28,9 +28,9 @@ def public_names(modules=MODULES):
     for module in modules:
         imported = importlib.import_module(module)
         for name in imported.__all__:
-            thing = getattr(imported, name)
-            if not inspect.ismodule(thing):
-                yield f"{module}.{name}", thing
+            member = getattr(imported, name)
+            if not inspect.ismodule(member):
+                yield f"{module}.{name}", member
 
 
 def members(cls, listed=()):

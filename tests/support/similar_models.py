@@ -70,8 +70,10 @@ def digest(name: str) -> str:
     results = [simulate(MODELS[name](), 3 * DT, DT, progress=False)]
     if "push" in MODELS[name]().loads:
         results.append(equilibrium(MODELS[name]()))
-    said = [{k: v for k, v in result.layout.description.items() if k != "provenance"} for result in results]
-    checksum = hashlib.sha256(json.dumps(said, default=str).encode())
+    descriptions = [
+        {k: v for k, v in result.layout.description.items() if k != "provenance"} for result in results
+    ]
+    checksum = hashlib.sha256(json.dumps(descriptions, default=str).encode())
     for result in results:
         for array in (*result._source._arrays.values(), *result.layout.constraints):
             checksum.update(repr((array.shape, array.dtype.str)).encode() + array.tobytes())

@@ -11,10 +11,10 @@ from rigid.system import State
 EPS = 1e-5  # of a parameter
 
 
-def moved(state: State, way) -> State:
+def moved(state: State, displacements) -> State:
     """Move the state by (dr, rotation vector) (n, 6)."""
-    turns = quaternions.from_rotation_vector(way[:, 3:])
-    return state._replace(r=state.r + way[:, :3], quat=quaternions.multiply(turns, state.quat))
+    turns = quaternions.from_rotation_vector(displacements[:, 3:])
+    return state._replace(r=state.r + displacements[:, :3], quat=quaternions.multiply(turns, state.quat))
 
 
 def close(one, other, tolerance):

@@ -18,8 +18,8 @@ def run(
     """Simulate with one output; assert which solver took the steps."""
     settings: dict[str, Any] = {"output_every": steps, "progress": False} | options
     result = simulate(model, steps * h, h, integrator, solver=solver, **settings)
-    said = result.description["run"].get("solver", "general")
-    assert said.split(",")[0] == ("tree" if solver == "auto" else "general"), said
+    used_solver = result.description["run"].get("solver", "general")
+    assert used_solver.split(",")[0] == ("tree" if solver == "auto" else "general"), used_solver
     return result
 
 
