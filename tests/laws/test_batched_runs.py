@@ -178,14 +178,14 @@ CASES = {
     "a rod": Case(rod, [{PUSH: (0, k, 0)} for k in range(6)], lanes=()),
 }
 for every in (1, 2, 16):
-    told = {"output_every": every}
-    CASES[f"a tree with jumps, {every}"] = Case(lambda: tree(loads=True), loads_with_corners(6), told)
-    CASES[f"hinges with jumps, {every}"] = Case(hinges, loads_with_corners(6), told)
+    options = {"output_every": every}
+    CASES[f"a tree with jumps, {every}"] = Case(lambda: tree(loads=True), loads_with_corners(6), options)
+    CASES[f"hinges with jumps, {every}"] = Case(hinges, loads_with_corners(6), options)
     CASES[f"a tree of which one leaves, {every}"] = Case(
-        lambda: tree(loads=True), huge_force_on_third_run(1e4), told, (5, 6), 2
+        lambda: tree(loads=True), huge_force_on_third_run(1e4), options, (5, 6), 2
     )
     CASES[f"hinges of which one leaves, {every}"] = Case(
-        hinges, huge_force_on_third_run(1e5), told, (5, 6), 2
+        hinges, huge_force_on_third_run(1e5), options, (5, 6), 2
     )
 
 
@@ -221,7 +221,9 @@ def test_runs_with_loops_stay_in_the_batch_once_they_move(case, monkeypatch):
     monkeypatch.setattr(RunBatch, "march", watched)
     simulate_many(CASES[case].make(), CASES[case].parameters, threads=1)
     assert len(far) > 4
-    assert all(all(moving) for moving in far[1:])  # the first march from rest is repeated run by run
+    assert all(
+        all(moving) for moving in far[1:]
+    )  # from rest, the runs of the first march are advanced one by one
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

@@ -22,12 +22,12 @@ from tests.support.contact_dissipation import (
 from tests.support.contacts import (
     EPS,
     LINEAR,
+    bristle_energy,
     dual,
-    energy_kept,
     moved,
     posed,
-    settled,
     turned,
+    updated_bristles,
     value,
     work,
 )
@@ -36,8 +36,8 @@ from tests.support.contacts import (
 def step_dissipation(kind, X, y0, y1, h=H):
     """Return the dissipation of the step and the internal variables at its end."""
     end = X.copy()
-    end[-4:] = settled(kind, y0, y1, X, 1 / h)
-    gained = energy_kept(kind, y1, end) - energy_kept(kind, y0, X)
+    end[-4:] = updated_bristles(kind, y0, y1, X, 1 / h)
+    gained = bristle_energy(kind, y1, end) - bristle_energy(kind, y0, X)
     return work(dual(kind, y0, y1, X, 1 / h), y0, y1) - gained, end[-4:]
 
 
@@ -52,7 +52,7 @@ def test_no_contact_gains_energy(kind, step):
                 options = ALL | {"own": (0.01, -0.02, 0.015, sliding), "kt": stiffness, "rest": rest_speed}
                 t, _ = lossy(kind, seed=seed, step=step, **options)
                 dissipated, bristle = step_dissipation(kind, t.X, t.y0, t.y1)
-                assert dissipated > -1e-15 * (1.0 + energy_kept(kind, t.y0, t.X))
+                assert dissipated > -1e-15 * (1.0 + bristle_energy(kind, t.y0, t.X))
                 slides.add(bristle[3])
     assert slides == ({0.0, 1.0} if step < 0.02 else {1.0}) or step in (0.02, 0.3)
 
@@ -82,10 +82,10 @@ def test_bristle_rotates_with_its_surface(kind):
     rng = np.random.default_rng(5)
     t, _ = lossy(kind, mu=(5e3, 5e3), own=(0.001, -0.002, 0.0015, 0.0))
     for _ in range(3):  # into the plane normal to the contact
-        t.X[-4:] = settled(kind, t.y0, t.y0, t.X, 1 / H)
+        t.X[-4:] = updated_bristles(kind, t.y0, t.y0, t.X, 1 / H)
     before = t.X[-4:].copy()
     together = t.y0 @ turned(rng, 0.3)
-    after = settled(kind, t.y0, together, t.X, 1 / H)
+    after = updated_bristles(kind, t.y0, together, t.X, 1 / H)
     assert after == pytest.approx(before, abs=2e-5)
     assert np.linalg.norm(after[:3]) == pytest.approx(np.linalg.norm(before[:3]), rel=1e-12)
 
@@ -116,8 +116,8 @@ def test_separated_surfaces_dissipate_nothing_and_reset_their_bristle(kind):
         away[0, 0, 2] += 9.0
         away[1 if kind is ELEMENT else 0, 0, 2] += 9.0
     assert not np.any(dual(kind, away, away, t.X, 1 / H))
-    assert not np.any(settled(kind, away, away, t.X, 1 / H))
-    assert step_dissipation(kind, t.X, away, away)[0] == pytest.approx(energy_kept(kind, away, t.X))
+    assert not np.any(updated_bristles(kind, away, away, t.X, 1 / H))
+    assert step_dissipation(kind, t.X, away, away)[0] == pytest.approx(bristle_energy(kind, away, t.X))
 
 
 @KINDS
@@ -197,7 +197,7 @@ def test_sliding_continues_with_the_kinetic_coefficient_and_ends_below_it():
     depth, kt = 0.01, 2e3
     Q = LINEAR[1] * depth
     y, _, X = floor(depth, mu=(0.5, 0.3), rest=0.0, kt=kt)
-    X[-4:] = settled(PLANE_SPHERE_DISSIPATION, y, displaced(y, (0.05, 0, 0)), X, 1 / H)
+    X[-4:] = updated_bristles(PLANE_SPHERE_DISSIPATION, y, displaced(y, (0.05, 0, 0)), X, 1 / H)
     y = displaced(y, (0.05, 0, 0))
     further = displaced(y, (0.05, 0, 0))
     assert dual(PLANE_SPHERE_DISSIPATION, y, further, X, 1 / H).real[1, 0, 0] == pytest.approx(
@@ -412,14 +412,14 @@ def test_friction_is_equal_at_and_between_nodes(frames, mu, moves):
     for s in (-0.6, -0.21, -0.2, -0.19, -0.22, 0.0, 0.299 if moves[0] == 0.0 else 0.29, 0.3, 0.26, 0.9):
         y0, y1, X = station_over_row((frames, 2), s, (nodes[0], nodes[3]), mu, moves)
         one = dual(ROD_DISSIPATIONS[frames, 2], y0, y1, X, 1 / H).real
-        bristle = settled(ROD_DISSIPATIONS[frames, 2], y0, y1, X, 1 / H)
+        bristle = updated_bristles(ROD_DISSIPATIONS[frames, 2], y0, y1, X, 1 / H)
         y0, y1, X = station_over_row((frames, 4), s, nodes, mu, moves)
         force = dual(kind, y0, y1, X, 1 / H).real
         size = np.linalg.norm(one[:frames, 0].sum(axis=0))
         assert size > 0.07
         assert np.abs(force[:frames] - one[:frames]).max() < 1e-12 * size
         assert np.abs(force[frames:].sum(axis=0)[0] - one[frames:].sum(axis=0)[0]).max() < 1e-12 * size
-        assert settled(kind, y0, y1, X, 1 / H) == pytest.approx(bristle, rel=1e-11, abs=1e-17)
+        assert updated_bristles(kind, y0, y1, X, 1 / H) == pytest.approx(bristle, rel=1e-11, abs=1e-17)
 
 
 @pytest.mark.parametrize("frames", [1, 2])
@@ -436,7 +436,7 @@ def test_friction_is_equal_in_a_step_past_nodes(frames, mu, move):
         sides = np.array(
             [f[:frames].sum(axis=0), *(forces[frames:].sum(axis=0) for forces in (f, np.cross(r, f)))]
         )
-        end = settled(kind, y0, y1, X, 1 / H)
+        end = updated_bristles(kind, y0, y1, X, 1 / H)
         if size is None:
             one, size, first = sides, np.abs(sides).max(), end
     assert size > 0.07

@@ -39,7 +39,7 @@ POWERS = {  # laws with integer powers of the depth, and their coefficients
     **{f"power {n}": (np.array([0.0, 7.0, n, 0.0]), {n: 7}) for n in (1, 2, 3)},
     # an exponent close to 1 tests the general path for a linear law, too
     "power 1 and a rounding": (np.array([0.0, 7.0, 1.0 + 1e-15, 0.0]), {1: 7}),
-    "polynomial": (POLYNOMIAL, {n: Fraction(own) for n, own in enumerate(POLYNOMIAL[1:], 1)}),
+    "polynomial": (POLYNOMIAL, {n: Fraction(coefficient) for n, coefficient in enumerate(POLYNOMIAL[1:], 1)}),
 }
 
 

@@ -248,7 +248,7 @@ def test_failed_step_is_repeated_with_a_smaller_step():
 class ErrorStepper(Stepper):
     """A stepper that moves a body by K(t) h^p a second, which is its error; records its calls: t, h and steps."""
 
-    def told(self, p, K):
+    def configured(self, p, K):
         self.p, self.K, self.calls = p, K, []
         return self
 
@@ -267,7 +267,7 @@ class ErrorStepper(Stepper):
 def advance_with_errors(p, K, step):
     """Advance by 1 s to the next output with 1 m/s of allowed error; return the base stepper and the step history."""
     built = pendulum().build()
-    base_stepper = ErrorStepper(built.system, 1.0, p).told(p, K)
+    base_stepper = ErrorStepper(built.system, 1.0, p).configured(p, K)
     stepper = AdaptiveStepper(base_stepper, built.system, 1.0, p, 1.0, 1.0, 1.0)
     state = stepper.start(built.state)
     state.memory[-N_CONTROL + STEP] = step

@@ -192,7 +192,7 @@ def test_initial_force_satisfies_the_equations_of_motion(make, name, what, expec
 
 
 def with_friction(model):
-    """A contact without friction force."""
+    """A contact with friction that never acts."""
     tip = model.add_sphere("tip", model.bodies["box"].at((0.5, 0, 0)), 0.05)
     floor = model.add_plane("floor", model.ground.at((0, 0, -3)), (0, 0, 1))
     model.add_contact("stop", tip, floor, stiffness=1e4, friction=0.3)

@@ -594,7 +594,7 @@ NON_PLANAR = {
     "joints that repeat each other": parallel_rockers,
     "so many springs": lambda: add_springs(33),
 }
-NON_PLANAR |= {what: (lambda change=change: changed_model(change)) for what, change in CHANGES.items()}
+NON_PLANAR |= {name: (lambda change=change: changed_model(change)) for name, change in CHANGES.items()}
 PLANAR = {"two bodies": lambda: spun()[0], "four bodies": three_bodies, "springs": lambda: add_springs(32)}
 
 

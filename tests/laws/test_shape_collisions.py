@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from rodsim import ContactBegins, Friction, audit
-from tests.support.solids import BARRIER, COLLISIONS, KEPT, LOST, RUBBER, change, rotation, run
+from tests.support.solids import BARRIER, COLLISIONS, CONSERVATIVE, LOST, RUBBER, change, rotation, run
 
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 
@@ -126,12 +126,12 @@ def test_contact_force_changes_momentum_and_its_loss_the_energy(name, smooth):
 )
 def test_collision_is_time_reversible(name, t_end, tolerance):
     collision = COLLISIONS[name]
-    forward = collision.run(KEPT, t_end)
+    forward = collision.run(CONSERVATIVE, t_end)
     ends = [
         (one.r[-1], one.quat[-1], -one.v[-1], -rotation(one.quat[-1]).apply(one.Omega[-1]))
         for one in map(forward.body, "ab")
     ]
-    back = collision.run(KEPT, t_end, ends)
+    back = collision.run(CONSERVATIVE, t_end, ends)
     assert forward.contact("c").energy.max() > collision.part * forward.energy["total"][0]
     for body in "ab":
         one, first = back.body(body), forward.body(body)

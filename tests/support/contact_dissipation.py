@@ -55,7 +55,7 @@ def numbers(kind, of_energy, of_loss):
 
 
 def lossy(kind, law="linear", seed=0, step=0.02, **options):
-    """A dissipative contact that touches at both ends of a step, with shorter steps for boxes and no node in a core; for rods
+    """A dissipative contact that touches at both ends of a step, with shorter steps for boxes and no pose inside a core; for rods
     without vertex terms.
     """
     step = min(step, 0.05) if ENERGY[kind] in (*BOX_KINDS, *CORE_KINDS, *MESH_KINDS, EDGES) else step

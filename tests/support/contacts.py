@@ -140,7 +140,7 @@ def touch(kind, law="linear", seed=0, step=0.02):
 BOX_KINDS = (SPHERE_BOX, BOXES, BOX_ROD)
 MESH_KINDS = (SPHERE_MESH, MESH_ROD, MESH_HULL, MESH_ROUND)
 CAPSULE_KINDS = (SPHERE_CAPSULE, CAPSULE_ROD, CAPSULES)
-SPHERE_ROUND, ROUND_ROD = (own._replace(name=f"{own.name}, round") for own in (SPHERE_CORE, CORE_ROD))
+SPHERE_ROUND, ROUND_ROD = (kind._replace(name=f"{kind.name}, round") for kind in (SPHERE_CORE, CORE_ROD))
 CORE_KINDS = (SPHERE_CORE, CORE_ROD, SPHERE_ROUND, ROUND_ROD, HULLS, ROUND_HULLS)
 ENERGIES = (PLANE_SPHERE, PLANE_CIRCLE, PLANE_ROD, SPHERES, SPHERE_ROD, RODS)
 ENERGIES += (*CAPSULE_KINDS, *BOX_KINDS, *CORE_KINDS, *MESH_KINDS, EDGES)
@@ -272,14 +272,14 @@ def _capsule_numbers(kind, height, block, lever, rng):
     return np.concatenate([block, *(points.ravel() for points in ends)]), y
 
 
-def settled(kind, y0, y1, X, lam):
+def updated_bristles(kind, y0, y1, X, lam):
     """Internal variables at the end of a step."""
     out = np.zeros((MAX_FRAMES, 4, 3), complex)
     call(kind.condensed.update_internal, (all_poses(y0), all_poses(y1), X, np.array([lam], complex), out))
     return out.ravel()[: kind.n_internal].real
 
 
-def energy_kept(kind, y, X):
+def bristle_energy(kind, y, X):
     """Energy stored in the internal variables."""
     out = np.zeros(1, complex)
     call(kind.condensed.stored_energy, (all_poses(y), X, out))

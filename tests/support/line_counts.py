@@ -81,5 +81,5 @@ def table(folder: Path = ROOT) -> dict[str, Lines]:
 
 if __name__ == "__main__":
     print(f"{'':16}{'files':>8}{'code':>8}{'lines':>8}{'docstrings':>12}")
-    for name, own in table(*map(Path, sys.argv[1:2])).items():
-        print(f"{name:16}{own.files:8}{own.code:8}{own.total:8}{own.docstrings:12}")
+    for name, counts in table(*map(Path, sys.argv[1:2])).items():
+        print(f"{name:16}{counts.files:8}{counts.code:8}{counts.total:8}{counts.docstrings:12}")

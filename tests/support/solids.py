@@ -191,7 +191,7 @@ def add(
 
 # --- impacts
 
-KEPT, LOST, BARRIER = "without losses", "with losses", "barrier"
+CONSERVATIVE, LOST, BARRIER = "without losses", "with losses", "barrier"
 RUBS = {"friction": (0.4, 0.3), "restitution": 0.6}
 
 
@@ -213,12 +213,12 @@ class Collision(NamedTuple):
     t_end: float = 0.015
     h: float = 5e-4
     every: int = 2
-    ways: tuple[str, ...] = (KEPT, LOST)
+    ways: tuple[str, ...] = (CONSERVATIVE, LOST)
     part: float = 0.08  # of the energy, at least stored and dissipated
     balance: float = 1e-12  # relative
     audits: bool = False  # with losses, too: an audit takes as long as the run
 
-    def model(self, way=KEPT, start=None, **contact):
+    def model(self, way=CONSERVATIVE, start=None, **contact):
         """`start`: position, orientation, velocity, angular velocity of both, instead of those of the table; `contact`: law and
         losses instead of the defaults.
         """
@@ -237,7 +237,7 @@ class Collision(NamedTuple):
             model.add_contact("c", a, b, self.k, **(self.losses if way == LOST else {}), **options)
         return model
 
-    def run(self, way=KEPT, t_end=None, start=None):
+    def run(self, way=CONSERVATIVE, t_end=None, start=None):
         return run(self.model(way, start), t_end or self.t_end, self.h, self.every)
 
 
@@ -257,7 +257,7 @@ ON_A_HULL = {  # shape, orientation, where a ball comes from
 _TABLE = [  # every n-th row also runs without losses; common settings; rows
     (
         1,
-        {"mass": 2.0, "t_end": 0.06, "audits": True, "ways": (KEPT, LOST, BARRIER), "part": 0.1, "balance": 1e-13,
+        {"mass": 2.0, "t_end": 0.06, "audits": True, "ways": (CONSERVATIVE, LOST, BARRIER), "part": 0.1, "balance": 1e-13,
          "losses": RUBS | {"friction": Friction(0.3, static=0.4, rolling=1e-3, drilling=1e-3)}},
         {
             "box on box, flat": ("box", UP, "box", UP, (0.02, 0.03, 0.105)),
@@ -271,7 +271,7 @@ _TABLE = [  # every n-th row also runs without losses; common settings; rows
     (
         1,
         {"mass": 2.0, "k": K, "reach": 0.02, "t_end": 0.15, "h": 1e-3,
-         "ways": (KEPT, LOST, BARRIER), "part": 0.1},
+         "ways": (CONSERVATIVE, LOST, BARRIER), "part": 0.1},
         {
             f"capsule on capsule, {name}": ("long capsule", ALONG_X, "long capsule", quat, place, v)
             for name, quat, place, v in [
