@@ -156,9 +156,8 @@ class Case(NamedTuple):
 
 
 FALLS = [{"gravity": (0, k, -9.81)} for k in range(6)]
-TOLERANT = {
-    "tolerance": 1e-3
-}  # the prediction that everything stays at rest is nearer to the solution than this, but is not accepted
+# the prediction that everything stays at rest is nearer to the solution than this, but is not accepted
+TOLERANT = {"tolerance": 1e-3}
 CASES = {
     "two groups, the second one too few": Case(lambda: tree(loads=True), pushes(11), lanes=(8,)),
     "tree": Case(tree, FALLS),
@@ -221,9 +220,7 @@ def test_runs_with_loops_stay_in_the_batch_once_they_move(case, monkeypatch):
     monkeypatch.setattr(RunBatch, "march", watched)
     simulate_many(CASES[case].make(), CASES[case].parameters, threads=1)
     assert len(far) > 4
-    assert all(
-        all(moving) for moving in far[1:]
-    )  # from rest, the runs of the first march are advanced one by one
+    assert all(all(moving) for moving in far[1:])  # the first march starts from rest, run by run
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
