@@ -40,7 +40,7 @@ from discretization.time.contact_stepper import ContactStepper
 from discretization.time.newton import factor, solve
 from discretization.time.stepper import Stepper
 from discretization.time.stepper_base import copy_state
-from rigid.interactions.contact.friction import DRILL, OWN, ROLL
+from rigid.interactions.contact.friction import DRILL, N_INTERNAL, ROLL
 from rigid.system import Floats, State
 from rodsim import Friction, Material, Model, Section
 from rodsim.results.layout import RodLayout
@@ -255,7 +255,9 @@ def split(pile: Heap, state: State, times: int = 3) -> Split:
     inner = listed.stepper
     assert isinstance(inner, Stepper)
     system, numbering, work, h = inner.system, inner.numbering, inner.work, pile.h
-    begun = state._replace(memory=state.memory[: stepper._inner], own=stepper._settled(state, listed))
+    begun = state._replace(
+        memory=state.memory[: stepper._inner], own=stepper._internal_variables(state, listed)
+    )
     inner.march(copy_state(begun), h, np.zeros(1))
     times_s = np.full(4, np.inf)
     rhs = -work.residual[: numbering.size]
@@ -340,9 +342,9 @@ class Course(NamedTuple):
 def bristles(system: System, state: State) -> tuple[int, int]:
     """Numbers of sticking and of sliding bristles."""
     rows = internal_variables(system).part(state.own, "bristle")
-    rods = rows[rows[:, 0] > 0.0][:, 1 : 1 + OWN]
-    settles = history_variable_counts(system.others) == OWN
-    planes = state.own[first_history_variable(system)[settles][:, None] + np.arange(OWN)]
+    rods = rows[rows[:, 0] > 0.0][:, 1 : 1 + N_INTERNAL]
+    settles = history_variable_counts(system.others) == N_INTERNAL
+    planes = state.own[first_history_variable(system)[settles][:, None] + np.arange(N_INTERNAL)]
     bristle_rows = np.concatenate([rods, planes[planes.any(axis=1)]])
     slides = int(np.sum(bristle_rows[:, 3] > 0.5))
     return len(bristle_rows) - slides, slides

@@ -117,7 +117,7 @@ def costs(case: str, size: int, schemes: Sequence[tuple[str, str]], repeats: int
     for k, (name, chart) in enumerate(schemes):
         last_state, matrices = runs[k].march()
         solver = runs[k].integration._solver
-        frames = int((charts[chart].data.frames.each.orientation >= 0).sum())
+        frames = int((charts[chart].data.frames.entries.orientation >= 0).sum())
         rows.append(
             Cost(
                 case,

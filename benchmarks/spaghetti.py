@@ -56,7 +56,7 @@ def fly(name: str, chart: str, n_elements: int, h: float, t_end: float, outputs:
     seconds = perf_counter() - begin
     maps = {s.name: run.momentum(s)[loaded:] for s in system.symmetries}
     regular = name != "EML-kappa"
-    at = system.data.frames.each.position
+    at = system.data.frames.entries.position
     columns = at[at >= 0][:, None] + np.arange(3)
     return Flight(
         name,

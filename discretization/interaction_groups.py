@@ -152,7 +152,7 @@ def _rods(system: System, state: State | None) -> Iterator[InteractionGroup]:
 
 
 def _others(system: System, state: State | None) -> Iterator[InteractionGroup]:
-    """Yield the groups of `System.others`, and the dampers listed with its energies (`Kind.beside`)."""
+    """Yield the groups of `System.others`, and the dampers listed with its energies (`Kind.parallel_damper`)."""
     if not len(system.others.kind):
         return
     table, rows = system.others, interaction_table.rows_of(system.others)
@@ -165,7 +165,7 @@ def _others(system: System, state: State | None) -> Iterator[InteractionGroup]:
         for members in interaction_table.groups_of(table, np.flatnonzero(table.kind == number)):
             group = members._replace(row=first[members.row]) if role is Role.CONSTRAINT else members
             yield InteractionGroup(group, role, "others", members.row)
-            if damper := members.kind.beside:
+            if damper := members.kind.parallel_damper:
                 damped_rows = np.flatnonzero(members.numbers[:, damper[1]])
                 damped = Group(
                     damper[0],
@@ -219,8 +219,12 @@ def registered_kinds() -> dict[str, list[Kind]]:
         "elements": [se3_dual.SE3_ELEMENT, se3_dual.VISCOUS_SE3_ELEMENT],
         "spans": span_kinds,
         "others": [
-            *INTERACTIONS[: INTERACTIONS.ours],
-            *(kind.beside[0] for kind in INTERACTIONS[: INTERACTIONS.ours] if kind.beside),
+            *INTERACTIONS[: INTERACTIONS.n_fixed],
+            *(
+                kind.parallel_damper[0]
+                for kind in INTERACTIONS[: INTERACTIONS.n_fixed]
+                if kind.parallel_damper
+            ),
         ],
-        "constraints": constraints.CONSTRAINTS[: constraints.CONSTRAINTS.ours],
+        "constraints": constraints.CONSTRAINTS[: constraints.CONSTRAINTS.n_fixed],
     }

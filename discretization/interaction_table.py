@@ -265,12 +265,12 @@ def energy_rows(table: InteractionTable) -> tuple[Ints, Ints, int]:
 def at_rest(table: InteractionTable) -> InteractionTable:
     """Return the table without dissipations; do not write to the result."""
     kinds = [INTERACTIONS[k] for k in set(table.kind.tolist())]
-    if not any(is_dissipation(kind) or kind.beside for kind in kinds):
+    if not any(is_dissipation(kind) or kind.parallel_damper for kind in kinds):
         return table
     remaining = chosen(table, np.array([not is_dissipation(INTERACTIONS[k]) for k in table.kind], bool))
     numbers = remaining.numbers.copy()
     for k in np.unique(remaining.kind):
-        if damper := INTERACTIONS[k].beside:
+        if damper := INTERACTIONS[k].parallel_damper:
             numbers[remaining.first[:-1][remaining.kind == k] + damper[1]] = 0.0
     return remaining._replace(numbers=numbers)
 
@@ -463,7 +463,7 @@ def variable_counts(names: Sequence[str]) -> Ints:
 
     Built-in kinds are not included; the order is that of the registry. Settled ones are those of `history_variable_counts`.
     """
-    kinds = (kind for kind in INTERACTIONS[INTERACTIONS.ours :] if kind.name in names)
+    kinds = (kind for kind in INTERACTIONS[INTERACTIONS.n_fixed :] if kind.name in names)
     counts: Ints = np.array([(_counted(kind), _history(kind)) for kind in kinds], np.int64).reshape(-1, 2)
     return counts
 

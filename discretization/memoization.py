@@ -91,12 +91,12 @@ def per_structure(system: System, arguments: tuple[Any, ...]) -> ResultStore | N
 
 
 def per_tables(system: System, arguments: tuple[Any, ...]) -> ResultStore | None:
-    """Return the results for the tables of a system, gravity excluded; None unless `keep_tables` was called."""
+    """Return the results for the tables of a system, gravity excluded; None unless `cache_by_tables` was called."""
     facts: ResultStore | None = vars(system).get(_TABLES)
     return facts
 
 
-def keep_tables(system: System) -> None:
+def cache_by_tables(system: System) -> None:
     """Cache results that depend on the tables of a system from now on; the tables may no longer be changed in place."""
     if len(system.frames.mass) <= MAX_KEY_SIZE:
         vars(system)[_TABLES] = {}

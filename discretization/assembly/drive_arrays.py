@@ -28,11 +28,11 @@ def drive_work(system: Any, duals: Any) -> DriveWork:
     rows = driven_rows(constraints)
     entry, direction, value = np.zeros((3, len(rows)), np.int64)
     for k, c in enumerate(rows):
-        entry[k] = np.flatnonzero(interacting.each.row == c)[0]
+        entry[k] = np.flatnonzero(interacting.entries.row == c)[0]
         columns = CONSTRAINTS[constraints.kind[c]].columns
         ends = np.cumsum([width_of(name) for name in columns])
         first = dict(
-            zip(columns, interacting.each.first[entry[k]] + np.concatenate([[0], ends[:-1]]), strict=True)
+            zip(columns, interacting.entries.first[entry[k]] + np.concatenate([[0], ends[:-1]]), strict=True)
         )
         direction[k], value[k] = first["Ua"], first["value"]
     frames = driven_frames(system.frames.fixed)

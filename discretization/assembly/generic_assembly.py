@@ -173,11 +173,11 @@ def with_parameters_of(duals: GenericAssembly, system: Any) -> GenericAssembly:
     order = np.lexsort((width, table.kind))  # sorted by kind, as `groups_of` returns them
     width, last = width[order], np.cumsum(width[order])
     numbers = table.numbers[np.repeat(table.first[order] - last + width, width) + np.arange(last[-1])]
-    kinds, entries, takes = interacting.kinds, interacting.each, duals.takes.copy()
+    kinds, entries, takes = interacting.kinds, interacting.entries, duals.takes.copy()
     for which, first in enumerate(kinds.first.tolist()):
         kind = INTERACTIONS[int(table.kind[order[first]])]
-        if kind.beside:
-            damping = numbers[entries.first[first : kinds.last[which]] + kind.beside[1]]
+        if kind.parallel_damper:
+            damping = numbers[entries.first[first : kinds.last[which]] + kind.parallel_damper[1]]
             takes[which] = LOOPS_DISSIPATE * bool(damping.any())
     return duals._replace(
         interacting=interacting._replace(numbers=numbers),
@@ -190,7 +190,7 @@ def with_parameters_of(duals: GenericAssembly, system: Any) -> GenericAssembly:
 
 def _flags_of(group: Group) -> int:
     """Return the entry of a group in `GenericAssembly.takes`."""
-    if damper := group.kind.beside:
+    if damper := group.kind.parallel_damper:
         return LOOPS_DISSIPATE * bool(group.numbers[:, damper[1]].any())
     if group.kind.loop:
         return LOOPS_WORK * group.kind.works
@@ -199,7 +199,7 @@ def _flags_of(group: Group) -> int:
 
 def _signals(index: np.ndarray, interacting: Any, groups: list[Group], loop: np.ndarray) -> np.ndarray:
     """Return `GenericAssembly.signals`; `index` (l,): index of each load among all interactions."""
-    entries = interacting.each[index]
+    entries = interacting.entries[index]
     at = np.array([group.kind.signal for group in groups for _ in group.row], np.int64)[index]
     return np.column_stack([index, entries.first + at, entries.frames[:, 0], loop[index]]).astype(np.int64)
 
@@ -238,7 +238,7 @@ class EnergyDuals(NamedTuple):
     energies: Any  # `InteractionArrays` of the energies
     dissipations: Any  # `InteractionArrays` of the dissipations
     kind: np.ndarray  # (e, 2) kind of interaction e among energies and among dissipations, -1: none
-    place: np.ndarray  # (e, 2) index of interaction e in `energies.each` and in `dissipations.each`
+    place: np.ndarray  # (e, 2) index of interaction e in `energies.entries` and in `dissipations.entries`
     start: np.ndarray  # (MAX_FRAMES, 4, 3) complex poses at the start; `end`, `dual`: same shape
     end: np.ndarray
     dual: np.ndarray
@@ -252,7 +252,7 @@ def energy_duals(energies: list[Group], dissipations: list[Group], count: int) -
     for column, interacting in enumerate(arrays):
         for which in range(len(interacting.kinds)):
             indices = np.arange(interacting.kinds[which].first, interacting.kinds[which].last)
-            rows = interacting.each.row[indices]
+            rows = interacting.entries.row[indices]
             kind[rows, column], place[rows, column] = which, indices
     start, end, dual = (np.zeros((MAX_FRAMES, 4, 3), complex) for _ in range(3))
     return EnergyDuals(arrays[0], arrays[1], kind, place, start, end, dual, np.zeros(1, complex))
@@ -295,7 +295,7 @@ def _add_by_duals(interacting, duals, column, factor, r, work, e, tangent, K):
     `factor`: lam of the dual.
     """
     y0, y1, dual, lam = duals.start, duals.end, duals.dual, duals.lam
-    kind, entry = interacting.kinds[duals.kind[e, column]], interacting.each[duals.place[e, column]]
+    kind, entry = interacting.kinds[duals.kind[e, column]], interacting.entries[duals.place[e, column]]
     dual_of_kind, X = dual_at(kind.dual), interacting.numbers[entry.first : entry.last]
     lam[0] = factor
     write_end_poses(duals, entry, kind.arity, r, work)
@@ -330,7 +330,7 @@ def begin_generic(duals, e, h, variables):
     """Set condensed internal variables, the first of `variables`, for a step of length h."""
     interacting, which = duals.dissipations, duals.kind[e, 1]
     if which >= 0 and interacting.kinds[which].begin != 0:
-        kind, entry = interacting.kinds[which], interacting.each[duals.place[e, 1]]
+        kind, entry = interacting.kinds[which], interacting.entries[duals.place[e, 1]]
         begin_internal_step(interacting, kind, entry, h, variables, duals.dual)
 
 
@@ -340,7 +340,7 @@ def generic_dissipation(duals, r, work, e, h, variables):
     interacting, which = duals.dissipations, duals.kind[e, 1]
     if which < 0:
         return 0.0
-    kind, entry = interacting.kinds[which], interacting.each[duals.place[e, 1]]
+    kind, entry = interacting.kinds[which], interacting.entries[duals.place[e, 1]]
     dual_of_kind = dual_at(kind.dual)
     duals.lam[0] = 1.0 / h
     write_end_poses(duals, entry, kind.arity, r, work)
@@ -364,7 +364,7 @@ def load_counted_variables(numbering, state, work):
     for which in range(interacting.kinds.size):
         kind = interacting.kinds[which]
         for e in range(kind.first, kind.last if kind.n_internal > 0 else kind.first):
-            entry, largest = interacting.each[e], 0.0
+            entry, largest = interacting.entries[e], 0.0
             if kind.slides != 0:
                 generic.expected[e, DATA_OFFSET] = 0.0
             for i in range(kind.n_internal):
@@ -389,7 +389,7 @@ def store_counted_variables(state, work):
     for which in range(interacting.kinds.size):
         kind = interacting.kinds[which]
         for e in range(kind.first, kind.last if kind.count != 0 else kind.first):
-            entry, count_of_kind = interacting.each[e], value_at(kind.count)
+            entry, count_of_kind = interacting.entries[e], value_at(kind.count)
             origin = load3(work.r1[entry.frames[0]])
             for k in range(kind.arity):
                 put_pose(work.r1, work.R1, entry.frames[k], origin, generic.end, k)
@@ -422,7 +422,7 @@ def _add_noise_of(generic, kind, e, numbering, state, work, h):
     for i in range(kind.n_internal if kind.count != 0 else 0):
         grown *= 1.0 + abs(state.own[generic.internal_offset[e] + i])
     for k in range(kind.arity):
-        at = numbering.frame[generic.interacting.each[e].frames[k]]
+        at = numbering.frame[generic.interacting.entries[e].frames[k]]
         for i in range(3):
             work.noise[at + i] += grown * generic.size[e, 0]
             work.noise[at + 3 + i] += grown * generic.size[e, 1]
@@ -465,7 +465,7 @@ def _add_rows_of(generic, kind, functions, e, numbering, work, tangent):
     Then write its current multipliers to `generic.lam`.
     """
     entry, y0, y1, dual, lam = (
-        generic.interacting.each[e],
+        generic.interacting.entries[e],
         generic.start,
         generic.end,
         generic.dual,
@@ -531,7 +531,7 @@ def add_generic(numbering, state, work, h, tangent):
         factor = h if kind.rows == 0 else 1.0
         lam[0] = 1.0 / h if generic.takes[which] & DISSIPATES else 1.0
         for e in range(kind.first, kind.last if generic.loop[kind.first] == 0 else kind.first):
-            entry, base = interacting.each[e], generic.base[e]
+            entry, base = interacting.entries[e], generic.base[e]
             X = interacting.numbers[entry.first : entry.last]
             write_end_poses(generic, entry, kind.arity, state.r, work)
             if kind.rows > 0:
@@ -584,7 +584,7 @@ def generic_energy_taken(flag, state, work, h):
         kind = interacting.kinds[which]
         dual_of_kind = dual_at(kind.dual)
         for e in range(kind.first, kind.last):
-            entry = interacting.each[e]
+            entry = interacting.entries[e]
             write_end_poses(generic, entry, kind.arity, state.r, work)
             dual_of_kind(
                 generic.start,

@@ -78,7 +78,7 @@ def force_of_load(l, state, work):
             loop, generic.signals[l, _FRAME], X, generic.signals[l, _VALUE], work
         )
         return force, torque
-    entry = generic.interacting.each[generic.signals[l, _PLACE]]
+    entry = generic.interacting.entries[generic.signals[l, _PLACE]]
     write_end_poses(generic, entry, 1, state.r, work)
     generic.lam[0] = -1.0
     dual_of_kind = dual_at(kind_of(generic.interacting, generic.signals[l, _PLACE]).dual)

@@ -109,7 +109,7 @@ def end_drives(system, state, work, signals):
 @internal_kernel
 def _explicit(generic, e, numbers, y, kind):
     """Return g(y, numbers) of a driven constraint; `numbers` hold rates or changes in place of the driven quantities."""
-    entry = generic.interacting.each[e]
+    entry = generic.interacting.entries[e]
     value_of_kind = value_at(kind.value)
     value_of_kind(y, numbers[entry.first : entry.last], generic.g)
     return generic.g[0].real
@@ -118,7 +118,7 @@ def _explicit(generic, e, numbers, y, kind):
 @internal_kernel
 def _put_pair(r, R, generic, e, y):
     """Write the poses (r, R) of both frames of driven constraint e to y, relative to the position of the first."""
-    frames = generic.interacting.each[e].frames
+    frames = generic.interacting.entries[e].frames
     for k in range(2):
         put_pose(r, R, frames[k], load3(r[frames[0]]), y, k)
 
@@ -136,7 +136,7 @@ def add_drive_velocities(system, numbering, hidden, state, work, h, tangent):
         work.residual[row] += half * h * _explicit(generic, e, generic.rates, generic.end, kind)
         if not tangent:
             continue
-        entry, dual_of_kind = generic.interacting.each[e], dual_at(kind.dual)
+        entry, dual_of_kind = generic.interacting.entries[e], dual_at(kind.dual)
         generic.lam[0] = half * h
         dual_of_kind(
             generic.end, generic.end, generic.rates[entry.first : entry.last], generic.lam, generic.dual

@@ -57,7 +57,7 @@ def add_springs(numbering, state, work, h, tangent):
     """Add residual and, if `tangent`, matrix of all springs and torsion springs."""
     generic = work.generic_groups
     for e in range(generic.loop.size):
-        entry = generic.interacting.each[e]
+        entry = generic.interacting.entries[e]
         X = generic.interacting.numbers[entry.first : entry.last]
         if generic.loop[e] == SPRINGS:
             _add_spring(entry, X, generic.base[e], numbering, state, work, h, tangent)
@@ -124,7 +124,7 @@ def spring_damper_loss(state, work, h):
     """Return the energy taken by the dampers in the step, J."""
     generic, dissipated = work.generic_groups, 0.0
     for e in range(generic.loop.size):
-        entry = generic.interacting.each[e]
+        entry = generic.interacting.entries[e]
         if (
             is_spring(generic.loop[e])
             and generic.at_end[entry.first + _STIFFNESS[generic.loop[e]] + 2] != 0.0
@@ -145,7 +145,7 @@ def begin_spring_dissipation(at, state, work, h):
     X, plain = generic.interacting.numbers, generic.at_end
     for e in range(generic.loop.size):
         if is_spring(generic.loop[e]):
-            k = generic.interacting.each[e].first + _STIFFNESS[generic.loop[e]]
+            k = generic.interacting.entries[e].first + _STIFFNESS[generic.loop[e]]
             X[k + 1] = plain[k + 1] + gamma * state.memory[at]
             X[k + 2] = plain[k + 2] + gamma * h * plain[k]
             at += WIDTH
@@ -157,7 +157,7 @@ def end_spring_dissipation(at, state, work, h):
     generic, law, dissipated, stored = work.generic_groups, work.dissipation.law, 0.0, 0.0
     for e in range(generic.loop.size):
         if is_spring(generic.loop[e]):
-            entry = generic.interacting.each[e]
+            entry = generic.interacting.entries[e]
             X, k = generic.at_end[entry.first : entry.last], _STIFFNESS[generic.loop[e]]
             excess = _strain_change(generic.loop[e], entry, X, state, work, h)[0] - state.memory[at]
             state.memory[at] += law[1] * excess

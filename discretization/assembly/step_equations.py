@@ -52,7 +52,7 @@ def begin_step(system, numbering, state, work, h, general=True):
         if system.spans.kind.size > 0:
             add_span_noise(system, numbering, work, h)
             begin_spans(system, state, work, h)
-        if work.generic_groups.interacting.each.size > 0:
+        if work.generic_groups.interacting.entries.size > 0:
             add_generic_noise(numbering, state, work, h)
     begin_constraints(numbering, state, work, h, extent)
 

@@ -93,12 +93,12 @@ def strain_work(groups: list[Group]) -> StrainWork:
             kind.last,
             strain_energy.period,
         )
-    count = len(arrays.each)
+    count = len(arrays.entries)
     start, end, dual = (np.zeros((MAX_FRAMES, 4, 3), complex) for _ in range(3))
     strain, stress = np.zeros((2, MAX_STRAINS), complex)
     return StrainWork(
         kinds.view(np.recarray),
-        arrays.each,
+        arrays.entries,
         arrays.numbers,
         np.zeros((count, MAX_STRAINS, MAX_STRAINS)),
         np.zeros((count, MAX_STRAINS)),

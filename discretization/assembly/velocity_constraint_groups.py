@@ -79,7 +79,7 @@ def add_velocity_constraint_groups(numbering, hidden, state, work, h, tangent):
     for which in range(interacting.kinds.size):
         kind = interacting.kinds[which]
         for e in range(kind.first, kind.last if kind.rows > 0 else kind.first):
-            entry = interacting.each[e]
+            entry = interacting.entries[e]
             c = entry.row
             if c < hidden.closed.shape[0] and hidden.closed[c] != 0:
                 continue

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.contact.core_parameters import as_hull_on_mesh, core_blocks
-from discretization.contact.mesh_search import numbers_of, with_ridges
+from discretization.contact.mesh_search import triangle_parameters, with_ridges
 from discretization.contact.neighbour_search import Candidates
 from discretization.contact.table import (
     BOTH,
@@ -50,7 +50,7 @@ from rigid.interactions.contact.core_dissipation import (
     SPHERE_CORE_DISSIPATION,
 )
 from rigid.interactions.contact.edge_dissipation import EDGES_DISSIPATION
-from rigid.interactions.contact.friction import DRILL, OWN, ROLL, STATIC, STIFFNESS, B, C
+from rigid.interactions.contact.friction import DRILL, N_INTERNAL, ROLL, STATIC, STIFFNESS, B, C
 from rigid.interactions.contact.mesh_dissipation import (
     MESH_HULL_DISSIPATION,
     MESH_ROD_DISSIPATION,
@@ -228,7 +228,7 @@ def _numbers_of(
         loss[:, STIFFNESS] *= 0.5 if one == other == CAPSULE else 1.0
     before = geometry[: {SPHERE: 1, CORNERS: 1, ROD: 2}.get(one, 0)]
     if other == MESH:
-        near = numbers_of(contacts, np.array(windows[0].faces))
+        near = triangle_parameters(contacts, np.array(windows[0].faces))
         if one not in (SPHERE, CORNERS, ROD):
             near = np.concatenate([as_hull_on_mesh(contacts, int(surfaces[0, 0])), with_ridges(near)])
         geometry = [*before, near[None]]
@@ -238,7 +238,7 @@ def _numbers_of(
         geometry += (
             [np.full(len(row), float(row.shape[1]))] if other == ROD else _positions(contacts, other, row)
         )
-    numbers = np.column_stack([law, rho, *geometry, radii[:, 0], loss, np.zeros((len(windows), OWN))])
+    numbers = np.column_stack([law, rho, *geometry, radii[:, 0], loss, np.zeros((len(windows), N_INTERNAL))])
     stiffness = np.where(loss[:, STATIC] > 0.0, loss[:, STIFFNESS], 0.0)
     steepest = np.where(law[:, 0] == POLYNOMIAL, slopes(law, rho), law[:, 1])
     force = _ROUNDING * 0.01 * rho * (steepest * count + stiffness)
@@ -281,7 +281,7 @@ def transfer_bristles(bristles: Floats, to: Ints, count: int) -> Floats:
     """
     continues = to >= 0
     bristles, to = bristles[continues], to[continues]
-    merged, energy = np.zeros((count, OWN)), np.zeros(count)
+    merged, energy = np.zeros((count, N_INTERNAL)), np.zeros(count)
     np.add.at(merged, to, bristles)
     np.add.at(energy, to, np.sum(bristles[:, :3] ** 2, axis=1))
     merged_energy = np.sum(merged[:, :3] ** 2, axis=1)

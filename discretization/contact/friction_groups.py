@@ -10,7 +10,7 @@ from discretization.contact.contact_patches import find_patches, loss_interactio
 from discretization.contact.neighbour_search import candidates
 from discretization.contact.table import Contacts, points_of
 from discretization.interaction_table import groups_of
-from rigid.interactions.contact.friction import OWN
+from rigid.interactions.contact.friction import N_INTERNAL
 from rigid.interactions.kinds import Group
 from rigid.system import Floats, State
 
@@ -33,5 +33,7 @@ def friction_groups(contacts: Contacts, state: State, bristles: Floats) -> list[
         to = match_patches(points, [listed_windows[int(number) - 1] for number in used[:, 0]], windows)
         for k, bristle in zip(to, used, strict=True):
             if k >= 0:
-                losses.numbers[losses.first[k + 1] - OWN : losses.first[k + 1]] = bristle[1 : 1 + OWN]
+                losses.numbers[losses.first[k + 1] - N_INTERNAL : losses.first[k + 1]] = bristle[
+                    1 : 1 + N_INTERNAL
+                ]
     return groups_of(losses, np.arange(len(windows)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from discretization.contact.core_parameters import as_hull_on_mesh, core_blocks
-from discretization.contact.mesh_search import numbers_of, with_ridges
+from discretization.contact.mesh_search import triangle_parameters, with_ridges
 from discretization.contact.neighbour_search import Candidates, candidates
 from discretization.contact.table import (
     BARRIER,
@@ -106,7 +106,7 @@ def interactions_of(contacts: Contacts, listed: Candidates) -> InteractionTable:
         frames[use, : len(ends)] = contacts.frames[listed.ends[use][:, list(ends)]]
         if b == MESH:
             for k, before in zip(use.tolist(), values, strict=True):  # each pair has other triangles
-                near = numbers_of(contacts, listed.faces[slice(*listed.first[k : k + 2])])
+                near = triangle_parameters(contacts, listed.faces[slice(*listed.first[k : k + 2])])
                 parameters = np.concatenate([before, near])
                 if cores:
                     core = as_hull_on_mesh(contacts, int(surfaces[k, 0]))

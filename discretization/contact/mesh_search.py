@@ -15,7 +15,7 @@ import scipy  # submodules are loaded on first use
 from discretization.contact.table import MESH, OF_MESHES, Contacts, in_frame
 from rigid.compilation.decorators import inline_kernel, kernel
 from rigid.interactions.contact.mesh_features import COUNTS, OF_EDGE
-from rigid.kinematics.core_pairs import has_part_of, place_of_vertex, seen_in
+from rigid.kinematics.core_pairs import components_in, has_part_of, vertex_position
 from rigid.kinematics.cores import counts_of, ends_of_edge, is_faceted, signed_distance
 from rigid.kinematics.facets import facet_axes, next_axis
 from rigid.kinematics.triangles import segment_from_triangle
@@ -158,13 +158,17 @@ def core_from_triangles(points, X, corners, out):
         axes = real(u), real(v), axes[2]
     for t in range(out.shape[0]):
         p, q, r = load3(corners[t, 0]), load3(corners[t, 1]), load3(corners[t, 2])
-        u, v, w = seen_in(axes, minus(p, c)), seen_in(axes, minus(q, c)), seen_in(axes, minus(r, c))
+        u, v, w = (
+            components_in(axes, minus(p, c)),
+            components_in(axes, minus(q, c)),
+            components_in(axes, minus(r, c)),
+        )
         least = min(signed_distance(u, X, 0), signed_distance(v, X, 0), signed_distance(w, X, 0))
         if least > 0.0 and (has_part_of(u, v, X, 0) or has_part_of(v, w, X, 0) or has_part_of(w, u, X, 0)):
             least = 0.0
         for k in range(counts_of(X, 0)[1]):
             i, j = ends_of_edge(X, 0, k)
-            x, y = place_of_vertex((c, axes), X, 0, i), place_of_vertex((c, axes), X, 0, j)
+            x, y = vertex_position((c, axes), X, 0, i), vertex_position((c, axes), X, 0, j)
             if least > 0.0:
                 least = min(least, segment_from_triangle(x, y, p, q, r))
         out[t] = least
@@ -176,7 +180,7 @@ def _unit(a):
     return times(1.0 / dot(a, a) ** 0.5, a)
 
 
-def numbers_of(contacts: Contacts, faces: Ints) -> Floats:
+def triangle_parameters(contacts: Contacts, faces: Ints) -> Floats:
     """Return the numbers of triangles as `rigid.interactions.contact.mesh_features` reads them, padded with zeros.
 
     They are cached: the next list has most of the same sets, and loss interactions use those of the energies.
@@ -193,7 +197,7 @@ def numbers_of(contacts: Contacts, faces: Ints) -> Floats:
 
 
 def _numbers_of(contacts: Contacts, faces: Ints) -> Floats:
-    """Uncached part of `numbers_of`: counts, vertices, triangles, edges with two triangles each, stars of vertices."""
+    """Uncached part of `triangle_parameters`: counts, vertices, triangles, edges with two triangles each, stars of vertices."""
     vertices, corners = np.unique(contacts.triangles[faces], return_inverse=True)
     corners = corners.reshape(-1, 3)
     t, v = len(corners), len(vertices)

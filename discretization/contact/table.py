@@ -345,7 +345,7 @@ def points_of(contacts: Contacts, r: Floats, quat: Floats) -> Floats:
     return points
 
 
-def at_bounds(contacts: Contacts, values: Floats) -> Floats:
+def bounding_values(contacts: Contacts, values: Floats) -> Floats:
     """Return the bounds (..., b, 3) of a field that is linear over each surface, from its values (..., k, 3) at tracked points.
 
     The bounds are these values. For meshes they are the values at the corners of the box around them, which is smaller than the

@@ -114,7 +114,7 @@ class Linearised:
         """Return one of the matrices as an array, which must not be changed."""
         return full(self, name)
 
-    def given(self, name: str) -> Any:
+    def stored(self, name: str) -> Any:
         """Return one of the matrices as it was assembled: full, sparse, or None if it is zero."""
         return vars(self)[name]
 
@@ -130,7 +130,7 @@ class Linearised:
     @property
     def free(self) -> int:
         """Number of degrees of freedom: unknowns less independent rows of G."""
-        rows: int = self.given("G").shape[0]
+        rows: int = self.stored("G").shape[0]
         return self.size - rows + self.repeated
 
     @property
@@ -141,12 +141,12 @@ class Linearised:
     @property
     def symmetric_stiffness(self) -> Any:
         """Symmetric part of K, full or sparse."""
-        K = self.given("K")
+        K = self.stored("K")
         return 0.5 * (K + K.T)
 
     def has(self, name: str) -> bool:
         """Return True if one of the matrices is not zero."""
-        matrix = self.given(name)
+        matrix = self.stored(name)
         if matrix is None:
             return False
         return bool(np.any(matrix)) if isinstance(matrix, np.ndarray) else matrix.nnz > 0

@@ -268,7 +268,7 @@ def _differentiate(I, r, R, multipliers, out):
         kind = I.kinds[kind_index]
         function, arity = dual_at(kind.dual), kind.arity
         for e in range(kind.first, kind.last):
-            entry = I.each[e]
+            entry = I.entries[e]
             X = I.numbers[entry.first : entry.last]
             _multipliers(kind, entry, multipliers, lam)
             if not lam[: max(kind.rows, 1)].any():  # a constraint without multipliers contributes nothing
@@ -293,7 +293,7 @@ def _add_forces(I, r, R, multipliers, out):
         kind = I.kinds[kind_index]
         function = dual_at(kind.dual)
         for e in range(kind.first, kind.last):
-            entry = I.each[e]
+            entry = I.entries[e]
             _put(r, R, entry, kind.arity, y)
             _multipliers(kind, entry, multipliers, lam)
             function(y, y, I.numbers[entry.first : entry.last], lam, dual)
@@ -309,7 +309,7 @@ def _put_gradients(I, r, R, place, out):
         kind = I.kinds[kind_index]
         function = dual_at(kind.dual)
         for e in range(kind.first, kind.last if kind.rows else kind.first):
-            entry = I.each[e]
+            entry = I.entries[e]
             _put(r, R, entry, kind.arity, y)
             for k in range(kind.rows):
                 lam[:] = 0.0
@@ -331,7 +331,7 @@ def _resist(I, r, R, spin, out, C, K):
         function, arity = dual_at(kind.bend), kind.arity
         rates = y if kind.slides != 0 else z
         for e in range(kind.first, kind.last):
-            entry = I.each[e]
+            entry = I.entries[e]
             X = I.numbers[entry.first : entry.last]
             _put(r, R, entry, arity, y)
             z[:arity] = 0.0

@@ -50,7 +50,7 @@ class ElementLanes(NamedTuple):
     Vectors have their components in the plane.
     """
 
-    offsets: Ints  # (N_PLACES, 8 groups) offsets, see `element_lanes.places_of`
+    offsets: Ints  # (N_PLACES, 8 groups) offsets, see `element_lanes.element_offsets`
     ends: Ints  # (m, 2) elimination indices of both end frames
     length: Floats  # (m,) rest length, m
     stiffness: Floats  # (m, 3, 3) section stiffness of stretch, shear and bending
@@ -157,7 +157,7 @@ class Work(NamedTuple):
     mean: Floats  # (j, 2) mean of the directions at both ends of the step
     value: Floats  # (j,) prescribed value at the end of the step
     change: Floats  # (d, 3) change over the step of the direction (2) and of the value (1) of a drive
-    more: Floats  # (j, 2) Newton correction of the impulses `lam`
+    impulse_correction: Floats  # (j, 2) Newton correction of the impulses `lam`
     matrix: Floats  # (6, 7 + 3 per neighbour) dense matrix of one frame
     saved_residuals: Floats  # (k, 5) saved R1 to R3, G1, G2 of all frames, if there are columns
     saved_rows: Floats  # (items, 2) saved residuals of their rows
@@ -195,7 +195,7 @@ def allocate_work(tables: Tables) -> Work:
         "pull": (j, 2),
         "lam": (j, 2),
         "change": (len(tables.driven), 3),
-        "more": (j, 2),
+        "impulse_correction": (j, 2),
         "matrix": (6, 7 + 3 * most),
         "saved_residuals": (k if c else 0, 5),
         "saved_rows": (len(tables.items) if c else 0, 2),

@@ -23,14 +23,14 @@ class PlanarBatch(NamedTuple):
     work: Work
     state: State
     last: Floats  # (k + 1, 3, 8) last corrections of frames
-    last_more: Floats  # (j, 2, 8) last corrections of impulses
+    last_impulse_correction: Floats  # (j, 2, 8) last corrections of impulses
     left: Floats  # (8,) 1 if the run has left the batch and continues separately
     before: Floats  # (8,) largest rotation of the previous correction; 0 if there is none
     weights: Floats  # of the predictor, the same for all runs; (0, 6) without history
     factors: Floats  # (13, 8) its weights and factors (`discretization.assembly.predictor.factors_of_runs`)
     known: Ints  # (8,) number of known means of each run
     size: Floats  # (8,) largest rotation of the correction
-    turn: Floats  # (8,) largest predicted rotation of the step
+    largest_rotation: Floats  # (8,) largest predicted rotation of the step
     takes: Floats  # (8,) 1 if the run applies the correction
     ends: Floats  # (8,) 1 if the iteration ends with this correction
     at: Ints  # (8,) stage of each run
@@ -60,13 +60,13 @@ def stack_runs(steppers: Sequence[Any]) -> PlanarBatch:
         work=work,
         state=State(*(zeros_in_lanes(*shape) for shape in steppers[0].shapes.values())),
         last=zeros_in_lanes(len(work.frames), N_FRAME - MX),
-        last_more=zeros_in_lanes(*work.more.shape[:-1]),
+        last_impulse_correction=zeros_in_lanes(*work.impulse_correction.shape[:-1]),
         left=floats[0],
         before=floats[1],
         size=floats[2],
         takes=floats[3],
         ends=floats[4],
-        turn=floats[5],
+        largest_rotation=floats[5],
         weights=steppers[0].weights,
         factors=zeros_in_lanes(1 + 2 * MEANS),
         known=integers[3],

@@ -59,12 +59,12 @@ from rigid.system import Ints
 
 # Rows of `ElementLanes.offsets`: number of the element; frame numbers in the system; offsets in `Work.frames` of the frames, of
 # their residuals and of their round-off levels; numbers of the blocks with rows of a and columns of b and vice versa; zeros.
-ITEM, FRAME_A, FRAME_B, AT_A, AT_B, FORCES_A, FORCES_B, NOISE_A, NOISE_B, AB, BA, NOTHING, N_PLACES = range(
-    13
+ITEM, FRAME_A, FRAME_B, AT_A, AT_B, FORCES_A, FORCES_B, ROUNDOFF_A, ROUNDOFF_B, AB, BA, NOTHING, N_PLACES = (
+    range(13)
 )
 
 
-def places_of(frame: Ints, ends: Ints, blocks: Ints, count: int) -> Ints:
+def element_offsets(frame: Ints, ends: Ints, blocks: Ints, count: int) -> Ints:
     """Return `ElementLanes.offsets` for elements with the end frames `ends` (m, 2), elimination indices.
 
     frame: frame numbers in the system in elimination order, the ground's last; blocks (m,): number of the pair of blocks of each
@@ -80,7 +80,7 @@ def places_of(frame: Ints, ends: Ints, blocks: Ints, count: int) -> Ints:
     offsets[AB], offsets[BA] = blocks[item] + late, blocks[item] + count - late
     a, b = np.where(np.arange(len(item)) < m, (a, b), len(frame) - 1)
     offsets[FORCES_A], offsets[FORCES_B] = N_FRAME * a + D11, N_FRAME * b + D11
-    offsets[NOISE_A], offsets[NOISE_B] = N_FRAME * a + N1, N_FRAME * b + N1
+    offsets[ROUNDOFF_A], offsets[ROUNDOFF_B] = N_FRAME * a + N1, N_FRAME * b + N1
     offsets[AB : BA + 1, m:] = 2 * count
     return offsets
 
@@ -136,8 +136,8 @@ def begin_elements(tables, state, work, h):
             store(x, start, s + column * WIDTH)
         roundoff = stress_rounding(rows4(elements.scale, offsets, item), L, h)
         zeros = NOTHING * lanes + first
-        add_rows2(roundoff, work.frames, offsets, offsets, NOISE_A * lanes + first, zeros, 0)
-        add_rows2(roundoff, work.frames, offsets, offsets, NOISE_B * lanes + first, zeros, 0)
+        add_rows2(roundoff, work.frames, offsets, offsets, ROUNDOFF_A * lanes + first, zeros, 0)
+        add_rows2(roundoff, work.frames, offsets, offsets, ROUNDOFF_B * lanes + first, zeros, 0)
 
 
 @internal_kernel
@@ -220,7 +220,7 @@ def largest_relative_displacement(tables, work):
 
 
 @internal_kernel
-def dissipated(tables, work, h):
+def element_dissipation(tables, work, h):
     """Return the energy that the dampers of all elements dissipate in the step, J."""
     elements, total = tables.elements, 0.0
     for m in range(elements.ends.shape[0]):

@@ -265,7 +265,9 @@ def back_substitute_hinges(tables, work, s, begin):
             next_ = work.frames[p]
             e = next_[MPSI]
             y1, y2 = next_[MX] - e * w[YP1], next_[MY] + e * w[XP1]
-        e = back_substitute_hinge(work.frames[s], w, work.more[tables.hinge[s]], tables.sign[s], y1, y2)
+        e = back_substitute_hinge(
+            work.frames[s], w, work.impulse_correction[tables.hinge[s]], tables.sign[s], y1, y2
+        )
         s -= 1
     return s
 

@@ -59,7 +59,7 @@ def end_rotation(frame, psi):
 
 
 @internal_kernel
-def turn(frame, psi):
+def set_end_rotation(frame, psi):
     """Write cosine and sine of a frame's angle at the end of a step with Cayley number psi into the frame's row."""
     frame[C1], frame[S1], _ = end_rotation(frame, psi)
 

@@ -11,7 +11,7 @@ from discretization.drives import driven_rows
 from discretization.internal_variables import internal_variables
 from discretization.memoization import memoized, per_structure
 from discretization.planar import arrays
-from discretization.planar.element_lanes import places_of
+from discretization.planar.element_lanes import element_offsets
 from discretization.planar.elimination_order import Order, coupled_trees, find_elimination_order, frame_kinds
 from discretization.planar.joint_rows import Row
 from discretization.planar.minimum_degree import minimum_degree_order
@@ -78,7 +78,9 @@ def _layout(system: System, rows: Ints) -> Layout | str:
     blocks, (first_pair, pair) = _blocks_of(order, slots, ends), _pairs_of(order, slots)
     kinds = frame_kinds(order, joined, sort, {*blocks.tolist(), *pair.tolist()})
     between = _blocks_of(order, slots, joined)
-    elements_at = places_of(np.append(order.frame, 0), ends, blocks, len(order.frame) + len(order.beyond))
+    elements_at = element_offsets(
+        np.append(order.frame, 0), ends, blocks, len(order.frame) + len(order.beyond)
+    )
     kind, hinge = kinds[:2]
     hinge_frames = np.flatnonzero(kind == arrays.HINGE)
     frame_hinges = hinge[hinge_frames]

@@ -42,7 +42,7 @@ def solve_with_couplings(tables, work, reuse_factors):
     for c in range(n):
         _add_impulse(tables, work, c, impulse[c])
     for c in range(hinged):
-        work.more[tables.closing[c // 2], c % 2] = impulse[c]
+        work.impulse_correction[tables.closing[c // 2], c % 2] = impulse[c]
     return solve(tables, work, True)
 
 

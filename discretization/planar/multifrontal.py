@@ -424,7 +424,7 @@ def back_substitute_front(tables, work, s):
     x, y, e = -frame[MX], -frame[MY], -frame[MPSI]
     for k in range(tables.first[s], tables.first[s + 1]):
         for i in range(2 if tables.sort[tables.items[k]] == COINCIDENT else 1):
-            work.more[tables.items[k], i] = work.particular[s, n]
+            work.impulse_correction[tables.items[k], i] = work.particular[s, n]
             n += 1
     for d in range(_count_neighbours(tables, work, s)):
         index, block = _neighbour(tables, work, s, d)
@@ -437,6 +437,6 @@ def back_substitute_front(tables, work, s):
         for k in range(tables.first[s], tables.first[s + 1]):
             for i in range(2 if tables.sort[tables.items[k]] == COINCIDENT else 1):
                 pull = work.pulls[block, n]
-                work.more[tables.items[k], i] += pull[0] * u + pull[1] * v + pull[2] * w
+                work.impulse_correction[tables.items[k], i] += pull[0] * u + pull[1] * v + pull[2] * w
                 n += 1
     frame[MX], frame[MY], frame[MPSI] = x, y, e

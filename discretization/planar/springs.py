@@ -30,7 +30,7 @@ from discretization.planar.arrays import (
     S1,
 )
 from discretization.planar.elimination import add_lever_arm_stiffness
-from discretization.planar.joints import levers, turn
+from discretization.planar.joints import levers, set_end_rotation
 from rigid.compilation.decorators import inline_kernel, internal_kernel
 from rigid.interactions.spring import force_of_step
 from rigid.interactions.torsion_spring import TURN, torque_of_step
@@ -164,7 +164,7 @@ def _add_spring(tables, work, h, q, tangent):
 
 
 @internal_kernel
-def strained(tables, work):
+def largest_relative_elongation(tables, work):
     """Return the largest relative change of a spring's length by the correction.
 
     Torsion springs and linear springs (rest length and damping 0) are omitted. The result is 1e300 if a length is 0.
@@ -187,7 +187,7 @@ def end_springs(tables, state, work, h):
         return
     for s in range(work.hinges.shape[0]):
         frame = work.frames[s]
-        turn(frame, frame[PSI] + (1.0 + 0.25 * frame[PSI] * frame[PSI]) * frame[MPSI])
+        set_end_rotation(frame, frame[PSI] + (1.0 + 0.25 * frame[PSI] * frame[PSI]) * frame[MPSI])
     for q in range(tables.spring.shape[0]):
         if tables.counted[q] >= 0:
             dissipated, _, _, _, c, s = _torque(tables, work, h, q)

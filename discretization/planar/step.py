@@ -66,7 +66,7 @@ def along(basis, i, x):
 
 
 @inline_kernel
-def face(frame):
+def set_start_rotation(frame):
     """Compute cosine and sine of the angle at the start from those of half of it."""
     w, z = frame[W0], frame[Z0]
     frame[C0], frame[S0] = 1.0 - 2.0 * z * z, 2.0 * w * z
@@ -81,7 +81,7 @@ def load_state_in_plane(tables, state, work):
         q, r = state.quat[f], state.r[f]
         frame[W0] = half[0] * q[0] + half[1] * q[1] + half[2] * q[2] + half[3] * q[3]
         frame[Z0] = half[4] * q[0] + half[5] * q[1] + half[6] * q[2] + half[7] * q[3]
-        face(frame)
+        set_start_rotation(frame)
         frame[RX], frame[RY] = along(basis, 0, r), along(basis, 1, r)
         if s == work.hinges.shape[0]:  # the ground has no rates
             frame[C1], frame[S1] = frame[C0], frame[S0]

@@ -176,7 +176,7 @@ class ArcLengthPath:
 
     def _monitor_rate(self, monitor: Monitor, x: Floats) -> float:
         small = 1e-5 / max(self.statics.norm(x), 1e-300)
-        saved, ends = self.statics.keep(), []
+        saved, ends = self.statics.save(), []
         for t in (small, -small):
             self.statics.advance(x, t)
             ends.append(monitor(self.statics.state))
@@ -194,7 +194,7 @@ class ArcLengthPath:
 
     def step(self, ds: float) -> NewtonOutcome:
         """Take one step of (2) from the present equilibrium and update the tangent. On failure nothing has moved."""
-        saved, before = self.statics.keep(), self.tangent
+        saved, before = self.statics.save(), self.tangent
         outcome = self._correct(ds)
         if outcome.status == SOLVED:
             try:
@@ -371,7 +371,7 @@ class ArcLengthPath:
 
     def current_equilibrium(self) -> SavedPoint:
         """Return the present equilibrium, so that it can be restored by `restore`."""
-        return self.statics.keep(), self.tangent
+        return self.statics.save(), self.tangent
 
     def restore(self, start: SavedPoint) -> None:
         """Restore the equilibrium returned by `current_equilibrium`."""

@@ -111,10 +111,10 @@ class ContactEquilibriumSystem(EquilibriumSystem):
         """Make a new list at the present state; loads, holding forces and settings are unchanged."""
         held_forces, offset = self._by_frame(self.fading_forces), self._by_frame(self.offset)
         values, gravity, factor = self.values.copy(), self.system.gravity.copy(), self.factor
-        most_turn, n_before = self.most_turn, self.n_factorisations
+        most_turn, n_before = self.max_rotation, self.n_factorisations
         self._forget()
         self._build_list(self.state, self.idle)
-        self.most_turn, self.n_factorisations = most_turn, n_before + self.n_factorisations
+        self.max_rotation, self.n_factorisations = most_turn, n_before + self.n_factorisations
         self.load_at(factor)
         self.values[:], self.system.gravity[:] = values, gravity
         super()._execute(FORCES)  # the rows have their scale from there

@@ -123,7 +123,7 @@ def follow_path(
             n_bifurcations += 1
             if branch is not None and n_bifurcations == branch[0]:
                 arc.restore(step_events.bifurcation)
-                branch_start = arc.statics.keep()
+                branch_start = arc.statics.save()
                 if not arc.switch(start[1], branch[1]):
                     return PathOutcome(events, "", outcome, n_bifurcations, False)
                 report(outcome.iterations)

@@ -78,7 +78,7 @@ def relax(statics: EquilibriumSystem, max_steps: int = MAX_STEPS, every_way: boo
             if delta < shortest:
                 break
             continue
-        saved = statics.keep()
+        saved = statics.save()
         excess = statics.excess.copy()
         status = apply_correction(statics, x)
         before, level = level, statics.assemble(False) if status == SOLVED else -1.0

@@ -197,7 +197,7 @@ class EquilibriumSystem:
         )
         self.factor = 0.0
         self.n_factorisations = 0
-        self.most_turn = np.inf  # rad, largest rotation of a frame in a load step
+        self.max_rotation = np.inf  # rad, largest rotation of a frame in a load step
         self.max_shift = np.inf  # m, largest displacement of a frame in a step of relaxation
         self.load_at(0.0)
         self._hold_idle()
@@ -392,16 +392,16 @@ class EquilibriumSystem:
         """Return the root mean square of dr/L and rotation over all frames."""
         return float(np.sqrt(np.dot(self.weight * x, x)))
 
-    def keep(self) -> SavedEquilibrium:
+    def save(self) -> SavedEquilibrium:
         """Return the state and load factor, so that they can be restored by `restore_saved`."""
         return self._all.copy(), self.factor
 
     def state_of(self, saved: SavedEquilibrium) -> State:
-        """Return the state saved by `keep`, not copied."""
+        """Return the state saved by `save`, not copied."""
         return _views(saved[0], self.state)
 
     def restore_saved(self, saved: SavedEquilibrium) -> None:
-        """Restore the state and load factor saved by `keep`."""
+        """Restore the state and load factor saved by `save`."""
         self._all[:] = saved[0]
         self.load_at(saved[1])
 

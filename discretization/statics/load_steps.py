@@ -59,7 +59,7 @@ def follow_load_steps(
         step = min(step, 1.0 - done)
         if 1.0 - done - step < 1e-9:
             step = 1.0 - done
-        saved = statics.keep()
+        saved = statics.save()
         to = end if step == 1.0 - done else start + change * (done + step)
         statics.load_at(to)
         outcome = newton(statics)
@@ -76,7 +76,7 @@ def follow_load_steps(
             if step < SMALLEST_STEP:
                 return LoadStepOutcome(statics.factor, outcome)
             continue
-        if statics.summed_rotation > statics.most_turn and step > LONG_STEP:
+        if statics.summed_rotation > statics.max_rotation and step > LONG_STEP:
             statics.restore_saved(saved)  # angles are counted from one equilibrium to the next
             step *= 0.5
             continue
@@ -96,7 +96,7 @@ def find_equilibrium(statics: EquilibriumSystem) -> NewtonOutcome | None:
     level = statics.assemble(False)
     if level < 0.0:
         return newton(statics)
-    saved, held_forces = statics.keep(), statics.residual.copy()
+    saved, held_forces = statics.save(), statics.residual.copy()
     outcome = newton(statics) if level > statics.convergence_level() else NewtonOutcome(SOLVED, 0, level)
     if (
         outcome.status == SOLVED
@@ -117,7 +117,7 @@ def find_equilibrium(statics: EquilibriumSystem) -> NewtonOutcome | None:
     step, done, failure = 0.25, 0.0, None
     while done < 1.0:
         step = min(step, 1.0 - done)
-        saved = statics.keep()
+        saved = statics.save()
         statics.offset[:] = (1.0 - done - step) * statics.fading_forces if done + step < 1.0 else 0.0
         outcome = newton(statics)
         if outcome.status == SOLVED:

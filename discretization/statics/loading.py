@@ -110,7 +110,7 @@ class Loading:
             moved_points(
                 reference, constraints, motion.joint, rigid_placement(motion.center, *motion.path(factor))
             )
-        if len(work.generic_groups.interacting.each):
+        if len(work.generic_groups.interacting.entries):
             closed = work.facts.closed
             if self._by_duals is None or self._by_duals[0] is not closed:
                 which = np.ones(len(constraints.kind), bool)

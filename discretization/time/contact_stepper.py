@@ -43,7 +43,7 @@ from discretization.contact.table import (
     OF_MESHES,
     ROUND,
     WITH_CORES,
-    at_bounds,
+    bounding_values,
     contacts_of,
     median_search_distance,
     points_of,
@@ -58,7 +58,7 @@ from discretization.system import System
 from discretization.time.stepper_base import Failure, MarchResult, Report, StepperBase, copy_state
 from rigid import quaternions
 from rigid.errors import ModelError
-from rigid.interactions.contact.friction import OWN
+from rigid.interactions.contact.friction import N_INTERNAL
 from rigid.system import Floats, Ints, State
 
 MAX_CACHED_LISTS = 4  # number of lists whose steppers are cached
@@ -351,21 +351,23 @@ class ContactStepper(StepperBase):
         it.
         """
         parts = self.sizes.memory.parts(memory)
-        far = np.linalg.norm(at_bounds(self.contacts, points - parts["reference"]), axis=-1).max(axis=-1)
+        far = np.linalg.norm(bounding_values(self.contacts, points - parts["reference"]), axis=-1).max(
+            axis=-1
+        )
         return np.asarray(far - 0.5 * parts["skin"][0])
 
     def _fastest(self, state: State) -> float:
         """Return the largest speed of all points, m/s."""
         frames, X = (column[: self.contacts.tracked] for column in (self.contacts.frames, self.contacts.X))
         v = state.v[frames] + quaternions.rotate(state.quat[frames], np.cross(state.Omega[frames], X))
-        return float(np.linalg.norm(at_bounds(self.contacts, v), axis=1).max())
+        return float(np.linalg.norm(bounding_values(self.contacts, v), axis=1).max())
 
     def _internal_variables(self, state: State, pair_list: PairList) -> Floats:
         """Return the internal variables of the system of a list: the bristles follow all others, window by window."""
-        bristles = np.zeros((len(pair_list.patches), OWN))
+        bristles = np.zeros((len(pair_list.patches), N_INTERNAL))
         rows = self.sizes.own.part(state.own, "bristle")
         rows = rows[rows[:, 0] > 0.0]
-        bristles[rows[:, 0].astype(np.int64) - 1] = rows[:, 1 : 1 + OWN]
+        bristles[rows[:, 0].astype(np.int64) - 1] = rows[:, 1 : 1 + N_INTERNAL]
         return np.concatenate([state.own[pair_list.internal_indices], bristles.ravel()])
 
     def _as_system_states(self, inner: State, list_memory: Floats, pair_list: PairList) -> State:
@@ -375,7 +377,7 @@ class ContactStepper(StepperBase):
         count = len(inner.own)
         variables = np.zeros((count, self.sizes.own.size))
         variables[:, pair_list.internal_indices] = inner.own[:, : len(pair_list.internal_indices)]
-        bristles = inner.own[:, len(pair_list.internal_indices) :].reshape(count, -1, OWN)
+        bristles = inner.own[:, len(pair_list.internal_indices) :].reshape(count, -1, N_INTERNAL)
         self._store_bristles(variables, bristles, pair_list.stiffness)
         memory = np.concatenate(
             [inner.memory, np.broadcast_to(list_memory, (count, len(list_memory)))], axis=1
@@ -416,7 +418,7 @@ class ContactStepper(StepperBase):
         to = match_patches(with_feature_points(self.contacts, points), use, pair_list.patches)
         variables, totals = state.own.copy(), state.totals.copy()
         self.sizes.own.part(variables, "bristle")[...] = 0.0
-        bristles = transfer_bristles(rows[:, 1 : 1 + OWN], to, len(pair_list.patches))
+        bristles = transfer_bristles(rows[:, 1 : 1 + N_INTERNAL], to, len(pair_list.patches))
         self._store_bristles(variables[None], bristles[None], pair_list.stiffness)
         # if all bristles are continued, the energy is conserved up to rounding
         if len(np.unique(to[to >= 0])) < len(to):
@@ -441,7 +443,7 @@ class ContactStepper(StepperBase):
     def _bristle_energy(self, variables: Floats) -> float:
         """Return the energy stored in bristles between surfaces, J."""
         rows = self.sizes.own.part(variables, "bristle")
-        return 0.5 * float(rows[:, 1 + OWN] @ np.sum(rows[:, 1:4] ** 2, axis=1))
+        return 0.5 * float(rows[:, 1 + N_INTERNAL] @ np.sum(rows[:, 1:4] ** 2, axis=1))
 
     def _without_distant_bristles(self, state: State) -> State:
         """Set the bristles at planes that the list leaves out to zero and count their energy as lost: they opened in the step
@@ -456,7 +458,7 @@ class ContactStepper(StepperBase):
             return state
         variables, totals = state.own.copy(), state.totals.copy()
         opened = far & (counts > 0)
-        variables[first[opened][:, None] + np.arange(OWN)] = 0.0
+        variables[first[opened][:, None] + np.arange(N_INTERNAL)] = 0.0
         totals[1] += energy
         return state._replace(own=variables, totals=totals)
 
@@ -466,7 +468,7 @@ class ContactStepper(StepperBase):
         """
         counts = history_variable_counts(self.system.others)
         opened = far & (counts > 0)
-        indices = first_history_variable(self.system)[opened][:, None] + np.arange(OWN)
+        indices = first_history_variable(self.system)[opened][:, None] + np.arange(N_INTERNAL)
         return np.delete(np.arange(self._before_bristles), indices.ravel())
 
     def _list_of(self, state: State) -> PairList:

@@ -94,7 +94,7 @@ def account(system, numbering, hidden, state, work, h, general=True):
             dissipated += span_dissipation(system, state, work, h)
     dissipated += spring_damper_loss(state, work, h)
     if general is not None:
-        if work.generic_groups.interacting.each.size > 0:
+        if work.generic_groups.interacting.entries.size > 0:
             dissipated += generic_energy_taken(DISSIPATES, state, work, h)
             work_done -= generic_energy_taken(WORKS, state, work, h) + generic_energy_taken(
                 DRIVES, state, work, h

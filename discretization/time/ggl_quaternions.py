@@ -71,8 +71,8 @@ def hidden_constraint(fn, D, q, p, W, out):
     velocity_of(fn, D, q, p, W, v)
     constraint_rate(fn, D, q, v, W, out)
     row = 0
-    for f in range(D.frames.each.size):
-        to = D.frames.each[f].orientation
+    for f in range(D.frames.entries.size):
+        to = D.frames.entries[f].orientation
         if to >= 0:
             out[row] = quat_dot(load_quat(q, to), load_quat(p, to))
             row += 1
@@ -95,8 +95,8 @@ def ggl_em_residual(fn, D, S, W, x, r):
         w.F_A[i] = 0.0
     set_mean_parameters(D, S)
     add_discrete_hidden(Ends(S.q0, S.p0, q1, p1), gam, D, Parts(w.H_q, w.H_p, w.F_A))
-    for f in range(D.frames.each.size):
-        to = D.frames.each[f].orientation
+    for f in range(D.frames.entries.size):
+        to = D.frames.entries[f].orientation
         if to < 0:
             continue
         factor = shortening(S, q1, to)
@@ -132,8 +132,8 @@ def ggl_em_account(fn, D, S, W, x, q1, v1, totals):
     change = vectors(W, D).change
     for i in range(D.n):
         change[i] = q1[i] - S.q0[i]
-    for f in range(D.frames.each.size):
-        to = D.frames.each[f].orientation
+    for f in range(D.frames.entries.size):
+        to = D.frames.entries[f].orientation
         if to >= 0:
             factor = shortening(S, q1, to)
             for i in range(to, to + 4):

@@ -123,8 +123,8 @@ def guess_increments(D, S, solver, first, advanced):
 
     `first`: index of the first increment; `advanced`: 0 to set them to 0.
     """
-    for f in range(D.frames.each.size):
-        at, to = D.frames.each[f].position, D.frames.each[f].orientation
+    for f in range(D.frames.entries.size):
+        at, to = D.frames.entries[f].position, D.frames.entries[f].orientation
         if at >= 0:
             for i in range(3):
                 solver.x[first + i] = advanced * S.h * S.v0[at + i].real

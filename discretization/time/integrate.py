@@ -221,7 +221,7 @@ def substeps_of(
 ) -> implicit_march.Substeps:
     """Return the substeps of the steps of length h that begin at `starts`; inside: as in `signals_at`."""
     lengths = h * np.array(scheme.fractions)
-    accounts = system.has_signal or system.has(mechanical_system.VISCOUS) or len(system.data.working.each)
+    accounts = system.has_signal or system.has(mechanical_system.VISCOUS) or len(system.data.working.entries)
     return implicit_march.Substeps(lengths, signals_at(system, scheme, starts, h, inside), int(accounts), 0)
 
 
@@ -356,7 +356,7 @@ def solver_for(
     n, m = system.n, system.m
     joints = increments = 0
     if system.has(mechanical_system.QUATERNIONS):
-        frames = system.data.frames.each
+        frames = system.data.frames.entries
         turning = int((frames.orientation >= 0).sum())
         increments, joints = 3 * (turning + int((frames.position >= 0).sum())), m - turning
     sizes = scheme.block_sizes(n, m, joints, increments)

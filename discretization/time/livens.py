@@ -171,8 +171,8 @@ def moved(D, S, x, q1):
     They are dr for a position, the inertial rotation vector for an orientation.
     """
     at_x = 0
-    for f in range(D.frames.each.size):
-        at, to = D.frames.each[f].position, D.frames.each[f].orientation
+    for f in range(D.frames.entries.size):
+        at, to = D.frames.entries[f].position, D.frames.entries[f].orientation
         if at >= 0:
             for i in range(3):
                 q1[at + i] = S.q0[at + i] + x[at_x + i]
@@ -191,8 +191,8 @@ def joint_multipliers(D, x, lam):
     Return the number of internal constraints.
     """
     joints = 0
-    for f in range(D.frames.each.size):
-        if D.frames.each[f].orientation >= 0:
+    for f in range(D.frames.entries.size):
+        if D.frames.entries[f].orientation >= 0:
             joints += 1
     for k in range(joints):
         lam[k] = 0.0
@@ -211,8 +211,8 @@ def null_residual(fn, D, S, W, x, r):
     eliminate(fn, D, S, W, q1, w.v1, w.p1, w.T_q)
     momentum_balance(fn, D, S, W, q1, w.p1, w.lam, w.T_q, internal < D.m, balance)
     row = 0
-    for f in range(D.frames.each.size):
-        at, to = D.frames.each[f].position, D.frames.each[f].orientation
+    for f in range(D.frames.entries.size):
+        at, to = D.frames.entries[f].position, D.frames.entries[f].orientation
         if at >= 0:
             for i in range(3):
                 r[row + i] = balance[at + i]
@@ -238,8 +238,8 @@ def null_update(fn, D, S, W, x, q, p, v, lam, gam):
     eliminate(fn, D, S, W, q, v, p, w.T_q)
     momentum_balance(fn, D, S, W, q, p, lam, w.T_q, internal < D.m, w.balance)
     k = 0
-    for f in range(D.frames.each.size):
-        to = D.frames.each[f].orientation
+    for f in range(D.frames.entries.size):
+        to = D.frames.entries[f].orientation
         if to >= 0:
             middle = quat_mean(load_quat(S.q0, to), load_quat(q, to))
             lam[k] = -quat_dot(middle, load_quat(w.balance, to)) / (S.h * quat_dot(middle, middle))
@@ -255,8 +255,8 @@ def kappa_residual(fn, D, S, W, x, r):
     for i in range(n):
         r[i] = q1[i] - S.q0[i] - 0.5 * S.h * (S.v0[i] + v1[i])
         r[2 * n + i] = 0.5 * (S.p0[i] + p1[i]) - w.T_v[i]  # (3)
-    for f in range(D.frames.each.size):
-        to = D.frames.each[f].orientation
+    for f in range(D.frames.entries.size):
+        to = D.frames.entries[f].orientation
         if to < 0:
             continue
         middle = quat_mean(load_quat(S.q0, to), load_quat(q1, to))

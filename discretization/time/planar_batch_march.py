@@ -34,41 +34,43 @@ def _correct(batch, work):
     for j in range(work.lam.shape[0]):
         for i in range(2):
             lam = work.lam[j, i]
-            work.lam[j, i] = where_less(0.5, takes, lam + work.more[j, i], lam)
+            work.lam[j, i] = where_less(0.5, takes, lam + work.impulse_correction[j, i], lam)
 
 
 @internal_kernel
-def _store_last(batch, last, last_more, work):
+def _store_last(batch, last, last_impulse_correction, work):
     """Store the corrections of the runs that end with them as their last ones."""
     ends = load(batch.ends, 0)
     for s in range(work.hinges.shape[0]):
         for i in range(3):
             last[s, i] = where_less(0.5, ends, work.frames[s, MX + i], last[s, i])
-    for j in range(last_more.shape[0]):
+    for j in range(last_impulse_correction.shape[0]):
         for i in range(2):
-            last_more[j, i] = where_less(0.5, ends, work.more[j, i], last_more[j, i])
+            last_impulse_correction[j, i] = where_less(
+                0.5, ends, work.impulse_correction[j, i], last_impulse_correction[j, i]
+            )
 
 
 @internal_kernel
-def _clear_last(last, last_more):
+def _clear_last(last, last_impulse_correction):
     """Set the last corrections to zero, until they are known."""
     for s in range(last.shape[0]):
         for i in range(3):
             last[s, i] = 0.0
-    for j in range(last_more.shape[0]):
+    for j in range(last_impulse_correction.shape[0]):
         for i in range(2):
-            last_more[j, i] = 0.0
+            last_impulse_correction[j, i] = 0.0
 
 
 @internal_kernel
-def _restore_last(last, last_more, work):
+def _restore_last(last, last_impulse_correction, work):
     """Copy the stored last corrections to work."""
     for s in range(work.hinges.shape[0]):
         for i in range(3):
             work.frames[s, MX + i] = last[s, i]
-    for j in range(last_more.shape[0]):
+    for j in range(last_impulse_correction.shape[0]):
         for i in range(2):
-            work.more[j, i] = last_more[j, i]
+            work.impulse_correction[j, i] = last_impulse_correction[j, i]
 
 
 @internal_kernel
@@ -78,7 +80,7 @@ def _update_phases(batch, bodies, solved, most_iterations, at):
         batch.takes[run] = batch.ends[run] = 0.0
         if batch.at[run] != at:
             continue
-        size, before, rotation = batch.size[run], batch.before[run], batch.turn[run]
+        size, before, rotation = batch.size[run], batch.before[run], batch.largest_rotation[run]
         batch.factored[run] += at == FRESH
         if not size <= MAX_ROTATION:
             batch.left[run], batch.at[run] = 1.0, OUT
@@ -104,9 +106,9 @@ def _any_in_phase(batch, at):
 @internal_kernel
 def _newton(views, batch, solved, h, most_iterations):
     """Solve the step of all runs that have not left; their last corrections are left in work."""
-    tables, work, values, last, last_more = views
-    _clear_last(last, last_more)
-    store(predicted_rotation(work), batch.turn, 0)
+    tables, work, values, last, last_impulse_correction = views
+    _clear_last(last, last_impulse_correction)
+    store(predicted_rotation(work), batch.largest_rotation, 0)
     for run in range(WIDTH):
         batch.at[run] = FRESH if batch.left[run] == 0.0 else OUT
         batch.iteration[run], batch.before[run], batch.factored[run] = 0, 0.0, 0
@@ -115,19 +117,19 @@ def _newton(views, batch, solved, h, most_iterations):
         at = AGAIN if _any_in_phase(batch, AGAIN) else FRESH  # first the runs that reuse the present factors
         store(correct_open_chain(tables, work, h, values, at == AGAIN), batch.size, 0)
         _update_phases(batch, work.hinges.shape[0], solved, most_iterations, at)
-        _store_last(batch, last, last_more, work)
+        _store_last(batch, last, last_impulse_correction, work)
         _correct(batch, work)
-    _restore_last(last, last_more, work)
+    _restore_last(last, last_impulse_correction, work)
 
 
 @nogil_kernel
 def march_planar_batch(batch, solved, h, values, most_iterations, stored, counts):
     """Take steps of eight runs of a planar model, as `discretization.time.tree_batch_march.march_tree_batch` does for trees."""
     tables, work, state = view_in_lanes(batch.tables), view_in_lanes(batch.work), view_in_lanes(batch.state)
-    signals_of_steps, last, last_more = (
+    signals_of_steps, last, last_impulse_correction = (
         view_in_lanes(values),
         view_in_lanes(batch.last),
-        view_in_lanes(batch.last_more),
+        view_in_lanes(batch.last_impulse_correction),
     )
     steps, memory, history = (
         values.shape[0] // counts.shape[1],
@@ -141,7 +143,7 @@ def march_planar_batch(batch, solved, h, values, most_iterations, stored, counts
         load_state_in_plane(tables, state, work)
         w, by = factors_of_runs(batch.weights, memory, h, batch.factors, batch.known)
         begin_open_chain(tables, state, work, h, signals, by, history)
-        _newton((tables, work, signals, last, last_more), batch, solved, h, most_iterations)
+        _newton((tables, work, signals, last, last_impulse_correction), batch, solved, h, most_iterations)
         if tables.accounts:
             account(tables, state, work, h, signals)
         errors = commit(state, work, h, w, history)

@@ -50,17 +50,17 @@ from discretization.planar.arrays import (
     Z0,
 )
 from discretization.planar.drives import account_drives, begin_drives, end_drives
-from discretization.planar.element_lanes import dissipated, largest_relative_displacement
-from discretization.planar.joints import raise_joint_roundoff, turn
+from discretization.planar.element_lanes import element_dissipation, largest_relative_displacement
+from discretization.planar.joints import raise_joint_roundoff, set_end_rotation
 from discretization.planar.low_rank_update import solve_with_couplings
-from discretization.planar.springs import end_springs, strained
+from discretization.planar.springs import end_springs, largest_relative_elongation
 from discretization.planar.step import (
     begin_step,
     evaluate,
-    face,
     load_state_in_plane,
     load_step,
     raise_load_roundoff,
+    set_start_rotation,
     store_state_in_plane,
 )
 from discretization.time.newton import (
@@ -149,7 +149,8 @@ def _is_small(tables, work):
     """
     return (
         largest_rotation(work) <= SMALL
-        and max(strained(tables, work), largest_relative_displacement(tables, work)) <= SMALL
+        and max(largest_relative_elongation(tables, work), largest_relative_displacement(tables, work))
+        <= SMALL
     )
 
 
@@ -159,8 +160,8 @@ def _no_correction(work):
     for s in range(work.hinges.shape[0]):
         frame = work.frames[s]
         frame[MX] = frame[MY] = frame[MPSI] = 0.0
-    for j in range(work.more.shape[0]):
-        work.more[j, 0] = work.more[j, 1] = 0.0
+    for j in range(work.impulse_correction.shape[0]):
+        work.impulse_correction[j, 0] = work.impulse_correction[j, 1] = 0.0
     return CONVERGED
 
 
@@ -236,12 +237,12 @@ def account(tables, state, work, h, values):
     for l in range(tables.load.shape[0]):
         frame = work.frames[tables.on[l]]
         psi = frame[PSI] + (1.0 + 0.25 * frame[PSI] * frame[PSI]) * frame[MPSI]
-        turn(frame, psi)
+        set_end_rotation(frame, psi)
         fx, fy, torque, _, _, _ = load_step(tables, work, values, l)
         state.totals[0] += fx * (frame[DX] + frame[MX]) + fy * (frame[DY] + frame[MY]) + torque * psi
     state.totals[0] += account_drives(tables, state, work, h)
     if tables.elements.viscous:
-        state.totals[1] += dissipated(tables, work, h)
+        state.totals[1] += element_dissipation(tables, work, h)
 
 
 @internal_kernel
@@ -265,7 +266,7 @@ def commit(state, work, h, w, history):
         w0, z0 = frame[W0] - half * frame[Z0], frame[Z0] + half * frame[W0]
         scale = 1.0 / root(w0 * w0 + z0 * z0)
         frame[W0], frame[Z0] = scale * w0, scale * z0
-        face(frame)
+        set_start_rotation(frame)
         frame[RX] += frame[DX] + frame[MX]
         frame[RY] += frame[DY] + frame[MY]
         frame[VX] += dvx
@@ -277,8 +278,8 @@ def commit(state, work, h, w, history):
             errors = store_mean(memory, i + 1, n, frame[VY] - 0.5 * dvy, w, errors)
             errors = store_mean(memory, i + 2, n, frame[OM] - 0.5 * dom, w, errors)
     for j in range(work.pull.shape[0]):
-        work.pull[j, 0] = (work.lam[j, 0] + work.more[j, 0]) * rate
-        work.pull[j, 1] = (work.lam[j, 1] + work.more[j, 1]) * rate
+        work.pull[j, 0] = (work.lam[j, 0] + work.impulse_correction[j, 0]) * rate
+        work.pull[j, 1] = (work.lam[j, 1] + work.impulse_correction[j, 1]) * rate
     return errors
 
 

@@ -134,8 +134,8 @@ def add_corrections(work, largest):
         frame[DY] += damping * frame[MY]
         frame[PSI] += damping * (1.0 + 0.25 * frame[PSI] * frame[PSI]) * frame[MPSI]
     for j in range(work.lam.shape[0]):
-        work.lam[j, 0] += damping * work.more[j, 0]
-        work.lam[j, 1] += damping * work.more[j, 1]
+        work.lam[j, 0] += damping * work.impulse_correction[j, 0]
+        work.lam[j, 1] += damping * work.impulse_correction[j, 1]
 
 
 @internal_kernel

@@ -93,7 +93,7 @@ def owners(system: MechanicalSystem) -> tuple[Ints, Ints, list[Ints], list[Ints]
     """
     data = system.data
     energies: list[Ints] = []
-    frames, acting = data.frames.each, data.interaction_arrays
+    frames, acting = data.frames.entries, data.interaction_arrays
     n_frames, in_quaternions = len(frames), data.frames.chart == QUATERNION
     of_q, of_g = np.zeros(system.n, np.int64), np.zeros(system.m, np.int64)
     size = 4 if in_quaternions else 9
@@ -111,23 +111,23 @@ def owners(system: MechanicalSystem) -> tuple[Ints, Ints, list[Ints], list[Ints]
     moving = (frames.position >= 0) | (frames.orientation >= 0)
     for kind in acting.kinds:
         for e in range(kind.first, kind.last):
-            vertices = acting.each[e].frames[: kind.arity]
+            vertices = acting.entries[e].frames[: kind.arity]
             vertices = vertices[moving[vertices]]
             if kind.rows:
                 vertex = n_frames + e
-                of_g[acting.each[e].row : acting.each[e].row + kind.rows] = vertex
+                of_g[acting.entries[e].row : acting.entries[e].row + kind.rows] = vertex
                 vertices = np.append(vertices, vertex)
             (groups if kind.rows else energies).append(vertices)
     for arrays in (data.dissipating, data.working):
         for kind in arrays.kinds:
-            for vertices in arrays.each[kind.first : kind.last].frames[:, : kind.arity]:
+            for vertices in arrays.entries[kind.first : kind.last].frames[:, : kind.arity]:
                 groups.append(vertices[moving[vertices]])
     return of_q, of_g, groups, energies
 
 
 def vertices_of(blocks: Sequence[Block], system: MechanicalSystem, of_q: Ints, of_g: Ints) -> list[Ints]:
     """Return, block by block, the vertex of every unknown, which is also that of the residual with the same index."""
-    frames = system.data.frames.each
+    frames = system.data.frames.entries
     of_frame = []
     for f in range(len(frames)):
         of_frame += [f] * (3 * int(frames.position[f] >= 0) + 3 * int(frames.orientation[f] >= 0))

@@ -105,7 +105,7 @@ class StepperBase(ABC):
     sizes: StateSizes  # sizes of the states that it accepts
     shapes: Shapes
     # (state, whether a rod element is known to have passed pi) -> description of what is rotated too far, or an empty string
-    turned_in_words: Callable[[State, bool], str] | None = None
+    describe_largest_rotation: Callable[[State, bool], str] | None = None
     corners: Floats = np.zeros(
         0
     )  # times at which a step ends, s, increasing (`discretization.time.step_splitting`)
@@ -214,8 +214,8 @@ class StepperBase(ABC):
             halved, _, cost, failure = self._halve(copy_state(state), self.h * step, self.h, 1)
             report = report.plus(cost)
             if failure is not None:
-                if self.turned_in_words is not None:
-                    words = self.turned_in_words(halved, failure.folded)
+                if self.describe_largest_rotation is not None:
+                    words = self.describe_largest_rotation(halved, failure.folded)
                     failure = failure._replace(
                         advice=f"{words}; or {failure.advice}" if words else failure.advice
                     )

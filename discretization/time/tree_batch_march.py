@@ -39,7 +39,7 @@ from discretization.trees.bodies import (
     store_vector,
     vector_at,
 )
-from discretization.trees.data_layout import HELD_COUPLE, HELD_FORCE, NEW_COUPLE, NEW_FORCE, OWN
+from discretization.trees.data_layout import DIAGONAL_BLOCK, JOINT_FORCE, JOINT_MOMENT, NEW_COUPLE, NEW_FORCE
 from discretization.trees.elimination import (
     correct_plain_body,
     eliminate_plain,
@@ -81,10 +81,10 @@ def _update_joint_forces(batch, tree):
     """Take new forces and couples of joints for the runs that take the correction and those that end with it."""
     takes = load(batch.takes, 0) + load(batch.ends, 0)
     for i in range(tree.frame.shape[0]):
-        w = tree.each[tree.joint[i]]
-        store_vector(w, HELD_FORCE, select_vector(takes, vector_at(w, NEW_FORCE), vector_at(w, HELD_FORCE)))
+        w = tree.joint_data[tree.joint[i]]
+        store_vector(w, JOINT_FORCE, select_vector(takes, vector_at(w, NEW_FORCE), vector_at(w, JOINT_FORCE)))
         store_vector(
-            w, HELD_COUPLE, select_vector(takes, vector_at(w, NEW_COUPLE), vector_at(w, HELD_COUPLE))
+            w, JOINT_MOMENT, select_vector(takes, vector_at(w, NEW_COUPLE), vector_at(w, JOINT_MOMENT))
         )
 
 
@@ -168,7 +168,7 @@ def _newton(views, loops, batch, solved, h, max_iterations):
         for i in range(6 * tree.frame.shape[0], work.residual.shape[0]):
             work.residual[i] = 0.0
         if work.generic_groups.signals.shape[0] > 0:
-            for i in range(OWN * tree.frame.shape[0], work.values.shape[0]):
+            for i in range(DIAGONAL_BLOCK * tree.frame.shape[0], work.values.shape[0]):
                 work.values[i] = none
             add_loads(numbering, work, h, True)
             for i in range(tree.frame.shape[0]):

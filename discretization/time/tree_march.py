@@ -89,12 +89,12 @@ from discretization.trees.body_lanes import (
     load_rotations,
 )
 from discretization.trees.data_layout import (
-    HELD_COUPLE,
-    HELD_FORCE,
+    DIAGONAL_BLOCK,
+    JOINT_FORCE,
+    JOINT_MOMENT,
     LEVER,
     NEW_COUPLE,
     NEW_FORCE,
-    OWN,
     PARENT_LEVER,
 )
 from discretization.trees.elimination import (
@@ -180,7 +180,7 @@ def _process_remaining(part, system, numbering, tree, loops, state, work, h, gen
             begin_elements(system, state, work, h)
     elif part == ASSEMBLE:
         n, values, residual = tree.frame.shape[0], work.values, work.residual
-        for i in range(OWN * n, values.shape[0], LANES):
+        for i in range(DIAGONAL_BLOCK * n, values.shape[0], LANES):
             store(0.0, values, i)
         for i in range(6 * n, residual.shape[0]):
             residual[i] = 0.0
@@ -241,8 +241,8 @@ def _add_joints_to_driven(system, numbering, joints, work):
                 update_sliding_joint(joints, work, i)
             else:
                 update_joint(joints, work, i)
-            at, w = numbering.frame[partner], joints.each[joints.joint[i]]
-            f, k = vector_at(w, HELD_FORCE), vector_at(w, HELD_COUPLE)
+            at, w = numbering.frame[partner], joints.joint_data[joints.joint[i]]
+            f, k = vector_at(w, JOINT_FORCE), vector_at(w, JOINT_MOMENT)
             add3(f, work.residual[at : at + 3])
             moment = plus(cross(vector_at(w, PARENT_LEVER), f), k)
             add3(moment, work.residual[at + 3 : at + 6])
@@ -352,12 +352,12 @@ def _update_joint_forces(tree, fraction):
     """Take the new forces and couples of joints, or go the fraction `fraction` of the way to them."""
     for i in range(tree.frame.shape[0]):
         if tree.kind[i] > OTHER:
-            w = tree.each[tree.joint[i]]
+            w = tree.joint_data[tree.joint[i]]
             store_vector(
-                w, HELD_FORCE, _interpolated(vector_at(w, HELD_FORCE), vector_at(w, NEW_FORCE), fraction)
+                w, JOINT_FORCE, _interpolated(vector_at(w, JOINT_FORCE), vector_at(w, NEW_FORCE), fraction)
             )
             store_vector(
-                w, HELD_COUPLE, _interpolated(vector_at(w, HELD_COUPLE), vector_at(w, NEW_COUPLE), fraction)
+                w, JOINT_MOMENT, _interpolated(vector_at(w, JOINT_MOMENT), vector_at(w, NEW_COUPLE), fraction)
             )
 
 
@@ -370,8 +370,8 @@ def _interpolated(old, new, fraction):
 @internal_kernel
 def _add_joint(residual, joints, j, body, other):
     """Add the force and moment of a joint on both of its bodies to their residuals `residual`."""
-    w = joints.each[joints.joint[j]]
-    f, k = vector_at(w, HELD_FORCE), vector_at(w, HELD_COUPLE)
+    w = joints.joint_data[joints.joint[j]]
+    f, k = vector_at(w, JOINT_FORCE), vector_at(w, JOINT_MOMENT)
     add3(times(-1.0, f), residual[6 * body : 6 * body + 3])
     add3(times(-1.0, plus(cross(vector_at(w, LEVER), f), k)), residual[6 * body + 3 : 6 * body + 6])
     if other >= 0:

@@ -19,8 +19,8 @@ from discretization.trees.loops import (
     motion_of_body,
     relative_motion,
     solve,
+    store_joint_wrench,
     store_right_hand_side,
-    take,
 )
 from discretization.trees.spanning_tree import BALL
 from rigid.compilation.decorators import internal_kernel
@@ -45,7 +45,7 @@ def close_batch_loops(batch, tree, loops, work, unknowns, motions):
         for run in range(WIDTH):
             _solve(batch, batch.loops.matrix, batch.loops.impulse, run, low)
         for j in range(first, last):
-            take(loops, j)
+            store_joint_wrench(loops, j)
         for k in range(end - 1, begin - 1, -1):
             apply_plain_load(tree, work, loops.loads, loops.unknowns, loops.bodies[k])
 

@@ -20,16 +20,16 @@ from discretization.trees.data_layout import (
     AXIS,
     COLUMN,
     CONDITION,
+    DIAGONAL_BLOCK,
     END_1,
     GAP,
-    HELD_COUPLE,
-    HELD_FORCE,
+    JOINT_FORCE,
+    JOINT_MOMENT,
     LEVER,
     LEVER1,
     MEAN_1,
     MOMENT,
     NEXT,
-    OWN,
     PARENT_LEVER,
     PARENT_LEVER1,
     TILT,
@@ -172,7 +172,7 @@ def begin_joints(tree, work):
     `rotate_bodies`.
     """
     for i in tree.joints_alone:
-        side, slides, w = tree.side[i], tree.slides[i], tree.each[tree.joint[i]]
+        side, slides, w = tree.side[i], tree.slides[i], tree.joint_data[tree.joint[i]]
         first, turning = tree.lam[i], tree.lam[i] + 3 - slides
         if slides == 0:
             force = times(-side, vector_at(work.lam, first))
@@ -183,8 +183,8 @@ def begin_joints(tree, work):
         couple = (0.0, 0.0, 0.0)
         for j in range(tree.turning[i]):
             couple = plus(couple, times(side * work.lam[turning + j], moment_direction(tree, work, i, j)))
-        store_vector(w, HELD_FORCE, force)
-        store_vector(w, HELD_COUPLE, couple)
+        store_vector(w, JOINT_FORCE, force)
+        store_vector(w, JOINT_MOMENT, couple)
 
 
 @inline_kernel
@@ -233,8 +233,8 @@ def components_in_three(one, two, three, k):
 def end_joints(tree, work):
     """Compute the multipliers from the joint forces f and moments k, with the directions at the end of the iteration."""
     for i in tree.joints_alone:
-        side, slides, w = tree.side[i], tree.slides[i], tree.each[tree.joint[i]]
-        f = vector_at(w, HELD_FORCE)
+        side, slides, w = tree.side[i], tree.slides[i], tree.joint_data[tree.joint[i]]
+        f = vector_at(w, JOINT_FORCE)
         first, turning = tree.lam[i], tree.lam[i] + 3 - slides
         if slides == 0:
             store_vector(work.lam, first, times(-side, f))
@@ -244,7 +244,7 @@ def end_joints(tree, work):
         elif slides == 2:
             one = _direction(tree, work, i, 0)
             work.lam[first] = -side * dot(one, f) / dot(one, one)
-        k = times(side, vector_at(w, HELD_COUPLE))
+        k = times(side, vector_at(w, JOINT_MOMENT))
         if tree.kind[i] == HINGE:
             one, two = moment_direction(tree, work, i, 0), moment_direction(tree, work, i, 1)
             work.lam[turning], work.lam[turning + 1] = components_in_two(one, two, k)
@@ -301,15 +301,15 @@ def _assemble_body(system, tree, state, work, h, k, tangents):
     if not at_centre:
         update_joint(tree, work, i)
     if tangents:
-        m, w = 2.0 * mass / h, tree.each[tree.joint[i]]
+        m, w = 2.0 * mass / h, tree.joint_data[tree.joint[i]]
         K = spin_tangent(RJ, R0, R1, psi, L1, h)
         if tree.kind[i] == FREE:
-            _put_in_columns(values, OWN * i, m, K)
+            _put_in_columns(values, DIAGONAL_BLOCK * i, m, K)
             return
         x1, x = vector_at(w, LEVER1), vector_at(w, LEVER)
         if at_centre:
             x1 = x = (0.0, 0.0, 0.0)
-        put_inertia(values, OWN * i, m, shift_tangent_to_joint(m, K, x1, x))
+        put_inertia(values, DIAGONAL_BLOCK * i, m, shift_tangent_to_joint(m, K, x1, x))
 
 
 @inline_kernel
@@ -343,7 +343,7 @@ def update_sliding_joints(tree, work):
     values = work.values
     for i in tree.sliding:
         update_sliding_joint(tree, work, i)
-        w, at = tree.each[tree.joint[i]], OWN * i
+        w, at = tree.joint_data[tree.joint[i]], DIAGONAL_BLOCK * i
         K = load_matrix_rows(values, at + MOMENT + TURN)
         moved = shift_tangent_to_joint(values[at], K, vector_at(w, LEVER1), vector_at(w, LEVER))
         put_inertia(values, at, values[at], moved)
@@ -369,7 +369,7 @@ def tilt_between_axes(u1, w1):
 @inline_kernel
 def update_joint(tree, work, i):
     """Compute and store levers, axes, gap and tilt of a joint that does not slide."""
-    w, f, partner = tree.each[tree.joint[i]], tree.frame[i], tree.partner[i]
+    w, f, partner = tree.joint_data[tree.joint[i]], tree.frame[i], tree.partner[i]
     R0, R1 = rotation_of(work.R0, f), rotation_of(work.R1, f)
     P0, P1 = rotation_of(work.R0, partner), rotation_of(work.R1, partner)
     X, Xp = load3(tree.X[tree.joint[i], 0]), load3(tree.X[tree.joint[i], 1])
@@ -394,7 +394,7 @@ def update_sliding_joint(tree, work, i):
 
     Its point is the one on frame b; the lever to this point from frame a changes.
     """
-    w, of_b = tree.each[tree.joint[i]], tree.side[i] > 0
+    w, of_b = tree.joint_data[tree.joint[i]], tree.side[i] > 0
     f, partner = tree.frame[i], tree.partner[i]
     a, b = (partner, f) if of_b else (f, partner)
     A0, A1 = rotation_of(work.R0, a), rotation_of(work.R1, a)
@@ -427,7 +427,7 @@ def _place_axes(tree, i, R0, R1, P0, P1):
     """Compute and store axes and tilt of a joint; R0, R1, P0, P1: rotations of the body and of its parent at both ends of the
     step.
     """
-    w, kind = tree.each[tree.joint[i]], tree.kind[i]
+    w, kind = tree.joint_data[tree.joint[i]], tree.kind[i]
     if kind == WELD:
         tilt = (0.0, 0.0, 0.0)
         for j in range(3):

@@ -22,7 +22,7 @@ from discretization.trees.bodies import (
     shift_tangent_to_joint,
     tilt_between_axes,
 )
-from discretization.trees.data_layout import AXIS, HELD_FORCE, NEXT, OWN, SIZE, TreeArrays
+from discretization.trees.data_layout import AXIS, DIAGONAL_BLOCK, JOINT_FORCE, NEXT, SIZE, TreeArrays
 from discretization.trees.spanning_tree import BALL, FREE, HINGE, OTHER, UNIVERSAL, WELD
 from rigid.compilation.decorators import always_inline_kernel, inline_kernel, internal_kernel
 from rigid.kinematics.rotations import cayley_rotation, inverse_tangent, rotation_matrix
@@ -72,7 +72,7 @@ X0, PARENT_X0, U0, PARENT_U0, START = 0, 3, 6, 9, 12
 # offsets of the current iterate at the end of a step: rotation, position, increments, and their rounding remainders
 ROTATION1, POSITION1, INCREMENT, TURN, REMAINDER, END = 0, 9, 12, 15, 18, 24
 # rows of `BodyLanes.offsets`: bodies, their frames, first unknowns, blocks, frames of their parents, first multipliers; then
-# offsets in `TreeArrays.each`: of the joint, of its second axis, of its force
+# offsets in `TreeArrays.joint_data`: of the joint, of its second axis, of its force
 BODY, FRAME, UNKNOWN, BLOCKS, PARTNER, LAM, JOINT, SECOND, WRENCH, N_PLACES = range(10)
 
 
@@ -99,9 +99,9 @@ def body_lanes(tree: TreeArrays, body: Ints, quats: bool) -> BodyLanes:
     head = body[::WIDTH]
     offsets = np.zeros((N_PLACES, len(body)), np.int64)
     offsets[BODY], offsets[PARTNER], offsets[LAM] = body, tree.partner[body], tree.lam[body]
-    offsets[FRAME], offsets[UNKNOWN], offsets[BLOCKS] = tree.frame[body], 6 * body, OWN * body
+    offsets[FRAME], offsets[UNKNOWN], offsets[BLOCKS] = tree.frame[body], 6 * body, DIAGONAL_BLOCK * body
     first = SIZE * tree.joint[body]
-    offsets[JOINT], offsets[SECOND], offsets[WRENCH] = first, first + AXIS + NEXT, first + HELD_FORCE
+    offsets[JOINT], offsets[SECOND], offsets[WRENCH] = first, first + AXIS + NEXT, first + JOINT_FORCE
     kind = np.where(tree.slides[head] > 0, OTHER, tree.kind[head])
     joints = int(np.sum(kind > OTHER))
     lanes = BodyLanes(
@@ -243,7 +243,7 @@ def begin_joint_groups(tree, lanes, work):
         for j in range(lanes.turning[group]):
             factor = side * numbers1(work.lam, offsets, first, 3 + j)[0]
             couple = plus(couple, times(factor, _moment_direction(lanes, group, j, body, parent)))
-        put6((*force, *couple), tree.each, offsets, index_offset(group, WRENCH))
+        put6((*force, *couple), tree.joint_data, offsets, index_offset(group, WRENCH))
 
 
 @internal_kernel
@@ -254,7 +254,10 @@ def end_joint_groups(tree, lanes, work):
         kind, side = lanes.kind[group], 1.0 * lanes.side[group]
         if kind <= OTHER:
             continue
-        first, wrench = index_offset(group, LAM), numbers6(tree.each, offsets, index_offset(group, WRENCH), 0)
+        first, wrench = (
+            index_offset(group, LAM),
+            numbers6(tree.joint_data, offsets, index_offset(group, WRENCH), 0),
+        )
         f = times(-side, (wrench[0], wrench[1], wrench[2]))
         if kind == BALL:
             put3(f, work.lam, offsets, first)
@@ -373,7 +376,7 @@ def _place_axes(tree, lanes, group, R1, P1, levers_and_gap):
     kind, offsets, joint_data, constant, start = (
         lanes.kind[group],
         lanes.offsets,
-        tree.each,
+        tree.joint_data,
         lanes.constant,
         lanes.start,
     )

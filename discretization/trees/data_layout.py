@@ -49,7 +49,7 @@ from rigid.system import Floats, Ints
 from rigid.tuple_references import by_reference
 from rigid.vectors import cross, lengths
 
-ROW_STRIDE, OWN = 8, 48  # sizes of a row and of the diagonal block of a body, in numbers
+ROW_STRIDE, DIAGONAL_BLOCK = 8, 48  # sizes of a row and of the diagonal block of a body, in numbers
 COLUMN, BLOCK = 8, 48  # sizes of a column and of a block that assembly writes, in numbers
 TURN, MOMENT = 4, 24  # offsets of the rotation e in a row, and of the moment rows in a block
 WIDTH = 6  # largest number of unknowns of a joint
@@ -57,7 +57,7 @@ MIN_GROUP_BODIES = 3  # smallest number of bodies for which a last, incomplete S
 TURNING = {HINGE: 2, UNIVERSAL: 1, WELD: 3}  # numbers of rows of directions of each kind of joint
 _handles = count()
 
-# offsets of the data of a joint in its row of `TreeArrays.each`: levers, gap (m) and tilt (rad)
+# offsets of the data of a joint in its row of `TreeArrays.joint_data`: levers, gap (m) and tilt (rad)
 LEVER1, LEVER, PARENT_LEVER1, PARENT_LEVER, GAP, TILT = 0, 3, 6, 9, 12, 15
 # for each free rotation axis of a plain joint: the axis, the axis of the condition on the joint moment, and the axis at the
 # end of the step whose rotation changes that condition
@@ -72,8 +72,8 @@ END_1, END_2, MEAN_1, MEAN_2 = 40, 43, 46, 49
 OFF_AXIS = 40  # hinges that close a loop: two unit vectors perpendicular to the axis and to each other
 NEW_FORCE, NEW_COUPLE = 76, 79  # updated force and moment of a joint
 # joints of closed form: force and moment, times the step, that pass from the body to its parent
-HELD_FORCE, HELD_COUPLE = 82, 85
-SIZE = 88  # length of a row of `TreeArrays.each`
+JOINT_FORCE, JOINT_MOMENT = 82, 85
+SIZE = 88  # length of a row of `TreeArrays.joint_data`
 # offsets of the data of a free direction in `TreeArrays.directions`: first as in `discretization.trees.free_directions`, then the
 # results of the elimination in the order of `ROW` to `ROW_0`, then the condition as a row by the motion relative to the parent
 FREE_SHIFT, FREE_AXIS, FREE_N, FREE_M, TURNS_BODY, TURNS_PARENT = 0, 3, 6, 9, 12, 15
@@ -116,11 +116,11 @@ class TreeArrays(NamedTuple):
     general_index: Ints
     reach: Floats  # (n,) characteristic length of a body, m: a displacement divided by it is compared with rotations
     scaled: np.ndarray  # (c,) bool: constraints of OTHER and ROWS, whose rows are scaled
-    each: Floats  # (j, SIZE) data of each joint, with offsets as above
+    joint_data: Floats  # (j, SIZE) data of each joint, with offsets as above
     spin0: Floats  # (k, 3) angular momenta at the start of the step of bodies outside SIMD groups, kg m^2/s
     directions: Floats  # (k, WIDTH FREE_SIZE) data of the free directions of each joint
     factors: Floats  # (k, WIDTH, WIDTH) factors of the conditions; for FREE bodies the inverse, needed if joints close loops
-    blocks: Floats  # (3 OWN,) scratch
+    blocks: Floats  # (3 DIAGONAL_BLOCK,) scratch
     bases: Floats  # (k, 4, 6, 6) matrices Q, R, P, T of `discretization.trees.null_spaces` for OTHER
     solved: Floats  # (6,) scratch
     link_of: Ints  # (n + 1,) first link of each body
@@ -227,14 +227,16 @@ def count_blocks(tree: Tree | CutJoints) -> Ints:
 def _joint_blocks(tree: Tree | CutJoints) -> Ints:
     """Return the offset of the first of the blocks of `count_blocks` for each body (n,)."""
     counts = count_blocks(tree)
-    return OWN * len(tree.frame) + BLOCK * (np.cumsum(counts) - counts)
+    return DIAGONAL_BLOCK * len(tree.frame) + BLOCK * (np.cumsum(counts) - counts)
 
 
 def _diagonal_blocks(tree: Tree | CutJoints) -> Ints:
     """Return the offset (n,) of what assembly adds to the diagonal block of each body."""
     on_joints = tree.kind >= OTHER
-    offset = OWN * len(tree.frame) + BLOCK * (int(count_blocks(tree).sum()) + np.cumsum(on_joints) - 1)
-    return np.where(on_joints, offset, OWN * np.arange(len(on_joints)))
+    offset = DIAGONAL_BLOCK * len(tree.frame) + BLOCK * (
+        int(count_blocks(tree).sum()) + np.cumsum(on_joints) - 1
+    )
+    return np.where(on_joints, offset, DIAGONAL_BLOCK * np.arange(len(on_joints)))
 
 
 def _sums_rows(tree: Tree | CutJoints) -> np.ndarray:
@@ -250,13 +252,13 @@ def _sums_rows(tree: Tree | CutJoints) -> np.ndarray:
 def _rows_blocks(tree: Tree | CutJoints) -> Ints:
     """Return the offset (n,) of the six rows of the bodies of `_sums_rows`; not valid for other bodies."""
     block = count_blocks(tree).sum() + np.sum(tree.kind >= OTHER) + np.cumsum(_sums_rows(tree)) - 1
-    return OWN * len(tree.frame) + BLOCK * block
+    return DIAGONAL_BLOCK * len(tree.frame) + BLOCK * block
 
 
 def _discard_offset(tree: Tree | CutJoints) -> int:
     """Return the first offset after all blocks: entries there are discarded."""
     blocks = int(count_blocks(tree).sum() + np.sum(tree.kind >= OTHER) + _sums_rows(tree).sum())
-    return OWN * len(tree.frame) + BLOCK * blocks
+    return DIAGONAL_BLOCK * len(tree.frame) + BLOCK * blocks
 
 
 def _link_blocks(tree: Tree | CutJoints) -> Ints:
@@ -411,11 +413,11 @@ def tree_arrays(system: System, tree: Tree | CutJoints, by_one: Ints | None = No
         general_index=number,
         reach=none,
         scaled=np.zeros(0, bool) if isinstance(tree, CutJoints) else tree.kinds <= OTHER,
-        each=aligned(int(joint.max(initial=-1)) + 1, SIZE),
+        joint_data=aligned(int(joint.max(initial=-1)) + 1, SIZE),
         spin0=np.zeros((int(alone.sum()), 3)),
         directions=np.zeros((len(general), WIDTH * FREE_SIZE)),
         factors=np.zeros((len(general) + len(free) * loops, WIDTH, WIDTH)),
-        blocks=aligned(3 * OWN),
+        blocks=aligned(3 * DIAGONAL_BLOCK),
         bases=np.zeros((len(general), 4, 6, 6)),
         solved=np.zeros(6),
         link_of=tree.link_of if isinstance(tree, Tree) else np.zeros(n + 1, np.int64),
@@ -427,7 +429,7 @@ def tree_arrays(system: System, tree: Tree | CutJoints, by_one: Ints | None = No
             (_counts(tree).sum() * bool(_counts(tree)[tree.kind >= OTHER].any()), WIDTH * ROW_STRIDE)
         ),
         acting=_diagonal_blocks(tree),
-        sums=np.where(_sums_rows(tree), _rows_blocks(tree), OWN * np.arange(n)),
+        sums=np.where(_sums_rows(tree), _rows_blocks(tree), DIAGONAL_BLOCK * np.arange(n)),
         alone=np.flatnonzero(alone),
         joints_alone=np.flatnonzero((alone | (tree.slides > 0)) & (tree.kind > OTHER)),
         fixed_frames=np.flatnonzero(frames.fixed != 0),

@@ -39,6 +39,7 @@ from discretization.trees.data_layout import (
     COLUMN,
     CONDITION,
     COUPLE,
+    DIAGONAL_BLOCK,
     FORCE,
     FREE_AXIS,
     FREE_CONDITION,
@@ -48,8 +49,8 @@ from discretization.trees.data_layout import (
     FREE_SHIFT,
     FREE_SIZE,
     GAP,
-    HELD_COUPLE,
-    HELD_FORCE,
+    JOINT_FORCE,
+    JOINT_MOMENT,
     LEVER,
     LEVER1,
     MOMENT,
@@ -57,7 +58,6 @@ from discretization.trees.data_layout import (
     NEW_FORCE,
     NEXT,
     NEXT_LEFT,
-    OWN,
     PARENT_LEVER,
     PARENT_LEVER1,
     ROW,
@@ -100,7 +100,7 @@ from rigid.stiffness_rows import put_row, row_at, row_minus, row_moved, row_of, 
 
 # offsets of the scratch blocks A2, B and B2 of (1) in `TreeArrays.blocks`, for joints that slide or that have another
 # element between body and parent
-AT_A2, AT_B, AT_B2 = 0, OWN, 2 * OWN
+AT_A2, AT_B, AT_B2 = 0, DIAGONAL_BLOCK, 2 * DIAGONAL_BLOCK
 ELIMINATE, CORRECT = 0, 1  # tasks of `process_general_joint`
 
 
@@ -248,9 +248,9 @@ def transform_to_joint(tree, work, i):
     """Transform what assembly added to the diagonal block of a body on a joint to the point of the joint, and add it to the block
     of the elimination.
     """
-    w = tree.each[tree.joint[i]]
+    w = tree.joint_data[tree.joint[i]]
     block = _shifted_block(work.values, tree.acting[i], vector_at(w, LEVER), vector_at(w, LEVER1))
-    _add_block(block, work.values, OWN * i)
+    _add_block(block, work.values, DIAGONAL_BLOCK * i)
 
 
 def process_general_joint(task, tree, work, i, iterated):
@@ -299,9 +299,9 @@ def _about_joint(work, w, i):
 @internal_kernel
 def eliminate_plain(tree, work, i, iterated):
     """Eliminate a body whose joint only rotates or is a weld; `iterated`: as in `eliminate`."""
-    w = tree.each[tree.joint[i]]
+    w = tree.joint_data[tree.joint[i]]
     F, k = _about_joint(work, w, i)
-    f, couple = (vector_at(w, HELD_FORCE), vector_at(w, HELD_COUPLE)) if iterated else (F, k)
+    f, couple = (vector_at(w, JOINT_FORCE), vector_at(w, JOINT_MOMENT)) if iterated else (F, k)
     half = times(0.5, f)
     moments = _add_geometric_stiffness(work, w, i, half)
     if tree.kind[i] == BALL:
@@ -319,7 +319,7 @@ def _add_geometric_stiffness(work, w, i, half):
     """Add the geometric stiffness of the joint force, whose lever on the body rotates, to the block of the body; return the three
     moment rows of the sum. `half`: half of the joint force.
     """
-    at = OWN * i + MOMENT
+    at = DIAGONAL_BLOCK * i + MOMENT
     moments = _with_dyad(_rows_at(work.values, at), vector_at(w, LEVER1), half, -1.0)
     put_row(moments[0], work.values, at)
     put_row(moments[1], work.values, at + ROW_STRIDE)
@@ -335,7 +335,7 @@ def _eliminate_rotations(tree, work, i, d, moments, F, k, couple, half):
     This is (1) with A = B = A2 = B2. F, k: residual force and moment about the joint; `couple`: moment of the joint; `half`: half
     of the force of the joint; `moments`: as `_add_geometric_stiffness` returns them.
     """
-    values, w, at = work.values, tree.each[tree.joint[i]], OWN * i
+    values, w, at = work.values, tree.joint_data[tree.joint[i]], DIAGONAL_BLOCK * i
     gap, tilt, none = vector_at(w, GAP), vector_at(w, TILT), (0.0, 0.0, 0.0)
     f, g = _applied(values, at, times(-1.0, gap), tilt)
     F, k = plus(F, f), plus(k, g)
@@ -377,7 +377,7 @@ def _eliminate_ball(tree, work, i, F, k, half):
     """Eliminate a ball joint. It transmits no moment, k + ky y + ke e = 0, which gives the rotation e; no columns are left for
     the rotation of the parent.
     """
-    values, w, at = work.values, tree.each[tree.joint[i]], OWN * i
+    values, w, at = work.values, tree.joint_data[tree.joint[i]], DIAGONAL_BLOCK * i
     gap = vector_at(w, GAP)
     ky, E = load_matrix_rows(values, at + MOMENT), inverse(load_matrix_rows(values, at + MOMENT + TURN))
     by_y = matrix_times(-1.0, product(E, ky))
@@ -398,12 +398,17 @@ def _eliminate_ball(tree, work, i, F, k, half):
 @internal_kernel
 def _eliminate_general(tree, work, i, iterated):
     """Eliminate a body whose joint slides or has no closed form, or that another element connects to its parent."""
-    values, w, index, at = work.values, tree.each[tree.joint[i]], tree.general_index[i], OWN * i
+    values, w, index, at = (
+        work.values,
+        tree.joint_data[tree.joint[i]],
+        tree.general_index[i],
+        DIAGONAL_BLOCK * i,
+    )
     numerical, slides, coupled = tree.kind[i] == OTHER, tree.slides[i] > 0, tree.coupled[i]
     if numerical:
         store_null_spaces(tree, work, i)
     F, k = _about_joint(work, w, i)
-    f, couple = (vector_at(w, HELD_FORCE), vector_at(w, HELD_COUPLE)) if iterated else (F, k)
+    f, couple = (vector_at(w, JOINT_FORCE), vector_at(w, JOINT_MOMENT)) if iterated else (F, k)
     half = times(0.5, f)  # negligible if numerical: the constraint rows contribute their forces
     if not numerical:
         store_free_directions(tree, i, f, couple)
@@ -441,7 +446,7 @@ def _eliminate_general(tree, work, i, iterated):
 @inline_kernel
 def _copy_block(x, at, into, to):
     """Copy a block of six rows from one array to another."""
-    for r in range(0, OWN, ROW_STRIDE):
+    for r in range(0, DIAGONAL_BLOCK, ROW_STRIDE):
         put_row(row_at(x, at + r), into, to + r)
 
 
@@ -450,7 +455,7 @@ def _add_coupling_blocks(tree, work, i):
     """Add the blocks of elements between a body and its parent to B, A2 and B2: forces on the body by the motion of its parent,
     and on the parent by the motion of the body.
     """
-    w, first, values, blocks = tree.each[tree.joint[i]], tree.block[i], work.values, tree.blocks
+    w, first, values, blocks = tree.joint_data[tree.joint[i]], tree.block[i], work.values, tree.blocks
     x, x1 = vector_at(w, LEVER), vector_at(w, LEVER1)
     y, y1 = vector_at(w, PARENT_LEVER), vector_at(w, PARENT_LEVER1)
     on_body, on_parent = _shifted_block(values, first, x, y1), _shifted_block(values, first + BLOCK, y, x1)
@@ -468,7 +473,7 @@ def _eliminate_free_directions(tree, index, i, A, B, A2, F, k):
     `index`: index of the joint in the arrays of joints that are not plain; A, B, A2: pairs (array, offset). Return the force and
     moment that remain for the parent. `_eliminate_rotations` is the counterpart for plain joints.
     """
-    w, d, lu, q = tree.each[tree.joint[i]], tree.free[i], tree.factors[index], tree.directions[index]
+    w, d, lu, q = tree.joint_data[tree.joint[i]], tree.free[i], tree.factors[index], tree.directions[index]
     gap, tilt, none = vector_at(w, GAP), vector_at(w, TILT), (0.0, 0.0, 0.0)
     has_parent = tree.parent[i] >= 0
     for j in range(d):
@@ -548,7 +553,12 @@ def _add_to_parent(tree, work, i, forces, moments, F, k, half):
     p = tree.parent[i]
     if p < 0:
         return
-    values, w, above, to = work.values, tree.each[tree.joint[i]], tree.each[tree.joint[p]], tree.sums[p]
+    values, w, above, to = (
+        work.values,
+        tree.joint_data[tree.joint[i]],
+        tree.joint_data[tree.joint[p]],
+        tree.sums[p],
+    )
     y1, y = vector_at(w, PARENT_LEVER1), vector_at(w, PARENT_LEVER)
     arm1, arm = minus(y1, vector_at(above, LEVER1)), minus(y, vector_at(above, LEVER))
     back = row_of(arm1, arm1)
@@ -601,8 +611,8 @@ def reeliminate(tree, work):
 @always_inline_kernel
 def reeliminate_plain(tree, work, i):
     """Eliminate one body with the factors of the previous iteration; see `reeliminate`."""
-    w, p = tree.each[tree.joint[i]], tree.parent[i]
-    values, at = work.values, OWN * i
+    w, p = tree.joint_data[tree.joint[i]], tree.parent[i]
+    values, at = work.values, DIAGONAL_BLOCK * i
     gap, tilt = vector_at(w, GAP), vector_at(w, TILT)
     F, k = _about_joint(work, w, i)
     if tree.kind[i] == BALL:
@@ -648,7 +658,7 @@ def carry_load(tree, work, load, unknowns, i):
     if tree.kind[i] == FREE:
         carry_free_load(tree, work, load, unknowns, i)
         return
-    w, body_load, d = tree.each[tree.joint[i]], load[i], tree.free[i]
+    w, body_load, d = tree.joint_data[tree.joint[i]], load[i], tree.free[i]
     q, lu = tree.directions[tree.general_index[i]], tree.factors[tree.general_index[i]]
     F = vector_at(body_load, 0)
     k = minus(vector_at(body_load, 3), cross(vector_at(w, LEVER), F))
@@ -672,13 +682,13 @@ def carry_load(tree, work, load, unknowns, i):
 @internal_kernel
 def carry_plain_load(tree, work, load, unknowns, i):
     """Pass the load on a body whose joint only rotates or is a weld on to its parent; arguments as in `carry_load`."""
-    w, body_load = tree.each[tree.joint[i]], load[i]
+    w, body_load = tree.joint_data[tree.joint[i]], load[i]
     F = vector_at(body_load, 0)
     k = minus(vector_at(body_load, 3), cross(vector_at(w, LEVER), F))
     if tree.kind[i] == BALL:
         rotation = times(-1.0, apply(matrix_at(w, BALL_K), k))
         store_vector(unknowns, 0, rotation)
-        F, k = plus(F, _three_rotated(work.values, OWN * i, rotation)), times(0.0, k)
+        F, k = plus(F, _three_rotated(work.values, DIAGONAL_BLOCK * i, rotation)), times(0.0, k)
     else:
         for j in range(tree.free[i]):
             at = NEXT_LEFT * j
@@ -695,7 +705,7 @@ def _carry(tree, load, i, F, k):
     body_load, p = load[i], tree.parent[i]
     if p >= 0:
         add_vector(load[p], 0, F)
-        add_vector(load[p], 3, plus(k, cross(vector_at(tree.each[tree.joint[i]], PARENT_LEVER), F)))
+        add_vector(load[p], 3, plus(k, cross(vector_at(tree.joint_data[tree.joint[i]], PARENT_LEVER), F)))
     for r in range(6):
         body_load[r] = 0.0
 
@@ -724,7 +734,7 @@ def apply_plain_load(tree, work, load, unknowns, i):
     """Add the load on a body whose joint only rotates or is a weld to its residual and to the unknowns of its joint, and pass it
     on to the parent; `unknowns`: scratch.
     """
-    w = tree.each[tree.joint[i]]
+    w = tree.joint_data[tree.joint[i]]
     _add_load(work, load, i)
     carry_plain_load(tree, work, load, unknowns, i)
     if tree.kind[i] == BALL:
@@ -754,7 +764,7 @@ def carry_motion(tree, work, unknowns, motions, i, n):
         carry_free_motion(tree, work, unknowns, motions, i)
         return
     w, joint_unknowns, q, p = (
-        tree.each[tree.joint[i]],
+        tree.joint_data[tree.joint[i]],
         unknowns[i],
         tree.directions[tree.general_index[i]],
         tree.parent[i],
@@ -775,7 +785,7 @@ def carry_motion(tree, work, unknowns, motions, i, n):
 @internal_kernel
 def carry_plain_motion(tree, unknowns, motions, i, n):
     """Compute and store the motion of a body whose joint only rotates or is a weld; arguments as in `carry_motion`."""
-    w, joint_unknowns, p = tree.each[tree.joint[i]], unknowns[i], tree.parent[i]
+    w, joint_unknowns, p = tree.joint_data[tree.joint[i]], unknowns[i], tree.parent[i]
     from_parent = motions[p if p >= 0 else n]
     o, e = vector_at(from_parent, 0), vector_at(from_parent, 3)
     y = plus(o, cross(e, vector_at(w, PARENT_LEVER1)))
@@ -835,10 +845,10 @@ def _parent_correction(tree, work, i):
 @inline_kernel
 def recover_joint_wrench(tree, work, i):
     """Compute and store the new force and moment of one joint of closed form."""
-    w, e = tree.each[tree.joint[i]], vector_at(work.rhs, 6 * i + 3)
+    w, e = tree.joint_data[tree.joint[i]], vector_at(work.rhs, 6 * i + 3)
     y = plus(vector_at(work.rhs, 6 * i), cross(e, vector_at(w, LEVER1)))
     F, k = _about_joint(work, w, i)
-    f, g = _applied(work.values, OWN * i, y, e)
+    f, g = _applied(work.values, DIAGONAL_BLOCK * i, y, e)
     store_vector(w, NEW_FORCE, plus(F, f))
     store_vector(w, NEW_COUPLE, plus(k, g) if tree.kind[i] != BALL else times(0.0, k))
 
@@ -848,7 +858,7 @@ def _add_between(tree, work, i):
     """Add the force and moment on the body due to the correction of its parent, from other elements between both, to the new
     force and moment of the joint.
     """
-    p, w = tree.parent[i], tree.each[tree.joint[i]]
+    p, w = tree.parent[i], tree.joint_data[tree.joint[i]]
     if p < 0:
         return
     o, e = _parent_correction(tree, work, i)
@@ -861,7 +871,7 @@ def _add_between(tree, work, i):
 @inline_kernel
 def _add_link_forces(tree, work, i):
     """Add the force and moment on the body due to the corrections of its linked bodies to the new joint force and moment."""
-    w = tree.each[tree.joint[i]]
+    w = tree.joint_data[tree.joint[i]]
     f, g = force_from_links(tree, work, i)
     add_vector(w, NEW_FORCE, f)
     if tree.kind[i] != BALL:
@@ -873,8 +883,8 @@ def _force_by_parent(tree, work, i, y, e):
     """Return the force and moment about the joint that other elements between a body and its parent exert on the body by the
     motion (y, e) of the parent.
     """
-    w, blocks = tree.each[tree.joint[i]], tree.blocks
-    for r in range(OWN):
+    w, blocks = tree.joint_data[tree.joint[i]], tree.blocks
+    for r in range(DIAGONAL_BLOCK):
         blocks[r] = 0.0
     block = _shifted_block(work.values, tree.block[i], vector_at(w, LEVER), vector_at(w, PARENT_LEVER1))
     _add_block(block, blocks, 0)
@@ -894,7 +904,7 @@ def correct_body(tree, work, i):
 @internal_kernel
 def correct_plain_body(tree, work, i):
     """Store the correction of a body whose joint only rotates or is a weld in work.rhs; return its size as a rotation, rad."""
-    w = tree.each[tree.joint[i]]
+    w = tree.joint_data[tree.joint[i]]
     o, e = _parent_correction(tree, work, i)
     y = plus(o, cross(e, vector_at(w, PARENT_LEVER1)))
     if tree.kind[i] == BALL:
@@ -915,7 +925,7 @@ def _correct_general_body(tree, work, i):
     """Store the correction of a body whose joint is not plain, and of the multipliers of that joint; return its size as a
     rotation, rad.
     """
-    w, q = tree.each[tree.joint[i]], tree.directions[tree.general_index[i]]
+    w, q = tree.joint_data[tree.joint[i]], tree.directions[tree.general_index[i]]
     o, e = _parent_correction(tree, work, i)
     yp = plus(o, cross(e, vector_at(w, PARENT_LEVER1)))
     y, rotation = minus(yp, vector_at(w, GAP)), plus(e, vector_at(w, TILT))
@@ -927,7 +937,7 @@ def _correct_general_body(tree, work, i):
     size = _put_correction(tree, work, i, minus(y, cross(rotation, vector_at(w, LEVER1))), rotation)
     if tree.rows[i] > 0:
         F, k = _about_joint(work, w, i)
-        f, g = _applied(work.values, OWN * i, y, rotation)
+        f, g = _applied(work.values, DIAGONAL_BLOCK * i, y, rotation)
         F, k = plus(F, f), plus(k, g)
         if tree.coupled[i] and tree.parent[i] >= 0:
             f, g = _force_by_parent(tree, work, i, yp, e)

@@ -21,7 +21,7 @@ A right-hand side that is added later (`discretization.trees.loops`) needs A^-1,
 
 from __future__ import annotations
 
-from discretization.trees.data_layout import BLOCK, COLUMN, OWN, ROW_STRIDE
+from discretization.trees.data_layout import BLOCK, COLUMN, DIAGONAL_BLOCK, ROW_STRIDE
 from discretization.trees.spanning_tree import FREE
 from rigid.compilation.decorators import always_inline_kernel, inline_kernel, internal_kernel
 from rigid.lanes import choose, lane, larger, largest, load, load6, spread_lane, store, store6
@@ -161,7 +161,7 @@ def _subtract_product(values, at, b, x):
 @internal_kernel
 def eliminate_free(tree, work, i):
     """Eliminate a body without a joint: store (2), and add the Schur complement to its linked bodies."""
-    values, residual, at = work.values, work.residual, OWN * i
+    values, residual, at = work.values, work.residual, DIAGONAL_BLOCK * i
     if tree.acted[i]:
         _move_rows(tree, values, i)
     rho, r, d = _length(values, at), load6(residual, 6 * i), _columns(values, at)
@@ -197,7 +197,9 @@ def clear_rows(tree, work):
         for c in range(6):
             work.residual[6 * i + c] = 0.0
             for r in range(6):
-                work.values[OWN * i + COLUMN * c + r] = 1.0 if r == c and r >= tree.rows[i] else 0.0
+                work.values[DIAGONAL_BLOCK * i + COLUMN * c + r] = (
+                    1.0 if r == c and r >= tree.rows[i] else 0.0
+                )
 
 
 @internal_kernel
@@ -212,7 +214,7 @@ def _put_inverse(tree, work, i, rho):
         choose(1.0, 0.0, 4, 5),
         choose(1.0, 0.0, 5, 6),
     )
-    x, _, worst = _solved(_columns(values, OWN * i), unit, unit[0], rho)
+    x, _, worst = _solved(_columns(values, DIAGONAL_BLOCK * i), unit, unit[0], rho)
     if not worst <= _MOST:
         _, x = _solved_with_exchanges(tree, work, i, -1, rho)
     store6(x[0], inverse, 0)
@@ -226,7 +228,7 @@ def _put_inverse(tree, work, i, rho):
 @internal_kernel
 def _solved_with_exchanges(tree, work, i, offset, rho):
     """Return A^-1 r and A^-1 B, with row exchanges; B is the block at `offset`, or the identity if `offset` is -1."""
-    values, a, at, n = work.values, tree.blocks, OWN * i, 13
+    values, a, at, n = work.values, tree.blocks, DIAGONAL_BLOCK * i, 13
     for r in range(6):
         unit = 1.0 if r < 3 else 1.0 / rho
         for c in range(6):
@@ -276,7 +278,7 @@ def correct_free_body(tree, work, i):
 @internal_kernel
 def _move_rows(tree, values, i):
     """Move the rows to which joints of other bodies have added into the columns of a body."""
-    rows, to = tree.sums[i], OWN * i
+    rows, to = tree.sums[i], DIAGONAL_BLOCK * i
     for r in range(6):
         for c in range(6):
             at = rows + ROW_STRIDE * r + (c if c < 3 else c + 1)

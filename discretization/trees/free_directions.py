@@ -43,7 +43,7 @@ def store_free_directions(tree, i, f, couple):
     the joint.
     """
     w, q, slides, kind = (
-        tree.each[tree.joint[i]],
+        tree.joint_data[tree.joint[i]],
         tree.directions[tree.general_index[i]],
         tree.slides[i],
         tree.kind[i],

@@ -64,7 +64,9 @@ def _force_on_body(tree, work, i, k, c):
     """
     at = tree.link[k] + COLUMN * c
     f = vector_at(work.values, at)
-    return f, minus(vector_at(work.values, at + 3), cross(vector_at(tree.each[tree.joint[i]], LEVER), f))
+    return f, minus(
+        vector_at(work.values, at + 3), cross(vector_at(tree.joint_data[tree.joint[i]], LEVER), f)
+    )
 
 
 @internal_kernel
@@ -72,7 +74,7 @@ def _add_reaction(tree, work, i, k, y, e, into, to):
     """Add the force and moment (6 numbers) on the other body of link k, due to the motion (y, e) of body i at the point of its
     joint, to an array at offset `to`.
     """
-    o, back = minus(y, cross(e, vector_at(tree.each[tree.joint[i]], LEVER1))), tree.link[k] + BLOCK
+    o, back = minus(y, cross(e, vector_at(tree.joint_data[tree.joint[i]], LEVER1))), tree.link[k] + BLOCK
     for r in range(6):
         reaction = 0.0
         for c in range(3):
@@ -130,7 +132,7 @@ def _put_unknowns(tree, work, i, k):
 @internal_kernel
 def _add_to_parent(tree, work, i, k, to):
     """Add the force and moment on the parent due to the motion of the other body of link k to the block at offset `to`."""
-    w, q, values = tree.each[tree.joint[i]], tree.directions[tree.general_index[i]], work.values
+    w, q, values = tree.joint_data[tree.joint[i]], tree.directions[tree.general_index[i]], work.values
     for c in range(6):
         f, g = _force_on_body(tree, work, i, k, c)
         for j in range(tree.free[i]):
@@ -148,7 +150,7 @@ def _add_right_hand_side(tree, work, i, k):
     """Add the force and moment on the other body due to the constraint violation and the constant part of the unknowns of the
     joint to its residual.
     """
-    w, q = tree.each[tree.joint[i]], tree.directions[tree.general_index[i]]
+    w, q = tree.joint_data[tree.joint[i]], tree.directions[tree.general_index[i]]
     y, e = times(-1.0, vector_at(w, GAP)), vector_at(w, TILT)
     for j in range(tree.free[i]):
         y, e = _displaced(tree, i, q[FREE_SIZE * j + FREE_ROW + ROW_0 - ROW], j, y, e)
@@ -158,7 +160,7 @@ def _add_right_hand_side(tree, work, i, k):
 @internal_kernel
 def _add_by_parent(tree, work, i, k, to):
     """Add the force and moment on the other body of link k due to the motion of the parent to the block at offset `to`."""
-    w, q = tree.each[tree.joint[i]], tree.directions[tree.general_index[i]]
+    w, q = tree.joint_data[tree.joint[i]], tree.directions[tree.general_index[i]]
     for c in range(6):
         o, rotation = _unit(c)
         yp = plus(o, cross(rotation, vector_at(w, PARENT_LEVER1)))

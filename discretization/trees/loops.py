@@ -23,8 +23,8 @@ from discretization.trees.data_layout import (
     AXIS,
     CONDITION,
     GAP,
-    HELD_COUPLE,
-    HELD_FORCE,
+    JOINT_FORCE,
+    JOINT_MOMENT,
     LEVER,
     LEVER1,
     MOMENT,
@@ -62,8 +62,8 @@ def update_loops(tree, loops, work):
     """
     joints = loops.joints
     for j in range(loops.place.shape[0]):
-        w = joints.each[joints.joint[j]]
-        force = vector_at(w, HELD_FORCE)
+        w = joints.joint_data[joints.joint[j]]
+        force = vector_at(w, JOINT_FORCE)
         update_joint(joints, work, j)
         if joints.kind[j] == HINGE:
             for k in range(2):
@@ -108,16 +108,16 @@ def _close(tree, loops, work, sizes):
     if solve(loops.matrix, loops.impulse, (loops.row_size, loops.column_size, loops.exchanged), low) != 0:
         return 1
     for j in range(first, last):
-        take(loops, j)
+        store_joint_wrench(loops, j)
     for k in range(end - 1, begin - 1, -1):
         apply_load(tree, work, loops.loads, loops.unknowns, loops.bodies[k])
     return 0
 
 
 @internal_kernel
-def take(loops, j):
+def store_joint_wrench(loops, j):
     """Store the new force f and moment k of a joint, and add them to the load on both bodies."""
-    w, at = loops.joints.each[loops.joints.joint[j]], loops.column[j]
+    w, at = loops.joints.joint_data[loops.joints.joint[j]], loops.column[j]
     f = vector_at(loops.impulse, at)
     k = vector_at(loops.impulse, at + 3) if loops.joints.kind[j] != BALL else times(0.0, f)
     store_vector(w, NEW_FORCE, f)
@@ -131,8 +131,8 @@ def relative_motion(loops, j, body, other):
     rotations or changes of the conditions on the moment. `body`, `other`: corrections (displacement, rotation).
     """
     joints = loops.joints
-    w, kind = joints.each[joints.joint[j]], joints.kind[j]
-    couple = vector_at(w, HELD_COUPLE)
+    w, kind = joints.joint_data[joints.joint[j]], joints.kind[j]
+    couple = vector_at(w, JOINT_MOMENT)
     (ob, eb), (oa, ea) = body, other
     displacement = minus(
         plus(ob, cross(eb, vector_at(w, LEVER1))), plus(oa, cross(ea, vector_at(w, PARENT_LEVER1)))
@@ -154,7 +154,7 @@ def relative_motion(loops, j, body, other):
 def store_right_hand_side(loops, work, j):
     """Store the right-hand side of (2) for a joint."""
     joints = loops.joints
-    w, kind, at = joints.each[joints.joint[j]], joints.kind[j], loops.column[j]
+    w, kind, at = joints.joint_data[joints.joint[j]], joints.kind[j], loops.column[j]
     body, other = loops.place[j, 0], loops.place[j, 1]
     displacement, rotation = relative_motion(loops, j, _correction(work, body), _correction(work, other))
     store_vector(loops.impulse, at, times(-1.0, plus(displacement, vector_at(w, GAP))))
@@ -221,7 +221,7 @@ def _put_columns(tree, loops, work, j):
 def add_conditions(loops, j):
     """Add the conditions on the moment of a joint to its rows of the matrix."""
     w, kind, at, matrix = (
-        loops.joints.each[loops.joints.joint[j]],
+        loops.joints.joint_data[loops.joints.joint[j]],
         loops.joints.kind[j],
         loops.column[j],
         loops.matrix,
@@ -258,7 +258,7 @@ def motion_of_body(motions, i):
 @internal_kernel
 def add_joint_load_on_ends(loops, pull, j, f, k):
     """Add the effect of f and k of a joint on the equations of both bodies to the loads `pull`."""
-    w, body, other = loops.joints.each[loops.joints.joint[j]], loops.place[j, 0], loops.place[j, 1]
+    w, body, other = loops.joints.joint_data[loops.joints.joint[j]], loops.place[j, 0], loops.place[j, 1]
     add_vector(pull[body], 0, times(-1.0, f))
     add_vector(pull[body], 3, times(-1.0, plus(cross(vector_at(w, LEVER), f), k)))
     if other >= 0:

@@ -36,7 +36,7 @@ from rigid.linear_algebra import load3, minus, times
 def store_null_spaces(tree, work, i):
     """Compute free directions, conditions and constraint violations of body i; levers start at its own centre."""
     w, q, index, rows = (
-        tree.each[tree.joint[i]],
+        tree.joint_data[tree.joint[i]],
         tree.directions[tree.general_index[i]],
         tree.general_index[i],
         tree.rows[i],

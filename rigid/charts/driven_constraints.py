@@ -61,7 +61,7 @@ def place_weighted_rates(D, weights, at, signals):
 def value_of(D, driven, q):
     """Return g at q of the driven constraint `driven`, with its present parameters."""
     S, I = D.scratch, D.interaction_arrays
-    kind, entry = I.kinds[driven.kind], I.each[driven.entry]
+    kind, entry = I.kinds[driven.kind], I.entries[driven.entry]
     put_poses(q, D, entry, kind.arity, S[START])
     value = value_at(kind.value)
     value(S[START], I.numbers[entry.first : entry.last], S[ROWS, 0, 0])
@@ -93,7 +93,7 @@ def add_driven_pull(D, q, factor, lam, out):
     S, I = D.scratch, D.interaction_arrays
     for k in range(D.driven.rows.size):
         driven = D.driven.rows[k]
-        kind, entry = I.kinds[driven.kind], I.each[driven.entry]
+        kind, entry = I.kinds[driven.kind], I.entries[driven.entry]
         put_poses(q, D, entry, kind.arity, S[START])
         S[ROWS, 0, 0, 0] = factor * lam[driven.row]
         dual = dual_at(kind.dual)

@@ -28,7 +28,7 @@ def add_moment(m, y, q0, q1, F, f, out):
 
     In the director chart the duals are m x dbar_k/2, as the angular velocity is sum d_k x d(d_k)/dt/2. `y`: mean pose.
     """
-    to = F.each[f].orientation
+    to = F.entries[f].orientation
     if to < 0:
         return
     if F.chart == QUATERNION:
@@ -52,7 +52,7 @@ def fill_loads(q0, q1, signal, D, out):
     for kind_index in range(I.kinds.size):
         kind = I.kinds[kind_index]
         for e in range(kind.first, kind.last):
-            entry = I.each[e]
+            entry = I.entries[e]
             for i in range(3 if kind.signal >= 0 else 0):
                 I.numbers[entry.first + kind.signal + i] = signal[3 * entry.row + i]
             against[0] = -1.0
@@ -97,7 +97,7 @@ def resistance(q, w, D, out):
         over_step = kind.update_internal != 0 and S[STEP, 0, 0, 0] != 0.0
         dual = dual_at(kind.dual if over_step else kind.bend)
         for e in range(kind.first, kind.last):
-            entry = I.each[e]
+            entry = I.entries[e]
             S[ROWS, 0, 0, 0] = 1.0
             put_poses(q, D, entry, kind.arity, S[START])
             put_rates(q, w, D, entry, kind.arity, S[END])

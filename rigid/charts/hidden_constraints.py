@@ -62,10 +62,10 @@ class Parts(NamedTuple):
 @internal_kernel
 def rates_of(q, p, D, f):
     """Return v (3,) and Omega (3,) of frame f by (4)."""
-    at, to = D.frames.each[f].position, D.frames.each[f].orientation
+    at, to = D.frames.entries[f].position, D.frames.entries[f].orientation
     v, Omega = ZERO, ZERO
     if at >= 0:
-        v = times(1.0 / D.frames.each[f].mass, load_at(p, at))
+        v = times(1.0 / D.frames.entries[f].mass, load_at(p, at))
     if to >= 0:
         Omega = apply(inverse3(inertia_of(D, f)), times(0.5, G(load_quat(q, to), load_quat(p, to))))
     return v, Omega
@@ -74,10 +74,10 @@ def rates_of(q, p, D, f):
 @internal_kernel
 def add_by_momenta(D_v, D_Omega, ends, D, f, out):
     """Add the derivatives D_v and D_Omega of frame f to `out` as derivatives with respect to q and p, by (4)."""
-    at, to = D.frames.each[f].position, D.frames.each[f].orientation
+    at, to = D.frames.entries[f].position, D.frames.entries[f].orientation
     if at >= 0:
         for i in range(3):
-            out.p[at + i] += D_v[i] / D.frames.each[f].mass
+            out.p[at + i] += D_v[i] / D.frames.entries[f].mass
     if to >= 0:
         spin = times(0.5, apply(inverse3(inertia_of(D, f)), D_Omega))
         q = quat_mean(load_quat(ends.q0, to), load_quat(ends.q1, to))
@@ -91,7 +91,7 @@ def add_hidden_of(kind, e, ends, gam, D, out):
     """Add the discrete derivative of gam . dg/dt of interaction e, (3) of `rigid.interactions.hidden_rates`, to `out`."""
     q0, p0, q1, p1 = ends
     I, S = D.interaction_arrays, D.scratch
-    entry = I.each[e]
+    entry = I.entries[e]
     put_poses(q0, D, entry, kind.arity, S[FRAMES_START])
     put_poses(q1, D, entry, kind.arity, S[FRAMES_END])
     for k in range(kind.arity):
@@ -110,8 +110,8 @@ def add_hidden_of(kind, e, ends, gam, D, out):
 def add_discrete_hidden(ends, gam, D, out):
     """Add discrete derivatives of gam . dg/dt of all joints, and of gam q . p of the unit-length constraints, to `out`."""
     row = 0
-    for f in range(D.frames.each.size):
-        to = D.frames.each[f].orientation
+    for f in range(D.frames.entries.size):
+        to = D.frames.entries[f].orientation
         if to >= 0:
             add_quat(gam[row], quat_mean(load_quat(ends.p0, to), load_quat(ends.p1, to)), to, out.q)
             add_quat(gam[row], quat_mean(load_quat(ends.q0, to), load_quat(ends.q1, to)), to, out.p)
@@ -134,7 +134,7 @@ def copy_bilinear(gam, D, out):
         kind = I.kinds[kind_index]
         for e in range(kind.first, kind.last if kind.hidden != 0 or kind.steep != 0 else kind.first):
             for k in range(kind.rows):
-                out[I.each[e].row + k] = 0.0
+                out[I.entries[e].row + k] = 0.0
                 any_zeroed = True
     return any_zeroed
 
@@ -149,7 +149,7 @@ def add_discrete_derivative_in_directors(q0, v0, q1, v1, gam, D, out_q, out_v):
     for kind_index in range(I.kinds.size):
         kind = I.kinds[kind_index]
         for e in range(kind.first, kind.last if kind.hidden != 0 or kind.steep != 0 else kind.first):
-            entry = I.each[e]
+            entry = I.entries[e]
             numbers, gam_of_rows = I.numbers[entry.first : entry.last], gam[entry.row : entry.row + kind.rows]
             if kind.hidden != 0:
                 put_poses(q0, D, entry, kind.arity, S[POSES_START])

@@ -42,7 +42,7 @@ def euler_tensor(J):
 @internal_kernel
 def inertia_of(D, f):
     """Return the inertia J of frame f as 9 numbers, row by row, kg m^2."""
-    J = D.frames.each[f].inertia
+    J = D.frames.entries[f].inertia
     return J[0], J[1], J[2], J[3], J[4], J[5], J[6], J[7], J[8]
 
 
@@ -62,7 +62,7 @@ def inverse3(A):
 @internal_kernel
 def inertia_split(D, f):
     """Return (K, beta, gamma) of T = Omega . K Omega/2 + 2 beta (q . v)^2 + 2 gamma v . v, Omega = 2 G(q) v."""
-    J, parameter, kind = inertia_of(D, f), D.frames.each[f].parameter, D.frames.form
+    J, parameter, kind = inertia_of(D, f), D.frames.entries[f].parameter, D.frames.form
     if kind == SINGULAR:
         return J, 0.0, 0.0
     if kind == ALPHA:
@@ -74,7 +74,7 @@ def inertia_split(D, f):
 @internal_kernel
 def coenergy_split(D, f):
     """Return (K, beta, gamma) of T* = t . K t/8 + beta (q . p)^2/8 + gamma p . p/8, t = G(q) p."""
-    J, parameter = inertia_of(D, f), D.frames.each[f].parameter
+    J, parameter = inertia_of(D, f), D.frames.entries[f].parameter
     K = inverse3(J)
     if D.frames.form != GAMMA:
         return K, 1.0 / parameter, 0.0
@@ -108,7 +108,7 @@ def fill_shared(D, out):
     F = D.frames
     for k in range(F.shared.size):
         pair = F.shared[k]
-        a, b, c = F.each[pair.a].position, F.each[pair.b].position, pair.coupling
+        a, b, c = F.entries[pair.a].position, F.entries[pair.b].position, pair.coupling
         for i in range(3):
             if a >= 0:
                 out[a + i, a + i] -= c
@@ -125,7 +125,7 @@ def add_shared(D, v0, v1, out):
     F = D.frames
     for k in range(F.shared.size):
         pair = F.shared[k]
-        a, b, c = F.each[pair.a].position, F.each[pair.b].position, pair.coupling
+        a, b, c = F.entries[pair.a].position, F.entries[pair.b].position, pair.coupling
         for i in range(3):
             spread = 0j
             if a >= 0:
@@ -187,7 +187,7 @@ def add_directors(E, v0, v1, to, out):
 @internal_kernel
 def form_of(D, f, inverse):
     """Return the `Form` (1) of frame f: T, or, if `inverse`, T* with momenta in place of velocities."""
-    mass = D.frames.each[f].mass
+    mass = D.frames.entries[f].mass
     if inverse:
         K, beta, gamma = coenergy_split(D, f)
         return Form(0.25, 1.0 / mass, K, beta, gamma)
@@ -206,8 +206,8 @@ def directors_of(D, f, inverse):
 def fill_forms(q, D, inverse, out):
     """Set out (n, n) to M(q), or to W(q) if `inverse`."""
     clear_matrix(out)
-    for f in range(D.frames.each.size):
-        at, to = D.frames.each[f].position, D.frames.each[f].orientation
+    for f in range(D.frames.entries.size):
+        at, to = D.frames.entries[f].position, D.frames.entries[f].orientation
         if at < 0 and to < 0:
             continue
         form = form_of(D, f, inverse)
@@ -228,8 +228,8 @@ def fill_form_gradients(q, a, b, D, inverse, out):
     clear(out)
     if D.frames.chart != QUATERNION:
         return
-    for f in range(D.frames.each.size):
-        to = D.frames.each[f].orientation
+    for f in range(D.frames.entries.size):
+        to = D.frames.entries[f].orientation
         if to >= 0:
             form = form_of(D, f, inverse)
             add_form_gradient(form, load_quat(q, to), load_quat(a, to), load_quat(b, to), to, out)
@@ -240,8 +240,8 @@ def fill_discrete_forms(q0, v0, q1, v1, D, inverse, out_q, out_v):
     """Set out_q and out_v to the discrete derivatives of v . M(q) v/2, or of v . W(q) v/2 if `inverse`."""
     clear(out_q)
     clear(out_v)
-    for f in range(D.frames.each.size):
-        at, to = D.frames.each[f].position, D.frames.each[f].orientation
+    for f in range(D.frames.entries.size):
+        at, to = D.frames.entries[f].position, D.frames.entries[f].orientation
         if at < 0 and to < 0:
             continue
         form = form_of(D, f, inverse)
@@ -306,8 +306,8 @@ def add_form_product(form, q, v, to, out):
 def fill_product(q, v, D, inverse, out):
     """Set out (n,) to M(q) v, or to W(q) v if `inverse`."""
     clear(out)
-    for f in range(D.frames.each.size):
-        at, to = D.frames.each[f].position, D.frames.each[f].orientation
+    for f in range(D.frames.entries.size):
+        at, to = D.frames.entries[f].position, D.frames.entries[f].orientation
         if at < 0 and to < 0:
             continue
         form = form_of(D, f, inverse)
@@ -344,11 +344,11 @@ def mass_solve(q, p, D, out):
         fill_product(q, p, D, True, out)
         return
     clear(out)
-    for f in range(D.frames.each.size):
-        at, to = D.frames.each[f].position, D.frames.each[f].orientation
+    for f in range(D.frames.entries.size):
+        at, to = D.frames.entries[f].position, D.frames.entries[f].orientation
         if at >= 0:
             for i in range(3):
-                out[at + i] = p[at + i] / D.frames.each[f].mass
+                out[at + i] = p[at + i] / D.frames.entries[f].mass
         if to < 0:
             continue
         K, beta, gamma = inertia_split(D, f)
@@ -367,8 +367,8 @@ def inverse_mass_rate(q, z, p, D, out):
     clear(out)
     if D.frames.chart != QUATERNION:
         return
-    for f in range(D.frames.each.size):
-        to = D.frames.each[f].orientation
+    for f in range(D.frames.entries.size):
+        to = D.frames.entries[f].orientation
         if to < 0:
             continue
         form = form_of(D, f, True)

@@ -65,7 +65,7 @@ def add_duals(D, kind, e, q0, q1, lam, out):
 def add_duals_of(I, D, kind, e, q0, q1, lam, out):
     """Add the pulled-back dual, for multipliers lam, of interaction e of `I` between q0 and q1 to out (n,)."""
     S = D.scratch
-    entry = I.each[e]
+    entry = I.entries[e]
     if kind.constant == 0:
         put_poses(q0, D, entry, kind.arity, S[START])
         put_poses(q1, D, entry, kind.arity, S[END])
@@ -100,7 +100,7 @@ def potential(q, D, out):
         if kind.rows == 0:
             value = value_at(kind.value)
             for e in range(kind.first, kind.last):
-                entry = I.each[e]
+                entry = I.entries[e]
                 put_poses(q, D, entry, kind.arity, S[START])
                 value(S[START], I.numbers[entry.first : entry.last], S[ROWS, 0, 0])
                 V += S[ROWS, 0, 0, 0]
@@ -124,8 +124,8 @@ def constraints(q, D, out):
     """Compute the constraints g(q) (m,): internal constraints frame by frame, then joints."""
     S = D.scratch
     row = 0
-    for f in range(D.frames.each.size):
-        to = D.frames.each[f].orientation
+    for f in range(D.frames.entries.size):
+        to = D.frames.entries[f].orientation
         if to < 0:
             continue
         if D.frames.chart == QUATERNION:
@@ -143,11 +143,11 @@ def constraints(q, D, out):
         kind = I.kinds[kind_index]
         value = value_at(kind.value)
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
-            entry = I.each[e]
+            entry = I.entries[e]
             put_poses(q, D, entry, kind.arity, S[START])
             value(S[START], I.numbers[entry.first : entry.last], S[ROWS, 0, 0])
             for k in range(kind.rows):
-                out[I.each[e].row + k] = S[ROWS, 0, 0, k]
+                out[I.entries[e].row + k] = S[ROWS, 0, 0, k]
 
 
 @internal_kernel
@@ -155,8 +155,8 @@ def fill_jacobian(q0, q1, D, out):
     """Set out (m, n) to the discrete derivative of g between q0 and q1, which is the Jacobian if q0 equals q1."""
     clear_matrix(out)
     row = 0
-    for f in range(D.frames.each.size):
-        to = D.frames.each[f].orientation
+    for f in range(D.frames.entries.size):
+        to = D.frames.entries[f].orientation
         if to < 0:
             continue
         if D.frames.chart == QUATERNION:
@@ -177,7 +177,7 @@ def fill_jacobian(q0, q1, D, out):
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
             for k in range(kind.rows):
                 choose_row(k, kind.rows, lam)
-                add_duals(D, kind, e, q0, q1, lam, out[I.each[e].row + k])
+                add_duals(D, kind, e, q0, q1, lam, out[I.entries[e].row + k])
 
 
 @system_function("jacobian")
@@ -196,8 +196,8 @@ def discrete_jacobian(q0, q1, D, out):
 def add_internal_pull(q0, q1, lam, D, out):
     """Add (discrete derivative of the internal constraints)^T lam to out (n,); it is linear in q0 + q1."""
     row = 0
-    for f in range(D.frames.each.size):
-        to = D.frames.each[f].orientation
+    for f in range(D.frames.entries.size):
+        to = D.frames.entries[f].orientation
         if to < 0:
             continue
         if D.frames.chart == QUATERNION:
@@ -221,7 +221,7 @@ def add_internal_pull(q0, q1, lam, D, out):
 def copy_multipliers(lam, I, kind, e, out):
     """Copy the multipliers of interaction e from lam (m,) to out (kind.rows,)."""
     for k in range(kind.rows):
-        out[k] = lam[I.each[e].row + k]
+        out[k] = lam[I.entries[e].row + k]
 
 
 @internal_kernel
@@ -265,8 +265,8 @@ def work_of(dual, z, count):
 def fill_internal_rate(q, w, D, out):
     """Set the rows of the internal constraints in out (m,) to G(q) w; they are bilinear and symmetric in q and w."""
     row = 0
-    for f in range(D.frames.each.size):
-        to = D.frames.each[f].orientation
+    for f in range(D.frames.entries.size):
+        to = D.frames.entries[f].orientation
         if to < 0:
             continue
         if D.frames.chart == QUATERNION:
@@ -291,14 +291,14 @@ def constraint_rate(q, w, D, out):
         kind = I.kinds[kind_index]
         dual = dual_at(kind.dual)
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
-            entry = I.each[e]
+            entry = I.entries[e]
             numbers = I.numbers[entry.first : entry.last]
             put_poses(q, D, entry, kind.arity, S[START])
             put_rates(q, w, D, entry, kind.arity, S[END])
             for k in range(kind.rows):
                 choose_row(k, kind.rows, S[ROWS, 0, 0])
                 dual(S[START], S[START], numbers, S[ROWS, 0, 0], S[DUAL])
-                out[I.each[e].row + k] = work_of(S[DUAL], S[END], kind.arity)
+                out[I.entries[e].row + k] = work_of(S[DUAL], S[END], kind.arity)
 
 
 @internal_kernel
@@ -317,7 +317,7 @@ def second(q, w, z, D, out):
         kind = I.kinds[kind_index]
         dual, bend = dual_at(kind.dual), dual_at(kind.bend)
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
-            entry = I.each[e]
+            entry = I.entries[e]
             numbers = I.numbers[entry.first : entry.last]
             for k in range(kind.rows):
                 choose_row(k, kind.rows, S[ROWS, 0, 0])
@@ -331,7 +331,7 @@ def second(q, w, z, D, out):
                     for a in range(kind.arity):
                         store(bent_pose(w, z, D, entry.frames[a]), S[END], a)
                     value += work_of(S[DUAL], S[END], kind.arity)
-                out[I.each[e].row + k] = value
+                out[I.entries[e].row + k] = value
 
 
 @system_function("curvature")
@@ -345,7 +345,7 @@ def curvature(q, w, lam, D, out):
         kind = I.kinds[kind_index]
         dual, bend = dual_at(kind.dual), dual_at(kind.bend)
         for e in range(kind.first, kind.last if kind.rows > 0 else 0):
-            entry = I.each[e]
+            entry = I.entries[e]
             numbers = I.numbers[entry.first : entry.last]
             copy_multipliers(lam, I, kind, e, S[ROWS, 0, 0])
             put_poses(q, D, entry, kind.arity, S[START])
@@ -356,6 +356,6 @@ def curvature(q, w, lam, D, out):
             if D.frames.chart == QUATERNION:  # the pull-back itself changes along w
                 dual(S[START], S[START], numbers, S[ROWS, 0, 0], S[DUAL])
                 for k in range(kind.arity):
-                    to = D.frames.each[entry.frames[k]].orientation
+                    to = D.frames.entries[entry.frames[k]].orientation
                     if to >= 0:
                         add_quaternion_part(frame(S[DUAL], k), load_quat(w, to), to, 1.0, out)

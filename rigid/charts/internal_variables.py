@@ -35,9 +35,9 @@ def begin_internal_steps(D, h, books):
         for e in range(kind.first, kind.last if kind.n_internal > 0 else kind.first):
             internal = books[at : at + kind.n_internal]
             if kind.update_internal != 0:
-                load_internal_variables(I, kind, I.each[e], internal)
+                load_internal_variables(I, kind, I.entries[e], internal)
             else:
-                energy += begin_internal_step(I, kind, I.each[e], h, internal, D.scratch[ROWS])
+                energy += begin_internal_step(I, kind, I.entries[e], h, internal, D.scratch[ROWS])
             at += kind.n_internal
     return energy
 
@@ -50,7 +50,7 @@ def bristle_energy(D, q):
     for kind_index in range(I.kinds.size):
         kind = I.kinds[kind_index]
         for e in range(kind.first, kind.last if kind.update_internal != 0 else kind.first):
-            entry, stored_energy = I.each[e], value_at(kind.stored_energy)
+            entry, stored_energy = I.entries[e], value_at(kind.stored_energy)
             put_poses(q, D, entry, kind.arity, S[START])
             stored_energy(S[START], I.numbers[entry.first : entry.last], energy)
             total += energy[0].real
@@ -99,7 +99,7 @@ def end_internal_steps(D, q0, q1, along, books):
     for kind_index in range(I.kinds.size):
         kind = I.kinds[kind_index]
         for e in range(kind.first, kind.last if kind.n_internal > 0 else kind.first):
-            entry, internal = I.each[e], books[at : at + kind.n_internal]
+            entry, internal = I.entries[e], books[at : at + kind.n_internal]
             put_poses(q0, D, entry, kind.arity, S[START])
             put_poses(q1, D, entry, kind.arity, S[END])
             ends = S[START], S[END]

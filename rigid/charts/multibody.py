@@ -248,7 +248,7 @@ def _counted_variables(groups: list[Group], interaction_arrays: InteractionArray
     names: list[str] = []
     for members, kind in zip(groups, interaction_arrays.kinds, strict=True):
         if members.kind.n_internal:
-            last = interaction_arrays.each.last[kind.first : kind.last, None]
+            last = interaction_arrays.entries.last[kind.first : kind.last, None]
             row = len(names) + members.kind.n_internal * np.arange(len(last))
             counted_groups.append(
                 members._replace(

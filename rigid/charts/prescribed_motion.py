@@ -49,7 +49,7 @@ def offsets_of_motion(
     first, rows = layout.internal + first_rows(constraints), table(DRIVEN_ROW, len(motion.rows))
     for k, c in enumerate(motion.rows):
         kind_index, entry = _entry(interaction_arrays, first[c])
-        at, column_offsets = interaction_arrays.each[entry].first, {}
+        at, column_offsets = interaction_arrays.entries[entry].first, {}
         for name in CONSTRAINTS[constraints.kind[c]].columns:
             column_offsets[name] = at
             at += width_of(name)
@@ -65,7 +65,7 @@ def _entry(interaction_arrays: InteractionArrays, row: int) -> tuple[int, int]:
     """Return the indices of kind and interaction of the constraint that has this row of g."""
     for kind_index, kind in enumerate(interaction_arrays.kinds):
         if kind.rows:
-            matches = np.flatnonzero(interaction_arrays.each.row[kind.first : kind.last] == row)
+            matches = np.flatnonzero(interaction_arrays.entries.row[kind.first : kind.last] == row)
             if len(matches):
                 return kind_index, int(kind.first + matches[0])
     raise AssertionError(f"no constraint has row {row}")

@@ -21,7 +21,7 @@ from rigid.system import Ints
 @internal_kernel
 def coordinate(F, f, j):
     """Return the index of coordinate j of frame f, position (if any) before orientation; -1 if f has no more than j."""
-    at, to = F.each[f].position, F.each[f].orientation
+    at, to = F.entries[f].position, F.entries[f].orientation
     if at >= 0:
         if j < 3:
             return at + j
@@ -84,7 +84,7 @@ def fill_energy_tangents(q0, q1, between, D, pulled, out):
             continue
         dual = dual_at(kind.dual)
         for e in range(kind.first, kind.last):
-            entry = I.each[e]
+            entry = I.entries[e]
             numbers = I.numbers[entry.first : entry.last]
             S[ROWS, 0, 0, 0] = 1.0
             for k in range(kind.arity):
@@ -119,9 +119,9 @@ def energy_entries(system: MechanicalSystem) -> tuple[Ints, Ints]:
     """Return rows and columns (coordinates) of the entries of `fill_energy_tangents`; a pair may occur more than once."""
     F, I = system.data.frames, system.data.interaction_arrays
     rows, columns = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    of_frame = [_coordinates(F, f) for f in range(len(F.each))]
+    of_frame = [_coordinates(F, f) for f in range(len(F.entries))]
     for kind in I.kinds:
-        for entry in I.each[kind.first : kind.last] if is_curved(kind, F) else ():
+        for entry in I.entries[kind.first : kind.last] if is_curved(kind, F) else ():
             indices = np.concatenate([of_frame[f] for f in entry.frames[: kind.arity]])
             rows.append(np.tile(indices, len(indices)))
             columns.append(np.repeat(indices, len(indices)))
@@ -131,6 +131,6 @@ def energy_entries(system: MechanicalSystem) -> tuple[Ints, Ints]:
 def _coordinates(F: ChartFrames, f: int) -> Ints:
     """Return the indices of all coordinates of frame f."""
     size = 4 if F.chart == QUATERNION else 9
-    at, to = F.each[f].position, F.each[f].orientation
+    at, to = F.entries[f].position, F.entries[f].orientation
     parts = [np.arange(at, at + 3 if at >= 0 else at), np.arange(to, to + size if to >= 0 else to)]
     return np.concatenate(parts).astype(np.int64)

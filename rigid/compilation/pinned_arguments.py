@@ -52,7 +52,7 @@ class _Written(NamedTuple):
 
 
 # store functions by numba's fingerprints of the types
-_WRITTEN: dict[bytes, _Written] = {}
+_WRITERS: dict[bytes, _Written] = {}
 
 
 class PinnedTuple:
@@ -67,12 +67,12 @@ class PinnedTuple:
         if not _COMPILED:
             return
         fingerprint = compute_fingerprint(values)
-        if fingerprint not in _WRITTEN:
-            _WRITTEN[fingerprint] = _compile_writer(values)
-        self._numba_type_, n_words, write = _WRITTEN[fingerprint]
-        self._room = np.zeros(n_words, np.int64)
-        write(values, self._room)
-        self.address = int(self._room.ctypes.data)
+        if fingerprint not in _WRITERS:
+            _WRITERS[fingerprint] = _compile_writer(values)
+        self._numba_type_, n_words, write = _WRITERS[fingerprint]
+        self._buffer = np.zeros(n_words, np.int64)
+        write(values, self._buffer)
+        self.address = int(self._buffer.ctypes.data)
 
     @property
     def kind(self) -> PinnedTupleType | None:

@@ -207,7 +207,7 @@ def _fill(interaction_arrays, r0, R0, r1, R1, lam, force, end, start):
     dual, kind = np.zeros((MAX_FRAMES, 4, 3), np.complex128), interaction_arrays.kinds[0]
     function, arity = dual_at(kind.dual), kind.arity
     for e in range(force.shape[0]):
-        entry = interaction_arrays.each[e]
+        entry = interaction_arrays.entries[e]
         X = interaction_arrays.numbers[entry.first : entry.last]
         _put_ends(entry, arity, r0, R0, r1, R1, y0, y1)
         function(y0, y1, X, lam[e], dual)
@@ -234,7 +234,7 @@ def _fill_numbers(interaction_arrays, r0, R0, r1, R1, lam, out):
     dual, kind = np.zeros((MAX_FRAMES, 4, 3), np.complex128), interaction_arrays.kinds[0]
     function = dual_of_complex_at(kind.dual)
     for e in range(out.shape[0]):
-        entry = interaction_arrays.each[e]
+        entry = interaction_arrays.entries[e]
         X = interaction_arrays.numbers[entry.first : entry.last]
         _put_ends(entry, kind.arity, r0, R0, r1, R1, y0, y1)
         for n in range(X.size):
@@ -254,7 +254,7 @@ def _fill_values(interaction_arrays, r, R, value, out):
     y, kind = np.zeros((MAX_FRAMES, 4, 3), np.complex128), interaction_arrays.kinds[0]
     function = value_of_complex_at(kind.value)
     for e in range(out.shape[0]):
-        entry = interaction_arrays.each[e]
+        entry = interaction_arrays.entries[e]
         X = interaction_arrays.numbers[entry.first : entry.last]
         for k in range(kind.arity):
             put_pose(r, R, entry.frames[k], load3(r[entry.frames[0]]), y, k)

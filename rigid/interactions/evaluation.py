@@ -153,7 +153,7 @@ def _evaluate(what, interaction_arrays, states, scratch, row, out):
         for kind_index in range(interaction_arrays.kinds.size):
             kind = interaction_arrays.kinds[kind_index]
             for e in range(kind.first, kind.last):
-                entry = interaction_arrays.each[e]
+                entry = interaction_arrays.entries[e]
                 numbers = interaction_arrays.numbers[entry.first : entry.last]
                 _put_poses(r[t], quat[t], entry, kind.arity, y)
                 if what == VALUES:

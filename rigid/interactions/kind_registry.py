@@ -62,7 +62,7 @@ class KindRegistry(list[Kind]):
 
     def __init__(self, kinds: Iterable[Kind]) -> None:
         super().__init__(kinds)
-        self.ours = self.built_in = len(self)
+        self.n_fixed = self.built_in = len(self)
 
     def add_families(self, kinds: Iterable[Kind]) -> None:
         """Add built-in families of any size, which have no fixed numbers."""
@@ -84,17 +84,19 @@ class KindRegistry(list[Kind]):
 
     def named(self, name: str) -> Kind | None:
         """Return the kind with this name, if it has no fixed number and its functions are registered, else None."""
-        return next((kind for kind in self[self.ours :] if kind.name == name and not is_missing(kind)), None)
+        return next(
+            (kind for kind in self[self.n_fixed :] if kind.name == name and not is_missing(kind)), None
+        )
 
     def names_of(self, numbers: Ints) -> list[str]:
         """Return the names of the kinds among these numbers that have no fixed number."""
-        return [self[k].name for k in np.unique(numbers) if k >= self.ours]  # in the order of the list
+        return [self[k].name for k in np.unique(numbers) if k >= self.n_fixed]  # in the order of the list
 
     def in_files(self, numbers: Ints) -> Ints:
         """Return the numbers of files for these numbers of this process."""
-        if not len(numbers) or numbers.max() < self.ours:
+        if not len(numbers) or numbers.max() < self.n_fixed:
             return numbers
-        codes = [k if k < self.ours else code_of(kind.name) for k, kind in enumerate(self)]
+        codes = [k if k < self.n_fixed else code_of(kind.name) for k, kind in enumerate(self)]
         in_file: Ints = np.array(codes, np.int64)[numbers]
         return in_file
 
@@ -107,7 +109,7 @@ class KindRegistry(list[Kind]):
         its name and the indices that have it, if it is not registered here. Raises ValueError if a number is that of no name.
         """
         in_process: Ints = numbers.copy()
-        resolved = numbers < self.ours
+        resolved = numbers < self.n_fixed
         for name in names:
             use = np.flatnonzero(numbers == code_of(name))
             if len(use):
@@ -122,6 +124,6 @@ class KindRegistry(list[Kind]):
     def _index_or_register(self, name: str, use: Ints, make_kind: Callable[[str, Ints], Kind]) -> int:
         """Return the position of a kind by its name; register what `make_kind` returns if the kind is missing."""
         for index, kind in enumerate(self):
-            if index >= self.ours and kind.name == name and not is_missing(kind):
+            if index >= self.n_fixed and kind.name == name and not is_missing(kind):
                 return index
         return self.index(self.register(make_kind(name, use)))

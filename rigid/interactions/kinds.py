@@ -256,7 +256,7 @@ class Kind(NamedTuple):
     count: Any = None
     # for an energy with a parallel damper: the kind of that dissipation, with the same frames and numbers, and the index of the
     # number that is 0 without a damper
-    beside: tuple[Any, int] | None = None
+    parallel_damper: tuple[Any, int] | None = None
     # number of `em`'s loop with its real closed form (`discretization.assembly.spring_forces`); 0: uses duals
     loop: int = 0
     condensed: Condensed = Condensed()
@@ -323,7 +323,7 @@ class InteractionArrays(NamedTuple):
     """All groups of a system in the layout that compiled code reads; interactions of one kind are contiguous."""
 
     kinds: Any  # (k,) records KIND
-    each: Any  # (e,) records ENTRY, one for each interaction
+    entries: Any  # (e,) records ENTRY, one for each interaction
     numbers: Any  # numbers of all interactions, one after the other
 
 

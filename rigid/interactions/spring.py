@@ -130,6 +130,6 @@ SPRING = Kind(
     no_bend,
     columns=("Xa", "Xb", "stiffness", "length0", "damping"),
     strain_energy=StrainEnergy(1, length, length_dual, law, shifted),
-    beside=(DAMPER, DAMPING),
+    parallel_damper=(DAMPER, DAMPING),
     loop=SPRINGS,
 )

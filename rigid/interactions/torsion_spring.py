@@ -225,6 +225,6 @@ TORSION_SPRING = Kind(
     strain_energy=StrainEnergy(1, unwrapped_angle, rotation_angle_dual, law, shifted, TURN),
     n_internal=1,
     count=unwrapped_angle,
-    beside=(TORSION_DAMPER, DAMPING),
+    parallel_damper=(TORSION_DAMPER, DAMPING),
     loop=TORSIONS,
 )

@@ -51,7 +51,7 @@ class ChartFrames(NamedTuple):
     chart: int  # DIRECTORS or QUATERNION
     form: int  # form of the inertia of quaternions: SINGULAR, ALPHA or GAMMA
     by_torque: int  # 1: discrete derivatives act by torques in averaged directors (EML-kappa)
-    each: Any  # (f,) FRAME
+    entries: Any  # (f,) FRAME
     shared: Any  # (k,) SHARED
 
 

@@ -16,13 +16,13 @@ def turned(axes, u):
 
 
 @inline_kernel
-def seen_in(axes, x):
+def components_in(axes, x):
     """Return the components of a vector x in the axes of a frame."""
     return dot(axes[0], x), dot(axes[1], x), dot(axes[2], x)
 
 
 @inline_kernel
-def place_of_vertex(pose, X, at, k):
+def vertex_position(pose, X, at, k):
     """Return the position of vertex k; `pose`: centre and axes."""
     return plus(pose[0], turned(pose[1], vertex(X, at, k)))
 
@@ -30,7 +30,7 @@ def place_of_vertex(pose, X, at, k):
 @inline_kernel
 def lowest(n, pose, X, at):
     """Return the least n . x over the vertices of a polytope."""
-    u, least, first = seen_in(pose[1], n), BEYOND, at + VERTICES
+    u, least, first = components_in(pose[1], n), BEYOND, at + VERTICES
     for k in range(counts_of(X, at)[0]):
         i = first + 3 * k
         least = min(least, u[0] * X[i].real + u[1] * X[i + 1].real + u[2] * X[i + 2].real)
@@ -78,7 +78,7 @@ def has_part_of(a, b, X, at):
 def _edge(pose, X, at, k):
     """Return both ends of edge k of a polytope."""
     i, j = ends_of_edge(X, at, k)
-    return place_of_vertex(pose, X, at, i), place_of_vertex(pose, X, at, j)
+    return vertex_position(pose, X, at, i), vertex_position(pose, X, at, j)
 
 
 @inline_kernel
@@ -141,9 +141,9 @@ def distance_of_cores(one, other, X, at, to):
         return apart
     least = nearest_edges(one, other, X, at, to)[1] ** 0.5
     for k in range(counts_of(X, at)[0]):
-        w = minus(place_of_vertex(one, X, at, k), other[0])
-        least = min(least, signed_distance(seen_in(other[1], w), X, to))
+        w = minus(vertex_position(one, X, at, k), other[0])
+        least = min(least, signed_distance(components_in(other[1], w), X, to))
     for k in range(counts_of(X, to)[0]):
-        w = minus(place_of_vertex(other, X, to, k), one[0])
-        least = min(least, signed_distance(seen_in(one[1], w), X, at))
+        w = minus(vertex_position(other, X, to, k), one[0])
+        least = min(least, signed_distance(components_in(one[1], w), X, at))
     return least

@@ -38,13 +38,13 @@ def bilinear_directors(p, q):
 @internal_kernel
 def pose(q, F, f):
     """Return the pose (r, d1, d2, d3) of frame f of the chart's frames F at the coordinates q."""
-    at, to = F.each[f].position, F.each[f].orientation
-    r = times(1.0 + 0j, load_at(F.each[f].r, 0))
+    at, to = F.entries[f].position, F.entries[f].orientation
+    r = times(1.0 + 0j, load_at(F.entries[f].r, 0))
     if at >= 0:
         r = load_at(q, at)
-    d1 = times(1.0 + 0j, load_at(F.each[f].directors, 0))
-    d2 = times(1.0 + 0j, load_at(F.each[f].directors, 3))
-    d3 = times(1.0 + 0j, load_at(F.each[f].directors, 6))
+    d1 = times(1.0 + 0j, load_at(F.entries[f].directors, 0))
+    d2 = times(1.0 + 0j, load_at(F.entries[f].directors, 3))
+    d3 = times(1.0 + 0j, load_at(F.entries[f].directors, 6))
     if to >= 0:
         if F.chart == QUATERNION:
             quat = load_quat(q, to)
@@ -57,7 +57,7 @@ def pose(q, F, f):
 @internal_kernel
 def rate(q, v, F, f):
     """Return the rate of the pose of frame f at coordinates q with rates v; linear in v, and in q."""
-    at, to = F.each[f].position, F.each[f].orientation
+    at, to = F.entries[f].position, F.entries[f].orientation
     r, d1, d2, d3 = ZERO, ZERO, ZERO, ZERO
     if at >= 0:
         r = load_at(v, at)
@@ -126,7 +126,7 @@ def torque_of(f, y):
 @internal_kernel
 def add_position_part(f, F, frame, s, out):
     """Add s times the force of the dual f to `out`, at the offset of the frame's position."""
-    at = F.each[frame].position
+    at = F.entries[frame].position
     if at >= 0:
         for i in range(3):
             out[at + i] += s * f[0][i]
@@ -136,7 +136,7 @@ def add_position_part(f, F, frame, s, out):
 def add_pulled(f, q, F, frame, s, out):
     """Add s times the pull-back of the dual f at the coordinates q, Y'(q)^T f, to `out`."""
     add_position_part(f, F, frame, s, out)
-    to = F.each[frame].orientation
+    to = F.entries[frame].orientation
     if to < 0:
         return
     if F.chart == QUATERNION:
@@ -170,7 +170,7 @@ def add_mean_pulled(f, q0, q1, F, frame, out):
     It is pulled back at (q0 + q1)/2, where it is the discrete derivative in the coordinates; or, with the switch `by_torque`,
     as the torque in averaged directors, F = 2 E(qbar)^T torque/|qbar|^2, which EML-kappa needs.
     """
-    to = F.each[frame].orientation
+    to = F.entries[frame].orientation
     add_position_part(f, F, frame, 1.0, out)
     if to < 0:
         return

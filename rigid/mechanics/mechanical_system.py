@@ -335,7 +335,7 @@ class MechanicalSystem:
         lasts = [
             (last, kind.n_internal)
             for kind in condensed_kinds
-            for last in dissipating.each.last[kind.first : kind.last]
+            for last in dissipating.entries.last[kind.first : kind.last]
         ]
         return np.concatenate([np.zeros(0, np.int64), *(np.arange(last - k, last) for last, k in lasts)])
 

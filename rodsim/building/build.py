@@ -74,7 +74,7 @@ class Built(NamedTuple):
     state: State
     layout: Layout
     load_values: LoadValues
-    held: PrescribedVelocities  # which velocities the user gave
+    prescribed_velocities: PrescribedVelocities  # which velocities the user gave
     drive_values: DriveValues | None = None  # values of prescribed motions, see `discretization.drives`
     # frame -> (3, 3) projection on its axes without inertia
     idle: Mapping[int, Floats] = MappingProxyType({})
@@ -142,7 +142,7 @@ def build(model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})
         state,
         layout,
         load_values(model, lines),
-        placement.held,
+        placement.prescribed_velocities,
         drives,
         massless_axes(model, placement),
         load_directions(model, lines),

@@ -33,11 +33,11 @@ def fit_velocities(built: Built, warn: bool = True) -> FittedVelocities:
 
     Warns (InitialVelocityWarning) if given velocities had to be changed. `warn`: False suppresses the warning.
     """
-    state, change = project_velocities(built.system, built.state, built.held)
+    state, change = project_velocities(built.system, built.state, built.prescribed_velocities)
     if state is built.state:
         return FittedVelocities(state, change, {})
     layout = built.layout
-    by_frame = prescribed_velocity_changes(built.held, built.state, state)
+    by_frame = prescribed_velocity_changes(built.prescribed_velocities, built.state, state)
     size = extent(state.r)
     speed, rate = (float(np.linalg.norm(x, axis=1).max()) for x in (built.state.v, built.state.Omega))
     least = REPORTED_CHANGE * np.array([speed + rate * size, rate + speed / size])

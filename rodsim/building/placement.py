@@ -75,19 +75,21 @@ class Placement:
         fixed[list(self.driven_frame.values())] = DRIVEN
         self.frames = Frames(mass, inertia, fixed)
         without_velocity = [rod for rod in model.rods.values() if rod.velocity is None]
-        self.held = PrescribedVelocities(
+        self.prescribed_velocities = PrescribedVelocities(
             np.ones(n, bool), np.ones(n, bool), np.zeros((n, 3)), tuple(map(self.frames_of, without_velocity))
         )
         for rod in model.rods.values():
             nodes = self.frames_of(rod)
-            self.held.v[nodes] = rod.velocity is not None
-            self.held.Omega[nodes] = rod.angular_velocity is not None
+            self.prescribed_velocities.v[nodes] = rod.velocity is not None
+            self.prescribed_velocities.Omega[nodes] = rod.angular_velocity is not None
             if rod.velocity is not None:
-                self.held.point[nodes] = -quaternions.rotate(self.quat[nodes], self.meshes[rod.name].center)
+                self.prescribed_velocities.point[nodes] = -quaternions.rotate(
+                    self.quat[nodes], self.meshes[rod.name].center
+                )
         first = slice(1, 1 + len(bodies))
-        self.held.v[first] = [body.velocity is not None for body in bodies]
-        self.held.Omega[first] = [body.angular_velocity is not None for body in bodies]
-        self.held.point[first] = -arm
+        self.prescribed_velocities.v[first] = [body.velocity is not None for body in bodies]
+        self.prescribed_velocities.Omega[first] = [body.angular_velocity is not None for body in bodies]
+        self.prescribed_velocities.point[first] = -arm
         self.size = float(max((self.r.max(axis=0) - self.r.min(axis=0)).max(), 1e-12))
         self.bodies = model.bodies
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from discretization.memoization import copied, keep_tables, with_gravity
+from discretization.memoization import cache_by_tables, copied, with_gravity
 from discretization.system import PartialFingerprint, begin_fingerprint, fingerprint
 from rodsim.building.build import Built, build
 from rodsim.building.discontinuity_times import discontinuities_of_model
@@ -30,7 +30,7 @@ class ReusableBuild(NamedTuple):
 def build_for_reuse(model: ModelData) -> ReusableBuild:
     """Build a model that will be built again with other numbers."""
     built: Built = model.build()  # type: ignore[attr-defined]
-    keep_tables(built.system)
+    cache_by_tables(built.system)
     return ReusableBuild(built, Placement(model), begin_fingerprint(built.system), model.rods)
 
 
@@ -66,7 +66,7 @@ def rebuild(reusable: ReusableBuild, model: ModelData, changed: Iterable[str]) -
         layout=layout,
         load_values=load_values(model, lines),
         load_directions=load_directions(model, lines),
-        held=copied(placement.held),
+        prescribed_velocities=copied(placement.prescribed_velocities),
         corners=discontinuities_of_model(model),
     )
 

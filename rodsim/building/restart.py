@@ -348,7 +348,9 @@ def _fit_to_drives(built: Built, state: State, jump: Floats) -> tuple[State, lis
     )
     if np.abs(jump).max() <= _RATE_ROUNDOFF * speed:
         return state, []
-    fitted = fit_velocities(built._replace(state=state, held=prescribe_all_velocities(built.system)))
+    fitted = fit_velocities(
+        built._replace(state=state, prescribed_velocities=prescribe_all_velocities(built.system))
+    )
     return fitted.state, [
         f"velocities jump by up to {fitted.change:.3g} m/s or rad/s, to the rates that drives begin with"
     ]
@@ -482,13 +484,13 @@ _TABLES = {
         (TORSION_SPRING, "torsions"),
         *((load, "loads") for load in LOADS),
     )
-    for kind in (acting, *(acting.beside or ())[:1])
+    for kind in (acting, *(acting.parallel_damper or ())[:1])
 }
 
 
 def _numbers_of(part: InteractionGroup) -> Floats:
     """Return the parameters of a group, without the damping of a parallel damper, which is a group of its own."""
-    numbers, of_damper = part.group.numbers, part.group.kind.beside
+    numbers, of_damper = part.group.numbers, part.group.kind.parallel_damper
     return np.delete(numbers, of_damper[1], axis=1) if of_damper else numbers
 
 

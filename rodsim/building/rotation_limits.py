@@ -14,7 +14,7 @@ LARGE_ROTATION = 2.0  # rad: a rotation above this may be the cause of a failed 
 RESOLVED_ROTATION = 0.5  # rad, rotation from one end of an element to the other that resolves a bend
 
 
-def turned_in_words(built: Built, state: State, folded: bool = False) -> str:
+def describe_largest_rotation(built: Built, state: State, folded: bool = False) -> str:
     """Describe the rod element or bushing that is rotated most, by how much, and the remedy; "" if all rotations are small.
 
     `folded`: True if it is known that a rotation passed pi; then the largest one is described regardless of its size.

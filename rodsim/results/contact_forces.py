@@ -53,7 +53,7 @@ from rigid.interactions.contact.friction import (
     DRILL,
     FORWARD,
     KINETIC,
-    OWN,
+    N_INTERNAL,
     REST,
     ROLL,
     SIDEWAYS,
@@ -278,15 +278,15 @@ class PlaneContacts:
         loss = np.zeros((w, LOSS))
         loss[:, [FORWARD, BACKWARD, SIDEWAYS]] = 1.0
         # indices of the internal variables in `State.own`; -1: none
-        self._variable_indices = np.full((w, OWN), -1)
+        self._variable_indices = np.full((w, N_INTERNAL), -1)
         # the dissipation of an energy, if it has one, is the next one in the table
         next_row = np.minimum(use + 1, len(table.kind) - 1)
         has_loss = np.isin(table.kind[next_row], _LOSSES)
         ends = table.first[next_row[has_loss] + 1][:, None]
-        loss[has_loss] = table.numbers[ends - OWN - LOSS + np.arange(LOSS)]
+        loss[has_loss] = table.numbers[ends - N_INTERNAL - LOSS + np.arange(LOSS)]
         self._variable_indices[has_loss] = first_history_variable(system)[next_row[has_loss]][
             :, None
-        ] + np.arange(OWN)
+        ] + np.arange(N_INTERNAL)
         self._groups, self._plane = _groups(table, use), frames[:, 0]
         part = np.stack([frames[:, 1], frames[np.arange(w), arity - 1]], axis=1)
         self.laws = ContactLaws(
@@ -422,11 +422,11 @@ class PairContacts:
     def bristles(self, state: State) -> BristleParameters:
         """Return the bristles in a state, or in many."""
         rows, w = part(self.system, state, "bristle"), len(self.pair)
-        bristles, stiffness = np.zeros((*rows.shape[:-2], w, OWN)), np.zeros((*rows.shape[:-2], w))
+        bristles, stiffness = np.zeros((*rows.shape[:-2], w, N_INTERNAL)), np.zeros((*rows.shape[:-2], w))
         for *state_index, k in np.argwhere(rows[..., 0] > 0.0).tolist():
             row, one = rows[(*state_index, k)], tuple(state_index)
             at = np.flatnonzero(self.number == int(row[0]))
-            bristles[one][at], stiffness[one][at] = row[1 : 1 + OWN], row[1 + OWN]
+            bristles[one][at], stiffness[one][at] = row[1 : 1 + N_INTERNAL], row[1 + N_INTERNAL]
         return BristleParameters(stiffness, bristles[..., :3], bristles[..., 3])
 
     def count(self, acts: NDArray[np.bool_]) -> Floats:

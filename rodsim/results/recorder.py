@@ -48,7 +48,7 @@ class Recorder:
         self.most = max(1, BATCH_BYTES // max(1, writer.output_bytes))  # outputs in a batch
 
     def add(self, steps: Sequence[int], states: State, reports: Sequence[Report | Sequence[Report]]) -> None:
-        """Add the states (k, ...) after `steps`, with reports of the steps before each output; see `look`."""
+        """Add the states (k, ...) after `steps`, with reports of the steps before each output; see `flush_if_due`."""
         self._add(steps, states, newton_rows(reports))
 
     def _add(self, steps: Sequence[int], states: State, newton: Floats) -> None:
@@ -60,16 +60,16 @@ class Recorder:
         self._steps += steps
         self.last = steps[-1]
 
-    def took(self, report: Report) -> None:
+    def add_report(self, report: Report) -> None:
         """Add the report of steps towards the next output."""
         self._reports.append(report)
 
     def add_last(self, step: int, state: State) -> None:
-        """Add the state after `step`, with the reports that `took` has collected since the last output."""
+        """Add the state after `step`, with the reports that `add_report` has collected since the last output."""
         self._add([step], stacked([state]), np.array([newton_columns(self._reports)]))
         self._reports = []
 
-    def look(self) -> None:
+    def flush_if_due(self) -> None:
         """Store the waiting outputs if a batch is full, or if they would be older than `MAX_DELAY` at the next call."""
         now = time.monotonic()
         due = now - self._oldest + (now - self._last_check) > MAX_DELAY or len(self._steps) >= self.most

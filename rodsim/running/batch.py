@@ -20,7 +20,7 @@ from discretization.time.thread_turns import StoppedError, busy_time
 from rigid.errors import ConvergenceError
 from rodsim.building.build import Built
 from rodsim.building.initial_velocities import FittedVelocities, fit_velocities
-from rodsim.building.rotation_limits import turned_in_words
+from rodsim.building.rotation_limits import describe_largest_rotation
 from rodsim.model import Model
 from rodsim.results.result import Result
 from rodsim.running.march import Progress, march, store_parts
@@ -73,7 +73,7 @@ class BatchedRun(Run):
             march(self, alone, step if step == n_steps else step // every * every, self.line)
             if self.step < step:  # not yet at the next output
                 self.state, report = alone.advance(self.state, self.step, step - self.step)
-                self.recorder.took(report)
+                self.recorder.add_report(report)
                 self.step = step
         except ConvergenceError as failed:
             failed.result = self.partial_result(failed)
@@ -84,7 +84,7 @@ class BatchedRun(Run):
         if self._alone is None:
             alone: Any = self._make(self.built.system)
             alone.corners = self.stepper.corners
-            alone.turned_in_words = partial(turned_in_words, self.built)
+            alone.describe_largest_rotation = partial(describe_largest_rotation, self.built)
             self._alone = alone
         return self._alone
 

@@ -131,10 +131,10 @@ def store_parts(
     if part_steps == every:
         run.recorder.add(range(first + every, run.step + 1, every), states, reports)
     else:
-        run.recorder.took(reports[0])
+        run.recorder.add_report(reports[0])
         if run.step % every == 0 or run.step == end:
             run.recorder.add_last(run.step, run.state)
-    run.recorder.look()
+    run.recorder.flush_if_due()
 
 
 def march_until(run: MarchingRun, watch: Watch, line: Progress) -> None:
@@ -158,14 +158,14 @@ def march_until(run: MarchingRun, watch: Watch, line: Progress) -> None:
         if hit == 0 and first != begun and first % every:
             recorder.add_last(first, run.state)  # the state before the event
         for k in range(len(reports) if hit is None else hit + 1):
-            recorder.took(reports[k])
+            recorder.add_report(reports[k])
             run.step = first + k + 1
             last = hit is not None and k >= hit - 1
             if run.step % every == 0 or run.step == n_steps or last:
                 recorder.add_last(run.step, _state_at(states, k))
         run.state = _state_at(states, run.step - first - 1)
         line.moved(run.step, busy_time() - began, run.step - first)
-        recorder.look()
+        recorder.flush_if_due()
         if hit is not None:
             return
 

@@ -31,7 +31,7 @@ from rodsim.building.load_sampling import SampledLoads
 from rodsim.building.massless_rods import check_mass
 from rodsim.building.model_checks import warn_of_stretched_starts
 from rodsim.building.restart import apply_start
-from rodsim.building.rotation_limits import turned_in_words
+from rodsim.building.rotation_limits import describe_largest_rotation
 from rodsim.building.starting_states import check_start_time
 from rodsim.components.model_warnings import DoubtfulModelWarning
 from rodsim.provenance import provenance
@@ -221,7 +221,7 @@ class Run:
             self.stepper.corners = np.array(settings.get("corners", ()))
         self.state = self.stepper.start(self.state)
         built.layout.remembering(self.stepper.sizes.memory)
-        self.stepper.turned_in_words = partial(turned_in_words, built)
+        self.stepper.describe_largest_rotation = partial(describe_largest_rotation, built)
         if plan.arguments.threads > 1:
             settings["threads"] = self.stepper.threads
         if plan.tolerance > 0.0:
@@ -321,7 +321,7 @@ class Run:
     def partial_result(self, failed: ConvergenceError) -> Result:
         """Return the result of a failed run, including the last state that it reached."""
         if failed.reached is not None and failed.reached.step > self.recorder.last:
-            self.recorder.took(failed.report)
+            self.recorder.add_report(failed.report)
             self.recorder.add_last(failed.reached.step, failed.reached.state)
         self.recorder.flush()
         return self._result()

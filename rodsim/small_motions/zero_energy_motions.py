@@ -33,7 +33,7 @@ def at_rest(built: Built, statics: EquilibriumSystem) -> Linearised:
     state = relaxed_state(built.system, system, statics.state)
     motion = steady_motion(system, state, None, np.zeros(3), names)
     lin = linearise(system, state, statics.values, motion, names, statics.idle)
-    return lin.changed(M=fill_zero_diagonal(lin.given("M")))
+    return lin.changed(M=fill_zero_diagonal(lin.stored("M")))
 
 
 def describe_free_motions(built: Built, statics: EquilibriumSystem) -> str:

@@ -31,7 +31,7 @@ from rodsim.building.build import Built
 from rodsim.building.contact_checks import warn_of_friction_at_rest
 from rodsim.building.equilibrium_checks import check_determined, check_supported
 from rodsim.building.restart import apply_start
-from rodsim.building.rotation_limits import turned_in_words
+from rodsim.building.rotation_limits import describe_largest_rotation
 from rodsim.building.starting_states import StartLike, check_start_time
 from rodsim.components.model_argument import model_argument_error
 from rodsim.components.model_parts import Anchor, Ground, part_of
@@ -207,7 +207,7 @@ def equilibrium(
     if followed and start is None:
         _check_growing_loads(built, loading)
     statics = equilibrium_system_of(built.system, state, loading, idle=built.idle)
-    statics.most_turn = _max_rotation(model)
+    statics.max_rotation = _max_rotation(model)
     if start is not None:
         statics.hold_by_fading_forces()
     settings = {
@@ -300,7 +300,7 @@ def _relax(
     statics: EquilibriumSystem, record: Record, failure: NewtonOutcome, end: float
 ) -> NewtonOutcome | None:
     """Go from the last equilibrium to one at load factor `end` by relaxation; return None, or the failure."""
-    saved = statics.keep()
+    saved = statics.save()
     statics.load_at(end)
     relaxed = relax(statics)
     if relaxed.status != SOLVED:
@@ -329,7 +329,7 @@ def _relax_in_parts(
     This is used for moved ground points, with which a relaxation cannot go the whole way. Returns None, or the failure.
     """
     for _ in range(MAX_RELAXATIONS):
-        saved = statics.keep()
+        saved = statics.save()
         part = min(CREEP, 0.25 * statics.loading.longest_step(statics.length), end - saved[1])
         for _ in range(SHORTER):
             statics.load_at(saved[1] + part)
@@ -374,7 +374,9 @@ def raise_not_converged(
     message = (
         f"model '{built.layout.name}': no equilibrium found beyond load factor {statics.factor:.6g}: {reason}"
     )
-    rotations = _text_or_empty(lambda: turned_in_words(built, statics.state, failure.status == FOLDED))
+    rotations = _text_or_empty(
+        lambda: describe_largest_rotation(built, statics.state, failure.status == FOLDED)
+    )
     cure = _text_or_empty(lambda: describe_free_motions(built, statics)) or _text_or_empty(
         lambda: _describe_penetration(built, statics)
     )

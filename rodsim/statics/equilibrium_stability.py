@@ -135,7 +135,7 @@ def leave_unstable_equilibrium(built: Built, statics: EquilibriumSystem, record:
         motions = unstable_motions(built, statics)
         if motions is None:
             return
-        saved, moves = statics.keep(), np.abs(motions.shape)
+        saved, moves = statics.save(), np.abs(motions.shape)
         size = statics.length * moves[:, 3:].max() + moves[:, :3].max()
         x = np.zeros(statics.size)
         x[statics.unknowns] = PUSH * statics.length / size * motions.shape[statics.frames]
@@ -193,7 +193,7 @@ def record_stability(built: Built, statics: EquilibriumSystem, record: Record, w
 
 def _first_unstable(built: Built, statics: EquilibriumSystem, record: Record) -> float:
     """Return the load factor of the first of the unstable equilibria at the end of the path."""
-    saved, first = statics.keep(), record.factors[-1]
+    saved, first = statics.save(), record.factors[-1]
     for state, factor in zip(record.states[-2::-1], record.factors[-2::-1], strict=True):
         statics.set_equilibrium(state, factor)
         if unstable_motions(built, statics) is None:

@@ -67,7 +67,7 @@ def test_load_may_be_a_formula_of_time_and_parameters(value, at, write_files):
     [
         ('[0, 0, "50*sin(2*pi*g*t)"]', "there is no parameter 'g'; did you mean|there is no parameter 'g'; there are"),
         ('[0, 0, "50*sine(t)"]', "cannot stand in an expression"),
-        ('[0, 0, "1/t"]', "cannot be worked out|not a finite number"),
+        ('[0, 0, "1/t"]', "cannot be evaluated|not a finite number"),
         ('[0, 0, "t*"]', "cannot be read"),
         ('{function: expression, text: t}', "'direction' is missing"),
     ],

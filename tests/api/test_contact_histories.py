@@ -14,7 +14,7 @@ from rodsim.results import ResultError, UnknownName, color_fields
 from rodsim.results.drawing import Drawing
 from rodsim.results.plot import plot
 from tests.support.contact_models import ball_on_floor
-from tests.support.solids import COLLISIONS, LOST
+from tests.support.solids import COLLISIONS, DISSIPATIVE
 
 G = 9.80665
 RUBBER = Material(E=1e6, nu=0.3, density=1000)
@@ -235,5 +235,5 @@ def test_line_load_along_a_closed_rod_is_uniform():
 
 def test_gap_is_the_distance_of_the_nearest_parts():
     """The nearest element of a rod above a cone need not be the one with the nearest middle."""
-    result = COLLISIONS["rod on a cone, side"].run(LOST)
+    result = COLLISIONS["rod on a cone, side"].run(DISSIPATIVE)
     assert result.contact("c").gap == pytest.approx(result.distance("a", "b"), abs=1e-12)

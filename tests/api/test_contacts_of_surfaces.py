@@ -55,7 +55,7 @@ def test_contact_radius_overrides_that_of_the_rod():
     tapered = lambda s: Section.circular(0.01 + 0.01 * s, RUBBER)  # noqa: E731
     cone = model.add_rod("cone", [(0, 0, 1), (1, 0, 1)], tapered, 4)
     model.add_contact("cone", cone, rods[0])
-    words = r"rod 'cone': its radius goes from 0.0112 to 0.0188 m along it, .*give radius="
+    words = r"rod 'cone': its radius varies from 0.0112 to 0.0188 m along it, .*give radius="
     with pytest.raises(ModelError, match=words):
         model.build()
 

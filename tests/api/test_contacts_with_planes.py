@@ -251,8 +251,10 @@ def test_rigid_twin_has_the_spheres_of_a_rod_but_not_its_surface():
     assert [x.on.part.name for x in twin.contacts["ends"].a] == ["rod", "rod"]
     assert twin.contacts["ends"].a[1] is twin.spheres["end 1"]
     omissions = " ".join(twin.left_out)
-    assert "contact 'rod' is of the surface of rod 'rod', which is a body here: left out" in omissions
-    assert "contact 'both' is of places that are at rest to each other here: left out" in omissions
+    assert "contact 'rod' uses the surface of rod 'rod', which is a body here: left out" in omissions
+    assert (
+        "contact 'both' is between points that do not move relative to each other here: left out" in omissions
+    )
     del model.contacts["both"]
     result = simulate(model.rigidified(), 0.5, 1e-3, progress=False)
     assert np.ptp(result.energy["total"]) < 1e-10

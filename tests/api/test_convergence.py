@@ -306,7 +306,7 @@ def test_cheapest_scheme_is_the_fastest_within_the_error():
     assert json.loads(chosen.to_json())["best"] == "fast"
     nobody = SchemeChoice("a.yaml", 1e-3, {"missed": convergence_taking(0.1, ok=False)}, {})
     assert not nobody.ok
-    assert "none keeps to an error of 0.001" in nobody.text()
+    assert "none meets an error of 0.001" in nobody.text()
 
 
 def test_unsupported_scheme_is_reported_and_others_continue(scene):

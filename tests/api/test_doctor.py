@@ -93,7 +93,7 @@ def test_doctor_reports_the_cache_of_other_versions(tmp_path, monkeypatch, docto
     (tmp_path / "rodsim" / "systems").mkdir()
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     cache = doctor_findings()["cache"]
-    assert "of other versions beside it: 1, 3 MiB" in cache["words"]
+    assert "of other versions next to it: 1, 3 MiB" in cache["words"]
     data = cache["data"]
     assert (data["older"], data["older_bytes"]) == ([str(other)], 3 * 2**20)
     assert Path(data["folder"]).parent == tmp_path / "rodsim"

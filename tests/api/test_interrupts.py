@@ -152,7 +152,7 @@ def test_stopped_studies_print_the_command_to_resume(tmp_path, monkeypatch, caps
     assert main(arguments) == TERMINATED
     assert capsys.readouterr().err.endswith(f"`rodsim {shlex.join(arguments)}` continues it\n")
     assert main(arguments[:-2]) == TERMINATED
-    assert "nothing is kept without -o" in capsys.readouterr().err
+    assert "nothing is saved without -o" in capsys.readouterr().err
 
 
 def test_no_file_is_written_without_locks(tmp_path, monkeypatch, capsys):

@@ -57,7 +57,7 @@ def test_parts_of_a_model_have_one_line_representations():
     assert repr(model.bodies["block 3"]) == "<Body 'block 3': 0.5 kg at [3, 0.05, 3]>"
     assert repr(model.bodies["block 3"].at((0, 0, 1))) == "<Anchor: body 'block 3' at [0, 0, 1]>"
     assert repr(model.joints["pin"]) == "<clamp joint 'pin' from rod 'cord', s = 0 to the ground>"
-    assert repr(Model("empty")) == "<Model 'empty': nothing in it yet>"
+    assert repr(Model("empty")) == "<Model 'empty': empty>"
     assert repr(model.rods["cord"].section) == (
         "<Section: radius 0.01 m, 0.34558 kg/m, EA 628.32 N, GJ 0.010833, EI 0.015708 N m^2>"
     )
@@ -156,7 +156,7 @@ def test_strings_are_not_converted_where_no_number_is_expected():
     scene = scene_of(data)
     assert scene["joints"][0]["kind"] == "1e5"  # wrong, and reported as given
     assert scene["rods"][0]["name"] == scene["joints"][0]["a"]["rod"] == "1e5"
-    with pytest.raises(SceneError, match="run: the key 7 is no word"):
+    with pytest.raises(SceneError, match="run: the key 7 is not a text"):
         scene_of({"run": {7: 1}})
 
 

@@ -11,7 +11,7 @@ import yaml
 
 from rodsim.cli.main import main, parser
 from rodsim.scenes import read_scene
-from tests.support.fuzz_scenes import SCENES, data_of, fuzz, places
+from tests.support.fuzz_scenes import SCENES, fuzz, places, plain_data
 
 WRONG_VALUES = [
     "nonsense",
@@ -77,7 +77,7 @@ def mutations():
     yield from TEXTS.items()
     seen = Counter()
     for file in SCENES:
-        data = data_of(file)
+        data = plain_data(file)
         for path in places(data):
             sort = tuple("*" if isinstance(key, int) else key for key in path)
             seen[sort] += 1
@@ -163,7 +163,7 @@ REJECTED = {
     "ground without a point": (
         example("swing", "{ground: [0.25, 0, 0]}", "ground"),
         8,
-        "joint 'right rope': 'ground' alone is no point; give {ground",
+        "joint 'right rope': 'ground' alone is not a point; give {ground",
     ),
     "unknown kind without mass": (
         example("swing", "kind: distance, a: {ground: [0.25", "kind: distant, a: {ground: [0.25"),
@@ -196,7 +196,7 @@ REJECTED = {
     **{f"key {word}": (f"{word}: []\n" + RUN, 1, f"the key '{word}' is not known here; did you mean '{ours}'?")
        for word, ours in (("beams", "rods"), ("links", "bodies"), ("torques", "loads"), ("motors", "drives"))},
     **{f"axes {order}": (SPHERE.replace("}}]", f"}}, orientation: {{euler: {order}, angles_deg: [1, 2, 3]}}}}]") + RUN, 1,
-                         r"body 'b': orientation\.euler.*no order of axes") for order in ("xy", "xYz", "xxy", "abc")},
+                         r"body 'b': orientation\.euler.*not an order of axes") for order in ("xy", "xYz", "xxy", "abc")},
     "aliases of aliases": (TEXTS["bomb"], 6, "too many or too deeply nested values"),
     "alias in itself": (NESTED, 1, "too many or too deeply nested values"),
     "alias in itself below": ("b: 1\nc: [2]\n" + NESTED, 3, "too many or too deeply nested values"),

@@ -13,7 +13,7 @@ from discretization.time.stepper import Stepper
 from discretization.time.thread_turns import StoppedError, ThreadTurns, busy_time, turn_released
 from rodsim import Box, ConvergenceError, Model, ModelError, Result, Section, simulate_many
 from tests.support.many_runs import DT
-from tests.support.prepared import _all_of
+from tests.support.prepared import _stored_data
 
 SECTION = Section.from_stiffness(
     EA=3e3, GA=2e3, GJ=50, EI=(80, 60), mass_per_length=2.0, inertia_per_length=(0.5, 0.6, 0.7)
@@ -64,7 +64,7 @@ def test_batched_runs_equal_single_runs_bitwise(case, threads):
     assert many.runs.tolist() == list(range(len(parameters)))
     assert not many.failures
     for changes, result in zip(parameters, many, strict=True):
-        assert _all_of(result) == _all_of(prepared.run(changes))
+        assert _stored_data(result) == _stored_data(prepared.run(changes))
 
 
 def test_arrays_of_all_runs_are_stacked():

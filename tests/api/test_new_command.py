@@ -135,10 +135,10 @@ def test_new_command_overwrites_nothing(working_folder, capsys):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        *((name, "no name of a scene") for name in ("", ".", "..", "folder/", ".yaml")),
+        *((name, "not a scene name") for name in ("", ".", "..", "folder/", ".yaml")),
         ("arm.vtkhdf", "give 'arm.yaml'"),
         ("no/arm", "no folder 'no'; make it first"),
-        ("file/arm", "'file' is no folder"),
+        ("file/arm", "'file' is not a folder"),
         ("a\nb", "control character"),
         ("a\nb/c", "control character"),
         ("a" * 201, "at most 200"),

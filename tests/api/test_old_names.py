@@ -448,7 +448,7 @@ def test_old_step_arguments_equal_the_new_one():
 @pytest.mark.parametrize(
     ("call", "arguments", "words"),
     [
-        (simulate, {"t_end": 0.1, "dt": 0.01, "error": 1e-3}, "both say how long steps are"),
+        (simulate, {"t_end": 0.1, "dt": 0.01, "error": 1e-3}, "both set the step"),
         (simulate, {"t_end": 0.1, "dt": 0.01, "max_dt": 0.02}, r"max_dt = 0\.02 s limits steps"),
         (simulate, {"t_end": 0.1, "dt": 0.01, "output_dt": 0.02}, r"output_dt = 0\.02 goes with error"),
         (equilibrium, {"branch": 1}, "branch belongs to a path"),
@@ -524,9 +524,13 @@ springs: [{name: coil, a: {ground: [0, 0, 3]}, b: {body: ball, at: [0, 0, 0]}, s
 """)
     assert main(["static", str(scene), "--quiet", "--force"]) == 0
     messages = [line for line in capsys.readouterr().err.splitlines() if "compiling" not in line]
-    assert messages[0] == "rodsim: 'static' is called 'equilibrium' now; the old name goes with 1.0"
-    assert messages[1] == "rodsim: '--force' is called '--overwrite' now; the old name goes with 1.0"
-    assert messages[2].endswith("the key static is called equilibrium now; the old name goes with 1.0")
+    assert messages[0] == "rodsim: 'static' was renamed to 'equilibrium'; the old name will be removed in 1.0"
+    assert (
+        messages[1] == "rodsim: '--force' was renamed to '--overwrite'; the old name will be removed in 1.0"
+    )
+    assert messages[2].endswith(
+        "the key static was renamed to equilibrium; the old name will be removed in 1.0"
+    )
     assert len(messages) == 3
     assert main(["equilibrium", "static", "--quiet"]) == 2  # a scene of this name, which does not exist
     assert "'equilibrium'" not in capsys.readouterr().err

@@ -135,5 +135,5 @@ def test_scenes_accept_the_same_names(tmp_path):
     assert one.bodies["block"].position == pytest.approx([0.75, 0, 1])
     with pytest.raises(SceneError, match=r"there is no body 'cort\.end'"):
         scene("cord.end", "cort.end")
-    with pytest.raises(SceneError, match=r"spring 'coil'.*no point of body 'block'"):
+    with pytest.raises(SceneError, match=r"spring 'coil'.*not a point of body 'block'"):
         scene("cord.end", '"block@0.1"')

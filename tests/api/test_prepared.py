@@ -26,7 +26,7 @@ from rodsim.components.base import COMPONENT_TYPES
 from rodsim.components.parameter_changes import fields_of
 from rodsim.studies import sweep
 from tests.support.completeness import DT
-from tests.support.prepared import CASES, MODELS, _all_of, _another, _beam, _fresh
+from tests.support.prepared import CASES, MODELS, _beam, _nearby_value, _rebuilt, _stored_data
 from tests.support.similar_models import bars
 
 
@@ -51,15 +51,15 @@ AS_PREPARED: dict = {}
 @pytest.mark.parametrize("number", sorted(CASES), ids=".".join)
 def test_prepared_model_with_changed_number_equals_a_new_model(number, monkeypatch):
     name, path = CASES[number]
-    model, before = _fresh(name, path, None, monkeypatch)
+    model, before = _rebuilt(name, path, None, monkeypatch)
     if name not in PREPARED:
         PREPARED[name] = model.prepare(t_end=2 * DT, dt=DT)
         AS_PREPARED[name] = content_key((PREPARED[name]._reusable_build.built.system,))
-        AS_BEFORE[name] = _all_of(simulate(model, 2 * DT, DT))
-    value = _another(before, number[1])
+        AS_BEFORE[name] = _stored_data(simulate(model, 2 * DT, DT))
+    value = _nearby_value(before, number[1])
     refused, fresh = "", None
     try:
-        fresh, _ = _fresh(name, path, value, monkeypatch)
+        fresh, _ = _rebuilt(name, path, value, monkeypatch)
     except ModelError as error:
         refused = str(error)
     if refused:  # with the same message
@@ -67,11 +67,11 @@ def test_prepared_model_with_changed_number_equals_a_new_model(number, monkeypat
             PREPARED[name].run({path: value})
         assert str(refusal.value) == refused
         return
-    expected, as_before = _all_of(simulate(fresh, 2 * DT, DT)), AS_BEFORE[name]
+    expected, as_before = _stored_data(simulate(fresh, 2 * DT, DT)), AS_BEFORE[name]
     assert expected != as_before
-    assert _all_of(PREPARED[name].run({path: value})) == expected
+    assert _stored_data(PREPARED[name].run({path: value})) == expected
     # the next run is not affected
-    assert _all_of(PREPARED[name].run()) == as_before
+    assert _stored_data(PREPARED[name].run()) == as_before
     assert content_key((PREPARED[name]._reusable_build.built.system,)) == AS_PREPARED[name]
 
 
@@ -81,8 +81,8 @@ def test_prepared_model_uses_the_gravity_of_each_run(axis):
     for gravity in ((0, 0, -9.81), (0, 0, -1.62), (1.0, 0, -1.62), (0, 1.0, -1.62), (0, 0, -9.81)):
         model = bars(axis=axis)
         model.gravity[:] = gravity
-        expected = _all_of(simulate(model, 0.02, 0.01))
-        assert _all_of(prepared.run({"gravity": gravity})) == expected
+        expected = _stored_data(simulate(model, 0.02, 0.01))
+        assert _stored_data(prepared.run({"gravity": gravity})) == expected
         ends.add(repr(expected[0]))
     assert len(ends) == 4
 
@@ -92,14 +92,14 @@ def test_equilibria_of_a_prepared_model_equal_those_of_new_models_bitwise():
     for force in (-5.0, -4.0, -6.0):
         changes = {"loads.tip.value": (0, 0, force), "distributed_loads.snow.value": (0, 0, 0.3 * force)}
         prepared_result, fresh = prepared.equilibrium(changes), equilibrium(_beam(force))
-        assert _all_of(prepared_result) == _all_of(fresh)
+        assert _stored_data(prepared_result) == _stored_data(fresh)
     moved = {"displacement": (0.0, 0.01, 0.0)}
     for _ in range(2):  # points of the ground are moved in place
         prepared_result = prepared.equilibrium(motions={"clamp": moved})
-        assert _all_of(prepared_result) == _all_of(equilibrium(_beam(), motions={"clamp": moved}))
+        assert _stored_data(prepared_result) == _stored_data(equilibrium(_beam(), motions={"clamp": moved}))
         run = prepared.run(start=prepared_result, t_end=0.01, dt=0.01)
-        assert _all_of(run) == _all_of(simulate(_beam(), 0.01, 0.01, start=prepared_result))
-    assert _all_of(prepared.equilibrium()) == _all_of(equilibrium(_beam()))
+        assert _stored_data(run) == _stored_data(simulate(_beam(), 0.01, 0.01, start=prepared_result))
+    assert _stored_data(prepared.equilibrium()) == _stored_data(equilibrium(_beam()))
 
 
 def test_prepared_run_starts_from_an_equilibrium_with_changed_step_and_integrator():
@@ -112,8 +112,8 @@ def test_prepared_run_starts_from_an_equilibrium_with_changed_step_and_integrato
         fresh.loads.clear()
         fresh.add_force("tip", fresh.rods["beam"].end, signals.Sine(3.0, 2.0).along((0, 0, 1)))
         result = prepared.run(changes, start=statics, **options)
-        assert _all_of(result) == _all_of(simulate(fresh, start=statics, **options))
-        assert _all_of(prepared.run(**options)) == _all_of(simulate(model, **options))
+        assert _stored_data(result) == _stored_data(simulate(fresh, start=statics, **options))
+        assert _stored_data(prepared.run(**options)) == _stored_data(simulate(model, **options))
 
 
 STEEL = Material(E=2e9, nu=0.3, density=900.0)
@@ -142,17 +142,17 @@ def _whip(section):
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_changed_section_equals_that_of_a_new_model():
     prepared = _whip(Section.circular(0.01, STEEL)).prepare(t_end=0.02, dt=0.002)
-    before = _all_of(prepared.run())
+    before = _stored_data(prepared.run())
     for names in (["radius"], ["material.E"], list(CHANGED_NUMBERS)):
         changed = {name: CHANGED_NUMBERS[name] for name in names}
         moduli = {name.partition(".")[2]: x for name, x in changed.items() if name != "radius"}
         section = Section.circular(changed.get("radius", 0.01), dataclasses.replace(STEEL, **moduli))
-        expected = _all_of(simulate(_whip(section), 0.02, 0.002))
+        expected = _stored_data(simulate(_whip(section), 0.02, 0.002))
         assert expected != before
         by_number = {f"rods.whip.section.{name}": x for name, x in changed.items()}
         for changes in (by_number, {"rods.whip.section": section}):
-            assert _all_of(prepared.run(changes)) == expected
-    assert _all_of(prepared.run()) == before
+            assert _stored_data(prepared.run(changes)) == expected
+    assert _stored_data(prepared.run()) == before
 
 
 @pytest.mark.exact
@@ -171,7 +171,7 @@ def test_batched_runs_with_changed_sections_equal_single_runs_bitwise():
     tips = many.stack(lambda result: result.rod("reed").r[-1, -1, 2])
     assert len(set(tips.tolist())) == len(parameters)
     for result, changes in zip(many, parameters, strict=True):
-        assert _all_of(result)[0] == _all_of(prepared.run(changes))[0]
+        assert _stored_data(result)[0] == _stored_data(prepared.run(changes))[0]
 
 
 STIFF = np.diag([1e3, 5e2, 5e2, 1.0, 2.0, 2.0])
@@ -246,7 +246,7 @@ def test_numbers_of_a_varying_section_cannot_be_changed():
     taper = lambda s: Section.circular(0.01 * (1 + s), STEEL)  # noqa: E731
     model.add_rod("whip", [(0, 0, 0), (1, 0, 0)], taper, 3)
     prepared = model.prepare(t_end=0.01, dt=0.01)
-    with pytest.raises(ModelError, match=r"'rods.whip.section.radius' is no number that may change"):
+    with pytest.raises(ModelError, match=r"'rods.whip.section.radius' is not a number that may change"):
         prepared.run({"rods.whip.section.radius": 0.02})
     prepared = _whip(Section.circular(0.01, STEEL)).prepare(t_end=0.01, dt=0.01)
     with pytest.raises(ModelError, match=r"rod 'whip': its section varies along it and has no numbers"):
@@ -258,10 +258,10 @@ def test_numbers_of_a_varying_section_cannot_be_changed():
 def test_later_additions_do_not_change_a_prepared_model():
     model = _beam()
     prepared = model.prepare(t_end=0.01, dt=0.01)
-    before = _all_of(prepared.run())
+    before = _stored_data(prepared.run())
     model.add_force("late", model.rods["beam"].end, (0, 9, 0))
     model.gravity[:] = 0.0
-    assert _all_of(prepared.run()) == before
+    assert _stored_data(prepared.run()) == before
 
 
 def test_prepare_function_equals_the_method():
@@ -269,7 +269,7 @@ def test_prepare_function_equals_the_method():
     one, other = (
         prepared.run() for prepared in (prepare(model, t_end=DT, dt=DT), model.prepare(t_end=DT, dt=DT))
     )
-    assert _all_of(one) == _all_of(other)
+    assert _stored_data(one) == _stored_data(other)
     with pytest.raises(ModelError, match="prepare: expected a Model, got 'beam'"):
         prepare("beam")
 
@@ -313,7 +313,7 @@ def test_changed_load_direction_leaves_the_planar_solver():
     prepared = pendulum((30, 0, 0)).prepare(t_end=0.02, dt=0.005)
     for push in ((0, 30, 0), (60, 0, 0)):
         result = prepared.run({"loads.push.value": push})
-        assert _all_of(result) == _all_of(simulate(pendulum(push), t_end=0.02, dt=0.005))
+        assert _stored_data(result) == _stored_data(simulate(pendulum(push), t_end=0.02, dt=0.005))
         assert (result.body("bar").r[-1, 1] > 0.0) == (push[1] > 0)
 
 

@@ -259,7 +259,7 @@ def test_energy_is_not_judged_for_integrators_without_that_invariant():
     spoil = shift_of_state(v=[(1, 0, 1e-3)])
     audited = audit(flown_result(spoil, integrator="VI-A(0.5)"))
     assert audited.ok
-    assert "'VI-A(0.5)' need not keep it" in audited.text()
+    assert "'VI-A(0.5)' need not conserve it" in audited.text()
     assert not audit(flown_result(spoil, integrator="em4")).ok
     assert not audit(flown_result(shift_of_state(quat=[(1, 0, 1e-9)]), integrator="VI-A(0.5)")).ok
 

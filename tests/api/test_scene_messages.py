@@ -85,7 +85,7 @@ def test_synonyms_in_python_give_the_canonical_kind():
 
 INVALID = {
     "no axis": ("axis: [0, 1, 0]", "length: 1", "give `axis:`"),
-    "an axis too much": ("at: [1, 0, 0]}", "at: [1, 0, 0], axis: [0, 1, 0]}", "leave `axis:` out"),
+    "an axis too much": ("at: [1, 0, 0]}", "at: [1, 0, 0], axis: [0, 1, 0]}", "remove `axis:`"),
     "no place": (", at: [1, 0, 0]}", "}", "give `at:`"),
 }
 
@@ -133,7 +133,7 @@ def test_no_model_message_advises_python_on_the_command_line():
 IN_SCENES = [
     ("Give SpringLaw.table(...) or another", "Give {type: table, x: [...], force: [...]} or another"),
     # names of the user are unchanged
-    ("joint 'a=1 add_force': leave `axis=` out", "joint 'a=1 add_force': leave `axis:` out"),
+    ("joint 'a=1 add_force': remove `axis=`", "joint 'a=1 add_force': remove `axis:`"),
     ("give --t-end=5 and method='arc-length'", "give --t-end=5 and `method: arc-length`"),
     # objects become the adjacent keys of scenes
     ("give method=ArcLength(branch=1) instead", "give `method: arc-length, branch: 1` instead"),

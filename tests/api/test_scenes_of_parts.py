@@ -136,7 +136,7 @@ def test_scene_equals_the_model_of_the_same_calls(text, calls, tmp_path):
         (MOTION, "joints: [rail,", "joints: [rial,", r"there is no joint 'rial'; did you mean 'rail'"),
         (MOTION, "ratios: [1,", "ratios: [0,", r"gear 'rack': the ratio of 'rail' is 0"),
         (MOTION, "on: rod, value", "on: rad, value", r"there is no rod 'rad'; did you mean 'rod'"),
-        (MOTION, "frequency: 1}}", "frequency: 1, direction: [1, 0, 0]}}", r"have no direction; leave it out"),
+        (MOTION, "frequency: 1}}", "frequency: 1, direction: [1, 0, 0]}}", r"have no direction; remove it"),
         (MOTION, "frequency: 2, direction: [0, 0, 1]}", "frequency: 2}", r"a displacement needs a direction"),
         (MOTION, "type: table, x", "type: tabel, x", r"spring with a law 'cord'.*type = 'tabel'.*is not known"),
         (MOTION, "function: spin-up", "function: spinup", r"driven frame 'table'.*'spinup'.*is not known"),

@@ -178,9 +178,9 @@ def test_study_plots_of_two_and_three_columns_are_not_empty(grid_study, columns,
         (("x", "z"), {"kind": "heat"}, "no 'heat' of 2"),
         (("x", "z"), {"path": "a.word"}, "no format"),
         # with the advice to remove it
-        (("y", "x", "z"), {"log": ["y"]}, "'y' goes down to .*leave it out of log"),
-        (("x", "y", "below"), {"log": ["below"]}, "'below' goes down to .*leave it out of log"),
-        (("x", "below"), {"log": ["below"], "kind": "scatter"}, "'below' goes down to .*leave it out of log"),
+        (("y", "x", "z"), {"log": ["y"]}, "'y' goes down to .*remove it from log"),
+        (("x", "y", "below"), {"log": ["below"]}, "'below' goes down to .*remove it from log"),
+        (("x", "below"), {"log": ["below"], "kind": "scatter"}, "'below' goes down to .*remove it from log"),
     ],
 )
 def test_impossible_study_plots_are_rejected_with_remedy(grid_study, columns, options, message, tmp_path):
@@ -290,7 +290,7 @@ REJECTED = [
     ("final", "at 0.06", ":6: measure .*the run goes from 0 to 0.05 s"),
     ("name: s", "plots: [{x: EI, y: far, kind: heat}]", ":1: plots: .*give color"),
     ("name: s", "plots: [{x: EI, y: far, color: far, kind: curves}]", ":1: plots: .*leave color out"),
-    ("name: s", "plots: [{x: EI, y: far, log: [near]}]", ":1: plots: .*'near' is none of its columns"),
+    ("name: s", "plots: [{x: EI, y: far, log: [near]}]", ":1: plots: .*'near' is not one of its columns"),
     ("name: s", "plots: [{x: EI, y: far, file: a.xyz}]", ":1: plots: .*ends in .png"),
     ("name: s", "plots: [{x: EI, y: far, file: a/b.png}]", ":1: plots: .*without folders"),
     ("name: s", "keep: {cases: all}", ":1: keep: cases = 'all' is not a list"),

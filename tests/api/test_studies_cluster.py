@@ -25,12 +25,12 @@ from rodsim.studies.case_keys import program
 from rodsim.studies.cases import Case, Recipe, pack, run_batch, run_packed
 from rodsim.studies.study_runner import read_study
 from rodsim.studies.study_targets import FunctionTarget
-from tests.support.crashing_cases import deadly, troubled
+from tests.support.crashing_cases import cases_killing_workers, cases_with_failures
 
 SCENE = Path(__file__).parents[2] / "examples" / "scenes" / "flying_spaghetti.yaml"
 PARAMETERS = {"sections.spaghetti.EI": [100.0, 200.0, 400.0], "run.dt": [0.1, 0.05]}
 MEASURES = {"far": "final rods.spaghetti.end.displacement.norm", "E": "final energy.total"}
-SQUARES = [float(x * x) for x in range(12) if x not in (5, 7)]  # of `deadly`
+SQUARES = [float(x * x) for x in range(12) if x not in (5, 7)]  # of `cases_killing_workers`
 
 
 def listening_ports(x):
@@ -59,7 +59,9 @@ def test_worker_with_different_code_refuses_cases():
 
 @pytest.mark.slow
 def test_cases_of_killed_workers_are_rescheduled_and_failures_reported(tmp_path):
-    result = sweep(deadly, {"x": list(range(12)), "folder": [str(tmp_path)]}, workers=2, progress=False)
+    result = sweep(
+        cases_killing_workers, {"x": list(range(12)), "folder": [str(tmp_path)]}, workers=2, progress=False
+    )
     table = result.frame
     assert len(list(tmp_path.glob("death*"))) == 1
     assert list(result.failed) == [5, 7]
@@ -71,11 +73,13 @@ def test_cases_of_killed_workers_are_rescheduled_and_failures_reported(tmp_path)
 @pytest.mark.slow
 def test_study_survives_death_of_its_worker_and_hanging_cases(tmp_path, monkeypatch, capfd):
     monkeypatch.setattr(workers, "QUIET", 1.0)
-    result = sweep(troubled, {"x": list(range(5)), "folder": [str(tmp_path)]}, workers=1, limit=1.5)
+    result = sweep(
+        cases_with_failures, {"x": list(range(5)), "folder": [str(tmp_path)]}, workers=1, limit=1.5
+    )
     assert (tmp_path / "died").exists()
     assert list(result.failed) == [1, 2]
     assert result.failed[1] == "it took longer than the limit of 1.5 s"
-    assert "leave sys.exit out" in result.failed[2]
+    assert "remove sys.exit" in result.failed[2]
     assert [result.outcomes[k].measures["y"] for k in (0, 3, 4)] == [0.0, 3.0, 4.0]
     lines = capfd.readouterr().err.splitlines()
     assert any("no case has ended for" in line for line in lines)
@@ -101,7 +105,7 @@ def test_study_survives_killed_dask_workers_and_keeps_the_client_open(tmp_path):
             distributed.Client(cluster) as client,
         ):
             values = {"x": list(range(12)), "folder": [str(tmp_path)]}
-            result = sweep(deadly, values, scheduler=client, progress=False)
+            result = sweep(cases_killing_workers, values, scheduler=client, progress=False)
             assert list(result.failed) == [5, 7]
             assert "died 3 times" in result.failed[5]
             assert list(result.frame[result.frame.error == ""].y) == SQUARES
@@ -169,7 +173,7 @@ def test_unresponsive_scheduler_is_reported(monkeypatch):
         sweep(lambda x: {"y": x}, {"x": [1]}, scheduler="tcp://127.0.0.1:1", progress=False)
     with pytest.raises(StudyError, match="unknown address scheme"):
         sweep(lambda x: {"y": x}, {"x": [1]}, scheduler="nonsense://x", progress=False)
-    with pytest.raises(StudyError, match="has its own; leave one of both out"):
+    with pytest.raises(StudyError, match="has its own; remove one of them"):
         sweep(lambda x: {"y": x}, {"x": [1]}, scheduler="tcp://127.0.0.1:1", workers=2, progress=False)
 
 

@@ -34,11 +34,11 @@ def no_workers(monkeypatch):
 
 # for any model
 MISSPELT = {
-    "finale rods.a.cord.end.r.z": "'finale' is no reduction; did you mean 'final'",
-    "rods.a.cord.end.r.z": "is no reduction",
+    "finale rods.a.cord.end.r.z": "'finale' is not a reduction; did you mean 'final'",
+    "rods.a.cord.end.r.z": "is not a reduction",
     "at soon energy.total": "at which time",
     "final rods.a.cord.end.q.z": "there is no 'q'",
-    "final rods.a.cord.ende.r.z": "no place on a rod",
+    "final rods.a.cord.ende.r.z": "not a position on a rod",
     "final rods.a.cord.end.r": "has 3 components",
     "final rod.a.cord.end.r.z": "not known",
     "max joints.root.force": "has 3 components",

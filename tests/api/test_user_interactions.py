@@ -12,7 +12,18 @@ from rigid.errors import ModelError
 from rodsim import Model, PointMass, audit, measures
 from rodsim.interactions import average, kernel_calls, minus, norm, push, times
 from tests.support import user_kinds
-from tests.support.user_kinds import DT, Spring, Triangle, bodies, kinds, of_kinds, pair, poses, run, texts
+from tests.support.user_kinds import (
+    DT,
+    Spring,
+    Triangle,
+    bodies,
+    bodies_with_kinds,
+    kinds,
+    pair,
+    poses,
+    run,
+    texts,
+)
 
 
 @pytest.mark.parametrize("how", ["kind", "text"])
@@ -22,7 +33,7 @@ def test_user_spring_moves_like_the_built_in_spring(how):
     assert np.abs(one.quat - other.quat).max() < 1e-13
 
 
-@pytest.mark.parametrize("make", [of_kinds, user_kinds.of_texts])
+@pytest.mark.parametrize("make", [bodies_with_kinds, user_kinds.bodies_with_expressions])
 def test_em_conserves_energy_and_momenta_of_user_interactions(make):
     """The bodies are free; energies of a few joules."""
     result = run(make(), t_end=0.5)
@@ -102,7 +113,7 @@ def test_rigid_twin_keeps_section_directions_but_not_internal_interactions():
     model = oblique()
     twin = model.rigidified()
     assert [words for words in twin.left_out if "within" in words] == [
-        "interaction 'within' joins two places of rod 'rod', which are at rest to each other here: left out"
+        "interaction 'within' joins two points of rod 'rod', which do not move relative to each other here: left out"
     ]
     del model.others["within"]
     one, other = (run(variant, t_end=DT).energy["spring"][0] for variant in (model, twin))
@@ -147,7 +158,7 @@ def test_point_mass_accepts_moment_free_interactions(by_kind):
 
 
 def test_interaction_has_a_description():
-    model = of_kinds()
+    model = bodies_with_kinds()
     assert repr(Spring) == "<interaction 'linear spring': energy of 2 frames>"
     description = model.others["triangle"].described()
     assert description["kind"] == "triangle"

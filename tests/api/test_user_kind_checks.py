@@ -247,18 +247,18 @@ def test_grounded_kind_may_have_a_moment():
 
 
 NON_KINDS = [  # message
-    ({**SPRING, "rows": 1}, RIGHT, "constraints of a script are not taken yet"),
+    ({**SPRING, "rows": 1}, RIGHT, "constraints of a script are not supported"),
     ({**SPRING, "frames": 9}, RIGHT, "frames = 9"),
     ({**SPRING, "numbers": ("k", "k")}, RIGHT, "two numbers 'k'"),
     ({**SPRING, "numbers": "k"}, RIGHT, "give a list of names"),
     ({**SPRING, "numbers": ("k l",)}, RIGHT, "cannot name a number"),
-    (SPRING, {**RIGHT, "value": 3}, "`value` is no function of y, X"),
+    (SPRING, {**RIGHT, "value": 3}, "`value` is not a function of y, X"),
     ({"frames": 1, "numbers": ("c",)}, damping(gust_step, gust_rate), "the sum of its forces is zero.*free=False"),
     ({**SPRING, "states": ("x",)}, {"step_dual": rests}, "says step_dual; decorate a class with def evolve"),
     ({**SPRING, "states": {"x": 9}}, remembering(rests), "has 9 states; there may be 8"),
     ({**SPRING, "states": ("k",)}, remembering(rests), "'k' is a number and a state"),
-    ({**SPRING, "states": ()}, remembering(rests), "`step_dual` is no function of y0, y1, h, X, out"),
-    ({**SPRING, "states": ("x",)}, remembering(drop), "`step_dual` is no function of y0, y1, x0, x1, h, X, out"),
+    ({**SPRING, "states": ()}, remembering(rests), "`step_dual` is not a function of y0, y1, h, X, out"),
+    ({**SPRING, "states": ("x",)}, remembering(drop), "`step_dual` is not a function of y0, y1, x0, x1, h, X, out"),
 ]  # fmt: skip
 
 
@@ -269,7 +269,7 @@ def test_non_kinds_are_rejected(options, functions, words):
 
 
 def test_built_in_kind_names_are_reserved():
-    with pytest.raises(ModelError, match="interaction 'bushing': is the name of one of ours"):
+    with pytest.raises(ModelError, match="interaction 'bushing': is the name of a built-in kind"):
         registered(SPRING, RIGHT, name="bushing")
 
 

@@ -28,7 +28,7 @@ from rigid.interactions.kinds import has_closed_forms
 from rigid.system import Constraints
 from rodsim import Box, Model
 from tests.support.array_systems import make_state, make_system
-from tests.support.assembly import BAND, SPARSE, dense, stirred
+from tests.support.assembly import BAND, SPARSE, dense, mid_iteration
 from tests.support.completeness import SOFT
 from tests.support.newton_iterations import ADD, BEGIN, MOVE, done, iterate
 
@@ -39,7 +39,7 @@ H = 0.05
     ("band_limit", "coupled"), [(BAND, None), (SPARSE, None), (BAND, "stiffness"), (BAND, "damping")]
 )
 def test_tangent_of_all_interactions_is_the_derivative_of_the_residual(band_limit, coupled):
-    system, numbering, state, work, loads = stirred(band_limit, coupled)
+    system, numbering, state, work, loads = mid_iteration(band_limit, coupled)
     assert (numbering.band < 0) == (band_limit == SPARSE)
     iterate(system, numbering, state, work, H, loads)
     K = dense(numbering, work.values)
@@ -74,7 +74,7 @@ def x(*rows):
 
 def test_closed_forms_equal_the_assembled_duals():
     """Closed forms and duals with complex steps give one residual and one matrix, for every kind of constraint."""
-    system, numbering, state, work, loads = stirred(BAND)
+    system, numbering, state, work, loads = mid_iteration(BAND)
     generic_groups = workspace(system, numbering, closed=False)
     assert len(work.facts.closed) == len(system.constraints.kind) > len(generic_groups.facts.closed)
     closed = {k for k, kind in enumerate(CONSTRAINTS) if has_closed_forms(kind) and not kind.driven}

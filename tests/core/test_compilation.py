@@ -598,9 +598,9 @@ def test_cached_pointer_keeps_its_model_alive():
 @compiled_only
 def test_cached_model_grows_if_it_needs_more_memory(monkeypatch):
     monkeypatch.setattr("rigid.compilation.pinned_arguments.FIRST_BUFFER", 1)
-    monkeypatch.setattr("rigid.compilation.pinned_arguments._WRITTEN", {})
+    monkeypatch.setattr("rigid.compilation.pinned_arguments._WRITERS", {})
     pinned = PinnedTuple(some_state(2))
-    assert pinned._room.nbytes > 8
+    assert pinned._buffer.nbytes > 8
     assert push_state(pinned, 0.0) == 8.0
     assert push_state(PinnedTuple(some_state(3)), 0.0) == 12.0  # the next one of its type gets as much
 

@@ -148,7 +148,7 @@ def test_curves_without_length_or_tangent_are_rejected(words):
 
 def test_points_closer_than_round_off_of_the_curve_are_named():
     with pytest.raises(
-        ModelError, match=r"points 1 and 2 of the curve are 1 m apart, which is nothing beside"
+        ModelError, match=r"points 1 and 2 of the curve are 1 m apart, which is negligible compared with"
     ):
         Curve("rod 'far'", [(0, 0, 0), (1e20, 0, 0), (1e20, 1, 0), (1e20, 2e19, 0)])
 

@@ -26,7 +26,7 @@ from rodsim import Material, Model, Section, simulate
 from rodsim import Sphere as Ball
 from tests.support.assembly import dense
 from tests.support.heaps import HALF, RADIUS, H, lattice, listed
-from tests.support.newton_iterations import iterate, iterating
+from tests.support.newton_iterations import assembled_workspace, iterate
 
 FEW = (0, 24), (6, 42), (12, 36)  # first unknowns
 MANY = tuple((6 * k, 6 * k + 120) for k in range(20))  # more rows than the iteration has steps
@@ -100,7 +100,7 @@ def test_matrix_of_rods_in_contact_is_the_derivative_of_the_residual() -> None:
     model.add_contact("below", low, planes, stiffness=1e8)
     model.add_contact("across", low, high, stiffness=1e8, stations=4)
     built, numbering = listed(model, H)
-    work = iterating(built, numbering, H, np.random.default_rng(3), 1e-4)
+    work = assembled_workspace(built, numbering, H, np.random.default_rng(3), 1e-4)
     matrix, saved = dense(numbering, work.values), (work.dr.copy(), work.psi.copy())
     columns = []
     for j in range(numbering.size):

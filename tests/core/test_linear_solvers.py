@@ -16,13 +16,13 @@ from discretization.linear.narrow_band import (
 )
 from discretization.linear.static_condensation import condensed_solve, condensed_solve_transposed
 from discretization.time.newton import factor, solve, solve_transposed
-from tests.support.assembly import BAND, SPARSE, dense, stirred
+from tests.support.assembly import BAND, SPARSE, dense, mid_iteration
 from tests.support.block_rings import WIDTHS, ring
 from tests.support.block_rings import factored as condensed_factors
 from tests.support.fronts import factored as front_factors
 from tests.support.fronts import net, random_matrix
 from tests.support.heaps import lattice, listed
-from tests.support.newton_iterations import iterate, iterating
+from tests.support.newton_iterations import assembled_workspace, iterate
 from tests.support.rods import SPANS, held_rod
 
 H = 0.01
@@ -110,7 +110,7 @@ def test_fronts(seed, exchanged):
 
 def all_interactions(band_limit):
     """All interactions in a step, with bands up to this width."""
-    system, numbering, state, work, loads = stirred(band_limit)
+    system, numbering, state, work, loads = mid_iteration(band_limit)
     assert (numbering.band < 0) == (band_limit < BAND)
     iterate(system, numbering, state, work, 0.05, loads)
     return numbering, work
@@ -120,7 +120,7 @@ def in_a_step(model, spread, hidden=False, numbered=number_unknowns):
     """Numbering and workspace of a model in a step."""
     built = model.build()
     numbering = numbered(built.system, hidden=hidden)
-    return numbering, iterating(built, numbering, H, np.random.default_rng(4), spread, hidden)
+    return numbering, assembled_workspace(built, numbering, H, np.random.default_rng(4), spread, hidden)
 
 
 def by_fronts(hidden):
@@ -138,7 +138,7 @@ def wide():
 def with_far_blocks():
     built, numbering = listed(lattice(), H)
     assert len(numbering.far.row) > 0
-    return numbering, iterating(built, numbering, H, np.random.default_rng(4), 0.01, False)
+    return numbering, assembled_workspace(built, numbering, H, np.random.default_rng(4), 0.01, False)
 
 
 def of_spans(element, hidden):

@@ -15,7 +15,7 @@ from rigid import quaternions
 from rodsim import Box, Model, signals
 from tests.support.assembly import dense
 from tests.support.fronts import SECTION, H, factored, net
-from tests.support.newton_iterations import iterating
+from tests.support.newton_iterations import assembled_workspace
 
 
 @pytest.mark.parametrize("size", [0.0, 1e-10, 1e-6])
@@ -45,7 +45,7 @@ def test_unconnected_parts_are_solved():
 def test_small_pivots_fall_back_to_the_sparse_solver():
     built = net().build()
     numbering = number_for_solver(built.system)
-    work = iterating(built, numbering, H, np.random.default_rng(4), 0.02)
+    work = assembled_workspace(built, numbering, H, np.random.default_rng(4), 0.02)
     matrix = dense(numbering, work.values)
     a = numbering.frame[2]
     rows = numbering.indices
@@ -131,7 +131,7 @@ def test_joints_of_the_same_frames_share_a_front_of_up_to_six_rows():
     """
     pairs = [(1, 2), (1, 2), (1, 3), (1, 2), (1, 2)]
     edges = np.array([(joint, frame) for joint, frames in enumerate(pairs) for frame in frames]).T
-    numbers = multifrontal_selection._together(edges, np.array([5, 1, 3, 1, 3]))
+    numbers = multifrontal_selection._shared_numbers(edges, np.array([5, 1, 3, 1, 3]))
     assert numbers.tolist() == [0, 0, 1, 2, 2]
 
 

@@ -18,9 +18,9 @@ from discretization.planar.element_lanes import (
     FORCES_A,
     FORCES_B,
     ITEM,
-    NOISE_A,
-    NOISE_B,
-    places_of,
+    ROUNDOFF_A,
+    ROUNDOFF_B,
+    element_offsets,
 )
 from rigid.compilation.decorators import inline_kernel, kernel
 from rigid.lanes import WIDTH, load, store
@@ -200,12 +200,12 @@ def test_accumulated_relative_rotation_beyond_pi_is_reported(sign):
 def test_padding_of_a_group_is_written_to_a_discarded_row(m):
     ends = np.stack([np.arange(m) + 1, np.arange(m)], axis=1)
     ends[::2] = ends[::2, ::-1]
-    rows = places_of(np.arange(m + 2), ends, np.arange(m), m + 1)
+    rows = element_offsets(np.arange(m + 2), ends, np.arange(m), m + 1)
     assert rows.shape[1] == WIDTH * -(-m // WIDTH)
     assert rows[ITEM, :m].tolist() == list(range(m))
     assert set(rows[ITEM, m:]) <= {m - 1}
-    ground = places_of(np.arange(m + 2), np.full((1, 2), m + 1), np.zeros(1, int), m + 1)
-    for row in (FORCES_A, FORCES_B, NOISE_A, NOISE_B):
+    ground = element_offsets(np.arange(m + 2), np.full((1, 2), m + 1), np.zeros(1, int), m + 1)
+    for row in (FORCES_A, FORCES_B, ROUNDOFF_A, ROUNDOFF_B):
         assert set(rows[row, m:]) <= {ground[row, 0]}
         assert ground[row, 0] not in rows[row, :m]
     assert set(rows[AB : BA + 1, m:].ravel()) <= {2 * (m + 1)}

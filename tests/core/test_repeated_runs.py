@@ -13,7 +13,7 @@ from rodsim import Model, Section, equilibrium, simulate
 from rodsim.warnings import DoubtfulModelWarning
 from tests.support import similar_models
 from tests.support.completeness import DT, MODELS
-from tests.support.prepared import _all_of, _beam
+from tests.support.prepared import _beam, _stored_data
 from tests.support.processes import said
 from tests.support.similar_models import digests
 
@@ -31,7 +31,7 @@ def swing(push=(0.0, 1.0, 0.0), name="swing"):
 
 
 def _run(model):
-    return _all_of(simulate(model, 2 * DT, DT))
+    return _stored_data(simulate(model, 2 * DT, DT))
 
 
 def test_repeated_or_rebuilt_model_gives_the_same_result():
@@ -106,7 +106,11 @@ def test_builds_share_no_writable_arrays():
     model = swing()
     before = _run(model)
     built = model.build()
-    for arrays in (built.state, *(table for table in built.system if isinstance(table, tuple)), built.held):
+    for arrays in (
+        built.state,
+        *(table for table in built.system if isinstance(table, tuple)),
+        built.prescribed_velocities,
+    ):
         for array in arrays:
             if hasattr(array, "flags") and array.flags.writeable and array.dtype.kind == "f":
                 array[...] = 7.0
@@ -142,14 +146,14 @@ def test_memory_does_not_grow_with_the_number_of_models_that_were_run():
 def test_run_from_an_equilibrium_with_a_moved_joint_leaves_the_model_unchanged():
     model, path = _beam(), {"displacement": (0.0, 0.01, 0.0)}
     place = [joint.points.tolist() for joint in simulate(model, 0.01, 0.01).layout.joints]
-    before, at_rest = _all_of(simulate(model, 0.01, 0.01)), _all_of(equilibrium(model))
+    before, at_rest = _stored_data(simulate(model, 0.01, 0.01)), _stored_data(equilibrium(model))
     moved = equilibrium(model, motions={"clamp": path})
     run = simulate(model, 0.01, 0.01, start=moved)
     assert [joint.points.tolist() for joint in run.layout.joints] != place
     repeated = simulate(model, 0.01, 0.01)
-    assert _all_of(repeated) == before
+    assert _stored_data(repeated) == before
     assert [joint.points.tolist() for joint in repeated.layout.joints] == place
-    assert _all_of(equilibrium(model)) == at_rest
+    assert _stored_data(equilibrium(model)) == at_rest
 
 
 def test_copied_layout_has_its_own_description_and_no_functions():

@@ -35,7 +35,7 @@ AXES = {"axis": (0.0, 0.6, 0.8), "second_axis": (1.0, 0.0, 0.0)}
 ALONE = WIDTH + 1  # larger than any group
 
 
-def stirred(n):
+def mid_iteration(n):
     """A rod of n elements with an unsymmetric section in motion, and a body that rotates by a third of a turn
     per step.
     """
@@ -148,7 +148,7 @@ def test_bodies_in_simd_lanes_are_bitwise_those_of_single_bodies(name):
 @pytest.mark.parametrize("n", [2, 4, 8, 10, 18])
 def test_rod_nodes_in_simd_lanes_move_as_single_nodes(n):
     """Equal to round-off: the last correction rotates a matrix for single nodes, a quaternion in lanes."""
-    marched = march_of(stirred(n), 2)
+    marched = march_of(mid_iteration(n), 2)
     together, single = marched(1), marched(ALONE)
     for field, lane, other in zip(together._fields, together, single, strict=True):
         if field != "memory":
@@ -176,7 +176,7 @@ def test_frames_are_predicted_and_corrected():
 
     Corrections are reduced so that they rotate no frame by more than 1.5 rad.
     """
-    built, h, rng = stirred(9), 0.01, np.random.default_rng(3)
+    built, h, rng = mid_iteration(9), 0.01, np.random.default_rng(3)
     system, state = built.system, built.state
     numbering = number_unknowns(system)
     n, moving = len(state.r), np.flatnonzero(system.frames.fixed == 0)

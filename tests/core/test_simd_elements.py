@@ -13,7 +13,7 @@ from tests.support.element_lanes import SECTION
 from tests.support.simd_steps import H, assembled, begun, in_a_step
 
 
-def stirred(n, element="se3", full=False, viscous=False, consistent=False, size=0.05, with_fixed=False):
+def mid_iteration(n, element="se3", full=False, viscous=False, consistent=False, size=0.05, with_fixed=False):
     """System, numbering, state and workspace of rods of n and 2 elements or spans, in the middle of a step."""
     rng = np.random.default_rng(n)
     model = Model("stirred", gravity=(0, 0, -9.81))
@@ -102,7 +102,7 @@ def one_by_one(system, numbering, state, work):
     ],
 )
 def test_elements_in_simd_lanes_equal_single_elements(n, how):
-    system, numbering, state, work = stirred(n, **how)
+    system, numbering, state, work = mid_iteration(n, **how)
     forces, entries = element_contributions(system, numbering, state, work)
     residual, matrix, changes = one_by_one(system, numbering, state, work)
     assert np.abs(forces - residual).max() < 1e-14 * np.abs(work.residual).max()
@@ -117,7 +117,7 @@ def test_elements_in_simd_lanes_equal_single_elements(n, how):
 
 
 def test_round_off_of_forces_is_that_of_the_stiffness():
-    system, numbering, state, work = stirred(9)
+    system, numbering, state, work = mid_iteration(9)
     stored = work.elements
     without = stored._replace(scale=np.zeros_like(stored.scale))
     expected, actual = np.zeros((2, *work.noise.shape))
@@ -153,7 +153,7 @@ SPANS = [
 
 @pytest.mark.parametrize(("n", "how"), SPANS)
 def test_spans_in_simd_lanes_equal_single_spans(n, how):
-    model = stirred(n, **{"element": "relative(2)"} | how)
+    model = mid_iteration(n, **{"element": "relative(2)"} | how)
     system, numbering, state, work = model
     one_by_one = alone(system, numbering, work)
     assert len(work.spans.lanes.order) == -(-(n + 2) // 8)
@@ -168,7 +168,7 @@ def test_spans_in_simd_lanes_equal_single_spans(n, how):
 
 @pytest.mark.parametrize(("n", "how"), [SPANS[3], SPANS[5]])
 def test_strains_of_both_ends_of_a_step_equal_those_of_single_spans(n, how):
-    system, numbering, state, work = stirred(n, **{"element": "relative(2)"} | how)
+    system, numbering, state, work = mid_iteration(n, **{"element": "relative(2)"} | how)
     poses = state.r, work.dr, work.R0, work.R1
     both = []
     for spans in (work.spans, alone(system, numbering, work).spans):
@@ -181,7 +181,7 @@ def test_strains_of_both_ends_of_a_step_equal_those_of_single_spans(n, how):
 
 
 def test_changed_parameters_are_used():
-    system, numbering, state, work = stirred(6, "relative(2)", viscous=True)
+    system, numbering, state, work = mid_iteration(6, "relative(2)", viscous=True)
     numbers, viscosity = work.spans.numbers, work.spans.viscosity
     for k in range(2):
         numbers[-60:], viscosity[-60:] = (1.0 + k) * numbers[-60:], 0.3 + viscosity[-60:]
@@ -193,7 +193,7 @@ def test_changed_parameters_are_used():
 
 
 def test_scattered_blocks_are_addressed():
-    model = stirred(9)
+    model = mid_iteration(9)
     rows = model[3].elements.rows
     assert rows.any()
     _, entries, _ = assembled(*model)
@@ -204,7 +204,7 @@ def test_scattered_blocks_are_addressed():
 @pytest.mark.parametrize("row", [0, 7, 8, 10])
 @pytest.mark.parametrize("element", ["se3", "relative(2)"])
 def test_folded_element_is_reported(element, row):
-    system, numbering, state, work = stirred(9, element)
+    system, numbering, state, work = mid_iteration(9, element)
     assert assembled(system, numbering, state, work)[2] == 0
     end = 1 if element == "se3" else 2 if row != 8 else 0  # frame 0 also belongs to the neighbour
     table = system.elements if element == "se3" else system.spans
@@ -213,8 +213,8 @@ def test_folded_element_is_reported(element, row):
 
 
 def test_few_or_nonlinear_spans_use_the_scalar_path():
-    assert stirred(1, "relative(2)")[3].spans.alone.tolist() == [0, 1, 2]
-    system, numbering, _, work = stirred(9, "relative(2)")
+    assert mid_iteration(1, "relative(2)")[3].spans.alone.tolist() == [0, 1, 2]
+    system, numbering, _, work = mid_iteration(9, "relative(2)")
     assert work.spans.alone.size == 0
     spans = system.spans._replace(law=np.where(np.arange(len(system.spans.weight)) < 2, 0, -1))
     spans = spans._replace(parameters=np.full((len(spans.weight), 2), 2.0))

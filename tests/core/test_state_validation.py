@@ -47,5 +47,5 @@ def test_validation_rejects_non_states(value):
         lambda s: stepper.advance(s, 0, 1),
         lambda s: stepper.march(s, H, np.zeros(1)),
     ):
-        with pytest.raises(ModelError, match="is no state"):
+        with pytest.raises(ModelError, match="expected a State"):
             door(value)

@@ -49,7 +49,7 @@ def derivative(built, start):
 
 
 def changed(state, change, size):
-    increments = size * np.column_stack([change.r, change.turn])
+    increments = size * np.column_stack([change.r, change.rotation])
     state = moved(state, increments)
     return state._replace(v=state.v + size * change.v, Omega=state.Omega + size * change.Omega)
 
@@ -152,6 +152,6 @@ def test_step_derivative_rejects_models_with_history():
     model.add_spring("coil", model.ground, body, 3.0, along="rotation", axis=(0, 0, 1))
     built = model.build()
     with pytest.raises(
-        ModelError, match=r"own variables or prescribed motion \(angle\).*take differences of runs"
+        ModelError, match=r"internal variables or prescribed motion \(angle\).*take differences of runs"
     ):
         StepDerivative(built.system, built.state, built.state, H)

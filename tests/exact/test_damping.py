@@ -171,9 +171,9 @@ def test_scenes_have_damping_and_friction(tmp_path):
         (
             "joint",
             {"sliding": 2.0},
-            "sliding = 2, but the revolute joint 'joint' leaves that motion no freedom",
+            "sliding = 2, but the revolute joint 'joint' does not allow that motion",
         ),
-        ("hip", {"turning": 2.0}, "'hip' is no joint of this model"),
+        ("hip", {"turning": 2.0}, "'hip' is not a joint of this model"),
         ("joint", {}, "resists nothing; give turning= or sliding="),
     ],
 )
@@ -184,7 +184,7 @@ def test_joints_that_cannot_be_damped_are_rejected_with_advice(joint, settings, 
 
 def test_parts_that_cannot_be_damped_are_rejected_with_advice():
     model = with_friction("revolute")
-    with pytest.raises(ModelError, match="is neither a body nor a rod; give one"):
+    with pytest.raises(ModelError, match="is neither a body nor a rod"):
         model.add_mass_damping("more", model.ground, 1.0)
     with pytest.raises(ModelError, match="rate"):
         model.add_mass_damping("more", model.bodies["a"], -1.0)

@@ -127,7 +127,7 @@ def test_distributed_couples_bend_an_arm_to_the_exact_curvature(n):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"value": Sine(1.0, 1.0)}, r"load 'q': Sine is a scalar; say which way"),
+        ({"value": Sine(1.0, 1.0)}, r"load 'q': Sine is a scalar; give its direction"),
         ({"value": (1, 2)}, r"load 'q': value = \(1, 2\) is not a list of 3"),
         ({"value": (1, 2, 3), "between": (0.5, 0.2)}, r"give two fractions of the length"),
         ({"value": (1, 2, 3), "kind": "pressure"}, r"choose one of force, moment"),

@@ -42,10 +42,10 @@ def slope(function, state, system, h=1e-5):
 def test_dense_and_sparse_matrices_are_equal(monkeypatch):
     model = everything()
     small = linearise(model)
-    assert not issparse(small.given("K"))
+    assert not issparse(small.stored("K"))
     monkeypatch.setattr(equations, "SMALL", 0)
     large = linearise(model)
-    assert issparse(large.given("K"))
+    assert issparse(large.stored("K"))
     for name in ("M", "C", "gyroscopic", "K", "G"):
         for lin in (small, large):
             assert issparse(getattr(lin, name))

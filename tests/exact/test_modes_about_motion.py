@@ -78,7 +78,7 @@ def test_spring_to_the_ground_off_the_axis_has_no_steady_rotation():
     def tie(model, hub, blade):
         model.add_spring("tie", model.ground.at((0, 2, 0)), blade.at((0, 0, 0)), 30.0)
 
-    with pytest.raises(ModelError, match=r"changes? while the motion goes on.*give `spin=`"):
+    with pytest.raises(ModelError, match=r"changes? during the motion.*give `spin=`"):
         linearise(flapping(extra=tie))
 
 

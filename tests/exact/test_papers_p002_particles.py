@@ -113,8 +113,10 @@ def test_the_first_step_of_the_papers_program_changes_the_energy(swing):
 
 @pytest.mark.slow
 def test_claims_about_the_particles_hold_except_iteration_counts(study):
-    differing = {claim.statement for claim in study.claims if not claim.holds} - {four_particles.COST_CLAIM}
-    assert differing == {
+    unconfirmed_statements = {claim.statement for claim in study.claims if not claim.holds} - {
+        four_particles.COST_CLAIM
+    }
+    assert unconfirmed_statements == {
         f"{name}: {simple} iterations with the simple, {advanced} with the advanced guess"
         for name, (simple, advanced) in four_particles.PUBLISHED_ITERATIONS.items()
     }

@@ -122,7 +122,7 @@ def test_stored_run_resumes_bitwise_and_is_audited(tmp_path):
 
 def test_unsupported_uses_of_relaxation_are_rejected_with_advice():
     model = free_rod("se3", section=soft().with_relaxation(0.05, fraction=0.5))
-    with pytest.raises(ModelError, match="negative substeps, which a rod with a branch that relaxes"):
+    with pytest.raises(ModelError, match="negative substeps, which a rod with a Maxwell branch"):
         simulate(model, 0.1, 0.01, "em4", progress=False)
     with pytest.raises(ModelError, match="give either fraction or stiffness"):
         soft().with_relaxation(0.1)

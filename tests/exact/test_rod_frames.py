@@ -215,7 +215,9 @@ REFUSED = {
     ),
     "curve and twist turn by 4 rad .* more elements, 20": lambda: built(LINE, 5, twist=20.0),
     "stress-free shape: .* turn by 4 rad": lambda: built(LINE, 5, stress_free_twist=20.0),
-    "up turns by 3.1.* at s = 0.5.* at once": lambda: built(LINE, up=lambda s: (0, 0, 1 if s < 0.5 else -1)),
+    "up rotates by 3.1.* at s = 0.5.* at once": lambda: built(
+        LINE, up=lambda s: (0, 0, 1 if s < 0.5 else -1)
+    ),
     "curve and twist turn by 322": lambda: built(
         LINE, 5, up=lambda s: (0, np.sin(256 * TURN * s), np.cos(256 * TURN * s))
     ),

@@ -299,7 +299,7 @@ def test_a_free_rod_does_not_fall_through_others():
 
 
 def test_arc_length_is_rejected_by_name():
-    with pytest.raises(ModelError, match="method 'arc-length', does not know contacts between surfaces"):
+    with pytest.raises(ModelError, match="method 'arc-length', does not support contacts between surfaces"):
         equilibrium(landing(), method="arc-length")
 
 

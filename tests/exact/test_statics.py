@@ -112,7 +112,7 @@ def test_small_motions_about_an_equilibrium_are_those_of_its_linear_equations(
     assert follow_load_steps(statics, 0.0, 1.0, 1.0, lambda _: None).failure is None
     statics.assemble(True)
     linear, expected = about_equilibrium(built, statics), at_rest(built, statics)
-    assert scipy.sparse.issparse(linear.given("K")) == (small == 0)
+    assert scipy.sparse.issparse(linear.stored("K")) == (small == 0)
     assert bool(linear.unsymmetric) == bool(expected.unsymmetric) == (not closed)
     for name in ("M", "G"):
         np.testing.assert_allclose(linear.full(name), expected.full(name), atol=1e-13)

@@ -255,7 +255,7 @@ def test_nodes_needed_have_the_requested_error():
 
 def test_unsolvable_wave_queries_are_rejected():
     cell = Cell(SECTION, "se3", "lumped", 0.1)
-    with pytest.raises(ModelError, match="nodes of this rod show waves"):
+    with pytest.raises(ModelError, match="nodes of this rod resolve waves"):
         cell.wave(32.0, BENDING)
     with pytest.raises(ModelError, match="branch"):
         exact_wave(SECTION, 1.0, "sound")

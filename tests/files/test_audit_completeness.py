@@ -242,7 +242,7 @@ def test_loads_and_drives_missing_in_a_file_are_named(tmp_path):
     assert audit(result).retaken.steps == STEPS  # the model in memory has the function
     audited = audit(Result.load(path))
     assert audited.ok
-    assert "not judged: a file does not keep the values of load 'whim'" in audited.text()
+    assert "not judged: a file does not store the values of load 'whim'" in audited.text()
     assert verdicts.STEP_QUANTITIES in audited.text()
     path = tmp_path / "sparse.vtkhdf"
     simulate(swing("em"), 4 * H, H, output=path, output_every=2)

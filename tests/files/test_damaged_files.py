@@ -110,7 +110,7 @@ def test_resume_rejects_non_finite_numbers_without_checksums(name, file):
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("quat", "no unit quaternion"), ("time", "times dt"), ("step", "times dt")]
+    ("name", "words"), [("quat", "not a unit quaternion"), ("time", "times dt"), ("step", "times dt")]
 )
 def test_impossible_positions_and_times_are_rejected_without_checksums(name, words, file):
     forget_digests(file)
@@ -131,7 +131,7 @@ def test_resume_adds_checksums_to_a_file_without_them(file, tmp_path):
     assert Result.load(file).changed() is None
     audited = audit(Result.load(file))
     assert audited.ok
-    assert "not judged: the file has no digests" in audited.text()
+    assert "not judged: the file has no checksums" in audited.text()
     run(file, 2 * STEPS, resume=True)
     assert Result.load(file).changed() == []
     run(tmp_path / "whole.vtkhdf", 2 * STEPS)

@@ -20,7 +20,7 @@ from rodsim.results import ResultWriter, native_format
 from rodsim.results.journal import record_type
 from tests.support import damaged_files
 from tests.support.full_disk import files_end_at
-from tests.support.results_sample import assert_holds, go_on, sample_layout, sample_output, write
+from tests.support.results_sample import assert_holds, resume_file, sample_layout, sample_output, write
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and locks of POSIX")
 
@@ -62,7 +62,7 @@ def test_torn_journal_record_is_ignored_and_truncated(torn, tmp_path):
     with open(journal(path), "ab") as file:
         file.write(random.Random(torn).randbytes(torn))
     assert_holds(Result.load(path), sample_layout(), 5)
-    go_on(path, sample_layout(), range(5, 8), 1000)
+    resume_file(path, sample_layout(), range(5, 8), 1000)
     write(complete, sample_layout(), range(8), 1000)
     assert path.read_bytes() == complete.read_bytes()
 
@@ -299,7 +299,7 @@ def test_killed_run_resumes_to_another_end_time(tmp_path):
         writer.append(*sample_output(sample_layout(), 0))
         os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
-    go_on(path, sample_layout(ends[1]), range(1, 4), 9)
+    resume_file(path, sample_layout(ends[1]), range(1, 4), 9)
     assert Result.load(path).description == ends[1]
     assert_holds(Result.load(path), sample_layout(), 4)
 

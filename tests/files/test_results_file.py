@@ -12,7 +12,7 @@ from rodsim.results import MemoryWriter, Result, ResultWriter, native_format
 from rodsim.results.layout import BodyLayout, Layout, RodLayout
 from rodsim.results.outputs import Outputs, joined
 from tests.support.processes import said
-from tests.support.results_sample import assert_holds, go_on, sample_layout, sample_output, write
+from tests.support.results_sample import assert_holds, resume_file, sample_layout, sample_output, write
 
 
 def test_memory_keeps_every_output_bit_for_bit():
@@ -100,7 +100,7 @@ def test_killed_run_keeps_every_stored_output(tmp_path, outputs):
     result = Result.load(path)
     assert result.n_outputs in (reported, reported + 1)  # killed between storing and reporting
     assert_holds(result, layout, result.n_outputs)
-    go_on(path, layout, [], 1000)  # the lock of the killed process is released
+    resume_file(path, layout, [], 1000)  # the lock of the killed process is released
     assert os.listdir(tmp_path) == ["a.vtkhdf"]
     assert_holds(Result.load(path), layout, result.n_outputs)
     assert [t for t, _ in vtk_steps(path)] == list(result.t)

@@ -11,7 +11,7 @@ from rodsim.results import Result, ResultWriter
 from rodsim.results.drawing import Drawing
 from tests.support.results_sample import (
     assert_holds,
-    go_on,
+    resume_file,
     sample_layout,
     sample_output,
     without_digests,
@@ -32,7 +32,7 @@ def test_resumed_file_equals_that_of_an_uninterrupted_run(tmp_path, stored, capa
     assert (t, step) == expected[:2]
     assert all(a.tobytes() == b.tobytes() for a, b in zip(state, expected[2], strict=True))
     writer.close()
-    go_on(parts, layout, range(stored, n), later)
+    resume_file(parts, layout, range(stored, n), later)
     assert uninterrupted.read_bytes() == parts.read_bytes()
     result = Result.load(parts)
     assert_holds(result, layout, n)
@@ -49,7 +49,7 @@ def test_older_file_is_resumed_with_its_own_surfaces(tmp_path):
         del file["rodsim/layout/rods/sides"], file["rodsim/layout/rods/sides_start"]
     finer = sample_layout()
     finer.bodies[0] = replace(finer.bodies[0], vertices=np.ones((50, 3)), faces=[[0, 1, 2]])
-    go_on(path, finer, range(2, 6), 6)
+    resume_file(path, finer, range(2, 6), 6)
     result = Result.load(path)
     assert_holds(result, layout, 6)
     assert result.layout.rods[0].sides.any()  # as written by this version: with the sides and checksums
@@ -64,7 +64,7 @@ def test_resume_may_lengthen_a_run_but_not_change_it(tmp_path):
     path = tmp_path / "a.vtkhdf"
     write(path, sample_layout({"run": {"t_end": 1.0, "dt": 0.005}}), range(2))
     longer = sample_layout({"run": {"t_end": 2.0, "dt": 0.005}})
-    go_on(path, longer, [], 4)
+    resume_file(path, longer, [], 4)
     assert Result.load(path).description == longer.description
     with pytest.raises(ValueError, match="differs from 'sample' in run"):
         ResultWriter.resume(path, sample_layout({"run": {"t_end": 2.0, "dt": 0.0025}}), 4)
@@ -78,5 +78,5 @@ def test_file_copied_by_another_program_is_resumed(tmp_path):
         new.create_group("something else").attrs["x"] = np.arange(1000)
         for name in reversed(list(old)):
             old.copy(name, new)
-    go_on(tmp_path / "b.vtkhdf", layout, (3, 4), 5)
+    resume_file(tmp_path / "b.vtkhdf", layout, (3, 4), 5)
     assert_holds(Result.load(tmp_path / "b.vtkhdf"), layout, 5)

@@ -56,7 +56,9 @@ def test_file_opens_without_its_registered_kinds(other_process, tmp_path):
         rodsim.report(result, tmp_path / "page.html")
     with pytest.raises(ModelError, match=r"interaction '.*' is not registered.*import the script"):
         audit(result)
-    with pytest.raises(ModelError, match=r"'linear spring' is no registered interaction; there are none"):
+    with pytest.raises(
+        ModelError, match=r"'linear spring' is not a registered interaction; registered are none"
+    ):
         kinds_of_names(bodies(2))
 
 
@@ -107,7 +109,7 @@ def test_command_imports_the_registering_script(other_process, tmp_path, capsys)
     assert main(["audit", str(path)]) == 2
     assert "is not registered" in capsys.readouterr().err
     assert main(["audit", str(path), "--import", str(tmp_path / "none.py")]) == 2
-    assert "none.py: is no Python file" in capsys.readouterr().err
+    assert "none.py: is not a Python file" in capsys.readouterr().err
     assert (
         main(["audit", str(path), "--import", str(Path(__file__).parents[1] / "support" / "user_kinds.py")])
         == 0

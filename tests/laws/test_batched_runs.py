@@ -14,7 +14,7 @@ from rodsim import Box, ConvergenceError, Model, Section, signals, simulate_many
 from rodsim.warnings import StepWarning
 from tests.support.many_runs import DT
 from tests.support.mechanisms import looped
-from tests.support.prepared import _all_of
+from tests.support.prepared import _stored_data
 
 SECTION = Section.from_stiffness(
     EA=3e3, GA=2e3, GJ=50, EI=(80, 60), mass_per_length=2.0, inertia_per_length=(0.5, 0.6, 0.7)
@@ -97,7 +97,7 @@ def changed_parameters(k):
 
 def stored_data(result):
     """Return everything that a run stores, and the cost of its steps."""
-    return _all_of(result), result.newton_iterations.tolist(), result.halvings.tolist()
+    return _stored_data(result), result.newton_iterations.tolist(), result.halvings.tolist()
 
 
 @pytest.fixture(autouse=True)

@@ -194,7 +194,7 @@ def test_start_transfers_bristles_and_reports_new_ones():
     )
     continued = run(extended, 0.1, start=first)
     assert bristles(continued)[0].tolist() == [*bristles(first)[-1], 0.004]
-    assert "what sticks and slides begins anew where it was not there yet" in str(
+    assert "friction states of new interactions start from their initial values" in str(
         continued.description["start"]
     )
     assert audit(continued).ok
@@ -215,7 +215,7 @@ def test_compositions_reject_bristles_by_name(integrator):
 @pytest.mark.parametrize("integrator", ["mG(2)", "GL-SPARK(2)", "Lobatto-IIIA-B(2)"])
 def test_schemes_with_several_force_points_reject_bristles_by_name(integrator):
     with pytest.raises(
-        ModelError, match=r"takes forces at . places of a step.* sticks and slides, in 'tumbling'"
+        ModelError, match=r"evaluates forces at . points of a step.* sticks and slides, in 'tumbling'"
     ):
         run(tumbling(), 0.1, integrator, chart="director")
 

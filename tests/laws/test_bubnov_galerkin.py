@@ -263,7 +263,7 @@ REFUSED = {
     r"q_end has the shape \(\); give finite numbers of shape \(2,\)": lambda: solve_pendulum(q_end=1.0),
     r"q_end has the shape \(3,\)": lambda: solve_pendulum(q_end=[0.0, -1.0, 0.0]),
     "q_end contains nan": lambda: solve_pendulum(q_end=[0.0, np.nan]),
-    "q_end is no array of numbers": lambda: solve_pendulum(q_end=["left", "right"]),
+    "q_end is not an array of numbers": lambda: solve_pendulum(q_end=["left", "right"]),
     r"\|g1\(q_end\)\| = 1.5 at q_end = \[0. 2.\]; give coordinates with g = 0": lambda: solve_pendulum(
         q_end=[0.0, 2.0]
     ),
@@ -288,9 +288,9 @@ REFUSED = {
         guess=integrate_at(10)
     ),
     "p of guess contains nan": lambda: solve_pendulum(guess=integrate_at(fill=np.nan)),
-    r"guess is no pair; give \(q, p\)": lambda: solve_pendulum(guess=(*integrate_at(), 1.0)),
-    "guess is no pair": lambda: solve_pendulum(guess="march"),
-    "g[12] repeat what the other constraints say": lambda: solve_global(redundant(), 0.1, 1.0),
+    r"guess is not a pair; give \(q, p\)": lambda: solve_pendulum(guess=(*integrate_at(), 1.0)),
+    "guess is not a pair": lambda: solve_pendulum(guess="march"),
+    "g[12] are implied by the other constraints": lambda: solve_global(redundant(), 0.1, 1.0),
     r"BG\(1\) needs a regular mass": lambda: solve_global(
         rotating_body("body", np.array([1.0, 2.0, 3.0]), np.array([1.0, 0.0, 0.0])), 0.1, 1.0
     ),

@@ -11,7 +11,7 @@ from discretization.interaction_groups import groups_of
 from rigid import quaternions
 from rigid.errors import ConvergenceError
 from rodsim import Box, Material, Model, Section, audit, equilibrium, simulate
-from rodsim.building.rotation_limits import turned_in_words
+from rodsim.building.rotation_limits import describe_largest_rotation
 
 EXACT = 1e-11
 ASKEW = np.array([2.0, -1.0, 2.0]) / 3
@@ -276,7 +276,7 @@ def test_bushing_at_its_rotation_limit_is_named_with_angle_and_remedy():
     model.add_bushing("mount", model.ground, body, [1e3, 2e3, 3e3, 50, 60, 1e-3], at=(0, 0, 0))
     with pytest.raises(
         ConvergenceError,
-        match=r"bushing 'mount' is turned by 3\.1\d* rad.*axis that turns be 0.*torsion spring",
+        match=r"bushing 'mount' is turned by 3\.1\d* rad.*axis of rotation be 0.*torsion spring",
     ):
         simulate(model, 1.0, 0.02)
 
@@ -341,8 +341,8 @@ NEAR_LIMITS = [
 @pytest.mark.parametrize(("make", "arguments", "words"), NEAR_LIMITS)
 def test_rotation_near_its_limit_is_reported(make, arguments, words):
     built, state = make(*arguments)
-    assert re.fullmatch(f"{words}.*" if words else "", turned_in_words(built, state), re.DOTALL)
-    assert make is tilted or "element" in turned_in_words(built, state, folded=True)
+    assert re.fullmatch(f"{words}.*" if words else "", describe_largest_rotation(built, state), re.DOTALL)
+    assert make is tilted or "element" in describe_largest_rotation(built, state, folded=True)
 
 
 FLY_LINE = """

@@ -39,10 +39,10 @@ def test_every_registered_kind_is_active_in_a_model() -> None:
     ours = {kind.name for kinds in registered_kinds().values() for kind in kinds}
     acting = {name for make in MODELS.values() for name in acting_kinds(make().build())}
     behind = {
-        kind.name for kind in INTERACTIONS[INTERACTIONS.ours :]
+        kind.name for kind in INTERACTIONS[INTERACTIONS.n_fixed :]
     }  # gears of any size, and kinds of scripts, here of tests
     assert ours == acting - behind
-    assert acting & {kind.name for kind in INTERACTIONS[INTERACTIONS.ours : INTERACTIONS.built_in]}
+    assert acting & {kind.name for kind in INTERACTIONS[INTERACTIONS.n_fixed : INTERACTIONS.built_in]}
 
 
 def test_every_internal_variable_block_is_covered_by_a_model() -> None:

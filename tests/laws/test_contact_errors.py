@@ -44,9 +44,9 @@ SOLIDS = [
     (Cylinder(1, 3, mass=1), {"radius": 1.0}, r"give less than the 1 m of half its least extent"),
     (Cylinder(2, 1, mass=1), {"radius": 0.6}, r"give less than the 0.5 m"),
     (Cone(1, 1, mass=1), {"radius": 0.45}, r"less where it is pointed"),
-    (Sphere(1, mass=1), {"radius": 0.1}, r"radius = 0.1, but its shape is round; leave it out"),
+    (Sphere(1, mass=1), {"radius": 0.1}, r"radius = 0.1, but its shape is round; remove radius"),
     (Capsule(1, 1, mass=1), {"radius": 0.1}, r"but its shape is round"),
-    (Mesh((WEDGE, FACES), mass=1), {"radius": 0.1}, r"on a mesh, which has no rounding; leave it out, or give vertices="),
+    (Mesh((WEDGE, FACES), mass=1), {"radius": 0.1}, r"on a mesh, which has no rounding; remove it, or give vertices="),
     (MassProperties(1.0, np.ones(3)), {}, r"body 'it' has no shape that could touch, .*; give vertices= \(n, 3\)"),
     (Box(1, 2, 3, mass=1), {"vertices": []}, r"vertices"),
     (Box(1, 2, 3, mass=1), {"vertices": [(0, 0, np.nan)]}, r"vertices"),
@@ -66,7 +66,7 @@ def test_invalid_solids_are_rejected(shape, options, words):
 def test_shape_on_a_body_point_or_the_ground_is_rejected():
     model = Model("it")
     body = model.add_body("it", Box(1, 2, 3, mass=1))
-    words = r"solid 'it': .*give body 'it' itself and no point of it, or vertices="
+    words = r"solid 'it': .*give body 'it' itself, or vertices="
     with pytest.raises(ModelError, match=words):
         model.add_solid("it", body.at((0.1, 0, 0)))
     with pytest.raises(ModelError, match=r"solid 'it': the ground has no shape that could touch"):
@@ -85,7 +85,7 @@ def test_shape_on_a_body_point_or_the_ground_is_rejected():
         ({"triangles": [*CUBE, CUBE[3]]}, "more than once"),
         ({"triangles": [(0, 1, 2), (0, 1, 4), (0, 1, 6)]}, "more than two triangles"),
         ({"triangles": [CUBE[0][::-1], *CUBE[1:]], "side": "inside"}, "run through twice in the same direction"),
-        ({"triangles": CUBE[1:], "side": "inside"}, "close the holes, or leave side out"),
+        ({"triangles": CUBE[1:], "side": "inside"}, "close the holes, or remove side"),
     ],
 )  # fmt: skip
 def test_invalid_meshes_are_rejected(options, words, tmp_path, monkeypatch):
@@ -240,7 +240,7 @@ def test_nothing_penetrates_a_fixed_mesh(name):
     below = add(model, case.one, "below", GROUND_POINT, case.quat, **fixing)
     surface = add(model, case.other, "it", case.place, case.other_quat, (0, 0, -20.0))
     model.add_contact("c", surface, below, 1e4)
-    with pytest.raises(ConvergenceError, match=r"what touches a mesh is pressed through it"):
+    with pytest.raises(ConvergenceError, match=r"a surface that touches a mesh is pressed through it"):
         run(model, 0.02, 1e-4)
 
 
@@ -267,5 +267,5 @@ def test_ball_rests_in_a_polygonal_hole_unless_touched_on_all_sides(sides, rests
     if rests:
         assert run(model, 0.2).body("ball").r[-1, 2] == pytest.approx(0.0336, abs=3e-4)
     else:
-        with pytest.raises(ConvergenceError, match="pressed through it, or is touched all around"):
+        with pytest.raises(ConvergenceError, match="pressed through it, or is touched on all sides"):
             run(model, 0.2)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rigid.interactions.contact.circles import circle_on_plane
-from rigid.interactions.contact.gaps import of_segment, touched
+from rigid.interactions.contact.gaps import mean_contact_parameter, of_segment
 from rigid.interactions.contact.normal_laws import potential, resistance
 from tests.support.contacts import (
     BARRIER,
@@ -225,12 +225,12 @@ def test_mean_contact_point_has_full_precision():
     """Near either nearest point, and where both coincide: there the derivative is the limit for points that nearly coincide."""
     end, change, far = 1e-3 + 2e8, 1e-3, 1e8
     tau = 1e-3 / (1e-3 + np.sqrt(far * far + 1e-3 * end) + far)
-    forth = touched(0j, change + 0j, -far + 0j, 0j, 1 + 0j, 1 + 0j).real
+    forth = mean_contact_parameter(0j, change + 0j, -far + 0j, 0j, 1 + 0j, 1 + 0j).real
     assert forth == pytest.approx(tau * change, rel=1e-13)
-    back = touched(1 + 0j, 1 - change + 0j, far + 0j, 0j, 1 + 0j, 1 + 0j).real
+    back = mean_contact_parameter(1 + 0j, 1 - change + 0j, far + 0j, 0j, 1 + 0j, 1 + 0j).real
     assert back == pytest.approx(1 - tau * change, abs=1e-16)
-    same = touched(0.4 + 0j, 0.4 + 1j * EPS, 0j, 0j, 1 + 0j, 4 + 0j).imag / EPS
-    near = (touched(0.4 + 0j, 0.4 + 1e-6 + 0j, 0j, 0j, 1 + 0j, 4 + 0j).real - 0.4) / 1e-6
+    same = mean_contact_parameter(0.4 + 0j, 0.4 + 1j * EPS, 0j, 0j, 1 + 0j, 4 + 0j).imag / EPS
+    near = (mean_contact_parameter(0.4 + 0j, 0.4 + 1e-6 + 0j, 0j, 0j, 1 + 0j, 4 + 0j).real - 0.4) / 1e-6
     assert same == pytest.approx(near, rel=1e-9)
 
 

@@ -248,7 +248,7 @@ def test_penetration_between_stations_is_reported() -> None:
 
 
 def test_schemes_without_contact_reject_it() -> None:
-    words = "does not know contacts between surfaces, of which the model has 3 pairs"
+    words = "does not support contacts between surfaces, of which the model has 3 pairs"
     with pytest.raises(ModelError, match=words):
         balls().mechanical_system()
 

@@ -304,5 +304,5 @@ def test_compositions_reject_dissipation_by_name(part, integrator):
 def test_mechanical_system_accepts_dampers_and_variational_schemes_reject_them(part):
     system = lossy(part).mechanical_system(chart="director")
     assert integrate(system, "GGL-EM", 0.01, 0.05).totals[-1, 1] > 0.0
-    with pytest.raises(ModelError, match="variational: it has no place for the dampers"):
+    with pytest.raises(ModelError, match="variational: it does not support the dampers"):
         integrate(system, "VI-S", 0.01, 0.05)

@@ -93,5 +93,5 @@ def test_inconsistent_constraints_during_a_run_are_named():
     def late(t):
         return (0, 0, 0.01 * max(0.0, t - 0.05) ** 2 * max(0.0, 0.07 - t) ** 2 * 1e8)
 
-    with pytest.raises(ConvergenceError, match=r"repeats what .* fix, and cannot follow them"):
+    with pytest.raises(ConvergenceError, match=r"is redundant with .* and inconsistent with them"):
         simulate(linkage(displacement=late), 0.1, 0.01)

@@ -262,7 +262,7 @@ def test_slider_crank_with_motor_damper_and_load_keeps_the_balance(integrator):
 @pytest.mark.parametrize(
     ("add", "message"),
     [
-        (lambda m: m.add_drive("d", "none", Steady(1.0)), r"drive 'd': 'none' is no joint of this model"),
+        (lambda m: m.add_drive("d", "none", Steady(1.0)), r"drive 'd': 'none' is not a joint of this model"),
         (
             lambda m: m.add_drive("d", "ball", Steady(1.0)),
             r"spherical joint 'ball' has no coordinate to drive",
@@ -271,18 +271,18 @@ def test_slider_crank_with_motor_damper_and_load_keeps_the_balance(integrator):
             lambda m: m.add_drive("d", "hinge", Steady(1.0), of="displacement"),
             r"has no displacement; drive its angle",
         ),
-        (lambda m: m.add_drive("d", "hinge", 3.0), r"3.0 is no function of time"),
+        (lambda m: m.add_drive("d", "hinge", 3.0), r"3.0 is not a function of time"),
         (
             lambda m: m.add_drive("d", "hinge", Ramp(1.0, 0.0, 1.0)),
             r"drive 'd': Ramp: has kinks or jumps.*use SmoothStep",
         ),
         (lambda m: m.add_driven("d", turn=Steady(1.0)), r"`turn` and `axis` belong together"),
-        (lambda m: m.add_driven("d", attitude=(1, 0, 0, 0)), r"attitude = \(1, 0, 0, 0\) is no function"),
+        (lambda m: m.add_driven("d", attitude=(1, 0, 0, 0)), r"attitude = \(1, 0, 0, 0\) is not a function"),
         (
             lambda m: m.add_driven("d", attitude=attitude, turn=Steady(1.0), axis=Z),
             "has both turn and attitude",
         ),
-        (lambda m: m.add_driven("d", displacement=Steady(1.0)), r"Steady is a scalar; say which way"),
+        (lambda m: m.add_driven("d", displacement=Steady(1.0)), r"Steady is a scalar; give its direction"),
         (
             lambda m: m.add_force("f", m.driven["table"].at((0, 0, 0)), X),
             r"acts on driven 'table', which no force moves",

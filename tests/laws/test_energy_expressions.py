@@ -10,7 +10,7 @@ from rigid.compilation.decorators import address_of
 from rigid.errors import ModelError
 from rodsim import Model, PointMass, SceneError, measures, modes, simulate
 from rodsim.interactions import kernel_calls
-from tests.support.user_kinds import BRICK, DT, T_END, bodies, of_texts, poses, run
+from tests.support.user_kinds import BRICK, DT, T_END, bodies, bodies_with_expressions, poses, run
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_energy_not_finite_at_the_start_is_rejected():
 def test_expression_strains_give_stress_and_accept_prestress():
     """The forces are the stress dV/de on the gradients of the strains; prestress adds C de and keeps C."""
     rng = np.random.default_rng(5)
-    system = of_texts().build().system
+    system = bodies_with_expressions().build().system
     for k in range(len(system.others.kind)):
         kind = INTERACTIONS[system.others.kind[k]]
         X = system.others.numbers[system.others.first[k] : system.others.first[k + 1]][None].copy()
@@ -167,7 +167,7 @@ def test_scene_accepts_the_text_of_an_energy(tmp_path):
     assert entry.energy == "H * ((a / W) ** 2 - 1) ** 2"
     assert entry.parameters == {"H": 0.05, "W": 0.6}
     path.write_text(SCENE.replace("of: angle", "of: distance"))
-    with pytest.raises(SceneError, match=r":6: measure 'a': 'distance' has no 'axis'; leave it out"):
+    with pytest.raises(SceneError, match=r":6: measure 'a': 'distance' has no 'axis'; remove it"):
         Model.load(path)
     path.write_text(SCENE.replace(", axis: [0, 1, 0]", ""))
     with pytest.raises(SceneError, match=r":6: measure 'a': 'angle' lacks 'axis'; give it"):

@@ -140,8 +140,8 @@ def test_non_expressions_are_rejected_and_never_executed(text):
 
 def test_invalid_energies_are_rejected_with_a_remedy():
     for W, options, words in (
-        (f"{LINEAR} + stiff*K1**4", {}, "W contains 'stiff'.* no parameter; give stiff="),
-        (LINEAR, {"stiff": 2.0}, "does not contain the parameter 'stiff'; leave it out"),
+        (f"{LINEAR} + stiff*K1**4", {}, "W contains 'stiff'.* a parameter; give stiff="),
+        (LINEAR, {"stiff": 2.0}, "does not contain the parameter 'stiff'; remove it"),
         (f"{LINEAR} + 5*K1", {}, "has the stress dW/dK1 = 5 at rest"),
         (f"{LINEAR} - GJ*K1**2", {}, "not convex at rest: .* eigenvalue -50"),
         ("EA*Gamma1**2", {}, "not convex at rest"),

@@ -124,7 +124,7 @@ def test_achieved_error_is_the_requested_one(name, integrator, error):
 def test_quaternions_of_both_signs_are_equal_orientations():
     built = pendulum().build()
     stepper = AdaptiveStepper(Stepper(built.system, 0.1), built.system, 0.1, 2, 0.1, 1.0, 1.0)
-    assert stepper._apart(built.state, built.state._replace(quat=-built.state.quat)) == 0.0
+    assert stepper._distance(built.state, built.state._replace(quat=-built.state.quat)) == 0.0
 
 
 def bob():
@@ -236,7 +236,7 @@ def test_failed_step_is_repeated_with_a_smaller_step():
     assert report.halvings > 0
     assert end.memory[-N_CONTROL + STEP] <= 2e-3
     assert energies(built.system, end).total == pytest.approx(energies(built.system, state).total, abs=1e-12)
-    stepper.taken.march = lambda state, h, starts: MarchResult(state, 0, Report(), Failure("never", "rest"))
+    stepper.inner.march = lambda state, h, starts: MarchResult(state, 0, Report(), Failure("never", "rest"))
     with pytest.raises(
         ConvergenceError, match=r"after t = 0.2 s: never, even with steps of .* s; rest"
     ) as failure:
@@ -309,7 +309,7 @@ def test_reported_smallest_and_largest_steps_are_those_taken():
 
 REFUSED = {
     "give dt: the length of the steps": {},
-    "both say how long steps are": {"dt": 0.1, "error": 1e-3},
+    "both set the step": {"dt": 0.1, "error": 1e-3},
     "counts steps, which choose themselves": {"error": 1e-3, "output_every": 2},
     "output_dt = 0.1 goes with error": {"dt": 0.1, "output_dt": 0.1},
     "relative to the size of the model; give 1e-12 to 0.1": {"error": 1.0},

@@ -10,7 +10,7 @@ from discretization.interaction_kinds import INTERACTIONS
 from discretization.internal_variables import first_history_variable
 from discretization.state_measures import energies
 from discretization.time import contact_stepper
-from rigid.interactions.contact.friction import OWN, SIZE, STIFFNESS
+from rigid.interactions.contact.friction import N_INTERNAL, SIZE, STIFFNESS
 from rigid.interactions.contact.sphere_rod_dissipation import PLANE_ROD_DISSIPATION
 from rodsim import Model, simulate
 from rodsim import Sphere as Ball
@@ -41,9 +41,9 @@ def test_bristle_energy_is_dissipated_if_its_plane_is_omitted() -> None:
     first, zeta = first_history_variable(model_heap.system)[which], np.array([1e-4, -2e-4, 2e-4])
     state.own[first : first + 3] = zeta
     k = interactions.numbers[interactions.first[which + 1] - SIZE + STIFFNESS]
-    after = stepper._with_list(state)
+    after = stepper._with_new_list(state)
     assert k > 0.0
-    assert not after.own[first : first + OWN].any()
+    assert not after.own[first : first + N_INTERNAL].any()
     assert after.totals[1] - state.totals[1] == pytest.approx(0.5 * k * 9e-8, rel=1e-14)
     before, now = (energies(model_heap.system, s).total + s.totals[1] for s in (state, after))
     assert now == pytest.approx(before, rel=1e-14)

@@ -184,13 +184,13 @@ def test_geared_weight_has_its_equilibrium_and_frequency():
 
 
 INVALID = [  # joints, ratios, coordinates, expected message
-    (["drum", "nothing"], (1, 1), None, "gear 'g': 'nothing' is no joint of this model"),
+    (["drum", "nothing"], (1, 1), None, "gear 'g': 'nothing' is not a joint of this model"),
     (["drum", "ball"], (1, 1), None, "spherical joint 'ball' has no coordinate to couple; use one of"),
     (["drum", "wheel"], (1, 0), None, "the ratio of 'wheel' is 0, which couples nothing"),
     (["drum"], (1,), None, "give two joints or more"),
-    (["drum", "wheel"], (1, 2, 3), None, "ratios .* for 2 joints; give one of each"),
+    (["drum", "wheel"], (1, 2, 3), None, "ratios .* for 2 joints; give one for each joint"),
     (["drum", "drum"], (1, 2), None, "has the angle of 'drum' twice"),
-    (["drum", "wheel"], (2, 5), None, "repeats gear 'mesh'; leave one of them out"),
+    (["drum", "wheel"], (2, 5), None, "repeats gear 'mesh'; remove one of them"),
     (["drum", "wheel"], (2, 7), None, "couples the same joints as gear 'mesh' with other ratios"),
     (["drum", "screw"], (2, 7), None, "say which coordinate of 'screw'"),
     (["drum", "wheel"], (2, 7), ["displacement", None], "revolute joint 'drum' has no displacement"),
@@ -206,7 +206,7 @@ INVALID = [  # joints, ratios, coordinates, expected message
         ["slide", "wheel"],
         (1e-13, -2.0),
         None,
-        "gear 'g': the ratio of 'slide', 1e-13, couples nothing beside 2.*leave it out",
+        "gear 'g': the ratio of 'slide', 1e-13, is negligible compared with 2.*remove it",
     ),
 ]
 
@@ -381,7 +381,7 @@ def test_rigid_twin_keeps_its_gears():
 def test_slightly_inconsistent_gear_loop_is_named_when_it_locks():
     model = geared_weight()
     add_loop_wheel(model, 10.0 * (1 + 1e-7))
-    with pytest.raises(ConvergenceError, match=r"repeats what '\w+', '\w+' fix, and cannot follow"):
+    with pytest.raises(ConvergenceError, match=r"is redundant with '\w+', '\w+' and inconsistent with them"):
         simulate(model, t_end=2.0, dt=0.01)
 
 

@@ -136,7 +136,7 @@ REFUSED = {
     "start: q = .*give 4 finite numbers": start_with(q=np.zeros(3)),
     "start: p = .*give 4 finite numbers": start_with(p=np.full(4, np.nan)),
     "tolerance = -1": lambda: integrate(top("alpha"), "EMH", 0.1, 1.0, tolerance=-1.0),
-    "EML is made already; give order": lambda: integrate(free(), parse("EML"), 0.1, 1.0, order=4),
+    "EML is already a scheme; give order": lambda: integrate(free(), parse("EML"), 0.1, 1.0, order=4),
     "integrator = None": lambda: integrate(free(), None, 0.1, 1.0),
     "run it in parts": lambda: integrate(free(), "EML", 1e-9, 1.0),
     "give at least k = 3 Gauss points": lambda: parse("mG(3, 2)"),
@@ -148,7 +148,7 @@ REFUSED = {
     "k = True; give a number": lambda: parse("mG", k=True),
     "break the triangle inequality": lambda: rotating_body("b", np.array([1.0, 1.0, 3.0]), np.zeros(3)),
     "frame 0: .* not all positive": lambda: rotating_body("b", np.array([1.0, 1.0, -1.0]), np.zeros(3)),
-    "a flat body has none in directors: use quaternion-alpha": lambda: integrate(
+    "directors give a flat body a singular mass: use quaternion-alpha": lambda: integrate(
         rotating_body("disc", np.array([1.0, 1.0, 2.0]), np.ones(3), chart="director"), "EM-G", 0.1, 1.0
     ),
     r"g2 repeat what the other": lambda: symbolic_system(

@@ -209,7 +209,7 @@ def test_compositions_and_multi_point_schemes_reject_states_by_name():
     model = body_on_line(LAG, k=K, tau=TAU, rest=REST, x=0.1)
     with pytest.raises(ModelError, match="'em4' takes negative substeps, which the lag does not"):
         simulate(model, 0.1, H, "em4", progress=False)
-    with pytest.raises(ModelError, match=r"takes forces at . places of a step"):
+    with pytest.raises(ModelError, match=r"evaluates forces at . points of a step"):
         simulate(model, 0.1, H, "GL-SPARK(2)", chart="director", progress=False)
 
 

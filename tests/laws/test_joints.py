@@ -198,7 +198,7 @@ def two_balls():
     ("options", "message"),
     [
         ({"length": 0.7}, r"distance joint 'rod': length = 0.7 m, but .* are 1 m apart at t = 0; move one"),
-        ({"at": (0, 0, 0)}, "distance joint 'rod': holds two points apart"),
+        ({"at": (0, 0, 0)}, "distance joint 'rod': connects two points"),
         ({"length": -1.0}, "distance joint 'rod'.*length"),
         ({"axis": (0, 0, 1)}, "distance joint 'rod': has no axis"),
     ],
@@ -217,12 +217,12 @@ def test_inconsistent_distance_joint_is_rejected_with_a_remedy(options, message)
 def test_distance_joint_of_coincident_points_is_rejected():
     model, (a, b) = two_balls()
     model.add_joint("rod", "distance", a.at((0.5, 0, 0)), b.at((-0.5, 0, 0)))
-    with pytest.raises(ModelError, match="in one place; use 'spherical'"):
+    with pytest.raises(ModelError, match="coincide; use 'spherical'"):
         model.build()
     with pytest.raises(ModelError, match="spherical joint 'ball': has no length"):
         model.add_joint("ball", "spherical", a, b, at=(0.5, 0, 0), length=1.0)
     with pytest.raises(
-        ModelError, match=r"distance joint 'tie': the ground alone is no point; give model.ground.at"
+        ModelError, match=r"distance joint 'tie': the ground alone is not a point; give model.ground.at"
     ):
         model.add_joint("tie", "distance", model.ground, a)
 

@@ -124,8 +124,8 @@ def test_sections_of_a_varying_rod_enter_by_half_elements():
     [
         ({"t": [0.0]}, "two times"),
         ({"S": [0.0, 1.0]}, "three nodes"),
-        ({"t": [0.0, 0.0]}, "t does not grow"),
-        ({"S": [0.0, 2.0, 1.0]}, "S does not grow"),
+        ({"t": [0.0, 0.0]}, "t is not strictly increasing"),
+        ({"S": [0.0, 2.0, 1.0]}, "S is not strictly increasing"),
         ({"v": np.zeros((2, 3, 4))}, "v has shape"),
     ],
 )

@@ -152,7 +152,7 @@ def test_massless_unsupported_motion_is_named():
 def test_viscosity_without_mass_is_rejected_and_can_be_removed():
     model = chain(0.0, damping_time=1e-3)
     state = equilibrium(model).state(-1)
-    with pytest.raises(ModelError, match="without mass is viscous or damped; give it mass, or leave"):
+    with pytest.raises(ModelError, match="without mass is viscous or damped; give it mass, or remove"):
         modes(model, 2, state)
     assert modes(model, 2, state, undamped=True).frequency == pytest.approx(
         modes_with_and_without_mass(2)[0].frequency, rel=1e-6

@@ -177,5 +177,7 @@ def test_equilibria_and_modes_use_the_counted_angles() -> None:
 
 def test_kind_of_too_many_frames_is_rejected() -> None:
     wide = ROPE._replace(name="net", arity=13)
-    with pytest.raises(ModelError, match="net: 13 frames, 1 rows, 0 own variables; there may be 12"):
+    with pytest.raises(
+        ModelError, match="net: 13 frames, 1 rows and 0 internal variables; the limits are 12"
+    ):
         table_of([Interaction(wide, range(13), np.zeros(14), (1.0, 0.0))])

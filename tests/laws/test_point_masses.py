@@ -130,7 +130,7 @@ def test_part_requiring_a_rotation_without_inertia_is_named(case, shape):
     model.add_body("other", Box(1, 1, 1, mass=1.0), position=(3, 0, 0))
     SUPPORTS[case](model, body)
     with pytest.raises(
-        ModelError, match=rf"body 'bob' has no moment of inertia.*but {case} asks for its rotation"
+        ModelError, match=rf"body 'bob' has no moment of inertia.*but {case} needs its rotation"
     ):
         model.build()
 

@@ -132,7 +132,7 @@ def test_rigid_twin_reports_what_it_leaves_out():
     notes = " | ".join(twin.left_out)
     for words in ("strains", "elastic energy it begins with", "viscosity", "which no rigid body has"):
         assert words in notes
-    assert "spring 'inside' joins two places of rod 'wire'" in notes
+    assert "spring 'inside' joins two points of rod 'wire'" in notes
     assert list(twin.springs) == ["out"]
     stored = float(notes.split("begins with, ")[1].split(" J")[0])
     assert stored == pytest.approx(energies(*start_values(model)).elastic, rel=1e-5)

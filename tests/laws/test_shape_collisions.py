@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from rodsim import ContactBegins, Friction, audit
-from tests.support.solids import BARRIER, COLLISIONS, CONSERVATIVE, LOST, RUBBER, change, rotation, run
+from tests.support.solids import BARRIER, COLLISIONS, CONSERVATIVE, DISSIPATIVE, RUBBER, change, rotation, run
 
 pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
 
@@ -30,14 +30,14 @@ def test_collision_conserves_momenta_and_accounts_for_losses(name, way):
     assert contact.energy.max() > collision.part * energy[0]
     assert (contact.force @ collision.v).max() > 1.0  # the force on the first body, exerted by the second
     assert np.diff(lost).min() > -1e-15
-    if way == LOST:
+    if way == DISSIPATIVE:
         assert lost[-1] > collision.part * energy[0]
     else:
         assert lost[-1] == 0.0
     assert change(energy + lost) < collision.balance * energy[0]
     assert change(result.linear_momentum) < 1e-13
     assert change(result.angular_momentum) < 1e-13
-    if way != LOST or collision.audits:
+    if way != DISSIPATIVE or collision.audits:
         assert audit(result).ok
 
     distance = result.distance("b", "a")

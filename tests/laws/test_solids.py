@@ -212,5 +212,7 @@ def test_distances_of_solids():
     assert result.distance("can", "ball")[0] == pytest.approx(to_rim - 0.2)
     assert result.distance("can", "cube")[0] == pytest.approx(result.distance("cube", "can")[0])
     assert 2.5 < result.distance("can", "cube")[0] < 3.0
-    with pytest.raises(ResultError, match="solid 'plate' has one to planes alone; give a plane for sphere"):
+    with pytest.raises(
+        ResultError, match="solid 'plate' has a distance only to planes; give a plane for sphere"
+    ):
         result.distance("plate", "ball")

@@ -301,11 +301,11 @@ def test_instantaneous_states_are_eliminated_exactly():
 def test_undetermined_and_inertial_states_are_rejected_by_name():
     zero, one = np.zeros((1, 1)), np.ones((1, 1))
     side, forces = np.zeros((1, 6)), np.zeros((6, 6))
-    with pytest.raises(ModelError, match="kind 'some': no row of `evolve` tells"):
+    with pytest.raises(ModelError, match="kind 'some': no row of `evolve` determines"):
         condense_states(
             Slopes(np.zeros(6), np.zeros(1), zero, zero, side, side, side.T, side.T, forces, forces), "some"
         )
-    with pytest.raises(ModelError, match="kind 'some': its force goes by the rate of a state"):
+    with pytest.raises(ModelError, match="kind 'some': its force depends on the rate of a state"):
         condense_states(
             Slopes(np.zeros(6), np.zeros(1), zero, one, side, side, side.T, side.T + 1.0, forces, forces),
             "some",
@@ -347,7 +347,7 @@ def test_other_compositions_accept_a_bead_and_reject_a_filter(scheme):
 
 def test_modes_about_a_rotation_reject_internal_states():
     model = body_on_rail(LAG, k=K, tau=TAU, rest=1.6, x=0.0)
-    with pytest.raises(ModelError, match="about what stands still"):
+    with pytest.raises(ModelError, match="only about a state at rest"):
         linearise(model, spin=(1.0, 0.0, 0.0))
-    with pytest.raises(ModelError, match="steady_rotation: states of interactions"):
+    with pytest.raises(ModelError, match="steady_rotation: internal states of interactions"):
         rodsim.steady_rotation(model, (0.0, 0.0, 1.0))

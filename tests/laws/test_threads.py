@@ -16,7 +16,7 @@ from rigid.compilation.decorators import nogil_kernel
 from rigid.errors import ConvergenceError, ModelError
 from rodsim import Adaptive, Model, simulate, simulate_many
 from tests.support.fronts import SECTION, H, net
-from tests.support.newton_iterations import ADD, MOVE, done, iterating
+from tests.support.newton_iterations import ADD, MOVE, assembled_workspace, done
 
 WIDE = net(rows=7, fields=16)
 
@@ -96,7 +96,7 @@ def test_invalid_number_of_threads_is_rejected(threads):
 
 
 def test_integrator_without_threads_rejects_them():
-    with pytest.raises(ModelError, match="'EML' takes its steps in one thread; leave threads = 2 out"):
+    with pytest.raises(ModelError, match="'EML' takes its steps in one thread; remove threads = 2"):
         simulate(WIDE, H, H, "EML", threads=2)
 
 
@@ -104,7 +104,7 @@ def iteration_with_team(threads=2):
     """Numbering and workspace of an iteration of a net, and a thread team for it."""
     built = WIDE.build()
     numbering = number_for_solver(built.system)
-    work = iterating(built, numbering, H, np.random.default_rng(4), 0.02)
+    work = assembled_workspace(built, numbering, H, np.random.default_rng(4), 0.02)
     team = create_team(numbering.fronts, threads, work)
     return numbering, work._replace(team=team.words), team
 

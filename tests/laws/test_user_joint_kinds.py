@@ -238,5 +238,5 @@ def test_constraint_kind_without_a_joint_is_named():
 
 
 def test_user_kind_cannot_take_a_built_in_name():
-    with pytest.raises(ModelError, match="is the name of one of ours"):
+    with pytest.raises(ModelError, match="is the name of a built-in kind"):
         constraints.register(POINTS_AT_DISTANCE)

@@ -141,8 +141,8 @@ def test_trajectory_resumes_from_any_step_and_leaves_the_system_unchanged():
 @pytest.mark.parametrize(
     ("integrator", "words"),
     [
-        ("mG(2)", r"takes forces at 4 places of a step.*use GGL-EM.*mG\(1, 1\)"),
-        ("Lobatto-IIIA-B(2)", "takes forces at 2 places"),
+        ("mG(2)", r"evaluates forces at 4 points of a step.*use GGL-EM.*mG\(1, 1\)"),
+        ("Lobatto-IIIA-B(2)", "evaluates forces at 2 points"),
         ("EMH(order=4)", "negative substeps"),
         ("VI-S", "is variational"),
     ],

@@ -9,7 +9,7 @@ from tests.support.array_systems import everything
 BAND, SPARSE = 150, 3
 
 
-def stirred(band_limit, coupled=None):
+def mid_iteration(band_limit, coupled=None):
     """`everything` in the middle of a Newton iteration: system, numbering, state, workspace, loads.
 
     coupled: "stiffness" or "damping", for which the last element has a full matrix.

@@ -221,13 +221,13 @@ _NO_RODS = ("joints", "forces", "drives", "shaken", "geared", "sliding")
 REFUSED: dict[tuple[str, str], str] = {
     **{(name, "local audit"): f"model '{name}' has no rods" for name in _NO_RODS},
     **{(name, "rigid twin"): f"model '{name}': has no rod to make rigid" for name in _NO_RODS},
-    ("midpoints", "em-d"): r"the rod element '(midpoint|cayley\(2\))' does not tell its strains",
+    ("midpoints", "em-d"): r"the rod element '(midpoint|cayley\(2\))' does not provide its strains",
     **{
         (name, "GGL-EM"): f"the inverse of the mass, which couples all nodes of the rods of '{name}'"
         for name in ("loaded", "pressed", "relaxing", "on_planes", "touching")
     },
     ("loaded", "linear buckling"): "load 'dead moment' and load 'following force' .* have no potential",
-    ("pressed", "linear buckling"): "no load grows with the factor; pressures are there in full",
+    ("pressed", "linear buckling"): "no load grows with the factor; pressures always act in full",
     ("geared", "linear buckling"): "its loads change no stiffness",
 }
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.contact.core_parameters import as_faceted_hull, core_numbers
-from discretization.contact.mesh_search import numbers_of, with_ridges
+from discretization.contact.mesh_search import triangle_parameters, with_ridges
 from discretization.contact.table import Hull, Mesh, Round, contacts_of
 from discretization.interaction_kinds import INTERACTIONS
 from rigid import quaternions
@@ -231,7 +231,7 @@ def ground(n, height=lambda x, y: 0.0 * x, half=1.0):
 def mesh_numbers(vertices, triangles):
     """Parameters of all triangles."""
     contacts = contacts_of([Mesh(0, np.asarray(vertices, float), np.asarray(triangles), 0.0)])
-    return numbers_of(contacts, np.arange(len(triangles)))
+    return triangle_parameters(contacts, np.arange(len(triangles)))
 
 
 def _mesh_numbers(kind, height, block, lever, rng):

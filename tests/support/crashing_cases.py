@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 
-def deadly(x, folder):
+def cases_killing_workers(x, folder):
     """A case that kills its worker once, one that always does, one that fails; the others are squares."""
     if x == 3 and not list(Path(folder).glob("death*")):
         (Path(folder) / f"death{time.time_ns()}").touch()
@@ -19,7 +19,7 @@ def deadly(x, folder):
     return {"y": float(x * x)}
 
 
-def troubled(x, folder):
+def cases_with_failures(x, folder):
     """The first case kills its worker once, one never ends, one exits the program."""
     if x == 0 and not (Path(folder) / "died").exists():
         (Path(folder) / "died").touch()

@@ -62,7 +62,7 @@ def places(data: Any, path: tuple = ()) -> Iterator[tuple]:
 
 
 @functools.cache
-def data_of(file: Path) -> Any:
+def plain_data(file: Path) -> Any:
     """The scene as plain data, not to be changed; YAML 1.1 reads the key `on` as a truth value."""
     return yaml.load(re.sub(r"\bon:", '"on":', file.read_text(encoding="utf-8")), _LOADER)
 
@@ -144,7 +144,7 @@ def scene_text(file: Path, dice: random.Random) -> str:
     """The scene of `file`, mutated."""
     if dice.random() < 0.4:
         return mutated_text(file.read_text(encoding="utf-8"), dice)
-    data = mutated_data(data_of(file), dice)
+    data = mutated_data(plain_data(file), dice)
     how = {"sort_keys": False, "allow_unicode": dice.random() < 0.5}
     try:
         return yaml.dump(data, Dumper=_DUMPER, **how)

@@ -197,7 +197,7 @@ def looped(names=tuple(RINGS), bridge=True, gravity=(1.0, 2.0, -9.0)):
     return model
 
 
-def of_last_step(state):
+def without_older_history(state):
     """The state without the history before the last step."""
     return state._replace(memory=state.memory[: 6 * len(state.r)])
 

@@ -41,7 +41,7 @@ def iterate(system, numbering, state, work, h, loads=None, tangent=True, hidden=
     assert done(BEGIN | MOVE | ADD, system, numbering, state, work, h, loads, tangent, hidden) == 0
 
 
-def iterating(built, numbering, h, rng, spread, hidden=False):
+def assembled_workspace(built, numbering, h, rng, spread, hidden=False):
     """Workspace with the assembled matrix; frames are displaced and rotated by normal numbers of size `spread`."""
     system, state = built.system, built.state
     work = workspace(system, numbering)

@@ -36,12 +36,12 @@ def _one_path_per_field():
 CASES = _one_path_per_field()
 
 
-def _another(value, field):
+def _nearby_value(value, field):
     """A value close to the original."""
     if isinstance(value, Section):
         return dataclasses.replace(value, stiffness=1.03 * value.stiffness, radius=1.02 * value.radius)
     if callable(value) and field == "section":
-        return lambda s: _another(value(s), field)
+        return lambda s: _nearby_value(value(s), field)
     if field == "shape":
         return Box(0.52, 0.3, 0.2, density=103.0)
     if field in ("law", "damping") and isinstance(value, SpringLaw):
@@ -56,7 +56,7 @@ def _another(value, field):
     return moved if moved.ndim else float(moved)
 
 
-def _fresh(name, path, value, monkeypatch):
+def _rebuilt(name, path, value, monkeypatch):
     """The model built with this number, and the original value."""
     key, _, path_in_key = path.partition(".")
     part, _, field = path_in_key.rpartition(".")
@@ -105,7 +105,7 @@ def _fresh(name, path, value, monkeypatch):
     return model, before[0]
 
 
-def _all_of(result):
+def _stored_data(result):
     """Everything stored in a result, and its description."""
     stored = {name: array.tobytes() for name, array in result._source._arrays.items()}
     layout = result.layout

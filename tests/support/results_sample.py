@@ -130,7 +130,7 @@ def write(path, layout, outputs, capacity=None):
             writer.append(*sample_output(layout, i))
 
 
-def go_on(path, layout, outputs, capacity):
+def resume_file(path, layout, outputs, capacity):
     """Resume a result file with these sample outputs."""
     writer, *_ = ResultWriter.resume(path, layout, capacity)
     for i in outputs:

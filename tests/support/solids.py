@@ -191,7 +191,7 @@ def add(
 
 # --- impacts
 
-CONSERVATIVE, LOST, BARRIER = "without losses", "with losses", "barrier"
+CONSERVATIVE, DISSIPATIVE, BARRIER = "without losses", "with losses", "barrier"
 RUBS = {"friction": (0.4, 0.3), "restitution": 0.6}
 
 
@@ -213,7 +213,7 @@ class Collision(NamedTuple):
     t_end: float = 0.015
     h: float = 5e-4
     every: int = 2
-    ways: tuple[str, ...] = (CONSERVATIVE, LOST)
+    ways: tuple[str, ...] = (CONSERVATIVE, DISSIPATIVE)
     part: float = 0.08  # of the energy, at least stored and dissipated
     balance: float = 1e-12  # relative
     audits: bool = False  # with losses, too: an audit takes as long as the run
@@ -234,7 +234,7 @@ class Collision(NamedTuple):
         elif way == BARRIER:
             model.add_contact("c", a, b, 1e4, law="barrier", reach=self.reach, **options)
         else:
-            model.add_contact("c", a, b, self.k, **(self.losses if way == LOST else {}), **options)
+            model.add_contact("c", a, b, self.k, **(self.losses if way == DISSIPATIVE else {}), **options)
         return model
 
     def run(self, way=CONSERVATIVE, t_end=None, start=None):
@@ -257,7 +257,7 @@ ON_A_HULL = {  # shape, orientation, where a ball comes from
 _TABLE = [  # every n-th row also runs without losses; common settings; rows
     (
         1,
-        {"mass": 2.0, "t_end": 0.06, "audits": True, "ways": (CONSERVATIVE, LOST, BARRIER), "part": 0.1, "balance": 1e-13,
+        {"mass": 2.0, "t_end": 0.06, "audits": True, "ways": (CONSERVATIVE, DISSIPATIVE, BARRIER), "part": 0.1, "balance": 1e-13,
          "losses": RUBS | {"friction": Friction(0.3, static=0.4, rolling=1e-3, drilling=1e-3)}},
         {
             "box on box, flat": ("box", UP, "box", UP, (0.02, 0.03, 0.105)),
@@ -271,7 +271,7 @@ _TABLE = [  # every n-th row also runs without losses; common settings; rows
     (
         1,
         {"mass": 2.0, "k": K, "reach": 0.02, "t_end": 0.15, "h": 1e-3,
-         "ways": (CONSERVATIVE, LOST, BARRIER), "part": 0.1},
+         "ways": (CONSERVATIVE, DISSIPATIVE, BARRIER), "part": 0.1},
         {
             f"capsule on capsule, {name}": ("long capsule", ALONG_X, "long capsule", quat, place, v)
             for name, quat, place, v in [
@@ -405,7 +405,7 @@ _TABLE = [  # every n-th row also runs without losses; common settings; rows
     ),
 ]  # fmt: skip
 COLLISIONS = {
-    name: Collision(*row)._replace(**({"ways": (LOST,)} if i % n else {}), **settings)
+    name: Collision(*row)._replace(**({"ways": (DISSIPATIVE,)} if i % n else {}), **settings)
     for n, settings, rows in _TABLE
     for i, (name, row) in enumerate(rows.items())
 }

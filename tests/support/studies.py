@@ -47,7 +47,7 @@ def base_of(scene_file, **paths):
     return scene_target(source.file, source.data, source.lines, scene_file.parent, entries)
 
 
-def differing(*studies):
+def unconfirmed_statements(*studies):
     """(source, statement) of statements in papers that the studies do not confirm."""
     return {(claim.source, claim.statement) for study in studies for claim in study.claims if not claim.holds}
 

@@ -109,7 +109,7 @@ def bodies(n=3, gravity=(0.0, 0.0, 0.0)):
     return model
 
 
-def of_kinds():
+def bodies_with_kinds():
     """Free bodies connected by kinds only."""
     model = bodies()
     a, b, c = model.bodies.values()
@@ -121,7 +121,7 @@ def of_kinds():
     return model
 
 
-def of_texts():
+def bodies_with_expressions():
     """The free bodies, connected by energy expressions of all measures."""
     model = bodies()
     a, b, c = model.bodies.values()

@@ -56,7 +56,7 @@ from rigid.linear_algebra import average, cross, dot, minus, plus, real, square_
 
 # offsets in X behind the parameters of the energy: (1), (2), (3), factors of mu
 B, C, REST, STATIC, KINETIC, STIFFNESS, DRILL, ROLL, FORWARD, BACKWARD, SIDEWAYS, ZETA = range(12)
-SLIDING, SIZE, OWN = 14, 15, 4
+SLIDING, SIZE, N_INTERNAL = 14, 15, 4
 SLOWEST = 1e-3  # rate at which rolling and drilling resistance saturate, (3), rad/s
 # multiple of v at which the damper alone reaches the limit; if less, impacts with friction take many more iterations
 CREEP = 10.0

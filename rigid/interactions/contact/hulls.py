@@ -34,7 +34,7 @@ from rigid.interactions.kinds import (
     vector,
     whole,
 )
-from rigid.kinematics.core_pairs import highest, lowest, seen_in, separation_of_cores
+from rigid.kinematics.core_pairs import components_in, highest, lowest, separation_of_cores
 from rigid.kinematics.cores import SIZE, VERTICES, counts_of, ends_of_edge, share_of_vertex, vertex
 from rigid.kinematics.poses import on_point, point
 from rigid.linear_algebra import average, dot, minus, plus, real, times
@@ -70,8 +70,8 @@ def _limits(pose, other, X, to):
     a, b = _placed(pose, X, A), _placed(other, X, to)
     gap, n = separation_of_cores(a, b, X, A, to)
     reach = reach_between(X)
-    of_first = dot(n, a[0]), seen_in(a[1], n), highest(n, b, X, to) + reach, 1.0
-    return gap, of_first, (dot(n, b[0]), seen_in(b[1], n), lowest(n, a, X, A) - reach, -1.0)
+    of_first = dot(n, a[0]), components_in(a[1], n), highest(n, b, X, to) + reach, 1.0
+    return gap, of_first, (dot(n, b[0]), components_in(b[1], n), lowest(n, a, X, A) - reach, -1.0)
 
 
 @inline_kernel

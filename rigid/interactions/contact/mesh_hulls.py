@@ -47,7 +47,7 @@ from rigid.interactions.kinds import (
     vector,
     whole,
 )
-from rigid.kinematics.core_pairs import are_beside, has_part_of, seen_in
+from rigid.kinematics.core_pairs import are_beside, components_in, has_part_of
 from rigid.kinematics.cores import SIZE, counts_of, ends_of_edge, share_of_vertex
 from rigid.kinematics.poses import on_point, point
 from rigid.linear_algebra import average, dot, minus, real, times
@@ -88,7 +88,7 @@ def _in_core(one, other, p, X):
     `one`, `other`: poses of the mesh and of the hull.
     """
     w = minus(real(point(one, p)), real(point(other, vector(X, A))))
-    return seen_in((real(other[1]), real(other[2]), real(other[3])), w)
+    return components_in((real(other[1]), real(other[2]), real(other[3])), w)
 
 
 @inline_kernel

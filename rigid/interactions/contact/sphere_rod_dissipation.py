@@ -25,7 +25,7 @@ from rigid.interactions.contact.contact_sums import (
     share_of,
 )
 from rigid.interactions.contact.friction import (
-    OWN,
+    N_INTERNAL,
     SIZE,
     change,
     is_active,
@@ -325,7 +325,7 @@ def dissipation_kind(name: str, arity: int, dual: object, update_internal: objec
     """
     kind = dissipation(f"loss of contact of {name}", arity, dual, dual)
     return kind._replace(
-        n_internal=OWN,
+        n_internal=N_INTERNAL,
         condensed=Condensed(update_internal=update_internal, stored_energy=stored_energy, slides=True),
         one_sided=True,
     )
