@@ -176,8 +176,8 @@ def heap(
     built = model.build()
     loss = (*LOSS[:DRILL], rolling, rolling, *LOSS[ROLL + 1 :]) if rubbing else (0.0,) * len(LOSS)
     system = built.system._replace(contacts=_all_pairs(built.layout.rods, loss, stations))
-    variables = np.pad(built.state.own, (0, internal_variables(system).size - len(built.state.own)))
-    return Heap(system, built.state._replace(own=variables), h)
+    variables = np.pad(built.state.internal, (0, internal_variables(system).size - len(built.state.internal)))
+    return Heap(system, built.state._replace(internal=variables), h)
 
 
 def relax(pile: Heap, steps: int, every: int = 5, factor: float = 0.9) -> Heap:
@@ -256,7 +256,7 @@ def split(pile: Heap, state: State, times: int = 3) -> Split:
     assert isinstance(inner, Stepper)
     system, numbering, work, h = inner.system, inner.numbering, inner.work, pile.h
     begun = state._replace(
-        memory=state.memory[: stepper._inner], own=stepper._internal_variables(state, listed)
+        memory=state.memory[: stepper._inner], internal=stepper._internal_variables(state, listed)
     )
     inner.march(copy_state(begun), h, np.zeros(1))
     times_s = np.full(4, np.inf)
@@ -341,10 +341,10 @@ class Course(NamedTuple):
 
 def bristles(system: System, state: State) -> tuple[int, int]:
     """Numbers of sticking and of sliding bristles."""
-    rows = internal_variables(system).part(state.own, "bristle")
+    rows = internal_variables(system).part(state.internal, "bristle")
     rods = rows[rows[:, 0] > 0.0][:, 1 : 1 + N_INTERNAL]
     settles = history_variable_counts(system.others) == N_INTERNAL
-    planes = state.own[first_history_variable(system)[settles][:, None] + np.arange(N_INTERNAL)]
+    planes = state.internal[first_history_variable(system)[settles][:, None] + np.arange(N_INTERNAL)]
     bristle_rows = np.concatenate([rods, planes[planes.any(axis=1)]])
     slides = int(np.sum(bristle_rows[:, 3] > 0.5))
     return len(bristle_rows) - slides, slides

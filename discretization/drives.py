@@ -2,7 +2,7 @@
 frames.
 
 A driven frame does not move by forces (`Frames.fixed` is DRIVEN): its poses and rates at both ends of a step are prescribed.
-The block of drives in `State.own` has a row for every driven constraint, in their order, then one for every driven frame:
+The block of drives in `State.internal` has a row for every driven constraint, in their order, then one for every driven frame:
 
     U_a (3), value, dU_a/dt (3), dvalue/dt, work done so far (J);   of frames all but the work are zero
 
@@ -43,7 +43,7 @@ def driven_frames(fixed: np.ndarray) -> Ints:
 
 @memoized(per_structure)
 def count_drives(system: System) -> int:
-    """Return the number of rows of drives in `State.own`."""
+    """Return the number of rows of drives in `State.internal`."""
     kind, fixed = system.constraints.kind, system.frames.fixed
     rows = np.count_nonzero(facts(kind, "driven")) if len(kind) else 0
     return int(rows + np.count_nonzero(fixed == DRIVEN))

@@ -1,4 +1,4 @@
-"""Layout of the internal variables: state of interactions in addition to the poses of their frames, in one array, `State.own`.
+"""Layout of the internal variables: state of interactions in addition to the poses of their frames, in one array, `State.internal`.
 
     block    sort        a row of it
     angle    counted     (1) rad, through full turns: values that interactions count (`rigid.interactions.kinds.Kind.count`), in
@@ -40,7 +40,7 @@ BRANCH, DRIVE = WIDTHS["branch"], WIDTHS["drive"]  # for compiled code
 
 
 class InternalVariables(NamedTuple):
-    """Number of rows of each block of `State.own`."""
+    """Number of rows of each block of `State.internal`."""
 
     angle: int = 0
     branch: int = 0
@@ -50,7 +50,7 @@ class InternalVariables(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Return the length of `State.own`."""
+        """Return the length of `State.internal`."""
         return sum(rows * width for rows, width in zip(self, WIDTHS.values(), strict=True))
 
     def first(self, block: str) -> int:
@@ -68,7 +68,7 @@ class InternalVariables(NamedTuple):
         return values if width == 1 else values.reshape(*variables.shape[:-1], rows, width)
 
     def joined(self, **parts: Any) -> Floats:
-        """Return `State.own` assembled from blocks by name; missing blocks are zero."""
+        """Return `State.internal` assembled from blocks by name; missing blocks are zero."""
         variables = np.zeros(self.size)
         for name, values in parts.items():
             self.part(variables, name)[...] = values
@@ -89,24 +89,24 @@ def internal_variables(system: System) -> InternalVariables:
 
 def part(system: System, state: State, block: str) -> Floats:
     """Return a block of one state or of many, see `InternalVariables.part`."""
-    return internal_variables(system).part(state.own, block)
+    return internal_variables(system).part(state.internal, block)
 
 
 def without_neighbour_list(system: System, full_system: System, state: State) -> State:
     """Convert a state of `full_system` to one of `system`, the same system with another list of contacts; omit the bristles."""
     blocks = {block: part(full_system, state, block) for block in ("angle", "branch", "drive")}
-    return state._replace(own=internal_variables(system).joined(**blocks))
+    return state._replace(internal=internal_variables(system).joined(**blocks))
 
 
 def with_part(system: System, state: State, block: str, values: Any) -> State:
     """Return the state with the values of a block replaced."""
-    variables = state.own.copy()
+    variables = state.internal.copy()
     internal_variables(system).part(variables, block)[...] = values
-    return state._replace(own=variables)
+    return state._replace(internal=variables)
 
 
 def condensed_indices(system: System) -> Ints:
-    """Return the indices in `State.own` of the condensed variables of interactions, group by group."""
+    """Return the indices in `State.internal` of the condensed variables of interactions, group by group."""
     spans, blocks = system.spans, internal_variables(system)
     relaxing = [group.row for group in dissipations_of(spans) if group.kind.n_internal]
     points = [points_between(spans, rows).ravel() for rows in relaxing]
@@ -121,7 +121,7 @@ def condensed_indices(system: System) -> Ints:
 
 
 def first_history_variable(system: System) -> Ints:
-    """Return the index in `State.own` of the first variable of the block "settled" of each interaction in `System.others`, (e,).
+    """Return the index in `State.internal` of the first variable of the block "settled" of each interaction in `System.others`, (e,).
 
     The entry is meaningful only if the interaction has such variables.
     """

@@ -3,7 +3,7 @@
 At long-term rest the variables with evolution equations are constant. A relaxing branch carries no stress and is removed.
 An interaction with states x is replaced by its kind at rest (`rigid.interactions.kinds.InternalStateEquations`), which has no
 internal variables. So a system and its counterpart at rest have the same frames, interactions and multipliers, and states that
-differ only in `State.own` (`discretization.internal_variables`).
+differ only in `State.internal` (`discretization.internal_variables`).
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ def relaxed_state(system: System, at_rest: System, state: State) -> State:
     """Convert a state of `system` to one of `at_rest`, its counterpart at rest; internal variables that it lacks are dropped."""
     before, after = internal_variables(system), internal_variables(at_rest)
     names = ("angle", "drive", "bristle", *(("branch",) if after.branch else ()))
-    blocks = {name: before.part(state.own, name) for name in names if getattr(after, name)}
+    blocks = {name: before.part(state.internal, name) for name in names if getattr(after, name)}
     if after.settled:
         count, stays = history_variable_counts(system.others), history_variable_counts(at_rest.others) > 0
         blocks["settled"] = part(system, state, "settled")[np.repeat(stays, count)]
-    return state._replace(own=after.joined(**blocks))
+    return state._replace(internal=after.joined(**blocks))
 
 
 def unrelaxed_state(system: System, at_rest: System, like: State, state: State) -> State:
@@ -71,10 +71,10 @@ def unrelaxed_state(system: System, at_rest: System, like: State, state: State) 
     """
     before, after = internal_variables(at_rest), internal_variables(system)
     names = ("angle", "drive", "bristle", *(("branch",) if before.branch else ()))
-    blocks = {name: before.part(state.own, name) for name in names if getattr(before, name)}
+    blocks = {name: before.part(state.internal, name) for name in names if getattr(before, name)}
     variables = after.joined(**blocks)
     after.part(variables, "settled")[...] = part(system, like, "settled")
-    return with_stationary_states(system, state._replace(own=variables))
+    return with_stationary_states(system, state._replace(internal=variables))
 
 
 def with_stationary_states(system: System, state: State) -> State:
@@ -83,7 +83,7 @@ def with_stationary_states(system: System, state: State) -> State:
     relaxes = internal_variables(system).branch > 0
     if not len(use) and not relaxes:
         return state
-    variables = state.own.copy()
+    variables = state.internal.copy()
     if relaxes:
         internal_variables(system).part(variables, "branch")[...] = 0.0
     if len(use):
@@ -101,4 +101,4 @@ def with_stationary_states(system: System, state: State) -> State:
         count = history_variable_counts(table)
         indices = np.concatenate([first[k] + np.arange(count[k]) for k in use])
         variables[indices] = stationary[indices]
-    return state._replace(own=variables)
+    return state._replace(internal=variables)

@@ -49,8 +49,8 @@ def check_states(system: System, states: State, *fields: str) -> None:
         raise ModelError(f"state: expected a State, got {checks.shown(states)}. {_advice_for(states)}")
     n, lead = len(system.frames.mass), np.shape(states.r)[:-2]
     shapes: Shapes = {"r": (n, 3), "quat": (n, 4), "v": (n, 3), "Omega": (n, 3)}
-    if "own" in fields:
-        shapes["own"] = (internal_variables(system).size,)
+    if "internal" in fields:
+        shapes["internal"] = (internal_variables(system).size,)
     if not shapes.keys() >= set(fields):
         shapes = state_shapes(sizes_of(system))
     for name in fields:

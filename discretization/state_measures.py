@@ -57,7 +57,7 @@ def element_states(system: System, state: State) -> tuple[Floats, Floats]:
 
 def element_strains(system: System, state: State) -> Floats:
     """Return the strains (Gamma, K) - strain0 at all points of rods, (..., g, 6), in section axes."""
-    check_states(system, state, *POSES, "own")
+    check_states(system, state, *POSES, "internal")
     return rods.strains(system.rods, state.r, state.quat)
 
 
@@ -79,7 +79,7 @@ def energies(system: System, state: State, of_elements: tuple[Floats, Floats] | 
 
     `of_elements`: result of `element_states`, if known.
     """
-    check_states(system, state, *POSES, "v", "Omega", "own")
+    check_states(system, state, *POSES, "v", "Omega", "internal")
     frames, moving = system.frames, system.frames.fixed == 0
     v, Omega = state.v[..., moving, :], state.Omega[..., moving, :]
     mass, inertia = frames.mass[moving], frames.inertia[moving]
@@ -177,7 +177,7 @@ def _spread(pairs: Ints, state: State) -> Floats:
 
 def constraint_residual(system: System, state: State) -> Floats:
     """Return g (..., m) of all scalar constraints, in the order of State.lam: metres, or cosines."""
-    check_states(system, state, *POSES, "own")
+    check_states(system, state, *POSES, "internal")
     return append_interaction_constraints(
         system, state, residual_of(system.constraints, state, part(system, state, "drive"))
     )
@@ -194,7 +194,7 @@ def residual_of(constraints: Constraints, state: State, drive: Floats) -> Floats
 
 def velocity_residual(system: System, state: State) -> Floats:
     """Return dg/dt (..., m) of all scalar constraints."""
-    check_states(system, state, *POSES, "v", "Omega", "own")
+    check_states(system, state, *POSES, "v", "Omega", "internal")
     rates = rate_of(system.constraints, state, part(system, state, "drive"))
     return append_interaction_constraints(system, state, rates, rate=True)
 

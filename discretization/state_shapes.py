@@ -18,7 +18,7 @@ class StateSizes(NamedTuple):
 
     frames: int  # including the ground
     multipliers: int
-    own: InternalVariables
+    internal: InternalVariables
     memory: MemoryLayout
 
 
@@ -45,7 +45,7 @@ def _shapes_of(sizes: StateSizes) -> Shapes:
         "v": (n, 3),
         "Omega": (n, 3),
         "lam": (sizes.multipliers,),
-        "own": (sizes.own.size,),
+        "internal": (sizes.internal.size,),
         "memory": (sizes.memory.size,),
         "totals": (2,),
     }

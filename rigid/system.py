@@ -108,6 +108,6 @@ class State(NamedTuple):
     v: Floats  # (n, 3) velocities in inertial axes, m/s
     Omega: Floats  # (n, 3) angular velocities in body-fixed axes, rad/s
     lam: Floats  # (m,) constraint impulses of the last step divided by its length (forces, moments)
-    own: Floats  # (k,) internal variables of the interactions, block after block: `discretization.internal_variables`
+    internal: Floats  # (k,) internal variables of the interactions, block after block: `discretization.internal_variables`
     memory: Floats  # (k,) integrator history, opaque to all other code: `discretization.integrator_memory`
     totals: Floats  # (2,) work done by loads and drives, and energy dissipated, since t = 0, J

@@ -1281,7 +1281,7 @@ class Model(ModelData):
 
         >>> model.add_interaction("s", Spring, "block", "cord.end", k=5.0)  # doctest: +SKIP
         """
-        return add(self, UserInteraction, name, own=kind, anchors=on, numbers=numbers)
+        return add(self, UserInteraction, name, user_kind=kind, anchors=on, numbers=numbers)
 
     def add_energy(
         self, name: str, energy: str | sympy.Expr, /, measures: Mapping[str, Measure], **parameters: float

@@ -77,7 +77,7 @@ class GenericAssembly(NamedTuple):
     size: np.ndarray  # (e, 2) force and moment that determine the round-off, N and N m; 0: constraints
     internal_offset: (
         np.ndarray
-    )  # (e,) offset in `State.own` of internal variables, counted or updated at step end
+    )  # (e,) offset in `State.internal` of internal variables, counted or updated at step end
     start: np.ndarray  # (f, 4, 3) complex poses at the start; `end`, `dual`: same shape
     end: np.ndarray
     dual: np.ndarray
@@ -368,7 +368,7 @@ def load_counted_variables(numbering, state, work):
             if kind.slides != 0:
                 generic.expected[e, DATA_OFFSET] = 0.0
             for i in range(kind.n_internal):
-                value, number = state.own[generic.internal_offset[e] + i], entry.last - kind.n_internal + i
+                value, number = state.internal[generic.internal_offset[e] + i], entry.last - kind.n_internal + i
                 interacting.numbers[number], generic.at_end[number] = value, value
                 largest = max(largest, abs(value))
             for i in range(kind.rows):
@@ -395,7 +395,7 @@ def store_counted_variables(state, work):
                 put_pose(work.r1, work.R1, entry.frames[k], origin, generic.end, k)
             count_of_kind(generic.end, generic.at_end[entry.first : entry.last], generic.g)
             for i in range(kind.n_internal):
-                state.own[generic.internal_offset[e] + i] = generic.g[i].real
+                state.internal[generic.internal_offset[e] + i] = generic.g[i].real
 
 
 @internal_kernel
@@ -420,7 +420,7 @@ def _add_noise_of(generic, kind, e, numbering, state, work, h):
     """Add the round-off of the forces of interaction e."""
     grown = EPS * abs(h)
     for i in range(kind.n_internal if kind.count != 0 else 0):
-        grown *= 1.0 + abs(state.own[generic.internal_offset[e] + i])
+        grown *= 1.0 + abs(state.internal[generic.internal_offset[e] + i])
     for k in range(kind.arity):
         at = numbering.frame[generic.interacting.entries[e].frames[k]]
         for i in range(3):
@@ -596,7 +596,7 @@ def generic_energy_taken(flag, state, work, h):
             energy += _work(generic.dual, generic.start, generic.end, kind.arity)
             if kind.update_internal != 0:
                 variables, ends = (
-                    state.own[generic.internal_offset[e] : generic.internal_offset[e] + kind.n_internal],
+                    state.internal[generic.internal_offset[e] : generic.internal_offset[e] + kind.n_internal],
                     (generic.start, generic.end),
                 )
                 energy -= update_internal_variables(

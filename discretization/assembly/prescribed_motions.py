@@ -27,12 +27,12 @@ from rigid.interactions.kinds import dual_at, value_at
 from rigid.kinematics.rotations import load4
 from rigid.linear_algebra import apply_transposed, cross, dot, load3, minus, plus, store3, times
 
-WORK = 8  # column of the work in a row of drives in `State.own`
+WORK = 8  # column of the work in a row of drives in `State.internal`
 
 
 @internal_kernel
 def drive_offset(work, k):
-    """Return the offset of the numbers (9,) of drive k in `State.own`."""
+    """Return the offset of the numbers (9,) of drive k in `State.internal`."""
     return work.internal_offsets.drive + DRIVE * k
 
 
@@ -51,7 +51,7 @@ def begin_drives(system, hidden, state, work, h, signals):
     )
     for k in range(drives.rows.shape[0]):
         offset, U, w = drive_offset(work, k), drives.direction[k], drives.value[k]
-        before = state.own[offset : offset + DRIVE]
+        before = state.internal[offset : offset + DRIVE]
         for i in range(3):
             end[U + i], rates[U + i] = signals[at, i], signals[at + 2, i]
             mean[U + i] = 0.5 * (before[i] + signals[at, i])
@@ -91,7 +91,7 @@ def end_drives(system, state, work, signals):
     drives, at = work.drives, work.generic_groups.signals.shape[0]
     for k in range(drives.rows.shape[0]):
         first = drive_offset(work, k)
-        values = state.own[first : first + DRIVE]
+        values = state.internal[first : first + DRIVE]
         for i in range(3):
             values[i], values[4 + i] = signals[at, i], signals[at + 2, i]
         values[3], values[7] = signals[at + 1, 0], signals[at + 1, 1]
@@ -149,7 +149,7 @@ def add_drive_velocities(system, numbering, hidden, state, work, h, tangent):
 
 @internal_kernel
 def add_drive_work(system, numbering, hidden, state, work, h):
-    """Add the work of the step to the record of each drive in `State.own`; return the total work, J."""
+    """Add the work of the step to the record of each drive in `State.internal`; return the total work, J."""
     generic, drives, total = work.generic_groups, work.drives, 0.0
     for k in range(drives.rows.shape[0]):
         c, e = drives.rows[k], drives.entry[k]
@@ -162,7 +162,7 @@ def add_drive_work(system, numbering, hidden, state, work, h):
         work_of_drive = lam * mean  # (1)
         if hidden is not None:
             work_of_drive -= _hidden_change(system, numbering, hidden, state, work, h, c)  # (2)
-        state.own[drive_offset(work, k) + WORK] += work_of_drive
+        state.internal[drive_offset(work, k) + WORK] += work_of_drive
         total += work_of_drive
     for k in range(drives.frames.shape[0]):
         f = drives.frames[k]
@@ -174,7 +174,7 @@ def add_drive_work(system, numbering, hidden, state, work, h):
             for c in range(system.constraints.kind.shape[0]):
                 if system.constraints.frames[c, 0] == f or system.constraints.frames[c, 1] == f:
                     work_of_drive += _hidden_work(system, numbering, hidden, state, work, h, c, f)  # (2)
-        state.own[drive_offset(work, drives.rows.shape[0] + k) + WORK] += work_of_drive
+        state.internal[drive_offset(work, drives.rows.shape[0] + k) + WORK] += work_of_drive
         total += work_of_drive
     return total
 

@@ -171,7 +171,7 @@ def begin_spans(system, state, work, h):
     for m in range(spans.kind.size):
         if arrays.forces[m] == 0:
             begin_generic(
-                arrays.duals, m, h, state.own[work.internal_offsets.branch + BRANCH * arrays.first[m] :]
+                arrays.duals, m, h, state.internal[work.internal_offsets.branch + BRANCH * arrays.first[m] :]
             )
             continue
         for g in range(arrays.first[m + 1] - arrays.first[m]):
@@ -180,7 +180,7 @@ def begin_spans(system, state, work, h):
                 D = arrays.viscosity[arrays.at[m] + FIRST + POINT * g : arrays.at[m + 1]]
                 material = spans.damping[point], spans.branch[point], spans.relaxation[point]
                 at = work.internal_offsets.branch + BRANCH * point
-                begin_branch(material, state.own[at : at + BRANCH], h, D, BEHIND)
+                begin_branch(material, state.internal[at : at + BRANCH], h, D, BEHIND)
 
 
 @internal_kernel
@@ -307,7 +307,7 @@ def span_dissipation(system, state, work, h):
         if arrays.viscous[m] == 0 and arrays.lane[m] % WIDTH != 0:
             continue
         if arrays.forces[m] == 0:
-            branch = state.own[work.internal_offsets.branch + BRANCH * arrays.first[m] :]
+            branch = state.internal[work.internal_offsets.branch + BRANCH * arrays.first[m] :]
             dissipated += generic_dissipation(arrays.duals, state.r, work, m, h, branch)
             continue
         strains_over_step(spans, arrays, (state.r, work.dr, work.R0, work.R1), m, 1.0 / h)
@@ -320,7 +320,7 @@ def span_dissipation(system, state, work, h):
             if spans.relaxation[point] > 0.0:
                 material = spans.branch[point], spans.relaxation[point]
                 at = work.internal_offsets.branch + BRANCH * point
-                branch = state.own[at : at + BRANCH]
+                branch = state.internal[at : at + BRANCH]
                 dissipated += spans.weight[point] * relax_branch(material, change, h, branch)
             for i in range(6):
                 for j in range(6):

@@ -110,7 +110,7 @@ def _begin_spans(system, state, work, h):
             if spans.relaxation[point] > 0.0:
                 material = spans.damping[point], spans.branch[point], spans.relaxation[point]
                 at = work.internal_offsets.branch + BRANCH * point
-                begin_branch(material, state.own[at : at + BRANCH], h, D, BEHIND)
+                begin_branch(material, state.internal[at : at + BRANCH], h, D, BEHIND)
             else:
                 for i in range(6):
                     D[BEHIND + i] = 0.0

@@ -313,8 +313,8 @@ def _kinds_without_potential(
 def with_determined_states(system: System, state: State) -> State:
     """Return the state with internal states at their equilibrium values; those that rest does not determine are unchanged."""
     determined = with_stationary_states(system, state)
-    internal = np.where(np.isfinite(determined.own), determined.own, state.own)
-    return determined._replace(own=internal)
+    internal = np.where(np.isfinite(determined.internal), determined.internal, state.internal)
+    return determined._replace(internal=internal)
 
 
 def without_fictitious_inertia(system: System, idle: Mapping[int, Floats]) -> System:

@@ -118,13 +118,13 @@ class Tables(NamedTuple):
     moment: Ints  # (l,) 1 if the load is a moment
     following: Ints  # (l,) 1 if the load rotates with its frame
     spring: Ints  # (q, 2) elimination indices of frames a and b of a spring
-    counted: Ints  # (q,) torsion spring: offset of its angle in `State.own`; spring between points: -1
+    counted: Ints  # (q,) torsion spring: offset of its angle in `State.internal`; spring between points: -1
     column: Ints  # (q,) column of its first impulse; -1 if it connects a frame to the ground
     law: Floats  # (q, 3) stiffness, damping, rest length or rest angle
     arms: Floats  # (q, 3, 2) spring: Xa, Xb, unused; torsion spring: Ua, Wa, Ub
     rounding: Floats  # (q, 2) sizes of its force and moment, for round-off levels
     driven: Ints  # (d,) item of each drive
-    drives: int  # offset of the numbers of the drives in `State.own`
+    drives: int  # offset of the numbers of the drives in `State.internal`
     signals: int  # number of rows of `values` (prescribed for a step) before those of the drives
     is_open_chain: bool  # True if every frame is connected only by one hinge, and only weights and loads act
     aligned: bool  # True if planar numbers are bit-identical to those of the state, except for sign and order

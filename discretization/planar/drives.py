@@ -24,12 +24,12 @@ def begin_drives(tables, state, work, values):
         for i in range(2):
             start = end = 0.0
             for c in range(3):
-                start += across[i, c] * state.own[before + c]
+                start += across[i, c] * state.internal[before + c]
                 end += across[i, c] * values[at, c]
             work.end[j, i], work.mean[j, i] = end, 0.5 * (start + end)
             work.change[d, i] = end - start
         work.value[j] = values[at + 1, 0]
-        work.change[d, 2] = values[at + 1, 0] - state.own[before + 3]
+        work.change[d, 2] = values[at + 1, 0] - state.internal[before + 3]
 
 
 @internal_kernel
@@ -50,7 +50,7 @@ def account_drives(tables, state, work, h):
             ax0, ay0 = a[C0] * x - a[S0] * y, a[S0] * x + a[C0] * y
             mean = 0.5 * (ax0 * bx0 + ay0 * by0 + ax1 * bx1 + ay1 * by1)
         drive_work = (work.lam[j, 0] + work.impulse_correction[j, 0]) / h * mean
-        state.own[tables.drives + DRIVE * d + WORK] += drive_work
+        state.internal[tables.drives + DRIVE * d + WORK] += drive_work
         total += drive_work
     return total
 
@@ -61,5 +61,5 @@ def end_drives(tables, state, values):
     for d in range(tables.driven.shape[0]):
         at, first = tables.signals + 3 * d, tables.drives + DRIVE * d
         for i in range(3):
-            state.own[first + i], state.own[first + 4 + i] = values[at, i], values[at + 2, i]
-        state.own[first + 3], state.own[first + 7] = values[at + 1, 0], values[at + 1, 1]
+            state.internal[first + i], state.internal[first + 4 + i] = values[at, i], values[at + 2, i]
+        state.internal[first + 3], state.internal[first + 7] = values[at + 1, 0], values[at + 1, 1]

@@ -22,7 +22,7 @@ class SpringArrays(NamedTuple):
     """Arrays of q springs and torsion springs; for the meaning see `discretization.planar.arrays.Tables`."""
 
     spring: Ints  # (q, 2) elimination indices of frames a and b
-    counted: Ints  # (q,) offset of the angle in `State.own`, or -1
+    counted: Ints  # (q,) offset of the angle in `State.internal`, or -1
     column: Ints  # (q,) column of the first impulse, or -1
     law: Floats  # (q, 3) stiffness, damping, rest length or angle
     arms: Floats  # (q, 3, 2) points (m) or directions on a and b

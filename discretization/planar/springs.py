@@ -42,7 +42,7 @@ def begin_springs(tables, state, work, h):
     for q in range(tables.spring.shape[0]):
         roundoff = EPS * abs(h)
         if tables.counted[q] >= 0:
-            work.measured[q] = state.own[tables.counted[q]]
+            work.measured[q] = state.internal[tables.counted[q]]
             roundoff *= 1.0 + abs(work.measured[q])
         for side in range(2):
             frame = work.frames[tables.spring[q, side]]
@@ -192,7 +192,7 @@ def end_springs(tables, state, work, h):
         if tables.counted[q] >= 0:
             dissipated, _, _, _, c, s = _torque(tables, work, h, q)
             angle = math.atan2(s, c)
-            state.own[tables.counted[q]] = angle + TURN * round((work.measured[q] - angle) / TURN)
+            state.internal[tables.counted[q]] = angle + TURN * round((work.measured[q] - angle) / TURN)
         else:
             law = tables.law[q]
             d0, d1 = _distances(tables, work, q, True)

@@ -78,7 +78,7 @@ class Rods(NamedTuple):
 
     @property
     def branches(self) -> int:
-        """Number of points with a branch in `State.own`: all points of spans if one of them relaxes, else 0."""
+        """Number of points with a branch in `State.internal`: all points of spans if one of them relaxes, else 0."""
         return len(self.spans.weight) if np.any(self.spans.relaxation) else 0
 
     @property

@@ -79,11 +79,11 @@ class ContactEquilibriumSystem(EquilibriumSystem):
         self._model_system, self._model_loading, self._band_limit = system, loading, band_limit
         sizes = sizes_of(system)
         self._model_shapes = state_shapes(sizes)
-        internal = state.own.copy()
+        internal = state.internal.copy()
         # bristles are released, as other bristles at rest
-        part(system, state._replace(own=internal), "bristle")[...] = 0.0
+        part(system, state._replace(internal=internal), "bristle")[...] = 0.0
         # the history of an integrator is not needed
-        start = state._replace(own=internal, memory=np.zeros(sizes.memory.size))
+        start = state._replace(internal=internal, memory=np.zeros(sizes.memory.size))
         self._build_list(start, idle)
 
     def _build_list(self, state: State, idle: Mapping[int, Floats] | None) -> None:

@@ -88,7 +88,7 @@ class PairList(NamedTuple):
     patches: list[ContactPatch]
     stiffness: Floats  # (w,) N/m, stiffness of the bristles of windows
     internal_indices: (
-        Ints  # (k,) indices in `State.own` of the internal variables before those of the windows
+        Ints  # (k,) indices in `State.internal` of the internal variables before those of the windows
     )
     far: NDArray[np.bool_]  # (e,) True for interactions that the list leaves out: planes that are far away
     # (c, 4) end points of pairs of parts, each once, as in `discretization.contact.closest_points`; without meshes
@@ -124,8 +124,8 @@ class ContactStepper(StepperBase):
             self._free.check_contact_losses()  # energy losses are among the interactions only if a list has a pair
         self._inner = self._free.sizes.memory.size
         memory = self._free.sizes.memory._replace(points=self.contacts.tracked)
-        self.sizes = self._free.sizes._replace(memory=memory, own=internal_variables(system))
-        self._before_bristles = self.sizes.own.first("bristle")
+        self.sizes = self._free.sizes._replace(memory=memory, internal=internal_variables(system))
+        self._before_bristles = self.sizes.internal.first("bristle")
         self.shapes = state_shapes(self.sizes)
         self._search = prepare_search(self.contacts)
         self._planes = fixed_planes(self.contacts, system.others, system.frames.fixed == 1)
@@ -157,13 +157,13 @@ class ContactStepper(StepperBase):
         check_arrays(state, self.shapes, *OF_SYSTEMS)
         has_memory = np.shape(state.memory) == (self.sizes.memory.size,)
         memory = state.memory[: self._inner] if has_memory else state.memory
-        inner = self._free.start(state._replace(memory=memory, own=state.own[: self._before_bristles].copy()))
+        inner = self._free.start(state._replace(memory=memory, internal=state.internal[: self._before_bristles].copy()))
         list_memory = (
             state.memory[self._inner :] if has_memory else np.zeros(self.sizes.memory.size - self._inner)
         )
-        bristles = state.own if list_memory.any() else self.sizes.own.joined()  # bristles belong to a list
-        after = np.concatenate([inner.own, bristles[self._before_bristles :]])
-        started = inner._replace(memory=np.concatenate([inner.memory, list_memory]), own=after)
+        bristles = state.internal if list_memory.any() else self.sizes.internal.joined()  # bristles belong to a list
+        after = np.concatenate([inner.internal, bristles[self._before_bristles :]])
+        started = inner._replace(memory=np.concatenate([inner.memory, list_memory]), internal=after)
         return check_arrays(started if list_memory.any() else self._with_new_list(started), self.shapes)
 
     def equal_steps(self, state: State, h: float, starts: Floats) -> MarchResult:
@@ -190,7 +190,7 @@ class ContactStepper(StepperBase):
         while True:
             pair_list, list_memory = self._list_of(state), state.memory[self._inner :]
             variables = self._internal_variables(state, pair_list)
-            inner = state._replace(memory=state.memory[: self._inner].copy(), own=variables)
+            inner = state._replace(memory=state.memory[: self._inner].copy(), internal=variables)
             end = pair_list.stepper.end_of_first_substep(inner, t, h)
             if end is None:
                 return None
@@ -234,7 +234,7 @@ class ContactStepper(StepperBase):
         while done < len(starts):
             pair_list, list_memory = self._list_of(state), state.memory[self._inner :]
             variables = self._internal_variables(state, pair_list)
-            inner = state._replace(memory=state.memory[: self._inner].copy(), own=variables)
+            inner = state._replace(memory=state.memory[: self._inner].copy(), internal=variables)
             n_tried = min(len(starts) - done, self._steps_until_stale(state, h))
             ends, reports, failure = pair_list.stepper.ends(inner, h, starts[done : done + n_tried])
             n_accepted, problem = self._accepted(state, ends, pair_list)
@@ -365,28 +365,28 @@ class ContactStepper(StepperBase):
     def _internal_variables(self, state: State, pair_list: PairList) -> Floats:
         """Return the internal variables of the system of a list: the bristles follow all others, window by window."""
         bristles = np.zeros((len(pair_list.patches), N_INTERNAL))
-        rows = self.sizes.own.part(state.own, "bristle")
+        rows = self.sizes.internal.part(state.internal, "bristle")
         rows = rows[rows[:, 0] > 0.0]
         bristles[rows[:, 0].astype(np.int64) - 1] = rows[:, 1 : 1 + N_INTERNAL]
-        return np.concatenate([state.own[pair_list.internal_indices], bristles.ravel()])
+        return np.concatenate([state.internal[pair_list.internal_indices], bristles.ravel()])
 
     def _as_system_states(self, inner: State, list_memory: Floats, pair_list: PairList) -> State:
         """Return states (k, ...) of the system of a list as states of the whole system, with its internal variables and its
         memory.
         """
-        count = len(inner.own)
-        variables = np.zeros((count, self.sizes.own.size))
-        variables[:, pair_list.internal_indices] = inner.own[:, : len(pair_list.internal_indices)]
-        bristles = inner.own[:, len(pair_list.internal_indices) :].reshape(count, -1, N_INTERNAL)
+        count = len(inner.internal)
+        variables = np.zeros((count, self.sizes.internal.size))
+        variables[:, pair_list.internal_indices] = inner.internal[:, : len(pair_list.internal_indices)]
+        bristles = inner.internal[:, len(pair_list.internal_indices) :].reshape(count, -1, N_INTERNAL)
         self._store_bristles(variables, bristles, pair_list.stiffness)
         memory = np.concatenate(
             [inner.memory, np.broadcast_to(list_memory, (count, len(list_memory)))], axis=1
         )
-        return inner._replace(memory=memory, own=variables)
+        return inner._replace(memory=memory, internal=variables)
 
     def _store_bristles(self, variables: Floats, bristles: Floats, stiffness: Floats) -> None:
         """Write the bristles (k, w, OWN) of windows into the internal variables (k, ...) of as many states."""
-        used, capacity = bristles.any(axis=2), self.sizes.own.bristle
+        used, capacity = bristles.any(axis=2), self.sizes.internal.bristle
         n_used = int(used.sum(axis=1).max(initial=0))
         if n_used > capacity:
             raise ModelError(
@@ -395,7 +395,7 @@ class ContactStepper(StepperBase):
             )
         k, w = np.nonzero(used)
         place = np.cumsum(used, axis=1)[k, w] - 1
-        rows = self.sizes.own.part(variables, "bristle")
+        rows = self.sizes.internal.part(variables, "bristle")
         rows[k, place] = np.column_stack([w + 1.0, bristles[k, w], stiffness[w]])
 
     def _with_new_list(self, state: State) -> State:
@@ -408,22 +408,22 @@ class ContactStepper(StepperBase):
         new = self._without_distant_bristles(
             state._replace(memory=np.concatenate([state.memory[: self._inner], list_memory]))
         )
-        state = state._replace(own=new.own, totals=new.totals)
-        rows = self.sizes.own.part(state.own, "bristle")
+        state = state._replace(internal=new.internal, totals=new.totals)
+        rows = self.sizes.internal.part(state.internal, "bristle")
         rows = rows[rows[:, 0] > 0.0]
         if not len(rows):
             return new
         old, pair_list = self._list_of(state), self._list_of(new)
         use = [old.patches[int(number) - 1] for number in rows[:, 0]]
         to = match_patches(with_feature_points(self.contacts, points), use, pair_list.patches)
-        variables, totals = state.own.copy(), state.totals.copy()
-        self.sizes.own.part(variables, "bristle")[...] = 0.0
+        variables, totals = state.internal.copy(), state.totals.copy()
+        self.sizes.internal.part(variables, "bristle")[...] = 0.0
         bristles = transfer_bristles(rows[:, 1 : 1 + N_INTERNAL], to, len(pair_list.patches))
         self._store_bristles(variables[None], bristles[None], pair_list.stiffness)
         # if all bristles are continued, the energy is conserved up to rounding
         if len(np.unique(to[to >= 0])) < len(to):
-            totals[1] += max(0.0, self._bristle_energy(state.own) - self._bristle_energy(variables))
-        return new._replace(own=variables, totals=totals)
+            totals[1] += max(0.0, self._bristle_energy(state.internal) - self._bristle_energy(variables))
+        return new._replace(internal=variables, totals=totals)
 
     def _skin(self, points: Floats, step: float) -> float:
         """Return the skin of a list made at these points, m; `step` is the distance that the fastest point moves in a step."""
@@ -442,7 +442,7 @@ class ContactStepper(StepperBase):
 
     def _bristle_energy(self, variables: Floats) -> float:
         """Return the energy stored in bristles between surfaces, J."""
-        rows = self.sizes.own.part(variables, "bristle")
+        rows = self.sizes.internal.part(variables, "bristle")
         return 0.5 * float(rows[:, 1 + N_INTERNAL] @ np.sum(rows[:, 1:4] ** 2, axis=1))
 
     def _without_distant_bristles(self, state: State) -> State:
@@ -453,17 +453,17 @@ class ContactStepper(StepperBase):
         if not counts.any():
             return state
         far, first = self._list_of(state).far, first_history_variable(self.system)
-        energy = bristle_energy(self.system.others, far, state.own, first)
+        energy = bristle_energy(self.system.others, far, state.internal, first)
         if energy == 0.0:
             return state
-        variables, totals = state.own.copy(), state.totals.copy()
+        variables, totals = state.internal.copy(), state.totals.copy()
         opened = far & (counts > 0)
         variables[first[opened][:, None] + np.arange(N_INTERNAL)] = 0.0
         totals[1] += energy
-        return state._replace(own=variables, totals=totals)
+        return state._replace(internal=variables, totals=totals)
 
     def _indices_without(self, far: NDArray[np.bool_]) -> Ints:
-        """Return the indices (k,) in `State.own` of the internal variables before the windows, without those of the interactions
+        """Return the indices (k,) in `State.internal` of the internal variables before the windows, without those of the interactions
         `far`.
         """
         counts = history_variable_counts(self.system.others)

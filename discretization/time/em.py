@@ -212,8 +212,8 @@ def has_finite_account(state):
     total = 0.0
     for i in range(state.totals.shape[0]):
         total += abs(state.totals[i])
-    for i in range(state.own.shape[0]):
-        total += abs(state.own[i])
+    for i in range(state.internal.shape[0]):
+        total += abs(state.internal[i])
     return total < np.inf
 
 

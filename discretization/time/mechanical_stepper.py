@@ -251,7 +251,7 @@ class MechanicalStepper(StepperBase):
         while done < len(starts):
             self._count_from(state)
             q, p, v, lam, gam = np.split(state.memory, np.cumsum([n, n, n, m]))
-            condensed = state.own[self._condensed]
+            condensed = state.internal[self._condensed]
             totals = np.concatenate([state.totals, drive_works_in(self._system, state), condensed])
             start = Start(starts[done], q, p, v, lam, gam, totals)
             run, failure = march.run(h, ends[done:], start, inside)
@@ -302,7 +302,7 @@ class MechanicalStepper(StepperBase):
             rows_of(self._system.constraints).sum(),
         )
         new.lam[:table], new.lam[table:] = lam[:table], lam[len(lam) - len(new.lam) + table :]
-        new.totals[...], works, new.own[self._condensed] = np.split(
+        new.totals[...], works, new.internal[self._condensed] = np.split(
             last.totals, [2, 2 + self.mechanical.n_drives]
         )
         if self._drive_values is not None:

@@ -43,7 +43,7 @@ def copy_state(source, target):
         for i in range(4):
             target.quat[f, i] = source.quat[f, i]
     copy(source.lam, target.lam)
-    copy(source.own, target.own)
+    copy(source.internal, target.internal)
     copy(source.memory, target.memory)
     copy(source.totals, target.totals)
 
@@ -57,7 +57,7 @@ def keep(state, stored, k):
         copy(state.v[f], stored.v[k, f])
         copy(state.Omega[f], stored.Omega[k, f])
     copy(state.lam, stored.lam[k])
-    copy(state.own, stored.own[k])
+    copy(state.internal, stored.internal[k])
     copy(state.memory, stored.memory[k])
     copy(state.totals, stored.totals[k])
 

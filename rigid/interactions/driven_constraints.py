@@ -8,7 +8,7 @@ Both are linear in their driven numbers X = (U_a, value), so that with means Xba
     g(y1, X1) - g(y0, X0) = D g(y0, y1, Xbar) . (y1 - y0) + (g(y0, dX) + g(y1, dX))/2,   dX = X1 - X0       (1)
 
 exactly, with the discrete derivative of the constraint that is not driven: momenta are conserved, and the last term times the
-multiplier is the work of the drive. `Constraints` holds the driven numbers at t = 0, `State.own` those of a state.
+multiplier is the work of the drive. `Constraints` holds the driven numbers at t = 0, `State.internal` those of a state.
 """
 
 from __future__ import annotations

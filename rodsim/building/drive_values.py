@@ -122,7 +122,7 @@ class DriveValues:
         return np.concatenate(list(parts.values()), axis=1)
 
     def first(self) -> Floats:
-        """Return the parameters of drives in `State.own` at t = 0, (d, NUMBERS)."""
+        """Return the parameters of drives in `State.internal` at t = 0, (d, NUMBERS)."""
         out = np.zeros((len(self.rows) + len(self.driven), NUMBERS))
         for k, (drive, start) in enumerate(zip(self.rows.values(), self.start, strict=True)):
             U, value, dU, dvalue = drive.numbers(np.zeros(1), start)

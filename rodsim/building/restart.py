@@ -132,7 +132,7 @@ def linearisation_point(
     built = _with_copied_constraints(built)
     state = _transferred_state(built, source)[0]
     if source.layout.drives:
-        drives = source.layout.own.part(source.state.own, "drive")
+        drives = source.layout.internal.part(source.state.internal, "drive")
         state = with_part(built.system, state, "drive", drives)
     if moved := _move_ground(built, source):
         built.layout.description["start"] = _origin(source, moved)
@@ -178,7 +178,7 @@ def _transferred_state(built: Built, source: StartingState) -> tuple[State, list
         # only the parts of the integrator's memory that `em` uses are carried over
         points = old.memory.points if _same_contacts(built.system, old.system) else 0
         memory = new.memory._replace(points=points).joined(**old.memory.parts(stored.memory))
-    replaced = {"own": variables, "memory": memory, "totals": built.state.totals.copy()}
+    replaced = {"internal": variables, "memory": memory, "totals": built.state.totals.copy()}
     state = State(**{name: replaced.get(name, array.copy()) for name, array in stored._asdict().items()})
     for before, body in zip(old.bodies, new.bodies, strict=True):
         # the reference point keeps its position, even if the centre of mass has changed
@@ -221,33 +221,33 @@ def _with_copied_constraints(built: Built) -> Built:
 
 
 def _internal_variables_at_start(built: Built, old: Layout, stored: State) -> tuple[Floats, list[str]]:
-    """Return `State.own` at the start of a run, except for its drives, and messages on what was not carried over."""
+    """Return `State.internal` at the start of a run, except for its drives, and messages on what was not carried over."""
     system, changes = built.system, []
-    before, blocks = old.own, internal_variables(built.system)
+    before, blocks = old.internal, internal_variables(built.system)
     variables = np.zeros(blocks.size)
-    blocks.part(variables, "angle")[...] = before.part(stored.own, "angle")
+    blocks.part(variables, "angle")[...] = before.part(stored.internal, "angle")
     if blocks.branch:
         # a new branch begins as if strained at this moment, as at the start of a model
         first = system.rods.first
         relaxes = system.rods.relaxing[first:]
-        strain = element_states(system, stored._replace(own=variables))[0][first:] * relaxes[:, None]
+        strain = element_states(system, stored._replace(internal=variables))[0][first:] * relaxes[:, None]
         had = np.zeros(blocks.branch, bool)
         if before.branch:
             assert old.system is not None
             had = old.system.spans.relaxation > 0.0
-            strain[had] = before.part(stored.own, "branch")[had]
+            strain[had] = before.part(stored.internal, "branch")[had]
         blocks.part(variables, "branch")[...] = strain
         if np.any(relaxes & ~had):
             changes.append("branches that relax are new and strained as their rods are")
     elif before.branch:
         changes.append("branches that relax are gone")
     if blocks.settled:
-        history, new = _history_at_start(system, old.system, before.part(stored.own, "settled"))
+        history, new = _history_at_start(system, old.system, before.part(stored.internal, "settled"))
         blocks.part(variables, "settled")[...] = history
         if new:
             changes.append("friction states of new interactions start from their initial values")
     if blocks.bristle and _same_contacts(system, old.system):  # bristles belong to the list of contacts
-        blocks.part(variables, "bristle")[...] = before.part(stored.own, "bristle")
+        blocks.part(variables, "bristle")[...] = before.part(stored.internal, "bristle")
     elif blocks.bristle:
         changes.append("friction states of contacts start from their initial values")
     return variables, changes
@@ -332,7 +332,7 @@ def _drive_rate_jump(built: Built, state: State, stored: State) -> Floats:
     if built.drive_values is None or not len(state.lam):
         return np.zeros(1)
     system, blocks = built.system, internal_variables(built.system)
-    before = with_part(system, state, "drive", blocks.part(stored.own, "drive"))
+    before = with_part(system, state, "drive", blocks.part(stored.internal, "drive"))
     before = before._replace(v=stored.v, Omega=stored.Omega)
     return velocity_residual(system, state) - velocity_residual(system, before)
 

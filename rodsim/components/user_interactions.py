@@ -136,14 +136,14 @@ class UserInteraction(AnchoredInteraction):
     """An interaction of a kind registered by a script, see `Model.add_interaction`."""
 
     word, plural = "interaction", "interactions of your own"
-    own: UserKind = parameter(KIND, "a kind, or its name")
+    user_kind: UserKind = parameter(KIND, "a kind, or its name")
     anchors: tuple[Anchor, ...] = parameter(ANCHORS, "anchors, one for each frame of the kind")
     numbers: Mapping[str, Any] = parameter(NUMBERS, "numbers of its kind, by name [any]")
     axes: tuple[Floats, ...] = ()  # (4,) quaternion of each anchor relative to the axes of its part
 
     @classmethod
     def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
-        user_kind, anchors = values["own"], values["anchors"]
+        user_kind, anchors = values["user_kind"], values["anchors"]
         if len(anchors) != user_kind.kind.arity:
             raise ModelError(
                 f"{context.owner}: '{user_kind.name}' is of {user_kind.kind.arity} anchors, got {len(anchors)}"
@@ -167,9 +167,9 @@ class UserInteraction(AnchoredInteraction):
             np.concatenate([place.X, quaternions.to_matrix(axes).ravel()])
             for place, axes in zip(placed, self.axes, strict=True)
         ]
-        X = np.concatenate([*anchors, self.own.packed(owner, self.numbers)])
-        kind = register_kind(self.own)
-        loses = self.own.dissipates and not kind.state_equations
+        X = np.concatenate([*anchors, self.user_kind.packed(owner, self.numbers)])
+        kind = register_kind(self.user_kind)
+        loses = self.user_kind.dissipates and not kind.state_equations
         size = NEGLIGIBLE if loses else _force_scale(owner, kind, poses, frames, X)
         return [Interaction(kind, frames, X, size)]
 
@@ -178,14 +178,14 @@ class UserInteraction(AnchoredInteraction):
 
     def levers(self, X: Floats) -> list[Floats | None]:
         levers = X[: 12 * len(self.anchors)].reshape(-1, 12)[:, :3]
-        return [None if turns else x for x, turns in zip(levers, self.own.uses_axes, strict=True)]
+        return [None if turns else x for x, turns in zip(levers, self.user_kind.uses_axes, strict=True)]
 
     def described(self) -> dict[str, Any]:
         return {
-            "kind": self.own.name,
+            "kind": self.user_kind.name,
             "anchors": [str(anchor) for anchor in self.anchors],
             "numbers": {name: np.asarray(value, float).tolist() for name, value in self.numbers.items()},
-            "code": self.own.digest,
+            "code": self.user_kind.digest,
         }
 
 

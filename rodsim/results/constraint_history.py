@@ -183,7 +183,7 @@ class ConstraintHistory:
         return next((motion.at(outputs) for motion in self.motions.values() if motion.joint == joint), None)
 
     def _drive(self, state: State) -> Floats:
-        return self.layout.own.part(state.own, "drive")
+        return self.layout.internal.part(state.internal, "drive")
 
     def _has_moving_ground(self, constraints: Constraints) -> bool:
         """Return True if one of these constraints belongs to a joint whose ground side moves."""

@@ -277,7 +277,7 @@ class PlaneContacts:
         self._X = table.numbers[table.first[use][:, None] + np.arange(P + 3)]
         loss = np.zeros((w, LOSS))
         loss[:, [FORWARD, BACKWARD, SIDEWAYS]] = 1.0
-        # indices of the internal variables in `State.own`; -1: none
+        # indices of the internal variables in `State.internal`; -1: none
         self._variable_indices = np.full((w, N_INTERNAL), -1)
         # the dissipation of an energy, if it has one, is the next one in the table
         next_row = np.minimum(use + 1, len(table.kind) - 1)
@@ -303,8 +303,8 @@ class PlaneContacts:
 
     def bristles(self, state: State) -> BristleParameters:
         """Return the bristles in a state, or in many."""
-        none = np.zeros((*state.own.shape[:-1], 1))
-        variables = np.concatenate([state.own, none], axis=-1)[..., self._variable_indices]
+        none = np.zeros((*state.internal.shape[:-1], 1))
+        variables = np.concatenate([state.internal, none], axis=-1)[..., self._variable_indices]
         loss = self.laws.loss
         return BristleParameters(
             np.where(loss[:, STATIC] > 0.0, loss[:, STIFFNESS], 0.0), variables[..., :3], variables[..., 3]

@@ -169,7 +169,7 @@ def _model_variables(source: Source, momenta: tuple[Floats, Floats]) -> Iterator
         dissipated = source.read(ALGORITHMIC).sum(axis=1)
         yield Variable(ALGORITHMIC, ("t",), dissipated, "J", "energy taken out by the integrator since t = 0")
     if source.layout.drives:
-        work = source.layout.own.part(source.read("own"), "drive")[..., WORK]
+        work = source.layout.internal.part(source.read("own"), "drive")[..., WORK]
         yield Variable("drive_work", ("t", "drive"), work, "J", "work of the drive since t = 0")
     statics: Mapping[str, Any] = source.layout.description.get("statics", {})
     for name, values in statics.get("monitors", {}).items():

@@ -255,7 +255,7 @@ class JointHistory:
         is_of_joint = mask[driven_rows(every)]
         if not is_of_joint.any():
             return np.zeros((self._source.n_outputs, 0, NUMBERS))
-        return self._source.layout.own.part(self._source.read("own"), "drive")[:, : len(is_of_joint)][
+        return self._source.layout.internal.part(self._source.read("own"), "drive")[:, : len(is_of_joint)][
             :, is_of_joint
         ]
 

@@ -169,7 +169,7 @@ class Layout:
     n_elements: int = 0
     n_multipliers: int = 0
     n_torsions: int = 0  # number of counted angles, see `discretization.internal_variables`
-    drives: list[str] = field(default_factory=list)  # names, in the order of the rows in `State.own`
+    drives: list[str] = field(default_factory=list)  # names, in the order of the rows in `State.internal`
     n_chart: int = 0  # length of the chart data that an integrator of mechanical systems stores
     n_branch: int = 0  # number of points of rods with relaxing branches
     n_settled: int = 0  # number of internal variables in the block "settled"
@@ -247,11 +247,11 @@ class Layout:
             ("frames", self.n_frames, sizes.frames),
             ("elements", self.n_elements, system.rods.n_points),
             ("multipliers", self.n_multipliers, sizes.multipliers),
-            ("counted angles", self.n_torsions, sizes.own.angle),
-            ("relaxing points", self.n_branch, sizes.own.branch),
-            ("drives", len(self.drives), sizes.own.drive),
-            ("variables that settle", self.n_settled, sizes.own.settled),
-            ("bristles", self.n_bristles, sizes.own.bristle),
+            ("counted angles", self.n_torsions, sizes.internal.angle),
+            ("relaxing points", self.n_branch, sizes.internal.branch),
+            ("drives", len(self.drives), sizes.internal.drive),
+            ("variables that settle", self.n_settled, sizes.internal.settled),
+            ("bristles", self.n_bristles, sizes.internal.bristle),
         ):
             if number != count:
                 raise ValueError(
@@ -267,8 +267,8 @@ class Layout:
             )
 
     @property
-    def own(self) -> InternalVariables:
-        """Return the sizes of the blocks of internal variables, `State.own`."""
+    def internal(self) -> InternalVariables:
+        """Return the sizes of the blocks of internal variables, `State.internal`."""
         return InternalVariables(
             self.n_torsions, self.n_branch, len(self.drives), self.n_settled, self.n_bristles
         )
@@ -292,7 +292,7 @@ class Layout:
     @property
     def sizes(self) -> StateSizes:
         """Return the sizes that determine the shapes of a state's arrays."""
-        return StateSizes(self.n_frames, self.n_multipliers, self.own, self.memory)
+        return StateSizes(self.n_frames, self.n_multipliers, self.internal, self.memory)
 
     def check_state(self, state: State, count: int) -> None:
         """Raise ValueError if `state` does not hold `count` states with the shapes of this model."""

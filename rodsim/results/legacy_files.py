@@ -37,7 +37,7 @@ def internal_series(prefix: str, layout: Layout) -> list[Series]:
     """Return the series of the blocks of internal variables; blocks without rows have none, except angles."""
     return [
         Series(f"{prefix}/{name}", (rows,) if width == 1 else (rows, width), np.float64)
-        for (name, width), rows in zip(WIDTHS.items(), (*layout.own, layout.n_memory), strict=True)
+        for (name, width), rows in zip(WIDTHS.items(), (*layout.internal, layout.n_memory), strict=True)
         if rows or name == "angle"
     ]
 

@@ -577,7 +577,7 @@ class Result:
             raise UnknownName(f"no drive '{name}'; there are {', '.join(names) or 'none'}")
         if not names:
             return np.zeros(self.n_outputs)
-        work = self.layout.own.part(self._source.read("own"), "drive")[..., WORK]
+        work = self.layout.internal.part(self._source.read("own"), "drive")[..., WORK]
         return work.sum(axis=1) if name is None else work[:, names.index(name)]
 
     @property

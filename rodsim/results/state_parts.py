@@ -45,8 +45,8 @@ def split_state(state: State, layout: Layout, n: int, m: int) -> dict[str, Float
     `n`, `m`: numbers of coordinates and constraints of its chart.
     """
     arrays = state._asdict()
-    variables, remembered = arrays.pop("own"), layout.memory.parts(arrays.pop("memory"))
-    arrays |= {block: layout.own.part(variables, block) for block in layout.own._fields}
+    variables, remembered = arrays.pop("internal"), layout.memory.parts(arrays.pop("memory"))
+    arrays |= {block: layout.internal.part(variables, block) for block in layout.internal._fields}
     chart, control = (remembered.pop(name, np.zeros(0)) for name in ("chart", "control"))
     remembered["control"], second = control[:N_GROWTH], control[N_GROWTH:]
     arrays |= remembered

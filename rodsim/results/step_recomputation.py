@@ -121,7 +121,7 @@ class _StepRecomputer:
         """Repeat the last step before some outputs, chosen evenly."""
         scheme = self._run.scheme
         state = self._result.state(-1)
-        if scheme is None or not scheme.plain or state.own.size or self._result.layout.n_points:
+        if scheme is None or not scheme.plain or state.internal.size or self._result.layout.n_points:
             gap = int(np.diff(self._steps).min())
             self.reason = f"{gap} steps from one output to the next, more than are repeated"
             return

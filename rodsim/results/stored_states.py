@@ -1,7 +1,7 @@
 """Convert between states and the named arrays of a file, with the integrator history part by part
 (`discretization.integrator_memory`).
 
-The history of velocities and strains of `em-d` is stored after the internal variables, in the array `own`.
+The history of velocities and strains of `em-d` is stored after the internal variables, in the array "own".
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from discretization.state_shapes import Shapes, StateSizes, state_shapes
 from rigid.system import State
 from rodsim.results.layout import Layout, LegacyTables
 
-_LATER_HISTORY = "remembered"  # part of the history that is stored after the internal variables, in `own`
+_LATER_HISTORY = "remembered"  # part of the history that is stored after the internal variables, in "own"
 _LAST = (
     "chart",
     "algorithmic",
@@ -33,6 +33,7 @@ _LAST = (
     "skin",
     "control",
 )  # parts stored after all others, in the order in which versions added them
+_FILE_NAMES = {"internal": "own"}  # names of arrays in files, if they differ from those of the fields of a state
 _BATCH = 64  # number of outputs read together
 
 
@@ -48,7 +49,8 @@ def array_shapes(sizes: StateSizes, older: LegacyTables = ()) -> Shapes:
     older: as in `Layout`.
     """
     array_shape, memory = state_shapes(sizes), sizes.memory.shapes() | dict(older)
-    array_shape["own"] = (sizes.own.size + math.prod(memory.pop(_LATER_HISTORY, (0,))),)
+    array_shape = {_FILE_NAMES.get(name, name): shape for name, shape in array_shape.items()}
+    array_shape["own"] = (sizes.internal.size + math.prod(memory.pop(_LATER_HISTORY, (0,))),)
     last = {name: memory.pop(name) for name in _LAST if name in memory}
     totals = array_shape.pop("totals")
     del array_shape["memory"]
@@ -57,7 +59,7 @@ def array_shapes(sizes: StateSizes, older: LegacyTables = ()) -> Shapes:
 
 def parts(layout: Layout, state: State) -> dict[str, NDArray[Any]]:
     """Split a state, or the states of several outputs, into the named arrays of a file; arrays of older versions are zero."""
-    values = state._asdict()
+    values = {_FILE_NAMES.get(name, name): array for name, array in state._asdict().items()}
     values |= layout.memory.parts(values.pop("memory"))
     values |= {name: np.zeros((*state.r.shape[:-2], *shape)) for name, shape in layout.older}
     if _LATER_HISTORY in values:
@@ -68,12 +70,12 @@ def parts(layout: Layout, state: State) -> dict[str, NDArray[Any]]:
 
 def joined(layout: Layout, arrays: Mapping[str, NDArray[Any]]) -> State:
     """Join the named arrays of a file to a state, of one output or of several."""
-    variables, later_history = np.split(arrays["own"], [layout.own.size], axis=-1)
+    variables, later_history = np.split(arrays["own"], [layout.internal.size], axis=-1)
     lead = later_history.shape[:-1]
     memory = layout.memory.joined(
         lead, **{_LATER_HISTORY: later_history.reshape(*lead, layout.n_memory, WIDTH), **arrays}
     )
-    values = {"own": variables, "memory": memory}
+    values = {"internal": variables, "memory": memory}
     return State(**{name: values[name] if name in values else arrays[name] for name in State._fields})
 
 

@@ -112,9 +112,9 @@ def test_stored_run_resumes_bitwise_and_is_audited(tmp_path):
     simulate(model(), 0.1, H, output=parts, output_every=5, progress=False)
     simulate(model(), 0.2, H, output=parts, resume=True, progress=False)
     one, other = Result.load(single), Result.load(parts)
-    assert np.array_equal(one.state().own, other.state().own)
+    assert np.array_equal(one.state().internal, other.state().internal)
     assert np.array_equal(one.state().r, other.state().r)
-    assert one.layout.own.branch == 8
+    assert one.layout.internal.branch == 8
     report = audit(one)
     assert report.ok
     assert report.energy_balance < 1e-12

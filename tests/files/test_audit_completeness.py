@@ -176,7 +176,7 @@ def test_audit_detects_every_change_of_a_file(stored_result, tmp_path):
 
 def with_twice_the_work(layout, variables):
     """Double the work of all drives."""
-    layout.own.part(variables, "drive")[..., WORK] *= 2.0
+    layout.internal.part(variables, "drive")[..., WORK] *= 2.0
     return variables
 
 

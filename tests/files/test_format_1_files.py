@@ -43,11 +43,11 @@ def make_older(path: Path) -> None:
         root = file["rodsim"]
         variables = root["own"][...]
         del root["own"]
-        for name, rows in layout.own._asdict().items():
+        for name, rows in layout.internal._asdict().items():
             if rows:
-                root[name] = layout.own.part(variables, name)
+                root[name] = layout.internal.part(variables, name)
         if layout.n_memory:
-            root["memory"] = variables[:, layout.own.size :].reshape(len(variables), -1, 6)
+            root["memory"] = variables[:, layout.internal.size :].reshape(len(variables), -1, 6)
         root.attrs["format"] = 1
 
 
@@ -56,7 +56,7 @@ def test_format_1_file_is_audited_and_resumed_bitwise(name: str, tmp_path: Path)
     uninterrupted, old = tmp_path / "whole.vtkhdf", tmp_path / "old.vtkhdf"
     expected = run(uninterrupted, 0.2, name)
     first = run(old, 0.1, name)
-    blocks = first.layout.own
+    blocks = first.layout.internal
     assert all(count > 0 for count in blocks[:3])  # later formats have further blocks
     assert (first.layout.n_memory > 0) == (name == "em-d")
     make_older(old)

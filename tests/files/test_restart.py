@@ -239,12 +239,12 @@ def test_restart_keeps_or_initialises_relaxation_branches() -> None:
     first = simulate(soft(True), 0.3, 0.01, output_every=1, progress=False)
     restarted = simulate(soft(True), 0.2, 0.01, output_every=1, start=first, progress=False)
     uninterrupted = simulate(soft(True), 0.5, 0.01, output_every=1, progress=False)
-    np.testing.assert_allclose(restarted.state().own, uninterrupted.state().own, atol=1e-10)
-    assert np.abs(uninterrupted.state().own).max() > 1e-3
+    np.testing.assert_allclose(restarted.state().internal, uninterrupted.state().internal, atol=1e-10)
+    assert np.abs(uninterrupted.state().internal).max() > 1e-3
     statics = equilibrium(soft(False))
     begun = simulate(soft(True), 0.2, 0.01, output_every=1, start=statics, progress=False)
     strains = statics.strains(statics.n_outputs - 1)
-    np.testing.assert_allclose(begun.layout.own.part(begun.state(0).own, "branch"), strains, atol=1e-14)
+    np.testing.assert_allclose(begun.layout.internal.part(begun.state(0).internal, "branch"), strains, atol=1e-14)
     assert "branches that relax are new" in begun.description["start"]["changes"][-1]
     assert audit(begun).ok
 

@@ -230,7 +230,7 @@ def test_internal_variables_are_stored_by_block_and_interaction():
     assert (blocks.angle, blocks.drive, blocks.settled) == (1, 0, 4)
     assert sorted(history_variable_counts(system.others).tolist()) == [0, 1, 3]
     variables = np.arange(1.0, 5.0)
-    state = state._replace(own=np.concatenate([state.own[:1], variables]))
+    state = state._replace(internal=np.concatenate([state.internal[:1], variables]))
     order = [count for count in history_variable_counts(system.others) if count]
     acting = {
         entry.group.kind.name: entry.group.numbers[0] for entry in groups_of(system, state, Role.DISSIPATION)
@@ -241,11 +241,11 @@ def test_internal_variables_are_stored_by_block_and_interaction():
     expected_energies = [0.5 * acting[f"jenkins {k}"][K] * np.sum(parts[k] ** 2) for k in order]
     assert stored_energies(system, state) == pytest.approx(expected_energies, rel=1e-15)
     many = State(*(np.stack([x, x, x]) for x in state))
-    many.own[1, 1:] *= 2.0
+    many.internal[1, 1:] *= 2.0
     assert stored_energies(system, many) == pytest.approx(
         np.outer([1.0, 4.0, 1.0], expected_energies), rel=1e-15
     )
-    without = energies(system, state._replace(own=np.append(state.own[:1], np.zeros(4)))).spring
+    without = energies(system, state._replace(internal=np.append(state.internal[:1], np.zeros(4)))).spring
     assert energies(system, state).spring - without == pytest.approx(sum(expected_energies), rel=1e-14)
 
 

@@ -84,11 +84,11 @@ def test_energy_minus_drive_work_is_conserved(integrator, chart):
 def test_chart_states_store_driven_values_as_em_does(integrator, chart):
     """Driven coordinates, and poses and velocities of driven frames, at the end of every step."""
     result, em = run_chain(integrator, chart), run_chain("em", None)
-    system, blocks = em.layout.system, em.layout.own
+    system, blocks = em.layout.system, em.layout.internal
     frame = np.flatnonzero(system.frames.fixed == 2)[0]
     for k in range(1, em.n_outputs):
         one, other = result.state(k), em.state(k)
-        assert np.array_equal(*(blocks.part(state.own, "drive")[:, :8] for state in (one, other)))
+        assert np.array_equal(*(blocks.part(state.internal, "drive")[:, :8] for state in (one, other)))
         for name in ("r", "v", "Omega"):
             assert np.array_equal(getattr(one, name)[frame], getattr(other, name)[frame]), name
         assert one.quat[frame] == pytest.approx(other.quat[frame], abs=1e-14)

@@ -110,7 +110,7 @@ CASES |= {
 @pytest.mark.parametrize("name", CASES)
 def test_driven_trees_move_as_by_the_general_solver(name):
     results = [run(CASES[name](), 30, H, solver=solver) for solver in ("auto", "general")]
-    same(*(result.state() for result in results), CLOSE | {"lam": 1e-8, "own": 1e-10, "totals": 1e-10})
+    same(*(result.state() for result in results), CLOSE | {"lam": 1e-8, "internal": 1e-10, "totals": 1e-10})
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

@@ -470,4 +470,4 @@ def test_file_with_a_shorter_em_d_history_cannot_be_resumed(tmp_path):
     with pytest.raises(ResultError, match=r"older version.*start="):
         simulate(model, 0.4, output=path, resume=True, **run)
     restarted = simulate(model, 0.2, start=Result.load(path), **run)
-    assert restarted.layout.n_memory == (variables.shape[1] - restarted.layout.own.size) // 6
+    assert restarted.layout.n_memory == (variables.shape[1] - restarted.layout.internal.size) // 6

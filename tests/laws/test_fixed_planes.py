@@ -27,9 +27,9 @@ def test_omitting_inactive_planes_changes_nothing(rubbing: bool, monkeypatch: py
         assert stepper._list_of(state).far.any() == leaving
         ends.append(state)
     assert ends[0].r == pytest.approx(ends[1].r, abs=1e-12)
-    assert ends[0].own == pytest.approx(ends[1].own, abs=1e-12)
+    assert ends[0].internal == pytest.approx(ends[1].internal, abs=1e-12)
     assert ends[0].totals == pytest.approx(ends[1].totals, abs=1e-12)
-    assert not rubbing or ends[0].own.any()
+    assert not rubbing or ends[0].internal.any()
 
 
 def test_bristle_energy_is_dissipated_if_its_plane_is_omitted() -> None:
@@ -39,11 +39,11 @@ def test_bristle_energy_is_dissipated_if_its_plane_is_omitted() -> None:
     far, interactions = stepper._list_of(state).far, model_heap.system.others
     which = int(np.flatnonzero(far & (interactions.kind == INTERACTIONS.index(PLANE_ROD_DISSIPATION)))[1])
     first, zeta = first_history_variable(model_heap.system)[which], np.array([1e-4, -2e-4, 2e-4])
-    state.own[first : first + 3] = zeta
+    state.internal[first : first + 3] = zeta
     k = interactions.numbers[interactions.first[which + 1] - SIZE + STIFFNESS]
     after = stepper._with_new_list(state)
     assert k > 0.0
-    assert not after.own[first : first + N_INTERNAL].any()
+    assert not after.internal[first : first + N_INTERNAL].any()
     assert after.totals[1] - state.totals[1] == pytest.approx(0.5 * k * 9e-8, rel=1e-14)
     before, now = (energies(model_heap.system, s).total + s.totals[1] for s in (state, after))
     assert now == pytest.approx(before, rel=1e-14)

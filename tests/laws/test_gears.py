@@ -282,10 +282,10 @@ def test_chart_schemes_conserve_with_gears_what_they_conserve_with_joints(integr
         conserved = re.search(rf"{row} +kept", audit_report.text()) is not None
         assert conserved == (invariant in laws), invariant
     assert re.search("linear momentum +kept", audit_report.text())
-    assert np.abs(constraint_residual(system, states)).max() < 1e-12 * np.abs(N1 * states.own).max()
+    assert np.abs(constraint_residual(system, states)).max() < 1e-12 * np.abs(N1 * states.internal).max()
     one, two = (result.joint(name).angle for name in ("one", "two"))
     assert np.abs(one).max() > 2 * np.pi
-    assert states.own == pytest.approx(np.stack([one, two], axis=1), rel=1e-9)
+    assert states.internal == pytest.approx(np.stack([one, two], axis=1), rel=1e-9)
     assert np.abs(N1 * one + N2 * two).max() < 1e-12 * np.abs(N1 * one).max()
 
 
@@ -350,7 +350,7 @@ def test_older_file_with_gear_rows_is_opened_audited_and_resumed(tmp_path, monke
     assert opened.joint("mesh").on("drum")[-1] != 0.0
     resumed = simulate(model, 0.04, 0.005, output=path, output_every=1, resume=True, progress=False).state()
     assert np.array_equal(resumed.quat, uninterrupted.quat)
-    assert np.array_equal(resumed.own, uninterrupted.own)
+    assert np.array_equal(resumed.internal, uninterrupted.internal)
     assert np.array_equal(resumed.lam, uninterrupted.lam)
 
 
@@ -374,7 +374,7 @@ def test_rigid_twin_keeps_its_gears():
     model.add_gear("more", ["shaft", "drum"], (1, 3))
     twin = model.rigidified()
     assert twin.gears["more"].terms[0].joint is twin.joints["shaft"]
-    assert len(twin.build().state.own) == len(model.build().state.own) == 1 + 4
+    assert len(twin.build().state.internal) == len(model.build().state.internal) == 1 + 4
 
 
 @pytest.mark.filterwarnings("ignore::rigid.errors.RedundantJointsWarning")

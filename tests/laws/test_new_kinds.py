@@ -153,8 +153,8 @@ def test_counted_angle_of_a_new_kind_equals_that_of_a_torsion_spring(integrator:
         for new in (False, True)
     )
     a, b = one.states(slice(None)), other.states(slice(None))
-    assert a.own.max() > 4 * np.pi
-    assert b.own == pytest.approx(a.own, abs=1e-11)
+    assert a.internal.max() > 4 * np.pi
+    assert b.internal == pytest.approx(a.internal, abs=1e-11)
     assert b.quat == pytest.approx(a.quat, abs=1e-11)
     assert other.energy["spring"] == pytest.approx(one.energy["spring"], abs=1e-10)
     assert audit(other).ok, audit(other).text()
@@ -168,7 +168,7 @@ def test_equilibria_and_modes_use_the_counted_angles() -> None:
             model.add_moment(f"moment {k}", model.bodies[f"body {k}"], (0.0, 0.0, 3.9 + k))
         static_solution = equilibrium(model)
         results.append(
-            (static_solution.state().own, np.sort(np.abs(modes(model, 2, static_solution.state()).values)))
+            (static_solution.state().internal, np.sort(np.abs(modes(model, 2, static_solution.state()).values)))
         )
     assert results[0][0] == pytest.approx([7.8, 10.1], abs=1e-9)
     for one, other in zip(*results, strict=True):

@@ -431,7 +431,7 @@ def planar_and_spatial_runs(model, t_end=1.0, dt=0.01, integrator="em", **option
     return runs
 
 
-CLOSE = {"r": 1e-13, "quat": 1e-13, "v": 1e-11, "Omega": 1e-11, "totals": 1e-12, "own": 1e-12}
+CLOSE = {"r": 1e-13, "quat": 1e-13, "v": 1e-11, "Omega": 1e-11, "totals": 1e-12, "internal": 1e-12}
 
 
 def assert_same(one, other):

@@ -230,7 +230,7 @@ def test_relaxing_rod_statics_equal_those_of_the_long_term_stiffness():
         static_solution = equilibrium(model)
         results.append((static_solution.state(), buckling(model, 1, nonlinear=False).factors))
         if section is RELAXING:
-            branch = static_solution.layout.own.part(static_solution.state().own, "branch")
+            branch = static_solution.layout.internal.part(static_solution.state().internal, "branch")
             assert branch.size
             assert not branch.any()
             assert linearise(model, buckling(model, 1, nonlinear=False).states[0]).states is not None

@@ -88,7 +88,7 @@ def test_positions_and_branches_converge_to_em_at_order_2(integrator, chart):
     misses = []
     for h in (0.004, 0.002):
         one, other = (run(*scheme, h=h, t_end=0.04).state() for scheme in ((integrator, chart), ("em", None)))
-        misses.append([np.abs(one.r - other.r).max(), np.abs(one.own - other.own).max()])
+        misses.append([np.abs(one.r - other.r).max(), np.abs(one.internal - other.internal).max()])
     assert np.min(misses) > 1e-10
     assert np.log2(misses[0]) - np.log2(misses[1]) == pytest.approx([2.0, 2.0], abs=0.4)
 
@@ -117,15 +117,15 @@ def test_chart_run_resumes_bitwise_and_exchanges_states_with_em(tmp_path):
     for t_end, resume in ((0.02, False), (0.04, True)):
         run("EML-kappa", t_end=t_end, output=tmp_path / "parts.vtkhdf", resume=resume)
     parts = Result.load(tmp_path / "parts.vtkhdf")
-    for field in ("r", "v", "own", "totals", "memory"):
+    for field in ("r", "v", "internal", "totals", "memory"):
         assert np.array_equal(getattr(parts.state(), field), getattr(uninterrupted.state(), field)), field
     continued = run("EML-kappa", t_end=0.02, start=run("em", t_end=0.02))
     last = run("em", t_end=0.02, start=continued)
     for before, after in ((run("em", t_end=0.02), continued), (continued, last)):
-        assert np.array_equal(before.state().own, after.state(0).own)
+        assert np.array_equal(before.state().internal, after.state(0).internal)
         assert audit(after).ok
     longer = run("em", t_end=0.06).state()
-    assert np.abs(last.state().own - longer.own).max() < 1e-2 * np.abs(longer.own).max()
+    assert np.abs(last.state().internal - longer.internal).max() < 1e-2 * np.abs(longer.internal).max()
 
 
 def test_trajectory_resumes_from_any_step_and_leaves_the_system_unchanged():

@@ -56,7 +56,7 @@ def start_from_run(name: str, folder: Path) -> None:
         warnings.simplefilter("error", InitialVelocityWarning)
         continued = simulate(MODELS[name](), T_END, DT, output_every=1, start=first, progress=False)
     middle, n = first.n_outputs - 1, continued.n_outputs
-    blocks = continued.layout.own
+    blocks = continued.layout.internal
     for k, j in ((0, middle), (n - 1, middle + n - 1)):
         one, other = continued.state(k), uninterrupted.state(j)
         for field in State._fields:
@@ -65,7 +65,7 @@ def start_from_run(name: str, folder: Path) -> None:
                 b = b - uninterrupted.state(middle).totals
             elif field == "own":
                 a, b = a.copy(), b.copy()
-                work = blocks.part(uninterrupted.state(middle).own, "drive")[..., 8]
+                work = blocks.part(uninterrupted.state(middle).internal, "drive")[..., 8]
                 blocks.part(b, "drive")[..., 8] -= work
             elif field == "memory":
                 a, b = (_last_step_memory(continued.layout.memory, x) for x in (a, b))

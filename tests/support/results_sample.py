@@ -86,7 +86,7 @@ def sample_output(layout, i):
         v=random.normal(size=(n, 3)),
         Omega=random.normal(size=(n, 3)),
         lam=random.normal(size=4),
-        own=random.normal(size=1),
+        internal=random.normal(size=1),
         memory=random.normal(size=6 * n),
         totals=random.normal(size=2),
     )
