@@ -1,4 +1,6 @@
-"""Layout of the internal variables: state of interactions in addition to the poses of their frames, in one array, `State.internal`.
+"""Layout of the internal variables: state of interactions in addition to the poses of their frames.
+
+All are in one array, `State.internal`:
 
     block    sort        a row of it
     angle    counted     (1) rad, through full turns: values that interactions count (`rigid.interactions.kinds.Kind.count`), in
@@ -121,9 +123,9 @@ def condensed_indices(system: System) -> Ints:
 
 
 def first_history_variable(system: System) -> Ints:
-    """Return the index in `State.internal` of the first variable of the block "settled" of each interaction in `System.others`, (e,).
+    """Return the index (e,) in `State.internal` of the first variable of the block "settled" of each interaction.
 
-    The entry is meaningful only if the interaction has such variables.
+    The order is that of `System.others`. The entry is meaningful only if the interaction has such variables.
     """
     count = history_variable_counts(system.others)
     first: Ints = internal_variables(system).first("settled") + np.cumsum(count) - count

@@ -1,8 +1,8 @@
 """Convert gears to and from the legacy file format, which fingerprints still use: constraints of two frames that share a row.
 
 In this format each coordinate was a row of the table of constraints, after those of joints and drives. A column `shares` was
-1 for all coordinates of a gear but its first. `State.lam` and `State.internal` are unchanged: gears come first in `System.others`,
-except for springs and torsion springs, which have separate tables in files.
+1 for all coordinates of a gear but its first. `State.lam` and `State.internal` are unchanged: gears come first in
+`System.others`, except for springs and torsion springs, which have separate tables in files.
 """
 
 from __future__ import annotations

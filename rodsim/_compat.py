@@ -84,16 +84,26 @@ def _as_part_of_method(field: str) -> Callable[[Any, Any], Any]:
 
 # module -> names that moved there from `rodsim`
 _MOVED = {
-    "rodsim.linear": "Probe Push Reaction frequency_response mode_shapes state_space",
+    "rodsim.linear": "frequency_response mode_shapes state_space",
     "rodsim.mechanics": (
-        "MechanicalSystem Part Start Symmetry Trajectory integrate multibody_system rotating_body symbolic_system system_of"
+        "MechanicalSystem Start Symmetry Trajectory integrate multibody_system rotating_body symbolic_system"
     ),
     "rodsim.scenes": "read_scene",
     "rodsim.studies": "cheapest_scheme converge sweep",
     "rodsim.warnings": (
-        "DamagedFileWarning DoubtfulModelWarning InitialVelocityWarning RedundantJointsWarning RoundedForcesWarning "
+        "DamagedFileWarning InitialVelocityWarning RedundantJointsWarning RoundedForcesWarning "
         "StepWarning UnstableEquilibriumWarning"
     ),
+}
+
+# old name -> new name of objects that were also in `rodsim`, and later in the module of the new name
+_RENAMED = {
+    "Push": "rodsim.linear.ForceInput",
+    "Probe": "rodsim.linear.MotionOutput",
+    "Reaction": "rodsim.linear.JointForceOutput",
+    "Part": "rodsim.mechanics.PotentialTerm",
+    "system_of": "rodsim.mechanics.system_from_object",
+    "DoubtfulModelWarning": "rodsim.warnings.ModelCheckWarning",
 }
 
 
@@ -126,6 +136,25 @@ OLD_NAMES: list[OldName] = [
         for place, names in _MOVED.items()
         for name in names.split()
     ),
+    *(
+        OldName(place, old, new)
+        for old, new in _RENAMED.items()
+        for place in ("rodsim", new.rpartition(".")[0])
+    ),
+    OldName("Model", "rigidified", "as_rigid"),
+    OldName("Result", "changed", "find_damage"),
+    OldName("Result", "held", "keep_open"),
+    OldName("Result", "drawn", "picture_array"),
+    OldName("Audit", "promises", "invariants"),
+    OldName("Audit", "retaken", "step_recomputation"),
+    OldName("Audit", "of_scheme", "chart_based"),
+    OldName("Audit", "of_velocities", "velocity_based"),
+    OldName("Audit", "in_file", "from_file"),
+    OldName("ContactHistory", "first_touch", "first_contact"),
+    OldName("SchemeChoice", "found", "refinements"),
+    OldName("SchemeChoice", "refused", "rejected"),
+    OldName("StepHistory", "asked", "requested_error"),
+    OldName("Modes", "most", "largest_part"),
     OldName("rodsim", "first_touch", "rodsim.ContactBegins"),
     OldName("rodsim", "nearer", "rodsim.DistanceBelow"),
     OldName("DistanceBelow.__init__", "than", "distance"),
@@ -148,8 +177,8 @@ OLD_NAMES: list[OldName] = [
     OldName("frequency_response", "state", "start"),
     OldName("frequency_response", "t", "load_time"),
     OldName("integrate", "h", "dt"),
-    OldName("Push.__init__", "anchor", "on"),
-    OldName("Probe.__init__", "anchor", "on"),
+    OldName("ForceInput.__init__", "anchor", "on"),
+    OldName("MotionOutput.__init__", "anchor", "on"),
     OldName("Model", "add_external_damping", "add_mass_damping"),
     OldName("Model", "add_joint_friction", "add_joint_damping"),
     OldName("Model.add_force", "anchor", "on"),
@@ -256,22 +285,26 @@ def accept_old_methods(kind: C) -> C:
     for row in _renamed(kind.__name__).values():
         if row.old in vars(kind):  # defined in the class, because its arguments differ
             continue
-        setattr(kind, row.old, _old_member(row, vars(kind)[row.new]))
+        setattr(kind, row.old, _old_member(row, vars(kind).get(row.new)))
     return kind
 
 
 def _old_member(row: OldName, member: Any) -> Any:
-    """Return a method or property that warns and calls the new one."""
+    """Return a method or property that warns and calls the new one.
+
+    `member`: the new method, property or default of a field; None for a field without a default.
+    """
     if isinstance(member, classmethod):
         return classmethod(_old_class_method(row))
+    is_method = inspect.isfunction(member)
 
     def old(self: Any, *args: Any, **kwargs: Any) -> Any:
         warn_of_old_name(f"{row.where}.{row.old}", row.new)
         value = getattr(self, row.new)
-        return value if isinstance(member, property | functools.cached_property) else value(*args, **kwargs)
+        return value(*args, **kwargs) if is_method else value
 
     old.__name__, old.__doc__ = row.old, f"Old name of `{row.new}`."
-    return property(old) if isinstance(member, property | functools.cached_property) else old
+    return old if is_method else property(old)
 
 
 def _old_class_method(row: OldName) -> Callable[..., Any]:

@@ -16,6 +16,7 @@ from rigid import checks
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints, State
 from rigid.user_warnings import warn_user
+from rodsim._compat import accept_old_methods
 from rodsim.components.model_warnings import StepWarning
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ MOST_STEPS = 10**15  # numbers of steps are exact in double precision
 OUTPUTS = {2: 100, 4: 50, 6: 25, 8: 25}  # order -> default number of output intervals, of two steps or more
 
 
+@accept_old_methods
 class StepHistory(NamedTuple):
     """Statistics of adaptive steps: for each of T outputs, the steps taken since the previous one."""
 
@@ -37,12 +39,12 @@ class StepHistory(NamedTuple):
     largest: Floats  # (T,) longest step, s
     error: Floats  # (T,) estimated error accumulated up to the output, relative to the size of the model
     growth: Floats  # (T,) factor by which errors have grown up to the output; 1 in files of older versions
-    asked: float  # requested error, relative to the size of the model
+    requested_error: float  # requested error, relative to the size of the model
 
     @property
     def unreliable(self) -> bool:
         """Whether errors have grown so far that their estimate is in doubt, and the estimate exceeds the requested error."""
-        return bool(self.growth[-1] > UNRELIABLE and self.error[-1] > self.asked)
+        return bool(self.growth[-1] > UNRELIABLE and self.error[-1] > self.requested_error)
 
     def text(self) -> str:
         """Return a summary in one line."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rodsim.small_motions.linear_models import Probe as Probe
-    from rodsim.small_motions.linear_models import Push as Push
+    from rodsim.small_motions.linear_models import ForceInput as ForceInput
+    from rodsim.small_motions.linear_models import MotionOutput as MotionOutput
     from rodsim.small_motions.linear_models import frequency_response as frequency_response
     from rodsim.small_motions.linear_models import state_space as state_space
-    from rodsim.small_motions.linear_reactions import Reaction as Reaction
+    from rodsim.small_motions.linear_reactions import JointForceOutput as JointForceOutput
     from rodsim.small_motions.modal_results import mode_shapes as mode_shapes
 else:
     from rodsim.lazy_exports import lazy_names
@@ -17,8 +17,8 @@ else:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
-            "rodsim.small_motions.linear_models": "Probe Push frequency_response state_space",
-            "rodsim.small_motions.linear_reactions": "Reaction",
+            "rodsim.small_motions.linear_models": "ForceInput MotionOutput frequency_response state_space",
+            "rodsim.small_motions.linear_reactions": "JointForceOutput",
             "rodsim.small_motions.modal_results": "mode_shapes",
         },
     )

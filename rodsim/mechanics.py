@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from rigid.charts.multibody import rotating_body as rotating_body
     from rigid.mechanics.mechanical_system import MechanicalSystem as MechanicalSystem
     from rigid.mechanics.mechanical_system import Symmetry as Symmetry
-    from rigid.symbolic.systems import Part as Part
+    from rigid.symbolic.systems import PotentialTerm as PotentialTerm
     from rigid.symbolic.systems import symbolic_system as symbolic_system
-    from rigid.symbolic.systems import system_of as system_of
+    from rigid.symbolic.systems import system_from_object as system_from_object
     from rodsim.integration import integrate as integrate
 else:
     from rodsim.lazy_exports import lazy_names
@@ -24,7 +24,7 @@ else:
             "discretization.time.integrate": "Start Trajectory",
             "rigid.charts.multibody": "multibody_system rotating_body",
             "rigid.mechanics.mechanical_system": "MechanicalSystem Symmetry",
-            "rigid.symbolic.systems": "Part symbolic_system system_of",
+            "rigid.symbolic.systems": "PotentialTerm symbolic_system system_from_object",
             "rodsim.integration": "integrate",
         },
     )

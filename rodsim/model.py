@@ -588,7 +588,7 @@ class Model(ModelData):
             Force (N/m) or moment (N m/m) per stress-free length of the rod: constant (3,), a signal `.along(direction)`, or
             a function (s, t) -> (3,), s the fraction of the length. A `signals.Field` of a function that takes arrays is called
             once for the whole rod and many steps, and is integrated adaptively along each element, down to a width of about
-            1/30 of it. A function of a single position is not; a `DoubtfulModelWarning` reports a load that is too narrow.
+            1/30 of it. A function of a single position is not; a `ModelCheckWarning` reports a load that is too narrow.
         kind : {"force", "moment"}, default "force"
             Kind of the load.
         following : bool, default False
@@ -1386,7 +1386,7 @@ class Model(ModelData):
 
         return prepare(self, **settings)
 
-    def rigidified(self, *rods: str) -> Model:
+    def as_rigid(self, *rods: str) -> Model:
         """Return the rigid twin: each rod becomes a rigid body with the mass, centre and inertia of its discretisation.
 
         Joints, springs and loads are attached at the same points; points of a rod keep their names (`compare`). Strains, section

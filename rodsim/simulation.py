@@ -124,7 +124,7 @@ def simulate(
         If given initial velocities do not fit the joints and were changed.
     StepWarning
         If steps may miss a load, or `dt` was shortened.
-    DoubtfulModelWarning
+    ModelCheckWarning
         If a body rotates by more than 0.3 rad in a step of "em", "em-ggl" or "em-d", or a rod with self-contact is bent tighter
         than its radius.
 

@@ -8,16 +8,23 @@ from rigid.errors import (
     RoundedForcesWarning,
     UnstableEquilibriumWarning,
 )
-from rodsim.components.model_warnings import DoubtfulModelWarning, LinearFactorWarning, StepWarning
+from rodsim.components.model_warnings import LinearFactorWarning, ModelCheckWarning, StepWarning
 
 __all__ = [
     "DamagedFileWarning",
-    "DoubtfulModelWarning",
     "InitialVelocityWarning",
     "LinearFactorWarning",
+    "ModelCheckWarning",
     "ModelWarning",
     "RedundantJointsWarning",
     "RoundedForcesWarning",
     "StepWarning",
     "UnstableEquilibriumWarning",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Return a warning by its old name, with a `DeprecationWarning`."""
+    from rodsim._compat import old_attribute
+
+    return old_attribute(__name__, name)

@@ -36,7 +36,7 @@ from rigid.checks import number, word
 from rigid.errors import ModelError
 from rigid.system import Floats
 from rodsim.components.argument_types import ElementName, RodMass
-from rodsim.components.model_warnings import DoubtfulModelWarning
+from rodsim.components.model_warnings import ModelCheckWarning
 from rodsim.components.sections import Section
 from rodsim.model import Model
 
@@ -79,7 +79,7 @@ class Cell:
         model = Model("cell")
         model.add_rod("rod", [(0, 0, 0), (self.length, 0, 0)], section, self.p, mass=mass, element=element)
         with warnings.catch_warnings():  # a cell may be shorter than its thickness
-            warnings.simplefilter("ignore", DoubtfulModelWarning)
+            warnings.simplefilter("ignore", ModelCheckWarning)
             built = model.build()
         of_rod = slice(6, None)  # rows after those of the ground
         self.K = stiffness_matrix(built.system, built.state).toarray()[of_rod, of_rod]

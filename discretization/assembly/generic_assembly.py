@@ -368,7 +368,10 @@ def load_counted_variables(numbering, state, work):
             if kind.slides != 0:
                 generic.expected[e, DATA_OFFSET] = 0.0
             for i in range(kind.n_internal):
-                value, number = state.internal[generic.internal_offset[e] + i], entry.last - kind.n_internal + i
+                value, number = (
+                    state.internal[generic.internal_offset[e] + i],
+                    entry.last - kind.n_internal + i,
+                )
                 interacting.numbers[number], generic.at_end[number] = value, value
                 largest = max(largest, abs(value))
             for i in range(kind.rows):

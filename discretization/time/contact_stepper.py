@@ -157,11 +157,15 @@ class ContactStepper(StepperBase):
         check_arrays(state, self.shapes, *OF_SYSTEMS)
         has_memory = np.shape(state.memory) == (self.sizes.memory.size,)
         memory = state.memory[: self._inner] if has_memory else state.memory
-        inner = self._free.start(state._replace(memory=memory, internal=state.internal[: self._before_bristles].copy()))
+        inner = self._free.start(
+            state._replace(memory=memory, internal=state.internal[: self._before_bristles].copy())
+        )
         list_memory = (
             state.memory[self._inner :] if has_memory else np.zeros(self.sizes.memory.size - self._inner)
         )
-        bristles = state.internal if list_memory.any() else self.sizes.internal.joined()  # bristles belong to a list
+        bristles = (
+            state.internal if list_memory.any() else self.sizes.internal.joined()
+        )  # bristles belong to a list
         after = np.concatenate([inner.internal, bristles[self._before_bristles :]])
         started = inner._replace(memory=np.concatenate([inner.memory, list_memory]), internal=after)
         return check_arrays(started if list_memory.any() else self._with_new_list(started), self.shapes)
@@ -463,9 +467,7 @@ class ContactStepper(StepperBase):
         return state._replace(internal=variables, totals=totals)
 
     def _indices_without(self, far: NDArray[np.bool_]) -> Ints:
-        """Return the indices (k,) in `State.internal` of the internal variables before the windows, without those of the interactions
-        `far`.
-        """
+        """Return the indices (k,) in `State.internal` of the variables before the windows, without those of `far`."""
         counts = history_variable_counts(self.system.others)
         opened = far & (counts > 0)
         indices = first_history_variable(self.system)[opened][:, None] + np.arange(N_INTERNAL)

@@ -45,7 +45,7 @@ def names() -> dict[str, Any]:
 
     def stiffer(model: Any, stiffness: float, t_end: float, dt: float) -> Any:
         """Return a result, and the ratio of its error to that of parts four times as stiff, against the rigid twin."""
-        twin = simulate(model(stiffness).rigidified(), t_end, dt)
+        twin = simulate(model(stiffness).as_rigid(), t_end, dt)
         results = [simulate(model(k), t_end, dt) for k in (stiffness, 4 * stiffness)]
         soft, stiff = (compare(twin, result) for result in results)
         apart = [

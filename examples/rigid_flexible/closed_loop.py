@@ -43,7 +43,7 @@ def model(E: float, n_elements: int = 6) -> Model:
 
 def rigid(t_end: float = 2.0, dt: float = 0.01) -> Result:
     """Simulate the rigid loop of the paper."""
-    return simulate(model(1e6).rigidified(), t_end, dt)
+    return simulate(model(1e6).as_rigid(), t_end, dt)
 
 
 def study(stiffness: tuple[float, ...] = (2e5, 8e5, 3.2e6), t_end: float = 2.0, dt: float = 5e-3) -> Study:

@@ -47,7 +47,7 @@ def converge(
     points: Sequence[str] | None = None,
 ) -> Study:
     """Run the mechanism with each stiffness, and its rigid twin once."""
-    twin = simulate(model(stiffness[0]).rigidified(), t_end, dt)
+    twin = simulate(model(stiffness[0]).as_rigid(), t_end, dt)
     differences = []
     for k in stiffness:
         comparison = compare(twin, simulate(model(k), t_end, dt), points, names=("rigid", f"stiffness {k:g}"))

@@ -227,7 +227,7 @@ def _no_signal(t: float) -> Floats:
 class MechanicalSystem:
     """Constrained mechanical system with its initial state.
 
-    It is created by `symbolic_system`, `system_of`, `multibody_system`, `rotating_body` or `Model.mechanical_system`.
+    It is created by `symbolic_system`, `system_from_object`, `multibody_system`, `rotating_body` or `Model.mechanical_system`.
 
     Parameters
     ----------

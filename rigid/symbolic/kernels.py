@@ -13,7 +13,7 @@ import numpy as np
 import sympy as sp
 
 from rigid.mechanics import mechanical_system
-from rigid.symbolic.potential_terms import Part
+from rigid.symbolic.potential_terms import PotentialTerm
 from rigid.system import Floats
 
 TIME, INVARIANT = sp.Symbol("t"), sp.Symbol("s")
@@ -41,7 +41,7 @@ def write_kernels(
     q: list[sp.Symbol],
     M: sp.Matrix,
     V: sp.Expr,
-    parts: list[Part],
+    parts: list[PotentialTerm],
     g: list[sp.Expr],
     forces: list[sp.Expr] | None,
     at_start: Floats,
@@ -166,7 +166,7 @@ class Writer:
 
     def discrete_gradient(
         self,
-        parts: list[Part],
+        parts: list[PotentialTerm],
         V: sp.Expr,
         q: list[sp.Symbol],
         mid: list[sp.Symbol],
@@ -196,7 +196,7 @@ class Writer:
 
     @staticmethod
     def _divided_difference(
-        sources: Mapping[sp.Symbol, str], part: Part, a: sp.Symbol, b: sp.Symbol, slope: sp.Symbol
+        sources: Mapping[sp.Symbol, str], part: PotentialTerm, a: sp.Symbol, b: sp.Symbol, slope: sp.Symbol
     ) -> list[str]:
         """Return source lines for (V(b) - V(a))/(b - a): a polynomial if V is one, else with a series for a near b."""
         V, s = part.V, part.s

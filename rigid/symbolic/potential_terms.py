@@ -1,4 +1,4 @@
-"""Define terms of a potential in quadratic invariants (`Part`)."""
+"""Define terms of a potential in quadratic invariants (`PotentialTerm`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import sympy as sp
 
 
-class Part(NamedTuple):
+class PotentialTerm(NamedTuple):
     """Term V(s) of a potential in a quadratic invariant s = pi(q).
 
     The discrete derivative of the term is exact in pi and so conserves the symmetries of pi. Source: 002 (126).

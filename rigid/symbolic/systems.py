@@ -4,7 +4,7 @@
     system = symbolic_system("pendulum", [theta], T=..., V=..., q0=[1.0], v0=[0.0])
 
 A class with methods `T(q, v)` or `M(q)`, `V(q)`, `g(q)`, `forces(q, t)` written with sympy functions is traced with
-symbols: `system_of(obj, ...)`. Generated kernels are stored, with numba's cache of them, in the user's cache folder.
+symbols: `system_from_object(obj, ...)`. Generated kernels are stored, with numba's cache of them, in the user's cache folder.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rigid.errors import ModelError
 from rigid.lazy_modules import LazyModule
 from rigid.mechanics.mechanical_system import Data, Functions, MechanicalSystem, Symmetry
 from rigid.mechanics.null_functions import NOTHING
-from rigid.symbolic.potential_terms import Part
+from rigid.symbolic.potential_terms import PotentialTerm
 from rigid.system import Floats
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def symbolic_system(
     *,
     T: sp.Expr | None = None,
     M: Any = None,
-    V: sp.Expr | float | Sequence[Part] = 0,
+    V: sp.Expr | float | Sequence[PotentialTerm] = 0,
     g: Sequence[sp.Expr] = (),
     forces: Sequence[sp.Expr] | None = None,
     v: sp.Symbol | Sequence[sp.Symbol] | None = None,
@@ -123,7 +123,9 @@ def symbolic_system(
         matrix.xreplace(renamed),
         potential.xreplace(renamed),
         [
-            Part(part.V.xreplace({part.s: kernels.INVARIANT}), kernels.INVARIANT, part.pi.xreplace(renamed))
+            PotentialTerm(
+                part.V.xreplace({part.s: kernels.INVARIANT}), kernels.INVARIANT, part.pi.xreplace(renamed)
+            )
             for part in parts
         ],
         [x.xreplace(renamed) for x in constraints],
@@ -152,7 +154,7 @@ def symbolic_system(
     return system
 
 
-def system_of(thing: Any, n: int, q0: ArrayLike, v0: ArrayLike, name: str = "") -> MechanicalSystem:
+def system_from_object(thing: Any, n: int, q0: ArrayLike, v0: ArrayLike, name: str = "") -> MechanicalSystem:
     """Make a mechanical system of an object with methods T(q, v) or M(q), V(q), g(q) and forces(q, t).
 
     Either T or M is required. The methods are called once, with sympy symbols, and must use sympy's functions.
@@ -283,17 +285,17 @@ def _mass_matrix(name: str, q: list[sp.Symbol], T: Any, M: Any, v: list[sp.Symbo
     return sp.simplify(matrix).applyfunc(lambda x: of_expressions.expression_of(name, "T", x))
 
 
-def _parts(name: str, V: Any, q: list[sp.Symbol]) -> list[Part]:
+def _parts(name: str, V: Any, q: list[sp.Symbol]) -> list[PotentialTerm]:
     """Return the checked terms of a potential; an empty list if V is a single expression."""
     if not isinstance(V, list | tuple):
         return []
-    parts: list[Part] = []
+    parts: list[PotentialTerm] = []
     for term in V:
         if not isinstance(term, list | tuple) or len(term) != 3 or not isinstance(term[1], sp.Symbol):
             raise ModelError(
                 f"system '{name}': V contains {term!r}; give an expression, or a list of Part(V, s, pi), s a symbol"
             )
-        part = Part(
+        part = PotentialTerm(
             of_expressions.expression_of(name, "V", term[0]),
             term[1],
             of_expressions.expression_of(name, "V", term[2]),

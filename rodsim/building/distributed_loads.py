@@ -27,7 +27,7 @@ from rigid.system import Floats, Ints
 from rigid.user_warnings import warn_user
 from rodsim.building.meshing import RodMesh
 from rodsim.components.loads import DistributedLoad
-from rodsim.components.model_warnings import DoubtfulModelWarning
+from rodsim.components.model_warnings import ModelCheckWarning
 
 # first and largest number of panels of an element: detects a load 1/16 wide, integrates one 1/1000 wide
 FIRST_PANELS, MOST_PANELS = 4, 512
@@ -169,7 +169,7 @@ def nodal_values(owner: str, entry: DistributedLoad, spread: LoadedElements) -> 
                 warn_user(
                     f"{owner}: it varies so much along an element that its total at t = {times[k]:.4g} s is {ratio}. "
                     "Give a `signals.Field`, which is integrated adaptively, or use more elements",
-                    DoubtfulModelWarning,
+                    ModelCheckWarning,
                 )
         return spread.at_nodes(contributions)
 

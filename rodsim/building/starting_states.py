@@ -110,7 +110,7 @@ def _of_result(owner: str, start: Result, start_time: float | None) -> StartingS
 
 def _check_undamaged(owner: str, start: Result, index: int, stored: State) -> None:
     """Raise ModelError if a stored state was changed after it was written, or if no step can begin with it."""
-    changed = start.changed(slice(index, index + 1)) or []
+    changed = start.find_damage(slice(index, index + 1)) or []
     wrong = [
         f"{fault_of_part} is not what was written"
         for fault_of_part in changed

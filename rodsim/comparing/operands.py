@@ -28,7 +28,7 @@ def open_or_run(
 ) -> Result:
     """Open a result file, or run a scene in memory with its settings or those given here.
 
-    `rigid`: run the rigid twin of the scene, see `Model.rigidified`. If `dt` differs from that of the scene, the time between
+    `rigid`: run the rigid twin of the scene, see `Model.as_rigid`. If `dt` differs from that of the scene, the time between
     outputs is kept as nearly as possible. Raises ModelError if one of these is given for a result, which has been run already.
     """
     if not is_scene(path):
@@ -46,7 +46,7 @@ def open_or_run(
         every = max(1, round(every * scene.dt / dt))
     try:
         return simulate(
-            loaded.model.rigidified() if rigid else loaded.model,
+            loaded.model.as_rigid() if rigid else loaded.model,
             scene.t_end,
             with_adaptive({name: getattr(scene, name) for name in STEP_KEYS}).get("dt") if dt is None else dt,
             scene.integrator if integrator is None else integrator,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -66,8 +66,6 @@ class TorsionSpring(Component):
 
 class ModelData:
     """Hold the parts of a model and the entries that join and load them, by name, in the order in which they were added."""
-
-    told_by_contents: ClassVar[bool] = True  # a public name of 0.2.0, which nothing reads any more
 
     def __init__(self, name: str, gravity: ArrayLike):
         self.name = checks.name("name of the model", name)

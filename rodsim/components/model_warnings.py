@@ -11,7 +11,7 @@ from rigid.errors import ModelWarning
 from rigid.user_warnings import warn_user
 
 
-class DoubtfulModelWarning(ModelWarning):
+class ModelCheckWarning(ModelWarning):
     """Warn about a valid model that is probably a mistake: a joint across a gap, a number in another unit."""
 
 
@@ -26,4 +26,4 @@ class LinearFactorWarning(ModelWarning):
 def warn_about_model(model: str, doubts: Sequence[str]) -> None:
     """Warn of all doubts about a model of this name in one warning; nothing is done without doubts."""
     if doubts:
-        warn_user(f"model '{model}': {'; '.join(doubts)}", DoubtfulModelWarning)
+        warn_user(f"model '{model}': {'; '.join(doubts)}", ModelCheckWarning)

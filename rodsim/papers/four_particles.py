@@ -12,7 +12,7 @@ import sympy as sp
 from discretization.time.integrate import Trajectory, integrate
 from rigid.errors import ConvergenceError
 from rigid.mechanics.mechanical_system import MechanicalSystem
-from rigid.symbolic.systems import Part, symbolic_system
+from rigid.symbolic.systems import PotentialTerm, symbolic_system
 from rigid.system import Floats
 from rodsim.papers.claims import Study, curves, drift, halved, named, relative_drift, sweep
 
@@ -57,7 +57,7 @@ def four_particles() -> MechanicalSystem:
         return (points[j] - points[i]).dot(points[j] - points[i])
 
     springs = [(0, 2, 50), (1, 3, 500)]
-    parts = [Part(sp.Rational(k, 2) * (s - 1) ** 2, s, squared(i, j)) for i, j, k in springs]
+    parts = [PotentialTerm(sp.Rational(k, 2) * (s - 1) ** 2, s, squared(i, j)) for i, j, k in springs]
     symmetries: dict[str, Any] = {}
     for i, axis in enumerate("xyz"):
         e = np.eye(3)[i]

@@ -9,7 +9,7 @@ import sympy as sp
 
 from discretization.time.integrate import Trajectory, integrate
 from rigid.mechanics.mechanical_system import MechanicalSystem
-from rigid.symbolic.systems import Part, symbolic_system
+from rigid.symbolic.systems import PotentialTerm, symbolic_system
 from rodsim.papers.claims import Line, Study, drift, halved, largest, sweep
 
 NAME = "mass-spring"
@@ -30,7 +30,7 @@ def mass_spring() -> MechanicalSystem:
     """
     x1, q2, x2 = q = sp.symbols("x1 q2 x2")
     s = sp.Symbol("s")
-    parts = [Part(sp.Rational(k, 2) * (s**2 + s**4), s, x) for k, x in ((1, x1), (3, x2))]
+    parts = [PotentialTerm(sp.Rational(k, 2) * (s**2 + s**4), s, x) for k, x in ((1, x1), (3, x2))]
     return symbolic_system(
         "mass-spring system",
         q,

@@ -29,7 +29,7 @@ def contact_curves(result: Result, outputs: Ints) -> list[ContactCurves]:
     source, curves = result._source, []
     if source.layout.system is None:
         return []
-    with source.held(), np.errstate(all="ignore"):
+    with source.keep_open(), np.errstate(all="ignore"):
         some = SelectedOutputs(source, outputs)
         for name in result.contacts:
             history = ContactHistory(some, name)  # type: ignore[arg-type]

@@ -54,7 +54,7 @@ def joint_loads(result: Result, outputs: Ints) -> list[JointLoads]:
     if len(outputs) < result.n_outputs:
         result = Result(SelectedOutputs(source, outputs))  # type: ignore[arg-type]
     loads = []
-    with source.held(), np.errstate(all="ignore"):
+    with source.keep_open(), np.errstate(all="ignore"):
         for name in result.joints:
             joint = result.joint(name)
             if isinstance(joint, GearHistory):  # a gear acts on several joints

@@ -88,7 +88,7 @@ def report(result: ResultLike, path: Path | str) -> Path:
     result = opened("report", result)
     check_target(path, result.path)
     plotly_js = _plotly_js()
-    with result.held():
+    with result.keep_open():
         page = _page(_parts(result), plotly_js)
     with atomic_file(path, result.path) as file:
         file.write_text(page, encoding="utf-8")

@@ -40,7 +40,7 @@ def figure(result: Result, frames: int, height: int) -> Any:
         what = "no output yet" if drawing.n_points else "no rods and no surfaces to draw"
         raise ResultError(f"animate: the result of '{result.layout.name}' holds {what}")
     chosen = evenly_spaced(result.n_outputs, frames).tolist()
-    with result.held():
+    with result.keep_open():
         t = result.t[chosen]
         # single precision, as in plotly: this halves the size of the page
         points = np.array([drawing.points(result.state(i)) for i in chosen], dtype=np.float32)

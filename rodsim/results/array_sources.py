@@ -59,10 +59,10 @@ class Source(Protocol):
     def read(self, name: str, key: Key = ...) -> NDArray[Any]:
         """Return part `key` of the array `name`; its first axis counts the outputs."""
 
-    def drawn(self, name: str, outputs: slice, shape: tuple[int, ...]) -> NDArray[Any] | None:
+    def picture_array(self, name: str, outputs: slice, shape: tuple[int, ...]) -> NDArray[Any] | None:
         """Return the drawn array `name`, (T, *shape); None if there is none, or if an older version formed it differently."""
 
-    def held(self) -> AbstractContextManager[Any]:
+    def keep_open(self) -> AbstractContextManager[Any]:
         """Return a context manager within which the file is opened only once, for many reads in a row."""
 
     def read_all(self, names: Iterable[str], key: Key = ...) -> dict[str, NDArray[Any]]:
@@ -74,7 +74,7 @@ class Source(Protocol):
     def start_multipliers(self) -> NDArray[Any] | None:
         """Return all multipliers (m,) at t = 0; None if they are not known."""
 
-    def changed(self, outputs: slice) -> list[Changed] | None:
+    def find_damage(self, outputs: slice) -> list[Changed] | None:
         """Return the parts of these outputs, and of the model, that have changed since they were written; None: not known."""
 
     def refreshed(self) -> Source:
@@ -126,16 +126,16 @@ class MemorySource:
             self.read(native_format.LAM_AFTER)
         return vars(self)
 
-    def drawn(self, name: str, outputs: slice, shape: tuple[int, ...]) -> None:
+    def picture_array(self, name: str, outputs: slice, shape: tuple[int, ...]) -> None:
         return None
 
-    def held(self) -> AbstractContextManager[Any]:
+    def keep_open(self) -> AbstractContextManager[Any]:
         return nullcontext()
 
     def read_all(self, names: Iterable[str], key: Key = ...) -> dict[str, NDArray[Any]]:
         return {name: self.read(name, key) for name in names}
 
-    def changed(self, outputs: slice) -> None:
+    def find_damage(self, outputs: slice) -> None:
         return None
 
     def refreshed(self) -> Source:
@@ -217,17 +217,17 @@ class JournalSource:
     def start_multipliers(self) -> NDArray[Any] | None:
         return self.layout.lam_start
 
-    def drawn(self, name: str, outputs: slice, shape: tuple[int, ...]) -> None:
+    def picture_array(self, name: str, outputs: slice, shape: tuple[int, ...]) -> None:
         return None
 
-    def held(self) -> AbstractContextManager[Any]:
+    def keep_open(self) -> AbstractContextManager[Any]:
         return nullcontext()
 
     def records(self, kind: np.dtype[Any], outputs: slice) -> journal.Records:
         """Return records of some outputs with their checksums; `kind`: their type, which is that of the journal."""
         return np.array(self.stored[outputs])
 
-    def changed(self, outputs: slice) -> list[Changed]:
+    def find_damage(self, outputs: slice) -> list[Changed]:
         wrong = file_checksums.find_damaged_records(
             self.stored[journal.CRC],
             outputs,
@@ -285,7 +285,7 @@ class FileSource:
     def start_multipliers(self) -> NDArray[Any] | None:
         return self.layout.lam_start
 
-    def drawn(self, name: str, outputs: slice, shape: tuple[int, ...]) -> NDArray[Any] | None:
+    def picture_array(self, name: str, outputs: slice, shape: tuple[int, ...]) -> NDArray[Any] | None:
         with damage_as_result_error(self.path), self._open() as file:
             if "Points" in file[f"{file_checksums.PICTURE}"]:
                 return _read_single_block_array(file, name, outputs, shape)
@@ -295,7 +295,7 @@ class FileSource:
                 None if 0 in shape else _read_block_array(file[file_checksums.PICTURE], name, outputs, shape)
             )
 
-    def changed(self, outputs: slice) -> list[Changed] | None:
+    def find_damage(self, outputs: slice) -> list[Changed] | None:
         with damage_as_result_error(self.path), open_file(self.path, "r") as file:
             return file_checksums.find_changes(file, outputs, native_format.series(self.layout))
 
@@ -311,11 +311,11 @@ class FileSource:
         return records
 
     def _open(self) -> AbstractContextManager[Any]:
-        """Return the opened file, or the cached one of `held`; both support `[path]`, `in` and `get`."""
+        """Return the opened file, or the cached one of `keep_open`; both support `[path]`, `in` and `get`."""
         return open_file(self.path, "r") if self._held is None else nullcontext(self._held)
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def keep_open(self) -> Iterator[None]:
         with open_file(self.path, "r") as file:
             self._held = _CachedReads(file)
             try:

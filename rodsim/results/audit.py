@@ -75,12 +75,12 @@ def audit(result: ResultLike) -> Audit:
     True
     """
     result = opened("audit", result)
-    with result.held(), np.errstate(all="ignore"):  # a diverged run is audited as well
-        changed = result.changed()
+    with result.keep_open(), np.errstate(all="ignore"):  # a diverged run is audited as well
+        changed = result.find_damage()
         measured = replace(
             _measure(result),
             changed=None if changed is None else tuple(map(str, changed)),
-            in_file=result.path is not None,
+            from_file=result.path is not None,
             other_code=kinds_with_other_code(result.description),
             bends=tuple(map(str, result.tight_bends)),
         )
@@ -93,7 +93,7 @@ def audit(result: ResultLike) -> Audit:
             if fits is False or measured.other_code
             else recompute_steps(result)
         )
-        measured = replace(measured, retaken=steps_again, model_fits=fits)
+        measured = replace(measured, step_recomputation=steps_again, model_fits=fits)
         return replace(measured, verdicts=judge_run(measured))
 
 
@@ -145,26 +145,26 @@ def _measure(result: Result) -> Audit:
             _drift(L, keep_L, first, L_scale),
         )
 
-    promises = _promises(result)
+    guaranteed = _promises(result)
     measured = frame_laws = laws(column("total"), P, L)
     energy_of, other = "", None
-    of_scheme = recomputation.of_scheme
-    if of_scheme:
+    chart_based = recomputation.chart_based
+    if chart_based:
         main = (
             ENERGY
-            if ENERGY in of_scheme and (ENERGY in promises or GENERALISED not in promises)
+            if ENERGY in chart_based and (ENERGY in guaranteed or GENERALISED not in guaranteed)
             else GENERALISED
         )
         P, L = (
-            np.stack([of_scheme[x] for x in names], axis=1) for names in (LINEAR_MOMENTUM, ANGULAR_MOMENTUM)
+            np.stack([chart_based[x] for x in names], axis=1) for names in (LINEAR_MOMENTUM, ANGULAR_MOMENTUM)
         )
-        measured, energy_of = laws(of_scheme[main], P, L), _WORDS[main]
-        if main == ENERGY and GENERALISED in promises:
-            other = laws(of_scheme[GENERALISED], P, L).balance
+        measured, energy_of = laws(chart_based[main], P, L), _WORDS[main]
+        if main == ENERGY and GENERALISED in guaranteed:
+            other = laws(chart_based[GENERALISED], P, L).balance
     steps = np.diff(result.step, prepend=result.step[:1])
     newton = result.newton_iterations
-    constraint = float(max(column("constraint").max(), of_scheme[POSITION].max() if of_scheme else 0.0))
-    rates = of_scheme[RATE] if of_scheme else column("velocity_constraint")
+    constraint = float(max(column("constraint").max(), chart_based[POSITION].max() if chart_based else 0.0))
+    rates = chart_based[RATE] if chart_based else column("velocity_constraint")
     run = result.description.get("run", {})
     return Audit(
         model=result.layout.name,
@@ -195,13 +195,13 @@ def _measure(result: Result) -> Audit:
         algorithmic=float(A[-1]),
         integrator=str(run.get("integrator", "")),
         chart=str(run.get("chart", "")),
-        promises=tuple(invariant for invariant in INVARIANTS if invariant in promises),
-        of_scheme=bool(of_scheme),
+        invariants=tuple(invariant for invariant in INVARIANTS if invariant in guaranteed),
+        chart_based=bool(chart_based),
         unread=recomputation.unread,
-        rate="G W p" if ENERGY in of_scheme else "G v",
+        rate="G W p" if ENERGY in chart_based else "G v",
         energy=energy_of,
         other_energy_balance=other,
-        of_velocities=(frame_laws.balance, frame_laws.linear, frame_laws.angular) if of_scheme else None,
+        velocity_based=(frame_laws.balance, frame_laws.linear, frame_laws.angular) if chart_based else None,
         velocity_scale=recomputation.speed,
         velocity_rounding=recomputation.rate_rounding,
         tolerance=newton_tolerance(result),

@@ -113,7 +113,7 @@ class Recomputation:
     energy_rounding: float = 0.0  # rounding error of the energy balance by (2), (3), (4) and (6), J
     rate_rounding: float = 0.0  # rounding error of G v, (5)
     speed: float = 0.0  # largest speed of a joint point, or of the tip of a unit vector of the chart, m/s
-    of_scheme: dict[str, Floats] = field(
+    chart_based: dict[str, Floats] = field(
         default_factory=dict
     )  # (T,) columns `rodsim.results.chart_invariants.NAMES`, energies with their potential part
     unread: str = ""  # why the chart cannot be read; "" if it can
@@ -181,7 +181,7 @@ def recompute(result: Result) -> Recomputation:
         for i in np.unique(chosen):
             collector.arrays(drawing, int(i))
     all_columns = {name: np.concatenate(parts) for name, parts in columns.items()}
-    of_scheme = {name: np.concatenate(parts) for name, parts in scheme_columns.items()}
+    chart_based = {name: np.concatenate(parts) for name, parts in scheme_columns.items()}
     if system is None:
         return Recomputation(all_columns, collector.differences(), drawn, unread=unread)
     steps = result.step
@@ -200,7 +200,7 @@ def recompute(result: Result) -> Recomputation:
         float(energy_rounding),
         residual_factor * EPS * (4.0 * speed + 4e-2 * reach / h) if h else 0.0,
         speed,
-        of_scheme,
+        chart_based,
         unread,
     )
 
@@ -373,7 +373,7 @@ class _Differences:
 
     def points(self, drawing: Drawing, outputs: slice, state: State) -> bool:
         """Compare the drawn points; return False if none are stored."""
-        stored = self._result.drawn("Points", outputs, (drawing.n_points, 3))
+        stored = self._result.picture_array("Points", outputs, (drawing.n_points, 3))
         if stored is None:
             return False
         points = drawing.points(state)
@@ -392,7 +392,7 @@ class _Differences:
         if dt is not None:
             t = result.step * float(dt)
             self._compare("times", "t", every, self._t, t, EPS * np.abs(t))
-        stored = result.drawn("Steps/Values", every, ())
+        stored = result.picture_array("Steps/Values", every, ())
         if stored is not None:
             self._compare("drawing", "times", every, stored.ravel(), self._t, EPS * np.abs(self._t))
 
@@ -432,7 +432,7 @@ class _Differences:
         points, arrays = drawing.arrays(result.state(i), result.strains(i), result.stresses(i))
         arrays[DISPLACEMENT] = (points - drawing.points(result.state(0))).astype(np.float32)
         for name, value in arrays.items():
-            stored = result.drawn(f"PointData/{name}", outputs, value.shape)
+            stored = result.picture_array(f"PointData/{name}", outputs, value.shape)
             if stored is not None:
                 part = (
                     OLD_CONTACT_TOLERANCE

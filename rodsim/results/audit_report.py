@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
+from rodsim._compat import accept_old_methods
 from rodsim.results.audit_recomputation import Difference
 from rodsim.results.html import audit_html
 from rodsim.results.step_recomputation import StepRecomputation
@@ -21,6 +22,7 @@ class Verdict:
     kept: bool | None
 
 
+@accept_old_methods
 @dataclass(frozen=True)
 class Audit:
     """Findings of an audit over all outputs. None means: not measurable in this run (`text()` gives the reason)."""
@@ -58,20 +60,22 @@ class Audit:
     initial_velocity_change: dict[str, tuple[float, float]] = field(default_factory=dict)
     algorithmic: float = 0.0  # J, energy removed by the integrator
     chart: str = ""  # chart of the integrator; "" if there is none
-    promises: tuple[str, ...] = ()  # guaranteed invariants, see `discretization.time.invariants`
-    of_scheme: bool = False  # energies and momenta are formed from the scheme's own q and p
+    invariants: tuple[str, ...] = ()  # guaranteed invariants, see `discretization.time.invariants`
+    chart_based: bool = False  # energies and momenta are formed from the scheme's own q and p
     unread: str = ""  # why energies and momenta are not formed from q and p, if they should be
     rate: str = "G v"  # measure of the velocity residual of the joints
     energy: str = ""  # definition of the energy, if it is not T + V
     other_energy_balance: float | None = None  # balance of the generalised energy, if conserved
     # energy balance of T + V, and drifts of P and L, formed from the velocities; None: identical to the values above
-    of_velocities: tuple[float, float | None, float | None] | None = None
+    velocity_based: tuple[float, float | None, float | None] | None = None
     velocity_scale: float = 0.0  # m/s, size to which velocity residuals of the joints are compared
     velocity_rounding: float = 0.0  # m/s, velocity residual that rounding alone may cause
-    retaken: StepRecomputation = field(default_factory=StepRecomputation)  # outcome of the repeated steps
+    step_recomputation: StepRecomputation = field(
+        default_factory=StepRecomputation
+    )  # outcome of the repeated steps
     model_fits: bool | None = None  # the stored numbers are those of the built model; None: not known
     changed: tuple[str, ...] | None = None  # contents not as written; None: the file has no checksums
-    in_file: bool = False  # the result was read from a file
+    from_file: bool = False  # the result was read from a file
     # kinds registered by scripts whose code has changed: by name of the kind an interaction of that kind
     other_code: dict[str, str] = field(default_factory=dict)
     bends: tuple[

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rigid.system import Floats, Ints
+from rodsim._compat import accept_old_methods
 from rodsim.results import native_format, stored_states
 from rodsim.results.array_sources import Source
 from rodsim.results.contact_forces import ContactForces, PairContacts, PlaneContacts
@@ -32,6 +33,7 @@ class _PatchSums(NamedTuple):
     sliding: Floats  # (T,) number of sliding patches
 
 
+@accept_old_methods
 class ContactHistory:
     """Hold the history of a contact at the outputs: forces between its surfaces, and the gap between them.
 
@@ -42,7 +44,7 @@ class ContactHistory:
     Examples
     --------
     >>> touch = result.contact("floor")
-    >>> touch.gap.shape, touch.first_touch is None
+    >>> touch.gap.shape, touch.first_contact is None
     ((6,), True)
     """
 
@@ -117,7 +119,7 @@ class ContactHistory:
         return least
 
     @property
-    def first_touch(self) -> float | None:
+    def first_contact(self) -> float | None:
         """Time at which the contact first acts, s, by linear interpolation of the gap between two outputs; None: never."""
         gap = self.gap - float(self._describe_contact.get("reach") or 0.0)
         acts = np.flatnonzero(gap < 0.0)

@@ -95,7 +95,7 @@ def dataset(source: Source, parts: Collection[str] | None, momenta: tuple[Floats
     if unknown:
         names = ", ".join(sorted(known)) or "nothing"
         raise UnknownName(f"to_xarray: there is no '{unknown[0]}' in the result; it has {names}")
-    with source.held():
+    with source.keep_open():
         variables = list(_variables(source, known if parts is None else set(parts), momenta))
         coordinates = list(_coordinates(source))
     used = {dim for variable in variables for dim in variable.dims}

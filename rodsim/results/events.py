@@ -1,7 +1,7 @@
 """Events that end a run before its end time: surfaces come into contact, or closer than a distance.
 
 Events are evaluated in the state after each step. The run ends with the first step at whose end one of them holds. That state
-and the one before are outputs, so that the event time lies between the last two (`ContactHistory.first_touch`).
+and the one before are outputs, so that the event time lies between the last two (`ContactHistory.first_contact`).
 """
 
 from __future__ import annotations

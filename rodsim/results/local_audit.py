@@ -194,7 +194,7 @@ def local_audit(result: ResultLike) -> LocalAudit:
         raise ResultError(
             "local audit: the file stores no masses and stiffnesses (of an older version); run it again"
         )
-    with result.held(), np.errstate(all="ignore"):  # diverged runs are measured, not rejected
+    with result.keep_open(), np.errstate(all="ignore"):  # diverged runs are measured, not rejected
         return _measured(result, layout, system)
 
 

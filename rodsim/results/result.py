@@ -121,7 +121,7 @@ class Result:
         n, size = result.n_outputs, source.size
         some = n if size <= CHECKED_BYTES else max(1, int(n * (CHECKED_BYTES / size) / 2))
         parts = [slice(0, n)] if 2 * some >= n else [slice(0, some), slice(n - some, n)]
-        changed = {str(change): None for part in parts for change in result.changed(part) or ()}
+        changed = {str(change): None for part in parts for change in result.find_damage(part) or ()}
         if changed:
             warn_user(
                 f"result file '{path}' is damaged: {', '.join(changed)} is not what was written. Run the simulation again",
@@ -365,7 +365,7 @@ class Result:
         """
         return self._source.read(name, outputs)
 
-    def drawn(self, name: str, outputs: slice, shape: tuple[int, ...]) -> NDArray[Any] | None:
+    def picture_array(self, name: str, outputs: slice, shape: tuple[int, ...]) -> NDArray[Any] | None:
         """Return an array that the file stores for drawing.
 
         Parameters
@@ -387,21 +387,21 @@ class Result:
         ResultError
             If the file cannot be read, or the dataset has another shape.
         """
-        return self._source.drawn(name, outputs, shape)
+        return self._source.picture_array(name, outputs, shape)
 
-    def held(self) -> AbstractContextManager[Any]:
+    def keep_open(self) -> AbstractContextManager[Any]:
         """Keep the file open for all reads in a `with` block.
 
-        Use it as `with result.held():`. Outputs that are added to the file meanwhile are not visible.
+        Use it as `with result.keep_open():`. Outputs that are added to the file meanwhile are not visible.
 
         Returns
         -------
         context manager
             Does nothing if the result is in memory.
         """
-        return self._source.held()
+        return self._source.keep_open()
 
-    def changed(self, outputs: slice | None = None) -> list[Changed] | None:
+    def find_damage(self, outputs: slice | None = None) -> list[Changed] | None:
         """Compare the file with the checksums that were written with it.
 
         Parameters
@@ -415,7 +415,7 @@ class Result:
             Parts of the file that have changed since they were written; empty if the file is intact. None if the result is in
             memory, or its file was written by an older version without checksums.
         """
-        return self._source.changed(slice(0, self.n_outputs) if outputs is None else outputs)
+        return self._source.find_damage(slice(0, self.n_outputs) if outputs is None else outputs)
 
     def strains(self, index: int = -1) -> Floats:
         """Return the strains of all rod elements at one output.
@@ -616,9 +616,9 @@ class Result:
         return self._momentum(ANGULAR_MOMENTUM)
 
     def _momentum(self, names: tuple[str, ...]) -> Floats:
-        of_scheme = self._chart_momenta
+        chart_based = self._chart_momenta
         return np.stack(
-            [of_scheme[name] if name in of_scheme else self.audit_column(name) for name in names], axis=1
+            [chart_based[name] if name in chart_based else self.audit_column(name) for name in names], axis=1
         )
 
     @cached_property

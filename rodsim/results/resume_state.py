@@ -59,7 +59,7 @@ def last_output(source: Source) -> LastOutput:
     path, n = source.path, source.n_outputs
     if n < 1:
         raise ResultError(f"'{path}' holds no output to resume from; run without resume")
-    wrong = [str(change) for change in source.changed(slice(n - 1, n)) or []]
+    wrong = [str(change) for change in source.find_damage(slice(n - 1, n)) or []]
     if wrong:
         raise ResultError(f"'{path}' is damaged: {', '.join(wrong)} is not what was written; {_REMEDY}")
     t, step = float(source.read(native_format.TIME, n - 1)), int(source.read(native_format.STEP, n - 1))

@@ -33,7 +33,9 @@ _LAST = (
     "skin",
     "control",
 )  # parts stored after all others, in the order in which versions added them
-_FILE_NAMES = {"internal": "own"}  # names of arrays in files, if they differ from those of the fields of a state
+_FILE_NAMES = {
+    "internal": "own"
+}  # names of arrays in files, if they differ from those of the fields of a state
 _BATCH = 64  # number of outputs read together
 
 

@@ -43,12 +43,12 @@ def _judge_energies(a: Audit) -> list[Verdict]:
         return _absolute(relative, a.energy_scale) < allowed or relative == 0.0
 
     formed = f" (E = {a.energy})" if a.energy else ""
-    promises = ("energy", "generalised energy")
+    expected = ("energy", "generalised energy")
     verdicts = [
-        _promised(a, promises, _BALANCE, f"{a.energy_balance:.1e} {of}{formed}", judged(a.energy_balance)),
+        _promised(a, expected, _BALANCE, f"{a.energy_balance:.1e} {of}{formed}", judged(a.energy_balance)),
         _promised(
             a,
-            promises,
+            expected,
             "E + D without work",
             free if a.energy_drift is None else f"{a.energy_drift:.1e} {of}, {free}",
             None if a.energy_drift is None else judged(a.energy_drift),
@@ -57,7 +57,7 @@ def _judge_energies(a: Audit) -> list[Verdict]:
     if a.other_energy_balance is not None:
         law = "the same of p . v - T(q, v) + V"
         measured = f"{a.other_energy_balance:.1e} {of}"
-        verdicts.append(_promised(a, promises[1:], law, measured, judged(a.other_energy_balance)))
+        verdicts.append(_promised(a, expected[1:], law, measured, judged(a.other_energy_balance)))
     return verdicts
 
 
@@ -75,9 +75,9 @@ def _judge_momenta(a: Audit) -> list[Verdict]:
             else f"{drift:.1e} of {scale:.4g} {unit}, {free} ({a.momentum_note})"
         )
         verdicts.append(_promised(a, (name,), name, measured, None if drift is None else drift < bound))
-    if a.of_velocities is not None:
+    if a.velocity_based is not None:
         names = ("energy", "P", "L")
-        drifts = [f"{name} {x:.1e}" for name, x in zip(names, a.of_velocities, strict=True) if x is not None]
+        drifts = [f"{name} {x:.1e}" for name, x in zip(names, a.velocity_based, strict=True) if x is not None]
         comparison = f"T + V, P and L formed from the frames' velocities: {', '.join(drifts)}, to the order of the scheme"
         verdicts.append(Verdict("the same of velocities", comparison, None))
     return verdicts
@@ -97,7 +97,7 @@ def _judge_residuals(a: Audit) -> list[Verdict]:
     if not joints:
         return verdicts
     law, measured = "joints, velocities", f"|{a.rate}| <= {a.velocity_constraint:.1e}"
-    if "velocity" in a.promises:
+    if "velocity" in a.invariants:
         measured += f", velocities up to {a.velocity_scale:.3g} m/s"
         allowed = (ROUND_OFF + a.tolerance) * a.velocity_scale + a.velocity_rounding
         conserved = a.velocity_constraint < allowed or a.velocity_constraint == 0.0
@@ -119,7 +119,7 @@ def _judge_quaternions(a: Audit) -> Verdict:
 def _integrator_remarks(a: Audit) -> list[Verdict]:
     """Return remarks on symplecticity, numerical dissipation and tolerance of the integrator."""
     verdicts = []
-    if "symplectic" in a.promises:
+    if "symplectic" in a.invariants:
         reason = "promised; one motion does not show it (tests/laws/test_integrators.py asserts it)"
         verdicts.append(Verdict("symplectic", reason, None))
     if a.algorithmic != 0.0:
@@ -155,7 +155,7 @@ def judge_file(a: Audit) -> list[Verdict]:
         ("table", "table of the run", a.recomputed),
         ("elements", "strains and stresses", a.recomputed),
         ("drawing", "points and arrays drawn", a.drawing_compared),
-        ("chart", "frames of the chart", a.of_scheme),
+        ("chart", "frames of the chart", a.chart_based),
         ("times", "times", False),
     ):
         differences = [str(d) for d in a.differences if d.part == part]
@@ -176,7 +176,7 @@ def _judge_checksums(a: Audit) -> list[Verdict]:
     law = "file as it was written"
     if a.changed is None:
         reason = "not judged: the file has no checksums (of an older version)"
-        return [Verdict(law, reason, None)] if a.in_file else []
+        return [Verdict(law, reason, None)] if a.from_file else []
     if not a.changed:
         return [
             Verdict(law, f"the checksums of the model, the picture and all {a.n_outputs} outputs fit", True)
@@ -187,7 +187,7 @@ def _judge_checksums(a: Audit) -> list[Verdict]:
 
 def _judge_steps(a: Audit) -> Verdict:
     """Return the verdict on repeated steps: whether they lead from one output to the next."""
-    recomputed, law = a.retaken, "steps taken again"
+    recomputed, law = a.step_recomputation, "steps taken again"
     if recomputed.failed or recomputed.differences:
         differences = recomputed.failed or str(recomputed.differences[0])
         n_more = len(recomputed.differences) - (0 if recomputed.failed else 1)
@@ -208,7 +208,7 @@ def _judge_steps(a: Audit) -> Verdict:
 
 def _judge_model(a: Audit) -> list[Verdict]:
     """Return the verdict on whether masses, stiffnesses and joints of the file are those that were built."""
-    if a.model_fits is None or (not a.model_fits and not a.retaken.same_version):
+    if a.model_fits is None or (not a.model_fits and not a.step_recomputation.same_version):
         return []
     finding = (
         "as they were built" if a.model_fits else "the file's masses, joints or stiffnesses were changed"
@@ -217,16 +217,16 @@ def _judge_model(a: Audit) -> list[Verdict]:
 
 
 def _promised(
-    a: Audit, promises: tuple[str, ...], law: str, measured: str, conserved: bool | None
+    a: Audit, expected: tuple[str, ...], law: str, measured: str, conserved: bool | None
 ) -> Verdict:
-    """Return a verdict that is judged only if the integrator guarantees one of `promises`.
+    """Return a verdict that is judged only if the integrator guarantees one of `expected`.
 
     Integrators in a chart conserve quantities formed from their generalised momenta; if the file does not contain these, only
     the position residual is judged. `conserved`: True if the law holds, None if there is nothing to judge.
     """
-    if not set(promises) & set(a.promises):
+    if not set(expected) & set(a.invariants):
         return Verdict(law, f"{measured}; '{a.integrator}' need not conserve it", None)
-    if promises != ("position",) and not a.of_scheme and not _is_em_family(a):
+    if expected != ("position",) and not a.chart_based and not _is_em_family(a):
         return Verdict(
             law, f"{measured}; not judged, the momenta of '{a.integrator}' are not in the file", None
         )

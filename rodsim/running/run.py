@@ -33,7 +33,7 @@ from rodsim.building.model_checks import warn_of_stretched_starts
 from rodsim.building.restart import apply_start
 from rodsim.building.rotation_limits import describe_largest_rotation
 from rodsim.building.starting_states import check_start_time
-from rodsim.components.model_warnings import DoubtfulModelWarning
+from rodsim.components.model_warnings import ModelCheckWarning
 from rodsim.provenance import provenance
 from rodsim.results import legacy_files
 from rodsim.results.coarse_rotations import describe_coarse_rotation
@@ -333,7 +333,7 @@ class Run:
         result.layout.functions = self.built.layout.functions
         for words in ("; ".join(map(str, result.tight_bends)), describe_coarse_rotation(result)):
             if words:
-                warn_user(f"model '{result.layout.name}': {words}", DoubtfulModelWarning)
+                warn_user(f"model '{result.layout.name}': {words}", ModelCheckWarning)
         return result
 
     def close(self) -> None:

@@ -37,7 +37,7 @@ from rodsim.components.model_parts import Anchor, Body, Driven
 from rodsim.components.part_lookup import find_point
 from rodsim.model import Model
 from rodsim.small_motions.linear_equations import linear_about
-from rodsim.small_motions.linear_reactions import Reaction, ReactionRow, reaction_row
+from rodsim.small_motions.linear_reactions import JointForceOutput, ReactionRow, reaction_row
 
 MAX_DEGREES_OF_FREEDOM = 2000  # largest number of degrees of freedom with all motions kept
 WHAT = ("position", "velocity", "turn", "angular velocity")
@@ -47,7 +47,7 @@ Point: TypeAlias = Anchor | Body | Driven | str
 
 
 @dataclass(frozen=True, init=False)
-class Push:
+class ForceInput:
     """An input of a linear model: a force at a point along a direction, or a moment about it.
 
     Parameters
@@ -61,8 +61,8 @@ class Push:
 
     Examples
     --------
-    >>> from rodsim.linear import Push
-    >>> Push("cord.end", (0, 0, 1)).moment
+    >>> from rodsim.linear import ForceInput
+    >>> ForceInput("cord.end", (0, 0, 1)).moment
     False
     """
 
@@ -77,7 +77,7 @@ class Push:
 
 
 @dataclass(frozen=True, init=False)
-class Probe:
+class MotionOutput:
     """An output of a linear model: the motion of a point along a direction.
 
     Parameters
@@ -91,8 +91,8 @@ class Probe:
 
     Examples
     --------
-    >>> from rodsim.linear import Probe
-    >>> Probe("cord.end", (0, 0, 1), "velocity").what
+    >>> from rodsim.linear import MotionOutput
+    >>> MotionOutput("cord.end", (0, 0, 1), "velocity").what
     'velocity'
     """
 
@@ -109,8 +109,8 @@ class Probe:
 @accept_old_arguments
 def state_space(
     model: Model,
-    inputs: Sequence[Push],
-    outputs: Sequence[Probe | Reaction],
+    inputs: Sequence[ForceInput],
+    outputs: Sequence[MotionOutput | JointForceOutput],
     start: StartLike | None = None,
     *,
     n_modes: int | None = None,
@@ -171,7 +171,7 @@ def state_space(
     Examples
     --------
     >>> from rodsim import Material, Model, Section
-    >>> from rodsim.linear import Probe, Push, state_space
+    >>> from rodsim.linear import MotionOutput, Push, state_space
     >>> model = Model("beam")
     >>> section = Section.circular(0.01, Material(E=2e11, nu=0.3, density=7800))
     >>> rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 8)
@@ -216,8 +216,8 @@ def state_space(
 @accept_old_arguments
 def frequency_response(
     model: Model,
-    inputs: Sequence[Push],
-    outputs: Sequence[Probe | Reaction],
+    inputs: Sequence[ForceInput],
+    outputs: Sequence[MotionOutput | JointForceOutput],
     omega: ArrayLike,
     start: StartLike | None = None,
     *,
@@ -276,7 +276,7 @@ def frequency_response(
     Examples
     --------
     >>> from rodsim import Material, Model, Section
-    >>> from rodsim.linear import Probe, Push, frequency_response
+    >>> from rodsim.linear import MotionOutput, Push, frequency_response
     >>> model = Model("beam")
     >>> section = Section.circular(0.01, Material(E=2e11, nu=0.3, density=7800))
     >>> rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 8)
@@ -323,7 +323,10 @@ def _motions(lin: Linearised, n_modes: int | None) -> Floats:
 
 
 def _columns(
-    model: Model, lin: Linearised, inputs: Sequence[Push], outputs: Sequence[Probe | Reaction]
+    model: Model,
+    lin: Linearised,
+    inputs: Sequence[ForceInput],
+    outputs: Sequence[MotionOutput | JointForceOutput],
 ) -> tuple[Floats, Floats, NDArray[np.bool_], dict[int, ReactionRow]]:
     """Return B (size, inputs), C^T (size, outputs), whether outputs are rates (outputs,), and the rows of joint reactions."""
     placement = Placement(model)
@@ -332,7 +335,7 @@ def _columns(
         _put(model, placement, lin, f"input {j}", push, push.moment, B[:, j])
     rates, carried = np.zeros(len(outputs), bool), {}
     for j, probe in enumerate(outputs):
-        if isinstance(probe, Reaction):
+        if isinstance(probe, JointForceOutput):
             carried[j] = reaction_row(model, lin, f"output {j}", probe)
             continue
         rates[j] = probe.what in (WHAT[1], WHAT[3])
@@ -346,7 +349,7 @@ def _put(
     placement: Placement,
     lin: Linearised,
     owner: str,
-    at: Push | Probe,
+    at: ForceInput | MotionOutput,
     turns: bool,
     column: Floats,
 ) -> None:

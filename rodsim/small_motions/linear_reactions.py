@@ -34,7 +34,7 @@ from rodsim.model import Model
 JOINT = "joint"
 
 
-class Reaction(NamedTuple):
+class JointForceOutput(NamedTuple):
     """An output of a linear model: the force or moment that a joint exerts on its part b along a direction.
 
     Parameters
@@ -48,8 +48,8 @@ class Reaction(NamedTuple):
 
     Examples
     --------
-    >>> from rodsim.linear import Reaction
-    >>> Reaction("pin", (0, 0, 1)).moment
+    >>> from rodsim.linear import JointForceOutput
+    >>> JointForceOutput("pin", (0, 0, 1)).moment
     False
     """
 
@@ -65,7 +65,7 @@ class ReactionRow(NamedTuple):
     motion_coefficients: Floats  # (size,) coefficients of the displacements
 
 
-def reaction_row(model: Model, lin: Linearised, owner: str, reaction: Reaction) -> ReactionRow:
+def reaction_row(model: Model, lin: Linearised, owner: str, reaction: JointForceOutput) -> ReactionRow:
     """Return the coefficients of the force or moment of a joint along a direction.
 
     Raises ModelError if there is no such joint, or the equations do not determine its force.

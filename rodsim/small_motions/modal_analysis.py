@@ -16,7 +16,7 @@ from discretization.linearisation.saddle_point import SaddlePointSolver
 from rigid import checks
 from rigid.errors import ModelError
 from rigid.system import Floats
-from rodsim._compat import accept_old_arguments
+from rodsim._compat import accept_old_arguments, accept_old_methods
 from rodsim.building.build import Built, built_from
 from rodsim.building.equilibrium_checks import part_at
 from rodsim.building.starting_states import StartLike
@@ -32,6 +32,7 @@ ALIKE = 1e-9  # relative difference below which motions count as equally large
 NOISE = 50.0  # factor of the round-off of positions in forces along a shape
 
 
+@accept_old_methods
 @dataclass(frozen=True, eq=False)
 class Modes:
     """The k motions exp(lambda t) phi, one of each pair of conjugate or opposite eigenvalues.
@@ -86,7 +87,7 @@ class Modes:
         """Whether no mode grows."""
         return GROWS not in self.kinds
 
-    def most(self, k: int) -> str:
+    def largest_part(self, k: int) -> str:
         """Return the body, or node of a rod, that mode k moves most.
 
         A rotation counts as a displacement of 0.1 times the model's size per rad. Of frames with equal motion up to round-off,
@@ -103,7 +104,7 @@ class Modes:
         """Return the table of modes as HTML, for notebooks."""
         header = ("mode", "Hz", "rad/s", "damping", "growth 1/s", "kind", "moves most")
         columns = (self.frequency, self.omega, self.damping, self.growth, self.kinds)
-        rows = [(k + 1, *row, self.most(k)) for k, row in enumerate(zip(*columns, strict=True))]
+        rows = [(k + 1, *row, self.largest_part(k)) for k, row in enumerate(zip(*columns, strict=True))]
         return page(f"Modes of '{self.built.layout.name}'", table(header, rows, most=len(rows)))
 
     def text(self) -> str:
@@ -114,7 +115,7 @@ class Modes:
         for k, kind in enumerate(self.kinds):
             lines.append(
                 f"{k + 1:4d}  {self.frequency[k]:13.7g}  {self.omega[k]:13.7g}  {self.damping[k]:10.3g}  "
-                f"{self.growth[k]:12.5g}  {kind:10s}  {self.most(k)}"
+                f"{self.growth[k]:12.5g}  {kind:10s}  {self.largest_part(k)}"
             )
         if self.linear.unsymmetric:
             lines.append(f"the stiffness is not symmetric, because of {', '.join(self.linear.unsymmetric)}")

@@ -23,6 +23,7 @@ from rigid.checks import count, number
 from rigid.errors import ModelError
 from rigid.lazy_modules import LazyModule
 from rigid.system import Floats
+from rodsim._compat import accept_old_methods
 from rodsim.adaptive_steps import steps_of
 from rodsim.running.plan import DEFAULT_OUTPUTS
 from rodsim.studies.errors import StudyError
@@ -441,6 +442,7 @@ def _steps_between_samples(n_steps: int) -> int:
 # --- several integrators
 
 
+@accept_old_methods
 @dataclass(frozen=True)
 class SchemeChoice:
     """Hold the refinements of several integrators, which `cheapest_scheme` returns.
@@ -451,9 +453,9 @@ class SchemeChoice:
         Name of the scene file.
     error : float
         Requested relative error.
-    found : dict of str to Convergence
+    refinements : dict of str to Convergence
         Refinement of each integrator.
-    refused : dict of str to str
+    rejected : dict of str to str
         Error message of each integrator that cannot run this model, or not with so coarse a step.
 
     Examples
@@ -464,19 +466,21 @@ class SchemeChoice:
     >>> scene = {"bodies": [{"name": "bob", "shape": box, "position": [1, 0, 0]}], "joints": [pin]}
     >>> scene |= {"gravity": [0, 0, -10], "run": {"t_end": 0.4, "dt": 0.02}}
     >>> choice = cheapest_scheme(scene, ["em", "em4"], levels=3, workers=0, progress=False)
-    >>> choice.ok, sorted(choice.found)
+    >>> choice.ok, sorted(choice.refinements)
     (True, ['em', 'em4'])
     """
 
     scene: str
     error: float
-    found: dict[str, Convergence]
-    refused: dict[str, str]
+    refinements: dict[str, Convergence]
+    rejected: dict[str, str]
 
     @property
     def best(self) -> str | None:
         """Return the integrator whose choice meets the error in the least time; None if none does."""
-        times = {name: convergence.seconds for name, convergence in self.found.items() if convergence.ok}
+        times = {
+            name: convergence.seconds for name, convergence in self.refinements.items() if convergence.ok
+        }
         return min(times, key=lambda name: times[name]) if times else None
 
     @property
@@ -492,15 +496,15 @@ class SchemeChoice:
         str
             Elements, step, error, order and time of each integrator, or why it has none.
         """
-        width = max(len(name) for name in (*self.found, *self.refused, "scheme"))
+        width = max(len(name) for name in (*self.refinements, *self.rejected, "scheme"))
         lines = [
             f"{self.scene}: for an error of {self.error:g}",
             "",
             f"{'scheme':{width}s}  elements      dt (s)      error  order    time (s)",
         ]
-        for name, convergence in self.found.items():
+        for name, convergence in self.refinements.items():
             lines.append(f"{name:{width}s}  {_row(convergence)}")
-        lines += [f"{name:{width}s}  {reason}" for name, reason in self.refused.items()]
+        lines += [f"{name:{width}s}  {reason}" for name, reason in self.rejected.items()]
         return "\n".join([*lines, "", *self._verdict()])
 
     def _verdict(self) -> list[str]:
@@ -508,10 +512,10 @@ class SchemeChoice:
         best = self.best
         if best is None:
             return [f"none meets an error of {self.error:g}: `rodsim converge --integrator` says why"]
-        least = self.found[best].seconds
+        least = self.refinements[best].seconds
         equally_fast = [
             name
-            for name, convergence in self.found.items()
+            for name, convergence in self.refinements.items()
             if name != best and convergence.ok and convergence.seconds < EQUAL_TIME_RATIO * least
         ]
         suffix = (
@@ -536,10 +540,10 @@ class SchemeChoice:
                 "seconds": convergence.seconds if convergence.choice else None,
                 "notes": convergence.notes,
             }
-            for name, convergence in self.found.items()
+            for name, convergence in self.refinements.items()
         }
         content = {"scene": self.scene, "error": self.error, "best": self.best, "schemes": schemes}
-        return dumps(content | {"refused": self.refused}, indent=2)
+        return dumps(content | {"refused": self.rejected}, indent=2)
 
 
 def _row(convergence: Convergence) -> str:
@@ -623,7 +627,7 @@ def cheapest_scheme(
     Returns
     -------
     SchemeChoice
-        `best` is the name of the cheapest integrator, `found` contains the refinement of each.
+        `best` is the name of the cheapest integrator, `refinements` contains the refinement of each.
 
     Raises
     ------
@@ -640,7 +644,7 @@ def cheapest_scheme(
     >>> scene = {"bodies": [{"name": "bob", "shape": box, "position": [1, 0, 0]}], "joints": [pin]}
     >>> scene |= {"gravity": [0, 0, -10], "run": {"t_end": 0.4, "dt": 0.02}}
     >>> choice = cheapest_scheme(scene, ["em", "em4"], levels=3, workers=0, progress=False)
-    >>> choice.found["em4"].choice.dt
+    >>> choice.refinements["em4"].choice.dt
     0.02
     """
     times = {"t_end": t_end, "dt": dt}
@@ -654,7 +658,7 @@ def cheapest_scheme(
         name: Refinement.of(scene, {**times, "integrator": name}, measures, error, levels) for name in names
     }
     results: dict[str, Convergence] = {}
-    refused: dict[str, str] = {}
+    rejected: dict[str, str] = {}
     with open_workers(scheduler, workers) as opened:
         for name in names:
             of_scheme = None if folder is None else Path(folder) / name
@@ -662,8 +666,8 @@ def cheapest_scheme(
             try:
                 results[name] = refinements[name].choice(run_options)
             except ModelError as words:  # the integrator cannot run this model, or not with so coarse a step
-                refused[name] = str(words)
+                rejected[name] = str(words)
     if not results:
-        reasons = "; ".join(f"{name}: {words}" for name, words in refused.items())
+        reasons = "; ".join(f"{name}: {words}" for name, words in rejected.items())
         raise StudyError(f"cheapest_scheme: no scheme runs: {reasons}")
-    return SchemeChoice(refinements[names[0]].base.file, error, results, refused)
+    return SchemeChoice(refinements[names[0]].base.file, error, results, rejected)

@@ -23,7 +23,7 @@ import rodsim
 from rodsim import Box, Model, ModelError, Section, compare, equilibrium, plot, render, render_movie, simulate
 from rodsim.cli.main import main
 from rodsim.cli.messages import user_error_classes
-from rodsim.linear import Probe, Push, frequency_response
+from rodsim.linear import ForceInput, MotionOutput, frequency_response
 from rodsim.results import UnknownName
 from rodsim.studies import StudyError, sweep
 from tests.support.damaged_files import by_bytes
@@ -230,7 +230,7 @@ STATICS_CALLS = [
     ("equilibrium: progress = 3 is neither True nor False", lambda: equilibrium(hinged(), progress=3, output="a.vtkhdf")),
     ("constant = 3 is not a list; give names of loads", lambda: equilibrium(hinged(), constant=3)),
     ("nothing resists a motion at omega = 0 rad/s",
-     lambda: frequency_response(hinged(), [Push("bar", Y)], [Probe("bar", Y)], [0.0])),
+     lambda: frequency_response(hinged(), [ForceInput("bar", Y)], [MotionOutput("bar", Y)], [0.0])),
     (r"body 'loose': nothing joins it.*load 'push' acts on it.*hold it by a joint", lambda: equilibrium(
         with_parts(hinged, ("body", "loose", CUBE, (3, 0, 0)), ("force", "push", "loose", X)))),
 ]  # fmt: skip
@@ -287,7 +287,7 @@ SAVED = [
      lambda: saved(("body", "b", CUBE), ("force", "f", "b", lambda t: (t, 0.0, 0.0)))),
     ("driven 'hand': .*its displacement is a Python function",
      lambda: saved(("driven", "hand", {"displacement": lambda t: (t, 0.0, 0.0)}))),
-    ("model 'm': .*it is the rigid twin of another", lambda: model().rigidified().save("saved.yaml")),
+    ("model 'm': .*it is the rigid twin of another", lambda: model().as_rigid().save("saved.yaml")),
 ]  # fmt: skip
 
 RESULT_CALLS = [

@@ -21,7 +21,7 @@ from tests.support.posed_shapes import triangles_of
 G, R = 9.81, 0.01
 PLANE, BALL = range(2)
 SIZE = 2.0
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")  # of long steps
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.ModelCheckWarning")  # of long steps
 RUBBER = Section.circular(R, Material(E=1e6, nu=0.45, density=1000))
 
 

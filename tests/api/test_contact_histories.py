@@ -20,7 +20,7 @@ G = 9.80665
 RUBBER = Material(E=1e6, nu=0.3, density=1000)
 THIN = Section.circular(0.01, RUBBER)
 MASS = 1000 * np.pi * 0.01**2 * 0.3  # of a rod of 0.3 m
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.ModelCheckWarning")
 
 
 def run(model: Model, t_end: float, dt: float, **options) -> Result:
@@ -163,7 +163,7 @@ def test_contact_forces_are_drawn_on_nodes_and_bodies(tmp_path):
     assert of_nodes.shape == (result.n_outputs, 8, 3)
     assert of_nodes[:, :4].sum(axis=1) == pytest.approx(history.force, rel=1e-5, abs=1e-5)
     assert of_nodes[:, 4:].sum(axis=1) == pytest.approx(-history.force, rel=1e-5, abs=1e-5)
-    stored = reloaded.drawn("PointData/contact_force", slice(0, result.n_outputs), (8, 3))
+    stored = reloaded.picture_array("PointData/contact_force", slice(0, result.n_outputs), (8, 3))
     assert np.array_equal(stored, of_nodes)
     k = int(np.argmax(history.normal_force))
     contact = color_fields.field_of("contact", drawing)

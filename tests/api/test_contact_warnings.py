@@ -14,7 +14,7 @@ from scipy.special import beta
 from rodsim import Box, Material, Model, Section, simulate
 from rodsim.building.build import Placement
 from rodsim.building.contact_checks import check_stations, check_steps, estimate_contacts
-from rodsim.warnings import DoubtfulModelWarning
+from rodsim.warnings import ModelCheckWarning
 from tests.support.contact_models import ball_on_floor
 from tests.support.contacts import ground
 
@@ -157,7 +157,7 @@ REPORTED = [
 
 @pytest.mark.parametrize(("model", "dt", "words"), REPORTED, ids=[words[:40] for *_, words in REPORTED])
 def test_soft_coarse_or_missing_contacts_are_reported(model, dt, words) -> None:
-    with pytest.warns(DoubtfulModelWarning, match=words):
+    with pytest.warns(ModelCheckWarning, match=words):
         simulate(model(), dt, dt, progress=False) if dt else model().build()
 
 
@@ -189,5 +189,5 @@ def test_too_few_stations_are_reported_with_the_number_needed() -> None:
     assert L / 2 / need <= single_estimate(model).width / 5 < L / 2 / (need - 1)
     for enough in (crossing_rods(90.0, stations=need), crossing_rods(0.0, stations=1)):
         assert check_stations(estimate_contacts(enough, Placement(enough)), enough, Placement(enough)) == []
-    with pytest.warns(DoubtfulModelWarning, match=f"take stations={need}"):
+    with pytest.warns(ModelCheckWarning, match=f"take stations={need}"):
         simulate(model, 1e-4, 1e-4, progress=False)

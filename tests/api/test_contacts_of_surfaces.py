@@ -16,7 +16,7 @@ from rodsim.results import ResultError
 
 RUBBER = Material(E=1e6, nu=0.3, density=1000)
 THIN, THICK = Section.circular(0.01, RUBBER), Section.circular(0.02, RUBBER)
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.ModelCheckWarning")
 
 
 def crossing(gap: float = 0.005, **contact) -> Model:

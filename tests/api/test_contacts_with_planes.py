@@ -15,7 +15,7 @@ from tests.support.contact_models import ball_on_floor
 
 G = 9.80665
 RUBBER = Material(E=1e6, nu=0.3, density=1000)
-without_model_warnings = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
+without_model_warnings = pytest.mark.filterwarnings("ignore::rodsim.warnings.ModelCheckWarning")
 
 
 def rod_above_plane(z: float = 0.02, **contact) -> Model:
@@ -246,7 +246,7 @@ def test_rigid_twin_has_the_spheres_of_a_rod_but_not_its_surface():
     model.add_contact("ends", ends, floor, stiffness=1e4)
     model.add_contact("both", ends[0], ends[1], stiffness=1e4)
     model.add_contact("rod", rod, floor)
-    twin = model.rigidified()
+    twin = model.as_rigid()
     assert list(twin.contacts) == ["ends"]
     assert [x.on.part.name for x in twin.contacts["ends"].a] == ["rod", "rod"]
     assert twin.contacts["ends"].a[1] is twin.spheres["end 1"]
@@ -256,5 +256,5 @@ def test_rigid_twin_has_the_spheres_of_a_rod_but_not_its_surface():
         "contact 'both' is between points that do not move relative to each other here: left out" in omissions
     )
     del model.contacts["both"]
-    result = simulate(model.rigidified(), 0.5, 1e-3, progress=False)
+    result = simulate(model.as_rigid(), 0.5, 1e-3, progress=False)
     assert np.ptp(result.energy["total"]) < 1e-10

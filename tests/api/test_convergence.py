@@ -295,7 +295,7 @@ def test_cheapest_scheme_is_the_fastest_within_the_error():
     }
     chosen = SchemeChoice("a.yaml", 1e-3, schemes, {"other": "is refused"})
     assert chosen.best == "fast"
-    assert chosen.found["fast"].seconds == pytest.approx(1.0)
+    assert chosen.refinements["fast"].seconds == pytest.approx(1.0)
     lines = chosen.text().splitlines()
     assert lines[-1] == "cheapest: fast, 1 s; alike within 20% of its time"
     rows = {line.split()[0]: line for line in lines[3:-2]}
@@ -312,7 +312,7 @@ def test_cheapest_scheme_is_the_fastest_within_the_error():
 def test_unsupported_scheme_is_reported_and_others_continue(scene):
     chosen = cheapest_scheme(scene, ["GGL-EM", "em"], error=1e-2, levels=3, workers=0, progress=False)
     assert chosen.best == "em"
-    assert "inverse of the mass" in chosen.refused["GGL-EM"]
+    assert "inverse of the mass" in chosen.rejected["GGL-EM"]
     with pytest.raises(StudyError, match=r"no scheme runs: GGL-EM: .* inverse of the mass"):
         cheapest_scheme(scene, ["GGL-EM"], levels=3, workers=0, progress=False)
 

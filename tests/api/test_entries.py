@@ -70,7 +70,7 @@ class BrakeEntry(InteractionComponent):
 
 
 # a sphere or a plane alone
-pytestmark = pytest.mark.filterwarnings("ignore:.*collides with nothing:rodsim.warnings.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:.*collides with nothing:rodsim.warnings.ModelCheckWarning")
 
 KINDS = [*COMPONENT_TYPES, BrakeEntry.key]  # ENTRIES is full: `Model` has been imported
 
@@ -224,7 +224,7 @@ def test_scene_entry_acts_and_is_described_and_listed(tmp_path, key):
 def test_rigid_twin_keeps_an_entry_or_reports_why_not(tmp_path, key):
     model = loaded(tmp_path, scene(key))
     entry = getattr(model, COMPONENT_TYPES[key].table)["it"]
-    twin = model.rigidified("wire")
+    twin = model.as_rigid("wire")
     moved = getattr(twin, COMPONENT_TYPES[key].table).get("it")
     along = any(x is model.rods["wire"] for x in entry.references)
     assert (moved is None) == along

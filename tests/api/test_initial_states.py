@@ -11,7 +11,7 @@ import pytest
 
 import rodsim
 from rodsim import Model, ModelError, equilibrium, linearise, modes, simulate, simulate_many, steady_rotation
-from rodsim.linear import Probe, Push, frequency_response, mode_shapes, state_space
+from rodsim.linear import ForceInput, MotionOutput, frequency_response, mode_shapes, state_space
 from rodsim.results.equilibrium_text import describe_origin
 
 SPIN = (0.0, 0.0, 20.0)
@@ -42,7 +42,9 @@ def response_function(function: Callable[..., Any], *arguments: Any) -> Callable
 
     def respond(model: Model, **start: Any) -> Any:
         end = model.rods["rod"].end
-        return function(model, [Push(end, (0, 0, 1))], [Probe(end, (0, 0, 1))], *arguments, **start)
+        return function(
+            model, [ForceInput(end, (0, 0, 1))], [MotionOutput(end, (0, 0, 1))], *arguments, **start
+        )
 
     return respond
 

@@ -26,7 +26,7 @@ from rodsim.building.model_checks import (
 )
 from rodsim.results.layout import RodLayout
 from rodsim.scenes.schema import Scene
-from rodsim.warnings import DoubtfulModelWarning
+from rodsim.warnings import ModelCheckWarning
 
 ROOT = Path(__file__).parents[2]
 SIDE = 0.02
@@ -37,7 +37,7 @@ def warning_of(model):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.build()
-    doubts = [w for w in caught if issubclass(w.category, DoubtfulModelWarning)]
+    doubts = [w for w in caught if issubclass(w.category, ModelCheckWarning)]
     assert len(doubts) <= 1
     assert all(w.filename == __file__ for w in doubts)  # where `build` was called
     return str(doubts[0].message) if doubts else ""
@@ -259,7 +259,7 @@ def test_large_initial_strain_is_reported_unless_its_law_allows_it(element):
             warnings.simplefilter("always")
             equilibrium(model)
         assert all(w.filename == __file__ for w in caught)
-        return "".join(str(w.message) for w in caught if w.category is DoubtfulModelWarning)
+        return "".join(str(w.message) for w in caught if w.category is ModelCheckWarning)
 
     assert stretched_by(0.99 * LARGE, stiff(EA=10.0)) == ""
     words = stretched_by(1.01 * LARGE, stiff(EA=10.0))
@@ -273,7 +273,7 @@ def test_large_initial_strain_is_reported_unless_its_law_allows_it(element):
 @pytest.mark.parametrize("scene", sorted((ROOT / "examples/scenes").glob("*.yaml")), ids=lambda p: p.stem)
 def test_examples_give_no_model_warning(scene):
     with warnings.catch_warnings():
-        warnings.simplefilter("error", DoubtfulModelWarning)
+        warnings.simplefilter("error", ModelCheckWarning)
         Model.load(scene).build()
 
 
@@ -364,7 +364,7 @@ def stretch_warnings(model, **options):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = simulate(model, 1e-5, 1e-5, progress=False, **options)
-    messages = [str(w.message) for w in caught if issubclass(w.category, DoubtfulModelWarning)]
+    messages = [str(w.message) for w in caught if issubclass(w.category, ModelCheckWarning)]
     return [text for text in messages if "stretched at t = 0" in text], result
 
 

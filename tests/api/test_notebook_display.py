@@ -139,7 +139,7 @@ def test_html_of_modes_shows_one_row_for_each():
 
 def test_html_of_a_comparison_shows_rows_and_notes():
     model = small_model(moving=False)
-    comparison = compare(simulate(model, 0.1, 0.01), simulate(model.rigidified(), 0.1, 0.01))
+    comparison = compare(simulate(model, 0.1, 0.01), simulate(model.as_rigid(), 0.1, 0.01))
     seen = Reader(comparison._repr_html_())
     assert [row[:3] for row in seen.rows[1:]] == [
         [x.quantity, text(x.largest), text(x.at)] for x in comparison.rows

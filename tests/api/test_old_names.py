@@ -11,7 +11,9 @@ A row of `OLD_NAMES` needs an example here:
 - COMMANDS, for an option or command: command lines with the old and with the new word.
 """
 
+import functools
 import importlib
+import tempfile
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -39,6 +41,7 @@ from rodsim import (
     Section,
     Sphere,
     SpringLaw,
+    audit,
     buckling,
     equilibrium,
     linearise,
@@ -50,12 +53,13 @@ from rodsim._compat import OLD_NAMES, accept_old_arguments, new_command_line
 from rodsim.cli.main import main, parser
 from rodsim.components.base import Component
 from rodsim.components.model_description import description
-from rodsim.linear import Probe, Push, frequency_response, state_space
+from rodsim.linear import ForceInput, MotionOutput, frequency_response, state_space
 from rodsim.mechanics import integrate, rotating_body
 from rodsim.scenes.deprecated_keys import new_path
 from rodsim.scenes.equilibrium_settings import equilibrium_settings
 from rodsim.scenes.model_from_scene import loaded_from
 from rodsim.scenes.reading import parse
+from rodsim.studies import SchemeChoice
 
 HARD, DAMPER = SpringLaw.polynomial((0.0, 3.0, 0.0, 1.0)), SpringLaw.polynomial((0.0, 0.5))
 
@@ -164,7 +168,7 @@ def steps_of(**old_or_new):
     run = simulate(
         ramped(), 0.1, **({"dt": Adaptive(1e-2)} if "error" not in old_or_new else {}) | old_or_new
     )
-    return [*run.t, *run.steps.number, run.steps.asked]
+    return [*run.t, *run.steps.number, run.steps.requested_error]
 
 
 def path_of(method, load_time=5.0):
@@ -188,7 +192,8 @@ def at_rest(scene):
     return equilibrium_settings(loaded_from(parse(SCENE + scene, "scene.yaml"), Path()))
 
 
-PUSHED = [Push("arm.end", (1, 0, 0))], [Probe("arm.end", (1, 0, 0))]
+PUSHED = [ForceInput("arm.end", (1, 0, 0))], [MotionOutput("arm.end", (1, 0, 0))]
+AUDIT_FIELDS = [row.old for row in OLD_NAMES if row.where == "Audit"]
 CALLS: dict[
     str, tuple[str, Callable[..., Any]]
 ] = {  # new form of old arguments of a function; the call without them
@@ -212,8 +217,8 @@ CALLS: dict[
             rotating_body("b", (1.0, 2.0, 3.0), (1.0, 0.0, 0.0)), "EML", t_end=0.1, **given
         ),
     ),
-    "Push.__init__": ("anchor=on", partial(Push, direction=(0, 0, 1))),
-    "Probe.__init__": ("anchor=on", partial(Probe, direction=(0, 0, 1))),
+    "ForceInput.__init__": ("anchor=on", partial(ForceInput, direction=(0, 0, 1))),
+    "MotionOutput.__init__": ("anchor=on", partial(MotionOutput, direction=(0, 0, 1))),
     "DistanceBelow.__init__": ("than=distance", partial(DistanceBelow, "a", "b")),
     "Model.add_force": ("anchor=on", adding("add_force", value=(1, 2, 3))),
     "Model.add_moment": ("anchor=on", adding("add_moment", value=(1, 2, 3))),
@@ -245,7 +250,42 @@ ARGUMENTS: dict[tuple[str, str], Argument] = {
     ("equilibrium", "relaxation"): Argument(path_of("newton"), False, Newton(relaxation=False)),
     ("equilibrium", "first_step"): Argument(path_of("newton"), 0.25, Newton(first_step=0.25)),
 }
+
+
+@functools.cache
+def finished():
+    """Result of a short run."""
+    return simulate(ramped(), 0.02, 0.01)
+
+
+@functools.cache
+def landed():
+    """Result of a ball that falls on a plane."""
+    model = Model("landing", gravity=(0, 0, -9.81))
+    ball = model.add_body("ball", Sphere(0.1, mass=1.0), position=(0, 0, 0.11))
+    floor = model.add_plane("floor", "ground@0,0,0", (0, 0, 1))
+    model.add_contact("land", model.add_sphere("skin", ball, 0.1), floor, stiffness=1e4)
+    return simulate(model, 0.06, 0.002)
+
+
+def stored():
+    """Result of a run in a file."""
+    return Result.load(result_file(Path(tempfile.mkdtemp())))
+
+
 MEMBERS: dict[tuple[str, str], Member] = {
+    ("Model", "rigidified"): Member(ramped, lambda folder: ("arm",)),
+    ("Result", "changed"): Member(stored),
+    ("Result", "held"): Member(stored),
+    ("Result", "drawn"): Member(stored, lambda folder: ("Steps/Values", slice(0, 2), ())),
+    **{("Audit", old): Member(lambda: audit(finished())) for old in AUDIT_FIELDS},
+    ("ContactHistory", "first_touch"): Member(lambda: landed().contact("land")),
+    **{
+        ("SchemeChoice", old): Member(lambda: SchemeChoice("scene", 0.1, {"em": None}, {"em4": "no"}))
+        for old in ("found", "refused")
+    },
+    ("StepHistory", "asked"): Member(lambda: simulate(ramped(), 0.1, Adaptive(1e-2)).steps),
+    ("Modes", "most"): Member(lambda: modes(ramped(), 2), lambda folder: (0,)),
     ("Result", "open"): Member(lambda: Result, lambda folder: (result_file(folder),)),
     ("Model", "add_external_damping"): Member(jointed, lambda folder: ("air", "block", 0.5)),
     ("Model", "add_joint_friction"): Member(jointed, lambda folder: ("oil", "pin", 0.5)),
@@ -350,6 +390,10 @@ def example(table, key):
 def are_equal(a, b):
     if isinstance(a, Result):
         return isinstance(b, Result) and a.path == b.path and np.array_equal(a.t, b.t)
+    if isinstance(a, Model):
+        return isinstance(b, Model) and repr(a) == repr(b)
+    if hasattr(a, "__enter__"):
+        return type(a) is type(b)
     if isinstance(a, Component):
         return type(a) is type(b) and a.described() == b.described()
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):

@@ -275,7 +275,7 @@ def test_prepare_function_equals_the_method():
 
 
 def test_the_rigid_twin_can_be_prepared():
-    twin = _beam().rigidified()
+    twin = _beam().as_rigid()
     result = twin.prepare(t_end=0.01, dt=0.01).run({"loads.tip.value": (0, 0, -1)})
     assert result.n_outputs == 2
 

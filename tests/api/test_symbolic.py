@@ -9,7 +9,14 @@ import sympy as sp
 
 from examples import double_pendulum
 from rodsim import ConvergenceError, ModelError
-from rodsim.mechanics import Part, Symmetry, integrate, rotating_body, symbolic_system, system_of
+from rodsim.mechanics import (
+    PotentialTerm,
+    Symmetry,
+    integrate,
+    rotating_body,
+    symbolic_system,
+    system_from_object,
+)
 
 X, Y = sp.symbols("x y")
 U, W = sp.symbols("u w")
@@ -33,7 +40,7 @@ class Bead:
 
 
 def bead():
-    return system_of(Bead(), 3, [1.0, 0.0, 0.5], [0.0, 1.0, 0.0])
+    return system_from_object(Bead(), 3, [1.0, 0.0, 0.5], [0.0, 1.0, 0.0])
 
 
 def test_class_is_traced_to_a_system():
@@ -83,7 +90,7 @@ def test_polar_and_cartesian_coordinates_give_the_same_orbit():
 def test_potentials_in_invariants_keep_their_symmetry():
     """A potential given as V(s), s = x.x: the discrete derivative is rotation invariant, at any step."""
     s = sp.Symbol("s")
-    spring = Part((sp.sqrt(s) - 1) ** 2 * 50, s, X**2 + Y**2)
+    spring = PotentialTerm((sp.sqrt(s) - 1) ** 2 * 50, s, X**2 + Y**2)
     symmetries = {"J": np.array([[0.0, -1.0], [1.0, 0.0]])}
     system = symbolic_system(
         "spring", (X, Y), [1.2, 0], [0, 3.0], M=sp.eye(2), V=[spring], symmetries=symmetries
@@ -124,7 +131,7 @@ def pendulum(q, v=(U, W), t=None):
     T = v[0] ** 2 + v[1] ** 2 / 2 + v[0] * v[1] * sp.cos(q[0] - q[1])
     g = [q[0] ** 2 + 2 * q[0] * q[1] - 3]
     s = sp.Symbol("s")
-    V = [Part(sp.exp(s), s, q[0] ** 2 + q[1]), Part(s**3 - sp.cos(1), s, q[0] * q[1])]
+    V = [PotentialTerm(sp.exp(s), s, q[0] ** 2 + q[1]), PotentialTerm(s**3 - sp.cos(1), s, q[0] * q[1])]
     forces = [sp.sin(q[0]) * (t or 1), q[0] * q[1]]
     return symbolic_system("renamed", q, [1.0, 1.0], [0.3, -0.6], T=T, V=V, g=g, forces=forces, v=v, t=t)
 
@@ -335,9 +342,9 @@ REFUSED = {
     r"symmetry J: give Xi": lambda: make(symmetries={"J": "turn"}),
     "give a dictionary name -> Xi": lambda: make(symmetries=[np.eye(2)]),
     r"give initial coordinates": lambda: make(g=[X + Y]),
-    r"give a method T\(q, v\) or M\(q\)": lambda: system_of(object(), 1, [0.0], [0.0]),
-    r"V\(q\) failed with sympy symbols": lambda: system_of(Numerical(), 1, [0.0], [0.0]),
-    "n = 0; give the number of coordinates": lambda: system_of(Bead(), 0, [], []),
+    r"give a method T\(q, v\) or M\(q\)": lambda: system_from_object(object(), 1, [0.0], [0.0]),
+    r"V\(q\) failed with sympy symbols": lambda: system_from_object(Numerical(), 1, [0.0], [0.0]),
+    "n = 0; give the number of coordinates": lambda: system_from_object(Bead(), 0, [], []),
 }
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from rodsim import Material, Model, Section, audit, simulate
 from rodsim.results.tight_bends import curvatures, tight_bends
-from rodsim.warnings import DoubtfulModelWarning
+from rodsim.warnings import ModelCheckWarning
 
 RADIUS = 0.01
 SECTION = Section.circular(RADIUS, Material(E=1e6, nu=0.4, density=1000.0))
@@ -62,7 +62,7 @@ def test_gently_bent_rods_give_no_warning(bend: float, itself: bool) -> None:
 def test_rods_bent_tighter_than_their_radius_are_reported_with_time_and_remedy(tmp_path) -> None:
     model = wound(0.9 * RADIUS)
     with pytest.warns(
-        DoubtfulModelWarning, match="model 'wound': rod 'hair pin' .*from t = 0 s on, .*smaller radius="
+        ModelCheckWarning, match="model 'wound': rod 'hair pin' .*from t = 0 s on, .*smaller radius="
     ):
         result = simulate(model, 2e-4, 1e-4, output=tmp_path / "a.vtkhdf", output_every=1, progress=False)
     (bend,) = result.tight_bends

@@ -92,7 +92,7 @@ def test_dissipation_equals_the_energy_balance():
 def test_rigid_twin_starts_with_the_same_energy(make):
     """Directions in section axes become directions of the body; interactions inside the rod are omitted."""
     model = make()
-    twin = model.rigidified()
+    twin = model.as_rigid()
     assert set(twin.others) == set(model.others)
     one, other = run(model, t_end=DT), run(twin, t_end=DT)
     assert one.energy["spring"][0] == pytest.approx(other.energy["spring"][0], rel=1e-12)
@@ -111,7 +111,7 @@ def oblique():
 
 def test_rigid_twin_keeps_section_directions_but_not_internal_interactions():
     model = oblique()
-    twin = model.rigidified()
+    twin = model.as_rigid()
     assert [words for words in twin.left_out if "within" in words] == [
         "interaction 'within' joins two points of rod 'rod', which do not move relative to each other here: left out"
     ]

@@ -7,7 +7,7 @@ import numpy as np
 
 import rodsim
 from rodsim import Box, Material, Model, ModelError, Result, Section, audit, equilibrium, simulate
-from rodsim.linear import Probe, Push, frequency_response
+from rodsim.linear import ForceInput, MotionOutput, frequency_response
 from rodsim.signals import Sine
 
 
@@ -49,7 +49,7 @@ def response(model: Model) -> float:
     """Largest response of the block to a force on it."""
     block = model.bodies["block"].at((0, 0, 0))
     response_array = frequency_response(
-        model, [Push(block, (0, 1, 0))], [Probe(block, (0, 1, 0))], np.array([1.0, 2.0])
+        model, [ForceInput(block, (0, 1, 0))], [MotionOutput(block, (0, 1, 0))], np.array([1.0, 2.0])
     )
     return float(abs(np.asarray(response_array)).max())
 

@@ -18,7 +18,7 @@ from tests.support.contact_dissipation import falling
 from tests.support.contact_models import ball_on_floor
 
 G, H = 9.81, 1e-3
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")  # no contact is added
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.ModelCheckWarning")  # no contact is added
 
 
 def parts() -> Model:
@@ -112,7 +112,7 @@ def test_run_ends_with_the_step_of_first_contact_and_interpolates_its_time() -> 
     assert result.step[-2:].tolist() == [50, 51]
     gap = result.contact("on").gap
     assert gap[-2] > 0.0 > gap[-1]
-    assert result.contact("on").first_touch == pytest.approx(exact, abs=G * H**2 / (G * exact))
+    assert result.contact("on").first_contact == pytest.approx(exact, abs=G * H**2 / (G * exact))
     assert result.distance("ball", "floor") == pytest.approx(gap, abs=1e-15)
 
 

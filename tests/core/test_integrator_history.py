@@ -156,7 +156,7 @@ def test_file_of_a_chart_with_accelerations_is_resumed(tmp_path) -> None:
     assert audit(Result.load(path)).ok
     run("EML-kappa", 20 * H, output=path, resume=True)
     loaded = Result.load(path)
-    assert loaded.changed() == []
+    assert loaded.find_damage() == []
     for one, other in zip(loaded.states(slice(None)), uninterrupted.states(slice(None)), strict=True):
         assert np.array_equal(one, other)
 

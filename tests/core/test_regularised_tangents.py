@@ -182,7 +182,7 @@ def balance(result: Result) -> float:
     return float(np.abs(total - total[0]).max() / np.abs(total).max())
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.ModelCheckWarning")
 def test_falling_pile_of_spheres_needs_few_iterations_per_step() -> None:
     """With the plain tangent it takes up to 22 iterations, with halved corrections."""
     result = simulate(pile(), 0.02, 5e-4, progress=False, output_every=1)

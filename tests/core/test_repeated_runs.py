@@ -10,7 +10,7 @@ import pytest
 
 import rodsim.simulation
 from rodsim import Model, Section, equilibrium, simulate
-from rodsim.warnings import DoubtfulModelWarning
+from rodsim.warnings import ModelCheckWarning
 from tests.support import similar_models
 from tests.support.completeness import DT, MODELS
 from tests.support.prepared import _beam, _stored_data
@@ -80,7 +80,7 @@ def test_model_warnings_are_repeated_in_each_run():
     bar = model.add_body("far", rodsim.Box(0.1, 0.1, 0.1, density=1000.0), position=(0.0, 3.0, 0.0))
     model.add_joint("hold", "weld", model.ground, bar, at=(0.0, 0.0, 0.0))
     for _ in range(2):
-        with pytest.warns(DoubtfulModelWarning, match="hold"):
+        with pytest.warns(ModelCheckWarning, match="hold"):
             simulate(model, DT, DT)
 
 

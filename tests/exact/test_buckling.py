@@ -13,7 +13,7 @@ from discretization.linearisation import saddle_point
 from rodsim import Box, Model, ModelError, Section, buckling, modes
 from rodsim.small_motions.bordered_systems import BorderedMatrix
 from rodsim.statics.proportional_loading import ProportionallyLoadedModel
-from rodsim.warnings import DoubtfulModelWarning
+from rodsim.warnings import ModelCheckWarning
 from tests.support.buckling import LENGTH, column, critical, links
 from tests.support.orders import observed_order
 
@@ -328,7 +328,7 @@ def test_buckling_factors_with_large_strains_warn(name):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert buckling(model(), **arguments).factors[0] > least
-    messages = [str(warning.message) for warning in caught if warning.category is DoubtfulModelWarning]
+    messages = [str(warning.message) for warning in caught if warning.category is ModelCheckWarning]
     assert len(messages) == bool(words), messages
     assert not words or re.search(words, messages[0])
     assert words is not PULLED or "stretch and shear come to" not in messages[0] or "5 %" not in name

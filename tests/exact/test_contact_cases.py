@@ -11,7 +11,7 @@ from rodsim import Friction, MassProperties, Material, Model, Result, Section, S
 from rodsim.validation import contacts
 from tests.support.contact_models import ball_on_floor
 
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.ModelCheckWarning")
 G = contacts.G
 
 

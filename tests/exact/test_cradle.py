@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from examples.contact import cradle
 from rodsim import Model, Sphere, simulate
 
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.ModelCheckWarning")
 
 
 @pytest.mark.parametrize("lifted", [1, 3])

@@ -6,7 +6,7 @@ import pytest
 from discretization.interaction_table import loads_of
 from rodsim import Model, ModelError, Section, audit, equilibrium, signals, simulate
 from rodsim.signals import Field, Sine
-from rodsim.warnings import DoubtfulModelWarning
+from rodsim.warnings import ModelCheckWarning
 
 ELEMENTS = ("se3", "lagrange(2)", "relative(4)")
 SECTION = Section.from_stiffness(
@@ -262,7 +262,7 @@ def test_load_narrower_than_an_element_is_reported():
     shape = passing(0.02)
     values, _ = carried(lambda s, t: (0, shape(s, t), 0))
     with pytest.warns(
-        DoubtfulModelWarning,
+        ModelCheckWarning,
         match=r"load 'load': it varies so much along an element .* Give a `signals.Field`",
     ):
         values(TIMES)

@@ -8,7 +8,7 @@ import pytest
 from rodsim import Cone, Cylinder, Friction, MassProperties, Material, Model, Section, signals, simulate
 from rodsim.validation import contacts
 
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.ModelCheckWarning")
 G = contacts.G
 
 

@@ -9,7 +9,7 @@ from benchmarks.knots import along, braid, curve_of, knot, measured
 from examples.contact import knot as example
 from rodsim import equilibrium
 
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.ModelCheckWarning")
 
 
 @cache

@@ -8,7 +8,7 @@ import pytest
 from examples.contact import link_chain
 from rodsim import equilibrium
 
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.ModelCheckWarning")
 
 
 def test_each_link_of_a_chain_carries_the_weight_of_all_below():

@@ -246,6 +246,6 @@ def test_first_of_equal_largest_motions_is_named():
     for node in (3, 7):  # frames, after the ground
         shapes = result.shapes.copy()
         shapes[:, node] *= 1.0 + 1e-12
-        assert replace(result, shapes=shapes).most(4) == "rod 'rod', node 2"
+        assert replace(result, shapes=shapes).largest_part(4) == "rod 'rod', node 2"
     shapes[:, 7] *= 1.01
-    assert replace(result, shapes=shapes).most(4) == "rod 'rod', node 6"
+    assert replace(result, shapes=shapes).largest_part(4) == "rod 'rod', node 6"

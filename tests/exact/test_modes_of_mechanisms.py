@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from rodsim import Box, MassProperties, Model, Section, modes
-from rodsim.linear import Probe, Push, state_space
+from rodsim.linear import ForceInput, MotionOutput, state_space
 
 
 def four_bars(rotation=None, gravity=0.0, loops=1):
@@ -38,8 +38,8 @@ def test_redundant_joints_remove_no_freedom():
     model = four_bars()
     assert modes(model, 5).kinds == ("rigid",)
     model.add_spring("spring", model.ground, model.bodies["crank 0"], 7.0, along="rotation", axis=(0, 0, 1))
-    push = [Push(model.bodies["coupler 0"].at((0, 0, 0)), (1, 0, 0))]
-    probe = [Probe(model.bodies["crank 0"].at((0, 0, 0)), (0, 0, 1), "turn")]
+    push = [ForceInput(model.bodies["coupler 0"].at((0, 0, 0)), (1, 0, 0))]
+    probe = [MotionOutput(model.bodies["crank 0"].at((0, 0, 0)), (0, 0, 1), "turn")]
     cranks = 2 * ((1 + 0.01) / 12 + 0.25)  # about their hinges; the coupler moves in a circle of radius 1
     assert modes(model, 5).omega == pytest.approx([np.sqrt(7.0 / (cranks + 1.0))], rel=1e-12)
     A = state_space(model, push, probe).A

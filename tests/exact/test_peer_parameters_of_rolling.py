@@ -6,7 +6,7 @@ import pytest
 from rigid import quaternions
 from rodsim import Box, Cylinder, Model, Sphere, audit, simulate
 
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.ModelCheckWarning")
 
 # --- EX/rollingCoinTest
 

@@ -7,7 +7,7 @@ from scipy.signal import lsim
 from benchmarks.modes import beam_model, steel
 from rigid.errors import RedundantJointsWarning
 from rodsim import MassProperties, Model, ModelError, Section, modes, simulate
-from rodsim.linear import Probe, Push, Reaction, frequency_response, state_space
+from rodsim.linear import ForceInput, JointForceOutput, MotionOutput, frequency_response, state_space
 
 MASS, DAMPING, STIFFNESS = 2.0, 3.0, 50.0
 
@@ -23,8 +23,8 @@ def oscillator():
 def test_an_oscillator_has_its_transfer_function():
     model, mass = oscillator()
     push, probes = (
-        Push(mass.at((0, 0.3, 0)), (1, 0, 0)),
-        [Probe(mass.at((0, 0, 0)), (2, 0, 0), w) for w in ("position", "velocity")],
+        ForceInput(mass.at((0, 0.3, 0)), (1, 0, 0)),
+        [MotionOutput(mass.at((0, 0, 0)), (2, 0, 0), w) for w in ("position", "velocity")],
     )
     omega = np.array([0.0, 1.0, 5.0, 20.0])
     expected = 1 / (STIFFNESS + 1j * omega * DAMPING - MASS * omega**2)
@@ -33,8 +33,8 @@ def test_an_oscillator_has_its_transfer_function():
     assert response[:, 1, 0] == pytest.approx(1j * omega * expected, rel=1e-12)
     name = mass.name
     by_name = (
-        [Push(f"{name}@0,0.3,0", (1, 0, 0))],
-        [Probe(name, (2, 0, 0)), Probe(mass, (2, 0, 0), "velocity")],
+        [ForceInput(f"{name}@0,0.3,0", (1, 0, 0))],
+        [MotionOutput(name, (2, 0, 0)), MotionOutput(mass, (2, 0, 0), "velocity")],
     )
     assert np.array_equal(frequency_response(model, *by_name, omega), response)
     system = state_space(model, [push], probes)
@@ -61,11 +61,11 @@ def test_hinge_force_response_is_that_of_a_pendulum(flipped):
     bob = model.add_body("bob", MassProperties(MASS, (J, J, J)), position=(0, -ARM, 0))
     sides = (bob, model.ground) if flipped else (model.ground, bob)
     model.add_joint("hinge", "revolute", *sides, at=(0, 0, 0), axis=(0, 0, 1))
-    push = Push(bob.at((0, 0, 0)), (1, 0, 0))
+    push = ForceInput(bob.at((0, 0, 0)), (1, 0, 0))
     outputs = [
-        Reaction("hinge", (1, 0, 0)),
-        Reaction("hinge", (0, 1, 0)),
-        Reaction("hinge", (0, 0, 1), moment=True),
+        JointForceOutput("hinge", (1, 0, 0)),
+        JointForceOutput("hinge", (0, 1, 0)),
+        JointForceOutput("hinge", (0, 0, 1), moment=True),
     ]
     omega = np.array([0.0, 1.0, 3.0, 20.0])
     theta = ARM / (MASS * G * ARM - (J + MASS * ARM**2) * omega**2)
@@ -86,7 +86,7 @@ def test_strut_force_rotates_with_the_strut():
     model.add_joint("strut", "distance", model.ground.at((0, 0, 0)), bob.at((0, 0, 0)))
     omega = np.array([0.5, 2.0])
     response = frequency_response(
-        model, [Push(bob.at((0, 0, 0)), (1, 0, 0))], [Reaction("strut", (1, 0, 0))], omega
+        model, [ForceInput(bob.at((0, 0, 0)), (1, 0, 0))], [JointForceOutput("strut", (1, 0, 0))], omega
     )
     stiffness = MASS * G / ARM
     assert response[:, 0, 0] == pytest.approx(-stiffness / (stiffness - MASS * omega**2), rel=1e-11)
@@ -97,7 +97,10 @@ def test_rail_moment_is_taken_about_its_point_on_b():
     mass = model.add_body("mass", MassProperties(MASS, np.eye(3)), position=(1, 0, 0))
     model.add_joint("rail", "prismatic", mass, model.ground, at=(0, 0, 0), axis=(1, 0, 0))
     model.add_spring("spring", model.ground.at((0, 0, 0)), mass, STIFFNESS, damping=DAMPING)
-    push, output = Push(mass.at((0, 0.3, 0)), (1, 0, 0)), Reaction("rail", (0, 0, 1), moment=True)
+    push, output = (
+        ForceInput(mass.at((0, 0.3, 0)), (1, 0, 0)),
+        JointForceOutput("rail", (0, 0, 1), moment=True),
+    )
     omega = np.array([0.0, 4.0])
     x = 1.0 / (STIFFNESS + 1j * omega * DAMPING - MASS * omega**2)
     expected = -0.3 - MASS * G * x  # on the ground: the weight has moved outwards
@@ -109,15 +112,15 @@ def test_rail_moment_is_taken_about_its_point_on_b():
 
 def test_missing_or_undetermined_reactions_are_rejected():
     model, mass = oscillator()
-    push = Push(mass.at((0, 0, 0)), (1, 0, 0))
+    push = ForceInput(mass.at((0, 0, 0)), (1, 0, 0))
     with pytest.raises(ModelError, match="output 0: there is no joint 'rale'; the joints are rail"):
-        state_space(model, [push], [Reaction("rale", (1, 0, 0))])
+        state_space(model, [push], [JointForceOutput("rale", (1, 0, 0))])
     model.add_joint("again", "prismatic", model.ground, mass, at=(0, 0, 0), axis=(1, 0, 0))
     with (
         pytest.warns(RedundantJointsWarning),
         pytest.raises(ModelError, match="joint 'rail' repeats what other joints fix"),
     ):
-        state_space(model, [push], [Reaction("rail", (0, 1, 0))])
+        state_space(model, [push], [JointForceOutput("rail", (0, 1, 0))])
 
 
 def viscous_beam(n=12, element="se3"):
@@ -131,11 +134,11 @@ def viscous_beam(n=12, element="se3"):
 
 def test_a_beam_has_the_same_response_by_matrices_and_by_solves_and_the_exact_stiffness():
     model, rod = viscous_beam()
-    inputs = [Push(rod.end, (0, 1, 0)), Push(rod.at(0.5), (0, 0, 1), moment=True)]
+    inputs = [ForceInput(rod.end, (0, 1, 0)), ForceInput(rod.at(0.5), (0, 0, 1), moment=True)]
     outputs = [
-        Probe(rod.end, (0, 1, 0)),
-        Probe(rod.at(0.5), (0, 0, 1), "angular velocity"),
-        Probe(rod.end, (0, 0, 1), "turn"),
+        MotionOutput(rod.end, (0, 1, 0)),
+        MotionOutput(rod.at(0.5), (0, 0, 1), "angular velocity"),
+        MotionOutput(rod.end, (0, 0, 1), "turn"),
     ]
     omega = np.array([0.0, 300.0, 520.0, 4000.0])
     solved = frequency_response(model, inputs, outputs, omega)
@@ -152,19 +155,25 @@ def test_force_off_the_axis_twists_and_the_twist_moves_points_off_the_axis():
     model, rod = viscous_beam(4)
     arm = 0.2
     off_axis = frequency_response(
-        model, [Push(rod.at(1.0, (0, arm, 0)), (0, 0, 1))], [Probe(rod.end, (1, 0, 0), "turn")], [0.0]
+        model,
+        [ForceInput(rod.at(1.0, (0, arm, 0)), (0, 0, 1))],
+        [MotionOutput(rod.end, (1, 0, 0), "turn")],
+        [0.0],
     )
     GJ = rod.section.stiffness[3, 3]
     assert off_axis[0, 0, 0] == pytest.approx(arm / GJ, rel=1e-9)
     reciprocal = frequency_response(
-        model, [Push(rod.end, (1, 0, 0), moment=True)], [Probe(rod.at(1.0, (0, arm, 0)), (0, 0, 1))], [0.0]
+        model,
+        [ForceInput(rod.end, (1, 0, 0), moment=True)],
+        [MotionOutput(rod.at(1.0, (0, arm, 0)), (0, 0, 1))],
+        [0.0],
     )
     assert reciprocal[0, 0, 0] == pytest.approx(off_axis[0, 0, 0], rel=1e-12)  # Maxwell and Betti
 
 
 def test_few_modes_are_enough_near_the_lowest_resonance():
     model, rod = viscous_beam()
-    push, probe = [Push(rod.end, (0, 1, 0))], [Probe(rod.end, (0, 1, 0))]
+    push, probe = [ForceInput(rod.end, (0, 1, 0))], [MotionOutput(rod.end, (0, 1, 0))]
     w = modes(model, 1, undamped=True).omega[0]
     reduced = state_space(model, push, probe, n_modes=8)
     assert reduced.A.shape == (16, 16)
@@ -174,7 +183,7 @@ def test_few_modes_are_enough_near_the_lowest_resonance():
 
 def test_the_linear_response_to_a_small_load_is_that_of_a_run():
     model, rod = viscous_beam(4)
-    system = state_space(model, [Push(rod.end, (0, 1, 0))], [Probe(rod.end, (0, 1, 0))])
+    system = state_space(model, [ForceInput(rod.end, (0, 1, 0))], [MotionOutput(rod.end, (0, 1, 0))])
     size, h, steps = 1.0, 2e-6, 2000
     model.add_force("pull", rod.end, (0, size, 0))
     result = simulate(model, steps * h, h, output_every=20, progress=False)
@@ -187,11 +196,11 @@ def test_the_linear_response_to_a_small_load_is_that_of_a_run():
 def test_invalid_inputs_and_large_models_are_rejected():
     model, _mass = oscillator()
     with pytest.raises(ModelError, match="input 0: the ground does not move"):
-        frequency_response(model, [Push(model.ground.at((0, 0, 0)), (1, 0, 0))], [], [1.0])
+        frequency_response(model, [ForceInput(model.ground.at((0, 0, 0)), (1, 0, 0))], [], [1.0])
     with pytest.raises(ModelError, match=r"output 0: .* is not a point"):
-        state_space(model, [], [Probe(3, (1, 0, 0))])
+        state_space(model, [], [MotionOutput(3, (1, 0, 0))])
     with pytest.raises(ModelError, match=r"output 0: .*'wheel'"):
-        state_space(model, [], [Probe("wheel", (1, 0, 0))])
+        state_space(model, [], [MotionOutput("wheel", (1, 0, 0))])
     big, rod = viscous_beam(400)
     with pytest.raises(ModelError, match="give n_modes="):
-        state_space(big, [Push(rod.end, (0, 1, 0))], [])
+        state_space(big, [ForceInput(rod.end, (0, 1, 0))], [])

@@ -23,7 +23,7 @@ from rodsim import (
     modes,
     simulate,
 )
-from rodsim.warnings import DoubtfulModelWarning
+from rodsim.warnings import ModelCheckWarning
 from tests.support.contact_models import ball_on_floor
 
 G = 9.81
@@ -31,7 +31,7 @@ R = 0.05
 M = 1000.0 * 4 / 3 * np.pi * R**3
 K = 1e4
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning"),
+    pytest.mark.filterwarnings("ignore::rodsim.warnings.ModelCheckWarning"),
     # sliding without friction
     pytest.mark.filterwarnings("ignore::rigid.errors.UnstableEquilibriumWarning"),
 ]
@@ -399,5 +399,5 @@ def test_statics_warns_about_friction() -> None:
     """Friction depends on the path: the contact has no equilibrium value for it."""
     model = heavy(2.0, -Q / 1e4, 4, 1e4, 3, friction=0.4)
     model.add_joint("held", "clamp", model.rods["rod"].start)
-    with pytest.warns(DoubtfulModelWarning, match="contact 'on' has friction, .*run `simulate`"):
+    with pytest.warns(ModelCheckWarning, match="contact 'on' has friction, .*run `simulate`"):
         equilibrium(model)

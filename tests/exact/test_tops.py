@@ -8,7 +8,7 @@ import pytest
 from examples.contact import tippe_top
 from examples.contact.tippe_top import Top
 
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.ModelCheckWarning")
 
 
 def spin_top(top: Top, t_end: float, h: float):

@@ -211,7 +211,7 @@ def test_full_disk_during_a_run_keeps_outputs_and_can_be_resumed(tmp_path, capsy
     assert f"'{path}': File too large; all outputs are in 'a.vtkhdf.journal'; free space and run" in message
     stored = Result.load(path)
     assert stored.n_outputs in (6, 7)
-    assert stored.changed() == []
+    assert stored.find_damage() == []
     assert sorted(os.listdir(tmp_path)) == ["a.vtkhdf.journal", "whole.vtkhdf"]
     assert main([*command, "-o", str(path), "--resume"]) == 0
     assert path.read_bytes() == complete.read_bytes()

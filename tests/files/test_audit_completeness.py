@@ -139,7 +139,7 @@ def stored_result(tmp_path_factory):
     simulate(swing("em"), STEPS * H, H, output=path)
     audited = audit(Result.load(path))  # as in another process: the file is the only source of the model
     assert audited.ok, audited.text()
-    assert audited.retaken.steps == STEPS
+    assert audited.step_recomputation.steps == STEPS
     return path
 
 
@@ -239,7 +239,7 @@ def test_loads_and_drives_missing_in_a_file_are_named(tmp_path):
     model.add_force("whim", model.bodies["body"].at((0, 0, 0)), lambda t: (np.cos(t), 0, 0))
     path = tmp_path / "whim.vtkhdf"
     result = simulate(model, STEPS * H, H, output=path)
-    assert audit(result).retaken.steps == STEPS  # the model in memory has the function
+    assert audit(result).step_recomputation.steps == STEPS  # the model in memory has the function
     audited = audit(Result.load(path))
     assert audited.ok
     assert "not judged: a file does not store the values of load 'whim'" in audited.text()
@@ -268,7 +268,7 @@ def test_audit_repeats_a_part_of_long_runs(monkeypatch):
         monkeypatch.setattr("rodsim.results.step_recomputation.MIN_STEPS", few)
         monkeypatch.setattr("rodsim.results.step_recomputation.STEP_FRACTION", fraction)
         audited = audit(result)
-        assert audited.retaken.steps == steps
+        assert audited.step_recomputation.steps == steps
         assert ("not judged: 2 steps from one output to the next" in audited.text()) is (steps == 0)
 
 
@@ -279,7 +279,7 @@ def test_frames_and_forces_belong_to_their_chart_at_all_outputs(name, monkeypatc
     monkeypatch.setattr("rodsim.results.step_recomputation.STEP_FRACTION", 0)
     result = run_of("EML-kappa")
     assert audit(result).ok
-    assert audit(result).retaken.steps == 0
+    assert audit(result).step_recomputation.steps == 0
 
     def moved(array):
         array[3].reshape(-1)[-1] += 1e-6
@@ -317,7 +317,7 @@ def test_last_step_before_an_output_is_repeated(integrator, name, monkeypatch):
     result = bars(integrator)
     sound = audit(result)
     assert sound.ok, sound.text()
-    assert sound.retaken.steps == 2
+    assert sound.step_recomputation.steps == 2
     assert "the last one before 2 outputs" in sound.text()
     for change in (doubled, lambda array: array * (1.0 + 1e-6)):
         recomputed = recompute_steps(changed(result, name, change))
@@ -364,7 +364,7 @@ def test_audit_judges_exactly_the_declared_invariants(integrator):
     assert set(LAWS) == set(INVARIANTS)
     audited = audit(free(integrator))
     promised = declared_invariants(integrator, audited.chart)
-    assert set(audited.promises) == promised
+    assert set(audited.invariants) == promised
     judged = {v.law: v.kept for v in audited.verdicts}
     expected = {LAWS[invariant] for invariant in promised - {"symplectic"}}
     assert {law for law in set(LAWS.values()) if judged.get(law) is not None} == expected
@@ -379,7 +379,7 @@ def test_livens_schemes_are_judged_by_their_momenta():
     audited = audit(free())
     assert audited.energy_balance < 1e-13
     assert audited.angular_momentum_drift < 1e-13
-    energy, _, angular = audited.of_velocities
+    energy, _, angular = audited.velocity_based
     assert energy > 1e-7
     assert angular > 1e-7
 

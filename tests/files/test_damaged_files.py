@@ -122,18 +122,18 @@ def test_impossible_positions_and_times_are_rejected_without_checksums(name, wor
 def test_damage_of_earlier_outputs_stays_detectable_after_a_resume(file):
     change(file, "rodsim/acc", early_doubled)
     run(file, 2 * STEPS, resume=True)
-    changed = Result.load(file).changed()
+    changed = Result.load(file).find_damage()
     assert [(entry.what, entry.outputs) for entry in changed] == [("rodsim", (1, 1))]
 
 
 def test_resume_adds_checksums_to_a_file_without_them(file, tmp_path):
     forget_digests(file)
-    assert Result.load(file).changed() is None
+    assert Result.load(file).find_damage() is None
     audited = audit(Result.load(file))
     assert audited.ok
     assert "not judged: the file has no checksums" in audited.text()
     run(file, 2 * STEPS, resume=True)
-    assert Result.load(file).changed() == []
+    assert Result.load(file).find_damage() == []
     run(tmp_path / "whole.vtkhdf", 2 * STEPS)
     for one, other in zip(
         Result.load(file).states(slice(None)),
@@ -165,7 +165,7 @@ def test_any_changed_bit_is_detected(sound_file, tmp_path):
             array.reshape(-1).view(np.uint8)[-1] ^= 1  # in the last output, or in the last number
             opened[name][...] = array
         try:
-            if Result.load(path).changed() == []:
+            if Result.load(path).find_damage() == []:
                 missed.append(name)
         except ResultError:
             pass
@@ -176,7 +176,7 @@ def test_changed_attribute_is_detected(file):
     with h5py.File(file, "r+", libver=LIBVER, locking=False) as opened:
         opened["rodsim/layout"].attrs.modify("name", "another")
         opened["VTKHDF"].attrs.modify("Version", np.array([9, 9]))
-    changed_names = [change.what for change in Result.load(file).changed()]
+    changed_names = [change.what for change in Result.load(file).find_damage()]
     assert changed_names == [
         "the model (group 'rodsim/layout')",
         "the topology of the picture (group 'VTKHDF')",
@@ -187,9 +187,9 @@ def test_changed_checksums_are_distinguished_from_changed_outputs(file):
     """With both changed consistently the outputs match their checksums, but the digest over them does not."""
     change(file, "rodsim/crc", lambda crc: crc + 1)
     n = Result.load(file).n_outputs
-    changes = [(entry.what, entry.outputs) for entry in Result.load(file).changed()]
+    changes = [(entry.what, entry.outputs) for entry in Result.load(file).find_damage()]
     assert changes == [("the checksums of the outputs", ()), ("rodsim", (0, n))]
-    assert [entry.what for entry in Result.load(file).changed(slice(0, 1))] == [
+    assert [entry.what for entry in Result.load(file).find_damage(slice(0, 1))] == [
         "the checksums of the outputs",
         "rodsim",
     ]
@@ -205,11 +205,11 @@ def test_word_checksum_of_earlier_formats_is_splitmix64():
 
 def test_damage_of_an_earlier_format_is_detected(tmp_path):
     path = shutil.copy(WRITTEN / "loop.vtkhdf", tmp_path / "a.vtkhdf")
-    assert Result.load(path).changed() == []
+    assert Result.load(path).find_damage() == []
     change(path, "rodsim/r", early_doubled)
     change(path, "VTKHDF/Points", early_doubled)
     with pytest.warns(DamagedFileWarning):
-        changes = Result.load(path).changed()
+        changes = Result.load(path).find_damage()
     assert [(entry.what, entry.outputs) for entry in changes] == [
         ("VTKHDF/Points", (0, 1)),
         ("rodsim/r", (1, 1)),
@@ -351,8 +351,10 @@ def test_opening_a_large_file_checks_model_and_both_ends(file, monkeypatch):
     size = file.stat().st_size
     monkeypatch.setattr(result_module, "CHECKED_BYTES", size // 4)
     seen = []
-    changed = Result.changed
-    monkeypatch.setattr(Result, "changed", lambda self, part: seen.append(part) or changed(self, part))
+    find_damage = Result.find_damage
+    monkeypatch.setattr(
+        Result, "find_damage", lambda self, part: seen.append(part) or find_damage(self, part)
+    )
     n = Result.load(file).n_outputs
     (first, last) = seen
     assert first.start == 0

@@ -244,7 +244,9 @@ def test_restart_keeps_or_initialises_relaxation_branches() -> None:
     statics = equilibrium(soft(False))
     begun = simulate(soft(True), 0.2, 0.01, output_every=1, start=statics, progress=False)
     strains = statics.strains(statics.n_outputs - 1)
-    np.testing.assert_allclose(begun.layout.internal.part(begun.state(0).internal, "branch"), strains, atol=1e-14)
+    np.testing.assert_allclose(
+        begun.layout.internal.part(begun.state(0).internal, "branch"), strains, atol=1e-14
+    )
     assert "branches that relax are new" in begun.description["start"]["changes"][-1]
     assert audit(begun).ok
 

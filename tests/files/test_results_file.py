@@ -142,7 +142,7 @@ def test_file_written_in_blocks_equals_one_written_at_once(tmp_path, monkeypatch
     monkeypatch.setattr("rodsim.results.storage.BLOCK_BYTES", 20_000)
     write(tmp_path / "blocks.vtkhdf", sample_layout(), range(11))
     assert (tmp_path / "whole.vtkhdf").read_bytes() == (tmp_path / "blocks.vtkhdf").read_bytes()
-    assert Result.load(tmp_path / "whole.vtkhdf").changed() == []
+    assert Result.load(tmp_path / "whole.vtkhdf").find_damage() == []
 
 
 def test_long_description_is_kept(tmp_path):

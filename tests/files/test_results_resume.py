@@ -36,7 +36,7 @@ def test_resumed_file_equals_that_of_an_uninterrupted_run(tmp_path, stored, capa
     assert uninterrupted.read_bytes() == parts.read_bytes()
     result = Result.load(parts)
     assert_holds(result, layout, n)
-    assert result.changed() == []
+    assert result.find_damage() == []
     assert sorted(os.listdir(tmp_path)) == ["parts.vtkhdf", "whole.vtkhdf"]
 
 
@@ -53,9 +53,9 @@ def test_older_file_is_resumed_with_its_own_surfaces(tmp_path):
     result = Result.load(path)
     assert_holds(result, layout, 6)
     assert result.layout.rods[0].sides.any()  # as written by this version: with the sides and checksums
-    assert result.changed() == []
+    assert result.find_damage() == []
     drawing = Drawing(layout)
-    points = result.drawn("Points", slice(0, 6), (drawing.n_points, 3))
+    points = result.picture_array("Points", slice(0, 6), (drawing.n_points, 3))
     for i in range(6):
         np.testing.assert_allclose(points[i], drawing.points(sample_output(layout, i)[2]), atol=1e-7)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rodsim import Box, Model, simulate
-from rodsim.warnings import DoubtfulModelWarning
+from rodsim.warnings import ModelCheckWarning
 
 
 def spinning_wheel(theta, integrator="em", dt=0.1, **options):
@@ -23,7 +23,7 @@ def angle(result):
 
 def test_body_rotating_0_6_rad_per_step_lags_3_percent_and_is_named():
     message = r"body 'wheel' rotates by up to 0.6 rad .* misses 2.8 %. Use dt = 0.05 s or less"
-    with pytest.warns(DoubtfulModelWarning, match=message):
+    with pytest.warns(ModelCheckWarning, match=message):
         result = spinning_wheel(0.6)
     assert angle(result) == pytest.approx(10 * 2.0 * np.arctan(0.3), rel=1e-12)
 
@@ -33,7 +33,7 @@ def test_rotation_above_0_3_rad_per_step_is_reported():
     model = Model("wheel")
     wheel = model.add_body("wheel", Box(1, 1, 0.1, mass=6))
     model.add_moment("motor", wheel, (0, 0, 3.3))  # 3.3 rad/s^2 about z
-    with pytest.warns(DoubtfulModelWarning, match=r"rotates by up to 0.33 rad"):
+    with pytest.warns(ModelCheckWarning, match=r"rotates by up to 0.33 rad"):
         simulate(model, 1.0, 0.1)
 
 
@@ -43,5 +43,5 @@ def test_rotation_above_0_3_rad_per_step_is_reported():
 )
 def test_small_rotations_compositions_and_adaptive_steps_do_not_warn(theta, options):
     with warnings.catch_warnings():
-        warnings.simplefilter("error", DoubtfulModelWarning)
+        warnings.simplefilter("error", ModelCheckWarning)
         spinning_wheel(theta, **options)

@@ -33,7 +33,7 @@ from tests.support.solids import (
     twist,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.ModelCheckWarning")
 
 
 # --- flat faces act like planes

@@ -24,7 +24,7 @@ from tests.support.contact_models import (
 )
 
 H = 5e-4
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.ModelCheckWarning")
 
 
 def run(model: Model, t_end: float, dt: float = H, integrator: str = "em", **options) -> Result:
@@ -187,7 +187,7 @@ def test_run_is_independent_of_outputs_and_interruptions(
     assert every.contact("meet").energy.max() > 0.0
     audit_report = audit(Result.load(file))
     assert audit_report.ok
-    assert audit_report.retaken.steps > 0
+    assert audit_report.step_recomputation.steps > 0
 
 
 def test_equivalent_schemes_agree_in_contact() -> None:

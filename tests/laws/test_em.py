@@ -17,7 +17,7 @@ from tests.support.mechanisms import flail, slider
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::rodsim.warnings.InitialVelocityWarning"),
-    pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning"),
+    pytest.mark.filterwarnings("ignore::rodsim.warnings.ModelCheckWarning"),
 ]
 H = 0.02
 
@@ -185,9 +185,9 @@ def test_substeps_form_a_symmetric_composition_of_the_declared_order(make, hidde
 def test_audit_repeats_the_half_steps_taken_at_a_clamp():
     """Files of older versions do not record that there are none."""
     run = simulate(clamped_rod(), 0.04, 0.02, "em4", output_every=1, progress=False)
-    assert not audit(run).retaken.differences
+    assert not audit(run).step_recomputation.differences
     assert run.description["run"].pop("halves") is False
-    assert audit(run).retaken.differences
+    assert audit(run).step_recomputation.differences
 
 
 # -- steps -------------------------------------------------------------------------------------------------------------

@@ -233,7 +233,7 @@ def test_forces_from_memory_file_and_resumed_file_are_the_same(tmp_path, integra
     resumed = simulate(chain(), T_END, output=tmp_path / "parts.vtkhdf", resume=True, **options)
     for result in (uninterrupted, resumed):
         assert np.array_equal(every_multiplier(Result.load(result.path)), memory)
-        assert not result.changed()
+        assert not result.find_damage()
     assert audit(resumed).ok
 
 
@@ -278,7 +278,7 @@ def pendulum_and_stop():
     return model
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.ModelCheckWarning")
 def test_forces_next_to_a_closing_contact_are_one_sided():
     """Forces belong to the earlier side at isolated outputs, and at the end of a run in whose last step the contact closes."""
     result = simulate(pendulum_and_stop(), 0.15, 0.01)

@@ -33,7 +33,7 @@ from tests.support.solids import (
     twist,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.ModelCheckWarning")
 FRICTION_ANGLE_FACTORS = pytest.mark.parametrize("part", [0.96, 1.04])  # of the angle of friction
 
 

@@ -372,7 +372,7 @@ def test_rigid_twin_keeps_its_gears():
     rod = model.add_rod("rod", [(0, 0, 1), (1, 0, 1)], section, 2)
     model.add_joint("shaft", "revolute", model.ground, rod.start, axis=Z)
     model.add_gear("more", ["shaft", "drum"], (1, 3))
-    twin = model.rigidified()
+    twin = model.as_rigid()
     assert twin.gears["more"].terms[0].joint is twin.joints["shaft"]
     assert len(twin.build().state.internal) == len(model.build().state.internal) == 1 + 4
 

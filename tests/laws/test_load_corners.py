@@ -594,7 +594,7 @@ def test_motions_and_loads_of_all_parts_have_corners():
 
 def test_rigid_twin_has_the_corners_of_following_loads():
     """Loads along the rod are omitted."""
-    assert model_with_all_parts().rigidified().build().corners.corners.tolist() == [
+    assert model_with_all_parts().as_rigid().build().corners.corners.tolist() == [
         0.013,
         0.027,
         0.035,

@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import eigh, null_space
 
 from rodsim import Box, Material, Model, ModelError, Section, buckling, equilibrium, modes, simulate
-from rodsim.linear import Probe, Push, frequency_response, state_space
+from rodsim.linear import ForceInput, MotionOutput, frequency_response, state_space
 
 LIGHT = 1e-7  # kg/m, compared with bodies of 2 kg
 
@@ -116,7 +116,7 @@ def test_buckling_loads_and_responses_are_those_of_light_rods():
         model.gravity[:] = 0.0
         tip = model.bodies["body 0"].at((0, 0, 0))
         up = (0, 0, 1)
-        response = frequency_response(model, [Push(tip, up)], [Probe(tip, up)], [0.0, 5.0, 50.0])
+        response = frequency_response(model, [ForceInput(tip, up)], [MotionOutput(tip, up)], [0.0, 5.0, 50.0])
         model.add_force("push", tip, (-1.0, 0, 0))
         results.append([*buckling(model, 2).factors, *response.ravel().real])
     assert results[0] == pytest.approx(results[1], rel=1e-6)
@@ -166,7 +166,7 @@ def test_motions_are_rejected_with_an_alternative():
         (lambda: simulate(model, 0.1, 0.1), "simulate"),
         (lambda: simulate(model, 0.1, 0.1, "EML"), "simulate"),
         (model.mechanical_system, "mechanical_system"),
-        (lambda: state_space(model, [Push(tip, (0, 0, 1))], []), "state_space"),
+        (lambda: state_space(model, [ForceInput(tip, (0, 0, 1))], []), "state_space"),
     ):
         with pytest.raises(
             ModelError, match=f"'rod 0': has no mass .*, which {alternative} needs.*bushing of stiffness C/L"

@@ -24,5 +24,5 @@ def test_result_angular_momentum_is_the_conserved_one(integrator, driven):
     assert P[0] == pytest.approx([0.9, 0.6, 0.0], abs=1e-12)
     assert np.array_equal(result.to_xarray([]).angular_momentum.values, L)
     assert np.array_equal(result.to_xarray([]).linear_momentum.values, P)
-    of_velocities = np.stack([result.audit_column(name) for name in ("Lx", "Ly", "Lz")], axis=1)
-    assert np.abs(of_velocities - of_velocities[0]).max() > 1e-6 * np.abs(L).max()  # of order h^2
+    velocity_based = np.stack([result.audit_column(name) for name in ("Lx", "Ly", "Lz")], axis=1)
+    assert np.abs(velocity_based - velocity_based[0]).max() > 1e-6 * np.abs(L).max()  # of order h^2

@@ -168,7 +168,10 @@ def test_equilibria_and_modes_use_the_counted_angles() -> None:
             model.add_moment(f"moment {k}", model.bodies[f"body {k}"], (0.0, 0.0, 3.9 + k))
         static_solution = equilibrium(model)
         results.append(
-            (static_solution.state().internal, np.sort(np.abs(modes(model, 2, static_solution.state()).values)))
+            (
+                static_solution.state().internal,
+                np.sort(np.abs(modes(model, 2, static_solution.state()).values)),
+            )
         )
     assert results[0][0] == pytest.approx([7.8, 10.1], abs=1e-9)
     for one, other in zip(*results, strict=True):

@@ -23,7 +23,7 @@ from rodsim import (
     simulate,
     steady_rotation,
 )
-from rodsim.linear import Probe, Push, Reaction, frequency_response
+from rodsim.linear import ForceInput, JointForceOutput, MotionOutput, frequency_response
 
 EXACT = 1e-11
 LINE = MassProperties(3.0, (0.25, 0.0, 0.25))  # along y, of length 1
@@ -193,8 +193,8 @@ def test_point_on_a_string_swings_as_a_pendulum():
     bob = model.add_body("bob", PointMass(2.0), position=(0, 0, -2.5))
     string = model.add_joint("string", "distance", model.ground.at((0, 0, 0)), bob.at((0, 0, 0)))
     assert np.allclose(modes(model, 10).omega, [2.0, 2.0], rtol=1e-12)
-    push = [Push(bob.at((0, 0, 0)), (1, 0, 0))]
-    out = [Probe(bob.at((0, 0, 0)), (1, 0, 0)), Reaction(string, (1, 0, 0))]
+    push = [ForceInput(bob.at((0, 0, 0)), (1, 0, 0))]
+    out = [MotionOutput(bob.at((0, 0, 0)), (1, 0, 0)), JointForceOutput(string, (1, 0, 0))]
     x, force = frequency_response(model, push, out, [1.0])[0, :, 0]
     assert x == pytest.approx(1 / (2.0 * (4 - 1)), rel=1e-12)
     assert force == pytest.approx(-2.0 * 10 / 2.5 * x, rel=1e-12)  # weight along the string

@@ -31,7 +31,7 @@ from tests.support.solids import (
     run,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.ModelCheckWarning")
 
 
 # --- one body

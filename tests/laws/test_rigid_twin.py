@@ -69,20 +69,20 @@ CASES = [
 @pytest.mark.parametrize(("curve", "mass", "element", "closed"), CASES)
 def test_rigid_twin_has_the_energy_and_momenta_of_the_model(curve, mass, element, closed):
     model = swinging_rod(curve, mass, element, closed)
-    (system, state), (rigid, stiff) = start_values(model), start_values(model.rigidified())
+    (system, state), (rigid, stiff) = start_values(model), start_values(model.as_rigid())
     assert len(rigid.elements.length) == len(rigid.spans.kind) == 0
     for of_model, of_twin in zip(momenta(system, state), momenta(rigid, stiff), strict=True):
         assert of_twin == pytest.approx(of_model, rel=1e-12, abs=1e-12)
     before, after = energies(system, state), energies(rigid, stiff)
     assert after.kinetic == pytest.approx(before.kinetic, rel=1e-12)
     assert after.gravity == pytest.approx(before.gravity, rel=1e-12)
-    assert model.rigidified().left_out == ["rod 'wire': strains, section law and elastic waves"]
+    assert model.as_rigid().left_out == ["rod 'wire': strains, section law and elastic waves"]
 
 
 def test_straight_rod_becomes_a_bar_of_its_length():
     model = Model("bar")
     model.add_rod("bar", [(1, 0, 0), (3, 0, 0)], section(), 5, mass="consistent")
-    body = model.rigidified().bodies["bar"]
+    body = model.as_rigid().bodies["bar"]
     assert body.properties.mass == pytest.approx(4.0)
     assert body.center == pytest.approx([2.0, 0.0, 0.0])
     # consistent masses have the inertia of the continuous rod: m L^2/12 and that of the sections
@@ -100,7 +100,7 @@ def test_rigid_twin_is_supported_at_the_same_points():
     model.add_spring("coil", model.ground, rod.start, 4.0, along="rotation", axis=(0, 0, 1), angle=0.3)
     model.add_force("push", rod.at(0.3), (1, 2, 3), following=True)
     model.add_force("pull", rod.at(0.3), (1, 2, 3))
-    twin = model.rigidified()
+    twin = model.as_rigid()
     positions = [[Placement(m).place(x).world for x in anchors(m)] for m in (model, twin)]
     assert np.array(positions[1]) == pytest.approx(np.array(positions[0]), abs=1e-14)
     (system, state), (rigid, stiff) = start_values(model), start_values(twin)
@@ -128,7 +128,7 @@ def test_rigid_twin_reports_what_it_leaves_out():
     rod = model.add_rod("wire", helix, section(damping_time=1e-3), 9, **bent)
     model.add_spring("inside", rod.start, rod.end, stiffness=3.0)
     model.add_spring("out", model.ground.at((0, 0, 0)), rod.end, stiffness=3.0)
-    twin = model.rigidified()
+    twin = model.as_rigid()
     notes = " | ".join(twin.left_out)
     for words in ("strains", "elastic energy it begins with", "viscosity", "which no rigid body has"):
         assert words in notes
@@ -145,17 +145,17 @@ def test_only_the_named_rods_become_rigid():
     model = Model("two")
     for name, y in (("one", 0), ("two", 1)):
         model.add_rod(name, [(0, y, 0), (1, y, 0)], section(), 3)
-    twin = model.rigidified("two")
+    twin = model.as_rigid("two")
     assert (list(twin.rods), list(twin.bodies)) == (["one"], ["two"])
     with pytest.raises(ModelError, match="no rod 'three' to make rigid; there are 'one', 'two'"):
-        model.rigidified("three")
+        model.as_rigid("three")
     with pytest.raises(ModelError, match="has no rod to make rigid"):
-        model.rigidified().rigidified()
+        model.as_rigid().as_rigid()
 
 
 def test_points_on_the_twin_keep_their_names():
     model = swinging_rod(helix, sections=lambda s: section(s))
-    before, after = (simulate(m, 1e-3, 1e-3) for m in (model, model.rigidified()))
+    before, after = (simulate(m, 1e-3, 1e-3) for m in (model, model.as_rigid()))
     comparison = compare(before, after)
     assert {pair.label for pair in comparison.points} == {"box", "wire@0", "wire@0.5", "wire@1"}
     assert max(np.abs(pair.a[0] - pair.b[0]).max() for pair in comparison.points) < 1e-14
@@ -166,7 +166,7 @@ def test_points_on_the_twin_keep_their_names():
 def test_drawn_surface_is_closed_and_oriented_outward(curve, closed):
     model = Model("drawn")
     model.add_rod("wire", curve, section(radius=0.1), 12, closed)
-    shape = model.rigidified().bodies["wire"].properties
+    shape = model.as_rigid().bodies["wire"].properties
     a, b, c = np.moveaxis(shape.vertices[shape.faces], 1, 0)
     volume = np.einsum("ni,ni->", a, np.cross(b, c)) / 6
     circle = 12 / 2 * np.sin(2 * np.pi / 12) * 0.01  # a polygon of 12 corners
@@ -190,7 +190,7 @@ def test_bushings_limits_and_driven_frames_hold_the_twin_at_the_same_points():
     model.add_bushing("mount", rod.end, box, np.diag([100.0, 100, 100, 5, 5, 5]), at=helix(1.0))
     model.add_limit("stop", rod.at(0.4), box.at((0, 0, 0)), stiffness=50.0, width=0.1, lower=0.2, of="length")
     model.add_distributed_load("wind", rod, (0.0, 1.0, 0.0))
-    twin = model.rigidified()
+    twin = model.as_rigid()
     assert twin.left_out[1:] == [
         "distributed load 'wind' acts along rod 'wire', which is a body here: left out"
     ]

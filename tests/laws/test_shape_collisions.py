@@ -17,7 +17,7 @@ import pytest
 from rodsim import ContactBegins, Friction, audit
 from tests.support.solids import BARRIER, COLLISIONS, CONSERVATIVE, DISSIPATIVE, RUBBER, change, rotation, run
 
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.ModelCheckWarning")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from rodsim import Box, Capsule, Cone, Cylinder, Friction, Model, Sphere, audit,
 from rodsim.results import ResultError
 from tests.support.solids import ALONG_X, UP, G, K, about, rotation, run, twist
 
-pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::rodsim.warnings.ModelCheckWarning")
 BLOCK = Box(0.2, 0.1, 0.15, mass=2.0)
 
 

@@ -11,7 +11,7 @@ from discretization.linearisation.internal_states import Slopes, condense_states
 from rigid.errors import ModelError
 from rodsim import Model, Section, audit, buckling, equilibrium, linearise, modes, simulate
 from rodsim.interactions import minus, norm, push, times
-from rodsim.linear import Probe, Push, Reaction, frequency_response, state_space
+from rodsim.linear import ForceInput, JointForceOutput, MotionOutput, frequency_response, state_space
 from rodsim.mechanics import integrate
 from tests.support.completeness import NUMBERS
 from tests.support.state_kind_models import (
@@ -32,7 +32,7 @@ from tests.support.state_kinds import BEAD, LAG, SERVO, length, pull, settled
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::rigid.errors.InitialVelocityWarning",
-    "ignore::rodsim.components.model_warnings.DoubtfulModelWarning",
+    "ignore::rodsim.components.model_warnings.ModelCheckWarning",
 )
 SPRING = 40.0
 PULL = 2.0  # N/kg, along the rail
@@ -149,12 +149,12 @@ def test_small_motions_have_the_eigenvalues_of_the_states(which):
     assert one_of_each_pair(eigenvalues) == pytest.approx(one_of_each_pair(expected), rel=1e-9, abs=1e-9)
     model = make()
     along = model.bodies["body"].at((0, 0, 0)), (1.0, 0.0, 0.0)
-    space = state_space(model, [Push(*along)], [Probe(*along)], state)
+    space = state_space(model, [ForceInput(*along)], [MotionOutput(*along)], state)
     assert one_of_each_pair(np.linalg.eigvals(space.A)) == pytest.approx(
         one_of_each_pair(expected), rel=1e-9, abs=1e-9
     )
     w = 2.7
-    response = frequency_response(model, [Push(*along)], [Probe(*along)], [w], state)[0, 0, 0]
+    response = frequency_response(model, [ForceInput(*along)], [MotionOutput(*along)], [w], state)[0, 0, 0]
     of_space = space.C @ np.linalg.solve(1j * w * np.eye(len(space.A)) - space.A, space.B)
     assert response == pytest.approx(of_space[0, 0], rel=1e-10)
     if which == "branch":
@@ -316,7 +316,10 @@ def test_joint_forces_with_many_states_agree_in_both_solvers(monkeypatch):
     """State space and frequency response with a clamp's force; full matrices and Arnoldi's iteration."""
     model = cantilever(RELAXING)
     tip = model.rods["rod"].at(0.99), (0.0, 1.0, 0.0)
-    ports = [Push(*tip)], [Probe(*tip), Probe(*tip, "velocity"), Reaction("clamp", (0, 1, 0))]
+    ports = (
+        [ForceInput(*tip)],
+        [MotionOutput(*tip), MotionOutput(*tip, "velocity"), JointForceOutput("clamp", (0, 1, 0))],
+    )
     space, w = state_space(model, *ports), 1.3
     response = frequency_response(model, *ports, [w])[0, :, 0]
     inner = np.linalg.solve(1j * w * np.eye(len(space.A)) - space.A, space.B)

@@ -104,7 +104,7 @@ def body_over_floor(model, body, stiffness=1e6):
     model.add_contact("contact", [model.add_solid("solid", body, radius=0.005)], floor, stiffness)
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.ModelCheckWarning")
 @pytest.mark.parametrize("tolerance", TOLERANCES)
 @pytest.mark.parametrize("integrator", ["em", "em4"])
 def test_body_above_a_floor_falls_freely_at_any_tolerance(tolerance, integrator):
@@ -130,7 +130,7 @@ def nearly_balanced(shape):
     return model
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.ModelCheckWarning")
 @pytest.mark.parametrize("tolerance", TOLERANCES)
 @pytest.mark.parametrize("shape", ["general", "tree", "planar"])
 def test_unbalanced_loads_move_bodies_at_any_tolerance(shape, tolerance):
@@ -144,7 +144,7 @@ def test_unbalanced_loads_move_bodies_at_any_tolerance(shape, tolerance):
     assert result.body("body").r[:, 2] - 1.0 == pytest.approx(z, abs=1e-4 * abs(z[-1]))
 
 
-@pytest.mark.filterwarnings("ignore::rodsim.warnings.DoubtfulModelWarning")
+@pytest.mark.filterwarnings("ignore::rodsim.warnings.ModelCheckWarning")
 @pytest.mark.parametrize("tolerance", TOLERANCES)
 def test_inactive_contact_changes_nothing_at_any_stiffness(tolerance):
     """Bit-identical: while inactive, its usual force does not affect the round-off estimate of a step."""

@@ -70,7 +70,7 @@ def judged_laws(audit_report: Audit) -> set[str]:
 def test_audit_judges_declared_invariants_and_repeats_steps(integrator: str) -> None:
     audit_report, of_em = audit(run(pair(), integrator)), audit(run(pair(), "em"))
     assert audit_report.ok, audit_report.text()
-    assert declared_invariants(integrator) <= set(audit_report.promises)
+    assert declared_invariants(integrator) <= set(audit_report.invariants)
     missing = judged_laws(of_em) - judged_laws(audit_report)
     assert bool(missing) == (integrator == "em-drag")
     assert "steps taken again" in " ".join(judged_laws(audit_report))

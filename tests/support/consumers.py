@@ -121,7 +121,7 @@ def dissipate_with_em_d(name: str, folder: Path) -> None:
 def rigid_twin_of(name: str, folder: Path) -> None:
     """The rigid twin reports each part that it leaves out, contains all others, and runs."""
     model = MODELS[name]()
-    twin = model.rigidified()
+    twin = model.as_rigid()
     notes = " ".join(twin.left_out)
     for group, entries in vars(model).items():
         if isinstance(entries, dict) and group not in ("bodies", "rods"):

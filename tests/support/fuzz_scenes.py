@@ -28,7 +28,7 @@ from typing import Any
 import yaml
 
 from rigid.errors import ConvergenceError, InitialVelocityWarning, ModelError, RedundantJointsWarning
-from rodsim.components.model_warnings import DoubtfulModelWarning
+from rodsim.components.model_warnings import ModelCheckWarning
 from rodsim.scenes.errors import SceneError
 from rodsim.scenes.model_from_scene import load
 from rodsim.simulation import simulate
@@ -167,7 +167,7 @@ def outcome(file: Path) -> tuple[str, str]:
             warnings.simplefilter("error")
             warnings.simplefilter("ignore", InitialVelocityWarning)
             warnings.simplefilter("ignore", RedundantJointsWarning)
-            warnings.simplefilter("ignore", DoubtfulModelWarning)  # that a step is long for a contact
+            warnings.simplefilter("ignore", ModelCheckWarning)  # that a step is long for a contact
             loaded = load(file)
             run = loaded.scene.run
             try:
