@@ -271,7 +271,7 @@ class MechanicalStepper(StepperBase):
         """Set the counted angles of the mechanical system to those of `state`."""
         numbers, indices = (
             self.mechanical.data.interaction_arrays.numbers,
-            self.mechanical.info["counting"].places,
+            self.mechanical.info["counting"].offsets,
         )
         numbers[indices] = part(self._system, state, "angle")[self._counted]
 

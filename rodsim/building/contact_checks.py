@@ -220,7 +220,7 @@ def check_meshes(model: ModelData, placed: Placement) -> Iterator[str]:
             if near > MANY_TRIANGLES:
                 yield (
                     f"contact '{entry.name}': {pair}: some {near:.2g} triangles lie within the size of "
-                    f"{describe_surface(other)} is large, "
+                    f"{describe_surface(other)}, "
                     f"{size:.3g} m, and are checked in each step; use a mesh of larger triangles, some {0.2 * size:.2g} m wide"
                 )
 

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rigid import checks
 from rigid.checks import direction, number, shown, word
 from rigid.errors import ModelError
 from rodsim.components.base import CheckContext, anchor
@@ -39,6 +40,7 @@ def choose_spring_type(
     model: Any, name: str, arguments: SpringArguments
 ) -> tuple[type[Spring | TorsionSpring | NonlinearSpring], dict[str, Any]]:
     """Return the kind of entry of a spring and its fields; ModelError if the arguments do not fit together."""
+    checks.name("name of the spring", name)
     owner = f"spring '{name}'"
     a, b, stiffness, length, damping, law, along, axis, angle = arguments
     word(owner, "along", along, COORDINATES)

@@ -171,12 +171,12 @@ def state_space(
     Examples
     --------
     >>> from rodsim import Material, Model, Section
-    >>> from rodsim.linear import MotionOutput, Push, state_space
+    >>> from rodsim.linear import ForceInput, MotionOutput, state_space
     >>> model = Model("beam")
     >>> section = Section.circular(0.01, Material(E=2e11, nu=0.3, density=7800))
     >>> rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 8)
     >>> root = model.add_joint("root", "weld", model.ground, rod.start)
-    >>> push, probe = Push(rod.end, (0, 0, 1)), Probe(rod.end, (0, 0, 1))
+    >>> push, probe = ForceInput(rod.end, (0, 0, 1)), MotionOutput(rod.end, (0, 0, 1))
     >>> system = state_space(model, [push], [probe], n_modes=3)
     >>> system.A.shape
     (6, 6)
@@ -276,12 +276,12 @@ def frequency_response(
     Examples
     --------
     >>> from rodsim import Material, Model, Section
-    >>> from rodsim.linear import MotionOutput, Push, frequency_response
+    >>> from rodsim.linear import ForceInput, MotionOutput, frequency_response
     >>> model = Model("beam")
     >>> section = Section.circular(0.01, Material(E=2e11, nu=0.3, density=7800))
     >>> rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 8)
     >>> root = model.add_joint("root", "weld", model.ground, rod.start)
-    >>> push, probe = Push(rod.end, (0, 0, 1)), Probe(rod.end, (0, 0, 1))
+    >>> push, probe = ForceInput(rod.end, (0, 0, 1)), MotionOutput(rod.end, (0, 0, 1))
     >>> amplitudes = frequency_response(model, [push], [probe], [10.0, 20.0])
     >>> amplitudes.shape
     (2, 1, 1)

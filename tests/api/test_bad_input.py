@@ -187,7 +187,7 @@ PARTS = [
      lambda: model().add_interaction("it", Spring, "a", "b", k=1.0, l0=1.0, c=2.0)),
     ("interaction 'it': k = 'much' is not a number",
      lambda: model().add_interaction("it", Spring, "a", "b", k="much", l0=1.0)),
-    ("'triangle' is of 3 anchors; 2 are given", lambda: model().add_interaction("it", Triangle, "a", "b", k=1.0, u=Z)),
+    ("'triangle' is of 3 anchors, got 2", lambda: model().add_interaction("it", Triangle, "a", "b", k=1.0, u=Z)),
     ("two anchors on a", lambda: model().add_interaction("it", Spring, "a", "a@0,0,1", k=1.0, l0=1.0)),
     ("body 'point' has no moment of inertia, but interaction 'it' needs its rotation",
      lambda: with_parts(model, ("body", "point", rodsim.PointMass(1.0), X),
@@ -391,9 +391,9 @@ MEASURES = {
     "final rods.cord": "add a field",
     "final bodies.ball@1.r.z": "as ball@0.1,0,0",
     "final joints.hip.displacement": "there is no 'displacement'",
-    "final joints.hip.angle.x": "leave '.x' out",
+    "final joints.hip.angle.x": "remove '.x'",
     "final joints.hip.multipliers[5]": "has 5 components",
-    "final rods.cord.largest.K.x": "leave .x out",
+    "final rods.cord.largest.K.x": "remove .x",
     "final drives.motor.work": "there is no drive 'motor'; there are none",
 }
 STUDIES += [

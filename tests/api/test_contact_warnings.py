@@ -151,7 +151,7 @@ REPORTED = [
         "touch for some 0.0031 s, 3.1 steps of dt = 0.001 s; take dt = 0.0003 s",
     ),
     (with_a_ceiling, None, "plane 'ceiling' collides with nothing; name it in add_contact"),
-    (on_a_fine_mesh, None, r"some 5.7e\+03 triangles are .* larger triangles, some 0.02 m wide"),
+    (on_a_fine_mesh, None, r"some 5.7e\+03 triangles lie within .* larger triangles, some 0.02 m wide"),
 ]
 
 

@@ -71,7 +71,7 @@ def test_weld_across_a_gap_above_a_tenth_of_the_body_warns(direction):
 def test_point_inside_a_rotated_body_is_not_a_gap():
     """The corner is farther out than the faces: the bounding box is in the axes of the body."""
     corner = (np.sqrt(0.5) - 0.5) * SIDE
-    diagonal = {"direction": (1.0, 0.0, 0.0), "turned": np.pi / 4}
+    diagonal = {"direction": (1.0, 0.0, 0.0), "rotated": np.pi / 4}
     assert warning_of(arm_and_gripper(0.99 * corner, **diagonal)) == ""
     assert warning_of(arm_and_gripper(corner + 1.01 * GAP * SIDE, **diagonal)) != ""
 

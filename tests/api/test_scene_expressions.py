@@ -222,7 +222,7 @@ INVALID = [
         2,
         r"depend on each other in a circle, (side -> length|length -> side)",
     ),
-    (SCENE, "length: 0.3", "length: long", 2, "parameters.length = 'long'|no number"),
+    (SCENE, "length: 0.3", "length: long", 2, "parameters.length = 'long'|is not a number"),
     (SCENE, "length: 0.3", "pi: 3, length: 0.3", 2, "means something else in expressions"),
     (SCENE, "length: 0.3", "arm-length: 3, length: 0.3", 2, "not a name that can be used in an expression"),
     (SCENE, "=n + 4", "=n/5", 14, "is not a whole number"),

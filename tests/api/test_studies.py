@@ -289,7 +289,7 @@ REJECTED = [
     ("parameters:", "t_end: 1.0e+20\nparameters:", ":1: case 0.* t_end = 1e[+]20 s takes 1e[+]22 steps of dt = 0.01"),
     ("final", "at 0.06", ":6: measure .*the run goes from 0 to 0.05 s"),
     ("name: s", "plots: [{x: EI, y: far, kind: heat}]", ":1: plots: .*give color"),
-    ("name: s", "plots: [{x: EI, y: far, color: far, kind: curves}]", ":1: plots: .*leave color out"),
+    ("name: s", "plots: [{x: EI, y: far, color: far, kind: curves}]", ":1: plots: .*remove color"),
     ("name: s", "plots: [{x: EI, y: far, log: [near]}]", ":1: plots: .*'near' is not one of its columns"),
     ("name: s", "plots: [{x: EI, y: far, file: a.xyz}]", ":1: plots: .*ends in .png"),
     ("name: s", "plots: [{x: EI, y: far, file: a/b.png}]", ":1: plots: .*without folders"),

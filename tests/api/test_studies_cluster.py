@@ -143,7 +143,7 @@ class Restarted:
             future.set_result(function(recipe, cases, saved_files))
         return future
 
-    def end_process(self, future, usable):
+    def ended(self, future, usable):
         pass
 
     def reconnect(self):

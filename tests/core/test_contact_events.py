@@ -89,7 +89,7 @@ def test_distance_is_the_minimum_over_sampled_points() -> None:
     ("a", "b", "words"),
     [
         ("cord", "cord", "both; give two"),
-        ("floor", "side", "planes both"),
+        ("floor", "side", "are both planes"),
         ("cord@2", "ball", "a fraction"),
         ("box@1,2", "ball", "a point in the body's axes"),
         ("rope", "ball", "or body 'rope'; there are 'ball', 'side', 'floor', 'cord', 'ring', 'box'"),

@@ -98,7 +98,7 @@ def one_by_one(system, numbering, state, work):
         (6, {"full": True}),
         (7, {"viscous": True}),
         (13, {"full": True, "viscous": True, "consistent": True}),
-        (14, {"turn": 0.3}),
+        (14, {"size": 0.3}),
     ],
 )
 def test_elements_in_simd_lanes_equal_single_elements(n, how):
@@ -145,8 +145,8 @@ SPANS = [
     (2, {}),
     (6, {"full": True}),
     (7, {"viscous": True}),
-    (14, {"full": True, "viscous": True, "consistent": True, "turn": 0.12}),
-    (9, {"held": True}),
+    (14, {"full": True, "viscous": True, "consistent": True, "size": 0.12}),
+    (9, {"with_fixed": True}),
     (7, {"element": "relative(4)", "viscous": True}),
 ]
 

@@ -80,7 +80,7 @@ def test_em_has_its_order_with_a_relaxing_branch(element):
         return Stepper(built.system, h).advance(built.state, 0, round(0.4 / h))[0]
 
     exact = end(1 / 3200)
-    for field in ("r", "own"):
+    for field in ("r", "internal"):
         errors = [np.abs(getattr(end(h), field) - getattr(exact, field)).max() for h in (1 / 200, 1 / 400)]
         assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
 

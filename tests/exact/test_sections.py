@@ -79,7 +79,7 @@ REFUSED = [
     ("3 of the four and no C", stiffness_section(EA=None)),
     ("1 of the four and C", stiffness_section(**{**NO, "EA": 1.0}, C=np.eye(6))),
     ("C has shape", stiffness_section(**NO, C=np.eye(3))),
-    ("C = 'stiff' holds", stiffness_section(**NO, C="stiff")),
+    ("C = 'stiff' contains", stiffness_section(**NO, C="stiff")),
     ("not symmetric", stiffness_section(**NO, C=np.eye(6) + np.eye(6, k=1))),
     ("positive definite", stiffness_section(**NO, C=np.diag([1, 1, 1, 1, 1, -1]))),
     ("positive definite", stiffness_section(**NO, C=np.eye(6) + 2.0 * np.eye(6)[::-1])),

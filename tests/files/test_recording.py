@@ -246,7 +246,7 @@ def recorder_with_clock(monkeypatch, report):
         clock.now += seconds
         if output:
             recorder.add([number], stacked([state]), [[report]])
-        recorder.look()
+        recorder.flush_if_due()
 
     return recorder, writer, step
 
@@ -323,7 +323,7 @@ def test_lazy_columns_equal_eager_columns():
     assert len(reported) == 3
     for name in ("strains", "stresses", "audit", "step", "time"):
         np.testing.assert_array_equal(other._source.read(name), one._source.read(name))
-    with pytest.raises(ValueError, match="late"):
+    with pytest.raises(ValueError, match="lazily"):
         late.extend(reported[0])
 
 

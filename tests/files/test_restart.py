@@ -268,7 +268,7 @@ def supported_body(stiffness: float = 50.0, damping: float = 0.1, rest_length: f
         ({}, ""),
         ({"stiffness": 60.0}, "interaction 'rubber': stiffness"),
         ({"damping": 0.3}, "spring 'line': damping"),
-        ({"rest": 0.1}, "interaction 'rubber': rest"),
+        ({"rest_length": 0.1}, "interaction 'rubber': rest"),
     ],
 )
 def test_restart_records_changed_interactions(other: dict, words: str) -> None:

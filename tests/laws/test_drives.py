@@ -282,7 +282,7 @@ def test_slider_crank_with_motor_damper_and_load_keeps_the_balance(integrator):
             lambda m: m.add_driven("d", attitude=attitude, turn=Steady(1.0), axis=Z),
             "has both turn and attitude",
         ),
-        (lambda m: m.add_driven("d", displacement=Steady(1.0)), r"Steady is a scalar; give its direction"),
+        (lambda m: m.add_driven("d", displacement=Steady(1.0)), r"Steady is a scalar; say which way"),
         (
             lambda m: m.add_force("f", m.driven["table"].at((0, 0, 0)), X),
             r"acts on driven 'table', which no force moves",

@@ -151,7 +151,7 @@ REFUSED = {
     "directors give a flat body a singular mass: use quaternion-alpha": lambda: integrate(
         rotating_body("disc", np.array([1.0, 1.0, 2.0]), np.ones(3), chart="director"), "EM-G", 0.1, 1.0
     ),
-    r"g2 repeat what the other": lambda: symbolic_system(
+    r"g2 are implied by the other": lambda: symbolic_system(
         "twice", XY, [1, 0], [0, 0], M=sp.eye(2), g=[XY[0] ** 2 + XY[1] ** 2 - 1, XY[0] ** 2 + XY[1] ** 2 - 1]
     ),
     r"give initial velocities with G\(q0\) v0 = 0": lambda: symbolic_system(

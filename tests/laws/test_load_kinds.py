@@ -110,7 +110,7 @@ def test_modes_support_a_new_load_by_its_dual():
 
 
 def test_load_of_two_frames_is_rejected():
-    with registered(THRUSTER), pytest.raises(ModelError, match="one interaction of it for each frame"):
+    with registered(THRUSTER), pytest.raises(ModelError, match="Make one interaction for each frame"):
         table_of([Interaction(THRUSTER._replace(arity=2), (0, 1), np.zeros(3), (0.0, 0.0))])
 
 

@@ -127,7 +127,7 @@ def test_constraint_violated_at_the_start_is_named() -> None:
 
 
 def test_constraint_without_a_size_is_rejected() -> None:
-    with pytest.raises(ModelError, match=r"rope: size .* of its gradient"):
+    with pytest.raises(ModelError, match=r"rope: gradient sizes .* are not positive"):
         table_of([Interaction(ROPE, (0, 1, 2), np.zeros(10), (0.0, 0.0))])
 
 

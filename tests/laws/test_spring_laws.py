@@ -66,7 +66,7 @@ def test_sampled_function_meets_its_stated_accuracy():
     [
         (lambda: SpringLaw.function(np.sign, -1.0, 1.3), r"4096 cubics.*give its pieces as tables"),
         (lambda: SpringLaw.table([0.0, 0.0], [1.0, 2.0]), r"x = 0 follows 0; let x increase"),
-        (lambda: SpringLaw.table([0.0], [1.0]), r"1 places and 1 forces; give two or more"),
+        (lambda: SpringLaw.table([0.0], [1.0]), r"1 values of x and 1 forces; give two or more"),
         (lambda: SpringLaw.limit(1.0, 0.1), r"neither lower nor upper"),
         (lambda: SpringLaw.limit(1.0, 0.1, 2.0, 1.0), r"lower = 2 is not below upper = 1"),
         (lambda: SpringLaw.polynomial([1, 2, 3, 4, 5]), r"5 coefficients; give one to four"),

@@ -63,7 +63,7 @@ def start_from_run(name: str, folder: Path) -> None:
             a, b = getattr(one, field), getattr(other, field)
             if field == "totals":
                 b = b - uninterrupted.state(middle).totals
-            elif field == "own":
+            elif field == "internal":
                 a, b = a.copy(), b.copy()
                 work = blocks.part(uninterrupted.state(middle).internal, "drive")[..., 8]
                 blocks.part(b, "drive")[..., 8] -= work

@@ -80,7 +80,8 @@ def cases() -> Iterator[Case]:
 def _fields_of_result(result: Result) -> Fields:
     """Return the fields that users read from a result, at each output."""
     states = result.states(slice(None))
-    quantities = {name: getattr(states, name) for name in ("r", "quat", "v", "Omega", "own", "totals")}
+    quantities = {name: getattr(states, name) for name in ("r", "quat", "v", "Omega", "internal", "totals")}
+    quantities["own"] = quantities.pop("internal")
     quantities |= {f"energy {name}": result.energy[name] for name in result.energy.dtype.names or ()}
     quantities |= {"linear momentum": result.linear_momentum, "angular momentum": result.angular_momentum}
     for name in result.joints:

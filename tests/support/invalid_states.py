@@ -95,11 +95,11 @@ def entries() -> Iterator[tuple[str, State, Door, tuple[str, ...], bool]]:
     statics = EquilibriumSystem(plain.system, plain.state, loading)
     yield "Rest.stand", plain.state, lambda s: statics.set_equilibrium(s, 1.0), OF_SYSTEMS, False
     known: tuple[tuple[str, Door, tuple[str, ...]], ...] = (
-        ("element_states", lambda s: measures.element_states(system, s), (*POSES, "own")),
-        ("energies", lambda s: measures.energies(system, s), (*POSES, "v", "Omega", "own")),
+        ("element_states", lambda s: measures.element_states(system, s), (*POSES, "internal")),
+        ("energies", lambda s: measures.energies(system, s), (*POSES, "v", "Omega", "internal")),
         ("momenta", lambda s: measures.momenta(system, s), (*POSES, "v", "Omega")),
-        ("g", lambda s: measures.constraint_residual(system, s), (*POSES, "own")),
-        ("dg/dt", lambda s: measures.velocity_residual(system, s), (*POSES, "v", "Omega", "own")),
+        ("g", lambda s: measures.constraint_residual(system, s), (*POSES, "internal")),
+        ("dg/dt", lambda s: measures.velocity_residual(system, s), (*POSES, "v", "Omega", "internal")),
         ("G", lambda s: constraint_jacobian(system, s), POSES),
         ("K", lambda s: rod_matrices.stiffness_matrix(system, s), POSES),
     )

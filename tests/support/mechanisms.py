@@ -114,7 +114,7 @@ def swung() -> Model:
 KINDS = ("revolute", "spherical", "universal", "prismatic", "revolute", "weld", "cylindrical", "spherical")
 # for models of a few metres and 10 m/s: positions and orientations agree to 1e-13. Both solvers round dr to
 # 1e-16, so that velocities 2 dr/h - v0 differ by 1e-16/h per step, and forces by the resulting momentum change per step
-SAME = {"r": 1e-13, "quat": 1e-13, "own": 1e-13, "totals": 1e-12}
+SAME = {"r": 1e-13, "quat": 1e-13, "internal": 1e-13, "totals": 1e-12}
 SAME |= {
     "v": 1e-10,
     "Omega": 2e-10,

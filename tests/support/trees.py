@@ -9,7 +9,15 @@ import numpy as np
 from rigid.system import State
 from rodsim import Model, Result, simulate
 
-CLOSE = {"r": 1e-12, "quat": 1e-12, "v": 2e-10, "Omega": 2e-9, "lam": 1e-9, "own": 1e-12, "totals": 1e-11}
+CLOSE = {
+    "r": 1e-12,
+    "quat": 1e-12,
+    "v": 2e-10,
+    "Omega": 2e-9,
+    "lam": 1e-9,
+    "internal": 1e-12,
+    "totals": 1e-11,
+}
 
 
 def run(
