@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from collections.abc import Iterator
 from typing import Any
 
@@ -33,6 +34,12 @@ def words_and_unit(description: str) -> tuple[str, str]:
     words = re.sub(r"\s+", " ", description)
     unit = UNIT.search(words)
     return (words[: unit.start()], unit.group(1)) if unit else (words, "")
+
+
+def paragraph(schema: Schema) -> list[str]:
+    """Return the description of an object in lines of at most 100 characters."""
+    words = re.sub(r"\s+", " ", schema.get("description", ""))
+    return textwrap.wrap(words, 100, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def shape(schema: Schema) -> str:
@@ -137,7 +144,7 @@ def pages(schema: Schema) -> str:
     by_key = {key: reached(part, definitions) for key, part in schema["properties"].items()}
     users = {name: [key for key, names in by_key.items() if name in names] for name in definitions}
     shared = [name for name in definitions if len(users[name]) > 1]
-    lines = ["## The scene", "", schema.get("description", ""), "", *table(schema)]
+    lines = ["## The scene", "", *paragraph(schema), "", *table(schema)]
     for key, names in by_key.items():
         own_names = [name for name in names if name not in shared]
         if own_names:
@@ -152,8 +159,7 @@ def pages(schema: Schema) -> str:
 
 def one(name: str, schema: Schema) -> list[str]:
     """Return the section of one object: its title, description and keys."""
-    words = re.sub(r"\s+", " ", schema.get("description", ""))
-    return [f"({label(name)})=", f"### {title(name)}", "", words, "", *table(schema)]
+    return [f"({label(name)})=", f"### {title(name)}", "", *paragraph(schema), "", *table(schema)]
 
 
 def plain(text: str) -> str:

@@ -44,7 +44,7 @@ RATIOS = 1e-50, 1e12
 
 @component
 class JointComponent(Component):
-    """A joint; a name alone is a body or `ground`."""
+    """A joint. A name without a point means a body or `ground`."""
 
     key, word, list_description = "joints", "joint", "joints between parts"
     table, tables_without_namesakes = "joints", ("drives", "gears")

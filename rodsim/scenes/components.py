@@ -258,7 +258,7 @@ def singular(word: str) -> str:
 def schema_of(kind: type[Component]) -> type[Part]:
     """Return the schema of one kind of entry."""
     name = "".join(word.capitalize() for word in singular(kind.key).split("_")) + "Scene"
-    fields: dict[str, tuple[Any, ...]] = {"name": (Name, f"by which the {kind.word} is known")}
+    fields: dict[str, tuple[Any, ...]] = {"name": (Name, f"name of the {kind.word}")}
     for spec in kind.fields().values():
         default = list(spec.default) if isinstance(spec.default, tuple) else spec.default
         default_value = () if default is dataclasses.MISSING else (default,)

@@ -62,7 +62,7 @@ Aligned: Any = made(
     "The smallest rotation that takes one direction to another.",
     {
         "align": (Vector, "direction in the axes of the part, any length [1]"),
-        "with": (Vector, "where it points, any length [1]"),
+        "with": (Vector, "direction, any length [1]"),
     },
 )
 

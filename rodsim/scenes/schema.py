@@ -111,7 +111,7 @@ class Parts(Part):
     include: Name | list[Name] | None = None
     """other scene files, relative to this one, whose parts are added; this file's name, run and equilibrium replace theirs"""
     parameters: dict[ParameterName, Number] = {}
-    """numbers by name for expressions: a text that begins with = may stand for any number, as `=L/2 + 0.01` [any]"""
+    """numbers by name for expressions: any number can be written as a text that begins with =, as `=L/2 + 0.01` [any]"""
     gravity: Vector = [0.0, 0.0, 0.0]
     """acceleration [m/s^2]"""
     materials: dict[str, MaterialScene] = {}

@@ -59,7 +59,7 @@ class StiffeningLaw(Part):
 
 class ThinningLaw(Part):
     type: Literal["thinning"]
-    """N1 = EA (1 - 1/(1 + Gamma1)): a section that keeps its volume"""
+    """N1 = EA (1 - 1/(1 + Gamma1)): a rod of constant volume"""
 
 
 class SofteningLaw(Part):
