@@ -88,7 +88,9 @@ class SolidSurface(SurfaceComponent):
         None,
     )
     radius: float = parameter(
-        NOT_NEGATIVE, "rounding radius: it does not change the size of a shape; vertices are centres of balls [m]", 0.0
+        NOT_NEGATIVE,
+        "rounding radius: the size of a shape is unchanged, vertices are centres of balls [m]",
+        0.0,
     )
 
     @classmethod
