@@ -114,7 +114,7 @@ def study() -> Study:
     for name, source in (("EML", "000 Fig. 16"), ("EML-kappa", "rodsim")):
         change, size = drift(energies[name][k:]), energies[name][k]
         result.claim(
-            f"{source}: {name} keeps the generalised energy after the load has ended",
+            f"{source}: {name} conserves the generalised energy after the load has ended",
             f"drift {change:.1e} of {size:.1f}",
             change < 1e-13 * size,
         )
@@ -148,19 +148,19 @@ def _angular_momentum(result: Study, runs: dict[str, Trajectory]) -> None:
     finer = sweep(halved(H, range(1, 4)), lambda h: angular_drift(run("EML", h)).max())
     start = {name: momenta(runs[name])[1][after_load(runs[name])] for name in SCHEMES}
     result.claim(
-        "000 Fig. 16: EML keeps the total angular momentum exactly after the load has ended",
-        f"it moves by {drifts['EML']:.2g} of {np.linalg.norm(start['EML']):.1f} with h = {H}, by {listed(finer.errors)} "
+        "000 Fig. 16: EML conserves the total angular momentum exactly after the load has ended",
+        f"it changes by {drifts['EML']:.2g} of {np.linalg.norm(start['EML']):.1f} with h = {H}, by {listed(finer.errors)} "
         f"with h = {', '.join(map(str, finer.h))}: order {finer.order:.2f}",
         drifts["EML"] < 1e-12 * 300,
         reason="joints pull on quaternions by midpoint gradients, which belong to another rotation of the step than the "
         "one by which material points move: a violation of order 2. With the coarsest step the growing alternating "
         f"part of p - M v adds to it late in the run (MPL, without that growth: {drifts['MPL']:.1e}).",
     )
-    moves = {"it moves by": drifts["EML-kappa"]}
-    result.claim_below("rodsim: EML-kappa keeps it exactly", moves, 1e-12 * 300)
+    moves = {"it changes by": drifts["EML-kappa"]}
+    result.claim_below("rodsim: EML-kappa conserves it exactly", moves, 1e-12 * 300)
     deviations = {name: largest(start[name] - ANGULAR_IMPULSE) for name in SCHEMES}
     result.claim(
-        "rodsim: EML-kappa takes up the impulse of the moment exactly, EML to its order",
+        "rodsim: L changes by the impulse of the moment, exactly with EML-kappa, to its order with EML",
         named({f"{name} off by": value for name, value in deviations.items()}, unit=" of 300"),
         deviations["EML-kappa"] < 1e-12 * 300 < deviations["EML"],
     )
@@ -193,8 +193,8 @@ def _stability(result: Study, runs: dict[str, Trajectory]) -> None:
     fine = {name: drift(run(name, H / 2).total_energy()[2 * k :]) for name in SCHEMES}
     orders = {name: float(np.log2(coarse[name] / fine[name])) for name in SCHEMES}
     result.claim(
-        "rodsim: EML and EML-kappa stay near the motion to t = 10: T, which it keeps, moves with order 2",
-        f"T moves with h = {H} by {named(coarse, '.2g')} of {KINETIC:.0f}; with h = {H / 2} by {named(fine, '.2g')}: "
+        "rodsim: EML and EML-kappa stay near the motion to t = 10: T, which the motion conserves, changes with order 2",
+        f"T changes with h = {H} by {named(coarse, '.2g')} of {KINETIC:.0f}; with h = {H / 2} by {named(fine, '.2g')}: "
         f"orders {named(orders, '.2f')}",
         max(abs(order - 2.0) for order in orders.values()) < 0.1,
         reason="the part of p - M v that changes its sign with every step grows by orders of magnitude; p . v - T is "

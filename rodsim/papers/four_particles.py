@@ -18,7 +18,7 @@ from rodsim.papers.claims import Study, curves, drift, halved, named, relative_d
 
 NAME = "four-particles"
 MASSES = (1.0, 3.0, 2.3, 1.7)
-COST_CLAIM = "GGL-EM takes the largest effort, and every scheme less with the advanced guess"
+COST_CLAIM = "GGL-EM needs the most time, and every scheme needs less with the advanced guess"
 # 002 Table 2: times over that of VI-S with the simple guess, with the simple and the advanced guess
 PUBLISHED_COST = {
     "VI-S": (1.0, 0.819),
@@ -123,7 +123,7 @@ def study() -> Study:
         run = runs[name]
         angular = max(drift(run.momentum(s)) for s in system.symmetries) / 2.0
         result.claim_below(
-            f"002 Figs. 25-27: {name} keeps energy and angular momentum",
+            f"002 Figs. 25-27: {name} conserves energy and angular momentum",
             {"energy": relative_drift(run.energy()), "momenta": angular},
             1e-12,
             end=f" (relative, t = {T_SMALL:g})",
@@ -169,7 +169,7 @@ def _iterations(result: Study) -> None:
             f"{counts[name][0]:.3f} and {counts[name][1]:.3f} corrections to |r| < 1e-9",
             all(map(printed_alike, counts[name], printed)),
             reason="the program behind the paper counts residuals, the last of which already meets the tolerance and is "
-            f"corrected once more; ours evaluates {residuals[0]:.3f} and {residuals[1]:.3f} of them{remark}",
+            f"followed by another correction; ours evaluates {residuals[0]:.3f} and {residuals[1]:.3f} of them{remark}",
         )
     result.claim(
         "002 sec. 6.3: an advanced initial guess decreases the necessary number of iterations",

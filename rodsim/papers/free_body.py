@@ -88,7 +88,7 @@ def study() -> Study:
     result = Study(NAME, "Free rotation of a rigid body", "000 sec. 5.3")
     runs = {name: integrate(free_body(), name, H, T_END) for name in SCHEMES}
     result.claim_below(
-        "000 Fig. 6: the generalised energy is kept exactly, also by the reduced schemes",
+        "000 Fig. 6: the generalised energy is conserved exactly, also by the reduced schemes",
         {name: relative_drift(run.generalised_energy()) for name, run in runs.items()},
         1e-13,
         "relative drift ",
@@ -98,13 +98,13 @@ def study() -> Study:
     example = runs["EML"]
     total = example.total_energy()
     result.claim(
-        "000 Fig. 7: EML does not keep the total energy",
-        f"it moves by {drift(total):.0f} of {total[0]:.0f} (h = {H}, t = {T_END:g})",
+        "000 Fig. 7: EML does not conserve the total energy",
+        f"it changes by {drift(total):.0f} of {total[0]:.0f} (h = {H}, t = {T_END:g})",
         relative_drift(total) > 1e-13,
     )
     size = float(np.linalg.norm((60, 160, 60)))
     result.claim_below(
-        "000 Fig. 8: the spatial angular momentum is kept exactly",
+        "000 Fig. 8: the spatial angular momentum is conserved exactly",
         {
             name: max(drift(run.momentum(s)) for s in run.system.symmetries) / size
             for name, run in runs.items()
@@ -179,7 +179,8 @@ def _long_run(result: Study) -> None:
     complete = [h for h, end in ends.items() if end > t_end - 1e-9]
     factors = {name: float(part[-100:].max() / part[:100].max()) for name, part in growth.items()}
     measured = "; ".join(
-        f"h = {h}: {'' if h in complete else 'Newton fails after '}t = {ends[h]:.4g}, T moves by {drift(run.total_energy()):.3g}"
+        f"h = {h}: {'' if h in complete else 'Newton fails after '}t = {ends[h]:.4g}, "
+        f"T changes by {drift(run.total_energy()):.3g}"
         for h, run in runs.items()
     )
     result.claim(

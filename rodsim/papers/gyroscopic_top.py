@@ -127,7 +127,7 @@ def _heights(result: Study, runs: Mapping[str, Trajectory]) -> None:
     """Measure how far the height of the centre of mass departs from its constant exact value: 002 Fig. 17."""
     off = {name: 100.0 * largest(height(run) - HEIGHT) / HEIGHT for name, run in runs.items()}
     result.claim(
-        "002 Fig. 17: with h = 0.002 none of the schemes keeps the height",
+        "002 Fig. 17: with h = 0.002 the height is constant with none of the schemes",
         f"largest deviation to t = 1: {named(off, '.2f', ' %')}",
         min(off.values()) > 1e-2,
     )
@@ -139,12 +139,12 @@ def _invariants(result: Study, runs: Mapping[str, Trajectory]) -> None:
     total = runs["GGL-EM"].energy()[0]  # BS99 omits the energy of the spin, a constant
     energies = {name: drift(run.energy()) / total for name, run in runs.items()}
     result.claim(
-        "002 sec. 6.2: only GGL-EM keeps the energy",
+        "002 sec. 6.2: only GGL-EM conserves the energy",
         f"relative change: {named(energies)}",
         energies["GGL-EM"] < 1e-12 and min(x for name, x in energies.items() if name != "GGL-EM") > 1e-6,
     )
     result.claim_below(
-        "002 sec. 6.2: all schemes keep the angular momentum about the vertical",
+        "002 sec. 6.2: all schemes conserve the angular momentum about the vertical",
         {name: drift(vertical_momentum(run)) for name, run in runs.items()},
         1e-14,
         f"change of {vertical_momentum(runs['GGL-EM'])[0]:.5f}: ",
@@ -152,7 +152,7 @@ def _invariants(result: Study, runs: Mapping[str, Trajectory]) -> None:
     top = runs["BS99"]
     along, unit = (drift(np.einsum("ij,ij->i", x, top.q)) for x in (top.p, top.q))
     result.claim(
-        "002 (166), Bobenko and Suris (1.17): BS99 keeps |d3| and m . d3 too",
+        "002 (166), Bobenko and Suris (1.17): BS99 conserves |d3| and m . d3 too",
         f"change of |d3|^2 {unit:.1e}, of m . d3 {along:.1e}",
         unit < 1e-13 and along < 1e-14,
     )
@@ -166,7 +166,7 @@ def _hidden(result: Study, runs: Mapping[str, Trajectory]) -> None:
     """Check position and velocity constraints: 002 Fig. 20 and the text about it."""
     position = {name: float(run.position_residual().max()) for name, run in runs.items()}
     result.claim(
-        "002 sec. 6.2: VI-S, VI-B and GGL-EM keep the position constraints at the ends of the steps, VI-A does not",
+        "002 sec. 6.2: VI-S, VI-B and GGL-EM satisfy the position constraints at the ends of the steps, VI-A does not",
         f"max |g|: {named(position)}",
         position["VI-A"] > 1e-4 and max(value for name, value in position.items() if name != "VI-A") < 1e-14,
     )
@@ -182,12 +182,12 @@ def _hidden(result: Study, runs: Mapping[str, Trajectory]) -> None:
     scale = largest(OMEGA)  # rad/s; |q| = 1, so these residuals are rates
     of_scheme = largest(scheme_velocity_constraints(runs["VI-B"]))
     result.claim(
-        "002 sec. 6.2: VI-B (with its velocity) and GGL-EM keep the velocity constraints exactly, VI-A does not",
+        "002 sec. 6.2: VI-B (with its velocity) and GGL-EM satisfy the velocity constraints exactly, VI-A does not",
         f"GGL-EM |G M^-1 p| {internal['GGL-EM']:.1e}, VI-B |G v| {of_scheme:.1e}, VI-A |G M^-1 p| {internal['VI-A']:.2f}",
         max(internal["GGL-EM"], of_scheme) < 1e-14 * scale and internal["VI-A"] > 1e-3,
     )
     result.claim(
-        "002 sec. 6.2: VI-B keeps the velocity constraints on momenta",
+        "002 sec. 6.2: VI-B satisfies the velocity constraints on momenta",
         f"max |G M^-1 p| internal {internal['VI-B']:.1f}, of the tip {linear['VI-B']:.2f}",
         max(internal["VI-B"], linear["VI-B"]) < 1e-14 * scale,
         reason="VI-B imposes G(q1) v = 0 (82e) with a v that is not M^-1 p1 but differs by O(h) forces (82b), (82c); "

@@ -104,7 +104,7 @@ def study() -> Study:
     increments = {name: largest(np.diff(energy)) for name, energy in energies.items()}
     for name in ("EML", "EMH"):
         result.claim(
-            f"000 Fig. 10: {name} keeps the energy",
+            f"000 Fig. 10: {name} conserves the energy",
             f"increments {increments[name]:.1e}, drift {drift(energies[name]):.1e} of {energies[name][0]:.3f}",
             increments[name] < 2e-14 and drift(energies[name]) < 1e-13,
         )
@@ -119,8 +119,8 @@ def study() -> Study:
     )
     across, _, vertical = (drift(runs["EML"].momentum(s)) for s in runs["EML"].system.symmetries)
     result.claim(
-        "000 Fig. 11: EML keeps the vertical component of the angular momentum, and only that",
-        f"L3 moves by {vertical:.1e}, L1 by {across:.1e}",
+        "000 Fig. 11: EML conserves the vertical component of the angular momentum, and only that",
+        f"L3 changes by {vertical:.1e}, L1 by {across:.1e}",
         vertical < 1e-15 < across,
     )
     t = runs["EML"].t
@@ -182,7 +182,7 @@ def _convergence(result: Study) -> None:
     )
     kappa, factor = curves["EML-kappa"], float(np.mean(errors["EML"] / errors["EML-kappa"]))
     result.claim(
-        "rodsim: EML-kappa, which turns bodies by the Cayley map, is more accurate still",
+        "rodsim: EML-kappa, which rotates bodies by the Cayley map, is more accurate still",
         f"error {kappa.errors[-1]:.2e}, a factor {factor:.0f} below EML, order {kappa.order:.3f}",
         bool(np.all(kappa.errors < errors["MPL"])),
     )

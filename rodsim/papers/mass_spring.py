@@ -63,7 +63,7 @@ def study() -> Study:
     exchanged = float(np.ptp(potential))
     result.claim(
         "000 Fig. 1: kinetic and potential energy are exchanged, their sum stays",
-        f"V ranges over {exchanged:.3f} of E = 1, T + V moves by {drift(kinetic + potential):.1e}",
+        f"V ranges over {exchanged:.3f} of E = 1, T + V changes by {drift(kinetic + potential):.1e}",
         exchanged > 0.5 and drift(kinetic + potential) < 1e-13,
     )
     increments = largest(np.diff(energy))

@@ -182,7 +182,7 @@ def _invariants(result: Study, runs: Mapping[str, Trajectory]) -> None:
     (vertical,) = pendulum().symmetries
     energies = {name: drift(run.energy()) for name, run in runs.items()}
     result.claim_below(
-        "002 Figs. 8, 9: GGL-EM keeps the energy to round-off", {"|H - H(0)|": energies["GGL-EM"]}, 1e-12
+        "002 Figs. 8, 9: GGL-EM conserves the energy to round-off", {"|H - H(0)|": energies["GGL-EM"]}, 1e-12
     )
     tails = {}
     for name in ("VI-S", "VI-A", "VI-B"):
@@ -198,7 +198,7 @@ def _invariants(result: Study, runs: Mapping[str, Trajectory]) -> None:
         all(energies[name] > 1e-3 and tail < 1.1 for name, tail in tails.items()),
     )
     result.claim_below(
-        "002 Figs. 10, 11: all schemes keep the angular momentum about e3 to round-off",
+        "002 Figs. 10, 11: all schemes conserve the angular momentum about e3 to round-off",
         {name: drift(run.momentum(vertical)) for name, run in runs.items()},
         1e-12,
     )
@@ -211,30 +211,30 @@ def _constraints(result: Study, runs: Mapping[str, Trajectory]) -> None:
     """Check position and velocity constraints: 002 Figs. 12-15."""
     position = {name: float(run.position_residual().max()) for name, run in runs.items()}
     result.claim(
-        "002 Figs. 12, 13: VI-S, VI-B and GGL-EM keep the position constraint at the ends of the steps, VI-A violates it",
+        "002 Figs. 12, 13: VI-S, VI-B and GGL-EM satisfy the position constraint at the ends of the steps, VI-A violates it",
         f"max |g|: {named(position)}",
         position["VI-A"] > 1e-4 and max(value for name, value in position.items() if name != "VI-A") < 1e-14,
     )
     momentum = {name: float(run.velocity_residual().max()) for name, run in runs.items()}
     by_vi_b = momentum.pop("VI-B")
     result.claim(
-        "002 Figs. 14, 15: VI-S and GGL-EM keep the secondary constraint on momenta, VI-A violates it",
+        "002 Figs. 14, 15: VI-S and GGL-EM satisfy the secondary constraint on momenta, VI-A violates it",
         f"max |G M^-1 p|: {named(momentum)}",
         max(momentum["VI-S"], momentum["GGL-EM"]) < 1e-12 and momentum["VI-A"] > 1e-4,
     )
     vi_b = runs["VI-B"]
     result.claim_below(
-        "002 (82e): VI-B keeps the secondary constraint with the velocity of the scheme",
+        "002 (82e): VI-B satisfies the secondary constraint with the velocity of the scheme",
         {"max |G v|": float(scheme_velocity_residual(vi_b).max())},
         1e-12,
     )
     halved = float(integrate(pendulum(), "VI-B", H / 2, T_END).velocity_residual().max())
     result.claim(
-        "002 Fig. 14: VI-B keeps the secondary constraint (94) on momenta",
+        "002 Fig. 14: VI-B satisfies the secondary constraint (94) on momenta",
         f"max |G M^-1 p| {by_vi_b:.3f} with h = {H}, {halved:.3f} with h = {H / 2}",
         by_vi_b < 1e-12,
         reason="VI-B imposes G(q1) v = 0 (82e), and by (82b), (82c) its v is not M^-1 p1 but differs by "
-        "O(h) forces. It keeps the constraint for v, and only to first order for p1.",
+        "O(h) forces. It satisfies the constraint for v, and only to first order for p1.",
     )
     lines = curves(runs, lambda run: np.abs(run.position_residual()) + 1e-18, slice(1, None))
     result.panel("Position constraint", "t", "|g|", lines, "semilog")

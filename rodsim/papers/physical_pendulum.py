@@ -147,21 +147,21 @@ def _conservation(result: Study) -> None:
     """Check conservation of the Hamiltonian for different numbers of Gauss points: 001 Fig. 10."""
     example, one = march("quaternion", 1, 4), march("quaternion", 1, 1)
     result.claim_below(
-        "001 Fig. 10: mG(1) in quaternions with four Gauss points keeps the Hamiltonian",
+        "001 Fig. 10: mG(1) in quaternions with four Gauss points conserves the Hamiltonian",
         {"drift": energy_drift(example)},
         1e-14,
         end=f" m g l/2 to t = {T_END:g} with h = {H}",
     )
     drifts = {chart: [energy_drift(march(chart, 1, g)) for g in POINTS] for chart in CHARTS}
     result.claim(
-        "rodsim: mG(1) keeps the Hamiltonian with two Gauss points and more in quaternions, with any number in directors",
+        "rodsim: mG(1) conserves the Hamiltonian with two Gauss points and more in quaternions, with any number in directors",
         "drift with 1 to 5 points: " + "; ".join(f"{chart}s {listed(x)}" for chart, x in drifts.items()),
         max(drifts["quaternion"][1:] + drifts["director"]) < 1e-14 and drifts["quaternion"][0] > 1e-6,
     )
     enough = [energy_drift(march("quaternion", k, 2 * k)) for k in DEGREES]
     fewer = [energy_drift(march("quaternion", k, 2 * k - 1, 0.5, 10.0)) for k in DEGREES]
     result.claim(
-        "rodsim: mG(k) in quaternions keeps the Hamiltonian with 2k points, not with 2k - 1",
+        "rodsim: mG(k) in quaternions conserves the Hamiltonian with 2k points, not with 2k - 1",
         f"k = 1, 2, 3: drift with 2k points {listed(enough)}, with 2k - 1 (h = 0.5) {listed(fewer)}",
         max(enough) < 1e-13 and min(fewer) > 1e-11,
     )
@@ -189,7 +189,7 @@ def _constraints(result: Study) -> None:
     inside, outside = map(largest, rates(one))
     position = max(map(largest, constraints(one)))
     result.claim(
-        "rodsim: with one Gauss point in quaternions the external constraint is kept, its rate is not",
+        "rodsim: with one Gauss point in quaternions the external constraint is satisfied, its rate is not",
         f"|g| {position:.1e}, |G W p| internal {inside:.1e}, external {outside:.1e}",
         position < 1e-13 and outside > 1e-3,
     )

@@ -45,7 +45,7 @@ def _model(result: Study, x: Sample) -> None:
     A_S, A_t = (x.derivative(lambda q, phi: quat.E(q.value), axis) for axis in "St")
     identity(
         result,
-        "003 (2), (3): the rotation turns along the rod with omega (Omega in its axes), in time with w (W)",
+        "003 (2), (3): the rate of the rotation is omega along the rod (Omega in its axes), w in time (W)",
         (A @ quat.hat(kinematics.Omega(x.q.value, x.q.S)), A_S),
         (quat.hat(x.w) @ A, A_t),
     )
@@ -282,7 +282,7 @@ def _motion(result: Study, x: Sample) -> None:
         result,
         "003 (38), below: omega = 2 (-q, q0 1 - hat(q)) q_S",
         (printed.omega_of_matrix(q.value, q.S), x.omega),
-        reason="that is Omega, in section axes; omega has q0 1 + hat(q), as the vector form beside it",
+        reason="that is Omega, in section axes; omega has q0 1 + hat(q), as the vector form next to it",
     )
     lam = hamiltonian.multiplier(ROD, q.value, phi.S, q.S)
     p_t = x.derivative(lambda q, phi: lagrangian.momenta(ROD, q.value, phi.t, q.t)[1], "t")
@@ -301,4 +301,4 @@ def _motion(result: Study, x: Sample) -> None:
         reason="it is <q, p>/(2 alpha): with alpha = 1 as printed; the constraint <q, p> = 0 is the same",
     )
     hidden = inner(q.t, x.p) + inner(q.value, rate_of_p)
-    identity(result, "003 (73): the multiplier keeps <q, p> = 0", (hidden, np.zeros_like(hidden)))
+    identity(result, "003 (73): the multiplier preserves <q, p> = 0", (hidden, np.zeros_like(hidden)))

@@ -209,16 +209,16 @@ def _global(result: Study) -> None:
         figures = np.ptp(e), np.ptp(h), largest(e - h)
         result.claim(
             text,
-            "integral of e moves by {:.1e}, the energy (12) by {:.1e}, they differ by up to {:.1e}, relative".format(
+            "integral of e changes by {:.1e}, the energy (12) by {:.1e}, they differ by up to {:.1e}, relative".format(
                 *figures
             ),
             max(figures) < 1e-9,
-            reason="e = h + (u . v)_S/2: held ends carry force, and u . v moves with it; the integral of h stays",
+            reason="e = h + (u . v)_S/2: held ends carry force, and u . v changes with it; the integral of h stays",
         )
     spread = float(np.ptp([_integrals(rod, "free", t)[2] for t in np.random.default_rng(0).uniform(0, 4, 8)]))
     result.claim(
         "003 (46), above: the global quantities are the integrals of the densities f(z) and i(z)",
-        f"the integral of f moves by {spread:.1e}",
+        f"the integral of f changes by {spread:.1e}",
         spread < 1e-9,
         reason="(46) itself has e and i",
     )

@@ -39,14 +39,14 @@ def _conservation(result: Study) -> None:
         for chart in box_runs.CHARTS
     }
     result.claim(
-        "001 Fig. 3: mG(1) in directors keeps angular momentum and energy with any number of Gauss points",
+        "001 Fig. 3: mG(1) in directors conserves angular momentum and energy with any number of Gauss points",
         f"relative drift with 1 to 5 points: L2 {listed(L['director'])}; energy {listed(E['director'])} (h = "
         f"{box_runs.H}, t = 5)",
         max(L["director"] + E["director"]) < box_runs.EXACT_ZERO,
     )
     momentum, energy = L["quaternion"], E["quaternion"]
     result.claim(
-        "001 Fig. 4: mG(1) in quaternions keeps angular momentum with one Gauss point, not with more",
+        "001 Fig. 4: mG(1) in quaternions conserves angular momentum with one Gauss point, not with more",
         f"relative drift of L2 with 1 to 5 points: {listed(momentum)}",
         momentum[0] < box_runs.EXACT_ZERO and min(momentum[1:]) > 1e-6,
     )
@@ -57,7 +57,7 @@ def _conservation(result: Study) -> None:
     ]
     enough = next(g for g, value in zip(box_runs.POINTS, energy, strict=True) if value < box_runs.EXACT_ZERO)
     result.claim(
-        "001 Fig. 4: mG(1) in quaternions keeps the energy with four Gauss points and more",
+        "001 Fig. 4: mG(1) in quaternions conserves the energy with four Gauss points and more",
         f"relative drift with 4 and 5 points: {listed(energy[3:])}",
         max(energy[3:]) < box_runs.EXACT_ZERO,
     )
@@ -67,11 +67,11 @@ def _conservation(result: Study) -> None:
         enough == 4,
         reason="T* is here a polynomial, for unit quaternions, and its rate along a step one of degree 4k - 1, which 2k points "
         f"integrate exactly. With M(q)^-1 of any q, as in 001 (58), it is rational: drift {listed(any_q)}, and four points are "
-        "the first not to be told from round-off in a figure.",
+        "the first number whose error cannot be distinguished from round-off in a figure.",
     )
     both = [max(pair) for pair in zip(momentum, energy, strict=True)]
     result.claim(
-        "001 sec. 5.1: in quaternions no Gauss rule keeps angular momentum and energy at once",
+        "001 sec. 5.1: in quaternions no Gauss rule conserves angular momentum and energy at once",
         f"larger drift of the two with 1 to 5 points: {listed(both)}",
         min(both) > 1e-6,
     )
@@ -92,15 +92,15 @@ def _conservation_of_degrees(result: Study) -> None:
     L, E = ([f(run) for run in few["director"]] for f in (box_runs.momentum_drift, box_runs.energy_drift))
     lost = [box_runs.momentum_drift(run) for run in many["director"][1:]]
     result.claim(
-        "001 sec. 5.1: mG(k) in directors keeps angular momentum and energy",
+        "001 sec. 5.1: mG(k) in directors conserves angular momentum and energy",
         f"with k points, k = 1, 2, 3: relative drift of L2 {listed(L)}, of the energy {listed(E)}; "
-        f"with 2k points L2 of mG(2), mG(3) moves by {listed(lost)}",
+        f"with 2k points L2 of mG(2), mG(3) changes by {listed(lost)}",
         max(L + E) < box_runs.EXACT_ZERO,
     )
     momentum = [box_runs.momentum_drift(run) for run in few["quaternion"]]
     exact = [box_runs.energy_drift(run) for run in many["quaternion"]]
     result.claim(
-        "rodsim: in quaternions mG(k) keeps angular momentum with k points and energy with 2k",
+        "rodsim: in quaternions mG(k) conserves angular momentum with k points and energy with 2k",
         f"k = 1, 2, 3: relative drift of L2 {listed(momentum)}, of the energy {listed(exact)}",
         max(momentum + exact) < box_runs.EXACT_ZERO,
     )
@@ -112,7 +112,7 @@ def _conservation_of_degrees(result: Study) -> None:
         for fewer in (1, 0)
     )
     result.claim(
-        "rodsim: 2k - 1 points do not keep the energy in quaternions",
+        "rodsim: 2k - 1 points do not conserve the energy in quaternions",
         f"k = 1, 2, 3, h = 0.2: relative drift {listed(short)}; with 2k points {listed(full)}",
         min(short) > 1e-10 and max(full) < box_runs.EXACT_ZERO,
     )
@@ -123,7 +123,7 @@ def _global_conservation(result: Study) -> None:
     runs = {2.0 / n: box_runs.solve("quaternion", 3, n, 2.0, "discontinuous") for n in (20, 40, 80)}
     L, E = (sweep_runs(runs, f) for f in (box_runs.momentum_drift, box_runs.energy_drift))
     result.claim(
-        "001 Fig. 5: BG(3) keeps neither angular momentum nor energy, both better with smaller steps",
+        "001 Fig. 5: BG(3) conserves neither angular momentum nor energy, both better with smaller steps",
         f"relative drift with h = {listed(runs, 'g')}: L2 {listed(L.errors)}, energy {listed(E.errors)}: "
         f"orders {L.order:.2f}, {E.order:.2f}",
         min(*L.errors, *E.errors) > 1e-10 and bool(np.all(np.diff([L.errors, E.errors]) < 0.0)),
@@ -268,7 +268,7 @@ def _condition(result: Study) -> None:
         "001 sec. 5.1: the condition of mG(k) grows as h^-2",
         f"powers {listed(slopes, '.2f')} for k = 1, 2, 3 in quaternions and directors, h to 1e-5",
         max(abs(x + 2.0) for x in slopes) < 0.1,
-        reason="the constraints stand differentiated, their rows G q' have no factor h, and the condition grows as h^-1. With "
+        reason="the constraints are differentiated: their rows G q' have no factor h, and the condition grows as h^-1. With "
         f"these rows multiplied by h, as undifferentiated constraints of index two have them, the powers are "
         f"{listed(undifferentiated_slopes, '.2f')}.",
     )

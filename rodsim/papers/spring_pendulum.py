@@ -83,13 +83,13 @@ def study() -> Study:
     )
     increments = largest(np.diff(generalised))
     result.claim(
-        "000 Fig. 4: the generalised energy is kept exactly",
+        "000 Fig. 4: the generalised energy is conserved exactly",
         f"increments {increments:.1e}, drift {drift(generalised):.1e} of {generalised[0]:.3f}",
         increments < 1e-14 and drift(generalised) < 1e-13,
     )
     steps_of_total = largest(np.diff(total))
     result.claim(
-        "000 Fig. 4: the total energy is kept only down to an order of 1e-4",
+        "000 Fig. 4: the total energy is conserved only down to an order of 1e-4",
         f"increments {steps_of_total:.2e}, deviation {drift(total):.2e}",
         magnitude(drift(total)) == -4 and magnitude(steps_of_total) == -4,
     )
@@ -126,8 +126,8 @@ def _momentum(result: Study, example: Trajectory) -> None:
     drifts = {"EML": drift(example.momentum(symmetry)), "MPL": drift(run("MPL").momentum(symmetry))}
     finer = drift(run("EML", H / 4).momentum(symmetry))
     result.claim(
-        "000 remark 4.5: the integrator keeps the momentum maps of the system's symmetries",
-        f"p_phi moves by {drifts['EML']:.1e} of {example.p[0, 2]:.3f} (h/4: {finer:.1e}); with MPL by {drifts['MPL']:.1e}",
+        "000 remark 4.5: the integrator conserves the momentum maps of the system's symmetries",
+        f"p_phi changes by {drifts['EML']:.1e} of {example.p[0, 2]:.3f} (h/4: {finer:.1e}); with MPL by {drifts['MPL']:.1e}",
         drifts["EML"] < 1e-12,
         reason="Gonzalez' derivative (71), (130) adds a term along the whole of q1 - q0, which has a component along "
         "the cyclic angle; only derivatives built from the invariants of the symmetry, as for quaternions in "

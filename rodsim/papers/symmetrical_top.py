@@ -101,7 +101,7 @@ def _energy(result: Study) -> None:
     """Check that EMS conserves the energy, which its name promises."""
     runs = [run_of(top, "EMS", inertia, 1.0, top.h, 200 * top.h) for top in TOPS for inertia in TYPES]
     result.claim_below(
-        "004 (61): EMS keeps energy and angular momentum, with either type",
+        "004 (61): EMS conserves energy and angular momentum, with either type",
         {
             "energy": max(relative_drift(run.energy()) for run in runs),
             "momentum about the vertical": max(

@@ -182,7 +182,7 @@ CASES = (
     ),
     Case(
         "deployable-ring",
-        "Ring of a strip turned over by one turn coils threefold",
+        "Ring of a strip, folded by one revolution into three coils",
         "exact, circle of a third of the radius",
         {
             "r(pi R)": ReferenceValue((2 / 3, 0.0, 0.0), 1e-9, 2.0),

@@ -130,7 +130,7 @@ CASES = (
     ),
     Case(
         "princeton-published",
-        "Princeton beam, 8.896 and 13.345 N, beside ANSYS",
+        "Princeton beam, 8.896 and 13.345 N, compared with ANSYS",
         "ANSYS beams of Obrezkov, Mikkola, Matikainen, Nonlinear Dyn. 109, 2022; numbers by Exudyn, ANCFBeamTest.py",
         # the programs of the source differ by 3e-4 m: one prevents warping of the section at the clamp
         reference_values_at("P2", ANSYS["P2"], 3e-4, LENGTH)

@@ -164,7 +164,7 @@ CASES = (
     ),
     Case(
         "slider-crank",
-        "Slider-crank of revolute joints and a slide turns by itself",
+        "Slider-crank of revolute joints and a slide, without a drive",
         "exact, one quadrature, 12 digits (tests/exact/test_validation_sources.py)",
         reference_values_at("slider", SLIDER, 1e-12, CRANK)
         | {"energy change": ReferenceValue(0.0, 1e-12, 1.0)},

@@ -180,7 +180,7 @@ STATIC_MESHES = Meshes("20 elements", "40 elements", 2)
 CASES = (
     Case(
         "roll-up",
-        "Cantilever rolled up by an end moment, one and two turns",
+        "Cantilever rolled up by an end moment, one and two revolutions",
         "exact, circle",
         {
             "tip(1)": ReferenceValue((0.0, 0.0, 0.0), 1e-9, 10.0),
