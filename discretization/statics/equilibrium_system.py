@@ -197,7 +197,7 @@ class EquilibriumSystem:
         )
         self.factor = 0.0
         self.n_factorisations = 0
-        self.max_rotation = np.inf  # rad, largest rotation of a frame in a load step
+        self.max_rotation = np.inf  # rad, trust radius: largest rotation of a frame in a load step
         self.max_shift = np.inf  # m, largest displacement of a frame in a step of relaxation
         self.load_at(0.0)
         self._hold_idle()

@@ -1,6 +1,6 @@
 """Solve the Newton system of a tree of n bodies in O(n): leaf-to-root elimination of linearised joints, then back substitution.
 
-The method is articulated-body elimination (Featherstone, Rigid Body Dynamics Algorithms, ch. 7). Newton's iterates are those of
+The method is that of the articulated body (Featherstone, Rigid Body Dynamics Algorithms, ch. 7). Newton's iterates are those of
 the full system of equations. All motions are expressed at the point of the body's joint: z = (y, e) is the displacement of that
 point and the rotation of the body, w the part of z relative to the parent, z = z_p + w. With r the residual force and moment of
 the body's equations,

@@ -21,12 +21,13 @@ along n. With z0 = F^-1/2 zeta, where zeta is rotated into the plane across n an
 
     P* = k z0 + (k/2 + d/h) s,   P = P* min(1, mu N/|P*|),   T = F P,   mu the static or, where it slides, the kinetic one (2)
 
-T acts on both sides at c. On an element of a rod F multiplies the parts along and across it by factors of mu: there are three,
-for sliding forwards, backwards and sideways. On other surfaces F is 1. If P = P*, then z1 = z0 + s: the work T . s is stored
-in the bristle, k z . F z/2 = k |zeta|^2/2, and dissipated by the damper. If P is less, then z1 = P/k; or, if that would gain
-energy, z1 = z0 + (P - k z0)/(k/2 + d/h). Both lag behind the slip by (P* - P)/(k/2 + d/h), which cannot gain energy. T is
-continuous between sticking and sliding. Steady sliding gives P = mu N s/|s|: each part of the force opposes its own part of
-the slip. A bristle that changes its direction from forwards to backwards keeps at most the energy that it had and received.
+(2) is a return mapping: the elastic prediction P* is scaled back to the friction limit. T acts on both sides at c. On an
+element of a rod F multiplies the parts along and across it by factors of mu: there are three, for sliding forwards,
+backwards and sideways. On other surfaces F is 1. If P = P*, then z1 = z0 + s: the work T . s is stored in the bristle, k z
+. F z/2 = k |zeta|^2/2, and dissipated by the damper. If P is less, then z1 = P/k; or, if that would gain energy, z1 = z0 +
+(P - k z0)/(k/2 + d/h). Both lag behind the slip by (P* - P)/(k/2 + d/h), which cannot gain energy. T is continuous between
+sticking and sliding. Steady sliding gives P = mu N s/|s|: each part of the force opposes its own part of the slip. A
+bristle that changes its direction from forwards to backwards keeps at most the energy that it had and received.
 
 Against the relative rotation theta of the step acts a moment with the lengths l of drilling and rolling,
 
