@@ -1,6 +1,7 @@
 """rodsim: geometrically exact rods and rigid multibody systems with structure-preserving integrators.
 
-from rodsim import Box, Material, Model, Section, simulate
+Use: ``from rodsim import Box, Material, Model, Section, simulate``. Each public name is imported when it is first used.
+Type checkers read the imports under `TYPE_CHECKING`; the table of `lazy_names` lists the same names.
 """
 
 from __future__ import annotations
@@ -109,7 +110,9 @@ else:
             "rodsim.studies": "studies =",
             "rodsim.warnings": "warnings =",
         },
-        hidden=["warnings"],  # `from rodsim import *` would hide Python's own module `warnings`
+        hidden=[
+            "warnings"
+        ],  # `from rodsim import *` must not replace the module `warnings` of the standard library
     )
 
 __version__ = "0.4.0"

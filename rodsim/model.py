@@ -1,5 +1,6 @@
-"""Describe mechanical systems by bodies, rods, joints, springs and loads with names, and build arrays for integrators:
-`Model`.
+"""Describe a mechanical system by named bodies, rods, joints, springs, loads and contacts: `Model`.
+
+`Model.build` makes the arrays on which the integrators work.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ if TYPE_CHECKING:
     from rodsim.interactions.registration import UserKind
     from rodsim.prepared import Prepared
 
-# in the order in which parts are made from a scene
+# Components are made from a scene in this order.
 register(
     JointComponent,
     Spring,
@@ -87,9 +88,10 @@ class Model(ModelData):
 
     All poses are in world coordinates at t = 0, all quantities in consistent units (SI: m, kg, s, N, rad). The first argument
     of every `add_...` method is the `name` by which results and messages refer to the object. Names of parts are unique, and
-    so are names of joints, springs, loads and drives within their kind. Each method returns the object, to attach others to it.
+    so are names of joints, springs, loads and drives within their kind. Each method returns the new object, which later calls can
+    refer to.
 
-    Arguments that expect a part or a point accept its name as well. Whole part: "block" or "ground". Point of a rod:
+    Where an argument is a part or a point, its name can be given instead. Whole part: "block" or "ground". Point of a rod:
     "cord.start", "cord.end" or "cord@0.3" (fraction of the stress-free length). Point in the axes of a body or driven frame, m:
     "block@0.1,0,0". Point of the world, m: "ground@0,0,2".
 
@@ -107,7 +109,7 @@ class Model(ModelData):
     bodies, rods, driven : dict
         Parts by name.
     joints, springs, torsions, loads, line_loads, drives, gears, contacts, others : dict
-        Connections, loads and contacts by name.
+        Connections, loads and contacts by name; `others` has all other kinds, such as bushings and limits.
 
     Examples
     --------
@@ -211,9 +213,9 @@ class Model(ModelData):
         velocity : array_like, shape (3,), optional
             Velocity of the reference point, inertial, m/s.
         angular_velocity : array_like, shape (3,), optional
-            Angular velocity, inertial, rad/s. A given velocity has priority over one that is left out. A part without given
-            velocities rests if its joints allow that, otherwise it moves as if it were fixed to the parts that move it. Given
-            velocities that do not fit the joints are changed to the nearest that do, with an `InitialVelocityWarning`.
+            Angular velocity, inertial, rad/s. A part without given velocities is at rest if its joints allow it; otherwise it
+            moves as if it were fixed to the parts that move it. Given velocities that do not satisfy the joints are changed to
+            the nearest ones that do, with an `InitialVelocityWarning`; a given velocity has priority over one that is not given.
 
         Returns
         -------
@@ -284,10 +286,10 @@ class Model(ModelData):
             centre line rotates with the sections; with `velocity` alone they do not rotate, except if joints rotate them.
             Without both the rod rests, or follows as a rigid body.
         mass : {"mean", "lumped", "consistent"}, default "mean"
-            Translational mass. "lumped" at the nodes is best if a held rod falls or whips with large bends. "consistent" has
-            velocities linear between nodes, so that a straight element has its exact rotary inertia; it is best if a rod tumbles
-            freely. "mean" of both is best if a rod swings about a shape, and always close to the best
-            (docs/evidence/elements.md).
+            Translational mass matrix. "lumped": masses at the nodes; most accurate if a supported rod falls or whips with large
+            bends. "consistent": velocities are linear between nodes, so that a straight element has its exact rotary inertia;
+            most accurate if a rod tumbles freely. "mean": the mean of both matrices; most accurate if a rod oscillates about a
+            shape, and in all cases close to the best (docs/evidence/elements.md).
         twist : float or callable, default 0.0
             Angle, rad, by which the sections are rotated about the tangent at s = 1, growing linearly from s = 0; or a function
             s -> angle. On a closed rod it is a whole number of turns.
@@ -297,8 +299,8 @@ class Model(ModelData):
             "se3", "lagrange(1)" to "lagrange(4)", "relative(2)", "relative(4)", "cayley(2)", "cayley(4)" or "midpoint". The
             number is the order p of an element that spans p intervals between nodes.
         rest_strains : array_like, shape (6,), or callable, optional
-            Strains (Gamma, K) without stress, added to those of the stress-free shape: stretch and shears (1), twist and
-            curvatures (1/m) built into the rod when it was made; or a function s -> (6,).
+            Strains (Gamma, K) at zero stress, added to those of the stress-free shape: stretch and shears (1), twist and
+            curvatures (1/m) that were built into the rod at manufacture; or a function s -> (6,).
 
         Returns
         -------
@@ -308,7 +310,7 @@ class Model(ModelData):
         ------
         ModelError
             If the name is taken, a curve has no length or a shape does not fit `closed`; at `build` if a callable does not
-            return numbers.
+            return finite numbers.
 
         Examples
         --------
@@ -420,7 +422,7 @@ class Model(ModelData):
         a, b : part, point or str
             The connected points, or parts for `along="rotation"`. A body alone stands for its reference point.
         stiffness : float, optional
-            Stiffness, N/m; N m/rad for a rotation. Give it, `law` or a damping.
+            Stiffness, N/m; N m/rad for a rotation. At least one of `stiffness`, `law` and `damping` is required.
         length : float, optional
             Value x0 without force, m. Default: the value at t = 0. Not for a rotation.
         damping : float or SpringLaw, default 0.0
@@ -428,9 +430,9 @@ class Model(ModelData):
         law : SpringLaw, optional
             Force (N) or moment (N m) as a function of x, in place of `stiffness`.
         along : {"distance", "axis", "rotation"}, default "distance"
-            The coordinate x: the distance of the points, m; the displacement of `b` from `a` along `axis`, m; or the rotation
-            of `b` relative to `a` about `axis`, rad, zero at t = 0, for parts that a joint with this axis joins. Laws of an
-            angle cover half a turn to both sides of their middle.
+            The coordinate x. "distance": the distance of the points, m. "axis": the displacement of `b` from `a` along `axis`,
+            m. "rotation": the rotation of `b` relative to `a` about `axis`, rad, zero at t = 0, for parts that a joint with
+            this axis connects. A law of an angle covers half a turn on both sides of its middle.
         axis : array_like, shape (3,), optional
             World direction at t = 0, fixed to `a`, for "axis" and "rotation".
         angle : float, optional
@@ -439,7 +441,7 @@ class Model(ModelData):
         Returns
         -------
         Spring, TorsionSpring or NonlinearSpring
-            The object for a linear spring of a distance, a linear spring of a rotation, or any other spring, respectively.
+            Spring: linear, of a distance. TorsionSpring: linear, of a rotation. NonlinearSpring: all others.
 
         Raises
         ------
@@ -564,7 +566,7 @@ class Model(ModelData):
         """
         return add(self, Load, name, kind="moment", on=on, value=value, following=following)
 
-    add_torque = add_moment
+    add_torque = add_moment  # the same method by another usual name
 
     @accept_old_arguments
     def add_distributed_load(
@@ -587,15 +589,16 @@ class Model(ModelData):
         value : array_like, VectorSignal, callable or signals.Field
             Force (N/m) or moment (N m/m) per stress-free length of the rod: constant (3,), a signal `.along(direction)`, or
             a function (s, t) -> (3,), s the fraction of the length. A `signals.Field` of a function that takes arrays is called
-            once for the whole rod and many steps, and is integrated adaptively along each element, down to a width of about
-            1/30 of it. A function of a single position is not; a `ModelCheckWarning` reports a load that is too narrow.
+            once for the whole rod and many steps. It is integrated adaptively along each element, and resolves loads as narrow
+            as about 1/30 of an element. A function of a single position is not integrated adaptively; a `ModelCheckWarning`
+            reports a load that is too narrow.
         kind : {"force", "moment"}, default "force"
             Kind of the load.
         following : bool, default False
-            True if components are in the axes (d1, d2, d3) of the sections, with which they rotate: a pressure normal to a rod
-            that is not sheared is (0, -p, 0).
+            True if components are in the axes (d1, d2, d3) of the sections, with which they rotate. Example: a pressure p on the
+            +d2 side of a rod without shear is (0, -p, 0).
         between : array_like, shape (2,), default (0, 1)
-            Fractions of the length at which it begins and ends; they get nodes.
+            Fractions of the length at which the load begins and ends. The rod gets nodes there.
 
         Returns
         -------
@@ -631,14 +634,14 @@ class Model(ModelData):
     ) -> Bushing:
         """Connect two parts by a spring-damper in all six directions.
 
-        Rotations are components of the rotation vector (angle times axis), accurate up to nearly pi; displacements are those of
-        the screw motion from marker a to marker b, which without a rotation is the distance of the markers
-        (`discretization.space.bushing`). Both have the same sign and magnitude seen from a and from b.
+        Rotations are components of the rotation vector (angle times axis), accurate up to nearly pi. Displacements are those of
+        the screw motion from marker a to marker b; without a rotation they are the vector from a to b
+        (`discretization.space.bushing`). Both have the same sign and magnitude in the axes of a and in those of b.
 
-        If `stiffness` resists no rotation about one direction, a free axis, that rotation is free through any number of turns.
-        Rotations are then the smallest rotation that takes the free axis of a to that of b, and displacements those of marker b
-        from marker a, both in the axes of a, the housing of the bearing. `damping` may resist the rotation as well
-        (`discretization.space.free_bushing`). This also holds if nothing resists any rotation.
+        If `stiffness` is zero for the rotation about one direction (a free axis), that rotation is free through any number of
+        turns. The rotation is then the smallest one that takes the free axis of a to that of b, and the displacement is that of
+        marker b from marker a, both in the axes of a, the housing of the bearing. `damping` may resist the free rotation
+        (`discretization.space.free_bushing`). The same holds if the stiffness of all rotations is zero.
 
         Parameters
         ----------
@@ -649,13 +652,13 @@ class Model(ModelData):
         stiffness : array_like
             Stiffness of three displacements (N/m) and three rotations (N m/rad): one number, (6,), or symmetric (6, 6).
         damping : array_like, default 0.0
-            Damping of the rates of these, N s/m and N m s/rad, in the same forms.
+            Damping of the displacement and rotation rates, N s/m and N m s/rad, in the same forms.
         at : array_like, shape (3,), optional
             World point of both markers at t = 0, m. Default: each marker is at its point.
         axes : array_like, shape (3, 3), optional
             World directions of the displacements and rotations as columns, right-handed. Default: the world axes.
         rest : array_like, shape (6,), default 0
-            Coordinates without force, m and rad, counted from markers that coincide.
+            Displacements and rotations at zero force, m and rad; they are zero if both markers coincide.
 
         Returns
         -------
@@ -691,7 +694,7 @@ class Model(ModelData):
     ) -> Limit:
         """Limit an angle, a displacement or a length by a spring that acts only beyond the limit.
 
-        The force begins smoothly, as stiffness gap^2/(2 width), and is linear if the gap is above `width`.
+        If the coordinate exceeds the limit by x, the force is stiffness x^2/(2 width) up to x = `width`, and linear in x above.
 
         Parameters
         ----------
@@ -702,9 +705,9 @@ class Model(ModelData):
         stiffness : float
             Stiffness beyond the limit, N/m or N m/rad.
         width : float
-            Gap over which the force begins, m or rad.
+            Range beyond the limit in which the stiffness grows from zero to its full value, m or rad.
         lower, upper : float, optional
-            Limits, m or rad; one may be left out.
+            Limits, m or rad; one of them may be None.
         of : {"angle", "displacement", "length"}, default "angle"
             The limited coordinate: the angle of `b` relative to `a` about `axis`, its displacement along `axis`, or the distance
             of the points.
@@ -741,11 +744,11 @@ class Model(ModelData):
         axis: ArrayLike | None = None,
         attitude: Callable[[float], OrientationLike] | None = None,
     ) -> Driven:
-        """Add a frame whose whole motion is a function of time.
+        """Add a frame with a prescribed motion: its position and orientation are functions of time.
 
-        Joints, springs and rods attach to it as to the ground. To prescribe the motion of one point of a part, join it to the
-        frame with a spherical joint. Smooth signals are Sine, SmoothStep, SmoothTable, SpinUp, Steady and Constant. The rate of
-        a function is computed by differences over 3e-4 s to both sides, also before t = 0.
+        Joints, springs and rods attach to it as to the ground. To prescribe the motion of one point of a part, join the point to
+        the frame with a spherical joint. Smooth signals are Sine, SmoothStep, SmoothTable, SpinUp, Steady and Constant. The rate
+        of a Python function is computed by central differences with a step of 3e-4 s; the function is also called at t < 0.
 
         Parameters
         ----------
@@ -768,7 +771,7 @@ class Model(ModelData):
         Returns
         -------
         Driven
-            The frame; its pose at t = 0 is given by these functions at t = 0.
+            The frame. Its pose at t = 0 is that of the functions at t = 0.
 
         Raises
         ------
@@ -799,7 +802,8 @@ class Model(ModelData):
         joint : JointComponent or str
             A joint with a coordinate.
         value : Signal, callable or pair of callables
-            Angle, rad, or displacement, m: a smooth signal, a function t -> number, or a pair of a function and its rate.
+            Angle, rad, or displacement, m: a smooth signal as in `add_driven`, a function t -> number, or a pair of a function
+            and its rate.
         of : {"angle", "displacement"}, optional
             The coordinate, for a joint that has both. The angle is the rotation of `b` relative to `a` about the axis of the
             joint, the displacement that of `b` along it.
@@ -833,7 +837,7 @@ class Model(ModelData):
     ) -> Gear:
         """Couple the coordinates q of joints: ratios[0] q_0 + ratios[1] q_1 + ... keeps its value at t = 0.
 
-        Angles (rad, of `b` relative to `a` about the axis of the joint) are counted over whole turns, displacements are in m.
+        Angles (rad, of `b` relative to `a` about the axis of the joint) count whole turns, displacements are in m.
 
         Parameters
         ----------
@@ -842,9 +846,8 @@ class Model(ModelData):
         joints : sequence of JointComponent or str
             Two or more joints.
         ratios : sequence of float
-            One ratio for each joint. Wheels of 20 and 30 teeth on parallel axes: (20, 30); one inside the other: (20, -30); a
-            rack on a pinion of radius r: (1, -r) for displacement and angle; a differential: (1, 1, -2) for both shafts and
-            the cage.
+            One ratio for each joint. Wheels of 20 and 30 teeth on parallel axes, external: (20, 30), internal: (20, -30). Rack
+            and pinion of radius r: (1, -r) for displacement and angle. Differential: (1, 1, -2) for both shafts and the cage.
         of : sequence of {"angle", "displacement", None}, optional
             The coordinate of each joint, None if it has only one.
 
@@ -1036,8 +1039,8 @@ class Model(ModelData):
         It touches planes, spheres, rods, meshes and other solids. The stiffness of a contact is that of a whole flat face, or
         of a lying cylinder or capsule. It is divided among the vertices of the face: each of n vertices has 1/n; on a rim the
         lowest and the highest point have half of it each. Boxes, hulls, cylinders and cones touch surfaces other than planes
-        with their rounding, and come no deeper. In contact with boxes, capsules, hulls, meshes and each other, cylinders and
-        cones have 32 points on each rim, each with half of the stiffness.
+        with their rounding (`radius`), which limits how deep they may penetrate. In contact with boxes, capsules, hulls, meshes
+        and each other, cylinders and cones have 32 points on each rim, each with half of the stiffness.
 
         Parameters
         ----------
@@ -1143,8 +1146,8 @@ class Model(ModelData):
         Raises
         ------
         ModelError
-            If the file cannot be read, there is no triangle, one has no area, an edge belongs to three, or a side is given for a
-            surface with holes or with triangles that are not oriented alike.
+            If the file cannot be read, there is no triangle, a triangle has no area, an edge belongs to three triangles, or a
+            side is given for a surface that has holes or inconsistently oriented triangles.
 
         Examples
         --------
@@ -1177,10 +1180,10 @@ class Model(ModelData):
     ) -> Contact:
         """Add contact between surfaces.
 
-        Spheres of the same part never touch each other. If there are several pairs, pairs of two spheres, or of a sphere and a
-        plane, are left out if a joint joins their parts; a single pair is always used. A rod may be joined at a node to another
-        rod, to the body of the sphere, or to the part of a plane behind which the node is. Its points within an arc length of
-        pi times the radius from this node are then left out. The normal force never pulls.
+        Spheres of the same part never touch each other. If there are several pairs, a pair of two spheres, or of a sphere and a
+        plane, is left out if a joint connects their parts; a single pair is always used. If a node of a rod is joined to another
+        rod, to the body of the sphere, or to the part of a plane and lies behind the plane, the points of the rod within an arc
+        length of pi times the radius from this node are left out. The normal force never pulls.
 
         Parameters
         ----------
@@ -1189,11 +1192,11 @@ class Model(ModelData):
         a : surface, rod, str or sequence of them
             Spheres, solids, planes, meshes (`add_sphere`, `add_solid`, `add_plane`, `add_mesh`) or rods.
         b : surface, rod, str or sequence of them, optional
-            Each of `a` is paired with each of `b`. Default: all of `a` with each other; one rod alone with itself.
+            Each of `a` is paired with each of `b`. Default: all of `a` with each other; if `a` is a single rod, with itself.
         stiffness : float, optional
-            Coefficient k of the law, N/m^n. For solids it is that of a flat face; for rods among themselves, on planes and on
-            meshes it is per length, N/m^(n+1). Default for rods: pi/4 E*, 1/E* = 1/E1 + 1/E2 of both materials, planes and
-            meshes being rigid.
+            Coefficient k of the law, N/m^n. For solids it is that of a flat face; for contacts of rods with rods, planes and
+            meshes it is per length, N/m^(n+1). Default for rods: pi/4 E*, 1/E* = 1/E1 + 1/E2 of both materials; planes and
+            meshes count as rigid.
         law : str, default "power"
             "power": force k depth^n. "barrier": V = -k (gap - reach)^2 log(gap/reach) at gaps below `reach`, which cannot be
             penetrated. Or the force as a non-decreasing polynomial of the depth, "1e4*depth + 2e6*depth**3", without a
@@ -1203,22 +1206,22 @@ class Model(ModelData):
         reach : float, optional
             Gap at which a barrier begins, m.
         restitution : float, default 1.0
-            Speed after an impact over that before it, in (0, 1], for any mass and speed.
+            Coefficient of restitution: speed after an impact over that before it, in (0, 1], for any mass and speed.
         damping : float, default 0.0
             Coefficient c of a force c times rate of depth times normal force, s/m (Hunt and Crossley).
         rest_speed : float, default 0.01
-            Impact speed, m/s, far below which impacts lose nothing by restitution.
+            Impact speed, m/s; impacts far below it are elastic for any `restitution`.
         friction : float, pair of float or Friction, default 0.0
-            Coefficient of Coulomb's friction, a pair (static, kinetic), or a `Friction`, which has the tangential stiffness of
-            sticking, moments against rolling and drilling, and anisotropy.
+            Coefficient of Coulomb's friction, a pair (static, kinetic), or a `Friction`, which also has the tangential stiffness
+            while sticking, moments against rolling and drilling (spin about the normal), and anisotropy.
         radius : float, optional
             Radius of the rods, m. Default: that of their sections; for a rectangle that of the circle of the same area.
         stations : int, optional
-            Number of intervals into which an element of a rod is divided; contact is evaluated at their ends. Default: from the
-            depth to which weight and speed at t = 0 lead. Intervals are a tenth of the contact width of two crossing rods, at
-            most 32; for planes as long as the diameter, at most 8.
+            Number of intervals into which an element of a rod is divided; contact is evaluated at their ends. Default: estimated
+            from the depth that weight and speed at t = 0 cause. For crossing rods an interval is a tenth of the contact width,
+            with at most 32 intervals; for planes it is a diameter long, with at most 8 intervals.
         itself : bool, default False
-            Whether the rods touch themselves as well; arc lengths below pi times the radius are left out.
+            Whether each rod can touch itself as well. Pairs of points at an arc length below pi times the radius are left out.
         ignore : sequence of pairs, optional
             Pairs of surfaces without contact.
 
@@ -1251,7 +1254,7 @@ class Model(ModelData):
     def add_interaction(
         self, name: str, kind: UserKind | str, *on: PointLike, **numbers: ArrayLike
     ) -> UserInteraction:
-        """Add an interaction of a user-defined kind (`rodsim.interaction`).
+        """Add an interaction of a user-defined kind, a class registered by `rodsim.interaction`.
 
         Parameters
         ----------
@@ -1288,8 +1291,8 @@ class Model(ModelData):
     ) -> EnergyInteraction:
         """Add an energy as a function of up to six named measures.
 
-        Its forces are exact discrete derivatives. A result file stores the text, so that it can be opened, audited and resumed
-        anywhere.
+        The forces are exact discrete derivatives of the energy. A result file stores the energy as text, so that the file can be
+        opened, audited and resumed on any machine.
 
         Parameters
         ----------
@@ -1309,8 +1312,8 @@ class Model(ModelData):
         Raises
         ------
         ModelError
-            If the text cannot be read, a measure is not in it or is between two points of one part, or a parameter is missing
-            or unknown; at `build` if the energy is not finite.
+            If the text cannot be parsed, a measure does not occur in it or is between two points of one part, or a parameter is
+            missing or unknown; at `build` if the energy is not finite.
 
         Examples
         --------
@@ -1344,7 +1347,7 @@ class Model(ModelData):
         Raises
         ------
         ModelError
-            If parts do not fit together: joints that are not assembled at t = 0, or a model without anything that moves.
+            If the points of a joint do not coincide at t = 0, or nothing in the model can move.
 
         Examples
         --------
@@ -1357,7 +1360,7 @@ class Model(ModelData):
         return build(self)
 
     def prepare(self, **settings: object) -> Prepared:
-        """Build and check the model once, to run it many times with other numbers.
+        """Build and check the model once, to run it many times with other values of its parameters.
 
         Parameters
         ----------
@@ -1367,7 +1370,7 @@ class Model(ModelData):
         Returns
         -------
         Prepared
-            The prepared model, as it is now.
+            The prepared model. Parts that are added to the model later are not included.
 
         Raises
         ------
@@ -1389,9 +1392,9 @@ class Model(ModelData):
     def as_rigid(self, *rods: str) -> Model:
         """Return the rigid twin: each rod becomes a rigid body with the mass, centre and inertia of its discretisation.
 
-        Joints, springs and loads are attached at the same points; points of a rod keep their names (`compare`). Strains, section
-        laws, viscosity and all else that a rigid body cannot have are left out; the attribute `left_out` of the twin lists them.
-        Energy and momenta at t = 0 are those of the model except for what is listed there.
+        Joints, springs and loads are attached at the same points. Points of a rod keep their names, so that `compare` can compare
+        both models. A rigid body has no strains, section laws or viscosity; the attribute `left_out` of the twin lists all that
+        was left out. Energy and momenta at t = 0 are those of the model, except for the contributions listed there.
 
         Parameters
         ----------
@@ -1413,7 +1416,7 @@ class Model(ModelData):
         >>> model = Model("m")
         >>> section = Section.circular(0.01, Material(E=1e9, nu=0.3, density=1000.0))
         >>> rod = model.add_rod("arm", [(0, 0, 0), (1, 0, 0)], section)
-        >>> model.rigidified()
+        >>> model.as_rigid()
         <Model 'm': bodies arm>
         """
         for name in rods:
@@ -1450,7 +1453,7 @@ class Model(ModelData):
         Raises
         ------
         ModelError
-            If a rod has no mass, or the chart is not known.
+            If a rod has no mass, or the chart does not exist.
 
         Examples
         --------

@@ -1,6 +1,7 @@
-"""Simulate a model in time and store its outputs: `simulate`.
+"""Simulate a model in time: `simulate`.
 
-A run writes its result output by output and shows a progress line; stopped runs can be resumed.
+A run stores its outputs in memory or in a file and shows a progress line. A run with a file can be resumed after it was
+stopped.
 """
 
 from __future__ import annotations
@@ -41,10 +42,11 @@ def simulate(
 ) -> Result:
     """Simulate a model from t = 0 to `t_end`.
 
-    A step that contains a corner of a load is split there; outputs stay at multiples of `dt`. Signals declare their corners; a
-    Python function declares them as an attribute, ``push.corners = (0.5, 0.52)``. A function without corners is evaluated once
-    in each step, with `Adaptive` steps at ten times in each. Shorter loads may be missed; a StepWarning names those that were
-    zero whenever they were evaluated.
+    A corner of a load is a time at which the load jumps or has a kink. A step that contains a corner is split there; outputs
+    stay at multiples of `dt`. Signals declare their corners; a Python function declares them as an attribute,
+    ``push.corners = (0.5, 0.52)``. A function without corners is evaluated once in each step, at ten times in each step if
+    `dt` is `Adaptive`. A load that acts for less than a step may be missed; a StepWarning names the loads that were zero at
+    all evaluations.
 
     Parameters
     ----------
@@ -53,16 +55,17 @@ def simulate(
     t_end : float
         End time, s. If it is not a multiple of `dt` to a relative 1e-6, `dt` is shortened, with a StepWarning.
     dt : float or Adaptive
-        Step, s, or an error by which steps are chosen.
+        Step, s; or `Adaptive(error)`, which chooses the steps from an admissible error. Required.
     integrator : str, default "em"
-        "em" (order 2); "em4", "em6", "em8" (its compositions, for conservative models). "em-ggl", "em4-ggl", "em6-ggl",
-        "em8-ggl": velocities satisfy the joints to round-off. "em-d(rho)" with rho from 0 to 1: dissipates vibrations that a
-        step does not resolve, momenta exact; 1 dissipates nothing. Or an integrator of mechanical systems: "EML", "EML-kappa",
-        "VI-A(0.5)", "GGL-EM", "mG(3)", "GL-SPARK(2)" ...
+        "em": energy-momentum scheme of order 2. "em4", "em6", "em8": its compositions of order 4, 6, 8, for models without
+        dampers. "em-ggl", "em4-ggl", "em6-ggl", "em8-ggl": velocities satisfy the joints to round-off as well. "em-d(rho)"
+        dissipates vibrations that a step does not resolve and conserves the momenta; rho from 0 to 1 is the spectral radius at
+        infinite frequency, 1 dissipates nothing. Or an integrator of mechanical systems: "EML", "EML-kappa", "VI-A(0.5)",
+        "GGL-EM", "mG(3)", "GL-SPARK(2)" ...
     output : str or Path, optional
-        Result file, .vtkhdf, which ParaView opens. It is written when the run ends; until then its outputs are in a journal,
-        where an output survives a killed process 0.5 s after it was computed (`recover`). By default the result stays in
-        memory.
+        Result file, .vtkhdf, which ParaView opens. It is written when the run ends. Until then the outputs are in a journal
+        next to it. If the process is killed, `recover` makes a result file of all outputs that are older than 0.5 s. By default
+        the result stays in memory.
     output_every : int, optional
         Steps between outputs; the first and the last state are always stored. By default about 500 outputs are stored; a
         resumed run keeps the value of its file.
@@ -72,8 +75,8 @@ def simulate(
     progress : bool, optional
         Show a progress line on stderr; by default if that is a terminal.
     chart : {"quaternion", "quaternion-alpha", "quaternion-gamma", "director"}, optional
-        Coordinates of integrators of mechanical systems. By default "quaternion" if the scheme allows its singular mass, else
-        "director".
+        Coordinates of rotations, for integrators of mechanical systems. By default "quaternion" if the scheme allows its
+        singular mass matrix, else "director".
     overwrite : bool, default False
         Replace an existing file.
     tolerance : float, default 0.0
@@ -81,25 +84,26 @@ def simulate(
         conserves energy and momenta to that relative accuracy. 0 solves to round-off.
     start : Result, Equilibrium, State, SteadyRotation, str or Path, optional
         Initial state; by default that of the model. The parts must be the same, loads and parameters may differ; the
-        description of the result records under "start" what changed. Time begins at 0. A drive starts from the current
-        coordinate of its joint. If its rate differs, the velocities are changed to fit, which is recorded as well.
+        description of the result records the differences under "start". Time begins at 0. A drive starts from the current
+        coordinate of its joint. If its initial rate differs from that of the joint, the velocities are changed to fit; this
+        is recorded as well.
     start_time : float, optional
         Time of the state in `start`, s; by default the last.
     events : sequence of ContactBegins and DistanceBelow, optional
-        End the run with the first step after which one of them holds. That state and the one before are stored, and
-        `Result.ended_by` says which events held. With `Adaptive` steps they are detected at outputs only.
+        End the run after the first step at whose end one of the events holds. The states at both ends of this step are stored,
+        and `Result.ended_by` names the events. With `Adaptive` steps events are detected at outputs only.
 
     Other Parameters
     ----------------
     solver : {"auto", "general"}, default "auto"
-        "auto" selects, for "em" and its compositions, the fastest solver for the structure of the model. Models that are
-        symmetric about a plane and move in it have three unknowns per frame; for bodies and rods joints are eliminated.
-        Results agree to round-off. The description records under "run", "solver" which one was used. A resumed run continues
-        with the solver with which it began.
+        "auto" selects, for "em" and its compositions, the fastest solver that supports the model: the planar solver, with three
+        unknowns per frame, if the model is symmetric about a plane and moves in it; the tree solver, which eliminates the
+        joints, if the model has a tree structure, also with closed loops; else the general one. Results agree to round-off.
+        The description of the result records the solver under "run", "solver". A resumed run uses the same solver again.
     threads : int, default 1
-        Threads that work on each step of "em" and its variants if the general solver solves nets and frames of rods. The result
-        is bitwise the same for any number. Threads pay from some thousand elements on, if as many cores are idle; a tree
-        uses one thread, and takes about as long as the general solver with two.
+        Number of threads in each step of "em" and its variants. Only the general solver uses more than one, for nets and frames
+        of rods. The result is bitwise the same for any number. More threads save time from some thousand elements on, if as
+        many cores are idle. The tree solver uses one thread, and takes about as long as the general solver with two.
     snapshot : int or str, optional
         Write the result file after every so many outputs, or seconds ("30 s"), for ParaView to read during the run. By
         default it is written when the run ends; `Result.load` reads its outputs at any time.
@@ -114,14 +118,15 @@ def simulate(
     ModelError
         If the model or an argument is invalid. No file has been written then.
     OSError
-        If the file cannot be written, exists, or is being written by another process. Outputs stored before are kept.
+        If the file cannot be written, exists already, or is being written by another process. Outputs stored before remain in
+        it.
     ConvergenceError
         If a step failed even after it was halved. `error.result` holds the outputs computed so far; the file keeps them.
 
     Warns
     -----
     InitialVelocityWarning
-        If given initial velocities do not fit the joints and were changed.
+        If given initial velocities do not satisfy the joints and were changed.
     StepWarning
         If steps may miss a load, or `dt` was shortened.
     ModelCheckWarning
