@@ -1,6 +1,6 @@
-"""Entries for joints, for drives of their coordinates, and for gears, which couple coordinates linearly.
+"""Components of a model: joints, drives, which prescribe the coordinate of a joint, and gears, which couple coordinates linearly.
 
-The arguments of an entry are checked against the kinds of its joints.
+The arguments are checked against the kinds of the joints: `rigid.joints.JOINTS`.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ COORDINATES = "angle", "displacement"
 
 SYNONYMS = {"hinge": "revolute", "ball": "spherical", "fixed": "weld"}  # names that other programs use
 
-PERPENDICULAR_COSINE = 1e-9  # largest cosine of axes that count as perpendicular
-# smallest ratio; largest quotient of two ratios of a gear, beyond which the smaller one is lost in rounding
+PERPENDICULAR_COSINE = 1e-9  # largest cosine of the angle of two axes that count as perpendicular
+# smallest ratio of a gear; largest quotient of two ratios, beyond which the smaller one is lost in rounding
 RATIOS = 1e-50, 1e12
 
 
@@ -103,14 +103,14 @@ class JointComponent(Component):
         owner, joint, b = context.owner, JOINTS[values["kind"]], values["b"]
         if b is None:
             if not joint.to_ground:
-                raise ModelError(f"{owner}: give the two parts it joins")
+                raise ModelError(f"{owner}: b is missing. Give both parts that the joint connects.")
             values["b"] = context.model.ground
         elif joint.to_ground and not isinstance(part_of(b), Ground):
             raise ModelError(
-                f"{owner}: a {values['kind']} holds a part to the ground; use 'weld' between two parts"
+                f"{owner}: b = {b} is not the ground, to which a {values['kind']} fixes a part. Use 'weld' between two parts."
             )
         if joint.apart and values["at"] is not None:
-            raise ModelError(f"{owner}: connects two points; give them as a and b, and remove `at=`")
+            raise ModelError(f"{owner}: connects the points a and b, which need not coincide. Remove `at=`.")
         values["axis"], values["second_axis"] = check_axes(
             owner, joint, values["axis"], values["second_axis"]
         )
@@ -166,32 +166,33 @@ def chosen_coordinate(
     coordinates: Callable[[str], Sequence[str]],
     otherwise: str = "",
 ) -> str:
-    """Return the coordinate of a joint that an entry drives or couples (`verb`); None as `of` if the joint has only one.
+    """Return the coordinate `of` of a joint, or its only one if `of` is None; ModelError if that is not possible.
 
-    `coordinates`: returns those of a kind of joint; `otherwise`: what to use if the joint has none, for the message.
+    `coordinates`: function that returns the available coordinates of a kind of joint. For messages: `verb` is "drive" or
+    "couple", `otherwise` names what else to use if the joint has no coordinate.
     """
-    known = coordinates(joint.kind)
-    if not known:
-        able = ", ".join(kind for kind in JOINTS if coordinates(kind))
+    choices = coordinates(joint.kind)
+    if not choices:
+        kinds = ", ".join(kind for kind in JOINTS if coordinates(kind))
         raise ModelError(
-            f"{owner}: {joint.kind} joint '{joint.name}' has no coordinate to {verb}; use one of {able}{otherwise}"
+            f"{owner}: {joint.kind} joint '{joint.name}' has no coordinate to {verb}; use one of {kinds}{otherwise}"
         )
-    if of is None and len(known) > 1:
+    if of is None and len(choices) > 1:
         raise ModelError(
-            f"{owner}: say which coordinate of '{joint.name}': of={' or '.join(map(repr, known))}"
+            f"{owner}: say which coordinate of '{joint.name}': of={' or '.join(map(repr, choices))}"
         )
-    if of is not None and of not in known:
+    if of is not None and of not in choices:
         raise ModelError(
-            f"{owner}: {joint.kind} joint '{joint.name}' has no {of}; {verb} its {' or '.join(known)}"
+            f"{owner}: {joint.kind} joint '{joint.name}' has no {of}; {verb} its {' or '.join(choices)}"
         )
-    return of or known[0]
+    return of or choices[0]
 
 
 def kind_of(owner: str, kind: Any) -> str:
-    """Return the kind of a joint if it is known; else raise ModelError, which lists the known kinds."""
+    """Return `kind` if it is a kind of joint; else raise ModelError, which lists the kinds."""
     if not isinstance(kind, str) or kind not in JOINTS:
-        near = difflib.get_close_matches(str(kind), JOINTS, 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        matches = difflib.get_close_matches(str(kind), JOINTS, 1)
+        hint = f"; did you mean {matches[0]!r}?" if matches else ""
         raise ModelError(
             f"{owner}: kind = {shown(kind)} is not known; choose one of {', '.join(JOINTS)}{hint}"
         )
@@ -201,8 +202,8 @@ def kind_of(owner: str, kind: Any) -> str:
 def check_axes(owner: str, joint: type[Joint], axis: Any, second: Any) -> tuple[Floats | None, Floats | None]:
     """Return the unit directions (3,) of the axes of a joint; None for each axis that it does not have.
 
-    A constant-velocity joint without a second axis has shafts in one line. Raises ModelError if an axis is missing, superfluous
-    or in a wrong direction.
+    The shafts of a constant-velocity joint without a second axis are aligned. Raises ModelError if an axis is missing,
+    superfluous or has a wrong direction.
     """
     if joint.axis and axis is None:
         raise ModelError(f"{owner}: needs a direction; give `axis=`")
@@ -219,18 +220,18 @@ def check_axes(owner: str, joint: type[Joint], axis: Any, second: Any) -> tuple[
         )
     if second is None:
         raise ModelError(f"{owner}: rotates about two axes; give `second_axis=`, that of its second part")
-    other = direction(owner, "second_axis", second)
-    cosine = float(first @ other)
+    second_direction = direction(owner, "second_axis", second)
+    cosine = float(first @ second_direction)
     if abs(cosine) > PERPENDICULAR_COSINE:
         raise ModelError(
-            f"{owner}: axis and second_axis are at {np.degrees(np.arccos(cosine)):.6g} degrees; give two at 90"
+            f"{owner}: axis and second_axis are at {np.degrees(np.arccos(cosine)):.6g} degrees; expected 90"
         )
-    other = other - cosine * first
-    return first, other / np.linalg.norm(other)
+    second_direction = second_direction - cosine * first
+    return first, second_direction / np.linalg.norm(second_direction)
 
 
 def _second_shaft(owner: str, first: Floats, other: Floats) -> Floats:
-    """Return the direction (3,) of the second shaft; ModelError if it points straight back along the first."""
+    """Return the direction (3,) of the second shaft; ModelError if it is opposite to that of the first."""
     if float(first @ other) < -1.0 + PERPENDICULAR_COSINE:
         raise ModelError(
             f"{owner}: second_axis is opposite to axis; give the direction in which the second shaft continues"
@@ -264,7 +265,7 @@ def _check_locked(owner: str, locked: Any) -> tuple[str, ...]:
     if not names or wrong or len(set(names)) < len(names):
         faulty = shown(wrong[0]) if wrong else shown(locked)
         raise ModelError(
-            f"{owner}: locked = {faulty}; name what it locks, each once, of {', '.join(known)} (axes of its first part)"
+            f"{owner}: locked = {faulty}. Name the locked coordinates, each once: some of {', '.join(known)}, in the axes of a."
         )
     return tuple(name for name in known if name in names)
 
@@ -304,7 +305,7 @@ class Gear(Component):
         owner, joints = context.owner, values["joints"]
         if isinstance(joints, str) or not isinstance(joints, Sequence) or len(joints) < 2:
             raise ModelError(
-                f"{owner}: joints = {shown(joints)}; give two joints or more, to hold one use a drive"
+                f"{owner}: joints = {shown(joints)}: expected two or more joints. Use a drive to prescribe a single coordinate."
             )
         ratios, coordinates = values["ratios"], values["of"]
         coordinates = [None] * len(joints) if coordinates is None else coordinates
@@ -313,7 +314,7 @@ class Gear(Component):
                 len(joints),
             ):
                 raise ModelError(
-                    f"{owner}: {what} = {shown(values_of_joints)} for {len(joints)} joints; give one for each joint"
+                    f"{owner}: {what} = {shown(values_of_joints)}: expected {len(joints)} values, one for each joint"
                 )
         coupled = [_gear_term(context, *term) for term in zip(joints, ratios, coordinates, strict=True)]
         _check_gear(owner, coupled, context.model.gears.values())
@@ -321,7 +322,7 @@ class Gear(Component):
 
     @property
     def terms(self) -> tuple[GearTerm, ...]:
-        """Terms of the gear: joint, coordinate and ratio."""
+        """Terms of the gear; the sum of ratio times coordinate is constant."""
         return tuple(map(GearTerm, self.joints, self.of, self.ratios))
 
     def described(self) -> Any:
@@ -329,21 +330,21 @@ class Gear(Component):
 
 
 def _gear_term(context: CheckContext, joint: Any, ratio: Any, of: Any) -> GearTerm:
-    """Check one term of a gear; `of`: coordinate of the joint, None if the joint has only one."""
-    owner, component = context.owner, find_joint(context, "joint", joint)
+    """Return a checked term of a gear; `of`: coordinate of the joint, None if the joint has only one."""
+    owner, joint_component = context.owner, find_joint(context, "joint", joint)
     known = lambda kind: [name for name in COORDINATES if name in JOINTS[kind].coordinates]  # noqa: E731
-    coordinate = chosen_coordinate(owner, component, of, "couple", known)
-    size = number(owner, f"ratio of '{component.name}'", ratio)
-    if size == 0.0:
+    coordinate = chosen_coordinate(owner, joint_component, of, "couple", known)
+    value = number(owner, f"ratio of '{joint_component.name}'", ratio)
+    if value == 0.0:
         raise ModelError(
-            f"{owner}: the ratio of '{component.name}' is 0, which couples nothing; remove this coordinate"
+            f"{owner}: the ratio of '{joint_component.name}' is 0, which couples nothing; remove this coordinate"
         )
-    if abs(size) < RATIOS[0]:
+    if abs(value) < RATIOS[0]:
         raise ModelError(
-            f"{owner}: the ratio of '{component.name}' is {size:g}, whose square is 0 or not finite; only quotients count: "
-            "multiply all of them, or remove this coordinate"
+            f"{owner}: the ratio of '{joint_component.name}' is {value:g}, which is too small to compute with. Multiply all "
+            "ratios by the same factor, or remove this coordinate."
         )
-    return GearTerm(component, coordinate, size)
+    return GearTerm(joint_component, coordinate, value)
 
 
 def _check_gear(owner: str, terms: list[GearTerm], gears: Any) -> None:
@@ -351,12 +352,14 @@ def _check_gear(owner: str, terms: list[GearTerm], gears: Any) -> None:
     coordinates = [(term.joint.name, term.of) for term in terms]
     for joint, of in coordinates:
         if coordinates.count((joint, of)) > 1:
-            raise ModelError(f"{owner}: has the {of} of '{joint}' twice; add its ratios up")
+            raise ModelError(
+                f"{owner}: has the {of} of '{joint}' twice. Give it once, with the sum of its ratios."
+            )
     sizes = [abs(term.ratio) for term in terms]
-    least = terms[sizes.index(min(sizes))]
-    if max(sizes) > RATIOS[1] * abs(least.ratio):
+    smallest = terms[sizes.index(min(sizes))]
+    if max(sizes) > RATIOS[1] * abs(smallest.ratio):
         raise ModelError(
-            f"{owner}: the ratio of '{least.joint.name}', {least.ratio:g}, is negligible compared with {max(sizes):g}: "
+            f"{owner}: the ratio of '{smallest.joint.name}', {smallest.ratio:g}, is negligible compared with {max(sizes):g}: "
             "it is lost in rounding; remove it, or give ratios of similar size"
         )
     ratios = {key: term.ratio for key, term in zip(coordinates, terms, strict=True)}

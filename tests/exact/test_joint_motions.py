@@ -215,7 +215,7 @@ def test_result_file_stores_joint_axes(tmp_path):
         (
             "universal",
             AXES | {"second_axis": (1, 1, 0)},
-            r"axis and second_axis are at .* degrees; give two at 90",
+            r"axis and second_axis are at .* degrees; expected 90",
         ),
         ("universal", {}, "needs a direction; give `axis=`"),
         ("revolute", AXES | {"second_axis": (1, 0, 0)}, "has no second axis; remove `second_axis=`"),
@@ -224,8 +224,12 @@ def test_result_file_stores_joint_axes(tmp_path):
         ("screw", AXES | {"pitch": 0.0}, "give `pitch=`, m per turn, not 0"),
         ("screw", AXES | {"pitch": float("nan")}, "pitch"),
         ("revolute", AXES | {"pitch": 0.1}, "has no pitch; remove `pitch=`"),
-        ("generic", {}, r"locked = None; name what it locks"),
-        ("generic", {"locked": "x"}, r"locked = 'x'; name what it locks, each once, of x, y, z, rx, ry, rz"),
+        ("generic", {}, r"locked = None. Name the locked coordinates"),
+        (
+            "generic",
+            {"locked": "x"},
+            r"locked = 'x'. Name the locked coordinates, each once: some of x, y, z, rx, ry, rz",
+        ),
         ("generic", {"locked": ("x", "w")}, r"locked = 'w'"),
         ("generic", {"locked": ("x", "x")}, "each once"),
         ("planar", AXES | {"locked": ("x",)}, "has no locked"),
