@@ -1,32 +1,38 @@
 """Compute a step of `em`, `em-ggl` or `em-d`: the Cayley energy-momentum step of the general solver.
 
+The state of a frame is its position r, unit quaternion q (rotation matrix R), velocity v (inertial) and angular velocity Omega
+(in the axes of the frame). Unknowns of a step of length h are the displacement dr, the rotation parameters psi and the joint
+multipliers; 0 and 1 denote start and end.
+
     q1 = (1, psi/2) o q0/sqrt(1 + |psi|^2/4)                                                            (1)
     v1 = 2 dr/h - v0,   Omega1 = 2 R0^T psi/h - Omega0                                                  (2)
-    balance of momenta with discrete derivatives, g(1) = 0: see `discretization.assembly.step_equations`               (3)
+    balance of momenta with discrete derivatives; joints g = 0 at the end: `discretization.assembly.step_equations`     (3)
 
 Order 2, symmetric, implicit. Conserves: total energy (or its balance with work and dissipation), linear
-momentum, angular momentum, |q| = 1, position constraints. Joints constrain the mean velocity of a step. Hence (2) reflects
-the part of the velocities that violates G v = 0: at the ends of the steps G v is of order h^2, not zero.
+momentum, angular momentum, |q| = 1, position constraints g = 0. Joints constrain the mean velocity of a step. With G = dg/dq,
+(2) therefore changes the sign of (reflects) the part of the velocities that violates G v = 0: at the ends of the steps G v is of
+order h^2, not zero.
 
-A composition advances by substeps of gamma_i h. Because `em` is symmetric this raises the order and conserves every invariant.
-In models with joints each substep is taken in two equal halves, of which the second restores what the first reflects. Positions
-and velocities then have the full order, and G v at the ends is of that order in h.
+A composition advances by substeps of gamma_i h. Because `em` is symmetric, this raises the order and conserves every invariant.
+In models with joints each substep is taken in two equal halves; the second one reverses the reflection by the first. Positions
+and velocities then have the full order, and G v at the ends of the steps is of that order in h.
 
-`em-ggl` satisfies joints at position and velocity level. With A = gam . g_v, D its discrete derivative
-(`rigid.interactions.hidden_constraints`) and w the part of the velocities that gam removes,
+`em-ggl` satisfies joints at position and velocity level. g_v = G v are the velocity-level (hidden) constraints, gam their
+multipliers, A = gam . g_v, D_x A the discrete derivative of A to x (`rigid.interactions.hidden_constraints`). w is the velocity
+that gam removes, M the mass, J the inertia:
 
     v1 = 2 (dr/h - w) - v0,   Omega1 = 2 (R0^T psi/h - w) - Omega0,   M w = D_v A,   J w = D_Omega A    (4)
-    the balance (3) with h D_r A, h D_psi A,   g(1) = 0,   g_v(1) = 0: `discretization.assembly.velocity_constraints` (5)
+    (3) with the forces h D_r A, h D_psi A;   g(1) = 0;   g_v(1) = 0: `discretization.assembly.velocity_constraints`   (5)
 
-This is GGL's principle, 002 (33), on frames. Order 2, symmetric; conserves all that `em` does, and G v = 0 at the ends of the
-steps: (4) and (5) change T + V by -gam . (g_v(1) - g_v(0)) = 0, and D of a common rigid motion is zero. The
-velocities at the start must satisfy the joints. Nothing is reflected, so that compositions need no halves. In the
-kernels `hidden` is None for `em`; its compiled code then contains nothing of these terms.
+This is the principle of Gear, Gupta and Leimkuhler for frames: paper 002 (33) of docs/evidence/papers.md. Order 2, symmetric. It
+conserves the invariants of `em`, and G v = 0 at the ends of the steps: (4) and (5) change T + V by -gam . (g_v(1) - g_v(0)) = 0,
+and D of a common rigid motion is zero. The velocities at the start must satisfy G v = 0. No velocity is reflected, so
+compositions need no halves. In the kernels `hidden` is None for `em`; the compiled code then contains none of these terms.
 
 `em-d(rho)` dissipates the motion that a step does not resolve and conserves the momenta:
 `discretization.assembly.step_dissipation`. In the kernels `plain` is None for all other schemes.
 
-`general_step` takes one substep; `discretization.time.time_loop` calls it.
+`discretization.time.time_loop` calls `general_step` for each substep.
 """
 
 from __future__ import annotations
@@ -58,14 +64,14 @@ from rigid.compilation.decorators import allocating_internal_kernel, inline_kern
 from rigid.kinematics.rotations import cayley_rotation, inverse_tangent, load4
 from rigid.linear_algebra import apply, apply_transposed, load3, minus, plus, store3, times
 
-# Columns of the counts of a march, in one array of int64.
+# Indices of the counters of a time loop in an array of int64; MOST_ITERATIONS: largest number of iterations in a step.
 STEPS, SOLVES, ITERATIONS, MOST_ITERATIONS, FACTORISATIONS, N_COUNTS = range(6)
-BEGIN, END = range(2)  # parts of a step: first argument of `StepContext.hooks`
+BEGIN, END = range(2)  # first argument of `StepContext.hooks`: start or end of a step
 
 
 @internal_kernel
 def predict_multipliers(lam, work, h):
-    """Set the multipliers of the step from `lam`, scaled to impulses."""
+    """Set the initial guess of the multipliers, as scaled impulses, from those of the step before, `lam`."""
     for k in range(work.lam.shape[0]):
         work.lam[k] = h * lam[k] / work.scale[work.impulses.constraint[k]]
 
@@ -78,9 +84,12 @@ def has_drives(work):
 
 @internal_kernel
 def account(system, numbering, hidden, state, work, h, general=True):
-    """Add the work of the loads and drives and the dissipation of the step to state.totals; advance viscoelastic branches.
+    """Add the work of loads and drives and the dissipation of the step to state.totals.
 
-    general: None for models without elements of order p, drives and interactions with the generic assembly (`generic_groups`).
+    `generic_energy_taken` also updates the internal variables that change at the end of a step.
+
+    general: None for models without higher-order rod elements, drives and interactions with the generic assembly
+    (`generic_groups`).
     """
     work_done, dissipated = work_of_loads(work), 0.0
     if work.viscous:
@@ -107,20 +116,19 @@ def account(system, numbering, hidden, state, work, h, general=True):
 
 @internal_kernel
 def apply_final_correction_to_ends(system, numbering, state, work):
-    """Apply the last correction of Newton's method (`newton.final_correction`) to the ends of the step, before losses are
-    counted.
+    """Apply the last correction of Newton's method (`newton.final_correction`) to dr and psi, before dissipation is computed.
 
-    Without it the sum of energy and losses would change by the residual of the equations. The old dr and psi are saved for
-    `remove_final_correction`.
+    Without it, energy plus dissipated energy would change by the residual of the equations. The uncorrected dr and psi are saved
+    for `remove_final_correction`.
     """
     for f in range(system.frames.mass.shape[0]):
         dr, psi = load3(work.dr[f]), load3(work.psi[f])
         store3(dr, work.solution[0, f])
         store3(psi, work.solution[1, f])
         if system.frames.fixed[f] == 0:
-            at = numbering.frame[f]
-            rotation = apply(inverse_tangent(psi), load3(work.rhs[at + 3 : at + 6]))
-            store3(plus(dr, load3(work.rhs[at : at + 3])), work.dr[f])
+            offset = numbering.frame[f]
+            rotation = apply(inverse_tangent(psi), load3(work.rhs[offset + 3 : offset + 6]))
+            store3(plus(dr, load3(work.rhs[offset : offset + 3])), work.dr[f])
             store3(plus(psi, rotation), work.psi[f])
     move(system, state, work)
     if work.viscous:
@@ -129,8 +137,9 @@ def apply_final_correction_to_ends(system, numbering, state, work):
 
 @internal_kernel
 def remove_final_correction(work):
-    """Restore dr and psi as Newton's method left them: `commit` adds its last correction to the velocities before they are
-    rounded.
+    """Restore the dr and psi of Newton's method without its last correction.
+
+    `commit` adds the last correction separately, before sums are rounded.
     """
     for f in range(work.dr.shape[0]):
         store3(load3(work.solution[0, f]), work.dr[f])
@@ -139,13 +148,13 @@ def remove_final_correction(work):
 
 @internal_kernel
 def _changes(numbering, hidden, state, work, h, f):
-    """Return v1 - v0 and Omega1 - Omega0 of frame f by (2) or (4), and the last correction of Newton's method to its r and psi
+    """Return v1 - v0 and Omega1 - Omega0 of frame f by (2) or (4), and the last correction of Newton's method to dr and psi
     (`newton.final_correction`).
     """
-    at, R0, psi = numbering.frame[f], rotation_of(work.R0, f), load3(work.psi[f])
+    offset, R0, psi = numbering.frame[f], rotation_of(work.R0, f), load3(work.psi[f])
     displacement, rotation = (
-        load3(work.rhs[at : at + 3]),
-        apply(inverse_tangent(psi), load3(work.rhs[at + 3 : at + 6])),
+        load3(work.rhs[offset : offset + 3]),
+        apply(inverse_tangent(psi), load3(work.rhs[offset + 3 : offset + 6])),
     )
     rate, spin = times(1.0 / h, load3(work.dr[f])), times(1.0 / h, apply_transposed(R0, psi))
     position_change, rotation_change = displacement, apply_transposed(R0, rotation)
@@ -156,8 +165,8 @@ def _changes(numbering, hidden, state, work, h, f):
         )
         if hidden.has_correction[f] != 0:
             position_change, rotation_change = (
-                minus(position_change, load3(work.rhs[at + 6 : at + 9])),
-                minus(rotation_change, load3(work.rhs[at + 9 : at + 12])),
+                minus(position_change, load3(work.rhs[offset + 6 : offset + 9])),
+                minus(rotation_change, load3(work.rhs[offset + 9 : offset + 12])),
             )
     dv, dOmega = velocity_changes(
         rate, spin, load3(state.v[f]), load3(state.Omega[f]), position_change, rotation_change, h
@@ -167,7 +176,7 @@ def _changes(numbering, hidden, state, work, h, f):
 
 @internal_kernel
 def commit(numbering, hidden, plain, state, work, h):
-    """Write the end of the step to the state by (1), (2) or (4), with multipliers and accelerations."""
+    """Write the end of the step to the state: (1), (2) or (4) for frames outside of SIMD batches, and the multipliers."""
     for f in work.alone:
         _commit_frame(numbering, hidden, plain, state, work, h, f)
     commit_multipliers(state, work, h)
@@ -175,22 +184,23 @@ def commit(numbering, hidden, plain, state, work, h):
 
 @internal_kernel
 def commit_alone(numbering, state, work, h):
-    """Write the end of a step of `em` to the state, for the frames in the scalar path."""
+    """Write the end of a step of `em` to the state, for frames that are not in SIMD batches."""
     for f in work.alone:
         _commit_frame(numbering, None, None, state, work, h, f)
 
 
 @inline_kernel
 def _commit_frame(numbering, hidden, plain, state, work, h, f):
+    """Write the end of the step of frame f to the state."""
     v0, Omega0 = load3(state.v[f]), load3(state.Omega[f])
     dv, dOmega, displacement, rotation = _changes(numbering, hidden, state, work, h, f)
     if plain is not None:
         v1, Omega1 = load3(work.dissipation.end[f, 0:3]), load3(work.dissipation.end[f, 3:6])
         dv, dOmega = minus(v1, v0), minus(Omega1, Omega0)
-    at = WIDTH * f
+    offset = WIDTH * f
     a, alpha = accelerations(rotation_of(work.R0, f), rotation_of(work.R1, f), dv, dOmega, h)
-    store3(a, state.memory[at : at + 3])
-    store3(alpha, state.memory[at + 3 : at + 6])
+    store3(a, state.memory[offset : offset + 3])
+    store3(alpha, state.memory[offset + 3 : offset + 6])
     store3(plus(v0, dv), state.v[f])
     store3(plus(Omega0, dOmega), state.Omega[f])
     store3(plus(load3(state.r[f]), plus(load3(work.dr[f]), displacement)), state.r[f])
@@ -200,7 +210,7 @@ def _commit_frame(numbering, hidden, plain, state, work, h, f):
 
 @internal_kernel
 def commit_multipliers(state, work, h):
-    """Write the multipliers with the last correction to the state."""
+    """Write the multipliers, with the last correction of Newton's method, to the state, scaled back to forces."""
     for k in range(work.lam.shape[0]):
         lam = work.lam[k] + work.rhs[work.impulses.unknown[k]]
         state.lam[k] = lam * work.scale[work.impulses.constraint[k]] / h
@@ -208,7 +218,7 @@ def commit_multipliers(state, work, h):
 
 @internal_kernel
 def has_finite_account(state):
-    """Return whether work, dissipation and internal variables are finite: functions that raised an exception leave NaN there."""
+    """Return whether work, dissipation and internal variables are finite; a user function that raised an exception leaves NaN."""
     total = 0.0
     for i in range(state.totals.shape[0]):
         total += abs(state.totals[i])
@@ -218,26 +228,27 @@ def has_finite_account(state):
 
 
 class StepContext(NamedTuple):
-    """Arguments of a step of any system, passed by reference, and its functions, passed as pointers.
+    """Arguments of `general_step` that do not change from step to step, passed by reference; functions are passed as pointers.
 
-    Nothing is compiled that the system does not have.
+    The compiled functions contain only the terms that occur in the system.
     """
 
-    equations: Any  # `discretization.time.newton.equations_of`
-    hooks: Any  # `discretization.time.step_hooks`
-    beyond: Any  # `discretization.time.newton.has_blocks_beyond_band`
+    equations: Any  # result of `discretization.time.newton.equations_of`
+    hooks: Any  # function of `discretization.time.step_hooks` for the start and the end of a step
+    beyond: Any  # result of `discretization.time.newton.has_blocks_beyond_band`
     system: Any
     numbering: Any
     work: Any
     hidden: Any  # scratch arrays of the unknowns of `em-ggl`; None for other schemes
-    plain: Any  # for `em-d` the unmodified system, while `system` is modified for each step; else None
+    plain: Any  # `em-d`: the unmodified system, as `system` is modified in each step; None for other schemes
 
 
 @allocating_internal_kernel
 def general_step(context, hidden, plain, state, substeps, k, values, max_iterations, count):
-    """Take one substep of any system (`discretization.time.time_loop`).
+    """Take one substep of any system with the general solver; return a status of `discretization.time.newton`.
 
-    hidden, plain: fields of `context`, passed separately because the compiler leaves out the code for None.
+    The arguments are (1) of `discretization.time.time_loop`. hidden, plain: fields of `context`, passed separately so that the
+    compiler can leave out the code for None.
     """
     system, numbering, work, h = (
         context.system,
