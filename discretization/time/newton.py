@@ -1,20 +1,23 @@
 """Solve the equations of one step by Newton's method, with the linear solvers that it needs.
 
-The matrix is recomputed unless the last correction reduced the residual by a factor of 100; then its factors are used
-again. If the step before needed no matrix, as when nothing moves, only the residual is evaluated first. If contacts couple
-many parts (`coupled`), factors are reused only if two more corrections with the same contraction would end the iteration: the
-remaining error is then in a few contacts that slip, open or close. The old factors contain nothing about these, and a correction
-with them points in a wrong direction. The iteration ends when every residual is at its own round-off level (`noise`), because
-energy and momentum are conserved only as well as these equations are solved. It also ends when the residual cannot decrease
-further and is within a safe factor of that level.
+The matrix is recomputed and factorised in each iteration, unless the last correction reduced the residual by a factor of 100;
+then the factors are reused. If the step before needed no matrix, for example because nothing moves, only the residual is
+evaluated first. If contacts couple many parts (`coupled`), the error that remains is often in a few contacts that slip, open or
+close. The old factors do not contain these changes, and a correction with them points in a wrong direction. Factors are then
+reused only if two more corrections with the same contraction would end the iteration.
 
-The remaining residual often has the same sign from step to step: the errors of N steps would add up to N times round-off.
-Therefore the correction for this residual is computed with the available factors and without another evaluation
-(`final_correction`): its error is of second order in round-off. The step adds this correction to the state unrounded, so that
-only the rounding of sums remains, whose signs are random.
+The contraction is the residual after a correction divided by that before it. The level of an iterate is its largest residual in
+units of the round-off level of its equation (`noise`). The iteration ends when this level is below `NOISE_FACTOR`, because energy
+and momentum are conserved only as well as these equations are solved. It also ends when the residual stagnates and its level is
+below `_SAFE`. With a tolerance of the user, the level `work.solved` replaces `NOISE_FACTOR`.
 
-If forces are nearly a sign function, of a slip velocity or of the rate at which a gap closes, full corrections overshoot the
-state of rest and return. Their tangents are those of `discretization.assembly.regularised_forces`.
+The residual of a solved step often has the same sign from step to step: the errors of N steps would add up to N times round-off.
+Therefore one more correction for this residual is computed with the available factors, and the residual is not evaluated again
+(`final_correction`). The error that remains is of second order in round-off. The step adds this correction to the state before
+rounding, so that only the rounding errors of sums remain, which have random signs.
+
+Some forces are nearly a sign function of a slip velocity or of the rate at which a gap closes. With their exact tangent, full
+corrections overshoot the state of rest and return. `discretization.assembly.regularised_forces` gives the tangents to use.
 """
 
 import functools
@@ -66,32 +69,29 @@ ADVICE = {
     RAISED: "correct the function that raised it",
 }
 
-# fraction of the convergence tolerance for a prediction in `em-d`, which has no last correction, so that errors add up
+# fraction of NOISE_FACTOR below which a prediction is accepted in `em-d`, where errors add up without a last correction
 _PREDICTED = 0.25
-_NEGLIGIBLE = 1e-3  # residual/noise that needs no last correction, for example if nothing moves
-_SAFE = 1e5  # residual/noise that is accepted if the iteration has stalled
+_NEGLIGIBLE = 1e-3  # level below which no last correction is needed, for example if nothing moves
+_SAFE = 1e5  # level below which an iteration that stagnates counts as solved
 _REUSE = 0.01  # contraction below which the factors are reused
-_EXPECTED = 1e-3  # contraction that is expected of a correction if contacts couple many parts
-STALLED = 0.3  # contraction that counts as stagnation
-STALLED_HIDDEN = (
-    # contraction that counts as stagnation with velocity-level constraints: slow at large rotations, as their tangent is
-    # incomplete
-    0.9
-)
+_EXPECTED = 1e-3  # contraction that is expected of the next correction if contacts couple many parts
+STALLED = 0.3  # contraction above which the iteration stagnates
+# the same with velocity-level constraints, whose tangent is incomplete: Newton's method is slow at large rotations
+STALLED_HIDDEN = 0.9
 MAX_ROTATION = 1.5  # rad, largest rotation of a frame in one Newton correction
 
 
 def has_blocks_beyond_band(numbering: Any) -> bool | None:
-    """Return None if the matrix is only a band, else True.
+    """Return None if the matrix is a band without blocks outside of it, else True.
 
-    With None, kernels are compiled without fronts, far blocks and SuperLU.
+    With None, kernels are compiled without multifrontal LU, far blocks (those outside of the band) and SuperLU.
     """
     return None if numbering.band >= 0 and not len(numbering.far.row) else True
 
 
 @internal_kernel
 def _factored_band(numbering, work):
-    """Factor the band in place; return 0 or SINGULAR."""
+    """Factorise the band in place; return 0 or SINGULAR."""
     failed, _ = factor_with_runs(
         work.values,
         numbering.size,
@@ -107,14 +107,14 @@ def _factored_band(numbering, work):
 
 @internal_kernel
 def _solved_band(numbering, work):
-    """Solve with the factors of the band, in place of work.rhs; return 0."""
+    """Solve with the factors of the band; the solution overwrites work.rhs. Return 0."""
     solve_with_runs(work.values, numbering.size, numbering.band, work.done, work.pivots, work.first, work.rhs)
     return 0
 
 
 @allocating_internal_kernel
 def factor_as(beyond, numbering, work):
-    """Factor the assembled matrix as `factor` does; return 0 or SINGULAR. beyond: result of `has_blocks_beyond_band`."""
+    """Factorise the assembled matrix; return 0 or SINGULAR. beyond: result of `has_blocks_beyond_band`."""
     if beyond is not None:
         return factor(numbering, work)
     return _factored_band(numbering, work)
@@ -122,8 +122,9 @@ def factor_as(beyond, numbering, work):
 
 @allocating_internal_kernel
 def solve_as(beyond, numbering, work):
-    """Solve with the factors of `factor_as`, in place of work.rhs; return 0 or SINGULAR. beyond: result of
-    `has_blocks_beyond_band`.
+    """Solve with the factors of `factor_as`; the solution overwrites work.rhs. Return 0 or SINGULAR.
+
+    beyond: result of `has_blocks_beyond_band`.
     """
     if beyond is not None:
         return solve(numbering, work)
@@ -150,7 +151,7 @@ def factor(numbering, work):
 
 @allocating_internal_kernel
 def solve(numbering, work):
-    """Compute work.rhs = matrix^-1 work.rhs; return 0 or SINGULAR, which only the iterative solver can return here."""
+    """Compute work.rhs = matrix^-1 work.rhs; return 0, or SINGULAR if the iterative solver for far blocks failed."""
     values, band = work.values, numbering.band
     if band >= 0:
         failed = 0
@@ -179,7 +180,7 @@ def solve(numbering, work):
 def solve_transposed(numbering, work):
     """Compute work.rhs = matrix^-T work.rhs; return 0 or SINGULAR.
 
-    With far blocks the factors of the whole matrix are used; later calls of `solve` use them too.
+    With far blocks the whole matrix is factorised; later calls of `solve` use these factors too.
     """
     values, band, failed = work.values, numbering.band, 0
     if band >= 0:
@@ -206,8 +207,9 @@ def solve_transposed(numbering, work):
 
 @internal_kernel
 def correct(system, numbering, work):
-    """Add the correction in work.rhs to dr, psi (through T^-1 eta) and the multipliers; return the step length (damping
-    factor).
+    """Add the correction in work.rhs to dr, psi and the multipliers; return the damping factor (step length).
+
+    The correction eta of a rotation is added to psi as T^-1 eta (`inverse_tangent`).
     """
     damping = damping_of(system, numbering, work)
     correct_outside_groups(numbering, work, damping)
@@ -216,20 +218,24 @@ def correct(system, numbering, work):
 
 @internal_kernel
 def damping_of(system, numbering, work):
-    """Return the step length for the correction in work.rhs that rotates no frame by more than MAX_ROTATION."""
+    """Return the damping factor with which the correction in work.rhs rotates no frame by more than MAX_ROTATION."""
     frames, rhs = system.frames, work.rhs
     largest = 0.0
     for f in range(frames.mass.shape[0]):
         if frames.fixed[f] == 0:
-            at = numbering.frame[f] + 3
-            squared = rhs[at] * rhs[at] + rhs[at + 1] * rhs[at + 1] + rhs[at + 2] * rhs[at + 2]
+            offset = numbering.frame[f] + 3
+            squared = (
+                rhs[offset] * rhs[offset]
+                + rhs[offset + 1] * rhs[offset + 1]
+                + rhs[offset + 2] * rhs[offset + 2]
+            )
             largest = max(largest, squared)
     return 1.0 if largest <= MAX_ROTATION * MAX_ROTATION else MAX_ROTATION / largest**0.5
 
 
 @internal_kernel
 def correct_outside_groups(numbering, work, damping):
-    """Add the correction, times the damping factor, to frames in the scalar path and to multipliers."""
+    """Add the correction, times the damping factor, to multipliers and to frames that are not in SIMD batches."""
     correct_alone(numbering, work, damping)
     for k in range(work.lam.shape[0]):
         work.lam[k] += damping * work.rhs[work.impulses.unknown[k]]
@@ -237,12 +243,12 @@ def correct_outside_groups(numbering, work, damping):
 
 @internal_kernel
 def correct_alone(numbering, work, damping):
-    """Add the correction, times the damping factor, to frames in the scalar path."""
+    """Add the correction, times the damping factor, to frames that are not in SIMD batches."""
     rhs = work.rhs
     for f in work.alone:
-        at = numbering.frame[f]
-        add3(times(damping, load3(rhs[at : at + 3])), work.dr[f])
-        eta = times(damping, load3(rhs[at + 3 : at + 6]))
+        offset = numbering.frame[f]
+        add3(times(damping, load3(rhs[offset : offset + 3])), work.dr[f])
+        eta = times(damping, load3(rhs[offset + 3 : offset + 6]))
         add3(apply(inverse_tangent(load3(work.psi[f])), eta), work.psi[f])
 
 
@@ -266,7 +272,7 @@ def is_at_rest(work):
 
 @internal_kernel
 def scalar_frames_rest(work):
-    """Return whether no frame in the scalar path moves in this step; frames in SIMD batches are not checked."""
+    """Return whether no frame outside of the SIMD batches moves in this step."""
     for f in work.alone:
         for i in range(3):
             if work.dr[f, i] != 0.0 or work.psi[f, i] != 0.0:
@@ -281,8 +287,8 @@ def final_correction(beyond, numbering, work, level, factored, count):
     It is zero if the residual is negligible, if nothing moves, and in `em-d`, which computes the velocities at the end with the
     residual. Return CONVERGED, or NOT_FINITE if the matrix or the correction is not finite.
 
-    beyond: result of `has_blocks_beyond_band`; factored: True if factors are available. Otherwise the matrix itself is
-    available, of a prediction that needed no iteration.
+    level: largest residual in units of its round-off level; beyond: result of `has_blocks_beyond_band`; factored: True if factors
+    are available. If not, `work.values` is the matrix and is factorised here.
     """
     set_zero_correction(numbering, work)
     if level <= _NEGLIGIBLE or work.dissipation.law.size > 0:
@@ -305,7 +311,7 @@ def final_correction(beyond, numbering, work, level, factored, count):
 
 @internal_kernel
 def is_solved_by_prediction(work, level):
-    """Return whether a step that the prediction already solves needs no `final_correction`."""
+    """Return whether a step that the predictor has solved needs no `final_correction`."""
     return level <= _NEGLIGIBLE or work.dissipation.law.size > 0 or is_at_rest(work)
 
 
@@ -331,11 +337,12 @@ def matrix_is_finite(numbering, work):
 
 
 @internal_kernel
-def may_reuse_factors(level, before, solved):
-    """Return whether factors may be reused after a correction to this level: two more corrections like it would lead below
-    `solved`.
+def may_reuse_factors(level, previous_level, solved):
+    """Return whether factors may be reused after a correction from `previous_level` to `level`.
+
+    Its contraction must be at most `_REUSE`, and two more corrections with this contraction must lead below `solved`.
     """
-    return level <= _REUSE * before and level * (level / before) ** 2 <= solved
+    return level <= _REUSE * previous_level and level * (level / previous_level) ** 2 <= solved
 
 
 def _equations(system, numbering, hidden, state, work, h, tangent):
@@ -354,8 +361,8 @@ def _equations(system, numbering, hidden, state, work, h, tangent):
 
 
 def _common_equations(system, numbering, hidden, state, work, h, tangent):
-    """Assemble residual and matrix for models without elements of order p and interactions with the generic assembly
-    (`generic_groups`).
+    """Assemble residual and matrix for models without higher-order rod elements and without interactions that need the generic
+    assembly (`generic_groups`).
     """
     if assemble(system, numbering, state, work, h, tangent, None) != 0:
         return FOLDED
@@ -365,7 +372,7 @@ def _common_equations(system, numbering, hidden, state, work, h, tangent):
 
 
 def _bare_equations(system, numbering, hidden, state, work, h, tangent):
-    """Assemble residual and matrix for models that consist only of rods, bodies and common joints."""
+    """Assemble residual and matrix for models of rods, bodies and common joints only (`has_only_common_constraints`)."""
     if assemble(system, numbering, state, work, h, tangent, None, None) != 0:
         return FOLDED
     if hidden is not None:
@@ -388,9 +395,9 @@ def _damped_equations(system, numbering, hidden, state, work, h, tangent):
 
 
 def argument_fingerprints(*models: Any) -> tuple[Any, ...]:
-    """Return the fingerprints by which numba recognises argument types.
+    """Return the fingerprints by which numba recognises the types of arguments.
 
-    Computing them takes negligible time; computing the types takes as long as many steps.
+    Their computation takes negligible time; that of the types (`typeof`) takes as long as many steps.
     """
     return tuple(map(compute_fingerprint, models))
 
@@ -401,26 +408,26 @@ def equations_of(
     hidden: Any,
     state: State,
     work: Workspace,
-    which: Any = None,
-    prints: tuple[Any, ...] = (),
+    scheme_equations: Any = None,
+    fingerprints: tuple[Any, ...] = (),
 ) -> Any:
-    """Return the equations of such a model as a compiled function that is passed to `march`.
+    """Return the function that assembles the equations of a model, compiled, as an argument of `newton`.
 
-    which: equations of a scheme that replaces those of `em`, or None. It is a Python function of these models, h and whether the
-    matrix is wanted, which returns 0 or FOLDED. prints: `argument_fingerprints` the models, if they are known.
+    scheme_equations: assembly function that replaces that of `em`, with the arguments and return values of `_equations`; or None.
+    fingerprints: `argument_fingerprints` of the first five arguments, if they are already known.
 
-    Behind a pointer they are compiled once, not again with each of the kernels around them, and without the terms that the model
-    does not have.
+    The function is passed as a pointer: it is compiled once, not again with each kernel that calls it, and without the terms that
+    do not occur in the model.
     """
     general = bool(system.spans.kind.size or not all_have_closed_loops(work.generic_groups))
-    plain = _bare_equations if has_only_common_constraints(system) else _common_equations
-    of_model = _damped_equations if work.dissipation.law.size else _equations if general else plain
-    which = of_model if which is None else which
+    common = _bare_equations if has_only_common_constraints(system) else _common_equations
+    of_model = _damped_equations if work.dissipation.law.size else _equations if general else common
+    scheme_equations = of_model if scheme_equations is None else scheme_equations
     models = system, numbering, hidden, state, work
-    known = which, *(prints or argument_fingerprints(*models))
-    if known not in _known:
-        _known[known] = _compiled(which, *map(typeof, models))
-    return _known[known]
+    key = scheme_equations, *(fingerprints or argument_fingerprints(*models))
+    if key not in _known:
+        _known[key] = _compiled(scheme_equations, *map(typeof, models))
+    return _known[key]
 
 
 _known: dict[Any, Any] = {}
@@ -433,27 +440,25 @@ def _compiled(equations: Any, *models: Any) -> Any:
 
 @allocating_internal_kernel
 def newton(equations, beyond, system, numbering, hidden, state, work, h, max_iterations, count):
-    """Solve the step's equations from the present dr, psi, lam and, unless `hidden` is None, W, gam.
+    """Solve the equations of a step, starting from the predicted dr, psi, lam and, unless `hidden` is None, W, gam.
 
-    beyond: result of `has_blocks_beyond_band`; count: (2,) receives the numbers of iterations and factorisations, which are
-    added.
+    Return CONVERGED or the reason of the failure. beyond: result of `has_blocks_beyond_band`; the numbers of iterations and
+    factorisations are added to count (2,).
     """
     stall = STALLED if hidden is None else STALLED_HIDDEN
-    # a prediction is accepted only at round-off: one within a larger tolerance may mean that nothing moves
+    # a prediction is accepted only at round-off, for any tolerance of the user: else slow motions would stand still
     accepted = NOISE_FACTOR * (1.0 if work.dissipation.law.size == 0 else _PREDICTED)
     move(system, state, work)
-    before, level, iteration, fresh = 1e300, 0.0, 0, False
-    tangent, known = (
-        work.solved_without_matrix[0] == 0,
-        False,
-    )  # tangent: a matrix is wanted; known: the residual is known already
+    previous_level, level, iteration, new_factors = 1e300, 0.0, 0, False
+    # tangent: the next evaluation includes the matrix; residual_known: it repeats an evaluation only to get the matrix
+    tangent, residual_known = work.solved_without_matrix[0] == 0, False
     work.solved_without_matrix[0] = 0
     coupled = numbering.far.row.size > 0
     while True:
         failed = equations(system, numbering, hidden, state, work, h, tangent)
         if failed != 0:
             return failed
-        if not known:
+        if not residual_known:
             if iteration < 2:
                 add_constraint_noise(numbering, work)
                 if hidden is not None:
@@ -467,31 +472,32 @@ def newton(equations, beyond, system, numbering, hidden, state, work, h, max_ite
                     if not tangent and work.solved_without_matrix[0] == 0:
                         tangent = True
                         continue
-                # with `tangent` a new matrix has overwritten the factors
+                # an evaluation with `tangent` has overwritten the factors by a new matrix
                 factored = iteration > 0 and not tangent
                 return final_correction(beyond, numbering, work, level, factored, count)
-            stalled = iteration > 2 and level > stall * before
-            # round-off: another correction would be as large as its error
-            if stalled and fresh and level <= _SAFE:
+            stalled = iteration > 2 and level > stall * previous_level
+            # stagnation at round-off: another correction would be as large as its error
+            if stalled and new_factors and level <= _SAFE:
                 return set_zero_correction(numbering, work)
             if iteration == max_iterations:
                 return NOT_CONVERGED
             if not tangent and (
-                iteration == 0 or not may_reuse_factors(level, before, work.solved if coupled else 1e300)
+                iteration == 0
+                or not may_reuse_factors(level, previous_level, work.solved if coupled else 1e300)
             ):
-                tangent = known = True
+                tangent = residual_known = True
                 continue
         if tangent:
             if factor_as(beyond, numbering, work) != 0:
                 return SINGULAR if matrix_is_finite(numbering, work) else NOT_FINITE
             count[1] += 1
-        # evaluate the matrix with the residual if a new matrix will be needed
-        fresh, known, tangent = (
+        # if a new matrix will probably be needed after this correction, evaluate it together with the residual
+        new_factors, residual_known, tangent = (
             tangent,
             False,
             coupled and not may_reuse_factors(_EXPECTED * level, level, work.solved),
         )
-        before = level
+        previous_level = level
         for i in range(numbering.size):
             work.rhs[i] = -work.residual[i]
         if solve_as(beyond, numbering, work) != 0:
