@@ -1,24 +1,23 @@
 """Audit a result: energy balance, momenta, constraints and Newton's iterations, in numbers and in words.
 
-All quantities are recomputed from the stored states at the outputs (`rodsim.results.audit_recomputation`). The run's own energy
-record is only compared with them. The energy balance is E - E0 = W - D, with the work W of the loads and the dissipation D,
-which includes the energy that `em-d` removes. After the last output at which W changed no load does work: from there on E + D
-should be conserved, and so should the momenta that neither gravity nor the ground change.
+The audit recomputes all quantities from the states at the outputs (`rodsim.results.audit_recomputation`) and compares the energy
+table of the run with them. The energy balance is E - E0 = W - D, with the work W of the loads and the dissipation D, which
+includes the energy that `em-d` removes. After the last output at which W changed, loads do no work. From there on E + D should be
+conserved, and so should those components of the momenta that neither gravity nor the ground changes.
 
-Errors are judged relative to the natural size of the quantity. For energies this is the energy turned over, and the rounding
-with which the forces are known. For momenta it follows from Cauchy's inequality: a model of mass M and moment of inertia I
-about the origin, with all its energy E in motion, has |P| <= sqrt(2 M E) and |L| <= sqrt(2 I E). These sizes are used also if
-the momenta happen to be zero.
+Errors are relative to a natural size of the quantity. For energies this is the largest energy in the run: the sum of kinetic
+energy, elastic energy and change of the gravitational energy, or W, or D. The limits also allow for the rounding errors of the
+forces. For momenta the size follows from Cauchy's inequality: a model of mass M and moment of inertia I about the origin, whose
+whole energy E is kinetic, has |P| <= sqrt(2 M E) and |L| <= sqrt(2 I E). So the size is not zero if the momenta are.
 
-A run with a tolerance may miss each of these by that relative part in every step, and the positions of the joints by that part
-once, not once per step.
+A run with a relative tolerance may violate each conservation law by this tolerance in every step. The errors of joint positions
+do not add up: they may be as large as the tolerance once.
 
-Quantities that the integrator guarantees to conserve (`discretization.time.invariants`, docs/reference/integrators.md) are
-judged; all others are only reported. Schemes in charts conserve functions of their own coordinates and momenta, so that
-energies and momenta are then formed from these (`rodsim.results.chart_invariants`). All other contents of a state must follow
-from the steps after the previous output, which are therefore repeated (`rodsim.results.step_recomputation`). The audit names
-what it cannot
-judge.
+The audit judges the quantities that the integrator guarantees to conserve (`discretization.time.invariants`,
+docs/reference/integrators.md), and reports all others without a verdict. A scheme in a chart conserves functions of its own
+coordinates and momenta, so energies and momenta are then formed from these (`rodsim.results.chart_invariants`). All other
+contents of a state must follow from the steps since the previous output; some of these steps are therefore repeated
+(`rodsim.results.step_recomputation`). The report names what cannot be judged.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from rodsim.results.static_audit import lines as static_lines
 from rodsim.results.step_recomputation import StepRecomputation, recompute_steps
 from rodsim.results.verdicts import judge_equilibria, judge_run
 
-SAMPLES = 64  # number of outputs from which the size and the speed of the model are estimated
+SAMPLES = 64  # largest number of outputs from which size and speed of the model are estimated
 _WORDS = {ENERGY: "T*(q, p) + V", GENERALISED: "p . v - T(q, v) + V"}
 
 
@@ -58,8 +57,7 @@ def audit(result: ResultLike) -> Audit:
     Returns
     -------
     Audit
-        `ok` is True if all quantities that the integrator guarantees to conserve were conserved; `text()` returns the
-        findings as text.
+        `ok` is True if everything that the integrator guarantees to conserve was conserved; `text()` returns the findings.
 
     Raises
     ------
@@ -75,7 +73,7 @@ def audit(result: ResultLike) -> Audit:
     True
     """
     result = opened("audit", result)
-    with result.keep_open(), np.errstate(all="ignore"):  # a diverged run is audited as well
+    with result.keep_open(), np.errstate(all="ignore"):  # audit a diverged run, too
         changed = result.find_damage()
         measured = replace(
             _measure(result),
@@ -88,12 +86,12 @@ def audit(result: ResultLike) -> Audit:
             return replace(measured, verdicts=judge_equilibria(measured, static_lines(result)))
         fits = _model_fits(result)
         # do not repeat steps with a changed model: it may lack frames that the states refer to
-        steps_again = (
+        step_recomputation = (
             StepRecomputation(reason="the model is not the one of the run")
             if fits is False or measured.other_code
             else recompute_steps(result)
         )
-        measured = replace(measured, step_recomputation=steps_again, model_fits=fits)
+        measured = replace(measured, step_recomputation=step_recomputation, model_fits=fits)
         return replace(measured, verdicts=judge_run(measured))
 
 
@@ -107,7 +105,7 @@ class _Laws(NamedTuple):
 
 
 def _measure(result: Result) -> Audit:
-    """Return the measured quantities of a result, without verdicts and without repeated steps."""
+    """Return the measured quantities of a result, without verdicts and without repeating steps."""
     recomputation = recompute(result)
     recomputed = "total" in recomputation.columns
 
@@ -115,7 +113,9 @@ def _measure(result: Result) -> Audit:
         return recomputation.columns[name] if name in recomputation.columns else result.audit_column(name)
 
     W, D = column("work"), column("dissipation")
-    gravity = column("gravity") - column("gravity")[0]  # the zero of the potential is arbitrary
+    gravity = (
+        column("gravity") - column("gravity")[0]
+    )  # from its initial value, as the zero of the potential is arbitrary
     largest_terms = sum((np.abs(column(name)) for name in ("kinetic", "elastic", "spring")), np.abs(gravity))
     scale = float(np.max(np.maximum.reduce([largest_terms, np.abs(W), np.abs(D)])))
     A = result.algorithmic
@@ -128,10 +128,10 @@ def _measure(result: Result) -> Audit:
             float(np.sqrt(2 * x * energy)) for x in (recomputation.mass, recomputation.inertia)
         )
     else:
-        # m v of a mass with this kinetic energy and speed: the sum of all momenta may be zero, a single one is not
+        # m v = 2 T/v of a mass with kinetic energy T and speed v: nonzero also if the momenta of the parts cancel
         P_scale = max(_largest(P), 2 * float(column("kinetic").max()) / speed if speed > 0 else 0.0)
         L_scale = max(_largest(L), P_scale * size)
-    keep_P, keep_L, note = _conserved_components(result, column("gravity"))
+    projection_P, projection_L, note = _conserved_components(result, column("gravity"))
     if first is None:
         note = "loads act until the last output"
 
@@ -141,8 +141,8 @@ def _measure(result: Result) -> Audit:
         return _Laws(
             _relative(np.max(np.abs(defect)), scale),
             None if first is None else _relative(np.max(np.abs(H[first:] - H[first])), scale),
-            _drift(P, keep_P, first, P_scale),
-            _drift(L, keep_L, first, L_scale),
+            _drift(P, projection_P, first, P_scale),
+            _drift(L, projection_L, first, L_scale),
         )
 
     guaranteed = _promises(result)
@@ -185,7 +185,7 @@ def _measure(result: Result) -> Audit:
         quat_norm=float(column("quat_norm").max()),
         constraint=constraint,
         constraint_relative=_relative(constraint, size),
-        # the initial velocities were made consistent; only the states after the first output are judged
+        # without the first output: initial velocities satisfy the joints by another computation
         velocity_constraint=float(rates[min(1, len(rates) - 1) :].max()),
         newton_mean=float(np.average(newton, weights=steps)) if steps.sum() > 0 else 0.0,
         newton_max=_count(result.audit_column("newton_max").max()),
@@ -218,18 +218,20 @@ def _measure(result: Result) -> Audit:
 def _promises(result: Result) -> frozenset[str]:
     """Return the invariants that the integrator guarantees in its chart; those of `em` if the result names no integrator."""
     run, system = result.description.get("run", {}), result.layout.system
-    joined = system is None or not all(map(is_load, groups_of(system)))
+    interacting = system is None or not all(map(is_load, groups_of(system)))
     # constraint rows that are not polynomials of the coordinates alone
     groups = [] if system is None else groups_of(system, None, Role.CONSTRAINT)
     curved = bool(result.drives) or any(map(is_curved, groups))
     try:
-        return declared_invariants(str(run.get("integrator", "em")) or "em", run.get("chart"), joined, curved)
+        return declared_invariants(
+            str(run.get("integrator", "em")) or "em", run.get("chart"), interacting, curved
+        )
     except ModelError:  # the file is from a newer version
         return frozenset()
 
 
 def _model_fits(result: Result) -> bool | None:
-    """Return whether the stored system is the one that was built, by its fingerprint; None if that is not known."""
+    """Return whether the stored system has the fingerprint of the system that was simulated; None if one is missing."""
     system, built = result.layout.system, result.description.get("fingerprint")
     return None if system is None or built is None else fingerprint(system) == built
 
@@ -244,7 +246,7 @@ def _first_free(work: Floats) -> int | None:
 
 
 def _size_and_speed(result: Result) -> tuple[float, float]:
-    """Return the largest distance of a point from the middle of the model (m) and the largest speed (m/s), at some outputs."""
+    """Return the largest distance of a point from the centre of the model (m) and the largest speed (m/s), at some outputs."""
     from rodsim.results.drawing import Drawing
 
     drawing = Drawing(result.layout)
@@ -261,7 +263,7 @@ def _size_and_speed(result: Result) -> tuple[float, float]:
 
 
 def _conserved_components(result: Result, gravity: Floats) -> tuple[Floats | None, Floats | None, str]:
-    """Return the projections (3, 3) on the conserved components of P and L (None: no component), and the reason as text."""
+    """Return the projections (3, 3) on the conserved components of P and L (None if none is), and the reason as text."""
     layout = result.layout
     grounded, g = layout.grounded, layout.gravity
     if grounded is None:
@@ -272,25 +274,28 @@ def _conserved_components(result: Result, gravity: Floats) -> tuple[Floats | Non
         return None, None, "not expected: there is gravity, its direction is not known"
     if g is None or not np.any(g):
         return np.eye(3), np.eye(3), "free: all components"
-    up = np.outer(g, g) / np.dot(g, g)
-    return np.eye(3) - up, up, "gravity: linear across it, angular along it"
+    vertical = np.outer(g, g) / np.dot(g, g)
+    return np.eye(3) - vertical, vertical, "gravity: linear across it, angular along it"
 
 
-def _drift(values: Floats, keep: Floats | None, first: int | None, scale: float) -> float | None:
-    """Return the largest relative change of the conserved components after output `first`; None if there is none to judge."""
-    if keep is None or first is None:
+def _drift(values: Floats, projection: Floats | None, first: int | None, scale: float) -> float | None:
+    """Return the largest relative change of the conserved components after output `first`; None without such components."""
+    if projection is None or first is None:
         return None
-    conserved = values[first:] @ keep
+    conserved = values[first:] @ projection
     return _relative(_largest(conserved - conserved[0]), scale)
 
 
 def _largest(vectors: Floats) -> float:
+    """Return the largest norm of the rows of an array."""
     return float(np.linalg.norm(vectors, axis=1).max())
 
 
 def _relative(value: float, scale: float) -> float:
+    """Return value/scale; the value itself if the scale is zero."""
     return float(value / scale) if scale > 0 or not np.isfinite(scale) else float(value)
 
 
 def _count(value: float) -> int:
+    """Return a count that is stored as a float; -1 if it is not finite."""
     return int(value) if np.isfinite(value) else -1
