@@ -1,4 +1,4 @@
-"""`em`, `em-ggl` and their compositions: invariants at round-off, orders, the exact motion, failed and resumed steps."""
+"""`em`, `em-ggl` and their compositions: conserved quantities, orders of convergence, an exact motion, failed steps."""
 
 from functools import cache
 
@@ -19,22 +19,23 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::rodsim.warnings.InitialVelocityWarning"),
     pytest.mark.filterwarnings("ignore::rodsim.warnings.ModelCheckWarning"),
 ]
-H = 0.02
+H = 0.02  # s, step
 
 
 def top():
-    """A free body with the exact solution in Jacobi's elliptic functions."""
+    """Return a free asymmetric body (Euler top), whose exact motion is given by Jacobi's elliptic functions."""
     model = Model("top")
     model.add_body("top", MassProperties(1.0, np.array([6.0, 8.0, 3.0])), angular_velocity=(10, 20, 20))
     return model
 
 
 def rod():
+    """Return a free rod of six elements with consistent mass."""
     return rods.free_rod("se3", 6, mass="consistent")
 
 
 def ring():
-    """Four bodies in a closed loop of ball joints, not in one plane."""
+    """Return four bodies in a closed loop of ball joints, not in one plane."""
     model = Model("ring")
     corners = np.array([(0, 0, 0), (1, 0.1, 0.2), (1.1, 1, -0.1), (0.1, 0.9, 0.1)])
     bodies = [
@@ -60,7 +61,7 @@ def consistent_flail():
     return flail("consistent")
 
 
-# joints of every kind with every composition: `test_declared_invariants.py`
+# `test_declared_invariants.py` tests all kinds of joints with all compositions
 INVARIANTS = [(make, name) for make in (top, rod) for name in ("em", "em4", "em6")]
 INVARIANTS += [(make, "em-ggl") for make in (chain, hinge, ring, mean_flail, consistent_flail)]
 INVARIANTS += [(make, "em") for make in (ring, mean_flail, consistent_flail)]
@@ -68,7 +69,7 @@ INVARIANTS += [(make, "em") for make in (ring, mean_flail, consistent_flail)]
 
 @pytest.mark.parametrize(("make", "integrator"), INVARIANTS)
 def test_energy_momenta_and_joints_are_conserved_to_round_off(make, integrator):
-    """`em-ggl` satisfies positions and velocities; with `em` velocities are satisfied in the mean of a step only."""
+    """`em-ggl` satisfies joints at position and velocity level; `em` at position level, and with the mean velocity of a step."""
     result = simulate(make(), 200 * H, H, integrator, output_every=1, progress=False)
     audit_report = audit(result)
     assert audit_report.energy_balance < 1e-12
@@ -81,6 +82,7 @@ def test_energy_momenta_and_joints_are_conserved_to_round_off(make, integrator):
 
 
 def test_free_asymmetric_body_converges_to_the_exact_solution():
+    """The values are the quaternion and the angular velocity of `top` at t = 0.1 s from the elliptic functions."""
     exact = [0.19544703333727887, 0.61427117054739361, 0.73098487729427010, 0.22390287037256214]
     after = simulate(top(), 0.1, 0.1 / 256, "em6", output_every=256).state()
     assert np.abs(after.quat[1] - exact).max() < 1e-11
@@ -89,32 +91,32 @@ def test_free_asymmetric_body_converges_to_the_exact_solution():
     )
 
 
-# -- orders ------------------------------------------------------------------------------------------------------------
+# -- orders of convergence ---------------------------------------------------------------------------------------------
 
 
-def clamped_rod(how="clamp"):
-    """A soft rod under gravity, whose root is fixed or movable."""
-    model = Model("rooted rod", gravity=(0.0, 1.0, -9.81))
+def clamped_rod(support="clamp"):
+    """Return a soft rod under gravity; `support`: how its start is attached to the ground."""
+    model = Model("supported rod", gravity=(0.0, 1.0, -9.81))
     section = Section.circular(0.02, Material(E=1e5, nu=0.3, density=1000.0))
     rod = model.add_rod("rod", [(0, 0, 0), (0.6, 0, 0.1)], section, 4)
-    if how == "driven":
+    if support == "driven frame":
         hub = model.add_driven("hub", turn=lambda t: t * t, axis=(0, 0, 1))
         model.add_joint("root", "weld", hub, rod.start, at=(0, 0, 0))
-    elif how == "weld":
+    elif support == "weld":
         model.add_joint("root", "weld", model.ground, rod.start, at=(0, 0, 0))
-    elif how == "turned":
+    elif support == "driven hinge":
         model.add_joint("root", "revolute", rod.start, model.ground, at=(0, 0, 0), axis=(0, 1, 0))
-        model.add_drive("turn", model.joints["root"], lambda t: t * t)
+        model.add_drive("rotation", model.joints["root"], lambda t: t * t)
     else:
         model.add_joint("root", "clamp", rod.start, at=(0, 0, 0))
-    if how == "tip":
+    if support == "clamp, body at the tip":
         tip = model.add_body("tip", Box(0.1, 0.1, 0.1, density=500), (0.6, 0, 0.1))
         model.add_joint("pin", "spherical", rod.end, tip, at=(0.6, 0, 0.1))
     return model
 
 
-# time, (integrator, steps) of the reference, and the coarser number of steps of each scheme: smaller steps of order 8
-# reach the round-off of velocities
+# End time, s; integrator and number of steps of the reference; coarser number of steps of each scheme. With more steps the
+# errors of order 8 are as small as the round-off of velocities.
 ORDERS = {
     top: (0.1, ("em8", 128), {"em": 64, "em4": 32, "em6": 24}),
     rod: (0.05, ("em8", 300), {"em": 320, "em4": 80, "em6": 60}),
@@ -126,11 +128,13 @@ ORDERS = {
     ),
     clamped_rod: (0.05, ("em8", 100), {"em4": 20, "em6": 20, "em8": 20}),
 }
+# largest deviation of the observed order; 0.1 for other schemes
 ALLOWED = {"em8": 0.7, "em4-ggl": 0.15, "em6-ggl": 0.15}
 
 
 @cache
 def end_state(make, integrator, steps):
+    """Return positions, quaternions, velocities and the joint velocity residual at the end of a run."""
     t_end = ORDERS[make][0]
     result = simulate(make(), t_end, t_end / steps, integrator, output_every=steps, progress=False)
     state = result.state()
@@ -141,33 +145,36 @@ def end_state(make, integrator, steps):
     ("make", "integrator"), [(make, name) for make, row in ORDERS.items() for name in row[2]]
 )
 def test_observed_order_is_the_declared_one(make, integrator):
-    """Orders of positions, rotations and velocities; joint velocities vanish at step ends to the same order."""
+    """Positions, rotations and velocities converge with the order, and so does the joint velocity residual at step ends."""
     _, reference, steps = ORDERS[make]
     exact = *end_state(make, *reference)[:3], 0.0
     ends = [end_state(make, integrator, n) for n in (steps[integrator], 2 * steps[integrator])]
     order = int(integrator[2]) if integrator[2:3].isdigit() else 2
     allowed = 0.4 if make is clamped_rod else ALLOWED.get(integrator, 0.1)
-    for k, quantity in enumerate(("places", "turns", "velocities", "joints")):
+    for k, quantity in enumerate(("positions", "rotations", "velocities", "joints")):
         coarse, fine = (np.abs(end[k] - exact[k]).max() for end in ends)
         if make is top and quantity == "velocities":
-            continue  # they reach round-off, of 20 rad/s over a short step
+            continue  # their errors are at round-off: 20 rad/s over a short time
         if quantity == "joints":
             assert max(coarse, fine) < 1e-11 or np.log2(coarse / fine) > order - allowed
         elif coarse > 0.0:
             assert np.log2(coarse / fine) == pytest.approx(order, abs=allowed), quantity
 
 
-FREE, CLAMPED = {2: 1, 4: 5, 6: 9, 8: 17}, {4: 5}
-JOINED = {2: 1, 4: 10, 6: 18, 8: 34}
+# order -> number of substeps in a step, without and with half substeps
+FREE, JOINED = {2: 1, 4: 5, 6: 9, 8: 17}, {2: 1, 4: 10, 6: 18, 8: 34}
+SUPPORTS_WITH_REFLECTION = ("driven frame", "driven hinge", "clamp, body at the tip")
 SUBSTEPS = [(rod, False, FREE), (hinge, False, JOINED), (chain, True, FREE)]
-SUBSTEPS += [(lambda how=how: clamped_rod(how), False, {4: 5}) for how in ("clamp", "weld")]
-SUBSTEPS += [(lambda how=how: clamped_rod(how), False, {4: 10}) for how in ("driven", "turned", "tip")]
+SUBSTEPS += [(lambda support=support: clamped_rod(support), False, {4: 5}) for support in ("clamp", "weld")]
+SUBSTEPS += [
+    (lambda support=support: clamped_rod(support), False, {4: 10}) for support in SUPPORTS_WITH_REFLECTION
+]
 
 
 @pytest.mark.parametrize(("make", "hidden", "counts"), SUBSTEPS)
 def test_substeps_form_a_symmetric_composition_of_the_declared_order(make, hidden, counts):
-    """Fractions are symmetric and sum to 1; sums of their odd powers below the order vanish. A part clamped to the ground
-    reverses no velocity, and neither does `em-ggl`.
+    """Fractions are symmetric and sum to 1; sums of their odd powers below the order vanish. Half substeps are not needed for a
+    part clamped to the ground and for `em-ggl`, as neither reflects velocities.
     """
     built = make().build()
     for order, count in counts.items():
@@ -182,20 +189,20 @@ def test_substeps_form_a_symmetric_composition_of_the_declared_order(make, hidde
             assert abs(np.sum(substeps**power)) < 2e-15
 
 
-def test_audit_repeats_the_half_steps_taken_at_a_clamp():
-    """Files of older versions do not record that there are none."""
+def test_audit_repeats_steps_with_the_recorded_half_substeps():
+    """Without the entry `halves`, as in files of older versions, the audit repeats steps with halves, and finds differences."""
     run = simulate(clamped_rod(), 0.04, 0.02, "em4", output_every=1, progress=False)
     assert not audit(run).step_recomputation.differences
     assert run.description["run"].pop("halves") is False
     assert audit(run).step_recomputation.differences
 
 
-# -- steps -------------------------------------------------------------------------------------------------------------
+# -- single steps ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("hidden", [False, True])
 @pytest.mark.parametrize("make", [rod, slider, mean_flail])
-def test_step_solves_sparse_matrices_as_bands_and_keeps_its_input(make, hidden):
+def test_band_and_sparse_solver_agree_and_do_not_change_their_input(make, hidden):
     system, state = start_of(make())
     copy = [array.copy() for array in state]
     band, sparse = (
@@ -214,7 +221,7 @@ def test_em_is_time_reversible():
     assert np.abs(np.abs(np.sum(back.quat * state.quat, axis=1)) - 1).max() < 1e-10
 
 
-def test_rigid_motion_of_the_initial_state_moves_the_result():
+def test_rotation_of_the_initial_state_rotates_the_result():
     system, state = start_of(rod())
     g = quaternions.normalize([0.3, -0.5, 0.2, 0.8])
     moved = state._replace(
@@ -222,8 +229,8 @@ def test_rigid_motion_of_the_initial_state_moves_the_result():
         v=quaternions.rotate(g, state.v),
         quat=quaternions.multiply(g, state.quat),
     )
-    plain, after = (Stepper(system, H).advance(start, 0, 20)[0] for start in (state, moved))
-    assert np.abs(quaternions.rotate(g, plain.r) - after.r)[1:].max() < 1e-11
+    original, after = (Stepper(system, H).advance(start, 0, 20)[0] for start in (state, moved))
+    assert np.abs(quaternions.rotate(g, original.r) - after.r)[1:].max() < 1e-11
 
 
 @pytest.mark.parametrize("order", [2, 4])
@@ -242,26 +249,28 @@ def test_em_ggl_takes_about_as_many_newton_iterations_as_em():
 
 @pytest.mark.parametrize("kind", ["force", "moment"])
 def test_body_at_rest_responds_to_its_first_load(kind):
-    """The residual of a body at rest has the round-off of its load, which no other quantity reveals: v = F t/m, omega = M t/J."""
+    """The round-off level of a body at rest is known from its load alone. Exact: m v = F t, J omega = M t."""
     model = Model("ball")
     ball = model.add_body("ball", Sphere(0.1, density=1000))
     getattr(model, f"add_{kind}")("push", ball, (0.7, 0.2, -0.1))
     result = simulate(model, 0.01, 1e-3)
     mass, inertia = ball.properties.mass, ball.properties.inertia[0, 0]
-    rate = result.body("ball").v[-1] * mass if kind == "force" else result.body("ball").omega[-1] * inertia
-    assert rate == pytest.approx(np.array([0.7, 0.2, -0.1]) * 0.01, rel=1e-9)
+    momentum = (
+        result.body("ball").v[-1] * mass if kind == "force" else result.body("ball").omega[-1] * inertia
+    )
+    assert momentum == pytest.approx(np.array([0.7, 0.2, -0.1]) * 0.01, rel=1e-9)
     assert result.halvings.sum() == 0
 
 
 def fast_chain():
-    """Twelve times faster than usual: a step five times the usual one fails, its two halves do not."""
+    """Return system, state, h and steps of a chain 12 times faster than `chain`: steps of 5 H fail, their halves do not."""
     system, state = start_of(chain())
     system = system._replace(gravity=np.zeros(3))
     return system, state._replace(v=12 * state.v, Omega=12 * state.Omega), 5 * H, 20
 
 
 def folding_flail():
-    """The ends of an element rotate against each other by more than pi in the predicted step."""
+    """Return system, state, h and steps; in the predicted step the relative rotation of an element's ends exceeds pi."""
     system, state = start_of(flail())
     spin = state.Omega.copy()
     spin[-1], spin[-2] = (0, 0, 60), (0, 0, -60)
@@ -269,7 +278,7 @@ def folding_flail():
 
 
 @pytest.mark.parametrize("make", [fast_chain, folding_flail])
-def test_failed_em_ggl_step_is_halved_and_keeps_the_invariants(make):
+def test_failed_em_ggl_step_is_halved_and_conserves_the_energy(make):
     system, state, h, steps = make()
     energy = energies(system, state)
     after, report = Stepper(system, h, hidden=True).advance(State(*state), 0, steps)
