@@ -1181,9 +1181,9 @@ class Model(ModelData):
         """Add contact between surfaces.
 
         Spheres of the same part never touch each other. If there are several pairs, a pair of two spheres, or of a sphere and a
-        plane, is left out if a joint connects their parts; a single pair is always used. If a node of a rod is joined to another
-        rod, to the body of the sphere, or to the part of a plane and lies behind the plane, the points of the rod within an arc
-        length of pi times the radius from this node are left out. The normal force never pulls.
+        plane, is left out if a joint connects their parts; a single pair is always used. A node of a rod may be joined to another
+        rod, to the body of the sphere, or to the part of a plane behind which it lies. Points of the rod within an arc length of
+        pi times the radius from this node are then left out. The normal force never pulls.
 
         Parameters
         ----------

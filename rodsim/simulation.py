@@ -96,10 +96,11 @@ def simulate(
     Other Parameters
     ----------------
     solver : {"auto", "general"}, default "auto"
-        "auto" selects, for "em" and its compositions, the fastest solver that supports the model: the planar solver, with three
-        unknowns per frame, if the model is symmetric about a plane and moves in it; the tree solver, which eliminates the
-        joints, if the model has a tree structure, also with closed loops; else the general one. Results agree to round-off.
-        The description of the result records the solver under "run", "solver". A resumed run uses the same solver again.
+        "auto" selects, for "em" and its compositions, the fastest solver that supports the model. The planar solver has three
+        unknowns per frame, for models that are symmetric about a plane and move in it. The tree solver eliminates the joints,
+        for models with the structure of a tree, also with closed loops. The general solver supports all models. Results agree
+        to round-off. The description of the result records the solver under "run", "solver". A resumed run uses the same
+        solver again.
     threads : int, default 1
         Number of threads in each step of "em" and its variants. Only the general solver uses more than one, for nets and frames
         of rods. The result is bitwise the same for any number. More threads save time from some thousand elements on, if as

@@ -17,9 +17,9 @@ A composition advances by substeps of gamma_i h. Because `em` is symmetric, this
 In models with joints each substep is taken in two equal halves; the second one reverses the reflection by the first. Positions
 and velocities then have the full order, and G v at the ends of the steps is of that order in h.
 
-`em-ggl` satisfies joints at position and velocity level. g_v = G v are the velocity-level (hidden) constraints, gam their
-multipliers, A = gam . g_v, D_x A the discrete derivative of A to x (`rigid.interactions.hidden_constraints`). w is the velocity
-that gam removes, M the mass, J the inertia:
+`em-ggl` satisfies joints at position and velocity level. The velocity-level (hidden) constraints are g_v = G v, with multipliers
+gam. A = gam . g_v has the discrete derivatives D_x A (`rigid.interactions.hidden_constraints`). With the mass M and the inertia J
+of a frame, gam removes the part w of the velocities:
 
     v1 = 2 (dr/h - w) - v0,   Omega1 = 2 (R0^T psi/h - w) - Omega0,   M w = D_v A,   J w = D_Omega A    (4)
     (3) with the forces h D_r A, h D_psi A;   g(1) = 0;   g_v(1) = 0: `discretization.assembly.velocity_constraints`   (5)

@@ -44,7 +44,7 @@ RATIOS = 1e-50, 1e12
 
 @component
 class JointComponent(Component):
-    """A joint. A name without a point means a body or `ground`."""
+    """A joint between two parts; a name without a point is a body or `ground`."""
 
     key, word, list_description = "joints", "joint", "joints between parts"
     table, tables_without_namesakes = "joints", ("drives", "gears")
@@ -283,7 +283,7 @@ class GearTerm(NamedTuple):
 
 @component
 class Gear(Component):
-    """Joints with coupled coordinates: their sum, each times its ratio, is constant."""
+    """Joints with coupled coordinates: the sum of ratio times coordinate is constant."""
 
     key, word, list_description = "gears", "gear", "joints with coupled coordinates"
     table, tables_without_namesakes = "gears", ("joints", "drives")

@@ -13,7 +13,7 @@ phi and the eigenvalue s = phi K phi
     m + m_f df - s a = 0,     s + s_f df + s_a a = 0,     x = x_0 + df x_f + a phi                            (2)
 
 The responses to -r and -dr/df with phi held are x_0, m and x_f, m_f. s_f and s_a are the changes of s along x_f and phi, from
-finite differences of K: they affect how fast (2) converges, not to which solution. (2) is regular if dr/df does work in phi and
+finite differences of K. They affect how fast (2) converges, not to which solution. (2) is regular if dr/df does work in phi and
 s_a is not zero.
 
 Sources: Moore and Spence, SIAM J. Numer. Anal. 17 (1980) 567; Werner and Spence, ibid. 21 (1984) 388 (symmetry);
