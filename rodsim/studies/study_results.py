@@ -307,7 +307,7 @@ class StudyFolder:
         """Return the path for the result of a case; it contains the key, because the number may differ in another study."""
         return self.path / RESULTS / f"case-{number:04d}-{key[:8]}.vtkhdf"
 
-    def kept(self, key: str) -> Path | None:
+    def find_result(self, key: str) -> Path | None:
         """Return the saved result file of a case; None if there is none."""
         return saved_result(self.path, key)
 

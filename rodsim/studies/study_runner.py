@@ -352,7 +352,7 @@ def _complete(
             numbers = [
                 n
                 for n in sorted(chosen)
-                if not outcomes[n].error and study_folder.kept(study.cases[n].key) is None
+                if not outcomes[n].error and study_folder.find_result(study.cases[n].key) is None
             ]
             run([study.cases[number] for number in numbers], frozenset(numbers))
 

@@ -22,7 +22,7 @@ from rodsim.validation.case import (
     values_at,
 )
 
-OWN = "spectral elements p = 12, two discretisations"
+REFERENCE = "spectral elements p = 12, two discretisations"
 # Simo and Vu-Quoc 1988, 3D, J = (20, 10, 10): t -> loaded end, free end, kinetic and elastic energy
 SPAGHETTI = {
     2.5: ((3.6068318, 0.044700102, -0.42725823), (3.9817601, 8.5317153, -0.54046836), 136.3738, 167.9935),
@@ -169,7 +169,7 @@ CASES = (
     Case(
         "flying-spaghetti",
         "Flying spaghetti 3D, Simo and Vu-Quoc 1988",
-        OWN,
+        REFERENCE,
         {"T + V(10)": ReferenceValue(SPAGHETTI_ENERGY, 1e-3, 700.0)}
         | {
             name: known
@@ -201,7 +201,7 @@ CASES = (
     Case(
         "right-angle",
         "Right-angle cantilever, Simo and Vu-Quoc 1988, J = (20, 10, 10)",
-        OWN,
+        REFERENCE,
         reference_values_at("elbow", column(ELBOW, 0), 3e-6, 10.0)
         | reference_values_at("tip", column(ELBOW, 1), 3e-6, 10.0)
         | {"T + V(10)": ReferenceValue(ELBOW_ENERGY, 1e-6, ELBOW_ENERGY)},
@@ -211,7 +211,7 @@ CASES = (
     Case(
         "right-angle-round",
         "Right-angle cantilever, J = (10, 10, 10)",
-        OWN,
+        REFERENCE,
         reference_values_at("u_z", ELBOW_ROUND, 3e-6, 10.0),
         partial(elbow, (10.0, 10.0, 10.0)),
         MESHES,

@@ -492,12 +492,12 @@ def test_every_kernel_module_has_a_family_and_every_family_a_compile_time():
     assert set(known) == set(OF_FAMILY) - {""}
 
 
-KEPT = """
+FIRST_RUN = """
 from rigid.linear_algebra import dot
 from rigid.structural_zero import ZERO
 dot((1.0, 2.0, ZERO), (3.0, 4.0, ZERO)), dot((1j, 0j, 0j), (1j, 0j, 0j))
 """
-LATER = """
+SECOND_RUN = """
 import numpy as np
 from rigid.compilation.decorators import kernel
 from rigid.linear_algebra import dot
@@ -516,8 +516,8 @@ print(out[0])
 @compiled_only
 def test_cached_kernel_with_constants_loads_during_a_compilation(tmp_path):
     """The constants define operators, which numba would not find again while it types them."""
-    ended("-c", KEPT, NUMBA_CACHE_DIR=str(tmp_path))
-    assert ended("-c", LATER, NUMBA_CACHE_DIR=str(tmp_path)).stdout.strip() == "(-2-1j)"
+    ended("-c", FIRST_RUN, NUMBA_CACHE_DIR=str(tmp_path))
+    assert ended("-c", SECOND_RUN, NUMBA_CACHE_DIR=str(tmp_path)).stdout.strip() == "(-2-1j)"
 
 
 DOUBLE = numba.types.float64(numba.types.float64)

@@ -132,7 +132,7 @@ def test_regularised_tangents_equal_the_derivatives_at_the_expected_state(kind, 
     """The force does not depend on the expected state."""
     rng = np.random.default_rng(8)
     for step in (1e-4, 0.02):
-        t, _ = lossy(kind, "hertz", 1, step, **ALL | {"own": (0.01, -0.02, 0.015, sliding)})
+        t, _ = lossy(kind, "hertz", 1, step, **ALL | {"internal": (0.01, -0.02, 0.015, sliding)})
         d = rng.normal(size=t.y0.shape)
 
         def dual(s, lam, t=t, d=d):

@@ -49,7 +49,7 @@ def test_no_contact_gains_energy(kind, step):
     for seed in range(12):
         for stiffness, rest_speed in ((20.0, 0.0), (2e3, 0.0), (20.0, 3e-2), (2e3, 1e-4)):
             for sliding in (0.0, 1.0):
-                options = ALL | {"own": (0.01, -0.02, 0.015, sliding), "kt": stiffness, "rest": rest_speed}
+                options = ALL | {"internal": (0.01, -0.02, 0.015, sliding), "kt": stiffness, "rest": rest_speed}
                 t, _ = lossy(kind, seed=seed, step=step, **options)
                 dissipated, bristle = step_dissipation(kind, t.X, t.y0, t.y1)
                 assert dissipated > -1e-15 * (1.0 + bristle_energy(kind, t.y0, t.X))
@@ -67,7 +67,7 @@ def test_dissipative_forces_conserve_momenta_and_ignore_common_motion(kind):
         assert np.abs(f[:, 0].sum(axis=0)).max() < 2e-15 * np.abs(f).max()
         moment = np.cross((t.y0 + t.y1) / 2, f).sum(axis=(0, 1))
         assert np.abs(moment).max() < 1e-14 * np.abs(f).max()
-    t, _ = lossy(kind, **ALL | {"own": (0, 0, 0, 0)})
+    t, _ = lossy(kind, **ALL | {"internal": (0, 0, 0, 0)})
     together = t.y0 @ turned(rng, 1.0)
     together[:, 0] += rng.normal(size=3)
     assert np.abs(dual(kind, t.y0, together, t.X, 1 / H)).max() < 1e-9 * np.abs(f).max()
@@ -80,7 +80,7 @@ def test_dissipative_forces_conserve_momenta_and_ignore_common_motion(kind):
 def test_bristle_rotates_with_its_surface(kind):
     """In a common rigid motion the bristle is constant in the first frame, and nothing is dissipated."""
     rng = np.random.default_rng(5)
-    t, _ = lossy(kind, mu=(5e3, 5e3), own=(0.001, -0.002, 0.0015, 0.0))
+    t, _ = lossy(kind, mu=(5e3, 5e3), internal=(0.001, -0.002, 0.0015, 0.0))
     for _ in range(3):  # into the plane normal to the contact
         t.X[-4:] = updated_bristles(kind, t.y0, t.y0, t.X, 1 / H)
     before = t.X[-4:].copy()
@@ -96,7 +96,7 @@ def test_bristle_rotates_with_its_surface(kind):
 def test_dissipative_duals_accept_complex_steps(kind, step, sliding):
     rng = np.random.default_rng(8)
     for seed in range(3):
-        t, _ = lossy(kind, "hertz", seed, step, **ALL | {"own": (0.01, -0.02, 0.015, sliding)})
+        t, _ = lossy(kind, "hertz", seed, step, **ALL | {"internal": (0.01, -0.02, 0.015, sliding)})
         d, e = rng.normal(size=t.y0.shape), 1e-7
 
         def along(s, t=t, d=d):
@@ -221,7 +221,7 @@ def test_reversed_bristle_releases_no_more_than_its_energy():
     """
     kt, mu = 2e3, 0.5
     limit = mu * LINEAR[1] * 0.01
-    y, _, X = floor(0.01, mu=(mu, mu), kt=kt, rest=0.0, own=(-2.0 * limit / kt, 0, 0, 1))
+    y, _, X = floor(0.01, mu=(mu, mu), kt=kt, rest=0.0, internal=(-2.0 * limit / kt, 0, 0, 1))
     dissipated, bristle = step_dissipation(
         PLANE_SPHERE_DISSIPATION, X, y, displaced(y, (1.9 * limit / kt, 0, 0))
     )

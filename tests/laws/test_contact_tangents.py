@@ -14,7 +14,7 @@ SLIDING = pytest.mark.parametrize("sliding", [0.0, 1.0])
 
 def random_friction(kind, loses, sliding, seed, step):
     """Random contact with friction; the bristle is soft or stiff in turn."""
-    changes = {"own": (0.01, -0.02, 0.015, sliding), "kt": 20.0 if seed % 2 else 2e3}
+    changes = {"internal": (0.01, -0.02, 0.015, sliding), "kt": 20.0 if seed % 2 else 2e3}
     return lossy(kind, "hertz", seed, step, **LOSSES[loses] | changes)[0]
 
 
@@ -99,7 +99,7 @@ def test_window_tangent_follows_the_expected_signs():
     """Compare with complex steps of the dual for sliding, impact and rotation."""
     rng = np.random.default_rng(5)
     for seed in range(4):
-        t, _ = lossy(ELEMENT, "hertz", seed, 0.02, **ALL | {"own": (0.01, -0.02, 0.015, 1.0)})
+        t, _ = lossy(ELEMENT, "hertz", seed, 0.02, **ALL | {"internal": (0.01, -0.02, 0.015, 1.0)})
         multipliers = expecting(1 / H, rng)
         expected, plain = tangent_by_columns(t, multipliers), tangent_by_columns(t, 1 / H)
         assert agree(tangent(t, multipliers)[0], expected)

@@ -69,13 +69,13 @@ def raising_at_the_end_kind(where):
             raise ValueError("too long")
 
     @value_function
-    def kept(y, X, out):
+    def stored_energy(y, X, out):
         out[0] = 0.5 * X[K] * displacement(y, 0) ** 2
         if where == "kept" and displacement(y, 0).real > LIMIT:
             raise ValueError("too long")
 
     kind = dissipation(f"raising in {where}", 2, dual, dual)._replace(
-        n_internal=1, condensed=Condensed(update_internal=update_internal, stored_energy=kept)
+        n_internal=1, condensed=Condensed(update_internal=update_internal, stored_energy=stored_energy)
     )
     return _registered(kind, (("k", 0), ("limit", 0), ("z", 1)))
 

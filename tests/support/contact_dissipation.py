@@ -36,12 +36,19 @@ KINDS = pytest.mark.parametrize("kind", ENERGY, ids=lambda kind: kind.name)
 
 
 def loss(
-    b=0.0, c=0.0, rest=1e-3, mu=(0.0, 0.0), kt=2e3, drill=0.0, roll=0.0, ways=(1, 1, 1), own=(0, 0, 0, 0)
+    b=0.0, c=0.0, rest=1e-3, mu=(0.0, 0.0), kt=2e3, drill=0.0, roll=0.0, ways=(1, 1, 1), internal=(0, 0, 0, 0)
 ):
-    return np.array([b, c, rest, *mu, kt, drill, roll, *ways, *own], float)
+    return np.array([b, c, rest, *mu, kt, drill, roll, *ways, *internal], float)
 
 
-ALL = {"b": 0.4, "c": 0.1, "mu": (0.5, 0.3), "drill": 0.02, "roll": 0.01, "own": (0.01, -0.02, 0.015, 0.0)}
+ALL = {
+    "b": 0.4,
+    "c": 0.1,
+    "mu": (0.5, 0.3),
+    "drill": 0.02,
+    "roll": 0.01,
+    "internal": (0.01, -0.02, 0.015, 0.0),
+}
 ALL |= {"ways": (0.5, 1.7, 0.8)}
 
 

@@ -116,7 +116,7 @@ def main(arguments: list[str]) -> int:
     for name, modules in added.items():
         for module in sorted(modules):
             print(
-                f"tests/{name}: imports {module}, which is no seam. Use public names, or a module of SEAMS."
+                f"tests/{name}: imports {module}, which is not a seam. Use public names, or a module of SEAMS."
             )
     crossed = list(crossings())
     for name, module in crossed:

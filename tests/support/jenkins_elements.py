@@ -92,14 +92,14 @@ def _jenkins(count):
             out[0, 0, i] = T / X[K] if slides else 2.0 * T / X[K] - X[Z + i]
 
     @value_function
-    def kept(y, X, out):
+    def stored_energy(y, X, out):
         out[0] = 0.0
         for i in range(count):
             out[0] += 0.5 * X[K] * X[Z + i] ** 2
 
     kind = dissipation(f"jenkins {count}", 2, dual, holds)
     kind = kind._replace(
-        n_internal=count, condensed=Condensed(update_internal=update_internal, stored_energy=kept)
+        n_internal=count, condensed=Condensed(update_internal=update_internal, stored_energy=stored_energy)
     )
     return _registered(kind, (("k", 0), ("limit", 0), ("z", count)))
 
@@ -136,12 +136,12 @@ def _strut():
         out[0, 0, 0] = lam[0] * (displacement(y1, 0) - displacement(y0, 0))
 
     @value_function
-    def kept(y, X, out):
+    def stored_energy(y, X, out):
         out[0] = 0.5 * X[K] * displacement(y, 0) ** 2
 
     kind = dissipation("strut", 2, dual, holds)
     kind = kind._replace(
-        n_internal=1, condensed=Condensed(update_internal=update_internal, stored_energy=kept)
+        n_internal=1, condensed=Condensed(update_internal=update_internal, stored_energy=stored_energy)
     )
     return _registered(kind, (("k", 0), ("c", 0), ("rate", 0)))
 
