@@ -23,7 +23,7 @@ def steps_a_part(t_end: float, h: float, parts: int) -> int:
     steps = round(t_end / h / parts)
     if abs(steps * parts * h - t_end) > 1e-9 * t_end:
         raise ValueError(
-            f"{parts} equal parts of {t_end} s are no multiples of h = {h}; use h = {t_end / parts / max(steps, 1):.6g}"
+            f"{parts} equal parts of {t_end} s are not multiples of h = {h}; use h = {t_end / parts / max(steps, 1):.6g}"
         )
     return steps
 

@@ -326,7 +326,7 @@ def _add_pair(
     """Add a pair to the table; two meshes add several pairs (`_add_meshes`)."""
     numbers = [_surface_index(listing, surface, entry.radius, placed) for surface in ordered]
     if not any(listing.surfaces[k].radius for k in numbers):
-        raise ModelError(f"contact '{entry.name}': {pair} have no radius; give one of them a radius")
+        raise ModelError(f"contact '{entry.name}': {pair} have no radius. Set the radius of one of them.")
     m = 1
     if pair.is_per_length:
         rods = [

@@ -191,15 +191,17 @@ def spins(model: ModelData, placed: Placement, state: State) -> Iterator[str]:
     for part in parts:
         rate = float(lengths(state.Omega[placed.frames_of(part)]).max())
         if rate > FASTEST:
-            yield f"{part} turns with {rate:.3g} rad/s at t = 0, faster than any machine; give rad/s, not revolutions per minute"
+            yield f"{part} rotates with {rate:.3g} rad/s at t = 0, faster than any machine. Check that the unit is rad/s."
 
 
 def stretched_starts(model: ModelData, layout: Layout, mass: Floats, v: Floats) -> Iterator[str]:
     """Yield a warning for each rod drawn as a curve whose stretch has more energy than its bending, weight and motion.
 
     Such a rod is far from equilibrium: its axial energy becomes vibrations at once. A rod is skipped if its stretch is probably
-    intended: it has `rest_strains`, is straight (it may be pulled, or carry a longitudinal wave), has a curved stress-free
-    shape, or is given by two callables with a common label. mass (n,), kg, and v (n, 3), m/s, are those of the frames.
+    intended: it has `rest_strains` or a curved stress-free shape, or is given by two callables with a common parameter. A
+    straight rod is skipped as well: it may be pulled, or carry a longitudinal wave.
+
+    mass (n,), kg, and v (n, 3), m/s, are those of the frames.
     """
     gravity = float(np.linalg.norm(model.gravity))
     for rod_layout in layout.rods:

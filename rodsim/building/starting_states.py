@@ -132,8 +132,8 @@ def _index_at(owner: str, start: Result, start_time: float) -> int:
     rounding = _TIME_TOLERANCE * max(abs(low), abs(high))
     if not low - rounding <= time <= high + rounding:
         raise ModelError(
-            f"{owner}: start_time = {time:g} is not within the times of '{start.layout.name}', {low:g} to {high:g}; give "
-            "one of them, or remove it to use the last"
+            f"{owner}: start_time = {time:g} is not within the times of '{start.layout.name}', {low:g} to {high:g} s. "
+            "Choose a time in this range, or remove start_time to use the last output."
         )
     return start.index_at(time)
 

@@ -132,7 +132,7 @@ def _check_friction(context: CheckContext, what: str, value: Any) -> tuple[float
     both = tuple(value) if isinstance(value, list | tuple | np.ndarray) else (value, value)
     if len(both) != 2:
         raise ModelError(
-            f"{context.owner}: {what} = {shown(value)}; give one coefficient, or (static, kinetic)"
+            f"{context.owner}: {what} = {shown(value)} has {len(both)} values. Expected one coefficient, or (static, kinetic)."
         )
     static, kinetic = (number(context.owner, what, x, at_least=0.0) for x in both)
     if kinetic > static:
@@ -481,7 +481,7 @@ def _check_law(owner: str, values: dict[str, Any], pairs: Sequence[Pair]) -> Non
                     "one of them, a few hundredths of its shortest side"
                 )
             raise ModelError(
-                f"{owner}: {pair} have no radius, and points cannot touch points; give one of them a radius"
+                f"{owner}: {pair} have no radius, and points cannot touch points. Set the radius of one of them."
             )
     if np.ptp(values["anisotropy"]) > 0.0 and (
         values["friction"][0] == 0.0 or not any(isinstance(pair.b, Rod) for pair in pairs)

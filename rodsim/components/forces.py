@@ -263,7 +263,7 @@ class NonlinearSpring(CoordinateForce):
     def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
         super().complete(context, values)
         if values["law"] is None and values["damping"] is None:
-            raise ModelError(f"{context.owner}: has neither law nor damping; give one of them")
+            raise ModelError(f"{context.owner}: has neither law nor damping. Give at least one of them.")
         if values["damping"] is not None:
             check_resists(context.owner, values["damping"])
 

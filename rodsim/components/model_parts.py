@@ -407,7 +407,7 @@ def make_driven(
     if (turn is None) != (axis is None):
         raise ModelError(f"{owner}: `turn` and `axis` belong together; give both or none")
     if attitude is not None and turn is not None:
-        raise ModelError(f"{owner}: has both turn and attitude; give one of them")
+        raise ModelError(f"{owner}: has both turn and attitude. Remove one of them.")
     if attitude is not None and not callable(attitude):
         raise ModelError(f"{owner}: attitude = {shown(attitude)} is not a function t -> quaternion")
     motion = FrameMotion(

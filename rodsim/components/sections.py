@@ -267,7 +267,8 @@ class Section:
             lowest = lowest_eigenvalue(owner, "stiffness", branch)
             if size == 0.0 or lowest < -1e-12 * size:
                 raise ModelError(
-                    f"{owner}: stiffness has the eigenvalue {lowest:.3g}; give one that is positive in some strain"
+                    f"{owner}: the smallest eigenvalue of stiffness is {lowest:.3g}. Expected a positive "
+                    "semidefinite matrix that is not 0."
                 )
         made = replace(self, branch=branch, relaxation=tau)
         return made._record_call(self, Call("with_relaxation", (time, fraction, stiffness), {}))
@@ -380,7 +381,7 @@ class Section:
             if path not in known:
                 have = ", ".join(known) or "none, since it was made of its matrices"
                 raise ModelError(
-                    f"Section: it has no number {shown(path)}; its numbers are {have}", choices=list(known)
+                    f"Section: it has no number {shown(path)}. Its numbers: {have}", choices=list(known)
                 )
         if not changes:
             return self

@@ -235,7 +235,7 @@ class SpringLaw:
         k = number("SpringLaw.limit", "stiffness", stiffness, positive=True)
         w = number("SpringLaw.limit", "width", width, positive=True)
         if lower is None and upper is None:
-            raise ModelError("SpringLaw.limit: has neither lower nor upper; give one of them or both")
+            raise ModelError("SpringLaw.limit: has neither lower nor upper. Give at least one of them.")
         low = None if lower is None else number("SpringLaw.limit", "lower", lower)
         high = None if upper is None else number("SpringLaw.limit", "upper", upper)
         if low is not None and high is not None and low >= high:

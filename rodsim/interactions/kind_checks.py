@@ -316,8 +316,8 @@ def _check_momenta(owner: str, f: Any, y0: Any, y1: Any, length: float) -> None:
     """Raise ModelError if total force or total moment, at the mean of both ends, is not zero."""
     mean = 0.5 * (y0 + y1)
     cure = (
-        "take averages over both ends in `dual`, and let a direction or a place that is used have its dual; or say free=False "
-        "where it holds on to something that is no frame"
+        "take averages over both ends in `dual`, and include the dual of each direction or point that is used; or declare "
+        "free=False if the interaction acts on something that is not a frame"
     )
     _check_law_holds(owner, "the sum of its forces is zero", f[:, 0].sum(axis=0), _size(f), cure)
     moment = np.cross(mean, f).sum(axis=(0, 1))

@@ -253,7 +253,7 @@ def find_user_kind(owner: str, kind: Any) -> UserKind:
         return KINDS[kind]
     known = ", ".join(f"'{name}'" for name in KINDS) or "none"
     raise ModelError(
-        f"{owner}: {shown(kind)} is not a registered interaction; registered are {known}: register it by @rodsim.interaction, "
+        f"{owner}: {shown(kind)} is not a registered interaction; registered: {known}. Register it by @rodsim.interaction, "
         "or import the script that does"
     )
 

@@ -168,8 +168,8 @@ def _iterations(result: Study) -> None:
             f"002 Table 2: {name}: {printed[0]} iterations with the simple, {printed[1]} with the advanced guess",
             f"{counts[name][0]:.3f} and {counts[name][1]:.3f} corrections to |r| < 1e-9",
             all(map(printed_alike, counts[name], printed)),
-            reason="the program behind the paper counts residuals, the last of which already meets the tolerance and is "
-            f"followed by another correction; ours evaluates {residuals[0]:.3f} and {residuals[1]:.3f} of them{remark}",
+            reason="the program behind the paper counts residuals, the last of which already meets the tolerance and gets "
+            f"one more correction; ours evaluates {residuals[0]:.3f} and {residuals[1]:.3f} of them{remark}",
         )
     result.claim(
         "002 sec. 6.3: an advanced initial guess decreases the necessary number of iterations",

@@ -67,7 +67,7 @@ def _conservation(result: Study) -> None:
         enough == 4,
         reason="T* is here a polynomial, for unit quaternions, and its rate along a step one of degree 4k - 1, which 2k points "
         f"integrate exactly. With M(q)^-1 of any q, as in 001 (58), it is rational: drift {listed(any_q)}, and four points are "
-        "the first number whose error cannot be distinguished from round-off in a figure.",
+        "the first that a figure does not distinguish from round-off.",
     )
     both = [max(pair) for pair in zip(momentum, energy, strict=True)]
     result.claim(

@@ -53,7 +53,7 @@ def names(layout: Layout) -> list[str]:
 def field_of(name: str, drawing: Drawing) -> Field:
     """Return the field called `name`. Raise ResultError, with the known names, if it does not exist or the model lacks it."""
     if not isinstance(name, str) or name not in FIELDS:
-        raise ResultError(f"render: no quantity {shown(name)} to colour by; give one of {', '.join(FIELDS)}")
+        raise ResultError(f"render: no quantity {shown(name)} to colour by. Use one of {', '.join(FIELDS)}")
     field = FIELDS[name]
     if (field.array in ROD_ARRAYS or name == PRESSURE) and not drawing.layout.rods:
         raise ResultError(

@@ -188,9 +188,7 @@ def surface_by_name(layout: Layout, text: str) -> Surface:
         raise ResultError(f"distance: {text!r} is not a name; write it as 'ball' or 'cord@0.5'")
     if text in known:
         if text in rods:
-            raise ResultError(
-                f"distance: '{text}' is a rod and a {known[text]['kind']}; give one of them another name"
-            )
+            raise ResultError(f"distance: '{text}' is a rod and a {known[text]['kind']}; rename one of them")
         return (
             _mesh(layout, text, known[text])
             if "mesh" in known[text]

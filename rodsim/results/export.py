@@ -77,7 +77,7 @@ def export(
     format = format or path.suffix.lstrip(".").lower()
     if not isinstance(format, str) or format not in FORMATS:
         known = "; ".join(f"'{name}': {what}" for name, what in FORMATS.items())
-        raise ResultError(f"export to '{path}': no format {shown(format)}; give one of {known}")
+        raise ResultError(f"export to '{path}': no format {shown(format)}. Use one of {known}")
     every = count(f"export to '{path}'", "every", every)
     check_target(path.with_suffix(".xdmf" if format == "xdmf" else ".pvd"), result.path)
     drawing = Drawing(result.layout, surfaces=True)

@@ -155,7 +155,9 @@ class RodHistory:
         """
         positions = np.atleast_1d(np.asarray(fractions, float))
         if field not in OF_ELEMENTS:
-            raise ResultError(f"rod '{self.name}': along {field!r}; give one of {', '.join(OF_ELEMENTS)}")
+            raise ResultError(
+                f"rod '{self.name}': along: {field!r} is not a quantity of elements. Use one of {', '.join(OF_ELEMENTS)}"
+            )
         if positions.ndim > 1 or not bool(np.all((positions >= 0.0) & (positions <= 1.0))):
             raise ResultError(f"rod '{self.name}': fractions = {shown(fractions)}; give numbers from 0 to 1")
         layout = self._source.layout

@@ -69,7 +69,7 @@ def plot(
     if not isinstance(kind, str) or kind not in ("overview", *KINDS, *OF_POINTS):
         known = ", ".join(f"'{name}'" for name in ("overview", *KINDS, *OF_POINTS))
         cure = f", or plot(path={shown(kind)}) for a file of this name" if Path(str(kind)).suffix else ""
-        raise ResultError(f"plot: no kind {shown(kind)}; give one of {known}{cure}")
+        raise ResultError(f"plot: no kind {shown(kind)}. Use one of {known}{cure}")
     if points is not None and kind not in OF_POINTS:
         raise ResultError(f"plot: points are for the kinds 'path' and 'distance', not '{kind}'; remove them")
     histories = _histories(result, points) if kind == "path" else []
@@ -261,7 +261,9 @@ def _node(name: str, text: str, count: int) -> int:
     except ValueError:
         raise ResultError(f"plot: '{name}': give the node as a whole number, like 'rod:0'") from None
     if not -count <= node < count:
-        raise ResultError(f"plot: '{name}': the rod has nodes 0 to {count - 1}; give one of them")
+        raise ResultError(
+            f"plot: '{name}': the rod has no such node. Expected a number from 0 to {count - 1}."
+        )
     return node % count
 
 

@@ -251,7 +251,7 @@ def _times(times: object, first: float, last: float, static: bool) -> list[float
     unit, what = ("", "a load factor, or length of a path,") if static else (" s", "a time")
     requested = numbers(times)
     if requested is None or requested.ndim > 1 or requested.size == 0:
-        raise ResultError(f"render: times = {shown(times)}; give one time (s) or a list of them")
+        raise ResultError(f"render: times = {shown(times)}: expected a time (s) or a list of times")
     slack = TIME_TOLERANCE * (last - first)
     for t in requested.reshape(-1).tolist():
         if not first - slack <= t <= last + slack:

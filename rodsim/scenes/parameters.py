@@ -37,7 +37,7 @@ class Parameters(Mapping[str, float]):
             if name in self._in_progress:
                 circle = [*self._in_progress[self._in_progress.index(name) :], name]
                 raise ValueError(
-                    f"parameters depend on each other in a circle, {' -> '.join(circle)}; give one of them a number"
+                    f"parameters depend on each other in a circle, {' -> '.join(circle)}. Set one of them to a number."
                 )
             self._in_progress.append(name)
             try:

@@ -191,7 +191,8 @@ class PointReader:
                         circle = pending[pending.index(str(needed)) :]
                         raise SceneProblem(
                             self._paths[circle[0]][0],
-                            f"'{circle[0]}' is placed in a circle: {' at '.join(map(repr, circle))}; give one of them in numbers",
+                            f"'{circle[0]}' is placed in a circle: {' at '.join(map(repr, circle))}. "
+                            "Give the position of one of them as numbers.",
                         ) from None
         for head in PARTS:  # numbered in the order of the scene, not in the order in which they were made
             table = getattr(self.model, head)
@@ -252,7 +253,9 @@ class PointReader:
         if isinstance(data, str):
             return body
         if data.at is not None and data.at_world is not None:
-            raise SceneProblem(path, f"body '{name}': both 'at' and 'at_world' are given; give one of them")
+            raise SceneProblem(
+                path, f"body '{name}': both 'at' and 'at_world' are given. Remove one of them."
+            )
         if data.at_world is not None:
             return body.at_world(data.at_world)
         return body if data.at is None else body.at(data.at)

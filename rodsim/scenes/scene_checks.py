@@ -47,25 +47,25 @@ _FOREIGN = {
 
 # Message and remedy by the type of pydantic's error; names in braces are filled in from its context.
 _WORDS = {
-    "bool_type": "is neither true nor false; give one of them",
-    "dict_type": "is not a mapping; give one, as {{key: value}}",
+    "bool_type": "is neither true nor false. Write true or false.",
+    "dict_type": "is not a mapping. Write it as {{key: value}}.",
     "extra_forbidden": "is not known here; remove it",
-    "finite_number": "is not a finite number; give one",
-    "float_type": "is not a number; give one",
+    "finite_number": "is not a finite number. Give a finite number.",
+    "float_type": "is not a number. Give a number, such as 0.5.",
     "greater_than": "is too small; give a number above {gt:.6g}",
     "greater_than_equal": "is too small; give at least {ge:.6g}",
-    "int_from_float": "is not a whole number; give one",
-    "int_type": "is not a whole number; give one",
+    "int_from_float": "is not a whole number. Give a whole number, such as 2.",
+    "int_type": "is not a whole number. Give a whole number, such as 2.",
     "less_than": "is too large; give a number below {lt:.6g}",
     "less_than_equal": "is too large; give at most {le:.6g}",
-    "list_type": "is not a list; give one, as [...]",
+    "list_type": "is not a list. Write it as [...].",
     "literal_error": "is not known; choose one of {expected}",
     "missing": "is missing; give it",
-    "model_attributes_type": "is not a mapping; give one, as {{key: value}}",
-    "model_type": "is not a mapping; give one, as {{key: value}}",
+    "model_attributes_type": "is not a mapping. Write it as {{key: value}}.",
+    "model_type": "is not a mapping. Write it as {{key: value}}.",
     "string_too_long": "has too many characters; give at most {max_length}",
     "string_too_short": "is too short; give at least {min_length} characters",
-    "string_type": "is not a text; give one",
+    "string_type": "is not a text. Give a text, in quotes if it may be read as a number.",
     "too_long": "has {actual_length} entries; give at most {max_length}",
     "too_short": "has {actual_length} entries; give at least {min_length}",
 }
@@ -166,7 +166,7 @@ def _text(
         key = str(item.get("ctx", {}).get("discriminator", "type")).strip("'")
         expected = item.get("ctx", {}).get("expected_tags")
         tag = value.get(key) if isinstance(value, dict) else value
-        cure = f"give one of {expected}" if expected else f"say which with '{key}:'"
+        cure = f"use one of {expected}" if expected else f"say which with '{key}:'"
         return f"{owner}: {what or 'value'}: {key} = {_short(tag)} is not known; {cure}"
     if kind in ("float_type", "int_type") and isinstance(value, str) and is_expression(value):
         try:

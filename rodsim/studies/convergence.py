@@ -653,7 +653,7 @@ def cheapest_scheme(
         raise StudyError("cheapest_scheme: the scene has no run; an equilibrium has no integrator")
     names = scheme_variants(run["integrator"]) if schemes is None else tuple(dict.fromkeys(schemes))
     if not names:
-        raise StudyError("cheapest_scheme: schemes is empty; give one integrator or more")
+        raise StudyError("cheapest_scheme: schemes is empty. Name at least one integrator.")
     refinements = {
         name: Refinement.of(scene, {**times, "integrator": name}, measures, error, levels) for name in names
     }

@@ -43,7 +43,9 @@ class ParameterEntry(Part):
         kinds = [w for w in ("values", "low", "normal", "uniform") if getattr(self, w) is not None]
         if len(kinds) != 1:
             given_kinds = " and ".join(kinds) if kinds else "nothing"
-            raise ValueError(f"it has {given_kinds}; give one of values, low and high, normal, uniform")
+            raise ValueError(
+                f"it has {given_kinds}: expected exactly one of values, low and high, normal, uniform"
+            )
         if self.low is not None and self.high is not None and not self.low < self.high:
             raise ValueError("low is not below high; exchange them")
         if self.scale == "log" and (self.low is None or self.low <= 0.0):

@@ -75,7 +75,7 @@ BALL_CASES = [  # on a floor
 FRICTIONS = [  # a ball on a floor
     (-0.1, r"friction = -0.1 is below 0"),
     ((0.3, 0.4), r"kinetic coefficient 0.4 is above the static one, 0.3"),
-    ((0.3, 0.4, 0.5), r"give one coefficient, or \(static, kinetic\)"),
+    ((0.3, 0.4, 0.5), r"has 3 values. Expected one coefficient, or \(static, kinetic\)"),
     (Friction(0.0, tangential_stiffness=0.0), r"tangential_stiffness = 0.0 is not positive"),
     (Friction(0.0, rolling=-1.0), r"rolling = -1.0 is below 0"),
     (Friction(0.0, drilling=-1.0), r"drilling = -1.0 is below 0"),

@@ -204,9 +204,9 @@ BOUNDS = {  # model with a number, numbers without a warning, one with a warning
         "m from the axis of rod 'cord', which has radius 0.01 m and length 2 m"),
     "offset of a short rod": (lambda y: pushed(0.5, (0, y, y)), [0.3], 0.4, "load 'push' acts 0.566 m from the axis"),
     "fast body": (lambda rate: body(Box(0.1, 0.2, 0.3, mass=1.0), angular_velocity=spin(rate)),
-        [0.99 * FASTEST], 1e7, r"body 'part' turns with 1e\+07 rad/s at t = 0"),
+        [0.99 * FASTEST], 1e7, r"body 'part' rotates with 1e\+07 rad/s at t = 0"),
     "fast rod": (lambda rate: rod(velocity=(0, 0, 0), angular_velocity=spin(rate)),
-        [0.99 * FASTEST], 1.01 * FASTEST, r"rod 'cord' turns with .* rad/s at t = 0"),
+        [0.99 * FASTEST], 1.01 * FASTEST, r"rod 'cord' rotates with .* rad/s at t = 0"),
     **{f"{element} by {sign * LARGE}": (lambda x, element=element, sign=sign: stretched(element, sign * x), [0.98 * LARGE],
         1.02 * LARGE, "rod 'cord': at t = 0 its stretch and shear come to 0.20")
         for element in ("se3", "relative(2)", "midpoint", "lagrange(3)") for sign in (1, -1)},

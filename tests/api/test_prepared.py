@@ -227,7 +227,7 @@ def test_section_with_changed_number_keeps_its_additions(case):
 def test_section_from_matrices_has_no_numbers():
     section = dataclasses.replace(Section.circular(0.01, STEEL), stiffness=np.eye(6))
     assert section.numbers == {}
-    with pytest.raises(ModelError, match="it has no number 'radius'; its numbers are none"):
+    with pytest.raises(ModelError, match=r"it has no number 'radius'. Its numbers: none"):
         section.with_numbers({"radius": 0.02})
     assert section.with_law("stiffening", strain=0.1).numbers == {}
 

@@ -315,9 +315,9 @@ def test_coloured_movie_interpolates_colours(tmp_path):
 
 
 def kinds_of_plots(result):
-    with pytest.raises(ValueError, match="give one of 'overview'") as error:
+    with pytest.raises(ValueError, match="Use one of 'overview'") as error:
         plot(result, "pie")
-    return re.findall(r"'(\w[\w-]*)'", str(error.value).partition("give one of")[2])
+    return re.findall(r"'(\w[\w-]*)'", str(error.value).partition("Use one of")[2])
 
 
 def test_every_kind_of_plot_is_drawn(result, tmp_path):

@@ -285,7 +285,7 @@ REJECTED = [
     ("values: [5, 10]", "low: 5", "give both low and high"),
     ("values: [5, 10]", "values: [5], low: 3, high: 4", "values and low"),
     ("values: [5, 10]", "values: [stiff]", ":1: case 0, EI = 'stiff': .*scene.yaml:4: section 'thin'"),
-    ("{path: sections.thin.EI, values: [5, 10]}", "[5, 10]", ":4: .*EI = .*is not a mapping; give one, as {key: value}"),
+    ("{path: sections.thin.EI, values: [5, 10]}", "[5, 10]", ":4: .*EI = .*is not a mapping. Write it as {key: value}"),
     ("parameters:", "t_end: 1.0e+20\nparameters:", ":1: case 0.* t_end = 1e[+]20 s takes 1e[+]22 steps of dt = 0.01"),
     ("final", "at 0.06", ":6: measure .*the run goes from 0 to 0.05 s"),
     ("name: s", "plots: [{x: EI, y: far, kind: heat}]", ":1: plots: .*give color"),

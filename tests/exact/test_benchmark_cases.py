@@ -77,7 +77,7 @@ def test_the_error_is_the_largest_of_all_instants():
 def test_steps_that_miss_an_instant_are_rejected():
     assert steps_a_part(2.0, 0.04, 5) == 10
     with pytest.raises(
-        ValueError, match=r"5 equal parts of 2.0 s are no multiples of h = 0.03; use h = 0.0307692"
+        ValueError, match=r"5 equal parts of 2.0 s are not multiples of h = 0.03; use h = 0.0307692"
     ):
         steps_a_part(2.0, 0.03, 5)
     for name, sweep in SWEEPS.items():

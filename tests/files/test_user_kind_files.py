@@ -57,7 +57,7 @@ def test_file_opens_without_its_registered_kinds(other_process, tmp_path):
     with pytest.raises(ModelError, match=r"interaction '.*' is not registered.*import the script"):
         audit(result)
     with pytest.raises(
-        ModelError, match=r"'linear spring' is not a registered interaction; registered are none"
+        ModelError, match=r"'linear spring' is not a registered interaction; registered: none"
     ):
         kinds_of_names(bodies(2))
 

@@ -105,7 +105,7 @@ def test_invalid_meshes_are_rejected(options, words, tmp_path, monkeypatch):
         ("box", "box", 0.0, r"solid 'a' and solid 'b' have no rounding, .* give radius="),
         ("cylinder", "cylinder", 0.0, r"solid 'a' and solid 'b' have no rounding, .* give radius="),
         ("cube", "sheet", 0.0, r"mesh 'a' and mesh 'b' have no radius"),
-        ("box", "plate", 0.0, r"solid 'a' and mesh 'b' have no radius, .* give one of them a"),
+        ("box", "plate", 0.0, r"solid 'a' and mesh 'b' have no radius, .* Set the radius of one of them"),
     ],
 )
 def test_unsupported_contact_pairs_are_rejected(one, other, radius, words):

@@ -256,5 +256,5 @@ def test_scenes_accept_energies_and_relaxation(tmp_path):
     with pytest.raises(SceneError, match=r"rod\.yaml:\d+: .*cannot stand in an expression"):
         Model.load(path)
     path.write_text(SCENE.format(expression="1").replace("expression: 1", "type: soft"))
-    with pytest.raises(SceneError, match=r"law: type = 'soft' is not known; give one of .*stiffening"):
+    with pytest.raises(SceneError, match=r"law: type = 'soft' is not known; use one of .*stiffening"):
         Model.load(path)
