@@ -1,9 +1,9 @@
 """SE(3) rod element between two frames: strains, discrete derivative of the energy, analytic tangent.
 
 Two frames a, b have the rotation matrices A, B and the relative position e = r_b - r_a. L is the stress-free length, theta the
-angle and n the axis of the relative rotation A^T B. Strains follow from
+angle of the relative rotation A^T B about the unit vector d. Strains follow from
 
-    k = 4 axial(A^T B)/(1 + tr A^T B) = 2 tan(theta/2) n,  y = (A + B)^T e/(2 L),  s = k . y,  u = k . k/4 (1)
+    k = 4 axial(A^T B)/(1 + tr A^T B) = 2 tan(theta/2) d,  y = (A + B)^T e/(2 L),  s = k . y,  u = k . k/4 (1)
     Gamma = g(u) y - p(u) s k - (1, 0, 0)                                                                  (2)
     K     = f(u) k/L                                                                                       (3)
 
@@ -13,7 +13,8 @@ bending) exactly. The stored energy is L/2 (eps - eps_r)^T C (eps - eps_r), eps 
 the stiffness C of the section.
 
 A step of length h goes from configuration 0 to configuration 1. Bars are averages of both; f[], g[], p[] are divided
-differences, (f(u1) - f(u0))/(u1 - u0); D is the viscosity of the section. With the mean stresses w = (wN, wM)
+differences, (f(u1) - f(u0))/(u1 - u0); D is the viscosity of the section. The mean stresses w = (wN, wM) do the work
+L w . (eps1 - eps0) = cy . (y1 - y0) + ck . (k1 - k0):
 
     w  = C (epsbar - eps_r) + D (eps1 - eps0)/h                                                            (4)
     cy = L (gbar wN - pbar (wN . kbar) kbar)                                                               (5)
