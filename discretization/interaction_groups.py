@@ -74,10 +74,12 @@ def energies_of(system: System, state: State) -> list[Group]:
 
 def constraints_of(system: System, state: State) -> list[Group]:
     """Return the groups of constraints with the drives of `state`; their rows are those of `State.lam`."""
-    others = _others(system, state) if len(interaction_table.constraint_indices(system.others)) else ()
+    interaction_entries = (
+        _others(system, state) if len(interaction_table.constraint_indices(system.others)) else ()
+    )
     return [
         entry.group
-        for entry in (*others, *_constraints(system, state))
+        for entry in (*interaction_entries, *_constraints(system, state))
         if entry.role is Role.CONSTRAINT and len(entry.use)
     ]
 

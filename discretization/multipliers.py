@@ -48,16 +48,16 @@ class MultiplierItems(NamedTuple):
 @memoized(per_structure)
 def multipliers_of(system: System) -> MultiplierItems:
     """Return the list of multipliers of a system."""
-    constraints, others = system.constraints, system.others
+    constraints, interactions = system.constraints, system.others
     c, rows, first = len(constraints.kind), rows_of(constraints), first_rows(constraints)
-    other = interaction_table.constraint_indices(others)
-    frames = np.full((c + len(other), others.frames.shape[1]), -1, np.int64)
-    frames[:c, :2], frames[c:] = constraints.frames, others.frames[other]
-    other_rows = interaction_table.rows_of(others)[other]
+    other = interaction_table.constraint_indices(interactions)
+    frames = np.full((c + len(other), interactions.frames.shape[1]), -1, np.int64)
+    frames[:c, :2], frames[c:] = constraints.frames, interactions.frames[other]
+    other_rows = interaction_table.rows_of(interactions)[other]
     joints = int(constraints.joint.max(initial=-1)) + 1
     repeats = np.zeros(len(frames), bool)
     repeats[: len(constraints.repeats)] = constraints.repeats
-    repeats[c:] = others.repeats[other] if len(others.repeats) else False
+    repeats[c:] = interactions.repeats[other] if len(interactions.repeats) else False
     return MultiplierItems(
         frames,
         np.concatenate([rows, other_rows]),
@@ -66,7 +66,7 @@ def multipliers_of(system: System) -> MultiplierItems:
         repeats,
         np.concatenate([~facts(constraints.kind, "constant"), np.ones(len(other), bool)]),
         other,
-        others.size[other],
+        interactions.size[other],
     )
 
 

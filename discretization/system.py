@@ -60,8 +60,11 @@ class System(_Tables):
     @property
     def kinds(self) -> list[Kind]:
         """Return the kinds of its interactions and constraints, each once."""
-        others = (INTERACTIONS[number] for number in set(self.others.kind.tolist()))
-        return [*others, *(constraints.CONSTRAINTS[number] for number in set(self.constraints.kind.tolist()))]
+        interaction_kinds = (INTERACTIONS[number] for number in set(self.others.kind.tolist()))
+        return [
+            *interaction_kinds,
+            *(constraints.CONSTRAINTS[number] for number in set(self.constraints.kind.tolist())),
+        ]
 
     @property
     def signals(self) -> Ints:
@@ -102,8 +105,8 @@ def from_files(tables: dict[str, Any]) -> System:
     """Return the system of tables in the form of `in_files`, but with the kind numbers of this process."""
     file_tables = "springs", "torsions", "loads"
     fields = {name: table for name, table in tables.items() if name not in file_tables}
-    others = insert_file_tables(fields.pop("others"), *(tables[name] for name in file_tables))
-    return System(**fields, others=others)
+    interactions = insert_file_tables(fields.pop("others"), *(tables[name] for name in file_tables))
+    return System(**fields, others=interactions)
 
 
 class PartialFingerprint(NamedTuple):
@@ -116,11 +119,12 @@ class PartialFingerprint(NamedTuple):
 def begin_fingerprint(system: System) -> PartialFingerprint:
     """Hash the part of a system's fingerprint that is common to all systems that differ from it only in gravity."""
     table = constraints.in_files(system.constraints)
-    rows, others = gears_to_rows(table, without_file_tables(system.others))
+    rows, interactions = gears_to_rows(table, without_file_tables(system.others))
     contents = [*_contents(system.frames), *_contents(system.elements), *_contents(table, rows)]
     contents += _file_table_bytes(system.others)
     return PartialFingerprint(
-        hashlib.sha256(b"".join(contents)), others_in_files(others) if len(others.kind) else others
+        hashlib.sha256(b"".join(contents)),
+        others_in_files(interactions) if len(interactions.kind) else interactions,
     )
 
 
@@ -129,13 +133,13 @@ def fingerprint(system: System, first: PartialFingerprint | None = None) -> str:
 
     `first`: the result of `begin_fingerprint`, if known.
     """
-    of_tables, others = begin_fingerprint(system) if first is None else first
+    of_tables, interactions = begin_fingerprint(system) if first is None else first
     digest, gravity = of_tables.copy(), system.gravity
     contents = [_ARRAY_HEADERS[gravity.shape, gravity.dtype], gravity.tobytes()]
     # without contacts, spans and others it is that of older versions, so that runs of older files can be resumed
     if len(system.contacts.pairs):
         contents += _contents(system.contacts)
-    for late in (system.spans, others):
+    for late in (system.spans, interactions):
         if len(late.kind):
             contents += _contents(late)
     digest.update(b"".join(contents))
