@@ -161,7 +161,7 @@ class BodyScene(Part):
 
 
 class DrivenScene(Part):
-    """A frame with prescribed motion: displacements along directions, a rotation about a world axis through it."""
+    """A frame with prescribed motion: displacements along directions, rotation about a world axis."""
 
     name: Name
     """name of the frame; joints, springs and rods attach to it like to a body"""
