@@ -49,7 +49,11 @@ def test_no_contact_gains_energy(kind, step):
     for seed in range(12):
         for stiffness, rest_speed in ((20.0, 0.0), (2e3, 0.0), (20.0, 3e-2), (2e3, 1e-4)):
             for sliding in (0.0, 1.0):
-                options = ALL | {"internal": (0.01, -0.02, 0.015, sliding), "kt": stiffness, "rest": rest_speed}
+                options = ALL | {
+                    "internal": (0.01, -0.02, 0.015, sliding),
+                    "kt": stiffness,
+                    "rest": rest_speed,
+                }
                 t, _ = lossy(kind, seed=seed, step=step, **options)
                 dissipated, bristle = step_dissipation(kind, t.X, t.y0, t.y1)
                 assert dissipated > -1e-15 * (1.0 + bristle_energy(kind, t.y0, t.X))
