@@ -11,6 +11,7 @@ All are in one array, `State.internal`:
                          (`rigid.interactions.kinds.Condensed.update_internal`)
     bristle  per list    (6) windows of `System.contacts` (`discretization.contact.contact_patches`): number of the window in the
                          list, from 1 on, bristle (3), whether it slides, stiffness; unused rows are zero
+    sampled  sampled     (1) what sensors and controllers remember and hold (`discretization.controls`)
 
 Blocks are stored one after another, row by row, in this order. Counted variables are functions of the poses except for whole
 turns. Condensed ones are eliminated when their interaction is assembled, or updated when a step is accepted, so that they are
@@ -37,7 +38,7 @@ from discretization.system import System
 from rigid.interactions import evaluation
 from rigid.system import Floats, Ints, State
 
-WIDTHS = {"angle": 1, "branch": 6, "drive": NUMBERS, "settled": 1, "bristle": 6}
+WIDTHS = {"angle": 1, "branch": 6, "drive": NUMBERS, "settled": 1, "bristle": 6, "sampled": 1}
 BRANCH, DRIVE = WIDTHS["branch"], WIDTHS["drive"]  # for compiled code
 
 
@@ -49,6 +50,7 @@ class InternalVariables(NamedTuple):
     drive: int = 0
     settled: int = 0
     bristle: int = 0
+    sampled: int = 0
 
     @property
     def size(self) -> int:
@@ -85,7 +87,12 @@ def internal_variables(system: System) -> InternalVariables:
         int(of(system.others).sum()) for of in (counted_variable_counts, history_variable_counts)
     )
     return InternalVariables(
-        counted, branches, count_drives(system), settled, bristle_capacity(system.contacts)
+        counted,
+        branches,
+        count_drives(system),
+        settled,
+        bristle_capacity(system.contacts),
+        system.controls.size,
     )
 
 
@@ -96,7 +103,7 @@ def part(system: System, state: State, block: str) -> Floats:
 
 def without_neighbour_list(system: System, full_system: System, state: State) -> State:
     """Convert a state of `full_system` to one of `system`, the same system with another list of contacts; omit the bristles."""
-    blocks = {block: part(full_system, state, block) for block in ("angle", "branch", "drive")}
+    blocks = {block: part(full_system, state, block) for block in ("angle", "branch", "drive", "sampled")}
     return state._replace(internal=internal_variables(system).joined(**blocks))
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from discretization.internal_variables import internal_variables
 from discretization.planar.symmetry_input import Symmetry
 from discretization.system import System
 from discretization.time.em_family import EmIntegrator
+from discretization.time.sampling import Law, Sampler
 from discretization.time.stepper import DriveValues, LoadValues, Stepper
 from discretization.time.stepper_base import GENERAL
 
@@ -29,6 +31,7 @@ def select_stepper(
     halves: bool | None = None,
     symmetry: Symmetry | None = None,
     beside: Stepper | None = None,
+    laws: Mapping[str, Law] | None = None,
     **arguments: Any,
 ) -> Stepper:
     """Return the stepper of the `em` family that is fastest for this system; other arguments are those of `Stepper`.
@@ -39,7 +42,37 @@ def select_stepper(
     `symmetry`: used to test whether the system moves in a plane; None: no test.
     `beside`: stepper of a run that differs only in gravity and loads. Data that depends on neither is taken from it, including
     work arrays, so that both can be integrated side by side (`discretization.time.batched_runs`).
+    `laws`: functions of the controllers of the system by name, in the order of `System.controls`.
     """
+    stepper = _select(
+        system, h, order, load_values, hidden, tolerance, drive_values, rho=rho, fractions=fractions,
+        equations=equations, shortcut=shortcut, earlier=earlier, halves=halves, symmetry=symmetry, beside=beside, **arguments
+    )  # fmt: skip
+    if system.controls.size:
+        stepper.sampler = Sampler(system.controls, laws or {}, internal_variables(system).first("sampled"))
+    return stepper
+
+
+def _select(
+    system: System,
+    h: float,
+    order: int,
+    load_values: LoadValues | None,
+    hidden: bool,
+    tolerance: float,
+    drive_values: DriveValues | None,
+    *,
+    rho: float | None,
+    fractions: Sequence[float],
+    equations: Any,
+    shortcut: bool,
+    earlier: bool,
+    halves: bool | None,
+    symmetry: Symmetry | None,
+    beside: Stepper | None,
+    **arguments: Any,
+) -> Stepper:
+    """Return the stepper of `select_stepper`, without controllers."""
     if shortcut and EmIntegrator(order, hidden, rho, fractions=tuple(fractions), equations=equations).plain:
         # imported on demand: their kernels take time to load
         from discretization.time.planar_stepper import PlanarStepper, planar_model

@@ -6,6 +6,7 @@ import hashlib
 from typing import Any, NamedTuple
 
 from discretization.contact.table import Contacts, contacts_of
+from discretization.controls import NO_CONTROLS, Controls
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import (
     SPRINGS,
@@ -43,6 +44,7 @@ class _Tables(NamedTuple):
     spans: Spans = no_spans()  # rod elements between several frames
     others: InteractionTable = table_of()  # interactions without a separate table, such as loads and springs
     contacts: Contacts = contacts_of()  # surfaces that may touch; integrators add active contacts to `others`
+    controls: Controls = NO_CONTROLS  # sensors, controllers and the loads that follow them
 
 
 @by_reference
@@ -89,6 +91,8 @@ def in_files(system: System) -> dict[str, Any]:
     first["constraints"] = constraints.in_files(system.constraints)
     if not len(system.contacts.pairs):
         del tables["contacts"]
+    if system.controls.empty:
+        del tables["controls"]
     file_tables = _tables_of(others) if len(others.kind) else _EMPTY_FILE_TABLES
     return first | file_tables | tables
 
@@ -139,6 +143,8 @@ def fingerprint(system: System, first: PartialFingerprint | None = None) -> str:
     # without contacts, spans and others it is that of older versions, so that runs of older files can be resumed
     if len(system.contacts.pairs):
         contents += _contents(system.contacts)
+    if not system.controls.empty:
+        contents += _contents(system.controls)
     for late in (system.spans, interactions):
         if len(late.kind):
             contents += _contents(late)

@@ -32,10 +32,13 @@ from rodsim.components.argument_types import (
     MeshSide,
     MotionLike,
     RodMass,
+    ScalarLike,
     VectorLike,
 )
 from rodsim.components.base import Attachable, PointLike, add, check_new_part, register
 from rodsim.components.contacts import REST_SPEED, Contact, SurfaceLike
+from rodsim.components.control_laws import ControlLaw
+from rodsim.components.controllers import Controller, Sensor
 from rodsim.components.curve_frames import Twist, Up
 from rodsim.components.forces import (
     Bushing,
@@ -46,6 +49,7 @@ from rodsim.components.forces import (
     Pressure,
 )
 from rodsim.components.friction import Friction, friction_fields
+from rodsim.components.joint_forces import JointForce
 from rodsim.components.joints import Drive, Gear, JointComponent
 from rodsim.components.loads import DistributedLoad, Load
 from rodsim.components.model_data import ModelData, Spring, TorsionSpring
@@ -79,6 +83,7 @@ register(
     Gear,
 )
 register(DistributedLoad, Pressure, MassDamping, JointDamping, EnergyInteraction)
+register(Sensor, Controller, JointForce)
 register(SphereSurface, SolidSurface, PlaneSurface, MeshSurface, Contact)
 
 
@@ -790,6 +795,45 @@ class Model(ModelData):
         self.driven[name] = driven
         return driven
 
+    def add_joint_force(
+        self, name: str, joint: JointComponent | str, value: ScalarLike, of: JointCoordinate | None = None
+    ) -> JointForce:
+        """Apply a moment about the axis of a joint, or a force along it, to `b`, and its reaction to `a`.
+
+        Its work is that of a load.
+
+        Parameters
+        ----------
+        name : str
+            Name of the joint force.
+        joint : JointComponent or str
+            A joint with an axis: revolute, prismatic or cylindrical.
+        value : float, Signal, str or callable
+            Moment, N m, or force, N, on `b`: a number, a signal such as the output of a controller, a formula of the time t, or a
+            function t -> number.
+        of : {"angle", "displacement"}, optional
+            Moment or force, for a joint that has both coordinates.
+
+        Returns
+        -------
+        JointForce
+
+        Raises
+        ------
+        ModelError
+            If the joint has no such coordinate, or `value` is not a scalar.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model
+        >>> model = Model()
+        >>> arm = model.add_body("arm", Box(1.0, 0.1, 0.1, mass=1.0), position=(0.5, 0, 0))
+        >>> hinge = model.add_joint("hinge", "revolute", "ground", arm, at=(0, 0, 0), axis=(0, 0, 1))
+        >>> model.add_joint_force("motor", hinge, "2*sin(3*t)")
+        <moment about the axis of joint 'hinge' 'motor'>
+        """
+        return add(self, JointForce, name, joint=joint, value=value, of=of)
+
     def add_drive(
         self, name: str, joint: JointComponent | str, value: MotionLike, of: JointCoordinate | None = None
     ) -> Drive:
@@ -1326,6 +1370,93 @@ class Model(ModelData):
         """
         return add(self, EnergyInteraction, name, energy=energy, measures=measures, parameters=parameters)
 
+    def add_sensor(self, name: str, measure: Measure) -> Sensor:
+        """Add a sensor: a scalar whose value and rate controllers read and results record.
+
+        Parameters
+        ----------
+        name : str
+            Name of the sensor.
+        measure : Measure
+            A `rodsim.measures.distance`, `strain`, `displacement`, `coordinate`, `cosine` or `angle`. An angle is counted
+            through full revolutions.
+
+        Returns
+        -------
+        Sensor
+
+        Raises
+        ------
+        ModelError
+            If `measure` is not a measure, or its points are not of this model.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model, measures
+        >>> model = Model()
+        >>> arm = model.add_body("arm", Box(1.0, 0.1, 0.1, mass=1.0))
+        >>> model.add_sensor("phi", measures.angle("ground", "arm", axis=(0, 0, 1))).rate
+        'phi.rate'
+        """
+        return add(self, Sensor, name, measure=measure)
+
+    def add_controller(
+        self,
+        name: str,
+        law: ControlLaw,
+        inputs: Sequence[str | Sensor],
+        *,
+        outputs: str | Sequence[str] = ("u",),
+        memory: Sequence[float] = (),
+        period: float | None = None,
+    ) -> Controller:
+        """Add a sampled controller; loads follow its outputs.
+
+        At the start of a step that is due, sensors are read and the law is called; its outputs are held until the next sample. A
+        law is called again with the same numbers if a step has to be repeated, so that it must not remember anything but
+        `memory`.
+
+        Parameters
+        ----------
+        name : str
+            Name of the controller.
+        law : PID, StateFeedback or callable
+            `rodsim.controllers.PID(...)`, `rodsim.controllers.StateFeedback(...)`, or a function
+            (t, h, measured, memory, outputs) of Python or compiled by `numba.njit`. It gets the time, s, the time between
+            samples, s, and arrays, and writes `outputs` and `memory` in place. An exception that it raises ends the run.
+        inputs : sequence of str or Sensor
+            What it measures: sensors, or names such as "phi" for the value and "phi.rate" for the rate of one.
+        outputs : str or sequence of str, default "u"
+            Names of the outputs.
+        memory : sequence of float, default ()
+            Initial values of what it remembers; a result stores them, so that a run can be resumed.
+        period : float, optional
+            Time between samples, s, a multiple of the step. By default there is one sample in each step.
+
+        Returns
+        -------
+        Controller
+            `controller.output()` is a signal for the value of a load.
+
+        Raises
+        ------
+        ModelError
+            If an input is not a sensor of this model, or the law does not fit the inputs and outputs.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model, controllers, measures
+        >>> model = Model()
+        >>> arm = model.add_body("arm", Box(1.0, 0.1, 0.1, mass=1.0))
+        >>> hinge = model.add_joint("hinge", "revolute", "ground", "arm", at=(0, 0, 0), axis=(0, 0, 1))
+        >>> phi = model.add_sensor("phi", measures.angle("ground", "arm", axis=(0, 0, 1)))
+        >>> pd = model.add_controller("pd", controllers.PID(kp=20.0, kd=1.0, target=0.5), [phi, phi.rate])
+        >>> model.add_moment("motor", arm, pd.output().along((0, 0, 1)))
+        <moment 'motor' on body 'arm'>
+        """
+        settings = {"outputs": outputs, "memory": memory, "period": period}
+        return add(self, Controller, name, law=law, inputs=inputs, **settings)
+
     def __repr__(self) -> str:
         tables = (("rods", self.rods), ("bodies", self.bodies), ("joints", self.joints))
         parts = [f"{kind} {some(list(names))}" for kind, names in tables if names]
@@ -1464,10 +1595,12 @@ class Model(ModelData):
         """
         # imported only here: its kernels take half a second to load
         from discretization.time.mechanical_stepper import system_in_chart
+        from rodsim.building.controls import refuse_controllers
         from rodsim.building.massless_rods import check_mass
 
         built = self.build()
         check_mass(built, "mechanical_system")
+        refuse_controllers("mechanical_system", built)
         state = fit_velocities(built).state
         values = built.load_values, parameter, built.drive_values
         return system_in_chart(self.name, built.system, state, chart, *values)

@@ -15,12 +15,14 @@ from rigid.signals import (
     Triangle,
     VectorSignal,
 )
+from rodsim.components.controllers import Output
 from rodsim.components.time_expressions import Expression
 
 __all__ = [
     "Constant",
     "Expression",
     "Field",
+    "Output",
     "Pulse",
     "Ramp",
     "Signal",

@@ -140,7 +140,7 @@ def _unsupported_properties(system: System) -> Iterator[str]:
     if (system.frames.fixed[system.elements.frames] != 0).any():
         yield "a rod ends in a fixed frame"
     variables = internal_variables(system)
-    if variables.size > int((acting == TORSIONS).sum()) + DRIVE * variables.drive:
+    if variables.size > int((acting == TORSIONS).sum()) + DRIVE * variables.drive + variables.sampled:
         yield "an interaction has internal variables"
 
 

@@ -7,7 +7,7 @@ call returns the state of the frames.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +16,7 @@ from discretization import interaction_table
 from discretization.contact.table import refuse_contacts
 from discretization.drives import count_drives, driven_frames, packed_rows
 from discretization.interaction_groups import Role, groups_of
-from discretization.internal_variables import condensed_indices, part
+from discretization.internal_variables import condensed_indices, internal_variables, part
 from discretization.multipliers import multipliers_of
 from discretization.redundancy import constraint_jacobian, surplus_rows
 from discretization.state_checks import OF_SYSTEMS, check_arrays, evaluate_user_function
@@ -33,8 +33,10 @@ from discretization.time.drives_in_charts import (
 from discretization.time.families import FAMILIES
 from discretization.time.integrate import March, check_compatibility
 from discretization.time.integrators import parse, solves_repeating
+from discretization.time.newton import CONVERGED
+from discretization.time.sampling import Law, Sampler, sample_state
 from discretization.time.scheme import Scheme
-from discretization.time.stepper_base import MarchResult, Report, StepperBase
+from discretization.time.stepper_base import Failure, MarchResult, Report, StepperBase, copy_state
 from discretization.time.trajectory import Start, Trajectory
 from rigid import quaternions
 from rigid.charts.multibody import Interactions, Weight, counted, multibody_system
@@ -51,6 +53,9 @@ CHARTS = {
     "quaternion-gamma": ("quaternion", "gamma"),
     "director": ("director", "singular"),
 }
+
+
+LoadValues = Callable[[Floats], Floats]  # times (k,), s -> values (k, loads, 3)
 
 
 def default_chart(scheme: Scheme) -> str:
@@ -163,7 +168,9 @@ class MechanicalStepper(StepperBase):
         chart: str | None,
         load_values: Callable[[Floats], Floats] | None,
         drive_values: DriveValues | None = None,
+        laws: Mapping[str, Law] | None = None,
     ):
+        """Prepare the stepper; laws: functions of the controllers of the system, see `discretization.controls`."""
         self.scheme = parse(integrator)
         if np.any(multipliers_of(system).repeats) and not solves_repeating(integrator):
             raise ModelError(
@@ -176,6 +183,11 @@ class MechanicalStepper(StepperBase):
         if drive_values is None and count_drives(system):
             raise ModelError(f"model '{name}' has prescribed motion; give its values as `drive_values`")
         self._system, self._drive_values = system, drive_values
+        self._sampler: Sampler | None = None
+        if system.controls.size:
+            self._sampler = Sampler(system.controls, laws or {}, internal_variables(system).first("sampled"))
+            self._sampled_loads = np.zeros((1, len(system.signals), 3))
+            load_values = self._with_sampled_loads(load_values)
         self.mechanical = system_in_chart(
             name, system, state, self.chart, load_values, drive_values=drive_values
         )
@@ -220,7 +232,37 @@ class MechanicalStepper(StepperBase):
         `inside`: True to read loads at the ends of a step on its side of a corner. Angles beyond the range of their potential are
         counted again from their present values.
         """
-        return self._marched(self._march, state, h, starts, inside)
+        if self._sampler is None:
+            return self._marched(self._march, state, h, starts, inside)
+        done, report = 0, Report()
+        for t in starts:
+            state, failure = self._sampled(self._sampler, state, t)
+            if failure is not None:
+                return MarchResult(state, done, report, failure)
+            marched = self._marched(self._march, state, h, np.array([t]), inside)
+            state, done, report = marched.state, done + marched.steps, report.plus(marched.report)
+            if marched.failure is not None:
+                return MarchResult(state, done, report, marched.failure)
+        return MarchResult(state, done, report, None)
+
+    def _with_sampled_loads(self, load_values: LoadValues | None) -> LoadValues:
+        """Return a function of times with the present values of the loads that follow controllers."""
+        driven = self._system.controls.load
+
+        def values(times: Floats) -> Floats:
+            all_values = np.zeros((len(times), *self._sampled_loads.shape[1:]))
+            if load_values is not None:
+                all_values[...] = load_values(times)
+            all_values[:, driven] = self._sampled_loads[:, driven]
+            return all_values
+
+        return values
+
+    def _sampled(self, sampler: Sampler, state: State, t: float) -> tuple[State, Failure | None]:
+        """Return the state with the samples that are due at time t, s, or the failure of a controller."""
+        sampled = copy_state(state)
+        status = sample_state(sampler.arrays, sampled, t, self.h, self._sampled_loads)
+        return (sampled, None) if status == CONVERGED else (state, sampler.failure())
 
     @property
     def substeps_per_step(self) -> int:

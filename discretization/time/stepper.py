@@ -37,6 +37,7 @@ from discretization.time.newton import (
     SINGULAR,
     has_blocks_beyond_band,
 )
+from discretization.time.sampling import NOT_SAMPLED, Sampler
 from discretization.time.step_hooks import step_kernels
 from discretization.time.stepper_base import (
     Failure,
@@ -221,8 +222,9 @@ class Stepper(StepperBase):
         end = copy_state(check_arrays(state, self.shapes))
         stored = State(*(np.empty((1, *array.shape)) for array in end))
         counts = np.zeros((1 + 2, N_COUNTS), dtype=np.int64)
-        values = self._values(np.array([t]), h)[:1]
-        status = self._march(end, h * self.fractions[:1], values, stored, counts)
+        starts = np.array([t])
+        values = self._values(starts, h)[:1]
+        status = self._march(end, h * self.fractions[:1], values, starts, stored, counts)
         return end if status == CONVERGED else None
 
     def ends(self, state: State, h: float, starts: Floats) -> StepEnds:
@@ -238,6 +240,9 @@ class Stepper(StepperBase):
         """Return the failure that belongs to a status of the march; None for CONVERGED."""
         if status == CONVERGED:
             return None
+        if status == NOT_SAMPLED:
+            assert self.sampler is not None
+            return self.sampler.failure()
         return Failure(
             REASONS[status], self._advice(status), singular=status == SINGULAR, folded=status == FOLDED
         )
@@ -274,13 +279,14 @@ class Stepper(StepperBase):
         stored = State(*(np.empty((parts, *array.shape)) for array in state))
         counts = np.zeros((parts + 2, N_COUNTS), dtype=np.int64)
         values = self._values(starts, h)
-        return self._march(state, h * self.fractions, values, stored, counts), counts[:parts], stored
+        return self._march(state, h * self.fractions, values, starts, stored, counts), counts[:parts], stored
 
     @property
     def threads(self) -> int:
         """Return the number of threads that work on a step, as `StepperBase` does."""
         return 1 if self._team is None else len(self._team.scratch)
 
+    sampler: Sampler | None = None  # sensors and controllers of the run
     _team: ThreadTeam | None = None
     pace = 1.2  # microseconds a step and frame: measured with rods of 3 to 100 elements
 
@@ -320,6 +326,7 @@ class Stepper(StepperBase):
     def batch_key(self) -> tuple[Any, ...]:
         """Return what runs must have in common to march side by side in lanes; () for a model that cannot."""
         plain = self._hidden is None and self._plain is None and self._own_equations is None
+        plain = plain and self.sampler is None
         if not plain or len(self.fractions) > 1 or self._drive_values is not None:
             return ()
         return self._batch_key()
@@ -342,16 +349,24 @@ class Stepper(StepperBase):
         return float(self.work.solved)
 
     def _march(
-        self, state: State, substeps: Floats, values: Floats, stored: State, counts: np.ndarray
+        self,
+        state: State,
+        substeps: Floats,
+        values: Floats,
+        starts: Floats,
+        stored: State,
+        counts: np.ndarray,
     ) -> int:
         """Run the compiled time loop, in place of a checked state; return its status."""
-        from discretization.time.time_loop import (
-            march_and_store,  # imports the kernels of all solvers, which take time to load
-        )
+        # imports the kernels of all solvers, which take time to load
+        from discretization.time.time_loop import MarchInputs, march_and_store
+
+        sampling = None if self.sampler is None else self.sampler.arrays
+        inputs = MarchInputs(substeps, values, np.ascontiguousarray(starts, float), self.h, sampling)
 
         models, before = self._models(state), self._scratch(state)
         with self._turn_released(values), running_threads(self._team):
-            status = march_and_store(*models, state, before, substeps, values, MAX_ITERATIONS, stored, counts)
+            status = march_and_store(*models, state, before, inputs, MAX_ITERATIONS, stored, counts)
         return int(status)
 
     def _models(self, state: State) -> tuple[Any, Any, Any]:

@@ -77,6 +77,8 @@ class Failure(NamedTuple):
     singular: bool = False  # True if Newton's matrix is singular
     passing: bool = False  # True if the march can continue from the last good step, if there is one
     folded: bool = False  # True if the relative rotation in a rod element passed pi
+    cause: BaseException | None = None  # exception of a controller; shorter steps do not help
+    final: bool = False  # True if shorter steps do not help
 
 
 class MarchResult(NamedTuple):
@@ -211,6 +213,9 @@ class StepperBase(ABC):
             step, report = step + done, report.plus(cost)
             if failure is None:
                 continue
+            if failure.final:
+                error = self._error(failure, LastStep(step, state), cost, report)
+                raise error from failure.cause
             halved, _, cost, failure = self._halve(copy_state(state), self.h * step, self.h, 1)
             report = report.plus(cost)
             if failure is not None:
@@ -229,7 +234,7 @@ class StepperBase(ABC):
         for start in (t, t + h / 2):
             state, _, cost, failure = self.march(state, h / 2, np.array([start]))
             report = report.plus(cost)
-            if failure is not None and depth < MAX_HALVINGS:
+            if failure is not None and depth < MAX_HALVINGS and not failure.final:
                 state, _, cost, failure = self._halve(state, start, h / 2, depth + 1)
                 report = report.plus(cost)
             if failure is not None:
@@ -240,6 +245,9 @@ class StepperBase(ABC):
         """Return the error for a step that failed at all levels of halving."""
         t, h = self.h * reached.step, self.h / 2**MAX_HALVINGS
         owner = f"{failure.owner}, " if failure.owner else ""
+        if failure.final:
+            message = f"{owner}t = {t:.6g} s: {failure.reason}; {failure.advice}"
+            return ConvergenceError(t, self.h, 0, failure.residual, message, reached, report)
         message = (
             f"{owner}t = {t:.6g} s: {failure.reason}, even with a step of {h:.3g} s in place of {self.h:.3g} s; "
             f"{failure.advice}"

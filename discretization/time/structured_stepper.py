@@ -66,7 +66,7 @@ class StructuredStepper(Stepper):
 
     @functools.cached_property
     def _general(self) -> Stepper:
-        return Stepper(
+        general = Stepper(
             self.system,
             self.h,
             self.order,
@@ -74,6 +74,8 @@ class StructuredStepper(Stepper):
             drive_values=self._drive_values,
             halves=self._halves,
         )
+        general.sampler = self.sampler
+        return general
 
     def _begun(self, state: State) -> State:
         """Return the state with the memory of this stepper if it has only the memory that `em` has for any system."""

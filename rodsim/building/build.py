@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from rigid.errors import ModelError, PartName
 from rigid.system import Floats, Springs, State, TorsionSprings
 from rodsim.building.contact_surfaces import describe_surfaces
 from rodsim.building.contact_tables import contact_table, plane_contacts
+from rodsim.building.controls import controls_of
 from rodsim.building.discontinuity_times import NO_DISCONTINUITIES, Discontinuities, discontinuities_of_model
 from rodsim.building.display_shapes import add_contact_shapes
 from rodsim.building.drive_values import DriveValues, check_drives
@@ -57,6 +58,7 @@ from rodsim.building.model_checks import warn_of_probable_mistakes
 from rodsim.building.placement import Placement
 from rodsim.building.point_masses import check_rotations, massless_axes
 from rodsim.components.base import angle_directions
+from rodsim.components.control_laws import law_function
 from rodsim.components.model_argument import model_argument_error
 from rodsim.components.model_data import ModelData, TorsionSpring
 from rodsim.components.model_description import description
@@ -81,6 +83,7 @@ class Built(NamedTuple):
     # (loads, 3) unit vectors along which they act at all times; nan: not known
     load_directions: Floats = np.zeros((0, 3))
     interaction_names: tuple[str, ...] = ()  # "bushing 'mount'" ...: names of the rows of `system.others`
+    laws: Mapping[str, Any] = MappingProxyType({})  # functions of the controllers by name
     corners: Discontinuities = NO_DISCONTINUITIES  # times at which its functions of time jump or bend
 
 
@@ -90,9 +93,10 @@ def build(model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})
     meshes = list(placement.meshes.values())
     elements, spans = concatenate_meshes(meshes, np.array(list(placement.first.values()), dtype=np.int64))
     constraints, joined_by, driven, gears = constraints_of(model, placement)
-    lines = line_loads(model, placement)
+    lines = line_loads(model, placement, joined_by)
     interactions, interaction_names, of_a = _interaction_table(model, placement, gears, lines)
     contacts, of_pairs = contact_table(model, placement)
+    controls = controls_of(model, placement, lines)
     system = System(
         placement.frames,
         elements,
@@ -101,6 +105,7 @@ def build(model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})
         spans,
         interactions,
         contacts,
+        controls,
     )
     shapes = state_shapes(sizes_of(system))
     drives = DriveValues.of(model, driven)
@@ -111,7 +116,9 @@ def build(model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})
         placement.Omega,
         np.zeros(shapes["lam"]),
         internal_variables(system).joined(
-            drive=0.0 if drives is None else drives.first(), settled=history_variable_values(system.others)
+            drive=0.0 if drives is None else drives.first(),
+            settled=history_variable_values(system.others),
+            sampled=controls.start(),
         ),
         np.zeros(shapes["memory"]),
         np.zeros(shapes["totals"]),
@@ -127,6 +134,11 @@ def build(model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})
     system, undetermined = soften_redundant_joints(model, system, state, interaction_names)
     layout = _layout(model, placement, system, joint_layouts(model, joined_by))
     layout.description["undetermined"] = undetermined
+    for line in lines:
+        if (
+            line.entry.name in model.joint_forces and line.directions is not None
+        ):  # read by `rodsim.results.node_loads`
+            layout.description["joint_forces"][line.entry.name]["directions"] = line.directions.tolist()
     for name, contact in layout.description.get("contacts", {}).items():
         # interactions with planes, and pairs without planes: read by `rodsim.results.contact_history`
         contact["interactions"] = interaction_names.count(f"contact '{name}'")
@@ -147,6 +159,10 @@ def build(model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})
         massless_axes(model, placement),
         load_directions(model, lines),
         interaction_names,
+        {
+            name: law_function(controller.law, controller.inputs)
+            for name, controller in model.controllers.items()
+        },
         discontinuities_of_model(model),
     )
 
@@ -298,6 +314,7 @@ def _layout(model: ModelData, placement: Placement, system: System, joints: list
         n_branch=sizes.internal.branch,
         n_settled=sizes.internal.settled,
         n_bristles=sizes.internal.bristle,
+        n_sampled=sizes.internal.sampled,
         system=system,
         grounded=_is_supported(system),
         drives=[*model.drives, *model.driven],

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,10 +12,12 @@ import numpy as np
 from discretization.interaction_table import loads_of, table_of
 from rigid.errors import ModelError, PartName
 from rigid.signals import ConstantVector, VectorFunction, VectorSignal
-from rigid.system import FORCE, Floats, Ints, Loads
-from rodsim.building.distributed_loads import loaded_elements, nodal_values
+from rigid.system import FORCE, MOMENT, Floats, Ints, Loads
+from rodsim.building.distributed_loads import LoadedElements, loaded_elements, nodal_values
+from rodsim.building.joint_rows import JointMarkers
 from rodsim.building.placement import Placement
 from rodsim.components.forces import MassDamping
+from rodsim.components.joint_forces import JointForce
 from rodsim.components.loads import DistributedLoad, Load
 from rodsim.components.model_data import ModelData
 from rodsim.components.part_lookup import ErrorContext
@@ -27,28 +31,74 @@ class Wind(NamedTuple):
     following: bool = False
 
 
-class LineLoad(NamedTuple):
-    """Hold the nodal loads of a distributed load or a wind."""
+class OnJoint(NamedTuple):
+    """Hold the kind of a joint force, whose components are in the axes of the moving parts."""
 
-    entry: DistributedLoad | Wind
+    name: str
+    kind: int
+    following: bool = True
+
+
+class LineLoad(NamedTuple):
+    """Hold the loads on several frames of a distributed load, a joint force or a wind."""
+
+    entry: DistributedLoad | OnJoint | Wind
     frames: Ints
     values: Callable[[Floats], Floats]
     user_value: Any  # value from the user
+    of_one: Callable[[], Floats] | None = (
+        None  # nodal loads (n, 3) if the value is the output 1 of a controller
+    )
+    points: Floats | None = None  # (n, 3) points of application in frame axes, m; None: the origins
+    directions: Floats | None = None  # (n, 3) directions along which the loads act at all times, if known
 
 
-def line_loads(model: ModelData, placement: Placement) -> list[LineLoad]:
-    """Return the nodal loads of distributed loads on the meshed rods, then of parts damped relative to a moving medium."""
+def line_loads(
+    model: ModelData, placement: Placement, joint_markers: Sequence[JointMarkers]
+) -> list[LineLoad]:
+    """Return the loads on several frames: of distributed loads on the meshed rods, of joint forces, and then of parts damped
+    relative to a moving medium.
+
+    joint_markers: markers of each joint of the model.
+    """
     loads = []
     for entry in model.line_loads.values():
         spread = loaded_elements(entry, placement.meshes[entry.on.name])
         values = nodal_values(f"load '{entry.name}'", entry, spread)
-        loads.append(LineLoad(entry, placement.first[entry.on.name] + spread.frames, values, entry.value))
+        frames = placement.first[entry.on.name] + spread.frames
+        loads.append(LineLoad(entry, frames, values, entry.value, partial(_of_one, entry, spread)))
+    markers_by_joint = dict(zip(model.joints, joint_markers, strict=False))
+    for force in model.joint_forces.values():
+        loads.append(_joint_force(force, markers_by_joint[force.joint.name], placement))
     for other in model.others.values():
         if isinstance(other, MassDamping) and other.ambient is not None:
             frames = placement.frames_of(other.on)
             pushed = other.rate * placement.frames.mass[frames]
             loads.append(LineLoad(Wind(other.name), frames, _wind(other.ambient, pushed), other.ambient))
     return loads
+
+
+def _joint_force(force: JointForce, markers: JointMarkers, placement: Placement) -> LineLoad:
+    """Return the loads of a joint force on its moving parts: the value along the axis on b, its negative on a."""
+    sides = [(markers.b, 1.0), (markers.a, -1.0)]
+    moving = [(marker, sign) for marker, sign in sides if placement.frames.fixed[marker.frame] == 0]
+    directions = np.array([sign * marker.axes[:, 2] for marker, sign in moving])
+    kind, function = MOMENT if force.of == "angle" else FORCE, force.function
+    return LineLoad(
+        OnJoint(force.name, kind),
+        np.array([marker.frame for marker, _ in moving], np.int64),
+        lambda times: np.reshape(function(times), (-1, 1, 1)) * directions,
+        force.value,
+        lambda: directions,
+        np.array([marker.X for marker, _ in moving]),
+        directions,
+    )
+
+
+def _of_one(entry: DistributedLoad, spread: LoadedElements) -> Floats:
+    """Return the nodal loads (n, 3) of a load whose value is 1 along its direction."""
+    constant = dataclasses.replace(entry, value=entry.value.direction)
+    return nodal_values(f"load '{entry.name}'", constant, spread)(np.zeros(1))[0]
 
 
 def _wind(ambient: VectorFunction, pushed: Floats) -> Callable[[Floats], Floats]:
@@ -68,10 +118,15 @@ def load_arrays(model: ModelData, placement: Placement, lines: list[LineLoad]) -
     entries = list(model.loads.values())
     placed = [placement.place(entry.on) for entry in entries]
     counts = [1] * len(entries) + [len(line.frames) for line in lines]
-    all_entries: list[Load | DistributedLoad | Wind] = [*entries, *(line.entry for line in lines)]
+    all_entries: list[Load | DistributedLoad | OnJoint | Wind] = [*entries, *(line.entry for line in lines)]
     frames = [np.array([p.frame for p in placed], dtype=np.int64), *(line.frames for line in lines)]
     X = np.zeros((sum(counts), 3))
     X[: len(placed)] = np.array([p.X for p in placed]).reshape(-1, 3)
+    first = len(placed)
+    for line in lines:
+        if line.points is not None:
+            X[first : first + len(line.frames)] = line.points
+        first += len(line.frames)
     return Loads(
         np.repeat(np.array([entry.kind for entry in all_entries], dtype=np.int64), counts),
         np.concatenate(frames),
@@ -93,7 +148,11 @@ def load_directions(model: ModelData, lines: list[LineLoad]) -> Floats:
     if not model.loads and not lines:
         return np.zeros((0, 3))
     values = [(1, entry.value) for entry in model.loads.values()]
-    values += [(len(line.frames), getattr(line.entry, "value", None)) for line in lines]
+    for line in lines:
+        if line.directions is None:
+            values.append((len(line.frames), getattr(line.entry, "value", None)))
+        else:
+            values += [(1, direction) for direction in line.directions]
     directions_of_loads = [np.empty((0, 3))]
     for count, value in values:
         known = value.direction if isinstance(value, VectorSignal) else value

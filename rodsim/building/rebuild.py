@@ -39,10 +39,15 @@ def rebuild(reusable: ReusableBuild, model: ModelData, changed: Iterable[str]) -
 
     New loads, gravity and velocities of bodies are put into the existing arrays. Any other change builds the model again with
     the existing meshes of rods that have not changed. A model with contacts is always built again, since its warnings depend on
-    all numbers.
+    all numbers, and so is one with controllers or joint forces.
     """
     paths = list(changed)
-    if model.contacts or not all(_is_read_late(path) for path in paths):
+    if (
+        model.contacts
+        or model.controllers
+        or model.joint_forces
+        or not all(_is_read_late(path) for path in paths)
+    ):
         meshes = reusable.placement.meshes.items()
         return build(model, {name: mesh for name, mesh in meshes if model.rods[name] is reusable.rods[name]})
     built, placement, fingerprint_begun, _ = reusable
@@ -59,7 +64,7 @@ def rebuild(reusable: ReusableBuild, model: ModelData, changed: Iterable[str]) -
         layout.description["gravity"] = model.gravity.tolist()
     layout.description |= describe_components(model, ("loads", "line_loads"))
     layout.system, layout.constraints, layout.gravity = system, system.constraints, system.gravity
-    lines = line_loads(model, placement)
+    lines = line_loads(model, placement, ())
     return built._replace(
         system=system,
         state=state,

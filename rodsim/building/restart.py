@@ -172,7 +172,7 @@ def check_start(
 def _transferred_state(built: Built, source: StartingState) -> tuple[State, list[str]]:
     """Return the stored state as a state of the model, except for its drives, and messages on what was not carried over."""
     old, new, stored = source.layout, built.layout, source.state
-    variables, changes = _internal_variables_at_start(built, old, stored)
+    variables, changes = _internal_variables_at_start(built, source)
     memory = new.memory.joined()
     if source.output is not None:
         # only the parts of the integrator's memory that `em` uses are carried over
@@ -220,9 +220,9 @@ def _with_copied_constraints(built: Built) -> Built:
     return built._replace(system=system, layout=layout)
 
 
-def _internal_variables_at_start(built: Built, old: Layout, stored: State) -> tuple[Floats, list[str]]:
+def _internal_variables_at_start(built: Built, source: StartingState) -> tuple[Floats, list[str]]:
     """Return `State.internal` at the start of a run, except for its drives, and messages on what was not carried over."""
-    system, changes = built.system, []
+    system, old, stored, changes = built.system, source.layout, source.state, list[str]()
     before, blocks = old.internal, internal_variables(built.system)
     variables = np.zeros(blocks.size)
     blocks.part(variables, "angle")[...] = before.part(stored.internal, "angle")
@@ -250,6 +250,14 @@ def _internal_variables_at_start(built: Built, old: Layout, stored: State) -> tu
         blocks.part(variables, "bristle")[...] = before.part(stored.internal, "bristle")
     elif blocks.bristle:
         changes.append("friction states of contacts start from their initial values")
+    if blocks.sampled:
+        if system.controls.same_layout(None if old.system is None else old.system.controls):
+            sampled = before.part(stored.internal, "sampled").copy()
+            sampled[system.controls.offsets()[0]] -= source.t or 0.0  # the clock of the run starts at zero
+            blocks.part(variables, "sampled")[...] = sampled
+        else:
+            blocks.part(variables, "sampled")[...] = system.controls.start()
+            changes.append("controllers start from their initial memory")
     return variables, changes
 
 

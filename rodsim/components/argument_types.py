@@ -56,6 +56,8 @@ LineLoadLike: TypeAlias = ArrayLike | VectorSignal | Callable[[float, float], Ar
 MotionLike: TypeAlias = (
     Signal | str | Callable[[float], float] | tuple[Callable[[float], float], Callable[[float], float]]
 )
+# A scalar: a number, a function of time, or a formula.
+ScalarLike: TypeAlias = float | Signal | str | Callable[[float], float]
 # A displacement as a smooth function of time, or a pair of the function and its rate; several signals are added up.
 DisplacementLike: TypeAlias = (
     VectorSignal

@@ -39,7 +39,7 @@ class Load(Component):
     """A force or moment: a constant vector, or a function of time along a direction."""
 
     key, word, list_description = "loads", "load", "forces and moments at points"
-    table, tables_without_namesakes = "loads", ("line_loads",)
+    table, tables_without_namesakes = "loads", ("line_loads", "joint_forces")
     kind: int = parameter(KIND, "force or moment")
     on: Anchor = parameter(POINT, "point of a body or a rod")
     value: Any = parameter(VARYING, "constant vector, or a function of time along a direction [N or N m]")
@@ -71,7 +71,7 @@ class DistributedLoad(Component):
     """A force or moment per length of a rod."""
 
     key, word, list_description = "distributed_loads", "distributed load", "forces and moments along rods"
-    table, tables_without_namesakes = "line_loads", ("loads",)
+    table, tables_without_namesakes = "line_loads", ("loads", "joint_forces")
     plural = "loads along rods"
     on: Rod = parameter(ROD, "name of a rod", result_key="rod")
     kind: int = parameter(KIND, "force or moment", "force")

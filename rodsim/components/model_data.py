@@ -22,6 +22,8 @@ from rodsim.components.base import (
     parameter,
 )
 from rodsim.components.contacts import Contact
+from rodsim.components.controllers import Controller, Sensor
+from rodsim.components.joint_forces import JointForce
 from rodsim.components.joints import Drive, Gear, JointComponent
 from rodsim.components.loads import DistributedLoad, Load
 from rodsim.components.model_parts import Anchor, Body, Driven, Ground, Rod
@@ -80,6 +82,9 @@ class ModelData:
         self.springs: dict[str, Spring] = {}
         self.torsions: dict[str, TorsionSpring] = {}
         self.others: dict[str, InteractionComponent] = {}  # entries without a table for their kind
+        self.sensors: dict[str, Sensor] = {}
+        self.controllers: dict[str, Controller] = {}
+        self.joint_forces: dict[str, JointForce] = {}
         self.loads: dict[str, Load] = {}
         self.line_loads: dict[str, DistributedLoad] = {}
         self.drives: dict[str, Drive] = {}

@@ -32,6 +32,9 @@ ACTING: dict[str, Section] = {
     "contacts": Section("contact", "contacts", "others", always=False),
     "driven": Section("driven", "driven", always=False),
     "loads": Section("load", "loads"),
+    "joint_forces": Section("joint force", "joint_forces", always=False),
+    "sensors": Section("sensor", "sensors", always=False),
+    "controllers": Section("controller", "controllers", always=False),
 }
 
 

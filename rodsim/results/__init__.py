@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rodsim.results.layout import Layout as Layout
     from rodsim.results.local_audit import LocalAudit as LocalAudit
     from rodsim.results.result import Result as Result
+    from rodsim.results.sensor_history import ControllerHistory as ControllerHistory
+    from rodsim.results.sensor_history import SensorHistory as SensorHistory
     from rodsim.results.steady_rotation import SteadyRotation as SteadyRotation
     from rodsim.results.writer import MemoryWriter as MemoryWriter
     from rodsim.results.writer import ResultWriter as ResultWriter
@@ -39,6 +41,7 @@ else:
             "rodsim.results.layout": "JointLayout Layout",
             "rodsim.results.local_audit": "LocalAudit",
             "rodsim.results.result": "Result",
+            "rodsim.results.sensor_history": "ControllerHistory SensorHistory",
             "rodsim.results.steady_rotation": "SteadyRotation",
             "rodsim.results.writer": "MemoryWriter ResultWriter recover",
         },

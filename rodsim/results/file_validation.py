@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discretization.contact.table import BOTH, KINDS, LAW, LOSS, Contacts
+from discretization.controls import Controls
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import FRAMES, InteractionTable
 from discretization.space.interpolation import MOST
@@ -25,9 +26,11 @@ from discretization.space.spans import Spans
 from rigid.checks import LARGEST
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.kinds import MAX_FRAMES
+from rigid.interactions.measures import WIDTHS
 from rigid.system import FORCE, MOMENT, Constraints
 
 _INTEGER_KINDS = "iu"  # kinds of the dtypes of indices, counts and flags
+_MOST_NUMBERS = 1_000_000  # largest count of numbers of a controller
 SMALLEST = 1e-300  # m, smallest length of an element
 # shape of a row and kind of the dtype, by name of the column; a column not listed has one floating-point number per row
 _SHAPES: dict[str, tuple[tuple[int, ...], str]] = {
@@ -194,6 +197,48 @@ def _check_contacts(name: str, contacts: Contacts, n: int) -> None:
         raise ValueError("'contacts/first' does not count their points")
 
 
+def _check_controls(name: str, controls: Controls, n: int) -> None:
+    """Raise ValueError if the table of sensors and controllers has wrong shapes, counts or indices."""
+    s, c, a = len(controls.measure), len(controls.period), len(controls.load)
+    counts = {"first": s, "inputs": c, "parameters": c}
+    ends = {"first": "numbers", "inputs": "sensor", "parameters": "values"}
+    for column, count in counts.items():
+        offsets = getattr(controls, column)
+        _check_shape(name, column, offsets, (count + 1,), _INTEGER_KINDS)
+        if (
+            offsets[0] != 0
+            or np.any(np.diff(offsets) < 0)
+            or offsets[-1] != len(getattr(controls, ends[column]))
+        ):
+            raise ValueError(f"'{name}/{column}' does not count its numbers")
+    for column in ("memory", "outputs"):
+        _check_shape(name, column, getattr(controls, column), (c,), _INTEGER_KINDS)
+        _check_indices(name, column, getattr(controls, column), _MOST_NUMBERS)
+    shapes: tuple[tuple[str, tuple[int, ...], str], ...] = (
+        ("measure", (s,), _INTEGER_KINDS),
+        ("frames", (s, 2), _INTEGER_KINDS),
+        ("numbers", (len(controls.numbers),), "f"),
+        ("period", (c,), "f"),
+        ("sensor", (len(controls.sensor), 2), _INTEGER_KINDS),
+        ("initial", (int(controls.memory.sum()),), "f"),
+        ("values", (len(controls.values),), "f"),
+        ("load", (a,), _INTEGER_KINDS),
+        ("output", (a,), _INTEGER_KINDS),
+        ("direction", (a, 3), "f"),
+    )
+    for column, shape, kind in shapes:
+        _check_shape(name, column, getattr(controls, column), shape, kind)
+    widths = np.array(list(WIDTHS.values()))
+    _check_indices(name, "measure", controls.measure, len(widths))
+    if not np.array_equal(np.diff(controls.first), widths[controls.measure]):
+        raise ValueError(f"'{name}/first' does not fit the measures")
+    _check_indices(name, "frames", controls.frames, n)
+    _check_indices(name, "sensor", controls.sensor[:, 0], s)
+    _check_indices(name, "sensor", controls.sensor[:, 1], 2)
+    _check_indices(name, "output", controls.output, int(controls.outputs.sum()))
+    _check_lower_bound(name, "period", controls.period)
+
+
 def _check_shape(name: str, column: str, values: NDArray[Any], shape: tuple[int, ...], kind: str) -> None:
     """Raise ValueError unless a column has this shape and kind of dtype."""
     if values.size == 0 and 0 in shape:
@@ -224,6 +269,7 @@ _TABLE_CHECKS: dict[str, Callable[[str, Any, int], None]] = {
     "spans": _check_spans,
     "others": _check_interactions,
     "contacts": _check_contacts,
+    "controls": _check_controls,
 }
 
 

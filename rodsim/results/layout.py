@@ -8,8 +8,9 @@ one body.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -143,6 +144,7 @@ class Functions(NamedTuple):
     loads: Callable[[Floats], Floats]  # times (k,) -> load values (k, loads, 3)
     # times (k,) -> drive values (k, rows, 3), see `discretization.drives`
     drives: Callable[[Floats], Floats] | None
+    laws: Mapping[str, Any] = MappingProxyType({})  # functions of the controllers by name
 
 
 def _unregistered_kind(system: System) -> str:
@@ -174,6 +176,7 @@ class Layout:
     n_branch: int = 0  # number of points of rods with relaxing branches
     n_settled: int = 0  # number of internal variables in the block "settled"
     n_bristles: int = 0  # number of rows for bristles of surfaces with friction
+    n_sampled: int = 0  # number of internal variables of sensors and controllers
     n_memory: int = 0  # number of rows that `em-d` stores
     n_points: int = 0  # number of points of surfaces that may touch, if the run has contacts
     n_control: int = 0  # length of the data of the step size control
@@ -242,6 +245,10 @@ class Layout:
             self.constraints = system.constraints
         if self.gravity is None:
             self.gravity = system.gravity
+        if len(
+            system.controls.load
+        ) and not 0 <= system.controls.load.min() <= system.controls.load.max() < len(system.signals):
+            raise ValueError(f"model '{self.name}': controllers drive loads that it does not have")
         sizes = sizes_of(system)
         for what, number, count in (
             ("frames", self.n_frames, sizes.frames),
@@ -252,6 +259,7 @@ class Layout:
             ("drives", len(self.drives), sizes.internal.drive),
             ("variables that settle", self.n_settled, sizes.internal.settled),
             ("bristles", self.n_bristles, sizes.internal.bristle),
+            ("variables of controllers", self.n_sampled, sizes.internal.sampled),
         ):
             if number != count:
                 raise ValueError(
@@ -270,7 +278,12 @@ class Layout:
     def internal(self) -> InternalVariables:
         """Return the sizes of the blocks of internal variables, `State.internal`."""
         return InternalVariables(
-            self.n_torsions, self.n_branch, len(self.drives), self.n_settled, self.n_bristles
+            self.n_torsions,
+            self.n_branch,
+            len(self.drives),
+            self.n_settled,
+            self.n_bristles,
+            self.n_sampled,
         )
 
     @property

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discretization.contact.table import Contacts
+from discretization.controls import Controls
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import InteractionTable, from_files, table_of, variable_counts
 from discretization.legacy_gears import gears_from_rows
@@ -55,6 +56,7 @@ TABLES = {
     "spans": Spans,
     "others": InteractionTable,
     "contacts": Contacts,
+    "controls": Controls,
 }  # tables of `discretization.system.in_files`, which also has gravity
 
 
@@ -115,7 +117,7 @@ def _create(file: h5py.File, layout: Layout) -> None:
     group.attrs["name"] = layout.name
     for name in ("n_frames", "n_elements", "n_multipliers", "n_torsions", "n_chart", "n_branch", "n_memory"):
         group.attrs[name] = getattr(layout, name)
-    some = "n_points", "n_settled", "n_bristles", "n_control", "n_history", "n_after"
+    some = "n_points", "n_settled", "n_bristles", "n_control", "n_history", "n_after", "n_sampled"
     for name in some:  # written only if they are not 0
         if getattr(layout, name):
             group.attrs[name] = getattr(layout, name)
@@ -233,6 +235,7 @@ def read_layout(file: h5py.File) -> Layout:
         n_after=int(group.attrs.get("n_after", 0)),
         lam_start=read_array(group, LAM_START) if LAM_START in group else None,
         n_bristles=int(group.attrs.get("n_bristles", 0)),
+        n_sampled=int(group.attrs.get("n_sampled", 0)),
         drives=_read(group, "drives") if "drives" in group else [],
         system=system,
         constraints=constraints,

@@ -14,7 +14,7 @@ import numpy as np
 
 from discretization.drives import flatten_states
 from discretization.interaction_groups import InteractionGroup, Role, groups_of, is_load
-from discretization.internal_variables import internal_variables
+from discretization.internal_variables import internal_variables, part
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions import evaluation
@@ -73,6 +73,7 @@ def sources(system: System, loads: list[NodeLoad], t: Floats, state: State, fram
     `loads`: all loads of the system. `t`: (T,) times of the outputs, s. `state`: their states (T, ...).
     """
     wrench, values = np.zeros((*state.r.shape[:2], 6)), values_at(loads, t)
+    values = system.controls.load_values(part(system, state, "sampled"), values)
     for outputs, interaction in _at_states(system, state):
         among = _select_frames(interaction.group, frames)
         states = State(*(x[outputs] if len(x) == len(t) else x for x in state))

@@ -46,8 +46,18 @@ def node_loads(layout: Layout) -> list[NodeLoad]:
             break
         value = _function(entry["value"])
         named += [(f"load '{name}'", value and _times(x, value)) for x in lengths.values()]
+    for name, entry in layout.description.get("joint_forces", {}).items():
+        for direction in entry["directions"]:
+            named.append((f"joint force '{name}'", _along(entry["value"], direction)))
     named += [("a load along it, or a wind", None)] * (len(frames) - len(named))
     return [NodeLoad(name, int(frames[k]), value) for k, (name, value) in enumerate(named)]
+
+
+def _along(value: Any, direction: list[float]) -> Value | None:
+    """Return the function of time of a described scalar along a direction; None if it is not known."""
+    if isinstance(value, int | float):
+        return _function([value * x for x in direction])
+    return _function({**value, "direction": direction}) if isinstance(value, dict) else None
 
 
 def values_at(loads: Sequence[NodeLoad], t: Floats) -> Floats:

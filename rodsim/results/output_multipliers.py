@@ -226,7 +226,7 @@ def source_start_multipliers(source: Outputs) -> Floats | None:
         return None
     from rodsim.results import stored_states
 
-    loads, drives = layout.functions
+    loads, drives = layout.functions.loads, layout.functions.drives
     return initial_multipliers(layout.system, stored_states.read(source, 0), loads, drives, float(run["dt"]))
 
 

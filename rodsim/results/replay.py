@@ -6,8 +6,9 @@ description, and prescribed motions are read from the states at the ends of the 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from discretization.time.stepper import DriveValues, LoadValues, Stepper
 from rigid.motions import STEP
 from rigid.system import Floats, State
 from rodsim.adaptive_steps import adaptive
+from rodsim.components.control_laws import law_from_description, law_function
 from rodsim.results.audit_recomputation import newton_tolerance
 from rodsim.results.layout import Layout
 from rodsim.results.node_loads import node_loads
@@ -59,6 +61,7 @@ class Replay:
         # layout (blocks of internal variables), number of coordinates and number of constraints of a chart
         self.shape = layout, 0, 0
         self.loads = _load_values(layout)
+        self.laws = _laws(layout)
         self.drives: DriveValues | None = None
         # drives are read from the state at the end of a step, so that steps are repeated one at a time
         self._reads_drives = bool(count_drives(self.system)) and layout.functions is None
@@ -102,7 +105,7 @@ class Replay:
         from discretization.time.mechanical_stepper import MechanicalStepper
 
         chart, name = settings.get("chart"), str(settings["integrator"])
-        values = self.loads, self.drives
+        values = self.loads, self.drives, self.laws
 
         def make(system: System) -> MechanicalStepper:
             start_state = without_neighbour_list(system, self.system, result.state(0))
@@ -145,6 +148,7 @@ class Replay:
             earlier=self._has_history if earlier is None else earlier,
             halves=self._takes_half_steps,
             symmetry=self._symmetry,
+            laws=self.laws,
             **self.scheme.steps,
         )
 
@@ -202,6 +206,19 @@ class Replay:
             pack_frame(*(x[None, f] for x in (state.r, state.quat, state.v, state.Omega))) for f in frames
         ]
         return np.concatenate(parts, axis=1)
+
+
+def _laws(layout: Layout) -> Mapping[str, Any]:
+    """Return the functions of the controllers by name. Raise UnknownRun if a file does not store one."""
+    if layout.functions is not None:
+        return layout.functions.laws
+    functions = {}
+    for name, described in layout.description.get("controllers", {}).items():
+        law = law_from_description(described["law"])
+        if law is None:
+            raise UnknownRun(f"a file does not store the function of controller '{name}'")
+        functions[name] = law_function(law, described["inputs"])
+    return functions
 
 
 def _load_values(layout: Layout) -> LoadValues | None:

@@ -31,6 +31,7 @@ from rodsim.results.gear_history import history_of
 from rodsim.results.histories import BodyHistory, RodHistory
 from rodsim.results.joint_history import JointHistory
 from rodsim.results.layout import Layout
+from rodsim.results.sensor_history import ControllerHistory, SensorHistory
 from rodsim.results.storage import Changed
 from rodsim.results.tight_bends import TightBend, tight_bends
 
@@ -45,6 +46,15 @@ if TYPE_CHECKING:
 _page = LazyModule("rodsim.reporting.page")  # does not influence results, unlike the modules imported above
 
 CHECKED_BYTES = 2**28  # bytes whose checksums are verified when a file is opened: a few tenths of a second
+
+
+def _check_name(kind: str, name: str, names: list[str]) -> None:
+    """Raise UnknownName if a name is not one of the known ones."""
+    if name not in names:
+        known = ", ".join(f"'{item}'" for item in names)
+        raise UnknownName(
+            f"no {kind} '{name}'; " + (f"the {kind}s are {known}" if names else "there are none")
+        )
 
 
 @accept_old_methods
@@ -246,6 +256,58 @@ class Result:
         """
         layout = self._find("joint", name, self.layout.joints)
         return history_of(self._source, layout)
+
+    @property
+    def sensors(self) -> list[str]:
+        """Names of the sensors."""
+        return list(self.description.get("sensors", ()))
+
+    def sensor(self, name: str) -> SensorHistory:
+        """Return the history of one sensor.
+
+        Parameters
+        ----------
+        name : str
+            As given to `Model.add_sensor`, one of `sensors`.
+
+        Returns
+        -------
+        SensorHistory
+            Value and rate, with the outputs as first axis.
+
+        Raises
+        ------
+        UnknownName
+            If there is no such sensor; the message lists the names.
+        """
+        _check_name("sensor", name, self.sensors)
+        return SensorHistory(self._source, name)
+
+    @property
+    def controllers(self) -> list[str]:
+        """Names of the controllers."""
+        return list(self.description.get("controllers", ()))
+
+    def controller(self, name: str) -> ControllerHistory:
+        """Return the history of one controller.
+
+        Parameters
+        ----------
+        name : str
+            As given to `Model.add_controller`, one of `controllers`.
+
+        Returns
+        -------
+        ControllerHistory
+            Its outputs, with the outputs of the result as first axis.
+
+        Raises
+        ------
+        UnknownName
+            If there is no such controller; the message lists the names.
+        """
+        _check_name("controller", name, self.controllers)
+        return ControllerHistory(self._source, name)
 
     @property
     def contacts(self) -> list[str]:

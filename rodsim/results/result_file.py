@@ -181,10 +181,12 @@ def _load_vectors(source: JournalSource) -> Iterator[Vectors]:
     layout, t = source.layout, source.read(native_format.TIME)
     assert layout.system is not None
     interactions = layout.system.others
-    for row, load in zip(signals_of(interactions), node_loads(layout), strict=True):
+    controls, sampled = layout.system.controls, layout.internal.part(source.read("own"), "sampled")
+    held = controls.load_values(sampled, np.zeros((len(t), len(signals_of(interactions)), 3)))
+    for k, (row, load) in enumerate(zip(signals_of(interactions), node_loads(layout), strict=True)):
         if load.value is None:
             continue
-        value = np.broadcast_to(load.value(t), (len(t), 3))
+        value = held[:, k] if k in controls.load else np.broadcast_to(load.value(t), (len(t), 3))
         kind = INTERACTIONS[int(interactions.kind[row])]
         r, quat = (source.read(name, (slice(None), load.frame)) for name in ("r", "quat"))
         if kind.name.startswith("following"):

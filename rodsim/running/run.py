@@ -25,6 +25,7 @@ from rigid.user_warnings import warn_user
 from rodsim.adaptive_steps import adaptive
 from rodsim.building.build import Built, Placement
 from rodsim.building.contact_checks import warn_of_coarse_steps
+from rodsim.building.controls import check_periods, sample_times, with_corners
 from rodsim.building.initial_velocities import FittedVelocities, fit_velocities
 from rodsim.building.joint_rows import describe_loop, names_of_constraints
 from rodsim.building.load_sampling import SampledLoads
@@ -104,7 +105,9 @@ class Run:
         if model.contacts and not plan.adaptive:
             warn_of_coarse_steps(model, Placement(model), plan.dt)
         self.state, changes = self._initial_state(fit)
-        self.built.layout.functions = Functions(self.built.load_values, self.built.drive_values)
+        self.built.layout.functions = Functions(
+            self.built.load_values, self.built.drive_values, self.built.laws
+        )
         self._loads = SampledLoads(self.built.load_values)
         self._make = self._stepper_maker()
         self.stepper = self._new_stepper()
@@ -146,7 +149,7 @@ class Run:
                     if system is built.system
                     else without_neighbour_list(system, built.system, initial)
                 )
-                values = loads, built.drive_values
+                values = loads, built.drive_values, built.laws
                 return MechanicalStepper(
                     self._model.name,
                     system,
@@ -184,6 +187,7 @@ class Run:
             shortcut=structured and not self._touching,
             earlier=plan.keeps("history"),
             symmetry=symmetry,
+            laws=built.laws,
             **scheme.steps,
         )
 
@@ -209,8 +213,10 @@ class Run:
         if plan.dt != plan.requested_dt or "dt_given" in stored:
             settings["dt_given"] = plan.requested_dt if plan.dt != plan.requested_dt else stored["dt_given"]
         settings |= self.stepper.settings | legacy_files.predictor_settings(stored)
+        check_periods(self._model, plan.dt, plan.adaptive)
         if plan.keeps("corners"):  # an older version did not split the steps of this run
-            settings |= built.corners.settings(plan.adaptive)
+            samples = sample_times(self._model, float(plan.arguments.t_end)) if plan.adaptive else ()
+            settings |= with_corners(built.corners.settings(plan.adaptive), samples)
         if plan.adaptive and not isinstance(self.stepper, AdaptiveStepper):
             stored_settings = stored if plan.n_stored_outputs else {}
             settings |= plan.step_request.settings(

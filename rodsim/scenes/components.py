@@ -21,16 +21,19 @@ from rodsim.components.base import Component, ParameterSpec, ParameterType, add
 from rodsim.components.contacts import LAWS
 from rodsim.interactions import measures
 from rodsim.interactions.measures import Measure
+from rodsim.scenes.control_laws import ControlLawScene, control_law_data, control_law_of
 from rodsim.scenes.errors import Path, SceneProblem, look_up
 from rodsim.scenes.functions import (
     LOADS,
     MOTIONS,
     Motion,
+    ScalarSignal,
     Signal,
     SpringLawScene,
     law_data,
     law_of,
     motion_of,
+    scalar_of,
     signal_data,
     value_of,
 )
@@ -38,6 +41,7 @@ from rodsim.scenes.points import Anchor, Place, PointReader, point_data
 from rodsim.scenes.round_trip import Data, invert_check, raise_not_savable
 from rodsim.scenes.schema_types import (
     Components,
+    Formula,
     Name,
     NotNegative,
     Number,
@@ -154,6 +158,11 @@ def _varying(owner: str, key: str, value: Any) -> Any:
     return signal_data(owner, key, value, LOADS) if callable(value) else value
 
 
+def _scalar(owner: str, key: str, value: Any) -> Any:
+    """Return a number, a formula or a scalar function of time."""
+    return signal_data(owner, key, value, LOADS) if callable(value) else value
+
+
 def _motion(owner: str, key: str, value: Any) -> Any:
     """Return a prescribed motion as a function of time."""
     return signal_data(owner, key, value.given if isinstance(value, MotionOfTime) else value, MOTIONS)
@@ -162,6 +171,11 @@ def _motion(owner: str, key: str, value: Any) -> Any:
 def _law(owner: str, key: str, value: Any) -> Any:
     """Return the law of a spring or a damper."""
     return law_data(value)
+
+
+def _control_law(owner: str, key: str, value: Any) -> Any:
+    """Return the law of a controller."""
+    return control_law_data(owner, value)
 
 
 def _measures_data(owner: str, key: str, value: dict[str, Measure]) -> Data:
@@ -222,11 +236,17 @@ FIELD_TYPES = {
     "mesh file": FieldType(Name),
     "flag": FieldType(bool),
     "varying": FieldType(Components | Signal, lambda reader, path, value: value_of(value), _varying),
+    "varying scalar": FieldType(ScalarSignal | Formula | Number, lambda reader, path, value: scalar_of(value), _scalar),
     "motion": FieldType(Motion, lambda reader, path, value: motion_of(path, value), _motion),
     "law": FieldType(SpringLawScene, lambda reader, path, value: law_of(value), _law),
     "text": FieldType(str),
     "contact law": FieldType(Literal.__getitem__(LAWS) | str),
     "measures": FieldType(dict[Name, MeasureScene], _measures, _measures_data),
+    "measure": FieldType(MeasureScene, _measure, lambda owner, key, value: _measure_data(value)),
+    "control law": FieldType(ControlLawScene, lambda reader, path, value: control_law_of(value), _control_law),
+    "inputs": FieldType(list[Name], write=_name),
+    "output names": FieldType(_NAMES, write=lambda owner, key, value: [value] if isinstance(value, str) else value),
+    "values": FieldType(list[Number]),
     "parameters": FieldType(dict[Name, Number]),
     "surfaces": FieldType(Name | _NAMES, _SURFACES, _one_or_several),
     "surface pairs": FieldType(list[Annotated[list[Name], Field(min_length=2, max_length=2)]], _list_of(_SURFACES), _name),

@@ -17,6 +17,7 @@ from rigid import signals
 from rigid.errors import ModelError
 from rigid.signals import Signal as TimeFunction
 from rigid.signals import VectorSignal
+from rodsim.components.controllers import Output
 from rodsim.components.spring_laws import INTERPOLATIONS, SpringLaw
 from rodsim.components.time_expressions import Expression
 from rodsim.scenes.errors import Path, SceneProblem
@@ -47,6 +48,7 @@ CLASSES: dict[str, type[TimeFunction]] = {
     "spin-up": signals.SpinUp,
     "smooth table": signals.SmoothTable,
     "expression": Expression,
+    "output": Output,
 }
 LOADS = tuple(CLASSES)
 MOTIONS = "constant", "sine", "steady", "smooth step", "spin-up", "smooth table", "expression"
@@ -95,6 +97,8 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "time": (Name, "name of the column of times; default: the first"),
     "table.value": (Name, "name of the column of values; default: the second"),
     "smooth table.value": (Name, "name of the column of values; default: the second"),
+    "controller": (Name, "name of a controller"),
+    "output": (Name, "name of its output"),
     "text": (Formula, "formula of t and parameters, as 50*sin(2*pi*3*t); abs, min, max, floor, ceil, round for loads only [?]"),
 }  # fmt: skip
 
@@ -164,11 +168,13 @@ def _signals(kind: str, words: Sequence[str], base: type[Part], unit: str) -> An
 
 if TYPE_CHECKING:
     Signal = Any
+    ScalarSignal = Any
     Motion = Any
     Displacement = Any
     SpringLawScene = Any
 else:
     Signal = _signals("Signal", LOADS, Directed, "N, N m, N/m or N")
+    ScalarSignal = _signals("ScalarSignal", LOADS, Part, "N or N m")
     _Functions = _signals("Motion", MOTIONS, Moving, "m or rad")
     Motion = _Functions | Formula
     Displacement = Annotated[
@@ -184,6 +190,11 @@ else:
 def value_of(data: Any) -> Any:
     """Return the value of a load: numbers and formulas, or a function of time along its direction."""
     return data if isinstance(data, list) else _signal(data).along(data.direction)
+
+
+def scalar_of(data: Any) -> Any:
+    """Return the value of a joint force: a number, a formula, or a scalar function of time."""
+    return data if isinstance(data, int | float | str) else _signal(data)
 
 
 def motion_of(path: Path, data: Any) -> Any:

@@ -130,9 +130,9 @@ def state_space(
     ----------
     model : Model
         The model; every moving part must have mass.
-    inputs : sequence of Push
+    inputs : sequence of ForceInput
         Forces (N) and moments (N m) at points.
-    outputs : sequence of Probe and Reaction
+    outputs : sequence of MotionOutput and JointForceOutput
         Changes of positions (m), velocities (m/s), rotations (rad), angular velocities (rad/s), and of forces and moments of
         joints (N, N m).
     start : Result, Equilibrium, State, SteadyRotation, str or Path, optional
@@ -235,9 +235,9 @@ def frequency_response(
     ----------
     model : Model
         The model; rods without mass are allowed.
-    inputs : sequence of Push
+    inputs : sequence of ForceInput
         Forces (N) and moments (N m) at points.
-    outputs : sequence of Probe and Reaction
+    outputs : sequence of MotionOutput and JointForceOutput
         Changes of positions (m), velocities (m/s), rotations (rad), angular velocities (rad/s), and of forces and moments of
         joints (N, N m).
     omega : array_like (w,)

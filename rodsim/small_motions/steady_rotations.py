@@ -34,6 +34,7 @@ from rigid.errors import ConvergenceError, ModelError
 from rigid.system import Floats, State
 from rodsim._compat import accept_old_arguments
 from rodsim.building.build import Built, built_from
+from rodsim.building.controls import refuse_controllers
 from rodsim.building.equilibrium_checks import at_rest
 from rodsim.building.restart import linearisation_point
 from rodsim.building.starting_states import StartLike, check_start_time
@@ -131,6 +132,7 @@ def steady_rotation(
     >>> stiffened = modes(model, 3, start=rotation)
     """
     built = built_from("steady_rotation", model)
+    refuse_controllers("steady_rotation", built)
     full = checks.vector("steady_rotation", "spin", spin)
     steps = checks.count("steady_rotation", "steps", steps)
     if len(evolving_interactions(built.system.others)):

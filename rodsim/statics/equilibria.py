@@ -29,6 +29,7 @@ from rigid.joints import JOINTS
 from rodsim._compat import accept_old_arguments
 from rodsim.building.build import Built
 from rodsim.building.contact_checks import warn_of_friction_at_rest
+from rodsim.building.controls import refuse_controllers
 from rodsim.building.equilibrium_checks import check_determined, check_supported
 from rodsim.building.restart import apply_start
 from rodsim.building.rotation_limits import describe_largest_rotation
@@ -191,6 +192,7 @@ def equilibrium(
     line = ProgressLine(progress)
     announce()
     built = model.build()
+    refuse_controllers("equilibrium", built)
     if followed:
         _refuse_contact(built)
     built.layout.description["provenance"] = provenance(model.scene)

@@ -35,6 +35,7 @@ from rigid.system import Floats, State
 from rigid.user_warnings import warn_user
 from rodsim._compat import accept_old_arguments
 from rodsim.building.build import Built, built_from
+from rodsim.building.controls import refuse_controllers
 from rodsim.building.equilibrium_checks import at_rest, check_determined, check_supported, part_at
 from rodsim.building.model_checks import linear_rods, strains, surface_strains
 from rodsim.components.model_warnings import LinearFactorWarning, warn_about_model
@@ -147,6 +148,7 @@ def buckling(
     >>> euler = buckling(model).factors[0]  # about pi^2 E I / (4 L^2), N
     """
     built = built_from("buckling", model)
+    refuse_controllers("buckling", built)
     n = checks.count("buckling", "n", n)
     check_determined(built)
     moving, built = built, at_rest(built)

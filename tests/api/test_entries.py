@@ -86,6 +86,7 @@ joints:
   - {name: of two, kind: revolute, a: ground, b: two, at: [0, 2, 0], axis: [0, 0, 1]}
   - {name: of three, kind: revolute, a: ground, b: three, at: [0, 3, 0], axis: [0, 0, 1]}
 planes: [{name: table, "on": {ground: [0, 0, -3]}, normal: [0, 0, 1]}]
+sensors: [{name: seen, measure: {of: coordinate, b: one, axis: [0, 0, 1]}}]
 run: {t_end: 0.02, dt: 0.01}
 """)
 ON_ROD = {"rod": "wire", "s": 0.4}  # where every node has one
@@ -112,6 +113,11 @@ VALUES = {  # by the word of a value type
     "law": {"type": "polynomial", "coefficients": [0.0, 3.0]},
     "coordinates": ["angle", None],
     "text": "k*d**2",
+    "varying scalar": 2.0,
+    "measure": {"of": "distance", "a": ON_ROD, "b": "one"},
+    "control law": {"type": "pid", "kp": 2.0},
+    "inputs": ["seen"],
+    "output names": ["u"],
     "measures": {"d": {"of": "distance", "a": ON_ROD, "b": "one"}},
     "parameters": {"k": 2.0},
     "count": 3,
@@ -121,6 +127,7 @@ NOTHING = ("length", "axis", "second_axis", "pitch", "locked")
 FITTING: dict[str, dict[str, Any]] = {  # for fields that depend on each other
     "joints": {"kind": "weld", **dict.fromkeys(NOTHING)},
     "drives": {"of": "angle"},
+    "joint_forces": {"of": "angle"},
     "law_springs": {"of": "displacement"},
     "limits": {"of": "displacement", "lower": -0.5},
     "joint_dampings": {"sliding": 0.0},
@@ -128,6 +135,7 @@ FITTING: dict[str, dict[str, Any]] = {  # for fields that depend on each other
 vertices: [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]
 triangles: [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]
 """),
+    "controllers": {"memory": None},  # PID has its own
     "contacts": yaml.safe_load("""
 {a: [wire], b: [table], law: power, exponent: 1.0, reach: null, restitution: 0.8, anisotropy: [1.0, 2.0, 3.0], itself: false,
  ignore: null}

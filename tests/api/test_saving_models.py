@@ -6,7 +6,19 @@ import numpy as np
 import pytest
 
 import rodsim
-from rodsim import Box, MassProperties, Material, Model, ModelError, Section, SpringLaw, signals, simulate
+from rodsim import (
+    Box,
+    MassProperties,
+    Material,
+    Model,
+    ModelError,
+    Section,
+    SpringLaw,
+    controllers,
+    measures,
+    signals,
+    simulate,
+)
 from rodsim.scenes.model_to_scene import differences
 from tests.support.completeness import MODELS
 
@@ -153,12 +165,23 @@ def test_saved_entries_are_restored_in_order_with_signals_and_laws(tmp_path):
     model.add_spring("law 2", model.ground.at((0, 1, 0)), bodies[1], law=SpringLaw.limit(3.0, 0.1, -0.2))
     model.add_mass_damping("air", bodies[1], 0.3, ambient=(0.1, 0.2, 0.3))
     model.add_limit("stop", model.ground, bodies[2], 3.0, 0.1, upper=0.2, of="angle", axis=(0, 0, 1))
+    model.add_sensor("height", measures.coordinate(bodies[0], (0, 0, 1)))
+    model.add_controller(
+        "pd", controllers.PID(kp=2.0, kd=1 / 3, high=5.0), ["height", "height.rate"], period=0.1
+    )
+    model.add_controller(
+        "k", controllers.StateFeedback([[1 / 3, 2.0]], [0.1, 0.0]), ["height", "height.rate"], outputs="f"
+    )
+    wheel = model.add_joint("wheel", "revolute", "ground", bodies[1], at=(1, 0, 0), axis=(0, 0, 1))
+    model.add_joint_force("motor", wheel, "sin(t/3)")
+    model.add_joint_force("brake", wheel, signals.Table([0, 1, 2], [0, 1 / 3, 0]))
+    model.add_joint_force("constant", wheel, 1 / 3)
     for name, cls in vars(signals).items():
         if isinstance(cls, type) and issubclass(cls, signals.Signal) and cls is not signals.Signal:
             factories = {"Table": lambda c: c([0, 1, 2], [0, 1 / 3, 0]), "SmoothTable": lambda c: c([0, 1, 2], [0, 1 / 3, 0]),
                     "Triangle": lambda c: c(1 / 3, 1.0, 2.0), "Constant": lambda c: c(1 / 3), "SpinUp": lambda c: c(1 / 3, 2.0),
                     "Steady": lambda c: c(1 / 3), "Sine": lambda c: c(1 / 3, 2.0, 0.1),
-                    "Expression": lambda c: c("sin(t/3)")}  # fmt: skip
+                    "Expression": lambda c: c("sin(t/3)"), "Output": lambda c: c("pd", "u")}  # fmt: skip
             signal = factories.get(name, lambda c: c(1 / 3, 0.0, 2.0))(cls)
             model.add_force(name, bodies[0], signal.along((0.3, 0.1, 0.7)))
     model.add_driven("hand", (1 / 3, 0, 0), displacement=[signals.Sine(0.1, 2.0).along((0, 0.6, 0.8))],

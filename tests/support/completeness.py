@@ -8,7 +8,7 @@ import numpy as np
 
 from discretization.space.rod_elements import WORDS, order_of
 from rigid.joints import JOINTS
-from rodsim import Box, Cylinder, Friction, Model, Section, SpringLaw, signals
+from rodsim import Box, Cylinder, Friction, Model, Section, SpringLaw, controllers, measures, signals
 from tests.support.jenkins_elements import JENKINS
 from tests.support.user_kinds import kinds, texts
 
@@ -209,6 +209,35 @@ def loaded() -> Model:
     return model
 
 
+def controlled() -> Model:
+    """A clamped rod and a body on a hinge, with a sensor of each measure, and loads that follow two controllers."""
+    model = Model("controlled", gravity=OBLIQUE)
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SOFT, 4)
+    model.add_joint("clamp", "clamp", rod.start)
+    body = _brick(model, "body", 2)
+    model.add_joint("hinge", "revolute", "ground", body, at=(0.1, 2, 0.2), axis=(0, 0, 1))
+    model.add_sensor("angle", measures.angle("ground", body, axis=(0, 0, 1)))
+    model.add_sensor("height", measures.coordinate(rod.end, axis=(0, 0, 1)))
+    model.add_sensor("distance", measures.distance(rod.end, body))
+    model.add_sensor("strain", measures.strain(rod.start, rod.end, length=0.9))
+    model.add_sensor("offset", measures.displacement(body, rod.end, axis=(0, 1, 0)))
+    model.add_sensor("cosine", measures.cosine(body, (1, 0, 0), rod.end, (1, 0, 0)))
+    law = controllers.PID(kp=0.5, ki=2.0, kd=0.1, target=0.2, low=-3.0, high=3.0)
+    motor = model.add_controller("motor", law, ["angle", "angle.rate"], period=2.0 * DT)
+    gains = [[1.0, 0.1, 0.2, 0.3, 0.4]]
+    inputs = ["height", "height.rate", "distance", "strain.rate", "cosine"]
+    jack = model.add_controller("jack", controllers.StateFeedback(gains), inputs, outputs="f", period=DT)
+    wave = model.add_controller(
+        "wave", controllers.Formula("0.1*cos(3*angle_rate) - 0.2*angle_rate"), ["angle.rate"], period=DT
+    )
+    model.add_joint_force("ripple", "hinge", wave.output())
+    model.add_joint_force("steady", "hinge", 0.2)
+    model.add_moment("torque", body, motor.output().along((0, 0, 1)))
+    model.add_force("lift", rod.end, jack.output("f").along((0, 0, -1)), following=True)
+    model.add_distributed_load("wind", rod, motor.output().along((0, 0.1, 0)))
+    return model
+
+
 def sliding() -> Model:
     """Two bodies on bushings, one sliding on the ground, both on each other: bristles that stick and slide."""
     model = Model("sliding", gravity=OBLIQUE)
@@ -327,6 +356,7 @@ MODELS: dict[str, Callable[[], Model]] = {
         shaken,
         geared,
         loaded,
+        controlled,
         kinds,
         texts,
         sliding,

@@ -67,6 +67,8 @@ def start_from_run(name: str, folder: Path) -> None:
                 a, b = a.copy(), b.copy()
                 work = blocks.part(uninterrupted.state(middle).internal, "drive")[..., 8]
                 blocks.part(b, "drive")[..., 8] -= work
+                if not continued.layout.system.controls.empty:  # times of the next samples
+                    blocks.part(b, "sampled")[continued.layout.system.controls.offsets()[0]] -= T_END
             elif field == "memory":
                 a, b = (_last_step_memory(continued.layout.memory, x) for x in (a, b))
             # error of Newton's method, in forces and accelerations that stiffness and 1/h amplify
@@ -177,6 +179,7 @@ TREES = (
     "kinds",
     "texts",
     "shaken",
+    "controlled",
 )  # models with a specialised solver
 
 
@@ -224,11 +227,15 @@ REFUSED: dict[tuple[str, str], str] = {
     ("midpoints", "em-d"): r"the rod element '(midpoint|cayley\(2\))' does not provide its strains",
     **{
         (name, "GGL-EM"): f"the inverse of the mass, which couples all nodes of the rods of '{name}'"
-        for name in ("loaded", "pressed", "relaxing", "on_planes", "touching")
+        for name in ("loaded", "controlled", "pressed", "relaxing", "on_planes", "touching")
     },
     ("loaded", "linear buckling"): "load 'dead moment' and load 'following force' .* have no potential",
     ("pressed", "linear buckling"): "no load grows with the factor; pressures always act in full",
     ("geared", "linear buckling"): "its loads change no stiffness",
+    **{
+        ("controlled", name): "load 'torque' follows a controller, whose output is known in a run only"
+        for name in ("start= from an equilibrium", "audit at rest", "linear buckling", "modes")
+    },
 }
 
 

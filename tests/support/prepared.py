@@ -52,6 +52,8 @@ def _nearby_value(value, field):
         return (0.01, -0.02, 0.03)
     if value is None:
         return 0.7
+    if field == "period":
+        return 2.0 * value  # a multiple of the step
     moved = 1.03 * np.asarray(value, float) if np.any(value) else np.asarray(value, float) + 0.011
     return moved if moved.ndim else float(moved)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 FILE = Path(__file__).parents[1] / "api" / "surface.txt"
 MODULES = (
     "rodsim",
+    "rodsim.controllers",
     "rodsim.interactions",
     "rodsim.interactions.measures",
     "rodsim.linear",

@@ -1,0 +1,106 @@
+"""Tables of sensors, sampled controllers and the loads that follow their outputs: `Controls`.
+
+A sensor is a scalar measure of two frames (`rigid.interactions.measures`), by its value and its rate. At the start of a step a
+controller that is due maps the measured numbers to outputs, which it holds until it is due again:
+
+    outputs, memory <- law(t, h, measured, parameters, memory),    t, t + T, t + 2 T ...                    (1)
+
+with its period T. A load takes the value u d of an output u and a direction d in the whole step. The numbers that (1) needs
+again are internal variables of the state, block "sampled" (`discretization.internal_variables`):
+
+    sensors     the last value of each sensor of an angle, by which revolutions are counted
+    controllers one after another: time of the next sample, s; memory; outputs
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rigid.interactions.measures import WIDTHS
+from rigid.system import Floats, Ints
+
+MEASURES = tuple(WIDTHS)  # words of the measures; the position is the number of the measure in tables
+ANGLE = MEASURES.index("angle")
+VALUE, RATE = range(2)  # what of a sensor a controller reads
+
+
+class Controls(NamedTuple):
+    """Table of s sensors, c controllers with i inputs, and a loads that follow outputs."""
+
+    measure: Ints = np.zeros(0, np.int64)  # (s,) index in MEASURES
+    frames: Ints = np.zeros((0, 2), np.int64)  # (s, 2) frames of both points
+    first: Ints = np.zeros(1, np.int64)  # (s + 1,) numbers of sensor k are first[k] .. first[k + 1] - 1
+    numbers: Floats = np.zeros(0)  # numbers of the measures, see `rigid.interactions.measures`
+    period: Floats = np.zeros(0)  # (c,) time between samples, s; 0: one sample in each step
+    inputs: Ints = np.zeros(1, np.int64)  # (c + 1,) inputs of controller k are inputs[k] .. inputs[k + 1] - 1
+    sensor: Ints = np.zeros((0, 2), np.int64)  # (i, 2) sensor of each input, and VALUE or RATE
+    memory: Ints = np.zeros(0, np.int64)  # (c,) count of numbers that a controller remembers
+    initial: Floats = np.zeros(0)  # their initial values, controller by controller
+    outputs: Ints = np.zeros(0, np.int64)  # (c,) count of outputs
+    parameters: Ints = np.zeros(
+        1, np.int64
+    )  # (c + 1,) parameters of controller k are values[parameters[k]] ...
+    values: Floats = np.zeros(0)  # values of the parameters
+    load: Ints = np.zeros(0, np.int64)  # (a,) load that follows an output, by its number in `System.signals`
+    output: Ints = np.zeros(0, np.int64)  # (a,) the output, by its number among those of all controllers
+    direction: Floats = np.zeros((0, 3))  # (a, 3) value of the load for the output 1
+
+    @property
+    def counted(self) -> Ints:
+        """Return the sensors that count revolutions."""
+        return np.flatnonzero(self.measure == ANGLE)
+
+    @property
+    def size(self) -> int:
+        """Return the number of internal variables."""
+        return len(self.counted) + int(np.sum(1 + self.memory + self.outputs))
+
+    @property
+    def empty(self) -> bool:
+        """Return whether there are neither sensors nor controllers."""
+        return not len(self.measure) and not len(self.period)
+
+    def offsets(self) -> tuple[Ints, Ints, Ints]:
+        """Return the indices (c,) in the block at which the time of the next sample, memory and outputs of each begin."""
+        width = 1 + self.memory + self.outputs
+        due = len(self.counted) + np.cumsum(width) - width
+        return due, due + 1, due + 1 + self.memory
+
+    def start(self) -> Floats:
+        """Return the block at t = 0: no revolutions, samples due now, initial memory, outputs zero."""
+        block = np.zeros(self.size)
+        _, memory, _ = self.offsets()
+        last = np.cumsum(self.memory)
+        for at, end, count in zip(memory.tolist(), last.tolist(), self.memory.tolist(), strict=True):
+            block[at : at + count] = self.initial[end - count : end]
+        return block
+
+    def same_layout(self, other: Controls | None) -> bool:
+        """Return whether both remember the same numbers: the same measures, memory and outputs."""
+        columns = ("measure", "memory", "outputs")
+        return other is not None and all(np.array_equal(getattr(self, x), getattr(other, x)) for x in columns)
+
+    def only_sensor(self, s: int) -> tuple[Controls, int]:
+        """Return a table of sensor s alone, and the number of internal variables before its own."""
+        numbers = self.numbers[self.first[s] : self.first[s + 1]]
+        first, before = np.array([0, len(numbers)]), int(np.sum(self.measure[:s] == ANGLE))
+        return Controls(self.measure[s : s + 1], self.frames[s : s + 1], first, numbers), before
+
+    def held(self, block: Floats) -> Floats:
+        """Return the outputs (..., u) of all controllers that a block (..., k) holds."""
+        _, _, first = self.offsets()
+        columns = [np.arange(at, at + n) for at, n in zip(first.tolist(), self.outputs.tolist(), strict=True)]
+        return block[..., np.concatenate([np.zeros(0, np.int64), *columns])]
+
+    def load_values(self, block: Floats, values: Floats) -> Floats:
+        """Return values (..., l, 3) of all loads with those that follow outputs of a block (..., k)."""
+        if not len(self.load):
+            return values
+        values = values.copy()
+        values[..., self.load, :] = self.held(block)[..., self.output, None] * self.direction
+        return values
+
+
+NO_CONTROLS = Controls()

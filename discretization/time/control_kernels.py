@@ -1,0 +1,44 @@
+"""Compiled control laws (t, h, measured, parameters, memory, outputs) -> 0, see `discretization.time.sampling`."""
+
+from __future__ import annotations
+
+from discretization.time.sampling import LAW
+from rigid.compilation.decorators import compiled
+
+
+@compiled(LAW)
+def limited_pid(t, h, measured, parameters, memory, outputs):
+    """Write kp e + ki (sum of e h) + kd de/dt between its limits; memory: sum of e h, last e, whether there is one."""
+    kp, ki, kd, target, low, high = (
+        parameters[0],
+        parameters[1],
+        parameters[2],
+        parameters[3],
+        parameters[4],
+        parameters[5],
+    )
+    e = target - measured[0]
+    rate = 0.0
+    if measured.shape[0] > 1:
+        rate = -measured[1]
+    elif memory[2] > 0.0:
+        rate = (e - memory[1]) / h
+    total = memory[0] + h * e
+    u = kp * e + ki * total + kd * rate
+    outputs[0] = min(max(u, low), high)
+    if low < u < high or (u - outputs[0]) * ki * e < 0.0:
+        memory[0] = total
+    memory[1], memory[2] = e, 1.0
+    return 0
+
+
+@compiled(LAW)
+def state_feedback(t, h, measured, parameters, memory, outputs):
+    """Write u = K (target - y); parameters: K row by row, target."""
+    n = measured.shape[0]
+    for i in range(outputs.shape[0]):
+        total = 0.0
+        for j in range(n):
+            total += parameters[i * n + j] * (parameters[outputs.shape[0] * n + j] - measured[j])
+        outputs[i] = total
+    return 0

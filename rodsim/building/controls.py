@@ -1,0 +1,152 @@
+"""Build the tables of sensors, controllers and the loads that follow their outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from typing import Any
+
+import numpy as np
+
+from discretization.controls import MEASURES, NO_CONTROLS, RATE, VALUE, Controls
+from rigid.errors import ModelError
+from rigid.system import Floats, Ints
+from rodsim.building.load_arrays import LineLoad
+from rodsim.building.placement import Placement
+from rodsim.components.control_laws import law_parameters
+from rodsim.components.controllers import Output, input_of, output_numbers, outputs_in
+from rodsim.components.model_data import ModelData
+from rodsim.components.user_interactions import BoundMeasure
+
+_SAME = 1e-9  # relative difference of a period from a multiple of the step that counts as rounding
+
+
+def controls_of(model: ModelData, placement: Placement, lines: list[LineLoad]) -> Controls:
+    """Return the table of sensors, controllers and driven loads of a model; ModelError if a load names an unknown output."""
+    driven = _driven_loads(model, lines)
+    if not model.sensors and not model.controllers:
+        return NO_CONTROLS
+    frames, numbers = [], []
+    for sensor in model.sensors.values():
+        measure = sensor.measure
+        bound = BoundMeasure(sensor.name, measure.word, 0, 1, measure.directions, measure.length)
+        anchors = (sensor.a, sensor.b)
+        frames.append([placement.place(anchor).frame for anchor in anchors])
+        numbers.append(bound.numbers(placement, anchors))
+    place = {name: k for k, name in enumerate(model.sensors)}
+    inputs = [input_of(name) for controller in model.controllers.values() for name in controller.inputs]
+    controllers = list(model.controllers.values())
+    parameters = [law_parameters(controller.law) for controller in controllers]
+    loads, outputs, directions = zip(*driven, strict=True) if driven else ((), (), ())
+    return Controls(
+        np.array(
+            [MEASURES.index(controller.measure.word) for controller in model.sensors.values()], np.int64
+        ),
+        np.array(frames, np.int64).reshape(-1, 2),
+        _offsets(numbers),
+        np.concatenate([np.zeros(0), *numbers]),
+        np.array([controller.period or 0.0 for controller in controllers]),
+        _offsets([controller.inputs for controller in controllers]),
+        np.array(
+            [(place[controller.sensor], RATE if controller.is_rate else VALUE) for controller in inputs],
+            np.int64,
+        ).reshape(-1, 2),
+        np.array([len(controller.memory) for controller in controllers], np.int64),
+        np.concatenate([np.zeros(0), *(controller.memory for controller in controllers)]),
+        np.array([len(controller.outputs) for controller in controllers], np.int64),
+        _offsets(parameters),
+        np.concatenate([np.zeros(0), *parameters]),
+        np.array(loads, np.int64),
+        np.array(outputs, np.int64),
+        np.array(directions, float).reshape(-1, 3),
+    )
+
+
+def check_periods(model: ModelData, dt: float, adaptive: bool) -> None:
+    """Raise ModelError if a period of a controller is not a multiple of the step, or adaptive steps have no period to end at."""
+    for name, controller in model.controllers.items():
+        if controller.period is None:
+            if adaptive:
+                raise ModelError(
+                    f"controller '{name}': is sampled in each step, so that its outputs depend on the steps, which are adaptive "
+                    "here. Give it a period=, or a constant dt"
+                )
+            continue
+        steps = controller.period / dt
+        if not adaptive and (steps < 0.5 or abs(steps - round(steps)) > _SAME * steps):
+            fitting = controller.period / max(1, np.ceil(steps))
+            raise ModelError(
+                f"controller '{name}': period = {controller.period:g} s is not a multiple of the step dt = {dt:.10g} s "
+                f"({steps:.6g} steps). Use dt = {fitting:.10g}, or another period"
+            )
+
+
+def sample_times(model: ModelData, t_end: float) -> Floats:
+    """Return the times, s, at which a controller takes a sample before t_end; each ends an adaptive step."""
+    periods = {
+        controller.period for controller in model.controllers.values() if controller.period is not None
+    }
+    times = [period * np.arange(1, np.ceil(t_end / period)) for period in periods]
+    return np.unique(np.concatenate([np.zeros(0), *times]))
+
+
+def with_corners(settings: dict[str, Any], times: Sequence[float] | Floats) -> dict[str, Any]:
+    """Return the settings of a run with more times at which a step ends."""
+    if not len(times):
+        return settings
+    return settings | {"corners": sorted({*settings.get("corners", ()), *map(float, times)})}
+
+
+def refuse_controllers(owner: str, built: Any, replaced: Container[str] = ()) -> None:
+    """Raise ModelError if a load of a built model follows a controller, whose output is known in a run only.
+
+    given: names of loads that have another value.
+    """
+    driven, first = set(built.system.controls.load.tolist()), 0
+    for load in built.load_values.functions if driven else ():
+        follows = not driven.isdisjoint(range(first, first + load.n_loads))
+        first += load.n_loads
+        if follows and load.name not in replaced:
+            raise ModelError(
+                f"{owner}: load '{load.name}' follows a controller, whose output is known in a run only. Use a model with "
+                "a constant load in its place"
+            )
+
+
+def _offsets(items: Any) -> Ints:
+    """Return the indices (n + 1,) at which n sequences begin in their concatenation."""
+    return np.concatenate([[0], np.cumsum([len(item) for item in items])]).astype(np.int64)
+
+
+def _driven_loads(model: ModelData, lines: list[LineLoad]) -> list[tuple[int, int, Floats]]:
+    """Return for each load that follows an output: its number, that of the output, and its value for the output 1."""
+    driven, numbers = [], output_numbers(model.controllers)
+    for k, (name, load) in enumerate(model.loads.items()):
+        outputs = outputs_in(load.value)
+        if not outputs:
+            continue
+        if len(outputs) > 1 or not isinstance(load.value.scalar, Output):
+            raise ModelError(
+                f"load '{name}': one component follows a controller and others do not. Add one load for each"
+            )
+        driven.append((k, _number_of(f"load '{name}'", outputs[0], numbers), load.value.direction))
+    first = len(model.loads)
+    for line in lines:
+        for output in outputs_in(line.user_value):
+            number = _number_of(f"load '{line.entry.name}'", output, numbers)
+            assert line.of_one is not None
+            for k, value in enumerate(line.of_one()):
+                driven.append((first + k, number, value))
+        first += len(line.frames)
+    return driven
+
+
+def _number_of(owner: str, output: Output, numbers: dict[tuple[str, str], int]) -> int:
+    """Return the number of an output; ModelError if the model has no such controller or output."""
+    try:
+        return numbers[output.controller, output.output]
+    except KeyError:
+        known = ", ".join(f"{name}.{output_name}" for name, output_name in numbers) or "none"
+        raise ModelError(
+            f"{owner}: follows output '{output.output}' of controller '{output.controller}', which this model does not have. "
+            f"Its outputs are: {known}"
+        ) from None

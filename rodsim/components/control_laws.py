@@ -1,0 +1,329 @@
+"""Control laws: functions (t, h, measured, memory, outputs) of Python or numba, and compiled laws such as `PID`.
+
+A law is data; the functions of this module return what a run needs of it: its function, parameters and initial memory.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numba
+import numpy as np
+import scipy  # submodules are imported on first access
+from numpy.typing import ArrayLike
+
+from rigid import checks
+from rigid.errors import ModelError
+from rigid.system import Floats
+from rodsim.components.time_expressions import TIME
+from rodsim.expressions import FUNCTIONS, ExpressionError, bound, evaluated, names_in, parsed
+
+
+@dataclass(frozen=True)
+class PID:
+    """Return proportional, integral and derivative control of one measured value.
+
+    With the error e = target - y of the first input, at samples h apart,
+
+        u = kp e + ki (sum of e h) + kd de/dt,   low <= u <= high
+
+    The second input, if there is one, is the rate of the first, and de/dt = -dy/dt; else de/dt is the change of e since the last
+    sample over h, zero at the first. The sum does not grow while u is at a limit and e would carry it further.
+
+    Parameters
+    ----------
+    kp, ki, kd : float
+        Gains: output over error, over its integral, over its rate.
+    target : float, default 0
+        Value to be reached.
+    low, high : float
+        Limits of the output; by default there are none.
+
+    Raises
+    ------
+    ModelError
+        If a gain or the target is not a finite number, or `low` is not below `high`.
+
+    Examples
+    --------
+    >>> from rodsim import controllers
+    >>> controllers.PID(kp=20.0, kd=1.0)
+    PID(kp=20.0, ki=0.0, kd=1.0, target=0.0, low=-inf, high=inf)
+    """
+
+    kp: float
+    ki: float = 0.0
+    kd: float = 0.0
+    target: float = 0.0
+    low: float = -np.inf
+    high: float = np.inf
+
+    def __post_init__(self) -> None:
+        for argument in ("kp", "ki", "kd", "target"):
+            checks.number("PID", argument, getattr(self, argument))
+        if not self.low < self.high:
+            raise ModelError(f"PID: low = {self.low} is not below high = {self.high}. Exchange them.")
+
+
+@dataclass(frozen=True, eq=False)
+class StateFeedback:
+    """Return linear feedback u = K (target - y) of all inputs.
+
+    Parameters
+    ----------
+    gains : array_like, shape (outputs, inputs)
+        Matrix K.
+    target : array_like, shape (inputs,), default 0
+        Inputs at which the outputs are zero.
+
+    Raises
+    ------
+    ModelError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> from rodsim import controllers
+    >>> controllers.StateFeedback([[10.0, 1.0]]).gains.shape
+    (1, 2)
+    """
+
+    gains: ArrayLike
+    target: ArrayLike = 0.0
+
+    def __post_init__(self) -> None:
+        gains = checks.array("StateFeedback", "gains", np.atleast_2d(self.gains), (None, None))
+        target = np.asarray(self.target, float)
+        if target.ndim == 0:
+            target = np.full(gains.shape[1], float(target))
+        object.__setattr__(self, "gains", gains)
+        object.__setattr__(self, "target", checks.vector("StateFeedback", "target", target, gains.shape[1]))
+
+
+@dataclass(frozen=True)
+class Formula:
+    """Return outputs as formulas of the time and of the inputs, written in the notation of Python.
+
+    An input has the name of its sensor, the rate of the sensor "phi" is phi_rate, the time is t. Functions are those of
+    `signals.Expression`. A formula costs some microseconds in each sample.
+
+    Parameters
+    ----------
+    texts : str or sequence of str
+        A formula for each output.
+
+    Raises
+    ------
+    ModelError
+        If a text is not such a formula.
+
+    Examples
+    --------
+    >>> from rodsim import controllers
+    >>> controllers.Formula("20*(0.5 - phi) - 2*phi_rate + sin(t)").texts
+    ('20 * (0.5 - phi) - 2 * phi_rate + sin(t)',)
+    """
+
+    texts: str | Sequence[str]
+
+    def __post_init__(self) -> None:
+        texts = (self.texts,) if isinstance(self.texts, str) else tuple(self.texts)
+        object.__setattr__(self, "texts", tuple(ast.unparse(_tree_of(text)) for text in texts))
+
+
+def _tree_of(text: object, names: Sequence[str] | None = None) -> ast.expr:
+    """Return the syntax tree of a formula of these names, by default of any; raise ModelError if it is not one."""
+    if not isinstance(text, str):
+        raise ModelError(f"Formula: expected a text such as '2*phi', got {checks.shown(text)}")
+    try:
+        tree = parsed(text)
+        return bound(tree, {}, [TIME, *(names_in(tree) if names is None else names)])
+    except ExpressionError as error:
+        raise ModelError(f"Formula: text = {checks.shown(text)}: {error}") from None
+
+
+def lqr(
+    system: scipy.signal.StateSpace,
+    output_weights: ArrayLike,
+    input_weights: ArrayLike,
+    *,
+    period: float | None = None,
+    target: ArrayLike = 0.0,
+) -> StateFeedback:
+    """Return the feedback of all outputs y of a linear model that minimises the integral of y^T Q y + u^T R u.
+
+    Parameters
+    ----------
+    system : scipy.signal.StateSpace
+        Linear model of `rodsim.linear.state_space`, with as many independent outputs as states: positions and velocities of all
+        motions. Its outputs are the inputs of the controller, in this order; its inputs are the outputs of the controller.
+    output_weights : array_like, shape (outputs,) or (outputs, outputs)
+        Q, or its diagonal.
+    input_weights : array_like, shape (inputs,) or (inputs, inputs)
+        R, or its diagonal.
+    period : float, optional
+        Time between samples, s, over which the inputs are held. By default the feedback is that of continuous time.
+    target : array_like, shape (outputs,), default 0
+        Values of the sensors in the state about which the model is linear.
+
+    Returns
+    -------
+    StateFeedback
+
+    Raises
+    ------
+    ModelError
+        If the states do not follow from the outputs, or the model cannot be stabilised.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy
+    >>> from rodsim import controllers
+    >>> mass = scipy.signal.StateSpace([[0.0, 1.0], [0.0, 0.0]], [[0.0], [1.0]], np.eye(2), np.zeros((2, 1)))
+    >>> controllers.lqr(mass, [1.0, 0.0], [1.0]).gains.round(6)
+    array([[1.      , 1.414214]])
+    """
+    A, B, C = (np.asarray(x, float) for x in (system.A, system.B, system.C))
+    if C.shape != A.shape or np.linalg.cond(C) > _SINGULAR or np.any(system.D):
+        raise ModelError(
+            f"lqr: the {len(A)} states do not follow from the {len(C)} outputs. Give as many positions and velocities as states"
+        )
+    Q, R = (np.diag(x) if np.ndim(x) == 1 else np.asarray(x, float) for x in (output_weights, input_weights))
+    try:
+        if period is None:
+            P = scipy.linalg.solve_continuous_are(A, B, C.T @ Q @ C, R)
+            K = np.linalg.solve(R, B.T @ P)
+        else:
+            period = checks.number("lqr", "period", period, positive=True)
+            A, B, *_ = scipy.signal.cont2discrete((A, B, C, system.D), period)
+            P = scipy.linalg.solve_discrete_are(A, B, C.T @ Q @ C, R)
+            K = np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A)
+    except (ValueError, np.linalg.LinAlgError) as error:
+        raise ModelError(
+            f"lqr: no stabilising feedback exists ({error}). Weigh other outputs, or act at another point"
+        ) from None
+    return StateFeedback(np.linalg.solve(C.T, K.T).T, target)
+
+
+ControlLaw = PID | StateFeedback | Formula | Callable[..., object]  # accepted by `Model.add_controller`
+# by word in scenes
+LAWS: dict[str, type[Any]] = {"pid": PID, "state feedback": StateFeedback, "formula": Formula}
+_SINGULAR = 1e12  # condition of the matrix of outputs from which on the states do not follow from them
+
+
+def is_law(value: object) -> bool:
+    """Return whether a value is a control law."""
+    return callable(value) or isinstance(value, tuple(LAWS.values()))
+
+
+def check_law(owner: str, law: ControlLaw, inputs: Sequence[str], n_outputs: int) -> None:
+    """Raise ModelError if a law does not fit the names of the inputs and the count of outputs."""
+    n_inputs = len(inputs)
+    if isinstance(law, PID) and (n_inputs not in (1, 2) or n_outputs != 1):
+        raise ModelError(
+            f"{owner}: PID reads one value, and perhaps its rate, and has one output; got {n_inputs} inputs and "
+            f"{n_outputs} outputs"
+        )
+    if isinstance(law, StateFeedback) and np.shape(law.gains) != (n_outputs, n_inputs):
+        raise ModelError(
+            f"{owner}: gains of StateFeedback have shape {np.shape(law.gains)}, expected ({n_outputs}, {n_inputs}) for "
+            f"{n_outputs} outputs and {n_inputs} inputs"
+        )
+    if isinstance(law, Formula):
+        if len(law.texts) != n_outputs:
+            raise ModelError(
+                f"{owner}: Formula has {len(law.texts)} texts for {n_outputs} outputs. Give one for each"
+            )
+        for text in law.texts:
+            _tree_of(text, formula_names(inputs))
+
+
+def formula_names(inputs: Sequence[str]) -> list[str]:
+    """Return the names of inputs in formulas: that of the sensor, and with `_rate` for its rate."""
+    return [name.replace(".", "_") for name in inputs]
+
+
+def law_parameters(law: ControlLaw) -> Floats:
+    """Return the parameters that a compiled law receives."""
+    if isinstance(law, PID):
+        return np.array([law.kp, law.ki, law.kd, law.target, law.low, law.high], float)
+    if isinstance(law, StateFeedback):
+        return np.concatenate([np.ravel(law.gains), np.ravel(law.target)])
+    return np.zeros(0)
+
+
+def initial_memory(law: ControlLaw) -> tuple[float, ...] | None:
+    """Return the initial memory of a law that defines its own; None for a function of the user."""
+    if isinstance(law, PID):
+        return (0.0, 0.0, 0.0)  # sum of e h, last error, whether there is a last error
+    return () if isinstance(law, StateFeedback | Formula) else None
+
+
+def law_function(law: ControlLaw, inputs: Sequence[str]) -> Any:
+    """Return the function that a run calls: compiled with the signature of `discretization.time.sampling.LAW`, or of Python."""
+    # imported on demand: the kernels take time to load
+    if isinstance(law, PID):
+        from discretization.time.control_kernels import limited_pid
+
+        return limited_pid
+    if isinstance(law, StateFeedback):
+        from discretization.time.control_kernels import state_feedback
+
+        return state_feedback
+    if isinstance(law, Formula):
+        return _formula_function(law, formula_names(inputs))
+    if isinstance(law, numba.core.dispatcher.Dispatcher):
+        return _compiled_entry(law)
+    return law
+
+
+def _formula_function(law: Formula, names: list[str]) -> Any:
+    """Return the function of Python that evaluates the formulas of a law, whose inputs have these names."""
+    trees = [_tree_of(text, names) for text in law.texts]
+
+    def evaluate(t: float, h: float, measured: Floats, memory: Floats, outputs: Floats) -> None:
+        values = dict(zip(names, measured.tolist(), strict=True), **{TIME: t})
+        for k, tree in enumerate(trees):
+            outputs[k] = evaluated(tree, values, FUNCTIONS)
+
+    return evaluate
+
+
+def _compiled_entry(law: Any) -> Any:
+    """Return a numba function (t, h, measured, memory, outputs) compiled as a function that compiled code calls."""
+    from discretization.time.sampling import LAW
+
+    def entry(t: Any, h: Any, measured: Any, parameters: Any, memory: Any, outputs: Any) -> int:
+        law(t, h, measured, memory, outputs)
+        return 0
+
+    return numba.cfunc(LAW)(entry)
+
+
+def describe_law(law: ControlLaw) -> Any:
+    """Return a law as words and numbers; a function of the user as "callable"."""
+    if isinstance(law, Formula):
+        return {"law": "Formula", "texts": list(law.texts)}
+    if not isinstance(law, PID | StateFeedback):
+        return "callable"
+    values = {field.name: np.asarray(getattr(law, field.name)) for field in fields(law)}
+    finite = {name: value.tolist() for name, value in values.items() if np.isfinite(value).all()}
+    return {"law": type(law).__name__, **finite}
+
+
+def law_from_description(description: Any) -> ControlLaw | None:
+    """Return the law that `describe_law` describes; None for a function of the user."""
+    if not isinstance(description, dict):
+        return None
+    kind = next((law for law in LAWS.values() if law.__name__ == description.get("law")), None)
+    return None if kind is None else kind(**{key: x for key, x in description.items() if key != "law"})
+
+
+def text_of_law(law: ControlLaw) -> str:
+    """Return a short text of a law."""
+    if isinstance(law, PID | StateFeedback | Formula):
+        return type(law).__name__
+    return f"function {getattr(law, '__name__', 'of the user')}"

@@ -1,0 +1,5 @@
+"""Control laws for `Model.add_controller`, which map measured numbers to outputs."""
+
+from rodsim.components.control_laws import PID, Formula, StateFeedback, lqr
+
+__all__ = ["Formula", "PID", "StateFeedback", "lqr"]  # noqa: RUF022  in the order of `sorted`, as all public modules
