@@ -31,7 +31,14 @@ from rigid.system import Constraints, Floats, Frames, Ints
 from rigid.tuple_references import by_reference
 
 # a column of each table whose length is the number of its items; for contacts, of pairs that may touch
-ROWS = {"elements": "length", "spans": "kind", "constraints": "kind", "others": "kind", "contacts": "pairs"}
+ROWS = {
+    "elements": "length",
+    "spans": "kind",
+    "constraints": "kind",
+    "others": "kind",
+    "contacts": "pairs",
+    "controls": "measure",
+}
 
 
 class _Tables(NamedTuple):

@@ -106,7 +106,7 @@ def _moving(system: System) -> Any:
     return np.flatnonzero(system.frames.fixed == 0)
 
 
-_SUPPORTED = "elements", "constraints", "others"
+_SUPPORTED = "elements", "constraints", "others", "controls"
 _NOT_SUPPORTED = {
     "spans": "its rods have other elements than those of two frames",
     "contacts": "surfaces may touch",

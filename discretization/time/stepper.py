@@ -362,11 +362,13 @@ class Stepper(StepperBase):
         from discretization.time.time_loop import MarchInputs, march_and_store
 
         sampling = None if self.sampler is None else self.sampler.arrays
-        inputs = MarchInputs(substeps, values, np.ascontiguousarray(starts, float), self.h, sampling)
+        inputs = MarchInputs(
+            substeps, values, np.ascontiguousarray(starts, float), self.h, MAX_ITERATIONS, sampling
+        )
 
         models, before = self._models(state), self._scratch(state)
         with self._turn_released(values), running_threads(self._team):
-            status = march_and_store(*models, state, before, inputs, MAX_ITERATIONS, stored, counts)
+            status = march_and_store(*models, state, before, inputs, stored, counts)
         return int(status)
 
     def _models(self, state: State) -> tuple[Any, Any, Any]:

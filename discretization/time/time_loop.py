@@ -50,6 +50,7 @@ class MarchInputs(NamedTuple):
     )
     starts: Floats  # (n,) times at which the steps begin, s
     h: float  # nominal length of a step, s: the period of controllers without one
+    max_iterations: int  # of Newton's method in a substep
     sampling: Any  # `discretization.time.sampling.SamplingArrays`, or None
 
 
@@ -83,13 +84,13 @@ def keep(state, stored, k):
 
 
 @allocating_internal_kernel
-def _loop(of_plane, of_tree, of_any, state, inputs, first, end, max_iterations, needs_forces, count, counts):
+def _loop(of_plane, of_tree, of_any, state, inputs, first, end, needs_forces, count, counts):
     """Take the substeps first to end - 1 of a march; return the first status that is not CONVERGED.
 
     needs_forces: True if forces of joints of trees are needed after each substep; with False the loop may return
     UNRESTRICTED. counts: (N_COUNTS,) counts of one part as in `march_and_store`, which are added to.
     """
-    substeps, load_values = inputs.substeps, inputs.load_values
+    substeps, load_values, max_iterations = inputs.substeps, inputs.load_values, inputs.max_iterations
     n, last, samples = substeps.shape[0], end - first - 1, is_sampling(inputs.sampling)
     for i in range(count.shape[0]):
         count[i] = 0
@@ -120,9 +121,7 @@ def _loop(of_plane, of_tree, of_any, state, inputs, first, end, max_iterations, 
 
 
 @allocating_internal_kernel
-def _loop_as_far(
-    of_plane, of_tree, of_any, state, before, inputs, first, end, max_iterations, scratch, counts
-):
+def _loop_as_far(of_plane, of_tree, of_any, state, before, inputs, first, end, scratch, counts):
     """Take the substeps first to end - 1, or as many whole steps of them as can be solved.
 
     before: scratch state of the same shapes; scratch: (2, N_COUNTS) scratch counts.
@@ -130,21 +129,21 @@ def _loop_as_far(
     copy_state(state, before)
     models, needs_forces, begun, count = (of_plane, of_tree, of_any), False, scratch[0], scratch[1]
     copy(counts, begun)
-    status = _loop(*models, state, inputs, first, end, max_iterations, needs_forces, count, counts)
+    status = _loop(*models, state, inputs, first, end, needs_forces, count, counts)
     if status == UNRESTRICTED:
         needs_forces = True
         copy(begun, counts)
         copy_state(before, state)
-        status = _loop(*models, state, inputs, first, end, max_iterations, needs_forces, count, counts)
+        status = _loop(*models, state, inputs, first, end, needs_forces, count, counts)
     if status != CONVERGED and count[INTACT] == 0:
         copy_state(before, state)
         done = (counts[STEPS] - begun[STEPS]) * inputs.substeps.shape[0]
-        _loop(*models, state, inputs, first, first + done, max_iterations, needs_forces, count, begun)
+        _loop(*models, state, inputs, first, first + done, needs_forces, count, begun)
     return status
 
 
 @nogil_allocating_kernel
-def march_and_store(of_plane, of_tree, of_any, state, before, inputs, max_iterations, stored, counts):
+def march_and_store(of_plane, of_tree, of_any, state, before, inputs, stored, counts):
     """Advance the state in place, in equal parts; store the state after each part in `stored`, a state with an additional first
     axis.
 
@@ -165,9 +164,7 @@ def march_and_store(of_plane, of_tree, of_any, state, before, inputs, max_iterat
         first, end = part * per_part, (part + 1) * per_part
         while first < end:
             to = min(first + steps * n, end)
-            status = _loop_as_far(
-                *models, state, before, inputs, first, to, max_iterations, counts[parts:], counts[part]
-            )
+            status = _loop_as_far(*models, state, before, inputs, first, to, counts[parts:], counts[part])
             if status != CONVERGED:
                 return status
             first, steps = first + steps * n, min(2 * steps, FAR)

@@ -87,7 +87,7 @@ class CutJoints(NamedTuple):
     group: Ints  # (l,) ascending group numbers; loops of connected parts have the same
 
 
-_SUPPORTED = "constraints", "elements", "others"
+_SUPPORTED = "constraints", "elements", "others", "controls"
 _UNSUPPORTED = {
     "spans": "its rods have elements other than those of two frames",
     "contacts": "surfaces may touch",

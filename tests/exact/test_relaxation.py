@@ -126,7 +126,7 @@ def test_unsupported_uses_of_relaxation_are_rejected_with_advice():
         simulate(model, 0.1, 0.01, "em4", progress=False)
     with pytest.raises(ModelError, match="give either fraction or stiffness"):
         soft().with_relaxation(0.1)
-    with pytest.raises(ModelError, match="eigenvalue -1"):
+    with pytest.raises(ModelError, match="smallest eigenvalue of stiffness is -1"):
         soft().with_relaxation(0.1, stiffness=np.diag([1, 1, 1, 1, 1, -1.0]))
     with pytest.raises(ModelError, match="time"):
         soft().with_relaxation(0.0, fraction=1.0)

@@ -198,7 +198,7 @@ def two_balls():
     ("options", "message"),
     [
         ({"length": 0.7}, r"distance joint 'rod': length = 0.7 m, but .* are 1 m apart at t = 0; move one"),
-        ({"at": (0, 0, 0)}, "distance joint 'rod': connects two points"),
+        ({"at": (0, 0, 0)}, "distance joint 'rod': connects the points a and b"),
         ({"length": -1.0}, "distance joint 'rod'.*length"),
         ({"axis": (0, 0, 1)}, "distance joint 'rod': has no axis"),
     ],

@@ -209,9 +209,9 @@ def loaded() -> Model:
     return model
 
 
-def controlled() -> Model:
+def sampled() -> Model:
     """A clamped rod and a body on a hinge, with a sensor of each measure, and loads that follow two controllers."""
-    model = Model("controlled", gravity=OBLIQUE)
+    model = Model("sampled", gravity=OBLIQUE)
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SOFT, 4)
     model.add_joint("clamp", "clamp", rod.start)
     body = _brick(model, "body", 2)
@@ -356,7 +356,7 @@ MODELS: dict[str, Callable[[], Model]] = {
         shaken,
         geared,
         loaded,
-        controlled,
+        sampled,
         kinds,
         texts,
         sliding,

@@ -179,7 +179,7 @@ TREES = (
     "kinds",
     "texts",
     "shaken",
-    "controlled",
+    "sampled",
 )  # models with a specialised solver
 
 
@@ -227,13 +227,13 @@ REFUSED: dict[tuple[str, str], str] = {
     ("midpoints", "em-d"): r"the rod element '(midpoint|cayley\(2\))' does not provide its strains",
     **{
         (name, "GGL-EM"): f"the inverse of the mass, which couples all nodes of the rods of '{name}'"
-        for name in ("loaded", "controlled", "pressed", "relaxing", "on_planes", "touching")
+        for name in ("loaded", "sampled", "pressed", "relaxing", "on_planes", "touching")
     },
     ("loaded", "linear buckling"): "load 'dead moment' and load 'following force' .* have no potential",
     ("pressed", "linear buckling"): "no load grows with the factor; pressures always act in full",
     ("geared", "linear buckling"): "its loads change no stiffness",
     **{
-        ("controlled", name): "load 'torque' follows a controller, whose output is known in a run only"
+        ("sampled", name): "load 'torque' follows a controller, whose output is known in a run only"
         for name in ("start= from an equilibrium", "audit at rest", "linear buckling", "modes")
     },
 }
