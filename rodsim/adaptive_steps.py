@@ -16,7 +16,6 @@ from rigid import checks
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints, State
 from rigid.user_warnings import warn_user
-from rodsim._compat import accept_old_methods
 from rodsim.components.model_warnings import StepWarning
 
 if TYPE_CHECKING:
@@ -30,7 +29,6 @@ MOST_STEPS = 10**15  # numbers of steps are exact in double precision
 OUTPUTS = {2: 100, 4: 50, 6: 25, 8: 25}  # order -> default number of output intervals, of two steps or more
 
 
-@accept_old_methods
 class StepHistory(NamedTuple):
     """Statistics of adaptive steps: for each of T outputs, the steps taken since the previous one."""
 

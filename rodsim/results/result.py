@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 _page = LazyModule("rodsim.reporting.page")  # does not influence results, unlike the modules imported above
 
+accept_old_methods(StepHistory)  # here, because its module is one of those that `rodsim._compat` imports
+
 CHECKED_BYTES = 2**28  # bytes whose checksums are verified when a file is opened: a few tenths of a second
 
 

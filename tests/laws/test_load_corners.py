@@ -32,8 +32,8 @@ from rodsim import (
     simulate,
 )
 from rodsim.adaptive_steps import StepHistory
-from rodsim.components.controllers import Output
 from rodsim.many_runs import simulate_many
+from rodsim.signals import Output
 from rodsim.warnings import StepWarning
 
 Z = (0.0, 0.0, 1.0)
@@ -69,7 +69,7 @@ def jumps(signal):
 
 
 def test_every_signal_class_is_covered():
-    # the output of a controller is no function of time: it changes at samples
+    # the output of a controller changes at samples: it is not a function of time alone
     assert {type(signal) for signal in EXAMPLES} == set(Signal.__subclasses__()) - {Output}
 
 
