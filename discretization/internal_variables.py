@@ -7,11 +7,11 @@ All are in one array, `State.internal`:
                          the order of `System.others`: torsion springs, gears, all others
     branch   condensed   (6) elastic strains of relaxing branches, at the points of spans (`discretization.space.maxwell_branch`)
     drive    prescribed  (9) numbers of a prescribed motion and its work (`discretization.drives`)
+    sampled  sampled     (1) what sensors and controllers remember and hold (`discretization.controls`)
     settled  condensed   (1) bristles and other memory of dissipations in `System.others`, in its order
                          (`rigid.interactions.kinds.Condensed.update_internal`)
     bristle  per list    (6) windows of `System.contacts` (`discretization.contact.contact_patches`): number of the window in the
                          list, from 1 on, bristle (3), whether it slides, stiffness; unused rows are zero
-    sampled  sampled     (1) what sensors and controllers remember and hold (`discretization.controls`)
 
 Blocks are stored one after another, row by row, in this order. Counted variables are functions of the poses except for whole
 turns. Condensed ones are eliminated when their interaction is assembled, or updated when a step is accepted, so that they are
@@ -38,7 +38,7 @@ from discretization.system import System
 from rigid.interactions import evaluation
 from rigid.system import Floats, Ints, State
 
-WIDTHS = {"angle": 1, "branch": 6, "drive": NUMBERS, "settled": 1, "bristle": 6, "sampled": 1}
+WIDTHS = {"angle": 1, "branch": 6, "drive": NUMBERS, "sampled": 1, "settled": 1, "bristle": 6}
 BRANCH, DRIVE = WIDTHS["branch"], WIDTHS["drive"]  # for compiled code
 
 
@@ -48,9 +48,9 @@ class InternalVariables(NamedTuple):
     angle: int = 0
     branch: int = 0
     drive: int = 0
+    sampled: int = 0
     settled: int = 0
     bristle: int = 0
-    sampled: int = 0
 
     @property
     def size(self) -> int:
@@ -90,9 +90,9 @@ def internal_variables(system: System) -> InternalVariables:
         counted,
         branches,
         count_drives(system),
+        system.controls.size,
         settled,
         bristle_capacity(system.contacts),
-        system.controls.size,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,27 +38,27 @@ def controls_of(model: ModelData, placement: Placement, lines: list[LineLoad]) -
     parameters = [law_parameters(controller.law) for controller in controllers]
     loads, outputs, directions = zip(*driven, strict=True) if driven else ((), (), ())
     return Controls(
-        np.array(
-            [MEASURES.index(controller.measure.word) for controller in model.sensors.values()], np.int64
-        ),
-        np.array(frames, np.int64).reshape(-1, 2),
-        _offsets(numbers),
-        np.concatenate([np.zeros(0), *numbers]),
-        np.array([controller.period or 0.0 for controller in controllers]),
-        _offsets([controller.inputs for controller in controllers]),
-        np.array(
-            [(place[controller.sensor], RATE if controller.is_rate else VALUE) for controller in inputs],
-            np.int64,
-        ).reshape(-1, 2),
-        np.array([len(controller.memory) for controller in controllers], np.int64),
-        np.concatenate([np.zeros(0), *(controller.memory for controller in controllers)]),
-        np.array([len(controller.outputs) for controller in controllers], np.int64),
-        _offsets(parameters),
-        np.concatenate([np.zeros(0), *parameters]),
-        np.array(loads, np.int64),
-        np.array(outputs, np.int64),
-        np.array(directions, float).reshape(-1, 3),
+        measure=_counts(MEASURES.index(sensor.measure.word) for sensor in model.sensors.values()),
+        frames=np.array(frames, np.int64).reshape(-1, 2),
+        first=_offsets(numbers),
+        numbers=np.concatenate([np.zeros(0), *numbers]),
+        period=np.array([controller.period or 0.0 for controller in controllers]),
+        inputs=_offsets([controller.inputs for controller in controllers]),
+        sensor=_counts((place[x.sensor], RATE if x.is_rate else VALUE) for x in inputs).reshape(-1, 2),
+        memory=_counts(len(controller.memory) for controller in controllers),
+        initial=np.concatenate([np.zeros(0), *(controller.memory for controller in controllers)]),
+        outputs=_counts(len(controller.outputs) for controller in controllers),
+        parameters=_offsets(parameters),
+        values=np.concatenate([np.zeros(0), *parameters]),
+        load=_counts(loads),
+        output=_counts(outputs),
+        direction=np.array(directions, float).reshape(-1, 3),
     )
+
+
+def _counts(items: Iterable[Any]) -> Ints:
+    """Return whole numbers as an array."""
+    return np.array(list(items), np.int64)
 
 
 def check_periods(model: ModelData, dt: float, adaptive: bool) -> None:
@@ -99,7 +99,7 @@ def with_corners(settings: dict[str, Any], times: Sequence[float] | Floats) -> d
 def refuse_controllers(owner: str, built: Any, replaced: Container[str] = ()) -> None:
     """Raise ModelError if a load of a built model follows a controller, whose output is known in a run only.
 
-    given: names of loads that have another value.
+    replaced: names of loads that have another value.
     """
     driven, first = set(built.system.controls.load.tolist()), 0
     for load in built.load_values.functions if driven else ():

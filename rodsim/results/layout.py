@@ -281,9 +281,9 @@ class Layout:
             self.n_torsions,
             self.n_branch,
             len(self.drives),
+            self.n_sampled,
             self.n_settled,
             self.n_bristles,
-            self.n_sampled,
         )
 
     @property

@@ -17,6 +17,7 @@ from rodsim import (
     Model,
     ModelError,
     Result,
+    Sphere,
     audit,
     buckling,
     controllers,
@@ -506,6 +507,33 @@ def test_prepared_runs_and_threads_sample_alike():
     many = simulate_many(prepared, changes, threads=2)
     for change, result in zip(changes, many, strict=True):
         assert np.array_equal(result.body("lower").r, prepared.run(change).body("lower").r)
+
+
+@pytest.mark.parametrize("integrator", ["em", "EML"])
+def test_controllers_and_bristles_of_contacts_are_stored_side_by_side(integrator, tmp_path):
+    """A ball that a controller holds up rests on another one, both with friction that sticks."""
+    model = Model("balls", gravity=(0, 0, -9.81))
+    lower = model.add_body("lower", Sphere(0.1, mass=1.0), position=(0, 0, 0.1))
+    upper = model.add_body("upper", Sphere(0.1, mass=1.0), position=(0.02, 0, 0.299))
+    skins = [model.add_sphere(f"skin of {name}", name, 0.1) for name in ("lower", "upper")]
+    friction = 0.0 if integrator == "EML" else 0.3
+    model.add_plane("floor", "ground@0,0,0", (0, 0, 1))
+    model.add_contact("on floor", skins, model.planes["floor"], stiffness=1e4, friction=friction)
+    model.add_contact("between", *skins, stiffness=1e4, friction=friction)
+    model.add_sensor("height", measures.coordinate(upper, (0, 0, 1)))
+    model.add_sensor("angle", measures.angle(lower, upper, (0, 1, 0)))
+    law = controllers.PID(kp=5.0, ki=1.0, kd=1.0, target=0.4)
+    lift = model.add_controller("lift", law, ["height"], period=0.002)
+    model.add_force("up", upper, lift.output().along((0, 0, 1)))
+    whole, parts = tmp_path / "whole.vtkhdf", tmp_path / "parts.vtkhdf"
+    result = simulate(model, 0.1, 0.001, integrator, output=whole, output_every=5, progress=False)
+    assert audit(result).ok
+    assert result.controller("lift").output()[-1] > 0.3
+    simulate(model, 0.05, 0.001, integrator, output=parts, output_every=5, progress=False)
+    simulate(model, 0.1, 0.001, integrator, output=parts, output_every=5, resume=True, progress=False)
+    one, other = (Result.load(path).state() for path in (whole, parts))
+    assert all(np.array_equal(x, y) for x, y in zip(one, other, strict=True))
+    assert one.internal.any()
 
 
 def test_restart_continues_memory_and_sampling():
