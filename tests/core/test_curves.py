@@ -160,10 +160,12 @@ def test_equal_curves_share_read_only_frames():
     assert curve_of("closed", points, closed=True) is not one
     points[1] += 1.0  # of its user
     assert curve_of("moved", points) is not one
-    anew = Curve("anew", copied)
+    copied_curve = Curve("copied_curve", copied)
     for _ in range(2):
         for settings in ({}, {"twist": 0.3}, {"up": (0.0, 1.0, 1.0)}):
             frames = frames_along("rod", one, FRACTIONS, **settings)
-            for array, other in zip(frames, frames_along("rod", anew, FRACTIONS, **settings), strict=True):
+            for array, other in zip(
+                frames, frames_along("rod", copied_curve, FRACTIONS, **settings), strict=True
+            ):
                 assert array.tobytes() == other.tobytes()
                 array[:] = 7.0

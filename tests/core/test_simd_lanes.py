@@ -75,16 +75,16 @@ def test_formulas_of_lanes_are_packed_instructions():
 
     Both kernels are compiled again, because cached ones have no assembly text.
     """
-    lanes_anew, anew = (
-        named_kernel(f"{kernel.__name__}_anew", FunctionType(kernel.py_func.__code__, globals()))
+    recompiled_for_lanes, recompiled = (
+        named_kernel(f"{kernel.__name__}_recompiled", FunctionType(kernel.py_func.__code__, globals()))
         for kernel in (formula_of_lanes, formula)
     )
-    lanes_anew(np.ones((3, WIDTH)), np.zeros(WIDTH))
-    packed, single = arithmetic(lanes_anew, numba.float64[:, ::1])
+    recompiled_for_lanes(np.ones((3, WIDTH)), np.zeros(WIDTH))
+    packed, single = arithmetic(recompiled_for_lanes, numba.float64[:, ::1])
     assert packed >= 10
     assert single == 0
-    assert anew(1.0, 2.0, 3.0) < 0.0
-    assert arithmetic(anew, numba.float64)[1] >= 5  # the same source for one number
+    assert recompiled(1.0, 2.0, 3.0) < 0.0
+    assert arithmetic(recompiled, numba.float64)[1] >= 5  # the same source for one number
 
 
 @compiled_only
