@@ -39,11 +39,11 @@ class Controls(NamedTuple):
     memory: Ints = np.zeros(0, np.int64)  # (c,) count of numbers that a controller remembers
     initial: Floats = np.zeros(0)  # their initial values, controller by controller
     outputs: Ints = np.zeros(0, np.int64)  # (c,) count of outputs
-    parameters: Ints = np.zeros(
-        1, np.int64
-    )  # (c + 1,) parameters of controller k are values[parameters[k]] ...
+    # (c + 1,) parameters of controller k are values[parameters[k]] ...
+    parameters: Ints = np.zeros(1, np.int64)
     values: Floats = np.zeros(0)  # values of the parameters
-    load: Ints = np.zeros(0, np.int64)  # (a,) load that follows an output, by its number in `System.signals`
+    # (a,) load that follows an output, by its number in `System.signals`; outputs of one load are added
+    load: Ints = np.zeros(0, np.int64)
     output: Ints = np.zeros(0, np.int64)  # (a,) the output, by its number among those of all controllers
     direction: Floats = np.zeros((0, 3))  # (a, 3) value of the load for the output 1
 
@@ -98,8 +98,13 @@ class Controls(NamedTuple):
         """Return values (..., l, 3) of all loads with those that follow outputs of a block (..., k)."""
         if not len(self.load):
             return values
-        values = values.copy()
-        values[..., self.load, :] = self.held(block)[..., self.output, None] * self.direction
+        values, held = values.copy(), self.held(block)
+        for load, direction in zip(self.load.tolist(), self.direction, strict=True):
+            values[..., load, direction != 0.0] = 0.0
+        for load, output, direction in zip(
+            self.load.tolist(), self.output.tolist(), self.direction, strict=True
+        ):
+            values[..., load, :] += held[..., output, None] * direction
         return values
 
 

@@ -44,7 +44,8 @@ class InteractionTable(NamedTuple):
     frames: Ints  # (e, FRAMES), or wider if one has more: the first `arity` of the kind are used, others -1
     first: Ints  # (e + 1,) parameters of interaction k are first[k] .. first[k + 1] - 1
     numbers: Floats  # parameters of all interactions
-    # (e, 2) N, N m: force and moment with the rounding error of the interaction's forces; for constraints see `Interaction`
+    # (e, 2) N, N m: force and moment with the rounding error of the interaction's forces, of an interaction with input values
+    # for a value of length 1; for constraints see `Interaction`
     size: Floats
     # (e,) 1: redundant constraint
     repeats: NDArray[np.uint8] = np.zeros(0, np.uint8)
@@ -63,8 +64,8 @@ class Interaction(NamedTuple):
 def table_of(interactions: Sequence[Interaction] = ()) -> InteractionTable:
     """Return the table of a list of interactions.
 
-    Raises ModelError if a kind has too many frames, rows or internal variables, if a kind with input values has more than one
-    frame, or if the gradient size of a constraint is not positive.
+    Raises ModelError if a kind has too many frames, rows or internal variables, or if the gradient size of a constraint is not
+    positive.
     """
     for interaction in interactions:
         kind = interaction.kind
@@ -72,11 +73,6 @@ def table_of(interactions: Sequence[Interaction] = ()) -> InteractionTable:
             raise ModelError(
                 f"{kind.name}: {kind.arity} frames, {kind.rows} rows and {kind.n_internal} internal variables; the limits are "
                 f"{MAX_FRAMES}, {MAX_ROWS} and {MAX_INTERNAL_VARIABLES}. Divide it into several interactions."
-            )
-        if kind.signal >= 0 and kind.arity > 1:
-            raise ModelError(
-                f"{kind.name}: an interaction with input values must have one frame, got {kind.arity}. "
-                "Make one interaction for each frame."
             )
         if interaction.kind.rows and not max(interaction.size) > 0.0:
             raise ModelError(

@@ -34,15 +34,32 @@ def add_load_noise(numbering, work, h):
     X = generic.interacting.numbers
     for l in range(generic.signals.shape[0]):
         at, loop = numbering.frame[generic.signals[l, _FRAME]], generic.signals[l, _LOOP]
-        size = EPS * abs(h) * norm(vector(X, generic.signals[l, _VALUE]))
+        value = norm(vector(X, generic.signals[l, _VALUE]))
+        if loop == 0:
+            _add_noise_of_duals(generic, generic.signals[l, _PLACE], value, numbering, work, h)
+            continue
+        size = EPS * abs(h) * value
         force, moment = 0.0, size
         if _is_force(loop):
             force, moment = size, size * norm(_point(X, generic.signals[l, _VALUE]))
-        elif loop == 0:
-            force = size
         for i in range(3):
             work.noise[at + i] += force
             work.noise[at + 3 + i] += moment
+
+
+@internal_kernel
+def _add_noise_of_duals(generic, e, value, numbering, work, h):
+    """Add the round-off of interaction e, assembled from its duals, for inputs of length `value`.
+
+    One with internal variables also acts without inputs.
+    """
+    kind, entry = kind_of(generic.interacting, e), generic.interacting.entries[e]
+    grown = EPS * abs(h) * (max(1.0, value) if kind.n_internal > 0 else value)
+    for k in range(kind.arity):
+        at = numbering.frame[entry.frames[k]]
+        for i in range(3):
+            work.noise[at + i] += grown * generic.size[e, 0]
+            work.noise[at + 3 + i] += grown * generic.size[e, 1]
 
 
 @internal_kernel
@@ -69,22 +86,43 @@ def _of_step(loop, f, X, at, work):
 
 
 @internal_kernel
-def force_of_load(l, state, work):
-    """Return force (N) and torque (N m) of load l over the step, with the value in its parameters."""
+def evaluate_load(l, state, work):
+    """Prepare `force_of_load` for load l over the step, with the value in its parameters; return its number of frames."""
     generic = work.generic_groups
-    X, loop = generic.interacting.numbers, generic.signals[l, _LOOP]
-    if loop > 0:
-        force, torque, _, _, _, _ = _of_step(
-            loop, generic.signals[l, _FRAME], X, generic.signals[l, _VALUE], work
-        )
-        return force, torque
+    if generic.signals[l, _LOOP] > 0:
+        return 1
+    kind = kind_of(generic.interacting, generic.signals[l, _PLACE])
     entry = generic.interacting.entries[generic.signals[l, _PLACE]]
-    write_end_poses(generic, entry, 1, state.r, work)
+    write_end_poses(generic, entry, kind.arity, state.r, work)
     generic.lam[0] = -1.0
-    dual_of_kind = dual_at(kind_of(generic.interacting, generic.signals[l, _PLACE]).dual)
-    dual_of_kind(generic.start, generic.end, X[entry.first : entry.last], generic.lam, generic.dual)
-    force, torque = pulled(generic.dual, generic.start, generic.end, 0)
-    return (force[0].real, force[1].real, force[2].real), (torque[0].real, torque[1].real, torque[2].real)
+    dual_of_kind = dual_at(kind.dual)
+    dual_of_kind(
+        generic.start,
+        generic.end,
+        generic.interacting.numbers[entry.first : entry.last],
+        generic.lam,
+        generic.dual,
+    )
+    return kind.arity
+
+
+@internal_kernel
+def force_of_load(l, k, work):
+    """Return the k-th frame of load l, and force (N) and torque (N m) on it, after `evaluate_load`."""
+    generic = work.generic_groups
+    loop = generic.signals[l, _LOOP]
+    if loop > 0:
+        f = generic.signals[l, _FRAME]
+        force, torque, _, _, _, _ = _of_step(
+            loop, f, generic.interacting.numbers, generic.signals[l, _VALUE], work
+        )
+        return f, force, torque
+    force, torque = pulled(generic.dual, generic.start, generic.end, k)
+    return (
+        generic.interacting.entries[generic.signals[l, _PLACE]].frames[k],
+        (force[0].real, force[1].real, force[2].real),
+        (torque[0].real, torque[1].real, torque[2].real),
+    )
 
 
 @internal_kernel
@@ -126,9 +164,3 @@ def work_of_loads(work):
         )
         total += dot(force, load3(work.dr[f])) + dot(torque, load3(work.psi[f]))
     return total
-
-
-@internal_kernel
-def frame_of_load(work, l):
-    """Return the frame that load l acts on."""
-    return work.generic_groups.signals[l, _FRAME]

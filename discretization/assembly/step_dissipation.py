@@ -31,7 +31,7 @@ the system of the step has damping and stress-free strains replaced such that th
 from __future__ import annotations
 
 from discretization.assembly.element_lanes import strain_change
-from discretization.assembly.load_forces import force_of_load, frame_of_load
+from discretization.assembly.load_forces import evaluate_load, force_of_load
 from discretization.assembly.rod_spans import strains_over_step
 from discretization.assembly.spring_forces import begin_spring_dissipation, end_spring_dissipation
 from discretization.assembly.stress_dissipation import begin_strains, end_stresses
@@ -173,10 +173,11 @@ def _move_references(system, state, work, h):
     for k in range(dissipation.total.shape[0]):
         store3(plus(load3(dissipation.before[k]), times(h, gravity)), dissipation.after[k])
     for l in range(work.generic_groups.signals.shape[0]):
-        group = dissipation.group[frame_of_load(work, l)]
-        if group >= 0:
-            force, _ = force_of_load(l, state, work)
-            add3(times(h / dissipation.total[group], force), dissipation.after[group])
+        for k in range(evaluate_load(l, state, work)):
+            f, force, _ = force_of_load(l, k, work)
+            group = dissipation.group[f]
+            if group >= 0:
+                add3(times(h / dissipation.total[group], force), dissipation.after[group])
 
 
 @internal_kernel

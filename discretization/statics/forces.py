@@ -31,8 +31,8 @@ from discretization.assembly.generic_assembly import (
 )
 from discretization.assembly.load_forces import (
     add_load_noise,
+    evaluate_load,
     force_of_load,
-    frame_of_load,
     write_load_values,
 )
 from discretization.assembly.rod_spans import passed_pi
@@ -144,10 +144,11 @@ def external_forces(system, numbering, state, work, load_values, gravity, out):
             add3(times(frames.mass[f], load3(gravity)), out[at : at + 3])
     write_load_values(work, load_values)
     for l in range(work.generic_groups.signals.shape[0]):
-        force, torque = force_of_load(l, state, work)
-        at = numbering.frame[frame_of_load(work, l)]
-        add3(force, out[at : at + 3])
-        add3(torque, out[at + 3 : at + 6])
+        for k in range(evaluate_load(l, state, work)):
+            f, force, torque = force_of_load(l, k, work)
+            at = numbering.frame[f]
+            add3(force, out[at : at + 3])
+            add3(torque, out[at + 3 : at + 6])
 
 
 @internal_kernel

@@ -51,8 +51,8 @@ class LoadSamples:
         self._values = load_values
         self._points = np.concatenate([_X, points])
         self._weights = np.concatenate([_W, -weights])
-        frames = system.others.frames[system.signals, 0]
         part = _parts_that_move(system)
+        frames = _moving_frames(system)
         inertia = np.bincount(part, np.where(system.frames.fixed == 0, system.frames.mass, 0.0))[part[frames]]
         radius = np.zeros(part.max() + 1)
         np.maximum.at(radius, part, gyration)
@@ -72,6 +72,14 @@ class LoadSamples:
         unresolved = h * np.linalg.norm(np.einsum("j,kjli->kli", self._weights, values), axis=2)
         largest: Floats = (unresolved / self._allowed).max(axis=1)
         return largest
+
+
+def _moving_frames(system: System) -> Ints:
+    """Return one frame (l,) that each load acts on: the first one that can move, if there is one."""
+    frames = system.others.frames[system.signals]
+    can_move = (frames >= 0) & (system.frames.fixed[frames] == 0)
+    first: Ints = frames[np.arange(len(frames)), np.argmax(can_move, axis=1)]
+    return first
 
 
 def _parts_that_move(system: System) -> Ints:

@@ -181,12 +181,22 @@ def sample(sampling, state, t, h, values):
             sampling.failed[0], sampling.failed_at[0] = c, t
             return status
         state.internal[sampling.due[c]] += period
-    for a in range(sampling.load.shape[0]):
-        output = state.internal[sampling.output_place[sampling.output[a]]]
-        for k in range(values.shape[0]):
-            for i in range(3):
-                values[k, sampling.load[a], i] = output * sampling.direction[a, i]
+    _write_outputs(sampling, state, values)
     return CONVERGED
+
+
+@internal_kernel
+def _write_outputs(sampling, state, values):
+    """Write the outputs to the loads that follow them; components of a load that follow none are left as they are."""
+    for k in range(values.shape[0]):
+        for a in range(sampling.load.shape[0]):
+            for i in range(3):
+                if sampling.direction[a, i] != 0.0:
+                    values[k, sampling.load[a], i] = 0.0
+        for a in range(sampling.load.shape[0]):
+            output = state.internal[sampling.output_place[sampling.output[a]]]
+            for i in range(3):
+                values[k, sampling.load[a], i] += output * sampling.direction[a, i]
 
 
 @internal_kernel

@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.interaction_kinds import INTERACTIONS
-from discretization.interaction_table import constraint_indices, history_variable_counts
+from discretization.interaction_table import constraint_indices
 from discretization.memoization import memoized, per_structure, per_tables
 from discretization.multipliers import multipliers_of
 from discretization.system import System
@@ -128,7 +128,7 @@ def _edges(system: System) -> Edges | str:
         return "an interaction between several bodies is a constraint"
     if any(INTERACTIONS[number].one_sided for number in set(others.kind.tolist())):
         return "surfaces may touch"
-    if np.any(history_variable_counts(others) > 0):
+    if any(INTERACTIONS[number].condensed.slides for number in set(others.kind.tolist())):
         return "friction sticks and slides"
     return _edges_of(frames.fixed != 0, constraints, _acting_on(system))
 

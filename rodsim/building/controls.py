@@ -137,6 +137,12 @@ def _driven_loads(model: ModelData, lines: list[LineLoad]) -> list[tuple[int, in
             for k, value in enumerate(line.of_one()):
                 driven.append((first + k, number, value))
         first += len(line.frames)
+    for other in model.others.values():
+        for row, output, direction in other.followed_outputs():
+            driven.append(
+                (first + row, _number_of(f"{other.kind} '{other.name}'", output, numbers), direction)
+            )
+        first += other.signals(np.zeros(0)).shape[1]
     return driven
 
 

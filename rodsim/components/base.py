@@ -398,6 +398,14 @@ class Component:
 _PARTS = Anchor, Body, Rod, Ground, Driven, Component
 
 
+class FollowedOutput(NamedTuple):
+    """An output of a controller that an external value of an interaction follows."""
+
+    row: int  # number of the interaction among those with external values
+    output: Any  # `rodsim.components.controllers.Output`
+    direction: Floats  # (3,) external value for the output 1
+
+
 class InteractionComponent(Component):
     """Base class of entries without a table for their kind: they make rows of `discretization.interaction_table`."""
 
@@ -413,9 +421,14 @@ class InteractionComponent(Component):
     def signals(self, times: Floats) -> Floats:
         """Return the external values (k, l, 3) at times (k,), s, of the l interactions that have some.
 
-        These are interactions whose kind declares a signal (`rigid.interactions.kinds.Kind.signal`); here none.
+        These are interactions whose kind declares a signal (`rigid.interactions.kinds.Kind.signal`); here none. A component
+        that follows the output of a controller is zero here.
         """
         return np.zeros((len(times), 0, 3))
+
+    def followed_outputs(self) -> list[FollowedOutput]:
+        """Return the outputs of controllers that the external values follow; here none."""
+        return []
 
 
 COMPONENT_TYPES: dict[

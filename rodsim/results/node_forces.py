@@ -98,16 +98,19 @@ def sources(system: System, loads: list[NodeLoad], t: Floats, state: State, fram
 def _load_gradients(
     system: System, interaction: InteractionGroup, frames: Ints, values: Floats, states: State
 ) -> Floats:
-    """Return the gradients (T, k, 1, 6) of the k loads on `frames`, from the values (T, l, 3) of all loads at T states."""
-    use = np.isin(interaction.group.frames[:, 0], frames)
+    """Return the gradients (T, k, f, 6) of the k loads on `frames`, f frames each, from the values (T, l, 3) of all loads at T
+    states.
+    """
+    use = np.any(np.isin(interaction.group.frames, frames), axis=1)
     kind, load_numbers = interaction.group.kind, np.searchsorted(system.signals, interaction.use[use])
     times, n = states.r.shape[:2]
     numbers = np.tile(interaction.group.numbers[use], (times, 1, 1))
     numbers[:, :, kind.signal : kind.signal + 3] = values[:, load_numbers]
     copies = interaction.group.frames[use] + n * np.arange(times)[:, None, None]
-    loads = group(kind, copies.ravel(), numbers.reshape(-1, numbers.shape[-1]), np.arange(copies.size))
+    count = times * len(load_numbers)
+    loads = group(kind, copies.reshape(-1, kind.arity), numbers.reshape(count, -1), np.arange(count))
     flat = flatten_states(states)
-    return evaluation.gradients([loads], flat.r, flat.quat).reshape(times, len(load_numbers), 1, 6)
+    return evaluation.gradients([loads], flat.r, flat.quat).reshape(times, len(load_numbers), kind.arity, 6)
 
 
 def _at_states(system: System, state: State) -> Iterator[tuple[slice, InteractionGroup]]:
