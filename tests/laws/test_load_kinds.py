@@ -13,19 +13,21 @@ from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import (
     FIRST_LOAD,
     Interaction,
-    table_of,
 )
 from discretization.solver_selection import select_stepper
+from rigid import quaternions
+from rigid.interactions import measures
 from rigid.interactions.kinds import Kind, dual_function, frame, no_bend, store
 from rigid.interactions.loads import LOADS
 from rigid.interactions.pressure import nothing
 from rigid.kinematics.poses import ZERO
 from rigid.linear_algebra import average, times
-from rodsim import Box, Model, ModelError, Section, equilibrium, modes, simulate
+from rodsim import Box, Model, Section, audit, equilibrium, modes, simulate
+from rodsim import measures as measured
 from rodsim.components.base import InteractionComponent
 from tests.support.new_kinds import registered
 
-H = 0.02
+H, DT = 0.02, 0.01
 
 
 @dual_function
@@ -109,9 +111,93 @@ def test_modes_support_a_new_load_by_its_dual():
     np.testing.assert_allclose(*values, atol=1e-9)
 
 
-def test_load_of_two_frames_is_rejected():
-    with registered(THRUSTER), pytest.raises(ModelError, match="Make one interaction for each frame"):
-        table_of([Interaction(THRUSTER._replace(arity=2), (0, 1), np.zeros(3), (0.0, 0.0))])
+@dual_function
+def push_dual(y0, y1, X, lam, out):
+    """Minus the first parameter times the discrete derivative of the distance of the points at the next six."""
+    measures.clear_duals(out, 2)
+    measures.add_distance(y0, y1, 0, 1, X, 3, -lam[0] * X[0], out)
+
+
+PUSH = Kind("push of a test", 2, 0, nothing, push_dual, no_bend, works=True, signal=0)
+POINTS = np.array([[0.1, 0.05, 0.0], [-0.1, 0.0, 0.02]])
+
+
+@dataclass(frozen=True, eq=False)
+class Push(Thruster):
+    """A force along the line between points of two bodies."""
+
+    def make_interactions(self, poses):
+        frames = [poses.frame_of(part) for part in self.part]
+        return [Interaction(PUSH, frames, np.concatenate([np.zeros(3), *POINTS]), (1.0, 0.2))]
+
+
+def thrust(t):
+    return 4.0 + 3.0 * np.sin(9.0 * t)
+
+
+def two_bodies(supported: bool) -> Model:
+    """Two bodies that are pushed apart, free or each on a ball joint."""
+    model = Model("pushed", gravity=(0.0, 0.0, -9.81) if supported else (0.0, 0.0, 0.0))
+    a = model.add_body(
+        "a", Box(0.3, 0.2, 0.1, density=100), angular_velocity=None if supported else (1, 2, 0)
+    )
+    b = model.add_body("b", Box(0.2, 0.3, 0.1, density=100), position=(0.9, 0.1, 0.2))
+    if supported:
+        model.add_joint("ball of a", "spherical", model.ground, a, at=(-0.1, 0.1, 0.2))
+        model.add_joint("ball of b", "spherical", model.ground, b, at=(1.0, 0.3, 0.1))
+    model.others["push"] = Push("push", (a, b), thrust)
+    model.add_sensor("distance", measured.distance(a.at(POINTS[0]), b.at(POINTS[1])))
+    return model
+
+
+@pytest.mark.parametrize("integrator", ["em", "em-ggl"])
+def test_load_between_two_frames_does_the_work_of_its_distance(integrator):
+    with registered(PUSH):
+        result = simulate(two_bodies(True), 0.3, DT, integrator, output_every=1, progress=False)
+        assert audit(result).ok
+    gain = np.diff(result.energy["total"])
+    change = np.diff(result.sensor("distance").value)
+    assert gain == pytest.approx(thrust(result.t[:-1] + DT / 2) * change, abs=1e-13)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"integrator": "em-d(0.5)"}, {"integrator": "EM-G", "chart": "director"}]
+)
+def test_load_between_two_frames_conserves_momenta(settings):
+    with registered(PUSH):
+        result = simulate(two_bodies(False), 0.2, DT, output_every=1, progress=False, **settings)
+        momenta = result.linear_momentum, result.angular_momentum
+    assert all(np.abs(momentum - momentum[0]).max() < 1e-12 for momentum in momenta)
+
+
+def test_load_between_two_frames_is_the_same_in_the_fast_and_the_general_solver():
+    with registered(PUSH):
+        fast, general = (
+            simulate(two_bodies(True), 0.3, DT, solver=solver, progress=False)
+            for solver in ("auto", "general")
+        )
+    assert fast.description["run"]["solver"].startswith("tree")
+    assert np.abs(fast.state().r - general.state().r).max() < 1e-13
+
+
+def on_bushings(model: Model) -> Model:
+    """Support both bodies by bushings."""
+    for name, x in (("a", 0.0), ("b", 0.9)):
+        model.add_bushing(name, model.ground, model.bodies[name], 30.0, at=(x, 0.1, 0.3))
+    return model
+
+
+def test_equilibrium_with_a_load_between_two_frames_is_that_with_an_equal_spring():
+    with registered(PUSH):
+        pushed = equilibrium(on_bushings(two_bodies(False)), load_time=0.05)
+        state, model = pushed.state(), on_bushings(two_bodies(False))
+        ends = [state.r[k + 1] + quaternions.rotate(state.quat[k + 1], POINTS[k]) for k in range(2)]
+        stiffness, length = 50.0, float(np.linalg.norm(ends[1] - ends[0]))
+        del model.others["push"]
+        anchors = [model.bodies[name].at(X) for name, X in zip("ab", POINTS, strict=True)]
+        model.add_spring("spring", *anchors, stiffness, length=length + thrust(0.05) / stiffness)
+        sprung = equilibrium(model)
+    assert np.abs(sprung.state().r - state.r).max() < 1e-9
 
 
 @contextmanager

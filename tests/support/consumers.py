@@ -180,6 +180,7 @@ TREES = (
     "texts",
     "shaken",
     "sampled",
+    "controlled",
 )  # models with a specialised solver
 
 
