@@ -49,6 +49,7 @@ from rigid.interactions.contact.sphere_rod_dissipation import (
 )
 from rigid.interactions.drag import DRAG
 from rigid.interactions.gear import GEARS
+from rigid.interactions.inerters import INERTERS
 from rigid.interactions.joint_friction import JOINT_FRICTION
 from rigid.interactions.kind_registry import KindRegistry
 from rigid.interactions.law_springs import (
@@ -120,6 +121,7 @@ INTERACTIONS = KindRegistry(
         MESH_ROUND_DISSIPATION,
         EDGES,
         EDGES_DISSIPATION,
+        *INERTERS.values(),
     ]
 )
 INTERACTIONS.add_families([*GEARS.values(), *ROD_DISSIPATIONS.values()])

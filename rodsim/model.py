@@ -49,6 +49,7 @@ from rodsim.components.forces import (
     Pressure,
 )
 from rodsim.components.friction import Friction, friction_fields
+from rodsim.components.inerters import Inerter
 from rodsim.components.joint_forces import JointForce
 from rodsim.components.joints import Drive, Gear, JointComponent
 from rodsim.components.loads import DistributedLoad, Load
@@ -83,7 +84,7 @@ register(
     Gear,
 )
 register(DistributedLoad, Pressure, MassDamping, JointDamping, EnergyInteraction)
-register(Sensor, Controller, JointForce)
+register(Sensor, Controller, JointForce, Inerter)
 register(SphereSurface, SolidSurface, PlaneSurface, MeshSurface, Contact)
 
 
@@ -353,6 +354,7 @@ class Model(ModelData):
         second_axis: ArrayLike | None = None,
         pitch: float | None = None,
         locked: Sequence[LockedCoordinate] | None = None,
+        inertia: float | None = None,
     ) -> JointComponent:
         """Join two parts, or a part and the ground.
 
@@ -379,6 +381,9 @@ class Model(ModelData):
             Displacement of a screw along its axis in one turn, m.
         locked : sequence of str, optional
             Coordinates that a generic joint locks: some of "x", "y", "z", "rx", "ry", "rz", in the axes of `a`.
+        inertia : float, optional
+            Reflected inertia, kg m^2 or kg, against the rate of the coordinate of a revolute or a prismatic joint: n^2 I of a
+            rotor with the inertia I behind a gear of ratio n ("armature" in other programs).
 
         Returns
         -------
@@ -398,7 +403,13 @@ class Model(ModelData):
         >>> model.add_joint("hinge", "revolute", "ground", door, at=(0, 0, 0), axis=(0, 0, 1))
         <revolute joint 'hinge' from the ground to body 'door'>
         """
-        arguments = {"length": length, "second_axis": second_axis, "pitch": pitch, "locked": locked}
+        arguments = {
+            "length": length,
+            "second_axis": second_axis,
+            "pitch": pitch,
+            "locked": locked,
+            "inertia": inertia,
+        }
         return add(self, JointComponent, name, kind=kind, a=a, b=b, at=at, axis=axis, **arguments)
 
     def add_spring(
@@ -794,6 +805,39 @@ class Model(ModelData):
         driven = make_driven(name, position, orientation, displacement, turn, axis, attitude)
         self.driven[name] = driven
         return driven
+
+    def add_inerter(self, name: str, measure: Measure, inertance: float) -> Inerter:
+        """Add an inertia against the rate of a distance, a displacement or an angle of two points or parts.
+
+        It exerts the force -inertance d^2m/dt^2 along the measure m. Its energy inertance (dm/dt)^2/2 counts as spring energy.
+
+        Parameters
+        ----------
+        name : str
+            Name of the inerter.
+        measure : Measure
+            `measures.distance`, `measures.displacement` or `measures.angle`.
+        inertance : float
+            Force over acceleration, kg, or moment over angular acceleration, kg m^2.
+
+        Returns
+        -------
+        Inerter
+
+        Raises
+        ------
+        ModelError
+            If the measure is another one, the inertance is not positive, or both points are on one body.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model, measures
+        >>> model = Model()
+        >>> car = model.add_body("car", Box(2, 1, 0.5, mass=300.0), position=(0, 0, 0.5))
+        >>> model.add_inerter("strut", measures.distance("ground", car), 20.0)
+        <inerter 'strut' of the distance from ground@0,0,0 to car>
+        """
+        return add(self, Inerter, name, measure=measure, inertance=inertance)
 
     def add_joint_force(
         self, name: str, joint: JointComponent | str, value: ScalarLike, of: JointCoordinate | None = None

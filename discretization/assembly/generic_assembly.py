@@ -421,7 +421,7 @@ def add_generic_noise(numbering, state, work, h):
 @internal_kernel
 def _add_noise_of(generic, kind, e, numbering, state, work, h):
     """Add the round-off of the forces of interaction e."""
-    grown = EPS * abs(h)
+    grown = EPS / abs(h) if kind.inertial != 0 else EPS * abs(h)
     for i in range(kind.n_internal if kind.count != 0 else 0):
         grown *= 1.0 + abs(state.internal[generic.internal_offset[e] + i])
     for k in range(kind.arity):

@@ -229,7 +229,8 @@ def linearise(
     else:
         joints = constraint_jacobian(system, state).tocsc()[:, use]
         G = scipy.sparse.vstack([joints, massless_axis_rows(state, place, idle)], format="csc")
-    M = matrix(inertia.mass(system, state, posed.R))
+    mass = inertia.mass(system, state, posed.R)
+    M = matrix(mass if internal is None else joined([mass, internal.M]))
     repeated = count_redundant(system, state)
     lam = multipliers(fill_zero_diagonal(M), G, force.ravel()[use], repeated)
     posed_stiffness = posed.stiffness(lam[: joints.shape[0]])

@@ -11,8 +11,8 @@ vectors of E, are algebraic: they are eliminated here, and E of the other combin
 
     M y'' + C y' + K y + H x + G^T dlam = B u,    x' + L x + Ly y + Lz y' = 0                                 (2)
 
-with the contributions of (1) to C and K. A branch at a point of a rod, with strain e = B y, stiffness C1, weight w and relaxation
-time tau, is
+with the contributions of (1) to M, C and K. A branch at a point of a rod, with strain e = B y, stiffness C1, weight w and
+relaxation time tau, is
 
     H = w B^T C1,    L = 1/tau,    Lz = -B                                                                    (3)
 
@@ -50,6 +50,7 @@ class LinearisedStates(NamedTuple):
     Lz: Any  # (m, 6 n) sparse
     K: StiffnessBlocks  # contribution to the stiffness
     C: StiffnessBlocks  # contribution to the damping
+    M: StiffnessBlocks  # contribution to the mass
     force: Floats  # (n, 6) forces in the state
     branches: int  # number of states of branches, which are the last ones
 
@@ -157,6 +158,7 @@ class CondensedStates(NamedTuple):
     Lz: Floats
     K: Floats
     C: Floats
+    M: Floats
 
 
 def condense_states(of: Slopes, name: str) -> CondensedStates:
@@ -176,11 +178,6 @@ def condense_states(of: Slopes, name: str) -> CondensedStates:
             f"interaction of kind '{name}': no row of `evolve` determines its states x1 at the end of a step; let as many "
             "rows depend on x1 as there are states"
         )
-    if np.abs(Fw @ b).max(initial=0.0) > RANK * np.abs(Fw).max(initial=0.0):
-        raise ModelError(
-            f"interaction of kind '{name}': its force depends on the rate of a state without inertia, and so on "
-            "accelerations, which linearised models do not support; let the force depend on the state, or on rates of the poses"
-        )
     # b = -algebraic^-1 (at_once A a + at_once Ay y + at_once Az z)
     inverse = np.linalg.inv(algebraic)
     ba, by, bz = (-inverse @ at_once @ part for part in (of.A @ a, of.Ay, of.Az))
@@ -188,9 +185,10 @@ def condense_states(of: Slopes, name: str) -> CondensedStates:
     L = E @ rows @ of.A @ (a + b @ ba)
     Ly = E @ rows @ (of.Ay + of.A @ b @ by)
     Lz = E @ rows @ (of.Az + of.A @ b @ bz)
-    H, K, C = Fx @ (a + b @ ba), K + Fx @ b @ by, C + Fx @ b @ bz
-    Fw = Fw @ a  # multiplies a' = -(L a + Ly y + Lz z)
-    return CondensedStates(H - Fw @ L, L, Ly, Lz, K - Fw @ Ly, C - Fw @ Lz)
+    H, K, C = Fx @ (a + b @ ba), K + Fx @ b @ by, C + Fx @ b @ bz + Fw @ b @ by
+    M = Fw @ b @ bz  # of z' in the rates b' of algebraic states
+    Fw = Fw @ (a + b @ ba)  # multiplies a' = -(L a + Ly y + Lz z)
+    return CondensedStates(H - Fw @ L, L, Ly, Lz, K - Fw @ Ly, C - Fw @ Lz, M)
 
 
 def linearise_states(
@@ -199,7 +197,7 @@ def linearise_states(
     """Return (2) for all interactions in `interaction_groups` with internal states, and for relaxing rods."""
     n, at = len(state.r), 0
     rows: list[Floats] = [np.zeros((0, 6, 6))]
-    K, C, pairs = list(rows), list(rows), [np.zeros((2, 0), np.int64)]
+    K, C, M, pairs = list(rows), list(rows), list(rows), [np.zeros((2, 0), np.int64)]
     force, L = np.zeros((n, 6)), list[Floats]()
     to: dict[str, list[tuple[Floats, Ints, Ints]]] = {"H": [], "Ly": [], "Lz": []}
 
@@ -221,7 +219,7 @@ def linearise_states(
             put("Ly", condensed.Ly.T, unknowns, at)
             put("Lz", condensed.Lz.T, unknowns, at)
             pairs.append(np.stack([np.repeat(frames, arity), np.tile(frames, arity)]))
-            for blocks, full in ((K, condensed.K), (C, condensed.C)):
+            for blocks, full in ((K, condensed.K), (C, condensed.C), (M, condensed.M)):
                 parts = full.reshape(arity, 6, arity, 6).swapaxes(1, 2)
                 blocks.append(parts.reshape(-1, 6, 6))
             np.add.at(force, frames, of.force.reshape(-1, 6))
@@ -251,6 +249,7 @@ def linearise_states(
         matrix("Lz").T.tocsr(),
         StiffnessBlocks(a, b, np.concatenate(K)),
         StiffnessBlocks(a, b, np.concatenate(C)),
+        StiffnessBlocks(a, b, np.concatenate(M)),
         force,
         at - of_interactions,
     )

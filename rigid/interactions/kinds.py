@@ -225,6 +225,9 @@ class InternalStateEquations(NamedTuple):
     step: Any
     conserves: bool = False  # True if nothing is lost and no work is done
     reverses: bool = False  # True if x1 is not x0 even with h = 0
+    # a value function: a measure of the poses, whose rate at the start of a run is the initial value of the one variable; None:
+    # the initial values are among the numbers
+    rate_of: Any = None
 
 
 class Kind(NamedTuple):
@@ -269,6 +272,8 @@ class Kind(NamedTuple):
     # offset of three of its numbers that come from outside, at the middle of each step; -1: there are none
     signal: int = -1
     torque: bool = False  # the dual is a torque alone, which does work along the rotations of each chart
+    # forces against accelerations: the sizes of their rounding error in the table are theirs times the square of the step length
+    inertial: bool = False
     # tangent function (y0, y1, X, lam, out, K), if cheaper than columns of the dual. If only positions matter (turning = 0),
     # row 3 k + j of K (3 arity, 3 arity) is the change of all forces with the position of frame k along j at the end; else row
     # 6 k + j of K (6 arity, 6 arity) is that of forces and torques with (dr, eta). `out` is scratch; on return out[k, 3, 0] is
@@ -307,7 +312,7 @@ KIND = np.dtype(
             *("value", "dual", "bend", "hidden", "count", "tangent"),
             *("strains", "begin", "evolve", "update_internal", "stored_energy"),
             *("arity", "rows", "constant", "steep", "n_internal", "strained", "slides"),
-            *("one_sided", "turning", "works", "signal", "torque"),
+            *("one_sided", "turning", "works", "signal", "torque", "inertial"),
             *("first", "last"),
         )
     ],
@@ -468,7 +473,8 @@ def _row_by(kind: Kind, address: Callable[[str, Any], int]) -> tuple[Any, ...]:
     strained, slides = functions.pop("count_of_strains"), functions.pop("slides")
     addresses = [0 if f is None else address(name, f) for name, f in functions.items()]
     facts = kind.arity, kind.rows, kind.constant, kind.steep, kind.n_internal, strained, slides
-    return (*addresses, *facts, kind.one_sided, kind.turning, kind.works, kind.signal, kind.torque)
+    others = kind.one_sided, kind.turning, kind.works, kind.signal, kind.torque, kind.inertial
+    return (*addresses, *facts, *others)
 
 
 # types of records: arrays of these types are viewed as record arrays at less cost

@@ -6,9 +6,10 @@
     cosine        u_a . u_b                          bilinear: both factors averaged
     angle         of u_b from u_a about u_a x w_a    as in `torsion_spring`, within half a turn of a middle               (1)
 
-Each measure is a function that returns its value, and a function `add_...`, which adds w times its discrete derivative to the
-dual `out`. Frames a, b are indices among the frames of the interaction; X[at:] holds X_a, X_b (distance), X_a, X_b, L
-(strain), X_a, X_b, U_a (displacement), U_a, U_b (cosine), U_a, W_a, U_b and the middle (angle).
+Each measure is a function that returns its value, a function `add_...`, which adds w times its discrete derivative to the dual
+`out`, and, some of them, a function `..._over_step` that returns its change over a step. Frames a, b are indices among the frames
+of the interaction; X[at:] holds X_a, X_b (distance), X_a, X_b, L (strain), X_a, X_b, U_a (displacement), U_a, U_b (cosine), U_a,
+W_a, U_b and the middle (angle).
 """
 
 import cmath
@@ -75,6 +76,14 @@ def add_distance(y0, y1, a, b, X, at, w, out):
 
 
 @inline_kernel
+def distance_over_step(y0, y1, a, b, X, at):
+    """Return the change of the distance from the poses y0 to y1, without the difference of two lengths."""
+    d0, d1 = _apart(y0, a, b, X, at), _apart(y1, a, b, X, at)
+    lengths = cmath.sqrt(dot(d0, d0)) + cmath.sqrt(dot(d1, d1))
+    return 0.0 * lengths if lengths == 0.0 else dot(plus(d0, d1), minus(d1, d0)) / lengths
+
+
+@inline_kernel
 def strain(y, a, b, X, at):
     """Return the strain (l - L)/L."""
     return (distance(y, a, b, X, at) - X[at + 6]) / X[at + 6]
@@ -101,6 +110,15 @@ def add_displacement(y0, y1, a, b, X, at, w, out):
     add_force(out, b, X, at + 3, u)
     add_force(out, a, X, at, times(-1.0, u))
     add_on_direction(out, a, X, at + 6, d)
+
+
+@inline_kernel
+def displacement_over_step(y0, y1, a, b, X, at):
+    """Return the change of the displacement from the poses y0 to y1."""
+    U = vector(X, at + 6)
+    u0, u1 = direction(frame(y0, a), U), direction(frame(y1, a), U)
+    d0, d1 = _apart(y0, a, b, X, at), _apart(y1, a, b, X, at)
+    return dot(average(u0, u1), minus(d1, d0)) + dot(minus(u1, u0), average(d0, d1))
 
 
 @inline_kernel
@@ -132,6 +150,12 @@ def angle(y, a, b, X, at):
     """Return the angle nearest to the middle."""
     pair = _pair(y, a, b, X, at)
     return angle_of(pair[0], pair[1], X[at + 9])
+
+
+@inline_kernel
+def angle_over_step(y0, y1, a, b, X, at):
+    """Return the change of the angle from the poses y0 to y1, less than half a revolution."""
+    return rotation_over_step(_pair(y0, a, b, X, at), _pair(y1, a, b, X, at))[0]
 
 
 @inline_kernel

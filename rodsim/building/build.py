@@ -12,6 +12,7 @@ import numpy as np
 
 from discretization.consistent_velocities import PrescribedVelocities
 from discretization.contact.table import contact_frames
+from discretization.initial_rates import with_initial_rates
 from discretization.interaction_groups import Role, externally_supported_frames, groups_of, is_load
 from discretization.interaction_table import (
     Interaction,
@@ -59,6 +60,7 @@ from rodsim.building.placement import Placement
 from rodsim.building.point_masses import check_rotations, massless_axes
 from rodsim.components.base import angle_directions
 from rodsim.components.control_laws import law_function
+from rodsim.components.inerters import reflected_inertia
 from rodsim.components.model_argument import model_argument_error
 from rodsim.components.model_data import ModelData, TorsionSpring
 from rodsim.components.model_description import description
@@ -127,7 +129,7 @@ def build(model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})
         strain, _ = element_states(system, state)
         branch = strain[len(elements.length) :] * (spans.relaxation > 0.0)[:, None]
         state = with_part(system, state, "branch", branch)
-    state = with_counted_angles(system, state)
+    state = with_initial_rates(system, with_counted_angles(system, state))
     _check_assembled(model, placement, system, state, interaction_names)
     check_drives(model, system, state)
     check_rotations(model, system, placement)
@@ -238,6 +240,9 @@ def _interaction_table(
             made = entry.make_interactions(placement)
         interactions += made
         names += [f"{entry.kind} '{entry.name}'"] * len(made)
+    with_inertia = [joint for joint in model.joints.values() if joint.inertia is not None]
+    interactions += [reflected_inertia(joint, placement) for joint in with_inertia]
+    names += [f"inertia of joint '{joint.name}'" for joint in with_inertia]
     with_planes, of_contacts, of_a = plane_contacts(model, placement)
     interactions, names = interactions + with_planes, names + of_contacts
     sprung = [

@@ -11,6 +11,7 @@ import numpy as np
 
 from discretization.characteristic_length import extent
 from discretization.consistent_velocities import prescribed_velocity_changes, project_velocities
+from discretization.initial_rates import with_initial_rates
 from rigid.errors import InitialVelocityWarning
 from rigid.system import State
 from rigid.user_warnings import warn_user
@@ -36,6 +37,7 @@ def fit_velocities(built: Built, warn: bool = True) -> FittedVelocities:
     state, change = project_velocities(built.system, built.state, built.prescribed_velocities)
     if state is built.state:
         return FittedVelocities(state, change, {})
+    state = with_initial_rates(built.system, state)
     layout = built.layout
     by_frame = prescribed_velocity_changes(built.prescribed_velocities, built.state, state)
     size = extent(state.r)

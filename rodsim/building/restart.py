@@ -12,14 +12,14 @@ import numpy as np
 from discretization.characteristic_length import extent
 from discretization.consistent_velocities import prescribe_all_velocities
 from discretization.drives import driven_frames
+from discretization.initial_rates import with_initial_rates
 from discretization.interaction_groups import InteractionGroup, groups_of
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import (
     InteractionTable,
     history_variable_counts,
-    history_variable_values,
 )
-from discretization.internal_variables import internal_variables, with_part
+from discretization.internal_variables import internal_variables, part, with_part
 from discretization.memoization import copied
 from discretization.state_measures import constraint_residual, element_states, velocity_residual
 from discretization.system import System, fingerprint
@@ -242,7 +242,10 @@ def _internal_variables_at_start(built: Built, source: StartingState) -> tuple[F
     elif before.branch:
         changes.append("branches that relax are gone")
     if blocks.settled:
-        history, new = _history_at_start(system, old.system, before.part(stored.internal, "settled"))
+        initial = with_initial_rates(system, stored._replace(internal=built.state.internal))
+        history, new = _history_at_start(
+            system, old.system, before.part(stored.internal, "settled"), part(system, initial, "settled")
+        )
         blocks.part(variables, "settled")[...] = history
         if new:
             changes.append("friction states of new interactions start from their initial values")
@@ -261,13 +264,15 @@ def _internal_variables_at_start(built: Built, source: StartingState) -> tuple[F
     return variables, changes
 
 
-def _history_at_start(system: System, old: System | None, stored: Floats) -> tuple[Floats, bool]:
+def _history_at_start(
+    system: System, old: System | None, stored: Floats, initial: Floats
+) -> tuple[Floats, bool]:
     """Return the internal variables (k,) that steps update, at the start of a run, and True if some interactions are new.
 
     An interaction keeps its stored values if one of the same kind acted between the same frames in the old system. Otherwise it
-    has the initial values among its parameters.
+    has the initial values `initial` (k,).
     """
-    values, known = history_variable_values(system.others), dict[Any, list[Floats]]()
+    values, known = initial.copy(), dict[Any, list[Floats]]()
     if old is not None:
         for key, part in zip(
             _history_keys(old.others), _split_by_interaction(old.others, stored), strict=True
@@ -504,11 +509,11 @@ def _numbers_of(part: InteractionGroup) -> Floats:
 
 def _changed_numbers(a: System, b: System, described_tables: set[str]) -> list[str]:
     """Describe kinds of interactions whose parameters have changed, unless changes of their table are described already."""
-    before = {(part.table, part.group.kind.name): _numbers_of(part) for part in groups_of(a)}
+    before = {(entry.table, entry.group.kind.name): _numbers_of(entry) for entry in groups_of(a)}
     changes = []
-    for part in groups_of(b):
-        numbers = before.get((part.table, part.group.kind.name))
-        table, now = _TABLES.get(part.group.kind.name, part.table), _numbers_of(part)
+    for entry in groups_of(b):
+        numbers = before.get((entry.table, entry.group.kind.name))
+        table, now = _TABLES.get(entry.group.kind.name, entry.table), _numbers_of(entry)
         if table in described_tables | {"elements", "spans", "constraints"} or numbers is None:
             continue
         if numbers.shape == now.shape and not np.array_equal(numbers, now):

@@ -81,6 +81,11 @@ class JointComponent(Component):
         "coordinates that a generic joint locks, in the axes of a",
         None,
     )
+    inertia: float | None = parameter(
+        ParameterType("positive"),
+        "inertia against the rate of its one coordinate, such as that of a rotor: gear ratio^2 I [kg m^2 or kg]",
+        None,
+    )
 
     @classmethod
     def owner(cls, name: str, arguments: Mapping[str, Any]) -> str:
@@ -114,6 +119,7 @@ class JointComponent(Component):
         values["axis"], values["second_axis"] = check_axes(
             owner, joint, values["axis"], values["second_axis"]
         )
+        check_inertia(owner, joint, values["inertia"])
         numbers = (values[word] for word in ("length", "pitch", "locked"))
         values["length"], values["pitch"], values["locked"] = check_numbers(owner, joint, *numbers)
 
@@ -125,6 +131,19 @@ class JointComponent(Component):
         from rodsim.components.html_views import joint_html
 
         return joint_html(self)
+
+
+def check_inertia(owner: str, joint: type[Joint] | Joint, value: Any) -> None:
+    """Raise ModelError if an inertia is not positive, or the joint has not exactly one coordinate that may have one."""
+    if value is None:
+        return
+    number(owner, "inertia", value, positive=True)
+    if len(joint.driven) != 1:
+        kinds = ", ".join(kind for kind, other in JOINTS.items() if len(other.driven) == 1)
+        raise ModelError(
+            f"{owner}: inertia = {value:g}, but such a joint has not one coordinate alone. Use a joint of kind {kinds}, or "
+            "`add_inerter`"
+        )
 
 
 @component

@@ -181,6 +181,7 @@ TREES = (
     "shaken",
     "sampled",
     "controlled",
+    "inertial",
 )  # models with a specialised solver
 
 
