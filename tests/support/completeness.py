@@ -212,12 +212,13 @@ def loaded() -> Model:
 def inertial() -> Model:
     """Joints with reflected inertia and inerters of each measure, on bodies and a rod; rates that the joints leave free."""
     model = Model("inertial", gravity=OBLIQUE)
-    arm = _brick(model, "arm", 0, angular_velocity=(0, 0, 1.5))
+    arm = model.add_body("arm", BRICK, position=(0.1, 0, 0.2), angular_velocity=(0, 0, 1.5))
     model.add_joint("hinge", "revolute", "ground", arm, at=(0.1, 0, 0.2), axis=(0, 0, 1), inertia=0.02)
-    slider = _brick(model, "slider", 1)
+    slider = _brick(model, "slider", 1, moving=False)
     model.add_joint("slide", "prismatic", "ground", slider, at=(0, 1, 0), axis=(0, 0.6, 0.8), inertia=0.3)
     model.add_spring("return", "ground@0,1,1", slider, 40.0)
-    rod = model.add_rod("rod", [(0, 2, 0), (1, 2, 0)], SOFT, 3)
+    model.add_spring("coil", "ground", arm, 3.0, along="rotation", axis=(0, 0, 1))
+    rod = model.add_rod("rod", [(0, 2, 0), (1, 2, 0)], SOFT, 3, mass="lumped")
     model.add_joint("clamp", "clamp", rod.start)
     model.add_inerter("strut", measures.distance(arm, slider), 0.05)
     model.add_inerter("rail", measures.displacement(rod.end, slider, axis=(1, 0, 0)), 0.1)
