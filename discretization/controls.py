@@ -1,14 +1,21 @@
 """Tables of sensors, sampled controllers and the loads that follow their outputs: `Controls`.
 
-A sensor is a scalar measure of two frames (`rigid.interactions.measures`), by its value and its rate. At the start of a step a
+A sensor is a scalar measure of two frames (`rigid.interactions.measures`), by its value and its rate, an internal variable of an
+interaction, or a quantity of the state that a function of Python evaluates, both by value alone. At the start of a step a
 controller that is due maps the measured numbers to outputs, which it holds until it is due again:
 
     outputs, memory <- law(t, h, measured, parameters, memory),    t, t + T, t + 2 T ...                    (1)
 
-with its period T. A load takes the value u d of an output u and a direction d in the whole step. The numbers that (1) needs
+with its period T. A controller reads a sensor with noise or a delay through a ring of its last readings:
+
+    reading_k = value(t_k) + s g_k,    measured(t_k) = reading_(k - m),    reading_(-1), reading_(-2) ... = reading_0      (2)
+
+with the standard deviation s, normal numbers g_k that are functions of the seed and of k (`discretization.time.random_numbers`),
+and a delay of m periods. A load takes the value u d of an output u and a direction d in the whole step. The numbers that (1) needs
 again are internal variables of the state, block "sampled" (`discretization.internal_variables`):
 
     sensors     the last value of each sensor of an angle, by which revolutions are counted
+    readings    for each sensor with noise or a delay: k of the next reading; m + 1 readings by value and rate, k modulo m + 1
     controllers one after another: time of the next sample, s; memory; outputs
 """
 
@@ -21,7 +28,9 @@ import numpy as np
 from rigid.interactions.measures import WIDTHS
 from rigid.system import Floats, Ints
 
-MEASURES = tuple(WIDTHS)  # words of the measures; the position is the number of the measure in tables
+STATE, QUANTITY = "state", "quantity"  # internal variable of an interaction; what a function of Python evaluates
+NUMBERS = {**WIDTHS, STATE: 1, QUANTITY: 0}  # how many numbers each measure has
+MEASURES = tuple(NUMBERS)  # words of the measures; the position is the number of the measure in tables
 ANGLE = MEASURES.index("angle")
 VALUE, RATE = range(2)  # what of a sensor a controller reads
 
@@ -32,7 +41,8 @@ class Controls(NamedTuple):
     measure: Ints = np.zeros(0, np.int64)  # (s,) index in MEASURES
     frames: Ints = np.zeros((0, 2), np.int64)  # (s, 2) frames of both points
     first: Ints = np.zeros(1, np.int64)  # (s + 1,) numbers of sensor k are first[k] .. first[k + 1] - 1
-    numbers: Floats = np.zeros(0)  # numbers of the measures, see `rigid.interactions.measures`
+    # numbers of the measures, see `rigid.interactions.measures`; of a state its index in the block "settled"
+    numbers: Floats = np.zeros(0)
     period: Floats = np.zeros(0)  # (c,) time between samples, s; 0: one sample in each step
     inputs: Ints = np.zeros(1, np.int64)  # (c + 1,) inputs of controller k are inputs[k] .. inputs[k + 1] - 1
     sensor: Ints = np.zeros((0, 2), np.int64)  # (i, 2) sensor of each input, and VALUE or RATE
@@ -46,6 +56,9 @@ class Controls(NamedTuple):
     load: Ints = np.zeros(0, np.int64)
     output: Ints = np.zeros(0, np.int64)  # (a,) the output, by its number among those of all controllers
     direction: Floats = np.zeros((0, 3))  # (a, 3) value of the load for the output 1
+    noise: Floats = np.zeros((0, 2))  # (s, 2) standard deviations of value and rate
+    key: Ints = np.zeros((0, 2), np.int64)  # (s, 2) key of the random numbers
+    slots: Ints = np.zeros(0, np.int64)  # (s,) m + 1 of (2); 0: neither noise nor delay
 
     @property
     def counted(self) -> Ints:
@@ -55,17 +68,28 @@ class Controls(NamedTuple):
     @property
     def size(self) -> int:
         """Return the number of internal variables."""
-        return len(self.counted) + int(np.sum(1 + self.memory + self.outputs))
+        return int(len(self.counted) + np.sum(self._widths) + np.sum(1 + self.memory + self.outputs))
+
+    @property
+    def _widths(self) -> Ints:
+        """Return the number of internal variables (s,) of the readings of each sensor."""
+        widths: Ints = np.where(self.slots > 0, 1 + 2 * self.slots, 0)
+        return widths
 
     @property
     def empty(self) -> bool:
         """Return whether there are neither sensors nor controllers."""
         return not len(self.measure) and not len(self.period)
 
+    def rings(self) -> Ints:
+        """Return the indices (s,) in the block at which the readings of each sensor begin."""
+        begins: Ints = len(self.counted) + np.cumsum(self._widths) - self._widths
+        return begins
+
     def offsets(self) -> tuple[Ints, Ints, Ints]:
         """Return the indices (c,) in the block at which the time of the next sample, memory and outputs of each begin."""
         width = 1 + self.memory + self.outputs
-        due = len(self.counted) + np.cumsum(width) - width
+        due = len(self.counted) + int(np.sum(self._widths)) + np.cumsum(width) - width
         return due, due + 1, due + 1 + self.memory
 
     def start(self) -> Floats:
@@ -78,15 +102,24 @@ class Controls(NamedTuple):
         return block
 
     def same_layout(self, other: Controls | None) -> bool:
-        """Return whether both remember the same numbers: the same measures, memory and outputs."""
-        columns = ("measure", "memory", "outputs")
+        """Return whether both remember the same numbers: the same measures, readings, memory and outputs."""
+        columns = ("measure", "slots", "memory", "outputs")
         return other is not None and all(np.array_equal(getattr(self, x), getattr(other, x)) for x in columns)
 
     def only_sensor(self, s: int) -> tuple[Controls, int]:
         """Return a table of sensor s alone, and the number of internal variables before its own."""
         numbers = self.numbers[self.first[s] : self.first[s + 1]]
         first, before = np.array([0, len(numbers)]), int(np.sum(self.measure[:s] == ANGLE))
-        return Controls(self.measure[s : s + 1], self.frames[s : s + 1], first, numbers), before
+        slots = np.zeros(1, np.int64)
+        return Controls(self.measure[s : s + 1], self.frames[s : s + 1], first, numbers, slots=slots), before
+
+    def last_readings(self, s: int, block: Floats) -> Floats:
+        """Return value and rate (..., 2) that sensor s gave at its last reading before the states of a block (..., k); 0 before."""
+        at, slots = int(self.rings()[s]), int(self.slots[s])
+        oldest = block[..., at].astype(np.int64) % slots  # the next reading replaces it
+        places = at + 1 + 2 * oldest[..., None] + np.arange(2)
+        readings: Floats = np.take_along_axis(block, places, axis=-1)
+        return readings
 
     def held(self, block: Floats) -> Floats:
         """Return the outputs (..., u) of all controllers that a block (..., k) holds."""

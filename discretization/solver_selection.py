@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from discretization.internal_variables import internal_variables
 from discretization.planar.symmetry_input import Symmetry
 from discretization.system import System
 from discretization.time.em_family import EmIntegrator
-from discretization.time.sampling import Law, Sampler
+from discretization.time.sampling import NO_FUNCTIONS, ControlFunctions, Sampler
 from discretization.time.stepper import DriveValues, LoadValues, Stepper
 from discretization.time.stepper_base import GENERAL
 
@@ -31,7 +30,7 @@ def select_stepper(
     halves: bool | None = None,
     symmetry: Symmetry | None = None,
     beside: Stepper | None = None,
-    laws: Mapping[str, Law] | None = None,
+    control_functions: ControlFunctions = NO_FUNCTIONS,
     **arguments: Any,
 ) -> Stepper:
     """Return the stepper of the `em` family that is fastest for this system; other arguments are those of `Stepper`.
@@ -42,14 +41,14 @@ def select_stepper(
     `symmetry`: used to test whether the system moves in a plane; None: no test.
     `beside`: stepper of a run that differs only in gravity and loads. Data that depends on neither is taken from it, including
     work arrays, so that both can be integrated side by side (`discretization.time.batched_runs`).
-    `laws`: functions of the controllers of the system by name, in the order of `System.controls`.
+    `control_functions`: what sensors and controllers of the system call.
     """
     stepper = _select(
         system, h, order, load_values, hidden, tolerance, drive_values, rho=rho, fractions=fractions,
         equations=equations, shortcut=shortcut, earlier=earlier, halves=halves, symmetry=symmetry, beside=beside, **arguments
     )  # fmt: skip
     if system.controls.size:
-        stepper.sampler = Sampler(system.controls, laws or {}, internal_variables(system).first("sampled"))
+        stepper.sampler = Sampler(system, stepper.shapes, control_functions)
     return stepper
 
 

@@ -67,7 +67,7 @@ from rodsim.orientations import OrientationLike
 if TYPE_CHECKING:
     import sympy
 
-    from rodsim.interactions.measures import Measure
+    from rodsim.interactions.measures import Measure, Quantity
     from rodsim.interactions.registration import UserKind
     from rodsim.prepared import Prepared
 
@@ -84,8 +84,8 @@ register(
     Gear,
 )
 register(DistributedLoad, Pressure, MassDamping, JointDamping, EnergyInteraction)
-register(Sensor, Controller, JointForce, Inerter)
 register(SphereSurface, SolidSurface, PlaneSurface, MeshSurface, Contact)
+register(Sensor, Controller, JointForce, Inerter)
 
 
 @accept_old_methods
@@ -1414,16 +1414,36 @@ class Model(ModelData):
         """
         return add(self, EnergyInteraction, name, energy=energy, measures=measures, parameters=parameters)
 
-    def add_sensor(self, name: str, measure: Measure) -> Sensor:
-        """Add a sensor: a scalar whose value and rate controllers read and results record.
+    def add_sensor(
+        self,
+        name: str,
+        measure: Measure | Quantity,
+        *,
+        noise: float | tuple[float, float] | None = None,
+        seed: int = 0,
+        delay: float | None = None,
+    ) -> Sensor:
+        """Add a sensor: a scalar whose value, and rate if it has one, controllers read and results record.
+
+        Noise and delay affect what controllers read. `SensorHistory.value` is without them, `SensorHistory.reading` with them.
 
         Parameters
         ----------
         name : str
             Name of the sensor.
-        measure : Measure
-            A `rodsim.measures.distance`, `strain`, `displacement`, `coordinate`, `cosine` or `angle`. An angle is counted
-            through full revolutions.
+        measure : Measure or Quantity
+            A `rodsim.measures.distance`, `strain`, `displacement`, `coordinate`, `cosine` or `angle`, by value and rate; an
+            angle is counted through full revolutions. Or a `rodsim.measures.section_force`, `joint_force`, `contact_force`,
+            `energy` or `state`, by value alone.
+        noise : float or (float, float), optional
+            Standard deviation of white Gaussian noise of the value, or of value and rate, in their units. Each sample of a
+            controller that reads the sensor gets a new number.
+        seed : int, default 0
+            Seed of the noise, from 0 to 2**32 - 1. The numbers depend on it, on the name of the sensor, and on how many
+            readings there were before.
+        delay : float, optional
+            Age of what controllers read, s: a multiple of their period. Before a sensor has given readings for so long,
+            controllers read the first one.
 
         Returns
         -------
@@ -1432,7 +1452,8 @@ class Model(ModelData):
         Raises
         ------
         ModelError
-            If `measure` is not a measure, or its points are not of this model.
+            If `measure` is not a measure, what it measures is not of this model, or a number is out of its range; at `build`
+            if the delay does not fit the period of a controller.
 
         Examples
         --------
@@ -1441,8 +1462,11 @@ class Model(ModelData):
         >>> arm = model.add_body("arm", Box(1.0, 0.1, 0.1, mass=1.0))
         >>> model.add_sensor("phi", measures.angle("ground", "arm", axis=(0, 0, 1))).rate
         'phi.rate'
+        >>> model.add_sensor("motion", measures.energy("kinetic"), noise=0.1)
+        <sensor 'motion': energy kinetic>
         """
-        return add(self, Sensor, name, measure=measure)
+        settings = {"noise": noise, "seed": seed, "delay": delay}
+        return add(self, Sensor, name, measure=measure, **settings)
 
     def add_controller(
         self,

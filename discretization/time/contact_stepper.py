@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -512,4 +513,7 @@ class ContactStepper(StepperBase):
         if len(self._lists) > MAX_CACHED_LISTS:
             self._lists.popitem(last=False)
         self._last = memory_key, pair_list
+        if pair_list.stepper.sampler is not None:
+            to_whole = partial(self._as_system_states, list_memory=list_memory.copy(), pair_list=pair_list)
+            pair_list.stepper.sampler.whole = to_whole
         return pair_list

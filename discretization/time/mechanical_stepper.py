@@ -7,7 +7,7 @@ call returns the state of the frames.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +16,7 @@ from discretization import interaction_table
 from discretization.contact.table import refuse_contacts
 from discretization.drives import count_drives, driven_frames, packed_rows
 from discretization.interaction_groups import Role, groups_of
-from discretization.internal_variables import condensed_indices, internal_variables, part
+from discretization.internal_variables import condensed_indices, part
 from discretization.multipliers import multipliers_of
 from discretization.redundancy import constraint_jacobian, surplus_rows
 from discretization.state_checks import OF_SYSTEMS, check_arrays, evaluate_user_function
@@ -34,7 +34,7 @@ from discretization.time.families import FAMILIES
 from discretization.time.integrate import March, check_compatibility
 from discretization.time.integrators import parse, solves_repeating
 from discretization.time.newton import CONVERGED
-from discretization.time.sampling import Law, Sampler, sample_state
+from discretization.time.sampling import NO_FUNCTIONS, ControlFunctions, Sampler, sample_state
 from discretization.time.scheme import Scheme
 from discretization.time.stepper_base import Failure, MarchResult, Report, StepperBase, copy_state
 from discretization.time.trajectory import Start, Trajectory
@@ -168,9 +168,9 @@ class MechanicalStepper(StepperBase):
         chart: str | None,
         load_values: Callable[[Floats], Floats] | None,
         drive_values: DriveValues | None = None,
-        laws: Mapping[str, Law] | None = None,
+        control_functions: ControlFunctions = NO_FUNCTIONS,
     ):
-        """Prepare the stepper; laws: functions of the controllers of the system, see `discretization.controls`."""
+        """Prepare the stepper; control_functions: what sensors and controllers of the system call."""
         self.scheme = parse(integrator)
         if np.any(multipliers_of(system).repeats) and not solves_repeating(integrator):
             raise ModelError(
@@ -183,9 +183,7 @@ class MechanicalStepper(StepperBase):
         if drive_values is None and count_drives(system):
             raise ModelError(f"model '{name}' has prescribed motion; give its values as `drive_values`")
         self._system, self._drive_values = system, drive_values
-        self._sampler: Sampler | None = None
         if system.controls.size:
-            self._sampler = Sampler(system.controls, laws or {}, internal_variables(system).first("sampled"))
             self._sampled_loads = np.zeros((1, len(system.signals), 3))
             load_values = self._with_sampled_loads(load_values)
         self.mechanical = system_in_chart(
@@ -197,6 +195,8 @@ class MechanicalStepper(StepperBase):
         self.h = h
         self.sizes = sizes_of(system, chart=3 * self.mechanical.n + 2 * self.mechanical.m)
         self.shapes = state_shapes(self.sizes)
+        if system.controls.size:
+            self.sampler = Sampler(system, self.shapes, control_functions)
 
     def check_contact_losses(self) -> None:
         """Raise ModelError if contacts that lose energy would not fit the scheme, given the system during contact."""
@@ -232,11 +232,11 @@ class MechanicalStepper(StepperBase):
         `inside`: True to read loads at the ends of a step on its side of a corner. Angles beyond the range of their potential are
         counted again from their present values.
         """
-        if self._sampler is None:
+        if self.sampler is None:
             return self._marched(self._march, state, h, starts, inside)
         done, report = 0, Report()
         for t in starts:
-            state, failure = self._sampled(self._sampler, state, t)
+            state, failure = self._sampled(self.sampler, state, t)
             if failure is not None:
                 return MarchResult(state, done, report, failure)
             marched = self._marched(self._march, state, h, np.array([t]), inside)

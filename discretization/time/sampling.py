@@ -2,7 +2,9 @@
 
     y = (r, d1, d2, d3),   m(y + i e dy/dt) = m + i e dm/dt                                              (1)
 
-gives the value m and the rate of a measure by one complex step. A controller that is due is called through a pointer: a compiled
+gives the value m and the rate of a measure by one complex step. Quantities of the whole state, such as forces of joints and
+energies, are evaluated by one function of Python, which is called through a pointer if a controller is due that reads one of
+them; multipliers in the state are those of the step that has ended. A controller that is due is called through a pointer: a compiled
 law, or a function of Python, which takes the interpreter's lock meanwhile. Its outputs are held in the state until it is due
 again, so that neither substeps nor the halves of a step sample a second time (`discretization.controls`).
 """
@@ -12,13 +14,19 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
 
-from discretization.controls import MEASURES, RATE, VALUE, Controls
+from discretization.controls import MEASURES, QUANTITY, RATE, STATE, VALUE, Controls
+from discretization.internal_variables import internal_variables
+from discretization.state_shapes import Shapes
+from discretization.system import System
 from discretization.time.newton import CONVERGED
+from discretization.time.random_numbers import normal_pair
+from discretization.time.state_copy import copy_state
 from discretization.time.stepper_base import Failure
 from rigid.compilation.decorators import (
     address_of,
@@ -32,7 +40,7 @@ from rigid.interactions import measures
 from rigid.interactions.kinds import COMPLEX_STEP, F1
 from rigid.kinematics.rotations import load4, rotation_matrix
 from rigid.linear_algebra import apply, cross, load3
-from rigid.system import Floats, Ints
+from rigid.system import Floats, Ints, State
 from rigid.tuple_references import by_reference
 
 NOT_SAMPLED = 101  # status of a march in which a controller failed
@@ -40,8 +48,8 @@ LAW = types.int64(types.float64, types.float64, F1, F1, F1, F1)  # t, h, measure
 CALL = types.int64(types.float64, types.float64)  # a function of Python, which has its arrays
 law_at, call_at = function_at(LAW), function_at(CALL)
 
-_DISTANCE, _STRAIN, _DISPLACEMENT, _COSINE = (
-    MEASURES.index(word) for word in ("distance", "strain", "displacement", "cosine")
+_DISTANCE, _STRAIN, _DISPLACEMENT, _COSINE, _STATE, _QUANTITY = (
+    MEASURES.index(word) for word in ("distance", "strain", "displacement", "cosine", STATE, QUANTITY)
 )
 _CHECKED = (
     3  # first calls of a function of Python that are made twice, to find memory that the state does not have
@@ -66,6 +74,9 @@ class SamplingArrays(NamedTuple):
     load: Ints
     output: Ints
     direction: Floats
+    noise: Floats
+    key: Ints
+    slots: Ints
     addresses: Ints  # (c,) addresses of the laws
     python: Ints  # (c,) 1: a function of Python
     due: Ints  # (c,) indices in `State.internal` of the time of the next sample, of memory and of outputs
@@ -74,13 +85,17 @@ class SamplingArrays(NamedTuple):
     counted: (
         Ints  # (s,) index in `State.internal` of the last angle of a sensor; -1: it counts no revolutions
     )
+    rings: Ints  # (s,) index in `State.internal` at which the readings of a sensor begin
+    evaluate: Ints  # (1,) address of the function that evaluates the quantities at `scratch` and writes them to `readings`
     output_place: Ints  # (u,) index in `State.internal` of each output
+    wanted: Ints  # (s,) scratch: 1 if a controller is due that reads the sensor
     readings: Floats  # (s, 2) scratch: value and rate of each sensor
     measured: Floats  # (i,) scratch: inputs of all controllers
     buffers: Floats  # scratch: memory and outputs of functions of Python, controller by controller
     buffer: Ints  # (c,) first index of each
     poses: Any  # (2, 4, 3) complex scratch
-    failed: Ints  # (1,) number of the controller that failed
+    scratch: State
+    failed: Ints  # (1,) number of the controller that failed; -1: the function that evaluates the quantities
     failed_at: Floats  # (1,) time at which it failed, s
 
 
@@ -102,6 +117,8 @@ def _put_pose(state, f, origin, y, k):
 def measure_sensor(sampling, state, s):
     """Return the value of sensor s, as real part, and its rate times `COMPLEX_STEP`, as imaginary part."""
     y, word, X, at = sampling.poses, sampling.measure[s], sampling.numbers, sampling.first[s]
+    if word == _STATE:
+        return state.internal[int(X[at])] + 0.0j
     origin = load3(state.r[sampling.frames[s, 0]])
     for k in range(2):
         _put_pose(state, sampling.frames[s, k], origin, y, k)
@@ -118,20 +135,55 @@ def measure_sensor(sampling, state, s):
 
 
 @internal_kernel
-def read_sensors(sampling, state, every):
-    """Read the sensors, those that count revolutions alone unless `every` is true; store their angles in the state."""
-    for s in range(sampling.measure.shape[0]):
-        if every or sampling.counted[s] >= 0:
-            value = measure_sensor(sampling, state, s)
-            sampling.readings[s, VALUE], sampling.readings[s, RATE] = value.real, value.imag / COMPLEX_STEP
-            if sampling.counted[s] >= 0:
-                state.internal[sampling.counted[s]] = value.real
-
-
-@internal_kernel
 def _is_due(sampling, state, c, t):
     """Return whether controller c takes a sample at time t."""
     return t >= state.internal[sampling.due[c]] - _EARLY * sampling.period[c]
+
+
+@internal_kernel
+def _mark_wanted(sampling, state, t):
+    """Mark the sensors that controllers read which are due at time t; return whether one of them is a quantity."""
+    evaluates = False
+    for s in range(sampling.wanted.shape[0]):
+        sampling.wanted[s] = 0
+    for c in range(sampling.period.shape[0]):
+        if _is_due(sampling, state, c, t):
+            for i in range(sampling.inputs[c], sampling.inputs[c + 1]):
+                s = sampling.sensor[i, 0]
+                sampling.wanted[s] = 1
+                evaluates = evaluates or sampling.measure[s] == _QUANTITY
+    return evaluates
+
+
+@internal_kernel
+def _read_sensors(sampling, state):
+    """Read the sensors that are wanted or count revolutions; store the angles of the latter in the state."""
+    for s in range(sampling.measure.shape[0]):
+        counts = sampling.counted[s] >= 0
+        if (sampling.wanted[s] != 0 or counts) and sampling.measure[s] != _QUANTITY:
+            value = measure_sensor(sampling, state, s)
+            sampling.readings[s, VALUE], sampling.readings[s, RATE] = value.real, value.imag / COMPLEX_STEP
+            if counts:
+                state.internal[sampling.counted[s]] = value.real
+        if sampling.wanted[s] != 0 and sampling.slots[s] > 0:
+            _pass_through_ring(sampling, state.internal, s)
+
+
+@internal_kernel
+def _pass_through_ring(sampling, internal, s):
+    """Add noise to the reading of sensor s, store it in its ring, and replace it by the oldest one there."""
+    at, slots = sampling.rings[s], sampling.slots[s]
+    count = int(internal[at])
+    first, last = count % slots, count % slots
+    if count == 0:  # before its first reading a sensor with a delay gives that one
+        first, last = 0, slots - 1
+    g = normal_pair(sampling.key[s], count)
+    for i in range(2):
+        reading = sampling.readings[s, i] + sampling.noise[s, i] * g[i]
+        for k in range(first, last + 1):
+            internal[at + 1 + 2 * k + i] = reading
+        sampling.readings[s, i] = internal[at + 1 + 2 * ((count + 1) % slots) + i]
+    internal[at] = count + 1.0
 
 
 @allocating_internal_kernel
@@ -168,10 +220,12 @@ def sample(sampling, state, t, h, values):
 
     values: (n, l, 3) values of the loads in the substeps of the step. Return a status.
     """
-    due = False
-    for c in range(sampling.period.shape[0]):
-        due = due or _is_due(sampling, state, c, t)
-    read_sensors(sampling, state, due)
+    if _mark_wanted(sampling, state, t):
+        copy_state(state, sampling.scratch)
+        if call_at(sampling.evaluate[0])(t, 0.0) != 0:
+            sampling.failed[0], sampling.failed_at[0] = -1, t
+            return NOT_SAMPLED
+    _read_sensors(sampling, state)
     for c in range(sampling.period.shape[0]):
         if not _is_due(sampling, state, c, t):
             continue
@@ -230,6 +284,18 @@ def measure_all(sampling, state, out):
 Law = Callable[
     ..., Any
 ]  # (t, h, measured, memory, outputs), or a function of `compiled` with the signature LAW
+# numbers of q sensors, states (k, ...) -> values (k, q)
+Quantities = Callable[[Ints, State], Floats]
+
+
+class ControlFunctions(NamedTuple):
+    """The functions that a run with sensors and controllers calls."""
+
+    laws: Mapping[str, Law] = MappingProxyType({})  # of the controllers by name, in the order of `Controls`
+    quantities: Quantities | None = None  # evaluates the sensors that are quantities
+
+
+NO_FUNCTIONS = ControlFunctions()
 
 
 class Sampler:
@@ -240,15 +306,22 @@ class Sampler:
     arrays : SamplingArrays
     error : BaseException or None
         Exception that a function of Python has raised.
+    whole : callable
+        Converts states (k, ...) of the stepper to those of the system for which quantities are evaluated; by default they are.
     """
 
-    def __init__(self, controls: Controls, laws: Mapping[str, Law], first: int) -> None:
-        """Prepare for a run.
-
-        laws: functions of the controllers by name, in the order of `controls`; first: index in `State.internal` of the block
-        "sampled".
-        """
-        self.controls, self.names = controls, list(laws)
+    def __init__(
+        self, system: System, shapes: Shapes, functions: ControlFunctions = NO_FUNCTIONS, sensor: int | None = None
+    ) -> None:
+        """Prepare for a run of a system; shapes: those of its states. sensor: number of the only sensor to be measured."""
+        controls, blocks, before = system.controls, internal_variables(system), 0
+        if sensor is not None:
+            controls, before = controls.only_sensor(sensor)
+        first = blocks.first("sampled") + before
+        numbers = controls.numbers.copy()
+        numbers[controls.first[:-1][controls.measure == _STATE]] += blocks.first("settled")
+        self.controls, self.names = controls, list(functions.laws)
+        self.whole: Callable[[State], State] = lambda states: states
         self.error: BaseException | None = None
         due, memory, outputs_at = (first + offsets for offsets in controls.offsets())
         counted = np.full(len(controls.measure), -1, np.int64)
@@ -256,9 +329,14 @@ class Sampler:
         width = controls.memory + controls.outputs
         buffer = np.cumsum(width) - width
         self._measured, self._buffers = np.zeros(len(controls.sensor)), np.zeros(int(width.sum()))
-        functions = list(laws.values())
-        self._callbacks = [self._callback(c, law, buffer[c]) for c, law in enumerate(functions)]
-        addresses = [_address(law, call) for law, call in zip(functions, self._callbacks, strict=True)]
+        laws = list(functions.laws.values())
+        self._callbacks = [self._callback(c, law, buffer[c]) for c, law in enumerate(laws)]
+        addresses = [_address(law, call) for law, call in zip(laws, self._callbacks, strict=True)]
+        read = np.unique(controls.sensor[:, 0])
+        evaluated = read[controls.measure[read] == _QUANTITY]
+        readings = np.zeros((len(controls.measure), 2))
+        scratch = State(*(np.zeros(shapes[name] if len(evaluated) else [0] * len(shapes[name])) for name in State._fields))
+        self._evaluate = _C_FUNCTION(self._evaluation(functions.quantities, evaluated, scratch, readings))
         outputs = [np.arange(at, at + n) for at, n in zip(outputs_at, controls.outputs, strict=True)]
         table = {
             name: values for name, values in controls._asdict().items() if name in SamplingArrays._fields
@@ -266,19 +344,23 @@ class Sampler:
         self.arrays = SamplingArrays(
             **table
             | {
-                "numbers": controls.numbers.copy(),
+                "numbers": numbers,
                 "addresses": np.array(addresses, np.int64),
                 "python": np.array([call is not None for call in self._callbacks], np.int64),
                 "due": due,
                 "memory": memory,
                 "held": outputs_at,
                 "counted": counted,
+                "rings": first + controls.rings(),
+                "evaluate": np.array([_address(None, self._evaluate)], np.int64),
                 "output_place": np.concatenate([np.zeros(0, np.int64), *outputs]),
-                "readings": np.zeros((len(controls.measure), 2)),
+                "wanted": np.zeros(len(controls.measure), np.int64),
+                "readings": readings,
                 "measured": self._measured,
                 "buffers": self._buffers,
                 "buffer": buffer,
                 "poses": np.zeros((2, 4, 3), complex),
+                "scratch": scratch,
                 "failed": np.zeros(1, np.int64),
                 "failed_at": np.zeros(1),
             }
@@ -307,6 +389,23 @@ class Sampler:
 
         return _C_FUNCTION(call)
 
+    def _evaluation(
+        self, quantities: Quantities | None, numbers: Ints, scratch: State, readings: Floats
+    ) -> Callable[[float, float], int]:
+        """Return the function that writes the sensors `numbers` at the state `scratch` to `readings`."""
+
+        def evaluate(t: float, h: float) -> int:
+            try:
+                assert quantities is not None
+                states = self.whole(State(*(array[None].copy() for array in scratch)))
+                readings[numbers, VALUE] = quantities(numbers, states)[0]
+            except BaseException as error:
+                self.error = error
+                return 1
+            return 0
+
+        return evaluate
+
     def _check_repeats(self, c: int, law: Law, memory: Floats, outputs: Floats) -> None:
         """Raise ModelError unless a law of Python gives the same when it is called twice with the same numbers."""
         begun, results = (memory.copy(), outputs.copy()), []
@@ -324,6 +423,10 @@ class Sampler:
         """Return the failure of the last sample, and forget the exception of a function of Python."""
         c, t = int(self.arrays.failed[0]), float(self.arrays.failed_at[0])
         controls = self.controls
+        if c < 0:
+            error, self.error = self.error, None
+            reason = f"the sensors at t = {t:.6g} s raised {type(error).__name__}: {error}"
+            return Failure(reason, "remove the sensor", cause=error, final=True)
         measured = self._measured[controls.inputs[c] : controls.inputs[c + 1]]
         owner = f"controller '{self.names[c]}' at t = {t:.6g} s with inputs [{', '.join(f'{x:.6g}' for x in measured)}]"
         error, self.error = self.error, None
@@ -336,6 +439,6 @@ class Sampler:
 _C_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_double, ctypes.c_double)
 
 
-def _address(law: Law, callback: Any) -> int:
+def _address(law: Law | None, callback: Any) -> int:
     """Return the address of a compiled law, or of the C function of a law of Python."""
     return address_of(law) if callback is None else int(ctypes.cast(callback, ctypes.c_void_p).value or 0)

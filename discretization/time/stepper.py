@@ -37,7 +37,7 @@ from discretization.time.newton import (
     SINGULAR,
     has_blocks_beyond_band,
 )
-from discretization.time.sampling import NOT_SAMPLED, Sampler
+from discretization.time.sampling import NOT_SAMPLED
 from discretization.time.step_hooks import step_kernels
 from discretization.time.stepper_base import (
     Failure,
@@ -286,7 +286,6 @@ class Stepper(StepperBase):
         """Return the number of threads that work on a step, as `StepperBase` does."""
         return 1 if self._team is None else len(self._team.scratch)
 
-    sampler: Sampler | None = None  # sensors and controllers of the run
     _team: ThreadTeam | None = None
     pace = 1.2  # microseconds a step and frame: measured with rods of 3 to 100 elements
 

@@ -106,6 +106,7 @@ class StepperBase(ABC):
     solver_settings: Mapping[str, list[float]] = MappingProxyType({})  # with which a run is resumed
     sizes: StateSizes  # sizes of the states that it accepts
     shapes: Shapes
+    sampler: Any = None  # `discretization.time.sampling.Sampler` of a run with sensors and controllers
     # (state, whether a rod element is known to have passed pi) -> description of what is rotated too far, or an empty string
     describe_largest_rotation: Callable[[State, bool], str] | None = None
     corners: Floats = np.zeros(

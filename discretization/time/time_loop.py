@@ -31,6 +31,7 @@ from discretization.time.em import (
 from discretization.time.newton import CONVERGED
 from discretization.time.planar_march import INTACT, planar_step
 from discretization.time.sampling import is_sampling, sample_if_any
+from discretization.time.state_copy import copy_state
 from discretization.time.tree_march import UNRESTRICTED, tree_step
 from rigid.compilation.decorators import allocating_internal_kernel, internal_kernel, nogil_allocating_kernel
 from rigid.system import Floats
@@ -52,21 +53,6 @@ class MarchInputs(NamedTuple):
     h: float  # nominal length of a step, s: the period of controllers without one
     max_iterations: int  # of Newton's method in a substep
     sampling: Any  # `discretization.time.sampling.SamplingArrays`, or None
-
-
-@internal_kernel
-def copy_state(source, target):
-    """Copy the values of one state into another."""
-    for f in range(source.r.shape[0]):
-        for i in range(3):
-            target.r[f, i], target.v[f, i] = source.r[f, i], source.v[f, i]
-            target.Omega[f, i] = source.Omega[f, i]
-        for i in range(4):
-            target.quat[f, i] = source.quat[f, i]
-    copy(source.lam, target.lam)
-    copy(source.internal, target.internal)
-    copy(source.memory, target.memory)
-    copy(source.totals, target.totals)
 
 
 @internal_kernel

@@ -98,7 +98,7 @@ def build(model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})
     lines = line_loads(model, placement, joined_by)
     interactions, interaction_names, of_a = _interaction_table(model, placement, gears, lines)
     contacts, of_pairs = contact_table(model, placement)
-    controls = controls_of(model, placement, lines)
+    controls = controls_of(model, placement, lines, interactions, interaction_names)
     system = System(
         placement.frames,
         elements,

@@ -2,34 +2,51 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from discretization.controls import MEASURES, NO_CONTROLS, RATE, VALUE, Controls
+from discretization.controls import MEASURES, NO_CONTROLS, QUANTITY, RATE, STATE, VALUE, Controls
+from discretization.interaction_table import InteractionTable, history_variable_counts
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints
 from rodsim.building.load_arrays import LineLoad
 from rodsim.building.placement import Placement
 from rodsim.components.control_laws import law_parameters
-from rodsim.components.controllers import Output, input_of, output_numbers, outputs_in
+from rodsim.components.controllers import Output, Sensor, input_of, output_numbers, outputs_in
 from rodsim.components.model_data import ModelData
-from rodsim.components.user_interactions import BoundMeasure
+from rodsim.components.sensed_quantities import state_offset
+from rodsim.components.user_interactions import BoundMeasure, UserInteraction
+from rodsim.interactions.measures import Quantity
 
 _SAME = 1e-9  # relative difference of a period from a multiple of the step that counts as rounding
 
 
-def controls_of(model: ModelData, placement: Placement, lines: list[LineLoad]) -> Controls:
-    """Return the table of sensors, controllers and driven loads of a model; ModelError if a load names an unknown output."""
+def controls_of(
+    model: ModelData, placement: Placement, lines: list[LineLoad], interactions: InteractionTable, names: Sequence[str]
+) -> Controls:
+    """Return the table of sensors, controllers and driven loads of a model; ModelError if a load names an unknown output.
+
+    interactions, names: table of all interactions, and the name of each.
+    """
     driven = _driven_loads(model, lines)
     if not model.sensors and not model.controllers:
         return NO_CONTROLS
-    frames, numbers = [], []
+    words, frames, numbers = [], [], []
     for sensor in model.sensors.values():
         measure = sensor.measure
+        if isinstance(measure, Quantity):
+            is_state = measure.word == STATE
+            words.append(STATE if is_state else QUANTITY)
+            frames.append([0, 0])
+            numbers.append(np.array([_state_index(sensor, model, interactions, names)] if is_state else [], float))
+            continue
+        assert sensor.a is not None and sensor.b is not None
         bound = BoundMeasure(sensor.name, measure.word, 0, 1, measure.directions, measure.length)
         anchors = (sensor.a, sensor.b)
+        words.append(measure.word)
         frames.append([placement.place(anchor).frame for anchor in anchors])
         numbers.append(bound.numbers(placement, anchors))
     place = {name: k for k, name in enumerate(model.sensors)}
@@ -38,7 +55,7 @@ def controls_of(model: ModelData, placement: Placement, lines: list[LineLoad]) -
     parameters = [law_parameters(controller.law) for controller in controllers]
     loads, outputs, directions = zip(*driven, strict=True) if driven else ((), (), ())
     return Controls(
-        measure=_counts(MEASURES.index(sensor.measure.word) for sensor in model.sensors.values()),
+        measure=_counts(map(MEASURES.index, words)),
         frames=np.array(frames, np.int64).reshape(-1, 2),
         first=_offsets(numbers),
         numbers=np.concatenate([np.zeros(0), *numbers]),
@@ -53,7 +70,48 @@ def controls_of(model: ModelData, placement: Placement, lines: list[LineLoad]) -
         load=_counts(loads),
         output=_counts(outputs),
         direction=np.array(directions, float).reshape(-1, 3),
+        noise=np.array([[*(sensor.noise or ()), 0.0, 0.0][:2] for sensor in model.sensors.values()]).reshape(-1, 2),
+        key=_counts((sensor.seed, zlib.crc32(name.encode())) for name, sensor in model.sensors.items()).reshape(-1, 2),
+        slots=_counts(_slots(model, sensor) for sensor in model.sensors.values()),
     )
+
+
+def _state_index(sensor: Sensor, model: ModelData, interactions: InteractionTable, names: Sequence[str]) -> int:
+    """Return the index in the block "settled" of the state that a sensor measures."""
+    assert isinstance(sensor.measure, Quantity)
+    interaction = model.others[str(sensor.measure.of)]
+    assert isinstance(interaction, UserInteraction)
+    offset = state_offset(f"sensor '{sensor.name}'", interaction.user_kind, sensor.measure)
+    row = names.index(f"{interaction.kind} '{interaction.name}'")
+    return int(history_variable_counts(interactions)[:row].sum()) + offset
+
+
+def _slots(model: ModelData, sensor: Sensor) -> int:
+    """Return the number of readings that a sensor stores; ModelError if its delay is not a multiple of one period."""
+    readers = [x for x in model.controllers.values() if any(input_of(i).sensor == sensor.name for i in x.inputs)]
+    if not readers or (sensor.noise is None and sensor.delay is None):
+        return 0
+    if sensor.delay is None:
+        return 1
+    owner, name = f"sensor '{sensor.name}': delay = {sensor.delay:g} s", readers[0].name
+    for reader in readers:
+        if reader.period is None:
+            raise ModelError(
+                f"{owner} needs readings at a fixed period, and controller '{reader.name}' reads it in each step. Give the "
+                "controller a period="
+            )
+        if abs(reader.period - readers[0].period) > _SAME * reader.period:
+            raise ModelError(
+                f"{owner} needs readings at one period, and controllers '{name}' and '{reader.name}' read it at periods of "
+                f"{readers[0].period:g} and {reader.period:g} s. Add a sensor for each"
+            )
+    periods = sensor.delay / readers[0].period
+    if periods < 0.5 or abs(periods - round(periods)) > _SAME * periods:
+        raise ModelError(
+            f"{owner} is not a multiple of the period = {readers[0].period:g} s of controller '{name}' that reads it "
+            f"({periods:.6g} periods). Use delay = {max(1, round(periods)) * readers[0].period:.10g}, or another period"
+        )
+    return round(periods) + 1
 
 
 def _counts(items: Iterable[Any]) -> Ints:

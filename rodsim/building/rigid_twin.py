@@ -28,7 +28,7 @@ from rodsim.building.initial_velocities import fit_velocities
 from rodsim.building.placement import Placement
 from rodsim.components.base import Component
 from rodsim.components.contacts import Contact
-from rodsim.components.controllers import Controller, outputs_in
+from rodsim.components.controllers import Controller, Sensor, outputs_in
 from rodsim.components.joints import JointComponent
 from rodsim.components.model_data import ModelData
 from rodsim.components.model_parts import Anchor, Body, ReplacedRod, Rod
@@ -90,7 +90,7 @@ class _TwinConverter(NamedTuple):
         """Return the entry with its anchors on bodies, or a text that says why this is not possible."""
         changed: dict[str, Any] = {}
         rods_held = []
-        if isinstance(entry, Controller) and (lacks := entry.what_it_lacks(self.to)):
+        if isinstance(entry, Controller | Sensor) and (lacks := entry.what_it_lacks(self.to)):
             return lacks
         for output in outputs_in(getattr(entry, "value", None)):
             if output.controller not in self.to.controllers:

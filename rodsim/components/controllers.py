@@ -14,7 +14,15 @@ from rigid.checks import shown
 from rigid.errors import ModelError
 from rigid.signals import Signal
 from rigid.system import Floats
-from rodsim.components.base import CheckContext, Component, ParameterType, anchor, component, parameter
+from rodsim.components.base import (
+    POSITIVE,
+    CheckContext,
+    Component,
+    ParameterType,
+    anchor,
+    component,
+    parameter,
+)
 from rodsim.components.control_laws import (
     ControlLaw,
     check_law,
@@ -25,7 +33,13 @@ from rodsim.components.control_laws import (
 )
 from rodsim.components.model_parts import Anchor, Ground
 from rodsim.components.part_lookup import find_part_or_point
-from rodsim.interactions.measures import Measure
+from rodsim.components.sensed_quantities import (
+    check_quantity,
+    describe_quantity,
+    missing_part,
+    quantity_by_name,
+)
+from rodsim.interactions.measures import Measure, Quantity
 
 RATE = ".rate"  # suffix of an input that is the rate of a sensor
 
@@ -57,8 +71,10 @@ class Output(Signal):
         return np.zeros(np.shape(t))
 
 
-def _one_measure(context: CheckContext, what: str, value: Any) -> Measure:
+def _one_measure(context: CheckContext, what: str, value: Any) -> Measure | Quantity:
     """Check a measure and replace its points by anchors of the model."""
+    if isinstance(value, Quantity):
+        return check_quantity(context, value)
     if not isinstance(value, Measure):
         raise ModelError(
             f"{context.owner}: expected a measure such as measures.angle(a, b, axis), got {shown(value)}. See `rodsim.measures`"
@@ -73,20 +89,37 @@ def _point(context: CheckContext, end: Any) -> Anchor:
     return anchor(context, "measure", end.at((0.0, 0.0, 0.0)) if isinstance(end, Ground) else end)
 
 
-def _describe_measure(value: Measure) -> dict[str, Any]:
+def _describe_measure(value: Measure | Quantity) -> dict[str, Any]:
     """Return a measure as words and numbers."""
+    if isinstance(value, Quantity):
+        return describe_quantity(value)
     return {"of": value.word, "a": str(value.a), "b": str(value.b)}
 
 
 def _measure_by_name(owner: str, model: Any, value: Any) -> Any:
     """Replace names of points in a measure by points of the model."""
+    if isinstance(value, Quantity):
+        return quantity_by_name(owner, model, value)
     if not isinstance(value, Measure):
         return value
     a, b = (find_part_or_point(owner, model, x) if isinstance(x, str) else x for x in (value.a, value.b))
     return replace(value, a=a, b=b)
 
 
+def _noise(context: CheckContext, what: str, value: Any) -> tuple[float, ...]:
+    """Return the standard deviation of the value, and that of the rate if two numbers are given."""
+    several = tuple(value) if isinstance(value, list | tuple | np.ndarray) else (value,)
+    if len(several) > 2 or not several:
+        raise ModelError(
+            f"{context.owner}: noise = {shown(value)} is not one or two numbers. Give the standard deviation of the value, or "
+            "(value, rate)"
+        )
+    return tuple(checks.number(context.owner, what, x, at_least=0.0) for x in several)
+
+
 MEASURE = ParameterType("measure", _one_measure, _describe_measure, by_name=_measure_by_name)
+NOISE = ParameterType("noise", _noise)
+SEED = ParameterType("seed", lambda asked, what, value: checks.count(asked.owner, what, value, 0, 2**32 - 1))
 
 
 @component
@@ -94,21 +127,52 @@ class Sensor(Component):
     """A measured scalar: its value and its rate, which controllers read and results record."""
 
     key, word, list_description, table = "sensors", "sensor", "measured scalars", "sensors"
-    measure: Measure = parameter(MEASURE, "scalar of two points or parts")
-    a: Anchor  # its two points
-    b: Anchor
+    measure: Measure | Quantity = parameter(MEASURE, "scalar of two points or parts, or another quantity")
+    noise: tuple[float, ...] | None = parameter(
+        NOISE, "standard deviation of noise of the value, or of value and rate [unit of the value, of the rate]", None
+    )
+    seed: int = parameter(SEED, "seed of the noise", 0)
+    delay: float | None = parameter(
+        POSITIVE, "age of what controllers read: a multiple of their period [s]", None
+    )
+    a: Anchor | None = None  # its two points; None: it is no measure of two points
+    b: Anchor | None = None
 
     @classmethod
     def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
-        values["a"], values["b"] = values["measure"].a, values["measure"].b
+        measure, noise = values["measure"], values["noise"]
+        if isinstance(measure, Measure):
+            values["a"], values["b"] = measure.a, measure.b
+        elif noise is not None and len(noise) > 1:
+            raise ModelError(
+                f"{context.owner}: noise = {shown(noise)} has a number for the rate, which it has not. Give one number"
+            )
 
     @property
     def rate(self) -> str:
         """Name of the rate of the sensor, as an input of a controller."""
+        self.check_rate(f"sensor '{self.name}'")
         return self.name + RATE
 
+    def check_rate(self, owner: str) -> None:
+        """Raise ModelError if controllers cannot read the rate of the sensor."""
+        if isinstance(self.measure, Quantity):
+            raise ModelError(
+                f"{owner}: {self.measure.word.replace('_', ' ')} '{self.name}' is measured by value alone, '{self.name}{RATE}' "
+                "does not exist. Read the value, and filter it in the law"
+            )
+        if self.noise is not None and len(self.noise) < 2:
+            raise ModelError(
+                f"{owner}: sensor '{self.name}' has noise = {self.noise[0]:g} of its value, and none is known of its rate. Give "
+                "noise=(value, rate)"
+            )
+
+    def what_it_lacks(self, model: Any) -> str:
+        """Return what it measures and a model does not have, in words; an empty string if there is none."""
+        return missing_part(self.measure, model) if isinstance(self.measure, Quantity) else ""
+
     def __repr__(self) -> str:
-        return f"<sensor '{self.name}': {self.measure.word} from {self.a} to {self.b}>"
+        return f"<sensor '{self.name}': {repr(self.measure)[1:-1]}>"
 
 
 class Input(NamedTuple):
@@ -140,6 +204,8 @@ def _inputs(context: CheckContext, what: str, value: Any) -> tuple[str, ...]:
                 f"{context.owner}: input {shown(name)} is not a sensor of this model, nor the rate of one "
                 f"('sensor{RATE}'). Its sensors are: {known}"
             )
+        if input_of(str(name)).is_rate:
+            context.model.sensors[sensor].check_rate(context.owner)
         names.append(str(name))
     return tuple(names)
 

@@ -82,11 +82,6 @@ class ModelData:
         self.springs: dict[str, Spring] = {}
         self.torsions: dict[str, TorsionSpring] = {}
         self.others: dict[str, InteractionComponent] = {}  # entries without a table for their kind
-        self.sensors: dict[str, Sensor] = {}
-        self.controllers: dict[str, Controller] = {}
-        self.joint_forces: dict[str, JointForce] = {}
-        self.loads: dict[str, Load] = {}
-        self.line_loads: dict[str, DistributedLoad] = {}
         self.drives: dict[str, Drive] = {}
         self.gears: dict[str, Gear] = {}
         self.spheres: dict[str, SphereSurface] = {}
@@ -94,6 +89,11 @@ class ModelData:
         self.planes: dict[str, PlaneSurface] = {}
         self.meshes: dict[str, MeshSurface] = {}
         self.contacts: dict[str, Contact] = {}
+        self.sensors: dict[str, Sensor] = {}
+        self.controllers: dict[str, Controller] = {}
+        self.joint_forces: dict[str, JointForce] = {}
+        self.loads: dict[str, Load] = {}
+        self.line_loads: dict[str, DistributedLoad] = {}
 
     @property
     def tables(self) -> dict[str, dict[str, Any]]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discretization.contact.table import BOTH, KINDS, LAW, LOSS, Contacts
-from discretization.controls import Controls
+from discretization.controls import NUMBERS, Controls
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import FRAMES, InteractionTable
 from discretization.space.interpolation import MOST
@@ -26,7 +26,6 @@ from discretization.space.spans import Spans
 from rigid.checks import LARGEST
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.kinds import MAX_FRAMES
-from rigid.interactions.measures import WIDTHS
 from rigid.system import FORCE, MOMENT, Constraints
 
 _INTEGER_KINDS = "iu"  # kinds of the dtypes of indices, counts and flags
@@ -225,11 +224,15 @@ def _check_controls(name: str, controls: Controls, n: int) -> None:
         ("load", (a,), _INTEGER_KINDS),
         ("output", (a,), _INTEGER_KINDS),
         ("direction", (a, 3), "f"),
+        ("noise", (s, 2), "f"),
+        ("key", (s, 2), _INTEGER_KINDS),
+        ("slots", (s,), _INTEGER_KINDS),
     )
     for column, shape, kind in shapes:
         _check_shape(name, column, getattr(controls, column), shape, kind)
-    widths = np.array(list(WIDTHS.values()))
+    widths = np.array(list(NUMBERS.values()))
     _check_indices(name, "measure", controls.measure, len(widths))
+    _check_indices(name, "slots", controls.slots, _MOST_NUMBERS)
     if not np.array_equal(np.diff(controls.first), widths[controls.measure]):
         raise ValueError(f"'{name}/first' does not fit the measures")
     _check_indices(name, "frames", controls.frames, n)

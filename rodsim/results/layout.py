@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from discretization.controls import MEASURES, STATE
 from discretization.integrator_memory import MemoryLayout
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.internal_variables import InternalVariables
@@ -250,6 +251,10 @@ class Layout:
         ) and not 0 <= system.controls.load.min() <= system.controls.load.max() < len(system.signals):
             raise ValueError(f"model '{self.name}': controllers drive loads that it does not have")
         sizes = sizes_of(system)
+        controls = system.controls
+        states = controls.numbers[controls.first[:-1][controls.measure == MEASURES.index(STATE)]]
+        if len(states) and not 0 <= states.min() <= states.max() < sizes.internal.settled:
+            raise ValueError(f"model '{self.name}': sensors measure states that it does not have")
         for what, number, count in (
             ("frames", self.n_frames, sizes.frames),
             ("elements", self.n_elements, system.rods.n_points),

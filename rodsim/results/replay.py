@@ -22,6 +22,7 @@ from discretization.system import System
 from discretization.time.adaptive import FIRST
 from discretization.time.contact_stepper import ContactStepper
 from discretization.time.em_family import em_integrator
+from discretization.time.sampling import ControlFunctions
 from discretization.time.step_splitting import steps_before_corner
 from discretization.time.stepper import DriveValues, LoadValues, Stepper
 from rigid.motions import STEP
@@ -31,6 +32,7 @@ from rodsim.components.control_laws import law_from_description, law_function
 from rodsim.results.audit_recomputation import newton_tolerance
 from rodsim.results.layout import Layout
 from rodsim.results.node_loads import node_loads
+from rodsim.results.sensed_quantities import quantities_of
 
 if TYPE_CHECKING:
     from discretization.time.stepper_base import StepperBase
@@ -61,7 +63,7 @@ class Replay:
         # layout (blocks of internal variables), number of coordinates and number of constraints of a chart
         self.shape = layout, 0, 0
         self.loads = _load_values(layout)
-        self.laws = _laws(layout)
+        self.control_functions = ControlFunctions(_laws(layout), quantities_of(layout))
         self.drives: DriveValues | None = None
         # drives are read from the state at the end of a step, so that steps are repeated one at a time
         self._reads_drives = bool(count_drives(self.system)) and layout.functions is None
@@ -105,7 +107,7 @@ class Replay:
         from discretization.time.mechanical_stepper import MechanicalStepper
 
         chart, name = settings.get("chart"), str(settings["integrator"])
-        values = self.loads, self.drives, self.laws
+        values = self.loads, self.drives, self.control_functions
 
         def make(system: System) -> MechanicalStepper:
             start_state = without_neighbour_list(system, self.system, result.state(0))
@@ -148,7 +150,7 @@ class Replay:
             earlier=self._has_history if earlier is None else earlier,
             halves=self._takes_half_steps,
             symmetry=self._symmetry,
-            laws=self.laws,
+            control_functions=self.control_functions,
             **self.scheme.steps,
         )
 

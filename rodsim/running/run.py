@@ -16,6 +16,7 @@ from discretization.solver_selection import select_stepper
 from discretization.system import System
 from discretization.time.adaptive import AdaptiveStepper
 from discretization.time.contact_stepper import ContactStepper
+from discretization.time.sampling import ControlFunctions
 from discretization.time.stepper import Stepper
 from discretization.time.velocity_reflection import has_velocity_reflection
 from rigid.compilation.compile_notices import announce
@@ -49,6 +50,7 @@ from rodsim.results.output_multipliers import (
 from rodsim.results.recorder import Recorder
 from rodsim.results.result import Result
 from rodsim.results.result_file import check_space
+from rodsim.results.sensed_quantities import quantities_of
 from rodsim.results.writer import MemoryWriter, ResultWriter
 from rodsim.running.march import Progress, march, march_until
 from rodsim.running.plan import Plan
@@ -138,6 +140,7 @@ class Run:
         """Return a function that makes steppers of the integrator for the system of the model, or for a variant of it."""
         plan, arguments, built = self.plan, self.plan.arguments, self.built
         scheme, loads, initial = plan.scheme, self._loads, self.state
+        functions = ControlFunctions(built.laws, quantities_of(built.layout))
         if scheme is None:
             # imported only here: its kernels take half a second to load
             from discretization.time.mechanical_stepper import MechanicalStepper
@@ -149,7 +152,7 @@ class Run:
                     if system is built.system
                     else without_neighbour_list(system, built.system, initial)
                 )
-                values = loads, built.drive_values, built.laws
+                values = loads, built.drive_values, functions
                 return MechanicalStepper(
                     self._model.name,
                     system,
@@ -170,7 +173,9 @@ class Run:
         if torque_free_frames and scheme.rho is not None:
             built.layout.description["without_inertia"] = torque_free_frames
         if self._first is not None:
-            return partial(self._first._make, load_values=loads, symmetry=symmetry)
+            return partial(
+                self._first._make, load_values=loads, symmetry=symmetry, control_functions=functions
+            )
         joints = [joint.name for joint in built.layout.joints]
         structured = arguments.solver == "auto" if plan.n_stored_outputs == 0 else "solver" in plan.stored
         return partial(
@@ -187,7 +192,7 @@ class Run:
             shortcut=structured and not self._touching,
             earlier=plan.keeps("history"),
             symmetry=symmetry,
-            laws=built.laws,
+            control_functions=functions,
             **scheme.steps,
         )
 
