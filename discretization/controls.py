@@ -10,8 +10,8 @@ with its period T. A controller reads a sensor with noise or a delay through a r
 
     reading_k = value(t_k) + s g_k,    measured(t_k) = reading_(k - m),    reading_(-1), reading_(-2) ... = reading_0      (2)
 
-with the standard deviation s, normal numbers g_k that are functions of the seed and of k (`discretization.time.random_numbers`),
-and a delay of m periods. A load takes the value u d of an output u and a direction d in the whole step. The numbers that (1) needs
+with the standard deviation s, normal numbers g_k, functions of a seed and of k (`discretization.time.random_numbers`),
+and a delay of m periods. A load takes the value u d of an output u and a direction d in the whole step. The numbers needed
 again are internal variables of the state, block "sampled" (`discretization.internal_variables`):
 
     sensors     the last value of each sensor of an angle, by which revolutions are counted
@@ -28,7 +28,8 @@ import numpy as np
 from rigid.interactions.measures import WIDTHS
 from rigid.system import Floats, Ints
 
-STATE, QUANTITY = "state", "quantity"  # internal variable of an interaction; what a function of Python evaluates
+STATE = "state"  # word of a measure: an internal variable of an interaction
+QUANTITY = "quantity"  # word of a measure: what a function of Python evaluates
 NUMBERS = {**WIDTHS, STATE: 1, QUANTITY: 0}  # how many numbers each measure has
 MEASURES = tuple(NUMBERS)  # words of the measures; the position is the number of the measure in tables
 ANGLE = MEASURES.index("angle")
@@ -114,7 +115,7 @@ class Controls(NamedTuple):
         return Controls(self.measure[s : s + 1], self.frames[s : s + 1], first, numbers, slots=slots), before
 
     def last_readings(self, s: int, block: Floats) -> Floats:
-        """Return value and rate (..., 2) that sensor s gave at its last reading before the states of a block (..., k); 0 before."""
+        """Return the last reading (..., 2) of sensor s, value and rate, from a block (..., k); 0 before the first."""
         at, slots = int(self.rings()[s]), int(self.slots[s])
         oldest = block[..., at].astype(np.int64) % slots  # the next reading replaces it
         places = at + 1 + 2 * oldest[..., None] + np.arange(2)

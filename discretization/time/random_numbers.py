@@ -44,7 +44,7 @@ def _uniform(a, b):
 
 @internal_kernel
 def normal_pair(key, count):
-    """Return two independent normal numbers of mean 0 and variance 1 by (2); key: (2,) int64 words, count: int64, not negative."""
+    """Return two independent normal numbers of mean 0 and variance 1 by (2); key: (2,) words, count: not negative; int64."""
     n, none = np.uint64(count), np.uint64(0)
     words = _philox(n & _WORD, n >> _HALF, none, none, np.uint64(key[0]), np.uint64(key[1]))
     size = math.sqrt(-2.0 * math.log(_uniform(words[0], words[1])))
@@ -55,7 +55,12 @@ def normal_pair(key, count):
 @kernel
 def philox_words(counter, key, out):
     """Write the four words of a counter (4,) and a key (2,) to out (4,); all are int64 numbers below 2^32."""
-    c0, c1, c2, c3 = np.uint64(counter[0]), np.uint64(counter[1]), np.uint64(counter[2]), np.uint64(counter[3])
+    c0, c1, c2, c3 = (
+        np.uint64(counter[0]),
+        np.uint64(counter[1]),
+        np.uint64(counter[2]),
+        np.uint64(counter[3]),
+    )
     words = _philox(c0, c1, c2, c3, np.uint64(key[0]), np.uint64(key[1]))
     for i in range(4):
         out[i] = np.int64(words[i])

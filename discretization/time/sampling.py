@@ -4,9 +4,9 @@
 
 gives the value m and the rate of a measure by one complex step. Quantities of the whole state, such as forces of joints and
 energies, are evaluated by one function of Python, which is called through a pointer if a controller is due that reads one of
-them; multipliers in the state are those of the step that has ended. A controller that is due is called through a pointer: a compiled
-law, or a function of Python, which takes the interpreter's lock meanwhile. Its outputs are held in the state until it is due
-again, so that neither substeps nor the halves of a step sample a second time (`discretization.controls`).
+them; multipliers in the state are those of the step that has ended. A controller that is due is called through a pointer, too: a
+compiled law, or a function of Python, which takes the interpreter's lock meanwhile. Its outputs are held in the state until it is
+due again, so that neither substeps nor the halves of a step sample a second time (`discretization.controls`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from discretization.controls import MEASURES, QUANTITY, RATE, STATE, VALUE, Controls
+from discretization.controls import MEASURES, QUANTITY, RATE, STATE, VALUE
 from discretization.internal_variables import internal_variables
 from discretization.state_shapes import Shapes
 from discretization.system import System
@@ -311,7 +311,11 @@ class Sampler:
     """
 
     def __init__(
-        self, system: System, shapes: Shapes, functions: ControlFunctions = NO_FUNCTIONS, sensor: int | None = None
+        self,
+        system: System,
+        shapes: Shapes,
+        functions: ControlFunctions = NO_FUNCTIONS,
+        sensor: int | None = None,
     ) -> None:
         """Prepare for a run of a system; shapes: those of its states. sensor: number of the only sensor to be measured."""
         controls, blocks, before = system.controls, internal_variables(system), 0
@@ -335,7 +339,9 @@ class Sampler:
         read = np.unique(controls.sensor[:, 0])
         evaluated = read[controls.measure[read] == _QUANTITY]
         readings = np.zeros((len(controls.measure), 2))
-        scratch = State(*(np.zeros(shapes[name] if len(evaluated) else [0] * len(shapes[name])) for name in State._fields))
+        scratch = State(
+            *(np.zeros(shapes[name] if len(evaluated) else [0] * len(shapes[name])) for name in State._fields)
+        )
         self._evaluate = _C_FUNCTION(self._evaluation(functions.quantities, evaluated, scratch, readings))
         outputs = [np.arange(at, at + n) for at, n in zip(outputs_at, controls.outputs, strict=True)]
         table = {

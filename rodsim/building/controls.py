@@ -25,7 +25,11 @@ _SAME = 1e-9  # relative difference of a period from a multiple of the step that
 
 
 def controls_of(
-    model: ModelData, placement: Placement, lines: list[LineLoad], interactions: InteractionTable, names: Sequence[str]
+    model: ModelData,
+    placement: Placement,
+    lines: list[LineLoad],
+    interactions: InteractionTable,
+    names: Sequence[str],
 ) -> Controls:
     """Return the table of sensors, controllers and driven loads of a model; ModelError if a load names an unknown output.
 
@@ -41,9 +45,12 @@ def controls_of(
             is_state = measure.word == STATE
             words.append(STATE if is_state else QUANTITY)
             frames.append([0, 0])
-            numbers.append(np.array([_state_index(sensor, model, interactions, names)] if is_state else [], float))
+            numbers.append(
+                np.array([_state_index(sensor, model, interactions, names)] if is_state else [], float)
+            )
             continue
-        assert sensor.a is not None and sensor.b is not None
+        assert sensor.a is not None
+        assert sensor.b is not None
         bound = BoundMeasure(sensor.name, measure.word, 0, 1, measure.directions, measure.length)
         anchors = (sensor.a, sensor.b)
         words.append(measure.word)
@@ -70,13 +77,19 @@ def controls_of(
         load=_counts(loads),
         output=_counts(outputs),
         direction=np.array(directions, float).reshape(-1, 3),
-        noise=np.array([[*(sensor.noise or ()), 0.0, 0.0][:2] for sensor in model.sensors.values()]).reshape(-1, 2),
-        key=_counts((sensor.seed, zlib.crc32(name.encode())) for name, sensor in model.sensors.items()).reshape(-1, 2),
+        noise=np.array([[*(sensor.noise or ()), 0.0, 0.0][:2] for sensor in model.sensors.values()]).reshape(
+            -1, 2
+        ),
+        key=_counts(
+            (sensor.seed, zlib.crc32(name.encode())) for name, sensor in model.sensors.items()
+        ).reshape(-1, 2),
         slots=_counts(_slots(model, sensor) for sensor in model.sensors.values()),
     )
 
 
-def _state_index(sensor: Sensor, model: ModelData, interactions: InteractionTable, names: Sequence[str]) -> int:
+def _state_index(
+    sensor: Sensor, model: ModelData, interactions: InteractionTable, names: Sequence[str]
+) -> int:
     """Return the index in the block "settled" of the state that a sensor measures."""
     assert isinstance(sensor.measure, Quantity)
     interaction = model.others[str(sensor.measure.of)]
@@ -88,7 +101,9 @@ def _state_index(sensor: Sensor, model: ModelData, interactions: InteractionTabl
 
 def _slots(model: ModelData, sensor: Sensor) -> int:
     """Return the number of readings that a sensor stores; ModelError if its delay is not a multiple of one period."""
-    readers = [x for x in model.controllers.values() if any(input_of(i).sensor == sensor.name for i in x.inputs)]
+    readers = [
+        x for x in model.controllers.values() if any(input_of(i).sensor == sensor.name for i in x.inputs)
+    ]
     if not readers or (sensor.noise is None and sensor.delay is None):
         return 0
     if sensor.delay is None:

@@ -129,7 +129,9 @@ class Sensor(Component):
     key, word, list_description, table = "sensors", "sensor", "measured scalars", "sensors"
     measure: Measure | Quantity = parameter(MEASURE, "scalar of two points or parts, or another quantity")
     noise: tuple[float, ...] | None = parameter(
-        NOISE, "standard deviation of noise of the value, or of value and rate [unit of the value, of the rate]", None
+        NOISE,
+        "standard deviation of noise of the value, or of value and rate [unit of the value, of the rate]",
+        None,
     )
     seed: int = parameter(SEED, "seed of the noise", 0)
     delay: float | None = parameter(

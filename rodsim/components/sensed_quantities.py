@@ -41,19 +41,24 @@ def check_quantity(context: CheckContext, quantity: Quantity) -> Quantity:
             context.check_is_in_model(of)
         return replace(quantity, of=None if of is None else of.name)
     table, what = {
-        "joint_force": ({**model.joints, **model.drives}, "joint or drive"),
-        "contact_force": (model.contacts, "contact"),
-        "state": ({name: x for name, x in model.others.items() if isinstance(x, UserInteraction)}, "interaction"),
+        "joint_force": ({**model.joints, **model.drives}, "joints and drives"),
+        "contact_force": (model.contacts, "contacts"),
+        "state": (
+            {name: x for name, x in model.others.items() if isinstance(x, UserInteraction)},
+            "interactions",
+        ),
     }[quantity.word]
     entry = table.get(of) if isinstance(of, str) else of
     name = getattr(entry, "name", None)
     if entry is None or table.get(name) is not entry:
         known = ", ".join(f"'{x}'" for x in table) or "none"
-        raise ModelError(f"{owner}: {shown(of)} is not a {what} of this model. It has: {known}")
+        raise ModelError(f"{owner}: {shown(of)} is not among the {what} of this model: {known}. Give one of them")
     if quantity.word == "joint_force" and quantity.axis is None:
         kind = (entry.joint if isinstance(entry, Drive) else entry).kind
         if not JOINTS[kind].axis:
-            raise ModelError(f"{owner}: {kind} joint '{name}' has no axis. Give a direction of the world, axis=(x, y, z)")
+            raise ModelError(
+                f"{owner}: {kind} joint '{name}' has no axis. Give a direction of the world, axis=(x, y, z)"
+            )
     if quantity.word == "contact_force" and quantity.axis is not None and entry.b is None:
         raise ModelError(
             f"{owner}: the surfaces of contact '{name}' have no two sides on which a force would act. Leave out axis= for "
@@ -78,7 +83,9 @@ def state_offset(owner: str, kind: UserKind, quantity: Quantity) -> int:
             )
         offset += max(width, 1)
     known = ", ".join(f"'{name}'" for name in widths) or "none"
-    raise ModelError(f"{owner}: '{kind.name}' has no state {shown(quantity.component)}. Its states are: {known}")
+    raise ModelError(
+        f"{owner}: '{kind.name}' has no state {shown(quantity.component)}. Its states are: {known}"
+    )
 
 
 def _states(kind: UserKind) -> Iterator[tuple[str, int]]:
@@ -115,7 +122,11 @@ def missing_part(quantity: Quantity, model: Any) -> str:
     name, bodies, rods = quantity.of, model.bodies, model.rods
     if quantity.word == "energy":
         lost = quantity.component == "elastic" and name is not None and name not in rods
-        return f"measures the elastic energy of '{name}', which is a body here" if lost and name in bodies else ""
+        return (
+            f"measures the elastic energy of '{name}', which is a body here"
+            if lost and name in bodies
+            else ""
+        )
     tables = {
         "joint_force": {**model.joints, **model.drives},
         "contact_force": model.contacts,

@@ -418,7 +418,9 @@ def energy(kind: str = "total", part: Attachable | None = None) -> Quantity:
     >>> measures.energy("kinetic", "block")
     <energy kinetic of block>
     """
-    return Quantity("energy", part, word("energy", "kind", kind, MODEL_ENERGIES if part is None else PART_ENERGIES))
+    return Quantity(
+        "energy", part, word("energy", "kind", kind, MODEL_ENERGIES if part is None else PART_ENERGIES)
+    )
 
 
 def state(interaction: Attachable, name: str, index: int = 0) -> Quantity:

@@ -78,7 +78,9 @@ def quantities_of(layout: Layout) -> Quantities:
 def _source(layout: Layout, states: State, stresses: bool) -> MemorySource:
     """Return states (T, ...) of a run as a source, with stresses of rods if they are needed."""
     memory = np.zeros((len(states.r), layout.memory.size))
-    memory[:, : states.memory.shape[1]] = states.memory  # data of the step size control come last, and are not known here
+    memory[:, : states.memory.shape[1]] = (
+        states.memory
+    )  # data of the step size control come last, and are not known here
     arrays = stored_states.parts(layout, states._replace(memory=memory))
     arrays[native_format.TIME] = np.zeros(len(states.r))
     if stresses:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from inspect import signature
 from pathlib import Path as FilePath
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -20,7 +20,7 @@ from rigid.motions import Motion as MotionOfTime
 from rodsim.components.base import Component, ParameterSpec, ParameterType, add
 from rodsim.components.contacts import LAWS
 from rodsim.interactions import measures
-from rodsim.interactions.measures import Measure
+from rodsim.interactions.measures import Measure, Quantity
 from rodsim.scenes.control_laws import ControlLawScene, control_law_data, control_law_of
 from rodsim.scenes.errors import Path, SceneProblem, look_up
 from rodsim.scenes.functions import (
@@ -50,6 +50,8 @@ from rodsim.scenes.schema_types import (
     Vector,
     made,
     numbers,
+    schemas,
+    union,
 )
 
 
@@ -70,6 +72,48 @@ class MeasureScene(Part):
     """direction fixed to b, of a cosine [1]"""
     length: Positive | None = None
     """length without strain; default: the initial distance [m]"""
+
+
+_QUANTITIES: dict[str, Callable[..., Quantity]] = {
+    function.__name__: function
+    for function in (
+        measures.section_force,
+        measures.joint_force,
+        measures.contact_force,
+        measures.energy,
+        measures.state,
+    )
+}
+_ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "point": (Anchor, "point of a rod"),
+    "section_force.component": (
+        Literal.__getitem__(measures.SECTION_FORCES),
+        "normal force N1, shear forces N2 and N3, torque M1, bending moments M2 and M3",
+    ),
+    "joint": (Name, "name of a joint or drive"),
+    "joint_force.component": (
+        Literal.__getitem__(measures.JOINT_FORCES),
+        "force, or moment about its point on b",
+    ),
+    "axis": (
+        Vector,
+        "fixed world direction; default: the axis of the joint, or the sum of all normal forces [1]",
+    ),
+    "contact": (Name, "name of a contact"),
+    "kind": (
+        Literal.__getitem__(measures.MODEL_ENERGIES),
+        "kind of energy; of a part kinetic, elastic or gravity",
+    ),
+    "part": (Name, "name of a rod or body; default: the whole model"),
+    "interaction": (Name, "name of an interaction"),
+    "name": (Name, "name of the state"),
+    "index": (Annotated[int, Field(ge=0)], "number of its component if it is a vector"),
+}
+
+if TYPE_CHECKING:
+    SensedScene = Any
+else:
+    SensedScene = union("of", [MeasureScene, *schemas("MeasureScene", "of", _QUANTITIES, _ARGUMENTS)])
 
 
 # --- reading of values: (reader, path, value) -> argument of the entry
@@ -123,6 +167,16 @@ def _measure(reader: PointReader, path: Path, measure: MeasureScene) -> Measure:
         if what not in arguments and argument.default is argument.empty:
             raise SceneProblem(path, f"{owner}: '{measure.of}' lacks '{what}'; give it")
     return function(**arguments)
+
+
+def _sensed(reader: PointReader, path: Path, data: Any) -> Measure | Quantity:
+    """Make what a sensor measures: a measure of two points, or another quantity."""
+    if isinstance(data, MeasureScene):
+        return _measure(reader, path, data)
+    arguments = {key: x for key, x in data.model_dump(exclude={"of", "point"}).items() if x is not None}
+    if getattr(data, "point", None) is not None:
+        arguments["point"] = reader.point((*path, "point"), data.point)
+    return _QUANTITIES[data.of](**arguments)
 
 
 # --- writing of values: (owner, key, value) -> scene data
@@ -199,6 +253,24 @@ def _measure_data(measure: Measure) -> Data:
     }
 
 
+def _sensed_data(owner: str, key: str, value: Measure | Quantity) -> Data:
+    """Return the scene data of what a sensor measures."""
+    if isinstance(value, Measure):
+        return _measure_data(value)
+    of = value.of if value.of is None or value.word == "section_force" else _name(owner, key, value.of)
+    axis = None if value.axis is None else invert_check("measure", "axis", direction, value.axis)
+    arguments: Data = {
+        "section_force": {"component": value.component},
+        "joint_force": {"joint": of, "component": value.component, "axis": axis},
+        "contact_force": {"contact": of, "axis": axis},
+        "energy": {"kind": value.component, "part": of},
+        "state": {"interaction": of, "name": value.component, "index": value.index},
+    }[value.word]
+    if value.word == "section_force":
+        arguments["point"] = point_data(of)
+    return {"of": value.word, **arguments}
+
+
 # --- the types of fields
 
 
@@ -242,7 +314,9 @@ FIELD_TYPES = {
     "text": FieldType(str),
     "contact law": FieldType(Literal.__getitem__(LAWS) | str),
     "measures": FieldType(dict[Name, MeasureScene], _measures, _measures_data),
-    "measure": FieldType(MeasureScene, _measure, lambda owner, key, value: _measure_data(value)),
+    "measure": FieldType(SensedScene, _sensed, _sensed_data),
+    "noise": FieldType(NotNegative | numbers(2, 2)),
+    "seed": FieldType(Annotated[int, Field(ge=0)]),
     "control law": FieldType(ControlLawScene, lambda reader, path, value: control_law_of(value), _control_law),
     "inputs": FieldType(list[Name], write=_name),
     "output names": FieldType(_NAMES, write=lambda owner, key, value: [value] if isinstance(value, str) else value),

@@ -124,7 +124,7 @@ def schemas(
                     list(parameter.default) if isinstance(parameter.default, tuple) else parameter.default
                 ]
             fields[name] = (kind | None if default == [None] else kind, words, *default)
-        title = "".join(part.capitalize() for part in word.replace("-", " ").split()) + suffix
+        title = "".join(part.capitalize() for part in re.split("[-_ ]", word)) + suffix
         made_of.append(made(title, base if isinstance(base, type) else base(word), None, fields))
     return made_of
 
