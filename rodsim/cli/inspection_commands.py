@@ -169,6 +169,8 @@ def _result_data(result: Result) -> dict[str, Any]:
         "rods": {rod.name: {"nodes": len(rod.frames), "elements": len(rod.elements)} for rod in layout.rods},
         "bodies": [body.name for body in layout.bodies],
         "joints": {joint.name: joint.kind for joint in layout.joints},
+        "sensors": {name: entry["measure"]["of"] for name, entry in description.get("sensors", {}).items()},
+        "controllers": {name: entry["outputs"] for name, entry in description.get("controllers", {}).items()},
         "run": description.get("run", {}),
         "statics": description.get("statics", {}),
         "start": description.get("start", {}),
@@ -192,6 +194,9 @@ def _describe_result(result: Result) -> list[str]:
     if layout.joints:
         joints = _first_names([f"{joint.name} ({joint.kind})" for joint in layout.joints])
         lines.append(f"  {len(layout.joints)} joints: {joints}")
+    for kind in ("sensors", "controllers"):
+        if names := list(description.get(kind, ())):
+            lines.append(f"  {len(names)} {kind}: {_first_names(names)}")
     if solver := description.get("run", {}).get("solver"):
         lines.append(f"  solver: {solver}")
     if threads := description.get("run", {}).get("threads"):

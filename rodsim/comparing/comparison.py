@@ -40,7 +40,7 @@ LONGEST_NAME = 80  # largest number of characters of a result's name in one line
 class Row(NamedTuple):
     """Difference of one quantity: norms of differences of vectors over the common times."""
 
-    kind: str  # "point", "turn", "energy", "part energy", "joint force"
+    kind: str  # "point", "turn", "energy", "part energy", "joint force", "sensor", "controller"
     quantity: str
     unit: str
     scale: float  # reference value of relative differences
@@ -66,9 +66,9 @@ class Comparison:
     a, b : str
         Names of the results.
     rows : list of Row
-        One for each quantity, with the fields `kind` ("point", "turn", "energy", "part energy", "joint force"), `quantity`,
-        `unit`, `largest`, `at` (time of the largest difference, s), `final`, `rms`, `scale`, `of_scale`, `interpolation`
-        (estimated error of interpolation in time) and `relative` (largest/scale).
+        One for each quantity, with the fields `kind` ("point", "turn", "energy", "part energy", "joint force", "sensor",
+        "controller"), `quantity`, `unit`, `largest`, `at` (time of the largest difference, s), `final`, `rms`, `scale`,
+        `of_scale`, `interpolation` (estimated error of interpolation in time) and `relative` (largest/scale).
     points : list of Pair
         Paths of the points in both results at common times, m.
     energies : list of Pair
@@ -107,7 +107,7 @@ class Comparison:
 
         Parameters
         ----------
-        kind : {"point", "turn", "energy", "part energy", "joint force"}, default "point"
+        kind : {"point", "turn", "energy", "part energy", "joint force", "sensor", "controller"}, default "point"
             Kind of the rows.
 
         Returns
@@ -308,6 +308,7 @@ def compare(
     both = _Comparer(first, second, files, [])
     pairs = _points(both, chosen, notes)
     energies, forces = _energies(both), _forces(both)
+    _signals(both)
     rows = both.rows
     inaccurate = [row for row in rows if row.interpolation > REPORTED_ERROR * row.scale]
     if inaccurate:
@@ -493,6 +494,24 @@ def _forces(both: _Comparer) -> list[Pair]:
             if what == "force":
                 pairs.append(aligned.pair(name))
     return pairs
+
+
+def _signals(both: _Comparer) -> None:
+    """Compare values of sensors and outputs of controllers that both results have: add rows."""
+    for name in both.a.sensors:
+        if name in both.b.sensors:
+            in_a, in_b = both.a.sensor(name), both.b.sensor(name)
+            _add_signal(both, "sensor", name, in_a.units["value"], in_a.value, in_b.value)
+    for name in both.a.controllers:
+        outputs = [r.controller(name).table() if name in r.controllers else {} for r in (both.a, both.b)]
+        for output in outputs[0].keys() & outputs[1].keys():
+            _add_signal(both, "controller", f"{name}.{output}", "", *(x[output] for x in outputs))
+
+
+def _add_signal(both: _Comparer, kind: str, name: str, unit: str, in_a: Floats, in_b: Floats) -> None:
+    """Add the row of a signal, relative to its largest value in A."""
+    aligned = both.aligned(in_a, in_b)
+    both.add(kind, name, unit, float(np.abs(aligned.a).max(initial=0.0)), "its largest value in A", aligned)
 
 
 def _joint_loads(joint: JointHistory) -> dict[str, Floats]:

@@ -52,7 +52,9 @@ def check_quantity(context: CheckContext, quantity: Quantity) -> Quantity:
     name = getattr(entry, "name", None)
     if entry is None or table.get(name) is not entry:
         known = ", ".join(f"'{x}'" for x in table) or "none"
-        raise ModelError(f"{owner}: {shown(of)} is not among the {what} of this model: {known}. Give one of them")
+        raise ModelError(
+            f"{owner}: {shown(of)} is not among the {what} of this model: {known}. Give one of them"
+        )
     if quantity.word == "joint_force" and quantity.axis is None:
         kind = (entry.joint if isinstance(entry, Drive) else entry).kind
         if not JOINTS[kind].axis:

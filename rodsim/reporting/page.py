@@ -30,7 +30,7 @@ from rodsim.reporting.thinning import MOST_MARKS, Thinning, thinning
 from rodsim.results.atomic_write import atomic_file, check_target
 from rodsim.results.audit import audit as make_audit
 from rodsim.results.audit_report import Audit
-from rodsim.results.curves import COLORS, Curve, components, energies, residuals
+from rodsim.results.curves import COLORS, Curve, components, energies, outputs, residuals, sensors
 from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError, check_path
 from rodsim.results.labels import digits_for
@@ -165,7 +165,8 @@ def _sections(
     rows = thin.words(result.layout, result.n_outputs)
     joint_curves = [key for key in figures if key in _JOINT_TITLES]
     contact_figures = [key for key in figures if key in _CONTACT_TITLES]
-    elsewhere = {*joint_curves, *contact_figures}
+    signal_figures = [key for key in figures if key in _SIGNAL_TITLES]
+    elsewhere = {*joint_curves, *contact_figures, *signal_figures}
     drawn = _grid({key: _FIGURES.get(key, "Load factor") for key in figures if key not in elsewhere})
     sections: list[tuple[str, str, Safe]] = []
     if data is not None and parts.motion is not None:
@@ -193,6 +194,9 @@ def _sections(
         table = result_sections.contacts_table(parts.contacts, len(thin.joint_outputs), result.n_outputs)
         drawn = _grid({key: _CONTACT_TITLES[key] for key in contact_figures})
         sections.append(("contacts", "Contacts", join([drawn, table])))
+    if signal_figures:
+        drawn = _grid({key: _SIGNAL_TITLES[key] for key in signal_figures})
+        sections.append(("signals", "Sensors and controllers", drawn))
     if result.layout.rods:
         pieces = [_strain_figures(result, data)] if data and data["fields"] else []
         sections.append(
@@ -285,6 +289,9 @@ def _figures(parts: _Parts) -> dict[str, Any]:
         )
         if any(np.any(values > 0.0) for _, values in forces):
             figures[key] = curves.joint_curves(t, forces[: curves.JOINTS_DRAWN], axis, f"{title} force (N)")
+    for key, lines in (("sensors", sensors(result)), ("outputs", outputs(result))):
+        if lines:
+            figures[key] = curves.over_time(result, lines, use, axis, _SIGNAL_TITLES[key].lower())
     return figures
 
 
@@ -297,6 +304,7 @@ _FIGURES = {
     "newton": "Newton iterations",
 }
 _CONTACT_TITLES = {"pressing": "Normal forces", "rubbing": "Friction"}
+_SIGNAL_TITLES = {"sensors": "Sensors", "outputs": "Outputs of controllers"}
 _JOINT_TITLES = {"forces": "Forces", "moments": "Moments"}
 
 

@@ -37,6 +37,8 @@ def describe_model(result: Result) -> str:
             (len(described.get("gears", {})), "gear", "gears"),
             (len(described.get("contacts", {})), "contact", "contacts"),
             (len(layout.drives), "drive", "drives"),
+            (len(described.get("sensors", {})), "sensor", "sensors"),
+            (len(described.get("controllers", {})), "controller", "controllers"),
         )
         if n
     ]
@@ -121,6 +123,12 @@ def model_tables(result: Result) -> Safe:
             table(["contact", "of", "and", "numbers"], _contacts(described), "Contacts", "contacts"),
             table(["load", "kind", "on", "value"], _loads(described), "Loads", "loads"),
             table(["drive", "of", "change from t = 0"], _drives(described), "Prescribed motion", "drives"),
+            table(["sensor", "of", "numbers"], _sensors(described), "Sensors", "sensors"),
+            table(
+                ["controller", "law", "inputs", "outputs", "period (s)"],
+                _controllers(described),
+                "Controllers",
+            ),
         ]
     )
 
@@ -272,6 +280,26 @@ def _contacts(described: dict[str, Any]) -> list[list[object]]:
         rows.append(
             [name, *sides, _numbers({k: v for k, v in entry.items() if k not in ("a", "b", "ignore")})]
         )
+    return rows
+
+
+def _sensors(described: dict[str, Any]) -> list[list[object]]:
+    """Return the rows of the table of sensors."""
+    rows: list[list[object]] = []
+    for name, entry in described.get("sensors", {}).items():
+        measured = {key: x for key, x in entry["measure"].items() if key != "of"}
+        settings = {key: x for key, x in entry.items() if key in ("noise", "delay")}
+        rows.append([name, entry["measure"]["of"].replace("_", " "), _numbers(measured | settings)])
+    return rows
+
+
+def _controllers(described: dict[str, Any]) -> list[list[object]]:
+    """Return the rows of the table of controllers."""
+    rows: list[list[object]] = []
+    for name, entry in described.get("controllers", {}).items():
+        law = entry["law"]["law"] if isinstance(entry["law"], dict) else "function of the user"
+        names = [", ".join(entry[key]) for key in ("inputs", "outputs")]
+        rows.append([name, law, *names, entry.get("period", "each step")])
     return rows
 
 

@@ -61,3 +61,25 @@ def residuals(result: Result) -> list[Curve]:
     )
     curves = [Curve(name, values, COLORS[k]) for k, (name, values) in enumerate(histories)]
     return [curve for curve in curves if np.any(curve.values > 0)]
+
+
+def sensors(result: Result) -> list[Curve]:
+    """Return the values of all sensors with their units; what controllers read with noise or a delay is dashed."""
+    curves = []
+    for k, name in enumerate(result.sensors):
+        sensor, color = result.sensor(name), COLORS[k % len(COLORS)]
+        unit = sensor.units["value"]
+        label = f"{name} ({unit})" if unit else name
+        curves.append(Curve(label, sensor.value, color))
+        if sensor.has_readings:
+            curves.append(Curve(f"{label}, as read", sensor.reading, color, "dash", 0.8))
+    return curves
+
+
+def outputs(result: Result) -> list[Curve]:
+    """Return the outputs of all controllers."""
+    names = [(name, output) for name in result.controllers for output in result.controller(name).outputs]
+    return [
+        Curve(f"{name}.{output}", result.controller(name).output(output), COLORS[k % len(COLORS)])
+        for k, (name, output) in enumerate(names)
+    ]

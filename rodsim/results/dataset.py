@@ -27,6 +27,7 @@ from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.gear_history import GearHistory, history_of
 from rodsim.results.histories import BodyHistory, RodHistory
 from rodsim.results.joint_history import JointHistory
+from rodsim.results.sensor_history import ControllerHistory, SensorHistory
 
 XYZ, WXYZ, AXES = ("x", "y", "z"), ("w", "x", "y", "z"), (1, 2, 3)
 
@@ -83,14 +84,18 @@ _COLUMNS = {
 def dataset(source: Source, parts: Collection[str] | None, momenta: tuple[Floats, Floats]) -> Any:
     """Return the Dataset.
 
-    `parts`: names of the rods, bodies, joints and contacts to include; None: all. `momenta`: linear and angular momentum, (T, 3)
-    each, from the result: an integrator in a chart conserves other momenta than those of the audit table, which are computed
-    from velocities. Raise UnknownName if a part does not exist.
+    `parts`: names of the rods, bodies, joints, contacts, sensors and controllers to include; None: all. `momenta`: linear and
+    angular momentum, (T, 3) each, from the result: an integrator in a chart conserves other momenta than those of the audit
+    table, which are computed from velocities. Raise UnknownName if a part does not exist.
     """
     xr = extra("xarray", "notebook", "to_xarray")
     layout = source.layout
     known = {part.name for things in (layout.rods, layout.bodies, layout.joints) for part in things}
-    known |= set(contact_names(source))
+    known |= {
+        *contact_names(source),
+        *layout.description.get("sensors", ()),
+        *layout.description.get("controllers", ()),
+    }
     unknown = sorted(set(parts or ()) - known)
     if unknown:
         names = ", ".join(sorted(known)) or "nothing"
@@ -155,6 +160,7 @@ def _variables(source: Source, parts: Collection[str], momenta: tuple[Floats, Fl
     for gear in every:
         if isinstance(gear, GearHistory):
             yield from _gear(gear)
+    yield from _signals(source, parts)
 
 
 def _model_variables(source: Source, momenta: tuple[Floats, Floats]) -> Iterator[Variable]:
@@ -215,6 +221,21 @@ def _contact(contact: ContactHistory) -> Iterator[Variable]:
     for name, values in contact.table().items():
         meaning = f"{name.replace('_', ' ')} of contact '{contact.name}'"
         yield Variable(_netcdf_name(f"{contact.name}.{name}"), ("t",), values, units.get(name, "N"), meaning)
+
+
+def _signals(source: Source, parts: Collection[str]) -> Iterator[Variable]:
+    """Yield the columns of sensors and the outputs of controllers."""
+    for name in source.layout.description.get("sensors", ()):
+        sensor = SensorHistory(source, name)
+        for column, values in sensor.table().items() if name in parts else ():
+            meaning = f"{column.replace('_', ' ')} of sensor '{name}'"
+            yield Variable(
+                _netcdf_name(f"{name}.{column}"), ("t",), values, sensor.units[column] or "1", meaning
+            )
+    for name in source.layout.description.get("controllers", ()):
+        for output, values in ControllerHistory(source, name).table().items() if name in parts else ():
+            meaning = f"output '{output}' of controller '{name}'"
+            yield Variable(_netcdf_name(f"{name}.{output}"), ("t",), values, "1", meaning)
 
 
 def _names(dim: str, histories: list[Any]) -> Variable:

@@ -1,4 +1,5 @@
-"""Plot curves of a result: energies, momenta, residuals, Newton iterations, contact forces, paths of points, and distances.
+"""Plot curves of a result: energies, momenta, residuals, Newton iterations, contact forces, sensors, paths of points,
+and distances.
 
 No display is needed.
 """
@@ -14,7 +15,17 @@ import numpy as np
 from rigid.checks import shown
 from rigid.system import Floats
 from rodsim.results.atomic_write import atomic_file
-from rodsim.results.curves import COLORS, SMALLEST, Curve, components, energies, energy_defect, residuals
+from rodsim.results.curves import (
+    COLORS,
+    SMALLEST,
+    Curve,
+    components,
+    energies,
+    energy_defect,
+    outputs,
+    residuals,
+    sensors,
+)
 from rodsim.results.distances import Distance
 from rodsim.results.errors import ResultError, UnknownName, check_path
 from rodsim.results.result import Result, ResultLike, opened
@@ -37,8 +48,8 @@ def plot(
     result : Result, Path or str
         A result, or the path of a result file.
     kind : str, default "overview"
-        "overview", "energy", "balance", "momentum", "residuals", "newton", "contacts", "path", "distance" or,
-        for equilibria, "load".
+        "overview", "energy", "balance", "momentum", "residuals", "newton", "contacts", "sensors", "controllers", "path",
+        "distance" or, for equilibria, "load".
     path : Path or str, optional
         File to write, .png, .pdf or .svg. By default no file is written.
     points : sequence of str, optional
@@ -185,6 +196,20 @@ def _contacts(result: Result, ax: Axes) -> None:
     _finish(ax, "forces of contacts (N)")
 
 
+def _sensors(result: Result, ax: Axes) -> None:
+    """Plot the values of all sensors, and what controllers read as dashed lines."""
+    if not result.sensors:
+        raise ResultError(f"plot: model '{result.layout.name}' has no sensors; plot its 'energy'")
+    _draw(result, ax, sensors(result), "sensors")
+
+
+def _controllers(result: Result, ax: Axes) -> None:
+    """Plot the outputs of all controllers."""
+    if not result.controllers:
+        raise ResultError(f"plot: model '{result.layout.name}' has no controllers; plot its 'energy'")
+    _draw(result, ax, outputs(result), "outputs of controllers")
+
+
 KINDS: dict[str, Callable[[Result, Axes], None]] = {
     "energy": _energy,
     "balance": _balance,
@@ -193,6 +218,8 @@ KINDS: dict[str, Callable[[Result, Axes], None]] = {
     "newton": _newton,
     "load": _load,
     "contacts": _contacts,
+    "sensors": _sensors,
+    "controllers": _controllers,
 }
 
 

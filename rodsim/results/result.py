@@ -275,7 +275,7 @@ class Result:
         Returns
         -------
         SensorHistory
-            Value and rate, with the outputs as first axis.
+            Value and rate, and what controllers read, with the outputs as first axis.
 
         Raises
         ------
@@ -771,8 +771,8 @@ class Result:
         Parameters
         ----------
         parts : collection of str, optional
-            Names of the rods, bodies, joints and contacts to include; by default all. Arrays of the whole model are always
-            included.
+            Names of the rods, bodies, joints, contacts, sensors and controllers to include; by default all. Arrays of the whole
+            model are always included.
 
         Returns
         -------
@@ -863,8 +863,8 @@ class Result:
         Parameters
         ----------
         kind : str, default "overview"
-            "overview", "energy", "balance", "momentum", "residuals", "newton", "contacts", "path", "distance" or,
-            for equilibria, "load".
+            "overview", "energy", "balance", "momentum", "residuals", "newton", "contacts", "sensors", "controllers", "path",
+            "distance" or, for equilibria, "load".
         path : Path or str, optional
             File to write, .png, .pdf or .svg. By default none is written.
         points : sequence of str, optional

@@ -15,6 +15,10 @@ from rodsim.results import stored_states
 from rodsim.results.errors import ResultError
 from rodsim.results.sensed_quantities import QUANTITIES, quantity_values
 
+FIELDS = ("value", "rate", "reading", "rate_reading")  # columns of a sensor
+# units of measures of two points, by their words
+_UNITS = {"distance": "m", "strain": "", "displacement": "m", "cosine": "", "angle": "rad"}
+
 
 class SensorHistory:
     """Values, rates and readings of one sensor.
@@ -37,6 +41,19 @@ class SensorHistory:
         """Description of what it measures."""
         measured: dict[str, Any] = self._described["measure"]
         return measured
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Units of the columns of `table`; empty for numbers without a unit, and for states of interactions."""
+        of, component = self._measured["of"], self._measured.get("component", "N")
+        force = "N m" if component[0] in "Mm" else "N"
+        unit = {**_UNITS, "energy": "J", STATE: ""}.get(of, force)
+        return {
+            "value": unit,
+            "rate": f"{unit or '1'}/s",
+            "reading": unit,
+            "rate_reading": f"{unit or '1'}/s",
+        }
 
     @property
     def has_rate(self) -> bool:
@@ -111,11 +128,10 @@ class SensorHistory:
         return readings
 
     def table(self) -> dict[str, Floats]:
-        """Return columns (T,) by name: "value", "rate" if it has one, and "reading" with noise or a delay."""
-        columns = {"value": self.value}
-        if self.has_rate:
-            columns["rate"] = self.rate
-        return columns | ({"reading": self.reading} if self.has_readings else {})
+        """Return columns (T,) by name: "value", "rate" if it has one, and what controllers read with noise or a delay."""
+        names = ["value"] + ["rate"] * self.has_rate + ["reading"] * self.has_readings
+        names += ["rate_reading"] * (self.has_rate and self.has_readings)
+        return {name: getattr(self, name) for name in names}
 
 
 class ControllerHistory:

@@ -17,6 +17,8 @@ Quantities are scalar histories of a result by path:
     bodies.NAME.FIELD, bodies.NAME@X,Y,Z.FIELD          a point in the body's axes, m
     joints.NAME.FIELD, drives.NAME.work
     contacts.NAME.FIELD                                 gap, depth, normal_force, energy, force ...
+    sensors.NAME.FIELD                                  value, rate, reading, rate_reading
+    controllers.NAME.OUTPUT                             by the name of an output
     distance(A, B)                                      between surfaces or points, m, see `Result.distance`
 
 The path of a vector ends with .x, .y, .z, .w, .norm or [k].
@@ -320,8 +322,8 @@ def _any_layout(name: str, kind: str, head: str) -> Any:
     """Return an object with the attributes of a layout that `quantity` uses: one part of each type, all with this name."""
     part = SimpleNamespace(name=name, kind=kind, rows=(0, 6))
     one = SimpleNamespace(rods=[part], bodies=[part], joints=[part], drives=[name], description={})
-    if head == "contacts":
-        one.description = {"contacts": {name: {}}}
+    if head in ("contacts", "sensors", "controllers"):
+        one.description = {head: {name: {}}}
     return one
 
 
@@ -348,7 +350,7 @@ def _model_field(text: str) -> tuple[_Field, str]:
     fitting = [name for name in fields if text == name or re.match(re.escape(name) + r"[.\[]", text)]
     if not fitting:
         known = [*fields, "rods.NAME.end.r", "bodies.NAME.r", "joints.NAME.force", "drives.NAME.work"]
-        known += ["contacts.NAME.depth", "distance(A, B)"]
+        known += ["contacts.NAME.depth", "sensors.NAME.value", "controllers.NAME.OUTPUT", "distance(A, B)"]
         raise _fail(text, f"not known; {near(text, known, 'there are')}")
     name = max(fitting, key=len)
     return fields[name], text[len(name) :]
@@ -394,6 +396,7 @@ def _split_name(text: str, path: str, kind: str, names: list[str]) -> tuple[str,
 
 
 _EXAMPLES = {"rod": "end.r.z", "body": "r.z", "joint": "force.norm", "drive": "work", "contact": "depth"}
+_EXAMPLES |= {"sensor": "value", "controller": "u"}
 
 
 def _split_field(text: str, path: str, fields: dict[str, str]) -> tuple[str, str]:
@@ -554,12 +557,32 @@ def _contact_field(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
     return _Field(OF_CONTACT[word], length, lambda result: getattr(result.contact(name), word)), ending
 
 
+def _sensor_field(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
+    """Return the field of a sensor, and the text behind it."""
+    from rodsim.results.sensor_history import FIELDS
+
+    name, path = _split_name(text, path, "sensor", list(layout.description.get("sensors", {})))
+    word, ending = _split_field(text, path.removeprefix("."), dict.fromkeys(FIELDS, ""))
+    return _Field("", None, lambda result: getattr(result.sensor(name), word)), ending
+
+
+def _controller_field(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
+    """Return the field of an output of a controller, and the text behind it."""
+    described = layout.description.get("controllers", {})
+    name, path = _split_name(text, path, "controller", list(described))
+    known = described[name].get("outputs", [path.removeprefix(".")])  # a model that is not known has any
+    word, ending = _split_field(text, path.removeprefix("."), dict.fromkeys(known, ""))
+    return _Field("", None, lambda result: result.controller(name).output(word)), ending
+
+
 _READERS = {
     "rods": _rod_field,
     "bodies": _body_field,
     "joints": _joint_field,
     "drives": _drive_field,
     "contacts": _contact_field,
+    "sensors": _sensor_field,
+    "controllers": _controller_field,
 }
 
 

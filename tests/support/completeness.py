@@ -255,6 +255,43 @@ def sampled() -> Model:
     return model
 
 
+def sensed() -> Model:
+    """A clamped rod and balls in contact: controllers read forces, energies and a state, with noise and delays."""
+    model = Model("sensed", gravity=OBLIQUE)
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SOFT, 4)
+    model.add_joint("clamp", "clamp", rod.start)
+    body = _brick(model, "body", 2)
+    model.add_joint("hinge", "revolute", "ground", body, at=(0.1, 2, 0.2), axis=(0, 0, 1))
+    model.add_interaction("sole", JENKINS[1], rod.end, body, k=5.0, limit=0.5, z=[0.002])
+    lower, upper = (model.add_body(f"ball {k}", BRICK, position=(3.0, 0.0, 0.195 * k)) for k in range(2))
+    for k, ball in enumerate((lower, upper)):
+        model.add_bushing(f"soft {k}", model.ground, ball, 80.0, at=(3.0, 0.0, 0.195 * k))
+    skins = [model.add_sphere(f"skin {k}", ball, 0.1) for k, ball in enumerate((lower, upper))]
+    floor = model.add_plane("floor", model.ground.at((0, 0, -0.099)), (0, 0, 1))
+    model.add_contact("between", *skins, stiffness=400.0, friction=0.3)
+    model.add_contact("on floor", skins[0], floor, stiffness=400.0)
+    model.add_sensor("bending", measures.section_force(rod.at(0.4), "M2"), noise=0.01, seed=3)
+    model.add_sensor("reaction", measures.joint_force("clamp", "force", axis=(0, 0, 1)), delay=2.0 * DT)
+    model.add_sensor("bearing", measures.joint_force("hinge", "moment"))
+    model.add_sensor("pressing", measures.contact_force("between"))
+    model.add_sensor("lift", measures.contact_force("on floor", axis=(0, 0, 1)))
+    model.add_sensor("energy", measures.energy(), noise=0.01)
+    model.add_sensor("motion", measures.energy("kinetic", body))
+    model.add_sensor("bristle", measures.state("sole", "z"))
+    angle = measures.angle("ground", body, axis=(0, 0, 1))
+    model.add_sensor("angle", angle, noise=(0.001, 0.01), delay=DT)
+    law = controllers.Formula(
+        "0.1*bending - 0.01*reaction + bearing - 0.01*pressing + 0.01*lift - 10*bristle"
+    )
+    jack = model.add_controller("jack", law, [*list(model.sensors)[:5], "bristle"], period=DT)
+    gains = [[0.01, 0.1, 0.2, 0.1]]
+    inputs = ["energy", "motion", "angle", "angle.rate"]
+    motor = model.add_controller("motor", controllers.StateFeedback(gains), inputs, period=DT)
+    model.add_joint_force("torque", "hinge", motor.output())
+    model.add_force("lift", rod.end, jack.output().along((0, 0, -1)))
+    return model
+
+
 def sliding() -> Model:
     """Two bodies on bushings, one sliding on the ground, both on each other: bristles that stick and slide."""
     model = Model("sliding", gravity=OBLIQUE)
@@ -375,6 +412,7 @@ MODELS: dict[str, Callable[[], Model]] = {
         loaded,
         sampled,
         inertial,
+        sensed,
         kinds,
         texts,
         sliding,

@@ -229,13 +229,14 @@ REFUSED: dict[tuple[str, str], str] = {
     ("midpoints", "em-d"): r"the rod element '(midpoint|cayley\(2\))' does not provide its strains",
     **{
         (name, "GGL-EM"): f"the inverse of the mass, which couples all nodes of the rods of '{name}'"
-        for name in ("loaded", "sampled", "pressed", "relaxing", "on_planes", "touching")
+        for name in ("loaded", "sampled", "sensed", "pressed", "relaxing", "on_planes", "touching")
     },
     ("loaded", "linear buckling"): "load 'dead moment' and load 'following force' .* have no potential",
     ("pressed", "linear buckling"): "no load grows with the factor; pressures always act in full",
     ("geared", "linear buckling"): "its loads change no stiffness",
     **{
-        ("sampled", name): "load 'torque' follows a controller, whose output is known in a run only"
+        (model, name): f"load '{load}' follows a controller, whose output is known in a run only"
+        for model, load in (("sampled", "torque"), ("sensed", "lift"))
         for name in ("start= from an equilibrium", "audit at rest", "linear buckling", "modes")
     },
 }
