@@ -92,13 +92,13 @@ def with_stationary_states(system: System, state: State) -> State:
             with_history_variables(system.others, part(system, state, "settled")),
         )
         groups = []
-        for group in groups_of(table, use):
+        for group in groups_of(table, use[history_variable_counts(table)[use] > 0]):
             state_equations = group.kind.state_equations
             assert state_equations is not None
             kind = state_equations.at_rest._replace(value=state_equations.states, rows=group.kind.n_internal)
             groups.append(group._replace(kind=kind, row=first[group.row]))
-        stationary = evaluation.values(groups, state.r, state.quat)
         count = history_variable_counts(table)
         indices = np.concatenate([first[k] + np.arange(count[k]) for k in use])
-        variables[indices] = stationary[indices]
+        if len(indices):
+            variables[indices] = evaluation.values(groups, state.r, state.quat)[indices]
     return state._replace(internal=variables)

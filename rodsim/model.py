@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
@@ -38,7 +38,7 @@ from rodsim.components.argument_types import (
 from rodsim.components.base import Attachable, PointLike, add, check_new_part, register
 from rodsim.components.contacts import REST_SPEED, Contact, SurfaceLike
 from rodsim.components.control_laws import ControlLaw
-from rodsim.components.controllers import Controller, Sensor
+from rodsim.components.controllers import Controller, Sensor, outputs_of_sensors
 from rodsim.components.curve_frames import Twist, Up
 from rodsim.components.forces import (
     Bushing,
@@ -1340,7 +1340,12 @@ class Model(ModelData):
         )
 
     def add_interaction(
-        self, name: str, kind: UserKind | str, *on: PointLike, **numbers: ArrayLike
+        self,
+        name: str,
+        kind: UserKind | str,
+        *on: PointLike,
+        axis: ArrayLike | None = None,
+        **numbers: ArrayLike | ScalarLike | Sensor,
     ) -> UserInteraction:
         """Add an interaction of a user-defined kind, a class registered by `rodsim.interaction`.
 
@@ -1352,9 +1357,13 @@ class Model(ModelData):
             The kind, or its name.
         *on : point, body or str
             One point for each frame of the kind.
+        axis : array_like, shape (3,), optional
+            World direction at t = 0 of the third axis of every anchor; the axes of all anchors coincide at t = 0. By default
+            the axes of an anchor are those of its part, for a rod those of the section.
         **numbers : array_like
-            Parameters of the kind by name, each a number or a list as the kind declares. Vectors are in the axes of the part;
-            for a rod in those of the section.
+            Parameters of the kind by name, each a number or a list as the kind declares. Vectors are in the axes of the anchor.
+            An input of the kind is a number, a signal such as the output of a controller, a formula of the time t, a function
+            t -> number, or a sensor, whose value at the start of each step is held in the step.
 
         Returns
         -------
@@ -1372,7 +1381,14 @@ class Model(ModelData):
 
         >>> model.add_interaction("s", Spring, "block", "cord.end", k=5.0)  # doctest: +SKIP
         """
-        return add(self, UserInteraction, name, user_kind=kind, anchors=on, numbers=numbers)
+        values: dict[str, Any] = outputs_of_sensors(self, name, numbers)
+        try:
+            return add(self, UserInteraction, name, user_kind=kind, anchors=on, numbers=values, axis=axis)
+        except ModelError:
+            for word in numbers:
+                if values[word] is not numbers[word]:  # a controller that passes on a sensor
+                    del self.controllers[f"{name}.{word}"]
+            raise
 
     def add_energy(
         self, name: str, energy: str | sympy.Expr, /, measures: Mapping[str, Measure], **parameters: float

@@ -205,12 +205,18 @@ def _signals(index: np.ndarray, interacting: Any, groups: list[Group], loop: np.
 
 
 @internal_kernel
-def kind_of(interacting, e):
-    """Return the kind of interaction e."""
+def kind_number(interacting, e):
+    """Return the index of the kind of interaction e."""
     which = 0
     while not interacting.kinds[which].first <= e < interacting.kinds[which].last:
         which += 1
-    return interacting.kinds[which]
+    return which
+
+
+@internal_kernel
+def kind_of(interacting, e):
+    """Return the kind of interaction e."""
+    return interacting.kinds[kind_number(interacting, e)]
 
 
 def all_have_closed_loops(duals: GenericAssembly) -> bool:

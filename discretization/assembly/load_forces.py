@@ -6,7 +6,7 @@ external values is assembled from its dual.
 
 from __future__ import annotations
 
-from discretization.assembly.generic_assembly import kind_of, write_end_poses
+from discretization.assembly.generic_assembly import DISSIPATES, kind_number, kind_of, write_end_poses
 from discretization.assembly.workspace import EPS, norm, rotate_at_both_ends
 from rigid.compilation.decorators import internal_kernel
 from rigid.interactions.blocks import pulled
@@ -86,15 +86,18 @@ def _of_step(loop, f, X, at, work):
 
 
 @internal_kernel
-def evaluate_load(l, state, work):
-    """Prepare `force_of_load` for load l over the step, with the value in its parameters; return its number of frames."""
+def evaluate_load(l, state, work, h):
+    """Prepare `force_of_load` for load l over a step of length h, with the value in its parameters; return its number of
+    frames.
+    """
     generic = work.generic_groups
     if generic.signals[l, _LOOP] > 0:
         return 1
-    kind = kind_of(generic.interacting, generic.signals[l, _PLACE])
+    which = kind_number(generic.interacting, generic.signals[l, _PLACE])
+    kind = generic.interacting.kinds[which]
     entry = generic.interacting.entries[generic.signals[l, _PLACE]]
     write_end_poses(generic, entry, kind.arity, state.r, work)
-    generic.lam[0] = -1.0
+    generic.lam[0] = 1.0 / h if generic.takes[which] & DISSIPATES else 1.0
     dual_of_kind = dual_at(kind.dual)
     dual_of_kind(
         generic.start,
@@ -120,8 +123,8 @@ def force_of_load(l, k, work):
     force, torque = pulled(generic.dual, generic.start, generic.end, k)
     return (
         generic.interacting.entries[generic.signals[l, _PLACE]].frames[k],
-        (force[0].real, force[1].real, force[2].real),
-        (torque[0].real, torque[1].real, torque[2].real),
+        (-force[0].real, -force[1].real, -force[2].real),
+        (-torque[0].real, -torque[1].real, -torque[2].real),
     )
 
 

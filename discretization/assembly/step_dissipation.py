@@ -173,7 +173,7 @@ def _move_references(system, state, work, h):
     for k in range(dissipation.total.shape[0]):
         store3(plus(load3(dissipation.before[k]), times(h, gravity)), dissipation.after[k])
     for l in range(work.generic_groups.signals.shape[0]):
-        for k in range(evaluate_load(l, state, work)):
+        for k in range(evaluate_load(l, state, work, h)):
             f, force, _ = force_of_load(l, k, work)
             group = dissipation.group[f]
             if group >= 0:

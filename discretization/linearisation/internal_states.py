@@ -112,7 +112,8 @@ def slopes_of(group: Group, k: int, state: State) -> Slopes:
     n_changes = 1 + 12 * a + 2 * s
     y0, y1 = (np.broadcast_to(y, (n_changes, a, 4, 3)).copy() for _ in range(2))
     lam = np.zeros((n_changes, 1 + 2 * s), complex)
-    lam[:, 0], lam[:, 1 : 1 + s], lam[:, 1 + s :] = SHORT, X[-s:], X[-s:]
+    first_state = len(X) - s
+    lam[:, 0], lam[:, 1 : 1 + s], lam[:, 1 + s :] = SHORT, X[first_state:], X[first_state:]
     of_y, of_z = slice(1, 1 + 6 * a), slice(1 + 6 * a, 1 + 12 * a)
     of_x, of_w = np.arange(s) + 1 + 12 * a, np.arange(s) + 1 + 12 * a + s
     for ends, sign in ((y0, -0.5), (y1, 0.5)):
@@ -143,6 +144,8 @@ def slopes_of(group: Group, k: int, state: State) -> Slopes:
 
 def undetermined_states(group: Group, k: int, state: State) -> Ints:
     """Return the indices of internal states of interaction k that rest does not determine: components in null vectors of A."""
+    if not group.kind.n_internal:
+        return np.zeros(0, np.int64)
     A = slopes_of(group, k, state).A
     _, sizes, directions = np.linalg.svd(A)
     free = directions[sizes <= RANK * max(float(sizes.max()), 1e-300)]
@@ -166,6 +169,9 @@ def condense_states(of: Slopes, name: str) -> CondensedStates:
 
     `name`: name of the kind, for messages.
     """
+    if not len(of.left):  # a force without states
+        none = np.zeros((0, len(of.force)))
+        return CondensedStates(none.T, of.E, none, none, of.Fy, of.Fz)
     U, sizes, V = np.linalg.svd(of.E)
     scale = float(max(sizes.max(initial=0.0), np.abs(of.A).max(initial=0.0)))
     differential = sizes > RANK * scale

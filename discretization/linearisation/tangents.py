@@ -334,18 +334,19 @@ def _resist(I, r, R, spin, out, C, K):
             entry = I.entries[e]
             X = I.numbers[entry.first : entry.last]
             _put(r, R, entry, arity, y)
-            z[:arity] = 0.0
+            at_rest = kind.update_internal != 0
+            for b in range(arity):
+                _put_spin(spin, entry.frames[b], y, z, b)
+                if at_rest:  # use the slope at rest
+                    z[b] = 0.0
             for b in range(arity):
                 for j in range(6):
-                    if kind.update_internal != 0:  # not linear in the rates: use the slope at rest
-                        add_change(y, z, b, j, COMPLEX_STEP * 1j)
-                        function(y, rates, X, lam, dual)
-                        _store(dual, y, at, arity, b, j, 1.0 / COMPLEX_STEP, True, C)
-                    else:
-                        add_change(y, z, b, j, 1.0)
-                        function(y, rates, X, lam, dual)
-                        _store(dual, y, at, arity, b, j, 1.0, False, C)
-                    z[b] = 0.0
+                    add_change(y, z, b, j, COMPLEX_STEP * 1j)
+                    function(y, rates, X, lam, dual)
+                    _store(dual, y, at, arity, b, j, 1.0 / COMPLEX_STEP, True, C)
+                    _put_spin(spin, entry.frames[b], y, z, b)
+                    if at_rest:
+                        z[b] = 0.0
             for k in range(arity):
                 _put_spin(spin, entry.frames[k], y, z, k)
             function(y, rates, X, lam, dual)

@@ -144,7 +144,7 @@ def external_forces(system, numbering, state, work, load_values, gravity, out):
             add3(times(frames.mass[f], load3(gravity)), out[at : at + 3])
     write_load_values(work, load_values)
     for l in range(work.generic_groups.signals.shape[0]):
-        for k in range(evaluate_load(l, state, work)):
+        for k in range(evaluate_load(l, state, work, 1.0)):
             f, force, torque = force_of_load(l, k, work)
             at = numbering.frame[f]
             add3(force, out[at : at + 3])

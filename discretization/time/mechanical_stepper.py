@@ -88,7 +88,13 @@ def system_in_chart(
         for role in (Role.ENERGY, Role.DISSIPATION, Role.CONSTRAINT, Role.WORK)
     )
     signals = system.signals
-    working = tuple(group._replace(row=np.searchsorted(signals, group.row)) for group in working)
+    working, viscous = (
+        tuple(
+            group._replace(row=np.searchsorted(signals, group.row)) if group.kind.signal >= 0 else group
+            for group in groups
+        )
+        for groups in (working, viscous)
+    )
     frames = system.frames
     behind = HOLDING * len(driven_frames(frames.fixed))  # rows that hold driven frames come first
     holding = tuple(group._replace(row=group.row + behind) for group in holding)

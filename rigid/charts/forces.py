@@ -41,20 +41,32 @@ def add_moment(m, y, q0, q1, F, f, out):
 
 
 @internal_kernel
+def _write_values(I, signal):
+    """Copy the external values in `signal`, three for each interaction that has some, to the parameters of interactions."""
+    for kind_index in range(I.kinds.size):
+        kind = I.kinds[kind_index]
+        for e in range(kind.first, kind.last if kind.signal >= 0 else kind.first):
+            entry = I.entries[e]
+            for i in range(3):
+                I.numbers[entry.first + kind.signal + i] = signal[3 * entry.row + i]
+
+
+@internal_kernel
 def fill_loads(q0, q1, signal, D, out):
     """Set out to minus the pulled-back duals, between q0 and q1, of all interactions that do work.
 
-    The values of loads, three per row of `signal`, are first copied to the loads' parameters.
+    The values of loads, three per row of `signal`, are first copied to the loads' parameters, and those of dissipations with
+    inputs to theirs: loads are evaluated before resistances.
     """
     F, S, I = D.frames, D.scratch, D.working
     against = S[ROWS, 0, 0]
     clear(out)
+    _write_values(I, signal)
+    _write_values(D.dissipating, signal)
     for kind_index in range(I.kinds.size):
         kind = I.kinds[kind_index]
         for e in range(kind.first, kind.last):
             entry = I.entries[e]
-            for i in range(3 if kind.signal >= 0 else 0):
-                I.numbers[entry.first + kind.signal + i] = signal[3 * entry.row + i]
             against[0] = -1.0
             if kind.torque == 0:
                 add_duals_of(I, D, kind, e, q0, q1, against, out)
@@ -88,13 +100,14 @@ def discrete_force(q0, q1, signal, D, out):
 def resistance(q, w, D, out):
     """Compute the viscous forces (n,) at q against the rates w; w . out is the power they dissipate, W.
 
-    Dissipations with `update_internal` are evaluated over a step centred at q if a step length is set.
+    Dissipations with `update_internal`, and those that may do work, are evaluated over a step centred at q if a step
+    length is set.
     """
     S, I = D.scratch, D.dissipating
     clear(out)
     for kind_index in range(I.kinds.size):
         kind = I.kinds[kind_index]
-        over_step = kind.update_internal != 0 and S[STEP, 0, 0, 0] != 0.0
+        over_step = (kind.update_internal != 0 or kind.works != 0) and S[STEP, 0, 0, 0] != 0.0
         dual = dual_at(kind.dual if over_step else kind.bend)
         for e in range(kind.first, kind.last):
             entry = I.entries[e]

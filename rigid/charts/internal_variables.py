@@ -98,17 +98,19 @@ def end_internal_steps(D, q0, q1, along, books):
     I, S, at = D.dissipating, D.scratch, 2 + D.driven.drives
     for kind_index in range(I.kinds.size):
         kind = I.kinds[kind_index]
-        for e in range(kind.first, kind.last if kind.n_internal > 0 else kind.first):
+        for e in range(kind.first, kind.last if kind.n_internal > 0 or kind.works != 0 else kind.first):
             entry, internal = I.entries[e], books[at : at + kind.n_internal]
             put_poses(q0, D, entry, kind.arity, S[START])
             put_poses(q1, D, entry, kind.arity, S[END])
             ends = S[START], S[END]
-            if kind.update_internal != 0:
+            if kind.update_internal != 0 or kind.works != 0:
                 if along:
                     _change_of(kind.arity, S)
                     move_to_step_ends(kind.arity, 0.5, S)
                 dissipated = _dissipated_energy(D, kind, entry, ends) if kind.works != 0 else 0.0
-                gained = update_internal_variables(I, kind, entry, ends, S[STEP, 0, 0], internal, S[ROWS])
+                gained = 0.0
+                if kind.update_internal != 0:
+                    gained = update_internal_variables(I, kind, entry, ends, S[STEP, 0, 0], internal, S[ROWS])
                 if kind.works != 0:  # `dissipated` was added to the dissipation with all other dissipations
                     books[DISSIPATED] -= dissipated
                     books[WORK_DONE] += gained - dissipated

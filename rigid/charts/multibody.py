@@ -153,7 +153,7 @@ def multibody_system(
         for group in dissipating
     ):
         flags |= mechanical_system.LOSSLESS
-    if any(group.kind.n_internal for group in dissipating):
+    if any(group.kind.n_internal or group.kind.works for group in dissipating):
         flags |= mechanical_system.CONDENSED
     flat = any(_is_flat(J) for J in frames.inertia[frames.fixed == 0])
     if not is_quaternion:
@@ -168,7 +168,7 @@ def multibody_system(
         flags = (flags | mechanical_system.SHARED_MASS) & ~mechanical_system.INVERSE_MASS
     chart_frames = _chart_frames(frames, r, quat, interactions, layout, chart, inertia, parameter)
     working = [group for group in interactions.working if len(group.frames)]
-    loads = sum(len(group.frames) for group in working if group.kind.signal >= 0)
+    loads = sum(len(group.frames) for group in (*working, *dissipating) if group.kind.signal >= 0)
     interaction_arrays, motion = pack_groups(groups), interactions.motion
     data = Data(
         layout.n,

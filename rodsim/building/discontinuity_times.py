@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,7 +51,8 @@ def _positive_times(functions: list[tuple[str, Any]], what: str) -> Floats:
 def _functions_of(model: ModelData) -> Iterator[tuple[str, Any]]:
     """Yield the functions of time of a model, each with the name of its owner for messages."""
     for entry in model.entries:
-        for value in vars(entry).values():
+        inputs = getattr(entry, "inputs", {})
+        for value in [*vars(entry).values(), *(inputs.values() if isinstance(inputs, Mapping) else ())]:
             if callable(value) or isinstance(value, Motion):
                 yield f"'{entry.name}'", value
     for driven in model.driven.values():

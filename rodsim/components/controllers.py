@@ -19,12 +19,14 @@ from rodsim.components.base import (
     CheckContext,
     Component,
     ParameterType,
+    add,
     anchor,
     component,
     parameter,
 )
 from rodsim.components.control_laws import (
     ControlLaw,
+    StateFeedback,
     check_law,
     describe_law,
     initial_memory,
@@ -296,6 +298,20 @@ class Controller(Component):
 
     def __repr__(self) -> str:
         return f"<controller '{self.name}': {text_of_law(self.law)} of {', '.join(self.inputs)}>"
+
+
+def outputs_of_sensors(model: Any, owner: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of inputs with each sensor replaced by the output of a controller that passes its value on.
+
+    The controllers are added to the model; they are sampled in each step. owner: name of the entry, with which their names begin.
+    """
+    followed = dict(values)
+    for word, value in values.items():
+        if isinstance(value, Sensor):
+            law = StateFeedback([[-1.0]])  # u = K (0 - y) = y
+            passing = add(model, Controller, f"{owner}.{word}", law=law, inputs=[value])
+            followed[word] = passing.output()
+    return followed
 
 
 def outputs_in(value: Any) -> list[Output]:

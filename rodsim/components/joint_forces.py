@@ -35,6 +35,15 @@ def _scalar(context: CheckContext, what: str, value: Any) -> Any:
     return value if isinstance(value, Signal) or callable(value) else number(context.owner, what, value)
 
 
+def scalar_function(owner: str, value: Any) -> Callable[[Floats], Floats]:
+    """Return a function of times (k,), s, that gives the values (k,) of a scalar that `SCALAR` has checked."""
+    if isinstance(value, Signal):
+        return value
+    if callable(value):
+        return lambda times: np.array([number(owner, f"value at t = {t:g}", value(t)) for t in times])
+    return lambda times: np.full(len(times), value)
+
+
 SCALAR = ParameterType("varying scalar", _scalar, describe_time_function)
 
 
@@ -62,14 +71,7 @@ class JointForce(Component):
     @property
     def function(self) -> Callable[[Floats], Floats]:
         """Return a function of times (k,), s, that gives the values (k,), N m or N."""
-        value = self.value
-        if isinstance(value, Signal):
-            return value
-        if callable(value):
-            return lambda times: np.array(
-                [number(f"joint force '{self.name}'", f"value at t = {t:g}", value(t)) for t in times]
-            )
-        return lambda times: np.full(len(times), value)
+        return scalar_function(f"joint force '{self.name}'", self.value)
 
     def __repr__(self) -> str:
         kind = "moment about" if self.of == "angle" else "force along"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -18,16 +18,22 @@ from rigid.interactions.kinds import Kind
 from rigid.interactions.measures import WIDTHS
 from rigid.system import Floats
 from rodsim.components.base import (
+    DIRECTION,
     NEGLIGIBLE,
     CheckContext,
+    FollowedOutput,
     InteractionComponent,
     ParameterType,
     Poses,
     anchor,
     angle_directions,
     component,
+    describe_time_function,
     parameter,
+    perpendicular_to,
 )
+from rodsim.components.controllers import Output
+from rodsim.components.joint_forces import SCALAR, scalar_function
 from rodsim.components.model_parts import Anchor, Ground, Rod
 from rodsim.components.part_lookup import find_part_or_point
 from rodsim.components.section_energies import text_of
@@ -131,6 +137,51 @@ class AnchoredInteraction(InteractionComponent):
         """Return for each frame the point (3,), m, on which the entry acts, in frame axes; None: it acts on the axes instead."""
 
 
+def check_inputs(context: CheckContext, user_kind: UserKind, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the checked values of the inputs of a kind, in their order; ModelError if one is missing or no scalar."""
+    checked = {}
+    for name in user_kind.inputs:
+        if name not in values:
+            raise ModelError(
+                f"{context.owner}: give {name}=, an input of '{user_kind.name}': a number, a function of time, the output of a "
+                "controller, or a sensor"
+            )
+        checked[name] = SCALAR.check(context, name, values[name])
+    return checked
+
+
+def signals_of_inputs(owner: str, inputs: Mapping[str, Any], times: Floats) -> Floats:
+    """Return the values (k, 1, 3) of up to three inputs at times (k,), s; (k, 0, 3) if there are none."""
+    if not inputs:
+        return np.zeros((len(times), 0, 3))
+    values = np.zeros((len(times), 1, 3))
+    for k, (name, value) in enumerate(inputs.items()):
+        values[:, 0, k] = scalar_function(f"{owner}: {name}", value)(times)
+    return values
+
+
+def followed_inputs(inputs: Mapping[str, Any]) -> list[FollowedOutput]:
+    """Return the inputs that follow controllers, of an entry that makes one interaction."""
+    return [
+        FollowedOutput(0, value, np.eye(3)[k])
+        for k, value in enumerate(inputs.values())
+        if isinstance(value, Output)
+    ]
+
+
+def _axes_about(poses: Poses, frames: Sequence[int], axis: Floats) -> list[Floats]:
+    """Return a quaternion (4,) for each frame: axes, relative to its own, of which the third is a world axis.
+
+    The axes of all frames coincide at t = 0.
+    """
+    first = perpendicular_to(axis)
+    world = np.stack([first, np.cross(axis, first), axis])
+    return [
+        quaternions.from_matrix(np.stack([poses.local(frame, direction) for direction in world], axis=1))
+        for frame in frames
+    ]
+
+
 @component
 class UserInteraction(AnchoredInteraction):
     """An interaction of a kind registered by a script, see `Model.add_interaction`."""
@@ -139,7 +190,13 @@ class UserInteraction(AnchoredInteraction):
     user_kind: UserKind = parameter(KIND, "a kind, or its name")
     anchors: tuple[Anchor, ...] = parameter(ANCHORS, "anchors, one for each frame of the kind")
     numbers: Mapping[str, Any] = parameter(NUMBERS, "numbers of its kind, by name [any]")
+    axis: Floats | None = parameter(
+        DIRECTION,
+        "world direction at t = 0 of the third axis of every anchor; default: the axes of its part [1]",
+        None,
+    )
     axes: tuple[Floats, ...] = ()  # (4,) quaternion of each anchor relative to the axes of its part
+    inputs: Mapping[str, Any] = field(default_factory=dict)  # values of the inputs, by name
 
     @classmethod
     def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
@@ -149,6 +206,8 @@ class UserInteraction(AnchoredInteraction):
                 f"{context.owner}: '{user_kind.name}' is of {user_kind.kind.arity} anchors, got {len(anchors)}"
             )
         _check_apart(context.owner, anchors)
+        values["inputs"] = check_inputs(context, user_kind, values["numbers"])
+        values["numbers"] = {key: x for key, x in values["numbers"].items() if key not in values["inputs"]}
         user_kind.packed(context.owner, values["numbers"])
         values["axes"] = (quaternions.IDENTITY,) * len(anchors)
 
@@ -163,15 +222,26 @@ class UserInteraction(AnchoredInteraction):
         frames = [place.frame for place in placed]
         if len(set(frames)) < len(frames):
             raise ModelError(f"{owner}: has two anchors at one node or body; give each its own")
+        all_axes = self.axes if self.axis is None else _axes_about(poses, frames, self.axis)
         anchors = [
             np.concatenate([place.X, quaternions.to_matrix(axes).ravel()])
-            for place, axes in zip(placed, self.axes, strict=True)
+            for place, axes in zip(placed, all_axes, strict=True)
         ]
-        X = np.concatenate([*anchors, self.user_kind.packed(owner, self.numbers)])
         kind = register_kind(self.user_kind)
         loses = self.user_kind.dissipates and not kind.state_equations
-        size = NEGLIGIBLE if loses else _force_scale(owner, kind, poses, frames, X)
+        ones, values = np.ones(len(self.inputs)), self.signals(np.zeros(1)).ravel()[: len(self.inputs)]
+        of_ones, X = (
+            np.concatenate([*anchors, self.user_kind.packed(owner, self.numbers, inputs)])
+            for inputs in (ones, values)
+        )
+        size = NEGLIGIBLE if loses else _force_scale(owner, kind, poses, frames, of_ones)
         return [Interaction(kind, frames, X, size)]
+
+    def signals(self, times: Floats) -> Floats:
+        return signals_of_inputs(f"interaction '{self.name}'", self.inputs, times)
+
+    def followed_outputs(self) -> list[FollowedOutput]:
+        return followed_inputs(self.inputs)
 
     def anchor_pairs(self) -> list[tuple[int, int]]:
         return list(combinations(range(len(self.anchors)), 2))
@@ -186,7 +256,11 @@ class UserInteraction(AnchoredInteraction):
             "anchors": [str(anchor) for anchor in self.anchors],
             "numbers": {name: np.asarray(value, float).tolist() for name, value in self.numbers.items()},
             "code": self.user_kind.digest,
-        }
+        } | (
+            {"inputs": {name: describe_time_function(x) for name, x in self.inputs.items()}}
+            if self.inputs
+            else {}
+        )
 
 
 @dataclass(frozen=True)

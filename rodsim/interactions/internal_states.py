@@ -215,12 +215,57 @@ def _step(y0, y1, X, lam, out):
         flat[12 * FRAMES + i] = r[i]
 
 
+def _force_without_states(y0, y1, X, lam, out):
+    """Evaluate the dual of a step of length lam[0], s."""
+    p0, p1 = np.empty((FRAMES, 4, 3), np.complex128), np.empty((FRAMES, 4, 3), np.complex128)
+    f = np.zeros((FRAMES, 4, 3), np.complex128)
+    anchor_poses(y0, X, p0)
+    anchor_poses(y1, X, p1)
+    FORCES(p0, p1, lam[0].real, X[FIRST_NUMBER:], f)
+    pull_back(f, X, 1.0, out)
+
+
+def _force_without_rates(y0, y1, X, lam, out):
+    """Evaluate the force at rest, at the mean of two poses."""
+    p0, p1 = np.empty((FRAMES, 4, 3), np.complex128), np.empty((FRAMES, 4, 3), np.complex128)
+    f = np.zeros((FRAMES, 4, 3), np.complex128)
+    anchor_poses(y0, X, p0)
+    anchor_poses(y1, X, p1)
+    for k in range(FRAMES):
+        for j in range(4):
+            for i in range(3):
+                p0[k, j, i] = 0.5 * (p0[k, j, i] + p1[k, j, i])
+                p1[k, j, i] = 0.0
+    EVOLVE(p0, p1, X[FIRST_NUMBER:], f)
+    pull_back(f, X, lam[0], out)
+
+
+def force_at_rest(
+    name: str, frames: int, functions: dict[str, FunctionType], digest: str
+) -> InternalStateEquations:
+    """Return what equilibria and linear models need of a kind without states that may do work: `step_dual`, `rate_dual`."""
+    known: dict[FunctionType, Any] = {}
+    namespace = {
+        **globals(),
+        "FRAMES": frames,
+        "FIRST_NUMBER": ANCHOR * frames,
+        "FORCES": make_compilable(functions["step_dual"], digest, known),
+        "EVOLVE": make_compilable(functions["rate_dual"], digest, known),
+    }
+
+    def made(function: Any) -> Any:
+        return compiled_in_folder(DUAL, _with(function, namespace, digest), folder_of(digest))
+
+    at_rest = Kind(f"{name}, at rest", frames, 0, nothing, made(_force_without_rates), no_bend, works=True)
+    return InternalStateEquations(at_rest, nothing, made(_force_without_states))
+
+
 def kind_with_states(
-    name: str, frames: int, states: int, functions: dict[str, FunctionType], digest: str
+    name: str, frames: int, states: int, functions: dict[str, FunctionType], digest: str, drives: bool = False
 ) -> Kind:
     """Return the kind made of the user's `evolve`, `step_dual` and, if it stores an energy, `value(y, x, X)`.
 
-    Without `value` the work of the interaction is accounted for as external work.
+    Without `value`, or with `drives`, what the interaction does not store counts as external work.
     """
     has_energy = "value" in functions
     known: dict[FunctionType, Any] = {}
@@ -244,14 +289,11 @@ def kind_with_states(
         stored_energy=made(_stored_energy if has_energy else _no_stored_energy, VALUE),
     )
     kind = dissipation(name, frames, made(_dual, DUAL), made(_dual_at_fixed_states, DUAL))
-    value = made(_stored_energy_at_rest, VALUE) if has_energy else nothing
-    at_rest = Kind(
-        f"{name}, at rest", frames, 0, value, made(_dual_at_rest, DUAL), no_bend, works=not has_energy
-    )
+    works = drives or not has_energy
+    value = nothing if works else made(_stored_energy_at_rest, VALUE)
+    at_rest = Kind(f"{name}, at rest", frames, 0, value, made(_dual_at_rest, DUAL), no_bend, works=works)
     state_equations = InternalStateEquations(at_rest, made(_states_at_rest, VALUE), made(_step, DUAL))
-    return kind._replace(
-        n_internal=states, condensed=condensed, works=not has_energy, state_equations=state_equations
-    )
+    return kind._replace(n_internal=states, condensed=condensed, works=works, state_equations=state_equations)
 
 
 def _with(function: Any, known: dict[str, Any], digest: str) -> FunctionType:

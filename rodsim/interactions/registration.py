@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -15,8 +16,9 @@ from rigid import checks
 from rigid.checks import shown
 from rigid.errors import ModelError
 from rigid.interactions.kinds import MAX_INTERNAL_VARIABLES, Kind, dissipation, no_bend
+from rigid.interactions.pressure import nothing
 from rigid.system import Floats
-from rodsim.interactions.internal_states import kind_with_states
+from rodsim.interactions.internal_states import force_at_rest, kind_with_states
 from rodsim.interactions.kind_checks import (
     check_dissipation,
     check_energy,
@@ -24,10 +26,12 @@ from rodsim.interactions.kind_checks import (
     frames_with_torque,
     with_step_properties,
 )
-from rodsim.interactions.user_functions import compile_function, digest_of
+from rodsim.interactions.user_functions import ANCHOR, compile_function, digest_of
 
+INPUTS = 3  # largest number of inputs: `Kind.signal`
 ENERGY, DISSIPATION = ("value", "dual"), ("step_dual", "rate_dual")
 EVOLVING = (("step_dual", "evolve"), ("value", "step_dual", "evolve"))
+_RESERVED = ("name", "kind", "axis")  # arguments of `Model.add_interaction`
 _ARGUMENTS = {
     "value": ("y", "X"),
     "dual": ("y0", "y1", "X", "out"),
@@ -54,14 +58,18 @@ class UserKind:
     digest: str  # hash of the contents of its functions
     # for each frame: True if it acts on its axes, not only on the position of the anchor
     uses_axes: tuple[bool, ...]
+    inputs: tuple[str, ...] = ()  # names of the numbers that come from outside in each step
 
     @property
     def dissipates(self) -> bool:
         """Return True if the kind is a dissipation, not an energy."""
         return self.kind.value is not None and self.kind.bend is not no_bend
 
-    def packed(self, owner: str, arguments: Mapping[str, Any]) -> Floats:
-        """Return the parameters X of one interaction from its arguments; ModelError if names or values are wrong."""
+    def packed(self, owner: str, arguments: Mapping[str, Any], inputs: Sequence[float] = ()) -> Floats:
+        """Return the parameters X of one interaction from its arguments and the values of its inputs, by default zero.
+
+        ModelError if names or values are wrong.
+        """
         known = dict(self.numbers)
         for name in arguments:
             if name not in known:
@@ -78,7 +86,11 @@ class UserKind:
                 if count
                 else np.array([checks.number(owner, name, value)])
             )
-        return np.concatenate(parts)
+        X = np.concatenate(parts)
+        if not self.inputs:
+            return X
+        first_state = len(X) - self.kind.n_internal
+        return np.concatenate([X[:first_state], inputs, np.zeros(INPUTS - len(inputs)), X[first_state:]])
 
     def __repr__(self) -> str:
         what = "dissipation" if self.dissipates else "energy"
@@ -96,6 +108,9 @@ def interaction(
     length: float = 1.0,
     rows: int = 0,
     states: Sequence[str] | Mapping[str, int] = (),
+    inputs: Sequence[str] = (),
+    works: bool = False,
+    linear: bool = True,
 ) -> Callable[[type], UserKind]:
     """Register a class of functions as a kind of interaction between anchors, for `Model.add_interaction`.
 
@@ -117,6 +132,9 @@ def interaction(
                                                    dissipated, never negative; without it its work counts as external work
 
     At rest its states are those of a step without motion, evolve(y, y, x, x, h, X, out) = 0.
+
+    A kind with inputs, or with `works`, may do work: what it takes from the motion, less the gain of an energy of its states,
+    counts as external work, and has any sign.
 
     y (frames, 4, 3), complex: y[k, 0] is the position of anchor k, m, from an arbitrary origin; y[k, 1:] are the three axes of
     its part. X: the numbers, in their order. out (frames, 4, 3), initially zero: work-conjugate to y, so that out[k, 0] is minus
@@ -148,6 +166,14 @@ def interaction(
     states : sequence of str or mapping of str to int, default ()
         Names of the states x, or a mapping from names to lengths; at most 8 numbers in total. `Model.add_interaction` accepts
         their initial values as it does the numbers.
+    inputs : sequence of str, default ()
+        Names of up to 3 numbers that follow the others in X and come from outside in each step, such as a voltage.
+        `Model.add_interaction` accepts a number, a function of time, the output of a controller or a sensor for each.
+    works : bool, default False
+        True for a force that may do work, such as that of a propeller or of wind: its work may have any sign.
+    linear : bool, default True
+        False for a resistance that is not linear in the rates, such as one that grows with their square. `rate_dual` may then be
+        any odd or even function of z; modes and linear models use its derivative in the state.
 
     Returns
     -------
@@ -193,32 +219,70 @@ def interaction(
         raise ModelError(f"{owner}: has {n_states} states; there may be {MAX_INTERNAL_VARIABLES}")
     if repeated := dict(widths).keys() & dict(own_states).keys():
         raise ModelError(f"{owner}: '{min(repeated)}' is a number and a state; choose another name for one")
+    own_inputs = tuple(name for name, _ in _widths(owner, inputs, "inputs"))
+    if len(own_inputs) > INPUTS:
+        raise ModelError(
+            f"{owner}: has {len(own_inputs)} inputs; there may be {INPUTS}. Compute several from one, or use several interactions"
+        )
+    if repeated := (dict(widths).keys() | dict(own_states).keys()) & set(own_inputs):
+        raise ModelError(
+            f"{owner}: '{min(repeated)}' is a number or a state, and an input; choose another name for one"
+        )
+    checks.flag(owner, "works", works)
+    checks.flag(owner, "linear", linear)
+
+    drives = works or bool(own_inputs)
+    widths_before_states = _count(widths)
     widths += own_states
+    total = _count(widths) + INPUTS * bool(own_inputs)
 
     def decorate(described: type) -> UserKind:
         functions = _functions(owner, described, bool(n_states))
         digest = digest_of(count, functions, n_states)
+        check: Callable[..., None]
         if n_states:
-            kind, check = kind_with_states(name, count, n_states, functions, digest), check_evolving
+            kind, check = kind_with_states(name, count, n_states, functions, digest, drives), check_evolving
+        elif "value" in functions:
+            made = _compiled(functions, count, digest)
+            kind, check = Kind(name, count, 0, made["value"], made["dual"], no_bend), check_energy
         else:
-            made = {
-                role: compile_function(role, function, count, digest) for role, function in functions.items()
-            }
-            if "value" in made:
-                kind = Kind(name, count, 0, made["value"], made["dual"], no_bend)
-            else:
-                kind = dissipation(name, count, made["step_dual"], made["rate_dual"])
-            check = check_energy if "value" in made else check_dissipation
-        user_kind = UserKind(name, kind, widths, digest, (True,) * count)
-        X = None if sample is None else user_kind.packed(f"{owner}, sample", sample)
-        check(owner, kind, _count(widths), X, float(length), free)
-        uses_axes = frames_with_torque(kind, _count(widths), X, float(length))
-        kind = with_step_properties(kind, _count(widths), X, float(length))
+            made, check = _compiled(functions, count, digest), partial(check_dissipation, linear=linear)
+            kind = dissipation(name, count, made["step_dual"], made["rate_dual"])
+            if drives:
+                kind = kind._replace(
+                    works=True, state_equations=force_at_rest(name, count, functions, digest)
+                )
+        user_kind = UserKind(name, kind, widths, digest, (True,) * count, own_inputs)
+        X = None
+        if sample is not None:
+            values = [checks.number(owner, f"sample['{x}']", sample.get(x, 1.0)) for x in own_inputs]
+            rest = {x: value for x, value in sample.items() if x not in own_inputs}
+            X = user_kind.packed(f"{owner}, sample", rest, values)
+        check(owner, kind, total, X, float(length), free)
+        uses_axes = frames_with_torque(kind, total, X, float(length))
+        kind = with_step_properties(kind, total, X, float(length))
+        if drives and "value" in functions and not n_states:  # its energy counts as work
+            kind = kind._replace(value=nothing, works=True)
+        if own_inputs:
+            kind = _with_signal(kind, ANCHOR * count + widths_before_states)
         KINDS[name] = registered = replace(user_kind, kind=kind, uses_axes=uses_axes)
         register_kind(registered)
         return registered
 
     return decorate
+
+
+def _compiled(functions: Mapping[str, FunctionType], frames: int, digest: str) -> dict[str, Any]:
+    """Return the compiled functions of a kind without states, by role."""
+    return {role: compile_function(role, function, frames, digest) for role, function in functions.items()}
+
+
+def _with_signal(kind: Kind, offset: int) -> Kind:
+    """Return a kind whose inputs are at this offset of its parameters, the same for its forces at rest."""
+    equations = kind.state_equations
+    if equations is not None:
+        equations = equations._replace(at_rest=equations.at_rest._replace(signal=offset))
+    return kind._replace(signal=offset, state_equations=equations)
 
 
 KINDS: dict[str, UserKind] = {}  # kinds registered last in this process, by name
@@ -267,7 +331,7 @@ def _widths(owner: str, numbers: Any, what: str = "numbers") -> tuple[tuple[str,
     """Return names and lengths of parameters or states; ModelError if a name or a length is invalid."""
     names = dict(numbers) if isinstance(numbers, Mapping) else dict.fromkeys(_words(owner, numbers, what), 0)
     for name, count in names.items():
-        if not isinstance(name, str) or not name.isidentifier() or name in ("name", "kind"):
+        if not isinstance(name, str) or not name.isidentifier() or name in _RESERVED:
             raise ModelError(
                 f"{owner}: {shown(name)} cannot name a number; choose a word, as for an argument"
             )
