@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,11 +21,11 @@ from rigid.lanes import WIDTH
 from rodsim.adaptive_steps import check_fit
 from rodsim.building.restart import check_start
 from rodsim.model import Model
-from rodsim.prepared import Prepared
+from rodsim.prepared import Prepared, arguments_of
 from rodsim.progress_bar import progress_bar
 from rodsim.results.result import Result
 from rodsim.running.batch import Batch, first_of_batch, named
-from rodsim.running.plan import MAX_THREADS, Arguments, check_arguments, check_output, plan_run
+from rodsim.running.plan import MAX_THREADS, check_arguments, check_output, plan_run
 from rodsim.running.run import Run
 from rodsim.simulation import simulate
 
@@ -221,7 +220,7 @@ def simulate_many(
     workers = cores if threads is None else checks.count("simulate_many", "threads", threads, 1, MAX_THREADS)
     models = _checked_models(prepared, parameters)
     files = _checked_files(outputs, len(models))
-    check_arguments(models[0], _arguments(run_settings))
+    check_arguments(models[0], arguments_of(run_settings))
     if run_settings.get("start") is not None or run_settings.get("start_time") is not None:
         start = run_settings.get("start"), run_settings.get("start_time")
         run_settings["start"] = check_start("simulate_many", models[0].build(), *start)
@@ -287,7 +286,7 @@ def _set_up(model: Model, run_settings: Mapping[str, Any], alone: bool) -> Run |
         first = (
             None
             if alone
-            else first_of_batch(model, plan_run(model, _arguments(run_settings)._replace(output=None)))
+            else first_of_batch(model, plan_run(model, arguments_of(run_settings)._replace(output=None)))
         )
         if first is None:
             t_end = run_settings["t_end"] if run_settings.get("dt") is None else run_settings["dt"]
@@ -314,12 +313,6 @@ def _checked_settings(prepared: Prepared, settings: Mapping[str, Any]) -> dict[s
                 f"simulate_many: {name} = {checks.shown(run_settings[name])} belongs to a single run; {cure}"
             )
     return run_settings
-
-
-def _arguments(run_settings: Mapping[str, Any]) -> Arguments:
-    """Return all arguments of `simulate`: the given ones, and the defaults of the others."""
-    known = inspect.signature(simulate).parameters
-    return Arguments(**{name: run_settings.get(name, known[name].default) for name in Arguments._fields})
 
 
 def _checked_models(prepared: Prepared, parameters: Sequence[Mapping[str, Any]]) -> list[Model]:

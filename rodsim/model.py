@@ -1488,7 +1488,7 @@ class Model(ModelData):
         self,
         name: str,
         law: ControlLaw,
-        inputs: Sequence[str | Sensor],
+        inputs: Sequence[str | Sensor] = (),
         *,
         outputs: str | Sequence[str] = ("u",),
         memory: Sequence[float] = (),
@@ -1504,11 +1504,11 @@ class Model(ModelData):
         ----------
         name : str
             Name of the controller.
-        law : PID, StateFeedback or callable
-            `rodsim.controllers.PID(...)`, `rodsim.controllers.StateFeedback(...)`, or a function
+        law : PID, StateFeedback, Formula, External or callable
+            A law of `rodsim.controllers`, or a function
             (t, h, measured, memory, outputs) of Python or compiled by `numba.njit`. It gets the time, s, the time between
             samples, s, and arrays, and writes `outputs` and `memory` in place. An exception that it raises ends the run.
-        inputs : sequence of str or Sensor
+        inputs : sequence of str or Sensor, default ()
             What it measures: sensors, or names such as "phi" for the value and "phi.rate" for the rate of one.
         outputs : str or sequence of str, default "u"
             Names of the outputs.

@@ -15,10 +15,12 @@ from rodsim.building.rebuild import ReusableBuild, build_for_reuse, rebuild
 from rodsim.components.model_argument import model_argument_error
 from rodsim.components.parameter_changes import change, changeable, check_paths
 from rodsim.model import Model
+from rodsim.running.plan import Arguments
 from rodsim.simulation import simulate
 
 if TYPE_CHECKING:
     from rodsim.results.result import Result
+    from rodsim.running.runner import Runner
     from rodsim.statics.equilibrium_results import Equilibrium
 
 
@@ -230,6 +232,43 @@ class Prepared:
         _check_settings("prepared equilibrium", equilibrium, settings)
         return equilibrium(self.model(changes), **settings)
 
+    def runner(self, changes: Mapping[str, Any] | None = None, **settings: Any) -> Runner:
+        """Return a runner, which advances the model step by step from a loop of Python.
+
+        Parameters
+        ----------
+        changes : mapping, optional
+            Path -> value, as in `model`. Default: the numbers of the model.
+        **settings
+            Settings of `simulate`: dt, integrator, start, start_time, chart, solver, tolerance, threads. By default those given
+            to `prepare`. Those of outputs are not used, and `t_end` only if it shortens `dt`.
+
+        Returns
+        -------
+        Runner
+            At t = 0.
+
+        Raises
+        ------
+        ModelError
+            If there is no such path or setting, `dt` is `Adaptive`, or there are an output file or events.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model
+        >>> model = Model("falling", gravity=(0, 0, -10))
+        >>> block = model.add_body("block", Box(1, 1, 1, mass=2.0))
+        >>> runner = model.prepare().runner(dt=0.1)
+        >>> runner.advance(10)
+        >>> round(float(runner.state.r[1, 2]), 6)
+        -5.0
+        """
+        from rodsim.running.runner import Runner
+
+        settings = {**self._settings, **settings}
+        settings.setdefault("t_end", settings.get("dt"))
+        return Runner(self.model(changes), arguments_of(self.settings(settings)))
+
 
 def prepare(model: Model, **settings: Any) -> Prepared:
     """Build and check a model once, to run it many times with other numbers; `Model.prepare` does the same.
@@ -262,6 +301,12 @@ def prepare(model: Model, **settings: Any) -> Prepared:
     if not isinstance(model, Model):
         raise model_argument_error("prepare", model)
     return Prepared(model, settings)
+
+
+def arguments_of(settings: Mapping[str, Any]) -> Arguments:
+    """Return all arguments of `simulate`: those in `settings`, and the defaults of the others."""
+    known = inspect.signature(simulate).parameters
+    return Arguments(**{name: settings.get(name, known[name].default) for name in Arguments._fields})
 
 
 def _copied_model(model: Model, kind: type[Any]) -> Any:

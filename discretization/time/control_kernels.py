@@ -42,3 +42,13 @@ def state_feedback(t, h, measured, parameters, memory, outputs):
             total += parameters[i * n + j] * (parameters[outputs.shape[0] * n + j] - measured[j])
         outputs[i] = total
     return 0
+
+
+@compiled(LAW)
+def held_outputs(t, h, measured, parameters, memory, outputs):
+    """Leave the outputs as they are; set them to the parameters at the first sample. memory: whether they have been set."""
+    if memory[0] == 0.0:
+        for i in range(outputs.shape[0]):
+            outputs[i] = parameters[min(i, parameters.shape[0] - 1)]
+        memory[0] = 1.0
+    return 0

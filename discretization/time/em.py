@@ -63,6 +63,7 @@ from discretization.time.newton import CONVERGED, NOT_FINITE, newton
 from rigid.compilation.decorators import allocating_internal_kernel, inline_kernel, internal_kernel
 from rigid.kinematics.rotations import cayley_rotation, inverse_tangent, load4
 from rigid.linear_algebra import apply, apply_transposed, load3, minus, plus, store3, times
+from rigid.tuple_references import by_reference
 
 # Indices of the counters of a time loop in an array of int64; MOST_ITERATIONS: largest number of iterations in a step.
 STEPS, SOLVES, ITERATIONS, MOST_ITERATIONS, FACTORISATIONS, N_COUNTS = range(6)
@@ -227,6 +228,7 @@ def has_finite_account(state):
     return total < np.inf
 
 
+@by_reference
 class StepContext(NamedTuple):
     """Arguments of `general_step` that do not change from step to step, passed by reference; functions are passed as pointers.
 

@@ -26,6 +26,7 @@ from discretization.multipliers import count_multipliers, multipliers_of
 from discretization.state_checks import OF_SYSTEMS, check_arrays, evaluate_user_function
 from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
+from discretization.time.bound_march import BoundMarch
 from discretization.time.composition import midpoints, substep_fractions
 from discretization.time.em import ITERATIONS, MOST_ITERATIONS, N_COUNTS, SOLVES, STEPS, StepContext
 from discretization.time.newton import (
@@ -50,7 +51,7 @@ from discretization.time.stepper_base import (
 )
 from discretization.time.thread_turns import turn_released
 from discretization.time.velocity_reflection import has_state_reflection, has_velocity_reflection
-from rigid.errors import ModelError
+from rigid.errors import LastStep, ModelError
 from rigid.system import Floats, State
 
 MAX_ITERATIONS = 30
@@ -358,17 +359,36 @@ class Stepper(StepperBase):
     ) -> int:
         """Run the compiled time loop, in place of a checked state; return its status."""
         # imports the kernels of all solvers, which take time to load
-        from discretization.time.time_loop import MarchInputs, march_and_store
+        from discretization.time.time_loop import march_and_store
 
-        sampling = None if self.sampler is None else self.sampler.arrays
-        inputs = MarchInputs(
-            substeps, values, np.ascontiguousarray(starts, float), self.h, MAX_ITERATIONS, sampling
-        )
-
+        inputs = self._inputs(substeps, values, np.ascontiguousarray(starts, float))
         models, before = self._models(state), self._scratch(state)
         with self._turn_released(values), running_threads(self._team):
             status = march_and_store(*models, state, before, inputs, stored, counts)
         return int(status)
+
+    def _inputs(self, substeps: Floats, values: Floats, starts: Floats) -> Any:
+        """Return the inputs of the compiled time loop."""
+        from discretization.time.time_loop import MarchInputs
+
+        sampling = None if self.sampler is None else self.sampler.arrays
+        return MarchInputs(substeps, values, starts, self.h, MAX_ITERATIONS, sampling)
+
+    def bound_march(self, state: State, ahead: int = 0) -> Any:
+        """Return a march that advances the arrays of `state` in place, as `StepperBase` does."""
+        if self._team is not None:  # its threads run while the time loop does
+            return super().bound_march(state, ahead)
+        state = check_arrays(state, self.shapes, in_place=True)
+        inputs = functools.partial(self._inputs, self.h * self.fractions)
+        most = self.steps_of_first_march
+        return BoundMarch(self._models(state), state, inputs, self.values_of, self.h, most, ahead)
+
+    def raise_if_final(self, status: int, step: int, state: State) -> None:
+        """Raise ConvergenceError for a failed controller, as `StepperBase` does."""
+        failure = self._failure(status)
+        if failure is not None and failure.final:
+            error = self._error(failure, LastStep(step, copy_state(state)), Report(), Report())
+            raise error from failure.cause
 
     def _models(self, state: State) -> tuple[Any, Any, Any]:
         """Return the models of the step: planar, of a tree, of any system; two of them are None."""

@@ -229,6 +229,16 @@ class StepperBase(ABC):
             state, step = halved, step + 1
         return state, report
 
+    def bound_march(self, state: State, ahead: int = 0) -> Any:
+        """Return a march that advances the arrays of `state` in place; this one takes no steps itself.
+
+        ahead: number of steps for which loads are evaluated together; 0: loads and drives do not depend on the time.
+        """
+        return UnboundMarch(state)
+
+    def raise_if_final(self, status: int, step: int, state: State) -> None:  # noqa: B027
+        """Raise ConvergenceError if a march ended with a status that shorter steps do not change; `state`: after step `step`."""
+
     def _halve(self, state: State, t: float, h: float, depth: int) -> MarchResult:
         """Take two half steps in place of one from t and halve them again if they fail; the given state is used as scratch."""
         report = Report(halvings=1)
@@ -256,6 +266,22 @@ class StepperBase(ABC):
         return ConvergenceError(
             t, h, cost.most_iterations, failure.residual, message, reached, report, singular=failure.singular
         )
+
+
+class UnboundMarch:
+    """State and step of a stepper whose arguments are not bound: `take` takes no steps (`discretization.time.bound_march`)."""
+
+    is_bound = False
+
+    def __init__(self, state: State) -> None:
+        self.state, self.step = state, 0
+
+    def take(self, n: int) -> int:
+        """Take none of n steps; return that none failed."""
+        return 0
+
+    def forget_loads(self) -> None:
+        """Do nothing: no loads are evaluated ahead."""
 
 
 def copy_state(state: State) -> State:

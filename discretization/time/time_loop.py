@@ -131,7 +131,7 @@ def _loop_as_far(of_plane, of_tree, of_any, state, before, inputs, first, end, s
 @nogil_allocating_kernel
 def march_and_store(of_plane, of_tree, of_any, state, before, inputs, stored, counts):
     """Advance the state in place, in equal parts; store the state after each part in `stored`, a state with an additional first
-    axis.
+    axis, of length zero to store none.
 
     of_plane, of_tree, of_any: `StepContext` of `discretization.planar.arrays`, `discretization.time.tree_march` or
     `discretization.time.em`.
@@ -154,5 +154,6 @@ def march_and_store(of_plane, of_tree, of_any, state, before, inputs, stored, co
             if status != CONVERGED:
                 return status
             first, steps = first + steps * n, min(2 * steps, FAR)
-        keep(state, stored, part)
+        if part < stored.r.shape[0]:
+            keep(state, stored, part)
     return CONVERGED

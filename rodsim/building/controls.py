@@ -16,6 +16,8 @@ from rodsim.building.load_arrays import LineLoad
 from rodsim.building.placement import Placement
 from rodsim.components.control_laws import law_parameters
 from rodsim.components.controllers import Output, Sensor, input_of, output_numbers, outputs_in
+from rodsim.components.control_laws import External, law_parameters
+from rodsim.components.controllers import Output, input_of, output_numbers, outputs_in
 from rodsim.components.model_data import ModelData
 from rodsim.components.sensed_quantities import state_offset
 from rodsim.components.user_interactions import BoundMeasure, UserInteraction
@@ -138,7 +140,7 @@ def check_periods(model: ModelData, dt: float, adaptive: bool) -> None:
     """Raise ModelError if a period of a controller is not a multiple of the step, or adaptive steps have no period to end at."""
     for name, controller in model.controllers.items():
         if controller.period is None:
-            if adaptive:
+            if adaptive and not isinstance(controller.law, External):
                 raise ModelError(
                     f"controller '{name}': is sampled in each step, so that its outputs depend on the steps, which are adaptive "
                     "here. Give it a period=, or a constant dt"

@@ -8,6 +8,7 @@ from rigid.signals import VectorSignal, corners_of
 from rigid.system import Floats
 from rigid.user_warnings import warn_user
 from rodsim.building.load_arrays import LoadFunction, LoadValues, is_varying
+from rodsim.components.controllers import outputs_in
 from rodsim.components.model_warnings import StepWarning
 
 SAMPLES = 10  # samples for each time at which steps read a load
@@ -43,7 +44,12 @@ class SampledLoads:
         for load in self._values.functions:
             acted = self._acted[first : first + load.n_loads]
             first += load.n_loads
-            if load.n_loads and not acted.any() and is_varying(load.user_value):
+            if (
+                load.n_loads
+                and not acted.any()
+                and is_varying(load.user_value)
+                and not outputs_in(load.user_value)
+            ):
                 time = _first_time_of_action(load, start, end, self._times)
                 if time is not None:
                     lines.append(f"'{load.name}', which acts at t = {time:.6g} s")

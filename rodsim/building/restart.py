@@ -256,7 +256,10 @@ def _internal_variables_at_start(built: Built, source: StartingState) -> tuple[F
     if blocks.sampled:
         if system.controls.same_layout(None if old.system is None else old.system.controls):
             sampled = before.part(stored.internal, "sampled").copy()
-            sampled[system.controls.offsets()[0]] -= source.t or 0.0  # the clock of the run starts at zero
+            due = system.controls.offsets()[0]
+            sampled[due] = (
+                0.0 if source.t is None else sampled[due] - source.t
+            )  # the clock of the run starts at zero
             blocks.part(variables, "sampled")[...] = sampled
         else:
             blocks.part(variables, "sampled")[...] = system.controls.start()

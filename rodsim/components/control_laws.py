@@ -145,6 +145,36 @@ def _tree_of(text: object, names: Sequence[str] | None = None) -> ast.expr:
         raise ModelError(f"Formula: text = {checks.shown(text)}: {error}") from None
 
 
+@dataclass(frozen=True, eq=False)
+class External:
+    """Hold outputs that a caller sets between steps, with `Runner.advance(controls=...)`.
+
+    In `simulate` they keep their initial values, or those of the state from which a run starts.
+
+    Parameters
+    ----------
+    initial : array_like, shape () or (outputs,), default 0
+        Values of the outputs until they are set.
+
+    Raises
+    ------
+    ModelError
+        If a value is not a finite number.
+
+    Examples
+    --------
+    >>> from rodsim import controllers
+    >>> controllers.External(2.0).initial
+    array([2.])
+    """
+
+    initial: ArrayLike = 0.0
+
+    def __post_init__(self) -> None:
+        initial = checks.array("External", "initial", np.atleast_1d(self.initial), (None,))
+        object.__setattr__(self, "initial", initial)
+
+
 def lqr(
     system: scipy.signal.StateSpace,
     output_weights: ArrayLike,
@@ -208,9 +238,16 @@ def lqr(
     return StateFeedback(np.linalg.solve(C.T, K.T).T, target)
 
 
-ControlLaw = PID | StateFeedback | Formula | Callable[..., object]  # accepted by `Model.add_controller`
+ControlLaw = (
+    PID | StateFeedback | Formula | External | Callable[..., object]
+)  # accepted by `Model.add_controller`
 # by word in scenes
-LAWS: dict[str, type[Any]] = {"pid": PID, "state feedback": StateFeedback, "formula": Formula}
+LAWS: dict[str, type[Any]] = {
+    "pid": PID,
+    "state feedback": StateFeedback,
+    "formula": Formula,
+    "external": External,
+}
 _SINGULAR = 1e12  # condition of the matrix of outputs from which on the states do not follow from them
 
 
@@ -232,6 +269,11 @@ def check_law(owner: str, law: ControlLaw, inputs: Sequence[str], n_outputs: int
             f"{owner}: gains of StateFeedback have shape {np.shape(law.gains)}, expected ({n_outputs}, {n_inputs}) for "
             f"{n_outputs} outputs and {n_inputs} inputs"
         )
+    if isinstance(law, External) and (n_inputs or np.size(law.initial) not in (1, n_outputs)):
+        raise ModelError(
+            f"{owner}: External reads no inputs and has one initial value or one for each output; got {n_inputs} inputs and "
+            f"{np.size(law.initial)} values for {n_outputs} outputs"
+        )
     if isinstance(law, Formula):
         if len(law.texts) != n_outputs:
             raise ModelError(
@@ -252,13 +294,15 @@ def law_parameters(law: ControlLaw) -> Floats:
         return np.array([law.kp, law.ki, law.kd, law.target, law.low, law.high], float)
     if isinstance(law, StateFeedback):
         return np.concatenate([np.ravel(law.gains), np.ravel(law.target)])
-    return np.zeros(0)
+    return np.ravel(law.initial) if isinstance(law, External) else np.zeros(0)
 
 
 def initial_memory(law: ControlLaw) -> tuple[float, ...] | None:
     """Return the initial memory of a law that defines its own; None for a function of the user."""
     if isinstance(law, PID):
         return (0.0, 0.0, 0.0)  # sum of e h, last error, whether there is a last error
+    if isinstance(law, External):
+        return (0.0,)  # whether the outputs have been set
     return () if isinstance(law, StateFeedback | Formula) else None
 
 
@@ -273,6 +317,10 @@ def law_function(law: ControlLaw, inputs: Sequence[str]) -> Any:
         from discretization.time.control_kernels import state_feedback
 
         return state_feedback
+    if isinstance(law, External):
+        from discretization.time.control_kernels import held_outputs
+
+        return held_outputs
     if isinstance(law, Formula):
         return _formula_function(law, formula_names(inputs))
     if isinstance(law, numba.core.dispatcher.Dispatcher):
@@ -307,7 +355,7 @@ def describe_law(law: ControlLaw) -> Any:
     """Return a law as words and numbers; a function of the user as "callable"."""
     if isinstance(law, Formula):
         return {"law": "Formula", "texts": list(law.texts)}
-    if not isinstance(law, PID | StateFeedback):
+    if not isinstance(law, PID | StateFeedback | External):
         return "callable"
     values = {field.name: np.asarray(getattr(law, field.name)) for field in fields(law)}
     finite = {name: value.tolist() for name, value in values.items() if np.isfinite(value).all()}
@@ -324,6 +372,6 @@ def law_from_description(description: Any) -> ControlLaw | None:
 
 def text_of_law(law: ControlLaw) -> str:
     """Return a short text of a law."""
-    if isinstance(law, PID | StateFeedback | Formula):
+    if isinstance(law, tuple(LAWS.values())):
         return type(law).__name__
     return f"function {getattr(law, '__name__', 'of the user')}"

@@ -191,8 +191,8 @@ def _law(context: CheckContext, what: str, value: Any) -> ControlLaw:
     if is_law(value):
         return value
     raise ModelError(
-        f"{context.owner}: law = {shown(value)} is not a control law. Give PID(...), StateFeedback(...), or a function "
-        "(t, h, measured, memory, outputs)"
+        f"{context.owner}: law = {shown(value)} is not a control law. Give PID(...), StateFeedback(...), External(), or a "
+        "function (t, h, measured, memory, outputs)"
     )
 
 
@@ -249,7 +249,7 @@ class Controller(Component):
 
     key, word, list_description, table = "controllers", "controller", "sampled controllers", "controllers"
     law: ControlLaw = parameter(LAW, "what maps the inputs to the outputs")
-    inputs: tuple[str, ...] = parameter(INPUTS, "names of sensors; 'name.rate' for the rate")
+    inputs: tuple[str, ...] = parameter(INPUTS, "names of sensors; 'name.rate' for the rate", ())
     outputs: tuple[str, ...] = parameter(OUTPUTS, "names of the outputs", ("u",))
     memory: tuple[float, ...] = parameter(MEMORY, "initial values of what it remembers [any]", ())
     period: float | None = parameter(
@@ -297,7 +297,8 @@ class Controller(Component):
         return f"reads sensor '{input_of(names[0]).sensor}', which is left out" if names else ""
 
     def __repr__(self) -> str:
-        return f"<controller '{self.name}': {text_of_law(self.law)} of {', '.join(self.inputs)}>"
+        inputs = f" of {', '.join(self.inputs)}" if self.inputs else ""
+        return f"<controller '{self.name}': {text_of_law(self.law)}{inputs}>"
 
 
 def outputs_of_sensors(model: Any, owner: str, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,6 +24,7 @@ _ARGUMENTS: dict[str, tuple[Any, ...]] = {
         "a formula for each output, of t and the inputs: phi, phi_rate",
     ),
     "gains": (Number | list[list[Number]], "matrix: a row for each output, a number for each input [any]"),
+    "initial": (Number | numbers(1), "values of the outputs until they are set [any]", 0.0),
     "state feedback.target": (Number | numbers(1), "inputs at which the outputs are 0 [any]", 0.0),
 }
 
