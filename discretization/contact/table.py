@@ -64,8 +64,8 @@ class Contacts(NamedTuple):
     @property
     def tracked(self) -> int:
         """Number of points that do not follow from others: those of all surfaces but corners and ridges."""
-        last = int(np.isin(self.kind, OF_MESHES, invert=True).sum())
-        return int(self.first[last])
+        of_meshes = (self.kind[:, None] == OF_MESHES).any(axis=1)
+        return int(self.first[len(self.kind) - np.count_nonzero(of_meshes)])
 
 
 def contact_frames(contacts: Contacts) -> Ints:
@@ -337,7 +337,8 @@ def refuse_contacts(contacts: Contacts, who: str, instead: str = "run `simulate`
 
 def points_of(contacts: Contacts, r: Floats, quat: Floats) -> Floats:
     """Return the tracked points (..., k, 3) for frames at r (..., n, 3) with orientations quat (..., n, 4)."""
-    frames, X = contacts.frames[: contacts.tracked], contacts.X[: contacts.tracked]
+    tracked = contacts.tracked
+    frames, X = contacts.frames[:tracked], contacts.X[:tracked]
     points: Floats = r[..., frames, :]
     levers = np.flatnonzero(np.any(X, axis=1))
     if len(levers):

@@ -1,7 +1,7 @@
 """March with bound arguments: advance one state in place, from step to step, as the loop of another program asks for it.
 
-A call of the compiled time loop determines the types of its arguments and unpacks their arrays, which takes 25 to 55 us. A bound
-march does this once (`rigid.bound_arguments`) and then calls the machine code directly.
+A call of a stepper checks the state, copies it, evaluates loads and unpacks the arrays of the arguments, which takes 25 to 60 us.
+A bound march does this once (`rigid.bound_arguments`) and then calls the machine code directly.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from discretization.time.em import N_COUNTS, STEPS
 from discretization.time.newton import CONVERGED
 from discretization.time.stepper_base import copy_state
-from rigid.bound_arguments import BoundTuple, bind_tuple
+from rigid.bound_arguments import bind_tuple
 from rigid.compilation.pinned_arguments import specialized
 from rigid.errors import ModelError
 from rigid.system import Floats, State
@@ -58,7 +58,7 @@ class BoundMarch:
         self._values = values_of(np.zeros(1))  # in one step; constant unless `ahead`
         self._counts = np.zeros((3, N_COUNTS), np.int64)
         stored = State(*(np.empty((0, *array.shape)) for array in state))
-        self._models = [_bound(model) for model in models]
+        self._models = models
         self._states = [bind_tuple(state), bind_tuple(copy_state(state)), bind_tuple(stored)]
         self._arguments: dict[int, tuple[Floats, Floats, list[Any]]] = {}
         self._kernel = specialized(march_and_store, *self._bind(1)[2])
@@ -118,8 +118,3 @@ class BoundMarch:
         """Evaluate the loads of the next n steps."""
         self._block = self._values_of(self._h * np.arange(self.step, self.step + n))
         self._first, self._evaluated = self.step, n
-
-
-def _bound(model: Any) -> Any:
-    """Return a model of the time loop with its arguments bound; None for None."""
-    return model if model is None or isinstance(model, BoundTuple) else bind_tuple(model)

@@ -363,7 +363,8 @@ class ContactStepper(StepperBase):
 
     def _fastest(self, state: State) -> float:
         """Return the largest speed of all points, m/s."""
-        frames, X = (column[: self.contacts.tracked] for column in (self.contacts.frames, self.contacts.X))
+        tracked = self.contacts.tracked
+        frames, X = self.contacts.frames[:tracked], self.contacts.X[:tracked]
         v = state.v[frames] + quaternions.rotate(state.quat[frames], np.cross(state.Omega[frames], X))
         return float(np.linalg.norm(bounding_values(self.contacts, v), axis=1).max())
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 import functools
 import math
+import operator
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
@@ -51,6 +52,7 @@ from discretization.time.stepper_base import (
 )
 from discretization.time.thread_turns import turn_released
 from discretization.time.velocity_reflection import has_state_reflection, has_velocity_reflection
+from rigid.bound_arguments import bind_tuple
 from rigid.errors import LastStep, ModelError
 from rigid.system import Floats, State
 
@@ -391,13 +393,19 @@ class Stepper(StepperBase):
             raise error from failure.cause
 
     def _models(self, state: State) -> tuple[Any, Any, Any]:
-        """Return the models of the step: planar, of a tree, of any system; two of them are None."""
-        if self._kernels is None:
-            of_model = self.system, self.numbering, self._hidden, state, self.work
-            self._kernels = step_kernels(*of_model, self._own_equations)
-        equations, hooks = self._kernels
-        beyond, tables = has_blocks_beyond_band(self.numbering), (self.system, self.numbering, self.work)
-        return None, None, StepContext(equations, hooks, beyond, *tables, self._hidden, self._plain)
+        """Return the models of the step: planar, of a tree, of any system; two of them are None.
+
+        The arguments are unpacked once and reused as long as the models are the same objects.
+        """
+        models = self.system, self.numbering, self.work, self._hidden, self._plain
+        known = self._bound_context
+        if known is None or any(map(operator.is_not, known[0], models)):
+            if self._kernels is None:
+                of_model = self.system, self.numbering, self._hidden, state, self.work
+                self._kernels = step_kernels(*of_model, self._own_equations)
+            context = StepContext(*self._kernels, has_blocks_beyond_band(self.numbering), *models)
+            known = self._bound_context = models, bind_tuple(context)
+        return None, None, known[1]
 
     def _scratch(self, state: State) -> State:
         """Return a scratch state of the same shapes."""
@@ -406,6 +414,7 @@ class Stepper(StepperBase):
         return self._before
 
     _before: State | None = None
+    _bound_context: Any = None  # (models, arguments bound to them)
 
     @property
     def load_points(self) -> tuple[Floats, Floats]:

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
+from examples.cart_pole import swing_up
 from rodsim import (
     Adaptive,
     Box,
@@ -383,3 +384,43 @@ def test_changed_numbers_are_those_of_the_runner():
     runner = prepared.runner(changes)
     runner.advance(10)
     assert same(runner.state, prepared.run(changes).state())
+
+
+SCENE = """
+name: held
+run: {t_end: 1.0, dt: 0.01}
+bodies:
+  - name: block
+    shape: {type: box, size: [1, 1, 1], mass: 2.0}
+controllers:
+  - name: hand
+    law: {type: external, initial: [0.5, 3.0]}
+    outputs: [x, y]
+loads:
+  - name: push
+    kind: force
+    "on": block
+    value: {function: output, controller: hand, output: y, direction: [1, 0, 0]}
+"""
+
+
+def test_a_scene_has_external_outputs(tmp_path):
+    path = tmp_path / "held.yaml"
+    path.write_text(SCENE)
+    model = Model.load(path)
+    for one in (model, Model.load(model.save(tmp_path / "again.yaml"))):
+        runner = one.prepare(dt=DT).runner()
+        assert runner.controls == ("hand.x", "hand.y")
+        assert runner.output("hand.x") == 0.5
+        runner.advance(50)
+        assert runner.state.r[1, 0] == pytest.approx(0.5 * 1.5 * 0.5**2, abs=1e-14)
+        runner.advance(50, {"hand.y": -3.0})
+        assert runner.state.v[1] == pytest.approx([0, 0, 0], abs=1e-13)
+
+
+def test_a_loop_swings_a_pole_up_and_balances_it():
+    t, x, phi, _ = swing_up().T
+    assert abs(phi[0]) > 3.1
+    upright = t > 7.5
+    assert np.abs(phi[upright]).max() < 5e-3
+    assert np.abs(x[upright]).max() < 0.05

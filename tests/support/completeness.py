@@ -227,7 +227,7 @@ def inertial() -> Model:
 
 
 def sampled() -> Model:
-    """A clamped rod and a body on a hinge, with a sensor of each measure, and loads that follow two controllers."""
+    """A clamped rod and a body on a hinge, with a sensor of each measure, and loads that follow controllers."""
     model = Model("sampled", gravity=OBLIQUE)
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SOFT, 4)
     model.add_joint("clamp", "clamp", rod.start)
@@ -247,7 +247,10 @@ def sampled() -> Model:
     wave = model.add_controller(
         "wave", controllers.Formula("0.1*cos(3*angle_rate) - 0.2*angle_rate"), ["angle.rate"], period=DT
     )
+    hand = model.add_controller("hand", controllers.External([0.05, -0.02]), outputs=["a", "b"])
     model.add_joint_force("ripple", "hinge", wave.output())
+    model.add_joint_force("held", "hinge", hand.output("a"))
+    model.add_force("pull", rod.end, hand.output("b").along((0, 1, 0)))
     model.add_joint_force("steady", "hinge", 0.2)
     model.add_moment("torque", body, motor.output().along((0, 0, 1)))
     model.add_force("lift", rod.end, jack.output("f").along((0, 0, -1)), following=True)
