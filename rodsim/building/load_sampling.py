@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rigid.signals import VectorSignal, corners_of
+from rigid.signals import Signal, VectorSignal, corners_of
 from rigid.system import Floats
 from rigid.user_warnings import warn_user
 from rodsim.building.load_arrays import LoadFunction, LoadValues, is_varying
@@ -69,7 +69,7 @@ class SampledLoads:
 
 def _has_known_corners(load: LoadFunction) -> bool:
     """Return True if the function of a load declares its corners, or is a signal, whose corners are known."""
-    return isinstance(load.user_value, VectorSignal) or bool(corners_of(load.name, load.user_value))
+    return isinstance(load.user_value, Signal | VectorSignal) or bool(corners_of(load.name, load.user_value))
 
 
 def _first_time_of_action(load: LoadFunction, start: float, end: float, read: int) -> float | None:

@@ -23,6 +23,7 @@ FAMILIES = (
     "driven_models",
     "contacts",
     "exact_rods",
+    "actuated_rods",
     "rods",
     "published_runs",
 )
