@@ -275,10 +275,11 @@ def sample_state(sampling, state, t, h, values):
 
 @allocating_kernel
 def measure_all(sampling, state, out):
-    """Write value and rate of every sensor at a state to out (s, 2)."""
+    """Write value and rate of every sensor that compiled code evaluates, at a state, to out (s, 2)."""
     for s in range(out.shape[0]):
-        value = measure_sensor(sampling, state, s)
-        out[s, 0], out[s, 1] = value.real, value.imag / COMPLEX_STEP
+        if sampling.measure[s] != _QUANTITY:
+            value = measure_sensor(sampling, state, s)
+            out[s, 0], out[s, 1] = value.real, value.imag / COMPLEX_STEP
 
 
 Law = Callable[

@@ -14,10 +14,8 @@ from rigid.errors import ModelError
 from rigid.system import Floats, Ints
 from rodsim.building.load_arrays import LineLoad
 from rodsim.building.placement import Placement
-from rodsim.components.control_laws import law_parameters
-from rodsim.components.controllers import Output, Sensor, input_of, output_numbers, outputs_in
 from rodsim.components.control_laws import External, law_parameters
-from rodsim.components.controllers import Output, input_of, output_numbers, outputs_in
+from rodsim.components.controllers import Output, Sensor, input_of, output_numbers, outputs_in
 from rodsim.components.model_data import ModelData
 from rodsim.components.sensed_quantities import state_offset
 from rodsim.components.user_interactions import BoundMeasure, UserInteraction

@@ -13,7 +13,6 @@ from rodsim.components.base import CheckContext
 from rodsim.components.joints import Drive
 from rodsim.components.model_parts import Anchor, Body, Rod
 from rodsim.components.part_lookup import find_part_or_point
-from rodsim.components.user_interactions import UserInteraction
 from rodsim.interactions.measures import Quantity
 from rodsim.interactions.registration import UserKind
 
@@ -44,7 +43,7 @@ def check_quantity(context: CheckContext, quantity: Quantity) -> Quantity:
         "joint_force": ({**model.joints, **model.drives}, "joints and drives"),
         "contact_force": (model.contacts, "contacts"),
         "state": (
-            {name: x for name, x in model.others.items() if isinstance(x, UserInteraction)},
+            {name: x for name, x in model.others.items() if hasattr(x, "user_kind")},
             "interactions",
         ),
     }[quantity.word]

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
+from discretization.controls import MEASURES, QUANTITY
 from discretization.internal_variables import internal_variables
 from discretization.state_checks import check_arrays
 from discretization.time.newton import CONVERGED
@@ -25,11 +26,13 @@ from rigid.errors import ConvergenceError, ModelError
 from rigid.signals import Signal, VectorSignal
 from rigid.system import Floats, Ints, State
 from rodsim.adaptive_steps import Adaptive
+from rodsim.building.build import Built
 from rodsim.building.load_arrays import is_varying
 from rodsim.building.starting_states import StartLike
 from rodsim.components.control_laws import External
 from rodsim.components.controllers import input_of, output_numbers, outputs_in
 from rodsim.model import Model
+from rodsim.results.sensed_quantities import quantities_of
 from rodsim.running.plan import Arguments, plan_run
 from rodsim.running.run import Run
 
@@ -118,7 +121,7 @@ class Runner:
         plain = all(isinstance(value, Signal | VectorSignal) for value in functions)
         varies = bool(functions) or run.built.drive_values is not None
         self._march = run.stepper.bound_march(self._state, varies * (AHEAD if plain else 1))
-        self._read_sensors = self._sensor_reader(system)
+        self._read_sensors = self._sensor_reader(run.built)
 
     def _place_controls(self, system: Any) -> None:
         """Find the numbers that `advance` sets, and set them to their initial values unless the start has values."""
@@ -141,19 +144,24 @@ class Runner:
         all_places = np.concatenate([np.zeros(0, np.int64), *places]).tolist()
         self._output_places = dict(zip(names, all_places, strict=True))
 
-    def _sensor_reader(self, system: Any) -> Any:
+    def _sensor_reader(self, built: Built) -> Any:
         """Return a function without arguments that writes and returns value and rate of all sensors (s, 2)."""
         from discretization.time.sampling import Sampler, measure_all  # imported on demand: compiled code
 
         values = np.zeros((len(self._model.sensors), 2))
         if not len(values):
             return lambda: values
-        sampler = Sampler(system.controls, {}, internal_variables(system).first("sampled"))
+        sampler = Sampler(built.system, self._stepper.shapes)
         arguments = bind_tuple(sampler.arrays), bind_tuple(self._state), values
         measure = specialized(measure_all, *arguments)
+        quantities = np.flatnonzero(built.system.controls.measure == MEASURES.index(QUANTITY))
+        evaluate = quantities_of(built.layout)
 
         def read() -> Floats:
             measure(*arguments)
+            if len(quantities):
+                states = State._make([array[None] for array in self._state])
+                values[quantities, 0] = evaluate(quantities, states)[0]
             return values
 
         return read

@@ -186,6 +186,7 @@ def test_sensors_are_those_of_the_result():
         model.add_joint("axle", "revolute", "ground", wheel, at=(0, 0, 0), axis=(0, 0, 1))
         model.add_sensor("height", measures.coordinate(wheel.at((0.1, 0, 0)), axis=(0, 1, 0)))
         model.add_sensor("angle", measures.angle("ground", wheel, axis=(0, 0, 1)))
+        model.add_sensor("energy", measures.energy("kinetic"))
         return model
 
     result = simulate(spinning(), 2.0, 0.02, output_every=10, progress=False)
@@ -197,6 +198,7 @@ def test_sensors_are_those_of_the_result():
             assert runner.sensors[row].tolist() == [history.value[k], history.rate[k]]
             assert runner.sensor(name) == history.value[k]
             assert runner.sensor(f"{name}.rate") == history.rate[k]
+        assert runner.sensor("energy") == result.sensor("energy").value[k]
     assert runner.sensor("angle") > 4 * np.pi
 
 
