@@ -3,8 +3,8 @@
     y = (r, d1, d2, d3),   m(y + i e dy/dt) = m + i e dm/dt                                              (1)
 
 gives the value m and the rate of a measure by one complex step. Quantities of the whole state, such as forces of joints and
-energies, are evaluated by one function of Python, which is called through a pointer if a controller is due that reads one of
-them; multipliers in the state are those of the step that has ended. A controller that is due is called through a pointer, too: a
+energies, are evaluated by one function of Python. It is called through a pointer if a controller is due that reads one of them.
+Multipliers in the state are those of the step that has ended. A controller that is due is called through a pointer, too: a
 compiled law, or a function of Python, which takes the interpreter's lock meanwhile. Its outputs are held in the state until it is
 due again, so that neither substeps nor the halves of a step sample a second time (`discretization.controls`).
 """

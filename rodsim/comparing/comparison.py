@@ -66,9 +66,9 @@ class Comparison:
     a, b : str
         Names of the results.
     rows : list of Row
-        One for each quantity, with the fields `kind` ("point", "turn", "energy", "part energy", "joint force", "sensor",
-        "controller"), `quantity`, `unit`, `largest`, `at` (time of the largest difference, s), `final`, `rms`, `scale`,
-        `of_scale`, `interpolation` (estimated error of interpolation in time) and `relative` (largest/scale).
+        One for each quantity. Its field `kind` is "point", "turn", "energy", "part energy", "joint force", "sensor" or
+        "controller". The others are `quantity`, `unit`, `largest`, `at` (time of the largest difference, s), `final`, `rms`,
+        `scale`, `of_scale`, `interpolation` (estimated error of interpolation in time) and `relative` (largest/scale).
     points : list of Pair
         Paths of the points in both results at common times, m.
     energies : list of Pair

@@ -132,14 +132,14 @@ class Sensor(Component):
     measure: Measure | Quantity = parameter(MEASURE, "scalar of two points or parts, or another quantity")
     noise: tuple[float, ...] | None = parameter(
         NOISE,
-        "standard deviation of noise of the value, or of value and rate [unit of the value, of the rate]",
+        "standard deviation of noise of the value, or of value and rate [any]",
         None,
     )
     seed: int = parameter(SEED, "seed of the noise", 0)
     delay: float | None = parameter(
         POSITIVE, "age of what controllers read: a multiple of their period [s]", None
     )
-    a: Anchor | None = None  # its two points; None: it is no measure of two points
+    a: Anchor | None = None  # its two points; None: it measures another quantity
     b: Anchor | None = None
 
     @classmethod

@@ -393,7 +393,7 @@ def contact_force(contact: Attachable, axis: ArrayLike | None = None) -> Quantit
 
 
 def energy(kind: str = "total", part: Attachable | None = None) -> Quantity:
-    """Return an energy of the model or of one part, J.
+    """Return the energy of the model or of one part, J.
 
     Parameters
     ----------
@@ -424,12 +424,12 @@ def energy(kind: str = "total", part: Attachable | None = None) -> Quantity:
 
 
 def state(interaction: Attachable, name: str, index: int = 0) -> Quantity:
-    """Return an internal state of an interaction, see `rodsim.interaction`.
+    """Return the value of an internal state of an interaction.
 
     Parameters
     ----------
     interaction : UserInteraction or str
-        Interaction of a kind with `states=`.
+        Interaction of a kind with `states=`, see `rodsim.interaction`.
     name : str
         Name of the state.
     index : int, default 0

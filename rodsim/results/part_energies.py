@@ -58,8 +58,8 @@ def energies_by_part(result: Outputs) -> dict[str, PartEnergy]:
     }
 
 
-def part_energies(layout: Layout, state: State) -> dict[str, PartEnergy]:
-    """Return the energies (T,) of all rods and bodies by name at states (T, ...).
+def part_energies(layout: Layout, state: State, only: str | None = None) -> dict[str, PartEnergy]:
+    """Return the energies (T,) of all rods and bodies by name at states (T, ...), or of the part `only`.
 
     A consistent mass matrix couples frames: T = v . M v/2 is divided among the frames as v . p/2 of each. The sums over all parts
     equal the columns of the audit table, except for springs.
@@ -80,4 +80,5 @@ def part_energies(layout: Layout, state: State) -> dict[str, PartEnergy]:
             gravity[:, of_part].sum(axis=1),
         )
         for name, of_part in frames.items()
+        if only in (None, name)
     }

@@ -58,8 +58,9 @@ def quantity_values(source: Source, described: Mapping[str, Any]) -> Floats:
 def _energy(layout: Layout, described: Mapping[str, Any], states: State) -> Floats:
     """Return an energy (T,) of the model or of a part at states (T, ...), J."""
     assert layout.system is not None
-    parts = "part" in described and part_energies(layout, states)[described["part"]]
-    energy: Floats = getattr(parts or energies(layout.system, states), described["kind"])
+    part = described.get("part")
+    of: Any = part_energies(layout, states, part)[part] if part else energies(layout.system, states)
+    energy: Floats = getattr(of, described["kind"])
     return energy
 
 

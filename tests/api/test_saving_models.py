@@ -29,6 +29,7 @@ SCENES = sorted((Path(__file__).parents[2] / "examples" / "scenes").glob("*.yaml
 NOT_IN_SCENES = {
     "pressed": "rod 'ring': cannot be saved as a scene: its curve is a Python function",
     "kinds": "cannot be saved as a scene: its kind is a Python function",
+    "sensed": "interaction 'sole': cannot be saved as a scene: its kind is a Python function",
     "sliding": "interaction 'sole': cannot be saved as a scene: its kind is a Python function",
 }
 RUBBER = Material(E=1e6, nu=0.4, density=1000.0, damping_time=0.1)
