@@ -5,6 +5,8 @@ An oscillator of mass M on a spring k, whose force u is held from one sample to 
     x1 - x0 = h (v0 + v1)/2,   M (v1 - v0) = h (u - k (x0 + x1)/2)                                       (1)
 """
 
+import warnings
+
 import numba
 import numpy as np
 import pytest
@@ -30,6 +32,7 @@ from rodsim import (
     steady_rotation,
 )
 from rodsim.linear import ForceInput, MotionOutput, state_space
+from rodsim.warnings import StepWarning
 
 MASS, STIFFNESS, DT = 2.0, 50.0, 0.01
 KP, KD = 20.0, 3.0
@@ -542,3 +545,12 @@ def test_restart_continues_memory_and_sampling():
     second = simulate(model, 0.19, 0.01, start=first, output_every=1, progress=False)
     uninterrupted = simulate(model, 0.6, 0.01, output_every=1, progress=False)
     assert second.body("lower").r[-1] == pytest.approx(uninterrupted.body("lower").r[-1], abs=1e-10)
+
+
+def test_load_of_a_controller_is_not_reported_as_missed():
+    """A load that follows a controller has no value as a function of time, so that steps cannot have missed it."""
+    model = double_pendulum(controllers.PID(kp=20.0, kd=2.0))
+    model.add_joint_force("motor of the elbow", "elbow", signals.Output("c", "u"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", StepWarning)
+        simulate(model, 0.1, 0.005, progress=False)
