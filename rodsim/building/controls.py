@@ -101,32 +101,38 @@ def _state_index(
 
 def _slots(model: ModelData, sensor: Sensor) -> int:
     """Return the number of readings that a sensor stores; ModelError if its delay is not a multiple of one period."""
-    readers = [
-        x for x in model.controllers.values() if any(input_of(i).sensor == sensor.name for i in x.inputs)
-    ]
-    if not readers or (sensor.noise is None and sensor.delay is None):
+    periods = {
+        name: controller.period
+        for name, controller in model.controllers.items()
+        if any(input_of(item).sensor == sensor.name for item in controller.inputs)
+    }
+    if not periods or (sensor.noise is None and sensor.delay is None):
         return 0
     if sensor.delay is None:
         return 1
-    owner, name = f"sensor '{sensor.name}': delay = {sensor.delay:g} s", readers[0].name
-    for reader in readers:
-        if reader.period is None:
+    owner, (first, period) = (
+        f"sensor '{sensor.name}': delay = {sensor.delay:g} s",
+        next(iter(periods.items())),
+    )
+    for name, other in periods.items():
+        if other is None or period is None:
             raise ModelError(
-                f"{owner} needs readings at a fixed period, and controller '{reader.name}' reads it in each step. Give the "
+                f"{owner} needs readings at a fixed period, and controller '{name}' reads it in each step. Give the "
                 "controller a period="
             )
-        if abs(reader.period - readers[0].period) > _SAME * reader.period:
+        if abs(other - period) > _SAME * period:
             raise ModelError(
-                f"{owner} needs readings at one period, and controllers '{name}' and '{reader.name}' read it at periods of "
-                f"{readers[0].period:g} and {reader.period:g} s. Add a sensor for each"
+                f"{owner} needs readings at one period, and controllers '{first}' and '{name}' read it at periods of "
+                f"{period:g} and {other:g} s. Add a sensor for each"
             )
-    periods = sensor.delay / readers[0].period
-    if periods < 0.5 or abs(periods - round(periods)) > _SAME * periods:
+    assert period is not None
+    count = sensor.delay / period
+    if abs(count - round(count)) > _SAME * count:
         raise ModelError(
-            f"{owner} is not a multiple of the period = {readers[0].period:g} s of controller '{name}' that reads it "
-            f"({periods:.6g} periods). Use delay = {max(1, round(periods)) * readers[0].period:.10g}, or another period"
+            f"{owner} is not a multiple of the period = {period:g} s of controller '{first}' that reads it "
+            f"({count:.6g} periods). Use delay = {max(1, round(count)) * period:.10g}, or another period"
         )
-    return round(periods) + 1
+    return round(count) + 1
 
 
 def _counts(items: Iterable[Any]) -> Ints:

@@ -19,8 +19,9 @@ from rodsim.interactions.registration import UserKind
 
 def quantity_by_name(owner: str, model: Any, quantity: Quantity) -> Quantity:
     """Replace the name of a point of a rod, or of a part, by the point or part of the model."""
-    named = quantity.word in ("section_force", "energy") and isinstance(quantity.of, str)
-    return replace(quantity, of=find_part_or_point(owner, model, quantity.of)) if named else quantity
+    if quantity.word in ("section_force", "energy") and isinstance(quantity.of, str):
+        return replace(quantity, of=find_part_or_point(owner, model, quantity.of))
+    return quantity
 
 
 def check_quantity(context: CheckContext, quantity: Quantity) -> Quantity:

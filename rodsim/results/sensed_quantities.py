@@ -29,7 +29,7 @@ class _LastStep(JointHistory):
     """History of a joint by its multipliers of the step that ends at each output."""
 
     @property
-    def multipliers(self) -> Floats:  # type: ignore[override]
+    def multipliers(self) -> Floats:
         return self.step_multipliers
 
 
@@ -81,7 +81,7 @@ def _source(layout: Layout, states: State, stresses: bool) -> MemorySource:
     memory = np.zeros((len(states.r), layout.memory.size))
     memory[:, : states.memory.shape[1]] = (
         states.memory
-    )  # data of the step size control come last, and are not known here
+    )  # data of the step size control come last, not known here
     arrays = stored_states.parts(layout, states._replace(memory=memory))
     arrays[native_format.TIME] = np.zeros(len(states.r))
     if stresses:

@@ -259,16 +259,15 @@ def _sensed_data(owner: str, key: str, value: Measure | Quantity) -> Data:
         return _measure_data(value)
     of = value.of if value.of is None or value.word == "section_force" else _name(owner, key, value.of)
     axis = None if value.axis is None else invert_check("measure", "axis", direction, value.axis)
-    arguments: Data = {
+    data: dict[str, Data] = {
         "section_force": {"component": value.component},
         "joint_force": {"joint": of, "component": value.component, "axis": axis},
         "contact_force": {"contact": of, "axis": axis},
         "energy": {"kind": value.component, "part": of},
         "state": {"interaction": of, "name": value.component, "index": value.index},
-    }[value.word]
-    if value.word == "section_force":
-        arguments["point"] = point_data(of)
-    return {"of": value.word, **arguments}
+    }
+    point = {"point": point_data(of)} if value.word == "section_force" else {}
+    return {"of": value.word, **point, **data[value.word]}
 
 
 # --- the types of fields

@@ -6,6 +6,8 @@ step that has ended. With a delay of m samples of period T, and normal numbers g
     reading_k = value(t_k) + s g_k,    measured(t_k) = reading_(k - m),    reading_(-1) = reading_(-2) ... = reading_0     (1)
 """
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -157,9 +159,9 @@ def test_joint_forces_are_those_of_the_step_that_has_ended():
 MASS, GRAVITY = 2.0, 9.81
 
 
-def cart(law, inputs=("weight",), **settings):
+def cart(law, inputs=("weight",), gravity=-GRAVITY, **settings):
     """Return a cart on a level rail, pressed down by a controller that reads the force of the rail."""
-    model = Model("cart", gravity=(0, -GRAVITY, 0))
+    model = Model("cart", gravity=(0, gravity, 0))
     body = model.add_body("cart", Box(0.1, 0.1, 0.1, mass=MASS), velocity=(1.0, 0, 0))
     model.add_joint("rail", "prismatic", "ground", body, at=(0, 0, 0), axis=(1, 0, 0))
     model.add_sensor("weight", measures.joint_force("rail", "force", axis=(0, 1, 0)))
@@ -360,17 +362,48 @@ def test_resumed_run_with_noise_delay_and_forces_is_bit_identical(law, tmp_path)
 
 
 def test_prepared_runs_measure_quantities_of_their_own_numbers():
-    law = controllers.Formula("0.1*E - 0.2*weight")
-    model = cart(PD, inputs=["weight", "weight"])
-    model.add_sensor("E", measures.energy("gravity"))
-    second = model.add_controller("second", law, ["E", "weight"])
-    model.add_force("push", "cart", second.output().along((1, 0, 0)))
-    prepared = model.prepare(t_end=0.1, dt=DT)
-    changes = [{"gravity": (0, -9.81 + k, 0)} for k in range(3)]
+    def climbing(gravity):
+        model = cart(controllers.Formula("0*weight"), gravity=gravity)
+        body = model.add_body("free", Box(0.1, 0.1, 0.1, mass=1.0), position=(0, 2, 0))
+        model.add_sensor("E", measures.energy("gravity"))
+        second = model.add_controller("second", controllers.Formula("0.1*E - 0.2*weight"), ["E", "weight"])
+        model.add_force("push", body, second.output().along((1, 0, 0)))
+        return model
+
+    prepared = climbing(-9.0).prepare(t_end=0.1, dt=DT)
+    gravities = [-9.0 + k for k in range(3)]
+    changes = [{"gravity": (0, gravity, 0)} for gravity in gravities]
     many = simulate_many(prepared, changes, threads=2)
-    for change, result in zip(changes, many, strict=True):
-        assert result.body("cart").r[-1] == pytest.approx(prepared.run(change).body("cart").r[-1], abs=0.0)
-    assert np.abs(many[0].body("cart").r[-1] - many[1].body("cart").r[-1]).max() > 1e-4
+    for change, gravity, result in zip(changes, gravities, many, strict=True):
+        expected = simulate(climbing(gravity), 0.1, DT, progress=False).body("free").r[-1]
+        assert result.body("free").r[-1] == pytest.approx(expected, abs=1e-13)
+        assert prepared.run(change).body("free").r[-1] == pytest.approx(expected, abs=1e-13)
+    assert np.abs(many[0].body("free").r[-1] - many[1].body("free").r[-1])[0] > 1e-4
+
+
+def test_restart_of_a_model_with_another_delay_begins_anew():
+    sensor = [{"delay": k * DT} for k in (2, 3)]
+    models = [oscillator(PD, sensor=x, period=DT) for x in sensor]
+    first = simulate(models[0], 0.1, DT, progress=False)
+    second = simulate(models[1], 0.1, DT, start=first, output_every=1, progress=False)
+    sensor = second.sensor("x")
+    assert sensor.value[0] == pytest.approx(first.sensor("x").value[-1], abs=1e-13)
+    assert sensor.reading[:6] == pytest.approx([0.0, *[sensor.value[0]] * 4, sensor.value[1]], abs=0.0)
+    same = simulate(models[0], 0.1, DT, start=first, output_every=1, progress=False).sensor("x")
+    assert same.reading[0] == first.sensor("x").reading[-1] != 0.0
+
+
+def test_layout_checks_the_states_that_sensors_measure():
+    model = oscillator(PD)
+    model.add_interaction("filter", Filter, "ground", "mass", T=0.1, q=[1.0, 1.0], x=1.0)
+    model.add_sensor("state", measures.state("filter", "x"))
+    layout = model.build().layout
+    controls = layout.system.controls
+    numbers = controls.numbers.copy()
+    numbers[-1] += 1.0
+    system = layout.system._replace(controls=controls._replace(numbers=numbers))
+    with pytest.raises(ValueError, match="sensors measure states that it does not have"):
+        dataclasses.replace(layout, system=system)
 
 
 def test_error_in_a_quantity_ends_the_run_and_keeps_it(monkeypatch):
