@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rigid.signals import Signal, VectorSignal, corners_of
-from rigid.system import Floats
+from rigid.signals import VectorSignal, corners_of
+from rigid.system import Floats, Ints
 from rigid.user_warnings import warn_user
 from rodsim.building.load_arrays import LoadFunction, LoadValues, is_varying
 from rodsim.components.controllers import outputs_in
@@ -17,11 +17,15 @@ MAX_NAMED = 5  # largest number of loads named in a warning
 
 
 class SampledLoads:
-    """Evaluate loads as `LoadValues` does, and record which of them were zero at all times at which they were read."""
+    """Evaluate loads as `LoadValues` does, and record which of them were zero at all times at which they were read.
 
-    def __init__(self, values: LoadValues) -> None:
+    followers: numbers of loads that follow a controller, whose values are not functions of time.
+    """
+
+    def __init__(self, values: LoadValues, followers: Ints) -> None:
         self._values = values
         self._acted = np.zeros(values.total, bool)
+        self._acted[followers] = True
         self._is_watching = values.vary
         self._times = 0
 
@@ -69,7 +73,7 @@ class SampledLoads:
 
 def _has_known_corners(load: LoadFunction) -> bool:
     """Return True if the function of a load declares its corners, or is a signal, whose corners are known."""
-    return isinstance(load.user_value, Signal | VectorSignal) or bool(corners_of(load.name, load.user_value))
+    return isinstance(load.user_value, VectorSignal) or bool(corners_of(load.name, load.user_value))
 
 
 def _first_time_of_action(load: LoadFunction, start: float, end: float, read: int) -> float | None:

@@ -110,7 +110,7 @@ class Run:
         self.built.layout.functions = Functions(
             self.built.load_values, self.built.drive_values, self.built.laws
         )
-        self._loads = SampledLoads(self.built.load_values)
+        self._loads = SampledLoads(self.built.load_values, self.built.system.controls.load)
         self._make = self._stepper_maker()
         self.stepper = self._new_stepper()
         settings = self._start()
