@@ -250,11 +250,11 @@ def sampled() -> Model:
     hand = model.add_controller("hand", controllers.External([0.05, -0.02]), outputs=["a", "b"])
     model.add_joint_force("ripple", "hinge", wave.output())
     model.add_joint_force("held", "hinge", hand.output("a"))
-    model.add_force("pull", rod.end, hand.output("b").along((0, 1, 0)))
     model.add_joint_force("steady", "hinge", 0.2)
     model.add_moment("torque", body, motor.output().along((0, 0, 1)))
     model.add_force("lift", rod.end, jack.output("f").along((0, 0, -1)), following=True)
     model.add_distributed_load("wind", rod, motor.output().along((0, 0.1, 0)))
+    model.add_force("pull", rod.end, hand.output("b").along((0, 1, 0)))
     return model
 
 

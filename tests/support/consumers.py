@@ -201,6 +201,18 @@ def use_adaptive_steps(name: str, folder: Path) -> None:
     assert np.abs(result.states(slice(None)).r[-1] - run(name).states(slice(None)).r[-1]).max() < 0.1
 
 
+def advance_step_by_step(name: str, folder: Path) -> None:
+    """A runner takes the steps of a run, bit by bit."""
+    expected = run(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InitialVelocityWarning)
+        runner = MODELS[name]().prepare(t_end=T_END, dt=DT).runner()
+    for k in range(1, expected.n_outputs):
+        runner.advance()
+        for field, one, other in zip(State._fields, runner.state, expected.state(k), strict=True):
+            assert np.array_equal(one, other), (k, field)
+
+
 CONSUMERS: dict[str, Callable[[str, Path], None]] = {
     "resume": resume,
     "start= from a run": start_from_run,
@@ -216,6 +228,7 @@ CONSUMERS: dict[str, Callable[[str, Path], None]] = {
     "compare": compare_runs,
     "energies of parts": energies_sum_to_total,
     "shortcut": use_specialised_solver,
+    "runner": advance_step_by_step,
     "error=": use_adaptive_steps,
     "em-ggl": functools.partial(run_in_chart, "em-ggl"),
     "EML-kappa": functools.partial(run_in_chart, "EML-kappa"),
