@@ -241,6 +241,18 @@ class Runner:
         ------
         ModelError
             If there is no such output.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model, controllers
+        >>> model = Model()
+        >>> block = model.add_body("block", Box(1, 1, 1, mass=1.0))
+        >>> hand = model.add_controller("hand", controllers.External())
+        >>> push = model.add_force("push", block, hand.output().along((1, 0, 0)))
+        >>> runner = model.prepare(dt=0.1).runner()
+        >>> runner.advance(1, {"hand.u": 2.0})
+        >>> runner.output("hand.u")
+        2.0
         """
         if name not in self._output_places:
             known = list(self._output_places)
@@ -267,6 +279,19 @@ class Runner:
             If n or a control is invalid. Nothing has changed then.
         ConvergenceError
             If a step failed even after it was halved, or a controller failed. The runner is at the end of the last good step.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model, controllers
+        >>> model = Model()
+        >>> block = model.add_body("block", Box(1, 1, 1, mass=1.0))
+        >>> hand = model.add_controller("hand", controllers.External())
+        >>> push = model.add_force("push", block, hand.output().along((1, 0, 0)))
+        >>> runner = model.prepare(dt=0.1).runner()
+        >>> runner.advance(10, {"hand.u": 2.0})
+        >>> runner.advance(10, [0.0])
+        >>> round(float(runner.state.v[1, 0]), 6), round(runner.t, 6)
+        (2.0, 2.0)
         """
         if type(n) is not int or n < 1:
             n = checks.count("runner", "n", n)
@@ -294,6 +319,19 @@ class Runner:
         ------
         ModelError
             If `start` does not fit the model. Nothing has changed then.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model, controllers
+        >>> model = Model()
+        >>> block = model.add_body("block", Box(1, 1, 1, mass=1.0))
+        >>> hand = model.add_controller("hand", controllers.External())
+        >>> push = model.add_force("push", block, hand.output().along((1, 0, 0)))
+        >>> runner = model.prepare(dt=0.1).runner()
+        >>> runner.advance(10, {"hand.u": 2.0})
+        >>> runner.reset()
+        >>> runner.t, runner.output("hand.u")
+        (0.0, 0.0)
         """
         if start is None and start_time is None:
             self._set(self._started, 0)
@@ -314,6 +352,21 @@ class Runner:
         ------
         ModelError
             If the state has other arrays than those of this runner, or t is not the end of a step.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model, controllers
+        >>> model = Model()
+        >>> block = model.add_body("block", Box(1, 1, 1, mass=1.0))
+        >>> hand = model.add_controller("hand", controllers.External())
+        >>> push = model.add_force("push", block, hand.output().along((1, 0, 0)))
+        >>> runner = model.prepare(dt=0.1).runner()
+        >>> runner.advance(10)
+        >>> state, t = runner.state, runner.t
+        >>> runner.advance(10, {"hand.u": 2.0})
+        >>> runner.restore(state, t)
+        >>> runner.t, runner.output("hand.u")
+        (1.0, 0.0)
         """
         steps = checks.number("runner", "t", t, at_least=0.0) / self.dt
         if abs(steps - round(steps)) > _SAME * max(steps, 1.0):

@@ -14,6 +14,7 @@ from rodsim import Box, Material, Model, Result, Section, results, simulate
 from rodsim.many_runs import ManyResults
 from rodsim.prepared import Prepared
 from rodsim.results import ResultWriter, SteadyRotation
+from rodsim.running.runner import Runner
 from tests.support.public_callables import named, public
 
 # returned by public functions, but not in a public module
@@ -21,6 +22,9 @@ OTHER_OBJECTS = {
     **{name: getattr(results, name) for name in ("Result", "RodHistory", "BodyHistory", "JointHistory", "ContactHistory")},
     "Prepared": Prepared,
     **{f"Prepared.{name}": getattr(Prepared, name) for name in ("changeable", "model", "settings", "run", "equilibrium")},
+    "Prepared.runner": Prepared.runner,
+    "Runner": Runner,
+    **{f"Runner.{name}": getattr(Runner, name) for name in ("advance", "output", "reset", "restore", "sensor")},
     "SteadyRotation": SteadyRotation,
     "ManyResults": ManyResults,
     "ManyResults.stack": ManyResults.stack,
