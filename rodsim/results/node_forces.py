@@ -108,7 +108,9 @@ def _load_gradients(
     numbers[:, :, kind.signal : kind.signal + 3] = values[:, load_numbers]
     copies = interaction.group.frames[use] + n * np.arange(times)[:, None, None]
     count = times * len(load_numbers)
-    loads = group(kind, copies.reshape(-1, kind.arity), numbers.reshape(count, -1), np.arange(count))
+    loads = group(
+        kind, copies.reshape(-1, kind.arity), numbers.reshape(count, numbers.shape[-1]), np.arange(count)
+    )
     flat = flatten_states(states)
     return evaluation.gradients([loads], flat.r, flat.quat).reshape(times, len(load_numbers), kind.arity, 6)
 
