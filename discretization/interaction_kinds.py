@@ -2,13 +2,23 @@
 
 A new energy, dissipation or constraint is a file of its own (`rigid.interactions.kinds` lists its contents) and one line at the
 end of the list; the position in the list is the number of the kind in files. Kinds without a number follow: gears of any size,
-contact losses of any number of nodes, and kinds that a script registers or that the text of an energy generates.
+contact losses of any number of nodes, actuations of all elements but the default one, and kinds that a script registers or that
+the text of an energy generates.
 """
 
 from __future__ import annotations
 
+from discretization.space import (
+    cayley_element,
+    lagrange_element,
+    midpoint_element,
+    relative_element,
+    se3_span,
+)
 from discretization.space.bushing import BUSHING, BUSHING_DAMPER
 from discretization.space.free_bushing import FREE_BUSHING, FREE_BUSHING_DAMPER
+from discretization.space.se3_dual import SE3_ACTUATION
+from rigid.interactions.actuators import ACTUATORS
 from rigid.interactions.contact.box_dissipation import (
     BOX_ROD_DISSIPATION,
     BOXES_DISSIPATION,
@@ -61,7 +71,7 @@ from rigid.interactions.law_springs import (
     LENGTH_SPRING,
 )
 from rigid.interactions.loads import LOADS
-from rigid.interactions.pressure import PRESSED_EDGE
+from rigid.interactions.pressure import PRESSED_EDGE, VARYING_PRESSED_EDGE
 from rigid.interactions.spring import SPRING
 from rigid.interactions.torsion_spring import TORSION_SPRING
 
@@ -122,6 +132,11 @@ INTERACTIONS = KindRegistry(
         EDGES,
         EDGES_DISSIPATION,
         *INERTERS.values(),
+        *ACTUATORS.values(),
+        VARYING_PRESSED_EDGE,
+        SE3_ACTUATION,
     ]
 )
 INTERACTIONS.add_families([*GEARS.values(), *ROD_DISSIPATIONS.values()])
+for elements in (se3_span, lagrange_element, relative_element, cayley_element, midpoint_element):
+    INTERACTIONS.add_families(elements.ACTUATIONS.values())

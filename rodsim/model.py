@@ -19,6 +19,7 @@ from rodsim._compat import accept_old_arguments, accept_old_methods, warn_of_old
 from rodsim.building.build import Built, build
 from rodsim.building.initial_velocities import fit_velocities
 from rodsim.building.rigid_twin import fill_twin
+from rodsim.components.actuators import Actuation, Actuator
 from rodsim.components.argument_types import (
     ChartName,
     DisplacementLike,
@@ -33,6 +34,7 @@ from rodsim.components.argument_types import (
     MotionLike,
     RodMass,
     ScalarLike,
+    StrainName,
     VectorLike,
 )
 from rodsim.components.base import Attachable, PointLike, add, check_new_part, register
@@ -42,6 +44,7 @@ from rodsim.components.controllers import Controller, Sensor, outputs_of_sensors
 from rodsim.components.curve_frames import Twist, Up
 from rodsim.components.forces import (
     Bushing,
+    Gravity,
     JointDamping,
     Limit,
     MassDamping,
@@ -85,7 +88,7 @@ register(
 )
 register(DistributedLoad, Pressure, MassDamping, JointDamping, EnergyInteraction)
 register(SphereSurface, SolidSurface, PlaneSurface, MeshSurface, Contact)
-register(Sensor, Controller, JointForce, Inerter)
+register(Sensor, Controller, JointForce, Inerter, Actuator, Actuation, Gravity)
 
 
 @accept_old_methods
@@ -417,14 +420,14 @@ class Model(ModelData):
         name: str,
         a: Attachable,
         b: Attachable,
-        stiffness: float | None = None,
-        length: float | None = None,
+        stiffness: ScalarLike | None = None,
+        length: ScalarLike | None = None,
         damping: float | SpringLaw = 0.0,
         *,
         law: SpringLaw | None = None,
         along: SpringCoordinate = "distance",
         axis: ArrayLike | None = None,
-        angle: float | None = None,
+        angle: ScalarLike | None = None,
     ) -> Spring | TorsionSpring | NonlinearSpring:
         """Add a spring, a damper or both between two points or parts.
 
@@ -437,9 +440,11 @@ class Model(ModelData):
             Name of the spring.
         a, b : part, point or str
             The connected points, or parts for `along="rotation"`. A body alone stands for its reference point.
-        stiffness : float, optional
-            Stiffness, N/m; N m/rad for a rotation. At least one of `stiffness`, `law` and `damping` is required.
-        length : float, optional
+        stiffness : float, Signal, str or callable, optional
+            Stiffness, N/m; N m/rad for a rotation. At least one of `stiffness`, `law` and `damping` is required. It may vary in
+            time, as x0 may, but not both at once: a signal, such as the output of a controller, a formula of the time t, or a
+            function t -> number. The energy is that of the spring with the numbers at t = 0; what varies does work.
+        length : float, Signal, str or callable, optional
             Value x0 without force, m. Default: the value at t = 0. Not for a rotation.
         damping : float or SpringLaw, default 0.0
             Damping, N s/m; N m s/rad for a rotation. Or a law of the rate dx/dt, which then needs `law` in place of `stiffness`.
@@ -451,7 +456,7 @@ class Model(ModelData):
             this axis connects. A law of an angle covers half a turn on both sides of its middle.
         axis : array_like, shape (3,), optional
             World direction at t = 0, fixed to `a`, for "axis" and "rotation".
-        angle : float, optional
+        angle : float, Signal, str or callable, optional
             Value x0 for a rotation, rad. Default: 0, the pose at t = 0.
 
         Returns
@@ -475,6 +480,8 @@ class Model(ModelData):
         >>> hard = SpringLaw.polynomial((0.0, 50.0, 0.0, 200.0))
         >>> model.add_spring("rail", "ground@0,0,0", block, law=hard, along="axis", axis=(1, 0, 0))
         <spring with a law 'rail' of the ground, body 'block'>
+        >>> model.add_spring("winch", "ground@1,0,0", block, stiffness=100.0, length="1.0 - 0.2*sin(t)")
+        <spring 'winch' of the ground, body 'block'>
         """
         arguments = SpringArguments(a, b, stiffness, length, damping, law, along, axis, angle)
         kind, fields = choose_spring_type(self, name, arguments)
@@ -962,14 +969,14 @@ class Model(ModelData):
         return add(self, Gear, name, joints=joints, ratios=ratios, of=of)
 
     @accept_old_arguments
-    def add_pressure(self, name: str, on: Rod | str, pressure: float, normal: ArrayLike) -> Pressure:
+    def add_pressure(self, name: str, on: Rod | str, pressure: ScalarLike, normal: ArrayLike) -> Pressure:
         """Apply a pressure to one side of a rod in a plane: a force per current length, pressure x (normal x tangent).
 
         The force stays perpendicular to the rod as it moves and grows as it is stretched. A closed rod that runs
         counter-clockwise about the normal is pressed from outside if the pressure is positive: this is a hydrostatic pressure,
         whose work is pressure times the change of the area. Between nodes the rod is replaced by its chords; if a rod leaves
-        the plane, its projection counts. In an equilibrium the pressure acts in full from load factor 0 on. Its work is part
-        of `work`. Supported by em, em-ggl and their compositions.
+        the plane, its projection counts. In an equilibrium a constant pressure acts in full from load factor 0 on, one that
+        varies grows as loads do. Its work is part of `work`. Supported by em, em-ggl and their compositions.
 
         Parameters
         ----------
@@ -977,8 +984,9 @@ class Model(ModelData):
             Name of the pressure.
         on : Rod or str
             The rod.
-        pressure : float
-            Force per current length, N/m.
+        pressure : float, Signal, str or callable
+            Force per current length, N/m: a number, a signal such as the output of a controller, a formula of the time t, or a
+            function t -> number.
         normal : array_like, shape (3,)
             World direction, the normal of the plane.
 
@@ -1001,6 +1009,117 @@ class Model(ModelData):
         <pressure 'water' of rod 'hose'>
         """
         return add(self, Pressure, name, on=on, pressure=pressure, normal=normal)
+
+    def add_gravity(self, name: str, value: VectorLike) -> Gravity:
+        """Add a uniform acceleration of all moving masses, which may vary in time, to the gravity of the model.
+
+        Each mass m is loaded by m value(t). Its work is that of a load. The negative acceleration of a vehicle or of the ground
+        in an earthquake gives the motion relative to it.
+
+        Parameters
+        ----------
+        name : str
+            Name of the field.
+        value : array_like (3,), VectorSignal or callable
+            Acceleration, m/s^2: constant, a signal along a direction, three components with formulas of the time t, or a function
+            t -> (3,).
+
+        Returns
+        -------
+        Gravity
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model
+        >>> model = Model(gravity=(0, 0, -9.81))
+        >>> crate = model.add_body("crate", Box(0.1, 0.1, 0.1, mass=1.0))
+        >>> model.add_gravity("quake", ["2*sin(9*t)", 0.0, 0.0])
+        <gravity 'quake'>
+        """
+        return add(self, Gravity, name, value=value)
+
+    def add_actuator(self, name: str, measure: Measure, force: ScalarLike) -> Actuator:
+        """Apply a generalised force to a measure of two points or parts; its work is force x change of the measure.
+
+        A hydraulic cylinder pushes on a distance; a muscle or a cable, which pulls, is a negative force on it. A moment on an
+        angle acts on `b` about the axis, its reaction on `a`. The work is exact, and that of a load.
+
+        Parameters
+        ----------
+        name : str
+            Name of the actuator.
+        measure : Measure
+            A `rodsim.measures.distance`, `strain`, `displacement`, `coordinate`, `cosine` or `angle`.
+        force : float, Signal, str or callable
+            Force conjugate to the measure, N, for an angle N m; positive if it increases the measure. A number, a signal such as
+            the output of a controller, a formula of the time t, or a function t -> number.
+
+        Returns
+        -------
+        Actuator
+
+        Raises
+        ------
+        ModelError
+            If `measure` is not a measure of two points of this model, or `force` is not a scalar.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model, measures
+        >>> model = Model()
+        >>> arm = model.add_body("arm", Box(1.0, 0.1, 0.1, mass=1.0), position=(0.5, 0, 0))
+        >>> model.add_actuator("muscle", measures.distance("ground@0,0,1", arm), "-20*sin(3*t)**2")
+        <actuator 'muscle' of <distance from ground@0,0,1 to body 'arm'>>
+        """
+        return add(self, Actuator, name, measure=measure, force=force)
+
+    def add_actuation(
+        self,
+        name: str,
+        on: Rod | str,
+        strain: StrainName,
+        value: ScalarLike,
+        shape: ArrayLike | Callable[[float], float] | None = None,
+    ) -> Actuation:
+        """Vary the rest strains of a rod in time: muscles, growth, pneumatic bending.
+
+        The rest strain value(t) x shape(s) is added to those of the stress-free shape. It acts as the stress -C e of the
+        stiffness C, whose work is exact and that of a load. Stresses and energies of a result are those of the rod without it.
+
+        Parameters
+        ----------
+        name : str
+            Name of the actuation.
+        on : Rod or str
+            The rod; its section must be linear.
+        strain : {"Gamma1", "Gamma2", "Gamma3", "K1", "K2", "K3"}
+            Component: stretch, two shears, twist, two bendings.
+        value : float, Signal, str or callable
+            Rest strain, 1 or 1/m, where the shape is 1: a number, a signal such as the output of a controller, a formula of the
+            time t, or a function t -> number.
+        shape : array_like (k, 2) or callable, optional
+            Factor along the rod: rows of the fraction s of the length and the factor, with straight lines between, or a function
+            of s, such as a spline. Default: 1.
+
+        Returns
+        -------
+        Actuation
+
+        Raises
+        ------
+        ModelError
+            If `on` is not a rod of this model, or `value` or `shape` is not of these.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Model, Section
+        >>> model = Model()
+        >>> section = Section.circular(0.01, Material(E=1e6, nu=0.3, density=1000.0))
+        >>> arm = model.add_rod("arm", [(0, 0, 0), (1, 0, 0)], section)
+        >>> model.add_actuation("bends", arm, "K3", "2*sin(3*t)", shape=[(0, 1), (1, 0)])
+        <actuation 'bends' of K3 of rod 'arm'>
+        """
+        return add(self, Actuation, name, on=on, strain=strain, value=value, shape=shape)
 
     @accept_old_arguments
     def add_mass_damping(

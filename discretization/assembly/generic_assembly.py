@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from discretization.assembly.actuated_elements import actuated_elements
 from discretization.assembly.regularised_forces import DATA_OFFSET, regularise_force
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import (
@@ -72,6 +73,7 @@ class GenericAssembly(NamedTuple):
     takes: np.ndarray  # (kinds,) uint8 flags DISSIPATES ... LOOPS_WORK, see above; 0: energy or constraint
     loop: np.ndarray  # (e,) number of the loop that assembles the interaction, 0: from its duals
     signals: np.ndarray  # (l, 4) per load: interaction, offset of its value in the parameters, frame, loop
+    actuated: np.ndarray  # (a, 2) result of `actuated_elements`
     base: np.ndarray  # (e, f, f) addresses of the frame blocks; f: columns of `InteractionTable.frames`
     row_base: np.ndarray  # (e, f, 2) addresses of the blocks frame-multiplier, multiplier-frame
     size: np.ndarray  # (e, 2) force and moment that determine the round-off, N and N m; 0: constraints
@@ -138,13 +140,15 @@ def generic_groups(system: Any, numbering: Any, which: np.ndarray) -> GenericAss
     lam, g = np.zeros(MAX_ROWS, complex), np.zeros(MAX_INTERNAL_VARIABLES, complex)
     kinds, block = np.array(takes, np.uint8), np.zeros((6 * MAX_FRAMES, 6 * MAX_FRAMES))
     loop = np.array([group.kind.loop for group in groups for _ in group.row], np.int64)
+    signal = np.array([group.kind.signal for group in groups for _ in group.row], np.int64)
     return GenericAssembly(
         interacting,
         at_end,
         rates,
         kinds,
         loop,
-        _signals(len(c) + np.argsort(e)[signals_of(table)], interacting, groups, loop),
+        _signals(len(c) + np.argsort(e)[signals_of(table)], interacting, signal, loop),
+        actuated_elements(system.elements.frames, interacting.entries, signal, loop),
         base,
         row_base,
         size,
@@ -197,11 +201,11 @@ def _flags_of(group: Group) -> int:
     return DISSIPATES * is_dissipation(group.kind) + WORKS * group.kind.works
 
 
-def _signals(index: np.ndarray, interacting: Any, groups: list[Group], loop: np.ndarray) -> np.ndarray:
+def _signals(index: np.ndarray, interacting: Any, signal: np.ndarray, loop: np.ndarray) -> np.ndarray:
     """Return `GenericAssembly.signals`; `index` (l,): index of each load among all interactions."""
     entries = interacting.entries[index]
-    at = np.array([group.kind.signal for group in groups for _ in group.row], np.int64)[index]
-    return np.column_stack([index, entries.first + at, entries.frames[:, 0], loop[index]]).astype(np.int64)
+    offsets = entries.first + signal[index]
+    return np.column_stack([index, offsets, entries.frames[:, 0], loop[index]]).astype(np.int64)
 
 
 @internal_kernel

@@ -1,13 +1,14 @@
 """Apply loads in a Cayley energy-momentum step: set their values, add round-off, forces and work.
 
-The loads of `rigid.interactions.loads` have real closed forms here (`rigid.interactions.kinds.Kind.loop`). Another kind with
-external values is assembled from its dual.
+The loads of `rigid.interactions.loads` have real closed forms here (`rigid.interactions.kinds.Kind.loop`), actuations of two-node
+elements in `discretization.assembly.actuated_elements`. Another kind with external values is assembled from its dual.
 """
 
 from __future__ import annotations
 
 from discretization.assembly.generic_assembly import DISSIPATES, kind_number, kind_of, write_end_poses
 from discretization.assembly.workspace import EPS, norm, rotate_at_both_ends
+from discretization.space.se3_dual import ACTUATIONS
 from rigid.compilation.decorators import internal_kernel
 from rigid.interactions.blocks import pulled
 from rigid.interactions.kinds import dual_at, vector
@@ -35,6 +36,8 @@ def add_load_noise(numbering, work, h):
     for l in range(generic.signals.shape[0]):
         at, loop = numbering.frame[generic.signals[l, _FRAME]], generic.signals[l, _LOOP]
         value = norm(vector(X, generic.signals[l, _VALUE]))
+        if loop == ACTUATIONS:  # a part of a stress, whose round-off is counted
+            continue
         if loop == 0:
             _add_noise_of_duals(generic, generic.signals[l, _PLACE], value, numbering, work, h)
             continue
@@ -91,7 +94,7 @@ def evaluate_load(l, state, work, h):
     frames.
     """
     generic = work.generic_groups
-    if generic.signals[l, _LOOP] > 0:
+    if 0 < generic.signals[l, _LOOP] < ACTUATIONS:
         return 1
     which = kind_number(generic.interacting, generic.signals[l, _PLACE])
     kind = generic.interacting.kinds[which]
@@ -114,7 +117,7 @@ def force_of_load(l, k, work):
     """Return the k-th frame of load l, and force (N) and torque (N m) on it, after `evaluate_load`."""
     generic = work.generic_groups
     loop = generic.signals[l, _LOOP]
-    if loop > 0:
+    if 0 < loop < ACTUATIONS:
         f = generic.signals[l, _FRAME]
         force, torque, _, _, _, _ = _of_step(
             loop, f, generic.interacting.numbers, generic.signals[l, _VALUE], work
@@ -135,7 +138,7 @@ def add_loads(numbering, work, h, tangent):
     X = generic.interacting.numbers
     for l in range(generic.signals.shape[0]):
         f, loop = generic.signals[l, _FRAME], generic.signals[l, _LOOP]
-        if loop == 0:
+        if not 0 < loop < ACTUATIONS:
             continue
         force, torque, x1, x, F1, F = _of_step(loop, f, X, generic.signals[l, _VALUE], work)
         at = numbering.frame[f]
@@ -159,7 +162,7 @@ def work_of_loads(work):
     """Return the work of the loads with closed forms in the step, J; `generic_energy_taken` includes that of the others."""
     generic, total = work.generic_groups, 0.0
     for l in range(generic.signals.shape[0]):
-        if generic.signals[l, _LOOP] == 0:
+        if not 0 < generic.signals[l, _LOOP] < ACTUATIONS:
             continue
         f, loop = generic.signals[l, _FRAME], generic.signals[l, _LOOP]
         force, torque, _, _, _, _ = _of_step(

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from discretization.assembly.actuated_elements import begin_actuations
 from discretization.assembly.constraint_rows import (
     add_common_constraints,
     add_constraints,
@@ -48,6 +49,7 @@ def begin_step(system, numbering, state, work, h, general=True):
     for f in range(state.r.shape[0]):
         extent = max(extent, _begin_frame(system, numbering, state, work, f, weight, h))
     begin_elements(system, state, work, h)
+    begin_actuations(work)
     if general is not None:
         if system.spans.kind.size > 0:
             add_span_noise(system, numbering, work, h)

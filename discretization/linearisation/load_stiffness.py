@@ -50,8 +50,10 @@ def loads_without_potential(system: System, values: Floats) -> list[int]:
     """Return the indices of loads that are not zero and have no potential."""
     if not np.any(values):
         return []
-    nonconstant = np.array([not kind.constant for kind in kinds_of_signals(system.others)], bool)
-    return [int(k) for k in np.flatnonzero(nonconstant & np.any(values != 0.0, axis=1))]
+    without = np.array(
+        [not (kind.constant or kind.potential) for kind in kinds_of_signals(system.others)], bool
+    )
+    return [int(k) for k in np.flatnonzero(without & np.any(values != 0.0, axis=1))]
 
 
 def has_open_pressure_edges(system: System) -> bool:

@@ -25,6 +25,8 @@ import numpy as np
 from discretization.space.cayley_element import trace_of, turned_columns, twice_axial_of
 from discretization.space.rod_gauss_points import (
     LENGTH,
+    actuating_stress,
+    actuation,
     energy_of,
     stress_between,
     unloaded,
@@ -151,6 +153,16 @@ def step_dual(y0, y1, X, lam, out):
 
 
 @dual_function
+def actuation_dual(y0, y1, X, lam, out):
+    """Write the dual of the actuating stress to `out` (2, 4, 3)."""
+    L = X[LENGTH]
+    start = invariants(frame(y0, 0), frame(y0, 1), L)
+    end = invariants(frame(y1, 0), frame(y1, 1), L)
+    N, M = actuating_stress(X, lam, 0)
+    spread(y0, y1, start, end, N, M, L, out)
+
+
+@dual_function
 def rate_dual(y, z, X, lam, out):
     """Write `lam[0]` times the dual of the viscous stress of the strain rates to `out` (2, 4, 3).
 
@@ -178,3 +190,4 @@ ORDERS = (1,)
 ENERGIES = {1: Kind("midpoint rod element", 2, 0, value, dual, no_bend)}
 DISSIPATIONS = {1: dissipation("viscous midpoint rod element", 2, step_dual, rate_dual)}
 STRAINS = {1: Kind("strains, midpoint rod element", 2, 6, strains, no_bend, no_bend)}
+ACTUATIONS = {1: actuation("midpoint rod element", 1, actuation_dual)}

@@ -32,6 +32,8 @@ from discretization.space.cayley_element import rates_seen_from as cayley_rates
 from discretization.space.interpolation import SLOPES, VALUES
 from discretization.space.rod_gauss_points import (
     LENGTH,
+    actuating_stress,
+    actuation,
     add,
     clear,
     energy_of,
@@ -231,6 +233,18 @@ def step_dual(y0, y1, X, lam, out):
 
 
 @dual_function
+def actuation_dual(y0, y1, X, lam, out):
+    """Write the dual of the actuating stress to `out` (p + 1, 4, 3)."""
+    p, L = order_of(X), X[LENGTH]
+    clear(out, p + 1)
+    for g in range(p):
+        start, end = at_point(y0, p, g, L), at_point(y1, p, g, L)
+        N, M = actuating_stress(X, lam, g)
+        add_on_nodes(start, end, N, M, p, g, L, out)
+    transform_rotations_to_frames(y0, y1, p, out)
+
+
+@dual_function
 def rate_dual(y, z, X, lam, out):
     """Write `lam[0]` times the dual of the viscous stress of the strain rates to `out` (p + 1, 4, 3).
 
@@ -263,3 +277,4 @@ _NAMES = {p: f"relative rod element of order {p}" for p in ORDERS}
 ENERGIES = {p: Kind(_NAMES[p], p + 1, 0, value, dual, no_bend) for p in ORDERS}
 DISSIPATIONS = {p: dissipation(f"viscous {_NAMES[p]}", p + 1, step_dual, rate_dual) for p in ORDERS}
 STRAINS = {p: Kind(f"strains, {_NAMES[p]}", p + 1, 6 * p, strains, no_bend, no_bend) for p in ORDERS}
+ACTUATIONS = {p: actuation(_NAMES[p], p, actuation_dual) for p in ORDERS}

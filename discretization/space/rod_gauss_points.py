@@ -7,6 +7,8 @@ of the parameters they hold the constant part of the viscous stress in a step: `
 are sums over the nodes with the tables of `interpolation`.
 """
 
+from typing import Any
+
 from discretization.space.interpolation import SLOPES, VALUES, WEIGHTS
 from discretization.space.laws import AXIAL, GENERAL, MOST_PARAMETERS
 from discretization.space.laws.functions import (
@@ -17,7 +19,8 @@ from discretization.space.laws.functions import (
     stress_of_number,
 )
 from rigid.compilation.decorators import inline_kernel
-from rigid.interactions.kinds import vector, whole
+from rigid.interactions.kinds import Kind, no_bend, vector, whole
+from rigid.interactions.pressure import nothing
 from rigid.linear_algebra import average, dot, minus, plus, times
 
 ORDER, LENGTH, FIRST = 0, 1, 2  # offsets among the numbers of an element; FIRST: of the first point
@@ -162,6 +165,22 @@ def viscous_between(Gamma0, K0, Gamma1, K1, X, g):
     N, M = stress_of(minus(Gamma1, Gamma0), minus(K1, K0), X, g)
     at = FIRST + POINT * g + BEHIND
     return plus(N, vector(X, at)), plus(M, vector(X, at + 3))
+
+
+@inline_kernel
+def actuating_stress(X, lam, g):
+    """Return minus the stress N, M that actuates point g, times its length and `lam[0]`.
+
+    X: order, length, and for each point the stress (6) where the number from outside, which follows them, is 1.
+    """
+    w, at = -lam[0] * X[FIRST + 6 * order_of(X)] * weight_of(X, g), FIRST + 6 * g
+    return times(w, vector(X, at)), times(w, vector(X, at + 3))
+
+
+def actuation(name: str, order: int, dual: Any) -> Kind:
+    """Return the kind of the `actuating_stress` of an element, whose work is that of a load; dual: its discrete derivative."""
+    facts = {"works": True, "signal": FIRST + 6 * order, "potential": True}
+    return Kind(f"actuation of a {name}", order + 1, 0, nothing, dual, no_bend, **facts)
 
 
 @inline_kernel

@@ -28,9 +28,11 @@ from rigid.interactions.kinds import (
     value_function,
     vector,
 )
+from rigid.interactions.pressure import nothing
 from rigid.linear_algebra import average, dot, minus, plus, times
 from rigid.system import Floats
 
+ACTUATIONS = 7  # number of its loop in `em`, after those of loads (`rigid.interactions.loads`)
 # offsets among the numbers: L, C (or the viscosity) row by row, stress-free strains
 LENGTH, STIFFNESS, STRAIN0 = 0, 1, 37
 
@@ -214,6 +216,27 @@ def step_dual(y0, y1, X, lam, out):
     Gamma0, K0, Gamma1, K1 = strains_of(start, end, functions, L)
     N, M = stress_of(minus(Gamma1, Gamma0), minus(K1, K0), X)
     spread(y0, y1, start, end, functions, L, times(lam[0], N), times(lam[0], M), out)
+
+
+@dual_function
+def actuation_dual(y0, y1, X, lam, out):
+    """Write the dual of minus the stress that actuates the element to `out` (2, 4, 3).
+
+    X: order 1, L, the stress (6) where the number from outside, which follows, is 1; as `rod_gauss_points.actuating_stress`.
+    """
+    L, w = X[1], -lam[0] * X[8]
+    start, end, functions = ends_of(y0, y1, L)
+    spread(y0, y1, start, end, functions, L, times(w, vector(X, 2)), times(w, vector(X, 5)), out)
+
+
+SE3_ACTUATION = Kind(
+    "actuation of an SE(3) rod element",
+    *(2, 0, nothing, actuation_dual, no_bend),
+    works=True,
+    signal=8,
+    loop=ACTUATIONS,
+    potential=True,
+)
 
 
 @inline_kernel

@@ -7,13 +7,14 @@ layout of the numbers is that of `rod_gauss_points`, so that laws and viscositie
 
 from discretization.space.rod_gauss_points import (
     LENGTH,
+    actuation,
     energy_of,
     stress_between,
     unloaded,
     viscous_between,
     viscous_of_rates,
 )
-from discretization.space.se3_dual import ends_of, spread, strain_rates
+from discretization.space.se3_dual import actuation_dual, ends_of, spread, strain_rates
 from discretization.space.se3_dual import strains_of as strains_of_ends
 from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.kinds import Kind, dissipation, dual_function, no_bend, value_function
@@ -84,3 +85,4 @@ _NAME = "SE(3) rod element with a law"
 ENERGIES = {1: Kind(_NAME, 2, 0, value, dual, no_bend)}
 DISSIPATIONS = {1: dissipation(f"viscous {_NAME}", 2, step_dual, rate_dual)}
 STRAINS = {1: Kind(f"strains, {_NAME}", 2, 6, strains, no_bend, no_bend)}
+ACTUATIONS = {1: actuation(_NAME, 1, actuation_dual)}

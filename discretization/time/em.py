@@ -41,6 +41,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from discretization.assembly.actuated_elements import is_actuated, work_of_actuations
 from discretization.assembly.element_lanes import strain_change, write_end_strains
 from discretization.assembly.frame_formulas import accelerations, velocity_changes
 from discretization.assembly.generic_assembly import (
@@ -92,7 +93,7 @@ def account(system, numbering, hidden, state, work, h, general=True):
     general: None for models without higher-order rod elements, drives and interactions with the generic assembly
     (`generic_groups`).
     """
-    work_done, dissipated = work_of_loads(work), 0.0
+    work_done, dissipated = work_of_loads(work) + work_of_actuations(work), 0.0
     if work.viscous:
         elements = system.elements
         for m in range(elements.length.shape[0]):
@@ -132,7 +133,7 @@ def apply_final_correction_to_ends(system, numbering, state, work):
             store3(plus(dr, load3(work.rhs[offset : offset + 3])), work.dr[f])
             store3(plus(psi, rotation), work.psi[f])
     move(system, state, work)
-    if work.viscous:
+    if work.viscous or is_actuated(work):
         write_end_strains(work)
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import typeof, types
 
+from discretization.assembly.actuated_elements import begin_actuations, is_actuated
 from discretization.assembly.constraint_rows import add_constraint_noise
 from discretization.assembly.element_lanes import begin_elements, write_end_strains
 from discretization.assembly.generic_assembly import (
@@ -178,6 +179,7 @@ def _process_remaining(part, system, numbering, tree, loops, state, work, h, gen
         if rods:
             move_fixed_frames(state, work)
             begin_elements(system, state, work, h)
+            begin_actuations(work)
     elif part == ASSEMBLE:
         n, values, residual = tree.frame.shape[0], work.values, work.residual
         for i in range(DIAGONAL_BLOCK * n, values.shape[0], LANES):
@@ -200,7 +202,7 @@ def _process_remaining(part, system, numbering, tree, loops, state, work, h, gen
             move(system, state, work)
             if passed_rotation_limit(state, work):
                 return FOLDED
-        if work.viscous:
+        if work.viscous or is_actuated(work):
             move(system, state, work)
             write_end_strains(work)
         if general is not None:  # noqa: SIM102  the compiler leaves out what is None

@@ -279,6 +279,9 @@ class Kind(NamedTuple):
     # 6 k + j of K (6 arity, 6 arity) is that of forces and torques with (dr, eta). `out` is scratch; on return out[k, 3, 0] is
     # zero if frame k has no entry in K
     tangent: Any = None
+    potential: bool = (
+        False  # a load whose dual depends on the poses, but has a potential while its value is constant
+    )
 
     @property
     def directed(self) -> bool:

@@ -28,3 +28,4 @@ def dual(y0, y1, X, lam, out):
 
 
 PRESSED_EDGE = Kind("pressed edge", 2, 0, nothing, dual, no_bend, works=True)
+VARYING_PRESSED_EDGE = PRESSED_EDGE._replace(name="pressed edge whose pressure varies", signal=0)

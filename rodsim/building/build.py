@@ -48,6 +48,7 @@ from rodsim.building.joint_rows import (
 from rodsim.building.load_arrays import (
     LineLoad,
     LoadValues,
+    entry_inputs,
     line_loads,
     load_arrays,
     load_directions,
@@ -98,7 +99,8 @@ def build(model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})
     lines = line_loads(model, placement, joined_by)
     interactions, interaction_names, of_a = _interaction_table(model, placement, gears, lines)
     contacts, of_pairs = contact_table(model, placement)
-    controls = controls_of(model, placement, lines, interactions, interaction_names)
+    inputs = entry_inputs(model, placement)
+    controls = controls_of(model, placement, lines, inputs, interactions, interaction_names)
     system = System(
         placement.frames,
         elements,
@@ -141,6 +143,11 @@ def build(model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})
             line.entry.name in model.joint_forces and line.directions is not None
         ):  # read by `rodsim.results.node_loads`
             layout.description["joint_forces"][line.entry.name]["directions"] = line.directions.tolist()
+    if inputs:  # read by `rodsim.results.node_loads`
+        layout.description["inputs"] = [
+            {"of": f"{entry.kind} '{entry.name}'", "count": values.count, **(values.described or {})}
+            for entry, values in inputs
+        ]
     for name, contact in layout.description.get("contacts", {}).items():
         # interactions with planes, and pairs without planes: read by `rodsim.results.contact_history`
         contact["interactions"] = interaction_names.count(f"contact '{name}'")
@@ -155,7 +162,7 @@ def build(model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})
         system,
         state,
         layout,
-        load_values(model, lines),
+        load_values(model, lines, inputs),
         placement.prescribed_velocities,
         drives,
         massless_axes(model, placement),
@@ -191,14 +198,14 @@ def _springs(model: ModelData, placement: Placement) -> Springs:
         return _NO_SPRINGS
     a, b = (placement.placed([getattr(entry, side) for entry in entries]) for side in "ab")
     length = [
-        np.linalg.norm(pb.world - pa.world) if entry.length is None else entry.length
+        np.linalg.norm(pb.world - pa.world) if entry.fixed.free is None else entry.fixed.free
         for entry, pa, pb in zip(entries, a, b, strict=True)
     ]
     return Springs(
         np.array([(pa.frame, pb.frame) for pa, pb in zip(a, b, strict=True)], dtype=np.int64),
         np.array([p.X for p in a]),
         np.array([p.X for p in b]),
-        np.array([entry.stiffness for entry in entries], dtype=float),
+        np.array([entry.fixed.stiffness for entry in entries], dtype=float),
         np.array([entry.damping for entry in entries], dtype=float),
         np.array(length, dtype=float),
     )
@@ -221,9 +228,9 @@ def _torsions(model: ModelData, placement: Placement) -> TorsionSprings:
         Ua,
         Wa,
         Ub,
-        np.array([entry.stiffness for entry in entries], dtype=float),
+        np.array([entry.fixed.stiffness for entry in entries], dtype=float),
         np.array([entry.damping for entry in entries], dtype=float),
-        np.array([entry.angle for entry in entries], dtype=float),
+        np.array([entry.fixed.free or 0.0 for entry in entries], dtype=float),
     )
 
 
@@ -235,7 +242,7 @@ def _interaction_table(
     The last list has one name for each interaction with such a plane.
     """
     interactions, names = [*gears], [f"gear '{name}'" for name in model.gears]
-    for entry in model.others.values():
+    for entry in model.interactions:
         with ErrorContext(entry.kind, entry.name):
             made = entry.make_interactions(placement)
         interactions += made

@@ -12,7 +12,7 @@ from discretization.controls import MEASURES, NO_CONTROLS, QUANTITY, RATE, STATE
 from discretization.interaction_table import InteractionTable, history_variable_counts
 from rigid.errors import ModelError
 from rigid.system import Floats, Ints
-from rodsim.building.load_arrays import LineLoad
+from rodsim.building.load_arrays import EntryInput, LineLoad
 from rodsim.building.placement import Placement
 from rodsim.components.control_laws import External, law_parameters
 from rodsim.components.controllers import Output, Sensor, input_of, output_numbers, outputs_in
@@ -28,14 +28,15 @@ def controls_of(
     model: ModelData,
     placement: Placement,
     lines: list[LineLoad],
+    inputs: Sequence[EntryInput],
     interactions: InteractionTable,
     names: Sequence[str],
 ) -> Controls:
     """Return the table of sensors, controllers and driven loads of a model; ModelError if a load names an unknown output.
 
-    interactions, names: table of all interactions, and the name of each.
+    inputs: external values of other entries; interactions, names: table of all interactions, and the name of each.
     """
-    driven = _driven_loads(model, lines)
+    driven = _driven_loads(model, lines, inputs)
     if not model.sensors and not model.controllers:
         return NO_CONTROLS
     words, frames, numbers = [], [], []
@@ -196,7 +197,9 @@ def _offsets(items: Any) -> Ints:
     return np.concatenate([[0], np.cumsum([len(item) for item in items])]).astype(np.int64)
 
 
-def _driven_loads(model: ModelData, lines: list[LineLoad]) -> list[tuple[int, int, Floats]]:
+def _driven_loads(
+    model: ModelData, lines: list[LineLoad], inputs: Sequence[EntryInput]
+) -> list[tuple[int, int, Floats]]:
     """Return for each load that follows an output: its number, that of the output, and its value for the output 1."""
     driven, numbers = [], output_numbers(model.controllers)
     for k, (name, load) in enumerate(model.loads.items()):
@@ -216,12 +219,11 @@ def _driven_loads(model: ModelData, lines: list[LineLoad]) -> list[tuple[int, in
             for k, value in enumerate(line.of_one()):
                 driven.append((first + k, number, value))
         first += len(line.frames)
-    for other in model.others.values():
-        for row, output, direction in other.followed_outputs():
-            driven.append(
-                (first + row, _number_of(f"{other.kind} '{other.name}'", output, numbers), direction)
-            )
-        first += other.signals(np.zeros(0)).shape[1]
+    for entry, values in inputs:
+        for row, output, direction in values.followed:
+            number = _number_of(f"{entry.kind} '{entry.name}'", output, numbers)
+            driven.append((first + row, number, direction))
+        first += values.count
     return driven
 
 

@@ -16,7 +16,8 @@ from rigid.system import FORCE, MOMENT, Floats, Ints, Loads
 from rodsim.building.distributed_loads import LoadedElements, loaded_elements, nodal_values
 from rodsim.building.joint_rows import JointMarkers
 from rodsim.building.placement import Placement
-from rodsim.components.forces import MassDamping
+from rodsim.components.base import Input, InteractionComponent
+from rodsim.components.forces import Gravity, MassDamping
 from rodsim.components.joint_forces import JointForce
 from rodsim.components.loads import DistributedLoad, Load
 from rodsim.components.model_data import ModelData
@@ -75,6 +76,8 @@ def line_loads(
             frames = placement.frames_of(other.on)
             pushed = other.rate * placement.frames.mass[frames]
             loads.append(LineLoad(Wind(other.name), frames, _wind(other.ambient, pushed), other.ambient))
+        if isinstance(other, Gravity):
+            loads.append(_gravity(other, placement))
     return loads
 
 
@@ -95,6 +98,16 @@ def _joint_force(force: JointForce, markers: JointMarkers, placement: Placement)
     )
 
 
+def _gravity(gravity: Gravity, placement: Placement) -> LineLoad:
+    """Return the weights of all moving frames in a field of gravity."""
+    frames = np.flatnonzero((placement.frames.fixed == 0) & (placement.frames.mass > 0.0))
+    mass, value = placement.frames.mass[frames], gravity.value
+    direction = np.asarray(value.direction if isinstance(value, VectorSignal) else np.zeros(3))
+    return LineLoad(
+        Wind(gravity.name), frames, _wind(gravity.function, mass), value, lambda: mass[:, None] * direction
+    )
+
+
 def _of_one(entry: DistributedLoad, spread: LoadedElements) -> Floats:
     """Return the nodal loads (n, 3) of a load whose value is 1 along its direction."""
     constant = dataclasses.replace(entry, value=entry.value.direction)
@@ -104,6 +117,22 @@ def _of_one(entry: DistributedLoad, spread: LoadedElements) -> Floats:
 def _wind(ambient: VectorFunction, pushed: Floats) -> Callable[[Floats], Floats]:
     """Return a function of times (k,), s, that gives the forces of frames (k, n, 3), N; `pushed`: damping (n,), kg/s."""
     return lambda t: ambient(t)[:, None, :] * pushed[:, None]
+
+
+class EntryInput(NamedTuple):
+    """Hold external values of an entry that is no load."""
+
+    entry: InteractionComponent
+    values: Input
+
+
+def entry_inputs(model: ModelData, placement: Placement) -> list[EntryInput]:
+    """Return the external values of all entries that are no loads, in the order of the table of interactions."""
+    return [
+        EntryInput(entry, values)
+        for entry in model.interactions
+        for values in entry.external_inputs(placement)
+    ]
 
 
 _DIGITS = 14  # decimal digits of directions, so that they do not depend on the size of a load
@@ -210,14 +239,13 @@ def is_varying(value: Any) -> bool:
     return callable(value) and not isinstance(value, ConstantVector)
 
 
-def load_values(model: ModelData, lines: list[LineLoad]) -> LoadValues:
-    """Return the values of all loads of a model as a function of time."""
+def load_values(model: ModelData, lines: list[LineLoad], inputs: Sequence[EntryInput]) -> LoadValues:
+    """Return the values of all loads of a model as a function of time; inputs: result of `entry_inputs`."""
     functions = [LoadFunction(name, 1, entry.function, entry.value) for name, entry in model.loads.items()]
     functions += [
         LoadFunction(line.entry.name, len(line.frames), line.values, line.user_value) for line in lines
     ]
-    none = np.zeros(0)
-    for other in model.others.values():
-        if count := other.signals(none).shape[1]:
-            functions.append(LoadFunction(other.name, count, other.signals, other.signals))
+    functions += [
+        LoadFunction(entry.name, values.count, values.function, values.user_value) for entry, values in inputs
+    ]
     return LoadValues(functions)

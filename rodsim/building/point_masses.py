@@ -15,6 +15,7 @@ from discretization.interaction_table import loads_of, springs_of, torsions_of, 
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, PartName
+from rigid.interactions.actuators import ACTUATORS
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.gear import DISPLACEMENT, coordinates_of
 from rigid.interactions.law_springs import (
@@ -30,6 +31,9 @@ from rodsim.components.model_data import ModelData
 from rodsim.components.model_parts import Body
 from rodsim.components.user_interactions import AnchoredInteraction
 
+# kinds that act on points of both frames, and those that act on a point of the second one
+_LENGTHS = LENGTH_SPRING, LENGTH_DAMPER, ACTUATORS["distance"], ACTUATORS["stretch"]
+_DISPLACEMENTS = DISPLACEMENT_SPRING, DISPLACEMENT_DAMPER, ACTUATORS["displacement"]
 NEAR = 1e-9  # a point closer to the axis than this fraction of the model's size is on it
 EVERY_ROTATION = np.full(3, np.nan)  # marks an interaction that needs every rotation
 
@@ -122,9 +126,7 @@ def _constraint_needs(model: ModelData, system: System) -> Iterator[Need]:
 def _interaction_needs(model: ModelData, system: System, placement: Placement) -> Iterator[Need]:
     """Yield the points and directions of gears, user-defined interactions, bushings and springs with a law."""
     table = without_file_tables(system.others)
-    entries: list[Any] = [
-        entry for entry in model.others.values() for _ in entry.make_interactions(placement)
-    ]
+    entries: list[Any] = [entry for entry in model.interactions for _ in entry.make_interactions(placement)]
     entries = [*model.gears.values(), *entries]
     for e, (entry, number) in enumerate(zip(entries, table.kind, strict=True)):
         X, name = table.numbers[table.first[e] : table.first[e + 1]], entry.name
@@ -138,8 +140,8 @@ def _interaction_needs(model: ModelData, system: System, placement: Placement) -
             for frame, lever in zip(table.frames[e].tolist(), entry.levers(X), strict=False):
                 yield "interaction", name, frame, EVERY_ROTATION if lever is None else lever, 1.0
             continue
-        lengths = INTERACTIONS[number] in (LENGTH_SPRING, LENGTH_DAMPER)
-        along_axis = INTERACTIONS[number] in (DISPLACEMENT_SPRING, DISPLACEMENT_DAMPER)
+        lengths = INTERACTIONS[number] in _LENGTHS
+        along_axis = INTERACTIONS[number] in _DISPLACEMENTS
         yield "spring or bushing", name, int(table.frames[e, 0]), X[:3] if lengths else EVERY_ROTATION, 1.0
         yield (
             "spring or bushing",

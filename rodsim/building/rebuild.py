@@ -9,7 +9,7 @@ from discretization.memoization import cache_by_tables, copied, with_gravity
 from discretization.system import PartialFingerprint, begin_fingerprint, fingerprint
 from rodsim.building.build import Built, build
 from rodsim.building.discontinuity_times import discontinuities_of_model
-from rodsim.building.load_arrays import line_loads, load_directions, load_values
+from rodsim.building.load_arrays import entry_inputs, line_loads, load_directions, load_values
 from rodsim.building.placement import Placement
 from rodsim.building.point_masses import check_rotations
 from rodsim.components.model_data import ModelData
@@ -69,7 +69,7 @@ def rebuild(reusable: ReusableBuild, model: ModelData, changed: Iterable[str]) -
         system=system,
         state=state,
         layout=layout,
-        load_values=load_values(model, lines),
+        load_values=load_values(model, lines, entry_inputs(model, placement)),
         load_directions=load_directions(model, lines),
         prescribed_velocities=copied(placement.prescribed_velocities),
         corners=discontinuities_of_model(model),

@@ -21,6 +21,7 @@ from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, PartName
 from rigid.inertia import MassProperties
+from rigid.signals import Signal, VectorSignal
 from rigid.system import Floats, Ints, State
 from rigid.vectors import cross
 from rodsim.building.build import Built
@@ -92,9 +93,10 @@ class _TwinConverter(NamedTuple):
         rods_held = []
         if isinstance(entry, Controller | Sensor) and (lacks := entry.what_it_lacks(self.to)):
             return lacks
-        for output in outputs_in(getattr(entry, "value", None)):
-            if output.controller not in self.to.controllers:
-                return f"follows controller '{output.controller}', which is left out"
+        for value in vars(entry).values():
+            for output in outputs_in(value) if isinstance(value, Signal | VectorSignal) else ():
+                if output.controller not in self.to.controllers:
+                    return f"follows controller '{output.controller}', which is left out"
         for what, value in {field.name: getattr(entry, field.name) for field in fields(entry)}.items():
             several = value if isinstance(value, tuple) else (value,)
             for joint in (item for item in several if isinstance(item, JointComponent)):

@@ -45,6 +45,7 @@ LoadKind = Literal["force", "moment", "torque"]
 JointCoordinate = Literal["angle", "displacement"]
 LimitedCoordinate = Literal["length", "displacement", "angle"]
 LockedCoordinate = Literal["x", "y", "z", "rx", "ry", "rz"]
+StrainName = Literal["Gamma1", "Gamma2", "Gamma3", "K1", "K2", "K3"]
 MeshSide = Literal["inside", "outside", "both"]
 ChartName = Literal["quaternion", "quaternion-alpha", "quaternion-gamma", "director"]
 

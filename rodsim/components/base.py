@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, dataclass_transform
@@ -63,6 +63,8 @@ class Poses(Protocol):
     r: Floats
     quat: Floats
     frames: Frames
+    meshes: Any  # `rodsim.building.meshing.RodMesh` of each rod by name
+    first: Mapping[str, int]  # frame of the first node of each rod
 
     def place(self, anchor: Anchor) -> Place: ...
     def frame_of(self, part: Attachment) -> int: ...
@@ -406,6 +408,16 @@ class FollowedOutput(NamedTuple):
     direction: Floats  # (3,) external value for the output 1
 
 
+class Input(NamedTuple):
+    """External values of consecutive interactions of one entry (`rodsim.components.varying_values.scaled_input`)."""
+
+    count: int  # number of the interactions
+    function: Callable[[Floats], Floats]  # times (k,), s -> values (k, count, 3)
+    user_value: Any  # what the user gave
+    followed: Sequence[FollowedOutput] = ()  # their rows count from the first of these interactions
+    described: Mapping[str, Any] | None = None  # value, factor and base for files; None: not known there
+
+
 class InteractionComponent(Component):
     """Base class of entries without a table for their kind: they make rows of `discretization.interaction_table`."""
 
@@ -429,6 +441,11 @@ class InteractionComponent(Component):
     def followed_outputs(self) -> list[FollowedOutput]:
         """Return the outputs of controllers that the external values follow; here none."""
         return []
+
+    def external_inputs(self, poses: Poses) -> Sequence[Input]:
+        """Return all external values, where their number depends on the mesh of a rod; by default those of `signals`."""
+        count = self.signals(np.zeros(0)).shape[1]
+        return [Input(count, self.signals, self.signals, self.followed_outputs())] if count else []
 
 
 COMPONENT_TYPES: dict[

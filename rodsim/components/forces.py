@@ -5,7 +5,7 @@ An entry makes its rows of `discretization.interaction_table` when the model is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -28,10 +28,10 @@ from rigid.interactions import law_springs
 from rigid.interactions.drag import DRAG
 from rigid.interactions.joint_friction import JOINT_FRICTION
 from rigid.interactions.laws import law_numbers, steepest
-from rigid.interactions.pressure import PRESSED_EDGE
+from rigid.interactions.pressure import PRESSED_EDGE, VARYING_PRESSED_EDGE
 from rigid.joints import JOINTS
 from rigid.signals import VectorFunction, vector_function
-from rigid.system import Floats
+from rigid.system import Floats, Ints
 from rodsim.components.base import (
     DIRECTION,
     END,
@@ -44,8 +44,10 @@ from rodsim.components.base import (
     POSITIVE,
     ROD,
     SIX,
+    VARYING,
     Attachment,
     CheckContext,
+    Input,
     InteractionComponent,
     ParameterType,
     Poses,
@@ -55,10 +57,12 @@ from rodsim.components.base import (
     distinct_frames,
     parameter,
 )
+from rodsim.components.joint_forces import SCALAR
 from rodsim.components.joints import JointComponent
 from rodsim.components.model_parts import Anchor, Body, Rod
 from rodsim.components.sections import lowest_eigenvalue
 from rodsim.components.spring_laws import SpringLaw, check_resists
+from rodsim.components.varying_values import scaled_input
 
 COORDINATES = ("length", "displacement", "angle")
 
@@ -331,17 +335,51 @@ class Pressure(InteractionComponent):
 
     key, word, list_description = "pressures", "pressure", "pressures on rods in a plane"
     on: Rod = parameter(ROD, "name of the rod", result_key="rod")
-    pressure: float = parameter(NUMBER, "force per current length, towards normal x tangent [N/m]")
+    pressure: Any = parameter(
+        SCALAR, "force per current length, towards normal x tangent; may be a function of time [N/m]"
+    )
     normal: Floats = parameter(DIRECTION, "normal of the plane, in world axes [1]")
 
     def make_interactions(self, poses: Poses) -> list[Interaction]:
-        nodes = poses.frames_of(self.on)
-        edges = np.stack([nodes, np.roll(nodes, -1)], axis=1)[: len(nodes) if self.on.closed else -1]
-        sizes = abs(self.pressure) * np.linalg.norm(poses.r[edges[:, 1]] - poses.r[edges[:, 0]], axis=1)
+        varies, edges = callable(self.pressure), self._edges(poses)
+        kind, pressure = (VARYING_PRESSED_EDGE, 1.0) if varies else (PRESSED_EDGE, float(self.pressure))
+        sizes = abs(pressure) * np.linalg.norm(poses.r[edges[:, 1]] - poses.r[edges[:, 0]], axis=1)
         return [
-            Interaction(PRESSED_EDGE, edge, self.pressure * self.normal, (size, 0.0))
+            Interaction(kind, edge, pressure * self.normal, (size, 0.0))
             for edge, size in zip(edges.tolist(), sizes, strict=True)
         ]
+
+    def external_inputs(self, poses: Poses) -> Sequence[Input]:
+        if not callable(self.pressure):
+            return ()
+        count = len(self._edges(poses))
+        return [scaled_input(f"pressure '{self.name}'", self.pressure, self.normal.tolist(), count=count)]
+
+    def _edges(self, poses: Poses) -> Ints:
+        """Return the pairs (k, 2) of neighbouring nodes of the rod."""
+        nodes = poses.frames_of(self.on)
+        return np.stack([nodes, np.roll(nodes, -1)], axis=1)[: len(nodes) if self.on.closed else -1]
+
+
+@component
+class Gravity(InteractionComponent):
+    """A uniform acceleration of all moving masses that varies in time, in addition to the gravity of the model."""
+
+    key, word, list_description = "gravities", "gravity", "uniform accelerations that vary in time"
+    value: Any = parameter(
+        VARYING, "acceleration: constant vector, or a function of time along a direction [m/s^2]"
+    )
+    function: VectorFunction  # times (k,), s -> accelerations (k, 3), m/s^2
+
+    @classmethod
+    def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
+        values["function"] = vector_function(context.owner, values["value"])
+
+    def make_interactions(self, poses: Poses) -> list[Interaction]:
+        return []  # a load on each frame: `rodsim.building.load_arrays`
+
+    def __repr__(self) -> str:
+        return f"<gravity '{self.name}'>"
 
 
 @component

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,14 +26,15 @@ from rodsim.components.joints import COORDINATES, JointComponent, chosen_coordin
 from rodsim.components.time_expressions import scalar_signal
 
 
-def _scalar(context: CheckContext, what: str, value: Any) -> Any:
-    """Check a scalar that may vary with time: a number, a formula, a signal, or a function of time."""
+def _scalar(context: CheckContext, what: str, value: Any, **limits: Any) -> Any:
+    """Check a scalar that may vary with time: a number within `limits`, a formula, a signal, or a function of time."""
     value = scalar_signal(context.owner, value)
     if isinstance(value, VectorSignal):
         raise ModelError(
-            f"{context.owner}: {what} = {shown(value)} has a direction, which is that of the joint. Give the signal without it"
+            f"{context.owner}: {what} = {shown(value)} has a direction, but is a scalar. Give the signal without it"
         )
-    return value if isinstance(value, Signal) or callable(value) else number(context.owner, what, value)
+    varies = isinstance(value, Signal) or callable(value)
+    return value if varies else number(context.owner, what, value, **limits)
 
 
 def scalar_function(owner: str, value: Any) -> Callable[[Floats], Floats]:
@@ -45,6 +47,9 @@ def scalar_function(owner: str, value: Any) -> Callable[[Floats], Floats]:
 
 
 SCALAR = ParameterType("varying scalar", _scalar, describe_time_function)
+NOT_NEGATIVE_SCALAR = ParameterType(
+    "varying, not negative", partial(_scalar, at_least=0.0), describe_time_function
+)
 
 
 @component

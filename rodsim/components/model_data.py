@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
 from rigid import checks
 from rigid.checks import vector
 from rigid.system import Floats
+from rodsim.components.actuators import FixedSpring, SpringVariation, fixed_spring
 from rodsim.components.base import (
     DIRECTION,
     END,
     NOT_NEGATIVE,
-    NUMBER,
     Attachment,
+    CheckContext,
     Component,
     InteractionComponent,
     component,
@@ -23,7 +24,7 @@ from rodsim.components.base import (
 )
 from rodsim.components.contacts import Contact
 from rodsim.components.controllers import Controller, Sensor
-from rodsim.components.joint_forces import JointForce
+from rodsim.components.joint_forces import NOT_NEGATIVE_SCALAR, SCALAR, JointForce
 from rodsim.components.joints import Drive, Gear, JointComponent
 from rodsim.components.loads import DistributedLoad, Load
 from rodsim.components.model_parts import Anchor, Body, Driven, Ground, Rod
@@ -37,11 +38,24 @@ class Spring(Component):
     key, word, list_description, table = "springs", "spring", "spring-dampers between points", "springs"
     a: Anchor = parameter(END, "first point")
     b: Anchor = parameter(END, "second point")
-    stiffness: float = parameter(NOT_NEGATIVE, "force over stretch [N/m]")
-    length: float | None = parameter(
-        NOT_NEGATIVE, "length without force; default: the initial distance [m]", None
+    stiffness: Any = parameter(NOT_NEGATIVE_SCALAR, "force over stretch; may be a function of time [N/m]")
+    length: Any = parameter(
+        NOT_NEGATIVE_SCALAR,
+        "length without force; may be a function of time; default: the initial distance [m]",
+        None,
     )
     damping: float = parameter(NOT_NEGATIVE, "force over rate of stretch [N s/m]", 0.0)
+    fixed: FixedSpring
+    axis: ClassVar[None] = None
+
+    @classmethod
+    def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
+        values["fixed"] = fixed_spring(context.owner, values["stiffness"], values["length"])
+
+    @property
+    def numbers(self) -> tuple[Any, Any]:
+        """Stiffness and length without force, which may vary."""
+        return self.stiffness, self.length
 
     @classmethod
     def needs_points(cls, arguments: Any) -> bool:
@@ -61,9 +75,21 @@ class TorsionSpring(Component):
     a: Attachment = parameter(END, "first part")
     b: Attachment = parameter(END, "second part")
     axis: Floats = parameter(DIRECTION, "world direction at t = 0 [1]")
-    stiffness: float = parameter(NOT_NEGATIVE, "moment over angle [N m/rad]")
+    stiffness: Any = parameter(NOT_NEGATIVE_SCALAR, "moment over angle; may be a function of time [N m/rad]")
     damping: float = parameter(NOT_NEGATIVE, "moment over rate [N m s/rad]", 0.0)
-    angle: float = parameter(NUMBER, "angle without moment, relative to the initial pose [rad]", 0.0)
+    angle: Any = parameter(
+        SCALAR, "angle without moment, relative to the initial pose; may be a function of time [rad]", 0.0
+    )
+    fixed: FixedSpring
+
+    @classmethod
+    def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
+        values["fixed"] = fixed_spring(context.owner, values["stiffness"], values["angle"])
+
+    @property
+    def numbers(self) -> tuple[Any, Any]:
+        """Stiffness and angle without moment, which may vary."""
+        return self.stiffness, self.angle
 
 
 class ModelData:
@@ -102,6 +128,14 @@ class ModelData:
         return {
             what: table for what, table in vars(self).items() if isinstance(table, dict) and what not in parts
         }
+
+    @property
+    def interactions(self) -> Iterator[InteractionComponent]:
+        """Iterate over the entries that make interactions: `others`, and what varies of springs."""
+        yield from self.others.values()
+        for spring in (*self.springs.values(), *self.torsions.values()):
+            if any(map(callable, spring.numbers)):
+                yield SpringVariation(name=spring.name, spring=spring)
 
     @property
     def entries(self) -> Iterator[Component]:

@@ -20,7 +20,10 @@ M = TypeVar("M", bound=ModelData)
 GRAVITY, BODIES, RODS, SECTION = "gravity", "bodies", "rods", "section"
 OF_BODIES = ("velocity", "angular_velocity", "shape")
 # field types that may change; parts, positions, directions and choices may not, since they define what acts on what
-_CHANGEABLE_TYPES = ("number", "positive", "not negative", "varying", "matrix", "six", "law", "parameters")
+_CHANGEABLE_TYPES = (
+    *("number", "positive", "not negative", "varying", "varying scalar", "varying, not negative"),
+    *("matrix", "six", "law", "parameters"),
+)
 _REFERENCED = (
     "joints",
     *(surface.key for surface in SURFACES_ON_PARTS),

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from rigid import checks
 from rigid.checks import direction, number, shown, word
 from rigid.errors import ModelError
+from rodsim.components.argument_types import ScalarLike
 from rodsim.components.base import CheckContext, anchor
 from rodsim.components.forces import NonlinearSpring
 from rodsim.components.model_data import Spring, TorsionSpring
@@ -27,13 +28,13 @@ class SpringArguments(NamedTuple):
 
     a: Any
     b: Any
-    stiffness: float | None
-    length: float | None
+    stiffness: ScalarLike | None
+    length: ScalarLike | None
     damping: float | SpringLaw
     law: SpringLaw | None
     along: str
     axis: ArrayLike | None
-    angle: float | None
+    angle: ScalarLike | None
 
 
 def choose_spring_type(
@@ -68,6 +69,10 @@ def _check(owner: str, arguments: SpringArguments) -> None:
 
     if along == "distance" and axis is not None:
         raise fault("a distance has no axis. Remove it, or give along='axis' or along='rotation'.")
+    if along == "axis" and any(isinstance(x, str) or callable(x) for x in (stiffness, length)):
+        raise fault(
+            "its numbers cannot vary along an axis. Add a constant spring and an actuator of measures.displacement."
+        )
     if along != "distance" and axis is None:
         raise fault(f"along='{along}' has no axis. Give axis=(x, y, z).")
     if along != "rotation" and angle is not None:

@@ -239,12 +239,22 @@ def _springs(system: System | None, described: dict[str, Any]) -> list[list[obje
                     name,
                     entry["a"],
                     entry["b"],
-                    float(entry["stiffness"]),
+                    _constant(entry["stiffness"], None),
                     float(stored.damping[k]) if known else None,
-                    float(getattr(stored, reference)[k]) if known else None,
+                    _constant(
+                        entry.get("length" if kind == "springs" else "angle"),
+                        float(getattr(stored, reference)[k]) if known else None,
+                    ),
                 ]
             )
     return rows
+
+
+def _constant(value: Any, stored: float | None) -> float | str | None:
+    """Return a described number, or the stored one if none is described; "varies" for a function of time."""
+    if value is None or isinstance(value, int | float):
+        return float(value) if stored is None and value is not None else stored
+    return "varies"
 
 
 def _interactions(described: dict[str, Any]) -> list[list[object]]:

@@ -49,7 +49,12 @@ def node_loads(layout: Layout) -> list[NodeLoad]:
     for name, entry in layout.description.get("joint_forces", {}).items():
         for direction in entry["directions"]:
             named.append((f"joint force '{name}'", _along(entry["value"], direction)))
-    named += [("a load along it, or a wind", None)] * (len(frames) - len(named))
+    inputs = layout.description.get("inputs", ())
+    count = sum(entry["count"] for entry in inputs)
+    named += [("a load along it, or a wind", None)] * (len(frames) - len(named) - count)
+    for entry in inputs:
+        value = _along(entry["value"], entry["factor"]) if "value" in entry else None
+        named += [(entry["of"], value and _plus(value, entry["base"]))] * entry["count"]
     return [NodeLoad(name, int(frames[k]), value) for k, (name, value) in enumerate(named)]
 
 
@@ -58,6 +63,11 @@ def _along(value: Any, direction: list[float]) -> Value | None:
     if isinstance(value, int | float):
         return _function([value * x for x in direction])
     return _function({**value, "direction": direction}) if isinstance(value, dict) else None
+
+
+def _plus(value: Value, base: list[float]) -> Value:
+    """Return the function `value` with three constant numbers added."""
+    return lambda t: value(t) + np.array(base)
 
 
 def values_at(loads: Sequence[NodeLoad], t: Floats) -> Floats:

@@ -188,6 +188,8 @@ def _load_vectors(source: JournalSource) -> Iterator[Vectors]:
             continue
         value = held[:, k] if k in controls.load else np.broadcast_to(load.value(t), (len(t), 3))
         kind = INTERACTIONS[int(interactions.kind[row])]
+        if kind.arity > 1:  # no force at one point
+            continue
         r, quat = (source.read(name, (slice(None), load.frame)) for name in ("r", "quat"))
         if kind.name.startswith("following"):
             value = rotate(quat, value)

@@ -308,6 +308,10 @@ FIELD_TYPES = {
     "flag": FieldType(bool),
     "varying": FieldType(Components | Signal, lambda reader, path, value: value_of(value), _varying),
     "varying scalar": FieldType(ScalarSignal | Formula | Number, lambda reader, path, value: scalar_of(value), _scalar),
+    "varying, not negative": FieldType(
+        ScalarSignal | Formula | NotNegative, lambda reader, path, value: scalar_of(value), _scalar
+    ),
+    "shape along a rod": FieldType(Annotated[list[numbers(2, 2)], Field(min_length=2)]),
     "motion": FieldType(Motion, lambda reader, path, value: motion_of(path, value), _motion),
     "law": FieldType(SpringLawScene, lambda reader, path, value: law_of(value), _law),
     "text": FieldType(str),

@@ -21,6 +21,7 @@ from rodsim.building.starting_states import StartLike, check_start_time
 from rodsim.components.part_lookup import check_known
 from rodsim.model import Model
 from rodsim.results.layout import Layout
+from rodsim.results.node_loads import node_loads
 
 _ORIGIN = np.zeros(3)
 
@@ -172,13 +173,10 @@ def _with_names(equations: Linearised, layout: Layout) -> Linearised:
     """Return the linear equations with load numbers in the reasons of asymmetry replaced by names."""
     if not equations.unsymmetric:
         return equations
-    names = list(layout.description["loads"])
+    loads = node_loads(layout)
 
-    def describe_shape(reason: str) -> str:
-        if not reason.startswith("load "):
-            return reason
-        number = int(reason.split()[1])  # loads at points come first, then those at nodes
-        return f"load '{names[number]}'" if number < len(names) else "a distributed load"
+    def described(reason: str) -> str:
+        return loads[int(reason.split()[1])].name if reason.startswith("load ") else reason
 
-    words = tuple(dict.fromkeys(map(describe_shape, equations.unsymmetric)))
+    words = tuple(dict.fromkeys(map(described, equations.unsymmetric)))
     return equations.changed(unsymmetric=words)

@@ -22,7 +22,7 @@ import numpy as np
 import scipy  # submodules are loaded lazily
 from numpy.typing import ArrayLike, NDArray
 
-from discretization.linearisation import eigen
+from discretization.linearisation import eigen, load_stiffness, tangents
 from discretization.linearisation.equations import Linearised
 from discretization.linearisation.saddle_point import SaddlePointSolver
 from rigid import checks, quaternions
@@ -30,6 +30,7 @@ from rigid.errors import ModelError
 from rigid.system import Floats
 from rodsim._compat import accept_old_arguments
 from rodsim.building.build import built_from
+from rodsim.building.load_arrays import entry_inputs
 from rodsim.building.massless_rods import check_mass
 from rodsim.building.placement import Placement
 from rodsim.building.starting_states import StartLike
@@ -76,6 +77,28 @@ class ForceInput:
             object.__setattr__(self, name, value)
 
 
+@dataclass(frozen=True)
+class ActuatorInput:
+    """An input of a linear model: the value of an actuator, of an actuation, or of another entry that varies in time.
+
+    Parameters
+    ----------
+    name : str
+        Name of the entry: `add_actuator`, `add_actuation`, `add_pressure` or `add_spring` with a function of time.
+
+    Examples
+    --------
+    >>> from rodsim.linear import ActuatorInput
+    >>> ActuatorInput("cylinder").name
+    'cylinder'
+    """
+
+    name: str
+
+
+Input: TypeAlias = ForceInput | ActuatorInput
+
+
 @dataclass(frozen=True, init=False)
 class MotionOutput:
     """An output of a linear model: the motion of a point along a direction.
@@ -109,7 +132,7 @@ class MotionOutput:
 @accept_old_arguments
 def state_space(
     model: Model,
-    inputs: Sequence[ForceInput],
+    inputs: Sequence[Input],
     outputs: Sequence[MotionOutput | JointForceOutput],
     start: StartLike | None = None,
     *,
@@ -130,8 +153,8 @@ def state_space(
     ----------
     model : Model
         The model; every moving part must have mass.
-    inputs : sequence of ForceInput
-        Forces (N) and moments (N m) at points.
+    inputs : sequence of ForceInput and ActuatorInput
+        Forces (N) and moments (N m) at points, and what actuators, actuations and pressures are given.
     outputs : sequence of MotionOutput and JointForceOutput
         Changes of positions (m), velocities (m/s), rotations (rad), angular velocities (rad/s), and of forces and moments of
         joints (N, N m).
@@ -216,7 +239,7 @@ def state_space(
 @accept_old_arguments
 def frequency_response(
     model: Model,
-    inputs: Sequence[ForceInput],
+    inputs: Sequence[Input],
     outputs: Sequence[MotionOutput | JointForceOutput],
     omega: ArrayLike,
     start: StartLike | None = None,
@@ -235,8 +258,8 @@ def frequency_response(
     ----------
     model : Model
         The model; rods without mass are allowed.
-    inputs : sequence of ForceInput
-        Forces (N) and moments (N m) at points.
+    inputs : sequence of ForceInput and ActuatorInput
+        Forces (N) and moments (N m) at points, and what actuators, actuations and pressures are given.
     outputs : sequence of MotionOutput and JointForceOutput
         Changes of positions (m), velocities (m/s), rotations (rad), angular velocities (rad/s), and of forces and moments of
         joints (N, N m).
@@ -325,14 +348,17 @@ def _motions(lin: Linearised, n_modes: int | None) -> Floats:
 def _columns(
     model: Model,
     lin: Linearised,
-    inputs: Sequence[ForceInput],
+    inputs: Sequence[Input],
     outputs: Sequence[MotionOutput | JointForceOutput],
 ) -> tuple[Floats, Floats, NDArray[np.bool_], dict[int, ReactionRow]]:
     """Return B (size, inputs), C^T (size, outputs), whether outputs are rates (outputs,), and the rows of joint reactions."""
     placement = Placement(model)
     B, C = np.zeros((lin.size, len(inputs))), np.zeros((lin.size, len(outputs)))
     for j, push in enumerate(inputs):
-        _put(model, placement, lin, f"input {j}", push, push.moment, B[:, j])
+        if isinstance(push, ActuatorInput):
+            _put_actuator(model, placement, lin, f"input {j}", push.name, B[:, j])
+        else:
+            _put(model, placement, lin, f"input {j}", push, push.moment, B[:, j])
     rates, carried = np.zeros(len(outputs), bool), {}
     for j, probe in enumerate(outputs):
         if isinstance(probe, JointForceOutput):
@@ -342,6 +368,27 @@ def _columns(
         checks.word(f"output {j}", "what", probe.what, WHAT)
         _put(model, placement, lin, f"output {j}", probe, probe.what in WHAT[2:], C[:, j])
     return B, C, rates, carried
+
+
+def _put_actuator(
+    model: Model, placement: Placement, lin: Linearised, owner: str, name: str, column: Floats
+) -> None:
+    """Add the forces of an entry for the value 1 to a column of B; ModelError if no entry of this name is actuated."""
+    inputs, values = entry_inputs(model, placement), np.zeros_like(lin.loads)
+    first = len(values) - sum(each.values.count for each in inputs)  # after the loads
+    for entry, each in inputs:
+        if entry.name == name and each.described is not None:
+            values[first : first + each.count] = each.described["factor"]
+        first += each.count
+    if not values.any():
+        known = sorted({entry.name for entry, each in inputs if each.described is not None})
+        raise ModelError(
+            f"{owner}: {checks.shown(name)} is not an actuator, an actuation, or another entry that varies. Use one of "
+            f"{', '.join(known) or 'those that are to be added'}"
+        )
+    groups = load_stiffness.load_groups(lin.system, lin.state, values)
+    forces = -tangents.forces(groups, lin.state, np.zeros(0))
+    column[:] = forces[lin.frames].ravel()
 
 
 def _put(

@@ -295,6 +295,35 @@ def sensed() -> Model:
     return model
 
 
+def actuated() -> Model:
+    """Clamped actuated rods, two bodies on bushings, and a force on each measure; springs, pressure and gravity that vary."""
+    model = Model("actuated", gravity=(0.1, -0.2, -0.9))
+    one = signals.Constant(1.0)  # a function of time, but in equilibrium
+    for k, element in enumerate(("se3", "relative(2)", "lagrange(1)")):
+        rod = model.add_rod(element, [(0, k, 0), (1, k, 0)], SOFT, 4, element=element, mass="lumped")
+        model.add_joint(f"clamp of {element}", "clamp", rod.start)
+        model.add_actuation(f"muscle of {element}", rod, "K2", one, shape=[(0, 1), (1, 0)])
+        model.add_actuation(f"growth of {element}", rod, "Gamma1", 0.01)
+    model.add_pressure("water", model.rods["se3"], one, (0, 1, 0))
+    bodies = [_brick(model, f"body {k}", k + 3) for k in range(2)]
+    for k, body in enumerate(bodies):
+        model.add_bushing(f"soft {k}", model.ground, body, 80.0, at=(0.1, k + 3, 0.2))
+    a, b = bodies
+    for name, measure in (
+        ("distance", measures.distance(a, b.at((0.1, 0.1, 0.1)))),
+        ("displacement", measures.displacement(a, b, axis=(0.6, 0, 0.8))),
+        ("cosine", measures.cosine(a, (1, 0, 0), b, (0, 0, 1))),
+        ("angle", measures.angle(a, b, axis=(0, 0, 1))),
+        ("strain", measures.strain("se3.end", a)),
+    ):
+        model.add_actuator(name, measure, one)
+    model.add_spring("winch", "ground@0,3,2", a, stiffness=20.0, length=one)
+    model.add_spring("tuned", "ground@0,4,2", b, stiffness=one)
+    model.add_spring("wound", a, b, stiffness=one, along="rotation", axis=(0, 0, 1), angle=0.2)
+    model.add_gravity("quake", one.along((0.5, 0, 0)))
+    return model
+
+
 def sliding() -> Model:
     """Two bodies on bushings, one sliding on the ground, both on each other: bristles that stick and slide."""
     model = Model("sliding", gravity=OBLIQUE)
@@ -416,6 +445,7 @@ MODELS: dict[str, Callable[[], Model]] = {
         sampled,
         inertial,
         sensed,
+        actuated,
         kinds,
         texts,
         sliding,

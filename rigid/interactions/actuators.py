@@ -1,0 +1,105 @@
+"""Generalised forces on measures: u(t) does the work u dm along a scalar measure m of two frames.
+
+With u constant in a step, the dual is minus u times the discrete derivative of the measure (`rigid.interactions.measures`):
+
+    dual . (y1 - y0) = -u (m(y1) - m(y0))                                                               (1)
+
+exactly, so that the work of the step is u (m1 - m0). Measures and their numbers X; u is the sum of the three external values that
+come next:
+
+    distance, displacement, cosine, angle    as in `measures`
+    stretch      (l - L)^2/2                 X_a, X_b, L: a change of the stiffness of a spring is -u
+    twist        (alpha - alpha_0)^2/2       U_a, W_a, U_b, alpha_0; alpha is counted, its branch is the last number       (2)
+
+The discrete derivative of a square is the mean times that of its root. A strain is a distance over a length, so that its force is
+one on the distance.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rigid.compilation.decorators import inline_kernel
+from rigid.interactions import measures
+from rigid.interactions.kinds import Kind, dual_function, no_bend, value_function
+from rigid.interactions.pressure import nothing
+from rigid.interactions.torsion_spring import angle_of, rotated_pair, rotation_over_step, spread
+
+DISTANCE, DISPLACEMENT, COSINE, ANGLE = (
+    measures.WIDTHS[word] for word in ("distance", "displacement", "cosine", "angle")
+)  # offsets of the numbers from outside
+STRETCH, TWIST = DISTANCE + 1, 10
+BRANCH = TWIST + 3  # offset of the angle at the start of the step
+
+
+@inline_kernel
+def force_of(X, at):
+    """Return u, the sum of the three numbers from outside at X[at:]."""
+    return X[at] + X[at + 1] + X[at + 2]
+
+
+@dual_function
+def distance_dual(y0, y1, X, lam, out):
+    """Write the dual (1) of a force on the distance."""
+    measures.clear_duals(out, 2)
+    measures.add_distance(y0, y1, 0, 1, X, 0, -lam[0] * force_of(X, DISTANCE), out)
+
+
+@dual_function
+def displacement_dual(y0, y1, X, lam, out):
+    """Write the dual (1) of a force on the displacement along an axis."""
+    measures.clear_duals(out, 2)
+    measures.add_displacement(y0, y1, 0, 1, X, 0, -lam[0] * force_of(X, DISPLACEMENT), out)
+
+
+@dual_function
+def cosine_dual(y0, y1, X, lam, out):
+    """Write the dual (1) of a force on the cosine."""
+    measures.clear_duals(out, 2)
+    measures.add_cosine(y0, y1, 0, 1, X, 0, -lam[0] * force_of(X, COSINE), out)
+
+
+@dual_function
+def angle_dual(y0, y1, X, lam, out):
+    """Write the dual (1) of a moment about an axis."""
+    measures.clear_duals(out, 2)
+    measures.add_angle(y0, y1, 0, 1, X, 0, -lam[0] * force_of(X, ANGLE), out)
+
+
+@dual_function
+def stretch_dual(y0, y1, X, lam, out):
+    """Write the dual (1) of the measure stretch (2)."""
+    measures.clear_duals(out, 2)
+    mean = 0.5 * (measures.distance(y0, 0, 1, X, 0) + measures.distance(y1, 0, 1, X, 0)) - X[DISTANCE]
+    measures.add_distance(y0, y1, 0, 1, X, 0, -lam[0] * force_of(X, STRETCH) * mean, out)
+
+
+@dual_function
+def twist_dual(y0, y1, X, lam, out):
+    """Write the dual (1) of the measure twist (2)."""
+    delta, ratio, c0, s0, middle = rotation_over_step(rotated_pair(y0, X), rotated_pair(y1, X))
+    mean = angle_of(c0, s0, X[BRANCH]) + 0.5 * delta - X[9]
+    spread(-lam[0] * force_of(X, TWIST) * mean * ratio, middle, X, out)
+
+
+@value_function
+def unwrapped_angle(y, X, out):
+    """Write the angle nearest to the branch."""
+    c, s, _, _, _ = rotated_pair(y, X)
+    out[0] = angle_of(c, s, X[BRANCH])
+
+
+def _actuator(name: str, dual: Any, signal: int, n_internal: int = 0, count: Any = None) -> Kind:
+    """Return the kind of a force on a measure of two frames."""
+    internal = {"n_internal": n_internal, "count": count}
+    return Kind(name, 2, 0, nothing, dual, no_bend, works=True, signal=signal, potential=True, **internal)
+
+
+ACTUATORS = {
+    "distance": _actuator("force on a distance", distance_dual, DISTANCE),
+    "displacement": _actuator("force on a displacement", displacement_dual, DISPLACEMENT),
+    "cosine": _actuator("force on a cosine", cosine_dual, COSINE),
+    "angle": _actuator("moment on an angle", angle_dual, ANGLE),
+    "stretch": _actuator("force on a squared stretch", stretch_dual, STRETCH),
+    "twist": _actuator("moment on a squared twist", twist_dual, TWIST, 1, unwrapped_angle),
+}  # by measure, in the order of their numbers in files
