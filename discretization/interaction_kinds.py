@@ -18,7 +18,6 @@ from discretization.space import (
 from discretization.space.bushing import BUSHING, BUSHING_DAMPER
 from discretization.space.free_bushing import FREE_BUSHING, FREE_BUSHING_DAMPER
 from discretization.space.se3_dual import SE3_ACTUATION
-from rigid.interactions.actuators import ACTUATORS
 from rigid.interactions.contact.box_dissipation import (
     BOX_ROD_DISSIPATION,
     BOXES_DISSIPATION,
@@ -71,6 +70,7 @@ from rigid.interactions.law_springs import (
     LENGTH_SPRING,
 )
 from rigid.interactions.loads import LOADS
+from rigid.interactions.measure_forces import MEASURE_FORCES
 from rigid.interactions.pressure import PRESSED_EDGE, VARYING_PRESSED_EDGE
 from rigid.interactions.spring import SPRING
 from rigid.interactions.torsion_spring import TORSION_SPRING
@@ -132,7 +132,7 @@ INTERACTIONS = KindRegistry(
         EDGES,
         EDGES_DISSIPATION,
         *INERTERS.values(),
-        *ACTUATORS.values(),
+        *MEASURE_FORCES.values(),
         VARYING_PRESSED_EDGE,
         SE3_ACTUATION,
     ]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rodsim.small_motions.linear_models import ActuatorInput as ActuatorInput
     from rodsim.small_motions.linear_models import ForceInput as ForceInput
     from rodsim.small_motions.linear_models import MotionOutput as MotionOutput
+    from rodsim.small_motions.linear_models import VaryingInput as VaryingInput
     from rodsim.small_motions.linear_models import frequency_response as frequency_response
     from rodsim.small_motions.linear_models import state_space as state_space
     from rodsim.small_motions.linear_reactions import JointForceOutput as JointForceOutput
@@ -18,7 +18,7 @@ else:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
-            "rodsim.small_motions.linear_models": "ActuatorInput ForceInput MotionOutput frequency_response state_space",
+            "rodsim.small_motions.linear_models": "VaryingInput ForceInput MotionOutput frequency_response state_space",
             "rodsim.small_motions.linear_reactions": "JointForceOutput",
             "rodsim.small_motions.modal_results": "mode_shapes",
         },

@@ -19,7 +19,6 @@ from rodsim._compat import accept_old_arguments, accept_old_methods, warn_of_old
 from rodsim.building.build import Built, build
 from rodsim.building.initial_velocities import fit_velocities
 from rodsim.building.rigid_twin import fill_twin
-from rodsim.components.actuators import Actuation, Actuator
 from rodsim.components.argument_types import (
     ChartName,
     DisplacementLike,
@@ -56,6 +55,7 @@ from rodsim.components.inerters import Inerter
 from rodsim.components.joint_forces import JointForce
 from rodsim.components.joints import Drive, Gear, JointComponent
 from rodsim.components.loads import DistributedLoad, Load
+from rodsim.components.measure_forces import Actuation, MeasureForce
 from rodsim.components.model_data import ModelData, Spring, TorsionSpring
 from rodsim.components.model_parts import Body, Driven, Rod, ShapeArguments, make_body, make_driven, make_rod
 from rodsim.components.sections import Section
@@ -88,7 +88,7 @@ register(
 )
 register(DistributedLoad, Pressure, MassDamping, JointDamping, EnergyInteraction)
 register(SphereSurface, SolidSurface, PlaneSurface, MeshSurface, Contact)
-register(Sensor, Controller, JointForce, Inerter, Actuator, Actuation, Gravity)
+register(Sensor, Controller, JointForce, Inerter, MeasureForce, Actuation, Gravity)
 
 
 @accept_old_methods
@@ -1038,7 +1038,7 @@ class Model(ModelData):
         """
         return add(self, Gravity, name, value=value)
 
-    def add_actuator(self, name: str, measure: Measure, force: ScalarLike) -> Actuator:
+    def add_measure_force(self, name: str, measure: Measure, force: ScalarLike) -> MeasureForce:
         """Apply a generalised force to a measure of two points or parts; its work is force x change of the measure.
 
         A hydraulic cylinder pushes on a distance; a muscle or a cable, which pulls, is a negative force on it. A moment on an
@@ -1047,7 +1047,7 @@ class Model(ModelData):
         Parameters
         ----------
         name : str
-            Name of the actuator.
+            Name of the force.
         measure : Measure
             A `rodsim.measures.distance`, `strain`, `displacement`, `coordinate`, `cosine` or `angle`.
         force : float, Signal, str or callable
@@ -1056,7 +1056,7 @@ class Model(ModelData):
 
         Returns
         -------
-        Actuator
+        MeasureForce
 
         Raises
         ------
@@ -1068,10 +1068,10 @@ class Model(ModelData):
         >>> from rodsim import Box, Model, measures
         >>> model = Model()
         >>> arm = model.add_body("arm", Box(1.0, 0.1, 0.1, mass=1.0), position=(0.5, 0, 0))
-        >>> model.add_actuator("muscle", measures.distance("ground@0,0,1", arm), "-20*sin(3*t)**2")
-        <actuator 'muscle' of <distance from ground@0,0,1 to body 'arm'>>
+        >>> model.add_measure_force("muscle", measures.distance("ground@0,0,1", arm), "-20*sin(3*t)**2")
+        <measure force 'muscle' of <distance from ground@0,0,1 to body 'arm'>>
         """
-        return add(self, Actuator, name, measure=measure, force=force)
+        return add(self, MeasureForce, name, measure=measure, force=force)
 
     def add_actuation(
         self,

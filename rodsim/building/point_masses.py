@@ -15,7 +15,6 @@ from discretization.interaction_table import loads_of, springs_of, torsions_of, 
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, PartName
-from rigid.interactions.actuators import ACTUATORS
 from rigid.interactions.constraints import CONSTRAINTS
 from rigid.interactions.gear import DISPLACEMENT, coordinates_of
 from rigid.interactions.law_springs import (
@@ -24,6 +23,7 @@ from rigid.interactions.law_springs import (
     LENGTH_DAMPER,
     LENGTH_SPRING,
 )
+from rigid.interactions.measure_forces import MEASURE_FORCES
 from rigid.system import FORCE, Floats
 from rodsim.building.placement import Placement
 from rodsim.components.joints import Gear
@@ -32,8 +32,8 @@ from rodsim.components.model_parts import Body
 from rodsim.components.user_interactions import AnchoredInteraction
 
 # kinds that act on points of both frames, and those that act on a point of the second one
-_LENGTHS = LENGTH_SPRING, LENGTH_DAMPER, ACTUATORS["distance"], ACTUATORS["stretch"]
-_DISPLACEMENTS = DISPLACEMENT_SPRING, DISPLACEMENT_DAMPER, ACTUATORS["displacement"]
+_LENGTHS = LENGTH_SPRING, LENGTH_DAMPER, MEASURE_FORCES["distance"], MEASURE_FORCES["stretch"]
+_DISPLACEMENTS = DISPLACEMENT_SPRING, DISPLACEMENT_DAMPER, MEASURE_FORCES["displacement"]
 NEAR = 1e-9  # a point closer to the axis than this fraction of the model's size is on it
 EVERY_ROTATION = np.full(3, np.nan)  # marks an interaction that needs every rotation
 

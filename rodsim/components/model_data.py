@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from rigid import checks
 from rigid.checks import vector
 from rigid.system import Floats
-from rodsim.components.actuators import FixedSpring, SpringVariation, fixed_spring
 from rodsim.components.base import (
     DIRECTION,
     END,
@@ -27,6 +26,7 @@ from rodsim.components.controllers import Controller, Sensor
 from rodsim.components.joint_forces import NOT_NEGATIVE_SCALAR, SCALAR, JointForce
 from rodsim.components.joints import Drive, Gear, JointComponent
 from rodsim.components.loads import DistributedLoad, Load
+from rodsim.components.measure_forces import FixedSpring, SpringVariation, fixed_spring
 from rodsim.components.model_parts import Anchor, Body, Driven, Ground, Rod
 from rodsim.components.surfaces import MeshSurface, PlaneSurface, SolidSurface, SphereSurface
 

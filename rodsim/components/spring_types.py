@@ -71,7 +71,7 @@ def _check(owner: str, arguments: SpringArguments) -> None:
         raise fault("a distance has no axis. Remove it, or give along='axis' or along='rotation'.")
     if along == "axis" and any(isinstance(x, str) or callable(x) for x in (stiffness, length)):
         raise fault(
-            "its numbers cannot vary along an axis. Add a constant spring and an actuator of measures.displacement."
+            "its numbers cannot vary along an axis. Add a constant spring and `add_measure_force` on measures.displacement."
         )
     if along != "distance" and axis is None:
         raise fault(f"along='{along}' has no axis. Give axis=(x, y, z).")

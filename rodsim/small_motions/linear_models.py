@@ -78,25 +78,25 @@ class ForceInput:
 
 
 @dataclass(frozen=True)
-class ActuatorInput:
-    """An input of a linear model: the value of an actuator, of an actuation, or of another entry that varies in time.
+class VaryingInput:
+    """An input of a linear model: the value of a measure force, of an actuation, or of another entry that varies in time.
 
     Parameters
     ----------
     name : str
-        Name of the entry: `add_actuator`, `add_actuation`, `add_pressure` or `add_spring` with a function of time.
+        Name of the entry: `add_measure_force`, `add_actuation`, `add_pressure` or `add_spring` with a function of time.
 
     Examples
     --------
-    >>> from rodsim.linear import ActuatorInput
-    >>> ActuatorInput("cylinder").name
+    >>> from rodsim.linear import VaryingInput
+    >>> VaryingInput("cylinder").name
     'cylinder'
     """
 
     name: str
 
 
-Input: TypeAlias = ForceInput | ActuatorInput
+Input: TypeAlias = ForceInput | VaryingInput
 
 
 @dataclass(frozen=True, init=False)
@@ -153,8 +153,8 @@ def state_space(
     ----------
     model : Model
         The model; every moving part must have mass.
-    inputs : sequence of ForceInput and ActuatorInput
-        Forces (N) and moments (N m) at points, and what actuators, actuations and pressures are given.
+    inputs : sequence of ForceInput and VaryingInput
+        Forces (N) and moments (N m) at points, and the values of measure forces, actuations and pressures.
     outputs : sequence of MotionOutput and JointForceOutput
         Changes of positions (m), velocities (m/s), rotations (rad), angular velocities (rad/s), and of forces and moments of
         joints (N, N m).
@@ -258,8 +258,8 @@ def frequency_response(
     ----------
     model : Model
         The model; rods without mass are allowed.
-    inputs : sequence of ForceInput and ActuatorInput
-        Forces (N) and moments (N m) at points, and what actuators, actuations and pressures are given.
+    inputs : sequence of ForceInput and VaryingInput
+        Forces (N) and moments (N m) at points, and the values of measure forces, actuations and pressures.
     outputs : sequence of MotionOutput and JointForceOutput
         Changes of positions (m), velocities (m/s), rotations (rad), angular velocities (rad/s), and of forces and moments of
         joints (N, N m).
@@ -355,8 +355,8 @@ def _columns(
     placement = Placement(model)
     B, C = np.zeros((lin.size, len(inputs))), np.zeros((lin.size, len(outputs)))
     for j, push in enumerate(inputs):
-        if isinstance(push, ActuatorInput):
-            _put_actuator(model, placement, lin, f"input {j}", push.name, B[:, j])
+        if isinstance(push, VaryingInput):
+            _put_varying(model, placement, lin, f"input {j}", push.name, B[:, j])
         else:
             _put(model, placement, lin, f"input {j}", push, push.moment, B[:, j])
     rates, carried = np.zeros(len(outputs), bool), {}
@@ -370,7 +370,7 @@ def _columns(
     return B, C, rates, carried
 
 
-def _put_actuator(
+def _put_varying(
     model: Model, placement: Placement, lin: Linearised, owner: str, name: str, column: Floats
 ) -> None:
     """Add the forces of an entry for the value 1 to a column of B; ModelError if no entry of this name is actuated."""
@@ -383,7 +383,7 @@ def _put_actuator(
     if not values.any():
         known = sorted({entry.name for entry, each in inputs if each.described is not None})
         raise ModelError(
-            f"{owner}: {checks.shown(name)} is not an actuator, an actuation, or another entry that varies. Use one of "
+            f"{owner}: {checks.shown(name)} is not a measure force, an actuation, or another entry that varies. Use one of "
             f"{', '.join(known) or 'those that are to be added'}"
         )
     groups = load_stiffness.load_groups(lin.system, lin.state, values)

@@ -316,7 +316,7 @@ def actuated() -> Model:
         ("angle", measures.angle(a, b, axis=(0, 0, 1))),
         ("strain", measures.strain("se3.end", a)),
     ):
-        model.add_actuator(name, measure, one)
+        model.add_measure_force(name, measure, one)
     model.add_spring("winch", "ground@0,3,2", a, stiffness=20.0, length=one)
     model.add_spring("tuned", "ground@0,4,2", b, stiffness=one)
     model.add_spring("wound", a, b, stiffness=one, along="rotation", axis=(0, 0, 1), angle=0.2)

@@ -1,4 +1,4 @@
-"""Entries whose forces vary in time: actuators on measures, and springs whose numbers vary.
+"""Entries whose forces vary in time: forces on measures, and springs whose numbers vary.
 
 A number that varies and enters an energy linearly is a generalised force on a measure. With a fixed spring k0 (l - l0)^2/2,
 
@@ -22,8 +22,8 @@ from discretization.space.se3_dual import SE3_ACTUATION
 from rigid import checks
 from rigid.checks import shown
 from rigid.errors import ModelError
-from rigid.interactions.actuators import ACTUATORS
 from rigid.interactions.kinds import Kind
+from rigid.interactions.measure_forces import MEASURE_FORCES
 from rigid.system import Floats
 from rodsim.components.base import (
     ROD,
@@ -51,10 +51,10 @@ _START = np.zeros(1)  # s
 
 
 @component
-class Actuator(InteractionComponent):
+class MeasureForce(InteractionComponent):
     """A generalised force on a measure; it does the work force x change of the measure."""
 
-    key, word, list_description = "actuators", "actuator", "generalised forces on measures"
+    key, word, list_description = "measure_forces", "measure force", "generalised forces on measures"
     measure: Measure = parameter(MEASURE, "scalar of two points or parts on which it acts")
     force: Any = parameter(
         SCALAR,
@@ -69,7 +69,7 @@ class Actuator(InteractionComponent):
 
     def make_interactions(self, poses: Poses) -> list[Interaction]:
         measure, ends = self.measure, (self.a, self.b)
-        frames = distinct_frames(poses, f"actuator '{self.name}'", *ends)
+        frames = distinct_frames(poses, f"measure force '{self.name}'", *ends)
         bound = BoundMeasure(self.name, measure.word, 0, 1, measure.directions, measure.length)
         numbers, scale = bound.numbers(poses, ends), 1.0
         word = measure.word
@@ -82,17 +82,17 @@ class Actuator(InteractionComponent):
             size = (1.0, 1.0 + arm + float(np.linalg.norm(places[1].world - places[0].world)))
         elif word in ("angle", "cosine"):
             size = (0.0, 1.0)
-        return [Interaction(ACTUATORS[word], frames, np.concatenate([numbers, _NO_INPUT]), size)]
+        return [Interaction(MEASURE_FORCES[word], frames, np.concatenate([numbers, _NO_INPUT]), size)]
 
     def external_inputs(self, poses: Poses) -> Sequence[Input]:
         length = 1.0
         if self.measure.word == "strain":
             a, b = (poses.place(end).world for end in (self.a, self.b))
             length = self.measure.length or float(np.linalg.norm(b - a))
-        return [scaled_input(f"actuator '{self.name}'", self.force, (1.0 / length, 0.0, 0.0))]
+        return [scaled_input(f"measure force '{self.name}'", self.force, (1.0 / length, 0.0, 0.0))]
 
     def __repr__(self) -> str:
-        return f"<actuator '{self.name}' of {self.measure}>"
+        return f"<measure force '{self.name}' of {self.measure}>"
 
 
 STRAINS = ("Gamma1", "Gamma2", "Gamma3", "K1", "K2", "K3")
@@ -227,7 +227,7 @@ class SpringVariation(InteractionComponent):
                 distance = _distance(poses, spring)
                 word, numbers, reach = "stretch", [*numbers, self._free(poses)], 1.0 + distance
             size = (reach, reach * float(sum(np.linalg.norm(place.X) for place in places)))
-        kind = ACTUATORS[word]
+        kind = MEASURE_FORCES[word]
         return [Interaction(kind, frames, np.array([*numbers, *_NO_INPUT, *[0.0] * kind.n_internal]), size)]
 
     def external_inputs(self, poses: Poses) -> Sequence[Input]:

@@ -89,17 +89,17 @@ def unwrapped_angle(y, X, out):
     out[0] = angle_of(c, s, X[BRANCH])
 
 
-def _actuator(name: str, dual: Any, signal: int, n_internal: int = 0, count: Any = None) -> Kind:
+def _measure_force(name: str, dual: Any, signal: int, n_internal: int = 0, count: Any = None) -> Kind:
     """Return the kind of a force on a measure of two frames."""
     internal = {"n_internal": n_internal, "count": count}
     return Kind(name, 2, 0, nothing, dual, no_bend, works=True, signal=signal, potential=True, **internal)
 
 
-ACTUATORS = {
-    "distance": _actuator("force on a distance", distance_dual, DISTANCE),
-    "displacement": _actuator("force on a displacement", displacement_dual, DISPLACEMENT),
-    "cosine": _actuator("force on a cosine", cosine_dual, COSINE),
-    "angle": _actuator("moment on an angle", angle_dual, ANGLE),
-    "stretch": _actuator("force on a squared stretch", stretch_dual, STRETCH),
-    "twist": _actuator("moment on a squared twist", twist_dual, TWIST, 1, unwrapped_angle),
+MEASURE_FORCES = {
+    "distance": _measure_force("force on a distance", distance_dual, DISTANCE),
+    "displacement": _measure_force("force on a displacement", displacement_dual, DISPLACEMENT),
+    "cosine": _measure_force("force on a cosine", cosine_dual, COSINE),
+    "angle": _measure_force("moment on an angle", angle_dual, ANGLE),
+    "stretch": _measure_force("force on a squared stretch", stretch_dual, STRETCH),
+    "twist": _measure_force("moment on a squared twist", twist_dual, TWIST, 1, unwrapped_angle),
 }  # by measure, in the order of their numbers in files

@@ -1,4 +1,4 @@
-"""Laws of actuators and of numbers that vary in time: exact work, closed forms, all solvers, files.
+"""Laws of forces on measures and of numbers that vary in time: exact work, closed forms, all solvers, files.
 
 A force u that is constant in a step does the work u (m1 - m0) on its measure m. A spring whose numbers vary is a fixed spring and
 such a force; rest strains of a rod that vary are a stress.
@@ -26,7 +26,7 @@ from rodsim import (
     signals,
     simulate,
 )
-from rodsim.linear import ActuatorInput, ForceInput, MotionOutput, frequency_response, state_space
+from rodsim.linear import ForceInput, MotionOutput, VaryingInput, frequency_response, state_space
 
 DT = 0.01
 SOFT = Section.from_stiffness(
@@ -45,12 +45,12 @@ MEASURES = {
 
 
 def force(t):
-    """Return the force of the actuators of these tests."""
+    """Return the forces on measures of these tests."""
     return 2.0 + 3.0 * np.sin(5.0 * t)
 
 
 def arms(measure=None, value="2 + 3*sin(5*t)"):
-    """Return two bars on hinges under gravity, one axis oblique, with an actuator and a sensor of its measure."""
+    """Return two bars on hinges under gravity, one axis oblique, with a force on a measure and a sensor of its measure."""
     model = Model("arms", gravity=(0, -9.81, 1.0))
     arm = model.add_body("arm", Box(1.0, 0.1, 0.1, mass=2.0), position=(0.5, 0, 0))
     model.add_joint("shoulder", "spherical", "ground", arm, at=(0, 0, 0))
@@ -58,13 +58,13 @@ def arms(measure=None, value="2 + 3*sin(5*t)"):
     model.add_joint("elbow", "revolute", arm, fore, at=(1, 0, 0), axis=(0, 0, 1))
     if measure is not None:
         model.add_sensor("m", measure)
-        model.add_actuator("actuator", measure, value)
+        model.add_measure_force("pull", measure, value)
     return model
 
 
 @pytest.mark.parametrize("word", MEASURES)
 @pytest.mark.parametrize("solver", ["auto", "general"])
-def test_work_of_an_actuator_is_its_force_times_the_change_of_its_measure(word, solver):
+def test_work_of_a_measure_force_is_its_force_times_the_change_of_its_measure(word, solver):
     result = simulate(arms(MEASURES[word]), 0.5, DT, solver=solver, output_every=1, progress=False)
     change = np.diff(result.sensor("m").value)
     work = force(result.t[:-1] + DT / 2) * change
@@ -75,9 +75,9 @@ def test_work_of_an_actuator_is_its_force_times_the_change_of_its_measure(word, 
 
 
 @pytest.mark.parametrize("integrator", ["em4", "em-ggl", "em-d(0.8)", "EML", "EM-G", "mG(2)", "GL-SPARK(2)"])
-def test_every_family_accepts_actuators_and_its_audit_counts_their_work(integrator):
+def test_every_family_accepts_measure_forces_and_its_audit_counts_their_work(integrator):
     model = arms(MEASURES["angle"])
-    model.add_actuator("push", MEASURES["distance"], signals.Sine(2.0, 1.5))
+    model.add_measure_force("push", MEASURES["distance"], signals.Sine(2.0, 1.5))
     model.add_spring("coil", "ground@0,1,0", "fore", 30.0, length="0.8 + 0.2*sin(4*t)")
     model.add_spring("twist", "arm", "fore", "2 + sin(3*t)", along="rotation", axis=(0, 0, 1), angle=0.2)
     result = simulate(model, 0.4, 0.005, integrator, output_every=2, progress=False)
@@ -86,27 +86,27 @@ def test_every_family_accepts_actuators_and_its_audit_counts_their_work(integrat
     assert result.body("fore").r[-1] == pytest.approx(reference.body("fore").r[-1], abs=2e-4)
 
 
-def test_actuator_between_free_bodies_conserves_momenta():
+def test_measure_force_between_free_bodies_conserves_momenta():
     model = Model("free")
     a = model.add_body("a", Box(0.3, 0.2, 0.1, density=100.0), angular_velocity=(1, 2, 0))
     b = model.add_body("b", Box(0.2, 0.3, 0.1, density=100.0), position=(0.9, 0.1, 0.2))
-    model.add_actuator("push", measures.distance(a.at((0.1, 0, 0)), b.at((0, 0.1, 0))), "4*sin(9*t)")
-    model.add_actuator("shift", measures.displacement(a, b.at((0, 0.1, 0)), axis=(1, 1, 0)), 2.0)
-    model.add_actuator("bend", measures.cosine(a, (1, 0, 0), b, (0, 1, 0)), 0.3)
-    model.add_actuator("turn", measures.angle(a, b, axis=(0, 0, 1)), -0.2)
+    model.add_measure_force("push", measures.distance(a.at((0.1, 0, 0)), b.at((0, 0.1, 0))), "4*sin(9*t)")
+    model.add_measure_force("shift", measures.displacement(a, b.at((0, 0.1, 0)), axis=(1, 1, 0)), 2.0)
+    model.add_measure_force("bend", measures.cosine(a, (1, 0, 0), b, (0, 1, 0)), 0.3)
+    model.add_measure_force("turn", measures.angle(a, b, axis=(0, 0, 1)), -0.2)
     result = simulate(model, 0.3, DT, output_every=1, progress=False)
     for momentum in (result.linear_momentum, result.angular_momentum):
         assert momentum == pytest.approx(np.tile(momentum[0], (len(momentum), 1)), abs=1e-12)
 
 
-def test_equal_forces_by_actuators_joint_forces_and_loads_give_equal_motions():
+def test_equal_measure_forces_joint_forces_and_loads_give_equal_motions():
     """A moment on the angle of a hinge is a joint force, a force on a coordinate is one at a point."""
     ends = []
     for k in range(2):
         model = arms()
         if k == 0:
-            model.add_actuator("motor", MEASURES["angle"], "2 + 3*sin(5*t)")
-            model.add_actuator("lift", measures.coordinate("fore", axis=(0, 1, 0)), 4.0)
+            model.add_measure_force("motor", MEASURES["angle"], "2 + 3*sin(5*t)")
+            model.add_measure_force("lift", measures.coordinate("fore", axis=(0, 1, 0)), 4.0)
         else:
             model.add_joint_force("motor", "elbow", "2 + 3*sin(5*t)")
             model.add_force("lift", "fore", (0.0, 4.0, 0.0))
@@ -120,7 +120,7 @@ def test_angle_is_counted_through_revolutions():
     model.add_joint("axle", "revolute", "ground", wheel, at=(0, 0, 0), axis=(0, 0, 1))
     angle = measures.angle("ground", wheel, axis=(0, 0, 1))
     model.add_sensor("angle", angle)
-    model.add_actuator("motor", angle, 0.003)
+    model.add_measure_force("motor", angle, 0.003)
     model.add_spring("spring", "ground", wheel, "0.001*t", along="rotation", axis=(0, 0, 1), angle=0.4)
     result = simulate(model, 2.0, DT, output_every=1, progress=False)
     angle, middle = result.sensor("angle").value, result.t[:-1] + DT / 2
@@ -417,7 +417,7 @@ def test_cylinder_lifts_a_boom_to_its_target():
     model.add_sensor("phi", measures.angle("ground", boom, axis=(0, 0, 1)))
     pid = controllers.PID(kp=6000.0, ki=9000.0, kd=1500.0, target=0.6)
     valve = model.add_controller("valve", pid, ["phi", "phi.rate"], period=0.01)
-    model.add_actuator("cylinder", stroke, valve.output())
+    model.add_measure_force("cylinder", stroke, valve.output())
     result = simulate(model, 6.0, 0.01, progress=False)
     assert audit(result).ok
     assert result.sensor("phi").value[-1] == pytest.approx(0.6, abs=1e-3)
@@ -434,22 +434,22 @@ def test_adaptive_steps_follow_an_actuation():
 # --- linear models
 
 
-def test_actuator_is_an_input_of_a_linear_model():
+def test_measure_force_is_an_input_of_a_linear_model():
     model = oscillator()
-    model.add_actuator("push", measures.coordinate("mass", axis=(1, 0, 0)), 0.0)
+    model.add_measure_force("push", measures.coordinate("mass", axis=(1, 0, 0)), 0.0)
     output = [MotionOutput("mass", (1, 0, 0))]
     one = state_space(model, [ForceInput("mass", (1, 0, 0))], output)
-    other = state_space(model, [ActuatorInput("push")], output)
+    other = state_space(model, [VaryingInput("push")], output)
     for name in "ABCD":
         assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-12)
-    with pytest.raises(ModelError, match="input 0: 'pull' is not an actuator"):
-        state_space(model, [ActuatorInput("pull")], output)
+    with pytest.raises(ModelError, match="input 0: 'pull' is not a measure force"):
+        state_space(model, [VaryingInput("pull")], output)
 
 
 def test_static_gain_of_an_actuation_is_the_change_of_its_equilibrium():
     model = clamped(values={"K3": 0.0})
     output = [MotionOutput("rod.end", (0, 1, 0))]
-    gain = frequency_response(model, [ActuatorInput("K3")], output, [1e-6])[0, 0, 0].real
+    gain = frequency_response(model, [VaryingInput("K3")], output, [1e-6])[0, 0, 0].real
     step = 1e-4
     moved = equilibrium(clamped(values={"K3": step})).state().r - equilibrium(model).state().r
     assert gain == pytest.approx(moved[-1, 1] / step, rel=1e-4)
@@ -466,13 +466,13 @@ def test_modes_of_a_rod_with_an_actuation_are_those_with_its_rest_strains():
 
 
 def varied():
-    """Return a model with an actuator, a varying spring, an actuation and a pressure, all without functions of Python."""
+    """Return a model with a measure force, a varying spring, an actuation and a pressure, all without functions of Python."""
     model = clamped(values={"K3": signals.Sine(2.0, 1.0)}, shape=[(0, 1), (1, 0)])
     model.add_pressure("water", "rod", "2*t", normal=(0, 0, 1))
     body = model.add_body("body", Box(0.3, 0.2, 0.1, density=100.0), position=(0, 0, -1))
     model.add_spring("coil", "ground@0,0,0", body, 30.0, length="1 + 0.1*sin(3*t)")
     model.add_spring("wire", "ground", body, "2 + t", along="rotation", axis=(0, 0, 1), angle=0.3)
-    model.add_actuator("push", measures.distance("rod.end", body), "2*sin(4*t)")
+    model.add_measure_force("push", measures.distance("rod.end", body), "2*sin(4*t)")
     return model
 
 
@@ -496,12 +496,12 @@ def test_scene_has_what_varies(tmp_path):
 
 
 BAD = {
-    "force": (lambda m: m.add_actuator("a", MEASURES["angle"], (1, 2, 3)), "actuator 'a': force"),
+    "force": (lambda m: m.add_measure_force("a", MEASURES["angle"], (1, 2, 3)), "measure force 'a': force"),
     "direction": (
-        lambda m: m.add_actuator("a", MEASURES["angle"], signals.Constant(1.0).along((0, 0, 1))),
+        lambda m: m.add_measure_force("a", MEASURES["angle"], signals.Constant(1.0).along((0, 0, 1))),
         "has a direction, but is a scalar",
     ),
-    "measure": (lambda m: m.add_actuator("a", "phi", 1.0), "expected a measure"),
+    "measure": (lambda m: m.add_measure_force("a", "phi", 1.0), "expected a measure"),
     "both vary": (
         lambda m: m.add_spring("s", "ground@0,1,0", "arm", "1 + t", length="1 + t"),
         "spring 's': both its stiffness and its value without force vary",
@@ -527,16 +527,16 @@ def test_bad_input_is_named(fault):
 
 def test_unknown_output_and_value_that_is_not_finite_are_named():
     model = arms(MEASURES["angle"], signals.Output("c", "u"))
-    with pytest.raises(ModelError, match="actuator 'actuator': follows output 'u' of controller 'c'"):
+    with pytest.raises(ModelError, match="measure force 'pull': follows output 'u' of controller 'c'"):
         simulate(model, 0.1, DT, progress=False)
     model = arms(MEASURES["angle"], lambda t: np.nan)
     with pytest.raises(ModelError, match="actuator': value at t = "):
         simulate(model, 0.1, DT, progress=False)
 
 
-def test_actuator_on_one_part_and_actuation_of_a_nonlinear_rod_are_rejected():
-    with pytest.raises(ModelError, match="actuator 'a': joins body 'arm' to itself"):
-        arms().add_actuator("a", measures.distance("arm@0.1,0,0", "arm@0.4,0,0"), 1.0)
+def test_measure_force_on_one_part_and_actuation_of_a_nonlinear_rod_are_rejected():
+    with pytest.raises(ModelError, match="measure force 'a': joins body 'arm' to itself"):
+        arms().add_measure_force("a", measures.distance("arm@0.1,0,0", "arm@0.4,0,0"), 1.0)
     rubber = Section.circular(0.01, Material(E=1e6, nu=0.4, density=1000.0)).with_energy(
         "EA*Gamma1**4", EA=1.0
     )
