@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rigid.inertia import PointMass as PointMass
     from rigid.inertia import Sphere as Sphere
     from rigid.mesh_mass_properties import Mesh as Mesh
+    from rodsim import actuators as actuators
     from rodsim import controllers as controllers
     from rodsim import linear as linear
     from rodsim import mechanics as mechanics
@@ -77,6 +78,7 @@ else:
             "rodsim.results.events": "ContactBegins DistanceBelow",
             "rodsim.interactions.measures": "measures =",
             "rodsim.interactions.registration": "interaction",
+            "rodsim.actuators": "actuators =",
             "rodsim.controllers": "controllers =",
             "rodsim.linear": "linear =",
             "rodsim.many_runs": "simulate_many",

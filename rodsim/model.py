@@ -19,6 +19,8 @@ from rodsim._compat import accept_old_arguments, accept_old_methods, warn_of_old
 from rodsim.building.build import Built, build
 from rodsim.building.initial_velocities import fit_velocities
 from rodsim.building.rigid_twin import fill_twin
+from rodsim.components.actuator_laws import ActuatorLaw
+from rodsim.components.actuators import Actuator
 from rodsim.components.argument_types import (
     ChartName,
     DisplacementLike,
@@ -88,7 +90,7 @@ register(
 )
 register(DistributedLoad, Pressure, MassDamping, JointDamping, EnergyInteraction)
 register(SphereSurface, SolidSurface, PlaneSurface, MeshSurface, Contact)
-register(Sensor, Controller, JointForce, Inerter, MeasureForce, Actuation, Gravity)
+register(Sensor, Controller, JointForce, Inerter, MeasureForce, Actuation, Gravity, Actuator)
 
 
 @accept_old_methods
@@ -1500,14 +1502,65 @@ class Model(ModelData):
 
         >>> model.add_interaction("s", Spring, "block", "cord.end", k=5.0)  # doctest: +SKIP
         """
-        values: dict[str, Any] = outputs_of_sensors(self, name, numbers)
-        try:
+        with outputs_of_sensors(self, name, numbers) as values:
             return add(self, UserInteraction, name, user_kind=kind, anchors=on, numbers=values, axis=axis)
-        except ModelError:
-            for word in numbers:
-                if values[word] is not numbers[word]:  # a controller that passes on a sensor
-                    del self.controllers[f"{name}.{word}"]
-            raise
+
+    def add_actuator(
+        self,
+        name: str,
+        law: ActuatorLaw,
+        on: JointComponent | Measure | str,
+        *,
+        of: JointCoordinate | None = None,
+        initial: Mapping[str, float] | None = None,
+        **inputs: ScalarLike | Sensor,
+    ) -> Actuator:
+        """Add an actuator: a motor, a cylinder, or another force with states and inputs, between the two parts of a joint.
+
+        Its equations are part of each step (midpoint rule), so that stiff ones are stable. What its states do not store counts as
+        external work.
+
+        Parameters
+        ----------
+        name : str
+            Name of the actuator.
+        law : DCMotor, HydraulicCylinder, StateSpace, FirstOrderLag or Equations
+            Its equations, of `rodsim.actuators`.
+        on : JointComponent, str or Measure
+            A joint with an axis, on whose angle or displacement it acts, or a `rodsim.measures.angle`, `displacement`,
+            `coordinate` or `distance`.
+        of : {"angle", "displacement"}, optional
+            The coordinate, for a joint that has both.
+        initial : mapping of str to float, optional
+            Values of the states at t = 0, by default 0.
+        **inputs : float, Signal, str, callable or Sensor
+            Inputs of the law by name: a number, a signal such as the output of a controller, a formula of the time t, a function
+            t -> number, or a sensor, whose value at the start of each step is held in the step.
+
+        Returns
+        -------
+        Actuator
+
+        Raises
+        ------
+        ModelError
+            If the joint has no such coordinate, or an input is missing or unknown.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model, actuators
+        >>> model = Model()
+        >>> arm = model.add_body("arm", Box(1.0, 0.1, 0.1, mass=1.0), position=(0.5, 0, 0))
+        >>> hinge = model.add_joint("hinge", "revolute", "ground", arm, at=(0, 0, 0), axis=(0, 0, 1))
+        >>> motor = actuators.DCMotor(resistance=1.0, inductance=0.01, constant=0.5)
+        >>> model.add_actuator("motor", motor, hinge, U="12*sin(t)")
+        <actuator 'motor': DCMotor on the angle of joint 'hinge'>
+        """
+        from rodsim.interactions.measures import Measure
+
+        where: dict[str, Any] = {"measure": on} if isinstance(on, Measure) else {"joint": on}
+        with outputs_of_sensors(self, name, inputs) as values:
+            return add(self, Actuator, name, law=law, of=of, initial=initial, inputs=values, **where)
 
     def add_energy(
         self, name: str, energy: str | sympy.Expr, /, measures: Mapping[str, Measure], **parameters: float

@@ -17,6 +17,7 @@ from discretization.interaction_groups import Role, externally_supported_frames,
 from discretization.interaction_table import (
     Interaction,
     InteractionTable,
+    history_variable_counts,
     history_variable_values,
     insert_file_tables,
     springs_of,
@@ -153,6 +154,14 @@ def build(model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})
         contact["interactions"] = interaction_names.count(f"contact '{name}'")
         contact["planes_of_a"] = of_a.count(f"contact '{name}'")
         contact["pairs"] = of_pairs.count(f"contact '{name}'")
+    first_state = np.cumsum(history_variable_counts(system.others)) - history_variable_counts(system.others)
+    for other in model.others.values():
+        if other.states:  # read by `rodsim.results.interaction_history`
+            index = interaction_names.index(f"{other.kind} '{other.name}'")
+            layout.description["others"][other.name] |= {
+                "states": other.states,
+                "first_state": int(first_state[index]),
+            }
     surfaces = describe_surfaces(model, placement)
     if surfaces:
         layout.description[SURFACES] = surfaces

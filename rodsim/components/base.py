@@ -438,6 +438,11 @@ class InteractionComponent(Component):
         """
         return np.zeros((len(times), 0, 3))
 
+    @property
+    def states(self) -> dict[str, int]:
+        """Names of its states, if it is one interaction with states, and their lengths; 0: a single number."""
+        return {}
+
     def followed_outputs(self) -> list[FollowedOutput]:
         """Return the outputs of controllers that the external values follow; here none."""
         return []

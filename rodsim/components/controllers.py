@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -75,8 +76,15 @@ class Output(Signal):
 
 def _one_measure(context: CheckContext, what: str, value: Any) -> Measure | Quantity:
     """Check a measure and replace its points by anchors of the model."""
-    if isinstance(value, Quantity):
-        return check_quantity(context, value)
+    return (
+        check_quantity(context, value)
+        if isinstance(value, Quantity)
+        else _measure_of_points(context, what, value)
+    )
+
+
+def _measure_of_points(context: CheckContext, what: str, value: Any) -> Measure:
+    """Check a measure of two points and replace them by anchors of the model."""
     if not isinstance(value, Measure):
         raise ModelError(
             f"{context.owner}: expected a measure such as measures.angle(a, b, axis), got {shown(value)}. See `rodsim.measures`"
@@ -120,6 +128,9 @@ def _noise(context: CheckContext, what: str, value: Any) -> tuple[float, ...]:
 
 
 MEASURE = ParameterType("measure", _one_measure, _describe_measure, by_name=_measure_by_name)
+MEASURE_OF_POINTS = ParameterType(
+    "measure of points", _measure_of_points, _describe_measure, by_name=_measure_by_name
+)
 NOISE = ParameterType("noise", _noise)
 SEED = ParameterType("seed", lambda asked, what, value: checks.count(asked.owner, what, value, 0, 2**32 - 1))
 
@@ -301,18 +312,25 @@ class Controller(Component):
         return f"<controller '{self.name}': {text_of_law(self.law)}{inputs}>"
 
 
-def outputs_of_sensors(model: Any, owner: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of inputs with each sensor replaced by the output of a controller that passes its value on.
+@contextlib.contextmanager
+def outputs_of_sensors(model: Any, owner: str, values: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the values of inputs with each sensor replaced by the output of a controller that passes its value on.
 
-    The controllers are added to the model; they are sampled in each step. owner: name of the entry, with which their names begin.
+    The controllers are added to the model, and removed if the body raises ModelError; they are sampled in each step. owner: name
+    of the entry, with which their names begin.
     """
-    followed = dict(values)
-    for word, value in values.items():
-        if isinstance(value, Sensor):
-            law = StateFeedback([[-1.0]])  # u = K (0 - y) = y
-            passing = add(model, Controller, f"{owner}.{word}", law=law, inputs=[value])
-            followed[word] = passing.output()
-    return followed
+    followed, passing = dict(values), []
+    try:
+        for word, value in values.items():
+            if isinstance(value, Sensor):
+                law = StateFeedback([[-1.0]])  # u = K (0 - y) = y
+                passing.append(add(model, Controller, f"{owner}.{word}", law=law, inputs=[value]))
+                followed[word] = passing[-1].output()
+        yield followed
+    except ModelError:
+        for controller in passing:
+            del model.controllers[controller.name]
+        raise
 
 
 def outputs_in(value: Any) -> list[Output]:

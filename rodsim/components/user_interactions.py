@@ -169,7 +169,7 @@ def followed_inputs(inputs: Mapping[str, Any]) -> list[FollowedOutput]:
     ]
 
 
-def _axes_about(poses: Poses, frames: Sequence[int], axis: Floats) -> list[Floats]:
+def axes_about(poses: Poses, frames: Sequence[int], axis: Floats) -> list[Floats]:
     """Return a quaternion (4,) for each frame: axes, relative to its own, of which the third is a world axis.
 
     The axes of all frames coincide at t = 0.
@@ -222,7 +222,7 @@ class UserInteraction(AnchoredInteraction):
         frames = [place.frame for place in placed]
         if len(set(frames)) < len(frames):
             raise ModelError(f"{owner}: has two anchors at one node or body; give each its own")
-        all_axes = self.axes if self.axis is None else _axes_about(poses, frames, self.axis)
+        all_axes = self.axes if self.axis is None else axes_about(poses, frames, self.axis)
         anchors = [
             np.concatenate([place.X, quaternions.to_matrix(axes).ravel()])
             for place, axes in zip(placed, all_axes, strict=True)
@@ -234,8 +234,17 @@ class UserInteraction(AnchoredInteraction):
             np.concatenate([*anchors, self.user_kind.packed(owner, self.numbers, inputs)])
             for inputs in (ones, values)
         )
-        size = NEGLIGIBLE if loses else _force_scale(owner, kind, poses, frames, of_ones)
+        size = NEGLIGIBLE if loses else force_scale(owner, kind, poses, frames, of_ones)
         return [Interaction(kind, frames, X, size)]
+
+    @property
+    def states(self) -> dict[str, int]:
+        widths, count = dict[str, int](), 0
+        for name, width in reversed(self.user_kind.numbers):
+            if count < self.user_kind.kind.n_internal:
+                widths[name] = width
+                count += max(width, 1)
+        return dict(reversed(widths.items()))
 
     def signals(self, times: Floats) -> Floats:
         return signals_of_inputs(f"interaction '{self.name}'", self.inputs, times)
@@ -335,7 +344,7 @@ class EnergyInteraction(AnchoredInteraction):
             parsed, [m.numbers(poses, self.anchors) for m in self.bound_measures], dict(self.parameters)
         )
         kind = energy_kind(parsed)
-        return [Interaction(kind, frames, X, _force_scale(owner, kind, poses, frames, X))]
+        return [Interaction(kind, frames, X, force_scale(owner, kind, poses, frames, X))]
 
     def _written(self, owner: str, of_anchors: list[int]) -> tuple[EnergyExpression, list[int]]:
         """Return the energy with its measures numbered by frames of the interaction, and these frames."""
@@ -378,21 +387,32 @@ class EnergyInteraction(AnchoredInteraction):
         }
 
 
-def _force_scale(owner: str, kind: Kind, poses: Poses, frames: list[int], X: Floats) -> tuple[float, float]:
+_RATES = 1.0, 1e2, 1e4, 1e6, 1e8  # 1/s, reciprocals of the lengths of steps
+
+
+def force_scale(owner: str, kind: Kind, poses: Poses, frames: list[int], X: Floats) -> tuple[float, float]:
     """Return the force (N) and moment (N m) that set the round-off level of the interaction.
 
     Both add the forces at t = 0 and their change over the distance of the frames, as the stiffness gives it.
     """
     r = poses.r[frames] - poses.r[frames[0]]
     y = complex_poses(r, poses.quat[frames])
-    at_start = [kernel_calls.value(kind, y, X), kernel_calls.to_wrenches(kernel_calls.dual(kind, y, y, X), y)]
-    if not all(np.all(np.isfinite(x)) for x in at_start):
+    at_start = np.full(6 * len(frames), np.nan)
+    for rate in (
+        _RATES if kind.n_internal else _RATES[:1]
+    ):  # stiff states may have no solution after a long step
+        with np.errstate(all="ignore"):
+            at_start = kernel_calls.to_wrenches(kernel_calls.dual(kind, y, y, X, rate), y)
+        if np.all(np.isfinite(at_start)):
+            break
+    if not np.all(np.isfinite([kernel_calls.value(kind, y, X), *at_start])):
         raise ModelError(
-            f"{owner}: its energy or its forces are not finite at t = 0; place its anchors elsewhere"
+            f"{owner}: its energy or its forces are not finite at t = 0; place its anchors elsewhere, or give other "
+            "initial states"
         )
     reach = 1.0 + float(np.abs(r).max())
-    forces = np.abs(at_start[1]).reshape(-1, 6)
-    K = np.nan_to_num(np.abs(kernel_calls.stiffness(kind, y, X))).reshape(-1, 6, len(frames), 6)
+    forces = np.abs(at_start).reshape(-1, 6)
+    K = np.nan_to_num(np.abs(kernel_calls.stiffness(kind, y, X, rate))).reshape(-1, 6, len(frames), 6)
     push = forces[:, :3].max() + K[:, :3, :, :3].max() * reach + K[:, 3:, :, :3].max()
     moment = forces[:, 3:].max() + K[:, :3, :, 3:].max() * reach + K[:, 3:, :, 3:].max()
     return float(push), float(moment)

@@ -80,11 +80,12 @@ def to_wrenches(f: Poses, y: Poses) -> Poses:
     return np.concatenate([f[:, 0], torque], axis=1).ravel()
 
 
-def stiffness(kind: Kind, y: Poses, X: Floats) -> Floats:
+def stiffness(kind: Kind, y: Poses, X: Floats, lam: float = 1.0) -> Floats:
     """Return the derivatives of `to_wrenches` at equal ends, (6 frames, 6 frames), for the round-off scale of the forces."""
     step = 1j * COMPLEX_STEP
     rows = [
-        to_wrenches(dual(kind, y + step * z, y + step * z, X), y + step * z).imag for z in unit_motions(y)
+        to_wrenches(dual(kind, y + step * z, y + step * z, X, lam), y + step * z).imag
+        for z in unit_motions(y)
     ]
     derivatives: Floats = np.array(rows) / COMPLEX_STEP
     return derivatives

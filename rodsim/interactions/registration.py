@@ -264,7 +264,7 @@ def interaction(
         if drives and "value" in functions and not n_states:  # its energy counts as work
             kind = kind._replace(value=nothing, works=True)
         if own_inputs:
-            kind = _with_signal(kind, ANCHOR * count + widths_before_states)
+            kind = with_signal(kind, ANCHOR * count + widths_before_states)
         KINDS[name] = registered = replace(user_kind, kind=kind, uses_axes=uses_axes)
         register_kind(registered)
         return registered
@@ -277,7 +277,7 @@ def _compiled(functions: Mapping[str, FunctionType], frames: int, digest: str) -
     return {role: compile_function(role, function, frames, digest) for role, function in functions.items()}
 
 
-def _with_signal(kind: Kind, offset: int) -> Kind:
+def with_signal(kind: Kind, offset: int) -> Kind:
     """Return a kind whose inputs are at this offset of its parameters, the same for its forces at rest."""
     equations = kind.state_equations
     if equations is not None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rodsim.results.gear_history import GearHistory as GearHistory
     from rodsim.results.histories import BodyHistory as BodyHistory
     from rodsim.results.histories import RodHistory as RodHistory
+    from rodsim.results.interaction_history import InteractionHistory as InteractionHistory
     from rodsim.results.joint_history import JointHistory as JointHistory
     from rodsim.results.layout import JointLayout as JointLayout
     from rodsim.results.layout import Layout as Layout
@@ -41,6 +42,7 @@ else:
             "rodsim.results.layout": "JointLayout Layout",
             "rodsim.results.local_audit": "LocalAudit",
             "rodsim.results.result": "Result",
+            "rodsim.results.interaction_history": "InteractionHistory",
             "rodsim.results.sensor_history": "ControllerHistory SensorHistory",
             "rodsim.results.steady_rotation": "SteadyRotation",
             "rodsim.results.writer": "MemoryWriter ResultWriter recover",

@@ -251,7 +251,11 @@ def _renumber_user_kinds(
 
     `names`: names of these kinds. `variables`: (k, 2) numbers of counted and of settled variables.
     """
-    from rodsim.interactions.text_energies import from_name
+    from rigid.interactions.kinds import Kind
+    from rodsim.interactions import state_equations, text_energies
+
+    def from_name(name: str) -> Kind | None:
+        return text_energies.from_name(name) or state_equations.from_name(name)
 
     return from_files(interactions, names, variables, from_name)
 

@@ -29,6 +29,7 @@ from rodsim.results.distances import Distance
 from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.gear_history import history_of
 from rodsim.results.histories import BodyHistory, RodHistory
+from rodsim.results.interaction_history import InteractionHistory
 from rodsim.results.joint_history import JointHistory
 from rodsim.results.layout import Layout
 from rodsim.results.sensor_history import ControllerHistory, SensorHistory
@@ -310,6 +311,32 @@ class Result:
         """
         _check_name("controller", name, self.controllers)
         return ControllerHistory(self._source, name)
+
+    @property
+    def interactions(self) -> list[str]:
+        """Names of the actuators, and of the interactions of user-defined kinds, that have states."""
+        return [name for name, other in self.description.get("others", {}).items() if "states" in other]
+
+    def interaction(self, name: str) -> InteractionHistory:
+        """Return the history of the states of an actuator or of an interaction of a user-defined kind.
+
+        Parameters
+        ----------
+        name : str
+            As given to `Model.add_actuator` or `Model.add_interaction`, one of `interactions`.
+
+        Returns
+        -------
+        InteractionHistory
+            Its states, with the outputs of the result as first axis.
+
+        Raises
+        ------
+        UnknownName
+            If there is no such interaction with states; the message lists the names.
+        """
+        _check_name("interaction with states", name, self.interactions)
+        return InteractionHistory(self._source, name)
 
     @property
     def contacts(self) -> list[str]:

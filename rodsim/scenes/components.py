@@ -21,6 +21,7 @@ from rodsim.components.base import Component, ParameterSpec, ParameterType, add
 from rodsim.components.contacts import LAWS
 from rodsim.interactions import measures
 from rodsim.interactions.measures import Measure, Quantity
+from rodsim.scenes.actuator_laws import ActuatorLawScene, actuator_law_data, actuator_law_of
 from rodsim.scenes.control_laws import ControlLawScene, control_law_data, control_law_of
 from rodsim.scenes.errors import Path, SceneProblem, look_up
 from rodsim.scenes.functions import (
@@ -232,6 +233,11 @@ def _control_law(owner: str, key: str, value: Any) -> Any:
     return control_law_data(owner, value)
 
 
+def _actuator_law(owner: str, key: str, value: Any) -> Any:
+    """Return the law of an actuator."""
+    return actuator_law_data(value)
+
+
 def _measures_data(owner: str, key: str, value: dict[str, Measure]) -> Data:
     """Return the scene data of measures by name."""
     return {name: _measure_data(measure) for name, measure in value.items()}
@@ -318,9 +324,16 @@ FIELD_TYPES = {
     "contact law": FieldType(Literal.__getitem__(LAWS) | str),
     "measures": FieldType(dict[Name, MeasureScene], _measures, _measures_data),
     "measure": FieldType(SensedScene, _sensed, _sensed_data),
+    "measure of points": FieldType(MeasureScene, _measure, lambda owner, key, value: _measure_data(value)),
     "noise": FieldType(NotNegative | numbers(2, 2)),
     "seed": FieldType(Annotated[int, Field(ge=0)]),
     "control law": FieldType(ControlLawScene, lambda reader, path, value: control_law_of(value), _control_law),
+    "actuator law": FieldType(ActuatorLawScene, lambda reader, path, value: actuator_law_of(value), _actuator_law),
+    "varying scalars": FieldType(
+        dict[Name, ScalarSignal | Formula | Number],
+        lambda reader, path, values: {name: scalar_of(x) for name, x in values.items()},
+        lambda owner, key, values: {name: _scalar(owner, name, x) for name, x in values.items()},
+    ),
     "inputs": FieldType(list[Name], write=_name),
     "output names": FieldType(_NAMES, write=lambda owner, key, value: [value] if isinstance(value, str) else value),
     "values": FieldType(list[Number]),

@@ -26,7 +26,6 @@ _OTHER_KIND = ("string_type", "list_type", "model_type", "model_attributes_type"
 
 # Keys of other programs -> keys of a scene.
 _FOREIGN = {
-    "actuators": "measure_forces",
     "beams": "rods",
     "cables": "rods",
     "constraints": "joints",

@@ -530,7 +530,7 @@ def test_unknown_output_and_value_that_is_not_finite_are_named():
     with pytest.raises(ModelError, match="measure force 'pull': follows output 'u' of controller 'c'"):
         simulate(model, 0.1, DT, progress=False)
     model = arms(MEASURES["angle"], lambda t: np.nan)
-    with pytest.raises(ModelError, match="actuator': value at t = "):
+    with pytest.raises(ModelError, match="pull': value at t = "):
         simulate(model, 0.1, DT, progress=False)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from discretization.space.rod_elements import WORDS, order_of
 from rigid.joints import JOINTS
 from rodsim import Box, Cylinder, Friction, Model, Section, SpringLaw, controllers, measures, signals
+from tests.support.driven_kinds import actuated, driven
 from tests.support.jenkins_elements import JENKINS
 from tests.support.user_kinds import kinds, texts
 
@@ -448,6 +449,8 @@ MODELS: dict[str, Callable[[], Model]] = {
         actuated,
         kinds,
         texts,
+        driven,
+        actuated,
         sliding,
         on_planes,
         touching,

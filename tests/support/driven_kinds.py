@@ -1,7 +1,7 @@
 """Kinds with inputs and forces that do work, as a script would write them, and a model of them."""
 
 import rodsim
-from rodsim import Box, Model, controllers, measures
+from rodsim import Box, Model, actuators, controllers, measures
 from rodsim.interactions import (
     angle,
     angle_rate,
@@ -96,7 +96,7 @@ class DAMPERS:
 
 
 def driven():
-    """A motor on a hinge, a propeller, a muscle and a spring of three measures, driven by numbers, time and a controller."""
+    """A motor on a hinge, a propeller, a muscle and a spring of three measures, with constant inputs."""
     model = Model("driven", gravity=(1.0, -2.0, -9.0))
     bodies = []
     for k in range(2):
@@ -105,14 +105,42 @@ def driven():
         bodies.append(body)
     wheel = model.add_body("wheel", Box(0.5, 0.3, 0.2, density=100.0), (2.0, 0, 0))
     model.add_joint("hinge", "revolute", "ground", wheel, at=(2.0, 0, 0), axis=(0, 0.6, 0.8))
+    model.add_spring("coil", "ground", wheel, 3.0, along="rotation", axis=(0, 0.6, 0.8))
     about = {"axis": (0, 0.6, 0.8), "L": 0.05, "R": 1.0, "K": 0.5, "i": 0.1}
-    model.add_interaction("motor", COIL, "ground@2,0,0", wheel, U="sin(20*t)", **about)
-    turn = model.add_sensor("turn", measures.angle("ground", wheel, (0, 0.6, 0.8)))
-    law = controllers.PID(kp=2.0, target=0.2)
-    servo = model.add_controller("servo", law, [turn, turn.rate], period=0.02)
-    model.add_interaction("servo", COIL, "ground@2,0,0.1", wheel, U=servo.output(), **about)
+    model.add_interaction("motor", COIL, "ground@2,0,0", wheel, U=0.7, **about)
     model.add_interaction("propeller", PROPELLER, bodies[0], k=2.0, c=0.3, thrust=1.5)
     model.add_interaction("muscle", MUSCLE, bodies[0].at((0.1, 0, 0)), bodies[1], k=20.0, rest=0.8)
     model.add_interaction("measures", MEASURES, *bodies, axis=(0.6, 0, 0.8), k=3.0)
     model.add_interaction("dampers", DAMPERS, *bodies, axis=(0.6, 0, 0.8), c=0.2)
+    return model
+
+
+def actuated():
+    """An actuator of each law, on joints and measures, driven by numbers, functions of time, a controller and a sensor."""
+    model = Model("actuated", gravity=(1.0, -2.0, -9.0))
+    shape = Box(0.5, 0.3, 0.2, density=100.0)
+    wheel, slider, head = (
+        model.add_body(name, shape, (float(k), 0, 0)) for k, name in enumerate(("wheel", "slider", "head"))
+    )
+    model.add_joint("hinge", "revolute", "ground", wheel, at=(0, 0, 0.1), axis=(0, 0.6, 0.8))
+    model.add_joint("rail", "prismatic", "ground", slider, at=(1, 0, 0), axis=(0.6, 0, 0.8))
+    model.add_bushing("neck", slider, head, 80.0, at=(1.5, 0, 0))
+    turn = model.add_sensor("turn", measures.angle("ground", wheel, (0, 0.6, 0.8)))
+    servo = model.add_controller("servo", controllers.PID(kp=2.0, target=0.2), ["turn"], period=0.02)
+    motor = actuators.DCMotor(resistance=1.0, inductance=0.05, constant=0.5, gear=2.0)
+    model.add_actuator("motor", motor, "hinge", U=servo.output(), initial={"i": 0.1})
+    model.add_actuator("brake", actuators.FirstOrderLag(time=0.1, gain=-0.5), "hinge", u=turn)
+    oil = {"volume": 1e-5, "rod_volume": 1e-5, "bulk_modulus": 1e8, "valve": 1e-7, "supply": 2e6}
+    cylinder = actuators.HydraulicCylinder(area=1e-4, rod_area=8e-5, **oil)
+    pressures = {"p1": 1e6, "p2": 1e6}
+    model.add_actuator("cylinder", cylinder, "rail", u="0.1*sin(20*t)", initial=pressures)
+    link = actuators.StateSpace(
+        A=[[-3.0, 1.0], [0.0, -20.0]], B=[[0.0, 5.0, 1.0], [2.0, 0.0, 0.0]], C=[3.0, 1.0], D=[-4.0, -0.2, 0.0]
+    )
+    apart = measures.distance("ground@2,1,1", head.at((0, 0.1, 0)))
+    model.add_actuator("link", link, apart, u1=0.3)
+    law = actuators.Equations(
+        {"x": "(u*exp(-q) - x)/T"}, force="k*x - c*q_rate", parameters={"T": 0.1, "k": 5.0, "c": 0.3}
+    )
+    model.add_actuator("gland", law, measures.displacement(slider, head, (0, 0, 1)), u=1.0)
     return model

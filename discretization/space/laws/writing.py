@@ -45,16 +45,7 @@ def source_of(text: str, tree: Node) -> str:
 
 def functions_of(tree: Node, decorator: str, stress_decorator: str) -> list[str]:
     """Return the source lines of the functions `density` and `stress`, with these decorators."""
-    writer = _Writer()
-    result = writer.value(tree, 0)
-    lines = [
-        f"@{decorator}",
-        "def density(e, X, at):",
-        *writer.lines,
-        f"    return complex({result})",
-        "",
-        "",
-    ]
+    lines = [f"@{decorator}", *value_function(tree, "density")]
     writer = _Writer()
     writer.value(tree, 0)
     writer.value(tree, 1)
@@ -67,6 +58,13 @@ def functions_of(tree: Node, decorator: str, stress_decorator: str) -> list[str]
         f"    return {', '.join(on_strains)}",
         "",
     ]
+
+
+def value_function(tree: Node, name: str) -> list[str]:
+    """Return the source lines of the function `name` (e, X, at) of the value of an expression."""
+    writer = _Writer()
+    result = writer.value(tree, 0)
+    return [f"def {name}(e, X, at):", *writer.lines, f"    return complex({result})", "", ""]
 
 
 @functools.cache
