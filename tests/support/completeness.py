@@ -296,9 +296,9 @@ def sensed() -> Model:
     return model
 
 
-def actuated() -> Model:
+def varying() -> Model:
     """Clamped actuated rods, two bodies on bushings, and a force on each measure; springs, pressure and gravity that vary."""
-    model = Model("actuated", gravity=(0.1, -0.2, -0.9))
+    model = Model("varying", gravity=(0.1, -0.2, -0.9))
     one = signals.Constant(1.0)  # a function of time, but in equilibrium
     for k, element in enumerate(("se3", "relative(2)", "lagrange(1)")):
         rod = model.add_rod(element, [(0, k, 0), (1, k, 0)], SOFT, 4, element=element, mass="lumped")
@@ -446,7 +446,7 @@ MODELS: dict[str, Callable[[], Model]] = {
         sampled,
         inertial,
         sensed,
-        actuated,
+        varying,
         kinds,
         texts,
         driven,

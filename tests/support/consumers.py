@@ -245,7 +245,7 @@ REFUSED: dict[tuple[str, str], str] = {
         for name in ("loaded", "sampled", "sensed", "pressed", "relaxing", "on_planes", "touching")
     },
     ("loaded", "linear buckling"): "load 'dead moment' and load 'following force' .* have no potential",
-    ("actuated", "linear buckling"): "pressure 'water' has no potential",
+    ("varying", "linear buckling"): "pressure 'water' has no potential",
     ("pressed", "linear buckling"): "no load grows with the factor; pressures always act in full",
     ("geared", "linear buckling"): "its loads change no stiffness",
     **{
