@@ -19,7 +19,7 @@ import rodsim
 from examples import reaching_arm, robot
 from examples.contact import snake
 from rodsim import MassProperties, Model, audit, simulate
-from rodsim.interactions import average, minus, norm, push, real, times
+from rodsim.interactions import distance, push_distance, real
 from tests.support.sections import round_section
 
 
@@ -260,56 +260,39 @@ def hydraulic_reference():
     return y
 
 
-def cylinder_kind():
-    """Two chambers with oil, and a valve whose opening is held in each period; the state `clock` is the time."""
+@rodsim.interaction("cylinder", 2, tuple(CYLINDER), states=("p0", "p1"), inputs=("opening",))
+class CYLINDER_KIND:
+    """Two chambers with oil; the valve of the second one opens as that of the first one closes."""
 
-    @rodsim.interaction(
-        "cylinder with a valve", 2, (*CYLINDER, "start", "period"), states=("p0", "p1", "clock", "opening")
-    )
-    class Cylinder:
-        def evolve(y0, y1, x0, x1, h, X, out):
-            l0, l1 = norm(minus(y0[1, 0], y0[0, 0])), norm(minus(y1[1, 0], y1[0, 0]))
-            t, period, opening = x0[2].real, X[8].real, x0[3]
-            if abs(t / period - np.floor(t / period + 0.5)) < 1e-6:
-                wave = min(max(1.0 - np.cos(np.pi * (t + period)), 0.5), 1.5)
-                opening = 2.0 * (0.1 * (wave - 0.5) + X[7] - l0)
-            for k in range(2):
-                side = 1.0 - 2.0 * k
-                p, valve = 0.5 * (x0[k] + x1[k]), side * opening
-                drop = X[4] - p if valve.real >= 0.0 else p - X[5]
-                root = real.sqrt(drop) if drop.real >= 0.0 else -real.sqrt(-drop)
-                out[k] = (x1[k] - x0[k]) / h - X[2] / X[1] * (
-                    valve * X[3] * root - side * X[0] * (l1 - l0) / h
-                )
-            out[2] = x1[2] - x0[2] - h
-            out[3] = x1[3] - opening
+    def evolve(y0, y1, x0, x1, h, X, out):
+        speed = distance(y0, y1, 0, 1)[2] / h
+        for k in range(2):
+            side, p = 1.0 - 2.0 * k, 0.5 * (x0[k] + x1[k])
+            valve = side * X[7]
+            drop = X[4] - p if valve.real >= 0.0 else p - X[5]
+            root = real.sqrt(drop) if drop.real >= 0.0 else -real.sqrt(-drop)
+            out[k] = (x1[k] - x0[k]) / h - X[2] / X[1] * (valve * X[3] * root - side * X[0] * speed)
 
-        def step_dual(y0, y1, x0, x1, h, X, out):
-            d0, d1 = minus(y0[1, 0], y0[0, 0]), minus(y1[1, 0], y1[0, 0])
-            l0, l1 = norm(d0), norm(d1)
-            pull = 0.5 * X[0] * (x0[1] + x1[1] - x0[0] - x1[0]) + X[6] * (l1 - l0) / h
-            f = times(2.0 * pull / (l0 + l1), average(d0, d1))
-            push(out, 1, f)
-            push(out, 0, times(-1.0, f))
-
-    return Cylinder
+    def step_dual(y0, y1, x0, x1, h, X, out):
+        pull = 0.5 * X[0] * (x0[1] + x1[1] - x0[0] - x1[0]) + X[6] * distance(y0, y1, 0, 1)[2] / h
+        push_distance(out, y0, y1, 0, 1, pull)
 
 
-def hydraulic_arm(kind):
+def opened(t, h, measured, memory, outputs):
+    """Open the valve in proportion to the error of the length."""
+    outputs[0] = 2.0 * (wanted_length(t + h) - measured[0])
+
+
+def hydraulic_arm():
     """Return the arm, 1 m long, on its hinge and its cylinder."""
     model = Model("arm on a cylinder", gravity=(0, -G, 0))
     arm = model.add_body("arm", MassProperties(MASS, (1.0, 10.0, 10.0)), (0.5, 0, 0))
     model.add_joint("hinge", "revolute", "ground", arm, at=(0, 0, 0), axis=(0, 0, 1))
-    states = {"p0": 2e6, "p1": 2e6, "clock": 0.0, "opening": 0.0}
+    ends = f"ground@0,{-LEVER},0", arm.at((LEVER - 0.5, 0, 0))
+    length = model.add_sensor("length", rodsim.measures.distance(*ends))
+    valve = model.add_controller("valve", opened, [length], period=SAMPLE)
     model.add_interaction(
-        "cylinder",
-        kind,
-        f"ground@0,{-LEVER},0",
-        arm.at((-0.25, 0, 0)),
-        **CYLINDER,
-        start=START,
-        period=SAMPLE,
-        **states,
+        "cylinder", CYLINDER_KIND, *ends, **CYLINDER, opening=valve.output(), p0=2e6, p1=2e6
     )
     return model
 
@@ -320,12 +303,12 @@ def test_exudyn_hydraulic_arm_is_the_one_of_its_file():
 
 
 def test_exudyn_hydraulic_arm_rises_as_its_equations():
-    reference, kind = hydraulic_reference(), cylinder_kind()
+    reference = hydraulic_reference()
     errors = []
     for dt in (1e-3, 5e-4):
-        result = simulate(hydraulic_arm(kind), 0.4, dt, output_every=1, progress=False)
+        result = simulate(hydraulic_arm(), 0.4, dt, output_every=1, progress=False)
         x, y, _ = result.body("arm").r[-1]
-        angle, pressures = np.arctan2(y, x), result.state().internal[:2]
+        angle, pressures = np.arctan2(y, x), result.state().internal[-2:]
         errors.append([angle - reference[0], *(pressures - reference[2:])])
     coarse, fine = np.abs(errors)
     assert fine == pytest.approx(coarse / 4, rel=0.02)
