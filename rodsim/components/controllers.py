@@ -146,7 +146,7 @@ class Sensor(Component):
         "standard deviation of noise of the value, or of value and rate [any]",
         None,
     )
-    seed: int = parameter(SEED, "seed of the noise", 0)
+    seed: int = parameter(SEED, "seed of the noise [1]", 0)
     delay: float | None = parameter(
         POSITIVE, "age of what controllers read: a multiple of their period [s]", None
     )

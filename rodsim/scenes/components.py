@@ -108,7 +108,7 @@ _ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "part": (Name, "name of a rod or body; default: the whole model"),
     "interaction": (Name, "name of an interaction"),
     "name": (Name, "name of the state"),
-    "index": (Annotated[int, Field(ge=0)], "number of its component if it is a vector"),
+    "index": (Annotated[int, Field(ge=0)], "number of its component if it is a vector [1]"),
 }
 
 if TYPE_CHECKING:

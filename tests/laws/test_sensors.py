@@ -124,7 +124,7 @@ def test_what_a_controller_reads_is_the_column_of_the_result(run):
     settings = {"integrator": "em", "dt": DT, "contact": {}, "period": None} | RUNS[run]
     law = Recorder(lambda t, y: 0.1 * np.sin(y[0]) + 1e-3 * y[7])
     model = crane(**settings["contact"])
-    controller = model.add_controller("c", law, list(QUANTITIES), period=settings["period"])
+    controller = model.add_controller("c", law, [*QUANTITIES, "x"], period=settings["period"])
     model.add_force("push", "ball", controller.output().along((0, 0, 1)))
     every = {} if run == "adaptive" else {"output_every": 1}
     result = simulate(model, 0.2, settings["dt"], settings["integrator"], **every, progress=False)
