@@ -31,6 +31,7 @@ from rodsim.building.load_arrays import is_varying
 from rodsim.building.starting_states import StartLike
 from rodsim.components.control_laws import External
 from rodsim.components.controllers import input_of, output_numbers, outputs_in
+from rodsim.interactions.measures import Quantity
 from rodsim.model import Model
 from rodsim.results.sensed_quantities import quantities_of
 from rodsim.running.plan import Arguments, plan_run
@@ -183,7 +184,10 @@ class Runner:
 
     @property
     def sensors(self) -> Floats:
-        """Value and rate of each sensor in the present state, (sensors, 2); angles are counted through revolutions."""
+        """Value and rate of each sensor in the present state, (sensors, 2), without noise and delay; 0 for rates that do not exist.
+
+        Angles are counted through revolutions.
+        """
         values: Floats = self._read_sensors().copy()
         return values
 
@@ -203,7 +207,7 @@ class Runner:
         Raises
         ------
         ModelError
-            If the model has no such sensor.
+            If the model has no such sensor, or it has no rate.
 
         Examples
         --------
@@ -223,6 +227,9 @@ class Runner:
                 f"runner: there is no sensor '{name}'. The sensors are {', '.join(known) or 'none'}",
                 choices=known,
             )
+        sensor = self._model.sensors[wanted.sensor]
+        if wanted.is_rate and isinstance(sensor.measure, Quantity):
+            sensor.check_rate("runner")
         return float(self._read_sensors()[known.index(wanted.sensor), int(wanted.is_rate)])
 
     def output(self, name: str) -> float:

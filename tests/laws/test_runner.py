@@ -200,6 +200,8 @@ def test_sensors_are_those_of_the_result():
             assert runner.sensor(f"{name}.rate") == history.rate[k]
         assert runner.sensor("energy") == result.sensor("energy").value[k]
     assert runner.sensor("angle") > 4 * np.pi
+    with pytest.raises(ModelError, match="runner: energy 'energy' is measured by value alone"):
+        runner.sensor("energy.rate")
 
 
 def test_states_are_copies():
