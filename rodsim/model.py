@@ -24,6 +24,7 @@ from rodsim.components.actuators import Actuator
 from rodsim.components.argument_types import (
     ChartName,
     DisplacementLike,
+    DrivenCoordinate,
     ElementName,
     JointCoordinate,
     JointKind,
@@ -888,7 +889,7 @@ class Model(ModelData):
         return add(self, JointForce, name, joint=joint, value=value, of=of)
 
     def add_drive(
-        self, name: str, joint: JointComponent | str, value: MotionLike, of: JointCoordinate | None = None
+        self, name: str, joint: JointComponent | str, value: MotionLike, of: DrivenCoordinate | None = None
     ) -> Drive:
         """Prescribe the coordinate of a joint: it changes from its value at t = 0 by value(t) - value(0).
 
@@ -899,11 +900,12 @@ class Model(ModelData):
         joint : JointComponent or str
             A joint with a coordinate.
         value : Signal, callable or pair of callables
-            Angle, rad, or displacement, m: a smooth signal as in `add_driven`, a function t -> number, or a pair of a function
-            and its rate.
-        of : {"angle", "displacement"}, optional
-            The coordinate, for a joint that has both. The angle is the rotation of `b` relative to `a` about the axis of the
-            joint, the displacement that of `b` along it.
+            Angle, rad, displacement or distance, m: a smooth signal as in `add_driven`, a function t -> number, or a pair of a
+            function and its rate.
+        of : {"angle", "displacement", "distance"}, optional
+            The coordinate, for a joint that has several. The angle is the rotation of `b` relative to `a` about the axis of the
+            joint, the displacement that of `b` along it. The distance is that of the points of a distance joint: a winch, or a
+            cylinder without compliance. The drive takes the place of the joint's own condition.
 
         Returns
         -------

@@ -17,7 +17,11 @@ from rigid.errors import ModelError
 from rigid.interactions.coincident_points import COINCIDENT_POINTS
 from rigid.interactions.direction_angle import PERPENDICULAR_DIRECTIONS
 from rigid.interactions.distance import POINTS_AT_DISTANCE
-from rigid.interactions.driven_constraints import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
+from rigid.interactions.driven_constraints import (
+    DRIVEN_ANGLE,
+    DRIVEN_DISPLACEMENT,
+    DRIVEN_DISTANCE,
+)
 from rigid.interactions.evaluation import EvaluationBuffers, buffers_for, values, values_of
 from rigid.interactions.kind_registry import KindRegistry, MissingFunction
 from rigid.interactions.kinds import Group, InteractionArrays, Kind, group_from_columns, pack_groups
@@ -36,6 +40,7 @@ CONSTRAINTS = KindRegistry(
         SCREWED_POINTS,
         DRIVEN_ANGLE,
         DRIVEN_DISPLACEMENT,
+        DRIVEN_DISTANCE,
     ]
 )
 

@@ -9,6 +9,7 @@ class DistanceJoint(Joint):
 
     kind, n_rows, free, apart = "distance", 1, "all but 1 translation", True
     takes = ("length",)
+    driven = ("distance",)  # its only row: a drive takes its place
 
     @staticmethod
     def rows(a: Marker, b: Marker, parameters: JointParameters) -> list[Row]:

@@ -23,11 +23,11 @@ from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, PartName
 from rigid.interactions.constraints import first_rows
-from rigid.interactions.driven_constraints import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT
+from rigid.interactions.driven_constraints import DRIVEN_ANGLE, DRIVEN_DISPLACEMENT, DRIVEN_DISTANCE
 from rigid.joints import Marker
 from rigid.joints.base import Row
 from rigid.system import Floats, Ints, State
-from rodsim.components.joints import Drive
+from rodsim.components.joints import DISTANCE, Drive
 from rodsim.components.model_data import ModelData
 from rodsim.components.model_parts import Driven
 
@@ -54,8 +54,8 @@ class DrivenRow(NamedTuple):
     coordinate: Callable[[State], float]
 
 
-def driven_row(entry: Drive, a: Marker, b: Marker) -> DrivenRow:
-    """Return the driven constraint of a drive between the markers a, b of its joint."""
+def driven_row(entry: Drive, a: Marker, b: Marker, length: float) -> DrivenRow:
+    """Return the driven constraint of a drive between the markers a, b of its joint; length: their distance at t = 0, m."""
     motion = entry.motion
     first = motion.value(np.zeros(1))[0]
 
@@ -74,6 +74,8 @@ def driven_row(entry: Drive, a: Marker, b: Marker) -> DrivenRow:
             return float(np.arctan2(w @ x, u @ x))
 
         return DrivenRow(Row(DRIVEN_ANGLE, e2, b.axes[:, 0]), turning, angle_in)
+    if entry.of == DISTANCE:
+        return _driven_distance(entry, a, b, length)
     axis = a.axes[:, 2]
 
     def moving(t: Floats, start: float) -> tuple[Floats, Floats, Floats, Floats]:
@@ -85,6 +87,27 @@ def driven_row(entry: Drive, a: Marker, b: Marker) -> DrivenRow:
         return float(_rotated(state, a, axis) @ (q - p))
 
     return DrivenRow(Row(DRIVEN_DISPLACEMENT, axis, _ZERO), moving, place_in)
+
+
+def _driven_distance(entry: Drive, a: Marker, b: Marker, length: float) -> DrivenRow:
+    """Return the driven constraint of a drive of the distance of two points, `length` at t = 0, m."""
+    motion, unit = entry.motion, np.array([1.0, 0.0, 0.0])
+    first = motion.value(np.zeros(1))[0]
+
+    def distance(t: Floats, start: float) -> tuple[Floats, Floats, Floats, Floats]:
+        lengths, U = length + start + motion.value(t) - first, np.tile(unit, (len(t), 1))
+        if lengths.min(initial=1.0) <= 0.0:
+            k = int(np.argmin(lengths))
+            raise ModelError(
+                f"drive '{entry.name}': the distance at t = {t[k]:g} s is {lengths[k]:.6g} m. Keep it positive"
+            )
+        return U, 0.5 * lengths**2, 0.0 * U, lengths * motion.rate(t)
+
+    def change_in(state: State) -> float:
+        p, q = (state.r[x.frame] + _rotated(state, x, x.X) for x in (a, b))
+        return float(np.linalg.norm(q - p)) - length
+
+    return DrivenRow(Row(DRIVEN_DISTANCE, unit, _ZERO, 0.5 * length**2), distance, change_in)
 
 
 def _rotated(state: State, marker: Marker, X: Floats) -> Floats:

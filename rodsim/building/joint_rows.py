@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -26,7 +27,7 @@ from rodsim.building.joint_loops import AxisMisalignment, find_misalignment, lin
 from rodsim.building.joint_markers import markers
 from rodsim.building.placement import Placed, Placement
 from rodsim.components.base import perpendicular_to
-from rodsim.components.joints import Gear, JointComponent
+from rodsim.components.joints import DISTANCE, Gear, JointComponent
 from rodsim.components.model_data import ModelData
 from rodsim.components.model_parts import Anchor
 from rodsim.components.part_lookup import ErrorContext, quote_names
@@ -61,7 +62,10 @@ def constraints_of(model: ModelData, placement: Placement) -> JointConstraints:
     rows: list[tuple[int, Marker, Marker, Row]] = []
     joined = _joint_markers(model, placement)
     of_joint: dict[str, JointMarkers] = dict(zip(model.joints, joined, strict=True))
+    replaced = _driven_distances(model)
     for number, entry in enumerate(model.joints.values()):
+        if entry.name in replaced:
+            continue
         a, b, parameters = joined[number][:3]
         with ErrorContext("joint", entry.name):
             rows += [(number, a, b, row) for row in JOINTS[entry.kind].rows(a, b, parameters)]
@@ -69,7 +73,7 @@ def constraints_of(model: ModelData, placement: Placement) -> JointConstraints:
     for number, drive in enumerate(model.drives.values(), start=len(model.joints)):
         of_drive = of_joint[drive.joint.name]
         joined.append(of_drive)
-        driven.append(driven_row(drive, of_drive.a, of_drive.b))
+        driven.append(driven_row(drive, of_drive.a, of_drive.b, of_drive.parameters.length))
         rows.append((number, of_drive.a, of_drive.b, driven[-1].row))
     joined += [of_joint[entry.terms[0].joint.name] for entry in model.gears.values()]
     frames = np.array([(a.frame, b.frame) for _, a, b, _ in rows], dtype=np.int64).reshape(-1, 2)
@@ -111,14 +115,23 @@ def _gear(entry: Gear, of_joint: dict[str, JointMarkers]) -> Interaction:
 
 def joint_layouts(model: ModelData, joined: list[JointMarkers]) -> list[JointLayout]:
     """Return the layouts of joints, drives and gears for results: their rows of `State.lam` and their markers."""
-    layouts, first = [], 0
+    layouts, first, replaced = [], 0, _driven_distances(model)
     kinds = [(entry.name, entry.kind) for entry in model.joints.values()]
     kinds += [(name, DRIVE) for name in model.drives] + [(name, GEAR) for name in model.gears]
     for (name, kind), (a, b, parameters, points, axes) in zip(kinds, joined, strict=True):
-        last = first + (1 if kind in (DRIVE, GEAR) else JOINTS[kind].count(parameters))
+        count = 1 if kind in (DRIVE, GEAR) else JOINTS[kind].count(parameters)
+        last = first + (0 if kind not in (DRIVE, GEAR) and name in replaced else count)
         layouts.append(JointLayout(name, kind, (first, last), (a.frame, b.frame), points, axes))
         first = last
+    number = {layout.name: k for k, layout in enumerate(layouts)}
+    for joint, drive in replaced.items():  # the row of the drive is that of the joint
+        layouts[number[joint]] = dataclasses.replace(layouts[number[joint]], rows=layouts[number[drive]].rows)
     return layouts
+
+
+def _driven_distances(model: ModelData) -> dict[str, str]:
+    """Return the names of distance joints whose distance is driven, and of their drives."""
+    return {drive.joint.name: name for name, drive in model.drives.items() if drive.of == DISTANCE}
 
 
 class WorldMarkers(NamedTuple):

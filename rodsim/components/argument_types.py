@@ -43,6 +43,7 @@ ElementName = Literal[
 RodMass = Literal["lumped", "mean", "consistent"]
 LoadKind = Literal["force", "moment", "torque"]
 JointCoordinate = Literal["angle", "displacement"]
+DrivenCoordinate = Literal["angle", "displacement", "distance"]
 LimitedCoordinate = Literal["length", "displacement", "angle"]
 LockedCoordinate = Literal["x", "y", "z", "rx", "ry", "rz"]
 StrainName = Literal["Gamma1", "Gamma2", "Gamma3", "K1", "K2", "K3"]

@@ -70,7 +70,7 @@ class JointForce(Component):
 
     @classmethod
     def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
-        coordinates = lambda kind: JOINTS[kind].driven  # noqa: E731
+        coordinates = lambda kind: [x for x in COORDINATES if x in JOINTS[kind].driven]  # noqa: E731
         values["of"] = chosen_coordinate(context.owner, values["joint"], values["of"], "act on", coordinates)
 
     @property

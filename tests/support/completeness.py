@@ -161,7 +161,7 @@ def relaxing() -> Model:
 
 
 def drives() -> Model:
-    """Driven hinges and sliders, each carrying a body on a spring."""
+    """Driven hinges and sliders, each carrying a body on a spring, and a body on a rope that is wound up."""
     model = Model("drives", gravity=OBLIQUE)
     for k, kind in enumerate(("revolute", "prismatic")):
         body = _brick(model, f"body {k}", k, moving=False)
@@ -169,6 +169,10 @@ def drives() -> Model:
         model.add_drive(f"motor {k}", f"joint {k}", signals.Steady(0.4))
         load = _brick(model, f"load {k}", k + 2, moving=False)
         model.add_bushing(f"coupling {k}", body, load, 60.0)
+    hung = _brick(model, "hung", 4, moving=False)
+    model.add_joint("rope", "distance", "ground@0,4,2", hung.at((0.1, 0.1, 0.0)))
+    model.add_drive("winch", "rope", signals.Steady(0.4))
+    model.add_bushing("guide", model.ground, hung, 60.0, at=(0.1, 4, 0.2))
     return model
 
 
