@@ -184,9 +184,9 @@ class Runner:
 
     @property
     def sensors(self) -> Floats:
-        """Value and rate of each sensor in the present state, (sensors, 2), without noise and delay; 0 for rates that do not exist.
+        """Value and rate of each sensor in the present state, (sensors, 2), without noise and delay.
 
-        Angles are counted through revolutions.
+        Angles are counted through revolutions; rates that do not exist are 0.
         """
         values: Floats = self._read_sensors().copy()
         return values
