@@ -52,3 +52,19 @@ def held_outputs(t, h, measured, parameters, memory, outputs):
             outputs[i] = parameters[min(i, parameters.shape[0] - 1)]
         memory[0] = 1.0
     return 0
+
+
+@compiled(LAW)
+def interpolated(t, h, measured, parameters, memory, outputs):
+    """Write outputs by linear interpolation; parameters: k values x of the input, then a row of outputs for each."""
+    count, u = outputs.shape[0], measured[0]
+    k = parameters.shape[0] // (1 + count)
+    i = 0
+    while i < k - 2 and u > parameters[i + 1]:
+        i += 1
+    x0, x1 = parameters[i], parameters[i + 1]
+    f = min(max((u - x0) / (x1 - x0), 0.0), 1.0)
+    for j in range(count):
+        y0, y1 = parameters[k + i * count + j], parameters[k + (i + 1) * count + j]
+        outputs[j] = y0 + f * (y1 - y0)
+    return 0

@@ -1,6 +1,7 @@
 """Control laws: functions (t, h, measured, memory, outputs) of Python or numba, and compiled laws such as `PID`.
 
-A law is data; the functions of this module return what a run needs of it: its function, parameters and initial memory.
+A law is data. The functions of this module call its methods, which check inputs and outputs and return what a run needs: its
+compiled function, parameters and initial memory.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 import numba
 import numpy as np
@@ -22,8 +23,25 @@ from rodsim.components.time_expressions import TIME
 from rodsim.expressions import FUNCTIONS, ExpressionError, bound, evaluated, names_in, parsed
 
 
+class _Law:
+    """Base class of the laws of this module."""
+
+    _memory: ClassVar[tuple[float, ...]] = ()  # initial memory
+
+    def _check(self, owner: str, inputs: Sequence[str], n_outputs: int) -> None:
+        """Raise ModelError if it does not fit the names of the inputs and the count of outputs."""
+
+    def _parameters(self) -> Floats:
+        """Return the parameters that its compiled function receives."""
+        return np.zeros(0)
+
+    def _function(self, inputs: Sequence[str]) -> Any:
+        """Return its function, of Python or compiled; kernels are imported on demand, since they take time to load."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class PID:
+class PID(_Law):
     """Return proportional, integral and derivative control of one measured value.
 
     With the error e = target - y of the first input, at samples h apart,
@@ -67,9 +85,26 @@ class PID:
         if not self.low < self.high:
             raise ModelError(f"PID: low = {self.low} is not below high = {self.high}. Exchange them.")
 
+    _memory = (0.0, 0.0, 0.0)  # sum of e h, last error, whether there is a last error
+
+    def _check(self, owner: str, inputs: Sequence[str], n_outputs: int) -> None:
+        if len(inputs) not in (1, 2) or n_outputs != 1:
+            raise ModelError(
+                f"{owner}: PID reads one value, and perhaps its rate, and has one output; got {len(inputs)} inputs and "
+                f"{n_outputs} outputs"
+            )
+
+    def _parameters(self) -> Floats:
+        return np.array([self.kp, self.ki, self.kd, self.target, self.low, self.high], float)
+
+    def _function(self, inputs: Sequence[str]) -> Any:
+        from discretization.time.control_kernels import limited_pid
+
+        return limited_pid
+
 
 @dataclass(frozen=True, eq=False)
-class StateFeedback:
+class StateFeedback(_Law):
     """Return linear feedback u = K (target - y) of all inputs.
 
     Parameters
@@ -102,9 +137,77 @@ class StateFeedback:
         object.__setattr__(self, "gains", gains)
         object.__setattr__(self, "target", checks.vector("StateFeedback", "target", target, gains.shape[1]))
 
+    def _check(self, owner: str, inputs: Sequence[str], n_outputs: int) -> None:
+        if np.shape(self.gains) != (n_outputs, len(inputs)):
+            raise ModelError(
+                f"{owner}: gains of StateFeedback have shape {np.shape(self.gains)}, expected ({n_outputs}, {len(inputs)}) for "
+                f"{n_outputs} outputs and {len(inputs)} inputs"
+            )
+
+    def _parameters(self) -> Floats:
+        return np.concatenate([np.ravel(self.gains), np.ravel(self.target)])
+
+    def _function(self, inputs: Sequence[str]) -> Any:
+        from discretization.time.control_kernels import state_feedback
+
+        return state_feedback
+
+
+@dataclass(frozen=True, eq=False)
+class Table(_Law):
+    """Return outputs by linear interpolation over one input, such as the torque of a motor over its speed.
+
+    Beyond its ends a table has its first and its last value.
+
+    Parameters
+    ----------
+    x : array_like, shape (k,)
+        Increasing values of the input.
+    y : array_like, shape (k,) or (k, outputs)
+        Outputs at these values.
+
+    Raises
+    ------
+    ModelError
+        If there are fewer than two values, they do not increase, or the shapes do not fit.
+
+    Examples
+    --------
+    >>> from rodsim import controllers
+    >>> controllers.Table([0.0, 100.0, 300.0], [8.0, 8.0, 0.0]).y.shape
+    (3, 1)
+    """
+
+    x: ArrayLike
+    y: ArrayLike
+
+    def __post_init__(self) -> None:
+        x = checks.array("Table", "x", self.x, (None,))
+        if len(x) < 2 or not np.all(np.diff(x) > 0.0):
+            raise ModelError(f"Table: x = {checks.shown(self.x)} must be two or more increasing values")
+        y = np.asarray(self.y, float)
+        y = checks.array("Table", "y", y[:, None] if y.ndim == 1 else y, (len(x), None))
+        object.__setattr__(self, "x", x)
+        object.__setattr__(self, "y", y)
+
+    def _check(self, owner: str, inputs: Sequence[str], n_outputs: int) -> None:
+        if len(inputs) != 1 or np.shape(self.y)[1] != n_outputs:
+            raise ModelError(
+                f"{owner}: Table reads one input and has {np.shape(self.y)[1]} columns; got {len(inputs)} inputs and {n_outputs} "
+                "outputs. Give a column for each output"
+            )
+
+    def _parameters(self) -> Floats:
+        return np.concatenate([np.ravel(self.x), np.ravel(self.y)])
+
+    def _function(self, inputs: Sequence[str]) -> Any:
+        from discretization.time.control_kernels import interpolated
+
+        return interpolated
+
 
 @dataclass(frozen=True)
-class Formula:
+class Formula(_Law):
     """Return outputs as formulas of the time and of the inputs, written in the notation of Python.
 
     An input has the name of its sensor, the rate of the sensor "phi" is phi_rate, the time is t. Functions are those of
@@ -133,6 +236,25 @@ class Formula:
         texts = (self.texts,) if isinstance(self.texts, str) else tuple(self.texts)
         object.__setattr__(self, "texts", tuple(ast.unparse(_tree_of(text)) for text in texts))
 
+    def _check(self, owner: str, inputs: Sequence[str], n_outputs: int) -> None:
+        if len(self.texts) != n_outputs:
+            raise ModelError(
+                f"{owner}: Formula has {len(self.texts)} texts for {n_outputs} outputs. Give one for each"
+            )
+        for text in self.texts:
+            _tree_of(text, formula_names(inputs))
+
+    def _function(self, inputs: Sequence[str]) -> Any:
+        names = formula_names(inputs)
+        trees = [_tree_of(text, names) for text in self.texts]
+
+        def evaluate(t: float, h: float, measured: Floats, memory: Floats, outputs: Floats) -> None:
+            values = dict(zip(names, measured.tolist(), strict=True), **{TIME: t})
+            for k, tree in enumerate(trees):
+                outputs[k] = evaluated(tree, values, FUNCTIONS)
+
+        return evaluate
+
 
 def _tree_of(text: object, names: Sequence[str] | None = None) -> ast.expr:
     """Return the syntax tree of a formula of these names, by default of any; raise ModelError if it is not one."""
@@ -146,7 +268,7 @@ def _tree_of(text: object, names: Sequence[str] | None = None) -> ast.expr:
 
 
 @dataclass(frozen=True, eq=False)
-class External:
+class External(_Law):
     """Hold outputs that a caller sets between steps, with `Runner.advance(controls=...)`.
 
     In `simulate` they keep their initial values, or those of the state from which a run starts.
@@ -173,6 +295,24 @@ class External:
     def __post_init__(self) -> None:
         initial = checks.array("External", "initial", np.atleast_1d(self.initial), (None,))
         object.__setattr__(self, "initial", initial)
+
+    _memory = (0.0,)  # whether the outputs have been set
+
+    def _check(self, owner: str, inputs: Sequence[str], n_outputs: int) -> None:
+        count = np.size(self.initial)
+        if inputs or count not in (1, n_outputs):
+            raise ModelError(
+                f"{owner}: External reads no inputs and has one initial value or one for each output; got {len(inputs)} inputs "
+                f"and {count} values for {n_outputs} outputs"
+            )
+
+    def _parameters(self) -> Floats:
+        return np.ravel(self.initial)
+
+    def _function(self, inputs: Sequence[str]) -> Any:
+        from discretization.time.control_kernels import held_outputs
+
+        return held_outputs
 
 
 def lqr(
@@ -238,13 +378,13 @@ def lqr(
     return StateFeedback(np.linalg.solve(C.T, K.T).T, target)
 
 
-ControlLaw = (
-    PID | StateFeedback | Formula | External | Callable[..., object]
-)  # accepted by `Model.add_controller`
+# accepted by `Model.add_controller`
+ControlLaw = PID | StateFeedback | Table | Formula | External | Callable[..., object]
 # by word in scenes
 LAWS: dict[str, type[Any]] = {
     "pid": PID,
     "state feedback": StateFeedback,
+    "table": Table,
     "formula": Formula,
     "external": External,
 }
@@ -253,34 +393,13 @@ _SINGULAR = 1e12  # condition of the matrix of outputs from which on the states 
 
 def is_law(value: object) -> bool:
     """Return whether a value is a control law."""
-    return callable(value) or isinstance(value, tuple(LAWS.values()))
+    return callable(value) or isinstance(value, _Law)
 
 
 def check_law(owner: str, law: ControlLaw, inputs: Sequence[str], n_outputs: int) -> None:
     """Raise ModelError if a law does not fit the names of the inputs and the count of outputs."""
-    n_inputs = len(inputs)
-    if isinstance(law, PID) and (n_inputs not in (1, 2) or n_outputs != 1):
-        raise ModelError(
-            f"{owner}: PID reads one value, and perhaps its rate, and has one output; got {n_inputs} inputs and "
-            f"{n_outputs} outputs"
-        )
-    if isinstance(law, StateFeedback) and np.shape(law.gains) != (n_outputs, n_inputs):
-        raise ModelError(
-            f"{owner}: gains of StateFeedback have shape {np.shape(law.gains)}, expected ({n_outputs}, {n_inputs}) for "
-            f"{n_outputs} outputs and {n_inputs} inputs"
-        )
-    if isinstance(law, External) and (n_inputs or np.size(law.initial) not in (1, n_outputs)):
-        raise ModelError(
-            f"{owner}: External reads no inputs and has one initial value or one for each output; got {n_inputs} inputs and "
-            f"{np.size(law.initial)} values for {n_outputs} outputs"
-        )
-    if isinstance(law, Formula):
-        if len(law.texts) != n_outputs:
-            raise ModelError(
-                f"{owner}: Formula has {len(law.texts)} texts for {n_outputs} outputs. Give one for each"
-            )
-        for text in law.texts:
-            _tree_of(text, formula_names(inputs))
+    if isinstance(law, _Law):
+        law._check(owner, inputs, n_outputs)
 
 
 def formula_names(inputs: Sequence[str]) -> list[str]:
@@ -290,54 +409,19 @@ def formula_names(inputs: Sequence[str]) -> list[str]:
 
 def law_parameters(law: ControlLaw) -> Floats:
     """Return the parameters that a compiled law receives."""
-    if isinstance(law, PID):
-        return np.array([law.kp, law.ki, law.kd, law.target, law.low, law.high], float)
-    if isinstance(law, StateFeedback):
-        return np.concatenate([np.ravel(law.gains), np.ravel(law.target)])
-    return np.ravel(law.initial) if isinstance(law, External) else np.zeros(0)
+    return law._parameters() if isinstance(law, _Law) else np.zeros(0)
 
 
 def initial_memory(law: ControlLaw) -> tuple[float, ...] | None:
     """Return the initial memory of a law that defines its own; None for a function of the user."""
-    if isinstance(law, PID):
-        return (0.0, 0.0, 0.0)  # sum of e h, last error, whether there is a last error
-    if isinstance(law, External):
-        return (0.0,)  # whether the outputs have been set
-    return () if isinstance(law, StateFeedback | Formula) else None
+    return law._memory if isinstance(law, _Law) else None
 
 
 def law_function(law: ControlLaw, inputs: Sequence[str]) -> Any:
     """Return the function that a run calls: compiled with the signature of `discretization.time.sampling.LAW`, or of Python."""
-    # imported on demand: the kernels take time to load
-    if isinstance(law, PID):
-        from discretization.time.control_kernels import limited_pid
-
-        return limited_pid
-    if isinstance(law, StateFeedback):
-        from discretization.time.control_kernels import state_feedback
-
-        return state_feedback
-    if isinstance(law, External):
-        from discretization.time.control_kernels import held_outputs
-
-        return held_outputs
-    if isinstance(law, Formula):
-        return _formula_function(law, formula_names(inputs))
-    if isinstance(law, numba.core.dispatcher.Dispatcher):
-        return _compiled_entry(law)
-    return law
-
-
-def _formula_function(law: Formula, names: list[str]) -> Any:
-    """Return the function of Python that evaluates the formulas of a law, whose inputs have these names."""
-    trees = [_tree_of(text, names) for text in law.texts]
-
-    def evaluate(t: float, h: float, measured: Floats, memory: Floats, outputs: Floats) -> None:
-        values = dict(zip(names, measured.tolist(), strict=True), **{TIME: t})
-        for k, tree in enumerate(trees):
-            outputs[k] = evaluated(tree, values, FUNCTIONS)
-
-    return evaluate
+    if isinstance(law, _Law):
+        return law._function(inputs)
+    return _compiled_entry(law) if isinstance(law, numba.core.dispatcher.Dispatcher) else law
 
 
 def _compiled_entry(law: Any) -> Any:
@@ -355,7 +439,7 @@ def describe_law(law: ControlLaw) -> Any:
     """Return a law as words and numbers; a function of the user as "callable"."""
     if isinstance(law, Formula):
         return {"law": "Formula", "texts": list(law.texts)}
-    if not isinstance(law, PID | StateFeedback | External):
+    if not isinstance(law, _Law):
         return "callable"
     values = {field.name: np.asarray(getattr(law, field.name)) for field in fields(law)}
     finite = {name: value.tolist() for name, value in values.items() if np.isfinite(value).all()}
@@ -372,6 +456,6 @@ def law_from_description(description: Any) -> ControlLaw | None:
 
 def text_of_law(law: ControlLaw) -> str:
     """Return a short text of a law."""
-    if isinstance(law, tuple(LAWS.values())):
+    if isinstance(law, _Law):
         return type(law).__name__
     return f"function {getattr(law, '__name__', 'of the user')}"

@@ -24,6 +24,11 @@ _ARGUMENTS: dict[str, tuple[Any, ...]] = {
         "a formula for each output, of t and the inputs: phi, phi_rate",
     ),
     "gains": (Number | list[list[Number]], "matrix: a row for each output, a number for each input [any]"),
+    "x": (Annotated[list[Number], Field(min_length=2)], "increasing values of the input [any]"),
+    "y": (
+        Annotated[list[Number | list[Number]], Field(min_length=2)],
+        "outputs at these values, a number or a row of numbers for each [any]",
+    ),
     "initial": (Number | numbers(1), "values of the outputs until they are set [any]", 0.0),
     "state feedback.target": (Number | numbers(1), "inputs at which the outputs are 0 [any]", 0.0),
 }

@@ -125,6 +125,37 @@ def test_outputs_are_held_between_samples(samples):
     assert np.all(changes % samples == 1 % samples)  # an output holds the value of the step that ends there
 
 
+def test_table_interpolates_its_input_and_is_constant_beyond_its_ends():
+    x, y = [-0.4, 0.0, 0.1, 0.5], [3.0, -1.0, -2.0, 1.0]
+    result = simulate(
+        oscillator(controllers.Table(x, y), inputs=["x.rate"]), 1.0, DT, output_every=1, progress=False
+    )
+    rate, held = result.body("mass").v[:-1, 0], result.controller("c").output()[1:]
+    assert rate.min() < x[0]
+    assert rate.max() > x[-1]
+    assert held == pytest.approx(np.interp(rate, x, y), abs=1e-13)
+
+
+def test_table_with_two_columns_drives_two_outputs():
+    model = oscillator(pd)
+    table = controllers.Table([0.0, 0.2], [[1.0, 10.0], [3.0, 20.0]])
+    model.add_controller("two", table, ["x"], outputs=["a", "b"])
+    history = simulate(model, 0.02, DT, output_every=1, progress=False).controller("two")
+    assert history.output("a")[1] == pytest.approx(2.0, abs=1e-14)
+    assert history.output("b")[1] == pytest.approx(15.0, abs=1e-14)
+
+
+def test_bad_tables_are_rejected():
+    with pytest.raises(ModelError, match=r"Table: x = .* must be two or more increasing values"):
+        controllers.Table([0.0, 0.0], [1.0, 2.0])
+    with pytest.raises(ModelError, match="Table: y"):
+        controllers.Table([0.0, 1.0], [1.0, 2.0, 3.0])
+    with pytest.raises(
+        ModelError, match=r"controller 'c': Table reads one input and has 1 columns; got 2 inputs"
+    ):
+        oscillator(controllers.Table([0.0, 1.0], [1.0, 2.0]))
+
+
 def test_delay_of_one_sample_is_a_memory():
     def delayed(t, h, measured, memory, outputs):
         outputs[0] = memory[0]
