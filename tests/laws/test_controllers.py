@@ -126,7 +126,7 @@ def test_outputs_are_held_between_samples(samples):
 
 
 def test_table_interpolates_its_input_and_is_constant_beyond_its_ends():
-    x, y = [-0.4, 0.0, 0.1, 0.5], [3.0, -1.0, -2.0, 1.0]
+    x, y = [-0.2, 0.0, 0.1, 0.2], [3.0, -1.0, -2.0, 1.0]
     result = simulate(
         oscillator(controllers.Table(x, y), inputs=["x.rate"]), 1.0, DT, output_every=1, progress=False
     )
