@@ -28,6 +28,7 @@ from discretization.time.newton import CONVERGED
 from discretization.time.random_numbers import normal_pair
 from discretization.time.state_copy import copy_state
 from discretization.time.stepper_base import Failure
+from discretization.time.thread_turns import turn_resumed
 from rigid.compilation.decorators import (
     address_of,
     allocating_internal_kernel,
@@ -404,8 +405,9 @@ class Sampler:
         def evaluate(t: float, h: float) -> int:
             try:
                 assert quantities is not None
-                states = self.whole(State(*(array[None].copy() for array in scratch)))
-                readings[numbers, VALUE] = quantities(numbers, states)[0]
+                with turn_resumed():
+                    states = self.whole(State(*(array[None].copy() for array in scratch)))
+                    readings[numbers, VALUE] = quantities(numbers, states)[0]
             except BaseException as error:
                 self.error = error
                 return 1

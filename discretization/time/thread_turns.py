@@ -48,15 +48,31 @@ class ThreadTurns:
         """Give up the turn of this thread during the context, in which it marches, so that other threads can have theirs."""
         began = time.perf_counter()
         self._lock.release()
+        _own.marches = True
         try:
             with self._marching:
                 _waited(time.perf_counter() - began)
                 yield
         finally:
-            began = time.perf_counter()
-            self._lock.acquire()
-            _waited(time.perf_counter() - began)
+            self._resume()
         self._check()
+
+    @contextlib.contextmanager
+    def resumed(self) -> Iterator[None]:
+        """Take the turn again during the context, in which the march of this thread calls Python code of rodsim."""
+        self._resume()
+        try:
+            yield
+        finally:
+            self._lock.release()
+            _own.marches = True
+
+    def _resume(self) -> None:
+        """Wait for the turn of this thread."""
+        began = time.perf_counter()
+        self._lock.acquire()
+        _own.marches = False
+        _waited(time.perf_counter() - began)
 
     def _check(self) -> None:
         if self._stopped:
@@ -80,3 +96,8 @@ def turn_released() -> Any:
     """
     turns = getattr(_own, "turns", None)
     return _ALONE if turns is None else turns.released()
+
+
+def turn_resumed() -> Any:
+    """Return the context of Python code that a march calls; it does nothing if the march has not given up its turn."""
+    return _own.turns.resumed() if getattr(_own, "marches", False) else _ALONE

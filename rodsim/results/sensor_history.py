@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,14 @@ from rodsim.results.sensed_quantities import QUANTITIES, quantity_values
 FIELDS = ("value", "rate", "reading", "rate_reading")  # columns of a sensor
 # units of measures of two points, by their words
 _UNITS = {"distance": "m", "strain": "", "displacement": "m", "cosine": "", "angle": "rad"}
+
+
+def units_of(measured: Mapping[str, Any]) -> dict[str, str]:
+    """Return the units of the columns of a sensor from the description of what it measures."""
+    of, component = measured.get("of", STATE), measured.get("component", "N")
+    force = "N m" if component[0] in "Mm" else "N"
+    unit = {**_UNITS, "energy": "J", STATE: ""}.get(of, force)
+    return dict(zip(FIELDS, (unit, f"{unit or '1'}/s") * 2, strict=True))
 
 
 class SensorHistory:
@@ -45,15 +54,7 @@ class SensorHistory:
     @property
     def units(self) -> dict[str, str]:
         """Units of the columns of `table`; empty for numbers without a unit, and for states of interactions."""
-        of, component = self._measured["of"], self._measured.get("component", "N")
-        force = "N m" if component[0] in "Mm" else "N"
-        unit = {**_UNITS, "energy": "J", STATE: ""}.get(of, force)
-        return {
-            "value": unit,
-            "rate": f"{unit or '1'}/s",
-            "reading": unit,
-            "rate_reading": f"{unit or '1'}/s",
-        }
+        return units_of(self._measured)
 
     @property
     def has_rate(self) -> bool:

@@ -559,11 +559,13 @@ def _contact_field(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
 
 def _sensor_field(text: str, path: str, layout: Layout) -> tuple[_Field, str]:
     """Return the field of a sensor, and the text behind it."""
-    from rodsim.results.sensor_history import FIELDS
+    from rodsim.results.sensor_history import units_of
 
-    name, path = _split_name(text, path, "sensor", list(layout.description.get("sensors", {})))
-    word, ending = _split_field(text, path.removeprefix("."), dict.fromkeys(FIELDS, ""))
-    return _Field("", None, lambda result: getattr(result.sensor(name), word)), ending
+    described = layout.description.get("sensors", {})
+    name, path = _split_name(text, path, "sensor", list(described))
+    units = units_of(described[name].get("measure", {}))
+    word, ending = _split_field(text, path.removeprefix("."), units)
+    return _Field(units[word], None, lambda result: getattr(result.sensor(name), word)), ending
 
 
 def _controller_field(text: str, path: str, layout: Layout) -> tuple[_Field, str]:

@@ -10,7 +10,13 @@ import numpy as np
 import pytest
 
 from discretization.time.stepper import Stepper
-from discretization.time.thread_turns import StoppedError, ThreadTurns, busy_time, turn_released
+from discretization.time.thread_turns import (
+    StoppedError,
+    ThreadTurns,
+    busy_time,
+    turn_released,
+    turn_resumed,
+)
 from rodsim import Box, ConvergenceError, Model, ModelError, Result, Section, simulate_many
 from tests.support.many_runs import DT
 from tests.support.prepared import _stored_data
@@ -169,6 +175,33 @@ def test_march_lock_admits_one_thread_unless_released():
     with pytest.raises(StoppedError), turns.one():
         pass
     with turn_released():  # in no turn
+        pass
+
+
+def test_python_that_a_march_calls_waits_for_its_turn():
+    turns, begun, holds, order = ThreadTurns(), threading.Event(), threading.Event(), []
+
+    def march():
+        with turns.one():
+            with turn_released():
+                begun.set()
+                holds.wait(10.0)
+                with turn_resumed():
+                    order.append("called")
+                order.append("marches")
+            with turn_resumed():  # its turn already
+                order.append("ends")
+
+    thread = threading.Thread(target=march)
+    thread.start()
+    begun.wait(10.0)
+    with turns.one():
+        holds.set()
+        time.sleep(0.05)
+        order.append("other")
+    thread.join()
+    assert order == ["other", "called", "marches", "ends"]
+    with turn_resumed():  # in no turn
         pass
 
 

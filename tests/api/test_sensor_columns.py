@@ -9,7 +9,7 @@ from rodsim import Box, Model, compare, controllers, measures, plot, report, sim
 from rodsim.cli.main import main
 from rodsim.results.errors import ResultError
 from rodsim.studies.errors import StudyError
-from rodsim.studies.measures import check_words, measure
+from rodsim.studies.measures import check_words, measure, parse
 
 
 @pytest.fixture(scope="module")
@@ -96,8 +96,9 @@ def test_studies_measure_sensors_and_controllers(result):
     assert found[texts[1]] == phi.reading.max()
     assert found[texts[2]] == result.sensor("pull").value.min()
     assert found[texts[3]] == pytest.approx(np.sqrt(np.trapezoid(u**2, result.t) / result.t[-1]), rel=1e-12)
-    for text in texts:
+    for text, unit in zip(texts, ("rad", "rad", "N", ""), strict=True):
         check_words(text)
+        assert parse(text, result.layout).unit == unit
     for text, message in (
         ("final sensors.psi.value", "there is no sensor 'psi'"),
         ("final sensors.phi.angle", "there is no 'angle'"),
