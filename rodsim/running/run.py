@@ -173,9 +173,7 @@ class Run:
         if torque_free_frames and scheme.rho is not None:
             built.layout.description["without_inertia"] = torque_free_frames
         if self._first is not None:
-            return partial(
-                self._first._make, load_values=loads, symmetry=symmetry, control_functions=functions
-            )
+            return partial(self._first._make, load_values=loads, symmetry=symmetry)
         joints = [joint.name for joint in built.layout.joints]
         structured = arguments.solver == "auto" if plan.n_stored_outputs == 0 else "solver" in plan.stored
         return partial(
