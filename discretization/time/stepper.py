@@ -403,7 +403,8 @@ class Stepper(StepperBase):
             if self._kernels is None:
                 of_model = self.system, self.numbering, self._hidden, state, self.work
                 self._kernels = step_kernels(*of_model, self._own_equations)
-            context = StepContext(*self._kernels, has_blocks_beyond_band(self.numbering), *models)
+            equations, hooks = self._kernels
+            context = StepContext(equations, hooks, has_blocks_beyond_band(self.numbering), *models)
             known = self._bound_context = models, bind_tuple(context)
         return None, None, known[1]
 

@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+import signal
 
 import numpy as np
 import pytest
@@ -307,6 +308,24 @@ def test_a_failing_controller_ends_the_advance():
         runner.advance(20)
     assert isinstance(failure.value.__cause__, ValueError)
     assert runner.step == 5
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that interrupts")
+def test_an_interrupted_advance_ends_after_a_whole_step():
+    runner = driven("body", controllers.External(0.1))[0].prepare(dt=1e-3).runner()
+    runner.advance()  # compiled
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(KeyboardInterrupt):
+            runner.advance(10**9)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert runner.step > 1000
+    state, step = runner.state, runner.step
+    runner.reset()
+    runner.advance(step)
+    assert same(runner.state, state)
 
 
 @pytest.mark.parametrize("solver", ["auto", "general"])
