@@ -171,7 +171,7 @@ def condense_states(of: Slopes, name: str) -> CondensedStates:
     """
     if not len(of.left):  # a force without states
         none = np.zeros((0, len(of.force)))
-        return CondensedStates(none.T, of.E, none, none, of.Fy, of.Fz)
+        return CondensedStates(none.T, of.E, none, none, of.Fy, of.Fz, np.zeros_like(of.Fz))
     U, sizes, V = np.linalg.svd(of.E)
     scale = float(max(sizes.max(initial=0.0), np.abs(of.A).max(initial=0.0)))
     differential = sizes > RANK * scale
