@@ -18,7 +18,7 @@ from rodsim.components.control_laws import External, law_parameters
 from rodsim.components.controllers import Output, Sensor, input_of, output_numbers, outputs_in
 from rodsim.components.model_data import ModelData
 from rodsim.components.sensed_quantities import state_offset
-from rodsim.components.user_interactions import BoundMeasure, UserInteraction
+from rodsim.components.user_interactions import BoundMeasure
 from rodsim.interactions.measures import Quantity
 
 _SAME = 1e-9  # relative difference of a period from a multiple of the step that counts as rounding
@@ -94,8 +94,7 @@ def _state_index(
     """Return the index in the block "settled" of the state that a sensor measures."""
     assert isinstance(sensor.measure, Quantity)
     interaction = model.others[str(sensor.measure.of)]
-    assert isinstance(interaction, UserInteraction)
-    offset = state_offset(f"sensor '{sensor.name}'", interaction.user_kind, sensor.measure)
+    offset = state_offset(f"sensor '{sensor.name}'", interaction, sensor.measure)
     row = names.index(f"{interaction.kind} '{interaction.name}'")
     return int(history_variable_counts(interactions)[:row].sum()) + offset
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from rigid.checks import shown
 from rigid.errors import ModelError
 from rigid.joints import JOINTS
-from rodsim.components.base import CheckContext
+from rodsim.components.base import CheckContext, InteractionComponent
 from rodsim.components.joints import Drive
 from rodsim.components.model_parts import Anchor, Body, Rod
 from rodsim.components.part_lookup import find_part_or_point
 from rodsim.interactions.measures import Quantity
-from rodsim.interactions.registration import UserKind
 
 
 def quantity_by_name(owner: str, model: Any, quantity: Quantity) -> Quantity:
@@ -44,7 +42,7 @@ def check_quantity(context: CheckContext, quantity: Quantity) -> Quantity:
         "joint_force": ({**model.joints, **model.drives}, "joints and drives"),
         "contact_force": (model.contacts, "contacts"),
         "state": (
-            {name: x for name, x in model.others.items() if hasattr(x, "user_kind")},
+            {name: x for name, x in model.others.items() if x.states},
             "interactions",
         ),
     }[quantity.word]
@@ -67,36 +65,26 @@ def check_quantity(context: CheckContext, quantity: Quantity) -> Quantity:
             "its normal force, or make a contact of each side"
         )
     if quantity.word == "state":
-        state_offset(owner, entry.user_kind, quantity)
+        state_offset(owner, entry, quantity)
     return replace(quantity, of=name)
 
 
-def state_offset(owner: str, kind: UserKind, quantity: Quantity) -> int:
+def state_offset(owner: str, interaction: InteractionComponent, quantity: Quantity) -> int:
     """Return the index of a state among all states of an interaction; ModelError if it has no such state."""
     offset = 0
-    widths = dict(_states(kind))
-    for name, width in widths.items():
+    for name, width in interaction.states.items():
         if name == quantity.component:
             if quantity.index < max(width, 1):
                 return offset + quantity.index
             raise ModelError(
-                f"{owner}: state '{name}' of '{kind.name}' has {max(width, 1)} numbers, got index = {quantity.index}. "
+                f"{owner}: state '{name}' of '{interaction.name}' has {max(width, 1)} numbers, got index = {quantity.index}. "
                 f"Give an index from 0 to {max(width, 1) - 1}"
             )
         offset += max(width, 1)
-    known = ", ".join(f"'{name}'" for name in widths) or "none"
+    known = ", ".join(f"'{name}'" for name in interaction.states)
     raise ModelError(
-        f"{owner}: '{kind.name}' has no state {shown(quantity.component)}. Its states are: {known}"
+        f"{owner}: '{interaction.name}' has no state {shown(quantity.component)}. Its states are: {known}"
     )
-
-
-def _states(kind: UserKind) -> Iterator[tuple[str, int]]:
-    """Yield the names and lengths of the states of a kind, which are the last of its numbers; length 0: a single number."""
-    before = sum(max(width, 1) for _, width in kind.numbers) - kind.kind.n_internal
-    for name, width in kind.numbers:
-        if before <= 0:
-            yield name, width
-        before -= max(width, 1)
 
 
 def describe_quantity(quantity: Quantity) -> dict[str, Any]:

@@ -503,11 +503,11 @@ REFUSED = {
     ),
     "no state": (
         lambda m: m.add_sensor("s", measures.state("filter", "T")),
-        "'low-pass filter of a distance' has no state 'T'. Its states are: 'q', 'x'",
+        "'filter' has no state 'T'. Its states are: 'q', 'x'",
     ),
     "index": (
         lambda m: m.add_sensor("s", measures.state("filter", "q", 2)),
-        "state 'q' of 'low-pass filter of a distance' has 2 numbers, got index = 2. Give an index from 0 to 1",
+        "state 'q' of 'filter' has 2 numbers, got index = 2. Give an index from 0 to 1",
     ),
     "energy law": (
         lambda m: m.add_energy("e", "k*E", {"E": measures.energy()}, k=1.0),
