@@ -58,7 +58,7 @@ from rigid.interactions.contact.mesh_dissipation import (
     SPHERE_MESH_DISSIPATION,
 )
 from rigid.interactions.contact.sphere_rod_dissipation import ROD_DISSIPATIONS, SPHERES_DISSIPATION
-from rigid.interactions.kinds import MAX_FRAMES, Kind
+from rigid.interactions.kinds import MAX_FRAMES_OF_CONTACT, Kind
 from rigid.system import Floats, Ints
 
 # kinds of both surfaces: the loss kind, the points of part and row whose frames it has, the number of cores whose
@@ -155,7 +155,7 @@ def _split_rows(key: tuple[int, ...], rows: list[list[int]]) -> list[ContactPatc
     for row in rows:
         pair, side, a0, a1 = key
         part = (a0,) if a0 == a1 else (a0, a1)
-        most = MAX_FRAMES - len(part)
+        most = MAX_FRAMES_OF_CONTACT - len(part)
         pieces = max(1, -(-(len(row) - 1) // (most - 1)))
         if pieces == 1:
             patches.append(ContactPatch(pair, side, part, tuple(row)))

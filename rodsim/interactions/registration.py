@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from discretization.interaction_kinds import INTERACTIONS
-from discretization.interaction_table import FRAMES
 from rigid import checks
 from rigid.checks import shown
 from rigid.errors import ModelError
-from rigid.interactions.kinds import MAX_INTERNAL_VARIABLES, Kind, dissipation, no_bend
+from rigid.interactions.kinds import MAX_FRAMES, MAX_INTERNAL_VARIABLES, Kind, dissipation, no_bend
 from rigid.interactions.pressure import nothing
 from rigid.system import Floats
 from rodsim.interactions.internal_states import force_at_rest, kind_with_states
@@ -151,7 +150,7 @@ def interaction(
     name : str
         Name of the kind, used in files.
     frames : int
-        Number of anchors of one interaction, 1 to 8.
+        Number of anchors of one interaction, 1 to 32.
     numbers : sequence of str or mapping of str to int, default ()
         Names of the numbers X, or a mapping from names to lengths, {"moment": 3}; 0 stands for a single number.
     free : bool, default True
@@ -204,7 +203,7 @@ def interaction(
     <interaction 'quadratic bond': energy of 2 frames>
     """
     owner = f"interaction '{checks.name('name of the interaction', name)}'"
-    count = checks.count(owner, "frames", frames, 1, FRAMES)
+    count = checks.count(owner, "frames", frames, 1, MAX_FRAMES)
     widths = _widths(owner, numbers)
     if checks.count(owner, "rows", rows, 0, 3):
         raise ModelError(

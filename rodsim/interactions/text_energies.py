@@ -33,7 +33,7 @@ from rigid.system import Floats
 from rodsim.expressions import LAW_FUNCTIONS, canonical, parameters_of, tree_of
 
 _PREFIX = "energy: "
-_MEASURE = re.compile(r"(\w+) = (\w+)\((\d), (\d)\)")
+_MEASURE = re.compile(r"(\w+) = (\w+)\((\d+), (\d+)\)")
 RESERVED = {*LAW_FUNCTIONS, "pi"}
 
 

@@ -45,7 +45,7 @@ from rigid.interactions.contact.friction_tangents import (
 )
 from rigid.interactions.contact.gaps import RHO
 from rigid.interactions.kinds import (
-    MAX_FRAMES,
+    MAX_FRAMES_OF_CONTACT,
     Condensed,
     Kind,
     add_dual,
@@ -361,4 +361,6 @@ PLANE_DISSIPATIONS = {
 }
 SPHERES_DISSIPATION = dissipation_kind("spheres", 2, of_spheres, update_spheres)
 # keys: number of frames of the station, number of nodes
-ROD_DISSIPATIONS = {(s, m): rod_dissipation(s, m) for s in (1, 2) for m in range(2, MAX_FRAMES - s + 1)}
+ROD_DISSIPATIONS = {
+    (s, m): rod_dissipation(s, m) for s in (1, 2) for m in range(2, MAX_FRAMES_OF_CONTACT - s + 1)
+}
