@@ -1485,8 +1485,8 @@ class Model(ModelData):
             the axes of an anchor are those of its part, for a rod those of the section.
         **numbers : array_like
             Parameters of the kind by name, each a number or a list as the kind declares. Vectors are in the axes of the anchor.
-            An input of the kind is a number, a signal such as the output of a controller, a formula of the time t, a function
-            t -> number, or a sensor, whose value at the start of each step is held in the step.
+            An input of the kind is a number, a signal such as the output of a controller, a formula of the time t, or a function
+            t -> number. It may be a sensor, whose value at the start of each step is held in the step.
 
         Returns
         -------
@@ -1536,8 +1536,8 @@ class Model(ModelData):
         initial : mapping of str to float, optional
             Values of the states at t = 0, by default 0.
         **inputs : float, Signal, str, callable or Sensor
-            Inputs of the law by name: a number, a signal such as the output of a controller, a formula of the time t, a function
-            t -> number, or a sensor, whose value at the start of each step is held in the step.
+            Inputs of the law by name: a number, a signal such as the output of a controller, a formula of the time t, or a
+            function t -> number. It may be a sensor, whose value at the start of each step is held in the step.
 
         Returns
         -------

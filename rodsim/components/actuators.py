@@ -100,7 +100,9 @@ class Actuator(InteractionComponent):
     def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
         owner, joint, measure = context.owner, values["joint"], values["measure"]
         if (joint is None) == (measure is None):
-            raise ModelError(f"{owner}: acts on a joint or on a measure; give one of both")
+            raise ModelError(
+                f"{owner}: acts on a joint or on a measure, got {'neither' if joint is None else 'both'}"
+            )
         if joint is not None:
             coordinates = lambda kind: JOINTS[kind].driven  # noqa: E731
             values["of"] = chosen_coordinate(owner, joint, values["of"], "act on", coordinates)

@@ -85,7 +85,7 @@ def mean(x):
 
 
 def cylinder_rates(t, y, valve):
-    """The same equations written with numpy: way, speed, both pressures."""
+    """Return the rates of way, speed and both pressures, written with numpy."""
     q, v, p1, p2 = y
     law, u = CYLINDER, valve(t)
     plus = 0.5 * (u + np.hypot(u, law.underlap))
@@ -123,8 +123,8 @@ def test_cylinder_follows_a_refined_solution(on):
             slider(CYLINDER, on, u="0.5*sin(20*t)", initial=start), 0.4, h, output_every=100, progress=False
         )
         history = result.interaction("actuator")
-        found = way(result)[-1], history.state("p1")[-1], history.state("p2")[-1]
-        errors.append(np.abs(found - fine[[0, 2, 3]]) / np.abs(fine[[0, 2, 3]]))
+        at_end = way(result)[-1], history.state("p1")[-1], history.state("p2")[-1]
+        errors.append(np.abs(at_end - fine[[0, 2, 3]]) / np.abs(fine[[0, 2, 3]]))
     assert np.max(errors[-1]) < 1e-4
     assert np.max(errors[-1]) < np.max(errors[0]) / 12.0
     assert fine[0] > 0.01
@@ -154,12 +154,12 @@ def test_state_space_equals_its_matrix_exponential_and_its_eigenvalues():
     whole[2:] = np.concatenate([B[:, :2], A], axis=1)
     constant = np.concatenate([[0.0, D[2] * u / mass], B[:, 2] * u])
     exact = np.linalg.solve(whole, (scipy.linalg.expm(whole) - np.eye(4)) @ constant)
-    found = []
+    ends = []
     for h in (0.02, 0.01):
         result = simulate(slider(law, mass=mass, u1=u), 1.0, h, progress=False)
         history = result.interaction("actuator")
-        found.append([way(result)[-1], *(history.state(name)[-1] for name in ("x1", "x2"))])
-    errors = np.abs(np.array(found) - exact[[0, 2, 3]])
+        ends.append([way(result)[-1], *(history.state(name)[-1] for name in ("x1", "x2"))])
+    errors = np.abs(np.array(ends) - exact[[0, 2, 3]])
     assert errors[1].max() < 1e-4
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.1)
     values = modes(slider(law, mass=mass, u1=0.0), 4).values

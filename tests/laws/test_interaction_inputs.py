@@ -7,7 +7,6 @@ import pytest
 import scipy.linalg
 
 import rodsim
-from discretization.internal_variables import part
 from rodsim import (
     Box,
     Model,
@@ -60,7 +59,7 @@ def speed(result):
 
 
 def current(result):
-    return result.state().internal[0]
+    return result.interaction("motor").state("i")[-1]
 
 
 def test_motor_has_order_two_against_the_matrix_exponential():
@@ -135,12 +134,8 @@ def test_sensor_as_input_is_held_in_each_step(integrator):
     for U in result.sensor("phi").value[:-1]:
         i = ((L / h - 0.5 * R) * i + U) / (L / h + 0.5 * R)
     assert i > 0.4
-    assert internal_states(result)[0] == pytest.approx(i, abs=1e-7)
+    assert current(result) == pytest.approx(i, abs=1e-7)
     assert "motor.U" in model.controllers
-
-
-def internal_states(result):
-    return part(result.layout.system, result.state(), "settled")
 
 
 def test_inputs_of_one_interaction_follow_several_sources():
@@ -183,17 +178,13 @@ def test_eigenvalues_and_equilibrium_of_a_motor_on_a_spring():
     A = np.array([[-R / L, -K / L, 0.0], [K / INERTIA, 0.0, -k / INERTIA], [0.0, 1.0, 0.0]])
     rest = equilibrium(rotor(2.0, spring=k))
     state = rest.state()
-    assert internal_states_of(rest) == pytest.approx(2.0 / R, abs=1e-12)
+    assert current(rest) == pytest.approx(2.0 / R, abs=1e-12)
     assert 2.0 * np.arccos(abs(np.dot(state.quat[1], AXES))) == pytest.approx(2.0 / R * K / k, abs=1e-9)
     found = modes(rotor(2.0, spring=k), 10, state).values
     expected = [s for s in np.linalg.eigvals(A) if s.imag >= 0.0]
     assert all(np.abs(found - s).min() < 1e-9 * abs(s) for s in expected)
     held = simulate(rotor(2.0, spring=k), 0.1, 0.01, start=rest, progress=False)
     assert held.state().quat == pytest.approx(state.quat, abs=1e-14)
-
-
-def internal_states_of(rest):
-    return rest.state().internal[-1]
 
 
 def test_prepared_runs_follow_inputs_in_threads():

@@ -22,6 +22,7 @@ PACKAGES = ("rigid", "discretization", "rodsim")
 
 PUBLIC = (
     "rodsim",
+    "rodsim.actuators",
     "rodsim.controllers",
     "rodsim.interactions",
     "rodsim.linear",

@@ -11,6 +11,7 @@ from pathlib import Path
 FILE = Path(__file__).parents[1] / "api" / "surface.txt"
 MODULES = (
     "rodsim",
+    "rodsim.actuators",
     "rodsim.controllers",
     "rodsim.interactions",
     "rodsim.interactions.measures",
