@@ -276,13 +276,21 @@ def test_names_are_unique_among_entries_that_could_be_confused(tmp_path, key):
                 add(model, other, "it")
 
 
-OF_OTHER_ARGUMENTS = ("loads", "energies", "springs", "torsion_springs", "law_springs", BrakeEntry.key)
+OF_OTHER_ARGUMENTS = (
+    "loads",
+    "energies",
+    "actuators",
+    "springs",
+    "torsion_springs",
+    "law_springs",
+    BrakeEntry.key,
+)
 
 
 @pytest.mark.parametrize("key", [key for key in KINDS if key not in OF_OTHER_ARGUMENTS])
 def test_model_method_has_the_arguments_of_the_entry(key):
     """The method is found by its return type. Loads have two methods, whose kind is their name; parameters of
-    energies are keywords; all springs have one method (tests/api/test_springs.py).
+    energies and inputs of actuators are keywords; all springs have one method (tests/api/test_springs.py).
     """
     kind = COMPONENT_TYPES[key]
     (method,) = [

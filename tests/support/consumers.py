@@ -172,6 +172,8 @@ def small_motions(name: str, folder: Path) -> None:
 
 
 TREES = (
+    "driven",
+    "actuated",
     "joints",
     "forces",
     "loaded",
@@ -234,7 +236,7 @@ CONSUMERS: dict[str, Callable[[str, Path], None]] = {
     "EML-kappa": functools.partial(run_in_chart, "EML-kappa"),
     "GGL-EM": functools.partial(run_in_chart, "GGL-EM"),
 }
-_NO_RODS = ("joints", "forces", "drives", "shaken", "geared", "sliding")
+_NO_RODS = ("joints", "forces", "drives", "shaken", "geared", "sliding", "driven", "actuated")
 # what is not supported yet, or cannot be, and the words of the rejection
 REFUSED: dict[tuple[str, str], str] = {
     **{(name, "local audit"): f"model '{name}' has no rods" for name in _NO_RODS},
@@ -248,9 +250,11 @@ REFUSED: dict[tuple[str, str], str] = {
     ("varying", "linear buckling"): "pressure 'water' has no potential",
     ("pressed", "linear buckling"): "no load grows with the factor; pressures always act in full",
     ("geared", "linear buckling"): "its loads change no stiffness",
+    ("driven", "linear buckling"): "interaction 'motor' and interaction 'propeller' .* have no potential",
+    ("actuated", "error="): r"controller 'brake\.u': is sampled in each step",
     **{
         (model, name): f"load '{load}' follows a controller, whose output is known in a run only"
-        for model, load in (("sampled", "torque"), ("sensed", "lift"))
+        for model, load in (("sampled", "torque"), ("sensed", "lift"), ("actuated", "motor"))
         for name in ("start= from an equilibrium", "audit at rest", "linear buckling", "modes")
     },
 }

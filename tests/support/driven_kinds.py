@@ -116,7 +116,7 @@ def driven():
 
 
 def actuated():
-    """An actuator of each law, on joints and measures, driven by numbers, functions of time, a controller and a sensor."""
+    """An actuator of each law, on joints and measures, driven by numbers, a controller and a sensor."""
     model = Model("actuated", gravity=(1.0, -2.0, -9.0))
     shape = Box(0.5, 0.3, 0.2, density=100.0)
     wheel, slider, head = (
@@ -133,7 +133,7 @@ def actuated():
     oil = {"volume": 1e-5, "rod_volume": 1e-5, "bulk_modulus": 1e8, "valve": 1e-7, "supply": 2e6}
     cylinder = actuators.HydraulicCylinder(area=1e-4, rod_area=8e-5, **oil)
     pressures = {"p1": 1e6, "p2": 1e6}
-    model.add_actuator("cylinder", cylinder, "rail", u="0.1*sin(20*t)", initial=pressures)
+    model.add_actuator("cylinder", cylinder, "rail", u=0.1, initial=pressures)
     link = actuators.StateSpace(
         A=[[-3.0, 1.0], [0.0, -20.0]], B=[[0.0, 5.0, 1.0], [2.0, 0.0, 0.0]], C=[3.0, 1.0], D=[-4.0, -0.2, 0.0]
     )
