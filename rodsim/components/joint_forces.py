@@ -11,7 +11,7 @@ import numpy as np
 from rigid.checks import number, shown
 from rigid.errors import ModelError
 from rigid.joints import JOINTS
-from rigid.signals import Signal, VectorSignal
+from rigid.signals import Constant, Signal, VectorSignal
 from rigid.system import Floats
 from rodsim.components.base import (
     JOINT,
@@ -28,11 +28,13 @@ from rodsim.components.time_expressions import scalar_signal
 
 def _scalar(context: CheckContext, what: str, value: Any, **limits: Any) -> Any:
     """Check a scalar that may vary with time: a number within `limits`, a formula, a signal, or a function of time."""
-    value = scalar_signal(context.owner, value)
+    value = scalar_signal(f"{context.owner}: {what}", value)
     if isinstance(value, VectorSignal):
         raise ModelError(
             f"{context.owner}: {what} = {shown(value)} has a direction, but is a scalar. Give the signal without it"
         )
+    if isinstance(value, Constant):
+        number(context.owner, what, value.value, **limits)
     varies = isinstance(value, Signal) or callable(value)
     return value if varies else number(context.owner, what, value, **limits)
 

@@ -145,8 +145,8 @@ class Actuation(InteractionComponent):
         spans = mesh.spans
         if np.any(spans.law >= 0):
             raise ModelError(
-                f"actuation '{self.name}': the material of {self.on} is not linear, so that rest strains are no constant "
-                "stress. Use a linear section"
+                f"actuation '{self.name}': the material of {self.on} is not linear, so that its rest strains do not act "
+                "as a constant stress. Use a linear section"
             )
         if len(spans.kind):
             order = int(spans.order[0])
@@ -205,7 +205,7 @@ def fixed_spring(owner: str, stiffness: Any, free: Any) -> FixedSpring:
 
 @component
 class SpringVariation(InteractionComponent):
-    """What a spring whose numbers vary exerts beyond the fixed spring of (1): a force on one measure."""
+    """A force on the measure of a spring whose numbers vary: what it exerts beyond the fixed spring of (1)."""
 
     word = "spring"
     spring: Any  # `Spring` or `TorsionSpring`

@@ -60,7 +60,9 @@ def test_literals_of_annotations_are_the_accepted_words(method, argument):
 
 
 def test_coordinate_literals_of_joints_are_accepted():
-    assert literal_words("add_drive", "of") == literal_words("add_gear", "of") == {"angle", "displacement"}
+    coordinates = {"angle", "displacement"}
+    assert literal_words("add_gear", "of") == literal_words("add_joint_force", "of") == coordinates
+    assert literal_words("add_drive", "of") == coordinates | {"distance"}
     sample_model, motion = model(), signals.Sine(0.1, 1.0)
     assert sample_model.add_drive("turn", "of a", motion, of="angle").of == "angle"
     assert sample_model.add_drive("slide", "of b", motion, of="displacement").of == "displacement"

@@ -200,6 +200,8 @@ def test_arguments_of_wrong_type_are_rejected_by_name(call, argument):
             return  # one output at the end
         if call in ("add_force", "add_moment") and isinstance(value, list | tuple):
             assume(not any(isinstance(x, str) for x in value))  # strings are formulas of time
+        if call.startswith("add_spring") and argument in ("stiffness", "length", "angle"):
+            assume(not isinstance(value, str))  # so they are here
         with pytest.raises(rodsim.ModelError) as error:
             make(**{**good, argument: value})
         message = str(error.value)

@@ -114,6 +114,8 @@ VALUES = {  # by the word of a value type
     "coordinates": ["angle", None],
     "text": "k*d**2",
     "varying scalar": 2.0,
+    "varying, not negative": 1.5,
+    "shape along a rod": [[0.0, 1.0], [1.0, 0.5]],
     "measure": {"of": "distance", "a": ON_ROD, "b": "one"},
     "control law": {"type": "pid", "kp": 2.0},
     "actuator law": {"type": "first-order lag", "time": 0.1},

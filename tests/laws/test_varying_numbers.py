@@ -231,8 +231,8 @@ def test_equilibrium_of_a_varying_spring_is_that_at_its_time():
         models = [oscillator(**{name: text}), oscillator(**{name: 1.5 if name == "length" else 70.0})]
         for model in models:
             model.add_force("push", "mass", (3.0, 0, 0))
-        found = [equilibrium(model, load_time=1.0).state().r for model in models]
-        assert found[0] == pytest.approx(found[1], abs=1e-12)
+        results = [equilibrium(model, load_time=1.0).state().r for model in models]
+        assert results[0] == pytest.approx(results[1], abs=1e-12)
 
 
 # --- rods
@@ -289,11 +289,11 @@ def test_shape_along_the_rod_multiplies_the_strain(shape):
     def rest(s):
         return [0, 0, 0, 0, 0, 1 - 2 * s if s < 0.5 else 4 * s - 2]
 
-    found = [
+    results = [
         equilibrium(model).state().r
         for model in (clamped(rest=rest), clamped(values={"K3": 1.0}, shape=shape))
     ]
-    assert found[0] == pytest.approx(found[1], abs=1e-12)
+    assert results[0] == pytest.approx(results[1], abs=1e-12)
 
 
 def test_actuation_that_varies_does_the_work_of_its_stress():
@@ -488,8 +488,8 @@ def test_drives_of_distances_reject_what_has_none():
 
 
 def test_modes_of_a_pendulum_on_a_winch_are_those_of_its_length():
-    found = np.abs(modes(pendulum("0.0*t"), 8, equilibrium(pendulum("0.0*t"))).values)
-    assert np.abs(found - np.sqrt(9.81)).min() < 1e-7
+    results = np.abs(modes(pendulum("0.0*t"), 8, equilibrium(pendulum("0.0*t"))).values)
+    assert np.abs(results - np.sqrt(9.81)).min() < 1e-7
 
 
 # --- linear models
@@ -517,10 +517,10 @@ def test_static_gain_of_an_actuation_is_the_change_of_its_equilibrium():
 
 
 def test_modes_of_a_rod_with_an_actuation_are_those_with_its_rest_strains():
-    found = []
+    results = []
     for model in (clamped(rest=[0, 0, 0, 0, 0, 1.0]), clamped(values={"K3": 1.0})):
-        found.append(modes(model, 4, equilibrium(model)).values)
-    assert found[0] == pytest.approx(found[1], rel=1e-8)
+        results.append(modes(model, 4, equilibrium(model)).values)
+    assert results[0] == pytest.approx(results[1], rel=1e-8)
 
 
 # --- files, scenes, bad input
@@ -568,6 +568,7 @@ BAD = {
         "spring 's': both its stiffness and its value without force vary",
     ),
     "negative": (lambda m: m.add_spring("s", "ground@0,1,0", "arm", 1.0, length=-1.0), "length = -1"),
+    "negative text": (lambda m: m.add_spring("s", "ground@0,1,0", "arm", "-2"), "stiffness = -2"),
     "along an axis": (
         lambda m: m.add_spring("s", "ground@0,1,0", "arm", 1.0, length="1 + t", along="axis", axis=(1, 0, 0)),
         "its numbers cannot vary along an axis",
