@@ -179,8 +179,8 @@ def actuating_stress(X, lam, g):
 
 def actuation(name: str, order: int, dual: Any) -> Kind:
     """Return the kind of the `actuating_stress` of an element, whose work is that of a load; dual: its discrete derivative."""
-    facts = {"works": True, "signal": FIRST + 6 * order, "potential": True}
-    return Kind(f"actuation of a {name}", order + 1, 0, nothing, dual, no_bend, **facts)
+    kind = Kind(f"actuation of a {name}", order + 1, 0, nothing, dual, no_bend)
+    return kind._replace(works=True, signal=FIRST + 6 * order, potential=True)
 
 
 @inline_kernel

@@ -476,9 +476,17 @@ def _row_by(kind: Kind, address: Callable[[str, Any], int]) -> tuple[Any, ...]:
     functions |= kind.condensed._asdict()
     strained, slides = functions.pop("count_of_strains"), functions.pop("slides")
     addresses = [0 if f is None else address(name, f) for name, f in functions.items()]
-    facts = kind.arity, kind.rows, kind.constant, kind.steep, kind.n_internal, strained, slides
-    others = kind.one_sided, kind.turning, kind.works, kind.signal, kind.torque, kind.inertial
-    return (*addresses, *facts, *others)
+    facts: tuple[Any, ...] = (
+        kind.arity,
+        kind.rows,
+        kind.constant,
+        kind.steep,
+        kind.n_internal,
+        strained,
+        slides,
+    )
+    facts += kind.one_sided, kind.turning, kind.works, kind.signal, kind.torque, kind.inertial
+    return (*addresses, *facts)
 
 
 # types of records: arrays of these types are viewed as record arrays at less cost

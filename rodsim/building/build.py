@@ -146,7 +146,7 @@ def build(model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})
             layout.description["joint_forces"][line.entry.name]["directions"] = line.directions.tolist()
     if inputs:  # read by `rodsim.results.node_loads`
         layout.description["inputs"] = [
-            {"of": f"{entry.kind} '{entry.name}'", "count": values.count, **(values.described or {})}
+            {"of": f"{entry.kind} '{entry.name}'", "count": values.interactions, **(values.described or {})}
             for entry, values in inputs
         ]
     for name, contact in layout.description.get("contacts", {}).items():

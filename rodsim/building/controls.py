@@ -58,7 +58,7 @@ def controls_of(
         frames.append([placement.place(anchor).frame for anchor in anchors])
         numbers.append(bound.numbers(placement, anchors))
     place = {name: k for k, name in enumerate(model.sensors)}
-    inputs = [input_of(name) for controller in model.controllers.values() for name in controller.inputs]
+    read = [input_of(name) for controller in model.controllers.values() for name in controller.inputs]
     controllers = list(model.controllers.values())
     parameters = [law_parameters(controller.law) for controller in controllers]
     loads, outputs, directions = zip(*driven, strict=True) if driven else ((), (), ())
@@ -69,7 +69,7 @@ def controls_of(
         numbers=np.concatenate([np.zeros(0), *numbers]),
         period=np.array([controller.period or 0.0 for controller in controllers]),
         inputs=_offsets([controller.inputs for controller in controllers]),
-        sensor=_counts((place[x.sensor], RATE if x.is_rate else VALUE) for x in inputs).reshape(-1, 2),
+        sensor=_counts((place[x.sensor], RATE if x.is_rate else VALUE) for x in read).reshape(-1, 2),
         memory=_counts(len(controller.memory) for controller in controllers),
         initial=np.concatenate([np.zeros(0), *(controller.memory for controller in controllers)]),
         outputs=_counts(len(controller.outputs) for controller in controllers),
@@ -222,7 +222,7 @@ def _driven_loads(
         for row, output, direction in values.followed:
             number = _number_of(f"{entry.kind} '{entry.name}'", output, numbers)
             driven.append((first + row, number, direction))
-        first += values.count
+        first += values.interactions
     return driven
 
 

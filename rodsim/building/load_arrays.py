@@ -16,7 +16,7 @@ from rigid.system import FORCE, MOMENT, Floats, Ints, Loads
 from rodsim.building.distributed_loads import LoadedElements, loaded_elements, nodal_values
 from rodsim.building.joint_rows import JointMarkers
 from rodsim.building.placement import Placement
-from rodsim.components.base import Input, InteractionComponent
+from rodsim.components.base import ExternalValues, InteractionComponent
 from rodsim.components.forces import Gravity, MassDamping
 from rodsim.components.joint_forces import JointForce
 from rodsim.components.loads import DistributedLoad, Load
@@ -120,14 +120,14 @@ def _wind(ambient: VectorFunction, pushed: Floats) -> Callable[[Floats], Floats]
 
 
 class EntryInput(NamedTuple):
-    """Hold external values of an entry that is no load."""
+    """Hold external values of an entry that is not a load."""
 
     entry: InteractionComponent
-    values: Input
+    values: ExternalValues
 
 
 def entry_inputs(model: ModelData, placement: Placement) -> list[EntryInput]:
-    """Return the external values of all entries that are no loads, in the order of the table of interactions."""
+    """Return the external values of all entries other than loads, in the order of the table of interactions."""
     return [
         EntryInput(entry, values)
         for entry in model.interactions
@@ -246,6 +246,7 @@ def load_values(model: ModelData, lines: list[LineLoad], inputs: Sequence[EntryI
         LoadFunction(line.entry.name, len(line.frames), line.values, line.user_value) for line in lines
     ]
     functions += [
-        LoadFunction(entry.name, values.count, values.function, values.user_value) for entry, values in inputs
+        LoadFunction(entry.name, values.interactions, values.function, values.user_value)
+        for entry, values in inputs
     ]
     return LoadValues(functions)

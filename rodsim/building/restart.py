@@ -520,7 +520,7 @@ def _changed_numbers(a: System, b: System, described_tables: set[str]) -> list[s
         if table in described_tables | {"elements", "spans", "constraints"} or numbers is None:
             continue
         if numbers.shape == now.shape and not np.array_equal(numbers, now):
-            changes.append(f"{part.group.kind.name}: other numbers")
+            changes.append(f"{entry.group.kind.name}: other numbers")
     return changes
 
 

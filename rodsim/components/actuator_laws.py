@@ -361,7 +361,7 @@ def equations_of(law: ActuatorLaw) -> Equations:
 def check_actuator_law(context: Any, what: str, value: Any) -> ActuatorLaw:
     """Check that a value is the law of an actuator."""
     if isinstance(value, tuple(ACTUATOR_LAWS.values())):
-        law: ActuatorLaw = value
+        law: Any = value
         return law
     raise ModelError(
         f"{context.owner}: law = {shown(value)} is not the law of an actuator. Give actuators.DCMotor(...), or another of "

@@ -64,7 +64,7 @@ class Poses(Protocol):
     quat: Floats
     frames: Frames
     meshes: Any  # `rodsim.building.meshing.RodMesh` of each rod by name
-    first: Mapping[str, int]  # frame of the first node of each rod
+    first: dict[str, int]  # frame of the first node of each rod
 
     def place(self, anchor: Anchor) -> Place: ...
     def frame_of(self, part: Attachment) -> int: ...
@@ -408,10 +408,10 @@ class FollowedOutput(NamedTuple):
     direction: Floats  # (3,) external value for the output 1
 
 
-class Input(NamedTuple):
+class ExternalValues(NamedTuple):
     """External values of consecutive interactions of one entry (`rodsim.components.varying_values.scaled_input`)."""
 
-    count: int  # number of the interactions
+    interactions: int  # number of the interactions
     function: Callable[[Floats], Floats]  # times (k,), s -> values (k, count, 3)
     user_value: Any  # what the user gave
     followed: Sequence[FollowedOutput] = ()  # their rows count from the first of these interactions
@@ -447,10 +447,10 @@ class InteractionComponent(Component):
         """Return the outputs of controllers that the external values follow; here none."""
         return []
 
-    def external_inputs(self, poses: Poses) -> Sequence[Input]:
+    def external_inputs(self, poses: Poses) -> Sequence[ExternalValues]:
         """Return all external values, where their number depends on the mesh of a rod; by default those of `signals`."""
         count = self.signals(np.zeros(0)).shape[1]
-        return [Input(count, self.signals, self.signals, self.followed_outputs())] if count else []
+        return [ExternalValues(count, self.signals, self.signals, self.followed_outputs())] if count else []
 
 
 COMPONENT_TYPES: dict[

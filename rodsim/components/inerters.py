@@ -64,6 +64,7 @@ class Inerter(InteractionComponent):
 def reflected_inertia(joint: JointComponent, poses: Poses) -> Interaction:
     """Return the inertia against the rate of the coordinate of a revolute or a prismatic joint."""
     assert joint.axis is not None
+    assert joint.inertia is not None
     a, b = (poses.frame_of(part) for part in (joint.a, joint.b))
     if joint.kind == "revolute":
         word, numbers = "angle", [*np.concatenate(angle_directions(poses, a, b, joint.axis)), 0.0]

@@ -34,6 +34,7 @@ from rodsim.components.model_parts import Ground, part_of
 from rodsim.components.time_expressions import scalar_signal
 
 COORDINATES = "angle", "displacement"
+_SINGLE = ("angle",), ("displacement",)  # coordinates of joints that may have an inertia
 DISTANCE = "distance"  # of a distance joint, for drives
 
 SYNONYMS = {"hinge": "revolute", "ball": "spherical", "fixed": "weld"}  # names that other programs use
@@ -139,8 +140,8 @@ def check_inertia(owner: str, joint: type[Joint] | Joint, value: Any) -> None:
     if value is None:
         return
     number(owner, "inertia", value, positive=True)
-    if len(joint.driven) != 1:
-        kinds = ", ".join(kind for kind, other in JOINTS.items() if len(other.driven) == 1)
+    if tuple(joint.driven) not in _SINGLE:
+        kinds = ", ".join(word for word, kind in JOINTS.items() if tuple(kind.driven) in _SINGLE)
         raise ModelError(
             f"{owner}: inertia = {value:g}, but such a joint has not one coordinate alone. Use a joint of kind {kinds}, or "
             "`add_inerter`"

@@ -133,7 +133,8 @@ class ModelData:
     def interactions(self) -> Iterator[InteractionComponent]:
         """Iterate over the entries that make interactions: `others`, and what varies of springs."""
         yield from self.others.values()
-        for spring in (*self.springs.values(), *self.torsions.values()):
+        springs: list[Spring | TorsionSpring] = [*self.springs.values(), *self.torsions.values()]
+        for spring in springs:
             if any(map(callable, spring.numbers)):
                 yield SpringVariation(name=spring.name, spring=spring)
 

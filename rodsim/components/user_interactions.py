@@ -231,7 +231,7 @@ class UserInteraction(AnchoredInteraction):
         loses = self.user_kind.dissipates and not kind.state_equations
         ones, values = np.ones(len(self.inputs)), self.signals(np.zeros(1)).ravel()[: len(self.inputs)]
         of_ones, X = (
-            np.concatenate([*anchors, self.user_kind.packed(owner, self.numbers, inputs)])
+            np.concatenate([*anchors, self.user_kind.packed(owner, self.numbers, inputs.tolist())])
             for inputs in (ones, values)
         )
         size = NEGLIGIBLE if loses else force_scale(owner, kind, poses, frames, of_ones)

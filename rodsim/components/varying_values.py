@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rigid.system import Floats
-from rodsim.components.base import FollowedOutput, Input, describe_time_function
+from rodsim.components.base import FollowedOutput, ExternalValues, describe_time_function
 from rodsim.components.controllers import Output
 from rodsim.components.joint_forces import scalar_function
 
@@ -22,14 +22,14 @@ def scaled_input(
     factor: Sequence[float] = FIRST,
     base: Sequence[float] = NOTHING,
     count: int = 1,
-) -> Input:
+) -> ExternalValues:
     """Return the external values `factor x value + base`, three numbers, of `count` interactions.
 
     value: a number, a signal, the output of a controller, or a function of time. Where `factor` is not zero, `base` is.
     """
     followed = isinstance(value, Output)
     rows = range(count if followed else 0)
-    return Input(
+    return ExternalValues(
         count,
         partial(_values, owner, value, np.array(factor), np.array(base), count),
         value,

@@ -227,6 +227,7 @@ def with_step_properties(kind: Kind, count: int, X: Floats | None, length: float
     """
     if not kind.n_internal:
         return kind
+    assert kind.state_equations is not None
     conserves, reverses = not kind.works, False
     for y0, y1, numbers in _samples(kind, count, X, length):
         if conserves:

@@ -317,7 +317,7 @@ FIELD_TYPES = {
     "varying, not negative": FieldType(
         ScalarSignal | Formula | NotNegative, lambda reader, path, value: scalar_of(value), _scalar
     ),
-    "shape along a rod": FieldType(Annotated[list[numbers(2, 2)], Field(min_length=2)]),
+    "shape along a rod": FieldType(Annotated[list.__class_getitem__(numbers(2, 2)), Field(min_length=2)]),
     "motion": FieldType(Motion, lambda reader, path, value: motion_of(path, value), _motion),
     "law": FieldType(SpringLawScene, lambda reader, path, value: law_of(value), _law),
     "text": FieldType(str),

@@ -375,13 +375,13 @@ def _put_varying(
 ) -> None:
     """Add the forces of an entry for the value 1 to a column of B; ModelError if no entry of this name is actuated."""
     inputs, values = entry_inputs(model, placement), np.zeros_like(lin.loads)
-    first = len(values) - sum(each.values.count for each in inputs)  # after the loads
-    for entry, each in inputs:
-        if entry.name == name and each.described is not None:
-            values[first : first + each.count] = each.described["factor"]
-        first += each.count
+    first = len(values) - sum(external.interactions for _, external in inputs)  # after the loads
+    for entry, external in inputs:
+        if entry.name == name and external.described is not None:
+            values[first : first + external.interactions] = external.described["factor"]
+        first += external.interactions
     if not values.any():
-        known = sorted({entry.name for entry, each in inputs if each.described is not None})
+        known = sorted({entry.name for entry, external in inputs if external.described is not None})
         raise ModelError(
             f"{owner}: {checks.shown(name)} is not a measure force, an actuation, or another entry that varies. Use one of "
             f"{', '.join(known) or 'those that are to be added'}"
