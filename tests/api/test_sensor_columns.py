@@ -7,13 +7,12 @@ import pytest
 
 from rodsim import Box, Model, compare, controllers, measures, plot, report, simulate
 from rodsim.cli.main import main
-from rodsim.results.errors import ResultError
-from rodsim.studies.errors import StudyError
-from rodsim.studies.measures import check_words, measure, parse
+from rodsim.results import ResultError
+from rodsim.studies import StudyError, sweep
 
 
-@pytest.fixture(scope="module")
-def result(tmp_path_factory):
+def arm_model():
+    """Return a bar on a hinge with two sensors and a controller."""
     model = Model("arm", gravity=(0, -9.81, 0))
     arm = model.add_body("arm", Box(1.0, 0.1, 0.1, mass=2.0), position=(0.5, 0, 0))
     model.add_joint("shoulder", "revolute", "ground", arm, at=(0, 0, 0), axis=(0, 0, 1))
@@ -21,8 +20,13 @@ def result(tmp_path_factory):
     model.add_sensor("pull", measures.joint_force("shoulder", "force", (0, 1, 0)))
     pid = model.add_controller("pid", controllers.PID(20.0, kd=2.0), [phi, phi.rate], period=0.01)
     model.add_moment("motor", arm, pid.output().along((0, 0, 1)))
+    return model
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory):
     file = tmp_path_factory.mktemp("run") / "arm.vtkhdf"
-    return simulate(model, 0.2, 0.005, output=file, output_every=2, progress=False)
+    return simulate(arm_model(), 0.2, 0.005, output=file, output_every=2, progress=False)
 
 
 def test_dataset_has_columns_with_units(result):
@@ -83,29 +87,50 @@ def test_compare_has_rows_of_sensors_and_controllers(result):
         assert rows[kind, name].scale > 0.0
 
 
+def studied(result, measures):
+    """Return the study of one case with this result."""
+    return sweep(lambda x: result, {"x": [0]}, measures, workers=0, progress=False)
+
+
+UNITS = {
+    "final sensors.phi.value": "rad",
+    "max sensors.phi.reading": "rad",
+    "min sensors.pull.value": "N",
+    "rms controllers.pid.u": "",
+}
+
+
+def test_studies_of_scenes_know_units_of_sensors(tmp_path):
+    arm_model().save(tmp_path / "arm.yaml")
+    text = (tmp_path / "arm.yaml").read_text("utf-8").partition("\nrun:")[0]
+    (tmp_path / "arm.yaml").write_text(text + "\nrun: {t_end: 0.05, dt: 0.005}\n", "utf-8")
+    study = sweep(tmp_path / "arm.yaml", {"run.dt": [0.005]}, list(UNITS), workers=0, progress=False)
+    assert {text: study.frame.attrs["units"].get(text, "") for text in UNITS} == UNITS
+
+
 def test_studies_measure_sensors_and_controllers(result):
-    texts = [
-        "final sensors.phi.value",
-        "max sensors.phi.reading",
-        "min sensors.pull.value",
-        "rms controllers.pid.u",
-    ]
-    found = measure(result, {text: text for text in texts})
+    study = studied(result, list(UNITS))
+    assert study.failed == {}
     phi, u = result.sensor("phi"), result.controller("pid").output()
-    assert found[texts[0]] == phi.value[-1]
-    assert found[texts[1]] == phi.reading.max()
-    assert found[texts[2]] == result.sensor("pull").value.min()
-    assert found[texts[3]] == pytest.approx(np.sqrt(np.trapezoid(u**2, result.t) / result.t[-1]), rel=1e-12)
-    for text, unit in zip(texts, ("rad", "rad", "N", ""), strict=True):
-        check_words(text)
-        assert parse(text, result.layout).unit == unit
-    for text, message in (
+    rms = np.sqrt(np.trapezoid(u**2, result.t) / result.t[-1])
+    expected = [phi.value[-1], phi.reading.max(), result.sensor("pull").value.min(), rms]
+    assert [study.frame[text][0] for text in UNITS] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
         ("final sensors.psi.value", "there is no sensor 'psi'"),
-        ("final sensors.phi.angle", "there is no 'angle'"),
         ("final controllers.pid.v", "there is no 'v'"),
-    ):
-        with pytest.raises(StudyError, match=message):
-            measure(result, {text: text})
+    ],
+)
+def test_studies_name_unknown_sensors_and_outputs(result, text, message):
+    assert message in str(studied(result, [text]).failed)
+
+
+def test_studies_refuse_unknown_columns_of_sensors(result):
+    with pytest.raises(StudyError, match="there is no 'angle'; did you mean 'value'"):
+        studied(result, ["final sensors.phi.angle"])
 
 
 def test_info_lists_sensors_and_controllers(result, capsys):

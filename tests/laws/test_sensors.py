@@ -7,12 +7,12 @@ step that has ended. With a delay of m samples of period T, and normal numbers g
 """
 
 import dataclasses
+import time
 
 import numpy as np
 import pytest
 
 import rodsim
-from discretization.time import sampling
 from rodsim import (
     Adaptive,
     Box,
@@ -31,7 +31,7 @@ from rodsim import (
     simulate_many,
 )
 from rodsim.interactions import average, minus, norm, push, times
-from rodsim.results.errors import ResultError
+from rodsim.results import JointHistory, ResultError
 
 DT = 0.005
 RUBBER = Material(E=2e6, nu=0.45, density=1100.0)
@@ -54,12 +54,12 @@ class Recorder:
 
     def nearest(self, t, columns):
         """Return what was measured (T, i) at the times t, of several solutions that nearest to the columns (T, i)."""
-        found = [np.array(self.samples[round(x, 9)]) for x in t]
+        samples = [np.array(self.samples[round(x, 9)]) for x in t]
         sizes = np.abs(columns).max(axis=0)
         return np.array(
             [
                 rows[np.argmin(np.abs((rows - wanted) / sizes).max(axis=1))]
-                for rows, wanted in zip(found, columns, strict=True)
+                for rows, wanted in zip(samples, columns, strict=True)
             ]
         )
 
@@ -77,6 +77,9 @@ def crane(names=(), law=None, **settings):
     block = model.add_body("block", Sphere(0.1, mass=1.0), position=(0.01, -0.695, 0.03))
     model.add_bushing("mount", "ground", block, 500.0, at=(0.01, -0.695, 0.03))
     skins = [model.add_sphere(f"skin of {part.name}", part, 0.1) for part in (ball, block)]
+    # a near contact before it: bristles are numbered by the list of near pairs that a state stores
+    guard = model.add_sphere("guard", block.at((0.12, 0.09, 0)), 0.01)
+    model.add_contact("near", skins[0], guard, stiffness=2e3, **settings)
     model.add_contact("touch", *skins, stiffness=2e3, **settings)
     for name, measure in QUANTITIES.items():
         model.add_sensor(name, measure)
@@ -394,17 +397,20 @@ def test_prepared_runs_measure_quantities_of_their_own_numbers():
     assert np.abs(many[0].body("free").r[-1] - many[1].body("free").r[-1])[0] > 1e-4
 
 
-def test_quantities_are_evaluated_in_the_turn_of_a_thread(monkeypatch):
-    """Runs in threads evaluate Python code of rodsim one at a time."""
-    taken, turns = [], sampling.turn_resumed
+def test_runs_in_threads_evaluate_quantities_one_at_a_time(monkeypatch):
+    inside, most, plain = [], [0], JointHistory.force
 
-    def recorded():
-        taken.append(1)
-        return turns()
+    def force(history):
+        inside.append(1)
+        most[0] = max(most[0], len(inside))
+        time.sleep(0.003)
+        inside.pop()
+        return plain.fget(history)
 
-    monkeypatch.setattr(sampling, "turn_resumed", recorded)
-    simulate(cart(controllers.Formula("0*weight")), 4 * DT, DT, progress=False)
-    assert len(taken) >= 4
+    monkeypatch.setattr(JointHistory, "force", property(force))
+    prepared = cart(controllers.Formula("0.1*weight"), period=0.1).prepare(t_end=3.0, dt=DT, output_every=600)
+    simulate_many(prepared, [{}, {"gravity": (0, -5.0, 0)}], threads=2)
+    assert most == [1]
 
 
 def test_restart_of_a_model_with_another_delay_begins_anew():
@@ -433,24 +439,20 @@ def test_layout_checks_the_states_that_sensors_measure():
 
 
 def test_error_in_a_quantity_ends_the_run_and_keeps_it(monkeypatch):
-    from rodsim.results import sensed_quantities
+    law, plain = Recorder(), JointHistory.force
 
-    law, plain = Recorder(), sensed_quantities.quantity_values
-
-    def failing(source, described):
+    def failing(history):
         if len(law.samples) > 5:
-            raise ValueError("no energy")
-        return plain(source, described)
+            raise ValueError("no force")
+        return plain.fget(history)
 
-    model = oscillator(PD)
-    model.add_sensor("E", measures.energy())
-    model.add_controller("watch", law, ["E"])
-    monkeypatch.setattr(sensed_quantities, "quantity_values", failing)
+    monkeypatch.setattr(JointHistory, "force", property(failing))
     with pytest.raises(
-        ConvergenceError, match=r"the sensors at t = 0\.03 s raised ValueError: no energy"
+        ConvergenceError, match=r"the sensors at t = 0\.03 s raised ValueError: no force"
     ) as caught:
-        simulate(model, 0.1, DT, output_every=1, progress=False)
+        simulate(cart(law), 0.1, DT, output_every=1, progress=False)
     assert caught.value.result.t[-1] == pytest.approx(0.03)
+    assert isinstance(caught.value.__cause__, ValueError)
 
 
 # --- refusals

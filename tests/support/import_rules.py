@@ -47,6 +47,7 @@ SEAMS = {
     "discretization.interaction_kinds": "registry of interactions",
     "discretization.state_measures": "energies, momenta and residuals of states",
     "discretization.space.rod_elements": "registry of rod elements",
+    "discretization.time.random_numbers": "random numbers by key and counter",
     "discretization.time.stepper": "Stepper, steps of a system without a model",
     "discretization.time.integrators": "registry of integrators",
     "rodsim.building.build": "Built, what Model.build returns",
