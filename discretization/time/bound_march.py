@@ -62,7 +62,7 @@ class BoundMarch:
         self._states = [bind_tuple(state), bind_tuple(copy_state(state)), bind_tuple(stored)]
         self._arguments: dict[int, tuple[Floats, Floats, list[Any]]] = {}
         self._kernel = specialized(march_and_store, *self._bind(1)[2])
-        self.forget_loads()
+        self._first, self._evaluated = 0, 0  # first step and number of steps of the loads that were evaluated
 
     def _bind(self, n: int) -> tuple[Floats, Floats, list[Any]]:
         """Return starts, values and bound arguments for n steps."""
@@ -73,10 +73,6 @@ class BoundMarch:
         inputs = bind_tuple(self._inputs(values, starts))
         self._arguments[n] = starts, values, [*self._models, state, before, inputs, stored, self._counts]
         return self._arguments[n]
-
-    def forget_loads(self) -> None:
-        """Discard loads that were evaluated ahead."""
-        self._first, self._evaluated = 0, 0  # first step and number of steps of the evaluated loads
 
     def take(self, n: int) -> int:
         """Take n steps, or as many as can be solved; return the status of the march that took the last one."""

@@ -280,9 +280,6 @@ class UnboundMarch:
         """Take none of n steps; return that none failed."""
         return 0
 
-    def forget_loads(self) -> None:
-        """Do nothing: no loads are evaluated ahead."""
-
 
 def copy_state(state: State) -> State:
     """Return a copy of the state that shares no arrays with it."""

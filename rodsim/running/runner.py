@@ -390,7 +390,6 @@ class Runner:
         for target, source in zip(self._state, state, strict=True):
             target[...] = source
         self._march.step = step
-        self._march.forget_loads()
 
     def _set_controls(self, controls: Mapping[str, float] | ArrayLike) -> None:
         """Set the external outputs; raise ModelError before any is set if a name or a value is invalid."""
@@ -433,7 +432,7 @@ class Runner:
         march = self._march
         if status != CONVERGED:
             self._stepper.raise_if_final(status, march.step, march.state)
-        n = 1 if march.is_bound else end - march.step
+        n = 1 if march.is_bound else end - march.step  # many steps in one call could not be interrupted
         try:
             state, _ = self._stepper.advance(march.state, march.step, n)
         except ConvergenceError as error:
@@ -445,7 +444,5 @@ class Runner:
 
 def _steps_with_corners(corners: Floats, h: float) -> list[int]:
     """Return the numbers of the steps of length h that begin there and contain a corner, increasing."""
-    near = np.unique(np.floor(corners[:, None] / h) + np.array([-1.0, 0.0, 1.0]))
-    return [
-        int(k) for k in near.tolist() if k >= 0 and not steps_before_corner(corners, h, h * np.array([k]))
-    ]
+    near = np.unique(np.floor(corners / h)).tolist()
+    return [int(k) for k in near if not steps_before_corner(corners, h, h * np.array([k]))]

@@ -4,6 +4,7 @@ import copy
 import math
 import pickle
 import signal
+import warnings
 
 import numpy as np
 import pytest
@@ -138,12 +139,22 @@ def test_controls_are_held_and_steps_may_be_divided_in_any_way(case):
     assert same(runner.state, result.state())
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_controllers_are_sampled_inside_an_advance(case):
+    model, settings = driven(case, by_time, memory=(0.0,), period=2 * DT)
+    result = simulate(model, 12 * DT, DT, output_every=1, progress=False, **settings)
+    runner = model.prepare(dt=DT).runner(**settings)
+    for n in (1, 4, 7):
+        runner.advance(n)
+        assert same(runner.state, result.state(runner.step))
+
+
 def loaded():
     """Return a model with loads and a drive that vary with time, and jump inside steps."""
     model = Model("loaded", gravity=(0, 0, -9.81))
     end = cord(model)
     model.add_force("sine", end, signals.Sine(0.1, 2.0).along((0, 1, 0)))
-    model.add_force("pulse", end, signals.Pulse(0.3, 0.0513, 0.1177).along((0, 0, 1)))
+    model.add_force("pulse", end, signals.Pulse(0.3, 0.0033, 0.1177).along((0, 0, 1)))
     arm = model.add_body("arm", Box(0.4, 0.1, 0.1, mass=1.0), (2.2, 0, 0))
     model.add_joint("hinge", "revolute", "ground", arm, at=(2, 0, 0), axis=(0, 0, 1))
     model.add_drive("drive", "hinge", signals.SmoothStep(0.5, 0.05, 0.2))
@@ -163,13 +174,45 @@ def test_loads_and_drives_of_time_are_those_of_simulate(solver):
     assert same(runner.state, result.state())
 
 
+def test_drives_alone_vary_with_time():
+    def turned():
+        model = Model("turned")
+        chain(model, n=2)
+        model.add_drive("drive", "hinge 0", signals.SmoothStep(0.5, 0.05, 0.2))
+        return model
+
+    result = simulate(turned(), 0.3, DT, output_every=1, progress=False)
+    assert np.abs(result.state().r[1] - result.state(0).r[1]).max() > 0.1
+    runner = turned().prepare(dt=DT).runner()
+    for k in range(30):
+        runner.advance()
+        assert same(runner.state, result.state(k + 1))
+
+
+def test_a_load_that_is_not_defined_at_a_later_time_fails_there():
+    model = Model("root")
+    model.add_force("push", free(model), signals.Expression("sqrt(0.2 - t)").along((1, 0, 0)))
+    runner = model.prepare(dt=DT).runner()
+    for _ in range(20):
+        runner.advance()
+    before = runner.state
+    with (
+        pytest.raises(ModelError, match=r"is not a finite number at t = 0\.205"),
+        np.errstate(all="ignore"),
+    ):
+        runner.advance()
+    assert same(runner.state, before)
+    assert runner.step == 20
+
+
 def test_a_function_of_python_is_called_in_the_step_in_which_it_acts():
     called = []
 
     def push(t):
         called.append(t)
-        return (0.0, 0.0, t)
+        return (0.0, 0.0, push.factor * t)
 
+    push.factor = 1.0
     model = Model("pushed")
     model.add_force("push", free(model), push)
     runner = model.prepare(dt=DT).runner()
@@ -178,6 +221,13 @@ def test_a_function_of_python_is_called_in_the_step_in_which_it_acts():
         runner.advance()
         assert np.ravel(called) == pytest.approx([(k + 0.5) * DT])
         called.clear()
+    before, t = runner.state, runner.t
+    runner.advance()
+    after = runner.state
+    push.factor = 2.0
+    runner.restore(before, t)
+    runner.advance()
+    assert not same(runner.state, after)
 
 
 def test_sensors_are_those_of_the_result():
@@ -192,6 +242,8 @@ def test_sensors_are_those_of_the_result():
 
     result = simulate(spinning(), 2.0, 0.02, output_every=10, progress=False)
     runner = spinning().prepare(dt=0.02).runner()
+    first = runner.sensors
+    unchanged = first.copy()
     for k in range(1, 11):
         runner.advance(10)
         for row, name in enumerate(("height", "angle")):
@@ -203,6 +255,7 @@ def test_sensors_are_those_of_the_result():
     assert runner.sensor("angle") > 4 * np.pi
     with pytest.raises(ModelError, match="runner: energy 'energy' is measured by value alone"):
         runner.sensor("energy.rate")
+    assert np.array_equal(first, unchanged)
 
 
 def test_states_are_copies():
@@ -271,6 +324,15 @@ def test_outputs_keep_their_initial_values_in_simulate():
     assert adaptive.state().r == pytest.approx(results[0].state().r, abs=1e-4)
 
 
+def test_an_output_of_zero_is_not_a_load_that_steps_miss():
+    model = Model("idle")
+    chain(model)
+    model.add_joint_force("motor", "hinge 0", model.add_controller("hand", controllers.External()).output())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        simulate(model, 0.05, DT, progress=False)
+
+
 def test_a_run_that_starts_from_a_state_of_a_runner_holds_its_controls():
     model, _ = driven("tree", controllers.External())
     runner = model.prepare(dt=DT).runner()
@@ -297,16 +359,33 @@ def test_a_failed_step_leaves_the_last_good_state(case):
     assert np.isfinite(runner.state.r).all()
 
 
-def test_a_failing_controller_ends_the_advance():
+@pytest.mark.parametrize("case", ["planar", "general", "contact", "chart"])
+def test_a_failing_controller_ends_the_advance(case):
     def failing(t, h, measured, memory, outputs):
         if t > 4.5 * DT:
             raise ValueError("no force left")
 
-    model, _ = driven("planar", failing)
-    runner = model.prepare(dt=DT).runner()
+    model, settings = driven(case, failing)
+    runner = model.prepare(dt=DT).runner(**settings)
     with pytest.raises(ConvergenceError, match="raised ValueError: no force left") as failure:
         runner.advance(20)
     assert isinstance(failure.value.__cause__, ValueError)
+    assert runner.step == 5
+    assert same(runner.state, failure.value.reached.state)
+
+
+def test_an_interrupt_inside_a_controller_ends_the_advance():
+    samples = []
+
+    def interrupted(t, h, measured, memory, outputs):
+        if t > 4.5 * DT and not samples:
+            samples.append(t)
+            raise KeyboardInterrupt
+
+    runner = driven("planar", interrupted)[0].prepare(dt=DT).runner()
+    with pytest.raises(ConvergenceError) as failure:
+        runner.advance(20)
+    assert isinstance(failure.value.__cause__, KeyboardInterrupt)
     assert runner.step == 5
 
 
@@ -360,6 +439,7 @@ def test_bad_input_is_refused_and_changes_nothing():
         (lambda: runner.advance(1, {"hand.u": "fast"}), "control 'hand.u' = 'fast'"),
         (lambda: runner.advance(1, [1.0, 2.0]), "controls"),
         (lambda: runner.advance(1, [math.inf]), "controls"),
+        (lambda: runner.advance(1, np.array([math.nan])), "controls"),
         (lambda: runner.advance(1, ["fast"]), "controls"),
         (lambda: runner.sensor("y"), "there is no sensor 'y'. The sensors are x"),
         (lambda: runner.output("hand.v"), "there is no output 'hand.v'. The outputs are hand.u"),
