@@ -1,7 +1,7 @@
 """A pole on a cart, swung up from below and balanced by a loop of Python that advances the model with a `Runner`.
 
 Below, the cart pushes so that the energy of the pole tends to that of the upright pole at rest (Astrom and Furuta, "Swinging up
-a pendulum by energy control", Automatica 36, 2000): with the angle phi from the vertical, half length l, mass m and inertia J
+a pendulum by energy control", Automatica 36, 2000). With the angle phi from the vertical, half length l, mass m and inertia J
 about the hinge,
 
     E = J phi'^2/2 + m g l (cos phi - 1),   a = k E phi' cos phi,

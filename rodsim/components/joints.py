@@ -176,10 +176,10 @@ class Drive(Component):
         values["of"] = chosen_coordinate(
             context.owner, values["joint"], values["of"], "drive", driven, ", or a driven frame"
         )
-        others = [drive.name for drive in context.model.drives.values() if drive.joint is values["joint"]]
-        if values["of"] == DISTANCE and others:
+        drives = [drive.name for drive in context.model.drives.values() if drive.joint is values["joint"]]
+        if values["of"] == DISTANCE and drives:
             raise ModelError(
-                f"{context.owner}: drive '{others[0]}' prescribes the distance of joint '{values['joint'].name}' already. "
+                f"{context.owner}: drive '{drives[0]}' prescribes the distance of joint '{values['joint'].name}' already. "
                 "Remove one of them"
             )
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rigid.system import Floats
-from rodsim.components.base import FollowedOutput, ExternalValues, describe_time_function
+from rodsim.components.base import ExternalValues, FollowedOutput, describe_time_function
 from rodsim.components.controllers import Output
 from rodsim.components.joint_forces import scalar_function
 

@@ -28,7 +28,7 @@ L, R, K = 0.05, 1.0, 0.05  # H, ohm, N m/A
 T_END = 0.2
 # schemes that evaluate forces between the ends of a step do the exact work
 EXACT = ("em", "em-ggl", "GGL-EM")
-OTHERS = ("EML", "EML-kappa", "MPH")
+SCHEMES = ("EML", "EML-kappa", "MPH")
 
 
 def rotor(U=2.0, spring=0.0):
@@ -89,7 +89,7 @@ def test_electrical_work_is_mechanical_work_heat_and_magnetic_energy(integrator)
     assert audit(result).ok
 
 
-@pytest.mark.parametrize("integrator", OTHERS)
+@pytest.mark.parametrize("integrator", SCHEMES)
 def test_motor_in_other_schemes(integrator):
     one, other = (simulate(rotor(), T_END, 0.005, name, progress=False) for name in ("em", integrator))
     assert speed(one) == pytest.approx(speed(other), rel=3e-4)
@@ -180,9 +180,9 @@ def test_eigenvalues_and_equilibrium_of_a_motor_on_a_spring():
     state = rest.state()
     assert current(rest) == pytest.approx(2.0 / R, abs=1e-12)
     assert 2.0 * np.arccos(abs(np.dot(state.quat[1], AXES))) == pytest.approx(2.0 / R * K / k, abs=1e-9)
-    found = modes(rotor(2.0, spring=k), 10, state).values
+    values = modes(rotor(2.0, spring=k), 10, state).values
     expected = [s for s in np.linalg.eigvals(A) if s.imag >= 0.0]
-    assert all(np.abs(found - s).min() < 1e-9 * abs(s) for s in expected)
+    assert all(np.abs(values - s).min() < 1e-9 * abs(s) for s in expected)
     held = simulate(rotor(2.0, spring=k), 0.1, 0.01, start=rest, progress=False)
     assert held.state().quat == pytest.approx(state.quat, abs=1e-14)
 
@@ -228,9 +228,9 @@ def test_steady_speed_of_a_propeller():
 def test_equilibrium_and_modes_of_a_propeller_on_a_line():
     rest = equilibrium(boat(3.0, spring=20.0))
     assert rest.state().r[1] == pytest.approx([0.15, 0, 0], abs=1e-12)
-    found = modes(boat(3.0, spring=20.0), 3, rest.state()).values
+    values = modes(boat(3.0, spring=20.0), 3, rest.state()).values
     exact = np.roots([0.2, 0.3, 20.0])  # drag that grows with the square has no slope at rest
-    assert np.abs(found - exact[exact.imag > 0]).max() < 1e-9
+    assert np.abs(values - exact[exact.imag > 0]).max() < 1e-9
 
 
 def test_energy_with_an_input_counts_as_work():

@@ -1,5 +1,6 @@
 """Loads as interactions: a new kind is a dual and an entry, and closed forms agree with duals."""
 
+import cmath
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,13 +16,11 @@ from discretization.interaction_table import (
     Interaction,
 )
 from discretization.solver_selection import select_stepper
-from rigid import quaternions
-from rigid.interactions import measures
 from rigid.interactions.kinds import Kind, dual_function, frame, no_bend, store
 from rigid.interactions.loads import LOADS
 from rigid.interactions.pressure import nothing
 from rigid.kinematics.poses import ZERO
-from rigid.linear_algebra import average, times
+from rigid.linear_algebra import average, dot, minus, times
 from rodsim import Box, Model, Section, audit, equilibrium, modes, simulate
 from rodsim import measures as measured
 from rodsim.components.base import InteractionComponent
@@ -113,22 +112,23 @@ def test_modes_support_a_new_load_by_its_dual():
 
 @dual_function
 def push_dual(y0, y1, X, lam, out):
-    """Minus the first parameter times the discrete derivative of the distance of the points at the next six."""
-    measures.clear_duals(out, 2)
-    measures.add_distance(y0, y1, 0, 1, X, 3, -lam[0] * X[0], out)
+    """Minus the first parameter times the discrete derivative of the distance of the origins of both frames."""
+    d0, d1 = minus(frame(y0, 1)[0], frame(y0, 0)[0]), minus(frame(y1, 1)[0], frame(y1, 0)[0])
+    f = times(-2.0 * lam[0] * X[0] / (cmath.sqrt(dot(d0, d0)) + cmath.sqrt(dot(d1, d1))), average(d0, d1))
+    store((f, ZERO, ZERO, ZERO), out, 1)
+    store((times(-1.0, f), ZERO, ZERO, ZERO), out, 0)
 
 
 PUSH = Kind("push of a test", 2, 0, nothing, push_dual, no_bend, works=True, signal=0)
-POINTS = np.array([[0.1, 0.05, 0.0], [-0.1, 0.0, 0.02]])
 
 
 @dataclass(frozen=True, eq=False)
 class Push(Thruster):
-    """A force along the line between points of two bodies."""
+    """A force along the line between two bodies."""
 
     def make_interactions(self, poses):
         frames = [poses.frame_of(part) for part in self.part]
-        return [Interaction(PUSH, frames, np.concatenate([np.zeros(3), *POINTS]), (1.0, 0.2))]
+        return [Interaction(PUSH, frames, np.zeros(3), (1.0, 0.0))]
 
 
 def thrust(t):
@@ -146,7 +146,7 @@ def two_bodies(supported: bool) -> Model:
         model.add_joint("ball of a", "spherical", model.ground, a, at=(-0.1, 0.1, 0.2))
         model.add_joint("ball of b", "spherical", model.ground, b, at=(1.0, 0.3, 0.1))
     model.others["push"] = Push("push", (a, b), thrust)
-    model.add_sensor("distance", measured.distance(a.at(POINTS[0]), b.at(POINTS[1])))
+    model.add_sensor("distance", measured.distance(a, b))
     return model
 
 
@@ -191,11 +191,9 @@ def test_equilibrium_with_a_load_between_two_frames_is_that_with_an_equal_spring
     with registered(PUSH):
         pushed = equilibrium(on_bushings(two_bodies(False)), load_time=0.05)
         state, model = pushed.state(), on_bushings(two_bodies(False))
-        ends = [state.r[k + 1] + quaternions.rotate(state.quat[k + 1], POINTS[k]) for k in range(2)]
-        stiffness, length = 50.0, float(np.linalg.norm(ends[1] - ends[0]))
+        stiffness, length = 50.0, float(np.linalg.norm(state.r[2] - state.r[1]))
         del model.others["push"]
-        anchors = [model.bodies[name].at(X) for name, X in zip("ab", POINTS, strict=True)]
-        model.add_spring("spring", *anchors, stiffness, length=length + thrust(0.05) / stiffness)
+        model.add_spring("spring", "a", "b", stiffness, length=length + thrust(0.05) / stiffness)
         sprung = equilibrium(model)
     assert np.abs(sprung.state().r - state.r).max() < 1e-9
 

@@ -1,4 +1,4 @@
-"""Laws of `Runner`: its steps are those of `simulate`, bit by bit, whatever calls they are divided into."""
+"""Laws of `Runner`: its steps are those of `simulate`, bit by bit, for any division into calls."""
 
 import copy
 import math

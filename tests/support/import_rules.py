@@ -50,6 +50,7 @@ SEAMS = {
     "discretization.time.random_numbers": "random numbers by key and counter",
     "discretization.time.stepper": "Stepper, steps of a system without a model",
     "discretization.time.integrators": "registry of integrators",
+    "rodsim.running.runner": "Runner, what Prepared.runner returns",
     "rodsim.building.build": "Built, what Model.build returns",
     "rodsim.cli.main": "the command line, in this process",
     "rodsim.compiling.ahead_of_time": "compilation before the tests, and its outcomes",
