@@ -172,13 +172,28 @@ class JointHistory:
         """(T,) rate of the joint's coordinate, rad/s or m/s; the rate of the angle if there is also a displacement."""
         return self.angle_rate if "angle" in self._coordinate_names else self.displacement_rate
 
+    @property
+    def driving_force(self) -> Floats:
+        """(T,) force of a drive that does the work on its coordinate.
+
+        That is the moment on b about the axis, N m, the force on b along it, or along the line from a to b, N.
+        """
+        drive = self._source.layout.description.get("drives", {}).get(self.name)
+        if drive is None:
+            raise ResultError(f"{self.kind} joint '{self.name}': is not a drive. Use `.force` and `.moment`")
+        if drive["of"] == "distance":
+            return _dot(self.force, self._sides.d) / np.linalg.norm(self._sides.d, axis=1)
+        return _dot(self.moment if drive["of"] == "angle" else self.force, self.axes[..., 2])
+
     def table(self) -> dict[str, Floats]:
-        """Return columns (T,) by name: the joint's coordinates and their rates, then force and moment in inertial axes."""
+        """Return columns (T,) by name: coordinates and their rates, force of a drive, force and moment in inertial axes."""
         columns: dict[str, Floats] = {}
         for name in self._coordinate_names:
             values = {name: getattr(self, name), f"{name}_rate": getattr(self, _RATES[name])}
             columns |= {k: v for k, v in values.items() if v.ndim == 1}
             columns |= {f"{k}_{i + 1}": v[:, i] for k, v in values.items() if v.ndim == 2 for i in (0, 1)}
+        if self.name in self._source.layout.description.get("drives", {}):
+            columns["driving_force"] = self.driving_force
         for name, vectors in (("force", self.force), ("moment", self.moment)):
             columns |= {f"{name}_{axis}": vectors[:, i] for i, axis in enumerate("xyz")}
         return columns

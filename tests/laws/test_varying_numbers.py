@@ -15,6 +15,7 @@ from rodsim import (
     Model,
     ModelError,
     Result,
+    ResultError,
     Section,
     Sphere,
     audit,
@@ -304,6 +305,7 @@ def test_actuation_that_varies_does_the_work_of_its_stress():
         rod = result.rod("rod")
         change = np.diff(rod.K[:, :, 2], axis=0) @ np.full(4, rod.arclength[-1] / 4)
         work = 4.0 * 2.0 * np.sin(9.0 * (result.t[:-1] + DT / 2)) * change
+        assert np.abs(work).max() > 1e-2
         assert np.diff(result.work) == pytest.approx(work, abs=1e-13)
         assert np.diff(result.energy["total"]) == pytest.approx(work, abs=1e-13)
 
@@ -448,6 +450,9 @@ def test_winch_drives_the_distance_and_does_its_work(integrator):
     result = simulate(pendulum("-0.3*t**2*exp(-t)"), 0.5, DT, integrator, output_every=1, progress=False)
     length = 1.0 - 0.3 * result.t**2 * np.exp(-result.t)
     assert result.sensor("length").value == pytest.approx(length, abs=1e-11)
+    if integrator == "em-ggl":
+        rate = -0.3 * (2.0 * result.t - result.t**2) * np.exp(-result.t)
+        assert result.sensor("length").rate == pytest.approx(rate, abs=1e-11)
     gain = result.energy["total"] - result.energy["total"][0]
     assert gain == pytest.approx(result.work, abs=1e-11)
     assert result.drive_work("winch") == pytest.approx(result.work, abs=1e-11)
@@ -471,6 +476,31 @@ def test_parametric_pendulum_follows_its_equation():
     length = 1 + 0.1 * np.sin(w * result.t)
     assert ball[:, 0] == pytest.approx(length * np.sin(exact.y[0]), abs=1e-5)
     assert np.abs(exact.y[0]).max() > 0.8
+
+
+def test_driving_force_is_that_of_the_coordinate():
+    """A wheel that is spun up: J a; a slide: m a; a weight that is hoisted: -m (g + a), as the distance shrinks."""
+    model = Model("driven", gravity=(0, 0, -9.81))
+    wheel = model.add_body("wheel", Cylinder(0.3, 0.1, mass=2.0), position=(2, 0, 0))
+    model.add_joint("axle", "revolute", "ground", wheel, at=(2, 0, 0), axis=(0, 0, 1))
+    model.add_drive("motor", "axle", "1.5*t**2")
+    slide = model.add_body("slide", Box(0.1, 0.1, 0.1, mass=3.0), position=(4, 0, 0))
+    model.add_joint("rail", "prismatic", "ground", slide, at=(4, 0, 0), axis=(0, 0.6, 0.8))
+    model.add_drive("screw", "rail", "0.5*t**2")
+    weight = model.add_body("weight", Sphere(0.1, mass=2.0), position=(0, 0, -1))
+    model.add_joint("rope", "distance", "ground@0,0,0", weight.at((0, 0, 0)))
+    model.add_drive("winch", "rope", "-0.25*t**2")
+    result = simulate(model, 0.5, DT, output_every=1, progress=False)
+    for name, force in (
+        ("motor", 0.5 * 2.0 * 0.3**2 * 3.0),
+        ("screw", 3.0 * (1.0 + 0.8 * 9.81)),
+        ("winch", -2.0 * (9.81 + 0.5)),
+    ):
+        history = result.joint(name)
+        assert history.driving_force[1:-1] == pytest.approx(force, rel=2e-4)  # of order 2 in the step
+        assert history.table()["driving_force"] == pytest.approx(history.driving_force)
+    with pytest.raises(ResultError, match="revolute joint 'axle': is not a drive"):
+        _ = result.joint("axle").driving_force
 
 
 def test_drives_of_distances_reject_what_has_none():
