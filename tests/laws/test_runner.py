@@ -470,6 +470,23 @@ def test_bad_input_is_refused_and_changes_nothing():
             store(runner)
 
 
+def test_controls_are_in_the_order_of_their_names():
+    model = Model("several")
+    part = free(model)
+    model.add_sensor("x", measures.coordinate(part, axis=(1, 0, 0)))
+    model.add_controller("first", controllers.External([1.0, 2.0]), outputs=("a", "b"))
+    model.add_controller("pid", controllers.PID(kp=1.0, target=4.0), ["x"])
+    model.add_controller("second", controllers.External(), outputs="c")
+    runner = model.prepare(dt=DT).runner()
+    names = ("first.a", "first.b", "second.c")
+    assert runner.controls == names
+    assert [runner.output(name) for name in names] == [1.0, 2.0, 0.0]
+    runner.advance(1, [5, 6, 7])
+    assert [runner.output(name) for name in (*names, "pid.u")] == [5.0, 6.0, 7.0, 4.0]
+    runner.advance(1, {"second.c": 8, "first.a": 9.0})
+    assert [runner.output(name) for name in names] == [9.0, 6.0, 8.0]
+
+
 def test_a_model_without_external_outputs_has_no_controls():
     model = Model("free")
     free(model)
