@@ -63,7 +63,7 @@ def measured(name: str) -> list[float]:
     calls: list[tuple[Callable[[], object], int]] = [
         (lambda: runner.advance(STEPS), 1),
         (runner.advance, STEPS),
-        (lambda: runner.advance(controls={"hand.u": 0.5}), STEPS),
+        (lambda: runner.advance(controls={"hand.u": 0.0}), STEPS),
         (lambda: runner.state, STEPS),
         (lambda: runner.sensors, STEPS),
     ]
