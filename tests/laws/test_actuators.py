@@ -285,3 +285,43 @@ LAG = actuators.FirstOrderLag(0.1)
 def test_wrong_actuators_are_named(make, message):
     with pytest.raises(ModelError, match=message):
         make()
+
+
+STEADY = {"u": 1.0, "initial": {"x": 2.0}}  # the lag is at rest
+
+
+def pair(act, by_points=False):
+    """Two free bodies on a cylindrical joint beside their centres, whose place is given or follows from one of its ends."""
+    model = Model("pair")
+    one = model.add_body("one", Box(0.3, 0.2, 0.1, mass=1.0), angular_velocity=(0.1, 0.2, 0.1))
+    other = model.add_body(
+        "other", Box(0.2, 0.3, 0.4, mass=2.0), (0.5, 0.1, 0), velocity=(-0.01, 0.05, -0.12)
+    )
+    axis = (0.48, 0.6, 0.64)
+    if by_points:
+        model.add_joint("rail", "cylindrical", one, other.at((-0.3, 0.2, 0.1)), axis=axis)
+    else:
+        model.add_joint("rail", "cylindrical", one, other, at=(0.2, 0.3, 0.1), axis=axis)
+    act(model)
+    return simulate(model, 0.5, 1e-3, progress=False).state()
+
+
+@pytest.mark.parametrize("of", ["angle", "displacement"])
+@pytest.mark.parametrize("by_points", [False, True])
+def test_steady_force_equals_a_joint_force(of, by_points):
+    law = actuators.FirstOrderLag(0.1, 2.0)
+    one = pair(lambda model: model.add_actuator("push", law, "rail", of=of, **STEADY), by_points)
+    other = pair(lambda model: model.add_joint_force("push", "rail", 2.0, of=of))
+    assert one.r == pytest.approx(other.r, abs=5e-5)  # both are of order two
+    assert one.quat == pytest.approx(other.quat, abs=5e-4)
+    assert np.abs(one.r[1]).max() > 0.1
+
+
+def test_coordinate_counts_from_its_value_at_the_start():
+    law = actuators.Equations({"x": "-x"}, "-k*q", parameters={"k": 50.0})
+    for measure in (
+        measures.displacement("ground@0,0,0", "block", AXIS),
+        measures.distance("ground@0,0,0", "block"),
+    ):
+        result = simulate(slider(law, measure), 0.1, 0.01, progress=False)
+        assert way(result)[-1] == pytest.approx(0.0, abs=1e-15)
