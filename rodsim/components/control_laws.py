@@ -262,7 +262,10 @@ def _tree_of(text: object, names: Sequence[str] | None = None) -> ast.expr:
         raise ModelError(f"Formula: expected a text such as '2*phi', got {checks.shown(text)}")
     try:
         tree = parsed(text)
-        return bound(tree, {}, [TIME, *(names_in(tree) if names is None else names)])
+        known = [TIME, *(names_in(tree) if names is None else names)]
+        tree = bound(tree, {}, known)
+        evaluated(tree, dict.fromkeys(known, _SAMPLE), dict.fromkeys(FUNCTIONS, lambda *_: _SAMPLE))
+        return tree
     except ExpressionError as error:
         raise ModelError(f"Formula: text = {checks.shown(text)}: {error}") from None
 
@@ -388,6 +391,7 @@ LAWS: dict[str, type[Any]] = {
     "formula": Formula,
     "external": External,
 }
+_SAMPLE = 0.6180339887498949  # value of all names and functions with which a formula is tried
 _SINGULAR = 1e12  # condition of the matrix of outputs from which on the states do not follow from them
 
 

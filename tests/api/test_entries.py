@@ -127,7 +127,7 @@ VALUES = {  # by the word of a value type
     "count": 3,
     "friction": [0.5, 0.4],
 }
-NOTHING = ("length", "axis", "second_axis", "pitch", "locked")
+NOTHING = ("length", "axis", "second_axis", "pitch", "locked", "inertia")
 FITTING: dict[str, dict[str, Any]] = {  # for fields that depend on each other
     "joints": {"kind": "weld", **dict.fromkeys(NOTHING)},
     "drives": {"of": "angle"},

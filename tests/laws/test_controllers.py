@@ -145,6 +145,11 @@ def test_table_with_two_columns_drives_two_outputs():
     assert history.output("b")[1] == pytest.approx(15.0, abs=1e-14)
 
 
+def test_formula_with_an_unknown_function_is_rejected_when_it_is_written():
+    with pytest.raises(ModelError, match=r"Formula: text = 'tanh\(x\)': 'tanh\(x\)' cannot stand in an expression"):
+        controllers.Formula("tanh(x)")
+
+
 def test_bad_tables_are_rejected():
     with pytest.raises(ModelError, match=r"Table: x = .* must be two or more increasing values"):
         controllers.Table([0.0, 0.0], [1.0, 2.0])
