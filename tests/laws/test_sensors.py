@@ -408,7 +408,9 @@ def test_runs_in_threads_evaluate_quantities_one_at_a_time(monkeypatch):
         return plain.fget(history)
 
     monkeypatch.setattr(JointHistory, "force", property(force))
-    prepared = cart(controllers.Formula("0.1*weight"), period=0.1).prepare(t_end=3.0, dt=DT, output_every=600)
+    model = cart(controllers.Formula("0.1*weight"))
+    model.add_rod("ballast", [(0, 1, 0), (1, 1, 0)], SECTION, 250)  # a march this long gives up its turn
+    prepared = model.prepare(t_end=60 * DT, dt=DT, output_every=60)
     simulate_many(prepared, [{}, {"gravity": (0, -5.0, 0)}], threads=2)
     assert most == [1]
 
