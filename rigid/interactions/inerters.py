@@ -26,7 +26,7 @@ from rigid.interactions.kinds import (
     value_function,
 )
 from rigid.interactions.pressure import nothing
-from rigid.interactions.torsion_spring import torque_of_step
+from rigid.interactions.torsion_spring import torque_of_step, write_tangent
 
 
 @inline_kernel
@@ -49,17 +49,11 @@ def _directions(y, X):
 @tangent_function
 def angle_tangent(y0, y1, X, lam, out, K):
     """Write the derivatives of the moment of the inertance of an angle, that of a torsion spring 4 J/h^2 (dm/2 - h w0/2)."""
-    for i in range(K.shape[0]):
-        for j in range(K.shape[1]):
-            K[i, j] = 0.0
     h = 1.0 / lam[0].real
     law = (4.0 * X[10] / (h * h), 0.0, 0.5 * h * X[11])
     start, end = _directions(y0, X), _directions(y1, X)
     _, _, _, to_a, to_b = torque_of_step(law, h, 0.0, start, end)
-    for i in range(3):
-        for j in range(3):
-            K[3 + j, 3 + i], K[3 + j, 9 + i] = to_a[3 * i + j], -to_a[3 * i + j]
-            K[9 + j, 3 + i], K[9 + j, 9 + i] = to_b[3 * i + j], -to_b[3 * i + j]
+    write_tangent(K, to_a, to_b)
 
 
 def _inerter(word: str, tangent: Any = None) -> Kind:

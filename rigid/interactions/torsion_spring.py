@@ -167,14 +167,32 @@ def torque_of_step(law, h, alpha, start, end):
     matrices. `law`: k, c, angle0; `start`, `end`: u_a, w_a, u_b.
     """
     stiffness, damping, angle0 = law
+    delta = change_of_angle(start, end)
+    moment = stiffness * (alpha + 0.5 * delta - angle0) + damping * delta / h  # (1)
+    torque, to_a, to_b = torque_of_moment(moment, 0.5 * stiffness + damping / h, delta, start, end)
+    return delta, damping * delta * delta / h, torque, to_a, to_b
+
+
+@inline_kernel
+def change_of_angle(start, end):
+    """Return the change of the angle over a step, rad; `start`, `end`: u_a, w_a, u_b."""
     (u0, w0, b0), (u1, w1, b1) = start, end
     c0, s0, c1, s1 = dot(u0, b0), dot(w0, b0), dot(u1, b1), dot(w1, b1)
-    delta = math.atan2(c0 * s1 - s0 * c1, c0 * c1 + s0 * s1)
+    return math.atan2(c0 * s1 - s0 * c1, c0 * c1 + s0 * s1)
+
+
+@inline_kernel
+def torque_of_moment(moment, slope, delta, start, end):
+    """Return the torque (2) on a of a moment, and its derivatives to eta_a and eta_b, two matrices.
+
+    `slope`: derivative of the moment to the change `delta` of the angle; `start`, `end`: u_a, w_a, u_b.
+    """
+    (u0, w0, b0), (u1, w1, b1) = start, end
+    c0, s0, c1, s1 = dot(u0, b0), dot(w0, b0), dot(u1, b1), dot(w1, b1)
     square = c1 * c1 + s1 * s1
     radii = math.sqrt((c0 * c0 + s0 * s0) * square)
     ratio, dratio = angle_over_sine(delta)
     rho = ratio / radii
-    moment = stiffness * (alpha + 0.5 * delta - angle0) + damping * delta / h  # (1)
     c, s = 0.5 * (c0 + c1), 0.5 * (s0 + s1)
     u, w, b = average(u0, u1), average(w0, w1), average(b0, b1)
     q, q1 = minus(times(c, w), times(s, u)), times(0.5, minus(times(c, w1), times(s, u1)))
@@ -184,7 +202,7 @@ def torque_of_step(law, h, alpha, start, end):
     dc, ds = cross(u1, b1), cross(w1, b1)
     ddelta = times(1.0 / square, minus(times(c1, ds), times(s1, dc)))
     dradius = times(1.0 / square, plus(times(c1, dc), times(s1, ds)))
-    row = times((0.5 * stiffness + damping / h) * rho, ddelta)
+    row = times(slope * rho, ddelta)
     row = plus(row, times(moment, minus(times(dratio / radii, ddelta), times(rho, dradius))))
     common = outer(tau, row)
     half = 0.5 * moment * rho
@@ -192,7 +210,19 @@ def torque_of_step(law, h, alpha, start, end):
     common = matrix_plus(common, matrix_times(-half, outer(cross(u, b), ds)))
     to_a = matrix_plus(common, matrix_times(moment * rho, dyad(q1, b)))
     to_b = matrix_plus(matrix_times(-1.0, common), matrix_times(half, turned_right(q, b1)))
-    return delta, damping * delta * delta / h, torque, to_a, to_b
+    return torque, to_a, to_b
+
+
+@inline_kernel
+def write_tangent(K, to_a, to_b):
+    """Write the derivatives of a torque on a, and of its reaction on b, to K (12, 12), as `Kind.tangent` does."""
+    for i in range(K.shape[0]):
+        for j in range(K.shape[1]):
+            K[i, j] = 0.0
+    for i in range(3):
+        for j in range(3):
+            K[3 + j, 3 + i], K[3 + j, 9 + i] = to_a[3 * i + j], -to_a[3 * i + j]
+            K[9 + j, 3 + i], K[9 + j, 9 + i] = to_b[3 * i + j], -to_b[3 * i + j]
 
 
 @dual_function

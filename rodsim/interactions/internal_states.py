@@ -260,6 +260,14 @@ def force_at_rest(
     return InternalStateEquations(at_rest, nothing, made(_force_without_states))
 
 
+def solve_for_states(evolve: Any, digest: str) -> Any:
+    """Return the function that solves for x1, of the equations `evolve` of any two ends of a step."""
+    function = give_unique_name(
+        FunctionType(_solve.__code__, {**globals(), "EVOLVE": evolve}), "_solve_at", digest
+    )
+    return internal_kernel_in_folder(function, folder_of(digest))
+
+
 def kind_with_states(
     name: str, frames: int, states: int, functions: dict[str, FunctionType], digest: str, drives: bool = False
 ) -> Kind:

@@ -26,6 +26,7 @@ from rigid.errors import ModelError
 from rigid.interactions.kinds import MAX_INTERNAL_VARIABLES, Kind
 from rodsim.expressions import LAW_FUNCTIONS, canonical, parameters_of, tree_of
 from rodsim.interactions.internal_states import kind_with_states
+from rodsim.interactions.measure_states import solved_on_the_measure
 from rodsim.interactions.registration import INPUTS, with_signal
 from rodsim.interactions.user_functions import ANCHOR, digest_of
 
@@ -129,6 +130,7 @@ def _kind(of: StateEquations) -> Kind:
     functions = {name: getattr(module, name) for name in names}
     digest, count = digest_of(2, functions, len(of.states)), len(of.states)
     kind = kind_with_states(of.name, 2, count, functions, digest, drives=True)
+    kind = solved_on_the_measure(kind, module, of.coordinate, digest)
     return with_signal(kind, 2 * ANCHOR + len(of.parameters) + 1) if of.inputs else kind
 
 
@@ -167,19 +169,27 @@ def _source(of: StateEquations) -> str:
             f"    return ({', '.join(values)},)",
             "",
             "",
-            "def over_step(y0, y1, x0, x1, h, X):",
-            f"    q0, q1, change = {of.coordinate}(y0, y1, 0, 1)",
-            "    return gathered(x0, x1, 0.5*(q0 + q1), change/h, X)",
+            "def over_step(q, x0, x1, h, X):",
+            "    return gathered(x0, x1, 0.5*(q[0] + q[1]), q[2]/h, X)",
             "",
             "",
-            "def evolve(y0, y1, x0, x1, h, X, out):",
-            "    e = over_step(y0, y1, x0, x1, h, X)",
+            "def evolve_at(q, _, x0, x1, h, X, out):",
+            "    e = over_step(q, x0, x1, h, X)",
             *(f"    out[{k}] = (x1[{k}] - x0[{k}])/h - rate_{k}(e, X, 0)" for k in range(len(of.states))),
             "",
             "",
+            "def force_at(q, x0, x1, h, X):",
+            "    return force(over_step(q, x0, x1, h, X), X, 0)",
+            "",
+            "",
+            "def evolve(y0, y1, x0, x1, h, X, out):",
+            f"    q = {of.coordinate}(y0, y1, 0, 1)",
+            "    evolve_at(q, q, x0, x1, h, X, out)",
+            "",
+            "",
             "def step_dual(y0, y1, x0, x1, h, X, out):",
-            "    e = over_step(y0, y1, x0, x1, h, X)",
-            f"    push_{of.coordinate}(out, y0, y1, 0, 1, -force(e, X, 0))",
+            f"    q = {of.coordinate}(y0, y1, 0, 1)",
+            f"    push_{of.coordinate}(out, y0, y1, 0, 1, -force_at(q, x0, x1, h, X))",
             "",
             "",
             *stored,
