@@ -845,7 +845,7 @@ class Model(ModelData):
         >>> model = Model()
         >>> car = model.add_body("car", Box(2, 1, 0.5, mass=300.0), position=(0, 0, 0.5))
         >>> model.add_inerter("strut", measures.distance("ground", car), 20.0)
-        <inerter 'strut' of the distance from ground@0,0,0 to car>
+        <inerter 'strut' of the distance from the ground to body 'car'>
         """
         return add(self, Inerter, name, measure=measure, inertance=inertance)
 
@@ -1032,6 +1032,11 @@ class Model(ModelData):
         -------
         Gravity
 
+        Raises
+        ------
+        ModelError
+            If the value is not an acceleration of these kinds.
+
         Examples
         --------
         >>> from rodsim import Box, Model
@@ -1073,7 +1078,7 @@ class Model(ModelData):
         >>> model = Model()
         >>> arm = model.add_body("arm", Box(1.0, 0.1, 0.1, mass=1.0), position=(0.5, 0, 0))
         >>> model.add_measure_force("muscle", measures.distance("ground@0,0,1", arm), "-20*sin(3*t)**2")
-        <measure force 'muscle' of <distance from ground@0,0,1 to body 'arm'>>
+        <measure force 'muscle' of <distance from the ground to body 'arm'>>
         """
         return add(self, MeasureForce, name, measure=measure, force=force)
 

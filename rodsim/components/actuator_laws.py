@@ -6,7 +6,7 @@ A law is data; `equations_of` returns its texts and parameters, of which `rodsim
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,7 @@ class Equations:
         Text of the force.
     energy : str, default ""
         Text of the energy that the states store, J; what is not stored counts as external work.
-    parameters : mapping of str to float, default {}
+    parameters : mapping of str to float, optional
         Values of parameters in the texts.
 
     Raises
@@ -59,7 +59,7 @@ class Equations:
     equations: Mapping[str, str]
     force: str
     energy: str = ""
-    parameters: Mapping[str, float] = field(default_factory=dict)
+    parameters: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
         owner = "Equations"
@@ -73,7 +73,8 @@ class Equations:
         object.__setattr__(self, "force", _canonical(owner, self.force))
         object.__setattr__(self, "energy", _canonical(owner, self.energy) if self.energy else "")
         values = {
-            name: checks.number(owner, f"parameters[{name!r}]", x) for name, x in self.parameters.items()
+            name: checks.number(owner, f"parameters[{name!r}]", x)
+            for name, x in (self.parameters or {}).items()
         }
         object.__setattr__(self, "parameters", values)
         known = {*self._names(), *states}
@@ -141,7 +142,12 @@ class DCMotor:
             checks.number("DCMotor", name, getattr(self, name), positive=True)
 
     def texts(self) -> Equations:
-        """Return its equations."""
+        """Return its equations.
+
+        Returns
+        -------
+        Equations
+        """
         numbers = {"R": self.resistance, "L": self.inductance, "K": self.constant * self.gear}
         return Equations({"i": "(U - R*i - K*q_rate)/L"}, "K*i", "L*i**2/2", numbers)
 
@@ -217,7 +223,12 @@ class HydraulicCylinder:
             )
 
     def texts(self) -> Equations:
-        """Return its equations."""
+        """Return its equations.
+
+        Returns
+        -------
+        Equations
+        """
         flow = "valve*({})*(u + {}sqrt(u**2 + underlap**2))/2/(({})**2 + laminar**2)**0.25"
         from_supply, to_tank = (
             (lambda p, sign: flow.format(f"supply - {p}", sign, f"supply - {p}")),
@@ -288,7 +299,12 @@ class StateSpace:
             object.__setattr__(self, name, value)
 
     def texts(self) -> Equations:
-        """Return its equations, whose parameters are the entries that are not zero."""
+        """Return its equations, whose parameters are the entries that are not zero.
+
+        Returns
+        -------
+        Equations
+        """
         A, B, C, D = (np.asarray(getattr(self, name), float) for name in "ABCD")
         words = [Q, RATE, *(f"u{k + 1}" for k in range(B.shape[1] - 2))]
         states = [f"x{k + 1}" for k in range(len(A))]
@@ -338,7 +354,12 @@ class FirstOrderLag:
         checks.number("FirstOrderLag", "gain", self.gain)
 
     def texts(self) -> Equations:
-        """Return its equations."""
+        """Return its equations.
+
+        Returns
+        -------
+        Equations
+        """
         return Equations({"x": "(gain*u - x)/T"}, "x", "", {"gain": self.gain, "T": self.time})
 
 

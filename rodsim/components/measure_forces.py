@@ -127,7 +127,7 @@ class Actuation(InteractionComponent):
     )
     shape: Any = parameter(
         SHAPE,
-        "factor along the rod: rows of fraction of the length and factor, straight lines between; default: 1",
+        "factor along the rod: rows of fraction of the length and factor, straight lines between; default: 1 [1]",
         None,
     )
 

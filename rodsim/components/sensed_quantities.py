@@ -27,9 +27,7 @@ def check_quantity(context: CheckContext, quantity: Quantity) -> Quantity:
     owner, model, of = context.owner, context.model, quantity.of
     if quantity.word == "section_force":
         if not isinstance(of, Anchor) or not isinstance(of.part, Rod):
-            raise ModelError(
-                f"{owner}: {shown(of)} is not a point of a rod. Give rod.at(0.3), or a name such as 'cord@0.3'"
-            )
+            raise ModelError(f"{owner}: {shown(of)} is not a point of a rod. Give a point such as 'cord@0.3'")
         context.check_is_in_model(of.part)
         return quantity
     if quantity.word == "energy":

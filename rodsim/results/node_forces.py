@@ -62,9 +62,10 @@ def _viscous(system: System, interaction: InteractionGroup) -> InteractionGroup:
 def is_unknown(interaction: InteractionGroup) -> bool:
     """Return True if the force of an interaction does not follow from stored states.
 
-    This includes contacts, which may open and close between outputs.
+    This includes contacts, which may open and close between outputs, and inerters, whose force is that of an acceleration.
     """
-    return interaction.role not in FORCES or interaction.group.kind.one_sided
+    kind = interaction.group.kind
+    return interaction.role not in FORCES or kind.one_sided or kind.inertial
 
 
 def sources(system: System, loads: list[NodeLoad], t: Floats, state: State, frames: Ints) -> Sources:

@@ -29,6 +29,7 @@ SCENES = sorted((Path(__file__).parents[2] / "examples" / "scenes").glob("*.yaml
 NOT_IN_SCENES = {
     "pressed": "rod 'ring': cannot be saved as a scene: its curve is a Python function",
     "kinds": "cannot be saved as a scene: its kind is a Python function",
+    "driven": "interaction 'motor': cannot be saved as a scene: its kind is a Python function",
     "sensed": "interaction 'sole': cannot be saved as a scene: its kind is a Python function",
     "sliding": "interaction 'sole': cannot be saved as a scene: its kind is a Python function",
 }

@@ -305,5 +305,6 @@ def test_joint_kind_attributes_match_their_motions():
         "revolute": ("angle",),
         "prismatic": ("displacement",),
         "cylindrical": ("angle", "displacement"),
+        "distance": ("distance",),
     }
     assert {kind: joint_kind.driven for kind, joint_kind in JOINTS.items() if joint_kind.driven} == driven

@@ -11,7 +11,7 @@ from discretization.internal_variables import part, with_part
 from discretization.state_measures import elastic_densities, element_states, energies
 from rigid.joints import JOINTS
 from rigid.system import FORCE, MOMENT
-from rodsim import Box, Model, Section, SpringLaw, local_audit, signals, simulate
+from rodsim import Box, Model, Section, SpringLaw, local_audit, measures, signals, simulate
 from rodsim.results.node_forces import sources
 
 SECTION = {
@@ -58,6 +58,25 @@ def limit(model, rod):
     model.add_limit("limit", point_above_middle(model), rod.at(0.5), 300.0, 0.5, lower=1.0, of="length")
 
 
+def forces_on_measures(model, rod):
+    middle, above = rod.at(0.5), point_above_middle(model)
+    for name, measure in (
+        ("distance", measures.distance(above, middle)),
+        ("displacement", measures.displacement(model.ground.at((1.0, 0.0, 0.0)), middle, axis=(0, 0.6, 0.8))),
+        ("cosine", measures.cosine(model.ground, (0, 1, 0), middle, (0, 0.6, 0.8))),
+        ("angle", measures.angle(model.ground, middle, axis=(1, 0, 0))),
+    ):
+        model.add_measure_force(name, measure, SMOOTH)
+
+
+def varying_springs(model, rod):
+    """Springs without force at the start, as above."""
+    middle, above = rod.at(0.5), point_above_middle(model)
+    model.add_spring("winch", above, middle, 50.0, length="1 - 2*t**3")
+    model.add_spring("tuned", model.ground.at((1.0, 1.0, 0.0)), middle, "50 + 900*t**2")
+    model.add_spring("wound", model.ground, middle, "5 + 90*t**2", along="rotation", axis=(1, 0, 0))
+
+
 # interactions on a rod whose middle is at rest at the start: name -> (model, rod) -> None
 ACTING = {
     "nothing": lambda model, rod: None,
@@ -87,10 +106,21 @@ ACTING = {
     "moment along it": lambda model, rod: model.add_distributed_load(
         "load", rod, SMOOTH.along((3, 1, -2)), kind="moment"
     ),
+    "forces on measures": forces_on_measures,
+    "springs that vary": varying_springs,
+    "pressure that varies": lambda model, rod: model.add_pressure("pressure", rod, "5 + 20*t**2", (0, 0, 1)),
+    "actuation": lambda model, rod: model.add_actuation("muscle", rod, "K2", SMOOTH),
+    "inerter": lambda model, rod: model.add_inerter(
+        "inerter", measures.distance(point_above_middle(model), rod.at(0.5)), 0.3
+    ),
     "joint with friction": with_friction,
     "load of a function": lambda model, rod: model.add_force("load", rod.at(0.5), lambda t: (0, 0, 4 * t**3)),
 }
-NAMED = {"joint with friction": "joint 'hinge'", "load of a function": "load 'load'"}
+NAMED = {
+    "inerter": "where a distance inerter acts",
+    "joint with friction": "joint 'hinge'",
+    "load of a function": "load 'load'",
+}
 
 
 def changing(s):
@@ -205,7 +235,7 @@ def kinds_on_inner_nodes(case):
 def test_every_kind_acting_on_rod_nodes_is_covered():
     """A new kind needs an entry in ACTING, which tests its residuals, or a name among the reported ones."""
     covered = set().union(*(kinds_on_inner_nodes(case) for case in [*ACTING, "viscous"]))
-    expected = {kind.name for kind in registered_kinds()["others"] if not kind.one_sided}
+    expected = {kind.name for kind in registered_kinds()["others"] if not (kind.one_sided or kind.inertial)}
     assert expected <= covered, expected - covered
     assert {kind for case in ACTING for kind in loads_of(built(case).system.others).kind} == {FORCE, MOMENT}
 

@@ -50,9 +50,9 @@ def interactions_by_kind() -> dict[str, tuple[Group, State]]:
     kinds: dict[str, tuple[Group, State]] = {}
     for make in MODELS.values():
         built = make().build()
-        for acting in groups_of(
-            with_load_values(built.system, built.load_values(np.array([0.3]))[0]), built.state
-        ):
+        # with more than the values of t = 0.3 s, which may be those without a force
+        values = built.load_values(np.array([0.3]))[0] + 0.7
+        for acting in groups_of(with_load_values(built.system, values), built.state):
             use = slice(0, 2)
             few = acting.group._replace(
                 frames=acting.group.frames[use], numbers=acting.group.numbers[use], row=acting.group.row[use]

@@ -184,6 +184,7 @@ TREES = (
     "sampled",
     "controlled",
     "inertial",
+    "sliding",
 )  # models with a specialised solver
 
 

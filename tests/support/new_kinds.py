@@ -183,7 +183,7 @@ STRAIGHT = Kind(
 
 
 # of two frames, with an internal variable: a torsion spring by its duals alone
-COIL = TORSION_SPRING._replace(name="coil", loop=0, parallel_damper=None)
+COIL = TORSION_SPRING._replace(name="coil of a test", loop=0, parallel_damper=None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 
 import rodsim.model
+from rigid.signals import Signal, VectorSignal
 from rodsim import Box, Material, Model, Section, SpringLaw
 from rodsim.components.parameter_changes import changeable, fields_of
 from tests.support.completeness import MODELS as EVERY_KIND
@@ -52,6 +53,8 @@ def _nearby_value(value, field):
         return (0.01, -0.02, 0.03)
     if value is None:
         return 0.7
+    if isinstance(value, Signal | VectorSignal):
+        return lambda t: 1.03 * np.asarray(value(t)) + 0.011
     if field == "period":
         return 2.0 * value  # a multiple of the step
     moved = 1.03 * np.asarray(value, float) if np.any(value) else np.asarray(value, float) + 0.011
@@ -69,7 +72,7 @@ def _rebuilt(name, path, value, monkeypatch):
         return old if value is None else value
 
     def adding(model, kind, named, /, **arguments):
-        if (kind.key, named) == (key, part):
+        if (getattr(kind, "key", ""), named) == (key, part):
             parameter = fields_of(kind)[field]
             arguments[parameter] = other(arguments.get(parameter, kind.fields()[parameter].default))
         return add(model, kind, named, **arguments)
