@@ -92,7 +92,7 @@ class Equations:
     @property
     def inputs(self) -> tuple[str, ...]:
         """Names of the inputs, sorted."""
-        return tuple(sorted(self._names() - {Q, RATE, *self.parameters}))
+        return tuple(sorted(self._names() - {Q, RATE, *(self.parameters or {})}))
 
 
 def _canonical(owner: str, text: object) -> str:

@@ -137,7 +137,7 @@ class Actuator(InteractionComponent):
         ]
         apart = points[1] - points[0]
         q = {"angle": 0.0, "distance": np.linalg.norm(apart)}.get(equations.coordinate)
-        numbers = equations_of(self.law).parameters
+        numbers = equations_of(self.law).parameters or {}
         parameters = [numbers[name] for name in equations.parameters]
         states = [
             number(owner, f"initial[{name!r}]", self.initial.get(name, 0.0)) for name in equations.states

@@ -10,7 +10,7 @@ from discretization.space.free_bushing import free_numbers
 from discretization.space.se3_element import strains
 from rigid import quaternions
 from rigid.interactions.laws import law_numbers
-from rodsim import Box, Model, ModelError, SpringLaw, simulate
+from rodsim import Box, Model, ModelError, SpringLaw, modes, simulate
 from rodsim.mechanics import integrate
 from tests.support.interactions import EPS, dual, names, poses, random_rotation
 from tests.support.rods import INERTIA
@@ -306,3 +306,14 @@ def test_mechanical_system_accepts_dampers_and_variational_schemes_reject_them(p
     assert integrate(system, "GGL-EM", 0.01, 0.05).totals[-1, 1] > 0.0
     with pytest.raises(ModelError, match="variational: it does not support the dampers"):
         integrate(system, "VI-S", 0.01, 0.05)
+
+
+def test_modes_use_the_slope_of_a_nonlinear_damper_at_rest():
+    """m s^2 + c s + k = 0 with the slope c of c v + d v^3 at v = 0."""
+    model = Model("damped")
+    mass = model.add_body("mass", Box(0.1, 0.1, 0.1, mass=2.0), position=(1, 0, 0))
+    model.add_joint("slide", "prismatic", "ground", mass, at=(0, 0, 0), axis=(1, 0, 0))
+    model.add_spring("spring", "ground@0,0,0", mass, 50.0)
+    law = SpringLaw.polynomial([0.0, 3.0, 0.0, 40.0], 5.0)
+    model.add_spring("damper", "ground@0,0,0", mass, damping=law)
+    assert modes(model, 1).values[0] == pytest.approx(np.roots([2.0, 3.0, 50.0])[0], rel=1e-12)

@@ -210,6 +210,10 @@ def main(arguments: list[str] | None = None) -> int:
             table.writerows(spreads(settings.folder))
         return 0
     chosen = [case for case in cases() if settings.only in " ".join(case)]
+    if settings.act == "compare":  # cases that are newer than the stored ones
+        new = [case for case in chosen if not (settings.folder / case.file).exists()]
+        chosen = [case for case in chosen if case not in new]
+        print(f"{len(new)} cases are not stored: {', '.join(sorted({case[0] for case in new})) or 'none'}")
     work: Callable[[Case], Any] = partial(_store if settings.act == "store" else _compare, settings.folder)
     failed = 0
     with ProcessPoolExecutor(settings.jobs, get_context("spawn")) as pool:

@@ -5,7 +5,6 @@ import dataclasses
 import numpy as np
 
 import rodsim.model
-from rigid.signals import Signal, VectorSignal
 from rodsim import Box, Material, Model, Section, SpringLaw
 from rodsim.components.parameter_changes import changeable, fields_of
 from tests.support.completeness import MODELS as EVERY_KIND
@@ -53,7 +52,7 @@ def _nearby_value(value, field):
         return (0.01, -0.02, 0.03)
     if value is None:
         return 0.7
-    if isinstance(value, Signal | VectorSignal):
+    if callable(value):
         return lambda t: 1.03 * np.asarray(value(t)) + 0.011
     if field == "period":
         return 2.0 * value  # a multiple of the step
