@@ -131,7 +131,7 @@ def entry_inputs(model: ModelData, placement: Placement) -> list[EntryInput]:
     return [
         EntryInput(entry, values)
         for entry in model.interactions
-        for values in entry.external_inputs(placement)
+        for values in entry.external_values(placement)
     ]
 
 

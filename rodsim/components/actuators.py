@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from rodsim.components.base import (
     JOINT,
     Attachment,
     CheckContext,
-    FollowedOutput,
+    ExternalValues,
     InteractionComponent,
     ParameterType,
     Poses,
@@ -38,9 +38,9 @@ from rodsim.components.model_parts import Anchor
 from rodsim.components.user_interactions import (
     PARAMETERS,
     axes_about,
-    followed_inputs,
+    external_values_of,
     force_scale,
-    signals_of_inputs,
+    values_of_inputs,
 )
 from rodsim.interactions.measures import Measure
 from rodsim.interactions.registration import INPUTS
@@ -153,7 +153,11 @@ class Actuator(InteractionComponent):
 
         count = len(self.inputs)
         size = force_scale(owner, kind, poses, frames, packed(np.ones(count)))
-        return [Interaction(kind, frames, packed(self.signals(np.zeros(1)).ravel()[:count]), size)]
+        return [
+            Interaction(
+                kind, frames, packed(values_of_inputs(owner, self.inputs, np.zeros(1))[0, 0, :count]), size
+            )
+        ]
 
     def _placed(self, poses: Poses) -> tuple[list[int], list[Floats], Floats | None]:
         """Return frames, points of action in the world, m, and the axis in the world, of both ends."""
@@ -171,11 +175,8 @@ class Actuator(InteractionComponent):
     def states(self) -> dict[str, int]:
         return dict.fromkeys(self.equations.states, 0)
 
-    def signals(self, times: Floats) -> Floats:
-        return signals_of_inputs(f"actuator '{self.name}'", self.inputs, times)
-
-    def followed_outputs(self) -> list[FollowedOutput]:
-        return followed_inputs(self.inputs)
+    def external_values(self, poses: Poses) -> Sequence[ExternalValues]:
+        return external_values_of(f"actuator '{self.name}'", self.inputs)
 
     def __repr__(self) -> str:
         on = self.measure if self.joint is None else f"the {self.of} of joint '{self.joint.name}'"

@@ -412,7 +412,8 @@ class ExternalValues(NamedTuple):
     """External values of consecutive interactions of one entry (`rodsim.components.varying_values.scaled_input`)."""
 
     interactions: int  # number of the interactions
-    function: Callable[[Floats], Floats]  # times (k,), s -> values (k, count, 3)
+    # times (k,), s -> values (k, interactions, 3); those that follow controllers are zero
+    function: Callable[[Floats], Floats]
     user_value: Any  # what the user gave
     followed: Sequence[FollowedOutput] = ()  # their rows count from the first of these interactions
     described: Mapping[str, Any] | None = None  # value, factor and base for files; None: not known there
@@ -430,27 +431,17 @@ class InteractionComponent(Component):
     def make_interactions(self, poses: Poses) -> list[Interaction]:
         """Return the interactions of the entry, made from the poses of the frames at t = 0 when the model is built."""
 
-    def signals(self, times: Floats) -> Floats:
-        """Return the external values (k, l, 3) at times (k,), s, of the l interactions that have some.
-
-        These are interactions whose kind declares a signal (`rigid.interactions.kinds.Kind.signal`); here none. A component
-        that follows the output of a controller is zero here.
-        """
-        return np.zeros((len(times), 0, 3))
-
     @property
     def states(self) -> dict[str, int]:
         """Names of its states, if it is one interaction with states, and their lengths; 0: a single number."""
         return {}
 
-    def followed_outputs(self) -> list[FollowedOutput]:
-        """Return the outputs of controllers that the external values follow; here none."""
-        return []
+    def external_values(self, poses: Poses) -> Sequence[ExternalValues]:
+        """Return the values that its interactions receive from outside in each step; here none.
 
-    def external_inputs(self, poses: Poses) -> Sequence[ExternalValues]:
-        """Return all external values, where their number depends on the mesh of a rod; by default those of `signals`."""
-        count = self.signals(np.zeros(0)).shape[1]
-        return [ExternalValues(count, self.signals, self.signals, self.followed_outputs())] if count else []
+        They belong to interactions whose kind declares a signal (`rigid.interactions.kinds.Kind.signal`), in their order.
+        """
+        return ()
 
 
 COMPONENT_TYPES: dict[

@@ -349,7 +349,7 @@ class Pressure(InteractionComponent):
             for edge, size in zip(edges.tolist(), sizes, strict=True)
         ]
 
-    def external_inputs(self, poses: Poses) -> Sequence[ExternalValues]:
+    def external_values(self, poses: Poses) -> Sequence[ExternalValues]:
         if not callable(self.pressure):
             return ()
         count = len(self._edges(poses))

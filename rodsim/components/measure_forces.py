@@ -84,7 +84,7 @@ class MeasureForce(InteractionComponent):
             size = (0.0, 1.0)
         return [Interaction(MEASURE_FORCES[word], frames, np.concatenate([numbers, _NO_INPUT]), size)]
 
-    def external_inputs(self, poses: Poses) -> Sequence[ExternalValues]:
+    def external_values(self, poses: Poses) -> Sequence[ExternalValues]:
         length = 1.0
         if self.measure.word == "strain":
             a, b = (poses.place(end).world for end in (self.a, self.b))
@@ -136,7 +136,7 @@ class Actuation(InteractionComponent):
             Interaction(kind, frames, numbers, (0.0, 0.0)) for kind, frames, numbers in self._elements(poses)
         ]
 
-    def external_inputs(self, poses: Poses) -> Sequence[ExternalValues]:
+    def external_values(self, poses: Poses) -> Sequence[ExternalValues]:
         return [scaled_input(f"actuation '{self.name}'", self.value, count=len(self._elements(poses)))]
 
     def _elements(self, poses: Poses) -> list[tuple[Kind, list[int], Floats]]:
@@ -230,7 +230,7 @@ class SpringVariation(InteractionComponent):
         kind = MEASURE_FORCES[word]
         return [Interaction(kind, frames, np.array([*numbers, *_NO_INPUT, *[0.0] * kind.n_internal]), size)]
 
-    def external_inputs(self, poses: Poses) -> Sequence[ExternalValues]:
+    def external_values(self, poses: Poses) -> Sequence[ExternalValues]:
         owner, (stiffness, free) = f"spring '{self.name}'", self.spring.numbers
         if callable(stiffness):
             return [scaled_input(owner, stiffness, (-1.0, 0.0, 0.0), (0.0, self.spring.fixed.stiffness, 0.0))]

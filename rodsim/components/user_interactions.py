@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -21,6 +22,7 @@ from rodsim.components.base import (
     DIRECTION,
     NEGLIGIBLE,
     CheckContext,
+    ExternalValues,
     FollowedOutput,
     InteractionComponent,
     ParameterType,
@@ -150,23 +152,27 @@ def check_inputs(context: CheckContext, user_kind: UserKind, values: Mapping[str
     return checked
 
 
-def signals_of_inputs(owner: str, inputs: Mapping[str, Any], times: Floats) -> Floats:
-    """Return the values (k, 1, 3) of up to three inputs at times (k,), s; (k, 0, 3) if there are none."""
-    if not inputs:
-        return np.zeros((len(times), 0, 3))
+def values_of_inputs(owner: str, inputs: Mapping[str, Any], times: Floats) -> Floats:
+    """Return the values (k, 1, 3) of up to three inputs of one interaction at times (k,), s."""
     values = np.zeros((len(times), 1, 3))
     for k, (name, value) in enumerate(inputs.items()):
         values[:, 0, k] = scalar_function(f"{owner}: {name}", value)(times)
     return values
 
 
-def followed_inputs(inputs: Mapping[str, Any]) -> list[FollowedOutput]:
-    """Return the inputs that follow controllers, of an entry that makes one interaction."""
-    return [
+def external_values_of(owner: str, inputs: Mapping[str, Any]) -> list[ExternalValues]:
+    """Return the external values of an entry that makes one interaction with these inputs, if there are any."""
+    if not inputs:
+        return []
+    function = partial(values_of_inputs, owner, inputs)
+    varying = [value for value in inputs.values() if callable(value)]
+    followed = [
         FollowedOutput(0, value, np.eye(3)[k])
         for k, value in enumerate(inputs.values())
         if isinstance(value, Output)
     ]
+    user_value = varying[0] if len(varying) == 1 else function if varying else None
+    return [ExternalValues(1, function, user_value, followed)]
 
 
 def axes_about(poses: Poses, frames: Sequence[int], axis: Floats) -> list[Floats]:
@@ -229,7 +235,10 @@ class UserInteraction(AnchoredInteraction):
         ]
         kind = register_kind(self.user_kind)
         loses = self.user_kind.dissipates and not kind.state_equations
-        ones, values = np.ones(len(self.inputs)), self.signals(np.zeros(1)).ravel()[: len(self.inputs)]
+        ones, values = (
+            np.ones(len(self.inputs)),
+            values_of_inputs(owner, self.inputs, np.zeros(1))[0, 0, : len(self.inputs)],
+        )
         of_ones, X = (
             np.concatenate([*anchors, self.user_kind.packed(owner, self.numbers, inputs.tolist())])
             for inputs in (ones, values)
@@ -246,11 +255,8 @@ class UserInteraction(AnchoredInteraction):
                 count += max(width, 1)
         return dict(reversed(widths.items()))
 
-    def signals(self, times: Floats) -> Floats:
-        return signals_of_inputs(f"interaction '{self.name}'", self.inputs, times)
-
-    def followed_outputs(self) -> list[FollowedOutput]:
-        return followed_inputs(self.inputs)
+    def external_values(self, poses: Poses) -> Sequence[ExternalValues]:
+        return external_values_of(f"interaction '{self.name}'", self.inputs)
 
     def anchor_pairs(self) -> list[tuple[int, int]]:
         return list(combinations(range(len(self.anchors)), 2))

@@ -23,7 +23,7 @@ from rigid.kinematics.poses import ZERO
 from rigid.linear_algebra import average, dot, minus, times
 from rodsim import Box, Model, Section, audit, equilibrium, modes, simulate
 from rodsim import measures as measured
-from rodsim.components.base import InteractionComponent
+from rodsim.components.base import ExternalValues, InteractionComponent
 from tests.support.new_kinds import registered
 
 H, DT = 0.02, 0.01
@@ -54,7 +54,10 @@ class Thruster(InteractionComponent):
     def make_interactions(self, poses):
         return [Interaction(THRUSTER, (poses.frame_of(self.part),), np.zeros(3), (0.0, 0.0))]
 
-    def signals(self, times):
+    def external_values(self, poses):
+        return [ExternalValues(1, self.values, self.thrust)]
+
+    def values(self, times):
         return np.array([[(self.thrust(t), 0.0, 0.0)] for t in times]).reshape(-1, 1, 3)
 
     def described(self):
