@@ -215,9 +215,9 @@ def torque_of_moment(moment, slope, delta, start, end):
 
 @inline_kernel
 def write_tangent(K, to_a, to_b):
-    """Write the derivatives of a torque on a, and of its reaction on b, to K (12, 12), as `Kind.tangent` does."""
-    for i in range(K.shape[0]):
-        for j in range(K.shape[1]):
+    """Write the derivatives of a torque on a, and of its reaction on b, to the first 12 x 12 of K, as `Kind.tangent` does."""
+    for i in range(12):
+        for j in range(12):
             K[i, j] = 0.0
     for i in range(3):
         for j in range(3):
