@@ -105,7 +105,10 @@ class SensorHistory:
 
     @property
     def rate_reading(self) -> Floats:
-        """(T,) the same of its rate."""
+        """(T,) rate that controllers read at the last sample before each output, with noise and delay; 0 at t = 0.
+
+        Raises ResultError if it measures by value alone, or as `reading` does.
+        """
         if not self.has_rate:
             raise ResultError(f"sensor '{self.name}': has no rate. Use .reading")
         return self._readings[:, 1]
