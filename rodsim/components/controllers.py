@@ -73,6 +73,13 @@ class Output(Signal):
     def __call__(self, t: ArrayLike) -> Floats:
         return np.zeros(np.shape(t))
 
+    def rate(self, t: ArrayLike) -> Floats:
+        """Raise ModelError: an output jumps at each sample, so that nothing can move with it."""
+        raise ModelError(
+            f"it follows controller '{self.controller}', whose output jumps at each sample. Prescribe a function of time, or let the "
+            "controller set a joint force or an input of an actuator"
+        )
+
 
 def _one_measure(context: CheckContext, what: str, value: Any) -> Measure | Quantity:
     """Check a measure and replace its points by anchors of the model."""

@@ -531,6 +531,15 @@ def test_analyses_without_time_refuse_a_load_that_follows_a_controller(analysis)
         analysis(oscillator(pd))
 
 
+def test_drives_refuse_outputs():
+    model = oscillator(pd)
+    body = model.add_body("arm", Box(1.0, 0.1, 0.1, mass=1.0))
+    hinge = model.add_joint("hinge", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 0, 1))
+    output = next(iter(model.controllers.values())).output()
+    with pytest.raises(ModelError, match="drive 'turns': it follows controller '.*', whose output jumps"):
+        model.add_drive("turns", hinge, output)
+
+
 def test_period_has_to_fit_the_step():
     with pytest.raises(
         ModelError, match=r"controller 'c': period = 0\.025 s is not a multiple of the step dt = 0\.01 s"
