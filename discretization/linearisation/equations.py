@@ -41,7 +41,7 @@ from discretization.linear.blas_threads import one_thread
 from discretization.linear.sparse import sparse_lu
 from discretization.linearisation import inertia, load_stiffness, tangents
 from discretization.linearisation.inertia import SteadyMotion
-from discretization.linearisation.internal_states import LinearisedStates, linearise_states
+from discretization.linearisation.internal_states import LinearisedStates, check_states_rest, linearise_states
 from discretization.linearisation.matrices import array, full, sparse, sparse_fields
 from discretization.linearisation.steady_rotation import Names, rotated_state
 from discretization.linearisation.tangents import StiffnessBlocks, joined
@@ -218,9 +218,10 @@ def linearise(
         force += inertia.steady_inertia_forces(true_inertia_system, state, motion)
     resistance, C, circulating = tangents.damping(dissipation_groups, state, motion.spin)
     force += resistance
-    internal = linearise_states(interaction_groups, system, state) if evolves else None
-    if internal is not None:
-        _check_still(motion)
+    internal = None
+    if evolves:
+        check_states_rest(motion, interaction_groups, system, state, names)
+        internal = linearise_states(interaction_groups, system, state)
         force += internal.force
         C = joined([C, internal.C])
     if small:
@@ -269,15 +270,6 @@ def linearise(
         repeated=repeated,
         states=None if internal is None else _states_of_moving_frames(internal, use),
     )
-
-
-def _check_still(motion: SteadyMotion) -> None:
-    """Raise ModelError if interactions or sections with internal states are part of a rotation."""
-    if motion.turns or np.any(motion.spin):
-        raise ModelError(
-            "linearise: interactions with internal states and sections that relax can be linearised only about a state at "
-            "rest, not about a steady rotation; remove them, or simulate the model"
-        )
 
 
 def _states_of_moving_frames(internal: LinearisedStates, use: Ints) -> InternalStates:

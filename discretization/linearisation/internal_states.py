@@ -21,13 +21,14 @@ relaxation time tau, is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy  # submodules are loaded on first access
 
 from discretization.interaction_groups import InteractionGroup
+from discretization.linearisation.inertia import SteadyMotion
 from discretization.linearisation.tangents import StiffnessBlocks
 from discretization.space import spans
 from discretization.system import System
@@ -38,6 +39,7 @@ from rigid.interactions.kinds import COMPLEX_STEP, Group, dual_at, value_at
 from rigid.system import Floats, Ints, State
 
 SHORT = 1e-6  # length of the steps, s; the midpoint rule permits any
+OBJECTIVE = 1e-6  # relative change of a force below which it does not depend on a common rotation
 RANK = 1e-9  # singular values below this part of the largest one are zero
 
 
@@ -150,6 +152,67 @@ def undetermined_states(group: Group, k: int, state: State) -> Ints:
     _, sizes, directions = np.linalg.svd(A)
     free = directions[sizes <= RANK * max(float(sizes.max()), 1e-300)]
     return np.flatnonzero(np.abs(free).max(axis=0, initial=0.0) > 1e-6)
+
+
+def check_states_rest(
+    motion: SteadyMotion,
+    interaction_groups: Sequence[InteractionGroup],
+    system: System,
+    state: State,
+    names: Callable[[int], str],
+) -> None:
+    """Raise ModelError unless states of interactions and of relaxing rods are constant in a steady motion.
+
+    They are if their frames rest in the rotating axes, and a common rotation of these changes neither forces nor rates of states.
+    `names`: frame -> name, for messages.
+    """
+    if not motion.turns:
+        return
+    moves = np.any(motion.spin != 0.0, axis=1)
+    if not motion.ground:
+        moves |= system.frames.fixed != 0
+
+    def check_frames(owner: str, frames: Ints) -> None:
+        """Raise ModelError if one of the frames moves in the axes."""
+        if np.any(moves[frames]):
+            frame = int(frames[np.argmax(moves[frames])])
+            raise ModelError(
+                f"linearise: {owner} acts on {names(frame)}, which moves in axes that rotate with {motion.W} rad/s; internal "
+                "states can be linearised only if their parts rest in the axes: give `spin=`, or remove them"
+            )
+
+    for group in (interaction.group for interaction in interaction_groups):
+        if group.kind.state_equations is None:
+            continue
+        for k, frames in enumerate(group.frames):
+            check_frames(f"an interaction of kind '{group.kind.name}' with internal states", frames)
+            if not _is_objective(group, k, state, motion):
+                raise ModelError(
+                    f"linearise: the force of an interaction of kind '{group.kind.name}' changes if all its parts rotate with "
+                    f"{motion.W} rad/s; a steady rotation needs laws of relative motions alone: remove it, or simulate the model"
+                )
+    if np.any(system.spans.relaxation > 0.0):
+        for group in spans.strains_of(system.spans):
+            check_frames("a section that relaxes", group.frames.ravel())
+
+
+def _is_objective(group: Group, k: int, state: State, motion: SteadyMotion) -> bool:
+    """Return whether a step at rest has the same dual and rows as one in which all frames of interaction k rotate together."""
+    state_equations, frames, X = group.kind.state_equations, group.frames[k], group.numbers[k]
+    assert state_equations is not None
+    y, _ = _poses(state, frames)
+    s, arms = group.kind.n_internal, state.r[frames] - motion.center
+    ends = np.stack([y, y]).repeat(2, axis=0).reshape(2, 2, *y.shape)  # [start or end, at rest or rotating]
+    for end, sign in ((0, -0.5), (1, 0.5)):
+        rotation = quaternions.from_rotation_vector(sign * SHORT * motion.W)
+        ends[end, 1, :, 0] += quaternions.rotate(rotation, arms) - arms
+        ends[end, 1, :, 1:] = quaternions.rotate(rotation, y[:, 1:].real.reshape(-1, 3)).reshape(
+            y[:, 1:].shape
+        )
+    lam = np.tile(np.concatenate([[SHORT], X[len(X) - s :], X[len(X) - s :]]), (2, 1)).astype(complex)
+    out = np.zeros((2, len(frames) + 1, 4, 3), complex)
+    _steps(address_of(state_equations.step), ends[0].copy(), ends[1].copy(), X, lam, out)
+    return bool(np.abs(out[1] - out[0]).max() <= OBJECTIVE * np.abs(out).max())
 
 
 class CondensedStates(NamedTuple):

@@ -27,7 +27,7 @@ from discretization.linearisation import eigen
 from discretization.linearisation.equations import Linearised
 from discretization.linearisation.perturbed_state import perturb_state
 from discretization.linearisation.saddle_point import SaddlePointSolver
-from discretization.relaxed_system import evolving_interactions, relaxed_state, unrelaxed_state
+from discretization.relaxed_system import relaxed_state, unrelaxed_state
 from discretization.state_measures import constraint_residual
 from rigid import checks, quaternions
 from rigid.errors import ConvergenceError, ModelError
@@ -135,10 +135,6 @@ def steady_rotation(
     refuse_controllers("steady_rotation", built)
     full = checks.vector("steady_rotation", "spin", spin)
     steps = checks.count("steady_rotation", "steps", steps)
-    if len(evolving_interactions(built.system.others)):
-        raise ModelError(
-            "steady_rotation: internal states of interactions are not supported; remove them, or simulate the model"
-        )
     check_start_time("steady_rotation", start, start_time)
     initial, ground = built.state, None
     if start is not None:

@@ -9,7 +9,7 @@ import rodsim
 from discretization.linearisation import eigen
 from discretization.linearisation.internal_states import Slopes, condense_states
 from rigid.errors import ModelError
-from rodsim import Model, Section, audit, buckling, equilibrium, linearise, modes, simulate
+from rodsim import Model, Section, actuators, audit, buckling, equilibrium, linearise, modes, simulate
 from rodsim.interactions import minus, norm, push, times
 from rodsim.linear import ForceInput, JointForceOutput, MotionOutput, frequency_response, state_space
 from rodsim.mechanics import integrate
@@ -344,9 +344,101 @@ def test_other_compositions_accept_a_bead_and_reject_a_filter(scheme):
         run(body_on_rail(LAG, k=K, tau=TAU, rest=1.6, x=0.0))
 
 
-def test_modes_about_a_rotation_reject_internal_states():
-    model = body_on_rail(LAG, k=K, tau=TAU, rest=1.6, x=0.0)
-    with pytest.raises(ModelError, match="only about a state at rest"):
-        linearise(model, spin=(1.0, 0.0, 0.0))
-    with pytest.raises(ModelError, match="steady_rotation: internal states of interactions"):
-        rodsim.steady_rotation(model, (0.0, 0.0, 1.0))
+FOLLOWER = {"c": 3.0, "T": 0.1}  # force x along a slide, x' = (c times the rate - x)/T
+
+
+def _with_follower(model, joint):
+    equations = actuators.Equations({"x": "(c*q_rate - x)/T"}, "-x", parameters=FOLLOWER)
+    model.add_actuator("follower", equations, joint)
+    return model
+
+
+def _exact_values(stiffness, mass):
+    """Return eigenvalues of a displacement with this stiffness and mass, and the force of the follower."""
+    c, T = FOLLOWER.values()
+    return np.linalg.eigvals([[0, 1, 0], [-stiffness / mass, 0, -1 / mass], [0, c / T, -1 / T]])
+
+
+def _differ(values, exact):
+    """Return the largest distance of exact eigenvalues from those computed, which have positive imaginary parts."""
+    return max(np.abs(values - x).min() for x in exact if x.imag >= 0.0)
+
+
+@pytest.mark.parametrize("spin", [0.0, 3.0])
+def test_states_of_a_radial_slide_in_rotating_axes(spin):
+    """The ground rotates: the stiffness of the radial displacement is k - m W^2."""
+    model, k = Model("radial", gravity=NO_WEIGHT), 50.0
+    body = model.add_body("body", BRICK, position=(1.0, 0, 0))
+    slide = model.add_joint("slide", "prismatic", model.ground, body, at=(1.0, 0, 0), axis=(1, 0, 0))
+    model.add_spring("spring", model.ground.at((0, 0, 0)), body, k, length=1.0)
+    rotation = rodsim.steady_rotation(_with_follower(model, slide), (0, 0, spin))
+    assert rotation.state.r[1, 0] == pytest.approx(k / (k - MASS * spin**2), rel=1e-12)
+    assert _differ(modes(model, 5, start=rotation).values, _exact_values(k - MASS * spin**2, MASS)) < 1e-9
+
+
+def test_states_of_a_pair_that_rotates_freely():
+    """Two bodies on a slide; their spin w = L/J, J = mu d^2 + 2 I, changes with the distance d."""
+    model, w, d, rest = Model("pair", gravity=NO_WEIGHT), 3.0, 1.5, 0.8
+    mu, k = MASS / 2, MASS / 2 * w**2 * d / (d - rest)
+    a, b = (
+        model.add_body(name, BRICK, position=(x, 0, 0), velocity=(0, x * w, 0), angular_velocity=(0, 0, w))
+        for name, x in (("a", -d / 2), ("b", d / 2))
+    )
+    slide = model.add_joint("slide", "prismatic", a, b, at=(0, 0, 0), axis=(1, 0, 0))
+    model.add_spring("spring", a, b, k, length=rest)
+    J = mu * d**2 + 2 * a.properties.inertia[2, 2]
+    values = modes(_with_follower(model, slide)).values
+    assert _differ(values, _exact_values(k - mu * w**2 * (1 - 4 * mu * d**2 / J), mu)) < 1e-6
+
+
+def test_modes_about_a_rotation_name_parts_that_spin():
+    model = Model("rotor", gravity=NO_WEIGHT)
+    rotor = model.add_body("rotor", rodsim.Cylinder(0.1, 0.2, mass=1.0), angular_velocity=(0, 0, 5.0))
+    hinge = model.add_joint("hinge", "revolute", model.ground, rotor, at=(0, 0, 0), axis=(0, 0, 1))
+    model.add_actuator(
+        "motor", actuators.DCMotor(resistance=1.0, inductance=0.05, constant=0.5), hinge, U=2.0
+    )
+    with pytest.raises(ModelError, match="acts on body 'rotor', which moves in axes that rotate"):
+        linearise(model)
+
+
+@rodsim.interaction("absolute drag of a test", frames=1, numbers=("c",), works=True, linear=False, free=False)
+class ABSOLUTE_DRAG:
+    """A force -c v |v| of still air."""
+
+    def step_dual(y0, y1, h, X, out):
+        v = times(1.0 / h, minus(y1[0, 0], y0[0, 0]))
+        push(out, 0, times(X[0] * norm(v), v))
+
+    def rate_dual(y, z, X, out):
+        push(out, 0, times(X[0] * norm(z[0, 0]), z[0, 0]))
+
+
+def test_modes_about_a_rotation_name_laws_of_absolute_motions():
+    model = Model("blade", gravity=NO_WEIGHT)
+    body = model.add_body("body", BRICK, position=(1.0, 0, 0))
+    model.add_joint("slide", "prismatic", model.ground, body, at=(1.0, 0, 0), axis=(1, 0, 0))
+    model.add_spring("spring", model.ground.at((0, 0, 0)), body, 50.0, length=1.0)
+    model.add_interaction("drag", ABSOLUTE_DRAG, body, c=0.5)
+    with pytest.raises(ModelError, match="'absolute drag of a test' changes if all its parts rotate"):
+        linearise(model, spin=(0, 0, 1.0))
+
+
+def test_relaxing_sections_in_rotating_axes():
+    """A rod of one element with a branch of stiffness C1 as the spring of a radial slide: the states are its strains."""
+    length, EA, fraction, tau, w = 1.0, 40.0, 0.5, 0.2, 2.0
+    section = Section.from_stiffness(
+        EA=EA, GA=1e3, GJ=1e3, EI=1e3, mass_per_length=1e-5, inertia_per_length=1e-5
+    )
+    model = Model("blade", gravity=NO_WEIGHT)
+    rod = model.add_rod(
+        "rod", [(0, 0, 0), (length, 0, 0)], section.with_relaxation(tau, fraction=fraction), 1
+    )
+    model.add_joint("root", "clamp", rod.start)
+    body = model.add_body("body", BRICK, position=(length, 0, 0))
+    model.add_joint("tip", "weld", body, rod.end)
+    model.add_joint("slide", "prismatic", model.ground, body, at=(length, 0, 0), axis=(1, 0, 0))
+    rotation = rodsim.steady_rotation(model, (0, 0, w))
+    k, k1 = EA / length, fraction * EA / length
+    exact = np.linalg.eigvals([[0, 1, 0], [w**2 - k / MASS, 0, -k1 / MASS], [0, 1, -1 / tau]])
+    assert _differ(modes(model, 12, start=rotation).values, exact) < 1e-4
