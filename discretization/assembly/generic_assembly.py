@@ -530,6 +530,28 @@ def _add_block_of(generic, base, entry, kind, numbering, h, values):
 
 
 @internal_kernel
+def _add_couple_of(generic, base, entry, numbering, h, work):
+    """Add the couple and its derivatives stored in `generic.block` to the residual and the matrix; return whether they are
+    finite.
+    """
+    K, total = generic.block, 0.0
+    for k in range(2):
+        f, columns = entry.frames[k], 3 + 6 * k
+        stride, at = numbering.frame_stride[f], numbering.frame[f] + 3
+        for i in range(3):
+            work.residual[at + i] += h * K[12, columns + i]
+            total += abs(K[12, columns + i])
+        for l in range(2):
+            to = base[l, k] + 3 * stride + 3
+            for j in range(3):
+                for i in range(3):
+                    change = h * K[columns + j, 3 + 6 * l + i]
+                    work.values[to + j * stride + i] += change
+                    total += abs(change)
+    return total < np.inf
+
+
+@internal_kernel
 def add_generic(numbering, state, work, h, tangent):
     """Add residual and, if `tangent`, matrix of all interactions assembled from their duals.
 
@@ -547,6 +569,11 @@ def add_generic(numbering, state, work, h, tangent):
             entry, base = interacting.entries[e], generic.base[e]
             X = interacting.numbers[entry.first : entry.last]
             write_end_poses(generic, entry, kind.arity, state.r, work)
+            if tangent and kind.couple != 0 and kind.tangent != 0:
+                tangent_of_kind = tangent_at(kind.tangent)
+                tangent_of_kind(y0, y1, X, lam, dual, generic.block)
+                finite &= _add_couple_of(generic, base, entry, numbering, factor, work)
+                continue
             if kind.rows > 0:
                 _add_rows_of(generic, kind, (value_of_kind, dual_of_kind), e, numbering, work, tangent)
             if kind.slides != 0:

@@ -89,6 +89,7 @@ class TreeArrays(NamedTuple):
     kind: Ints  # (n,) kind of the joint to the parent
     slides: Ints  # (n,) number of directions in which the joint slides
     coupled: np.ndarray  # (n,) bool: the body and its moving parent have blocks between them
+    torsional: np.ndarray  # (n,) bool: as in `Tree`; its two blocks are those of the moment on the body alone
     # (n,) bool: for a body on a joint, assembly adds to its diagonal block; for any other body, joints act on it
     acted: np.ndarray
     # (n,) bool: the joint only rotates or is a weld, and no other element acts between body and parent
@@ -200,7 +201,7 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
         element_base=_of_frames(system.elements.frames, tree).reshape(-1, 4),
         span_base=np.zeros((0, MOST_FRAMES, MOST_FRAMES), np.int64),
         span_stride=np.zeros((0, MOST_FRAMES), np.int64),
-        other_base=_of_frames(system.others.frames, tree),
+        other_base=_of_others(system, tree),
         indptr=none,
         indices=none,
         fronts=no_fronts(),
@@ -220,8 +221,12 @@ def _counts(tree: Tree | CutJoints) -> Ints:
 
 
 def count_blocks(tree: Tree | CutJoints) -> Ints:
-    """Return the number of blocks of each body (n,) with its parent, its multipliers and its linked bodies."""
-    return 4 * has_blocks(tree) + 2 * _counts(tree)
+    """Return the number of blocks of each body (n,) with its parent, its multipliers and its linked bodies.
+
+    Couples on a hinge have two: the moment on the body by the motion of the body, then by that of its parent. They do not add to
+    the diagonal blocks, as the couple has no effect on both bodies together.
+    """
+    return 4 * has_blocks(tree) + 2 * tree.torsional + 2 * _counts(tree)
 
 
 def _joint_blocks(tree: Tree | CutJoints) -> Ints:
@@ -325,6 +330,36 @@ def _of_frames(frames: Ints, tree: Tree) -> Ints:
     return _offsets_between(tree, row.ravel(), column.ravel()).reshape(e, most, most)
 
 
+def _of_others(system: System, tree: Tree) -> Ints:
+    """Return the offsets (e, f, f) of the blocks of all other interactions; `count_blocks` says where couples on hinges add."""
+    frames = system.others.frames
+    couples, place, of_body = _torsional_couples(system, tree)
+    offsets = _of_frames(np.where(couples[:, None], -1, frames), tree)
+    which = np.flatnonzero(couples)
+    for side in (0, 1):
+        moved = which[of_body[which] == side]
+        first = _joint_blocks(tree)[place[moved]]
+        offsets[moved, side, side], offsets[moved, side, 1 - side] = first, first + BLOCK
+    return offsets
+
+
+def _torsional_couples(system: System, tree: Tree) -> tuple[np.ndarray, Ints, Ints]:
+    """Find the other interactions that act on torsional joints: return (e,) bool, and the position of the body and the number of
+    its end among the frames (e,), valid for these.
+    """
+    frames = system.others.frames
+    if not tree.torsional.any():
+        none = np.zeros(len(frames), np.int64)
+        return none > 0, none, none
+    at = _positions_of(tree, len(system.frames.mass))[frames[:, :2]]
+    of_body = np.argmax(at, axis=1)  # parents come first
+    place, other = at.max(axis=1), at.min(axis=1)
+    couples = (
+        tree.torsional[place] & (tree.parent[place] == other) & (other >= 0) & (frames[:, 2:] < 0).all(axis=1)
+    )
+    return couples, place, of_body
+
+
 def _fill_in_blocks(tree: Tree | CutJoints) -> tuple[Ints, Ints]:
     """Return the fill-in blocks of the elimination, as `TreeArrays.left_of` (n,) and `TreeArrays.left`.
 
@@ -392,6 +427,7 @@ def tree_arrays(system: System, tree: Tree | CutJoints, by_one: Ints | None = No
         kind=tree.kind,
         slides=tree.slides,
         coupled=has_blocks(tree) & (tree.parent >= 0),
+        torsional=tree.torsional,
         acted=_acted(system, tree),
         plain=plain,
         sliding=np.flatnonzero(tree.slides > 0),
@@ -446,7 +482,8 @@ def _acted(system: System, tree: Tree | CutJoints) -> np.ndarray:
     acted = np.zeros(len(system.frames.mass) + 1, bool)
     if isinstance(tree, Tree):
         numerical = system.constraints.frames[tree.kinds <= OTHER]
-        for frames in (system.elements.frames, system.others.frames, numerical, tree.frame[tree.near]):
+        others = system.others.frames[~_torsional_couples(system, tree)[0]]
+        for frames in (system.elements.frames, others, numerical, tree.frame[tree.near]):
             acted[frames] = True
     return np.where(tree.kind < OTHER, _sums_rows(tree), acted[tree.frame])
 

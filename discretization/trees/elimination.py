@@ -16,6 +16,9 @@ derivatives of a condition by the rotation of the body and of its parent are tb_
     A - hat(f/2)       if the joint slides on lines of the body: the lever of its force f moves; A2 - hat(f/2) if it slides
     B + K_bp, A2 + K_pb, B2 + K_bp + K_pb   with the blocks of what else acts between both, a spring for example
 
+Couples that act between both bodies beside a hinge (torsion springs, motors) have no effect on both together. They do not enter
+the blocks: their derivatives along m_j are added to tb_j and tp_j.
+
 Every block also contains f (eta x x1)/2, the geometric stiffness of the joint force f as its lever on the body rotates. If no
 joint closes a loop or slides and no other element acts between a body and its parent, the force and the moment of a joint balance
 the residual r of the body and of all its descendants. They need not be known before the elimination. Otherwise they are iterates.
@@ -83,6 +86,7 @@ from discretization.trees.spanning_tree import BALL, FREE, HINGE, OTHER, UNIVERS
 from rigid.compilation.decorators import always_inline_kernel, inline_kernel, internal_kernel
 from rigid.linear_algebra import (
     apply,
+    apply_transposed,
     cross,
     dot,
     hat,
@@ -352,6 +356,10 @@ def _eliminate_rotations(tree, work, i, d, moments, F, k, couple, half):
             g = plus(g, times(u, vector_at(w, COUPLE + before)))
         turning = times(0.5, cross(vector_at(w, TURNS + o), couple))
         turning_of_body = times(_axis_on_body(tree, i, j), turning)
+        if d == 1:  # a hinge
+            by_body, by_parent = _couple_along(tree, work, i, m)
+            turning_of_body = plus(turning_of_body, by_body)
+            turning = plus(turning, plus(by_body, by_parent))
         x = -1.0 / (dot(m, g) + dot(turning_of_body, a))
         c = x * (dot(m, k) + dot(turning_of_body, tilt))
         row = row_times(x, row_plus(row, row_of(none, turning)))
@@ -362,6 +370,24 @@ def _eliminate_rotations(tree, work, i, d, moments, F, k, couple, half):
         forces, moments = _with_row(forces, f, row), _with_row(moments, g, row)
         F, k = plus(F, times(c, f)), plus(k, times(c, g))
     _add_to_parent(tree, work, i, forces, moments, F, k, half)
+
+
+@inline_kernel
+def _couple_along(tree, work, i, m):
+    """Return the derivatives along m of the moment on a body from the couples beside its hinge: by the rotation of the body and
+    by that of its parent.
+    """
+    if not tree.torsional[i]:
+        return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    by_body, by_parent = _couple_blocks(tree, work, i)
+    return apply_transposed(by_body, m), apply_transposed(by_parent, m)
+
+
+@inline_kernel
+def _couple_blocks(tree, work, i):
+    """Return the derivatives of the moment on a body of the couples beside its hinge, by its rotation and by its parent's."""
+    at = tree.block[i] + 3 * COLUMN + 3
+    return _block_of(work.values, at), _block_of(work.values, at + BLOCK)
 
 
 @inline_kernel
@@ -829,6 +855,8 @@ def recover_joint_wrenches(tree, work):
             recover_joint_wrench(tree, work, i)
             if tree.coupled[i]:
                 _add_between(tree, work, i)
+            if tree.torsional[i]:
+                _add_couples(tree, work, i)
             if tree.link_of[i] < tree.link_of[i + 1]:
                 _add_link_forces(tree, work, i)
 
@@ -866,6 +894,17 @@ def _add_between(tree, work, i):
     add_vector(w, NEW_FORCE, f)
     if tree.kind[i] != BALL:
         add_vector(w, NEW_COUPLE, g)
+
+
+@inline_kernel
+def _add_couples(tree, work, i):
+    """Add the moment on the body due to the corrections of both bodies, from couples beside the hinge, to the new moment of the
+    hinge.
+    """
+    by_body, by_parent = _couple_blocks(tree, work, i)
+    _, e = _parent_correction(tree, work, i)
+    moment = plus(apply(by_body, vector_at(work.rhs, 6 * i + 3)), apply(by_parent, e))
+    add_vector(tree.joint_data[tree.joint[i]], NEW_COUPLE, moment)
 
 
 @inline_kernel

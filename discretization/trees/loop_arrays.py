@@ -66,9 +66,11 @@ def loops_with_geometry(loops: LoopArrays, system: System, tree: Tree) -> LoopAr
 def _none() -> LoopArrays:
     """Return the arrays of a tree without loops."""
     none = np.zeros(0, np.int64)
-    of_joints = none, none, none, none, none == 0, none
+    of_joints = none, none, none, none, none == 0, none == 0, none
     closing = CutJoints(*of_joints, none, none)
-    tree = Tree(none, none, none, none, none == 0, np.zeros(1, np.int64), none, none, none, closing)
+    tree = Tree(
+        none, none, none, none, none == 0, none == 0, np.zeros(1, np.int64), none, none, none, closing
+    )
     return _loops(tree, None)
 
 

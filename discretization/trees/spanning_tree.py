@@ -55,6 +55,9 @@ class Tree(NamedTuple):
     kind: Ints  # (n,) kind of the joint to the parent
     slides: Ints  # (n,) number of directions in which the point of the joint slides
     coupled: np.ndarray  # (n,) bool: another element acts between body and parent
+    torsional: (
+        np.ndarray
+    )  # (n,) bool: on a hinge whose bodies are not coupled, couples act between body and parent
     link_of: Ints  # (n + 1,) first link of each body
     near: Ints  # (l,) position of the body at the other end of a link: an earlier body that is not its parent on a joint
     first: Ints  # (n,) first constraint of joints of closed form; their constraints are consecutive
@@ -75,13 +78,14 @@ class Tree(NamedTuple):
 
 
 class CutJoints(NamedTuple):
-    """The l joints that close loops, with the fields of `Tree`; none is OTHER, slides or is coupled."""
+    """The l joints that close loops, with the fields of `Tree`; none is OTHER, slides, is coupled or torsional."""
 
     frame: Ints  # (l,) moving frame, or the one that comes later in the tree
     parent: Ints  # (l,) position of the other body; -1: fixed
     kind: Ints  # (l,) kind of the joint
     slides: Ints  # (l,) number of directions in which the joint slides, always 0
     coupled: np.ndarray  # (l,) bool, always False
+    torsional: np.ndarray  # (l,) bool, always False
     first: Ints  # (l,) first constraint of the joint
     place: Ints  # (l,) position of the body `frame` in the tree
     group: Ints  # (l,) ascending group numbers; loops of connected parts have the same
@@ -130,7 +134,9 @@ def _edges(system: System) -> Edges | str:
         return "surfaces may touch"
     if any(INTERACTIONS[number].condensed.slides for number in set(others.kind.tolist())):
         return "friction sticks and slides"
-    return _edges_of(frames.fixed != 0, constraints, _acting_on(system))
+    couples = np.zeros(len(system.elements.frames) + len(others.kind), bool)
+    couples[len(system.elements.frames) :] = [INTERACTIONS[number].couple for number in others.kind.tolist()]
+    return _edges_of(frames.fixed != 0, constraints, _acting_on(system), couples)
 
 
 def _acting_on(system: System) -> Ints:
@@ -152,7 +158,10 @@ def _select_tree(system: System, fits: np.ndarray) -> Tree | str:
     """
     fixed, edges = system.frames.fixed != 0, _edges(system)
     assert isinstance(edges, Edges)
-    edges = edges._replace(kind=np.where(fits, edges.kind, OTHER), slides=np.where(fits, edges.slides, 0))
+    kind, slides = np.where(fits, edges.kind, OTHER), np.where(fits, edges.slides, 0)
+    torsional = edges.torsional & (kind == HINGE) & (slides == 0)
+    coupled = edges.coupled | (edges.torsional & ~torsional)
+    edges = edges._replace(kind=kind, slides=slides, coupled=coupled, torsional=torsional)
     tree, linked = _tree(fixed, edges), not edges.rows.all()
     rods = len(system.elements.length) > 0
     if isinstance(tree, Tree):
@@ -182,17 +191,23 @@ class Edges(NamedTuple):
     kind: Ints  # (e,) kind of the joint
     slides: Ints  # (e,) number of directions in which the joint slides
     coupled: np.ndarray  # (e,) bool: another element acts between both frames
+    torsional: np.ndarray  # (e,) bool: only couples act between both frames beside a joint
     first: Ints  # (e,) first constraint, as in `Tree`
     of: Ints  # (c,) edge of each constraint
     rows: Ints  # (e,) number of constraint rows; 0: no joint, only other elements
 
 
-def _edges_of(fixed: np.ndarray, constraints: Constraints, acting_on: Ints) -> Edges | str:
-    """Return the edges of joints and of the interactions on the frames `acting_on` (k, m), or why a tree cannot have them."""
+def _edges_of(
+    fixed: np.ndarray, constraints: Constraints, acting_on: Ints, couples: np.ndarray
+) -> Edges | str:
+    """Return the edges of joints and of the interactions on the frames `acting_on` (k, m), or why a tree cannot have them.
+
+    `couples` (k,) bool: `Kind.couple` of these interactions.
+    """
     joints, acting = _moving(fixed, constraints.frames), _moving(fixed, acting_on)
     if np.any(joints[:, -1] == _FIXED):
         return "a joint connects only fixed frames"
-    acting = _pairs_of(acting)
+    acting, couples = _pairs_of(acting, couples)
     both, n = np.concatenate([joints[:, -2:], acting]), len(fixed) + 1
     key, of = np.unique((both[:, 0] + 1) * n + both[:, 1] + 1, return_inverse=True)
     pair = np.stack([key // n - 1, key % n - 1], axis=1)
@@ -204,18 +219,23 @@ def _edges_of(fixed: np.ndarray, constraints: Constraints, acting_on: Ints) -> E
     users = [number for number in set(constraints.kind.tolist()) if CONSTRAINTS[number].closed is None]
     if np.any(pair[edge_of[np.isin(constraints.kind, users)], 0] != _FIXED):
         return "a joint of a user-defined kind connects two moving bodies"
-    coupled = np.zeros(len(pair), bool)
-    coupled[of[len(joints) :]] = True
+    coupled, torsional = np.zeros(len(pair), bool), np.zeros(len(pair), bool)
+    coupled[of[len(joints) :][~couples]] = True
+    torsional[of[len(joints) :][couples]] = True
     kind[rows == 0] = FREE
-    return Edges(pair, kind, slides, coupled, first, edge_of, rows.astype(np.int64))
+    return Edges(pair, kind, slides, coupled, torsional & ~coupled, first, edge_of, rows.astype(np.int64))
 
 
-def _pairs_of(acting: Ints) -> Ints:
-    """Return all pairs (k, 2) of moving frames on which one interaction acts; `acting`: as `_moving` returns them."""
+def _pairs_of(acting: Ints, couples: np.ndarray) -> tuple[Ints, np.ndarray]:
+    """Return all pairs (p, 2) of moving frames on which one interaction acts, and (p,) whether it is a couple.
+
+    `acting`: as `_moving` returns them; `couples`: as in `_edges_of`.
+    """
     width = acting.shape[1]
     pairs = [acting[:, [i, j]] for i in range(width) for j in range(i + 1, width)]
-    both = np.concatenate(pairs)
-    return both[both[:, 0] != _FIXED]
+    both, of_pair = np.concatenate(pairs), np.tile(couples, len(pairs))
+    moving = both[:, 0] != _FIXED
+    return both[moving], of_pair[moving]
 
 
 def has_closed_form(joints: Any) -> np.ndarray:
@@ -243,9 +263,9 @@ def _moving(fixed: np.ndarray, frames: Ints) -> Ints:
 def _spanning(n: int, edges: Edges) -> np.ndarray | str:
     """Choose a spanning tree: return (e,) bool, True for edges of the tree, or why there is none.
 
-    Joints that are not plain are chosen first and cannot close a loop; ball joints are chosen last.
+    Joints that are not plain or torsional are chosen first and cannot close a loop; ball joints are chosen last.
     """
-    plain = has_closed_form(edges)
+    plain = has_closed_form(edges) & ~edges.torsional
     rank = np.where(~plain, 0, np.where(edges.kind == BALL, 2, 1))
     depth = _depths(n, edges.pair)[edges.pair].sum(axis=1)
     leader = list(range(n + 1))  # the last entry is the ground
@@ -298,12 +318,13 @@ def _tree_with_links(fixed: np.ndarray, edges: Edges) -> Tree:
         parent=position[parent[last]],
         kind=kind[last],
         slides=np.append(edges.slides, 0)[edge][last],
-        coupled=(np.append(edges.coupled, False)[edge] | coupled)[last],
+        coupled=(np.append(edges.coupled | edges.torsional, False)[edge] | coupled)[last],
+        torsional=np.zeros(count, bool),
         link_of=np.cumsum([0, *(len(near[k]) for k in last.tolist())]),
         near=np.array([j for k in last.tolist() for j in sorted(position[near[k]].tolist())], np.int64),
         first=np.append(edges.first, 0)[edge][last],
         place=at[edges.of],
-        closing=CutJoints(empty, empty, empty, empty, empty == 0, empty, empty, empty),
+        closing=CutJoints(empty, empty, empty, empty, empty == 0, empty == 0, empty, empty, empty),
     )
 
 
@@ -414,8 +435,8 @@ def _with_closing(edges: Edges, chosen: np.ndarray, order: Ints, parent: Ints, e
     at[edge[edge >= 0]] = np.flatnonzero(edge >= 0)
     at[left] = n + np.arange(len(left))
     # a body without an edge is FREE and has no constraint
-    joints = {name: getattr(edges, name) for name in ("kind", "slides", "coupled", "first")}
-    of_none = {"kind": FREE, "slides": 0, "coupled": 0, "first": 0}
+    joints = {name: getattr(edges, name) for name in ("kind", "slides", "coupled", "torsional", "first")}
+    of_none = {"kind": FREE, "slides": 0, "coupled": 0, "torsional": 0, "first": 0}
     of_bodies = {
         name: np.append(column, of_none[name])[edge].astype(column.dtype) for name, column in joints.items()
     }

@@ -26,7 +26,7 @@ from rigid.interactions.kinds import (
     value_function,
 )
 from rigid.interactions.pressure import nothing
-from rigid.interactions.torsion_spring import torque_of_step, write_tangent
+from rigid.interactions.torsion_spring import torque_of_step, write_couple
 
 
 @inline_kernel
@@ -48,12 +48,12 @@ def _directions(y, X):
 
 @tangent_function
 def angle_tangent(y0, y1, X, lam, out, K):
-    """Write the derivatives of the moment of the inertance of an angle, that of a torsion spring 4 J/h^2 (dm/2 - h w0/2)."""
+    """Write the torque of the inertance of an angle and its derivatives, those of a torsion spring 4 J/h^2 (dm/2 - h w0/2)."""
     h = 1.0 / lam[0].real
     law = (4.0 * X[10] / (h * h), 0.0, 0.5 * h * X[11])
     start, end = _directions(y0, X), _directions(y1, X)
-    _, _, _, to_a, to_b = torque_of_step(law, h, 0.0, start, end)
-    write_tangent(K, to_a, to_b)
+    _, _, torque, to_a, to_b = torque_of_step(law, h, 0.0, start, end)
+    write_couple(K, torque, to_a, to_b)
 
 
 def _inerter(word: str, tangent: Any = None) -> Kind:
@@ -102,7 +102,12 @@ def _inerter(word: str, tangent: Any = None) -> Kind:
     condensed = Condensed(update_internal=end_rate, stored_energy=stored_energy)
     kind = dissipation(f"{word} inerter", 2, step_dual, no_bend)
     return kind._replace(
-        n_internal=1, condensed=condensed, state_equations=states, tangent=tangent, inertial=True
+        n_internal=1,
+        condensed=condensed,
+        state_equations=states,
+        tangent=tangent,
+        inertial=True,
+        couple=word == "angle",
     )
 
 

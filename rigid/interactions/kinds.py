@@ -273,12 +273,15 @@ class Kind(NamedTuple):
     # offset of three of its numbers that come from outside, at the middle of each step; -1: there are none
     signal: int = -1
     torque: bool = False  # the dual is a torque alone, which does work along the rotations of each chart
+    # the dual is a torque on one of two frames and its reaction on the other, and depends on their relative rotation alone
+    couple: bool = False
     # forces against accelerations: the sizes of their rounding error in the table are theirs times the square of the step length
     inertial: bool = False
     # tangent function (y0, y1, X, lam, out, K), if cheaper than columns of the dual. If only positions matter (turning = 0),
     # row 3 k + j of K (3 arity, 3 arity) is the change of all forces with the position of frame k along j at the end; else row
     # 6 k + j of K (6 arity, 6 arity) is that of forces and torques with (dr, eta). `out` is scratch; on return out[k, 3, 0] is
-    # zero if frame k has no entry in K
+    # zero if frame k has no entry in K. For a `couple`, K has entries of torques and rotations alone, and row 12 of K is the
+    # torques themselves
     tangent: Any = None
     potential: bool = (
         False  # a load whose dual depends on the poses, but has a potential while its value is constant
@@ -316,7 +319,7 @@ KIND = np.dtype(
             *("value", "dual", "bend", "hidden", "count", "tangent"),
             *("strains", "begin", "evolve", "update_internal", "stored_energy"),
             *("arity", "rows", "constant", "steep", "n_internal", "strained", "slides"),
-            *("one_sided", "turning", "works", "signal", "torque", "inertial"),
+            *("one_sided", "turning", "works", "signal", "torque", "couple", "inertial"),
             *("first", "last"),
         )
     ],
@@ -485,7 +488,7 @@ def _row_by(kind: Kind, address: Callable[[str, Any], int]) -> tuple[Any, ...]:
         strained,
         slides,
     )
-    facts += kind.one_sided, kind.turning, kind.works, kind.signal, kind.torque, kind.inertial
+    facts += kind.one_sided, kind.turning, kind.works, kind.signal, kind.torque, kind.couple, kind.inertial
     return (*addresses, *facts)
 
 

@@ -243,9 +243,12 @@ ANGLE_SPRING = Kind(
     strain_energy=StrainEnergy(
         1, angle_strain, rotation_angle_dual, angle_law, partial(_shifted, ANGLE_LAW), TURN
     ),
+    couple=True,
 )
 LENGTH_DAMPER = dissipation("damper with a law of the rate of its length", 2, length_step, length_rate)
 DISPLACEMENT_DAMPER = dissipation(
     "damper with a law of the rate of a displacement", 2, displacement_step, displacement_rate
 )
-ANGLE_DAMPER = dissipation("damper with a law of the rate of an angle", 2, angle_step, angle_rate)
+ANGLE_DAMPER = dissipation("damper with a law of the rate of an angle", 2, angle_step, angle_rate)._replace(
+    couple=True
+)

@@ -91,7 +91,7 @@ def unwrapped_angle(y, X, out):
 
 def _measure_force(name: str, dual: Any, signal: int, n_internal: int = 0, count: Any = None) -> Kind:
     """Return the kind of a force on a measure of two frames."""
-    internal = {"n_internal": n_internal, "count": count}
+    internal = {"n_internal": n_internal, "count": count, "couple": dual in (angle_dual, twist_dual)}
     return Kind(name, 2, 0, nothing, dual, no_bend, works=True, signal=signal, potential=True, **internal)
 
 

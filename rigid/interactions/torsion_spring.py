@@ -214,11 +214,10 @@ def torque_of_moment(moment, slope, delta, start, end):
 
 
 @inline_kernel
-def write_tangent(K, to_a, to_b):
-    """Write the derivatives of a torque on a, and of its reaction on b, to the first 12 x 12 of K, as `Kind.tangent` does."""
-    for i in range(12):
-        for j in range(12):
-            K[i, j] = 0.0
+def write_couple(K, torque, to_a, to_b):
+    """Write a torque on a, its reaction on b, and their derivatives to both rotations into K, as `Kind.tangent` does."""
+    for i in range(3):
+        K[12, 3 + i], K[12, 9 + i] = torque[i], -torque[i]
     for i in range(3):
         for j in range(3):
             K[3 + j, 3 + i], K[3 + j, 9 + i] = to_a[3 * i + j], -to_a[3 * i + j]
@@ -257,4 +256,5 @@ TORSION_SPRING = Kind(
     count=unwrapped_angle,
     parallel_damper=(TORSION_DAMPER, DAMPING),
     loop=TORSIONS,
+    couple=True,
 )

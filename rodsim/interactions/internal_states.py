@@ -55,6 +55,7 @@ EVOLVE: Any = None
 FORCES: Any = None
 STORED_ENERGY: Any = None
 SOLVE: Any = None
+AFFINE = False  # the equations are known to be affine in the states
 _MOST = 30  # largest number of iterations
 _EPS = 2.220446049250313e-16
 
@@ -112,7 +113,7 @@ def _solve(y0, y1, x0, start, h, X, x1):
         for i in range(n):
             x1[i] -= r[i]
             scale, change = max(scale, abs(x1[i].real)), max(change, abs(r[i].real))
-        if change <= 4.0 * _EPS * scale or (change <= 1e-10 * scale and change >= 0.25 * before):
+        if AFFINE or change <= 4.0 * _EPS * scale or (change <= 1e-10 * scale and change >= 0.25 * before):
             return
         before = change
     for i in range(n):
@@ -260,11 +261,13 @@ def force_at_rest(
     return InternalStateEquations(at_rest, nothing, made(_force_without_states))
 
 
-def solve_for_states(evolve: Any, digest: str) -> Any:
-    """Return the function that solves for x1, of the equations `evolve` of any two ends of a step."""
-    function = give_unique_name(
-        FunctionType(_solve.__code__, {**globals(), "EVOLVE": evolve}), "_solve_at", digest
-    )
+def solve_for_states(evolve: Any, digest: str, affine: bool = False) -> Any:
+    """Return the function that solves for x1, of the equations `evolve` of any two ends of a step.
+
+    affine: the equations are affine in the states, so that one iteration solves them.
+    """
+    known = {**globals(), "EVOLVE": evolve, "AFFINE": affine}
+    function = give_unique_name(FunctionType(_solve.__code__, known), "_solve_at", digest)
     return internal_kernel_in_folder(function, folder_of(digest))
 
 

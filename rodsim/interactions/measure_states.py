@@ -11,14 +11,16 @@ F' is one complex step of q1.
 
 from __future__ import annotations
 
+import math
 from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from rigid.compilation.decorators import compiled_in_folder, inline_kernel
+from rigid.compilation.decorators import compiled_in_folder, inline_kernel, internal_kernel_in_folder
 from rigid.interactions.kinds import COMPLEX_STEP, DUAL, TANGENT, Kind
-from rigid.interactions.torsion_spring import torque_of_moment, write_tangent
+from rigid.interactions.torsion_spring import change_of_angle, torque_of_moment, write_couple
+from rigid.linear_algebra import dot
 from rodsim.interactions.internal_states import solve_for_states
 from rodsim.interactions.user_functions import (
     ANCHOR,
@@ -30,19 +32,42 @@ from rodsim.interactions.user_functions import (
 )
 
 # replaced for each kind: number of states, function of the change of the measure, function that adds its discrete derivative,
-# the function that solves for x1, and the force
+# the function that solves for x1, the force, and the rates of the states
 STATES = 0
 MEASURE: Any = None
 PUSH: Any = None
 SOLVE: Any = None
 FORCE: Any = None
+RATES: Any = None
 _FIRST = 2 * ANCHOR  # number of parameters before those of the equations
 
 
 @inline_kernel
-def real_axis(p, k, i):
-    """Return the real part of axis i of anchor k."""
-    return p[k, i, 0].real, p[k, i, 1].real, p[k, i, 2].real
+def _axis(y, X, k, i):
+    """Return axis i of anchor k at the real poses y."""
+    at = ANCHOR * k + 3 + i
+    a, b, c = X[at], X[at + 3], X[at + 6]
+    return (
+        a * y[k, 1, 0].real + b * y[k, 2, 0].real + c * y[k, 3, 0].real,
+        a * y[k, 1, 1].real + b * y[k, 2, 1].real + c * y[k, 3, 1].real,
+        a * y[k, 1, 2].real + b * y[k, 2, 2].real + c * y[k, 3, 2].real,
+    )
+
+
+@inline_kernel
+def _angle_over_step(y0, y1, X):
+    """Return the angle at both ends of a step, its change, and the first and second axis of a and the first of b at both ends."""
+    start = _axis(y0, X, 0, 0), _axis(y0, X, 0, 1), _axis(y0, X, 1, 0)
+    end = _axis(y1, X, 0, 0), _axis(y1, X, 0, 1), _axis(y1, X, 1, 0)
+    before, change = math.atan2(dot(start[1], start[2]), dot(start[0], start[2])), change_of_angle(start, end)
+    return before, before + change, change, start, end
+
+
+def _solve_affine(q, _, x0, start, h, X, x1):
+    """Solve for one state x1 whose rate is an affine function of it, as `solve_for_states` does, without scratch arrays."""
+    real, at = (q[0].real + 0j, q[1].real + 0j, q[2].real + 0j), x0[0] + 0j
+    slope = RATES(real, x0, (at + COMPLEX_STEP * 1j,), h, X)[0].imag / COMPLEX_STEP
+    x1[0] = at + RATES(q, x0, (at,), h, X)[0] / (1.0 / h - slope)
 
 
 def _dual(y0, y1, X, lam, out):
@@ -71,27 +96,36 @@ def _updated_states(y0, y1, X, lam, out):
         flat[i] = x1[i].real
 
 
+def _states_of_angle(y0, y1, X, lam, out):
+    """Compute the states x1 at the end of a step of length 1/lam, s, from the angle at real poses."""
+    x1, last = np.empty(STATES, np.complex128), X.shape[0] - STATES
+    q0, q1, change, _, _ = _angle_over_step(y0, y1, X)
+    q = q0 + 0j, q1 + 0j, change + 0j
+    SOLVE(q, q, X[last:], X[last:], 1.0 / lam[0].real, X[_FIRST:last], x1)
+    flat = out.reshape(out.size)
+    for i in range(STATES):
+        flat[i] = x1[i].real
+
+
 def _tangent_of_angle(y0, y1, X, lam, out, K):
-    """Write the derivative of the moment of a step of length 1/lam, s, on an angle."""
-    p0, p1 = np.empty((2, 4, 3), np.complex128), np.empty((2, 4, 3), np.complex128)
+    """Write the torques of a step of length 1/lam, s, on an angle, and their derivatives."""
     x1, last, h = np.empty(STATES, np.complex128), X.shape[0] - STATES, 1.0 / lam[0].real
-    anchor_poses(y0, X, p0)
-    anchor_poses(y1, X, p1)
-    q0, q1, change = MEASURE(p0, p1, 0, 1)
+    q0, q1, change, start, end = _angle_over_step(y0, y1, X)
     step = COMPLEX_STEP * 1j
-    q = q0, q1 + step, change + step
+    q = q0 + 0j, q1 + step, change + step
     SOLVE(q, q, X[last:], X[last:], h, X[_FIRST:last], x1)
     F = FORCE(q, X[last:], x1, h, X[_FIRST:last])
-    start = real_axis(p0, 0, 1), real_axis(p0, 0, 2), real_axis(p0, 1, 1)
-    end = real_axis(p1, 0, 1), real_axis(p1, 0, 2), real_axis(p1, 1, 1)
-    _, to_a, to_b = torque_of_moment(-F.real, -F.imag / COMPLEX_STEP, change.real, start, end)
-    write_tangent(K, to_a, to_b)
+    torque, to_a, to_b = torque_of_moment(-F.real, -F.imag / COMPLEX_STEP, change, start, end)
+    write_couple(K, torque, to_a, to_b)
 
 
-def solved_on_the_measure(kind: Kind, module: ModuleType, coordinate: str, digest: str) -> Kind:
+def solved_on_the_measure(
+    kind: Kind, module: ModuleType, coordinate: str, digest: str, affine: bool = False
+) -> Kind:
     """Return the kind of state equations with the functions of this module.
 
-    module: generated module with `evolve_at`, `force_at` and the functions of the measure `coordinate`.
+    module: generated module with `evolve_at`, `force_at` and the functions of the measure `coordinate`; affine: the rates are
+    affine functions of the states.
     """
     known: dict[FunctionType, Any] = {}
     folder = folder_of(digest)
@@ -101,15 +135,23 @@ def solved_on_the_measure(kind: Kind, module: ModuleType, coordinate: str, diges
         "MEASURE": getattr(module, coordinate),
         "PUSH": getattr(module, f"push_{coordinate}"),
         "FORCE": make_compilable(module.force_at, digest, known),
-        "SOLVE": solve_for_states(make_compilable(module.evolve_at, digest, known), digest),
+        "RATES": make_compilable(module.rates_at, digest, known),
     }
+    if affine and kind.n_internal == 1:
+        namespace["SOLVE"] = internal_kernel_in_folder(_named(_solve_affine, namespace, digest), folder)
+    else:
+        namespace["SOLVE"] = solve_for_states(
+            make_compilable(module.evolve_at, digest, known), digest, affine
+        )
 
     def made(function: Any, signature: Any) -> Any:
         return compiled_in_folder(signature, _named(function, namespace, digest), folder)
 
-    condensed = kind.condensed._replace(update_internal=made(_updated_states, DUAL))
-    tangent = made(_tangent_of_angle, TANGENT) if coordinate == "angle" else None
-    return kind._replace(dual=made(_dual, DUAL), condensed=condensed, tangent=tangent)
+    couple = coordinate == "angle"
+    updated = _states_of_angle if couple else _updated_states
+    condensed = kind.condensed._replace(update_internal=made(updated, DUAL))
+    tangent = made(_tangent_of_angle, TANGENT) if couple else None
+    return kind._replace(dual=made(_dual, DUAL), condensed=condensed, tangent=tangent, couple=couple)
 
 
 def _named(function: Any, namespace: dict[str, Any], digest: str) -> FunctionType:

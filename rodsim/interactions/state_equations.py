@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from typing import Any
 
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.space.laws.writing import value_function
@@ -130,8 +131,29 @@ def _kind(of: StateEquations) -> Kind:
     functions = {name: getattr(module, name) for name in names}
     digest, count = digest_of(2, functions, len(of.states)), len(of.states)
     kind = kind_with_states(of.name, 2, count, functions, digest, drives=True)
-    kind = solved_on_the_measure(kind, module, of.coordinate, digest)
+    kind = solved_on_the_measure(kind, module, of.coordinate, digest, _is_affine(of))
     return with_signal(kind, 2 * ANCHOR + len(of.parameters) + 1) if of.inputs else kind
+
+
+def _is_affine(of: StateEquations) -> bool:
+    """Return whether all rates are affine functions of the states, as far as their operations show."""
+    known = (*of.states, *of.inputs, Q, RATE, *of.parameters)
+    return all(_degree(tree_of(text, known), len(of.states)) <= 1 for text in of.rates)
+
+
+def _degree(node: Any, states: int) -> int:
+    """Return the degree of a syntax tree as a polynomial of its first variables, the states; 2 stands for any other function."""
+    name, *parts = node
+    if name in ("num", "par", "strain"):
+        return int(name == "strain" and parts[0] < states)
+    degrees = [_degree(part, states) for part in parts]
+    if not any(degrees):
+        return 0
+    if name in ("add", "sub", "neg"):
+        return max(degrees)
+    if name == "mul" or (name == "div" and degrees[1] == 0):
+        return sum(degrees)
+    return 2
 
 
 def _source(of: StateEquations) -> str:
@@ -173,9 +195,14 @@ def _source(of: StateEquations) -> str:
             "    return gathered(x0, x1, 0.5*(q[0] + q[1]), q[2]/h, X)",
             "",
             "",
-            "def evolve_at(q, _, x0, x1, h, X, out):",
+            "def rates_at(q, x0, x1, h, X):",
             "    e = over_step(q, x0, x1, h, X)",
-            *(f"    out[{k}] = (x1[{k}] - x0[{k}])/h - rate_{k}(e, X, 0)" for k in range(len(of.states))),
+            f"    return ({', '.join(f'rate_{k}(e, X, 0)' for k in range(len(of.states)))},)",
+            "",
+            "",
+            "def evolve_at(q, _, x0, x1, h, X, out):",
+            "    rates = rates_at(q, x0, x1, h, X)",
+            *(f"    out[{k}] = (x1[{k}] - x0[{k}])/h - rates[{k}]" for k in range(len(of.states))),
             "",
             "",
             "def force_at(q, x0, x1, h, X):",

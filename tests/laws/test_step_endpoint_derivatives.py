@@ -136,6 +136,8 @@ def test_closed_tangent_equals_complex_steps_of_its_dual(entry):
     )
     tangent = K[: per_frame * n, : per_frame * n].reshape(n, per_frame, n, per_frame).transpose(2, 3, 0, 1)
     close(tangent, blocks(group, start, end, lam).end[0, :, :per_frame, :, :per_frame], 1e-12)
+    if kind.couple:
+        close(K[12, :12].reshape(2, 6), blocks(group, start, end, lam).force[0], 1e-12)
 
 
 def test_angle_is_symmetric_in_step_ends_within_half_a_turn():

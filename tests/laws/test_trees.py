@@ -13,7 +13,9 @@ from rodsim import (
     Model,
     Result,
     SpringLaw,
+    actuators,
     audit,
+    measures,
     simulate,
 )
 from tests.support.mechanisms import (
@@ -82,6 +84,46 @@ def across():
     return model
 
 
+def with_couples(model, lossy=True):
+    """Add couples of every kind beside the hinges between moving bodies, several beside the first; `lossy`: dampers, motors."""
+    hinges = [
+        joint
+        for joint in model.joints.values()
+        if joint.kind == "revolute" and model.ground not in (joint.a, joint.b)
+    ]
+    assert len(hinges) > 2
+
+    def spring(name, joint):
+        return model.add_spring(
+            name, joint.a, joint.b, 8.0, damping=0.3 * lossy, along="rotation", axis=joint.axis
+        )
+
+    def law(name, joint):
+        stiffening = SpringLaw.polynomial((0.0, 5.0, 0.0, 9.0))
+        model.add_spring(name, joint.b, joint.a, stiffening, along="rotation", axis=joint.axis)
+
+    def inertia(name, joint):
+        model.add_inerter(name, measures.angle(joint.a, joint.b, joint.axis), 0.7)
+
+    def moment(name, joint):
+        model.add_measure_force(name, measures.angle(joint.b, joint.a, joint.axis), "2*sin(9*t)")
+
+    def motor(name, joint):
+        law = actuators.DCMotor(resistance=1.0, inductance=0.05, constant=2.0)
+        model.add_actuator(name, law, joint, U="6*cos(5*t)")
+
+    kinds = (spring, law, inertia, moment, motor)[: 5 if lossy else 4]
+    for i, add in enumerate(kinds):
+        add(f"couple {i}", hinges[0])
+    for i, joint in enumerate(hinges[1:]):
+        kinds[i % len(kinds)](f"beside {joint.name}", joint)
+    return model
+
+
+def hinges(*more, lossy=True):
+    return with_couples(branched((*("revolute",) * 6, "universal", "revolute", *more)), lossy)
+
+
 CASES = {
     **{f"joint {kind}": (lambda kind=kind: heavy(kind), "em", 0.005, 100) for kind in JOINTS},
     "branched": (branched, "em", H, 100),
@@ -111,6 +153,30 @@ def test_tree_motion_and_forces_equal_the_general_solver(name):
     assert not differences(general, tree)
 
 
+COUPLES = {
+    "couples on hinges": (hinges, "em", H, 60),
+    "couples on hinges, a slider": (lambda: hinges("prismatic", "revolute"), "em", 0.005, 60),
+    "couples on hinges, em4": (lambda: hinges(lossy=False), "em4", H, 20),
+    "couples in a loop": (
+        lambda: with_couples(looped(("hinge", "ball, over others"), bridge=False)),
+        "em",
+        0.004,
+        50,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COUPLES)
+def test_couples_on_hinges_of_a_tree_equal_the_general_solver(name):
+    """Rates of inertances reverse from step to step, so that their round-off grows."""
+    make, integrator, h, steps = COUPLES[name]
+    tree, general = (
+        without_older_history(run(make(), steps, h, integrator, solver).state())
+        for solver in ("auto", "general")
+    )
+    assert all(size < 1e-10 for size in differences(general, tree).values())
+
+
 CLOSED = {
     "spherical": 4.0,
     "revolute": 3.4,
@@ -127,6 +193,12 @@ LOOPED = {  # rotations of 0.1 rad per step and more
     "ball, over others": 27 / 8,
     "ball, over a slider": 26 / 8,
 }
+
+
+def test_newton_converges_quadratically_with_couples_on_hinges():
+    model = hinges()
+    model.gravity = np.array([10.0, 20.0, -90.0])
+    assert run(model, 40).newton_iterations[-1] <= 3.3
 
 
 @pytest.mark.parametrize("name", [*CLOSED, *LOOPED])
