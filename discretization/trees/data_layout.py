@@ -482,8 +482,8 @@ def _acted(system: System, tree: Tree | CutJoints) -> np.ndarray:
     acted = np.zeros(len(system.frames.mass) + 1, bool)
     if isinstance(tree, Tree):
         numerical = system.constraints.frames[tree.kinds <= OTHER]
-        others = system.others.frames[~_torsional_couples(system, tree)[0]]
-        for frames in (system.elements.frames, others, numerical, tree.frame[tree.near]):
+        acting = system.others.frames[~_torsional_couples(system, tree)[0]]
+        for frames in (system.elements.frames, acting, numerical, tree.frame[tree.near]):
             acted[frames] = True
     return np.where(tree.kind < OTHER, _sums_rows(tree), acted[tree.frame])
 

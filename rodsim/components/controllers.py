@@ -76,8 +76,8 @@ class Output(Signal):
     def rate(self, t: ArrayLike) -> Floats:
         """Raise ModelError: an output jumps at each sample, so that nothing can move with it."""
         raise ModelError(
-            f"it follows controller '{self.controller}', whose output jumps at each sample. Prescribe a function of time, or let the "
-            "controller set a joint force or an input of an actuator"
+            f"it follows controller '{self.controller}', whose output jumps at each sample. Prescribe a function of time, or let "
+            "the controller set a joint force or an input of an actuator"
         )
 
 

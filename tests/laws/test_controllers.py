@@ -536,7 +536,7 @@ def test_drives_refuse_outputs():
     body = model.add_body("arm", Box(1.0, 0.1, 0.1, mass=1.0))
     hinge = model.add_joint("hinge", "revolute", model.ground, body, at=(0, 0, 0), axis=(0, 0, 1))
     output = next(iter(model.controllers.values())).output()
-    with pytest.raises(ModelError, match="drive 'turns': it follows controller '.*', whose output jumps"):
+    with pytest.raises(ModelError, match=r"drive 'turns': it follows controller '.*', whose output jumps"):
         model.add_drive("turns", hinge, output)
 
 
