@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import ast
 import difflib
+import functools
 import keyword
 import math
 import operator
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -127,28 +128,51 @@ def bound(tree: ast.expr, values: Mapping[str, float], free: Iterable[str]) -> a
 
 def evaluated(at: ast.expr, values: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]]) -> Any:
     """Evaluate a syntax tree; raise ExpressionError for any node that is not allowed, and for undefined results."""
+    return function_of(at, functions)(values)
+
+
+def function_of(
+    at: ast.expr, functions: Mapping[str, Callable[..., Any]]
+) -> Callable[[Mapping[str, Any]], Any]:
+    """Return the function of named values that a syntax tree describes; raise ExpressionError for any node that is not allowed.
+
+    The function raises ExpressionError for undefined results.
+    """
     if isinstance(at, ast.Constant) and type(at.value) in (int, float):
-        return at.value
+        value = at.value
+        return lambda _: value
     if isinstance(at, ast.Name):
-        return _named(at.id, values)
-    try:
-        if isinstance(at, ast.UnaryOp) and type(at.op) in _SIGNS:
-            return _SIGNS[type(at.op)](evaluated(at.operand, values, functions))
-        if isinstance(at, ast.BinOp) and type(at.op) in _OPERATORS:
-            a, b = (evaluated(x, values, functions) for x in (at.left, at.right))
-            return _OPERATORS[type(at.op)](a, b)
-        if isinstance(at, ast.Call) and isinstance(at.func, ast.Name) and not at.keywords:
-            function = functions.get(at.func.id)
-            if function is not None and not any(isinstance(x, ast.Starred) for x in at.args):
-                return function(*(evaluated(x, values, functions) for x in at.args))
-    except ExpressionError:
-        raise
-    except _NOT_EVALUATED as error:
-        raise ExpressionError(f"{shown(ast.unparse(at))} cannot be evaluated: {error}") from None
-    raise ExpressionError(
-        f"{shown(ast.unparse(at))} cannot stand in an expression; use numbers, parameters, pi, + - * / ** and "
-        f"{', '.join(FUNCTIONS)}"
-    )
+        return functools.partial(_named, at.id)
+    function: Callable[..., Any] | None = None
+    operands: list[ast.expr] = []
+    if isinstance(at, ast.UnaryOp):
+        function, operands = _SIGNS.get(type(at.op)), [at.operand]
+    elif isinstance(at, ast.BinOp):
+        function, operands = _OPERATORS.get(type(at.op)), [at.left, at.right]
+    elif isinstance(at, ast.Call) and isinstance(at.func, ast.Name) and not at.keywords:
+        function, operands = functions.get(at.func.id), at.args
+        function = None if any(isinstance(x, ast.Starred) for x in operands) else function
+    if function is None:
+        raise ExpressionError(
+            f"{shown(ast.unparse(at))} cannot stand in an expression; use numbers, parameters, pi, + - * / ** and "
+            f"{', '.join(FUNCTIONS)}"
+        )
+    return _applied(at, function, [function_of(x, functions) for x in operands])
+
+
+def _applied(at: ast.expr, function: Callable[..., Any], operands: Sequence[Any]) -> Callable[[Any], Any]:
+    """Return the function that applies `function` to the values of `operands`, functions themselves; `at`: for messages."""
+
+    def apply(values: Mapping[str, Any]) -> Any:
+        arguments = [operand(values) for operand in operands]
+        try:
+            return function(*arguments)
+        except ExpressionError:
+            raise
+        except _NOT_EVALUATED as error:
+            raise ExpressionError(f"{shown(ast.unparse(at))} cannot be evaluated: {error}") from None
+
+    return apply
 
 
 def _is_finite(x: float) -> bool:

@@ -118,7 +118,7 @@ def render(
     starts = len(vertices[0]) * np.arange(len(outputs))
     faces = (stage.shape.faces + starts[:, None, None]).reshape(-1, 3)
     owner = np.tile(stage.shape.owner, len(outputs))
-    with _canvas(engine, stage, camera, size) as canvas:
+    with canvas_of(engine, stage, camera, size) as canvas:
         canvas.draw(np.concatenate(vertices), faces, owner, np.concatenate(colors))
         if labels:
             stage.label(canvas, t[outputs])
@@ -216,7 +216,7 @@ def render_movie(
     stage = ViewSetup(result, size, view, up, ground, color)
     camera = stage.camera(range(result.n_outputs))
     digits = writing.digits_for(speed / fps)
-    with movie(path, result.path, fps) as add, _canvas(engine, stage, camera, size) as canvas:
+    with movie(path, result.path, fps) as add, canvas_of(engine, stage, camera, size) as canvas:
         if labels:
             stage.name(canvas)
         for k in range(n):
@@ -228,6 +228,11 @@ def render_movie(
             if progress is not None:
                 progress(k + 1, n)
     return n
+
+
+def check_pictures(size: object) -> tuple[int, int]:
+    """Check the size of pictures and return width and height (pixels)."""
+    return _checked(size, "auto", False, False)
 
 
 def _checked(size: object, engine: object, ground: object, labels: object) -> tuple[int, int]:
@@ -262,7 +267,7 @@ def _times(times: object, first: float, last: float, static: bool) -> list[float
     return requested.reshape(-1).tolist()
 
 
-def _canvas(engine: Engine, stage: ViewSetup, camera: Camera, size: tuple[int, int]) -> Canvas:
+def canvas_of(engine: Engine, stage: ViewSetup, camera: Camera, size: tuple[int, int]) -> Canvas:
     """Return the canvas of an engine, with the ground."""
     even = stage.scale is not None
     canvas: Canvas

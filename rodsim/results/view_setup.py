@@ -160,7 +160,10 @@ class ViewSetup:
         else:
             clouds = list(self._clouds.values())
         points = np.concatenate(clouds)
-        points = points[np.all(np.isfinite(points), axis=1)]
+        return self.camera_of(points[np.all(np.isfinite(points), axis=1)])
+
+    def camera_of(self, points: Floats) -> Camera:
+        """Return a camera that sees these points (n, 3), m, and refine the surfaces to its pixels from now on."""
         self._seen = points
         view, up = view_direction(points, self._up, self._plane_of_motion())
         if isinstance(self._view, str):

@@ -25,6 +25,7 @@ PUBLIC = (
     "rodsim.actuators",
     "rodsim.controllers",
     "rodsim.interactions",
+    "rodsim.learning",
     "rodsim.linear",
     "rodsim.measures",
     "rodsim.mechanics",

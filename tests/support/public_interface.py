@@ -15,6 +15,7 @@ MODULES = (
     "rodsim.controllers",
     "rodsim.interactions",
     "rodsim.interactions.measures",
+    "rodsim.learning",
     "rodsim.linear",
     "rodsim.mechanics",
     "rodsim.results",
