@@ -74,7 +74,18 @@ class Output(Signal):
         return np.zeros(np.shape(t))
 
     def rate(self, t: ArrayLike) -> Floats:
-        """Raise ModelError: an output jumps at each sample, so that nothing can move with it."""
+        """Raise ModelError: an output jumps at each sample, so that nothing can move with it.
+
+        Parameters
+        ----------
+        t : array_like
+            Times, s.
+
+        Raises
+        ------
+        ModelError
+            Always.
+        """
         raise ModelError(
             f"it follows controller '{self.controller}', whose output jumps at each sample. Prescribe a function of time, or let "
             "the controller set a joint force or an input of an actuator"

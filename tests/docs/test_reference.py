@@ -50,6 +50,8 @@ def members(cls):
     """Pairs (name, function or property) of the public interface of a class."""
     for name, value in inspect.getmembers(cls):
         known = any(hasattr(base, name) for base in (tuple, Exception))
+        module = str(getattr(value, "__module__", "") or "").split(".")[0]
+        known |= module not in ("", "rodsim", "rigid", "discretization") and not isinstance(value, property)
         routine = inspect.isroutine(value) or isinstance(value, property) or hasattr(value, "func")
         old = str(value.__doc__).startswith("Old name of ")
         if not name.startswith("_") and routine and not known and not old:
