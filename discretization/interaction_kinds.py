@@ -59,7 +59,7 @@ from rigid.interactions.contact.sphere_rod_dissipation import (
 from rigid.interactions.drag import DRAG
 from rigid.interactions.gear import GEARS
 from rigid.interactions.inerters import INERTERS
-from rigid.interactions.joint_friction import JOINT_FRICTION
+from rigid.interactions.joint_friction import JOINT_FRICTION, ROTATION_DAMPING
 from rigid.interactions.kind_registry import KindRegistry
 from rigid.interactions.law_springs import (
     ANGLE_DAMPER,
@@ -135,6 +135,7 @@ INTERACTIONS = KindRegistry(
         *MEASURE_FORCES.values(),
         VARYING_PRESSED_EDGE,
         SE3_ACTUATION,
+        ROTATION_DAMPING,
     ]
 )
 INTERACTIONS.add_families([*GEARS.values(), *ROD_DISSIPATIONS.values()])

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from rigid.compilation.decorators import inline_kernel
 from rigid.interactions import measures
 from rigid.interactions.kinds import (
     Condensed,
@@ -26,24 +25,7 @@ from rigid.interactions.kinds import (
     value_function,
 )
 from rigid.interactions.pressure import nothing
-from rigid.interactions.torsion_spring import torque_of_step, write_couple
-
-
-@inline_kernel
-def _along(pose, X, at):
-    """Return the direction X[at:] of a real pose (4, 3)."""
-    return (
-        X[at] * pose[1, 0] + X[at + 1] * pose[2, 0] + X[at + 2] * pose[3, 0],
-        X[at] * pose[1, 1] + X[at + 1] * pose[2, 1] + X[at + 2] * pose[3, 1],
-        X[at] * pose[1, 2] + X[at + 1] * pose[2, 2] + X[at + 2] * pose[3, 2],
-    )
-
-
-@inline_kernel
-def _directions(y, X):
-    """Return u_a, w_a, u_b of the angle at the real poses y."""
-    a, b = y[0].real, y[1].real
-    return _along(a, X, 0), _along(a, X, 3), _along(b, X, 6)
+from rigid.interactions.torsion_spring import real_directions, torque_of_step, write_couple
 
 
 @tangent_function
@@ -51,7 +33,7 @@ def angle_tangent(y0, y1, X, lam, out, K):
     """Write the torque of the inertance of an angle and its derivatives, those of a torsion spring 4 J/h^2 (dm/2 - h w0/2)."""
     h = 1.0 / lam[0].real
     law = (4.0 * X[10] / (h * h), 0.0, 0.5 * h * X[11])
-    start, end = _directions(y0, X), _directions(y1, X)
+    start, end = real_directions(y0, X), real_directions(y1, X)
     _, _, torque, to_a, to_b = torque_of_step(law, h, 0.0, start, end)
     write_couple(K, torque, to_a, to_b)
 

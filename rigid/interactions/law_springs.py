@@ -16,22 +16,29 @@ from rigid.compilation.decorators import inline_kernel
 from rigid.interactions import point_on_plane, spring
 from rigid.interactions.distance import add_central_force, between
 from rigid.interactions.kinds import (
+    COMPLEX_STEP,
     Kind,
     StrainEnergy,
     dissipation,
     dual_function,
     no_bend,
     stress_function,
+    tangent_function,
     value_function,
 )
 from rigid.interactions.laws import law_force, law_quotient, law_value, with_constant
 from rigid.interactions.torsion_spring import (
     TURN,
     angle_of,
+    change_of_angle,
+    real_directions,
     rotated_pair,
     rotation_angle_dual,
     spread,
+    start_and_change,
+    torque_of_moment,
     turning,
+    write_couple,
 )
 from rigid.linear_algebra import average, dot, minus, times
 from rigid.system import Floats
@@ -152,6 +159,30 @@ def angle_step(y0, y1, X, lam, out):
     spread(law_force(X, ANGLE_LAW, lam[0] * delta) * ratio, middle, X, out)
 
 
+@inline_kernel
+def _write_moment(moment, delta, start, end, K):
+    """Write the couple of a moment whose imaginary part is its derivative to the angle, over `COMPLEX_STEP`."""
+    torque, to_a, to_b = torque_of_moment(moment.real, moment.imag / COMPLEX_STEP, delta, start, end)
+    write_couple(K, torque, to_a, to_b)
+
+
+@tangent_function
+def angle_tangent(y0, y1, X, lam, out, K):
+    """Write the torques of `angle_dual` and their derivatives."""
+    start, end = real_directions(y0, X), real_directions(y1, X)
+    alpha, delta = start_and_change(start, end, X[MIDDLE])
+    moment = lam[0].real * law_quotient(X, ANGLE_LAW, alpha + 0j, alpha + delta + COMPLEX_STEP * 1j)
+    _write_moment(moment, delta, start, end, K)
+
+
+@tangent_function
+def angle_step_tangent(y0, y1, X, lam, out, K):
+    """Write the torques of `angle_step` and their derivatives."""
+    start, end = real_directions(y0, X), real_directions(y1, X)
+    delta = change_of_angle(start, end)
+    _write_moment(law_force(X, ANGLE_LAW, lam[0].real * (delta + COMPLEX_STEP * 1j)), delta, start, end, K)
+
+
 @dual_function
 def angle_rate(y, z, X, lam, out):
     """Write the dual of the damper: the moment F(dx/dt), dx/dt = (c s' - s c')/(c^2 + s^2)."""
@@ -244,11 +275,12 @@ ANGLE_SPRING = Kind(
         1, angle_strain, rotation_angle_dual, angle_law, partial(_shifted, ANGLE_LAW), TURN
     ),
     couple=True,
+    tangent=angle_tangent,
 )
 LENGTH_DAMPER = dissipation("damper with a law of the rate of its length", 2, length_step, length_rate)
 DISPLACEMENT_DAMPER = dissipation(
     "damper with a law of the rate of a displacement", 2, displacement_step, displacement_rate
 )
 ANGLE_DAMPER = dissipation("damper with a law of the rate of an angle", 2, angle_step, angle_rate)._replace(
-    couple=True
+    couple=True, tangent=angle_step_tangent
 )

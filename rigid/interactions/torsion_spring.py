@@ -174,6 +174,30 @@ def torque_of_step(law, h, alpha, start, end):
 
 
 @inline_kernel
+def _along(pose, X, at):
+    """Return the direction X[at:] of a real pose (4, 3)."""
+    return (
+        X[at] * pose[1, 0] + X[at + 1] * pose[2, 0] + X[at + 2] * pose[3, 0],
+        X[at] * pose[1, 1] + X[at + 1] * pose[2, 1] + X[at + 2] * pose[3, 1],
+        X[at] * pose[1, 2] + X[at + 1] * pose[2, 2] + X[at + 2] * pose[3, 2],
+    )
+
+
+@inline_kernel
+def real_directions(y, X):
+    """Return u_a, w_a, u_b at the real poses y."""
+    a, b = y[0].real, y[1].real
+    return _along(a, X, 0), _along(a, X, 3), _along(b, X, 6)
+
+
+@inline_kernel
+def start_and_change(start, end, branch):
+    """Return the angle at the start that is nearest to the branch, and its change; `start`, `end`: u_a, w_a, u_b."""
+    u, w, b = start
+    return angle_of(dot(u, b) + 0j, dot(w, b) + 0j, branch).real, change_of_angle(start, end)
+
+
+@inline_kernel
 def change_of_angle(start, end):
     """Return the change of the angle over a step, rad; `start`, `end`: u_a, w_a, u_b."""
     (u0, w0, b0), (u1, w1, b1) = start, end

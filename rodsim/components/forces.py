@@ -26,7 +26,7 @@ from rigid.checks import array, number, shown, vector
 from rigid.errors import ModelError
 from rigid.interactions import law_springs
 from rigid.interactions.drag import DRAG
-from rigid.interactions.joint_friction import JOINT_FRICTION
+from rigid.interactions.joint_friction import JOINT_FRICTION, ROTATION_DAMPING
 from rigid.interactions.laws import law_numbers, steepest
 from rigid.interactions.pressure import PRESSED_EDGE, VARYING_PRESSED_EDGE
 from rigid.joints import JOINTS
@@ -412,7 +412,8 @@ class JointDamping(InteractionComponent):
         points: Floats = np.zeros(6)
         axis = np.zeros(3) if self.joint.axis is None else poses.local(frames[0], self.joint.axis)
         numbers = np.concatenate([points, axis, [self.turning, self.sliding]])
-        return [Interaction(JOINT_FRICTION, frames, numbers, NEGLIGIBLE)]
+        kind = JOINT_FRICTION if self.sliding > 0.0 else ROTATION_DAMPING
+        return [Interaction(kind, frames, numbers, NEGLIGIBLE)]
 
 
 def _rotated(P: Floats, matrix: Floats) -> Floats:

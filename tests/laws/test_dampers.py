@@ -16,13 +16,23 @@ from tests.support.interactions import EPS, dual, names, poses, random_rotation
 from tests.support.rods import INERTIA
 
 BY_NAME = {kind.name: kind for kinds in registered_kinds().values() for kind in kinds}
-DAMPER, TORSION_DAMPER, DRAG, JOINT_FRICTION, BUSHING_DAMPER, FREE_BUSHING_DAMPER, VISCOUS_SE3_ELEMENT = map(
+(
+    DAMPER,
+    TORSION_DAMPER,
+    DRAG,
+    JOINT_FRICTION,
+    ROTATION_DAMPING,
+    BUSHING_DAMPER,
+    FREE_BUSHING_DAMPER,
+    VISCOUS_SE3_ELEMENT,
+) = map(
     BY_NAME.get,
     (
         "damper",
         "torsion damper",
         "external damping",
         "joint friction",
+        "rotation damping of a joint",
         "damper of a bushing",
         "damper of a bushing with a free axis",
         "viscous SE(3) rod element",
@@ -40,6 +50,7 @@ BETWEEN = (
     BUSHING_DAMPER,
     FREE_BUSHING_DAMPER,
     JOINT_FRICTION,
+    ROTATION_DAMPING,
     *LAWS,
 )
 KINDS = (*BETWEEN, DRAG)
@@ -52,8 +63,8 @@ def numbers(kind, rng):
     """Random parameters of a dissipation of this kind."""
     if kind is DRAG:
         return np.concatenate([[C], (0.5 * np.trace(INERTIA) * np.eye(3) - INERTIA).ravel()])
-    if kind is JOINT_FRICTION:
-        return np.concatenate([rng.normal(size=6), ALONG, [C, K]])
+    if kind in (JOINT_FRICTION, ROTATION_DAMPING):
+        return np.concatenate([rng.normal(size=6), ALONG, [C, K if kind is JOINT_FRICTION else 0.0]])
     if kind is DAMPER:
         return np.concatenate([rng.normal(size=6), [40.0, 0.3, 3.0]])
     if kind is TORSION_DAMPER:
@@ -83,9 +94,9 @@ def independent_strains(kind, y, quat, X):
     a, b = (y[k, 0] + X[3 * k : 3 * k + 3] @ y[k, 1:] for k in (0, 1))
     if kind is DRAG:
         return y[0].ravel(), np.kron(block_diag(C, X[1:].reshape(3, 3)), np.eye(3))
-    if kind is JOINT_FRICTION:
+    if kind in (JOINT_FRICTION, ROTATION_DAMPING):
         relative, along = y[0, 1:] @ y[1, 1:].T, ALONG @ y[0, 1:] @ (b - a)
-        return np.append(relative, along), np.diag([*9 * [0.5 * C], K])
+        return np.append(relative, along), np.diag([*9 * [0.5 * C], X[10]])
     if kind in LAWS:
         if kind is DISPLACEMENT_DAMPER:
             return np.array([X[6:9] @ y[0, 1:] @ (b - a)]), np.array([[3.0]])
@@ -204,7 +215,7 @@ def test_damping_duals_accept_complex_steps(kind, angles, function):
         return dual(kind, y0, y1, X, [1.0], function)
 
     step, difference = along(1j * EPS).imag / EPS, (along(e) - along(-e)).real / (2 * e)
-    bound = 1e-8 if kind in (DRAG, JOINT_FRICTION) else 1e-7
+    bound = 1e-8 if kind in (DRAG, JOINT_FRICTION, ROTATION_DAMPING) else 1e-7
     assert np.abs(step - difference).max() < bound * (1.0 + np.abs(difference).max())
 
 

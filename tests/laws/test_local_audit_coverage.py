@@ -54,6 +54,11 @@ def with_friction(model, rod):
     model.add_joint_damping("friction", "hinge", turning=2.0)
 
 
+def with_sliding_friction(model, rod):
+    model.add_joint("sleeve", "cylindrical", rod.at(0.5), box(model, rod), axis=(0, 0, 1))
+    model.add_joint_damping("friction", "sleeve", turning=2.0, sliding=30.0)
+
+
 def limit(model, rod):
     model.add_limit("limit", point_above_middle(model), rod.at(0.5), 300.0, 0.5, lower=1.0, of="length")
 
@@ -114,11 +119,13 @@ ACTING = {
         "inerter", measures.distance(point_above_middle(model), rod.at(0.5)), 0.3
     ),
     "joint with friction": with_friction,
+    "sliding joint with friction": with_sliding_friction,
     "load of a function": lambda model, rod: model.add_force("load", rod.at(0.5), lambda t: (0, 0, 4 * t**3)),
 }
 NAMED = {
     "inerter": "where a distance inerter acts",
     "joint with friction": "joint 'hinge'",
+    "sliding joint with friction": "joint 'sleeve'",
     "load of a function": "load 'load'",
 }
 

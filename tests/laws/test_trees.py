@@ -112,7 +112,10 @@ def with_couples(model, lossy=True):
         law = actuators.DCMotor(resistance=1.0, inductance=0.05, constant=2.0)
         model.add_actuator(name, law, joint, U="6*cos(5*t)")
 
-    kinds = (spring, law, inertia, moment, motor)[: 5 if lossy else 4]
+    def damping(name, joint):
+        model.add_joint_damping(name, joint, turning=0.4)
+
+    kinds = (spring, law, inertia, moment, motor, damping)[: 6 if lossy else 4]
     for i, add in enumerate(kinds):
         add(f"couple {i}", hinges[0])
     for i, joint in enumerate(hinges[1:]):

@@ -106,6 +106,10 @@ def forces() -> Model:
         else:
             model.add_joint("pin", "revolute", ground, body, at=(0, k, 0), axis=(0, 0.6, 0.8))
             model.add_joint_damping("friction", "pin", turning=0.2)
+            tube = model.add_body("tube", Box(0.3, 0.2, 0.1, mass=1.0), position=(0.4, k + 0.2, 0.1))
+            model.add_joint("sleeve", "cylindrical", body, tube, at=(0.2, k + 0.1, 0), axis=(0.6, 0.8, 0))
+            model.add_joint_damping("oil", "sleeve", turning=0.1, sliding=0.3)
+            model.add_bushing("seat", body, tube, [5.0, 5.0, 5.0, 2.0, 2.0, 2.0], 0.0, at=(0.2, k + 0.1, 0))
     return model
 
 
