@@ -2,8 +2,8 @@
 
 A new energy, dissipation or constraint is a file of its own (`rigid.interactions.kinds` lists its contents) and one line at the
 end of the list; the position in the list is the number of the kind in files. Kinds without a number follow: gears of any size,
-contact losses of any number of nodes, actuations of all elements but the default one, and kinds that a script registers or that
-the text of an energy generates.
+contact losses of any number of nodes, friction of tendons, actuations of all elements but the default one, and kinds that a script
+registers or that the text of an energy generates.
 """
 
 from __future__ import annotations
@@ -73,6 +73,7 @@ from rigid.interactions.loads import LOADS
 from rigid.interactions.measure_forces import MEASURE_FORCES
 from rigid.interactions.pressure import PRESSED_EDGE, VARYING_PRESSED_EDGE
 from rigid.interactions.spring import SPRING
+from rigid.interactions.tendon_friction import TENDON_FRICTIONS
 from rigid.interactions.torsion_spring import TORSION_SPRING
 
 INTERACTIONS = KindRegistry(
@@ -138,6 +139,6 @@ INTERACTIONS = KindRegistry(
         ROTATION_DAMPING,
     ]
 )
-INTERACTIONS.add_families([*GEARS.values(), *ROD_DISSIPATIONS.values()])
+INTERACTIONS.add_families([*GEARS.values(), *ROD_DISSIPATIONS.values(), *TENDON_FRICTIONS.values()])
 for elements in (se3_span, lagrange_element, relative_element, cayley_element, midpoint_element):
     INTERACTIONS.add_families(elements.ACTUATIONS.values())

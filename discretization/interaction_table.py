@@ -101,6 +101,11 @@ def is_dissipation(kind: Kind) -> bool:
     return kind.value is no_value
 
 
+def has_friction_of_load(kind: Kind) -> bool:
+    """Return whether a kind dissipates in proportion to an input value, as the friction of a tendon does to its tension."""
+    return is_dissipation(kind) and kind.signal >= 0 and not kind.works
+
+
 def _of_kinds(table: InteractionTable, number: Callable[[Kind], int]) -> Ints:
     """Return `number(kind)` for each interaction, (e,)."""
     if not len(table.kind):

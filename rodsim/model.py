@@ -66,6 +66,7 @@ from rodsim.components.space_curves import CurveLike
 from rodsim.components.spring_laws import SpringLaw
 from rodsim.components.spring_types import SpringArguments, SpringCoordinate, choose_spring_type
 from rodsim.components.surfaces import MeshSurface, PlaneSurface, SolidSurface, SphereSurface
+from rodsim.components.tendons import Tendon
 from rodsim.components.user_interactions import EnergyInteraction, UserInteraction
 from rodsim.html_tables import some
 from rodsim.orientations import OrientationLike
@@ -91,7 +92,7 @@ register(
 )
 register(DistributedLoad, Pressure, MassDamping, JointDamping, EnergyInteraction)
 register(SphereSurface, SolidSurface, PlaneSurface, MeshSurface, Contact)
-register(Sensor, Controller, JointForce, Inerter, MeasureForce, Actuation, Gravity, Actuator)
+register(Sensor, Controller, JointForce, Inerter, MeasureForce, Tendon, Actuation, Gravity, Actuator)
 
 
 @accept_old_methods
@@ -1081,6 +1082,64 @@ class Model(ModelData):
         <measure force 'muscle' of <distance from the ground to body 'arm'>>
         """
         return add(self, MeasureForce, name, measure=measure, force=force)
+
+    def add_tendon(
+        self,
+        name: str,
+        points: Sequence[Attachable],
+        tension: ScalarLike,
+        *,
+        friction: float = 0.0,
+        slip_rate: float = 1e-3,
+    ) -> Tendon:
+        """Add a tendon: a line of one tension through points of rods, bodies and the ground.
+
+        Each segment pulls its two points towards each other. The work is -tension x change of the length, exact, and that of a
+        load. A segment between two points of one body, or of one cross-section, has a fixed length and does not act.
+
+        With friction, the tension falls at each point between the first and the last by the factor
+        exp(-mu phi tanh(v/slip_rate)). phi is the angle of wrap, v the rate at which the tendon slips towards the first point.
+        What is lost is never negative, and part of `result.dissipation`; the work is that of the tension at the first
+        point. At rest (`equilibrium`, `modes`) the tension is the same everywhere.
+
+        Parameters
+        ----------
+        name : str
+            Name of the tendon.
+        points : sequence of point, body or str
+            Two or more points in their order, such as `rod.at(0.3, (0, 0.01, 0))`, offset in section axes. A body stands for its
+            reference point.
+        tension : float, Signal, str or callable
+            Tension at the first point, N: a number that is not negative, a signal such as the output of a controller, a formula
+            of the time t, or a function t -> number. A signal that becomes negative pushes, without friction.
+        friction : float, default 0.0
+            Coefficient mu of friction at the points between the first and the last. A tendon with friction has 3 to 32 points.
+        slip_rate : float, default 1e-3
+            Slip rate over which friction builds up, m/s; smaller values come closer to Coulomb's law.
+
+        Returns
+        -------
+        Tendon
+
+        Raises
+        ------
+        ModelError
+            If there are less than two points, two neighbours are at one place, all points are fixed to each other, or `tension`
+            is a negative number or no scalar.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Model, Section
+        >>> model = Model("finger")
+        >>> soft = Section.circular(0.05, Material(E=1e5, nu=0.4, density=1000.0))
+        >>> rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], soft, 10, up=(0, 1, 0))
+        >>> eyelets = [rod.at(k / 10, (0, 0.1, 0)) for k in range(11)]
+        >>> model.add_tendon("flexor", eyelets, tension="5*t")
+        <tendon 'flexor' through 11 points, from rod 'rod', s = 0 to rod 'rod', s = 1>
+        """
+        return add(
+            self, Tendon, name, anchors=points, tension=tension, friction=friction, slip_rate=slip_rate
+        )
 
     def add_actuation(
         self,

@@ -1,18 +1,20 @@
 """Apply loads in a Cayley energy-momentum step: set their values, add round-off, forces and work.
 
 The loads of `rigid.interactions.loads` have real closed forms here (`rigid.interactions.kinds.Kind.loop`), actuations of two-node
-elements in `discretization.assembly.actuated_elements`. Another kind with external values is assembled from its dual.
+elements in `discretization.assembly.actuated_elements`, forces on distances in `discretization.assembly.spring_forces`. Another
+kind with external values is assembled from its dual.
 """
 
 from __future__ import annotations
 
-from discretization.assembly.generic_assembly import DISSIPATES, kind_number, kind_of, write_end_poses
+from discretization.assembly.generic_assembly import DISSIPATES, kind_number, write_end_poses
 from discretization.assembly.workspace import EPS, norm, rotate_at_both_ends
 from discretization.space.se3_dual import ACTUATIONS
 from rigid.compilation.decorators import internal_kernel
 from rigid.interactions.blocks import pulled
 from rigid.interactions.kinds import dual_at, vector
 from rigid.interactions.loads import FOLLOWING_FORCES, FORCES, POINT, VALUE
+from rigid.interactions.measure_forces import DISTANCE_FORCES
 from rigid.linear_algebra import add3, add_at, cross, dot, dyad, hat, load3, times, turned_right
 
 # columns of `GenericAssembly.signals`
@@ -38,7 +40,7 @@ def add_load_noise(numbering, work, h):
         value = norm(vector(X, generic.signals[l, _VALUE]))
         if loop == ACTUATIONS:  # a part of a stress, whose round-off is counted
             continue
-        if loop == 0:
+        if loop == 0 or loop == DISTANCE_FORCES:
             _add_noise_of_duals(generic, generic.signals[l, _PLACE], value, numbering, work, h)
             continue
         size = EPS * abs(h) * value
@@ -54,10 +56,13 @@ def add_load_noise(numbering, work, h):
 def _add_noise_of_duals(generic, e, value, numbering, work, h):
     """Add the round-off of interaction e, assembled from its duals, for inputs of length `value`.
 
-    One with internal variables also acts without inputs.
+    One with internal variables also acts without inputs. One that only dissipates has sizes of its forces per rate.
     """
-    kind, entry = kind_of(generic.interacting, e), generic.interacting.entries[e]
-    grown = EPS * abs(h) * (max(1.0, value) if kind.n_internal > 0 else value)
+    which = kind_number(generic.interacting, e)
+    kind, entry = generic.interacting.kinds[which], generic.interacting.entries[e]
+    grown = EPS * (max(1.0, value) if kind.n_internal > 0 else value)
+    if generic.takes[which] != DISSIPATES:
+        grown *= abs(h)
     for k in range(kind.arity):
         at = numbering.frame[entry.frames[k]]
         for i in range(3):

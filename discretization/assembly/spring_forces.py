@@ -1,4 +1,4 @@
-"""Assemble springs and torsion springs with parallel dampers in a Cayley energy-momentum step.
+"""Assemble springs and torsion springs with parallel dampers, and forces on distances, in a Cayley energy-momentum step.
 
 Real closed forms of these kinds are compiled into loops over their interactions (`rigid.interactions.kinds.Kind.loop`).
 """
@@ -9,11 +9,29 @@ from discretization.assembly.workspace import add_pair_forces, norm, rotate_at_b
 from discretization.integrator_memory import WIDTH
 from rigid.compilation.decorators import internal_kernel
 from rigid.interactions import distance, spring, torsion_spring
+from rigid.interactions.measure_forces import DISTANCE, DISTANCE_FORCES, central_force_of_step, force_of
 from rigid.interactions.spring import SPRINGS, force_of_step
 from rigid.interactions.torsion_spring import BRANCH, TORSIONS, torque_of_step
-from rigid.linear_algebra import add3, add_at, average, dot, load3, minus, outer, plus, times
+from rigid.linear_algebra import (
+    add3,
+    add_at,
+    average,
+    dot,
+    dyad,
+    hat_times,
+    load3,
+    matrix_minus,
+    matrix_plus,
+    matrix_times,
+    minus,
+    outer,
+    plus,
+    plus_identity,
+    times,
+    times_hat,
+)
 
-_pull, _add_tangent = distance.pull, distance.add_tangent
+_pull = distance.pull
 _NONE = (0.0, 0.0, 0.0)
 # offset of the stiffness in the parameters, by loop number; the rest strain and the damping follow it
 _STIFFNESS = (0, 6, 9)
@@ -54,41 +72,64 @@ def torsion_step(entry, X, work, h):
 
 @internal_kernel
 def add_springs(numbering, state, work, h, tangent):
-    """Add residual and, if `tangent`, matrix of all springs and torsion springs."""
+    """Add residual and, if `tangent`, matrix of all springs, torsion springs and forces on distances."""
     generic = work.generic_groups
     for e in range(generic.loop.size):
         entry = generic.interacting.entries[e]
         X = generic.interacting.numbers[entry.first : entry.last]
-        if generic.loop[e] == SPRINGS:
-            _add_spring(entry, X, generic.base[e], numbering, state, work, h, tangent)
+        if generic.loop[e] == SPRINGS or generic.loop[e] == DISTANCE_FORCES:
+            _add_central(generic.loop[e], entry, X, generic.base[e], numbering, state, work, h, tangent)
         elif generic.loop[e] == TORSIONS:
             _add_torsion(entry, X, generic.base[e], numbering, work, h, tangent)
 
 
 @internal_kernel
-def _add_spring(entry, X, base, numbering, state, work, h, tangent):
-    """Add residual and, if `tangent`, matrix of one spring."""
-    a, b, values = entry.frames[0], entry.frames[1], work.values
+def _add_central(loop, entry, X, base, numbering, state, work, h, tangent):
+    """Add residual and, if `tangent`, matrix of one spring or force on a distance."""
+    a, b = entry.frames[0], entry.frames[1]
     d0, mean, end = spring_ends(entry, X, state, work)
-    sigma, slope, _ = force_of_step((X[6], X[8], X[7]), h, d0, end[4])
-    sh = (sigma * h, 0.0, 0.0)
-    at, bt = numbering.frame[a], numbering.frame[b]
-    force, torque_a, torque_b = _pull(sh, mean)
-    add_pair_forces(work.residual, at, bt, force, torque_a, torque_b)
-    if not tangent:
-        return
-    sa, sb = numbering.frame_stride[a], numbering.frame_stride[b]
-    _add_tangent(sh, mean, end, (values, (base[0, 0], base[0, 1], base[1, 0], base[1, 1]), sa, sb))
-    force, torque_a, torque_b = _pull((h * slope, 0.0, 0.0), mean)
-    force1, torque_a1, torque_b1 = _pull((1.0, 0.0, 0.0), end)
-    column_a, column_b = (times(-1.0, force1), torque_a1), (force1, torque_b1)
-    row_a, row_b = (times(-1.0, force), torque_a), (force, torque_b)
-    for i in range(2):
-        for j in range(2):
-            add_at(values, base[0, 0], sa, i, j, 1.0, outer(row_a[i], column_a[j]))
-            add_at(values, base[0, 1], sb, i, j, 1.0, outer(row_a[i], column_b[j]))
-            add_at(values, base[1, 0], sa, i, j, 1.0, outer(row_b[i], column_a[j]))
-            add_at(values, base[1, 1], sb, i, j, 1.0, outer(row_b[i], column_b[j]))
+    if loop == SPRINGS:
+        sigma, slope, _ = force_of_step((X[6], X[8], X[7]), h, d0, end[4])
+    else:
+        sigma, slope = central_force_of_step(force_of(X, DISTANCE), d0, end[4])
+    force, torque_a, torque_b = _pull((sigma * h, 0.0, 0.0), mean)
+    add_pair_forces(work.residual, numbering.frame[a], numbering.frame[b], force, torque_a, torque_b)
+    if tangent:
+        # the force changes by D (dr_b - dr_a + eta_b x x_b1 - eta_a x x_a1)
+        D = plus_identity(outer(times(h * slope, mean[4]), end[4]), 0.5 * h * sigma)
+        sides = mean[2], mean[3], end[2], end[3], force
+        _add_central_tangent(
+            D, sides, (work.values, base, numbering.frame_stride[a], numbering.frame_stride[b])
+        )
+
+
+@internal_kernel
+def _add_central_tangent(D, sides, block):
+    """Add the derivatives of a force on b, its opposite on a and their torques x_b x f, -x_a x f, with df = D d(d1).
+
+    `sides`: x_a, x_b, x_a1, x_b1 and the force f; `block`: values, addresses (2, 2) of the frame blocks, their strides.
+    """
+    xa, xb, xa1, xb1, f = sides
+    values, base, sa, sb = block
+    aa, ab, ba, bb = base[0, 0], base[0, 1], base[1, 0], base[1, 1]
+    by_a, by_b = times_hat(D, xa1), times_hat(D, xb1)
+    on_a, on_b = hat_times(xa, D), hat_times(xb, D)
+    add_at(values, aa, sa, 0, 0, 1.0, D)
+    add_at(values, aa, sa, 1, 0, 1.0, on_a)
+    add_at(values, aa, sa, 0, 1, -1.0, by_a)
+    add_at(values, aa, sa, 1, 1, -1.0, matrix_plus(hat_times(xa, by_a), matrix_times(0.5, dyad(xa1, f))))
+    add_at(values, ba, sa, 0, 0, -1.0, D)
+    add_at(values, ba, sa, 1, 0, -1.0, on_b)
+    add_at(values, ba, sa, 0, 1, 1.0, by_a)
+    add_at(values, ba, sa, 1, 1, 1.0, hat_times(xb, by_a))
+    add_at(values, ab, sb, 0, 0, -1.0, D)
+    add_at(values, ab, sb, 1, 0, -1.0, on_a)
+    add_at(values, ab, sb, 0, 1, 1.0, by_b)
+    add_at(values, ab, sb, 1, 1, 1.0, hat_times(xa, by_b))
+    add_at(values, bb, sb, 0, 0, 1.0, D)
+    add_at(values, bb, sb, 1, 0, 1.0, on_b)
+    add_at(values, bb, sb, 0, 1, -1.0, by_b)
+    add_at(values, bb, sb, 1, 1, 1.0, matrix_minus(matrix_times(0.5, dyad(xb1, f)), hat_times(xb, by_b)))
 
 
 @internal_kernel
@@ -108,12 +149,32 @@ def _add_torsion(entry, X, base, numbering, work, h, tangent):
 
 
 @internal_kernel
+def work_of_distance_forces(state, work):
+    """Return the work u (l1 - l0) of the forces on distances in the step, J."""
+    generic, total = work.generic_groups, 0.0
+    for l in range(generic.signals.shape[0]):
+        e = generic.signals[l, 0]
+        if generic.loop[e] == DISTANCE_FORCES:
+            entry = generic.interacting.entries[e]
+            X = generic.interacting.numbers[entry.first : entry.last]
+            d0, _, end = spring_ends(entry, X, state, work)
+            total += force_of(X, DISTANCE) * _change_of_length(d0, end[4])
+    return total
+
+
+@internal_kernel
+def _change_of_length(d0, d1):
+    """Return |d1| - |d0|, without the difference of two lengths."""
+    length = norm(d0) + norm(d1)
+    return dot(plus(d0, d1), minus(d1, d0)) / length if length > 0.0 else 0.0
+
+
+@internal_kernel
 def _strain_change(loop, entry, X, state, work, h):
     """Return the change of the strain of a spring over the step, and the energy its damper dissipates, J."""
     if loop == SPRINGS:
         d0, _, end = spring_ends(entry, X, state, work)
-        length = norm(d0) + norm(end[4])
-        change = dot(plus(d0, end[4]), minus(end[4], d0)) / length if length > 0.0 else 0.0
+        change = _change_of_length(d0, end[4])
         return change, X[8] * change * change / h
     step = torsion_step(entry, X, work, h)
     return step[0], step[1]

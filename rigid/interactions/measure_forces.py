@@ -17,6 +17,7 @@ one on the distance.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from rigid.compilation.decorators import inline_kernel
@@ -24,11 +25,13 @@ from rigid.interactions import measures
 from rigid.interactions.kinds import Kind, dual_function, no_bend, value_function
 from rigid.interactions.pressure import nothing
 from rigid.interactions.torsion_spring import angle_of, rotated_pair, rotation_over_step, spread
+from rigid.linear_algebra import dot
 
 DISTANCE, DISPLACEMENT, COSINE, ANGLE = (
     measures.WIDTHS[word] for word in ("distance", "displacement", "cosine", "angle")
 )  # offsets of the numbers from outside
 STRETCH, TWIST = DISTANCE + 1, 10
+DISTANCE_FORCES = 8  # number of the loop of forces on distances in `em`, after that of actuations
 BRANCH = TWIST + 3  # offset of the angle at the start of the step
 
 
@@ -36,6 +39,16 @@ BRANCH = TWIST + 3  # offset of the angle at the start of the step
 def force_of(X, at):
     """Return u, the sum of the three numbers from outside at X[at:]."""
     return X[at] + X[at + 1] + X[at + 2]
+
+
+@inline_kernel
+def central_force_of_step(u, d0, d1):
+    """Return sigma = -u/lbar and (d sigma/d l1)/l1: the dual of a force u on the distance is sigma dbar on b."""
+    first, last = math.sqrt(dot(d0, d0)), math.sqrt(dot(d1, d1))
+    length = 0.5 * (first + last)
+    if length == 0.0:  # the force has no direction
+        return 0.0, 0.0
+    return -u / length, 0.5 * u / (length * length * last) if last > 0.0 else 0.0
 
 
 @dual_function
@@ -89,17 +102,21 @@ def unwrapped_angle(y, X, out):
     out[0] = angle_of(c, s, X[BRANCH])
 
 
-def _measure_force(name: str, dual: Any, signal: int, n_internal: int = 0, count: Any = None) -> Kind:
-    """Return the kind of a force on a measure of two frames."""
-    internal = {"n_internal": n_internal, "count": count, "couple": dual in (angle_dual, twist_dual)}
-    return Kind(name, 2, 0, nothing, dual, no_bend, works=True, signal=signal, potential=True, **internal)
+def _measure_force(name: str, dual: Any, signal: int, **fields: Any) -> Kind:
+    """Return the kind of a force on a measure of two frames; fields: others of `Kind`."""
+    couple = dual in (angle_dual, twist_dual)
+    return Kind(
+        name, 2, 0, nothing, dual, no_bend, works=True, signal=signal, potential=True, couple=couple, **fields
+    )
 
 
 MEASURE_FORCES = {
-    "distance": _measure_force("force on a distance", distance_dual, DISTANCE),
+    "distance": _measure_force("force on a distance", distance_dual, DISTANCE, loop=DISTANCE_FORCES),
     "displacement": _measure_force("force on a displacement", displacement_dual, DISPLACEMENT),
     "cosine": _measure_force("force on a cosine", cosine_dual, COSINE),
     "angle": _measure_force("moment on an angle", angle_dual, ANGLE),
     "stretch": _measure_force("force on a squared stretch", stretch_dual, STRETCH),
-    "twist": _measure_force("moment on a squared twist", twist_dual, TWIST, 1, unwrapped_angle),
+    "twist": _measure_force(
+        "moment on a squared twist", twist_dual, TWIST, n_internal=1, count=unwrapped_angle
+    ),
 }  # by measure, in the order of their numbers in files

@@ -90,7 +90,7 @@ def _copy_numbers(context: CheckContext, what: str, value: Any) -> dict[str, Any
     return {key: np.array(x) if np.ndim(x) else x for key, x in value.items()}
 
 
-def _points_by_name(owner: str, model: Any, value: Any) -> Any:
+def points_by_name(owner: str, model: Any, value: Any) -> Any:
     """Replace names by points of the model."""
     return [find_part_or_point(owner, model, x) if isinstance(x, str) else x for x in value]
 
@@ -115,7 +115,7 @@ KIND = ParameterType("kind", lambda context, what, value: find_user_kind(context
 ANCHORS = ParameterType(
     "anchors",
     lambda context, what, value: tuple(_as_anchor(context, x) for x in value),
-    by_name=_points_by_name,
+    by_name=points_by_name,
 )
 NUMBERS = ParameterType("numbers", _copy_numbers)
 

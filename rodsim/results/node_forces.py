@@ -78,10 +78,10 @@ def sources(system: System, loads: list[NodeLoad], t: Floats, state: State, fram
     for outputs, interaction in _at_states(system, state):
         among = _select_frames(interaction.group, frames)
         states = State(*(x[outputs] if len(x) == len(t) else x for x in state))
-        if interaction.role is Role.DISSIPATION:
+        if is_load(interaction):
+            wrenches = _load_wrenches(system, interaction, frames, values[outputs], states)
+        elif interaction.role is Role.DISSIPATION:
             wrenches = evaluation.resistances([among], states)
-        elif is_load(interaction):
-            wrenches = _load_gradients(system, interaction, frames, values[outputs], states)
         else:
             wrenches = evaluation.gradients([among], states.r, states.quat)
         wrench_by_frame = np.moveaxis(wrench[outputs], 1, 0)  # a view, so that `wrench` is changed in place
@@ -96,11 +96,12 @@ def sources(system: System, loads: list[NodeLoad], t: Floats, state: State, fram
     )
 
 
-def _load_gradients(
+def _load_wrenches(
     system: System, interaction: InteractionGroup, frames: Ints, values: Floats, states: State
 ) -> Floats:
-    """Return the gradients (T, k, f, 6) of the k loads on `frames`, f frames each, from the values (T, l, 3) of all loads at T
-    states.
+    """Return the gradients or resistances (T, k, f, 6) of the k loads on `frames`, f frames each.
+
+    `values` (T, l, 3): those of all loads at T states.
     """
     use = np.any(np.isin(interaction.group.frames, frames), axis=1)
     kind, load_numbers = interaction.group.kind, np.searchsorted(system.signals, interaction.use[use])
@@ -113,7 +114,11 @@ def _load_gradients(
         kind, copies.reshape(-1, kind.arity), numbers.reshape(count, numbers.shape[-1]), np.arange(count)
     )
     flat = flatten_states(states)
-    return evaluation.gradients([loads], flat.r, flat.quat).reshape(times, len(load_numbers), kind.arity, 6)
+    if interaction.role is Role.DISSIPATION:
+        wrenches = evaluation.resistances([loads], flat)
+    else:
+        wrenches = evaluation.gradients([loads], flat.r, flat.quat)
+    return wrenches.reshape(times, len(load_numbers), kind.arity, 6)
 
 
 def _at_states(system: System, state: State) -> Iterator[tuple[slice, InteractionGroup]]:

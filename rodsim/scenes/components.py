@@ -294,6 +294,11 @@ _SURFACES = _list_of(PointReader.surface)
 FIELD_TYPES = {
     "end": FieldType(Anchor, PointReader.end, _point),
     "point": FieldType(Anchor, PointReader.point, _point),
+    "points of parts": FieldType(
+        Annotated[list[Anchor], Field(min_length=2)],
+        _list_of(PointReader.point),
+        lambda owner, key, value: list(map(point_data, value)),
+    ),
     "rod": FieldType(Name, _object_reader("rod", "rods"), _name),
     "part": FieldType(Name, _object_reader("part", "bodies", "rods"), _name),
     "joint": FieldType(Name, _object_reader("joint", "joints"), _name),

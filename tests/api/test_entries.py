@@ -92,6 +92,7 @@ run: {t_end: 0.02, dt: 0.01}
 ON_ROD = {"rod": "wire", "s": 0.4}  # where every node has one
 VALUES = {  # by the word of a value type
     "point": ON_ROD,
+    "points of parts": [ON_ROD, "one", {"body": "two", "at": [0.1, 0.0, 0.0]}],
     "rod": "wire",
     "part": "wire",
     "joint": "of two",

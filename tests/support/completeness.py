@@ -336,6 +336,21 @@ def varying() -> Model:
     return model
 
 
+def tendons() -> Model:
+    """A clamped rod and a body on a bushing, with tendons between them and along the rod, with friction and without."""
+    model = Model("tendons", gravity=(0.1, -0.2, -0.9))
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SOFT, 4, up=(0, 0, 1), mass="lumped")
+    model.add_joint("clamp", "clamp", rod.start)
+    body = _brick(model, "body", 2)
+    model.add_bushing("soft", model.ground, body, 80.0, at=(0.1, 2, 0.2))
+    one, corners = signals.Constant(1.0), [body.at((0.2, 0.1, 0.1)), body.at((-0.2, 0.1, 0.1))]
+    model.add_tendon("along", [rod.at(k / 4, (0, 0.1, 0.02)) for k in range(5)], one)
+    model.add_tendon("across", ["ground@0,3,0", *corners, rod.at(0.5, (0, -0.1, 0)), rod.end], 0.5)
+    points = ["ground@1,1,1", rod.at(0.75, (0, 0.1, 0)), corners[0], "ground@0.2,2,1"]
+    model.add_tendon("rubbing", points, one, friction=0.3, slip_rate=0.05)
+    return model
+
+
 def sliding() -> Model:
     """Two bodies on bushings, one sliding on the ground, both on each other: bristles that stick and slide."""
     model = Model("sliding", gravity=OBLIQUE)
@@ -458,6 +473,7 @@ MODELS: dict[str, Callable[[], Model]] = {
         inertial,
         sensed,
         varying,
+        tendons,
         kinds,
         texts,
         driven,

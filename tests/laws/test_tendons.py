@@ -1,0 +1,246 @@
+"""Laws of tendons: exact work, constant curvature, capstan, losses, momenta, order, scenes, messages."""
+
+import numpy as np
+import pytest
+
+from rodsim import (
+    Box,
+    Model,
+    ModelError,
+    Section,
+    Sphere,
+    audit,
+    controllers,
+    equilibrium,
+    measures,
+    simulate,
+)
+
+DT = 0.01
+LENGTH, OFFSET, EI = 1.0, 0.1, 4.0
+STIFF = Section.from_stiffness(
+    EA=1e5, GA=1e5, GJ=3.0, EI=EI, mass_per_length=1.5, inertia_per_length=(4e-3, 2e-3, 2e-3)
+)
+
+
+def arm(points=8, **tendon):
+    """Return a clamped rod along x with a tendon at a distance along it, towards -z."""
+    model = Model("arm")
+    rod = model.add_rod("rod", [(0, 0, 0), (LENGTH, 0, 0)], STIFF, points, up=(0, 1, 0))
+    model.add_joint("clamp", "clamp", rod.start)
+    eyelets = [rod.at(k / points, (0, OFFSET, 0)) for k in range(points + 1)]
+    model.add_tendon("tendon", eyelets, **tendon)
+    return model
+
+
+def crossed(tension="2 + 3*sin(5*t)", **friction):
+    """Return two bodies on hinges, and a tendon over points of both and of the ground, two of them on one body."""
+    model = Model("crossed", gravity=(0, -9.81, 1.0))
+    upper = model.add_body("upper", Box(1.0, 0.1, 0.1, mass=2.0), position=(0.5, 0, 0))
+    model.add_joint("shoulder", "spherical", "ground", upper, at=(0, 0, 0))
+    lower = model.add_body("lower", Box(1.0, 0.1, 0.1, mass=1.0), position=(1.5, 0, 0))
+    model.add_joint("elbow", "revolute", upper, lower, at=(1, 0, 0), axis=(0, 0, 1))
+    points = ["ground@0,0.4,0.1", upper.at((0, 0.2, 0)), upper.at((0.4, 0.2, 0)), lower.at((0.1, 0.1, 0.1))]
+    model.add_tendon("tendon", points, tension, **friction)
+    for k, (a, b) in enumerate(zip(points[:-1], points[1:], strict=True)):
+        if k != 1:
+            model.add_sensor(f"length {k}", measures.distance(a, b))
+    return model
+
+
+def lengths(result):
+    """Return the length of the tendon of `crossed` at all outputs, without the part of fixed length."""
+    return result.sensor("length 0").value + result.sensor("length 2").value
+
+
+def imbalance(result):
+    """Return the error of the balance of energy, work and dissipation at all outputs, J."""
+    total = result.energy["total"]
+    return total - total[0] - result.work + result.dissipation
+
+
+@pytest.mark.parametrize("solver", ["auto", "general"])
+def test_work_of_a_tendon_is_minus_its_tension_times_the_change_of_its_length(solver):
+    result = simulate(crossed(), 0.5, DT, solver=solver, output_every=1, progress=False)
+    tension = 2.0 + 3.0 * np.sin(5.0 * (result.t[:-1] + 0.5 * DT))
+    assert np.diff(result.work) == pytest.approx(-tension * np.diff(lengths(result)), abs=1e-13)
+    assert np.abs(result.work).max() > 1e-2
+    assert np.abs(imbalance(result)).max() < 1e-12
+
+
+@pytest.mark.parametrize("integrator", ["em4", "em-ggl", "em-d(0.8)", "EML", "EM-G", "mG(2)", "GL-SPARK(2)"])
+def test_every_family_accepts_a_tendon_and_converges_to_the_same_motion(integrator):
+    result = simulate(crossed(), 0.4, 0.005, integrator, output_every=2, progress=False)
+    assert audit(result).ok
+    reference = simulate(crossed(), 0.4, 0.002, "em8", progress=False)
+    assert result.body("lower").r[-1] == pytest.approx(reference.body("lower").r[-1], abs=2e-3)
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.3])
+def test_tendon_between_free_bodies_conserves_momenta(friction):
+    model = Model("free")
+    balls = [
+        model.add_body(f"ball {k}", Sphere(0.1, mass=1.0 + k), position=(0.3 * k, 0.2 * (k % 2), 0.1 * k))
+        for k in range(4)
+    ]
+    points = [ball.at((0.05, 0.02 * k, 0)) for k, ball in enumerate(balls)]
+    model.add_tendon("tendon", points, 2.0, friction=friction, slip_rate=0.05)
+    result = simulate(model, 0.2, DT, output_every=1, progress=False)
+    for momentum in (result.linear_momentum, result.angular_momentum):
+        assert momentum == pytest.approx(np.tile(momentum[0], (len(momentum), 1)), abs=1e-13)
+    assert np.abs(imbalance(result)).max() < 1e-12
+    assert (result.dissipation[-1] > 1e-3) == bool(friction)
+
+
+def test_tendon_along_a_rod_bends_it_to_a_circle_in_the_limit_of_many_points():
+    """The curvature is T d/EI; errors of the positions fall with the square of the distance of the points."""
+    tension = 20.0
+    curvature = tension * OFFSET / EI
+    exact = np.array([np.sin(curvature), 0.0, np.cos(curvature) - 1.0]) / curvature
+    tips = [equilibrium(arm(n, tension=tension)).rod("rod").r[-1, -1] for n in (10, 20, 40)]
+    assert tips[2] == pytest.approx(exact, abs=4e-4)  # it is also pressed and sheared
+    assert np.abs(tips[1] - tips[0]).max() / np.abs(tips[2] - tips[1]).max() == pytest.approx(4.0, rel=0.05)
+
+
+def test_tendon_robot_reaches_the_published_solution_of_its_differential_equations():
+    """A backbone under gravity and a tendon at 15 mm: tip of the equations of Rucker and Webster (2011), solved to 1e-6 m."""
+    E, G, radius, offset, discs = 200e9, 80e9, 1e-3, 0.01506, (40, 80)
+    A, second_moment = np.pi * radius**2, np.pi * radius**4 / 4
+    section = Section.from_stiffness(
+        EA=E * A,
+        GA=G * A,
+        GJ=2 * G * second_moment,
+        EI=E * second_moment,
+        mass_per_length=8000 * A,
+        inertia_per_length=8000 * second_moment,
+    )
+    tips = []
+    for n in discs:
+        model = Model("robot", gravity=(9.81, 0, 0))
+        rod = model.add_rod("backbone", [(0, 0, 0), (0, 0, 0.5)], section, n, up=(0, 1, 0))
+        model.add_joint("wall", "clamp", rod.start)
+        model.add_tendon("tendon", [rod.at(k / n, (0, offset, 0)) for k in range(n + 1)], 15.0)
+        tips.append(equilibrium(model).rod("backbone").r[-1, -1])
+    extrapolated = (4.0 * tips[1] - tips[0]) / 3.0
+    assert extrapolated == pytest.approx([0.182212, 0.0, 0.453229], abs=1e-6)
+
+
+@pytest.mark.parametrize("direction", [1.0, -1.0])
+def test_friction_over_three_points_is_that_of_a_capstan(direction):
+    """The tension behind a rope that slips over an angle of wrap phi is T exp(-mu phi), or T exp(mu phi) if it slips back."""
+    tension, mu, mass = 10.0, 0.4, 2.0
+    model = Model("capstan")
+    weight = model.add_body(
+        "weight", Box(0.1, 0.1, 0.1, mass=mass), position=(0, 0, -9), velocity=(0, 0, 5 * direction)
+    )
+    model.add_joint("rail", "prismatic", "ground", weight, at=(0, 0, 0), axis=(0, 0, 1))
+    points = ["ground@1,0,0", "ground@0,0,0", weight]
+    model.add_tendon("rope", points, tension, friction=mu)
+    result = simulate(model, 0.3, DT, output_every=1, progress=False)
+    force = mass * np.diff(result.body("weight").v[:, 2]) / DT
+    assert force == pytest.approx(tension * np.exp(-direction * mu * np.pi / 2), rel=1e-11)
+
+
+def test_tendon_with_friction_bends_a_rod_less_towards_its_end():
+    """With EI theta' = d T exp(-mu theta) the angle is theta = log(1 + mu T d s/EI)/mu while the tendon slips."""
+    mu, tension = 0.5, 20.0
+    model = arm(16, tension="t", friction=mu, slip_rate=1e-5)
+    model.add_mass_damping("air", "rod", 2.0)
+    result = simulate(model, tension, 0.1, progress=False)
+    s = np.linspace(0.0, LENGTH, 4001)
+    theta = np.log(1.0 + mu * tension * OFFSET / EI * s) / mu
+    exact = np.array([np.trapezoid(np.cos(theta), s), 0.0, -np.trapezoid(np.sin(theta), s)])
+    assert result.rod("rod").r[-1, -1] == pytest.approx(exact, abs=2e-3)
+    assert np.sin(tension * OFFSET / EI) / (tension * OFFSET / EI) < exact[0] - 5e-3  # without friction
+    assert np.all(np.diff(result.dissipation) > 0.0)
+    assert np.abs(imbalance(result)).max() < 1e-12
+
+
+def test_work_with_friction_is_that_of_the_tension_at_the_first_point_and_losses_are_not_negative():
+    model = crossed("4 + 3*sin(5*t)", friction=0.4, slip_rate=1e-3)
+    result = simulate(model, 1.0, DT, output_every=1, progress=False)
+    tension = 4.0 + 3.0 * np.sin(5.0 * (result.t[:-1] + 0.5 * DT))
+    assert np.diff(result.work) == pytest.approx(-tension * np.diff(lengths(result)), abs=1e-12)
+    assert np.diff(result.dissipation).min() >= 0.0
+    assert result.dissipation[-1] > 0.1
+    assert np.abs(imbalance(result)).max() < 1e-11
+    assert audit(result).ok
+
+
+@pytest.mark.parametrize("friction", [{}, {"friction": 0.3, "slip_rate": 0.5}])
+def test_motion_is_of_second_order(friction):
+    def angles(dt):
+        return simulate(crossed("20 + 3*t", **friction), 0.32, dt, progress=False).state().quat
+
+    coarse, middle, fine = (angles(dt) for dt in (0.008, 0.004, 0.002))
+    assert np.abs(coarse - middle).max() / np.abs(middle - fine).max() == pytest.approx(4.0, rel=0.1)
+
+
+@pytest.mark.parametrize("integrator", ["em", "EML-kappa"])
+def test_friction_is_the_same_in_every_family(integrator):
+    model = crossed(10.0, friction=0.3, slip_rate=0.5)
+    result = simulate(model, 0.2, 0.002, integrator, progress=False)
+    reference = simulate(model, 0.2, 0.0005, progress=False)
+    assert result.body("lower").r[-1] == pytest.approx(reference.body("lower").r[-1], abs=1e-4)
+
+
+def test_forces_at_equal_poses_are_those_of_measure_forces():
+    models = [arm(6, tension=5.0), arm(6, tension=0.0)]
+    rod = models[1].rods["rod"]
+    for k in range(6):
+        measure = measures.distance(*(rod.at(j / 6, (0, OFFSET, 0)) for j in (k, k + 1)))
+        models[1].add_measure_force(f"pull {k}", measure, -5.0)
+    ends = [simulate(model, 0.2, DT, progress=False).state().r for model in models]
+    assert ends[0] == pytest.approx(ends[1], abs=1e-12)
+
+
+def test_tendon_follows_a_controller():
+    model = crossed(0.0)
+    model.add_sensor("phi", measures.angle("upper", "lower", axis=(0, 0, 1)))
+    law = controllers.Formula("50*(0.3 - phi)**2 + 5")
+    winch = model.add_controller("winch", law, ["phi"], period=0.02)
+    model.add_tendon("flexor", ["upper@0,0.2,0", "lower@0,0.2,0"], winch.output(), friction=0.0)
+    model.add_tendon(
+        "second", ["upper@0,0.2,0", "lower@0,0.3,0", "ground@1,2,0"], winch.output(), friction=0.2
+    )
+    result = simulate(model, 0.4, DT, output_every=1, progress=False)
+    assert np.abs(imbalance(result)).max() < 1e-11
+    with pytest.raises(ModelError, match="'flexor' follows a controller"):
+        equilibrium(model)
+
+
+def test_scene_keeps_points_tension_and_friction(tmp_path):
+    model = crossed(friction=0.2)
+    path = model.save(tmp_path / "scene.yaml")
+    results = [simulate(m, 0.1, DT, progress=False).state().r for m in (model, Model.load(path))]
+    assert np.array_equal(*results)
+    assert "friction: 0.2" in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("points", "arguments", "message"),
+    [
+        (["bar"], {}, "Give two or more points"),
+        ("bar", {}, "Give two or more points"),
+        (["bar@0.1,0,0", "bar@0.1,0,0", "ground@0,0,1"], {}, "points 0 and 1 are the same point"),
+        (["bar@0.1,0,0", "bar@0.2,0,0"], {}, "all its points are on body 'bar'"),
+        (["ground@0,0,1", "bar"], {"friction": 0.1}, "has friction and 2 points.*3 to 32"),
+        ([f"ground@0,{k},1" for k in range(32)] + ["bar"], {"friction": 0.1}, "33 points"),
+        (["ground@0,0,1", "bar"], {"tension": -1.0}, "tension"),
+        (["ground@0,0,1", "bar"], {"slip_rate": 0.0}, "slip_rate"),
+    ],
+)
+def test_message_names_the_tendon_and_what_to_do(points, arguments, message):
+    model = Model()
+    model.add_body("bar", Box(0.5, 0.1, 0.1, mass=1.0))
+    with pytest.raises(ModelError, match=message) as error:
+        model.add_tendon("rope", points, **({"tension": 1.0} | arguments))
+    assert "tendon 'rope'" in str(error.value)
+
+
+def test_tendon_with_two_points_at_one_place_is_refused():
+    model = Model()
+    model.add_body("bar", Box(0.5, 0.1, 0.1, mass=1.0))
+    model.add_tendon("rope", ["ground@0.1,0,0", "bar@0.1,0,0"], 1.0)
+    with pytest.raises(ModelError, match="points 0 and 1 are at one place"):
+        simulate(model, 0.1, DT, progress=False)
