@@ -2,8 +2,8 @@
 
 A new energy, dissipation or constraint is a file of its own (`rigid.interactions.kinds` lists its contents) and one line at the
 end of the list; the position in the list is the number of the kind in files. Kinds without a number follow: gears of any size,
-contact losses of any number of nodes, friction of tendons, actuations of all elements but the default one, and kinds that a script
-registers or that the text of an energy generates.
+contact losses of any number of nodes, tendons, actuations of all elements but the default one, and kinds that a script registers
+or that the text of an energy generates.
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ from rigid.interactions.measure_forces import MEASURE_FORCES
 from rigid.interactions.pressure import PRESSED_EDGE, VARYING_PRESSED_EDGE
 from rigid.interactions.spring import SPRING
 from rigid.interactions.tendon_friction import TENDON_FRICTIONS
+from rigid.interactions.tendon_length import ELASTIC_TENDONS, TENDON_LENGTHS, VARYING_TENDONS
 from rigid.interactions.torsion_spring import TORSION_SPRING
 
 INTERACTIONS = KindRegistry(
@@ -139,6 +140,8 @@ INTERACTIONS = KindRegistry(
         ROTATION_DAMPING,
     ]
 )
-INTERACTIONS.add_families([*GEARS.values(), *ROD_DISSIPATIONS.values(), *TENDON_FRICTIONS.values()])
+INTERACTIONS.add_families([*GEARS.values(), *ROD_DISSIPATIONS.values()])
+for tendons in (TENDON_FRICTIONS, TENDON_LENGTHS, ELASTIC_TENDONS, VARYING_TENDONS):
+    INTERACTIONS.add_families(tendons.values())
 for elements in (se3_span, lagrange_element, relative_element, cayley_element, midpoint_element):
     INTERACTIONS.add_families(elements.ACTUATIONS.values())

@@ -28,6 +28,7 @@ from rigid.interactions.kinds import (
 )
 from rigid.interactions.loads import LOADS, VALUE
 from rigid.interactions.spring import SPRING
+from rigid.interactions.tendon_length import TENDONS
 from rigid.interactions.torsion_spring import TORSION_SPRING
 from rigid.system import Floats, Ints, Loads, Springs, TorsionSprings
 from rigid.vectors import FEW
@@ -99,6 +100,11 @@ def table_of(interactions: Sequence[Interaction] = ()) -> InteractionTable:
 def is_dissipation(kind: Kind) -> bool:
     """Return whether a kind is a dissipation and not an energy."""
     return kind.value is no_value
+
+
+def tendons_of(table: InteractionTable) -> Ints:
+    """Return the indices of the tendons of unknown tension: their tangents couple neighbours and, by one row, all frames."""
+    return np.flatnonzero(_of_kinds(table, lambda kind: kind.loop == TENDONS))
 
 
 def has_friction_of_load(kind: Kind) -> bool:

@@ -1087,18 +1087,21 @@ class Model(ModelData):
         self,
         name: str,
         points: Sequence[Attachable],
-        tension: ScalarLike,
+        tension: ScalarLike | None = None,
         *,
+        stiffness: float | None = None,
+        length: ScalarLike | None = None,
         friction: float = 0.0,
         slip_rate: float = 1e-3,
     ) -> Tendon:
         """Add a tendon: a line of one tension through points of rods, bodies and the ground.
 
-        Each segment pulls its two points towards each other. The work is -tension x change of the length, exact, and that of a
-        load. A segment between two points of one body, or of one cross-section, has a fixed length and does not act.
+        Each segment pulls its two points towards each other. A tendon has a given tension, or a stiffness, or else it is
+        inextensible. The work of a given tension is -tension x change of the length, exact, and that of a load. An elastic
+        tendon is slack if it is shorter than its length without tension; an inextensible one is never slack and may push. A
+        segment between two points of one body, or of one cross-section, has a fixed length and does not act.
 
-        With friction, the tension falls at each point between the first and the last by the factor
-        exp(-mu phi tanh(v/slip_rate)). phi is the angle of wrap, v the rate at which the tendon slips towards the first point.
+        With friction, the tension falls at each inner point by the factor exp(-mu phi tanh(v/slip_rate)); phi is the angle of wrap, v the rate at which the tendon slips towards the first point.
         What is lost is never negative, and part of `result.dissipation`; the work is that of the tension at the first
         point. At rest (`equilibrium`, `modes`) the tension is the same everywhere.
 
@@ -1112,6 +1115,11 @@ class Model(ModelData):
         tension : float, Signal, str or callable
             Tension at the first point, N: a number that is not negative, a signal such as the output of a controller, a formula
             of the time t, or a function t -> number. A signal that becomes negative pushes, without friction.
+        stiffness : float, optional
+            Tension over elongation, N/m, such as EA/length.
+        length : float, Signal, str or callable, optional
+            Length without tension, m. Default: that at t = 0. It may vary in time if there is a stiffness, as that of a winch;
+            the energy of the tendon then counts as work. An inextensible tendon must have this length at t = 0.
         friction : float, default 0.0
             Coefficient mu of friction at the points between the first and the last. A tendon with friction has 3 to 32 points.
         slip_rate : float, default 1e-3
@@ -1124,8 +1132,8 @@ class Model(ModelData):
         Raises
         ------
         ModelError
-            If there are less than two points, two neighbours are at one place, all points are fixed to each other, or `tension`
-            is a negative number or no scalar.
+            If there are less than two points, two neighbours are at one place, all points are fixed to each other, a number is
+            negative, or arguments exclude each other.
 
         Examples
         --------
@@ -1137,9 +1145,8 @@ class Model(ModelData):
         >>> model.add_tendon("flexor", eyelets, tension="5*t")
         <tendon 'flexor' through 11 points, from rod 'rod', s = 0 to rod 'rod', s = 1>
         """
-        return add(
-            self, Tendon, name, anchors=points, tension=tension, friction=friction, slip_rate=slip_rate
-        )
+        arguments = {"tension": tension, "stiffness": stiffness, "length": length}
+        return add(self, Tendon, name, anchors=points, friction=friction, slip_rate=slip_rate, **arguments)
 
     def add_actuation(
         self,

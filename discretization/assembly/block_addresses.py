@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discretization.linear.band_gmres import FarBlocks, far_blocks
+from discretization.linear.bordered_band import Border, entries_of_border
 from rigid.system import Ints
 
 Base = Callable[[Ints, Ints, Ints, Ints], Ints]  # unknowns i, j and their vertices -> address of their block
@@ -97,6 +98,21 @@ def append_far_blocks(
         return addresses
 
     return storage._replace(base=base, n_values=storage.n_values + entries), far
+
+
+def append_border(storage: Storage, size: int, count: int) -> tuple[Storage, Border]:
+    """Append the border of the last `count` of `size` unknowns to band storage; return it and the place of the border."""
+    border, inner = Border(count, storage.n_values), size - count
+
+    def base(i: Ints, j: Ints, vi: Ints, vj: Ints) -> Ints:
+        addresses = storage.base(i, j, vi, vj)
+        addresses = np.where(j >= inner, border.first + (j - inner) * size + i, addresses)
+        rows = border.first + (count + i - inner) * size + j
+        rows = np.where(j >= inner, border.first + 2 * count * size + i - inner, rows)
+        return np.where(i >= inner, rows, addresses)
+
+    n_values = storage.n_values + entries_of_border(count, size)
+    return storage._replace(base=base, n_values=n_values), border
 
 
 def _outside(start: Ints, weight: Ints, half: int, vi: Ints, vj: Ints) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from discretization.interaction_table import chosen, one_sided, pairs_between, without_loads
+from discretization.interaction_table import chosen, one_sided, pairs_between, tendons_of, without_loads
 from discretization.system import System
 from rigid.interactions.constraints import facts
 from rigid.system import Ints
@@ -25,10 +25,21 @@ def connectivity(system: System, *, loose: bool = False, coupling: bool = False)
     return [rods.elements.frames, rods.spans.frames, generic.frames, constraints]
 
 
-def coupled_frames(system: System, *, loose: bool = False) -> Ints:
-    """Return the (e, 2) pairs of frames that share a block of the matrix; `loose`: as in `connectivity`."""
+def coupled_frames(system: System, *, loose: bool = False, chains: bool = False) -> Ints:
+    """Return the (e, 2) pairs of frames that share a block of the matrix; `loose`: as in `connectivity`.
+
+    `chains`: True if a tendon couples neighbouring frames only.
+    """
+    neighbours: list[Ints] = []
+    if chains:
+        tendons = tendons_of(system.others)
+        frames = system.others.frames[tendons]
+        neighbours = [pairs_between(frames[:, k : k + 2]) for k in range(frames.shape[1] - 1)]
+        others = np.ones(len(system.others.kind), bool)
+        others[tendons] = False
+        system = system._replace(others=chosen(system.others, others))
     tables = connectivity(system, loose=loose, coupling=True)
-    return np.concatenate([pairs_between(frames) for frames in tables])
+    return np.concatenate([*(pairs_between(frames) for frames in tables), *neighbours])
 
 
 def couples_frames(system: System) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy  # submodules are loaded on first access
 
 from discretization.assembly.connectivity import coupled_frames
-from discretization.interaction_table import chosen, one_sided, pairs_of
+from discretization.interaction_table import chosen, one_sided, pairs_of, tendons_of
 from discretization.multipliers import multipliers_of
 from discretization.system import System
 from rigid.system import Ints
@@ -59,13 +59,28 @@ def graph_vertices(system: System, hidden: bool) -> Vertices:
     return Vertices(moving, of_frame, of_constraint, weight, offset)
 
 
-def coupled_vertices(system: System, vertices: Vertices, loose: bool = False) -> Ints:
+def with_border_vertices(system: System, vertices: Vertices) -> tuple[Vertices, Ints]:
+    """Return the vertices with one more for each elastic tendon, and the border vertex of each of `System.others`, -1: none.
+
+    That of an inextensible tendon is the vertex of its multiplier.
+    """
+    table, multipliers = system.others, multipliers_of(system)
+    tendons, border_of = tendons_of(table), np.full(len(table.kind), -1)
+    border_of[multipliers.other] = vertices.of_constraint[len(multipliers.frames) - len(multipliers.other) :]
+    border_of[np.setdiff1d(multipliers.other, tendons)] = -1
+    elastic = np.setdiff1d(tendons, multipliers.other)
+    border_of[elastic] = len(vertices.weight) + np.arange(len(elastic))
+    return vertices._replace(weight=np.append(vertices.weight, np.ones(len(elastic), np.int64))), border_of
+
+
+def coupled_vertices(system: System, vertices: Vertices, loose: bool = False, chains: bool = False) -> Ints:
     """Return the (e, 2) pairs of vertices that share a block, in both directions, each once.
 
     Every vertex that has a diagonal block is paired with itself. `loose`: True to leave out interactions that act in contact
-    only.
+    only. `chains`: True if a tendon couples neighbouring frames only.
     """
-    multipliers, of_frames = multipliers_of(system), vertices.of_frame[coupled_frames(system, loose=loose)]
+    multipliers = multipliers_of(system)
+    of_frames = vertices.of_frame[coupled_frames(system, loose=loose, chains=chains)]
     item, k = np.nonzero(multipliers.frames >= 0)
     to_joints = np.stack(
         [vertices.of_frame[multipliers.frames[item, k]], vertices.of_constraint[item]], axis=1

@@ -87,9 +87,10 @@ class GenericAssembly(NamedTuple):
     g: (
         np.ndarray
     )  # (MAX_INTERNAL_VARIABLES,) complex constraint values (at most MAX_ROWS) or internal variables
-    block: np.ndarray  # (6 MAX_FRAMES, 6 MAX_FRAMES) tangent of one interaction
+    block: np.ndarray  # (6 f, 6 f) tangent of one interaction
     sliding: np.ndarray  # (WITH_SEEN,) complex, lam of kinds with set-valued forces (`slides`)
     expected: np.ndarray  # (e or 0, WITH_SEEN) values at the last tangent in this step, `regularised_forces`
+    border: np.ndarray  # (e,) border row of a tendon, -1: none
     acts: np.ndarray  # (e,) uint8, 1: contact acted in this step, its round-off is in `Workspace.noise`
 
 
@@ -129,6 +130,9 @@ def generic_groups(system: Any, numbering: Any, which: np.ndarray) -> GenericAss
     counted[len(c) :] = np.where(
         history_variable_counts(table) > 0, first_history_variable(system), np.cumsum(count) - count
     )[e]
+    border = np.full(len(base), -1)
+    if numbering.border.count:
+        border[len(c) :] = numbering.border_of[e]
     groups += [group._replace(row=item[group.row]) for group in generic]
     takes = [_flags_of(group) for group in groups]
     interacting = pack_groups(groups)
@@ -138,7 +142,7 @@ def generic_groups(system: Any, numbering: Any, which: np.ndarray) -> GenericAss
     at_end, rates = interacting.numbers.copy(), interacting.numbers.copy()
     start, end, dual = (np.zeros((n_frames, 4, 3), complex) for _ in range(3))
     lam, g = np.zeros(MAX_ROWS, complex), np.zeros(MAX_INTERNAL_VARIABLES, complex)
-    kinds, block = np.array(takes, np.uint8), np.zeros((6 * MAX_FRAMES, 6 * MAX_FRAMES))
+    kinds, block = np.array(takes, np.uint8), np.zeros((6 * n_frames, 6 * n_frames))
     loop = np.array([group.kind.loop for group in groups for _ in group.row], np.int64)
     signal = np.array([group.kind.signal for group in groups for _ in group.row], np.int64)
     return GenericAssembly(
@@ -161,6 +165,7 @@ def generic_groups(system: Any, numbering: Any, which: np.ndarray) -> GenericAss
         block,
         np.zeros(WITH_SEEN, complex),
         np.zeros((len(base) if np.any(interacting.kinds.slides) else 0, WITH_SEEN)),
+        border,
         np.zeros(len(base), np.uint8),
     )
 
@@ -224,8 +229,8 @@ def kind_of(interacting, e):
 
 
 def all_have_closed_loops(duals: GenericAssembly) -> bool:
-    """Return whether all interactions are assembled by loops of their own."""
-    return bool(np.all(duals.loop))
+    """Return whether all interactions are assembled by loops of their own, and none has rows, whose rates are not."""
+    return bool(np.all(duals.loop)) and not duals.interacting.kinds.rows.any()
 
 
 def _numbers(groups: list[Group]) -> np.ndarray:

@@ -40,7 +40,7 @@ def add_load_noise(numbering, work, h):
         value = norm(vector(X, generic.signals[l, _VALUE]))
         if loop == ACTUATIONS:  # a part of a stress, whose round-off is counted
             continue
-        if loop == 0 or loop == DISTANCE_FORCES:
+        if loop == 0 or loop >= DISTANCE_FORCES:
             _add_noise_of_duals(generic, generic.signals[l, _PLACE], value, numbering, work, h)
             continue
         size = EPS * abs(h) * value

@@ -74,7 +74,7 @@ def _number_for_steps(
         loose = number_unknowns(system, _LOOSE, loose=True)
         if loose.band >= 0:
             return loose
-    numbering = number_unknowns(system, band_limit, hidden)
+    numbering = number_unknowns(system, band_limit, hidden, border=not hidden)
     if 0 <= numbering.band <= _WIDE:
         return numbering
     companions = _companions(system, numbering) if inertia else None

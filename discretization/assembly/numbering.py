@@ -18,6 +18,7 @@ import numpy as np
 
 from discretization.assembly.block_addresses import (
     BlockAddresses,
+    append_border,
     append_far_blocks,
     band_storage,
     column_storage,
@@ -30,10 +31,13 @@ from discretization.assembly.coupling_graph import (
     graph_vertices,
     inner_vertices,
     small_bandwidth_order,
+    with_border_vertices,
 )
 from discretization.drives import driven_frames
+from discretization.interaction_table import tendons_of
 from discretization.linear.band_gmres import FarBlocks, no_far_blocks
 from discretization.linear.block_tridiagonal_runs import runs_of
+from discretization.linear.bordered_band import Border, no_border
 from discretization.linear.multifrontal import Fronts, no_fronts
 from discretization.memoization import memoized, per_structure
 from discretization.multipliers import MultiplierItems, multipliers_of
@@ -81,6 +85,8 @@ class Numbering(NamedTuple):
     indices: Ints  # row indices of compressed columns, else empty
     fronts: Fronts  # fronts of compressed columns, or none: `discretization.assembly.multifrontal_selection`
     far: FarBlocks  # contact blocks behind the band, or none: `discretization.linear.band_gmres`
+    border: Border  # border of the band, or none: `discretization.linear.bordered_band`
+    border_of: Ints  # (e,) border row of each of `System.others`, -1: none
 
 
 def number_unknowns(
@@ -88,13 +94,21 @@ def number_unknowns(
     band_limit: int = BAND_LIMIT,
     hidden: bool = False,
     loose: bool = False,
+    border: bool = False,
 ) -> Numbering:
     """Order the unknowns of `system` and assign addresses to its blocks; above `band_limit` the matrix is sparse.
 
     `hidden`: True to include the unknowns of velocity-level constraints.
     `loose`: True to store blocks of contacts behind the band of all others if they do not lie in it.
+    `border`: True to store what couples all frames of a tendon in a border of the band. It requires that the rest of the matrix
+    is not singular.
     """
-    numbering = _number(system, band_limit, hidden, loose, elements_with_shared_mass(system))
+    shared = elements_with_shared_mass(system)
+    if border and len(tendons_of(system.others)):
+        numbering = _number(system, band_limit, hidden, loose, True, shared)
+        if numbering.band >= 0:
+            return numbering._replace(handle=new_handle())
+    numbering = _number(system, band_limit, hidden, loose, False, shared)
     return numbering._replace(handle=new_handle())
 
 
@@ -105,15 +119,24 @@ def elements_with_shared_mass(system: System) -> tuple[np.ndarray, np.ndarray]:
 
 @memoized(per_structure)
 def _number(
-    system: System, band_limit: int, hidden: bool, loose: bool, shared: tuple[np.ndarray, np.ndarray]
+    system: System,
+    band_limit: int,
+    hidden: bool,
+    loose: bool,
+    border: bool,
+    shared: tuple[np.ndarray, np.ndarray],
 ) -> Numbering:
     """Return the numbering of `number_unknowns` with any handle; `shared`: result of `elements_with_shared_mass`, since it
     depends on it.
     """
-    vertices = graph_vertices(system, hidden)
-    pairs = coupled_vertices(system, vertices, loose)
+    vertices, border_of = graph_vertices(system, hidden), np.full(len(system.others.kind), -1)
+    if border:
+        vertices, border_of = with_border_vertices(system, vertices)
+    last = border_of[border_of >= 0]
+    pairs = coupled_vertices(system, vertices, loose, chains=border)
+    pairs = pairs[~np.isin(pairs, last).any(axis=1)]
     contacting = contact_vertices(system, vertices) if loose else np.zeros((0, 2), np.int64)
-    ordered = _ordered(system, vertices, pairs, contacting)
+    ordered = _ordered(system, vertices, pairs, contacting, last)
     narrow = ordered.band <= band_limit
     storage = (
         band_storage(ordered.size, ordered.band, len(vertices.weight))
@@ -123,6 +146,9 @@ def _number(
     far = no_far_blocks()
     if loose and narrow:
         storage, far = append_far_blocks(storage, contacting, ordered.start, vertices.weight, ordered.band)
+    place = no_border()
+    if len(last) and narrow:
+        storage, place = append_border(storage, ordered.size, len(last))
     frame = _first_unknowns(system, vertices, ordered)
     blocks = BlockAddresses(storage, storage.n_values, frame, vertices.of_frame)
     all_frames = np.arange(len(frame))
@@ -133,7 +159,7 @@ def _number(
     return Numbering(
         size=ordered.size,
         band=ordered.band if narrow else -1,
-        runs=runs_of(ordered.start, vertices.weight, pairs, ordered.size),
+        runs=runs_of(ordered.start, vertices.weight, pairs, ordered.size - len(last)),
         n_values=storage.n_values,
         n_trash=12 * int(storage.stride.max(initial=1)) + 64,
         handle=0,
@@ -157,6 +183,8 @@ def _number(
         indices=storage.indices,
         fronts=no_fronts(),
         far=far,
+        border=place,
+        border_of=np.where(border_of >= 0, ordered.start[border_of] - ordered.size + len(last), -1),
     )
 
 
@@ -164,7 +192,7 @@ def half_bandwidth(system: System) -> int:
     """Return the half bandwidth of the matrix if all its blocks, including those of contacts, are stored in the band."""
     vertices = graph_vertices(system, False)
     none = np.zeros((0, 2), np.int64)
-    return _ordered(system, vertices, coupled_vertices(system, vertices), none).band
+    return _ordered(system, vertices, coupled_vertices(system, vertices), none, none[:, 0]).band
 
 
 class _Ordered(NamedTuple):
@@ -175,11 +203,15 @@ class _Ordered(NamedTuple):
     start: Ints  # (v,) first unknown of a vertex
 
 
-def _ordered(system: System, vertices: Vertices, pairs: Ints, contacting: Ints) -> _Ordered:
-    """Order the unknowns; `pairs`: vertices that share a block in the band, `contacting`: pairs in contact outside of it."""
+def _ordered(system: System, vertices: Vertices, pairs: Ints, contacting: Ints, last: Ints) -> _Ordered:
+    """Order the unknowns; `pairs`: vertices that share a block in the band, `contacting`: pairs in contact outside of it, `last`:
+    vertices that come last.
+    """
     weight = vertices.weight
     inner = inner_vertices(system, vertices, np.concatenate([pairs, contacting]))
     order = small_bandwidth_order(pairs, len(weight), inner)
+    if len(last):
+        order = np.concatenate([order[~np.isin(order, last)], last])
     start = np.empty(len(weight), dtype=np.int64)
     start[order] = np.concatenate([[0], np.cumsum(weight[order])])[:-1]
     # distance from the first unknown of the upper vertex to the last one of the lower

@@ -98,20 +98,19 @@ def _add_central(loop, entry, X, base, numbering, state, work, h, tangent):
         # the force changes by D (dr_b - dr_a + eta_b x x_b1 - eta_a x x_a1)
         D = plus_identity(outer(times(h * slope, mean[4]), end[4]), 0.5 * h * sigma)
         sides = mean[2], mean[3], end[2], end[3], force
-        _add_central_tangent(
-            D, sides, (work.values, base, numbering.frame_stride[a], numbering.frame_stride[b])
-        )
+        bases = base[0, 0], base[0, 1], base[1, 0], base[1, 1]
+        strides = numbering.frame_stride[a], numbering.frame_stride[b]
+        add_central_tangent(D, sides, (work.values, bases, *strides))
 
 
 @internal_kernel
-def _add_central_tangent(D, sides, block):
+def add_central_tangent(D, sides, block):
     """Add the derivatives of a force on b, its opposite on a and their torques x_b x f, -x_a x f, with df = D d(d1).
 
-    `sides`: x_a, x_b, x_a1, x_b1 and the force f; `block`: values, addresses (2, 2) of the frame blocks, their strides.
+    `sides`: x_a, x_b, x_a1, x_b1 and the force f; `block`: values, addresses of the blocks aa, ab, ba, bb, strides of a and b.
     """
     xa, xb, xa1, xb1, f = sides
-    values, base, sa, sb = block
-    aa, ab, ba, bb = base[0, 0], base[0, 1], base[1, 0], base[1, 1]
+    values, (aa, ab, ba, bb), sa, sb = block
     by_a, by_b = times_hat(D, xa1), times_hat(D, xb1)
     on_a, on_b = hat_times(xa, D), hat_times(xb, D)
     add_at(values, aa, sa, 0, 0, 1.0, D)
@@ -158,12 +157,12 @@ def work_of_distance_forces(state, work):
             entry = generic.interacting.entries[e]
             X = generic.interacting.numbers[entry.first : entry.last]
             d0, _, end = spring_ends(entry, X, state, work)
-            total += force_of(X, DISTANCE) * _change_of_length(d0, end[4])
+            total += force_of(X, DISTANCE) * change_of_length(d0, end[4])
     return total
 
 
 @internal_kernel
-def _change_of_length(d0, d1):
+def change_of_length(d0, d1):
     """Return |d1| - |d0|, without the difference of two lengths."""
     length = norm(d0) + norm(d1)
     return dot(plus(d0, d1), minus(d1, d0)) / length if length > 0.0 else 0.0
@@ -174,7 +173,7 @@ def _strain_change(loop, entry, X, state, work, h):
     """Return the change of the strain of a spring over the step, and the energy its damper dissipates, J."""
     if loop == SPRINGS:
         d0, _, end = spring_ends(entry, X, state, work)
-        change = _change_of_length(d0, end[4])
+        change = change_of_length(d0, end[4])
         return change, X[8] * change * change / h
     step = torsion_step(entry, X, work, h)
     return step[0], step[1]

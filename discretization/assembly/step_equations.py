@@ -30,6 +30,7 @@ from discretization.assembly.generic_assembly import add_generic, add_generic_no
 from discretization.assembly.load_forces import add_loads
 from discretization.assembly.rod_spans import add_span_noise, add_spans, begin_spans
 from discretization.assembly.spring_forces import add_springs
+from discretization.assembly.tendon_forces import add_tendons
 from discretization.assembly.thread_team import add_all_elements, clear_matrix
 from discretization.assembly.workspace import norm, rotation_of, store_rotation
 from rigid.compilation.decorators import internal_kernel
@@ -145,6 +146,7 @@ def add_forces(system, numbering, state, work, h, tangent, general=True, acted=T
             regularise_redundant(numbering, work)
     if acted is not None:
         add_springs(numbering, state, work, h, tangent)
+        add_tendons(numbering, state, work, h, tangent)
         add_loads(numbering, work, h, tangent)
     return 0
 

@@ -22,6 +22,7 @@ from discretization.assembly.rod_spans import SpanWork, span_work
 from discretization.assembly.thread_team import alone
 from discretization.drives import DRIVEN, count_drives
 from discretization.internal_variables import InternalOffsets, internal_offsets
+from discretization.linear.bordered_band import scratch_of_border
 from discretization.linear.multifrontal import scratch_length
 from discretization.linear.narrow_band import narrow_scratch
 from discretization.memoization import memoized, per_structure
@@ -95,10 +96,10 @@ class Workspace(NamedTuple):
     noise: Floats  # (N + 6 + 6 d,) round-off level of each residual
     rhs: Floats  # (N,) right-hand side, then solution
     values: Floats  # (n_values + n_trash,) matrix entries, then trash entries
-    panels: Floats  # panels of fronts; if there are far blocks, the band before factorisation
+    panels: Floats  # panels of fronts; of far blocks the band before factorisation; of a border its factors
     outer: Floats  # contributions of fronts to other fronts in a solution
     team: Ints  # words of the threads that share a step; empty: single thread
-    blocks: Ints  # far blocks that are not zero
+    blocks: Ints  # far blocks that are not zero; row exchanges of a border
     rows: Ints  # first unknowns of the rows of these far blocks
     counts: Ints  # (2,) numbers of entries used in `blocks` and `rows`
     pivots: np.ndarray  # (N,) int32 pivot rows
@@ -199,7 +200,7 @@ def allocate_workspace(system: System, numbering: Numbering, closed: bool) -> Wo
         panels=np.zeros(_panels(numbering)),
         outer=np.zeros(int(numbering.fronts.first[-1])),
         team=alone(),
-        blocks=np.zeros(len(numbering.far.row), np.int64),
+        blocks=np.zeros(max(len(numbering.far.row), numbering.border.count), np.int64),
         rows=np.zeros(len(numbering.far.row), np.int64),
         counts=np.zeros(2, np.int64),
         pivots=np.zeros(numbering.size, dtype=np.int32),
@@ -227,6 +228,8 @@ def _panels(numbering: Numbering) -> int:
     """Return the length of `Workspace.panels`."""
     if len(numbering.far.row):
         return numbering.size * (3 * numbering.band + 1)
+    if numbering.border.count:
+        return scratch_of_border(numbering.border.count, numbering.size)
     return int(numbering.fronts.start[-1]) + 8
 
 

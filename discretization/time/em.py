@@ -57,6 +57,7 @@ from discretization.assembly.rod_spans import span_dissipation
 from discretization.assembly.spring_forces import spring_damper_loss, work_of_distance_forces
 from discretization.assembly.step_dissipation import begin_dissipation, begin_stresses, end_dissipation
 from discretization.assembly.step_equations import begin_step, move
+from discretization.assembly.tendon_forces import work_of_tendons
 from discretization.assembly.velocity_constraints import begin_velocity_constraints
 from discretization.assembly.workspace import rotation_of
 from discretization.integrator_memory import WIDTH
@@ -94,7 +95,7 @@ def account(system, numbering, hidden, state, work, h, general=True):
     (`generic_groups`).
     """
     work_done, dissipated = work_of_loads(work) + work_of_actuations(work), 0.0
-    work_done += work_of_distance_forces(state, work)
+    work_done += work_of_distance_forces(state, work) + work_of_tendons(state, work)
     if work.viscous:
         elements = system.elements
         for m in range(elements.length.shape[0]):

@@ -44,6 +44,7 @@ from discretization.assembly.workspace import NOISE_FACTOR, Workspace
 from discretization.linear import sparse
 from discretization.linear.band_gmres import acting_blocks, solve_full_matrix, solve_with_far_blocks
 from discretization.linear.block_tridiagonal_runs import factor_with_runs, solve_with_runs
+from discretization.linear.bordered_band import factor_border, solve_bordered, solve_bordered_transposed
 from discretization.linear.multifrontal import fronts_solve_transposed
 from discretization.linear.narrow_band import narrow_solve_transposed
 from discretization.system import System
@@ -84,9 +85,10 @@ MAX_ROTATION = 1.5  # rad, largest rotation of a frame in one Newton correction
 def has_blocks_beyond_band(numbering: Any) -> bool | None:
     """Return None if the matrix is a band without blocks outside of it, else True.
 
-    With None, kernels are compiled without multifrontal LU, far blocks (those outside of the band) and SuperLU.
+    With None, kernels are compiled without multifrontal LU, far blocks (those outside of the band), a border and SuperLU.
     """
-    return None if numbering.band >= 0 and not len(numbering.far.row) else True
+    plain = numbering.band >= 0 and not len(numbering.far.row) and not numbering.border.count
+    return None if plain else True
 
 
 @internal_kernel
@@ -94,13 +96,25 @@ def _factored_band(numbering, work):
     """Factorise the band in place; return 0 or SINGULAR."""
     failed, _ = factor_with_runs(
         work.values,
-        numbering.size,
+        numbering.size - numbering.border.count,
         numbering.band,
         numbering.runs,
         work.done,
         work.pivots,
         work.first,
         work.multipliers,
+    )
+    return SINGULAR if failed else 0
+
+
+@internal_kernel
+def _factored_border(numbering, work):
+    """Factorise the band and its border; return 0 or SINGULAR."""
+    if _factored_band(numbering, work) != 0:
+        return SINGULAR
+    factors = work.done, work.pivots, work.first
+    failed = factor_border(
+        work.values, numbering.size, numbering.border, numbering.band, factors, work.panels, work.blocks
     )
     return SINGULAR if failed else 0
 
@@ -140,6 +154,8 @@ def factor(numbering, work):
             for i in range(work.panels.size):
                 work.panels[i] = values[i]
             acting_blocks(values, numbering.far, work.blocks, work.rows, work.counts)
+        if numbering.border.count > 0:
+            return _factored_border(numbering, work)
         return _factored_band(numbering, work)
     fronts, work.integers[0] = numbering.fronts, 0
     if fronts.inner.size > 0 and factor_by_fronts(numbering, work) == 0:
@@ -164,6 +180,17 @@ def solve(numbering, work):
                 (work.blocks, work.rows, work.counts),
                 work.noise,
                 work.solved,
+                work.rhs,
+            )
+        elif numbering.border.count > 0:
+            solve_bordered(
+                values,
+                numbering.size,
+                numbering.border,
+                band,
+                (work.done, work.pivots, work.first),
+                work.panels,
+                work.blocks,
                 work.rhs,
             )
         else:
@@ -194,6 +221,17 @@ def solve_transposed(numbering, work):
                 work.counts,
                 work.rhs,
                 True,
+            )
+        elif numbering.border.count > 0:
+            solve_bordered_transposed(
+                values,
+                numbering.size,
+                numbering.border,
+                band,
+                (work.done, work.pivots, work.first),
+                work.panels,
+                work.blocks,
+                work.rhs,
             )
         else:
             narrow_solve_transposed(values, numbering.size, band, work.pivots, work.first, work.rhs)

@@ -25,6 +25,7 @@ from discretization.assembly.numbering import Numbering
 from discretization.assembly.workspace import Workspace, allocate_workspace, with_parameters
 from discretization.drives import driven_frames
 from discretization.linear.band_gmres import no_far_blocks
+from discretization.linear.bordered_band import no_border
 from discretization.linear.multifrontal import no_fronts
 from discretization.multipliers import multipliers_of
 from discretization.space.spans import MOST_FRAMES
@@ -196,6 +197,8 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
         row_frames=items.frames,
         constraint_base=offsets,
         row_base=np.zeros((0, items.frames.shape[1], 2), np.int64),
+        border=no_border(),
+        border_of=none,
         repeating=none,
         repeating_base=none,
         element_base=_of_frames(system.elements.frames, tree).reshape(-1, 4),

@@ -69,7 +69,7 @@ HIDDEN = types.void(POSES, POSES, POSES, POSES, F1, C1, POSES, POSES)
 TANGENT = types.void(POSES, POSES, F1, C1, POSES, types.float64[:, ::1])
 
 # largest number of frames, rows, internal variables and strains of one interaction
-MAX_FRAMES, MAX_ROWS, MAX_INTERNAL_VARIABLES, MAX_STRAINS = 32, 3, 8, 6
+MAX_FRAMES, MAX_ROWS, MAX_INTERNAL_VARIABLES, MAX_STRAINS = 64, 3, 8, 6
 MAX_FRAMES_OF_CONTACT = 12  # of one contact or its friction: a longer patch of a rod is divided
 EXPECTED, SEEN, WITH_SEEN = 1, 11, 24  # offsets in lam, after 1/h, and their end: see `Condensed`
 UNKNOWN, RATE = 2.0, SEEN

@@ -21,7 +21,6 @@ import math
 from rigid.compilation.decorators import inline_kernel
 from rigid.interactions import measures
 from rigid.interactions.kinds import (
-    MAX_FRAMES,
     InternalStateEquations,
     Kind,
     dissipation,
@@ -36,6 +35,7 @@ from rigid.interactions.torsion_spring import argument
 from rigid.kinematics.poses import point
 from rigid.linear_algebra import average, cross, dot, minus, plus, times
 
+MAX_POINTS = 32  # largest number of points of a tendon with friction
 _NUMBERS = 5  # numbers after the points: mu, v_s, three from outside
 _STRAIGHT = 1e-28  # square of the sine of an angle of wrap that counts as zero
 
@@ -136,4 +136,4 @@ def _friction(points: int) -> Kind:
     return kind._replace(state_equations=InternalStateEquations(at_rest, nothing, equations), **facts)
 
 
-TENDON_FRICTIONS = {n: _friction(n) for n in range(3, MAX_FRAMES + 1)}  # by the number of points
+TENDON_FRICTIONS = {n: _friction(n) for n in range(3, MAX_POINTS + 1)}  # by the number of points

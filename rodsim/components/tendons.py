@@ -1,27 +1,31 @@
-"""Tendons: a force of one tension along a line through points of rods, bodies and the ground.
+"""Tendons: lines of one tension through points of rods, bodies and the ground.
 
-A tendon of tension T through the points p_0 ... p_n pulls each two neighbours towards each other:
+A tendon of given tension T through the points p_0 ... p_n pulls each two neighbours towards each other:
 
     force on p_i   T (e_{i+1} - e_i),   e_i = (p_i - p_{i-1})/l_i,   work of a step   -T sum (l_i1 - l_i0)          (1)
 
 Each segment is a force -T on a distance (`rigid.interactions.measure_forces`); all share one signal. Friction at the points is an
 interaction of all points (`rigid.interactions.tendon_friction`): T is the tension between the first two points, and falls towards
-the last point if the tendon slips towards the first.
+the last point if the tendon slips towards the first. A tendon without a given tension is inextensible or elastic, one interaction
+of all frames that it passes (`rigid.interactions.tendon_length`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import Any
+from itertools import groupby, pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from discretization.interaction_table import Interaction
+from rigid import checks
 from rigid.checks import shown
 from rigid.errors import ModelError
+from rigid.interactions.kinds import MAX_FRAMES
 from rigid.interactions.measure_forces import MEASURE_FORCES
 from rigid.interactions.tendon_friction import TENDON_FRICTIONS
+from rigid.interactions.tendon_length import ELASTIC_TENDONS, PER_FRAME, TENDON_LENGTHS, VARYING_TENDONS
 from rigid.system import Floats
 from rodsim.components.base import (
     NOT_NEGATIVE,
@@ -35,7 +39,7 @@ from rodsim.components.base import (
     component,
     parameter,
 )
-from rodsim.components.joint_forces import NOT_NEGATIVE_SCALAR
+from rodsim.components.joint_forces import NOT_NEGATIVE_SCALAR, SCALAR
 from rodsim.components.model_parts import Anchor, Rod
 from rodsim.components.user_interactions import AnchoredInteraction, points_by_name
 from rodsim.components.varying_values import scaled_input
@@ -72,14 +76,24 @@ POINTS_OF_PARTS = ParameterType(
 
 @component
 class Tendon(AnchoredInteraction):
-    """A tendon of given tension through points of rods, bodies and the ground."""
+    """A tendon through points of rods, bodies and the ground: of given tension, elastic or inextensible."""
 
     key, word, list_description = "tendons", "tendon", "tendons through points of parts"
     anchors: tuple[Anchor, ...] = parameter(
         POINTS_OF_PARTS, "two or more points of parts that the tendon passes, in their order", key="points"
     )
     tension: Any = parameter(
-        NOT_NEGATIVE_SCALAR, "tension at the first point: a number, or a function of time [N]"
+        NOT_NEGATIVE_SCALAR,
+        "tension at the first point: a number, or a function of time; left out: the length decides [N]",
+        None,
+    )
+    stiffness: float | None = parameter(
+        POSITIVE, "tension over elongation; left out, without a tension: inextensible [N/m]", None
+    )
+    length: Any = parameter(
+        SCALAR,
+        "length without tension, which may vary if there is a stiffness; default: that at t = 0 [m]",
+        None,
     )
     friction: float = parameter(
         NOT_NEGATIVE, "coefficient of friction at the points between its ends [1]", 0.0
@@ -88,19 +102,32 @@ class Tendon(AnchoredInteraction):
 
     @classmethod
     def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
-        if not any(not _is_rigid(a, b) for a, b in pairwise(values["anchors"])):
+        owner, points, length = context.owner, values["anchors"], values["length"]
+        if all(_is_rigid(a, b) for a, b in pairwise(points)):
             raise ModelError(
-                f"{context.owner}: all its points are on {values['anchors'][0].part}, so that it does not act. "
-                "Give points of two parts"
+                f"{owner}: all its points are on {points[0].part}, so that it does not act. Give points of two parts"
             )
-        count = len(values["anchors"])
-        if values["friction"] and count not in TENDON_FRICTIONS:
+        if values["tension"] is not None:
+            for what in ("stiffness", "length"):
+                if values[what] is not None:
+                    raise ModelError(f"{owner}: has a tension and a {what}. Give one of them")
+        elif values["friction"]:
+            raise ModelError(f"{owner}: has friction, but no tension. Give tension=, or set friction=0")
+        if values["friction"] and len(points) not in TENDON_FRICTIONS:
             raise ModelError(
-                f"{context.owner}: has friction and {count} points. With friction a tendon passes {min(TENDON_FRICTIONS)} to "
+                f"{owner}: has friction and {len(points)} points. With friction a tendon passes {min(TENDON_FRICTIONS)} to "
                 f"{max(TENDON_FRICTIONS)} points. Leave points out, or set friction=0"
             )
+        if callable(length) and values["stiffness"] is None:
+            raise ModelError(
+                f"{owner}: its length varies, and it is inextensible. Give a stiffness=, or use the drive of a distance joint"
+            )
+        if length is not None and not callable(length):
+            checks.number(owner, "length", length, positive=True)
 
     def make_interactions(self, poses: Poses) -> list[Interaction]:
+        if self.tension is None:
+            return [self._of_length(poses)]
         interactions = [_force_on_segment(a, b) for a, b in self._segments(poses)]
         if self.friction:
             interactions.append(
@@ -109,15 +136,56 @@ class Tendon(AnchoredInteraction):
         return interactions
 
     def external_values(self, poses: Poses) -> Sequence[ExternalValues]:
-        owner, count = f"tendon '{self.name}'", len(self._segments(poses))
+        owner = f"tendon '{self.name}'"
+        if self.tension is None:
+            if not callable(self.length):
+                return []
+            start = self._stops(poses).at_start + self._stops(poses).on_frames
+            return [scaled_input(owner, self.length, (1.0, 0.0, 0.0), (0.0, -start, 0.0))]
+        count = len(self._segments(poses))
         values = [scaled_input(owner, self.tension, (-1.0, 0.0, 0.0), count=count)]
         return [*values, scaled_input(owner, self.tension)] if self.friction else values
+
+    def _stops(self, poses: Poses) -> _Stops:
+        """Return the frames that the tendon passes; ModelError if they are too many."""
+        self._segments(poses)
+        stops = _stops([poses.place(point) for point in self.anchors])
+        if len(stops.frames) > MAX_FRAMES:
+            raise ModelError(
+                f"tendon '{self.name}': passes {len(stops.frames)} frames; without a given tension the limit is {MAX_FRAMES}. "
+                "Leave points out"
+            )
+        return stops
+
+    def _of_length(self, poses: Poses) -> Interaction:
+        """Return the interaction of a tendon whose length decides about its tension."""
+        stops = self._stops(poses)
+        length, varies = stops.at_start, callable(self.length)
+        if self.length is not None and not varies:
+            length = self.length - stops.on_frames
+            if length <= 0.0:
+                raise ModelError(
+                    f"tendon '{self.name}': length = {self.length:g} m, but {stops.on_frames:g} m of it lie between points that "
+                    "are fixed to each other. Give a greater length"
+                )
+        count, arm = len(stops.frames), float(np.abs(stops.points).max())
+        if self.stiffness is None:
+            return Interaction(
+                TENDON_LENGTHS[count], stops.frames, np.append(stops.points, length), (1.0, 1.0 + arm)
+            )
+        numbers = np.concatenate([stops.points, [length, self.stiffness], _NO_INPUT if varies else []])
+        kind = (VARYING_TENDONS if varies else ELASTIC_TENDONS)[count]
+        force = self.stiffness * (1.0 if varies else 1.0 + stops.at_start)
+        return Interaction(kind, stops.frames, numbers, (force, force * arm))
 
     def anchor_pairs(self) -> list[tuple[int, int]]:
         """Return one pair if all points are on one part: if that is rigid, the tendon does not act."""
         return [(0, 1)] if len({id(point.part) for point in self.anchors}) == 1 else []
 
     def levers(self, X: Floats) -> list[Floats | None]:
+        if self.tension is None:
+            ends = X[: PER_FRAME * (len(X) // PER_FRAME)].reshape(-1, 2, 3)
+            return [entry if entry.any() else leave for entry, leave in ends]
         return [X[k : k + 3] for k in range(0, 3 * len(self.anchors) if len(X) > SEGMENT else 6, 3)]
 
     def _segments(self, poses: Poses) -> list[tuple[Place, Place]]:
@@ -140,6 +208,24 @@ def _is_rigid(a: Anchor, b: Anchor) -> bool:
     """Return whether the distance of two points cannot change."""
     same_section = a.s == b.s if isinstance(a.part, Rod) else True
     return a.part is b.part and same_section
+
+
+class _Stops(NamedTuple):
+    """The frames that a tendon passes, one after the other."""
+
+    frames: list[int]
+    points: Floats  # (6 n,) points at which it enters and leaves each of the n frames, m, frame axes
+    at_start: float  # length of the segments between the frames at t = 0, m
+    on_frames: float  # length between points of one frame, m
+
+
+def _stops(placed: Sequence[Place]) -> _Stops:
+    """Return the frames that a tendon through these points passes."""
+    groups = [list(group) for _, group in groupby(placed, key=lambda place: place.frame)]
+    points = np.concatenate([[*group[0].X, *group[-1].X] for group in groups])
+    fixed = sum(float(np.linalg.norm(b.X - a.X)) for group in groups for a, b in pairwise(group))
+    free = sum(float(np.linalg.norm(b[0].world - a[-1].world)) for a, b in pairwise(groups))
+    return _Stops([group[0].frame for group in groups], points, free, fixed)
 
 
 def _force_on_segment(a: Place, b: Place) -> Interaction:

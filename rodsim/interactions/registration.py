@@ -150,7 +150,7 @@ def interaction(
     name : str
         Name of the kind, used in files.
     frames : int
-        Number of anchors of one interaction, 1 to 32.
+        Number of anchors of one interaction, 1 to 64.
     numbers : sequence of str or mapping of str to int, default ()
         Names of the numbers X, or a mapping from names to lengths, {"moment": 3}; 0 stands for a single number.
     free : bool, default True

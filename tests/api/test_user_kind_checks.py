@@ -248,7 +248,7 @@ def test_grounded_kind_may_have_a_moment():
 
 NON_KINDS = [  # message
     ({**SPRING, "rows": 1}, RIGHT, "constraints of a script are not supported"),
-    ({**SPRING, "frames": 33}, RIGHT, "frames = 33"),
+    ({**SPRING, "frames": 65}, RIGHT, "frames = 65"),
     ({**SPRING, "numbers": ("k", "k")}, RIGHT, "two numbers 'k'"),
     ({**SPRING, "numbers": "k"}, RIGHT, "give a list of names"),
     ({**SPRING, "numbers": ("k l",)}, RIGHT, "cannot name a number"),

@@ -24,6 +24,7 @@ from tests.support.fronts import net, random_matrix
 from tests.support.heaps import lattice, listed
 from tests.support.newton_iterations import assembled_workspace, iterate
 from tests.support.rods import SPANS, held_rod
+from tests.support.tendons import ropes
 
 H = 0.01
 WIDE = 64  # half bandwidth above which a threaded LAPACK would share its work among threads
@@ -145,7 +146,14 @@ def of_spans(element, hidden):
     return in_a_step(held_rod(element), 0.1, hidden)
 
 
+def with_border():
+    numbering, work = in_a_step(ropes(), 0.02, numbered=number_for_solver)
+    assert numbering.border.count == 4
+    return numbering, work
+
+
 LAYOUTS = {
+    "a band with a border": with_border,
     "a band": lambda: all_interactions(BAND),
     "the sparse solver, as the band is wider than 10": lambda: all_interactions(10),
     "the sparse solver": lambda: all_interactions(SPARSE),

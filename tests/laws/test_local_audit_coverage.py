@@ -114,7 +114,11 @@ ACTING = {
     "forces on measures": forces_on_measures,
     "springs that vary": varying_springs,
     "tendon": lambda model, rod: model.add_tendon(
-        "tendon", [point_above_middle(model), rod.at(0.5, (0, 0.1, 0)), rod.end], SMOOTH, friction=0.2, slip_rate=1.0
+        "tendon",
+        [point_above_middle(model), rod.at(0.5, (0, 0.1, 0)), rod.end],
+        SMOOTH,
+        friction=0.2,
+        slip_rate=1.0,
     ),
     "pressure that varies": lambda model, rod: model.add_pressure("pressure", rod, "5 + 20*t**2", (0, 0, 1)),
     "actuation": lambda model, rod: model.add_actuation("muscle", rod, "K2", SMOOTH),

@@ -179,8 +179,8 @@ def test_equilibria_and_modes_use_the_counted_angles() -> None:
 
 
 def test_kind_of_too_many_frames_is_rejected() -> None:
-    wide = ROPE._replace(name="net", arity=33)
+    wide = ROPE._replace(name="net", arity=65)
     with pytest.raises(
-        ModelError, match="net: 33 frames, 1 rows and 0 internal variables; the limits are 32"
+        ModelError, match="net: 65 frames, 1 rows and 0 internal variables; the limits are 64"
     ):
-        table_of([Interaction(wide, range(33), np.zeros(34), (1.0, 0.0))])
+        table_of([Interaction(wide, range(65), np.zeros(66), (1.0, 0.0))])

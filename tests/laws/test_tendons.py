@@ -1,5 +1,7 @@
 """Laws of tendons: exact work, constant curvature, capstan, losses, momenta, order, scenes, messages."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -42,7 +44,7 @@ def crossed(tension="2 + 3*sin(5*t)", **friction):
     model.add_joint("elbow", "revolute", upper, lower, at=(1, 0, 0), axis=(0, 0, 1))
     points = ["ground@0,0.4,0.1", upper.at((0, 0.2, 0)), upper.at((0.4, 0.2, 0)), lower.at((0.1, 0.1, 0.1))]
     model.add_tendon("tendon", points, tension, **friction)
-    for k, (a, b) in enumerate(zip(points[:-1], points[1:], strict=True)):
+    for k, (a, b) in enumerate(pairwise(points)):
         if k != 1:
             model.add_sensor(f"length {k}", measures.distance(a, b))
     return model
@@ -243,4 +245,209 @@ def test_tendon_with_two_points_at_one_place_is_refused():
     model.add_body("bar", Box(0.5, 0.1, 0.1, mass=1.0))
     model.add_tendon("rope", ["ground@0.1,0,0", "bar@0.1,0,0"], 1.0)
     with pytest.raises(ModelError, match="points 0 and 1 are at one place"):
+        simulate(model, 0.1, DT, progress=False)
+
+
+# --- tendons of unknown tension
+
+G = 9.81
+
+
+def hoist(parts, masses=(3.0, 1.0), **tendon):
+    """Return two weights on rails; the rope runs `parts` times between the ceiling and the first, once to the second."""
+    model = Model("hoist", gravity=(0, 0, -G))
+    weights = []
+    for k, mass in enumerate(masses):
+        weights.append(
+            model.add_body(f"weight {k}", Box(0.1, 0.1, 0.1, mass=mass), position=(float(k), 0, -5))
+        )
+        model.add_joint(f"rail {k}", "prismatic", "ground", weights[k], at=(k, 0, 0), axis=(0, 0, 1))
+    points = [weights[0] if (parts - 1 - j) % 2 == 0 else "ground@0,0,0" for j in range(parts)]
+    model.add_tendon("rope", [*points, "ground@0,0,0", "ground@1,0,0", weights[1]], **tendon)
+    return model
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3])
+def test_rope_over_pulleys_moves_weights_as_an_atwood_machine(parts):
+    """With n parts at the first weight: n^2 m2 a1 + m1 a1 = (n m2 - m1) g, and the second moves n times as far."""
+    m1, m2 = 3.0, 1.4
+    result = simulate(hoist(parts, (m1, m2)), 0.5, DT, output_every=1, progress=False)
+    acceleration = (parts * m2 - m1) * G / (m1 + parts**2 * m2)
+    fall = [result.body(f"weight {k}").r[:, 2] + 5.0 for k in range(2)]
+    assert fall[0] == pytest.approx(0.5 * acceleration * result.t**2, abs=1e-11)
+    assert fall[1] == pytest.approx(-parts * fall[0], abs=1e-12)
+    assert np.abs(imbalance(result)).max() < 1e-11
+
+
+def test_elastic_rope_is_slack_below_its_length_and_conserves_energy():
+    """A weight that flies up is free until the rope is straight again, and returns with the same speed."""
+    model = Model("bungee", gravity=(0, 0, -G))
+    weight = model.add_body("weight", Box(0.1, 0.1, 0.1, mass=2.0), position=(0.5, 0, -2), velocity=(0, 0, 3))
+    model.add_tendon("rope", ["ground@0,0,0", "ground@0.5,0,0", weight], stiffness=200.0, length=2.6)
+    result = simulate(model, 4.0, DT, output_every=1, progress=False)
+    z = result.body("weight").r[:, 2]
+    free = (0.5 - z < 2.6) & (result.t < 0.6)
+    assert np.all(free == (result.t < 0.6))
+    exact = -2.0 + 3.0 * result.t - 0.5 * G * result.t**2
+    assert z[free] == pytest.approx(exact[free], abs=1e-12)
+    assert np.abs(z[~free] - exact[~free]).max() > 1.0
+    assert np.abs(imbalance(result)).max() < 1e-11
+    assert audit(result).ok
+
+
+def test_elastic_tendon_of_one_segment_is_a_linear_spring():
+    ends = []
+    for kind in ("spring", "tendon", "winch", "varying spring"):
+        model = Model(kind, gravity=(0, 0, -G))
+        ball = model.add_body("ball", Sphere(0.1, mass=1.0), position=(0.4, 0, -1), velocity=(0, 0.3, 0))
+        points, length = ("ground@0,0,0", ball.at((0.02, 0.01, 0.05))), "1 - 0.1*t"
+        if kind == "tendon":
+            model.add_tendon("line", points, stiffness=150.0, length=1.0)
+        elif kind == "winch":
+            model.add_tendon("line", points, stiffness=150.0, length=length)
+        else:
+            model.add_spring("line", *points, stiffness=150.0, length=1.0 if kind == "spring" else length)
+        result = simulate(model, 0.5, DT, output_every=1, progress=False)
+        assert np.abs(imbalance(result)).max() < 1e-11
+        ends.append(result.state().r)
+    assert ends[0] == pytest.approx(ends[1], abs=1e-12)
+    assert ends[3] == pytest.approx(ends[2], abs=1e-12)
+    assert np.abs(ends[1] - ends[2]).max() > 1e-3
+
+
+def ropes_of(**tendon):
+    """Return a clamped rod and a body, and a tendon along the rod, over the body, to the ground."""
+    model = Model("ropes", gravity=(0, -G, 0.3))
+    section = Section.from_stiffness(
+        EA=2e3, GA=2e3, GJ=30, EI=50, mass_per_length=1.0, inertia_per_length=(0.02, 0.01, 0.01)
+    )
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 6, up=(0, 1, 0), mass="lumped")
+    model.add_joint("clamp", "clamp", rod.start)
+    body = model.add_body("body", Box(0.1, 0.1, 0.1, mass=1.0), position=(1.3, 0.2, 0))
+    eyelets = [rod.at(k / 6, (0, 0.05, 0)) for k in range(1, 7)]
+    corners = [body.at((0, 0.05, 0)), body.at((0.05, -0.05, 0))]
+    model.add_tendon("tendon", ["ground@0,0.3,0", *eyelets, *corners, "ground@1.5,1,0"], **tendon)
+    return model
+
+
+UNKNOWN = {
+    "inextensible": {},
+    "elastic": {"stiffness": 1e3},
+    "winch": {"stiffness": 1e3, "length": "2.4 - 0.5*t"},
+}
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+@pytest.mark.parametrize("integrator", ["em4", "em-ggl", "em-d(0.9)", "EML", "EML-kappa"])
+def test_every_family_integrates_tendons_of_unknown_tension(name, integrator):
+    """The families assemble them in different ways: by closed forms with a border, by duals in charts."""
+    model = ropes_of(**UNKNOWN[name])
+    result = simulate(model, 0.05, 0.0025, integrator, output_every=2, progress=False)
+    reference = simulate(model, 0.05, 0.00025, progress=False)
+    assert result.body("body").r[-1] == pytest.approx(reference.body("body").r[-1], abs=2e-4)
+    assert np.abs(reference.body("body").r[-1] - [1.3, 0.2, 0]).max() > 2e-3
+    if name != "winch" or integrator[:3] != "EML":  # its work is that of forces in coordinates
+        assert audit(result).ok
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_motion_with_unknown_tension_is_of_second_order_and_balances_the_energy(name):
+    def run(dt):
+        return simulate(ropes_of(**UNKNOWN[name]), 0.064, dt, output_every=1, progress=False)
+
+    coarse, middle, fine = (run(dt) for dt in (0.0005, 0.00025, 0.000125))
+    r = [result.body("body").r[-1] for result in (coarse, middle, fine)]
+    assert np.abs(r[0] - r[1]).max() / np.abs(r[1] - r[2]).max() == pytest.approx(4.0, rel=0.2)
+    for result in (coarse, middle, fine):
+        assert np.abs(imbalance(result)).max() < 1e-11
+
+
+@pytest.mark.parametrize("tendon", [{}, {"stiffness": 50.0}])
+def test_free_bodies_on_a_tendon_conserve_momenta(tendon):
+    model = Model("free")
+    balls = [
+        model.add_body(
+            f"ball {k}",
+            Sphere(0.1, mass=1.0 + k),
+            position=(0.3 * k, 0.2 * (k % 2), 0.1 * k),
+            angular_velocity=(1, 2, k),
+        )
+        for k in range(4)
+    ]
+    points = [ball.at((0.05, 0.02 * k, 0)) for k, ball in enumerate([*balls, balls[1]])]
+    model.add_tendon("tendon", points, **tendon)
+    result = simulate(model, 0.3, DT, output_every=1, progress=False)
+    for momentum in (result.linear_momentum, result.angular_momentum):
+        assert momentum == pytest.approx(np.tile(momentum[0], (len(momentum), 1)), abs=1e-12)
+    assert np.abs(imbalance(result)).max() < 1e-12
+
+
+@pytest.mark.parametrize("points", [8, 40])
+def test_equilibrium_with_an_elastic_tendon_has_its_tension_everywhere(points):
+    """The arc of curvature T d/EI, with T = k (l - L) and l = 1 - d x angle."""
+    stiffness, shorter = 100.0, 0.2
+    model = arm(points, stiffness=stiffness, length=LENGTH - shorter)
+    bent = equilibrium(model)
+    # T = k (L0 - d phi - L0 + shorter), phi = T d L0/EI
+    tension = stiffness * shorter / (1.0 + stiffness * OFFSET**2 / EI)
+    other = equilibrium(arm(points, tension=tension))
+    assert bent.rod("rod").r[-1, -1] == pytest.approx(other.rod("rod").r[-1, -1], abs=2e-3)
+    angle = tension * OFFSET / EI
+    assert bent.rod("rod").r[-1, -1, 2] == pytest.approx((np.cos(angle) - 1.0) / angle, abs=5e-3)
+
+
+def test_equilibrium_with_an_inextensible_tendon_hangs_a_weight():
+    model = hoist(2, (2.0, 1.0))
+    model.add_spring("stop", "ground@0,0,-6", "weight 0", 100.0, length=1.0)
+    heavier = hoist(2, (2.0, 1.5))
+    heavier.add_spring("stop", "ground@0,0,-6", "weight 0", 100.0, length=1.0)
+    assert equilibrium(model).body("weight 0").r[-1, 2] == pytest.approx(-5.0, abs=1e-9)
+    raised = (2 * 1.5 - 2.0) * G / 100.0
+    assert equilibrium(heavier).body("weight 0").r[-1, 2] == pytest.approx(-5.0 + raised, abs=1e-9)
+
+
+def test_scene_keeps_tendons_of_unknown_tension(tmp_path):
+    for tendon in UNKNOWN.values():
+        model = ropes_of(**tendon)
+        path = model.save(tmp_path / "scene.yaml")
+        ends = [simulate(m, 0.02, 0.002, progress=False).state().r for m in (model, Model.load(path))]
+        assert np.array_equal(*ends)
+
+
+@pytest.mark.parametrize(
+    ("tendon", "message"),
+    [
+        ({"tension": 1.0, "stiffness": 5.0}, "has a tension and a stiffness. Give one of them"),
+        ({"tension": 1.0, "length": 5.0}, "has a tension and a length"),
+        ({"friction": 0.2}, "has friction, but no tension"),
+        ({"length": "2 - t"}, "its length varies, and it is inextensible. Give a stiffness"),
+        ({"length": -1.0}, "length"),
+        ({"stiffness": 0.0}, "stiffness"),
+    ],
+)
+def test_message_says_which_arguments_exclude_each_other(tendon, message):
+    model = Model()
+    model.add_body("bar", Box(0.5, 0.1, 0.1, mass=1.0))
+    with pytest.raises(ModelError, match=message) as error:
+        model.add_tendon("rope", ["ground@0,0,1", "bar"], **tendon)
+    assert "tendon 'rope'" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("tendon", "message"),
+    [
+        ({"length": 0.5}, r"tendon 'rope': \|g\| = 0.7 at t = 0"),
+        ({"length": 0.05, "stiffness": 1.0}, "0.2 m of it lie between points that are fixed"),
+        ({"stiffness": 1.0, "points": 70}, "passes 71 frames.*limit is 64"),
+    ],
+)
+def test_tendon_that_does_not_fit_its_points_is_refused(tendon, message):
+    model = Model()
+    bar = model.add_body("bar", Box(0.5, 0.1, 0.1, mass=1.0))
+    points = ["ground@0,0,1", bar.at((0, 0, 0)), bar.at((0.2, 0, 0))]
+    if count := tendon.pop("points", 0):
+        rod = model.add_rod("rod", [(0, 1, 0), (1, 1, 0)], STIFF, count - 1)
+        points = ["ground@0,0,1", *(rod.at(k / (count - 1)) for k in range(count))]
+    model.add_tendon("rope", points, **({"length": 1.2} | tendon))
+    with pytest.raises(ModelError, match=message):
         simulate(model, 0.1, DT, progress=False)

@@ -351,6 +351,33 @@ def tendons() -> Model:
     return model
 
 
+def roped() -> Model:
+    """A clamped rod and two bodies on bushings, with inextensible and elastic tendons, one twice through a body."""
+    model = Model("roped", gravity=(0.1, -0.2, -0.9))
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SOFT, 4, up=(0, 0, 1), mass="lumped")
+    model.add_joint("clamp", "clamp", rod.start)
+    bodies = [_brick(model, f"body {k}", k + 2, moving=False) for k in range(2)]
+    for k, body in enumerate(bodies):
+        model.add_bushing(f"soft {k}", model.ground, body, 80.0, at=(0.1, k + 2, 0.2))
+    a, b = bodies
+    rope = [
+        "ground@0,3,1",
+        a.at((0, 0.1, 0.1)),
+        "ground@0.2,3,1",
+        a.at((0.1, 0.1, 0.1)),
+        "ground@1,2,1",
+        rod.end,
+    ]
+    model.add_tendon("tackle", rope)
+    eyelets = [rod.at(k / 4, (0, -0.1, 0)) for k in range(1, 5)]
+    model.add_tendon(
+        "elastic", [*eyelets, b.at((0, 0.1, 0)), b.at((0, 0.1, 0.1)), "ground@0,4,1"], stiffness=8.0
+    )
+    points = ["ground@0,0,1", rod.at(0.25), rod.at(0.75), a]
+    model.add_tendon("winch", points, stiffness=5.0, length=signals.Constant(3.2))
+    return model
+
+
 def sliding() -> Model:
     """Two bodies on bushings, one sliding on the ground, both on each other: bristles that stick and slide."""
     model = Model("sliding", gravity=OBLIQUE)
@@ -474,6 +501,7 @@ MODELS: dict[str, Callable[[], Model]] = {
         sensed,
         varying,
         tendons,
+        roped,
         kinds,
         texts,
         driven,
