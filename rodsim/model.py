@@ -1101,9 +1101,9 @@ class Model(ModelData):
         tendon is slack if it is shorter than its length without tension; an inextensible one is never slack and may push. A
         segment between two points of one body, or of one cross-section, has a fixed length and does not act.
 
-        With friction, the tension falls at each inner point by the factor exp(-mu phi tanh(v/slip_rate)); phi is the angle of wrap, v the rate at which the tendon slips towards the first point.
-        What is lost is never negative, and part of `result.dissipation`; the work is that of the tension at the first
-        point. At rest (`equilibrium`, `modes`) the tension is the same everywhere.
+        With friction, the tension falls at each inner point by the factor exp(-mu phi tanh(v/slip_rate)); phi is the angle of
+        wrap, v the rate at which the tendon slips towards the first point. What is lost is never negative, and part of
+        `result.dissipation`; the work is that of the tension at the first point. At rest (`equilibrium`, `modes`) the tension is the same everywhere.
 
         Parameters
         ----------

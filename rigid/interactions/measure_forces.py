@@ -22,9 +22,19 @@ from typing import Any
 
 from rigid.compilation.decorators import inline_kernel
 from rigid.interactions import measures
-from rigid.interactions.kinds import Kind, dual_function, no_bend, value_function
+from rigid.interactions.kinds import Kind, dual_function, no_bend, tangent_function, value_function
 from rigid.interactions.pressure import nothing
-from rigid.interactions.torsion_spring import angle_of, rotated_pair, rotation_over_step, spread
+from rigid.interactions.torsion_spring import (
+    angle_of,
+    change_of_angle,
+    real_directions,
+    rotated_pair,
+    rotation_over_step,
+    spread,
+    start_and_change,
+    torque_of_moment,
+    write_couple,
+)
 from rigid.linear_algebra import dot
 
 DISTANCE, DISPLACEMENT, COSINE, ANGLE = (
@@ -95,6 +105,25 @@ def twist_dual(y0, y1, X, lam, out):
     spread(-lam[0] * force_of(X, TWIST) * mean * ratio, middle, X, out)
 
 
+@tangent_function
+def angle_tangent(y0, y1, X, lam, out, K):
+    """Write the torques of a moment about an axis, and their derivatives."""
+    start, end = real_directions(y0, X), real_directions(y1, X)
+    moment, delta = -lam[0].real * force_of(X, ANGLE), change_of_angle(start, end)
+    torque, to_a, to_b = torque_of_moment(moment, 0.0, delta, start, end)
+    write_couple(K, torque, to_a, to_b)
+
+
+@tangent_function
+def twist_tangent(y0, y1, X, lam, out, K):
+    """Write the torques of a force on the measure twist (2), and their derivatives."""
+    start, end, force = real_directions(y0, X), real_directions(y1, X), -lam[0].real * force_of(X, TWIST)
+    alpha, delta = start_and_change(start, end, X[BRANCH])
+    moment = force * (alpha + 0.5 * delta - X[9])
+    torque, to_a, to_b = torque_of_moment(moment, 0.5 * force, delta, start, end)
+    write_couple(K, torque, to_a, to_b)
+
+
 @value_function
 def unwrapped_angle(y, X, out):
     """Write the angle nearest to the branch."""
@@ -104,19 +133,22 @@ def unwrapped_angle(y, X, out):
 
 def _measure_force(name: str, dual: Any, signal: int, **fields: Any) -> Kind:
     """Return the kind of a force on a measure of two frames; fields: others of `Kind`."""
-    couple = dual in (angle_dual, twist_dual)
-    return Kind(
-        name, 2, 0, nothing, dual, no_bend, works=True, signal=signal, potential=True, couple=couple, **fields
-    )
+    return Kind(name, 2, 0, nothing, dual, no_bend, works=True, signal=signal, potential=True, **fields)
 
 
 MEASURE_FORCES = {
     "distance": _measure_force("force on a distance", distance_dual, DISTANCE, loop=DISTANCE_FORCES),
     "displacement": _measure_force("force on a displacement", displacement_dual, DISPLACEMENT),
     "cosine": _measure_force("force on a cosine", cosine_dual, COSINE),
-    "angle": _measure_force("moment on an angle", angle_dual, ANGLE),
+    "angle": _measure_force("moment on an angle", angle_dual, ANGLE, couple=True, tangent=angle_tangent),
     "stretch": _measure_force("force on a squared stretch", stretch_dual, STRETCH),
     "twist": _measure_force(
-        "moment on a squared twist", twist_dual, TWIST, n_internal=1, count=unwrapped_angle
+        "moment on a squared twist",
+        twist_dual,
+        TWIST,
+        n_internal=1,
+        count=unwrapped_angle,
+        couple=True,
+        tangent=twist_tangent,
     ),
 }  # by measure, in the order of their numbers in files

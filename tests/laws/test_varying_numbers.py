@@ -513,7 +513,7 @@ def test_drives_of_distances_reject_what_has_none():
         model.add_joint_force("push", "rope", 1.0)
     with pytest.raises(ModelError, match=r"drive 'winch': the distance at t = .* Keep it positive"):
         simulate(pendulum("-2*t**2"), 1.0, DT, progress=False)
-    with pytest.raises(ModelError, match="Output: "):
+    with pytest.raises(ModelError, match="it follows controller 'c'"):
         pendulum(signals.Output("c", "u"))
 
 
