@@ -1,4 +1,4 @@
-"""Tables of sensors, sampled controllers and the loads that follow their outputs: `Controls`.
+"""Tables of sensors, sampled controllers, the loads that follow their outputs, and events: `Controls`.
 
 A sensor is a scalar measure of two frames (`rigid.interactions.measures`), by its value and its rate, an internal variable of an
 interaction, or a quantity of the state that a function of Python evaluates, both by value alone. At the start of a step a
@@ -17,6 +17,11 @@ again are internal variables of the state, block "sampled" (`discretization.inte
     sensors     the last value of each sensor of an angle, by which revolutions are counted
     readings    for each sensor with noise or a delay: k of the next reading; m + 1 readings by value and rate, k modulo m + 1
     controllers one after another: time of the next sample, s; memory; outputs
+    events      (`rodsim.running.event_stepper`), if there are any: whether the run has stopped; whether each switch is on; the
+                coordinate of each switched drive minus its motion, rad or m; numbers of each event in the order of `EVENT`
+
+A switch is a joint or a drive that events release and engage. While it is off, its constraints do not act: their multipliers are
+zero, and so are the residuals g and dg/dt that `discretization.state_measures` returns.
 """
 
 from __future__ import annotations
@@ -34,6 +39,18 @@ NUMBERS = {**WIDTHS, STATE: 1, QUANTITY: 0}  # how many numbers each measure has
 MEASURES = tuple(NUMBERS)  # words of the measures; the position is the number of the measure in tables
 ANGLE = MEASURES.index("angle")
 VALUE, RATE = range(2)  # what of a sensor a controller reads
+# numbers of an event: whether its condition held at the last evaluation; how often and when (s) it last happened; energy lost (J);
+# the margin of its condition in the middle of the last step, and the length of that step (s), 0: none
+EVENT = HELD, COUNT, TIME, LOSS, MARGIN, LENGTH = tuple(range(6))
+
+
+class EventNumbers(NamedTuple):
+    """What events and switches remember, as views of a block."""
+
+    stopped: Floats  # (..., 1) 1: an event has stopped the run
+    on: Floats  # (..., k) 1: a switch is on
+    begin: Floats  # (..., k) coordinate of a drive minus its motion since t = 0, rad or m
+    table: Floats  # (..., e, 6) numbers of each event, in the order of `EVENT`
 
 
 class Controls(NamedTuple):
@@ -60,6 +77,10 @@ class Controls(NamedTuple):
     noise: Floats = np.zeros((0, 2))  # (s, 2) standard deviations of value and rate
     key: Ints = np.zeros((0, 2), np.int64)  # (s, 2) key of the random numbers
     slots: Ints = np.zeros(0, np.int64)  # (s,) m + 1 of (2); 0: neither noise nor delay
+    on: Ints = np.zeros(0, np.int64)  # (k,) 1: a switch is on at t = 0
+    # (m,) switch of each scalar constraint; -1: it always acts. Empty if there are no switches
+    switch: Ints = np.zeros(0, np.int64)
+    means: Ints = np.zeros(0, np.int64)  # (e,) 1: the condition of an event contains forces, which are means of steps
 
     @property
     def counted(self) -> Ints:
@@ -69,7 +90,13 @@ class Controls(NamedTuple):
     @property
     def size(self) -> int:
         """Return the number of internal variables."""
-        return int(len(self.counted) + np.sum(self._widths) + np.sum(1 + self.memory + self.outputs))
+        return int(len(self.counted) + np.sum(self._widths) + np.sum(1 + self.memory + self.outputs)) + self._event_width
+
+    @property
+    def _event_width(self) -> int:
+        """Return the number of internal variables of events and switches."""
+        events = len(self.means)
+        return 1 + 2 * len(self.on) + len(EVENT) * events if events else 0
 
     @property
     def _widths(self) -> Ints:
@@ -79,8 +106,8 @@ class Controls(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        """Return whether there are neither sensors nor controllers."""
-        return not len(self.measure) and not len(self.period)
+        """Return whether there are neither sensors nor controllers nor events."""
+        return not len(self.measure) and not len(self.period) and not len(self.means)
 
     def rings(self) -> Ints:
         """Return the indices (s,) in the block at which the readings of each sensor begin."""
@@ -100,11 +127,26 @@ class Controls(NamedTuple):
         last = np.cumsum(self.memory)
         for at, end, count in zip(memory.tolist(), last.tolist(), self.memory.tolist(), strict=True):
             block[at : at + count] = self.initial[end - count : end]
+        if len(self.means):
+            self.events_of(block).on[:] = self.on
         return block
+
+    def events_of(self, block: Floats) -> EventNumbers:
+        """Return views of what events and switches remember in a block (..., n), if there are events."""
+        k, tail = len(self.on), block[..., block.shape[-1] - self._event_width :]
+        table = tail[..., 1 + 2 * k :].reshape(*block.shape[:-1], len(self.means), len(EVENT))
+        return EventNumbers(tail[..., :1], tail[..., 1 : 1 + k], tail[..., 1 + k : 1 + 2 * k], table)
+
+    def acting(self, block: Floats) -> Floats:
+        """Return 1 for each scalar constraint that acts, else 0, (..., m), from a block (..., n), if there are switches."""
+        on = self.events_of(block).on
+        always = np.ones((*on.shape[:-1], 1))
+        acts: Floats = np.concatenate([on, always], axis=-1)[..., self.switch]  # switch -1 is the last one
+        return acts
 
     def same_layout(self, other: Controls | None) -> bool:
         """Return whether both remember the same numbers: the same measures, readings, memory and outputs."""
-        columns = ("measure", "slots", "memory", "outputs")
+        columns = ("measure", "slots", "memory", "outputs", "on", "means")
         return other is not None and all(np.array_equal(getattr(self, x), getattr(other, x)) for x in columns)
 
     def only_sensor(self, s: int) -> tuple[Controls, int]:

@@ -202,13 +202,18 @@ def velocity_residual(system: System, state: State) -> Floats:
 def append_interaction_constraints(
     system: System, state: State, of_table: Floats, rate: bool = False
 ) -> Floats:
-    """Append g, or dg/dt if `rate`, of constraints in `System.others` to `of_table` (..., m), that of the constraint table."""
+    """Append g, or dg/dt if `rate`, of constraints in `System.others` to `of_table` (..., m), that of the constraint table.
+
+    The values of constraints that an event has released are zero.
+    """
     use = interaction_table.constraint_indices(system.others)
-    if not len(use):
-        return of_table
-    rows = interaction_table.rows_of(system.others)
-    values = _of_others(system, state, use, np.cumsum(rows) - rows, int(rows.sum()), rate)
-    return np.concatenate([of_table, values], axis=-1)
+    if len(use):
+        rows = interaction_table.rows_of(system.others)
+        values = _of_others(system, state, use, np.cumsum(rows) - rows, int(rows.sum()), rate)
+        of_table = np.concatenate([of_table, values], axis=-1)
+    if len(system.controls.switch):
+        return of_table * system.controls.acting(part(system, state, "sampled"))
+    return of_table
 
 
 def _of_others(system: System, state: State, use: Ints, row: Ints, rows: int, rate: bool = False) -> Floats:

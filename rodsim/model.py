@@ -44,6 +44,7 @@ from rodsim.components.contacts import REST_SPEED, Contact, SurfaceLike
 from rodsim.components.control_laws import ControlLaw
 from rodsim.components.controllers import Controller, Sensor, outputs_of_sensors
 from rodsim.components.curve_frames import Twist, Up
+from rodsim.components.events import ModelEvent
 from rodsim.components.forces import (
     Bushing,
     Gravity,
@@ -78,6 +79,8 @@ if TYPE_CHECKING:
     from rodsim.interactions.registration import UserKind
     from rodsim.prepared import Prepared
 
+Switchable = JointComponent | Drive | str
+
 # Components are made from a scene in this order.
 register(
     JointComponent,
@@ -92,7 +95,9 @@ register(
 )
 register(DistributedLoad, Pressure, MassDamping, JointDamping, EnergyInteraction)
 register(SphereSurface, SolidSurface, PlaneSurface, MeshSurface, Contact)
-register(Sensor, Controller, JointForce, Inerter, MeasureForce, Tendon, Actuation, Gravity, Actuator)
+register(
+    Sensor, Controller, JointForce, Inerter, MeasureForce, Tendon, Actuation, Gravity, Actuator, ModelEvent
+)
 
 
 @accept_old_methods
@@ -1785,6 +1790,65 @@ class Model(ModelData):
         """
         settings = {"outputs": outputs, "memory": memory, "period": period}
         return add(self, Controller, name, law=law, inputs=inputs, **settings)
+
+    def add_event(
+        self,
+        name: str,
+        when: str,
+        *,
+        stop: bool = False,
+        release: Switchable | Sequence[Switchable] | None = None,
+        engage: Switchable | Sequence[Switchable] | None = None,
+        set: Mapping[str, float] | None = None,
+    ) -> ModelEvent:
+        """Add an event: what happens in a run when a condition becomes true.
+
+        The time is found within a step, by repeating the step with other lengths. An event happens each time its condition becomes
+        true; a condition that holds at the start must become false before. Velocities do not change when a joint or a drive is
+        released. When one is engaged, they jump to those that the joints then allow, with the least change in the metric of the
+        kinetic energy; the energy of this change is counted as dissipation.
+
+        Parameters
+        ----------
+        name : str
+            Name of the event; `result.event(name)` has its times and energy losses.
+        when : str
+            Comparisons (<, <=, >, >=) of formulas of the time t, s, of sensors and of their rates, joined by "and" and "or":
+            "t >= 0.5", "phi > 1.2 and phi.rate < 0". Sensors are read without noise and delay. Forces of joints and contacts, which
+            are means of steps, are extrapolated to the end of a step.
+        stop : bool, default False
+            Whether the run ends. Its last output is at that time.
+        release : joint, drive or name, or a sequence of them, optional
+            Joints and drives that let go.
+        engage : joint, drive or name, or a sequence of them, optional
+            Joints and drives that begin to act. A drive begins at the present coordinate of its joint: one whose value is constant
+            locks it. The points and axes of a joint must fit at that time. If the first event that names a part engages
+            it, the part does not act before.
+        set : mapping of str to float, optional
+            Values that outputs of controllers with the law `External` have from then on, by name: {"motor.u": 0.0}.
+
+        Returns
+        -------
+        ModelEvent
+
+        Raises
+        ------
+        ModelError
+            If the condition cannot be read, a name is unknown, or nothing happens.
+
+        Examples
+        --------
+        >>> from rodsim import Box, Model, measures, signals
+        >>> model = Model(gravity=(0, 0, -9.81))
+        >>> arm = model.add_body("arm", Box(1.0, 0.1, 0.1, mass=1.0), position=(0.5, 0, 0))
+        >>> hinge = model.add_joint("hinge", "revolute", "ground", arm, at=(0, 0, 0), axis=(0, 1, 0))
+        >>> phi = model.add_sensor("phi", measures.angle("ground", arm, axis=(0, 1, 0)))
+        >>> latch = model.add_drive("latch", hinge, signals.Constant(0.0))
+        >>> model.add_event("catch", "phi > 1", engage=latch)
+        <event 'catch': phi > 1>
+        """
+        settings = {"stop": stop, "release": release, "engage": engage, "set": set}
+        return add(self, ModelEvent, name, when=when, **settings)
 
     def __repr__(self) -> str:
         tables = (("rods", self.rods), ("bodies", self.bodies), ("joints", self.joints))

@@ -62,6 +62,7 @@ from rodsim.building.placement import Placement
 from rodsim.building.point_masses import check_rotations, massless_axes
 from rodsim.components.base import angle_directions
 from rodsim.components.control_laws import law_function
+from rodsim.components.events import switches_of
 from rodsim.components.inerters import reflected_inertia
 from rodsim.components.model_argument import model_argument_error
 from rodsim.components.model_data import ModelData, TorsionSpring
@@ -101,7 +102,7 @@ def build(model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})
     interactions, interaction_names, of_a = _interaction_table(model, placement, gears, lines)
     contacts, of_pairs = contact_table(model, placement)
     inputs = entry_inputs(model, placement)
-    controls = controls_of(model, placement, lines, inputs, interactions, interaction_names)
+    controls = controls_of(model, placement, lines, inputs, interactions, interaction_names, constraints)
     system = System(
         placement.frames,
         elements,
@@ -134,9 +135,11 @@ def build(model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})
         state = with_part(system, state, "branch", branch)
     state = with_initial_rates(system, with_counted_angles(system, state))
     _check_assembled(model, placement, system, state, interaction_names)
-    check_drives(model, system, state)
     check_rotations(model, system, placement)
-    system, undetermined = soften_redundant_joints(model, system, state, interaction_names)
+    undetermined: list[list[str]] = []
+    if all(switches_of(model.events).values()):  # else some of the joints and drives never act together
+        check_drives(model, system, state)
+        system, undetermined = soften_redundant_joints(model, system, state, interaction_names)
     layout = _layout(model, placement, system, joint_layouts(model, joined_by))
     layout.description["undetermined"] = undetermined
     for line in lines:

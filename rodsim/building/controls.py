@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from discretization.controls import MEASURES, NO_CONTROLS, QUANTITY, RATE, STATE, VALUE, Controls
-from discretization.interaction_table import InteractionTable, history_variable_counts
+from discretization.interaction_table import InteractionTable, history_variable_counts, rows_of
 from rigid.errors import ModelError
-from rigid.system import Floats, Ints
+from rigid.interactions.constraints import rows_of as rows_of_constraints
+from rigid.system import Constraints, Floats, Ints
 from rodsim.building.load_arrays import EntryInput, LineLoad
 from rodsim.building.placement import Placement
 from rodsim.components.control_laws import External, law_parameters
 from rodsim.components.controllers import Output, Sensor, input_of, output_numbers, outputs_in
+from rodsim.components.events import ModelEvent, switches_of
 from rodsim.components.model_data import ModelData
 from rodsim.components.sensed_quantities import state_offset
 from rodsim.components.user_interactions import BoundMeasure
@@ -31,13 +33,15 @@ def controls_of(
     inputs: Sequence[EntryInput],
     interactions: InteractionTable,
     names: Sequence[str],
+    constraints: Constraints,
 ) -> Controls:
-    """Return the table of sensors, controllers and driven loads of a model; ModelError if a load names an unknown output.
+    """Return the table of sensors, controllers, driven loads and events of a model.
 
-    inputs: external values of other entries; interactions, names: table of all interactions, and the name of each.
+    inputs: external values of other entries; interactions, names: table of all interactions, and the name of each. Raises
+    ModelError if a load names an unknown output.
     """
     driven = _driven_loads(model, lines, inputs)
-    if not model.sensors and not model.controllers:
+    if not model.sensors and not model.controllers and not model.events:
         return NO_CONTROLS
     words, frames, numbers = [], [], []
     for sensor in model.sensors.values():
@@ -85,7 +89,30 @@ def controls_of(
             (sensor.seed, zlib.crc32(name.encode())) for name, sensor in model.sensors.items()
         ).reshape(-1, 2),
         slots=_counts(_slots(model, sensor) for sensor in model.sensors.values()),
+        **_event_columns(model, interactions, constraints),
     )
+
+
+def _event_columns(model: ModelData, interactions: InteractionTable, constraints: Constraints) -> dict[str, Ints]:
+    """Return the columns of switches and events."""
+    switches = switches_of(model.events)
+    columns = {
+        "on": _counts(switches.values()),
+        "means": _counts(_reads_means(model, event) for event in model.events.values()),
+    }
+    if not switches:
+        return columns
+    numbers = [*model.joints, *model.drives]  # the numbers of `Constraints.joint`; gears come after them
+    number_of = {numbers.index(name): k for k, name in enumerate(switches)}
+    switch = np.array([number_of.get(joint, -1) for joint in constraints.joint.tolist()], np.int64)
+    always = np.full(int(rows_of(interactions).sum()), -1)
+    return columns | {"switch": np.concatenate([np.repeat(switch, rows_of_constraints(constraints)), always])}
+
+
+def _reads_means(model: ModelData, event: ModelEvent) -> bool:
+    """Return whether the condition of an event contains a force that is a mean over a step."""
+    measured = [model.sensors[name].measure for name in event.when.inputs if name in model.sensors]
+    return any(isinstance(x, Quantity) and x.word in ("joint_force", "contact_force") for x in measured)
 
 
 def _state_index(

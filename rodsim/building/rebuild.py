@@ -39,12 +39,13 @@ def rebuild(reusable: ReusableBuild, model: ModelData, changed: Iterable[str]) -
 
     New loads, gravity and velocities of bodies are put into the existing arrays. Any other change builds the model again with
     the existing meshes of rods that have not changed. A model with contacts is always built again, since its warnings depend on
-    all numbers, and so is one with controllers or joint forces.
+    all numbers, and so is one with controllers, events or joint forces.
     """
     paths = list(changed)
     if (
         model.contacts
         or model.controllers
+        or model.events
         or model.joint_forces
         or not all(_is_read_late(path) for path in paths)
     ):

@@ -30,6 +30,7 @@ from rodsim.building.placement import Placement
 from rodsim.components.base import Component
 from rodsim.components.contacts import Contact
 from rodsim.components.controllers import Controller, Sensor, outputs_in
+from rodsim.components.events import ModelEvent
 from rodsim.components.joints import JointComponent
 from rodsim.components.model_data import ModelData
 from rodsim.components.model_parts import Anchor, Body, ReplacedRod, Rod
@@ -91,7 +92,7 @@ class _TwinConverter(NamedTuple):
         """Return the entry with its anchors on bodies, or a text that says why this is not possible."""
         changed: dict[str, Any] = {}
         rods_held = []
-        if isinstance(entry, Controller | Sensor) and (lacks := entry.what_it_lacks(self.to)):
+        if isinstance(entry, Controller | Sensor | ModelEvent) and (lacks := entry.what_it_lacks(self.to)):
             return lacks
         for value in vars(entry).values():
             for output in outputs_in(value) if isinstance(value, Signal | VectorSignal) else ():

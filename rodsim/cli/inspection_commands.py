@@ -171,6 +171,7 @@ def _result_data(result: Result) -> dict[str, Any]:
         "joints": {joint.name: joint.kind for joint in layout.joints},
         "sensors": {name: entry["measure"]["of"] for name, entry in description.get("sensors", {}).items()},
         "controllers": {name: entry["outputs"] for name, entry in description.get("controllers", {}).items()},
+        "events": {name: entry["when"] for name, entry in description.get("events", {}).items()},
         "run": description.get("run", {}),
         "statics": description.get("statics", {}),
         "start": description.get("start", {}),
@@ -194,7 +195,7 @@ def _describe_result(result: Result) -> list[str]:
     if layout.joints:
         joints = _first_names([f"{joint.name} ({joint.kind})" for joint in layout.joints])
         lines.append(f"  {len(layout.joints)} joints: {joints}")
-    for kind in ("sensors", "controllers"):
+    for kind in ("sensors", "controllers", "events"):
         if names := list(description.get(kind, ())):
             lines.append(f"  {len(names)} {kind}: {_first_names(names)}")
     if solver := description.get("run", {}).get("solver"):

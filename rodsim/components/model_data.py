@@ -23,6 +23,7 @@ from rodsim.components.base import (
 )
 from rodsim.components.contacts import Contact
 from rodsim.components.controllers import Controller, Sensor
+from rodsim.components.events import ModelEvent
 from rodsim.components.joint_forces import NOT_NEGATIVE_SCALAR, SCALAR, JointForce
 from rodsim.components.joints import Drive, Gear, JointComponent
 from rodsim.components.loads import DistributedLoad, Load
@@ -117,6 +118,7 @@ class ModelData:
         self.contacts: dict[str, Contact] = {}
         self.sensors: dict[str, Sensor] = {}
         self.controllers: dict[str, Controller] = {}
+        self.events: dict[str, ModelEvent] = {}
         self.joint_forces: dict[str, JointForce] = {}
         self.loads: dict[str, Load] = {}
         self.line_loads: dict[str, DistributedLoad] = {}

@@ -35,6 +35,7 @@ ACTING: dict[str, Section] = {
     "joint_forces": Section("joint force", "joint_forces", always=False),
     "sensors": Section("sensor", "sensors", always=False),
     "controllers": Section("controller", "controllers", always=False),
+    "events": Section("event", "events", always=False),
 }
 
 

@@ -54,6 +54,7 @@ from rodsim.results.audit_columns import ANGULAR_MOMENTUM, LINEAR_MOMENTUM
 from rodsim.results.chart_invariants import ENERGY, GENERALISED, chart_reader
 from rodsim.results.constraint_history import ConstraintHistory
 from rodsim.results.drawing import CONTACT_ARRAYS, Drawing
+from rodsim.results.event_history import expected_times
 from rodsim.results.tabulate import energy_columns, state_columns
 from rodsim.results.vtkhdf import DISPLACEMENT
 
@@ -390,7 +391,7 @@ class _Differences:
         result, every = self._result, slice(0, self._result.n_outputs)
         dt = result.description.get("run", {}).get("dt")
         if dt is not None:
-            t = result.step * float(dt)
+            t = expected_times(result, float(dt))
             self._compare("times", "t", every, self._t, t, EPS * np.abs(t))
         stored = result.picture_array("Steps/Values", every, ())
         if stored is not None:

@@ -23,6 +23,8 @@ from rodsim.results import native_format
 from rodsim.results.array_sources import Source
 from rodsim.results.audit_columns import ALGORITHMIC, COLUMNS, ENERGIES
 from rodsim.results.contact_history import ContactHistory, contact_names
+from rodsim.results.event_history import UNITS as EVENT_UNITS
+from rodsim.results.event_history import EventHistory
 from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.gear_history import GearHistory, history_of
 from rodsim.results.histories import BodyHistory, RodHistory
@@ -84,7 +86,7 @@ _COLUMNS = {
 def dataset(source: Source, parts: Collection[str] | None, momenta: tuple[Floats, Floats]) -> Any:
     """Return the Dataset.
 
-    `parts`: names of the rods, bodies, joints, contacts, sensors and controllers to include; None: all. `momenta`: linear and
+    `parts`: names of the rods, bodies, joints, contacts, sensors, controllers and events to include; None: all. `momenta`: linear and
     angular momentum, (T, 3) each, from the result: an integrator in a chart conserves other momenta than those of the audit
     table, which are computed from velocities. Raise UnknownName if a part does not exist.
     """
@@ -95,6 +97,7 @@ def dataset(source: Source, parts: Collection[str] | None, momenta: tuple[Floats
         *contact_names(source),
         *layout.description.get("sensors", ()),
         *layout.description.get("controllers", ()),
+        *layout.description.get("events", ()),
     }
     unknown = sorted(set(parts or ()) - known)
     if unknown:
@@ -224,7 +227,7 @@ def _contact(contact: ContactHistory) -> Iterator[Variable]:
 
 
 def _signals(source: Source, parts: Collection[str]) -> Iterator[Variable]:
-    """Yield the columns of sensors and the outputs of controllers."""
+    """Yield the columns of sensors and events, and the outputs of controllers."""
     for name in source.layout.description.get("sensors", ()):
         sensor = SensorHistory(source, name)
         for column, values in sensor.table().items() if name in parts else ():
@@ -236,6 +239,10 @@ def _signals(source: Source, parts: Collection[str]) -> Iterator[Variable]:
         for output, values in ControllerHistory(source, name).table().items() if name in parts else ():
             meaning = f"output '{output}' of controller '{name}'"
             yield Variable(_netcdf_name(f"{name}.{output}"), ("t",), values, "1", meaning)
+    for name in source.layout.description.get("events", ()):
+        for column, values in EventHistory(source, name).table().items() if name in parts else ():
+            meaning = f"{column} of event '{name}'"
+            yield Variable(_netcdf_name(f"{name}.{column}"), ("t",), values, EVENT_UNITS[column] or "1", meaning)
 
 
 def _names(dim: str, histories: list[Any]) -> Variable:

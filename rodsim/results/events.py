@@ -148,8 +148,14 @@ def checked_events(events: object) -> tuple[Event, ...]:
 class Watch:
     """Evaluate events in the states of one model. Raises ModelError if an event names a part that does not exist."""
 
-    def __init__(self, events: Sequence[Event], layout: Layout) -> None:
-        self.events = tuple(events)
+    def __init__(
+        self,
+        events: Sequence[Event],
+        layout: Layout,
+        stopped: Callable[[State], int | None] | None = None,
+    ) -> None:
+        """Watch for events; `stopped`: returns the first of many states in which the run has been stopped otherwise."""
+        self.events, self._stopped = tuple(events), stopped
         self._below = [_below(event, layout) for event in events]
 
     def _evaluate(self, states: State) -> NDArray[np.bool_]:
@@ -158,11 +164,15 @@ class Watch:
 
     def first(self, states: State) -> int | None:
         """Return the index of the first of many states in which an event holds; None if there is none."""
-        holding = np.flatnonzero(self._evaluate(states).any(axis=0))
-        return int(holding[0]) if len(holding) else None
+        holding = np.flatnonzero(self._evaluate(states).any(axis=0)) if self.events else []
+        first = [int(holding[0])] if len(holding) else []
+        stopped = None if self._stopped is None else self._stopped(states)
+        return min(first + ([] if stopped is None else [stopped]), default=None)
 
     def holding(self, state: State) -> tuple[Event, ...]:
         """Return the events that hold in a state."""
+        if not self.events:
+            return ()
         holds = self._evaluate(many(state))[:, 0]
         return tuple(event for event, holds_now in zip(self.events, holds, strict=True) if holds_now)
 

@@ -227,6 +227,9 @@ def _check_controls(name: str, controls: Controls, n: int) -> None:
         ("noise", (s, 2), "f"),
         ("key", (s, 2), _INTEGER_KINDS),
         ("slots", (s,), _INTEGER_KINDS),
+        ("on", (len(controls.on),), _INTEGER_KINDS),
+        ("switch", (len(controls.switch),), _INTEGER_KINDS),
+        ("means", (len(controls.means),), _INTEGER_KINDS),
     )
     for column, shape, kind in shapes:
         _check_shape(name, column, getattr(controls, column), shape, kind)
@@ -240,6 +243,7 @@ def _check_controls(name: str, controls: Controls, n: int) -> None:
     _check_indices(name, "sensor", controls.sensor[:, 1], 2)
     _check_indices(name, "output", controls.output, int(controls.outputs.sum()))
     _check_lower_bound(name, "period", controls.period)
+    _check_indices(name, "switch", controls.switch + 1, len(controls.on) + 1)
 
 
 def _check_shape(name: str, column: str, values: NDArray[Any], shape: tuple[int, ...], kind: str) -> None:

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discretization.drives import NUMBERS, driven_rows
 from rigid.interactions.constraints import first_rows
@@ -56,6 +57,16 @@ class JointHistory:
     def __init__(self, source: Source, layout: JointLayout) -> None:
         self._source = source
         self.layout = layout
+
+    @property
+    def acts(self) -> NDArray[np.bool_]:
+        """(T,) whether it acts: False before an event has engaged it, and after one has released it."""
+        layout, (first, last) = self._source.layout, self.layout.rows
+        always = np.ones(self._source.n_outputs, bool)
+        if layout.system is None or not len(layout.system.controls.switch) or first == last:
+            return always
+        block = layout.internal.part(self._source.read("own"), "sampled")
+        return np.asarray(layout.system.controls.acting(block)[:, first] > 0.0)
 
     @property
     def name(self) -> str:

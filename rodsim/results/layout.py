@@ -146,6 +146,7 @@ class Functions(NamedTuple):
     # times (k,) -> drive values (k, rows, 3), see `discretization.drives`
     drives: Callable[[Floats], Floats] | None
     laws: Mapping[str, Any] = MappingProxyType({})  # functions of the controllers by name
+    stepper: Callable[[], Any] | None = None  # makes the stepper of a run with events
 
 
 def _unregistered_kind(system: System) -> str:

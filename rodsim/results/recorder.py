@@ -49,24 +49,29 @@ class Recorder:
 
     def add(self, steps: Sequence[int], states: State, reports: Sequence[Report | Sequence[Report]]) -> None:
         """Add the states (k, ...) after `steps`, with reports of the steps before each output; see `flush_if_due`."""
-        self._add(steps, states, newton_rows(reports))
+        self._add(steps, states, newton_rows(reports), self._dt * np.asarray(steps))
 
-    def _add(self, steps: Sequence[int], states: State, newton: Floats) -> None:
-        """Add the states (k, ...) after `steps`, with their Newton columns (k, 3), to the waiting batch."""
+    def _add(self, steps: Sequence[int], states: State, newton: Floats, times: Floats) -> None:
+        """Add the states (k, ...) after `steps` at `times` (k,), s, with their Newton columns (k, 3), to the waiting batch."""
         if not self._steps:
             self._oldest = time.monotonic()
         self._states.append(states)
         self._newton.append(newton)
         self._steps += steps
+        self._times += times.tolist()
         self.last = steps[-1]
 
     def add_report(self, report: Report) -> None:
         """Add the report of steps towards the next output."""
         self._reports.append(report)
 
-    def add_last(self, step: int, state: State) -> None:
-        """Add the state after `step`, with the reports that `add_report` has collected since the last output."""
-        self._add([step], stacked([state]), np.array([newton_columns(self._reports)]))
+    def add_last(self, step: int, state: State, t: float | None = None) -> None:
+        """Add the state after `step`, with the reports that `add_report` has collected since the last output.
+
+        t: its time, s; by default the end of the step.
+        """
+        times = np.array([step * self._dt if t is None else t])
+        self._add([step], stacked([state]), np.array([newton_columns(self._reports)]), times)
         self._reports = []
 
     def flush_if_due(self) -> None:
@@ -84,23 +89,24 @@ class Recorder:
             states = joined(self._states)
             if first:
                 states = State(*(array[first:] for array in states))
-            steps, newton = (
+            steps, newton, times = (
                 np.array(self._steps[first:], dtype=np.int64),
                 np.concatenate(self._newton)[first:],
+                np.array(self._times[first:]),
             )
             for start in range(0, len(steps), self.most):
                 part = slice(start, start + self.most)
                 batch = states
                 if len(steps) > self.most:
                     batch = State(*(array[part] for array in states))
-                t = steps[part] * self._dt
+                t = times[part]
                 after = None if self._after is None else self._after(t, batch)
                 if isinstance(self.writer, MemoryWriter) and self._listener is None:
                     lazy = LazyColumns(self._system, self._dt, at_once=self.most)
                     self.writer.extend_lazily(t, steps[part], batch, newton[part], lazy, after)
                     continue
                 outputs = tabulate(self._system, self._dt, steps[part], batch, newton[part])
-                outputs = outputs._replace(after=after)
+                outputs = outputs._replace(t=t, after=after)
                 self.writer.extend(outputs)
                 if self._listener is not None:
                     self._listener(outputs)
@@ -112,3 +118,4 @@ class Recorder:
         self._states: list[State] = []
         self._newton: list[Floats] = []
         self._steps: list[int] = []
+        self._times: list[float] = []

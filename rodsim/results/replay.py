@@ -92,12 +92,17 @@ class Replay:
         self._takes_half_steps = bool(settings.get("halves", count_multipliers(self.system) > 0))
         self._is_adaptive = False  # True if the steps were adaptive: h is then the time between outputs
         self._stepper: StepperBase
+        if result.description.get("events") and (layout.functions is None or layout.functions.stepper is None):
+            raise UnknownRun("a file does not store the systems between its events")
         if self.scheme is not None:
             self._is_adaptive = "error" in settings
             h = FIRST * self.h if self._is_adaptive else self.h
             make_em = partial(self.stepper, h, self.scheme.order)
             touching = len(self.system.contacts.pairs) > 0
-            self._stepper = ContactStepper(self.system, h, make_em) if touching else make_em(self.system)
+            if layout.functions is not None and layout.functions.stepper is not None:
+                self._stepper = layout.functions.stepper()
+            else:
+                self._stepper = ContactStepper(self.system, h, make_em) if touching else make_em(self.system)
             if self._is_adaptive:
                 self._stepper = adaptive(self._stepper, self.system, self.h, settings, self.loads)
             else:

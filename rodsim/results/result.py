@@ -32,6 +32,7 @@ from rodsim.results.histories import BodyHistory, RodHistory
 from rodsim.results.interaction_history import InteractionHistory
 from rodsim.results.joint_history import JointHistory
 from rodsim.results.layout import Layout
+from rodsim.results.event_history import EventHistory, stop_times
 from rodsim.results.sensor_history import ControllerHistory, SensorHistory
 from rodsim.results.storage import Changed
 from rodsim.results.tight_bends import TightBend, tight_bends
@@ -311,6 +312,32 @@ class Result:
         """
         _check_name("controller", name, self.controllers)
         return ControllerHistory(self._source, name)
+
+    @property
+    def events(self) -> list[str]:
+        """Names of the events of the model."""
+        return list(self.description.get("events", ()))
+
+    def event(self, name: str) -> EventHistory:
+        """Return the history of one event of the model.
+
+        Parameters
+        ----------
+        name : str
+            As given to `Model.add_event`, one of `events`.
+
+        Returns
+        -------
+        EventHistory
+            How often and when it happened, and the energy lost at its impulses.
+
+        Raises
+        ------
+        UnknownName
+            If there is no such event; the message lists the names.
+        """
+        _check_name("event", name, self.events)
+        return EventHistory(self._source, name)
 
     @property
     def interactions(self) -> list[str]:
@@ -738,14 +765,17 @@ class Result:
         return self.audit_column("velocity_constraint")
 
     @property
-    def ended_by(self) -> tuple[Event, ...]:
-        """Events of `simulate` that ended the run; empty if the run reached its `t_end`."""
+    def ended_by(self) -> tuple[Event | str, ...]:
+        """Events of `simulate` that ended the run, and names of events of the model; empty if the run reached its `t_end`."""
         from rodsim.results.events import Watch, event_from
 
-        entries = self.description.get("run", {}).get("events", ())
-        if not entries or self.n_outputs == 0:
+        if self.n_outputs == 0:
             return ()
-        return Watch([event_from(entry) for entry in entries], self.layout).holding(self.state())
+        entries, stops = self.description.get("run", {}).get("events", ()), self.description.get("events", {})
+        t = float(stop_times(self.layout, self.state().internal[None])[0])
+        names = [name for name, event in stops.items() if event["stop"] and self.event(name).time[-1] == t]
+        events = [event_from(entry) for entry in entries]
+        return (*(Watch(events, self.layout).holding(self.state()) if events else ()), *names)
 
     @property
     def quat_norm_error(self) -> Floats:

@@ -18,6 +18,7 @@ from rodsim.results import native_format, stored_states
 from rodsim.results.array_sources import Source, open_source
 from rodsim.results.distances import SURFACES
 from rodsim.results.errors import ResultError
+from rodsim.results.event_history import stop_times
 from rodsim.results.layout import Layout
 
 _SAME_TIME = 1e-9  # relative tolerance of times: the time of an output is the number of its steps times dt
@@ -64,10 +65,12 @@ def last_output(source: Source) -> LastOutput:
         raise ResultError(f"'{path}' is damaged: {', '.join(wrong)} is not what was written; {_REMEDY}")
     t, step = float(source.read(native_format.TIME, n - 1)), int(source.read(native_format.STEP, n - 1))
     arrays = source.read_all(stored_states.shapes(source.layout), n - 1)
-    fault = _describe_time_fault(t, step, source.layout) or describe_fault(arrays)
+    state = stored_states.joined(source.layout, arrays)
+    stopped = float(stop_times(source.layout, state.internal[None])[0])
+    fault = (t != stopped and _describe_time_fault(t, step, source.layout)) or describe_fault(arrays)
     if fault:
         raise ResultError(f"'{path}' is damaged: {fault} at output {n - 1}; {_REMEDY}")
-    return LastOutput(n, t, step, stored_states.joined(source.layout, arrays))
+    return LastOutput(n, t, step, state)
 
 
 def describe_fault(arrays: Mapping[str, Floats]) -> str:

@@ -44,6 +44,7 @@ from rodsim.results.audit_recomputation import (
     Difference,
     newton_tolerance,
 )
+from rodsim.results.event_history import expected_times
 from rodsim.results.replay import Replay, UnknownRun
 from rodsim.results.state_parts import perturb_state, split_state
 
@@ -105,7 +106,7 @@ class _StepRecomputer:
         """Repeat as many steps as `MIN_STEPS` and `STEP_FRACTION` allow, or record the reason why none can be repeated."""
         if len(self._steps) < 2:
             self.reason = "there is one output alone"
-        elif not np.all(np.abs(self._t - self._steps * self._run.h) <= EPS * np.abs(self._t)):
+        elif not np.all(np.abs(self._t - expected_times(self._result, self._run.h)) <= EPS * np.abs(self._t)):
             self.reason = "times and numbers of steps do not agree"
         elif np.diff(self._steps).min() < 1:
             self.reason = "the numbers of steps do not increase"

@@ -12,8 +12,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from discretization.integrator_memory import MemoryLayout
-from discretization.time.contact_stepper import ContactStepper
-from discretization.time.stepper import Stepper
 from discretization.time.stepper_base import Report, StepperBase
 from discretization.time.thread_turns import busy_time
 from rigid.system import State
@@ -37,6 +35,8 @@ class MarchingRun(Protocol):
     state: State  # after step `step`
     step: int
     recorder: Recorder
+
+    def time_of(self, step: int, state: State) -> float: ...
 
 
 class Progress:
@@ -108,7 +108,7 @@ def march(run: MarchingRun, stepper: StepperBase, end: int, line: Progress) -> N
     while run.step < end:
         began, first = busy_time(), run.step
         n_intervals, part_steps = min(line.chunk, end - first) // every, every
-        if isinstance(stepper, Stepper | ContactStepper) and n_intervals > 1 and first % every == 0:
+        if hasattr(stepper, "record") and n_intervals > 1 and first % every == 0:
             states, reports = stepper.record(run.state, first, every, min(n_intervals, recorder.most))
         else:
             part_steps = min(line.chunk, every - first % every, end - first)
@@ -149,7 +149,7 @@ def march_until(run: MarchingRun, watch: Watch, line: Progress) -> None:
     while run.step < n_steps:
         began, first = busy_time(), run.step
         count = min(line.chunk, n_steps - first, recorder.most, MAX_STEPS_PER_MARCH)
-        if isinstance(stepper, Stepper | ContactStepper):
+        if hasattr(stepper, "record"):
             states, reports = stepper.record(run.state, first, 1, count)
         else:
             one, report = stepper.advance(run.state, first, 1)
@@ -162,7 +162,7 @@ def march_until(run: MarchingRun, watch: Watch, line: Progress) -> None:
             run.step = first + k + 1
             last = hit is not None and k >= hit - 1
             if run.step % every == 0 or run.step == n_steps or last:
-                recorder.add_last(run.step, _state_at(states, k))
+                recorder.add_last(run.step, _state_at(states, k), run.time_of(run.step, _state_at(states, k)))
         run.state = _state_at(states, run.step - first - 1)
         line.moved(run.step, busy_time() - began, run.step - first)
         recorder.flush_if_due()

@@ -32,6 +32,7 @@ from rodsim.building.joint_rows import describe_loop, names_of_constraints
 from rodsim.building.load_sampling import SampledLoads
 from rodsim.building.massless_rods import check_mass
 from rodsim.building.model_checks import warn_of_stretched_starts
+from rodsim.building.phases import Phase, phase_of
 from rodsim.building.restart import apply_start
 from rodsim.building.rotation_limits import describe_largest_rotation
 from rodsim.building.starting_states import check_start_time
@@ -39,6 +40,7 @@ from rodsim.components.model_warnings import ModelCheckWarning
 from rodsim.provenance import provenance
 from rodsim.results import legacy_files
 from rodsim.results.coarse_rotations import describe_coarse_rotation
+from rodsim.results.event_history import output_times, stop_times
 from rodsim.results.events import Watch
 from rodsim.results.layout import Functions
 from rodsim.results.output_multipliers import (
@@ -52,12 +54,15 @@ from rodsim.results.result import Result
 from rodsim.results.result_file import check_space
 from rodsim.results.sensed_quantities import quantities_of
 from rodsim.results.writer import MemoryWriter, ResultWriter
+from rodsim.running.event_stepper import EventStepper
 from rodsim.running.march import Progress, march, march_until
 from rodsim.running.plan import Plan
 
 if TYPE_CHECKING:
     from discretization.time.mechanical_stepper import MechanicalStepper
     from rodsim.model import Model
+
+SOLVER_OF_PHASES = "solver_of_phases"  # setting of a run with events: the argument `solver`
 
 
 class Run:
@@ -106,13 +111,19 @@ class Run:
         check_mass(self.built, "simulate")
         if model.contacts and not plan.adaptive:
             warn_of_coarse_steps(model, Placement(model), plan.dt)
+        if model.events and plan.scheme is None:
+            raise ModelError(
+                f"integrator '{plan.arguments.integrator}' does not find events, which model '{model.name}' has; use 'em' or 'em-ggl'"
+            )
         self.state, changes = self._initial_state(fit)
         self.built.layout.functions = Functions(
             self.built.load_values, self.built.drive_values, self.built.laws
         )
         self._loads = SampledLoads(self.built.load_values, self.built.system.controls.load)
-        self._make = self._stepper_maker()
+        self._make = self._stepper_maker(self.built)
         self.stepper = self._new_stepper()
+        if model.events:  # read by `rodsim.results.replay`
+            self.built.layout.functions = self.built.layout.functions._replace(stepper=self._new_stepper)
         settings = self._start()
         self._watch = self._checked_events()
         self._describe(settings, changes)
@@ -125,20 +136,28 @@ class Run:
             self.built, state, origin = apply_start(self.built, arguments.start, arguments.start_time)
             self.built.layout.description["start"] = origin
             return state, FittedVelocities(state, 0.0, {})
-        fitted = fit(self.built)
+        fitted = fit(self.built) if not self._model.events else self._fitted_phase(fit)
         if not plan.n_stored_outputs:
             built = self.built
             warn_of_stretched_starts(self._model, built.layout, built.system.frames.mass, fitted.state.v)
         return fitted.state, fitted
+
+    def _fitted_phase(self, fit: Callable[[Built], FittedVelocities]) -> FittedVelocities:
+        """Return the initial state with velocities that fit those joints that act at t = 0."""
+        state = self.built.state
+        phase = phase_of(self.built, state)
+        fitted = fit(phase.built._replace(state=phase.state_of(state)))
+        whole = phase.whole(State(*(array[None] for array in fitted.state)), state)
+        return fitted._replace(state=State(*(array[0] for array in whole)))
 
     @property
     def _touching(self) -> bool:
         """Whether contacts decide between steppers."""
         return len(self.built.system.contacts.pairs) > 0
 
-    def _stepper_maker(self) -> Callable[..., Stepper | MechanicalStepper]:
-        """Return a function that makes steppers of the integrator for the system of the model, or for a variant of it."""
-        plan, arguments, built = self.plan, self.plan.arguments, self.built
+    def _stepper_maker(self, built: Built) -> Callable[..., Stepper | MechanicalStepper]:
+        """Return a function that makes steppers of the integrator for the system of a model, or for a variant of it."""
+        plan, arguments, has_events = self.plan, self.plan.arguments, bool(self._model.events)
         scheme, loads, initial = plan.scheme, self._loads, self.state
         functions = ControlFunctions(built.laws, quantities_of(built.layout))
         if scheme is None:
@@ -168,7 +187,8 @@ class Run:
             raise ModelError(
                 f"integrator '{arguments.integrator}' has its own chart; remove chart = '{arguments.chart}'"
             )
-        symmetry = Symmetry(initial, built.load_directions) if plan.keeps("plane") else None
+        in_plane = plan.keeps("plane") or has_events  # phases choose their solvers anew
+        symmetry = Symmetry(initial, built.load_directions) if in_plane else None
         torque_free_frames = list(built.idle)  # axes without inertia, which cannot take a torque
         if torque_free_frames and scheme.rho is not None:
             built.layout.description["without_inertia"] = torque_free_frames
@@ -176,6 +196,8 @@ class Run:
             return partial(self._first._make, load_values=loads, symmetry=symmetry)
         joints = [joint.name for joint in built.layout.joints]
         structured = arguments.solver == "auto" if plan.n_stored_outputs == 0 else "solver" in plan.stored
+        if has_events:
+            structured = plan.stored.get(SOLVER_OF_PHASES, arguments.solver) == "auto"
         return partial(
             select_stepper,
             h=plan.h,
@@ -188,7 +210,7 @@ class Run:
             loop_of=partial(describe_loop, self._model),
             threads=int(arguments.threads),
             shortcut=structured and not self._touching,
-            earlier=plan.keeps("history"),
+            earlier=plan.keeps("history") and not has_events,  # of steps with other joints
             symmetry=symmetry,
             control_functions=functions,
             **scheme.steps,
@@ -197,12 +219,30 @@ class Run:
     def _new_stepper(self) -> Any:
         """Return the stepper of the run; steps of equal length are still to be chosen with `Adaptive` steps."""
         plan, built = self.plan, self.built
+        if self._model.events:
+            quantities = quantities_of(built.layout)
+            return EventStepper(self._model, built, plan.h, self._stepper_of_phase, quantities)
         if self._touching:
             return ContactStepper(built.system, plan.h, self._make)
         first = self._first
         if first is not None and differ_only_in_gravity(built.system, first.built.system):
             return self._make(built.system, beside=first.stepper)
         return self._make(built.system)
+
+    def _stepper_of_phase(self, phase: Phase) -> Any:
+        """Return the stepper of a phase between two events."""
+        make_of_system = self._stepper_maker(phase.built)
+
+        def make(system: System) -> Any:
+            """Return a stepper whose sensors are evaluated at states of the whole model."""
+            stepper = make_of_system(system)
+            if stepper.sampler is not None:
+                stepper.sampler.whole = lambda states: phase.whole(states, self.built.state)
+            return stepper
+
+        return (
+            ContactStepper(phase.built.system, self.plan.h, make) if self._touching else make(phase.built.system)
+        )
 
     def _start(self) -> dict[str, Any]:
         """Start the stepper; return the settings of the run, which are stored with the result."""
@@ -237,6 +277,8 @@ class Run:
             settings["tolerance"] = plan.tolerance
         if plan.scheme is not None and plan.scheme.order > 2 and not has_velocity_reflection(built.system):
             settings["halves"] = False
+        if self._model.events:
+            settings[SOLVER_OF_PHASES] = stored.get(SOLVER_OF_PHASES, plan.arguments.solver)
         if plan.events:
             settings["until"] = " or ".join(str(event) for event in plan.events)
             settings["events"] = [event.described() for event in plan.events]
@@ -249,22 +291,40 @@ class Run:
         return settings
 
     def _checked_events(self) -> Watch | None:
-        """Return what watches the events; raise ModelError if one of them holds at the start."""
+        """Return what watches for events that end the run; raise ModelError if one of `simulate` holds at the start."""
         plan = self.plan
-        if not plan.events:
+        stops = any(event.stop for event in self._model.events.values())
+        if not plan.events and not stops:
             return None
-        watch = Watch(plan.events, self.built.layout)
+        watch = Watch(plan.events, self.built.layout, self._stopped if stops else None)
         if not (plan.arguments.resume and plan.n_stored_outputs):
             watch.check_start(self.state)
         return watch
 
+    def _stopped(self, states: State) -> int | None:
+        """Return the index of the first of many states in which an event of the model has stopped the run."""
+        stopped = np.flatnonzero(np.isfinite(stop_times(self.built.layout, states.internal)))
+        return int(stopped[0]) if len(stopped) else None
+
+    def time_of(self, step: int, state: State) -> float:
+        """Return the time of a state after a step, s: the end of the step, or the time at which an event stopped the run."""
+        return float(output_times(self.built.layout, np.array([step]), self.plan.dt, state.internal[None])[0])
+
     def _describe(self, settings: dict[str, Any], changes: FittedVelocities) -> None:
         """Put what is known before the first step into the layout of the result."""
         built, plan = self.built, self.plan
-        if plan.arguments.output is not None:
+        if plan.arguments.output is not None and not self._model.events:
             built.layout.lam_start = initial_multipliers(
                 built.system, self.state, built.load_values, built.drive_values, plan.dt
             )
+        if self._model.events:
+            phase = phase_of(built, self.state)
+            own = phase.built
+            known = initial_multipliers(
+                own.system, phase.state_of(self.state), own.load_values, own.drive_values, plan.dt
+            )
+            built.layout.lam_start = np.zeros(len(self.state.lam))
+            built.layout.lam_start[phase.rows] = np.nan if known is None else known
         description = built.layout.description
         description["run"] = settings
         description["provenance"] = provenance(self._model.scene)

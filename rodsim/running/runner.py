@@ -94,6 +94,11 @@ class Runner:
                 raise ModelError(
                     f"runner: {name} = {checks.shown(getattr(arguments, name))} has no meaning; {cure}"
                 )
+        if model.events:
+            raise ModelError(
+                f"runner: model '{model.name}' has events, which a Runner does not find. Test `runner.sensor(...)` in the loop, or "
+                "use `simulate`"
+            )
         self._model, self._arguments = model, arguments
         externals = [name for name, x in model.controllers.items() if isinstance(x.law, External)]
         self.controls = tuple(f"{name}.{x}" for name in externals for x in model.controllers[name].outputs)
