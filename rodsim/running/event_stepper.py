@@ -12,10 +12,13 @@ impulse G^T L of the rows that act afterwards, G w+ + dg/dt = 0 (`discretization
 
 The loss is the kinetic energy of the change of the velocities (Carnot); it is counted as dissipation, and by event.
 
-Forces of joints and contacts are means of a step. With the margin m0 of the last step, of length h0, and m1 of this one, of length
-s, the margin at its end is
+Forces of joints and contacts are means of a step. `em` reflects the part of the velocities that violates the joints, by impulses
+that do not become small with the step; forces of shortened steps are therefore not used. With the margins m0, m1 in the middles of
+two whole steps of lengths h0, h, a condition with such forces becomes true at the time s after the start of the second with
 
-    m = m1 + (m1 - m0) s/(h0 + s)                                                                          (2)
+    m = m1 + (m1 - m0) (2 s - h)/(h0 + h) = 0,    it is true at its end if m(h) > 0                        (2)
+
+and at the start of the step, if m0 is not known. The time is of order 2, that of other conditions has the order of the integrator.
 
 Everything is a function of the state, in which events remember what they need (`discretization.controls`), so that runs can be
 resumed bit-identically.
@@ -73,9 +76,8 @@ class ActivePhase(NamedTuple):
 class Margins(NamedTuple):
     """Margins of all events at the ends of k steps."""
 
-    mean: Floats  # (k, e) of the values that are read
-    value: Floats  # (k, e) extrapolated by (2)
-    holds: NDArray[np.bool_]  # (k, e) whether the condition holds
+    value: Floats  # (k, e) of the values that are read; forces are means
+    holds: NDArray[np.bool_]  # (k, e) whether the condition holds; for conditions with forces at the end of the step, by (2)
 
 
 class Accepted(NamedTuple):
@@ -164,7 +166,7 @@ class EventStepper(StepperBase):
             if values is not None and name in values.rows:
                 numbers.begin[k] = values.start[list(values.rows).index(name)]
         self._phases.clear()
-        holds = self._margins(_many(state), np.zeros(1), state, np.zeros(1)).holds[0]
+        holds = self._margins(_many(state), np.zeros(1)).holds[0] & ~self._means
         numbers.table[:, HELD] = holds
         for event, held in zip(self._events, holds, strict=True):
             if held:
@@ -228,14 +230,14 @@ class EventStepper(StepperBase):
             count = len(ends.r)
             if count:
                 states = active.phase.whole(ends, state)
-                margins = self._margins(states, times[:count] + h, state, np.full(count, h))
+                margins = self._at_whole_steps(states, times[:count] + h, h, state)
                 held = np.concatenate([numbers.table[None, :, HELD] > 0.0, margins.holds[:-1]])
-                rises = (margins.holds & ~held).any(axis=1)
+                rises = (margins.holds & ~held & self._changing(state)).any(axis=1)
                 accepted = int(np.argmax(rises)) if rises.any() else count
                 if accepted:
                     states = State(*(array[:accepted] for array in states))
                     table = event_numbers(self._built, states).table
-                    table[..., HELD], table[..., MARGIN] = margins.holds[:accepted], margins.mean[:accepted]
+                    table[..., HELD], table[..., MARGIN] = margins.holds[:accepted], margins.value[:accepted]
                     table[..., LENGTH] = h
                     yield Accepted(states, reports[:accepted])
                     state, done = _at(states, -1), done + accepted
@@ -259,15 +261,14 @@ class EventStepper(StepperBase):
             report = report.plus(cost)
             if failure is not None:
                 return state, report, failure
-            held = event_numbers(self._built, state).table[:, HELD] > 0.0
-            margins = self._margins(_many(end), np.array([start + h]), state, np.array([length]))
-            if not (margins.holds[0] & ~held).any():
-                table = event_numbers(self._built, end).table
-                table[:, HELD], table[:, MARGIN], table[:, LENGTH] = margins.holds[0], margins.mean[0], length
-                return end, report, None
-            found = _Search(self, active, state, start + taken, length, NEAR * h)
-            s, state, rises, failure = found.earliest(end, margins, TIME_TOLERANCE * h)
+            crossings = np.full(len(self._events), np.inf)
+            if taken == 0.0 and self._means.any():
+                crossings = self._crossings(end, start + h, h, state)
+            found = _Search(self, active, state, (start + taken, length), crossings, h)
+            s, state, rises, failure = found.earliest(end)
             report = report.plus(found.report)
+            if failure is None and not rises.any():
+                return state, report, None
             while failure is None and rises.any():
                 happened += 1
                 if happened > MOST_EVENTS:
@@ -288,25 +289,45 @@ class EventStepper(StepperBase):
         )
         return (state if failure else _only(active.phase.whole(_many(end), state))), report, failure
 
-    def _margins(self, states: State, times: Floats, before: State, lengths: Floats) -> Margins:
-        """Return the margins at the ends (k,) of steps of these lengths; `before`: state at the start of the first."""
+    def _margins(self, states: State, times: Floats) -> Margins:
+        """Return the margins at states (k, ...) of the whole model at times (k,), s."""
         readings = self._reader.read(states, times)
-        found = [event.when.margin(readings) for event in self._events]
-        mean = np.stack([x.value for x in found], axis=1)
-        value, holds = mean.copy(), np.stack([x.holds for x in found], axis=1)
-        if self._means.any():
+        margins = [event.when.margin(readings) for event in self._events]
+        value, holds = (np.stack(columns, axis=1) for columns in zip(*margins, strict=True))
+        return Margins(value, holds)
+
+    def _at_whole_steps(self, states: State, times: Floats, h: float, before: State) -> Margins:
+        """Return the margins at the ends (k,) of steps of length h that follow each other; `before`: state before the first."""
+        margins, means = self._margins(states, times), self._means
+        if means.any():
             table = event_numbers(self._built, before).table
-            earlier = np.concatenate([table[None, :, MARGIN], mean[:-1]])[:, self._means]
-            h0 = np.concatenate([table[None, :, LENGTH], np.repeat(lengths[:-1, None], table.shape[0], axis=1)])[:, self._means]
-            s = lengths[:, None]
-            known = (h0 > 0.0) & np.isfinite(earlier) & np.isfinite(mean[:, self._means])
-            with np.errstate(all="ignore"):
-                change = (mean[:, self._means] - earlier) * s / (h0 + s)
-            value[:, self._means] += np.where(known, change, 0.0)
-            holds[:, self._means] = value[:, self._means] > 0.0
-        return Margins(mean, value, holds)
+            m0 = np.concatenate([table[None, :, MARGIN], margins.value[:-1]])[:, means]
+            h0 = np.full((len(times), int(means.sum())), h)
+            h0[0] = table[means, LENGTH]
+            slope = np.where(h0 > 0.0, margins.value[:, means] - m0, 0.0)
+            margins.holds[:, means] = margins.value[:, means] + slope * h / (h0 + h) > 0.0
+        return margins
+
+    def _crossings(self, end: State, t: float, h: float, before: State) -> Floats:
+        """Return the times (e,), since the start of a whole step, at which conditions with forces become true by (2), s."""
+        margins, table = self._at_whole_steps(_many(end), np.array([t]), h, before), event_numbers(self._built, before).table
+        m1, m0, h0 = margins.value[0], table[:, MARGIN], table[:, LENGTH]
+        with np.errstate(all="ignore"):
+            s = np.where(h0 > 0.0, 0.5 * h - 0.5 * m1 * (h0 + h) / (m1 - m0), 0.0)
+        s = np.clip(np.nan_to_num(s, nan=0.0), 0.0, h)
+        return np.where(self._means & margins.holds[0], s, np.inf)
 
     # --- what happens
+
+    def _changing(self, state: State) -> NDArray[np.bool_]:
+        """Return for each event whether something would change if it happened, (e,): if not, it does not happen."""
+        on, changes = event_numbers(self._built, state).on, []
+        for event in self._events:
+            switches = any(on[self._switches.index(name)] != acts for name, acts in event.switched)
+            places = ((self._places[name], value) for name, value in (event.set or {}).items())
+            sets = any(state.internal[output] != value or not state.internal[flag] for (output, flag), value in places)
+            changes.append(event.stop or switches or sets)
+        return np.array(changes)
 
     def _apply(self, state: State, t: float, happens: NDArray[np.bool_]) -> tuple[State, NDArray[np.bool_], Failure | None]:
         """Return the state after some events, and the events whose conditions this makes true."""
@@ -335,9 +356,10 @@ class EventStepper(StepperBase):
             state = state._replace(lam=state.lam * self._built.system.controls.acting(part(self._built.system, state, "sampled")))
         table = event_numbers(self._built, state).table
         armed = table[:, HELD] == 0.0
-        holds = self._margins(_many(state), np.array([t]), state, np.zeros(1)).holds[0]
+        holds = self._margins(_many(state), np.array([t])).holds[0]
+        holds[self._means & ~happens] = ~armed[self._means & ~happens]
         table[:, HELD] = holds | (happens & ~changed)
-        rises = holds & armed & ~happens
+        rises = holds & armed & ~happens & self._changing(state)
         table[rises, HELD] = 0.0
         return state, rises, None
 
@@ -435,41 +457,50 @@ class EventStepper(StepperBase):
 
 
 class _Search:
-    """Search of the earliest event in one step from a state."""
+    """Search of the earliest event in a step, or the rest of one, from a state.
+
+    span: its start and its length, s. crossings: (e,) times since its start at which conditions with forces become true, infinite
+    if they do not. h: whole step, s.
+    """
 
     def __init__(
-        self, stepper: EventStepper, active: ActivePhase, state: State, start: float, length: float, least: float
+        self, stepper: EventStepper, active: ActivePhase, state: State, span: tuple[float, float], crossings: Floats, h: float
     ) -> None:
-        self._stepper, self._active, self._state = stepper, active, state
-        self._start, self._length, self._least = start, length, least
-        self._armed = event_numbers(stepper._built, state).table[:, HELD] == 0.0
+        self._stepper, self._active, self._state, self._crossings = stepper, active, state, crossings
+        self._start, self._length = span
+        self._least, self._tolerance = NEAR * h, TIME_TOLERANCE * h
+        held = event_numbers(stepper._built, state).table[:, HELD] > 0.0
+        self._armed = ~held & stepper._changing(state)
         self.report = Report()
 
-    def earliest(
-        self, end: State, margins: Margins, tolerance: float
-    ) -> tuple[float, State, NDArray[np.bool_], Failure | None]:
+    def earliest(self, end: State) -> tuple[float, State, NDArray[np.bool_], Failure | None]:
         """Return the time since the start of the step, s, the state there, the events, and why a trial failed.
 
-        An event that comes earlier than the shortest step that is taken, `least`, happens at the start.
+        `end`: state at the end of the step, which is returned if no event happens. An event that comes earlier than the shortest
+        step that is taken happens at the start.
         """
-        a, b, state = 0.0, self._length, end
-        none = np.zeros(len(self._armed), bool)
-        begin = self._stepper._margins(_many(self._state), np.array([self._start]), self._state, np.zeros(1))
-        fa, fb, rises, side = self._largest(begin), self._largest(margins), margins.holds[0] & self._armed, 0
+        a, b, state, none = 0.0, self._length, end, np.zeros(len(self._armed), bool)
+        rises, fb = self._evaluate(end, b)
+        if not rises.any():
+            table = event_numbers(self._stepper._built, end).table
+            margins = self._stepper._margins(_many(end), np.array([self._start + b]))
+            ends = ~self._stepper._means
+            table[ends, HELD], table[:, LENGTH] = margins.holds[0, ends], 0.0
+            return b, end, none, None
+        fa, side = self._evaluate(self._state, 0.0)[1], 0
         for trial in range(MOST_TRIALS):
-            if b - a <= tolerance or b <= self._least:
+            if b - a <= self._tolerance or b <= self._least:
                 break
             usable = np.isfinite(fa) and np.isfinite(fb) and fa < 0.0 < fb and trial < MOST_TRIALS - BISECTIONS
             s = (a * fb - b * fa) / (fb - fa) if usable else 0.5 * (a + b)
-            s = min(max(s, a + 0.5 * tolerance, self._least), b - 0.5 * tolerance)
+            s = min(max(s, a + 0.5 * self._tolerance, self._least), b - 0.5 * self._tolerance)
             if s <= a:
                 break
             tried, cost, failure = self._stepper._take(self._active, self._state, self._start, s)
             self.report = self.report.plus(cost)
             if failure is not None:
                 return 0.0, self._state, none, failure
-            margins = self._stepper._margins(_many(tried), np.array([self._start + s]), self._state, np.array([s]))
-            holds, f = margins.holds[0] & self._armed, self._largest(margins)
+            holds, f = self._evaluate(tried, s)
             if holds.any():
                 b, fb, state, rises = s, f, tried, holds
                 fa, side = fa * (0.5 if side == 1 else 1.0), 1
@@ -482,9 +513,12 @@ class _Search:
             return self._length, end, rises, None
         return b, state, rises, None
 
-    def _largest(self, margins: Margins) -> float:
-        """Return the largest margin of the events that may happen."""
-        return float(margins.value[0, self._armed].max(initial=-np.inf))
+    def _evaluate(self, state: State, s: float) -> tuple[NDArray[np.bool_], float]:
+        """Return which events happen by the time s of the step, and the largest margin of those that may happen."""
+        margins, means = self._stepper._margins(_many(state), np.array([self._start + s])), self._stepper._means
+        value, holds = margins.value[0], margins.holds[0]
+        value[means], holds[means] = (s - self._crossings)[means], (s >= self._crossings)[means]
+        return holds & self._armed, float(value[self._armed].max(initial=-np.inf))
 
 
 class _SensorReader:
