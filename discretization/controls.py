@@ -39,8 +39,8 @@ NUMBERS = {**WIDTHS, STATE: 1, QUANTITY: 0}  # how many numbers each measure has
 MEASURES = tuple(NUMBERS)  # words of the measures; the position is the number of the measure in tables
 ANGLE = MEASURES.index("angle")
 VALUE, RATE = range(2)  # what of a sensor a controller reads
-# numbers of an event: whether its condition held at the last evaluation; how often and when (s) it last happened; energy lost (J);
-# the margin of its condition in the middle of the last step, and the length of that step (s), 0: none
+# numbers of an event: whether its condition held at the last evaluation; how often and when (s) it last happened; energy lost
+# (J); the margin of its condition in the middle of the last step, and the length of that step (s), 0: none
 EVENT = HELD, COUNT, TIME, LOSS, MARGIN, LENGTH = tuple(range(6))
 
 
@@ -80,7 +80,9 @@ class Controls(NamedTuple):
     on: Ints = np.zeros(0, np.int64)  # (k,) 1: a switch is on at t = 0
     # (m,) switch of each scalar constraint; -1: it always acts. Empty if there are no switches
     switch: Ints = np.zeros(0, np.int64)
-    means: Ints = np.zeros(0, np.int64)  # (e,) 1: the condition of an event contains forces, which are means of steps
+    means: Ints = np.zeros(
+        0, np.int64
+    )  # (e,) 1: the condition of an event contains forces, which are means of steps
 
     @property
     def counted(self) -> Ints:
@@ -90,7 +92,10 @@ class Controls(NamedTuple):
     @property
     def size(self) -> int:
         """Return the number of internal variables."""
-        return int(len(self.counted) + np.sum(self._widths) + np.sum(1 + self.memory + self.outputs)) + self._event_width
+        return (
+            int(len(self.counted) + np.sum(self._widths) + np.sum(1 + self.memory + self.outputs))
+            + self._event_width
+        )
 
     @property
     def _event_width(self) -> int:

@@ -1803,10 +1803,10 @@ class Model(ModelData):
     ) -> ModelEvent:
         """Add an event: what happens in a run when a condition becomes true.
 
-        The time is found within a step, by repeating the step with other lengths. An event happens each time its condition becomes
-        true; a condition that holds at the start must become false before. Velocities do not change when a joint or a drive is
-        released. When one is engaged, they jump to those that the joints then allow, with the least change in the metric of the
-        kinetic energy; the energy of this change is counted as dissipation.
+        The time is found within a step, by repeating the step with other lengths. An event happens each time its condition
+        becomes true, unless nothing would change; a condition that holds at the start must become false before. Velocities
+        do not change when a joint or a drive is released. When one is engaged, they jump to those that the joints then allow,
+        with the least change in the metric of the kinetic energy; the energy of this change is counted as dissipation.
 
         Parameters
         ----------
@@ -1814,15 +1814,15 @@ class Model(ModelData):
             Name of the event; `result.event(name)` has its times and energy losses.
         when : str
             Comparisons (<, <=, >, >=) of formulas of the time t, s, of sensors and of their rates, joined by "and" and "or":
-            "t >= 0.5", "phi > 1.2 and phi.rate < 0". Sensors are read without noise and delay. Forces of joints and contacts, which
-            are means of steps, are extrapolated to the end of a step.
+            "t >= 0.5", "phi > 1.2 and phi.rate < 0". Sensors are read without noise and delay. Forces of
+            joints and contacts, which are means of steps, are interpolated between the middles of steps.
         stop : bool, default False
             Whether the run ends. Its last output is at that time.
         release : joint, drive or name, or a sequence of them, optional
             Joints and drives that let go.
         engage : joint, drive or name, or a sequence of them, optional
-            Joints and drives that begin to act. A drive begins at the present coordinate of its joint: one whose value is constant
-            locks it. The points and axes of a joint must fit at that time. If the first event that names a part engages
+            Joints and drives that begin to act. A drive begins at the present coordinate of its joint: one whose value is
+            constant locks it. The points and axes of a joint must fit at that time. If the first event that names a part engages
             it, the part does not act before.
         set : mapping of str to float, optional
             Values that outputs of controllers with the law `External` have from then on, by name: {"motor.u": 0.0}.

@@ -93,7 +93,9 @@ def controls_of(
     )
 
 
-def _event_columns(model: ModelData, interactions: InteractionTable, constraints: Constraints) -> dict[str, Ints]:
+def _event_columns(
+    model: ModelData, interactions: InteractionTable, constraints: Constraints
+) -> dict[str, Ints]:
     """Return the columns of switches and events."""
     switches = switches_of(model.events)
     columns = {

@@ -15,8 +15,9 @@ from discretization.controls import EventNumbers
 from discretization.drives import driven_rows
 from discretization.internal_variables import WIDTHS, internal_variables, part
 from discretization.redundancy import redundancy, with_redundancy_marked
+from rigid.errors import ModelError
 from rigid.interactions.constraints import first_rows
-from rigid.system import Floats, Ints, State
+from rigid.system import Ints, State
 from rodsim.building.build import Built
 
 _NO_MARKS = np.zeros(0, np.uint8)
@@ -59,14 +60,31 @@ def event_numbers(built: Built, state: State) -> EventNumbers:
     return built.system.controls.events_of(part(built.system, state, "sampled"))
 
 
+def refuse_released(owner: str, built: Built, state: State | None = None) -> None:
+    """Raise ModelError if an event has released a joint or a drive, or engages one later; state: by default the initial one."""
+    if not len(built.system.controls.on):
+        return
+    off = np.flatnonzero(event_numbers(built, built.state if state is None else state).on == 0.0)
+    if len(off):
+        events = built.layout.description["events"].values()
+        names = dict.fromkeys(
+            name for x in events for key in ("release", "engage") for name in x.get(key) or ()
+        )
+        name = list(names)[int(off[0])]
+        raise ModelError(
+            f"{owner}: '{name}', which events of model '{built.layout.name}' switch, does not act here. Use a model without it "
+            "and without these events; `simulate(start=...)` finds parts and joints by name"
+        )
+
+
 def phase_of(built: Built, state: State) -> Phase:
     """Return the phase of a state: the model with the joints and drives that act in it."""
-    system, numbers = built.system, event_numbers(built, state)
+    system = built.system
     controls, constraints, blocks = system.controls, system.constraints, internal_variables(system)
-    drive = np.arange(blocks.drive)
     if not len(controls.switch):
         rows, internal = np.arange(len(state.lam)), np.arange(blocks.size)
         return Phase(built, rows, internal)
+    numbers, drive = event_numbers(built, state), np.arange(blocks.drive)
     acting = controls.acting(part(system, state, "sampled")) > 0.0
     mask = acting[first_rows(constraints)] if len(constraints.kind) else np.zeros(0, bool)
     driven = driven_rows(constraints)

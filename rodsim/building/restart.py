@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,9 +19,9 @@ from discretization.interaction_table import (
     InteractionTable,
     history_variable_counts,
 )
-from discretization.internal_variables import internal_variables, part, with_part
+from discretization.internal_variables import internal_variables, part, with_counted_angles, with_part
 from discretization.memoization import copied
-from discretization.state_measures import constraint_residual, element_states, velocity_residual
+from discretization.state_measures import constraint_residual, element_states, energies, velocity_residual
 from discretization.system import System, fingerprint
 from rigid import quaternions
 from rigid.errors import ModelError, PartName
@@ -29,15 +29,17 @@ from rigid.interactions.loads import LOADS
 from rigid.interactions.spring import SPRING
 from rigid.interactions.torsion_spring import TORSION_SPRING
 from rigid.joints import JOINTS
-from rigid.system import PERPENDICULAR, Constraints, Floats, State
+from rigid.system import PERPENDICULAR, Constraints, Floats, Ints, State
 from rodsim.building.build import Built
 from rodsim.building.equilibrium_checks import part_at
 from rodsim.building.initial_velocities import fit_velocities
 from rodsim.building.joint_loops import Link, loop_closed_by
 from rodsim.building.joint_rows import most_violated
+from rodsim.building.phases import phase_of, refuse_released
 from rodsim.building.starting_states import StartingState, StartLike, check_start_time, starting_state
 from rodsim.components.model_description import ACTING
 from rodsim.results.constraint_history import ConstraintHistory
+from rodsim.results.gear_history import GEAR
 from rodsim.results.layout import Layout
 from rodsim.results.result import Result
 from rodsim.results.steady_rotation import SteadyRotation
@@ -90,24 +92,31 @@ def apply_start(
     Raises
     ------
     ModelError
-        If the parts differ, or `start_time` is not within the times of `start`.
+        If `start` lacks a part of the model, a joint does not fit, or `start_time` is not within the times of `start`.
     """
     source = starting_state(owner, built, start, start_time)
     if source.rotation is not None and not at_rest:
         source = source._replace(state=source.rotation.moving)
-    old, new, stored = source.layout, built.layout, source.state
-    _check_same_parts(old, new)
+    old, new = source.layout, built.layout
+    other_structure = _fixed_structure(old) != _fixed_structure(new)
+    if other_structure:
+        source = _by_name(built, source)
+    stored = source.state
     built = _with_copied_constraints(built)
     state, changes = _transferred_state(built, source)
     moved = _move_ground(built, source)
     built, state = _with_drives(built, state)
     if at_rest:
+        refuse_released(owner, built, state)
         _check_turns(built, state)
     else:
-        _check_joints(built, state)
+        _check_joints(built, state, [joint.name for joint in old.joints])
     if source.rotation is not None and not at_rest:
         _check_rates(built, state, source.rotation)
-    state, pushed = _fit_to_drives(built, state, _drive_rate_jump(built, state, stored))
+    if other_structure:
+        state, pushed = _fit_to_new_joints(built, state, old)
+    else:
+        state, pushed = _fit_to_drives(built, state, _drive_rate_jump(built, state, stored))
     origin = _origin(source, moved, _changes(old, new), [*changes, *pushed])
     if source.rotation is not None:
         origin["spin"] = source.rotation.spin.tolist()
@@ -125,12 +134,15 @@ def linearisation_point(
         If the parts differ, or `start_time` is not within the times of `start`.
     """
     source = starting_state(owner, built, start, start_time)
+    if source.output is None:
+        refuse_released(owner, built, source.state)
     if source.output is None and source.moved_ground is None:
         return LinearisationPoint(built, source.state, source.rotation, None)
     if source.output is not None:
         _check_same_parts(source.layout, built.layout)
     built = _with_copied_constraints(built)
     state = _transferred_state(built, source)[0]
+    refuse_released(owner, built, state)
     if source.layout.drives:
         drives = source.layout.internal.part(source.state.internal, "drive")
         state = with_part(built.system, state, "drive", drives)
@@ -139,7 +151,7 @@ def linearisation_point(
     if at_rest:
         _check_turns(built, state)
     elif source.rotation is None:
-        _check_joints(built, state)
+        _check_joints(built, state, [joint.name for joint in built.layout.joints])
     return LinearisationPoint(built, state, source.rotation, source.moved_ground)
 
 
@@ -165,7 +177,7 @@ def check_start(
     if start is None:
         return None
     start = Result.load(start) if isinstance(start, str | Path) else start
-    _check_same_parts(starting_state(owner, built, start, start_time).layout, built.layout)
+    _frames_by_name(starting_state(owner, built, start, start_time).layout, built.layout)
     return start
 
 
@@ -180,9 +192,10 @@ def _transferred_state(built: Built, source: StartingState) -> tuple[State, list
         memory = new.memory._replace(points=points).joined(**old.memory.parts(stored.memory))
     replaced = {"internal": variables, "memory": memory, "totals": built.state.totals.copy()}
     state = State(**{name: replaced.get(name, array.copy()) for name, array in stored._asdict().items()})
-    for before, body in zip(old.bodies, new.bodies, strict=True):
+    bodies = {body.name: body for body in old.bodies}
+    for body in new.bodies:
         # the reference point keeps its position, even if the centre of mass has changed
-        shift = before.reference - body.reference
+        shift = bodies[body.name].reference - body.reference
         if np.any(shift):
             k = body.frame
             state.r[k] += quaternions.rotate(state.quat[k], shift)
@@ -225,14 +238,19 @@ def _internal_variables_at_start(built: Built, source: StartingState) -> tuple[F
     system, old, stored, changes = built.system, source.layout, source.state, list[str]()
     before, blocks = old.internal, internal_variables(built.system)
     variables = np.zeros(blocks.size)
-    blocks.part(variables, "angle")[...] = before.part(stored.internal, "angle")
+    if blocks.angle == before.angle:
+        blocks.part(variables, "angle")[...] = before.part(stored.internal, "angle")
+    else:
+        counted = with_counted_angles(system, stored._replace(internal=variables))
+        variables = counted.internal.copy()
+        changes.append("angles are counted from the nearest full turn")
     if blocks.branch:
         # a new branch begins as if strained at this moment, as at the start of a model
         first = system.rods.first
         relaxes = system.rods.relaxing[first:]
         strain = element_states(system, stored._replace(internal=variables))[0][first:] * relaxes[:, None]
         had = np.zeros(blocks.branch, bool)
-        if before.branch:
+        if before.branch and old.n_elements == built.layout.n_elements:
             assert old.system is not None
             had = old.system.spans.relaxation > 0.0
             strain[had] = before.part(stored.internal, "branch")[had]
@@ -243,8 +261,13 @@ def _internal_variables_at_start(built: Built, source: StartingState) -> tuple[F
         changes.append("branches that relax are gone")
     if blocks.settled:
         initial = with_initial_rates(system, stored._replace(internal=built.state.internal))
+        frames = {k: f for f, k in enumerate(_frames_by_name(old, built.layout).tolist())}
         history, new = _history_at_start(
-            system, old.system, before.part(stored.internal, "settled"), part(system, initial, "settled")
+            system,
+            old.system,
+            before.part(stored.internal, "settled"),
+            part(system, initial, "settled"),
+            frames,
         )
         blocks.part(variables, "settled")[...] = history
         if new:
@@ -268,19 +291,21 @@ def _internal_variables_at_start(built: Built, source: StartingState) -> tuple[F
 
 
 def _history_at_start(
-    system: System, old: System | None, stored: Floats, initial: Floats
+    system: System, old: System | None, stored: Floats, initial: Floats, frames: Mapping[int, int]
 ) -> tuple[Floats, bool]:
     """Return the internal variables (k,) that steps update, at the start of a run, and True if some interactions are new.
+
+    frames: number of each frame of the old system in the new one.
 
     An interaction keeps its stored values if one of the same kind acted between the same frames in the old system. Otherwise it
     has the initial values `initial` (k,).
     """
     values, known = initial.copy(), dict[Any, list[Floats]]()
     if old is not None:
-        for key, part in zip(
+        for (kind, of), part in zip(
             _history_keys(old.others), _split_by_interaction(old.others, stored), strict=True
         ):
-            known.setdefault(key, []).append(part)
+            known.setdefault((kind, tuple(frames.get(f, -1) for f in of)), []).append(part)
     new = False
     for key, part in zip(
         _history_keys(system.others), _split_by_interaction(system.others, values), strict=True
@@ -364,10 +389,13 @@ def _fit_to_drives(built: Built, state: State, jump: Floats) -> tuple[State, lis
     )
     if np.abs(jump).max() <= _RATE_ROUNDOFF * speed:
         return state, []
+    phase = phase_of(built, state)
+    own = phase.state_of(state)
     fitted = fit_velocities(
-        built._replace(state=state, prescribed_velocities=prescribe_all_velocities(built.system))
+        phase.built._replace(state=own, prescribed_velocities=prescribe_all_velocities(built.system))
     )
-    return fitted.state, [
+    whole = phase.whole(State(*(array[None] for array in fitted.state)), state)
+    return State(*(array[0] for array in whole)), [
         f"velocities jump by up to {fitted.change:.3g} m/s or rad/s, to the rates that drives begin with"
     ]
 
@@ -395,6 +423,83 @@ def _check_same_parts(old: Layout, new: Layout) -> None:
             )
 
 
+def _frames_by_name(old: Layout, new: Layout) -> Ints:
+    """Return the number in the old layout of each frame of the new one, (n,); ModelError if a part is not there."""
+    frames = np.zeros(new.n_frames, np.int64)
+    for what, before, now in (
+        ("rod", {rod.name: rod.frames for rod in old.rods}, {rod.name: rod.frames for rod in new.rods}),
+        ("body", _frames_of_bodies(old), _frames_of_bodies(new)),
+        ("driven frame", _driven_frames(old), _driven_frames(new)),
+    ):
+        for name, own in now.items():
+            if name not in before:
+                raise ModelError(
+                    f"start: the result of '{old.name}' has no {what} '{name}', which model '{new.name}' has; it has "
+                    f"{', '.join(map(repr, before)) or 'none'}. Remove it, or start from a result of a model that has it"
+                )
+            if len(own) != len(before[name]):
+                raise ModelError(
+                    f"start: rod '{name}' of the result of '{old.name}' has {len(before[name])} nodes, that of model "
+                    f"'{new.name}' has {len(own)}. Use the same number of elements"
+                )
+            frames[own] = before[name]
+    return frames
+
+
+def _frames_of_bodies(layout: Layout) -> dict[str, Ints]:
+    """Return the frame of each body by name, as an array."""
+    return {body.name: np.array([body.frame]) for body in layout.bodies}
+
+
+def _driven_frames(layout: Layout) -> dict[str, Ints]:
+    """Return the frame of each driven frame by name, as an array."""
+    if layout.system is None:
+        return {}
+    frames = driven_frames(layout.system.frames.fixed)
+    names = layout.drives[len(layout.drives) - len(frames) :]
+    return {name: np.array([f]) for name, f in zip(names, frames.tolist(), strict=True)}
+
+
+def _by_name(built: Built, source: StartingState) -> StartingState:
+    """Return the source with frames and multipliers of the parts and joints of the model, found by their names."""
+    old, new, stored = source.layout, built.layout, source.state
+    frames = _frames_by_name(old, new)
+    if source.moved_ground is not None and ConstraintHistory(source.moved_ground[0]).motions:
+        raise ModelError(
+            f"start: equilibria of '{old.name}' have moved ground points of joints, from which a run continues "
+            "with the same joints alone"
+        )
+    lam = np.zeros(new.n_multipliers)
+    before = {joint.name: joint for joint in old.joints}
+    for joint in new.joints:
+        known = before.get(joint.name)
+        if known is not None and known.kind == joint.kind and np.ptp(known.rows) == np.ptp(joint.rows):
+            lam[slice(*joint.rows)] = stored.lam[slice(*known.rows)]
+    rows = {name: getattr(stored, name)[frames].copy() for name in ("r", "quat", "v", "Omega")}
+    return source._replace(state=stored._replace(lam=lam, **rows), moved_ground=None)
+
+
+def _fit_to_new_joints(built: Built, state: State, old: Layout) -> tuple[State, list[str]]:
+    """Return the state with velocities that fit joints and drives that the old model did not have.
+
+    These are the velocities after an impact. The messages say by how much they jump, and how the kinetic energy changes.
+    """
+    before = {(joint.name, joint.kind) for joint in old.joints}
+    if all((joint.name, joint.kind) in before for joint in built.layout.joints):
+        return state, []
+    phase = phase_of(built, state)
+    own = phase.state_of(state)
+    prescribed = prescribe_all_velocities(built.system)
+    fitted = fit_velocities(phase.built._replace(state=own, prescribed_velocities=prescribed), warn=False)
+    if fitted.state is own:
+        return state, []
+    work = energies(phase.built.system, fitted.state).kinetic - energies(phase.built.system, own).kinetic
+    return state._replace(v=fitted.state.v, Omega=fitted.state.Omega), [
+        f"velocities jump by up to {fitted.change:.3g} m/s or rad/s to fit joints and drives that are new; the kinetic energy "
+        f"changes by {work:.6g} J"
+    ]
+
+
 def _move_ground(built: Built, source: StartingState) -> list[str]:
     """Move the ground points of joints to where equilibria moved them; return the names of these joints."""
     if source.moved_ground is None:
@@ -410,8 +515,8 @@ def _move_ground(built: Built, source: StartingState) -> list[str]:
     return moved
 
 
-def _check_joints(built: Built, state: State) -> None:
-    """Raise ModelError if a constraint is violated at the stored state."""
+def _check_joints(built: Built, state: State, had: Container[str]) -> None:
+    """Raise ModelError if a constraint is violated at the stored state; had: joints of the model of that state."""
     constraints = built.system.constraints
     g = np.abs(constraint_residual(built.system, state))
     if not len(g) or g.max() <= _MAX_VIOLATION * max(extent(state.r), 1.0):
@@ -423,6 +528,12 @@ def _check_joints(built: Built, state: State) -> None:
             f"{interaction_name}: |g| = {g.max():.3g} at the stored state; leave it as it was in the model of that result"
         )
     joint = layout.joints[int(constraints.joint[worst])]
+    if joint.name not in had:
+        raise ModelError(
+            f"{joint.kind} joint '{joint.name}': |g| = {g.max():.3g} at the stored state, which its points or axes do not fit; "
+            "give the parts their positions at that time in the model",
+            about=[PartName("joint", joint.name)],
+        )
     links = [
         Link(layout_of_joint.name, *(part_at(layout, frame).name for frame in layout_of_joint.frames or ()))
         for layout_of_joint in layout.joints
@@ -466,6 +577,18 @@ def _changes(old: Layout, new: Layout) -> list[str]:
     """Describe what has changed between two models, part by part, in words."""
     changes: list[str] = []
     described_tables: set[str] = set()  # tables of `System` whose changes are described already
+    for what, before, after in (
+        ("body", old.bodies, new.bodies),
+        ("rod", old.rods, new.rods),
+        ("joint", old.joints, new.joints),
+    ):
+        names = (
+            [x.name for x in things if getattr(x, "kind", "") not in ("drive", GEAR)]
+            for things in (before, after)
+        )
+        had, has = names
+        changes += [f"{what} '{name}' is new" for name in has if name not in had]
+        changes += [f"{what} '{name}' is gone" for name in had if name not in has]
     a, b = old.description, new.description
     if a.get("gravity") != b.get("gravity"):
         changes.append(f"gravity {a.get('gravity')} -> {b.get('gravity')}")
@@ -487,7 +610,11 @@ def _changes(old: Layout, new: Layout) -> list[str]:
         if len(changes) > many:
             described_tables.add(section.table)
     if old.system is not None and new.system is not None:
-        changes += _changed_parts(new, old.system, new.system)
+        if (
+            _fixed_structure(old)["bodies"] == _fixed_structure(new)["bodies"]
+            and old.n_frames == new.n_frames
+        ):
+            changes += _changed_parts(new, old.system, new.system)
         changes += _changed_numbers(old.system, new.system, described_tables)
     return changes
 

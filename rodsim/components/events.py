@@ -1,9 +1,9 @@
 """Events: conditions on the time and on sensors, and what happens when one becomes true.
 
-A condition is a text in the notation of Python: comparisons of formulas of the time t, of sensors and of their rates ("phi.rate"),
-joined by "and" and "or". Its margin m is positive if it holds,
+A condition is a text in the notation of Python: comparisons of formulas of the time t, of sensors and of their rates
+("phi.rate"), joined by "and" and "or". Its margin m is positive if it holds,
 
-    a > b, a >= b:  m = a - b      a < b, a <= b:  m = b - a      p and q:  m = min(m_p, m_q)      p or q:  m = max(m_p, m_q)   (1)
+    a > b, a >= b:  m = a - b    a < b, a <= b:  m = b - a    p and q:  m = min(m_p, m_q)    p or q:  m = max(m_p, m_q)    (1)
 
 and continuous in time if the sensors are, so that the time at which it becomes true is a root of m.
 """
@@ -76,7 +76,11 @@ class Condition:
         self.text = ast.unparse(tree)
         self._owner = f"{owner}: when = {shown(text)}"
         names = {node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name)}
-        called = {node.func.id for node in ast.walk(self._tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+        called = {
+            node.func.id
+            for node in ast.walk(self._tree)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        }
         self.inputs = tuple(sorted(names - called - {TIME, "pi"}))
         self.margin({name: np.zeros(1) for name in (TIME, *self.inputs)})  # finds nodes that are not allowed
 
@@ -91,9 +95,15 @@ class Condition:
             is_and = isinstance(node.op, ast.And)
             parts = [self._margin(part, values) for part in node.values]
             value, holds = (np.stack(x) for x in zip(*parts, strict=True))
-            return Margin(value.min(axis=0), holds.all(axis=0)) if is_and else Margin(value.max(axis=0), holds.any(axis=0))
+            return (
+                Margin(value.min(axis=0), holds.all(axis=0))
+                if is_and
+                else Margin(value.max(axis=0), holds.any(axis=0))
+            )
         if not isinstance(node, ast.Compare) or not all(type(x) in _ORDER for x in node.ops):
-            raise ModelError(f"{self._owner} is not a condition: {shown(ast.unparse(node))} is no comparison by <, <=, > or >=")
+            raise ModelError(
+                f"{self._owner} is not a condition: {shown(ast.unparse(node))} is no comparison by <, <=, > or >="
+            )
         sides = [self._number(side, values) for side in (node.left, *node.comparators)]
         value, holds = np.full(len(values[TIME]), np.inf), np.ones(len(values[TIME]), bool)
         for a, b, op in zip(sides, sides[1:], node.ops, strict=False):
@@ -105,7 +115,9 @@ class Condition:
     def _number(self, node: ast.expr, values: Mapping[str, Floats]) -> Floats:
         """Return the values (k,) of a formula."""
         try:
-            result: Floats = np.broadcast_to(evaluated(node, values, ARRAY_FUNCTIONS), np.shape(values[TIME])).astype(float)
+            result: Floats = np.broadcast_to(
+                evaluated(node, values, ARRAY_FUNCTIONS), np.shape(values[TIME])
+            ).astype(float)
         except ExpressionError as error:
             raise ModelError(f"{self._owner}: {error}") from None
         return result
@@ -154,16 +166,22 @@ def _switched(context: CheckContext, what: str, value: Any) -> tuple[str, ...]:
             )
         names.append(name)
     if len(set(names)) < len(names) or not names:
-        raise ModelError(f"{context.owner}: {what} = {shown(value)} must be one or several distinct joints or drives")
+        raise ModelError(
+            f"{context.owner}: {what} = {shown(value)} must be one or several distinct joints or drives"
+        )
     return tuple(names)
 
 
 def _settings(context: CheckContext, what: str, value: Any) -> dict[str, float]:
     """Return the values of external outputs that an event sets, by name."""
     controllers = context.model.controllers
-    known = [f"{name}.{x}" for name, c in controllers.items() if isinstance(c.law, External) for x in c.outputs]
+    known = [
+        f"{name}.{x}" for name, c in controllers.items() if isinstance(c.law, External) for x in c.outputs
+    ]
     if not isinstance(value, Mapping) or not value:
-        raise ModelError(f"{context.owner}: {what} = {shown(value)}: expected values by name, such as {{'motor.u': 0.0}}")
+        raise ModelError(
+            f"{context.owner}: {what} = {shown(value)}: expected values by name, such as {{'motor.u': 0.0}}"
+        )
     for name in value:
         if name not in known:
             raise ModelError(
@@ -183,12 +201,21 @@ SETTINGS = ParameterType("settings", _settings, dict)
 class ModelEvent(Component):
     """What happens when a condition on the time and on sensors becomes true."""
 
-    key, word, list_description, table = "events", "event", "what happens when conditions become true", "events"
-    when: Condition = parameter(CONDITION, "comparisons of the time t, sensors and rates 'sensor.rate', with and, or")
+    key, word, list_description, table = (
+        "events",
+        "event",
+        "what happens when conditions become true",
+        "events",
+    )
+    when: Condition = parameter(
+        CONDITION, "comparisons of the time t, sensors and rates 'sensor.rate', with and, or"
+    )
     stop: bool = parameter(FLAG, "whether the run ends", False)
     release: tuple[str, ...] | None = parameter(SWITCHED, "names of joints and drives that let go", None)
     engage: tuple[str, ...] | None = parameter(SWITCHED, "names of joints and drives that begin to act", None)
-    set: dict[str, float] | None = parameter(SETTINGS, "values of outputs of controllers with the law external", None)
+    set: dict[str, float] | None = parameter(
+        SETTINGS, "values of outputs of controllers with the law external", None
+    )
 
     @classmethod
     def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:

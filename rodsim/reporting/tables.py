@@ -39,6 +39,7 @@ def describe_model(result: Result) -> str:
             (len(layout.drives), "drive", "drives"),
             (len(described.get("sensors", {})), "sensor", "sensors"),
             (len(described.get("controllers", {})), "controller", "controllers"),
+            (len(described.get("events", {})), "event", "events"),
         )
         if n
     ]
@@ -129,6 +130,7 @@ def model_tables(result: Result) -> Safe:
                 _controllers(described),
                 "Controllers",
             ),
+            table(["event", "when", "what happens"], _events(described), "Events"),
         ]
     )
 
@@ -310,6 +312,17 @@ def _controllers(described: dict[str, Any]) -> list[list[object]]:
         law = entry["law"]["law"] if isinstance(entry["law"], dict) else "function of the user"
         names = [", ".join(entry[key]) for key in ("inputs", "outputs")]
         rows.append([name, law, *names, entry.get("period", "each step")])
+    return rows
+
+
+def _events(described: dict[str, Any]) -> list[list[object]]:
+    """Return the rows of the table of events."""
+    rows: list[list[object]] = []
+    for name, entry in described.get("events", {}).items():
+        actions = ["the run stops"] if entry["stop"] else []
+        actions += [f"{word} {', '.join(entry[word])}" for word in ("release", "engage") if word in entry]
+        actions += [f"{output} = {number(value)}" for output, value in entry.get("set", {}).items()]
+        rows.append([name, entry["when"], "; ".join(actions)])
     return rows
 
 

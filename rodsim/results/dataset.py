@@ -23,9 +23,9 @@ from rodsim.results import native_format
 from rodsim.results.array_sources import Source
 from rodsim.results.audit_columns import ALGORITHMIC, COLUMNS, ENERGIES
 from rodsim.results.contact_history import ContactHistory, contact_names
+from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.event_history import UNITS as EVENT_UNITS
 from rodsim.results.event_history import EventHistory
-from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.gear_history import GearHistory, history_of
 from rodsim.results.histories import BodyHistory, RodHistory
 from rodsim.results.joint_history import JointHistory
@@ -86,9 +86,9 @@ _COLUMNS = {
 def dataset(source: Source, parts: Collection[str] | None, momenta: tuple[Floats, Floats]) -> Any:
     """Return the Dataset.
 
-    `parts`: names of the rods, bodies, joints, contacts, sensors, controllers and events to include; None: all. `momenta`: linear and
-    angular momentum, (T, 3) each, from the result: an integrator in a chart conserves other momenta than those of the audit
-    table, which are computed from velocities. Raise UnknownName if a part does not exist.
+    `parts`: names of the rods, bodies, joints, contacts, sensors, controllers and events to include; None: all. `momenta`:
+    linear and angular momentum, (T, 3) each, from the result: an integrator in a chart conserves other momenta than those of the
+    audit table, which are computed from velocities. Raise UnknownName if a part does not exist.
     """
     xr = extra("xarray", "notebook", "to_xarray")
     layout = source.layout
@@ -242,7 +242,9 @@ def _signals(source: Source, parts: Collection[str]) -> Iterator[Variable]:
     for name in source.layout.description.get("events", ()):
         for column, values in EventHistory(source, name).table().items() if name in parts else ():
             meaning = f"{column} of event '{name}'"
-            yield Variable(_netcdf_name(f"{name}.{column}"), ("t",), values, EVENT_UNITS[column] or "1", meaning)
+            yield Variable(
+                _netcdf_name(f"{name}.{column}"), ("t",), values, EVENT_UNITS[column] or "1", meaning
+            )
 
 
 def _names(dim: str, histories: list[Any]) -> Variable:

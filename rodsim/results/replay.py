@@ -92,7 +92,9 @@ class Replay:
         self._takes_half_steps = bool(settings.get("halves", count_multipliers(self.system) > 0))
         self._is_adaptive = False  # True if the steps were adaptive: h is then the time between outputs
         self._stepper: StepperBase
-        if result.description.get("events") and (layout.functions is None or layout.functions.stepper is None):
+        if result.description.get("events") and (
+            layout.functions is None or layout.functions.stepper is None
+        ):
             raise UnknownRun("a file does not store the systems between its events")
         if self.scheme is not None:
             self._is_adaptive = "error" in settings

@@ -27,12 +27,12 @@ from rodsim.results.audit_columns import ALGORITHMIC, ANGULAR_MOMENTUM, COLUMNS,
 from rodsim.results.contact_history import ContactHistory, contact_names
 from rodsim.results.distances import Distance
 from rodsim.results.errors import ResultError, UnknownName
+from rodsim.results.event_history import EventHistory, stop_times
 from rodsim.results.gear_history import history_of
 from rodsim.results.histories import BodyHistory, RodHistory
 from rodsim.results.interaction_history import InteractionHistory
 from rodsim.results.joint_history import JointHistory
 from rodsim.results.layout import Layout
-from rodsim.results.event_history import EventHistory, stop_times
 from rodsim.results.sensor_history import ControllerHistory, SensorHistory
 from rodsim.results.storage import Changed
 from rodsim.results.tight_bends import TightBend, tight_bends

@@ -1,9 +1,9 @@
 """Advance states of a model with events: find the times at which conditions become true, and apply what happens.
 
-A step at whose end a condition holds that did not hold at its start is repeated with shorter lengths, by the Illinois method on the
-margin of the condition, until the time s is known to `TIME_TOLERANCE` of a step. The state is then that of the integrator after a
-step of length s; nothing is interpolated. What happens is applied to it, and the rest of the step is taken by the same rules, so
-that outputs stay at multiples of the step.
+A step at whose end a condition holds that did not hold at its start is repeated with shorter lengths, by the Illinois method
+on the margin of the condition, until the time s is known to `TIME_TOLERANCE` of a step. The state is then that of the integrator
+after a step of length s; nothing is interpolated. What happens is applied to it, and the rest of the step is taken by the same
+rules, so that outputs stay at multiples of the step.
 
 Releasing a joint changes nothing but the rows that act. Engaging one changes the velocities w, with the kinetic metric M, by an
 impulse G^T L of the rows that act afterwards, G w+ + dg/dt = 0 (`discretization.consistent_velocities`). With d = w+ - w-,
@@ -13,12 +13,13 @@ impulse G^T L of the rows that act afterwards, G w+ + dg/dt = 0 (`discretization
 The loss is the kinetic energy of the change of the velocities (Carnot); it is counted as dissipation, and by event.
 
 Forces of joints and contacts are means of a step. `em` reflects the part of the velocities that violates the joints, by impulses
-that do not become small with the step; forces of shortened steps are therefore not used. With the margins m0, m1 in the middles of
-two whole steps of lengths h0, h, a condition with such forces becomes true at the time s after the start of the second with
+that do not become small with the step; forces of shortened steps are therefore not used. With the margins m0, m1 in the middles
+of two whole steps of lengths h0, h, a condition with such forces becomes true at the time s after the start of the second with
 
     m = m1 + (m1 - m0) (2 s - h)/(h0 + h) = 0,    it is true at its end if m(h) > 0                        (2)
 
-and at the start of the step, if m0 is not known. The time is of order 2, that of other conditions has the order of the integrator.
+and at the start of the step, if m0 is not known. The time is of order 2; that of other conditions has the order of the
+integrator.
 
 Everything is a function of the state, in which events remember what they need (`discretization.controls`), so that runs can be
 resumed bit-identically.
@@ -77,7 +78,9 @@ class Margins(NamedTuple):
     """Margins of all events at the ends of k steps."""
 
     value: Floats  # (k, e) of the values that are read; forces are means
-    holds: NDArray[np.bool_]  # (k, e) whether the condition holds; for conditions with forces at the end of the step, by (2)
+    holds: NDArray[
+        np.bool_
+    ]  # (k, e) whether the condition holds; for conditions with forces at the end of the step, by (2)
 
 
 class Accepted(NamedTuple):
@@ -153,23 +156,24 @@ class EventStepper(StepperBase):
     def start(self, state: State) -> State:
         """Return the state with the memory of the integrator and of the events."""
         check_arrays(state, self.shapes, *OF_SYSTEMS)
-        if np.shape(state.memory) == (self.sizes.memory.size,):
-            return check_arrays(state, self.shapes)
+        state = state._replace(internal=state.internal.copy())
         active = self._active(state)
         started = active.stepper.start(active.phase.state_of(state))
         state = _only(active.phase.whole(_many(started), state))
         numbers = event_numbers(self._built, state)
-        numbers.table[:] = 0.0
+        numbers.table[:, [COUNT, TIME, LOSS]] = 0.0
         numbers.stopped[:] = 0.0
         values = self._built.drive_values
         for k, name in enumerate(self._switches):
             if values is not None and name in values.rows:
                 numbers.begin[k] = values.start[list(values.rows).index(name)]
+        self._clear_released(state)
         self._phases.clear()
-        holds = self._margins(_many(state), np.zeros(1)).holds[0] & ~self._means
+        held = numbers.table[:, HELD] > 0.0  # where a run starts from another one
+        holds = np.where(self._means, held, self._margins(_many(state), np.zeros(1)).holds[0])
         numbers.table[:, HELD] = holds
-        for event, held in zip(self._events, holds, strict=True):
-            if held:
+        for event, is_new in zip(self._events, holds & ~held, strict=True):
+            if is_new:
                 warn_user(
                     f"event '{event.name}': its condition {event.when.text} holds at the start. It happens when the condition "
                     "becomes true again",
@@ -189,7 +193,7 @@ class EventStepper(StepperBase):
         return MarchResult(copy_state(state), done, report, None)
 
     def record(self, state: State, first_step: int, every: int, count: int) -> tuple[State, list[Report]]:
-        """Return states at the ends of several outputs and their reports, as `discretization.time.stepper.Stepper.record` does."""
+        """Return states at the ends of several outputs and their reports, as `Stepper.record` does."""
         count = self._outputs_before_corner(first_step, every, count)
         starts = self.h * np.arange(first_step, first_step + count * every)
         parts, reports, report, done = [], [], Report(), 0
@@ -222,7 +226,9 @@ class EventStepper(StepperBase):
             numbers = event_numbers(self._built, state)
             if numbers.stopped[0] > 0.0:  # the state stays as it is
                 count = len(starts) - done
-                yield Accepted(State(*(np.repeat(array[None], count, axis=0) for array in state)), [Report()] * count)
+                yield Accepted(
+                    State(*(np.repeat(array[None], count, axis=0) for array in state)), [Report()] * count
+                )
                 return
             active = self._active(state)
             times = starts[done : done + MOST_STEPS]
@@ -310,7 +316,10 @@ class EventStepper(StepperBase):
 
     def _crossings(self, end: State, t: float, h: float, before: State) -> Floats:
         """Return the times (e,), since the start of a whole step, at which conditions with forces become true by (2), s."""
-        margins, table = self._at_whole_steps(_many(end), np.array([t]), h, before), event_numbers(self._built, before).table
+        margins, table = (
+            self._at_whole_steps(_many(end), np.array([t]), h, before),
+            event_numbers(self._built, before).table,
+        )
         m1, m0, h0 = margins.value[0], table[:, MARGIN], table[:, LENGTH]
         with np.errstate(all="ignore"):
             s = np.where(h0 > 0.0, 0.5 * h - 0.5 * m1 * (h0 + h) / (m1 - m0), 0.0)
@@ -325,11 +334,16 @@ class EventStepper(StepperBase):
         for event in self._events:
             switches = any(on[self._switches.index(name)] != acts for name, acts in event.switched)
             places = ((self._places[name], value) for name, value in (event.set or {}).items())
-            sets = any(state.internal[output] != value or not state.internal[flag] for (output, flag), value in places)
+            sets = any(
+                state.internal[output] != value or not state.internal[flag]
+                for (output, flag), value in places
+            )
             changes.append(event.stop or switches or sets)
         return np.array(changes)
 
-    def _apply(self, state: State, t: float, happens: NDArray[np.bool_]) -> tuple[State, NDArray[np.bool_], Failure | None]:
+    def _apply(
+        self, state: State, t: float, happens: NDArray[np.bool_]
+    ) -> tuple[State, NDArray[np.bool_], Failure | None]:
         """Return the state after some events, and the events whose conditions this makes true."""
         before = state
         state = state._replace(internal=state.internal.copy())
@@ -353,7 +367,10 @@ class EventStepper(StepperBase):
             if failure is not None:
                 return before, happens, failure
         if changed:
-            state = state._replace(lam=state.lam * self._built.system.controls.acting(part(self._built.system, state, "sampled")))
+            self._clear_released(state)
+            state = state._replace(
+                lam=state.lam * self._built.system.controls.acting(part(self._built.system, state, "sampled"))
+            )
         table = event_numbers(self._built, state).table
         armed = table[:, HELD] == 0.0
         holds = self._margins(_many(state), np.array([t])).holds[0]
@@ -403,6 +420,15 @@ class EventStepper(StepperBase):
                 row = part(self._built.system, state, "drive")[rows.index(name)]
                 row[:WORK] = [*U[0], value[0], *dU[0], dvalue[0]]
 
+    def _clear_released(self, state: State) -> None:
+        """Set the numbers of drives that do not act to zero, except their work, in place."""
+        values, numbers = self._built.drive_values, event_numbers(self._built, state)
+        rows = [] if values is None else list(values.rows)
+        for k in np.flatnonzero(numbers.on == 0.0):
+            if self._switches[k] in rows:
+                numbers.begin[k] = 0.0
+                part(self._built.system, state, "drive")[rows.index(self._switches[k]), :WORK] = 0.0
+
     def _does_not_fit(self, phase: Phase, g: Floats, t: float, events: Sequence[ModelEvent]) -> Failure:
         """Return the failure of an event that engages a joint in a position in which it does not fit."""
         item, other = most_violated(phase.built.system, g, phase.built.interaction_names)
@@ -448,7 +474,11 @@ class EventStepper(StepperBase):
         """Return the index in `State.internal` of each output, and of the flag that it has been set, by name."""
         controls, first = self._built.system.controls, internal_variables(self._built.system).first("sampled")
         _, memory, outputs = (first + x for x in controls.offsets())
-        controllers, places, count = list(self._model.controllers), {}, dict.fromkeys(self._model.controllers, 0)
+        controllers, places, count = (
+            list(self._model.controllers),
+            {},
+            dict.fromkeys(self._model.controllers, 0),
+        )
         for name, output in output_numbers(self._model.controllers):
             k = controllers.index(name)
             places[f"{name}.{output}"] = (int(outputs[k]) + count[name], int(memory[k]))
@@ -464,7 +494,13 @@ class _Search:
     """
 
     def __init__(
-        self, stepper: EventStepper, active: ActivePhase, state: State, span: tuple[float, float], crossings: Floats, h: float
+        self,
+        stepper: EventStepper,
+        active: ActivePhase,
+        state: State,
+        span: tuple[float, float],
+        crossings: Floats,
+        h: float,
     ) -> None:
         self._stepper, self._active, self._state, self._crossings = stepper, active, state, crossings
         self._start, self._length = span
@@ -491,7 +527,9 @@ class _Search:
         for trial in range(MOST_TRIALS):
             if b - a <= self._tolerance or b <= self._least:
                 break
-            usable = np.isfinite(fa) and np.isfinite(fb) and fa < 0.0 < fb and trial < MOST_TRIALS - BISECTIONS
+            usable = (
+                np.isfinite(fa) and np.isfinite(fb) and fa < 0.0 < fb and trial < MOST_TRIALS - BISECTIONS
+            )
             s = (a * fb - b * fa) / (fb - fa) if usable else 0.5 * (a + b)
             s = min(max(s, a + 0.5 * self._tolerance, self._least), b - 0.5 * self._tolerance)
             if s <= a:
@@ -515,7 +553,10 @@ class _Search:
 
     def _evaluate(self, state: State, s: float) -> tuple[NDArray[np.bool_], float]:
         """Return which events happen by the time s of the step, and the largest margin of those that may happen."""
-        margins, means = self._stepper._margins(_many(state), np.array([self._start + s])), self._stepper._means
+        margins, means = (
+            self._stepper._margins(_many(state), np.array([self._start + s])),
+            self._stepper._means,
+        )
         value, holds = margins.value[0], margins.holds[0]
         value[means], holds[means] = (s - self._crossings)[means], (s >= self._crossings)[means]
         return holds & self._armed, float(value[self._armed].max(initial=-np.inf))
@@ -556,7 +597,8 @@ class _SensorReader:
                 self._measure(*self._bound)
                 rows[k] = self._values
         if len(self._evaluated):
-            rows[:, self._evaluated, 0] = self._quantities(self._evaluated, states)
+            no_memory = states._replace(memory=states.memory[:, :0])
+            rows[:, self._evaluated, 0] = self._quantities(self._evaluated, no_memory)
         return {CLOCK: times} | {name: rows[:, s, is_rate] for name, s, is_rate in self._inputs}
 
 

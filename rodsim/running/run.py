@@ -113,7 +113,8 @@ class Run:
             warn_of_coarse_steps(model, Placement(model), plan.dt)
         if model.events and plan.scheme is None:
             raise ModelError(
-                f"integrator '{plan.arguments.integrator}' does not find events, which model '{model.name}' has; use 'em' or 'em-ggl'"
+                f"integrator '{plan.arguments.integrator}' does not find events, which model '{model.name}' has; "
+                "use 'em' or 'em-ggl'"
             )
         self.state, changes = self._initial_state(fit)
         self.built.layout.functions = Functions(
@@ -241,7 +242,9 @@ class Run:
             return stepper
 
         return (
-            ContactStepper(phase.built.system, self.plan.h, make) if self._touching else make(phase.built.system)
+            ContactStepper(phase.built.system, self.plan.h, make)
+            if self._touching
+            else make(phase.built.system)
         )
 
     def _start(self) -> dict[str, Any]:

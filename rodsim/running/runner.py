@@ -94,10 +94,11 @@ class Runner:
                 raise ModelError(
                     f"runner: {name} = {checks.shown(getattr(arguments, name))} has no meaning; {cure}"
                 )
-        if model.events:
+        stops = [name for name, event in model.events.items() if event.stop]
+        if stops:
             raise ModelError(
-                f"runner: model '{model.name}' has events, which a Runner does not find. Test `runner.sensor(...)` in the loop, or "
-                "use `simulate`"
+                f"runner: event '{stops[0]}' stops the run, which the caller of a Runner does. Remove it, and test "
+                "`runner.sensor(...)` in the loop"
             )
         self._model, self._arguments = model, arguments
         externals = [name for name, x in model.controllers.items() if isinstance(x.law, External)]

@@ -16,6 +16,7 @@ from rodsim._compat import accept_old_arguments
 from rodsim.building.build import Built, built_from
 from rodsim.building.controls import refuse_controllers
 from rodsim.building.initial_velocities import fit_velocities
+from rodsim.building.phases import refuse_released
 from rodsim.building.restart import linearisation_point
 from rodsim.building.starting_states import StartLike, check_start_time
 from rodsim.components.part_lookup import check_known
@@ -128,6 +129,7 @@ def given_loads(
     owner: str, built: Built, load_time: float, loads: Mapping[str, ArrayLike] | None = None
 ) -> Floats:
     """Return the checked values (l, 3) of all loads at a time, s, with those of `loads` in place of the model's, N or N m."""
+    refuse_released(owner, built)
     refuse_controllers(owner, built, loads or {})
     values: Floats = built.load_values(np.array([checks.number(owner, "load_time", load_time)]))[0]
     names = list(built.layout.description["loads"])

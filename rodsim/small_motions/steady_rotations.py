@@ -36,6 +36,7 @@ from rodsim._compat import accept_old_arguments
 from rodsim.building.build import Built, built_from
 from rodsim.building.controls import refuse_controllers
 from rodsim.building.equilibrium_checks import at_rest
+from rodsim.building.phases import refuse_released
 from rodsim.building.restart import linearisation_point
 from rodsim.building.starting_states import StartLike, check_start_time
 from rodsim.model import Model
@@ -132,6 +133,7 @@ def steady_rotation(
     >>> stiffened = modes(model, 3, start=rotation)
     """
     built = built_from("steady_rotation", model)
+    refuse_released("steady_rotation", built)
     refuse_controllers("steady_rotation", built)
     full = checks.vector("steady_rotation", "spin", spin)
     steps = checks.count("steady_rotation", "steps", steps)

@@ -31,6 +31,7 @@ from rodsim.building.build import Built
 from rodsim.building.contact_checks import warn_of_friction_at_rest
 from rodsim.building.controls import refuse_controllers
 from rodsim.building.equilibrium_checks import check_determined, check_supported
+from rodsim.building.phases import refuse_released
 from rodsim.building.restart import apply_start
 from rodsim.building.rotation_limits import describe_largest_rotation
 from rodsim.building.starting_states import StartLike, check_start_time
@@ -192,6 +193,7 @@ def equilibrium(
     line = ProgressLine(progress)
     announce()
     built = model.build()
+    refuse_released("equilibrium", built)
     refuse_controllers("equilibrium", built)
     if followed:
         _refuse_contact(built)

@@ -38,6 +38,7 @@ from rodsim.building.build import Built, built_from
 from rodsim.building.controls import refuse_controllers
 from rodsim.building.equilibrium_checks import at_rest, check_determined, check_supported, part_at
 from rodsim.building.model_checks import linear_rods, strains, surface_strains
+from rodsim.building.phases import refuse_released
 from rodsim.components.model_warnings import LinearFactorWarning, warn_about_model
 from rodsim.components.parameter_changes import GRAVITY
 from rodsim.components.part_lookup import check_known
@@ -148,6 +149,7 @@ def buckling(
     >>> euler = buckling(model).factors[0]  # about pi^2 E I / (4 L^2), N
     """
     built = built_from("buckling", model)
+    refuse_released("buckling", built)
     refuse_controllers("buckling", built)
     n = checks.count("buckling", "n", n)
     check_determined(built)

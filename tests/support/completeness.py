@@ -483,6 +483,31 @@ def touching() -> Model:
     return model
 
 
+def switching() -> Model:
+    """A rod that lets go, an arm that is caught and released, a rope that becomes taut; loads that are switched off."""
+    model = Model("switching", gravity=OBLIQUE)
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SOFT, 3)
+    model.add_joint("clamp", "clamp", rod.start)
+    model.add_joint("pin", "spherical", model.ground, rod.end)
+    arm = _brick(model, "arm", 2, moving=False)
+    model.add_joint("hinge", "revolute", "ground", arm, at=(0.4, 2, 0.2), axis=(0, 1, 0))
+    model.add_drive("catch", "hinge", signals.Constant(0.0))
+    hung = _brick(model, "hung", 4, moving=False)
+    model.add_bushing("soft", model.ground, hung, 80.0, at=(0.1, 4, 0.2))
+    model.add_joint("rope", "distance", "ground@0.1,4,0.7", hung.at((0.0, 0.0, 0.1)))
+    hand = model.add_controller("hand", controllers.External(0.5))
+    model.add_force("push", hung, hand.output().along((1, 0, 0)))
+    model.add_sensor("phi", measures.angle("ground", arm, axis=(0, 1, 0)))
+    model.add_sensor("pull", measures.joint_force("pin", "force", axis=(0, 0, 1)))
+    model.add_sensor("way", measures.coordinate(hung, axis=(0, 0, 1)))
+    model.add_event("let go", f"t >= {2.3 * DT}", release="pin")
+    model.add_event("breaks", "pull > 100", release="pin")
+    model.add_event("slack", f"t >= {1.6 * DT}", release="rope", set={"hand.u": 0.0})
+    model.add_event("caught", "abs(phi) > 0.02", engage="catch")
+    model.add_event("loose", f"t >= {5.2 * DT}", release="catch")
+    return model
+
+
 MODELS: dict[str, Callable[[], Model]] = {
     make.__name__: make
     for make in (
@@ -509,5 +534,6 @@ MODELS: dict[str, Callable[[], Model]] = {
         sliding,
         on_planes,
         touching,
+        switching,
     )
 }

@@ -20,6 +20,7 @@ from rigid.errors import InitialVelocityWarning
 from rigid.system import State
 from rodsim import Adaptive, audit, buckling, compare, equilibrium, local_audit, modes, report, simulate
 from rodsim.building.build import Built
+from rodsim.results.event_history import event_numbers
 from rodsim.results.part_energies import energies_by_part
 from rodsim.results.result import Result
 from tests.support.completeness import DT, MODELS, T_END
@@ -69,6 +70,8 @@ def start_from_run(name: str, folder: Path) -> None:
                 blocks.part(b, "drive")[..., 8] -= work
                 if not continued.layout.system.controls.empty:  # times of the next samples
                     blocks.part(b, "sampled")[continued.layout.system.controls.offsets()[0]] -= T_END
+                for x in (a, b) if continued.events else ():  # times, energies and conditions of events begin again
+                    event_numbers(continued.layout, x).table[:] = 0.0
             elif field == "memory":
                 a, b = (_last_step_memory(continued.layout.memory, x) for x in (a, b))
             # error of Newton's method, in forces and accelerations that stiffness and 1/h amplify
@@ -185,6 +188,7 @@ TREES = (
     "controlled",
     "inertial",
     "sliding",
+    "switching",
 )  # models with a specialised solver
 
 
@@ -253,6 +257,12 @@ REFUSED: dict[tuple[str, str], str] = {
     ("geared", "linear buckling"): "its loads change no stiffness",
     ("driven", "linear buckling"): "interaction 'motor' and interaction 'propeller' .* have no potential",
     ("actuated", "error="): r"controller 'brake\.u': is sampled in each step",
+    ("switching", "EML-kappa"): "does not find events",
+    ("switching", "GGL-EM"): "does not find events",
+    **{
+        ("switching", name): "'catch', which events of model 'switching' switch, does not act here"
+        for name in ("start= from an equilibrium", "audit at rest", "linear buckling", "modes")
+    },
     **{
         (model, name): f"load '{load}' follows a controller, whose output is known in a run only"
         for model, load in (("sampled", "torque"), ("sensed", "lift"), ("actuated", "motor"))
