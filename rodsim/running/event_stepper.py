@@ -8,9 +8,10 @@ rules, so that outputs stay at multiples of the step.
 Releasing a joint changes nothing but the rows that act. Engaging one changes the velocities w, with the kinetic metric M, by an
 impulse G^T L of the rows that act afterwards, G w+ + dg/dt = 0 (`discretization.consistent_velocities`). With d = w+ - w-,
 
-    work of drives  w+ . M d        dissipation  d . M d/2        T+ - T- = work - dissipation                   (1)
+    work of drives  -L . dg/dt = w+ . M d        dissipation  d . M d/2        T+ - T- = work - dissipation      (1)
 
-The loss is the kinetic energy of the change of the velocities (Carnot); it is counted as dissipation, and by event.
+The loss is the kinetic energy of the change of the velocities (Carnot); it is counted as dissipation, and by event. The work is
+counted like that of a drive in a step.
 
 Forces of joints and contacts are means of a step. `em` reflects the part of the velocities that violates the joints, by impulses
 that do not become small with the step; forces of shortened steps are therefore not used. With the margins m0, m1 in the middles
@@ -33,21 +34,31 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.linalg import lsqr
 
 from discretization.characteristic_length import extent
 from discretization.consistent_velocities import project_velocities
 from discretization.controls import COUNT, HELD, LENGTH, LOSS, MARGIN, MEASURES, QUANTITY, TIME
-from discretization.drives import WORK
+from discretization.drives import WORK, driven_rows
 from discretization.internal_variables import internal_variables, part
+from discretization.redundancy import constraint_jacobian
 from discretization.state_checks import OF_SYSTEMS, check_arrays
-from discretization.state_measures import constraint_residual, energies, velocity_residual
+from discretization.state_measures import (
+    constraint_residual,
+    energies,
+    translational_momenta,
+    velocity_residual,
+)
 from discretization.state_shapes import state_shapes
+from discretization.system import System
 from discretization.time.sampling import Quantities, Sampler, measure_all
 from discretization.time.step_splitting import NEAR
 from discretization.time.stepper_base import Failure, MarchResult, Report, StepperBase, copy_state
+from rigid import quaternions
 from rigid.bound_arguments import bind_tuple
 from rigid.compilation.pinned_arguments import specialized
 from rigid.errors import ModelError
+from rigid.interactions.constraints import first_rows
 from rigid.system import Floats, Ints, State
 from rigid.user_warnings import warn_user
 from rodsim.building.build import Built
@@ -391,16 +402,13 @@ class EventStepper(StepperBase):
         g = np.abs(constraint_residual(phase.built.system, own))
         if g.max(initial=0.0) > ASSEMBLED * max(extent(state.r), 1.0):
             return state, self._does_not_fit(phase, g, t, events)
-        rates = velocity_residual(phase.built.system, own._replace(v=0.0 * own.v, Omega=0.0 * own.Omega))
-        fitted, _ = project_velocities(phase.built.system, own)
-        change = own._replace(v=fitted.v - own.v, Omega=fitted.Omega - own.Omega)
-        before, after, loss = (energies(phase.built.system, x).kinetic for x in (own, fitted, change))
-        totals = state.totals.copy()
-        if rates.any():  # drives move, and do work
-            totals += after - before + loss, loss
-        else:
-            loss = before - after
-            totals[1] += loss
+        system = phase.built.system
+        fitted, _ = project_velocities(system, own)
+        works = _works_of_drives(system, own, fitted)
+        loss = float(works.sum()) + energies(system, own).kinetic - energies(system, fitted).kinetic
+        part(system, own, "drive")[: len(works), WORK] += works
+        state.internal[phase.internal] = own.internal
+        totals = state.totals + np.array([works.sum(), loss])
         state = state._replace(v=fitted.v, Omega=fitted.Omega, totals=totals)
         number = next(k for k, event in enumerate(self._events) if event in events and event.engage)
         event_numbers(built, state).table[number, LOSS] += loss
@@ -484,6 +492,22 @@ class EventStepper(StepperBase):
             places[f"{name}.{output}"] = (int(outputs[k]) + count[name], int(memory[k]))
             count[name] += 1
         return places
+
+
+def _works_of_drives(system: System, before: State, after: State) -> Floats:
+    """Return the work (d,) of each driven row at an impulse that changes the velocities of a state, J, by (1)."""
+    driven, still = driven_rows(system.constraints), 0.0 * before.v
+    rates = velocity_residual(system, before._replace(v=still, Omega=still))
+    if not rates.any():
+        return np.zeros(len(driven))
+    change = before._replace(v=after.v - before.v, Omega=after.Omega - before.Omega)
+    spin = quaternions.rotate(before.quat, np.einsum("nij,nj->ni", system.frames.inertia, change.Omega))
+    impulse = np.concatenate([translational_momenta(system, change), spin], axis=1)
+    impulse[system.frames.fixed != 0] = 0.0
+    G = constraint_jacobian(system, before)
+    multipliers = lsqr(G.T.tocsr(), impulse.ravel(), atol=1e-15, btol=1e-15, iter_lim=10 * sum(G.shape))[0]
+    works: Floats = -(multipliers * rates)[first_rows(system.constraints)[driven]]
+    return works
 
 
 class _Search:

@@ -70,7 +70,9 @@ def start_from_run(name: str, folder: Path) -> None:
                 blocks.part(b, "drive")[..., 8] -= work
                 if not continued.layout.system.controls.empty:  # times of the next samples
                     blocks.part(b, "sampled")[continued.layout.system.controls.offsets()[0]] -= T_END
-                for x in (a, b) if continued.events else ():  # times, energies and conditions of events begin again
+                for x in (
+                    (a, b) if continued.events else ()
+                ):  # times, energies and conditions of events begin again
                     event_numbers(continued.layout, x).table[:] = 0.0
             elif field == "memory":
                 a, b = (_last_step_memory(continued.layout.memory, x) for x in (a, b))
