@@ -45,7 +45,7 @@ EVENT = HELD, COUNT, TIME, LOSS, MARGIN, LENGTH = tuple(range(6))
 
 
 class EventNumbers(NamedTuple):
-    """What events and switches remember, as views of a block."""
+    """Internal variables of events and switches, as views of a block."""
 
     stopped: Floats  # (..., 1) 1: an event has stopped the run
     on: Floats  # (..., k) 1: a switch is on

@@ -83,15 +83,16 @@ def simulate(
         Relative tolerance of the equations of a step, for "em" and its variants. With 1e-8 a step takes fewer iterations and
         conserves energy and momenta to that relative accuracy. 0 solves to round-off.
     start : Result, Equilibrium, State, SteadyRotation, str or Path, optional
-        Initial state; by default that of the model. The parts must be the same, loads and parameters may differ; the
-        description of the result records the differences under "start". Time begins at 0. A drive starts from the current
-        coordinate of its joint. If its initial rate differs from that of the joint, the velocities are changed to fit; this
-        is recorded as well.
+        Initial state; by default that of the model. Rods, bodies and joints are found by name. It must have the parts of the
+        model; joints, loads and parameters may differ. The description of the result records the differences under "start".
+        Time begins at 0. A drive starts from the current coordinate of its joint. If its initial rate differs from that of the
+        joint, or joints are new, the velocities are changed to fit; this is recorded as well.
     start_time : float, optional
         Time of the state in `start`, s; by default the last.
     events : sequence of ContactBegins and DistanceBelow, optional
         End the run after the first step at whose end one of the events holds. The states at both ends of this step are stored,
-        and `Result.ended_by` names the events. With `Adaptive` steps events are detected at outputs only.
+        and `Result.ended_by` names the events. With `Adaptive` steps events are detected at outputs only. Events of the model
+        (`Model.add_event`) are found within a step.
 
     Other Parameters
     ----------------

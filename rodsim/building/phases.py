@@ -91,25 +91,25 @@ def phase_of(built: Built, state: State) -> Phase:
     keep = np.ones(blocks.drive, bool)
     keep[: len(driven)] = mask[driven]
     chosen = constraints.chosen(mask)._replace(repeats=_NO_MARKS)
-    others = system.others._replace(repeats=_NO_MARKS)
-    own = system._replace(
-        constraints=chosen, others=others, controls=controls._replace(switch=np.zeros(0, np.int64))
+    interactions = system.others._replace(repeats=_NO_MARKS)
+    part_of_system = system._replace(
+        constraints=chosen, others=interactions, controls=controls._replace(switch=np.zeros(0, np.int64))
     )
     positions = []
     for name, width in WIDTHS.items():
         numbers_of_rows = drive[keep] if name == "drive" else np.arange(getattr(blocks, name))
         positions.append((blocks.first(name) + width * numbers_of_rows[:, None] + np.arange(width)).ravel())
     phase = Phase(built, np.flatnonzero(acting), np.concatenate(positions))
-    redundant = redundancy(own, phase.state_of(state))
+    redundant = redundancy(part_of_system, phase.state_of(state))
     if redundant is not None:
-        own = with_redundancy_marked(own, redundant)
+        part_of_system = with_redundancy_marked(part_of_system, redundant)
     values = built.drive_values
     if values is not None:
         start = values.start.copy()
         switch = controls.switch[first_rows(constraints)[driven]] if len(driven) else np.zeros(0, np.int64)
         start[switch >= 0] = numbers.begin[switch[switch >= 0]]
         names = [name for name, acts in zip(values.rows, keep, strict=False) if acts]
-        own_rows = {name: values.rows[name] for name in names}
-        values = replace(values, rows=own_rows, start=start[keep[: len(driven)]])
-        values = values if own_rows or values.driven else None
-    return replace(phase, built=built._replace(system=own, drive_values=values))
+        acting_rows = {name: values.rows[name] for name in names}
+        values = replace(values, rows=acting_rows, start=start[keep[: len(driven)]])
+        values = values if acting_rows or values.driven else None
+    return replace(phase, built=built._replace(system=part_of_system, drive_values=values))

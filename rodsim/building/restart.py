@@ -390,9 +390,9 @@ def _fit_to_drives(built: Built, state: State, jump: Floats) -> tuple[State, lis
     if np.abs(jump).max() <= _RATE_ROUNDOFF * speed:
         return state, []
     phase = phase_of(built, state)
-    own = phase.state_of(state)
+    of_phase = phase.state_of(state)
     fitted = fit_velocities(
-        phase.built._replace(state=own, prescribed_velocities=prescribe_all_velocities(built.system))
+        phase.built._replace(state=of_phase, prescribed_velocities=prescribe_all_velocities(built.system))
     )
     whole = phase.whole(State(*(array[None] for array in fitted.state)), state)
     return State(*(array[0] for array in whole)), [
@@ -431,18 +431,18 @@ def _frames_by_name(old: Layout, new: Layout) -> Ints:
         ("body", _frames_of_bodies(old), _frames_of_bodies(new)),
         ("driven frame", _driven_frames(old), _driven_frames(new)),
     ):
-        for name, own in now.items():
+        for name, numbers in now.items():
             if name not in before:
                 raise ModelError(
                     f"start: the result of '{old.name}' has no {what} '{name}', which model '{new.name}' has; it has "
                     f"{', '.join(map(repr, before)) or 'none'}. Remove it, or start from a result of a model that has it"
                 )
-            if len(own) != len(before[name]):
+            if len(numbers) != len(before[name]):
                 raise ModelError(
                     f"start: rod '{name}' of the result of '{old.name}' has {len(before[name])} nodes, that of model "
-                    f"'{new.name}' has {len(own)}. Use the same number of elements"
+                    f"'{new.name}' has {len(numbers)}. Use the same number of elements"
                 )
-            frames[own] = before[name]
+            frames[numbers] = before[name]
     return frames
 
 
@@ -488,12 +488,14 @@ def _fit_to_new_joints(built: Built, state: State, old: Layout) -> tuple[State, 
     if all((joint.name, joint.kind) in before for joint in built.layout.joints):
         return state, []
     phase = phase_of(built, state)
-    own = phase.state_of(state)
+    of_phase = phase.state_of(state)
     prescribed = prescribe_all_velocities(built.system)
-    fitted = fit_velocities(phase.built._replace(state=own, prescribed_velocities=prescribed), warn=False)
-    if fitted.state is own:
+    fitted = fit_velocities(
+        phase.built._replace(state=of_phase, prescribed_velocities=prescribed), warn=False
+    )
+    if fitted.state is of_phase:
         return state, []
-    work = energies(phase.built.system, fitted.state).kinetic - energies(phase.built.system, own).kinetic
+    work = energies(phase.built.system, fitted.state).kinetic - energies(phase.built.system, of_phase).kinetic
     return state._replace(v=fitted.state.v, Omega=fitted.state.Omega), [
         f"velocities jump by up to {fitted.change:.3g} m/s or rad/s to fit joints and drives that are new; the kinetic energy "
         f"changes by {work:.6g} J"

@@ -93,16 +93,14 @@ class Condition:
         """Return the margin of a part of the condition."""
         if isinstance(node, ast.BoolOp):
             is_and = isinstance(node.op, ast.And)
-            parts = [self._margin(part, values) for part in node.values]
-            value, holds = (np.stack(x) for x in zip(*parts, strict=True))
-            return (
-                Margin(value.min(axis=0), holds.all(axis=0))
-                if is_and
-                else Margin(value.max(axis=0), holds.any(axis=0))
+            values_of_parts, holds_of_parts = zip(
+                *(self._margin(part, values) for part in node.values), strict=True
             )
+            least, every = (np.minimum, np.logical_and) if is_and else (np.maximum, np.logical_or)
+            return Margin(least.reduce(values_of_parts), np.asarray(every.reduce(holds_of_parts)))
         if not isinstance(node, ast.Compare) or not all(type(x) in _ORDER for x in node.ops):
             raise ModelError(
-                f"{self._owner} is not a condition: {shown(ast.unparse(node))} is no comparison by <, <=, > or >="
+                f"{self._owner} is not a condition: {shown(ast.unparse(node))} is not a comparison by <, <=, > or >="
             )
         sides = [self._number(side, values) for side in (node.left, *node.comparators)]
         value, holds = np.full(len(values[TIME]), np.inf), np.ones(len(values[TIME]), bool)
@@ -199,7 +197,7 @@ SETTINGS = ParameterType("settings", _settings, dict)
 
 @component
 class ModelEvent(Component):
-    """What happens when a condition on the time and on sensors becomes true."""
+    """An action that follows when a condition on the time and on sensors becomes true."""
 
     key, word, list_description, table = (
         "events",

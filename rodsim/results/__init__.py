@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rodsim.results.errors import NoOpenGL as NoOpenGL
     from rodsim.results.errors import ResultError as ResultError
     from rodsim.results.errors import UnknownName as UnknownName
+    from rodsim.results.event_history import EventHistory as EventHistory
     from rodsim.results.gear_history import GearHistory as GearHistory
     from rodsim.results.histories import BodyHistory as BodyHistory
     from rodsim.results.histories import RodHistory as RodHistory
@@ -43,6 +44,7 @@ else:
             "rodsim.results.local_audit": "LocalAudit",
             "rodsim.results.result": "Result",
             "rodsim.results.interaction_history": "InteractionHistory",
+            "rodsim.results.event_history": "EventHistory",
             "rodsim.results.sensor_history": "ControllerHistory SensorHistory",
             "rodsim.results.steady_rotation": "SteadyRotation",
             "rodsim.results.writer": "MemoryWriter ResultWriter recover",

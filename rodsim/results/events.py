@@ -164,8 +164,8 @@ class Watch:
 
     def first(self, states: State) -> int | None:
         """Return the index of the first of many states in which an event holds; None if there is none."""
-        holding = np.flatnonzero(self._evaluate(states).any(axis=0)) if self.events else []
-        first = [int(holding[0])] if len(holding) else []
+        holding = np.flatnonzero(self._evaluate(states).any(axis=0)).tolist() if self.events else []
+        first = holding[:1]
         stopped = None if self._stopped is None else self._stopped(states)
         return min(first + ([] if stopped is None else [stopped]), default=None)
 

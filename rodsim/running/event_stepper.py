@@ -1,7 +1,7 @@
 """Advance states of a model with events: find the times at which conditions become true, and apply what happens.
 
-A step at whose end a condition holds that did not hold at its start is repeated with shorter lengths, by the Illinois method
-on the margin of the condition, until the time s is known to `TIME_TOLERANCE` of a step. The state is then that of the integrator
+If a condition becomes true in a step, the step is repeated with shorter lengths, by the Illinois method on the margin of the
+condition, until the time s is known to `TIME_TOLERANCE` of a step. The state is then that of the integrator
 after a step of length s; nothing is interpolated. What happens is applied to it, and the rest of the step is taken by the same
 rules, so that outputs stay at multiples of the step.
 
@@ -281,9 +281,9 @@ class EventStepper(StepperBase):
             crossings = np.full(len(self._events), np.inf)
             if taken == 0.0 and self._means.any():
                 crossings = self._crossings(end, start + h, h, state)
-            found = _Search(self, active, state, (start + taken, length), crossings, h)
-            s, state, rises, failure = found.earliest(end)
-            report = report.plus(found.report)
+            search = _Search(self, active, state, (start + taken, length), crossings, h)
+            s, state, rises, failure = search.earliest(end)
+            report = report.plus(search.report)
             if failure is None and not rises.any():
                 return state, report, None
             while failure is None and rises.any():
@@ -398,16 +398,16 @@ class EventStepper(StepperBase):
         built = self._built
         self._begin_drives(state, t, engaged)
         phase = self._active(state).phase
-        own = phase.state_of(state)
-        g = np.abs(constraint_residual(phase.built.system, own))
+        of_phase = phase.state_of(state)
+        g = np.abs(constraint_residual(phase.built.system, of_phase))
         if g.max(initial=0.0) > ASSEMBLED * max(extent(state.r), 1.0):
             return state, self._does_not_fit(phase, g, t, events)
         system = phase.built.system
-        fitted, _ = project_velocities(system, own)
-        works = _works_of_drives(system, own, fitted)
-        loss = float(works.sum()) + energies(system, own).kinetic - energies(system, fitted).kinetic
-        part(system, own, "drive")[: len(works), WORK] += works
-        state.internal[phase.internal] = own.internal
+        fitted, _ = project_velocities(system, of_phase)
+        works = _works_of_drives(system, of_phase, fitted)
+        loss = float(works.sum()) + energies(system, of_phase).kinetic - energies(system, fitted).kinetic
+        part(system, of_phase, "drive")[: len(works), WORK] += works
+        state.internal[phase.internal] = of_phase.internal
         totals = state.totals + np.array([works.sum(), loss])
         state = state._replace(v=fitted.v, Omega=fitted.Omega, totals=totals)
         number = next(k for k, event in enumerate(self._events) if event in events and event.engage)

@@ -188,7 +188,7 @@ class Run:
             raise ModelError(
                 f"integrator '{arguments.integrator}' has its own chart; remove chart = '{arguments.chart}'"
             )
-        in_plane = plan.keeps("plane") or has_events  # phases choose their solvers anew
+        in_plane = plan.keeps("plane") or has_events  # each phase chooses its solver
         symmetry = Symmetry(initial, built.load_directions) if in_plane else None
         torque_free_frames = list(built.idle)  # axes without inertia, which cannot take a torque
         if torque_free_frames and scheme.rho is not None:
@@ -322,9 +322,9 @@ class Run:
             )
         if self._model.events:
             phase = phase_of(built, self.state)
-            own = phase.built
+            first = phase.built
             known = initial_multipliers(
-                own.system, phase.state_of(self.state), own.load_values, own.drive_values, plan.dt
+                first.system, phase.state_of(self.state), first.load_values, first.drive_values, plan.dt
             )
             built.layout.lam_start = np.zeros(len(self.state.lam))
             built.layout.lam_start[phase.rows] = np.nan if known is None else known
