@@ -242,7 +242,7 @@ def _internal_variables_at_start(built: Built, source: StartingState) -> tuple[F
         blocks.part(variables, "angle")[...] = before.part(stored.internal, "angle")
     else:
         counted = with_counted_angles(system, stored._replace(internal=variables))
-        variables = counted.internal.copy()
+        variables = np.array(counted.internal)
         changes.append("angles are counted from the nearest full turn")
     if blocks.branch:
         # a new branch begins as if strained at this moment, as at the start of a model

@@ -315,6 +315,7 @@ class Component:
     tables_without_namesakes: ClassVar[tuple[str, ...]] = ()  # other tables that must not contain its name
     kind_described: ClassVar[str]  # kind in descriptions of result files, if it is not `word`
     plural: ClassVar[str]  # plural in texts, if it is not the key
+    schema: ClassVar[str] = ""  # name of its schema in scenes, if it does not follow from the key
     arguments: ClassVar[
         Mapping[str, Any]
     ] = {}  # arguments of the user by field; `make_component` stores them with each entry

@@ -205,6 +205,7 @@ class ModelEvent(Component):
         "what happens when conditions become true",
         "events",
     )
+    schema = "ModelEventScene"  # `EventScene` is that of the events of a run
     when: Condition = parameter(
         CONDITION, "comparisons of the time t, sensors and rates 'sensor.rate', with and, or"
     )

@@ -314,7 +314,7 @@ class Result:
         return ControllerHistory(self._source, name)
 
     @property
-    def events(self) -> list[str]:
+    def event_names(self) -> list[str]:
         """Names of the events of the model."""
         return list(self.description.get("events", ()))
 
@@ -324,7 +324,7 @@ class Result:
         Parameters
         ----------
         name : str
-            As given to `Model.add_event`, one of `events`.
+            As given to `Model.add_event`, one of `event_names`.
 
         Returns
         -------
@@ -336,7 +336,7 @@ class Result:
         UnknownName
             If there is no such event; the message lists the names.
         """
-        _check_name("event", name, self.events)
+        _check_name("event", name, self.event_names)
         return EventHistory(self._source, name)
 
     @property

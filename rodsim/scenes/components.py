@@ -375,7 +375,7 @@ def singular(word: str) -> str:
 @cache
 def schema_of(kind: type[Component]) -> type[Part]:
     """Return the schema of one kind of entry."""
-    name = "".join(word.capitalize() for word in singular(kind.key).split("_")) + "Scene"
+    name = kind.schema or "".join(word.capitalize() for word in singular(kind.key).split("_")) + "Scene"
     fields: dict[str, tuple[Any, ...]] = {"name": (Name, f"name of the {kind.word}")}
     for spec in kind.fields().values():
         default = list(spec.default) if isinstance(spec.default, tuple) else spec.default

@@ -32,7 +32,9 @@ def test_schema_names_are_singular_and_descriptive(name):
 @pytest.mark.parametrize("key", sorted(COMPONENT_TYPES))
 def test_entry_schema_is_named_by_its_singular_key(key):
     one = schema_of(COMPONENT_TYPES[key]).__name__.removesuffix("Scene").lower()
-    assert one in (key.replace("_", "").removesuffix("s"), COMPONENT_TYPES[key].word.replace(" ", ""))
+    kind = COMPONENT_TYPES[key]
+    words = (key.replace("_", "").removesuffix("s"), kind.word.replace(" ", ""))
+    assert one in (*words, kind.schema.removesuffix("Scene").lower())
 
 
 @pytest.mark.parametrize(

@@ -291,7 +291,7 @@ def test_event_happens_again_when_its_condition_becomes_true_again() -> None:
     model.add_event("go", "0.6 <= t or t >= 3", release="lock")
     model.add_event("again", "1.2 < t < 1.3 or phi > 2.5", engage="lock")
     result = run(model, 1.4, 0.01)
-    assert [int(result.event(name).count[-1]) for name in result.events] == [1, 1, 1]
+    assert [int(result.event(name).count[-1]) for name in result.event_names] == [1, 1, 1]
     assert np.isnan(result.event("again").time[0])
     assert set(result.event("go").table()) == {"count", "time", "loss"}
 
@@ -568,4 +568,4 @@ def test_histories_of_events_are_in_datasets() -> None:
     result = run(cycle(), 1.0, 0.01)
     data = result.to_xarray()
     assert float(data["catch.loss"][-1]) == result.event("catch").loss[-1] > 0.0
-    assert [name for name, _ in itertools.groupby(result.events)] == ["catch", "go", "end"]
+    assert [name for name, _ in itertools.groupby(result.event_names)] == ["catch", "go", "end"]

@@ -71,7 +71,7 @@ def start_from_run(name: str, folder: Path) -> None:
                 if not continued.layout.system.controls.empty:  # times of the next samples
                     blocks.part(b, "sampled")[continued.layout.system.controls.offsets()[0]] -= T_END
                 for x in (
-                    (a, b) if continued.events else ()
+                    (a, b) if continued.event_names else ()
                 ):  # times, energies and conditions of events begin again
                     event_numbers(continued.layout, x).table[:] = 0.0
             elif field == "memory":
