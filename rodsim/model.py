@@ -1108,7 +1108,8 @@ class Model(ModelData):
 
         With friction, the tension falls at each inner point by the factor exp(-mu phi tanh(v/slip_rate)); phi is the angle of
         wrap, v the rate at which the tendon slips towards the first point. What is lost is never negative, and part of
-        `result.dissipation`; the work is that of the tension at the first point. At rest (`equilibrium`, `modes`) the tension is the same everywhere.
+        `result.dissipation`; the work is that of the tension at the first point. At rest (`equilibrium`, `modes`) the tension is
+        the same everywhere.
 
         Parameters
         ----------
