@@ -24,8 +24,10 @@ from rigid.interactions.kinds import (
     tangent_function,
     value_function,
 )
+from rigid.interactions.point_on_plane import real_factors, write_tangent_of_product
 from rigid.interactions.pressure import nothing
 from rigid.interactions.torsion_spring import real_directions, torque_of_step, write_couple
+from rigid.linear_algebra import dot
 
 
 @tangent_function
@@ -36,6 +38,15 @@ def angle_tangent(y0, y1, X, lam, out, K):
     start, end = real_directions(y0, X), real_directions(y1, X)
     _, _, torque, to_a, to_b = torque_of_step(law, h, 0.0, start, end)
     write_couple(K, torque, to_a, to_b)
+
+
+@tangent_function
+def displacement_tangent(y0, y1, X, lam, out, K):
+    """Write the tangent of the inertance of a displacement."""
+    start, end, rate = real_factors(y0, X), real_factors(y1, X), lam[0].real
+    change = dot(end[0], end[1]) - dot(start[0], start[1])
+    force, slope = 2.0 * rate * X[9] * (rate * change - X[10]), 2.0 * rate * rate * X[9]
+    write_tangent_of_product(force, slope, start, end, K)
 
 
 def _inerter(word: str, tangent: Any = None) -> Kind:
@@ -95,6 +106,6 @@ def _inerter(word: str, tangent: Any = None) -> Kind:
 
 INERTERS = {
     "distance": _inerter("distance"),
-    "displacement": _inerter("displacement"),
+    "displacement": _inerter("displacement", displacement_tangent),
     "angle": _inerter("angle", angle_tangent),
 }

@@ -124,21 +124,45 @@ def _axial_of_products(U, V):
     return one[0], two[0], three[0], one[1], two[1], three[1], one[2], two[2], three[2]
 
 
-@tangent_function
-def rotation_tangent(y0, y1, X, lam, out, K):
-    """Write the torques (2) and their derivatives."""
+@inline_kernel
+def _rotation_torques(y0, y1, c):
+    """Return the torque (2) on a for c lam = `c`, and its derivatives to the rotations of a and b, two matrices."""
     A0, A1, B0, B1 = _directions(y0, 0), _directions(y1, 0), _directions(y0, 1), _directions(y1, 1)
-    A, B, g = matrix_average(A0, A1), matrix_average(B0, B1), 0.5 * lam[0].real * X[TURNING]
+    A, B, g = matrix_average(A0, A1), matrix_average(B0, B1), 0.5 * c
     W = matrix_times(g, matrix_minus(transposed_product(A1, B1), transposed_product(A0, B0)))
     torque = times(-1.0, twice_axial(product_transposed(product(A, W), B)))
     P, Q = product_transposed(product(A1, W), B), product_transposed(product(A, W), B1)
     by_change = matrix_times(g, _axial_of_products(product_transposed(A, A1), product_transposed(B1, B)))
     by_a = matrix_times(0.5, plus_identity(P, -trace(P)))
     by_b = matrix_times(-0.5, plus_identity(transpose(Q), -trace(Q)))
-    write_couple(K, torque, matrix_minus(by_a, by_change), matrix_plus(by_b, by_change))
+    return torque, matrix_minus(by_a, by_change), matrix_plus(by_b, by_change)
 
 
-JOINT_FRICTION = dissipation("joint friction", 2, step_dual, rate_dual)
+@tangent_function
+def rotation_tangent(y0, y1, X, lam, out, K):
+    """Write the torques (2) and their derivatives."""
+    torque, to_a, to_b = _rotation_torques(y0, y1, lam[0].real * X[TURNING])
+    write_couple(K, torque, to_a, to_b)
+
+
+@tangent_function
+def tangent(y0, y1, X, lam, out, K):
+    """Write the tangent of `step_dual`."""
+    start, end = point_on_plane.real_factors(y0, X), point_on_plane.real_factors(y1, X)
+    slope = lam[0].real * X[SLIDING]
+    force = slope * (dot(end[0], end[1]) - dot(start[0], start[1]))
+    point_on_plane.write_tangent_of_product(force, slope, start, end, K)
+    _, to_a, to_b = _rotation_torques(y0, y1, lam[0].real * X[TURNING])
+    for i in range(3):
+        for j in range(3):
+            a, b = to_a[3 * i + j], to_b[3 * i + j]
+            K[3 + j, 3 + i] += a
+            K[3 + j, 9 + i] -= a
+            K[9 + j, 3 + i] += b
+            K[9 + j, 9 + i] -= b
+
+
+JOINT_FRICTION = dissipation("joint friction", 2, step_dual, rate_dual)._replace(tangent=tangent)
 # the same without sliding, k = 0
 ROTATION_DAMPING = dissipation("rotation damping of a joint", 2, step_dual, rate_dual)._replace(
     couple=True, tangent=rotation_tangent

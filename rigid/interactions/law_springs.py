@@ -137,6 +137,28 @@ def displacement_rate(y, z, X, lam, out):
     )
 
 
+@inline_kernel
+def _write_force(force, start, end, K):
+    """Write the tangent of a force on x whose imaginary part is its derivative to x, over `COMPLEX_STEP`."""
+    point_on_plane.write_tangent_of_product(force.real, force.imag / COMPLEX_STEP, start, end, K)
+
+
+@tangent_function
+def displacement_tangent(y0, y1, X, lam, out, K):
+    """Write the tangent of `displacement_dual`."""
+    start, end = point_on_plane.real_factors(y0, X), point_on_plane.real_factors(y1, X)
+    x0, x1 = dot(start[0], start[1]) + 0j, dot(end[0], end[1]) + COMPLEX_STEP * 1j
+    _write_force(lam[0].real * law_quotient(X, DISPLACEMENT_LAW, x0, x1), start, end, K)
+
+
+@tangent_function
+def displacement_step_tangent(y0, y1, X, lam, out, K):
+    """Write the tangent of `displacement_step`."""
+    start, end = point_on_plane.real_factors(y0, X), point_on_plane.real_factors(y1, X)
+    change = dot(end[0], end[1]) - dot(start[0], start[1]) + COMPLEX_STEP * 1j
+    _write_force(law_force(X, DISPLACEMENT_LAW, lam[0].real * change), start, end, K)
+
+
 @value_function
 def angle_value(y, X, out):
     """Write the energy V(x)."""
@@ -263,6 +285,7 @@ DISPLACEMENT_SPRING = Kind(
         displacement_law,
         partial(_shifted, DISPLACEMENT_LAW),
     ),
+    tangent=displacement_tangent,
 )
 ANGLE_SPRING = Kind(
     "spring with a law of an angle",
@@ -280,7 +303,7 @@ ANGLE_SPRING = Kind(
 LENGTH_DAMPER = dissipation("damper with a law of the rate of its length", 2, length_step, length_rate)
 DISPLACEMENT_DAMPER = dissipation(
     "damper with a law of the rate of a displacement", 2, displacement_step, displacement_rate
-)
+)._replace(tangent=displacement_step_tangent)
 ANGLE_DAMPER = dissipation("damper with a law of the rate of an angle", 2, angle_step, angle_rate)._replace(
     couple=True, tangent=angle_step_tangent
 )

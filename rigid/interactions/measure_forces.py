@@ -23,6 +23,7 @@ from typing import Any
 from rigid.compilation.decorators import inline_kernel
 from rigid.interactions import measures
 from rigid.interactions.kinds import Kind, dual_function, no_bend, tangent_function, value_function
+from rigid.interactions.point_on_plane import real_factors, write_tangent_of_product
 from rigid.interactions.pressure import nothing
 from rigid.interactions.torsion_spring import (
     angle_of,
@@ -106,6 +107,13 @@ def twist_dual(y0, y1, X, lam, out):
 
 
 @tangent_function
+def displacement_tangent(y0, y1, X, lam, out, K):
+    """Write the tangent of a force on the displacement along an axis."""
+    force = -lam[0].real * force_of(X, DISPLACEMENT)
+    write_tangent_of_product(force, 0.0, real_factors(y0, X), real_factors(y1, X), K)
+
+
+@tangent_function
 def angle_tangent(y0, y1, X, lam, out, K):
     """Write the torques of a moment about an axis, and their derivatives."""
     start, end = real_directions(y0, X), real_directions(y1, X)
@@ -138,7 +146,9 @@ def _measure_force(name: str, dual: Any, signal: int, **fields: Any) -> Kind:
 
 MEASURE_FORCES = {
     "distance": _measure_force("force on a distance", distance_dual, DISTANCE, loop=DISTANCE_FORCES),
-    "displacement": _measure_force("force on a displacement", displacement_dual, DISPLACEMENT),
+    "displacement": _measure_force(
+        "force on a displacement", displacement_dual, DISPLACEMENT, tangent=displacement_tangent
+    ),
     "cosine": _measure_force("force on a cosine", cosine_dual, COSINE),
     "angle": _measure_force("moment on an angle", angle_dual, ANGLE, couple=True, tangent=angle_tangent),
     "stretch": _measure_force("force on a squared stretch", stretch_dual, STRETCH),

@@ -21,7 +21,21 @@ from rigid.interactions.kinds import (
     vector,
 )
 from rigid.kinematics.poses import direction, on_point, on_point_and_direction, point
-from rigid.linear_algebra import add_at, average, cross, dot, dyad, hat, minus, plus, times, turned_right
+from rigid.linear_algebra import (
+    add_at,
+    average,
+    cross,
+    dot,
+    dyad,
+    hat,
+    minus,
+    plus,
+    real,
+    times,
+    turned_right,
+)
+
+NONE = (0.0, 0.0, 0.0)
 
 
 @inline_kernel
@@ -37,6 +51,39 @@ def write_dual_of_product(u, d, X, lam, out):
     f = times(lam, u)
     store(on_point_and_direction(times(-1.0, f), vector(X, 0), times(lam, d), vector(X, 6)), out, 0)
     store(on_point(f, vector(X, 3)), out, 1)
+
+
+@inline_kernel
+def real_factors(y, X):
+    """Return u_a, d, and the levers of p_a and p_b at the real poses y."""
+    a, b = frame(y, 0), frame(y, 1)
+    lever_a, lever_b = real(direction(a, vector(X, 0))), real(direction(b, vector(X, 3)))
+    d = plus(minus(real(b[0]), real(a[0])), minus(lever_b, lever_a))
+    return real(direction(a, vector(X, 6))), d, lever_a, lever_b
+
+
+@inline_kernel
+def write_tangent_of_product(force, slope, start, end, K):
+    """Write the tangent K (12, 12) of a force on the product u . d over a step, as `Kind.tangent` does.
+
+    `slope`: derivative of the force to the product at the end; `start`, `end`: `real_factors`.
+    """
+    u1, d1, a1, b1 = end
+    u, d, a, b = average(start[0], u1), average(start[1], d1), average(start[2], a1), average(start[3], b1)
+    on_a, on_b = minus(cross(u, d), cross(a, u)), cross(b, u)  # torques of a unit force
+    for j in range(12):
+        e = 1.0 * (j % 3 == 0), 1.0 * (j % 3 == 1), 1.0 * (j % 3 == 2)
+        which = j // 3  # position and rotation of a, then of b
+        eta_a, eta_b = e if which == 1 else NONE, e if which == 3 else NONE
+        du, da, db = cross(eta_a, u1), cross(eta_a, a1), cross(eta_b, b1)
+        dd = plus(minus(e if which == 2 else NONE, e if which == 0 else NONE), minus(db, da))
+        df, half = slope * (dot(du, d1) + dot(u1, dd)), 0.5 * force
+        f_b = plus(times(df, u), times(half, du))
+        t_a = plus(cross(du, d), minus(cross(u, dd), plus(cross(da, u), cross(a, du))))
+        t_a = plus(times(df, on_a), times(half, t_a))
+        t_b = plus(times(df, on_b), times(half, plus(cross(db, u), cross(b, du))))
+        for i in range(3):
+            K[j, i], K[j, 6 + i], K[j, 3 + i], K[j, 9 + i] = -f_b[i], f_b[i], t_a[i], t_b[i]
 
 
 @value_function
