@@ -68,6 +68,7 @@ from rodsim.components.model_argument import model_argument_error
 from rodsim.components.model_data import ModelData, TorsionSpring
 from rodsim.components.model_description import description
 from rodsim.components.part_lookup import ErrorContext
+from rodsim.components.tendons import Tendon
 from rodsim.results.distances import SURFACES
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
 
@@ -164,6 +165,12 @@ def build(model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})
             layout.description["others"][other.name] |= {
                 "states": other.states,
                 "first_state": int(first_state[index]),
+            }
+    for other in model.others.values():
+        if isinstance(other, Tendon):  # read by `rodsim.results.tendon_history`
+            layout.description["others"][other.name] |= {
+                "first_interaction": interaction_names.index(f"{other.kind} '{other.name}'"),
+                **other.layout(placement),
             }
     surfaces = describe_surfaces(model, placement)
     if surfaces:

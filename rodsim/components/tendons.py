@@ -178,6 +178,14 @@ class Tendon(AnchoredInteraction):
         force = self.stiffness * (1.0 if varies else 1.0 + stops.at_start)
         return Interaction(kind, stops.frames, numbers, (force, force * arm))
 
+    def layout(self, poses: Poses) -> dict[str, Any]:
+        """Return the number of its interactions without friction, and the length between points of one frame, m."""
+        count = 1 if self.tension is None else len(self._segments(poses))
+        return {
+            "interactions": count,
+            "fixed_length": _stops([poses.place(x) for x in self.anchors]).on_frames,
+        }
+
     def anchor_pairs(self) -> list[tuple[int, int]]:
         """Return one pair if all points are on one part: if that is rigid, the tendon does not act."""
         return [(0, 1)] if len({id(point.part) for point in self.anchors}) == 1 else []

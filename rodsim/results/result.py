@@ -35,6 +35,7 @@ from rodsim.results.joint_history import JointHistory
 from rodsim.results.layout import Layout
 from rodsim.results.sensor_history import ControllerHistory, SensorHistory
 from rodsim.results.storage import Changed
+from rodsim.results.tendon_history import TENDON, TendonHistory
 from rodsim.results.tight_bends import TightBend, tight_bends
 
 if TYPE_CHECKING:
@@ -364,6 +365,32 @@ class Result:
         """
         _check_name("interaction with states", name, self.interactions)
         return InteractionHistory(self._source, name)
+
+    @property
+    def tendons(self) -> list[str]:
+        """Names of the tendons."""
+        return [name for name, other in self.description.get("others", {}).items() if other["kind"] == TENDON]
+
+    def tendon(self, name: str) -> TendonHistory:
+        """Return the history of a tendon.
+
+        Parameters
+        ----------
+        name : str
+            As given to `Model.add_tendon`, one of `tendons`.
+
+        Returns
+        -------
+        TendonHistory
+            Its length and tension, with the outputs of the result as first axis.
+
+        Raises
+        ------
+        UnknownName
+            If there is no such tendon; the message lists the names.
+        """
+        _check_name("tendon", name, self.tendons)
+        return TendonHistory(self._source, name)
 
     @property
     def contacts(self) -> list[str]:

@@ -132,6 +132,7 @@ NOTHING = ("length", "axis", "second_axis", "pitch", "locked", "inertia")
 FITTING: dict[str, dict[str, Any]] = {  # for fields that depend on each other
     "joints": {"kind": "weld", **dict.fromkeys(NOTHING)},
     "drives": {"of": "angle"},
+    "tendons": {"stiffness": None, "length": None},
     "joint_forces": {"of": "angle"},
     "actuators": {"of": "angle", "initial": {"x": 1.0}, "measure": None},
     "law_springs": {"of": "displacement"},

@@ -9,6 +9,8 @@ from rodsim import (
     Box,
     Model,
     ModelError,
+    Result,
+    ResultError,
     Section,
     Sphere,
     audit,
@@ -276,6 +278,9 @@ def test_rope_over_pulleys_moves_weights_as_an_atwood_machine(parts):
     fall = [result.body(f"weight {k}").r[:, 2] + 5.0 for k in range(2)]
     assert fall[0] == pytest.approx(0.5 * acceleration * result.t**2, abs=1e-11)
     assert fall[1] == pytest.approx(-parts * fall[0], abs=1e-12)
+    rope = result.tendon("rope")
+    assert rope.length == pytest.approx(np.full(len(result.t), 5.0 * (parts + 1) + 1.0), abs=1e-12)
+    assert rope.tension == pytest.approx(np.full(len(result.t), m2 * (G - parts * acceleration)), abs=1e-9)
     assert np.abs(imbalance(result)).max() < 1e-11
 
 
@@ -290,6 +295,9 @@ def test_elastic_rope_is_slack_below_its_length_and_conserves_energy():
     assert np.all(free == (result.t < 0.6))
     exact = -2.0 + 3.0 * result.t - 0.5 * G * result.t**2
     assert z[free] == pytest.approx(exact[free], abs=1e-12)
+    rope = result.tendon("rope")
+    assert rope.length == pytest.approx(0.5 - z, abs=1e-14)
+    assert rope.tension == pytest.approx(200.0 * np.maximum(rope.length - 2.6, 0.0), abs=1e-12)
     assert np.abs(z[~free] - exact[~free]).max() > 1.0
     assert np.abs(imbalance(result)).max() < 1e-11
     assert audit(result).ok
@@ -404,6 +412,29 @@ def test_equilibrium_with_an_inextensible_tendon_hangs_a_weight():
     assert equilibrium(model).body("weight 0").r[-1, 2] == pytest.approx(-5.0, abs=1e-9)
     raised = (2 * 1.5 - 2.0) * G / 100.0
     assert equilibrium(heavier).body("weight 0").r[-1, 2] == pytest.approx(-5.0 + raised, abs=1e-9)
+
+
+def test_history_has_lengths_and_tensions_that_vary(tmp_path):
+    model = crossed("4 + 3*sin(5*t)", friction=0.2)
+    model.add_sensor("phi", measures.angle("upper", "lower", axis=(0, 0, 1)))
+    winch = model.add_controller("winch", controllers.Formula("5 + phi**2"), ["phi"], period=0.1)
+    model.add_tendon("flexor", ["upper@0,0.2,0", "lower@0,0.2,0"], winch.output())
+    model.add_tendon("wound", ["ground@0,0.4,0", "lower@0,0.2,0"], stiffness=50.0, length="1 + 0.2*t")
+    model.add_tendon("python", ["ground@0,0.4,0", "lower@0,0.2,0"], lambda t: 1.0)
+    result = simulate(model, 0.2, DT, output=tmp_path / "run.h5", output_every=1, progress=False)
+    assert result.tendons == ["tendon", "flexor", "wound", "python"]
+    tendon = result.tendon("tendon")
+    assert tendon.length == pytest.approx(lengths(result) + 0.4, abs=1e-13)
+    assert tendon.tension == pytest.approx(4.0 + 3.0 * np.sin(5.0 * result.t), abs=1e-12)
+    held = result.controller("winch").output()
+    assert result.tendon("flexor").tension[1:] == pytest.approx(held[1:], abs=1e-12)
+    wound = result.tendon("wound")
+    stretch = np.maximum(wound.length - 1.0 - 0.2 * result.t, 0.0)
+    assert wound.tension == pytest.approx(50.0 * stretch, abs=1e-12)
+    with pytest.raises(ResultError, match="'python': follows a function of Python"):
+        _ = Result.load(tmp_path / "run.h5").tendon("python").tension
+    with pytest.raises(ResultError, match="'ropes'"):
+        result.tendon("ropes")
 
 
 def test_scene_keeps_tendons_of_unknown_tension(tmp_path):
