@@ -131,7 +131,7 @@ def generic_groups(system: Any, numbering: Any, which: np.ndarray) -> GenericAss
         history_variable_counts(table) > 0, first_history_variable(system), np.cumsum(count) - count
     )[e]
     border = np.full(len(base), -1)
-    if numbering.border.count:
+    if numbering.border.rows:
         border[len(c) :] = numbering.border_of[e]
     groups += [group._replace(row=item[group.row]) for group in generic]
     takes = [_flags_of(group) for group in groups]

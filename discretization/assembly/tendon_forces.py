@@ -122,7 +122,7 @@ def _scatter_gradients(e, n, scale, slope, numbering, work):
     """Add what couples all n frames of tendon e to the matrix: the gradients in the first two rows of `generic.block`."""
     generic, values, size = work.generic_groups, work.values, numbering.size
     entry, mean, end = generic.interacting.entries[e], generic.block[0], generic.block[1]
-    inextensible, count = entry.row >= 0, numbering.border.count
+    inextensible, count = entry.row >= 0, numbering.border.rows
     if count > 0:
         factor = scale if inextensible else slope
         column = numbering.border.first + generic.border[e] * size

@@ -200,7 +200,7 @@ def allocate_workspace(system: System, numbering: Numbering, closed: bool) -> Wo
         panels=np.zeros(_panels(numbering)),
         outer=np.zeros(int(numbering.fronts.first[-1])),
         team=alone(),
-        blocks=np.zeros(max(len(numbering.far.row), numbering.border.count), np.int64),
+        blocks=np.zeros(max(len(numbering.far.row), numbering.border.rows), np.int64),
         rows=np.zeros(len(numbering.far.row), np.int64),
         counts=np.zeros(2, np.int64),
         pivots=np.zeros(numbering.size, dtype=np.int32),
@@ -228,8 +228,8 @@ def _panels(numbering: Numbering) -> int:
     """Return the length of `Workspace.panels`."""
     if len(numbering.far.row):
         return numbering.size * (3 * numbering.band + 1)
-    if numbering.border.count:
-        return scratch_of_border(numbering.border.count, numbering.size)
+    if numbering.border.rows:
+        return scratch_of_border(numbering.border.rows, numbering.size)
     return int(numbering.fronts.start[-1]) + 8
 
 

@@ -20,7 +20,7 @@ from rigid.compilation.decorators import internal_kernel
 class Border(NamedTuple):
     """Place of the border of a matrix."""
 
-    count: int  # number of border rows and columns
+    rows: int  # number of border rows, and of border columns
     first: int  # address of the first entry of U
 
 
@@ -45,7 +45,7 @@ def factor_border(values, size, border, band, factors, saved, exchanged):
 
     size: number N of unknowns; band: half bandwidth of B; factors: what `factor_with_runs` made of B (done, pivots, first rows).
     """
-    m, n, first = border.count, size - border.count, border.first
+    m, n, first = border.rows, size - border.rows, border.first
     done, pivots, first_rows = factors
     for j in range(m):
         for i in range(n):
@@ -81,7 +81,7 @@ def factor_border(values, size, border, band, factors, saved, exchanged):
 @internal_kernel
 def solve_bordered(values, size, border, band, factors, saved, exchanged, rhs):
     """Solve (1) in place of rhs (N,); arguments as in `factor_border`."""
-    m, n, first = border.count, size - border.count, border.first
+    m, n, first = border.rows, size - border.rows, border.first
     done, pivots, first_rows = factors
     solve_with_runs(values, n, band, done, pivots, first_rows, rhs)
     at = m * size
@@ -106,7 +106,7 @@ def solve_bordered(values, size, border, band, factors, saved, exchanged, rhs):
 @internal_kernel
 def solve_bordered_transposed(values, size, border, band, factors, saved, exchanged, rhs):
     """Solve the transposed system in place of rhs (N,); arguments as in `factor_border`."""
-    m, n, first = border.count, size - border.count, border.first
+    m, n, first = border.rows, size - border.rows, border.first
     _, pivots, first_rows = factors
     at = m * size
     for k in range(m):

@@ -87,7 +87,7 @@ def has_blocks_beyond_band(numbering: Any) -> bool | None:
 
     With None, kernels are compiled without multifrontal LU, far blocks (those outside of the band), a border and SuperLU.
     """
-    plain = numbering.band >= 0 and not len(numbering.far.row) and not numbering.border.count
+    plain = numbering.band >= 0 and not len(numbering.far.row) and not numbering.border.rows
     return None if plain else True
 
 
@@ -96,7 +96,7 @@ def _factored_band(numbering, work):
     """Factorise the band in place; return 0 or SINGULAR."""
     failed, _ = factor_with_runs(
         work.values,
-        numbering.size - numbering.border.count,
+        numbering.size - numbering.border.rows,
         numbering.band,
         numbering.runs,
         work.done,
@@ -154,7 +154,7 @@ def factor(numbering, work):
             for i in range(work.panels.size):
                 work.panels[i] = values[i]
             acting_blocks(values, numbering.far, work.blocks, work.rows, work.counts)
-        if numbering.border.count > 0:
+        if numbering.border.rows > 0:
             return _factored_border(numbering, work)
         return _factored_band(numbering, work)
     fronts, work.integers[0] = numbering.fronts, 0
@@ -182,7 +182,7 @@ def solve(numbering, work):
                 work.solved,
                 work.rhs,
             )
-        elif numbering.border.count > 0:
+        elif numbering.border.rows > 0:
             solve_bordered(
                 values,
                 numbering.size,
@@ -222,7 +222,7 @@ def solve_transposed(numbering, work):
                 work.rhs,
                 True,
             )
-        elif numbering.border.count > 0:
+        elif numbering.border.rows > 0:
             solve_bordered_transposed(
                 values,
                 numbering.size,

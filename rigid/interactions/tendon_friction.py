@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import cmath
 import math
+from typing import Any
 
 from rigid.compilation.decorators import inline_kernel
 from rigid.interactions import measures
@@ -130,7 +131,7 @@ def no_force(y0, y1, X, lam, out):
 def _friction(points: int) -> Kind:
     """Return the kind of the friction of a tendon through this many points."""
     name, signal = f"tendon friction at {points} points", 3 * points + 2
-    facts = {"signal": signal, "potential": True}  # that of no force: at rest nothing rubs
+    facts: dict[str, Any] = {"signal": signal, "potential": True}  # that of no force: at rest nothing rubs
     at_rest = Kind(f"{name}, at rest", points, 0, nothing, no_force, no_bend, works=True, **facts)
     kind = dissipation(name, points, step_dual, rate_dual)
     return kind._replace(state_equations=InternalStateEquations(at_rest, nothing, equations), **facts)

@@ -31,7 +31,8 @@ class TendonHistory:
     """
 
     def __init__(self, source: Source, name: str) -> None:
-        self._source, self.name = source, name
+        assert source.layout.system is not None
+        self._source, self.name, self._system = source, name, source.layout.system
         self._described: dict[str, Any] = source.layout.description["others"][name]
 
     @property
@@ -43,7 +44,7 @@ class TendonHistory:
     @cached_property
     def length(self) -> Floats:
         """(T,) m, length along all points."""
-        table, arrays = self._source.layout.system.others, self._source.read_all(("r", "quat"))
+        table, arrays = self._system.others, self._source.read_all(("r", "quat"))
         total = np.full(len(arrays["r"]), float(self._described["fixed_length"]))
         for e in self._rows:
             X, frames = table.numbers[table.first[e] : table.first[e + 1]], table.frames[e]
@@ -67,13 +68,13 @@ class TendonHistory:
 
         Raises ResultError if it follows a function of Python, whose values a file does not store.
         """
-        layout, e = self._source.layout, self._rows[0]
-        table, multipliers = layout.system.others, multipliers_of(layout.system)
+        table, multipliers, e = self._system.others, multipliers_of(self._system), self._rows[0]
         X = table.numbers[table.first[e] : table.first[e + 1]]
         if e in multipliers.other:
             item = len(multipliers.first) - len(multipliers.other) + multipliers.other.tolist().index(e)
             row = int(multipliers.first[item])
-            return self._source.multipliers(slice(row, row + 1))[:, 0]
+            of_constraint: Floats = self._source.multipliers(slice(row, row + 1))[:, 0]
+            return of_constraint
         if INTERACTIONS[table.kind[e]].loop != TENDONS:
             return -self._input(e)
         at = PER_FRAME * (len(X) // PER_FRAME)
@@ -85,8 +86,8 @@ class TendonHistory:
     def _input(self, e: int) -> Floats:
         """Return the sum of the external values (T,) of interaction e at the outputs."""
         layout, t = self._source.layout, self._source.read(native_format.TIME)
-        number = layout.system.signals.tolist().index(e)
-        loads, controls = node_loads(layout), layout.system.controls
+        number = self._system.signals.tolist().index(e)
+        loads, controls = node_loads(layout), self._system.controls
         values = values_at(loads, t)
         if number in controls.load:
             values = controls.load_values(layout.internal.part(self._source.read("own"), "sampled"), values)

@@ -148,7 +148,7 @@ def of_spans(element, hidden):
 
 def with_border():
     numbering, work = in_a_step(ropes(), 0.02, numbered=number_for_solver)
-    assert numbering.border.count == 4
+    assert numbering.border.rows == 4
     return numbering, work
 
 

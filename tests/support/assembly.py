@@ -45,7 +45,7 @@ def dense(numbering, values):
     far, i = numbering.far, np.arange(6)
     for row, column, place in zip(far.row, far.column, far.place, strict=True):
         out[row : row + 6, column : column + 6] += values[place + i[:, None] + far.stride * i]
-    m, first = numbering.border.count, numbering.border.first
+    m, first = numbering.border.rows, numbering.border.first
     if m:
         out[n - m :], out[:, n - m :] = 0.0, 0.0
         border = values[first : first + 2 * m * n].reshape(2, m, n)
