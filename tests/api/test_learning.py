@@ -149,6 +149,11 @@ def test_pictures_show_the_present_state():
     for _ in range(8):
         world.step([3.0])
     assert np.abs(world.render().astype(int) - first).max() > 50
+    state = world.runner.state
+    state.r[1] = (40.0, 0.0, 0.0)
+    world.runner.restore(state, 0.0)
+    blue = world.render().astype(int) @ (-1, 0, 1)  # the body is blue, the grid grey, all else white
+    assert blue.max() > 20
     world.close()
     assert make().render() is None
 
