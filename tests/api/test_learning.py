@@ -149,11 +149,12 @@ def test_pictures_show_the_present_state():
     for _ in range(8):
         world.step([3.0])
     assert np.abs(world.render().astype(int) - first).max() > 50
-    state = world.runner.state
-    state.r[1] = (40.0, 0.0, 0.0)
-    world.runner.restore(state, 0.0)
-    blue = world.render().astype(int) @ (-1, 0, 1)  # the body is blue, the grid grey, all else white
-    assert blue.max() > 20
+    for place in ((0, 0, 9.0), (0, 0, -90.0), (0, 900.0, 0)):
+        state = world.runner.state
+        state.r[1] = place
+        world.runner.restore(state, 0.0)
+        blue = world.render().astype(int) @ (-1, 0, 1)  # the body is blue, the grid grey, all else white
+        assert blue.max() > 40
     world.close()
     assert make().render() is None
 
