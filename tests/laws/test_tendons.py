@@ -17,6 +17,7 @@ from rodsim import (
     controllers,
     equilibrium,
     measures,
+    modes,
     simulate,
 )
 
@@ -143,6 +144,21 @@ def test_friction_over_three_points_is_that_of_a_capstan(direction):
     result = simulate(model, 0.3, DT, output_every=1, progress=False)
     force = mass * np.diff(result.body("weight").v[:, 2]) / DT
     assert force == pytest.approx(tension * np.exp(-direction * mu * np.pi / 2), rel=1e-11)
+
+
+def test_friction_damps_small_motions_by_its_slope_at_rest():
+    """A weight on a spring and a rope over a corner: the slope of the tension is c = T mu phi/v_s."""
+    tension, mu, mass, stiffness, slip_rate = 10.0, 0.4, 2.0, 200.0, 0.5
+    model = Model("capstan")
+    weight = model.add_body("weight", Box(0.1, 0.1, 0.1, mass=mass), position=(0, 0, -1))
+    model.add_joint("rail", "prismatic", "ground", weight, at=(0, 0, 0), axis=(0, 0, 1))
+    model.add_spring("spring", "ground@0,0,-3", weight, stiffness, length=2.0)
+    points = ["ground@1,0,0", "ground@0,0,0", weight]
+    model.add_tendon("rope", points, tension, friction=mu, slip_rate=slip_rate)
+    values = modes(model, start=equilibrium(model)).values
+    c = tension * mu * 0.5 * np.pi / slip_rate
+    exact = complex(-0.5 * c / mass, np.sqrt(stiffness / mass - (0.5 * c / mass) ** 2))
+    assert np.abs(values - exact).min() < 1e-9 * abs(exact)
 
 
 def test_tendon_with_friction_bends_a_rod_less_towards_its_end():
