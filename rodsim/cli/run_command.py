@@ -108,7 +108,8 @@ def run(options: argparse.Namespace) -> int:
         print(result.steps.text())
         steps = f"every {result.description['run']['dt']:g} s"
     for event in result.ended_by:
-        print(f"ended at t = {result.t[-1]:.6g} s: {event}")
+        name = f"event '{event}'" if isinstance(event, str) else str(event)
+        print(f"ended at t = {result.t[-1]:.6g} s: {name}")
     print(f"written to {output}: {result.n_outputs} outputs, one {steps}")
     return OK if report.ok else CHECK_FAILED
 

@@ -26,11 +26,10 @@ def stop_times(layout: Layout, internal: Floats) -> Floats:
     """Return the time (T,) at which an event had stopped the run, s, from internal variables (T, k); NaN: it had not."""
     numbers = event_numbers(layout, internal)
     times = np.full(len(internal), np.nan)
-    stops = [bool(event["stop"]) for event in layout.description.get("events", {}).values()]
-    if numbers is None or not any(stops):
+    if numbers is None:
         return times
     stopped = numbers.stopped[:, 0] > 0.0
-    times[stopped] = numbers.table[:, stops, TIME].max(axis=1)[stopped]
+    times[stopped] = numbers.table[stopped, :, TIME].max(axis=1)  # nothing happens after a stop
     return times
 
 

@@ -8,19 +8,18 @@ rules, so that outputs stay at multiples of the step.
 Releasing a joint changes nothing but the rows that act. Engaging one changes the velocities w, with the kinetic metric M, by an
 impulse G^T L of the rows that act afterwards, G w+ + dg/dt = 0 (`discretization.consistent_velocities`). With d = w+ - w-,
 
-    work of drives  -L . dg/dt = w+ . M d        dissipation  d . M d/2        T+ - T- = work - dissipation      (1)
+    work of drives  -L . dg/dt        dissipation  d . M d/2        T+ - T- = work - dissipation      (1)
 
 The loss is the kinetic energy of the change of the velocities (Carnot); it is counted as dissipation, and by event. The work is
-counted like that of a drive in a step.
+counted like that of a drive, or of a driven frame, in a step.
 
 Forces of joints and contacts are means of a step. `em` reflects the part of the velocities that violates the joints, by impulses
-that do not become small with the step; forces of shortened steps are therefore not used. With the margins m0, m1 in the middles
-of two whole steps of lengths h0, h, a condition with such forces becomes true at the time s after the start of the second with
+that do not become small with the step. Forces are therefore only used of two whole steps of equal length h that follow each
+other. With the margins m0, m1 in their middles, a condition with forces becomes true at the time s after the start of the second,
 
-    m = m1 + (m1 - m0) (2 s - h)/(h0 + h) = 0,    it is true at its end if m(h) > 0                        (2)
+    m = m1 + (m1 - m0) (s - h/2)/h = 0,    it is true at its end if m(h) > 0                              (2)
 
-and at the start of the step, if m0 is not known. The time is of order 2; that of other conditions has the order of the
-integrator.
+or at its start, if m(0) > 0 already. The time is of order 2; that of other conditions has the order of the integrator.
 
 Everything is a function of the state, in which events remember what they need (`discretization.controls`), so that runs can be
 resumed bit-identically.
@@ -39,7 +38,7 @@ from scipy.sparse.linalg import lsqr
 from discretization.characteristic_length import extent
 from discretization.consistent_velocities import project_velocities
 from discretization.controls import COUNT, HELD, LENGTH, LOSS, MARGIN, MEASURES, QUANTITY, TIME
-from discretization.drives import WORK, driven_rows
+from discretization.drives import WORK, driven_frames, driven_rows
 from discretization.internal_variables import internal_variables, part
 from discretization.redundancy import constraint_jacobian
 from discretization.state_checks import OF_SYSTEMS, check_arrays
@@ -70,6 +69,7 @@ from rodsim.components.events import ModelEvent, switches_of
 from rodsim.components.model_data import ModelData
 from rodsim.components.model_warnings import ModelCheckWarning
 
+SAME_LENGTH = 1e-6  # relative difference of lengths of steps that counts as rounding
 TIME_TOLERANCE = 1e-10  # of an event, as a fraction of the step
 MOST_TRIALS = 80  # steps that are taken to find one event
 BISECTIONS = 40  # the last of them are bisections
@@ -314,26 +314,29 @@ class EventStepper(StepperBase):
         return Margins(value, holds)
 
     def _at_whole_steps(self, states: State, times: Floats, h: float, before: State) -> Margins:
-        """Return the margins at the ends (k,) of steps of length h that follow each other; `before`: state before the first."""
+        """Return the margins at the ends (k,) of steps of length h that follow each other; `before`: state before the first.
+
+        After a step of another length conditions with forces are not evaluated: they hold as before.
+        """
         margins, means = self._margins(states, times), self._means
         if means.any():
-            table = event_numbers(self._built, before).table
-            m0 = np.concatenate([table[None, :, MARGIN], margins.value[:-1]])[:, means]
-            h0 = np.full((len(times), int(means.sum())), h)
-            h0[0] = table[means, LENGTH]
-            slope = np.where(h0 > 0.0, margins.value[:, means] - m0, 0.0)
-            margins.holds[:, means] = margins.value[:, means] + slope * h / (h0 + h) > 0.0
+            table = event_numbers(self._built, before).table[means]
+            m0 = np.concatenate([table[None, :, MARGIN], margins.value[:-1, means]])
+            holds = margins.value[:, means] + 0.5 * (margins.value[:, means] - m0) > 0.0
+            other_length = np.abs(table[:, LENGTH] - h) > SAME_LENGTH * h
+            holds[0] = np.where(other_length, table[:, HELD] > 0.0, holds[0])
+            margins.holds[:, means] = holds
         return margins
 
     def _crossings(self, end: State, t: float, h: float, before: State) -> Floats:
         """Return the times (e,), since the start of a whole step, at which conditions with forces become true by (2), s."""
-        margins, table = (
+        margins, m0 = (
             self._at_whole_steps(_many(end), np.array([t]), h, before),
-            event_numbers(self._built, before).table,
+            event_numbers(self._built, before).table[:, MARGIN],
         )
-        m1, m0, h0 = margins.value[0], table[:, MARGIN], table[:, LENGTH]
+        m1 = margins.value[0]
         with np.errstate(all="ignore"):
-            s = np.where(h0 > 0.0, 0.5 * h - 0.5 * m1 * (h0 + h) / (m1 - m0), 0.0)
+            s = 0.5 * h - m1 * h / (m1 - m0)
         s = np.clip(np.nan_to_num(s, nan=0.0), 0.0, h)
         return np.where(self._means & margins.holds[0], s, np.inf)
 
@@ -385,10 +388,9 @@ class EventStepper(StepperBase):
         table = event_numbers(self._built, state).table
         armed = table[:, HELD] == 0.0
         holds = self._margins(_many(state), np.array([t])).holds[0]
-        holds[self._means & ~happens] = ~armed[self._means & ~happens]
-        table[:, HELD] = holds | (happens & ~changed)
+        holds[self._means] = (happens | ~armed)[self._means]  # until the end of the next whole step
+        table[:, HELD] = holds
         rises = holds & armed & ~happens & self._changing(state)
-        table[rises, HELD] = 0.0
         return state, rises, None
 
     def _engage(
@@ -406,7 +408,7 @@ class EventStepper(StepperBase):
         fitted, _ = project_velocities(system, of_phase)
         works = _works_of_drives(system, of_phase, fitted)
         loss = float(works.sum()) + energies(system, of_phase).kinetic - energies(system, fitted).kinetic
-        part(system, of_phase, "drive")[: len(works), WORK] += works
+        part(system, of_phase, "drive")[:, WORK] += works
         state.internal[phase.internal] = of_phase.internal
         totals = state.totals + np.array([works.sum(), loss])
         state = state._replace(v=fitted.v, Omega=fitted.Omega, totals=totals)
@@ -495,19 +497,28 @@ class EventStepper(StepperBase):
 
 
 def _works_of_drives(system: System, before: State, after: State) -> Floats:
-    """Return the work (d,) of each driven row at an impulse that changes the velocities of a state, J, by (1)."""
-    driven, still = driven_rows(system.constraints), 0.0 * before.v
-    rates = velocity_residual(system, before._replace(v=still, Omega=still))
-    if not rates.any():
-        return np.zeros(len(driven))
+    """Return the work (d,), J, of each driven row and driven frame at an impulse that changes the velocities, by (1)."""
+    rows, frames = driven_rows(system.constraints), driven_frames(system.frames.fixed)
+    rates = velocity_residual(system, _moving_alone(before, None))
+    rates_by_frames = [velocity_residual(system, _moving_alone(before, f)) - rates for f in frames.tolist()]
+    if not any(x.any() for x in (rates, *rates_by_frames)):
+        return np.zeros(len(rows) + len(frames))
     change = before._replace(v=after.v - before.v, Omega=after.Omega - before.Omega)
     spin = quaternions.rotate(before.quat, np.einsum("nij,nj->ni", system.frames.inertia, change.Omega))
     impulse = np.concatenate([translational_momenta(system, change), spin], axis=1)
-    impulse[system.frames.fixed != 0] = 0.0
     G = constraint_jacobian(system, before)
     multipliers = lsqr(G.T.tocsr(), impulse.ravel(), atol=1e-15, btol=1e-15, iter_lim=10 * sum(G.shape))[0]
-    works: Floats = -(multipliers * rates)[first_rows(system.constraints)[driven]]
+    of_rows = -(multipliers * rates)[first_rows(system.constraints)[rows]]
+    works: Floats = np.array([*of_rows, *(-multipliers @ x for x in rates_by_frames)])
     return works
+
+
+def _moving_alone(state: State, frame: int | None) -> State:
+    """Return a state in which no frame moves, or only one."""
+    v, Omega = np.zeros_like(state.v), np.zeros_like(state.Omega)
+    if frame is not None:
+        v[frame], Omega[frame] = state.v[frame], state.Omega[frame]
+    return state._replace(v=v, Omega=Omega)
 
 
 class _Search:
@@ -545,7 +556,7 @@ class _Search:
             table = event_numbers(self._stepper._built, end).table
             margins = self._stepper._margins(_many(end), np.array([self._start + b]))
             ends = ~self._stepper._means
-            table[ends, HELD], table[:, LENGTH] = margins.holds[0, ends], 0.0
+            table[ends, HELD] = margins.holds[0, ends]
             return b, end, none, None
         fa, side = self._evaluate(self._state, 0.0)[1], 0
         for trial in range(MOST_TRIALS):

@@ -12,6 +12,7 @@ import numpy as np
 
 from discretization.internal_variables import without_neighbour_list
 from discretization.planar.symmetry_input import Symmetry
+from discretization.planar.symmetry_plane import find_symmetry_plane
 from discretization.solver_selection import select_stepper
 from discretization.system import System
 from discretization.time.adaptive import AdaptiveStepper
@@ -121,7 +122,8 @@ class Run:
             self.built.load_values, self.built.drive_values, self.built.laws
         )
         self._loads = SampledLoads(self.built.load_values, self.built.system.controls.load)
-        self._make = self._stepper_maker(self.built)
+        self._initial = self.state
+        self._make = self._stepper_maker(self.built, self.state)
         self.stepper = self._new_stepper()
         if model.events:  # read by `rodsim.results.replay`
             self.built.layout.functions = self.built.layout.functions._replace(stepper=self._new_stepper)
@@ -156,10 +158,13 @@ class Run:
         """Whether contacts decide between steppers."""
         return len(self.built.system.contacts.pairs) > 0
 
-    def _stepper_maker(self, built: Built) -> Callable[..., Stepper | MechanicalStepper]:
-        """Return a function that makes steppers of the integrator for the system of a model, or for a variant of it."""
+    def _stepper_maker(self, built: Built, initial: State) -> Callable[..., Stepper | MechanicalStepper]:
+        """Return a function that makes steppers of the integrator for the system of a model, or for a variant of it.
+
+        initial: state at the start of the run.
+        """
         plan, arguments, has_events = self.plan, self.plan.arguments, bool(self._model.events)
-        scheme, loads, initial = plan.scheme, self._loads, self.state
+        scheme, loads = plan.scheme, self._loads
         functions = ControlFunctions(built.laws, quantities_of(built.layout))
         if scheme is None:
             # imported only here: its kernels take half a second to load
@@ -188,8 +193,9 @@ class Run:
             raise ModelError(
                 f"integrator '{arguments.integrator}' has its own chart; remove chart = '{arguments.chart}'"
             )
-        in_plane = plan.keeps("plane") or has_events  # each phase chooses its solver
-        symmetry = Symmetry(initial, built.load_directions) if in_plane else None
+        symmetry = Symmetry(initial, built.load_directions) if plan.keeps("plane") else None
+        if has_events:
+            symmetry = self._symmetry_of_phases(initial)
         torque_free_frames = list(built.idle)  # axes without inertia, which cannot take a torque
         if torque_free_frames and scheme.rho is not None:
             built.layout.description["without_inertia"] = torque_free_frames
@@ -230,9 +236,18 @@ class Run:
             return self._make(built.system, beside=first.stepper)
         return self._make(built.system)
 
+    def _symmetry_of_phases(self, initial: State) -> Symmetry | None:
+        """Return the plane in which a model with events moves in all phases; None if there is none.
+
+        It is that of the whole model: a part of it may be symmetric about other planes, in which it does not move.
+        """
+        directions = self.built.load_directions
+        plane = find_symmetry_plane(self.built.system, Symmetry(self._initial, directions))
+        return None if isinstance(plane, str) else Symmetry(initial, directions, plane.normal)
+
     def _stepper_of_phase(self, phase: Phase) -> Any:
         """Return the stepper of a phase between two events."""
-        make_of_system = self._stepper_maker(phase.built)
+        make_of_system = self._stepper_maker(phase.built, phase.state_of(self._initial))
 
         def make(system: System) -> Any:
             """Return a stepper whose sensors are evaluated at states of the whole model."""

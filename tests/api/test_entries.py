@@ -125,6 +125,8 @@ VALUES = {  # by the word of a value type
     "output names": ["u"],
     "measures": {"d": {"of": "distance", "a": ON_ROD, "b": "one"}},
     "parameters": {"k": 2.0},
+    "condition": "seen > 0.5",
+    "joints or drives": "of two",
     "count": 3,
     "friction": [0.5, 0.4],
 }
@@ -143,6 +145,7 @@ vertices: [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]
 triangles: [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]
 """),
     "controllers": {"memory": None},  # PID has its own
+    "events": {"engage": "of three"},
     "contacts": yaml.safe_load("""
 {a: [wire], b: [table], law: power, exponent: 1.0, reach: null, restitution: 0.8, anisotropy: [1.0, 2.0, 3.0], itself: false,
  ignore: null}

@@ -20,7 +20,6 @@ from rigid.errors import InitialVelocityWarning
 from rigid.system import State
 from rodsim import Adaptive, audit, buckling, compare, equilibrium, local_audit, modes, report, simulate
 from rodsim.building.build import Built
-from rodsim.results.event_history import event_numbers
 from rodsim.results.part_energies import energies_by_part
 from rodsim.results.result import Result
 from tests.support.completeness import DT, MODELS, T_END
@@ -73,7 +72,7 @@ def start_from_run(name: str, folder: Path) -> None:
                 for x in (
                     (a, b) if continued.event_names else ()
                 ):  # times, energies and conditions of events begin again
-                    event_numbers(continued.layout, x).table[:] = 0.0
+                    continued.layout.system.controls.events_of(blocks.part(x, "sampled")).table[:] = 0.0
             elif field == "memory":
                 a, b = (_last_step_memory(continued.layout.memory, x) for x in (a, b))
             # error of Newton's method, in forces and accelerations that stiffness and 1/h amplify
