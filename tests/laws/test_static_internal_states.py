@@ -402,6 +402,16 @@ def test_modes_about_a_rotation_name_parts_that_spin():
         linearise(model)
 
 
+def test_modes_of_a_free_rotation_name_states_between_the_ground_and_a_part():
+    model = Model("body", gravity=NO_WEIGHT)
+    body = model.add_body("body", BRICK, angular_velocity=(0, 0, 2.0), position=(0, 0, 0))
+    other = model.add_body("other", BRICK, angular_velocity=(0, 0, 2.0), position=(0, 0, 0.5))
+    model.add_joint("glue", "weld", body, other, at=(0, 0, 0.2))
+    model.add_interaction("line", LAG, model.ground.at((0, 0, 5.0)), body, k=K, tau=TAU, rest=5.0, x=0.0)
+    with pytest.raises(ModelError, match="with internal states acts on the ground, which moves in axes"):
+        linearise(model)
+
+
 @rodsim.interaction("absolute drag of a test", frames=1, numbers=("c",), works=True, linear=False, free=False)
 class ABSOLUTE_DRAG:
     """A force -c v |v| of still air."""

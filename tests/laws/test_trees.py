@@ -314,6 +314,21 @@ def test_joint_forces_next_to_a_stiff_spring_equal_the_general_solver(kind):
         assert np.abs(tree - general).max() <= 1e-11 * np.abs(general).max()
 
 
+def test_hinge_moments_beside_a_stiff_torsion_spring_equal_the_general_solver():
+    """As above, for a couple beside a hinge, across whose axis it acts as well."""
+
+    def model():
+        made = body_on_joint("revolute", False)
+        joint = made.joints["joint"]
+        skew = np.asarray(joint.axis) + (0.3, -0.2, 0.1)
+        made.add_spring("stiff", joint.a, joint.b, 1e5, along="rotation", axis=skew)
+        return made
+
+    for h in (0.005, 0.008, 0.01):
+        tree, general = (run(model(), 1, h, solver=solver).state().lam for solver in ("auto", "general"))
+        assert np.abs(tree - general).max() <= 1e-11 * np.abs(general).max()
+
+
 def overloaded_tree():
     """A force with which no step has a solution."""
     model = branched(("revolute",) * 5)
