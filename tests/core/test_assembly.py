@@ -65,7 +65,7 @@ def test_tangent_of_tendons_is_the_derivative_of_the_residual(border):
     """The unknown of an elastic tendon in the border, of the factorisation alone, is eliminated here."""
     built = ropes().build()
     system, state, numbering = built.system, built.state, number_unknowns(built.system, border=border)
-    assert numbering.border.rows == 4 * border
+    assert numbering.border.rows == 8 * border
     work = assembled_workspace(built, numbering, H, np.random.default_rng(4), 0.02)
     work.lam[:] = np.random.default_rng(5).normal(size=len(work.lam))
     assert done(MOVE | ADD, system, numbering, state, work, H) == 0

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from discretization.interaction_kinds import INTERACTIONS
 from rigid.compilation.decorators import inline_kernel
 from rigid.interactions.closed_forms import dispatch_by_number
 from rigid.interactions.constraints import CONSTRAINTS
@@ -14,6 +15,18 @@ from rodsim import Box, Model, simulate
 from tests.support.interactions import dual, names, numbers, poses
 
 ANGLES = [(0.0, 1e-9), (1e-3, 0.1), (1.0, 1.2), (0.3, 2.4)]
+
+
+def test_bend_of_a_tendon_is_the_change_of_its_gradient():
+    kind = next(kind for kind in INTERACTIONS if kind.name == "inextensible tendon of 3 frames")
+    rng = np.random.default_rng(3)
+    X, y, z = rng.normal(size=19), rng.normal(size=(3, 4, 3)), rng.normal(size=(3, 4, 3))
+    on, gradient, bend = (np.zeros((3, 4, 3), complex) for _ in range(3))
+    on[...] = y + 1e-60j * z
+    kind.dual(on, on, X, np.ones(1, complex), gradient)
+    kind.bend(y.astype(complex), z.astype(complex), X, np.ones(1, complex), bend)
+    assert np.abs(bend).max() > 0.1
+    assert bend.real == pytest.approx(gradient.imag / 1e-60, abs=1e-13)
 
 
 def place(y, X):
