@@ -183,7 +183,7 @@ def test_part_of_a_model_that_is_let_go_does_not_move_in_another_plane(solver: s
 
 
 def test_force_in_a_short_part_of_a_step_does_not_break_a_joint() -> None:
-    """`em` reflects velocities that violate joints in each step, however short: that is no force that breaks them."""
+    """`em` reflects velocities that violate joints in each step, however short: these impulses do not break them."""
     times = []
     for other in ("t > 9", "t >= 0.300002", "t >= 0.30500001"):
         model = arm(drive=False)
@@ -349,6 +349,51 @@ def test_angle_of_a_ratchet_only_grows() -> None:
     assert result.event("hold").loss[-1] < 1e-8
     locked = result.joint("lock").acts
     assert 20 < locked.sum() < len(locked) - 20
+
+
+def random_chain(seed: int) -> Model:
+    """A chain of bodies on joints of several kinds, some locked or driven; events release and engage them."""
+    random = np.random.default_rng(seed)
+    model, last, parts = Model("chain", gravity=(0.5 * (seed % 2), 0, -9.81)), "ground", []
+    for k in range(4):
+        body = model.add_body(
+            f"body {k}", Box(1.0, 0.2, 0.3, mass=1.0 + random.random()), position=(k + 0.5, 0, 0)
+        )
+        kind, axis = ("revolute", "prismatic", "spherical", "weld")[random.integers(4)], random.normal(size=3)
+        if seed % 2:  # in a plane
+            kind, axis = ("revolute", "prismatic")[random.integers(2)], np.array([0.0, 1.0, 0.0])
+            axis = axis if kind == "revolute" else np.array([1.0, 0.0, 0.0])
+        has_axis = kind in ("revolute", "prismatic")
+        model.add_joint(f"joint {k}", kind, last, body, at=(k, 0, 0), axis=axis if has_axis else None)
+        parts.append([f"joint {k}"])
+        if has_axis and random.random() < 0.7:
+            model.add_drive(
+                f"drive {k}",
+                f"joint {k}",
+                signals.Steady(random.normal()) if k % 2 else signals.Constant(0.0),
+            )
+            parts[-1].append(f"drive {k}")
+        last = body
+    for k, t in enumerate(random.uniform(0.01, 0.09, 4)):
+        drives = [drive for _, *drive in parts if drive]
+        if drives and k < 2:
+            model.add_event(f"engage {k}", f"t > {t:.5f}", engage=drives[random.integers(len(drives))])
+        else:
+            model.add_event(f"release {k}", f"t > {t:.5f}", release=parts[random.integers(4)])
+    return model
+
+
+@pytest.mark.parametrize("integrator", ["em", "em-ggl"])
+@pytest.mark.parametrize("seed", range(6))
+def test_solvers_agree_through_events_of_random_chains(seed: int, integrator: str) -> None:
+    one, other = (
+        run(random_chain(seed), 0.1, 0.005, integrator=integrator, solver=solver)
+        for solver in ("auto", "general")
+    )
+    for field in ("r", "quat", "v", "Omega"):
+        a, b = (getattr(result.states(slice(None)), field) for result in (one, other))
+        assert a == pytest.approx(b, abs=1e-9)
+    assert min(one.event(name).loss.min() for name in one.event_names) > -1e-12
 
 
 # --- several events
