@@ -35,9 +35,9 @@ def coupled_frames(system: System, *, loose: bool = False, chains: bool = False)
         tendons = tendons_of(system.others)
         frames = system.others.frames[tendons]
         neighbours = [pairs_between(frames[:, k : k + 2]) for k in range(frames.shape[1] - 1)]
-        others = np.ones(len(system.others.kind), bool)
-        others[tendons] = False
-        system = system._replace(others=chosen(system.others, others))
+        rest = np.ones(len(system.others.kind), bool)
+        rest[tendons] = False
+        system = system._replace(others=chosen(system.others, rest))
     tables = connectivity(system, loose=loose, coupling=True)
     return np.concatenate([*(pairs_between(frames) for frames in tables), *neighbours])
 
