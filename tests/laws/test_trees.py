@@ -320,7 +320,7 @@ def test_hinge_moments_beside_a_stiff_torsion_spring_equal_the_general_solver():
     def model():
         made = body_on_joint("revolute", False)
         joint = made.joints["joint"]
-        skew = np.asarray(joint.axis) + (0.3, -0.2, 0.1)
+        skew = np.add(joint.axis, (0.3, -0.2, 0.1))
         made.add_spring("stiff", joint.a, joint.b, 1e5, along="rotation", axis=skew)
         return made
 
