@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from discretization.interaction_kinds import INTERACTIONS
 from rigid.errors import ModelError
+from rigid.interactions.joint_friction import JOINT_FRICTION, ROTATION_DAMPING, SLIDING
 from rigid.interactions.kind_registry import MissingFunction
 from rigid.interactions.kinds import (
     MAX_FRAMES,
@@ -34,6 +35,10 @@ from rigid.system import Floats, Ints, Loads, Springs, TorsionSprings
 from rigid.vectors import FEW
 
 SPRINGS, TORSIONS = INTERACTIONS.index(SPRING), INTERACTIONS.index(TORSION_SPRING)
+_JOINT_FRICTIONS, _ROTATION_DAMPINGS = (
+    INTERACTIONS.index(JOINT_FRICTION),
+    INTERACTIONS.index(ROTATION_DAMPING),
+)
 FIRST_LOAD = INTERACTIONS.index(LOADS[0])  # kinds in `LOADS` are consecutive
 FRAMES = 8  # columns of `InteractionTable.frames` if no kind has more frames; also in files
 
@@ -451,8 +456,21 @@ def without_loads(table: InteractionTable) -> InteractionTable:
 
 
 def in_files(table: InteractionTable) -> InteractionTable:
-    """Return the table with the kind numbers of files in place of those of this process."""
-    return table._replace(kind=INTERACTIONS.in_files(table.kind))
+    """Return the table with the kind numbers of files in place of those of this process.
+
+    In files, rotation damping is joint friction that does not slide, as in those of earlier versions.
+    """
+    kind = np.where(table.kind == _ROTATION_DAMPINGS, _JOINT_FRICTIONS, table.kind)
+    return table._replace(kind=INTERACTIONS.in_files(kind))
+
+
+def with_rotation_dampings(table: InteractionTable) -> InteractionTable:
+    """Return a table of a file with rotation damping in place of joint friction that does not slide."""
+    use = np.flatnonzero(table.kind == _JOINT_FRICTIONS)
+    use = use[table.numbers[table.first[use] + SLIDING] == 0.0]
+    kind = table.kind.copy()
+    kind[use] = _ROTATION_DAMPINGS
+    return table._replace(kind=kind) if len(use) else table
 
 
 def _counted(kind: Kind) -> int:

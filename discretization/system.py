@@ -18,6 +18,7 @@ from discretization.interaction_table import (
     springs_of,
     table_of,
     torsions_of,
+    with_rotation_dampings,
     without_file_tables,
 )
 from discretization.interaction_table import in_files as others_in_files
@@ -116,7 +117,8 @@ def from_files(tables: dict[str, Any]) -> System:
     """Return the system of tables in the form of `in_files`, but with the kind numbers of this process."""
     file_tables = "springs", "torsions", "loads"
     fields = {name: table for name, table in tables.items() if name not in file_tables}
-    interactions = insert_file_tables(fields.pop("others"), *(tables[name] for name in file_tables))
+    interactions = with_rotation_dampings(fields.pop("others"))
+    interactions = insert_file_tables(interactions, *(tables[name] for name in file_tables))
     return System(**fields, others=interactions)
 
 

@@ -73,7 +73,7 @@ def refuse_released(owner: str, built: Built, state: State | None = None) -> Non
         name = list(names)[int(off[0])]
         raise ModelError(
             f"{owner}: '{name}', which events of model '{built.layout.name}' switch, does not act here. Use a model without it "
-            "and without these events; `simulate(start=...)` finds parts and joints by name"
+            "and without these events; a run that starts from this result finds parts and joints by name"
         )
 
 

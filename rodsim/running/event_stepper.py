@@ -32,8 +32,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy  # submodules are loaded on first access
 from numpy.typing import NDArray
-from scipy.sparse.linalg import lsqr
 
 from discretization.characteristic_length import extent
 from discretization.consistent_velocities import project_velocities
@@ -507,7 +507,9 @@ def _works_of_drives(system: System, before: State, after: State) -> Floats:
     spin = quaternions.rotate(before.quat, np.einsum("nij,nj->ni", system.frames.inertia, change.Omega))
     impulse = np.concatenate([translational_momenta(system, change), spin], axis=1)
     G = constraint_jacobian(system, before)
-    multipliers = lsqr(G.T.tocsr(), impulse.ravel(), atol=1e-15, btol=1e-15, iter_lim=10 * sum(G.shape))[0]
+    multipliers = scipy.sparse.linalg.lsqr(
+        G.T.tocsr(), impulse.ravel(), atol=1e-15, btol=1e-15, iter_lim=10 * sum(G.shape)
+    )[0]
     of_rows = -(multipliers * rates)[first_rows(system.constraints)[rows]]
     works: Floats = np.array([*of_rows, *(-multipliers @ x for x in rates_by_frames)])
     return works
