@@ -186,7 +186,6 @@ TREES = (
     "texts",
     "shaken",
     "sampled",
-    "controlled",
     "inertial",
     "sliding",
     "switching",
