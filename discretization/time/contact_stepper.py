@@ -56,7 +56,8 @@ from discretization.memoization import unshared
 from discretization.state_checks import OF_SYSTEMS, check_arrays
 from discretization.state_shapes import state_shapes
 from discretization.system import System
-from discretization.time.stepper_base import Failure, MarchResult, Report, StepperBase, copy_state
+from discretization.time.accepted_steps import AcceptedSteps, AcceptingStepper, last_of
+from discretization.time.stepper_base import Failure, Report, StepperBase, copy_state
 from rigid import quaternions
 from rigid.errors import ModelError
 from rigid.interactions.contact.friction import N_INTERNAL
@@ -98,20 +99,7 @@ class PairList(NamedTuple):
     pairs: Candidates
 
 
-class AcceptedSteps(NamedTuple):
-    """Accepted steps, in order, or the one that cannot be accepted."""
-
-    states: State  # (k, ...) states at the ends of the steps
-    reports: list[Report]  # (k,) reports of the steps, or the one of the failed step
-    failure: Failure | None = None
-
-
-def _last(states: State) -> State:
-    """Return the last of many states."""
-    return State(*(array[-1] for array in states))
-
-
-class ContactStepper(StepperBase):
+class ContactStepper(AcceptingStepper):
     """Advance states of a system with contacts.
 
     make: creates a stepper of a system whose `others` contain the contact interactions of one list.
@@ -171,17 +159,6 @@ class ContactStepper(StepperBase):
         started = inner._replace(memory=np.concatenate([inner.memory, list_memory]), internal=after)
         return check_arrays(started if list_memory.any() else self._with_new_list(started), self.shapes)
 
-    def equal_steps(self, state: State, h: float, starts: Floats) -> MarchResult:
-        """Take whole steps of length h from `starts`; the state is not changed."""
-        done, report = 0, Report()
-        for accepted in self._steps(check_arrays(state, self.shapes), h, starts):
-            for step_report in accepted.reports:
-                report = report.plus(step_report)
-            if accepted.failure is not None:
-                return MarchResult(state, done, report, accepted.failure)
-            state, done = _last(accepted.states), done + len(accepted.reports)
-        return MarchResult(copy_state(state), done, report, None)
-
     @property
     def substeps_per_step(self) -> int:
         """Return how many substeps a step is made of, as `StepperBase` does."""
@@ -202,31 +179,10 @@ class ContactStepper(StepperBase):
             ends = State(*(array[None] for array in end))
             n_accepted, problem = self._accepted(state, ends, pair_list)
             if n_accepted:
-                return _last(self._as_system_states(ends, list_memory, pair_list))
+                return last_of(self._as_system_states(ends, list_memory, pair_list))
             if problem is not _SKIN or np.array_equal(self._reference(state), self._points(state)):
                 return None
             state = self._with_new_list(state)
-
-    def record(self, state: State, first_step: int, every: int, count: int) -> tuple[State, list[Report]]:
-        """Return states at the ends of several outputs and their reports, as `discretization.time.stepper.Stepper.record`
-        does.
-        """
-        count = self._outputs_before_corner(first_step, every, count)
-        starts = self.h * np.arange(first_step, first_step + count * every)
-        parts, reports, report, done = [], [], Report(), 0
-        for accepted in self._steps(check_arrays(state, self.shapes), self.h, starts):
-            if accepted.failure is not None:
-                break
-            parts.append(State(*(array[-(done + 1) % every :: every] for array in accepted.states)))
-            for step_report in accepted.reports:
-                report, done = report.plus(step_report), done + 1
-                if done % every == 0:
-                    reports.append(report)
-                    report = Report()
-        if not reports:
-            current, report = self.advance(state, first_step, every)
-            return State(*(array[None] for array in current)), [report]
-        return State(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True))), reports
 
     def _steps(self, state: State, h: float, starts: Floats) -> Iterator[AcceptedSteps]:
         """Yield the steps in order, up to the first that cannot be taken; the report of a step includes the cost of lists made
@@ -248,7 +204,7 @@ class ContactStepper(StepperBase):
                     State(*(array[:n_accepted] for array in ends)), list_memory, pair_list
                 )
                 yield AcceptedSteps(states, [report.plus(reports[0]), *reports[1:n_accepted]])
-                state, report = _last(states), Report()
+                state, report = last_of(states), Report()
             done += n_accepted
             if n_accepted == len(ends.r) and failure is None:
                 continue

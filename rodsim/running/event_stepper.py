@@ -50,9 +50,10 @@ from discretization.state_measures import (
 )
 from discretization.state_shapes import state_shapes
 from discretization.system import System
+from discretization.time.accepted_steps import AcceptedSteps, AcceptingStepper
 from discretization.time.sampling import Quantities, Sampler, measure_all
 from discretization.time.step_splitting import NEAR
-from discretization.time.stepper_base import Failure, MarchResult, Report, StepperBase, copy_state
+from discretization.time.stepper_base import Failure, Report, StepperBase, copy_state
 from rigid import quaternions
 from rigid.bound_arguments import bind_tuple
 from rigid.compilation.pinned_arguments import specialized
@@ -94,15 +95,7 @@ class Margins(NamedTuple):
     ]  # (k, e) whether the condition holds; for conditions with forces at the end of the step, by (2)
 
 
-class Accepted(NamedTuple):
-    """Accepted steps, in order, or the one that failed."""
-
-    states: State  # (k, ...) states at the ends of the steps
-    reports: Sequence[Report]  # (k,), or that of the failed step
-    failure: Failure | None = None
-
-
-class EventStepper(StepperBase):
+class EventStepper(AcceptingStepper):
     """Advance states of a model with events.
 
     Parameters
@@ -192,36 +185,6 @@ class EventStepper(StepperBase):
                 )
         return check_arrays(state, self.shapes)
 
-    def equal_steps(self, state: State, h: float, starts: Floats) -> MarchResult:
-        """Take whole steps of length h from `starts`; the state is not changed."""
-        done, report = 0, Report()
-        for accepted in self._steps(check_arrays(state, self.shapes), h, starts):
-            for step_report in accepted.reports:
-                report = report.plus(step_report)
-            if accepted.failure is not None:
-                return MarchResult(copy_state(state), done, report, accepted.failure)
-            state, done = _at(accepted.states, -1), done + len(accepted.reports)
-        return MarchResult(copy_state(state), done, report, None)
-
-    def record(self, state: State, first_step: int, every: int, count: int) -> tuple[State, list[Report]]:
-        """Return states at the ends of several outputs and their reports, as `Stepper.record` does."""
-        count = self._outputs_before_corner(first_step, every, count)
-        starts = self.h * np.arange(first_step, first_step + count * every)
-        parts, reports, report, done = [], [], Report(), 0
-        for accepted in self._steps(check_arrays(state, self.shapes), self.h, starts):
-            if accepted.failure is not None:
-                break
-            parts.append(State(*(array[-(done + 1) % every :: every] for array in accepted.states)))
-            for step_report in accepted.reports:
-                report, done = report.plus(step_report), done + 1
-                if done % every == 0:
-                    reports.append(report)
-                    report = Report()
-        if not reports:
-            current, report = self.advance(state, first_step, every)
-            return _many(current), [report]
-        return State(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True))), reports
-
     def end_of_first_substep(self, state: State, t: float, h: float) -> State | None:
         """Return the end of the first substep of a step without events, as `StepperBase` does."""
         active = self._active(state)
@@ -230,14 +193,14 @@ class EventStepper(StepperBase):
 
     # --- steps
 
-    def _steps(self, state: State, h: float, starts: Floats) -> Iterator[Accepted]:
+    def _steps(self, state: State, h: float, starts: Floats) -> Iterator[AcceptedSteps]:
         """Yield the steps in order, up to the first that cannot be taken."""
         done = 0
         while done < len(starts):
             numbers = event_numbers(self._built, state)
             if numbers.stopped[0] > 0.0:  # the state stays as it is
                 count = len(starts) - done
-                yield Accepted(
+                yield AcceptedSteps(
                     State(*(np.repeat(array[None], count, axis=0) for array in state)), [Report()] * count
                 )
                 return
@@ -256,17 +219,17 @@ class EventStepper(StepperBase):
                     table = event_numbers(self._built, states).table
                     table[..., HELD], table[..., MARGIN] = margins.holds[:accepted], margins.value[:accepted]
                     table[..., LENGTH] = h
-                    yield Accepted(states, reports[:accepted])
+                    yield AcceptedSteps(states, reports[:accepted])
                     state, done = _at(states, -1), done + accepted
                 if accepted < count:
                     state, report, failed = self._step_with_events(state, h, float(starts[done]))
-                    yield Accepted(_many(state), [report], failed)
+                    yield AcceptedSteps(_many(state), [report], failed)
                     if failed is not None:
                         return
                     done += 1
                     continue
             if failure is not None:
-                yield Accepted(State(*(array[:0] for array in ends)), [reports[count]], failure)
+                yield AcceptedSteps(State(*(array[:0] for array in ends)), [reports[count]], failure)
                 return
 
     def _step_with_events(self, state: State, h: float, start: float) -> tuple[State, Report, Failure | None]:
