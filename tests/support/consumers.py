@@ -186,6 +186,7 @@ TREES = (
     "texts",
     "shaken",
     "sampled",
+    "controlled",  # in test_internal_states
     "inertial",
     "sliding",
     "switching",
