@@ -14,6 +14,7 @@ from discretization.space import (
     midpoint_element,
     relative_element,
     se3_span,
+    string_element,
 )
 from discretization.space.bushing import BUSHING, BUSHING_DAMPER
 from discretization.space.free_bushing import FREE_BUSHING, FREE_BUSHING_DAMPER
@@ -143,5 +144,12 @@ INTERACTIONS = KindRegistry(
 INTERACTIONS.add_families([*GEARS.values(), *ROD_DISSIPATIONS.values()])
 for tendons in (TENDON_FRICTIONS, TENDON_LENGTHS, ELASTIC_TENDONS, VARYING_TENDONS):
     INTERACTIONS.add_families(tendons.values())
-for elements in (se3_span, lagrange_element, relative_element, cayley_element, midpoint_element):
+for elements in (
+    se3_span,
+    lagrange_element,
+    relative_element,
+    cayley_element,
+    midpoint_element,
+    string_element,
+):
     INTERACTIONS.add_families(elements.ACTUATIONS.values())

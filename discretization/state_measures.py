@@ -23,6 +23,7 @@ from discretization.internal_variables import internal_variables, part
 from discretization.space import rods
 from discretization.space.rods import summed
 from discretization.state_checks import POSES, check_states
+from discretization.string_tensions import add_tensions
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions import evaluation
@@ -49,10 +50,11 @@ def element_states(system: System, state: State) -> tuple[Floats, Floats]:
     """Return the strains (Gamma, K) - strain0 and stresses (N, M) at all points of rods, both (..., g, 6), in section axes.
 
     A two-frame element has one point, a span as many as intervals: first all elements, then all spans. Stresses are
-    elastic and include those of relaxing branches.
+    elastic and include those of relaxing branches; of elements that do not stretch they are the constraint forces.
     """
     strain = element_strains(system, state)
-    return strain, rods.stresses(system.rods, strain, part(system, state, "branch"))
+    stress = rods.stresses(system.rods, strain, part(system, state, "branch"))
+    return strain, add_tensions(system, state.lam, stress)
 
 
 def element_strains(system: System, state: State) -> Floats:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rigid.mesh_mass_properties import Mesh as Mesh
     from rodsim import actuators as actuators
     from rodsim import controllers as controllers
+    from rodsim import curves as curves
     from rodsim import linear as linear
     from rodsim import mechanics as mechanics
     from rodsim import signals as signals
@@ -80,6 +81,7 @@ else:
             "rodsim.interactions.registration": "interaction",
             "rodsim.actuators": "actuators =",
             "rodsim.controllers": "controllers =",
+            "rodsim.curves": "curves =",
             "rodsim.linear": "linear =",
             "rodsim.many_runs": "simulate_many",
             "rodsim.mechanics": "mechanics =",

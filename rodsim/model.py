@@ -315,7 +315,8 @@ class Model(ModelData):
             `up`, `twist` and `closed` of the stress-free shape. Default: those of the initial shape.
         element : str, default "se3"
             "se3", "lagrange(1)" to "lagrange(4)", "relative(2)", "relative(4)", "cayley(2)", "cayley(4)" or "midpoint". The
-            number is the order p of an element that spans p intervals between nodes.
+            number is the order p of an element that spans p intervals between nodes. The section of a string
+            (`Section.string`) has the element "string" without saying so.
         rest_strains : array_like, shape (6,), or callable, optional
             Strains (Gamma, K) at zero stress, added to those of the stress-free shape: stretch and shears (1), twist and
             curvatures (1/m) that were built into the rod at manufacture; or a function s -> (6,).

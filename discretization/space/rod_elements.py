@@ -7,6 +7,7 @@
 | relative(p), p = 2, 4 | p + 1 | positions and rotation vectors relative to the middle frame: `relative_element` |
 | cayley(p), p = 2, 4 | p + 1 | positions and Cayley vectors relative to it: `cayley_element`; former relative(p), for files |
 | midpoint | 2 | positions and quaternions, strains in the middle: `midpoint_element` |
+| string | 2 | positions alone: stretch without bending, shear and torsion: `string_element` |
 
 Kernels are imported on demand: those that a model does not use are not compiled.
 """
@@ -30,6 +31,7 @@ class RodElement(NamedTuple):
     module: str  # module that has ENERGIES, DISSIPATIONS and STRAINS by order
     closed: str  # module that has `forces`, see `closed_form_spans`; "": `em` uses the duals
     in_lanes: bool = False  # True if that module has `lane_forces`, too
+    rotates: bool = True  # False: its frames have positions alone, and no torque acts on them
 
     def kernels(self) -> Any:
         """Return the module of the kernels, which is compiled on first use."""
@@ -51,7 +53,9 @@ BY_NUMBER = (
     RodElement(SE3, 1, "se3_span", "se3_forces"),
     RodElement("midpoint", 1, "midpoint_element", ""),
     *(RodElement(f"relative({p})", p, "relative_element", "relative_forces", True) for p in (2, 4)),
+    RodElement("string", 1, "string_element", "string_forces", rotates=False),
 )
+STRING: Final = "string"
 SE3_SPAN = next(k for k, element in enumerate(BY_NUMBER) if element.word == SE3)
 _NUMBERS = {SE3: -1} | {element.word: k for k, element in enumerate(BY_NUMBER) if element.word != SE3}
 WORDS = tuple(_NUMBERS)

@@ -136,12 +136,12 @@ def build(model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})
         state = with_part(system, state, "branch", branch)
     state = with_initial_rates(system, with_counted_angles(system, state))
     _check_assembled(model, placement, system, state, interaction_names)
-    check_rotations(model, system, placement)
+    check_rotations(model, system, state, placement, interaction_names)
     undetermined: list[list[str]] = []
     if all(switches_of(model.events).values()):  # else some of the joints and drives never act together
         check_drives(model, system, state)
         system, undetermined = soften_redundant_joints(model, system, state, interaction_names)
-    layout = _layout(model, placement, system, joint_layouts(model, joined_by))
+    layout = _layout(model, placement, system, joint_layouts(model, placement, joined_by))
     layout.description["undetermined"] = undetermined
     for line in lines:
         if (
@@ -298,6 +298,12 @@ def _check_assembled(
         )
     what, name = model.constraint_names[number]
     about = [PartName(what, name)]
+    if what == "rod":
+        raise ModelError(
+            f"rod '{name}': does not stretch, but its drawn elements are not as long as the stress-free ones "
+            f"(|g| = {g.max():.3g}); leave stress_free out, or draw elements of these lengths",
+            about,
+        )
     if what != "joint":
         raise ModelError(
             f"{what} '{name}': |g| = {g.max():.3g} at t = 0; place its joints so that they fit it", about

@@ -18,7 +18,7 @@ from rigid.errors import ModelError, RedundantJointsWarning
 from rigid.interactions.constraints import numbers_of
 from rigid.interactions.gear import ANGLE, DISPLACEMENT, Coordinate, gear
 from rigid.joints import JOINTS, JointParameters, Marker, Row
-from rigid.joints.base import NONE
+from rigid.joints.base import NONE, at_distance
 from rigid.system import Constraints, Floats, State
 from rigid.user_warnings import warn_user
 from rigid.vectors import cross, norm
@@ -75,6 +75,7 @@ def constraints_of(model: ModelData, placement: Placement) -> JointConstraints:
         joined.append(of_drive)
         driven.append(driven_row(drive, of_drive.a, of_drive.b, of_drive.parameters.length))
         rows.append((number, of_drive.a, of_drive.b, driven[-1].row))
+    rows += _string_rows(model, placement)
     joined += [of_joint[entry.terms[0].joint.name] for entry in model.gears.values()]
     frames = np.array([(a.frame, b.frame) for _, a, b, _ in rows], dtype=np.int64).reshape(-1, 2)
 
@@ -100,6 +101,26 @@ def constraints_of(model: ModelData, placement: Placement) -> JointConstraints:
     )
 
 
+def _string_rows(model: ModelData, placement: Placement) -> list[tuple[int, Marker, Marker, Row]]:
+    """Return the rows that keep the lengths of the elements of strings that do not stretch."""
+    rows = []
+    for number, (name, rod) in enumerate(
+        model.inextensible_rods.items(), len(model.joints) + len(model.drives)
+    ):
+        spans, first = placement.meshes[name].spans, placement.first[name]
+        if np.any(spans.stiffness):
+            raise ModelError(
+                f"{rod}: its section stretches in some places, but not at s = 0; give all of it EA = inf, or none"
+            )
+        lengths_of_elements = spans.length * (1.0 + spans.strain0[:, 0])
+        for (a, b), length in zip(
+            (first + spans.frames[:, :2]).tolist(), lengths_of_elements.tolist(), strict=True
+        ):
+            markers_of_element = (Marker(frame, np.zeros(3), np.eye(3)) for frame in (a, b))
+            rows.append((number, *markers_of_element, at_distance(length)))
+    return rows  # type: ignore[return-value]
+
+
 def _gear(entry: Gear, of_joint: dict[str, JointMarkers]) -> Interaction:
     """Build the interaction of a gear; the length of the axis of each coordinate is its ratio."""
     terms, none = [], np.zeros(3)
@@ -113,12 +134,15 @@ def _gear(entry: Gear, of_joint: dict[str, JointMarkers]) -> Interaction:
         return Interaction(*gear(terms, f"gear '{entry.name}'"))
 
 
-def joint_layouts(model: ModelData, joined: list[JointMarkers]) -> list[JointLayout]:
+def joint_layouts(model: ModelData, placement: Placement, joined: list[JointMarkers]) -> list[JointLayout]:
     """Return the layouts of joints, drives and gears for results: their rows of `State.lam` and their markers."""
     layouts, first, replaced = [], 0, _driven_distances(model)
     kinds = [(entry.name, entry.kind) for entry in model.joints.values()]
     kinds += [(name, DRIVE) for name in model.drives] + [(name, GEAR) for name in model.gears]
+    n_strings = sum(len(placement.meshes[name].spans.kind) for name in model.inextensible_rods)
     for (name, kind), (a, b, parameters, points, axes) in zip(kinds, joined, strict=True):
+        if kind == GEAR and n_strings:  # the rows of gears follow those of the table of constraints
+            first, n_strings = first + n_strings, 0
         count = 1 if kind in (DRIVE, GEAR) else JOINTS[kind].count(parameters)
         last = first + (0 if kind not in (DRIVE, GEAR) and name in replaced else count)
         layouts.append(JointLayout(name, kind, (first, last), (a.frame, b.frame), points, axes))

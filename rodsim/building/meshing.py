@@ -25,6 +25,9 @@ from rodsim.components.model_parts import SAME_NODE, Rod
 from rodsim.components.sections import Section
 
 _HARDLY_BENT = 0.9  # cosine of half of .9 rad: even twice that rotation is far from the limit
+# Radius of gyration of a node of a string over the length of an element. No torque acts on such a node, but friction of a thick
+# string: a large inertia takes it up, so that the node does not roll.
+_STRING_GYRATION = 1e3
 _CLOSURE_TOLERANCE = 1e-6  # rad between the ends of a closed rod that count as round-off of the user's input
 
 
@@ -96,6 +99,8 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
     center = _center(rod, (stops[1:] + stops[:-1]) / 2)
     arm = _frame_offsets(quat, center)
     r, r_free = r + arm, r_free + (arm if quat_free is quat else _frame_offsets(quat_free, center))
+    if rod.is_string:
+        quat_free = quat
     a = np.arange(len(stops) - 1)
     ends = np.empty((len(a), 2), np.int64)
     ends[:, 0], ends[:, 1] = a, (a + 1) % n
@@ -238,6 +243,8 @@ def _spans(rod: Rod, number: int, ends: Ints, stops: Floats, r: Floats, quat: Fl
         of_points = (weight * density.T).T.reshape(len(first), order, -1)
         of_nodes = np.einsum("mgk,ga->mak", of_points, weights_of_nodes).reshape(-1, *density.shape[1:])
         np.add.at(out, (of_span % n).ravel(), of_nodes)
+    if rod.is_string:
+        inertia += (_STRING_GYRATION * length.max()) ** 2 * mass[:, None, None] * np.eye(3)
     massless = not np.any(along.per_length)
     if not massless and (mass.min() <= 0.0 or np.linalg.eigvalsh(inertia).min() < 0.0):
         raise ModelError(

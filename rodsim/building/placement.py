@@ -81,7 +81,7 @@ class Placement:
         for rod in model.rods.values():
             nodes = self.frames_of(rod)
             self.prescribed_velocities.v[nodes] = rod.velocity is not None
-            self.prescribed_velocities.Omega[nodes] = rod.angular_velocity is not None
+            self.prescribed_velocities.Omega[nodes] = rod.angular_velocity is not None or rod.is_string
             if rod.velocity is not None:
                 self.prescribed_velocities.point[nodes] = -quaternions.rotate(
                     self.quat[nodes], self.meshes[rod.name].center

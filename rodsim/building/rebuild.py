@@ -11,7 +11,7 @@ from rodsim.building.build import Built, build
 from rodsim.building.discontinuity_times import discontinuities_of_model
 from rodsim.building.load_arrays import entry_inputs, line_loads, load_directions, load_values
 from rodsim.building.placement import Placement
-from rodsim.building.point_masses import check_rotations
+from rodsim.building.point_masses import check_spins
 from rodsim.components.model_data import ModelData
 from rodsim.components.model_description import describe_components
 from rodsim.components.model_parts import Rod
@@ -55,7 +55,7 @@ def rebuild(reusable: ReusableBuild, model: ModelData, changed: Iterable[str]) -
     moving = [path for path in paths if path.endswith(OF_BODIES[:2])]
     if moving:
         placement = Placement(model, placement.meshes)
-        check_rotations(model, built.system, placement)
+        check_spins(model)
     system = built.system  # shared: code that changes its arrays in place, such as statics, copies them first
     state = copied(built.state)._replace(v=placement.v.copy(), Omega=placement.Omega.copy())
     layout = built.layout.copied()

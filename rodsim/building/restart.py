@@ -39,7 +39,7 @@ from rodsim.building.phases import phase_of, refuse_released
 from rodsim.building.starting_states import StartingState, StartLike, check_start_time, starting_state
 from rodsim.components.model_description import ACTING
 from rodsim.results.constraint_history import ConstraintHistory
-from rodsim.results.gear_history import GEAR
+from rodsim.results.gear_history import GEAR, joint_of_rows
 from rodsim.results.layout import Layout
 from rodsim.results.result import Result
 from rodsim.results.steady_rotation import SteadyRotation
@@ -213,8 +213,8 @@ def _check_rates(built: Built, state: State, rotation: SteadyRotation) -> None:
         return
     row, other = most_violated(built.system, rates, built.interaction_names)
     worst = "a joint"
-    if not other:
-        joint = built.layout.joints[int(built.system.constraints.joint[row])]
+    joint = None if other else joint_of_rows(built.layout.joints, int(built.system.constraints.joint[row]))
+    if joint is not None:
         worst = f"drive '{joint.name}'" if joint.kind == "drive" else f"{joint.kind} joint '{joint.name}'"
     raise ModelError(
         f"start: {worst} does not let the model rotate with {rotation.spin.tolist()} rad/s. Drive the joint with the same rate, "
@@ -529,7 +529,12 @@ def _check_joints(built: Built, state: State, had: Container[str]) -> None:
         raise ModelError(
             f"{interaction_name}: |g| = {g.max():.3g} at the stored state; leave it as it was in the model of that result"
         )
-    joint = layout.joints[int(constraints.joint[worst])]
+    joint = joint_of_rows(layout.joints, int(constraints.joint[worst]))
+    if joint is None:
+        raise ModelError(
+            f"a rod that does not stretch: |g| = {g.max():.3g} at the stored state; leave its elements as they were in the model "
+            "of that result"
+        )
     if joint.name not in had:
         raise ModelError(
             f"{joint.kind} joint '{joint.name}': |g| = {g.max():.3g} at the stored state, which its points or axes do not fit; "

@@ -30,6 +30,7 @@ JointKind = Literal[
 ]
 ElementName = Literal[
     "se3",
+    "string",
     "lagrange(1)",
     "lagrange(2)",
     "lagrange(3)",

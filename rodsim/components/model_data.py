@@ -148,6 +148,16 @@ class ModelData:
 
     @property
     def constraint_names(self) -> list[tuple[str, str]]:
-        """Kind and name of every joint, drive and gear, in the order of the numbers in `MultiplierItems.joint`."""
-        tables = (("joint", self.joints), ("drive", self.drives), ("gear", self.gears))
+        """Kind and name of every joint, drive, inextensible rod and gear, in the order of `MultiplierItems.joint`."""
+        tables = (
+            ("joint", self.joints),
+            ("drive", self.drives),
+            ("rod", self.inextensible_rods),
+            ("gear", self.gears),
+        )
         return [(what, name) for what, table in tables for name in table]
+
+    @property
+    def inextensible_rods(self) -> dict[str, Rod]:
+        """The strings that do not stretch."""
+        return {name: rod for name, rod in self.rods.items() if rod.is_inextensible}

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discretization.space.rod_elements import DEFAULT, number_of
+from discretization.space.rod_elements import DEFAULT, STRING, number_of
 from rigid import quaternions
 from rigid.checks import count, direction, flag, number, shown, vector, word
 from rigid.errors import ModelError
@@ -180,6 +180,16 @@ class Rod:
         """True if the last element joins the last node with the first."""
         return self.initial.curve.closed
 
+    @property
+    def is_string(self) -> bool:
+        """True if the nodes of the rod have positions alone: its section is that of a string."""
+        return self.element == STRING
+
+    @property
+    def is_inextensible(self) -> bool:
+        """True for a string that does not stretch, all along."""
+        return self.is_string and bool(section_at(self, 0.0).is_inextensible)
+
     def initial_frames(self, fractions: Floats) -> tuple[Floats, Floats]:
         """Return initial positions (n, 3), m, and quaternions (n, 4) at fractions (n,) of the stress-free length.
 
@@ -187,8 +197,14 @@ class Rod:
         """
         free, curve = self.stress_free.curve, self.initial.curve
         if not curve.by_callable:
-            return self.initial.frames(fractions)
-        return self.initial.frames(fractions, free.parameter if free.by_callable else np.asarray)
+            return self._without_rotations(self.initial.frames(fractions))
+        parameter = free.parameter if free.by_callable else np.asarray
+        return self._without_rotations(self.initial.frames(fractions, parameter))
+
+    def _without_rotations(self, frames: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+        """Return positions and quaternions of the sections; those of a string all have the world's axes."""
+        r, quat = frames
+        return (r, np.tile(quaternions.IDENTITY, (len(r), 1))) if self.is_string else (r, quat)
 
     def at(self, s: float, offset: ArrayLike = (0.0, 0.0, 0.0)) -> Anchor:
         """Return the point at the fraction s in [0, 1] of the stress-free length.
@@ -304,6 +320,9 @@ def make_rod(
     check_section(owner, section)
     word(owner, "mass", mass, MASSES)
     number_of(owner, element)
+    element = _element_of_section(owner, section, element.replace(" ", ""))
+    if element == STRING:
+        _check_string(owner, shape, stress_free, angular_velocity, rest_strains)
     initial = RodShape(
         owner,
         curve_of(owner, shape.curve, closed),
@@ -319,9 +338,48 @@ def make_rod(
         _vectors(owner, "velocity", velocity),
         _vectors(owner, "angular_velocity", angular_velocity),
         MASSES[mass],
-        element.replace(" ", ""),
+        element,
         _vectors(owner, "rest_strains", rest_strains, 6),
     )
+
+
+def _element_of_section(owner: str, section: Section | Callable[[float], Section], element: str) -> str:
+    """Return the element of a rod; that of a string replaces the default. Raise ModelError if it does not fit the section."""
+    first = section(0.0) if callable(section) else section
+    of_string = isinstance(first, Section) and first.of_string
+    if of_string and element not in (DEFAULT, STRING):
+        raise ModelError(
+            f"{owner}: element = '{element}' has bending, but the section is that of a string; leave element out"
+        )
+    if element == STRING and not of_string:
+        raise ModelError(
+            f"{owner}: element = '{STRING}' needs the section of a string; give Section.string(...)"
+        )
+    return STRING if of_string else element
+
+
+def _check_string(
+    owner: str, shape: ShapeArguments, stress_free: ShapeArguments, angular_velocity: Any, rest_strains: Any
+) -> None:
+    """Raise ModelError if a string is given something that needs rotations of its sections."""
+    given = {
+        "up": shape.up,
+        "twist": shape.twist if callable(shape.twist) or shape.twist != 0.0 else None,
+        "stress_free_up": stress_free.up,
+        "stress_free_twist": stress_free.twist,
+        "angular_velocity": angular_velocity,
+    }
+    for name, value in given.items():
+        if value is not None:
+            raise ModelError(f"{owner}: is a string, whose sections have no rotations; leave {name} out")
+    if (
+        rest_strains is not None
+        and not callable(rest_strains)
+        and np.any(vector(owner, "rest_strains", rest_strains, 6)[1:])
+    ):
+        raise ModelError(
+            f"{owner}: is a string, which has stretch alone; only the first of rest_strains may differ from 0"
+        )
 
 
 def section_at(rod: Rod, s: float) -> Any:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discretization.space.laws import BENDING, LAWS
-from rigid.checks import array, number, numbers, shown, vector
+from discretization.space.laws import AXIAL, BENDING, LAWS
+from rigid.checks import array, flag, number, numbers, shown, vector
 from rigid.errors import ModelError
 from rigid.system import Floats
 from rodsim.components.materials import Material
@@ -65,6 +65,8 @@ class Section:
         Product of inertia J23 about the centre of mass, kg m.
     modulus : float, default 0.0
         Young's modulus of the material, Pa; 0: not known.
+    of_string : bool, default False
+        True for the section of a string, which stretches but does nothing else: `string`.
 
     Raises
     ------
@@ -96,14 +98,20 @@ class Section:
     center: tuple[float, float] = (0.0, 0.0)  # centre of mass from the curve, m, see `with_centers`
     product_of_inertia: float = 0.0  # kg m, J23 about the centre of mass
     modulus: float = 0.0  # Young's modulus of the material, Pa; 0: not known
+    of_string: bool = False  # see `string`
     # calls that made the section, in order; empty after `dataclasses.replace` and `Section(...)`
     given: ClassVar[tuple[Call, ...]] = ()
     # left out of the keys of studies, since the fields determine the section
     NOT_IN_KEYS: ClassVar[tuple[str, ...]] = ("given",)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "of_string", flag("Section", "of_string", self.of_string))
         for what in ("stiffness", "damping"):
             matrix = array("Section", what, getattr(self, what), (6, 6))
+            if self.of_string:
+                self._check_string(what, matrix)
+                object.__setattr__(self, what, matrix)
+                continue
             lowest = lowest_eigenvalue("Section", what, matrix)
             if what == "stiffness" and lowest <= 0.0:
                 raise ModelError(
@@ -117,6 +125,9 @@ class Section:
         mass = number("Section", "mass_per_length", self.mass_per_length, at_least=0.0)
         number("Section", "mass_per_length", mass, positive=mass > 0.0)
         inertia = vector("Section", "inertia_per_length", self.inertia_per_length)
+        if self.of_string:
+            self._finish_string(mass, inertia)
+            return
         if mass == 0.0 and np.any(inertia):
             raise ModelError(
                 f"Section: mass_per_length = 0, but inertia_per_length = {inertia.tolist()}; give mass, or 0 for both"
@@ -134,9 +145,36 @@ class Section:
         object.__setattr__(self, "inertia_per_length", inertia)
         object.__setattr__(self, "radius", number("Section", "radius", self.radius, at_least=0.0))
 
+    def _check_string(self, what: str, matrix: Floats) -> None:
+        """Raise ModelError unless a matrix of a string has the entry of stretch alone."""
+        if np.count_nonzero(matrix) > np.count_nonzero(matrix[0, 0]):
+            raise ModelError(
+                f"Section: {what} of a string has entries besides [0, 0]; a string stretches, but does nothing else"
+            )
+        number("Section", f"{what}[0, 0]", matrix[0, 0], at_least=0.0)
+
+    def _finish_string(self, mass: float, inertia: Floats) -> None:
+        """Check and store mass and radius of a string."""
+        number("Section", "mass_per_length", mass, positive=True)
+        if np.any(inertia):
+            raise ModelError(
+                f"Section: inertia_per_length = {inertia.tolist()} of a string, which has no rotations; give 0"
+            )
+        object.__setattr__(self, "mass_per_length", mass)
+        object.__setattr__(self, "inertia_per_length", inertia)
+        object.__setattr__(self, "radius", number("Section", "radius", self.radius, at_least=0.0))
+
+    @property
+    def is_inextensible(self) -> bool:
+        """True for a string that does not stretch."""
+        return self.of_string and self.stiffness[0, 0] == 0.0
+
     def __repr__(self) -> str:
         from rodsim.components.html_views import section_words
 
+        if self.of_string:
+            EA = "inextensible" if self.is_inextensible else f"EA {self.stiffness[0, 0]:.5g} N"
+            return f"<Section: string, {section_words(self)}, {EA}>"
         EA, _, _, GJ, EI2, EI3 = np.diag(self.stiffness)
         bending = f"{EI2:.5g}" if EI2 == EI3 else f"({EI2:.5g}, {EI3:.5g})"
         return f"<Section: {section_words(self)}, EA {EA:.5g} N, GJ {GJ:.5g}, EI {bending} N m^2>"
@@ -152,9 +190,10 @@ class Section:
 
         Parameters
         ----------
-        word : {"stiffening", "thinning", "softening"}
+        word : {"stiffening", "thinning", "softening", "slack"}
             "stiffening", with `strain`: N = EA Gamma (1 + (Gamma/strain)^2). "thinning": N = EA (1 - 1/e), e = 1 + Gamma, for a
-            section of constant volume. "softening", with `moment` (N m): bending moments approach `moment`.
+            section of constant volume. "softening", with `moment` (N m): bending moments approach `moment`. "slack": no force in
+            compression, N = 0 for Gamma < 0.
         **parameters : float
             `strain` (1) or `moment` (N m), as the law requires.
 
@@ -183,6 +222,10 @@ class Section:
             required = " and ".join(f"{name}=" for name in law.parameters) or "no parameters"
             raise ModelError(f"Section: law '{word}' takes {required}; give these")
         values = {name: number("Section", name, parameters[name], positive=True) for name in law.parameters}
+        if self.of_string and law.invariant != AXIAL:
+            raise ModelError(
+                f"Section: law '{word}' is one of bending, which a string does not resist; remove it"
+            )
         if law.invariant == BENDING and np.any(self.stiffness[4:, :4] != 0.0) | (self.stiffness[4, 5] != 0.0):
             raise ModelError(f"Section: law '{word}' needs bending that is not coupled with other strains")
         made = replace(self, law=words[word], law_parameters=tuple(values.values()), law_expression="")
@@ -218,6 +261,10 @@ class Section:
         >>> Section.circular(0.01, steel).with_energy(energy, q=1e6).mass_per_length
         2.45...
         """
+        if self.of_string:
+            raise ModelError(
+                "Section.with_energy: W depends on all six strains, but a string has stretch alone; give it `with_law`"
+            )
         text, values, stiffness = energy_law(self.stiffness, W, parameters)
         made = replace(self, stiffness=stiffness, law=-1, law_parameters=values, law_expression=text)
         return made._record_call(self, Call("with_energy", (text,), parameters))
@@ -314,6 +361,10 @@ class Section:
         >>> Section.rectangle(0.02, 0.01, steel).with_centers(mass=(0.002, 0.0)).center
         (0.002, 0.0)
         """
+        if self.of_string:
+            raise ModelError(
+                "Section.with_centers: a string has no section axes; use a rod, or leave the centres out"
+            )
         if self.law >= 0 or self.law_expression:
             raise ModelError("Section: a section with a law has its centres on the curve; give it no others")
         if self.center != (0.0, 0.0):
@@ -537,6 +588,71 @@ class Section:
         return made._record_constructor("rectangle", width=width, height=height, material=material)
 
     @classmethod
+    def string(
+        cls,
+        *,
+        EA: float | str,
+        mass_per_length: float,
+        slack: bool = True,
+        damping_time: float = 0.0,
+        radius: float = 0.0,
+    ) -> Section:
+        """Return the section of a string: a rod that stretches, but resists neither bending nor shear nor torsion.
+
+        The nodes of such a rod have positions alone. They can be held by points, not by directions.
+
+        Parameters
+        ----------
+        EA : float or "inextensible"
+            Stretching stiffness, N. A string that is "inextensible" (or whose `EA` is `math.inf`) does not stretch.
+        mass_per_length : float
+            Mass per length, kg/m; positive.
+        slack : bool, default True
+            True: the string carries no compression. False: it does, with the same stiffness, and is then unstable where
+            nothing holds it sideways. A string that does not stretch carries compression, too.
+        damping_time : float, default 0.0
+            Ratio of viscosity to stiffness, s.
+        radius : float, default 0.0
+            Radius for drawing, contact and loads of a fluid, m.
+
+        Returns
+        -------
+        Section
+
+        Raises
+        ------
+        ModelError
+            If `EA` or `mass_per_length` is not positive, or a string that does not stretch has a damping time.
+
+        Examples
+        --------
+        >>> from rodsim import Section
+        >>> Section.string(EA=1e5, mass_per_length=0.1, radius=0.005)
+        <Section: string, radius 0.005 m, 0.1 kg/m, EA 1e+05 N>
+        """
+        owner = "Section.string"
+        rigid = EA == INEXTENSIBLE if isinstance(EA, str) else isinstance(EA, float) and np.inf == EA
+        stiffness = 0.0 if rigid else number(owner, "EA", EA, positive=True)
+        number(owner, "mass_per_length", mass_per_length, positive=True)
+        time = number(owner, "damping_time", damping_time, at_least=0.0)
+        if rigid and time > 0.0:
+            raise ModelError(
+                f"{owner}: damping_time = {time:g} s of a string that does not stretch; give 0, or a finite EA"
+            )
+        C = np.zeros((6, 6))
+        C[0, 0] = stiffness
+        law = _SLACK if flag(owner, "slack", slack) and not rigid else -1
+        made = cls(C, mass_per_length, np.zeros(3), time * C, radius, law=law, of_string=True)
+        return made._record_constructor(
+            "string",
+            EA=INEXTENSIBLE if rigid else EA,
+            mass_per_length=mass_per_length,
+            slack=slack,
+            damping_time=damping_time,
+            radius=radius,
+        )
+
+    @classmethod
     def from_stiffness(
         cls,
         *,
@@ -622,6 +738,10 @@ class Section:
             D=None if D is None else damping,
             radius=radius,
         )
+
+
+INEXTENSIBLE = "inextensible"  # value of EA of a string that does not stretch
+_SLACK = next(k for k, law in enumerate(LAWS) if law.word == "slack")
 
 
 def lowest_eigenvalue(owner: str, what: str, matrix: Floats) -> float:

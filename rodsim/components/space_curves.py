@@ -59,7 +59,15 @@ class Direction:
         return np.broadcast_to(self._vector, (*np.shape(u), 3)).copy()
 
 
-class Helix:
+class VectorisedCurve:
+    """Base class of curves that return the points (..., 3) of many s at once."""
+
+    def __call__(self, s: ArrayLike) -> Floats:
+        """Return points (..., 3), m, at s of any shape."""
+        raise NotImplementedError
+
+
+class Helix(VectorisedCurve):
     """Helix r(s) = center + R (cos(a s) x + sin(a s) y) + rise s axis, s in [0, 1]; a circle if rise = 0.
 
     x, y, axis: right-handed unit vectors (3,). a: total angle, rad. rise: total rise along the axis, m.
@@ -161,6 +169,53 @@ class Curve:
     def turned(self, u: Floats) -> Floats:
         """Return the accumulated rotation (n,) of the tangent from the start to u (n,), rad; it never decreases."""
         return np.interp(u, self._places, self._turned)
+
+
+class CurveByLength(VectorisedCurve):
+    """A curve as a function of the fraction s of its arc length."""
+
+    def __init__(self, curve: Curve):
+        self.curve = curve
+
+    @property
+    def length(self) -> float:
+        """Arc length of the curve, m."""
+        return self.curve.length
+
+    def __call__(self, s: ArrayLike) -> Floats:
+        """Return points (..., 3), m, at fractions s, of any shape, of the arc length."""
+        fractions = np.asarray(s, dtype=float)
+        return self.curve.points(self.curve.parameter(fractions.ravel())).reshape(*fractions.shape, 3)
+
+
+def by_length(curve: CurveLike) -> CurveByLength:
+    """Return a curve as a function of the fraction of its arc length.
+
+    A rod with `stress_free` takes the argument s of a drawn callable as the fraction of its own length. With the result of this
+    function the stretch of the drawn shape is the same everywhere.
+
+    Parameters
+    ----------
+    curve : array_like, shape (k, 3), or callable
+        Points, m, or a function s in [0, 1] -> (3,).
+
+    Returns
+    -------
+    callable
+        Function of s in [0, 1]; its `length` is the arc length, m.
+
+    Raises
+    ------
+    ModelError
+        If the curve has no length, or values that are not finite.
+
+    Examples
+    --------
+    >>> from rodsim import curves
+    >>> curves.by_length(lambda s: (s * s + s, 0.0, 0.0))(0.5)
+    array([1., 0., 0.])
+    """
+    return CurveByLength(curve_of("curve", curve))
 
 
 MAX_CACHED_POINTS = 100  # points of a curve that is cached
@@ -283,7 +338,7 @@ def _through_callable(
 
 def _sample(owner: str, curve: Callable[[float], ArrayLike], s: Floats) -> Floats:
     """Return the points (k, 3), m, of a callable at s (k,)."""
-    if isinstance(curve, Helix):
+    if isinstance(curve, VectorisedCurve):
         return curve(s)
     points = numbers([curve(x) for x in s.tolist()])
     if points is not None and points.shape == (len(s), 3) and np.all(np.abs(points) <= LARGEST):

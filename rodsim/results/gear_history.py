@@ -71,3 +71,12 @@ class GearHistory(JointHistory):
 def history_of(source: Source, layout: JointLayout) -> JointHistory:
     """Return the history of a joint, a drive or a gear."""
     return (GearHistory if layout.kind == GEAR else JointHistory)(source, layout)
+
+
+def joint_of_rows(joints: list[JointLayout], number: int) -> JointLayout | None:
+    """Return the joint or drive with this number in `Constraints.joint`; None for a string that does not stretch.
+
+    Rows of strings are numbered after joints and drives, before gears.
+    """
+    with_rows = [joint for joint in joints if joint.kind != GEAR]
+    return with_rows[number] if number < len(with_rows) else None

@@ -12,6 +12,7 @@ from discretization.contact.table import contact_frames
 from discretization.interaction_groups import InteractionGroup, groups_of, is_load
 from discretization.system import System
 from rigid.system import Ints
+from rodsim.results.gear_history import joint_of_rows
 from rodsim.results.layout import Layout, RodLayout
 from rodsim.results.node_forces import is_unknown, known_interactions
 from rodsim.results.node_loads import node_loads
@@ -107,9 +108,9 @@ def _unknown_forces(layout: Layout) -> Iterator[UnknownForce]:
                 f"where a {interaction.group.kind.name} acts", interaction.group.frames.ravel()
             )
     for number, joint_frames in sorted(_by_joint(system, unknown).items()):
-        yield UnknownForce(
-            f"where joint '{layout.joints[number].name}' holds it", np.concatenate(joint_frames)
-        )
+        joint = joint_of_rows(layout.joints, number)
+        words = "whose elements do not stretch" if joint is None else f"where joint '{joint.name}' holds it"
+        yield UnknownForce(words, np.concatenate(joint_frames))
     yield UnknownForce("where surfaces may touch", contact_frames(system.contacts))
     fixed = np.flatnonzero(system.frames.fixed)
     yield UnknownForce("whose node is fixed or driven", fixed[fixed > 0])

@@ -13,7 +13,9 @@ from discretization.space.rod_elements import WORDS
 from rigid.checks import direction, unit_quaternion
 from rigid.errors import ModelError
 from rigid.system import Floats
+from rodsim.components.catenaries import Catenary, catenary
 from rodsim.components.model_parts import MASSES, MOST_ELEMENTS, Body, Driven, Rod, RodShape
+from rodsim.components.part_lookup import ErrorContext
 from rodsim.components.sections import Section
 from rodsim.components.space_curves import Helix
 from rodsim.scenes.errors import Path, look_up
@@ -71,9 +73,26 @@ class HelixCurve(Part):
     """direction from the axis to the first point [1]"""
 
 
+class CatenaryCurve(Part):
+    """Line without bending stiffness that hangs between two points; a part of it may lie on a level bed."""
+
+    type: Literal["catenary"]
+    """line that hangs between two points"""
+    a: Place
+    """start of the line [m]"""
+    b: Place
+    """end of the line [m]"""
+    length: Positive
+    """length of the line, more than the distance of its ends [m]"""
+    bed: Number | None = None
+    """height of a level bed along `up`; default: no bed [m]"""
+    up: Vector = [0.0, 0.0, 1.0]
+    """direction against the weight [1]"""
+
+
 Curve = (
     Annotated[list[Place], Field(min_length=2)]
-    | Annotated[CircleCurve | HelixCurve, Field(discriminator="type")]
+    | Annotated[CircleCurve | HelixCurve | CatenaryCurve, Field(discriminator="type")]
 )
 
 
@@ -200,6 +219,10 @@ def _add_rod(reader: PointReader, path: Path, item: RodScene, folder: FilePath) 
         where = (*path, "curve")
         if isinstance(data, list):
             return [reader.place((*where, k), point) for k, point in enumerate(data)]
+        if isinstance(data, CatenaryCurve):
+            a, b = (reader.place((*where, end), getattr(data, end)) for end in "ab")
+            with ErrorContext("rod", item.name):
+                return catenary(a, b, data.length, data.bed, data.up)
         return curve_of(owner, data, np.array(reader.place((*where, "center"), data.center), dtype=float))
 
     def along(what: str, data: Any) -> Any:
@@ -375,7 +398,7 @@ def _rod_data(rod: Rod) -> Data:
 def _curve_data(owner: str, shape: RodShape) -> Any:
     """Return the scene data of the curve of a rod."""
     curve = shape.curve.given
-    if isinstance(curve, Helix) and curve.given is not None:
+    if isinstance(curve, Helix | Catenary) and curve.given is not None:
         return curve.given
     if callable(curve):
         raise_not_savable(owner, "its curve is a Python function")

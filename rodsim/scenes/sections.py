@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field, FiniteFloat, TypeAdapter, model_validator
 
 from rodsim.components.materials import Material
-from rodsim.components.sections import Section
+from rodsim.components.sections import INEXTENSIBLE, Section
 from rodsim.scenes.round_trip import Data, first_identical, plain
 from rodsim.scenes.schema_types import (
     Name,
@@ -136,6 +136,7 @@ SECTIONS: dict[str, Callable[..., Section]] = {
     "tube": Section.tube,
     "rectangle": Section.rectangle,
     "stiffness": Section.from_stiffness,
+    "string": Section.string,
 }
 _TWO = Positive | Annotated[list[Positive], Field(min_length=2, max_length=2)]
 _THREE = NotNegative | Annotated[list[NotNegative], Field(min_length=3, max_length=3)]
@@ -162,6 +163,11 @@ ARGUMENTS = {
     "damping_time": (NotNegative, "viscosity over stiffness, D = damping_time C [s]"),
     "D": (Matrix, "viscosity: symmetric 6 x 6 as C, in place of damping_time [N s, N m s, N m^2 s]"),
     "stiffness.radius": (NotNegative, "radius for drawing; 0: a line [m]"),
+    "string.EA": (Positive | Literal[INEXTENSIBLE], f"stretching stiffness, or {INEXTENSIBLE} [N]"),
+    "string.mass_per_length": (Positive, "mass per length [kg/m]"),
+    "string.damping_time": (NotNegative, "viscosity over stiffness [s]"),
+    "string.radius": (NotNegative, "radius for drawing, contact and loads of a fluid; 0: a line [m]"),
+    "slack": (bool, "true: it carries no compression"),
 }
 
 if TYPE_CHECKING:

@@ -34,7 +34,6 @@ ALLOWED_KINDS = {  # the same for kinds of interactions
     "discretization/interaction_kinds.py": "the registry of all others",
     "discretization/contact/fixed_planes.py": "a circle has no point of a surface",
     "discretization/planar/joint_rows.py": "which drives have a plane form",
-    "rodsim/building/point_masses.py": "which numbers of a spring are points",
 }
 
 

@@ -115,8 +115,8 @@ SUPPORTS = {
     ),
     "load 'turn'": lambda m, b: m.add_moment("turn", b.at((0, 0, 0)), (0, 1, 0)),
     "load 'push'": lambda m, b: m.add_force("push", b.at((0, 0, 0)), (0, 1, 0), following=True),
-    "spring or bushing 'mount'": lambda m, b: m.add_bushing("mount", m.ground.at((0, 0, 0)), b, 1.0),
-    "spring or bushing 'law'": lambda m, b: m.add_spring(
+    "bushing 'mount'": lambda m, b: m.add_bushing("mount", m.ground.at((0, 0, 0)), b, 1.0),
+    "spring with a law 'law'": lambda m, b: m.add_spring(
         "law", m.ground.at((0, 0, 0)), b.at((0.1, 0, 0)), law=SpringLaw.polynomial([0, 1.0])
     ),
 }

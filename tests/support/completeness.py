@@ -8,7 +8,7 @@ import numpy as np
 
 from discretization.space.rod_elements import WORDS, order_of
 from rigid.joints import JOINTS
-from rodsim import Box, Cylinder, Friction, Model, Section, SpringLaw, controllers, measures, signals
+from rodsim import Box, Cylinder, Friction, Model, Section, SpringLaw, controllers, curves, measures, signals
 from tests.support.driven_kinds import actuated, driven
 from tests.support.jenkins_elements import JENKINS
 from tests.support.user_kinds import kinds, texts
@@ -116,7 +116,12 @@ def forces() -> Model:
 def rods() -> Model:
     """A clamped viscous rod of each element that provides its strains, the default one with a body at its end."""
     return _clamped(
-        "rods", [element for element in WORDS if element != "midpoint" and not element.startswith("cayley")]
+        "rods",
+        [
+            element
+            for element in WORDS
+            if element not in ("midpoint", "string") and not element.startswith("cayley")
+        ],
     )
 
 
@@ -378,6 +383,38 @@ def roped() -> Model:
     return model
 
 
+def strung() -> Model:
+    """Hanging strings: damped and pulled, relaxing and contracting, inextensible with a body on a tendon, one on the floor."""
+    model = Model("strung", gravity=OBLIQUE)
+    body = model.add_body("body", BRICK, position=(0.5, 2.0, -0.8))
+    numbers: dict = {"EA": 60.0, "mass_per_length": 1.5}
+    sections = {
+        "relaxing": Section.string(**numbers, slack=False).with_relaxation(0.05, 0.5),
+        "damped": Section.string(**numbers, damping_time=0.02),
+        "inextensible": Section.string(**numbers | {"EA": "inextensible"}),
+        "lying": Section.string(**numbers, radius=0.05),
+    }
+    for k, (name, section) in enumerate(sections.items()):
+        rod = model.add_rod(name, curves.catenary((0, k, 0), (1, k, 0), 1.3), section, 4)
+        model.add_joint(f"start of {name}", "spherical", model.ground, rod.start)
+        model.add_joint(f"end of {name}", "spherical", model.ground, rod.end)
+    strings = model.rods
+    model.add_force("pull", strings["damped"].at(0.5), (0.1, 0.2, 0.3))
+    model.add_distributed_load("wind", strings["damped"], (0, 0.2, 0))
+    model.add_actuation("contracting", strings["relaxing"], "Gamma1", signals.Constant(-0.01))
+    model.add_mass_damping("air", strings["relaxing"], 0.3)
+    model.add_tendon("sling", ["ground@0,2,0", strings["inextensible"].at(0.5), body], stiffness=30.0)
+    model.add_spring("hook", strings["inextensible"].at(0.5), body, 80.0)
+    model.add_contact(
+        "rubbing",
+        strings["lying"],
+        model.add_plane("floor", model.ground.at((0, 0, -0.415)), (0, 0, 1)),
+        300.0,
+        friction=0.5,
+    )
+    return model
+
+
 def sliding() -> Model:
     """Two bodies on bushings, one sliding on the ground, both on each other: bristles that stick and slide."""
     model = Model("sliding", gravity=OBLIQUE)
@@ -527,6 +564,7 @@ MODELS: dict[str, Callable[[], Model]] = {
         varying,
         tendons,
         roped,
+        strung,
         kinds,
         texts,
         driven,

@@ -250,11 +250,12 @@ REFUSED: dict[tuple[str, str], str] = {
     ("midpoints", "em-d"): r"the rod element '(midpoint|cayley\(2\))' does not provide its strains",
     **{
         (name, "GGL-EM"): f"the inverse of the mass, which couples all nodes of the rods of '{name}'"
-        for name in ("loaded", "sampled", "sensed", "pressed", "relaxing", "on_planes", "touching")
+        for name in ("loaded", "sampled", "sensed", "pressed", "relaxing", "strung", "on_planes", "touching")
     },
     ("loaded", "linear buckling"): "load 'dead moment' and load 'following force' .* have no potential",
     ("varying", "linear buckling"): "pressure 'water' has no potential",
     ("pressed", "linear buckling"): "no load grows with the factor; pressures always act in full",
+    ("strung", "linear buckling"): "is not fully supported: .* of rod 'relaxing'",
     ("geared", "linear buckling"): "its loads change no stiffness",
     ("driven", "linear buckling"): "interaction 'motor' and interaction 'propeller' .* have no potential",
     ("actuated", "error="): r"controller 'brake\.u': is sampled in each step",

@@ -24,6 +24,7 @@ PUBLIC = (
     "rodsim",
     "rodsim.actuators",
     "rodsim.controllers",
+    "rodsim.curves",
     "rodsim.interactions",
     "rodsim.learning",
     "rodsim.linear",

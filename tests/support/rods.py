@@ -6,7 +6,7 @@ from discretization.space.rod_elements import BY_NUMBER, SE3
 from rodsim import Model, Section
 
 SPANS = [
-    element.word for element in BY_NUMBER if element.word != SE3
+    element.word for element in BY_NUMBER if element.word != SE3 and element.rotates
 ]  # it has spans if its material is nonlinear
 
 

@@ -41,6 +41,7 @@ LAWS = (
     Law("stiffening", "stiffening", ("strain",), AXIAL),
     Law("thinning", "thinning", (), AXIAL),
     Law("softening", "softening", ("moment",), BENDING),
+    Law("slack", "slack", (), AXIAL),
 )
 MOST_PARAMETERS = 12  # largest number of parameters of one law
 EXPRESSIONS = 1000  # law numbers from here on are expressions, in the order of `Spans.expressions`
