@@ -24,6 +24,8 @@ from rigid.linear_algebra import (
     trace,
 )
 
+TINY = 1e-300  # kg: a frame without mass has no inertia either
+
 
 @inline_kernel
 def rounding(mass, J, v, spin, weight, h):
@@ -32,7 +34,7 @@ def rounding(mass, J, v, spin, weight, h):
     `spin`: J Omega. `weight`: |g|.
     """
     force = EPS * mass * (4.0 * root(dot(v, v)) + abs(h) * weight)
-    return force, 2.0 * EPS * root(dot(spin, spin)) + force * root(trace(J) / mass)
+    return force, 2.0 * EPS * root(dot(spin, spin)) + force * root(trace(J) / (mass + TINY))
 
 
 @inline_kernel

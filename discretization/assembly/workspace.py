@@ -270,15 +270,19 @@ def _facts(system: System, data: ConstraintData) -> ConstraintData:
 
 
 def lightest(system: System, rotates: np.ndarray) -> Floats:
-    """Return the inertia (c + e,) of the lightest moving frame of each item with multipliers.
+    """Return the inertia (c + e,) of the lightest moving frame of each item with multipliers; frames without it do not count.
+
+    An item without a frame that counts has the smallest inertia of all.
 
     It is the mass, kg, or the trace of the inertia tensor, kg m2, if the constraint is of directions alone (`rotates`).
     """
     frames, ends = system.frames, multipliers_of(system).frames
     inertia = np.add.reduce(np.diagonal(frames.inertia, axis1=1, axis2=2), axis=1)
     size = np.where(rotates[:, None], inertia[ends], frames.mass[ends])
-    smallest = np.where((ends < 0) | (frames.fixed[ends] != 0), np.inf, size).min(axis=1, initial=np.inf)
-    return np.where(np.isfinite(smallest), smallest, 0.0)
+    counts = (ends >= 0) & (frames.fixed[ends] == 0) & (size > 0.0)
+    smallest = np.where(counts, size, np.inf).min(axis=1, initial=np.inf)
+    heavy = np.min(size, where=counts, initial=np.inf)  # for items that hold nothing but frames without mass
+    return np.where(np.isfinite(smallest), smallest, heavy if np.isfinite(heavy) else 0.0)
 
 
 def scale_to_multipliers(system: System, sizes: Floats) -> Floats:

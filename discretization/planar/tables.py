@@ -42,6 +42,8 @@ _IN_PLANE = (0, 1, 5)  # strains in the plane: stretch, shear and bending
 def build_tables(system: System, state: State, plane: SymmetryPlane, tolerance: float = 0.0) -> Tables | str:
     """Return the arrays of a planar model, or, as text, why the elimination does not support it."""
     frames, elements, c, planar_rows = system.frames, system.elements, system.constraints, plane.rows
+    if np.any(frames.mass[frames.fixed == 0] == 0.0):
+        return "a part has no mass"
     layout = symbolic_layout(system, planar_rows)
     if isinstance(layout, str):
         return layout

@@ -110,6 +110,8 @@ def find_kinematic_tree(system: System) -> Tree | str:
     edges = _edges(system)
     if isinstance(edges, str):
         return edges
+    if np.any(system.frames.mass[system.frames.fixed == 0] == 0.0):
+        return "a part has no mass"
     return _select_tree(system, _has_required_axes(system.constraints, edges))
 
 

@@ -44,6 +44,7 @@ from rodsim.building.joint_rows import (
     constraints_of,
     joint_layouts,
     most_violated,
+    owner_of_rows,
     soften_redundant_joints,
 )
 from rodsim.building.load_arrays import (
@@ -140,7 +141,9 @@ def build(model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})
     undetermined: list[list[str]] = []
     if all(switches_of(model.events).values()):  # else some of the joints and drives never act together
         check_drives(model, system, state)
-        system, undetermined = soften_redundant_joints(model, system, state, interaction_names)
+        system, undetermined = soften_redundant_joints(
+            model, system, state, placement.frames_of_rods(), interaction_names
+        )
     layout = _layout(model, placement, system, joint_layouts(model, placement, joined_by))
     layout.description["undetermined"] = undetermined
     for line in lines:
@@ -291,12 +294,11 @@ def _check_assembled(
     if not len(g) or g.max() <= ASSEMBLED * max(placement.size, 1.0):
         return
     worst, interaction_name = most_violated(system, g, interaction_names)
-    number = int(multipliers_of(system).joint[worst])
-    if number >= len(model.constraint_names):
+    if worst >= len(system.constraints.kind):
         raise ModelError(
             f"{interaction_name}: |g| = {g.max():.3g} at t = 0; place its parts so that they fit it"
         )
-    what, name = model.constraint_names[number]
+    what, name = owner_of_rows(model.constraint_names, placement.frames_of_rods(), system, worst)
     about = [PartName(what, name)]
     if what == "rod":
         raise ModelError(

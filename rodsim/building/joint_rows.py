@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from rigid.interactions.constraints import numbers_of
 from rigid.interactions.gear import ANGLE, DISPLACEMENT, Coordinate, gear
 from rigid.joints import JOINTS, JointParameters, Marker, Row
 from rigid.joints.base import NONE, at_distance
-from rigid.system import Constraints, Floats, State
+from rigid.system import Constraints, Floats, Ints, State
 from rigid.user_warnings import warn_user
 from rigid.vectors import cross, norm
 from rodsim.building.drive_values import DrivenRow, driven_row
@@ -102,11 +102,10 @@ def constraints_of(model: ModelData, placement: Placement) -> JointConstraints:
 
 
 def _string_rows(model: ModelData, placement: Placement) -> list[tuple[int, Marker, Marker, Row]]:
-    """Return the rows that keep the lengths of the elements of strings that do not stretch."""
-    rows = []
-    for number, (name, rod) in enumerate(
-        model.inextensible_rods.items(), len(model.joints) + len(model.drives)
-    ):
+    """Return the rows that keep the lengths of the elements of strings that do not stretch; each element has its own number."""
+    rows: list[tuple[int, Marker, Marker, Row]] = []
+    first_number = len(model.constraint_names)
+    for name, rod in model.inextensible_rods.items():
         spans, first = placement.meshes[name].spans, placement.first[name]
         if np.any(spans.stiffness):
             raise ModelError(
@@ -116,9 +115,9 @@ def _string_rows(model: ModelData, placement: Placement) -> list[tuple[int, Mark
         for (a, b), length in zip(
             (first + spans.frames[:, :2]).tolist(), lengths_of_elements.tolist(), strict=True
         ):
-            markers_of_element = (Marker(frame, np.zeros(3), np.eye(3)) for frame in (a, b))
-            rows.append((number, *markers_of_element, at_distance(length)))
-    return rows  # type: ignore[return-value]
+            markers_of_element = Marker(a, np.zeros(3), np.eye(3)), Marker(b, np.zeros(3), np.eye(3))
+            rows.append((first_number + len(rows), *markers_of_element, at_distance(length)))
+    return rows
 
 
 def _gear(entry: Gear, of_joint: dict[str, JointMarkers]) -> Interaction:
@@ -297,13 +296,34 @@ def _length(owner: str, entry: JointComponent, d: Floats, size: float, model: Mo
     return distance
 
 
-def names_of_constraints(names: Sequence[str], interaction_names: Sequence[str], system: System) -> list[str]:
+def owner_of_rows(
+    joints: Sequence[tuple[str, str]], rods: Iterable[tuple[str, Ints]], system: System, index: int
+) -> tuple[str, str]:
+    """Return kind and name of the joint, drive or string that has the constraint `index`.
+
+    `joints`: kinds and names of joints and drives; `rods`: names and frames of rods.
+    """
+    number = int(system.constraints.joint[index])
+    if number < len(joints):
+        return joints[number]
+    frame = system.constraints.frames[index, 0]
+    return "rod", next(name for name, frames in rods if frame in frames)
+
+
+def names_of_constraints(
+    joints: Sequence[str], rods: Sequence[tuple[str, Ints]], interaction_names: Sequence[str], system: System
+) -> list[str]:
     """Return the names of all constraints, in the order of the numbers in `MultiplierItems.joint`.
 
-    `names`: names of joints, drives and gears; gears come first in `System.others`.
+    `joints`: names of joints and drives; `rods`: names and frames of rods, whose strings may have rows.
     """
-    gears = len(names) - 1 - int(system.constraints.joint.max(initial=-1))
-    return [*names, *(interaction_names[k] for k in multipliers_of(system).other[gears:])]
+    numbers = system.constraints.joint
+    count = int(numbers.max(initial=-1)) + 1
+    names = list(joints)[:count]
+    for index in np.searchsorted(numbers, range(len(names), count)).tolist():
+        names.append(owner_of_rows((), rods, system, index)[1])
+    others = (interaction_names[k] for k in multipliers_of(system).other)
+    return [*names, *(name.split("'")[1] if name.startswith("gear '") else name for name in others)]
 
 
 def most_violated(system: System, residual: Floats, interaction_names: Sequence[str]) -> tuple[int, str]:
@@ -317,7 +337,11 @@ def most_violated(system: System, residual: Floats, interaction_names: Sequence[
 
 
 def soften_redundant_joints(
-    model: ModelData, system: System, state: State, interaction_names: Sequence[str] = ()
+    model: ModelData,
+    system: System,
+    state: State,
+    rods: Sequence[tuple[str, Ints]] = (),
+    interaction_names: Sequence[str] = (),
 ) -> tuple[System, list[list[str]]]:
     """Return the system with redundant joints marked, and the names of these joints, loop by loop.
 
@@ -326,7 +350,8 @@ def soften_redundant_joints(
     redundant = redundancy(system, state)
     if redundant is None:
         return system, []
-    names = names_of_constraints([name for _, name in model.constraint_names], interaction_names, system)
+    joints = [name for _, name in model.constraint_names]
+    names = names_of_constraints(joints, rods, interaction_names, system)
     loops = [[names[joint] for joint in loop] for loop in redundant.loops]
     many = "1 equation" if redundant.excess == 1 else f"{redundant.excess} equations"
     of_loops = " and of ".join(quote_names(loop) for loop in loops[:3])

@@ -132,6 +132,10 @@ class Placement:
             return np.array([self.body_frame[part.name]])
         return self.first[part.name] + np.arange(len(self.meshes[part.name].mass))
 
+    def frames_of_rods(self) -> list[tuple[str, Ints]]:
+        """Return the names and the frames of all rods."""
+        return [(name, self.first[name] + np.arange(len(mesh.mass))) for name, mesh in self.meshes.items()]
+
     def local(self, frame: int, direction: Floats) -> Floats:
         """Return a world direction (3,) in the axes of a frame at t = 0."""
         return quaternions.rotate(quaternions.conjugate(self.quat[frame]), direction)

@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from discretization.interaction_groups import InteractionGroup, Role, groups_of, with_load_values
-from discretization.multipliers import multipliers_of
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, PartName
 from rigid.interactions import evaluation
 from rigid.system import Floats, State
+from rodsim.building.joint_rows import owner_of_rows
 from rodsim.building.placement import Placement
 from rodsim.components.model_data import ModelData
 from rodsim.components.model_parts import Body
@@ -52,7 +52,7 @@ def check_rotations(
     if moment is None:
         return
     acting, index, frame = moment
-    what = _name_of(model, system, acting, index, interaction_names)
+    what = _name_of(model, system, placement, acting, index, interaction_names)
     bodies = list(model.bodies.values())
     if frame <= len(bodies):  # bodies have the first frames after the ground
         body = bodies[frame - 1]
@@ -141,12 +141,19 @@ def _rotated_about(axes: Floats, state: State, rng: np.random.Generator) -> Stat
 
 
 def _name_of(
-    model: ModelData, system: System, acting: InteractionGroup, index: int, interaction_names: Sequence[str]
+    model: ModelData,
+    system: System,
+    placement: Placement,
+    acting: InteractionGroup,
+    index: int,
+    interaction_names: Sequence[str],
 ) -> str:
     """Return kind and name of an interaction of a group, for messages."""
     if acting.table == "others":
         return interaction_names[acting.use[index]]
-    what, name = model.constraint_names[int(multipliers_of(system).joint[acting.use[index]])]
+    what, name = owner_of_rows(
+        model.constraint_names, placement.frames_of_rods(), system, int(acting.use[index])
+    )
     return f"{what} '{name}'"
 
 

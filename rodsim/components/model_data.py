@@ -148,14 +148,10 @@ class ModelData:
 
     @property
     def constraint_names(self) -> list[tuple[str, str]]:
-        """Kind and name of every joint, drive, inextensible rod and gear, in the order of `MultiplierItems.joint`."""
-        tables = (
-            ("joint", self.joints),
-            ("drive", self.drives),
-            ("rod", self.inextensible_rods),
-            ("gear", self.gears),
-        )
-        return [(what, name) for what, table in tables for name in table]
+        """Kind and name of every joint and drive, in the order of the numbers in `Constraints.joint`."""
+        return [
+            (what, name) for what, table in (("joint", self.joints), ("drive", self.drives)) for name in table
+        ]
 
     @property
     def inextensible_rods(self) -> dict[str, Rod]:

@@ -719,6 +719,7 @@ class Section:
             )
         if C is None:
             values = [EA, *_one_or_n_numbers(owner, "GA", GA, 2), GJ, *_one_or_n_numbers(owner, "EI", EI, 2)]
+            _check_limp(owner, dict(zip(STIFFNESSES, values, strict=True)))
             given_in_order = zip(STIFFNESSES, values, strict=True)
             C = np.diag([number(owner, name, value, positive=True) for name, value in given_in_order])
         stiffness = array(owner, "C", C, (6, 6))
@@ -742,6 +743,17 @@ class Section:
 
 INEXTENSIBLE = "inextensible"  # value of EA of a string that does not stretch
 _SLACK = next(k for k, law in enumerate(LAWS) if law.word == "slack")
+
+
+def _check_limp(owner: str, values: Mapping[str, Any]) -> None:
+    """Raise ModelError if a rod has no stiffness in bending or torsion, with a value that works."""
+    for name in ("GJ", "EI2", "EI3"):
+        if np.ndim(values[name]) == 0 and values[name] == 0.0:
+            small = 1e-6 * float(number(owner, "EA", values["EA"], positive=True))
+            raise ModelError(
+                f"{owner}: {name} = 0, but the sections of a rod have directions, which this stiffness holds; give "
+                f"Section.string(...) for a line without bending and torsion, or a small number such as {small:.3g} N m^2"
+            )
 
 
 def lowest_eigenvalue(owner: str, what: str, matrix: Floats) -> float:

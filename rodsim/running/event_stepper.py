@@ -62,7 +62,7 @@ from rigid.interactions.constraints import first_rows
 from rigid.system import Floats, Ints, State
 from rigid.user_warnings import warn_user
 from rodsim.building.build import Built
-from rodsim.building.joint_rows import ASSEMBLED, most_violated
+from rodsim.building.joint_rows import ASSEMBLED, most_violated, owner_of_rows
 from rodsim.building.phases import Phase, event_numbers, phase_of
 from rodsim.components.controllers import RATE, input_of, output_numbers
 from rodsim.components.events import TIME as CLOCK
@@ -405,8 +405,8 @@ class EventStepper(AcceptingStepper):
     def _does_not_fit(self, phase: Phase, g: Floats, t: float, events: Sequence[ModelEvent]) -> Failure:
         """Return the failure of an event that engages a joint in a position in which it does not fit."""
         item, other = most_violated(phase.built.system, g, phase.built.interaction_names)
-        names = [name for _, name in self._model.constraint_names]
-        what = other or f"'{names[int(phase.built.system.constraints.joint[item])]}'"
+        rods = [(rod.name, rod.frames) for rod in phase.built.layout.rods]
+        what = other or f"'{owner_of_rows(self._model.constraint_names, rods, phase.built.system, item)[1]}'"
         return Failure(
             f"event '{events[0].name}' at t = {t:.6g} s engages {what}, whose points or axes are {g.max():.3g} apart",
             "engage it where it fits, or engage a drive, which begins at the present coordinate",

@@ -43,6 +43,7 @@ from rodsim.results import legacy_files
 from rodsim.results.coarse_rotations import describe_coarse_rotation
 from rodsim.results.event_history import output_times, stop_times
 from rodsim.results.events import Watch
+from rodsim.results.gear_history import GEAR
 from rodsim.results.layout import Functions
 from rodsim.results.output_multipliers import (
     MULTIPLIERS_STORED,
@@ -201,7 +202,8 @@ class Run:
             built.layout.description["without_inertia"] = torque_free_frames
         if self._first is not None:
             return partial(self._first._make, load_values=loads, symmetry=symmetry)
-        joints = [joint.name for joint in built.layout.joints]
+        joints = [joint.name for joint in built.layout.joints if joint.kind != GEAR]
+        rods = [(rod.name, rod.frames) for rod in built.layout.rods]
         structured = arguments.solver == "auto" if plan.n_stored_outputs == 0 else "solver" in plan.stored
         if has_events:
             structured = plan.stored.get(SOLVER_OF_PHASES, arguments.solver) == "auto"
@@ -212,7 +214,7 @@ class Run:
             load_values=loads,
             tolerance=plan.tolerance,
             drive_values=built.drive_values,
-            joint_names=names_of_constraints(joints, built.interaction_names, built.system),
+            joint_names=names_of_constraints(joints, rods, built.interaction_names, built.system),
             torque_free_frames=torque_free_frames,
             loop_of=partial(describe_loop, self._model),
             threads=int(arguments.threads),

@@ -4,7 +4,20 @@ import numpy as np
 import pytest
 from scipy.linalg import eigh, null_space
 
-from rodsim import Box, Material, Model, ModelError, Section, buckling, equilibrium, modes, simulate
+from rodsim import (
+    Box,
+    MassProperties,
+    Material,
+    Model,
+    ModelError,
+    Section,
+    audit,
+    buckling,
+    equilibrium,
+    modes,
+    signals,
+    simulate,
+)
 from rodsim.linear import ForceInput, MotionOutput, frequency_response, state_space
 
 LIGHT = 1e-7  # kg/m, compared with bodies of 2 kg
@@ -172,6 +185,39 @@ def test_motions_are_rejected_with_an_alternative():
             ModelError, match=f"'rod 0': has no mass .*, which {alternative} needs.*bushing of stiffness C/L"
         ):
             call()
+
+
+def loaded_wing(mass: float) -> Model:
+    """A clamped rod with a body welded to each other node."""
+    model = Model("wing")
+    numbers = {"EA": 1e6, "GA": 3e6, "GJ": 7.0, "EI": (5.0, 3000.0)}
+    material = Section.from_stiffness(**numbers, mass_per_length=mass, inertia_per_length=1e-5 * mass)
+    rod = model.add_rod("beam", [(0, 0, 0), (1, 0, 0)], material, 4)
+    model.add_joint("wall", "clamp", rod.start)
+    for k in range(1, 5):
+        body = model.add_body(f"mass {k}", MassProperties(0.02, (1e-5, 6e-7, 1e-5)), (k / 4, 0, 0))
+        model.add_joint(f"weld {k}", "weld", rod.at(k / 4), body)
+    model.add_force("kick", rod.end, signals.Pulse(1.0, 0, 0.01).along((0, 0.3, 1)))
+    return model
+
+
+@pytest.mark.parametrize("solver", ["auto", "general"])
+def test_masses_welded_to_each_node_move_a_rod_without_mass(solver):
+    runs = [simulate(loaded_wing(mass), 0.1, 1e-3, solver=solver, progress=False) for mass in (0.0, 1e-9)]
+    tips = [run.rod("beam").r[-1, -1] for run in runs]
+    assert tips[0] == pytest.approx(tips[1], abs=1e-8)
+    assert abs(tips[0][2]) > 1e-3
+    energy = runs[0].energy["total"][20:]
+    assert np.ptp(energy) < 1e-12 * energy.max()
+    assert audit(runs[0]).ok
+
+
+def test_a_node_that_no_mass_holds_is_rejected():
+    model = loaded_wing(0.0)
+    model.joints.pop("weld 2")
+    model.add_joint("ball", "spherical", model.rods["beam"].at(0.5), model.bodies["mass 2"])
+    with pytest.raises(ModelError, match=r"rod 'beam': has no mass .* weld a body to each of its nodes"):
+        simulate(model, 0.01, 1e-3, progress=False)
 
 
 def test_missing_masses_and_moments_without_mass_are_rejected():
