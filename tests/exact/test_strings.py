@@ -34,10 +34,22 @@ def whirling(section: Section, mass: str = "mean") -> Model:
     return model
 
 
-@pytest.mark.parametrize("integrator", ["em", "em-ggl", "em4", "em6", "EML-kappa", "GGL-EM"])
+@pytest.mark.parametrize(
+    ("integrator", "mass"),
+    [
+        ("em", "lumped"),
+        ("em", "mean"),
+        ("em", "consistent"),
+        ("em-ggl", "mean"),
+        ("em4", "mean"),
+        ("em6", "lumped"),
+        ("EML-kappa", "lumped"),
+        ("GGL-EM", "lumped"),
+    ],
+)
 @pytest.mark.parametrize("name", SECTIONS)
-def test_free_strings_conserve_energy_and_momenta(name: str, integrator: str) -> None:
-    model = whirling(SECTIONS[name], "lumped")
+def test_free_strings_conserve_energy_and_momenta(name: str, integrator: str, mass: str) -> None:
+    model = whirling(SECTIONS[name], mass)
     result = simulate(model, 0.6, 0.01, integrator, output_every=1, progress=False)
     after = 15  # outputs, when the push has ended
     energy = result.energy["total"][after:]
@@ -48,6 +60,26 @@ def test_free_strings_conserve_energy_and_momenta(name: str, integrator: str) ->
     lengths = np.linalg.norm(np.diff(result.rod("rod").r, axis=1), axis=2)
     stretches = np.abs(lengths / lengths[0] - 1.0).max()
     assert stretches < 1e-12 if name == "inextensible" else stretches > 1e-2
+
+
+def test_mass_matrix_of_a_string_is_that_of_a_rod() -> None:
+    """In one step along its axis a string gains the velocities of a rod of the same stretching stiffness."""
+    for mass in ("lumped", "mean", "consistent"):
+        velocities = []
+        for section in (
+            Section.string(**ELASTIC, slack=False),
+            Section.from_stiffness(
+                EA=ELASTIC["EA"], GA=1e-9, GJ=1e-9, EI=1e-9, mass_per_length=0.5, inertia_per_length=1.0
+            ),
+        ):
+            model = Model("bar")
+            rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 4, mass=mass)
+            model.add_force("pull", rod.end, (0.5, 0, 0))
+            result = simulate(model, 0.05, 0.05, solver="general", progress=False)
+            velocities.append(result.rod("rod").v[-1])
+            iterations = result.newton_iterations[-1]
+        assert velocities[0] == pytest.approx(velocities[1], abs=1e-6)
+        assert iterations < 8
 
 
 def hanging(
