@@ -73,6 +73,7 @@ from rigid.interactions.law_springs import (
 from rigid.interactions.loads import LOADS
 from rigid.interactions.measure_forces import MEASURE_FORCES
 from rigid.interactions.pressure import PRESSED_EDGE, VARYING_PRESSED_EDGE
+from rigid.interactions.reeved_tendons import REEVED
 from rigid.interactions.spring import SPRING
 from rigid.interactions.tendon_friction import TENDON_FRICTIONS
 from rigid.interactions.tendon_length import ELASTIC_TENDONS, TENDON_LENGTHS, VARYING_TENDONS
@@ -142,7 +143,7 @@ INTERACTIONS = KindRegistry(
     ]
 )
 INTERACTIONS.add_families([*GEARS.values(), *ROD_DISSIPATIONS.values()])
-for tendons in (TENDON_FRICTIONS, TENDON_LENGTHS, ELASTIC_TENDONS, VARYING_TENDONS):
+for tendons in (TENDON_FRICTIONS, TENDON_LENGTHS, ELASTIC_TENDONS, VARYING_TENDONS, *REEVED):
     INTERACTIONS.add_families(tendons.values())
 for elements in (
     se3_span,

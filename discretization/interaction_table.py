@@ -28,6 +28,7 @@ from rigid.interactions.kinds import (
     no_value,
 )
 from rigid.interactions.loads import LOADS, VALUE
+from rigid.interactions.reeved_tendons import wraps
 from rigid.interactions.spring import SPRING
 from rigid.interactions.tendon_length import TENDONS
 from rigid.interactions.torsion_spring import TORSION_SPRING
@@ -110,6 +111,11 @@ def is_dissipation(kind: Kind) -> bool:
 def tendons_of(table: InteractionTable) -> Ints:
     """Return the indices of the tendons of unknown tension: their tangents couple neighbours and, by one row, all frames."""
     return np.flatnonzero(_of_kinds(table, lambda kind: kind.loop == TENDONS))
+
+
+def is_reeved(kind: Kind) -> bool:
+    """Return whether a kind is a tendon over pulleys and drums."""
+    return kind.count is wraps
 
 
 def has_friction_of_load(kind: Kind) -> bool:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from rodsim.comparing.comparison import compare as compare
     from rodsim.components.friction import Friction as Friction
     from rodsim.components.materials import Material as Material
+    from rodsim.components.pulleys import Drum as Drum
+    from rodsim.components.pulleys import Pulley as Pulley
     from rodsim.components.sections import Section as Section
     from rodsim.components.spring_laws import SpringLaw as SpringLaw
     from rodsim.equilibrium_methods import ArcLength as ArcLength
@@ -89,6 +91,7 @@ else:
             "rodsim.components.friction": "Friction",
             "rodsim.orientations": "align",
             "rodsim.components.materials": "Material",
+            "rodsim.components.pulleys": "Drum Pulley",
             "rodsim.components.sections": "Section",
             "rodsim.components.spring_laws": "SpringLaw",
             "rodsim.prepared": "prepare",

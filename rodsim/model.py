@@ -62,6 +62,7 @@ from rodsim.components.loads import DistributedLoad, Load
 from rodsim.components.measure_forces import Actuation, MeasureForce
 from rodsim.components.model_data import ModelData, Spring, TorsionSpring
 from rodsim.components.model_parts import Body, Driven, Rod, ShapeArguments, make_body, make_driven, make_rod
+from rodsim.components.pulleys import Drum, Pulley
 from rodsim.components.sections import Section
 from rodsim.components.space_curves import CurveLike
 from rodsim.components.spring_laws import SpringLaw
@@ -1092,7 +1093,7 @@ class Model(ModelData):
     def add_tendon(
         self,
         name: str,
-        points: Sequence[Attachable],
+        points: Sequence[Attachable | Pulley | Drum],
         tension: ScalarLike | None = None,
         *,
         stiffness: float | None = None,
@@ -1100,12 +1101,13 @@ class Model(ModelData):
         friction: float = 0.0,
         slip_rate: float = 1e-3,
     ) -> Tendon:
-        """Add a tendon: a line of one tension through points of rods, bodies and the ground.
+        """Add a tendon: a line of one tension through points and over pulleys of rods, bodies and the ground.
 
         Each segment pulls its two points towards each other. A tendon has a given tension, or a stiffness, or else it is
         inextensible. The work of a given tension is -tension x change of the length, exact, and that of a load. An elastic
         tendon is slack if it is shorter than its length without tension; an inextensible one is never slack and may push. A
-        segment between two points of one body, or of one cross-section, has a fixed length and does not act.
+        segment between two points of one body, or of one cross-section, has a fixed length and does not act. Over pulleys it
+        slides without friction, on drums its ends are wound up.
 
         With friction, the tension falls at each inner point by the factor exp(-mu phi tanh(v/slip_rate)); phi is the angle of
         wrap, v the rate at which the tendon slips towards the first point. What is lost is never negative, and part of
@@ -1116,9 +1118,9 @@ class Model(ModelData):
         ----------
         name : str
             Name of the tendon.
-        points : sequence of point, body or str
+        points : sequence of point, body, str, Pulley or Drum
             Two or more points in their order, such as `rod.at(0.3, (0, 0.01, 0))`, offset in section axes. A body stands for its
-            reference point.
+            reference point. A `Pulley` between them has a radius; a `Drum` may be the first or the last.
         tension : float, Signal, str or callable
             Tension at the first point, N: a number that is not negative, a signal such as the output of a controller, a formula
             of the time t, or a function t -> number. A signal that becomes negative pushes, without friction.
@@ -1140,7 +1142,8 @@ class Model(ModelData):
         ------
         ModelError
             If there are less than two points, two neighbours are at one place, all points are fixed to each other, a number is
-            negative, or arguments exclude each other.
+            negative, or arguments exclude each other. If a point lies inside a pulley, or neighbouring pulleys have no tangent
+            or axes that are not parallel.
 
         Examples
         --------
@@ -1153,7 +1156,7 @@ class Model(ModelData):
         <tendon 'flexor' through 11 points, from rod 'rod', s = 0 to rod 'rod', s = 1>
         """
         arguments = {"tension": tension, "stiffness": stiffness, "length": length}
-        return add(self, Tendon, name, anchors=points, friction=friction, slip_rate=slip_rate, **arguments)
+        return add(self, Tendon, name, points=points, friction=friction, slip_rate=slip_rate, **arguments)
 
     def add_actuation(
         self,

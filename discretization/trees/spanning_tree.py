@@ -31,7 +31,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.interaction_kinds import INTERACTIONS
-from discretization.interaction_table import constraint_indices, has_friction_of_load, tendons_of
+from discretization.interaction_table import (
+    constraint_indices,
+    has_friction_of_load,
+    is_reeved,
+    tendons_of,
+)
 from discretization.memoization import memoized, per_structure, per_tables
 from discretization.multipliers import multipliers_of
 from discretization.system import System
@@ -136,7 +141,9 @@ def _edges(system: System) -> Edges | str:
         return "surfaces may touch"
     if any(INTERACTIONS[number].condensed.slides for number in set(others.kind.tolist())):
         return "friction sticks and slides"
-    if len(tendons_of(others)):
+    if len(tendons_of(others)) or any(
+        is_reeved(INTERACTIONS[number]) for number in set(others.kind.tolist())
+    ):
         return "the tension of a tendon couples all its frames"
     if any(has_friction_of_load(INTERACTIONS[number]) for number in set(others.kind.tolist())):
         return "the friction of a tendon grows steeply with its slip"

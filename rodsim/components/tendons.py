@@ -7,12 +7,14 @@ A tendon of given tension T through the points p_0 ... p_n pulls each two neighb
 Each segment is a force -T on a distance (`rigid.interactions.measure_forces`); all share one signal. Friction at the points is an
 interaction of all points (`rigid.interactions.tendon_friction`): T is the tension between the first two points, and falls towards
 the last point if the tendon slips towards the first. A tendon without a given tension is inextensible or elastic, one interaction
-of all frames that it passes (`rigid.interactions.tendon_length`).
+of all frames that it passes (`rigid.interactions.tendon_length`). A tendon over pulleys or drums is one interaction too, also
+with a given tension (`rigid.interactions.reeved_tendons`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
@@ -24,6 +26,14 @@ from rigid.checks import shown
 from rigid.errors import ModelError
 from rigid.interactions.kinds import MAX_FRAMES
 from rigid.interactions.measure_forces import MEASURE_FORCES
+from rigid.interactions.reeved_tendons import (
+    PER_STOP,
+    REEVED_ELASTIC,
+    REEVED_LENGTHS,
+    REEVED_TENSIONS,
+    REEVED_VARYING,
+    count_of_stops,
+)
 from rigid.interactions.tendon_friction import TENDON_FRICTIONS
 from rigid.interactions.tendon_length import ELASTIC_TENDONS, PER_FRAME, TENDON_LENGTHS, VARYING_TENDONS
 from rigid.system import Floats
@@ -35,13 +45,14 @@ from rodsim.components.base import (
     ParameterType,
     Place,
     Poses,
-    anchor,
     component,
     parameter,
 )
 from rodsim.components.joint_forces import NOT_NEGATIVE_SCALAR, SCALAR
 from rodsim.components.model_parts import Anchor, Rod
-from rodsim.components.user_interactions import AnchoredInteraction, points_by_name
+from rodsim.components.part_lookup import find_part_or_point
+from rodsim.components.pulleys import Reeving, Wheel, checked_stops, reeve
+from rodsim.components.user_interactions import AnchoredInteraction
 from rodsim.components.varying_values import scaled_input
 
 _NO_INPUT = np.zeros(3)
@@ -53,34 +64,48 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str)
 
 
-def _check_points(context: CheckContext, what: str, value: Any) -> tuple[Anchor, ...]:
-    """Return two or more points of the model, of which neighbours differ."""
+def _check_points(context: CheckContext, what: str, value: Any) -> tuple[Any, ...]:
+    """Return two or more points, pulleys and drums of the model, of which neighbours differ."""
     if not _is_list(value) or len(value) < 2:
         raise ModelError(f"{context.owner}: points = {shown(value)}. Give two or more points, in their order")
-    points = tuple(anchor(context, what, x) for x in value)
-    for k, (a, b) in enumerate(pairwise(points)):
+    stops = checked_stops(context, value)
+    for k, (a, b) in enumerate(pairwise(stops)):
+        if isinstance(a, Wheel) or isinstance(b, Wheel):
+            continue
         if a.part is b.part and a.s == b.s and np.array_equal(a.X, b.X):
             raise ModelError(
                 f"{context.owner}: points {k} and {k + 1} are the same point of {a.part}. Remove one of them"
             )
-    return points
+    return stops
+
+
+def _stops_by_name(owner: str, model: Any, value: Any) -> Any:
+    """Replace names of points, and of the centres of circles, by points of the model."""
+
+    def point(stop: Any) -> Any:
+        if isinstance(stop, Wheel):
+            return replace(stop, on=point(stop.on))
+        return find_part_or_point(owner, model, stop) if isinstance(stop, str) else stop
+
+    return list(map(point, value)) if _is_list(value) else value
 
 
 POINTS_OF_PARTS = ParameterType(
     "points of parts",
     _check_points,
     lambda value: [str(point) for point in value],
-    by_name=lambda owner, model, value: points_by_name(owner, model, value) if _is_list(value) else value,
+    by_name=_stops_by_name,
 )
 
 
 @component
 class Tendon(AnchoredInteraction):
-    """A tendon through points of rods, bodies and the ground: of given tension, elastic or inextensible."""
+    """A tendon through points and over pulleys of rods, bodies and the ground: of given tension, elastic or inextensible."""
 
     key, word, list_description = "tendons", "tendon", "tendons through points of parts"
-    anchors: tuple[Anchor, ...] = parameter(
-        POINTS_OF_PARTS, "two or more points of parts that the tendon passes, in their order", key="points"
+    points: tuple[Any, ...] = parameter(
+        POINTS_OF_PARTS,
+        "two or more points of parts, pulleys and drums that the tendon passes, in their order",
     )
     tension: Any = parameter(
         NOT_NEGATIVE_SCALAR,
@@ -99,10 +124,17 @@ class Tendon(AnchoredInteraction):
         NOT_NEGATIVE, "coefficient of friction at the points between its ends [1]", 0.0
     )
     slip_rate: float = parameter(POSITIVE, "slip rate over which friction builds up [m/s]", 1e-3)
+    anchors: tuple[Anchor, ...] = ()  # of the points, and of the centres of pulleys and drums
 
     @classmethod
     def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
-        owner, points, length = context.owner, values["anchors"], values["length"]
+        owner, stops, length = context.owner, values["points"], values["length"]
+        points = tuple(stop.on if isinstance(stop, Wheel) else stop for stop in stops)
+        values["anchors"], is_reeved = points, points != stops
+        if is_reeved and values["friction"]:
+            raise ModelError(
+                f"{owner}: has friction and passes pulleys. Set friction=0, or give points along the rim of the pulley"
+            )
         if all(_is_rigid(a, b) for a, b in pairwise(points)):
             raise ModelError(
                 f"{owner}: all its points are on {points[0].part}, so that it does not act. Give points of two parts"
@@ -127,8 +159,12 @@ class Tendon(AnchoredInteraction):
 
     def make_interactions(self, poses: Poses) -> list[Interaction]:
         if self.tension is None:
-            return [self._of_length(poses)]
+            return [self._over_circles(self._reeving(poses)) if self._is_reeved else self._of_length(poses)]
         interactions = [_force_on_segment(a, b) for a, b in self._segments(poses)]
+        interactions += [
+            Interaction(REEVED_TENSIONS[x.stop_count], x.frames, x.numbers(0.0, 0.0), (1.0, x.arm))
+            for x in self._reevings(poses)
+        ]
         if self.friction:
             interactions.append(
                 _friction([poses.place(x) for x in self.anchors], self.friction, self.slip_rate)
@@ -140,11 +176,52 @@ class Tendon(AnchoredInteraction):
         if self.tension is None:
             if not callable(self.length):
                 return []
-            start = self._stops(poses).at_start + self._stops(poses).on_frames
+            start = self._length_at_start(poses)
             return [scaled_input(owner, self.length, (1.0, 0.0, 0.0), (0.0, -start, 0.0))]
-        count = len(self._segments(poses))
+        count = len(self._segments(poses)) + len(self._reevings(poses))
         values = [scaled_input(owner, self.tension, (-1.0, 0.0, 0.0), count=count)]
         return [*values, scaled_input(owner, self.tension)] if self.friction else values
+
+    @property
+    def _is_reeved(self) -> bool:
+        """True if the tendon passes pulleys or drums."""
+        return any(isinstance(point, Wheel) for point in self.points)
+
+    def _reeving(self, poses: Poses) -> Reeving:
+        """Return the tendon over its circles at t = 0."""
+        return reeve(f"tendon '{self.name}'", poses, self.points)
+
+    def _reevings(self, poses: Poses) -> list[Reeving]:
+        """Return the pieces between two points, or to an end, that pass circles, at t = 0."""
+        ends = [0, *(k for k, point in enumerate(self.points) if not isinstance(point, Wheel))]
+        ends = sorted({*ends, len(self.points) - 1})
+        owner = f"tendon '{self.name}'"
+        return [
+            reeve(owner, poses, self.points[a : b + 1], a)
+            for a, b in pairwise(ends)
+            if any(isinstance(point, Wheel) for point in self.points[a : b + 1])
+        ]
+
+    def _length_at_start(self, poses: Poses) -> float:
+        """Return the length at t = 0 without what is wound on drums, m."""
+        if self._is_reeved:
+            return self._reeving(poses).at_start
+        return self._stops(poses).at_start + self._stops(poses).on_frames
+
+    def _over_circles(self, reeving: Reeving) -> Interaction:
+        """Return the interaction of a tendon over circles."""
+        count, arm = reeving.stop_count, reeving.arm
+        length = reeving.at_start if self.length is None or callable(self.length) else self.length
+        if self.stiffness is None:
+            return Interaction(
+                REEVED_LENGTHS[count], reeving.frames, reeving.numbers(length, 0.0), (1.0, 1.0 + arm)
+            )
+        varies = callable(self.length)
+        kind = (REEVED_VARYING if varies else REEVED_ELASTIC)[count]
+        force = self.stiffness * (1.0 + reeving.at_start)
+        return Interaction(
+            kind, reeving.frames, reeving.numbers(length, self.stiffness), (force, force * arm)
+        )
 
     def _stops(self, poses: Poses) -> _Stops:
         """Return the frames that the tendon passes; ModelError if they are too many."""
@@ -179,33 +256,56 @@ class Tendon(AnchoredInteraction):
         return Interaction(kind, stops.frames, numbers, (force, force * arm))
 
     def layout(self, poses: Poses) -> dict[str, Any]:
-        """Return the number of its interactions without friction, and the length between points of one frame, m."""
-        count = 1 if self.tension is None else len(self._segments(poses))
-        return {
-            "interactions": count,
-            "fixed_length": _stops([poses.place(x) for x in self.anchors]).on_frames,
-        }
+        """Return the number of its interactions without friction, and the length that they do not have, m: that between points
+        of one frame, minus that on drums.
+        """
+        if self.tension is None:
+            fixed = -self._reeving(poses).on_drums if self._is_reeved else self._stops(poses).on_frames
+            return {"interactions": 1, "fixed_length": fixed}
+        reevings = self._reevings(poses)
+        fixed = sum(
+            float(np.linalg.norm(b.X - a.X)) for a, b in self._straight(poses) if a.frame == b.frame
+        ) - sum(reeving.on_drums for reeving in reevings)
+        return {"interactions": len(self._segments(poses)) + len(reevings), "fixed_length": fixed}
 
     def anchor_pairs(self) -> list[tuple[int, int]]:
         """Return one pair if all points are on one part: if that is rigid, the tendon does not act."""
         return [(0, 1)] if len({id(point.part) for point in self.anchors}) == 1 else []
 
     def levers(self, X: Floats) -> list[Floats | None]:
+        if self._is_reeved and len(X) > SEGMENT:
+            stops = X[: PER_STOP * count_of_stops(X)].reshape(-1, PER_STOP)
+            return [None if radius else C for C, radius in zip(stops[:, :3], stops[:, 9], strict=True)]
         if self.tension is None:
             ends = X[: PER_FRAME * (len(X) // PER_FRAME)].reshape(-1, 2, 3)
             return [entry if entry.any() else leave for entry, leave in ends]
         return [X[k : k + 3] for k in range(0, 3 * len(self.anchors) if len(X) > SEGMENT else 6, 3)]
 
+    def with_rigid_rods(self, changed: dict[str, Any], section: Callable[[Anchor], Floats]) -> Any:
+        if anchors := changed.get("anchors"):
+            stops = zip(self.points, anchors, strict=True)
+            changed["points"] = tuple(
+                replace(stop, on=point) if isinstance(stop, Wheel) else point for stop, point in stops
+            )
+        return replace(self, **changed)
+
     def _segments(self, poses: Poses) -> list[tuple[Place, Place]]:
         """Return the ends of the segments whose length can change: those between two frames."""
-        placed = [poses.place(point) for point in self.anchors]
+        return [(a, b) for a, b in self._straight(poses) if a.frame != b.frame]
+
+    def _straight(self, poses: Poses) -> list[tuple[Place, Place]]:
+        """Return the ends of all segments between two points."""
+        placed, straight = [poses.place(point) for point in self.anchors], []
         for k, (a, b) in enumerate(pairwise(placed)):
+            if any(isinstance(point, Wheel) for point in self.points[k : k + 2]):
+                continue
             if np.array_equal(a.world, b.world):
                 raise ModelError(
                     f"tendon '{self.name}': points {k} and {k + 1} are at one place at t = 0, {a.world.tolist()}, so that the "
                     "tendon has no direction there. Move one of them"
                 )
-        return [(a, b) for a, b in pairwise(placed) if a.frame != b.frame]
+            straight.append((a, b))
+        return straight
 
     def __repr__(self) -> str:
         first, last = self.anchors[0], self.anchors[-1]

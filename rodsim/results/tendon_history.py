@@ -8,8 +8,12 @@ from typing import Any
 import numpy as np
 
 from discretization.interaction_kinds import INTERACTIONS
+from discretization.interaction_table import at_states, is_reeved
 from discretization.multipliers import multipliers_of
 from rigid import quaternions
+from rigid.interactions import evaluation
+from rigid.interactions.kinds import Kind
+from rigid.interactions.reeved_tendons import PER_STOP, REEVED_LENGTHS, count_of_stops
 from rigid.interactions.tendon_length import PER_FRAME, TENDONS
 from rigid.system import Floats
 from rodsim.results import native_format
@@ -43,10 +47,13 @@ class TendonHistory:
 
     @cached_property
     def length(self) -> Floats:
-        """(T,) m, length along all points."""
+        """(T,) m, length along all points; of what is wound on drums only the change since t = 0."""
         table, arrays = self._system.others, self._source.read_all(("r", "quat"))
         total = np.full(len(arrays["r"]), float(self._described["fixed_length"]))
         for e in self._rows:
+            if self._is_reeved(e):
+                total += self._evaluated(e, REEVED_LENGTHS[count_of_stops(self._numbers(e))])[:, 0]
+                continue
             X, frames = table.numbers[table.first[e] : table.first[e + 1]], table.frames[e]
             if INTERACTIONS[table.kind[e]].loop == TENDONS:
                 count = len(X) // PER_FRAME
@@ -63,6 +70,47 @@ class TendonHistory:
         return total
 
     @cached_property
+    def wrap(self) -> Floats:
+        """(T, m) rad, angle of wrap on each of its m pulleys and drums, in their order.
+
+        Negative on a pulley that the tendon has come off. Of a drum: the angle by which the tendon was wound on since t = 0.
+        """
+        reeved = [self._wraps(e) for e in self._rows if self._is_reeved(e)]
+        return np.concatenate([np.zeros((len(self._source.read(native_format.TIME)), 0)), *reeved], axis=1)
+
+    def _wraps(self, e: int) -> Floats:
+        """Return `wrap` of the circles of interaction e."""
+        X = self._numbers(e)
+        stops = count_of_stops(X)
+        kind = REEVED_LENGTHS[stops]
+        angles: Floats = self._evaluated(e, kind._replace(value=kind.count, rows=kind.n_internal))
+        circles = np.flatnonzero(X[: PER_STOP * stops].reshape(-1, PER_STOP)[:, 9])
+        at_start = X[len(X) - kind.n_internal :][: len(circles)]
+        is_drum = (circles == 0) | (circles == stops - 1)
+        return angles[:, : len(circles)] - np.where(is_drum, at_start, 0.0)
+
+    def _numbers(self, e: int) -> Floats:
+        """Return the numbers of interaction e."""
+        table = self._system.others
+        return table.numbers[table.first[e] : table.first[e + 1]]
+
+    def _is_reeved(self, e: int) -> bool:
+        """Return whether interaction e passes pulleys or drums."""
+        return is_reeved(INTERACTIONS[self._system.others.kind[e]])
+
+    def _evaluated(self, e: int, kind: Kind) -> Floats:
+        """Return the values (T, rows) of a kind for the stops of interaction e, with no length to subtract."""
+        source, table = self._source, self._system.others
+        arrays, n = source.read_all(("r", "quat")), len(self._system.frames.mass)
+        counted = source.layout.internal.part(source.read(native_format.INTERNAL), "angle")
+        members = at_states(table, counted, n, np.array([e]), np.zeros(len(table.kind), np.int64), kind.rows)
+        members = [group._replace(kind=kind, numbers=group.numbers.copy()) for group in members]
+        for group in members:
+            group.numbers[:, PER_STOP * kind.arity] = 0.0
+        r, quat = (arrays[name].reshape(-1, width) for name, width in (("r", 3), ("quat", 4)))
+        return evaluation.values(members, r, quat).reshape(len(counted), kind.rows)
+
+    @cached_property
     def tension(self) -> Floats:
         """(T,) N, tension between the first two points; that of an inextensible tendon is evaluated as the forces of joints.
 
@@ -75,9 +123,10 @@ class TendonHistory:
             row = int(multipliers.first[item])
             of_constraint: Floats = self._source.multipliers(slice(row, row + 1))[:, 0]
             return of_constraint
-        if INTERACTIONS[table.kind[e]].loop != TENDONS:
+        is_reeved = self._is_reeved(e)
+        at = PER_STOP * count_of_stops(X) if is_reeved else PER_FRAME * (len(X) // PER_FRAME)
+        if INTERACTIONS[table.kind[e]].loop != TENDONS and not (is_reeved and X[at + 1] > 0.0):
             return -self._input(e)
-        at = PER_FRAME * (len(X) // PER_FRAME)
         varies = INTERACTIONS[table.kind[e]].signal >= 0
         free = X[at] + self._described["fixed_length"] + (self._input(e) if varies else 0.0)
         stretch: Floats = np.maximum(self.length - free, 0.0)
@@ -90,7 +139,9 @@ class TendonHistory:
         loads, controls = node_loads(layout), self._system.controls
         values = values_at(loads, t)
         if number in controls.load:
-            values = controls.load_values(layout.internal.part(self._source.read("own"), "sampled"), values)
+            values = controls.load_values(
+                layout.internal.part(self._source.read(native_format.INTERNAL), "sampled"), values
+            )
         elif loads[number].value is None:
             raise ResultError(
                 f"tendon '{self.name}': follows a function of Python, which a result does not store. Use a formula or a signal"

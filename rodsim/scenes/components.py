@@ -54,6 +54,7 @@ from rodsim.scenes.schema_types import (
     schemas,
     union,
 )
+from rodsim.scenes.tendon_stops import TendonStop, tendon_stop, tendon_stop_data
 
 
 class MeasureScene(Part):
@@ -295,9 +296,9 @@ FIELD_TYPES = {
     "end": FieldType(Anchor, PointReader.end, _point),
     "point": FieldType(Anchor, PointReader.point, _point),
     "points of parts": FieldType(
-        Annotated[list[Anchor], Field(min_length=2)],
-        _list_of(PointReader.point),
-        lambda owner, key, value: list(map(point_data, value)),
+        Annotated[list[TendonStop], Field(min_length=2)],
+        _list_of(tendon_stop),
+        lambda owner, key, value: list(map(tendon_stop_data, value)),
     ),
     "rod": FieldType(Name, _object_reader("rod", "rods"), _name),
     "part": FieldType(Name, _object_reader("part", "bodies", "rods"), _name),

@@ -8,7 +8,20 @@ import numpy as np
 
 from discretization.space.rod_elements import WORDS, order_of
 from rigid.joints import JOINTS
-from rodsim import Box, Cylinder, Friction, Model, Section, SpringLaw, controllers, curves, measures, signals
+from rodsim import (
+    Box,
+    Cylinder,
+    Drum,
+    Friction,
+    Model,
+    Pulley,
+    Section,
+    SpringLaw,
+    controllers,
+    curves,
+    measures,
+    signals,
+)
 from tests.support.driven_kinds import actuated, driven
 from tests.support.jenkins_elements import JENKINS
 from tests.support.user_kinds import kinds, texts
@@ -415,6 +428,28 @@ def strung() -> Model:
     return model
 
 
+def reeved() -> Model:
+    """A clamped rod, two bodies on bushings and a drum on a hinge, with tendons over pulleys of each kind, one of them off."""
+    model = Model("reeved", gravity=(0.1, -0.2, -0.9))
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SOFT, 4, up=(0, 0, 1), mass="lumped")
+    model.add_joint("clamp", "clamp", rod.start)
+    a, b = (_brick(model, f"body {k}", k + 2, moving=False) for k in range(2))
+    for k, body in enumerate((a, b)):
+        model.add_bushing(f"soft {k}", model.ground, body, 80.0, at=(0.1, k + 2, 0.2))
+    drum = _brick(model, "drum", 6, moving=False)
+    model.add_joint("hinge", "revolute", "ground", drum, at=(0.1, 6, 0.2), axis=(1, 0, 0))
+    model.add_spring("coil", "ground", drum, 3.0, along="rotation", axis=(1, 0, 0))
+    x = (1, 0, 0)
+    model.add_tendon("hoist", [a, Pulley("ground@0.1,2.5,2", x, 0.2, -1), b.at((0, 0, 0.1))])
+    over = [Pulley(b.at((0, 0, 0.2)), x, 0.1, -1), Pulley("ground@0.1,5,1.5", x, 0.2, -1)]
+    model.add_tendon("sling", [a.at((0, 0, 0.1)), *over, Drum(drum, x, 0.1, -1)], stiffness=9.0)
+    off = [rod.end, Pulley("ground@1,0.5,-0.4", x, 0.2, -1), "ground@1,1,0.5"]
+    model.add_tendon("off", off, signals.Constant(0.4))
+    winch = [rod.at(0.5), Pulley("ground@0.5,0.5,1", x, 0.1, -1), "ground@0.5,2,0.2"]
+    model.add_tendon("winch", winch, stiffness=5.0, length=signals.Constant(2.4))
+    return model
+
+
 def sliding() -> Model:
     """Two bodies on bushings, one sliding on the ground, both on each other: bristles that stick and slide."""
     model = Model("sliding", gravity=OBLIQUE)
@@ -565,6 +600,7 @@ MODELS: dict[str, Callable[[], Model]] = {
         tendons,
         roped,
         strung,
+        reeved,
         kinds,
         texts,
         driven,
