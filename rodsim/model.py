@@ -40,6 +40,7 @@ from rodsim.components.argument_types import (
     VectorLike,
 )
 from rodsim.components.base import Attachable, PointLike, add, check_new_part, register
+from rodsim.components.belts import Belt
 from rodsim.components.contacts import REST_SPEED, Contact, SurfaceLike
 from rodsim.components.control_laws import ControlLaw
 from rodsim.components.controllers import Controller, Sensor, outputs_of_sensors
@@ -97,7 +98,17 @@ register(
 register(DistributedLoad, Pressure, MassDamping, JointDamping, EnergyInteraction)
 register(SphereSurface, SolidSurface, PlaneSurface, MeshSurface, Contact)
 register(
-    Sensor, Controller, JointForce, Inerter, MeasureForce, Tendon, Actuation, Gravity, Actuator, ModelEvent
+    Sensor,
+    Controller,
+    JointForce,
+    Inerter,
+    MeasureForce,
+    Tendon,
+    Belt,
+    Actuation,
+    Gravity,
+    Actuator,
+    ModelEvent,
 )
 
 
@@ -1157,6 +1168,57 @@ class Model(ModelData):
         """
         arguments = {"tension": tension, "stiffness": stiffness, "length": length}
         return add(self, Tendon, name, points=points, friction=friction, slip_rate=slip_rate, **arguments)
+
+    def add_belt(
+        self,
+        name: str,
+        drums: Sequence[Drum],
+        *,
+        stiffness: float | None = None,
+        EA: float | None = None,
+        pretension: float = 0.0,
+    ) -> Belt:
+        """Add a belt: a closed rope around two or more drums, on which it does not slip.
+
+        Each span is elastic and has its own tension; a span is slack if it is shorter than its length without tension. The
+        tension of the parts that lie on drums does not change. The belt does not come off its drums.
+
+        Parameters
+        ----------
+        name : str
+            Name of the belt.
+        drums : sequence of Drum
+            Two or more drums in the order in which the belt passes them, each on a part that rotates, such as a body on a hinge.
+            `side` is the sense in which the belt goes around them in this order; drums with opposite sides are joined crosswise.
+        stiffness : float, optional
+            Tension of a span over its elongation, N/m. Give either `stiffness` or `EA`.
+        EA : float, optional
+            Axial stiffness, N: the stiffness of a span is EA over its length at t = 0.
+        pretension : float, default 0.0
+            Tension of all spans at t = 0, N.
+
+        Returns
+        -------
+        Belt
+
+        Raises
+        ------
+        ModelError
+            If there are less than two drums, two neighbours are on one part, have no tangent or axes that are not parallel, or
+            there is no stiffness.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rodsim import Cylinder, Drum, Model
+        >>> model, upright = Model("drive"), (np.sqrt(0.5), np.sqrt(0.5), 0, 0)
+        >>> wheels = [model.add_body(f"wheel {k}", Cylinder(0.1, 0.05, mass=1.0), (k, 0, 0), upright) for k in range(2)]
+        >>> for wheel in wheels:
+        ...     hinge = model.add_joint(wheel.name, "revolute", "ground", wheel, at=wheel.position, axis=(0, 1, 0))
+        >>> model.add_belt("belt", [Drum(wheel, (0, 1, 0), 0.1) for wheel in wheels], EA=1e4, pretension=50.0)
+        <belt 'belt' around 2 drums>
+        """
+        return add(self, Belt, name, drums=drums, stiffness=stiffness, EA=EA, pretension=pretension)
 
     def add_actuation(
         self,

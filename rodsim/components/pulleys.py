@@ -27,6 +27,7 @@ from rigid.interactions.reeved_tendons import (
 )
 from rigid.system import Floats
 from rodsim.components.base import CheckContext, Place, Poses, anchor, perpendicular_to
+from rodsim.components.part_lookup import find_part_or_point
 
 PARALLEL = 1e-6  # largest sine of the angle between the axes of two neighbouring circles
 STEEPEST = 0.25  # largest part of a span along the axis of a circle at t = 0
@@ -104,7 +105,7 @@ class Drum(Wheel):
     """
 
 
-def _checked(context: CheckContext, what: str, wheel: Any) -> Any:
+def checked_circle(context: CheckContext, what: str, wheel: Any) -> Any:
     """Return a circle with checked values; ModelError that names the tendon and the stop."""
     owner = f"{context.owner}, {what}"
     if wheel.side not in (1, -1) or isinstance(wheel.side, bool):
@@ -125,7 +126,7 @@ def _checked(context: CheckContext, what: str, wheel: Any) -> Any:
 def checked_stops(context: CheckContext, value: Sequence[Any]) -> tuple[Any, ...]:
     """Return checked points, pulleys and drums; ModelError if a drum is not at an end, or the circles are too many."""
     stops = tuple(
-        _checked(context, f"point {k}", stop)
+        checked_circle(context, f"point {k}", stop)
         if isinstance(stop, Wheel)
         else anchor(context, f"point {k}", stop)
         for k, stop in enumerate(value)
@@ -143,6 +144,25 @@ def checked_stops(context: CheckContext, value: Sequence[Any]) -> tuple[Any, ...
             f"{MAX_CIRCLES}. Divide it into two tendons"
         )
     return stops
+
+
+def stops_by_name(owner: str, model: Any, value: Any) -> Any:
+    """Replace names of points, and of the centres of circles, by points of the model."""
+
+    def point(stop: Any) -> Any:
+        if isinstance(stop, Wheel):
+            return replace(stop, on=point(stop.on))
+        return find_part_or_point(owner, model, stop) if isinstance(stop, str) else stop
+
+    return list(map(point, value)) if isinstance(value, Sequence) and not isinstance(value, str) else value
+
+
+def stops_at(stops: Sequence[Any], points: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the stops at other points."""
+    return tuple(
+        replace(stop, on=point) if isinstance(stop, Wheel) else point
+        for stop, point in zip(stops, points, strict=True)
+    )
 
 
 class Reeving(NamedTuple):
@@ -171,19 +191,44 @@ class Reeving(NamedTuple):
         return float((np.linalg.norm(rows[:, :3], axis=1) + np.abs(rows[:, 9])).max())
 
 
-def reeve(owner: str, poses: Poses, stops: Sequence[Any], first: int = 0) -> Reeving:
-    """Place a tendon over circles, whose stops messages count from `first`.
+class _Names(NamedTuple):
+    """Names of the stops of a tendon in messages."""
 
-    Raises ModelError if a span does not exist, is too steep, or joins axes that are not parallel.
+    owner: str
+    word: str  # "point" or "drum"
+    first: int  # number of the first stop
+    closed: int  # number of stops of a closed rope; 0: not closed
+
+    def number(self, k: int) -> int:
+        """Return the number of stop k."""
+        return (self.first + k) % self.closed if self.closed else self.first + k
+
+    def one(self, k: int) -> str:
+        """Return the name of stop k."""
+        return f"{self.word} {self.number(k)}"
+
+    def both(self, k: int) -> str:
+        """Return the names of stops k and k + 1."""
+        return f"{self.word}s {self.number(k)} and {self.number(k + 1)}"
+
+
+def reeve(
+    owner: str, poses: Poses, stops: Sequence[Any], first: int = 0, word: str = "point", closed: int = 0
+) -> Reeving:
+    """Place a tendon over circles.
+
+    first, word: number of the first stop in messages, and the name of a stop. closed: number of stops of the closed rope to
+    which these two belong. Raises ModelError if a span does not exist, is too steep, or joins axes that are not parallel.
     """
+    names = _Names(owner, word, first, closed)
     placed = [poses.place(stop.on if isinstance(stop, Wheel) else stop) for stop in stops]
     circles = [stop if isinstance(stop, Wheel) else None for stop in stops]
-    axes = _aligned_axes(owner, first, circles)
+    axes = _aligned_axes(names, circles)
     radii = [
         0.0 if c is None else c.radius * c.side * flip for c, (_, flip) in zip(circles, axes, strict=True)
     ]
     for k in range(len(stops) - 1):
-        _check_span(owner, first + k, placed[k : k + 2], axes[k : k + 2], radii[k : k + 2])
+        _check_span(names, k, placed[k : k + 2], axes[k : k + 2], radii[k : k + 2])
     rows = []
     for place, (axis, _), radius in zip(placed, axes, radii, strict=True):
         zero = np.zeros(3) if axis is None else poses.local(place.frame, perpendicular_to(axis))
@@ -209,7 +254,7 @@ def _evaluated(kind: Kind, reeving: Reeving, poses: Poses) -> Floats:
     return values
 
 
-def _aligned_axes(owner: str, first: int, circles: Sequence[Any]) -> list[tuple[Floats | None, int]]:
+def _aligned_axes(names: _Names, circles: Sequence[Any]) -> list[tuple[Floats | None, int]]:
     """Return the axis of each circle and its sign, so that neighbouring circles have one axis; None: a point."""
     axes: list[tuple[Floats | None, int]] = []
     for k, circle in enumerate(circles):
@@ -220,7 +265,7 @@ def _aligned_axes(owner: str, first: int, circles: Sequence[Any]) -> list[tuple[
         if before is not None:
             if np.linalg.norm(np.cross(before, circle.axis)) > PARALLEL:
                 raise ModelError(
-                    f"{owner}: the axes of points {first + k - 1} and {first + k}, {np.round(before, 6).tolist()} and "
+                    f"{names.owner}: the axes of {names.both(k - 1)}, {np.round(before, 6).tolist()} and "
                     f"{np.round(circle.axis, 6).tolist()}, are not parallel. Give them one axis, or put a point between them"
                 )
             flip = 1 if before @ circle.axis > 0.0 else -1
@@ -229,7 +274,7 @@ def _aligned_axes(owner: str, first: int, circles: Sequence[Any]) -> list[tuple[
 
 
 def _check_span(
-    owner: str, k: int, placed: Sequence[Place], axes: Sequence[Any], radii: Sequence[float]
+    names: _Names, k: int, placed: Sequence[Place], axes: Sequence[Any], radii: Sequence[float]
 ) -> None:
     """Raise ModelError unless there is a tangent from stop k to stop k + 1 that hardly leaves the planes of their circles."""
     d, D = placed[1].world - placed[0].world, radii[1] - radii[0]
@@ -238,18 +283,20 @@ def _check_span(
         return
     z = float(n @ d)
     distance = float(np.linalg.norm(d - z * n))
-    if distance <= abs(D):
-        two = radii[0] != 0.0 and radii[1] != 0.0
-        inside = (
-            f"the circles of points {k} and {k + 1} leave no room for a tangent: their axes are {distance:.6g} m apart, and the "
-            f"tendon needs more than {abs(D):.6g} m. Move one of them, or change a radius or a side"
-            if two
-            else f"point {k if radii[0] == 0.0 else k + 1} lies inside the circle of point {k + 1 if radii[0] == 0.0 else k}, "
-            f"{distance:.6g} m from its axis, with radius = {abs(D):.6g} m. Move it, or give a smaller radius"
-        )
-        raise ModelError(f"{owner}: {inside}")
-    if abs(z) > STEEPEST * np.sqrt(distance**2 - D**2):
+    if distance <= abs(D) and 0.0 in radii:
+        point, circle = (k, k + 1) if radii[0] == 0.0 else (k + 1, k)
         raise ModelError(
-            f"{owner}: the span from point {k} to point {k + 1} leaves the plane of its circle, by {abs(z):.6g} m on "
-            f"{np.sqrt(distance**2 - D**2):.6g} m. Move a point into the plane, tilt the axis, or put a point between them"
+            f"{names.owner}: {names.one(point)} lies inside the circle of {names.one(circle)}, {distance:.6g} m from its axis, "
+            f"with radius = {abs(D):.6g} m. Move it, or give a smaller radius"
+        )
+    if distance <= abs(D):
+        raise ModelError(
+            f"{names.owner}: the circles of {names.both(k)} leave no room for a tangent: their axes are {distance:.6g} m apart, "
+            f"and it needs more than {abs(D):.6g} m. Move one of them, or change a radius or a side"
+        )
+    span = np.sqrt(distance**2 - D**2)
+    if abs(z) > STEEPEST * span:
+        raise ModelError(
+            f"{names.owner}: the span between {names.both(k)} leaves the plane of its circle, by {abs(z):.6g} m on {span:.6g} m. "
+            "Move a point into the plane, or put a point between them"
         )

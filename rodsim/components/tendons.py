@@ -50,8 +50,7 @@ from rodsim.components.base import (
 )
 from rodsim.components.joint_forces import NOT_NEGATIVE_SCALAR, SCALAR
 from rodsim.components.model_parts import Anchor, Rod
-from rodsim.components.part_lookup import find_part_or_point
-from rodsim.components.pulleys import Reeving, Wheel, checked_stops, reeve
+from rodsim.components.pulleys import Reeving, Wheel, checked_stops, reeve, stops_at, stops_by_name
 from rodsim.components.user_interactions import AnchoredInteraction
 from rodsim.components.varying_values import scaled_input
 
@@ -79,22 +78,11 @@ def _check_points(context: CheckContext, what: str, value: Any) -> tuple[Any, ..
     return stops
 
 
-def _stops_by_name(owner: str, model: Any, value: Any) -> Any:
-    """Replace names of points, and of the centres of circles, by points of the model."""
-
-    def point(stop: Any) -> Any:
-        if isinstance(stop, Wheel):
-            return replace(stop, on=point(stop.on))
-        return find_part_or_point(owner, model, stop) if isinstance(stop, str) else stop
-
-    return list(map(point, value)) if _is_list(value) else value
-
-
 POINTS_OF_PARTS = ParameterType(
     "points of parts",
     _check_points,
     lambda value: [str(point) for point in value],
-    by_name=_stops_by_name,
+    by_name=stops_by_name,
 )
 
 
@@ -283,10 +271,7 @@ class Tendon(AnchoredInteraction):
 
     def with_rigid_rods(self, changed: dict[str, Any], section: Callable[[Anchor], Floats]) -> Any:
         if anchors := changed.get("anchors"):
-            stops = zip(self.points, anchors, strict=True)
-            changed["points"] = tuple(
-                replace(stop, on=point) if isinstance(stop, Wheel) else point for stop, point in stops
-            )
+            changed["points"] = stops_at(self.points, anchors)
         return replace(self, **changed)
 
     def _segments(self, poses: Poses) -> list[tuple[Place, Place]]:

@@ -35,7 +35,7 @@ from rodsim.results.joint_history import JointHistory
 from rodsim.results.layout import Layout
 from rodsim.results.sensor_history import ControllerHistory, SensorHistory
 from rodsim.results.storage import Changed
-from rodsim.results.tendon_history import TENDON, TendonHistory
+from rodsim.results.tendon_history import BELT, TENDON, BeltHistory, TendonHistory
 from rodsim.results.tight_bends import TightBend, tight_bends
 
 if TYPE_CHECKING:
@@ -391,6 +391,32 @@ class Result:
         """
         _check_name("tendon", name, self.tendons)
         return TendonHistory(self._source, name)
+
+    @property
+    def belts(self) -> list[str]:
+        """Names of the belts."""
+        return [name for name, other in self.description.get("others", {}).items() if other["kind"] == BELT]
+
+    def belt(self, name: str) -> BeltHistory:
+        """Return the history of a belt.
+
+        Parameters
+        ----------
+        name : str
+            As given to `Model.add_belt`, one of `belts`.
+
+        Returns
+        -------
+        BeltHistory
+            Elongations and tensions of its spans, with the outputs of the result as first axis.
+
+        Raises
+        ------
+        UnknownName
+            If there is no such belt; the message lists the names.
+        """
+        _check_name("belt", name, self.belts)
+        return BeltHistory(self._source, name)
 
     @property
     def contacts(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""History of a tendon: its length and its tension at the outputs."""
+"""Histories of tendons and belts: their lengths and tensions at the outputs."""
 
 from __future__ import annotations
 
@@ -21,18 +21,11 @@ from rodsim.results.array_sources import Source
 from rodsim.results.errors import ResultError
 from rodsim.results.node_loads import node_loads, values_at
 
-TENDON = "tendon"  # kind in descriptions of result files
+TENDON, BELT = "tendon", "belt"  # kinds in descriptions of result files
 
 
-class TendonHistory:
-    """Hold the length and the tension of a tendon at the outputs; `Result.tendon` returns it.
-
-    Examples
-    --------
-    >>> rope = result.tendon("rope")
-    >>> rope.length.shape, rope.tension.shape
-    ((6,), (6,))
-    """
+class _RopeHistory:
+    """Base of the histories of tendons and belts."""
 
     def __init__(self, source: Source, name: str) -> None:
         assert source.layout.system is not None
@@ -44,6 +37,49 @@ class TendonHistory:
         """Return the rows of the tendon in the table of interactions, without its friction."""
         first: int = self._described["first_interaction"]
         return range(first, first + self._described["interactions"])
+
+    def _wraps(self, e: int) -> Floats:
+        """Return `wrap` of the circles of interaction e."""
+        X = self._numbers(e)
+        stops = count_of_stops(X)
+        kind = REEVED_LENGTHS[stops]
+        angles: Floats = self._evaluated(e, kind._replace(value=kind.count, rows=kind.n_internal))
+        circles = np.flatnonzero(X[: PER_STOP * stops].reshape(-1, PER_STOP)[:, 9])
+        at_start = X[len(X) - kind.n_internal :][: len(circles)]
+        is_drum = (circles == 0) | (circles == stops - 1)
+        return angles[:, : len(circles)] - np.where(is_drum, at_start, 0.0)
+
+    def _numbers(self, e: int) -> Floats:
+        """Return the numbers of interaction e."""
+        table = self._system.others
+        return table.numbers[table.first[e] : table.first[e + 1]]
+
+    def _is_reeved(self, e: int) -> bool:
+        """Return whether interaction e passes pulleys or drums."""
+        return is_reeved(INTERACTIONS[self._system.others.kind[e]])
+
+    def _evaluated(self, e: int, kind: Kind) -> Floats:
+        """Return the values (T, rows) of a kind for the stops of interaction e, with no length to subtract."""
+        source, table = self._source, self._system.others
+        arrays, n = source.read_all(("r", "quat")), len(self._system.frames.mass)
+        counted = source.layout.internal.part(source.read(native_format.INTERNAL), "angle")
+        members = at_states(table, counted, n, np.array([e]), np.zeros(len(table.kind), np.int64), kind.rows)
+        members = [group._replace(kind=kind, numbers=group.numbers.copy()) for group in members]
+        for group in members:
+            group.numbers[:, PER_STOP * kind.arity] = 0.0
+        r, quat = (arrays[name].reshape(-1, width) for name, width in (("r", 3), ("quat", 4)))
+        return evaluation.values(members, r, quat).reshape(len(counted), kind.rows)
+
+
+class TendonHistory(_RopeHistory):
+    """Hold the length and the tension of a tendon at the outputs; `Result.tendon` returns it.
+
+    Examples
+    --------
+    >>> rope = result.tendon("rope")
+    >>> rope.length.shape, rope.tension.shape
+    ((6,), (6,))
+    """
 
     @cached_property
     def length(self) -> Floats:
@@ -77,38 +113,6 @@ class TendonHistory:
         """
         reeved = [self._wraps(e) for e in self._rows if self._is_reeved(e)]
         return np.concatenate([np.zeros((len(self._source.read(native_format.TIME)), 0)), *reeved], axis=1)
-
-    def _wraps(self, e: int) -> Floats:
-        """Return `wrap` of the circles of interaction e."""
-        X = self._numbers(e)
-        stops = count_of_stops(X)
-        kind = REEVED_LENGTHS[stops]
-        angles: Floats = self._evaluated(e, kind._replace(value=kind.count, rows=kind.n_internal))
-        circles = np.flatnonzero(X[: PER_STOP * stops].reshape(-1, PER_STOP)[:, 9])
-        at_start = X[len(X) - kind.n_internal :][: len(circles)]
-        is_drum = (circles == 0) | (circles == stops - 1)
-        return angles[:, : len(circles)] - np.where(is_drum, at_start, 0.0)
-
-    def _numbers(self, e: int) -> Floats:
-        """Return the numbers of interaction e."""
-        table = self._system.others
-        return table.numbers[table.first[e] : table.first[e + 1]]
-
-    def _is_reeved(self, e: int) -> bool:
-        """Return whether interaction e passes pulleys or drums."""
-        return is_reeved(INTERACTIONS[self._system.others.kind[e]])
-
-    def _evaluated(self, e: int, kind: Kind) -> Floats:
-        """Return the values (T, rows) of a kind for the stops of interaction e, with no length to subtract."""
-        source, table = self._source, self._system.others
-        arrays, n = source.read_all(("r", "quat")), len(self._system.frames.mass)
-        counted = source.layout.internal.part(source.read(native_format.INTERNAL), "angle")
-        members = at_states(table, counted, n, np.array([e]), np.zeros(len(table.kind), np.int64), kind.rows)
-        members = [group._replace(kind=kind, numbers=group.numbers.copy()) for group in members]
-        for group in members:
-            group.numbers[:, PER_STOP * kind.arity] = 0.0
-        r, quat = (arrays[name].reshape(-1, width) for name, width in (("r", 3), ("quat", 4)))
-        return evaluation.values(members, r, quat).reshape(len(counted), kind.rows)
 
     @cached_property
     def tension(self) -> Floats:
@@ -148,3 +152,28 @@ class TendonHistory:
             )
         total: Floats = values[:, number].sum(axis=1)
         return total
+
+
+class BeltHistory(_RopeHistory):
+    """Hold the elongations and tensions of the spans of a belt at the outputs; `Result.belt` returns it.
+
+    Span k is the one from drum k to the next.
+
+    Examples
+    --------
+    >>> belt = result.belt("belt")
+    >>> belt.tension.shape
+    (6, 2)
+    """
+
+    @cached_property
+    def elongation(self) -> Floats:
+        """(T, m) m, elongation of each of the m spans from the length without tension; negative: the span is slack."""
+        lengths = np.stack([self._evaluated(e, REEVED_LENGTHS[2])[:, 0] for e in self._rows], axis=1)
+        return lengths - [self._numbers(e)[2 * PER_STOP] for e in self._rows]
+
+    @cached_property
+    def tension(self) -> Floats:
+        """(T, m) N, tension of each of the m spans."""
+        stiffness = np.array([self._numbers(e)[2 * PER_STOP + 1] for e in self._rows])
+        return stiffness * np.maximum(self.elongation, 0.0)

@@ -54,7 +54,7 @@ from rodsim.scenes.schema_types import (
     schemas,
     union,
 )
-from rodsim.scenes.tendon_stops import TendonStop, tendon_stop, tendon_stop_data
+from rodsim.scenes.tendon_stops import DrumScene, TendonStop, tendon_stop, tendon_stop_data
 
 
 class MeasureScene(Part):
@@ -297,6 +297,11 @@ FIELD_TYPES = {
     "point": FieldType(Anchor, PointReader.point, _point),
     "points of parts": FieldType(
         Annotated[list[TendonStop], Field(min_length=2)],
+        _list_of(tendon_stop),
+        lambda owner, key, value: list(map(tendon_stop_data, value)),
+    ),
+    "drums": FieldType(
+        Annotated[list[DrumScene], Field(min_length=2)],
         _list_of(tendon_stop),
         lambda owner, key, value: list(map(tendon_stop_data, value)),
     ),

@@ -93,6 +93,10 @@ ON_ROD = {"rod": "wire", "s": 0.4}  # where every node has one
 VALUES = {  # by the word of a value type
     "point": ON_ROD,
     "points of parts": [ON_ROD, "one", {"body": "two", "at": [0.1, 0.0, 0.0]}],
+    "drums": [
+        {"drum": "two", "axis": [0.0, 0.0, 1.0], "radius": 0.1},
+        {"drum": "three", "axis": [0.0, 0.0, 1.0], "radius": 0.2, "side": -1},
+    ],
     "rod": "wire",
     "part": "wire",
     "joint": "of two",
@@ -135,6 +139,7 @@ FITTING: dict[str, dict[str, Any]] = {  # for fields that depend on each other
     "joints": {"kind": "weld", **dict.fromkeys(NOTHING)},
     "drives": {"of": "angle"},
     "tendons": {"stiffness": None, "length": None},
+    "belts": {"EA": None, "stiffness": 50.0},
     "joint_forces": {"of": "angle"},
     "actuators": {"of": "angle", "initial": {"x": 1.0}, "measure": None},
     "law_springs": {"of": "displacement"},

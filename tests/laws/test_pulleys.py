@@ -309,7 +309,7 @@ PLACED = {
     ),
     "overlap": (
         [Pulley("ground@0,0,1", Y, 0.2), Pulley("ground@0.3,0,1", Y, 0.2, -1)],
-        "the circles of points 1 and 2 leave no room for a tangent: their axes are 0.3 m apart, and the tendon needs more than",
+        "the circles of points 1 and 2 leave no room for a tangent: their axes are 0.3 m apart, and it needs more than 0.4",
     ),
     "axes": (
         [Pulley("ground@0,0,1", Y, 0.2), Pulley("ground@1,0,1", (0, 1, 0.1), 0.2)],
@@ -317,7 +317,7 @@ PLACED = {
     ),
     "plane": (
         [Pulley("ground@0,1,1", Y, 0.2)],
-        "span from point 0 to point 1 leaves the plane of its circle, by 1 m",
+        "span between points 0 and 1 leaves the plane of its circle, by 1 m",
     ),
 }
 

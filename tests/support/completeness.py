@@ -443,6 +443,8 @@ def reeved() -> Model:
     model.add_tendon("hoist", [a, Pulley("ground@0.1,2.5,2", x, 0.2, -1), b.at((0, 0, 0.1))])
     over = [Pulley(b.at((0, 0, 0.2)), x, 0.1, -1), Pulley("ground@0.1,5,1.5", x, 0.2, -1)]
     model.add_tendon("sling", [a.at((0, 0, 0.1)), *over, Drum(drum, x, 0.1, -1)], stiffness=9.0)
+    wheels = [Drum(drum, x, 0.1), Drum("ground@0.1,5,0.4", x, 0.2, -1)]
+    model.add_belt("belt", wheels, EA=4.0, pretension=0.2)
     off = [rod.end, Pulley("ground@1,0.5,-0.4", x, 0.2, -1), "ground@1,1,0.5"]
     model.add_tendon("off", off, signals.Constant(0.4))
     winch = [rod.at(0.5), Pulley("ground@0.5,0.5,1", x, 0.1, -1), "ground@0.5,2,0.2"]
