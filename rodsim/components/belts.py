@@ -97,9 +97,9 @@ class Belt(AnchoredInteraction):
         ]
 
     def layout(self, poses: Poses) -> dict[str, Any]:
-        """Return the number of its interactions, and the lengths that they have on drums at t = 0, m."""
-        on_drums = [span.on_drums for span in self._spans(poses)]
-        return {"interactions": len(on_drums), "on_drums": on_drums}
+        """Return what results need: the number of its interactions, and the frame, C, A and R of each drum."""
+        spans = self._spans(poses)
+        return {"interactions": len(spans), "path": [span.path[0] for span in spans]}
 
     def anchor_pairs(self) -> list[tuple[int, int]]:
         return [(k, (k + 1) % len(self.drums)) for k in range(len(self.drums))]

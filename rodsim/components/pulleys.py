@@ -185,6 +185,12 @@ class Reeving(NamedTuple):
         return np.concatenate([self.stops, rest, self.angles])
 
     @property
+    def path(self) -> list[list[float]]:
+        """Frame, C, A and R of each stop, for results."""
+        rows = self.stops.reshape(-1, PER_STOP)[:, [0, 1, 2, 3, 4, 5, 9]].tolist()
+        return [[frame, *row] for frame, row in zip(self.frames, rows, strict=True)]
+
+    @property
     def arm(self) -> float:
         """Largest distance of the tendon from the origin of a frame, m."""
         rows = self.stops.reshape(-1, PER_STOP)

@@ -244,17 +244,27 @@ class Tendon(AnchoredInteraction):
         return Interaction(kind, stops.frames, numbers, (force, force * arm))
 
     def layout(self, poses: Poses) -> dict[str, Any]:
-        """Return the number of its interactions without friction, and the length that they do not have, m: that between points
-        of one frame, minus that on drums.
+        """Return what results need: the number of its interactions without friction, the length that these do not have, m (that
+        between points of one frame, minus that on drums), and the frame, C, A and R of each stop.
         """
+        path = self._path(poses)
         if self.tension is None:
             fixed = -self._reeving(poses).on_drums if self._is_reeved else self._stops(poses).on_frames
-            return {"interactions": 1, "fixed_length": fixed}
+            return {"interactions": 1, "fixed_length": fixed, "path": path}
         reevings = self._reevings(poses)
         fixed = sum(
             float(np.linalg.norm(b.X - a.X)) for a, b in self._straight(poses) if a.frame == b.frame
         ) - sum(reeving.on_drums for reeving in reevings)
-        return {"interactions": len(self._segments(poses)) + len(reevings), "fixed_length": fixed}
+        count = len(self._segments(poses)) + len(reevings)
+        return {"interactions": count, "fixed_length": fixed, "path": path}
+
+    def _path(self, poses: Poses) -> list[list[float]]:
+        """Return the frame, C, A and R of each stop."""
+        if self._is_reeved:
+            return self._reeving(poses).path
+        return [
+            [place.frame, *place.X.tolist(), 0.0, 0.0, 0.0, 0.0] for place in map(poses.place, self.anchors)
+        ]
 
     def anchor_pairs(self) -> list[tuple[int, int]]:
         """Return one pair if all points are on one part: if that is rigid, the tendon does not act."""

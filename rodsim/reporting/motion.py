@@ -29,6 +29,7 @@ from rodsim.results.output_choice import evenly_spaced
 from rodsim.results.result import Result
 from rodsim.results.scene import scene
 from rodsim.results.shapes import UNIT_CORNERS, Shape, half_sides, with_normals
+from rodsim.results.tendon_paths import paths_of
 from rodsim.results.view_setup import BODIES, RODS, family, palette
 
 # Components along rods: name, array of `Drawing.arrays`, component, words, unit.
@@ -61,6 +62,7 @@ MARKS = ("supports", *["driven frames"] * 3, "planes", "spheres that touch")
 SIZE_SAMPLES = 40  # outputs from which the size of the scene is computed
 LINES = {
     "springs": {"color": "#7a9a3c", "width": 5, "dash": "dot"},
+    "tendons": {"color": "#3c3428", "width": 5},
     "bodies without a surface": {"color": "#6b7686", "width": 6},
 }
 JOINT = {"size": 3.5, "color": "rgba(90, 98, 112, 0.9)", "line": {"color": "#fff", "width": 1}}
@@ -74,6 +76,7 @@ class Motion(NamedTuple):
     quat: Floats  # (F, Q, 4) quaternions of the drawn frames
     joints: Floats  # (F, J, 3) points of the joints between parts on their part a, m
     springs: Floats  # (F, S, 2, 3) ends of springs, m
+    tendons: Floats  # (F, S, 2, 3) segments of tendons and belts, m
     sticks: Floats  # (F, L, 2, 3) lines from bodies without surface to their joints and springs, m
     low: Floats  # (F, 3) lower corner of the bounding box, m
     high: Floats  # (F, 3) upper corner of the bounding box, m
@@ -115,6 +118,7 @@ def motion(result: Result, thin: Thinning) -> Motion:
         extra_points = [
             _points(history, joints, i, state),
             _spring_ends(layout, state),
+            _tendon_segments(layout, state),
             _connecting_lines(history, i, state),
         ]
         seen = np.concatenate([everything, state.r[bodies], *(ends.reshape(-1, 3) for ends in extra_points)])
@@ -126,10 +130,12 @@ def motion(result: Result, thin: Thinning) -> Motion:
                 fields.setdefault(name, []).append(arrays[array][points, k])
             fields.setdefault("speed", []).append(np.linalg.norm(arrays["velocity"][points], axis=1))
     names = [f"{joint.kind} joint '{joint.name}'" for joint in joints]
-    r, quat, points, springs, sticks, low, high = (np.array(column) for column in zip(*rows, strict=True))
+    r, quat, points, springs, tendons, sticks, low, high = (
+        np.array(column) for column in zip(*rows, strict=True)
+    )
     values = {name: np.array(arrays_of_field) for name, arrays_of_field in fields.items()}
     t = result.t[thin.outputs]
-    return Motion(t, r, quat, points, springs, sticks, low, high, values, names, shape)
+    return Motion(t, r, quat, points, springs, tendons, sticks, low, high, values, names, shape)
 
 
 def _shape(result: Result, thin: Thinning, drawing: Drawing) -> tuple[Shape, Ints]:
@@ -189,7 +195,7 @@ def motion_data(result: Result, thin: Thinning, drawn: Motion, labels: list[str]
     layout, shape = result.layout, drawn.shape
     up = upward(layout.gravity)
     view, up = _view(drawn, up)
-    lines = {"springs": drawn.springs, "bodies without a surface": drawn.sticks}
+    lines = {"springs": drawn.springs, "tendons": drawn.tendons, "bodies without a surface": drawn.sticks}
     return {
         "labels": labels,
         "t": drawn.t.tolist(),
@@ -384,6 +390,12 @@ def _spring_ends(layout: Layout, state: State) -> Floats:
         return np.zeros((0, 2, 3))
     frames, X = springs.frames[:MOST_MARKS], np.stack([springs.Xa, springs.Xb], axis=1)[:MOST_MARKS]
     return state.r[frames] + rotate(state.quat[frames], X)
+
+
+def _tendon_segments(layout: Layout, state: State) -> Floats:
+    """Return the segments of tendons and belts (S, 2, 3), m."""
+    points = [path.points(layout, state) for path in paths_of(layout)]
+    return np.concatenate([np.zeros((0, 2, 3)), *(np.stack([p[:-1], p[1:]], axis=1) for p in points)])
 
 
 def _connecting_lines(history: ConstraintHistory, i: int, state: State) -> Floats:

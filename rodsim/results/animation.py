@@ -1,4 +1,4 @@
-"""Show the motion of a result in a plotly figure with a play button and a slider: rods as lines, bodies as surfaces."""
+"""Show the motion of a result in a plotly figure with play button and slider: rods, tendons as lines, bodies as surfaces."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from rodsim.extras import extra
 from rodsim.results.drawing import Drawing
 from rodsim.results.errors import ResultError
 from rodsim.results.output_choice import evenly_spaced
+from rodsim.results.tendon_paths import paths_of
 
 if TYPE_CHECKING:
     from rodsim.results.result import Result
@@ -27,7 +28,7 @@ _CORNER = {"x": 0, "y": 0, "xanchor": "left", "yanchor": "top"}
 PNG = "image/png"
 TIMES = 6  # largest number of overlaid times of the still picture
 SIZE = (960, 600)  # width and height of the still picture, pixels
-ROD, BODY = "rgb(222,98,50)", "rgb(66,104,160)"
+ROD, BODY, ROPE = "rgb(222,98,50)", "rgb(66,104,160)", "rgb(60,52,40)"
 
 
 def figure(result: Result, frames: int, height: int) -> Any:
@@ -44,14 +45,16 @@ def figure(result: Result, frames: int, height: int) -> Any:
         t = result.t[chosen]
         # single precision, as in plotly: this halves the size of the page
         points = np.array([drawing.points(result.state(i)) for i in chosen], dtype=np.float32)
+        ropes = np.array([_ropes(result, i) for i in chosen], dtype=np.float32)
     lines, n = _lines(drawing), drawing.n_rod_points
     triangles = drawing.triangles - n
     shown = [points[:, lines] if lines.size else None, points[:, n:] if len(triangles) else None]
+    shown.append(ropes if ropes.size else None)
     if shown[0] is not None:
         shown[0][:, lines < 0] = np.nan  # a gap between two rods
 
     def moving(k: int) -> list[Any]:
-        kinds = ((go.Scatter3d, shown[0]), (go.Mesh3d, shown[1]))
+        kinds = ((go.Scatter3d, shown[0]), (go.Mesh3d, shown[1]), (go.Scatter3d, shown[2]))
         return [kind(**dict(zip("xyz", x[k].T, strict=True))) for kind, x in kinds if x is not None]
 
     first = moving(0)
@@ -59,7 +62,10 @@ def figure(result: Result, frames: int, height: int) -> Any:
         first[0].update(mode="lines", line={"color": ROD, "width": 6}, name="rods", hoverinfo="skip")
     if shown[1] is not None:
         i, j, k = triangles.T
-        first[-1].update(i=i, j=j, k=k, color=BODY, flatshading=True, name="bodies", hoverinfo="skip")
+        body = first[1 if shown[0] is not None else 0]
+        body.update(i=i, j=j, k=k, color=BODY, flatshading=True, name="bodies", hoverinfo="skip")
+    if shown[2] is not None:
+        first[-1].update(mode="lines", line={"color": ROPE, "width": 4}, name="tendons", hoverinfo="skip")
     names = [f"{time:.6g}" for time in t]
     traces = list(range(len(first)))
     moved = [go.Frame(data=moving(k), name=name, traces=traces) for k, name in enumerate(names)]
@@ -107,6 +113,13 @@ def _still(result: Result) -> bytes:
     file = io.BytesIO()
     Image.fromarray(render(result, None, times.tolist(), size=SIZE)).save(file, "PNG")
     return file.getvalue()
+
+
+def _ropes(result: Result, output: int) -> Floats:
+    """Return the points (n, 3), m, of all tendons and belts as one line, with nan between two of them."""
+    gap, state = np.full((1, 3), np.nan), result.state(output)
+    paths = [part for path in paths_of(result.layout) for part in (path.points(result.layout, state), gap)]
+    return np.concatenate([np.zeros((0, 3)), *paths])
 
 
 def _lines(drawing: Drawing) -> NDArray[np.int64]:

@@ -2,7 +2,8 @@
 
 Point i is fixed to frame f_i at X_i: p = r[f] + R[f] X, v = v[f] + R[f] (Omega[f] x X). A rod is a poly-line through its frames
 (X = 0), a body is its surface. Points of rods come first, then those of bodies; files then have the points of the contact
-surfaces that no drawn shape encloses, such as planes and spheres. Cells have the same order.
+surfaces that no drawn shape encloses, such as planes and spheres, and those of tendons and belts, which are not fixed to frames.
+The lines of rods and tendons are the first cells.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from rodsim.results.contact_forces import ContactForces
 from rodsim.results.contact_surfaces import meshes
 from rodsim.results.layout import Layout
 from rodsim.results.rod_interpolation import LinearInterpolation, node_lengths, rod_interpolation_to
+from rodsim.results.tendon_paths import paths_of
 
 Floats32 = NDArray[np.float32]
 
@@ -58,7 +60,10 @@ class Drawing:
     """Topology of a layout, computed once, and its arrays at any state."""
 
     def __init__(self, layout: Layout, surfaces: bool = False) -> None:
-        """Compute the topology; `surfaces`: True to include contact surfaces, for files; pictures draw these separately."""
+        """Compute the topology.
+
+        `surfaces`: True to include contact surfaces and tendons, for files; pictures draw these separately.
+        """
         self.layout = layout
         zero_row = layout.n_elements  # an additional row of zeros for points that belong to no element
         frame: list[Ints] = []
@@ -106,6 +111,17 @@ class Drawing:
             arclength.append(np.zeros(n))
             counts.append(n)
             start += n
+        self._n_fixed = start
+        self._paths = paths_of(layout) if surfaces else []
+        paths: list[Ints] = []
+        for path in self._paths:
+            paths.append(np.arange(start, start + path.size))
+            part.append(np.zeros(path.size))
+            radius.append(np.zeros(path.size))
+            sides.append(np.zeros((path.size, 2)))
+            arclength.append(np.zeros(path.size))
+            counts.append(path.size)
+            start += path.size
         self.n_points = start
         self.point_arrays = {
             name: size for name, size in POINT_ARRAYS.items() if layout.rods or name not in ROD_ARRAYS
@@ -115,12 +131,13 @@ class Drawing:
             self._touched = ContactForces(layout.system, layout.memory)
             self.point_arrays |= CONTACT_ARRAYS
         self.names = [item.name for item in layout.rods] + [item.name for item in layout.bodies]
-        self.names += [name for name, *_ in surface_meshes]
+        self.names += [name for name, *_ in surface_meshes] + [path.name for path in self._paths]
         self.triangles = np.concatenate(triangles)
         none = np.zeros(0, np.int64)
         first_points = np.cumsum([0, *counts])
         shapes = [(line - first, none) for line, first in zip(self.lines, first_points, strict=False)]
         shapes += [(none, faces) for *_, faces in solid]
+        shapes += [(np.arange(path.size), none) for path in self._paths]
         self.parts = [
             Part(name, int(first), count, line, np.reshape(faces, (-1, 3)))
             for name, first, count, (line, faces) in zip(
@@ -130,7 +147,9 @@ class Drawing:
         self._frame = np.concatenate([np.zeros(0, np.int64), *frame]).astype(np.int64)
         self._X = np.concatenate([np.zeros((0, 3)), *local])
         ends = [np.concatenate([none, *numbers]).astype(np.int64) for numbers in (before, after)]
-        self._lines = LinearInterpolation(ends[0], ends[1], np.concatenate([np.zeros(0), *part]))
+        self._lines = LinearInterpolation(
+            ends[0], ends[1], np.concatenate([np.zeros(0), *part])[: self._n_fixed]
+        )
         owner = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
         width_height = np.concatenate([np.zeros((0, 2)), *sides]).astype(np.float32)
         self.static_points: dict[str, NDArray[Any]] = {
@@ -148,8 +167,14 @@ class Drawing:
             )
         faces_each = [len(faces) for *_, faces in solid]
         n_rods = len(layout.rods)
+        first_path = n_rods + len(solid)
+        self.lines += paths
         cell_owner = np.concatenate(
-            [np.arange(n_rods), np.repeat(np.arange(n_rods, n_rods + len(faces_each)), faces_each)]
+            [
+                np.arange(n_rods),
+                np.arange(first_path, first_path + len(paths)),
+                np.repeat(np.arange(n_rods, n_rods + len(faces_each)), faces_each),
+            ]
         )
         self.cells: dict[str, NDArray[Any]] = {
             "object": cell_owner.astype(np.int32),
@@ -159,7 +184,12 @@ class Drawing:
     def points(self, state: State) -> Floats:
         """Return the positions (..., n_points, 3) of all points, m, in one state or in many (leading axes)."""
         R = to_matrix(state.quat)[..., self._frame, :, :]
-        return state.r[..., self._frame, :] + _rotate(R, self._X)
+        return self._with_paths(state.r[..., self._frame, :] + _rotate(R, self._X), state)
+
+    def _with_paths(self, points: Floats, state: State) -> Floats:
+        """Return points with those of tendons and belts, m."""
+        paths = [path.points(self.layout, state) for path in self._paths]
+        return np.concatenate([points, *paths], axis=-2) if paths else points
 
     @property
     def reach(self) -> float:
@@ -199,10 +229,15 @@ class Drawing:
         if self._touched is not None:
             with np.errstate(all="ignore"):
                 values["contact_force"] = self._touched.on_frames(state)[..., frame, :]
+        rest = self.n_points - self._n_fixed
         with np.errstate(over="ignore"):  # a diverged run may overflow single precision
-            return points, {
-                name: np.ascontiguousarray(values[name], np.float32) for name in self.point_arrays
+            single = {name: np.ascontiguousarray(values[name], np.float32) for name in self.point_arrays}
+        if rest:  # tendons have no values
+            single = {
+                name: np.concatenate([x, np.zeros((*x.shape[:-2], rest, x.shape[-1]), np.float32)], axis=-2)
+                for name, x in single.items()
             }
+        return self._with_paths(points, state), single
 
     def _at_nodes(self, element_values: Floats) -> Floats:
         """Interpolate values (..., n_elements, c) of elements to the points, (..., n_points, c)."""

@@ -144,16 +144,16 @@ def _arrays(result: Result, drawing: Drawing, index: int) -> tuple[Floats, dict[
 
 
 def _blocks(drawing: Drawing) -> tuple[list[tuple[str, Ints]], list[Ints]]:
-    """Return the blocks of cells (segments of rods, triangles) that exist, and for each the cells of `drawing` they belong to."""
+    """Return the blocks of cells (segments of rods and tendons, triangles), and the cells of `drawing` they belong to."""
     segments = [np.stack([line[:-1], line[1:]], axis=1) for line in drawing.lines]
-    n_rods = len(segments)
+    n_lines = len(segments)
     cells, cell_index = [], []
     if segments:
         cells.append(("line", np.concatenate(segments)))
-        cell_index.append(np.repeat(np.arange(n_rods), [len(s) for s in segments]))
+        cell_index.append(np.repeat(np.arange(n_lines), [len(s) for s in segments]))
     if len(drawing.triangles):
         cells.append(("triangle", drawing.triangles))
-        cell_index.append(n_rods + np.arange(len(drawing.triangles)))
+        cell_index.append(n_lines + np.arange(len(drawing.triangles)))
     return cells, cell_index
 
 

@@ -1,11 +1,11 @@
-"""All shapes of a model for pictures: rods, bodies, supports and contact surfaces."""
+"""All shapes of a model that are fixed to frames, for pictures: rods, bodies, supports, pulleys and contact surfaces."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from rigid.system import Floats, State
-from rodsim.results import contact_surfaces, support_symbols
+from rodsim.results import contact_surfaces, support_symbols, tendon_shapes
 from rodsim.results.layout import Layout
 from rodsim.results.shapes import MAX_REFINED_TRIANGLES, Shape, body_shapes, join, rod_shape
 
@@ -34,6 +34,7 @@ def scene(
             *rods,
             *body_shapes(layout.bodies, n_rods, first_point, size, pixel, rounded),
             *support_symbols.supports(layout, size, up, parts),
+            *tendon_shapes.discs(layout, size, parts),
             *contact_surfaces.shapes(layout, size, states, parts + len(support_symbols.COLORS)),
         ]
     )

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from rigid.checks import direction
 from rigid.quaternions import normalize
 from rigid.system import Floats, State
-from rodsim.results import color_fields, contact_surfaces, labels, support_symbols
+from rodsim.results import color_fields, contact_surfaces, labels, support_symbols, tendon_shapes
 from rodsim.results.camera import (
     Camera,
     fit,
@@ -29,6 +29,7 @@ from rodsim.results.errors import ResultError
 from rodsim.results.output_choice import evenly_spaced
 from rodsim.results.result import Result
 from rodsim.results.scene import scene
+from rodsim.results.tendon_shapes import SceneShape
 
 RODS = np.array([[222, 98, 50], [28, 130, 140], [135, 90, 165], [205, 155, 30], [75, 145, 90]]) / 255
 BODIES = np.array([[66, 104, 160], [110, 115, 128], [160, 130, 100], [90, 140, 130]]) / 255
@@ -118,7 +119,8 @@ class ViewSetup:
         bodies, names = palette([body.name for body in layout.bodies], BODIES)
         self.legend += names  # names of families of objects, and their colours
         self._parts = len(rods) + len(bodies)
-        self._palette = np.concatenate([rods, bodies, support_symbols.COLORS, contact_surfaces.COLORS])
+        marks = support_symbols.COLORS, contact_surfaces.COLORS, tendon_shapes.COLORS
+        self._palette = np.concatenate([rods, bodies, *marks])
         candidates = np.arange(result.n_outputs) if outputs is None else np.asarray(outputs)
         looked_at = {
             int(i): result.state(int(i)) for i in candidates[evenly_spaced(len(candidates), CAMERA_SAMPLES)]
@@ -145,7 +147,9 @@ class ViewSetup:
 
     def _build(self, pixel: float = 0.0) -> None:
         """Prepare the shapes of all objects; `pixel`: length that a pixel shows, m; 0 if not known."""
-        self.shape = scene(self.result.layout, self._scene_size, self._up, self._shown, pixel)
+        layout, size = self.result.layout, self._scene_size
+        fixed = scene(layout, size, self._up, self._shown, pixel)
+        self.shape = SceneShape.of(fixed, layout, size, pixel, len(self._palette) - 1)
 
     def draw(self, canvas: Canvas, now: float) -> None:
         """Set the scene at time `now` on the canvas."""
