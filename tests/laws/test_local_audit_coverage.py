@@ -11,7 +11,7 @@ from discretization.internal_variables import part, with_part
 from discretization.state_measures import elastic_densities, element_states, energies
 from rigid.joints import JOINTS
 from rigid.system import FORCE, MOMENT
-from rodsim import Box, Model, Section, SpringLaw, local_audit, measures, signals, simulate
+from rodsim import Box, Model, Pulley, Section, SpringLaw, local_audit, measures, signals, simulate
 from rodsim.results.node_forces import sources
 
 SECTION = {
@@ -119,6 +119,9 @@ ACTING = {
         SMOOTH,
         friction=0.2,
         slip_rate=1.0,
+    ),
+    "tendon over a pulley": lambda model, rod: model.add_tendon(
+        "hoist", [rod.at(0.5), Pulley("ground@1.5,0,1", (0, 1, 0), 0.2), "ground@2,0,0"], SMOOTH
     ),
     "pressure that varies": lambda model, rod: model.add_pressure("pressure", rod, "5 + 20*t**2", (0, 0, 1)),
     "actuation": lambda model, rod: model.add_actuation("muscle", rod, "K2", SMOOTH),

@@ -5,6 +5,7 @@ import pytest
 
 from rodsim import (
     Box,
+    ConvergenceError,
     Cylinder,
     Drum,
     Model,
@@ -186,6 +187,15 @@ def test_pulley_that_a_rope_never_touches_does_not_act():
         model.add_tendon("rope", ["ground@-1,0,-0.9", *pulleys, ball], stiffness=50.0, length=1.5)
         states.append(simulate(model, 0.1, DT, progress=False).state().r)
     assert states[0] == pytest.approx(states[1], abs=1e-13)
+
+
+def test_run_stops_where_a_point_enters_a_pulley():
+    model = Model("hit")
+    ball = model.add_body("ball", Sphere(0.05, mass=1.0), position=(1.0, 0, 0.1), velocity=(-2.0, 0, 0))
+    model.add_tendon("rope", ["ground@-1,0,0.3", Pulley("ground@0,0,0", Y, 0.2), ball], 0.1)
+    with pytest.raises(ConvergenceError) as error:
+        simulate(model, 1.0, DT, progress=False)
+    assert error.value.result.t[-1] < 0.5
 
 
 def test_equilibrium_of_a_weight_that_hangs_on_a_rope_between_two_pulleys():
