@@ -81,9 +81,9 @@ REEVINGS = {
     "drums unwound": ([(-2, -1, 0), (0, 0, 0)], [0.4, -0.3], [-30.0, -50.0]),
     "drum, and off a pulley": ([(-2, -1, 0), (0, -1, 0), (2, 0.5, 0)], [0.4, 0.3, 0], [9.0, 0.0]),
     "turns behind a pulley that is off": (
-        [(-2, -1, 0), (0, -1, 0), (2, 0.5, 0), (4, -1, 0)],
-        [0.4, 0.3, -0.3, 0],
-        [9.0, 0.0, 8.0],
+        [(-2, -1, 0), (0, 1.5, 0), (2, 0.5, 0), (4, -1, 0)],
+        [0.4, 0.3, 0.3, 0],
+        [9.0, 0.0, 6.0],
     ),
     "eight stops": (
         [(k, (-1) ** k * 0.3, 0.02 * k) for k in range(8)],
@@ -167,3 +167,13 @@ def test_span_out_of_the_plane_pulls_along_the_axis_as_a_straight_one():
     assert np.hypot(*force[:2]) == pytest.approx(
         np.hypot(in_plane / s, radius * (1 / s - 1 / in_plane)), abs=1e-14
     )
+
+
+def test_pulley_behind_one_that_the_tendon_has_come_off_keeps_its_turns():
+    y, X = stops(np.random.default_rng(1), *REEVINGS["turns behind a pulley that is off"])
+    wraps = np.zeros(4, complex)
+    kind_of(y).count(y.astype(complex), X, wraps)
+    assert wraps[1].real < 0.0
+    assert wraps[2].real == pytest.approx(6.0, abs=1.0)
+    touched = dual_of(kind_of(y), y, y, X)[:, 0].any(axis=1)
+    assert touched.tolist() == [True, False, True, True]
