@@ -41,18 +41,21 @@ from typing import Any
 
 from rigid.compilation.decorators import inline_kernel, internal_kernel
 from rigid.interactions import measures
+from rigid.interactions.blocks import move_along, move_back, pulled, put_imaginary
 from rigid.interactions.kinds import (
+    COMPLEX_STEP,
     MAX_INTERNAL_VARIABLES,
     Kind,
     dual_function,
     frame,
     no_bend,
+    tangent_function,
     value_function,
     vector,
 )
 from rigid.interactions.measure_forces import force_of
 from rigid.interactions.pressure import nothing
-from rigid.interactions.tendon_length import tension_of_step
+from rigid.interactions.tendon_length import slope_of_tension, tension_of_step
 from rigid.interactions.torsion_spring import argument, rotation_over_step
 from rigid.kinematics.poses import direction, point
 from rigid.linear_algebra import average, cross, dot, minus, plus, times
@@ -433,6 +436,120 @@ def _write_elastic(y0, y1, X, lam, L, out):
     _write_length(y0, y1, X, lam * tension, out)
 
 
+@internal_kernel
+def _write_columns(y0, y1, X, law, free, out, K):
+    """Write the tangent of `write_tangent` by columns of the whole dual, for a step in which the set of stops changes."""
+    n, (factor, stiffness, L) = count_of_stops(X), law
+    for k in range(n):
+        for j in range(6 if (free >> k) & 1 else 0):
+            move_along(y1, k, j)
+            if stiffness > 0.0:
+                _write_elastic(y0, y1, X, factor, L, out)
+            else:
+                _write_length(y0, y1, X, factor + 0j, out)
+            put_imaginary(out, y0, y1, n, K, 6 * k + j)
+            move_back(y1, k)
+
+
+@internal_kernel
+def _write_products(y0, y1, X, slope, rows, out, K):
+    """Write slope times the dual `out` into the rows of K of the stops in the bit set `rows`."""
+    n = count_of_stops(X)
+    for l in range(n):
+        force, torque = pulled(out, y0, y1, l)
+        for k in range(n):
+            for j in range(6 if (rows >> k) & 1 else 0):
+                for i in range(3):
+                    K[6 * k + j, 6 * l + i] = slope * force[i].real
+                    K[6 * k + j, 6 * l + 3 + i] = slope * torque[i].real
+
+
+@internal_kernel
+def _add_row(y0, y1, X, stops, k, j, tension, out, K):
+    """Multiply row j of stop k by the derivative of the change of the length; add those of the two spans at the stop."""
+    n, along = count_of_stops(X), 0.0
+    a, b = _before(stops, k) if k > 0 else k, _next(stops, k) if k < n - 1 else k
+    for f in (a, k, b):
+        for i in range(4):
+            for l in range(3):
+                out[f, i, l] = 0.0
+    move_along(y1, k, j)
+    if a < k:
+        along += _add_span(y0, y1, X, a, k, tension, out).imag / COMPLEX_STEP
+    if b > k:
+        along += _add_span(y0, y1, X, k, b, tension, out).imag / COMPLEX_STEP
+    row = 6 * k + j
+    for i in range(6 * n):
+        K[row, i] *= along
+    for f in (a, k, b):
+        force, torque = pulled(out, y0, y1, f)
+        for i in range(3):
+            K[row, 6 * f + i] += force[i].imag / COMPLEX_STEP
+            K[row, 6 * f + 3 + i] += torque[i].imag / COMPLEX_STEP
+        for i in range(4):  # a stop at an end is its own neighbour
+            for l in range(3):
+                out[f, i, l] = 0.0
+    move_back(y1, k)
+
+
+@internal_kernel
+def write_tangent(y0, y1, X, law, out, K):
+    """Write the derivatives of the forces to the poses at the end, as `Kind.tangent` does.
+
+    With the discrete derivative m of l and the tension T, T dm/dy_1 couples the stops of a span only. Elastic tendons also have
+    dT/dl_1 (dl_1/dy_1) m^T. law: factor of T, stiffness (0: the factor is T), and the length without tension.
+    """
+    n, free, (factor, stiffness, L) = count_of_stops(X), 0, law
+    for k in range(n):
+        if out[k, 3, 0].real != 0.0:
+            free |= 1 << k
+    stops, rows = stops_passed(y0, X), free
+    if stops != stops_passed(y1, X):
+        _write_columns(y0, y1, X, law, free, out, K)
+    else:
+        rows &= stops
+        measures.clear_duals(out, n)
+        change = _add_length(y0, y1, X, stops, 1.0 + 0j, out).real
+        tension, slope = factor, 0.0
+        if stiffness > 0.0:
+            stretch = length_along(y0, X, stops).real - L
+            tension = factor * tension_of_step(stiffness, stretch, change)
+            slope = factor * slope_of_tension(stiffness, stretch, change)
+        _write_products(y0, y1, X, slope, rows, out, K)
+        for k in range(n):
+            for j in range(6 if (rows >> k) & 1 else 0):
+                _add_row(y0, y1, X, stops, k, j, tension, out, K)
+    for k in range(n):
+        out[k, 3, 0] = 1.0 if (rows >> k) & 1 else 0.0
+
+
+@tangent_function
+def length_tangent(y0, y1, X, lam, out, K):
+    """Write the tangent of lam l."""
+    write_tangent(y0, y1, X, (lam[0].real, 0.0, 0.0), out, K)
+
+
+@tangent_function
+def tension_tangent(y0, y1, X, lam, out, K):
+    """Write the tangent of a given tension."""
+    tension = -lam[0].real * force_of(X, PER_STOP * count_of_stops(X) + 2)
+    write_tangent(y0, y1, X, (tension, 0.0, 0.0), out, K)
+
+
+@tangent_function
+def elastic_tangent(y0, y1, X, lam, out, K):
+    """Write the tangent of the energy."""
+    at = PER_STOP * count_of_stops(X)
+    write_tangent(y0, y1, X, (lam[0].real, X[at + 1], X[at]), out, K)
+
+
+@tangent_function
+def varying_tangent(y0, y1, X, lam, out, K):
+    """Write the tangent of the energy with the length L + u."""
+    at = PER_STOP * count_of_stops(X)
+    write_tangent(y0, y1, X, (lam[0].real, X[at + 1], X[at] + force_of(X, at + 2)), out, K)
+
+
 @dual_function
 def elastic_dual(y0, y1, X, lam, out):
     """Write the discrete derivative of the energy."""
@@ -452,7 +569,9 @@ def tension_dual(y0, y1, X, lam, out):
     _write_length(y0, y1, X, -lam[0] * force_of(X, PER_STOP * count_of_stops(X) + 2), out)
 
 
-def _family(name: str, rows: int, functions: tuple[Any, Any, Any], works: bool = False) -> dict[int, Kind]:
+def _family(
+    name: str, rows: int, functions: tuple[Any, Any, Any], tangent: Any, works: bool = False
+) -> dict[int, Kind]:
     """Return the kinds of reeved tendons by their number of stops; functions: value, dual, bend."""
     kinds = {}
     for n in range(2, MAX_STOPS + 1):
@@ -464,13 +583,20 @@ def _family(name: str, rows: int, functions: tuple[Any, Any, Any], works: bool =
             works=works,
             signal=PER_STOP * n + 2 if works else -1,
             potential=works,
+            tangent=tangent,
         )
     return kinds
 
 
 # kinds by their number of stops
-REEVED_LENGTHS = _family("inextensible reeved tendon", 1, (residual, length_dual, length_bend))
-REEVED_ELASTIC = _family("elastic reeved tendon", 0, (elastic_energy, elastic_dual, no_bend))
-REEVED_VARYING = _family("reeved tendon of varying length", 0, (nothing, varying_dual, no_bend), works=True)
-REEVED_TENSIONS = _family("reeved tendon of given tension", 0, (nothing, tension_dual, no_bend), works=True)
+REEVED_LENGTHS = _family(
+    "inextensible reeved tendon", 1, (residual, length_dual, length_bend), length_tangent
+)
+REEVED_ELASTIC = _family("elastic reeved tendon", 0, (elastic_energy, elastic_dual, no_bend), elastic_tangent)
+REEVED_VARYING = _family(
+    "reeved tendon of varying length", 0, (nothing, varying_dual, no_bend), varying_tangent, works=True
+)
+REEVED_TENSIONS = _family(
+    "reeved tendon of given tension", 0, (nothing, tension_dual, no_bend), tension_tangent, works=True
+)
 REEVED = (REEVED_LENGTHS, REEVED_ELASTIC, REEVED_VARYING, REEVED_TENSIONS)

@@ -177,3 +177,45 @@ def test_pulley_behind_one_that_the_tendon_has_come_off_keeps_its_turns():
     assert wraps[2].real == pytest.approx(6.0, abs=1.0)
     touched = dual_of(kind_of(y), y, y, X)[:, 0].any(axis=1)
     assert touched.tolist() == [True, False, True, True]
+
+
+def columns(kind, y0, y1, X):
+    """Return the derivatives of forces and torques on all stops to (dr, eta) of each at the end, by complex steps of the dual."""
+    n = len(y0)
+    K = np.zeros((6 * n, 6 * n))
+    for k in range(n):
+        for j in range(6):
+            y = y1.astype(complex)
+            axis = 1e-60j * np.eye(3)[j % 3]
+            y[k, 0] += axis if j < 3 else 0.0
+            y[k, 1:] += np.cross(axis, y1[k, 1:]) if j >= 3 else 0.0
+            dual = dual_of(kind, y0, y, X)
+            torque = np.cross(0.5 * (y0 + y)[:, 1:], dual[:, 1:]).sum(axis=1)
+            K[6 * k + j] = np.concatenate([dual[:, 0], torque], axis=1).imag.ravel() / 1e-60
+    return K
+
+
+LIFT_OFF = ([(-2, -0.05, 0), (-0.5, 0, 0), (0.5, 0, 0), (2, 0.4, 0)], [0, -0.3, -0.3, 0], [0.1, 0.1])
+
+
+@pytest.mark.parametrize("word", ["inextensible", "elastic"])
+@pytest.mark.parametrize("name", [*REEVINGS, "through lift-off"])
+def test_tangent_is_the_derivative_of_the_dual(name, word):
+    rng = np.random.default_rng(6)
+    y0, X = stops(rng, *REEVINGS.get(name, LIFT_OFF))
+    y1 = moved(rng, y0, 0.02)
+    if name not in REEVINGS:
+        y1[3, 0, 1] += 0.6
+    n, kind = len(y0), kind_of(y0, word)
+    X[PER_STOP * n] = 0.9 * length(y0, X)
+    K, out = np.zeros((6 * n, 6 * n)), np.zeros((n, 4, 3), complex)
+    out[:, 3, 0] = 1.0
+    out[0, 3, 0] = 0.0  # the first stop has no unknowns
+    kind.tangent(y0.astype(complex), y1.astype(complex), X, np.ones(1, complex), out, K)
+    acting = np.repeat(out[:, 3, 0].real, 6) > 0.0
+    expected = columns(kind, y0, y1, X)
+    assert not acting[:6].any()
+    assert acting.sum() >= 6
+    assert np.abs(expected[6:, 6:][~acting[6:]]).max(initial=0.0) == 0.0
+    both = np.ix_(acting, acting)
+    assert K[both] == pytest.approx(expected[both], abs=1e-12 * np.abs(expected).max())

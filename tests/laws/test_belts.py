@@ -141,6 +141,16 @@ def test_belt_drive_has_the_frequency_of_both_spans(side):
     assert np.abs(modes(belt_drive(side=side)).values.imag).max() == pytest.approx(exact, rel=1e-9)
 
 
+def test_stiffness_of_a_span_is_EA_over_its_length():
+    values = []
+    for stiffness in ({"stiffness": 1400.0 / 0.7}, {"EA": 1400.0}):
+        model = Model("equal")
+        drums = [Drum(add_wheel(model, f"wheel {k}", 0.7 * k, 0.1, 0.02), Y, 0.1) for k in range(2)]
+        model.add_belt("belt", drums, pretension=5.0, **stiffness)
+        values.append(modes(model).values.imag.max())
+    assert values[0] == pytest.approx(values[1], rel=1e-12)
+
+
 @pytest.mark.parametrize("side", [1, -1])
 def test_running_belt_keeps_the_ratio_of_speeds_through_many_turns(side):
     result = simulate(belt_drive(5.0, side), 4.0, 0.005, "em8", progress=False)
@@ -274,4 +284,13 @@ def test_belt_that_does_not_fit_its_drums_is_refused(distance, side, pretension,
     drums = [Drum(ball, Y, 0.1), Drum(f"ground@{distance},0,0", Y, 0.2, side)]
     model.add_belt("belt", drums, stiffness=5.0, pretension=pretension)
     with pytest.raises(ModelError, match=message):
+        simulate(model, 0.1, DT, progress=False)
+
+
+def test_message_counts_the_drums_of_the_last_span_around():
+    model = Model()
+    a, b = (model.add_body(f"ball {k}", Sphere(0.1, mass=1.0), (k, 0, 0)) for k in range(2))
+    drums = [Drum(a, Y, 0.1), Drum(b, Y, 0.1), Drum("ground@0.25,0,0.1", Y, 0.2, -1)]
+    model.add_belt("belt", drums, stiffness=5.0)
+    with pytest.raises(ModelError, match="drums 2 and 0 leave no room"):
         simulate(model, 0.1, DT, progress=False)

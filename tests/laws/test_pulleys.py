@@ -122,10 +122,24 @@ def test_energy_balances_and_momenta_are_conserved(name):
     assert np.abs(imbalance(result)).max() < 1e-11
     assert np.ptp(result.tendon("rope").wrap, axis=0).min() > 0.05
     assert audit(result).ok
+    if name == "winch":
+        stretch = np.maximum(result.tendon("rope").length - 2.6 + 0.5 * result.t, 0.0)
+        assert result.tendon("rope").tension == pytest.approx(60.0 * stretch, abs=1e-11)
+        assert stretch.max() > 0.1
     if name == "given":
         tension = 4.0 + 3.0 * np.sin(5.0 * (result.t[:-1] + 0.5 * DT))
         change = np.diff(result.tendon("rope").length)
         assert np.diff(result.work) == pytest.approx(-tension * change, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", TENDONS)
+def test_length_at_the_start_is_that_which_has_left_the_drum(name):
+    model = Model("unwound")
+    ball = model.add_body("ball", Sphere(0.05, mass=1.0), position=(0.1, 0, -1))
+    model.add_tendon("rope", [Drum("ground@0,0,0", Y, 0.1), ball], **TENDONS[name])
+    rope = simulate(model, DT, DT, progress=False).tendon("rope")
+    assert rope.length[0] == pytest.approx(1.0, abs=1e-14)
+    assert rope.wrap[0] == pytest.approx(0.0, abs=1e-14)
 
 
 @pytest.mark.parametrize("name", TENDONS)
@@ -289,6 +303,10 @@ WRONG = {
         ["bar", *(Pulley(f"ground@{k},0,1", Y, 0.1) for k in range(9)), "ground@9,0,0"],
         "passes 11 points with 9 pulleys and drums; the limits are 32 and 8",
     ),
+    "too many points": (
+        ["bar", Pulley("ground@0,0,1", Y, 0.1), *(f"ground@{k},0,0" for k in range(31))],
+        "passes 33 points with 1 pulleys",
+    ),
     "one body": (["bar", Pulley("bar@0,0,1", Y, 0.1), "bar@1,0,0"], "all its points are on body 'bar'"),
 }
 
@@ -340,6 +358,16 @@ def test_circle_that_does_not_fit_its_neighbours_is_refused(name, tension):
     model.add_body("bar", Box(0.5, 0.1, 0.1, mass=1.0))
     model.add_tendon("rope", ["bar", *circles, "ground@2,0,0"], tension)
     with pytest.raises(ModelError, match=message):
+        simulate(model, 0.1, DT, progress=False)
+
+
+@pytest.mark.parametrize("tension", [None, 1.0])
+def test_messages_count_points_from_the_first_of_the_tendon(tension):
+    model = Model()
+    model.add_body("bar", Box(0.5, 0.1, 0.1, mass=1.0))
+    points = ["ground@-3,0,0", "bar", Pulley("ground@0,0,0.05", Y, 0.1), "ground@2,0,0"]
+    model.add_tendon("rope", points, tension)
+    with pytest.raises(ModelError, match="point 1 lies inside the circle of point 2"):
         simulate(model, 0.1, DT, progress=False)
 
 
