@@ -246,6 +246,8 @@ class ViewSetup:
             colors[part_colored] = time_colors(np.array([1 - age]))
         else:
             colors[part_colored] += (1 - colors[part_colored]) * FIRST_WHITE * age**0.8
+        tendons = self.shape.owner == len(self._palette) - 1
+        colors[tendons] += (1 - colors[tendons]) * FIRST_WHITE * age**0.8
         return colors
 
     def label(self, canvas: Canvas, times: Floats) -> None:

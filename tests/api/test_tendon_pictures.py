@@ -99,6 +99,13 @@ def test_pictures_draw_tendons_and_pulleys(engine):
     assert not dark_pixels(without, **views).any()
 
 
+def test_tendons_of_earlier_times_are_lighter():
+    """The rope of the last time is dark, that of the first is not."""
+    result = flicked()[0]
+    one, both = (dark_pixels(result, view="front", times=times) for times in ([0.4], [0.0, 0.4]))
+    assert 0.5 * one.sum() < both.sum() < 1.3 * one.sum()
+
+
 def test_animation_and_report_draw_tendons(tmp_path):
     result = drive()
     figure = result.animate(frames=3)
