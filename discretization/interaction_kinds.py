@@ -19,6 +19,7 @@ from discretization.space import (
 from discretization.space.bushing import BUSHING, BUSHING_DAMPER
 from discretization.space.free_bushing import FREE_BUSHING, FREE_BUSHING_DAMPER
 from discretization.space.se3_dual import SE3_ACTUATION
+from rigid.interactions.added_mass import ADDED_MASSES
 from rigid.interactions.contact.box_dissipation import (
     BOX_ROD_DISSIPATION,
     BOXES_DISSIPATION,
@@ -58,6 +59,7 @@ from rigid.interactions.contact.sphere_rod_dissipation import (
     SPHERES_DISSIPATION,
 )
 from rigid.interactions.drag import DRAG
+from rigid.interactions.fluid_drag import BODY_DRAG, LINE_DRAG
 from rigid.interactions.gear import GEARS
 from rigid.interactions.inerters import INERTERS
 from rigid.interactions.joint_friction import JOINT_FRICTION, ROTATION_DAMPING
@@ -70,7 +72,7 @@ from rigid.interactions.law_springs import (
     LENGTH_DAMPER,
     LENGTH_SPRING,
 )
-from rigid.interactions.loads import LOADS
+from rigid.interactions.loads import BUOYANCY, LOADS
 from rigid.interactions.measure_forces import MEASURE_FORCES
 from rigid.interactions.pressure import PRESSED_EDGE, VARYING_PRESSED_EDGE
 from rigid.interactions.reeved_tendons import REEVED
@@ -140,6 +142,10 @@ INTERACTIONS = KindRegistry(
         VARYING_PRESSED_EDGE,
         SE3_ACTUATION,
         ROTATION_DAMPING,
+        BUOYANCY,
+        LINE_DRAG,
+        BODY_DRAG,
+        *ADDED_MASSES.values(),
     ]
 )
 INTERACTIONS.add_families([*GEARS.values(), *ROD_DISSIPATIONS.values()])

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rodsim import actuators as actuators
     from rodsim import controllers as controllers
     from rodsim import curves as curves
+    from rodsim import fluids as fluids
     from rodsim import linear as linear
     from rodsim import mechanics as mechanics
     from rodsim import signals as signals
@@ -84,6 +85,7 @@ else:
             "rodsim.actuators": "actuators =",
             "rodsim.controllers": "controllers =",
             "rodsim.curves": "curves =",
+            "rodsim.fluids": "fluids =",
             "rodsim.linear": "linear =",
             "rodsim.many_runs": "simulate_many",
             "rodsim.mechanics": "mechanics =",

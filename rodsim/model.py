@@ -46,6 +46,7 @@ from rodsim.components.control_laws import ControlLaw
 from rodsim.components.controllers import Controller, Sensor, outputs_of_sensors
 from rodsim.components.curve_frames import Twist, Up
 from rodsim.components.events import ModelEvent
+from rodsim.components.flows import AiryWave, Current
 from rodsim.components.forces import (
     Bushing,
     Gravity,
@@ -68,6 +69,7 @@ from rodsim.components.sections import Section
 from rodsim.components.space_curves import CurveLike
 from rodsim.components.spring_laws import SpringLaw
 from rodsim.components.spring_types import SpringArguments, SpringCoordinate, choose_spring_type
+from rodsim.components.submerged_parts import Fluid, SubmergedBody, SubmergedRod
 from rodsim.components.surfaces import MeshSurface, PlaneSurface, SolidSurface, SphereSurface
 from rodsim.components.tendons import Tendon
 from rodsim.components.user_interactions import EnergyInteraction, UserInteraction
@@ -110,6 +112,7 @@ register(
     Actuator,
     ModelEvent,
 )
+register(Fluid, SubmergedRod, SubmergedBody)
 
 
 @accept_old_methods
@@ -1065,6 +1068,205 @@ class Model(ModelData):
         <gravity 'quake'>
         """
         return add(self, Gravity, name, value=value)
+
+    def add_fluid(
+        self,
+        name: str,
+        density: float,
+        current: ArrayLike | Current | None = None,
+        *,
+        factor: ScalarLike = 1.0,
+        waves: AiryWave | Sequence[AiryWave] | None = None,
+        depth: float | None = None,
+        level: float = 0.0,
+        build_up: float = 0.0,
+    ) -> Fluid:
+        """Add a fluid, such as the sea or the air, with a current and waves.
+
+        It acts on the parts given to `add_submerged_rod` and `add_submerged_body`, everywhere: it has no surface above which
+        its forces end. Up is against the gravity of the model, or along z if that is zero.
+
+        Parameters
+        ----------
+        name : str
+            Name of the fluid.
+        density : float
+            Density, kg/m^3.
+        current : array_like, shape (3,), PowerLaw or Profile, optional
+            Velocity of the current or wind, m/s, uniform or over the height (`rodsim.fluids`).
+        factor : float, Signal, str or callable, default 1.0
+            Factor of the current, or a function of time.
+        waves : AiryWave or sequence of AiryWave, optional
+            Regular waves, which add (`rodsim.fluids`).
+        depth : float, optional
+            Depth of the water, for waves, m; by default deep water.
+        level : float, default 0.0
+            Height of the mean surface above the origin, for waves, m.
+        build_up : float, default 0.0
+            Time over which waves grow from zero at the start, s.
+
+        Returns
+        -------
+        Fluid
+
+        Raises
+        ------
+        ModelError
+            If the density is not positive, or a current or a wave is not finite.
+
+        Examples
+        --------
+        >>> from rodsim import Model, fluids
+        >>> model = Model(gravity=(0, 0, -9.81))
+        >>> sea = model.add_fluid("sea", 1025.0, fluids.Profile([-50, 0], [[0.1, 0, 0], [0.8, 0, 0]]))
+        >>> sea
+        <fluid 'sea' of 1025 kg/m^3>
+        """
+        return add(
+            self,
+            Fluid,
+            name,
+            density=density,
+            current=current,
+            factor=factor,
+            waves=waves,
+            depth=depth,
+            level=level,
+            build_up=build_up,
+        )
+
+    def add_submerged_rod(
+        self,
+        name: str,
+        rod: Rod | str,
+        fluid: Fluid | str,
+        diameter: float,
+        *,
+        drag: float = 1.2,
+        tangential_drag: float = 0.0,
+        added_mass: float = 1.0,
+        tangential_added_mass: float = 0.0,
+        buoyancy: float = 1.0,
+    ) -> SubmergedRod:
+        """Put a rod into a fluid: buoyancy, drag (Morison) and added mass of a circular section.
+
+        w is the velocity of a section relative to the fluid, w_n and w_t its parts across and along the rod, A = pi d^2/4. The
+        forces per stress-free length are
+
+            rho A g   upwards,   -rho d C_n |w_n| w_n/2 - rho pi d C_t |w_t| w_t/2,   rho A du/dt   in waves
+
+        and the added mass is rho A C_a. The drag of an interval between two nodes acts on both, across and along its chord.
+
+        Parameters
+        ----------
+        name : str
+            Name of the submerged rod.
+        rod : Rod or str
+            The rod; its mass per length is its own, without the fluid.
+        fluid : Fluid or str
+            The fluid.
+        diameter : float
+            Outer diameter d, m.
+        drag, tangential_drag : float, default 1.2 and 0.0
+            Coefficients C_n and C_t.
+        added_mass, tangential_added_mass : float, default 1.0 and 0.0
+            Coefficients C_a across and along the rod.
+        buoyancy : float, default 1.0
+            Part of the displaced volume that lifts; 0 if the weight of the rod is that in the fluid.
+
+        Returns
+        -------
+        SubmergedRod
+
+        Raises
+        ------
+        ModelError
+            If a number is negative, or the rod is in this fluid already.
+
+        Examples
+        --------
+        >>> from rodsim import Model, Section
+        >>> model = Model(gravity=(0, 0, -9.81))
+        >>> steel = Section.from_stiffness(EA=1e7, GA=1e6, GJ=100.0, EI=100.0, mass_per_length=8.0, inertia_per_length=1e-3)
+        >>> line = model.add_rod("line", [(0, 0, 0), (0, 0, -50)], steel, 20)
+        >>> sea = model.add_fluid("sea", 1025.0, current=(0.5, 0, 0))
+        >>> model.add_submerged_rod("wet line", line, sea, diameter=0.05)
+        <submerged rod 'wet line' of rod 'line', fluid 'sea'>
+        """
+        return add(
+            self,
+            SubmergedRod,
+            name,
+            rod=rod,
+            fluid=fluid,
+            diameter=diameter,
+            drag=drag,
+            tangential_drag=tangential_drag,
+            added_mass=added_mass,
+            tangential_added_mass=tangential_added_mass,
+            buoyancy=buoyancy,
+        )
+
+    def add_submerged_body(
+        self,
+        name: str,
+        on: PointLike,
+        fluid: Fluid | str,
+        *,
+        volume: float = 0.0,
+        drag_area: ArrayLike = 0.0,
+        added_mass: ArrayLike = 0.0,
+    ) -> SubmergedBody:
+        """Put a body into a fluid: buoyancy, drag and added mass at one of its points.
+
+        With the velocity w of the point relative to the fluid the drag is -rho |w| D w/2, D the drag areas along the axes of the
+        body. In waves the displaced fluid adds the force rho volume du/dt.
+
+        Parameters
+        ----------
+        name : str
+            Name of the submerged body.
+        on : Anchor, Body or str
+            Point of a body: its centre of buoyancy; a whole body stands for its reference point.
+        fluid : Fluid or str
+            The fluid.
+        volume : float, default 0.0
+            Displaced volume, m^3.
+        drag_area : float or array_like, shape (3,), default 0.0
+            Area times drag coefficient, m^2, the same in all directions or along the axes of the body.
+        added_mass : float or array_like, shape (3,), (6,) or (6, 6), default 0.0
+            Added mass in the axes of the body about the point: of translation, kg, or of translation and rotation (kg, kg m,
+            kg m^2).
+
+        Returns
+        -------
+        SubmergedBody
+
+        Raises
+        ------
+        ModelError
+            If a number is negative, all are zero, the added mass is not symmetric and positive semidefinite, or the point is not
+            on a body.
+
+        Examples
+        --------
+        >>> from rodsim import Model, Sphere
+        >>> model = Model(gravity=(0, 0, -9.81))
+        >>> buoy = model.add_body("buoy", Sphere(0.5, density=500.0))
+        >>> sea = model.add_fluid("sea", 1025.0)
+        >>> model.add_submerged_body("wet buoy", buoy, sea, volume=0.52, drag_area=0.37, added_mass=268.0)
+        <submerged body 'wet buoy' of body 'buoy', fluid 'sea'>
+        """
+        return add(
+            self,
+            SubmergedBody,
+            name,
+            on=on,
+            fluid=fluid,
+            volume=volume,
+            drag_area=drag_area,
+            added_mass=added_mass,
+        )
 
     def add_measure_force(self, name: str, measure: Measure, force: ScalarLike) -> MeasureForce:
         """Apply a generalised force to a measure of two points or parts; its work is force x change of the measure.

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.assembly.actuated_elements import actuated_elements
+from discretization.assembly.fluid_forces import add_fluid_forces, end_added_masses, line_drag_energy
 from discretization.assembly.regularised_forces import DATA_OFFSET, regularise_force
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import (
@@ -40,6 +41,7 @@ from rigid.interactions.internal_variables import (
 from rigid.interactions.kinds import (
     COMPLEX_STEP,
     EXPECTED,
+    LINE_DRAGS,
     MAX_FRAMES,
     MAX_INTERNAL_VARIABLES,
     MAX_ROWS,
@@ -566,6 +568,9 @@ def add_generic(numbering, state, work, h, tangent):
     interacting, y0, y1, dual = generic.interacting, generic.start, generic.end, generic.dual
     for which in range(interacting.kinds.size):
         kind = interacting.kinds[which]
+        if kind.real_loop != 0:
+            add_fluid_forces(generic, kind, numbering, state, work, h, tangent)
+            continue
         value_of_kind, dual_of_kind = value_at(kind.value), dual_at(kind.dual)
         lam = generic.lam if kind.slides == 0 else generic.sliding
         factor = h if kind.rows == 0 else 1.0
@@ -618,7 +623,8 @@ def add_generic(numbering, state, work, h, tangent):
 def generic_energy_taken(flag, state, work, h):
     """Return the energy taken from the system in the step by interactions with `takes` equal to `flag`, J.
 
-    `flag`: DISSIPATES, WORKS or DRIVES. Internal variables that are updated at the end of a step are updated here.
+    `flag`: DISSIPATES, WORKS or DRIVES. Internal variables that are updated at the end of a step are updated here. What a kind
+    that drives loses (`Condensed.lost`) is added to the dissipation in `state.totals`; the returned energy does not contain it.
     """
     generic, energy = work.generic_groups, 0.0
     interacting = generic.interacting
@@ -627,6 +633,14 @@ def generic_energy_taken(flag, state, work, h):
         if generic.takes[which] != flag:
             continue
         kind = interacting.kinds[which]
+        if kind.real_loop == LINE_DRAGS:
+            taken, lost = line_drag_energy(generic, kind, state, work, h)
+            energy += taken - lost
+            state.totals[1] += lost
+            continue
+        if kind.real_loop != 0:
+            energy += end_added_masses(generic, kind, state, work, h)
+            continue
         dual_of_kind = dual_at(kind.dual)
         for e in range(kind.first, kind.last):
             entry = interacting.entries[e]
@@ -639,6 +653,11 @@ def generic_energy_taken(flag, state, work, h):
                 generic.dual,
             )
             energy += _work(generic.dual, generic.start, generic.end, kind.arity)
+            if kind.lost != 0:
+                X, loss_of_kind = interacting.numbers[entry.first : entry.last], dual_at(kind.lost)
+                loss_of_kind(generic.start, generic.end, X, generic.lam, generic.dual)
+                energy -= generic.dual[0, 0, 0].real
+                state.totals[1] += generic.dual[0, 0, 0].real
             if kind.update_internal != 0:
                 variables, ends = (
                     state.internal[generic.internal_offset[e] : generic.internal_offset[e] + kind.n_internal],

@@ -61,7 +61,9 @@ def _add_noise_of_duals(generic, e, value, numbering, work, h):
     which = kind_number(generic.interacting, e)
     kind, entry = generic.interacting.kinds[which], generic.interacting.entries[e]
     grown = EPS * (max(1.0, value) if kind.n_internal > 0 else value)
-    if generic.takes[which] != DISSIPATES:
+    if kind.inertial != 0:
+        grown /= abs(h)
+    elif generic.takes[which] != DISSIPATES:
         grown *= abs(h)
     for k in range(kind.arity):
         at = numbering.frame[entry.frames[k]]

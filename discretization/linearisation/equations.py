@@ -53,7 +53,7 @@ from discretization.state_shapes import sizes_of, state_shapes
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError
-from rigid.interactions.loads import DEAD
+from rigid.interactions.loads import FORCES, MOMENTS
 from rigid.interactions.pressure import PRESSED_EDGE
 from rigid.system import Floats, Ints, State
 
@@ -390,7 +390,7 @@ def _solved_sparse(M: Any, G: Any, force: Floats, delta: float) -> Floats:
 def _check_directions(system: System, loads: Floats, motion: SteadyMotion) -> None:
     """Raise ModelError if gravity or a dead load rotates as seen from the axes of the motion."""
     kinds = kinds_of_signals(system.others)
-    dead = [k for k, kind in enumerate(kinds) if any(kind is dead_kind for dead_kind in DEAD)]
+    dead = [k for k, kind in enumerate(kinds) if kind.loop in (FORCES, MOMENTS)]
     vectors = [("gravity", system.gravity), *((f"load {k}", loads[k]) for k in dead)]
     for what, F in vectors:
         if np.abs(np.cross(motion.W, F)).max() > 1e-9 * np.abs(motion.W).max() * np.abs(F).max():

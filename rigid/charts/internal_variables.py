@@ -111,6 +111,10 @@ def end_internal_steps(D, q0, q1, along, books):
                 gained = 0.0
                 if kind.update_internal != 0:
                     gained = update_internal_variables(I, kind, entry, ends, S[STEP, 0, 0], internal, S[ROWS])
+                if kind.lost != 0:
+                    X, loss_of_kind = I.numbers[entry.first : entry.last], dual_at(kind.lost)
+                    loss_of_kind(ends[0], ends[1], X, S[STEP, 0, 0], S[DUAL])
+                    dissipated -= S[DUAL, 0, 0, 0].real
                 if kind.works != 0:  # `dissipated` was added to the dissipation with all other dissipations
                     books[DISSIPATED] -= dissipated
                     books[WORK_DONE] += gained - dissipated

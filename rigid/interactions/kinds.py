@@ -73,6 +73,7 @@ MAX_FRAMES, MAX_ROWS, MAX_INTERNAL_VARIABLES, MAX_STRAINS = 64, 3, 8, 6
 MAX_FRAMES_OF_CONTACT = 12  # of one contact or its friction: a longer patch of a rod is divided
 EXPECTED, SEEN, WITH_SEEN = 1, 11, 24  # offsets in lam, after 1/h, and their end: see `Condensed`
 UNKNOWN, RATE = 2.0, SEEN
+LINE_DRAGS, ADDED_MASSES = 1, 2  # see `Kind.real_loop`
 COMPLEX_STEP = 1e-60  # step of all derivatives: its square underflows, nothing is subtracted
 
 value_at, dual_at, stress_at = function_at(VALUE), function_at(DUAL), function_at(STRESS)
@@ -194,6 +195,10 @@ class Condensed(NamedTuple):
     holds at the poses y; of a kind that slides this is the dual between y and y. Where a scheme evaluates forces at one instant
     of a step, at y with the rates z, the dual is that between y - h z/2 and y + h z/2.
 
+    A dissipation that may drive (`Kind.works`), such as drag in a current, may tell what part of the work of its dual is lost:
+
+        lost(y0, y1, X, lam, out)   a dual function: the energy that the step dissipates, J, to out[0, 0, 0]; the rest is work
+
     `slides` declares forces that are nearly a sign. Then the dual writes into lam[SEEN:WITH_SEEN], if lam is that long, a rate w,
     its smoothed sign and 1/sqrt(w^2 + v^2), the force (3) that would hold, and its limit. If it resists rotation, the rates of
     drilling and of rolling (3 each) over the rest rate follow. The derivatives of these signs are taken at the expected values
@@ -207,6 +212,7 @@ class Condensed(NamedTuple):
     update_internal: Any = None
     stored_energy: Any = None
     slides: bool = False
+    lost: Any = None
 
 
 class InternalStateEquations(NamedTuple):
@@ -229,6 +235,8 @@ class InternalStateEquations(NamedTuple):
     # a value function: a measure of the poses, whose rate at the start of a run is the initial value of the one variable; None:
     # the initial values are among the numbers
     rate_of: Any = None
+    # a dual function of the poses and their rates z: the initial values, out.ravel()[:n_internal]; None: see `rate_of`
+    initial: Any = None
 
 
 class Kind(NamedTuple):
@@ -283,6 +291,8 @@ class Kind(NamedTuple):
     # zero if frame k has no entry in K. For a `couple`, K has entries of torques and rotations alone, and row 12 of K is the
     # torques themselves
     tangent: Any = None
+    # number of a loop of real numbers that `em` uses in place of dual and tangent (`discretization.assembly.fluid_forces`)
+    real_loop: int = 0
     potential: bool = (
         False  # a load whose dual depends on the poses, but has a potential while its value is constant
     )
@@ -317,9 +327,9 @@ KIND = np.dtype(
         (name, np.int64)
         for name in (
             *("value", "dual", "bend", "hidden", "count", "tangent"),
-            *("strains", "begin", "evolve", "update_internal", "stored_energy"),
+            *("strains", "begin", "evolve", "update_internal", "stored_energy", "lost"),
             *("arity", "rows", "constant", "steep", "n_internal", "strained", "slides"),
-            *("one_sided", "turning", "works", "signal", "torque", "couple", "inertial"),
+            *("one_sided", "turning", "works", "signal", "torque", "couple", "inertial", "real_loop"),
             *("first", "last"),
         )
     ],
@@ -489,6 +499,7 @@ def _row_by(kind: Kind, address: Callable[[str, Any], int]) -> tuple[Any, ...]:
         slides,
     )
     facts += kind.one_sided, kind.turning, kind.works, kind.signal, kind.torque, kind.couple, kind.inertial
+    facts += (kind.real_loop,)
     return (*addresses, *facts)
 
 

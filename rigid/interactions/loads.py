@@ -27,7 +27,7 @@ FORCES, MOMENTS, FOLLOWING_FORCES, FOLLOWING_MOMENTS = 3, 4, 5, 6
 
 
 @inline_kernel
-def _on_directors(m, y):
+def on_directors(m, y):
     """Return the dual of (2) at the directors of the pose y."""
     _, d1, d2, d3 = y
     xx = d1[0] * d1[0] + d2[0] * d2[0] + d3[0] * d3[0]
@@ -62,14 +62,14 @@ def following_force_dual(y0, y1, X, lam, out):
 @dual_function
 def moment_dual(y0, y1, X, lam, out):
     """Write minus the dual (2) of the moment, with components in inertial axes."""
-    store(_on_directors(times(-lam[0], vector(X, VALUE)), mean_pose(frame(y0, 0), frame(y1, 0))), out, 0)
+    store(on_directors(times(-lam[0], vector(X, VALUE)), mean_pose(frame(y0, 0), frame(y1, 0))), out, 0)
 
 
 @dual_function
 def following_moment_dual(y0, y1, X, lam, out):
     """Write minus the dual (2) of the moment along the mean directors."""
     y = mean_pose(frame(y0, 0), frame(y1, 0))
-    store(_on_directors(times(-lam[0], direction(y, vector(X, VALUE))), y), out, 0)
+    store(on_directors(times(-lam[0], direction(y, vector(X, VALUE))), y), out, 0)
 
 
 def _load(name: str, dual: Any, loop: int, torque: bool) -> Kind:
@@ -84,3 +84,5 @@ LOADS = (
     _load("following moment", following_moment_dual, FOLLOWING_MOMENTS, True),
 )  # the index of a dead load is its number in `rigid.system.Loads.kind`; that of a following load is larger by 2
 DEAD = LOADS[:2]  # dead loads: their values have components in inertial axes
+# a dead force whose point is the centre of the displaced fluid
+BUOYANCY = DEAD[0]._replace(name="buoyancy")

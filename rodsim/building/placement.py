@@ -91,7 +91,7 @@ class Placement:
         self.prescribed_velocities.Omega[first] = [body.angular_velocity is not None for body in bodies]
         self.prescribed_velocities.point[first] = -arm
         self.size = float(max((self.r.max(axis=0) - self.r.min(axis=0)).max(), 1e-12))
-        self.bodies = model.bodies
+        self.bodies, self.gravity = model.bodies, model.gravity
 
     def place(self, anchor: Anchor) -> Placed:
         """Return the frame of an anchor, its lever arm and its position at t = 0."""

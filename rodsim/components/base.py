@@ -65,6 +65,7 @@ class Poses(Protocol):
     frames: Frames
     meshes: Any  # `rodsim.building.meshing.RodMesh` of each rod by name
     first: dict[str, int]  # frame of the first node of each rod
+    gravity: Floats  # (3,) m/s^2
 
     def place(self, anchor: Anchor) -> Place: ...
     def frame_of(self, part: Attachment) -> int: ...

@@ -53,8 +53,12 @@ def node_loads(layout: Layout) -> list[NodeLoad]:
     count = sum(entry["count"] for entry in inputs)
     named += [("a load along it, or a wind", None)] * (len(frames) - len(named) - count)
     for entry in inputs:
-        value = _along(entry["value"], entry["factor"]) if "value" in entry else None
-        named += [(entry["of"], value and _plus(value, entry["base"]))] * entry["count"]
+        factors = np.broadcast_to(
+            entry.get("factor", 0.0), (entry["count"], 3)
+        )  # one for each, or one for all
+        for factor in factors.tolist():
+            value = _along(entry["value"], factor) if "value" in entry else None
+            named.append((entry["of"], value and _plus(value, entry["base"])))
     return [NodeLoad(name, int(frames[k]), value) for k, (name, value) in enumerate(named)]
 
 

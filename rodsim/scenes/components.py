@@ -24,6 +24,7 @@ from rodsim.interactions.measures import Measure, Quantity
 from rodsim.scenes.actuator_laws import ActuatorLawScene, actuator_law_data, actuator_law_of
 from rodsim.scenes.control_laws import ControlLawScene, control_law_data, control_law_of
 from rodsim.scenes.errors import Path, SceneProblem, look_up
+from rodsim.scenes.flows import CurrentScene, WaveScene, current_data, current_of, waves_data, waves_of
 from rodsim.scenes.functions import (
     LOADS,
     MOTIONS,
@@ -340,6 +341,17 @@ FIELD_TYPES = {
     "seed": FieldType(Annotated[int, Field(ge=0)]),
     "control law": FieldType(ControlLawScene, lambda reader, path, value: control_law_of(value), _control_law),
     "actuator law": FieldType(ActuatorLawScene, lambda reader, path, value: actuator_law_of(value), _actuator_law),
+    "fluid": FieldType(Name, _object_reader("fluid", "others"), _name),
+    "current": FieldType(
+        CurrentScene, lambda reader, path, value: current_of(value), lambda owner, key, value: current_data(value)
+    ),
+    "waves": FieldType(
+        list[WaveScene], lambda reader, path, value: waves_of(value), lambda owner, key, value: waves_data(value)
+    ),
+    "one or three numbers": FieldType(NotNegative | Vector),
+    "added mass": FieldType(
+        NotNegative | Vector | _SIX | Annotated[list[_SIX], Field(min_length=6, max_length=6)]
+    ),
     "varying scalars": FieldType(
         dict[Name, ScalarSignal | Formula | Number],
         lambda reader, path, values: {name: scalar_of(x) for name, x in values.items()},

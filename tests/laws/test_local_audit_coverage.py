@@ -82,6 +82,11 @@ def varying_springs(model, rod):
     model.add_spring("wound", model.ground, middle, "5 + 90*t**2", along="rotation", axis=(1, 0, 0))
 
 
+def submerged(model, rod):
+    sea = model.add_fluid("sea", 8.0, (0.3, 0.2, -0.1))
+    model.add_submerged_rod("wet", rod, sea, 0.2, tangential_drag=0.3, added_mass=0.0)
+
+
 # interactions on a rod whose middle is at rest at the start: name -> (model, rod) -> None
 ACTING = {
     "nothing": lambda model, rod: None,
@@ -128,6 +133,7 @@ ACTING = {
     "inerter": lambda model, rod: model.add_inerter(
         "inerter", measures.distance(point_above_middle(model), rod.at(0.5)), 0.3
     ),
+    "fluid": submerged,
     "joint with friction": with_friction,
     "sliding joint with friction": with_sliding_friction,
     "load of a function": lambda model, rod: model.add_force("load", rod.at(0.5), lambda t: (0, 0, 4 * t**3)),
@@ -253,6 +259,7 @@ def test_every_kind_acting_on_rod_nodes_is_covered():
     """A new kind needs an entry in ACTING, which tests its residuals, or a name among the reported ones."""
     covered = set().union(*(kinds_on_inner_nodes(case) for case in [*ACTING, "viscous"]))
     expected = {kind.name for kind in registered_kinds()["others"] if not (kind.one_sided or kind.inertial)}
+    expected -= {"drag of a body"}  # acts on bodies alone
     assert expected <= covered, expected - covered
     assert {kind for case in ACTING for kind in loads_of(built(case).system.others).kind} == {FORCE, MOMENT}
 

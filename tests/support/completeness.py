@@ -22,6 +22,7 @@ from rodsim import (
     measures,
     signals,
 )
+from rodsim import Box, Cylinder, Friction, Model, Section, SpringLaw, controllers, fluids, measures, signals
 from tests.support.driven_kinds import actuated, driven
 from tests.support.jenkins_elements import JENKINS
 from tests.support.user_kinds import kinds, texts
@@ -582,6 +583,27 @@ def switching() -> Model:
     return model
 
 
+def submerged() -> Model:
+    """A clamped rod and bodies on bushings in a fluid at rest and in a current."""
+    model = Model("submerged", gravity=OBLIQUE)
+    flow = fluids.Profile([-1.0, 0.5, 2.0], [[0.5, 0.1, 0.0], [1.0, -0.2, 0.3], [0.4, 0.6, 0.1]])
+    pool, stream = model.add_fluid("pool", 30.0), model.add_fluid("stream", 20.0, flow, factor=1.1)
+    for k, fluid in enumerate((pool, stream)):
+        rod = model.add_rod(f"reed {k}", [(0, 3.0 * k, 0), (1, 3.0 * k, 0.2)], SOFT, 3, mass="lumped")
+        model.add_joint(f"clamp {k}", "clamp", rod.start)
+        model.add_submerged_rod(
+            f"wet reed {k}", rod, fluid, 0.3, tangential_drag=0.1, tangential_added_mass=0.2
+        )
+        for j, added in enumerate(([1.0, 2.0, 3.0], [1.0, 2.0, 3.0, 0.1, 0.2, 0.3])):
+            body = _brick(model, f"block {k}{j}", 3 * k + j + 1)
+            model.add_bushing(f"mooring {k}{j}", "ground", body, 80.0, at=(0.1, 3 * k + j + 1, 0.2))
+            at, volume = body.at((0.0, 0.0, 0.05 * j)), 0.03
+            model.add_submerged_body(
+                f"wet block {k}{j}", at, fluid, volume=volume, drag_area=(0.1, 0.2, 0.3), added_mass=added
+            )
+    return model
+
+
 MODELS: dict[str, Callable[[], Model]] = {
     make.__name__: make
     for make in (
@@ -611,5 +633,6 @@ MODELS: dict[str, Callable[[], Model]] = {
         on_planes,
         touching,
         switching,
+        submerged,
     )
 }

@@ -25,6 +25,7 @@ PUBLIC = (
     "rodsim.actuators",
     "rodsim.controllers",
     "rodsim.curves",
+    "rodsim.fluids",
     "rodsim.interactions",
     "rodsim.learning",
     "rodsim.linear",

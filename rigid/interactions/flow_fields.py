@@ -1,0 +1,185 @@
+"""Velocity and acceleration of a fluid at a place and time: a current and regular waves, from numbers of an interaction.
+
+With the height z = up . x, the current is c(t) U(z): uniform, a power law ((z - base)/height)^exponent above its base, or a table
+over z, linear between its heights and constant beyond the first and the last. Each wave of amplitude A that travels along a
+horizontal direction e adds (Airy; Dean and Dalrymple, Water Wave Mechanics, ch. 3)
+
+    u = A w (C cos q e + S sin q up),   q = k s - w t + phase,   s = e . x                                 (1)
+    C = (E + D/E)/(1 - D),   S = (E - D/E)/(1 - D),   E = exp(k z'),   D = exp(-2 k depth)                  (2)
+
+where z' is the height above the mean level, at most 0 (above it the velocity is that at the level) and at least -depth. The
+surface is at A cos q. Waves grow as m(t/T), m(x) = 3 x^2 - 2 x^3, over the time T at the beginning. The acceleration is du/dt at
+a fixed place, of waves alone; that of a current that varies in time is neglected.
+"""
+
+import numpy as np
+
+from rigid.compilation.decorators import inline_kernel, internal_kernel
+from rigid.interactions.kinds import vector, whole
+from rigid.linear_algebra import dot, outer, plus, times
+
+# offsets from the numbers from outside, which are first: the factor of the current, the time, and that of the waves
+FACTOR, TIME, WAVE_FACTOR, UP, LAW, ROWS, FIRST_ROW = 0, 1, 2, 3, 6, 7, 8
+UNIFORM, POWER_LAW, TABLE = 0, 1, 2
+ROW, WAVE_ROW = 4, 9  # numbers of a row of a current: z and U; of a wave: e, k, w, A, phase, depth, T
+
+
+@internal_kernel
+def _current(z, X, at):
+    """Return U and dU/dz at the height z."""
+    law, count, first = whole(X[at + LAW]), whole(X[at + ROWS]), at + FIRST_ROW
+    one = 1.0 + 0.0 * z
+    if law == POWER_LAW:
+        exponent, U = X[first], vector(X, first + 1)
+        above = z - X[first + ROW]
+        if above.real <= 0.0:
+            return times(0.0 * one, U), times(0.0 * one, U)
+        f = one * (above / X[first + ROW + 1]) ** exponent
+        return times(f, U), times(exponent * f / above, U)
+    last = first + ROW * (count - 1)
+    if law == UNIFORM or z.real <= X[first].real:
+        return times(one, vector(X, first + 1)), times(0.0 * one, vector(X, first + 1))
+    if z.real >= X[last].real:
+        return times(one, vector(X, last + 1)), times(0.0 * one, vector(X, last + 1))
+    while z.real >= X[first + ROW].real:
+        first += ROW
+    width = X[first + ROW] - X[first]
+    share, U0, U1 = (z - X[first]) / width, vector(X, first + 1), vector(X, first + ROW + 1)
+    slope = (U1[0] - U0[0]) / width, (U1[1] - U0[1]) / width, (U1[2] - U0[2]) / width
+    return plus(times(1.0 - share, U0), times(share, U1)), times(one, slope)
+
+
+@inline_kernel
+def has_waves(X, at):
+    """Return whether there are waves."""
+    return X[at + FIRST_ROW + ROW * whole(X[at + ROWS]) + 1].real > 0.0
+
+
+@inline_kernel
+def _growth(t, T):
+    """Return m(t/T) and its rate."""
+    m, rate = 1.0, 0.0
+    if t < T:
+        share = max(t / T, 0.0)
+        m, rate = (3.0 - 2.0 * share) * share * share, 6.0 * share * (1.0 - share) / T
+    return m, rate
+
+
+@internal_kernel
+def _waves(x, X, at):
+    """Return velocity and acceleration of all waves at x."""
+    level = at + FIRST_ROW + ROW * whole(X[at + ROWS])
+    up, t = vector(X, at + UP), X[at + TIME].real
+    u = 0.0 * x[0], 0.0 * x[1], 0.0 * x[2]
+    a = u
+    for j in range(whole(X[level + 1])):
+        row = level + 2 + WAVE_ROW * j
+        e, k, w, depth, T = vector(X, row), X[row + 3], X[row + 4], X[row + 7].real, X[row + 8].real
+        z, q = dot(up, x) - X[level], k * dot(e, x) - w * t + X[row + 6]
+        if z.real > 0.0:
+            z = 0.0 * z
+        elif z.real < -depth:
+            z = 0.0 * z - depth
+        D, E = np.exp(-2.0 * k * depth), np.exp(k * z)
+        C, S = (E + D / E) / (1.0 - D), (E - D / E) / (1.0 - D)
+        m, rate = _growth(t, T)
+        size = X[at + WAVE_FACTOR] * X[row + 5] * w
+        along, upwards = size * C * np.cos(q), size * S * np.sin(q)
+        u = plus(u, plus(times(m * along, e), times(m * upwards, up)))
+        along = rate * along + m * w * size * C * np.sin(q)
+        upwards = rate * upwards - m * w * size * S * np.cos(q)
+        a = plus(a, plus(times(along, e), times(upwards, up)))
+    return u, a
+
+
+@inline_kernel
+def current(x, X, at):
+    """Return the velocity of the current alone, which acts on what rests."""
+    U = plus(times(0.0, x), vector(X, at + FIRST_ROW + 1))
+    if X[at + LAW].real != UNIFORM:
+        U, _ = _current(dot(vector(X, at + UP), x), X, at)
+    return times(X[at + FACTOR], U)
+
+
+@inline_kernel
+def flow(x, X, at):
+    """Return the velocity and the acceleration of the fluid at the place x; `at`: offset of its numbers."""
+    a = times(0.0, x)
+    u = plus(current(x, X, at), a)
+    if has_waves(X, at):
+        of_waves, a = _waves(x, X, at)
+        u = plus(u, of_waves)
+    return u, a
+
+
+@inline_kernel
+def moves_in_place(X, at):
+    """Return whether the velocity depends on the place."""
+    return X[at + LAW].real != UNIFORM or has_waves(X, at)
+
+
+@internal_kernel
+def _waves_and_slopes(x, X, at):
+    """Return velocity and acceleration of all waves at a real place x, and their derivatives with respect to x."""
+    level = at + FIRST_ROW + ROW * whole(X[at + ROWS])
+    up, t = vector(X, at + UP), X[at + TIME]
+    u, a = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    du = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    da = du
+    for j in range(whole(X[level + 1])):
+        row = level + 2 + WAVE_ROW * j
+        e, k, w, depth, T = vector(X, row), X[row + 3], X[row + 4], X[row + 7], X[row + 8]
+        z, q = dot(up, x) - X[level], k * dot(e, x) - w * t + X[row + 6]
+        varies = 1.0 if -depth <= z <= 0.0 else 0.0
+        z = min(max(z, -depth), 0.0)
+        D, E = np.exp(-2.0 * k * depth), np.exp(k * z)
+        size = X[at + WAVE_FACTOR] * X[row + 5] * w / (1.0 - D)
+        C, S = size * (E + D / E), size * (E - D / E)
+        cosine, sine = np.cos(q), np.sin(q)
+        m, rate = _growth(t, T)
+        along, upwards = times(C, e), times(S, up)
+        of_z, up_of_z = times(varies * k * S, e), times(varies * k * C, up)
+        v, v_s = (
+            plus(times(cosine, along), times(sine, upwards)),
+            _swing(along, upwards, -k * sine, k * cosine),
+        )
+        v_z = _swing(of_z, up_of_z, cosine, sine)
+        b, b_s = _swing(along, upwards, sine, -cosine), _swing(along, upwards, k * cosine, k * sine)
+        b_z = _swing(of_z, up_of_z, sine, -cosine)
+        u = plus(u, times(m, v))
+        a = plus(a, _swing(v, b, rate, m * w))
+        du = _sum(du, _sum(outer(times(m, v_s), e), outer(times(m, v_z), up)))
+        da = _sum(da, _sum(outer(_swing(v_s, b_s, rate, m * w), e), outer(_swing(v_z, b_z, rate, m * w), up)))
+    return u, a, du, da
+
+
+@inline_kernel
+def _swing(a, b, p, q):
+    """Return p a + q b."""
+    return p * a[0] + q * b[0], p * a[1] + q * b[1], p * a[2] + q * b[2]
+
+
+@inline_kernel
+def flow_and_slopes(x, X, at):
+    """Return velocity and acceleration at a real place x, and their derivatives with respect to x (9 components each)."""
+    none = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    if X[at + LAW] == UNIFORM:
+        u, du = times(X[at + FACTOR], vector(X, at + FIRST_ROW + 1)), none
+    else:
+        up = vector(X, at + UP)
+        U, slope = _current(dot(up, x), X, at)
+        u, du = times(X[at + FACTOR], U), outer(times(X[at + FACTOR], slope), up)
+    a, da = (0.0, 0.0, 0.0), none
+    if has_waves(X, at):
+        v, a, dv, da = _waves_and_slopes(x, X, at)
+        u, du = plus(u, v), _sum(du, dv)
+    return u, a, du, da
+
+
+@inline_kernel
+def _sum(A, B):
+    """Return A + B."""
+    return (
+        A[0] + B[0], A[1] + B[1], A[2] + B[2], A[3] + B[3], A[4] + B[4],
+        A[5] + B[5], A[6] + B[6], A[7] + B[7], A[8] + B[8],
+    )  # fmt: skip

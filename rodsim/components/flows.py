@@ -1,0 +1,313 @@
+"""Currents and waves: velocities of a fluid as functions of place and time, see `rigid.interactions.flow_fields`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy  # submodules are loaded on first access
+from numpy.typing import ArrayLike
+
+from rigid import checks
+from rigid.checks import number, shown, vector
+from rigid.errors import ModelError
+from rigid.interactions.flow_fields import POWER_LAW, TABLE, UNIFORM
+from rigid.system import Floats
+
+DEEP = 1e200  # depth of deep water, m: a number that compiled code can multiply
+
+
+@dataclass(frozen=True)
+class PowerLaw:
+    """A current or wind that grows with height: velocity ((z - base)/height)^exponent, zero below the base.
+
+    Parameters
+    ----------
+    velocity : array_like, shape (3,)
+        Velocity at the reference height, m/s.
+    height : float
+        Height of reference above the base, m.
+    exponent : float, default 1/7
+        Exponent; 0.14 is usual over land and sea.
+    base : float, default 0.0
+        Height, against gravity from the origin, at which the velocity is zero, m.
+
+    Raises
+    ------
+    ModelError
+        If a number is not finite, the height is not positive, or the exponent is negative.
+
+    Examples
+    --------
+    >>> from rodsim import fluids
+    >>> fluids.PowerLaw((10, 0, 0), height=10.0).at(80.0).round(3).tolist()
+    [13.459, 0.0, 0.0]
+    """
+
+    velocity: Any
+    height: float
+    exponent: float = 1.0 / 7.0
+    base: float = 0.0
+
+    def __post_init__(self) -> None:
+        owner = "PowerLaw"
+        object.__setattr__(self, "velocity", vector(owner, "velocity", self.velocity))
+        object.__setattr__(self, "height", number(owner, "height", self.height, positive=True))
+        object.__setattr__(self, "exponent", number(owner, "exponent", self.exponent, at_least=0.0))
+        object.__setattr__(self, "base", number(owner, "base", self.base))
+
+    def at(self, z: ArrayLike) -> Floats:
+        """Return the velocity at a height.
+
+        Parameters
+        ----------
+        z : array_like
+            Heights, m.
+
+        Returns
+        -------
+        array, shape (..., 3)
+            Velocities, m/s.
+        """
+        above = np.maximum((np.asarray(z, float) - self.base) / self.height, 0.0)
+        grown: Floats = np.where(above > 0.0, above**self.exponent, 0.0)[..., None] * self.velocity
+        return grown
+
+    def numbers(self) -> list[float]:
+        """Return the numbers of the current in the layout of `rigid.interactions.flow_fields`."""
+        return [POWER_LAW, 2, self.exponent, *self.velocity, self.base, self.height, 0.0, 0.0]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A current or wind as a table over height: linear between its heights, constant below the first and above the last.
+
+    Parameters
+    ----------
+    z : array_like, shape (n,)
+        Increasing heights, against gravity from the origin, m; negative below it.
+    velocity : array_like, shape (n, 3)
+        Velocities at these heights, m/s.
+
+    Raises
+    ------
+    ModelError
+        If heights do not increase, or a number is missing or not finite.
+
+    Examples
+    --------
+    >>> from rodsim import fluids
+    >>> fluids.Profile([-200, 0], [[0.2, 0, 0], [1.0, 0, 0]]).at(-50.0).tolist()
+    [0.8, 0.0, 0.0]
+    """
+
+    z: Any
+    velocity: Any
+
+    def __post_init__(self) -> None:
+        owner = "Profile"
+        z = checks.array(owner, "z", self.z, (None,))
+        velocity = checks.array(owner, "velocity", self.velocity, (None, 3))
+        if len(z) != len(velocity) or len(z) < 2:
+            raise ModelError(
+                f"{owner}: {len(z)} heights and {len(velocity)} velocities. Give a velocity (3,) for each of two or more heights"
+            )
+        if (k := int(np.argmin(np.diff(z)))) >= 0 and not z[k + 1] > z[k]:
+            raise ModelError(
+                f"{owner}: the height z[{k + 1}] = {z[k + 1]:g} m is not above z[{k}] = {z[k]:g} m. Sort the table by height"
+            )
+        object.__setattr__(self, "z", z)
+        object.__setattr__(self, "velocity", velocity)
+
+    def at(self, z: ArrayLike) -> Floats:
+        """Return the velocity at a height.
+
+        Parameters
+        ----------
+        z : array_like
+            Heights, m.
+
+        Returns
+        -------
+        array, shape (..., 3)
+            Velocities, m/s.
+        """
+        heights = np.asarray(z, float)
+        return np.stack([np.interp(heights, self.z, column) for column in self.velocity.T], axis=-1)
+
+    def numbers(self) -> list[float]:
+        """Return the numbers of the current in the layout of `rigid.interactions.flow_fields`."""
+        return [TABLE, len(self.z), *np.column_stack([self.z, self.velocity]).ravel()]
+
+
+@dataclass(frozen=True)
+class AiryWave:
+    """A regular wave of small amplitude on a surface at rest; its surface is at height/2 cos(k s - 2 pi t/period + phase).
+
+    Above the mean level the velocity is that at the level. Several waves add.
+
+    Parameters
+    ----------
+    height : float
+        From trough to crest, m.
+    period : float
+        Period, s.
+    direction : array_like, shape (3,), default (1, 0, 0)
+        Direction of travel; its horizontal part counts.
+    phase : float, default 0.0
+        Phase at the origin at t = 0, rad.
+
+    Raises
+    ------
+    ModelError
+        If a number is not finite, the height is negative, or the period is not positive.
+
+    Notes
+    -----
+    R. G. Dean and R. A. Dalrymple, Water Wave Mechanics for Engineers and Scientists (1991), chapter 3.
+
+    Examples
+    --------
+    >>> from rodsim import fluids
+    >>> wave = fluids.AiryWave(height=2.0, period=8.0)
+    >>> round(wave.wave_number(9.81), 5), round(wave.wave_number(9.81, depth=10.0), 5)
+    (0.06288, 0.08862)
+    """
+
+    height: float
+    period: float
+    direction: Any = (1.0, 0.0, 0.0)
+    phase: float = 0.0
+
+    def __post_init__(self) -> None:
+        owner = "AiryWave"
+        object.__setattr__(self, "height", number(owner, "height", self.height, at_least=0.0))
+        object.__setattr__(self, "period", number(owner, "period", self.period, positive=True))
+        object.__setattr__(self, "direction", checks.direction(owner, "direction", self.direction))
+        object.__setattr__(self, "phase", number(owner, "phase", self.phase))
+
+    def wave_number(self, gravity: float, depth: float | None = None) -> float:
+        """Return the wave number k of w^2 = g k tanh(k depth).
+
+        Parameters
+        ----------
+        gravity : float
+            Size of the acceleration of gravity, m/s^2.
+        depth : float, optional
+            Depth of the water, m; by default deep water.
+
+        Returns
+        -------
+        float
+            Wave number, rad/m.
+        """
+        deep = (2.0 * math.pi / self.period) ** 2 / gravity
+        if depth is None:
+            return deep
+        k = deep / math.sqrt(math.tanh(min(deep * depth, 50.0)))  # within 5 % (Eckart)
+        for _ in range(50):
+            tanh = math.tanh(k * depth)
+            residual, slope = k * tanh - deep, tanh + k * depth * (1.0 - tanh * tanh)
+            k -= residual / slope
+            if abs(residual) <= 4e-16 * deep:
+                break
+        return k
+
+    def numbers(self, up: Floats, gravity: float, depth: float | None, build_up: float) -> list[float]:
+        """Return the numbers of the wave in the layout of `rigid.interactions.flow_fields`."""
+        e = self.direction - (self.direction @ up) * up
+        size = float(np.linalg.norm(e))
+        if size < 1e-6:
+            raise ModelError(
+                f"AiryWave: its direction {self.direction.tolist()} is vertical. Give a horizontal direction"
+            )
+        k = self.wave_number(gravity, depth)
+        frequency = 2.0 * math.pi / self.period
+        deep = DEEP if depth is None else depth
+        return [*(e / size), k, frequency, 0.5 * self.height, self.phase, deep, build_up]
+
+
+def ellipsoid_added_mass(semi_axes: ArrayLike, density: float) -> Floats:
+    """Return the added mass of an ellipsoid in an unbounded fluid without viscosity.
+
+    The integrals a_0 = a b c int_0^inf dx/((a^2 + x) D), D = sqrt((a^2 + x)(b^2 + x)(c^2 + x)), and likewise b_0 and c_0, give the
+    added mass along the first axis, rho V a_0/(2 - a_0). The added moment of inertia about it is
+
+        rho V/5 (b^2 - c^2)^2 (c_0 - b_0)/(2 (b^2 - c^2) + (b^2 + c^2)(b_0 - c_0))
+
+    Parameters
+    ----------
+    semi_axes : array_like, shape (3,)
+        Semi-axes a, b, c, m.
+    density : float
+        Density rho of the fluid, kg/m^3.
+
+    Returns
+    -------
+    array, shape (6,)
+        Added masses along the three axes, kg, and moments of inertia about them, kg m^2: `added_mass` of
+        `Model.add_submerged_body` for a point at the centre and a body whose axes are those of the ellipsoid.
+
+    Raises
+    ------
+    ModelError
+        If a number is not positive.
+
+    Notes
+    -----
+    H. Lamb, Hydrodynamics, 6th ed. (1932), articles 114 and 115.
+
+    Examples
+    --------
+    >>> from rodsim import fluids
+    >>> fluids.ellipsoid_added_mass((1, 1, 1), 1000.0).round(2).tolist()
+    [2094.4, 2094.4, 2094.4, 0.0, 0.0, 0.0]
+    """
+    axes = vector("ellipsoid_added_mass", "semi_axes", semi_axes)
+    if axes.min() <= 0.0:
+        raise ModelError(f"ellipsoid_added_mass: semi_axes = {axes.tolist()}. Give three positive lengths")
+    mass = (
+        number("ellipsoid_added_mass", "density", density, positive=True) * 4.0 / 3.0 * math.pi * axes.prod()
+    )
+    squares = axes**2
+    across = [np.delete(squares, k) for k in range(3)]
+    shares = np.array(
+        [2.0 / 3.0 * axes.prod() * scipy.special.elliprd(*across[k], squares[k]) for k in range(3)]
+    )
+    moments = []
+    for k in range(3):
+        (b, c), (b0, c0) = across[k], np.delete(shares, k)
+        if abs(b - c) < 1e-6 * (b + c):  # nearly a body of revolution, which takes no fluid along
+            moments.append(0.0)
+            continue
+        moments.append(0.2 * mass * (b - c) ** 2 * (c0 - b0) / (2.0 * (b - c) + (b + c) * (b0 - c0)))
+    return np.concatenate([mass * shares / (2.0 - shares), moments])
+
+
+CURRENTS: dict[str, Any] = {"power law": PowerLaw, "profile": Profile}
+Current = PowerLaw | Profile
+
+
+def check_current(owner: str, what: str, value: Any) -> Floats | Current:
+    """Return a current: a velocity (3,), or a `PowerLaw` or `Profile`."""
+    return value if isinstance(value, PowerLaw | Profile) else vector(owner, what, value)
+
+
+def current_numbers(current: Floats | Current | None) -> list[float]:
+    """Return the numbers of a current; None: there is none."""
+    if isinstance(current, PowerLaw | Profile):
+        return current.numbers()
+    return [UNIFORM, 1, 0.0, *(np.zeros(3) if current is None else current)]
+
+
+def check_waves(owner: str, what: str, value: Any) -> tuple[AiryWave, ...]:
+    """Return waves; one wave stands for a list of one."""
+    waves = [value] if isinstance(value, AiryWave) else value
+    if not isinstance(waves, Sequence) or not all(isinstance(wave, AiryWave) for wave in waves):
+        raise ModelError(
+            f"{owner}: {what} = {shown(value)}. Give fluids.AiryWave(height, period), or a list of them"
+        )
+    return tuple(waves)

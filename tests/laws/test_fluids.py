@@ -1,0 +1,471 @@
+"""Laws of parts in fluids: exact energy and momenta with added mass, relative motion, losses, closed tangents, equilibria."""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad, solve_ivp
+from scipy.optimize import brentq, root
+
+from discretization.interaction_kinds import INTERACTIONS
+from rigid import quaternions
+from rodsim import (
+    Box,
+    Model,
+    ModelError,
+    Section,
+    audit,
+    equilibrium,
+    fluids,
+    modes,
+    simulate,
+)
+
+KINDS = {kind.name: kind for kind in INTERACTIONS}
+LINE_DRAG, BODY_DRAG = KINDS["drag of a line"], KINDS["drag of a body"]
+ADDED_MASSES = {
+    (size, flows): KINDS[name + (" in a flow" if flows else "")]
+    for size, name in ((3, "translational added mass"), (6, "rigid-body added mass"))
+    for flows in (False, True)
+}
+COMPLEX_STEP = 1e-60
+G = 9.81
+UP = np.array([0.0, 0.0, 1.0])
+FLOWS = {
+    "uniform": [0, 1, 0.0, 1.0, 0.2, 0.1, 0.0, 0],
+    "power law": [*fluids.PowerLaw((1, 0.5, 0), 2.0, 0.3, -10).numbers(), 0.0, 0],
+    "table": [*fluids.Profile([-5, -1, 0, 5], np.arange(12.0).reshape(4, 3) ** 0.5).numbers(), 0.0, 0],
+    "waves": [
+        *[0, 1, 0.0, 0.0, 0.0, 0.0, 5.0, 2],
+        *fluids.AiryWave(1, 3, (1, 1, 0), 0.3).numbers(UP, G, 20.0, 2.0),
+        *fluids.AiryWave(1, 4, (1, -1, 0)).numbers(UP, G, None, 0.0),
+    ],
+}
+
+
+def directors(rng, size):
+    return quaternions.to_matrix(quaternions.from_rotation_vector(size * rng.normal(size=3)))
+
+
+def random_ends(arity, rng):
+    """Poses at both ends of a step; of several frames the first is the ground."""
+    y0 = np.zeros((arity, 4, 3), complex)
+    y0[:, 1:] = np.eye(3)
+    for k in range(arity > 1, arity):
+        y0[k, 0], y0[k, 1:] = rng.normal(size=3), directors(rng, 1.0).T
+    y1 = y0.copy()
+    for k in range(arity > 1, arity):
+        y1[k, 0] += 0.3 * rng.normal(size=3)
+        y1[k, 1:] = y0[k, 1:] @ directors(rng, 0.5).T
+    return y0, y1
+
+
+def along(y, k, j):
+    """Poses with a complex step along coordinate j of frame k."""
+    moved, e = y.copy(), np.eye(3)[j % 3] * 1j * COMPLEX_STEP
+    if j < 3:
+        moved[k, 0] += e
+    else:
+        moved[k, 1:] += np.cross(e, y[k, 1:])
+    return moved
+
+
+def pulled(kind, y0, y1, X, rate):
+    """Forces and torques (arity, 6) of a dual."""
+    out = np.zeros_like(y0)
+    kind.dual(y0, y1, X, np.array([rate], complex), out)
+    torque = np.cross(0.5 * (y0 + y1)[:, 1:], out[:, 1:]).sum(axis=1)
+    return np.concatenate([out[:, 0], torque], axis=1), out
+
+
+def numbers_of(kind, flow, rng):
+    """Numbers of a kind in a flow at t = 0.7 s with the factor 0.9."""
+    flowing = [0.9, 0.7, 1.0, *UP, *FLOWS[flow]]
+    if kind is LINE_DRAG:
+        return np.array([1.3, 0.4, 0.6, *flowing])
+    if kind is BODY_DRAG:
+        return np.array([*rng.normal(size=3), *np.diag([1.0, 2.0, 3.0]).ravel(), 0.6, *flowing])
+    A = rng.normal(size=(kind.n_internal, kind.n_internal))
+    velocities = rng.normal(size=kind.n_internal)
+    return np.array([*(A @ A.T).ravel(), *(flowing if kind.arity == 2 else []), *velocities])
+
+
+@pytest.mark.parametrize("flow", FLOWS)
+@pytest.mark.parametrize("kind", [LINE_DRAG, *ADDED_MASSES.values()], ids=lambda kind: kind.name)
+def test_closed_tangent_is_the_derivative_of_the_dual(kind, flow):
+    rng = np.random.default_rng(3)
+    y0, y1 = random_ends(kind.arity, rng)
+    X, rate, a = numbers_of(kind, flow, rng), 2.5, kind.arity
+    width = 3 if kind.turning == 0 else 6
+    K, out = np.zeros((width * a, width * a)), np.zeros_like(y0)
+    kind.tangent(y0, y1, X, np.array([rate], complex), out, K)
+    moving = range(a > 1, a)
+    columns = [
+        pulled(kind, y0, along(y1, k, j), X, rate)[0][moving, :width].imag.ravel() / COMPLEX_STEP
+        for k in moving
+        for j in range(width)
+    ]
+    first = width * (a > 1)
+    assert K[first:, first:] == pytest.approx(np.array(columns), abs=1e-14 * np.abs(columns).max())
+
+
+@pytest.mark.parametrize("size", [3, 6])
+def test_added_mass_conserves_energy_and_momenta_in_a_step(size):
+    rng, rate = np.random.default_rng(5), 2.5
+    kind = ADDED_MASSES[size, False]
+    y0, y1 = random_ends(1, rng)
+    X = numbers_of(kind, "uniform", rng)
+    M, V0 = X[: size * size].reshape(size, size), X[size * size :]
+    (wrench,), dual = pulled(kind, y0, y1, X, rate)
+    updated = np.zeros_like(y0)
+    kind.condensed.update_internal(y0, y1, X, np.array([rate], complex), updated)
+    V1 = updated.ravel()[:size].real
+    gain = 0.5 * (V1 @ M @ V1 - V0 @ M @ V0)
+    assert (dual * (y1 - y0)).sum().real == pytest.approx(gain, rel=1e-13)
+    p0, p1 = M @ V0, M @ V1
+    R0, R1, r0, r1 = y0[0, 1:].real.T, y1[0, 1:].real.T, y0[0, 0].real, y1[0, 0].real
+    force, torque = wrench[:3].real / rate, wrench[3:].real / rate
+    assert R1 @ p1[:3] - R0 @ p0[:3] == pytest.approx(force, abs=1e-13)
+    L0, L1 = np.cross(r0, R0 @ p0[:3]), np.cross(r1, R1 @ p1[:3])
+    if size == 6:
+        L0, L1 = L0 + R0 @ p0[3:], L1 + R1 @ p1[3:]
+    assert pytest.approx(torque + np.cross(0.5 * (r0 + r1), force), abs=1e-13) == L1 - L0
+
+
+@pytest.mark.parametrize("flow", FLOWS)
+@pytest.mark.parametrize("kind", [LINE_DRAG, BODY_DRAG], ids=lambda kind: kind.name)
+def test_drag_loses_energy_and_the_fluid_does_the_rest_of_the_work(kind, flow):
+    """In a uniform flow the rest of the work is that of the drag along the motion of the fluid."""
+    rng, rate = np.random.default_rng(7), 2.5
+    y0, y1 = random_ends(kind.arity, rng)
+    X, lam, out = numbers_of(kind, flow, rng), np.array([rate], complex), np.zeros_like(y0)
+    wrench, dual = pulled(kind, y0, y1, X, rate)
+    kind.condensed.lost(y0, y1, X, lam, out)
+    lost = out[0, 0, 0].real
+    assert lost > 0.0
+    if flow == "uniform":
+        u = 0.9 * np.array([1.0, 0.2, 0.1])
+        taken = (dual * (y1 - y0)).sum().real
+        assert taken - lost == pytest.approx(wrench[:, :3].sum(axis=0).real @ u / rate, rel=1e-12)
+
+
+# --- bodies
+
+AXES = (0.9, 0.5, 0.3)
+ADDED = np.array(fluids.ellipsoid_added_mass(AXES, 1000.0))
+MASS = 300.0
+MOVING = {"velocity": (1.0, 0.4, -0.3), "angular_velocity": (0.5, 1.1, -0.7)}
+
+
+def swimmer(current=None, velocity=MOVING["velocity"], drag_area=0.0):
+    """An ellipsoid without weight in a fluid."""
+    model = Model("swimmer")
+    body = model.add_body(
+        "body",
+        Box(0.5, 0.4, 0.3, mass=MASS),
+        velocity=velocity,
+        angular_velocity=MOVING["angular_velocity"],
+    )
+    sea = model.add_fluid("sea", 1000.0, current)
+    model.add_submerged_body("wet", body, sea, added_mass=ADDED, drag_area=drag_area)
+    return model
+
+
+def momenta(result):
+    """Linear momentum, and angular momentum about the origin, of body and fluid at all outputs."""
+    states, frames = result.states(slice(None)), result.layout.system.frames
+    r, quat = states.r[:, 1], states.quat[:, 1]
+    V = result.layout.internal.part(states.internal, "settled")
+    P = frames.mass[1] * states.v[:, 1] + quaternions.rotate(quat, V[:, :3] * ADDED[:3])
+    spin = states.Omega[:, 1] @ frames.inertia[1] + V[:, 3:] * ADDED[3:]
+    return P, np.cross(r, P) + quaternions.rotate(quat, spin)
+
+
+def test_body_and_fluid_conserve_energy_and_momenta():
+    result = simulate(swimmer(), 4.0, 0.05, output_every=1, progress=False)
+    report = audit(result)
+    assert report.ok, report.text()
+    E = result.energy["total"]
+    assert np.ptp(E) < 1e-12 * E[0]
+    for momentum in momenta(result):
+        assert np.abs(momentum - momentum[0]).max() < 1e-12 * np.linalg.norm(momentum[0])
+
+
+def test_ellipsoid_follows_kirchhoffs_equations_to_second_order():
+    y0 = np.concatenate([np.zeros(3), np.eye(3).ravel(), MOVING["velocity"], MOVING["angular_velocity"]])
+    J = np.diag(swimmer().build().system.frames.inertia[1]) + ADDED[3:]
+    m = MASS + ADDED[:3]
+
+    def rates(t, y):
+        R, V, W = y[3:12].reshape(3, 3), y[12:15], y[15:]
+        P, L = m * V, J * W
+        turned = np.cross(R, W)  # rows of R hat(W)
+        dV, dW = np.cross(P, W) / m, (np.cross(L, W) + np.cross(P, V)) / J
+        return np.concatenate([R @ V, turned.ravel(), dV, dW])
+
+    exact = solve_ivp(rates, (0, 2), y0, rtol=1e-11, atol=1e-11).y[:3, -1]
+    errors = [
+        np.abs(simulate(swimmer(), 2.0, dt, progress=False).body("body").r[-1] - exact).max()
+        for dt in (0.05, 0.025)
+    ]
+    assert errors[0] < 0.01
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+
+
+def test_added_masses_of_ellipsoids_are_lambs_integrals():
+    a, b, c = AXES
+    volume = 4.0 / 3.0 * np.pi * a * b * c
+
+    def share(x):
+        scale = lambda s: 1.0 / ((x * x + s) * np.sqrt((a * a + s) * (b * b + s) * (c * c + s)))  # noqa: E731
+        return a * b * c * quad(scale, 0, np.inf, epsabs=0, epsrel=1e-12)[0]
+
+    A, B, C = share(a), share(b), share(c)
+    assert pytest.approx(2.0, rel=1e-10) == A + B + C
+    assert ADDED[:3] == pytest.approx(1000.0 * volume * np.array([x / (2 - x) for x in (A, B, C)]), rel=1e-9)
+    turning = (b * b - c * c) ** 2 * (C - B) / (2 * (b * b - c * c) + (b * b + c * c) * (B - C)) / 5
+    assert ADDED[3] == pytest.approx(1000.0 * volume * turning, rel=1e-9)
+    sphere = fluids.ellipsoid_added_mass((0.4, 0.4, 0.4), 1000.0)
+    assert sphere == pytest.approx([1000 * 2 / 3 * np.pi * 0.4**3] * 3 + [0.0] * 3, rel=1e-13)
+
+
+def test_motion_in_a_current_is_that_in_a_fluid_at_rest_seen_from_a_moving_frame():
+    """Galilean invariance: equal motions relative to the fluid, equal losses; only the work of the fluid differs."""
+    u = np.array([0.7, -0.2, 0.4])
+    at_rest, moved = (
+        simulate(model, 2.0, 0.05, output_every=1, progress=False)
+        for model in (
+            swimmer(drag_area=(0.2, 0.4, 0.6)),
+            swimmer(u, np.add(MOVING["velocity"], u), (0.2, 0.4, 0.6)),
+        )
+    )
+    drift = moved.t[:, None] * u
+    assert moved.body("body").r - drift == pytest.approx(at_rest.body("body").r, abs=1e-12)
+    lost, also_lost = (result.states(slice(None)).totals[:, 1] for result in (at_rest, moved))
+    assert lost[-1] > 10.0
+    assert also_lost == pytest.approx(lost, rel=1e-11)
+    assert np.diff(lost).min() > 0.0
+    assert audit(moved).ok, audit(moved).text()
+
+
+def test_drag_in_a_current_damps_more_along_it_than_across():
+    """The slope of |w| w is 2 |u| along u and |u| across: real parts of the roots of (m + m_a) x'' + c x' + k x = 0."""
+    U, area, k, added, density = 1.5, 0.3, 4000.0, 50.0, 1000.0
+    model = Model("moored")
+    body = model.add_body("buoy", Box(0.5, 0.4, 0.3, mass=100.0))
+    model.add_bushing("mooring", "ground", body, [k, k, k, 1e6, 1e6, 1e6], at=(0, 0, 0))
+    sea = model.add_fluid("sea", density, (U, 0, 0))
+    model.add_submerged_body("wet", body, sea, drag_area=area, added_mass=added)
+    at_rest = equilibrium(model)
+    assert at_rest.body("buoy").r[-1, 0] == pytest.approx(0.5 * density * area * U * U / k, rel=1e-10)
+    values = modes(model, 3, at_rest.state()).values
+    c = 0.5 * density * area * U / (2 * (100.0 + added))
+    assert sorted(-values.real) == pytest.approx([c, c, 2 * c], rel=1e-7)
+
+
+# --- lines
+
+D, RHO = 0.02, 1000.0
+AREA = np.pi * D * D / 4
+
+
+def line(n=10, mass=None, top=True, points=((0, 0, 0), (0, 0, -2)), gravity=(0, 0, -G), **settings):
+    """A line in a fluid; its mass per length is 1.3 times that of the fluid."""
+    model = Model("line", gravity=gravity)
+    section = Section.from_stiffness(
+        EA=1e4, GA=1e4, GJ=0.1, EI=0.1, mass_per_length=mass or 1.3 * RHO * AREA, inertia_per_length=1e-4
+    )
+    rod = model.add_rod("line", points, section, n, up=(0, 1, 0))
+    if top:
+        model.add_joint("top", "spherical", "ground", rod.start)
+    fluid = {key: settings.pop(key) for key in ("current", "waves", "build_up") if key in settings}
+    sea = model.add_fluid("sea", RHO, **fluid)
+    model.add_submerged_rod("wet", rod, sea, D, **settings)
+    return model
+
+
+@pytest.mark.parametrize("added_mass", [0.0, 1.0])
+def test_sinking_line_reaches_its_terminal_speed(added_mass):
+    """0.3 rho A g = rho d C v^2/2 of a horizontal line."""
+    model = line(top=False, points=((0, 0, 0), (1, 0, 0)), added_mass=added_mass)
+    result = simulate(model, 4.0, 0.01, progress=False)
+    speed = np.sqrt(0.3 * AREA * G / (0.5 * D * 1.2))
+    assert result.rod("line").v[-1] == pytest.approx(np.tile([0, 0, -speed], (11, 1)), abs=1e-9)
+    assert audit(result).ok, audit(result).text()
+
+
+def test_line_in_a_current_hangs_at_the_critical_angle():
+    """w cos phi = rho d C U^2 sin^2 phi/2 for a straight line, phi from the current."""
+    U, weight, drag = 0.3, 0.3 * RHO * AREA * G, 0.5 * RHO * D * 1.2
+    result = equilibrium(line(current=(U, 0, 0), added_mass=0.0))
+    phi = brentq(lambda x: weight * np.cos(x) - drag * (U * np.sin(x)) ** 2, 0.01, 1.57)
+    chords = np.diff(result.rod("line").r[-1], axis=0)
+    assert np.arctan2(-chords[:, 2], chords[:, 0]) == pytest.approx(np.full(10, phi), abs=1e-9)
+
+
+def arc(n, U, length):
+    """A line of EA = 1e6 N across a current between two points 1 m apart."""
+    model = Model("arc")
+    section = Section.from_stiffness(
+        EA=1e6, GA=1e6, GJ=1e-7, EI=1e-7, mass_per_length=1.0, inertia_per_length=1e-4
+    )
+    shape = [(x, 0.45 * np.sin(np.pi * x), 0) for x in np.linspace(0, 1, 9)]
+    rod = model.add_rod("line", shape, section, n, stress_free=[(0, 0, 0), (length, 0, 0)])
+    for name, point in (("left", rod.start), ("right", rod.end)):
+        model.add_joint(name, "spherical", "ground", point)
+    sea = model.add_fluid("sea", RHO, (0, U, 0))
+    model.add_submerged_rod("wet", rod, sea, D, added_mass=0.0)
+    return equilibrium(model).rod("line").r[-1, n // 2]
+
+
+def test_line_across_a_current_approaches_the_exact_arc_to_second_order():
+    """Without weight and tangential drag the tension T is constant, and T dtheta/ds = -q cos^2 theta."""
+    U, length = 0.8, 1.2
+    q = 0.5 * RHO * D * 1.2 * U * U
+
+    def end(T, angle, s):
+        def rates(_, y):
+            stretch = 1 + T / 1e6
+            return [stretch * np.cos(y[2]), stretch * np.sin(y[2]), -q * np.cos(y[2]) ** 2 / T]
+
+        return solve_ivp(rates, (0, s), [0, 0, angle], rtol=1e-11, atol=1e-12).y[:2, -1]
+
+    exact = root(lambda x: end(*x, length) - [1.0, 0.0], [q / 1.5, 1.0], tol=1e-12)
+    height = end(*exact.x, length / 2)[1]
+    errors = [abs(arc(n, U, length)[1] - height) for n in (64, 128)]
+    assert errors[0] < 0.01
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+
+
+@pytest.mark.parametrize("integrator", ["em", "em-ggl", "em-d(0.5)", "EML-kappa"])
+def test_energy_of_a_line_in_a_current_is_balanced(integrator):
+    profile = fluids.Profile([-2, 0], [[0.1, 0.4, 0], [0.5, 0, 0]])
+    model = line(current=profile, tangential_drag=0.05, waves=fluids.AiryWave(0.1, 1.5), build_up=0.2)
+    result = simulate(model, 0.5, 0.01, integrator, progress=False)
+    report = audit(result)
+    assert report.ok, report.text()
+    assert result.states(slice(None)).totals[-1, 1] > 0.0
+
+
+# --- waves
+
+
+@pytest.mark.parametrize("depth", [None, 30.0, 3.0])
+def test_wave_number_solves_the_dispersion_relation(depth):
+    wave = fluids.AiryWave(1.0, 7.0)
+    k, w = wave.wave_number(G, depth), 2 * np.pi / 7
+    assert w * w == pytest.approx(G * k * (1.0 if depth is None else np.tanh(k * depth)), rel=1e-14)
+
+
+def flow_at(x, t, numbers):
+    """Velocity and acceleration of a flow, by the force on a body with m a and a drag of 1 |w| w."""
+    y = np.zeros((2, 4, 3), complex)
+    y[:, 1:], y[1, 0] = np.eye(3), x
+    X, out = np.array([0.0, 0, 0, *np.eye(3).ravel(), 0.0, 1.0, t, 1.0, *UP, *numbers]), np.zeros_like(y)
+    BODY_DRAG.bend(y, 0 * y, X, np.ones(1, complex), out)
+    f = -out[1, 0].real
+    X[3:12], X[12] = 0.0, 1.0
+    BODY_DRAG.bend(y, 0 * y, X, np.ones(1, complex), out)
+    return f / np.sqrt(np.linalg.norm(f)), -out[1, 0].real
+
+
+def test_waves_are_irrotational_and_solenoidal_and_accelerate_by_their_rate():
+    x, t, e, numbers = np.array([0.3, -0.4, 1.0]), 1.1, 1e-5, FLOWS["waves"]
+    gradient = np.array(
+        [(flow_at(x + d, t, numbers)[0] - flow_at(x - d, t, numbers)[0]) / (2 * e) for d in e * np.eye(3)]
+    )
+    assert np.trace(gradient) == pytest.approx(0.0, abs=1e-8)
+    assert gradient == pytest.approx(gradient.T, abs=1e-8)
+    rate = (flow_at(x, t + e, numbers)[0] - flow_at(x, t - e, numbers)[0]) / (2 * e)
+    assert flow_at(x, t, numbers)[1] == pytest.approx(rate, abs=1e-8)
+    above, at = (flow_at((0.3, -0.4, z), t, numbers)[0] for z in (6.0, 5.0))
+    assert above == pytest.approx(at, abs=1e-12)
+
+
+def test_wave_has_no_flow_through_the_bed_and_moves_with_its_surface():
+    depth, H, T = 4.0, 0.2, 3.0
+    wave = fluids.AiryWave(H, T)
+    numbers = [0, 1, 0.0, 0.0, 0.0, 0.0, 0.0, 1, *wave.numbers(UP, G, depth, 0.0)]
+    t = 0.4
+    assert flow_at((0.7, 0, -depth), t, numbers)[0][2] == pytest.approx(0.0, abs=1e-14)
+    q = wave.wave_number(G, depth) * 0.7 - 2 * np.pi / T * t
+    rise = H / 2 * 2 * np.pi / T * np.sin(q)
+    assert flow_at((0.7, 0, 0.0), t, numbers)[0][2] == pytest.approx(rise, rel=1e-12)
+
+
+def test_neutral_body_follows_the_orbit_of_the_water():
+    """With the mass of the displaced water, its force and its added mass, a small body moves as the water."""
+    H, T, z = 0.002, 2.0, -0.3
+    wave = fluids.AiryWave(H, T)
+    k, w = wave.wave_number(G), 2 * np.pi / T
+    u = H / 2 * w * np.exp(k * z) * np.array([1.0, 0.0, 0.0])
+    model = Model("float", gravity=(0, 0, -G))
+    body = model.add_body("body", Box(0.01, 0.01, 0.01, mass=1e-3), position=(0, 0, z), velocity=u)
+    sea = model.add_fluid("sea", 1000.0, waves=wave)
+    model.add_submerged_body("wet", body, sea, volume=1e-6, added_mass=5e-4)
+    result = simulate(model, 2.0, 0.01, progress=False)
+    t, r = result.t, result.body("body").r
+    radius = H / 2 * np.exp(k * z)
+    drift = w * k * radius**2 * t  # of Stokes
+    assert r[:, 0] == pytest.approx(radius * np.sin(w * t) + drift, abs=1e-3 * radius)
+    assert r[:, 2] == pytest.approx(z + radius * (np.cos(w * t) - 1), abs=0.02 * radius)
+
+
+# --- messages
+
+
+def bad(**settings):
+    model = Model("bad", gravity=settings.pop("gravity", (0, 0, -G)))
+    body = model.add_body("body", Box(0.1, 0.1, 0.1, mass=1.0))
+    sea = model.add_fluid("sea", settings.pop("density", 1000.0), settings.pop("current", None), **settings)
+    model.add_submerged_body("wet", body, sea, drag_area=1.0)
+    model.build()
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: bad(density=-1.0), "fluid 'sea': density = -1"),
+        (lambda: bad(current=(np.nan, 0, 0)), "fluid 'sea': current"),
+        (lambda: bad(current=(np.inf, 0, 0)), "fluid 'sea': current"),
+        (lambda: fluids.Profile([0, 1], [[1, 0, 0], [np.nan, 0, 0]]), "Profile: velocity"),
+        (lambda: fluids.Profile([0, 0], [[1, 0, 0], [2, 0, 0]]), r"height z\[1\] = 0 m is not above z\[0\]"),
+        (lambda: fluids.Profile([0, 1], [[1, 0, 0]]), "2 heights and 1 velocities"),
+        (lambda: fluids.PowerLaw((1, 0, 0), height=-1.0), "PowerLaw: height = -1"),
+        (lambda: fluids.AiryWave(1.0, 0.0), "AiryWave: period = 0"),
+        (lambda: fluids.ellipsoid_added_mass((1, 0, 1), 1.0), "Give three positive lengths"),
+        (lambda: bad(waves=3), "waves = 3. Give fluids.AiryWave"),
+        (
+            lambda: bad(waves=fluids.AiryWave(1, 3), gravity=(0, 0, 0)),
+            "has waves, but the model has no gravity",
+        ),
+        (lambda: bad(waves=fluids.AiryWave(1, 3, (0, 0, 1))), "is vertical. Give a horizontal direction"),
+    ],
+)
+def test_bad_flows_are_refused(make, words):
+    with pytest.raises(ModelError, match=words):
+        make()
+
+
+def test_bad_submerged_parts_are_refused():
+    model = Model("bad")
+    body = model.add_body("body", Box(0.1, 0.1, 0.1, mass=1.0))
+    section = Section.from_stiffness(EA=1, GA=1, GJ=1, EI=1, mass_per_length=1, inertia_per_length=1)
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], section, 2)
+    sea = model.add_fluid("sea", 1000.0)
+    for arguments, words in (
+        ({}, "submerged body 'x': has no force"),
+        ({"drag_area": (1, -1, 0)}, "drag_area = .* has a negative number"),
+        ({"added_mass": [[1, 2], [3, 4]]}, "added_mass"),
+        ({"added_mass": np.triu(np.ones((6, 6)))}, "added_mass is not symmetric"),
+        ({"added_mass": (1, -2, 1)}, "added_mass has the eigenvalue -2"),
+    ):
+        with pytest.raises(ModelError, match=words):
+            model.add_submerged_body("x", body, sea, **arguments)
+    with pytest.raises(ModelError, match="is not on a body"):
+        model.add_submerged_body("x", rod.end, sea, volume=1.0)
+    with pytest.raises(ModelError, match="'lake' is not a fluid of this model; there are: sea"):
+        model.add_submerged_rod("x", rod, "lake", 0.1)
+    with pytest.raises(ModelError, match="diameter = -1"):
+        model.add_submerged_rod("x", rod, sea, -1)
+    model.add_submerged_rod("x", rod, sea, 0.1)
+    with pytest.raises(ModelError, match="'x' puts the same rod into the same fluid"):
+        model.add_submerged_rod("y", rod, sea, 0.1)
