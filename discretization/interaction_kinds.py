@@ -20,6 +20,7 @@ from discretization.space.bushing import BUSHING, BUSHING_DAMPER
 from discretization.space.free_bushing import FREE_BUSHING, FREE_BUSHING_DAMPER
 from discretization.space.se3_dual import SE3_ACTUATION
 from rigid.interactions.added_mass import ADDED_MASSES
+from rigid.interactions.airfoil import AIRFOIL
 from rigid.interactions.contact.box_dissipation import (
     BOX_ROD_DISSIPATION,
     BOXES_DISSIPATION,
@@ -146,6 +147,7 @@ INTERACTIONS = KindRegistry(
         LINE_DRAG,
         BODY_DRAG,
         *ADDED_MASSES.values(),
+        AIRFOIL,
     ]
 )
 INTERACTIONS.add_families([*GEARS.values(), *ROD_DISSIPATIONS.values()])

@@ -109,3 +109,15 @@ class ConvergenceError(RuntimeError):
         self.t, self.h, self.iterations, self.residual, self.message = t, h, iterations, residual, message
         self.reached, self.report, self.trajectory, self.singular = reached, report, trajectory, singular
         self.result: Any = None
+
+    def explain(self, cause: str) -> None:
+        """Put a probable cause in front of the message.
+
+        Parameters
+        ----------
+        cause : str
+            The cause; "" leaves the message unchanged.
+        """
+        if cause:
+            self.message = f"{cause} ({self.message})"
+            self.args = (self.message,)

@@ -21,6 +21,7 @@ from rodsim.building.initial_velocities import fit_velocities
 from rodsim.building.rigid_twin import fill_twin
 from rodsim.components.actuator_laws import ActuatorLaw
 from rodsim.components.actuators import Actuator
+from rodsim.components.airfoils import Airfoil
 from rodsim.components.argument_types import (
     ChartName,
     DisplacementLike,
@@ -46,7 +47,7 @@ from rodsim.components.control_laws import ControlLaw
 from rodsim.components.controllers import Controller, Sensor, outputs_of_sensors
 from rodsim.components.curve_frames import Twist, Up
 from rodsim.components.events import ModelEvent
-from rodsim.components.flows import AiryWave, Current
+from rodsim.components.flows import AiryWave, Current, Polar
 from rodsim.components.forces import (
     Bushing,
     Gravity,
@@ -112,7 +113,7 @@ register(
     Actuator,
     ModelEvent,
 )
-register(Fluid, SubmergedRod, SubmergedBody)
+register(Fluid, SubmergedRod, SubmergedBody, Airfoil)
 
 
 @accept_old_methods
@@ -1266,6 +1267,76 @@ class Model(ModelData):
             volume=volume,
             drag_area=drag_area,
             added_mass=added_mass,
+        )
+
+    def add_airfoil(
+        self,
+        name: str,
+        rod: Rod | str,
+        fluid: Fluid | str,
+        polar: Polar,
+        chord: ArrayLike,
+        *,
+        twist: ArrayLike = 0.0,
+        centre: float = 0.0,
+        between: ArrayLike = (0.0, 1.0),
+    ) -> Airfoil:
+        """Let the wind act on a rod as on a blade or a wing: lift, drag and moment of strips by a polar.
+
+        At each node the velocity w of the air relative to the section has a part across the rod, with an angle of attack to the
+        chord. The polar gives the force and the moment per length, rho w^2/2 chord C and rho w^2/2 chord^2 C_m.
+
+        Parameters
+        ----------
+        name : str
+            Name of the airfoil.
+        rod : Rod or str
+            The rod.
+        fluid : Fluid or str
+            The air, see `add_fluid`.
+        polar : Polar
+            Coefficients over the angle of attack (`rodsim.fluids`).
+        chord : float or array_like, shape (n, 2)
+            Chord, m: one number, or rows (s, chord) along the rod, linear between them.
+        twist : float or array_like, shape (n, 2), default 0.0
+            Angle of the chord, degrees: the leading edge is at d2 of the section, rotated by it towards d3. The upper side is
+            that of d3, rotated likewise.
+        centre : float, default 0.0
+            Distance of the point at which forces act from the rod's nodes towards the leading edge, in chords.
+        between : array_like, shape (2,), default (0, 1)
+            Fractions of the rod's length between which the wind acts.
+
+        Returns
+        -------
+        Airfoil
+
+        Raises
+        ------
+        ModelError
+            If a chord is not positive, a table does not cover the rod, or the polar does not contain an angle of attack at t = 0.
+
+        Examples
+        --------
+        >>> from rodsim import Model, Section, fluids
+        >>> model = Model()
+        >>> section = Section.from_stiffness(EA=1e8, GA=1e7, GJ=1e5, EI=1e5, mass_per_length=5.0, inertia_per_length=0.1)
+        >>> wing = model.add_rod("wing", [(0, 0, 0), (0, 5, 0)], section, 10, up=(0, 0, 1))
+        >>> wind = model.add_fluid("wind", 1.2, current=(20, 0, 0))
+        >>> polar = fluids.Polar([-180, -90, 0, 90, 180], lift=[0, 0, 0, 0, 0], drag=[0.1, 1.8, 0.1, 1.8, 0.1])
+        >>> model.add_airfoil("wing in wind", wing, wind, polar, chord=0.5)
+        <airfoil 'wing in wind' of rod 'wing', fluid 'wind'>
+        """
+        return add(
+            self,
+            Airfoil,
+            name,
+            rod=rod,
+            fluid=fluid,
+            polar=polar,
+            chord=chord,
+            twist=twist,
+            centre=centre,
+            between=between,
         )
 
     def add_measure_force(self, name: str, measure: Measure, force: ScalarLike) -> MeasureForce:

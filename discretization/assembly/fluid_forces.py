@@ -50,16 +50,16 @@ def _add_line_drag(generic, e, numbering, state, work, h, tangent):
         add3(times(h, f2), work.residual[bt : bt + 3])
         return
     chord = direction_of(d)
-    f1, own1, by_chord1, by_flow1 = forces_of_step(place1, v1, chord, 1.0 / h, X)
-    f2, own2, by_chord2, by_flow2 = forces_of_step(place2, v2, chord, 1.0 / h, X)
-    own1, own2 = matrix_plus(own1, by_flow1), matrix_plus(own2, by_flow2)
+    f1, by_motion1, by_chord1, by_flow1 = forces_of_step(place1, v1, chord, 1.0 / h, X)
+    f2, by_motion2, by_chord2, by_flow2 = forces_of_step(place2, v2, chord, 1.0 / h, X)
+    by_motion1, by_motion2 = matrix_plus(by_motion1, by_flow1), matrix_plus(by_motion2, by_flow2)
     add3(times(h, f1), work.residual[at : at + 3])
     add3(times(h, f2), work.residual[bt : bt + 3])
     values, sa, sb = work.values, numbering.frame_stride[a], numbering.frame_stride[b]
     if at < numbering.size:
-        add_block(matrix_times(h, matrix_minus(own1, by_chord1)), values, base[1, 1], sa)
+        add_block(matrix_times(h, matrix_minus(by_motion1, by_chord1)), values, base[1, 1], sa)
     if bt < numbering.size:
-        add_block(matrix_times(h, matrix_plus(own2, by_chord2)), values, base[2, 2], sb)
+        add_block(matrix_times(h, matrix_plus(by_motion2, by_chord2)), values, base[2, 2], sb)
     if at < numbering.size and bt < numbering.size:
         add_block(matrix_times(h, by_chord1), values, base[1, 2], sb)
         add_block(matrix_times(-h, by_chord2), values, base[2, 1], sa)

@@ -1,7 +1,7 @@
 """Velocity and acceleration of a fluid at a place and time: a current and regular waves, from numbers of an interaction.
 
-With the height z = up . x, the current is c(t) U(z): uniform, a power law ((z - base)/height)^exponent above its base, or a table
-over z, linear between its heights and constant beyond the first and the last. Each wave of amplitude A that travels along a
+With the height z = up . x, the current is c(t) U(z). U is uniform, a power law ((z - base)/height)^exponent above its base, or a
+table over z, linear between its heights and constant beyond the first and the last. Each wave of amplitude A that travels along a
 horizontal direction e adds (Airy; Dean and Dalrymple, Water Wave Mechanics, ch. 3)
 
     u = A w (C cos q e + S sin q up),   q = k s - w t + phase,   s = e . x                                 (1)
@@ -47,6 +47,13 @@ def _current(z, X, at):
     share, U0, U1 = (z - X[first]) / width, vector(X, first + 1), vector(X, first + ROW + 1)
     slope = (U1[0] - U0[0]) / width, (U1[1] - U0[1]) / width, (U1[2] - U0[2]) / width
     return plus(times(1.0 - share, U0), times(share, U1)), times(one, slope)
+
+
+@inline_kernel
+def end_of_flow(X, at):
+    """Return the offset behind the numbers of a flow."""
+    level = at + FIRST_ROW + ROW * whole(X[at + ROWS])
+    return level + 2 + WAVE_ROW * whole(X[level + 1])
 
 
 @inline_kernel

@@ -193,12 +193,12 @@ def line_tangent(y0, y1, X, lam, out, K):
     rate, chord = lam[0].real, direction_of(real(_chord(y0, y1)))
     for k in range(1, 3):
         place, v = real(_place(y0, y1, k)), real(_rate(y0, y1, lam[0], k))
-        _, own, half, by_flow = forces_of_step(place, v, chord, rate, X)
+        _, by_motion, half, by_flow = forces_of_step(place, v, chord, rate, X)
         store_block(transpose(matrix_times(-1.0, by_flow)), K, 0, 3 * k)
         for l in range(1, 3):
             A = half if l == 2 else matrix_times(-1.0, half)
             if l == k:
-                A = matrix_plus(A, matrix_plus(own, by_flow))
+                A = matrix_plus(A, matrix_plus(by_motion, by_flow))
             store_block(transpose(A), K, 3 * l, 3 * k)
     for j in range(3):
         for i in range(9):

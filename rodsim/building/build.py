@@ -61,6 +61,7 @@ from rodsim.building.meshing import RodMesh, concatenate_meshes
 from rodsim.building.model_checks import warn_of_probable_mistakes
 from rodsim.building.placement import Placement
 from rodsim.building.point_masses import check_rotations, massless_axes
+from rodsim.components.airfoils import Airfoil
 from rodsim.components.base import angle_directions
 from rodsim.components.belts import Belt
 from rodsim.components.control_laws import law_function
@@ -70,6 +71,7 @@ from rodsim.components.model_argument import model_argument_error
 from rodsim.components.model_data import ModelData, TorsionSpring
 from rodsim.components.model_description import description
 from rodsim.components.part_lookup import ErrorContext
+from rodsim.components.submerged_parts import SubmergedBody, SubmergedRod
 from rodsim.components.tendons import Tendon
 from rodsim.results.distances import SURFACES
 from rodsim.results.layout import BodyLayout, JointLayout, Layout, RodLayout
@@ -175,6 +177,14 @@ def build(model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})
             layout.description["others"][other.name] |= {
                 "first_interaction": interaction_names.index(f"{other.kind} '{other.name}'"),
                 **other.layout(placement),
+            }
+        if isinstance(
+            other, SubmergedRod | SubmergedBody | Airfoil
+        ):  # read by `rodsim.results.fluid_history`
+            owner = f"{other.kind} '{other.name}'"
+            layout.description["others"][other.name] |= {
+                "first_interaction": interaction_names.index(owner),
+                "interactions": interaction_names.count(owner),
             }
     surfaces = describe_surfaces(model, placement)
     if surfaces:

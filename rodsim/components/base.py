@@ -62,6 +62,8 @@ class Poses(Protocol):
 
     r: Floats
     quat: Floats
+    v: Floats
+    Omega: Floats
     frames: Frames
     meshes: Any  # `rodsim.building.meshing.RodMesh` of each rod by name
     first: dict[str, int]  # frame of the first node of each rod

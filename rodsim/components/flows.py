@@ -230,11 +230,82 @@ class AiryWave:
         return [*(e / size), k, frequency, 0.5 * self.height, self.phase, deep, build_up]
 
 
+@dataclass(frozen=True)
+class Polar:
+    """Coefficients of lift, drag and moment of a section over the angle of attack, linear between its angles.
+
+    Parameters
+    ----------
+    angle : array_like, shape (n,)
+        Increasing angles of attack, degrees. A polar from -180 to 180 covers every angle; another one refuses an angle beyond it.
+    lift, drag : array_like, shape (n,)
+        Coefficients on the area chord times length.
+    moment : array_like, shape (n,), optional
+        Coefficient about the centre of `Model.add_airfoil`, positive nose up, on that area times the chord; by default zero.
+
+    Raises
+    ------
+    ModelError
+        If lengths differ, angles do not increase, a number is not finite, or the drag is negative.
+
+    Examples
+    --------
+    >>> from rodsim import fluids
+    >>> fluids.Polar([-10, 0, 10], lift=[-1, 0, 1], drag=[0.02, 0.01, 0.02]).at(5.0).tolist()
+    [0.5, 0.015, 0.0]
+    """
+
+    angle: Any
+    lift: Any
+    drag: Any
+    moment: Any = None
+
+    def __post_init__(self) -> None:
+        angle = checks.array("Polar", "angle", self.angle, (None,))
+        if len(angle) < 2 or np.diff(angle).min() <= 0.0 or angle[0] < -180.0 or angle[-1] > 180.0:
+            raise ModelError(
+                f"Polar: angle = {shown(self.angle)}. Give two or more increasing angles from -180 to 180 degrees"
+            )
+        object.__setattr__(self, "angle", angle)
+        for name in ("lift", "drag", "moment"):
+            given = getattr(self, name)
+            values = np.zeros(len(angle)) if given is None else checks.array("Polar", name, given, (None,))
+            if len(values) != len(angle):
+                raise ModelError(
+                    f"Polar: {len(angle)} angles, but {len(values)} values of {name}. Give one for each angle"
+                )
+            object.__setattr__(self, name, values)
+        if self.drag.min() < 0.0:
+            raise ModelError(
+                f"Polar: the drag {self.drag.min():g} is negative. Drag coefficients are zero or positive"
+            )
+
+    def at(self, angle: float) -> Floats:
+        """Return the coefficients of lift, drag and moment at an angle of attack.
+
+        Parameters
+        ----------
+        angle : float
+            Angle of attack, degrees; within the polar.
+
+        Returns
+        -------
+        array, shape (3,)
+            Coefficients.
+        """
+        return np.array([np.interp(angle, self.angle, x) for x in (self.lift, self.drag, self.moment)])
+
+    def numbers(self) -> list[float]:
+        """Return the polar in the layout of `rigid.interactions.airfoil`."""
+        rows = np.column_stack([np.radians(self.angle), self.lift, self.drag, self.moment])
+        return [len(rows), *rows.ravel()]
+
+
 def ellipsoid_added_mass(semi_axes: ArrayLike, density: float) -> Floats:
     """Return the added mass of an ellipsoid in an unbounded fluid without viscosity.
 
-    The integrals a_0 = a b c int_0^inf dx/((a^2 + x) D), D = sqrt((a^2 + x)(b^2 + x)(c^2 + x)), and likewise b_0 and c_0, give the
-    added mass along the first axis, rho V a_0/(2 - a_0). The added moment of inertia about it is
+    The integrals a_0 = a b c int_0^inf dx/((a^2 + x) D), D = sqrt((a^2 + x)(b^2 + x)(c^2 + x)), and likewise b_0 and c_0, give
+    the added mass along the first axis, rho V a_0/(2 - a_0). The added moment of inertia about it is
 
         rho V/5 (b^2 - c^2)^2 (c_0 - b_0)/(2 (b^2 - c^2) + (b^2 + c^2)(b_0 - c_0))
 

@@ -1,7 +1,7 @@
 """Fluids, and the rods and bodies in them: buoyancy, drag, added mass, and forces of accelerated fluid.
 
-A rod has all of them at its nodes. Buoyancy rho A g and added mass rho A C_a per stress-free length are lumped there, with half of
-each adjacent interval. Drag acts on the two nodes of each interval, along and across its chord
+A rod has all of them at its nodes. Buoyancy rho A g and added mass rho A C_a per stress-free length are lumped there, with half
+of each adjacent interval. Drag acts on the two nodes of each interval, along and across its chord
 (`rigid.interactions.fluid_drag`). A fluid reaches everywhere: a part that leaves the water keeps its forces.
 """
 

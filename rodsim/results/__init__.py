@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rodsim.results.errors import ResultError as ResultError
     from rodsim.results.errors import UnknownName as UnknownName
     from rodsim.results.event_history import EventHistory as EventHistory
+    from rodsim.results.fluid_history import FluidHistory as FluidHistory
     from rodsim.results.gear_history import GearHistory as GearHistory
     from rodsim.results.histories import BodyHistory as BodyHistory
     from rodsim.results.histories import RodHistory as RodHistory
@@ -39,6 +40,7 @@ else:
             "rodsim.results.audit_columns": "COLUMNS",
             "rodsim.results.contact_history": "ContactHistory",
             "rodsim.results.errors": "NoOpenGL ResultError UnknownName",
+            "rodsim.results.fluid_history": "FluidHistory",
             "rodsim.results.gear_history": "GearHistory",
             "rodsim.results.histories": "BodyHistory RodHistory",
             "rodsim.results.joint_history": "JointHistory",

@@ -79,7 +79,7 @@ def sources(system: System, loads: list[NodeLoad], t: Floats, state: State, fram
         among = _select_frames(interaction.group, frames)
         states = State(*(x[outputs] if len(x) == len(t) else x for x in state))
         if is_load(interaction):
-            wrenches = _load_wrenches(system, interaction, frames, values[outputs], states)
+            wrenches = load_wrenches(system, interaction, frames, values[outputs], states)
         elif interaction.role is Role.DISSIPATION:
             wrenches = evaluation.resistances([among], states)
         else:
@@ -96,7 +96,7 @@ def sources(system: System, loads: list[NodeLoad], t: Floats, state: State, fram
     )
 
 
-def _load_wrenches(
+def load_wrenches(
     system: System, interaction: InteractionGroup, frames: Ints, values: Floats, states: State
 ) -> Floats:
     """Return the gradients or resistances (T, k, f, 6) of the k loads on `frames`, f frames each.

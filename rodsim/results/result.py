@@ -28,6 +28,7 @@ from rodsim.results.contact_history import ContactHistory, contact_names
 from rodsim.results.distances import Distance
 from rodsim.results.errors import ResultError, UnknownName
 from rodsim.results.event_history import EventHistory, stop_times
+from rodsim.results.fluid_history import IN_FLUIDS, FluidHistory
 from rodsim.results.gear_history import history_of
 from rodsim.results.histories import BodyHistory, RodHistory
 from rodsim.results.interaction_history import InteractionHistory
@@ -399,6 +400,13 @@ class Result:
 
     def belt(self, name: str) -> BeltHistory:
         """Return the history of a belt.
+    def parts_in_fluids(self) -> list[str]:
+        """Names of the submerged rods, submerged bodies and airfoils."""
+        entries = self.description.get("others", {}).items()
+        return [name for name, entry in entries if entry["kind"] in IN_FLUIDS]
+
+    def in_fluid(self, name: str) -> FluidHistory:
+        """Return the forces of a fluid on a part.
 
         Parameters
         ----------
@@ -409,6 +417,12 @@ class Result:
         -------
         BeltHistory
             Elongations and tensions of its spans, with the outputs of the result as first axis.
+            As given to `Model.add_submerged_rod`, `add_submerged_body` or `add_airfoil`, one of `parts_in_fluids`.
+
+        Returns
+        -------
+        FluidHistory
+            Drag, buoyancy and angles of attack, with the outputs of the result as first axis.
 
         Raises
         ------
@@ -417,6 +431,10 @@ class Result:
         """
         _check_name("belt", name, self.belts)
         return BeltHistory(self._source, name)
+            If there is no such part; the message lists the names.
+        """
+        _check_name("part in a fluid", name, self.parts_in_fluids)
+        return FluidHistory(self._source, name)
 
     @property
     def contacts(self) -> list[str]:

@@ -34,6 +34,7 @@ from rodsim.building.load_sampling import SampledLoads
 from rodsim.building.massless_rods import check_mass
 from rodsim.building.model_checks import warn_of_stretched_starts
 from rodsim.building.phases import Phase, phase_of
+from rodsim.building.polar_angles import angle_beyond_polar
 from rodsim.building.restart import apply_start
 from rodsim.building.rotation_limits import describe_largest_rotation
 from rodsim.building.starting_states import check_start_time
@@ -391,6 +392,8 @@ class Run:
                 march_until(self, self._watch, self.line)
         except ConvergenceError as failed:
             failed.result = self.partial_result(failed)
+            if failed.reached is not None:
+                failed.explain(angle_beyond_polar(self.built, failed.reached.state, failed.t))
             raise
         except OSError:
             with contextlib.suppress(OSError):  # a full disk may fail again

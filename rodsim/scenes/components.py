@@ -24,7 +24,17 @@ from rodsim.interactions.measures import Measure, Quantity
 from rodsim.scenes.actuator_laws import ActuatorLawScene, actuator_law_data, actuator_law_of
 from rodsim.scenes.control_laws import ControlLawScene, control_law_data, control_law_of
 from rodsim.scenes.errors import Path, SceneProblem, look_up
-from rodsim.scenes.flows import CurrentScene, WaveScene, current_data, current_of, waves_data, waves_of
+from rodsim.scenes.flows import (
+    CurrentScene,
+    PolarScene,
+    WaveScene,
+    current_data,
+    current_of,
+    polar_data,
+    polar_of,
+    waves_data,
+    waves_of,
+)
 from rodsim.scenes.functions import (
     LOADS,
     MOTIONS,
@@ -347,6 +357,12 @@ FIELD_TYPES = {
     ),
     "waves": FieldType(
         list[WaveScene], lambda reader, path, value: waves_of(value), lambda owner, key, value: waves_data(value)
+    ),
+    "polar": FieldType(
+        PolarScene, lambda reader, path, value: polar_of(value), lambda owner, key, value: polar_data(value)
+    ),
+    "number or table along a rod": FieldType(
+        Number | Annotated[list.__class_getitem__(numbers(2, 2)), Field(min_length=2)]
     ),
     "one or three numbers": FieldType(NotNegative | Vector),
     "added mass": FieldType(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from rodsim.components.flows import CURRENTS, AiryWave
+from rodsim.components.flows import CURRENTS, AiryWave, Polar
 from rodsim.scenes.round_trip import plain
 from rodsim.scenes.schema_types import (
     A_LIST,
@@ -48,6 +48,19 @@ class WaveScene(Part):
     """phase at the origin at t = 0 [rad]"""
 
 
+class PolarScene(Part):
+    """Coefficients of a section over the angle of attack."""
+
+    angle: numbers(2)  # type: ignore[valid-type]
+    """increasing angles of attack [deg]"""
+    lift: numbers(2)  # type: ignore[valid-type]
+    """coefficients of lift at these angles [1]"""
+    drag: numbers(2)  # type: ignore[valid-type]
+    """coefficients of drag at these angles [1]"""
+    moment: numbers(2) | None = None  # type: ignore[valid-type]
+    """coefficients of moment at these angles, nose up; default: zero [1]"""
+
+
 if TYPE_CHECKING:
     CurrentScene = Any
 else:
@@ -68,6 +81,16 @@ def current_data(value: Any) -> Any:
         if isinstance(value, kind):
             return {"law": word, **plain({entry.name: getattr(value, entry.name) for entry in fields(value)})}
     return value
+
+
+def polar_of(polar: PolarScene) -> Polar:
+    """Return the polar that scene data describe."""
+    return Polar(**polar.model_dump())
+
+
+def polar_data(polar: Polar) -> Any:
+    """Return a polar as scene data."""
+    return plain({entry.name: getattr(polar, entry.name) for entry in fields(polar)})
 
 
 def waves_of(waves: list[WaveScene]) -> list[AiryWave]:

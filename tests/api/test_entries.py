@@ -139,6 +139,13 @@ VALUES = {  # by the word of a value type
     "waves": [{"height": 1.0, "period": 5.0}],
     "one or three numbers": [0.1, 0.2, 0.3],
     "added mass": [1.0, 2.0, 3.0],
+    "polar": {
+        "angle": [-180, 0, 180],
+        "lift": [0.0, 0.5, 0.0],
+        "drag": [0.1, 0.2, 0.1],
+        "moment": [0.0, 0.1, 0.0],
+    },
+    "number or table along a rod": [[0.0, 0.2], [1.0, 0.1]],
 }
 NOTHING = ("length", "axis", "second_axis", "pitch", "locked", "inertia")
 FITTING: dict[str, dict[str, Any]] = {  # for fields that depend on each other

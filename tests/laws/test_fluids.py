@@ -9,6 +9,7 @@ from discretization.interaction_kinds import INTERACTIONS
 from rigid import quaternions
 from rodsim import (
     Box,
+    ConvergenceError,
     Model,
     ModelError,
     Section,
@@ -16,6 +17,7 @@ from rodsim import (
     equilibrium,
     fluids,
     modes,
+    signals,
     simulate,
 )
 
@@ -469,3 +471,143 @@ def test_bad_submerged_parts_are_refused():
     model.add_submerged_rod("x", rod, sea, 0.1)
     with pytest.raises(ModelError, match="'x' puts the same rod into the same fluid"):
         model.add_submerged_rod("y", rod, sea, 0.1)
+
+
+# --- results
+
+
+def test_forces_along_a_line_balance_its_weight_in_equilibrium(tmp_path):
+    """Buoyancy, drag, weight and the force of the hinge add to zero, in memory and in a file."""
+    model = line(current=(0.3, 0.1, 0), tangential_drag=0.1)
+    for output in (None, tmp_path / "line.vtkhdf"):
+        result = equilibrium(model, output=output)
+        wet = result.in_fluid("wet")
+        weight = np.array([0, 0, -1.3 * RHO * AREA * 2 * G])
+        assert wet.buoyancy[-1].sum(axis=0) == pytest.approx([0, 0, RHO * AREA * 2 * G], rel=1e-12)
+        total = wet.drag[-1].sum(axis=0) + wet.buoyancy[-1].sum(axis=0) + weight
+        assert result.joint("top").force[-1] + total == pytest.approx(np.zeros(3), abs=1e-9)
+
+
+# --- airfoils
+
+FLAT = np.linspace(-180, 180, 721)
+POLAR = fluids.Polar(
+    FLAT, np.sin(2 * np.radians(FLAT)), 0.1 + np.sin(np.radians(FLAT)) ** 2, -0.1 * np.sin(np.radians(FLAT))
+)
+
+
+def wing(n, wind, polar, stiffness, length=5.0, **settings):
+    """A clamped wing along y, whose leading edge is at -x and whose upper side is +z."""
+    model = Model("wing")
+    section = Section.from_stiffness(
+        EA=1e7, GA=1e7, GJ=stiffness, EI=1e7, mass_per_length=5.0, inertia_per_length=0.1
+    )
+    rod = model.add_rod("wing", [(0, 0, 0), (0, length, 0)], section, n, up=(0, 0, 1))
+    model.add_joint("root", "clamp", rod.start)
+    air = model.add_fluid("air", 1.2, wind)
+    model.add_airfoil("foil", rod, air, polar, **settings)
+    return model
+
+
+def test_wing_twists_by_the_closed_form_up_to_divergence():
+    """theta(L) = alpha (1/cos(lambda L) - 1), lambda^2 = q c e dC_l/GJ; e: distance of the centre from the axis of twist."""
+    c, e, U, L, alpha = 0.5, 0.25, 20.0, 5.0, np.radians(0.02)
+    stiffness = 0.5 * 1.2 * U * U * c * (e * c) * 2 * np.pi * L * L
+    straight = fluids.Polar([-20, 20], 2 * np.pi * np.radians([-20, 20]), [0, 0])
+    errors = []
+    for n in (8, 16):
+        model = wing(n, (U, 0, 0), straight, stiffness, chord=c, twist=np.degrees(alpha), centre=e)
+        quat = equilibrium(model).rod("wing").quat[-1]
+        turned = quaternions.to_matrix(quat[0]).T @ quaternions.to_matrix(quat[-1])
+        errors.append(np.arctan2(turned[2, 1], turned[1, 1]) - alpha * (1 / np.cos(1.0) - 1))
+    assert abs(errors[0]) < 0.005 * alpha
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(2.0, abs=0.1)
+
+
+def blade_loads(rate, wind, chord, twist, radius):
+    """Thrust along the wind and torque about it of a rotating straight blade, by quadrature."""
+
+    def at(s):
+        r = s * radius
+        c, beta = np.interp(s, *np.transpose(chord)), np.radians(np.interp(s, *np.transpose(twist)))
+        # axes in the section: x along the wind, z along the motion of the section
+        e, n = np.array([-np.cos(beta), np.sin(beta)]), np.array([np.sin(beta), np.cos(beta)])
+        w = np.array([wind, -rate * r])
+        back, up = -w @ e, w @ n
+        lift, drag, _ = POLAR.at(np.degrees(np.arctan2(up, back)))
+        W = np.hypot(back, up)
+        force = 0.6 * c * W * (lift * (up * e + back * n) + drag * (-back * e + up * n))
+        return np.array([force[0], r * force[1]]) * radius
+
+    s = np.linspace(0, 1, 4001)
+    return np.trapezoid([at(x) for x in s], s, axis=0)
+
+
+def test_rotating_blade_has_the_thrust_and_torque_of_the_quadrature():
+    """A stiff blade on a hinge that is driven about the wind."""
+    rate, speed, radius = 6.0, 8.0, 5.0
+    chord, twist = [(0, 0.6), (1, 0.3)], [(0, 60.0), (1, 85.0)]
+    errors = []
+    for n in (8, 16):
+        model = Model("blade")
+        section = Section.from_stiffness(
+            EA=1e9, GA=1e9, GJ=1e9, EI=1e9, mass_per_length=5.0, inertia_per_length=0.1
+        )
+        rod = model.add_rod(
+            "blade",
+            [(0, 0, 0), (0, radius, 0)],
+            section,
+            n,
+            up=(0, 0, 1),
+            angular_velocity=(rate, 0, 0),
+            velocity=lambda s: (0.0, 0.0, rate * radius * s),
+        )
+        model.add_joint("hub", "revolute", "ground", rod.start, at=(0, 0, 0), axis=(1, 0, 0))
+        model.add_drive("motor", "hub", signals.Steady(rate))
+        air = model.add_fluid("air", 1.2, (speed, 0, 0))
+        model.add_airfoil("foil", rod, air, POLAR, chord=chord, twist=twist)
+        result = simulate(model, 0.02, 0.005, output_every=1, progress=False)
+        foil, states = result.in_fluid("foil"), result.rod("blade")
+        force = foil.drag[0]
+        torque = np.cross(states.r[0], force)[:, 0].sum()
+        errors.append(np.array([force[:, 0].sum(), torque]) - blade_loads(rate, speed, chord, twist, radius))
+        assert audit(result).ok, audit(result).text()
+    assert np.log2(errors[0] / errors[1]) == pytest.approx([2.0, 2.0], abs=0.2)
+    assert np.abs(errors[1]).max() < 0.5
+
+
+def test_polars_without_the_angle_are_refused_by_name():
+    narrow = fluids.Polar([-10, 10], [-1, 1], [0.01, 0.01])
+    with pytest.raises(
+        ModelError, match=r"airfoil 'foil': at t = 0 s the angle of attack at s = 0 is 30 deg, .*-10 to 10"
+    ):
+        wing(4, (20, 0, 0), narrow, 1e5, chord=0.5, twist=30.0).build()
+    for arguments, words in (
+        ({"chord": -1.0}, "chord = -1 is not positive"),
+        ({"chord": [(0, 1), (0.5, 1)]}, "chord is given from s = 0 to 0.5"),
+        ({"chord": 1.0, "between": (0.5, 0.2)}, "Give two increasing fractions"),
+        ({"chord": [(0, 1), (0, 2)]}, "rows .* with increasing s"),
+    ):
+        with pytest.raises(ModelError, match=words):
+            wing(4, (20, 0, 0), POLAR, 1e5, **arguments)
+    for arguments, words in (
+        (([10, 0], [0, 0], [0, 0]), "two or more increasing angles"),
+        (([0, 10], [0], [0, 0]), "2 angles, but 1 values of lift"),
+        (([0, 10], [0, 0], [0, -1]), "the drag -1 is negative"),
+    ):
+        with pytest.raises(ModelError, match=words):
+            fluids.Polar(*arguments)
+
+
+def test_run_whose_angle_of_attack_leaves_the_polar_names_it_with_the_time():
+    narrow = fluids.Polar([-10, 10], [-1, 1], [0.01, 0.01])
+    model = wing(4, (0, 0, 0), narrow, 1e5, chord=0.5)
+    model.others.clear()
+    gust = model.add_fluid("gust", 1.2, (20, 0, 8), factor="t")
+    model.add_airfoil("foil", model.rods["wing"], gust, narrow, 0.5, twist=-21.8)
+    model.add_mass_damping("air", model.rods["wing"], 1.0)
+    model.add_force("push", model.rods["wing"].end, [0, 0, "-8e4*t"])
+    with pytest.raises(
+        ConvergenceError, match=r"airfoil 'foil': the angle of attack at s = .* -10 to 10 deg.*t = "
+    ):
+        simulate(model, 2.0, 0.02, progress=False)

@@ -12,6 +12,7 @@ from discretization.state_measures import elastic_densities, element_states, ene
 from rigid.joints import JOINTS
 from rigid.system import FORCE, MOMENT
 from rodsim import Box, Model, Pulley, Section, SpringLaw, local_audit, measures, signals, simulate
+from rodsim import Box, Model, Section, SpringLaw, fluids, local_audit, measures, signals, simulate
 from rodsim.results.node_forces import sources
 
 SECTION = {
@@ -85,6 +86,7 @@ def varying_springs(model, rod):
 def submerged(model, rod):
     sea = model.add_fluid("sea", 8.0, (0.3, 0.2, -0.1))
     model.add_submerged_rod("wet", rod, sea, 0.2, tangential_drag=0.3, added_mass=0.0)
+    model.add_airfoil("vane", rod, sea, fluids.Polar([-180, 0, 180], [0.3, -0.2, 0.3], [0.2, 0.1, 0.2]), 0.1)
 
 
 # interactions on a rod whose middle is at rest at the start: name -> (model, rod) -> None

@@ -594,6 +594,11 @@ def submerged() -> Model:
         model.add_submerged_rod(
             f"wet reed {k}", rod, fluid, 0.3, tangential_drag=0.1, tangential_added_mass=0.2
         )
+        angles = np.linspace(-180.0, 180.0, 25)
+        polar = fluids.Polar(angles, np.sin(np.radians(2 * angles)), 0.1 + np.abs(np.sin(np.radians(angles))))
+        model.add_airfoil(
+            f"vane {k}", rod, fluid, polar, [(0, 0.2), (1, 0.1)], twist=20.0, centre=0.25, between=(0.1, 0.9)
+        )
         for j, added in enumerate(([1.0, 2.0, 3.0], [1.0, 2.0, 3.0, 0.1, 0.2, 0.3])):
             body = _brick(model, f"block {k}{j}", 3 * k + j + 1)
             model.add_bushing(f"mooring {k}{j}", "ground", body, 80.0, at=(0.1, 3 * k + j + 1, 0.2))
