@@ -394,12 +394,6 @@ class Result:
         return TendonHistory(self._source, name)
 
     @property
-    def belts(self) -> list[str]:
-        """Names of the belts."""
-        return [name for name, other in self.description.get("others", {}).items() if other["kind"] == BELT]
-
-    def belt(self, name: str) -> BeltHistory:
-        """Return the history of a belt.
     def parts_in_fluids(self) -> list[str]:
         """Names of the submerged rods, submerged bodies and airfoils."""
         entries = self.description.get("others", {}).items()
@@ -411,12 +405,6 @@ class Result:
         Parameters
         ----------
         name : str
-            As given to `Model.add_belt`, one of `belts`.
-
-        Returns
-        -------
-        BeltHistory
-            Elongations and tensions of its spans, with the outputs of the result as first axis.
             As given to `Model.add_submerged_rod`, `add_submerged_body` or `add_airfoil`, one of `parts_in_fluids`.
 
         Returns
@@ -427,14 +415,36 @@ class Result:
         Raises
         ------
         UnknownName
-            If there is no such belt; the message lists the names.
-        """
-        _check_name("belt", name, self.belts)
-        return BeltHistory(self._source, name)
             If there is no such part; the message lists the names.
         """
         _check_name("part in a fluid", name, self.parts_in_fluids)
         return FluidHistory(self._source, name)
+
+    @property
+    def belts(self) -> list[str]:
+        """Names of the belts."""
+        return [name for name, other in self.description.get("others", {}).items() if other["kind"] == BELT]
+
+    def belt(self, name: str) -> BeltHistory:
+        """Return the history of a belt.
+
+        Parameters
+        ----------
+        name : str
+            As given to `Model.add_belt`, one of `belts`.
+
+        Returns
+        -------
+        BeltHistory
+            Elongations and tensions of its spans, with the outputs of the result as first axis.
+
+        Raises
+        ------
+        UnknownName
+            If there is no such belt; the message lists the names.
+        """
+        _check_name("belt", name, self.belts)
+        return BeltHistory(self._source, name)
 
     @property
     def contacts(self) -> list[str]:

@@ -11,8 +11,7 @@ from discretization.internal_variables import part, with_part
 from discretization.state_measures import elastic_densities, element_states, energies
 from rigid.joints import JOINTS
 from rigid.system import FORCE, MOMENT
-from rodsim import Box, Model, Pulley, Section, SpringLaw, local_audit, measures, signals, simulate
-from rodsim import Box, Model, Section, SpringLaw, fluids, local_audit, measures, signals, simulate
+from rodsim import Box, Model, Pulley, Section, SpringLaw, fluids, local_audit, measures, signals, simulate
 from rodsim.results.node_forces import sources
 
 SECTION = {

@@ -19,10 +19,10 @@ from rodsim import (
     SpringLaw,
     controllers,
     curves,
+    fluids,
     measures,
     signals,
 )
-from rodsim import Box, Cylinder, Friction, Model, Section, SpringLaw, controllers, fluids, measures, signals
 from tests.support.driven_kinds import actuated, driven
 from tests.support.jenkins_elements import JENKINS
 from tests.support.user_kinds import kinds, texts
