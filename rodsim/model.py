@@ -1146,7 +1146,7 @@ class Model(ModelData):
         drag: float = 1.2,
         tangential_drag: float = 0.0,
         added_mass: float = 1.0,
-        tangential_added_mass: float = 0.0,
+        tangential_added_mass: float | None = None,
         buoyancy: float = 1.0,
     ) -> SubmergedRod:
         """Put a rod into a fluid: buoyancy, drag (Morison) and added mass of a circular section.
@@ -1170,8 +1170,10 @@ class Model(ModelData):
             Outer diameter d, m.
         drag, tangential_drag : float, default 1.2 and 0.0
             Coefficients C_n and C_t.
-        added_mass, tangential_added_mass : float, default 1.0 and 0.0
-            Coefficients C_a across and along the rod.
+        added_mass : float, default 1.0
+            Coefficient C_a across the rod.
+        tangential_added_mass : float, optional
+            Coefficient C_a along the rod. Default: 0; for a string, whose nodes have no axis, it equals that across it.
         buoyancy : float, default 1.0
             Part of the displaced volume that lifts; 0 if the weight of the rod is that in the fluid.
 

@@ -322,8 +322,8 @@ def names_of_constraints(
     names = list(joints)[:count]
     for index in np.searchsorted(numbers, range(len(names), count)).tolist():
         names.append(owner_of_rows((), rods, system, index)[1])
-    others = (interaction_names[k] for k in multipliers_of(system).other)
-    return [*names, *(name.split("'")[1] if name.startswith("gear '") else name for name in others)]
+    behind = (interaction_names[k] for k in multipliers_of(system).other)
+    return [*names, *(name.split("'")[1] if name.startswith("gear '") else name for name in behind)]
 
 
 def most_violated(system: System, residual: Floats, interaction_names: Sequence[str]) -> tuple[int, str]:

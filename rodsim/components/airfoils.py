@@ -81,6 +81,10 @@ class Airfoil(InteractionComponent):
     @classmethod
     def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
         owner, (first, last) = context.owner, values["between"]
+        if values["rod"].is_string:
+            raise ModelError(
+                f"{owner}: {values['rod']} is a string, whose sections have no directions. Give it a section with bending"
+            )
         if not 0.0 <= first < last <= 1.0:
             raise ModelError(f"{owner}: between = {[first, last]}. Give two increasing fractions from 0 to 1")
         for what in ("chord", "twist"):

@@ -170,11 +170,23 @@ class SubmergedRod(InteractionComponent):
         NOT_NEGATIVE, "coefficient of drag along the rod, on the area pi d per length [1]", 0.0
     )
     added_mass: float = parameter(NOT_NEGATIVE, "coefficient of added mass across the rod [1]", 1.0)
-    tangential_added_mass: float = parameter(NOT_NEGATIVE, "coefficient of added mass along the rod [1]", 0.0)
+    tangential_added_mass: float = parameter(
+        NOT_NEGATIVE,
+        "coefficient of added mass along the rod; default: 0, and that across it for a string [1]",
+        None,
+    )
     buoyancy: float = parameter(NOT_NEGATIVE, "part of the displaced volume that lifts [1]", 1.0)
 
     @classmethod
     def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
+        along, across = values["tangential_added_mass"], values["added_mass"]
+        if along is None:
+            values["tangential_added_mass"] = across if values["rod"].is_string else 0.0
+        elif values["rod"].is_string and along != across:
+            raise ModelError(
+                f"{context.owner}: tangential_added_mass = {along:g}, but the nodes of a string have no axis. Remove it; it is "
+                f"then {across:g} as across the string"
+            )
         for name, other in context.model.others.items():
             if isinstance(other, SubmergedRod) and (other.rod, other.fluid) == (
                 values["rod"],

@@ -611,3 +611,36 @@ def test_run_whose_angle_of_attack_leaves_the_polar_names_it_with_the_time():
         ConvergenceError, match=r"airfoil 'foil': the angle of attack at s = .* -10 to 10 deg.*t = "
     ):
         simulate(model, 2.0, 0.02, progress=False)
+
+
+def string_in_water(**changes) -> Model:
+    model = Model("wet string", gravity=-G * UP)
+    section = Section.string(EA=1e4, mass_per_length=1.3, radius=0.02)
+    rod = model.add_rod("line", [(0, 0, 0), (3, 0, 0)], section, 8)
+    model.add_joint("top", "spherical", model.ground, rod.start)
+    sea = model.add_fluid("sea", 1000.0, (0.0, 0.4, 0.0))
+    model.add_submerged_rod("wet", rod, sea, 0.03, tangential_drag=0.02, **changes)
+    return model
+
+
+def test_string_hangs_straight_in_a_current_and_falls_with_balance() -> None:
+    """At rest the drag across it balances its weight across it: w cos(phi) = rho d C U^2 sin^2(phi)/2."""
+    model = string_in_water()
+    rest = equilibrium(model)
+    edges = np.diff(rest.rod("line").r[-1], axis=0)
+    slopes = np.arctan2(np.abs(edges[:, 2]), np.abs(edges[:, 1]))
+    weight = (1.3 - 1000.0 * 0.25 * np.pi * 0.03**2) * G
+    balance = weight * np.cos(slopes) - 0.5 * 1000.0 * 0.03 * 1.2 * 0.4**2 * np.sin(slopes) ** 2
+    assert np.abs(balance).max() < 1e-8 * weight
+    result = simulate(model, 0.3, 0.01, output_every=1, progress=False)
+    assert audit(result).ok, audit(result).text()
+
+
+def test_string_has_the_same_added_mass_in_every_direction() -> None:
+    with pytest.raises(
+        ModelError, match=r"nodes of a string have no axis. Remove it; it is then 1 as across"
+    ):
+        string_in_water(tangential_added_mass=0.1)
+    model = string_in_water()
+    with pytest.raises(ModelError, match="is a string, whose sections have no directions"):
+        model.add_airfoil("vane", "line", "sea", fluids.Polar([-180, 180], [0, 0], [1, 1]), 0.1)
