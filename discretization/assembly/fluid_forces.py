@@ -7,7 +7,14 @@ from __future__ import annotations
 
 from rigid.compilation.decorators import internal_kernel
 from rigid.interactions.added_mass import mean_velocities_of_step, relative_velocity, step_and_slopes
-from rigid.interactions.fluid_drag import direction_of, force_on_node, forces_of_step
+from rigid.interactions.flow_fields import flow_and_slopes, moves_in_place
+from rigid.interactions.fluid_drag import (
+    LINE_FLOW,
+    direction_of,
+    force_on_node,
+    forces_of_step,
+    slope_of_place,
+)
 from rigid.interactions.kinds import LINE_DRAGS
 from rigid.linear_algebra import (
     add3,
@@ -50,19 +57,26 @@ def _add_line_drag(generic, e, numbering, state, work, h, tangent):
         add3(times(h, f2), work.residual[bt : bt + 3])
         return
     chord = direction_of(d)
-    f1, by_motion1, by_chord1, by_flow1 = forces_of_step(place1, v1, chord, 1.0 / h, X)
-    f2, by_motion2, by_chord2, by_flow2 = forces_of_step(place2, v2, chord, 1.0 / h, X)
-    by_motion1, by_motion2 = matrix_plus(by_motion1, by_flow1), matrix_plus(by_motion2, by_flow2)
+    u1, a1, du1, da1 = flow_and_slopes(place1, X, LINE_FLOW)
+    u2, a2, du2, da2 = flow_and_slopes(place2, X, LINE_FLOW)
+    f1, of_w1, by_chord1 = forces_of_step(minus(v1, u1), a1, chord, X)
+    f2, of_w2, by_chord2 = forces_of_step(minus(v2, u2), a2, chord, X)
     add3(times(h, f1), work.residual[at : at + 3])
     add3(times(h, f2), work.residual[bt : bt + 3])
     values, sa, sb = work.values, numbering.frame_stride[a], numbering.frame_stride[b]
+    by_chord1, by_chord2 = matrix_times(h, by_chord1), matrix_times(h, by_chord2)
+    # h times the derivative of w to the end of the step is I
+    on_1, on_2 = matrix_minus(of_w1, by_chord1), matrix_plus(of_w2, by_chord2)
+    if moves_in_place(X, LINE_FLOW):
+        on_1 = matrix_plus(on_1, matrix_times(h, slope_of_place(of_w1, du1, da1, X)))
+        on_2 = matrix_plus(on_2, matrix_times(h, slope_of_place(of_w2, du2, da2, X)))
     if at < numbering.size:
-        add_block(matrix_times(h, matrix_minus(by_motion1, by_chord1)), values, base[1, 1], sa)
+        add_block(on_1, values, base[1, 1], sa)
     if bt < numbering.size:
-        add_block(matrix_times(h, matrix_plus(by_motion2, by_chord2)), values, base[2, 2], sb)
+        add_block(on_2, values, base[2, 2], sb)
     if at < numbering.size and bt < numbering.size:
-        add_block(matrix_times(h, by_chord1), values, base[1, 2], sb)
-        add_block(matrix_times(-h, by_chord2), values, base[2, 1], sa)
+        add_block(by_chord1, values, base[1, 2], sb)
+        add_block(matrix_times(-1.0, by_chord2), values, base[2, 1], sa)
 
 
 @internal_kernel

@@ -17,7 +17,7 @@ The first frame is the ground, from whose origin places are measured. Equilibria
 """
 
 from rigid.compilation.decorators import inline_kernel
-from rigid.interactions.flow_fields import current, flow, flow_and_slopes, moves_in_place
+from rigid.interactions.flow_fields import current, flow, flow_and_slopes
 from rigid.interactions.kinds import (
     LINE_DRAGS,
     Condensed,
@@ -143,13 +143,13 @@ def force_on_node(place, v, d, X):
 
 
 @inline_kernel
-def forces_of_step(place, v, chord, rate, X):
-    """Return minus the force on a node, and its derivatives to the end of its step: by its velocity, by the chord, by its place.
+def forces_of_step(w, a, chord, X):
+    """Return minus the force on a node, and its derivatives to w and, by the chord, to the end of the step of frame 2.
 
-    chord: its direction t and 1 over its length; that by the chord is to frame 2, and minus that to frame 1.
+    w: velocity relative to the fluid, whose acceleration is a; chord: its direction t and 1 over its length. The derivative by
+    the chord to the end of frame 1 is minus that of frame 2.
     """
-    u, a, du, da = flow_and_slopes(place, X, LINE_FLOW)
-    (t, inverse), w, cn, ct = chord, minus(v, u), X[NORMAL], X[TANGENTIAL]
+    (t, inverse), cn, ct = chord, X[NORMAL], X[TANGENTIAL]
     s = dot(w, t)
     across = minus(w, times(s, t))
     size = square_root(dot(across, across))
@@ -163,11 +163,13 @@ def forces_of_step(place, v, chord, rate, X):
     mixed = times(factor * (2.0 * ct * abs(s) - cn * size), across)
     p = factor * (along - cn * size * s)
     of_t = _plus_dyads(p, -factor * scale * s, across, -p, t)
-    of_t = matrix_plus(of_t, outer(t, mixed))
-    by_flow = matrix_times(0.0, of_w)
-    if moves_in_place(X, LINE_FLOW):
-        by_flow = matrix_plus(matrix_times(-0.5, product(of_w, du)), matrix_times(-0.5 * X[DISPLACED], da))
-    return force, matrix_times(rate, of_w), of_t, by_flow
+    return force, of_w, matrix_plus(of_t, outer(t, mixed))
+
+
+@inline_kernel
+def slope_of_place(of_w, du, da, X):
+    """Return the derivative of minus the force on a node to the end of its step by its place alone."""
+    return matrix_plus(matrix_times(-0.5, product(of_w, du)), matrix_times(-0.5 * X[DISPLACED], da))
 
 
 @inline_kernel
@@ -193,7 +195,9 @@ def line_tangent(y0, y1, X, lam, out, K):
     rate, chord = lam[0].real, direction_of(real(_chord(y0, y1)))
     for k in range(1, 3):
         place, v = real(_place(y0, y1, k)), real(_rate(y0, y1, lam[0], k))
-        _, by_motion, half, by_flow = forces_of_step(place, v, chord, rate, X)
+        u, a, du, da = flow_and_slopes(place, X, LINE_FLOW)
+        _, of_w, half = forces_of_step(minus(v, u), a, chord, X)
+        by_motion, by_flow = matrix_times(rate, of_w), slope_of_place(of_w, du, da, X)
         store_block(transpose(matrix_times(-1.0, by_flow)), K, 0, 3 * k)
         for l in range(1, 3):
             A = half if l == 2 else matrix_times(-1.0, half)

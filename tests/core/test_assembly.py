@@ -29,7 +29,7 @@ from rigid.system import Constraints
 from rodsim import Box, Model
 from tests.support.array_systems import make_state, make_system
 from tests.support.assembly import BAND, SPARSE, dense, mid_iteration
-from tests.support.completeness import SOFT
+from tests.support.completeness import SOFT, submerged
 from tests.support.newton_iterations import ADD, BEGIN, MOVE, assembled_workspace, done, iterate
 from tests.support.tendons import ropes
 
@@ -74,6 +74,28 @@ def test_tangent_of_tendons_is_the_derivative_of_the_residual(border):
     rest = np.setdiff1d(np.arange(numbering.size), unknowns)
     inner, columns, rows = (K[np.ix_(*x)] for x in ((rest, rest), (rest, unknowns), (unknowns, rest)))
     K = K[np.ix_(unknowns, unknowns)] - rows @ np.linalg.solve(inner, columns)
+    saved, size, differences = [array.copy() for array in (work.dr, work.psi, work.lam)], 1e-6, []
+    for unknown in unknowns:
+        residual = []
+        for sign in (1, -1):
+            for array, value in zip((work.dr, work.psi, work.lam), saved, strict=True):
+                array[...] = value
+            work.rhs[:] = 0.0
+            work.rhs[unknown] = sign * size
+            correct(system, numbering, work)
+            assert done(MOVE | ADD, system, numbering, state, work, H, tangent=False) == 0
+            residual.append(work.residual[unknowns].copy())
+        differences.append((residual[0] - residual[1]) / (2 * size))
+    assert np.abs(K - np.array(differences).T).max() < 1e-8 * np.abs(K).max()
+
+
+def test_tangent_of_parts_in_fluids_is_the_derivative_of_the_residual():
+    built = submerged().build()
+    system, state, numbering = built.system, built.state, number_unknowns(built.system)
+    work = assembled_workspace(built, numbering, H, np.random.default_rng(4), 0.1)
+    work.lam[:] = np.random.default_rng(5).normal(size=len(work.lam))
+    assert done(MOVE | ADD, system, numbering, state, work, H) == 0
+    K, unknowns = dense(numbering, work.values), np.arange(numbering.size)
     saved, size, differences = [array.copy() for array in (work.dr, work.psi, work.lam)], 1e-6, []
     for unknown in unknowns:
         residual = []

@@ -644,3 +644,30 @@ def test_string_has_the_same_added_mass_in_every_direction() -> None:
     model = string_in_water()
     with pytest.raises(ModelError, match="is a string, whose sections have no directions"):
         model.add_airfoil("vane", "line", "sea", fluids.Polar([-180, 180], [0, 0], [1, 1]), 0.1)
+# --- the loop of real numbers of `em`
+
+
+@pytest.mark.parametrize("flow", ["at rest", "flowing"])
+def test_forces_of_em_are_those_of_the_duals(flow):
+    """`GGL-EM` evaluates the duals; on a free line of lumped masses both take the same steps. The tangent of `em` is right."""
+    current = fluids.Profile([-2, 0], [[0.1, 0.4, 0], [0.9, 0, 0]])
+    settings = {"current": current, "waves": fluids.AiryWave(0.3, 1.5)} if flow == "flowing" else {}
+    model = Model("line", gravity=(0, 0, -G))
+    section = Section.from_stiffness(
+        EA=1e4, GA=1e4, GJ=0.1, EI=0.1, mass_per_length=0.4, inertia_per_length=1e-4
+    )
+    rod = model.add_rod("line", [(0, 0, 0), (1, 0.2, -1)], section, 6, mass="lumped", up=(0, 1, 0))
+    sea = model.add_fluid("sea", RHO, **settings)
+    model.add_submerged_rod("wet", rod, sea, D, tangential_drag=0.3, tangential_added_mass=0.2)
+    by_loop = simulate(model, 0.3, 0.01, solver="general", progress=False)
+    by_duals = simulate(model, 0.3, 0.01, "GGL-EM", progress=False)
+    assert by_loop.rod("line").r == pytest.approx(by_duals.rod("line").r, abs=1e-9)
+    assert by_loop.work == pytest.approx(by_duals.work, abs=1e-7)
+    assert by_loop.dissipation == pytest.approx(by_duals.dissipation, abs=1e-7)
+    assert by_loop.newton_iterations[1:].mean() < 5.0
+
+
+def test_newton_converges_in_few_iterations_with_added_mass_alone():
+    model = line(drag=0.0, added_mass=20.0, current=(1.0, 0.3, 0))
+    result = simulate(model, 0.2, 0.01, solver="general", progress=False)
+    assert result.newton_iterations[1:].mean() < 4.2
