@@ -17,7 +17,7 @@ from rodsim.components.surfaces import SURFACES_ON_PARTS
 
 M = TypeVar("M", bound=ModelData)
 
-GRAVITY, BODIES, RODS, SECTION = "gravity", "bodies", "rods", "section"
+GRAVITY, BODIES, RODS, SECTION, FLUIDS = "gravity", "bodies", "rods", "section", "fluids"
 OF_BODIES = ("velocity", "angular_velocity", "shape")
 # field types that may change; parts, positions, directions and choices may not, since they define what acts on what
 _CHANGEABLE_TYPES = (
@@ -84,7 +84,10 @@ def change(model: M, values: Mapping[str, Any]) -> M:
             continue
         kind = COMPONENT_TYPES[key]
         table = getattr(model, kind.table)
-        _make_again(model, kind, name, {**_arguments_of(table[name]), fields_of(kind)[field]: value})
+        before = table[name]
+        made = _make_again(model, kind, name, {**_arguments_of(before), fields_of(kind)[field]: value})
+        if kind.key == FLUIDS:  # the parts in it refer to it
+            _ReferenceUpdater(model, {id(before): made}).update_all()
     # checks compare the bodies that entries refer to with those in the model, so bodies are replaced last
     for name, changed in bodies.items():
         model.bodies[name] = _body(model.bodies[name], changed)

@@ -94,7 +94,7 @@ class Fluid(InteractionComponent):
         waves = self.waves or ()
         if waves and g == 0.0:
             raise ModelError(
-                f"fluid '{self.name}': has waves, but the model has no gravity. Give Model(gravity=...)"
+                f"fluid '{self.name}': has waves, but the model has no gravity. Set the gravity of the model"
             )
         rows = [wave.numbers(up, g, self.depth, self.build_up) for wave in waves]
         factor = float(scalar_function(f"fluid '{self.name}'", self.factor)(np.zeros(1))[0])
