@@ -77,7 +77,13 @@ class PowerLaw:
         return grown
 
     def numbers(self) -> list[float]:
-        """Return the numbers of the current in the layout of `rigid.interactions.flow_fields`."""
+        """Return the numbers of the current as compiled code reads them.
+
+        Returns
+        -------
+        list of float
+            Law, number of rows, and rows of four numbers (`rigid.interactions.flow_fields`).
+        """
         return [POWER_LAW, 2, self.exponent, *self.velocity, self.base, self.height, 0.0, 0.0]
 
 
@@ -139,7 +145,13 @@ class Profile:
         return np.stack([np.interp(heights, self.z, column) for column in self.velocity.T], axis=-1)
 
     def numbers(self) -> list[float]:
-        """Return the numbers of the current in the layout of `rigid.interactions.flow_fields`."""
+        """Return the numbers of the current as compiled code reads them.
+
+        Returns
+        -------
+        list of float
+            Law, number of rows, and rows of four numbers (`rigid.interactions.flow_fields`).
+        """
         return [TABLE, len(self.z), *np.column_stack([self.z, self.velocity]).ravel()]
 
 
@@ -217,7 +229,24 @@ class AiryWave:
         return k
 
     def numbers(self, up: Floats, gravity: float, depth: float | None, build_up: float) -> list[float]:
-        """Return the numbers of the wave in the layout of `rigid.interactions.flow_fields`."""
+        """Return the numbers of the wave as compiled code reads them.
+
+        Parameters
+        ----------
+        up : array, shape (3,)
+            Direction against gravity.
+        gravity : float
+            Size of the acceleration of gravity, m/s^2.
+        depth : float or None
+            Depth of the water, m; None: deep water.
+        build_up : float
+            Time over which the wave grows, s.
+
+        Returns
+        -------
+        list of float
+            Direction, wave number, frequency, amplitude, phase, depth, time (`rigid.interactions.flow_fields`).
+        """
         e = self.direction - (self.direction @ up) * up
         size = float(np.linalg.norm(e))
         if size < 1e-6:
@@ -296,7 +325,13 @@ class Polar:
         return np.array([np.interp(angle, self.angle, x) for x in (self.lift, self.drag, self.moment)])
 
     def numbers(self) -> list[float]:
-        """Return the polar in the layout of `rigid.interactions.airfoil`."""
+        """Return the polar as compiled code reads it.
+
+        Returns
+        -------
+        list of float
+            Number of rows, and rows of angle (rad) and three coefficients (`rigid.interactions.airfoil`).
+        """
         rows = np.column_stack([np.radians(self.angle), self.lift, self.drag, self.moment])
         return [len(rows), *rows.ravel()]
 
