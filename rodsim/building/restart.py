@@ -17,6 +17,7 @@ from discretization.interaction_groups import InteractionGroup, groups_of
 from discretization.interaction_kinds import INTERACTIONS
 from discretization.interaction_table import (
     InteractionTable,
+    counted_variable_counts,
     history_variable_counts,
 )
 from discretization.internal_variables import internal_variables, part, with_counted_angles, with_part
@@ -233,6 +234,29 @@ def _with_copied_constraints(built: Built) -> Built:
     return built._replace(system=system, layout=layout)
 
 
+def _copy_turns(built: Built, old: Layout, stored: State, variables: Floats) -> None:
+    """Copy the counted angles of tendons and belts that both models have; `variables`: `State.internal` at the start."""
+    new, before = built.layout.description.get("others", {}), old.description.get("others", {})
+    for name in new.keys() & before.keys():
+        if old.system is None or not (
+            "first_interaction" in new[name] and "first_interaction" in before[name]
+        ):
+            continue
+        to, of = _counted_of(built.system, new[name]), _counted_of(old.system, before[name])
+        if len(to) == len(of):
+            internal_variables(built.system).part(variables, "angle")[to] = old.internal.part(
+                stored.internal, "angle"
+            )[of]
+
+
+def _counted_of(system: System, described: dict[str, Any]) -> Ints:
+    """Return the indices of the counted angles of a tendon or a belt."""
+    count = counted_variable_counts(system.others)
+    ends = np.cumsum([0, *count])
+    first = described["first_interaction"]
+    return np.arange(ends[first], ends[first + described["interactions"]])
+
+
 def _internal_variables_at_start(built: Built, source: StartingState) -> tuple[Floats, list[str]]:
     """Return `State.internal` at the start of a run, except for its drives, and messages on what was not carried over."""
     system, old, stored, changes = built.system, source.layout, source.state, list[str]()
@@ -243,7 +267,10 @@ def _internal_variables_at_start(built: Built, source: StartingState) -> tuple[F
     else:
         counted = with_counted_angles(system, stored._replace(internal=variables))
         variables = np.array(counted.internal)
-        changes.append("angles are counted from the nearest full turn")
+        _copy_turns(built, old, stored, variables)
+        changes.append(
+            "angles are counted from the nearest full turn, but for tendons and belts of the same name"
+        )
     if blocks.branch:
         # a new branch begins as if strained at this moment, as at the start of a model
         first = system.rods.first

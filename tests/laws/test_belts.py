@@ -241,6 +241,15 @@ def test_run_goes_on_after_many_turns(tmp_path):
     assert continued.belt("belt").tension[0] == pytest.approx(whole.belt("belt").tension[-1], abs=1e-9)
 
 
+def test_turns_are_kept_where_a_run_starts_with_a_model_that_counts_other_angles():
+    """A model with a weak coil, whose angle is counted too, keeps the turns of the belt."""
+    before = simulate(belt_drive(5.0), 2.0, 0.005, output_every=20, progress=False)
+    model = belt_drive()
+    model.add_spring("coil", "ground", "wheel 0", 1e-9, along="rotation", axis=Y)
+    after = simulate(model, 0.1, 0.005, start=before, progress=False)
+    assert after.belt("belt").tension[0] == pytest.approx(before.belt("belt").tension[-1], abs=1e-9)
+
+
 def test_scene_keeps_a_belt(tmp_path):
     model = belt_drive(3.0, -1)
     path = model.save(tmp_path / "scene.yaml")

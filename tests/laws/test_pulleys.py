@@ -212,6 +212,18 @@ def test_run_stops_where_a_point_enters_a_pulley():
     assert error.value.result.t[-1] < 0.5
 
 
+def test_drum_on_a_driven_frame_lifts_a_weight():
+    """The drum rotates by the angle t^2; the work is that of the weight, m (g + a) times its way, 0.1 t^2."""
+    model = Model("winch", gravity=(0, 0, -G))
+    (weight,) = weights(model, (2.0,), ((0.1, 0, -1),))
+    drum = model.add_driven("drum", turn=(lambda t: t**2, lambda t: 2.0 * t), axis=(0, -1, 0))
+    model.add_tendon("rope", [Drum(drum, Y, 0.1), weight])
+    result = simulate(model, 1.0, DT, progress=False)
+    assert result.body("weight 0").r[-1, 2] + 1.0 == pytest.approx(0.1, abs=1e-10)
+    assert result.tendon("rope").wrap[-1, 0] == pytest.approx(1.0, abs=1e-10)
+    assert np.abs(imbalance(result)).max() < 1e-11
+
+
 def test_equilibrium_of_a_weight_that_hangs_on_a_rope_between_two_pulleys():
     """Two weights hold the middle one: 2 T sin(a) = W, where a is the slope of the spans, tangent to both pulleys."""
     model = Model("hanging", gravity=(0, 0, -G))
