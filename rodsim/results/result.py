@@ -383,7 +383,7 @@ class Result:
         Returns
         -------
         TendonHistory
-            Its length and tension, with the outputs of the result as first axis.
+            Its length, tension and angles of wrap, with the outputs of the result as first axis.
 
         Raises
         ------
