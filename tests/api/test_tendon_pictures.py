@@ -1,5 +1,7 @@
 """Tendons, belts and pulleys in pictures, animations, reports and exported files."""
 
+from dataclasses import replace
+
 import h5py
 import numpy as np
 import pytest
@@ -28,7 +30,7 @@ def drive(**output):
         place = (0.7 * k, 0, 0)
         wheels.append(model.add_body(f"wheel {k}", Cylinder(0.1, 0.05, mass=1.0), place, UPRIGHT))
         model.add_joint(f"hinge {k}", "revolute", "ground", wheels[k], at=place, axis=Y)
-    drums = [Drum(wheels[0], Y, 0.1), Drum(wheels[1], Y, 0.2, -1)]
+    drums = [Drum(wheels[0], Y, 0.1), Drum(wheels[1], (0, -1, 0), 0.2)]
     model.add_belt("belt", drums, stiffness=1e3, pretension=5.0)
     model.add_tendon("rope", ["ground@0,0,1", Drum(wheels[0], Y, 0.1)], 2.0)
     return simulate(model, 0.2, 0.01, output_every=10, progress=False, **output)
@@ -65,6 +67,26 @@ def test_line_of_a_belt_runs_around_its_drums_and_a_rope_around_its_drum(tmp_pat
     belt = 2.0 * span + 0.3 * (np.pi + 2.0 * lean)
     assert drawn["belt"] == pytest.approx(belt, rel=3e-3)
     assert drawn["rope"] == pytest.approx(np.sqrt(1.0 - 0.1**2) + 0.2 * np.pi, rel=3e-3)
+
+
+def test_lines_have_the_lengths_of_tendons_passed_either_way_and_beside_pulleys_that_are_off(tmp_path):
+    model = Model("lines")
+    ball = model.add_body("ball", Sphere(0.05, mass=1.0), position=(2.0, 0, -1.0))
+    over, right = Pulley("ground@0,0,0", Y, 0.2), Pulley("ground@1,0,0", Y, 0.3)
+    ways = {
+        "over": ["ground@-1,0,-1", over, right, ball],
+        "back": [ball, replace(right, side=-1), replace(over, side=-1), "ground@-1,0,-1"],
+        "axis": ["ground@-1,0,-1", over, replace(right, axis=(0, -3, 0), side=-1), ball],
+        "off": ["ground@-1,0,-1", over, Pulley("ground@0.5,0,-0.15", Y, 0.05), right, ball],
+    }
+    for name, points in ways.items():
+        model.add_tendon(name, points, 1.0)
+    result = simulate(model, 0.01, 0.01, progress=False)
+    drawn = lengths_of_lines(export(result, tmp_path / "run.pvd")[1])
+    exact = {name: result.tendon(name).length[0] for name in ways}
+    assert [drawn[name] for name in ways] == pytest.approx(list(exact.values()), rel=1e-3)
+    assert list(exact.values()) == pytest.approx([exact["over"]] * 4, rel=1e-12)
+    assert result.tendon("off").wrap[0, 1] < 0.0
 
 
 @pytest.mark.parametrize("format", ["vtu", "xdmf"])

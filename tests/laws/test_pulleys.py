@@ -132,11 +132,13 @@ def test_energy_balances_and_momenta_are_conserved(name):
         assert np.diff(result.work) == pytest.approx(-tension * change, abs=1e-12)
 
 
+@pytest.mark.parametrize("is_first", [True, False])
 @pytest.mark.parametrize("name", TENDONS)
-def test_length_at_the_start_is_that_which_has_left_the_drum(name):
+def test_length_at_the_start_is_that_which_has_left_the_drum(name, is_first):
     model = Model("unwound")
-    ball = model.add_body("ball", Sphere(0.05, mass=1.0), position=(0.1, 0, -1))
-    model.add_tendon("rope", [Drum("ground@0,0,0", Y, 0.1), ball], **TENDONS[name])
+    ball = model.add_body("ball", Sphere(0.05, mass=1.0), position=(1, 0, -0.1))
+    drum = Drum("ground@0,0,0", Y, 0.1, -1 if is_first else 1)
+    model.add_tendon("rope", [drum, ball] if is_first else [ball, drum], **TENDONS[name])
     rope = simulate(model, DT, DT, progress=False).tendon("rope")
     assert rope.length[0] == pytest.approx(1.0, abs=1e-14)
     assert rope.wrap[0] == pytest.approx(0.0, abs=1e-14)
