@@ -44,6 +44,7 @@ from rodsim.results.gear_history import GEAR, joint_of_rows
 from rodsim.results.layout import Layout
 from rodsim.results.result import Result
 from rodsim.results.steady_rotation import SteadyRotation
+from rodsim.results.tendon_paths import PATH
 
 _MAX_VIOLATION = 1e-7  # largest constraint violation at the stored state, as a fraction of the model's size
 _RATE_ROUNDOFF = 1e-9  # changes of the rates of drives below this fraction of the model's speed are round-off
@@ -639,7 +640,11 @@ def _changes(old: Layout, new: Layout) -> list[str]:
             # older files do not have all entries
             keys = [key for key, current in after[name].items() if before[name].get(key, current) != current]
             changes += [
-                f"{what} '{name}': {key} {before[name].get(key)} -> {after[name][key]}" for key in keys
+                f"{what} '{name}': other points or pulleys"
+                if key == PATH
+                else f"{what} '{name}': {key} {before[name].get(key)} -> {after[name][key]}"
+                for key in keys
+                if key != "first_interaction"
             ]
         if len(changes) > many:
             described_tables.add(section.table)
