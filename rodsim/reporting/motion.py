@@ -29,6 +29,7 @@ from rodsim.results.output_choice import evenly_spaced
 from rodsim.results.result import Result
 from rodsim.results.scene import scene
 from rodsim.results.shapes import UNIT_CORNERS, Shape, half_sides, with_normals
+from rodsim.results.string_frames import with_string_directions
 from rodsim.results.tendon_paths import paths_of
 from rodsim.results.view_setup import BODIES, RODS, family, palette
 
@@ -124,7 +125,8 @@ def motion(result: Result, thin: Thinning) -> Motion:
         seen = np.concatenate([everything, state.r[bodies], *(ends.reshape(-1, 3) for ends in extra_points)])
         finite = np.isfinite(seen).all(axis=1)
         seen = seen[finite] if finite.any() else np.zeros((1, 3))
-        rows.append((state.r[frames], state.quat[frames], *extra_points, seen.min(axis=0), seen.max(axis=0)))
+        quat = with_string_directions(result.layout, state).quat[frames]
+        rows.append((state.r[frames], quat, *extra_points, seen.min(axis=0), seen.max(axis=0)))
         if layout.rods:
             for name, array, k, _, _ in COMPONENTS:
                 fields.setdefault(name, []).append(arrays[array][points, k])
@@ -162,7 +164,7 @@ def _shape(result: Result, thin: Thinning, drawing: Drawing) -> tuple[Shape, Int
     frames = np.concatenate([first, np.setdiff1d(np.concatenate([full_shape.a, full_shape.b]), first)])
     number = np.zeros(layout.n_frames, np.int64)
     number[frames[::-1]] = np.arange(len(frames))[::-1]
-    at = full_shape.place(states[0] if states else result.state(0))
+    at = full_shape.place(with_string_directions(result.layout, states[0] if states else result.state(0)))
     mesh = with_normals(np.nan_to_num(at), full_shape.faces, vertex=np.arange(len(at)))
     original_vertex = mesh.point_data["vertex"]
     split = {

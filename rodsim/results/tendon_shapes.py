@@ -10,6 +10,7 @@ import numpy as np
 from rigid.system import Floats, Ints, State
 from rodsim.results.layout import Layout
 from rodsim.results.shapes import SIDES, THIN, VISIBLE, Shape, fixed_shape
+from rodsim.results.string_frames import with_string_directions
 from rodsim.results.tendon_paths import TendonPath, paths_of
 
 COLORS = np.array([[60, 52, 40]]) / 255  # after the colours of the contact surfaces
@@ -71,7 +72,7 @@ class SceneShape(NamedTuple):
     def place(self, state: State) -> Floats:
         """Return the positions (n, 3) of the vertices at `state`, m."""
         tubes = [_tube(path.points(self.layout, state), self.radius) for path in self.paths]
-        return np.concatenate([self.fixed.place(state), *tubes])
+        return np.concatenate([self.fixed.place(with_string_directions(self.layout, state)), *tubes])
 
     def spread(self, values: Floats) -> Floats:
         """Return values at the vertices, as `Shape.spread`; nan on tubes."""

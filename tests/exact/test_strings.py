@@ -279,3 +279,24 @@ def test_gears_and_joints_keep_their_forces_beside_an_inextensible_string() -> N
     assert results[0][0] == pytest.approx(results[1][0], rel=1e-9)
     assert abs(results[0][0]) > 0.1
     assert results[0][1] == pytest.approx(results[1][1], abs=1e-9)
+
+
+def test_string_is_drawn_as_a_rod_of_the_same_shape(tmp_path) -> None:
+    """Compare pictures: nodes of a string do not rotate, but sections are drawn across it, to the left as to the right."""
+    pyvista = pytest.importorskip("pyvista")
+    for number, (start, end) in enumerate((((0, 0, 0), (1, 0, 0.3)), ((1, 0, 0.3), (0, 0, 0)))):
+        pictures = []
+        for section in (
+            Section.string(EA=1e4, mass_per_length=0.2, radius=0.03),
+            Section.from_stiffness(
+                EA=1e4, GA=1e4, GJ=1, EI=1, mass_per_length=0.2, inertia_per_length=1e-4, radius=0.03
+            ),
+        ):
+            model = hanging(section, 16, curves.catenary(start, end, 2.0))
+            result = simulate(model, 1e-6, 1e-6, progress=False)
+            path = tmp_path / f"{number}{len(pictures)}.png"
+            rodsim.render(result, path, 0.0, size=(400, 250))
+            pictures.append(np.asarray(pyvista.read(path).point_data.active_scalars, float))
+        differ = np.abs(pictures[0] - pictures[1]).max(axis=1) > 60.0
+        drawn_pixels = np.abs(pictures[1] - pictures[1][0]).max(axis=1) > 60.0
+        assert differ.sum() < 0.05 * drawn_pixels.sum()

@@ -645,6 +645,8 @@ def test_string_has_the_same_added_mass_in_every_direction() -> None:
     model = string_in_water()
     with pytest.raises(ModelError, match="is a string, whose sections have no directions"):
         model.add_airfoil("vane", "line", "sea", fluids.Polar([-180, 180], [0, 0], [1, 1]), 0.1)
+
+
 # --- the loop of real numbers of `em`
 
 
