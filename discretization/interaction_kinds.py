@@ -73,7 +73,7 @@ from rigid.interactions.law_springs import (
     LENGTH_DAMPER,
     LENGTH_SPRING,
 )
-from rigid.interactions.loads import BUOYANCY, LOADS
+from rigid.interactions.loads import BUOYANCY, LOADS, MOVING_FORCE
 from rigid.interactions.measure_forces import MEASURE_FORCES
 from rigid.interactions.pressure import PRESSED_EDGE, VARYING_PRESSED_EDGE
 from rigid.interactions.reeved_tendons import REEVED
@@ -148,6 +148,7 @@ INTERACTIONS = KindRegistry(
         BODY_DRAG,
         *ADDED_MASSES.values(),
         AIRFOIL,
+        MOVING_FORCE,
     ]
 )
 INTERACTIONS.add_families([*GEARS.values(), *ROD_DISSIPATIONS.values()])

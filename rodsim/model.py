@@ -65,6 +65,7 @@ from rodsim.components.loads import DistributedLoad, Load
 from rodsim.components.measure_forces import Actuation, MeasureForce
 from rodsim.components.model_data import ModelData, Spring, TorsionSpring
 from rodsim.components.model_parts import Body, Driven, Rod, ShapeArguments, make_body, make_driven, make_rod
+from rodsim.components.moving_forces import MovingForce
 from rodsim.components.pulleys import Drum, Pulley
 from rodsim.components.sections import Section
 from rodsim.components.space_curves import CurveLike
@@ -113,6 +114,7 @@ register(
     Actuator,
     ModelEvent,
 )
+register(MovingForce)
 register(Fluid, SubmergedRod, SubmergedBody, Airfoil)
 
 
@@ -1036,6 +1038,47 @@ class Model(ModelData):
         <pressure 'water' of rod 'hose'>
         """
         return add(self, Pressure, name, on=on, pressure=pressure, normal=normal)
+
+    def add_moving_force(
+        self, name: str, on: Rod | str, position: ScalarLike, force: VectorLike, length: float = 0.0
+    ) -> MovingForce:
+        """Add a force that moves along a rod, such as a wheel on a bridge.
+
+        Each node of the element at that place has its part of the force, by the interpolation of the element. The force does not
+        act before the start and behind the end of the rod. Its work is that of a load.
+
+        Parameters
+        ----------
+        name : str
+            Name of the force.
+        on : Rod or str
+            The rod.
+        position : float, signal, str or callable
+            Distance from the start along the stress-free rod, m: constant, a signal, a formula of the time t, or a function of t.
+        force : array_like (3,), VectorSignal or callable
+            Force, N, in inertial axes: constant, a signal along a direction, or a function t -> (3,).
+        length : float, default 0.0
+            Length over which the force is spread evenly, m.
+
+        Returns
+        -------
+        MovingForce
+
+        Raises
+        ------
+        ModelError
+            If `on` is not a rod of this model, or the rod is shorter than `length`.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Model, Section
+        >>> model = Model()
+        >>> section = Section.rectangle(0.2, 0.1, Material(E=3e10, nu=0.2, density=2500.0))
+        >>> beam = model.add_rod("bridge", [(0, 0, 0), (20, 0, 0)], section)
+        >>> model.add_moving_force("wheel", "bridge", "30*t", (0, 0, -1e4))
+        <moving force 'wheel' on rod 'bridge'>
+        """
+        return add(self, MovingForce, name, on=on, position=position, force=force, length=length)
 
     def add_gravity(self, name: str, value: VectorLike) -> Gravity:
         """Add a uniform acceleration of all moving masses, which may vary in time, to the gravity of the model.

@@ -86,3 +86,5 @@ LOADS = (
 DEAD = LOADS[:2]  # dead loads: their values have components in inertial axes
 # a dead force whose point is the centre of the displaced fluid
 BUOYANCY = DEAD[0]._replace(name="buoyancy")
+# a dead force on a node, its part of a force that moves along a rod
+MOVING_FORCE = DEAD[0]._replace(name="moving force")

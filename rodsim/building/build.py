@@ -306,8 +306,9 @@ def _check_assembled(
         return
     worst, interaction_name = most_violated(system, g, interaction_names)
     if worst >= len(system.constraints.kind):
+        about = [PartName("gear", name) for name in model.gears if interaction_name == f"gear '{name}'"]
         raise ModelError(
-            f"{interaction_name}: |g| = {g.max():.3g} at t = 0; place its parts so that they fit it"
+            f"{interaction_name}: |g| = {g.max():.3g} at t = 0; place its parts so that they fit it", about
         )
     what, name = owner_of_rows(model.constraint_names, placement.frames_of_rods(), system, worst)
     about = [PartName(what, name)]

@@ -15,9 +15,10 @@ _FOLDED = 1e-6  # 1 + cosine below which two directions count as opposite
 def string_nodes(layout: Layout) -> list[tuple[Ints, bool]]:
     """Return the frames of each string, and whether it is closed."""
     rods = layout.description.get("rods", {})
-    return [
-        (rod.frames, rod.closed) for rod in layout.rods if rods.get(rod.name, {}).get("element") == STRING
-    ]
+    if not isinstance(rods, dict):  # their number, in the first files
+        return []
+    strings = [name for name, entry in rods.items() if entry.get("element") == STRING]
+    return [(rod.frames, rod.closed) for rod in layout.rods if rod.name in strings]
 
 
 def with_string_directions(layout: Layout, state: State) -> State:

@@ -157,9 +157,11 @@ def _text(
         key = str(path[-1])
         known = keys_of(schema)
         near = difflib.get_close_matches(key, known, 1)
+        if near == [key]:  # the key of another object; here a unit may be missing in its name
+            near = sorted(name for name in known if name.startswith(f"{key}_"))[:1]
         if _FOREIGN.get(key.lower()) in known:
             near = [_FOREIGN[key.lower()]]
-        hint = f"did you mean {near[0]!r}?" if near and near[0] != key else "remove it"
+        hint = f"did you mean {near[0]!r}?" if near else "remove it"
         return f"{owner}: the key {quoted(key)} is not known here; {hint}"
     if kind in ("union_tag_not_found", "union_tag_invalid"):
         key = str(item.get("ctx", {}).get("discriminator", "type")).strip("'")

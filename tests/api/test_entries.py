@@ -163,6 +163,7 @@ vertices: [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]
 triangles: [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]
 """),
     "submerged_bodies": {"on": "one"},
+    "moving_forces": {"length": 0.2},
     "controllers": {"memory": None},  # PID has its own
     "events": {"engage": "of three"},
     "contacts": yaml.safe_load("""

@@ -92,6 +92,9 @@ def submerged(model, rod):
 ACTING = {
     "nothing": lambda model, rod: None,
     "external damping": lambda model, rod: model.add_mass_damping("air", rod, rate=5.0, rotation=3.0),
+    "moving force": lambda model, rod: model.add_moving_force(
+        "train", rod, 0.5 * rod.stress_free.length, (0.1, 0, -0.5), rod.stress_free.length
+    ),
     "pressure": lambda model, rod: model.add_pressure("pressure", rod, 5.0, (0, 0, 1)),
     "bushing": lambda model, rod: model.add_bushing(
         "bushing", model.ground, rod.at(0.5), 40.0, 4.0, at=(1.0, 0.1, 0.2)

@@ -415,6 +415,7 @@ def strung() -> Model:
     strings = model.rods
     model.add_force("pull", strings["damped"].at(0.5), (0.1, 0.2, 0.3))
     model.add_distributed_load("wind", strings["damped"], (0, 0.2, 0))
+    model.add_moving_force("climber", strings["damped"], 0.4, (0, 0, -0.3))
     model.add_actuation("contracting", strings["relaxing"], "Gamma1", signals.Constant(-0.01))
     model.add_mass_damping("air", strings["relaxing"], 0.3)
     model.add_tendon("sling", ["ground@0,2,0", strings["inextensible"].at(0.5), body], stiffness=30.0)
