@@ -300,3 +300,25 @@ def test_string_is_drawn_as_a_rod_of_the_same_shape(tmp_path) -> None:
         differ = np.abs(pictures[0] - pictures[1]).max(axis=1) > 60.0
         drawn_pixels = np.abs(pictures[1] - pictures[1][0]).max(axis=1) > 60.0
         assert differ.sum() < 0.05 * drawn_pixels.sum()
+
+
+def test_string_on_a_rotating_frame_follows_without_rotating() -> None:
+    model = Model("sling")
+    arm = model.add_driven("arm", (0, 0, 0), turn=rodsim.signals.Steady(3.0), axis=(0, 0, 1))
+    rod = model.add_rod("rod", [(1, 0, 0), (2, 0, 0)], Section.string(**ELASTIC), 5)
+    model.add_joint("eye", "spherical", arm.at((1, 0, 0)), rod.start)
+    result = simulate(model, 0.05, 0.01, progress=False)
+    assert result.rod("rod").v[0, 0] == pytest.approx((0, 3, 0), abs=1e-9)
+    assert np.all(result.rod("rod").omega == 0.0)
+    assert np.all(result.rod("rod").quat == (1, 0, 0, 0))
+
+
+def test_local_audit_names_joints_and_elements_that_do_not_stretch() -> None:
+    model = hanging(SECTIONS["inextensible"], 8, curves.catenary((0, 0, 0), (1, 0, 0), 1.3))
+    middle = model.rods["rod"].at(0.5)
+    weight = model.add_body("weight", rodsim.Box(0.1, 0.1, 0.1, mass=0.2), position=middle.position)
+    model.add_joint("hook", "spherical", middle, weight)
+    report = rodsim.local_audit(simulate(model, 0.05, 0.01, output_every=1, progress=False))
+    notes = " ".join(report.not_covered)
+    assert "whose elements do not stretch" in notes
+    assert "where joint 'hook' holds it" in notes

@@ -643,6 +643,7 @@ def test_string_has_the_same_added_mass_in_every_direction() -> None:
     ):
         string_in_water(tangential_added_mass=0.1)
     model = string_in_water()
+    assert model.others["wet"].tangential_added_mass == 1.0
     with pytest.raises(ModelError, match="is a string, whose sections have no directions"):
         model.add_airfoil("vane", "line", "sea", fluids.Polar([-180, 180], [0, 0], [1, 1]), 0.1)
 

@@ -296,3 +296,13 @@ def test_closed_branch_ends_at_its_bifurcation():
     across = path.monitor("across")
     assert across.min() == pytest.approx(-across.max(), rel=0.05)  # outputs on both sides
     assert np.abs(across).max() > 0.5
+
+
+def test_the_only_body_is_named_if_something_needs_its_rotation():
+    model = Model("one")
+    bob = model.add_body("bob", PointMass(1.0))
+    model.add_moment("twist", bob, (0, 0, 1))
+    with pytest.raises(
+        ModelError, match="body 'bob' has no moment of inertia, but load 'twist' needs its rotation"
+    ):
+        model.build()
