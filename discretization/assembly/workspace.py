@@ -281,8 +281,8 @@ def lightest(system: System, rotates: np.ndarray) -> Floats:
     size = np.where(rotates[:, None], inertia[ends], frames.mass[ends])
     counts = (ends >= 0) & (frames.fixed[ends] == 0) & (size > 0.0)
     smallest = np.where(counts, size, np.inf).min(axis=1, initial=np.inf)
-    heavy = np.min(size, where=counts, initial=np.inf)  # for items that hold nothing but frames without mass
-    return np.where(np.isfinite(smallest), smallest, heavy if np.isfinite(heavy) else 0.0)
+    least = np.min(size, where=counts, initial=np.inf)  # for items that hold nothing but frames without mass
+    return np.where(np.isfinite(smallest), smallest, least if np.isfinite(least) else 0.0)
 
 
 def scale_to_multipliers(system: System, sizes: Floats) -> Floats:

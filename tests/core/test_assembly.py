@@ -60,6 +60,23 @@ def test_tangent_of_all_interactions_is_the_derivative_of_the_residual(band_limi
     assert np.abs(K - np.array(columns).T).max() < 1e-8 * np.abs(K).max()
 
 
+def differences_of_residual(system, numbering, state, work, unknowns):
+    """Central differences (k, k) of the residual of a step along its unknowns."""
+    saved, size, differences = [array.copy() for array in (work.dr, work.psi, work.lam)], 1e-6, []
+    for unknown in unknowns:
+        residual = []
+        for sign in (1, -1):
+            for array, value in zip((work.dr, work.psi, work.lam), saved, strict=True):
+                array[...] = value
+            work.rhs[:] = 0.0
+            work.rhs[unknown] = sign * size
+            correct(system, numbering, work)
+            assert done(MOVE | ADD, system, numbering, state, work, H, tangent=False) == 0
+            residual.append(work.residual[unknowns].copy())
+        differences.append((residual[0] - residual[1]) / (2 * size))
+    return np.array(differences).T
+
+
 @pytest.mark.parametrize("border", [True, False])
 def test_tangent_of_tendons_is_the_derivative_of_the_residual(border):
     """The unknown of an elastic tendon in the border, of the factorisation alone, is eliminated here."""
@@ -74,19 +91,8 @@ def test_tangent_of_tendons_is_the_derivative_of_the_residual(border):
     rest = np.setdiff1d(np.arange(numbering.size), unknowns)
     inner, columns, rows = (K[np.ix_(*x)] for x in ((rest, rest), (rest, unknowns), (unknowns, rest)))
     K = K[np.ix_(unknowns, unknowns)] - rows @ np.linalg.solve(inner, columns)
-    saved, size, differences = [array.copy() for array in (work.dr, work.psi, work.lam)], 1e-6, []
-    for unknown in unknowns:
-        residual = []
-        for sign in (1, -1):
-            for array, value in zip((work.dr, work.psi, work.lam), saved, strict=True):
-                array[...] = value
-            work.rhs[:] = 0.0
-            work.rhs[unknown] = sign * size
-            correct(system, numbering, work)
-            assert done(MOVE | ADD, system, numbering, state, work, H, tangent=False) == 0
-            residual.append(work.residual[unknowns].copy())
-        differences.append((residual[0] - residual[1]) / (2 * size))
-    assert np.abs(K - np.array(differences).T).max() < 1e-8 * np.abs(K).max()
+    differences = differences_of_residual(system, numbering, state, work, unknowns)
+    assert np.abs(K - differences).max() < 1e-8 * np.abs(K).max()
 
 
 def test_tangent_of_parts_in_fluids_is_the_derivative_of_the_residual():
@@ -96,19 +102,8 @@ def test_tangent_of_parts_in_fluids_is_the_derivative_of_the_residual():
     work.lam[:] = np.random.default_rng(5).normal(size=len(work.lam))
     assert done(MOVE | ADD, system, numbering, state, work, H) == 0
     K, unknowns = dense(numbering, work.values), np.arange(numbering.size)
-    saved, size, differences = [array.copy() for array in (work.dr, work.psi, work.lam)], 1e-6, []
-    for unknown in unknowns:
-        residual = []
-        for sign in (1, -1):
-            for array, value in zip((work.dr, work.psi, work.lam), saved, strict=True):
-                array[...] = value
-            work.rhs[:] = 0.0
-            work.rhs[unknown] = sign * size
-            correct(system, numbering, work)
-            assert done(MOVE | ADD, system, numbering, state, work, H, tangent=False) == 0
-            residual.append(work.residual[unknowns].copy())
-        differences.append((residual[0] - residual[1]) / (2 * size))
-    assert np.abs(K - np.array(differences).T).max() < 1e-8 * np.abs(K).max()
+    differences = differences_of_residual(system, numbering, state, work, unknowns)
+    assert np.abs(K - differences).max() < 1e-8 * np.abs(K).max()
 
 
 def two_bodies(**interactions):
