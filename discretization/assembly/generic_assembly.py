@@ -55,7 +55,7 @@ from rigid.interactions.kinds import (
     tangent_at,
     value_at,
 )
-from rigid.linear_algebra import load3
+from rigid.linear_algebra import dot, load3
 from rigid.system import Constraints
 
 EPS = 2.220446049250313e-16
@@ -340,6 +340,20 @@ def _work(dual, y0, y1, arity):
             for l in range(3):
                 work += dual[k, i, l].real * (y1[k, i, l].real - y0[k, i, l].real)
     return work
+
+
+@inline_kernel
+def _work_of(generic, kind, entry, work):
+    """Return the work of the dual of one interaction in the step, J; its closed tangent gives that of a couple."""
+    start, end, X = generic.start, generic.end, generic.interacting.numbers[entry.first : entry.last]
+    if kind.couple != 0 and kind.tangent != 0:
+        tangent_of_kind, torques = tangent_at(kind.tangent), generic.block[12]
+        tangent_of_kind(start, end, X, generic.lam, generic.dual, generic.block)
+        on_a, on_b = load3(torques[3:6]), load3(torques[9:12])
+        return dot(on_a, load3(work.psi[entry.frames[0]])) + dot(on_b, load3(work.psi[entry.frames[1]]))
+    dual_of_kind = dual_at(kind.dual)
+    dual_of_kind(start, end, X, generic.lam, generic.dual)
+    return _work(generic.dual, start, end, kind.arity)
 
 
 @internal_kernel
@@ -641,18 +655,10 @@ def generic_energy_taken(flag, state, work, h):
         if kind.real_loop != 0:
             energy += end_added_masses(generic, kind, state, work, h)
             continue
-        dual_of_kind = dual_at(kind.dual)
         for e in range(kind.first, kind.last):
             entry = interacting.entries[e]
             write_end_poses(generic, entry, kind.arity, state.r, work)
-            dual_of_kind(
-                generic.start,
-                generic.end,
-                interacting.numbers[entry.first : entry.last],
-                generic.lam,
-                generic.dual,
-            )
-            energy += _work(generic.dual, generic.start, generic.end, kind.arity)
+            energy += _work_of(generic, kind, entry, work)
             if kind.lost != 0:
                 X, loss_of_kind = interacting.numbers[entry.first : entry.last], dual_at(kind.lost)
                 loss_of_kind(generic.start, generic.end, X, generic.lam, generic.dual)

@@ -140,6 +140,7 @@ class StepContext(NamedTuple):
     general_joint: Any
     drives: Any
     has_others: bool  # the model has more than bodies, their weights and joints of closed form
+    uses_forces: bool  # an iteration begins with the forces of joints of the step before
     plain: bool  # a correction may reuse the tangents of the one before: only bodies on joints of closed form
     system: Any
     numbering: Any
@@ -560,7 +561,7 @@ def tree_step(context, state, substeps, k, last, always_forces, values, max_iter
         if failed != CONVERGED:
             return failed
     # if not `needs_forces`, forces of joints follow from the motion, and are not needed before the end
-    needs_forces = context.has_others or iterated or at_rest
+    needs_forces = context.uses_forces or iterated or at_rest
     if needs_forces:
         predict_multipliers(state.lam, work, h)
     if iterated or at_rest:
@@ -575,7 +576,7 @@ def tree_step(context, state, substeps, k, last, always_forces, values, max_iter
     if status != CONVERGED:
         return status
     if grouped:
-        apply_final_correction_to_groups(lanes, work, ends, shown)
+        apply_final_correction_to_groups(lanes, work, ends or shown, shown)
     apply_final_correction(tree, state, work)
     if shown:
         status = remaining(END, system, numbering, tree, loops, state, work, h)

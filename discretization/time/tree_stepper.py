@@ -10,6 +10,7 @@ import numpy as np
 
 from discretization.assembly.numbering import Numbering
 from discretization.assembly.workspace import Workspace, with_parameters
+from discretization.drives import count_drives
 from discretization.integrator_memory import WIDTH
 from discretization.memoization import memoized, per_structure, per_tables
 from discretization.system import System
@@ -125,7 +126,10 @@ class TreeStepper(StructuredStepper):
             kernels = tree_kernels(system, numbering, tree, loops, state, work, (*keys, type_key(state)))
             has_others = has_other_elements(system, tree)
             plain = not len(system.others.kind) and not len(loops.place) and bool(tree.plain.all())
-            facts = has_others, plain
+            uses_forces = (
+                count_drives(system) > 0 or len(system.elements.length) > 0 or bool(np.any(tree.rows))
+            )
+            facts = has_others, uses_forces, plain
             context = StepContext(*kernels, *facts, *models)
             known = self._bound_context = (
                 models,

@@ -200,7 +200,9 @@ class LoadFunction(NamedTuple):
 
     name: str
     n_loads: int  # number of nodal loads
-    function: Callable[[Floats], Floats]  # times (k,), s -> (k, n_loads, 3), or (k, 3)
+    function: Callable[
+        [Floats], Floats
+    ]  # times (k,), s -> (k, n_loads, 3), or (k, 1, 3) or (k, 3) for equal values
     user_value: Any  # value from the user, or the function of an entry
 
 
@@ -223,8 +225,10 @@ class LoadValues:
         out, k = np.empty((len(times), self.total, 3)), 0
         for name, count, function, _ in self.functions:
             with ErrorContext("load", name):
-                out[:, k : k + count] = np.reshape(function(times), (len(times), count, 3))
-            bad = ~np.isfinite(out[:, k : k + count]).all(axis=(1, 2))
+                values = np.asarray(function(times))
+                values = values[:, None] if values.ndim == 2 else values
+                out[:, k : k + count] = values
+            bad = ~np.isfinite(values).all(axis=(1, 2))
             k += count
             if bad.any():
                 raise ModelError(

@@ -416,7 +416,7 @@ class ExternalValues(NamedTuple):
     """External values of consecutive interactions of one entry (`rodsim.components.varying_values.scaled_input`)."""
 
     interactions: int  # number of the interactions
-    # times (k,), s -> values (k, interactions, 3); those that follow controllers are zero
+    # times (k,), s -> values (k, interactions, 3), (k, 1, 3) or (k, 3); those that follow controllers are zero
     function: Callable[[Floats], Floats]
     user_value: Any  # what the user gave
     followed: Sequence[FollowedOutput] = ()  # their rows count from the first of these interactions

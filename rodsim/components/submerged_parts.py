@@ -115,17 +115,16 @@ class Fluid(InteractionComponent):
             )
         if not varies:
             return scaled_input(owner, Steady(1.0), (0.0, 1.0, 0.0), (float(self.factor), 0.0, 1.0), count)
-        function = partial(_flow_values, scalar_function(owner, self.factor), count)
+        function = partial(_flow_values, scalar_function(owner, self.factor))
         return ExternalValues(count, function, self.factor)
 
     def __repr__(self) -> str:
         return f"<fluid '{self.name}' of {self.density:g} kg/m^3>"
 
 
-def _flow_values(factor: Any, count: int, times: Floats) -> Floats:
-    """Return the values (k, count, 3) of a current that varies beside waves."""
-    values = np.column_stack([factor(times), times, np.ones(len(times))])
-    return np.repeat(values[:, None], count, axis=1)
+def _flow_values(factor: Any, times: Floats) -> Floats:
+    """Return the values (k, 3) of a current that varies beside waves, the same for all interactions."""
+    return np.column_stack([factor(times), times, np.ones(len(times))])
 
 
 def _find_fluid(context: CheckContext, what: str, value: Any) -> Fluid:

@@ -31,14 +31,14 @@ def scaled_input(
     rows = range(count if followed else 0)
     return ExternalValues(
         count,
-        partial(_values, owner, value, np.array(factor), np.array(base), count),
+        partial(_values, owner, value, np.array(factor), np.array(base)),
         value,
         [FollowedOutput(k, value, np.array(factor)) for k in rows],
         {"value": describe_time_function(value), "factor": list(factor), "base": list(base)},
     )
 
 
-def _values(owner: str, value: Any, factor: Floats, base: Floats, count: int, times: Floats) -> Floats:
-    """Return external values (k, count, 3) at times (k,), s."""
-    scalars = scalar_function(owner, value)(times)
-    return np.repeat(scalars[:, None, None] * factor + base, count, axis=1)
+def _values(owner: str, value: Any, factor: Floats, base: Floats, times: Floats) -> Floats:
+    """Return the same external values (k, 1, 3) of all interactions at times (k,), s."""
+    scalars: Floats = scalar_function(owner, value)(times)
+    return scalars[:, None, None] * factor + base

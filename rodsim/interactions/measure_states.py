@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from rigid.compilation.decorators import compiled_in_folder, inline_kernel, internal_kernel_in_folder
-from rigid.interactions.kinds import COMPLEX_STEP, DUAL, TANGENT, Kind
+from rigid.interactions.kinds import COMPLEX_STEP, DUAL, TANGENT, VALUE, Kind
 from rigid.interactions.torsion_spring import change_of_angle, torque_of_moment, write_couple
 from rigid.linear_algebra import dot
 from rodsim.interactions.internal_states import solve_for_states
@@ -32,13 +32,14 @@ from rodsim.interactions.user_functions import (
 )
 
 # replaced for each kind: number of states, function of the change of the measure, function that adds its discrete derivative,
-# the function that solves for x1, the force, and the rates of the states
+# the function that solves for x1, the force, the rates of the states, and the energy that they store
 STATES = 0
 MEASURE: Any = None
 PUSH: Any = None
 SOLVE: Any = None
 FORCE: Any = None
 RATES: Any = None
+STORED_ENERGY: Any = None
 _FIRST = 2 * ANCHOR  # number of parameters before those of the equations
 
 
@@ -98,18 +99,15 @@ def _updated_states(y0, y1, X, lam, out):
 
 def _states_of_angle(y0, y1, X, lam, out):
     """Compute the states x1 at the end of a step of length 1/lam, s, from the angle at real poses."""
-    x1, last = np.empty(STATES, np.complex128), X.shape[0] - STATES
+    x1, last = out.reshape(out.size)[:STATES], X.shape[0] - STATES
     q0, q1, change, _, _ = _angle_over_step(y0, y1, X)
     q = q0 + 0j, q1 + 0j, change + 0j
     SOLVE(q, q, X[last:], X[last:], 1.0 / lam[0].real, X[_FIRST:last], x1)
-    flat = out.reshape(out.size)
-    for i in range(STATES):
-        flat[i] = x1[i].real
 
 
 def _tangent_of_angle(y0, y1, X, lam, out, K):
     """Write the torques of a step of length 1/lam, s, on an angle, and their derivatives."""
-    x1, last, h = np.empty(STATES, np.complex128), X.shape[0] - STATES, 1.0 / lam[0].real
+    x1, last, h = out.reshape(out.size)[:STATES], X.shape[0] - STATES, 1.0 / lam[0].real
     q0, q1, change, start, end = _angle_over_step(y0, y1, X)
     step = COMPLEX_STEP * 1j
     q = q0 + 0j, q1 + step, change + step
@@ -117,6 +115,12 @@ def _tangent_of_angle(y0, y1, X, lam, out, K):
     F = FORCE(q, X[last:], x1, h, X[_FIRST:last])
     torque, to_a, to_b = torque_of_moment(-F.real, -F.imag / COMPLEX_STEP, change, start, end)
     write_couple(K, torque, to_a, to_b)
+
+
+def _stored_energy(y, X, out):
+    """Evaluate the energy that the states store."""
+    last = X.shape[0] - STATES
+    out[0] = STORED_ENERGY(X[last:], X[_FIRST:last])
 
 
 def solved_on_the_measure(
@@ -150,6 +154,9 @@ def solved_on_the_measure(
     couple = coordinate == "angle"
     updated = _states_of_angle if couple else _updated_states
     condensed = kind.condensed._replace(update_internal=made(updated, DUAL))
+    if hasattr(module, "stored_at"):
+        namespace["STORED_ENERGY"] = make_compilable(module.stored_at, digest, known)
+        condensed = condensed._replace(stored_energy=made(_stored_energy, VALUE))
     tangent = made(_tangent_of_angle, TANGENT) if couple else None
     return kind._replace(dual=made(_dual, DUAL), condensed=condensed, tangent=tangent, couple=couple)
 

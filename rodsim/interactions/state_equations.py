@@ -173,8 +173,12 @@ def _source(of: StateEquations) -> str:
     if of.energy:
         stored = [
             *value_function(tree(of.energy), "stored"),
-            "def value(y, x, X):",
+            "def stored_at(x, X):",
             "    return stored(gathered(x, x, 0j, 0j, X), X, 0)",
+            "",
+            "",
+            "def value(y, x, X):",
+            "    return stored_at(x, X)",
             "",
         ]
     return "\n".join(
