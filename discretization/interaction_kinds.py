@@ -19,6 +19,7 @@ from discretization.space import (
 from discretization.space.bushing import BUSHING, BUSHING_DAMPER
 from discretization.space.free_bushing import FREE_BUSHING, FREE_BUSHING_DAMPER
 from discretization.space.se3_dual import SE3_ACTUATION
+from discretization.space.strain_constraints import STRAIN_CONSTRAINTS
 from rigid.interactions.added_mass import ADDED_MASSES
 from rigid.interactions.airfoil import AIRFOIL
 from rigid.interactions.contact.box_dissipation import (
@@ -149,6 +150,7 @@ INTERACTIONS = KindRegistry(
         *ADDED_MASSES.values(),
         AIRFOIL,
         MOVING_FORCE,
+        *STRAIN_CONSTRAINTS.values(),
     ]
 )
 INTERACTIONS.add_families([*GEARS.values(), *ROD_DISSIPATIONS.values()])

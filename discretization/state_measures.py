@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization import interaction_table
+from discretization.constrained_strains import add_constraint_forces
 from discretization.contact import interactions as contact
 from discretization.drives import (
     at_states,
@@ -23,7 +24,6 @@ from discretization.internal_variables import internal_variables, part
 from discretization.space import rods
 from discretization.space.rods import summed
 from discretization.state_checks import POSES, check_states
-from discretization.string_tensions import add_tensions
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions import evaluation
@@ -54,7 +54,7 @@ def element_states(system: System, state: State) -> tuple[Floats, Floats]:
     """
     strain = element_strains(system, state)
     stress = rods.stresses(system.rods, strain, part(system, state, "branch"))
-    return strain, add_tensions(system, state.lam, stress)
+    return strain, add_constraint_forces(system, state.lam, stress)
 
 
 def element_strains(system: System, state: State) -> Floats:

@@ -129,8 +129,15 @@ class Cell:
 
 
 def _branch(section: Section, branch: str) -> tuple[tuple[int, ...], int]:
-    """Return the moving components and the frequency index of a branch; raise ModelError if the stiffness is not diagonal."""
+    """Return the moving components and the frequency index of a branch.
+
+    Raises ModelError if the stiffness is not diagonal and finite.
+    """
     word("wave", "branch", branch, BRANCHES)
+    if section.rigid_strains:
+        raise ModelError(
+            f"wave: {' and '.join(section.rigid_strains)} of the section is rigid; give finite EA and GA"
+        )
     if np.abs(section.stiffness - np.diag(np.diag(section.stiffness))).max() > 0:
         raise ModelError(
             "wave: the section's stiffness is not diagonal, its branches are not of one kind; give EA, GA, GJ, EI"

@@ -46,6 +46,7 @@ from rodsim.building.joint_rows import (
     most_violated,
     owner_of_rows,
     soften_redundant_joints,
+    strain_constraints,
 )
 from rodsim.building.load_arrays import (
     LineLoad,
@@ -285,6 +286,8 @@ def _interaction_table(
     names += [f"inertia of joint '{joint.name}'" for joint in with_inertia]
     with_planes, of_contacts, of_a = plane_contacts(model, placement)
     interactions, names = interactions + with_planes, names + of_contacts
+    of_rods, rod_names = strain_constraints(model, placement)
+    interactions, names = interactions + of_rods, names + rod_names
     sprung = [
         f"{entry.word} '{name}'" for of in (model.springs, model.torsions) for name, entry in of.items()
     ]

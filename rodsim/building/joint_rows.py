@@ -12,6 +12,7 @@ import numpy as np
 from discretization.interaction_table import Interaction
 from discretization.multipliers import multipliers_of
 from discretization.redundancy import redundancy, with_redundancy_marked
+from discretization.space.strain_constraints import STRAIN_CONSTRAINTS
 from discretization.system import System
 from rigid import quaternions
 from rigid.errors import ModelError, RedundantJointsWarning
@@ -29,7 +30,7 @@ from rodsim.building.placement import Placed, Placement
 from rodsim.components.base import perpendicular_to
 from rodsim.components.joints import DISTANCE, Gear, JointComponent
 from rodsim.components.model_data import ModelData
-from rodsim.components.model_parts import Anchor
+from rodsim.components.model_parts import Anchor, section_at
 from rodsim.components.part_lookup import ErrorContext, quote_names
 from rodsim.results.gear_history import GEAR
 from rodsim.results.layout import JointLayout
@@ -118,6 +119,27 @@ def _string_rows(model: ModelData, placement: Placement) -> list[tuple[int, Mark
             markers_of_element = Marker(a, np.zeros(3), np.eye(3)), Marker(b, np.zeros(3), np.eye(3))
             rows.append((first_number + len(rows), *markers_of_element, at_distance(length)))
     return rows
+
+
+def strain_constraints(model: ModelData, placement: Placement) -> tuple[list[Interaction], list[str]]:
+    """Return the constraints of rods that do not stretch or shear, one for each element, and the name of each."""
+    made: list[Interaction] = []
+    names: list[str] = []
+    for name, rod in model.rods.items():
+        rigid = section_at(rod, 0.0).rigid_strains
+        if not rigid:
+            continue
+        mesh, first = placement.meshes[name], placement.first[name]
+        elements = mesh.elements if len(mesh.elements.length) else mesh.spans
+        for (a, b), length, strain0 in zip(
+            elements.frames[:, :2].tolist(), elements.length.tolist(), elements.strain0, strict=True
+        ):
+            numbers = np.concatenate([[length], strain0[:3]])
+            made.append(
+                Interaction(STRAIN_CONSTRAINTS[rigid], (first + a, first + b), numbers, (1.0, length))
+            )
+        names += [str(rod)] * (len(made) - len(names))
+    return made, names
 
 
 def _gear(entry: Gear, of_joint: dict[str, JointMarkers]) -> Interaction:
@@ -323,7 +345,8 @@ def names_of_constraints(
     for index in np.searchsorted(numbers, range(len(names), count)).tolist():
         names.append(owner_of_rows((), rods, system, index)[1])
     behind = (interaction_names[k] for k in multipliers_of(system).other)
-    return [*names, *(name.split("'")[1] if name.startswith("gear '") else name for name in behind)]
+    plain = "gear '", "rod '"
+    return [*names, *(name.split("'")[1] if name.startswith(plain) else name for name in behind)]
 
 
 def most_violated(system: System, residual: Floats, interaction_names: Sequence[str]) -> tuple[int, str]:
@@ -352,7 +375,7 @@ def soften_redundant_joints(
         return system, []
     joints = [name for _, name in model.constraint_names]
     names = names_of_constraints(joints, rods, interaction_names, system)
-    loops = [[names[joint] for joint in loop] for loop in redundant.loops]
+    loops = [list(dict.fromkeys(names[joint] for joint in loop)) for loop in redundant.loops]
     many = "1 equation" if redundant.excess == 1 else f"{redundant.excess} equations"
     of_loops = " and of ".join(quote_names(loop) for loop in loops[:3])
     off = [

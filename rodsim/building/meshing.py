@@ -210,6 +210,11 @@ def _spans(rod: Rod, number: int, ends: Ints, stops: Floats, r: Floats, quat: Fl
     fractions = (stops[first][:, None] * (1.0 - x) + stops[first + order][:, None] * x).ravel()
     weight = (length[:, None] * w).ravel()
     along = _Sections(rod, fractions)
+    if along.rigid and number != SE3_SPAN:
+        raise ModelError(
+            f"{rod}: element '{rod.element}' cannot be rigid in {' and '.join(along.rigid)}; use element='se3', or a section of "
+            "finite stiffness, such as a thousand times its other ones"
+        )
     of_span = first[:, None] + np.arange(order + 1)
     # spans between the frames of the stress-free shape, whose ends may be apart if the rod is closed
     frames = np.full((len(first), MOST_FRAMES), -1, dtype=np.int64)
@@ -270,6 +275,13 @@ class _Sections:
         self.per_length, self.rotary = self.column("mass_per_length"), self.column("rotary_inertia")
         self.stiffness, self.damping = self.column("stiffness"), self.column("damping")
         self.radius, self.sides = self.column("radius"), self.column("sides")
+        self.rigid = self._sections[0].rigid_strains
+        for x in self._sections:
+            if x.rigid_strains != self.rigid:
+                raise ModelError(
+                    f"{rod}: its section is rigid in {' and '.join(x.rigid_strains or self.rigid)} in some places only; let "
+                    "all of it be rigid, or none"
+                )
         self.beyond_linear = any(x.law >= 0 or x.law_expression or x.relaxation > 0.0 for x in self._sections)
 
     def column(self, name: str) -> Floats:

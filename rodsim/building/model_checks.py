@@ -146,7 +146,8 @@ def densities(model: ModelData) -> Iterator[str]:
     for rod in model.rods.values():
         section = section_at(rod, 0.5)
         # area of a section that is made of a material: EA = E A
-        area = section.stiffness[0, 0] / section.modulus if section.modulus > 0.0 else np.inf
+        known = section.modulus > 0.0 and not section.is_inextensible
+        area = section.stiffness[0, 0] / section.modulus if known else np.inf
         yield from _too_light(str(rod), section.mass_per_length / area)
     for body in model.bodies.values():
         yield from _too_light(str(body), body.properties.density)

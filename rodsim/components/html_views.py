@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rodsim.components.section_energies import STIFFNESSES
+from rodsim.components.section_energies import RIGID_STRAINS, STIFFNESSES
 from rodsim.html_tables import MOST_ROWS, line, page, some, table, text
 
 _ROD = ("rod", "length (m)", "elements", "section", "")
@@ -97,7 +97,11 @@ def joint_html(joint: Any) -> str:
 def section_html(section: Any) -> str:
     """Return the HTML tables of a section: stiffness, mass and other data; the whole matrix if strains are coupled."""
     C = section.stiffness
-    rows: list[tuple[str, Any, str]] = [*zip(STIFFNESSES, np.diag(C), _UNITS, strict=True)]
+    rigid = [k for name in section.rigid_strains for k in RIGID_STRAINS[name]]
+    rows: list[tuple[str, Any, str]] = [
+        (name, "rigid", "") if k in rigid else (name, C[k, k], unit)
+        for k, (name, unit) in enumerate(zip(STIFFNESSES, _UNITS, strict=True))
+    ]
     rows.append(("mass per length", section.mass_per_length, "kg/m"))
     rows.append(("inertia per length", section.inertia_per_length, "kg m"))
     if section.sides != (0.0, 0.0):
@@ -108,8 +112,9 @@ def section_html(section: Any) -> str:
         rows.append(("centre of mass (d2, d3)", section.center, "m"))
         rows.append(("product of inertia", section.product_of_inertia, "kg m"))
     if np.any(section.damping):
-        times = np.unique(np.round(np.diag(section.damping) / np.diag(C), 12))
-        damping_times = times[0] if len(times) == 1 else np.diag(section.damping) / np.diag(C)
+        of_strains = np.delete(np.diag(section.damping), rigid) / np.delete(np.diag(C), rigid)
+        times = np.unique(np.round(of_strains, 12))
+        damping_times = times[0] if len(times) == 1 else of_strains
         rows.append(("damping time", damping_times, "s"))
     if section.relaxation:
         rows.append(("relaxation time", section.relaxation, "s"))

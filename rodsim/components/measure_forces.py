@@ -41,7 +41,8 @@ from rodsim.components.base import (
 )
 from rodsim.components.controllers import MEASURE, Output
 from rodsim.components.joint_forces import SCALAR, scalar_function
-from rodsim.components.model_parts import Anchor, Rod
+from rodsim.components.model_parts import Anchor, Rod, section_at
+from rodsim.components.section_energies import RIGID_STRAINS
 from rodsim.components.user_interactions import BoundMeasure
 from rodsim.components.varying_values import scaled_input
 from rodsim.interactions.measures import Measure
@@ -155,6 +156,11 @@ class Actuation(InteractionComponent):
         else:
             order, kind, nodes = 1, SE3_ACTUATION, mesh.elements.frames
             length, stiffness, x = mesh.elements.length, mesh.elements.stiffness, np.array([0.5])
+        rigid = section_at(self.on, 0.0).rigid_strains
+        if any(STRAINS.index(self.strain) in RIGID_STRAINS[name] for name in rigid):
+            raise ModelError(
+                f"actuation '{self.name}': {self.strain} of {self.on} is rigid; give its section a finite stiffness"
+            )
         begin = mesh.fractions[nodes[:, 0]]
         fractions = (begin[:, None] + length[:, None] / self.on.stress_free.length * x).ravel()
         strains = np.zeros((len(fractions), 6))

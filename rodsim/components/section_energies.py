@@ -16,6 +16,8 @@ from rigid.system import Floats
 from rodsim.expressions import LAW_FUNCTIONS, canonical, parameters_of
 
 OWNER = "Section.with_energy"
+STRETCH, SHEAR = "stretch", "shear"
+RIGID_STRAINS = {STRETCH: (0,), SHEAR: (1, 2)}  # indices of the strains that may be rigid
 STIFFNESSES = ("EA", "GA2", "GA3", "GJ", "EI2", "EI3")
 _AT_REST = 1e-10  # stress at rest that counts as zero, relative to the stress at a strain of 1
 

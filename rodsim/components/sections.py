@@ -14,7 +14,7 @@ from rigid.checks import array, flag, number, numbers, shown, vector
 from rigid.errors import ModelError
 from rigid.system import Floats
 from rodsim.components.materials import Material
-from rodsim.components.section_energies import STIFFNESSES, energy_law
+from rodsim.components.section_energies import RIGID_STRAINS, SHEAR, STIFFNESSES, STRETCH, energy_law
 
 if TYPE_CHECKING:
     import sympy
@@ -67,6 +67,8 @@ class Section:
         Young's modulus of the material, Pa; 0: not known.
     of_string : bool, default False
         True for the section of a string, which stretches but does nothing else: `string`.
+    rigid_strains : tuple of str, default ()
+        Strains that are zero, set by `with_rigid`; the stiffness and damping of these strains are 0.
 
     Raises
     ------
@@ -99,6 +101,7 @@ class Section:
     product_of_inertia: float = 0.0  # kg m, J23 about the centre of mass
     modulus: float = 0.0  # Young's modulus of the material, Pa; 0: not known
     of_string: bool = False  # see `string`
+    rigid_strains: tuple[str, ...] = ()  # see `with_rigid`
     # calls that made the section, in order; empty after `dataclasses.replace` and `Section(...)`
     given: ClassVar[tuple[Call, ...]] = ()
     # left out of the keys of studies, since the fields determine the section
@@ -106,13 +109,16 @@ class Section:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "of_string", flag("Section", "of_string", self.of_string))
+        object.__setattr__(self, "rigid_strains", _rigid_strains("Section", self.rigid_strains))
+        free = self._free_strains()
+        object.__setattr__(self, "branch", _without_rows(self.branch, free))
         for what in ("stiffness", "damping"):
-            matrix = array("Section", what, getattr(self, what), (6, 6))
+            matrix = _without_rows(array("Section", what, getattr(self, what), (6, 6)), free)
             if self.of_string:
                 self._check_string(what, matrix)
                 object.__setattr__(self, what, matrix)
                 continue
-            lowest = lowest_eigenvalue("Section", what, matrix)
+            lowest = lowest_eigenvalue("Section", what, matrix[np.ix_(free, free)])
             if what == "stiffness" and lowest <= 0.0:
                 raise ModelError(
                     f"Section: stiffness has the eigenvalue {lowest:.3g}; it must be positive definite"
@@ -164,10 +170,65 @@ class Section:
         object.__setattr__(self, "inertia_per_length", inertia)
         object.__setattr__(self, "radius", number("Section", "radius", self.radius, at_least=0.0))
 
+    def _free_strains(self) -> list[int]:
+        """Return the indices of the strains that the section resists with a stiffness."""
+        rigid = [k for name in self.rigid_strains for k in RIGID_STRAINS[name]]
+        return [k for k in range(6) if k not in rigid]
+
     @property
     def is_inextensible(self) -> bool:
-        """True for a string that does not stretch."""
-        return self.of_string and self.stiffness[0, 0] == 0.0
+        """True for a section that does not stretch."""
+        return STRETCH in self.rigid_strains or (self.of_string and self.stiffness[0, 0] == 0.0)
+
+    def with_rigid(self, *strains: str) -> Section:
+        """Return this section without some of its strains: a rod that does not stretch or shear.
+
+        The strains are constraints, whose multipliers are the normal and shear forces. A rod without both is the rod of
+        Kirchhoff, in a plane Euler's elastica. No stiffness of these strains limits the step or the accuracy of an equilibrium.
+
+        Parameters
+        ----------
+        *strains : {"stretch", "shear"}
+            Strains that are zero in addition to those of the stress-free shape.
+
+        Returns
+        -------
+        Section
+
+        Raises
+        ------
+        ModelError
+            If a strain is not one of these, or the section is that of a string, has a law of these strains, or has its centre of
+            stiffness off the curve.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Section
+        >>> steel = Material(E=2e11, nu=0.3, density=7800.0)
+        >>> Section.circular(0.01, steel).with_rigid("stretch", "shear").rigid_strains
+        ('stretch', 'shear')
+        """
+        owner = "Section.with_rigid"
+        if not strains:
+            raise ModelError(f"{owner}: name strains, {' or '.join(RIGID_STRAINS)}")
+        if self.of_string:
+            raise ModelError(
+                f"{owner}: a string has no rigid strains; give Section.string(EA='inextensible', ...)"
+            )
+        rigid = _rigid_strains(owner, (*self.rigid_strains, *strains))
+        if self.law_expression or (self.law >= 0 and LAWS[self.law].invariant == AXIAL and STRETCH in rigid):
+            raise ModelError(
+                f"{owner}: its law depends on a strain that would be zero; remove the law or the strain"
+            )
+        made = replace(self, rigid_strains=rigid)
+        free = made._free_strains()
+        fixed = [k for k in range(6) if k not in free]
+        if np.any(self.stiffness[np.ix_(fixed, free)]):
+            raise ModelError(
+                f"{owner}: {' and '.join(rigid)} is coupled with other strains, and cannot be rigid; give a section whose "
+                "centres are on the curve"
+            )
+        return made._record_call(self, Call("with_rigid", strains, {}))
 
     def __repr__(self) -> str:
         from rodsim.components.html_views import section_words
@@ -176,8 +237,10 @@ class Section:
             EA = "inextensible" if self.is_inextensible else f"EA {self.stiffness[0, 0]:.5g} N"
             return f"<Section: string, {section_words(self)}, {EA}>"
         EA, _, _, GJ, EI2, EI3 = np.diag(self.stiffness)
+        stretch = "does not stretch" if STRETCH in self.rigid_strains else f"EA {EA:.5g} N"
+        shear = ", does not shear" * (SHEAR in self.rigid_strains)
         bending = f"{EI2:.5g}" if EI2 == EI3 else f"({EI2:.5g}, {EI3:.5g})"
-        return f"<Section: {section_words(self)}, EA {EA:.5g} N, GJ {GJ:.5g}, EI {bending} N m^2>"
+        return f"<Section: {section_words(self)}, {stretch}{shear}, GJ {GJ:.5g}, EI {bending} N m^2>"
 
     def _repr_html_(self) -> str:
         """Return tables for notebooks: stiffness, mass and other data."""
@@ -222,6 +285,8 @@ class Section:
             required = " and ".join(f"{name}=" for name in law.parameters) or "no parameters"
             raise ModelError(f"Section: law '{word}' takes {required}; give these")
         values = {name: number("Section", name, parameters[name], positive=True) for name in law.parameters}
+        if law.invariant == AXIAL and STRETCH in self.rigid_strains:
+            raise ModelError(f"Section: law '{word}' is one of stretch, which is rigid; remove it")
         if self.of_string and law.invariant != AXIAL:
             raise ModelError(
                 f"Section: law '{word}' is one of bending, which a string does not resist; remove it"
@@ -264,6 +329,11 @@ class Section:
         if self.of_string:
             raise ModelError(
                 "Section.with_energy: W depends on all six strains, but a string has stretch alone; give it `with_law`"
+            )
+        if self.rigid_strains:
+            raise ModelError(
+                f"Section.with_energy: W depends on all six strains, but {' and '.join(self.rigid_strains)} is rigid; give it "
+                "`with_law`, or a section without rigid strains"
             )
         text, values, stiffness = energy_law(self.stiffness, W, parameters)
         made = replace(self, stiffness=stiffness, law=-1, law_parameters=values, law_expression=text)
@@ -370,6 +440,11 @@ class Section:
         if self.center != (0.0, 0.0):
             raise ModelError("Section: has centres already; give both at once")
         at, of = vector("Section", "mass", mass, 2), vector("Section", "stiffness", stiffness, 2)
+        if self.rigid_strains and np.any(of != at):
+            raise ModelError(
+                f"Section.with_centers: {' and '.join(self.rigid_strains)} is rigid, so that the centres of mass and stiffness "
+                f"must coincide, got {at.tolist()} and {of.tolist()}"
+            )
         _, x2, x3 = c = np.append(0.0, of - at)
         A = np.eye(6)
         A[:3, 3:] = -np.array([[0.0, -x3, x2], [x3, 0.0, -c[0]], [-x2, c[0], 0.0]])  # K x c
@@ -399,7 +474,7 @@ class Section:
             if isinstance(value, Material):
                 of_material = {field.name: getattr(value, field.name) for field in fields(value)}
                 numbers_by_path |= {f"{name}.{field}": x for field, x in of_material.items() if x is not None}
-            elif value is not None:
+            elif value is not None and not isinstance(value, str):
                 numbers_by_path[name] = value
         return numbers_by_path
 
@@ -656,8 +731,8 @@ class Section:
     def from_stiffness(
         cls,
         *,
-        EA: float | None = None,
-        GA: float | Sequence[float] | None = None,
+        EA: float | str | None = None,
+        GA: float | Sequence[float] | str | None = None,
         GJ: float | None = None,
         EI: float | Sequence[float] | None = None,
         C: ArrayLike | None = None,
@@ -671,10 +746,11 @@ class Section:
 
         Parameters
         ----------
-        EA : float, optional
-            Stretching stiffness, N. Give either EA, GA, GJ and EI, or C.
-        GA : float or pair of float, optional
-            Shear stiffness, one number or (GA2, GA3), N.
+        EA : float or "rigid", optional
+            Stretching stiffness, N; "rigid" or `math.inf`: the rod does not stretch (`with_rigid`). Give either EA, GA, GJ and
+            EI, or C.
+        GA : float, pair of float or "rigid", optional
+            Shear stiffness, one number or (GA2, GA3), N; "rigid" or `math.inf`: the rod does not shear.
         GJ : float, optional
             Torsional stiffness, N m^2.
         EI : float or pair of float, optional
@@ -717,8 +793,10 @@ class Section:
             raise ModelError(
                 f"{owner}: give EA, GA, GJ and EI, or C, not {n_given} of the four and {'no ' * (C is None)}C"
             )
+        rigid = [name for name, value in ((STRETCH, EA), (SHEAR, GA)) if _is_infinite(value)]
         if C is None:
-            values = [EA, *_one_or_n_numbers(owner, "GA", GA, 2), GJ, *_one_or_n_numbers(owner, "EI", EI, 2)]
+            of_shear = (1.0, 1.0) if SHEAR in rigid else _one_or_n_numbers(owner, "GA", GA, 2)
+            values = [1.0 if STRETCH in rigid else EA, *of_shear, GJ, *_one_or_n_numbers(owner, "EI", EI, 2)]
             _check_limp(owner, dict(zip(STIFFNESSES, values, strict=True)))
             given_in_order = zip(STIFFNESSES, values, strict=True)
             C = np.diag([number(owner, name, value, positive=True) for name, value in given_in_order])
@@ -728,10 +806,11 @@ class Section:
             raise ModelError(f"{owner}: give either damping_time or D, not both")
         damping = array(owner, "D", D, (6, 6)) if D is not None else time * stiffness
         inertia = _one_or_n_numbers(owner, "inertia_per_length", inertia_per_length, 3)
-        made = cls(stiffness, mass_per_length, inertia, damping, radius)
+        made = cls(stiffness, mass_per_length, inertia, damping, radius, rigid_strains=tuple(rigid))
+        recorded = [RIGID if _is_infinite(value) else value for value in scalars]
         return made._record_constructor(
             "from_stiffness",
-            **dict(zip(("EA", "GA", "GJ", "EI"), scalars, strict=True)),
+            **dict(zip(("EA", "GA", "GJ", "EI"), recorded, strict=True)),
             C=stiffness if EA is None else None,
             mass_per_length=mass_per_length,
             inertia_per_length=inertia_per_length,
@@ -742,7 +821,34 @@ class Section:
 
 
 INEXTENSIBLE = "inextensible"  # value of EA of a string that does not stretch
+RIGID = "rigid"  # value of EA or GA of a rod that does not stretch or shear
 _SLACK = next(k for k, law in enumerate(LAWS) if law.word == "slack")
+
+
+def _is_infinite(stiffness: Any) -> bool:
+    """Return True for the value `RIGID` or infinity of a stiffness, or a pair of these."""
+    if isinstance(stiffness, str):
+        return stiffness == RIGID
+    return stiffness is not None and bool(np.all(np.isposinf(np.asarray(stiffness, float))))
+
+
+def _rigid_strains(owner: str, strains: Any) -> tuple[str, ...]:
+    """Return the names of rigid strains in the order of `RIGID_STRAINS`, each once; ModelError if one is not known."""
+    for name in strains:
+        if name not in RIGID_STRAINS:
+            raise ModelError(
+                f"{owner}: {shown(name)} cannot be rigid; choose from {', '.join(RIGID_STRAINS)}"
+            )
+    return tuple(name for name in RIGID_STRAINS if name in strains)
+
+
+def _without_rows(matrix: Floats, free: Sequence[int]) -> Floats:
+    """Return a matrix (6, 6) with zeros in the rows and columns that are not in `free`."""
+    if len(free) == len(matrix):
+        return matrix
+    reduced = np.zeros_like(matrix)
+    reduced[np.ix_(free, free)] = matrix[np.ix_(free, free)]
+    return reduced
 
 
 def _check_limp(owner: str, values: Mapping[str, Any]) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from discretization.constrained_strains import rigid_points
 from discretization.interaction_table import springs_of, torsions_of
 from discretization.system import System
 from rodsim.building.joint_rows import DRIVE
@@ -208,11 +209,15 @@ def _sections(layout: Layout) -> list[list[object]]:
     if layout.system is None:
         return []
     every = layout.system.rods.points
+    stiffnesses = np.einsum("kii->ki", every.stiffness).copy()
+    for point, components in rigid_points(layout.system).values():
+        stiffnesses[point, components] = np.inf
     rows: list[list[object]] = []
     for rod in layout.rods:
-        stiffness = np.einsum("kii->ki", every.stiffness[rod.elements])
+        stiffness = stiffnesses[rod.elements]
         viscous = bool(np.any(every.damping[rod.elements]))
-        rows.append([rod.name, *(Safe(span(stiffness[:, k], 4)) for k in range(6)), viscous])
+        cells = ("rigid" if np.isinf(column[0]) else Safe(span(column, 4)) for column in stiffness.T)
+        rows.append([rod.name, *cells, viscous])
     return rows
 
 

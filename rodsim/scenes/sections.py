@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field, FiniteFloat, TypeAdapter, model_validator
 
 from rodsim.components.materials import Material
-from rodsim.components.sections import INEXTENSIBLE, Section
+from rodsim.components.sections import INEXTENSIBLE, RIGID, Section
 from rodsim.scenes.round_trip import Data, first_identical, plain
 from rodsim.scenes.schema_types import (
     Name,
@@ -127,6 +127,8 @@ class WithLaws(Part):
     """spring and dashpot in series, parallel to the stiffness"""
     centers: Centers | None = None
     """centres of mass and stiffness, if they are off the curve"""
+    rigid: list[Literal["stretch", "shear"]] | None = None
+    """strains that are zero: a rod that does not stretch or shear"""
 
 
 # --- sections
@@ -147,8 +149,8 @@ ARGUMENTS = {
     "inner_radius": (NotNegative, "inner radius, smaller than outer_radius [m]"),
     "width": (Positive, "width along d2 [m]"),
     "height": (Positive, "height along d3 [m]"),
-    "EA": (Positive, "stretching stiffness [N]"),
-    "GA": (_TWO, "shear stiffness along d2 and d3, or one for both [N]"),
+    "EA": (Positive | Literal[RIGID], f"stretching stiffness, or {RIGID} [N]"),
+    "GA": (_TWO | Literal[RIGID], f"shear stiffness along d2 and d3, one for both, or {RIGID} [N]"),
     "GJ": (Positive, "torsional stiffness [N m^2]"),
     "EI": (_TWO, "bending stiffness about d2 and d3, or one for both [N m^2]"),
     "C": (
@@ -178,10 +180,12 @@ else:
 
 def section_of(data: Any, material: MaterialScene | None) -> Section:
     """Return the section that scene data describe; `material`: its material, None if it is given by stiffnesses."""
-    arguments = data.model_dump(exclude={"type", "material", "law", "relaxation", "centers"})
+    arguments = data.model_dump(exclude={"type", "material", "law", "relaxation", "centers", "rigid"})
     if material is not None:
         arguments["material"] = Material(**material.model_dump())
     section = SECTIONS[data.type](**arguments)
+    if data.rigid:
+        section = section.with_rigid(*data.rigid)
     law = data.law
     if isinstance(law, ExpressionLaw):
         section = section.with_energy(law.expression, **law.parameters)
@@ -212,6 +216,8 @@ def _candidates(section: Section) -> Iterator[Data]:
             additions["law"] = {"expression": call.unnamed[0], "parameters": plain(call.named)}
         elif call.method == "with_relaxation":
             additions["relaxation"] = plain(dict(zip(Relaxation.model_fields, call.unnamed, strict=True)))
+        elif call.method == "with_rigid":
+            additions["rigid"] = list(call.unnamed)
         elif call.method == "with_centers":
             additions["centers"] = plain(dict(zip(Centers.model_fields, call.unnamed, strict=True)))
     if section.given:

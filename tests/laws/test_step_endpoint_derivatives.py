@@ -129,7 +129,7 @@ def test_closed_tangent_equals_complex_steps_of_its_dual(entry):
             poses(group, start, start),
             poses(group, start, end),
             group.numbers[0],
-            np.array([lam], complex),
+            np.ravel(np.asarray(lam, complex)),
             out,
             K,
         ),

@@ -430,6 +430,23 @@ def strung() -> Model:
     return model
 
 
+def kirchhoff() -> Model:
+    """Clamped rods that do not stretch, do not shear or do neither, one with a body at its end, one with a law."""
+    model = Model("kirchhoff", gravity=OBLIQUE)
+    numbers: dict = {"EA": 60.0, "GA": 50.0, "GJ": 0.3, "EI": (0.5, 0.4), "damping_time": 0.02}
+    masses = {"mass_per_length": 1.5, "inertia_per_length": (0.02, 0.01, 0.015)}
+    rigid = {"stretch": {"EA": "rigid"}, "shear": {"GA": "rigid"}, "neither": {"EA": "rigid", "GA": "rigid"}}
+    for k, (name, stiffness) in enumerate(rigid.items()):
+        section = Section.from_stiffness(**numbers | stiffness | masses)
+        section = section.with_law("softening", moment=0.5) if name == "shear" else section
+        rod = model.add_rod(name, [(0, k, 0), (0.4, k + 0.1, 0.1), (1, k, 0)], section, 4, mass="lumped")
+        model.add_joint(f"clamp of {name}", "clamp", rod.start)
+    body = model.add_body("body", BRICK, position=(1.1, 2.0, 0.0))
+    model.add_joint("weld", "weld", model.rods["neither"].end, body)
+    model.add_spring("hook", model.rods["stretch"].end, body, 3.0)
+    return model
+
+
 def reeved() -> Model:
     """A clamped rod, two bodies on bushings and a drum on a hinge, with tendons over pulleys of each kind, one of them off."""
     model = Model("reeved", gravity=(0.1, -0.2, -0.9))
@@ -630,6 +647,7 @@ MODELS: dict[str, Callable[[], Model]] = {
         tendons,
         roped,
         strung,
+        kirchhoff,
         reeved,
         kinds,
         texts,
