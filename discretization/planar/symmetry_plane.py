@@ -6,7 +6,8 @@ The conditions are:
     positions, velocities, gravity    lie in the plane; spins are along its normal
     inertia                           the normal is a principal axis
     rods                              sections are mirror-symmetric: stiffness, damping and strains at rest do not couple
-                                      in-plane strains (stretch, shear, bending about the normal) with the others
+                                      in-plane strains (stretch, shear, bending about the normal) with the others;
+                                      actuations exert stresses of in-plane strains alone
     joints                            the mirror maps them to themselves: `discretization.planar.joint_rows`
     loads                             act in the plane at all times: their directions are constant and known
 
@@ -27,12 +28,13 @@ from discretization.interaction_table import (
     SPRINGS,
     TORSIONS,
     loads_of,
+    signals_of,
     springs_of,
     torsions_of,
     without_loads,
 )
 from discretization.internal_variables import DRIVE, internal_variables
-from discretization.memoization import memoized, per_structure
+from discretization.memoization import memoized, per_structure, per_tables
 from discretization.planar.joint_rows import (
     SUPPORTED,
     WITHOUT_POINTS,
@@ -54,13 +56,15 @@ from discretization.planar.mirror_symmetry import (
     model_extents,
 )
 from discretization.planar.symmetry_input import Symmetry
+from discretization.space.se3_dual import SE3_ACTUATION
 from discretization.system import System
 from rigid import quaternions
 from rigid.interactions.constraints import CONSTRAINTS
-from rigid.system import COINCIDENT, FORCE, Floats, State
+from rigid.system import COINCIDENT, FORCE, Floats, Ints, State
 from rigid.vectors import cross, lengths, norm
 
 _AXES = np.eye(3)
+_ACTUATION = INTERACTIONS.index(SE3_ACTUATION)
 # smallest size of a model: relative to its distance from the origin (where positions are rounded), and in m
 _ROUNDED, _LEAST = 1e-3, 1e-9
 
@@ -131,7 +135,7 @@ def _unsupported_properties(system: System) -> Iterator[str]:
         if table not in _SUPPORTED:
             yield _NOT_SUPPORTED[table]
     acting = without_loads(system.others).kind
-    unsupported = acting[(acting != SPRINGS) & (acting != TORSIONS)]
+    unsupported = acting[~np.isin(acting, (SPRINGS, TORSIONS, _ACTUATION))]
     if len(unsupported):
         yield f"{INTERACTIONS[int(unsupported[0])].name}s act, which have no planar form"
     unsupported_joints = np.setdiff1d(system.constraints.kind, SUPPORTED)
@@ -263,6 +267,7 @@ def _asymmetries(
     if asymmetry in _ASYMMETRIES:
         yield _ASYMMETRIES[asymmetry]
     yield from _of_elements(system, state, n)
+    yield from _of_actuations(system, state, n)
     yield from _of_springs(system, state, plane, extent)
     yield from _of_loads(system, state, directions, n)
 
@@ -302,6 +307,48 @@ def _of_elements(system: System, state: State, n: Floats) -> Iterator[str]:
     )
     if (out > SYMMETRY_TOLERANCE * size).any():
         yield "the stress-free shape of a rod leaves the plane"
+
+
+class Actuations(NamedTuple):
+    """Actuations of elements of two frames."""
+
+    value: Ints  # (z,) row of the values from outside
+    element: Ints  # (z,) number of the element
+    stress: Floats  # (z, 6) stress for the value 1, in the axes of the section
+
+
+@memoized(per_tables)
+def actuations_of(system: System) -> Actuations:
+    """Return the actuations of a system."""
+    others = system.others
+    rows = np.flatnonzero(others.kind == _ACTUATION)
+    if not len(rows):
+        return Actuations(rows, rows, np.zeros((0, 6)))
+    element = {pair: m for m, pair in enumerate(map(tuple, system.elements.frames.tolist()))}
+    first = others.first[rows] + 2  # order and length of the element come first
+    return Actuations(
+        np.searchsorted(signals_of(others), rows),
+        np.array([element[a, b] for a, b in others.frames[rows, :2].tolist()], np.int64),
+        others.numbers[first[:, None] + np.arange(6)],
+    )
+
+
+def actuation_in_plane(actuations: Actuations, T: Floats) -> Floats:
+    """Return the stresses (z, 6) of actuations in the axes T (m, 3, 3) of their elements: `axes_of`."""
+    turned = np.einsum("zij,zkj->zki", T[actuations.element], actuations.stress.reshape(-1, 2, 3))
+    return turned.reshape(-1, 6)
+
+
+def _of_actuations(system: System, state: State, n: Floats) -> Iterator[str]:
+    """Yield a text if the stress of an actuation is not one of strains in the plane."""
+    actuations = actuations_of(system)
+    if not len(actuations.value):
+        return
+    of_a = quaternions.rotate(quaternions.conjugate(state.quat[system.elements.frames[:, 0]]), n)
+    stress = np.abs(actuation_in_plane(actuations, axes_of(of_a)))
+    out = stress[:, (2, 3, 4)] > SYMMETRY_TOLERANCE * stress.max(axis=1, keepdims=True)
+    if out.any():
+        yield "an actuation bends, twists or shears a rod out of the plane"
 
 
 def _of_springs(system: System, state: State, plane: SymmetryPlane, extent: float) -> Iterator[str]:

@@ -31,7 +31,13 @@ from discretization.planar.parameter_arrays import (
     row_parameters,
 )
 from discretization.planar.spring_arrays import build_spring_arrays
-from discretization.planar.symmetry_plane import SymmetryPlane, axes_of, rotate_section_matrices
+from discretization.planar.symmetry_plane import (
+    SymmetryPlane,
+    actuation_in_plane,
+    actuations_of,
+    axes_of,
+    rotate_section_matrices,
+)
 from discretization.space.elements import Elements
 from discretization.system import System
 from rigid.system import MOMENT, Floats, Ints, State
@@ -72,6 +78,7 @@ def build_tables(system: System, state: State, plane: SymmetryPlane, tolerance: 
     sign, lever = np.empty(count - 1), np.empty((count - 1, 4))
     hinge_levers((layout.hinge_frames, layout.frame_hinges, layout.is_b), X, sign, lever)
     loads = _loads(system, layout.elimination_index, in_plane)
+    actuations = actuations_of(system)
     return Tables(
         basis=plane.basis,
         frame=frame,
@@ -112,13 +119,19 @@ def build_tables(system: System, state: State, plane: SymmetryPlane, tolerance: 
         arm=lengths[ARM],
         size=lengths[SIZE],
         **loads._asdict(),
+        actuated=np.column_stack([actuations.value, actuations.element]),
+        actuation=np.ascontiguousarray(
+            actuation_in_plane(actuations, axes_of(across[layout.ends[:, 0], 2]))[:, _IN_PLANE]
+        ),
         **springs._asdict(),
         driven=layout.driven,
         drives=layout.drives,
         signals=layout.signals,
         is_open_chain=layout.hinged and not (len(coupled) or len(springs.spring)),
         aligned=aligned(plane.basis, half, across, factors),
-        accounts=bool(elements.damping.any() or len(loads.load) or len(layout.driven)),
+        accounts=bool(
+            elements.damping.any() or len(loads.load) or len(layout.driven) or len(actuations.value)
+        ),
         solved=max(NOISE_FACTOR, tolerance / EPS),
     )
 

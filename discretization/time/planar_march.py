@@ -50,7 +50,12 @@ from discretization.planar.arrays import (
     Z0,
 )
 from discretization.planar.drives import account_drives, begin_drives, end_drives
-from discretization.planar.element_lanes import element_dissipation, largest_relative_displacement
+from discretization.planar.element_lanes import (
+    begin_actuations,
+    element_dissipation,
+    largest_relative_displacement,
+    work_of_actuations,
+)
 from discretization.planar.joints import raise_joint_roundoff, set_end_rotation
 from discretization.planar.low_rank_update import solve_with_couplings
 from discretization.planar.springs import end_springs, largest_relative_elongation
@@ -307,6 +312,7 @@ def planar_step(context, state, substeps, k, last, values, max_iterations, count
         status = solve_open_chain(tables, work, h, values, max_iterations, count)
     else:
         begin_step(tables, state, work, h, by, history)
+        begin_actuations(tables, work, values)
         begin_drives(tables, state, work, values)
         raise_load_roundoff(tables, work, h, values)
         status = newton(tables, work, h, values, max_iterations, count)
@@ -320,6 +326,8 @@ def planar_step(context, state, substeps, k, last, values, max_iterations, count
         account(tables, state, work, h, values)
     end_springs(tables, state, work, h)
     errors = commit(state, work, h, w, history)
+    if tables.actuated.shape[0] > 0:
+        state.totals[0] += work_of_actuations(tables, work, values)
     if history:
         update_record(state.memory, h, known, errors)
     if last or not (stays_in_plane and ((k + 1) % n != 0 or (tables.aligned and n == 1))):

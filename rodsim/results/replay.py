@@ -14,6 +14,7 @@ import numpy as np
 
 from discretization.contact.table import contacts_of
 from discretization.drives import count_drives, driven_frames, driven_rows, pack_constraint, pack_frame
+from discretization.interaction_table import loads_of
 from discretization.internal_variables import part, without_neighbour_list
 from discretization.multipliers import count_multipliers
 from discretization.planar.symmetry_input import Symmetry
@@ -79,7 +80,7 @@ class Replay:
         self._selects_solver, self._symmetry = "solver" in settings, None
         self._has_history = "history" in settings
         if "plane" in settings:  # the run has found its plane with all loads
-            none = np.zeros((len(self.system.signals), 3))
+            none = np.zeros((len(loads_of(self.system.others).kind), 3))
             self._symmetry = Symmetry(result.state(0), none, np.array(settings["plane"]))
         self.corners: Floats = np.array(
             settings.get("corners", ()), float

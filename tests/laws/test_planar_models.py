@@ -99,6 +99,15 @@ def rod(D=0.0, mass="mean", element="se3", n=6):
     return model
 
 
+def actuated(*more, n=9):
+    """A rod whose rest strains in the plane vary in time; more: further strains."""
+    model = rod(1e-3, n=n)
+    for k, strain in enumerate(("K3", "Gamma1", "Gamma2", *more)):
+        value = signals.Sine(0.3 / (k + 1), 0.7 + k)
+        model.add_actuation(f"muscle {k}", "rod", strain, value, shape=lambda s: 1.0 - 0.5 * s)
+    return model
+
+
 def rod_with_followers():
     """A hinged rod between bodies, with a follower force and a follower moment."""
     model = Model("followed", gravity=world(1, -5))
@@ -418,7 +427,7 @@ SPRUNG = {
     "springs and dampers": lambda: sprung_bodies(2.0),
     "springs, a loop and a rod": lambda: sprung_bodies(2.0, rod=True),
 }
-MODELS |= LOOPS | NETS | DRIVEN | SPRUNG
+MODELS |= LOOPS | NETS | DRIVEN | SPRUNG | {"actuated": actuated}
 
 
 def planar_and_spatial_runs(model, t_end=1.0, dt=0.01, integrator="em", **options):
@@ -587,6 +596,10 @@ NON_PLANAR = {
     "a body off the plane": lambda: three_bodies(OFF),
     "a stiffness": lambda: bent_rod(section(mixed=0.1)),
     "a damping": lambda: bent_rod(obliquely_damped()),
+    **{
+        f"an actuation of {strain}": (lambda strain=strain: actuated(strain))
+        for strain in ("Gamma3", "K1", "K2")
+    },
     "a stress-free shape": lambda: bent_rod(section(), rest_strains=(0, 0, 0, 0.1, 0, 0)),
     "another element": lambda: rod(element="relative(2)"),
     "a drive out of the plane": rotated_out_of_plane,
@@ -650,6 +663,7 @@ def between_bars():
         (lambda: joined("revolute"), "em6"),
         (driven_crank, "em"),
         (between_bars, "em"),
+        (actuated, "em"),
     ],
 )
 def test_runs_resume_bitwise_and_keep_the_order(make, integrator, tmp_path):
@@ -719,6 +733,7 @@ def chain():
         (lambda: sprung_bodies(2.0), "em", 5.0),
         (lambda: net("weld", 1e-3), "em", 5.0),
         (ring, "em4", 5.0),
+        (actuated, "em", 2.0),
         (driven_crank, "em4", 5.0),
         (driven_slider, "em", 5.0),
         (parallelogram, "em", 3.0),
