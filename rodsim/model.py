@@ -1136,7 +1136,7 @@ class Model(ModelData):
             Name of the fluid.
         density : float
             Density, kg/m^3.
-        current : array_like, shape (3,), PowerLaw or Profile, optional
+        current : array_like, shape (3,), PowerLaw, Profile or Formula, optional
             Velocity of the current or wind, m/s, uniform or over the height (`rodsim.fluids`).
         factor : float, Signal, str or callable, default 1.0
             Factor of the current, or a function of time.

@@ -320,16 +320,16 @@ class Actuations(NamedTuple):
 @memoized(per_tables)
 def actuations_of(system: System) -> Actuations:
     """Return the actuations of a system."""
-    others = system.others
-    rows = np.flatnonzero(others.kind == _ACTUATION)
+    table = system.others
+    rows = np.flatnonzero(table.kind == _ACTUATION)
     if not len(rows):
         return Actuations(rows, rows, np.zeros((0, 6)))
     element = {pair: m for m, pair in enumerate(map(tuple, system.elements.frames.tolist()))}
-    first = others.first[rows] + 2  # order and length of the element come first
+    first = table.first[rows] + 2  # order and length of the element come first
     return Actuations(
-        np.searchsorted(signals_of(others), rows),
-        np.array([element[a, b] for a, b in others.frames[rows, :2].tolist()], np.int64),
-        others.numbers[first[:, None] + np.arange(6)],
+        np.searchsorted(signals_of(table), rows),
+        np.array([element[a, b] for a, b in table.frames[rows, :2].tolist()], np.int64),
+        table.numbers[first[:, None] + np.arange(6)],
     )
 
 

@@ -1,7 +1,8 @@
 """Velocity and acceleration of a fluid at a place and time: a current and regular waves, from numbers of an interaction.
 
 With the height z = up . x, the current is c(t) U(z). U is uniform, a power law ((z - base)/height)^exponent above its base, or a
-table over z, linear between its heights and constant beyond the first and the last. Each wave of amplitude A that travels along a
+table over z, linear between its heights and constant beyond the first and the last; or it is U(x, t) of three formulas
+(`rigid.interactions.formula_programs`). Each wave of amplitude A that travels along a
 horizontal direction e adds (Airy; Dean and Dalrymple, Water Wave Mechanics, ch. 3)
 
     u = A w (C cos q e + S sin q up),   q = k s - w t + phase,   s = e . x                                 (1)
@@ -15,13 +16,16 @@ a fixed place, of waves alone; that of a current that varies in time is neglecte
 import numpy as np
 
 from rigid.compilation.decorators import inline_kernel, internal_kernel
-from rigid.interactions.kinds import vector, whole
-from rigid.linear_algebra import dot, outer, plus, times
+from rigid.compilation.real_functions import made_of
+from rigid.interactions.formula_programs import run
+from rigid.interactions.kinds import COMPLEX_STEP, vector, whole
+from rigid.linear_algebra import dot, matrix_times, outer, plus, times
 
 # offsets from the numbers from outside, which are first: the factor of the current, the time, and that of the waves
 FACTOR, TIME, WAVE_FACTOR, UP, LAW, ROWS, FIRST_ROW = 0, 1, 2, 3, 6, 7, 8
-UNIFORM, POWER_LAW, TABLE = 0, 1, 2
+UNIFORM, POWER_LAW, TABLE, FORMULA = 0, 1, 2, 3
 ROW, WAVE_ROW = 4, 9  # numbers of a row of a current: z and U; of a wave: e, k, w, A, phase, depth, T
+# the rows of a formula hold one number after the other: three programs, then zeros
 
 
 @internal_kernel
@@ -47,6 +51,32 @@ def _current(z, X, at):
     share, U0, U1 = (z - X[first]) / width, vector(X, first + 1), vector(X, first + ROW + 1)
     slope = (U1[0] - U0[0]) / width, (U1[1] - U0[1]) / width, (U1[2] - U0[2]) / width
     return plus(times(1.0 - share, U0), times(share, U1)), times(one, slope)
+
+
+@internal_kernel
+def _formula(x, X, at):
+    """Return U at the place x of complex numbers, at the time of the step."""
+    variables, program = (x[0], x[1], x[2], complex(X[at + TIME].real, 0.0)), at + FIRST_ROW
+    u = run(X, program, variables)
+    program += 1 + whole(X[program])
+    v = run(X, program, variables)
+    program += 1 + whole(X[program])
+    return u, v, run(X, program, variables)
+
+
+@inline_kernel
+def _formula_and_slopes(x, X, at):
+    """Return U at a real place x and its derivatives with respect to x (9 components), by complex steps."""
+    step, place = COMPLEX_STEP * 1j, (x[0] + 0j, x[1] + 0j, x[2] + 0j)
+    a = _formula((place[0] + step, place[1], place[2]), X, at)
+    b = _formula((place[0], place[1] + step, place[2]), X, at)
+    c = _formula((place[0], place[1], place[2] + step), X, at)
+    scale = 1.0 / COMPLEX_STEP
+    return (a[0].real, a[1].real, a[2].real), (
+        scale * a[0].imag, scale * b[0].imag, scale * c[0].imag,
+        scale * a[1].imag, scale * b[1].imag, scale * c[1].imag,
+        scale * a[2].imag, scale * b[2].imag, scale * c[2].imag,
+    )  # fmt: skip
 
 
 @inline_kernel
@@ -103,7 +133,10 @@ def _waves(x, X, at):
 def current(x, X, at):
     """Return the velocity of the current alone, which acts on what rests."""
     U = plus(times(0.0, x), vector(X, at + FIRST_ROW + 1))
-    if X[at + LAW].real != UNIFORM:
+    if X[at + LAW].real == FORMULA:
+        V = _formula((x[0] + 0j, x[1] + 0j, x[2] + 0j), X, at)
+        U = made_of(V[0], U[0]), made_of(V[1], U[1]), made_of(V[2], U[2])
+    elif X[at + LAW].real != UNIFORM:
         U, _ = _current(dot(vector(X, at + UP), x), X, at)
     return times(X[at + FACTOR], U)
 
@@ -172,6 +205,9 @@ def flow_and_slopes(x, X, at):
     none = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     if X[at + LAW] == UNIFORM:
         u, du = times(X[at + FACTOR], vector(X, at + FIRST_ROW + 1)), none
+    elif X[at + LAW] == FORMULA:
+        U, slopes = _formula_and_slopes(x, X, at)
+        u, du = times(X[at + FACTOR], U), matrix_times(X[at + FACTOR], slopes)
     else:
         up = vector(X, at + UP)
         U, slope = _current(dot(up, x), X, at)

@@ -14,8 +14,18 @@ from numpy.typing import ArrayLike
 from rigid import checks
 from rigid.checks import number, shown, vector
 from rigid.errors import ModelError
-from rigid.interactions.flow_fields import POWER_LAW, TABLE, UNIFORM
+from rigid.interactions import formula_programs
+from rigid.interactions.flow_fields import FORMULA, POWER_LAW, ROW, TABLE, UNIFORM
 from rigid.system import Floats
+from rodsim.expressions import (
+    ARRAY_FUNCTIONS,
+    canonical,
+    evaluated,
+    names_in,
+    parameters_of,
+    parsed,
+    tree_of,
+)
 
 DEEP = 1e200  # depth of deep water, m: a number that compiled code can multiply
 
@@ -153,6 +163,133 @@ class Profile:
             Law, number of rows, and rows of four numbers (`rigid.interactions.flow_fields`).
         """
         return [TABLE, len(self.z), *np.column_stack([self.z, self.velocity]).ravel()]
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A current or wind as a function of place and time: three formulas of x, y, z and t.
+
+    Parameters
+    ----------
+    velocity : sequence of str, length 3
+        Components of the velocity, m/s, as formulas of the coordinates x, y, z (m) and the time t (s). They may contain pi,
+        + - * / ** and sqrt, exp, log, sin, cos, tan, sinh, cosh, tanh, atan.
+
+    Raises
+    ------
+    ModelError
+        If there are not three formulas, or one cannot be read, contains another name, or needs more than eight operands at once.
+
+    Notes
+    -----
+    The acceleration of the fluid in the current is neglected, as with the other currents.
+
+    Examples
+    --------
+    >>> from rodsim import fluids
+    >>> shear = fluids.Formula(["0.5*exp(z/20)", "0.1*sin(2*pi*t/30)", "0"])
+    >>> shear.at([0.0, 0.0, -20.0], 7.5).round(3).tolist()
+    [0.184, 0.1, 0.0]
+    """
+
+    velocity: Any
+
+    def __post_init__(self) -> None:
+        owner, texts = "Formula", self.velocity
+        if isinstance(texts, str) or not isinstance(texts, Sequence) or len(texts) != 3:
+            raise ModelError(f"{owner}: velocity = {shown(texts)}; give three formulas of x, y, z and t")
+        for text in texts:
+            if unknown := parameters_of(canonical(owner, text, VARIABLES), VARIABLES):
+                raise ModelError(
+                    f"{owner}: {shown(text)} contains '{unknown[0]}'; a formula may contain {', '.join(VARIABLES)} and pi"
+                )
+        object.__setattr__(self, "velocity", tuple(canonical(owner, text, VARIABLES) for text in texts))
+        self.numbers()
+
+    @property
+    def varies(self) -> bool:
+        """True if the velocity depends on the time."""
+        return any("t" in names_in(parsed(text)) for text in self.velocity)
+
+    def at(self, place: ArrayLike, t: float = 0.0) -> Floats:
+        """Return the velocity at places.
+
+        Parameters
+        ----------
+        place : array_like, shape (..., 3)
+            Places, m.
+        t : float, default 0.0
+            Time, s.
+
+        Returns
+        -------
+        array, shape (..., 3)
+            Velocities, m/s.
+        """
+        x = np.asarray(place, float)
+        values = {
+            "x": x[..., 0],
+            "y": x[..., 1],
+            "z": x[..., 2],
+            "t": number("Formula", "t", t),
+            "pi": math.pi,
+        }
+        functions = {**ARRAY_FUNCTIONS, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh}
+        columns = [evaluated(parsed(text), values, functions) for text in self.velocity]
+        return np.stack([np.broadcast_to(column, x.shape[:-1]) for column in columns], axis=-1)
+
+    def numbers(self) -> list[float]:
+        """Return the numbers of the current as compiled code reads them.
+
+        Returns
+        -------
+        list of float
+            Law, number of rows, and three programs (`rigid.interactions.formula_programs`), padded to rows of four numbers.
+        """
+        programs: list[float] = []
+        for text in self.velocity:
+            words = _program(text)
+            programs += [len(words), *words]
+        programs += [0.0] * (-len(programs) % ROW)
+        return [FORMULA, len(programs) // ROW, *programs]
+
+
+VARIABLES = ("x", "y", "z", "t")
+_OPERATIONS = {"neg": "NEGATIVE", "add": "SUM", "sub": "DIFFERENCE", "mul": "PRODUCT", "div": "QUOTIENT"}
+
+
+def _program(text: str) -> list[float]:
+    """Return the program of a formula (`rigid.interactions.formula_programs`); ModelError if it needs too many operands."""
+    words: list[float] = []
+
+    def write(node: Any, depth: int) -> None:
+        """Append the program of a node with `depth` operands below it."""
+        word, *operands = node
+        if depth >= formula_programs.DEPTH:
+            raise ModelError(
+                f"Formula: {shown(text)} needs more than {formula_programs.DEPTH} operands at once. Write it with fewer brackets"
+            )
+        if word == "num":
+            words.extend([formula_programs.CONSTANT, operands[0]])
+        elif word == "strain":
+            words.extend([formula_programs.VARIABLE, operands[0]])
+        elif word == "pow":
+            exponent = operands[1][1]
+            if not float(exponent).is_integer():
+                write(operands[0], depth)
+                words.extend([formula_programs.POWER, exponent])
+            elif exponent < 0:
+                write(("div", ("num", 1.0), ("pow", operands[0], ("num", -exponent))), depth)
+            else:
+                write(operands[0], depth)
+                words.extend([formula_programs.WHOLE_POWER, exponent])
+        else:
+            for k, operand in enumerate(operands):
+                write(operand, depth + k)
+            words.append(getattr(formula_programs, _OPERATIONS.get(word, word.upper())))
+
+    write(tree_of(text, VARIABLES), 0)
+    return words
 
 
 @dataclass(frozen=True)
@@ -393,18 +530,18 @@ def ellipsoid_added_mass(semi_axes: ArrayLike, density: float) -> Floats:
     return np.concatenate([mass * shares / (2.0 - shares), moments])
 
 
-CURRENTS: dict[str, Any] = {"power law": PowerLaw, "profile": Profile}
-Current = PowerLaw | Profile
+CURRENTS: dict[str, Any] = {"power law": PowerLaw, "profile": Profile, "formula": Formula}
+Current = PowerLaw | Profile | Formula
 
 
 def check_current(owner: str, what: str, value: Any) -> Floats | Current:
-    """Return a current: a velocity (3,), or a `PowerLaw` or `Profile`."""
-    return value if isinstance(value, PowerLaw | Profile) else vector(owner, what, value)
+    """Return a current: a velocity (3,), or one of `CURRENTS`."""
+    return value if isinstance(value, Current) else vector(owner, what, value)
 
 
 def current_numbers(current: Floats | Current | None) -> list[float]:
     """Return the numbers of a current; None: there is none."""
-    if isinstance(current, PowerLaw | Profile):
+    if isinstance(current, Current):
         return current.numbers()
     return [UNIFORM, 1, 0.0, *(np.zeros(3) if current is None else current)]
 

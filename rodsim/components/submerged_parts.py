@@ -38,7 +38,7 @@ from rodsim.components.base import (
     describe_time_function,
     parameter,
 )
-from rodsim.components.flows import Current, check_current, check_waves, current_numbers
+from rodsim.components.flows import Current, Formula, check_current, check_waves, current_numbers
 from rodsim.components.joint_forces import SCALAR, scalar_function
 from rodsim.components.model_parts import Anchor, Body, Rod
 from rodsim.components.sections import lowest_eigenvalue
@@ -69,7 +69,9 @@ class Fluid(InteractionComponent):
     key, word, list_description = "fluids", "fluid", "fluids with currents and waves"
     density: float = parameter(POSITIVE, "density [kg/m^3]")
     current: Floats | Current | None = parameter(
-        CURRENT, "velocity of the current or wind: a vector, a power law or a table over height [m/s]", None
+        CURRENT,
+        "velocity of the current or wind: a vector, a power law, a table over height or formulas [m/s]",
+        None,
     )
     factor: Any = parameter(
         SCALAR, "factor of the current over time: a number or a function of time [1]", 1.0
@@ -109,7 +111,7 @@ class Fluid(InteractionComponent):
         owner, varies = f"fluid '{self.name}'", callable(self.factor)
         if not self.moves:
             return scaled_input(owner, 0.0, count=count)
-        if not self.waves:
+        if not self.waves and not (isinstance(self.current, Formula) and self.current.varies):
             return scaled_input(
                 owner, self.factor, (1.0, 0.0, 0.0), (0.0, 0.0, 1.0 if varies else 0.0), count
             )

@@ -28,6 +28,10 @@ _ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "exponent": (NotNegative, "exponent [1]"),
     "base": (Number, "height at which the velocity is zero [m]"),
     "z": (numbers(2), "increasing heights above the origin, negative below it [m]"),
+    "formula.velocity": (
+        Annotated[list[str], Field(min_length=3, max_length=3)],
+        "components as formulas of the coordinates x, y, z and the time t [m/s]",
+    ),
     "profile.velocity": (
         Annotated[list[Vector], Field(min_length=2)],
         "velocities at these heights, constant beyond them [m/s]",
@@ -66,7 +70,7 @@ if TYPE_CHECKING:
 else:
     CurrentScene = one_form(
         {A_LIST: Vector, "law": union("law", schemas("CurrentScene", "law", CURRENTS, _ARGUMENTS))},
-        "give a velocity [x, y, z], or {law: power law, ...} or {law: profile, ...}",
+        "give a velocity [x, y, z], or {law: power law, ...}, {law: profile, ...} or {law: formula, ...}",
     )
 
 

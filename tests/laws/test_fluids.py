@@ -1,5 +1,7 @@
 """Laws of parts in fluids: exact energy and momenta with added mass, relative motion, losses, closed tangents, equilibria."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.integrate import quad, solve_ivp
@@ -7,6 +9,7 @@ from scipy.optimize import brentq, root
 
 from discretization.interaction_kinds import INTERACTIONS
 from rigid import quaternions
+from rigid.interactions.flow_fields import current
 from rodsim import (
     Box,
     ConvergenceError,
@@ -35,6 +38,16 @@ FLOWS = {
     "uniform": [0, 1, 0.0, 1.0, 0.2, 0.1, 0.0, 0],
     "power law": [*fluids.PowerLaw((1, 0.5, 0), 2.0, 0.3, -10).numbers(), 0.0, 0],
     "table": [*fluids.Profile([-5, -1, 0, 5], np.arange(12.0).reshape(4, 3) ** 0.5).numbers(), 0.0, 0],
+    "formula": [
+        *fluids.Formula(
+            [
+                "exp(x/3)*sin(y + t) - z**2",
+                "sqrt(2 + tanh(z))*(x - 1)**-2",
+                "(1.5 + x*cos(z))**0.3/(2 + atan(y))",
+            ]
+        ).numbers(),
+        *[0.0, 0],
+    ],
     "waves": [
         *[0, 1, 0.0, 0.0, 0.0, 0.0, 5.0, 2],
         *fluids.AiryWave(1, 3, (1, 1, 0), 0.3).numbers(UP, G, 20.0, 2.0),
@@ -412,6 +425,65 @@ def test_neutral_body_follows_the_orbit_of_the_water():
     assert r[:, 2] == pytest.approx(z + radius * (np.cos(w * t) - 1), abs=0.02 * radius)
 
 
+# --- formulas
+
+
+def test_values_of_a_formula_are_those_of_its_text():
+    texts = ["-x**3/(1 + y**2) + 2**0.5", "sinh(z) - cosh(x)*log(2 + t)", "tan(x)*atan(y)**-2 - 3 + tanh(-z)"]
+    field, t = fluids.Formula(texts), 0.7
+    x, y, z = place = np.array([[0.3, -0.7, 0.2], [1.1, 0.4, -0.9]]).T
+    expected = (
+        -(x**3) / (1 + y**2) + 2**0.5,
+        np.sinh(z) - np.cosh(x) * np.log(2 + t),
+        np.tan(x) / np.arctan(y) ** 2 - 3 - np.tanh(z),
+    )
+    assert field.at(place.T, t) == pytest.approx(np.stack(expected, axis=-1), rel=1e-14)
+    # the same numbers, as compiled code evaluates them
+    X = np.array([1.0, t, 0.0, *UP, *field.numbers(), 0.0, 0.0])
+    compiled = [current(tuple(row.astype(complex)), X, 0) for row in place.T]
+    assert np.real(compiled) == pytest.approx(np.stack(expected, axis=-1), rel=1e-14)
+
+
+def in_flow(current, **options):
+    """A line and a body in a flow, after 0.5 s."""
+    model = Model("in flow", gravity=(0, 0, -G))
+    section = Section.from_stiffness(
+        EA=1e3, GA=1e3, GJ=0.5, EI=0.5, mass_per_length=3.0, inertia_per_length=0.01
+    )
+    rod = model.add_rod("line", [(0, 0, -3), (1, 0, -1)], section, 6, mass="lumped")
+    model.add_joint("anchor", "clamp", rod.start)
+    body = model.add_body("body", Box(0.1, 0.1, 0.1, mass=1.0), position=(0, 0.5, -2))
+    sea = model.add_fluid("sea", 1000.0, current, **options)
+    model.add_submerged_rod("wet line", rod, sea, 0.05, drag=1.2, tangential_drag=0.1, added_mass=1.0)
+    model.add_submerged_body("wet body", body, sea, volume=1e-3, drag_area=0.01, added_mass=0.5)
+    result = simulate(model, 0.5, 0.01, progress=False)
+    assert audit(result).ok, audit(result).text()
+    return np.concatenate([result.rod("line").r[-1], result.body("body").r[-1:]])
+
+
+@pytest.mark.parametrize(
+    ("formula", "current", "options"),
+    [
+        (("0.5 + 0.1*z", "-0.2*z", "0.3"), fluids.Profile([-10, 10], [[-0.5, 2, 0.3], [1.5, -2, 0.3]]), {}),
+        (("sin(9*t)", "0", "0.5*sin(9*t)"), (1.0, 0, 0.5), {"factor": "sin(9*t)"}),
+        (("((z + 9)/3)**0.3", "0", "0"), fluids.PowerLaw((1, 0, 0), 3.0, 0.3, -9.0), {}),
+    ],
+)
+def test_a_formula_moves_parts_as_the_current_that_it_describes(formula, current, options):
+    assert in_flow(fluids.Formula(formula)) == pytest.approx(in_flow(current, **options), abs=1e-12)
+
+
+def test_a_vortex_carries_a_light_body_in_circles():
+    """The drag of a body of small mass keeps it at the velocity of the fluid, up to the centripetal force."""
+    model = Model("vortex")
+    body = model.add_body("body", Box(0.1, 0.1, 0.1, mass=1e-6), (1, 0, 0), velocity=(0, 1.0, 0))
+    vortex = model.add_fluid("vortex", 1.0, fluids.Formula(["-y", "x", "0"]))
+    model.add_submerged_body("carried", body, vortex, drag_area=1.0)
+    r = simulate(model, math.pi, 0.01, progress=False).body("body").r
+    assert r[-1] == pytest.approx([-1.0, 0, 0], abs=0.01)
+    assert np.linalg.norm(r, axis=1) == pytest.approx(np.ones(len(r)), abs=0.01)
+
+
 # --- messages
 
 
@@ -421,6 +493,10 @@ def bad(**settings):
     sea = model.add_fluid("sea", settings.pop("density", 1000.0), settings.pop("current", None), **settings)
     model.add_submerged_body("wet", body, sea, drag_area=1.0)
     model.build()
+
+
+def nested(depth):
+    return "(1 + " * depth + "x" + ")" * depth
 
 
 @pytest.mark.parametrize(
@@ -434,6 +510,9 @@ def bad(**settings):
         (lambda: fluids.Profile([0, 1], [[1, 0, 0]]), "2 heights and 1 velocities"),
         (lambda: fluids.PowerLaw((1, 0, 0), height=-1.0), "PowerLaw: height = -1"),
         (lambda: fluids.AiryWave(1.0, 0.0), "AiryWave: period = 0"),
+        (lambda: fluids.Formula(["1", "2"]), "give three formulas of x, y, z and t"),
+        (lambda: fluids.Formula(["u", "0", "0"]), "'u' contains 'u'"),
+        (lambda: fluids.Formula([nested(8), "0", "0"]), "needs more than 8 operands at once"),
         (lambda: fluids.ellipsoid_added_mass((1, 0, 1), 1.0), "Give three positive lengths"),
         (lambda: bad(waves=3), "waves = 3. Give fluids.AiryWave"),
         (
