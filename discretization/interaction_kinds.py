@@ -16,6 +16,7 @@ from discretization.space import (
     se3_span,
     string_element,
 )
+from discretization.space.bearing_circulation import CIRCULATION
 from discretization.space.bushing import BUSHING, BUSHING_DAMPER
 from discretization.space.free_bushing import FREE_BUSHING, FREE_BUSHING_DAMPER
 from discretization.space.se3_dual import SE3_ACTUATION
@@ -151,6 +152,7 @@ INTERACTIONS = KindRegistry(
         AIRFOIL,
         MOVING_FORCE,
         *STRAIN_CONSTRAINTS.values(),
+        CIRCULATION,
     ]
 )
 INTERACTIONS.add_families([*GEARS.values(), *ROD_DISSIPATIONS.values()])

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from rodsim.simulation import simulate as simulate
     from rodsim.small_motions.linear_equations import linearise as linearise
     from rodsim.small_motions.modal_analysis import modes as modes
+    from rodsim.small_motions.rotors import campbell as campbell
     from rodsim.small_motions.steady_rotations import steady_rotation as steady_rotation
     from rodsim.statics.equilibria import equilibrium as equilibrium
     from rodsim.statics.equilibrium_results import Equilibrium as Equilibrium
@@ -112,6 +113,7 @@ else:
             "rodsim.simulation": "simulate",
             "rodsim.small_motions.linear_equations": "linearise",
             "rodsim.small_motions.modal_analysis": "modes",
+            "rodsim.small_motions.rotors": "campbell",
             "rodsim.small_motions.steady_rotations": "steady_rotation",
             "rodsim.statics.equilibria": "equilibrium",
             "rodsim.statics.equilibrium_results": "Equilibrium",

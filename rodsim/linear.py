@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rodsim.small_motions.linear_models import state_space as state_space
     from rodsim.small_motions.linear_reactions import JointForceOutput as JointForceOutput
     from rodsim.small_motions.modal_results import mode_shapes as mode_shapes
+    from rodsim.small_motions.rotors import Unbalance as Unbalance
 else:
     from rodsim.lazy_exports import lazy_names
 
@@ -21,5 +22,6 @@ else:
             "rodsim.small_motions.linear_models": "VaryingInput ForceInput MotionOutput frequency_response state_space",
             "rodsim.small_motions.linear_reactions": "JointForceOutput",
             "rodsim.small_motions.modal_results": "mode_shapes",
+            "rodsim.small_motions.rotors": "Unbalance",
         },
     )

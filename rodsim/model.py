@@ -23,6 +23,7 @@ from rodsim.components.actuator_laws import ActuatorLaw
 from rodsim.components.actuators import Actuator
 from rodsim.components.airfoils import Airfoil
 from rodsim.components.argument_types import (
+    BearingKind,
     ChartName,
     DisplacementLike,
     DrivenCoordinate,
@@ -41,6 +42,7 @@ from rodsim.components.argument_types import (
     VectorLike,
 )
 from rodsim.components.base import Attachable, PointLike, add, check_new_part, register
+from rodsim.components.bearings import Bearing
 from rodsim.components.belts import Belt
 from rodsim.components.contacts import REST_SPEED, Contact, SurfaceLike
 from rodsim.components.control_laws import ControlLaw
@@ -114,7 +116,7 @@ register(
     Actuator,
     ModelEvent,
 )
-register(MovingForce)
+register(MovingForce, Bearing)
 register(Fluid, SubmergedRod, SubmergedBody, Airfoil)
 
 
@@ -396,7 +398,8 @@ class Model(ModelData):
         kind : str
             "clamp" (`a` to the ground), "weld", "spherical", "revolute", "prismatic", "distance" (a massless rod between two
             points), "universal", "cylindrical", "planar", "point_on_line", "point_on_plane", "constant_velocity", "screw" or
-            "generic". Synonyms: "hinge" (revolute), "ball" (spherical), "fixed" (weld; without `b` clamp).
+            "generic". Synonyms: "hinge" (revolute), "ball" (spherical), "fixed" (weld; without `b` clamp), "radial bearing"
+            (point_on_line), "axial bearing" (point_on_plane), "self-aligning bearing" (spherical).
         a, b : part, point or str
             The joined parts or points; a clamp has no `b`.
         at : array_like, shape (3,), optional
@@ -730,6 +733,81 @@ class Model(ModelData):
         """
         arguments = {"at": at, "axes": axes, "rest": rest}
         return add(self, Bushing, name, a=a, b=b, stiffness=stiffness, damping=damping, **arguments)
+
+    def add_bearing(
+        self,
+        name: str,
+        a: Attachable,
+        b: PointLike,
+        stiffness: ArrayLike = 0.0,
+        damping: ArrayLike = 0.0,
+        kind: BearingKind = "radial",
+        *,
+        axis: ArrayLike | None = None,
+        y: ArrayLike | None = None,
+        speeds: ArrayLike | None = None,
+        speed: float | None = None,
+    ) -> Bearing:
+        """Support a rotating shaft by a bearing or a seal with full matrices of stiffness and damping.
+
+        The force on the shaft is -K u - C du/dt, with the displacement u of its point from the support in the axes of the support
+        (axis, y, z), which do not rotate with the shaft. Neither matrix need be symmetric. The shaft may rotate about the axis
+        without limit. The symmetric part of K is an energy; its antisymmetric part (cross coupling) does work, which counts as
+        that of a load. For a shaft that rotates from y to z, K_yz = -K_zy = k' > 0 drives the forward whirl.
+
+        Parameters
+        ----------
+        name : str
+            Name of the bearing.
+        a : part, point or str
+            The support: the ground, a body, or a point of a rod. Springs and mass of a support are those of a body.
+        b : point, Body or str
+            The point of the shaft that is in the bearing.
+        stiffness : array_like, default 0.0
+            K, N/m and N m/rad: one number, a diagonal (n,) or a matrix (n, n); with `speeds` a list of k of these.
+        damping : array_like, default 0.0
+            C, N s/m and N m s/rad, in the same forms. Its symmetric part must not be negative.
+        kind : {"radial", "axial", "self-aligning", "general"}, default "radial"
+            What the numbers resist. "radial": n = 2, displacements along y and z. "axial": n = 1, along the axis.
+            "self-aligning": n = 3, along axis, y and z. "general": n = 6, these and rotations about axis, y and z, of which the
+            first has no stiffness. A joint of kind "radial bearing", "axial bearing" or "self-aligning bearing" is rigid.
+        axis : array_like (3,), optional
+            World direction of the axis at t = 0. Default: the tangent of the rod at b.
+        y : array_like (3,), optional
+            World direction of y at t = 0, across the axis. Default: the world axis that follows the one nearest to `axis`: y for
+            an axis along x. z completes them to a right-handed set.
+        speeds : array_like (k,), optional
+            Increasing rotation speeds of k entries of stiffness and damping, rad/s, between which they are linear.
+        speed : float, optional
+            Speed at which these are read, rad/s. Default: that of the shaft, relative to the support and about the axis, at
+            t = 0. A run keeps it; `campbell` reads the table at each of its speeds.
+
+        Returns
+        -------
+        Bearing
+
+        Raises
+        ------
+        ModelError
+            If a matrix has another shape, a table has gaps or does not cover the speed, damping would create energy, the
+            stiffness resists the rotation about the axis, or the points of support and shaft differ.
+
+        See Also
+        --------
+        rodsim.campbell : Whirl frequencies, critical speeds and stability over the speed.
+
+        Examples
+        --------
+        >>> from rodsim import Cylinder, Model
+        >>> model = Model("rotor")
+        >>> disc = model.add_body("disc", Cylinder(0.2, 0.05, density=7800.0))
+        >>> model.add_bearing("seal", "ground", disc, [[1e6, 1e5], [-1e5, 1e6]], 200.0, axis=(0, 0, 1))
+        <bearing 'seal' of the ground, body 'disc'>
+        """
+        arguments = {"axis": axis, "y": y, "speeds": speeds, "speed": speed}
+        return add(
+            self, Bearing, name, a=a, b=b, stiffness=stiffness, damping=damping, carries=kind, **arguments
+        )
 
     def add_limit(
         self,

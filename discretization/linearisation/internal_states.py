@@ -177,15 +177,17 @@ def check_states_rest(
         if np.any(moves[frames]):
             frame = int(frames[np.argmax(moves[frames])])
             raise ModelError(
-                f"linearise: {owner} acts on {names(frame)}, which moves in axes that rotate with {motion.W} rad/s; internal "
-                "states can be linearised only if their parts rest in the axes: give `spin=`, or remove them"
+                f"linearise: {owner} acts on {names(frame)}, which moves in axes that rotate with {motion.W} rad/s; they "
+                "can be linearised only if their parts rest in the axes: give `spin=`, remove them, or use `add_bearing` for "
+                "matrices of stiffness and damping"
             )
 
     for group in (interaction.group for interaction in interaction_groups):
         if group.kind.state_equations is None:
             continue
         for k, frames in enumerate(group.frames):
-            check_frames(f"an interaction of kind '{group.kind.name}' with internal states", frames)
+            what = "with internal states" if group.kind.n_internal else "that does work"
+            check_frames(f"an interaction of kind '{group.kind.name}' {what}", frames)
             if not _is_objective(group, k, state, motion):
                 raise ModelError(
                     f"linearise: the force of an interaction of kind '{group.kind.name}' changes if all its parts rotate with "

@@ -21,6 +21,7 @@ COMMANDS = {
     "rodsim.cli.run_command": ("run",),
     "rodsim.cli.equilibrium": ("equilibrium",),
     "rodsim.cli.modes": ("modes",),
+    "rodsim.cli.rotors": ("campbell",),
     "rodsim.cli.studies": ("sweep", "converge"),
     "rodsim.cli.show": ("show", "plot", "render", "report", "view"),
     "rodsim.cli.inspection_commands": ("info", "check", "audit", "compare", "export", "recover"),
@@ -31,7 +32,7 @@ COMMANDS = {
 # Commands that the help lists. The others are older names that work as before: `plot`, `render`, `view` and `report` of `show`,
 # `check` of `info`, `reproduce` of `validate --papers`, and `compile`, `completion` and `schema` of `setup`.
 LISTED = {
-    "compute:": ("new", "run", "equilibrium", "modes", "sweep", "converge"),
+    "compute:": ("new", "run", "equilibrium", "modes", "campbell", "sweep", "converge"),
     "look at results:": ("show", "info", "audit", "compare", "export", "recover"),
     "rodsim itself:": ("validate", "doctor", "setup"),
 }
@@ -78,7 +79,6 @@ def _page(helps: Mapping[str, str]) -> str:
         lines.append(heading)
         lines += [f"  {name:<12}{helps[name]}" for name in names if name in helps]
     lines += [
-        "",
         "exit codes: 0 ok, 1 found wrong, 2 bad input, 3 not converged, 4 law broken",
         "`rodsim COMMAND --help` lists options; to begin: `rodsim new arm`",
     ]

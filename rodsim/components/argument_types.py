@@ -27,7 +27,11 @@ JointKind = Literal[
     "hinge",
     "ball",
     "fixed",
+    "radial bearing",
+    "axial bearing",
+    "self-aligning bearing",
 ]
+BearingKind = Literal["radial", "axial", "self-aligning", "general"]
 ElementName = Literal[
     "se3",
     "string",

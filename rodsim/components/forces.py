@@ -76,6 +76,10 @@ def _check_matrix(context: CheckContext, what: str, value: ArrayLike) -> Floats:
         matrix = np.diag(vector(owner, what, value, 6))
     else:
         matrix = array(owner, what, value, (6, 6))
+        if np.abs(matrix - matrix.T).max() > 1e-9 * np.abs(matrix).max():
+            raise ModelError(
+                f"{owner}: {what} is not symmetric. Give a symmetric matrix, or use add_bearing for one with cross coupling"
+            )
     lowest = lowest_eigenvalue(owner, what, matrix)
     if lowest < -1e-12 * np.abs(matrix).max():
         raise ModelError(f"{owner}: {what} has the eigenvalue {lowest:.3g}; it must not be negative")

@@ -37,7 +37,15 @@ COORDINATES = "angle", "displacement"
 _SINGLE = ("angle",), ("displacement",)  # coordinates of joints that may have an inertia
 DISTANCE = "distance"  # of a distance joint, for drives
 
-SYNONYMS = {"hinge": "revolute", "ball": "spherical", "fixed": "weld"}  # names that other programs use
+# names that other programs use, and rigid bearings
+SYNONYMS = {
+    "hinge": "revolute",
+    "ball": "spherical",
+    "fixed": "weld",
+    "radial bearing": "point_on_line",
+    "axial bearing": "point_on_plane",
+    "self-aligning bearing": "spherical",
+}
 
 PERPENDICULAR_COSINE = 1e-9  # largest cosine of the angle of two axes that count as perpendicular
 # smallest ratio of a gear; largest quotient of two ratios, beyond which the smaller one is lost in rounding
@@ -57,7 +65,8 @@ class JointComponent(Component):
             choices=tuple(JOINTS),
             synonyms=SYNONYMS,
         ),
-        "kind of the joint, see the table of kinds; hinge: revolute, ball: spherical, fixed: weld, without b clamp",
+        "kind of the joint, see the table of kinds; hinge: revolute, ball and self-aligning bearing: spherical, fixed: weld, "
+        "without b clamp, radial bearing: point_on_line, axial bearing: point_on_plane",
     )
     a: Attachment = parameter(END, "first point or part")
     b: Attachment = parameter(END, "second point or part; not for a clamp", None)

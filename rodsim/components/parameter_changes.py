@@ -22,7 +22,7 @@ OF_BODIES = ("velocity", "angular_velocity", "shape")
 # field types that may change; parts, positions, directions and choices may not, since they define what acts on what
 _CHANGEABLE_TYPES = (
     *("number", "positive", "not negative", "varying", "varying scalar", "varying, not negative"),
-    *("matrix", "six", "law", "parameters"),
+    *("matrix", "bearing matrix", "six", "law", "parameters"),
 )
 _REFERENCED = (
     "joints",

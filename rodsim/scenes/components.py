@@ -302,6 +302,8 @@ class FieldType(NamedTuple):
 _SIX: Any = numbers(6, 6)
 _NAMES: Any = Annotated[list[Name], Field(min_length=1)]
 _SURFACES = _list_of(PointReader.surface)
+_ROWS: Any = list.__class_getitem__(numbers(1))
+_NESTED: Any = Number | numbers(1) | _ROWS | list.__class_getitem__(_ROWS)  # of one to three dimensions
 # by the word of a field type (`ParameterType`); those with choices are made in `field_type`
 FIELD_TYPES = {
     "end": FieldType(Anchor, PointReader.end, _point),
@@ -333,6 +335,8 @@ FIELD_TYPES = {
     "points": FieldType(Annotated[list[Vector], Field(min_length=1)]),
     "triangles": FieldType(Annotated[list[Annotated[list[int], Field(min_length=3, max_length=3)]], Field(min_length=1)]),
     "mesh file": FieldType(Name),
+    "bearing matrix": FieldType(_NESTED),
+    "speeds": FieldType(numbers(2)),
     "flag": FieldType(bool),
     "varying": FieldType(Components | Signal, lambda reader, path, value: value_of(value), _varying),
     "varying scalar": FieldType(ScalarSignal | Formula | Number, lambda reader, path, value: scalar_of(value), _scalar),

@@ -35,7 +35,8 @@ LISTED = {  # the function that lists the words if it gets an unknown one
     ("mechanical_system", "chart"): lambda made, word: made.mechanical_system(word),
 }
 
-SYNONYMS = {"kind": {"hinge", "ball", "fixed", "torque"}}
+BEARINGS = {"radial bearing", "axial bearing", "self-aligning bearing"}
+SYNONYMS = {"kind": {"hinge", "ball", "fixed", "torque"} | BEARINGS}
 
 
 def literal_words(method, argument):

@@ -113,6 +113,8 @@ VALUES = {  # by the word of a value type
     "six": [0.01, 0.0, 0.0, 0.02, 0.0, 0.0],
     "matrix": [9.0, 8.0, 7.0, 3.0, 2.0, 1.0],
     "axes": [[0, -1, 0], [1, 0, 0], [0, 0, 1]],
+    "bearing matrix": [[[9.0, 2.0], [-3.0, 8.0]], [[7.0, 1.0], [-1.0, 5.0]]],
+    "speeds": [0.0, 10.0],
     "flag": True,
     "varying": [0.0, 0.0, 2.0],
     "motion": {"function": "sine", "amplitude": 0.2, "frequency": 1.0},
@@ -164,6 +166,7 @@ triangles: [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]
 """),
     "submerged_bodies": {"on": "one"},
     "moving_forces": {"length": 0.2},
+    "bearings": {"a": "ground", "b": ON_ROD, "kind": "radial", "axis": [1.0, 0.0, 0.0], "y": [0.0, 0.6, 0.8]},
     "controllers": {"memory": None},  # PID has its own
     "events": {"engage": "of three"},
     "contacts": yaml.safe_load("""

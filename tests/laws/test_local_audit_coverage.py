@@ -102,6 +102,9 @@ ACTING = {
     "bushing with a free axis": lambda model, rod: model.add_bushing(
         "bushing", model.ground, rod.at(0.5), [40, 40, 40, 40, 0, 40], 4.0, at=(1.0, 0.1, 0.2)
     ),
+    "bearing": lambda model, rod: model.add_bearing(
+        "bearing", "ground", rod.at(0.5), [[40, 20], [-10, 40]], [[4, 1], [-1, 4]]
+    ),
     "law spring of a length": law_spring("length"),
     "law spring of a displacement": law_spring("displacement", (0, 0.6, 0.8)),
     "law spring of an angle": law_spring("angle", (1, 0, 0)),

@@ -171,6 +171,28 @@ def pressed() -> Model:
     return model
 
 
+def whirling() -> Model:
+    """A rod and a body that rotate in bearings with cross-coupled stiffness and damping, one on a support that moves."""
+    model = Model("whirling", gravity=OBLIQUE)
+    cross = np.array([[60.0, 9.0], [-4.0, 50.0]])
+    shaft = model.add_rod(
+        "shaft", [(0, 0, 0), (1, 0, 0)], SOFT, 3, angular_velocity=(2.0, 0, 0), mass="lumped"
+    )
+    support = _brick(model, "support", 2, moving=False)
+    model.add_bushing("foot", model.ground, support, 200.0, at=(0.1, 2, 0.2))
+    disc = _brick(model, "disc", 3)
+    full = np.diag([50.0, 60.0, 70.0, 0.0, 4.0, 5.0])
+    full[1:3, 1:3], full[4, 5], full[1, 4] = cross, 0.5, 0.7
+    model.add_bearing("left", "ground", shaft.start, full, 0.01 * full, "general")
+    model.add_bearing("right", "ground", shaft.end, [cross, 2 * cross], 0.5, speeds=[0.0, 4.0])
+    model.add_bearing(
+        "seal", support, disc.at((0, -1, 0)), cross, [[0.3, 0.1], [-0.1, 0.3]], axis=(0.6, 0, 0.8)
+    )
+    model.add_bearing("thrust", "ground", disc, 40.0, 0.2, "axial", axis=(0, 0, 1))
+    model.add_bushing("soft", model.ground, disc, 80.0, at=(0.1, 3, 0.2))
+    return model
+
+
 def _circle(s: float) -> tuple[float, float, float]:
     return float(np.cos(2 * np.pi * s)), float(np.sin(2 * np.pi * s)), 0.0
 
@@ -658,5 +680,6 @@ MODELS: dict[str, Callable[[], Model]] = {
         touching,
         switching,
         submerged,
+        whirling,
     )
 }

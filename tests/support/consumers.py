@@ -188,6 +188,7 @@ TREES = (
     "sampled",
     "controlled",  # in test_internal_states
     "inertial",
+    "whirling",
     "sliding",
     "switching",
     "submerged",
@@ -259,6 +260,7 @@ REFUSED: dict[tuple[str, str], str] = {
     ("pressed", "linear buckling"): "no load grows with the factor; pressures always act in full",
     ("strung", "linear buckling"): "is not fully supported: .* of rod 'relaxing'",
     ("geared", "linear buckling"): "its loads change no stiffness",
+    ("whirling", "linear buckling"): "no joint and no stiffness holds: rod 'shaft', node . turns about",
     ("driven", "linear buckling"): "interaction 'motor' and interaction 'propeller' .* have no potential",
     ("actuated", "error="): r"controller 'brake\.u': is sampled in each step",
     ("switching", "EML-kappa"): "does not find events",
