@@ -234,7 +234,7 @@ class Formula:
             "t": number("Formula", "t", t),
             "pi": math.pi,
         }
-        functions = {**ARRAY_FUNCTIONS, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh}
+        functions: dict[str, Any] = {**ARRAY_FUNCTIONS, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh}
         columns = [evaluated(parsed(text), values, functions) for text in self.velocity]
         return np.stack([np.broadcast_to(column, x.shape[:-1]) for column in columns], axis=-1)
 
