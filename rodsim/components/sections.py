@@ -829,7 +829,8 @@ def _is_infinite(stiffness: Any) -> bool:
     """Return True for the value `RIGID` or infinity of a stiffness, or a pair of these."""
     if isinstance(stiffness, str):
         return stiffness == RIGID
-    return stiffness is not None and bool(np.all(np.isposinf(np.asarray(stiffness, float))))
+    values = None if stiffness is None else numbers(stiffness)
+    return values is not None and values.size > 0 and bool(np.all(np.isposinf(values)))
 
 
 def _rigid_strains(owner: str, strains: Any) -> tuple[str, ...]:
