@@ -151,6 +151,16 @@ def test_frequencies_converge_to_those_of_euler_and_bernoulli() -> None:
     assert np.all((errors[0] / errors[1] > 3.6) & (errors[0] / errors[1] < 4.4))
 
 
+def test_a_column_buckles_under_eulers_load_to_second_order() -> None:
+    errors = []
+    for n in (10, 20):
+        model = cantilever(n_elements=n)
+        model.add_force("weight", model.rods["rod"].end, (-1.0, 0, 0))
+        errors.append(rodsim.buckling(model).factors[0] / (np.pi**2 / 4 * 2.0) - 1)
+    assert 0.0 < errors[1] < 1e-3
+    assert 3.8 < errors[0] / errors[1] < 4.2
+
+
 def test_an_inextensible_clamped_rod_has_one_undetermined_force() -> None:
     model = cantilever(section("stretch"))
     model.add_joint("other", "clamp", model.rods["rod"].end)
