@@ -44,12 +44,10 @@ def _moves(joint: JointComponent) -> bool:
 
 
 def _lengthwise(model: Model, rod: Rod) -> float:
-    """Return the lowest lengthwise frequency of a rod, rad/s; 0 for a rod without mass, inf for one that does not stretch."""
+    """Return the lowest lengthwise frequency of a rod, rad/s; 0 for a rod without mass or one that does not stretch."""
     section = rod.section(0.5) if callable(rod.section) else rod.section
     if section.mass_per_length == 0.0:
         return 0.0
-    if section.is_inextensible:
-        return np.inf
     speed = np.sqrt(section.stiffness[0, 0] / section.mass_per_length)
     held_ends = {
         anchor.s

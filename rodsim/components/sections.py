@@ -111,7 +111,6 @@ class Section:
         object.__setattr__(self, "of_string", flag("Section", "of_string", self.of_string))
         object.__setattr__(self, "rigid_strains", _rigid_strains("Section", self.rigid_strains))
         free = self._free_strains()
-        object.__setattr__(self, "branch", _without_rows(self.branch, free))
         for what in ("stiffness", "damping"):
             matrix = _without_rows(array("Section", what, getattr(self, what), (6, 6)), free)
             if self.of_string:

@@ -1,6 +1,7 @@
 """Rods that do not stretch or shear against exact results: elastica, frequencies, invariants of schemes; what they refuse."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import scipy
 
 import rodsim
 from discretization.state_measures import momenta
-from rodsim import Material, Model, Section, audit, equilibrium, modes, simulate
+from rodsim import Material, Model, Section, audit, equilibrium, modes, simulate, waves
 
 STIFF = {"EA": 300.0, "GA": 200.0, "GJ": 0.5, "EI": (2.0, 1.0)}
 MASS = {"mass_per_length": 0.5, "inertia_per_length": (0.02, 0.008, 0.012)}
@@ -165,7 +166,7 @@ def test_an_inextensible_clamped_rod_has_one_undetermined_force() -> None:
     model = cantilever(section("stretch"))
     model.add_joint("other", "clamp", model.rods["rod"].end)
     with pytest.warns(
-        rodsim.RedundantJointsWarning, match="1 equation of the joints 'clamp', 'other', 'rod'"
+        rodsim.RedundantJointsWarning, match="1 equation of the joints 'clamp', 'other', 'rod' repeat"
     ):
         frequency = modes(model).frequency[0]
     free = cantilever(Section.from_stiffness(**STIFF | MASS))
@@ -183,6 +184,20 @@ def test_laws_of_bending_and_relaxation_go_with_rigid_stretch() -> None:
         result = simulate(model, 0.1, 0.01, progress=False)
         assert np.abs(result.rod("rod").Gamma[-1, :, 0]).max() < 1e-10
         assert audit(result).ok, audit(result).text()
+
+
+def test_checks_of_materials_know_that_a_stiffness_is_infinite(tmp_path: Path) -> None:
+    """The density follows from the area, which is not known without EA; tables say that EA is rigid."""
+    model = Model("steel")
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], Section.circular(0.01, STEEL).with_rigid("stretch"), 4)
+    model.add_joint("clamp", "clamp", rod.start)
+    with np.errstate(all="raise"):
+        result = simulate(model, 0.01, 0.01, progress=False)
+    assert ">rigid<" in rod.section._repr_html_()
+    page = result.report(tmp_path / "report.html").read_text()
+    assert ">rigid<" in page
+    with pytest.raises(rodsim.ModelError, match="stretch of the section is rigid"):
+        waves.exact_wave(rod.section, 1.0, "longitudinal")
 
 
 STEEL = Material(E=2e11, nu=0.3, density=7800.0)
