@@ -9,7 +9,7 @@ import scipy
 
 import rodsim
 from discretization.state_measures import momenta
-from rodsim import Material, Model, Section, audit, equilibrium, modes, simulate, waves
+from rodsim import Material, Model, Section, audit, equilibrium, modes, simulate
 
 STIFF = {"EA": 300.0, "GA": 200.0, "GJ": 0.5, "EI": (2.0, 1.0)}
 MASS = {"mass_per_length": 0.5, "inertia_per_length": (0.02, 0.008, 0.012)}
@@ -196,8 +196,6 @@ def test_checks_of_materials_know_that_a_stiffness_is_infinite(tmp_path: Path) -
     assert ">rigid<" in rod.section._repr_html_()
     page = result.report(tmp_path / "report.html").read_text()
     assert ">rigid<" in page
-    with pytest.raises(rodsim.ModelError, match="stretch of the section is rigid"):
-        waves.exact_wave(rod.section, 1.0, "longitudinal")
 
 
 STEEL = Material(E=2e11, nu=0.3, density=7800.0)

@@ -291,3 +291,9 @@ def test_example_draws_branches_that_diverge_at_short_waves(tmp_path):
     assert numerical[-1] / exact[-1] == pytest.approx(2 / np.pi, rel=1e-12)
     path = example.picture(tmp_path / "waves.png", points=5)
     assert path.stat().st_size > 10_000
+
+
+def test_waves_of_a_rod_without_stretch_are_refused_by_name():
+    rigid = SECTION.with_rigid("stretch")
+    with pytest.raises(ModelError, match="stretch of the section is rigid"):
+        exact_wave(rigid, 1.0, "longitudinal")

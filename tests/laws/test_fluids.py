@@ -9,7 +9,6 @@ from scipy.optimize import brentq, root
 
 from discretization.interaction_kinds import INTERACTIONS
 from rigid import quaternions
-from rigid.interactions.flow_fields import current
 from rodsim import (
     Box,
     ConvergenceError,
@@ -438,10 +437,13 @@ def test_values_of_a_formula_are_those_of_its_text():
         np.tan(x) / np.arctan(y) ** 2 - 3 - np.tanh(z),
     )
     assert field.at(place.T, t) == pytest.approx(np.stack(expected, axis=-1), rel=1e-14)
-    # the same numbers, as compiled code evaluates them
-    X = np.array([1.0, t, 0.0, *UP, *field.numbers(), 0.0, 0.0])
-    compiled = [current(tuple(row.astype(complex)), X, 0) for row in place.T]
-    assert np.real(compiled) == pytest.approx(np.stack(expected, axis=-1), rel=1e-14)
+    # compiled code evaluates the same: a drag |u| u on a body at rest in a step
+    for row, u in zip(place.T, np.stack(expected, axis=-1), strict=True):
+        y, out = np.zeros((2, 4, 3), complex), np.zeros((2, 4, 3), complex)
+        y[:, 1:], y[1, 0] = np.eye(3), row
+        X = np.array([0, 0, 0, *np.eye(3).ravel(), 0.0, 1.0, t, 1.0, *UP, *field.numbers(), 0.0, 0.0])
+        BODY_DRAG.dual(y, y, X, np.array([1.0], complex), out)
+        assert out[1, 0].real == pytest.approx(-np.linalg.norm(u) * u, rel=1e-13)
 
 
 def in_flow(current, **options):
