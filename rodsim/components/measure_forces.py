@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.interaction_table import Interaction
-from discretization.space.interpolation import points
+from discretization.space.interpolation import VALUES, points
 from discretization.space.rod_elements import BY_NUMBER
 from discretization.space.se3_dual import SE3_ACTUATION
 from rigid import checks
@@ -165,7 +165,10 @@ class Actuation(InteractionComponent):
         fractions = (begin[:, None] + length[:, None] / self.on.stress_free.length * x).ravel()
         strains = np.zeros((len(fractions), 6))
         strains[:, STRAINS.index(self.strain)] = self._factors(fractions)
-        strains[:, :3] += np.cross(strains[:, 3:], mesh.center)
+        centers = np.einsum("ga,mai->mgi", VALUES[order, :order, : order + 1], mesh.center[nodes]).reshape(
+            -1, 3
+        )
+        strains[:, :3] += np.cross(strains[:, 3:], centers)
         stress = np.einsum("gij,gj->gi", stiffness, strains).reshape(len(length), -1)
         return [
             (kind, (first + nodes[m]).tolist(), np.array([order, length[m], *stress[m], *_NO_INPUT]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from discretization.space.laws import AXIAL, BENDING, LAWS
 from rigid.checks import array, flag, number, numbers, shown, vector
 from rigid.errors import ModelError
 from rigid.system import Floats
+from rodsim.components import section_files, section_shapes
 from rodsim.components.materials import Material
 from rodsim.components.section_energies import RIGID_STRAINS, SHEAR, STIFFNESSES, STRETCH, energy_law
 
@@ -32,7 +34,8 @@ class Call(NamedTuple):
 class Section:
     """Describe the cross-section of a rod: (N, M) = C (Gamma, K) + D d(Gamma, K)/dt, and its inertia.
 
-    Use `circular`, `tube`, `rectangle` or `from_stiffness` to make one. The methods `with_...` return a changed section.
+    Use `circular`, `tube`, `rectangle`, `from_polygon` or `from_stiffness` to make one; `from_sectionproperties`, `from_vabs` and
+    `from_matrices` take sections of other programs. The methods `with_...` return a changed section.
     Axes: d1 along the rod, d2 and d3 across it.
 
     Parameters
@@ -818,6 +821,293 @@ class Section:
             radius=radius,
         )
 
+    @classmethod
+    def from_polygon(
+        cls,
+        points: ArrayLike,
+        holes: Sequence[ArrayLike] = (),
+        *,
+        material: Material,
+        origin: ArrayLike | None = None,
+        torsion_constant: float | None = None,
+        shear_areas: ArrayLike | None = None,
+        shear_center: ArrayLike | None = None,
+    ) -> Section:
+        """Return the section of a polygon, with holes.
+
+        Area and second moments are exact. Torsion and shear constants are computed by the library sectionproperties, which
+        `pip install 'rodsim[sections]'` installs, unless `torsion_constant` is given. The section stores them, so that a saved
+        scene needs no library.
+
+        Parameters
+        ----------
+        points : array_like, shape (k, 2)
+            Corners (x2, x3) along d2 and d3 in order, m. The last side joins the last corner with the first.
+        holes : sequence of array_like, shape (k, 2), default ()
+            Corners of holes, m.
+        material : Material
+            Young's modulus, Poisson's ratio, density and damping of the section.
+        origin : array_like, shape (2,), optional
+            Point through which the curve of the rod passes, in the coordinates of `points`, m. Default: the centroid.
+        torsion_constant : float, optional
+            Torsion constant J, m^4: the torsional stiffness is G J. Default: computed.
+        shear_areas : array_like, shape (2,) or (2, 2), optional
+            Areas A2 and A3 of the shear stiffnesses G A2 and G A3, m^2; or a symmetric matrix of areas. Default: computed, for a
+            Poisson's ratio of 0. With `torsion_constant`: area times `shear_factor` of the material.
+        shear_center : array_like, shape (2,), optional
+            Shear centre in the coordinates of `points`, m. Default: computed. With `torsion_constant`: the centroid.
+
+        Returns
+        -------
+        Section
+
+        Raises
+        ------
+        ModelError
+            If the boundary crosses itself or encloses no area, a hole is not inside, or `torsion_constant` is not given and
+            sectionproperties is not installed.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Section
+        >>> steel = Material(E=2e11, nu=0.3, density=7800.0)
+        >>> triangle = [(0, 0), (0.02, 0), (0.01, 0.03)]
+        >>> Section.from_polygon(triangle, material=steel, torsion_constant=1.4e-8)
+        <Section: ... 2.34 kg/m, EA 6e+07 N, ...>
+        """
+        owner = "Section.from_polygon"
+        if not isinstance(material, Material):
+            raise ModelError(
+                f"{owner}: material = {shown(material)} is not a Material; give Material(E=..., ...)"
+            )
+        boundary = section_shapes.outline(owner, "points", points)
+        inner = tuple(section_shapes.outline(owner, f"hole {k}", hole) for k, hole in enumerate(holes))
+        section_shapes.check_holes(owner, boundary, inner)
+        region = section_shapes.Region(boundary, inner, material.E, material.density)
+        area = section_shapes.moments([region], "area")
+        if torsion_constant is None:
+            if shear_areas is not None or shear_center is not None:
+                raise ModelError(
+                    f"{owner}: shear_areas or shear_center needs torsion_constant; give it, too, or none of them"
+                )
+            torsion, areas, center = section_shapes.solved_shear(owner, boundary, inner)
+        else:
+            torsion = number(owner, "torsion_constant", torsion_constant, positive=True)
+            areas = _shear_areas(owner, shear_areas, material.shear_factor * area.total)
+            center = area.center if shear_center is None else vector(owner, "shear_center", shear_center, 2)
+        at = None if origin is None else vector(owner, "origin", origin, 2)
+        G = material.shear_modulus
+        shear = section_shapes.Shear(G * torsion, G * areas, center)
+        made = cls._of_regions([region], shear, at, material.damping_time, material.E)
+        return made._record_constructor(
+            "from_polygon",
+            points=boundary,
+            holes=inner,
+            material=material,
+            origin=at,
+            torsion_constant=torsion,
+            shear_areas=areas,
+            shear_center=center,
+        )
+
+    @classmethod
+    def from_sectionproperties(
+        cls,
+        shape: object,
+        *,
+        material: Material | None = None,
+        unit: float = 1.0,
+        origin: ArrayLike | None = None,
+    ) -> Section:
+        """Return the section of a geometry of the library sectionproperties: any shape, thin-walled or composite.
+
+        The x axis of the geometry is along d2, its y axis along d3. Area, mass and second moments are those of its polygons;
+        torsion constant, shear stiffnesses and shear centre are computed by the library. `pip install 'rodsim[sections]'`
+        installs it.
+
+        Parameters
+        ----------
+        shape : Geometry, CompoundGeometry or Section of sectionproperties
+            The geometry. Without a mesh, one of about 1000 triangles is made.
+        material : Material, optional
+            Material of a geometry that has none.
+        unit : float, default 1.0
+            Metres in the unit of length of the geometry: 1e-3 if it is in millimetres. Moduli of its materials are then in N per
+            square unit, and densities in kg per cubic unit.
+        origin : array_like, shape (2,), optional
+            Point through which the curve of the rod passes, in the coordinates of the geometry and its unit. Default: the centre
+            of the axial stiffness.
+
+        Returns
+        -------
+        Section
+            For a composite, GJ and shear stiffnesses are exact if Poisson's ratios are equal; else the library uses their mean.
+
+        Raises
+        ------
+        ModelError
+            If `shape` is of another type, has materials although `material` is given, or has none without it; or if the library
+            is not installed.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Section
+        >>> from sectionproperties.pre.library import i_section  # doctest: +SKIP
+        >>> profile = i_section(d=200, b=100, t_f=8.5, t_w=5.6, r=12, n_r=8)  # doctest: +SKIP
+        >>> steel = Material(E=2.1e11, nu=0.3, density=7850.0)
+        >>> Section.from_sectionproperties(profile, material=steel, unit=1e-3)  # doctest: +SKIP
+        <Section: ...>
+        """
+        owner = "Section.from_sectionproperties"
+        scale = number(owner, "unit", unit, positive=True)
+        section = section_shapes.meshed(owner, shape)
+        shear, composite = section_shapes.shear_of(section, scale)
+        if composite and material is not None:
+            raise ModelError(f"{owner}: the geometry has materials of its own; leave material out")
+        if not composite and not isinstance(material, Material):
+            raise ModelError(
+                f"{owner}: the geometry has no materials, and material = {shown(material)}; give Material(E=..., ...)"
+            )
+        E, density = (material.E, material.density) if material is not None else (1.0, 1.0)
+        regions = section_shapes.regions_of(section.geometry, scale, E, density)
+        if material is not None:
+            G = material.shear_modulus
+            shear = section_shapes.Shear(G * shear.torsion, G * shear.areas, shear.center)
+        at = None if origin is None else scale * vector(owner, "origin", origin, 2)
+        made = cls._of_regions(regions, shear, at, material.damping_time if material else 0.0, 0.0)
+        about_center = cls.from_stiffness(
+            C=made.stiffness,
+            mass_per_length=made.mass_per_length,
+            inertia_per_length=made.inertia_per_length.tolist(),
+            damping_time=material.damping_time if material else 0.0,
+            radius=made.radius,
+        )
+        return about_center.with_centers(made.center, made.center, made.product_of_inertia)
+
+    @classmethod
+    def _of_regions(
+        cls,
+        regions: Sequence[section_shapes.Region],
+        shear: section_shapes.Shear,
+        origin: Floats | None,
+        damping_time: float,
+        modulus: float,
+    ) -> Section:
+        """Return the section of regions; shear: GJ, N m^2, shear stiffnesses (2, 2), N, and shear centre."""
+        values = section_shapes.section_numbers(regions, shear, origin)
+        radius = float(np.sqrt(section_shapes.moments(regions, "area").total / np.pi))  # circle of equal area
+        return cls(
+            values.stiffness,
+            values.mass_per_length,
+            values.inertia,
+            damping_time * values.stiffness,
+            radius,
+            center=values.center,
+            product_of_inertia=values.product_of_inertia,
+            modulus=modulus,
+        )
+
+    @classmethod
+    def from_matrices(
+        cls, stiffness: ArrayLike, mass: ArrayLike, *, damping: ArrayLike | None = None, radius: float = 0.0
+    ) -> Section:
+        """Return a section from its stiffness matrix and its mass matrix, both about the curve of the rod.
+
+        Rows and columns are along and about d1, d2, d3. The mass matrix has the form [[m I, -m hat(c)], [m hat(c), J]], with the
+        centre of mass c = (0, c2, c3) and the rotary inertia J about the curve.
+
+        Parameters
+        ----------
+        stiffness : array_like, shape (6, 6)
+            Stiffness of (Gamma, K); units N, N m and N m^2.
+        mass : array_like, shape (6, 6)
+            Mass per length; units kg/m, kg and kg m.
+        damping : array_like, shape (6, 6), optional
+            Viscosity of (Gamma, K); units N s, N m s and N m^2 s. Default: zero.
+        radius : float, default 0.0
+            Radius for drawing and contact, m.
+
+        Returns
+        -------
+        Section
+
+        Raises
+        ------
+        ModelError
+            If a matrix is not symmetric, the stiffness is not positive definite, or the mass matrix is not that of a section.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from rodsim import Section
+        >>> mass = np.diag([2.0, 2.0, 2.0, 0.3, 0.1, 0.2])
+        >>> Section.from_matrices(np.diag([100.0, 50.0, 50.0, 1.0, 2.0, 3.0]), mass)
+        <Section: ... EA 100 N, GJ 1, EI (2, 3) N m^2>
+        """
+        owner = "Section.from_matrices"
+        m, center, J = section_files.mass_of(owner, array(owner, "mass", mass, (6, 6)))
+        made = cls.from_stiffness(
+            C=stiffness,
+            mass_per_length=m,
+            inertia_per_length=np.diag(J).tolist(),
+            D=damping,
+            radius=radius,
+        )
+        if np.any(center) or J[1, 2] != 0.0:
+            return made.with_centers(center.tolist(), product_of_inertia=float(J[1, 2]))
+        return made
+
+    @classmethod
+    def from_vabs(
+        cls, path: Path | str, *, units: tuple[float, float, float] = (1.0, 1.0, 1.0), radius: float = 0.0
+    ) -> Section:
+        """Return the section of a VABS result file (.K): its Timoshenko stiffness matrix and its mass matrix.
+
+        The axes x1 (along the rod), x2 and x3 of VABS become d1, d2 and d3; the curve of the rod is its reference line.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+        units : tuple of float, default (1, 1, 1)
+            The file's units of force, length and mass in N, m and kg.
+        radius : float, default 0.0
+            Radius for drawing and contact, m.
+
+        Returns
+        -------
+        Section
+
+        Raises
+        ------
+        ModelError
+            If the file has no Timoshenko stiffness matrix or no mass matrix, or they are not those of a section.
+        OSError
+            If the file cannot be read.
+
+        See Also
+        --------
+        rodsim.SectionStations.from_beamdyn : Reads sections along a blade.
+
+        Examples
+        --------
+        >>> from rodsim import Section
+        >>> Section.from_vabs("blade.dat.K")  # doctest: +SKIP
+        <Section: ...>
+        """
+        owner = "Section.from_vabs"
+        force, length, mass = (
+            number(owner, f"units[{k}]", x, positive=True)
+            for k, x in enumerate(vector(owner, "units", units, 3))
+        )
+        matrices = section_files.read_vabs(owner, Path(path))
+        scale = np.repeat([1.0, length], 3)
+        return cls.from_matrices(
+            force * matrices.stiffness * np.outer(scale, scale),
+            mass / length * matrices.mass * np.outer(scale, scale),
+            radius=radius,
+        )
+
 
 INEXTENSIBLE = "inextensible"  # value of EA of a string that does not stretch
 RIGID = "rigid"  # value of EA or GA of a rod that does not stretch or shear
@@ -860,6 +1150,23 @@ def _check_limp(owner: str, values: Mapping[str, Any]) -> None:
                 f"{owner}: {name} = 0, but the sections of a rod have directions, which this stiffness holds; give "
                 f"Section.string(...) for a line without bending and torsion, or a small number such as {small:.3g} N m^2"
             )
+
+
+def _shear_areas(owner: str, value: ArrayLike | None, default: float) -> Floats:
+    """Return shear areas as a symmetric matrix (2, 2), m^2, from two numbers or the matrix."""
+    if value is None:
+        return default * np.eye(2)
+    entries = numbers(value)
+    areas = (
+        np.diag(vector(owner, "shear_areas", value, 2)) if entries is not None and entries.ndim == 1 else None
+    )
+    if areas is None:
+        areas = array(owner, "shear_areas", value, (2, 2))
+    if lowest_eigenvalue(owner, "shear_areas", areas) <= 0.0:
+        raise ModelError(
+            f"{owner}: shear_areas = {shown(areas.tolist())} is not positive definite; give positive areas"
+        )
+    return areas
 
 
 def lowest_eigenvalue(owner: str, what: str, matrix: Floats) -> float:

@@ -137,18 +137,41 @@ SECTIONS: dict[str, Callable[..., Section]] = {
     "circular": Section.circular,
     "tube": Section.tube,
     "rectangle": Section.rectangle,
+    "polygon": Section.from_polygon,
     "stiffness": Section.from_stiffness,
     "string": Section.string,
 }
 _TWO = Positive | Annotated[list[Positive], Field(min_length=2, max_length=2)]
 _THREE = NotNegative | Annotated[list[NotNegative], Field(min_length=3, max_length=3)]
-ARGUMENTS = {
+if TYPE_CHECKING:
+    Outline = list[list[float]]
+    Areas = list[Any]
+else:
+    Outline = Annotated[list[numbers(2, 2)], Field(min_length=3)]
+    Areas = numbers(2, 2) | Annotated[list[numbers(2, 2)], Field(min_length=2, max_length=2)]
+ARGUMENTS: dict[str, tuple[Any, str]] = {
     "material": (Name | MaterialScene, "name of a material, or a material"),
     "radius": (Positive, "radius of the circle [m]"),
     "outer_radius": (Positive, "outer radius [m]"),
     "inner_radius": (NotNegative, "inner radius, smaller than outer_radius [m]"),
     "width": (Positive, "width along d2 [m]"),
     "height": (Positive, "height along d3 [m]"),
+    "points": (Outline, "corners (x2, x3) along d2 and d3 in order; the last is joined with the first [m]"),
+    "holes": (list[Outline], "corners of holes [m]"),
+    "origin": (
+        numbers(2, 2),
+        "point of the rod's curve, in the coordinates of points; default: the centroid [m]",
+    ),
+    "torsion_constant": (Positive, "torsion constant J; default: computed by sectionproperties [m^4]"),
+    "shear_areas": (
+        Areas,
+        "areas of the shear stiffness along d2 and d3, or a matrix (2, 2) of areas; default: computed, or with torsion_constant "
+        "shear_factor times the area [m^2]",
+    ),
+    "shear_center": (
+        numbers(2, 2),
+        "shear centre in the coordinates of points; default: computed, or with torsion_constant the centroid [m]",
+    ),
     "EA": (Positive | Literal[RIGID], f"stretching stiffness, or {RIGID} [N]"),
     "GA": (_TWO | Literal[RIGID], f"shear stiffness along d2 and d3, one for both, or {RIGID} [N]"),
     "GJ": (Positive, "torsional stiffness [N m^2]"),
@@ -222,7 +245,7 @@ def _candidates(section: Section) -> Iterator[Data]:
             additions["centers"] = plain(dict(zip(Centers.model_fields, call.unnamed, strict=True)))
     if section.given:
         first = section.given[0]
-        kind = "stiffness" if first.method == "from_stiffness" else first.method
+        kind = first.method.removeprefix("from_")
         named = {
             name: {key: getattr(x, key) for key in MaterialScene.model_fields}
             if isinstance(x, Material)
