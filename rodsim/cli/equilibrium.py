@@ -18,7 +18,15 @@ def add_parsers(commands: Any) -> None:
     parser.add_argument("scene", help="scene file, YAML")
     add_set(parser)
     parser.add_argument(
-        "-o", "--output", help="result file; default: the scene's name with -equilibrium.vtkhdf"
+        "-o",
+        "--output",
+        help="result file; default: the scene's name with -equilibrium.vtkhdf; with load cases or linear: true the table of "
+        "reactions, by default the scene's name with -reactions.csv",
+    )
+    parser.add_argument(
+        "--diagrams",
+        metavar="FOLDER",
+        help="with load cases or linear: true: write moment diagrams of all of them to this folder",
     )
     parser.add_argument("--method", choices=["newton", "arc-length"], help="instead of the scene's")
     parser.add_argument(
@@ -41,11 +49,13 @@ def find_equilibrium(options: argparse.Namespace) -> int:
     """Find the equilibrium of a scene, audit it and return the exit code: rodsim equilibrium."""
     from rodsim.results.audit import audit
     from rodsim.results.equilibrium_text import describe_instability, describe_origin
-    from rodsim.scenes.equilibrium_settings import equilibrium_settings
+    from rodsim.scenes.equilibrium_settings import equilibrium_settings, has_load_cases
     from rodsim.scenes.model_from_scene import translate
     from rodsim.statics.equilibria import equilibrium
 
     loaded = load_scene(options.scene, options.set)
+    if has_load_cases(loaded):
+        return _find_load_cases(options, loaded)
     output = Path(options.output) if options.output else default_output(Path(options.scene))
     try:
         result = equilibrium(
@@ -71,3 +81,39 @@ def find_equilibrium(options: argparse.Namespace) -> int:
     if ends_unstable:
         print(ends_unstable)
     return code if report.ok else CHECK_FAILED
+
+
+def _find_load_cases(options: argparse.Namespace, loaded: Any) -> int:
+    """Compute the load cases of a scene, print and write their reactions, and return the exit code."""
+    from rodsim.components.parameter_changes import GRAVITY
+    from rodsim.scenes.equilibrium_settings import load_case_settings
+    from rodsim.scenes.model_from_scene import translate
+    from rodsim.statics.diagrams import diagram
+    from rodsim.statics.load_cases import load_cases
+    from rodsim.statics.load_factors import load_rows
+
+    scene = Path(options.scene)
+    output = Path(options.output) if options.output else scene.with_name(f"{scene.stem}-reactions.csv")
+    if output.exists() and not options.overwrite:
+        raise FileExistsError(f"'{output}' exists; add --overwrite to replace it")
+    try:
+        loads = [*load_rows(loaded.model.build()), GRAVITY]
+        cases = load_cases(loaded.model, **load_case_settings(loaded, loads))
+    except ModelError as error:
+        raise translate(loaded.source, error) from None
+    except ConvergenceError as error:
+        return print_not_converged(error, output)
+    cases.reactions_to_csv(output)
+    if options.diagrams:
+        folder = Path(options.diagrams)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, result in cases.items():
+            diagram(result, "M", folder / f"{name}.png")
+    if not options.quiet:
+        for name, reactions in cases.reactions.items():
+            print(name)
+            for support, reaction in reactions.items():
+                force, moment = (" ".join(f"{x:12.6g}" for x in v) for v in (reaction.force, reaction.moment))
+                print(f"  {support:16s} force {force} N   moment {moment} N m")
+        print(f"written to {output}: reactions of {len(cases)} load cases and combinations")
+    return OK

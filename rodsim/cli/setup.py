@@ -19,7 +19,7 @@ from rodsim.compiling.families import FAMILIES as FAMILIES_OF_KERNELS
 
 SHELLS = ("bash", "zsh", "tcsh")
 # Destinations (`dest`) of arguments that are files, and (command, `dest`) of those that are folders.
-FILES = ("scene", "file", "a", "b", "plot", "output", "study", "imported", "snapshot")
+FILES = ("scene", "file", "a", "b", "plot", "output", "study", "imported", "snapshot", "diagrams")
 FOLDERS = {("audit", "output"), ("reproduce", "output"), ("validate", "output")}
 
 

@@ -45,9 +45,35 @@ class StopScene(Part):
     """bound at which the path ends [1 or m]"""
 
 
-class EquilibriumScene(Part):
-    """See `rodsim.equilibrium`."""
+class LoadCaseScene(Part):
+    """A load case: loads that act together, and supports that settle."""
 
+    name: Name
+    """name of the load case"""
+    loads: list[Name] | dict[Name, Number] = []
+    """names of loads, or gravity; or their factors [1]"""
+    settlements: list[MotionScene] = []
+    """motions of the ground sides of joints"""
+
+
+class CombinationScene(Part):
+    """A combination of load cases."""
+
+    name: Name
+    """name of the combination"""
+    cases: dict[Name, Number]
+    """factors of load cases [1]"""
+
+
+class EquilibriumScene(Part):
+    """See `rodsim.equilibrium`, and `rodsim.load_cases` for `linear` and `load_cases`."""
+
+    linear: bool = False
+    """first-order theory: everything is linear in the loads, one system of equations is solved"""
+    load_cases: list[LoadCaseScene] = []
+    """load cases, each with an equilibrium of its own"""
+    combinations: list[CombinationScene] = []
+    """combinations of load cases"""
     method: Literal["newton", "arc-length"] = "newton"
     """load steps from factor 0 to 1, or along the path through limits"""
     load_time: Number = 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -52,7 +52,8 @@ from rodsim.statics.equilibrium_stability import (
     record_stability,
     refuse_unstable,
 )
-from rodsim.statics.load_factors import loading_of, stations
+from rodsim.statics.linear_equilibria import LinearEquilibrium, linear_equilibrium
+from rodsim.statics.load_factors import check_factors, loading_of, stations
 from rodsim.statics.path_following import FIRST_ARC, follow, path_settings
 
 UNSTABLE = ("keep", "stop", "leave")
@@ -60,6 +61,39 @@ MAX_RELAXATIONS = 20  # largest number of relaxations on a path of moved ground 
 CREEP = 0.02  # load factor by which one such relaxation advances
 _DEEP = 0.5  # depth of a contact relative to the sum of the radii: surfaces would go through each other
 SHORTER = 8  # attempts, each a quarter of the last: near a limit point round-off decides which succeeds
+
+
+@overload
+def equilibrium(
+    model: Model,
+    loads: Mapping[str, ArrayLike] | None = None,
+    *,
+    load_time: float = 0.0,
+    motions: Mapping[str, Mapping[str, Any]] | None = None,
+    linear: Literal[True],
+    load_factors: Mapping[str, float] | None = None,
+) -> LinearEquilibrium: ...
+
+
+@overload
+def equilibrium(
+    model: Model,
+    loads: Mapping[str, ArrayLike] | None = None,
+    *,
+    constant: Sequence[str] = (),
+    load_time: float = 0.0,
+    motions: Mapping[str, Mapping[str, Any]] | None = None,
+    linear: Literal[False] = False,
+    load_factors: Mapping[str, float] | None = None,
+    method: MethodName | Newton | ArcLength = "newton",
+    start: StartLike | None = None,
+    start_time: float | None = None,
+    output: str | Path | None = None,
+    overwrite: bool = False,
+    monitors: Mapping[str, tuple[Anchor | str, ArrayLike]] | None = None,
+    unstable: str = "keep",
+    progress: bool | None = None,
+) -> Equilibrium: ...
 
 
 @accept_old_arguments
@@ -70,6 +104,8 @@ def equilibrium(
     constant: Sequence[str] = (),
     load_time: float = 0.0,
     motions: Mapping[str, Mapping[str, Any]] | None = None,
+    linear: bool = False,
+    load_factors: Mapping[str, float] | None = None,
     method: MethodName | Newton | ArcLength = "newton",
     start: StartLike | None = None,
     start_time: float | None = None,
@@ -78,7 +114,7 @@ def equilibrium(
     monitors: Mapping[str, tuple[Anchor | str, ArrayLike]] | None = None,
     unstable: str = "keep",
     progress: bool | None = None,
-) -> Equilibrium:
+) -> Equilibrium | LinearEquilibrium:
     """Find the equilibrium of a model under its loads and weights, by load steps from its initial shape.
 
     Loads and gravity are multiplied by a load factor that grows from 0 to 1, in steps as long as Newton's method allows.
@@ -100,6 +136,12 @@ def equilibrium(
         ground side at load factor 1 (m; rotation vector, rad, of several turns if need be; centre of the rotation, m, by
         default the position of the joint). Missing entries are zero. Displacement and rotation may be callables of the load
         factor instead.
+    linear : bool, default False
+        True: first-order theory. Displacements are linear in the loads, and equilibrium holds in the shape at the start; one
+        system of equations is solved. Only `loads`, `load_time`, `motions` and `load_factors` apply then.
+    load_factors : mapping of str to float, optional
+        Name of a load (at a point, along a rod, of a joint, moving), or "gravity" -> factor. Loads that are not named do not act.
+        Default: all loads act in full.
     method : {"newton", "arc-length"}, Newton or ArcLength, default "newton"
         "newton": load factors from 0 to 1. "arc-length": the path of equilibria from factor 0 on, through limit and turning
         points. `Newton` and `ArcLength` have further settings: load factors, where a path ends, which branch it takes.
@@ -118,8 +160,8 @@ def equilibrium(
 
     Returns
     -------
-    Equilibrium
-        The equilibria as a result, in the file or in memory.
+    Equilibrium or LinearEquilibrium
+        The equilibria as a result, in the file or in memory; with ``linear=True`` a `LinearEquilibrium`.
 
     Other Parameters
     ----------------
@@ -154,6 +196,7 @@ def equilibrium(
 
     See Also
     --------
+    load_cases : Equilibria under load cases and combinations.
     buckling : Load factors at which an equilibrium becomes unstable.
     simulate : ``start=`` begins a motion with an equilibrium.
 
@@ -176,6 +219,18 @@ def equilibrium(
         raise ModelError(
             f"equilibrium: constant = {checks.shown(constant)} is not a list; give names of loads"
         )
+    if checks.flag("equilibrium", "linear", linear):
+        given = {"constant": constant, "start": start, "output": output, "monitors": monitors}
+        _refuse_with_linear(
+            {name: value for name, value in given.items() if value not in (None, ())}, method, unstable
+        )
+        announce()
+        built = model.build()
+        refuse_released("equilibrium", built)
+        refuse_controllers("equilibrium", built)
+        _refuse_contact(built, "equilibrium, linear=True,", "take linear=False")
+        factors = check_factors("equilibrium", built, load_factors)
+        return linear_equilibrium(model, built, loads, load_time, motions, factors)
     path_method = method_of(method)
     first_step = checks.number("equilibrium", "first_step", path_method.first_step, positive=True)
     followed = isinstance(path_method, ArcLength)
@@ -207,7 +262,8 @@ def equilibrium(
         built, state, origin = apply_start(built, start, start_time, at_rest=True, owner="equilibrium")
         built.layout.description["start"] = origin
         constant = [*model.loads, GRAVITY]
-    loading = loading_of(model, built, loads, constant, load_time, motions, unmoved)
+    factors = check_factors("equilibrium", built, load_factors)
+    loading = loading_of(model, built, loads, constant, load_time, motions, unmoved, factors)
     if followed and start is None:
         _check_growing_loads(built, loading)
     statics = equilibrium_system_of(built.system, state, loading, idle=built.idle)
@@ -251,9 +307,26 @@ def equilibrium(
     return record.write(output)
 
 
-def _refuse_contact(built: Built) -> None:
-    """Raise ModelError if the model has contacts, which method 'arc-length' does not support."""
-    refuse_contacts(built.system.contacts, "equilibrium, method 'arc-length',", "take method='newton'")
+def _refuse_with_linear(given: Mapping[str, Any], method: Any, unstable: str) -> None:
+    """Raise ModelError if an argument is given that first-order theory does not have."""
+    names = [
+        *given,
+        *(["method"] if method != "newton" else []),
+        *(["unstable"] if unstable != "keep" else []),
+    ]
+    if names:
+        raise ModelError(
+            f"equilibrium: linear=True solves one system of equations and has no {names[0]}; remove it, or take linear=False"
+        )
+
+
+def _refuse_contact(
+    built: Built,
+    owner: str = "equilibrium, method 'arc-length',",
+    cure: str = "take method='newton'",
+) -> None:
+    """Raise ModelError if the model has contacts, which an analysis does not support."""
+    refuse_contacts(built.system.contacts, owner, cure)
 
 
 def _check_growing_loads(built: Built, loading: Loading) -> None:

@@ -12,6 +12,7 @@ from discretization.characteristic_length import extent
 from discretization.statics.equilibrium_system import EquilibriumSystem
 from discretization.statics.loading import Loading
 from rigid import checks
+from rigid.quaternions import rotate
 from rigid.system import Floats, State
 from rodsim.building.build import Built
 from rodsim.building.model_checks import warn_of_strains
@@ -23,6 +24,8 @@ from rodsim.results.outputs import stacked
 from rodsim.results.result import Result
 from rodsim.results.tabulate import tabulate
 from rodsim.results.writer import MemoryWriter, ResultWriter
+from rodsim.statics.reactions import Reaction, Reactions
+from rodsim.statics.section_forces import SectionForces, last_section_forces
 
 
 class Equilibrium(Result):
@@ -90,6 +93,41 @@ class Equilibrium(Result):
         Each is a dict with kind, load_factor and monitors.
         """
         return list(self.description["statics"].get("events", []))
+
+    @property
+    def reactions(self) -> Reactions:
+        """Forces and moments that joints to the ground exert on the structure in the last equilibrium, by name."""
+        table, state = Reactions(), self.state()
+        for layout in self.layout.joints:
+            if layout.frames is None or 0 not in layout.frames:
+                continue
+            joint, b = self.joint(layout.name), layout.frames[1]
+            sign = -1.0 if b == 0 else 1.0
+            point = state.r[b] + rotate(
+                state.quat[b], ConstraintHistory(self.layout).sides(layout, slice(-1, None)).points[1][-1]
+            )
+            table[layout.name] = Reaction(sign * joint.force[-1] + 0.0, sign * joint.moment[-1] + 0.0, point)
+        return table
+
+    def section_forces(self, rod: str) -> SectionForces:
+        """Return section forces along a rod in the last equilibrium, also at the ends of its elements.
+
+        Parameters
+        ----------
+        rod : str
+            Name of the rod.
+
+        Returns
+        -------
+        SectionForces
+            Arc lengths (k,), N and M (k, 3) in section axes.
+
+        Raises
+        ------
+        UnknownName
+            If there is no such rod.
+        """
+        return last_section_forces(self, rod)
 
     @property
     def residual(self) -> Floats:

@@ -12,7 +12,7 @@ from discretization.memoization import copied
 from discretization.statics.loading import GroundMotion, Loading, moved_points, rigid_placement
 from rigid import checks, quaternions
 from rigid.errors import ModelError
-from rigid.system import Constraints, Floats
+from rigid.system import Constraints, Floats, Ints
 from rodsim.building.build import Built
 from rodsim.components.parameter_changes import GRAVITY
 from rodsim.components.part_lookup import check_known
@@ -20,6 +20,7 @@ from rodsim.model import Model
 from rodsim.small_motions.linear_equations import given_loads
 
 POSITION_TOLERANCE = 1e-9  # tolerance for the position (m) or direction of a joint at which a motion begins
+_LOAD_INPUTS = ("moving force", "gravity", "measure force")
 _MOVED = ("Xa", "Xb", "Ua", "Ub")
 
 LoadFactorFunction = Callable[[float], Floats]
@@ -33,26 +34,70 @@ def loading_of(
     load_time: float,
     motions: Mapping[str, Mapping[str, Any]] | None,
     unmoved: Constraints | None = None,
+    factors: Mapping[str, float] | None = None,
 ) -> Loading:
     """Return checked loads, weights and joint motions by load factor.
 
-    `unmoved`: constraints as the model has them, if the ground sides of joints in `built` were moved before.
+    `factors`: name of a load, or "gravity" -> factor; loads that are not named do not act. None: all act. `unmoved`: constraints
+    as the model has them, if the ground sides of joints in `built` were moved before.
     """
     names = list(model.loads)
     values = given_loads("equilibrium", built, load_time, loads)
+    weight = built.system.gravity.copy()
+    if factors is not None:
+        for name, rows in load_rows(built).items():
+            values[rows] *= factors.get(name, 0.0)
+        weight *= factors.get(GRAVITY, 0.0)
     gravity: Floats = np.zeros(3)
     fixed = np.zeros_like(values)
     if isinstance(constant, str):
         constant = (constant,)
     for name in constant:
         if name == GRAVITY:
-            gravity = built.system.gravity.copy()
+            gravity = weight.copy()
         else:
             check_known("equilibrium", "load", name, [*names, GRAVITY])
             fixed[names.index(name)] = values[names.index(name)]
     before = built.system.constraints if unmoved is None else unmoved
     moved = [_motion(model, built, name, motion, before) for name, motion in (motions or {}).items()]
-    return Loading(fixed, values - fixed, gravity, built.system.gravity - gravity, moved)
+    return Loading(fixed, values - fixed, gravity, weight - gravity, moved)
+
+
+def load_rows(built: Built) -> dict[str, Ints]:
+    """Return the numbers of the values of each load, by name: loads at points and along rods, joint forces, moving forces.
+
+    Values of interactions that are not loads, such as varying stiffnesses, belong to no name.
+    """
+    rows: dict[str, Ints] = {}
+    functions = built.load_values.functions
+    inputs = [entry["of"] for entry in built.layout.description.get("inputs", ())]
+    first, first_input = 0, len(functions) - len(inputs)
+    for k, function in enumerate(functions):
+        numbers = first + np.arange(function.n_loads)
+        first += function.n_loads
+        if k < first_input or inputs[k - first_input].startswith(_LOAD_INPUTS):
+            rows[function.name] = np.concatenate([rows.get(function.name, numbers[:0]), numbers])
+    return rows
+
+
+def check_factors(owner: str, built: Built, factors: Mapping[str, float] | None) -> dict[str, float] | None:
+    """Return checked factors of loads by name; ModelError if a name is not that of a load or "gravity"."""
+    if factors is None:
+        return None
+    checks.by_name(owner, "load_factors", factors, "{name of a load: factor}")
+    known = [*load_rows(built), GRAVITY]
+    for name in factors:
+        check_known(owner, "load", name, known)
+    return {name: checks.number(owner, f"factor of '{name}'", factor) for name, factor in factors.items()}
+
+
+def joint_motion(
+    model: Model, built: Built, name: str, motion: Mapping[str, Any]
+) -> tuple[Floats, Floats, Floats]:
+    """Return displacement, rotation vector and centre (3,) each of the ground side of a joint at load factor 1."""
+    checked = _motion(model, built, name, motion, built.system.constraints)
+    displacement, rotation = checked.path(1.0)
+    return np.asarray(displacement), np.asarray(rotation), checked.center
 
 
 def stations(factors: ArrayLike) -> Floats:
