@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from rodsim.components.pulleys import Drum as Drum
     from rodsim.components.pulleys import Pulley as Pulley
     from rodsim.components.sections import Section as Section
+    from rodsim.components.sections_along import SectionStations as SectionStations
     from rodsim.components.spring_laws import SpringLaw as SpringLaw
     from rodsim.equilibrium_methods import ArcLength as ArcLength
     from rodsim.equilibrium_methods import Newton as Newton
@@ -65,9 +66,13 @@ if TYPE_CHECKING:
     from rodsim.small_motions.modal_analysis import modes as modes
     from rodsim.small_motions.rotors import campbell as campbell
     from rodsim.small_motions.steady_rotations import steady_rotation as steady_rotation
+    from rodsim.statics.diagrams import diagram as diagram
     from rodsim.statics.equilibria import equilibrium as equilibrium
     from rodsim.statics.equilibrium_results import Equilibrium as Equilibrium
     from rodsim.statics.linear_buckling import buckling as buckling
+    from rodsim.statics.linear_equilibria import LinearEquilibrium as LinearEquilibrium
+    from rodsim.statics.load_cases import LoadCases as LoadCases
+    from rodsim.statics.load_cases import load_cases as load_cases
     from rodsim.studies.errors import StudyError as StudyError
 else:
     from rodsim.lazy_exports import lazy_names
@@ -96,6 +101,7 @@ else:
             "rodsim.components.materials": "Material",
             "rodsim.components.pulleys": "Drum Pulley",
             "rodsim.components.sections": "Section",
+            "rodsim.components.sections_along": "SectionStations",
             "rodsim.components.spring_laws": "SpringLaw",
             "rodsim.prepared": "prepare",
             "rodsim.reporting.page": "report",
@@ -115,9 +121,12 @@ else:
             "rodsim.small_motions.modal_analysis": "modes",
             "rodsim.small_motions.rotors": "campbell",
             "rodsim.small_motions.steady_rotations": "steady_rotation",
+            "rodsim.statics.diagrams": "diagram",
             "rodsim.statics.equilibria": "equilibrium",
             "rodsim.statics.equilibrium_results": "Equilibrium",
             "rodsim.statics.linear_buckling": "buckling",
+            "rodsim.statics.linear_equilibria": "LinearEquilibrium",
+            "rodsim.statics.load_cases": "LoadCases load_cases",
             "rodsim.studies.errors": "StudyError",
             "rodsim.equilibrium_methods": "ArcLength Newton",
             "rodsim.studies": "studies =",

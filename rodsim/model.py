@@ -69,7 +69,7 @@ from rodsim.components.model_data import ModelData, Spring, TorsionSpring
 from rodsim.components.model_parts import Body, Driven, Rod, ShapeArguments, make_body, make_driven, make_rod
 from rodsim.components.moving_forces import MovingForce
 from rodsim.components.pulleys import Drum, Pulley
-from rodsim.components.sections import Section
+from rodsim.components.sections_along import SectionLike
 from rodsim.components.space_curves import CurveLike
 from rodsim.components.spring_laws import SpringLaw
 from rodsim.components.spring_types import SpringArguments, SpringCoordinate, choose_spring_type
@@ -281,8 +281,8 @@ class Model(ModelData):
         self,
         name: str,
         curve: CurveLike,
-        section: Section | Callable[[float], Section],
-        n_elements: int = 20,
+        section: SectionLike,
+        n_elements: int | None = None,
         closed: bool = False,
         up: Up | None = None,
         stress_free: CurveLike | None = None,
@@ -296,6 +296,7 @@ class Model(ModelData):
         stress_free_closed: bool | None = None,
         element: ElementName = "se3",
         rest_strains: ArrayLike | Callable[[float], ArrayLike] | None = None,
+        nodes: ArrayLike | None = None,
     ) -> Rod:
         """Add a rod along a curve.
 
@@ -308,10 +309,11 @@ class Model(ModelData):
             Name of the rod.
         curve : array_like, shape (k, 3), or callable
             Initial shape: points, m, two for a straight rod; or a function s -> (3,).
-        section : Section or callable
-            Cross-section, or a function s -> Section.
-        n_elements : int, default 20
-            Intervals between nodes, rounded up to a multiple of the order of the element.
+        section : Section, list of tuple, or callable
+            Cross-section; pieces ``[(0.3, thick), (1.0, thin)]``, each up to a fraction of the length, where a node is; or a
+            function s -> Section, such as `SectionStations`.
+        n_elements : int, optional
+            Intervals between nodes, rounded up to a multiple of the order of the element. Default: 20, or those of `nodes`.
         closed : bool, default False
             True if the last element joins the last node with the first.
         up : array_like, shape (3,), or callable, optional
@@ -340,6 +342,9 @@ class Model(ModelData):
         rest_strains : array_like, shape (6,), or callable, optional
             Strains (Gamma, K) at zero stress, added to those of the stress-free shape: stretch and shears (1), twist and
             curvatures (1/m) that were built into the rod at manufacture; or a function s -> (6,).
+        nodes : array_like, shape (k,), optional
+            Fractions of the stress-free length at which elements end, growing from 0 to 1: a graded mesh. Anchors and ends of
+            pieces of the section add nodes. With `n_elements` the longest elements are divided until their number is reached.
 
         Returns
         -------
@@ -369,7 +374,8 @@ class Model(ModelData):
             angular_velocity,
             mass,
             element,
-            rest_strains,
+            rest_strains=rest_strains,
+            nodes=nodes,
         )
         self.rods[name] = rod
         return rod
@@ -1120,7 +1126,7 @@ class Model(ModelData):
     def add_moving_force(
         self, name: str, on: Rod | str, position: ScalarLike, force: VectorLike, length: float = 0.0
     ) -> MovingForce:
-        """Add a force that moves along a rod, such as a wheel on a bridge.
+        """Add a force that moves along a rod, such as a wheel or a train on a bridge.
 
         Each node of the element at that place has its part of the force, by the interpolation of the element. The force does not
         act before the start and behind the end of the rod. Its work is that of a load.
@@ -1136,7 +1142,8 @@ class Model(ModelData):
         force : array_like (3,), VectorSignal or callable
             Force, N, in inertial axes: constant, a signal along a direction, or a function t -> (3,).
         length : float, default 0.0
-            Length over which the force is spread evenly, m.
+            Length over which the force is spread evenly around `position`, m. A train of a load q per length has the force q
+            times its length. It may be longer than the rod; only the load on the rod acts.
 
         Returns
         -------
@@ -1145,7 +1152,7 @@ class Model(ModelData):
         Raises
         ------
         ModelError
-            If `on` is not a rod of this model, or the rod is shorter than `length`.
+            If `on` is not a rod of this model, or `length` is negative.
 
         Examples
         --------

@@ -22,7 +22,9 @@ from rigid.interactions.evaluation import values
 from rigid.system import Floats, Ints
 from rigid.vectors import cross
 from rodsim.components.model_parts import SAME_NODE, Rod
+from rodsim.components.section_shapes import moved
 from rodsim.components.sections import Section
+from rodsim.components.sections_along import PiecewiseSection, inner_ends
 
 _HARDLY_BENT = 0.9  # cosine of half of .9 rad: even twice that rotation is far from the limit
 # Radius of gyration of a node of a string over the length of an element. No torque acts on such a node, but friction of a thick
@@ -46,7 +48,7 @@ class RodMesh(NamedTuple):
     arclength: Floats  # (n,) stress-free arclength, m
     elements: Elements  # elements of two frames
     spans: Spans  # elements of order p
-    center: Floats  # (3,) m, offset of the frames from the rod's curve, section axes
+    center: Floats  # (n, 3) m, offsets of the frames from the rod's curve, section axes
 
     def node(self, s: float) -> int:
         """Return the number of the node at the fraction s of an anchor."""
@@ -85,7 +87,8 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
     owner = str(rod)
     number = number_of(owner, rod.element)
     order = 1 if number < 0 else BY_NUMBER[number].order
-    fractions = node_fractions(rod.n_elements, anchors, rod.closed, order)
+    stations = [*anchors, *(rod.nodes or ()), *inner_ends(rod.section)]
+    fractions = node_fractions(rod.n_elements, stations, rod.closed, order)
     stops = np.append(fractions, 1.0) if rod.closed else fractions
     n = len(fractions)
     r, quat = rod.initial_frames(stops)
@@ -96,7 +99,7 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
         r_free, quat_free = r, quat
     else:
         r_free, quat_free = rod.stress_free.frames(stops)
-    center = _center(rod, (stops[1:] + stops[:-1]) / 2)
+    center = _centers(rod, stops)
     arm = _frame_offsets(quat, center)
     r, r_free = r + arm, r_free + (arm if quat_free is quat else _frame_offsets(quat_free, center))
     if rod.is_string:
@@ -129,7 +132,7 @@ def mesh_rod(rod: Rod, anchors: Iterable[float]) -> RodMesh:
         fractions * rod.stress_free.length,
         discrete.elements,
         discrete.spans,
-        center,
+        center[:n],
     )
 
 
@@ -143,10 +146,8 @@ def _interval_ends(ends: Ints) -> tuple[Any, Any]:
 
 
 def _frame_offsets(quat: Floats, center: Floats) -> Floats:
-    """Return the vectors (n, 3), m, from the rod's curve to its frames, inertial axes."""
-    if not center.any():
-        return np.zeros((len(quat), 3))
-    return quaternions.rotate(quat, np.tile(center, (len(quat), 1)))
+    """Return the vectors (n, 3), m, from the rod's curve to its frames, inertial axes; center (n, 3): in section axes."""
+    return quaternions.rotate(quat, center) if center.any() else np.zeros((len(quat), 3))
 
 
 def _initial_velocities(
@@ -186,7 +187,7 @@ def _elements(rod: Rod, ends: Ints, stops: Floats, r: Floats, quat: Floats) -> _
     Sections with a nonlinear law, or with relaxing branches, give spans of two frames instead.
     """
     middles = (stops[1:] + stops[:-1]) / 2
-    along = _Sections(rod, middles)
+    along = _Sections(rod, middles, lambda centers: (centers[1:] + centers[:-1]) / 2, stops)
     if along.beyond_linear:
         return _spans(rod, SE3_SPAN, ends, stops, r, quat)
     length = (stops[1:] - stops[:-1]) * rod.stress_free.length
@@ -209,13 +210,19 @@ def _spans(rod: Rod, number: int, ends: Ints, stops: Floats, r: Floats, quat: Fl
     x, w = points(order)
     fractions = (stops[first][:, None] * (1.0 - x) + stops[first + order][:, None] * x).ravel()
     weight = (length[:, None] * w).ravel()
-    along = _Sections(rod, fractions)
+    of_span = first[:, None] + np.arange(order + 1)
+    shape_at_points = VALUES[order, :order, : order + 1]
+
+    def between(centers: Floats) -> Floats:
+        """Interpolate vectors (n, 3) of nodes to the points of the spans."""
+        return np.einsum("ga,mai->mgi", shape_at_points, centers[of_span]).reshape(-1, 3)
+
+    along = _Sections(rod, fractions, between, stops)
     if along.rigid and number != SE3_SPAN:
         raise ModelError(
             f"{rod}: element '{rod.element}' cannot be rigid in {' and '.join(along.rigid)}; use element='se3', or a section of "
             "finite stiffness, such as a thousand times its other ones"
         )
-    of_span = first[:, None] + np.arange(order + 1)
     # spans between the frames of the stress-free shape, whose ends may be apart if the rod is closed
     frames = np.full((len(first), MOST_FRAMES), -1, dtype=np.int64)
     frames[:, : order + 1] = of_span
@@ -235,7 +242,7 @@ def _spans(rod: Rod, number: int, ends: Ints, stops: Floats, r: Floats, quat: Fl
         along.law,
         along.parameters,
         as_bytes(along.expressions),
-        along.column("branch"),
+        along.moved_column("branch"),
         along.column("relaxation").astype(float),
     )
     strain0 = values(strains_of(free), r, quat).reshape(-1, 6) + _rest_strains_at(rod, fractions)
@@ -270,10 +277,18 @@ def _spans(rod: Rod, number: int, ends: Ints, stops: Floats, r: Floats, quat: Fl
 class _Sections:
     """Evaluate the properties of the sections at fractions (k,) of the length, arrays (k, ...)."""
 
-    def __init__(self, rod: Rod, fractions: Floats):
+    def __init__(self, rod: Rod, fractions: Floats, between: Callable[[Floats], Floats], stops: Floats):
+        """Evaluate sections; `between` interpolates vectors of the nodes at `stops` to these fractions.
+
+        Stiffness, damping and branches refer to the line of the frames, which is straight between the centres of two nodes.
+        """
         self._sections, self._fractions = _sections(rod, fractions), fractions
         self.per_length, self.rotary = self.column("mass_per_length"), self.column("rotary_inertia")
-        self.stiffness, self.damping = self.column("stiffness"), self.column("damping")
+        self._offsets: Floats | None = None
+        if len(self._sections) > 1:
+            offsets = _centers(rod, fractions) - between(_centers(rod, stops))
+            self._offsets = offsets if np.abs(offsets).max() > 0.0 else None
+        self.stiffness, self.damping = self.moved_column("stiffness"), self.moved_column("damping")
         self.radius, self.sides = self.column("radius"), self.column("sides")
         self.rigid = self._sections[0].rigid_strains
         for x in self._sections:
@@ -283,6 +298,13 @@ class _Sections:
                     "all of it be rigid, or none"
                 )
         self.beyond_linear = any(x.law >= 0 or x.law_expression or x.relaxation > 0.0 for x in self._sections)
+
+    def moved_column(self, name: str) -> Floats:
+        """Return matrices (k, 6, 6) of the sections, moved from their centres of mass to the line of the frames."""
+        matrices = self.column(name)
+        if self._offsets is None:
+            return matrices
+        return np.array([moved(C, x[1:]) for C, x in zip(matrices, self._offsets, strict=True)])
 
     def column(self, name: str) -> Floats:
         """Return one attribute of the sections at all positions, (k, ...)."""
@@ -333,21 +355,23 @@ def _rest_strains_at(rod: Rod, fractions: Floats) -> Floats:
             for s in fractions
         ]
     )
-    center = _center(rod, fractions)
-    strains[:, :3] += cross(strains[:, 3:], center)
+    strains[:, :3] += cross(strains[:, 3:], _centers(rod, fractions))
     return strains
 
 
-def _center(rod: Rod, fractions: Floats) -> Floats:
-    """Return the position (0, x2, x3), m, of the centre of mass in the section; ModelError if it varies along the rod."""
-    if isinstance(rod.section, Section):
-        return np.array([0.0, *rod.section.center])
-    centers = np.array([section.center for section in _sections(rod, fractions)])
-    if np.ptp(centers, axis=0).max() > 0.0:
-        raise ModelError(
-            f"{rod}: the centre of mass of its section is not in the same place all along; move the curve instead"
-        )
-    return np.append(0.0, centers[0])
+def _centers(rod: Rod, fractions: Floats) -> Floats:
+    """Return the positions (k, 3) of the centres of mass in the sections, (0, x2, x3), m; ModelError if they jump."""
+    centers = np.zeros((len(fractions), 3))
+    if isinstance(rod.section, PiecewiseSection):
+        pieces = np.array([section.center for section in rod.section.sections])
+        if np.ptp(pieces, axis=0).max() > 0.0:
+            raise ModelError(
+                f"{rod}: the centre of mass of its section is not in the same place in all pieces, {pieces.tolist()} m; move the "
+                "curve instead, or join two rods"
+            )
+    sections = _sections(rod, fractions)
+    centers[:, 1:] = [section.center for section in sections]
+    return centers
 
 
 def _sections(rod: Rod, middles: Floats) -> list[Section]:

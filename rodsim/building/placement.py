@@ -109,8 +109,9 @@ class Placement:
                 centers.append(part.properties.center)
             elif isinstance(part, Rod):
                 mesh = self.meshes[part.name]
-                frames.append(self.first[part.name] + mesh.node(anchor.s))
-                centers.append(mesh.center)
+                node = mesh.node(anchor.s)
+                frames.append(self.first[part.name] + node)
+                centers.append(mesh.center[node])
             else:
                 frames.append(0 if isinstance(part, Ground) else self.driven_frame[part.name])
                 centers.append(_ZERO[0])

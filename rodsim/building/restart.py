@@ -46,6 +46,9 @@ from rodsim.results.result import Result
 from rodsim.results.steady_rotation import SteadyRotation
 from rodsim.results.tendon_paths import PATH
 
+_SAME_FRACTION = 1e-6  # of the length of a rod: nodes nearer than this are the same
+
+
 _MAX_VIOLATION = 1e-7  # largest constraint violation at the stored state, as a fraction of the model's size
 _RATE_ROUNDOFF = 1e-9  # changes of the rates of drives below this fraction of the model's speed are round-off
 _SPIN_ROUNDOFF = 1e-6  # rates of joints below this fraction of the speed of a steady rotation are round-off
@@ -101,6 +104,7 @@ def apply_start(
         source = source._replace(state=source.rotation.moving)
     old, new = source.layout, built.layout
     other_structure = _fixed_structure(old) != _fixed_structure(new)
+    _check_node_positions(old, new)
     if other_structure:
         source = _by_name(built, source)
     stored = source.state
@@ -471,7 +475,24 @@ def _frames_by_name(old: Layout, new: Layout) -> Ints:
                     f"'{new.name}' has {len(numbers)}. Use the same number of elements"
                 )
             frames[numbers] = before[name]
+    _check_node_positions(old, new)
     return frames
+
+
+def _check_node_positions(old: Layout, new: Layout) -> None:
+    """Raise ModelError if the nodes of a rod are at other fractions of its length than those of the same rod before."""
+    before = {rod.name: rod.arclength for rod in old.rods}
+    for rod in new.rods:
+        arclengths = before.get(rod.name)
+        if arclengths is None or len(arclengths) != len(rod.arclength) or len(arclengths) < 3:
+            continue
+        fractions = [x / x[-1] for x in (arclengths, rod.arclength)]
+        k = int(np.argmax(np.abs(fractions[0] - fractions[1])))
+        if abs(fractions[0][k] - fractions[1][k]) > _SAME_FRACTION:
+            raise ModelError(
+                f"start: node {k} of rod '{rod.name}' of model '{new.name}' is at the fraction {fractions[1][k]:.6g} of its "
+                f"length, in the result of '{old.name}' at {fractions[0][k]:.6g}. Use the same mesh (`nodes`, anchors, pieces)"
+            )
 
 
 def _frames_of_bodies(layout: Layout) -> dict[str, Ints]:

@@ -73,6 +73,7 @@ def description(model: ModelData, system: System) -> dict[str, Any]:
                 "length": rod.stress_free.length,
                 "n_elements": rod.n_elements,
                 "element": rod.element,
+                **({} if rod.nodes is None else {"nodes": list(rod.nodes)}),
                 "closed": rod.closed,
                 "initial": rod.initial.described(),
                 "stress_free": rod.stress_free.described(),

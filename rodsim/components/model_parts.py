@@ -9,15 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from discretization.space.rod_elements import DEFAULT, STRING, number_of
+from discretization.space.rod_elements import DEFAULT, STRING, number_of, order_of
 from rigid import quaternions
-from rigid.checks import count, direction, flag, number, shown, vector, word
+from rigid.checks import array, count, direction, flag, number, shown, vector, word
 from rigid.errors import ModelError
 from rigid.inertia import MassProperties
 from rigid.motions import STILL, FrameMotion, scalar_motion, vector_motion
 from rigid.system import Floats
 from rodsim.components.curve_frames import Twist, directions_at, frames_along, twist_angles
 from rodsim.components.sections import Section
+from rodsim.components.sections_along import PiecewiseSection, SectionLike
 from rodsim.components.space_curves import Curve, curve_of
 from rodsim.components.time_expressions import scalar_signal, vector_signals
 from rodsim.html_tables import text
@@ -27,6 +28,7 @@ from rodsim.orientations import OrientationLike, quaternion_of, quaternions_of
 MASSES = {"lumped": 0.0, "mean": 0.5, "consistent": 1.0}
 
 MOST_ELEMENTS = 1_000_000  # largest number of elements of one rod
+_ELEMENTS = 20  # number of elements of a rod by default
 _TENTHS = np.linspace(0.0, 1.0, 11)
 SAME_NODE = 1e-9  # anchors closer than this fraction of the length share a node
 
@@ -174,6 +176,7 @@ class Rod:
     consistency: float = 0.5  # fraction of the consistent mass matrix in the translational mass
     element: str = DEFAULT  # name of an element of `discretization.space.rod_elements`
     rest_strains: Floats | Callable[[float], ArrayLike] | None = None  # (6,) added to those of `stress_free`
+    nodes: tuple[float, ...] | None = None  # fractions at which elements end; None: elements of equal length
 
     @property
     def closed(self) -> bool:
@@ -273,7 +276,7 @@ class Anchor:
         if not isinstance(part, Rod):
             return part.position, part.orientation
         # as many samples as nodes: frames are carried along, and the curve may rotate by at most pi between two
-        s = np.union1d(np.linspace(0.0, 1.0, part.n_elements + 1), [self.s])
+        s = np.union1d(np.linspace(0.0, 1.0, part.n_elements + 1), [self.s, *(part.nodes or ())])
         r, quat = part.initial_frames(s)
         k = int(np.searchsorted(s, self.s))
         return r[k], quat[k]
@@ -305,21 +308,26 @@ def make_rod(
     name: str,
     shape: ShapeArguments,
     stress_free: ShapeArguments,
-    section: Section | Callable[[float], Section],
-    n_elements: int,
+    section: SectionLike,
+    n_elements: int | None,
     velocity: ArrayLike | Callable[[float], ArrayLike] | None,
     angular_velocity: ArrayLike | Callable[[float], ArrayLike] | None,
     mass: str,
     element: str,
+    *,
     rest_strains: ArrayLike | Callable[[float], ArrayLike] | None = None,
+    nodes: ArrayLike | None = None,
 ) -> Rod:
     """Check the arguments of a rod and return the rod."""
     owner = f"rod '{name}'"
     closed = flag(owner, "closed", shape.closed)
-    n_elements = count(owner, "n_elements", n_elements, 3 if closed else 1, MOST_ELEMENTS)
-    check_section(owner, section)
+    section = check_section(owner, section)
     word(owner, "mass", mass, MASSES)
     number_of(owner, element)
+    stations = None if nodes is None else _stations(owner, nodes)
+    if n_elements is None:
+        n_elements = _ELEMENTS if stations is None else (len(stations) - 1) * order_of(element)
+    n_elements = count(owner, "n_elements", n_elements, 3 if closed else 1, MOST_ELEMENTS)
     element = _element_of_section(owner, section, element.replace(" ", ""))
     if element == STRING:
         _check_string(owner, shape, stress_free, angular_velocity, rest_strains)
@@ -340,7 +348,24 @@ def make_rod(
         MASSES[mass],
         element,
         _vectors(owner, "rest_strains", rest_strains, 6),
+        stations,
     )
+
+
+def _stations(owner: str, nodes: ArrayLike) -> tuple[float, ...]:
+    """Return the fractions at which elements end, from 0 to 1; ModelError unless they grow and are apart."""
+    values = array(owner, "nodes", nodes, (None,))
+    if len(values) and (values.min() < 0.0 or values.max() > 1.0):
+        raise ModelError(
+            f"{owner}: nodes = {shown(values.tolist())} are fractions of the length, from 0 to 1; divide distances by the length"
+        )
+    if np.any(np.diff(values) <= SAME_NODE):
+        k = int(np.argmax(np.diff(values) <= SAME_NODE))
+        raise ModelError(
+            f"{owner}: nodes[{k + 1}] = {values[k + 1]:g} does not lie behind nodes[{k}] = {values[k]:g}; order them, each once"
+        )
+    inside = values[(values > SAME_NODE) & (values < 1.0 - SAME_NODE)]
+    return (0.0, *inside.tolist(), 1.0)
 
 
 def _element_of_section(owner: str, section: Section | Callable[[float], Section], element: str) -> str:
@@ -387,12 +412,15 @@ def section_at(rod: Rod, s: float) -> Any:
     return rod.section(s) if callable(rod.section) else rod.section
 
 
-def check_section(owner: str, section: Any) -> None:
-    """Raise ModelError unless `section` is a Section or callable."""
+def check_section(owner: str, section: Any) -> Section | Callable[[float], Section]:
+    """Return a Section or a callable, which pieces become; raise ModelError for anything else."""
+    if isinstance(section, list | tuple):
+        return PiecewiseSection(owner, section)
     if not (isinstance(section, Section) or callable(section)):
         raise ModelError(
-            f"{owner}: section = {shown(section)} is neither a Section nor a callable s -> Section"
+            f"{owner}: section = {shown(section)} is not a Section, a list of (end, Section) or a callable s -> Section"
         )
+    return section
 
 
 def _stress_free(owner: str, arguments: ShapeArguments, initial: RodShape, closed: bool) -> RodShape:

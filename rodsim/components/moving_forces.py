@@ -2,7 +2,8 @@
 
 A force F at the distance x from the start of a rod acts on the nodes of the element there, with the parts l_a(x) F. The functions
 l_a interpolate displacements on the element: linearly between two frames, else with its order p. They are averaged over the
-length of a spread force. What lies beyond the ends of the rod does not act.
+length of a spread force: a train of the length L and the total force F moves with the load F/L per length. What lies beyond the
+ends of the rod does not act, so that a train longer than the rod enters it, covers it and leaves it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from numpy.polynomial import legendre
 
 from discretization.interaction_table import Interaction
 from discretization.space.interpolation import nodes
-from rigid.errors import ModelError
 from rigid.interactions.loads import MOVING_FORCE
 from rigid.signals import VectorFunction, vector_function
 from rigid.system import Floats, Ints
@@ -49,17 +49,14 @@ class MovingForce(InteractionComponent):
         SCALAR, "distance from the start of the stress-free rod: a number or a function of time [m]"
     )
     force: Any = parameter(VARYING, "constant vector, or a function of time along a direction [N]")
-    length: float = parameter(NOT_NEGATIVE, "length over which it is spread evenly [m]", 0.0)
+    length: float = parameter(
+        NOT_NEGATIVE, "length over which it is spread evenly; may be longer than the rod [m]", 0.0
+    )
     function: VectorFunction  # times (k,), s -> forces (k, 3), N
 
     @classmethod
     def complete(cls, context: CheckContext, values: dict[str, Any]) -> None:
         values["function"] = vector_function(context.owner, values["force"])
-        if values["length"] > (1.0 + _ROUNDING) * values["on"].stress_free.length:
-            raise ModelError(
-                f"{context.owner}: length = {values['length']:g} m is more than that of {values['on']}, "
-                f"{values['on'].stress_free.length:g} m. Give a shorter one, or use add_distributed_load"
-            )
 
     def make_interactions(self, poses: Poses) -> list[Interaction]:
         return [

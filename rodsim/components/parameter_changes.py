@@ -105,8 +105,7 @@ def _change_sections(model: ModelData, values: Mapping[str, Any]) -> None:
     for name, rod in model.rods.items():
         path, section = _section_path(name), rod.section
         if path in values:
-            section = values[path]
-            check_section(str(rod), section)
+            section = check_section(str(rod), values[path])
         inside = {key[len(path) + 1 :]: x for key, x in values.items() if key.startswith(f"{path}.")}
         if inside:
             if not isinstance(section, Section):

@@ -17,6 +17,7 @@ from rodsim.components.catenaries import Catenary, catenary
 from rodsim.components.model_parts import MASSES, MOST_ELEMENTS, Body, Driven, Rod, RodShape
 from rodsim.components.part_lookup import ErrorContext
 from rodsim.components.sections import Section
+from rodsim.components.sections_along import PiecewiseSection
 from rodsim.components.space_curves import Helix
 from rodsim.scenes.errors import Path, look_up
 from rodsim.scenes.functions import MOTIONS, Displacement, Motion, displacements_of, motion_of, signal_data
@@ -116,6 +117,15 @@ class AngleInRadians(Part):
     """the angle [rad]"""
 
 
+class PieceScene(Part):
+    """A piece of a rod with a section of its own."""
+
+    until: Annotated[FiniteFloat, Field(gt=0, le=1)]
+    """fraction of the length at which the piece ends; the last one ends at 1 [1]"""
+    section: Name | SectionScene
+    """name of a section, or a section"""
+
+
 class RodScene(Part):
     """A rod along points (two: straight) or a named curve."""
 
@@ -124,10 +134,12 @@ class RodScene(Part):
     curve: Curve
     """initial shape: two points (straight), more points (a smooth curve through them), or a named curve; a point may be
     {at: point of another part} [m]"""
-    section: Name | SectionScene
-    """name of a section, or a section"""
+    section: Name | SectionScene | Annotated[list[PieceScene], Field(min_length=1)]
+    """name of a section, a section, or pieces with sections of their own, one after the other"""
     n_elements: Annotated[int, Field(ge=1, le=MOST_ELEMENTS)] = 20
-    """intervals between nodes; rounded up to a multiple of the element's order [1]"""
+    """intervals between nodes; rounded up to a multiple of the element's order; default: 20, or those of nodes [1]"""
+    nodes: numbers(1) | None = None  # type: ignore[valid-type]
+    """fractions of the length at which elements end, growing from 0 to 1; default: elements of equal length [1]"""
     closed: bool = False
     """the last element joins the last node with the first"""
     up: Vector | DirectionRows | None = None
@@ -238,11 +250,22 @@ def _add_rod(reader: PointReader, path: Path, item: RodScene, folder: FilePath) 
             return None if data is None else np.radians(data)
         return table_along(owner, what, [[s, np.radians(angle)] for s, angle in data], data)
 
+    def section(data: Any) -> Any:
+        """Return a section, or pieces (end, section)."""
+        where = (*path, "section")
+        if not isinstance(data, list):
+            return named_section(where, data, reader.scene)
+        return [
+            (x.until, named_section((*where, k, "section"), x.section, reader.scene))
+            for k, x in enumerate(data)
+        ]
+
+    graded = item.nodes is not None and "n_elements" not in item.model_fields_set
     reader.model.add_rod(
         item.name,
         curve(item.curve),
-        named_section((*path, "section"), item.section, reader.scene),
-        item.n_elements,
+        section(item.section),
+        None if graded else item.n_elements,
         item.closed,
         along("up", item.up),
         None if item.stress_free is None else curve(item.stress_free),
@@ -255,6 +278,7 @@ def _add_rod(reader: PointReader, path: Path, item: RodScene, folder: FilePath) 
         stress_free_closed=item.stress_free_closed,
         element=item.element,
         rest_strains=along("rest_strains", item.rest_strains),
+        nodes=item.nodes,
     )
 
 
@@ -366,7 +390,7 @@ def _rod_data(rod: Rod) -> Data:
     """Return the scene data of a rod."""
     owner = f"rod '{rod.name}'"
     for what in ("section", "velocity", "angular_velocity"):
-        if callable(getattr(rod, what)):
+        if callable(getattr(rod, what)) and not isinstance(rod.section, PiecewiseSection):
             raise_not_savable(owner, f"its {what} is a Python function")
     free: Data = {}
     if rod.stress_free is not rod.initial:
@@ -381,8 +405,9 @@ def _rod_data(rod: Rod) -> Data:
     return {
         "name": rod.name,
         "curve": _curve_data(owner, rod.initial),
-        "section": section_data(owner, rod.section),
+        "section": _section_data(owner, rod.section),
         "n_elements": rod.n_elements,
+        "nodes": None if rod.nodes is None else list(rod.nodes),
         "closed": rod.closed,
         "up": _along_data(owner, "up", rod.initial.up),
         "twist_deg": _twist_data(owner, "twist", rod.initial.twist),
@@ -393,6 +418,16 @@ def _rod_data(rod: Rod) -> Data:
         "element": rod.element,
         "rest_strains": _along_data(owner, "rest_strains", rod.rest_strains),
     }
+
+
+def _section_data(owner: str, section: Any) -> Any:
+    """Return the scene data of the section of a rod, or of its pieces."""
+    if not isinstance(section, PiecewiseSection):
+        return section_data(owner, section)
+    return [
+        {"until": end, "section": section_data(owner, piece)}
+        for end, piece in zip(section.ends.tolist(), section.sections, strict=True)
+    ]
 
 
 def _curve_data(owner: str, shape: RodShape) -> Any:

@@ -397,6 +397,11 @@ def plan_of(base: SceneTarget, levels: int, motion: bool) -> Plan:
     """Return the plan of a scene, whose own mesh and step are the first run; raise StudyError if it cannot be refined."""
     loaded = base.load({}, built=True)
     orders = {rod.name: order_of(rod.element) for rod in loaded.scene.rods}
+    for rod in loaded.scene.rods:
+        if rod.nodes is not None:
+            raise StudyError(
+                f"converge: rod '{rod.name}' of '{base.file}' has `nodes`, but meshes are refined by n_elements. Remove `nodes`"
+            )
     elements = {rod.name: _multiple(rod.n_elements, orders[rod.name]) for rod in loaded.scene.rods}
     run = loaded.scene.run
     if run is None:

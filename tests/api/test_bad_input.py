@@ -142,7 +142,7 @@ ARGUMENTS = [
     (r"position\[0\] = 1e\+60 is too large; choose other units", lambda: model().add_body("n", CUBE, (1e60, 0, 0))),
     ("up = .* is not a list of 3 finite numbers", lambda: model().add_rod("n", LINE, CORD, up=[True, False, False])),
     ("give the curve as at least 2 points", lambda: model().add_rod("n", [("0", "0", "0"), ("1", "0", "0")], CORD)),
-    ("section = 'cord' is neither a Section nor", lambda: model().add_rod("n", LINE, "cord")),
+    ("section = 'cord' is not a Section, a list", lambda: model().add_rod("n", LINE, "cord")),
     ("material = 'rubber' is not a Material", lambda: Section.circular(1, "rubber")),
     ("kind = .'weld'. is not known; choose one of", lambda: model().add_joint("n", ["weld"], "a", "b")),
     ("simulate: expected a Model, got 'm'", lambda: simulate("m", 1, 0.1)),
@@ -245,7 +245,7 @@ MECHANISMS = [
 CHANGES = [
     ("'loads.tipp.value' is not a number that may change; similar paths are loads.tip.value",
      lambda: prepared({"loads.tipp.value": (0, 0, 1)})),
-    ("rod 'beam': section = 1.0 is neither a Section", lambda: prepared({"rods.beam.section": 1.0})),
+    ("rod 'beam': section = 1.0 is not a Section", lambda: prepared({"rods.beam.section": 1.0})),
     ("'rods.beam.section.E' is not a number that may change", lambda: prepared({"rods.beam.section.E": 1.0})),
     ("Section.from_stiffness: EI2 = -1", lambda: prepared({"rods.beam.section.EI": -1.0})),
     ("'loads.tip.on' is not a number", lambda: prepared({"loads.tip.on": 1.0})),

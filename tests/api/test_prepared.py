@@ -251,7 +251,7 @@ def test_numbers_of_a_varying_section_cannot_be_changed():
     prepared = _whip(Section.circular(0.01, STEEL)).prepare(t_end=0.01, dt=0.01)
     with pytest.raises(ModelError, match=r"rod 'whip': its section varies along it and has no numbers"):
         prepared.run({"rods.whip.section": taper, "rods.whip.section.radius": 0.02})
-    with pytest.raises(ModelError, match=r"rod 'whip': section = 'round' is neither a Section"):
+    with pytest.raises(ModelError, match=r"rod 'whip': section = 'round' is not a Section"):
         prepared.run({"rods.whip.section": "round"})
 
 

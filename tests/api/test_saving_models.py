@@ -85,6 +85,11 @@ SECTIONS = {
     "tube": Section.tube(0.1, 0.07, Material(E=1e6, G=3e5, density=1000)),
     "rectangle": Section.rectangle(0.1, 0.2, RUBBER).with_relaxation(0.05, fraction=0.5).with_centers((0.01, 0.0)),
     "stiffness": STIFF,
+    "polygon": Section.from_polygon(
+        [(0, 0), (0.3, 0), (0.1, 0.2)], [[(0.1, 0.02), (0.15, 0.02), (0.1, 0.05)]], material=RUBBER, origin=(0.1, 0.1),
+        torsion_constant=1e-4, shear_areas=[[0.02, 0.001], [0.001, 0.03]]).with_relaxation(0.05, fraction=0.5),
+    "mass matrix": Section.from_matrices(FULL, Section.from_polygon([(0, 0), (0.3, 0), (0.1, 0.2)], material=RUBBER,
+        torsion_constant=1e-4).mass_per_length * np.diag([1, 1, 1, 0.3, 0.1, 0.2])),
     "law": STIFF.with_law("stiffening", strain=0.2),
     "energy": STIFF.with_energy("EA*Gamma1**2/2 + GA2*Gamma2**2/2 + GA3*Gamma3**2/2 + GJ*K1**2/2 + EI2*K2**2/2 + a*K3**2", a=2.0),
     "relaxing": STIFF.with_relaxation(0.05, stiffness=0.1 * FULL),

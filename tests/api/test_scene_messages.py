@@ -106,7 +106,7 @@ def test_command_line_messages_advise_in_scene_terms(case, tmp_path, capsys):
 PYTHON = re.compile(
     r"`\w+=|(?<![\w-])\w+=(?!=)|\b(?:model|body|rod|SpringLaw)\.\w+\(|\badd_\w+|\bcallable\b|in Python `"
 )
-NOT_FROM_SCENES = ("is neither a Section nor a callable", "Material(E=...")
+NOT_FROM_SCENES = ("is not a Section, a list of (end, Section) or a callable", "Material(E=...")
 
 
 def templates():

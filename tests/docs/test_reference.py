@@ -32,7 +32,9 @@ REFERENCE_CLASSES = (
 )
 HISTORIES = (rodsim.Result, *REFERENCE_CLASSES[4:8])
 PICTURES = (plot.plot, render.render, render.render_movie, export.export)
-PLAIN = re.compile(r"list|TightBend|Event|dict|str|Path|bool|int\b|Layout|JSON")  # names without a shape
+PLAIN = re.compile(
+    r"list|TightBend|Event|dict|str|Path|bool|int\b|Layout|JSON|Reactions"
+)  # names without a shape
 SIGNALS = [x for x in vars(signals).values() if isinstance(x, type) and issubclass(x, signals.Signal)]
 
 

@@ -87,6 +87,35 @@ def test_force_spread_over_the_whole_rod_is_a_distributed_load() -> None:
     assert shapes[0] == pytest.approx(shapes[1], abs=1e-12)
 
 
+@pytest.mark.parametrize("element", ["se3", "relative(2)", "lagrange(3)"])
+def test_train_longer_than_the_bridge_enters_covers_and_leaves(element: str) -> None:
+    """A train of 30 m, 1 kN/m: supports carry the part on the bridge by the law of the lever, at any time of its motion."""
+    q, train = 1e3, 30.0
+    model = bridge(element, 6, 1e3)
+    model.add_moving_force("train", "beam", f"{SPEED}*t - 15", (0, 0, -q * train), train)
+    for front in (4.0, 13.7, 20.0, 26.0, 41.0, 50.0):  # of the train, m
+        rest = equilibrium(model, linear=True, load_time=front / SPEED)
+        begins, ends = max(front - train, 0.0), min(front, LENGTH)
+        load, center = q * (ends - begins), (begins + ends) / 2
+        forces = [rest.reactions[name].force[2] for name in "AB"]
+        expected = [load * (1.0 - center / LENGTH), load * center / LENGTH]
+        assert forces == pytest.approx(expected, rel=1e-6, abs=1e-3)
+
+
+def test_train_on_a_bridge_keeps_the_balance_of_energy() -> None:
+    model = bridge("relative(2)", 8)
+    model.add_moving_force("train", "beam", f"{SPEED}*t - 15", (0, 0, -1e3 * 30.0), 30.0)
+    result = simulate(model, 1.8, 0.005, progress=False)
+    assert audit(result).energy_balance < 1e-11
+    slow = bridge("relative(2)", 8)
+    slow.add_distributed_load("all", "beam", (0, 0, -1e3))
+    still = equilibrium(slow).rod("beam").r[-1, 4, 2]
+    covered = result.rod("beam").r[
+        (result.t > 0.7) & (result.t < 0.95), 4, 2
+    ]  # it swings about the resting shape
+    assert covered.mean() == pytest.approx(still, rel=0.1)
+
+
 def test_varying_force_and_functions_of_time_are_taken() -> None:
     works = []
     for position, force in (
@@ -102,8 +131,8 @@ def test_varying_force_and_functions_of_time_are_taken() -> None:
 
 def test_impossible_moving_forces_are_rejected() -> None:
     model = bridge("se3", 4)
-    with pytest.raises(rodsim.ModelError, match=r"length = 30 m is more than that of rod 'beam', 20 m"):
-        model.add_moving_force("long", "beam", 1.0, (0, 0, -P), 30.0)
+    with pytest.raises(rodsim.ModelError, match=r"length = -3.0 is below 0"):
+        model.add_moving_force("short", "beam", 1.0, (0, 0, -P), -3.0)
     with pytest.raises(rodsim.ModelError, match=r"moving force 'lost': position: .* no parameter 'x'"):
         model.add_moving_force("lost", "beam", "x", (0, 0, -P))
     with pytest.raises(rodsim.ModelError, match="'road'"):

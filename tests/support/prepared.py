@@ -89,14 +89,14 @@ def _rebuilt(name, path, value, monkeypatch):
             arguments["angular_velocity"],
         )
 
-    def rolling(named, shape, stress_free, section, *arguments):
+    def rolling(named, shape, stress_free, section, *arguments, **settings):
         path, of_section = f"{part}.{field}", f"{named}.section"
         if key == "rods" and path == of_section:
             section = other(section)
         elif key == "rods" and path.startswith(of_section):
             number = path[len(of_section) + 1 :]
             section = section.with_numbers({number: other(section.numbers[number])})
-        return make_rod(named, shape, stress_free, section, *arguments)
+        return make_rod(named, shape, stress_free, section, *arguments, **settings)
 
     with monkeypatch.context() as patch:
         patch.setattr(rodsim.model, "add", adding)
