@@ -47,7 +47,7 @@ autodoc_typehints = "none"  # docstrings say shapes and units
 autodoc_member_order = "bysource"
 autodoc_default_options = {
     "members": True,
-    "inherited-members": "Exception, Sequence, tuple, object, RuntimeError",
+    "inherited-members": "Exception, Mapping, Sequence, dict, tuple, object, RuntimeError",
 }
 autodoc_class_signature = "mixed"
 add_module_names = False
