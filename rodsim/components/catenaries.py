@@ -10,6 +10,13 @@ A free line of length L between points at the horizontal distance D and the heig
 lies there, and the tension in that part is H. The parts that hang from heights h_i above the bed have the lengths and widths
 
     S_i = (h_i^2 + 2 h_i c)^(1/2),   X_i = c arcosh(1 + h_i/c),   D - X_a - X_b = L - S_a - S_b                        (2)
+
+In a uniform current u the drag acts across the line. With the tension T over the weight per length, its direction t, and the drag
+number q = rho d C_d/(2 w),
+
+    r' = t,   T' = up - q |u_n| u_n,   u_n = u - (u . t) t                                                              (3)
+
+is integrated from a, and T there is found so that the line ends at b.
 """
 
 from __future__ import annotations
@@ -28,6 +35,8 @@ from rodsim.components.space_curves import VectorisedCurve
 _OWNER = "catenary"
 _STEEPEST = 1e-9  # smallest horizontal distance of the ends, over the length of the line
 _LARGEST_SAG = 600.0  # largest D/(2 c); sinh of more overflows
+_PARTS = 4  # number of steps in which the drag of a current grows
+_MISSED = 1e-8  # largest distance of the end of a line in a current from b, over its length
 
 
 class Catenary(VectorisedCurve):
@@ -130,12 +139,76 @@ class Catenary(VectorisedCurve):
         return self.a + x[..., None] * self.along + z[..., None] * self.up
 
 
+class LineInCurrent(VectorisedCurve):
+    """Curve (3) of a line that hangs between two points in a uniform current, as a function of the fraction s of its length.
+
+    start: T at a without a current; current: u, m/s; drag: q, s^2/m^2; the other arguments are those of `Catenary`.
+    """
+
+    NOT_IN_KEYS = ("given", "path")
+
+    def __init__(
+        self,
+        ends: tuple[Floats, Floats],
+        length: float,
+        up: Floats,
+        start: Floats,
+        current: Floats,
+        drag: float,
+    ):
+        self.a, self.b = ends
+        self.length, self.up, self.current, self.drag = length, up, current, drag
+        self.given: dict[str, Any] | None = None  # keys of the curve in a scene
+        tension, solved = start, False
+        for part in np.linspace(0.0, 1.0, _PARTS + 1)[1:]:  # the current grows, so that the root is near
+            root = scipy.optimize.root(lambda T, part=part: self._misfit(T, part), tension, tol=1e-10)
+            tension, solved = root.x, bool(np.abs(root.fun).max() < _MISSED)
+        if not solved:
+            raise ModelError(
+                f"{_OWNER}: no shape of the line in this current was computed; give a smaller current or drag, or draw the line "
+                "without them"
+            )
+        self.path = self._integrated(tension, 1.0).sol
+
+    def _integrated(self, tension: Floats, part: float) -> Any:
+        """Integrate (3), with lengths over that of the line, from T at a, with this part of the drag."""
+        q = part * self.drag
+
+        def rates(_: float, y: Floats) -> Floats:
+            t = y[3:] / np.linalg.norm(y[3:])
+            across = self.current - (self.current @ t) * t
+            return np.concatenate([t, self.up - q * np.linalg.norm(across) * across])
+
+        start = np.concatenate([np.zeros(3), tension])
+        return scipy.integrate.solve_ivp(
+            rates, (0.0, 1.0), start, method="DOP853", rtol=1e-10, atol=1e-12, dense_output=True
+        )
+
+    def _misfit(self, tension: Floats, part: float) -> Floats:
+        """Return the distance (3,) of the end from b, over the length."""
+        end: Floats = self._integrated(tension, part).y[:3, -1] - (self.b - self.a) / self.length
+        return end
+
+    def __call__(self, s: ArrayLike) -> Floats:
+        """Return points (..., 3), m, at fractions s, of any shape, of the length."""
+        fractions = np.asarray(s, dtype=float)
+        points = self.path(fractions.ravel())[:3].T.reshape(*fractions.shape, 3)
+        return self.a + self.length * points
+
+
 def catenary(
-    a: ArrayLike, b: ArrayLike, length: float, bed: float | None = None, up: ArrayLike = (0.0, 0.0, 1.0)
-) -> Catenary:
+    a: ArrayLike,
+    b: ArrayLike,
+    length: float,
+    bed: float | None = None,
+    up: ArrayLike = (0.0, 0.0, 1.0),
+    current: ArrayLike | None = None,
+    drag: float = 0.0,
+) -> Catenary | LineInCurrent:
     """Return the curve of a heavy line between two points, for `Model.add_rod`.
 
-    The line does not stretch and has no stiffness in bending. A part of it may lie on a level bed without friction.
+    The line does not stretch and has no stiffness in bending. A part of it may lie on a level bed without friction, or it may
+    hang in a uniform current.
 
     Parameters
     ----------
@@ -147,6 +220,11 @@ def catenary(
         Height of the bed along `up`, m. By default there is none.
     up : array_like, shape (3,), default (0, 0, 1)
         Direction against the weight.
+    current : array_like, shape (3,), optional
+        Velocity of the current, m/s; not with a bed that the line would touch.
+    drag : float, default 0.0
+        Drag across the line over its weight, rho d C_d/(2 w), s^2/m^2, with the density rho and the diameter d; w is the weight
+        per length in the fluid, N/m.
 
     Returns
     -------
@@ -165,13 +243,18 @@ def catenary(
     >>> curves.catenary((0, 0, 0), (2, 0, 0), 2.4)(0.5).round(4)
     array([ 1.    ,  0.    , -0.5847])
     """
-    made = Catenary(
-        vector(_OWNER, "a", a),
-        vector(_OWNER, "b", b),
-        number(_OWNER, "length", length, positive=True),
-        direction(_OWNER, "up", up),
-        None if bed is None else number(_OWNER, "bed", bed),
-    )
+    ends, upwards = (vector(_OWNER, "a", a), vector(_OWNER, "b", b)), direction(_OWNER, "up", up)
+    total = number(_OWNER, "length", length, positive=True)
+    made: Any = Catenary(*ends, total, upwards, None if bed is None else number(_OWNER, "bed", bed))
+    factor = number(_OWNER, "drag", drag, at_least=0.0)
+    if current is not None and factor > 0.0:
+        if made.on_bed >= 0.0:
+            raise ModelError(
+                f"{_OWNER}: a part of the line lies on the bed, where current= cannot be taken into account; leave current out, "
+                "and let an equilibrium have it"
+            )
+        tension = (made.c * made.along + made.at_a * made.up) / total
+        made = LineInCurrent(ends, total, upwards, tension, vector(_OWNER, "current", current), factor)
     upward = vector(_OWNER, "up", up).tolist()
     made.given = {
         "type": "catenary",
@@ -180,4 +263,7 @@ def catenary(
         "length": made.length,
     }
     made.given |= {"up": upward} | ({} if bed is None else {"bed": float(bed)})
-    return made
+    if current is not None:
+        made.given |= {"current": vector(_OWNER, "current", current).tolist(), "drag": factor}
+    line: Catenary | LineInCurrent = made
+    return line

@@ -23,7 +23,7 @@ from rodsim.scenes.errors import Path, look_up
 from rodsim.scenes.functions import MOTIONS, Displacement, Motion, displacements_of, motion_of, signal_data
 from rodsim.scenes.points import Orientation, Place, PointReader
 from rodsim.scenes.round_trip import Data, invert_check, raise_not_savable
-from rodsim.scenes.schema_types import Name, Number, Part, Positive, Vector, numbers
+from rodsim.scenes.schema_types import Name, NotNegative, Number, Part, Positive, Vector, numbers
 from rodsim.scenes.sections import SectionScene, section_data, section_of
 from rodsim.scenes.shapes import Shape, shape_data, shape_of
 
@@ -89,6 +89,10 @@ class CatenaryCurve(Part):
     """height of a level bed along `up`; default: no bed [m]"""
     up: Vector = [0.0, 0.0, 1.0]
     """direction against the weight [1]"""
+    current: Vector | None = None
+    """velocity of a uniform current; default: none [m/s]"""
+    drag: NotNegative = 0.0
+    """drag across the line over its weight, rho d C_d/(2 w) [s^2/m^2]"""
 
 
 Curve = (
@@ -234,7 +238,7 @@ def _add_rod(reader: PointReader, path: Path, item: RodScene, folder: FilePath) 
         if isinstance(data, CatenaryCurve):
             a, b = (reader.place((*where, end), getattr(data, end)) for end in "ab")
             with ErrorContext("rod", item.name):
-                return catenary(a, b, data.length, data.bed, data.up)
+                return catenary(a, b, data.length, data.bed, data.up, data.current, data.drag)
         return curve_of(owner, data, np.array(reader.place((*where, "center"), data.center), dtype=float))
 
     def along(what: str, data: Any) -> Any:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy
 
-from rodsim import Model, ModelError, Section, curves
+from rodsim import Model, ModelError, Section, curves, equilibrium
 
 S = np.linspace(0.0, 1.0, 4001)
 FREE = {
@@ -72,6 +72,9 @@ def test_belly_of_a_line_lies_on_the_bed_between_two_floats() -> None:
         (((0, 0, 1), (1, 0, 1), 5.0, 0.0), "it would lie in heaps"),
         (((0, 0, -1), (1, 0, 1), 5.0, 0.0), "an end is 1 m below the bed"),
         (((0, 0, 0), (1, 0, 0), 2.0, None, (0, 0, 0)), "up"),
+        (((0, 0, 1), (1, 0, 1), 1.15, 0.9, (0, 0, 1), (1, 0, 0), 0.5), "a part of the line lies on the bed"),
+        (((0, 0, 0), (1, 0, 0), 2.0, None, (0, 0, 1), (1, 0, 0), -0.5), "drag = -0.5"),
+        (((0, 0, 0), (1, 0, 0), 2.0, None, (0, 0, 1), (1, np.nan, 0), 0.5), "current"),
     ],
 )
 def test_impossible_lines_are_rejected(arguments, text: str) -> None:
@@ -84,6 +87,28 @@ def test_rod_along_a_catenary_has_its_length_and_even_strain() -> None:
     section = Section.string(EA=1e4, mass_per_length=1.0)
     line = model.add_rod("line", curves.catenary((0, 0, 0), (2, 0, 0), 2.4), section, 12)
     assert line.stress_free.length == pytest.approx(2.4, rel=1e-9)
+
+
+@pytest.mark.parametrize("current", [(0.4, 0.0, 0.0), (-0.3, 0.5, 0.0), (0.0, 1.2, 0.1)])
+def test_line_in_a_current_has_its_ends_its_length_and_the_equilibrium_of_a_rod(current) -> None:
+    """The rod is a string that stretches little; its equilibrium is computed with the drag of a fluid."""
+    w, rho, d, C = 5.0, 1000.0, 0.02, 1.2
+    ends, length = ((0, 0, 0), (2, 0.5, 1)), 3.0
+    line = curves.catenary(*ends, length, current=current, drag=rho * d * C / (2 * w))
+    r = line(S)
+    assert r[0] == pytest.approx(ends[0], abs=1e-12)
+    assert r[-1] == pytest.approx(ends[1], abs=1e-7)
+    assert np.linalg.norm(np.diff(r, axis=0), axis=1) == pytest.approx(length / 4000, rel=1e-5)
+    model = Model("line", gravity=(0, 0, -10.0))
+    rod = model.add_rod("line", line, Section.string(EA=1e6, mass_per_length=w / 10.0, radius=d / 2), 60)
+    for name, end in (("a", rod.start), ("b", rod.end)):
+        model.add_joint(name, "spherical", "ground", end)
+    sea = model.add_fluid("sea", rho, current)
+    model.add_submerged_rod("wet", rod, sea, d, drag=C, added_mass=0.0, buoyancy=0.0)
+    rest = equilibrium(model).rod("line").r[-1]
+    assert np.abs(rest - line(np.linspace(0, 1, 61))).max() < 2e-3
+    without = curves.catenary(*ends, length)(np.linspace(0, 1, 61))
+    assert np.abs(rest - without).max() > 0.05
 
 
 def drawn(s: float) -> tuple[float, float, float]:
