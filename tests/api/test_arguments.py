@@ -221,7 +221,7 @@ def test_python_and_numpy_numbers_are_accepted(kind):
 def test_counts_accept_python_and_numpy_integers():
     for n in (3, np.int64(3), np.uint8(3)):
         assert type(model().add_rod("n", LINE, CORD, n).n_elements) is int
-    for n in (3.0, np.float64(3), Fraction(3), "3", True, np.True_, None):
+    for n in (3.0, np.float64(3), Fraction(3), "3", True, np.True_):
         with pytest.raises(rodsim.ModelError, match=r"n_elements = .* is not a whole number"):
             model().add_rod("n", LINE, CORD, n)
 
