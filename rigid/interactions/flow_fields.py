@@ -15,7 +15,7 @@ a fixed place, of waves alone; that of a current that varies in time is neglecte
 
 import numpy as np
 
-from rigid.compilation.decorators import inline_kernel, internal_kernel
+from rigid.compilation.decorators import inline_kernel, internal_kernel, kernel
 from rigid.compilation.real_functions import made_of
 from rigid.interactions.formula_programs import run
 from rigid.interactions.kinds import COMPLEX_STEP, vector, whole
@@ -150,6 +150,15 @@ def flow(x, X, at):
         of_waves, a = _waves(x, X, at)
         u = plus(u, of_waves)
     return u, a
+
+
+@kernel
+def velocities(places, X, out):
+    """Write the velocities of the fluid at the places (k, 3) to out (k, 3)."""
+    for k in range(places.shape[0]):
+        u, _ = flow((places[k, 0], places[k, 1], places[k, 2]), X, 0)
+        for i in range(3):
+            out[k, i] = u[i]
 
 
 @inline_kernel

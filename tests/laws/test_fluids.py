@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import pyvista
 from scipy.integrate import quad, solve_ivp
 from scipy.optimize import brentq, root
 
@@ -484,6 +485,68 @@ def test_a_vortex_carries_a_light_body_in_circles():
     r = simulate(model, math.pi, 0.01, progress=False).body("body").r
     assert r[-1] == pytest.approx([-1.0, 0, 0], abs=0.01)
     assert np.linalg.norm(r, axis=1) == pytest.approx(np.ones(len(r)), abs=0.01)
+
+
+# --- pictures of flows
+
+
+def stormy():
+    model = Model("stormy", gravity=(0, 0, -G))
+    profile = fluids.Profile([-60, 0], [[0, 0, 0], [1.0, 0.3, 0]])
+    model.add_fluid("sea", 1025.0, profile, factor="1 + t", waves=fluids.AiryWave(2.0, 6.0))
+    return model
+
+
+def test_velocity_of_a_fluid_is_that_of_its_current_and_its_waves():
+    model, t = stormy(), 0.5
+    places = np.array([[[0.0, 0.0, -30.0], [5.0, 1.0, -3.0]]])
+    k, w = (2 * np.pi / 6.0) ** 2 / G, 2 * np.pi / 6.0
+    phase, size = k * places[..., 0] - w * t, w * np.exp(k * places[..., 2])
+    zero = np.zeros_like(phase)
+    waves = np.stack([size * np.cos(phase), zero, size * np.sin(phase)], axis=-1)
+    current = (1 + places[..., 2:] / 60) * np.array([1.0, 0.3, 0.0]) * (1 + t)
+    assert fluids.flow_velocity(model, "sea", places, t) == pytest.approx(waves + current, rel=1e-12)
+
+
+def test_flows_are_drawn_and_exported(tmp_path):
+    model = stormy()
+    picture = fluids.draw_flow(model, "sea", tmp_path / "flow.png", (0, 0, -60), (80, 0, 0), 0.5)
+    assert picture.stat().st_size > 10_000
+    file = fluids.export_flow(model, "sea", tmp_path / "flow.vti", (0, 0, -60), (80, 0, 0), (3, 1, 4), 0.5)
+    grid = pyvista.read(file)
+    assert grid.dimensions == (3, 1, 4)
+    assert grid.points[-1] == pytest.approx([80, 0, 0])
+    expected = fluids.flow_velocity(model, "sea", np.asarray(grid.points, float), 0.5)
+    assert grid.point_data["velocity"] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda model: fluids.flow_velocity(model, "air", (0, 0, 0)),
+            "there is no fluid 'air'; there are: sea",
+        ),
+        (lambda model: fluids.flow_velocity(model, "sea", (0, np.nan, 0)), "give finite places"),
+        (lambda model: fluids.draw_flow(model, "sea", "x.png", (0, 0, 0), (0, 0, 1)), "are above each other"),
+        (
+            lambda model: fluids.draw_flow(model, "sea", "x.txt", (0, 0, 0), (1, 0, 1)),
+            "has no format that is known",
+        ),
+        (
+            lambda model: fluids.export_flow(model, "sea", "x.vtk", (0, 0, 0), (1, 0, 1)),
+            "does not end in .vti",
+        ),
+        (lambda model: fluids.export_flow(model, "sea", "x.vti", (0, 0, 1), (1, 0, 0)), "is below lower"),
+        (
+            lambda model: fluids.export_flow(model, "sea", "x.vti", (0, 0, 0), (1, 0, 1), (1000, 1000, 2)),
+            "together at most 1e6",
+        ),
+    ],
+)
+def test_impossible_pictures_of_flows_are_refused(call, words):
+    with pytest.raises(ModelError, match=words):
+        call(stormy())
 
 
 # --- messages
