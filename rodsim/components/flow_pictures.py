@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,15 +15,13 @@ from rigid.errors import ModelError
 from rigid.interactions.flow_fields import FACTOR, TIME, velocities
 from rigid.system import Floats
 from rodsim.components.joint_forces import scalar_function
+from rodsim.components.model_data import ModelData
 from rodsim.components.submerged_parts import Fluid
-
-if TYPE_CHECKING:
-    from rodsim.model import Model
 
 _MOST_PLACES = 10**6  # of a grid
 
 
-def flow_velocity(model: Model, fluid: Fluid | str, places: ArrayLike, t: float = 0.0) -> Floats:
+def flow_velocity(model: ModelData, fluid: Fluid | str, places: ArrayLike, t: float = 0.0) -> Floats:
     """Return the velocity of a fluid, current and waves together.
 
     Parameters
@@ -70,7 +68,7 @@ def flow_velocity(model: Model, fluid: Fluid | str, places: ArrayLike, t: float 
 
 
 def export_flow(
-    model: Model,
+    model: ModelData,
     fluid: Fluid | str,
     path: Path | str,
     lower: ArrayLike,
@@ -135,7 +133,7 @@ def export_flow(
 
 
 def draw_flow(
-    model: Model,
+    model: ModelData,
     fluid: Fluid | str,
     path: Path | str,
     start: ArrayLike,
@@ -217,7 +215,7 @@ def draw_flow(
     return file
 
 
-def _fluid_of(owner: str, model: Model, fluid: Fluid | str) -> Fluid:
+def _fluid_of(owner: str, model: ModelData, fluid: Fluid | str) -> Fluid:
     """Return a fluid of the model by its name."""
     known = {name: entry for name, entry in model.others.items() if isinstance(entry, Fluid)}
     name = fluid.name if isinstance(fluid, Fluid) else fluid
