@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discretization.interaction_kinds import INTERACTIONS
+from discretization.memoization import memoized, per_structure
 from discretization.multipliers import multipliers_of
 from discretization.space.strain_constraints import COMPONENTS, STRAIN_CONSTRAINTS
 from discretization.system import System
@@ -55,6 +56,7 @@ def _add_strain_forces(system: System, lam: Floats, stress: Floats) -> Floats:
     return stress
 
 
+@memoized(per_structure)
 def rigid_points(system: System) -> dict[int, tuple[int, slice]]:
     """Return the point of rods and the components of its strains that each interaction of `STRAIN_CONSTRAINTS` keeps."""
     kinds = {INTERACTIONS.index(kind): which for which, kind in STRAIN_CONSTRAINTS.items()}
