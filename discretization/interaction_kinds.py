@@ -23,6 +23,7 @@ from discretization.space.se3_dual import SE3_ACTUATION
 from discretization.space.strain_constraints import STRAIN_CONSTRAINTS
 from rigid.interactions.added_mass import ADDED_MASSES
 from rigid.interactions.airfoil import AIRFOIL
+from rigid.interactions.chambers import GAS_CHAMBERS, LIQUID_CHAMBERS, PUMPED_CHAMBERS
 from rigid.interactions.contact.box_dissipation import (
     BOX_ROD_DISSIPATION,
     BOXES_DISSIPATION,
@@ -167,3 +168,5 @@ for elements in (
     string_element,
 ):
     INTERACTIONS.add_families(elements.ACTUATIONS.values())
+for chambers in (GAS_CHAMBERS, LIQUID_CHAMBERS, PUMPED_CHAMBERS):
+    INTERACTIONS.add_families(chambers.values())

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from discretization.interaction_kinds import INTERACTIONS
 from rigid.errors import ModelError
+from rigid.interactions.chambers import CHAMBERS
 from rigid.interactions.joint_friction import JOINT_FRICTION, ROTATION_DAMPING, SLIDING
 from rigid.interactions.kind_registry import MissingFunction
 from rigid.interactions.kinds import (
@@ -109,8 +110,11 @@ def is_dissipation(kind: Kind) -> bool:
 
 
 def tendons_of(table: InteractionTable) -> Ints:
-    """Return the indices of the tendons of unknown tension: their tangents couple neighbours and, by one row, all frames."""
-    return np.flatnonzero(_of_kinds(table, lambda kind: kind.loop == TENDONS))
+    """Return the indices of the tendons of unknown tension, and of the chambers of unknown pressure.
+
+    Their tangents couple neighbours and, by one row, all frames.
+    """
+    return np.flatnonzero(_of_kinds(table, lambda kind: kind.loop in (TENDONS, CHAMBERS)))
 
 
 def is_reeved(kind: Kind) -> bool:

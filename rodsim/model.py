@@ -44,6 +44,7 @@ from rodsim.components.argument_types import (
 from rodsim.components.base import Attachable, PointLike, add, check_new_part, register
 from rodsim.components.bearings import Bearing
 from rodsim.components.belts import Belt
+from rodsim.components.chambers import AIR, Chamber
 from rodsim.components.contacts import REST_SPEED, Contact, SurfaceLike
 from rodsim.components.control_laws import ControlLaw
 from rodsim.components.controllers import Controller, Sensor, outputs_of_sensors
@@ -111,6 +112,7 @@ register(
     MeasureForce,
     Tendon,
     Belt,
+    Chamber,
     Actuation,
     Gravity,
     Actuator,
@@ -1622,6 +1624,87 @@ class Model(ModelData):
         <belt 'belt' around 2 drums>
         """
         return add(self, Belt, name, drums=drums, stiffness=stiffness, EA=EA, pretension=pretension)
+
+    def add_chamber(
+        self,
+        name: str,
+        points: Sequence[Attachable],
+        area: float,
+        *,
+        pressure: ScalarLike | None = None,
+        volume: ScalarLike | None = None,
+        bulk_modulus: float | None = None,
+        gas_pressure: float | None = None,
+        exponent: float = 1.4,
+        ambient: float = AIR,
+        dead_volume: float = 0.0,
+    ) -> Chamber:
+        """Add a chamber: a tube of constant cross-section along points of rods, bodies and the ground, under pressure.
+
+        Its volume is the area times the length along its points, as of a tube that fibres keep from widening, or of a
+        cylinder with its piston. Its filling pushes each two neighbouring points apart with the force area x pressure. A chamber
+        has a given pressure (whose work is that of a load), or holds a gas, or a liquid that is compressible (`bulk_modulus`),
+        or else one that is not.
+
+        With the volume V, at t = 0 V_0, the pressure above that of the surroundings is
+
+            gas       gas_pressure (V_0/V)^exponent - ambient
+            liquid    bulk_modulus (volume - V)/V_0, which may become negative: there is no cavitation
+
+        Parameters
+        ----------
+        name : str
+            Name of the chamber.
+        points : sequence of point, body or str
+            Two or more points in their order, such as `rod.at(0.3, (0, 0.01, 0))`, offset in section axes. A body stands for its
+            reference point.
+        area : float
+            Area of the cross-section, m^2.
+        pressure : float, Signal, str or callable, optional
+            Pressure above that of the surroundings, Pa: a number, a signal such as the output of a controller, a formula of the
+            time t, or a function t -> number. A negative one is suction.
+        volume : float, Signal, str or callable, optional
+            Volume of a compressible liquid without pressure, m^3, as a pump or a syringe sets it. Default: that at t = 0. If it
+            varies, the energy of the liquid counts as work.
+        bulk_modulus : float, optional
+            Bulk modulus of a compressible liquid, Pa: 2.2e9 of water; less with compliant hoses.
+        gas_pressure : float, optional
+            Absolute pressure of a gas at t = 0, Pa.
+        exponent : float, default 1.4
+            Polytropic exponent of the gas: 1 at constant temperature, 1.4 for air without heat exchange.
+        ambient : float, default 101325
+            Absolute pressure of the surroundings of a gas, Pa.
+        dead_volume : float, default 0.0
+            Volume that belongs to the chamber besides that along its points, m^3, such as that of hoses.
+
+        Returns
+        -------
+        Chamber
+
+        Raises
+        ------
+        ModelError
+            If there are less than two points, two neighbours are at one place, all points are fixed to each other, a number is
+            not positive, or arguments exclude each other.
+
+        Examples
+        --------
+        >>> from rodsim import Material, Model, Section
+        >>> model = Model("soft arm")
+        >>> soft = Section.circular(0.02, Material(E=1e6, nu=0.45, density=1000.0))
+        >>> rod = model.add_rod("rod", [(0, 0, 0), (0.2, 0, 0)], soft, 10, up=(0, 1, 0))
+        >>> along = [rod.at(k / 10, (0, 0.01, 0)) for k in range(11)]
+        >>> model.add_chamber("left", along, 5e-5, pressure="2e4*t")
+        <chamber 'left' through 11 points, from rod 'rod', s = 0 to rod 'rod', s = 1>
+        """
+        arguments = {
+            "pressure": pressure,
+            "volume": volume,
+            "bulk_modulus": bulk_modulus,
+            "gas_pressure": gas_pressure,
+        }
+        arguments |= {"exponent": exponent, "ambient": ambient, "dead_volume": dead_volume}
+        return add(self, Chamber, name, points=points, area=area, **arguments)
 
     def add_actuation(
         self,

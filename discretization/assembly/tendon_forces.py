@@ -1,4 +1,7 @@
-"""Assemble tendons of unknown tension in a Cayley energy-momentum step: closed forms, without coupling of distant frames.
+"""Assemble tendons of unknown tension and chambers in a Cayley energy-momentum step: closed forms, without coupling of distant
+frames.
+
+A chamber is a tendon whose tension is minus the force of its filling.
 
 With m and e the gradients of the length, between the ends of the step and at its end, the tangent of a tendon is
 
@@ -14,6 +17,7 @@ from __future__ import annotations
 from discretization.assembly.spring_forces import add_central_tangent, change_of_length
 from discretization.assembly.workspace import add_pair_forces, norm, rotate_at_both_ends
 from rigid.compilation.decorators import internal_kernel
+from rigid.interactions.chambers import CHAMBERS, push_and_slope
 from rigid.interactions.measure_forces import central_force_of_step, force_of
 from rigid.interactions.tendon_length import PER_FRAME, TENDONS, slope_of_tension, tension_of_step
 from rigid.linear_algebra import average, cross, load3, minus, outer, plus, plus_identity, times
@@ -23,11 +27,17 @@ _WITH_INPUT = 5  # count of numbers behind the points if the length varies: L, k
 
 @internal_kernel
 def add_tendons(numbering, state, work, h, tangent):
-    """Add residual and, if `tangent`, matrix of all tendons of unknown tension."""
+    """Add residual and, if `tangent`, matrix of all tendons of unknown tension and of all chambers."""
     generic = work.generic_groups
     for e in range(generic.loop.size):
-        if generic.loop[e] == TENDONS:
+        if _is_ours(generic.loop[e]):
             _add_tendon(e, numbering, state, work, h, tangent)
+
+
+@internal_kernel
+def _is_ours(loop):
+    """Return whether `loop` is that of tendons or of chambers."""
+    return loop in (TENDONS, CHAMBERS)
 
 
 @internal_kernel
@@ -42,17 +52,20 @@ def _ends_of(entry, X, j, state, work):
 
 
 @internal_kernel
-def _tension_and_slope(entry, X, state, work):
-    """Return the tension of an elastic tendon over the step, dT/dl_1, and the change of its length."""
+def _tension_and_slope(loop, entry, X, state, work):
+    """Return the tension of an elastic tendon or a chamber over the step, dT/dl_1, and the change of its length."""
     n = X.size // PER_FRAME
-    stretch, change = -X[PER_FRAME * n], 0.0
-    if X.size == PER_FRAME * n + _WITH_INPUT:
-        stretch -= force_of(X, PER_FRAME * n + 2)
+    first, change = 0.0, 0.0
     for j in range(n - 1):
         d0, d1, _, _, _, _ = _ends_of(entry, X, j, state, work)
-        stretch += norm(d0)
+        first += norm(d0)
         change += change_of_length(d0, d1)
-    stiffness = X[PER_FRAME * n + 1]
+    if loop == CHAMBERS:
+        force, growth = push_and_slope(X, first, change)
+        return -force, -growth, change
+    stretch, stiffness = first - X[PER_FRAME * n], X[PER_FRAME * n + 1]
+    if X.size == PER_FRAME * n + _WITH_INPUT:
+        stretch -= force_of(X, PER_FRAME * n + 2)
     return tension_of_step(stiffness, stretch, change), slope_of_tension(stiffness, stretch, change), change
 
 
@@ -68,7 +81,7 @@ def _add_tendon(e, numbering, state, work, h, tangent):
         scale = work.scale[entry.row]
         tension = scale * work.lam[numbering.lam[entry.row]]
     else:
-        tension, slope, _ = _tension_and_slope(entry, X, state, work)
+        tension, slope, _ = _tension_and_slope(generic.loop[e], entry, X, state, work)
         tension, slope = h * tension, h * slope
     for i in range(PER_FRAME * n if tangent else 0):
         block[0, i], block[1, i] = 0.0, 0.0
@@ -152,13 +165,13 @@ def _scatter_gradients(e, n, scale, slope, numbering, work):
 
 @internal_kernel
 def work_of_tendons(state, work):
-    """Return the work of the tendons of varying length in the step, J."""
+    """Return the work of the tendons of varying length and the chambers of varying volume in the step, J."""
     generic, total = work.generic_groups, 0.0
     for e in range(generic.loop.size):
-        if generic.loop[e] == TENDONS:
+        if _is_ours(generic.loop[e]):
             entry = generic.interacting.entries[e]
             X = generic.interacting.numbers[entry.first : entry.last]
             if X.size % PER_FRAME == _WITH_INPUT:
-                tension, _, change = _tension_and_slope(entry, X, state, work)
+                tension, _, change = _tension_and_slope(generic.loop[e], entry, X, state, work)
                 total -= tension * change
     return total

@@ -45,26 +45,26 @@ def _between(y, X, j):
 
 
 @inline_kernel
-def _count(X):
+def count_of_frames(X):
     """Return the number of frames."""
     return X.shape[0] // PER_FRAME
 
 
 @inline_kernel
-def _length(y, X):
+def length_of(y, X):
     """Return the length l."""
     total = 0j
-    for j in range(_count(X) - 1):
+    for j in range(count_of_frames(X) - 1):
         d = _between(y, X, j)
         total += cmath.sqrt(dot(d, d))
     return total
 
 
 @inline_kernel
-def _change(y0, y1, X):
+def change_of_length(y0, y1, X):
     """Return the change of the length from the poses y0 to y1, without the difference of two lengths."""
     total = 0j
-    for j in range(_count(X) - 1):
+    for j in range(count_of_frames(X) - 1):
         a, b = _between(y0, X, j), _between(y1, X, j)
         lengths = cmath.sqrt(dot(a, a)) + cmath.sqrt(dot(b, b))
         if lengths != 0.0:
@@ -81,10 +81,10 @@ def _pull(out, X, j, f):
 
 
 @inline_kernel
-def _write_tension(y0, y1, X, tension, out):
+def write_tension(y0, y1, X, tension, out):
     """Write the tension times the discrete derivative of the length."""
-    measures.clear_duals(out, _count(X))
-    for j in range(_count(X) - 1):
+    measures.clear_duals(out, count_of_frames(X))
+    for j in range(count_of_frames(X) - 1):
         a, b = _between(y0, X, j), _between(y1, X, j)
         mean = 0.5 * (cmath.sqrt(dot(a, a)) + cmath.sqrt(dot(b, b)))
         if mean != 0.0:
@@ -118,20 +118,20 @@ def slope_of_tension(stiffness, stretch, change):
 @value_function
 def residual(y, X, out):
     """Write the constraint l - L."""
-    out[0] = _length(y, X) - X[PER_FRAME * _count(X)]
+    out[0] = length_of(y, X) - X[PER_FRAME * count_of_frames(X)]
 
 
 @dual_function
 def length_dual(y0, y1, X, lam, out):
     """Write the dual of lam l."""
-    _write_tension(y0, y1, X, lam[0], out)
+    write_tension(y0, y1, X, lam[0], out)
 
 
 @dual_function
 def length_bend(y, z, X, lam, out):
     """Write the change of the gradient of lam l along z: (z_d - e (e . z_d))/l with e = d/l for each segment."""
-    measures.clear_duals(out, _count(X))
-    for j in range(_count(X) - 1):
+    measures.clear_duals(out, count_of_frames(X))
+    for j in range(count_of_frames(X) - 1):
         d, change = _between(y, X, j), _between(z, X, j)
         square = dot(d, d)
         if square != 0.0:
@@ -142,25 +142,25 @@ def length_bend(y, z, X, lam, out):
 @value_function
 def elastic_energy(y, X, out):
     """Write the energy (2)."""
-    at = PER_FRAME * _count(X)
-    stretch = _length(y, X) - X[at]
+    at = PER_FRAME * count_of_frames(X)
+    stretch = length_of(y, X) - X[at]
     out[0] = 0.5 * X[at + 1] * stretch * stretch if stretch.real > 0.0 else 0.0 * stretch
 
 
 @dual_function
 def elastic_dual(y0, y1, X, lam, out):
     """Write the discrete derivative of (2)."""
-    at = PER_FRAME * _count(X)
-    tension = tension_of_step(X[at + 1], _length(y0, X) - X[at], _change(y0, y1, X))
-    _write_tension(y0, y1, X, lam[0] * tension, out)
+    at = PER_FRAME * count_of_frames(X)
+    tension = tension_of_step(X[at + 1], length_of(y0, X) - X[at], change_of_length(y0, y1, X))
+    write_tension(y0, y1, X, lam[0] * tension, out)
 
 
 @dual_function
 def varying_dual(y0, y1, X, lam, out):
     """Write the discrete derivative of (2) with the length L that holds in this step."""
-    at = PER_FRAME * _count(X)
-    stretch = _length(y0, X) - X[at] - force_of(X, at + 2)
-    _write_tension(y0, y1, X, lam[0] * tension_of_step(X[at + 1], stretch, _change(y0, y1, X)), out)
+    at = PER_FRAME * count_of_frames(X)
+    stretch = length_of(y0, X) - X[at] - force_of(X, at + 2)
+    write_tension(y0, y1, X, lam[0] * tension_of_step(X[at + 1], stretch, change_of_length(y0, y1, X)), out)
 
 
 _COUNTS = range(2, MAX_FRAMES + 1)

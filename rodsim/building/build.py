@@ -65,6 +65,7 @@ from rodsim.building.point_masses import check_rotations, massless_axes
 from rodsim.components.airfoils import Airfoil
 from rodsim.components.base import angle_directions
 from rodsim.components.belts import Belt
+from rodsim.components.chambers import Chamber
 from rodsim.components.control_laws import law_function
 from rodsim.components.events import switches_of
 from rodsim.components.inerters import reflected_inertia
@@ -174,7 +175,7 @@ def build(model: ModelData, meshed: Mapping[str, RodMesh] = MappingProxyType({})
                 "first_state": int(first_state[index]),
             }
     for other in model.others.values():
-        if isinstance(other, Tendon | Belt):  # read by `rodsim.results.tendon_history`
+        if isinstance(other, Tendon | Belt | Chamber):  # read by `rodsim.results.tendon_history`
             layout.description["others"][other.name] |= {
                 "first_interaction": interaction_names.index(f"{other.kind} '{other.name}'"),
                 **other.layout(placement),

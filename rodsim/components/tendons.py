@@ -54,7 +54,7 @@ from rodsim.components.pulleys import Reeving, Wheel, checked_stops, reeve, stop
 from rodsim.components.user_interactions import AnchoredInteraction
 from rodsim.components.varying_values import scaled_input
 
-_NO_INPUT = np.zeros(3)
+NO_INPUT = np.zeros(3)
 SEGMENT = 9  # count of numbers of a force on a distance
 
 
@@ -123,7 +123,7 @@ class Tendon(AnchoredInteraction):
             raise ModelError(
                 f"{owner}: has friction and passes pulleys. Set friction=0, or give points along the rim of the pulley"
             )
-        if all(_is_rigid(a, b) for a, b in pairwise(points)):
+        if all(is_rigid(a, b) for a, b in pairwise(points)):
             raise ModelError(
                 f"{owner}: all its points are on {points[0].part}, so that it does not act. Give points of two parts"
             )
@@ -148,7 +148,7 @@ class Tendon(AnchoredInteraction):
     def make_interactions(self, poses: Poses) -> list[Interaction]:
         if self.tension is None:
             return [self._over_circles(self._reeving(poses)) if self._is_reeved else self._of_length(poses)]
-        interactions = [_force_on_segment(a, b) for a, b in self._segments(poses)]
+        interactions = [force_on_segment(a, b) for a, b in self._segments(poses)]
         interactions += [
             Interaction(REEVED_TENSIONS[x.stop_count], x.frames, x.numbers(0.0, 0.0), (1.0, x.arm))
             for x in self._reevings(poses)
@@ -211,10 +211,10 @@ class Tendon(AnchoredInteraction):
             kind, reeving.frames, reeving.numbers(length, self.stiffness), (force, force * arm)
         )
 
-    def _stops(self, poses: Poses) -> _Stops:
+    def _stops(self, poses: Poses) -> StopsAlong:
         """Return the frames that the tendon passes; ModelError if they are too many."""
         self._segments(poses)
-        stops = _stops([poses.place(point) for point in self.anchors])
+        stops = stops_along([poses.place(point) for point in self.anchors])
         if len(stops.frames) > MAX_FRAMES:
             raise ModelError(
                 f"tendon '{self.name}': passes {len(stops.frames)} frames; without a given tension the limit is {MAX_FRAMES}. "
@@ -238,7 +238,7 @@ class Tendon(AnchoredInteraction):
             return Interaction(
                 TENDON_LENGTHS[count], stops.frames, np.append(stops.points, length), (1.0, 1.0 + arm)
             )
-        numbers = np.concatenate([stops.points, [length, self.stiffness], _NO_INPUT if varies else []])
+        numbers = np.concatenate([stops.points, [length, self.stiffness], NO_INPUT if varies else []])
         kind = (VARYING_TENDONS if varies else ELASTIC_TENDONS)[count]
         force = self.stiffness * (1.0 if varies else 1.0 + stops.at_start)
         return Interaction(kind, stops.frames, numbers, (force, force * arm))
@@ -307,13 +307,13 @@ class Tendon(AnchoredInteraction):
         return f"<tendon '{self.name}' through {len(self.anchors)} points, from {first} to {last}>"
 
 
-def _is_rigid(a: Anchor, b: Anchor) -> bool:
+def is_rigid(a: Anchor, b: Anchor) -> bool:
     """Return whether the distance of two points cannot change."""
     same_section = a.s == b.s if isinstance(a.part, Rod) else True
     return a.part is b.part and same_section
 
 
-class _Stops(NamedTuple):
+class StopsAlong(NamedTuple):
     """The frames that a tendon passes, one after the other."""
 
     frames: list[int]
@@ -322,19 +322,19 @@ class _Stops(NamedTuple):
     on_frames: float  # length between points of one frame, m
 
 
-def _stops(placed: Sequence[Place]) -> _Stops:
+def stops_along(placed: Sequence[Place]) -> StopsAlong:
     """Return the frames that a tendon through these points passes."""
     groups = [list(group) for _, group in groupby(placed, key=lambda place: place.frame)]
     points = np.concatenate([[*group[0].X, *group[-1].X] for group in groups])
     fixed = sum(float(np.linalg.norm(b.X - a.X)) for group in groups for a, b in pairwise(group))
     free = sum(float(np.linalg.norm(b[0].world - a[-1].world)) for a, b in pairwise(groups))
-    return _Stops([group[0].frame for group in groups], points, free, fixed)
+    return StopsAlong([group[0].frame for group in groups], points, free, fixed)
 
 
-def _force_on_segment(a: Place, b: Place) -> Interaction:
+def force_on_segment(a: Place, b: Place) -> Interaction:
     """Return a force on the distance of two points."""
     arm = float(np.linalg.norm(a.X) + np.linalg.norm(b.X))
-    numbers = np.concatenate([a.X, b.X, _NO_INPUT])
+    numbers = np.concatenate([a.X, b.X, NO_INPUT])
     return Interaction(MEASURE_FORCES["distance"], [a.frame, b.frame], numbers, (1.0, arm))
 
 
@@ -343,7 +343,7 @@ def _friction(points: Sequence[Place], coefficient: float, slip_rate: float) -> 
     arm = max(float(np.linalg.norm(point.X)) for point in points)
     length = sum(float(np.linalg.norm(b.world - a.world)) for a, b in pairwise(points))
     force = coefficient * np.pi * (1.0 + length / slip_rate)  # of the round-off of the rate of the length
-    numbers = np.concatenate([*(point.X for point in points), [coefficient, slip_rate], _NO_INPUT])
+    numbers = np.concatenate([*(point.X for point in points), [coefficient, slip_rate], NO_INPUT])
     return Interaction(
         TENDON_FRICTIONS[len(points)], [point.frame for point in points], numbers, (force, force * arm)
     )

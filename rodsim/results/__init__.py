@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rodsim.results.sensor_history import SensorHistory as SensorHistory
     from rodsim.results.steady_rotation import SteadyRotation as SteadyRotation
     from rodsim.results.tendon_history import BeltHistory as BeltHistory
+    from rodsim.results.tendon_history import ChamberHistory as ChamberHistory
     from rodsim.results.tendon_history import TendonHistory as TendonHistory
     from rodsim.results.writer import MemoryWriter as MemoryWriter
     from rodsim.results.writer import ResultWriter as ResultWriter
@@ -51,7 +52,7 @@ else:
             "rodsim.results.event_history": "EventHistory",
             "rodsim.results.sensor_history": "ControllerHistory SensorHistory",
             "rodsim.results.steady_rotation": "SteadyRotation",
-            "rodsim.results.tendon_history": "BeltHistory TendonHistory",
+            "rodsim.results.tendon_history": "BeltHistory ChamberHistory TendonHistory",
             "rodsim.results.writer": "MemoryWriter ResultWriter recover",
         },
         hidden=["COLUMNS", "JointLayout", "Layout", "MemoryWriter", "ResultWriter"],  # private to the package

@@ -36,7 +36,14 @@ from rodsim.results.joint_history import JointHistory
 from rodsim.results.layout import Layout
 from rodsim.results.sensor_history import ControllerHistory, SensorHistory
 from rodsim.results.storage import Changed
-from rodsim.results.tendon_history import BELT, TENDON, BeltHistory, TendonHistory
+from rodsim.results.tendon_history import (
+    BELT,
+    CHAMBER,
+    TENDON,
+    BeltHistory,
+    ChamberHistory,
+    TendonHistory,
+)
 from rodsim.results.tight_bends import TightBend, tight_bends
 
 if TYPE_CHECKING:
@@ -392,6 +399,34 @@ class Result:
         """
         _check_name("tendon", name, self.tendons)
         return TendonHistory(self._source, name)
+
+    @property
+    def chambers(self) -> list[str]:
+        """Names of the chambers."""
+        return [
+            name for name, other in self.description.get("others", {}).items() if other["kind"] == CHAMBER
+        ]
+
+    def chamber(self, name: str) -> ChamberHistory:
+        """Return the history of a chamber.
+
+        Parameters
+        ----------
+        name : str
+            As given to `Model.add_chamber`, one of `chambers`.
+
+        Returns
+        -------
+        ChamberHistory
+            Its volume and pressure, with the outputs of the result as first axis.
+
+        Raises
+        ------
+        UnknownName
+            If there is no such chamber; the message lists the names.
+        """
+        _check_name("chamber", name, self.chambers)
+        return ChamberHistory(self._source, name)
 
     @property
     def parts_in_fluids(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Histories of tendons and belts: their lengths and tensions at the outputs."""
+"""Histories of tendons, belts and chambers: their lengths and tensions, volumes and pressures at the outputs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from discretization.interaction_table import at_states, is_reeved
 from discretization.multipliers import multipliers_of
 from rigid import quaternions
 from rigid.interactions import evaluation
+from rigid.interactions.chambers import CHAMBERS, GAS
 from rigid.interactions.kinds import Kind
 from rigid.interactions.reeved_tendons import PER_STOP, REEVED_LENGTHS, count_of_stops
 from rigid.interactions.tendon_length import PER_FRAME, TENDONS
@@ -21,7 +22,7 @@ from rodsim.results.array_sources import Source
 from rodsim.results.errors import ResultError
 from rodsim.results.node_loads import node_loads, values_at
 
-TENDON, BELT = "tendon", "belt"  # kinds in descriptions of result files
+TENDON, BELT, CHAMBER = "tendon", "belt", "chamber"  # kinds in descriptions of result files
 
 
 class _RopeHistory:
@@ -70,19 +71,8 @@ class _RopeHistory:
         r, quat = (arrays[name].reshape(-1, width) for name, width in (("r", 3), ("quat", 4)))
         return evaluation.values(members, r, quat).reshape(len(counted), kind.rows)
 
-
-class TendonHistory(_RopeHistory):
-    """Hold the length and the tension of a tendon at the outputs; `Result.tendon` returns it.
-
-    Examples
-    --------
-    >>> rope = result.tendon("rope")
-    >>> rope.length.shape, rope.tension.shape
-    ((6,), (6,))
-    """
-
     @cached_property
-    def length(self) -> Floats:
+    def _length(self) -> Floats:
         """(T,) m, length along all points; of what is wound on drums only the change since t = 0."""
         table, arrays = self._system.others, self._source.read_all(("r", "quat"))
         total = np.full(len(arrays["r"]), float(self._described["fixed_length"]))
@@ -91,7 +81,7 @@ class TendonHistory(_RopeHistory):
                 total += self._evaluated(e, REEVED_LENGTHS[count_of_stops(self._numbers(e))])[:, 0]
                 continue
             X, frames = table.numbers[table.first[e] : table.first[e + 1]], table.frames[e]
-            if INTERACTIONS[table.kind[e]].loop == TENDONS:
+            if INTERACTIONS[table.kind[e]].loop in (TENDONS, CHAMBERS):
                 count = len(X) // PER_FRAME
                 ends = X[3 : PER_FRAME * count - 3].reshape(-1, 2, 3)
             else:
@@ -104,6 +94,59 @@ class TendonHistory(_RopeHistory):
                 )
                 total += np.linalg.norm(b - a, axis=1)
         return total
+
+    def _multiplier(self, e: int) -> Floats | None:
+        """Return the tension (T,), N, of an inextensible tendon; None if interaction e is not one."""
+        multipliers = multipliers_of(self._system)
+        if e not in multipliers.other:
+            return None
+        item = len(multipliers.first) - len(multipliers.other) + multipliers.other.tolist().index(e)
+        row = int(multipliers.first[item])
+        of_constraint: Floats = self._source.multipliers(slice(row, row + 1))[:, 0]
+        return of_constraint
+
+    def _input(self, e: int) -> Floats:
+        """Return the sum of the external values (T,) of interaction e at the outputs."""
+        layout, t = self._source.layout, self._source.read(native_format.TIME)
+        number = self._system.signals.tolist().index(e)
+        statics = layout.description.get("statics", {})
+        if "loads" in statics:
+            constant, varying = (
+                np.array(statics["loads"][key], float).reshape(-1, 3) for key in ("constant", "varying")
+            )
+            of_factor: Floats = (
+                constant[number].sum() + np.array(statics["load_factor"]) * varying[number].sum()
+            )
+            return of_factor
+        loads, controls = node_loads(layout), self._system.controls
+        values = values_at(loads, t)
+        if number in controls.load:
+            values = controls.load_values(
+                layout.internal.part(self._source.read(native_format.INTERNAL), "sampled"), values
+            )
+        elif loads[number].value is None:
+            raise ResultError(
+                f"{self._described['kind']} '{self.name}': follows a function of Python, which a result does not store. "
+                "Use a formula or a signal"
+            )
+        total: Floats = values[:, number].sum(axis=1)
+        return total
+
+
+class TendonHistory(_RopeHistory):
+    """Hold the length and the tension of a tendon at the outputs; `Result.tendon` returns it.
+
+    Examples
+    --------
+    >>> rope = result.tendon("rope")
+    >>> rope.length.shape, rope.tension.shape
+    ((6,), (6,))
+    """
+
+    @property
+    def length(self) -> Floats:
+        """(T,) m, length along all points; of what is wound on drums only the change since t = 0."""
+        return self._length
 
     @cached_property
     def wrap(self) -> Floats:
@@ -120,12 +163,10 @@ class TendonHistory(_RopeHistory):
 
         Raises ResultError if it follows a function of Python, whose values a file does not store.
         """
-        table, multipliers, e = self._system.others, multipliers_of(self._system), self._rows[0]
+        table, e = self._system.others, self._rows[0]
         X = table.numbers[table.first[e] : table.first[e + 1]]
-        if e in multipliers.other:
-            item = len(multipliers.first) - len(multipliers.other) + multipliers.other.tolist().index(e)
-            row = int(multipliers.first[item])
-            of_constraint: Floats = self._source.multipliers(slice(row, row + 1))[:, 0]
+        of_constraint = self._multiplier(e)
+        if of_constraint is not None:
             return of_constraint
         is_reeved = self._is_reeved(e)
         at = PER_STOP * count_of_stops(X) if is_reeved else PER_FRAME * (len(X) // PER_FRAME)
@@ -135,23 +176,6 @@ class TendonHistory(_RopeHistory):
         free = X[at] + self._described["fixed_length"] + (self._input(e) if varies else 0.0)
         stretch: Floats = np.maximum(self.length - free, 0.0)
         return X[at + 1] * stretch
-
-    def _input(self, e: int) -> Floats:
-        """Return the sum of the external values (T,) of interaction e at the outputs."""
-        layout, t = self._source.layout, self._source.read(native_format.TIME)
-        number = self._system.signals.tolist().index(e)
-        loads, controls = node_loads(layout), self._system.controls
-        values = values_at(loads, t)
-        if number in controls.load:
-            values = controls.load_values(
-                layout.internal.part(self._source.read(native_format.INTERNAL), "sampled"), values
-            )
-        elif loads[number].value is None:
-            raise ResultError(
-                f"tendon '{self.name}': follows a function of Python, which a result does not store. Use a formula or a signal"
-            )
-        total: Floats = values[:, number].sum(axis=1)
-        return total
 
 
 class BeltHistory(_RopeHistory):
@@ -177,3 +201,40 @@ class BeltHistory(_RopeHistory):
         """(T, m) N, tension of each of the m spans."""
         stiffness = np.array([self._numbers(e)[2 * PER_STOP + 1] for e in self._rows])
         return stiffness * np.maximum(self.elongation, 0.0)
+
+
+class ChamberHistory(_RopeHistory):
+    """Hold the volume and the pressure of a chamber at the outputs; `Result.chamber` returns it.
+
+    Examples
+    --------
+    >>> chamber = result.chamber("bellows")
+    >>> chamber.volume.shape, chamber.pressure.shape
+    ((6,), (6,))
+    """
+
+    @cached_property
+    def volume(self) -> Floats:
+        """(T,) m^3, volume of the chamber with its dead volume."""
+        return self._described["area"] * self._length + self._described["dead_volume"]
+
+    @cached_property
+    def pressure(self) -> Floats:
+        """(T,) Pa, pressure above that of the surroundings; of a liquid that is not compressible evaluated as the forces of
+        joints.
+
+        Raises ResultError if it follows a function of Python, whose values a file does not store.
+        """
+        e, area = self._rows[0], self._described["area"]
+        of_constraint = self._multiplier(e)
+        if of_constraint is not None:
+            return -of_constraint / area
+        kind, X = INTERACTIONS[self._system.others.kind[e]], self._numbers(e)
+        if kind.loop != CHAMBERS:
+            return self._input(e) / area
+        at, free = PER_FRAME * kind.arity, self._length - self._described["fixed_length"]
+        if len(X) - at == GAS:
+            c, G, n, F_a = X[at:]
+            return (G * (free + c) ** -n - F_a) / area
+        length = X[at] + (self._input(e) if kind.signal >= 0 else 0.0)
+        return X[at + 1] * (length - free) / area

@@ -155,6 +155,7 @@ FITTING: dict[str, dict[str, Any]] = {  # for fields that depend on each other
     "drives": {"of": "angle"},
     "tendons": {"stiffness": None, "length": None},
     "belts": {"EA": None, "stiffness": 50.0},
+    "chambers": {"pressure": None, "gas_pressure": None},
     "joint_forces": {"of": "angle"},
     "actuators": {"of": "angle", "initial": {"x": 1.0}, "measure": None},
     "law_springs": {"of": "displacement"},

@@ -132,6 +132,9 @@ ACTING = {
         friction=0.2,
         slip_rate=1.0,
     ),
+    "chamber": lambda model, rod: model.add_chamber(
+        "chamber", [point_above_middle(model), rod.at(0.5, (0, 0.1, 0)), rod.end], 0.1, pressure=SMOOTH
+    ),
     "tendon over a pulley": lambda model, rod: model.add_tendon(
         "hoist", [rod.at(0.5), Pulley("ground@1.5,0,1", (0, 1, 0), 0.2), "ground@2,0,0"], SMOOTH
     ),

@@ -419,6 +419,27 @@ def roped() -> Model:
     return model
 
 
+def inflated() -> Model:
+    """A clamped rod and two bodies on bushings, with chambers of each filling along them."""
+    model = Model("inflated", gravity=(0.1, -0.2, -0.9))
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 0)], SOFT, 4, up=(0, 0, 1), mass="lumped")
+    model.add_joint("clamp", "clamp", rod.start)
+    a, b = (_brick(model, f"body {k}", k + 2, moving=False) for k in range(2))
+    for k, body in enumerate((a, b)):
+        model.add_bushing(f"soft {k}", model.ground, body, 80.0, at=(0.1, k + 2, 0.2))
+    along = [[rod.at(k / 4, (0, y, 0)) for k in range(5)] for y in (0.1, -0.1)]
+    model.add_chamber("blown", along[0], 0.2, pressure=signals.Constant(4.0))
+    model.add_chamber(
+        "sealed", [*along[1], "ground@2,0,1"], 0.2, gas_pressure=9.0, ambient=8.0, dead_volume=0.1
+    )
+    model.add_chamber("isothermal", [a, "ground@0,3,2"], 0.5, gas_pressure=8.0, ambient=5.0, exponent=1.0)
+    model.add_chamber("filled", [a.at((0, 0.1, 0.1)), b, b.at((0, 0.1, 0)), rod.end], 0.1, bulk_modulus=300.0)
+    model.add_chamber("full", [b.at((0, 0, 0.1)), "ground@0,4,1"], 0.3)
+    pumped = {"volume": signals.Constant(0.16), "bulk_modulus": 90.0}
+    model.add_chamber("pumped", [rod.at(0.5), a], 0.1, dead_volume=0.01, **pumped)
+    return model
+
+
 def strung() -> Model:
     """Hanging strings: damped and pulled, relaxing and contracting, inextensible with a body on a tendon, one on the floor."""
     model = Model("strung", gravity=OBLIQUE)
@@ -668,6 +689,7 @@ MODELS: dict[str, Callable[[], Model]] = {
         varying,
         tendons,
         roped,
+        inflated,
         strung,
         kirchhoff,
         reeved,
