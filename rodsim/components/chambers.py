@@ -1,7 +1,7 @@
 """Chambers: tubes of a constant cross-section through points of rods, bodies and the ground, filled with a gas or a liquid.
 
-A chamber of the given pressure p above that of the surroundings pushes each two neighbouring points apart with the force A p:
-each segment is a force on a distance (`rigid.interactions.measure_forces`), as with a tendon of the tension -A p. A closed
+A chamber of the given pressure p above that of the surroundings pushes each two neighbouring points apart with the force A p.
+Each segment is a force on a distance (`rigid.interactions.measure_forces`), as with a tendon of the tension -A p. A closed
 chamber holds a gas or a liquid, whose pressure follows from its volume: one interaction of all frames that it passes
 (`rigid.interactions.chambers`). A liquid that is not compressible keeps the length of the tube, as an inextensible tendon does.
 """
