@@ -48,7 +48,12 @@ from discretization.linear.bordered_band import factor_border, solve_bordered, s
 from discretization.linear.multifrontal import fronts_solve_transposed
 from discretization.linear.narrow_band import narrow_solve_transposed
 from discretization.system import System
-from rigid.compilation.decorators import allocating_internal_kernel, compiled, internal_kernel
+from rigid.compilation.decorators import (
+    allocating_internal_kernel,
+    compiled,
+    inline_kernel,
+    internal_kernel,
+)
 from rigid.compilation.raised_exceptions import RAISED
 from rigid.kinematics.rotations import inverse_tangent
 from rigid.linear_algebra import add3, apply, load3, times
@@ -112,11 +117,22 @@ def _factored_border(numbering, work):
     """Factorise the band and its border; return 0 or SINGULAR."""
     if _factored_band(numbering, work) != 0:
         return SINGULAR
+    return SINGULAR if factor_border(*_bordered(numbering, work)) else 0
+
+
+@inline_kernel
+def _bordered(numbering, work):
+    """Return the arguments that functions of `discretization.linear.bordered_band` have in common."""
     factors = work.done, work.pivots, work.first
-    failed = factor_border(
-        work.values, numbering.size, numbering.border, numbering.band, factors, work.panels, work.blocks
+    return (
+        work.values,
+        numbering.size,
+        numbering.border,
+        numbering.band,
+        factors,
+        work.panels,
+        work.blocks,
     )
-    return SINGULAR if failed else 0
 
 
 @internal_kernel
@@ -183,16 +199,7 @@ def solve(numbering, work):
                 work.rhs,
             )
         elif numbering.border.rows > 0:
-            solve_bordered(
-                values,
-                numbering.size,
-                numbering.border,
-                band,
-                (work.done, work.pivots, work.first),
-                work.panels,
-                work.blocks,
-                work.rhs,
-            )
+            solve_bordered(*_bordered(numbering, work), work.rhs)
         else:
             _solved_band(numbering, work)
         return SINGULAR if failed else 0
@@ -223,16 +230,7 @@ def solve_transposed(numbering, work):
                 True,
             )
         elif numbering.border.rows > 0:
-            solve_bordered_transposed(
-                values,
-                numbering.size,
-                numbering.border,
-                band,
-                (work.done, work.pivots, work.first),
-                work.panels,
-                work.blocks,
-                work.rhs,
-            )
+            solve_bordered_transposed(*_bordered(numbering, work), work.rhs)
         else:
             narrow_solve_transposed(values, numbering.size, band, work.pivots, work.first, work.rhs)
         return SINGULAR if failed else 0
