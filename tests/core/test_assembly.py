@@ -29,7 +29,7 @@ from rigid.system import Constraints
 from rodsim import Box, Model
 from tests.support.array_systems import make_state, make_system
 from tests.support.assembly import BAND, SPARSE, dense, mid_iteration
-from tests.support.completeness import SOFT, submerged
+from tests.support.completeness import SOFT, inflated, submerged
 from tests.support.newton_iterations import ADD, BEGIN, MOVE, assembled_workspace, done, iterate
 from tests.support.tendons import ropes
 
@@ -78,12 +78,15 @@ def differences_of_residual(system, numbering, state, work, unknowns):
 
 
 @pytest.mark.parametrize("border", [True, False])
-def test_tangent_of_tendons_is_the_derivative_of_the_residual(border):
+@pytest.mark.parametrize(
+    ("make", "count", "change"), [(ropes, 8, 0.02), (inflated, 5, 0.02), (inflated, 5, 1e-6)]
+)
+def test_tangent_of_tendons_and_chambers_is_the_derivative_of_the_residual(make, count, change, border):
     """The unknown of an elastic tendon in the border, of the factorisation alone, is eliminated here."""
-    built = ropes().build()
+    built = make().build()
     system, state, numbering = built.system, built.state, number_unknowns(built.system, border=border)
-    assert numbering.border.rows == 8 * border
-    work = assembled_workspace(built, numbering, H, np.random.default_rng(4), 0.02)
+    assert numbering.border.rows == count * border
+    work = assembled_workspace(built, numbering, H, np.random.default_rng(4), change)
     work.lam[:] = np.random.default_rng(5).normal(size=len(work.lam))
     assert done(MOVE | ADD, system, numbering, state, work, H) == 0
     K = dense(numbering, work.values)
