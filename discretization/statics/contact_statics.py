@@ -5,7 +5,7 @@ point has moved by half the skin no other pair can act. If a point has moved by 
 are computed. A correction or a load step counts as failed in three cases: it ends beyond half the skin of its list; a pair
 could have passed through itself (`discretization.contact.closest_points`); or it presses a pair together until its axes almost
 meet. There are equilibria in which surfaces are through each other though the axes have not met. Lists change the numbering,
-not the state. There is no friction at rest: sticking contacts are released.
+not the state. There is no friction between surfaces at rest: sticking contacts are released.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from discretization.statics.equilibrium_system import EquilibriumSystem
 from discretization.statics.forces import SOLVED
 from discretization.statics.iteration import FORCES, NEWTON, NOT_CONVERGED, TANGENT
 from discretization.statics.loading import Loading
+from discretization.statics.resting_friction import RestingFriction
 from discretization.system import System
 from rigid.system import Floats, State
 
@@ -59,10 +60,18 @@ def equilibrium_system_of(
     loading: Loading,
     band_limit: int = BAND_LIMIT,
     idle: Mapping[int, Floats] | None = None,
+    friction: bool = False,
 ) -> EquilibriumSystem:
-    """Return the `EquilibriumSystem` of a system, with contacts between surfaces or without."""
-    kind = ContactEquilibriumSystem if len(system.contacts.pairs) else EquilibriumSystem
-    return kind(system, state, loading, band_limit, idle)
+    """Return the `EquilibriumSystem` of a system, with contacts between surfaces or without.
+
+    friction: True if contacts with planes have friction, with the bristles of the state.
+    """
+    resting = RestingFriction(system, state, idle or ()) if friction else None
+    if resting is not None and not len(resting.use):
+        resting = None
+    if len(system.contacts.pairs):
+        return ContactEquilibriumSystem(system, state, loading, band_limit, idle, resting)
+    return EquilibriumSystem(system, state, loading, band_limit, idle, friction=resting)
 
 
 class ContactEquilibriumSystem(EquilibriumSystem):
@@ -75,7 +84,9 @@ class ContactEquilibriumSystem(EquilibriumSystem):
         loading: Loading,
         band_limit: int = BAND_LIMIT,
         idle: Mapping[int, Floats] | None = None,
+        friction: RestingFriction | None = None,
     ):
+        self._model_friction = friction
         self._model_system, self._model_loading, self._band_limit = system, loading, band_limit
         sizes = sizes_of(system)
         self._model_shapes = state_shapes(sizes)
@@ -103,7 +114,13 @@ class ContactEquilibriumSystem(EquilibriumSystem):
         interactions = joined(system.others, interactions_of(contacts, pairs))
         with_contacts = unshared(system._replace(others=interactions, contacts=contacts_of()))
         super().__init__(
-            with_contacts, state, self._model_loading, self._band_limit, idle, self._model_shapes
+            with_contacts,
+            state,
+            self._model_loading,
+            self._band_limit,
+            idle,
+            self._model_shapes,
+            self._model_friction,
         )
         self.max_shift = 0.25 * self._skin
 

@@ -25,6 +25,7 @@ from discretization.statics.equilibrium_newton import (
 )
 from discretization.statics.equilibrium_system import NOTHING, EquilibriumSystem
 from discretization.statics.forces import SOLVED
+from discretization.statics.load_steps import find_equilibrium
 from discretization.statics.stability import negative_count
 
 MAX_STEPS = 2000  # largest number of steps
@@ -90,6 +91,23 @@ def relax(statics: EquilibriumSystem, max_steps: int = MAX_STEPS, every_way: boo
             continue
         delta *= GROWTH
     return NewtonOutcome(NOT_CONVERGED, step, level)
+
+
+def relax_with_friction(statics: EquilibriumSystem) -> NewtonOutcome:
+    """Move `statics` to an equilibrium at its load factor by `relax`, without friction and from there to one with friction.
+
+    What friction alone holds is relaxed with friction.
+    """
+    if statics.friction is None:
+        return relax(statics)
+    saved = statics.save()
+    statics.let_friction_act(False)
+    relaxed = relax(statics)
+    statics.let_friction_act(True)
+    if relaxed.status == SOLVED and find_equilibrium(statics) is None:
+        return relaxed
+    statics.restore_saved(saved)
+    return relax(statics)
 
 
 def _largest_shift(statics: EquilibriumSystem, x: np.ndarray) -> float:

@@ -41,6 +41,7 @@ from discretization.statics.iteration import (
     at_rest,
 )
 from discretization.statics.loading import Loading
+from discretization.statics.resting_friction import RestingFriction
 from discretization.statics.strains import prediction
 from discretization.system import System
 from discretization.time.newton import has_blocks_beyond_band
@@ -119,6 +120,7 @@ class EquilibriumSystem:
 
     idle: frame -> projection (3, 3) on its axes without inertia, about which nothing acts on it; it does not rotate about them.
     shapes: shapes of the state arrays, if a state has more than the system requires.
+    friction: friction of contacts with planes; None: there is none.
     """
 
     def __init__(
@@ -129,6 +131,7 @@ class EquilibriumSystem:
         band_limit: int = BAND_LIMIT,
         idle: Mapping[int, Floats] | None = None,
         shapes: Shapes | None = None,
+        friction: RestingFriction | None = None,
     ):
         if len(system.contacts.pairs):
             raise ValueError(
@@ -137,6 +140,9 @@ class EquilibriumSystem:
         self.shapes = state_shapes(sizes_of(system)) if shapes is None else shapes
         self._moving = system
         placed = _with_values_of(check_arrays(state, self.shapes, *OF_SYSTEMS), system)
+        self.friction = friction
+        if friction is not None:
+            placed = friction.on(placed)
         # determinant and matrix comprise all unknowns
         resting, numbering, self.work = _prepare(placed, band_limit)
         self.system = _moving(resting._replace(gravity=placed.gravity))
@@ -147,9 +153,9 @@ class EquilibriumSystem:
         self.state.v[:] = 0.0
         self.state.Omega[:] = 0.0
         self.state.memory[:] = 0.0
-        part(system, self.state, "settled")[:] = (
-            0.0  # bristles of friction do not exist at rest, and are released
-        )
+        part(system, self.state, "settled")[:] = 0.0  # bristles of other friction are released
+        if friction is not None:
+            friction.store(self.state)
         self.size = self.numbering.size
         self.is_row = np.zeros(self.size, dtype=np.bool_)
         if len(self.numbering.row):
@@ -406,11 +412,24 @@ class EquilibriumSystem:
         self.load_at(saved[1])
 
     def set_equilibrium(self, state: State, factor: float) -> None:
-        """Set a state and a load factor that come from another source."""
+        """Set a state and a load factor that come from another source; friction begins there, with the bristles of the state."""
         check_arrays(state, self.shapes, *OF_SYSTEMS)
         for array, new in zip(self.state, state, strict=True):
             array[...] = new
+        if self.friction is not None:
+            self.friction.begin_at(self.work, self.system, self.state)
         self.load_at(factor)
+
+    def let_friction_act(self, acts: bool) -> None:
+        """Leave friction out, or let it act again, against the slip since the last equilibrium."""
+        if self.friction is not None:
+            self.friction.acts = acts
+            self.friction.write(self.work, self.system)
+
+    def settle_friction(self) -> None:
+        """Take the present state, an equilibrium, as the one from which sticking points move on."""
+        if self.friction is not None:
+            self.friction.settle(self.work, self.system, self.state)
 
     def determinant_sign(self) -> int:
         """Return the sign of the determinant of the factorised matrix."""

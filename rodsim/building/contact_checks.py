@@ -339,13 +339,23 @@ def _round_down(x: float) -> float:
     return float(f"{np.floor(x / unit) * unit:.1g}")
 
 
-def warn_of_friction_at_rest(model: ModelData) -> None:
-    """Warn about a contact with friction before an equilibrium is computed, which ignores friction."""
+def warn_of_friction_at_rest(model: ModelData, planes: bool) -> None:
+    """Warn about a contact whose friction an equilibrium omits, before it is computed.
+
+    planes: True if friction on planes is omitted, too.
+    """
     for entry in model.contacts.values():
-        if entry.friction[0] > 0.0:
+        on_planes = any(
+            surfaces and all(isinstance(surface, PlaneSurface) for surface in surfaces)
+            for surfaces in (entry.a, entry.b)
+        )
+        if entry.friction[0] > 0.0 and (planes or not on_planes):
+            why = (
+                "method='newton' includes it" if on_planes else "an equilibrium has friction on planes alone"
+            )
             doubt = (
-                f"contact '{entry.name}' has friction, which an equilibrium lets go: what it would hold follows from how it "
-                "came there, not from the loads; for that run `simulate`, with damping, until it is at rest"
+                f"contact '{entry.name}' has friction, which this equilibrium omits: {why}. To include it, run `simulate` "
+                "with damping until the model is at rest"
             )
             return warn_about_model(model.name, [doubt])
 

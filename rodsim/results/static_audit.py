@@ -42,7 +42,8 @@ def balance(result: Result) -> Balance:
         loads["varying_gravity"],
         history.motions_by_output(),
     )
-    equilibrium = equilibrium_system_of(system, result.state(0), loading)
+    rubs = statics["method"] != "arc-length"
+    equilibrium = equilibrium_system_of(system, result.state(0), loading, friction=rubs)
     continued = "start" in result.description
     residual = rounding = gap = largest = 0.0
     judged = 0

@@ -16,7 +16,7 @@ from discretization.statics.contact_statics import (
     DeepestPenetration,
     equilibrium_system_of,
 )
-from discretization.statics.dynamic_relaxation import relax
+from discretization.statics.dynamic_relaxation import relax_with_friction
 from discretization.statics.equilibrium_newton import NewtonOutcome
 from discretization.statics.equilibrium_system import FAILURE_REASONS, EquilibriumSystem
 from discretization.statics.forces import FOLDED, SOLVED
@@ -119,6 +119,8 @@ def equilibrium(
 
     Loads and gravity are multiplied by a load factor that grows from 0 to 1, in steps as long as Newton's method allows.
     The result holds the equilibrium of every step: its `t` is the load factor, and its last state is the equilibrium sought.
+    Friction of contacts with planes acts, except with "arc-length": what touches in the initial shape sticks there, and slides
+    from one equilibrium to the next where friction reaches its limit. Other friction is omitted, with a warning.
 
     Parameters
     ----------
@@ -255,7 +257,7 @@ def equilibrium(
     built.layout.description["provenance"] = provenance(model.scene)
     check_determined(built)
     check_supported(built)
-    warn_of_friction_at_rest(model)
+    warn_of_friction_at_rest(model, planes=followed)
     check_start_time("equilibrium", start, start_time)
     state, unmoved = built.state, copied(built.system.constraints)
     if start is not None:
@@ -266,7 +268,7 @@ def equilibrium(
     loading = loading_of(model, built, loads, constant, load_time, motions, unmoved, factors)
     if followed and start is None:
         _check_growing_loads(built, loading)
-    statics = equilibrium_system_of(built.system, state, loading, idle=built.idle)
+    statics = equilibrium_system_of(built.system, state, loading, idle=built.idle, friction=not followed)
     statics.max_rotation = _max_rotation(model)
     if start is not None:
         statics.hold_by_fading_forces()
@@ -379,7 +381,7 @@ def _relax(
     """Go from the last equilibrium to one at load factor `end` by relaxation; return None, or the failure."""
     saved = statics.save()
     statics.load_at(end)
-    relaxed = relax(statics)
+    relaxed = relax_with_friction(statics)
     if relaxed.status != SOLVED:
         statics.restore_saved(saved)
         return failure
@@ -410,7 +412,7 @@ def _relax_in_parts(
         part = min(CREEP, 0.25 * statics.loading.longest_step(statics.length), end - saved[1])
         for _ in range(SHORTER):
             statics.load_at(saved[1] + part)
-            relaxed = relax(statics)
+            relaxed = relax_with_friction(statics)
             if relaxed.status == SOLVED:
                 break
             statics.restore_saved(saved)

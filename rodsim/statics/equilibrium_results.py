@@ -196,6 +196,7 @@ class Record:
         """Add the current equilibrium of `statics`."""
         if self.check is not None:
             self.check(statics)
+        statics.settle_friction()
         self.states.append(statics.state_for_motion)
         self.factors.append(float(factor))
         for name, monitor in self.monitors.items():

@@ -199,5 +199,5 @@ def _first_unstable(built: Built, statics: EquilibriumSystem, record: Record) ->
         if unstable_motions(built, statics) is None:
             break
         first = factor
-    statics.restore_saved(saved)
+    statics.set_equilibrium(statics.state_of(saved), saved[1])
     return float(first)
