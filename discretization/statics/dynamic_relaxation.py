@@ -93,21 +93,23 @@ def relax(statics: EquilibriumSystem, max_steps: int = MAX_STEPS, every_way: boo
     return NewtonOutcome(NOT_CONVERGED, step, level)
 
 
-def relax_with_friction(statics: EquilibriumSystem) -> NewtonOutcome:
+def relax_with_friction(
+    statics: EquilibriumSystem, max_steps: int = MAX_STEPS, every_way: bool = False
+) -> NewtonOutcome:
     """Move `statics` to an equilibrium at its load factor by `relax`, without friction and from there to one with friction.
 
     What friction alone holds is relaxed with friction.
     """
     if statics.friction is None:
-        return relax(statics)
+        return relax(statics, max_steps, every_way)
     saved = statics.save()
     statics.let_friction_act(False)
-    relaxed = relax(statics)
+    relaxed = relax(statics, max_steps, every_way)
     statics.let_friction_act(True)
     if relaxed.status == SOLVED and find_equilibrium(statics) is None:
         return relaxed
     statics.restore_saved(saved)
-    return relax(statics)
+    return relax(statics, max_steps, every_way)
 
 
 def _largest_shift(statics: EquilibriumSystem, x: np.ndarray) -> float:

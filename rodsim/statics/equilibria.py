@@ -11,21 +11,24 @@ from numpy.typing import ArrayLike
 
 from discretization.contact.table import refuse_contacts
 from discretization.memoization import copied
+from discretization.state_measures import element_states
 from discretization.statics.contact_statics import (
     ContactEquilibriumSystem,
     DeepestPenetration,
     equilibrium_system_of,
 )
-from discretization.statics.dynamic_relaxation import relax_with_friction
-from discretization.statics.equilibrium_newton import NewtonOutcome
-from discretization.statics.equilibrium_system import FAILURE_REASONS, EquilibriumSystem
+from discretization.statics.dynamic_relaxation import MAX_STEPS, relax_with_friction
+from discretization.statics.equilibrium_newton import NOT_CONVERGED, NewtonOutcome
+from discretization.statics.equilibrium_system import FAILURE_REASONS, EquilibriumSystem, SavedEquilibrium
 from discretization.statics.forces import FOLDED, SOLVED
 from discretization.statics.load_steps import PathPoint, find_equilibrium, follow_load_steps
 from discretization.statics.loading import Loading
+from discretization.system import System
 from rigid import checks
 from rigid.compilation.compile_notices import announce
 from rigid.errors import ConvergenceError, ModelError
 from rigid.joints import JOINTS
+from rigid.system import State
 from rodsim._compat import accept_old_arguments
 from rodsim.building.build import Built
 from rodsim.building.contact_checks import warn_of_friction_at_rest
@@ -58,6 +61,7 @@ from rodsim.statics.path_following import FIRST_ARC, follow, path_settings
 
 UNSTABLE = ("keep", "stop", "leave")
 MAX_RELAXATIONS = 20  # largest number of relaxations on a path of moved ground points
+FROM_DRAWN_SHAPE = 8000  # largest number of steps of a relaxation that begins in a crumpled shape
 CREEP = 0.02  # load factor by which one such relaxation advances
 _DEEP = 0.5  # depth of a contact relative to the sum of the radii: surfaces would go through each other
 SHORTER = 8  # attempts, each a quarter of the last: near a limit point round-off decides which succeeds
@@ -284,8 +288,12 @@ def equilibrium(
     def reached(point: PathPoint) -> None:
         record.add(point.factor, statics, point.iterations)
 
+    drawn = statics.save()
     try:
-        failure = find_equilibrium(statics)
+        failure: NewtonOutcome | None = NewtonOutcome(NOT_CONVERGED, 0, 0.0)
+        crumpled = relaxation and start is None and _is_crumpled(built.system, state)
+        if not crumpled:
+            failure = find_equilibrium(statics)
         if failure is None:
             record.add(0.0, statics, 0)
         if followed:
@@ -296,6 +304,8 @@ def equilibrium(
                     failure = follow_load_steps(statics, statics.factor, end, first_step, reached).failure
                 if failure is not None and relaxation:
                     failure = _continue_by_relaxation(statics, record, failure, end, reached)
+                    if failure is not None and crumpled and not record.states:
+                        failure = _relax_from_drawn_shape(statics, record, failure, end, drawn)
                 if failure is not None:
                     break
     except Unstable as stop:
@@ -375,13 +385,42 @@ def _continue_by_relaxation(
     )
 
 
+def _is_crumpled(system: System, state: State) -> bool:
+    """Return True if an element of a rod is compressed beyond its own buckling load, pi^2 EI/h^2.
+
+    Load steps would follow the compressed line, as of a line drawn shorter than it is, though each element would fold.
+    """
+    if not system.rods.n_points:
+        return False
+    points = system.rods.points
+    stiffness = np.minimum(points.stiffness[:, 4, 4], points.stiffness[:, 5, 5])
+    thrust = -element_states(system, state)[1][:, 0]
+    return bool(np.any((thrust * points.weight**2 > np.pi**2 * stiffness) & (stiffness > 0.0)))
+
+
+def _relax_from_drawn_shape(
+    statics: EquilibriumSystem, record: Record, failure: NewtonOutcome, end: float, drawn: SavedEquilibrium
+) -> NewtonOutcome | None:
+    """Go from the initial shape to an equilibrium at load factor `end` by relaxation, twice: the second never climbs."""
+    for every_way in (False, True):
+        statics.restore_saved(drawn)
+        if _relax(statics, record, failure, end, FROM_DRAWN_SHAPE, every_way) is None:
+            return None
+    return failure
+
+
 def _relax(
-    statics: EquilibriumSystem, record: Record, failure: NewtonOutcome, end: float
+    statics: EquilibriumSystem,
+    record: Record,
+    failure: NewtonOutcome,
+    end: float,
+    max_steps: int = MAX_STEPS,
+    every_way: bool = False,
 ) -> NewtonOutcome | None:
     """Go from the last equilibrium to one at load factor `end` by relaxation; return None, or the failure."""
     saved = statics.save()
     statics.load_at(end)
-    relaxed = relax_with_friction(statics)
+    relaxed = relax_with_friction(statics, max_steps, every_way)
     if relaxed.status != SOLVED:
         statics.restore_saved(saved)
         return failure

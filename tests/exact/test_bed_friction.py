@@ -70,9 +70,9 @@ def test_tension_at_the_anchor_converges_to_the_catenary_with_friction():
     fairlead, anchor = catenary_on_a_bed(92.0, MU)
     errors = []
     for n in (50, 100, 200):
-        found = equilibrium(mooring(92.0, n, 1e7))
-        assert found.audit().ok
-        H, H_anchor = tensions(found)
+        result = equilibrium(mooring(92.0, n, 1e7))
+        assert result.audit().ok
+        H, H_anchor = tensions(result)
         assert abs(H - fairlead) < 2e-4 * fairlead
         errors.append(H_anchor - anchor)
     assert 0.0 < errors[0] < 0.03 * anchor
@@ -99,15 +99,15 @@ def lying(force: float, n: int = 10) -> Model:
 
 
 def test_tension_of_a_pulled_line_falls_by_mu_w_along_it():
-    """Where it slides, T(s) = F - mu w (L - s), at the middles of the elements."""
-    found = equilibrium(lying(30.0), constant=["gravity"])
-    tension = found.rod("line").N[-1][:, 0]
+    """T(s) = F - mu w (L - s) at the middles of the elements that slide."""
+    result = equilibrium(lying(30.0), constant=["gravity"])
+    tension = result.rod("line").N[-1][:, 0]
     middles = np.arange(10) + 0.5
     expected = 30.0 - 6.0 * (10.0 - middles)
     assert np.allclose(tension[6:], expected[6:], rtol=0, atol=1e-6)
     assert 0.0 < tension[0] < 0.1
     assert np.all(np.diff(tension) > 0.0)
-    assert found.contact("lies").tangential_force[-1] == pytest.approx(30.0 - tension[0], abs=0.1)
+    assert result.contact("lies").tangential_force[-1] == pytest.approx(30.0 - tension[0], abs=0.1)
 
 
 def test_a_line_pulled_from_a_slack_start_ends_where_it_would_be_laid_and_holds_when_it_is_let_back():
@@ -156,9 +156,9 @@ def block(angle: float, on_a_body: bool = False) -> Model:
 @pytest.mark.parametrize("on_a_body", [False, True])
 def test_friction_holds_a_block_on_a_slope_below_the_angle_of_friction(on_a_body):
     angle = 0.98 * np.arctan(0.4)
-    found = equilibrium(block(angle, on_a_body))
-    assert found.contact("rubs").tangential_force[-1] == pytest.approx(2.0 * G * np.sin(angle), rel=1e-9)
-    assert found.audit().ok
+    result = equilibrium(block(angle, on_a_body))
+    assert result.contact("rubs").tangential_force[-1] == pytest.approx(2.0 * G * np.sin(angle), rel=1e-9)
+    assert result.audit().ok
 
 
 def test_a_block_above_the_angle_of_friction_has_no_equilibrium():
