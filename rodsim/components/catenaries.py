@@ -16,7 +16,9 @@ number q = rho d C_d/(2 w),
 
     r' = t,   T' = up - q |u_n| u_n,   u_n = u - (u . t) t                                                              (3)
 
-is integrated from a, and T there is found so that the line ends at b.
+is integrated from a, and T there is found so that the line ends at b. A part on a level bed without friction lies in the plane
+of the bed, and the bed carries what is vertical in (3). The line touches down and lifts off tangentially, with a horizontal T:
+these conditions determine where it does.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ _OWNER = "catenary"
 _STEEPEST = 1e-9  # smallest horizontal distance of the ends, over the length of the line
 _LARGEST_SAG = 600.0  # largest D/(2 c); sinh of more overflows
 _PARTS = 4  # number of steps in which the drag of a current grows
+_ON_BED = 1e-9  # largest height above the bed of an end that lies on it, over the length of the line
 _MISSED = 1e-8  # largest distance of the end of a line in a current from b, over its length
 
 
@@ -172,16 +175,21 @@ class LineInCurrent(VectorisedCurve):
 
     def _integrated(self, tension: Floats, part: float) -> Any:
         """Integrate (3), with lengths over that of the line, from T at a, with this part of the drag."""
-        q = part * self.drag
+        return self._along(np.concatenate([np.zeros(3), tension]), (0.0, 1.0), part)
+
+    def _along(self, start: Floats, span: tuple[float, float], part: float, lies: bool = False) -> Any:
+        """Integrate (3) from r and T at one fraction of the length to another; lies: whether that part is on the bed."""
+        q, up = part * self.drag, self.up
 
         def rates(_: float, y: Floats) -> Floats:
-            t = y[3:] / np.linalg.norm(y[3:])
+            T = y[3:] - (y[3:] @ up) * up if lies else y[3:]
+            t = T / np.linalg.norm(T)
             across = self.current - (self.current @ t) * t
-            return np.concatenate([t, self.up - q * np.linalg.norm(across) * across])
+            force = up - q * np.linalg.norm(across) * across
+            return np.concatenate([t, force - (force @ up) * up if lies else force])
 
-        start = np.concatenate([np.zeros(3), tension])
         return scipy.integrate.solve_ivp(
-            rates, (0.0, 1.0), start, method="DOP853", rtol=1e-10, atol=1e-12, dense_output=True
+            rates, span, start, method="DOP853", rtol=1e-10, atol=1e-12, dense_output=True
         )
 
     def _misfit(self, tension: Floats, part: float) -> Floats:
@@ -196,6 +204,113 @@ class LineInCurrent(VectorisedCurve):
         return self.a + self.length * points
 
 
+class LineOnBedInCurrent(LineInCurrent):
+    """Curve (3) of a line in a uniform current that hangs from one end or from both and lies on a level bed between.
+
+    resting: the line without a current, from a to b; the other arguments are those of `LineInCurrent`.
+    """
+
+    NOT_IN_KEYS = ("given", "pieces")
+
+    def __init__(
+        self, ends: tuple[Floats, Floats], resting: Catenary, bed: float, current: Floats, drag: float
+    ):
+        self.a, self.b = ends
+        self.length, self.up, self.current, self.drag = resting.length, resting.up, current, drag
+        self.given: dict[str, Any] | None = None  # keys of the curve in a scene
+        self.bed = bed
+        self.hangs = resting.hanging_a > 0.0  # from a, too
+        along, side = resting.along, np.cross(resting.up, resting.along)
+        self._axes = np.array([along, side, resting.up] if self.hangs else [along, side])
+        tension = np.array([resting.c, 0.0, -resting.hanging_a][: len(self._axes)]) / self.length
+        lengths = [resting.hanging_a, resting.on_bed] if self.hangs else [resting.on_bed]
+        unknowns, solved = np.concatenate([tension, np.array(lengths) / self.length]), False
+        for part in np.linspace(0.0, 1.0, _PARTS + 1)[1:]:
+            root = scipy.optimize.root(lambda x, part=part: self._misfits(x, part), unknowns, tol=1e-10)
+            unknowns, solved = root.x, bool(np.abs(root.fun).max() < _MISSED)
+        if not solved or unknowns[-1] < 0.0 or (self.hangs and unknowns[-2] < 0.0):
+            raise ModelError(
+                f"{_OWNER}: no shape of the line on the bed was computed in this current. Give a smaller current or drag, "
+                "or draw the line without them"
+            )
+        self.pieces = self._parts(unknowns, 1.0)
+
+    def _parts(self, unknowns: Floats, part: float) -> list[Any]:
+        """Integrate the parts that hang from a, lie, and hang from b, each with its first fraction of the length."""
+        n = len(self._axes)
+        start, at, out = np.concatenate([np.zeros(3), unknowns[:n] @ self._axes]), 0.0, []
+        lengths = unknowns[n:] if self.hangs else (0.0, *unknowns[n:])
+        for end, lies in ((lengths[0], False), (lengths[0] + lengths[1], True), (1.0, False)):
+            if end != at:
+                out.append((at, self._along(start, (at, end), part, lies)))
+                start, at = out[-1][1].y[:, -1], float(end)
+        return out
+
+    def _misfits(self, unknowns: Floats, part: float) -> Floats:
+        """Return the distance of the end from b, over the length, and height and vertical T where the line touches down."""
+        parts = self._parts(unknowns, part)
+        misfit: Floats = parts[-1][1].y[:3, -1] - (self.b - self.a) / self.length
+        if self.hangs:
+            down = parts[0][1].y[:, -1]
+            depth = (float(self.a @ self.up) - self.bed) / self.length
+            misfit = np.concatenate([misfit, [down[:3] @ self.up + depth, down[3:] @ self.up]])
+        return misfit
+
+    def __call__(self, s: ArrayLike) -> Floats:
+        """Return points (..., 3), m, at fractions s, of any shape, of the length."""
+        fractions = np.asarray(s, dtype=float)
+        flat, points = fractions.ravel(), np.zeros((fractions.size, 3))
+        for first, piece in self.pieces:
+            use = flat >= first
+            if use.any():
+                points[use] = piece.sol(flat[use])[:3].T
+        return self.a + self.length * points.reshape(*fractions.shape, 3)
+
+
+class Reversed(VectorisedCurve):
+    """A curve from its end to its start."""
+
+    NOT_IN_KEYS = ("given",)
+
+    def __init__(self, curve: LineOnBedInCurrent):
+        self.curve, self.a, self.length = curve, curve.b, curve.length
+        self.given: dict[str, Any] | None = None  # keys of the curve in a scene
+
+    def __call__(self, s: ArrayLike) -> Floats:
+        """Return points (..., 3), m, at fractions s, of any shape, of the length."""
+        return self.curve(1.0 - np.asarray(s, dtype=float))
+
+
+def _in_current(
+    ends: tuple[Floats, Floats], resting: Catenary, bed: float | None, current: Floats, drag: float
+) -> LineInCurrent | Reversed:
+    """Return the line in a current, which may lift it off the bed; `resting`: the line without it."""
+    if resting.on_bed >= 0.0 and bed is not None:
+        try:
+            if (
+                resting.hanging_a <= _ON_BED * resting.length
+                or float(ends[1] @ resting.up) > bed + _ON_BED * resting.length
+            ):
+                return LineOnBedInCurrent(ends, resting, bed, current, drag)
+            # the part that hangs from b has no length: begin there
+            backwards = Catenary(ends[1], ends[0], resting.length, resting.up, bed)
+            return Reversed(LineOnBedInCurrent(ends[::-1], backwards, bed, current, drag))
+        except ModelError:
+            line = _free_in_current(ends, resting, current, drag)
+            if np.min(line(np.linspace(0.0, 1.0, 201)) @ resting.up) > bed - _ON_BED * resting.length:
+                return line
+            raise
+    return _free_in_current(ends, resting, current, drag)
+
+
+def _free_in_current(
+    ends: tuple[Floats, Floats], resting: Catenary, current: Floats, drag: float
+) -> LineInCurrent:
+    """Return the line in a current without a bed, which begins with the tension of the one without a current."""
+    tension = (resting.c * resting.along + resting.at_a * resting.up) / resting.length
+    return LineInCurrent(ends, resting.length, resting.up, tension, current, drag)
+
+
 def catenary(
     a: ArrayLike,
     b: ArrayLike,
@@ -204,11 +319,11 @@ def catenary(
     up: ArrayLike = (0.0, 0.0, 1.0),
     current: ArrayLike | None = None,
     drag: float = 0.0,
-) -> Catenary | LineInCurrent:
+) -> Catenary | LineInCurrent | Reversed:
     """Return the curve of a heavy line between two points, for `Model.add_rod`.
 
-    The line does not stretch and has no stiffness in bending. A part of it may lie on a level bed without friction, or it may
-    hang in a uniform current.
+    The line does not stretch and has no stiffness in bending. A part of it may lie on a level bed without friction. In a uniform
+    current it is dragged sideways where it hangs and where it lies.
 
     Parameters
     ----------
@@ -221,7 +336,7 @@ def catenary(
     up : array_like, shape (3,), default (0, 0, 1)
         Direction against the weight.
     current : array_like, shape (3,), optional
-        Velocity of the current, m/s; not with a bed that the line would touch.
+        Velocity of the current, m/s.
     drag : float, default 0.0
         Drag across the line over its weight, rho d C_d/(2 w), s^2/m^2, with the density rho and the diameter d; w is the weight
         per length in the fluid, N/m.
@@ -235,7 +350,7 @@ def catenary(
     ------
     ModelError
         If the line is shorter than the distance of its ends, or longer than can lie on the bed without heaps; if an end is below
-        the bed or above the other end.
+        the bed or above the other end; if no shape in the current is computed.
 
     Examples
     --------
@@ -245,16 +360,11 @@ def catenary(
     """
     ends, upwards = (vector(_OWNER, "a", a), vector(_OWNER, "b", b)), direction(_OWNER, "up", up)
     total = number(_OWNER, "length", length, positive=True)
-    made: Any = Catenary(*ends, total, upwards, None if bed is None else number(_OWNER, "bed", bed))
+    made_bed = None if bed is None else number(_OWNER, "bed", bed)
+    made: Any = Catenary(*ends, total, upwards, made_bed)
     factor = number(_OWNER, "drag", drag, at_least=0.0)
     if current is not None and factor > 0.0:
-        if made.on_bed >= 0.0:
-            raise ModelError(
-                f"{_OWNER}: a part of the line lies on the bed, where current= cannot be taken into account; leave current out, "
-                "and let an equilibrium have it"
-            )
-        tension = (made.c * made.along + made.at_a * made.up) / total
-        made = LineInCurrent(ends, total, upwards, tension, vector(_OWNER, "current", current), factor)
+        made = _in_current(ends, made, made_bed, vector(_OWNER, "current", current), factor)
     upward = vector(_OWNER, "up", up).tolist()
     made.given = {
         "type": "catenary",
@@ -265,5 +375,5 @@ def catenary(
     made.given |= {"up": upward} | ({} if bed is None else {"bed": float(bed)})
     if current is not None:
         made.given |= {"current": vector(_OWNER, "current", current).tolist(), "drag": factor}
-    line: Catenary | LineInCurrent = made
+    line: Catenary | LineInCurrent | Reversed = made
     return line

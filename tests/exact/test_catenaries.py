@@ -72,7 +72,7 @@ def test_belly_of_a_line_lies_on_the_bed_between_two_floats() -> None:
         (((0, 0, 1), (1, 0, 1), 5.0, 0.0), "it would lie in heaps"),
         (((0, 0, -1), (1, 0, 1), 5.0, 0.0), "an end is 1 m below the bed"),
         (((0, 0, 0), (1, 0, 0), 2.0, None, (0, 0, 0)), "up"),
-        (((0, 0, 1), (1, 0, 1), 1.15, 0.9, (0, 0, 1), (1, 0, 0), 0.5), "a part of the line lies on the bed"),
+        (((0, 0, 1), (1, 0, 1), 1.15, 0.9, (0, 0, 1), (0, 0, 90), 5e3), "no shape of the line"),
         (((0, 0, 0), (1, 0, 0), 2.0, None, (0, 0, 1), (1, 0, 0), -0.5), "drag = -0.5"),
         (((0, 0, 0), (1, 0, 0), 2.0, None, (0, 0, 1), (1, np.nan, 0), 0.5), "current"),
     ],
@@ -109,6 +109,52 @@ def test_line_in_a_current_has_its_ends_its_length_and_the_equilibrium_of_a_rod(
     assert np.abs(rest - line(np.linspace(0, 1, 61))).max() < 2e-3
     without = curves.catenary(*ends, length)(np.linspace(0, 1, 61))
     assert np.abs(rest - without).max() > 0.05
+
+
+@pytest.mark.parametrize("current", [(0.3, 0.0, 0.0), (-0.3, 0.4, 0.0), (0.0, 0.4, 0.0)])
+@pytest.mark.parametrize(
+    "ends", [((0, 0, 0), (2.5, 0.2, 1)), ((0, 0, 0.4), (2.5, 0.2, 1)), ((2.5, 0.2, 1), (0, 0, 0))]
+)
+def test_line_on_a_bed_in_a_current_is_the_equilibrium_of_a_string(ends, current) -> None:
+    """The string stretches little and lies on a stiff bed, on which the drag acts as above it."""
+    w, rho, d, C, length = 5.0, 1000.0, 0.02, 1.2, 3.2
+    line = curves.catenary(*ends, length, bed=0.0, current=current, drag=rho * d * C / (2 * w))
+    r = line(S)
+    assert r[0] == pytest.approx(ends[0], abs=1e-7)
+    assert r[-1] == pytest.approx(ends[1], abs=1e-7)
+    assert r[:, 2].min() > -1e-7
+    assert np.linalg.norm(np.diff(r, axis=0), axis=1) == pytest.approx(length / 4000, rel=1e-5)
+    assert np.sum(r[:, 2] < 1e-6) > 100
+    n = 80
+    model = Model("line", gravity=(0, 0, -10.0))
+    string = Section.string(EA=1e6, mass_per_length=w / 10.0, radius=d / 2)
+    rod = model.add_rod("line", line, string, n)
+    for name, end in (("a", rod.start), ("b", rod.end)):
+        model.add_joint(name, "spherical", "ground", end)
+    sea = model.add_fluid("sea", rho, current)
+    model.add_submerged_rod("wet", rod, sea, d, drag=C, added_mass=0.0, buoyancy=0.0)
+    bed = model.add_plane("bed", model.ground.at((0, 0, -d / 2)), (0, 0, 1))
+    model.add_contact("lies", rod, bed, stiffness=1e5)
+    rest = equilibrium(model).rod("line").r[-1]
+    difference = np.abs(rest - line(np.linspace(0, 1, n + 1))).max()
+    assert difference < 5e-4  # it sinks in by 5e-5 m
+    without = curves.catenary(*ends, length, bed=0.0)(np.linspace(0, 1, n + 1))
+    assert np.abs(rest - without).max() > 20 * difference
+
+
+def test_a_current_may_lift_the_line_off_the_bed() -> None:
+    ends, length, flow = ((0, 0, 0.4), (2.5, 0.2, 1)), 3.2, {"current": (0.0, 0.6, 0.0), "drag": 2.4}
+    assert np.sum(curves.catenary(*ends, length, bed=0.0)(S)[:, 2] < 1e-6) > 100
+    lifted = curves.catenary(*ends, length, bed=0.0, **flow)(S)
+    assert lifted[:, 2].min() > 0.01
+    assert lifted == pytest.approx(curves.catenary(*ends, length, **flow)(S), abs=1e-12)
+
+
+def test_line_on_a_bed_tends_to_that_without_a_current() -> None:
+    ends, length = ((0, 0, 0.4), (2.5, 0.2, 1)), 3.2
+    still = curves.catenary(*ends, length, bed=0.0)(S)
+    slow = curves.catenary(*ends, length, bed=0.0, current=(0.0, 1e-4, 0.0), drag=1.0)(S)
+    assert slow == pytest.approx(still, abs=1e-6)
 
 
 def drawn(s: float) -> tuple[float, float, float]:
