@@ -445,7 +445,7 @@ class Result:
         Returns
         -------
         FluidHistory
-            Drag, buoyancy and angles of attack, with the outputs of the result as first axis.
+            Drag, buoyancy, inertia, added mass and angles of attack, with the outputs of the result as first axis.
 
         Raises
         ------

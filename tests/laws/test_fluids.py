@@ -13,6 +13,7 @@ from rigid import quaternions
 from rodsim import (
     Box,
     ConvergenceError,
+    Material,
     Model,
     ModelError,
     Section,
@@ -631,6 +632,57 @@ def test_forces_along_a_line_balance_its_weight_in_equilibrium(tmp_path):
         assert wet.buoyancy[-1].sum(axis=0) == pytest.approx([0, 0, RHO * AREA * 2 * G], rel=1e-12)
         total = wet.drag[-1].sum(axis=0) + wet.buoyancy[-1].sum(axis=0) + weight
         assert result.joint("top").force[-1] + total == pytest.approx(np.zeros(3), abs=1e-9)
+
+
+@pytest.mark.parametrize(("axis", "output"), [(0, None), (1, "accelerated.vtkhdf"), (2, None)])
+def test_added_mass_in_results_resists_a_constant_force(axis, output, tmp_path):
+    """M a = F with the mass and the added mass: the force of the fluid is -M_a F/(m + M_a), along an axis of the body."""
+    model, force, added = Model("m"), 6.0 * np.eye(3)[axis], np.array([1.0, 2.0, 4.0])
+    orientation = quaternions.from_rotation_vector(np.array([0.3, -0.2, 0.5]))
+    R = quaternions.to_matrix(orientation)
+    body = model.add_body("body", Box(0.2, 0.2, 0.2, mass=2.0), orientation=orientation)
+    model.add_force("push", body, R @ force)
+    sea = model.add_fluid("sea", RHO)
+    model.add_submerged_body("wet", body, sea, added_mass=added)
+    output = None if output is None else tmp_path / output
+    wet = simulate(model, t_end=0.5, dt=0.05, output=output).in_fluid("wet")
+    expected = -R @ (added * force / (2.0 + added))
+    assert wet.added_mass == pytest.approx(np.tile(expected, (11, 1)), rel=1e-9, abs=1e-9)
+    assert wet.added_momentum[-1] == pytest.approx(-0.5 * expected, rel=1e-9, abs=1e-9)
+    assert not wet.inertia.any()
+
+
+def test_momentum_of_added_mass_along_a_rod_is_the_impulse_on_it():
+    """A rod that nothing else resists: what the force gives is the momentum of the rod and of the fluid at its nodes."""
+    model = Model("m")
+    section = Section.circular(0.05, Material(E=1e9, nu=0.3, density=500.0))
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 1)], section, 8)
+    model.add_force("push", rod.at(0.5), (1.0, 2.0, 0.0))
+    sea = model.add_fluid("sea", RHO)
+    model.add_submerged_rod("wet", rod, sea, 0.1, drag=0.0, buoyancy=0.0)
+    result = simulate(model, t_end=0.2, dt=0.01)
+    momentum = result.linear_momentum + result.in_fluid("wet").added_momentum.sum(axis=1)
+    assert momentum == pytest.approx(result.t[:, None] * [1.0, 2.0, 0.0], abs=1e-9)
+    assert np.linalg.norm(result.in_fluid("wet").added_momentum[-1].sum(axis=0)) > 0.1
+
+
+def test_inertia_in_results_is_that_of_the_displaced_fluid():
+    """In deep water du/dt = -A w^2 exp(k z) (sin w t, cos w t) below the origin; the drag has it besides its own force."""
+    model = Model("m", gravity=(0, 0, -G))
+    body = model.add_body("body", Box(0.2, 0.2, 0.2, mass=2.0), position=(0, 0, -3.0))
+    model.add_joint("hold", "weld", model.ground, body.at((0, 0, 0)))
+    wave = fluids.AiryWave(1.0, 4.0)
+    sea = model.add_fluid("sea", RHO, waves=[wave])
+    model.add_submerged_body("wet", body, sea, volume=0.008)
+    model.add_submerged_body("dragged", body, sea, volume=0.008, drag_area=0.1)
+    result = simulate(model, t_end=1.0, dt=0.1)
+    w, phase = 2 * np.pi / 4.0, 2 * np.pi / 4.0 * result.t
+    size = -RHO * 0.008 * 0.5 * w**2 * np.exp(-3.0 * wave.wave_number(G))
+    expected = size * np.column_stack([np.sin(phase), np.zeros(11), np.cos(phase)])
+    for name in ("wet", "dragged"):
+        assert result.in_fluid(name).inertia == pytest.approx(expected, abs=1e-9)
+    assert result.in_fluid("wet").drag == pytest.approx(expected, abs=1e-9)
+    assert np.abs(result.in_fluid("dragged").drag - expected).max() > 1.0
 
 
 # --- airfoils
