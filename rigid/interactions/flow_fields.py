@@ -9,15 +9,16 @@ horizontal direction e adds (Airy; Dean and Dalrymple, Water Wave Mechanics, ch.
     C = (E + D/E)/(1 - D),   S = (E - D/E)/(1 - D),   E = exp(k z'),   D = exp(-2 k depth)                  (2)
 
 where z' is the height above the mean level, at most 0 (above it the velocity is that at the level) and at least -depth. The
-surface is at A cos q. Waves grow as m(t/T), m(x) = 3 x^2 - 2 x^3, over the time T at the beginning. The acceleration is du/dt at
-a fixed place, of waves alone; that of a current that varies in time is neglected.
+surface is at A cos q. Waves grow as m(t/T), m(x) = 3 x^2 - 2 x^3, over the time T at the beginning. The acceleration of waves
+is du/dt at a fixed place, as in linear theory. That of formulas is c dU/dt + c^2 (U . grad) U, the derivative along (c U, 1) in
+place and time, times c; the rate of the factor c is neglected. Other currents have no acceleration.
 """
 
 import numpy as np
 
 from rigid.compilation.decorators import inline_kernel, internal_kernel, kernel
 from rigid.compilation.real_functions import made_of
-from rigid.interactions.formula_programs import run
+from rigid.interactions.formula_programs import run, slope_along
 from rigid.interactions.kinds import COMPLEX_STEP, vector, whole
 from rigid.linear_algebra import dot, matrix_times, outer, plus, times
 
@@ -64,19 +65,45 @@ def _formula(x, X, at):
     return u, v, run(X, program, variables)
 
 
+@internal_kernel
+def _formula_acceleration(x, U, X, at, rate):
+    """Return c dU/dt times `rate`, plus c^2 (U . grad) U, where U is the value of `_formula` at the place x."""
+    c = X[at + FACTOR].real
+    variables, program = (x[0], x[1], x[2], complex(X[at + TIME].real, 0.0)), at + FIRST_ROW
+    along = c * U[0], c * U[1], c * U[2], complex(rate, 0.0)
+    a = slope_along(X, program, variables, along)
+    program += 1 + whole(X[program])
+    b = slope_along(X, program, variables, along)
+    program += 1 + whole(X[program])
+    return c * a, c * b, c * slope_along(X, program, variables, along)
+
+
 @inline_kernel
-def _formula_and_slopes(x, X, at):
-    """Return U at a real place x and its derivatives with respect to x (9 components), by complex steps."""
-    step, place = COMPLEX_STEP * 1j, (x[0] + 0j, x[1] + 0j, x[2] + 0j)
-    a = _formula((place[0] + step, place[1], place[2]), X, at)
-    b = _formula((place[0], place[1] + step, place[2]), X, at)
-    c = _formula((place[0], place[1], place[2] + step), X, at)
+def _columns(a, b, c):
+    """Return the derivatives (9) with respect to x, y, z from three complex steps."""
     scale = 1.0 / COMPLEX_STEP
-    return (a[0].real, a[1].real, a[2].real), (
+    return (
         scale * a[0].imag, scale * b[0].imag, scale * c[0].imag,
         scale * a[1].imag, scale * b[1].imag, scale * c[1].imag,
         scale * a[2].imag, scale * b[2].imag, scale * c[2].imag,
     )  # fmt: skip
+
+
+@inline_kernel
+def _formula_and_slopes(x, X, at):
+    """Return U and the acceleration at a real place x, each with its derivatives with respect to x (9), by complex steps."""
+    step, place = COMPLEX_STEP * 1j, (x[0] + 0j, x[1] + 0j, x[2] + 0j)
+    xa, xb, xc = (
+        (place[0] + step, place[1], place[2]),
+        (place[0], place[1] + step, place[2]),
+        (place[0], place[1], place[2] + step),
+    )
+    a, b, c = _formula(xa, X, at), _formula(xb, X, at), _formula(xc, X, at)
+    da = _formula_acceleration(xa, a, X, at, 1.0)
+    db = _formula_acceleration(xb, b, X, at, 1.0)
+    dc = _formula_acceleration(xc, c, X, at, 1.0)
+    U, A = (a[0].real, a[1].real, a[2].real), (da[0].real, da[1].real, da[2].real)
+    return U, _columns(a, b, c), A, _columns(da, db, dc)
 
 
 @inline_kernel
@@ -142,13 +169,30 @@ def current(x, X, at):
 
 
 @inline_kernel
+def _acceleration(x, X, at, rate):
+    """Return the acceleration of the current, with `rate` times its derivative in time, in the type of x."""
+    a = times(0.0, x)
+    if X[at + LAW].real == FORMULA:
+        place = x[0] + 0j, x[1] + 0j, x[2] + 0j
+        A = _formula_acceleration(place, _formula(place, X, at), X, at, rate)
+        a = made_of(A[0], a[0]), made_of(A[1], a[1]), made_of(A[2], a[2])
+    return a
+
+
+@inline_kernel
+def steady_acceleration(x, X, at):
+    """Return the acceleration along the streamlines of the current alone, which acts on what rests."""
+    return _acceleration(x, X, at, 0.0)
+
+
+@inline_kernel
 def flow(x, X, at):
     """Return the velocity and the acceleration of the fluid at the place x; `at`: offset of its numbers."""
-    a = times(0.0, x)
-    u = plus(current(x, X, at), a)
+    a = _acceleration(x, X, at, 1.0)
+    u = plus(current(x, X, at), times(0.0, x))
     if has_waves(X, at):
-        of_waves, a = _waves(x, X, at)
-        u = plus(u, of_waves)
+        of_waves, a_of_waves = _waves(x, X, at)
+        u, a = plus(u, of_waves), plus(a, a_of_waves)
     return u, a
 
 
@@ -212,19 +256,19 @@ def _swing(a, b, p, q):
 def flow_and_slopes(x, X, at):
     """Return velocity and acceleration at a real place x, and their derivatives with respect to x (9 components each)."""
     none = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    a, da = (0.0, 0.0, 0.0), none
     if X[at + LAW] == UNIFORM:
         u, du = times(X[at + FACTOR], vector(X, at + FIRST_ROW + 1)), none
     elif X[at + LAW] == FORMULA:
-        U, slopes = _formula_and_slopes(x, X, at)
+        U, slopes, a, da = _formula_and_slopes(x, X, at)
         u, du = times(X[at + FACTOR], U), matrix_times(X[at + FACTOR], slopes)
     else:
         up = vector(X, at + UP)
         U, slope = _current(dot(up, x), X, at)
         u, du = times(X[at + FACTOR], U), outer(times(X[at + FACTOR], slope), up)
-    a, da = (0.0, 0.0, 0.0), none
     if has_waves(X, at):
-        v, a, dv, da = _waves_and_slopes(x, X, at)
-        u, du = plus(u, v), _sum(du, dv)
+        v, b, dv, db = _waves_and_slopes(x, X, at)
+        u, du, a, da = plus(u, v), _sum(du, dv), plus(a, b), _sum(da, db)
     return u, a, du, da
 
 

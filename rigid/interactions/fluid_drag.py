@@ -13,11 +13,12 @@ drag at one of its points, with the matrix D = rho C A/2 in its axes and the mas
 Over a step v is the change of position over h, at the mean position and at the time of the middle. The work of F over the step is
 that of the fluid, F_drag . u h + m a . v h, less the loss -F_drag . w h, which is never negative (`Condensed.lost`).
 
-The first frame is the ground, from whose origin places are measured. Equilibria have v = 0 and the current, without waves.
+The first frame is the ground, from whose origin places are measured. Equilibria have v = 0, the current without
+waves, and of its acceleration (U . grad) U.
 """
 
 from rigid.compilation.decorators import inline_kernel
-from rigid.interactions.flow_fields import current, flow, flow_and_slopes
+from rigid.interactions.flow_fields import current, flow, flow_and_slopes, steady_acceleration
 from rigid.interactions.kinds import (
     LINE_DRAGS,
     Condensed,
@@ -119,8 +120,10 @@ def line_at_rest(y0, y1, X, lam, out):
     d = _chord(y0, y1)
     store((ZERO, ZERO, ZERO, ZERO), out, 0)
     for k in range(1, 3):
-        w = times(-1.0, current(_place(y0, y1, k), X, LINE_FLOW))
-        store((times(lam[0], _resist(w, d, X)), ZERO, ZERO, ZERO), out, k)
+        place = _place(y0, y1, k)
+        w = times(-1.0, current(place, X, LINE_FLOW))
+        f = minus(_resist(w, d, X), times(X[DISPLACED], steady_acceleration(place, X, LINE_FLOW)))
+        store((times(lam[0], f), ZERO, ZERO, ZERO), out, k)
 
 
 @dual_function
@@ -266,9 +269,11 @@ def body_equations(y0, y1, X, lam, out):
 def body_at_rest(y0, y1, X, lam, out):
     """Write the dual of a body at rest in the current."""
     m = mean_pose(frame(y0, 1), frame(y1, 1))
-    w = times(-1.0, current(_place_of_body(y0, y1, m, X), X, BODY_FLOW))
+    place = _place_of_body(y0, y1, m, X)
+    w = times(-1.0, current(place, X, BODY_FLOW))
+    f = minus(_resist_body(w, m, X), times(X[DISPLACED_BY_BODY], steady_acceleration(place, X, BODY_FLOW)))
     store((ZERO, ZERO, ZERO, ZERO), out, 0)
-    store(on_point(times(lam[0], _resist_body(w, m, X)), vector(X, POINT)), out, 1)
+    store(on_point(times(lam[0], f), vector(X, POINT)), out, 1)
 
 
 @dual_function

@@ -80,3 +80,82 @@ def run(X, at, variables):
         else:
             top = _of_one(word, top, number)
     return top
+
+
+@inline_kernel
+def _slope_of_one(word, z, value, number):
+    """Return the derivative of an operation with one operand z, whose value is known."""
+    one = complex(1.0, 0.0)
+    if word == NEGATIVE:
+        return -one
+    if word == POWER:
+        return number * real.power(z, complex(number - 1.0, 0.0))
+    if word == WHOLE_POWER:
+        return number * real.whole_power(z, int(number) - 1) if number > 0.0 else 0.0 * z
+    if word == SQRT:
+        return 0.5 * real.reciprocal(value)
+    if word == EXP:
+        return value
+    if word == LOG:
+        return real.reciprocal(z)
+    if word == SIN:
+        return real.cos(z)
+    if word == COS:
+        return -real.sin(z)
+    if word == TAN:
+        return one + value * value
+    if word == SINH:
+        return real.cosh(z)
+    if word == COSH:
+        return real.sinh(z)
+    if word == TANH:
+        return one - value * value
+    return real.reciprocal(one + z * z)
+
+
+@internal_kernel
+def slope_along(X, at, variables, direction):
+    """Return the derivative of the program at the offset `at` along a direction, four complex numbers as the variables.
+
+    Each value on the stack has its derivative on a second one.
+    """
+    top, slope, end, i = 0j, 0j, at + 1 + whole(X[at]), at + 1
+    below = 0j, 0j, 0j, 0j, 0j, 0j, 0j
+    slopes = 0j, 0j, 0j, 0j, 0j, 0j, 0j
+    while i < end:
+        word, number = whole(X[i]), 0.0
+        i += 1
+        if word <= WHOLE_POWER:
+            number = X[i].real
+            i += 1
+        if word in (CONSTANT, VARIABLE):
+            below = (top, below[0], below[1], below[2], below[3], below[4], below[5])
+            slopes = (slope, slopes[0], slopes[1], slopes[2], slopes[3], slopes[4], slopes[5])
+            top, slope = complex(number, 0.0), 0j
+            if word == VARIABLE:
+                top, slope = variables[3], direction[3]
+                if number == 0.0:
+                    top, slope = variables[0], direction[0]
+                elif number == 1.0:
+                    top, slope = variables[1], direction[1]
+                elif number == 2.0:
+                    top, slope = variables[2], direction[2]
+        elif SUM <= word <= QUOTIENT:
+            a, of_a = below[0], slopes[0]
+            below = (below[1], below[2], below[3], below[4], below[5], below[6], 0j)
+            slopes = (slopes[1], slopes[2], slopes[3], slopes[4], slopes[5], slopes[6], 0j)
+            if word == SUM:
+                top, slope = a + top, of_a + slope
+            elif word == DIFFERENCE:
+                top, slope = a - top, of_a - slope
+            elif word == PRODUCT:
+                top, slope = a * top, of_a * top + a * slope
+            else:
+                inverse = real.reciprocal(top)
+                top = a * inverse
+                slope = (of_a - top * slope) * inverse
+        else:
+            value = _of_one(word, top, number)
+            slope = slope * _slope_of_one(word, top, value, number)
+            top = value
+    return slope

@@ -182,7 +182,7 @@ class Formula:
 
     Notes
     -----
-    The acceleration of the fluid in the current is neglected, as with the other currents.
+    The acceleration of the fluid, dU/dt + (U . grad) U, pushes the displaced volume; other currents have none.
 
     Examples
     --------

@@ -86,6 +86,11 @@ class Fluid(InteractionComponent):
         """True if the fluid has a current or waves."""
         return self.current is not None or bool(self.waves)
 
+    @property
+    def accelerates(self) -> bool:
+        """True if the flow has an acceleration: waves, or a current by formulas."""
+        return bool(self.waves) or isinstance(self.current, Formula)
+
     def make_interactions(self, poses: Poses) -> list[Interaction]:
         return []  # they are those of the parts in the fluid
 
@@ -213,7 +218,7 @@ class SubmergedRod(InteractionComponent):
     @property
     def _drags(self) -> bool:
         """True if flow past the rod has forces."""
-        return self.drag > 0.0 or self.tangential_drag > 0.0 or bool(self.fluid.waves)
+        return self.drag > 0.0 or self.tangential_drag > 0.0 or self.fluid.accelerates
 
     @property
     def _masses(self) -> bool:
@@ -333,7 +338,7 @@ class SubmergedBody(InteractionComponent):
 
     @property
     def _drags(self) -> bool:
-        return bool(self.drag_area.any()) or (self.volume > 0.0 and bool(self.fluid.waves))
+        return bool(self.drag_area.any()) or (self.volume > 0.0 and self.fluid.accelerates)
 
     def make_interactions(self, poses: Poses) -> list[Interaction]:
         fluid, placed = self.fluid, poses.place(self.on)

@@ -468,8 +468,8 @@ def in_flow(current, **options):
 @pytest.mark.parametrize(
     ("formula", "current", "options"),
     [
-        (("0.5 + 0.1*z", "-0.2*z", "0.3"), fluids.Profile([-10, 10], [[-0.5, 2, 0.3], [1.5, -2, 0.3]]), {}),
-        (("sin(9*t)", "0", "0.5*sin(9*t)"), (1.0, 0, 0.5), {"factor": "sin(9*t)"}),
+        (("0.5 + 0.1*z", "-0.2*z", "0"), fluids.Profile([-10, 10], [[-0.5, 2, 0], [1.5, -2, 0]]), {}),
+        (("1", "0", "0.5"), (1.0, 0, 0.5), {}),
         (("((z + 9)/3)**0.3", "0", "0"), fluids.PowerLaw((1, 0, 0), 3.0, 0.3, -9.0), {}),
     ],
 )
@@ -486,6 +486,68 @@ def test_a_vortex_carries_a_light_body_in_circles():
     r = simulate(model, math.pi, 0.01, progress=False).body("body").r
     assert r[-1] == pytest.approx([-1.0, 0, 0], abs=0.01)
     assert np.linalg.norm(r, axis=1) == pytest.approx(np.ones(len(r)), abs=0.01)
+
+
+# --- acceleration of currents
+
+
+def carried(velocity, start, n, t_end=1.0, **options):
+    """Position of a body of the density of the fluid that begins with the velocity of the current, after n steps."""
+    model = Model("carried", gravity=(0, 0, -G))
+    current = fluids.Formula(velocity)
+    body = model.add_body("body", Box(0.1, 0.1, 0.1, mass=1.0), start, velocity=current.at(start))
+    sea = model.add_fluid("sea", 1000.0, current)
+    model.add_submerged_body("wet", body, sea, volume=1e-3, **options)
+    result = simulate(model, t_end, t_end / n, progress=False)
+    assert audit(result).ok, audit(result).text()
+    return result.body("body").r[-1]
+
+
+@pytest.mark.parametrize("options", [{}, {"drag_area": 0.01}, {"added_mass": 0.5, "drag_area": 0.01}])
+def test_a_fluid_that_accelerates_as_a_whole_carries_a_body_of_its_density(options):
+    """d'Alembert: in axes that move with the fluid, nothing acts on the body."""
+    r = carried(("0.5 + 0.3*t", "0", "-0.2*t"), (0, 0, 0), 10, **options)
+    assert r == pytest.approx([0.65, 0, -0.1], abs=1e-12)
+    errors = [
+        np.abs(carried(("sin(3*t)", "0", "0"), (0, 0, 0), n, **options)[0] - (1 - math.cos(3)) / 3)
+        for n in (20, 40)
+    ]
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.05)
+
+
+def test_a_vortex_carries_a_body_of_its_density_in_a_circle():
+    """The acceleration (u . grad) u of the fluid is that of the circle: without drag and added mass, with order 2."""
+    errors = [
+        np.linalg.norm(carried(("-y", "x", "0"), (1, 0, 0), n, math.pi) - [-1.0, 0, 0]) for n in (40, 80)
+    ]
+    assert errors[1] < 2e-3
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.05)
+
+
+def test_a_fluid_carries_a_rod_of_its_density():
+    model = Model("carried", gravity=(0, 0, -G))
+    section = Section.circular(0.05, Material(E=1e8, nu=0.3, density=1000.0))
+    rod = model.add_rod("rod", [(0, 0, 0), (1, 0, 1)], section, 6, velocity=(0.5, 0, 0))
+    sea = model.add_fluid("sea", 1000.0, fluids.Formula(("0.5 + 0.3*t", "0", "-0.2*t")))
+    model.add_submerged_rod("wet", rod, sea, 0.1)
+    r = simulate(model, 1.0, 0.1, progress=False).rod("rod").r
+    assert r[-1] - r[0] == pytest.approx(np.tile([0.65, 0, -0.1], (7, 1)), abs=1e-9)
+
+
+def test_a_steady_flow_that_converges_pushes_a_body_that_rests():
+    """(u . grad) u = 4 x along x; a motion that begins in the equilibrium rests."""
+    model = Model("held")
+    body = model.add_body("body", Box(0.1, 0.1, 0.1, mass=1.0), position=(2.0, 0, 0))
+    model.add_joint("hold", "weld", model.ground, body.at((0, 0, 0)))
+    sea = model.add_fluid("sea", 1000.0, fluids.Formula(("2*x", "-2*y", "0")))
+    model.add_submerged_body("wet", body, sea, volume=1e-3)
+    rest = equilibrium(model)
+    assert np.abs(rest.joint("hold").force[-1]) == pytest.approx([8.0, 0, 0], abs=1e-12)
+    assert rest.reactions["hold"].force == pytest.approx([-8.0, 0, 0], abs=1e-12)
+    moved = simulate(model, 0.2, 0.02, start=rest, progress=False)
+    assert moved.joint("hold").force == pytest.approx(
+        np.tile(rest.joint("hold").force[-1], (11, 1)), abs=1e-9
+    )
 
 
 # --- pictures of flows
