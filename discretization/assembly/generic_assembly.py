@@ -75,7 +75,8 @@ class GenericAssembly(NamedTuple):
     takes: np.ndarray  # (kinds,) uint8 flags DISSIPATES ... LOOPS_WORK, see above; 0: energy or constraint
     loop: np.ndarray  # (e,) number of the loop that assembles the interaction, 0: from its duals
     signals: np.ndarray  # (l, 4) per load: interaction, offset of its value in the parameters, frame, loop
-    actuated: np.ndarray  # (a, 2) result of `actuated_elements`
+    actuated: np.ndarray  # (a, 5) result of `actuated_elements`
+    held: np.ndarray  # (a,) scratch array of `hold_actuations`
     base: np.ndarray  # (e, f, f) addresses of the frame blocks; f: columns of `InteractionTable.frames`
     row_base: np.ndarray  # (e, f, 2) addresses of the blocks frame-multiplier, multiplier-frame
     size: np.ndarray  # (e, 2) force and moment that determine the round-off, N and N m; 0: constraints
@@ -147,14 +148,17 @@ def generic_groups(system: Any, numbering: Any, which: np.ndarray) -> GenericAss
     kinds, block = np.array(takes, np.uint8), np.zeros((6 * n_frames, 6 * n_frames))
     loop = np.array([group.kind.loop for group in groups for _ in group.row], np.int64)
     signal = np.array([group.kind.signal for group in groups for _ in group.row], np.int64)
+    signals = _signals(len(c) + np.argsort(e)[signals_of(table)], interacting, signal, loop)
+    actuated = actuated_elements(system.elements.frames, interacting, signals)
     return GenericAssembly(
         interacting,
         at_end,
         rates,
         kinds,
         loop,
-        _signals(len(c) + np.argsort(e)[signals_of(table)], interacting, signal, loop),
-        actuated_elements(system.elements.frames, interacting.entries, signal, loop),
+        signals,
+        actuated,
+        np.zeros(len(actuated)),
         base,
         row_base,
         size,
@@ -190,11 +194,15 @@ def with_parameters_of(duals: GenericAssembly, system: Any) -> GenericAssembly:
         if kind.parallel_damper:
             damping = numbers[entries.first[first : kinds.last[which]] + kind.parallel_damper[1]]
             takes[which] = LOOPS_DISSIPATE * bool(damping.any())
+    with_numbers = interacting._replace(numbers=numbers)
+    actuated = actuated_elements(system.elements.frames, with_numbers, duals.signals)
     return duals._replace(
-        interacting=interacting._replace(numbers=numbers),
+        interacting=with_numbers,
         at_end=numbers.copy(),
         rates=numbers.copy(),
         takes=takes,
+        actuated=actuated,
+        held=np.zeros(len(actuated)),
         size=np.where(entries.row[:, None] >= 0, 0.0, table.size[order]),
     )
 
@@ -658,7 +666,8 @@ def generic_energy_taken(flag, state, work, h):
         for e in range(kind.first, kind.last):
             entry = interacting.entries[e]
             write_end_poses(generic, entry, kind.arity, state.r, work)
-            energy += _work_of(generic, kind, entry, work)
+            if kind.returns_work == 0:
+                energy += _work_of(generic, kind, entry, work)
             if kind.lost != 0:
                 X, loss_of_kind = interacting.numbers[entry.first : entry.last], dual_at(kind.lost)
                 loss_of_kind(generic.start, generic.end, X, generic.lam, generic.dual)
@@ -672,4 +681,6 @@ def generic_energy_taken(flag, state, work, h):
                 energy -= update_internal_variables(
                     interacting, kind, entry, ends, generic.lam, variables, generic.dual
                 )
+                if kind.returns_work != 0:
+                    energy += generic.dual[1, 0, 0].real
     return energy

@@ -37,9 +37,9 @@ def add_load_noise(numbering, work, h):
     X = generic.interacting.numbers
     for l in range(generic.signals.shape[0]):
         at, loop = numbering.frame[generic.signals[l, _FRAME]], generic.signals[l, _LOOP]
-        value = norm(vector(X, generic.signals[l, _VALUE]))
         if loop == ACTUATIONS:  # a part of a stress, whose round-off is counted
             continue
+        value = norm(vector(X, generic.signals[l, _VALUE]))
         if loop == 0 or loop >= DISTANCE_FORCES:
             _add_noise_of_duals(generic, generic.signals[l, _PLACE], value, numbering, work, h)
             continue

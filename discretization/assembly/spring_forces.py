@@ -74,13 +74,18 @@ def torsion_step(entry, X, work, h):
 def add_springs(numbering, state, work, h, tangent):
     """Add residual and, if `tangent`, matrix of all springs, torsion springs and forces on distances."""
     generic = work.generic_groups
-    for e in range(generic.loop.size):
-        entry = generic.interacting.entries[e]
-        X = generic.interacting.numbers[entry.first : entry.last]
-        if generic.loop[e] == SPRINGS or generic.loop[e] == DISTANCE_FORCES:
-            _add_central(generic.loop[e], entry, X, generic.base[e], numbering, state, work, h, tangent)
-        elif generic.loop[e] == TORSIONS:
-            _add_torsion(entry, X, generic.base[e], numbering, work, h, tangent)
+    for which in range(generic.interacting.kinds.size):
+        kind = generic.interacting.kinds[which]
+        loop = generic.loop[kind.first]
+        if not (is_spring(loop) or loop == DISTANCE_FORCES):
+            continue
+        for e in range(kind.first, kind.last):
+            entry = generic.interacting.entries[e]
+            X = generic.interacting.numbers[entry.first : entry.last]
+            if loop == TORSIONS:
+                _add_torsion(entry, X, generic.base[e], numbering, work, h, tangent)
+            else:
+                _add_central(loop, entry, X, generic.base[e], numbering, state, work, h, tangent)
 
 
 @internal_kernel

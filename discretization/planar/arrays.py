@@ -169,6 +169,8 @@ class Work(NamedTuple):
     exchanged: Ints  # (c,) row exchanges of its LU factors
     impulse: Floats  # (c,) values of these impulses
     measured: Floats  # (q,) spring: length at the end of the step, m; torsion spring: angle at its start
+    actuated: Floats  # (groups + 1, 3, 8) stresses of actuations in the step, N and N m; the last group is scratch; empty without
+    strain0: Floats  # (groups, 3, 8) strains at the start of the step, if there are actuations
 
 
 @by_reference
@@ -185,6 +187,7 @@ def allocate_work(tables: Tables) -> Work:
     k, g, j = len(tables.parent), tables.elements.offsets.shape[1] // WIDTH, len(tables.sort)
     c, q, b = len(tables.coupled), len(tables.spring), len(tables.beyond)
     most = 1 + (int(np.diff(tables.first_next).max()) if b else 0)
+    acted = g if len(tables.actuated) else 0
     shapes: dict[str, Any] = {
         "frames": (k + 1, N_FRAME),
         "blocks": (2 * (k + b) + 1, 3, 4),
@@ -206,6 +209,8 @@ def allocate_work(tables: Tables) -> Work:
         "size": (c,),
         "impulse": (c,),
         "measured": (q,),
+        "actuated": (acted + 1, 3, WIDTH),
+        "strain0": (acted, 3, WIDTH),
     }
     arrays: dict[str, Any] = {name: np.zeros(shape) for name, shape in shapes.items()}
     arrays |= {"up": arrays["blocks"][: k + b], "down": arrays["blocks"][k + b : -1]}

@@ -41,7 +41,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discretization.assembly.actuated_elements import is_actuated, work_of_actuations
+from discretization.assembly.actuated_elements import is_actuated
 from discretization.assembly.element_lanes import strain_change, write_end_strains
 from discretization.assembly.frame_formulas import accelerations, velocity_changes
 from discretization.assembly.generic_assembly import (
@@ -87,14 +87,14 @@ def has_drives(work):
 
 @internal_kernel
 def account(system, numbering, hidden, state, work, h, general=True):
-    """Add the work of loads and drives and the dissipation of the step to state.totals.
+    """Add the work of loads and drives and the dissipation of the step to state.totals, without that of actuations.
 
     `generic_energy_taken` also updates the internal variables that change at the end of a step.
 
     general: None for models without higher-order rod elements, drives and interactions with the generic assembly
     (`generic_groups`).
     """
-    work_done, dissipated = work_of_loads(work) + work_of_actuations(work), 0.0
+    work_done, dissipated = work_of_loads(work), 0.0
     work_done += work_of_distance_forces(state, work) + work_of_tendons(state, work)
     if work.viscous:
         elements = system.elements

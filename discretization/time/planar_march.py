@@ -11,6 +11,7 @@ next correction will leave less than a hundredth of round-off, it is the last on
 it to the state unrounded.
 """
 
+from discretization.assembly.actuated_elements import WORK_DUE
 from discretization.assembly.predictor import (
     count_known_means,
     factors_of,
@@ -20,6 +21,7 @@ from discretization.assembly.predictor import (
 )
 from discretization.assembly.workspace import NOISE_FACTOR
 from discretization.integrator_memory import WIDTH as IN_SPACE
+from discretization.planar.actuations import begin_actuations, work_of_last_step, work_of_step
 from discretization.planar.arrays import (
     AOM,
     AX,
@@ -50,12 +52,7 @@ from discretization.planar.arrays import (
     Z0,
 )
 from discretization.planar.drives import account_drives, begin_drives, end_drives
-from discretization.planar.element_lanes import (
-    begin_actuations,
-    element_dissipation,
-    largest_relative_displacement,
-    work_of_actuations,
-)
+from discretization.planar.element_lanes import element_dissipation, largest_relative_displacement
 from discretization.planar.joints import raise_joint_roundoff, set_end_rotation
 from discretization.planar.low_rank_update import solve_with_couplings
 from discretization.planar.springs import end_springs, largest_relative_elongation
@@ -304,6 +301,7 @@ def planar_step(context, state, substeps, k, last, values, max_iterations, count
     )
     if k == 0 or not (tables.aligned or (stays_in_plane and k % n != 0)):
         load_state_in_plane(tables, state, work)
+    actuated = tables.actuated.shape[0] > 0
     known = count_known_means(context.weights, state.memory, substeps, k)
     w = weights_at(context.weights, known, k % n)
     by = factors_of(state.memory, known, w)
@@ -312,7 +310,10 @@ def planar_step(context, state, substeps, k, last, values, max_iterations, count
         status = solve_open_chain(tables, work, h, values, max_iterations, count)
     else:
         begin_step(tables, state, work, h, by, history)
-        begin_actuations(tables, work, values)
+        if actuated:
+            if count[WORK_DUE] != 0:
+                state.totals[0] += work_of_step(work)
+            begin_actuations(tables, work, values)
         begin_drives(tables, state, work, values)
         raise_load_roundoff(tables, work, h, values)
         status = newton(tables, work, h, values, max_iterations, count)
@@ -326,11 +327,13 @@ def planar_step(context, state, substeps, k, last, values, max_iterations, count
         account(tables, state, work, h, values)
     end_springs(tables, state, work, h)
     errors = commit(state, work, h, w, history)
-    if tables.actuated.shape[0] > 0:
-        state.totals[0] += work_of_actuations(tables, work, values)
     if history:
         update_record(state.memory, h, known, errors)
     if last or not (stays_in_plane and ((k + 1) % n != 0 or (tables.aligned and n == 1))):
         store_state_in_plane(tables, state, work)
+    if actuated:
+        count[WORK_DUE] = 0 if last else 1
+        if last:
+            state.totals[0] += work_of_last_step(tables, state, work, h)
     end_drives(tables, state, values)
     return CONVERGED

@@ -11,6 +11,7 @@ from typing import Any
 
 from numba import typeof, types
 
+from discretization.assembly.actuated_elements import work_of_actuations
 from discretization.assembly.generic_assembly import load_counted_variables, store_counted_variables
 from discretization.assembly.prescribed_motions import begin_drives, end_drives
 from discretization.assembly.workspace import Workspace
@@ -57,6 +58,7 @@ def _account(system, numbering, hidden, state, work, h):
     if corrects:
         apply_final_correction_to_ends(system, numbering, state, work)
     account(system, numbering, hidden, state, work, h)
+    state.totals[0] += work_of_actuations(work)
     if corrects:
         remove_final_correction(work)
 

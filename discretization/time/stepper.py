@@ -436,10 +436,11 @@ class Stepper(StepperBase):
         substep.
         """
         n_loads = self._n_loads
-        values: Floats = np.zeros((len(starts) * len(self.fractions), n_loads, 3))
         if self._load_values is not None and n_loads > 0:
             middles = (starts[:, None] + h * self._midpoints).ravel()
             values = evaluate_user_function("load_values", self._load_values, middles, (n_loads, 3))
+        else:
+            values = np.zeros((len(starts) * len(self.fractions), n_loads, 3))
         if self._drive_values is None:
             return values
         ends = (starts[:, None] + h * np.cumsum(self.fractions)).ravel()

@@ -13,7 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import typeof, types
 
-from discretization.assembly.actuated_elements import begin_actuations, is_actuated
+from discretization.assembly.actuated_elements import (
+    WORK_DUE,
+    begin_actuations,
+    hold_actuations,
+    is_actuated,
+    work_of_held_step,
+)
 from discretization.assembly.constraint_rows import add_constraint_noise
 from discretization.assembly.element_lanes import begin_elements, write_end_strains
 from discretization.assembly.generic_assembly import (
@@ -180,7 +186,6 @@ def _process_remaining(part, system, numbering, tree, loops, state, work, h, gen
         if rods:
             move_fixed_frames(state, work)
             begin_elements(system, state, work, h)
-            begin_actuations(work)
     elif part == ASSEMBLE:
         n, values, residual = tree.frame.shape[0], work.values, work.residual
         for i in range(DIAGONAL_BLOCK * n, values.shape[0], LANES):
@@ -203,7 +208,7 @@ def _process_remaining(part, system, numbering, tree, loops, state, work, h, gen
             move(system, state, work)
             if passed_rotation_limit(state, work):
                 return FOLDED
-        if work.viscous or is_actuated(work):
+        if work.viscous:
             move(system, state, work)
             write_end_strains(work)
         if general is not None:  # noqa: SIM102  the compiler leaves out what is None
@@ -214,6 +219,15 @@ def _process_remaining(part, system, numbering, tree, loops, state, work, h, gen
         store_counted_variables(state, work)
         return 0 if has_finite_account(state) else NOT_FINITE
     return 0
+
+
+@internal_kernel
+def _work_of_last_step(system, state, work, h):
+    """Return the work of the actuations in a step at the end of a loop, J, with the bits of a step that begins there."""
+    for f in range(state.r.shape[0]):
+        store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
+    begin_elements(system, state, work, h)
+    return work_of_held_step(work)
 
 
 @internal_kernel
@@ -560,6 +574,10 @@ def tree_step(context, state, substeps, k, last, always_forces, values, max_iter
         failed = remaining(BEGIN, system, numbering, tree, loops, state, work, h)
         if failed != CONVERGED:
             return failed
+    if is_actuated(work):
+        if count[WORK_DUE] != 0:
+            state.totals[0] += work_of_held_step(work)
+        begin_actuations(work)
     # if not `needs_forces`, forces of joints follow from the motion, and are not needed before the end
     needs_forces = context.uses_forces or iterated or at_rest
     if needs_forces:
@@ -596,5 +614,10 @@ def tree_step(context, state, substeps, k, last, always_forces, values, max_iter
     _commit(context, state, h, known, w, shown)
     if last and grouped and not shown:
         store_body_groups(lanes, state, work, history)
+    if is_actuated(work):
+        hold_actuations(work)
+        count[WORK_DUE] = 0 if last else 1
+        if last:
+            state.totals[0] += _work_of_last_step(system, state, work, h)
     count[FORCES_MISSING] = 0 if ends else 1
     return CONVERGED

@@ -55,17 +55,13 @@ def update_internal_variables(I, kind, entry, ends, frequency, internal, scratch
     The step goes from y0 to y1 = ends; the new variables are written into `internal` and the numbers. `frequency` (1,): 1/h;
     `scratch`: room for a dual.
     """
-    flat, first, X = (
-        scratch.reshape(scratch.size),
-        entry.last - kind.n_internal,
-        I.numbers[entry.first : entry.last],
-    )
+    energy, first, X = scratch[0, 0, 0:1], entry.last - kind.n_internal, I.numbers[entry.first : entry.last]
     stored_energy, update_internal = value_at(kind.stored_energy), dual_at(kind.update_internal)
-    stored_energy(ends[0], X, flat[0:1])
-    before = flat[0].real
+    stored_energy(ends[0], X, energy)
+    before = energy[0].real
     update_internal(ends[0], ends[1], X, frequency, scratch)
     for i in range(kind.n_internal):
-        internal[i] = flat[i].real
-        I.numbers[first + i] = flat[i].real
-    stored_energy(ends[1], X, flat[0:1])
-    return flat[0].real - before
+        internal[i] = scratch[i // 12, i // 3 % 4, i % 3].real
+        I.numbers[first + i] = internal[i].real
+    stored_energy(ends[1], X, energy)
+    return energy[0].real - before

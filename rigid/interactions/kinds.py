@@ -191,6 +191,9 @@ class Condensed(NamedTuple):
                                                lam = 1/h as the dual had them
         stored_energy(y, X, out)               a value function: the energy that is stored in them, J
 
+    With `returns_work`, `update_internal` also writes the work dual . (y1 - y0) of the step, J, to out[1, 0, 0]: for kinds that
+    know both from one evaluation.
+
     Again dual . (y1 - y0) less the gain of `stored_energy` is lost, never negative. `bend` of such a kind is the force that it
     holds at the poses y; of a kind that slides this is the dual between y and y. Where a scheme evaluates forces at one instant
     of a step, at y with the rates z, the dual is that between y - h z/2 and y + h z/2.
@@ -213,6 +216,7 @@ class Condensed(NamedTuple):
     stored_energy: Any = None
     slides: bool = False
     lost: Any = None
+    returns_work: bool = False
 
 
 class InternalStateEquations(NamedTuple):
@@ -330,6 +334,7 @@ KIND = np.dtype(
             *("strains", "begin", "evolve", "update_internal", "stored_energy", "lost"),
             *("arity", "rows", "constant", "steep", "n_internal", "strained", "slides"),
             *("one_sided", "turning", "works", "signal", "torque", "couple", "inertial", "real_loop"),
+            "returns_work",
             *("first", "last"),
         )
     ],
@@ -487,7 +492,9 @@ def _row_by(kind: Kind, address: Callable[[str, Any], int]) -> tuple[Any, ...]:
     function_names = "value", "dual", "bend", "hidden", "count", "tangent"
     functions = {name: getattr(kind, name) for name in function_names}
     functions |= kind.condensed._asdict()
-    strained, slides = functions.pop("count_of_strains"), functions.pop("slides")
+    strained, slides, returns_work = (
+        functions.pop(name) for name in ("count_of_strains", "slides", "returns_work")
+    )
     addresses = [0 if f is None else address(name, f) for name, f in functions.items()]
     facts: tuple[Any, ...] = (
         kind.arity,
@@ -499,7 +506,7 @@ def _row_by(kind: Kind, address: Callable[[str, Any], int]) -> tuple[Any, ...]:
         slides,
     )
     facts += kind.one_sided, kind.turning, kind.works, kind.signal, kind.torque, kind.couple, kind.inertial
-    facts += (kind.real_loop,)
+    facts += kind.real_loop, returns_work
     return (*addresses, *facts)
 
 

@@ -33,7 +33,9 @@ class SampledLoads:
         """Return the loads at times (k,), s, as an array (k, loads, 3), N or N m."""
         loads = self._values(times)
         if self._is_watching:
-            self._acted |= loads.any(axis=(0, 2))
+            waiting = np.flatnonzero(~self._acted)
+            if len(waiting):
+                self._acted[waiting] = loads[:, waiting].any(axis=(0, 2))
             self._times += len(times)
         return loads
 

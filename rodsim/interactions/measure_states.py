@@ -32,11 +32,12 @@ from rodsim.interactions.user_functions import (
 )
 
 # replaced for each kind: number of states, function of the change of the measure, function that adds its discrete derivative,
-# the function that solves for x1, the force, the rates of the states, and the energy that they store
+# the function that solves for x1, its iteration, the force, the rates of the states, the energy that they store, and `_write_end`
 STATES = 0
 MEASURE: Any = None
 PUSH: Any = None
 SOLVE: Any = None
+ITERATE: Any = None
 FORCE: Any = None
 RATES: Any = None
 STORED_ENERGY: Any = None
@@ -64,55 +65,63 @@ def _angle_over_step(y0, y1, X):
     return before, before + change, change, start, end
 
 
-def _solve_affine(q, _, x0, start, h, X, x1):
-    """Solve for one state x1 whose rate is an affine function of it, as `solve_for_states` does, without scratch arrays."""
+def _solve_affine(q, x0, h, X):
+    """Return the one state x1, whose rate is an affine function of it, without scratch arrays."""
     real, at = (q[0].real + 0j, q[1].real + 0j, q[2].real + 0j), x0[0] + 0j
     slope = RATES(real, x0, (at + COMPLEX_STEP * 1j,), h, X)[0].imag / COMPLEX_STEP
-    x1[0] = at + RATES(q, x0, (at,), h, X)[0] / (1.0 / h - slope)
+    return (at + RATES(q, x0, (at,), h, X)[0] / (1.0 / h - slope),)
+
+
+def _solve(q, x0, h, X):
+    """Return the states x1."""
+    x1 = np.empty(STATES, np.complex128)
+    ITERATE(q, q, x0, x0, h, X, x1)
+    return x1
 
 
 def _dual(y0, y1, X, lam, out):
     """Evaluate the dual (1) of a step of length 1/lam, s."""
     p0, p1 = np.empty((2, 4, 3), np.complex128), np.empty((2, 4, 3), np.complex128)
-    f, x1 = np.zeros((2, 4, 3), np.complex128), np.empty(STATES, np.complex128)
+    f = np.zeros((2, 4, 3), np.complex128)
     last, h = X.shape[0] - STATES, 1.0 / lam[0].real
     anchor_poses(y0, X, p0)
     anchor_poses(y1, X, p1)
     q = MEASURE(p0, p1, 0, 1)
-    SOLVE(q, q, X[last:], X[last:], h, X[_FIRST:last], x1)
+    x1 = SOLVE(q, X[last:], h, X[_FIRST:last])
     PUSH(f, p0, p1, 0, 1, -FORCE(q, X[last:], x1, h, X[_FIRST:last]))
     pull_back(f, X, 1.0, out)
 
 
 def _updated_states(y0, y1, X, lam, out):
-    """Compute the states x1 at the end of a step of length 1/lam, s."""
+    """Compute the states x1 at the end of a step of length 1/lam, s, and the work of the step."""
     p0, p1 = np.empty((2, 4, 3), np.complex128), np.empty((2, 4, 3), np.complex128)
-    x1, last = np.empty(STATES, np.complex128), X.shape[0] - STATES
     anchor_poses(y0, X, p0)
     anchor_poses(y1, X, p1)
-    q = MEASURE(p0, p1, 0, 1)
-    SOLVE(q, q, X[last:], X[last:], 1.0 / lam[0].real, X[_FIRST:last], x1)
-    flat = out.reshape(out.size)
-    for i in range(STATES):
-        flat[i] = x1[i].real
+    _write_end(MEASURE(p0, p1, 0, 1), X, lam, out)
 
 
 def _states_of_angle(y0, y1, X, lam, out):
-    """Compute the states x1 at the end of a step of length 1/lam, s, from the angle at real poses."""
-    x1, last = out.reshape(out.size)[:STATES], X.shape[0] - STATES
+    """Compute the states x1 at the end of a step of length 1/lam, s, from the angle at real poses, and the work of the step."""
     q0, q1, change, _, _ = _angle_over_step(y0, y1, X)
-    q = q0 + 0j, q1 + 0j, change + 0j
-    SOLVE(q, q, X[last:], X[last:], 1.0 / lam[0].real, X[_FIRST:last], x1)
+    _write_end((q0 + 0j, q1 + 0j, change + 0j), X, lam, out)
+
+
+def _write_end(q, X, lam, out):
+    """Write the states x1 at the end of a step of length 1/lam, s, and the work -F (q1 - q0) of the dual."""
+    last, h = X.shape[0] - STATES, 1.0 / lam[0].real
+    x1 = SOLVE(q, X[last:], h, X[_FIRST:last])
+    for i in range(STATES):
+        out[0, i // 3, i % 3] = x1[i].real
+    out[1, 0, 0] = -FORCE(q, X[last:], x1, h, X[_FIRST:last]).real * q[2].real
 
 
 def _tangent_of_angle(y0, y1, X, lam, out, K):
     """Write the torques of a step of length 1/lam, s, on an angle, and their derivatives."""
-    x1, last, h = out.reshape(out.size)[:STATES], X.shape[0] - STATES, 1.0 / lam[0].real
+    last, h = X.shape[0] - STATES, 1.0 / lam[0].real
     q0, q1, change, start, end = _angle_over_step(y0, y1, X)
     step = COMPLEX_STEP * 1j
     q = q0 + 0j, q1 + step, change + step
-    SOLVE(q, q, X[last:], X[last:], h, X[_FIRST:last], x1)
-    F = FORCE(q, X[last:], x1, h, X[_FIRST:last])
+    F = FORCE(q, X[last:], SOLVE(q, X[last:], h, X[_FIRST:last]), h, X[_FIRST:last])
     torque, to_a, to_b = torque_of_moment(-F.real, -F.imag / COMPLEX_STEP, change, start, end)
     write_couple(K, torque, to_a, to_b)
 
@@ -141,19 +150,20 @@ def solved_on_the_measure(
         "FORCE": make_compilable(module.force_at, digest, known),
         "RATES": make_compilable(module.rates_at, digest, known),
     }
-    if affine and kind.n_internal == 1:
-        namespace["SOLVE"] = internal_kernel_in_folder(_named(_solve_affine, namespace, digest), folder)
-    else:
-        namespace["SOLVE"] = solve_for_states(
-            make_compilable(module.evolve_at, digest, known), digest, affine
-        )
+    simple = affine and kind.n_internal == 1
+    if not simple:
+        evolve = make_compilable(module.evolve_at, digest, known)
+        namespace["ITERATE"] = solve_for_states(evolve, digest, affine)
+    solve = _named(_solve_affine if simple else _solve, namespace, digest)
+    namespace["SOLVE"] = internal_kernel_in_folder(solve, folder)
+    namespace["_write_end"] = internal_kernel_in_folder(_named(_write_end, namespace, digest), folder)
 
     def made(function: Any, signature: Any) -> Any:
         return compiled_in_folder(signature, _named(function, namespace, digest), folder)
 
     couple = coordinate == "angle"
     updated = _states_of_angle if couple else _updated_states
-    condensed = kind.condensed._replace(update_internal=made(updated, DUAL))
+    condensed = kind.condensed._replace(update_internal=made(updated, DUAL), returns_work=True)
     if hasattr(module, "stored_at"):
         namespace["STORED_ENERGY"] = make_compilable(module.stored_at, digest, known)
         condensed = condensed._replace(stored_energy=made(_stored_energy, VALUE))
