@@ -44,7 +44,7 @@ from rodsim.components.joint_forces import SCALAR, scalar_function
 from rodsim.components.model_parts import Anchor, Rod, section_at
 from rodsim.components.section_energies import RIGID_STRAINS
 from rodsim.components.user_interactions import BoundMeasure
-from rodsim.components.varying_values import scaled_input
+from rodsim.components.varying_values import FIRST, scaled_input
 from rodsim.interactions.measures import Measure
 
 _NO_INPUT = np.zeros(3)
@@ -200,10 +200,14 @@ class FixedSpring(NamedTuple):
 
 
 def fixed_spring(owner: str, stiffness: Any, free: Any) -> FixedSpring:
-    """Return the fixed spring of a spring whose stiffness, or value without force, may vary; ModelError if both do."""
-    if callable(stiffness) and callable(free):
+    """Return the fixed spring of a spring whose stiffness and value without force may vary.
+
+    ModelError if both do and one follows a controller: their product is not linear in the output.
+    """
+    if callable(stiffness) and callable(free) and any(isinstance(x, Output) for x in (stiffness, free)):
         raise ModelError(
-            f"{owner}: both its stiffness and its value without force vary. Keep one of them constant"
+            f"{owner}: both its stiffness and its value without force vary, and one of them follows a controller. Keep one of "
+            "them constant, or give functions of time"
         )
     none = free is None or isinstance(free, Output)
     return FixedSpring(
@@ -221,30 +225,46 @@ class SpringVariation(InteractionComponent):
 
     def make_interactions(self, poses: Poses) -> list[Interaction]:
         spring = self.spring
-        owner = f"{spring.word} '{self.name}'"
-        frames = distinct_frames(poses, owner, spring.a, spring.b)
+        frames = distinct_frames(poses, f"{spring.word} '{self.name}'", spring.a, spring.b)
+        linear: tuple[str, list[Any], tuple[float, float]]
         if spring.axis is not None:
             directions = np.concatenate(angle_directions(poses, frames[0], frames[1], spring.axis))
-            word, numbers, size = "angle", [*directions, 0.0], (0.0, 1.0)
-            if callable(spring.stiffness):
-                word, numbers, size = "twist", [*directions, spring.angle], (0.0, 2.0 * np.pi)
+            linear = "angle", [*directions, 0.0], (0.0, 1.0)
+            squared = "twist", [*directions, self._free(poses)], (0.0, 2.0 * np.pi)
         else:
             places = [poses.place(end) for end in (spring.a, spring.b)]
-            word, numbers = "distance", [x for place in places for x in place.X]
-            reach = 1.0
-            if callable(spring.stiffness):
-                distance = _distance(poses, spring)
-                word, numbers, reach = "stretch", [*numbers, self._free(poses)], 1.0 + distance
-            size = (reach, reach * float(sum(np.linalg.norm(place.X) for place in places)))
-        kind = MEASURE_FORCES[word]
-        return [Interaction(kind, frames, np.array([*numbers, *_NO_INPUT, *[0.0] * kind.n_internal]), size)]
+            ends = [x for place in places for x in place.X]
+            arm = float(sum(np.linalg.norm(place.X) for place in places))
+            reach = 1.0 + _distance(poses, spring)
+            linear = "distance", ends, (1.0, arm)
+            squared = "stretch", [*ends, self._free(poses)], (reach, reach * arm)
+        made = []
+        for part, varies in zip((squared, linear), map(callable, spring.numbers), strict=True):
+            if varies:
+                kind, numbers = MEASURE_FORCES[part[0]], part[1]
+                made.append(
+                    Interaction(
+                        kind, frames, np.array([*numbers, *_NO_INPUT, *[0.0] * kind.n_internal]), part[2]
+                    )
+                )
+        return made
 
     def external_values(self, poses: Poses) -> Sequence[ExternalValues]:
         owner, (stiffness, free) = f"spring '{self.name}'", self.spring.numbers
-        if callable(stiffness):
-            return [scaled_input(owner, stiffness, (-1.0, 0.0, 0.0), (0.0, self.spring.fixed.stiffness, 0.0))]
-        base = (0.0, -stiffness * self._free(poses), 0.0)
-        return [scaled_input(owner, free, (stiffness, 0.0, 0.0), base)]
+        fixed, l0 = self.spring.fixed.stiffness, self._free(poses)
+        squared = [scaled_input(owner, stiffness, (-1.0, 0.0, 0.0), (0.0, fixed, 0.0))]
+        if not callable(free):
+            return squared
+        if not callable(stiffness):
+            return [scaled_input(owner, free, (stiffness, 0.0, 0.0), (0.0, -stiffness * l0, 0.0))]
+        of_time = [scalar_function(owner, value) for value in (stiffness, free)]
+
+        def product(times: Floats) -> Floats:
+            """Return k (L - l0) at times (k,), s, as values (k, 1, 3)."""
+            k, length = (function(times) for function in of_time)
+            return (k * (length - l0))[:, None, None] * np.array(FIRST)
+
+        return [squared[0]._replace(described=None), ExternalValues(1, product, free)]
 
     def _free(self, poses: Poses) -> float:
         """Return l0 of (1), by default the value of the pose at t = 0."""

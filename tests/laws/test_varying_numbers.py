@@ -195,12 +195,36 @@ def test_spring_with_a_stiffness_that_oscillates_follows_mathieus_equation():
     assert np.abs(exact.y[0]).max() > 0.15
 
 
+@pytest.mark.parametrize("solver", ["auto", "general"])
+def test_spring_whose_stiffness_and_length_vary_follows_its_equation(solver):
+    """m x'' = -k(t) (1 + x - l(t)); the fixed spring is that of t = 0, and the rest is work, exactly."""
+    model = oscillator(stiffness="50*(1 + 0.4*cos(10*t))", length="1.05 + 0.2*sin(3*t)")
+    result = simulate(model, 2.0, 0.01, "em8", solver=solver, output_every=1, progress=False)
+
+    def rates(t, y):
+        k = 50.0 * (1 + 0.4 * np.cos(10 * t))
+        return [y[1], -k * (y[0] - 0.05 - 0.2 * np.sin(3 * t)) / MASS]
+
+    exact = scipy.integrate.solve_ivp(rates, (0, 2), [0.1, 0.0], rtol=1e-12, atol=1e-13, t_eval=result.t)
+    assert result.body("mass").r[:, 0] == pytest.approx(exact.y[0], abs=1e-9)
+    gain = result.energy["total"] - result.energy["total"][0]
+    assert gain == pytest.approx(result.work, abs=1e-11)
+    assert np.abs(result.work).max() > 1.0
+    elastic = 0.5 * 70.0 * (result.body("mass").r[:, 0] - 0.05) ** 2
+    kinetic = 0.5 * MASS * result.body("mass").v[:, 0] ** 2
+    assert result.energy["total"] == pytest.approx(elastic + kinetic, abs=1e-11)
+
+
 def test_torsion_spring_with_an_angle_and_a_stiffness_that_vary_follows_its_equation():
-    """J a'' = -k (a - angle(t)) and -k(t) (a - angle)."""
+    """J a'' = -k (a - angle), where k, the angle, or both vary in time."""
     J = 0.1
     for numbers, function in (
         ({"stiffness": 3.0, "angle": "0.5*sin(4*t)"}, lambda t, a: -3.0 * (a - 0.5 * np.sin(4 * t))),
         ({"stiffness": "3 + 2*sin(4*t)", "angle": 0.5}, lambda t, a: -(3 + 2 * np.sin(4 * t)) * (a - 0.5)),
+        (
+            {"stiffness": "3 + 2*sin(4*t)", "angle": "0.2 + 0.5*sin(7*t)"},
+            lambda t, a: -(3 + 2 * np.sin(4 * t)) * (a - 0.2 - 0.5 * np.sin(7 * t)),
+        ),
     ):
         model = Model("wheel")
         wheel = model.add_body("wheel", Cylinder(np.sqrt(2 * J), 0.1, mass=1.0))
@@ -613,6 +637,12 @@ def test_scene_has_what_varies(tmp_path):
     assert all(np.array_equal(x, y) for x, y in zip(one, other, strict=True))
 
 
+def signal_of_controller(model):
+    """Return the output of a controller that is added to a model."""
+    sensor = model.add_sensor("height", measures.coordinate("arm", axis=(0, 1, 0)))
+    return model.add_controller("c", controllers.PID(kp=1.0), [sensor]).output()
+
+
 BAD = {
     "force": (lambda m: m.add_measure_force("a", MEASURES["angle"], (1, 2, 3)), "measure force 'a': force"),
     "direction": (
@@ -621,8 +651,8 @@ BAD = {
     ),
     "measure": (lambda m: m.add_measure_force("a", "phi", 1.0), "expected a measure"),
     "both vary": (
-        lambda m: m.add_spring("s", "ground@0,1,0", "arm", "1 + t", length="1 + t"),
-        "spring 's': both its stiffness and its value without force vary",
+        lambda m: m.add_spring("s", "ground@0,1,0", "arm", "1 + t", length=signal_of_controller(m)),
+        "spring 's': both its stiffness and its value without force vary, and one of them follows a controller",
     ),
     "negative": (lambda m: m.add_spring("s", "ground@0,1,0", "arm", 1.0, length=-1.0), "length = -1"),
     "negative text": (lambda m: m.add_spring("s", "ground@0,1,0", "arm", "-2"), "stiffness = -2"),
