@@ -480,9 +480,10 @@ class Model(ModelData):
         a, b : part, point or str
             The connected points, or parts for `along="rotation"`. A body alone stands for its reference point.
         stiffness : float, Signal, str or callable, optional
-            Stiffness, N/m; N m/rad for a rotation. At least one of `stiffness`, `law` and `damping` is required. It may vary in
-            time, as x0 may, but not both at once: a signal, such as the output of a controller, a formula of the time t, or a
-            function t -> number. The energy is that of the spring with the numbers at t = 0; what varies does work.
+            Stiffness, N/m; N m/rad for a rotation. At least one of `stiffness`, `law` and `damping` is required. It and x0 may
+            vary in time, along an axis x0 alone: a signal, a formula of the time t, or a function t -> number. One of them may
+            be the output of a controller if the other is constant. The energy is that of the spring with the numbers at
+            t = 0; what varies does work.
         length : float, Signal, str or callable, optional
             Value x0 without force, m. Default: the value at t = 0. Not for a rotation.
         damping : float or SpringLaw, default 0.0

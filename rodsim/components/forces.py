@@ -28,6 +28,7 @@ from rigid.interactions import law_springs
 from rigid.interactions.drag import DRAG
 from rigid.interactions.joint_friction import JOINT_FRICTION, ROTATION_DAMPING
 from rigid.interactions.laws import law_numbers, steepest
+from rigid.interactions.measure_forces import MEASURE_FORCES
 from rigid.interactions.pressure import PRESSED_EDGE, VARYING_PRESSED_EDGE
 from rigid.joints import JOINTS
 from rigid.signals import VectorFunction, vector_function
@@ -262,6 +263,9 @@ class NonlinearSpring(CoordinateForce):
     of: str = parameter(choice(*COORDINATES), "the coordinate x", "length")
     law: SpringLaw | None = parameter(LAW, "force against x", None)
     damping: SpringLaw | None = parameter(LAW, "force against dx/dt", None)
+    length: Any = parameter(
+        SCALAR, "displacement without force of a linear law, if it varies in time [m]", None
+    )
 
     @classmethod
     def owner(cls, name: str, arguments: Mapping[str, Any]) -> str:
@@ -274,6 +278,35 @@ class NonlinearSpring(CoordinateForce):
             raise ModelError(f"{context.owner}: has neither law nor damping. Give at least one of them.")
         if values["damping"] is not None:
             check_resists(context.owner, values["damping"])
+        if values["length"] is not None and (values["of"] != "displacement" or not _is_linear(values["law"])):
+            raise ModelError(
+                f"{context.owner}: length = {shown(values['length'])} belongs to a linear law of a displacement. Remove it"
+            )
+
+    def make_interactions(self, poses: Poses) -> list[Interaction]:
+        made = super().make_interactions(poses)
+        if self.length is None:
+            return made
+        force, kind = made[0], MEASURE_FORCES["displacement"]
+        numbers = np.concatenate([force.numbers[: kind.signal], np.zeros(3)])
+        reach = float(force.size[1] / force.size[0]) if force.size[0] else 1.0
+        return [*made, Interaction(kind, force.frames, numbers, (1.0, reach))]
+
+    def external_values(self, poses: Poses) -> Sequence[ExternalValues]:
+        """Return the force k (L(t) - l0), which is added to the law k (x - l0)."""
+        if self.length is None:
+            return ()
+        assert self.law is not None
+        slope, at_zero = float(self.law.pieces.c[-2, 0]), float(self.law(0.0))
+        return [scaled_input(self.owner(self.name, {}), self.length, (slope, 0.0, 0.0), (0.0, at_zero, 0.0))]
+
+
+def _is_linear(law: SpringLaw | None) -> bool:
+    """Return whether a law is a linear function."""
+    if law is None:
+        return False
+    coefficients = law.pieces.c
+    return not np.any(coefficients[:-2]) and bool(np.all(coefficients[-2] == coefficients[-2, 0]))
 
 
 @component

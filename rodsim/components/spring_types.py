@@ -12,7 +12,9 @@ from rigid.checks import direction, number, shown, word
 from rigid.errors import ModelError
 from rodsim.components.argument_types import ScalarLike
 from rodsim.components.base import CheckContext, anchor
+from rodsim.components.controllers import Output
 from rodsim.components.forces import NonlinearSpring
+from rodsim.components.joint_forces import SCALAR, scalar_function
 from rodsim.components.model_data import Spring, TorsionSpring
 from rodsim.components.part_lookup import find_part_or_point
 from rodsim.components.spring_laws import SpringLaw
@@ -44,6 +46,7 @@ def choose_spring_type(
     checks.name("name of the spring", name)
     owner = f"spring '{name}'"
     a, b, stiffness, length, damping, law, along, axis, angle = arguments
+    varying: dict[str, Any] = {}
     word(owner, "along", along, COORDINATES)
     _check(owner, arguments)
     ends = {"a": a, "b": b}
@@ -54,10 +57,19 @@ def choose_spring_type(
         return TorsionSpring, {**linear, "axis": axis, "angle": 0.0 if angle is None else angle}
     if law is None and stiffness is not None:  # along an axis, for which there is no linear entry
         k = number(owner, "stiffness", stiffness, at_least=0.0)
-        x0 = _displacement(model, owner, a, b, axis) if length is None else number(owner, "length", length)
+        free = (
+            None
+            if length is None
+            else SCALAR.check(CheckContext(model, owner, NonlinearSpring, {}), "length", length)
+        )
+        if free is None or isinstance(free, Output):
+            x0 = _displacement(model, owner, a, b, axis)
+        else:
+            x0 = float(scalar_function(owner, free)(np.zeros(1))[0])
         law = SpringLaw.polynomial((-k * x0, k))
+        varying = {"length": free} if callable(free) else {}
     of, damper = COORDINATES[along], _damper(owner, damping)
-    return NonlinearSpring, {**ends, "law": law, "damping": damper, "of": of, "axis": axis}
+    return NonlinearSpring, {**ends, "law": law, "damping": damper, "of": of, "axis": axis, **varying}
 
 
 def _check(owner: str, arguments: SpringArguments) -> None:
@@ -69,10 +81,8 @@ def _check(owner: str, arguments: SpringArguments) -> None:
 
     if along == "distance" and axis is not None:
         raise fault("a distance has no axis. Remove it, or give along='axis' or along='rotation'.")
-    if along == "axis" and any(isinstance(x, str) or callable(x) for x in (stiffness, length)):
-        raise fault(
-            "its numbers cannot vary along an axis. Add a constant spring and `add_measure_force` on measures.displacement."
-        )
+    if along == "axis" and (isinstance(stiffness, str) or callable(stiffness)):
+        raise fault("its stiffness cannot vary along an axis. Give a number; its length may vary.")
     if along != "distance" and axis is None:
         raise fault(f"along='{along}' has no axis. Give axis=(x, y, z).")
     if along != "rotation" and angle is not None:
