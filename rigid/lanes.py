@@ -695,7 +695,7 @@ numbers1, numbers2, numbers3, numbers4, numbers6, numbers7 = (
 )
 # (x, array, offsets, strides, i, j, column): add, array[offsets[i + l] + column strides[j + l] + k] += x[k] of lane l
 _to_rows = _either(_add_rows, _add_rows_of_array)
-add_rows2, add_rows3, add_rows6, add_rows12 = (_to_rows(width) for width in (2, 3, 6, 12))
+add_rows2, add_rows3, add_rows4, add_rows6, add_rows12 = (_to_rows(width) for width in (2, 3, 4, 6, 12))
 # (x, array, items, i): `put_rows*` store to the rows items[i], items[i + 1], ... of an array; the name ends with
 # the number of numbers in a row; (x, array, offsets, i): `put*` store to array[offsets[i + l] + k] of lane l
 put_rows3, put_rows4, put_rows6, put_rows9, put_rows12 = (

@@ -90,9 +90,13 @@ def velocity_changes(rate, spin, v0, Omega0, displacement, turning, h):
     They are differences of nearly equal numbers, which are exact. Adding them to the velocities is then the only rounding of the
     size of the velocities.
     """
-    dv = plus(minus(rate, v0), times(1.0 / h, displacement))
-    dOmega = plus(minus(spin, Omega0), times(1.0 / h, turning))
-    return times(2.0, dv), times(2.0, dOmega)
+    return velocity_change(rate, v0, displacement, h), velocity_change(spin, Omega0, turning, h)
+
+
+@inline_kernel
+def velocity_change(rate, v0, displacement, h):
+    """Return v1 - v0 as `velocity_changes` does."""
+    return times(2.0, plus(minus(rate, v0), times(1.0 / h, displacement)))
 
 
 @inline_kernel

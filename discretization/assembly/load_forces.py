@@ -10,7 +10,7 @@ from __future__ import annotations
 from discretization.assembly.generic_assembly import DISSIPATES, kind_number, write_end_poses
 from discretization.assembly.workspace import EPS, norm, rotate_at_both_ends
 from discretization.space.se3_dual import ACTUATIONS
-from rigid.compilation.decorators import internal_kernel
+from rigid.compilation.decorators import inline_kernel, internal_kernel
 from rigid.interactions.blocks import pulled
 from rigid.interactions.kinds import dual_at, vector
 from rigid.interactions.loads import FOLLOWING_FORCES, FORCES, POINT, VALUE
@@ -83,16 +83,26 @@ def _point(X, at):
     return vector(X, at - VALUE + POINT)
 
 
+@inline_kernel
+def _is_at_frame(X, at):
+    """Return whether a load acts at the position of its frame."""
+    p = _point(X, at)
+    return p[0] == 0.0 and p[1] == 0.0 and p[2] == 0.0
+
+
 @internal_kernel
 def _of_step(loop, f, X, at, work):
     """Return mean force and torque over the step, then what the tangent needs: x1, x, value at the end, mean value."""
     F = F1 = vector(X, at)
+    none = (0.0, 0.0, 0.0)
+    if loop == FORCES and _is_at_frame(X, at):
+        return F, none, none, none, F, F
     if loop >= FOLLOWING_FORCES:
         _, F1, F = rotate_at_both_ends(work, f, F)
     _, x1, x = rotate_at_both_ends(work, f, _point(X, at))
     if _is_force(loop):
         return F, cross(x, F), x1, x, F1, F
-    return (0.0, 0.0, 0.0), F, x1, x, F1, F
+    return none, F, x1, x, F1, F
 
 
 @internal_kernel
@@ -147,8 +157,12 @@ def add_loads(numbering, work, h, tangent):
         f, loop = generic.signals[l, _FRAME], generic.signals[l, _LOOP]
         if not 0 < loop < ACTUATIONS:
             continue
-        force, torque, x1, x, F1, F = _of_step(loop, f, X, generic.signals[l, _VALUE], work)
-        at = numbering.frame[f]
+        at, value = numbering.frame[f], generic.signals[l, _VALUE]
+        if loop == FORCES and _is_at_frame(X, value):
+            for i in range(3):
+                work.residual[at + i] -= h * X[value + i]
+            continue
+        force, torque, x1, x, F1, F = _of_step(loop, f, X, value, work)
         add3(times(-h, force), work.residual[at : at + 3])
         add3(times(-h, torque), work.residual[at + 3 : at + 6])
         if not tangent:

@@ -3,8 +3,8 @@
 A span returns its discrete forces F (6 per frame: force, torque) and, if requested, their derivatives with respect to dr and eta
 of every frame at the end of the step. They come from the closed form of its element, called through a function pointer, so that
 elements a model does not use are not compiled. Closed forms that support it are evaluated for eight spans at a time
-(`discretization.assembly.span_lanes`). An element without a closed form is evaluated from its duals
-(`discretization.assembly.generic_assembly`).
+(`discretization.assembly.span_lanes`), and so are strings (`discretization.assembly.string_lanes`). An element without a
+closed form is evaluated from its duals (`discretization.assembly.generic_assembly`).
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from discretization.assembly.span_lanes import (
     strains_in_lanes,
 )
 from discretization.assembly.stress_rounding import largest_entries, stress_rounding
+from discretization.assembly.string_lanes import StringLanes, add_string_lanes, string_lanes
 from discretization.internal_variables import BRANCH
 from discretization.memoization import copied
 from discretization.space.closed_form_spans import (
@@ -40,9 +41,8 @@ from discretization.space.closed_form_spans import (
     forces_at,
 )
 from discretization.space.interpolation import MOST, leading
-from discretization.space.laws import LAWS
 from discretization.space.maxwell_branch import begin_branch, relax_branch
-from discretization.space.rod_elements import BY_NUMBER, STRING
+from discretization.space.rod_elements import BY_NUMBER
 from discretization.space.rod_gauss_points import BEHIND, FIRST, POINT
 from discretization.space.spans import (
     MOST_FRAMES,
@@ -50,9 +50,9 @@ from discretization.space.spans import (
     energies_of,
     no_spans,
     numbers_of,
+    simple_strings,
     viscous,
 )
-from discretization.space.string_forces import string_force
 from rigid.compilation.decorators import address_of, internal_kernel
 from rigid.kinematics.rotations import load4, relative_half
 from rigid.lanes import WIDTH
@@ -60,9 +60,6 @@ from rigid.linear_algebra import load3, minus, plus, times
 from rigid.system import Floats, Ints
 
 IN_LANES = -1
-LINEAR, NO_COMPRESSION = 1, 2  # values of `SpanWork.string`
-_STRING = next(k for k, element in enumerate(BY_NUMBER) if element.word == STRING)
-_SLACK = next(k for k, law in enumerate(LAWS) if law.word == "slack")
 ROTATION_LIMIT = 1  # status of a span with a frame rotated by more than pi relative to its middle frame
 
 
@@ -76,14 +73,12 @@ class SpanWork(NamedTuple):
     numbers: Floats  # parameters in the layout of the elements
     viscosity: Floats  # parameters with the damping in place of the stiffness
     viscous: np.ndarray  # (m,) uint8, 1 if the span dissipates
-    string: (
-        np.ndarray
-    )  # (m,) uint8, 1: string with a linear material, 2: one that carries no compression; 0: others
     scale: Floats  # (m, 4) result of `largest_entries`, maximum over the points of a span
     leading: Floats  # (MOST + 1, MOST_FRAMES) weights of the shared mass, by order
     K: Floats  # (MATRIX_ROWS, 6 MOST_FRAMES) derivatives by column, forces, strains: see `closed_form_spans`
     duals: EnergyDuals
     lanes: SpanLanes
+    strings: StringLanes
     lane: Ints  # (m,) 8 group + lane of a span, -1: assembled alone
     alone: Ints  # (k,) spans assembled alone
     sequence: Ints  # (m,) all spans, ordered so that those of a lane group are consecutive
@@ -121,6 +116,7 @@ def _span_work(spans: Any, numbering: Any, closed: bool, eight: bool) -> SpanWor
     for kind in np.unique(spans.kind[~in_lanes]):
         if closed and BY_NUMBER[kind].closed:
             addresses[(spans.kind == kind) & ~in_lanes] = address_of(BY_NUMBER[kind].forces())
+    simple = simple_strings(spans) & closed
     lanes, lane = span_lanes(spans, in_lanes, at, numbering), np.full(m, -1)
     # the last lanes of a group repeat its last span; `np.unique` returns the first of them
     of_lanes, place = np.unique(lanes.addresses[:, SPAN].ravel(), return_index=True)
@@ -142,25 +138,16 @@ def _span_work(spans: Any, numbering: Any, closed: bool, eight: bool) -> SpanWor
         numbers=numbers,
         viscosity=viscosity,
         viscous=lossy,
-        string=_strings(spans) if closed else np.zeros(m, np.uint8),
+        strings=string_lanes(spans, np.flatnonzero(simple), numbers, viscosity, at, numbering),
         scale=scale,
         leading=of_orders,
         K=np.zeros((MATRIX_ROWS, 6 * MOST_FRAMES)),
         duals=energy_duals(energies_of(spans), dissipations_of(spans), m),
         lanes=lanes,
         lane=lane,
-        alone=np.flatnonzero(~in_lanes),
+        alone=np.flatnonzero(~in_lanes & ~simple),
         sequence=np.argsort(lane, kind="stable"),
     )
-
-
-def _strings(spans: Any) -> np.ndarray:
-    """Return `SpanWork.string`."""
-    out = np.zeros(len(spans.kind), np.uint8)
-    strings = np.flatnonzero(spans.kind == _STRING)
-    law = spans.law[spans.first[strings]]
-    out[strings] = np.where(law < 0, LINEAR, np.where(law == _SLACK, NO_COMPRESSION, 0))
-    return out
 
 
 @internal_kernel
@@ -218,14 +205,12 @@ def add_spans(system, numbering, state, work, h, tangent):
     """Add residual and, if `tangent`, matrix of all spans; return 0 or ROTATION_LIMIT."""
     spans, arrays, K = system.spans, work.spans, work.spans.K
     residual, values = work.residual, work.values
+    add_string_lanes(state, work, h, tangent)
     if arrays.lanes.order.size > 0 and add_span_lanes(system, state, work, h, tangent) != 0:
         return ROTATION_LIMIT
     for which in range(arrays.alone.size):
         m = arrays.alone[which]
         p, frames = arrays.order[m], spans.frames[m]
-        if arrays.string[m] != 0:
-            _add_string(system, numbering, state, work, m, h, tangent)
-            continue
         if passed_pi(state, work, frames, p):
             return ROTATION_LIMIT
         if arrays.forces[m] != 0:
@@ -255,44 +240,6 @@ def add_spans(system, numbering, state, work, h, tangent):
                     for i in range(6):
                         values[to + i] += h * column[6 * a + i]
     return 0
-
-
-@internal_kernel
-def _add_string(system, numbering, state, work, m, h, tangent):
-    """Add residual and, if `tangent`, matrix of a string: forces of `string_forces` and the momentum of a consistent mass."""
-    spans, arrays = system.spans, work.spans
-    residual, values = work.residual, work.values
-    a, b = spans.frames[m, 0], spans.frames[m, 1]
-    X, D = (
-        arrays.numbers[arrays.at[m] : arrays.at[m + 1]],
-        arrays.viscosity[arrays.at[m] : arrays.at[m + 1]],
-    )
-    change = minus(load3(work.dr[b]), load3(work.dr[a]))
-    ratio = 1.0 / h if arrays.viscous[m] != 0 else 0.0
-    ends = load3(state.r[a]), load3(state.r[b])
-    _, _, n, along, across = string_force(ends, change, X, D, ratio, arrays.string[m] == NO_COMPRESSION)
-    n, across, u = times(h, n), h * across, along[0]
-    along_b = times(h, along[1])
-    if spans.coupling[m] != 0.0:
-        shared = 2.0 * spans.coupling[m] / h * arrays.leading[1, 1] ** 2
-        rate = minus(times(1.0 / h, change), minus(load3(state.v[b]), load3(state.v[a])))
-        n = minus(n, times(h * shared, rate))
-        across -= shared
-    for i in range(3):
-        residual[numbering.frame[a] + i] -= n[i]
-        residual[numbering.frame[b] + i] += n[i]
-    if not tangent:
-        return
-    of_a, of_b = numbering.span_stride[m, 0], numbering.span_stride[m, 1]
-    aa, ab = numbering.span_base[m, 0, 0], numbering.span_base[m, 0, 1]
-    ba, bb = numbering.span_base[m, 1, 0], numbering.span_base[m, 1, 1]
-    for j in range(3):
-        for i in range(3):
-            k = u[i] * along_b[j] + (across if i == j else 0.0)
-            values[aa + i + j * of_a] += k
-            values[ba + i + j * of_a] -= k
-            values[ab + i + j * of_b] -= k
-            values[bb + i + j * of_b] += k
 
 
 @internal_kernel

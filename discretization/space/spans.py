@@ -24,7 +24,7 @@ from discretization.space.laws.functions import (
     energy_of_number,
     quotient_of_number,
 )
-from discretization.space.rod_elements import BY_NUMBER
+from discretization.space.rod_elements import BY_NUMBER, STRING
 from discretization.space.rod_gauss_points import (
     INVARIANT,
     LAW,
@@ -39,6 +39,8 @@ from rigid.interactions.kinds import Group, Kind, group, whole
 from rigid.system import Floats, Ints
 
 MOST_FRAMES = MOST + 1
+SLACK = next(k for k, law in enumerate(LAWS) if law.word == "slack")
+_STRING = next(k for k, element in enumerate(BY_NUMBER) if element.word == STRING)
 
 
 class Spans(NamedTuple):
@@ -186,6 +188,13 @@ def points_between(spans: Spans, use: Ints) -> Ints:
 def strains_of(spans: Spans) -> list[Group]:
     """Return groups of interactions whose rows are (Gamma, K) - strain0 of all points."""
     return _groups(spans, np.arange(len(spans.kind)), "STRAINS", spans.stiffness, spans.strain0)
+
+
+def simple_strings(spans: Spans) -> np.ndarray:
+    """Return which spans are strings with a linear material, slack in compression or not ((m,) bool)."""
+    law = spans.law[spans.first[:-1]]
+    simple: np.ndarray = (spans.kind == _STRING) & ((law < 0) | (law == SLACK))
+    return simple
 
 
 def viscous(spans: Spans) -> Ints:

@@ -14,65 +14,62 @@ from discretization.space.closed_form_spans import (
 )
 from discretization.space.rod_gauss_points import BEHIND, FIRST, LENGTH, STRAIN0
 from rigid.compilation.decorators import compiled, inline_kernel
+from rigid.lanes import most, root, where_less
 from rigid.linear_algebra import dot, load3, minus, plus, store3, times
 
 NONE = (0.0, 0.0, 0.0)
 
 
 @inline_kernel
-def _tensile(g0, g1):
-    """Return the mean of max(g, 0) over a step with the strains g0, g1 at its ends, as stress of unit stiffness, and its slope.
+def inverse_of(x):
+    """Return 1/x, or 0 if x is 0, of a number or of lanes; x >= 0."""
+    return x / (x * x + 1e-300)
+
+
+@inline_kernel
+def tensile_stress(g0, g1):
+    """Return the mean of max(g, 0) over a step with the strains g0, g1 at its ends, in lanes, and its derivative to g1.
 
     The stress is (m1^2 - m0^2)/(2 (g1 - g0)) with m = max(g, 0).
     """
-    m0, m1 = max(g0, 0.0), max(g1, 0.0)
-    if (g0 < 0.0) == (g1 < 0.0):
-        return 0.5 * (m0 + m1), 0.5 if g1 > 0.0 else 0.0
-    q = 0.5 * (m0 + m1) * (m1 - m0) / (g1 - g0)
-    return q, (m1 - q) / (g1 - g0)
+    m0, m1 = most(g0, 0.0), most(g1, 0.0)
+    mean, changed = 0.5 * (m0 + m1), abs(where_less(g0, 0.0, 1.0, 0.0) - where_less(g1, 0.0, 1.0, 0.0))
+    q = mean * (m1 - m0) / (g1 - g0)
+    slope = where_less(0.0, changed, (m1 - q) / (g1 - g0), where_less(0.0, g1, 0.5, 0.0))
+    return where_less(0.0, changed, q, mean), slope
 
 
 @inline_kernel
-def _elastic(X, g0, g1):
-    """Return the elastic stress of a step with any law, and its derivative to g1."""
-    law, slope = law_between(X, 0, (g0, 0.0, 0.0), NONE, (g1, 0.0, 0.0), NONE)
-    return 0.5 * X[FIRST] * (g0 + g1) + law, 0.5 * X[FIRST] + slope
-
-
-@inline_kernel
-def string_force(ends, change, X, D, ratio, slack):
-    """Return the strains at both ends of a step, the force n on b, and the tangent: (u, (dN/L - N/s) t) and N/s of (1).
-
-    ends: positions of both frames at the start; change: dr_b - dr_a. X, D, ratio: as in `closed_form_spans`. slack: True if the
-    string carries no compression, False if its material is linear, None for any law.
-    """
-    L = X[LENGTH]
-    d0 = minus(ends[1], ends[0])
+def strains_over_step(d0, change, L):
+    """Return d and its length at both ends of the step, and the strains g0, g1 there; change: dr_b - dr_a."""
     d1 = plus(d0, change)
-    l0, l1 = dot(d0, d0) ** 0.5, dot(d1, d1) ** 0.5
-    g0, g1 = l0 / L - 1.0, l1 / L - 1.0
-    e0, e1 = g0 - X[FIRST + STRAIN0], g1 - X[FIRST + STRAIN0]
-    if slack is None:
-        N, dN = _elastic(X, e0, e1)
-    else:
-        N, dN = _tensile(e0, e1) if slack else (0.5 * (e0 + e1), 0.5)
-        N, dN = X[FIRST] * N, X[FIRST] * dN
-    if ratio != 0.0:
-        N += ratio * (D[FIRST] * (g1 - g0) + D[FIRST + BEHIND])
-        dN += ratio * D[FIRST]
-    total = l0 + l1
-    inverse = 1.0 / total if total > 0.0 else 0.0
+    l0, l1 = root(dot(d0, d0)), root(dot(d1, d1))
+    return (d0, l0), (d1, l1), l0 / L - 1.0, l1 / L - 1.0
+
+
+@inline_kernel
+def force_of_stress(start, end, L, N, dN):
+    """Return the force n on b of the stress N, and its tangent: u, (dN/L - N/s) t and N/s of (1).
+
+    start, end: d and its length at both ends of the step.
+    """
+    (d0, l0), (d1, l1) = start, end
+    inverse = inverse_of(l0 + l1)
     u, across = times(inverse, plus(d0, d1)), N * inverse
-    along = times((dN / L - across) / l1 if l1 > 0.0 else 0.0, d1)
-    return g0, g1, times(N, u), (u, along), across
+    return times(N, u), u, times((dN / L - across) * inverse_of(l1), d1), across
 
 
 @compiled(FORCES)
 def forces(r, dr, R0, R1, frames, X, D, ratio, tangent, K):
     """Compute the discrete forces of one string element into K; arguments as in `closed_form_spans`."""
     a, b = frames[0], frames[1]
-    change = minus(load3(dr[b]), load3(dr[a]))
-    g0, g1, n, (u, along), across = string_force((load3(r[a]), load3(r[b])), change, X, D, ratio, None)
+    d0, change, L = minus(load3(r[b]), load3(r[a])), minus(load3(dr[b]), load3(dr[a])), X[LENGTH]
+    start, end, g0, g1 = strains_over_step(d0, change, L)
+    e0, e1 = g0 - X[FIRST + STRAIN0], g1 - X[FIRST + STRAIN0]
+    law, slope = law_between(X, 0, (e0, 0.0, 0.0), NONE, (e1, 0.0, 0.0), NONE)
+    N, dN = 0.5 * X[FIRST] * (e0 + e1) + law, 0.5 * X[FIRST] + slope
+    N += ratio * (D[FIRST] * (g1 - g0) + D[FIRST + BEHIND])
+    n, u, along, across = force_of_stress(start, end, L, N, dN + ratio * D[FIRST])
     for i in range(6):
         K[STRAINS_START, i] = K[STRAINS_END, i] = 0.0
     K[STRAINS_START, 0], K[STRAINS_END, 0] = g0, g1

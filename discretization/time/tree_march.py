@@ -38,6 +38,7 @@ from discretization.assembly.predictor import (
     weights_at,
 )
 from discretization.assembly.prescribed_motions import begin_drives, end_drives
+from discretization.assembly.rod_spans import begin_spans
 from discretization.assembly.step_equations import (
     add_forces,
     begin_step,
@@ -186,6 +187,8 @@ def _process_remaining(part, system, numbering, tree, loops, state, work, h, gen
         if rods:
             move_fixed_frames(state, work)
             begin_elements(system, state, work, h)
+        if general is not None:
+            begin_spans(system, state, work, h)
     elif part == ASSEMBLE:
         n, values, residual = tree.frame.shape[0], work.values, work.residual
         for i in range(DIAGONAL_BLOCK * n, values.shape[0], LANES):
@@ -311,7 +314,7 @@ def _loops(part, system, numbering, tree, loops, state, work, h):
 
 def has_other_elements(system: Any, tree: Any) -> bool:
     """Return whether a tree has anything else than bodies, their weights and joints of closed form."""
-    acts = len(system.others.kind) or len(system.elements.length) or count_drives(system)
+    acts = len(system.others.kind) or system.rods.n_points or count_drives(system)
     return bool(acts or np.any(tree.rows))
 
 

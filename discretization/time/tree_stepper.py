@@ -88,7 +88,7 @@ class TreeStepper(StructuredStepper):
         """
         # joint forces that are iterates are not predicted: a motion that is predicted better would end the iteration too early
         forces_follow = not len(tree.closing.frame) and bool(np.all(has_closed_form(tree)))
-        uses = earlier and forces_follow and not len(system.elements.length)
+        uses = earlier and forces_follow and not system.rods.n_points
         history = WIDTH * len(system.frames.mass) if uses else 0
         super().__init__(system, h, order, load_values, halves, history, drive_values)
         self.tree = tree
@@ -126,9 +126,7 @@ class TreeStepper(StructuredStepper):
             kernels = tree_kernels(system, numbering, tree, loops, state, work, (*keys, type_key(state)))
             has_others = has_other_elements(system, tree)
             plain = not len(system.others.kind) and not len(loops.place) and bool(tree.plain.all())
-            uses_forces = (
-                count_drives(system) > 0 or len(system.elements.length) > 0 or bool(np.any(tree.rows))
-            )
+            uses_forces = count_drives(system) > 0 or system.rods.n_points > 0 or bool(np.any(tree.rows))
             facts = has_others, uses_forces, plain
             context = StepContext(*kernels, *facts, *models)
             known = self._bound_context = (

@@ -122,11 +122,13 @@ def scale_rows(tree, work, h):
 
 @internal_kernel
 def begin_fixed_frames(tree, state, work):
-    """Set rotations and positions of the frames that do not move."""
+    """Set rotations and positions of the frames that do not move, and rotations of those that do not rotate."""
     for f in tree.fixed_frames:
         store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
         store_rotation(work.R1, f, rotation_of(work.R0, f))
         store3(load3(state.r[f]), work.r1[f])
+        for k in range(4):
+            work.q1[f, k] = state.quat[f, k]
 
 
 @internal_kernel

@@ -23,7 +23,7 @@ from discretization.trees.bodies import (
     tilt_between_axes,
 )
 from discretization.trees.data_layout import AXIS, DIAGONAL_BLOCK, JOINT_FORCE, NEXT, SIZE, TreeArrays
-from discretization.trees.spanning_tree import BALL, FREE, HINGE, OTHER, UNIVERSAL, WELD
+from discretization.trees.spanning_tree import BALL, FREE, HINGE, OTHER, POINT, UNIVERSAL, WELD
 from rigid.compilation.decorators import always_inline_kernel, inline_kernel, internal_kernel
 from rigid.kinematics.rotations import cayley_rotation, inverse_tangent, rotation_matrix
 from rigid.lane_arrays import zeros_in_lanes
@@ -163,6 +163,11 @@ def correct_body_groups(lanes, work, fraction, shown):
     end = lanes.end
     for group in range(lanes.kind.shape[0]):
         s = group * END
+        if lanes.kind[group] == POINT:
+            displacement = numbers3(work.rhs, lanes.offsets, index_offset(group, UNKNOWN), 0)
+            displacement = plus(times(fraction, displacement), load3_at(end, s + INCREMENT))
+            displace_group(lanes, work, group, displacement, True, shown)
+            continue
         corrections = numbers6(work.rhs, lanes.offsets, index_offset(group, UNKNOWN), 0)
         dr, psi = load3_at(end, s + INCREMENT), load3_at(end, s + TURN)
         eta = times(fraction, (corrections[3], corrections[4], corrections[5]))
@@ -202,6 +207,19 @@ def move_group(lanes, work, group, dr, psi, placed, shown):
     store3_at(r1, end, s + POSITION1)
     store3_at(dr, end, s + INCREMENT)
     store3_at(psi, end, s + TURN)
+
+
+@always_inline_kernel
+def displace_group(lanes, work, group, dr, placed, shown):
+    """Compute positions r1 at the end of the step of a group of POINT bodies, as `move_group` does for others."""
+    at, s = index_offset(group, FRAME), group * END
+    r1 = plus(load3_at(lanes.poses, group * POSE + POSITION0), dr)
+    if shown:
+        put_rows3(dr, work.dr, lanes.offsets, at)
+    if placed:
+        put_rows3(r1, work.r1, lanes.offsets, at)
+    store3_at(r1, lanes.end, s + POSITION1)
+    store3_at(dr, lanes.end, s + INCREMENT)
 
 
 @inline_kernel
@@ -304,6 +322,18 @@ def _assemble_group(system, tree, lanes, work, h, group, tangents):
     poses, gravity = lanes.poses, load3(system.gravity)
     constant, start, end, offsets = lanes.constant, lanes.start, lanes.end, lanes.offsets
     s, e = group * POSE, group * END
+    if lanes.kind[group] == POINT:
+        mass, dr = load(poses, (s + MASS) * WIDTH), load3_at(end, e + INCREMENT)
+        force = balance(mass, load3_at(poses, s + VELOCITY0), dr, gravity, h)
+        put6(
+            (force[0], force[1], force[2], 0.0, 0.0, 0.0),
+            work.residual,
+            offsets,
+            index_offset(group, UNKNOWN),
+        )
+        if tangents:
+            _put_masses(2.0 * mass / h, work.values, offsets, index_offset(group, BLOCKS))
+        return
     R0, J = load9_at(poses, s + ROTATION0), load9_at(poses, s + INERTIA)
     R1, dr, psi = load9_at(end, e + ROTATION1), load3_at(end, e + INCREMENT), load3_at(end, e + TURN)
     mass, RJ = load(poses, (s + MASS) * WIDTH), product(R1, J)
@@ -338,6 +368,17 @@ def _assemble_group(system, tree, lanes, work, h, group, tangents):
         fe, ky, ke = shift_tangent_to_joint(m, K, x1, x)
         _put_blocks(m, fe, ky, ke, work.values, offsets, index_offset(group, BLOCKS))
     _place_axes(tree, lanes, group, R1, P1, (*x1, *x, *y1, *y, *gap))
+
+
+@always_inline_kernel
+def _put_masses(m, values, offsets, at):
+    """Store the first three columns of the diagonal blocks of a group of POINT bodies: mass m."""
+    columns = (
+        m, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
+        0.0, m, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
+        0.0, 0.0, m, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
+    )  # fmt: skip
+    put27(columns, values, offsets, at)
 
 
 @always_inline_kernel
@@ -408,6 +449,8 @@ def _place_axes(tree, lanes, group, R1, P1, levers_and_gap):
 def load_rotations(lanes, work):
     """Load R1 of all bodies from its frame-by-frame array in `work` into the groups."""
     for group in range(lanes.kind.shape[0]):
+        if lanes.kind[group] == POINT:
+            continue
         store9_at(
             rows9(work.R1, lanes.offsets, index_offset(group, FRAME)), lanes.end, group * END + ROTATION1
         )
@@ -423,6 +466,15 @@ def apply_final_correction_to_groups(lanes, work, placed, shown):
     end, offsets = lanes.end, lanes.offsets
     for group in range(lanes.kind.shape[0]):
         at, s = index_offset(group, UNKNOWN), group * END
+        if lanes.kind[group] == POINT:
+            o, dr = numbers3(work.rhs, offsets, at, 0), load3_at(end, s + INCREMENT)
+            dr1 = plus(dr, o)
+            o = minus(o, minus(dr1, dr))
+            store3_at(o, end, s + REMAINDER)
+            if shown:
+                put3(o, work.rhs, offsets, at)
+            displace_group(lanes, work, group, dr1, placed, shown)
+            continue
         corrections = numbers6(work.rhs, offsets, at, 0)
         dr, psi = load3_at(end, s + INCREMENT), load3_at(end, s + TURN)
         o, rotation = (

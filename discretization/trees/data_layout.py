@@ -8,7 +8,8 @@ without a closed form or with another element between body and parent
 
     body-parent   parent-body   body-lam   lam-body
 
-and two blocks, body-other and other-body, for each link. Then comes what assembly adds to the diagonal blocks of bodies on
+and two blocks, body-other and other-body, for each link. The two 3 x 3 blocks of a link between nodes of strings (`Tree.slim`)
+lie side by side in three columns. Then comes what assembly adds to the diagonal blocks of bodies on
 joints, by the motion of the body (`transform_to_joint` of `discretization.trees.elimination`). Blocks of fixed parents lie
 after all others (discarded), so that assembly needs no branches. A column takes eight numbers. The layout is a `Numbering`, so
 that the existing loops assemble rod elements, loads, springs, bushings and constraints of any kind.
@@ -33,6 +34,7 @@ from discretization.system import System
 from discretization.trees.spanning_tree import (
     HINGE,
     OTHER,
+    POINT,
     ROWS,
     TRANSLATIONS,
     UNIVERSAL,
@@ -52,6 +54,7 @@ from rigid.vectors import cross, lengths
 
 ROW_STRIDE, DIAGONAL_BLOCK = 8, 48  # sizes of a row and of the diagonal block of a body, in numbers
 COLUMN, BLOCK = 8, 48  # sizes of a column and of a block that assembly writes, in numbers
+SLIM, SLIM_BACK = 24, 4  # size of both 3 x 3 blocks of a slim link, in numbers, and offset of the second
 TURN, MOMENT = 4, 24  # offsets of the rotation e in a row, and of the moment rows in a block
 WIDTH = 6  # largest number of unknowns of a joint
 MIN_GROUP_BODIES = 3  # smallest number of bodies for which a last, incomplete SIMD group is formed
@@ -128,6 +131,7 @@ class TreeArrays(NamedTuple):
     link_of: Ints  # (n + 1,) first link of each body
     near: Ints  # (l,) position of the body at the other end of a link
     link: Ints  # (l,) offset of the blocks of a link
+    back: Ints  # (l,) offset of the second of them from the first
     left_of: Ints  # (n,) first entry of each body in `left`
     # offsets of the fill-in blocks to which a body adds, between the bodies it is linked with, row by row; the parent, if the
     # body is on a joint, comes first
@@ -137,7 +141,7 @@ class TreeArrays(NamedTuple):
     sums: Ints  # (n,) offset of the six rows to which children on joints add
     alone: Ints  # (k,) bodies that are in no group of `discretization.trees.body_lanes`
     joints_alone: Ints  # bodies whose joints of closed form are in no such group; joints that slide never are
-    fixed_frames: Ints  # frames that do not move
+    fixed_frames: Ints  # frames that do not move, and POINT frames, which do not rotate
     # True if forces of joints are iterates, because some joints slide or are coupled: with forces from the balance of the
     # residuals, Newton's method takes 7 iterations instead of 5 in a chain of ten hinges with bushings
     needs_iteration: bool
@@ -202,8 +206,8 @@ def numbering_of(system: System, tree: Tree) -> Numbering:
         repeating=none,
         repeating_base=none,
         element_base=_of_frames(system.elements.frames, tree).reshape(-1, 4),
-        span_base=np.zeros((0, MOST_FRAMES, MOST_FRAMES), np.int64),
-        span_stride=np.zeros((0, MOST_FRAMES), np.int64),
+        span_base=_of_strings(system, tree),
+        span_stride=np.full((len(system.spans.kind), MOST_FRAMES), COLUMN, np.int64),
         other_base=_of_others(system, tree),
         indptr=none,
         indices=none,
@@ -223,27 +227,37 @@ def _counts(tree: Tree | CutJoints) -> Ints:
     return np.diff(tree.link_of) if isinstance(tree, Tree) else np.zeros(len(tree.frame), np.int64)
 
 
-def count_blocks(tree: Tree | CutJoints) -> Ints:
-    """Return the number of blocks of each body (n,) with its parent, its multipliers and its linked bodies.
+def _link_sizes(tree: Tree | CutJoints) -> Ints:
+    """Return how many numbers the blocks of each link take (l,)."""
+    return np.where(tree.slim, SLIM, 2 * BLOCK) if isinstance(tree, Tree) else np.zeros(0, np.int64)
+
+
+def _block_sizes(tree: Tree | CutJoints) -> Ints:
+    """Return how many numbers the blocks of each body (n,) with its parent, its multipliers and its linked bodies take.
 
     Couples on a hinge have two: the moment on the body by the motion of the body, then by that of its parent. They do not add to
     the diagonal blocks, as the couple has no effect on both bodies together.
     """
-    return 4 * has_blocks(tree) + 2 * tree.torsional + 2 * _counts(tree)
+    bodies, sizes = len(tree.frame), _link_sizes(tree)
+    of_links = np.bincount(np.repeat(np.arange(bodies), _counts(tree)), weights=sizes, minlength=bodies)
+    return BLOCK * (4 * has_blocks(tree) + 2 * tree.torsional) + of_links.astype(np.int64)
 
 
 def _joint_blocks(tree: Tree | CutJoints) -> Ints:
-    """Return the offset of the first of the blocks of `count_blocks` for each body (n,)."""
-    counts = count_blocks(tree)
-    return DIAGONAL_BLOCK * len(tree.frame) + BLOCK * (np.cumsum(counts) - counts)
+    """Return the offset of the first of the blocks of `_block_sizes` for each body (n,)."""
+    sizes = _block_sizes(tree)
+    return DIAGONAL_BLOCK * len(tree.frame) + np.cumsum(sizes) - sizes
+
+
+def _end_of_blocks(tree: Tree | CutJoints) -> int:
+    """Return the offset behind the blocks of `_block_sizes`."""
+    return DIAGONAL_BLOCK * len(tree.frame) + int(_block_sizes(tree).sum())
 
 
 def _diagonal_blocks(tree: Tree | CutJoints) -> Ints:
     """Return the offset (n,) of what assembly adds to the diagonal block of each body."""
     on_joints = tree.kind >= OTHER
-    offset = DIAGONAL_BLOCK * len(tree.frame) + BLOCK * (
-        int(count_blocks(tree).sum()) + np.cumsum(on_joints) - 1
-    )
+    offset = _end_of_blocks(tree) + BLOCK * (np.cumsum(on_joints) - 1)
     return np.where(on_joints, offset, DIAGONAL_BLOCK * np.arange(len(on_joints)))
 
 
@@ -259,21 +273,27 @@ def _sums_rows(tree: Tree | CutJoints) -> np.ndarray:
 
 def _rows_blocks(tree: Tree | CutJoints) -> Ints:
     """Return the offset (n,) of the six rows of the bodies of `_sums_rows`; not valid for other bodies."""
-    block = count_blocks(tree).sum() + np.sum(tree.kind >= OTHER) + np.cumsum(_sums_rows(tree)) - 1
-    return DIAGONAL_BLOCK * len(tree.frame) + BLOCK * block
+    block: Ints = np.sum(tree.kind >= OTHER) + np.cumsum(_sums_rows(tree)) - 1
+    return _end_of_blocks(tree) + BLOCK * block
 
 
 def _discard_offset(tree: Tree | CutJoints) -> int:
     """Return the first offset after all blocks: entries there are discarded."""
-    blocks = int(count_blocks(tree).sum() + np.sum(tree.kind >= OTHER) + _sums_rows(tree).sum())
-    return DIAGONAL_BLOCK * len(tree.frame) + BLOCK * blocks
+    return _end_of_blocks(tree) + BLOCK * int(np.sum(tree.kind >= OTHER) + _sums_rows(tree).sum())
 
 
 def _link_blocks(tree: Tree | CutJoints) -> Ints:
     """Return the offset (l,) of the blocks of each link."""
-    counts = _counts(tree)
+    counts, sizes = _counts(tree), _link_sizes(tree)
     begins = np.repeat(_joint_blocks(tree) + BLOCK * 4 * has_blocks(tree), counts)
-    return begins + 2 * BLOCK * (np.arange(len(begins)) - np.repeat(np.cumsum(counts) - counts, counts))
+    before = np.cumsum(sizes) - sizes
+    first = np.append(before, 0)[np.repeat(np.cumsum(counts) - counts, counts)]
+    return begins + before - first
+
+
+def _link_backs(tree: Tree | CutJoints) -> Ints:
+    """Return `TreeArrays.back`."""
+    return np.where(tree.slim, SLIM_BACK, BLOCK) if isinstance(tree, Tree) else np.zeros(0, np.int64)
 
 
 def _offsets_between(tree: Tree, row: Ints, column: Ints) -> Ints:
@@ -284,13 +304,14 @@ def _offsets_between(tree: Tree, row: Ints, column: Ints) -> Ints:
     later = np.concatenate([joints, np.repeat(np.arange(n), _counts(tree))])
     earlier = np.concatenate([tree.parent[joints], tree.near])
     start = np.concatenate([_joint_blocks(tree)[joints], _link_blocks(tree)])
+    back = np.concatenate([np.full(len(joints), BLOCK), _link_backs(tree)])
     key = later * (n + 1) + earlier + 1
     by_key = np.argsort(key)
     high, low = np.maximum(row, column), np.minimum(row, column)
     offsets = np.full(len(row), _discard_offset(tree), np.int64)
     distinct = (low >= 0) & (high > low)
     at = by_key[np.searchsorted(key[by_key], high[distinct] * (n + 1) + low[distinct] + 1)]
-    offsets[distinct] = start[at] + BLOCK * (row[distinct] < column[distinct])
+    offsets[distinct] = start[at] + back[at] * (row[distinct] < column[distinct])
     same = (low >= 0) & (high == low)
     offsets[same] = _diagonal_blocks(tree)[high[same]]
     return offsets
@@ -333,8 +354,15 @@ def _of_frames(frames: Ints, tree: Tree) -> Ints:
     return _offsets_between(tree, row.ravel(), column.ravel()).reshape(e, most, most)
 
 
+def _of_strings(system: System, tree: Tree) -> Ints:
+    """Return the offsets (m, MOST_FRAMES, MOST_FRAMES) of the blocks of strings, which have two frames."""
+    offsets = np.zeros((len(system.spans.kind), MOST_FRAMES, MOST_FRAMES), np.int64)
+    offsets[:, :2, :2] = _of_frames(system.spans.frames[:, :2], tree)
+    return offsets
+
+
 def _of_others(system: System, tree: Tree) -> Ints:
-    """Return the offsets (e, f, f) of the blocks of all other interactions; `count_blocks` says where couples on hinges add."""
+    """Return the offsets (e, f, f) of the blocks of all other interactions; `_block_sizes` says where couples on hinges add."""
     frames = system.others.frames
     couples, place, of_body = _torsional_couples(system, tree)
     offsets = _of_frames(np.where(couples[:, None], -1, frames), tree)
@@ -462,6 +490,7 @@ def tree_arrays(system: System, tree: Tree | CutJoints, by_one: Ints | None = No
         link_of=tree.link_of if isinstance(tree, Tree) else np.zeros(n + 1, np.int64),
         near=tree.near if isinstance(tree, Tree) else np.zeros(0, np.int64),
         link=_link_blocks(tree),
+        back=_link_backs(tree),
         left_of=left_of,
         left=left,
         linked=np.zeros(
@@ -471,7 +500,7 @@ def tree_arrays(system: System, tree: Tree | CutJoints, by_one: Ints | None = No
         sums=np.where(_sums_rows(tree), _rows_blocks(tree), DIAGONAL_BLOCK * np.arange(n)),
         alone=np.flatnonzero(alone),
         joints_alone=np.flatnonzero((alone | (tree.slides > 0)) & (tree.kind > OTHER)),
-        fixed_frames=np.flatnonzero(frames.fixed != 0),
+        fixed_frames=np.concatenate([np.flatnonzero(frames.fixed != 0), tree.frame[tree.kind == POINT]]),
         needs_iteration=bool(np.any(~plain & (tree.kind > OTHER))),
         loops=loops,
     )
@@ -486,7 +515,13 @@ def _acted(system: System, tree: Tree | CutJoints) -> np.ndarray:
     if isinstance(tree, Tree):
         numerical = system.constraints.frames[tree.kinds <= OTHER]
         acting = system.others.frames[~_torsional_couples(system, tree)[0]]
-        for frames in (system.elements.frames, acting, numerical, tree.frame[tree.near]):
+        for frames in (
+            system.elements.frames,
+            system.spans.frames[:, :2],
+            acting,
+            numerical,
+            tree.frame[tree.near],
+        ):
             acted[frames] = True
     return np.where(tree.kind < OTHER, _sums_rows(tree), acted[tree.frame])
 
@@ -523,8 +558,10 @@ def with_geometry(arrays: TreeArrays, system: System, tree: Tree | CutJoints) ->
             across[members, k] = constraints.Ua[tree.first[members] + k]
     mass = np.maximum(frames.mass[tree.frame], 1e-300)
     reach = np.sqrt(np.trace(frames.inertia[tree.frame], axis1=1, axis2=2) / mass)
+    reach[np.isin(tree.frame, system.spans.frames[:, :2])] = 0.0  # nodes of strings do not rotate
     along = np.zeros(len(frames.mass))
     np.maximum.at(along, system.elements.frames, system.elements.length[:, None])
+    np.maximum.at(along, system.spans.frames[:, :2], system.spans.length[:, None])
     reach = np.maximum(np.maximum(reach, along[tree.frame]), lengths(X[:, 0]))
     on_joints = tree.kind >= OTHER
     if not on_joints.all():
@@ -565,7 +602,8 @@ def simd_body_groups(system: System, tree: Tree, fewest: int = MIN_GROUP_BODIES)
     """Return the bodies of all SIMD groups (8 groups,) and the bodies that are processed individually (k,).
 
     The last group of a kind repeats its last body. The joints of a group are of one kind, and their bodies are all frame a or all
-    frame b. Groups on joints of closed form come first, then other joints, among them those that slide, then FREE bodies.
+    frame b. Groups on joints of closed form come first, then other joints, among them those that slide, then FREE bodies,
+    then all POINT bodies.
     `fewest`: smallest number of bodies for which a last, incomplete group is formed; no groups are formed if it exceeds eight.
     """
     joined = np.flatnonzero(tree.kind > OTHER)
@@ -575,8 +613,8 @@ def simd_body_groups(system: System, tree: Tree, fewest: int = MIN_GROUP_BODIES)
     together, alone = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for kind in np.unique(number[tree.frame >= 0])[::-1]:
         bodies = np.flatnonzero(number == kind)
-        remainder = len(bodies) % LANES
-        grouped = len(bodies) - (remainder if remainder < fewest else 0) if fewest <= LANES else 0
+        remainder, least = len(bodies) % LANES, fewest if kind != 2 * POINT else 1
+        grouped = len(bodies) - (remainder if remainder < least else 0) if least <= LANES else 0
         together.append(bodies[np.minimum(np.arange(-(-grouped // LANES) * LANES), grouped - 1)])
         alone.append(bodies[grouped:])
     return np.concatenate(together), np.concatenate(alone)

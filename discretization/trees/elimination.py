@@ -74,15 +74,18 @@ from discretization.trees.data_layout import (
 )
 from discretization.trees.free_bodies import (
     apply_free_load,
+    block_of,
     carry_free_load,
     carry_free_motion,
     correct_free_body,
+    correct_point,
     eliminate_free,
+    eliminate_point,
 )
 from discretization.trees.free_directions import store_free_directions
 from discretization.trees.links import eliminate_links, force_from_links, unknown_from_links
 from discretization.trees.null_spaces import store_multiplier_corrections, store_null_spaces
-from discretization.trees.spanning_tree import BALL, FREE, HINGE, OTHER, UNIVERSAL
+from discretization.trees.spanning_tree import BALL, FREE, HINGE, OTHER, POINT, UNIVERSAL
 from rigid.compilation.decorators import always_inline_kernel, inline_kernel, internal_kernel
 from rigid.linear_algebra import (
     apply,
@@ -216,25 +219,15 @@ def inverse(A):
 
 
 @inline_kernel
-def _block_of(values, at):
-    """Return a 3 x 3 part, row by row, of a block of assembly, which is stored column by column."""
-    one, two = at + COLUMN, at + 2 * COLUMN
-    return (
-        values[at], values[one], values[two], values[at + 1], values[one + 1], values[two + 1],
-        values[at + 2], values[one + 2], values[two + 2],
-    )  # fmt: skip
-
-
-@inline_kernel
 def _shifted_block(values, at, x, c1):
     """Transform a block of assembly (6 x 6, forces and moments about body centres by motions of body centres) to other reference
     points: x from the centre of its rows, c1 from the centre of its columns.
 
     Return its four 3 x 3 parts: force by displacement, force by rotation, moment by displacement, moment by rotation.
     """
-    rr, tr = _block_of(values, at), _block_of(values, at + 3)
-    fe = matrix_plus(_block_of(values, at + 3 * COLUMN), times_hat(rr, c1))
-    te = matrix_plus(_block_of(values, at + 3 * COLUMN + 3), times_hat(tr, c1))
+    rr, tr = block_of(values, at), block_of(values, at + 3)
+    fe = matrix_plus(block_of(values, at + 3 * COLUMN), times_hat(rr, c1))
+    te = matrix_plus(block_of(values, at + 3 * COLUMN + 3), times_hat(tr, c1))
     return rr, fe, matrix_minus(tr, hat_times(x, rr)), matrix_minus(te, hat_times(x, fe))
 
 
@@ -283,7 +276,10 @@ def eliminate(tree, work, iterated, general_joint):
     """
     for i in range(tree.frame.shape[0] - 1, -1, -1):
         if tree.kind[i] <= FREE:
-            eliminate_free(tree, work, i)
+            if tree.kind[i] == POINT:
+                eliminate_point(tree, work, i)
+            else:
+                eliminate_free(tree, work, i)
             continue
         if tree.acted[i]:
             transform_to_joint(tree, work, i)
@@ -387,7 +383,7 @@ def _couple_along(tree, work, i, m):
 def _couple_blocks(tree, work, i):
     """Return the derivatives of the moment on a body of the couples beside its hinge, by its rotation and by its parent's."""
     at = tree.block[i] + 3 * COLUMN + 3
-    return _block_of(work.values, at), _block_of(work.values, at + BLOCK)
+    return block_of(work.values, at), block_of(work.values, at + BLOCK)
 
 
 @inline_kernel
@@ -837,6 +833,8 @@ def back_substitute(tree, work, general_joint):
     for i in range(tree.frame.shape[0]):
         if tree.plain[i]:
             size = correct_plain_body(tree, work, i)
+        elif tree.kind[i] == POINT:
+            size = correct_point(tree, work, i)
         elif tree.kind[i] <= FREE:
             size = correct_free_body(tree, work, i)
         else:

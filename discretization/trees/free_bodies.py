@@ -16,15 +16,22 @@ compared have one unit: forces, and moments over the length rho of the body,
 The multipliers of a joint that closes a loop are treated as one more body of six unknowns. Its A is 0 until both bodies of the
 joint are eliminated, and its B_k and C_k are the gradient of its rows and their forces.
 
+Of a node of a string (POINT) only the displacement counts. Its blocks are 3 x 3, and their inverse is computed: of A = [a u; v W]
+by its first pivot and the determinant of what remains,
+
+    S = W - v u/a,   A^-1 = [1/a + u S^-1 v/a^2, -u S^-1/a; -S^-1 v/a, S^-1].                         (4)
+
 A right-hand side that is added later (`discretization.trees.loops`) needs A^-1, which is stored if joints close loops.
 """
 
 from __future__ import annotations
 
+from discretization.trees.bodies import store_vector, vector_at
 from discretization.trees.data_layout import BLOCK, COLUMN, DIAGONAL_BLOCK, ROW_STRIDE
 from discretization.trees.spanning_tree import FREE
 from rigid.compilation.decorators import always_inline_kernel, inline_kernel, internal_kernel
 from rigid.lanes import choose, lane, larger, largest, load, load6, spread_lane, store, store6
+from rigid.linear_algebra import apply, minus, plus, product, times
 
 _MOST = 1e3  # largest multiplier without row exchanges, with moments over the length of (3)
 _NO_PIVOT = 1e30  # far above _MOST in any unit, and its sixth power is finite
@@ -188,6 +195,92 @@ def eliminate_free(tree, work, i):
         for j in range(first, end):
             _subtract_product(values, tree.left[to], b2, _columns(values, tree.link[j]))
             to += 1
+
+
+@inline_kernel
+def block_of(values, at):
+    """Return a 3 x 3 part, row by row, of a block of assembly, which is stored column by column."""
+    one, two = at + COLUMN, at + 2 * COLUMN
+    return (
+        values[at], values[one], values[two], values[at + 1], values[one + 1], values[two + 1],
+        values[at + 2], values[one + 2], values[two + 2],
+    )  # fmt: skip
+
+
+@inline_kernel
+def _put_block(A, values, at):
+    """Store a 3 x 3 part of a block, in columns."""
+    for c in range(3):
+        for r in range(3):
+            values[at + COLUMN * c + r] = A[3 * r + c]
+
+
+@inline_kernel
+def _subtract_block(A, values, at):
+    """Subtract a 3 x 3 matrix from a part of a block."""
+    for c in range(3):
+        for r in range(3):
+            values[at + COLUMN * c + r] -= A[3 * r + c]
+
+
+@inline_kernel
+def _inverse_by_first_pivot(A):
+    """Return A^-1 by (4); times a, S is W a - v u, so that both divisions are independent of each other."""
+    a, u1, u2, v1, w11, w12, v2, w21, w22 = A
+    m11, m12, m21, m22 = a * w11 - v1 * u1, a * w12 - v1 * u2, a * w21 - v2 * u1, a * w22 - v2 * u2
+    i, s = 1.0 / a, a / (m11 * m22 - m12 * m21)
+    m11, m12, m21, m22 = s * m11, s * m12, s * m21, s * m22
+    x1, x2 = i * (u1 * m22 - u2 * m21), i * (u2 * m11 - u1 * m12)
+    y1, y2 = i * (m22 * v1 - m12 * v2), i * (m11 * v2 - m21 * v1)
+    return i + i * (u1 * y1 + u2 * y2), -x1, -x2, -y1, m22, -m12, -y2, -m21, m11
+
+
+@inline_kernel
+def _inverse(A):
+    """Return A^-1 (9); the row with the largest number of the first column comes first if its first number is far smaller."""
+    one, two = abs(A[3]), abs(A[6])
+    if max(one, two) <= _MOST * abs(A[0]):
+        return _inverse_by_first_pivot(A)
+    if one >= two:
+        B = _inverse_by_first_pivot((A[3], A[4], A[5], A[6], A[7], A[8], A[0], A[1], A[2]))
+        return B[2], B[0], B[1], B[5], B[3], B[4], B[8], B[6], B[7]
+    B = _inverse_by_first_pivot((A[6], A[7], A[8], A[0], A[1], A[2], A[3], A[4], A[5]))
+    return B[1], B[2], B[0], B[4], B[5], B[3], B[7], B[8], B[6]
+
+
+@internal_kernel
+def eliminate_point(tree, work, i):
+    """Eliminate a POINT as `eliminate_free` does a body."""
+    values, residual, link = work.values, work.residual, tree.link
+    first, end, to = tree.link_of[i], tree.link_of[i + 1], tree.left_of[i]
+    inverse = _inverse(block_of(values, DIAGONAL_BLOCK * i))
+    y = apply(inverse, vector_at(residual, 6 * i))
+    store_vector(residual, 6 * i, y)
+    if end == first + 1:  # what the next node waits for stays in registers
+        p, at = 6 * tree.near[first], link[first]
+        b2, x = block_of(values, at + tree.back[first]), product(inverse, block_of(values, at))
+        store_vector(residual, p, minus(vector_at(residual, p), apply(b2, y)))
+        _subtract_block(product(b2, x), values, tree.left[to])
+        _put_block(x, values, at)
+        return
+    for k in range(first, end):
+        _put_block(product(inverse, block_of(values, link[k])), values, link[k])
+    for k in range(first, end):
+        p, b2 = 6 * tree.near[k], block_of(values, link[k] + tree.back[k])
+        store_vector(residual, p, minus(vector_at(residual, p), apply(b2, y)))
+        for j in range(first, end):
+            _subtract_block(product(b2, block_of(values, link[j])), values, tree.left[to])
+            to += 1
+
+
+@internal_kernel
+def correct_point(tree, work, i):
+    """Store the correction of a POINT in work.rhs, as `correct_free_body` does."""
+    rhs, z = work.rhs, vector_at(work.residual, 6 * i)
+    for k in range(tree.link_of[i], tree.link_of[i + 1]):
+        z = plus(z, apply(block_of(work.values, tree.link[k]), vector_at(rhs, 6 * tree.near[k])))
+    store_vector(rhs, 6 * i, times(-1.0, z))
+    return (abs(z[0]) + abs(z[1]) + abs(z[2])) / tree.reach[i]
 
 
 @internal_kernel

@@ -10,6 +10,7 @@ from discretization.assembly.frame_formulas import (
     accelerations,
     predict_increments,
     round_displacement,
+    velocity_change,
     velocity_changes,
 )
 from discretization.assembly.predictor import predicted_vector, store_mean_vector
@@ -31,9 +32,11 @@ from discretization.trees.body_lanes import (
     SPIN0,
     TURN,
     VELOCITY0,
+    displace_group,
     index_offset,
     move_group,
 )
+from discretization.trees.spanning_tree import POINT
 from rigid.compilation.decorators import always_inline_kernel, internal_kernel
 from rigid.kinematics.rotations import cayley_rotation, inverse_tangent, rotation_matrix
 from rigid.lane_arrays import view_in_lanes
@@ -103,10 +106,11 @@ def store_body_groups(lanes, state, work, history):
     rows = 1 + MEANS if history else 1
     for group in range(lanes.kind.shape[0]):
         at, s = index_offset(group, FRAME), group * POSE
-        put_rows4(load4_at(start, s + QUAT0), state.quat, offsets, at)
         put_rows3(load3_at(start, s + POSITION0), state.r, offsets, at)
         put_rows3(load3_at(start, s + VELOCITY0), state.v, offsets, at)
-        put_rows3(load3_at(start, s + SPIN0), state.Omega, offsets, at)
+        if lanes.kind[group] != POINT:
+            put_rows4(load4_at(start, s + QUAT0), state.quat, offsets, at)
+            put_rows3(load3_at(start, s + SPIN0), state.Omega, offsets, at)
         for k in range(rows):
             first = n * k
             rate = _load6_at(lanes.rates, group * lanes.rates.shape[1] + NUMBERS * k)
@@ -123,6 +127,13 @@ def begin_groups(lanes, work, h, by, history, shown):
     sizes, n = none, NUMBERS if history else 0
     for group in range(lanes.kind.shape[0]):
         at, s, rates = index_offset(group, FRAME), group * POSE, view_in_lanes(lanes.rates)[group]
+        if lanes.kind[group] == POINT:
+            v = load3_at(start, s + VELOCITY0)
+            dr = times(h, predicted_vector(rates, NUMBERS, n, v, load3(rates), h, by))
+            dr = round_displacement(load3_at(start, s + POSITION0), dr)
+            displace_group(lanes, work, group, dr, True, shown)
+            sizes = sizes + (abs(dr[0]) + abs(dr[1]) + abs(dr[2]))
+            continue
         R0, Omega = rotation_matrix(load4_at(start, s + QUAT0)), load3_at(start, s + SPIN0)
         put_rows9(R0, work.R0, offsets, at)
         store9_at(R0, start, s + ROTATION0)
@@ -138,6 +149,22 @@ def begin_groups(lanes, work, h, by, history, shown):
     return largest(where_less(sizes, SMALLEST, 0.0, 1.0)) == 0.0
 
 
+@always_inline_kernel
+def _commit_points(lanes, group, h, w, history, errors):
+    """Commit the end of a step to the state of a group of POINT bodies, as `commit_groups` does for others."""
+    start, s, t = lanes.poses, group * POSE, group * END
+    rates, v0 = view_in_lanes(lanes.rates)[group], load3_at(start, s + VELOCITY0)
+    dr, remainder = load3_at(lanes.end, t + INCREMENT), load3_at(lanes.end, t + REMAINDER)
+    dv = velocity_change(times(1.0 / h, dr), v0, remainder, h)
+    a, v1 = times(1.0 / h, dv), plus(v0, dv)
+    if history:
+        errors = store_mean_vector(rates, NUMBERS, NUMBERS, v1, a, h, w, errors)
+    store3(a, rates)
+    store3_at(v1, start, s + VELOCITY0)
+    store3_at(plus(load3_at(start, s + POSITION0), plus(dr, remainder)), start, s + POSITION0)
+    return errors
+
+
 @internal_kernel
 def commit_groups(lanes, work, h, w, history):
     """Commit the end of a step to the states of the groups, and add it to the predictor history.
@@ -149,6 +176,9 @@ def commit_groups(lanes, work, h, w, history):
     errors = none, none
     for group in range(lanes.kind.shape[0]):
         s, t, rates = group * POSE, group * END, view_in_lanes(lanes.rates)[group]
+        if lanes.kind[group] == POINT:
+            errors = _commit_points(lanes, group, h, w, history, errors)
+            continue
         R0, R1 = load9_at(start, s + ROTATION0), load9_at(end, t + ROTATION1)
         v0, Omega0 = load3_at(start, s + VELOCITY0), load3_at(start, s + SPIN0)
         dr, psi, remainder = (

@@ -69,7 +69,18 @@ def _none() -> LoopArrays:
     of_joints = none, none, none, none, none == 0, none == 0, none
     closing = CutJoints(*of_joints, none, none)
     tree = Tree(
-        none, none, none, none, none == 0, none == 0, np.zeros(1, np.int64), none, none, none, closing
+        none,
+        none,
+        none,
+        none,
+        none == 0,
+        none == 0,
+        np.zeros(1, np.int64),
+        none,
+        none == 0,
+        none,
+        none,
+        closing,
     )
     return _loops(tree, None)
 

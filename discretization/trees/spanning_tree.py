@@ -11,6 +11,7 @@ else. Parents come before their children. The joint between a body and its paren
     WELD       these, and aligned triads: three rows of directions, a_1 . b_2 = a_2 . b_3 = a_3 . b_1 = 0
     OTHER      up to six rows of any kind
     FREE       nothing: rod elements, springs and other interactions link it to other bodies, or nothing does
+    POINT      as FREE, but only its displacement counts: a node of a string that no joint holds, linked to such nodes alone
     ROWS       no body: the multipliers of a joint that closes a loop, linked with both of its bodies
 
 BALL, HINGE, UNIVERSAL and WELD fix the point, or let it slide along a line, in a plane or anywhere. A loop is closed in one of
@@ -26,6 +27,7 @@ multipliers before their bodies.
 from __future__ import annotations
 
 import heapq
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +41,7 @@ from discretization.interaction_table import (
 )
 from discretization.memoization import memoized, per_structure, per_tables
 from discretization.multipliers import multipliers_of
+from discretization.space.spans import simple_strings
 from discretization.system import System
 from discretization.trees.loop_paths import LoopPaths, find_loop_paths, reduces_cost
 from rigid.interactions.constraints import CONSTRAINTS, facts
@@ -46,7 +49,7 @@ from rigid.system import ALONG, COINCIDENT, PERPENDICULAR, Constraints, Floats, 
 from rigid.vectors import cross, lengths
 
 # kinds of joints; those with closed forms are greater than OTHER
-ROWS, FREE, OTHER, BALL, HINGE, UNIVERSAL, WELD = -2, -1, 0, 1, 2, 3, 4
+POINT, ROWS, FREE, OTHER, BALL, HINGE, UNIVERSAL, WELD = -3, -2, -1, 0, 1, 2, 3, 4
 TRANSLATIONS = np.array([1, 2, 1, 0])  # number of constraints of a point that slides in 0, 1, 2, 3 directions
 MOST_ROWS = 6  # largest number of constraint rows of a joint
 _SQUARE = 1e-12  # tolerance for orthonormal axes
@@ -65,6 +68,8 @@ class Tree(NamedTuple):
     )  # (n,) bool: on a hinge whose bodies are not coupled, couples act between body and parent
     link_of: Ints  # (n + 1,) first link of each body
     near: Ints  # (l,) position of the body at the other end of a link: an earlier body that is not its parent on a joint
+    # (l,) bool: only strings act along the link, whose later body is a POINT
+    slim: np.ndarray
     first: Ints  # (n,) first constraint of joints of closed form; their constraints are consecutive
     place: Ints  # (c,) position of the body or ROWS entry to which each constraint belongs; n + j for joint j of `closing`
     closing: CutJoints  # joints that close loops
@@ -96,11 +101,12 @@ class CutJoints(NamedTuple):
     group: Ints  # (l,) ascending group numbers; loops of connected parts have the same
 
 
-_SUPPORTED = "constraints", "elements", "others", "controls"
+_SUPPORTED = "constraints", "elements", "spans", "others", "controls"
 _UNSUPPORTED = {
-    "spans": "its rods have elements other than those of two frames",
     "contacts": "surfaces may touch",
 }
+_SPANS = "its rods have elements other than those of two frames"
+_INEXTENSIBLE = "its strings do not stretch, which the general solver handles more quickly"
 _MANY_ROWS = "too many joints close loops in addition to its rods and springs"
 _SLOW = "it has loops, or springs between bodies, that the general solver handles as quickly"
 _FEW_DRIVEN = 3  # minimum number of bodies per driven joint (no closed form), measured on chains of hinges
@@ -115,6 +121,10 @@ def find_kinematic_tree(system: System) -> Tree | str:
     edges = _edges(system)
     if isinstance(edges, str):
         return edges
+    if not simple_strings(system.spans).all():
+        return _SPANS
+    if not system.spans.stiffness[:, 0, 0].all():
+        return _INEXTENSIBLE
     if np.any(system.frames.mass[system.frames.fixed == 0] == 0.0):
         return "a part has no mass"
     return _select_tree(system, _has_required_axes(system.constraints, edges))
@@ -147,19 +157,23 @@ def _edges(system: System) -> Edges | str:
         return "the tension of a tendon couples all its frames"
     if any(has_friction_of_load(INTERACTIONS[number]) for number in set(others.kind.tolist())):
         return "the friction of a tendon grows steeply with its slip"
-    couples = np.zeros(len(system.elements.frames) + len(others.kind), bool)
-    couples[len(system.elements.frames) :] = [INTERACTIONS[number].couple for number in others.kind.tolist()]
+    couples = np.zeros(len(system.rods.orders) + len(others.kind), bool)
+    couples[len(system.rods.orders) :] = [INTERACTIONS[number].couple for number in others.kind.tolist()]
     return _edges_of(frames.fixed != 0, constraints, _acting_on(system), couples)
 
 
 def _acting_on(system: System) -> Ints:
-    """Return the frames (k, m) of each rod element and of each other interaction; -1: none."""
-    of_elements, of_others = system.elements.frames, system.others.frames
+    """Return the frames (k, m) of each rod element, of each string and of each other interaction; -1: none."""
+    of_elements, of_strings, of_others = (
+        system.elements.frames,
+        system.spans.frames[:, :2],
+        system.others.frames,
+    )
     width = max(2, of_others.shape[1])
     return np.concatenate(
         [
             np.pad(frames, ((0, 0), (0, width - frames.shape[1])), constant_values=-1)
-            for frames in (of_elements, of_others)
+            for frames in (of_elements, of_strings, of_others)
         ]
     )
 
@@ -176,11 +190,11 @@ def _select_tree(system: System, fits: np.ndarray) -> Tree | str:
     coupled = edges.coupled | (edges.torsional & ~torsional)
     edges = edges._replace(kind=kind, slides=slides, coupled=coupled, torsional=torsional)
     tree, linked = _tree(fixed, edges), not edges.rows.all()
-    rods = len(system.elements.length) > 0
+    rods = system.rods.n_points > 0
     if isinstance(tree, Tree):
         closing = tree.closing
         if not len(closing.kind) and (rods or not linked):
-            return tree
+            return _with_points(system, tree)
         most = np.bincount(closing.group, weights=_columns(closing)).max(initial=0)
         dense, rows = int(np.sum(~has_closed_form(tree))), int(edges.rows.sum())
         if (
@@ -192,9 +206,33 @@ def _select_tree(system: System, fits: np.ndarray) -> Tree | str:
         tree = _SLOW
     if not linked:
         return tree
-    tree = _tree_with_links(fixed, edges)
+    tree = _with_points(system, _tree_with_links(fixed, edges))
     links = np.diff(tree.link_of)
     return _MANY_ROWS if np.any(tree.kind == ROWS) and np.sum(links**2) > _MOST_LINKS * len(links) else tree
+
+
+def _with_points(system: System, tree: Tree) -> Tree:
+    """Return the tree with the kind POINT of nodes of strings, and `slim`."""
+    if not len(system.spans.kind):
+        return tree
+    of_strings, count = system.spans.frames[:, :2], len(system.frames.mass)
+    is_node = np.zeros(count + 1, bool)  # the last entry is that of ROWS
+    is_node[of_strings] = True
+    is_held = np.zeros(count + 1, bool)
+    is_held[system.constraints.frames] = True
+    later = np.repeat(np.arange(len(tree.kind)), np.diff(tree.link_of))
+    ends = np.stack([tree.frame[later], tree.frame[tree.near]], axis=1)
+    by_others = np.bincount(later[~is_node[ends[:, 1]]], minlength=len(tree.kind)) > 0
+    point = is_node[tree.frame] & ~is_held[tree.frame] & (tree.kind == FREE) & ~by_others
+    acting = _moving(system.frames.fixed != 0, system.others.frames)
+    pairs, _ = _pairs_of(acting, np.zeros(len(acting), bool))
+    also = np.isin(_pair_keys(ends, count), _pair_keys(pairs, count))
+    return tree._replace(kind=np.where(point, POINT, tree.kind), slim=point[later] & ~also)
+
+
+def _pair_keys(pairs: Ints, count: int) -> Ints:
+    """Return a number (k,) for each pair (k, 2) of frames; their order does not matter."""
+    return pairs.min(axis=1) * count + pairs.max(axis=1)
 
 
 class Edges(NamedTuple):
@@ -335,6 +373,7 @@ def _tree_with_links(fixed: np.ndarray, edges: Edges) -> Tree:
         torsional=np.zeros(count, bool),
         link_of=np.cumsum([0, *(len(near[k]) for k in last.tolist())]),
         near=np.array([j for k in last.tolist() for j in sorted(position[near[k]].tolist())], np.int64),
+        slim=np.zeros(sum(len(near[k]) for k in last.tolist()), bool),
         first=np.append(edges.first, 0)[edge][last],
         place=at[edges.of],
         closing=CutJoints(empty, empty, empty, empty, empty == 0, empty == 0, empty, empty, empty),
@@ -374,12 +413,22 @@ def _minimum_degree(
         """Return the number of linked bodies; 0 if body i is rigidly attached to the ground."""
         return 0 if is_rigid[i] and above[i] < 0 else len(linked[i])
 
-    queue = [(cost(i), -i) for i in range(n) if not pending[i]]
+    count = itertools.count()
+
+    def entry(i: int) -> tuple[int, int, int]:
+        """Return the entry of the queue of body i.
+
+        Bodies with one link come in turn: a chain is eliminated from both ends, and the processor need not wait for the result
+        of the body before.
+        """
+        links_of = cost(i)
+        return links_of, next(count) if links_of <= 1 else -i, i
+
+    queue = [entry(i) for i in range(n - 1, -1, -1) if not pending[i]]
     heapq.heapify(queue)
     order: list[int] = []
     while queue:
-        size, i = heapq.heappop(queue)
-        i = -i
+        size, _, i = heapq.heappop(queue)
         if eliminated[i] or size != cost(i):
             continue
         eliminated[i] = True
@@ -399,7 +448,7 @@ def _minimum_degree(
             pending[j] -= 1
         for j in {*neighbours, *later[i]}:
             if not pending[j]:
-                heapq.heappush(queue, (cost(j), -j))
+                heapq.heappush(queue, entry(j))
     return order, links, coupled
 
 
@@ -459,7 +508,7 @@ def _with_closing(edges: Edges, chosen: np.ndarray, order: Ints, parent: Ints, e
     closing = CutJoints(
         frame=order[ends[:, 1]], parent=ends[:, 0], place=ends[:, 1], group=group, **of_closing
     )
-    of_links = {"link_of": link_of, "near": parent[links]}
+    of_links = {"link_of": link_of, "near": parent[links], "slim": np.zeros(links.sum(), bool)}
     return Tree(frame=order, parent=parent, place=at[edges.of], closing=closing, **of_bodies, **of_links)
 
 

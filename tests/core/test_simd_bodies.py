@@ -1,4 +1,4 @@
-"""Bodies of trees in SIMD lanes: each is bit-identical to a single body."""
+"""Bodies of trees in SIMD lanes: each is bit-identical to a single body; nodes of strings with three unknowns."""
 
 import numpy as np
 import pytest
@@ -21,18 +21,19 @@ from discretization.trees.bodies import (
 from discretization.trees.body_lanes import body_lanes
 from discretization.trees.data_layout import simd_body_groups, tree_arrays, workspace_of
 from discretization.trees.elimination import back_substitute, eliminate, no_general_joint, reeliminate
-from discretization.trees.spanning_tree import find_kinematic_tree
+from discretization.trees.spanning_tree import POINT, find_kinematic_tree
 from rigid.compilation.decorators import compiled, kernel
 from rigid.kinematics.rotations import load4, rotation_matrix
 from rigid.lanes import WIDTH
 from rigid.quaternions import conjugate, normalize, rotate
-from rodsim import Box, Model
+from rodsim import Box, Model, Section
 from tests.support.element_lanes import SECTION
 from tests.support.mechanisms import branched
 
 STEPS = 12
 AXES = {"axis": (0.0, 0.6, 0.8), "second_axis": (1.0, 0.0, 0.0)}
 ALONE = WIDTH + 1  # larger than any group
+STRING = Section.string(EA=200.0, mass_per_length=0.5)
 
 
 def mid_iteration(n):
@@ -269,3 +270,36 @@ def test_reused_jacobian_gives_the_same_correction_if_no_body_has_moved():
     n = 6 * len(arrays.frame)
     assert np.abs(work.noise[:n]).min() > 1e-4
     assert np.allclose(work.rhs[:n], work.noise[:n], rtol=1e-9, atol=1e-11)
+
+
+def held_at_both_ends(model, line):
+    """Hold the string at the ground by both ends."""
+    model.add_joint("left", "spherical", model.ground, line.start)
+    model.add_joint("right", "spherical", model.ground, line.end)
+
+
+def in_water(model, line):
+    """Let water act on all pairs of neighbours."""
+    model.add_submerged_rod("wet", line, model.add_fluid("sea", 100.0), 0.02, drag=1.2)
+
+
+def tied_to_a_body(model, line):
+    """Connect the middle with a point of a body by a spring."""
+    body = model.add_body("body", Box(0.1, 0.1, 0.1, mass=1.0), (0, 0, 1))
+    model.add_spring("tie", line.at(0.5), body.at((0, 0, 0.05)), 10.0)
+
+
+@pytest.mark.parametrize(
+    ("add", "points", "slim"),
+    [
+        (lambda model, line: None, 11, 10),
+        (held_at_both_ends, 9, 8),
+        (in_water, 11, 0),
+        (tied_to_a_body, 10, 10),
+    ],
+)
+def test_nodes_that_nothing_else_holds_have_three_unknowns(add, points, slim):
+    model = Model("line")
+    add(model, model.add_rod("line", [(0, 0, 0), (1, 0, 0)], STRING, 10))
+    tree = find_kinematic_tree(model.build().system)
+    assert (np.sum(tree.kind == POINT), tree.slim.sum()) == (points, slim)
