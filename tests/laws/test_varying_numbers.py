@@ -99,6 +99,10 @@ def test_work_of_actuations_has_the_same_bits_wherever_a_run_is_divided(path, in
     assert divided.work == pytest.approx(general.work, abs=1e-12)
     gain = divided.energy["total"] - divided.energy["total"][0]
     assert gain == pytest.approx(divided.work, abs=1e-12)
+    model.add_sensor("x", measures.coordinate(rod.end, axis=(1, 0, 0)))
+    model.add_controller("idle", controllers.Formula("x"), ["x"])  # it reads the state after each step
+    sampled = simulate(model, 0.4, DT, integrator, output_every=40, progress=False)
+    assert sampled.work[-1] == whole.work[-1]
 
 
 @pytest.mark.parametrize("integrator", ["em4", "em-ggl", "em-d(0.8)", "EML", "EM-G", "mG(2)", "GL-SPARK(2)"])
