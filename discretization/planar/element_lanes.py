@@ -141,42 +141,6 @@ def begin_elements(tables, state, work, h):
 
 
 @internal_kernel
-def begin_actuations(tables, work, values):
-    """Subtract the stresses of the actuations from those that are constant in the step; call it after `begin_elements`."""
-    for k in range(tables.actuated.shape[0]):
-        value, m = values[tables.actuated[k, 0], 0], tables.actuated[k, 1]
-        for i in range(3):
-            work.starts[m // WIDTH, W1 + i, m % WIDTH] -= value * tables.actuation[k, i]
-
-
-@internal_kernel
-def work_of_actuations(tables, work, values):
-    """Return the work of the actuations in the step, J, as `discretization.assembly.actuated_elements` (1).
-
-    Call it when the end of the step is in the frames: strains at the end include the last correction.
-    """
-    elements, total = tables.elements, 0.0
-    offsets, lanes = elements.offsets, elements.offsets.shape[1]
-    for group in range(work.starts.shape[0]):
-        first = group * WIDTH
-        wa, za, xa, ya = numbers4(work.frames, offsets, AT_A * lanes + first, W0)
-        wb, zb, xb, yb = numbers4(work.frames, offsets, AT_B * lanes + first, W0)
-        ca, sa = numbers2(work.frames, offsets, AT_A * lanes + first, C0)
-        cb, sb = numbers2(work.frames, offsets, AT_B * lanes + first, C0)
-        L = load(work.starts, (group * START + LENGTH) * WIDTH)
-        _, _, E = start_of_step((wa, za, ca, sa), (wb, zb, cb, sb), (xb - xa, yb - ya), L)
-        for i in range(3):
-            store(E[i], work.strain1, (3 * group + i) * WIDTH)
-    for k in range(tables.actuated.shape[0]):
-        value, m = values[tables.actuated[k, 0], 0], tables.actuated[k, 1]
-        group, lane = m // WIDTH, m % WIDTH
-        for i in range(3):
-            change = work.strain1[group, i, lane] - work.starts[group, E1 + i, lane]
-            total += value * elements.length[m] * tables.actuation[k, i] * change
-    return total
-
-
-@internal_kernel
 def add_elements(tables, work, h, with_tangent):
     """Add forces and, if `with_tangent`, blocks of all elements; return 1 if an element rotated beyond pi, else 0."""
     elements = tables.elements
