@@ -138,7 +138,7 @@ def _span_work(spans: Any, numbering: Any, closed: bool, eight: bool) -> SpanWor
         numbers=numbers,
         viscosity=viscosity,
         viscous=lossy,
-        strings=string_lanes(spans, np.flatnonzero(simple), numbers, viscosity, at, numbering),
+        strings=string_lanes(spans, np.flatnonzero(simple), numbers, at, numbering),
         scale=scale,
         leading=of_orders,
         K=np.zeros((MATRIX_ROWS, 6 * MOST_FRAMES)),

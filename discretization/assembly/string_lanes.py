@@ -44,7 +44,6 @@ class StringLanes(NamedTuple):
     """Groups of eight strings, all of which carry compression or none."""
 
     slack: np.ndarray  # (groups,) bool: True if they carry no compression
-    viscous: np.ndarray  # (groups,) bool: True if some of them are viscous
     addresses: (
         Ints  # (groups, N_ADDRESSES, 8) frames, addresses of viscosities, forces and blocks, column strides
     )
@@ -53,10 +52,8 @@ class StringLanes(NamedTuple):
     constant: Floats
 
 
-def string_lanes(
-    spans: Any, use: Ints, numbers: Floats, viscosity: Floats, at: Ints, numbering: Any
-) -> StringLanes:
-    """Build the lane arrays of the strings `use`; numbers, viscosity, at: as in `SpanWork`."""
+def string_lanes(spans: Any, use: Ints, numbers: Floats, at: Ints, numbering: Any) -> StringLanes:
+    """Build the lane arrays of the strings `use`; numbers, at: as in `SpanWork`."""
     slack = spans.law[spans.first[use]] == SLACK
     parts = [use[slack == kind] for kind in (False, True)]
     groups = [-(-len(part) // WIDTH) for part in parts]
@@ -81,14 +78,8 @@ def string_lanes(
     shared = 2.0 * leading(1)[1] ** 2 * spans.coupling[span]
     columns = spans.length[span], numbers[first], numbers[first + STRAIN0], shared
     constant[:] = np.stack(columns).reshape(CONSTANTS, count, WIDTH).swapaxes(0, 1)
-    viscous = (
-        (viscosity[first] > 0.0)
-        | (viscosity[first + BEHIND] != 0.0)
-        | (spans.relaxation[spans.first[span]] > 0.0)
-    )
     return StringLanes(
         slack=np.repeat([False, True], groups),
-        viscous=viscous.reshape(-1, WIDTH).any(axis=1),
         couples=(spans.coupling[span] != 0.0).reshape(-1, WIDTH).any(axis=1),
         addresses=np.ascontiguousarray(addresses.reshape(N_ADDRESSES, -1, WIDTH).swapaxes(0, 1)),
         constant=constant,
@@ -105,7 +96,7 @@ def _between(x, addresses, first):
 def add_string_lanes(state, work, h, tangent):
     """Add residual and, if `tangent`, matrix of all strings: elastic and viscous forces, momentum of a consistent mass."""
     lanes, residual, viscosity = work.spans.strings, work.residual, work.spans.viscosity
-    addresses = lanes.addresses
+    addresses, viscous = lanes.addresses, work.viscous or work.dissipation.law.size > 0
     for group in range(lanes.slack.shape[0]):
         first, c = group * N_ADDRESSES * WIDTH, group * CONSTANTS * WIDTH
         L, EA = load(lanes.constant, c + LENGTH * WIDTH), load(lanes.constant, c + STIFFNESS * WIDTH)
@@ -117,7 +108,7 @@ def add_string_lanes(state, work, h, tangent):
         if lanes.slack[group]:
             N, dN = tensile_stress(e0, e1)
         N, dN = EA * N, EA * dN
-        if lanes.viscous[group]:
+        if viscous:
             D = numbers1(viscosity, addresses, first + VISCOSITY * WIDTH, 0)[0]
             behind = numbers1(viscosity, addresses, first + VISCOSITY * WIDTH, BEHIND)[0]
             N, dN = N + (D * (g1 - g0) + behind) / h, dN + D / h

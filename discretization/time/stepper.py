@@ -174,7 +174,9 @@ class Stepper(StepperBase):
         self._plain = plain
         self.system = plain.with_rods(plain.rods._replace(elements=elements).lumped())
         dissipation = dissipation_of(plain, self.numbering, rho, np.asarray(torque_free_frames, np.int64))
-        all_viscous = self.work.spans._replace(viscous=np.ones_like(self.work.spans.viscous))
+        spans = self.work.spans
+        lumped = spans.strings._replace(couples=np.zeros_like(spans.strings.couples))
+        all_viscous = spans._replace(viscous=np.ones_like(spans.viscous), strings=lumped)
         self.work = self.work._replace(dissipation=dissipation, spans=all_viscous)
 
     def start(self, state: State) -> State:

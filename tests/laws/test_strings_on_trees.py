@@ -139,6 +139,12 @@ def test_free_strings_on_trees_keep_energy_and_momenta(section: Section, integra
         assert np.abs(momentum - momentum[0]).max() <= 2e-14 * np.abs(momentum).max()
 
 
+def test_strings_lose_what_em_d_says_it_dissipates() -> None:
+    result = simulate(flying(), 0.2, 0.01, "em-d(0.5)", output_every=1, progress=False)
+    assert audit(result).ok, audit(result).text()
+    assert result.energy["total"][-1] < 0.999 * result.energy["total"][0]
+
+
 def test_strings_on_trees_resume_bitwise(tmp_path) -> None:
     part = tmp_path / "part.vtkhdf"
     uninterrupted = run(with_masses(), 20, 2e-3, output_every=5)
