@@ -98,17 +98,18 @@ def relax_with_friction(
 ) -> NewtonOutcome:
     """Move `statics` to an equilibrium at its load factor by `relax`, without friction and from there to one with friction.
 
-    What friction alone holds is relaxed with friction.
+    If friction alone holds a part, the relaxation runs with sticking contacts, and if that fails with sliding ones.
     """
     if statics.friction is None:
         return relax(statics, max_steps, every_way)
     saved = statics.save()
-    statics.let_friction_act(False)
-    relaxed = relax(statics, max_steps, every_way)
-    statics.let_friction_act(True)
-    if relaxed.status == SOLVED and find_equilibrium(statics) is None:
-        return relaxed
-    statics.restore_saved(saved)
+    for acts in (False, True):
+        statics.let_friction_act(acts, slides=False)
+        relaxed = relax(statics, max_steps, every_way)
+        statics.let_friction_act(True)
+        if relaxed.status == SOLVED and find_equilibrium(statics) is None:
+            return relaxed
+        statics.restore_saved(saved)
     return relax(statics, max_steps, every_way)
 
 

@@ -118,7 +118,7 @@ class EquilibriumSystem:
     Vectors are in the order of `numbering`: 6 entries per moving frame (dr, spatial rotation), then or between them the
     multipliers.
 
-    idle: frame -> projection (3, 3) on its axes without inertia, about which nothing acts on it; it does not rotate about them.
+    idle: frame -> projection (3, 3) on its axes without inertia, about which nothing acts on it. It does not rotate about them.
     shapes: shapes of the state arrays, if a state has more than the system requires.
     friction: friction of contacts with planes; None: there is none.
     """
@@ -420,10 +420,10 @@ class EquilibriumSystem:
             self.friction.begin_at(self.work, self.system, self.state)
         self.load_at(factor)
 
-    def let_friction_act(self, acts: bool) -> None:
-        """Leave friction out, or let it act again, against the slip since the last equilibrium."""
+    def let_friction_act(self, acts: bool, slides: bool = True) -> None:
+        """Leave friction out, or let it act against the slip since the last equilibrium; slides: False: without limit."""
         if self.friction is not None:
-            self.friction.acts = acts
+            self.friction.acts, self.friction.slides = acts, slides
             self.friction.write(self.work, self.system)
 
     def settle_friction(self) -> None:

@@ -29,6 +29,7 @@ _NEAR_RADIUS, _NEAR = (
     1e-3,
     1e-6,
 )  # largest gap of what is laid down, over its radius, plus over the model's size
+_STICKS = 1e9  # coefficient of friction without a limit
 
 
 class RestingFriction:
@@ -47,7 +48,8 @@ class RestingFriction:
         self._frames = table.frames[self.use]
         self._touched = np.zeros(len(self.use), bool)
         self._scale = 1.0 + np.isin(self._frames[:, 1:], list(idle)).any(axis=1)
-        self._system, self.acts = system, True  # acts: False while friction is left out
+        self._mu = table.numbers[table.first[self.use + 1] - SIZE + STATIC]
+        self._system, self.acts, self.slides = system, True, True  # False: friction is left out, has no limit
         self._anchor(state)
         self._touched = self._touched | self._touches(state)
 
@@ -104,8 +106,8 @@ class RestingFriction:
             position = np.searchsorted(self.use, group.row)
             kind = group.kind._replace(dual=duals[group.kind.name])
             rows = group._replace(kind=kind, row=np.arange(len(position)))
-            found = evaluation.gradients([rows], state.r, state.quat)
-            zeta[position], acts[position] = found[:, 0, :3], found[:, 1, 0] > 0.5
+            duals_of_frames = evaluation.gradients([rows], state.r, state.quat)
+            zeta[position], acts[position] = duals_of_frames[:, 0, :3], duals_of_frames[:, 1, 0] > 0.5
         return zeta, acts
 
     def settle(self, work: Workspace, resting: System, state: State) -> None:
@@ -136,8 +138,12 @@ class RestingFriction:
         place = np.empty(len(order), np.int64)
         place[order] = len(generic.interacting.entries) - len(order) + np.arange(len(order))
         last = generic.interacting.entries.last[place[rows]]
-        for end, mine, poses in zip(last.tolist(), self._mine(), self._poses(), strict=True):
+        limit = self._mu if self.slides else np.full(len(self._mu), _STICKS)
+        for end, mine, poses, mu in zip(
+            last.tolist(), self._mine(), self._poses(), limit.tolist(), strict=True
+        ):
             for numbers in (generic.interacting.numbers, generic.at_end):
+                numbers[end - len(poses) - SIZE + STATIC] = mu
                 numbers[end - len(poses) : end] = poses
                 numbers[end - len(poses) - len(mine) : end - len(poses)] = mine
 

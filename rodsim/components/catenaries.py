@@ -350,7 +350,7 @@ def catenary(
     ------
     ModelError
         If the line is shorter than the distance of its ends, or longer than can lie on the bed without heaps; if an end is below
-        the bed or above the other end; if no shape in the current is computed.
+        the bed or above the other end. If no shape in the current is computed.
 
     Examples
     --------
