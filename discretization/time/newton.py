@@ -199,7 +199,8 @@ def solve(numbering, work):
                 work.rhs,
             )
         elif numbering.border.rows > 0:
-            solve_bordered(*_bordered(numbering, work), work.rhs)
+            arguments = (*_bordered(numbering, work), work.rhs)
+            solve_bordered(*arguments)
         else:
             _solved_band(numbering, work)
         return SINGULAR if failed else 0
@@ -230,7 +231,8 @@ def solve_transposed(numbering, work):
                 True,
             )
         elif numbering.border.rows > 0:
-            solve_bordered_transposed(*_bordered(numbering, work), work.rhs)
+            arguments = (*_bordered(numbering, work), work.rhs)
+            solve_bordered_transposed(*arguments)
         else:
             narrow_solve_transposed(values, numbering.size, band, work.pivots, work.first, work.rhs)
         return SINGULAR if failed else 0
