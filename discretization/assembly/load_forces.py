@@ -15,6 +15,7 @@ from rigid.interactions.blocks import pulled
 from rigid.interactions.kinds import dual_at, vector
 from rigid.interactions.loads import FOLLOWING_FORCES, FORCES, POINT, VALUE
 from rigid.interactions.measure_forces import DISTANCE_FORCES
+from rigid.lanes import largest
 from rigid.linear_algebra import add3, add_at, cross, dot, dyad, hat, load3, times, turned_right
 
 # columns of `GenericAssembly.signals`
@@ -85,9 +86,9 @@ def _point(X, at):
 
 @inline_kernel
 def _is_at_frame(X, at):
-    """Return whether a load acts at the position of its frame."""
+    """Return whether a load acts at the position of its frame, in all lanes."""
     p = _point(X, at)
-    return p[0] == 0.0 and p[1] == 0.0 and p[2] == 0.0
+    return largest(abs(p[0]) + abs(p[1]) + abs(p[2])) == 0.0
 
 
 @internal_kernel

@@ -75,6 +75,7 @@ from discretization.trees.bodies import (
     assemble_bodies,
     assemble_residuals,
     begin_fixed_frames,
+    begin_fixed_quaternions,
     begin_joints,
     begin_tree,
     end_joints,
@@ -562,6 +563,7 @@ def tree_step(context, state, substeps, k, last, always_forces, values, max_iter
     shown, iterated = context.has_others or tree.sliding.shape[0] > 0, closed or tree.needs_iteration
     if k == 0:
         begin_fixed_frames(tree, state, work)
+        begin_fixed_quaternions(tree, state, work)
         if grouped:
             load_body_groups(system, lanes, state, work, history)
     if shown or k == 0:  # rows of joints of closed form are not scaled

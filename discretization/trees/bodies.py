@@ -127,6 +127,12 @@ def begin_fixed_frames(tree, state, work):
         store_rotation(work.R0, f, rotation_matrix(load4(state.quat[f])))
         store_rotation(work.R1, f, rotation_of(work.R0, f))
         store3(load3(state.r[f]), work.r1[f])
+
+
+@internal_kernel
+def begin_fixed_quaternions(tree, state, work):
+    """Set the quaternions at the end of the step of the frames that do not move or rotate; runs in lanes have none of them."""
+    for f in tree.fixed_frames:
         for k in range(4):
             work.q1[f, k] = state.quat[f, k]
 
