@@ -41,6 +41,7 @@ from rodsim.components.tendons import (
     POINTS_OF_PARTS,
     SEGMENT,
     StopsAlong,
+    check_apart,
     force_on_segment,
     is_rigid,
     stops_along,
@@ -49,7 +50,7 @@ from rodsim.components.user_interactions import AnchoredInteraction
 from rodsim.components.varying_values import scaled_input
 
 AIR = 101325.0  # pressure of the surroundings, Pa
-_OF_LIQUID, _OF_GAS = ("volume", "bulk_modulus"), "gas_pressure"
+_OF_LIQUID = ("volume", "bulk_modulus")
 
 
 @component
@@ -107,7 +108,7 @@ class Chamber(AnchoredInteraction):
             raise ModelError(
                 f"{owner}: all its points are on {points[0].part}, so that it does not act. Give points of two parts"
             )
-        given = [what for what in ("pressure", *_OF_LIQUID, _OF_GAS) if values[what] is not None]
+        given = [what for what in ("pressure", *_OF_LIQUID, "gas_pressure") if values[what] is not None]
         if len(given) > 1 and set(given) != set(_OF_LIQUID):
             raise ModelError(
                 f"{owner}: has {', '.join(given)}. Give a pressure, a gas_pressure, or a bulk_modulus with or without a volume"
@@ -184,11 +185,7 @@ class Chamber(AnchoredInteraction):
         """Return the ends of the segments whose length can change: those between two frames."""
         placed = self._placed(poses)
         for k, (a, b) in enumerate(pairwise(placed)):
-            if np.array_equal(a.world, b.world):
-                raise ModelError(
-                    f"chamber '{self.name}': points {k} and {k + 1} are at one place at t = 0, {a.world.tolist()}, so that the "
-                    "chamber has no direction there. Move one of them"
-                )
+            check_apart("chamber", self.name, k, a, b)
         return [(a, b) for a, b in pairwise(placed) if a.frame != b.frame]
 
     def layout(self, poses: Poses) -> dict[str, Any]:

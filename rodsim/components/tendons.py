@@ -294,11 +294,7 @@ class Tendon(AnchoredInteraction):
         for k, (a, b) in enumerate(pairwise(placed)):
             if any(isinstance(point, Wheel) for point in self.points[k : k + 2]):
                 continue
-            if np.array_equal(a.world, b.world):
-                raise ModelError(
-                    f"tendon '{self.name}': points {k} and {k + 1} are at one place at t = 0, {a.world.tolist()}, so that the "
-                    "tendon has no direction there. Move one of them"
-                )
+            check_apart("tendon", self.name, k, a, b)
             straight.append((a, b))
         return straight
 
@@ -329,6 +325,15 @@ def stops_along(placed: Sequence[Place]) -> StopsAlong:
     fixed = sum(float(np.linalg.norm(b.X - a.X)) for group in groups for a, b in pairwise(group))
     free = sum(float(np.linalg.norm(b[0].world - a[-1].world)) for a, b in pairwise(groups))
     return StopsAlong([group[0].frame for group in groups], points, free, fixed)
+
+
+def check_apart(word: str, name: str, k: int, a: Place, b: Place) -> None:
+    """Raise ModelError if points k and k + 1 of a tendon or chamber are at one place; word: which of both it is."""
+    if np.array_equal(a.world, b.world):
+        raise ModelError(
+            f"{word} '{name}': points {k} and {k + 1} are at one place at t = 0, {a.world.tolist()}, so that the {word} has no "
+            "direction there. Move one of them"
+        )
 
 
 def force_on_segment(a: Place, b: Place) -> Interaction:
