@@ -30,6 +30,7 @@ from numba.core import dispatcher as dispatching
 from numba.extending import intrinsic
 
 from rigid.compilation.cache_folder import CACHE_DIRECTORY
+from rigid.compilation.closure_names import name_by_contents, number_functions_anywhere
 from rigid.compilation.compiler_settings import OURS, WhileCompiling
 from rigid.compilation.inlined_kernels import inlined, target_of_kernels, with_target
 from rigid.compilation.kernel_cache import KernelCache
@@ -63,6 +64,7 @@ def _njit(*signature: Any, **options: Any) -> Callable[[Any], Any]:
     """Return a decorator that compiles kernels with our settings and cache."""
 
     def decorate(function: Any) -> Any:
+        name_by_contents(function)
         with _configure_cache():
             jit: Any = numba.njit
             return _set_up(jit(*signature, **_OPTIONS, **_NO_C, **options)(function))
@@ -108,6 +110,7 @@ def _without_literal(argument: Any) -> Any:
 
 
 event.register("numba:compile", WhileCompiling())
+number_functions_anywhere()
 
 # modules whose classes every script can import
 _EVERYWHERE = {"builtins", "collections", "copyreg", "discretization", "numba", "numpy", "rigid", "rodsim"}
@@ -338,6 +341,8 @@ class CompiledFunction(types.WrapperAddressProtocol):
     """
 
     def __init__(self, function: Callable[..., Any], signature: Any, folder: str | None = None):
+        if folder is None:
+            name_by_contents(function)
         functools.update_wrapper(self, function)
         self._function, self._signature, self._folder = function, signature, folder
         self._numba_type_ = types.FunctionType(signature)  # numba would make the type again at every call

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import inspect
 import os
 from typing import Any
@@ -25,6 +26,7 @@ from numba.core import caching, codegen
 from numba.core.runtime import nrtdynmod, rtsys
 
 from rigid.compilation.cache_folder import CACHE_DIRECTORY, report_not_cached
+from rigid.compilation.closure_names import is_named_by_contents
 
 _config: Any = numba.config
 # names that occur in the function of numba that `_LoadedLibrary` replaces
@@ -189,6 +191,12 @@ class KernelCache(caching.FunctionCache):
             vars(_config).update(before[0])
             caching.IndexDataCacheFile = before[1]  # type: ignore[misc]
         return getattr(self, name)
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        """Return the key of an entry: what a kernel encloses is part of its name, or of the key, where numba puts it."""
+        if not is_named_by_contents(self._py_func):
+            return super()._index_key(sig, codegen)
+        return sig, codegen.magic_tuple(), hashlib.sha256(self._py_func.__code__.co_code).hexdigest()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the cached kernel for this signature, or None."""

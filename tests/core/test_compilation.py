@@ -520,6 +520,66 @@ def test_cached_kernel_with_constants_loads_during_a_compilation(tmp_path):
     assert ended("-c", SECOND_RUN, NUMBA_CACHE_DIR=str(tmp_path)).stdout.strip() == "(-2-1j)"
 
 
+MULTIPLES = """
+import ctypes, sys
+import numba
+from numba.core import event
+from rigid.compilation.decorators import compiled, internal_kernel
+
+def multiple(factor):
+    @internal_kernel
+    def scaled(x):
+        return factor * x
+    @compiled(numba.types.float64(numba.types.float64))
+    def plus_one(x):
+        return scaled(x) + 1.0
+    return plus_one
+
+multiples = {factor: multiple(float(factor)) for factor in (2, 3)}
+for_c = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)
+with event.install_recorder("numba:compile") as found:
+    print(*[for_c(multiples[int(factor)].address)(3.0) for factor in sys.argv[1:]], len(found.buffer) // 2)
+"""
+
+
+@compiled_only
+def test_kernels_that_one_function_makes_are_cached_and_told_apart(tmp_path):
+    """Two processes compile different ones; a third loads both, and compiles neither again."""
+    (tmp_path / "multiples.py").write_text(MULTIPLES, "utf-8")
+    where = {"NUMBA_CACHE_DIR": str(tmp_path / "kept"), "PYTHONPATH": search_path(tmp_path)}
+    (tmp_path / "kept").mkdir()
+    # both functions are compiled by the first process that needs them
+    for factors, results in (
+        (["2"], "7.0 2"),
+        (["3"], "10.0 2"),
+        (["2", "3"], "7.0 10.0 0"),
+        (["3"], "10.0 0"),
+    ):
+        assert said("-c", "import multiples", *factors, **where) == results
+
+
+NUMBERS = "from numba.core.bytecode import FunctionIdentity as f; import rigid.compilation.decorators; print(next(f._unique_ids))"
+
+
+@compiled_only
+def test_no_two_processes_give_functions_the_same_number():
+    """Machine code of both may be loaded by a third, where a definition gives way to an earlier one of its name."""
+    one, other = (int(said("-c", NUMBERS)) for _ in range(2))
+    assert abs(one - other) > 1_000_000  # of 2^48, so that one in 10^8 pairs of processes fails
+
+
+@compiled_only
+def test_kernel_must_not_enclose_what_other_processes_cannot_recognise():
+    """A list may change, and an object of a script has no text of its own."""
+    factors = [2.0]
+
+    def scaled(x):
+        return factors[0] * x
+
+    with pytest.raises(TypeError, match="encloses 'factors', a list"):
+        kernel(scaled)
+
+
 DOUBLE = numba.types.float64(numba.types.float64)
 
 
