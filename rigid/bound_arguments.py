@@ -113,3 +113,16 @@ def _write_fields(values, fields):
     if fields.shape[0] >= count:
         _write(values, fields)
     return count
+
+
+def specialized(function: Any, *arguments: Any) -> Any:
+    """Return the machine code of a kernel for arguments of these types: calling it skips the lookup by types."""
+    if not COMPILED:
+        return function
+    key = function, *map(numba.typeof, arguments)
+    if key not in _specialized:
+        _specialized[key] = function.compile(key[1:])
+    return _specialized[key]
+
+
+_specialized: dict[Any, Any] = {}

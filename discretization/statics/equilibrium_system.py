@@ -45,7 +45,7 @@ from discretization.statics.resting_friction import RestingFriction
 from discretization.statics.strains import prediction
 from discretization.system import System
 from discretization.time.newton import has_blocks_beyond_band
-from rigid.compilation.pinned_arguments import PinnedTuple, specialized
+from rigid.bound_arguments import bind_tuple, specialized
 from rigid.system import Floats, State
 
 SavedEquilibrium = tuple[Floats, float]  # a state, as flat numbers, and its load factor
@@ -193,11 +193,11 @@ class EquilibriumSystem:
             gravity_rate=gravity_rate,
             iteration_data=self._iteration_data,
         )
-        self._pinned_data = PinnedTuple(self._data)
-        self._forces = forces_of(*self._data[:4], self._pinned_data.kind)
+        self._bound_data = bind_tuple(self._data)
+        self._forces = forces_of(*self._data[:4], getattr(self._bound_data, "kind", None))
         self.idle = idle or {}
         self._beyond = has_blocks_beyond_band(self.numbering)
-        self._at_rest = specialized(at_rest, self._pinned_data, self._forces, self._beyond, FORCES, 1.0)
+        self._at_rest = specialized(at_rest, self._bound_data, self._forces, self._beyond, FORCES, 1.0)
         self.fading_forces: Floats | None = (
             None  # (1 - load factor) times this is the offset: see `hold_by_fading_forces`
         )
@@ -316,7 +316,7 @@ class EquilibriumSystem:
         return self._execute(TANGENT if tangent else FORCES)
 
     def _execute(self, task: int, factor: float = 1.0) -> float:
-        return float(self._at_rest(self._pinned_data, self._forces, self._beyond, task, float(factor)))
+        return float(self._at_rest(self._bound_data, self._forces, self._beyond, task, float(factor)))
 
     def newton(self) -> tuple[int, int, float]:
         """Solve for the equilibrium by Newton's method; return status, iterations, residual over its round-off."""

@@ -24,7 +24,6 @@ from discretization.statics.forces import (
 from discretization.statics.strains import Prediction, predict_strains, shift_reference_strains, strain_excess
 from discretization.time.newton import residual_over_roundoff
 from rigid.compilation.decorators import allocating_internal_kernel, allocating_kernel, internal_kernel
-from rigid.compilation.pinned_arguments import dereferenced
 from rigid.linear_algebra import add_at, load9, product, product_transposed
 from rigid.system import Floats, Ints
 from rigid.tuple_references import by_reference
@@ -202,7 +201,7 @@ def load_at(model, factor):
 
 
 @allocating_kernel
-def at_rest(pinned, forces, beyond, task, factor):
+def at_rest(model, forces, beyond, task, factor):
     """Execute one of the tasks, all in one kernel, with `forces_of` and `has_blocks_beyond_band` of the model.
 
     FORCES, or with the tangent TANGENT: `residual_at_rest`. PREDICTED_TANGENT: `assemble_predicted_tangent`. NEWTON: status of
@@ -210,7 +209,6 @@ def at_rest(pinned, forces, beyond, task, factor):
     from `data.residual`. MASS: add factor M to the matrix. LOADS: set the loads at a load factor. RATES: rates of loads and
     weights, in `data.residual`.
     """
-    model = dereferenced(pinned)
     system, numbering, state, work = model.system, model.numbering, model.state, model.work
     values, data = model.values, model.iteration_data
     if task == PREDICTED_TANGENT:

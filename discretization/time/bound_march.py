@@ -14,8 +14,7 @@ import numpy as np
 from discretization.time.em import N_COUNTS, STEPS
 from discretization.time.newton import CONVERGED
 from discretization.time.stepper_base import copy_state
-from rigid.bound_arguments import bind_tuple
-from rigid.compilation.pinned_arguments import specialized
+from rigid.bound_arguments import bind_tuple, specialized
 from rigid.errors import ModelError
 from rigid.system import Floats, State
 

@@ -55,8 +55,7 @@ from discretization.time.sampling import Quantities, Sampler, measure_all
 from discretization.time.step_splitting import NEAR
 from discretization.time.stepper_base import Failure, Report, StepperBase, copy_state
 from rigid import quaternions
-from rigid.bound_arguments import bind_tuple
-from rigid.compilation.pinned_arguments import specialized
+from rigid.bound_arguments import bind_tuple, specialized
 from rigid.errors import ModelError
 from rigid.interactions.constraints import first_rows
 from rigid.system import Floats, Ints, State

@@ -20,8 +20,7 @@ from discretization.state_checks import check_arrays
 from discretization.time.newton import CONVERGED
 from discretization.time.step_splitting import steps_before_corner
 from rigid import checks
-from rigid.bound_arguments import bind_tuple
-from rigid.compilation.pinned_arguments import specialized
+from rigid.bound_arguments import bind_tuple, specialized
 from rigid.errors import ConvergenceError, ModelError
 from rigid.signals import Signal, VectorSignal
 from rigid.system import Floats, Ints, State

@@ -15,7 +15,6 @@ from discretization.time.stepper import Stepper
 from discretization.time.stepper_base import copy_state
 from rigid.bound_arguments import bind_tuple
 from rigid.compilation.decorators import allocating_kernel, kernel
-from rigid.compilation.pinned_arguments import PinnedTuple, dereferenced
 from rigid.system import State
 from rigid.tuple_references import by_reference
 from rodsim import Box, Model, Section, equilibrium, linearise, modes, simulate
@@ -144,12 +143,6 @@ def first_of(state, n):
     return state.r[0, 0] + np.zeros(n)[0]
 
 
-@allocating_kernel
-def first_of_pinned(pinned):
-    """Read a state that was pinned before."""
-    return dereferenced(pinned).r[0, 0]
-
-
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="numba's part")
 def test_invalid_arguments_are_reported_and_not_cached():
     """Call the machine code directly: it is compiled for one type and may receive another."""
@@ -169,12 +162,6 @@ def test_invalid_arguments_are_reported_and_not_cached():
         with pytest.raises(TypeError):
             direct(state, None)  # the argument after the state
     assert [counts_of_arrays(state_like) for state_like in invalid] == before
-    pinned = PinnedTuple(state)
-    assert first_of_pinned(pinned) == 0.0
-    direct = first_of_pinned.overloads[first_of_pinned.signatures[0]].entry_point
-    for other in (state, None):
-        with pytest.raises(AttributeError, match="address"):
-            direct(other)
 
 
 def counts_of_arrays(state):

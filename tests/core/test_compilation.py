@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from numba.core import event
 
+from rigid.bound_arguments import bind_tuple
 from rigid.compilation.decorators import (
     allocating_kernel,
     compiled,
@@ -25,7 +26,6 @@ from rigid.compilation.decorators import (
     kernel,
     named_kernel,
 )
-from rigid.compilation.pinned_arguments import PinnedTuple, dereferenced
 from rigid.system import State
 from rigid.tuple_references import Reference, by_reference, reference_to, with_field
 from tests.support.processes import ROOT, ended, said
@@ -74,11 +74,11 @@ def accumulate(outer, x):
 
 
 @allocating_kernel
-def push_state(pinned, x):
-    """Move a pinned state by x, with an allocated array, and return the sum of its positions and first
+def push_state(state, x):
+    """Move a state by x, with an allocated array, and return the sum of its positions and first
     quaternion components.
     """
-    state, step, s = dereferenced(pinned), np.full(3, x), 0.0
+    step, s = np.full(3, x), 0.0
     for f in range(state.r.shape[0]):
         for i in range(3):
             state.r[f, i] += step[i]
@@ -643,26 +643,19 @@ def some_state(n):
     )
 
 
-def test_cached_pointer_keeps_its_model_alive():
-    pinned, other = PinnedTuple(some_state(2)), PinnedTuple(some_state(3))
-    r, quat = pinned.values.r, pinned.values.quat
+def test_bound_arguments_keep_their_arrays_and_show_changes():
+    values = [some_state(2), some_state(3)]
+    bound, other = map(bind_tuple, values)
+    r, quat = values[0].r, values[0].quat
+    del values
     for x in (1.0, 2.0):
         before = r.copy()
-        assert push_state(pinned, x) == pytest.approx((before + x).sum() + 2.0)
+        assert push_state(bound, x) == pytest.approx((before + x).sum() + 2.0)
         assert r == pytest.approx(before + x)
-    quat[:] = 5.0  # changes are seen
-    assert push_state(pinned, 0.0) == pytest.approx(r.sum() + 10.0)
+    quat[:] = 5.0
+    assert push_state(bound, 0.0) == pytest.approx(r.sum() + 10.0)
+    gc.collect()
     assert push_state(other, 0.0) == 12.0
-
-
-@compiled_only
-def test_cached_model_grows_if_it_needs_more_memory(monkeypatch):
-    monkeypatch.setattr("rigid.compilation.pinned_arguments.FIRST_BUFFER", 1)
-    monkeypatch.setattr("rigid.compilation.pinned_arguments._WRITERS", {})
-    pinned = PinnedTuple(some_state(2))
-    assert pinned._buffer.nbytes > 8
-    assert push_state(pinned, 0.0) == 8.0
-    assert push_state(PinnedTuple(some_state(3)), 0.0) == 12.0  # the next one of its type gets as much
 
 
 @compiled_only
