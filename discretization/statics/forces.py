@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 from numba import typeof, types
-from numba._dispatcher import compute_fingerprint
 
 from discretization.assembly.constraint_rows import add_constraint_noise, has_only_common_constraints
 from discretization.assembly.generic_assembly import NOT_FINITE as IS_NOT_FINITE
@@ -40,6 +39,7 @@ from discretization.assembly.step_equations import add_forces, begin_step, move
 from discretization.assembly.workspace import Workspace, rotation_of, store_rotation
 from discretization.system import System
 from discretization.time.newton import factor_as, residual_over_roundoff, solve_as
+from rigid.bound_arguments import type_key
 from rigid.compilation.decorators import allocating_internal_kernel, compiled, internal_kernel
 from rigid.kinematics.rotations import load4, relative_half, rotation_matrix
 from rigid.linear_algebra import add3, add_at, dot, load3, load9, product, product_transposed, store3, times
@@ -115,7 +115,7 @@ def forces_of(system: System, numbering: Any, state: State, work: Workspace, kin
     plain = _bare_forces if has_only_common_constraints(system) else _common_forces
     which, models = _forces if general else plain, (system, numbering, state, work)
     # fingerprints take a fraction of the time of types
-    key = which, kind or tuple(map(compute_fingerprint, models))
+    key = which, kind or tuple(map(type_key, models))
     if key not in _known:
         _known[key] = _compiled(which, *map(typeof, models))
     return _known[key]

@@ -24,7 +24,6 @@ import functools
 from typing import Any
 
 from numba import typeof, types
-from numba._dispatcher import compute_fingerprint
 
 from discretization.assembly.constraint_rows import add_constraint_noise, has_only_common_constraints
 from discretization.assembly.generic_assembly import NOT_FINITE as NOT_FINITE
@@ -48,6 +47,7 @@ from discretization.linear.bordered_band import factor_border, solve_bordered, s
 from discretization.linear.multifrontal import fronts_solve_transposed
 from discretization.linear.narrow_band import narrow_solve_transposed
 from discretization.system import System
+from rigid.bound_arguments import type_key
 from rigid.compilation.decorators import (
     allocating_internal_kernel,
     compiled,
@@ -437,7 +437,7 @@ def argument_fingerprints(*models: Any) -> tuple[Any, ...]:
 
     Their computation takes negligible time; that of the types (`typeof`) takes as long as many steps.
     """
-    return tuple(map(compute_fingerprint, models))
+    return tuple(map(type_key, models))
 
 
 def equations_of(

@@ -23,7 +23,7 @@ from typing import Any
 import llvmlite.binding
 import numba
 from numba.core import caching, codegen
-from numba.core.runtime import nrtdynmod, rtsys
+from numba.core.runtime import rtsys
 
 from rigid.compilation.cache_folder import CACHE_DIRECTORY, report_not_cached
 from rigid.compilation.closure_names import is_named_by_contents
@@ -141,25 +141,6 @@ def _calling_the_same(loaded: Any) -> Any:
     return loaded
 
 
-@functools.cache
-def _register_memory_functions(target_context: Any) -> None:
-    """Register numba's functions for memory with LLVM, since machine code calls them by their names.
-
-    The functions that numba compiles for this purpose are part of the machine code of each kernel that uses them: their
-    compilation is postponed until a kernel is compiled.
-    """
-    if not hasattr(rtsys, "_init") or rtsys._init:
-        return rtsys.initialize(target_context)
-    left: list[Any] = []
-    compile_them: Any = nrtdynmod.compile_nrt_functions
-    nrtdynmod.compile_nrt_functions = left.append
-    try:
-        rtsys.initialize(target_context)
-    finally:
-        nrtdynmod.compile_nrt_functions = compile_them
-        rtsys._init = not left
-
-
 class KernelCache(caching.FunctionCache):
     """numba's cache of a kernel, with the folder and the index class that were set when the kernel was decorated.
 
@@ -200,7 +181,7 @@ class KernelCache(caching.FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the cached kernel for this signature, or None."""
-        _register_memory_functions(target_context)
+        rtsys.initialize(target_context)  # machine code calls numba's functions for memory by their names
         with contextlib.suppress(OSError):
             return self._load_overload(sig, target_context)
 
