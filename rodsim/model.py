@@ -146,6 +146,8 @@ class Model(ModelData):
     ----------
     ground : Ground
         The fixed frame; `ground.at(point)` is a fixed point.
+    gravity : ndarray, shape (3,)
+        Acceleration, m/s^2; any sequence of three numbers may be assigned.
     bodies, rods, driven : dict
         Parts by name.
     joints, springs, torsions, loads, line_loads, drives, gears, contacts, others : dict

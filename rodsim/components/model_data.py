@@ -98,7 +98,7 @@ class ModelData:
 
     def __init__(self, name: str, gravity: ArrayLike):
         self.name = checks.name("name of the model", name)
-        self.gravity = vector(f"model '{name}'", "gravity", gravity)
+        self.gravity = gravity
         self.ground = Ground()
         self.scene: str | None = None  # text of the scene file it was read from
         self.left_out: list[str] = []  # in a rigid twin: names of what was left out of the original model
@@ -122,6 +122,15 @@ class ModelData:
         self.joint_forces: dict[str, JointForce] = {}
         self.loads: dict[str, Load] = {}
         self.line_loads: dict[str, DistributedLoad] = {}
+
+    @property
+    def gravity(self) -> Floats:
+        """Acceleration of all moving masses, m/s^2, shape (3,); any sequence of three numbers may be assigned."""
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, value: ArrayLike) -> None:
+        self._gravity = vector(f"model '{self.name}'", "gravity", value)
 
     @property
     def tables(self) -> dict[str, dict[str, Any]]:

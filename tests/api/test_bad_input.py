@@ -243,6 +243,7 @@ MECHANISMS = [
 ]  # fmt: skip
 
 CHANGES = [
+    ("model 'up': gravity = .* is not a list of 3", lambda: setattr(Model("up"), "gravity", (0, 0, "down"))),
     ("'loads.tipp.value' is not a number that may change; similar paths are loads.tip.value",
      lambda: prepared({"loads.tipp.value": (0, 0, 1)})),
     ("rod 'beam': section = 1.0 is not a Section", lambda: prepared({"rods.beam.section": 1.0})),
@@ -554,6 +555,13 @@ def test_user_errors_have_distinct_classes():
     bare = (Exception, ValueError, KeyError, RuntimeError, LookupError, TypeError, ArithmeticError)
     assert not set(bare) & set(user_error_classes())
     assert not any(issubclass(kind, user_error_classes()) for kind in bare)
+
+
+def test_gravity_of_a_model_may_be_assigned_as_any_sequence_of_three_numbers():
+    model = Model("up")
+    model.gravity = (0, 0, 9.81)
+    model.add_body("ball", Box(0.1, 0.1, 0.1, 100.0))
+    assert np.array_equal(model.build().system.gravity, [0.0, 0.0, 9.81])
 
 
 @pytest.mark.parametrize(
