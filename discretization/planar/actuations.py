@@ -21,10 +21,11 @@ def begin_actuations(tables, work, values):
     for group in range(work.starts.shape[0]):
         for i in range(3):
             store(0.0, stress, (3 * group + i) * WIDTH)
-    for k in range(tables.actuated.shape[0]):
-        value, m = values[tables.actuated[k, 0], 0], tables.actuated[k, 1]
-        for i in range(3):
-            stress[m // WIDTH, i, m % WIDTH] += value * tables.actuation[k, i]
+    actuated = tables.actuated
+    for k in range(actuated.shape[0]):
+        stress[actuated[k, 1], actuated[k, 2], actuated[k, 3]] += (
+            values[actuated[k, 0], 0] * tables.actuation[k]
+        )
     for group in range(work.starts.shape[0]):
         for i in range(3):
             at, row = (3 * group + i) * WIDTH, (group * START + i) * WIDTH

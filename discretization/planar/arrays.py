@@ -117,8 +117,8 @@ class Tables(NamedTuple):
     at: Floats  # (l, 2) point of application on the frame, m
     moment: Ints  # (l,) 1 if the load is a moment
     following: Ints  # (l,) 1 if the load rotates with its frame
-    actuated: Ints  # (z, 2) row of `values` and element of each actuation
-    actuation: Floats  # (z, 3) stress in the plane of each actuation for the value 1, N and N m
+    actuated: Ints  # (a, 4) of each stress of an actuation: row of `values`; group, component and lane of its element
+    actuation: Floats  # (a,) these stresses for the value 1, N or N m
     spring: Ints  # (q, 2) elimination indices of frames a and b of a spring
     counted: Ints  # (q,) torsion spring: offset of its angle in `State.internal`; spring between points: -1
     column: Ints  # (q,) column of its first impulse; -1 if it connects a frame to the ground

@@ -32,6 +32,7 @@ from discretization.planar.parameter_arrays import (
 )
 from discretization.planar.spring_arrays import build_spring_arrays
 from discretization.planar.symmetry_plane import (
+    Actuations,
     SymmetryPlane,
     actuation_in_plane,
     actuations_of,
@@ -40,6 +41,7 @@ from discretization.planar.symmetry_plane import (
 )
 from discretization.space.elements import Elements
 from discretization.system import System
+from rigid.lanes import WIDTH
 from rigid.system import MOMENT, Floats, Ints, State
 
 _IN_PLANE = (0, 1, 5)  # strains in the plane: stretch, shear and bending
@@ -79,6 +81,7 @@ def build_tables(system: System, state: State, plane: SymmetryPlane, tolerance: 
     hinge_levers((layout.hinge_frames, layout.frame_hinges, layout.is_b), X, sign, lever)
     loads = _loads(system, layout.elimination_index, in_plane)
     actuations = actuations_of(system)
+    actuated, actuation = _stresses_of(actuations, axes_of(across[layout.ends[:, 0], 2]))
     return Tables(
         basis=plane.basis,
         frame=frame,
@@ -119,10 +122,8 @@ def build_tables(system: System, state: State, plane: SymmetryPlane, tolerance: 
         arm=lengths[ARM],
         size=lengths[SIZE],
         **loads._asdict(),
-        actuated=np.column_stack([actuations.value, actuations.element]),
-        actuation=np.ascontiguousarray(
-            actuation_in_plane(actuations, axes_of(across[layout.ends[:, 0], 2]))[:, _IN_PLANE]
-        ),
+        actuated=actuated,
+        actuation=actuation,
         **springs._asdict(),
         driven=layout.driven,
         drives=layout.drives,
@@ -137,6 +138,18 @@ def build_tables(system: System, state: State, plane: SymmetryPlane, tolerance: 
 
 
 _NO_PAIRS = np.zeros((0, 2), np.int64)
+_ROUNDING = 1e-14  # of a stress, in components that are zero but for the rotation to the axes of the plane
+
+
+def _stresses_of(actuations: Actuations, axes: Floats) -> tuple[Ints, Floats]:
+    """Return places and sizes (a,) of the stresses that are not zero, as in `Tables`; axes (m, 3, 3): those of the elements."""
+    stress = actuation_in_plane(actuations, axes)[:, _IN_PLANE]
+    size = np.abs(stress).max(axis=1, keepdims=True, initial=0.0)
+    k, i = np.nonzero(np.abs(stress) > _ROUNDING * size)
+    element = actuations.element[k]
+    return np.column_stack([actuations.value[k], element // WIDTH, i, element % WIDTH]), stress[k, i]
+
+
 _ONE = (1.0,)
 
 

@@ -24,7 +24,7 @@ from rigid.checks import shown
 from rigid.errors import ModelError
 from rigid.interactions.kinds import Kind
 from rigid.interactions.measure_forces import MEASURE_FORCES
-from rigid.system import Floats
+from rigid.system import Floats, Ints
 from rodsim.components.base import (
     ROD,
     CheckContext,
@@ -133,15 +133,17 @@ class Actuation(InteractionComponent):
     )
 
     def make_interactions(self, poses: Poses) -> list[Interaction]:
+        kind, frames, numbers = self._elements(poses)
         return [
-            Interaction(kind, frames, numbers, (0.0, 0.0)) for kind, frames, numbers in self._elements(poses)
+            Interaction(kind, nodes, row, (0.0, 0.0))
+            for nodes, row in zip(frames.tolist(), numbers, strict=True)
         ]
 
     def external_values(self, poses: Poses) -> Sequence[ExternalValues]:
-        return [scaled_input(f"actuation '{self.name}'", self.value, count=len(self._elements(poses)))]
+        return [scaled_input(f"actuation '{self.name}'", self.value, count=len(self._elements(poses)[1]))]
 
-    def _elements(self, poses: Poses) -> list[tuple[Kind, list[int], Floats]]:
-        """Return kind, frames and numbers of the actuation of each element, without those whose shape is zero."""
+    def _elements(self, poses: Poses) -> tuple[Kind, Ints, Floats]:
+        """Return kind, frames (m, nodes) and numbers (m, ...) of the actuated elements, without those whose shape is zero."""
         mesh, first = poses.meshes[self.on.name], poses.first[self.on.name]
         spans = mesh.spans
         if np.any(spans.law >= 0):
@@ -170,10 +172,9 @@ class Actuation(InteractionComponent):
         )
         strains[:, :3] += np.cross(strains[:, 3:], centers)
         stress = np.einsum("gij,gj->gi", stiffness, strains).reshape(len(length), -1)
-        return [
-            (kind, (first + nodes[m]).tolist(), np.array([order, length[m], *stress[m], *_NO_INPUT]))
-            for m in np.flatnonzero(stress.any(axis=1))
-        ]
+        acts = stress.any(axis=1)
+        columns = np.column_stack([np.full(len(length), float(order)), length, stress])[acts]
+        return kind, first + nodes[acts], np.pad(columns, ((0, 0), (0, len(_NO_INPUT))))
 
     def _factors(self, fractions: Floats) -> Floats:
         """Return the shape at fractions (k,) of the length."""
