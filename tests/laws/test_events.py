@@ -423,6 +423,43 @@ def test_output_is_set_where_a_body_passes() -> None:
     assert result.controller("hand").output("a")[-1] == 1.0
 
 
+def pair_with_a_spring_that_breaks(by: str) -> Model:
+    """Two bodies that fly apart along x; a spring or a tendon between them lets go at 10 N."""
+    model = Model("pair")
+    for name, x, v, mass in (("a", 0.0, -1.0, 1.0), ("b", 1.0, 2.0, 3.0)):
+        model.add_body(name, Box(0.1, 0.1, 0.1, mass=mass), position=(x, 0, 0), velocity=(v, 0, 0))
+    model.add_sensor("d", measures.distance("a", "b"))
+    start, end = {"stiffness": (50.0, 0.0), "length": (1.0, 1e3)}[by]
+    number = model.add_controller("number", controllers.External(start))
+    if by == "stiffness":
+        model.add_spring("between", "a", "b", stiffness=number.output(), length=1.0)
+    else:
+        model.add_tendon("between", ["a", "b"], stiffness=50.0, length=number.output())
+    model.add_event("breaks", "50*(d - 1) > 10", set={"number.u": end})
+    return model
+
+
+@pytest.mark.parametrize("by", ["stiffness", "length"])
+def test_spring_that_breaks_takes_its_energy_out_and_keeps_the_momentum(by: str, tmp_path: Path) -> None:
+    """Closed form: the relative motion is harmonic with the reduced mass 0.75 kg up to the break, and steady after it."""
+    omega = np.sqrt(50.0 / 0.75)
+    exact, speed = np.arcsin(0.2 * omega / 3.0) / omega, np.sqrt(9.0 - (0.2 * omega) ** 2)
+    errors = []
+    for dt in (0.01, 0.005):
+        result = run(pair_with_a_spring_that_breaks(by), 0.4, dt)
+        errors.append(result.event("breaks").times[0] - exact)
+        relative = result.body("b").v[-1, 0] - result.body("a").v[-1, 0]
+        assert relative == pytest.approx(speed, abs=1e-8)
+        assert result.work[-1] == pytest.approx(-0.5 * 50.0 * 0.2**2, abs=1e-9)
+        assert np.abs(result.linear_momentum[:, 0] - 5.0).max() < 1e-13
+    assert errors[0] / errors[1] == pytest.approx(4.0, abs=0.1)
+    whole = simulate(pair_with_a_spring_that_breaks(by), 0.4, 0.01, progress=False)
+    for t_end, resume in ((0.2, False), (0.4, True)):
+        settings = {"output": tmp_path / "pair.vtkhdf", "resume": resume, "progress": False}
+        resumed = simulate(pair_with_a_spring_that_breaks(by), t_end, 0.01, **settings)
+    assert np.array_equal(resumed.body("b").r[-1], whole.body("b").r[-1])
+
+
 def test_event_happens_again_when_its_condition_becomes_true_again() -> None:
     model = arm()
     model.add_event("hold", "phi > 1 and t < 0.5", engage="lock")
