@@ -17,16 +17,13 @@ import numpy as np
 import pytest
 from numba.core import event
 
-from rigid.bound_arguments import bind_tuple
 from rigid.compilation.decorators import (
-    allocating_kernel,
     compiled,
     explicit_kernel,
     internal_kernel,
     kernel,
     named_kernel,
 )
-from rigid.system import State
 from rigid.tuple_references import Reference, by_reference, reference_to, with_field
 from tests.support.processes import ROOT, ended, said
 
@@ -71,20 +68,6 @@ def accumulate(outer, x):
     for i in range(outer.inner.count):
         outer.inner.weights[i] += x
         outer.matrix[0, i] = outer.inner.weights[i] * outer.scale
-
-
-@allocating_kernel
-def push_state(state, x):
-    """Move a state by x, with an allocated array, and return the sum of its positions and first
-    quaternion components.
-    """
-    step, s = np.full(3, x), 0.0
-    for f in range(state.r.shape[0]):
-        for i in range(3):
-            state.r[f, i] += step[i]
-            s += state.r[f, i]
-        s += state.quat[f, 0]
-    return s
 
 
 @kernel
@@ -634,28 +617,6 @@ def test_equations_are_selected_by_model_kind_without_type_lookup(monkeypatch):
     assert stepper(2.0) is first
     monkeypatch.undo()
     assert stepper(1.0, hidden=True) is not first
-
-
-def some_state(n):
-    zero = np.zeros((n, 3))
-    return State(
-        zero + 1.0, np.ones((n, 4)), zero, zero, np.zeros(0), np.zeros(0), np.zeros(6 * n), np.zeros(2)
-    )
-
-
-def test_bound_arguments_keep_their_arrays_and_show_changes():
-    values = [some_state(2), some_state(3)]
-    bound, other = map(bind_tuple, values)
-    r, quat = values[0].r, values[0].quat
-    del values
-    for x in (1.0, 2.0):
-        before = r.copy()
-        assert push_state(bound, x) == pytest.approx((before + x).sum() + 2.0)
-        assert r == pytest.approx(before + x)
-    quat[:] = 5.0
-    assert push_state(bound, 0.0) == pytest.approx(r.sum() + 10.0)
-    gc.collect()
-    assert push_state(other, 0.0) == 12.0
 
 
 @compiled_only
