@@ -134,7 +134,7 @@ def equilibrium(
         Name of a load of the model -> its value at load factor 1, N or N m. Loads that are not named have their value at
         `load_time`.
     constant : sequence of str, default ()
-        Names of loads, or "gravity", that act in full from the beginning.
+        Names of loads, of entries whose numbers vary in time, or "gravity", that act in full from the beginning.
     load_time : float, default 0.0
         Time at which the loads are evaluated, s.
     motions : mapping of str to mapping, optional

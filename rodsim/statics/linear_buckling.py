@@ -47,6 +47,7 @@ from rodsim.results.layout import RodLayout
 from rodsim.small_motions.linear_equations import frame_names, given_loads, largest
 from rodsim.small_motions.zero_energy_motions import MOST, describe_loose_motions, describe_shape
 from rodsim.statics.critical_points import BIFURCATION, LIMIT, CriticalPoint, NoCriticalPoint, critical_point
+from rodsim.statics.load_factors import value_rows
 from rodsim.statics.proportional_loading import ProportionallyLoadedModel
 
 LINEAR = "linear"
@@ -110,7 +111,8 @@ def buckling(
     n : int, default 1
         Number of factors.
     constant : sequence of str, default ()
-        Names of loads, or "gravity", that act in full from the beginning and do not grow.
+        Names of loads, of entries whose numbers vary in time, or "gravity", that act in full from the beginning and do not
+        grow.
     load_time : float, default 0.0
         Time at which the loads are evaluated, s.
     nonlinear : bool, default True
@@ -225,13 +227,12 @@ def _is_same_point(a: CriticalPoint, b: CriticalPoint, M: scipy.sparse.csr_matri
 
 def _loaded(built: Built, constant: Sequence[str], load_time: float) -> ProportionallyLoadedModel:
     """Return the model with constant and growing loads; raise ModelError if no load grows."""
-    names = list(built.layout.description["loads"])
-    values = given_loads("buckling", built, load_time)
+    values, rows_by_name = given_loads("buckling", built, load_time), value_rows(built)
     constant_names = [constant] if isinstance(constant, str) else list(constant)
+    is_constant = np.zeros((len(values), 1), bool)
     for name in constant_names:
-        check_known("buckling", "load", name, [*names, GRAVITY])
-    is_constant = np.zeros((len(values), 1), bool)  # named loads come first, then those at nodes, which grow
-    is_constant[: len(names), 0] = [name in constant_names for name in names]
+        check_known("buckling", "load", name, [*rows_by_name, GRAVITY])
+        is_constant[rows_by_name.get(name, [])] = True
     g, none = built.system.gravity, np.zeros(3)
     gravity = (g, none) if GRAVITY in constant_names else (none, g)
     loaded = ProportionallyLoadedModel(

@@ -41,7 +41,6 @@ def loading_of(
     `factors`: name of a load, or "gravity" -> factor; loads that are not named do not act. None: all act. `unmoved`: constraints
     as the model has them, if the ground sides of joints in `built` were moved before.
     """
-    names = list(model.loads)
     values = given_loads("equilibrium", built, load_time, loads)
     weight = built.system.gravity.copy()
     if factors is not None:
@@ -52,12 +51,13 @@ def loading_of(
     fixed = np.zeros_like(values)
     if isinstance(constant, str):
         constant = (constant,)
+    rows_by_name = value_rows(built)
     for name in constant:
         if name == GRAVITY:
             gravity = weight.copy()
         else:
-            check_known("equilibrium", "load", name, [*names, GRAVITY])
-            fixed[names.index(name)] = values[names.index(name)]
+            check_known("equilibrium", "load", name, [*rows_by_name, GRAVITY])
+            fixed[rows_by_name[name]] = values[rows_by_name[name]]
     before = built.system.constraints if unmoved is None else unmoved
     moved = [_motion(model, built, name, motion, before) for name, motion in (motions or {}).items()]
     return Loading(fixed, values - fixed, gravity, weight - gravity, moved)
@@ -68,6 +68,14 @@ def load_rows(built: Built) -> dict[str, Ints]:
 
     Values of interactions that are not loads, such as varying stiffnesses, belong to no name.
     """
+    return value_rows(built, _LOAD_INPUTS)
+
+
+def value_rows(built: Built, words: tuple[str, ...] = ("",)) -> dict[str, Ints]:
+    """Return the numbers of the values of each load, and of each entry whose numbers vary, by name.
+
+    words: with which the descriptions of such entries begin, as "spring"; by default all.
+    """
     rows: dict[str, Ints] = {}
     functions = built.load_values.functions
     inputs = [entry["of"] for entry in built.layout.description.get("inputs", ())]
@@ -75,7 +83,7 @@ def load_rows(built: Built) -> dict[str, Ints]:
     for k, function in enumerate(functions):
         numbers = first + np.arange(function.n_loads)
         first += function.n_loads
-        if k < first_input or inputs[k - first_input].startswith(_LOAD_INPUTS):
+        if k < first_input or inputs[k - first_input].startswith(words):
             rows[function.name] = np.concatenate([rows.get(function.name, numbers[:0]), numbers])
     return rows
 

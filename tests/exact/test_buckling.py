@@ -93,6 +93,15 @@ def test_a_column_buckles_under_its_own_weight_at_greenhills_load():
     assert factor == pytest.approx(0.5 * load_factor, rel=1e-6)
 
 
+def test_a_distributed_load_may_be_held():
+    """A column carries the weight of its length, as a distributed load that is held, and half its buckling load."""
+    held = 0.5 * buckling(column(3e7, 3e7)).factors[0]
+    weight = buckling(column(3e7, 3e7, load=held, gravity=1.0), constant=["press"]).factors[0]
+    model = column(3e7, 3e7)
+    model.add_distributed_load("weight", "rod", (-1.5 * weight, 0, 0))
+    assert buckling(model, constant=["weight"]).factors[0] == pytest.approx(held, rel=1e-5)
+
+
 def strip(n, element="relative(4)"):
     """A cantilever with a transverse load in its stiff bending plane."""
     section = Section.from_stiffness(

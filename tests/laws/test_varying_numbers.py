@@ -14,6 +14,7 @@ from rodsim import (
     Cylinder,
     Model,
     ModelError,
+    Newton,
     Result,
     ResultError,
     Section,
@@ -341,6 +342,22 @@ def clamped(element="se3", values=None, rest=None, mass="consistent", **settings
     for strain, value in (values or {}).items():
         model.add_actuation(strain, rod, strain, value, **settings)
     return model
+
+
+def test_numbers_that_vary_may_act_in_full_from_the_beginning():
+    """Two springs of one stiffness hang a weight; the length of one, of which the weight hangs half, varies."""
+    model = Model("pair", gravity=(0, 0, -9.81))
+    ball = model.add_body("ball", Sphere(0.1, mass=2.0), position=(0, 0, -1))
+    for name, length in (("fixed", 0.9), ("varying", "0.9 + 0.2*t")):
+        model.add_spring(name, model.ground.at((0, 0, 0)), ball, stiffness=50.0, length=length)
+    half, weight = 0.5, 2.0 * 9.81 / 100.0
+    factors = Newton(factors=(half, 1.0))
+    grown = equilibrium(model, load_time=1.0, method=factors).body("ball").r[-2:, 2]
+    held = equilibrium(model, load_time=1.0, method=factors, constant=["varying"]).body("ball").r[-2:, 2]
+    assert grown == pytest.approx([-(0.95 + half * weight), -(1.0 + weight)], abs=1e-12)
+    assert held == pytest.approx([-(1.0 + half * weight), -(1.0 + weight)], abs=1e-12)
+    with pytest.raises(ModelError, match="there is no load 'fixed'; the loads are varying, gravity"):
+        equilibrium(model, load_time=1.0, constant=["fixed"])
 
 
 @pytest.mark.parametrize("element", ELEMENTS)
