@@ -19,8 +19,8 @@ from discretization.time.stepper import Stepper
 from discretization.time.thread_turns import StoppedError, busy_time
 from rigid.errors import ConvergenceError
 from rodsim.building.build import Built
-from rodsim.building.failed_steps import describe_failed_step
 from rodsim.building.initial_velocities import FittedVelocities, fit_velocities
+from rodsim.building.rotation_limits import describe_largest_rotation
 from rodsim.model import Model
 from rodsim.results.result import Result
 from rodsim.running.march import Progress, march, store_parts
@@ -84,7 +84,7 @@ class BatchedRun(Run):
         if self._alone is None:
             alone: Any = self._make(self.built.system)
             alone.corners = self.stepper.corners
-            alone.describe_failed_step = partial(describe_failed_step, self.built, alone.h)
+            alone.describe_largest_rotation = partial(describe_largest_rotation, self.built)
             self._alone = alone
         return self._alone
 
