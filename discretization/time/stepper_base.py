@@ -107,8 +107,8 @@ class StepperBase(ABC):
     sizes: StateSizes  # sizes of the states that it accepts
     shapes: Shapes
     sampler: Any = None  # `discretization.time.sampling.Sampler` of a run with sensors and controllers
-    # (state, whether a rod element is known to have passed pi) -> description of what is rotated too far, or an empty string
-    describe_largest_rotation: Callable[[State, bool], str] | None = None
+    # (state, whether a rod element is known to have passed pi) -> description of what is near its limit, or an empty string
+    describe_limit: Callable[[State, bool], str] | None = None
     corners: Floats = np.zeros(
         0
     )  # times at which a step ends, s, increasing (`discretization.time.step_splitting`)
@@ -220,8 +220,8 @@ class StepperBase(ABC):
             halved, _, cost, failure = self._halve(copy_state(state), self.h * step, self.h, 1)
             report = report.plus(cost)
             if failure is not None:
-                if self.describe_largest_rotation is not None:
-                    words = self.describe_largest_rotation(halved, failure.folded)
+                if self.describe_limit is not None:
+                    words = self.describe_limit(halved, failure.folded)
                     failure = failure._replace(
                         advice=f"{words}; or {failure.advice}" if words else failure.advice
                     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discretization.interaction_table import counted_variable_counts
 from rigid.interactions.reeved_tendons import PER_STOP, count_of_stops
@@ -41,23 +42,45 @@ class TendonPath(NamedTuple):
         """Return the points (..., size, 3), m, in one state or in many (leading axes)."""
         lead = state.r.shape[:-2]
         r, quat = state.r.reshape(-1, *state.r.shape[-2:]), state.quat.reshape(-1, *state.quat.shape[-2:])
-        counted = layout.internal.part(state.internal.reshape(len(r), -1), "angle")
         quats = quat[:, self.frames]
         shape = (*quats.shape[:2], 3)
         c = r[:, self.frames] + rotate(quats, np.broadcast_to(self.centres, shape))
         n = rotate(quats, np.broadcast_to(self.axes, shape))
-        wraps = np.zeros(shape[:2])
-        wraps[:, self.angle >= 0] = counted[:, self.angle[self.angle >= 0]]
-        touched = np.ones(wraps.shape, bool)
-        inner = np.arange(1, len(self.radii) - 1)
-        if not self.closed:
-            touched[:, inner] = wraps[:, inner] >= 0.0
+        wraps = self._wraps(layout, state.internal.reshape(len(r), -1))
+        touched = self._touched(wraps)
         pieces = [self._piece(k, c, n, wraps, touched) for k in range(len(self.radii))]
         points = np.concatenate([*pieces, pieces[0][:, :1]] if self.closed else pieces, axis=1)
         for k in range(1, points.shape[1]):  # stops that are passed straight
             missing = np.isnan(points[:, k, 0])
             points[missing, k] = points[missing, k - 1]
         return points.reshape(*lead, self.size, 3)
+
+    def touches(self, layout: Layout, state: State) -> NDArray[np.bool_]:
+        """Return which stops (n,) the tendon touches in a state: all but the pulleys that it has come off."""
+        touched: NDArray[np.bool_] = self._touched(self._wraps(layout, state.internal[None]))[0]
+        return touched
+
+    def distance_of_axes(self, state: State, a: int, b: int) -> tuple[float, float]:
+        """Return the distance of stops a and b in a state, across the axes, and that below which they have no tangent, m."""
+        quats = state.quat[self.frames[[a, b]]]
+        d = np.diff(state.r[self.frames[[a, b]]] + rotate(quats, self.centres[[a, b]]), axis=0)[0]
+        axes = rotate(quats, self.axes[[a, b]])
+        n = axes[0] if self.radii[a] != 0.0 else axes[1]
+        facing = -1.0 if axes[0] @ axes[1] < 0.0 else 1.0
+        return float(np.linalg.norm(np.cross(n, d))), float(abs(facing * self.radii[b] - self.radii[a]))
+
+    def _wraps(self, layout: Layout, internal: Floats) -> Floats:
+        """Return the angles of wrap (T, n) from internal variables (T, k); zero at points."""
+        wraps, acts = np.zeros((len(internal), len(self.radii))), self.angle >= 0
+        wraps[:, acts] = layout.internal.part(internal, "angle")[:, self.angle[acts]]
+        return wraps
+
+    def _touched(self, wraps: Floats) -> NDArray[np.bool_]:
+        """Return which stops (T, n) the tendon touches."""
+        touched = np.ones(wraps.shape, bool)
+        if not self.closed:
+            touched[:, 1:-1] = wraps[:, 1:-1] >= 0.0
+        return touched
 
     def _piece(self, k: int, c: Floats, n: Floats, wraps: Floats, touched: Any) -> Floats:
         """Return the points (T, 1 or ARC + 1, 3) of stop k; nan where the tendon does not touch it."""

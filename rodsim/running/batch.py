@@ -20,7 +20,7 @@ from discretization.time.thread_turns import StoppedError, busy_time
 from rigid.errors import ConvergenceError
 from rodsim.building.build import Built
 from rodsim.building.initial_velocities import FittedVelocities, fit_velocities
-from rodsim.building.rotation_limits import describe_largest_rotation
+from rodsim.building.limits import describe_limit
 from rodsim.model import Model
 from rodsim.results.result import Result
 from rodsim.running.march import Progress, march, store_parts
@@ -84,7 +84,7 @@ class BatchedRun(Run):
         if self._alone is None:
             alone: Any = self._make(self.built.system)
             alone.corners = self.stepper.corners
-            alone.describe_largest_rotation = partial(describe_largest_rotation, self.built)
+            alone.describe_limit = partial(describe_limit, self.built, self.plan.h)
             self._alone = alone
         return self._alone
 

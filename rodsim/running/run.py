@@ -30,13 +30,13 @@ from rodsim.building.contact_checks import warn_of_coarse_steps
 from rodsim.building.controls import check_periods, sample_times, with_corners
 from rodsim.building.initial_velocities import FittedVelocities, fit_velocities
 from rodsim.building.joint_rows import describe_loop, names_of_constraints
+from rodsim.building.limits import describe_limit
 from rodsim.building.load_sampling import SampledLoads
 from rodsim.building.massless_rods import check_mass
 from rodsim.building.model_checks import warn_of_stretched_starts
 from rodsim.building.phases import Phase, phase_of
 from rodsim.building.polar_angles import angle_beyond_polar
 from rodsim.building.restart import apply_start
-from rodsim.building.rotation_limits import describe_largest_rotation
 from rodsim.building.starting_states import check_start_time
 from rodsim.components.model_warnings import ModelCheckWarning
 from rodsim.provenance import provenance
@@ -291,7 +291,7 @@ class Run:
             self.stepper.corners = np.array(settings.get("corners", ()))
         self.state = self.stepper.start(self.state)
         built.layout.remembering(self.stepper.sizes.memory)
-        self.stepper.describe_largest_rotation = partial(describe_largest_rotation, built)
+        self.stepper.describe_limit = partial(describe_limit, built, plan.h)
         if plan.arguments.threads > 1:
             settings["threads"] = self.stepper.threads
         if plan.tolerance > 0.0:

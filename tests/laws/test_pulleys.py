@@ -205,13 +205,47 @@ def test_pulley_that_a_rope_never_touches_does_not_act():
     assert states[0] == pytest.approx(states[1], abs=1e-13)
 
 
-def test_run_stops_where_a_point_enters_a_pulley():
+@pytest.mark.parametrize("tension", [0.1, None])
+@pytest.mark.parametrize("swap", [False, True])
+def test_run_stops_where_a_point_enters_a_pulley(tension, swap):
+    """The message names the tendon, the point and the circle; the pulley that the rope has come off is none of them."""
     model = Model("hit")
     ball = model.add_body("ball", Sphere(0.05, mass=1.0), position=(1.0, 0, 0.1), velocity=(-2.0, 0, 0))
-    model.add_tendon("rope", ["ground@-1,0,0.3", Pulley("ground@0,0,0", Y, 0.2), ball], 0.1)
-    with pytest.raises(ConvergenceError) as error:
+    lifted = Pulley("ground@0.3,0,-0.2", Y, 0.15)
+    points = ["ground@-1,0,0.3", Pulley("ground@0,0,0", Y, 0.2), lifted, ball]
+    if swap:
+        points = [Pulley(x.on, Y, x.radius, -1) if isinstance(x, Pulley) else x for x in reversed(points)]
+    model.add_tendon("rope", points, tension, stiffness=None if tension else 1.0)
+    names = r"point 0 enters the circle of point 2" if swap else r"point 3 enters the circle of point 1"
+    message = rf"t = 0\.\d+ s.*tendon 'rope': {names}: it is 0\.200\d+ m from its axis, with radius = 0\.2 m"
+    with pytest.raises(ConvergenceError, match=message) as error:
         simulate(model, 1.0, DT, progress=False)
-    assert error.value.result.t[-1] < 0.5
+    r = error.value.result.body("ball").r
+    assert 0.2 < np.hypot(*r[-1, [0, 2]]) < 0.22
+
+
+def test_run_stops_where_two_pulleys_leave_no_room_for_a_tangent():
+    model = Model("squeeze")
+    cart = model.add_body("cart", Box(0.1, 0.1, 0.1, mass=1.0), position=(0.6, 0, 0), velocity=(-2.0, 0, 0))
+    wheels = [Pulley("ground@0,0,0", Y, 0.1), Pulley(cart, Y, 0.2, -1)]
+    model.add_tendon("rope", ["ground@0,0,1", *wheels, "ground@0,0,-1"], 0.1)
+    with pytest.raises(
+        ConvergenceError, match="'rope': the circles of points 1 and 2 leave no room"
+    ) as error:
+        simulate(model, 1.0, DT, progress=False)
+    assert "needs more than 0.3 m" in str(error.value)
+
+
+def test_message_names_the_tendon_that_enters_and_not_one_that_is_near():
+    """Two balls fly at the same speed; that of the second tendon has 0.03 m less to go."""
+    model = Model("two")
+    for name, y, x in (("late", 0.0, 1.03), ("early", 1.0, 1.0)):
+        ball = model.add_body(name, Sphere(0.05, mass=1.0), position=(x, y, 0), velocity=(-2.0, 0, 0))
+        model.add_tendon(
+            f"rope of {name}", [f"ground@-1,{y},0.3", Pulley(f"ground@0,{y},0", Y, 0.2), ball], 0.1
+        )
+    with pytest.raises(ConvergenceError, match="tendon 'rope of early': point 2 enters"):
+        simulate(model, 1.0, DT, progress=False)
 
 
 def test_drum_on_a_driven_frame_lifts_a_weight():
