@@ -22,20 +22,17 @@ def add_contact_shapes(bodies: list[BodyLayout], surfaces: Iterable[dict[str, An
     `surfaces`: descriptions as returned by `contact_surfaces.describe_surfaces`.
     """
     shapes: dict[int, list[tuple[Floats, Ints]]] = {}
+    without_shape = {body.frame for body in bodies if not len(body.vertices)}
     for surface in surfaces:
         is_of_points = not ({"mesh", "sides"} & surface.keys() or surface.get("circles"))
-        shape = (
-            rounded_hull(np.array(surface.get("points", [surface["X"]])), surface["radius"])
-            if is_of_points
-            else None
-        )
+        if not is_of_points or surface["frame"] not in without_shape:
+            continue
+        shape = rounded_hull(np.array(surface.get("points", [surface["X"]])), surface["radius"])
         if shape is not None:
             shapes.setdefault(surface["frame"], []).append(shape)
     return [
-        replace(surface, **_merged_shape(shapes[surface.frame]))
-        if surface.frame in shapes and not len(surface.vertices)
-        else surface
-        for surface in bodies
+        replace(body, **_merged_shape(shapes[body.frame])) if body.frame in shapes else body
+        for body in bodies
     ]
 
 
