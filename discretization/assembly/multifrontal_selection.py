@@ -21,6 +21,7 @@ from discretization.assembly.numbering import (
     new_handle,
     number_unknowns,
 )
+from discretization.components import components
 from discretization.interaction_table import one_sided
 from discretization.linear.multifrontal import fronts_of
 from discretization.memoization import memoized, per_structure
@@ -99,8 +100,7 @@ def count_contacting_parts(system: System) -> int:
     vertices = graph_vertices(system, False)
     pairs_in_contact = contact_vertices(system, vertices)
     pairs, count = coupled_vertices(system, vertices, loose=True), len(vertices.weight)
-    graph = scipy.sparse.coo_matrix((np.ones(len(pairs)), pairs.T), shape=(count, count))
-    part = scipy.sparse.csgraph.connected_components(graph, directed=False)[1][pairs_in_contact]
+    part = components(pairs.T, count)[pairs_in_contact]
     return len(np.unique(part[part[:, 0] != part[:, 1]]))
 
 
