@@ -160,6 +160,7 @@ class Work(NamedTuple):
     value: Floats  # (j,) prescribed value at the end of the step
     change: Floats  # (d, 3) change over the step of the direction (2) and of the value (1) of a drive
     impulse_correction: Floats  # (j, 2) Newton correction of the impulses `lam`
+    tangent: Floats  # (144,) tangent of one joint in space, column by column
     matrix: Floats  # (6, 7 + 3 per neighbour) dense matrix of one frame
     saved_residuals: Floats  # (k, 5) saved R1 to R3, G1, G2 of all frames, if there are columns
     saved_rows: Floats  # (items, 2) saved residuals of their rows
@@ -201,6 +202,7 @@ def allocate_work(tables: Tables) -> Work:
         "lam": (j, 2),
         "change": (len(tables.driven), 3),
         "impulse_correction": (j, 2),
+        "tangent": (144,),
         "matrix": (6, 7 + 3 * most),
         "saved_residuals": (k if c else 0, 5),
         "saved_rows": (len(tables.items) if c else 0, 2),

@@ -7,9 +7,10 @@ change in the step (`discretization.assembly.prescribed_motions` (1)).
 
 from discretization.drives import WORK
 from discretization.internal_variables import DRIVE
-from discretization.planar.arrays import ANGLE, C0, MPSI, PSI, S0
-from discretization.planar.joints import levers, set_end_rotation
+from discretization.planar.arrays import ANGLE, MPSI, PSI
+from discretization.planar.joints import at_both_ends, set_end_rotation
 from rigid.compilation.decorators import internal_kernel
+from rigid.linear_algebra import dot
 
 
 @internal_kernel
@@ -42,13 +43,9 @@ def account_drives(tables, state, work, h):
             a, b = work.frames[tables.joined[j, 0]], work.frames[tables.joined[j, 1]]
             for frame in (a, b):
                 set_end_rotation(frame, frame[PSI] + (1.0 + 0.25 * frame[PSI] * frame[PSI]) * frame[MPSI])
-            bx1, by1, _, _ = levers(b, tables.Ub[j, 0], tables.Ub[j, 1])
-            bx0 = b[C0] * tables.Ub[j, 0] - b[S0] * tables.Ub[j, 1]
-            by0 = b[S0] * tables.Ub[j, 0] + b[C0] * tables.Ub[j, 1]
-            x, y = work.change[d, 0], work.change[d, 1]
-            ax1, ay1, _, _ = levers(a, x, y)
-            ax0, ay0 = a[C0] * x - a[S0] * y, a[S0] * x + a[C0] * y
-            mean = 0.5 * (ax0 * bx0 + ay0 * by0 + ax1 * bx1 + ay1 * by1)
+            a0, a1, _ = at_both_ends(a, work.change[d])
+            b0, b1, _ = at_both_ends(b, tables.Ub[j])
+            mean = 0.5 * (dot(a0, b0) + dot(a1, b1))
         drive_work = (work.lam[j, 0] + work.impulse_correction[j, 0]) / h * mean
         state.internal[tables.drives + DRIVE * d + WORK] += drive_work
         total += drive_work

@@ -4,19 +4,21 @@ With d = p_b - p_a, u = R U, bars for means over the step, as `rigid.interaction
 
     COINCIDENT   g = d                        ANGLE      g = u_a . u_b - value
     ALONG        g = u_a . d - value          DISTANCE   g = d . d/2 - value
+
+The closed forms are those of space, evaluated with the structural zero (`rigid.structural_zero`) as third component of all
+vectors.
 """
+
+from typing import Any
 
 from discretization.assembly.workspace import EPS
 from discretization.planar.arrays import (
-    ALONG,
     ANGLE,
     AWAY,
     C0,
     C1,
     COINCIDENT,
     D11,
-    D21,
-    D31,
     D33,
     DX,
     DY,
@@ -24,11 +26,13 @@ from discretization.planar.arrays import (
     G1,
     G2,
     HINGE,
+    LEFT,
     N1,
     N2,
     R1,
     R2,
     R3,
+    ROW,
     RX,
     RY,
     S0,
@@ -46,7 +50,22 @@ from discretization.planar.arrays import (
     YP0,
     YP1,
 )
-from rigid.compilation.decorators import always_inline_kernel, inline_kernel, internal_kernel
+from rigid.compilation.decorators import (
+    always_inline_kernel,
+    inline_kernel,
+    internal_kernel,
+    named_internal_kernel,
+)
+from rigid.interactions.closed_forms import dispatch_by_number
+from rigid.interactions.coincident_points import COINCIDENT_POINTS
+from rigid.interactions.direction_angle import PERPENDICULAR_DIRECTIONS
+from rigid.interactions.distance import POINTS_AT_DISTANCE
+from rigid.interactions.kinds import Kind
+from rigid.interactions.point_on_plane import POINT_ALONG_DIRECTION
+from rigid.linear_algebra import average, minus, plus
+from rigid.structural_zero import ZERO
+
+_IN_SPACE = 0, 1, 5  # unknowns in the plane among the six of a frame in space
 
 
 @inline_kernel
@@ -65,11 +84,49 @@ def set_end_rotation(frame, psi):
 
 
 @inline_kernel
-def levers(frame, X, Y):
-    """Return R1 X and the mean of R0 X and R1 X."""
-    x1, y1 = frame[C1] * X - frame[S1] * Y, frame[S1] * X + frame[C1] * Y
-    x0, y0 = frame[C0] * X - frame[S0] * Y, frame[S0] * X + frame[C0] * Y
-    return x1, y1, 0.5 * (x0 + x1), 0.5 * (y0 + y1)
+def at_both_ends(frame, X):
+    """Return R0 X, R1 X and their mean, as vectors of space without a third component; X (2,)."""
+    x0 = frame[C0] * X[0] - frame[S0] * X[1], frame[S0] * X[0] + frame[C0] * X[1], ZERO
+    x1 = frame[C1] * X[0] - frame[S1] * X[1], frame[S1] * X[0] + frame[C1] * X[1], ZERO
+    return x0, x1, average(x0, x1)
+
+
+@inline_kernel
+def points_at_both_ends(a, b, Xa, Xb):
+    """Return d at the start of the step, and x_a, x_b, d in the mean and at the end."""
+    (xa0, xa1, xa), (xb0, xb1, xb) = at_both_ends(a, Xa), at_both_ends(b, Xb)
+    e = b[RX] - a[RX], b[RY] - a[RY], ZERO
+    # differences first: this keeps the digits far from the origin
+    d0 = plus(e, minus(xb0, xa0))
+    d1 = plus(plus(e, (b[DX] - a[DX], b[DY] - a[DY], ZERO)), minus(xb1, xa1))
+    return d0, (xa, xb, average(d0, d1)), (xa1, xb1, d1)
+
+
+@inline_kernel
+def add_impulses(a, b, impulses):
+    """Add an impulse on b, its opposite on a, and the torques on a and b to the residuals of both frames."""
+    f, on_a, on_b = impulses
+    a[R1] -= f[0]
+    a[R2] -= f[1]
+    a[R3] += on_a[2]
+    b[R1] += f[0]
+    b[R2] += f[1]
+    b[R3] += on_b[2]
+
+
+@inline_kernel
+def write_gradients(end, mean, row):
+    """Write the gradients of a row at the end and in the mean: its unit impulse on b, and its torques on a and b."""
+    _write_gradient(end, row, 0)
+    _write_gradient(mean, row, 6)
+
+
+@inline_kernel
+def _write_gradient(impulses, row, at):
+    """Write one gradient into columns `at` to `at` + 5 of a row."""
+    f, on_a, on_b = impulses
+    row[at], row[at + 1], row[at + 2] = -f[0], -f[1], on_a[2]
+    row[at + 3], row[at + 4], row[at + 5] = f[0], f[1], on_b[2]
 
 
 @internal_kernel
@@ -149,16 +206,67 @@ def raise_joint_roundoff(tables, work, fraction):
 
 
 @internal_kernel
+def _add_tangent(tables, work, j):
+    """Add the entries of a tangent in space that belong to the plane to the blocks of the two frames of a joint."""
+    a, b, K, block = tables.joined[j, 0], tables.joined[j, 1], work.tangent, tables.between[j]
+    rows_of_a, rows_of_b = (work.down, work.up) if a < b else (work.up, work.down)
+    for i in range(3):
+        for c in range(3):
+            at = _IN_SPACE[i] + 12 * _IN_SPACE[c]
+            work.frames[a, D11 + ROW * i + c] += K[at]
+            work.frames[b, D11 + ROW * i + c] += K[at + 78]
+            if max(a, b) < work.hinges.shape[0]:
+                rows_of_a[block, i, c] += K[at + 72]
+                rows_of_b[block, i, c] += K[at + 6]
+
+
+def _adder(sort: int, kind: Kind) -> Any:
+    """Generate the kernel that adds a joint row of this sort, with the closed forms of its kind in space compiled into it."""
+    closed = kind.closed
+    assert closed is not None
+    value, pull, add_tangent, rows = closed.value, closed.pull, closed.add_tangent, min(kind.rows, 2)
+
+    def add(tables: Any, work: Any, j: Any, tangent: Any) -> None:
+        a, b = work.frames[tables.joined[j, 0]], work.frames[tables.joined[j, 1]]
+        lam = work.lam[j, 0], work.lam[j, 1], ZERO
+        _, (xa, xb, d), (xa1, xb1, d1) = points_at_both_ends(a, b, tables.Xa[j], tables.Xb[j])
+        _, ua1, _ = at_both_ends(a, work.end[j])
+        _, mean1, ua = at_both_ends(a, work.mean[j])
+        _, ub1, ub = at_both_ends(b, tables.Ub[j])
+        mean, end = (ua, ub, xa, xb, d), (ua1, ub1, xa1, xb1, d1)
+        g, row = value(end, work.value[j]), work.rows[j]
+        row[0, LEFT] = g[0]
+        write_gradients(pull((1.0, 0.0, ZERO), end), pull((1.0, 0.0, ZERO), mean), row[0])
+        if rows == 2:
+            row[1, LEFT] = g[1]
+            write_gradients(pull((0.0, 1.0, ZERO), end), pull((0.0, 1.0, ZERO), mean), row[1])
+        add_impulses(a, b, pull(lam, mean))
+        if tangent:
+            work.tangent[:] = 0.0
+            add_tangent(lam, mean, (mean1, ub1, xa1, xb1, d1), (work.tangent, (0, 72, 6, 78), 12, 12))
+            _add_tangent(tables, work, j)
+
+    return named_internal_kernel(f"add_joint_row_{sort}", add)
+
+
+_add_row = dispatch_by_number(
+    "add_joint_row",
+    [
+        _adder(sort, kind)
+        for sort, kind in enumerate(
+            (COINCIDENT_POINTS, PERPENDICULAR_DIRECTIONS, POINT_ALONG_DIRECTION, POINTS_AT_DISTANCE)
+        )
+    ],
+)
+
+
+@internal_kernel
 def add_joints(tables, work, tangent):
     """Add residual and, if `tangent`, matrix of all joints except the hinges of kind HINGE."""
     for k in range(tables.items.shape[0]):
-        j = tables.items[k]
-        if tables.sort[j] == ANGLE:
-            _add_angle(tables, work, j, tangent)
-        else:
-            _add_force(tables, work, j, tangent)
+        _add_row(tables.sort[tables.items[k]], tables, work, tables.items[k], tangent)
     for k in range(tables.closing.shape[0]):
-        _add_force(tables, work, tables.closing[k], tangent)
+        _add_row(COINCIDENT, tables, work, tables.closing[k], tangent)
 
 
 @always_inline_kernel
@@ -185,134 +293,3 @@ def evaluate_hinge(next_, w, X, impulse, pose, tangent):
     if tangent:
         next_[D33] += 0.5 * (u1 * fx + v1 * fy)
     return fx, fy, x * fy - y * fx, -0.5 * (x1 * fx + y1 * fy)
-
-
-@internal_kernel
-def _add_angle(tables, work, j, tangent):
-    """Add a row that holds the angle between two frames."""
-    a, b = tables.joined[j, 0], tables.joined[j, 1]
-    own_a, own_b, row, lam = work.frames[a], work.frames[b], work.rows[j, 0], work.lam[j, 0]
-    ux1, uy1, _, _ = levers(own_a, work.end[j, 0], work.end[j, 1])
-    ax1, ay1, ax, ay = levers(own_a, work.mean[j, 0], work.mean[j, 1])
-    bx1, by1, bx, by = levers(own_b, tables.Ub[j, 0], tables.Ub[j, 1])
-    for c in range(12):
-        row[c] = 0.0
-    row[2], row[8] = ux1 * by1 - uy1 * bx1, ax * by - ay * bx
-    row[5], row[11] = -row[2], -row[8]
-    row[12] = ux1 * bx1 + uy1 * by1 - work.value[j]
-    own_a[R3] += lam * row[8]
-    own_b[R3] -= lam * row[8]
-    if not tangent:
-        return
-    of_a, of_b = -0.5 * lam * (ax1 * bx + ay1 * by), 0.5 * lam * (ax * bx1 + ay * by1)
-    own_a[D33] += of_a
-    own_b[D33] -= of_b
-    _add_between(tables, work, j, 2, 2, of_b, -of_a)
-
-
-@internal_kernel
-def _add_between(tables, work, j, i, c, ab, ba):
-    """Add an entry of row i of a and column c of b, and one of row i of b and column c of a, to the coupling blocks."""
-    a, b, block = tables.joined[j, 0], tables.joined[j, 1], tables.between[j]
-    if max(a, b) == work.hinges.shape[0]:
-        return
-    if a < b:
-        work.down[block, i, c] += ab
-        work.up[block, i, c] += ba
-    else:
-        work.up[block, i, c] += ab
-        work.down[block, i, c] += ba
-
-
-@internal_kernel
-def _add_force(tables, work, j, tangent):
-    """Add a row whose multiplier is a force f on b at p_b, with its opposite on a."""
-    a, b, sort = tables.joined[j, 0], tables.joined[j, 1], tables.sort[j]
-    own_a, own_b, row, lam = work.frames[a], work.frames[b], work.rows[j, 0], work.lam[j]
-    ax1, ay1, ax, ay = levers(own_a, tables.Xa[j, 0], tables.Xa[j, 1])
-    bx1, by1, bx, by = levers(own_b, tables.Xb[j, 0], tables.Xb[j, 1])
-    ex, ey = own_b[RX] - own_a[RX], own_b[RY] - own_a[RY]
-    dx1, dy1 = ex + (own_b[DX] - own_a[DX]) + (bx1 - ax1), ey + (own_b[DY] - own_a[DY]) + (by1 - ay1)
-    ux1 = uy1 = fx = fy = ux = uy = 0.0
-    if sort == COINCIDENT:
-        second = work.rows[j, 1]
-        for gradient, lever_x, lever_y in ((row, 1.0, 0.0), (second, 0.0, 1.0)):
-            gradient[0], gradient[1], gradient[2] = -lever_x, -lever_y, lever_x * ay1 - lever_y * ax1
-            gradient[3], gradient[4], gradient[5] = lever_x, lever_y, lever_y * bx1 - lever_x * by1
-            gradient[6], gradient[7], gradient[8] = -lever_x, -lever_y, lever_x * ay - lever_y * ax
-            gradient[9], gradient[10], gradient[11] = lever_x, lever_y, lever_y * bx - lever_x * by
-        row[12], second[12] = dx1, dy1
-        fx, fy = lam[0], lam[1]
-    else:
-        # d at the start of the step, for the mean
-        dx0 = ex + (own_b[C0] * tables.Xb[j, 0] - own_b[S0] * tables.Xb[j, 1])
-        dy0 = ey + (own_b[S0] * tables.Xb[j, 0] + own_b[C0] * tables.Xb[j, 1])
-        dx0 -= own_a[C0] * tables.Xa[j, 0] - own_a[S0] * tables.Xa[j, 1]
-        dy0 -= own_a[S0] * tables.Xa[j, 0] + own_a[C0] * tables.Xa[j, 1]
-        dx, dy = 0.5 * (dx0 + dx1), 0.5 * (dy0 + dy1)
-        wx1, wy1 = ax1, ay1
-        if sort == ALONG:
-            ux1, uy1, ux, uy = levers(own_a, tables.Ua[j, 0], tables.Ua[j, 1])
-            ax, ay, wx1, wy1 = ax + dx, ay + dy, ax1 + dx1, ay1 + dy1  # the force on a acts at p_b
-            row[12] = ux1 * dx1 + uy1 * dy1 - work.value[j]
-        else:
-            ux1, uy1, ux, uy = dx1, dy1, dx, dy
-            row[12] = 0.5 * (dx1 * dx1 + dy1 * dy1) - tables.value[j]
-        row[0], row[1], row[2] = -ux1, -uy1, ux1 * wy1 - uy1 * wx1
-        row[3], row[4], row[5] = ux1, uy1, bx1 * uy1 - by1 * ux1
-        row[6], row[7], row[8] = -ux, -uy, ux * ay - uy * ax
-        row[9], row[10], row[11] = ux, uy, bx * uy - by * ux
-        fx, fy = lam[0] * ux, lam[0] * uy
-    own_a[R1] -= fx
-    own_a[R2] -= fy
-    own_a[R3] += fx * ay - fy * ax
-    own_b[R1] += fx
-    own_b[R2] += fy
-    own_b[R3] += bx * fy - by * fx
-    if not tangent:
-        return
-    if sort == COINCIDENT:  # the force is the multiplier: only the lever arms rotate
-        own_a[D33] += 0.5 * (ax1 * fx + ay1 * fy)
-        own_b[D33] -= 0.5 * (bx1 * fx + by1 * fy)
-        return
-    half = 0.5 * lam[0]
-    for column in range(6):  # unknowns of a, then of b: variations of both at the end
-        oxa, oya, ea = 1.0 * (column == 0), 1.0 * (column == 1), 1.0 * (column == 2)
-        oxb, oyb, eb = 1.0 * (column == 3), 1.0 * (column == 4), 1.0 * (column == 5)
-        # variations of the force and of both lever arms
-        dfx = dfy = dax = day = 0.0
-        dbx, dby = -0.5 * eb * by1, 0.5 * eb * bx1
-        if sort == ALONG:
-            dfx, dfy = -half * ea * uy1, half * ea * ux1
-            dax, day = 0.5 * (oxb - eb * by1 - oxa), 0.5 * (oyb + eb * bx1 - oya)
-        else:
-            dax, day = -0.5 * ea * ay1, 0.5 * ea * ax1
-            dfx = half * (oxb - eb * by1 - oxa + ea * ay1)
-            dfy = half * (oyb + eb * bx1 - oya - ea * ax1)
-        ta = dfx * ay - dfy * ax + fx * day - fy * dax
-        tb = bx * dfy - by * dfx + dbx * fy - dby * fx
-        _add_column(tables, work, j, column, dfx, dfy, ta, tb)
-
-
-@internal_kernel
-def _add_column(tables, work, j, column, dfx, dfy, ta, tb):
-    """Add one column of the matrix of a force and its torques: derivatives with respect to unknown `column` of (a, b)."""
-    a, b = tables.joined[j, 0], tables.joined[j, 1]
-    if column < 3:
-        _add_to_diagonal(work.frames[a], column, -dfx, -dfy, ta)
-        _add_between(tables, work, j, 0, column, 0.0, dfx)
-        _add_between(tables, work, j, 1, column, 0.0, dfy)
-        _add_between(tables, work, j, 2, column, 0.0, tb)
-    else:
-        _add_to_diagonal(work.frames[b], column - 3, dfx, dfy, tb)
-        _add_between(tables, work, j, 0, column - 3, -dfx, 0.0)
-        _add_between(tables, work, j, 1, column - 3, -dfy, 0.0)
-        _add_between(tables, work, j, 2, column - 3, ta, 0.0)
-
-
-@internal_kernel
-def _add_to_diagonal(frame, column, x, y, torque):
-    """Add derivatives of force and torque to one column of the diagonal block of a frame."""
-    frame[D11 + column] += x
-    frame[D21 + column] += y
-    frame[D31 + column] += torque

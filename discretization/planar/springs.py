@@ -8,32 +8,21 @@ ground. The growth of the force between two moving frames is a column of `discre
 import math
 
 from discretization.assembly.workspace import EPS
-from discretization.planar.arrays import (
-    C0,
-    C1,
-    D33,
-    DX,
-    DY,
-    LEFT,
-    MPSI,
-    MX,
-    MY,
-    N1,
-    N2,
-    PSI,
-    R1,
-    R2,
-    R3,
-    RX,
-    RY,
-    S0,
-    S1,
-)
+from discretization.planar.arrays import D33, LEFT, MPSI, MX, MY, N1, N2, PSI, R3
 from discretization.planar.elimination import add_lever_arm_stiffness
-from discretization.planar.joints import levers, set_end_rotation
-from rigid.compilation.decorators import inline_kernel, internal_kernel
+from discretization.planar.joints import (
+    add_impulses,
+    at_both_ends,
+    points_at_both_ends,
+    set_end_rotation,
+    write_gradients,
+)
+from rigid.compilation.decorators import internal_kernel
+from rigid.interactions.coincident_points import pull
 from rigid.interactions.spring import force_of_step
 from rigid.interactions.torsion_spring import TURN, torque_of_step
+from rigid.linear_algebra import dot, outer, plus, plus_identity, times
+from rigid.structural_zero import ZERO
 
 
 @internal_kernel
@@ -50,18 +39,6 @@ def begin_springs(tables, state, work, h):
             frame[N2] += roundoff * tables.rounding[q, 1]
 
 
-@inline_kernel
-def _at_start(frame, X):
-    """Return the vector X of a frame, rotated to the start of the step."""
-    return frame[C0] * X[0] - frame[S0] * X[1], frame[S0] * X[0] + frame[C0] * X[1], 0.0
-
-
-@inline_kernel
-def _at_end(frame, X):
-    """Return the vector X of a frame, rotated to the end of the step."""
-    return frame[C1] * X[0] - frame[S1] * X[1], frame[S1] * X[0] + frame[C1] * X[1], 0.0
-
-
 @internal_kernel
 def _torque(tables, work, h, q):
     """Evaluate a torsion spring by `torque_of_step`.
@@ -71,27 +48,11 @@ def _torque(tables, work, h, q):
     """
     a, b = work.frames[tables.spring[q, 0]], work.frames[tables.spring[q, 1]]
     X, law = tables.arms[q], tables.law[q]
-    start = _at_start(a, X[0]), _at_start(a, X[1]), _at_start(b, X[2])
-    end = _at_end(a, X[0]), _at_end(a, X[1]), _at_end(b, X[2])
-    _, dissipated, torque, to_a, to_b = torque_of_step(
-        (law[0], law[1], law[2]), h, work.measured[q], start, end
-    )
-    c = end[0][0] * end[2][0] + end[0][1] * end[2][1]
-    s = end[1][0] * end[2][0] + end[1][1] * end[2][1]
-    return dissipated, torque[2], to_a[8], to_b[8], c, s
-
-
-@internal_kernel
-def _distances(tables, work, q, last):
-    """Return d0 and d1 (m) of a spring between points; `last`: True to include the final correction of the step in d1."""
-    a, b = work.frames[tables.spring[q, 0]], work.frames[tables.spring[q, 1]]
-    X, ex, ey = tables.arms[q], b[RX] - a[RX], b[RY] - a[RY]
-    a0, b0, a1, b1 = _at_start(a, X[0]), _at_start(b, X[1]), _at_end(a, X[0]), _at_end(b, X[1])
-    d0 = ex + (b0[0] - a0[0]), ey + (b0[1] - a0[1]), 0.0
-    dx, dy = b[DX] - a[DX], b[DY] - a[DY]
-    if last:
-        dx, dy = dx + (b[MX] - a[MX]), dy + (b[MY] - a[MY])
-    return d0, (ex + dx + (b1[0] - a1[0]), ey + dy + (b1[1] - a1[1]), 0.0)
+    (u0, u1, _), (w0, w1, _) = at_both_ends(a, X[0]), at_both_ends(a, X[1])
+    b0, b1, _ = at_both_ends(b, X[2])
+    step = torque_of_step((law[0], law[1], law[2]), h, work.measured[q], (u0, w0, b0), (u1, w1, b1))
+    _, dissipated, torque, to_a, to_b = step
+    return dissipated, torque[2], to_a[8], to_b[8], dot(u1, b1), dot(w1, b1)
 
 
 @internal_kernel
@@ -128,39 +89,25 @@ def _add_torsion(tables, work, h, q, tangent):
 def _add_spring(tables, work, h, q, tangent):
     """Add residual and, if `tangent`, matrix of spring q between points."""
     a, b, law = work.frames[tables.spring[q, 0]], work.frames[tables.spring[q, 1]], tables.law[q]
-    ax1, ay1, ax, ay = levers(a, tables.arms[q, 0, 0], tables.arms[q, 0, 1])
-    bx1, by1, bx, by = levers(b, tables.arms[q, 1, 0], tables.arms[q, 1, 1])
-    d0, d1 = _distances(tables, work, q, False)
+    d0, (xa, xb, d), (xa1, xb1, d1) = points_at_both_ends(a, b, tables.arms[q, 0], tables.arms[q, 1])
     sigma, slope, _ = force_of_step((law[0], law[1], law[2]), h, d0, d1)
-    dx, dy = 0.5 * (d0[0] + d1[0]), 0.5 * (d0[1] + d1[1])
-    fx, fy = h * sigma * dx, h * sigma * dy
-    a[R1] -= fx
-    a[R2] -= fy
-    a[R3] -= ax * fy - ay * fx
-    b[R1] += fx
-    b[R2] += fy
-    b[R3] += bx * fy - by * fx
+    f = times(h * sigma, d)
+    mean, end = (ZERO, ZERO, xa, xb, d), (ZERO, ZERO, xa1, xb1, d1)
+    add_impulses(a, b, pull(f, mean))
     if not tangent:
         return
-    work.measured[q] = math.sqrt(d1[0] * d1[0] + d1[1] * d1[1])
-    a[D33] += 0.5 * (fx * ax1 + fy * ay1)
-    b[D33] -= 0.5 * (fx * bx1 + fy * by1)
-    # derivative of f with respect to d1
-    k11, k12 = h * (0.5 * sigma + slope * dx * d1[0]), h * slope * dx * d1[1]
-    k21, k22 = h * slope * dy * d1[0], h * (0.5 * sigma + slope * dy * d1[1])
+    work.measured[q] = math.sqrt(dot(d1, d1))
+    a[D33] += 0.5 * dot(f, xa1)
+    b[D33] -= 0.5 * dot(f, xb1)
+    K = plus_identity(outer(times(h * slope, d), d1), 0.5 * h * sigma)  # derivative of f with respect to d1
     first = tables.column[q]
     if first < 0:  # one of the two frames is the ground
-        add_lever_arm_stiffness(a, (k11, k12, k21, k22), (ax1, ay1), (ax, ay))
-        add_lever_arm_stiffness(b, (k11, k12, k21, k22), (bx1, by1), (bx, by))
+        add_lever_arm_stiffness(a, (K[0], K[1], K[3], K[4]), xa1[:2], xa[:2])
+        add_lever_arm_stiffness(b, (K[0], K[1], K[3], K[4]), xb1[:2], xb[:2])
         return
-    for i in range(2):
-        row = work.columns[first + i]
-        kx, ky, x, y = (k11, k12, 1.0, 0.0) if i == 0 else (k21, k22, 0.0, 1.0)
-        row[0], row[1], row[2] = -kx, -ky, kx * ay1 - ky * ax1
-        row[3], row[4], row[5] = kx, ky, ky * bx1 - kx * by1
-        row[6], row[7], row[8] = -x, -y, x * ay - y * ax
-        row[9], row[10], row[11] = x, y, y * bx - x * by
-        row[LEFT] = 0.0
+    write_gradients(pull((K[0], K[1], ZERO), end), pull((1.0, 0.0, ZERO), mean), work.columns[first])
+    write_gradients(pull((K[3], K[4], ZERO), end), pull((0.0, 1.0, ZERO), mean), work.columns[first + 1])
+    work.columns[first, LEFT] = work.columns[first + 1, LEFT] = 0.0
 
 
 @internal_kernel
@@ -195,6 +142,8 @@ def end_springs(tables, state, work, h):
             state.internal[tables.counted[q]] = angle + TURN * round((work.measured[q] - angle) / TURN)
         else:
             law = tables.law[q]
-            d0, d1 = _distances(tables, work, q, True)
+            a, b = work.frames[tables.spring[q, 0]], work.frames[tables.spring[q, 1]]
+            d0, _, (_, _, d1) = points_at_both_ends(a, b, tables.arms[q, 0], tables.arms[q, 1])
+            d1 = plus(d1, (b[MX] - a[MX], b[MY] - a[MY], ZERO))
             _, _, dissipated = force_of_step((law[0], law[1], law[2]), h, d0, d1)
         state.totals[1] += dissipated

@@ -47,6 +47,7 @@ from discretization.planar.arrays import (
 from discretization.planar.element_lanes import add_elements, begin_elements
 from discretization.planar.joints import (
     add_joints,
+    at_both_ends,
     begin_hinges,
     begin_joints,
     constraint_forces_from_state,
@@ -57,6 +58,8 @@ from discretization.planar.joints import (
 from discretization.planar.springs import add_springs, begin_springs
 from rigid.compilation.decorators import inline_kernel, internal_kernel
 from rigid.lanes import most, root
+from rigid.linear_algebra import cross, dot, times
+from rigid.structural_zero import ZERO
 
 
 @inline_kernel
@@ -247,19 +250,13 @@ def load_step(tables, work, values, l):
     if tables.moment[l] != 0:
         n = tables.normal[s] if tables.following[l] != 0 else tables.basis[2]
         return 0.0, 0.0, n[0] * value[0] + n[1] * value[1] + n[2] * value[2], 0.0, 0.0, 0.0
-    X, Y = tables.at[l, 0], tables.at[l, 1]
-    x1, y1 = frame[C1] * X - frame[S1] * Y, frame[S1] * X + frame[C1] * Y
-    x = 0.5 * (x1 + frame[C0] * X - frame[S0] * Y)
-    y = 0.5 * (y1 + frame[S0] * X + frame[C0] * Y)
+    _, x1, x = at_both_ends(frame, tables.at[l])
     if tables.following[l] == 0:
-        fx, fy = along(tables.basis, 0, value), along(tables.basis, 1, value)
-        return fx, fy, x * fy - y * fx, 0.0, 0.0, -0.5 * (x1 * fx + y1 * fy)
-    F, G = along(tables.across[s], 0, value), along(tables.across[s], 1, value)
-    fx1, fy1 = frame[C1] * F - frame[S1] * G, frame[S1] * F + frame[C1] * G
-    fx = 0.5 * (fx1 + frame[C0] * F - frame[S0] * G)
-    fy = 0.5 * (fy1 + frame[S0] * F + frame[C0] * G)
-    dx, dy = -0.5 * fy1, 0.5 * fx1
-    return fx, fy, x * fy - y * fx, dx, dy, -0.5 * (x1 * fx + y1 * fy) + x * dy - y * dx
+        F = along(tables.basis, 0, value), along(tables.basis, 1, value), ZERO
+        return F[0], F[1], cross(x, F)[2], 0.0, 0.0, -0.5 * dot(x1, F)
+    _, F1, F = at_both_ends(frame, (along(tables.across[s], 0, value), along(tables.across[s], 1, value)))
+    dF = times(0.5, cross((ZERO, ZERO, 1.0), F1))
+    return F[0], F[1], cross(x, F)[2], dF[0], dF[1], cross(x, dF)[2] - 0.5 * dot(x1, F)
 
 
 @internal_kernel
