@@ -11,6 +11,7 @@ from discretization.linearisation import equations
 from discretization.linearisation.equations import Linearised
 from discretization.linearisation.steady_rotation import steady_motion
 from rigid import checks
+from rigid.errors import ModelError
 from rigid.system import Floats, State
 from rodsim._compat import accept_old_arguments
 from rodsim.building.build import Built, built_from
@@ -133,7 +134,13 @@ def given_loads(
     refuse_controllers(owner, built, loads or {})
     values: Floats = built.load_values(np.array([checks.number(owner, "load_time", load_time)]))[0]
     names = list(built.layout.description["loads"])
+    others = {function.name for function in built.load_values.functions} - set(names)
     for name, value in (loads or {}).items():
+        if name in others:
+            raise ModelError(
+                f"{owner}: '{name}' has no single vector as its value. Its values are those at load_time=; loads are scaled by "
+                "load_factors="
+            )
         check_known(owner, "load", name, names)
         values[names.index(name)] = checks.vector(f"load '{name}'", "value", value)
     return values

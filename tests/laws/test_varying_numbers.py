@@ -358,6 +358,8 @@ def test_numbers_that_vary_may_act_in_full_from_the_beginning():
     assert held == pytest.approx([-(1.0 + half * weight), -(1.0 + weight)], abs=1e-12)
     with pytest.raises(ModelError, match="there is no load 'fixed'; the loads are varying, gravity"):
         equilibrium(model, load_time=1.0, constant=["fixed"])
+    with pytest.raises(ModelError, match=r"'varying' has no single vector.*load_time="):
+        equilibrium(model, loads={"varying": (0.1, 0.0, 0.0)})
 
 
 @pytest.mark.parametrize("element", ELEMENTS)

@@ -145,7 +145,10 @@ def broken(new: Fields, old: Fields, other: Fields) -> dict[str, tuple[float, fl
         if name not in new:
             violations[name] = np.inf, 0.0
             continue
-        spread, largest = _distance(old[name], other[name]), np.abs(np.nan_to_num(old[name])).max(initial=0.0)
+        largest = np.abs(np.nan_to_num(old[name])).max(initial=0.0)
+        spread = (
+            _distance(old[name], other[name]) if name in other else 0.0
+        )  # modes are found with one gravity alone
         allowed = SPREADS * max(spread, LEAST * largest)
         if name == "r":
             size = float(np.ptp(old["r"].reshape(-1, 3), axis=0).max(initial=0.0))
