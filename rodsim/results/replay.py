@@ -6,13 +6,15 @@ description, and prescribed motions are read from the states at the ends of the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discretization.acting_systems import ActingSystem, acting_system
 from discretization.contact.table import contacts_of
+from discretization.controls import COUNT
 from discretization.drives import count_drives, driven_frames, driven_rows, pack_constraint, pack_frame
 from discretization.interaction_table import loads_of
 from discretization.internal_variables import part, without_neighbour_list
@@ -31,6 +33,7 @@ from rigid.system import Floats, State
 from rodsim.adaptive_steps import adaptive
 from rodsim.components.control_laws import law_from_description, law_function
 from rodsim.results.audit_recomputation import newton_tolerance
+from rodsim.results.event_history import event_numbers
 from rodsim.results.layout import Layout
 from rodsim.results.node_loads import node_loads
 from rodsim.results.sensed_quantities import quantities_of
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from discretization.time.stepper_base import StepperBase
     from rodsim.results.result import Result
 
+SOLVER_OF_PHASES = "solver_of_phases"  # setting of a run with events: the argument `solver`
 _DRIVES = "drives whose motion a file does not store, and more than one step from one output to the next"
 
 
@@ -54,6 +58,7 @@ class Replay:
 
     def __init__(self, result: Result) -> None:
         layout, settings = result.layout, result.description.get("run", {})
+        self._settings = settings
         if layout.system is None or "dt" not in settings or "integrator" not in settings:
             raise UnknownRun("the file does not say how it was run (of an older version)")
         self.system, self.h, self.scheme = (
@@ -93,23 +98,21 @@ class Replay:
         self._takes_half_steps = bool(settings.get("halves", count_multipliers(self.system) > 0))
         self._is_adaptive = False  # True if the steps were adaptive: h is then the time between outputs
         self._stepper: StepperBase
+        self._whole: Callable[[State], State] | None = None
+        self._phases: dict[bytes, tuple[ActingSystem, StepperBase]] | None = None
         if result.description.get("events") and (
             layout.functions is None or layout.functions.stepper is None
         ):
-            raise UnknownRun("a file does not store the systems between its events")
+            if count_drives(self.system):
+                raise UnknownRun("a file of a run with events does not store the motions of its drives")
+            self._phases = {}  # steppers between events, made when they are needed
+            self._selects_solver = settings.get(SOLVER_OF_PHASES) == "auto"
         if self.scheme is not None:
             self._is_adaptive = "error" in settings
-            h = FIRST * self.h if self._is_adaptive else self.h
-            make_em = partial(self.stepper, h, self.scheme.order)
-            touching = len(self.system.contacts.pairs) > 0
             if layout.functions is not None and layout.functions.stepper is not None:
-                self._stepper = layout.functions.stepper()
-            else:
-                self._stepper = ContactStepper(self.system, h, make_em) if touching else make_em(self.system)
-            if self._is_adaptive:
-                self._stepper = adaptive(self._stepper, self.system, self.h, settings, self.loads)
-            else:
-                self._stepper.corners = self.corners
+                self._stepper = self._with_lengths(layout.functions.stepper())
+            elif self._phases is None:
+                self._stepper = self._with_lengths(self._em_stepper(self.system))
             return
         # imported only if needed: its kernels take half a second to load
         from discretization.time.mechanical_stepper import MechanicalStepper
@@ -146,7 +149,7 @@ class Replay:
         `select_stepper`; by default as in the run.
         """
         assert self.scheme is not None
-        return select_stepper(
+        stepper = select_stepper(
             self.system if system is None else system,
             h,
             order,
@@ -161,6 +164,9 @@ class Replay:
             control_functions=self.control_functions,
             **self.scheme.steps,
         )
+        if stepper.sampler is not None and self._whole is not None:
+            stepper.sampler.whole = self._whole  # sensors are evaluated at states of the whole model
+        return stepper
 
     def end(self, start: State, first: int, count: int, stored: State, halvings: int) -> State:
         """Return the state after the steps first + 1 ... first + count from `start`.
@@ -182,7 +188,49 @@ class Replay:
             ):
                 raise UnknownRun(_DRIVES)
         self._end = stored
-        return self._stepper.advance(start, first, count)[0]
+        if self._phases is None:
+            return self._stepper.advance(start, first, count)[0]
+        acts, stepper = self._phase(start)
+        end = acts.whole(_many(stepper.advance(acts.state_of(start), first, count)[0]), start)
+        remembered = event_numbers(self.shape[0], end.internal)
+        of_stored = event_numbers(self.shape[0], stored.internal)
+        assert remembered is not None
+        assert of_stored is not None
+        remembered.table[:] = of_stored.table  # conditions are not evaluated
+        return State(*(array[0] for array in end))
+
+    def nothing_happens(self, start: State, end: State) -> bool:
+        """Return whether no event happens between two states of a file, or steps with events can be repeated."""
+        before, after = (event_numbers(self.shape[0], state.internal) for state in (start, end))
+        if self._phases is None or before is None or after is None:
+            return True
+        return np.array_equal(before.table[:, COUNT], after.table[:, COUNT])
+
+    def _em_stepper(self, system: System) -> StepperBase:
+        """Return the stepper of a member of the `em` family, with or without contacts."""
+        assert self.scheme is not None
+        h = FIRST * self.h if self._is_adaptive else self.h
+        make = partial(self.stepper, h, self.scheme.order)
+        return ContactStepper(system, h, make) if len(system.contacts.pairs) else make(system)
+
+    def _with_lengths(self, stepper: StepperBase) -> StepperBase:
+        """Return the stepper with the lengths of steps of the run."""
+        if self._is_adaptive:
+            return adaptive(stepper, self.system, self.h, self._settings, self.loads)
+        stepper.corners = self.corners
+        return stepper
+
+    def _phase(self, state: State) -> tuple[ActingSystem, StepperBase]:
+        """Return the system with the joints that act in a state, and the stepper of its steps."""
+        assert self._phases is not None
+        numbers = event_numbers(self.shape[0], state.internal)
+        assert numbers is not None
+        key = numbers.on.tobytes()
+        if key not in self._phases:
+            acts = acting_system(self.system, state)
+            self._whole = lambda states: acts.whole(states, state)
+            self._phases[key] = acts, self._with_lengths(self._em_stepper(acts.system))
+        return self._phases[key]
 
     def _drives_from_functions(self, times: Floats) -> Floats:
         """Return the values of the drives at these times, each changed up or down by the part `drive_perturbation` of its size.
@@ -243,3 +291,8 @@ def _load_values(layout: Layout) -> LoadValues | None:
     if not functions:
         return None
     return lambda times: np.stack([value(times) for value in functions], axis=1)
+
+
+def _many(state: State) -> State:
+    """Return one state with a leading axis of length 1."""
+    return State(*(array[None] for array in state))

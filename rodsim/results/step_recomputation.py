@@ -113,8 +113,15 @@ class _StepRecomputer:
         else:
             # older versions predicted steps otherwise
             chosen = [] if self._result.layout.older else list(_select_outputs(self._steps))
-            for k in chosen:
+            quiet = [
+                k
+                for k in chosen
+                if self._run.nothing_happens(self._result.state(k), self._result.state(k + 1))
+            ]
+            for k in quiet:
                 self._try(k, self._compare_from_output, int(self._steps[k + 1] - self._steps[k]))
+            if chosen and not quiet:
+                self.reason = "an event happens in all steps that would be repeated"
             if not chosen:
                 self._last_steps()
 

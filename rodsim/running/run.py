@@ -53,6 +53,7 @@ from rodsim.results.output_multipliers import (
     number_stored,
 )
 from rodsim.results.recorder import Recorder
+from rodsim.results.replay import SOLVER_OF_PHASES
 from rodsim.results.result import Result
 from rodsim.results.result_file import check_space
 from rodsim.results.sensed_quantities import quantities_of
@@ -64,8 +65,6 @@ from rodsim.running.plan import Plan
 if TYPE_CHECKING:
     from discretization.time.mechanical_stepper import MechanicalStepper
     from rodsim.model import Model
-
-SOLVER_OF_PHASES = "solver_of_phases"  # setting of a run with events: the argument `solver`
 
 
 class Run:

@@ -6,6 +6,7 @@ import itertools
 import warnings
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 from scipy.optimize import brentq
@@ -570,6 +571,76 @@ def test_run_with_events_is_resumed_bit_identically(tmp_path: Path, solver: str)
         loaded = Result.load(path)
         assert audit(loaded).ok, audit(loaded).text()
         assert loaded.ended_by == ("end",)
+
+
+def thrower() -> Model:
+    """A bar falls and throws a ball; a spring pulls it back, whose stiffness an event sets to zero."""
+    model = arm(drive=False)
+    ball = model.add_body("ball", Box(0.1, 0.1, 0.1, mass=0.2), position=(1.0, 0, 0))
+    model.add_joint("grip", "weld", "bar", ball, at=(1.0, 0, 0))
+    hand = model.add_controller("hand", controllers.External(5.0))
+    model.add_spring("back", "ground@0,0,0.5", ball, stiffness=hand.output(), length=0.5)
+    model.add_event("breaks", "phi > 0.5", set={"hand.u": 0.0})
+    model.add_event("throw", "phi > 1.5", release="grip")
+    return model
+
+
+def falling_ball() -> Model:
+    """A ball is let go and falls on a floor with friction."""
+    model = Model("drop", gravity=(0, 0, -9.81))
+    ball = model.add_body("ball", Sphere(0.1, mass=1.0), position=(0, 0, 0.3))
+    model.add_joint("hold", "weld", "ground", ball, at=(0, 0, 0.3))
+    floor = model.add_plane("floor", model.ground.at((0, 0, 0)), (0, 0, 1))
+    model.add_contact("bounce", model.add_solid("skin", ball), floor, stiffness=1e3, friction=0.3)
+    model.add_event("go", "t >= 0.0523", release="hold")
+    return model
+
+
+@pytest.mark.parametrize("integrator", ["em", "em-ggl", "em4"])
+@pytest.mark.parametrize("solver", ["auto", "general"])
+def test_audit_of_a_file_repeats_the_steps_between_events(
+    tmp_path: Path, integrator: str, solver: str
+) -> None:
+    path = tmp_path / "thrower.vtkhdf"
+    settings = {"output_every": 1, "integrator": integrator, "solver": solver, "progress": False}
+    result = simulate(thrower(), 0.6, 0.01, output=path, **settings)
+    assert [result.event(name).count[-1] for name in ("breaks", "throw")] == [1, 1]
+    repeated = audit(Result.load(path)).step_recomputation
+    assert repeated.steps == 58  # all but those with an event
+    assert not repeated.differences
+
+
+@pytest.mark.parametrize("output", [10, 59])
+def test_audit_of_a_file_with_events_finds_a_joint_force_that_was_changed(
+    tmp_path: Path, output: int
+) -> None:
+    path = tmp_path / "thrower.vtkhdf"
+    result = simulate(thrower(), 0.6, 0.01, output=path, output_every=1, progress=False)
+    assert bool(result.joint("grip").acts[output]) == (output == 10)
+    with h5py.File(path, "r+") as file:
+        file["rodsim/lam"][output, 0] *= 1.0 + 1e-7
+    (difference,) = audit(Result.load(path)).step_recomputation.differences
+    assert (difference.what.partition(",")[0], difference.output) == ("lam", output)
+
+
+def test_audit_of_a_file_with_contacts_repeats_the_steps_between_events(tmp_path: Path) -> None:
+    path = tmp_path / "drop.vtkhdf"
+    simulate(falling_ball(), 0.3, 0.005, output=path, output_every=1, progress=False)
+    loaded = Result.load(path)
+    assert loaded.contact("bounce").normal_force.max() > 10.0
+    assert audit(loaded).step_recomputation.steps == 59
+
+
+def test_audit_says_that_an_event_happens_in_all_steps_or_that_a_drive_is_unknown(tmp_path: Path) -> None:
+    for model, t_end, every, words in (
+        (thrower(), 0.6, 60, "an event happens in all steps"),
+        (cycle(), 0.3, 1, "does not store the motions of its drives"),
+    ):
+        path = tmp_path / f"{model.name} {every}.vtkhdf"
+        simulate(model, t_end, 0.01, output=path, output_every=every, progress=False)
+        audited = audit(Result.load(path))
+        assert audited.ok
+        assert words in audited.text()
 
 
 def test_run_continues_from_the_stop_of_another(tmp_path: Path) -> None:
