@@ -86,11 +86,11 @@ def test_a_rod_with_bending_has_the_tension_of_the_catenary():
     assert abs(H_anchor - anchor) < 0.02 * anchor
 
 
-def lying(force: float, n: int = 10) -> Model:
+def lying(force: float, n: int = 10, gap: float = 0.0) -> Model:
     """A line of 20 N/m and 10 m on a bed, pulled along itself; mu w = 6 N/m."""
     model = Model("lying", gravity=(0, 0, -10.0))
     string = Section.string(EA=1e5, mass_per_length=2.0, radius=0.02)
-    line = model.add_rod("line", [(0, 0, 0.02), (10, 0, 0.02)], string, n)
+    line = model.add_rod("line", [(0, 0, 0.02 + gap), (10, 0, 0.02 + gap)], string, n)
     model.add_force("pull", line.end, (force, 0, 0))
     model.add_joint("anchor", "spherical", model.ground, line.start)
     bed = model.add_plane("bed", model.ground.at((0, 0, 0)), (0, 0, 1))
@@ -108,6 +108,16 @@ def test_tension_of_a_pulled_line_falls_by_mu_w_along_it():
     assert 0.0 < tension[0] < 0.1
     assert np.all(np.diff(tension) > 0.0)
     assert result.contact("lies").tangential_force[-1] == pytest.approx(30.0 - tension[0], abs=0.1)
+
+
+@pytest.mark.parametrize(("gap", "lies"), [(2e-5, True), (1e-4, False)])
+def test_a_line_drawn_within_a_thousandth_of_its_radius_above_the_bed_lies_on_it(gap, lies):
+    """Its radius is 0.02 m. What is drawn higher is laid down under the pull, so that its anchor carries the pull."""
+    tension = equilibrium(lying(30.0, gap=gap), constant=["gravity"]).rod("line").N[-1][:, 0]
+    if lies:
+        assert 0.0 < tension[0] < 0.1
+    else:
+        assert np.allclose(tension, 30.0, rtol=0, atol=0.01)
 
 
 def test_a_line_pulled_from_a_slack_start_ends_where_it_would_be_laid_and_holds_when_it_is_let_back():
