@@ -134,9 +134,9 @@ def given_loads(
     refuse_controllers(owner, built, loads or {})
     values: Floats = built.load_values(np.array([checks.number(owner, "load_time", load_time)]))[0]
     names = list(built.layout.description["loads"])
-    others = {function.name for function in built.load_values.functions} - set(names)
+    interactions = {function.name for function in built.load_values.functions} - set(names)
     for name, value in (loads or {}).items():
-        if name in others:
+        if name in interactions:
             raise ModelError(
                 f"{owner}: '{name}' has no single vector as its value. Its values are those at load_time=; loads are scaled by "
                 "load_factors="

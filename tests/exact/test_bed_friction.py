@@ -112,7 +112,7 @@ def test_tension_of_a_pulled_line_falls_by_mu_w_along_it():
 
 @pytest.mark.parametrize(("gap", "lies"), [(2e-5, True), (1e-4, False)])
 def test_a_line_drawn_within_a_thousandth_of_its_radius_above_the_bed_lies_on_it(gap, lies):
-    """Its radius is 0.02 m. What is drawn higher is laid down under the pull, so that its anchor carries the pull."""
+    """The radius is 0.02 m. What is drawn higher is laid down under the pull, so that its anchor carries the pull."""
     tension = equilibrium(lying(30.0, gap=gap), constant=["gravity"]).rod("line").N[-1][:, 0]
     if lies:
         assert 0.0 < tension[0] < 0.1
