@@ -28,10 +28,8 @@ MARK = "_with_"  # between the name of a kernel and the digest of what it enclos
 def name_by_contents(function: Callable[..., Any]) -> None:
     """Add a digest of what a function encloses to its name, unless it encloses nothing or is named so already.
 
-    Raises
-    ------
-    TypeError
-        If it encloses something that is not equal in all processes.
+    A function that encloses something without a text of its own, such as an intrinsic, keeps its name: numba then
+    distinguishes it, and compiles it in each process.
     """
     if (
         not isinstance(function, FunctionType)
@@ -39,12 +37,13 @@ def name_by_contents(function: Callable[..., Any]) -> None:
         or MARK in function.__qualname__
     ):
         return
-    described = [
-        f"{name} = {_described(function, name, cell)}"
-        for name, cell in zip(function.__code__.co_freevars, function.__closure__, strict=True)
-    ]
-    digest = hashlib.sha256("\n".join(described).encode()).hexdigest()[:12]
-    function.__qualname__ += f"{MARK}{digest}"
+    texts = [_text_in(cell) for cell in function.__closure__]
+    if None not in texts:
+        described = [
+            f"{name} = {text}" for name, text in zip(function.__code__.co_freevars, texts, strict=True)
+        ]
+        digest = hashlib.sha256("\n".join(described).encode()).hexdigest()[:12]
+        function.__qualname__ += f"{MARK}{digest}"
 
 
 def is_named_by_contents(function: FunctionType) -> bool:
@@ -52,18 +51,12 @@ def is_named_by_contents(function: FunctionType) -> bool:
     return MARK in function.__qualname__
 
 
-def _described(owner: FunctionType, name: str, cell: CellType) -> str:
-    """Describe the contents of a cell, equally in all processes."""
+def _text_in(cell: CellType) -> str | None:
+    """Return the text of what a cell contains, equal in all processes; None if there is none."""
     try:
-        contents = cell.cell_contents
+        return _text_of(cell.cell_contents)
     except ValueError:  # a function that calls itself
         return "not set yet"
-    if (text := _text_of(contents)) is None:
-        raise TypeError(
-            f"kernel {owner.__module__}.{owner.__qualname__}: encloses '{name}', a {type(contents).__name__}, which the cache of "
-            "machine code cannot identify; enclose numbers, texts, arrays or kernels"
-        )
-    return text
 
 
 def _text_of(value: Any) -> str | None:

@@ -551,18 +551,6 @@ def test_no_two_processes_give_functions_the_same_number():
     assert abs(one - other) > 1_000_000  # of 2^48, so that one in 10^8 pairs of processes fails
 
 
-@compiled_only
-def test_kernel_must_not_enclose_what_other_processes_cannot_recognise():
-    """A list may change, and an object of a script has no text of its own."""
-    factors = [2.0]
-
-    def scaled(x):
-        return factors[0] * x
-
-    with pytest.raises(TypeError, match="encloses 'factors', a list"):
-        kernel(scaled)
-
-
 DOUBLE = numba.types.float64(numba.types.float64)
 
 

@@ -34,6 +34,7 @@ ALLOWED_KINDS = {  # the same for kinds of interactions
     "discretization/interaction_kinds.py": "the registry of all others",
     "discretization/contact/fixed_planes.py": "a circle has no point of a surface",
     "discretization/planar/joint_rows.py": "which drives have a plane form",
+    "discretization/planar/joints.py": "closed forms of the sorts of planar rows; other constraints have none, see joint_rows",
     "rigid/interactions/contact/resting_friction.py": "friction at rest of fixed planes; equilibria warn of all other friction",
     "rodsim/results/fluid_history.py": "which numbers of these kinds are those of the drag",
 }
